@@ -25,7 +25,6 @@ import (
 const (
 	inPlan int = iota
 	inStored
-	inZeros   // as 0, in a stored dataset of nothing but zeros
 	inEarlier // one that is no longer stored
 )
 
@@ -36,8 +35,8 @@ const (
 // it adds datasets with the count 0 to the plan and returns true.
 func (s *submission) correct(ctx context.Context, d delivery) (replanned bool, err error) {
 	foreign := d.seen.foreign
-	switch first := !s.past.recalled; {
-	case first:
+	switch {
+	case !s.past.recalled:
 		s.recall(d)
 	case s.past.compared || !foreign:
 		return false, nil
@@ -51,10 +50,14 @@ func (s *submission) correct(ctx context.Context, d delivery) (replanned bool, e
 	if err := s.compare(ctx, c); err != nil {
 		return false, err
 	}
-	if err := s.takeNotes(c); err != nil {
+	zeros, err := s.takeNotes(c)
+	switch {
+	case err != nil:
 		return false, fmt.Errorf("noting the numbers of earlier versions (SubmitOptions.LockDir): %w", err)
+	case zeros == 0:
+		return false, nil
 	}
-	return s.addZeros(ctx, c, d.seen.first > 0)
+	return true, s.addZeros(ctx, c, d.seen.first > 0)
 }
 
 // compare adds the numbers of all versions to c.
@@ -83,33 +86,31 @@ func (s *submission) compare(ctx context.Context, c *comparison) error {
 // addZeros adds the zeros to the plan: before the data if a PUT replaces the stored report,
 // so that they are in the first subset of all; after them if the run goes on after data that
 // are stored.
-func (s *submission) addZeros(ctx context.Context, c *comparison, after bool) (added bool, err error) {
+func (s *submission) addZeros(ctx context.Context, c *comparison, after bool) error {
 	var zeros []Subset
 	var starts []int64
-	s.staying = 0
-	err = pack(ctx, s.header, s.dropped(c), s.options, s.bodies, func(p Subset) error {
+	err := pack(ctx, s.header, s.dropped(c), s.options, s.bodies, func(p Subset) error {
 		zeros, starts = append(zeros, p), append(starts, s.filled)
 		s.filled += p.Bytes
 		return nil
 	})
 	switch {
-	case err != nil || len(zeros) == 0:
-		return false, err
+	case err != nil:
+		return err
 	case after:
 		s.plan, s.starts = slices.Concat(s.plan, zeros), slices.Concat(s.starts, starts)
 	default:
 		s.plan, s.starts = slices.Concat(zeros, s.plan), slices.Concat(starts, s.starts)
 		s.sums, s.accepted, s.covered, s.listed = nil, nil, 0, nil
 	}
-	return true, nil
+	return nil
 }
 
 // getsZero reports whether the plan gets a zero for a number that it lacks. A zero that was
 // stored stays: the service may not have read it yet.
 func (s *submission) getsZero(n *number) bool { return s.options.ZeroDropped || n.count == 0 }
 
-// dropped yields datasets with the count 0 for the numbers that the plan lacks, and warns
-// of those that get none.
+// dropped yields datasets with the count 0 for numbers that the plan lacks.
 func (s *submission) dropped(c *comparison) iter.Seq2[subset.Item, error] {
 	return func(yield func(subset.Item, error) bool) {
 		var zero *Dataset
@@ -128,10 +129,7 @@ func (s *submission) dropped(c *comparison) iter.Seq2[subset.Item, error] {
 			case err != nil:
 				yield(item, err)
 				return
-			case slices.Contains(n.reports, inPlan):
-				continue
-			case !s.getsZero(&n):
-				s.keeps(n)
+			case slices.Contains(n.reports, inPlan) || !s.getsZero(&n):
 				continue
 			}
 			if n.name != last && !flush() {
@@ -157,9 +155,13 @@ func (s *submission) dropped(c *comparison) iter.Seq2[subset.Item, error] {
 // keeps counts a number that stays, and warns of it.
 func (s *submission) keeps(n number) {
 	s.staying++
+	version := "an earlier version"
+	if slices.Contains(n.reports, inStored) {
+		version = "the stored report"
+	}
 	s.warn(Finding{
 		Path:   "report-datasets",
-		Reason: fmt.Sprintf("lack the %s of %s that an earlier version has; its record continues to show %d for %s unless a report has the count 0", n.metric(), n.name, n.count, shownMonth(s.header)),
+		Reason: fmt.Sprintf("lack the %s of %s that %s has; its record continues to show %d for %s unless a report has the count 0", n.metric(), n.name, version, n.count, shownMonth(s.header)),
 		Rule:   6, Warning: true,
 	})
 }

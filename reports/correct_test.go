@@ -69,8 +69,8 @@ func TestACorrectionThatDropsDatasets(t *testing.T) {
 
 		receipt := s.submit(counted("10.5072/a", views(4)))
 		assert.Equal(t, []string{
-			"lack the unique-dataset-requests of 10.5072/a that an earlier version has; its record continues to show 2 for 1999-10 unless a report has the count 0",
-			"lack the unique-dataset-investigations of 10.5072/b that an earlier version has; its record continues to show 1 for 1999-10 unless a report has the count 0",
+			"lack the unique-dataset-requests of 10.5072/a that the stored report has; its record continues to show 2 for 1999-10 unless a report has the count 0",
+			"lack the unique-dataset-investigations of 10.5072/b that the stored report has; its record continues to show 1 for 1999-10 unless a report has the count 0",
 		}, s.said, "the 0 of c is no number that anybody sees")
 		assert.EqualValues(t, 2, receipt.Kept)
 		if srv.Behaviour == datacitetest.Deployed {

@@ -134,7 +134,9 @@ func (c *Client) storeAlone(ctx context.Context, op, method, path string, b body
 // Put stores a report under an id that the caller chooses, a UUID, and replaces the
 // report that has this id. Sending it twice has the same effect as once. The service does
 // not check who owns a report: Put also replaces that of another account. Validation,
-// compression, the lock and [ErrBroken] are those of [Client.Create].
+// compression, the lock and [ErrBroken] are those of [Client.Create]. DOI records continue
+// to show numbers that only the replaced report had; Put does not find out which, and
+// [Receipt].EarlierUnknown of later runs of Submit says so.
 //
 // Put sends every member of the header, also an empty one, because the deployed service
 // keeps the old value of a missing member, and would drop the datasets of a plain report
@@ -158,6 +160,9 @@ func (c *Client) Put(ctx context.Context, id string, r *Report) (_ *Stored, err 
 		return nil, err
 	}
 	defer lock.Release()
+	if err := lock.Forget(); err != nil {
+		return nil, fmt.Errorf("%s: the record of earlier runs: %w", op, err)
+	}
 	if !body.compressed {
 		stored, err := c.storePlain(ctx, body.request(op, http.MethodPut, "/reports/"+id))
 		if err != nil {

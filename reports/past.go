@@ -56,7 +56,6 @@ func (s *submission) recall(d delivery) {
 	case absent && d.left.At.IsZero() && errors.Is(err, fs.ErrNotExist):
 	case d.left.Past == runlock.Unknown,
 		d.left.Past == runlock.Noted && err != nil,
-		err != nil && !errors.Is(err, fs.ErrNotExist),
 		!absent && !s.left(d):
 		p.unknown = true
 		s.warn(Finding{
@@ -87,29 +86,35 @@ func (p *past) tell(lock *runlock.Lock) error {
 }
 
 // takeNotes notes all numbers of earlier versions, and which of them the plan is going to
-// replace.
-func (s *submission) takeNotes(c *comparison) error {
-	s.past.noted = true
-	err := s.writeNotes(func(note func(*number, bool) error) error {
+// replace. It warns of those that stay, and returns how many need a zero.
+func (s *submission) takeNotes(c *comparison) (zeros int, err error) {
+	s.past.noted, s.staying = true, 0
+	err = s.writeNotes(func(note func(*number, bool) error) error {
 		for n, err := range c.numbers() {
-			if err != nil {
-				return err
-			}
 			replaced := slices.Contains(n.reports, inPlan)
-			if replaced && len(n.reports) == 1 {
+			switch {
+			case err != nil:
+				return err
+			case replaced && len(n.reports) == 1:
 				continue
+			case replaced:
+			case s.getsZero(&n):
+				replaced = true
+				zeros++
+			default:
+				s.keeps(n)
 			}
 			n.reports = []int{inEarlier}
-			if err := note(&n, replaced || s.getsZero(&n)); err != nil {
+			if err := note(&n, replaced); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	if err != nil {
-		return err
+	if err == nil {
+		err = s.past.tell(s.lock)
 	}
-	return s.past.tell(s.lock)
+	return zeros, err
 }
 
 // completed removes from the notes what the stored plan has replaced. If that fails, they

@@ -213,7 +213,7 @@ func readSettings(args []string, out io.Writer) (*settings, error) {
 	flags.StringVar(&s.output, "o", "", "`file` for the report, as JSON; - is standard output")
 	flags.BoolVar(&s.send, "send", false, "submit the report")
 	flags.StringVar(&s.api, "api", "", "with -send: base `URL` of the service, "+datacite.Test.API+" or "+datacite.Production.API)
-	dropped := flags.String("dropped", "keep", "with -send: numbers of the stored report that this one lacks, which DOI records continue to show: keep, or zero (send the count 0)")
+	dropped := flags.String("dropped", "keep", "with -send: numbers of earlier versions that this one lacks, which DOI records continue to show: keep, or zero (send the count 0)")
 	flags.BoolVar(&s.quiet, "quiet", false, "no summary, warnings and progress, unless something goes wrong")
 	flags.IntVar(&s.memory, "memory", 24, "`MiB` of events that are sorted in memory; more go to temporary files")
 	words, given, err := arguments.Parse(flags, strings.Replace(usage, "FORMATS\n", formats(), 1), args, out)
@@ -351,7 +351,7 @@ func (p *program) count(ctx context.Context, s *settings) (err error) {
 	if err := in.print(summary, header, totals); err != nil {
 		return err
 	}
-	if s.quiet && receipt != nil && receipt.Kept > 0 {
+	if s.quiet && receipt != nil && keptText(receipt) != "" {
 		fmt.Fprintln(p.stderr, "warning:", keptText(receipt))
 	}
 	return printEnd(summary, s, receipt)

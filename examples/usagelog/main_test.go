@@ -194,9 +194,9 @@ func TestDroppedDatasets(t *testing.T) {
 		warned           int
 		prints, suppress string
 	}{
-		{nil, 20, "\n  kept: 30 numbers of the replaced report, which DOI records continue to show. To remove them, submit a report with the count 0 for each; ", "zeros"},
-		{[]string{"-dropped", "zero"}, 0, "\n  zeros: 15 datasets with the count 0, which the replaced report had\n", "kept"},
-		{[]string{"-quiet"}, 1, "", "stored"}, // not hidden: the same call does not remove them later
+		{nil, 20, "\n  kept: 30 numbers of earlier versions, which DOI records continue to show; run it again with -dropped zero to remove them", "zeros"},
+		{[]string{"-dropped", "zero"}, 0, "\n  zeros: 15 datasets with the count 0, which earlier versions had\n", "kept"},
+		{[]string{"-quiet"}, 1, "", "stored"}, // not hidden: nobody else notices them
 	} {
 		srv := service(t, nil)
 		send := append(args("-publisher", "My University", "-send", "-api", srv.URL, "-"), tt.more...)

@@ -280,20 +280,26 @@ func printEnd(out io.Writer, s *settings, r *reports.Receipt) (err error) {
 	} else {
 		_, err = fmt.Fprintf(out, "  stored as report %s at %s\n", r.ReportID, s.api)
 	}
-	if r.Kept > 0 && err == nil {
-		_, err = fmt.Fprintln(out, " ", keptText(r))
+	if kept := keptText(r); kept != "" && err == nil {
+		_, err = fmt.Fprintln(out, " ", kept)
 	}
 	if r.Zeros > 0 && err == nil {
-		_, err = fmt.Fprintf(out, "  zeros: %s with the count 0, which the replaced report had\n", several(r.Zeros, "dataset"))
+		_, err = fmt.Fprintf(out, "  zeros: %s with the count 0, which earlier versions had\n", several(r.Zeros, "dataset"))
 	}
 	return err
 }
 
-// keptText says what is to be done about numbers that stay. By now the service no longer
-// holds the report that had them.
+// keptText says what is to be done about numbers that stay; "" if there are none.
 func keptText(r *reports.Receipt) string {
-	return fmt.Sprintf("kept: %s of the replaced report, which DOI records continue to show. To remove them, submit a report with the count 0 for each; "+
-		"-dropped zero does so only if it is given when the report is replaced", several(r.Kept, "number"))
+	switch {
+	case r.Kept > 0 && r.EarlierUnknown:
+		return fmt.Sprintf("kept: %s of earlier versions, and perhaps some that are not known on this machine; -dropped zero removes the former, and usagecheck finds the latter", several(r.Kept, "number"))
+	case r.Kept > 0:
+		return fmt.Sprintf("kept: %s of earlier versions, which DOI records continue to show; run it again with -dropped zero to remove them", several(r.Kept, "number"))
+	case r.EarlierUnknown:
+		return "kept: perhaps numbers of earlier versions that are not known on this machine; usagecheck finds them"
+	}
+	return ""
 }
 
 // short cuts a long title.

@@ -36,8 +36,8 @@
 //
 // The service makes view and download numbers of a stored report, some time later and by
 // rules of its own. What they will not show as it was counted is a warning. So is a number
-// of a report that this one corrects and that this one lacks: records continue to show
-// it, unless -dropped zero sends a count of 0 in its place. With -compare-others, datasets
+// of an earlier version that this one lacks: records continue to show it, unless
+// -dropped zero sends a count of 0 in its place, now or in a later run. With -compare-others, datasets
 // that another report of the account has for the same month are a warning, too, as
 // after the name of the creator changed: records show the sum.
 //
@@ -101,8 +101,8 @@ func submit(ctx context.Context, p *program.Program, sender *http.Client) error 
 		return explained(ctx, &s, err)
 	}
 	in.printWarnings(p.Say)
-	if p.Quiet() && done.Kept > 0 {
-		p.Warn("warning: kept: %s", done.kept())
+	if kept := done.kept(); p.Quiet() && kept != "" {
+		p.Warn("warning: kept: %s", kept)
 	}
 	text, err := done.write(s.json)
 	if err != nil {

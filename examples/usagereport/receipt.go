@@ -21,8 +21,9 @@ type receipt struct {
 	Sent         int          `json:"subsets-sent"`
 	AlreadyThere int          `json:"subsets-already-there"`
 	Subsets      []subset     `json:"subsets"`
-	Kept         int64        `json:"numbers-kept"` // of the replaced report, which DOI records continue to show
-	Zeros        int64        `json:"zeros-sent"`   // datasets with the count 0, against that
+	Kept         int64        `json:"numbers-kept"`               // of earlier versions, which DOI records continue to show
+	MoreKept     bool         `json:"more-may-be-kept,omitempty"` // not all earlier versions are known
+	Zeros        int64        `json:"zeros-sent"`                 // datasets with the count 0, against that
 	LeftOut      int64        `json:"left-out"`
 	Faults       []string     `json:"faults"` // of what was left out, the first ones
 	Warnings     int          `json:"warnings"`
@@ -39,7 +40,7 @@ func newReceipt(s settings, service string, in *input, stored *reports.Receipt) 
 		DryRun: s.dryRun, InMemory: s.inMemory(), Service: service, ReportID: stored.ReportID,
 		CreatedBy: in.header.CreatedBy, BeginDate: in.header.ReportingPeriod.BeginDate, EndDate: in.header.ReportingPeriod.EndDate,
 		Datasets: stored.Datasets, Sent: stored.Sent, AlreadyThere: len(stored.Subsets) - stored.Sent,
-		Kept: stored.Kept, Zeros: stored.Zeros, LeftOut: int64(in.leftOut), Faults: append([]string{}, in.faults...), Warnings: in.warned,
+		Kept: stored.Kept, MoreKept: stored.EarlierUnknown, Zeros: stored.Zeros, LeftOut: int64(in.leftOut), Faults: append([]string{}, in.faults...), Warnings: in.warned,
 	}
 	for _, part := range stored.Subsets {
 		r.Subsets = append(r.Subsets, subset(part))
@@ -62,11 +63,16 @@ func (r *receipt) write(asJSON bool) (string, error) {
 	return string(data) + "\n", err
 }
 
-// kept says what is to be done about numbers that stay. By now the service no longer
-// holds the report that had them.
+// kept says what is to be done about numbers that stay; "" if there are none.
 func (r *receipt) kept() string {
-	return fmt.Sprintf("%d numbers of the replaced report, which DOI records continue to show. To remove them, add a row with the count 0 for each; "+
-		"-dropped zero does so only if it is given when the report is replaced", r.Kept)
+	var parts []string
+	if r.Kept > 0 {
+		parts = append(parts, fmt.Sprintf("%d numbers of earlier versions, which DOI records continue to show; run it again with -dropped zero to remove them", r.Kept))
+	}
+	if r.MoreKept {
+		parts = append(parts, "perhaps numbers of earlier versions that are not known on this machine; the program usagecheck finds them")
+	}
+	return strings.Join(parts, "; ")
 }
 
 func (r *receipt) text() string {
@@ -97,11 +103,11 @@ func (r *receipt) text() string {
 		line("sent now", "%d of %d subsets", r.Sent, len(r.Subsets))
 		line("already there", "%d of %d subsets", r.AlreadyThere, len(r.Subsets))
 	}
-	if r.Kept > 0 {
-		line("kept", "%s", r.kept())
+	if kept := r.kept(); kept != "" {
+		line("kept", "%s", kept)
 	}
 	if r.Zeros > 0 {
-		line("zeros", "%d datasets with the count 0, which the replaced report had", r.Zeros)
+		line("zeros", "%d datasets with the count 0, which earlier versions had", r.Zeros)
 	}
 	line("left out", "%d datasets", r.LeftOut)
 	for _, f := range r.Faults {

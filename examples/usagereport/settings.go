@@ -64,7 +64,7 @@ func readSettings(p *program.Program) (s settings, err error) {
 	flags.BoolVar(&s.json, "json", false, "print the receipt as JSON")
 	flags.StringVar(&o.badRows, "bad-rows", "stop", "datasets that break a rule: stop, or leave-out")
 	flags.StringVar(&o.repeats, "repeats", "refuse", "a DOI that occurs twice: refuse, or merge (add up neighbours)")
-	flags.StringVar(&o.dropped, "dropped", "keep", "numbers of the report to be replaced that this one lacks, which DOI records continue to show: keep, or zero (send the count 0; only possible now)")
+	flags.StringVar(&o.dropped, "dropped", "keep", "numbers of earlier versions that this one lacks, which DOI records continue to show: keep, or zero (send the count 0)")
 	flags.BoolVar(&s.compareOthers, "compare-others", false, "read the other reports of the account for that month, and warn of datasets that they have as well; records show the sum")
 	flags.StringVar(&s.helpURL, "help-url", "", "`URL` for the note that the report is compressed")
 	flags.IntVar(&s.maxDatasets, "max-datasets", reports.MaxDatasets, "most datasets in one subset")

@@ -270,6 +270,14 @@ func (l *Lock) SetPast(p Past) error {
 	return l.note(r)
 }
 
+// Forget makes the Past of the record Unknown.
+func (l *Lock) Forget() error {
+	if _, _, err := l.Last(); err != nil {
+		return err
+	}
+	return l.SetPast(Unknown)
+}
+
 // note replaces the record. The caller holds the mutex.
 func (l *Lock) note(r Record) error {
 	if same := r; r.At.Equal(l.noted.At) {
