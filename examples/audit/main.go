@@ -165,11 +165,22 @@ func (s *settings) complete(w *dois.Wanted, found *dois.Record) {
 	}
 }
 
-// differences are those that -only chooses.
-func (s *settings) differences(ctx context.Context, client *dois.Client, source iter.Seq2[dois.Wanted, error], opts *dois.AuditOptions) iter.Seq2[*dois.Difference, error] {
+// differences are those that -only chooses. With -fix, the service may list no DOI: the first
+// ones are made.
+func (a *auditor) differences(ctx context.Context, opts dois.AuditOptions) iter.Seq2[*dois.Difference, error] {
 	return func(yield func(*dois.Difference, error) bool) {
-		for d, err := range client.Audit(ctx, source, opts) {
-			if err == nil && !s.choose(d) {
+		opts.AllowEmpty = a.warned
+		for d, err := range a.client.Audit(ctx, wanted(a.source, a.p), &opts) {
+			if errors.Is(err, dois.ErrNothingListed) {
+				err = program.Wrong(a.nothingListed(err))
+				if a.fix {
+					a.warned = true
+					a.p.Warn("%v", err)
+					a.differences(ctx, opts)(yield)
+					return
+				}
+			}
+			if err == nil && !a.choose(d) {
 				continue
 			}
 			if !yield(d, err) {
@@ -199,6 +210,7 @@ type auditor struct {
 	client *dois.Client
 	began  time.Time
 	page   *page
+	warned bool // that the service lists no DOI
 }
 
 func run(ctx context.Context, p *program.Program) (err error) {
@@ -267,7 +279,7 @@ func (a *auditor) show(ctx context.Context) (writes int, err error) {
 	opts := a.audit
 	opts.Progress = a.progress
 	last := ""
-	for d, err := range a.differences(ctx, a.client, wanted(a.source, a.p), &opts) {
+	for d, err := range a.differences(ctx, opts) {
 		if err != nil && ctx.Err() != nil {
 			err = program.NotAllDone(errors.New("interrupted, and incomplete; the same call begins again"))
 		}
@@ -285,19 +297,15 @@ func (a *auditor) show(ctx context.Context) (writes int, err error) {
 	if err := out.end(); err != nil {
 		return 0, program.Unwritten(err)
 	}
-	if a.page.Progress.Found == 0 && !a.fix {
-		return 0, program.Wrong(a.nothingListed())
-	}
 	return writes, nil
 }
 
-// nothingListed says that there was nothing to compare with.
-func (a *auditor) nothingListed() error {
-	text := "the service lists no DOI of " + a.page.Scope + "; is the name right?"
-	if a.password == "" {
-		text += " Without a login only findable DOIs are listed."
+// nothingListed adds what may be the cause, too.
+func (s *settings) nothingListed(err error) error {
+	if s.password != "" {
+		return err
 	}
-	return errors.New(text)
+	return fmt.Errorf("%w Without a login only findable DOIs are listed", err)
 }
 
 func (a *auditor) progress(now dois.AuditProgress) {
@@ -312,9 +320,6 @@ func (a *auditor) progress(now dois.AuditProgress) {
 
 // verdict sums up, and is an error if something differs.
 func (a *auditor) verdict() error {
-	if a.page.Progress.Found == 0 {
-		a.p.Warn("%v", a.nothingListed())
-	}
 	for _, s := range a.page.Sections() {
 		a.p.Say("%7s %s", program.Number(s.Count), s.Kind)
 	}

@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -47,6 +49,22 @@ func file(t *testing.T, name, text string) string {
 	path := filepath.Join(t.TempDir(), name)
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
+}
+
+// folder is one with a file in it.
+func folder(t *testing.T, name, file, text string) string {
+	path := filepath.Join(t.TempDir(), name)
+	require.NoError(t, os.Mkdir(path, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(path, file), []byte(text), 0o600))
+	return path
+}
+
+func gzipped(t *testing.T, text string) string {
+	var out bytes.Buffer
+	w := gzip.NewWriter(&out)
+	_, err := w.Write([]byte(text))
+	require.NoError(t, errors.Join(err, w.Close()))
+	return out.String()
 }
 
 // call runs the program, and answers with what it is told.
@@ -321,8 +339,13 @@ func TestFixLeavesOthersAlone(t *testing.T) {
 func TestWrongSources(t *testing.T) {
 	srv := service(t, datacitetest.Documented)
 	before := len(srv.Requests())
+	damaged := file(t, "cut.jsonl", `{"doi":"10.5072/a"}`+"\n"+`{"doi":"10.50`)
 	for want, source := range map[string]string{
 		"no such file": "nowhere.csv",
+		damaged + ": archive, line 2, byte 20, after the record 10.5072/a: ": damaged,
+		"damaged: archive: b.jsonl, line 1, byte 0: ":                        folder(t, "damaged", "b.jsonl", "{"),
+		"cut.xml: ":       folder(t, "documents", "cut.xml", `<resource xmlns="http://datacite.org/schema/kernel-4"><identifier`),
+		"cut.gz: archive": file(t, "cut.gz", gzipped(t, `{"doi":"10.5072/a"}`)[:30]),
 		`a.csv, line 1, column 1 is named "10.5072/a"`:                                                        file(t, "a.csv", "10.5072/a,https://example.org/\n"),
 		"b.csv, line 3, doi: is empty; registertable":                                                         file(t, "b.csv", "doi,url\n10.5072/a,https://example.org/\n,https://example.org/\n"),
 		"c.csv, line 2: there are 1 cells":                                                                    file(t, "c.csv", "doi,url\n10.5072/a\n"),
@@ -398,17 +421,19 @@ func (w writer) Write(text []byte) (int, error) { return w(text) }
 func TestWrongNamesAndLogins(t *testing.T) {
 	srv := service(t, datacitetest.Deployed)
 	source := file(t, "own.csv", "doi,url\n10.5072/right,https://repo.example.org/right\n")
+	before := len(srv.Requests())
 	_, notes, code := call(t, srv, "", "-client", "exmple.repo", source)
+	assert.Len(t, srv.Requests(), before+2, "the login and the list: no row was read")
 	assert.Equal(t, program.ExitWrong, code)
-	assert.True(t, strings.HasSuffix(notes, "audit: the service lists no DOI of exmple.repo, 10.5072; is the name right?\n"), notes)
+	assert.True(t, strings.HasSuffix(notes, ": the service lists no DOI of exmple.repo, 10.5072; is the name right?\n"), notes)
 	page := filepath.Join(t.TempDir(), "report.html")
 	_, notes, code = call(t, srv, "", "-prefix", "10.5073", "-html", page, source)
 	assert.Equal(t, program.ExitWrong, code)
-	assert.Contains(t, notes, "lists no DOI of 10.5073; is the name right?")
+	assert.Contains(t, notes, "the service lists no DOI of 10.5073; is the name right?")
 	assert.NoFileExists(t, page)
 	_, notes, code = call(t, srv, "", "-prefix", "10.5073", "-fix", "-yes", source)
 	assert.Equal(t, program.ExitDone, code)
-	assert.Contains(t, notes, "lists no DOI of 10.5073; is the name right?")
+	assert.Contains(t, notes, "the service lists no DOI of 10.5073; is the name right?")
 
 	for _, more := range [][]string{{source}, {"-fix", "-yes", source}} {
 		var out, notes bytes.Buffer

@@ -85,7 +85,7 @@ func (a *auditor) repair(ctx context.Context, writes int) error {
 	opts := a.audit
 	opts.Progress = func(now dois.AuditProgress) { a.page.Progress = now }
 	found := func(yield func(*dois.Difference, error) bool) {
-		for d, err := range a.differences(ctx, a.client, wanted(a.source, a.p), &opts) {
+		for d, err := range a.differences(ctx, opts) {
 			if err == nil && !repairable(d) {
 				if err = tell(d, outcome{Result: left}); err == nil {
 					continue

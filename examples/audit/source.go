@@ -35,7 +35,7 @@ func wanted(source string, p *program.Program) iter.Seq2[dois.Wanted, error] {
 		case info.IsDir() && len(files) > 0:
 			documents(files, yield)
 		case info.IsDir():
-			records(archive.NewFolderReader(os.DirFS(source), nil), yield)
+			records(source, archive.NewFolderReader(os.DirFS(source), nil), yield)
 		default:
 			file, err := os.Open(source)
 			if err != nil {
@@ -47,16 +47,16 @@ func wanted(source string, p *program.Program) iter.Seq2[dois.Wanted, error] {
 				items(file, p, yield)
 				return
 			}
-			records(archive.NewReader(file, nil), yield)
+			records(source, archive.NewReader(file, nil), yield)
 		}
 	}
 }
 
 // records are those of an archive.
-func records(from *archive.Reader, yield func(dois.Wanted, error) bool) {
+func records(source string, from *archive.Reader, yield func(dois.Wanted, error) bool) {
 	for r, err := range from.All() {
 		if err != nil {
-			yield(dois.Wanted{}, err)
+			yield(dois.Wanted{}, program.OfFile(source, err))
 			return
 		}
 		if !yield(dois.Wanted{DOI: r.DOI, URL: r.URL, State: r.State, Metadata: &r.Record}, nil) {

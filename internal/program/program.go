@@ -230,6 +230,15 @@ func (c coded) Unwrap() error { return c.error }
 // Wrong marks an error of the command line, the environment or the input.
 func Wrong(err error) error { return coded{err, ExitWrong} }
 
+// OfFile names the file in an error of reading it, and marks it as one of the input: a
+// damaged archive matches [datacite.ErrUnreadable], as a response of the service does.
+func OfFile(name string, err error) error {
+	if errors.Is(err, context.Canceled) {
+		return err
+	}
+	return Wrong(fmt.Errorf("%s: %w", name, err))
+}
+
 // NotAllDone marks an error after a part of the work was done.
 func NotAllDone(err error) error { return coded{err, ExitNotAllDone} }
 
