@@ -44,7 +44,7 @@ SOURCE is one of
   FOLDER      files with metadata XML (*.xml), or files as above
 
 What a source does not say is not compared: columns that are missing, empty cells, and
-what a table has no column for. If the service lists no DOI of the account or the prefix, its
+what a table has no column for. -pass-over names columns of your own. If the service lists no DOI of the account or the prefix, its
 name may be wrong: that is an error, and with -fix a warning.
 
 -fix makes DOIs that are missing, in the state that the source says or else as drafts, and
@@ -76,6 +76,7 @@ type settings struct {
 	format   string
 	html     string
 	only     []string
+	passOver []string
 	fix      bool
 	yes      bool
 	rate     float64
@@ -96,6 +97,7 @@ func readSettings(p *program.Program) (*settings, error) {
 	flags.StringVar(&s.format, "format", "table", "table, csv or jsonl")
 	flags.StringVar(&s.html, "html", "", "write a page for people to this `file`")
 	only := flags.String("only", strings.Join(choices, ","), "which differences, a comma `list`")
+	passOver := flags.String("pass-over", "", "columns of a table that are not compared, a comma `list`, such as those of your own")
 	flags.BoolVar(&s.fix, "fix", false, "write what differs, after asking; extra DOIs are never deleted")
 	flags.BoolVar(&s.yes, "yes", false, "with -fix: do not ask")
 	flags.BoolVar(&s.audit.ReadExtra, "read-extra", false, "read each extra DOI once more, with a request each, so that none is told that was just deleted")
@@ -106,6 +108,11 @@ func readSettings(p *program.Program) (*settings, error) {
 	}
 	for choice := range strings.SplitSeq(*only, ",") {
 		s.only = append(s.only, strings.TrimSpace(choice))
+	}
+	for name := range strings.SplitSeq(*passOver, ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			s.passOver = append(s.passOver, name)
+		}
 	}
 	switch {
 	case len(words) != 1:
@@ -170,7 +177,7 @@ func (s *settings) complete(w *dois.Wanted, found *dois.Record) {
 func (a *auditor) differences(ctx context.Context, opts dois.AuditOptions) iter.Seq2[*dois.Difference, error] {
 	return func(yield func(*dois.Difference, error) bool) {
 		opts.AllowEmpty = a.warned
-		for d, err := range a.client.Audit(ctx, wanted(a.source, a.p), &opts) {
+		for d, err := range a.client.Audit(ctx, a.wanted(), &opts) {
 			if errors.Is(err, dois.ErrNothingListed) {
 				err = program.Wrong(a.nothingListed(err))
 				if a.fix {

@@ -373,6 +373,29 @@ func TestWrongSources(t *testing.T) {
 	}
 }
 
+// A table for an audit has the columns that its owner has, and says what it says.
+func TestTablesOfAFewColumns(t *testing.T) {
+	for _, behaviour := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {
+		srv := service(t, behaviour)
+		source := file(t, "own.csv", "DOI,title,Notes,shelf\n10.5072/right,Glacier width,look again,7\n10.5072/moved,Glacier length,,\n10.5072/hidden,,lost,\n")
+		_, notes, code := call(t, srv, "", source)
+		assert.Equal(t, program.ExitWrong, code)
+		assert.Contains(t, notes, `own.csv, line 1, column 3 is named "notes"; did you mean "dates"?`)
+		assert.Contains(t, notes, `own.csv, line 1, column 4 is named "shelf", which is not one of doi`)
+		assert.Contains(t, notes, "-pass-over names columns that are not compared")
+
+		out, notes, code := call(t, srv, "", "-pass-over", "Notes, shelf", "-only", "missing,url,state,metadata", "-fix", "-yes", source)
+		assert.Equal(t, program.ExitDone, code, notes)
+		assert.Equal(t, `changed    10.5072/right                    repaired   titles[0].title: "Glacier length", should be "Glacier width"`+"\n", out)
+		record, err := srv.DOIs().Get(t.Context(), "10.5072/right", nil)
+		require.NoError(t, err)
+		assert.Equal(t, "Glacier width", record.Titles[0].Title)
+		assert.NotEmpty(t, record.Creators)
+		_, notes, code = call(t, srv, "", "-pass-over", "notes,shelf,title", "-only", "metadata", source)
+		assert.Equal(t, program.ExitDone, code, notes)
+	}
+}
+
 func TestFlags(t *testing.T) {
 	for want, args := range map[string]string{
 		"one SOURCE is needed":         "-prefix 10.5072",

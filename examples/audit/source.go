@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 	"os"
@@ -23,8 +24,9 @@ func isTable(source string) bool {
 
 // wanted are the DOIs of a source. It is opened when they are ranged over, each time. Faults
 // of a table are all told before the error that ends it.
-func wanted(source string, p *program.Program) iter.Seq2[dois.Wanted, error] {
+func (a *auditor) wanted() iter.Seq2[dois.Wanted, error] {
 	return func(yield func(dois.Wanted, error) bool) {
+		source := a.source
 		info, err := os.Stat(source)
 		if err != nil {
 			yield(dois.Wanted{}, err)
@@ -44,7 +46,7 @@ func wanted(source string, p *program.Program) iter.Seq2[dois.Wanted, error] {
 			}
 			defer file.Close()
 			if isTable(source) {
-				items(file, p, yield)
+				a.items(file, yield)
 				return
 			}
 			records(source, archive.NewReader(file, nil), yield)
@@ -99,8 +101,11 @@ var resultColumns = []string{"result", "error", "registered"}
 
 // items are the rows of a table. If some have faults, the last thing is an error, after
 // which nothing was compared or written yet.
-func items(file *os.File, p *program.Program, yield func(dois.Wanted, error) bool) {
-	r, err := table.NewReader(filepath.Base(file.Name()), file, &table.Options{Others: resultColumns})
+func (a *auditor) items(file *os.File, yield func(dois.Wanted, error) bool) {
+	r, err := table.NewReader(filepath.Base(file.Name()), file, &table.Options{Others: slices.Concat(resultColumns, a.passOver), Partial: true})
+	if errors.Is(err, table.ErrUnknownColumn) {
+		err = fmt.Errorf("%w; -pass-over names columns that are not compared", err)
+	}
 	if err == nil && !r.Has("doi") {
 		err = fmt.Errorf("%s has no column doi", file.Name())
 	}
@@ -125,7 +130,7 @@ func items(file *os.File, p *program.Program, yield func(dois.Wanted, error) boo
 				continue
 			}
 			if faults++; faults <= mostFaults {
-				p.Warn("error: %s", f)
+				a.p.Warn("error: %s", f)
 			}
 		}
 		if faulty == 0 && !yield(dois.Wanted{DOI: row.DOI, URL: row.URL, State: dois.State(row.State), Metadata: row.Record, Place: row.Place}, nil) {
