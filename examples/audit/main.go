@@ -59,7 +59,8 @@ Environment:
                                          that the service refuses is an error
 
 Output: differences on standard output, as -format says: a table, csv with a first line of
-names, or jsonl, one JSON object a line. With -fix, each has its result: repaired, failed,
+names, or jsonl, one JSON object a line. In csv, a text that a spreadsheet would take for a
+formula begins with an apostrophe. With -fix, each has its result: repaired, failed,
 left (for a person to decide), or "as wanted" (somebody else has repaired it). -html writes
 a page that can be sent to others as it is. Standard error gets progress and a summary.
 
@@ -283,6 +284,7 @@ func (a *auditor) show(ctx context.Context) (writes int, err error) {
 		to, format = a.p.Words(), "table"
 	}
 	out := formats[format](to, false)
+	defer a.p.SayDefused(out)
 	opts := a.audit
 	opts.Progress = a.progress
 	last := ""

@@ -65,6 +65,7 @@ func (a *auditor) agreed(ctx context.Context, writes int) bool {
 // not known.
 func (a *auditor) repair(ctx context.Context, writes int) error {
 	out := formats[a.format](a.p.Results(), true)
+	defer a.p.SayDefused(out)
 	a.page.Fixed = true
 	of := ""
 	if writes > 0 {

@@ -163,6 +163,14 @@ func (p *Program) Say(format string, args ...any) {
 	}
 }
 
+// SayDefused says how many cells of a CSV table begin with an apostrophe so that no
+// spreadsheet takes them for a formula. Of other output it says nothing.
+func (p *Program) SayDefused(out any) {
+	if table, ok := out.(interface{ Defused() int }); ok && table.Defused() > 0 {
+		p.Say("%s could be taken for a formula by a spreadsheet, and got an apostrophe in front; tables are read without it", Count(table.Defused(), "cell"))
+	}
+}
+
 // Warn prints a line on standard error, with -quiet, too.
 func (p *Program) Warn(format string, args ...any) {
 	p.clearProgress()
