@@ -20,6 +20,7 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/internal/arguments"
 	"github.com/datacite-go/datacite-go/internal/program"
 	"github.com/datacite-go/datacite-go/metadata"
 	"github.com/datacite-go/datacite-go/metadata/table"
@@ -37,8 +38,8 @@ const usage = `Compare a repository's own records with those at the service.
 
 SOURCE is one of
   FILE.csv    a table, the one that registertable takes, also its result: doi, and any of
-              url, state, and title, creators and the other columns of metadata; in UTF-8,
-              separated by commas, semicolons or tabs
+  FILE.xlsx   url, state, title, creators and the other columns of metadata. CSV is in UTF-8,
+              separated by commas, semicolons or tabs; of a spreadsheet the first sheet is read
   FILE        records as JSON lines or pages, as the service sends them and harvest
               writes them, also in gzip or TAR
   FOLDER      files with metadata XML (*.xml), or files as above
@@ -98,7 +99,7 @@ func readSettings(p *program.Program) (*settings, error) {
 	flags.StringVar(&s.format, "format", "table", "table, csv or jsonl")
 	flags.StringVar(&s.html, "html", "", "write a page for people to this `file`")
 	only := flags.String("only", strings.Join(choices, ","), "which differences, a comma `list`")
-	passOver := flags.String("pass-over", "", "columns of a table that are not compared, a comma `list`, such as those of your own")
+	flags.Var((*arguments.CommaList)(&s.passOver), "pass-over", "columns of a table that are not compared, a comma `list`, such as those of your own")
 	flags.BoolVar(&s.fix, "fix", false, "write what differs, after asking; extra DOIs are never deleted")
 	flags.BoolVar(&s.yes, "yes", false, "with -fix: do not ask")
 	flags.BoolVar(&s.audit.ReadExtra, "read-extra", false, "read each extra DOI once more, with a request each, so that none is told that was just deleted")
@@ -109,11 +110,6 @@ func readSettings(p *program.Program) (*settings, error) {
 	}
 	for choice := range strings.SplitSeq(*only, ",") {
 		s.only = append(s.only, strings.TrimSpace(choice))
-	}
-	for name := range strings.SplitSeq(*passOver, ",") {
-		if name = strings.TrimSpace(name); name != "" {
-			s.passOver = append(s.passOver, name)
-		}
 	}
 	switch {
 	case len(words) != 1:

@@ -19,6 +19,7 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/internal/program"
+	"github.com/datacite-go/datacite-go/internal/sheet"
 	"github.com/datacite-go/datacite-go/mds"
 	"github.com/datacite-go/datacite-go/metadata"
 )
@@ -393,6 +394,37 @@ func TestTablesOfAFewColumns(t *testing.T) {
 		assert.NotEmpty(t, record.Creators)
 		_, notes, code = call(t, srv, "", "-pass-over", "notes,shelf,title", "-only", "metadata", source)
 		assert.Equal(t, program.ExitDone, code, notes)
+	}
+}
+
+// A spreadsheet says the same as a table in CSV, a stranger's title is no formula, and what a
+// damaged one has is not compared.
+func TestSpreadsheets(t *testing.T) {
+	srv := service(t, datacitetest.Deployed)
+	rows := [][]string{{"doi", "title", "url"}, {"10.5072/right", "=1+1", ""}, {"10.5072/moved", "Glacier length", "https://repo.example.org/moved"}}
+	var book, text bytes.Buffer
+	w, err := sheet.NewWriter(&book)
+	require.NoError(t, err)
+	c := sheet.NewCSVWriter(&text)
+	for _, row := range rows {
+		require.NoError(t, errors.Join(w.Write(row), c.Write(row)))
+	}
+	c.Flush()
+	require.NoError(t, errors.Join(w.Close(), c.Error()))
+	args := []string{"-format", "csv", "-only", "missing,url,state,metadata"}
+	out, notes, code := call(t, srv, "", append(args, file(t, "own.xlsx", book.String()))...)
+	assert.Equal(t, program.ExitNotAllDone, code, notes)
+	assert.Contains(t, out, "changed,10.5072/moved,url,https://repo.example.org/moved,https://repo.example.org/old,")
+	assert.Contains(t, out, "changed,10.5072/right,titles[0].title,'=1+1,Glacier length,")
+	assert.Contains(t, notes, "1 cell could be taken for a formula by a spreadsheet, and got an apostrophe in front")
+	same, _, _ := call(t, srv, "", append(args, file(t, "own.csv", text.String()))...)
+	assert.Equal(t, out, same)
+	for _, size := range []int{30, book.Len() / 2, book.Len() - 10} {
+		damaged := file(t, "cut.xlsx", book.String()[:size])
+		out, notes, code := call(t, srv, "", "-fix", "-yes", damaged)
+		assert.Equal(t, program.ExitWrong, code)
+		assert.Contains(t, notes, "cut.xlsx: the spreadsheet cannot be read")
+		assert.Empty(t, out)
 	}
 }
 

@@ -16,8 +16,7 @@ import (
 	"github.com/datacite-go/datacite-go/metadata/table"
 )
 
-// isTable reports whether a source is a table, or a spreadsheet, which the reader of tables
-// refuses with the cure.
+// isTable reports whether a source is a table.
 func isTable(source string) bool {
 	return slices.Contains([]string{".csv", ".tsv", ".txt", ".xlsx"}, strings.ToLower(filepath.Ext(source)))
 }
