@@ -63,6 +63,10 @@ func (d *Difference) String() string {
 	return strings.Join(lines, "\n")
 }
 
+// ErrNothingListed: the service lists no DOI of the account or the prefix of an audit, whose
+// name may be wrong. Without a login, only findable DOIs are listed.
+var ErrNothingListed = errors.New("dois: nothing to compare with")
+
 // AuditOptions select what is compared. ClientID, Prefix or both are required.
 type AuditOptions struct {
 	ClientID string           // DOIs of this repository account
@@ -73,6 +77,10 @@ type AuditOptions struct {
 	// ReadExtra reads each DOI that is not wanted with Get, too, in one request each.
 	// Without it, such a DOI is reported as it is listed, with its title, URL and state.
 	ReadExtra bool
+
+	// AllowEmpty compares although the service lists no DOI at all. Otherwise that is
+	// ErrNothingListed, before each wanted DOI costs a request.
+	AllowEmpty bool
 
 	// Complete completes what is wanted by what its source cannot say, such as the
 	// contributors in a table without a column for them. It may change the Wanted, which is
@@ -111,7 +119,7 @@ type AuditProgress struct {
 // What the service changes in metadata by itself is not a difference; see [metadata.Diff].
 //
 // An error ends the sequence and comes with a nil Difference: an error of wanted, of the
-// service or of the context, or a [*datacite.FieldError] for bad options, an invalid DOI, an
+// service or of the context, [ErrNothingListed], or a [*datacite.FieldError] for bad options, an invalid DOI, an
 // unknown state, or a DOI that is wanted twice. It names [Wanted].Place, or the number in
 // wanted, from 0.
 func (c *Client) Audit(ctx context.Context, wanted iter.Seq2[Wanted, error], opts *AuditOptions) iter.Seq2[*Difference, error] {
@@ -173,7 +181,15 @@ func (a *audit) run(ctx context.Context, wanted iter.Seq2[Wanted, error]) error 
 	if err := a.list(ctx); err != nil {
 		return err
 	}
+	if a.progress.Found == 0 && !a.opts.AllowEmpty {
+		return fmt.Errorf("dois.Audit: %w: the service lists no DOI of %s; is the name right?", ErrNothingListed, a.opts.scope())
+	}
 	return a.merge(ctx)
+}
+
+// scope is which DOIs are compared.
+func (o *AuditOptions) scope() string {
+	return strings.Trim(o.ClientID+", "+o.Prefix, ", ")
 }
 
 // An entry is a Wanted and its number.

@@ -367,7 +367,8 @@ func TestAuditEndsWithAnError(t *testing.T) {
 		"the list": {source(), scope, func(int, *http.Request) *datacitetest.Fault {
 			return &datacitetest.Fault{Kind: datacitetest.Status, Status: 500}
 		}, datacite.ErrServer, ""},
-		"a record looked up": {source(dois.Wanted{DOI: "10.5072/a"}), scope, onlySingle, datacite.ErrServer, ""},
+		"a record looked up":                         {source(dois.Wanted{DOI: "10.5072/a"}), &dois.AuditOptions{Prefix: "10.5072", AllowEmpty: true}, onlySingle, datacite.ErrServer, ""},
+		"nothing is listed, before any is looked up": {newHolding(8000).all(), &dois.AuditOptions{ClientID: "exmple.repo", Prefix: "10.5072"}, onlySingle, dois.ErrNothingListed, "the service lists no DOI of exmple.repo, 10.5072; is the name right?"},
 		"a list that is cut": {source(), scope, func(int, *http.Request) *datacitetest.Fault {
 			return &datacitetest.Fault{Kind: datacitetest.CutResponse}
 		}, nil, ""},

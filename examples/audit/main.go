@@ -20,6 +20,7 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/internal/arguments"
 	"github.com/datacite-go/datacite-go/internal/program"
 	"github.com/datacite-go/datacite-go/metadata"
 	"github.com/datacite-go/datacite-go/metadata/table"
@@ -37,14 +38,14 @@ const usage = `Compare a repository's own records with those at the service.
 
 SOURCE is one of
   FILE.csv    a table, the one that registertable takes, also its result: doi, and any of
-              url, state, and title, creators and the other columns of metadata; in UTF-8,
-              separated by commas, semicolons or tabs
+  FILE.xlsx   url, state, title, creators and the other columns of metadata. CSV is in UTF-8,
+              separated by commas, semicolons or tabs; of a spreadsheet the first sheet is read
   FILE        records as JSON lines or pages, as the service sends them and harvest
               writes them, also in gzip or TAR
   FOLDER      files with metadata XML (*.xml), or files as above
 
 What a source does not say is not compared: columns that are missing, empty cells, and
-what a table has no column for. If the service lists no DOI of the account or the prefix, its
+what a table has no column for. -pass-over names columns of your own. If the service lists no DOI of the account or the prefix, its
 name may be wrong: that is an error, and with -fix a warning.
 
 -fix makes DOIs that are missing, in the state that the source says or else as drafts, and
@@ -59,7 +60,8 @@ Environment:
                                          that the service refuses is an error
 
 Output: differences on standard output, as -format says: a table, csv with a first line of
-names, or jsonl, one JSON object a line. With -fix, each has its result: repaired, failed,
+names, or jsonl, one JSON object a line. In csv, a text that a spreadsheet would take for a
+formula begins with an apostrophe. With -fix, each has its result: repaired, failed,
 left (for a person to decide), or "as wanted" (somebody else has repaired it). -html writes
 a page that can be sent to others as it is. Standard error gets progress and a summary.
 
@@ -76,6 +78,7 @@ type settings struct {
 	format   string
 	html     string
 	only     []string
+	passOver []string
 	fix      bool
 	yes      bool
 	rate     float64
@@ -96,6 +99,7 @@ func readSettings(p *program.Program) (*settings, error) {
 	flags.StringVar(&s.format, "format", "table", "table, csv or jsonl")
 	flags.StringVar(&s.html, "html", "", "write a page for people to this `file`")
 	only := flags.String("only", strings.Join(choices, ","), "which differences, a comma `list`")
+	flags.Var((*arguments.CommaList)(&s.passOver), "pass-over", "columns of a table that are not compared, a comma `list`, such as those of your own")
 	flags.BoolVar(&s.fix, "fix", false, "write what differs, after asking; extra DOIs are never deleted")
 	flags.BoolVar(&s.yes, "yes", false, "with -fix: do not ask")
 	flags.BoolVar(&s.audit.ReadExtra, "read-extra", false, "read each extra DOI once more, with a request each, so that none is told that was just deleted")
@@ -165,11 +169,22 @@ func (s *settings) complete(w *dois.Wanted, found *dois.Record) {
 	}
 }
 
-// differences are those that -only chooses.
-func (s *settings) differences(ctx context.Context, client *dois.Client, source iter.Seq2[dois.Wanted, error], opts *dois.AuditOptions) iter.Seq2[*dois.Difference, error] {
+// differences are those that -only chooses. With -fix, the service may list no DOI: the first
+// ones are made.
+func (a *auditor) differences(ctx context.Context, opts dois.AuditOptions) iter.Seq2[*dois.Difference, error] {
 	return func(yield func(*dois.Difference, error) bool) {
-		for d, err := range client.Audit(ctx, source, opts) {
-			if err == nil && !s.choose(d) {
+		opts.AllowEmpty = a.warned
+		for d, err := range a.client.Audit(ctx, a.wanted(), &opts) {
+			if errors.Is(err, dois.ErrNothingListed) {
+				err = program.Wrong(a.nothingListed(err))
+				if a.fix {
+					a.warned = true
+					a.p.Warn("%v", err)
+					a.differences(ctx, opts)(yield)
+					return
+				}
+			}
+			if err == nil && !a.choose(d) {
 				continue
 			}
 			if !yield(d, err) {
@@ -199,6 +214,7 @@ type auditor struct {
 	client *dois.Client
 	began  time.Time
 	page   *page
+	warned bool // that the service lists no DOI
 }
 
 func run(ctx context.Context, p *program.Program) (err error) {
@@ -264,10 +280,11 @@ func (a *auditor) show(ctx context.Context) (writes int, err error) {
 		to, format = a.p.Words(), "table"
 	}
 	out := formats[format](to, false)
+	defer a.p.SayDefused(out)
 	opts := a.audit
 	opts.Progress = a.progress
 	last := ""
-	for d, err := range a.differences(ctx, a.client, wanted(a.source, a.p), &opts) {
+	for d, err := range a.differences(ctx, opts) {
 		if err != nil && ctx.Err() != nil {
 			err = program.NotAllDone(errors.New("interrupted, and incomplete; the same call begins again"))
 		}
@@ -285,19 +302,15 @@ func (a *auditor) show(ctx context.Context) (writes int, err error) {
 	if err := out.end(); err != nil {
 		return 0, program.Unwritten(err)
 	}
-	if a.page.Progress.Found == 0 && !a.fix {
-		return 0, program.Wrong(a.nothingListed())
-	}
 	return writes, nil
 }
 
-// nothingListed says that there was nothing to compare with.
-func (a *auditor) nothingListed() error {
-	text := "the service lists no DOI of " + a.page.Scope + "; is the name right?"
-	if a.password == "" {
-		text += " Without a login only findable DOIs are listed."
+// nothingListed adds what may be the cause, too.
+func (s *settings) nothingListed(err error) error {
+	if s.password != "" {
+		return err
 	}
-	return errors.New(text)
+	return fmt.Errorf("%w Without a login only findable DOIs are listed", err)
 }
 
 func (a *auditor) progress(now dois.AuditProgress) {
@@ -312,9 +325,6 @@ func (a *auditor) progress(now dois.AuditProgress) {
 
 // verdict sums up, and is an error if something differs.
 func (a *auditor) verdict() error {
-	if a.page.Progress.Found == 0 {
-		a.p.Warn("%v", a.nothingListed())
-	}
 	for _, s := range a.page.Sections() {
 		a.p.Say("%7s %s", program.Number(s.Count), s.Kind)
 	}

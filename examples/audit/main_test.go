@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -17,6 +19,7 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/internal/program"
+	"github.com/datacite-go/datacite-go/internal/sheet"
 	"github.com/datacite-go/datacite-go/mds"
 	"github.com/datacite-go/datacite-go/metadata"
 )
@@ -47,6 +50,22 @@ func file(t *testing.T, name, text string) string {
 	path := filepath.Join(t.TempDir(), name)
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
+}
+
+// folder is one with a file in it.
+func folder(t *testing.T, name, file, text string) string {
+	path := filepath.Join(t.TempDir(), name)
+	require.NoError(t, os.Mkdir(path, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(path, file), []byte(text), 0o600))
+	return path
+}
+
+func gzipped(t *testing.T, text string) string {
+	var out bytes.Buffer
+	w := gzip.NewWriter(&out)
+	_, err := w.Write([]byte(text))
+	require.NoError(t, errors.Join(err, w.Close()))
+	return out.String()
 }
 
 // call runs the program, and answers with what it is told.
@@ -321,8 +340,13 @@ func TestFixLeavesOthersAlone(t *testing.T) {
 func TestWrongSources(t *testing.T) {
 	srv := service(t, datacitetest.Documented)
 	before := len(srv.Requests())
+	damaged := file(t, "cut.jsonl", `{"doi":"10.5072/a"}`+"\n"+`{"doi":"10.50`)
 	for want, source := range map[string]string{
 		"no such file": "nowhere.csv",
+		damaged + ": archive, line 2, byte 20, after the record 10.5072/a: ": damaged,
+		"damaged: archive: b.jsonl, line 1, byte 0: ":                        folder(t, "damaged", "b.jsonl", "{"),
+		"cut.xml: ":       folder(t, "documents", "cut.xml", `<resource xmlns="http://datacite.org/schema/kernel-4"><identifier`),
+		"cut.gz: archive": file(t, "cut.gz", gzipped(t, `{"doi":"10.5072/a"}`)[:30]),
 		`a.csv, line 1, column 1 is named "10.5072/a"`:                                                        file(t, "a.csv", "10.5072/a,https://example.org/\n"),
 		"b.csv, line 3, doi: is empty; registertable":                                                         file(t, "b.csv", "doi,url\n10.5072/a,https://example.org/\n,https://example.org/\n"),
 		"c.csv, line 2: there are 1 cells":                                                                    file(t, "c.csv", "doi,url\n10.5072/a\n"),
@@ -347,6 +371,60 @@ func TestWrongSources(t *testing.T) {
 	}
 	for _, r := range srv.Requests()[before:] {
 		assert.Equal(t, "/dois/get-dois", r.Path, "only the login was checked: nothing was read, and nothing written")
+	}
+}
+
+// A table for an audit has the columns that its owner has, and says what it says.
+func TestTablesOfAFewColumns(t *testing.T) {
+	for _, behaviour := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {
+		srv := service(t, behaviour)
+		source := file(t, "own.csv", "DOI,title,Notes,shelf\n10.5072/right,Glacier width,look again,7\n10.5072/moved,Glacier length,,\n10.5072/hidden,,lost,\n")
+		_, notes, code := call(t, srv, "", source)
+		assert.Equal(t, program.ExitWrong, code)
+		assert.Contains(t, notes, `own.csv, line 1, column 3 is named "notes"; did you mean "dates"?`)
+		assert.Contains(t, notes, `own.csv, line 1, column 4 is named "shelf", which is not one of doi`)
+		assert.Contains(t, notes, "-pass-over names columns that are not compared")
+
+		out, notes, code := call(t, srv, "", "-pass-over", "Notes, shelf", "-only", "missing,url,state,metadata", "-fix", "-yes", source)
+		assert.Equal(t, program.ExitDone, code, notes)
+		assert.Equal(t, `changed    10.5072/right                    repaired   titles[0].title: "Glacier length", should be "Glacier width"`+"\n", out)
+		record, err := srv.DOIs().Get(t.Context(), "10.5072/right", nil)
+		require.NoError(t, err)
+		assert.Equal(t, "Glacier width", record.Titles[0].Title)
+		assert.NotEmpty(t, record.Creators)
+		_, notes, code = call(t, srv, "", "-pass-over", "notes,shelf,title", "-only", "metadata", source)
+		assert.Equal(t, program.ExitDone, code, notes)
+	}
+}
+
+// A spreadsheet says the same as a table in CSV, a stranger's title is no formula, and what a
+// damaged one has is not compared.
+func TestSpreadsheets(t *testing.T) {
+	srv := service(t, datacitetest.Deployed)
+	rows := [][]string{{"doi", "title", "url"}, {"10.5072/right", "=1+1", ""}, {"10.5072/moved", "Glacier length", "https://repo.example.org/moved"}}
+	var book, text bytes.Buffer
+	w, err := sheet.NewWriter(&book)
+	require.NoError(t, err)
+	c := sheet.NewCSVWriter(&text)
+	for _, row := range rows {
+		require.NoError(t, errors.Join(w.Write(row), c.Write(row)))
+	}
+	c.Flush()
+	require.NoError(t, errors.Join(w.Close(), c.Error()))
+	args := []string{"-format", "csv", "-only", "missing,url,state,metadata"}
+	out, notes, code := call(t, srv, "", append(args, file(t, "own.xlsx", book.String()))...)
+	assert.Equal(t, program.ExitNotAllDone, code, notes)
+	assert.Contains(t, out, "changed,10.5072/moved,url,https://repo.example.org/moved,https://repo.example.org/old,")
+	assert.Contains(t, out, "changed,10.5072/right,titles[0].title,'=1+1,Glacier length,")
+	assert.Contains(t, notes, "1 cell could be taken for a formula by a spreadsheet, and got an apostrophe in front")
+	same, _, _ := call(t, srv, "", append(args, file(t, "own.csv", text.String()))...)
+	assert.Equal(t, out, same)
+	for _, size := range []int{30, book.Len() / 2, book.Len() - 10} {
+		damaged := file(t, "cut.xlsx", book.String()[:size])
+		out, notes, code := call(t, srv, "", "-fix", "-yes", damaged)
+		assert.Equal(t, program.ExitWrong, code)
+		assert.Contains(t, notes, "cut.xlsx: the spreadsheet cannot be read")
+		assert.Empty(t, out)
 	}
 }
 
@@ -398,17 +476,19 @@ func (w writer) Write(text []byte) (int, error) { return w(text) }
 func TestWrongNamesAndLogins(t *testing.T) {
 	srv := service(t, datacitetest.Deployed)
 	source := file(t, "own.csv", "doi,url\n10.5072/right,https://repo.example.org/right\n")
+	before := len(srv.Requests())
 	_, notes, code := call(t, srv, "", "-client", "exmple.repo", source)
+	assert.Len(t, srv.Requests(), before+2, "the login and the list: no row was read")
 	assert.Equal(t, program.ExitWrong, code)
-	assert.True(t, strings.HasSuffix(notes, "audit: the service lists no DOI of exmple.repo, 10.5072; is the name right?\n"), notes)
+	assert.True(t, strings.HasSuffix(notes, ": the service lists no DOI of exmple.repo, 10.5072; is the name right?\n"), notes)
 	page := filepath.Join(t.TempDir(), "report.html")
 	_, notes, code = call(t, srv, "", "-prefix", "10.5073", "-html", page, source)
 	assert.Equal(t, program.ExitWrong, code)
-	assert.Contains(t, notes, "lists no DOI of 10.5073; is the name right?")
+	assert.Contains(t, notes, "the service lists no DOI of 10.5073; is the name right?")
 	assert.NoFileExists(t, page)
 	_, notes, code = call(t, srv, "", "-prefix", "10.5073", "-fix", "-yes", source)
 	assert.Equal(t, program.ExitDone, code)
-	assert.Contains(t, notes, "lists no DOI of 10.5073; is the name right?")
+	assert.Contains(t, notes, "the service lists no DOI of 10.5073; is the name right?")
 
 	for _, more := range [][]string{{source}, {"-fix", "-yes", source}} {
 		var out, notes bytes.Buffer

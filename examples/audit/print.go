@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/internal/program"
+	"github.com/datacite-go/datacite-go/internal/sheet"
 )
 
 // A row is one thing that differs.
@@ -92,7 +92,7 @@ type printer interface {
 // formats make printers, with or without results.
 var formats = map[string]func(out io.Writer, results bool) printer{
 	"table": func(out io.Writer, _ bool) printer { return list{out} },
-	"csv":   newSheet,
+	"csv":   newCSV,
 	"jsonl": func(out io.Writer, _ bool) printer { return lines{json.NewEncoder(out)} },
 }
 
@@ -133,15 +133,15 @@ func quoted(text string) string {
 
 func (list) end() error { return nil }
 
-// A sheet is CSV with a head. Each difference is written at once, since it may tell of a
+// A csvTable is CSV with a head. Each difference is written at once, since it may tell of a
 // write.
-type sheet struct {
-	w       *csv.Writer
+type csvTable struct {
+	w       *sheet.CSVWriter
 	results bool
 }
 
-func newSheet(out io.Writer, results bool) printer {
-	s := sheet{csv.NewWriter(out), results}
+func newCSV(out io.Writer, results bool) printer {
+	s := csvTable{sheet.NewCSVWriter(out), results}
 	names := []string{"kind", "doi", "path", "wanted", "found", "reason", "title", "url", "state"}
 	if results {
 		names = append(names, "result", "error")
@@ -150,7 +150,7 @@ func newSheet(out io.Writer, results bool) printer {
 	return s
 }
 
-func (s sheet) print(rows []row) error {
+func (s csvTable) print(rows []row) error {
 	for _, r := range rows {
 		cells := []string{string(r.Kind), r.DOI, r.Path, r.Wanted, r.Found, r.Reason, r.Title, r.URL, string(r.State)}
 		if s.results {
@@ -163,10 +163,12 @@ func (s sheet) print(rows []row) error {
 	return s.end()
 }
 
-func (s sheet) end() error {
+func (s csvTable) end() error {
 	s.w.Flush()
 	return s.w.Error()
 }
+
+func (s csvTable) Defused() int { return s.w.Defused }
 
 // lines are JSON objects, one a line.
 type lines struct{ to *json.Encoder }

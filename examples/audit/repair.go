@@ -65,6 +65,7 @@ func (a *auditor) agreed(ctx context.Context, writes int) bool {
 // not known.
 func (a *auditor) repair(ctx context.Context, writes int) error {
 	out := formats[a.format](a.p.Results(), true)
+	defer a.p.SayDefused(out)
 	a.page.Fixed = true
 	of := ""
 	if writes > 0 {
@@ -85,7 +86,7 @@ func (a *auditor) repair(ctx context.Context, writes int) error {
 	opts := a.audit
 	opts.Progress = func(now dois.AuditProgress) { a.page.Progress = now }
 	found := func(yield func(*dois.Difference, error) bool) {
-		for d, err := range a.differences(ctx, a.client, wanted(a.source, a.p), &opts) {
+		for d, err := range a.differences(ctx, opts) {
 			if err == nil && !repairable(d) {
 				if err = tell(d, outcome{Result: left}); err == nil {
 					continue

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 	"os"
@@ -15,16 +16,16 @@ import (
 	"github.com/datacite-go/datacite-go/metadata/table"
 )
 
-// isTable reports whether a source is a table, or a spreadsheet, which the reader of tables
-// refuses with the cure.
+// isTable reports whether a source is a table.
 func isTable(source string) bool {
 	return slices.Contains([]string{".csv", ".tsv", ".txt", ".xlsx"}, strings.ToLower(filepath.Ext(source)))
 }
 
 // wanted are the DOIs of a source. It is opened when they are ranged over, each time. Faults
 // of a table are all told before the error that ends it.
-func wanted(source string, p *program.Program) iter.Seq2[dois.Wanted, error] {
+func (a *auditor) wanted() iter.Seq2[dois.Wanted, error] {
 	return func(yield func(dois.Wanted, error) bool) {
+		source := a.source
 		info, err := os.Stat(source)
 		if err != nil {
 			yield(dois.Wanted{}, err)
@@ -35,7 +36,7 @@ func wanted(source string, p *program.Program) iter.Seq2[dois.Wanted, error] {
 		case info.IsDir() && len(files) > 0:
 			documents(files, yield)
 		case info.IsDir():
-			records(archive.NewFolderReader(os.DirFS(source), nil), yield)
+			records(source, archive.NewFolderReader(os.DirFS(source), nil), yield)
 		default:
 			file, err := os.Open(source)
 			if err != nil {
@@ -44,19 +45,19 @@ func wanted(source string, p *program.Program) iter.Seq2[dois.Wanted, error] {
 			}
 			defer file.Close()
 			if isTable(source) {
-				items(file, p, yield)
+				a.items(file, yield)
 				return
 			}
-			records(archive.NewReader(file, nil), yield)
+			records(source, archive.NewReader(file, nil), yield)
 		}
 	}
 }
 
 // records are those of an archive.
-func records(from *archive.Reader, yield func(dois.Wanted, error) bool) {
+func records(source string, from *archive.Reader, yield func(dois.Wanted, error) bool) {
 	for r, err := range from.All() {
 		if err != nil {
-			yield(dois.Wanted{}, err)
+			yield(dois.Wanted{}, program.OfFile(source, err))
 			return
 		}
 		if !yield(dois.Wanted{DOI: r.DOI, URL: r.URL, State: r.State, Metadata: &r.Record}, nil) {
@@ -99,8 +100,11 @@ var resultColumns = []string{"result", "error", "registered"}
 
 // items are the rows of a table. If some have faults, the last thing is an error, after
 // which nothing was compared or written yet.
-func items(file *os.File, p *program.Program, yield func(dois.Wanted, error) bool) {
-	r, err := table.NewReader(filepath.Base(file.Name()), file, &table.Options{Others: resultColumns})
+func (a *auditor) items(file *os.File, yield func(dois.Wanted, error) bool) {
+	r, err := table.NewReader(filepath.Base(file.Name()), file, &table.Options{Others: slices.Concat(resultColumns, a.passOver), Partial: true})
+	if errors.Is(err, table.ErrUnknownColumn) {
+		err = fmt.Errorf("%w; -pass-over names columns that are not compared", err)
+	}
 	if err == nil && !r.Has("doi") {
 		err = fmt.Errorf("%s has no column doi", file.Name())
 	}
@@ -125,7 +129,7 @@ func items(file *os.File, p *program.Program, yield func(dois.Wanted, error) boo
 				continue
 			}
 			if faults++; faults <= mostFaults {
-				p.Warn("error: %s", f)
+				a.p.Warn("error: %s", f)
 			}
 		}
 		if faulty == 0 && !yield(dois.Wanted{DOI: row.DOI, URL: row.URL, State: dois.State(row.State), Metadata: row.Record, Place: row.Place}, nil) {

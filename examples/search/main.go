@@ -38,8 +38,9 @@ Environment: no variable is needed; the records are public.
 
 Output: the records on standard output, as -format says: a table for people, with
 long texts cut; jsonl, one JSON object a line with all attributes as the service
-sends them; or csv with a first line of names. Standard error tells how many there
-are, and what is doubtful about the query. It is no fault if there are none.
+sends them; or csv with a first line of names, in which a text that a spreadsheet would
+take for a formula begins with an apostrophe. Standard error tells how many there are,
+and what is doubtful about the query. It is no fault if there are none.
 `
 
 // settings are what the command line says.
@@ -165,7 +166,9 @@ func run(ctx context.Context, p *program.Program) error {
 	if err != nil {
 		return err
 	}
-	n, total, err := printRecords(ctx, client, s, printers[s.format](p.Stdout))
+	out := printers[s.format](p.Stdout)
+	defer p.SayDefused(out)
+	n, total, err := printRecords(ctx, client, s, out)
 	switch {
 	case ctx.Err() != nil:
 		return program.NotAllDone(fmt.Errorf("interrupted after %d records; they were printed, and are not all", n))

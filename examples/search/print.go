@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -12,6 +11,7 @@ import (
 	"unicode"
 
 	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/internal/sheet"
 )
 
 // A printer writes records in one format.
@@ -23,7 +23,7 @@ type printer interface {
 var printers = map[string]func(io.Writer) printer{
 	"table": newTable,
 	"jsonl": func(out io.Writer) printer { return lines{out} },
-	"csv":   newSheet,
+	"csv":   newCSV,
 }
 
 // A table is for people: one line a record, texts cut to what fits.
@@ -59,26 +59,28 @@ func (l lines) print(r *dois.Record) error {
 
 func (l lines) end() error { return nil }
 
-// A sheet is CSV with a head.
-type sheet struct{ w *csv.Writer }
+// A csvTable is CSV with a head.
+type csvTable struct{ w *sheet.CSVWriter }
 
-func newSheet(out io.Writer) printer {
-	s := sheet{csv.NewWriter(out)}
+func newCSV(out io.Writer) printer {
+	s := csvTable{sheet.NewCSVWriter(out)}
 	_ = s.w.Write([]string{"doi", "year", "type", "title", "creators", "publisher", "url", "citations", "views", "downloads"}) // end tells
 	return s
 }
 
-func (s sheet) print(r *dois.Record) error {
+func (s csvTable) print(r *dois.Record) error {
 	return s.w.Write([]string{
 		r.DOI, string(r.PublicationYear), string(r.Types.ResourceTypeGeneral), title(r), creators(r, "; "), r.Publisher.Name, r.URL,
 		strconv.Itoa(r.CitationCount), strconv.Itoa(r.ViewCount), strconv.Itoa(r.DownloadCount),
 	})
 }
 
-func (s sheet) end() error {
+func (s csvTable) end() error {
 	s.w.Flush()
 	return s.w.Error()
 }
+
+func (s csvTable) Defused() int { return s.w.Defused }
 
 func title(r *dois.Record) string {
 	if len(r.Titles) == 0 {

@@ -188,6 +188,7 @@ func run(ctx context.Context, p *program.Program) error {
 // check writes the differences.
 func check(ctx context.Context, p *program.Program, s *settings, ofReports *reports.Client, ofDOIs *dois.Client, page *page) error {
 	out := formats[s.format](p.Data())
+	defer p.SayDefused(out)
 	opts := s.options
 	opts.Progress = func(now shown.Progress) {
 		page.Progress = now

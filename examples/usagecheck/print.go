@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -9,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/datacite-go/datacite-go/internal/program"
+	"github.com/datacite-go/datacite-go/internal/sheet"
 	"github.com/datacite-go/datacite-go/reports/shown"
 )
 
@@ -20,7 +20,7 @@ type printer interface {
 
 var formats = map[string]func(io.Writer) printer{
 	"table": func(out io.Writer) printer { return &table{out: out} },
-	"csv":   newSheet,
+	"csv":   newCSV,
 	"jsonl": func(out io.Writer) printer { return lines{json.NewEncoder(out)} },
 }
 
@@ -43,16 +43,16 @@ func (t *table) print(d *shown.Difference) error {
 
 func (t *table) end() error { return nil }
 
-// A sheet is CSV with a header.
-type sheet struct{ w *csv.Writer }
+// A csvTable is CSV with a header.
+type csvTable struct{ w *sheet.CSVWriter }
 
-func newSheet(out io.Writer) printer {
-	s := sheet{csv.NewWriter(out)}
+func newCSV(out io.Writer) printer {
+	s := csvTable{sheet.NewCSVWriter(out)}
 	_ = s.w.Write([]string{"doi", "month", "metric", "reported", "expected", "shown", "cause", "detail", "reports"}) // end returns the error
 	return s
 }
 
-func (s sheet) print(d *shown.Difference) error {
+func (s csvTable) print(d *shown.Difference) error {
 	var expected []string
 	for _, n := range d.Expected {
 		expected = append(expected, strconv.FormatInt(n, 10))
@@ -63,10 +63,12 @@ func (s sheet) print(d *shown.Difference) error {
 	})
 }
 
-func (s sheet) end() error {
+func (s csvTable) end() error {
 	s.w.Flush()
 	return s.w.Error()
 }
+
+func (s csvTable) Defused() int { return s.w.Defused }
 
 // lines are JSON objects, one a line.
 type lines struct{ to *json.Encoder }

@@ -163,6 +163,14 @@ func (p *Program) Say(format string, args ...any) {
 	}
 }
 
+// SayDefused says how many cells of a CSV table begin with an apostrophe so that no
+// spreadsheet takes them for a formula. Of other output it says nothing.
+func (p *Program) SayDefused(out any) {
+	if table, ok := out.(interface{ Defused() int }); ok && table.Defused() > 0 {
+		p.Say("%s could be taken for a formula by a spreadsheet, and got an apostrophe in front; tables are read without it", Count(table.Defused(), "cell"))
+	}
+}
+
 // Warn prints a line on standard error, with -quiet, too.
 func (p *Program) Warn(format string, args ...any) {
 	p.clearProgress()
@@ -229,6 +237,15 @@ func (c coded) Unwrap() error { return c.error }
 
 // Wrong marks an error of the command line, the environment or the input.
 func Wrong(err error) error { return coded{err, ExitWrong} }
+
+// OfFile names the file in an error of reading it, and marks it as one of the input: a
+// damaged archive matches [datacite.ErrUnreadable], as a response of the service does.
+func OfFile(name string, err error) error {
+	if errors.Is(err, context.Canceled) {
+		return err
+	}
+	return Wrong(fmt.Errorf("%s: %w", name, err))
+}
 
 // NotAllDone marks an error after a part of the work was done.
 func NotAllDone(err error) error { return coded{err, ExitNotAllDone} }

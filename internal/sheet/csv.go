@@ -64,6 +64,7 @@ func (r *csvRows) read() ([]string, error) {
 		if !utf8.ValidString(cell) || strings.Contains(cell, "\x00") {
 			return nil, r.badText(i, cell)
 		}
+		cells[i] = asItWas(cell)
 	}
 	return cells, err
 }

@@ -39,7 +39,7 @@ import (
 	"github.com/datacite-go/datacite-go/reports"
 )
 
-var lives = flag.Int("lives", 12, "lives of clients, in which a service repeats their credentials")
+var lives = flag.Int("lives", 4, "lives of clients, in which a service repeats their credentials")
 
 // A gossip stands between clients and a service. It remembers every credential that it
 // was ever sent, and puts one into responses to whatever comes later.
@@ -377,7 +377,7 @@ func lifeOf(t *testing.T, cfg datacite.Config, by datacite.Service, said *saying
 			wanted := func(yield func(dois.Wanted, error) bool) {
 				yield(dois.Wanted{DOI: "10.5072/a", URL: address + "0"}, nil)
 			}
-			audit := records.Audit(ctx, wanted, &dois.AuditOptions{Progress: func(p dois.AuditProgress) { said.add(p) }})
+			audit := records.Audit(ctx, wanted, &dois.AuditOptions{ClientID: "example.repo", Prefix: "10.5072", AllowEmpty: true, Progress: func(p dois.AuditProgress) { said.add(p) }})
 			for repaired, err := range records.Repair(ctx, audit, nil) {
 				if said.add(err); repaired != nil {
 					said.add(repaired.Err)

@@ -111,17 +111,13 @@ func (s *secrets) known() *searches {
 
 // spellingsOf are those of the secrets of a header. Its scheme may be shown.
 func spellingsOf(header string) (all spellings) {
-	for _, secret := range append(secretsOf(header), header) {
-		if secret != header {
-			all.sent = append(all.sent, needle{text: []byte(secret), enough: len(secret)})
-		}
+	for _, secret := range secretsOf(header) {
+		all.sent = append(all.sent, needle{text: []byte(secret), enough: len(secret)})
 		for _, text := range misread(secret) {
-			all.plain = append(all.plain, encoded(text)...)
-			if secret != header {
-				all.plain = append(all.plain, itself(text, strings.Contains(secret, ":"))...)
-			}
+			all.plain = slices.Concat(all.plain, itself(text, strings.Contains(secret, ":")), encoded(text))
 		}
 	}
+	all.plain = append(all.plain, encoded(header)...)
 	return all
 }
 

@@ -200,6 +200,78 @@ func TestNoPasswordOfAnAddressInAnyText(t *testing.T) {
 	assert.Contains(t, shown, "http://REDACTED@proxy.example")
 }
 
+// A server, a cache or a gateway may repeat what it was sent before: to a request without
+// a login, after another token, or to one whose login is the caller's own.
+func TestSecretsComeBackLater(t *testing.T) {
+	var log bytes.Buffer
+	var said, back string // what the service was sent last, and what it says now
+	tokens := []string{"the-first-token-of-all", "the-second-token-of-all"}
+	client, err := newClient(config{
+		BaseURL: "https://service.example", MaxAttempts: 1,
+		Authorize: transport.Bearer(func(context.Context) (string, error) {
+			token := tokens[0]
+			tokens = append(tokens[1:], token)
+			return token, nil
+		}),
+		Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		HTTPClient: &http.Client{Transport: responding(func(req *http.Request) (*http.Response, error) {
+			said = req.Header.Get("Authorization")
+			return response(400, "text/html", "<html><title>bad: "+back+"</title></html>"), nil
+		})},
+	})
+	require.NoError(t, err)
+	ask := func(r transport.Request) string {
+		log.Reset()
+		r.Op, r.Method = "x.Y", "GET"
+		_, err := client.Do(t.Context(), r)
+		require.Error(t, err)
+		e, _ := errors.AsType[*datacite.Error](err)
+		return err.Error() + string(e.Body) + log.String()
+	}
+	ask(transport.Request{Path: "/", Access: transport.Required})
+	require.Equal(t, "Bearer the-first-token-of-all", said)
+	back = said
+	for name, r := range map[string]transport.Request{
+		"without a login": {Path: "/"},
+		"another token":   {Path: "/", Access: transport.Required},
+		"in an address":   {Path: "/", Query: "cursor=the-first-token-of-all"},
+	} {
+		assert.NotContains(t, ask(r), "the-first-token", name)
+	}
+	own := http.Header{"Authorization": {"key-of-the-caller"}, "Proxy-Authorization": {"Basic " + base64.StdEncoding.EncodeToString([]byte("me:for-the-proxy"))}}
+	ask(transport.Request{Path: "/", Header: own})
+	back = "key-of-the-caller, for-the-proxy"
+	assert.Contains(t, ask(transport.Request{Path: "/"}), "REDACTED, REDACTED")
+}
+
+// What is left of a page without its tags would not look like a secret that has some.
+func TestSecretsThatLookLikeTags(t *testing.T) {
+	shown := everything(t, basic("repo", "Summer<2026>!#"), response(400, "text/html", "<title>Summer<2026>!# is wrong</title>"), "")
+	assert.Contains(t, shown, "an HTML page: REDACTED is wrong")
+	assert.NotContains(t, shown, "Summer")
+}
+
+// An error whose text is redacted can be asked for what it is, and for what is below it as
+// long as that shows nothing.
+func TestErrorsWithWordsOfTheService(t *testing.T) {
+	client, err := newClient(config{BaseURL: "https://service.example", Authorize: basic("repo", "Summer!2026")})
+	require.NoError(t, err)
+	_, err = client.Do(t.Context(), transport.Request{Op: "x.Y", Method: "GET", Path: "/", Access: transport.Required, Before: func() error { return errors.New("no") }})
+	require.Error(t, err)
+	below := &datacite.Error{Op: "x.Y", StatusCode: 404}
+	shown := client.Shown(fmt.Errorf("reading Summer!2026: %w", &datacite.FieldError{Path: "Summer!2026", Err: below}))
+	assert.EqualError(t, shown, "reading REDACTED: datacite: REDACTED ")
+	assert.ErrorIs(t, shown, datacite.ErrNotFound)
+	e, ok := errors.AsType[*datacite.Error](shown)
+	assert.True(t, ok && e == below)
+	fault, ok := errors.AsType[*datacite.FieldError](shown)
+	assert.False(t, ok, "it shows the password")
+	assert.Nil(t, fault)
+	plain := errors.New("nothing to hide")
+	assert.Same(t, plain, client.Shown(plain))
+	assert.NoError(t, client.Shown(nil))
+}
+
 func TestAShortPasswordLeavesTextsReadable(t *testing.T) {
 	for _, password := range []string{"b", "test", "seven77"} {
 		shown := everything(t, basic("repo", password), response(422, "text/plain", "the test b of seven77 is no table"), "")

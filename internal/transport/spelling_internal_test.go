@@ -1,10 +1,13 @@
 package transport
 
 import (
+	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"html"
 	"math/rand/v2"
+	"net/http"
 	"net/url"
 	"strings"
 	"testing"
@@ -63,6 +66,80 @@ func TestSpellingsOfOtherLanguages(t *testing.T) {
 	assert.Equal(t, `REDACTED`, h.in(`summer \\ud83d\\ude00 winter`))
 	h = hidingToken("eyJhbGciOiJSUzI1NiJ9/x")
 	assert.Equal(t, `{"got":"Bearer REDACTED"}`, h.in(`{"got":"Bearer eyJhbGciOiJSUzI1NiJ9\/x"}`))
+}
+
+// Where UTF-8 is taken for Latin-1 or Windows-1252, or a text is written so.
+func TestSecretsThatAreMisread(t *testing.T) {
+	h := hidingLogin("Prüfung für 5 €")
+	for name, text := range map[string]string{
+		"as Latin-1":                       "PrÃ¼fung fÃ¼r 5 â\u0082¬",
+		"as Latin-1, in JSON":              `Pr\u00c3\u00bcfung f\u00c3\u00bcr 5 \u00e2\u0082\u00ac`,
+		"as Windows-1252":                  "PrÃ¼fung fÃ¼r 5 â‚¬",
+		"in Windows-1252, in an address":   "Pr%FCfung+f%FCr+5+%80",
+		"in Windows-1252, as it is":        "Pr\xfcfung f\xfcr 5 \x80",
+		"as Latin-1, in hex, and so on":    hex.EncodeToString([]byte("PrÃ¼fung fÃ¼r 5 â\u0082¬")),
+		"in Windows-1252, in base64":       base64.StdEncoding.EncodeToString([]byte("Pr\xfcfung f\xfcr 5 \x80")),
+		"as Windows-1252, in a page":       "Pr&Atilde;&frac14;fung f&Atilde;&frac14;r 5 &acirc;&sbquo;&not;",
+		"as Windows-1252, in an address":   "Pr%C3%83%C2%BCfung%20f%C3%83%C2%BCr%205%20%C3%A2%E2%80%9A%C2%AC",
+		"in Windows-1252, as Python bytes": `Pr\xfcfung f\xfcr 5 \x80`,
+	} {
+		assert.Equal(t, `login "REDACTED" is wrong`, h.in(`login "`+text+`" is wrong`), name)
+	}
+	assert.Equal(t, "REDACTED", hidingLogin("Prüfung!").in("Pr%FCfung!"))
+}
+
+// A secret within a longer text, which is shown in base64 as a whole.
+func TestSecretsWithinBase64(t *testing.T) {
+	const password = "Summer!?2026"
+	h := hidingLogin(password)
+	for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding} {
+		for before := range 9 {
+			for after := range 4 {
+				text := strings.Repeat("<", before) + password + strings.Repeat(">", after)
+				left, right, found := strings.Cut(h.in(encoding.EncodeToString([]byte(text))), "REDACTED")
+				assert.True(t, found, text)
+				assert.LessOrEqual(t, len(left)+len(strings.TrimRight(right, "=")), (before+after)*4/3+1, "%s: nothing of it is left: %s…%s", text, left, right)
+				assert.NotContains(t, right, "REDACTED")
+			}
+		}
+	}
+}
+
+// Who repeats a secret may show its beginning alone.
+func TestABeginningOfASecret(t *testing.T) {
+	h := hidingToken("eyJhbGciOiJSUzI1NiJ9.eyJ1aWQiOiJyZXBvIn0.c2lnbmF0dXJl")
+	assert.Equal(t, "token REDACTED… is bad", h.in("token eyJhbGciOiJSUzI1NiJ9.eyJ1aW… is bad"))
+	assert.Equal(t, "token eyJhbGci… is bad", h.in("token eyJhbGci… is bad"), "too little to know it by")
+	h = hidingLogin("Summer!2026#xyz and more")
+	assert.Equal(t, "login REDACTED…", h.in("login Summer!2026#xyz a…"))
+	assert.Equal(t, "login EXAMPLE.REPO:Sum…", h.in("login EXAMPLE.REPO:Sum…"), "a user name may be shown")
+}
+
+// A client knows the credentials of its Config, whether it sends them or not, and the last
+// ones that it sent.
+func TestSecretsOfEarlierRequests(t *testing.T) {
+	token := func(i int) string { return fmt.Sprintf("token-of-request-%03d", i) }
+	s := new(secrets)
+	s.give(datacite.Config{Username: "EXAMPLE.REPO", Password: "Summer!2026", Token: "eyJh.eyJ1.c2ln"})
+	for i := range remembered {
+		s.send(http.Header{"Authorization": {bearerHeader(token(i))}})
+	}
+	s.send(http.Header{"Authorization": {bearerHeader(token(0))}}) // is used again
+	all := func() (shown []int) {
+		for i := range remembered + 10 {
+			if s.in(token(i)) != "REDACTED" {
+				shown = append(shown, i)
+			}
+		}
+		return shown
+	}
+	assert.Equal(t, []int{64, 65, 66, 67, 68, 69, 70, 71, 72, 73}, all(), "were not sent")
+	for i := range 10 {
+		s.send(http.Header{"Proxy-Authorization": {bearerHeader(token(remembered + i))}})
+	}
+	assert.Equal(t, []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, all(), "were forgotten: their last use is the longest ago")
+	assert.Equal(t, "REDACTED, REDACTED", s.in("Summer!2026, eyJh.eyJ1.c2ln"))
+	assert.Len(t, s.sent, remembered)
 }
 
 // spell writes a letter in one of the ways in which it may come.

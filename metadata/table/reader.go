@@ -18,7 +18,15 @@ import (
 // Options are the optional settings of a Reader.
 type Options struct {
 	Others []string // further columns that a table may have; their cells are Row.Others
+
+	// Partial reads a table that lacks what a record needs, to compare or correct what it
+	// has: any columns, and any empty cells. The records are no complete ones.
+	Partial bool
 }
+
+// ErrUnknownColumn: the header has a column that is not one of [Columns], nor of
+// [Options].Others. It is the Err of a [datacite.FieldError].
+var ErrUnknownColumn = errors.New("table: unknown column")
 
 // A Reader reads the rows of one table, once.
 type Reader struct {
@@ -27,6 +35,7 @@ type Reader struct {
 	line    func(cell int) int
 	number  func(cell int) string // behind a date, "" of other cells
 	others  []string              // known to the caller
+	partial bool
 	header  []field
 	comma   rune
 	sheets  []string
@@ -41,8 +50,9 @@ type field struct {
 }
 
 // NewReader reads the header of a table, CSV or .xlsx, and returns a reader of its rows. The
-// name is that of the file, for messages. An unknown column is an error, which suggests the
-// name that was probably meant. The error is a [*datacite.FieldError] or that of src.
+// name is that of the file, for messages. The error joins a [*datacite.FieldError] for each
+// unknown column ([ErrUnknownColumn]), or is one for another fault of the header, or that of
+// src.
 //
 // All of an .xlsx is read before its first row is returned, so a damaged file gives an error
 // and no rows. It is read again for its rows: src must stay open, and is best a file; without
@@ -91,7 +101,10 @@ func FromRows(name string, next func() ([]string, error), opts *Options) (*Reade
 
 func (r *Reader) readHeader(opts *Options) error {
 	if opts != nil {
-		r.others = opts.Others
+		r.partial = opts.Partial
+		for _, name := range opts.Others {
+			r.others = append(r.others, plain(name))
+		}
 	}
 	var names []string
 	var err error
@@ -105,10 +118,12 @@ func (r *Reader) readHeader(opts *Options) error {
 		return fmt.Errorf("%s: %w", r.name, err)
 	}
 	needed := map[string]bool{}
+	var unknown []int
 	for i, name := range names {
-		f, err := r.field(i, name)
-		if err != nil {
-			return err
+		f, known := r.field(name)
+		if !known {
+			unknown = append(unknown, i)
+			continue
 		}
 		if slices.ContainsFunc(r.header, func(other field) bool { return !f.blank && other.Name == f.Name }) {
 			return r.fault(i, fmt.Sprintf("is named %q, like another column", f.Name))
@@ -117,44 +132,59 @@ func (r *Reader) readHeader(opts *Options) error {
 		r.records = r.records || f.member != ""
 		needed[f.Name] = f.needed
 	}
+	if len(unknown) > 0 {
+		return r.unknown(names, unknown)
+	}
 	var missing []string
 	for _, c := range columns {
 		if c.needed && r.records && !needed[c.Name] {
 			missing = append(missing, c.Name)
 		}
 	}
-	if len(missing) > 0 {
+	if len(missing) > 0 && !r.partial {
 		return &datacite.FieldError{Path: r.name, Reason: "also needs the columns " + strings.Join(missing, ", ") + ", or no metadata columns at all"}
 	}
 	return nil
 }
 
 // field finds the column of a name in the header.
-func (r *Reader) field(i int, name string) (field, error) {
+func (r *Reader) field(name string) (field, bool) {
 	if strings.TrimSpace(name) == "" {
-		return field{blank: true, other: -1}, nil
+		return field{blank: true, other: -1}, true
 	}
 	name = plain(name)
 	if at := slices.Index(r.others, name); at >= 0 {
-		return field{column: column{Column: Column{Name: name}}, other: at}, nil
+		return field{column: column{Column: Column{Name: name}}, other: at}, true
 	}
-	if c, ok := columnOf(name); ok {
-		return field{column: c, other: -1}, nil
-	}
+	c, ok := columnOf(name)
+	return field{column: c, other: -1}, ok
+}
+
+// unknown is the error for names in the header that are not known. Each has a suggestion, or
+// the first one a list of all that are.
+func (r *Reader) unknown(names []string, unknown []int) error {
 	var known []string
 	for _, c := range columns {
 		known = append(known, c.Name)
 	}
 	known = append(known, r.others...)
-	reason := fmt.Sprintf("is named %q, which is not one of %s", name, strings.Join(known, ", "))
-	if best := spelling.Nearest(name, known); best != "" {
-		reason = fmt.Sprintf("is named %q; did you mean %q?", name, best)
+	which := "not one of " + strings.Join(known, ", ")
+	var all []error
+	for _, i := range unknown {
+		name := plain(names[i])
+		reason := fmt.Sprintf("is named %q; did you mean %q?", name, spelling.Nearest(name, known))
+		if spelling.Nearest(name, known) == "" {
+			reason, which = fmt.Sprintf("is named %q, which is %s", name, which), "none of these either"
+		}
+		err := r.fault(i, reason)
+		err.Err = ErrUnknownColumn
+		all = append(all, err)
 	}
-	return field{}, r.fault(i, reason)
+	return errors.Join(all...)
 }
 
 // fault is the error for a cell of the header.
-func (r *Reader) fault(i int, reason string) error {
+func (r *Reader) fault(i int, reason string) *datacite.FieldError {
 	return &datacite.FieldError{Path: fmt.Sprintf("%s, line %d, column %d", r.name, r.line(i), i+1), Reason: reason, Line: r.line(i)}
 }
 
@@ -235,7 +265,7 @@ func (r *Reader) row(cells []string) *Row {
 	}
 	if row.Record != nil {
 		row.Record.DOI = row.DOI
-		r.check(row, len(cells))
+		r.check(row, cells)
 	}
 	return row
 }
@@ -262,7 +292,7 @@ func (r *Row) spoilt(column, text string) {
 func (r *Row) add(f metadata.Finding) { r.Findings = append(r.Findings, f) }
 
 // check adds the findings of the record, with their places.
-func (r *Reader) check(row *Row, cells int) {
+func (r *Reader) check(row *Row, cells []string) {
 	for _, f := range row.Record.Findings() {
 		name := ofMember(f.Path)
 		if f.Code == metadata.CodeJSON || row.unread[name] != "" {
@@ -270,7 +300,11 @@ func (r *Reader) check(row *Row, cells int) {
 		}
 		at := slices.IndexFunc(r.header, func(h field) bool { return h.Name == name })
 		place := row.Place
-		if at >= 0 && at < cells {
+		said := at >= 0 && at < len(cells) && strings.TrimSpace(cells[at]) != ""
+		if r.partial && f.Code == metadata.CodeRequired && !said {
+			continue
+		}
+		if at >= 0 && at < len(cells) {
 			place = fmt.Sprintf("%s, line %d", r.name, r.line(at))
 		}
 		f.Path = place + ", " + name

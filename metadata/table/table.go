@@ -26,7 +26,7 @@
 // text. Titles and descriptions are single texts, in which these signs are ordinary characters.
 //
 // A column may be missing. A table has either no metadata, or all five properties that a
-// record needs: title, creators, publisher, year and type.
+// record needs: title, creators, publisher, year and type; [Options].Partial reads others.
 //
 // CSV may be separated by commas, semicolons or tabs, which the header shows. It must be
 // UTF-8; a byte order mark is allowed. A row has at most 256 KiB.

@@ -140,6 +140,48 @@ func TestHeaders(t *testing.T) {
 }
 
 // Each fault has its file, line and column, and all are there at once.
+// All unknown columns are told at once, and can be passed over, as the caller writes them.
+func TestColumnsOfOnesOwn(t *testing.T) {
+	const text = "doi,Notes,utl,In charge,shelf\n10.5072/a,later,,Ada,7\n"
+	_, err := table.NewReader("a.csv", strings.NewReader(text), nil)
+	require.ErrorIs(t, err, table.ErrUnknownColumn)
+	for _, want := range []string{
+		`column 2 is named "notes"; did you mean "dates"?`, `column 3 is named "utl"; did you mean "url"?`,
+		`column 4 is named "in charge", which is not one of doi, url`, `column 5 is named "shelf", which is none of these either`,
+	} {
+		assert.ErrorContains(t, err, want)
+	}
+	r, err := table.NewReader("a.csv", strings.NewReader(text), &table.Options{Others: []string{"NOTES", "utl", "in_charge", "shelf"}})
+	require.NoError(t, err)
+	for row, err := range r.All() {
+		require.NoError(t, err)
+		assert.Equal(t, []string{"later", "", "Ada", "7"}, row.Others)
+	}
+}
+
+// A table to compare or correct records with says some things, and no others.
+func TestPartialTables(t *testing.T) {
+	for text, want := range map[string]string{
+		"doi,title\n10.5072/a,Glaciers\n":                                  "",
+		"doi,year\n10.5072/a,\n":                                           "",
+		"doi,title,creators,publisher,year,type\n10.5072/a,Glaciers,,,,\n": "",
+		"doi,creators\n10.5072/a,| 0000-0001-5727-2427\n":                  "a.csv, line 2, creators",
+		"doi,year,language\n10.5072/a,20,en\n":                             "a.csv, line 2, year",
+		"doi,title,creators,publisher,year,type\n10.5072/a,Glaciers,\"Lovelace, Ada\",P,2026,Dataset | Table\n": "",
+	} {
+		r, err := table.NewReader("a.csv", strings.NewReader(text), &table.Options{Partial: true})
+		require.NoError(t, err, text)
+		for row, err := range r.All() {
+			require.NoError(t, err)
+			if want == "" {
+				require.NoError(t, row.Err(), text)
+				continue
+			}
+			assert.ErrorContains(t, row.Err(), want, text)
+		}
+	}
+}
+
 func TestFaults(t *testing.T) {
 	good := map[string]string{"title": "T", "creators": "Lovelace, Ada", "publisher": "P", "year": "2026", "type": "Dataset"}
 	for _, tt := range []struct{ column, cell, says string }{

@@ -2,7 +2,6 @@ package table
 
 import (
 	"cmp"
-	"encoding/csv"
 	"encoding/json"
 	"io"
 	"reflect"
@@ -20,7 +19,8 @@ type WriterOptions struct {
 }
 
 // A Writer writes a table with all columns. CSV begins with a byte order mark, so that
-// spreadsheet programs read it as UTF-8.
+// spreadsheet programs read it as UTF-8. A text in CSV that begins with one of = + - @ gets an
+// apostrophe in front, so that none takes it for a formula; a Reader takes it away again.
 type Writer struct {
 	rows   rowWriter
 	others int
@@ -34,7 +34,7 @@ type rowWriter interface {
 }
 
 // csvRows are a table as CSV.
-type csvRows struct{ *csv.Writer }
+type csvRows struct{ *sheet.CSVWriter }
 
 func (c csvRows) Close() error {
 	c.Flush()
@@ -50,7 +50,7 @@ func NewWriter(out io.Writer, opts *WriterOptions) *Writer {
 	if opts.Spreadsheet {
 		w.rows, w.err = sheet.NewWriter(out)
 	} else {
-		rows := csvRows{csv.NewWriter(out)}
+		rows := csvRows{sheet.NewCSVWriter(out)}
 		rows.Comma = cmp.Or(opts.Separator, ',')
 		_, w.err = io.WriteString(out, "\ufeff")
 		w.rows = rows
