@@ -15,8 +15,7 @@ import (
 	"github.com/datacite-go/datacite-go/metadata/table"
 )
 
-// isTable reports whether a source is a table, or a spreadsheet, which the reader of tables
-// refuses with the cure.
+// isTable reports whether a source is a table, CSV or .xlsx.
 func isTable(source string) bool {
 	return slices.Contains([]string{".csv", ".tsv", ".txt", ".xlsx"}, strings.ToLower(filepath.Ext(source)))
 }
@@ -108,7 +107,10 @@ func items(file *os.File, p *program.Program, yield func(dois.Wanted, error) boo
 		yield(dois.Wanted{}, err)
 		return
 	}
-	faults, faulty := 0, 0
+	if sheets := r.Sheets(); len(sheets) > 1 {
+		p.Say("%s: only the sheet %q is read; %s ignored", file.Name(), sheets[0], program.Count(len(sheets)-1, "other"))
+	}
+	faults, faulty, warnings := 0, 0, 0
 	for row, err := range r.All() {
 		if err != nil {
 			yield(dois.Wanted{}, err)
@@ -122,6 +124,9 @@ func items(file *os.File, p *program.Program, yield func(dois.Wanted, error) boo
 		}
 		for _, f := range row.Findings {
 			if f.Warning {
+				if warnings++; warnings <= mostFaults {
+					p.Say("%s", f)
+				}
 				continue
 			}
 			if faults++; faults <= mostFaults {
@@ -131,6 +136,9 @@ func items(file *os.File, p *program.Program, yield func(dois.Wanted, error) boo
 		if faulty == 0 && !yield(dois.Wanted{DOI: row.DOI, URL: row.URL, State: dois.State(row.State), Metadata: row.Record, Place: row.Place}, nil) {
 			return
 		}
+	}
+	if warnings > mostFaults {
+		p.Say("and %s", program.Count(warnings-mostFaults, "more warning"))
 	}
 	if faulty > 0 {
 		shown := "all above"

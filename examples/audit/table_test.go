@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/csv"
 	"encoding/json"
 	"flag"
@@ -16,10 +17,11 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/internal/program"
+	xlsx "github.com/datacite-go/datacite-go/internal/sheet"
 	"github.com/datacite-go/datacite-go/metadata"
 )
 
-var foreign = flag.Int("foreign", 150, "records of other clients in TestTableOfForeignRecords")
+var foreign = flag.Int("foreign", 60, "records of other clients in TestTableOfForeignRecords")
 
 // A foreigner is a record as another client wrote it, and the row of it in one's own table.
 type foreigner struct {
@@ -241,4 +243,32 @@ func stored(t *testing.T, srv *datacitetest.Server, doi string) *metadata.Record
 	r, err := srv.DOIs().Get(t.Context(), doi, &dois.GetOptions{Affiliation: true, Publisher: true})
 	require.NoError(t, err)
 	return &r.Record
+}
+
+// An .xlsx is compared as a CSV is. A damaged one is compared with nothing.
+func TestSpreadsheet(t *testing.T) {
+	srv := service(t, datacitetest.Deployed)
+	rows, err := csv.NewReader(strings.NewReader(ownTable)).ReadAll()
+	require.NoError(t, err)
+	var book bytes.Buffer
+	w, err := xlsx.NewWriter(&book)
+	require.NoError(t, err)
+	for _, row := range rows {
+		require.NoError(t, w.Write(row))
+	}
+	require.NoError(t, w.Close())
+	want, _, _ := call(t, srv, "", file(t, "own.csv", ownTable))
+	got, _, code := call(t, srv, "", file(t, "own.xlsx", book.String()))
+	assert.Equal(t, program.ExitNotAllDone, code)
+	assert.Equal(t, want, got)
+
+	before := writes(srv)
+	for at := 0; at < book.Len(); at += 37 {
+		damaged := book.Bytes()[:at]
+		out, notes, code := call(t, srv, "", "-fix", "-yes", file(t, "own.xlsx", string(damaged)))
+		assert.Equal(t, program.ExitWrong, code, notes)
+		assert.Contains(t, notes, "own.xlsx")
+		assert.Empty(t, out)
+	}
+	assert.Equal(t, before, writes(srv))
 }
