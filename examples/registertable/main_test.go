@@ -126,6 +126,14 @@ func TestATableIsRegisteredOnce(t *testing.T) {
 	assert.Equal(t, "updated", changed[0]["result"])
 	assert.Equal(t, rows[1], changed[1])
 
+	// A hidden DOI is not shown.
+	require.NoError(t, srv.MDS().Hide(t.Context(), "10.5072/mine"))
+	require.NoError(t, os.WriteFile(result, bytes.Replace(data, []byte("Mine"), []byte("Yours"), 1), 0o600))
+	code, _, notes = start(t, append(args, result)...)
+	require.Equal(t, 1, code, notes)
+	assert.Contains(t, read(t, result)[1]["error"], "the DOI is hidden, or may be, and registering it would show it")
+	assert.Equal(t, datacitetest.StateRegistered, srv.State("10.5072/mine"))
+
 	// What was registered at another service counts for that alone.
 	other := newServer(t, nil)
 	code, _, notes = start(t, "-live", "-mds", other.URL, result)
