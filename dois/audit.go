@@ -83,7 +83,8 @@ type AuditOptions struct {
 	AllowEmpty bool
 
 	// Complete completes what is wanted by what its source cannot say, such as the
-	// contributors in a table without a column for them. It may change the Wanted, which is
+	// contributors in a table without a column for them; table.Complete of package
+	// metadata/table does that. It may change the Wanted, which is
 	// then compared with the record and comes as Difference.Wanted; not the record. It is
 	// called for DOIs that were found, once or twice for each, always with a Wanted as it
 	// was in the source.

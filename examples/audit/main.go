@@ -38,14 +38,16 @@ const usage = `Compare a repository's own records with those at the service.
 
 SOURCE is one of
   FILE.csv    a table, the one that registertable takes, also its result: doi, and any of
-  FILE.xlsx   url, state, title, creators and the other columns of metadata. CSV is in UTF-8,
-              separated by commas, semicolons or tabs; of a spreadsheet the first sheet is read
+               url, state, title, creators and the other columns of metadata; in UTF-8,
+               separated by commas, semicolons or tabs
+  FILE.xlsx   the same, the first sheet that is not hidden
   FILE        records as JSON lines or pages, as the service sends them and harvest
               writes them, also in gzip or TAR
   FOLDER      files with metadata XML (*.xml), or files as above
 
 What a source does not say is not compared: columns that are missing, empty cells, and
-what a table has no column for. -pass-over names columns of your own. If the service lists no DOI of the account or the prefix, its
+what a table has no column for or cannot say, such as the language of a title, which stays
+when the title is corrected. -pass-over names columns of your own. If the service lists no DOI of the account or the prefix, its
 name may be wrong: that is an error, and with -fix a warning.
 
 -fix makes DOIs that are missing, in the state that the source says or else as drafts, and

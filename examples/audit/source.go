@@ -16,7 +16,7 @@ import (
 	"github.com/datacite-go/datacite-go/metadata/table"
 )
 
-// isTable reports whether a source is a table.
+// isTable reports whether a source is a table, CSV or .xlsx.
 func isTable(source string) bool {
 	return slices.Contains([]string{".csv", ".tsv", ".txt", ".xlsx"}, strings.ToLower(filepath.Ext(source)))
 }
@@ -112,7 +112,10 @@ func (a *auditor) items(file *os.File, yield func(dois.Wanted, error) bool) {
 		yield(dois.Wanted{}, err)
 		return
 	}
-	faults, faulty := 0, 0
+	if sheets := r.Sheets(); len(sheets) > 1 {
+		a.p.Say("%s: only the sheet %q is read; %s ignored", file.Name(), sheets[0], program.Count(len(sheets)-1, "other"))
+	}
+	faults, faulty, warnings := 0, 0, 0
 	for row, err := range r.All() {
 		if err != nil {
 			yield(dois.Wanted{}, err)
@@ -126,6 +129,9 @@ func (a *auditor) items(file *os.File, yield func(dois.Wanted, error) bool) {
 		}
 		for _, f := range row.Findings {
 			if f.Warning {
+				if warnings++; warnings <= mostFaults {
+					a.p.Say("%s", f)
+				}
 				continue
 			}
 			if faults++; faults <= mostFaults {
@@ -135,6 +141,9 @@ func (a *auditor) items(file *os.File, yield func(dois.Wanted, error) bool) {
 		if faulty == 0 && !yield(dois.Wanted{DOI: row.DOI, URL: row.URL, State: dois.State(row.State), Metadata: row.Record, Place: row.Place}, nil) {
 			return
 		}
+	}
+	if warnings > mostFaults {
+		a.p.Say("and %s", program.Count(warnings-mostFaults, "more warning"))
 	}
 	if faulty > 0 {
 		shown := "all above"

@@ -8,6 +8,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,7 +41,7 @@ const usage = `Register the items of a table: one row, one DOI.
 The table is CSV in UTF-8, separated by commas, semicolons or tabs, or the first sheet of
 an .xlsx file that is not hidden. Rows without a DOI get one under -prefix; each needs an address of its own.
 DOIs become findable; a row with another state is refused: audit -fix makes drafts and
-registered DOIs.
+registered DOIs. A row of a hidden DOI that differs fails: it is not shown.
 
 Nothing is sent before the whole table was read. If rows have faults, nothing is sent at
 all, unless -leave-out is given.
@@ -62,12 +63,12 @@ Standard error gets faults and progress.
 
 // settings are those of the command line and the environment.
 type settings struct {
-	file, result, prefix, mds string
-	live, dryRun, leaveOut    bool
-	columns, template         bool
-	workers                   int
-	pause                     time.Duration
-	username, password        string
+	file, result, prefix, mds, api string
+	live, dryRun, leaveOut         bool
+	columns, template              bool
+	workers                        int
+	pause                          time.Duration
+	username, password             string
 }
 
 func readSettings(p *program.Program) (*settings, error) {
@@ -76,6 +77,7 @@ func readSettings(p *program.Program) (*settings, error) {
 	flags.StringVar(&s.prefix, "prefix", "", "`prefix` for rows without a DOI")
 	flags.StringVar(&s.result, "result", "", "with -live: `file` for the result table; without it, items.registered.csv beside items.csv, and .xlsx beside .xlsx")
 	flags.StringVar(&s.mds, "mds", datacite.Test.MDS, "with -live: base `URL` of the metadata store")
+	flags.StringVar(&s.api, "api", "", "with -live: base `URL` of the DOI query, which tells whether a DOI is hidden; without it, that of the service of -mds")
 	flags.BoolVar(&s.live, "live", false, "use the host of -mds instead of a service in memory")
 	flags.BoolVar(&s.dryRun, "dry-run", false, "list all faults as with -live, and send nothing")
 	flags.BoolVar(&s.leaveOut, "leave-out", false, "register the rows without faults, and leave out the others")
@@ -93,6 +95,8 @@ func readSettings(p *program.Program) (*settings, error) {
 		return nil, fmt.Errorf("give one file with a table, not %d; -h shows how", len(files))
 	case given["mds"] && !s.live && !s.dryRun:
 		return nil, errors.New("-mds has no effect without -live; add -live to register there, or leave -mds out")
+	case given["api"] && !s.live && !s.dryRun:
+		return nil, errors.New("-api has no effect without -live")
 	case given["result"] && !s.live && !s.dryRun:
 		return nil, errors.New("-result has no effect without -live: the results go to standard output")
 	case given["prefix"] && names.CheckPrefix(s.prefix) != nil:
@@ -102,7 +106,7 @@ func readSettings(p *program.Program) (*settings, error) {
 	case s.live && !s.dryRun && (s.username == "" || s.password == ""):
 		return nil, errors.New("-live needs DATACITE_USERNAME and DATACITE_PASSWORD in the environment")
 	}
-	s.file = files[0]
+	s.file, s.api = files[0], cmp.Or(s.api, apiOf(s.mds))
 	if s.result == "" {
 		s.result = resultOf(s.file)
 	}
@@ -110,6 +114,17 @@ func readSettings(p *program.Program) (*settings, error) {
 		s.prefix = datacitetest.Prefix
 	}
 	return s, nil
+}
+
+// apiOf is the DOI query of the service with a metadata store: of another one than DataCite's,
+// at the same address.
+func apiOf(store string) string {
+	for _, service := range []datacite.Service{datacite.Test, datacite.Production} {
+		if strings.TrimSuffix(store, "/") == service.MDS {
+			return service.API
+		}
+	}
+	return store
 }
 
 // resultOf is the file for the results of a table: a result table is replaced.
@@ -189,7 +204,7 @@ func (s *settings) connect() (*mds.Client, error) {
 		return datacitetest.NewServer(&datacitetest.Options{NoPort: true}).MDS(), nil
 	}
 	return mds.NewClient(datacite.Config{
-		Service: datacite.Service{MDS: s.mds}, Username: s.username, Password: s.password,
+		Service: datacite.Service{MDS: s.mds, API: s.api}, Username: s.username, Password: s.password,
 		UserAgent: "registertable", MaxWait: maxWait,
 	})
 }

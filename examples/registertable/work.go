@@ -183,6 +183,9 @@ func (j *job) outcome(o mds.Outcome) error {
 			j.down++
 		}
 		e.Result, e.Error = "failed", oneLine(o.Err)
+		if errors.Is(o.Err, mds.ErrHidden) {
+			e.Error = "the DOI is hidden, or may be, and registering it would show it; audit -fix changes it and keeps it hidden"
+		}
 		if !one.begun {
 			e.DOI = "" // it was not sent
 		}

@@ -46,10 +46,20 @@ func readTitle(text string, r *Row) error {
 }
 
 func writeTitle(r *Row) string {
-	if len(r.Record.Titles) == 0 {
-		return ""
+	if i := mainTitle(r.Record.Titles); i >= 0 {
+		return r.Record.Titles[i].Title
 	}
-	return r.Record.Titles[0].Title
+	return ""
+}
+
+// mainTitle is the place of the first title without a type, or else of the first one; -1 of
+// none.
+func mainTitle(titles []metadata.Title) int {
+	i := slices.IndexFunc(titles, func(t metadata.Title) bool { return t.TitleType == "" })
+	if i < 0 && len(titles) > 0 {
+		return 0
+	}
+	return i
 }
 
 func readDescription(text string, r *Row) error {
@@ -58,12 +68,15 @@ func readDescription(text string, r *Row) error {
 }
 
 func writeDescription(r *Row) string {
-	for _, d := range r.Record.Descriptions {
-		if d.DescriptionType == metadata.DescriptionAbstract {
-			return d.Description
-		}
+	if i := abstract(r.Record.Descriptions); i >= 0 {
+		return r.Record.Descriptions[i].Description
 	}
 	return ""
+}
+
+// abstract is the place of the abstract, or -1.
+func abstract(descriptions []metadata.Description) int {
+	return slices.IndexFunc(descriptions, func(d metadata.Description) bool { return d.DescriptionType == metadata.DescriptionAbstract })
 }
 
 func readYear(text string, r *Row) error {

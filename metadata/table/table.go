@@ -103,32 +103,35 @@ type column struct {
 	member string // of the record, "" if not metadata
 	read   func(text string, r *Row) error
 	write  func(r *Row) string
+
+	// complete puts what a row says into an existing record; see [Complete].
+	complete func(said, existing *metadata.Record)
 }
 
 const yearMember = "publicationYear"
 
 var columns = []column{
 	{Column{"doi", "name of the item; empty for an item that is to get one", "10.5072/glacier-1"}, false, "", readDOI,
-		func(r *Row) string { return r.DOI }},
+		func(r *Row) string { return r.DOI }, nil},
 	{Column{"url", "address that the DOI leads to", "https://repository.example.org/1"}, false, "", readURL,
-		func(r *Row) string { return r.URL }},
+		func(r *Row) string { return r.URL }, nil},
 	{Column{"state", "draft, registered or findable", "findable"}, false, "", readState,
-		func(r *Row) string { return r.State }},
-	{Column{"title", "title", "Glacier length, 1850 to 2020"}, true, "titles", readTitle, writeTitle},
+		func(r *Row) string { return r.State }, nil},
+	{Column{"title", "title", "Glacier length, 1850 to 2020"}, true, "titles", readTitle, writeTitle, completeTitle},
 	{Column{"creators", "Family, Given | ORCID | affiliation and its ROR; next creator. An organization is org: Name | ROR. Only the name is needed; there may be several affiliations", "Lovelace, Ada | 0000-0001-5727-2427 | Example University https://ror.org/04wxnsj81; org: Ice Group"},
-		true, "creators", readCreators, writeCreators},
-	{Column{"publisher", "who holds or releases the item; after a | its ROR", "Example Repository"}, true, "publisher", readPublisher, writePublisher},
+		true, "creators", readCreators, writeCreators, completeCreators},
+	{Column{"publisher", "who holds or releases the item; after a | its ROR", "Example Repository"}, true, "publisher", readPublisher, writePublisher, completePublisher},
 	{Column{"year", "year of publication, four digits", "2026"}, true, yearMember, readYear,
-		func(r *Row) string { return string(r.Record.PublicationYear) }},
-	{Column{"type", "general type of the schema; after a | the type in your own words", "Dataset | Tabular data"}, true, "types", readType, writeType},
-	{Column{"description", "abstract", "Lengths of 120 glaciers, measured every ten years."}, false, "descriptions", readDescription, writeDescription},
-	{Column{"subjects", "keywords; after a | the scheme of the keyword", "glaciers; climate | Example Thesaurus"}, false, "subjects", readSubjects, writeSubjects},
-	{Column{"rights", "licences by SPDX identifier, or an address, or a text with its address after a |", "CC-BY-4.0"}, false, "rightsList", readRights, writeRights},
+		func(r *Row) string { return string(r.Record.PublicationYear) }, completeYear},
+	{Column{"type", "general type of the schema; after a | the type in your own words", "Dataset | Tabular data"}, true, "types", readType, writeType, completeType},
+	{Column{"description", "abstract", "Lengths of 120 glaciers, measured every ten years."}, false, "descriptions", readDescription, writeDescription, completeDescription},
+	{Column{"subjects", "keywords; after a | the scheme of the keyword", "glaciers; climate | Example Thesaurus"}, false, "subjects", readSubjects, writeSubjects, completeSubjects},
+	{Column{"rights", "licences by SPDX identifier, or an address, or a text with its address after a |", "CC-BY-4.0"}, false, "rightsList", readRights, writeRights, completeRights},
 	{Column{"language", "code of the language of the item", "en"}, false, "language", readLanguage,
-		func(r *Row) string { return string(r.Record.Language) }},
+		func(r *Row) string { return string(r.Record.Language) }, completeLanguage},
 	{Column{"related identifiers", "the relation, the type of the identifier, the identifier", "IsSupplementTo DOI 10.5072/article-1; References URL https://example.org/map"},
-		false, "relatedIdentifiers", readRelated, writeRelated},
-	{Column{"dates", "the kind of date, then a day, month or year, or two of them with a slash; after a | a note", "Collected 1850/2020; Available 2026-01-31"}, false, "dates", readDates, writeDates},
+		false, "relatedIdentifiers", readRelated, writeRelated, completeRelated},
+	{Column{"dates", "the kind of date, then a day, month or year, or two of them with a slash; after a | a note", "Collected 1850/2020; Available 2026-01-31"}, false, "dates", readDates, writeDates, completeDates},
 }
 
 // columnOf returns the column with a name in a header.
