@@ -11,12 +11,12 @@ import (
 	"os"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/extsort"
+	"github.com/datacite-go/datacite-go/internal/recent"
 	"github.com/datacite-go/datacite-go/reports"
 )
 
@@ -97,7 +97,7 @@ func CountKey(events []Event, opts *Options) []reports.Row {
 		panic(err)
 	}
 	var records []record
-	recorder := recorder{rules: r}
+	recorder := newRecorder(r)
 	for i := range events {
 		rec, err := recorder.record(nil, &events[i])
 		if err != nil {
@@ -186,8 +186,11 @@ type recorder struct {
 	*rules
 	left Summary // events without a record
 
-	// What the last agents are, and those before them. Most come again and again.
-	agents, before map[string]agentKind
+	agents recent.Cache[agentKind]
+}
+
+func newRecorder(r *rules) recorder {
+	return recorder{rules: r, agents: recent.Cache[agentKind]{Most: 1 << 16}}
 }
 
 // An agentKind is what a user agent is.
@@ -201,12 +204,11 @@ const (
 
 // kind tells what a user agent is.
 func (r *recorder) kind(agent string) agentKind {
-	if kind, ok := r.agents[agent]; ok {
-		return kind
-	}
-	kind, ok := r.before[agent]
+	key := recent.KeyOf(agent)
+	kind, known := r.agents.Get(key)
 	switch {
-	case ok:
+	case known:
+		return kind
 	case agent == "":
 		kind = machine
 	case r.Robots.Match(agent):
@@ -214,14 +216,7 @@ func (r *recorder) kind(agent string) agentKind {
 	case r.Machines.Match(agent):
 		kind = machine
 	}
-	const most, longest = 1 << 12, 512 // agents, bytes
-	if len(agent) > longest {
-		return kind
-	}
-	if len(r.agents) >= most || r.agents == nil {
-		r.before, r.agents = r.agents, map[string]agentKind{}
-	}
-	r.agents[strings.Clone(agent)] = kind // it is a part of a line
+	r.agents.Put(key, kind)
 	return kind
 }
 
@@ -263,7 +258,7 @@ func (r *rules) count(events iter.Seq2[Event, error], yield func(reports.Row) bo
 	defer running.Wait()
 	defer cancel(errLeft)
 	for i := range workers {
-		w := &worker{recorder: recorder{rules: r}, events: make(chan []numbered, 4), used: make(chan []numbered, 4), done: make(chan struct{}), datasets: make(chan dataset, 64)}
+		w := &worker{recorder: newRecorder(r), events: make(chan []numbered, 4), used: make(chan []numbered, 4), done: make(chan struct{}), datasets: make(chan dataset, 64)}
 		w.sorter = extsort.Sorter{Memory: cmp.Or(r.Memory, 32<<20) / len(workers), Dir: cmp.Or(r.TempDir, os.TempDir())}
 		workers[i] = w
 		running.Go(func() {
