@@ -110,9 +110,9 @@ func CountKey(events []Event, opts *Options) []reports.Row {
 	slices.SortFunc(records, func(a, b record) int { return bytes.Compare(a, b) })
 	t := newTally(r)
 	for _, rec := range records {
-		t.add(rec.click())
+		_ = t.add(rec.click()) // it needs no file
 	}
-	t.finish()
+	_ = t.finish()
 	if r.Summary != nil {
 		*r.Summary = recorder.left
 		r.Summary.add(t.summary)
@@ -429,17 +429,25 @@ func (w *worker) run(ctx context.Context) error {
 	}
 	close(w.done)
 	t := newTally(w.rules)
+	const size = 160 // of an open click
+	t.most = max(1, w.sorter.Memory/size)
+	t.room = func() *overflow { return newOverflow(w.sorter.Memory/4, w.sorter.Dir) }
+	defer func() {
+		if t.over != nil { // the loop was left
+			_ = errors.Join(t.over.byURL.Close(), t.over.byTime.Close())
+		}
+	}()
 	var doi []byte
-	finish := func() {
-		t.finish()
-		if len(t.counts) == 0 {
-			return
+	finish := func() error {
+		if err := t.finish(); err != nil || len(t.counts) == 0 {
+			return err
 		}
 		select {
 		case w.datasets <- dataset{string(doi), t.counts}:
 			t.counts = counts{}
 		case <-ctx.Done():
 		}
+		return nil
 	}
 	for rec, err := range w.sorter.Keys() {
 		if err != nil || ctx.Err() != nil {
@@ -447,12 +455,18 @@ func (w *worker) run(ctx context.Context) error {
 		}
 		c := record(rec).click()
 		if !bytes.Equal(c.doi, doi) {
-			finish()
+			if err := finish(); err != nil {
+				return err
+			}
 			doi = append(doi[:0], c.doi...)
 		}
-		t.add(c)
+		if err := t.add(c); err != nil {
+			return err
+		}
 	}
-	finish()
+	if err := finish(); err != nil {
+		return err
+	}
 	w.summary = w.left
 	w.summary.add(t.summary)
 	return nil

@@ -166,13 +166,25 @@ type click struct {
 func (r record) click() (c click) {
 	n := bytes.IndexByte(r, 0)
 	c.doi, c.user, c.key = r[:n], r[n+1], r[:n+1+userSize]
-	rest := r[len(c.key):]
+	c.read(r[len(c.key):])
+	return c
+}
+
+// read reads what follows the key of a record.
+func (c *click) read(rest []byte) {
 	c.sec = int64(binary.BigEndian.Uint64(rest) ^ 1<<63)
 	c.nsec = int64(binary.BigEndian.Uint32(rest[8:]))
 	c.flags = rest[12]
 	c.country = [2]byte(rest[13:15])
 	c.url = [hashSize]byte(rest[15:])
-	return c
+}
+
+// append appends what read reads, in the order of time.
+func (c *click) append(dst []byte) []byte {
+	dst = binary.BigEndian.AppendUint64(dst, uint64(c.sec)^1<<63)
+	dst = binary.BigEndian.AppendUint32(dst, uint32(c.nsec))
+	dst = append(append(append(dst, c.flags), c.country[:]...), c.url[:]...)
+	return dst
 }
 
 // near tells whether a later click is at most 30 seconds after this one.
