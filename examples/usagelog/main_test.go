@@ -284,6 +284,19 @@ func TestOutputsThatAreNotPlainFiles(t *testing.T) {
 	assert.True(t, json.Valid(data))
 }
 
+// TestTheModeOfTheOutputStays: a report that only a group may read is not opened to all.
+func TestTheModeOfTheOutputStays(t *testing.T) {
+	file := write(t, t.TempDir(), "report.json", "{}")
+	for _, mode := range []fs.FileMode{0o600, 0o640, 0o664} {
+		require.NoError(t, os.Chmod(file, mode))
+		done := runs(t.Context(), nil, view("2026-10-14T10:01:00Z", "s1", "10.5072/a"), args("-o", file, "-")...)
+		require.Equal(t, 0, done.code, done.errors)
+		info, err := os.Stat(file)
+		require.NoError(t, err)
+		assert.Equal(t, mode, info.Mode())
+	}
+}
+
 // TestTheNumbersOfARecord is the trial of docs/counting.md, with its log: after the report is
 // sent, the record of the dataset shows the visitors of the month and their downloads.
 func TestTheNumbersOfARecord(t *testing.T) {

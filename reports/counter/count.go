@@ -320,7 +320,7 @@ func distribute(ctx context.Context, events iter.Seq2[Event, error], workers []*
 			return err
 		}
 		n++
-		i := maphash.String(seed, cmp.Or(e.User, e.Cookie, e.Session, e.Address)) % uint64(len(workers))
+		i := maphash.String(seed, worksFor(&e)) % uint64(len(workers))
 		if full[i] == nil {
 			full[i] = empty(workers[i])
 		}
@@ -337,6 +337,14 @@ func distribute(ctx context.Context, events iter.Seq2[Event, error], workers []*
 		close(w.events)
 	}
 	return nil
+}
+
+// worksFor is what a worker is chosen by: the same for all events of a user.
+func worksFor(e *Event) string {
+	if who := cmp.Or(e.User, e.Cookie, e.Session); who != "" {
+		return who
+	}
+	return e.address()
 }
 
 // faults waits until all events are sorted, and returns those that are not valid.

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/maphash"
+	"net/netip"
 	"strings"
 	"time"
 
@@ -29,7 +30,7 @@ type Event struct {
 	User    string `json:"user,omitempty"`    // name of a login
 	Cookie  string `json:"cookie,omitempty"`  // of the user, kept when the browser is closed
 	Session string `json:"session,omitempty"` // cookie of the session
-	Address string `json:"address,omitempty"` // IP address
+	Address string `json:"address,omitempty"` // IP address in any spelling, or what stands for one
 	Agent   string `json:"agent,omitempty"`   // User-Agent header
 
 	Access  reports.AccessMethod `json:"access,omitempty"`  // "" means by Agent
@@ -96,8 +97,21 @@ func appendUser(dst []byte, e *Event) (kind byte, who []byte) {
 	case e.Session != "":
 		return bySession, append(dst, e.Session...)
 	}
-	dst = append(binary.AppendUvarint(dst, uint64(len(e.Address))), e.Address...)
+	address := e.address()
+	dst = append(binary.AppendUvarint(dst, uint64(len(address))), address...)
 	return byAddress, append(dst, e.Agent...)
+}
+
+// address is Address in its one spelling: those of IPv6 have many, and an IPv4 address
+// may be written as one of them.
+func (e *Event) address() string {
+	if !strings.Contains(e.Address, ":") {
+		return e.Address
+	}
+	if ip, err := netip.ParseAddr(e.Address); err == nil {
+		return ip.Unmap().String()
+	}
+	return e.Address
 }
 
 // hashSize is the size of what stands for a text. Two texts never share it, not even
