@@ -42,6 +42,10 @@ var Combined = Format{
 				return nil, err
 			}
 			layouts = []*layout{own}
+		} else if o.Pseudonyms {
+			combined := *usual[0]
+			combined.usual = false
+			layouts = []*layout{&combined}
 		}
 		paths := newPathFinder(o.Paths)
 		return func() ParseLine {
@@ -59,7 +63,7 @@ type webLog struct {
 	*Options
 	layouts  []*layout
 	clocks   []func(string) (time.Time, error) // of the layouts
-	last     int                               // layout of the last line
+	last     int                               // layout of the line
 	statuses []string
 	paths    *pathReader
 }
@@ -105,44 +109,17 @@ func (w *webLog) parse(line string) (e counter.Event, ok bool, err error) {
 	return e, true, nil
 }
 
-// split splits a line by the layout of the last one, or by the first that fits.
+// split splits a line by the first layout that fits. Which one that is does not depend on the
+// lines before it.
 func (w *webLog) split(line string, f *fields) bool {
-	for range w.layouts {
-		if w.layouts[w.last].split(line, f) && (len(w.layouts) == 1 || w.plausible(f)) {
+	for i, l := range w.layouts {
+		if l.split(line, f) {
+			w.last = i
 			return true
 		}
-		w.last = (w.last + 1) % len(w.layouts)
 		*f = fields{}
 	}
 	return false
-}
-
-// plausible tells whether a usual layout is that of the line. By marks alone each could be
-// taken for another, with one field more or less before the time.
-func (w *webLog) plausible(f *fields) bool {
-	if f[ident] != "-" {
-		if _, shifted := readAddress(f[ident]); shifted {
-			return false
-		}
-	}
-	if strings.HasPrefix(f[user], "- ") {
-		return false
-	}
-	if list := present(f[forwarded]); list != "" {
-		for text := range strings.SplitSeq(list, ",") {
-			if _, ok := readAddress(strings.TrimSpace(text)); !ok {
-				return false
-			}
-		}
-	}
-	if f[address] == "" {
-		return f[forwarded] != ""
-	}
-	if isIPv4(f[address]) || w.Pseudonyms {
-		return true
-	}
-	_, ok := readAddress(f[address])
-	return ok
 }
 
 // visitor returns the address of the visitor: the last one of the list and the connection
