@@ -284,6 +284,19 @@ func TestOutputsThatAreNotPlainFiles(t *testing.T) {
 	assert.True(t, json.Valid(data))
 }
 
+// TestTheModeOfTheOutputStays: a report that only a group may read is not opened to all.
+func TestTheModeOfTheOutputStays(t *testing.T) {
+	file := write(t, t.TempDir(), "report.json", "{}")
+	for _, mode := range []fs.FileMode{0o600, 0o640, 0o664} {
+		require.NoError(t, os.Chmod(file, mode))
+		done := runs(t.Context(), nil, view("2026-10-14T10:01:00Z", "s1", "10.5072/a"), args("-o", file, "-")...)
+		require.Equal(t, 0, done.code, done.errors)
+		info, err := os.Stat(file)
+		require.NoError(t, err)
+		assert.Equal(t, mode, info.Mode())
+	}
+}
+
 // TestTheNumbersOfARecord is the trial of docs/counting.md, with its log: after the report is
 // sent, the record of the dataset shows the visitors of the month and their downloads.
 func TestTheNumbersOfARecord(t *testing.T) {
@@ -502,6 +515,33 @@ func TestPathsThatSayNothing(t *testing.T) {
 	for _, want := range []string{"1 neither investigations nor requests", "1 datasets", "2 total investigations", "1 total requests"} {
 		assert.Contains(t, done.out, want)
 	}
+}
+
+// TestDSpace is the recipe of docs/counting.md: handles, items and files are in a table, also
+// those that are no dataset, and the log is from west of Greenwich.
+func TestDSpace(t *testing.T) {
+	const item, file, thumbnail = "11111111-aaaa-4bbb-8ccc-000000000001", "22222222-aaaa-4bbb-8ccc-000000000002", "33333333-aaaa-4bbb-8ccc-000000000003"
+	table := write(t, t.TempDir(), "dois.csv", "name,doi\n123456789/17,10.5072/a\n123456789/2,\n"+item+",10.5072/a\n"+file+",10.5072/a\n"+thumbnail+",\n")
+	var log strings.Builder
+	for i, path := range []string{
+		"/handle/123456789/17", "/handle/123456789/17/", "/items/" + item, "/items/" + item + "/full", "/entities/publication/" + item, // five views
+		"/server/api/core/bitstreams/" + file + "/content", "/server/api/core/bitstreams/" + thumbnail + "/content", // a download
+		"/handle/123456789/2", "/browse/title", "/server/api/core/items/" + item + "/thumbnail", // others
+	} {
+		fmt.Fprintf(&log, "data.example.org:443 192.0.2.1 - - [31/Oct/2026:22:%02d:00 -0400] \"GET %s HTTP/1.1\" 200 1 \"-\" \"Mozilla/5.0 (X11)\"\n", i, path)
+	}
+	recipe := args("-zone", "America/New_York", "-format", "combined", "-dois", table,
+		"-investigations", `^/handle/([0-9.]+/[0-9]+)$`, "-investigations", `^/(?:items|entities/[a-z]+)/([0-9a-f-]{36})(?:/full)?$`,
+		"-requests", `^/server/api/core/bitstreams/([0-9a-f-]{36})/content$`, "-")
+	done := runs(t.Context(), nil, log.String(), recipe...)
+	require.Equal(t, 0, done.code, done.errors)
+	for _, want := range []string{"10 lines", "4 neither investigations nor requests", "6 total investigations", "1 total requests", "1 unique investigations"} {
+		assert.Contains(t, done.out, want)
+	}
+	old := runs(t.Context(), nil, log.String()+strings.ReplaceAll(log.String(), "123456789/17", "123456789/18"), recipe...)
+	assert.Equal(t, 2, old.code)
+	assert.Contains(t, old.errors, `no-dataset: 2 lines`)
+	assert.Contains(t, old.errors, `line 11, path is "/handle/123456789/18", whose dataset is not in the table`)
 }
 
 // TestDescriptionsOfTheLogStay: a record fills in what the log does not have.

@@ -28,6 +28,7 @@ type output struct {
 	name   string        // of the file, where links lead to
 	file   *os.File      // nil for standard output, and when it is closed
 	temp   string        // name of the file until it is whole; "" for a device
+	mode   fs.FileMode   // of the file
 	w      *bufio.Writer // nil without an output
 }
 
@@ -56,6 +57,10 @@ func (o *output) open(name string) (err error) {
 		return err
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return err
+	}
+	o.mode = 0o644 // readable by Dataverse, which runs as another user
+	if err == nil {
+		o.mode = info.Mode().Perm()
 	}
 	if o.name, err = linked(name); err != nil {
 		return err
@@ -129,8 +134,7 @@ func (o *output) end() error {
 		return err
 	}
 	if o.temp != "" {
-		const readable = 0o644 // by Dataverse, which runs as another user
-		if err := cmp.Or(o.file.Chmod(readable), o.file.Sync()); err != nil {
+		if err := cmp.Or(o.file.Chmod(o.mode), o.file.Sync()); err != nil {
 			return err
 		}
 	}

@@ -113,14 +113,12 @@ func (a *Agents) Match(agent string) bool {
 			return true
 		}
 	}
-	for found := range a.literals.find(agent) {
-		for _, i := range found {
-			if p := &a.patterns[i]; p.expression == nil || p.expression.MatchString(agent) {
-				return true
-			}
-		}
-	}
-	return false
+	return a.literals.find(agent, func(found []int) bool {
+		return slices.ContainsFunc(found, func(i int) bool {
+			p := &a.patterns[i]
+			return p.expression == nil || p.expression.MatchString(agent)
+		})
+	})
 }
 
 // Without returns the list without the patterns that match one of the agents given.

@@ -1,15 +1,16 @@
 package counter
 
-import "iter"
-
 // An automaton finds texts in another one, without the case of ASCII letters, in
 // one pass whatever their number (Aho and Corasick, 1975).
 type automaton struct {
 	class [256]uint8 // of a byte; 0 if no text has it
 	width int        // number of classes
-	next  []int32    // the state after a state and a class
+	next  []int32    // the state after a state and a class; marked if texts end in it
 	found [][]int    // the texts that end in a state
 }
+
+// marked is a bit of a state in which texts end.
+const marked = 1 << 30
 
 // newAutomaton makes one that finds texts in lower case. Empty ones are not found.
 func newAutomaton(texts []string) automaton {
@@ -43,6 +44,11 @@ func newAutomaton(texts []string) automaton {
 		}
 	}
 	a.link()
+	for i, state := range a.next {
+		if len(a.found[state]) > 0 {
+			a.next[i] = state | marked
+		}
+	}
 	return a
 }
 
@@ -71,15 +77,17 @@ func (a *automaton) link() {
 	}
 }
 
-// find yields the texts that are found, at each place where some are.
-func (a *automaton) find(text string) iter.Seq[[]int] {
-	return func(yield func([]int) bool) {
-		state := int32(0)
-		for i := range len(text) {
-			state = a.next[int(state)*a.width+int(a.class[text[i]])]
-			if found := a.found[state]; len(found) > 0 && !yield(found) {
-				return
+// find calls yield with the texts that are found, at each place where some are, until it
+// returns true; it returns that.
+func (a *automaton) find(text string, yield func([]int) bool) bool {
+	state := int32(0)
+	for i := range len(text) {
+		state = a.next[int(state)*a.width+int(a.class[text[i]])]
+		if state&marked != 0 {
+			if state &^= marked; yield(a.found[state]) {
+				return true
 			}
 		}
 	}
+	return false
 }

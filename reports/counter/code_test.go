@@ -338,3 +338,22 @@ func TestNoRoomForTheTemporaryFile(t *testing.T) {
 		assert.ErrorIs(t, err, os.ErrNotExist)
 	}
 }
+
+// TestAnIPv6AddressHasManySpellings: it is one visitor, by all of them.
+func TestAnIPv6AddressHasManySpellings(t *testing.T) {
+	spellings := [][]string{
+		{"2001:db8::1", "2001:DB8:0:0:0:0:0:1", "2001:0db8::0001"}, {"192.0.2.1", "::ffff:192.0.2.1", "::FFFF:c000:0201"}, {"a:pseudonym", "a:pseudonym"},
+	}
+	for _, one := range spellings {
+		var events []counter.Event
+		for i, address := range one {
+			events = append(events, counter.Event{DOI: "10.5072/a", URL: "/a", Time: time.Date(2026, 10, 14, 10, 1, 10*i, 0, time.UTC), Address: address, Agent: "Mozilla/5.0 (X11)"})
+			assert.Equal(t, counter.Key(events[0]), counter.Key(events[i]))
+		}
+		for _, rows := range [][]reports.Row{count(t, events, nil), counter.CountKey(events, nil)} {
+			require.Len(t, rows, 2)
+			assert.EqualValues(t, 1, rows[0].Count, one)
+			assert.EqualValues(t, 1, rows[1].Count, one)
+		}
+	}
+}

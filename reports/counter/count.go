@@ -11,12 +11,12 @@ import (
 	"os"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/extsort"
+	"github.com/datacite-go/datacite-go/internal/recent"
 	"github.com/datacite-go/datacite-go/reports"
 )
 
@@ -97,7 +97,7 @@ func CountKey(events []Event, opts *Options) []reports.Row {
 		panic(err)
 	}
 	var records []record
-	recorder := recorder{rules: r}
+	recorder := newRecorder(r)
 	for i := range events {
 		rec, err := recorder.record(nil, &events[i])
 		if err != nil {
@@ -110,9 +110,9 @@ func CountKey(events []Event, opts *Options) []reports.Row {
 	slices.SortFunc(records, func(a, b record) int { return bytes.Compare(a, b) })
 	t := newTally(r)
 	for _, rec := range records {
-		t.add(rec.click())
+		_ = t.add(rec.click()) // it needs no file
 	}
-	t.finish()
+	_ = t.finish()
 	if r.Summary != nil {
 		*r.Summary = recorder.left
 		r.Summary.add(t.summary)
@@ -186,8 +186,11 @@ type recorder struct {
 	*rules
 	left Summary // events without a record
 
-	// What the last agents are, and those before them. Most come again and again.
-	agents, before map[string]agentKind
+	agents recent.Cache[agentKind]
+}
+
+func newRecorder(r *rules) recorder {
+	return recorder{rules: r, agents: recent.Cache[agentKind]{Most: 1 << 16}}
 }
 
 // An agentKind is what a user agent is.
@@ -201,12 +204,11 @@ const (
 
 // kind tells what a user agent is.
 func (r *recorder) kind(agent string) agentKind {
-	if kind, ok := r.agents[agent]; ok {
-		return kind
-	}
-	kind, ok := r.before[agent]
+	key := recent.KeyOf(agent)
+	kind, known := r.agents.Get(key)
 	switch {
-	case ok:
+	case known:
+		return kind
 	case agent == "":
 		kind = machine
 	case r.Robots.Match(agent):
@@ -214,14 +216,7 @@ func (r *recorder) kind(agent string) agentKind {
 	case r.Machines.Match(agent):
 		kind = machine
 	}
-	const most, longest = 1 << 12, 512 // agents, bytes
-	if len(agent) > longest {
-		return kind
-	}
-	if len(r.agents) >= most || r.agents == nil {
-		r.before, r.agents = r.agents, map[string]agentKind{}
-	}
-	r.agents[strings.Clone(agent)] = kind // it is a part of a line
+	r.agents.Put(key, kind)
 	return kind
 }
 
@@ -263,7 +258,7 @@ func (r *rules) count(events iter.Seq2[Event, error], yield func(reports.Row) bo
 	defer running.Wait()
 	defer cancel(errLeft)
 	for i := range workers {
-		w := &worker{recorder: recorder{rules: r}, events: make(chan []numbered, 4), used: make(chan []numbered, 4), done: make(chan struct{}), datasets: make(chan dataset, 64)}
+		w := &worker{recorder: newRecorder(r), events: make(chan []numbered, 4), used: make(chan []numbered, 4), done: make(chan struct{}), datasets: make(chan dataset, 64)}
 		w.sorter = extsort.Sorter{Memory: cmp.Or(r.Memory, 32<<20) / len(workers), Dir: cmp.Or(r.TempDir, os.TempDir())}
 		workers[i] = w
 		running.Go(func() {
@@ -325,7 +320,7 @@ func distribute(ctx context.Context, events iter.Seq2[Event, error], workers []*
 			return err
 		}
 		n++
-		i := maphash.String(seed, cmp.Or(e.User, e.Cookie, e.Session, e.Address)) % uint64(len(workers))
+		i := maphash.String(seed, worksFor(&e)) % uint64(len(workers))
 		if full[i] == nil {
 			full[i] = empty(workers[i])
 		}
@@ -342,6 +337,14 @@ func distribute(ctx context.Context, events iter.Seq2[Event, error], workers []*
 		close(w.events)
 	}
 	return nil
+}
+
+// worksFor is what a worker is chosen by: the same for all events of a user.
+func worksFor(e *Event) string {
+	if who := cmp.Or(e.User, e.Cookie, e.Session); who != "" {
+		return who
+	}
+	return e.address()
 }
 
 // faults waits until all events are sorted, and returns those that are not valid.
@@ -434,17 +437,25 @@ func (w *worker) run(ctx context.Context) error {
 	}
 	close(w.done)
 	t := newTally(w.rules)
+	const size = 160 // of an open click
+	t.most = max(1, w.sorter.Memory/size)
+	t.room = func() *overflow { return newOverflow(w.sorter.Memory/4, w.sorter.Dir) }
+	defer func() {
+		if t.over != nil { // the loop was left
+			_ = errors.Join(t.over.byURL.Close(), t.over.byTime.Close())
+		}
+	}()
 	var doi []byte
-	finish := func() {
-		t.finish()
-		if len(t.counts) == 0 {
-			return
+	finish := func() error {
+		if err := t.finish(); err != nil || len(t.counts) == 0 {
+			return err
 		}
 		select {
 		case w.datasets <- dataset{string(doi), t.counts}:
 			t.counts = counts{}
 		case <-ctx.Done():
 		}
+		return nil
 	}
 	for rec, err := range w.sorter.Keys() {
 		if err != nil || ctx.Err() != nil {
@@ -452,12 +463,18 @@ func (w *worker) run(ctx context.Context) error {
 		}
 		c := record(rec).click()
 		if !bytes.Equal(c.doi, doi) {
-			finish()
+			if err := finish(); err != nil {
+				return err
+			}
 			doi = append(doi[:0], c.doi...)
 		}
-		t.add(c)
+		if err := t.add(c); err != nil {
+			return err
+		}
 	}
-	finish()
+	if err := finish(); err != nil {
+		return err
+	}
 	w.summary = w.left
 	w.summary.add(t.summary)
 	return nil

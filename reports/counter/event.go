@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/maphash"
+	"net/netip"
 	"strings"
 	"time"
 
@@ -29,7 +30,7 @@ type Event struct {
 	User    string `json:"user,omitempty"`    // name of a login
 	Cookie  string `json:"cookie,omitempty"`  // of the user, kept when the browser is closed
 	Session string `json:"session,omitempty"` // cookie of the session
-	Address string `json:"address,omitempty"` // IP address
+	Address string `json:"address,omitempty"` // IP address in any spelling, or what stands for one
 	Agent   string `json:"agent,omitempty"`   // User-Agent header
 
 	Access  reports.AccessMethod `json:"access,omitempty"`  // "" means by Agent
@@ -96,8 +97,21 @@ func appendUser(dst []byte, e *Event) (kind byte, who []byte) {
 	case e.Session != "":
 		return bySession, append(dst, e.Session...)
 	}
-	dst = append(binary.AppendUvarint(dst, uint64(len(e.Address))), e.Address...)
+	address := e.address()
+	dst = append(binary.AppendUvarint(dst, uint64(len(address))), address...)
 	return byAddress, append(dst, e.Agent...)
+}
+
+// address is Address in its one spelling: those of IPv6 have many, and an IPv4 address
+// may be written as one of them.
+func (e *Event) address() string {
+	if !strings.Contains(e.Address, ":") {
+		return e.Address
+	}
+	if ip, err := netip.ParseAddr(e.Address); err == nil {
+		return ip.Unmap().String()
+	}
+	return e.Address
 }
 
 // hashSize is the size of what stands for a text. Two texts never share it, not even
@@ -166,13 +180,25 @@ type click struct {
 func (r record) click() (c click) {
 	n := bytes.IndexByte(r, 0)
 	c.doi, c.user, c.key = r[:n], r[n+1], r[:n+1+userSize]
-	rest := r[len(c.key):]
+	c.read(r[len(c.key):])
+	return c
+}
+
+// read reads what follows the key of a record.
+func (c *click) read(rest []byte) {
 	c.sec = int64(binary.BigEndian.Uint64(rest) ^ 1<<63)
 	c.nsec = int64(binary.BigEndian.Uint32(rest[8:]))
 	c.flags = rest[12]
 	c.country = [2]byte(rest[13:15])
 	c.url = [hashSize]byte(rest[15:])
-	return c
+}
+
+// append appends what read reads, in the order of time.
+func (c *click) append(dst []byte) []byte {
+	dst = binary.BigEndian.AppendUint64(dst, uint64(c.sec)^1<<63)
+	dst = binary.BigEndian.AppendUint32(dst, uint32(c.nsec))
+	dst = append(append(append(dst, c.flags), c.country[:]...), c.url[:]...)
+	return dst
 }
 
 // near tells whether a later click is at most 30 seconds after this one.

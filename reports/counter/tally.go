@@ -13,11 +13,15 @@ import (
 // A tally counts clicks that come in the order of their records.
 type tally struct {
 	*rules
-	key []byte // of the clicks that come
+	key  []byte // of the clicks that come
+	user byte   // kind of user in it
 
 	// Clicks that a later one may replace: those of the last 30 seconds, in the order
 	// of time.
 	open openClicks
+	most int       // of them; 0 means any number
+	over *overflow // has the clicks of a key that has more; nil without
+	room func() *overflow
 	last session // of the last click
 
 	seen   map[visit]byte // what was counted in each session, by flags
@@ -94,10 +98,15 @@ var metrics = [...]reports.MetricType{
 }
 
 // add takes the next click. It lies in a record that the caller may reuse.
-func (t *tally) add(c click) {
+func (t *tally) add(c click) error {
 	if !bytes.Equal(t.key, c.key) {
-		t.finish()
-		t.key = append(t.key[:0], c.key...)
+		if err := t.finish(); err != nil {
+			return err
+		}
+		t.key, t.user = append(t.key[:0], c.key...), c.user
+	}
+	if t.over != nil {
+		return t.over.add(&c)
 	}
 	now := t.sessionOf(&c)
 	if c.user == byAddress && now != t.last {
@@ -110,12 +119,28 @@ func (t *tally) add(c click) {
 	if t.open.put(&c) {
 		t.summary.DoubleClicks++
 	}
+	if t.most == 0 || len(t.open.byURL) <= t.most {
+		return nil
+	}
+	t.over = t.room()
+	for first := t.open.first(); first != nil; first = t.open.first() {
+		t.open.remove(t.open.byURL[first.url])
+		if err := t.over.add(first); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // finish counts the last clicks of a key.
-func (t *tally) finish() {
+func (t *tally) finish() (err error) {
 	t.closeAll()
+	if t.over != nil {
+		err = t.over.count(t)
+		t.over = nil
+	}
 	clear(t.seen)
+	return err
 }
 
 func (t *tally) closeAll() {
@@ -127,6 +152,11 @@ func (t *tally) closeAll() {
 // close counts the first of the open clicks: no later one can replace it.
 func (t *tally) close(c *click) {
 	t.open.remove(t.open.byURL[c.url])
+	t.count(c)
+}
+
+// count counts a click that is kept.
+func (t *tally) count(c *click) {
 	if !t.inPeriod(c.sec) {
 		t.summary.OtherMonths++
 		return

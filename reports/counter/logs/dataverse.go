@@ -21,14 +21,14 @@ var Dataverse = Format{
 			paths = DataversePaths()
 		}
 		find := newPathFinder(paths)
-		return func() ParseLine { return (&dataverse{Options: o, paths: find}).parse }, nil
+		return func() ParseLine { return (&dataverse{Options: o, paths: find.reader()}).parse }, nil
 	},
 }
 
 // A dataverse reads lines of Dataverse.
 type dataverse struct {
 	*Options
-	paths *pathFinder
+	paths *pathReader
 	clock isoClock
 }
 
@@ -44,7 +44,7 @@ func (d *dataverse) parse(line string) (e counter.Event, ok bool, err error) {
 	if e.Time, err = d.clock.read(fields[0]); err != nil {
 		return e, false, err
 	}
-	request, counted := d.paths.find(pathOf(fields[5]))
+	request, counted := d.paths.kind(pathOf(fields[5]))
 	if !counted {
 		return e, false, nil
 	}

@@ -41,7 +41,7 @@ type part struct {
 type layout struct {
 	before string
 	parts  []part
-	more   bool // something may follow
+	usual  bool // nobody told it, so all has to be plausible; something may follow
 	time   func(o *Options) func(text string) (time.Time, error)
 }
 
@@ -60,6 +60,9 @@ func (l *layout) split(line string, into *fields) bool {
 		if end < 0 {
 			return false
 		}
+		if l.usual && !plausible(p.field, rest[:end]) {
+			return false
+		}
 		if p.field != ignored {
 			into[p.field] = rest[:end]
 		}
@@ -69,7 +72,48 @@ func (l *layout) split(line string, into *fields) bool {
 		}
 		rest = rest[len(p.after):]
 	}
-	return rest == "" || l.more && rest[0] == ' '
+	if rest == "" || !l.usual {
+		return rest == ""
+	}
+	if list, ok := strings.CutPrefix(rest, ` "`); ok && into[forwarded] == "" { // as nginx proposes it
+		if end := endOfQuoted(list); end > 0 && plausible(forwarded, list[:end]) {
+			into[forwarded] = list[:end]
+		}
+	}
+	return rest[0] == ' '
+}
+
+// plausible tells whether a text may be a field of a usual layout. By marks alone each layout
+// could be taken for another, with one field more or less before the time.
+func plausible(f field, text string) bool {
+	switch f {
+	case address:
+		if isIPv4(text) {
+			return true
+		}
+		_, ok := readAddress(text)
+		return ok
+	case ident:
+		if text == "-" {
+			return true
+		}
+		_, shifted := readAddress(text)
+		return !shifted
+	case user:
+		return !strings.HasPrefix(text, "- ")
+	case forwarded:
+		if text == "-" {
+			return true
+		}
+		for one := range strings.SplitSeq(text, ",") {
+			if _, ok := readAddress(strings.TrimSpace(one)); !ok {
+				return false
+			}
+		}
+	case host:
+		return !strings.ContainsAny(text, ",:") || strings.HasPrefix(text, "[")
+	}
+	return true
 }
 
 // end returns where a field ends that begins a text; -1 if nowhere.
@@ -92,6 +136,17 @@ func (p *part) end(text string) int {
 		return end
 	case len(p.after) == 1:
 		return strings.IndexByte(text, p.after[0])
+	case p.after == " [": // before the time, and the bracket is rarer than the blank
+		for from := 0; ; {
+			at := strings.IndexByte(text[from:], '[')
+			if at < 0 {
+				return -1
+			}
+			if at += from; at > 0 && text[at-1] == ' ' {
+				return at - 1
+			}
+			from = at + 1
+		}
 	}
 	return strings.Index(text, p.after)
 }
@@ -340,22 +395,20 @@ func allQuoted(text string) string {
 	}
 }
 
-// usual are the layouts that need not be told. In the first one, as nginx proposes it,
-// X-Forwarded-For comes last.
+// usual are the layouts that need not be told.
 var usual = func() (list []*layout) {
 	const combined = `%h %l %u %t "%r" %>s %b "%{Referer}i" "%{User-Agent}i"`
 	for _, text := range []string{
-		combined + ` "%{X-Forwarded-For}i"`,
 		combined,
-		strings.Replace(combined, "%h", "%v:%p %h", 1),
 		strings.Replace(combined, "%h", "%{X-Forwarded-For}i", 1),
+		strings.Replace(combined, "%h", "%v:%p %h", 1),
 		strings.Replace(combined, "%h", "%v %h", 1),
 	} {
 		l, err := readLayout(text)
 		if err != nil {
 			panic(err)
 		}
-		l.more = true
+		l.usual = true
 		list = append(list, l)
 	}
 	return list

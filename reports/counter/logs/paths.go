@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/datacite-go/datacite-go/internal/doi"
+	"github.com/datacite-go/datacite-go/internal/recent"
 )
 
 // Paths tell from the path of a URL what an access to it is. The patterns are
@@ -80,36 +81,70 @@ func (p *pathPattern) matches(path string) bool {
 	return p.MatchString(path)
 }
 
-// find tells whether a path is counted, and if so whether it is a request.
-func (f *pathFinder) find(path string) (request, ok bool) {
-	if target, ok := f.inTable(tidy(path)); ok {
-		return target.Request, true
-	}
-	p, _ := f.pattern(path)
-	return p != nil && p.request, p != nil
+// A pathReader finds out about the paths of one goroutine, most of which come again.
+type pathReader struct {
+	*pathFinder
+	known recent.Cache[*Target] // nil if the path does not count
 }
 
-// target is find for logs that have the DOI in the path.
-func (f *pathFinder) target(path string) (target Target, ok bool, err error) {
-	if target, ok = f.inTable(tidy(path)); !ok {
-		p, path := f.pattern(path)
-		if p == nil {
-			return target, false, nil
+func (f *pathFinder) reader() *pathReader {
+	return &pathReader{f, recent.Cache[*Target]{Most: 1 << 15}}
+}
+
+// kind tells whether a path is counted, and if so whether it is a request.
+func (r *pathReader) kind(path string) (request, ok bool) {
+	key := recent.KeyOf(path)
+	t, known := r.known.Get(key)
+	if !known {
+		if found, ok := r.inTable(tidy(path)); ok {
+			t = &found
+		} else if p, _ := r.pattern(path); p != nil {
+			t = &Target{Request: p.request}
 		}
-		target.Request = p.request
-		if target.DOI, ok = f.text(p, path); !ok {
-			return target, false, &Fault{Class: NoDataset, Reason: fmt.Sprintf("path is %.200q, whose dataset is not in the table", path)}
-		}
+		r.known.Put(key, t)
 	}
-	if target.DOI == "" {
-		return target, false, nil
+	return t != nil && t.Request, t != nil
+}
+
+// target is kind for logs that have the DOI in the path. It returns nil for what is not counted.
+func (r *pathReader) target(path string) (*Target, error) {
+	key := recent.KeyOf(path)
+	if t, known := r.known.Get(key); known {
+		return t, nil
 	}
-	name, err := doi.Parse(target.DOI)
+	t, ok, err := r.find(path)
 	if err != nil {
-		return target, false, &Fault{Class: NotDOI, Reason: fmt.Sprintf("path is %.200q and has %.100q, which is not a DOI", path, target.DOI)}
+		return nil, err
 	}
-	target.DOI = name
-	return target, true, nil
+	if !ok {
+		r.known.Put(key, nil)
+		return nil, nil
+	}
+	r.known.Put(key, &t)
+	return &t, nil
+}
+
+// find finds out what a path leads to; false if it is not counted.
+func (f *pathFinder) find(path string) (t Target, ok bool, err error) {
+	if t, ok = f.inTable(tidy(path)); !ok {
+		p, matched := f.pattern(path)
+		if p == nil {
+			return t, false, nil
+		}
+		t.Request = p.request
+		if t.DOI, ok = f.text(p, matched); !ok {
+			return t, false, &Fault{Class: NoDataset, Reason: fmt.Sprintf("path is %.200q, whose dataset is not in the table", matched)}
+		}
+	}
+	if t.DOI == "" {
+		return t, false, nil
+	}
+	name, err := doi.Parse(t.DOI)
+	if err != nil {
+		return t, false, &Fault{Class: NotDOI, Reason: fmt.Sprintf("path is %.200q and has %.100q, which is not a DOI", path, t.DOI)}
+	}
+	t.DOI = strings.Clone(name) // it is a part of a line
+	return t, true, nil
 }
 
 func (f *pathFinder) inTable(path string) (target Target, ok bool) {

@@ -17,6 +17,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/recent"
 	"github.com/datacite-go/datacite-go/reports"
 	"github.com/datacite-go/datacite-go/reports/counter"
 )
@@ -132,11 +133,11 @@ type reader struct {
 	file    *FileSummary // that is read
 	number  int          // of the next line
 	packed  bool         // the file is compressed
-	country map[string]string
+	country recent.Cache[string]
 }
 
 func newReader(format Format, opts *Options) (*reader, error) {
-	r := &reader{sum: &Summary{}, country: map[string]string{}}
+	r := &reader{sum: &Summary{}, country: recent.Cache[string]{Most: 1 << 15}}
 	if opts != nil {
 		r.Options = *opts
 	}
@@ -306,16 +307,13 @@ func (r *reader) locate(e *counter.Event) (err error) {
 	if r.Country == nil || e.Country != "" || e.Address == "" {
 		return nil
 	}
-	code, known := r.country[e.Address]
+	key := recent.KeyOf(e.Address)
+	code, known := r.country.Get(key)
 	if !known {
 		if code, err = r.Country(e.Address); err != nil {
 			return fmt.Errorf("the country of an address: %w", err)
 		}
-		const most = 1 << 16 // addresses held
-		if len(r.country) >= most {
-			clear(r.country)
-		}
-		r.country[strings.Clone(e.Address)] = code // it is a part of a line
+		r.country.Put(key, code)
 	}
 	e.Country = code
 	return nil
