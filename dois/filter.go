@@ -51,11 +51,11 @@ func (o *ListOptions) spelled(f *faults) *ListOptions {
 		{"ConsortiumID", &out.ConsortiumID, asGiven},
 		{"SchemaVersion", &out.SchemaVersion, schemaVersion},
 		{"Source", &out.Source, asGiven},
-		{"UserID", &out.UserID, pattern(`(?i)^(?:https?://)?(?:www\.)?(?:orcid\.org/)?(\d{4}-\d{4}-\d{4}-\d{3}[\dX])$`, strings.ToUpper, "an ORCID iD such as 0000-0001-5727-2427")},
+		{"UserID", &out.UserID, orcid},
 		{"AffiliationID", &out.AffiliationID, ror},
 		{"FundedBy", &out.FundedBy, ror},
 		{"Re3dataID", &out.Re3dataID, doiName},
-		{"OpendoarID", &out.OpendoarID, pattern(`^(\d+)$`, strings.ToLower, "a number")},
+		{"OpendoarID", &out.OpendoarID, digits},
 		{"ClientType", &out.ClientType, clientType},
 	} {
 		if *text.value != "" {
@@ -103,6 +103,8 @@ var (
 	country       = pattern(`^([A-Za-z]{2})$`, strings.ToUpper, "a country code of two letters")
 	schemaVersion = pattern(`^(\d(?:\.\d+)?)$`, strings.ToLower, `a version of the schema such as "4" or "4.5"`)
 	ror           = pattern(`(?i)^(?:https?://)?(?:ror\.org/)?(0[a-z0-9]{6}\d\d)$`, strings.ToLower, "a ROR id such as 04wxnsj81")
+	digits        = pattern(`^(\d+)$`, strings.ToLower, "a number")
+	orcid         = pattern(`(?i)^(?:https?://)?(?:www\.)?(?:orcid\.org/)?(\d{4}-\d{4}-\d{4}-\d{3}[\dX])$`, strings.ToUpper, "an ORCID iD such as 0000-0001-5727-2427")
 	clientType    = oneOf("a type of repository", "repository", "periodical", "igsnCatalog", "raidRegistry")
 	certificate   = oneOf("a certificate of repositories", "CoreTrustSeal", "DIN 31644", "DINI", "DSA", "RatSWD", "WDS", "CLARIN")
 )

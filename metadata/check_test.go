@@ -109,7 +109,7 @@ func TestRecord_Findings(t *testing.T) {
 			p := metadata.Polygon{Points: []metadata.Point{a, b, c, a}}
 			r.GeoLocations = []metadata.GeoLocation{{Polygons: metadata.Polygons{p, p}}}
 		}, []string{"warning json geoLocations[0].geoLocationPolygon", "warning polygon geoLocations[0].geoLocationPolygon"}},
-		{"year of three digits", func(r *metadata.Record) { r.PublicationYear = "0054" }, []string{"error json publicationYear"}},
+		{"year of three digits", func(r *metadata.Record) { r.PublicationYear = "0054" }, []string{"warning json publicationYear"}},
 		{"title that no list shows", func(r *metadata.Record) { r.Titles[0].Title = strings.Repeat("é", 16_384) }, []string{"warning limit titles[0].title"}},
 		{"title that lists show", func(r *metadata.Record) { r.Titles[0].Title = strings.Repeat("é", 16_383) }, nil},
 		{"description of any length", func(r *metadata.Record) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"strings"
+	"unicode"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
@@ -66,8 +67,8 @@ func (o *ListOptions) check() error {
 		path, reason string
 	}{
 		{filters > 1, "", "has more than one of CreatedBy, Year and ClientID; the service would drop all but one"},
-		{blankAround(o.CreatedBy), ".CreatedBy", "is blank, which the service would ignore, or has white space around it"},
-		{blankAround(o.ClientID), ".ClientID", "is blank, which the service would ignore, or has white space around it"},
+		{strings.TrimRightFunc(o.CreatedBy, unicode.IsSpace) != o.CreatedBy, ".CreatedBy", "is blank, which the service would ignore, or ends with white space, which no creator does"},
+		{strings.TrimSpace(o.ClientID) != o.ClientID, ".ClientID", "is blank, which the service would ignore, or has white space around it"},
 		{strings.Contains(o.ClientID, ","), ".ClientID", "has a comma; the service takes one account"},
 		{o.Year != 0 && (o.Year < 1000 || o.Year > 9999), ".Year", "is not a year of four digits"},
 		{o.Page.Cursor != "", ".Page.Cursor", "is set; reports are listed by page number"},
@@ -80,8 +81,6 @@ func (o *ListOptions) check() error {
 	}
 	return errors.Join(faults...)
 }
-
-func blankAround(value string) bool { return strings.TrimSpace(value) != value }
 
 // List returns one page of the reports that the service holds, in the order of
 // their ids. No credentials are needed.
