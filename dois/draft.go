@@ -91,6 +91,9 @@ func (e Event) fault() string {
 // otherwise the error is a [*datacite.FieldError], because writing it back would remove the
 // identifiers that were not read.
 func (r *Record) Draft() (*Draft, error) {
+	if r == nil {
+		return nil, &datacite.FieldError{Path: "Record", Reason: "is nil"}
+	}
 	plain := slices.DeleteFunc([]string{"creators", "contributors", "publisher"}, func(name string) bool {
 		raw := r.member(name)
 		return !(len(raw) > 0 && raw[0] == '"') && !r.plainAffiliations(name)

@@ -71,6 +71,9 @@ func identifierTypeRule(value string) *fault {
 // Alternates returns the other names of the resource: AlternateIdentifiers or, if that is
 // nil, Identifiers without the record's own DOI, which responses contained until 2019.
 func (r *Record) Alternates() []AlternateIdentifier {
+	if r == nil {
+		return nil
+	}
 	if r.AlternateIdentifiers != nil {
 		return r.AlternateIdentifiers
 	}

@@ -180,8 +180,22 @@ func TestNilContextsAndZeroClients(t *testing.T) {
 	}
 }
 
-// A nil record is invalid, or nothing, and no panic.
+// A nil record has no values, and whoever checks or writes it is told.
 func TestNilRecords(t *testing.T) {
 	var none *metadata.Record
-	require.ErrorIs(t, none.Validate(), metadata.ErrInvalid)
+	for i := range reflect.TypeOf(none).NumMethod() {
+		m := reflect.ValueOf(none).Method(i)
+		results := m.Call(make([]reflect.Value, m.Type().NumIn()))
+		if err, ok := results[len(results)-1].Interface().(error); ok || m.Type().Out(len(results)-1) == reflect.TypeFor[error]() {
+			require.ErrorIs(t, err, metadata.ErrInvalid, reflect.TypeOf(none).Method(i).Name)
+			require.ErrorContains(t, err, "nil")
+		}
+	}
+	require.Len(t, none.Findings(), 1)
+	_, err := mds.NewDocument(none)
+	require.ErrorIs(t, err, datacite.ErrInvalid)
+	var unread *dois.Record
+	_, err = unread.Draft()
+	require.ErrorIs(t, err, datacite.ErrInvalid)
+	require.False(t, unread.Has("titles"))
 }
