@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/document"
@@ -182,6 +183,11 @@ func (d *Draft) check() error {
 	}
 	if reason := d.Event.fault(); d.Event != "" && reason != "" {
 		return &datacite.FieldError{Path: "Draft.Event", Reason: reason}
+	}
+	for path, text := range map[string]string{"URL": d.URL, "Reason": d.Reason, "ContentURL": strings.Join(d.ContentURL, " ")} {
+		if !utf8.ValidString(text) {
+			return &datacite.FieldError{Path: "Draft." + path, Reason: "is not UTF-8; JSON would have U+FFFD instead"}
+		}
 	}
 	if d.Response != nil {
 		if err := d.Response.check("Draft.Response"); err != nil {
