@@ -185,7 +185,11 @@ func TestNilRecords(t *testing.T) {
 	var none *metadata.Record
 	for i := range reflect.TypeOf(none).NumMethod() {
 		m := reflect.ValueOf(none).Method(i)
-		results := m.Call(make([]reflect.Value, m.Type().NumIn()))
+		var args []reflect.Value
+		for in := range m.Type().NumIn() {
+			args = append(args, reflect.Zero(m.Type().In(in)))
+		}
+		results := m.Call(args)
 		if err, ok := results[len(results)-1].Interface().(error); ok || m.Type().Out(len(results)-1) == reflect.TypeFor[error]() {
 			require.ErrorIs(t, err, metadata.ErrInvalid, reflect.TypeOf(none).Method(i).Name)
 			require.ErrorContains(t, err, "nil")
