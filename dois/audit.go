@@ -125,7 +125,7 @@ type AuditProgress struct {
 // wanted, from 0.
 func (c *Client) Audit(ctx context.Context, wanted iter.Seq2[Wanted, error], opts *AuditOptions) iter.Seq2[*Difference, error] {
 	return func(yield func(*Difference, error) bool) {
-		err := opts.check()
+		err := cmp.Or(c.core.Ready(ctx), opts.check())
 		if wanted == nil {
 			err = &datacite.FieldError{Path: "wanted", Reason: "is nil; give an empty sequence to have every DOI as Extra"}
 		}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/document"
@@ -91,6 +92,9 @@ func (e Event) fault() string {
 // otherwise the error is a [*datacite.FieldError], because writing it back would remove the
 // identifiers that were not read.
 func (r *Record) Draft() (*Draft, error) {
+	if r == nil {
+		return nil, &datacite.FieldError{Path: "Record", Reason: "is nil"}
+	}
 	plain := slices.DeleteFunc([]string{"creators", "contributors", "publisher"}, func(name string) bool {
 		raw := r.member(name)
 		return !(len(raw) > 0 && raw[0] == '"') && !r.plainAffiliations(name)
@@ -179,6 +183,11 @@ func (d *Draft) check() error {
 	}
 	if reason := d.Event.fault(); d.Event != "" && reason != "" {
 		return &datacite.FieldError{Path: "Draft.Event", Reason: reason}
+	}
+	for path, text := range map[string]string{"URL": d.URL, "Reason": d.Reason, "ContentURL": strings.Join(d.ContentURL, " ")} {
+		if !utf8.ValidString(text) {
+			return &datacite.FieldError{Path: "Draft." + path, Reason: "is not UTF-8; JSON would have U+FFFD instead"}
+		}
 	}
 	if d.Response != nil {
 		if err := d.Response.check("Draft.Response"); err != nil {

@@ -13,7 +13,10 @@ const maxWarnings = 100
 // warned adds what is known to be wrong with the metadata of a draft to the response.
 func (d *Draft) warned(r *Record, err error) (*Record, error) {
 	if err == nil {
-		r.Warnings = d.warnings()
+		r.Warnings = append(d.warnings(), d.Record.OwnNames(r.DOI, r.URL)...)
+		if inXML, bad := metadata.ParseXML(bytes.NewReader(d.MetadataXML)); bad == nil { // without XML, it is bad
+			r.Warnings = append(r.Warnings, inXML.OwnNames(r.DOI, r.URL)...)
+		}
 	}
 	return r, err
 }

@@ -94,8 +94,11 @@ func (o *ListOptions) fingerprint() (string, error) {
 
 // run goes from the position to the end.
 func (w *Walk) run(ctx context.Context, visit visitor) error {
-	if w.err != nil {
-		return w.err
+	if w.client == nil {
+		return &datacite.FieldError{Path: "walk", Reason: "is the zero value; Client.Walk makes one"}
+	}
+	if err := cmp.Or(w.err, w.client.core.Ready(ctx)); err != nil {
+		return err
 	}
 	for {
 		if w.pos.Year != 0 {

@@ -158,6 +158,9 @@ func (r *Record) Decode(attribute string, v any) (bool, error) {
 
 // member is an attribute as it was sent; nil if it was not.
 func (r *Record) member(attribute string) json.RawMessage {
+	if r == nil {
+		return nil
+	}
 	var found json.RawMessage
 	l := jsonlex.OfBytes(r.Raw)
 	l.Begin()

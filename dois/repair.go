@@ -67,18 +67,20 @@ func (c *Client) Repair(ctx context.Context, diffs iter.Seq2[*Difference, error]
 	}
 	const workers = 4
 	return func(yield func(*Repaired, error) bool) {
-		if diffs == nil {
-			yield(nil, &datacite.FieldError{Path: "diffs", Reason: "is nil"})
-			return
+		err := c.core.Ready(ctx)
+		if err == nil && diffs == nil {
+			err = &datacite.FieldError{Path: "diffs", Reason: "is nil"}
+		} else if err == nil && opts.Workers < 0 {
+			err = &datacite.FieldError{Path: "RepairOptions.Workers", Reason: "is negative"}
 		}
-		if opts.Workers < 0 {
-			yield(nil, &datacite.FieldError{Path: "RepairOptions.Workers", Reason: "is negative"})
+		if err != nil {
+			yield(nil, err)
 			return
 		}
 		do := func(ctx context.Context, diffs []*Difference) []*Repaired {
 			return c.repairAll(ctx, diffs, opts.DryRun)
 		}
-		err := bulk.Run(ctx, ofOneDOI(diffs), cmp.Or(opts.Workers, workers), do, func(_ context.Context, all []*Repaired) error {
+		err = bulk.Run(ctx, ofOneDOI(diffs), cmp.Or(opts.Workers, workers), do, func(_ context.Context, all []*Repaired) error {
 			var end error
 			for _, r := range all {
 				if !yield(r, nil) {

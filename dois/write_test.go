@@ -393,6 +393,8 @@ func TestWriteRefusedBeforeSending(t *testing.T) {
 			"DOI and prefix":          {&dois.Draft{DOI: "10.5072/a", Prefix: "10.5072"}, "Draft"},
 			"prefix that is none":     {&dois.Draft{Prefix: "10.5072/x"}, "Draft.Prefix"},
 			"character not for new":   {&dois.Draft{DOI: "10.5072/a#b"}, "Draft.DOI"},
+			"URL in Latin-1":          {&dois.Draft{DOI: "10.5072/a", URL: "https://example.org/\xe4"}, "Draft.URL"},
+			"reason in Latin-1":       {&dois.Draft{DOI: "10.5072/a", Reason: "L\xf6schung"}, "Draft.Reason"},
 			"DOI in the metadata too": {&dois.Draft{Prefix: "10.5072", Record: metadata.Record{DOI: "10.5072/b"}}, "Draft.Record.DOI"},
 		} {
 			t.Run(name, func(t *testing.T) {

@@ -82,8 +82,13 @@ func (d Document) Findings() []metadata.Finding {
 const maxWarnings = 100
 
 // warnings are the first of the findings, for a result that is kept for each of many DOIs.
-func (d Document) warnings() []metadata.Finding {
+func (d Document) warnings(name, address string) []metadata.Finding {
 	found := d.Findings()
+	if d.isXML() && bytes.Contains(d.Data, []byte("<alternateIdentifier")) {
+		if r, err := metadata.ParseXML(bytes.NewReader(d.Data)); err == nil { // check has the error
+			found = append(found, r.OwnNames(name, address)...)
+		}
+	}
 	return slices.Clip(found[:min(len(found), maxWarnings)])
 }
 

@@ -132,7 +132,7 @@ func (c *Client) registration(doiName, address string, doc Document, opts *Ensur
 	if err := checkAddress(address); err != nil {
 		return nil, err
 	}
-	r := &registration{client: c, doc: doc, done: Registration{DOI: name, URL: address, Warnings: doc.warnings()}}
+	r := &registration{client: c, doc: doc, done: Registration{DOI: name, URL: address, Warnings: doc.warnings(name, address)}}
 	if opts != nil {
 		r.options = *opts
 	}

@@ -83,8 +83,12 @@ func (c *Client) RegisterAll(ctx context.Context, items iter.Seq2[Item, error], 
 	o := *opts
 	o.Workers, o.Rounds, o.Pause = cmp.Or(o.Workers, 4), cmp.Or(o.Rounds, 3), cmp.Or(o.Pause, 30*time.Second)
 	return func(yield func(Outcome, error) bool) {
-		if items == nil {
-			yield(Outcome{}, &datacite.FieldError{Path: "items", Reason: "is nil"})
+		err := c.core.Ready(ctx)
+		if err == nil && items == nil {
+			err = &datacite.FieldError{Path: "items", Reason: "is nil"}
+		}
+		if err != nil {
+			yield(Outcome{}, err)
 			return
 		}
 		if min(o.Workers, o.Rounds) < 0 || o.Pause < 0 {

@@ -38,6 +38,9 @@ type HTTPResolver struct {
 
 // Resolve returns the target of the redirect, "" for a status of 404.
 func (h *HTTPResolver) Resolve(ctx context.Context, doiName string) (string, error) {
+	if ctx == nil {
+		return "", transport.ErrNilContext
+	}
 	address := strings.TrimRight(cmp.Or(h.BaseURL, "https://doi.org"), "/") + "/" + doi.Path(doiName)
 	req, err := http.NewRequestWithContext(ctx, http.MethodHead, address, nil)
 	if err != nil {
@@ -76,6 +79,9 @@ type WaitOptions struct {
 func WaitResolved(ctx context.Context, r Resolver, doiName, address string, opts *WaitOptions) error {
 	if opts == nil {
 		opts = &WaitOptions{}
+	}
+	if ctx == nil {
+		return transport.ErrNilContext
 	}
 	name, err := doi.Parse(doiName)
 	if err != nil {

@@ -23,6 +23,9 @@ func (r *Record) Validate() error { return faults(r.Findings()) }
 // and what the documentation of the schema advises against. They are in the order of the
 // record's properties.
 func (r *Record) Findings() []Finding {
+	if r == nil {
+		return []Finding{{Code: CodeRequired, Message: "the record is nil"}}
+	}
 	c := &checker{}
 	c.characters(nil, reflect.ValueOf(r).Elem())
 	resourceElement.check(c, nil, r.withAlternates())

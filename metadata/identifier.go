@@ -71,6 +71,9 @@ func identifierTypeRule(value string) *fault {
 // Alternates returns the other names of the resource: AlternateIdentifiers or, if that is
 // nil, Identifiers without the record's own DOI, which responses contained until 2019.
 func (r *Record) Alternates() []AlternateIdentifier {
+	if r == nil {
+		return nil
+	}
 	if r.AlternateIdentifiers != nil {
 		return r.AlternateIdentifiers
 	}
@@ -81,6 +84,19 @@ func (r *Record) Alternates() []AlternateIdentifier {
 		}
 	}
 	return out
+}
+
+// OwnNames returns a warning for each alternate identifier that is the DOI or the URL with
+// which the record is registered: the service stores it, and shows it neither in JSON nor in
+// searches. [Record.Findings] cannot know them.
+func (r *Record) OwnNames(doi, url string) (found []Finding) {
+	for i, a := range r.Alternates() {
+		if value := a.AlternateIdentifier; value != "" && (value == url || strings.EqualFold(value, doi)) {
+			found = append(found, warning(CodeLossy, "the service does not show an alternate identifier that is the DOI or its URL").
+				at((&path{name: "alternateIdentifiers"}).item(i).dot("alternateIdentifier"), value))
+		}
+	}
+	return found
 }
 
 // withAlternates returns the record with its Alternates as AlternateIdentifiers.

@@ -55,6 +55,9 @@ type Stored struct {
 func (c *Client) Create(ctx context.Context, r *Report) (_ *Stored, err error) {
 	defer func() { err = c.core.Shown(err) }()
 	const op = "reports.Create"
+	if err := c.core.Ready(ctx); err != nil {
+		return nil, err
+	}
 	body, err := newBody(r)
 	if err != nil {
 		return nil, err
@@ -148,6 +151,9 @@ func (c *Client) storeAlone(ctx context.Context, op, method, path string, b body
 func (c *Client) Put(ctx context.Context, id string, r *Report) (_ *Stored, err error) {
 	defer func() { err = c.core.Shown(err) }()
 	const op = "reports.Put"
+	if err := c.core.Ready(ctx); err != nil {
+		return nil, err
+	}
 	if err := checkUUID("id", id); err != nil {
 		return nil, err
 	}

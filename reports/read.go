@@ -20,6 +20,9 @@ import (
 //
 // Get sends GET /reports/{id} (specification §4.1).
 func (c *Client) Get(ctx context.Context, id string) (*Report, error) {
+	if err := c.core.Ready(ctx); err != nil {
+		return nil, err
+	}
 	memory := jsonlex.NewBudget(c.core.MaxBody())
 	r, err := c.open(ctx, "reports.Get", id, memory)
 	if err != nil {

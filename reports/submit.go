@@ -196,10 +196,10 @@ func (c *Client) Submit(ctx context.Context, h Header, src iter.Seq2[Dataset, er
 	if err != nil {
 		return nil, err
 	}
-	switch {
-	case ctx == nil:
-		return nil, transport.ErrNilContext
-	case src == nil:
+	if err := c.core.Ready(ctx); err != nil {
+		return nil, err
+	}
+	if src == nil {
 		return nil, &datacite.FieldError{Path: "src", Reason: "is nil"}
 	}
 	c.redact(&o)

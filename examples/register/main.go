@@ -49,7 +49,7 @@ records is the job of registertable.
 // settings say what to register and where.
 type settings struct {
 	doi, prefix, url, file string
-	mds, resolver          string // base URLs, with live
+	mds, api, resolver     string // base URLs, with live
 	live, dryRun, wait     bool
 	username, password     string
 }
@@ -64,6 +64,7 @@ func readSettings(p *program.Program) (settings, error) {
 	flags.BoolVar(&s.dryRun, "dry-run", false, "print what would be sent, send nothing, whatever else is given")
 	flags.BoolVar(&s.live, "live", false, "use the hosts of -mds and -resolver instead of a service in memory")
 	flags.StringVar(&s.mds, "mds", datacite.Test.MDS, "with -live: base `URL` of the metadata store")
+	flags.StringVar(&s.api, "api", "", "with -live: base `URL` of the DOI API, which shows whether a DOI is hidden; that of DataCite's hosts is known")
 	flags.StringVar(&s.resolver, "resolver", "", "with -live and -wait: base `URL` of the resolver; that of DataCite's hosts is known")
 	files, given, err := p.Parse(usage)
 	switch {
@@ -73,8 +74,8 @@ func readSettings(p *program.Program) (settings, error) {
 		return s, fmt.Errorf("%s is a table, and this registers one record; registertable registers tables", files[0])
 	case len(files) != 1 || s.url == "":
 		return s, fmt.Errorf("give -url and one file with a record, not %d; -h shows how", len(files))
-	case given["mds"] && !s.live && !s.dryRun:
-		return s, errors.New("-mds has no effect without -live; add -live to register there, or leave -mds out")
+	case (given["mds"] || given["api"]) && !s.live && !s.dryRun:
+		return s, errors.New("-mds and -api have no effect without -live; add -live to register there, or leave them out")
 	case given["resolver"] && !(s.live && s.wait):
 		return s, errors.New("-resolver has no effect without -live and -wait; add them, or leave it out")
 	case s.wait && s.live && !s.dryRun && s.resolverURL() == "":
@@ -183,7 +184,7 @@ func (s settings) connect() (*mds.Client, mds.Resolver, error) {
 		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, ResolveDelay: 5 * time.Second})
 		return srv.MDS(), srv, nil
 	}
-	client, err := mds.NewClient(datacite.Config{Service: datacite.Service{MDS: s.mds}, Username: s.username, Password: s.password})
+	client, err := mds.NewClient(datacite.Config{Service: program.Service(s.mds, s.api), Username: s.username, Password: s.password})
 	return client, &mds.HTTPResolver{BaseURL: s.resolverURL()}, err
 }
 

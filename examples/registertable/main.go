@@ -63,12 +63,13 @@ Standard error gets faults and progress.
 
 // settings are those of the command line and the environment.
 type settings struct {
-	file, result, prefix, mds, api string
-	live, dryRun, leaveOut         bool
-	columns, template              bool
-	workers                        int
-	pause                          time.Duration
-	username, password             string
+	file, result, prefix   string
+	mds, api               string
+	live, dryRun, leaveOut bool
+	columns, template      bool
+	workers                int
+	pause                  time.Duration
+	username, password     string
 }
 
 func readSettings(p *program.Program) (*settings, error) {
@@ -77,7 +78,7 @@ func readSettings(p *program.Program) (*settings, error) {
 	flags.StringVar(&s.prefix, "prefix", "", "`prefix` for rows without a DOI")
 	flags.StringVar(&s.result, "result", "", "with -live: `file` for the result table; without it, items.registered.csv beside items.csv, and .xlsx beside .xlsx")
 	flags.StringVar(&s.mds, "mds", datacite.Test.MDS, "with -live: base `URL` of the metadata store")
-	flags.StringVar(&s.api, "api", "", "with -live: base `URL` of the DOI query, which tells whether a DOI is hidden; without it, that of the service of -mds")
+	flags.StringVar(&s.api, "api", "", "with -live: base `URL` of the DOI API, which shows whether a DOI is hidden; that of DataCite's hosts is known")
 	flags.BoolVar(&s.live, "live", false, "use the host of -mds instead of a service in memory")
 	flags.BoolVar(&s.dryRun, "dry-run", false, "list all faults as with -live, and send nothing")
 	flags.BoolVar(&s.leaveOut, "leave-out", false, "register the rows without faults, and leave out the others")
@@ -93,10 +94,8 @@ func readSettings(p *program.Program) (*settings, error) {
 		return s, nil
 	case len(files) != 1:
 		return nil, fmt.Errorf("give one file with a table, not %d; -h shows how", len(files))
-	case given["mds"] && !s.live && !s.dryRun:
-		return nil, errors.New("-mds has no effect without -live; add -live to register there, or leave -mds out")
-	case given["api"] && !s.live && !s.dryRun:
-		return nil, errors.New("-api has no effect without -live")
+	case (given["mds"] || given["api"]) && !s.live && !s.dryRun:
+		return nil, errors.New("-mds and -api have no effect without -live; add -live to register there, or leave them out")
 	case given["result"] && !s.live && !s.dryRun:
 		return nil, errors.New("-result has no effect without -live: the results go to standard output")
 	case given["prefix"] && names.CheckPrefix(s.prefix) != nil:
@@ -204,7 +203,7 @@ func (s *settings) connect() (*mds.Client, error) {
 		return datacitetest.NewServer(&datacitetest.Options{NoPort: true}).MDS(), nil
 	}
 	return mds.NewClient(datacite.Config{
-		Service: datacite.Service{MDS: s.mds, API: s.api}, Username: s.username, Password: s.password,
+		Service: program.Service(s.mds, s.api), Username: s.username, Password: s.password,
 		UserAgent: "registertable", MaxWait: maxWait,
 	})
 }

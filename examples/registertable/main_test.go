@@ -94,7 +94,7 @@ func TestATableIsRegisteredOnce(t *testing.T) {
 	srv := newServer(t, nil)
 	path := folder(t, header+line(1)+"10.5072/mine,https://repository.example.org/2,Mine,org: Ice,Repository,2026,Dataset\n")
 	items, result := filepath.Join(path, "items.csv"), filepath.Join(path, "items.registered.csv")
-	args := []string{"-live", "-mds", srv.URL, "-prefix", "10.5072"}
+	args := []string{"-live", "-mds", srv.URL, "-api", srv.URL, "-prefix", "10.5072"}
 
 	code, out, notes := start(t, append(args, items)...)
 	require.Equal(t, 0, code, notes)
@@ -199,7 +199,7 @@ func TestRefusals(t *testing.T) {
 		says string
 	}{
 		{[]string{}, "give one file with a table, not 0"},
-		{[]string{"-mds", srv.URL, items}, "-mds has no effect without -live"},
+		{[]string{"-mds", srv.URL, items}, "-mds and -api have no effect without -live"},
 		{[]string{"-result", "x", items}, "-result has no effect without -live"},
 		{[]string{"-workers", "0", items}, "-workers is 0"},
 		{[]string{"-prefix", "5072", items}, `-prefix is "5072", not "10." and four or five digits`},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/datacite-go/datacite-go"
@@ -34,4 +35,15 @@ func CheckLogin(ctx context.Context, client Sender) error {
 		return nil // whatever else it says, it says to an account
 	}
 	return err
+}
+
+// Service is a deployment by the base URL of its metadata store. If api is "", that of the
+// DOI API is known for the deployments of DataCite only.
+func Service(store, api string) datacite.Service {
+	for _, known := range []datacite.Service{datacite.Production, datacite.Test} {
+		if api == "" && strings.TrimRight(store, "/") == known.MDS {
+			return known
+		}
+	}
+	return datacite.Service{MDS: store, API: api}
 }

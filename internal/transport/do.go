@@ -21,10 +21,10 @@ import (
 )
 
 // Do sends r as often as its Replay allows and returns the first success. Every
-// error is a [*datacite.Error], but for that of a nil context.
+// error is a [*datacite.Error], but for those of [Client.Ready].
 func (c *Client) Do(ctx context.Context, r Request) (*Response, error) {
-	if ctx == nil {
-		return nil, ErrNilContext
+	if err := c.Ready(ctx); err != nil {
+		return nil, err
 	}
 	x := &exchange{client: c, request: r, requestID: newRequestID()}
 	req, err := x.prepare(ctx)
@@ -54,6 +54,17 @@ func (c *Client) Do(ctx context.Context, r Request) (*Response, error) {
 
 // ErrNilContext is the fault of a caller who gives no context.
 var ErrNilContext error = &datacite.FieldError{Path: "ctx", Reason: "is nil"}
+
+// Ready refuses a client that no NewClient made, and a nil context.
+func (c *Client) Ready(ctx context.Context) error {
+	if c == nil {
+		return &datacite.FieldError{Path: "client", Reason: "is the zero value; NewClient makes one"}
+	}
+	if ctx == nil {
+		return ErrNilContext
+	}
+	return nil
+}
 
 // Unreadable is the error for a success whose body does not make sense.
 func (c *Client) Unreadable(r Request, res *Response, cause error) error {

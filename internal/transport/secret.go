@@ -268,7 +268,12 @@ func (c *Client) Text(text string) string { return c.hidden.in(text) }
 
 // Shown is an error that has words of the service in its text, without secrets. That of a
 // request has none already.
-func (c *Client) Shown(err error) error { return showing(err, c.hidden.in) }
+func (c *Client) Shown(err error) error {
+	if c == nil {
+		return err
+	}
+	return showing(err, c.hidden.in)
+}
 
 func showing(err error, shown func(string) string) error {
 	if err == nil || shown(err.Error()) == err.Error() {
