@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/runlock"
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
@@ -84,6 +85,11 @@ func (s *submission) note(d delivery) error {
 	if r, ok := d.record(); ok {
 		if r.State != 0 && !d.seen.foreign {
 			r.Size = s.datasets(max(d.stored, d.seen.first))
+		}
+		if d.seen.kind == shown && !d.written && !s.left(d) { // the record is about to say what another program left
+			if err := s.lock.SetPast(runlock.Unknown); err != nil {
+				return err
+			}
 		}
 		return s.lock.Note(r)
 	}

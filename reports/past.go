@@ -71,7 +71,7 @@ func (s *submission) recall(d delivery) {
 // is compared.
 func (s *submission) left(d delivery) bool {
 	shown := storedReport{Shown: int(d.left.Size)}
-	return d.ours(d.seen) && (d.left.State == 0 || d.left.State == d.seen.state || d.seen.state == shown.state())
+	return !d.left.At.IsZero() && (d.left.State == 0 || d.left.State == d.seen.state || d.seen.state == shown.state())
 }
 
 // tell tells later runs what this one knows.
