@@ -50,12 +50,13 @@ type scene struct {
 	dois    *dois.Client
 	mds     *mds.Client
 	reports *reports.Client
+	folder  string // empty
 }
 
 // newScene calls watch at each request and each entry of a source.
 func newScene(t *testing.T, password string, watch func()) *scene {
 	t.Helper()
-	s := &scene{srv: datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true})}
+	s := &scene{srv: datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true}), folder: t.TempDir()}
 	for i := range looped {
 		rec := dois.Record{Record: plain(i), URL: "https://example.org/", State: dois.StateFindable}
 		rec.DOI = fmt.Sprintf("10.5072/r%d", i)
@@ -310,6 +311,17 @@ var loops = map[string]loop{
 	},
 	"counter.Count": func(_ context.Context, _ *scene, watch func()) iter.Seq[error] {
 		return over(counter.Count(source(watch, event), &counter.Options{Period: report(0).Header.ReportingPeriod, Memory: 1}))
+	},
+	"counter.Days.Rows": func(_ context.Context, s *scene, watch func()) iter.Seq[error] {
+		days, err := counter.OpenDays(s.folder, nil)
+		if err == nil {
+			defer days.Close()
+			_, err = days.Add([]counter.Source{{Name: "log", Events: source(watch, event)}}, nil)
+		}
+		if err != nil {
+			return failed(err)
+		}
+		return over(days.Rows(reports.Period{}))
 	},
 	"logs.Read": func(_ context.Context, _ *scene, watch func()) iter.Seq[error] {
 		return over(logs.Read([]logs.Source{
