@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"net/netip"
+	"strings"
 	"testing"
 	"time"
 
@@ -87,8 +87,7 @@ func TestUsage(t *testing.T) {
 		for e, err := range c.platform.store.Accesses(t.Context(), time.Unix(0, 0), time.Now().AddDate(1, 0, 0)) {
 			require.NoError(t, err)
 			assert.Equal(t, v.DOI, e.DOI)
-			_, err := netip.ParseAddr(e.Address)
-			assert.Error(t, err, "no address is stored")
+			assert.True(t, strings.HasPrefix(e.Address, "fd"), "no address is stored, but a pseudonym: %s", e.Address)
 		}
 
 		// The service shows what it makes of the report, if it is one that does.
