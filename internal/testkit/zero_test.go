@@ -51,10 +51,10 @@ var names = []string{"10.5072/a", "10.5072", "https://example.org/", "00000000-0
 func outcomes(ctx context.Context, f reflect.Value) (errs []error) {
 	type call struct{ args []reflect.Value }
 	calls := []call{{}}
-	for i := range f.Type().NumIn() {
+	for in := range f.Type().Ins() {
 		var next []call
 		for _, c := range calls {
-			for _, v := range values(ctx, f.Type().In(i)) {
+			for _, v := range values(ctx, in) {
 				next = append(next, call{append(slices.Clone(c.args), v)})
 			}
 		}
@@ -183,15 +183,15 @@ func TestNilContextsAndZeroClients(t *testing.T) {
 // A nil record has no values, and whoever checks or writes it is told.
 func TestNilRecords(t *testing.T) {
 	var none *metadata.Record
-	for i := range reflect.TypeOf(none).NumMethod() {
+	for i := range reflect.TypeFor[*metadata.Record]().NumMethod() {
 		m := reflect.ValueOf(none).Method(i)
 		var args []reflect.Value
-		for in := range m.Type().NumIn() {
-			args = append(args, reflect.Zero(m.Type().In(in)))
+		for in := range m.Type().Ins() {
+			args = append(args, reflect.Zero(in))
 		}
 		results := m.Call(args)
 		if err, ok := results[len(results)-1].Interface().(error); ok || m.Type().Out(len(results)-1) == reflect.TypeFor[error]() {
-			require.ErrorIs(t, err, metadata.ErrInvalid, reflect.TypeOf(none).Method(i).Name)
+			require.ErrorIs(t, err, metadata.ErrInvalid, reflect.TypeFor[*metadata.Record]().Method(i).Name)
 			require.ErrorContains(t, err, "nil")
 		}
 	}

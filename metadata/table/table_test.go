@@ -455,15 +455,16 @@ func book(t *testing.T, rows string) string {
 
 // cellsOf are a row of an .xlsx. A cell that begins with # is a number shown as a date.
 func cellsOf(cells ...string) string {
-	row := "<row>"
+	var row strings.Builder
+	row.WriteString("<row>")
 	for _, cell := range cells {
 		if number, ok := strings.CutPrefix(cell, "#"); ok {
-			row += `<c s="1"><v>` + number + `</v></c>`
+			row.WriteString(`<c s="1"><v>` + number + `</v></c>`)
 		} else {
-			row += `<c t="str"><v>` + cell + `</v></c>`
+			row.WriteString(`<c t="str"><v>` + cell + `</v></c>`)
 		}
 	}
-	return row + "</row>"
+	return row.String() + "</row>"
 }
 
 // A date in a spreadsheet is a date, and a year that is shown as a date is a year.

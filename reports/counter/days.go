@@ -456,9 +456,7 @@ func sameParts(a, b map[string]part) bool {
 func (a *adding) count() error {
 	d := a.days
 	index := daysIndex{Rules: d.index.Rules, Sources: maps.Clone(d.index.Sources), Days: maps.Clone(d.index.Days)}
-	for name, s := range a.given {
-		index.Sources[name] = s
-	}
+	maps.Copy(index.Sources, a.given)
 	a.added.Counted = slices.Sorted(maps.Keys(a.anew))
 	sum := Summary{}
 	for some := range slices.Chunk(a.added.Counted, daysAtOnce) {

@@ -31,12 +31,13 @@ func relationsOf(t *testing.T, service *sandbox.Service, doi string) string {
 	record := service.ShowRecord(doi)
 	for _, name := range []string{"references", "citations", "parts", "partOf", "versions", "versionOf"} {
 		count := at(record, "attributes."+strings.TrimSuffix(name, "s")+"Count")
-		text := fmt.Sprintf("%s %v", name, count)
+		var text strings.Builder
+		text.WriteString(fmt.Sprintf("%s %v", name, count))
 		for _, related := range at(record, "relationships."+name+".data").([]any) {
-			text += " " + strings.TrimPrefix(at(related, "id").(string), "10.5072/")
+			text.WriteString(" " + strings.TrimPrefix(at(related, "id").(string), "10.5072/"))
 		}
-		if text != name+" 0" {
-			parts = append(parts, text)
+		if text.String() != name+" 0" {
+			parts = append(parts, text.String())
 		}
 	}
 	return strings.Join(parts, ", ")
