@@ -19,7 +19,7 @@ var (
 	rounds      = flag.Int("rounds", 3, "pairs of runs in each iteration of a benchmark")
 	serverApart = flag.Bool("server", false, "run the server in a process of its own")
 	hostileMiB  = flag.Int("hostile", 16, "MiB that the responses of hostile servers inflate to")
-	mostEntries = flag.Int("most", 200_000, "datasets in the longest report of the memory test")
+	mostEntries = flag.Int("most", 100_000, "datasets in the longest report of the memory test")
 )
 
 // roleVariable says that this process was started by a test, and to do what.

@@ -3,6 +3,7 @@ package program_test
 import (
 	"bytes"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -16,6 +17,8 @@ import (
 
 	"github.com/datacite-go/datacite-go/datacitetest"
 )
+
+var binaries = flag.Bool("binaries", false, "build the programs, and run them as their users do")
 
 // programs are those that are built and run here; each has an entry in uses.
 var programs = []string{"audit", "harvest", "quickstart", "register", "sandbox", "search", "usagecheck", "usagereport"}
@@ -93,6 +96,9 @@ var uses = map[string][]use{
 
 // TestBinaries runs the programs as their users do.
 func TestBinaries(t *testing.T) {
+	if !*binaries {
+		t.Skip("building the programs takes most of a minute; -args -binaries does")
+	}
 	folder := t.TempDir()
 	args := []string{"build", "-o", folder + string(filepath.Separator)}
 	for _, name := range programs {
