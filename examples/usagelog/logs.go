@@ -165,7 +165,7 @@ func (in *input) checkGaps() error {
 	if len(missing) == 0 {
 		return nil
 	}
-	return fmt.Errorf("logs seem to be missing, of servers that have accesses in most hours of other days; nothing was written or sent\n%s\n"+
+	return fmt.Errorf("logs seem to be missing, of servers that have accesses on other days; nothing was written or sent\n%s\n"+
 		"  give them%s, or -gap %dh if nobody came or a server was off", strings.Join(missing, "\n"), shorter, int(longest/time.Hour)+1)
 }
 

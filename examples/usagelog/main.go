@@ -39,7 +39,7 @@ Give the logs of all servers, in any order, and that of the first day of the nex
 double clicks across midnight need it. Other months in the logs are not counted. A month
 that is not over is counted until yesterday, and the report says so (exception 3040).
 Keep the logs of each server in a folder, or under a name, of its own: a day without an
-access on a server that has some in most hours of other days is refused (-gap).
+access on a server that has many on other days is refused (-gap).
 
 Formats:
 FORMATS

@@ -54,33 +54,43 @@ type Coverage struct {
 	Gaps                  []Gap
 }
 
-// busyHours is how many hours of a day with accesses have some, on average, from which on
-// a whole day without any is no chance.
-const busyHours = 6
+const (
+	busyHours = 6                  // of a day with accesses have some, on average, from which on a whole day without any is no chance
+	quietGap  = 7 * 24 * time.Hour // nor is this, if half of the other days have accesses
+	fewDays   = 5                  // say nothing about the others
+)
 
 // Coverage looks for times for which the logs of a server are missing. Gaps are the times
 // without a line, of at least atLeast, if the server is a busy one: on the days that
-// have lines, these are in six hours or more, on average. A quiet server may have no visitor for days.
+// have lines, these are in six hours or more, on average. Otherwise they are those of a week
+// or longer, if half of the other days have lines, five at least: a quiet server may have no visitor for days.
 func (o *Options) Coverage(atLeast time.Duration, s *Server) (c Coverage) {
-	gaps := o.Gaps(0, s.Logs...)
 	begin, until, err := o.period()
 	if err != nil {
 		return c // Read returned the error
 	}
+	gaps := o.Gaps(0, s.Logs...)
+	emptyDays := make([]int, len(gaps))
 	for day := begin; day.Before(until); day = day.AddDate(0, 0, 1) {
 		next := day.AddDate(0, 0, 1)
 		c.Days++
 		c.Hours += int(next.Sub(day) / time.Hour)
-		if slices.ContainsFunc(gaps, func(g Gap) bool { return !g.From.After(day) && !g.Until.Before(next) }) {
+		if i := slices.IndexFunc(gaps, func(g Gap) bool { return !g.From.After(day) && !g.Until.Before(next) }); i >= 0 {
 			c.EmptyDays++
+			emptyDays[i]++
 		}
 	}
 	for _, g := range gaps {
 		c.EmptyHours += int(g.Until.Sub(g.From) / time.Hour)
 	}
-	if c.Hours-c.EmptyHours < busyHours*(c.Days-c.EmptyDays) || c.EmptyHours == c.Hours {
-		return c
+	used := c.Days - c.EmptyDays
+	busy := c.Hours-c.EmptyHours >= busyHours*used
+	for i, g := range gaps {
+		length := g.Until.Sub(g.From)
+		often := length >= quietGap && used >= fewDays && 2*used >= c.Days-emptyDays[i]
+		if used > 0 && length >= atLeast && (busy || often) {
+			c.Gaps = append(c.Gaps, g)
+		}
 	}
-	c.Gaps = slices.DeleteFunc(gaps, func(g Gap) bool { return g.Until.Sub(g.From) < atLeast })
 	return c
 }

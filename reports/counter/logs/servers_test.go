@@ -61,6 +61,8 @@ func TestCoverage(t *testing.T) {
 		"quiet nights, lost day": {func(day, hour int) bool { return day != 15 && hour >= 8 && hour < 20 }, 1, 31*12 + 12, []logs.Gap{{day(14).Add(20 * time.Hour), day(16).Add(8 * time.Hour)}}},
 		"some hours":             {func(day, hour int) bool { return day != 15 || hour > 20 }, 0, 21, nil},
 		"a quiet server":         {func(day, hour int) bool { return day%3 == 0 && hour < 5 }, 21, 31*24 - 50, nil},
+		"quiet until the 14th":   {func(day, hour int) bool { return day <= 14 && day%2 == 0 && hour == 7 }, 24, 31*24 - 7, []logs.Gap{{day(14).Add(8 * time.Hour), day(32)}}},
+		"quiet, one day":         {func(day, hour int) bool { return day == 14 && hour == 7 }, 30, 31*24 - 1, nil},
 		"one busy day":           {func(day, hour int) bool { return day == 14 }, 30, 30 * 24, []logs.Gap{{day(1), day(14)}, {day(15), day(32)}}},
 		"nothing of the month":   {func(day, hour int) bool { return false }, 31, 31 * 24, nil},
 	} {
