@@ -50,6 +50,11 @@ func (s *submission) correct(ctx context.Context, d delivery) (replanned bool, e
 	if err := s.compare(ctx, c); err != nil {
 		return false, err
 	}
+	if s.options.RefuseLower && s.past.compared {
+		if err := c.lower(); err != nil {
+			return false, err
+		}
+	}
 	zeros, err := s.takeNotes(c)
 	switch {
 	case err != nil:
@@ -81,6 +86,31 @@ func (s *submission) compare(ctx context.Context, c *comparison) error {
 		return nil
 	}
 	return s.readNotes(func(n *number, _ bool) error { return c.put(n) })
+}
+
+// lower is an error if the plan has less than the stored report.
+func (c *comparison) lower() error {
+	e := &LowerError{}
+	for n, err := range c.numbers() {
+		switch {
+		case err != nil:
+			return err
+		case !slices.Contains(n.reports, inStored):
+			continue
+		}
+		e.Stored++
+		if n.planned >= n.count {
+			continue
+		}
+		const most = 10
+		if e.Lower++; len(e.First) < most {
+			e.First = append(e.First, LowerNumber{DOI: n.name, Metric: n.metric(), Stored: n.count, Now: n.planned})
+		}
+	}
+	if e.Lower == 0 {
+		return nil
+	}
+	return e
 }
 
 // addZeros adds the zeros to the plan: before the data if a PUT replaces the stored report,
@@ -319,6 +349,7 @@ type number struct {
 	views   bool
 	reports []int  // in ascending order, each once
 	count   int64  // of the first one but the plan; of several in that report, the greatest
+	planned int64  // the count of the plan
 	about   []byte // the JSON of the dataset without its counts, where needed
 }
 
@@ -403,7 +434,9 @@ func (c *comparison) numbers() iter.Seq2[number, error] {
 			if current.name != "" && !yield(current, nil) {
 				return
 			}
-			current = n
+			if current = n; n.reports[0] == inPlan {
+				current.planned = n.count
+			}
 		}
 		if current.name != "" {
 			yield(current, nil)

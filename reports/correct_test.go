@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
+	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/reports"
 )
 
@@ -102,6 +104,85 @@ func TestACorrectionThatDropsDatasets(t *testing.T) {
 		receipt = s.submit(counted("10.5072/a", views(4), downloads(1)), b)
 		assert.Equal(t, "10.5072/a 4 1; 10.5072/b 1 unchanged; 10.5072/c unchanged 0", numbers(t, s.c, receipt.ReportID))
 	})
+}
+
+// TestAReportThatHasLessIsRefused: a log was missing, and records would show less.
+func TestAReportThatHasLessIsRefused(t *testing.T) {
+	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
+		s := corrections{t: t, c: srv.Reports()}
+		s.opts.RefuseLower = true
+		first := s.submit(counted("10.5072/a", views(3), downloads(2)), counted("10.5072/B", views(9)))
+		requests := len(srv.Requests())
+		for name, tt := range map[string]struct {
+			now   []reports.Dataset
+			lower []reports.LowerNumber
+		}{
+			"a lower count":       {[]reports.Dataset{counted("10.5072/a", views(5), downloads(1)), counted("10.5072/b", views(9))}, []reports.LowerNumber{{DOI: "10.5072/a", Metric: reports.UniqueDatasetRequests, Stored: 2, Now: 1}}},
+			"a dataset is gone":   {[]reports.Dataset{counted("10.5072/a", views(3), downloads(2))}, []reports.LowerNumber{{DOI: "10.5072/b", Metric: reports.UniqueDatasetInvestigations, Stored: 9}}},
+			"downloads are gone":  {[]reports.Dataset{counted("10.5072/a", views(3)), counted("10.5072/b", views(9))}, []reports.LowerNumber{{DOI: "10.5072/a", Metric: reports.UniqueDatasetRequests, Stored: 2}}},
+			"other datasets only": {[]reports.Dataset{counted("10.5072/a", views(2), downloads(2)), counted("10.5072/b", views(8)), counted("10.5072/c", views(8))}, []reports.LowerNumber{{DOI: "10.5072/a", Metric: reports.UniqueDatasetInvestigations, Stored: 3, Now: 2}, {DOI: "10.5072/b", Metric: reports.UniqueDatasetInvestigations, Stored: 9, Now: 8}}},
+		} {
+			for _, zeros := range []bool{false, true} {
+				opts := s.opts
+				opts.ZeroDropped = zeros
+				_, err := s.c.Submit(t.Context(), header("Example", time.October), reports.Source(tt.now), &opts)
+				lower, ok := errors.AsType[*reports.LowerError](err)
+				require.True(t, ok, "%s: %v", name, err)
+				assert.EqualValues(t, 3, lower.Stored, name)
+				assert.EqualValues(t, len(tt.lower), lower.Lower, name)
+				assert.Equal(t, tt.lower, lower.First, name)
+				require.ErrorIs(t, err, datacite.ErrConflict)
+				assert.ErrorContains(t, err, "nothing was sent")
+			}
+		}
+		for _, r := range srv.Requests()[requests:] {
+			assert.Equal(t, http.MethodGet, r.Method)
+		}
+		more := []reports.Dataset{counted("10.5072/a", views(4), downloads(2)), counted("10.5072/b", views(9)), counted("10.5072/c", views(1))}
+		assert.Equal(t, first.ReportID, s.submit(more...).ReportID)
+		assert.Zero(t, s.submit(more...).Sent)
+		s.opts.RefuseLower = false
+		s.submit(counted("10.5072/a", views(1), downloads(1)))
+	})
+}
+
+// TestTheEndOfAMonthThatIsNotOver: a later report of the month moves the end, also if nothing was used.
+func TestTheEndOfAMonthThatIsNotOver(t *testing.T) {
+	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
+		require.NoError(t, srv.PutRecordJSON([]byte(`{"doi":"10.5072/a","state":"findable"}`)))
+		c, locks, data := srv.Reports(), t.TempDir(), []reports.Dataset{counted("10.5072/a", views(3))}
+		send := func(last reports.Date) (*reports.Receipt, []reports.Exception) {
+			h := header("Example", time.October)
+			require.NoError(t, h.EndOn(last))
+			r, err := c.Submit(t.Context(), h, reports.Source(data), &reports.SubmitOptions{LockDir: locks, AllowImpossible: true})
+			require.NoError(t, err)
+			require.NoError(t, c.Verify(t.Context(), r))
+			s, err := c.Get(t.Context(), r.ReportID)
+			require.NoError(t, err)
+			assert.Equal(t, reports.Period{BeginDate: "1999-10-01", EndDate: last}, s.Header.ReportingPeriod)
+			return r, s.Header.Exceptions
+		}
+		first, noted := send("1999-10-14")
+		require.Len(t, noted, 2)
+		assert.Equal(t, reports.Exception{Code: reports.CodePartial, Severity: "warning", Message: "Partial Data Returned", Data: "usage from 1999-10-01 to 1999-10-31 is available only to 1999-10-14"}, noted[0])
+		assert.Equal(t, reports.CodeCompressed, noted[1].Code, "the service looks for it in any place")
+		if srv.Behaviour == datacitetest.Deployed {
+			record, err := srv.DOIs().Get(t.Context(), "10.5072/a", nil)
+			require.NoError(t, err)
+			assert.Equal(t, dois.Series{{YearMonth: "1999-10", Total: 3}}, record.ViewsOverTime)
+		}
+		for _, last := range []reports.Date{"1999-10-15", "1999-10-31"} {
+			next, noted := send(last)
+			assert.Equal(t, first.ReportID, next.ReportID)
+			assert.Equal(t, 1, next.Sent)
+			assert.Equal(t, last != "1999-10-31", noted[0].Code == reports.CodePartial)
+		}
+	})
+	h := header("Example", time.October)
+	for _, day := range []reports.Date{"", "1999-09-30", "1999-11-01", "1999-10-32"} {
+		require.ErrorIs(t, h.EndOn(day), datacite.ErrInvalid, day)
+	}
+	assert.Equal(t, header("Example", time.October), h)
 }
 
 // TestACorrectionThatIsInterrupted: the zeros are not lost, wherever a run ends.

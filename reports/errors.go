@@ -76,6 +76,34 @@ func (e *ValidationError) Unwrap() []error {
 	})
 }
 
+// A LowerError says that a report has less than the stored one that it would replace, and
+// SubmitOptions.RefuseLower is set. Nothing was sent. It matches [datacite.ErrConflict].
+type LowerError struct {
+	Stored int64         // counts that DOI records show of the stored report
+	Lower  int64         // of them, those of which this one has less, or nothing
+	First  []LowerNumber // at most ten of these
+}
+
+// A LowerNumber is a count that would be replaced by a lower one, or is missing.
+type LowerNumber struct {
+	DOI         string // in lower case
+	Metric      MetricType
+	Stored, Now int64
+}
+
+// Error says how many counts are lower, and which is the first.
+func (e *LowerError) Error() string {
+	text := fmt.Sprintf("the stored report has %d counts that DOI records show, and this one has less in %d", e.Stored, e.Lower)
+	if len(e.First) > 0 {
+		n := e.First[0]
+		text += fmt.Sprintf(", such as the %s of %s: %d, not %d", n.Metric, n.DOI, n.Now, n.Stored)
+	}
+	return text + "; is a log missing?"
+}
+
+// Is matches [datacite.ErrConflict].
+func (e *LowerError) Is(target error) bool { return target == datacite.ErrConflict }
+
 // A SubmitState says what a failed submission left behind.
 type SubmitState string
 

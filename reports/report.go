@@ -80,6 +80,42 @@ func (p Period) yearMonth() (year, month string) {
 	return strconv.Itoa(begin.Year()), strconv.Itoa(int(begin.Month()))
 }
 
+// CodePartial is the code of the exception of a report that has not all days of its month
+// (code of practice, appendix B).
+const CodePartial = 3040
+
+// EndOn ends the reporting period with a day of its month, the last that was counted, such as
+// yesterday in a month that is not over. Unless it is the last of the month, exception 3040
+// says so (code of practice §6.3.6). A day of another month changes nothing and is an error.
+//
+// The service shows the counts of a partial report as those of the month, until a later
+// report of the month replaces them.
+func (h *Header) EndOn(last Date) error {
+	month, err := h.ReportingPeriod.month()
+	if err != nil {
+		return &datacite.FieldError{Path: "report-header.reporting-period.begin-date", Reason: fmt.Sprintf("is %q, not a date YYYY-MM-DD", h.ReportingPeriod.BeginDate)}
+	}
+	day, err := last.Time()
+	if err != nil || Day(day) < month.BeginDate || Day(day) > month.EndDate {
+		return &datacite.FieldError{Path: "last", Reason: fmt.Sprintf("is %q, not a day from %s to %s", last, month.BeginDate, month.EndDate)}
+	}
+	h.ReportingPeriod.EndDate = Day(day)
+	h.Exceptions = slices.DeleteFunc(slices.Clone(h.Exceptions), func(e Exception) bool { return e.Code == CodePartial })
+	if Day(day) != month.EndDate {
+		h.Exceptions = append(h.Exceptions, Exception{
+			Code: CodePartial, Severity: "warning", Message: "Partial Data Returned",
+			Data: fmt.Sprintf("usage from %s to %s is available only to %s", month.BeginDate, month.EndDate, Day(day)),
+		})
+	}
+	return nil
+}
+
+// month is the whole month of the first day.
+func (p Period) month() (Period, error) {
+	day, err := p.BeginDate.Time()
+	return Month(day.Year(), day.Month()), err
+}
+
 // A NameValue is a filter or an attribute of a report. Without a name it is written as a
 // plain string.
 type NameValue struct {

@@ -47,6 +47,10 @@ type GroupOptions struct {
 	// order is an error.
 	Sorted bool
 
+	// Period is that of a report of a part of a month (see [Header.EndOn]): so is the one of
+	// each performance in that month. A row of a later day of it is a fault. The zero value means whole months.
+	Period Period
+
 	// MergeRepeats adds up rows that count the same: the same DOI, date, metric,
 	// access method and country. Without it the later one is a fault.
 	MergeRepeats bool
@@ -122,6 +126,9 @@ func (g *grouping) date(text Date) rowDate {
 	if text != g.last.text || text == "" {
 		day, err := text.Time()
 		g.last = rowDate{text, Day(day), Month(day.Year(), day.Month()), err}
+		if part, wrong := g.Period.month(); wrong == nil && part == g.last.month {
+			g.last.month = g.Period
+		}
 	}
 	return g.last
 }
@@ -192,8 +199,11 @@ func (r *checkedRow) check(g *grouping) {
 			fault(t.field, "is not valid UTF-8")
 		}
 	}
-	if g.date(r.Date).err != nil {
+	switch date := g.date(r.Date); {
+	case date.err != nil:
 		fault("date", "is %q, not a date YYYY-MM-DD", r.Date)
+	case date.day > date.month.EndDate:
+		fault("date", "is %s, after the last day of the report, %s", r.Date, date.month.EndDate)
 	}
 	if !r.Metric.known() {
 		fault("metric", "is %q; the service knows %s", r.Metric, knownMetrics)

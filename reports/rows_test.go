@@ -48,6 +48,22 @@ func grouped(rows iter.Seq2[reports.Row, error], opts *reports.GroupOptions) (li
 	return list, nil
 }
 
+// TestGroupOfAPartOfAMonth: the performances end with the report.
+func TestGroupOfAPartOfAMonth(t *testing.T) {
+	part := reports.Period{BeginDate: "2026-10-01", EndDate: "2026-10-14"}
+	for date, want := range map[reports.Date]reports.Period{"2026-10-01": part, "2026-10-14": part, "2026-09-30": reports.Month(2026, 9), "2026-10-15": {}} {
+		row := reports.Row{DOI: "10.5072/a", Date: date, Metric: reports.TotalDatasetInvestigations, Access: reports.Regular, Count: 1}
+		for d, err := range reports.Group(rowsOf(row), &reports.GroupOptions{Period: part}) {
+			if want == (reports.Period{}) {
+				require.ErrorContains(t, err, "row 1, date is 2026-10-15, after the last day of the report, 2026-10-14")
+				continue
+			}
+			require.NoError(t, err)
+			assert.Equal(t, want, d.Performance[0].Period)
+		}
+	}
+}
+
 func TestGroupAddsUp(t *testing.T) {
 	robot := use("10.5072/a", 1, "", 6)
 	robot.Access = reports.Machine

@@ -53,6 +53,12 @@ type SubmitOptions struct {
 	// own. Later versions keep them, with or without ZeroDropped, until the data have
 	// the numbers again.
 	ZeroDropped bool
+	// RefuseLower compares the report with the stored one before it replaces it. If it has less in
+	// any count that DOI records show, or lacks it, nothing is sent and the error is a
+	// [*LowerError]: a log may have been missing. Zeros for dropped numbers are lower, too. A
+	// run that goes on with its own data is not refused; a stored report that is damaged is
+	// compared as far as it can be read.
+	RefuseLower bool
 	// CompareOthers reads the other reports of the account for that month, and calls
 	// Warn for each that has numbers of the same datasets: records show the sum. That
 	// happens when the name of the creator has changed. A report that cannot be read is a

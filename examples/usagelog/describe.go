@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"os"
 	"strings"
@@ -40,8 +41,8 @@ func (in *input) complete(datasets iter.Seq2[reports.Dataset, error]) iter.Seq2[
 // nothing says why no access was counted.
 func (in *input) nothing() error {
 	l, e := in.lines, in.events
-	return fmt.Errorf("no access is to be counted: of %d lines, %d are comments or empty, %d neither investigations nor requests, %d cannot be read; of %d accesses, %d are in other months than %s, %d without a dataset, %d by robots",
-		l.Lines(), l.Comments, l.Other, l.Faulty, l.Events, e.OtherMonths, in.month.Format("2006-01"), e.NoDataset, e.Robots)
+	return fmt.Errorf("no access is to be counted: of %d lines, %d are comments or empty, %d neither investigations nor requests, %d cannot be read; of %d accesses, %d are not from %s to %s, %d without a dataset, %d by robots",
+		l.Lines(), l.Comments, l.Other, l.Faulty, l.Events, e.OtherMonths, in.period.BeginDate, in.period.EndDate, e.NoDataset, e.Robots)
 }
 
 // A description is what a record says of a dataset.
@@ -87,6 +88,30 @@ func (a *description) fill(d *reports.Dataset) {
 type describer struct {
 	find  func(ctx context.Context, names []string) (map[string]description, error)
 	close func()
+
+	unknown string // what becomes of datasets of unknown DOIs: keep, leave-out or stop
+	missing int64  // of these
+	first   []string
+}
+
+// warn prints which DOIs are not known, with -quiet, too: a path may be no dataset.
+func (a *describer) warn(out io.Writer) {
+	if a.missing == 0 {
+		return
+	}
+	become := "in the report without a title, and the service shows counts of registered DOIs only"
+	if a.unknown == "leave-out" {
+		become = "left out"
+	}
+	fmt.Fprintf(out, "warning: %s; these datasets are %s\n", a.missingText(), become)
+}
+
+func (a *describer) missingText() string {
+	text := fmt.Sprintf("-describe does not know %s: %s", several(a.missing, "DOI"), strings.Join(a.first, ", "))
+	if more := a.missing - int64(len(a.first)); more > 0 {
+		text += fmt.Sprintf(" and %s more", thousands(more))
+	}
+	return text
 }
 
 // describer is what -describe names.
@@ -102,11 +127,15 @@ func (p *program) describer(ctx context.Context, s *settings) (*describer, error
 		if err != nil {
 			return nil, err
 		}
-		return &describer{func(ctx context.Context, names []string) (map[string]description, error) {
+		return &describer{unknown: s.unknown, close: func() {}, find: func(ctx context.Context, names []string) (map[string]description, error) {
 			return ask(ctx, client, names)
-		}, func() {}}, nil
+		}}, nil
 	}
-	return openArchive(ctx, s.describe, s.memory)
+	a, err := openArchive(ctx, s.describe, s.memory)
+	if err == nil {
+		a.unknown = s.unknown
+	}
+	return a, err
 }
 
 // lacks tells whether a dataset needs a description.
@@ -125,11 +154,12 @@ func (a *describer) describe(ctx context.Context, datasets iter.Seq2[reports.Dat
 	return func(yield func(reports.Dataset, error) bool) {
 		var batch []reports.Dataset
 		flush := func() bool {
-			if err := a.fill(ctx, batch); err != nil {
+			known, err := a.fill(ctx, batch)
+			if err != nil {
 				yield(reports.Dataset{}, fmt.Errorf("-describe: %w", err))
 				return false
 			}
-			for _, d := range batch {
+			for _, d := range known {
 				if !yield(d, nil) {
 					return false
 				}
@@ -147,11 +177,14 @@ func (a *describer) describe(ctx context.Context, datasets iter.Seq2[reports.Dat
 				return
 			}
 		}
-		flush()
+		if flush() && a.unknown == "stop" && a.missing > 0 {
+			yield(reports.Dataset{}, errors.New(a.missingText()))
+		}
 	}
 }
 
-func (a *describer) fill(ctx context.Context, batch []reports.Dataset) error {
+// fill fills in what datasets lack, and returns those that are reported.
+func (a *describer) fill(ctx context.Context, batch []reports.Dataset) ([]reports.Dataset, error) {
 	var names []string
 	for i := range batch {
 		if lacks(&batch[i]) {
@@ -159,18 +192,31 @@ func (a *describer) fill(ctx context.Context, batch []reports.Dataset) error {
 		}
 	}
 	if len(names) == 0 {
-		return nil
+		return batch, nil
 	}
 	found, err := a.find(ctx, names)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for i := range batch {
-		if about, ok := found[nameOf(&batch[i])]; ok && lacks(&batch[i]) {
-			about.fill(&batch[i])
+	known := batch[:0]
+	for _, d := range batch {
+		about, ok := found[nameOf(&d)]
+		switch {
+		case !lacks(&d):
+		case ok:
+			about.fill(&d)
+		default:
+			const most = 20
+			if a.missing++; len(a.first) < most {
+				a.first = append(a.first, d.DatasetID[0].Value)
+			}
+			if a.unknown == "leave-out" {
+				continue
+			}
 		}
+		known = append(known, d)
 	}
-	return nil
+	return known, nil
 }
 
 // ask asks the DOI query interface.
@@ -233,7 +279,7 @@ func openArchive(ctx context.Context, name string, memory int) (*describer, erro
 	next, stop := iter.Pull2(sorter.Values())
 	a := &archived{next: next}
 	a.advance()
-	return &describer{a.find, func() {
+	return &describer{find: a.find, close: func() {
 		stop()
 		_ = sorter.Close() // what it held has been read
 	}}, nil

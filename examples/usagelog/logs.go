@@ -10,6 +10,7 @@ import (
 	"os"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/oschwald/maxminddb-golang/v2"
 
@@ -122,7 +123,11 @@ func (in *input) all() iter.Seq2[counter.Event, error] {
 				return
 			}
 		}
-		if err := in.checkZone(); err != nil {
+		err := in.checkZone()
+		if err == nil {
+			err = in.checkGaps()
+		}
+		if err != nil {
 			yield(counter.Event{}, err)
 		}
 	}
@@ -138,6 +143,40 @@ func (in *input) checkZone() error {
 	return fmt.Errorf("in which time zone does the month begin? %s have the offset %s from UTC, the first in %s, line %d: "+
 		"name the zone of the repository, such as -zone America/New_York; or -zone %s; or -zone UTC, in which the month begins and ends at another hour",
 		several(o.Lines, "line"), o, o.First.File, o.First.Line, o)
+}
+
+// checkGaps refuses logs that have nothing of times in which other days have much: a report of
+// a month looks the same with a day less.
+func (in *input) checkGaps() error {
+	if in.gap == 0 {
+		return nil
+	}
+	var missing []string
+	longest, shorter := time.Duration(0), ""
+	for _, s := range logs.Servers(in.lines.Files) {
+		for _, g := range in.reading.Coverage(in.gap, &s).Gaps {
+			missing = append(missing, fmt.Sprintf("  %s: none from %s to %s", serverText(&s), g.From.Format(toTheMinute), g.Until.Format(toTheMinute)))
+			longest = max(longest, g.Until.Sub(g.From))
+			if reports.Day(g.Until.AddDate(0, 0, -1)) == in.period.EndDate && len(missing) == 1 {
+				shorter = fmt.Sprintf(", -until %s", reports.Day(g.From.AddDate(0, 0, -1)))
+			}
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	return fmt.Errorf("logs seem to be missing, of servers that have accesses on other days; nothing was written or sent\n%s\n"+
+		"  give them%s, or -gap %dh if nobody came or a server was off", strings.Join(missing, "\n"), shorter, int(longest/time.Hour)+1)
+}
+
+const toTheMinute = "2006-01-02 15:04"
+
+// serverText names a server, or its only log.
+func serverText(s *logs.Server) string {
+	if len(s.Logs) == 1 {
+		return s.Logs[0].Name
+	}
+	return fmt.Sprintf("%s (%d logs)", s.Name, len(s.Logs))
 }
 
 // warn prints what was left out, with -quiet, too.

@@ -36,7 +36,10 @@ const usage = `Count the accesses in log files, and make the usage report of a m
 
 FILE is a log, plain or compressed with gzip, bzip2 or zstd; "-" is standard input.
 Give the logs of all servers, in any order, and that of the first day of the next month:
-double clicks across midnight need it. Other months in the logs are not counted.
+double clicks across midnight need it. Other months in the logs are not counted. A month
+that is not over is counted until yesterday, and the report says so (exception 3040).
+Keep the logs of each server in a folder, or under a name, of its own: a day without an
+access on a server that has many on other days is refused (-gap).
 
 Formats:
 FORMATS
@@ -61,7 +64,8 @@ submitted once: running it again with the same logs changes nothing.
 Exit codes:
   0    done
   1    the submission did not finish; run it again, and it goes on from what is stored
-  2    the flags, the logs or another file are at fault; nothing was sent
+  2    the flags, the logs or another file are at fault, a log seems to be missing, or the
+       stored report has more; nothing was sent
   3    the service failed; nothing was changed
   130  interrupted by Ctrl-C or SIGTERM; run it again
 `
@@ -82,7 +86,7 @@ type program struct {
 }
 
 func (p *program) run(ctx context.Context, args []string) int {
-	s, err := readSettings(args, p.stdout)
+	s, err := readSettings(args, p.stdout, p.now())
 	if errors.Is(err, flag.ErrHelp) {
 		return 0
 	}
@@ -114,6 +118,10 @@ func (p *program) explain(ctx context.Context, s *settings, err error) int {
 		p.explainFaults(faults)
 		return 2
 	}
+	if lower, ok := errors.AsType[*reports.LowerError](err); ok {
+		p.explainLower(lower)
+		return 2
+	}
 	fmt.Fprintln(p.stderr, name, err)
 	stopped, sent := errors.AsType[*reports.SubmitError](err)
 	_, unverified := errors.AsType[*unverifiedError](err)
@@ -127,6 +135,18 @@ func (p *program) explain(ctx context.Context, s *settings, err error) int {
 		return 3
 	}
 	return 2
+}
+
+// explainLower prints what the stored report has and this one lacks.
+func (p *program) explainLower(err *reports.LowerError) {
+	fmt.Fprintf(p.stderr, "usagelog: the stored report has %s that DOI records show, and this one has less in %s; nothing was sent\n", several(err.Stored, "count"), thousands(err.Lower))
+	for _, n := range err.First {
+		fmt.Fprintf(p.stderr, "  %s, %s: %s, not %s\n", n.DOI, n.Metric, thousands(n.Now), thousands(n.Stored))
+	}
+	if more := err.Lower - int64(len(err.First)); more > 0 {
+		fmt.Fprintf(p.stderr, "  and %s more\n", thousands(more))
+	}
+	fmt.Fprintln(p.stderr, "  give the logs that are missing, or -allow-lower if this is the correction")
 }
 
 // explainFaults prints which lines cannot be read.
@@ -181,12 +201,16 @@ type settings struct {
 	name, platform   string
 	publisher        string
 	month            time.Time // first day
+	period           reports.Period
+	gap              time.Duration
 	robots, machines *counter.Agents
 	geoip, describe  string
 	output, api      string
 	send, quiet      bool
 	zeroDropped      bool
-	memory           int // bytes for each thing that is sorted
+	allowLower       bool
+	unknown          string // DOIs that -describe does not know: keep, leave-out or stop
+	memory           int    // bytes for each thing that is sorted
 }
 
 // formats are those of logs, for -h.
@@ -198,11 +222,13 @@ func formats() string {
 	return b.String()
 }
 
-func readSettings(args []string, out io.Writer) (*settings, error) {
+func readSettings(args []string, out io.Writer, now time.Time) (*settings, error) {
 	s := &settings{}
 	flags := flag.NewFlagSet("usagelog", flag.ContinueOnError)
 	s.logs.AddFlags(flags)
 	month := flags.String("month", "", "the month to count, as `YYYY-MM`")
+	until := flags.String("until", "", "the last `day` to count, as YYYY-MM-DD; the end of the month without it, or yesterday if that is not over")
+	flags.DurationVar(&s.gap, "gap", 24*time.Hour, "refuse logs of a busy server without an access in a `time` as long as this, such as 72h; 0 refuses none")
 	robots := flags.String("robots", "", "`file` of user agents that are not counted, as COUNTER-Robots publishes it or one pattern a line; that of COUNTER is built in")
 	machines := flags.String("machines", "", "`file` of user agents that are programs, likewise")
 	flags.StringVar(&s.name, "name", "", "`name` of the repository, as in all of its reports")
@@ -210,10 +236,12 @@ func readSettings(args []string, out io.Writer) (*settings, error) {
 	flags.StringVar(&s.publisher, "publisher", "", "`publisher` of datasets for which nothing names one")
 	flags.StringVar(&s.geoip, "geoip", "", "`file` .mmdb with the countries of addresses; no countries without it")
 	flags.StringVar(&s.describe, "describe", "", "where titles and publishers come from that the logs do not have: `URL` of a DOI query service such as "+datacite.Production.API+", or an archive, a file or a folder of records")
+	flags.StringVar(&s.unknown, "unknown", "keep", "DOIs that -describe does not know: keep, leave-out or stop")
 	flags.StringVar(&s.output, "o", "", "`file` for the report, as JSON; - is standard output")
 	flags.BoolVar(&s.send, "send", false, "submit the report")
 	flags.StringVar(&s.api, "api", "", "with -send: base `URL` of the service, "+datacite.Test.API+" or "+datacite.Production.API)
 	dropped := flags.String("dropped", "keep", "with -send: numbers of earlier versions that this one lacks, which DOI records continue to show: keep, or zero (send the count 0)")
+	flags.BoolVar(&s.allowLower, "allow-lower", false, "with -send: replace a stored report that has more in some counts, as a correction does")
 	flags.BoolVar(&s.quiet, "quiet", false, "no summary, warnings and progress, unless something goes wrong")
 	flags.IntVar(&s.memory, "memory", 24, "`MiB` of events that are sorted in memory; more go to temporary files")
 	words, given, err := arguments.Parse(flags, strings.Replace(usage, "FORMATS\n", formats(), 1), args, out)
@@ -235,6 +263,14 @@ func readSettings(args []string, out io.Writer) (*settings, error) {
 		return nil, fmt.Errorf("-dropped is %q, not keep or zero", *dropped)
 	case given["dropped"] && !s.send:
 		return nil, errors.New("-dropped has no effect without -send")
+	case s.allowLower && !s.send:
+		return nil, errors.New("-allow-lower has no effect without -send")
+	case s.unknown != "keep" && s.unknown != "leave-out" && s.unknown != "stop":
+		return nil, fmt.Errorf("-unknown is %q, not keep, leave-out or stop", s.unknown)
+	case given["unknown"] && s.describe == "":
+		return nil, errors.New("-unknown has no effect without -describe")
+	case s.gap < 0:
+		return nil, fmt.Errorf("-gap is %v, less than nothing", s.gap)
 	case s.memory < 1 || s.memory > 2000:
 		return nil, fmt.Errorf("-memory is %d, not between 1 and 2000", s.memory)
 	}
@@ -245,7 +281,10 @@ func readSettings(args []string, out io.Writer) (*settings, error) {
 	if s.format, s.reading, err = s.logs.Options(); err != nil {
 		return nil, inFlag(err)
 	}
-	s.reading.Period = reports.Month(s.month.Year(), s.month.Month())
+	if s.period, err = s.periodUntil(reports.Date(*until), reports.Day(now.In(s.reading.Location))); err != nil {
+		return nil, err
+	}
+	s.reading.Period = s.period
 	if s.robots, err = readAgents("-robots", *robots); err != nil {
 		return nil, err
 	}
@@ -254,6 +293,29 @@ func readSettings(args []string, out io.Writer) (*settings, error) {
 	}
 	s.machines, err = readAgents("-machines", *machines)
 	return s, err
+}
+
+// periodUntil is what is counted: whole days that are over.
+func (s *settings) periodUntil(last, today reports.Date) (reports.Period, error) {
+	p := reports.Month(s.month.Year(), s.month.Month())
+	switch {
+	case today <= p.BeginDate:
+		return p, fmt.Errorf("no day of %s is over: today is %s in the time zone of -zone", s.month.Format("2006-01"), today)
+	case last == "" && today <= p.EndDate:
+		day, err := today.Time()
+		p.EndDate = reports.Day(day.AddDate(0, 0, -1))
+		return p, err
+	case last == "":
+		return p, nil
+	}
+	switch _, err := time.Parse(time.DateOnly, string(last)); {
+	case err != nil || last < p.BeginDate || last > p.EndDate:
+		return p, fmt.Errorf("-until is %q, not a day from %s to %s", last, p.BeginDate, p.EndDate)
+	case last >= today:
+		return p, fmt.Errorf("-until is %s, which is not over: today is %s in the time zone of -zone", last, today)
+	}
+	p.EndDate = last
+	return p, nil
 }
 
 // inFlag names the flag of a setting that is wrong. Faults in tables have their place.
@@ -289,20 +351,24 @@ func readAgents(flag, name string) (*counter.Agents, error) {
 
 // header is that of the report. It is the same for the same logs, so that running it
 // again changes nothing: the report of a month that is over is from the day after it.
-func (s *settings) header(now time.Time) reports.Header {
+func (s *settings) header(now time.Time) (reports.Header, error) {
 	created := s.month.AddDate(0, 1, 0)
 	if today := now.In(s.reading.Location); reports.Day(today) < reports.Day(created) {
 		created = today
 	}
-	return reports.Header{
+	h := reports.Header{
 		ReportName: "Dataset Report", ReportID: "dsr", Release: reports.ReleaseRD1,
-		CreatedBy: s.name, Created: reports.Day(created), ReportingPeriod: reports.Month(s.month.Year(), s.month.Month()),
+		CreatedBy: s.name, Created: reports.Day(created), ReportingPeriod: s.period,
 	}
+	return h, h.EndOn(s.period.EndDate)
 }
 
 // count reads the logs, and writes and sends the report.
 func (p *program) count(ctx context.Context, s *settings) (err error) {
-	header := s.header(p.now())
+	header, err := s.header(p.now())
+	if err != nil {
+		return err
+	}
 	client, err := p.reports(s)
 	if err != nil {
 		return err
@@ -324,7 +390,7 @@ func (p *program) count(ctx context.Context, s *settings) (err error) {
 	defer out.discard()
 
 	totals := &totals{}
-	datasets := in.descriptions.Describe(reports.Group(in.rows(), &reports.GroupOptions{Sorted: true}))
+	datasets := in.descriptions.Describe(reports.Group(in.rows(), &reports.GroupOptions{Sorted: true, Period: s.period}))
 	datasets = about.describe(ctx, datasets)
 	datasets = out.write(totals.add(in.complete(datasets)))
 	var receipt *reports.Receipt
@@ -341,6 +407,7 @@ func (p *program) count(ctx context.Context, s *settings) (err error) {
 	}
 	warned.print(in.notes)
 	in.warn(p.stderr)
+	about.warn(p.stderr)
 	summary := p.stdout
 	switch {
 	case s.quiet:

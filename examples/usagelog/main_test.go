@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"encoding/json"
@@ -14,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -84,8 +86,12 @@ type result struct {
 
 // runs calls the program in December.
 func runs(ctx context.Context, srv *datacitetest.Server, stdin string, args ...string) result {
+	return runsAt(ctx, time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC), srv, stdin, args...)
+}
+
+func runsAt(ctx context.Context, now time.Time, srv *datacitetest.Server, stdin string, args ...string) result {
 	var out, notes bytes.Buffer
-	p := program{stdin: strings.NewReader(stdin), stdout: &out, stderr: &notes, now: func() time.Time { return time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC) }}
+	p := program{stdin: strings.NewReader(stdin), stdout: &out, stderr: &notes, now: func() time.Time { return now }}
 	p.getenv = func(name string) string {
 		if name == "DATACITE_TOKEN" && srv != nil {
 			return srv.Token(srv.Now().Add(24 * time.Hour))
@@ -121,7 +127,7 @@ func TestFromLogsToAReport(t *testing.T) {
   0 neither investigations nor requests
   0 could not be read
   8 accesses
-  1 in other months than 2026-10
+  1 not from 2026-10-01 to 2026-10-31
   0 without a dataset
   1 by robots
   1 double clicks
@@ -133,13 +139,18 @@ func TestFromLogsToAReport(t *testing.T) {
   1 total requests
   1 unique requests
 
+First access         Last access          Days without  Hours without  Log
+2026-10-14 10:01:00  2026-10-14 10:03:00  30 of 31      743 of 744     FOLDER/counter_2026-10-14.log
+2026-10-14 10:04:00  2026-10-15 10:04:00  29 of 31      742 of 744     FOLDER/web2.log.gz
+2026-10-16 10:04:00  2026-11-01 00:00:00  30 of 31      743 of 744     FOLDER/web3.log.zst
+
 Most used        Investigations  unique  Requests  unique  Title
 10.5072/FK2/ABC  4               2       1         1       Data of 10.5072/FK2/ABC
 10.5072/fk2/xyz  1               1       0         0       Data of 10.5072/fk2/xyz
 
 Report of My Repository, 2026-10-01 to 2026-10-31
   neither written nor sent; -o writes it, -send submits it
-`, look.out)
+`, strings.ReplaceAll(look.out, filepath.Dir(logs[0]), "FOLDER"))
 	assert.Empty(t, look.errors)
 
 	file := filepath.Join(t.TempDir(), "report.json")
@@ -199,7 +210,7 @@ func TestDroppedDatasets(t *testing.T) {
 		{[]string{"-quiet"}, 1, "", "stored"}, // not hidden: nobody else notices them
 	} {
 		srv := service(t, nil)
-		send := append(args("-publisher", "My University", "-send", "-api", srv.URL, "-"), tt.more...)
+		send := append(args("-publisher", "My University", "-send", "-api", srv.URL, "-allow-lower", "-"), tt.more...)
 		first := runs(t.Context(), srv, one+all, send...)
 		require.Equal(t, 0, first.code, first.errors)
 		assert.NotContains(t, first.errors, "warning")
@@ -220,6 +231,137 @@ func TestDroppedDatasets(t *testing.T) {
 		assert.Contains(t, second.errors, "of 10.5072/gone0 that the stored report has; its record continues to show 1 for 2026-10")
 		assert.Contains(t, second.errors, "warnings: 30 in all, of which 20 are shown\n")
 	}
+}
+
+// hourly is the log of a server with an access in each hour of some days of October.
+func hourly(days func(day int) bool, dois ...string) string {
+	var b strings.Builder
+	for at := time.Date(2026, 10, 1, 0, 30, 0, 0, time.UTC); at.Month() == time.October; at = at.Add(time.Hour) {
+		for i, doi := range dois {
+			if days(at.Day()) {
+				b.WriteString(view(at.Format(time.RFC3339), fmt.Sprint("s", i), doi))
+			}
+		}
+	}
+	return b.String()
+}
+
+func all(int) bool                  { return true }
+func until(last int) func(int) bool { return func(day int) bool { return day <= last } }
+
+// TestTheRunningMonth is counted until yesterday, and the report says so, until the month is over.
+func TestTheRunningMonth(t *testing.T) {
+	srv, folder := service(t, nil), t.TempDir()
+	log := write(t, folder, "counter.log", hourly(all, "10.5072/a"))
+	file := filepath.Join(folder, "report.json")
+	for _, tt := range []struct {
+		today, zone string
+		more        []string
+		last        reports.Date
+		counted     int64
+	}{
+		{today: "2026-10-02T00:00:00Z", last: "2026-10-01", counted: 24},
+		{today: "2026-10-23T12:00:00Z", last: "2026-10-22", counted: 22 * 24},
+		{today: "2026-10-23T02:00:00Z", zone: "-05:00", last: "2026-10-21", counted: 21 * 24},
+		{today: "2026-10-23T12:00:00Z", more: []string{"-until", "2026-10-14"}, last: "2026-10-14", counted: 14 * 24},
+		{today: "2026-10-31T12:00:00Z", last: "2026-10-30", counted: 30 * 24},
+		{today: "2026-11-01T00:00:00Z", last: "2026-10-31", counted: 31 * 24},
+		{today: "2026-11-24T00:00:00Z", more: []string{"-until", "2026-10-31"}, last: "2026-10-31", counted: 31 * 24},
+	} {
+		now, err := time.Parse(time.RFC3339, tt.today)
+		require.NoError(t, err)
+		done := runsAt(t.Context(), now, srv, "", append([]string{"-month", "2026-10", "-name", "Mine", "-publisher", "P", "-zone", cmp.Or(tt.zone, "UTC"), "-o", file, "-send", "-api", srv.URL, "-allow-lower", log}, tt.more...)...)
+		require.Equal(t, 0, done.code, done.errors)
+		data, err := os.ReadFile(file)
+		require.NoError(t, err)
+		var report reports.Report
+		require.NoError(t, json.Unmarshal(data, &report))
+		period := reports.Period{BeginDate: "2026-10-01", EndDate: tt.last}
+		assert.Equal(t, period, report.Header.ReportingPeriod)
+		assert.Equal(t, period, report.Datasets[0].Performance[0].Period)
+		assert.Equal(t, tt.counted, report.Datasets[0].Performance[0].Instance[0].Count)
+		stored, err := srv.StoredReports()[0].Report()
+		require.NoError(t, err)
+		assert.Equal(t, period, stored.Header.ReportingPeriod)
+		assert.Equal(t, report.Datasets, stored.Datasets)
+		if tt.last == "2026-10-31" {
+			assert.Empty(t, report.Header.Exceptions)
+			assert.NotContains(t, done.out, "part of the month")
+			continue
+		}
+		assert.Equal(t, reports.CodePartial, report.Header.Exceptions[0].Code)
+		assert.Equal(t, reports.CodePartial, stored.Header.Exceptions[0].Code)
+		assert.Contains(t, done.out, "Report of Mine, 2026-10-01 to "+string(tt.last)+", a part of the month (exception 3040)\n")
+	}
+	assert.Len(t, srv.StoredReports(), 1)
+	for today, more := range map[string][]string{
+		"no day of 2026-10 is over: today is 2026-10-01":  {"2026-10-01T12:00:00Z", ""},
+		"no day of 2026-10 is over: today is 2026-09-30":  {"2026-09-30T12:00:00Z", ""},
+		"-until is 2026-10-23, which is not over":         {"2026-10-23T12:00:00Z", "2026-10-23"},
+		`-until is "2026-11-01", not a day from`:          {"2026-11-23T12:00:00Z", "2026-11-01"},
+		`-until is "2026-10-32", not a day from`:          {"2026-11-23T12:00:00Z", "2026-10-32"},
+		`-until is "14", not a day from 2026-10-01 to 20`: {"2026-11-23T12:00:00Z", "14"},
+	} {
+		now, err := time.Parse(time.RFC3339, more[0])
+		require.NoError(t, err)
+		wrong := runsAt(t.Context(), now, nil, "", "-month", "2026-10", "-name", "Mine", "-until", cmp.Or(more[1], "2026-10-01"), log)
+		assert.Equal(t, 2, wrong.code)
+		assert.Contains(t, wrong.errors, today)
+	}
+}
+
+// TestLogsThatAreMissing: a report with a day less looks like any other, so somebody must say
+// that it is meant.
+func TestLogsThatAreMissing(t *testing.T) {
+	month := []string{"-month", "2026-10", "-name", "Mine", "-quiet"}
+	day := func(n int) string { return hourly(func(day int) bool { return day == n }, "10.5072/a") }
+	for name, tt := range map[string]struct {
+		files map[string]string
+		says  string // "" is nothing: the report is whole
+		meant []string
+	}{
+		"whole":            {map[string]string{"a.log": hourly(all, "10.5072/a")}, "", nil},
+		"1 to 14":          {map[string]string{"a.log": hourly(until(14), "10.5072/a")}, "a.log: none from 2026-10-15 00:00 to 2026-11-01 00:00", []string{"-until", "2026-10-14"}},
+		"without the 15th": {map[string]string{"a.log": hourly(func(day int) bool { return day != 15 }, "10.5072/a")}, "a.log: none from 2026-10-15 00:00 to 2026-10-16 00:00", []string{"-gap", "25h"}},
+		"one of two servers": {map[string]string{"web1.log": hourly(all, "10.5072/a"), "web2.log": hourly(until(20), "10.5072/a")},
+			"web2.log: none from 2026-10-21 00:00 to 2026-11-01 00:00", []string{"-gap", "265h"}},
+		"a day of daily logs": {map[string]string{"c_2026-10-01.log": day(1), "c_2026-10-02.log": day(2), "c_2026-10-04.log": day(4)},
+			"c.log (3 logs): none from 2026-10-03 00:00 to 2026-10-04 00:00", []string{"-gap", "0"}},
+	} {
+		folder, given := t.TempDir(), slices.Clone(month)
+		for file, text := range tt.files {
+			given = append(given, write(t, folder, file, text))
+		}
+		done := runs(t.Context(), nil, "", given...)
+		if tt.says == "" {
+			assert.Equal(t, result{}, done, name)
+			continue
+		}
+		assert.Equal(t, 2, done.code, name)
+		assert.Contains(t, done.errors, "logs seem to be missing", name)
+		assert.Contains(t, done.errors, filepath.Join(folder, "")+"/"+tt.says, name)
+		meant := runs(t.Context(), nil, "", append(given, tt.meant...)...)
+		assert.Equal(t, result{}, meant, name)
+	}
+}
+
+// TestAReportThatHasLess: the logs of a server are missing, which nobody sees in them alone.
+func TestAReportThatHasLess(t *testing.T) {
+	srv, folder := service(t, nil), t.TempDir()
+	web1 := write(t, folder, "web1.log", hourly(all, "10.5072/a"))
+	web2 := write(t, folder, "web2.log", hourly(all, "10.5072/a", "10.5072/b"))
+	send := []string{"-month", "2026-10", "-name", "Mine", "-publisher", "P", "-quiet", "-send", "-api", srv.URL}
+	whole := runs(t.Context(), srv, "", append(send, web1, web2)...)
+	require.Equal(t, result{}, whole)
+	requests := writes(srv)
+	less := runs(t.Context(), srv, "", append(send, web1)...)
+	assert.Equal(t, 2, less.code)
+	assert.Equal(t, "usagelog: the stored report has 2 counts that DOI records show, and this one has less in 1; nothing was sent\n"+
+		"  10.5072/b, unique-dataset-investigations: 0, not 31\n  give the logs that are missing, or -allow-lower if this is the correction\n", less.errors)
+	assert.Equal(t, requests, writes(srv))
+	meant := runs(t.Context(), srv, "", append(send, "-allow-lower", web1)...)
+	assert.Equal(t, 0, meant.code, meant.errors)
+	assert.Greater(t, writes(srv), requests)
 }
 
 // TestQuiet: a run by cron prints nothing if all goes well, except the report itself.
@@ -504,6 +646,37 @@ func TestAccessLogsAreDescribed(t *testing.T) {
 	assert.Len(t, srv.Requests(), 2)
 }
 
+// TestUnknownDOIs: a path that is no dataset becomes one, which no record shows.
+func TestUnknownDOIs(t *testing.T) {
+	srv := service(t, nil)
+	const record = `{"doi":"10.5072/known","titles":[{"title":"Rain"}],"publisher":"Rain Archive","state":"findable"}`
+	require.NoError(t, srv.PutRecordJSON([]byte(record)))
+	var log strings.Builder
+	for i, path := range []string{"10.5072/known", "10.5072/KNOWN/", "10.5072/known;jsessionid=AB12", "10.5072/typo", "10.5072/other"} {
+		fmt.Fprintf(&log, "192.0.2.%d - - [14/Oct/2026:10:00:00 +0000] \"GET /data/%s HTTP/1.1\" 200 17 \"-\" \"Mozilla/5.0 (X11)\"\n", i, path)
+	}
+	for _, where := range []string{srv.URL, write(t, t.TempDir(), "records.jsonl", record+"\n")} {
+		given := args("-format", "combined", "-investigations", "^/data/(10\\..*)", "-requests", "^/files/(10\\..*)", "-describe", where, "-o", "-", "-")
+		keep := runs(t.Context(), nil, log.String(), given...)
+		assert.Equal(t, 0, keep.code)
+		assert.Contains(t, keep.errors, "warning: -describe does not know 2 DOIs: 10.5072/other, 10.5072/typo; these datasets are in the report without a title")
+		assert.Contains(t, keep.errors, "2 of them without a title or publisher; nor has -describe;")
+		assert.Contains(t, keep.errors, "3 datasets\n")
+
+		without := runs(t.Context(), nil, log.String(), append(given, "-unknown", "leave-out", "-quiet")...)
+		assert.Equal(t, 0, without.code)
+		assert.Equal(t, "warning: -describe does not know 2 DOIs: 10.5072/other, 10.5072/typo; these datasets are left out\n", without.errors)
+		var report reports.Report
+		require.NoError(t, json.Unmarshal([]byte(without.out), &report))
+		require.Len(t, report.Datasets, 1)
+		assert.EqualValues(t, 3, report.Datasets[0].Performance[0].Instance[0].Count)
+
+		stopped := runs(t.Context(), nil, log.String(), append(given, "-unknown", "stop", "-quiet")...)
+		assert.Equal(t, 2, stopped.code)
+		assert.Equal(t, "usagelog: -describe does not know 2 DOIs: 10.5072/other, 10.5072/typo\n", stopped.errors)
+	}
+}
+
 // TestPathsThatSayNothing are in a table, which one writes from one's own database.
 func TestPathsThatSayNothing(t *testing.T) {
 	const log = `192.0.2.1 - - [14/Oct/2026:10:01:00 +0000] "GET /records/17 HTTP/1.1" 200 1 "-" "Mozilla/5.0 (X11)"` + "\n" +
@@ -601,7 +774,7 @@ func TestBadInput(t *testing.T) {
 		"a handle":            {strings.Replace(good, "\tdoi:10.5072/a\t", "\thdl:1902.1/1\t", 1), nil, "line 1, identifier is \"hdl:1902.1/1\", a handle, and usage is reported of DOIs only\n  -bad-lines leave-out counts the other lines if these are at most 1%, -leave-out handle in any case\n"},
 		"empty":               {"", nil, "no access is to be counted: of 0 lines"},
 		"truncated":           {zipped.String()[:zipped.Len()-9], nil, "unexpected EOF"},
-		"1970":                {view("1970-01-01T00:00:00Z", "s1", "10.5072/a"), nil, "of 1 accesses, 1 are in other months than 2026-10"},
+		"1970":                {view("1970-01-01T00:00:00Z", "s1", "10.5072/a"), nil, "of 1 accesses, 1 are not from 2026-10-01 to 2026-10-31"},
 		"no country database": {good, []string{"-geoip", folder + "/none.mmdb"}, "none.mmdb: no such file"},
 		"not a database":      {good, []string{"-geoip", write(t, folder, "x.mmdb", "x")}, "x.mmdb: "},
 		"no list of robots":   {good, []string{"-robots", folder + "/none"}, "-robots: open " + folder + "/none: no such file"},
@@ -680,7 +853,7 @@ func TestALogThatWasCut(t *testing.T) {
 	refused := runs(t.Context(), nil, "", args(log)...)
 	assert.Equal(t, 2, refused.code)
 	assert.Contains(t, refused.errors, "unexpected EOF")
-	read := runs(t.Context(), nil, "", args(log, "-cut", "-quiet")...)
+	read := runs(t.Context(), nil, "", args(log, "-cut", "-gap", "0", "-quiet")...)
 	assert.Equal(t, 0, read.code, read.errors)
 	assert.Regexp(t, `warning: .*counter.log.gz is cut after line \d+; what followed is not counted`, read.errors)
 }

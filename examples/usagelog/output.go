@@ -19,6 +19,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/datacite-go/datacite-go/reports"
+	"github.com/datacite-go/datacite-go/reports/counter/logs"
 )
 
 // An output is the file for the report. It appears under its name when it is whole, unless
@@ -241,17 +242,31 @@ func (in *input) print(out io.Writer, header reports.Header, t *totals) error {
 	line(l.Other, "neither investigations nor requests")
 	line(l.Faulty, "could not be read")
 	line(l.Events, "accesses")
-	line(e.OtherMonths, "in other months than %s", in.month.Format("2006-01"))
+	line(e.OtherMonths, "not from %s to %s", in.period.BeginDate, in.period.EndDate)
 	line(e.NoDataset, "without a dataset")
 	line(e.Robots, "by robots")
 	line(e.DoubleClicks, "double clicks")
 	line(e.Counted, "counted")
 	line(t.datasets, "datasets")
 	if t.untitled > 0 {
-		line(t.untitled, "of them without a title or publisher; -describe and -publisher give them")
+		advice := "-describe and -publisher give them"
+		if in.describe != "" {
+			advice = "nor has -describe; -publisher names a publisher"
+		}
+		line(t.untitled, "of them without a title or publisher; %s", advice)
 	}
 	for i, name := range metrics {
 		line(t.counts[i], "%s", strings.ReplaceAll(string(name), "-dataset-", " "))
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	w = tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "\nFirst access\tLast access\tDays without\tHours without\tLog")
+	for _, s := range logs.Servers(in.lines.Files) {
+		first, last := s.Span()
+		c := in.reading.Coverage(0, &s)
+		fmt.Fprintf(w, "%s\t%s\t%d of %d\t%d of %d\t%s\n", in.at(first), in.at(last), c.EmptyDays, c.Days, c.EmptyHours, c.Hours, serverText(&s))
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -264,8 +279,20 @@ func (in *input) print(out io.Writer, header reports.Header, t *totals) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(out, "\nReport of %s, %s to %s\n", header.CreatedBy, header.ReportingPeriod.BeginDate, header.ReportingPeriod.EndDate)
+	partial := ""
+	for _, e := range header.Exceptions {
+		partial = fmt.Sprintf(", a part of the month (exception %d)", e.Code)
+	}
+	_, err := fmt.Fprintf(out, "\nReport of %s, %s to %s%s\n", header.CreatedBy, header.ReportingPeriod.BeginDate, header.ReportingPeriod.EndDate, partial)
 	return err
+}
+
+// at is a time in the zone of the repository.
+func (in *input) at(t time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	return t.In(in.reading.Location).Format(time.DateTime)
 }
 
 // printEnd prints where the report is.

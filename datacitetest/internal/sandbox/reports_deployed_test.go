@@ -132,6 +132,32 @@ func TestDeployedHeaderIsMerged(t *testing.T) {
 	assert.Equal(t, "2021-06-01", at(stored, "reporting-period.begin-date"))
 }
 
+// TestDeployedPartialReports: the end of a month that is not over moves with each PUT, and
+// with no POST.
+func TestDeployedPartialReports(t *testing.T) {
+	service := deployed()
+	until := func(day, exceptions string) string {
+		return strings.Replace(month("Repo", "2020-01-01", exceptions), `"2020-01-28"`, `"2020-01-`+day+`"`, 1)
+	}
+	holds := func(end string, codes ...any) {
+		t.Helper()
+		h := at(getReport(someUUID).do(t, service).read(t), "report.report-header").(map[string]any)
+		assert.Equal(t, "2020-01-"+end, at(h, "reporting-period.end-date"))
+		var got []any
+		for _, e := range h["exceptions"].([]any) {
+			got = append(got, e.(map[string]any)["code"])
+		}
+		assert.Equal(t, codes, got)
+	}
+	const partial = `{"code":3040,"severity":"warning","message":"Partial Data Returned"},`
+	require.Equal(t, 201, putSubset(someUUID, reportBody(until("14", partial+noteCompressed), dataset)).do(t, service).status)
+	holds("14", 3040.0, 69.0)
+	require.Equal(t, 201, postSubset(reportBody(until("31", noteCompressed), numbered(2))).do(t, service).status)
+	holds("14", 3040.0, 69.0)
+	require.Equal(t, 200, putSubset(someUUID, reportBody(until("31", noteCompressed), dataset)).do(t, service).status)
+	holds("31", 69.0)
+}
+
 func TestDeployedSubsets(t *testing.T) {
 	service := deployed()
 	noted := month("Repo", "2020-01-01", noteCompressed)

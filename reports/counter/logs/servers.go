@@ -1,0 +1,96 @@
+package logs
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"time"
+)
+
+// A Server is what writes logs whose names differ in nothing but dates, numbers and
+// compression: web1/access.log, web1/access.log-20261014.gz and web1/access.log.2.
+type Server struct {
+	Name string // what the names have in common, such as web1/access.log
+	Logs []FileSummary
+}
+
+var (
+	dateInName     = regexp.MustCompile(`[-_./]?(?:19|20)\d\d[-_./]?[01]\d(?:[-_./]?[0-3]\d(?:[-_.T]?[0-2]\d(?:[0-5]\d){0,2})?)?`)
+	rotationInName = regexp.MustCompile(`(?:\.\d{1,10})?(?:\.(?:gz|bz2|zst))?$`)
+)
+
+// Servers groups logs by what wrote them, in the order of their names. Servers whose logs have the same
+// names are one, so keep them in folders of their own.
+func Servers(files []FileSummary) (list []Server) {
+	for _, f := range files {
+		name := rotationInName.ReplaceAllString(f.Name, "")
+		name = rotationInName.ReplaceAllString(dateInName.ReplaceAllString(name, ""), "")
+		i, known := slices.BinarySearchFunc(list, name, func(s Server, name string) int { return cmp.Compare(s.Name, name) })
+		if !known {
+			list = slices.Insert(list, i, Server{Name: name})
+		}
+		list[i].Logs = append(list[i].Logs, f)
+	}
+	return list
+}
+
+// Span returns the first and the last access; the zero time without any.
+func (s *Server) Span() (first, last time.Time) {
+	for _, f := range s.Logs {
+		if first.IsZero() || !f.First.IsZero() && f.First.Before(first) {
+			first = f.First
+		}
+		if f.Last.After(last) {
+			last = f.Last
+		}
+	}
+	return first, last
+}
+
+// A Coverage says how much of Options.Period the logs of a server have.
+type Coverage struct {
+	Days, Hours           int // of the period
+	EmptyDays, EmptyHours int // without a line; an empty day is 24 hours from midnight
+	Gaps                  []Gap
+}
+
+const (
+	busyHours = 6                  // of a day with accesses have some, on average, from which on a whole day without any is no chance
+	quietGap  = 7 * 24 * time.Hour // nor is this, if half of the other days have accesses
+	fewDays   = 5                  // say nothing about the others
+)
+
+// Coverage looks for times for which the logs of a server are missing. Gaps are the times
+// without a line, of at least atLeast, if the server is a busy one: on the days that
+// have lines, these are in six hours or more, on average. Otherwise they are those of a week
+// or longer, if half of the other days have lines, five at least: a quiet server may have no visitor for days.
+func (o *Options) Coverage(atLeast time.Duration, s *Server) (c Coverage) {
+	begin, until, err := o.period()
+	if err != nil {
+		return c // Read returned the error
+	}
+	gaps := o.Gaps(0, s.Logs...)
+	emptyDays := make([]int, len(gaps))
+	for day := begin; day.Before(until); day = day.AddDate(0, 0, 1) {
+		next := day.AddDate(0, 0, 1)
+		c.Days++
+		c.Hours += int(next.Sub(day) / time.Hour)
+		if i := slices.IndexFunc(gaps, func(g Gap) bool { return !g.From.After(day) && !g.Until.Before(next) }); i >= 0 {
+			c.EmptyDays++
+			emptyDays[i]++
+		}
+	}
+	for _, g := range gaps {
+		c.EmptyHours += int(g.Until.Sub(g.From) / time.Hour)
+	}
+	used := c.Days - c.EmptyDays
+	busy := c.Hours-c.EmptyHours >= busyHours*used
+	for i, g := range gaps {
+		length := g.Until.Sub(g.From)
+		often := length >= quietGap && used >= fewDays && 2*used >= c.Days-emptyDays[i]
+		if used > 0 && length >= atLeast && (busy || often) {
+			c.Gaps = append(c.Gaps, g)
+		}
+	}
+	return c
+}

@@ -1,0 +1,82 @@
+package logs_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/reports"
+	"github.com/datacite-go/datacite-go/reports/counter/logs"
+)
+
+// TestServers: a server's logs are told by their names.
+func TestServers(t *testing.T) {
+	for want, names := range map[string][]string{
+		"/web1/counter.log": {"/web1/counter_2026-10-14.log", "/web1/counter_2026-10-15.log.gz", "/web1/counter-20261016.log"},
+		"/web2/access.log":  {"/web2/access.log", "/web2/access.log.1", "/web2/access.log.12.gz", "/web2/access.log-20261014.zst", "/web2/access.log-2026101423", "/web2/access.log.1793500000"},
+		"/logs/web1.log":    {"/logs/2026-10-14/web1.log", "/logs/2026/10/15/web1.log"},
+		"/logs/web2.log":    {"/logs/2026-10-14/web2.log"},
+		"counter_web17.log": {"counter_web17_2026-10.log"},
+		"counter_web18.log": {"counter_web18_2026-10.log"},
+		"standard input":    {"standard input"},
+	} {
+		var files []logs.FileSummary
+		for _, name := range names {
+			files = append(files, logs.FileSummary{Name: name})
+		}
+		servers := logs.Servers(files)
+		if assert.Len(t, servers, 1, "%v", names) {
+			assert.Equal(t, want, servers[0].Name)
+			assert.Len(t, servers[0].Logs, len(names))
+		}
+	}
+	assert.Len(t, logs.Servers([]logs.FileSummary{{Name: "b/x.log"}, {Name: "a/x.log"}, {Name: "b/x.log.1"}}), 2)
+}
+
+// TestCoverage: days and servers whose logs are missing, and those that had no visitor.
+func TestCoverage(t *testing.T) {
+	october := func(hours func(day, hour int) bool) (lines string) {
+		for at := time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC); at.Month() == time.October; at = at.Add(time.Hour) {
+			if hours(at.Day(), at.Hour()) {
+				lines += fmt.Sprintf(`192.0.2.1 - - [%s] "GET /data/10.5072/a HTTP/1.1" 200 1 "-" "M"`+"\n", at.Format("02/Jan/2006:15:04:05 -0700"))
+			}
+		}
+		return lines
+	}
+	day := func(n int) time.Time { return time.Date(2026, 10, n, 0, 0, 0, 0, time.UTC) }
+	for name, tt := range map[string]struct {
+		hours            func(day, hour int) bool
+		days, emptyHours int
+		gaps             []logs.Gap
+	}{
+		"all hours":              {func(int, int) bool { return true }, 0, 0, nil},
+		"only 14 days":           {func(day, _ int) bool { return day <= 14 }, 17, 17 * 24, []logs.Gap{{day(15), day(32)}}},
+		"without the 15th":       {func(day, _ int) bool { return day != 15 }, 1, 24, []logs.Gap{{day(15), day(16)}}},
+		"begins late":            {func(day, _ int) bool { return day > 2 }, 2, 48, []logs.Gap{{day(1), day(3)}}},
+		"quiet nights, lost day": {func(day, hour int) bool { return day != 15 && hour >= 8 && hour < 20 }, 1, 31*12 + 12, []logs.Gap{{day(14).Add(20 * time.Hour), day(16).Add(8 * time.Hour)}}},
+		"some hours":             {func(day, hour int) bool { return day != 15 || hour > 20 }, 0, 21, nil},
+		"a quiet server":         {func(day, hour int) bool { return day%3 == 0 && hour < 5 }, 21, 31*24 - 50, nil},
+		"quiet until the 14th":   {func(day, hour int) bool { return day <= 14 && day%2 == 0 && hour == 7 }, 24, 31*24 - 7, []logs.Gap{{day(14).Add(8 * time.Hour), day(32)}}},
+		"quiet, one day":         {func(day, hour int) bool { return day == 14 && hour == 7 }, 30, 31*24 - 1, nil},
+		"one busy day":           {func(day, hour int) bool { return day == 14 }, 30, 30 * 24, []logs.Gap{{day(1), day(14)}, {day(15), day(32)}}},
+		"nothing of the month":   {func(day, hour int) bool { return false }, 31, 31 * 24, nil},
+	} {
+		var sum logs.Summary
+		opts := &logs.Options{Summary: &sum, Period: reports.Month(2026, time.October)}
+
+		table, err := logs.ReadPaths(strings.NewReader("path,doi,kind\n/data/10.5072/a,10.5072/a,investigation\n"), "paths")
+		require.NoError(t, err)
+		opts.Paths = &logs.Paths{Table: table}
+		for _, err := range logs.Read([]logs.Source{logs.FromReader("access.log", strings.NewReader(october(tt.hours)))}, logs.Combined, opts) {
+			require.NoError(t, err)
+		}
+		got := opts.Coverage(24*time.Hour, &logs.Servers(sum.Files)[0])
+		assert.Equal(t, logs.Coverage{Days: 31, Hours: 744, EmptyDays: tt.days, EmptyHours: tt.emptyHours, Gaps: got.Gaps}, got, name)
+		assert.True(t, slices.EqualFunc(tt.gaps, got.Gaps, func(a, b logs.Gap) bool { return a.From.Equal(b.From) && a.Until.Equal(b.Until) }), "%s: %v", name, got.Gaps)
+	}
+}
