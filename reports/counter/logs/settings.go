@@ -18,7 +18,8 @@ import (
 )
 
 // Settings say in texts how logs are to be read, as the flags of a command do: all
-// programs that read logs have the same ones. They can be sent to other machines as JSON.
+// programs that read logs have the same ones. They can be sent to other machines as JSON,
+// which set Open.
 type Settings struct {
 	Format                   string   // name of a [Format]; "" means Dataverse
 	Layout                   string   // as Options.Layout, or the name of a file that has it
@@ -30,6 +31,9 @@ type Settings struct {
 	BadLines                 string   // stop, leave-out, or a share such as 2.5%; "" means stop
 	LeaveOut                 string   // classes, separated by commas, of lines that are left out however many they are
 	AllowCut, Pseudonyms     bool
+
+	// Open opens the files that Layout, Paths and DOIs name; nil means os.Open.
+	Open func(name string) (io.ReadCloser, error) `json:"-"`
 }
 
 // AddFlags adds a flag for each of the settings.
@@ -88,7 +92,12 @@ func (s *Settings) Options() (Format, *Options, error) {
 		return format, nil, err
 	}
 	if o.Layout = s.Layout; s.Layout != "" && !strings.ContainsAny(s.Layout, "%$") {
-		text, err := os.ReadFile(s.Layout)
+		file, err := s.open(s.Layout)
+		if err != nil {
+			return format, nil, fmt.Errorf("layout: %w", err)
+		}
+		defer file.Close()
+		text, err := io.ReadAll(file)
 		if err != nil {
 			return format, nil, fmt.Errorf("layout: %w", err)
 		}
@@ -103,6 +112,25 @@ func (s *Settings) Options() (Format, *Options, error) {
 		err = &datacite.FieldError{Path: cmp.Or(path, f.Path), Reason: f.Reason}
 	}
 	return format, o, err
+}
+
+func (s *Settings) open(name string) (io.ReadCloser, error) {
+	if s.Open != nil {
+		return s.Open(name)
+	}
+	return os.Open(name)
+}
+
+// CheckZone refuses to take UTC for the time zone of a repository whose logs have another
+// one, if nobody said so: the first or last hours of each month would go to another month.
+func (s *Settings) CheckZone(lines *Summary) error {
+	if s.Zone != "" || len(lines.Offsets) == 0 {
+		return nil
+	}
+	o := lines.Offsets[0]
+	return fmt.Errorf("in which time zone does the month begin? Lines have the offset %s from UTC, %d of them, the first in %s, line %d: "+
+		"name the zone of the repository, such as -zone America/New_York; or -zone %s; or -zone UTC, in which the month begins and ends at another hour",
+		o, o.Lines, o.First.File, o.First.Line, o)
 }
 
 func (s *Settings) leaveOut() (l LeaveOut, err error) {
@@ -170,18 +198,18 @@ func (s *Settings) readPaths() (p *Paths, err error) {
 			*of.to = append(*of.to, r)
 		}
 	}
-	if p.Table, err = readTable("paths", s.Paths, ReadPaths); err == nil {
-		p.DOIs, err = readTable("dois", s.DOIs, ReadDOIs)
+	if p.Table, err = readTable(s, "paths", s.Paths, ReadPaths); err == nil {
+		p.DOIs, err = readTable(s, "dois", s.DOIs, ReadDOIs)
 	}
 	return p, err
 }
 
 // readTable reads the table in a file; nil without a name.
-func readTable[V any](setting, name string, read func(io.Reader, string) (map[string]V, error)) (map[string]V, error) {
+func readTable[V any](s *Settings, setting, name string, read func(io.Reader, string) (map[string]V, error)) (map[string]V, error) {
 	if name == "" {
 		return nil, nil
 	}
-	file, err := os.Open(name)
+	file, err := s.open(name)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", setting, err)
 	}
