@@ -121,7 +121,7 @@ func compressed(t *testing.T, text bytes.Buffer) (packed bytes.Buffer) {
 func TestTheRowsAreThoseOfCount(t *testing.T) {
 	for seed := range uint64(4) {
 		r := rand.New(rand.NewPCG(seed, 24))
-		j := job{rules: rules{Month: "2026-10", Logs: logs.Settings{Format: "json", Zone: []string{"UTC", "Europe/Berlin"}[seed%2]}}}
+		j := job{rules: rules{Month: "2026-10", Logs: logs.Settings{Format: "json", LeaveOut: "no-dataset", Zone: []string{"UTC", "Europe/Berlin"}[seed%2]}}}
 		if seed == 3 {
 			j.rules.Robots = []string{"mozilla", "^$"}
 		}
@@ -149,7 +149,7 @@ func TestTheRowsAreThoseOfCount(t *testing.T) {
 		assert.Equal(t, strings.Join(header.Cells, ",")+"\n", lines[0])
 		assert.ElementsMatch(t, strings.SplitAfter(want.String(), "\n"), lines, "seed %d", seed)
 		told := outcomes(*opts.Summary)
-		told["lines about other pages"] = 0
+		told["lines about other pages"], told["lines left out: no-dataset"], told["events without a dataset"] = 0, opts.Summary.NoDataset, 0
 		assert.Equal(t, told, sum, "seed %d", seed)
 		assert.NotZero(t, opts.Summary.DoubleClicks)
 		assert.NotZero(t, opts.Summary.Robots)
@@ -220,7 +220,7 @@ func TestALogOfAWebServer(t *testing.T) {
 		"-format", "combined", "-zone", "America/New_York", "-month", "2026-10", "-investigations", "^/data/(10[.].*)", "-requests", "^/file/(10[.].*)",
 		"-paths", write(t, "paths.csv", []byte("path,doi,kind\n/rain,10.5072/rain,request\n")), "-machines", write(t, "machines", []byte("tractor\n")),
 		"-robots", write(t, "robots", []byte("mole\n")), "-geoip", database(t), "-bad-lines", "50%", "-cut",
-	}, names...)...))
+	}, names...)))
 	j.logs = flags.Args()
 	require.NoError(t, j.check(t.Context()))
 	lines, sum, err := run(t, j)
@@ -231,8 +231,8 @@ func TestALogOfAWebServer(t *testing.T) {
 		"10.5072/rain,total-dataset-requests,machine,de,1,,,,\n", "10.5072/rain,unique-dataset-requests,machine,de,1,,,,\n", "",
 	}, lines)
 	assert.Equal(t, map[string]int64{
-		"events counted": 4, "double clicks": 0, "events of robots": 1, "events of other months": 0, "events without a dataset": 0,
-		"lines about other pages": 1, "lines left out: address": 1, "lines left out: cut": 1, "logs that are cut": 1, "logs that are empty": 1,
+		"events counted": 4, "double clicks": 1, "events of robots": 1, "events of other months": 0, "events without a dataset": 0,
+		"lines about other pages": 1, "lines left out: layout": 1, "logs that are cut": 1, "logs that are empty": 1,
 	}, sum)
 
 	for _, tt := range []struct {

@@ -45,14 +45,26 @@ func init() {
 	register.Iter1[logs.Description]()
 	register.Iter1[logs.Summary]()
 	register.Iter1[row]()
-	beam.RegisterCoder(reflect.TypeFor[counter.Event](), encode[counter.Event], decode[counter.Event])
-	beam.RegisterCoder(reflect.TypeFor[logs.Description](), encode[logs.Description], decode[logs.Description])
-	beam.RegisterCoder(reflect.TypeFor[logs.Summary](), encode[logs.Summary], decode[logs.Summary])
+	beam.RegisterCoder(reflect.TypeFor[counter.Event](), encodeEvent, decodeEvent)
+	beam.RegisterCoder(reflect.TypeFor[logs.Description](), encodeDescription, decodeDescription)
+	beam.RegisterCoder(reflect.TypeFor[logs.Summary](), encodeSummary, decodeSummary)
 }
 
-func encode[T any](value T) ([]byte, error) { return json.Marshal(value) }
+// Machines find coders by their names, so they are no generic functions.
 
-func decode[T any](data []byte) (value T, err error) { return value, json.Unmarshal(data, &value) }
+func encodeEvent(e counter.Event) ([]byte, error) { return json.Marshal(e) }
+
+func decodeEvent(data []byte) (e counter.Event, err error) { return e, json.Unmarshal(data, &e) }
+
+func encodeDescription(d logs.Description) ([]byte, error) { return json.Marshal(d) }
+
+func decodeDescription(data []byte) (d logs.Description, err error) {
+	return d, json.Unmarshal(data, &d)
+}
+
+func encodeSummary(s logs.Summary) ([]byte, error) { return json.Marshal(s) }
+
+func decodeSummary(data []byte) (s logs.Summary, err error) { return s, json.Unmarshal(data, &s) }
 
 // build adds the steps of the count to a pipeline.
 func (j *job) build(s beam.Scope) {
@@ -121,9 +133,7 @@ func (r *rules) options() (*counter.Options, error) {
 
 // reading are the format and options of the logs.
 func (r *rules) reading(ctx context.Context) (logs.Format, *logs.Options, error) {
-	settings := r.Logs
-	settings.Open = func(name string) (io.ReadCloser, error) { return open(ctx, name) }
-	format, opts, err := settings.Options()
+	format, opts, err := r.Logs.OptionsFrom(func(name string) (io.ReadCloser, error) { return open(ctx, name) })
 	if f, ok := err.(*datacite.FieldError); ok {
 		err = fmt.Errorf("-%s %s", f.Path, f.Reason)
 	}

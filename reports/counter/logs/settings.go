@@ -18,8 +18,7 @@ import (
 )
 
 // Settings say in texts how logs are to be read, as the flags of a command do: all
-// programs that read logs have the same ones. They can be sent to other machines as JSON,
-// which set Open.
+// programs that read logs have the same ones. They can be sent to other machines as JSON.
 type Settings struct {
 	Format                   string   // name of a [Format]; "" means Dataverse
 	Layout                   string   // as Options.Layout, or the name of a file that has it
@@ -31,9 +30,6 @@ type Settings struct {
 	BadLines                 string   // stop, leave-out, or a share such as 2.5%; "" means stop
 	LeaveOut                 string   // classes, separated by commas, of lines that are left out however many they are
 	AllowCut, Pseudonyms     bool
-
-	// Open opens the files that Layout, Paths and DOIs name; nil means os.Open.
-	Open func(name string) (io.ReadCloser, error) `json:"-"`
 }
 
 // AddFlags adds a flag for each of the settings.
@@ -74,6 +70,12 @@ func (p *patterns) Set(text string) error {
 // Options reads what the settings name, and returns the format and options for [Read]. An
 // error names the setting, as its flag is called.
 func (s *Settings) Options() (Format, *Options, error) {
+	return s.OptionsFrom(func(name string) (io.ReadCloser, error) { return os.Open(name) })
+}
+
+// OptionsFrom is Options with files that are opened elsewhere, such as in a store that many
+// machines see.
+func (s *Settings) OptionsFrom(open func(name string) (io.ReadCloser, error)) (Format, *Options, error) {
 	o := &Options{AllowCut: s.AllowCut, Pseudonyms: s.Pseudonyms}
 	format, err := FormatNamed(cmp.Or(s.Format, Dataverse.Name))
 	if err != nil {
@@ -88,11 +90,11 @@ func (s *Settings) Options() (Format, *Options, error) {
 	if o.Proxies, err = s.proxies(); err != nil {
 		return format, nil, err
 	}
-	if o.Paths, err = s.readPaths(); err != nil {
+	if o.Paths, err = s.readPaths(open); err != nil {
 		return format, nil, err
 	}
 	if o.Layout = s.Layout; s.Layout != "" && !strings.ContainsAny(s.Layout, "%$") {
-		file, err := s.open(s.Layout)
+		file, err := open(s.Layout)
 		if err != nil {
 			return format, nil, fmt.Errorf("layout: %w", err)
 		}
@@ -112,13 +114,6 @@ func (s *Settings) Options() (Format, *Options, error) {
 		err = &datacite.FieldError{Path: cmp.Or(path, f.Path), Reason: f.Reason}
 	}
 	return format, o, err
-}
-
-func (s *Settings) open(name string) (io.ReadCloser, error) {
-	if s.Open != nil {
-		return s.Open(name)
-	}
-	return os.Open(name)
 }
 
 // CheckZone refuses to take UTC for the time zone of a repository whose logs have another
@@ -175,7 +170,7 @@ func (s *Settings) proxies() (list []netip.Prefix, err error) {
 	return list, nil
 }
 
-func (s *Settings) readPaths() (p *Paths, err error) {
+func (s *Settings) readPaths(open func(name string) (io.ReadCloser, error)) (p *Paths, err error) {
 	if (s.Investigations == nil) != (s.Requests == nil) {
 		return nil, &datacite.FieldError{Path: "investigations and requests", Reason: "belong together"}
 	}
@@ -198,18 +193,18 @@ func (s *Settings) readPaths() (p *Paths, err error) {
 			*of.to = append(*of.to, r)
 		}
 	}
-	if p.Table, err = readTable(s, "paths", s.Paths, ReadPaths); err == nil {
-		p.DOIs, err = readTable(s, "dois", s.DOIs, ReadDOIs)
+	if p.Table, err = readTable(open, "paths", s.Paths, ReadPaths); err == nil {
+		p.DOIs, err = readTable(open, "dois", s.DOIs, ReadDOIs)
 	}
 	return p, err
 }
 
 // readTable reads the table in a file; nil without a name.
-func readTable[V any](s *Settings, setting, name string, read func(io.Reader, string) (map[string]V, error)) (map[string]V, error) {
+func readTable[V any](open func(name string) (io.ReadCloser, error), setting, name string, read func(io.Reader, string) (map[string]V, error)) (map[string]V, error) {
 	if name == "" {
 		return nil, nil
 	}
-	file, err := s.open(name)
+	file, err := open(name)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", setting, err)
 	}
