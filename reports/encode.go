@@ -170,13 +170,29 @@ func (d Dataset) MarshalJSON() ([]byte, error) {
 	d.PublisherID = orEmpty(d.PublisherID)
 	d.DatasetID = orEmpty(d.DatasetID)
 	d.Performance = orEmpty(d.Performance)
-	return json.Marshal(plain(d))
+	if slices.ContainsFunc(d.Performance, Performance.lacksCount) {
+		return json.Marshal(plain(d))
+	}
+	type counted Performance // json.Marshal would read what MarshalJSON returns once more
+	list := make([]counted, len(d.Performance))
+	for i, p := range d.Performance {
+		p.Instance = orEmpty(p.Instance)
+		list[i] = counted(p)
+	}
+	return json.Marshal(struct {
+		plain
+		Performance []counted `json:"performance"`
+	}{plain(d), list})
+}
+
+func (p Performance) lacksCount() bool {
+	return slices.ContainsFunc(p.Instance, func(n Instance) bool { return n.NoCount })
 }
 
 // MarshalJSON writes the list of instances as [] when it is empty, and a missing count as
 // null.
 func (p Performance) MarshalJSON() ([]byte, error) {
-	if slices.ContainsFunc(p.Instance, func(n Instance) bool { return n.NoCount }) {
+	if p.lacksCount() {
 		return new(encoder).performance(nil, &p), nil
 	}
 	type plain Performance

@@ -2,15 +2,16 @@
 // Apache Beam that reads logs and writes a table of counts, which usagereport submits:
 //
 //	cd examples/usagebeam
-//	go run . -month 2026-10 -o counts.csv logs/*.log.gz
+//	go run . -month 2026-10 -zone Europe/Berlin -o counts.csv logs/*.log.gz
 //	cd ../.. && go run ./examples/usagereport -csv examples/usagebeam/counts.csv -creator "My Repository" -month 2026-10 -platform "My Portal" -publisher "My University"
 //
-// The logs are those of Dataverse and Dryad or, with -json, events of package counter,
-// one a line. They may be compressed with gzip. A line that cannot be read ends the
-// pipeline, and no table is written.
+// Logs and flags are those of usagelog, except for what one machine does before or after:
+// -h lists them. Titles that logs of Dataverse or Dryad have come into the table. If more
+// lines than -bad-lines allows cannot be read, no table is written.
 //
 // Without further flags everything runs in this process, on prism, Beam's embedded
-// runner. Any other runner takes the same pipeline. Its machines need to see the files:
+// runner, which is for trials: it holds all events in memory, and takes 19 times as long
+// as usagelog. Any other runner takes the same pipeline. Its machines need to see all files:
 //
 //	go run . -runner flink -endpoint localhost:8099 -month 2026-10 -o gs://bucket/counts.csv 'gs://bucket/logs/*'
 //
@@ -25,6 +26,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	_ "time/tzdata" // for -zone on machines without a database of time zones
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	beamlog "github.com/apache/beam/sdks/v2/go/pkg/beam/log"
@@ -36,20 +38,17 @@ import (
 func main() {
 	beamlog.SetupLogging("warn", "text")
 	var job job
-	flag.StringVar(&job.rules.Month, "month", "", "`month` to count, such as 2026-10")
-	flag.StringVar(&job.rules.Zone, "timezone", "UTC", "time `zone` of the platform, such as Europe/Berlin")
-	flag.BoolVar(&job.json, "json", false, "the logs are events of package counter, one a line")
-	flag.StringVar(&job.table, "o", "counts.csv", "`file` for the table of counts")
-	robots := flag.String("robots", "", "`file` with the robots, JSON or text; without it a short list that is built in")
+	flag.CommandLine = job.flags(flag.CommandLine)
 	flag.Parse()
 	beam.Init() // the copies of this program on other machines go no further
 	job.logs = flag.Args()
-	if err := job.check(*robots); err != nil {
+	ctx := context.Background()
+	if err := job.check(ctx); err != nil {
 		exit(2, err)
 	}
 	p, s := beam.NewPipelineWithRoot()
 	job.build(s)
-	result, err := beamx.RunWithMetrics(context.Background(), p)
+	result, err := beamx.RunWithMetrics(ctx, p)
 	if err != nil {
 		exit(1, err)
 	}
@@ -66,32 +65,79 @@ func exit(code int, err error) {
 
 // A job says what is counted.
 type job struct {
-	rules rules
-	json  bool
-	logs  []string // names of files, or patterns of names
-	table string
+	rules            rules
+	robots, machines string
+	logs             []string // names of files, or patterns of names
+	table            string
 }
 
-// check finds what is wrong before any machine has work, and reads the list of robots.
-func (j *job) check(robots string) error {
-	if len(j.logs) == 0 {
+// elsewhere are the flags of usagelog that this program has not, and why.
+var elsewhere = map[string]string{
+	"name": "usagereport takes it, as -creator", "platform": "usagereport takes it", "publisher": "usagereport takes it",
+	"send": "usagereport sends the table", "api": "usagereport sends the table", "dropped": "usagereport takes it",
+	"describe": "machines would ask the service for the same DOIs; titles come from the logs",
+	"memory":   "the runner decides about the memory of its machines", "quiet": "what was left out is always told",
+	"timezone": "it is -zone", "json": "it is -format json",
+}
+
+// flags returns those of the job and of Beam. A name that both have, such as -zone, is the
+// job's, as for usagelog: in Google's zone, workers run by -worker_zone, too.
+func (j *job) flags(ofBeam *flag.FlagSet) *flag.FlagSet {
+	flags := flag.NewFlagSet("usagebeam", flag.ExitOnError)
+	j.rules.Logs.AddFlags(flags)
+	flags.StringVar(&j.rules.Month, "month", "", "`month` to count, such as 2026-10")
+	flags.StringVar(&j.rules.GeoIP, "geoip", "", "`file` .mmdb with the countries of addresses, which all machines see; no countries without it")
+	flags.StringVar(&j.robots, "robots", "", "`file` of user agents that are not counted, as COUNTER-Robots publishes it or one pattern a line; that of COUNTER is built in")
+	flags.StringVar(&j.machines, "machines", "", "`file` of user agents that are programs, likewise")
+	flags.StringVar(&j.table, "o", "counts.csv", "`file` for the table of counts")
+	for name, why := range elsewhere {
+		flags.BoolFunc(name, "not here: "+why, func(string) error { return errors.New(why) })
+	}
+	ofBeam.VisitAll(func(f *flag.Flag) {
+		if flags.Lookup(f.Name) == nil {
+			flags.Var(f.Value, f.Name, f.Usage)
+		}
+	})
+	return flags
+}
+
+// check finds what is wrong before any machine has work, and reads the lists of user agents.
+func (j *job) check(ctx context.Context) (err error) {
+	switch {
+	case len(j.logs) == 0:
 		return errors.New("no logs; -h tells how to use it")
+	case slices.Contains(j.logs, "-"):
+		return errors.New("- is standard input, which many machines cannot read; name files")
+	}
+	if j.rules.Robots, err = patterns("-robots", j.robots, counter.GeneralPurpose()...); err != nil {
+		return err
+	}
+	if j.rules.Machines, err = patterns("-machines", j.machines); err != nil {
+		return err
 	}
 	if _, err := j.rules.options(); err != nil {
 		return err
 	}
-	if robots == "" {
-		return nil
+	_, _, err = j.rules.reading(ctx)
+	return err
+}
+
+// patterns reads a list of user agents, without those that match some; nil without a name.
+func patterns(flag, name string, without ...string) ([]string, error) {
+	if name == "" {
+		return nil, nil
 	}
-	file, err := os.Open(robots)
+	file, err := os.Open(name)
 	if err != nil {
-		return err
+		return nil, fmt.Errorf("%s: %w", flag, err)
 	}
 	defer file.Close()
 	list, err := counter.ReadAgents(file)
 	if err != nil {
-		return fmt.Errorf("%s: %w", robots, err)
+		return nil, fmt.Errorf("%s: %s: %w", flag, name, err)
 	}
-	j.rules.Robots = list.Without(counter.GeneralPurpose()...).Patterns()
-	return nil
+	if len(list.Patterns()) == 0 {
+		return nil, fmt.Errorf("%s: %s has no pattern", flag, name)
+	}
+	return list.Without(without...).Patterns(), nil
 }

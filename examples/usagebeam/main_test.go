@@ -6,10 +6,14 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
+	"io"
 	"math/rand/v2"
+	"net"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -17,10 +21,14 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
+	"github.com/klauspost/compress/zstd"
+	"github.com/maxmind/mmdbwriter"
+	"github.com/maxmind/mmdbwriter/mmdbtype"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/datacite-go/datacite-go/reports/counter"
+	"github.com/datacite-go/datacite-go/reports/counter/logs"
 )
 
 func TestMain(m *testing.M) {
@@ -41,14 +49,15 @@ func run(t *testing.T, j job) (lines []string, sum map[string]int64, err error) 
 	t.Helper()
 	j.table = filepath.Join(t.TempDir(), "counts.csv")
 	p, s := beam.NewPipelineWithRoot()
-	var events, counts []beam.PCollection
+	var events, descriptions, summaries, counts []beam.PCollection
 	for _, log := range j.logs {
-		events = append(events, j.read(s, []string{log}))
+		in := j.read(s, []string{log})
+		events, descriptions, summaries = append(events, in.events), append(descriptions, in.descriptions), append(summaries, in.summaries)
 	}
 	for _, part := range beam.Partition(s, workers, workerOf, beam.Flatten(s, events...)) {
 		counts = append(counts, j.count(s, part))
 	}
-	j.write(s, beam.Flatten(s, counts...))
+	j.write(s, beam.Flatten(s, counts...), input{descriptions: beam.Flatten(s, descriptions...), summaries: beam.Flatten(s, summaries...)})
 	result, err := prism.Execute(t.Context(), p)
 	if err != nil {
 		assert.NoFileExists(t, j.table)
@@ -112,7 +121,7 @@ func compressed(t *testing.T, text bytes.Buffer) (packed bytes.Buffer) {
 func TestTheRowsAreThoseOfCount(t *testing.T) {
 	for seed := range uint64(4) {
 		r := rand.New(rand.NewPCG(seed, 24))
-		j := job{rules: rules{Month: "2026-10", Zone: []string{"UTC", "Europe/Berlin"}[seed%2]}, json: true}
+		j := job{rules: rules{Month: "2026-10", Logs: logs.Settings{Format: "json", LeaveOut: "no-dataset", Zone: []string{"UTC", "Europe/Berlin"}[seed%2]}}}
 		if seed == 3 {
 			j.rules.Robots = []string{"mozilla", "^$"}
 		}
@@ -122,7 +131,7 @@ func TestTheRowsAreThoseOfCount(t *testing.T) {
 		j.logs = store(t, events)
 		var want bytes.Buffer
 		w := csv.NewWriter(&want)
-		require.NoError(t, w.Write([]string{"doi", "metric", "access", "country", "count"}))
+		require.NoError(t, w.Write(header.Cells))
 		for row, err := range counter.Count(func(yield func(counter.Event, error) bool) {
 			for _, e := range events {
 				if !yield(e, nil) {
@@ -131,16 +140,16 @@ func TestTheRowsAreThoseOfCount(t *testing.T) {
 			}
 		}, opts) {
 			require.NoError(t, err)
-			require.NoError(t, w.Write([]string{row.DOI, string(row.Metric), string(row.Access), row.Country, fmt.Sprint(row.Count)}))
+			require.NoError(t, w.Write([]string{row.DOI, string(row.Metric), string(row.Access), row.Country, fmt.Sprint(row.Count), "", "", "", ""}))
 		}
 		w.Flush()
 
 		lines, sum, err := run(t, j)
 		require.NoError(t, err)
-		assert.Equal(t, "doi,metric,access,country,count\n", lines[0])
+		assert.Equal(t, strings.Join(header.Cells, ",")+"\n", lines[0])
 		assert.ElementsMatch(t, strings.SplitAfter(want.String(), "\n"), lines, "seed %d", seed)
 		told := outcomes(*opts.Summary)
-		told["lines about other pages"] = 0
+		told["lines about other pages"], told["lines left out: no-dataset"], told["events without a dataset"] = 0, opts.Summary.NoDataset, 0
 		assert.Equal(t, told, sum, "seed %d", seed)
 		assert.NotZero(t, opts.Summary.DoubleClicks)
 		assert.NotZero(t, opts.Summary.Robots)
@@ -148,76 +157,185 @@ func TestTheRowsAreThoseOfCount(t *testing.T) {
 	}
 }
 
-// TestALogOfDataverse runs the pipeline as the program does.
+// TestALogOfDataverse runs the pipeline as the program does. Titles come from the last line
+// about a dataset, whichever log it is in; one is a formula to a spreadsheet program.
 func TestALogOfDataverse(t *testing.T) {
-	line := func(at, url, agent string) string {
+	line := func(at, url, agent, title string) string {
 		return strings.Join([]string{at, "192.0.2.1", "-", "-", ":guest", "https://data.example.org" + url, "doi:10.5072/FK2/ABC", "-", "-", agent,
-			"Glacier length", "Root", "grid.4711.3", "Lovelace, Ada", "2018-05-01", "1", "-", "-", "2018"}, "\t") + "\n"
+			title, "Root", "grid.4711.3", "Lovelace, Ada", "2018-05-01", "1", "-", "-", "2018"}, "\t") + "\n"
 	}
 	folder := t.TempDir()
 	for name, log := range map[string]string{
-		"a.log": line("2026-10-14T10:01:00-0500", "/dataset.xhtml", "Mozilla/5.0 (X11)") + line("2026-10-14T10:01:20-0500", "/dataset.xhtml", "Googlebot"),
-		"b.log": "# a comment\n" + line("2026-10-14T10:01:10-0500", "/dataset.xhtml", "Mozilla/5.0 (X11)") +
-			line("2026-10-14T10:05:00-0500", "/api/access/datafile/7", "Mozilla/5.0 (X11)") + line("2026-10-14T10:06:00-0500", "/about", "Mozilla/5.0 (X11)"),
+		"a.log": line("2026-10-14T10:06:01-0500", "/dataset.xhtml", "Mozilla/5.0 (X11)", "=Glacier length") + line("2026-10-14T10:01:20-0500", "/dataset.xhtml", "Googlebot", "Old"),
+		"b.log": "# a comment\n" + line("2026-10-14T10:06:10-0500", "/dataset.xhtml", "Mozilla/5.0 (X11)", "=Glacier lengths") +
+			line("2026-10-14T10:05:00-0500", "/api/access/datafile/7", "Mozilla/5.0 (X11)", "Older") + line("2026-10-14T10:06:00-0500", "/about", "Mozilla/5.0 (X11)", "Older"),
 	} {
 		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte(log), 0o600))
 	}
-	j := job{rules: rules{Month: "2026-10", Zone: "UTC"}, logs: []string{filepath.Join(folder, "*.log")}, table: filepath.Join(folder, "counts.csv")}
+	j := job{rules: rules{Month: "2026-10", Logs: logs.Settings{Zone: "-05:00"}}, logs: []string{filepath.Join(folder, "*.log")}, table: filepath.Join(folder, "counts.csv")}
 	p, s := beam.NewPipelineWithRoot()
 	j.build(s)
 	result, err := prism.Execute(t.Context(), p)
 	require.NoError(t, err)
 	table, err := os.ReadFile(j.table)
 	require.NoError(t, err)
+	const about = ",'=Glacier lengths,2018,,Root"
 	assert.ElementsMatch(t, []string{
-		"doi,metric,access,country,count", "10.5072/fk2/abc,total-dataset-investigations,regular,,2", "10.5072/fk2/abc,total-dataset-requests,regular,,1",
-		"10.5072/fk2/abc,unique-dataset-investigations,regular,,1", "10.5072/fk2/abc,unique-dataset-requests,regular,,1", "",
+		strings.Join(header.Cells, ","), "10.5072/fk2/abc,total-dataset-investigations,regular,,2" + about, "10.5072/fk2/abc,total-dataset-requests,regular,,1" + about,
+		"10.5072/fk2/abc,unique-dataset-investigations,regular,,1" + about, "10.5072/fk2/abc,unique-dataset-requests,regular,,1" + about, "",
 	}, strings.Split(string(table), "\n"))
 	assert.Equal(t, map[string]int64{
 		"events counted": 2, "double clicks": 1, "events of robots": 1, "events of other months": 0, "events without a dataset": 0, "lines about other pages": 1,
 	}, told(result))
 }
 
+// write writes a file and returns its name.
+func write(t *testing.T, name string, text []byte) string {
+	path := filepath.Join(t.TempDir(), name)
+	require.NoError(t, os.WriteFile(path, text, 0o600))
+	return path
+}
+
+// bzip2ed has the line of the visitor 192.0.2.3; nothing here writes bzip2.
+const bzip2ed = "\x42\x5a\x68\x39\x31\x41\x59\x26\x53\x59\x72\xc1\xda\xfb\x00\x00\x1d\x5f\x80\x00\x10\x50\x63\xff\xb0\x02\xc2\xc4\x4a\x2c\x24\x84\x10\x20\x00\x74\x31\xea\x3c\x53\x4c\x8d\x03\x26\x4c\x86\x98\x84\x53\xf4\xa7\x94\xc4\xd3\x4d\x34\x00\x00\x0e\x3b\x1d\x30\x71\xe8\x13\x74\x78\xad\xe4\x40\x12\x89\x58\x8d\x31\xab\xbd\x0a\xac\x93\x08\x26\x2b\x78\xa9\xf1\x6a\x10\xc1\x0e\xd4\xc7\x60\xd1\x35\xa4\xae\xf1\x62\x45\x7e\x42\x00\xfc\xe0\xd5\x06\x2e\x80\x46\x26\x93\x7c\xfe\x90\xd4\x69\x3a\x4a\xbf\x8b\xb9\x22\x9c\x28\x48\x39\x60\xed\x7d\x80"
+
+// TestALogOfAWebServer: what usagelog takes, this program takes by the same flags.
+func TestALogOfAWebServer(t *testing.T) {
+	line := func(address, path, agent string) string {
+		return fmt.Sprintf("%s - - [31/Oct/2026:23:30:00 -0400] \"GET %s HTTP/1.1\" 200 17 \"-\" %q\n", address, path, agent)
+	}
+	const browser = "Mozilla/5.0 (X11)"
+	zipped := compressed(t, *bytes.NewBufferString(line("192.0.2.2", "/data/10.5072/a", browser)))
+	packer, err := zstd.NewWriter(nil)
+	require.NoError(t, err)
+	names := []string{
+		write(t, "plain.log", []byte(line("192.0.2.1", "/data/10.5072/a", browser)+line("192.0.2.1", "/about", browser)+line("garden", "/data/10.5072/a", browser)+line("192.0.2.1", "/rain", "tractor/1"))),
+		write(t, "gzip", zipped.Bytes()), write(t, "bzip2.log", []byte(bzip2ed)),
+		write(t, "zstd.log", packer.EncodeAll([]byte(line("192.0.2.4", "/data/10.5072/a", "mole/2")), nil)),
+		write(t, "cut.log.gz", zipped.Bytes()[:zipped.Len()-9]), write(t, "empty.log", nil),
+	}
+	var j job
+	flags := j.flags(flag.CommandLine)
+	require.NoError(t, flags.Parse(append([]string{
+		"-format", "combined", "-zone", "America/New_York", "-month", "2026-10", "-investigations", "^/data/(10[.].*)", "-requests", "^/file/(10[.].*)",
+		"-paths", write(t, "paths.csv", []byte("path,doi,kind\n/rain,10.5072/rain,request\n")), "-machines", write(t, "machines", []byte("tractor\n")),
+		"-robots", write(t, "robots", []byte("mole\n")), "-geoip", database(t), "-bad-lines", "50%", "-cut",
+	}, names...)))
+	j.logs = flags.Args()
+	require.NoError(t, j.check(t.Context()))
+	lines, sum, err := run(t, j)
+	require.NoError(t, err)
+	assert.ElementsMatch(t, []string{
+		strings.Join(header.Cells, ",") + "\n", "10.5072/a,total-dataset-investigations,regular,de,3,,,,\n", "10.5072/a,unique-dataset-investigations,regular,de,3,,,,\n",
+		"10.5072/rain,total-dataset-investigations,machine,de,1,,,,\n", "10.5072/rain,unique-dataset-investigations,machine,de,1,,,,\n",
+		"10.5072/rain,total-dataset-requests,machine,de,1,,,,\n", "10.5072/rain,unique-dataset-requests,machine,de,1,,,,\n", "",
+	}, lines)
+	assert.Equal(t, map[string]int64{
+		"events counted": 4, "double clicks": 1, "events of robots": 1, "events of other months": 0, "events without a dataset": 0,
+		"lines about other pages": 1, "lines left out: layout": 1, "logs that are cut": 1, "logs that are empty": 1,
+	}, sum)
+
+	for _, tt := range []struct {
+		name   string
+		change func(*job)
+		want   string
+	}{
+		{"a share of all logs together", func(j *job) { j.rules.Logs.BadLines = "10%" }, "garden"},
+		{"no share", func(j *job) { j.rules.Logs.BadLines = "" }, "cannot be read"},
+		{"cut", func(j *job) { j.rules.Logs.AllowCut = false }, "cut.log.gz"},
+		{"UTC, which nobody said", func(j *job) { j.rules.Logs.Zone = "" }, "in which time zone does the month begin?"},
+		{"machines that do not see a table", func(j *job) { j.rules.Logs.Paths += "2" }, "paths.csv2"},
+		{"nor the countries", func(j *job) { j.rules.GeoIP += "2" }, "countries.mmdb2"},
+	} {
+		other := j
+		tt.change(&other)
+		_, _, err := run(t, other)
+		assert.ErrorContains(t, err, tt.want, tt.name)
+	}
+}
+
+// database has a country for 192.0.2.0/24.
+func database(t *testing.T) string {
+	tree, err := mmdbwriter.New(mmdbwriter.Options{DatabaseType: "GeoLite2-Country", IncludeReservedNetworks: true})
+	require.NoError(t, err)
+	_, prefix, err := net.ParseCIDR("192.0.2.0/24")
+	require.NoError(t, err)
+	require.NoError(t, tree.Insert(prefix, mmdbtype.Map{"country": mmdbtype.Map{"iso_code": mmdbtype.String("DE")}}))
+	var file bytes.Buffer
+	_, err = tree.WriteTo(&file)
+	require.NoError(t, err)
+	return write(t, "countries.mmdb", file.Bytes())
+}
+
 // What cannot be read ends the pipeline, with its place, and there is no table.
 func TestFaults(t *testing.T) {
-	folder := t.TempDir()
-	file := func(name, text string) string {
-		path := filepath.Join(folder, name)
-		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-		return path
-	}
-	cut := func(name, text string) string {
-		packed := compressed(t, *bytes.NewBufferString(text))
-		return file(name, packed.String()[:packed.Len()-10])
-	}
-	good := `{"doi":"10.5072/a","time":"2026-10-14T10:00:00Z","url":"/a"}` + "\n"
+	const good = `{"doi":"10.5072/a","time":"2026-10-14T10:00:00Z","url":"/a"}` + "\n"
+	packed := compressed(t, *bytes.NewBufferString(good))
 	for _, tt := range []struct{ log, want string }{
-		{file("a.jsonl", good+"{\n"), "a.jsonl, line 2"},
-		{file("b.jsonl", good+strings.Replace(good, "10.5072/a", "a", 1)), `b.jsonl, line 2`},
-		{file("c.jsonl.gz", good), "c.jsonl.gz: gzip: invalid header"},
-		{cut("d.jsonl.gz", good), "d.jsonl.gz"},
-		{filepath.Join(folder, "missing"), "missing"},
+		{write(t, "a.jsonl", []byte(good+"{\n")), "a.jsonl, line 2"},
+		{write(t, "b.jsonl", []byte(good+strings.Replace(good, "10.5072/a", "a", 1))), `b.jsonl, line 2`},
+		{write(t, "d.jsonl.gz", packed.Bytes()[:packed.Len()-10]), "d.jsonl.gz"},
+		{filepath.Join(t.TempDir(), "missing"), "missing"},
 	} {
-		_, _, err := run(t, job{rules: rules{Month: "2026-10", Zone: "UTC"}, json: true, logs: []string{tt.log, file("good.jsonl", good)}})
+		_, _, err := run(t, job{rules: rules{Month: "2026-10", Logs: logs.Settings{Format: "json"}}, logs: []string{tt.log, write(t, "good.jsonl", []byte(good))}})
 		assert.ErrorContains(t, err, tt.want)
 	}
 }
 
 func TestArguments(t *testing.T) {
-	list := filepath.Join(t.TempDir(), "robots")
-	require.NoError(t, os.WriteFile(list, []byte("crawl\n^curl\n"), 0o600))
+	list := write(t, "robots", []byte("crawl\n^curl\n"))
 	for _, tt := range []struct {
-		job          job
-		robots, want string
+		args []string
+		want string
 	}{
-		{job{rules: rules{Month: "2026-10"}}, "", "no logs"},
-		{job{rules: rules{Month: "10/2026"}, logs: []string{"a"}}, "", "-month"},
-		{job{rules: rules{Month: "2026-10", Zone: "Berlin"}, logs: []string{"a"}}, "", "Berlin"},
-		{job{rules: rules{Month: "2026-10"}, logs: []string{"a"}}, list + "2", "robots2"},
+		{nil, "no logs"},
+		{[]string{"-"}, "standard input"},
+		{[]string{"-month", "10/2026", "a"}, "-month"},
+		{[]string{"-zone", "Berlin", "a"}, "Berlin"},
+		{[]string{"-robots", list + "2", "a"}, "robots2"},
+		{[]string{"-machines", list + "2", "a"}, "robots2"},
+		{[]string{"-machines", write(t, "none", nil), "a"}, "no pattern"},
+		{[]string{"-paths", list + "2", "a"}, "robots2"},
+		{[]string{"-geoip", list, "a"}, "-geoip: "},
+		{[]string{"-format", "combined", "a"}, "-paths, or -investigations and -requests, are missing"},
+		{[]string{"-send", "a"}, "usagereport sends the table"},
+		{[]string{"-describe", "a"}, "titles come from the logs"},
+		{[]string{"-untold", "a"}, "not defined: -untold"},
 	} {
-		assert.ErrorContains(t, tt.job.check(tt.robots), tt.want)
+		var j job
+		flags := j.flags(flag.CommandLine)
+		flags.Init("usagebeam", flag.ContinueOnError)
+		flags.SetOutput(io.Discard)
+		err := flags.Parse(append([]string{"-month", "2026-10"}, tt.args...))
+		if err == nil {
+			j.logs = flags.Args()
+			err = j.check(t.Context())
+		}
+		assert.ErrorContains(t, err, tt.want, "%q", tt.args)
 	}
-	j := job{rules: rules{Month: "2026-10"}, logs: []string{"a"}}
-	require.NoError(t, j.check(list))
+	j := job{rules: rules{Month: "2026-10"}, logs: []string{"a"}, robots: list, machines: list}
+	require.NoError(t, j.check(t.Context()))
 	assert.Equal(t, []string{"crawl"}, j.rules.Robots, "curl is no robot")
+	assert.Equal(t, []string{"crawl", "^curl"}, j.rules.Machines)
+}
+
+// TestNoFlagOfUsagelogMeansAnythingElse: Beam defines flags, too, such as Google's -zone, which
+// said nothing while months began in UTC.
+func TestNoFlagOfUsagelogMeansAnythingElse(t *testing.T) {
+	source, err := os.ReadFile("../usagelog/main.go")
+	require.NoError(t, err)
+	names := regexp.MustCompile(`flags\.\w+\((?:&[\w.]+, )?"([a-z-]+)"`).FindAllStringSubmatch(string(source), -1)
+	require.Greater(t, len(names), 10)
+	ofBeam := flag.CommandLine.Lookup("zone")
+	require.NotNil(t, ofBeam, "Google's")
+	var j job
+	flags := j.flags(flag.CommandLine)
+	require.NotNil(t, flags.Lookup("worker_zone"), "Beam's flags are there")
+	require.NoError(t, flags.Parse([]string{"-zone", "Europe/Berlin"}))
+	assert.Equal(t, "Europe/Berlin", j.rules.Logs.Zone)
+	assert.Empty(t, ofBeam.Value.String())
+	for _, m := range names {
+		ours, beams := flags.Lookup(m[1]), flag.CommandLine.Lookup(m[1])
+		assert.False(t, ours != nil && beams != nil && ours.Value == beams.Value, "-%s is Beam's", m[1])
+	}
 }

@@ -1,48 +1,90 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/fnv"
 	"io"
 	"reflect"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/fileio"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/transforms/stats"
 
+	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/examples/usagelog/geoip"
+	"github.com/datacite-go/datacite-go/internal/jsonlex"
+	"github.com/datacite-go/datacite-go/internal/sheet"
 	"github.com/datacite-go/datacite-go/reports"
 	"github.com/datacite-go/datacite-go/reports/counter"
 	"github.com/datacite-go/datacite-go/reports/counter/logs"
 )
 
 func init() {
-	register.DoFn3x1[context.Context, fileio.ReadableFile, func(string, counter.Event), error](&readFn{})
+	register.DoFn5x1[context.Context, fileio.ReadableFile, func(string, counter.Event), func(string, logs.Description), func(logs.Summary), error](&readFn{})
 	register.DoFn4x0[context.Context, string, func(*counter.Event) bool, func(cell, int64)](&countFn{})
-	register.DoFn3x1[context.Context, int, func(*row) bool, error](&writeFn{})
+	register.DoFn4x1[string, func(*row) bool, func(*logs.Description) bool, func(row), error](&describeFn{})
+	register.DoFn4x1[context.Context, int, func(*row) bool, func(*logs.Summary) bool, error](&writeFn{})
 	register.Function2x2(wholeCell)
-	register.Function2x1(newRow)
+	register.Function2x2(newRow)
 	register.Emitter2[string, counter.Event]()
+	register.Emitter2[string, logs.Description]()
+	register.Emitter1[logs.Summary]()
 	register.Emitter2[cell, int64]()
+	register.Emitter1[row]()
 	register.Iter1[counter.Event]()
+	register.Iter1[logs.Description]()
+	register.Iter1[logs.Summary]()
 	register.Iter1[row]()
 	beam.RegisterCoder(reflect.TypeFor[counter.Event](), encodeEvent, decodeEvent)
+	beam.RegisterCoder(reflect.TypeFor[logs.Description](), encodeDescription, decodeDescription)
+	beam.RegisterCoder(reflect.TypeFor[logs.Summary](), encodeSummary, decodeSummary)
 }
 
-// build adds the steps of the count to a pipeline.
-func (j *job) build(s beam.Scope) { j.write(s, j.count(s, j.read(s, j.logs))) }
+// Machines find coders by their names, so they are no generic functions.
 
-// read returns the events of logs, by counter.Key. Each log is read by one machine.
-func (j *job) read(s beam.Scope, logs []string) beam.PCollection {
-	files := fileio.ReadMatches(s, fileio.MatchAll(s, beam.CreateList(s, logs), fileio.MatchEmptyDisallow()))
-	return beam.ParDo(s, &readFn{Rules: j.rules, JSON: j.json}, beam.Reshuffle(s, files))
+func encodeEvent(e counter.Event) ([]byte, error) { return json.Marshal(e) }
+
+func decodeEvent(data []byte) (e counter.Event, err error) { return e, json.Unmarshal(data, &e) }
+
+func encodeDescription(d logs.Description) ([]byte, error) { return json.Marshal(d) }
+
+func decodeDescription(data []byte) (d logs.Description, err error) {
+	return d, json.Unmarshal(data, &d)
+}
+
+func encodeSummary(s logs.Summary) ([]byte, error) { return json.Marshal(s) }
+
+func decodeSummary(data []byte) (s logs.Summary, err error) { return s, json.Unmarshal(data, &s) }
+
+// build adds the steps of the count to a pipeline.
+func (j *job) build(s beam.Scope) {
+	in := j.read(s, j.logs)
+	j.write(s, j.count(s, in.events), in)
+}
+
+// input is what is in logs.
+type input struct {
+	events       beam.PCollection // by counter.Key
+	descriptions beam.PCollection // by DOI
+	summaries    beam.PCollection // of each log
+}
+
+// read reads logs, each of them on one machine.
+func (j *job) read(s beam.Scope, logs []string) (in input) {
+	matches := fileio.MatchAll(s, beam.CreateList(s, logs), fileio.MatchEmptyDisallow())
+	files := fileio.ReadMatches(s, matches, fileio.ReadUncompressed()) // package logs tells by their first bytes
+	in.events, in.descriptions, in.summaries = beam.ParDo3(s, &readFn{Rules: j.rules}, beam.Reshuffle(s, files))
+	return in
 }
 
 // count returns the counts of each user, by cell.
@@ -53,65 +95,131 @@ func (j *job) count(s beam.Scope, events beam.PCollection) beam.PCollection {
 // write adds up the counts and writes the table. The first sum is that of some users,
 // the second that of all, so that no machine has to add up all users of a popular
 // dataset.
-func (j *job) write(s beam.Scope, counts beam.PCollection) {
+func (j *job) write(s beam.Scope, counts beam.PCollection, in input) {
 	counts = stats.SumPerKey(s, counts)
 	counts = stats.SumPerKey(s, beam.ParDo(s, wholeCell, counts))
-	rows := beam.ParDo(s, newRow, counts)
-	beam.ParDo0(s, &writeFn{Table: j.table}, beam.GroupByKey(s, beam.AddFixedKey(s, rows)))
+	rows := beam.ParDo(s, &describeFn{}, beam.CoGroupByKey(s, beam.ParDo(s, newRow, counts), in.descriptions))
+	beam.ParDo0(s, &writeFn{Rules: j.rules, Table: j.table}, beam.CoGroupByKey(s, beam.AddFixedKey(s, rows), beam.AddFixedKey(s, in.summaries)))
 }
 
-// rules are the counter.Options that the machines need, as text.
+// rules are what the machines need to know, as text.
 type rules struct {
-	Month, Zone string
-	Robots      []string // patterns; nil means those that are built in
+	Logs             logs.Settings
+	Month            string
+	Robots, Machines []string // patterns; nil means those that are built in
+	GeoIP            string   // name of a file
 }
 
-func (r rules) options() (*counter.Options, error) {
+// options are those of counting.
+func (r *rules) options() (*counter.Options, error) {
 	month, err := time.Parse("2006-01", r.Month)
 	if err != nil {
 		return nil, errors.New("-month has to be a month such as 2026-10")
 	}
 	opts := &counter.Options{Period: reports.Month(month.Year(), month.Month()), Summary: &counter.Summary{}}
-	if opts.Location, err = time.LoadLocation(r.Zone); err != nil {
-		return nil, err
+	if opts.Location, err = logs.ParseLocation(cmp.Or(r.Logs.Zone, "UTC")); err != nil {
+		return nil, fmt.Errorf("-zone: %w", err)
 	}
 	if r.Robots != nil {
-		opts.Robots, err = counter.NewAgents(r.Robots...)
+		if opts.Robots, err = counter.NewAgents(r.Robots...); err != nil {
+			return nil, err
+		}
+	}
+	if r.Machines != nil {
+		opts.Machines, err = counter.NewAgents(r.Machines...)
 	}
 	return opts, err
 }
 
-// A readFn reads the events of a log.
-type readFn struct {
-	Rules rules
-	JSON  bool
-	opts  *counter.Options
+// reading are the format and options of the logs.
+func (r *rules) reading(ctx context.Context) (logs.Format, *logs.Options, error) {
+	format, opts, err := r.Logs.OptionsFrom(func(name string) (io.ReadCloser, error) { return open(ctx, name) })
+	if f, ok := err.(*datacite.FieldError); ok {
+		err = fmt.Errorf("-%s %s", f.Path, f.Reason)
+	}
+	if err != nil || r.GeoIP == "" {
+		return format, opts, err
+	}
+	file, err := open(ctx, r.GeoIP)
+	if err != nil {
+		return format, opts, fmt.Errorf("-geoip: %w", err)
+	}
+	defer file.Close()
+	data, err := io.ReadAll(file)
+	if err != nil {
+		return format, opts, fmt.Errorf("-geoip: %w", err)
+	}
+	countries, err := geoip.Read(r.GeoIP, data)
+	if err != nil {
+		return format, opts, fmt.Errorf("-geoip: %w", err)
+	}
+	opts.Country = countries.Of
+	return format, opts, nil
 }
 
-func (f *readFn) Setup() (err error) {
-	f.opts, err = f.Rules.options()
+// open opens a file where the machines see it.
+func open(ctx context.Context, name string) (io.ReadCloser, error) {
+	files, err := filesystem.New(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	file, err := files.OpenRead(ctx, name)
+	if err != nil {
+		return nil, errors.Join(err, files.Close())
+	}
+	return opened{file, files}, nil
+}
+
+// opened is a file that takes its file system with it.
+type opened struct {
+	io.ReadCloser
+	files io.Closer
+}
+
+func (o opened) Close() error { return errors.Join(o.ReadCloser.Close(), o.files.Close()) }
+
+// A readFn reads a log.
+type readFn struct {
+	Rules   rules
+	opts    *counter.Options
+	format  logs.Format
+	reading *logs.Options
+}
+
+func (f *readFn) Setup(ctx context.Context) (err error) {
+	if f.opts, err = f.Rules.options(); err != nil {
+		return err
+	}
+	f.format, f.reading, err = f.Rules.reading(ctx)
 	return err
 }
 
-func (f *readFn) ProcessElement(ctx context.Context, log fileio.ReadableFile, emit func(string, counter.Event)) error {
-	from := logs.Source{Name: log.Metadata.Path, Open: func() (io.ReadCloser, error) { return log.Open(ctx) }}
-	format := logs.Dataverse
-	if f.JSON {
-		format = logs.JSON
-	}
-	var lines logs.Summary
-	for e, err := range logs.Read([]logs.Source{from}, format, &logs.Options{Summary: &lines}) {
+func (f *readFn) ProcessElement(ctx context.Context, file fileio.ReadableFile, event func(string, counter.Event), describe func(string, logs.Description), summary func(logs.Summary)) error {
+	from := logs.Source{Name: file.Metadata.Path, Open: func() (io.ReadCloser, error) { return file.Open(ctx) }}
+	about := &logs.Descriptions{}
+	defer about.Close() // it has been read, or the reading has failed
+	lines := logs.Summary{}
+	opts := *f.reading
+	opts.Summary, opts.Descriptions = &lines, about
+	opts.LeaveOut = logs.LeaveOut{Share: 1} // writeFn decides, when it knows all logs
+	for e, err := range logs.Read([]logs.Source{from}, f.format, &opts) {
 		if err != nil {
 			return err
 		}
 		counter.CountKey([]counter.Event{e}, f.opts)
 		if f.opts.Summary.Robots+f.opts.Summary.NoDataset > 0 {
-			tell(ctx, *f.opts.Summary) // it never counts, so it stays here
+			tell(ctx, outcomes(*f.opts.Summary)) // it never counts, so it stays here
 		} else {
-			emit(counter.Key(e), e)
+			event(counter.Key(e), e)
 		}
 	}
-	beam.NewCounter(namespace, "lines about other pages").Inc(ctx, lines.Other)
+	for d, err := range about.All() {
+		if err != nil {
+			return err
+		}
+		describe(string(jsonlex.AppendLower(nil, d.DOI)), d)
+	}
+	summary(lines)
 	return nil
 }
 
@@ -134,7 +242,7 @@ func (f *countFn) ProcessElement(ctx context.Context, key string, next func(*cou
 	for _, r := range counter.CountKey(events, f.opts) {
 		emit(cell{DOI: r.DOI, Metric: string(r.Metric), Access: string(r.Access), Country: r.Country, Part: partOf(key)}, r.Count)
 	}
-	tell(ctx, *f.opts.Summary)
+	tell(ctx, outcomes(*f.opts.Summary))
 }
 
 // A cell is what a row of the table counts, or the part of it that some users make.
@@ -158,16 +266,46 @@ func wholeCell(c cell, n int64) (cell, int64) {
 // A row is a line of the table.
 type row struct{ Cells []string }
 
-var header = row{[]string{"doi", "metric", "access", "country", "count"}}
+var header = row{[]string{"doi", "metric", "access", "country", "count", "title", "year", "uri", "publisher"}}
 
-func newRow(c cell, n int64) row {
-	return row{[]string{c.DOI, c.Metric, c.Access, c.Country, strconv.FormatInt(n, 10)}}
+// newRow returns a row without a description, by DOI.
+func newRow(c cell, n int64) (string, row) {
+	return c.DOI, row{[]string{c.DOI, c.Metric, c.Access, c.Country, strconv.FormatInt(n, 10)}}
 }
 
-// A writeFn writes the table.
-type writeFn struct{ Table string }
+// A describeFn adds to the rows of a dataset what the last of its lines says about it.
+type describeFn struct{}
 
-func (f *writeFn) ProcessElement(ctx context.Context, _ int, next func(*row) bool) error {
+func (f *describeFn) ProcessElement(doi string, next func(*row) bool, about func(*logs.Description) bool, emit func(row)) error {
+	all := &logs.Descriptions{}
+	defer all.Close() // it has been read
+	for d := new(logs.Description); about(d); d = new(logs.Description) {
+		if err := all.Add(*d); err != nil {
+			return err
+		}
+	}
+	bare := reports.Dataset{DatasetID: []reports.TypedValue{{Type: reports.TypeDOI, Value: doi}}}
+	for d, err := range all.Describe(func(yield func(reports.Dataset, error) bool) { yield(bare, nil) }) {
+		if err != nil {
+			return err
+		}
+		for r := new(row); next(r); r = new(row) {
+			emit(row{append(r.Cells, d.Title, d.YOP, d.URI, d.Publisher)})
+		}
+	}
+	return nil
+}
+
+// A writeFn writes the table, unless the logs are not fit for it.
+type writeFn struct {
+	Rules rules
+	Table string
+}
+
+func (f *writeFn) ProcessElement(ctx context.Context, _ int, next func(*row) bool, sums func(*logs.Summary) bool) (err error) {
+	if err := f.check(ctx, sums); err != nil {
+		return err
+	}
 	files, err := filesystem.New(ctx, f.Table)
 	if err != nil {
 		return err
@@ -177,7 +315,7 @@ func (f *writeFn) ProcessElement(ctx context.Context, _ int, next func(*row) boo
 	if err != nil {
 		return err
 	}
-	w := csv.NewWriter(file)
+	w := sheet.NewCSVWriter(file)
 	w.Write(header.Cells) // the writer keeps its first error
 	for r := new(row); next(r); r = new(row) {
 		w.Write(r.Cells)
@@ -186,13 +324,51 @@ func (f *writeFn) ProcessElement(ctx context.Context, _ int, next func(*row) boo
 	return errors.Join(w.Error(), file.Close())
 }
 
-func encodeEvent(e counter.Event) ([]byte, error) { return json.Marshal(e) }
+// check decides about the lines of all logs, and tells of those that are left out.
+func (f *writeFn) check(ctx context.Context, next func(*logs.Summary) bool) error {
+	var each []logs.Summary
+	for s := new(logs.Summary); next(s); s = new(logs.Summary) {
+		each = append(each, *s)
+	}
+	slices.SortFunc(each, func(a, b logs.Summary) int { return cmp.Compare(a.Files[0].Name, b.Files[0].Name) })
+	var all logs.Summary
+	for _, s := range each {
+		all.Add(s)
+	}
+	_, opts, err := f.Rules.reading(ctx)
+	if err != nil {
+		return err
+	}
+	if err := cmp.Or(all.Check(opts.LeaveOut), f.Rules.Logs.CheckZone(&all)); err != nil {
+		return err
+	}
+	outcome := map[string]int64{"lines about other pages": all.Other}
+	for _, c := range all.Faults {
+		outcome["lines left out: "+string(c.Class)] = c.Lines
+		for _, first := range c.First {
+			log.Warnf(ctx, "left out: %v", first)
+		}
+	}
+	for _, file := range all.Files {
+		switch {
+		case file.Cut:
+			outcome["logs that are cut"]++
+			log.Warnf(ctx, "%s is cut after line %d; what followed is not counted", file.Name, file.Lines())
+		case file.Lines() == 0:
+			outcome["logs that are empty"]++
+			log.Warnf(ctx, "%s is empty", file.Name)
+		}
+	}
+	for _, o := range all.Offsets {
+		log.Warnf(ctx, "%d lines have the offset %s from UTC, which %s has not at that time; the first in %s, line %d", o.Lines, o, opts.Location, o.First.File, o.First.Line)
+	}
+	tell(ctx, outcome)
+	return nil
+}
 
-func decodeEvent(data []byte) (e counter.Event, err error) { return e, json.Unmarshal(data, &e) }
-
-// tell adds to the counts of what became of the events, on all machines.
-func tell(ctx context.Context, sum counter.Summary) {
-	for name, n := range outcomes(sum) {
+// tell adds to the counts of what became of events and lines, on all machines.
+func tell(ctx context.Context, outcome map[string]int64) {
+	for name, n := range outcome {
 		beam.NewCounter(namespace, name).Inc(ctx, n)
 	}
 }

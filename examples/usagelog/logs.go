@@ -2,19 +2,15 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"iter"
-	"net/netip"
 	"os"
 	"strings"
 	"sync/atomic"
 	"time"
 
-	"github.com/oschwald/maxminddb-golang/v2"
-
-	"github.com/datacite-go/datacite-go/internal/country"
+	"github.com/datacite-go/datacite-go/examples/usagelog/geoip"
 	"github.com/datacite-go/datacite-go/reports"
 	"github.com/datacite-go/datacite-go/reports/counter"
 	"github.com/datacite-go/datacite-go/reports/counter/logs"
@@ -30,7 +26,7 @@ type input struct {
 	sources      []logs.Source
 	lines        logs.Summary
 	events       counter.Summary
-	countries    *countries
+	countries    *geoip.Countries // nil without -geoip
 	descriptions *logs.Descriptions
 
 	size     int64        // bytes of the files
@@ -65,8 +61,10 @@ func openLogs(ctx context.Context, s *settings, p *program) (*input, error) {
 		}})
 	}
 	var err error
-	if in.countries, err = openCountries(s.geoip); err != nil {
-		return nil, err
+	if s.geoip != "" {
+		if in.countries, err = geoip.Open(s.geoip); err != nil {
+			return nil, fmt.Errorf("-geoip %w", err)
+		}
 	}
 	in.descriptions = &logs.Descriptions{Memory: s.memory / 2}
 	return in, nil
@@ -85,7 +83,9 @@ func (w watched) Read(p []byte) (int, error) {
 }
 
 func (in *input) close() {
-	in.countries.close()
+	if in.countries != nil {
+		_ = in.countries.Close() // it was only read
+	}
 	_ = in.descriptions.Close() // what it held has been read
 }
 
@@ -109,8 +109,8 @@ func (in *input) rows() iter.Seq2[reports.Row, error] {
 func (in *input) all() iter.Seq2[counter.Event, error] {
 	opts := *in.reading
 	opts.Summary, opts.Descriptions = &in.lines, in.descriptions
-	if in.countries.db != nil {
-		opts.Country = in.countries.of
+	if in.countries != nil {
+		opts.Country = in.countries.Of
 	}
 	return func(yield func(counter.Event, error) bool) {
 		for e, err := range logs.Read(in.sources, in.format, &opts) {
@@ -123,7 +123,7 @@ func (in *input) all() iter.Seq2[counter.Event, error] {
 				return
 			}
 		}
-		err := in.checkZone()
+		err := in.logs.CheckZone(&in.lines)
 		if err == nil {
 			err = in.checkGaps()
 		}
@@ -131,18 +131,6 @@ func (in *input) all() iter.Seq2[counter.Event, error] {
 			yield(counter.Event{}, err)
 		}
 	}
-}
-
-// checkZone refuses to take UTC for the time zone of a repository whose logs have another
-// one, if nobody said so: the first or last hours of each month would go to another month.
-func (in *input) checkZone() error {
-	if in.logs.Zone != "" || len(in.lines.Offsets) == 0 {
-		return nil
-	}
-	o := in.lines.Offsets[0]
-	return fmt.Errorf("in which time zone does the month begin? %s have the offset %s from UTC, the first in %s, line %d: "+
-		"name the zone of the repository, such as -zone America/New_York; or -zone %s; or -zone UTC, in which the month begins and ends at another hour",
-		several(o.Lines, "line"), o, o.First.File, o.First.Line, o)
 }
 
 // checkGaps refuses logs that have nothing of times in which other days have much: a report of
@@ -196,72 +184,4 @@ func (in *input) warn(out io.Writer) {
 	for _, o := range in.lines.Offsets {
 		fmt.Fprintf(in.notes, "note: %s have the offset %s from UTC, which %s has not at that time; the first in %s, line %d\n", several(o.Lines, "line"), o, in.reading.Location, o.First.File, o.First.Line)
 	}
-}
-
-// countries tells the countries of addresses.
-type countries struct {
-	db *maxminddb.Reader // nil without -geoip
-}
-
-// openCountries opens a database of the countries of addresses. One that is damaged, or is
-// of something else, is refused: a report without countries looks like any other.
-func openCountries(name string) (*countries, error) {
-	if name == "" {
-		return &countries{}, nil
-	}
-	db, err := maxminddb.Open(name)
-	if err != nil {
-		return nil, fmt.Errorf("-geoip %s: %w", name, err)
-	}
-	c := &countries{db}
-	if err := c.check(); err != nil {
-		return nil, fmt.Errorf("-geoip %s: %w", name, errors.Join(err, db.Close()))
-	}
-	return c, nil
-}
-
-// check reads all of a database.
-func (c *countries) check() error {
-	some := false
-	for network := range c.db.Networks() {
-		err := network.Err()
-		if err == nil {
-			var code string
-			code, err = c.code(network)
-			some = some || code != ""
-		}
-		if err != nil {
-			return fmt.Errorf("it is damaged: %w", err)
-		}
-	}
-	if !some {
-		return errors.New("it has no country of any address; give one with countries, such as GeoLite2-Country.mmdb")
-	}
-	return nil
-}
-
-func (c *countries) close() {
-	if c.db != nil {
-		_ = c.db.Close() // it was only read
-	}
-}
-
-// of is the country of an address; "" if it is not known, or has no ISO code.
-func (c *countries) of(address string) (string, error) {
-	ip, err := netip.ParseAddr(address)
-	if err != nil {
-		return "", nil // a pseudonym
-	}
-	return c.code(c.db.Lookup(ip))
-}
-
-// code is the country that a result has.
-func (c *countries) code(result maxminddb.Result) (code string, err error) {
-	if err := result.DecodePath(&code, "country", "iso_code"); err != nil {
-		return "", err
-	}
-	if code = strings.ToLower(code); country.Pair(code) == 0 {
-		return "", nil
-	}
-	return code, nil
 }

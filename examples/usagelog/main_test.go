@@ -27,6 +27,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/datacite-go/datacite-go/datacitetest"
+	"github.com/datacite-go/datacite-go/examples/usagelog/geoip"
 	"github.com/datacite-go/datacite-go/reports"
 )
 
@@ -547,15 +548,15 @@ func database(t *testing.T) string {
 }
 
 func TestCountries(t *testing.T) {
-	known, err := openCountries(database(t))
+	known, err := geoip.Open(database(t))
 	require.NoError(t, err)
-	defer known.close()
+	defer known.Close()
 	for address, want := range map[string]string{
 		"192.0.2.7": "de", "2001:db8:0:0:0:0:0:7": "fr", "::ffff:192.0.2.7": "de",
 		"198.51.100.1": "", // a code that is no country
 		"203.0.113.1":  "", "": "", "unknown": "",
 	} {
-		code, err := known.of(address)
+		code, err := known.Of(address)
 		require.NoError(t, err)
 		assert.Equal(t, want, code, address)
 	}
@@ -601,12 +602,12 @@ func TestDatabasesWithoutCountries(t *testing.T) {
 	for at := 0; at < len(whole); at += 41 {
 		broken := bytes.Clone(whole)
 		broken[at] ^= 0xff
-		known, err := openCountries(write(t, folder, "broken.mmdb", string(broken)))
+		known, err := geoip.Open(write(t, folder, "broken.mmdb", string(broken)))
 		if err != nil {
 			damaged++
 			continue
 		}
-		known.close()
+		known.Close()
 	}
 	assert.Greater(t, damaged, 5, "a letter of a code is not told from another")
 }
@@ -870,7 +871,7 @@ func TestTheZoneOfTheLines(t *testing.T) {
 	}
 	unsaid := runs(t.Context(), nil, log.String(), args("-quiet", "-")...)
 	assert.Equal(t, 2, unsaid.code)
-	assert.Contains(t, unsaid.errors, "744 lines have the offset -04:00 from UTC, the first in standard input, line 1: name the zone of the repository, such as -zone America/New_York; or -zone -04:00; or -zone UTC")
+	assert.Contains(t, unsaid.errors, "Lines have the offset -04:00 from UTC, 744 of them, the first in standard input, line 1: name the zone of the repository, such as -zone America/New_York; or -zone -04:00; or -zone UTC")
 	for zone, want := range map[string]string{"America/New_York": "744 counted", "-04:00": "744 counted", "UTC": "740 counted"} {
 		done := runs(t.Context(), nil, log.String(), args("-zone", zone, "-")...)
 		require.Equal(t, 0, done.code, done.errors)

@@ -31,7 +31,11 @@ func (c *Cache[V]) Get(key Key) (V, bool) {
 // Put takes the value of a text.
 func (c *Cache[V]) Put(key Key, value V) {
 	if c.young == nil || len(c.young) >= c.Most {
-		c.young, c.old = map[uint64]V{}, c.young
+		c.young, c.old = c.old, c.young
+		clear(c.young) // its memory serves again
+	}
+	if c.young == nil {
+		c.young = map[uint64]V{}
 	}
 	c.young[uint64(key)] = value
 }

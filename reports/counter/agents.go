@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/literal"
 )
 
 // Agents is a list of patterns for user agents: regular expressions that are
@@ -148,34 +149,22 @@ func readPattern(text string) (pattern, error) {
 	if err != nil {
 		return pattern{}, err
 	}
-	p := pattern{text, literal(tree), expression}
+	p := pattern{text, literal.Longest(tree, lower), expression}
 	if tree.Op == syntax.OpLiteral && p.literal != "" {
 		p.expression = nil
 	}
 	return p, nil
 }
 
-// literal returns the longest text, in lower case, that is in everything that an
-// expression matches; "" if there is none.
-func literal(e *syntax.Regexp) (longest string) {
-	switch e.Op {
-	case syntax.OpLiteral:
-		for _, r := range e.Rune {
-			if r >= utf8.RuneSelf && unicode.SimpleFold(r) != r {
-				return "" // the automaton knows the case of ASCII only
-			}
-		}
-		return strings.ToLower(string(e.Rune))
-	case syntax.OpCapture, syntax.OpPlus:
-		return literal(e.Sub[0])
-	case syntax.OpConcat:
-		for _, sub := range e.Sub {
-			if text := literal(sub); len(text) > len(longest) {
-				longest = text
-			}
+// lower is a literal in lower case; "" if the automaton cannot find it, which knows the case
+// of ASCII only.
+func lower(e *syntax.Regexp) string {
+	for _, r := range e.Rune {
+		if r >= utf8.RuneSelf && unicode.SimpleFold(r) != r {
+			return ""
 		}
 	}
-	return longest
+	return strings.ToLower(string(e.Rune))
 }
 
 //go:embed robots.txt

@@ -82,6 +82,34 @@ func (d *Descriptions) Describe(datasets iter.Seq2[reports.Dataset, error]) iter
 	}
 }
 
+// A Description is what the log has of a dataset beside its events, to be taken to another
+// machine by JSON.
+type Description struct {
+	DOI    string    // as it is written in the log
+	Time   time.Time // of the event
+	Fields string    // from the title on, as they stand in the line
+}
+
+// All yields the descriptions, sorted by DOI, when the log has been read. It can be ranged
+// over once.
+func (d *Descriptions) All() iter.Seq2[Description, error] {
+	return func(yield func(Description, error) bool) {
+		for about, err := range d.sorted() {
+			if !yield(Description{about.doi, about.time, about.fields}, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Add adds a description.
+func (d *Descriptions) Add(about Description) error {
+	if n := strings.Count(about.Fields, "\t"); n != len(fieldNames)-titleField-1 {
+		return &datacite.FieldError{Path: "Fields", Reason: fmt.Sprintf("has %d tabs, not those of a description", n)}
+	}
+	return d.add(about.DOI, about.Time, about.Fields)
+}
+
 func nameOf(d *reports.Dataset) string {
 	for _, id := range d.DatasetID {
 		if id.Type == reports.TypeDOI {

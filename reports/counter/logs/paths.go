@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
+	"regexp/syntax"
 	"strings"
 
 	"github.com/datacite-go/datacite-go/internal/doi"
+	"github.com/datacite-go/datacite-go/internal/literal"
 	"github.com/datacite-go/datacite-go/internal/recent"
 )
 
@@ -47,10 +49,10 @@ func DataversePaths() *Paths {
 	}
 }
 
-// A pathPattern is an expression, and the text that is all of it if there is one.
+// A pathPattern is an expression, and a text that is in each path that it matches.
 type pathPattern struct {
 	*regexp.Regexp
-	text    string
+	needed  string
 	request bool
 }
 
@@ -65,8 +67,8 @@ func newPathFinder(p *Paths) *pathFinder {
 	for _, of := range [][]*regexp.Regexp{p.Requests, p.Investigations} {
 		for _, r := range of {
 			next := pathPattern{Regexp: r, request: len(f.patterns) < len(p.Requests)}
-			if text, _ := r.LiteralPrefix(); regexp.QuoteMeta(text) == r.String() {
-				next.text = text
+			if tree, err := syntax.Parse(r.String(), syntax.Perl); err == nil { // else it is POSIX
+				next.needed = literal.Longest(tree, exactly)
 			}
 			f.patterns = append(f.patterns, next)
 		}
@@ -74,11 +76,20 @@ func newPathFinder(p *Paths) *pathFinder {
 	return f
 }
 
-func (p *pathPattern) matches(path string) bool {
-	if p.text != "" {
-		return strings.Contains(path, p.text)
+// exactly is a literal that is written in one way only; else "".
+func exactly(e *syntax.Regexp) string {
+	if e.Flags&syntax.FoldCase != 0 {
+		return ""
 	}
-	return p.MatchString(path)
+	return string(e.Rune)
+}
+
+// match returns where a path and its groups match, or nil.
+func (p *pathPattern) match(path string) []int {
+	if !strings.Contains(path, p.needed) {
+		return nil
+	}
+	return p.FindStringSubmatchIndex(path)
 }
 
 // A pathReader finds out about the paths of one goroutine, most of which come again.
@@ -98,7 +109,7 @@ func (r *pathReader) kind(path string) (request, ok bool) {
 	if !known {
 		if found, ok := r.inTable(tidy(path)); ok {
 			t = &found
-		} else if p, _ := r.pattern(path); p != nil {
+		} else if p, _, _ := r.pattern(path); p != nil {
 			t = &Target{Request: p.request}
 		}
 		r.known.Put(key, t)
@@ -127,12 +138,12 @@ func (r *pathReader) target(path string) (*Target, error) {
 // find finds out what a path leads to; false if it is not counted.
 func (f *pathFinder) find(path string) (t Target, ok bool, err error) {
 	if t, ok = f.inTable(tidy(path)); !ok {
-		p, matched := f.pattern(path)
+		p, matched, at := f.pattern(path)
 		if p == nil {
 			return t, false, nil
 		}
 		t.Request = p.request
-		if t.DOI, ok = f.text(p, matched); !ok {
+		if t.DOI, ok = f.text(matched, at); !ok {
 			return t, false, &Fault{Class: NoDataset, Reason: fmt.Sprintf("path is %.200q, whose dataset is not in the table", matched)}
 		}
 	}
@@ -155,25 +166,31 @@ func (f *pathFinder) inTable(path string) (target Target, ok bool) {
 	return target, ok
 }
 
-// pattern returns the pattern that decides about a path, or nil, and the path as it
-// matches: tidied, or as it is logged.
-func (f *pathFinder) pattern(path string) (*pathPattern, string) {
+// pattern returns the pattern that decides about a path, or nil, the path as it matches:
+// tidied, or as it is logged; and where.
+func (f *pathFinder) pattern(path string) (*pathPattern, string, []int) {
 	tidied := tidy(path)
 	for i := range f.patterns {
-		if p := &f.patterns[i]; p.matches(tidied) {
-			return p, tidied
-		} else if tidied != path && p.matches(path) {
-			return p, path
+		p := &f.patterns[i]
+		if at := p.match(tidied); at != nil {
+			return p, tidied, at
+		}
+		if tidied != path {
+			if at := p.match(path); at != nil {
+				return p, path, at
+			}
 		}
 	}
-	return nil, path
+	return nil, path, nil
 }
 
-// text returns the text that a path has for a DOI by the pattern that matched it; false if
+// text returns the text that a path has for a DOI where a pattern matched it; false if
 // Paths.DOIs does not have it.
-func (f *pathFinder) text(p *pathPattern, path string) (text string, ok bool) {
-	match := p.FindStringSubmatch(path)
-	text = decoded(match[min(1, len(match)-1)])
+func (f *pathFinder) text(path string, at []int) (text string, ok bool) {
+	group := at[min(2, len(at)-2):] // the first one, or all that matched
+	if group[0] >= 0 {
+		text = decoded(path[group[0]:group[1]])
+	}
 	if f.DOIs == nil {
 		return text, true
 	}

@@ -213,7 +213,7 @@ func (r *reader) all(sources []Source, yield func(counter.Event) bool) error {
 			return err
 		}
 	}
-	return r.sum.check(r.LeaveOut)
+	return r.sum.Check(r.LeaveOut)
 }
 
 // source reads a log.
@@ -243,7 +243,7 @@ func (r *reader) source(s Source, yield func(counter.Event) bool) (err error) {
 		r.seen(c)
 		for _, f := range c.faults {
 			f.File = r.file.Name
-			r.sum.fault(f)
+			r.sum.faults(ClassFaults{f.Class, 1, []*Fault{f}})
 			if r.Faulty != nil {
 				r.Faulty(f)
 			}
@@ -259,8 +259,8 @@ func (r *reader) source(s Source, yield func(counter.Event) bool) (err error) {
 			}
 		}
 		const hopeless = 10_000
-		if r.file.Faulty >= hopeless && r.file.Faulty == r.file.Lines()-r.file.Comments && r.sum.check(r.LeaveOut) != nil {
-			return r.sum.check(r.LeaveOut)
+		if r.file.Faulty >= hopeless && r.file.Faulty == r.file.Lines()-r.file.Comments && r.sum.Check(r.LeaveOut) != nil {
+			return r.sum.Check(r.LeaveOut)
 		}
 		if c.err != nil && !errors.Is(c.err, io.EOF) && !r.cut(c.err) {
 			return c.err

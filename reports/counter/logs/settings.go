@@ -70,6 +70,12 @@ func (p *patterns) Set(text string) error {
 // Options reads what the settings name, and returns the format and options for [Read]. An
 // error names the setting, as its flag is called.
 func (s *Settings) Options() (Format, *Options, error) {
+	return s.OptionsFrom(func(name string) (io.ReadCloser, error) { return os.Open(name) })
+}
+
+// OptionsFrom is Options with files that are opened elsewhere, such as in a store that many
+// machines see.
+func (s *Settings) OptionsFrom(open func(name string) (io.ReadCloser, error)) (Format, *Options, error) {
 	o := &Options{AllowCut: s.AllowCut, Pseudonyms: s.Pseudonyms}
 	format, err := FormatNamed(cmp.Or(s.Format, Dataverse.Name))
 	if err != nil {
@@ -84,11 +90,16 @@ func (s *Settings) Options() (Format, *Options, error) {
 	if o.Proxies, err = s.proxies(); err != nil {
 		return format, nil, err
 	}
-	if o.Paths, err = s.readPaths(); err != nil {
+	if o.Paths, err = s.readPaths(open); err != nil {
 		return format, nil, err
 	}
 	if o.Layout = s.Layout; s.Layout != "" && !strings.ContainsAny(s.Layout, "%$") {
-		text, err := os.ReadFile(s.Layout)
+		file, err := open(s.Layout)
+		if err != nil {
+			return format, nil, fmt.Errorf("layout: %w", err)
+		}
+		defer file.Close()
+		text, err := io.ReadAll(file)
 		if err != nil {
 			return format, nil, fmt.Errorf("layout: %w", err)
 		}
@@ -103,6 +114,18 @@ func (s *Settings) Options() (Format, *Options, error) {
 		err = &datacite.FieldError{Path: cmp.Or(path, f.Path), Reason: f.Reason}
 	}
 	return format, o, err
+}
+
+// CheckZone refuses to take UTC for the time zone of a repository whose logs have another
+// one, if nobody said so: the first or last hours of each month would go to another month.
+func (s *Settings) CheckZone(lines *Summary) error {
+	if s.Zone != "" || len(lines.Offsets) == 0 {
+		return nil
+	}
+	o := lines.Offsets[0]
+	return fmt.Errorf("in which time zone does the month begin? Lines have the offset %s from UTC, %d of them, the first in %s, line %d: "+
+		"name the zone of the repository, such as -zone America/New_York; or -zone %s; or -zone UTC, in which the month begins and ends at another hour",
+		o, o.Lines, o.First.File, o.First.Line, o)
 }
 
 func (s *Settings) leaveOut() (l LeaveOut, err error) {
@@ -147,7 +170,7 @@ func (s *Settings) proxies() (list []netip.Prefix, err error) {
 	return list, nil
 }
 
-func (s *Settings) readPaths() (p *Paths, err error) {
+func (s *Settings) readPaths(open func(name string) (io.ReadCloser, error)) (p *Paths, err error) {
 	if (s.Investigations == nil) != (s.Requests == nil) {
 		return nil, &datacite.FieldError{Path: "investigations and requests", Reason: "belong together"}
 	}
@@ -170,18 +193,18 @@ func (s *Settings) readPaths() (p *Paths, err error) {
 			*of.to = append(*of.to, r)
 		}
 	}
-	if p.Table, err = readTable("paths", s.Paths, ReadPaths); err == nil {
-		p.DOIs, err = readTable("dois", s.DOIs, ReadDOIs)
+	if p.Table, err = readTable(open, "paths", s.Paths, ReadPaths); err == nil {
+		p.DOIs, err = readTable(open, "dois", s.DOIs, ReadDOIs)
 	}
 	return p, err
 }
 
 // readTable reads the table in a file; nil without a name.
-func readTable[V any](setting, name string, read func(io.Reader, string) (map[string]V, error)) (map[string]V, error) {
+func readTable[V any](open func(name string) (io.ReadCloser, error), setting, name string, read func(io.Reader, string) (map[string]V, error)) (map[string]V, error) {
 	if name == "" {
 		return nil, nil
 	}
-	file, err := os.Open(name)
+	file, err := open(name)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", setting, err)
 	}

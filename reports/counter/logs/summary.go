@@ -144,19 +144,17 @@ func (e *FaultsError) Error() string {
 	return b.String()
 }
 
-// fault counts a fault.
-func (s *Summary) fault(f *Fault) {
-	i := slices.IndexFunc(s.Faults, func(c ClassFaults) bool { return c.Class == f.Class })
+// faults counts faults of a class.
+func (s *Summary) faults(more ClassFaults) {
+	i := slices.IndexFunc(s.Faults, func(c ClassFaults) bool { return c.Class == more.Class })
 	if i < 0 {
 		i = len(s.Faults)
-		s.Faults = append(s.Faults, ClassFaults{Class: f.Class})
+		s.Faults = append(s.Faults, ClassFaults{Class: more.Class})
 	}
 	at := &s.Faults[i]
-	at.Lines++
+	at.Lines += more.Lines
 	const most = 3
-	if len(at.First) < most {
-		at.First = append(at.First, f)
-	}
+	at.First = append(at.First, more.First[:min(len(more.First), most-len(at.First))]...)
 }
 
 // offset counts lines with an offset.
@@ -167,6 +165,19 @@ func (s *Summary) offset(o Offset) {
 		return
 	}
 	s.Offsets[i].Lines += o.Lines
+}
+
+// Add adds what became of the lines of other logs, such as those that another machine read.
+func (s *Summary) Add(o Summary) {
+	s.Counts.add(o.Counts)
+	for _, c := range o.Faults {
+		s.faults(c)
+	}
+	for _, offset := range o.Offsets {
+		s.offset(offset)
+	}
+	s.Files = append(s.Files, o.Files...)
+	s.sort()
 }
 
 func (s *Summary) sort() {
@@ -183,8 +194,8 @@ type LeaveOut struct {
 	Always []Class // are left out, however many there are
 }
 
-// check returns an error if more lines are faulty than may be.
-func (s *Summary) check(allowed LeaveOut) error {
+// Check returns a [*FaultsError] if more lines are faulty than may be.
+func (s *Summary) Check(allowed LeaveOut) error {
 	var lines, accesses int64
 	var over []ClassFaults
 	for _, f := range s.Faults {
