@@ -7,7 +7,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -185,8 +187,8 @@ func (d *Draft) check() error {
 		return &datacite.FieldError{Path: "Draft.Event", Reason: reason}
 	}
 	for path, text := range map[string]string{"URL": d.URL, "Reason": d.Reason, "ContentURL": strings.Join(d.ContentURL, " ")} {
-		if !utf8.ValidString(text) {
-			return &datacite.FieldError{Path: "Draft." + path, Reason: "is not UTF-8; JSON would have U+FFFD instead"}
+		if err := checkUTF8("Draft."+path, text); err != nil {
+			return err
 		}
 	}
 	if d.Response != nil {
@@ -195,6 +197,22 @@ func (d *Draft) check() error {
 		}
 	}
 	return d.checkJSON()
+}
+
+// invalid is what encoding/json writes for bytes that are not UTF-8. It writes U+FFFD, which
+// a text may have, as it is.
+var invalid = regexp.MustCompile(`(?:^|[^\\])(?:\\\\)*\\ufffd`)
+
+// checkUTF8 refuses a value with a text that JSON cannot hold.
+func checkUTF8(path string, value any) error {
+	data, err := json.Marshal(value)
+	if err != nil {
+		return &datacite.FieldError{Path: path, Reason: "cannot be written as JSON: " + err.Error(), Err: err}
+	}
+	if !utf8.Valid(data) || invalid.Match(data) {
+		return &datacite.FieldError{Path: path, Reason: "is not UTF-8; JSON would have U+FFFD instead"}
+	}
+	return nil
 }
 
 // checkName refuses a draft that names another DOI.
@@ -255,7 +273,13 @@ func (d *Draft) attributes() (map[string]any, error) {
 	if d.Container != nil {
 		attributes["container"] = d.Container
 	}
+	if err := checkUTF8("Draft.Container", d.Container); err != nil {
+		return nil, err
+	}
 	for name, value := range d.Extra {
+		if err := checkUTF8("Draft.Extra["+strconv.Quote(name)+"]", map[string]any{name: value}); err != nil {
+			return nil, err
+		}
 		if taken(attributes, name) {
 			return nil, &datacite.FieldError{Path: "Draft.Extra", Reason: fmt.Sprintf("repeats the attribute %q", name)}
 		}
