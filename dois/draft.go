@@ -42,6 +42,10 @@ type Draft struct {
 	Response *GetOptions // what is returned of the record
 }
 
+// checkedFields are attributes of which not every value may be sent: some are ignored, and
+// some lead the write to another DOI.
+var checkedFields = map[string]string{"doi": "DOI", "prefix": "Prefix", "event": "Event", "xml": "MetadataXML"}
+
 // clearable are the attributes that the service removes. It ignores null for others.
 var clearable = strings.Fields(`url reason contentUrl container creators contributors titles publisher publicationYear types subjects dates
 	language identifiers alternateIdentifiers relatedIdentifiers relatedItems sizes formats version rightsList descriptions
@@ -279,6 +283,9 @@ func (d *Draft) attributes() (map[string]any, error) {
 	for name, value := range d.Extra {
 		if err := checkUTF8("Draft.Extra["+strconv.Quote(name)+"]", map[string]any{name: value}); err != nil {
 			return nil, err
+		}
+		if field := checkedFields[name]; field != "" {
+			return nil, &datacite.FieldError{Path: "Draft.Extra", Reason: fmt.Sprintf("has %q, which is the field %s", name, field)}
 		}
 		if taken(attributes, name) {
 			return nil, &datacite.FieldError{Path: "Draft.Extra", Reason: fmt.Sprintf("repeats the attribute %q", name)}
