@@ -2,6 +2,8 @@ package dois_test
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"reflect"
@@ -12,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/mds"
@@ -123,3 +126,34 @@ func TestBlanksAroundValuesAreHarmlessOrNamed(t *testing.T) {
 
 // valueInXML is a text without elements, or an attribute.
 var valueInXML = regexp.MustCompile(`(?:>|=")([^<>"]*[^<>"\s][^<>"]*)[<"]`)
+
+// What encoding/json would replace by U+FFFD is refused, wherever it is in a draft; U+FFFD
+// itself, and its escape sequence as a text, are stored as they are.
+func TestTextsThatJSONWouldReplace(t *testing.T) {
+	srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true})
+	t.Cleanup(srv.Close)
+	ctx, client := t.Context(), srv.DOIs()
+	for path, draft := range map[string]*dois.Draft{
+		"Draft.URL":           {URL: "https://example.org/\xff"},
+		"Draft.Reason":        {Reason: "gone\xff"},
+		"Draft.ContentURL":    {ContentURL: []string{"https://example.org/", "\xc3"}},
+		"Draft.Container":     {Container: &dois.Container{Title: "Pr\xfcfungen"}},
+		`Draft.Extra["a"]`:    {Extra: map[string]any{"a": []any{map[string]any{"b": "\xff"}}}},
+		`Draft.Extra["raw"]`:  {Extra: map[string]any{"raw": json.RawMessage("\"\xff\"")}},
+		`Draft.Extra["key"]`:  {Extra: map[string]any{"key": map[string]string{"\xff": "b"}}},
+		`Draft.Extra["\xff"]`: {Extra: map[string]any{"\xff": "b"}},
+		`Draft.Extra["chan"]`: {Extra: map[string]any{"chan": make(chan int)}},
+	} {
+		before := len(srv.Requests())
+		_, err := client.Update(ctx, "10.5072/texts", draft)
+		field, ok := errors.AsType[*datacite.FieldError](err)
+		require.True(t, ok, "%s: %v", path, err)
+		assert.Equal(t, path, field.Path)
+		assert.Len(t, srv.Requests(), before)
+	}
+	for _, title := range []string{"\ufffd", `\ufffd`, `\\ufffd`, "\\\ufffd"} {
+		r, err := client.Update(ctx, "10.5072/texts", &dois.Draft{Reason: title, Container: &dois.Container{Title: title}})
+		require.NoError(t, err)
+		assert.Equal(t, title, r.Reason)
+	}
+}

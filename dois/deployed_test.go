@@ -1,6 +1,7 @@
 package dois_test
 
 import (
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"net/http/httptest"
@@ -254,6 +255,10 @@ func TestFlagsOfAWrite(t *testing.T) {
 func TestDraftContradictions(t *testing.T) {
 	client := (&archive{}).client(t)
 	for name, draft := range map[string]*dois.Draft{
+		"extra broken XML":     {Extra: map[string]any{"xml": base64.StdEncoding.EncodeToString([]byte("<resource>R&D"))}},
+		"extra other name":     {Extra: map[string]any{"doi": "10.5072/other"}},
+		"extra event":          {Extra: map[string]any{"event": "publsh"}},
+		"extra prefix":         {Extra: map[string]any{"prefix": "10.5072"}},
 		"extra repeats":        {URL: "https://example.org", Extra: map[string]any{"url": "https://example.org/2"}},
 		"clear and a value":    {URL: "https://example.org", Clear: []string{"url"}},
 		"an unknown event":     {Event: "Publish"},

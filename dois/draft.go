@@ -7,7 +7,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -39,6 +41,10 @@ type Draft struct {
 
 	Response *GetOptions // what is returned of the record
 }
+
+// checkedFields are attributes of which not every value may be sent: some are ignored, and
+// some lead the write to another DOI.
+var checkedFields = map[string]string{"doi": "DOI", "prefix": "Prefix", "event": "Event", "xml": "MetadataXML"}
 
 // clearable are the attributes that the service removes. It ignores null for others.
 var clearable = strings.Fields(`url reason contentUrl container creators contributors titles publisher publicationYear types subjects dates
@@ -185,8 +191,8 @@ func (d *Draft) check() error {
 		return &datacite.FieldError{Path: "Draft.Event", Reason: reason}
 	}
 	for path, text := range map[string]string{"URL": d.URL, "Reason": d.Reason, "ContentURL": strings.Join(d.ContentURL, " ")} {
-		if !utf8.ValidString(text) {
-			return &datacite.FieldError{Path: "Draft." + path, Reason: "is not UTF-8; JSON would have U+FFFD instead"}
+		if err := checkUTF8("Draft."+path, text); err != nil {
+			return err
 		}
 	}
 	if d.Response != nil {
@@ -195,6 +201,22 @@ func (d *Draft) check() error {
 		}
 	}
 	return d.checkJSON()
+}
+
+// invalid is what encoding/json writes for bytes that are not UTF-8. It writes U+FFFD, which
+// a text may have, as it is.
+var invalid = regexp.MustCompile(`(?:^|[^\\])(?:\\\\)*\\ufffd`)
+
+// checkUTF8 refuses a value with a text that JSON cannot hold.
+func checkUTF8(path string, value any) error {
+	data, err := json.Marshal(value)
+	if err != nil {
+		return &datacite.FieldError{Path: path, Reason: "cannot be written as JSON: " + err.Error(), Err: err}
+	}
+	if !utf8.Valid(data) || invalid.Match(data) {
+		return &datacite.FieldError{Path: path, Reason: "is not UTF-8; JSON would have U+FFFD instead"}
+	}
+	return nil
 }
 
 // checkName refuses a draft that names another DOI.
@@ -255,7 +277,16 @@ func (d *Draft) attributes() (map[string]any, error) {
 	if d.Container != nil {
 		attributes["container"] = d.Container
 	}
+	if err := checkUTF8("Draft.Container", d.Container); err != nil {
+		return nil, err
+	}
 	for name, value := range d.Extra {
+		if err := checkUTF8("Draft.Extra["+strconv.Quote(name)+"]", map[string]any{name: value}); err != nil {
+			return nil, err
+		}
+		if field := checkedFields[name]; field != "" {
+			return nil, &datacite.FieldError{Path: "Draft.Extra", Reason: fmt.Sprintf("has %q, which is the field %s", name, field)}
+		}
 		if taken(attributes, name) {
 			return nil, &datacite.FieldError{Path: "Draft.Extra", Reason: fmt.Sprintf("repeats the attribute %q", name)}
 		}

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/datacite-go/datacite-go/internal/doi"
 	"github.com/datacite-go/datacite-go/metadata"
@@ -75,6 +77,8 @@ func (f *faults) spell(path, value string, spell spelling) string {
 		f.add(path, "is empty; the service would ignore it")
 	case strings.TrimSpace(value) != value:
 		f.add(path, "is %q; the service would look for the white space around it, too", value)
+	case !utf8.ValidString(value) || strings.ContainsFunc(value, unicode.IsControl):
+		f.add(path, "is %q; the service has no value with such a character", value)
 	case strings.Contains(value, ","):
 		f.add(path, "is %q; the service reads a comma as the end of a value, so give each value an item of a list, or use Query", value)
 	default:

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 
 	"github.com/datacite-go/datacite-go"
@@ -30,6 +31,8 @@ type GetOptions struct {
 // minute or more. It misreads some names in a path: those with letters beyond ASCII, and
 // with the parts "." and "..". They are a [*datacite.FieldError]; ListOptions.IDs finds them.
 //
+// A response with the record of another DOI matches [datacite.ErrUnreadable].
+//
 // Get sends GET /dois/{doi} (specification §4.2).
 func (c *Client) Get(ctx context.Context, doiName string, opts *GetOptions) (*Record, error) {
 	name, err := readable(doiName)
@@ -49,7 +52,7 @@ func (c *Client) Get(ctx context.Context, doiName string, opts *GetOptions) (*Re
 		Op: "dois.Get", Method: "GET", Path: "/dois/" + doi.API.Path(name), Query: opts.query(),
 		Access: transport.Optional, Header: header,
 	}
-	return c.doRecord(ctx, request)
+	return c.doRecord(ctx, name, request)
 }
 
 func (o *GetOptions) check(path string) error {
@@ -83,15 +86,21 @@ func (c *Client) Exists(ctx context.Context, doiName string) (bool, error) {
 	return err == nil, err
 }
 
-// doRecord sends a request whose response is a record.
-func (c *Client) doRecord(ctx context.Context, request transport.Request) (*Record, error) {
+// doRecord sends a request whose response is the record of a DOI; of any, if name is empty.
+func (c *Client) doRecord(ctx context.Context, name string, request transport.Request) (*Record, error) {
 	var record Record
 	request.Accept = transport.JSONType
 	request.Read = func(d *decoder) error {
 		record = Record{}
 		e := envelope{record: &record}
 		recordEnvelopeJSON.Read(d, &e)
-		return e.finish(d)
+		if err := e.finish(d); err != nil {
+			return err
+		}
+		if got := record.DOI; name != "" && got != "" && !doi.Equal(got, name) {
+			return fmt.Errorf("it is the record of %.200q, not of %q", got, name)
+		}
+		return nil
 	}
 	res, err := c.core.Do(ctx, request)
 	if err != nil {

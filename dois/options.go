@@ -171,15 +171,15 @@ func parameters(options any) string {
 	return params.Encode(v)
 }
 
-// addExtra adds the parameters of Extra, but none that has a field, in either spelling:
-// the service reads a hyphen and an underscore alike. Lists of names may stand there
+// addExtra adds the parameters of Extra, but none that has a field, in any spelling: the
+// service reads a hyphen and an underscore alike, and ignores others. Lists of names may stand there
 // instead of in their fields, because the service may know more names than this package.
 func (o *ListOptions) addExtra(v url.Values) error {
 	var faults faults
 	for name, values := range inOrder(o.Extra) {
 		_, set := v[name]
 		lists := slices.Contains([]string{"fields[dois]", "facets", "include"}, name)
-		if slices.Contains(fieldParams, underscored(strings.ToLower(strings.TrimSpace(name)))) && (set || !lists) || strings.HasPrefix(name, "page[") {
+		if slices.Contains(fieldParams, letters(name)) && (set || !lists) || strings.HasPrefix(name, "page[") {
 			faults.add("ListOptions.Extra", "has the parameter %s, which has a field", name)
 			continue
 		}
@@ -191,7 +191,9 @@ func (o *ListOptions) addExtra(v url.Values) error {
 	return errors.Join(faults...)
 }
 
-func underscored(name string) string { return strings.ReplaceAll(name, "-", "_") }
+// letters is what the spellings of a parameter have in common. The service ignores those that
+// it does not know, such as clientId.
+func letters(name string) string { return joined.Replace(strings.ToLower(strings.TrimSpace(name))) }
 
 // years is one year, or several, which the service reads as a range.
 var years = regexp.MustCompile(`^\d{4}(,\d{4})*$`)
@@ -308,7 +310,7 @@ var fieldParams = func() []string {
 		for field := range options.Fields() {
 			name, _, _ := strings.Cut(field.Tag.Get("url"), ",")
 			if name != "-" {
-				names = append(names, underscored(name))
+				names = append(names, letters(name))
 			}
 		}
 	}

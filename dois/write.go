@@ -36,7 +36,7 @@ func (c *Client) Create(ctx context.Context, draft *Draft) (*Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	return d.warned(c.doRecord(ctx, transport.Request{
+	return d.warned(c.doRecord(ctx, d.DOI, transport.Request{
 		Op: "dois.Create", Method: "POST", Path: "/dois", Query: d.flags(), ContentType: writeType, Body: bytes.NewReader(body),
 		Access: transport.Required, Replay: transport.IfUnsent,
 	}))
@@ -77,7 +77,7 @@ func (c *Client) update(ctx context.Context, op, doiName string, draft *Draft) (
 	if err != nil {
 		return nil, err
 	}
-	return d.warned(c.doRecord(ctx, transport.Request{
+	return d.warned(c.doRecord(ctx, name, transport.Request{
 		Op: op, Method: "PUT", Path: "/dois/" + doi.API.Path(name), Query: draft.flags(), ContentType: writeType, Body: bytes.NewReader(body),
 		Access: transport.Required,
 	}))
@@ -132,7 +132,7 @@ func (c *Client) ChangeState(ctx context.Context, doiName string, event Event, o
 	if draft.Reason == "" && found.Reason != "" {
 		draft.Clear = []string{"reason"}
 	}
-	changed, err := c.update(ctx, op, found.DOI, draft)
+	changed, err := c.update(ctx, op, doiName, draft)
 	if err == nil && changed.State != change.to {
 		return nil, notAllowed(op, changed, change.to)
 	}

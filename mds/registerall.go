@@ -31,6 +31,7 @@ type Outcome struct {
 	Err          error         // as of Client.Ensure, or that of the item
 	Tries        int           // how often the item was tried
 
+	place int   // among the items
 	left  error // of a try that may have changed something
 	asked bool  // EnsureOptions.Before, by an earlier try
 }
@@ -122,8 +123,7 @@ func (b *bulkRun) rounds(ctx context.Context, items iter.Seq2[Item, error]) erro
 		}
 		failed, begun := b.again, 0
 		b.again, b.progress.Waiting = nil, 0
-		slices.Reverse(failed) // refused DOIs stand together
-		slices.SortStableFunc(failed, func(x, y Outcome) int { return x.Tries - y.Tries })
+		b.arrange(failed)
 		b.refusals.relent()
 		err = b.round(ctx, func(yield func(Outcome, error) bool) {
 			for begun < len(failed) && yield(failed[begun], nil) {
@@ -144,13 +144,27 @@ func (b *bulkRun) rounds(ctx context.Context, items iter.Seq2[Item, error]) erro
 	return err
 }
 
+// arrange puts the items of a further round in order: those that were not sent first, and
+// of these the last one in the second round, one in the middle in the third, as the DOIs of
+// others stand together.
+func (b *bulkRun) arrange(failed []Outcome) {
+	slices.SortFunc(failed, func(x, y Outcome) int { return cmp.Or(x.Tries-y.Tries, y.place-x.place) })
+	n := 0 // not sent
+	for n < len(failed) && failed[n].Tries == 0 {
+		n++
+	}
+	start := n - n/b.begun
+	copy(failed, slices.Concat(failed[start:n], failed[:start]))
+}
+
 // fresh makes outcomes of items that were not tried yet. It fails those whose DOI came
 // before: two workers would undo each other's work.
 func fresh(items iter.Seq2[Item, error]) iter.Seq2[Outcome, error] {
 	return func(yield func(Outcome, error) bool) {
-		seen := map[string]bool{}
+		seen, place := map[string]bool{}, 0
 		for item, err := range items {
-			o := Outcome{Item: item, Err: item.Err}
+			o := Outcome{Item: item, Err: item.Err, place: place}
+			place++
 			if name, bad := doi.Parse(item.DOI); bad == nil && item.Err == nil {
 				name = doi.Normal(name)
 				if seen[name] {

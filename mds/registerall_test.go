@@ -290,6 +290,28 @@ func TestAJobGoesOnAfterDOIsOfOthers(t *testing.T) {
 	})
 }
 
+// The first items are somebody else's, and so is the last one, with which the second round
+// begins.
+func TestEachRoundBeginsElsewhere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := newServer(t, &datacitetest.Options{Behaviour: datacitetest.Deployed})
+		for _, i := range []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 39} {
+			foreign(t, srv, item(i).DOI)
+		}
+		refused := 0
+		client := as(t, srv, account, &datacite.Config{MaxAttempts: 1})
+		for o, err := range client.RegisterAll(t.Context(), batch(40), &mds.BulkOptions{Workers: 1}) {
+			require.NoError(t, err)
+			if o.Err != nil {
+				require.ErrorIs(t, o.Err, datacite.ErrForbidden)
+				assert.Positive(t, o.Tries, o.Err)
+				refused++
+			}
+		}
+		assert.Equal(t, 11, refused)
+	})
+}
+
 func TestARunIsStoppedAndContinued(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := newServer(t, nil)

@@ -47,7 +47,7 @@ type Stored struct {
 // it; the error matches [datacite.ErrConflict] and gives the number of subsets. After a
 // lost response, or a gateway's 429 or 503, a compressed report is not sent again: the
 // error matches [datacite.ErrUnclear]. The service may go on for some minutes; then look for
-// the report with List.
+// the report with List. The next Submit of the report that uses the same folder waits for it.
 //
 // If the service cannot read the report that is stored already, the error is [ErrBroken].
 //
@@ -66,7 +66,7 @@ func (c *Client) Create(ctx context.Context, r *Report) (_ *Stored, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer lock.Release()
+	defer func() { err = release(lock, op, err) }()
 	if !body.compressed {
 		stored, err := c.storePlain(ctx, body.request(op, http.MethodPost, "/reports"))
 		if mayBeUnread(err) {
@@ -102,6 +102,23 @@ func (c *Client) lockFor(op string, h *Header) (*runlock.Lock, error) {
 	return lock, nil
 }
 
+// release releases the lock. If the service may still be working on the request, the next run
+// of Submit learns of it, and waits.
+func release(lock *runlock.Lock, op string, err error) error {
+	defer lock.Release()
+	if !errors.Is(err, datacite.ErrUnclear) {
+		return err
+	}
+	unrecorded := lock.Forget()
+	if unrecorded == nil {
+		unrecorded = lock.Sending()
+	}
+	if unrecorded != nil {
+		err = fmt.Errorf("%w; %s: the next run will not know of the request: %w", err, op, unrecorded)
+	}
+	return err
+}
+
 // existing returns the report that is stored already. A report of another account is an
 // error, as the service refuses an uncompressed POST for it.
 func (c *Client) existing(ctx context.Context, op string, found *Summary) (*Stored, error) {
@@ -135,8 +152,9 @@ func (c *Client) storeAlone(ctx context.Context, op, method, path string, b body
 }
 
 // Put stores a report under an id that the caller chooses, a UUID, and replaces the
-// report that has this id. Sending it twice has the same effect as once. The service does
-// not check who owns a report: Put also replaces that of another account. Validation,
+// report that has this id. Sending it twice, one after the other, has the same effect as
+// once. A compressed Put is sent again only if no connection was made, as the service may
+// still be working on it. The service does not check who owns a report: Put also replaces that of another account. Validation,
 // compression, the lock and [ErrBroken] are those of [Client.Create]. DOI records continue
 // to show numbers that only the replaced report had; Put does not find out which, and
 // [Receipt].EarlierUnknown of later runs of Submit says so.
@@ -165,7 +183,7 @@ func (c *Client) Put(ctx context.Context, id string, r *Report) (_ *Stored, err 
 	if err != nil {
 		return nil, err
 	}
-	defer lock.Release()
+	defer func() { err = release(lock, op, err) }()
 	if err := lock.Forget(); err != nil {
 		return nil, fmt.Errorf("%s: the record of earlier runs: %w", op, err)
 	}

@@ -50,6 +50,11 @@ func TestChecksumsAreProved(t *testing.T) {
 		assert.ErrorContains(t, err, "subset 2 has checksum "+sum(data)+", but the service says \""+wrong, name)
 		assert.Equal(t, []string{"x", "a", "b"}, titles, "%s: who gets the last dataset has a proved subset", name)
 	}
+	for _, lost := range []string{`{"gzip":null,"checksum":"` + sum(data) + `"}`, `{"checksum":"` + sum(data) + `"}`, `{"checksum":"` + sum(data) + `","gzip":7}`} {
+		titles, err := readAll(strings.NewReader(compressedDocument(part(inner("x")), lost, part(inner("y")))))
+		assert.ErrorContains(t, err, "subset 2 has no data under its checksum", lost)
+		assert.Equal(t, []string{"x"}, titles, lost)
+	}
 	for name, members := range map[string]string{
 		"legacy, after":  `"gzip":"` + b64(data) + `","checksum":"` + wrong + `"`,
 		"legacy, before": `"checksum":"` + wrong + `","gzip":"` + b64(data) + `"`,

@@ -118,7 +118,6 @@ func (s *submission) send(ctx context.Context, i int) (view, error) {
 		s.accepted, s.covered = nil, 0
 	}
 	request := body{Body: s.lock.Watch(s.body(i)), compressed: true}.request("reports.Submit", method, path)
-	request.Replay = transport.IfUnsent // the service may still be processing a lost PUT, too
 	request.Before = s.lock.Sending
 	s.listed = nil
 	a, err := s.client.requestStored(ctx, request)

@@ -48,9 +48,10 @@
 // stays; the same month under two report ids is added up. Submit, Create and Put return or
 // pass on a warning for each count that will not be shown as it is.
 //
-// Reads, Put and an uncompressed Create are retried up to Config.MaxAttempts times. A
-// compressed POST adds data each time it arrives, so it is sent again only if no
-// connection could be made; after a lost response its error matches [datacite.ErrUnclear].
+// Reads and an uncompressed Put or Create are retried up to Config.MaxAttempts times. A
+// compressed POST adds data each time it arrives, and two compressed PUTs at once can break
+// the report, so they are sent again only if no connection could be made; after a lost
+// response the error matches [datacite.ErrUnclear].
 //
 // # Several runs
 //
@@ -62,8 +63,9 @@
 // but does not know of a request whose effect is not visible yet.
 //
 // Submit cannot repair one thing: if the server dies in the middle of a write, the deployed
-// service can lose the document of a report. Only its operator can restore it
-// ([ErrBroken]).
+// service can lose the document of a report, or leave one that nobody can read. Submit ends
+// with [ErrBroken] each time. Ask the operator; where the document is gone, a compressed
+// [Client.Put] of the whole report writes a new one.
 //
 // # Where the deployed service differs from the specification
 //

@@ -386,3 +386,54 @@ func TestTheNextRunTellsWhyItWaits(t *testing.T) {
 		assert.Equal(t, all(6), stored(t, c, receipt.ReportID))
 	})
 }
+
+// The service may still be working on a report when the response of Create or Put is lost.
+// Two writes at once can break it: a compressed one is not sent again, and Submit waits.
+func TestSubmitWaitsForALostCreateOrPut(t *testing.T) {
+	packed := report("Example", 1)
+	packed.Header.Exceptions = []reports.Exception{{Code: reports.CodeCompressed}}
+	for name, write := range map[string]func(context.Context, *reports.Client) error{
+		"Create": func(ctx context.Context, c *reports.Client) error {
+			_, err := c.Create(ctx, report("Example", 1))
+			return err
+		},
+		"Create, compressed": func(ctx context.Context, c *reports.Client) error { _, err := c.Create(ctx, packed); return err },
+		"Put": func(ctx context.Context, c *reports.Client) error {
+			_, err := c.Put(ctx, id, report("Example", 1))
+			return err
+		},
+		"Put, compressed": func(ctx context.Context, c *reports.Client) error { _, err := c.Put(ctx, id, packed); return err },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("DATACITE_LOCK_DIR", t.TempDir())
+			synctest.Test(t, func(t *testing.T) {
+				srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Behaviour: datacitetest.Deployed})
+				broken := true
+				n := &network{srv: srv, after: func(r *http.Request) (*http.Response, error) {
+					if broken && r.Method != http.MethodGet {
+						return nil, errLost
+					}
+					return nil, nil
+				}}
+				c := client(t, srv, &datacite.Config{Token: srv.Token(srv.Now().Add(year)), HTTPClient: &http.Client{Transport: n}})
+				require.ErrorIs(t, write(t.Context(), c), datacite.ErrUnclear)
+				if strings.HasSuffix(name, "compressed") {
+					require.Len(t, writes(srv), 1)
+				}
+				broken = false
+				began, sent := time.Now(), len(writes(srv))
+				var waited time.Duration
+				n.before = func(r *http.Request) error {
+					if r.Method != http.MethodGet && waited == 0 {
+						waited = time.Since(began)
+					}
+					return nil
+				}
+				_, err := c.Submit(t.Context(), header("Example", time.October), datasets(2), nil)
+				require.NoError(t, err)
+				assert.Greater(t, len(writes(srv)), sent)
+				assert.Greater(t, waited, 4*time.Minute, "SubmitOptions.MaxProcessing")
+			})
+		})
+	}
+}

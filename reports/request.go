@@ -85,8 +85,9 @@ func (h Header) withCompressed(helpURL string) Header {
 }
 
 // request returns the request that stores a body, with the headers of specification
-// §4.1. A compressed POST adds a subset each time it arrives, so it is sent again only if
-// it certainly did not arrive.
+// §4.1. A compressed POST adds a subset each time it arrives, and the service may still be
+// processing a compressed PUT whose response was lost; two at once can break the report. So
+// both are sent again only if they certainly did not arrive.
 func (b body) request(op, method, path string) transport.Request {
 	r := transport.Request{
 		Op: op, Method: method, Path: path, Body: b.Body,
@@ -94,10 +95,7 @@ func (b body) request(op, method, path string) transport.Request {
 	}
 	if b.compressed {
 		r.ContentType, r.ContentEncoding = transport.GzipType, "gzip"
-		r.Stream, r.Unbounded = true, true
-		if method == http.MethodPost {
-			r.Replay = transport.IfUnsent
-		}
+		r.Stream, r.Unbounded, r.Replay = true, true, transport.IfUnsent
 	}
 	return r
 }

@@ -22,11 +22,16 @@ func (r *Reader) subset(e *emitter) bool {
 	if d.lex.Err() != nil {
 		return false
 	}
-	if i < len(r.Subsets) {
-		if err := r.Subsets[i].compareChecksum(i, checksum); err != nil {
-			d.lex.Fail(err)
-			return false
-		}
+	var err error
+	switch {
+	case i < len(r.Subsets):
+		err = r.Subsets[i].compareChecksum(i, checksum)
+	case checksum != "":
+		err = fmt.Errorf("subset %d has no data under its checksum", i+1)
+	}
+	if err != nil {
+		d.lex.Fail(err)
+		return false
 	}
 	return e.release()
 }

@@ -17,6 +17,8 @@ import (
 
 	"gopkg.in/dnaeon/go-vcr.v3/cassette"
 	"gopkg.in/dnaeon/go-vcr.v3/recorder"
+
+	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
 var record = flag.Bool("record", false, "record the cassettes anew: against the embedded service, or against the test hosts if DATACITE_USERNAME, DATACITE_PASSWORD, DATACITE_TOKEN and DATACITE_PREFIX are set")
@@ -48,7 +50,12 @@ func Cassette(t *testing.T, name string, upstream http.RoundTripper, replace Rep
 	if err != nil {
 		t.Fatalf("cassette %s: %v", name, err)
 	}
-	rec.AddHook(func(i *cassette.Interaction) error { return scrub(i, replace) }, recorder.BeforeSaveHook)
+	var sent []http.Header
+	rec.AddHook(func(i *cassette.Interaction) error {
+		sent = append(sent, i.Request.Headers.Clone())
+		return nil
+	}, recorder.AfterCaptureHook)
+	rec.AddHook(func(i *cassette.Interaction) error { return scrub(i, replace, transport.Redaction(sent)) }, recorder.BeforeSaveHook)
 	rec.SetMatcher(matches)
 	t.Cleanup(func() {
 		if err := rec.Stop(); err != nil {
@@ -69,8 +76,9 @@ var (
 	responseHeaders = []string{"Content-Type", "Location", "Retry-After"}
 )
 
-// scrub takes out of an exchange what must not be saved, or says nothing.
-func scrub(i *cassette.Interaction, replace Replacements) error {
+// scrub takes out of an exchange what must not be saved, or says nothing. A server may
+// repeat the credentials of any request.
+func scrub(i *cassette.Interaction, replace Replacements, redact func(string) string) error {
 	body, err := readable(i.Request.Headers.Get("Content-Encoding"), i.Request.Body)
 	if err != nil {
 		return err
@@ -81,6 +89,12 @@ func scrub(i *cassette.Interaction, replace Replacements) error {
 	i.Request.Body, i.Request.Form, i.Request.ContentLength = body, nil, 0
 	i.Request.RequestURI, i.Request.RemoteAddr = "", ""
 	i.Response.Duration = 0
+	i.Response.Body = redact(i.Response.Body)
+	for _, values := range i.Response.Headers {
+		for k := range values {
+			values[k] = redact(values[k])
+		}
+	}
 	for old, neutral := range replace {
 		swap := strings.NewReplacer(old, neutral, strings.ToLower(old), strings.ToLower(neutral)).Replace
 		i.Request.URL, i.Request.Body, i.Response.Body = swap(i.Request.URL), swap(i.Request.Body), swap(i.Response.Body)

@@ -78,7 +78,7 @@ func (s *secrets) remember(header string) {
 	same := func(c *credential) bool { return c.header == header }
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if slices.ContainsFunc(s.given, same) {
+	if header == "" || slices.ContainsFunc(s.given, same) {
 		return
 	}
 	if i := slices.IndexFunc(s.sent, same); i >= 0 {
@@ -261,6 +261,16 @@ func (s *secrets) cause(err error) error {
 		}
 		return shown
 	})
+}
+
+// Redaction returns what redacts the credentials of requests in texts, for those who keep
+// exchanges. It finds those of the last 64 different headers.
+func Redaction(sent []http.Header) func(text string) string {
+	s := &secrets{}
+	for _, h := range sent {
+		s.send(h)
+	}
+	return s.in
 }
 
 // Text is a text that has words of the service in it, without secrets.
