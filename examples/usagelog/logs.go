@@ -32,6 +32,7 @@ type input struct {
 	size     int64        // bytes of the files
 	done     atomic.Int64 // bytes that were read
 	accesses int64        // read so far
+	unread   int          // files that an earlier night has read
 }
 
 // openLogs looks at the files: a name that is wrong is told before hours of counting.
@@ -95,8 +96,12 @@ func (in *input) rows() iter.Seq2[reports.Row, error] {
 		Period: in.reading.Period, Location: in.reading.Location,
 		Robots: in.robots, Machines: in.machines, Summary: &in.events, Memory: in.memory,
 	}
+	rows := counter.Count(in.all(), opts)
+	if in.days != "" {
+		rows = in.rowsOfNights()
+	}
 	return func(yield func(reports.Row, error) bool) {
-		for row, err := range counter.Count(in.all(), opts) {
+		for row, err := range rows {
 			row.Platform = in.platform
 			if !yield(row, err) {
 				return
@@ -107,13 +112,27 @@ func (in *input) rows() iter.Seq2[reports.Row, error] {
 
 // all are the events of all files.
 func (in *input) all() iter.Seq2[counter.Event, error] {
+	return func(yield func(counter.Event, error) bool) {
+		for e, err := range in.eventsOf(in.sources, &in.lines, in.period) {
+			if !yield(e, err) || err != nil {
+				return
+			}
+		}
+		if err := in.checkGaps(); err != nil {
+			yield(counter.Event{}, err)
+		}
+	}
+}
+
+// eventsOf are the events of some files, with what became of their lines.
+func (in *input) eventsOf(sources []logs.Source, sum *logs.Summary, period reports.Period) iter.Seq2[counter.Event, error] {
 	opts := *in.reading
-	opts.Summary, opts.Descriptions = &in.lines, in.descriptions
+	opts.Summary, opts.Descriptions, opts.Period = sum, in.descriptions, period
 	if in.countries != nil {
 		opts.Country = in.countries.Of
 	}
 	return func(yield func(counter.Event, error) bool) {
-		for e, err := range logs.Read(in.sources, in.format, &opts) {
+		for e, err := range logs.Read(sources, in.format, &opts) {
 			if err == nil {
 				err = in.ctx.Err()
 			}
@@ -123,11 +142,7 @@ func (in *input) all() iter.Seq2[counter.Event, error] {
 				return
 			}
 		}
-		err := in.logs.CheckZone(&in.lines)
-		if err == nil {
-			err = in.checkGaps()
-		}
-		if err != nil {
+		if err := in.logs.CheckZone(sum); err != nil {
 			yield(counter.Event{}, err)
 		}
 	}

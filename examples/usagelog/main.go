@@ -16,6 +16,7 @@ import (
 	"io/fs"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -205,6 +206,7 @@ type settings struct {
 	gap              time.Duration
 	robots, machines *counter.Agents
 	geoip, describe  string
+	days             string // folder
 	output, api      string
 	send, quiet      bool
 	zeroDropped      bool
@@ -237,6 +239,7 @@ func readSettings(args []string, out io.Writer, now time.Time) (*settings, error
 	flags.StringVar(&s.geoip, "geoip", "", "`file` .mmdb with the countries of addresses; no countries without it")
 	flags.StringVar(&s.describe, "describe", "", "where titles and publishers come from that the logs do not have: `URL` of a DOI query service such as "+datacite.Production.API+", or an archive, a file or a folder of records")
 	flags.StringVar(&s.unknown, "unknown", "keep", "DOIs that -describe does not know: keep, leave-out or stop")
+	flags.StringVar(&s.days, "days", "", "`folder` that keeps the counts of days, so that each night only the logs that are new are read")
 	flags.StringVar(&s.output, "o", "", "`file` for the report, as JSON; - is standard output")
 	flags.BoolVar(&s.send, "send", false, "submit the report")
 	flags.StringVar(&s.api, "api", "", "with -send: base `URL` of the service, "+datacite.Test.API+" or "+datacite.Production.API)
@@ -269,6 +272,8 @@ func readSettings(args []string, out io.Writer, now time.Time) (*settings, error
 		return nil, fmt.Errorf("-unknown is %q, not keep, leave-out or stop", s.unknown)
 	case given["unknown"] && s.describe == "":
 		return nil, errors.New("-unknown has no effect without -describe")
+	case s.days != "" && slices.Contains(words, "-"):
+		return nil, errors.New("-days needs files, not standard input: it knows a log by its name and its content")
 	case s.gap < 0:
 		return nil, fmt.Errorf("-gap is %v, less than nothing", s.gap)
 	case s.memory < 1 || s.memory > 2000:

@@ -237,7 +237,10 @@ func (in *input) print(out io.Writer, header reports.Header, t *totals) error {
 		fmt.Fprintf(w, "%s\t %s\n", thousands(n), fmt.Sprintf(format, args...))
 	}
 	l, e := in.lines, in.events
-	line(l.Lines(), "lines in %d files", len(in.files))
+	line(l.Lines(), "lines in %d files", len(in.files)-in.unread)
+	if in.unread > 0 {
+		fmt.Fprintf(w, "%d\t files were counted before; what follows is of the others, up to the datasets\n", in.unread)
+	}
 	line(l.Comments, "comments and empty lines")
 	line(l.Other, "neither investigations nor requests")
 	line(l.Faulty, "could not be read")

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -24,7 +25,7 @@ var (
 func Servers(files []FileSummary) (list []Server) {
 	for _, f := range files {
 		name := rotationInName.ReplaceAllString(f.Name, "")
-		name = rotationInName.ReplaceAllString(dateInName.ReplaceAllString(name, ""), "")
+		name = rotationInName.ReplaceAllString(withoutDates(name), "")
 		i, known := slices.BinarySearchFunc(list, name, func(s Server, name string) int { return cmp.Compare(s.Name, name) })
 		if !known {
 			list = slices.Insert(list, i, Server{Name: name})
@@ -32,6 +33,21 @@ func Servers(files []FileSummary) (list []Server) {
 		list[i].Logs = append(list[i].Logs, f)
 	}
 	return list
+}
+
+// withoutDates removes dates from a name, but not from longer numbers.
+func withoutDates(name string) string {
+	digit := func(i int) bool { return i >= 0 && i < len(name) && name[i] >= '0' && name[i] <= '9' }
+	var b strings.Builder
+	from := 0
+	for _, at := range dateInName.FindAllStringIndex(name, -1) {
+		if digit(at[1]) || digit(at[0]) && digit(at[0]-1) {
+			continue
+		}
+		b.WriteString(name[from:at[0]])
+		from = at[1]
+	}
+	return b.String() + name[from:]
 }
 
 // Span returns the first and the last access; the zero time without any.

@@ -35,6 +35,8 @@ func TestServers(t *testing.T) {
 			assert.Len(t, servers[0].Logs, len(names))
 		}
 	}
+	assert.Equal(t, "/id20070367612/x.log", logs.Servers([]logs.FileSummary{{Name: "/id20070367612/x_2026-10-01.log"}})[0].Name, "no date")
+	assert.Equal(t, "/id9920070312/x.log", logs.Servers([]logs.FileSummary{{Name: "/id9920070312/x.log"}})[0].Name, "no date")
 	assert.Len(t, logs.Servers([]logs.FileSummary{{Name: "b/x.log"}, {Name: "a/x.log"}, {Name: "b/x.log.1"}}), 2)
 }
 

@@ -1,0 +1,200 @@
+package main
+
+import (
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/datacite-go/datacite-go/reports"
+	"github.com/datacite-go/datacite-go/reports/counter"
+	"github.com/datacite-go/datacite-go/reports/counter/logs"
+)
+
+// nights are what -days keeps of a month: the counts of its days ([counter.Days]), and of
+// each log that was read when it has accesses, and how it describes datasets. Nothing in
+// it tells of visitors.
+type nights struct {
+	folder string
+	logs   map[string]night // by name
+}
+
+// A night is what is known of a log.
+type night struct {
+	Version string
+	Summary logs.FileSummary // its hours are those of the whole month
+}
+
+const (
+	logsFile         = "logs.json"
+	descriptionsFile = "descriptions.gz"
+)
+
+// openNights reads what earlier runs left for the month. Other flags for reading logs have another
+// folder: what was counted in two ways does not add up.
+func (in *input) openNights() (*nights, error) {
+	flags, err := json.Marshal(in.logs)
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(flags)
+	n := &nights{filepath.Join(in.days, fmt.Sprintf("%s-%x", in.month.Format("2006-01"), sum[:4])), map[string]night{}}
+	data, err := os.ReadFile(filepath.Join(n.folder, logsFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return n, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(data, &n.logs)
+	}
+	if err == nil {
+		err = n.readDescriptions(in.descriptions)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w; remove %s, and give all logs of the month", err, n.folder)
+	}
+	return n, nil
+}
+
+func (n *nights) readDescriptions(to *logs.Descriptions) error {
+	file, err := os.Open(filepath.Join(n.folder, descriptionsFile))
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	packed, err := gzip.NewReader(file)
+	if err != nil {
+		return err
+	}
+	return to.Load(packed)
+}
+
+// save keeps what is known now. The list of logs is last: what it does not have is read again.
+func (n *nights) save(about *logs.Descriptions) error {
+	err := n.write(descriptionsFile, func(w io.Writer) error {
+		packed := gzip.NewWriter(w)
+		return errors.Join(about.Save(packed), packed.Close())
+	})
+	if err != nil {
+		return err
+	}
+	return n.write(logsFile, func(w io.Writer) error { return json.NewEncoder(w).Encode(n.logs) })
+}
+
+// write replaces a file as a whole.
+func (n *nights) write(name string, write func(io.Writer) error) error {
+	file, err := os.CreateTemp(n.folder, name+".*.tmp")
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(write(file), file.Sync(), file.Close()); err != nil {
+		return errors.Join(err, os.Remove(file.Name()))
+	}
+	return os.Rename(file.Name(), filepath.Join(n.folder, name))
+}
+
+// rowsOfNights are the counts of the days of earlier nights, and of the logs that are new.
+func (in *input) rowsOfNights() iter.Seq2[reports.Row, error] {
+	return func(yield func(reports.Row, error) bool) {
+		failed := func(err error) { yield(reports.Row{}, fmt.Errorf("-days: %w", err)) }
+		n, err := in.openNights()
+		if err != nil {
+			failed(err)
+			return
+		}
+		days, err := counter.OpenDays(n.folder, &counter.Options{Location: in.reading.Location, Robots: in.robots, Machines: in.machines, Memory: in.memory})
+		if err != nil {
+			failed(err)
+			return
+		}
+		defer days.Close()
+		if err := in.countNights(n, days); err != nil {
+			failed(err)
+			return
+		}
+		if err := in.checkGaps(); err != nil {
+			yield(reports.Row{}, err)
+			return
+		}
+		for row, err := range days.Rows(in.period) {
+			if !yield(row, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// countNights counts the days whose logs are new.
+func (in *input) countNights(n *nights, days *counter.Days) error {
+	sums := make([]logs.Summary, len(in.sources))
+	sources := make([]counter.Source, len(in.sources))
+	for i, s := range in.sources {
+		sources[i] = counter.Source{Name: s.Name, Events: in.eventsOf(in.sources[i:i+1], &sums[i], reports.Month(in.month.Year(), in.month.Month()))}
+		var err error
+		if sources[i].Version, err = in.version(s); err != nil {
+			return err
+		}
+	}
+	added, err := days.Add(sources, &counter.AddOptions{Summary: &in.events})
+	if err != nil {
+		return err
+	}
+	for i, s := range sources {
+		read := !slices.Contains(added.Unchanged, s.Name)
+		if !read && n.logs[s.Name].Version != s.Version { // an earlier run ended before it could note this
+			read = true
+			for _, err := range s.Events {
+				if err != nil {
+					return err
+				}
+			}
+		}
+		if read && len(sums[i].Files) > 0 {
+			n.logs[s.Name] = night{s.Version, sums[i].Files[0]}
+		}
+		in.addSummary(&sums[i])
+	}
+	in.lines.Files = nil
+	for _, known := range n.logs {
+		in.lines.Files = append(in.lines.Files, known.Summary)
+	}
+	in.unread = len(added.Unchanged)
+	return n.save(in.descriptions)
+}
+
+// addSummary adds up what became of the lines.
+func (in *input) addSummary(s *logs.Summary) {
+	l := &in.lines
+	l.Events += s.Events
+	l.Comments += s.Comments
+	l.Other += s.Other
+	l.Faulty += s.Faulty
+	l.Faults = append(l.Faults, s.Faults...)
+	l.Offsets = append(l.Offsets, s.Offsets...)
+}
+
+// version changes with the content of a log, and with the tables by which it is read.
+func (in *input) version(s logs.Source) (string, error) {
+	sum, size := sha256.New(), int64(0)
+	for _, name := range []string{s.Name, in.logs.Paths, in.logs.DOIs} {
+		if name == "" {
+			continue
+		}
+		file, err := os.Open(name)
+		if err != nil {
+			return "", err
+		}
+		n, err := io.Copy(sum, file)
+		if err := errors.Join(err, file.Close()); err != nil {
+			return "", err
+		}
+		size += n
+	}
+	return fmt.Sprintf("%d-%x", size, sum.Sum(nil)[:16]), nil
+}
