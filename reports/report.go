@@ -86,7 +86,7 @@ const CodePartial = 3040
 
 // EndOn ends the reporting period with a day of its month, the last that was counted, such as
 // yesterday in a month that is not over. Unless it is the last of the month, exception 3040
-// says so (code of practice §6.3.6). A day of another month changes nothing and is an error.
+// says so (code of practice, 6.3.6). A day of another month changes nothing and is an error.
 //
 // The service shows the counts of a partial report as those of the month, until a later
 // report of the month replaces them.
