@@ -400,7 +400,7 @@ func TestNightByNight(t *testing.T) {
 	}
 	broken := runs(t.Context(), nil, "", append(given, "-gap", "0")...)
 	assert.Equal(t, 2, broken.code)
-	assert.Contains(t, broken.errors, "saved descriptions are damaged")
+	assert.Contains(t, broken.errors, "descriptions.gz is damaged")
 	stdin := runs(t.Context(), nil, "", append(month, "-days", state, "-")...)
 	assert.Contains(t, stdin.errors, "-days needs files")
 	for name := range map[string]bool{"192.0.2": true, "Mozilla": true} {

@@ -72,14 +72,35 @@ func (n *nights) readDescriptions(to *logs.Descriptions) error {
 	if err != nil {
 		return err
 	}
-	return to.Load(packed)
+	for in := json.NewDecoder(packed); ; {
+		var about logs.Description
+		err := in.Decode(&about)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil {
+			err = to.Add(about)
+		}
+		if err != nil {
+			return fmt.Errorf("%s is damaged: %w", file.Name(), err)
+		}
+	}
 }
 
 // save keeps what is known now. The list of logs is last: what it does not have is read again.
 func (n *nights) save(about *logs.Descriptions) error {
 	err := n.write(descriptionsFile, func(w io.Writer) error {
 		packed := gzip.NewWriter(w)
-		return errors.Join(about.Save(packed), packed.Close())
+		to := json.NewEncoder(packed)
+		for d, err := range about.All() {
+			if err == nil {
+				err = to.Encode(d)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return packed.Close()
 	})
 	if err != nil {
 		return err
@@ -158,7 +179,7 @@ func (in *input) countNights(n *nights, days *counter.Days) error {
 		if read && len(sums[i].Files) > 0 {
 			n.logs[s.Name] = night{s.Version, sums[i].Files[0]}
 		}
-		in.addSummary(&sums[i])
+		in.lines.Add(sums[i])
 	}
 	in.lines.Files = nil
 	for _, known := range n.logs {
@@ -166,17 +187,6 @@ func (in *input) countNights(n *nights, days *counter.Days) error {
 	}
 	in.unread = len(added.Unchanged)
 	return n.save(in.descriptions)
-}
-
-// addSummary adds up what became of the lines.
-func (in *input) addSummary(s *logs.Summary) {
-	l := &in.lines
-	l.Events += s.Events
-	l.Comments += s.Comments
-	l.Other += s.Other
-	l.Faulty += s.Faulty
-	l.Faults = append(l.Faults, s.Faults...)
-	l.Offsets = append(l.Offsets, s.Offsets...)
 }
 
 // version changes with the content of a log, and with the tables by which it is read.

@@ -1,13 +1,10 @@
 package logs
 
 import (
-	"bufio"
 	"cmp"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"hash/maphash"
-	"io"
 	"iter"
 	"maps"
 	"os"
@@ -86,15 +83,15 @@ func (d *Descriptions) Describe(datasets iter.Seq2[reports.Dataset, error]) iter
 }
 
 // A Description is what the log has of a dataset beside its events, to be taken to another
-// machine by JSON.
+// machine, or kept for a later run, as JSON.
 type Description struct {
 	DOI    string    // as it is written in the log
 	Time   time.Time // of the event
 	Fields string    // from the title on, as they stand in the line
 }
 
-// All yields the descriptions, sorted by DOI, when the log has been read. It can be ranged
-// over once.
+// All yields the descriptions, sorted by DOI, when the log has been read.
+// [Descriptions.Describe] can follow.
 func (d *Descriptions) All() iter.Seq2[Description, error] {
 	return func(yield func(Description, error) bool) {
 		for about, err := range d.sorted() {
@@ -243,50 +240,6 @@ func readDescription(data []byte) description {
 	name, fields, _ := strings.Cut(string(data[12:]), "\x00")
 	at := time.Unix(int64(binary.BigEndian.Uint64(data)), int64(binary.BigEndian.Uint32(data[8:])))
 	return description{time: at, doi: name, fields: fields}
-}
-
-// Save writes the descriptions, for [Descriptions.Load] of a later run that does not read
-// the same logs again. Nothing in them tells of visitors.
-func (d *Descriptions) Save(w io.Writer) error {
-	out := bufio.NewWriter(w)
-	var value, length []byte
-	for about, err := range d.sorted() {
-		if err != nil {
-			return err
-		}
-		value = about.append(value[:0])
-		length = binary.AppendUvarint(length[:0], uint64(len(value)))
-		out.Write(length) // a bufio.Writer returns its error later, too
-		out.Write(value)
-	}
-	return out.Flush()
-}
-
-// Load adds descriptions that [Descriptions.Save] wrote. It keeps the later one of each dataset.
-func (d *Descriptions) Load(r io.Reader) error {
-	in := bufio.NewReader(r)
-	for {
-		length, err := binary.ReadUvarint(in)
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		const most = 2 << 20 // a line has 1 MiB at most
-		if err == nil && (length < 12 || length > most) {
-			err = fmt.Errorf("%d bytes are no description", length)
-		}
-		var value []byte
-		if err == nil {
-			value = make([]byte, length)
-			_, err = io.ReadFull(in, value)
-		}
-		if err != nil {
-			return fmt.Errorf("logs: saved descriptions are damaged: %w", err)
-		}
-		about := readDescription(value)
-		if err := d.add(about.doi, about.time, about.fields); err != nil {
-			return err
-		}
-	}
 }
 
 // Close removes the temporary file.

@@ -1,9 +1,7 @@
 package logs_test
 
 import (
-	"bytes"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -41,19 +39,23 @@ func TestDescriptionsOfEarlierNights(t *testing.T) {
 		return list
 	}
 	for _, memory := range []int{0, 4 << 10} {
-		saved := map[int]*bytes.Buffer{}
+		saved := map[int][]logs.Description{}
 		for _, day := range []int{1, 2, 3} {
 			d := &logs.Descriptions{Memory: memory, TempDir: t.TempDir()}
 			described(t, d, day, 100*(4-day))
-			saved[day] = &bytes.Buffer{}
-			require.NoError(t, d.Save(saved[day]))
-			assert.NotContains(t, saved[day].String(), "192.0.2")
+			for about, err := range d.All() {
+				require.NoError(t, err)
+				assert.NotContains(t, about.Fields, "192.0.2")
+				saved[day] = append(saved[day], about)
+			}
 			assert.Equal(t, fmt.Sprint("Title 99 of day ", day), titles(d, 100)[99], "it can still be used")
 			require.NoError(t, d.Close())
 		}
 		all := &logs.Descriptions{Memory: memory, TempDir: t.TempDir()}
 		for _, day := range []int{3, 1} {
-			require.NoError(t, all.Load(saved[day]))
+			for _, about := range saved[day] {
+				require.NoError(t, all.Add(about))
+			}
 		}
 		described(t, all, 2, 200)
 		var want []string
@@ -63,23 +65,4 @@ func TestDescriptionsOfEarlierNights(t *testing.T) {
 		assert.Equal(t, want, titles(all, 300))
 		require.NoError(t, all.Close())
 	}
-}
-
-// FuzzLoadDescriptions: damage is an error or other texts, never a panic.
-func FuzzLoadDescriptions(f *testing.F) {
-	f.Add([]byte{})
-	f.Add([]byte("\x0e123456789012a\x00"))
-	f.Add(bytes.Repeat([]byte{0xff}, 12))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		d := &logs.Descriptions{}
-		if d.Load(bytes.NewReader(data)) == nil && len(data) > 0 {
-			var out bytes.Buffer
-			require.NoError(t, d.Save(&out))
-			again := &logs.Descriptions{}
-			require.NoError(t, again.Load(bytes.NewReader(out.Bytes())))
-			var same bytes.Buffer
-			require.NoError(t, again.Save(&same))
-			assert.True(t, slices.Equal(out.Bytes(), same.Bytes()))
-		}
-	})
 }
