@@ -38,7 +38,9 @@ func (c *comparison) readReports(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		all = append(all, s)
+		if month := shownMonth(s.Header); month == "" || c.covers(month) || c.covers(headerMonth(s.Header)) {
+			all = append(all, s)
+		}
 	}
 	slices.SortStableFunc(all, func(a, b *reports.Summary) int { return cmp.Compare(a.Header.Created, b.Header.Created) })
 	c.progress.AllReports = len(all)
@@ -242,7 +244,7 @@ func (c *comparison) listRecords(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := c.sort(doi.Key(r.DOI), "", "", "", recordOf(r)); err != nil {
+		if err := c.sort(doi.Key(r.DOI), "", "", "", c.recordOf(r)); err != nil {
 			return err
 		}
 		c.progress.Records++
@@ -261,7 +263,11 @@ type record struct {
 	Downloads dois.Series `json:"d,omitempty"`
 }
 
-func recordOf(r *dois.Record) *record { return &record{r.ViewsOverTime, r.DownloadsOverTime} }
+// recordOf has the months that are compared.
+func (c *comparison) recordOf(r *dois.Record) *record {
+	other := func(n dois.Count) bool { return !c.covers(n.YearMonth) }
+	return &record{slices.DeleteFunc(slices.Clone(r.ViewsOverTime), other), slices.DeleteFunc(slices.Clone(r.DownloadsOverTime), other)}
+}
 
 func (r *record) series(m Metric) dois.Series {
 	switch {
@@ -274,6 +280,9 @@ func (r *record) series(m Metric) dois.Series {
 }
 
 func (c *comparison) add(name, month, as string, e *entry) error {
+	if !c.covers(month) {
+		return nil
+	}
 	return c.sort(name, month, strconv.Itoa(len(c.stored)-1), as, e)
 }
 

@@ -1,0 +1,600 @@
+package shown
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"golang.org/x/text/collate"
+	"golang.org/x/text/language"
+
+	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/internal/tempfile"
+	"github.com/datacite-go/datacite-go/reports"
+)
+
+// RepairOptions are the optional settings of Repair.
+type RepairOptions struct {
+	DryRun bool // read and compare, but send nothing
+
+	// Replaces are other reports of the account for the month that count the same usage, such
+	// as under an earlier name of the repository: their creators or ids. Their numbers are
+	// replaced by 0. All other reports of the account are left as they are, and records add
+	// their numbers to the wanted ones.
+	Replaces []string
+
+	Submit  reports.SubmitOptions // how reports are sent; ID, ZeroDropped and CompareOthers are set by Repair
+	Compare Options               // how records are compared; Causes, CreatedBy, Month and LeaveOut are set by Repair
+}
+
+// Repaired is the outcome of [Repair].
+type Repaired struct {
+	Reports []*RepairedReport  // the wanted one first
+	Others  []*reports.Summary // other reports of the account for the month: left as they are
+	Remain  []*Difference      // which nothing of this mends, or may not
+	Found   int                // differences before the repair
+}
+
+// A RepairedReport is a report that Repair sends.
+type RepairedReport struct {
+	ID       string
+	Header   reports.Header
+	Changes  []Change         // of numbers, by DOI and metric
+	Datasets int              // that are not stored as they should be; if 0, nothing has to be sent
+	Receipt  *reports.Receipt // nil if the report was not submitted, as with DryRun
+}
+
+// A Change is a number that a report gets.
+type Change struct {
+	DOI    string
+	Metric Metric
+	Was    int64 // in the stored report; for Left and Unreported, what the record shows beyond all reports
+	Now    int64
+	Cause  Cause // of the difference that it mends; "" for a number that the record would show as it was reported
+}
+
+// Repair makes DOI records show what was counted in a month: exactly the wanted datasets. The
+// header is that of their report.
+//
+// It compares the stored reports of the account for that month with the wanted datasets and
+// with what records show. Then it submits
+//
+//   - the wanted datasets, as [reports.Client.Submit] does, with a 0 for each number that
+//     they lack and that the stored report has, or that a record shows though no report
+//     has it any more (Left);
+//   - for each report of RepairOptions.Replaces zeros in place of all its numbers, under
+//     its own header, so that records do not show the sum (ReportedTwice).
+//
+// What cannot be mended in this way is in Repaired.Remain: each difference of the month is
+// mended by a change, or is there. A report that is stored as it should be is not sent again,
+// so a second Repair changes nothing. Records follow when the service has read the reports.
+// Until then their differences are NotProcessed, or Lost if the reports are old, and remain.
+//
+// With DryRun nothing is sent, and the outcome is the same but for the receipts. Findings of
+// the wanted datasets go to Submit.Warn, and faults are a [*reports.ValidationError].
+//
+// Repair reads wanted to its end, into a temporary file, before the first request. It holds
+// the numbers of the month in memory, about 200 bytes for each DOI, and the datasets that get
+// zeros.
+//
+// If a submission fails, what was sent until then is returned with the error, which is that
+// of Submit. Run Repair again to continue. A report of the same name that another account
+// has stored is [datacite.ErrConflict]; a name of Replaces without a report, a
+// [*datacite.FieldError].
+func Repair(ctx context.Context, r *reports.Client, d *dois.Client, account string, h reports.Header, wanted iter.Seq2[reports.Dataset, error], opts *RepairOptions) (*Repaired, error) {
+	m := &repair{reports: r, dois: d, account: account, month: headerMonth(h), opts: *cmp.Or(opts, &RepairOptions{})}
+	switch {
+	case r == nil || d == nil:
+		return nil, &datacite.FieldError{Path: "Repair", Reason: "needs a client for reports and a client for DOIs; one of them is nil"}
+	case wanted == nil:
+		return nil, &datacite.FieldError{Path: "wanted", Reason: "is nil"}
+	case m.month == "" || m.month != shownMonth(h):
+		return nil, &datacite.FieldError{Path: "Header.ReportingPeriod", Reason: fmt.Sprintf("begins on %q, which is not a day of a month", h.ReportingPeriod.BeginDate)}
+	case account == "":
+		return nil, &datacite.FieldError{Path: "account", Reason: `is empty; give the repository account, such as "example.repo"`}
+	}
+	m.done = &Repaired{}
+	m.own = newPlan(h)
+	var err error
+	if m.own.wanted, err = tempfile.Create(m.opts.Submit.TempDir); err != nil {
+		return nil, fmt.Errorf("shown.Repair: no temporary file can be created (SubmitOptions.TempDir): %w", err)
+	}
+	defer tempfile.Remove(m.own.wanted)
+	for _, step := range []func(context.Context) error{
+		func(context.Context) error { return m.own.keep(wanted, m.check()) }, m.findReports, m.readStored, m.compare, m.settle,
+	} {
+		if err := step(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if m.opts.DryRun {
+		return m.done, nil
+	}
+	return m.done, m.submit(ctx)
+}
+
+// A repair is one call of Repair.
+type repair struct {
+	reports *reports.Client
+	dois    *dois.Client
+	account string
+	month   string
+	opts    RepairOptions
+
+	own      *plan
+	replaced []*plan
+	found    []*Difference
+	done     *Repaired
+}
+
+// A plan is a report as it is to be stored.
+type plan struct {
+	id     string
+	header reports.Header
+	stored bool
+
+	lines   int                         // of the file
+	wanted  *os.File                    // its datasets as lines of JSON; nil for zeros only
+	target  map[string]*counts          // of the wanted datasets, and zeros
+	before  map[string]*counts          // of the stored report
+	about   map[string]*reports.Dataset // datasets for zeros, without counts
+	causes  map[string]*[len(metrics)]surplus
+	content map[[sha256.Size]byte]int // of the stored datasets, as JSON: how often
+}
+
+// surplus is what a record shows beyond all reports.
+type surplus struct {
+	cause Cause
+	n     int64
+}
+
+// counts are those of a DOI, by number of the metric.
+type counts [len(metrics)]struct {
+	has     bool
+	zero    bool // no dataset has it, so it gets a 0
+	certain bool // the record will show it
+	n       int64
+}
+
+func newPlan(h reports.Header) *plan {
+	return &plan{
+		id: reports.DeriveID(h), header: h, target: map[string]*counts{}, before: map[string]*counts{},
+		about: map[string]*reports.Dataset{}, causes: map[string]*[len(metrics)]surplus{}, content: map[[sha256.Size]byte]int{},
+	}
+}
+
+// of returns the counts of a DOI, which it adds if they are missing.
+func of[V any](all map[string]*V, name string) *V {
+	if all[name] == nil {
+		all[name] = new(V)
+	}
+	return all[name]
+}
+
+// addUp adds the numbers of a dataset, under the name that the service reads.
+func addUp(to map[string]*counts, h reports.Header, d *reports.Dataset) (name string) {
+	made := reports.ShownBy(h, []reports.Dataset{*d})[0]
+	for i, n := range [...]reports.Number{made.Views, made.Downloads} {
+		if made.DOI == "" || len(n.Values) == 0 && n.Reported == 0 {
+			continue
+		}
+		c := &of(to, made.Name)[i]
+		c.certain = !c.has && len(n.Values) == 1 && n.Values[0] == n.Reported
+		c.has, c.n = true, c.n+n.Reported
+	}
+	return made.Name
+}
+
+// keep reads the wanted datasets into the file.
+func (p *plan) keep(wanted iter.Seq2[reports.Dataset, error], check func(*reports.Dataset) error) error {
+	w := bufio.NewWriterSize(p.wanted, 64<<10)
+	lines := json.NewEncoder(w)
+	for d, err := range wanted {
+		if err != nil {
+			return err
+		}
+		if err := check(&d); err != nil {
+			return err
+		}
+		d.DatasetID = readable(p.header, &d)
+		addUp(p.target, p.header, &d)
+		p.lines++
+		if err := lines.Encode(&d); err != nil {
+			return fmt.Errorf("shown.Repair: a temporary file: %w", err)
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return fmt.Errorf("shown.Repair: a temporary file: %w", err)
+	}
+	return nil
+}
+
+// readable has the identifiers of a dataset so that the service finds the DOI, as Submit
+// sends them.
+func readable(h reports.Header, d *reports.Dataset) []reports.TypedValue {
+	made := reports.ShownBy(h, []reports.Dataset{*d})[0]
+	name := meant(d, &made)
+	if made.DOI != "" || name == "" {
+		return d.DatasetID
+	}
+	bare := *d
+	bare.DatasetID = []reports.TypedValue{{Type: reports.TypeDOI, Value: name}}
+	if reports.ShownBy(h, []reports.Dataset{bare})[0].DOI == "" {
+		return d.DatasetID
+	}
+	rest := slices.DeleteFunc(slices.Clone(d.DatasetID), func(v reports.TypedValue) bool {
+		one := reports.Dataset{DatasetID: []reports.TypedValue{v}}
+		return v.Type == reports.TypeDOI && meant(&one, &reports.Shown{}) == name
+	})
+	return append(bare.DatasetID, rest...)
+}
+
+// check finds what Submit would find in the wanted datasets, which a rehearsal does not call.
+func (m *repair) check() func(*reports.Dataset) error {
+	if !m.opts.DryRun {
+		return func(*reports.Dataset) error { return nil }
+	}
+	h := m.own.header
+	h.Exceptions = append(slices.Clone(h.Exceptions), reports.Exception{Code: reports.CodeCompressed, Severity: "warning", Message: "Report is compressed using gzip", HelpURL: "https://github.com/datacite/sashimi", Data: "usage data needs to be uncompressed"})
+	at := -1
+	return func(d *reports.Dataset) error {
+		at++
+		var faults []*datacite.FieldError
+		one := reports.Report{Header: h, Datasets: []reports.Dataset{*d}}
+		for _, f := range one.Findings() {
+			f.Path = strings.Replace(f.Path, "report-datasets[0]", fmt.Sprintf("report-datasets[%d]", at), 1)
+			switch {
+			case !f.Warning:
+				faults = append(faults, &datacite.FieldError{Path: f.Path, Reason: f.Reason})
+			case m.opts.Submit.Warn != nil && strings.HasPrefix(f.Path, "report-datasets["):
+				m.opts.Submit.Warn(f)
+			}
+		}
+		if faults != nil {
+			return &reports.ValidationError{Faults: faults}
+		}
+		return nil
+	}
+}
+
+// findReports finds the reports of the month: the one that is to be stored, those that it
+// replaces, and others.
+func (m *repair) findReports(ctx context.Context) error {
+	same := collate.New(language.Und, collate.Loose) // as the service's database compares names
+	isOwn := func(s *reports.Summary) bool {
+		return same.CompareString(strings.TrimSpace(s.Header.CreatedBy), strings.TrimSpace(m.own.header.CreatedBy)) == 0
+	}
+	list := func(o *reports.ListOptions, f func(*reports.Summary)) error {
+		for s, err := range m.reports.All(ctx, o) {
+			if err != nil {
+				return err
+			}
+			if shownMonth(s.Header) == m.month {
+				f(s)
+			}
+		}
+		return nil
+	}
+	used := map[string]bool{}
+	err := list(&reports.ListOptions{ClientID: m.account}, func(s *reports.Summary) {
+		at := slices.IndexFunc(m.opts.Replaces, func(name string) bool { return name == s.Header.CreatedBy || strings.EqualFold(name, s.ID) })
+		switch {
+		case isOwn(s) && !m.own.stored:
+			m.own.id, m.own.stored = s.ID, true
+		case at >= 0:
+			p := newPlan(s.Header)
+			p.id, p.stored = s.ID, true
+			m.replaced = append(m.replaced, p)
+			used[m.opts.Replaces[at]] = true
+		default:
+			m.done.Others = append(m.done.Others, s)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	for i, name := range m.opts.Replaces {
+		if !used[name] {
+			return &datacite.FieldError{Path: fmt.Sprintf("RepairOptions.Replaces[%d]", i), Reason: fmt.Sprintf("is %q, which is neither the creator nor the id of another report of %s for %s", name, m.account, m.month)}
+		}
+	}
+	var foreign *reports.Summary
+	err = list(&reports.ListOptions{CreatedBy: m.own.header.CreatedBy}, func(s *reports.Summary) {
+		if isOwn(s) && !m.own.stored {
+			foreign = s
+		}
+	})
+	if err == nil && foreign != nil {
+		err = fmt.Errorf("shown.Repair: %w: report %s of %q for %s is not among those of %s", datacite.ErrConflict, foreign.ID, foreign.Header.CreatedBy, m.month, m.account)
+	}
+	return err
+}
+
+// readStored reads what is stored of the reports, and plans zeros for what they lose.
+func (m *repair) readStored(ctx context.Context) error {
+	for _, p := range m.plans() {
+		if !p.stored {
+			continue
+		}
+		stored, err := m.reports.Open(ctx, p.id)
+		if err != nil {
+			return err
+		}
+		for d, err := range stored.Scan() {
+			if err != nil {
+				return errors.Join(err, stored.Close())
+			}
+			p.had(d)
+		}
+		if err := stored.Close(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *repair) plans() []*plan { return append([]*plan{m.own}, m.replaced...) }
+
+// had adds a stored dataset.
+func (p *plan) had(d *reports.Dataset) {
+	text, err := json.Marshal(d)
+	if err == nil { // else it differs from all that can be sent
+		p.content[sha256.Sum256(text)]++
+	}
+	now := map[string]*counts{}
+	name := addUp(now, p.header, d)
+	for i := range metrics {
+		if now[name] == nil || !now[name][i].has {
+			continue
+		}
+		c := &of(p.before, name)[i]
+		c.has, c.n = true, c.n+now[name][i].n
+		if p.target[name] == nil {
+			about := *d
+			about.DatasetID, about.Performance = d.DatasetID[:1], nil
+			p.about[name] = &about
+		}
+		p.zero(name, i)
+	}
+}
+
+// zero plans a 0, unless there is a number.
+func (p *plan) zero(name string, metric int) {
+	if c := &of(p.target, name)[metric]; !c.has {
+		c.has, c.zero, c.certain = true, true, true
+	}
+}
+
+// compare finds the differences of the month, and plans zeros for numbers that no report has.
+func (m *repair) compare(ctx context.Context) error {
+	opts := m.opts.Compare
+	opts.Month, opts.Causes, opts.CreatedBy, opts.LeaveOut = m.month, nil, "", nil
+	for d, err := range Compare(ctx, m.reports, m.dois, m.account, &opts) {
+		if err != nil {
+			return err
+		}
+		m.found = append(m.found, d)
+		if d.Cause != Left && d.Cause != Unreported {
+			continue
+		}
+		for _, p := range m.plans() {
+			if !p.lost(d) {
+				continue
+			}
+			i := slices.Index(metrics[:], d.Metric)
+			if p.target[d.DOI] == nil {
+				if p.about[d.DOI], err = m.describe(ctx, p, d.DOI); err != nil {
+					return err
+				}
+			}
+			p.zero(d.DOI, i)
+			of(p.causes, d.DOI)[i] = surplus{d.Cause, d.Shown - d.Expected[len(d.Expected)-1]}
+		}
+	}
+	return nil
+}
+
+// lost reports whether a number that no report has may be of an earlier version of this one.
+// Before a report is stored, it may be that of a deleted one with the same id.
+func (p *plan) lost(d *Difference) bool {
+	return d.Cause == Left && slices.Contains(d.Reports, p.id) || !p.stored && (d.Cause == Left || d.Cause == Unreported)
+}
+
+// describe makes a dataset of what the record says of it.
+func (m *repair) describe(ctx context.Context, p *plan, name string) (*reports.Dataset, error) {
+	r, err := m.dois.Get(ctx, name, nil)
+	if err != nil {
+		return nil, fmt.Errorf("shown.Repair: the title of %s, which gets a 0: %w", name, err)
+	}
+	d := &reports.Dataset{
+		Title: name, Platform: p.header.CreatedBy, Publisher: cmp.Or(r.Publisher.Name, p.header.CreatedBy), DataType: reports.DataTypeDataset,
+		DatasetID: []reports.TypedValue{{Type: reports.TypeDOI, Value: name}},
+	}
+	if len(r.Titles) > 0 {
+		d.Title = cmp.Or(r.Titles[0].Title, name)
+	}
+	return d, nil
+}
+
+// datasets yields the datasets to be stored: the wanted ones, then zeros.
+func (p *plan) datasets() iter.Seq2[reports.Dataset, error] {
+	return func(yield func(reports.Dataset, error) bool) {
+		given := map[string]bool{}
+		for d, err := range p.read() {
+			if err == nil {
+				p.complete(&d, given)
+			}
+			if !yield(d, err) || err != nil {
+				return
+			}
+		}
+		for _, name := range slices.Sorted(maps.Keys(p.about)) {
+			d := *p.about[name]
+			d.Performance = []reports.Performance{{Period: p.header.ReportingPeriod, Instance: p.target[name].zeros()}}
+			if !yield(d, nil) {
+				return
+			}
+		}
+	}
+}
+
+// read reads the wanted datasets back.
+func (p *plan) read() iter.Seq2[reports.Dataset, error] {
+	return func(yield func(reports.Dataset, error) bool) {
+		if p.wanted == nil {
+			return
+		}
+		lines := json.NewDecoder(bufio.NewReaderSize(io.NewSectionReader(p.wanted, 0, 1<<62), 64<<10))
+		for {
+			var d reports.Dataset
+			err := lines.Decode(&d)
+			if errors.Is(err, io.EOF) {
+				return
+			}
+			if err != nil {
+				err = fmt.Errorf("shown.Repair: a temporary file: %w", err)
+			}
+			if !yield(d, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// complete adds the zeros for numbers that a wanted dataset lacks.
+func (p *plan) complete(d *reports.Dataset, given map[string]bool) {
+	if len(d.Performance) == 0 {
+		return
+	}
+	name := reports.ShownBy(p.header, []reports.Dataset{*d})[0].Name
+	if c := p.target[name]; c != nil && !given[name] {
+		if zeros := c.zeros(); zeros != nil {
+			given[name] = true
+			d.Performance[0].Instance = append(d.Performance[0].Instance, zeros...)
+		}
+	}
+}
+
+// zeros are the counts that no dataset has.
+func (c *counts) zeros() (all []reports.Instance) {
+	for i, metric := range [...]reports.MetricType{reports.UniqueDatasetInvestigations, reports.UniqueDatasetRequests} {
+		if c[i].zero {
+			all = append(all, reports.Instance{MetricType: metric, AccessMethod: reports.Regular})
+		}
+	}
+	return all
+}
+
+// settle says what is going to change, and what remains.
+func (m *repair) settle(context.Context) error {
+	for _, p := range m.plans() {
+		one := &RepairedReport{ID: p.id, Header: p.header, Changes: p.changes()}
+		for d, err := range p.datasets() {
+			if err != nil {
+				return err
+			}
+			text, err := json.Marshal(&d)
+			if err != nil {
+				return fmt.Errorf("shown.Repair: %w", err)
+			}
+			key := sha256.Sum256(text)
+			if p.content[key]--; p.content[key] < 0 {
+				one.Datasets++
+			}
+		}
+		for _, n := range p.content { // stored, and not planned
+			one.Datasets += max(n, 0)
+		}
+		p.content = nil
+		m.done.Reports = append(m.done.Reports, one)
+	}
+	m.done.Found = len(m.found)
+	for _, d := range m.found {
+		if !m.mends(d) {
+			m.done.Remain = append(m.done.Remain, d)
+		}
+	}
+	return nil
+}
+
+func (p *plan) changes() (all []Change) {
+	for _, name := range slices.Sorted(maps.Keys(p.target)) {
+		for i, metric := range metrics {
+			now := p.target[name][i]
+			change := Change{DOI: name, Metric: metric, Now: now.n}
+			if was := p.before[name]; was != nil {
+				change.Was = was[i].n
+			}
+			if left := p.causes[name]; left != nil && left[i].cause != "" {
+				change.Was, change.Cause = change.Was+left[i].n, left[i].cause
+			}
+			if now.has && change.Was != change.Now {
+				all = append(all, change)
+			}
+		}
+	}
+	return all
+}
+
+// mends reports whether a difference is gone when the service has read what is sent.
+func (m *repair) mends(d *Difference) bool {
+	own := m.own.target[d.DOI]
+	i := slices.Index(metrics[:], d.Metric)
+	wanted := own != nil && own[i].has
+	ids := map[string]*RepairedReport{}
+	for _, one := range m.done.Reports {
+		ids[one.ID] = one
+	}
+	others := 0
+	for _, id := range d.Reports {
+		if one := ids[id]; one == nil {
+			others++
+		}
+	}
+	switch {
+	case wanted && !own[i].certain:
+		return false
+	case d.Cause == Unreported:
+		return false
+	case d.Cause == Left:
+		return others == 0
+	case d.Cause == ReportedTwice:
+		return others == 0 || others == 1 && (!wanted || own[i].n == 0)
+	case d.Cause == NoRecord, d.Cause == LongDOI:
+		return others == 0 && (!wanted || own[i].n == 0 && d.Cause == LongDOI)
+	case d.Cause == OtherDOI:
+		return others == 0 && !slices.ContainsFunc(slices.Collect(maps.Keys(m.own.target)), func(name string) bool {
+			rest, found := strings.CutPrefix(name, d.DOI)
+			return found && rest != "" && strings.ContainsAny(rest[:1], "#?") && m.own.target[name][i].n != 0
+		})
+	}
+	return others == 0 && slices.ContainsFunc(d.Reports, func(id string) bool { return ids[id].Datasets > 0 })
+}
+
+// submit sends the wanted report first: if the service refuses it, no other report is changed.
+func (m *repair) submit(ctx context.Context) error {
+	for i, p := range m.plans() {
+		one := m.done.Reports[i]
+		if p.lines+len(p.about) == 0 {
+			continue // a report without datasets, which shows nothing
+		}
+		opts := m.opts.Submit
+		opts.ID, opts.ZeroDropped, opts.CompareOthers = p.id, true, false
+		var err error
+		if one.Receipt, err = m.reports.Submit(ctx, p.header, p.datasets(), &opts); err != nil {
+			return err
+		}
+	}
+	return nil
+}
