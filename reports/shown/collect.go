@@ -64,8 +64,17 @@ func (c *comparison) readReports(ctx context.Context) error {
 	return nil
 }
 
-// attempts is how many times a report is read if the connection breaks.
-const attempts = 3
+// again calls read up to three times if the connection breaks.
+func again(ctx context.Context, read func() error) error {
+	const attempts = 3
+	for n := 1; ; n++ {
+		err := read()
+		if err == nil || n == attempts || !datacite.Temporary(err) {
+			return err
+		}
+		_ = transport.Sleep(ctx, time.Duration(n)*time.Second) // the next attempt finds the end of ctx
+	}
+}
 
 // readReport reads a report. A failed attempt leaves entries behind, so each attempt
 // has its own number.
@@ -75,19 +84,13 @@ func (c *comparison) readReport(ctx context.Context, s *reports.Summary) error {
 	}
 	created, _ := s.Header.Created.Time()
 	before := c.progress.Datasets
-	for n := 1; ; n++ {
+	return again(ctx, func() error {
+		c.progress.Datasets = before
 		c.stored = append(c.stored, stored{id: s.ID, created: created})
 		err := c.scan(ctx, s)
-		if err == nil {
-			return nil
-		}
-		c.stored[len(c.stored)-1].dead = true
-		c.progress.Datasets = before
-		if n == attempts || !datacite.Temporary(err) {
-			return err
-		}
-		_ = transport.Sleep(ctx, time.Duration(n)*time.Second) // the next attempt finds the end of ctx
-	}
+		c.stored[len(c.stored)-1].dead = err != nil
+		return err
+	})
 }
 
 func (c *comparison) scan(ctx context.Context, s *reports.Summary) error {

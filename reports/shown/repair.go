@@ -81,8 +81,12 @@ type Change struct {
 // so a second Repair changes nothing. Records follow when the service has read the reports.
 // Until then their differences are NotProcessed, or Lost if the reports are old, and remain.
 //
-// With DryRun nothing is sent, and the outcome is the same but for the receipts. Findings of
-// the wanted datasets go to Submit.Warn, and faults are a [*reports.ValidationError].
+// A 0 of views beside downloads cannot be: without Submit.AllowImpossible it is a fault.
+//
+// With DryRun nothing is sent, and the outcome is the same but for the receipts. Findings
+// go to Submit.Warn, and faults are a [*reports.ValidationError], as those of Submit. Only the
+// numbers that Submit knows from its LockDir alone, of records of other accounts, are not
+// known in a rehearsal; Receipt.Zeros includes them.
 //
 // Repair reads wanted to its end, into a temporary file, before the first request. It holds
 // the numbers of the month in memory, about 200 bytes for each DOI, and the datasets that get
@@ -112,7 +116,7 @@ func Repair(ctx context.Context, r *reports.Client, d *dois.Client, account stri
 	}
 	defer tempfile.Remove(m.own.wanted)
 	for _, step := range []func(context.Context) error{
-		func(context.Context) error { return m.own.keep(wanted, m.check()) }, m.findReports, m.readStored, m.compare, m.settle,
+		func(context.Context) error { return m.own.keep(wanted) }, m.findReports, m.readStored, m.compare, m.settle,
 	} {
 		if err := step(ctx); err != nil {
 			return nil, err
@@ -143,12 +147,13 @@ type plan struct {
 	id     string
 	header reports.Header
 	stored bool
+	packed bool // the stored one is compressed, as Submit sends reports
 
-	lines   int                         // of the file
-	wanted  *os.File                    // its datasets as lines of JSON; nil for zeros only
-	target  map[string]*counts          // of the wanted datasets, and zeros
-	before  map[string]*counts          // of the stored report
-	about   map[string]*reports.Dataset // datasets for zeros, without counts
+	lines   int                // of the file
+	wanted  *os.File           // its datasets as lines of JSON; nil for zeros only
+	target  map[string]*counts // of the wanted datasets, and zeros
+	before  map[string]*counts // of the stored report
+	about   map[string][]byte  // datasets for zeros, as JSON without counts
 	causes  map[string]*[len(metrics)]surplus
 	content map[[sha256.Size]byte]int // of the stored datasets, as JSON: how often
 }
@@ -170,8 +175,14 @@ type counts [len(metrics)]struct {
 func newPlan(h reports.Header) *plan {
 	return &plan{
 		id: reports.DeriveID(h), header: h, target: map[string]*counts{}, before: map[string]*counts{},
-		about: map[string]*reports.Dataset{}, causes: map[string]*[len(metrics)]surplus{}, content: map[[sha256.Size]byte]int{},
+		about: map[string][]byte{}, causes: map[string]*[len(metrics)]surplus{}, content: map[[sha256.Size]byte]int{},
 	}
+}
+
+// is says which report is stored.
+func (p *plan) is(s *reports.Summary) {
+	p.id, p.stored = s.ID, true
+	p.packed = slices.ContainsFunc(s.Header.Exceptions, func(e reports.Exception) bool { return e.Code == reports.CodeCompressed })
 }
 
 // of returns the counts of a DOI, which it adds if they are missing.
@@ -197,14 +208,11 @@ func addUp(to map[string]*counts, h reports.Header, d *reports.Dataset) (name st
 }
 
 // keep reads the wanted datasets into the file.
-func (p *plan) keep(wanted iter.Seq2[reports.Dataset, error], check func(*reports.Dataset) error) error {
+func (p *plan) keep(wanted iter.Seq2[reports.Dataset, error]) error {
 	w := bufio.NewWriterSize(p.wanted, 64<<10)
 	lines := json.NewEncoder(w)
 	for d, err := range wanted {
 		if err != nil {
-			return err
-		}
-		if err := check(&d); err != nil {
 			return err
 		}
 		d.DatasetID = readable(p.header, &d)
@@ -240,14 +248,12 @@ func readable(h reports.Header, d *reports.Dataset) []reports.TypedValue {
 	return append(bare.DatasetID, rest...)
 }
 
-// check finds what Submit would find in the wanted datasets, which a rehearsal does not call.
-func (m *repair) check() func(*reports.Dataset) error {
-	if !m.opts.DryRun {
-		return func(*reports.Dataset) error { return nil }
-	}
-	h := m.own.header
+// check returns a function that finds what Submit would find in the datasets of a plan. A
+// rehearsal does not call Submit.
+func (m *repair) check(p *plan) func(*reports.Dataset) error {
+	h, o, at := p.header, &m.opts.Submit, -1
 	h.Exceptions = append(slices.Clone(h.Exceptions), reports.Exception{Code: reports.CodeCompressed, Severity: "warning", Message: "Report is compressed using gzip", HelpURL: "https://github.com/datacite/sashimi", Data: "usage data needs to be uncompressed"})
-	at := -1
+	seen := map[string]bool{}
 	return func(d *reports.Dataset) error {
 		at++
 		var faults []*datacite.FieldError
@@ -255,13 +261,17 @@ func (m *repair) check() func(*reports.Dataset) error {
 		for _, f := range one.Findings() {
 			f.Path = strings.Replace(f.Path, "report-datasets[0]", fmt.Sprintf("report-datasets[%d]", at), 1)
 			switch {
-			case !f.Warning:
+			case !f.Warning || f.Impossible && !o.AllowImpossible:
 				faults = append(faults, &datacite.FieldError{Path: f.Path, Reason: f.Reason})
-			case m.opts.Submit.Warn != nil && strings.HasPrefix(f.Path, "report-datasets["):
-				m.opts.Submit.Warn(f)
+			case o.Warn != nil && (at == 0 || strings.HasPrefix(f.Path, "report-datasets[")):
+				o.Warn(f)
 			}
 		}
-		if faults != nil {
+		name := reports.ShownBy(h, one.Datasets)[0].Name
+		if name != "" && seen[name] && !o.MergeRepeats {
+			faults = append(faults, &datacite.FieldError{Path: fmt.Sprintf("report-datasets[%d].dataset-id", at), Reason: fmt.Sprintf("is %.100q again", name)})
+		}
+		if seen[name] = true; faults != nil {
 			return &reports.ValidationError{Faults: faults}
 		}
 		return nil
@@ -291,10 +301,10 @@ func (m *repair) findReports(ctx context.Context) error {
 		at := slices.IndexFunc(m.opts.Replaces, func(name string) bool { return name == s.Header.CreatedBy || strings.EqualFold(name, s.ID) })
 		switch {
 		case isOwn(s) && !m.own.stored:
-			m.own.id, m.own.stored = s.ID, true
+			m.own.is(s)
 		case at >= 0:
 			p := newPlan(s.Header)
-			p.id, p.stored = s.ID, true
+			p.is(s)
 			m.replaced = append(m.replaced, p)
 			used[m.opts.Replaces[at]] = true
 		default:
@@ -327,19 +337,29 @@ func (m *repair) readStored(ctx context.Context) error {
 		if !p.stored {
 			continue
 		}
-		stored, err := m.reports.Open(ctx, p.id)
+		err := again(ctx, func() error {
+			clear(p.before)
+			clear(p.content)
+			return m.scan(ctx, p)
+		})
 		if err != nil {
 			return err
 		}
-		for d, err := range stored.Scan() {
-			if err != nil {
-				return errors.Join(err, stored.Close())
-			}
-			p.had(d)
-		}
-		if err := stored.Close(); err != nil {
+	}
+	return nil
+}
+
+func (m *repair) scan(ctx context.Context, p *plan) error {
+	stored, err := m.reports.Open(ctx, p.id)
+	if err != nil {
+		return err
+	}
+	defer stored.Close()
+	for d, err := range stored.Scan() {
+		if err != nil {
 			return err
 		}
+		p.had(d)
 	}
 	return nil
 }
@@ -349,7 +369,7 @@ func (m *repair) plans() []*plan { return append([]*plan{m.own}, m.replaced...) 
 // had adds a stored dataset.
 func (p *plan) had(d *reports.Dataset) {
 	text, err := json.Marshal(d)
-	if err == nil { // else it differs from all that can be sent
+	if err == nil && p.packed { // else it differs from all that can be sent
 		p.content[sha256.Sum256(text)]++
 	}
 	now := map[string]*counts{}
@@ -363,7 +383,7 @@ func (p *plan) had(d *reports.Dataset) {
 		if p.target[name] == nil {
 			about := *d
 			about.DatasetID, about.Performance = d.DatasetID[:1], nil
-			p.about[name] = &about
+			p.about[name], _ = json.Marshal(&about) // what was read from JSON can be written
 		}
 		p.zero(name, i)
 	}
@@ -412,7 +432,7 @@ func (p *plan) lost(d *Difference) bool {
 }
 
 // describe makes a dataset of what the record says of it.
-func (m *repair) describe(ctx context.Context, p *plan, name string) (*reports.Dataset, error) {
+func (m *repair) describe(ctx context.Context, p *plan, name string) ([]byte, error) {
 	r, err := m.dois.Get(ctx, name, nil)
 	if err != nil {
 		return nil, fmt.Errorf("shown.Repair: the title of %s, which gets a 0: %w", name, err)
@@ -424,7 +444,7 @@ func (m *repair) describe(ctx context.Context, p *plan, name string) (*reports.D
 	if len(r.Titles) > 0 {
 		d.Title = cmp.Or(r.Titles[0].Title, name)
 	}
-	return d, nil
+	return json.Marshal(d)
 }
 
 // datasets yields the datasets to be stored: the wanted ones, then zeros.
@@ -440,7 +460,11 @@ func (p *plan) datasets() iter.Seq2[reports.Dataset, error] {
 			}
 		}
 		for _, name := range slices.Sorted(maps.Keys(p.about)) {
-			d := *p.about[name]
+			var d reports.Dataset
+			if err := d.UnmarshalJSON(p.about[name]); err != nil {
+				yield(d, fmt.Errorf("shown.Repair: %s: %w", name, err))
+				return
+			}
 			d.Performance = []reports.Performance{{Period: p.header.ReportingPeriod, Instance: p.target[name].zeros()}}
 			if !yield(d, nil) {
 				return
@@ -500,7 +524,11 @@ func (c *counts) zeros() (all []reports.Instance) {
 func (m *repair) settle(context.Context) error {
 	for _, p := range m.plans() {
 		one := &RepairedReport{ID: p.id, Header: p.header, Changes: p.changes()}
+		check := m.check(p)
 		for d, err := range p.datasets() {
+			if err == nil && m.opts.DryRun {
+				err = check(&d)
+			}
 			if err != nil {
 				return err
 			}
