@@ -208,8 +208,20 @@ func TestZerosHaveTheTitleOfTheRecord(t *testing.T) {
 		s(t, srv)
 		srv.ProcessUsage()
 	}
-	_, err := mend(t.Context(), srv, []reports.Dataset{dataset("10.5072/a", views(5))}, mending(t.TempDir(), false))
-	require.NoError(t, err)
+	for _, dry := range []bool{true, false} {
+		var warned []string
+		opts := mending(t.TempDir(), dry)
+		opts.Warn = func(doi string, f reports.Finding) {
+			if doi != "" { // else the stored report was sent from elsewhere
+				warned = append(warned, doi+" "+f.Path)
+			}
+		}
+		wanted := dataset("10.5072/a", views(5))
+		wanted.Performance = append(wanted.Performance, wanted.Performance[0])
+		_, err := mend(t.Context(), srv, []reports.Dataset{wanted}, opts)
+		require.NoError(t, err)
+		assert.Equal(t, []string{"10.5072/a report-datasets[0].performance"}, warned, "not of the zeros")
+	}
 	stored, err := srv.Reports().Get(t.Context(), reportID(1))
 	require.NoError(t, err)
 	require.Len(t, stored.Datasets, 2)

@@ -34,7 +34,11 @@ type RepairOptions struct {
 	// their numbers to the wanted ones.
 	Replaces []string
 
-	Submit  reports.SubmitOptions // how reports are sent; ID, ZeroDropped and CompareOthers are set by Repair
+	// Warn is called for each finding that stops nothing, with the DOI of the dataset ("" for
+	// the report). Zeros that Repair adds are no findings.
+	Warn func(doi string, f reports.Finding)
+
+	Submit  reports.SubmitOptions // how reports are sent; ID, ZeroDropped, CompareOthers and Warn are set by Repair
 	Compare Options               // how records are compared; Causes, CreatedBy, Month and LeaveOut are set by Repair
 }
 
@@ -83,8 +87,7 @@ type Change struct {
 //
 // A 0 of views beside downloads cannot be: without Submit.AllowImpossible it is a fault.
 //
-// With DryRun nothing is sent, and the outcome is the same but for the receipts. Findings
-// go to Submit.Warn, and faults are a [*reports.ValidationError], as those of Submit. Only the
+// With DryRun nothing is sent, and the outcome is the same but for the receipts. Faults are a [*reports.ValidationError], as those of Submit. Only the
 // numbers that Submit knows from its LockDir alone, of records of other accounts, are not
 // known in a rehearsal; Receipt.Zeros includes them.
 //
@@ -136,6 +139,8 @@ type repair struct {
 	month   string
 	opts    RepairOptions
 
+	about    string // the DOI of the dataset that is being checked
+	adds     int    // the first of its instances that is a zero of the repair
 	own      *plan
 	replaced []*plan
 	found    []*Difference
@@ -149,6 +154,7 @@ type plan struct {
 	stored bool
 	packed bool // the stored one is compressed, as Submit sends reports
 
+	added   int                // zeros in the dataset that datasets yielded last
 	lines   int                // of the file
 	wanted  *os.File           // its datasets as lines of JSON; nil for zeros only
 	target  map[string]*counts // of the wanted datasets, and zeros
@@ -263,8 +269,8 @@ func (m *repair) check(p *plan) func(*reports.Dataset) error {
 			switch {
 			case !f.Warning || f.Impossible && !o.AllowImpossible:
 				faults = append(faults, &datacite.FieldError{Path: f.Path, Reason: f.Reason})
-			case o.Warn != nil && (at == 0 || strings.HasPrefix(f.Path, "report-datasets[")):
-				o.Warn(f)
+			case at == 0 || strings.HasPrefix(f.Path, "report-datasets["):
+				m.warn(f)
 			}
 		}
 		name := reports.ShownBy(h, one.Datasets)[0].Name
@@ -275,6 +281,42 @@ func (m *repair) check(p *plan) func(*reports.Dataset) error {
 			return &reports.ValidationError{Faults: faults}
 		}
 		return nil
+	}
+}
+
+// warn passes a finding on. Submit finds something of a dataset while it reads it.
+func (m *repair) warn(f reports.Finding) {
+	_, field, ofDataset := strings.Cut(f.Path, "].")
+	if ofDataset = ofDataset && strings.HasPrefix(f.Path, "report-datasets["); ofDataset {
+		var at int
+		if n, _ := fmt.Sscanf(field, "performance[0].instance[%d]", &at); n == 1 && at >= m.adds {
+			return
+		}
+	}
+	switch {
+	case m.opts.Warn == nil:
+	case ofDataset:
+		m.opts.Warn(m.about, f)
+	default:
+		m.opts.Warn("", f)
+	}
+}
+
+// told yields the datasets of a plan, each as the one that is being checked.
+func (m *repair) told(p *plan) iter.Seq2[reports.Dataset, error] {
+	return func(yield func(reports.Dataset, error) bool) {
+		for d, err := range p.datasets() {
+			m.about, m.adds = "", 0
+			if len(d.DatasetID) > 0 {
+				m.about = d.DatasetID[0].Value
+			}
+			if err == nil && len(d.Performance) > 0 {
+				m.adds = len(d.Performance[0].Instance) - p.added
+			}
+			if !yield(d, err) {
+				return
+			}
+		}
 	}
 }
 
@@ -452,7 +494,7 @@ func (p *plan) datasets() iter.Seq2[reports.Dataset, error] {
 	return func(yield func(reports.Dataset, error) bool) {
 		given := map[string]bool{}
 		for d, err := range p.read() {
-			if err == nil {
+			if p.added = 0; err == nil {
 				p.complete(&d, given)
 			}
 			if !yield(d, err) || err != nil {
@@ -466,6 +508,7 @@ func (p *plan) datasets() iter.Seq2[reports.Dataset, error] {
 				return
 			}
 			d.Performance = []reports.Performance{{Period: p.header.ReportingPeriod, Instance: p.target[name].zeros()}}
+			p.added = len(d.Performance[0].Instance)
 			if !yield(d, nil) {
 				return
 			}
@@ -504,7 +547,7 @@ func (p *plan) complete(d *reports.Dataset, given map[string]bool) {
 	name := reports.ShownBy(p.header, []reports.Dataset{*d})[0].Name
 	if c := p.target[name]; c != nil && !given[name] {
 		if zeros := c.zeros(); zeros != nil {
-			given[name] = true
+			given[name], p.added = true, len(zeros)
 			d.Performance[0].Instance = append(d.Performance[0].Instance, zeros...)
 		}
 	}
@@ -525,7 +568,7 @@ func (m *repair) settle(context.Context) error {
 	for _, p := range m.plans() {
 		one := &RepairedReport{ID: p.id, Header: p.header, Changes: p.changes()}
 		check := m.check(p)
-		for d, err := range p.datasets() {
+		for d, err := range m.told(p) {
 			if err == nil && m.opts.DryRun {
 				err = check(&d)
 			}
@@ -618,9 +661,9 @@ func (m *repair) submit(ctx context.Context) error {
 			continue // a report without datasets, which shows nothing
 		}
 		opts := m.opts.Submit
-		opts.ID, opts.ZeroDropped, opts.CompareOthers = p.id, true, false
+		opts.ID, opts.ZeroDropped, opts.CompareOthers, opts.Warn = p.id, true, false, m.warn
 		var err error
-		if one.Receipt, err = m.reports.Submit(ctx, p.header, p.datasets(), &opts); err != nil {
+		if one.Receipt, err = m.reports.Submit(ctx, p.header, m.told(p), &opts); err != nil {
 			return err
 		}
 	}
