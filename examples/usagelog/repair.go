@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"strings"
 	"time"
 
 	"github.com/datacite-go/datacite-go"
@@ -18,16 +19,23 @@ import (
 // mending is what the command line says of -repair.
 type mending struct {
 	account  string // "" without -repair
-	replaces []string
+	replaces names
 	yes      bool
+}
+
+// names is a flag that can be given several times.
+type names []string
+
+func (n *names) String() string { return strings.Join(*n, ", ") }
+
+func (n *names) Set(name string) error {
+	*n = append(*n, name)
+	return nil
 }
 
 func (m *mending) addFlags(flags *flag.FlagSet) {
 	flags.StringVar(&m.account, "repair", "", "make DOI records show what the logs say, in the month's reports of this `account`, such as example.repo; a rehearsal without -yes")
-	flags.Func("replaces", "with -repair: `name` (or id) of another report of the month that counts the same accesses, such as an earlier -name; its numbers become 0; can be given several times", func(name string) error {
-		m.replaces = append(m.replaces, name)
-		return nil
-	})
+	flags.Var(&m.replaces, "replaces", "with -repair: `name` (or id) of another report of the month that counts the same accesses, such as an earlier -name; its numbers become 0; can be given several times")
 	flags.BoolVar(&m.yes, "yes", false, "with -repair: send what it found")
 }
 
@@ -126,11 +134,11 @@ func outcome(one *shown.RepairedReport, yes bool) string {
 	case one.Datasets == 0:
 		return "nothing to send"
 	case yes && one.Receipt == nil:
-		return fmt.Sprintf("not sent; %s differ", several(int64(one.Datasets), "dataset"))
+		return fmt.Sprintf("not sent: %s", datasets(one))
 	case yes:
-		return fmt.Sprintf("sent; %s differed, %s changed", several(int64(one.Datasets), "dataset"), several(int64(len(one.Changes)), "number"))
+		return fmt.Sprintf("sent: %s, %s changed", datasets(one), several(int64(len(one.Changes)), "number"))
 	}
-	return fmt.Sprintf("%s differ, %s would change", several(int64(one.Datasets), "dataset"), several(int64(len(one.Changes)), "number"))
+	return fmt.Sprintf("%s to send, %s would change", datasets(one), several(int64(len(one.Changes)), "number"))
 }
 
 // remaining prints what no repair mends. It is an error, but for numbers that only need time.
@@ -159,3 +167,5 @@ type remainError struct{ n int }
 func (e *remainError) Error() string {
 	return several(int64(e.n), "difference") + " of the month may remain, which this repair does not mend"
 }
+
+func datasets(one *shown.RepairedReport) string { return several(int64(one.Datasets), "dataset") }
