@@ -80,7 +80,7 @@ func (in *input) repair(ctx context.Context, p *program, client *reports.Client,
 	switch {
 	case broken != nil:
 		return nil, broken
-	case err != nil && !wrong && !faulty:
+	case err != nil && !wrong && !faulty && !errors.Is(err, datacite.ErrNotFound):
 		err = &serviceError{err}
 	}
 	return done, err
@@ -107,7 +107,7 @@ func printRepair(out io.Writer, done *shown.Repaired, yes bool) {
 				fmt.Fprintf(out, "  and %s more\n", several(int64(len(one.Changes)-i), "number"))
 				break
 			}
-			fmt.Fprintf(out, "  %s: %s of %s", c.DOI, c.Metric, number(c.Was, c.Now))
+			fmt.Fprintf(out, "  %s: %s, %s", c.DOI, c.Metric, number(c.Was, c.Now))
 			if c.Cause != "" {
 				fmt.Fprintf(out, " (%s)", c.Cause)
 			}

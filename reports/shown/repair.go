@@ -21,6 +21,7 @@ import (
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/internal/tempfile"
+	"github.com/datacite-go/datacite-go/internal/transport"
 	"github.com/datacite-go/datacite-go/reports"
 )
 
@@ -45,7 +46,7 @@ type RepairOptions struct {
 // Repaired is the outcome of [Repair].
 type Repaired struct {
 	Reports []*RepairedReport  // the wanted one first
-	Others  []*reports.Summary // other reports of the account for the month: left as they are
+	Others  []*reports.Summary // other reports of the account for the month with numbers: left as they are
 	Remain  []*Difference      // which nothing of this mends, or may not
 	Found   int                // differences before the repair
 }
@@ -97,11 +98,13 @@ type Change struct {
 //
 // If a submission fails, what was sent until then is returned with the error, which is that
 // of Submit. Run Repair again to continue. A report of the same name that another account
-// has stored is [datacite.ErrConflict]; a name of Replaces without a report, a
-// [*datacite.FieldError].
+// has stored is [datacite.ErrConflict]; a name of Replaces without a
+// report, [datacite.ErrNotFound].
 func Repair(ctx context.Context, r *reports.Client, d *dois.Client, account string, h reports.Header, wanted iter.Seq2[reports.Dataset, error], opts *RepairOptions) (*Repaired, error) {
 	m := &repair{reports: r, dois: d, account: account, month: headerMonth(h), opts: *cmp.Or(opts, &RepairOptions{})}
 	switch {
+	case ctx == nil:
+		return nil, transport.ErrNilContext
 	case r == nil || d == nil:
 		return nil, &datacite.FieldError{Path: "Repair", Reason: "needs a client for reports and a client for DOIs; one of them is nil"}
 	case wanted == nil:
@@ -110,6 +113,11 @@ func Repair(ctx context.Context, r *reports.Client, d *dois.Client, account stri
 		return nil, &datacite.FieldError{Path: "Header.ReportingPeriod", Reason: fmt.Sprintf("begins on %q, which is not a day of a month", h.ReportingPeriod.BeginDate)}
 	case account == "":
 		return nil, &datacite.FieldError{Path: "account", Reason: `is empty; give the repository account, such as "example.repo"`}
+	}
+	for i, name := range m.opts.Replaces {
+		if strings.TrimSpace(name) == "" {
+			return nil, &datacite.FieldError{Path: fmt.Sprintf("RepairOptions.Replaces[%d]", i), Reason: "is blank"}
+		}
 	}
 	m.done = &Repaired{}
 	m.own = newPlan(h)
@@ -143,6 +151,7 @@ type repair struct {
 	adds     int    // the first of its instances that is a zero of the repair
 	own      *plan
 	replaced []*plan
+	others   []*plan // left as they are
 	found    []*Difference
 	done     *Repaired
 }
@@ -350,7 +359,9 @@ func (m *repair) findReports(ctx context.Context) error {
 			m.replaced = append(m.replaced, p)
 			used[m.opts.Replaces[at]] = true
 		default:
-			m.done.Others = append(m.done.Others, s)
+			p := newPlan(s.Header)
+			p.is(s)
+			m.others = append(m.others, p)
 		}
 	})
 	if err != nil {
@@ -358,7 +369,7 @@ func (m *repair) findReports(ctx context.Context) error {
 	}
 	for i, name := range m.opts.Replaces {
 		if !used[name] {
-			return &datacite.FieldError{Path: fmt.Sprintf("RepairOptions.Replaces[%d]", i), Reason: fmt.Sprintf("is %q, which is neither the creator nor the id of another report of %s for %s", name, m.account, m.month)}
+			return fmt.Errorf("shown.Repair: %w: RepairOptions.Replaces[%d] is %q, which is neither the creator nor the id of another report of %s for %s", datacite.ErrNotFound, i, name, m.account, m.month)
 		}
 	}
 	var foreign *reports.Summary
@@ -379,16 +390,31 @@ func (m *repair) readStored(ctx context.Context) error {
 		if !p.stored {
 			continue
 		}
-		err := again(ctx, func() error {
-			clear(p.before)
-			clear(p.content)
-			return m.scan(ctx, p)
-		})
-		if err != nil {
+		if err := m.read(ctx, p); err != nil {
 			return err
 		}
 	}
+	for i, p := range m.others {
+		m.others[i] = nil // so that one is held at a time
+		if err := m.read(ctx, p); err != nil {
+			return err
+		}
+		for _, c := range p.before {
+			if c[0].n != 0 || c[1].n != 0 {
+				m.done.Others = append(m.done.Others, &reports.Summary{ID: p.id, Header: p.header})
+				break
+			}
+		}
+	}
 	return nil
+}
+
+func (m *repair) read(ctx context.Context, p *plan) error {
+	return again(ctx, func() error {
+		clear(p.before)
+		clear(p.content)
+		return m.scan(ctx, p)
+	})
 }
 
 func (m *repair) scan(ctx context.Context, p *plan) error {
@@ -584,10 +610,11 @@ func (m *repair) settle(context.Context) error {
 				one.Datasets++
 			}
 		}
+		gone := 0
 		for _, n := range p.content { // stored, and not planned
-			one.Datasets += max(n, 0)
+			gone += max(n, 0)
 		}
-		p.content = nil
+		one.Datasets, p.content = max(one.Datasets, gone), nil
 		m.done.Reports = append(m.done.Reports, one)
 	}
 	m.done.Found = len(m.found)
