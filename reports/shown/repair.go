@@ -39,7 +39,7 @@ type RepairOptions struct {
 	// the report). Zeros that Repair adds are no findings.
 	Warn func(doi string, f reports.Finding)
 
-	Submit  reports.SubmitOptions // how reports are sent; ID, ZeroDropped, CompareOthers and Warn are set by Repair
+	Submit  reports.SubmitOptions // how reports are sent; ID, Warn, ZeroDropped, RefuseLower and CompareOthers are set by Repair
 	Compare Options               // how records are compared; Causes, CreatedBy, Month and LeaveOut are set by Repair
 }
 
@@ -688,7 +688,7 @@ func (m *repair) submit(ctx context.Context) error {
 			continue // a report without datasets, which shows nothing
 		}
 		opts := m.opts.Submit
-		opts.ID, opts.ZeroDropped, opts.CompareOthers, opts.Warn = p.id, true, false, m.warn
+		opts.ID, opts.ZeroDropped, opts.RefuseLower, opts.CompareOthers, opts.Warn = p.id, true, false, false, m.warn
 		var err error
 		if one.Receipt, err = m.reports.Submit(ctx, p.header, m.told(p), &opts); err != nil {
 			return err
