@@ -11,7 +11,8 @@
 // The service stores a report as it was sent, and does not say how its workers count it:
 // they read only a part of each dataset, add up counts that are reported twice, and keep
 // numbers that a corrected report no longer has. [Cause] has the reasons;
-// datacitetest/deployed-usage.md has the rules with their evidence.
+// datacitetest/deployed-usage.md has the rules with their evidence. [Repair] sends what makes
+// records show what was counted.
 package shown
 
 import (

@@ -229,6 +229,32 @@ func TestZerosHaveTheTitleOfTheRecord(t *testing.T) {
 	assert.Equal(t, []reports.Instance{views(0)}, stored.Datasets[1].Performance[0].Instance)
 }
 
+// TestRepairBySpecification: a service that shows numbers of its own gets a 0 for what no report
+// has, once.
+func TestRepairBySpecification(t *testing.T) {
+	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true})
+	a, locks := dataset("10.5072/a", views(5)), t.TempDir()
+	store(t, srv, 1, header("Repository", 10), a, dataset("10.5072/c", views(1)))
+	store(t, srv, 2, header("Renamed Repository", 10), a)
+	put(t, srv, "10.5072/a", series("2025-10", 5, 5), nil)
+	put(t, srv, "10.5072/b", series("2025-10", 4), nil)
+	changes := []string{"Repository: 10.5072/b views 4 -> 0 left", "Repository: 10.5072/c views 1 -> 0 ", "Renamed Repository: 10.5072/a views 5 -> 0 ", "Renamed Repository: 10.5072/b views 4 -> 0 left"}
+	for _, dry := range []bool{true, false} {
+		before := written(srv)
+		r, err := mend(t.Context(), srv, []reports.Dataset{a}, mending(locks, dry, "Renamed Repository"))
+		require.NoError(t, err)
+		assert.Equal(t, changes, said(r))
+		assert.Equal(t, dry, written(srv) == before)
+	}
+	last := written(srv)
+	r, err := mend(t.Context(), srv, []reports.Dataset{a}, mending(locks, false, "Renamed Repository"))
+	require.NoError(t, err)
+	for _, one := range r.Reports {
+		assert.Zero(t, one.Datasets)
+	}
+	assert.Equal(t, last, written(srv))
+}
+
 func TestRepairRefuses(t *testing.T) {
 	a := dataset("10.5072/a", views(5))
 	foreign := func(t *testing.T, srv *datacitetest.Server) {

@@ -502,7 +502,10 @@ func (p *plan) lost(d *Difference) bool {
 // describe makes a dataset of what the record says of it.
 func (m *repair) describe(ctx context.Context, p *plan, name string) ([]byte, error) {
 	r, err := m.dois.Get(ctx, name, nil)
-	if err != nil {
+	switch {
+	case errors.Is(err, datacite.ErrNotFound), errors.Is(err, datacite.ErrInvalidDOI): // a name that no address can have
+		r = &dois.Record{}
+	case err != nil:
 		return nil, fmt.Errorf("shown.Repair: the title of %s, which gets a 0: %w", name, err)
 	}
 	d := &reports.Dataset{
