@@ -25,6 +25,8 @@ type Finding struct {
 	Reason  string // what is wrong, and what would be right
 	Warning bool   // the service accepts it; a fault is what it refuses or silently drops
 	Rule    int    // of datacitetest/deployed-usage.md, for a count that DOI records will not show as it is; 0 for other findings
+
+	Impossible bool // a warning about counts that cannot be, which Submit refuses without AllowImpossible
 }
 
 // String returns the path and the reason.
@@ -275,6 +277,11 @@ func (v *validator) warning(field, reason string) {
 	v.warn(Finding{Path: v.place.path(field), Reason: reason, Warning: true})
 }
 
+// cannotBe warns of counts that Submit refuses.
+func (v *validator) cannotBe(field, reason string) {
+	v.warn(Finding{Path: v.place.path(field), Reason: reason, Warning: true, Impossible: true})
+}
+
 // utf8 names the texts of dataset i that are not UTF-8. The texts that it does not
 // look at have been compared with lists of ASCII words.
 func (v *validator) utf8(i int, d *Dataset) {
@@ -386,6 +393,8 @@ func (v *validator) countries(n *Instance) {
 	case len(n.CountryCounts) == 0:
 	case sum > n.Count && v.possible:
 		v.fault("country-counts", fmt.Sprintf("cannot be: they add up to %d, and the count is %d", sum, n.Count))
+	case sum > n.Count && v.warn != nil:
+		v.cannotBe("country-counts", fmt.Sprintf("add up to %d, and the count is %d", sum, n.Count))
 	case sum != n.Count && v.warn != nil:
 		v.warning("country-counts", fmt.Sprintf("add up to %d, and the count is %d", sum, n.Count))
 	}

@@ -42,7 +42,7 @@ func (v *validator) impossible(d *Dataset, instances []Instance) {
 	switch {
 	case v.possible:
 	case v.warn != nil:
-		report = v.warning
+		report = v.cannotBe
 	default:
 		return
 	}

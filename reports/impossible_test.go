@@ -84,7 +84,7 @@ func TestImpossibleCountsDoNotPass(t *testing.T) {
 			assert.Equal(t, 1, n)
 			var findings []reports.Finding
 			require.NoError(t, submit(&reports.SubmitOptions{AllowImpossible: true, Warn: func(f reports.Finding) { findings = append(findings, f) }}))
-			assert.Contains(t, findings, reports.Finding{Path: "report-datasets[0].performance[0].instance", Reason: `of "10.5072/a" ` + tt.want, Warning: true})
+			assert.Contains(t, findings, reports.Finding{Path: "report-datasets[0].performance[0].instance", Reason: `of "10.5072/a" ` + tt.want, Warning: true, Impossible: true})
 		})
 	}
 }

@@ -32,7 +32,8 @@ const usage = `Compare the usage reports of an account with the numbers that DOI
 
 ACCOUNT is the repository account, such as example.repo. All reports that it has
 sent are read, and all its records listed; a DOI whose numbers differ is read
-again by itself, since lists are a day behind.
+again by itself, since lists are a day behind. usagelog -repair sends what mends
+the differences of a month.
 
 Environment:
   DATACITE_USERNAME, DATACITE_PASSWORD   the account; without it only findable DOIs are

@@ -27,6 +27,7 @@ import (
 	"github.com/datacite-go/datacite-go/reports"
 	"github.com/datacite-go/datacite-go/reports/counter"
 	"github.com/datacite-go/datacite-go/reports/counter/logs"
+	"github.com/datacite-go/datacite-go/reports/shown"
 )
 
 const usage = `Count the accesses in log files, and make the usage report of a month.
@@ -34,6 +35,9 @@ const usage = `Count the accesses in log files, and make the usage report of a m
   usagelog [flags] -month YYYY-MM -name NAME FILE...                 count, and show the counts
   usagelog [flags] -month YYYY-MM -name NAME -o report.json FILE...  and write the report
   usagelog [flags] -month YYYY-MM -name NAME -send -api URL FILE...  and submit it
+  usagelog [flags] -month YYYY-MM -name NAME -repair ACCOUNT -api URL FILE...
+                                    say what makes DOI records show what the logs say;
+                                    with -yes, send it
 
 FILE is a log, plain or compressed with gzip, bzip2 or zstd; "-" is standard input.
 Give the logs of all servers, in any order, and that of the first day of the next month:
@@ -48,9 +52,9 @@ With -format combined, -investigations and -requests find the DOI in the path, a
 first group, or a name whose DOI is in the table of -dois; or -paths has it.
 
 Environment:
-  DATACITE_TOKEN                         with -send: the token for usage reports
-  DATACITE_USERNAME, DATACITE_PASSWORD   optional, with -describe URL: to see registered
-                                         and draft DOIs, too
+  DATACITE_TOKEN                         with -send or -yes: the token for usage reports
+  DATACITE_USERNAME, DATACITE_PASSWORD   optional, with -describe URL and -repair: to see
+                                         registered and draft DOIs, too
   TMPDIR                                 folder for temporary files
   DATACITE_LOCK_DIR                      with -send: folder for locks, the same for all
                                          runs on a machine; /tmp without it
@@ -64,7 +68,8 @@ submitted once: running it again with the same logs changes nothing.
 
 Exit codes:
   0    done
-  1    the submission did not finish; run it again, and it goes on from what is stored
+  1    the submission did not finish; run it again, and it goes on from what is stored;
+       or differences remain that -repair does not mend
   2    the flags, the logs or another file are at fault, a log seems to be missing, or the
        stored report has more; nothing was sent
   3    the service failed; nothing was changed
@@ -125,10 +130,11 @@ func (p *program) explain(ctx context.Context, s *settings, err error) int {
 	}
 	fmt.Fprintln(p.stderr, name, err)
 	stopped, sent := errors.AsType[*reports.SubmitError](err)
+	_, remain := errors.AsType[*remainError](err)
 	_, unverified := errors.AsType[*unverifiedError](err)
 	_, service := errors.AsType[*serviceError](err)
 	switch {
-	case unverified || sent && stopped.State != reports.Untouched || errors.Is(err, reports.ErrBusy):
+	case remain || unverified || sent && stopped.State != reports.Untouched || errors.Is(err, reports.ErrBusy):
 		return 1
 	case errors.Is(err, datacite.ErrUnauthorized), errors.Is(err, datacite.ErrForbidden), errors.Is(err, reports.ErrTokenExpired), errors.Is(err, datacite.ErrInvalid), errors.Is(err, datacite.ErrConflict):
 		return 2
@@ -211,6 +217,8 @@ type settings struct {
 	send, quiet      bool
 	zeroDropped      bool
 	allowLower       bool
+	compareOthers    bool
+	mending          mending
 	unknown          string // DOIs that -describe does not know: keep, leave-out or stop
 	memory           int    // bytes for each thing that is sorted
 }
@@ -242,7 +250,9 @@ func readSettings(args []string, out io.Writer, now time.Time) (*settings, error
 	flags.StringVar(&s.days, "days", "", "`folder` that keeps the counts of days, so that each night only the logs that are new are read")
 	flags.StringVar(&s.output, "o", "", "`file` for the report, as JSON; - is standard output")
 	flags.BoolVar(&s.send, "send", false, "submit the report")
-	flags.StringVar(&s.api, "api", "", "with -send: base `URL` of the service, "+datacite.Test.API+" or "+datacite.Production.API)
+	flags.BoolVar(&s.compareOthers, "compare-others", false, "with -send: read the other reports of the account for that month, and warn of datasets that they have as well; records show the sum")
+	s.mending.addFlags(flags)
+	flags.StringVar(&s.api, "api", "", "with -send or -repair: base `URL` of the service, "+datacite.Test.API+" or "+datacite.Production.API)
 	dropped := flags.String("dropped", "keep", "with -send: numbers of earlier versions that this one lacks, which DOI records continue to show: keep, or zero (send the count 0)")
 	flags.BoolVar(&s.allowLower, "allow-lower", false, "with -send: replace a stored report that has more in some counts, as a correction does")
 	flags.BoolVar(&s.quiet, "quiet", false, "no summary, warnings and progress, unless something goes wrong")
@@ -260,8 +270,8 @@ func readSettings(args []string, out io.Writer, now time.Time) (*settings, error
 		return nil, errors.New("-month and -name are needed; -h shows the flags")
 	case len(words) == 0:
 		return nil, errors.New("no log is given; - is standard input")
-	case s.send != given["api"]:
-		return nil, errors.New("-send and -api belong together: -send -api " + datacite.Test.API)
+	case (s.send || s.mending.account != "") != given["api"]:
+		return nil, errors.New("-send (or -repair) and -api belong together: -send -api " + datacite.Test.API)
 	case *dropped != "keep" && *dropped != "zero":
 		return nil, fmt.Errorf("-dropped is %q, not keep or zero", *dropped)
 	case given["dropped"] && !s.send:
@@ -278,6 +288,9 @@ func readSettings(args []string, out io.Writer, now time.Time) (*settings, error
 		return nil, fmt.Errorf("-gap is %v, less than nothing", s.gap)
 	case s.memory < 1 || s.memory > 2000:
 		return nil, fmt.Errorf("-memory is %d, not between 1 and 2000", s.memory)
+	}
+	if err := s.mending.check(s, given); err != nil {
+		return nil, err
 	}
 	s.memory <<= 20
 	if s.month, err = time.Parse("2006-01", *month); err != nil {
@@ -400,14 +413,21 @@ func (p *program) count(ctx context.Context, s *settings) (err error) {
 	datasets = out.write(totals.add(in.complete(datasets)))
 	var receipt *reports.Receipt
 	warned := &warnings{}
-	if s.send {
+	var repaired *shown.Repaired
+	switch {
+	case s.send:
 		receipt, err = in.send(ctx, client, header, datasets, warned)
-	} else {
+	case s.mending.account != "":
+		repaired, err = in.repair(ctx, p, client, header, datasets, warned)
+	default:
 		err = drain(datasets)
 	}
 	in.meter.clear()
 	if err != nil {
 		warned.print(p.stderr)
+		if repaired != nil { // what was sent before
+			printRepair(p.stderr, repaired, s.mending.yes)
+		}
 		return err
 	}
 	warned.print(in.notes)
@@ -426,17 +446,23 @@ func (p *program) count(ctx context.Context, s *settings) (err error) {
 	if s.quiet && receipt != nil && keptText(receipt) != "" {
 		fmt.Fprintln(p.stderr, "warning:", keptText(receipt))
 	}
+	if repaired != nil {
+		printRepair(summary, repaired, s.mending.yes)
+		if err := remaining(p.stderr, repaired); err != nil {
+			return err
+		}
+	}
 	return printEnd(summary, s, receipt)
 }
 
-// reports is a client of the service to send to; nil without -send.
+// reports is a client of the service to send to; nil if there is none.
 func (p *program) reports(s *settings) (*reports.Client, error) {
-	if !s.send {
+	if !s.send && s.mending.account == "" {
 		return nil, nil
 	}
 	token := p.getenv("DATACITE_TOKEN")
-	if token == "" {
-		return nil, errors.New("-send needs a token in the environment variable DATACITE_TOKEN")
+	if token == "" && (s.send || s.mending.yes) {
+		return nil, errors.New("-send and -yes need a token in the environment variable DATACITE_TOKEN")
 	}
 	return reports.NewClient(datacite.Config{Service: datacite.Service{API: s.api}, Token: token, UserAgent: "usagelog"})
 }

@@ -303,7 +303,7 @@ func printEnd(out io.Writer, s *settings, r *reports.Receipt) (err error) {
 	switch {
 	case s.output != "" && s.output != "-":
 		_, err = fmt.Fprintln(out, "  written to", s.output)
-	case s.output == "" && !s.send:
+	case s.output == "" && !s.send && s.mending.account == "":
 		_, err = fmt.Fprintln(out, "  neither written nor sent; -o writes it, -send submits it")
 	}
 	if r == nil || err != nil {

@@ -23,7 +23,10 @@ func (in *input) send(ctx context.Context, client *reports.Client, header report
 				return
 			}
 		}
-	}, &reports.SubmitOptions{ZeroDropped: in.zeroDropped, RefuseLower: !in.allowLower, Warn: warned.add, Progress: in.meter.sending})
+	}, &reports.SubmitOptions{
+		ZeroDropped: in.zeroDropped, CompareOthers: in.compareOthers, RefuseLower: !in.allowLower,
+		Warn: warned.add, Progress: in.meter.sending,
+	})
 	switch {
 	case broken != nil:
 		return nil, broken

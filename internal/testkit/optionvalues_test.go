@@ -46,7 +46,7 @@ func end[T any](seq iter.Seq2[T, error]) (string, error) {
 }
 
 func usesOfOptions(t *testing.T) map[string]use {
-	doc, wanted := mds.XML([]byte(record)), usageReport(1)
+	doc, wanted, locks := mds.XML([]byte(record)), usageReport(1), t.TempDir()
 	return map[string]use{
 		"dois.GetOptions": {&dois.GetOptions{Include: []string{"client"}}, func(ctx context.Context, srv *datacitetest.Server, o any) (string, error) {
 			r, err := srv.DOIs().Get(ctx, "10.5072/one", o.(*dois.GetOptions))
@@ -94,6 +94,15 @@ func usesOfOptions(t *testing.T) map[string]use {
 		"shown.Options": {&shown.Options{}, func(ctx context.Context, srv *datacitetest.Server, o any) (string, error) {
 			return end(shown.Compare(ctx, srv.Reports(), srv.DOIs(), "example.repo", o.(*shown.Options)))
 		}},
+		"shown.RepairOptions": {&shown.RepairOptions{DryRun: true}, func(ctx context.Context, srv *datacitetest.Server, o any) (string, error) {
+			opts := *o.(*shown.RepairOptions)
+			opts.Submit.LockDir = locks
+			did, err := shown.Repair(ctx, srv.Reports(), srv.DOIs(), "example.repo", wanted.Header, reports.Source(wanted.Datasets), &opts)
+			if err != nil {
+				return "", err
+			}
+			return fmt.Sprint(did.Found), nil
+		}},
 		"counter.Options": {&counter.Options{}, func(ctx context.Context, srv *datacitetest.Server, o any) (string, error) {
 			return end(counter.Count(func(func(counter.Event, error) bool) {}, o.(*counter.Options)))
 		}},
@@ -134,6 +143,7 @@ var harmless = map[string]string{
 	"LockDir":     "an error when a file is made there",
 	"HelpURL":     "checked with the header it goes into",
 	"IfNoneMatch": "matches no record, so the record is returned",
+	"Replaces":    "a name may have a comma, and one without a report is an error",
 	"CreatedBy":   "a name may have a comma, and is compared as a whole",
 }
 

@@ -136,6 +136,10 @@ func functions(s *scene) map[string]reflect.Value {
 		"shown.Compare": reflect.ValueOf(func(ctx context.Context, account string) iter.Seq2[*shown.Difference, error] {
 			return shown.Compare(ctx, s.reports, s.dois, account, nil)
 		}),
+		"shown.Repair": reflect.ValueOf(func(ctx context.Context, account string, h reports.Header, wanted iter.Seq2[reports.Dataset, error]) error {
+			_, err := shown.Repair(ctx, s.reports, s.dois, account, h, wanted, nil)
+			return err
+		}),
 	}
 	for pkg, receiver := range map[string]any{"mds": s.mds, "dois": s.dois, "reports": s.reports} {
 		add(all, pkg+".Client.", receiver)

@@ -38,7 +38,9 @@ func (c *comparison) readReports(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		all = append(all, s)
+		if month := shownMonth(s.Header); month == "" || c.covers(month) || c.covers(headerMonth(s.Header)) {
+			all = append(all, s)
+		}
 	}
 	slices.SortStableFunc(all, func(a, b *reports.Summary) int { return cmp.Compare(a.Header.Created, b.Header.Created) })
 	c.progress.AllReports = len(all)
@@ -62,8 +64,17 @@ func (c *comparison) readReports(ctx context.Context) error {
 	return nil
 }
 
-// attempts is how many times a report is read if the connection breaks.
-const attempts = 3
+// again calls read up to three times if the connection breaks.
+func again(ctx context.Context, read func() error) error {
+	const attempts = 3
+	for n := 1; ; n++ {
+		err := read()
+		if err == nil || n == attempts || !datacite.Temporary(err) {
+			return err
+		}
+		_ = transport.Sleep(ctx, time.Duration(n)*time.Second) // the next attempt finds the end of ctx
+	}
+}
 
 // readReport reads a report. A failed attempt leaves entries behind, so each attempt
 // has its own number.
@@ -73,19 +84,13 @@ func (c *comparison) readReport(ctx context.Context, s *reports.Summary) error {
 	}
 	created, _ := s.Header.Created.Time()
 	before := c.progress.Datasets
-	for n := 1; ; n++ {
+	return again(ctx, func() error {
+		c.progress.Datasets = before
 		c.stored = append(c.stored, stored{id: s.ID, created: created})
 		err := c.scan(ctx, s)
-		if err == nil {
-			return nil
-		}
-		c.stored[len(c.stored)-1].dead = true
-		c.progress.Datasets = before
-		if n == attempts || !datacite.Temporary(err) {
-			return err
-		}
-		_ = transport.Sleep(ctx, time.Duration(n)*time.Second) // the next attempt finds the end of ctx
-	}
+		c.stored[len(c.stored)-1].dead = err != nil
+		return err
+	})
 }
 
 func (c *comparison) scan(ctx context.Context, s *reports.Summary) error {
@@ -242,7 +247,7 @@ func (c *comparison) listRecords(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := c.sort(doi.Key(r.DOI), "", "", "", recordOf(r)); err != nil {
+		if err := c.sort(doi.Key(r.DOI), "", "", "", c.recordOf(r)); err != nil {
 			return err
 		}
 		c.progress.Records++
@@ -261,7 +266,11 @@ type record struct {
 	Downloads dois.Series `json:"d,omitempty"`
 }
 
-func recordOf(r *dois.Record) *record { return &record{r.ViewsOverTime, r.DownloadsOverTime} }
+// recordOf has the months that are compared.
+func (c *comparison) recordOf(r *dois.Record) *record {
+	other := func(n dois.Count) bool { return !c.covers(n.YearMonth) }
+	return &record{slices.DeleteFunc(slices.Clone(r.ViewsOverTime), other), slices.DeleteFunc(slices.Clone(r.DownloadsOverTime), other)}
+}
 
 func (r *record) series(m Metric) dois.Series {
 	switch {
@@ -274,6 +283,9 @@ func (r *record) series(m Metric) dois.Series {
 }
 
 func (c *comparison) add(name, month, as string, e *entry) error {
+	if !c.covers(month) {
+		return nil
+	}
 	return c.sort(name, month, strconv.Itoa(len(c.stored)-1), as, e)
 }
 

@@ -11,7 +11,8 @@
 // The service stores a report as it was sent, and does not say how its workers count it:
 // they read only a part of each dataset, add up counts that are reported twice, and keep
 // numbers that a corrected report no longer has. [Cause] has the reasons;
-// datacitetest/deployed-usage.md has the rules with their evidence.
+// datacitetest/deployed-usage.md has the rules with their evidence. [Repair] sends what makes
+// records show what was counted.
 package shown
 
 import (
@@ -37,6 +38,9 @@ type Options struct {
 	// sent. What the records show of other creators' reports is then Unreported, and so is
 	// what Left is otherwise: which of them it is cannot be told.
 	CreatedBy string
+
+	// Month compares one month, such as "2026-10", and reads only its reports. "" means all.
+	Month string
 
 	// Lag is how long the service may take to process a report, from the end (in UTC) of
 	// the day on which it was created, which is the only time that a report has. Until
@@ -154,6 +158,9 @@ func (c *comparison) check() error {
 	case c.opts.Lag < 0:
 		return &datacite.FieldError{Path: "Options.Lag", Reason: "is negative"}
 	}
+	if _, err := time.Parse("2006-01", c.opts.Month); c.opts.Month != "" && err != nil {
+		return &datacite.FieldError{Path: "Options.Month", Reason: fmt.Sprintf("is %q, not YYYY-MM", c.opts.Month)}
+	}
 	if c.opts.Causes != nil && len(c.opts.Causes) == 0 {
 		return &datacite.FieldError{Path: "Options.Causes", Reason: "is an empty list, of which no difference is; leave it nil to look for all"}
 	}
@@ -193,6 +200,9 @@ func (c *comparison) told(n int) {
 		c.opts.Progress(c.progress)
 	}
 }
+
+// covers reports whether a month is compared.
+func (c *comparison) covers(month string) bool { return c.opts.Month == "" || c.opts.Month == month }
 
 func (c *comparison) looksFor(cause Cause) bool {
 	return c.opts.Causes == nil || slices.Contains(c.opts.Causes, cause)

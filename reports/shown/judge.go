@@ -83,7 +83,7 @@ func (c *comparison) findUnlisted(ctx context.Context, held []*holding) error {
 	}
 	for i := range found.Records {
 		if h := of[doi.Key(found.Records[i].DOI)]; h != nil {
-			h.listed = recordOf(&found.Records[i])
+			h.listed = c.recordOf(&found.Records[i])
 		}
 	}
 	return nil
@@ -216,11 +216,11 @@ func (c *comparison) look(ctx context.Context, name string) (*record, error) {
 		if err != nil || len(found.Records) == 0 {
 			return nil, err
 		}
-		return recordOf(&found.Records[0]), nil
+		return c.recordOf(&found.Records[0]), nil
 	case err != nil:
 		return nil, err
 	}
-	return recordOf(r), nil
+	return c.recordOf(r), nil
 }
 
 // A pair has the reported counts of a DOI, and its record.
