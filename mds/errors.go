@@ -34,7 +34,7 @@ var (
 	// ErrHidden: the DOI is hidden, or nothing shows whether it is, and the change would
 	// make it findable again. EnsureOptions.Show asks for that. Update of package dois
 	// changes a hidden DOI and keeps it hidden. It matches [datacite.ErrNotAllowed], too.
-	ErrHidden error = &transport.Condition{Text: "mds: the change would show a hidden DOI", General: datacite.ErrNotAllowed}
+	ErrHidden error = &transport.Condition{Text: "mds: not changed, as every change makes the DOI findable", General: datacite.ErrNotAllowed}
 	// ErrUnconfirmed: the service accepted a registration, and reading the DOI back
 	// failed or showed something else. The service may be slow.
 	ErrUnconfirmed error = &transport.Condition{Text: "mds: registered, but not read back as written", Passes: true}

@@ -242,7 +242,7 @@ func (r *registration) write(ctx context.Context) (*Registration, error) {
 
 // hidden is the error for a change that would show a DOI.
 func (r *registration) hidden() error {
-	remedy := "set EnsureOptions.Show if it shall be findable; Update of package dois keeps it hidden"
+	remedy := "it is hidden; set EnsureOptions.Show if it shall be findable; Update of package dois keeps it hidden"
 	if r.done.Before != StateRegistered {
 		remedy = "nothing shows whether it is hidden; set Config.Service.API, which does, or EnsureOptions.Show"
 	}

@@ -349,7 +349,7 @@ func TestAHiddenDOIStaysHidden(t *testing.T) {
 			assert.False(t, datacite.Temporary(err))
 			assert.NotErrorIs(t, err, mds.ErrHalfRegistered)
 		}
-		assert.EqualError(t, errTitle, "mds: the change would show a hidden DOI: 10.5072/glacier-7: set EnsureOptions.Show if it shall be findable; Update of package dois keeps it hidden")
+		assert.EqualError(t, errTitle, "mds: not changed, as every change makes the DOI findable: 10.5072/glacier-7: it is hidden; set EnsureOptions.Show if it shall be findable; Update of package dois keeps it hidden")
 		assert.False(t, asked, "nothing is about to be written")
 		assert.Zero(t, puts(srv, since))
 		assert.Equal(t, datacitetest.StateRegistered, srv.State(name))

@@ -160,6 +160,9 @@ func (s settings) register(ctx context.Context, p *program.Program, client *mds.
 		return program.NotAllDone(fmt.Errorf("interrupted; run this again with -doi %s, which may be registered in part", s.doi))
 	case errors.Is(err, datacite.ErrUnclear), errors.Is(err, mds.ErrUnconfirmed):
 		return program.NotAllDone(fmt.Errorf("%w\n%s%s may be registered; run this again with -doi %[3]s", err, where, s.doi))
+	case errors.Is(err, mds.ErrHidden):
+		return program.Wrong(fmt.Errorf("%s%s is hidden, or may be, and registering it would show it; audit -fix changes it and keeps it hidden; "+
+			"-api names the service that knows whether it is hidden", where, s.doi))
 	case err != nil:
 		return err
 	}

@@ -294,3 +294,19 @@ func TestFaults(t *testing.T) {
 	}
 	assert.ErrorIs(t, start(t.Context(), []string{"-doi", "x", "-url", "https://a.example/", "record.xml"}, noEnvironment, &bytes.Buffer{}, &bytes.Buffer{}), datacite.ErrInvalidDOI)
 }
+
+func TestAHiddenDOI(t *testing.T) {
+	srv := datacitetest.NewServer(nil)
+	defer srv.Close()
+	account := map[string]string{"DATACITE_USERNAME": datacitetest.Username, "DATACITE_PASSWORD": datacitetest.Password}
+	registers := func() error {
+		return start(t.Context(), []string{"-live", "-mds", srv.URL, "-api", srv.URL, "-doi", "10.5072/a", "-url", "https://a.example/", "record.xml"},
+			func(name string) string { return account[name] }, &bytes.Buffer{}, &bytes.Buffer{})
+	}
+	require.NoError(t, registers())
+	require.NoError(t, srv.MDS().Hide(t.Context(), "10.5072/a"))
+	err := registers()
+	require.ErrorContains(t, err, "10.5072/a is hidden, or may be, and registering it would show it; audit -fix changes it")
+	assert.NotContains(t, err.Error(), "EnsureOptions", "those are for programs")
+	assert.Equal(t, datacitetest.StateRegistered, srv.State("10.5072/a"))
+}
