@@ -111,6 +111,20 @@ func TestAppendDatasetIsWhatEncodingJSONWrites(t *testing.T) {
 	assert.JSONEq(t, `{"data-type":"","dataset-title":"","publisher-id":[],"dataset-id":[],"publisher":"","performance":[],"platform":""}`, string(got))
 }
 
+// TestMarshalJSONIsThatOfThePlainTypes: Dataset.MarshalJSON encodes its lists at once.
+func TestMarshalJSONIsThatOfThePlainTypes(t *testing.T) {
+	type plain Dataset
+	none := full("none")
+	none.Performance[0].Instance[1].NoCount = true
+	for _, d := range []*Dataset{full("text"), full("<&\u2028"), none} {
+		want, err := json.Marshal(plain(*d))
+		require.NoError(t, err)
+		got, err := json.Marshal(d)
+		require.NoError(t, err)
+		assert.Equal(t, string(want), string(got))
+	}
+}
+
 func TestTextThatJSONCannotCarry(t *testing.T) {
 	for _, text := range []string{"\xff", "cut off \xe2\x82", "\xed\xa0\x80", "a perfectly good title, but for the end\xc0"} {
 		got, err := appendDataset([]byte("before"), &Dataset{Title: text})

@@ -7,11 +7,12 @@
 //
 // Logs and flags are those of usagelog, except for what one machine does before or after:
 // -h lists them. Titles that logs of Dataverse or Dryad have come into the table. If more
-// lines than -bad-lines allows cannot be read, no table is written.
+// lines than -bad-lines allows cannot be read, or logs are missing, no table is written.
 //
 // Without further flags everything runs in this process, on prism, Beam's embedded
-// runner, which is for trials: it holds all events in memory, and takes 19 times as long
-// as usagelog. Any other runner takes the same pipeline. Its machines need to see all files:
+// runner, which is for trials: it holds all events in memory, and costs some 20 times as
+// much as usagelog. Any other runner takes the same pipeline. Its machines need to see all
+// files, except for the lists of user agents:
 //
 //	go run . -runner flink -endpoint localhost:8099 -month 2026-10 -o gs://bucket/counts.csv 'gs://bucket/logs/*'
 //
@@ -26,6 +27,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"time"
 	_ "time/tzdata" // for -zone on machines without a database of time zones
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -77,6 +79,7 @@ var elsewhere = map[string]string{
 	"send": "usagereport sends the table", "api": "usagereport sends the table", "dropped": "usagereport takes it",
 	"describe": "machines would ask the service for the same DOIs; titles come from the logs",
 	"memory":   "the runner decides about the memory of its machines", "quiet": "what was left out is always told",
+	"until": "the table is of a whole month; usagelog counts a part of one", "unknown": "it goes with -describe", "allow-lower": "usagereport decides about it",
 	"timezone": "it is -zone", "json": "it is -format json",
 }
 
@@ -87,6 +90,7 @@ func (j *job) flags(ofBeam *flag.FlagSet) *flag.FlagSet {
 	j.rules.Logs.AddFlags(flags)
 	flags.StringVar(&j.rules.Month, "month", "", "`month` to count, such as 2026-10")
 	flags.StringVar(&j.rules.GeoIP, "geoip", "", "`file` .mmdb with the countries of addresses, which all machines see; no countries without it")
+	flags.DurationVar(&j.rules.Gap, "gap", 24*time.Hour, "refuse logs of a busy server without an access in a `time` as long as this, such as 72h; 0 refuses none")
 	flags.StringVar(&j.robots, "robots", "", "`file` of user agents that are not counted, as COUNTER-Robots publishes it or one pattern a line; that of COUNTER is built in")
 	flags.StringVar(&j.machines, "machines", "", "`file` of user agents that are programs, likewise")
 	flags.StringVar(&j.table, "o", "counts.csv", "`file` for the table of counts")

@@ -267,6 +267,30 @@ func database(t *testing.T) string {
 	return write(t, "countries.mmdb", file.Bytes())
 }
 
+// TestADayIsMissing: the table would look the same with a day less.
+func TestADayIsMissing(t *testing.T) {
+	var log strings.Builder
+	for hour := range 31 * 24 {
+		if hour/24 != 14 {
+			fmt.Fprintf(&log, `{"doi":"10.5072/a","time":"2026-10-%02dT%02d:00:00Z","url":"/a"}`+"\n", 1+hour/24, hour%24)
+		}
+	}
+	j := job{logs: []string{write(t, "events.log", []byte(log.String()))}}
+	for gap, want := range map[time.Duration]string{24 * time.Hour: "none from 2026-10-15T00:00:00Z to 2026-10-16T00:00:00Z", 0: ""} {
+		p, s := beam.NewPipelineWithRoot()
+		j.rules = rules{Month: "2026-10", Gap: gap, Logs: logs.Settings{Format: "json"}}
+		j.table = filepath.Join(t.TempDir(), "counts.csv")
+		j.build(s)
+		_, err := prism.Execute(t.Context(), p)
+		if want != "" {
+			require.ErrorContains(t, err, want)
+			continue
+		}
+		require.NoError(t, err)
+		assert.FileExists(t, j.table)
+	}
+}
+
 // What cannot be read ends the pipeline, with its place, and there is no table.
 func TestFaults(t *testing.T) {
 	const good = `{"doi":"10.5072/a","time":"2026-10-14T10:00:00Z","url":"/a"}` + "\n"
@@ -298,6 +322,7 @@ func TestArguments(t *testing.T) {
 		{[]string{"-paths", list + "2", "a"}, "robots2"},
 		{[]string{"-geoip", list, "a"}, "-geoip: "},
 		{[]string{"-format", "combined", "a"}, "-paths, or -investigations and -requests, are missing"},
+		{[]string{"-until", "2026-10-14", "a"}, "the table is of a whole month"},
 		{[]string{"-send", "a"}, "usagereport sends the table"},
 		{[]string{"-describe", "a"}, "titles come from the logs"},
 		{[]string{"-untold", "a"}, "not defined: -untold"},

@@ -11,6 +11,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -108,15 +109,24 @@ type rules struct {
 	Month            string
 	Robots, Machines []string // patterns; nil means those that are built in
 	GeoIP            string   // name of a file
+	Gap              time.Duration
+}
+
+func (r *rules) period() (reports.Period, error) {
+	month, err := time.Parse("2006-01", r.Month)
+	if err != nil {
+		return reports.Period{}, errors.New("-month has to be a month such as 2026-10")
+	}
+	return reports.Month(month.Year(), month.Month()), nil
 }
 
 // options are those of counting.
 func (r *rules) options() (*counter.Options, error) {
-	month, err := time.Parse("2006-01", r.Month)
+	period, err := r.period()
 	if err != nil {
-		return nil, errors.New("-month has to be a month such as 2026-10")
+		return nil, err
 	}
-	opts := &counter.Options{Period: reports.Month(month.Year(), month.Month()), Summary: &counter.Summary{}}
+	opts := &counter.Options{Period: period, Summary: &counter.Summary{}}
 	if opts.Location, err = logs.ParseLocation(cmp.Or(r.Logs.Zone, "UTC")); err != nil {
 		return nil, fmt.Errorf("-zone: %w", err)
 	}
@@ -137,7 +147,10 @@ func (r *rules) reading(ctx context.Context) (logs.Format, *logs.Options, error)
 	if f, ok := err.(*datacite.FieldError); ok {
 		err = fmt.Errorf("-%s %s", f.Path, f.Reason)
 	}
-	if err != nil || r.GeoIP == "" {
+	if err != nil {
+		return format, opts, err
+	}
+	if opts.Period, err = r.period(); err != nil || r.GeoIP == "" {
 		return format, opts, err
 	}
 	file, err := open(ctx, r.GeoIP)
@@ -342,6 +355,9 @@ func (f *writeFn) check(ctx context.Context, next func(*logs.Summary) bool) erro
 	if err := cmp.Or(all.Check(opts.LeaveOut), f.Rules.Logs.CheckZone(&all)); err != nil {
 		return err
 	}
+	if err := f.Rules.checkGaps(opts, all.Files); err != nil {
+		return err
+	}
 	outcome := map[string]int64{"lines about other pages": all.Other}
 	for _, c := range all.Faults {
 		outcome["lines left out: "+string(c.Class)] = c.Lines
@@ -364,6 +380,23 @@ func (f *writeFn) check(ctx context.Context, next func(*logs.Summary) bool) erro
 	}
 	tell(ctx, outcome)
 	return nil
+}
+
+// checkGaps refuses logs that have nothing of times in which other days have much.
+func (r *rules) checkGaps(opts *logs.Options, files []logs.FileSummary) error {
+	if r.Gap == 0 {
+		return nil
+	}
+	var missing []string
+	for _, s := range logs.Servers(files) {
+		for _, g := range opts.Coverage(r.Gap, &s).Gaps {
+			missing = append(missing, fmt.Sprintf("%s: none from %s to %s", s.Name, g.From.Format(time.RFC3339), g.Until.Format(time.RFC3339)))
+		}
+	}
+	if missing == nil {
+		return nil
+	}
+	return fmt.Errorf("logs seem to be missing, of servers that have accesses on other days; give them, or a longer -gap: %s", strings.Join(missing, "; "))
 }
 
 // tell adds to the counts of what became of events and lines, on all machines.

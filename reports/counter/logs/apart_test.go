@@ -1,0 +1,75 @@
+package logs_test
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/reports"
+	"github.com/datacite-go/datacite-go/reports/counter/logs"
+)
+
+// TestLogsThatAreReadApart: what machines find out about a log each adds up to what one finds
+// out about all.
+func TestLogsThatAreReadApart(t *testing.T) {
+	const bad = "not a line of the log\n"
+	texts := []string{
+		lineAbout("2026-10-14T10:00:00-0400", "10.5072/a", "Old") + bad + bad + bad,
+		lineAbout("2026-10-14T12:00:00-0400", "10.5072/A", "New") + bad + lineAbout("2026-10-14T11:00:00+0200", "10.5072/b", "B"),
+		"# empty\n",
+	}
+	source := func(i int) logs.Source { return logs.FromReader(fmt.Sprint("log ", i), strings.NewReader(texts[i])) }
+	settings := func(sum *logs.Summary, about *logs.Descriptions) *logs.Options {
+		return &logs.Options{Summary: sum, Descriptions: about, LeaveOut: all, Period: reports.Month(2026, 10)}
+	}
+	var together, sum logs.Summary
+	about, apart := &logs.Descriptions{}, &logs.Descriptions{}
+	_, err := collect(logs.Read([]logs.Source{source(0), source(1), source(2)}, logs.Dataverse, settings(&together, about)))
+	require.NoError(t, err)
+	for i := range texts {
+		var one logs.Summary
+		found := &logs.Descriptions{}
+		_, err := collect(logs.Read([]logs.Source{source(i)}, logs.Dataverse, settings(&one, found)))
+		require.NoError(t, err)
+		sum.Add(one)
+		for d, err := range found.All() {
+			require.NoError(t, err)
+			require.NoError(t, apart.Add(d))
+		}
+	}
+	assert.Equal(t, together, sum)
+	assert.Equal(t, int64(4), sum.Faulty)
+	require.ErrorIs(t, sum.Check(logs.LeaveOut{Share: 0.1}), datacite.ErrInvalid)
+	require.NoError(t, sum.Check(logs.LeaveOut{Always: []logs.Class{logs.BadLayout}}))
+
+	var want, got []logs.Description
+	for d := range about.All() {
+		want = append(want, d)
+	}
+	for d := range apart.All() {
+		got = append(got, d)
+	}
+	assert.Equal(t, want, got)
+	require.Len(t, got, 2)
+	assert.Contains(t, got[0].Fields, "New")
+	require.ErrorIs(t, apart.Add(logs.Description{DOI: "10.5072/a", Time: time.Now(), Fields: "a title"}), datacite.ErrInvalid)
+
+	require.ErrorContains(t, (&logs.Settings{}).CheckZone(&sum), "2 of them, the first in log 0, line 1: name the zone of the repository, such as -zone America/New_York; or -zone -04:00")
+	require.NoError(t, (&logs.Settings{Zone: "UTC"}).CheckZone(&sum))
+	_, _, err = (&logs.Settings{DOIs: "handles.csv"}).OptionsFrom(func(name string) (io.ReadCloser, error) {
+		return io.NopCloser(strings.NewReader("name,doi\n1/17,10.5072/a\n")), nil
+	})
+	require.NoError(t, err)
+}
+
+// lineAbout is a line of Dataverse's log.
+func lineAbout(at, name, title string) string {
+	return strings.Join([]string{at, "192.0.2.1", "-", "-", ":guest", "https://data.example.org/dataset.xhtml", "doi:" + name, "-", "-", "Mozilla/5.0",
+		title, "Root", "-", "Doe, Jane", "2024", "1", "-", "-", "2024"}, "\t") + "\n"
+}
