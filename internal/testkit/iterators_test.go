@@ -335,6 +335,13 @@ var loops = map[string]loop{
 		}
 		return over(about.Describe(source(watch, func(i int) reports.Dataset { return report(0).Datasets[i] })))
 	},
+	"logs.Descriptions.All": func(_ context.Context, _ *scene, watch func()) iter.Seq[error] {
+		var about logs.Descriptions
+		if err := last(over(logs.Read([]logs.Source{logs.FromReader("", watched{strings.NewReader(dataverseLog()), watch})}, logs.Dataverse, &logs.Options{Descriptions: &about}))); err != nil {
+			return failed(err)
+		}
+		return over(about.All())
+	},
 	"reports.Group": func(_ context.Context, _ *scene, watch func()) iter.Seq[error] {
 		return over(reports.Group(source(watch, row), nil))
 	},
