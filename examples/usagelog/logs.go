@@ -168,6 +168,9 @@ func (in *input) checkGaps() error {
 	if len(missing) == 0 {
 		return nil
 	}
+	if more := len(missing) - 10; more > 0 {
+		missing = append(missing[:10], fmt.Sprintf("  and %d more", more))
+	}
 	return fmt.Errorf("logs seem to be missing, of servers that have accesses on other days; nothing was written or sent\n%s\n"+
 		"  give them%s, or -gap %dh if nobody came or a server was off", strings.Join(missing, "\n"), shorter, int(longest/time.Hour)+1)
 }

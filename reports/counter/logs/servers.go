@@ -17,11 +17,14 @@ type Server struct {
 
 var (
 	dateInName     = regexp.MustCompile(`[-_./]?(?:19|20)\d\d[-_./]?[01]\d(?:[-_./]?[0-3]\d(?:[-_.T]?[0-2]\d(?:[0-5]\d){0,2})?)?`)
+	numberInName   = regexp.MustCompile(`\d+`)
 	rotationInName = regexp.MustCompile(`(?:\.\d{1,10})?(?:\.(?:gz|bz2|zst))?$`)
 )
 
-// Servers groups logs by what wrote them, in the order of their names. Servers whose logs have the same
-// names are one, so keep them in folders of their own.
+// Servers groups logs by what wrote them, in the order of their names, which may have dates and numbers. Servers
+// whose logs have the same names are one, so keep them in folders of their own. Logs whose
+// names differ in numbers alone, such as access-01.log and access-02.log, are of one server if there are three
+// or more and none begins before the one before it ends; numbers of folders are those of servers.
 func Servers(files []FileSummary) (list []Server) {
 	for _, f := range files {
 		name := rotationInName.ReplaceAllString(f.Name, "")
@@ -32,7 +35,48 @@ func Servers(files []FileSummary) (list []Server) {
 		}
 		list[i].Logs = append(list[i].Logs, f)
 	}
+	return joinNumbered(list)
+}
+
+// joinNumbered joins servers whose names differ in numbers alone, and whose logs follow one another.
+func joinNumbered(servers []Server) (list []Server) {
+	type numbered struct {
+		Server
+		names int
+	}
+	joined := map[string]numbered{}
+	anyNumber := func(name string) string {
+		file := strings.LastIndexAny(name, `/\\`) + 1
+		return name[:file] + numberInName.ReplaceAllString(name[file:], "*")
+	}
+	for _, s := range servers {
+		name := anyNumber(s.Name)
+		all := joined[name]
+		joined[name] = numbered{Server{name, slices.Concat(all.Logs, s.Logs)}, all.names + 1}
+	}
+	for _, s := range servers {
+		all := joined[anyNumber(s.Name)]
+		switch {
+		case all.names < 3 || !all.inTurn():
+			list = append(list, s)
+		case !slices.ContainsFunc(list, func(known Server) bool { return known.Name == all.Name }):
+			list = append(list, all.Server)
+		}
+	}
 	return list
+}
+
+// inTurn tells whether no log begins before the one before it ends. An hour does not count: servers
+// end a request, and rotate, some time after it began.
+func (s *Server) inTurn() bool {
+	logs := slices.DeleteFunc(slices.Clone(s.Logs), func(f FileSummary) bool { return f.First.IsZero() })
+	slices.SortFunc(logs, func(a, b FileSummary) int { return a.First.Compare(b.First) })
+	for i := range logs[min(1, len(logs)):] {
+		if logs[i+1].First.Before(logs[i].Last.Add(-time.Hour)) {
+			return false
+		}
+	}
+	return true
 }
 
 // withoutDates removes dates from a name, but not from longer numbers.

@@ -40,6 +40,26 @@ func TestServers(t *testing.T) {
 	assert.Len(t, logs.Servers([]logs.FileSummary{{Name: "b/x.log"}, {Name: "a/x.log"}, {Name: "b/x.log.1"}}), 2)
 }
 
+// Numbers in names are days, or servers: what follows one another is of one server.
+func TestServersOfNumberedLogs(t *testing.T) {
+	log := func(name string, from, until int) logs.FileSummary {
+		return logs.FileSummary{Name: name, First: time.Date(2026, 10, from, 0, 0, 9, 0, time.UTC), Last: time.Date(2026, 10, until, 0, 0, 7, 0, time.UTC)}
+	}
+	names := func(files ...logs.FileSummary) (names []string) {
+		for _, s := range logs.Servers(files) {
+			names = append(names, fmt.Sprint(s.Name, " ", len(s.Logs)))
+		}
+		return names
+	}
+	assert.Equal(t, []string{"access-*.log 3"}, names(log("access-01.log", 1, 2), log("access-02.log", 2, 3), log("access-03.log", 3, 4)))
+	assert.Equal(t, []string{"access-*.log 3"}, names(log("access-1.log", 1, 2), log("access-9.log", 9, 10), log("access-10.log", 10, 11)), "some are missing")
+	assert.Equal(t, []string{"web1.log 1", "web2.log 1"}, names(log("web1.log", 1, 30), log("web2.log", 1, 30)))
+	assert.Equal(t, []string{"web1/access.log 2", "web2/access.log 1"}, names(log("web1/access.log.1", 1, 14), log("web1/access.log", 14, 30), log("web2/access.log", 1, 30)))
+	assert.Equal(t, []string{"a*.log 3", "a1b.log 1"}, names(log("a1.log", 1, 2), log("a1b.log", 1, 9), log("a2.log", 2, 3), log("a3.log", 3, 4)))
+	assert.Equal(t, []string{"web1.log 1", "web2.log 1"}, names(log("web1.log", 1, 2), log("web2.log", 2, 3)), "two may be two servers")
+	assert.Equal(t, []string{"1/a.log 1", "2/a.log 1", "3/a.log 1"}, names(log("1/a.log", 1, 2), log("2/a.log", 2, 3), log("3/a.log", 3, 4)))
+}
+
 // TestCoverage: days and servers whose logs are missing, and those that had no visitor.
 func TestCoverage(t *testing.T) {
 	october := func(hours func(day, hour int) bool) (lines string) {
