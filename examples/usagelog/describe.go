@@ -91,6 +91,7 @@ type describer struct {
 
 	unknown string // what becomes of datasets of unknown DOIs: keep, leave-out or stop
 	missing int64  // of these
+	left    int64  // investigations of those that are left out
 	first   []string
 }
 
@@ -101,7 +102,7 @@ func (a *describer) warn(out io.Writer) {
 	}
 	become := "in the report without a title, and the service shows counts of registered DOIs only"
 	if a.unknown == "leave-out" {
-		become = "left out"
+		become = "left out, with " + several(a.left, "investigation")
 	}
 	fmt.Fprintf(out, "warning: %s; these datasets are %s\n", a.missingText(), become)
 }
@@ -211,6 +212,7 @@ func (a *describer) fill(ctx context.Context, batch []reports.Dataset) ([]report
 				a.first = append(a.first, d.DatasetID[0].Value)
 			}
 			if a.unknown == "leave-out" {
+				a.left += countsOf(&d)[0]
 				continue
 			}
 		}

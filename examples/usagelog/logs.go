@@ -6,6 +6,8 @@ import (
 	"io"
 	"iter"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -155,11 +157,15 @@ func (in *input) checkGaps() error {
 		return nil
 	}
 	var missing []string
-	longest, shorter := time.Duration(0), ""
-	for _, s := range logs.Servers(in.lines.Files) {
+	longest, shorter, late := time.Duration(0), "", ""
+	servers := logs.Servers(in.lines.Files)
+	for _, s := range servers {
 		for _, g := range in.reading.Coverage(in.gap, &s).Gaps {
 			missing = append(missing, fmt.Sprintf("  %s: none from %s to %s", serverText(&s), g.From.Format(toTheMinute), g.Until.Format(toTheMinute)))
 			longest = max(longest, g.Until.Sub(g.From))
+			if oneOfMany(&s, servers) {
+				late = fmt.Sprintf("\n  %s counts as a server of its own: if it came late, put it with the others of its server", s.Logs[0].Name)
+			}
 			if reports.Day(g.Until.AddDate(0, 0, -1)) == in.period.EndDate && len(missing) == 1 {
 				shorter = fmt.Sprintf(", -until %s", reports.Day(g.From.AddDate(0, 0, -1)))
 			}
@@ -172,7 +178,14 @@ func (in *input) checkGaps() error {
 		missing = append(missing[:10], fmt.Sprintf("  and %d more", more))
 	}
 	return fmt.Errorf("logs seem to be missing, of servers that have accesses on other days; nothing was written or sent\n%s\n"+
-		"  give them%s, or -gap %dh if nobody came or a server was off", strings.Join(missing, "\n"), shorter, int(longest/time.Hour)+1)
+		"  give them%s, or -gap %dh if nobody came or a server was off%s", strings.Join(missing, "\n"), shorter, int(longest/time.Hour)+1, late)
+}
+
+// oneOfMany tells whether the only log of a server is named like the logs in another folder.
+func oneOfMany(s *logs.Server, servers []logs.Server) bool {
+	return len(s.Logs) == 1 && slices.ContainsFunc(servers, func(other logs.Server) bool {
+		return len(other.Logs) > 1 && filepath.Base(other.Name) == filepath.Base(s.Name)
+	})
 }
 
 const toTheMinute = "2006-01-02 15:04"

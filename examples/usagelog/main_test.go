@@ -328,9 +328,12 @@ func TestLogsThatAreMissing(t *testing.T) {
 			"web2.log: none from 2026-10-21 00:00 to 2026-11-01 00:00", []string{"-gap", "265h"}},
 		"a day of daily logs": {map[string]string{"c_2026-10-01.log": day(1), "c_2026-10-02.log": day(2), "c_2026-10-04.log": day(4)},
 			"c.log (3 logs): none from 2026-10-03 00:00 to 2026-10-04 00:00", []string{"-gap", "0"}},
+		"a late log in a folder of its own": {map[string]string{"web1/c_2026-10-01.log": day(1), "web1/c_2026-10-02.log": day(2), "web1/c_2026-10-04.log": day(4), "late/c_2026-10-03.log": day(3)},
+			"late/c_2026-10-03.log: none from 2026-10-01 00:00 to 2026-10-03 00:00", []string{"-gap", "0"}},
 	} {
 		folder, given := t.TempDir(), slices.Clone(month)
 		for file, text := range tt.files {
+			require.NoError(t, os.MkdirAll(filepath.Join(folder, filepath.Dir(file)), 0o755))
 			given = append(given, write(t, folder, file, text))
 		}
 		done := runs(t.Context(), nil, "", given...)
@@ -341,6 +344,8 @@ func TestLogsThatAreMissing(t *testing.T) {
 		assert.Equal(t, 2, done.code, name)
 		assert.Contains(t, done.errors, "logs seem to be missing", name)
 		assert.Contains(t, done.errors, filepath.Join(folder, "")+"/"+tt.says, name)
+		ofItsServer := strings.Contains(done.errors, "put it with the others of its server")
+		assert.Equal(t, strings.HasPrefix(tt.says, "late/"), ofItsServer, done.errors)
 		meant := runs(t.Context(), nil, "", append(given, tt.meant...)...)
 		assert.Equal(t, result{}, meant, name)
 	}
@@ -746,7 +751,7 @@ func TestUnknownDOIs(t *testing.T) {
 
 		without := runs(t.Context(), nil, log.String(), append(given, "-unknown", "leave-out", "-quiet")...)
 		assert.Equal(t, 0, without.code)
-		assert.Equal(t, "warning: -describe does not know 2 DOIs: 10.5072/other, 10.5072/typo; these datasets are left out\n", without.errors)
+		assert.Equal(t, "warning: -describe does not know 2 DOIs: 10.5072/other, 10.5072/typo; these datasets are left out, with 2 investigations\n", without.errors)
 		var report reports.Report
 		require.NoError(t, json.Unmarshal([]byte(without.out), &report))
 		require.Len(t, report.Datasets, 1)

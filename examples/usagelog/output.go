@@ -210,12 +210,7 @@ func (t *totals) addOne(d *reports.Dataset) {
 	if lacks(d) {
 		t.untitled++
 	}
-	u := used{doi: d.DatasetID[0].Value, title: d.Title}
-	for _, p := range d.Performance {
-		for _, i := range p.Instance {
-			u.counts[slices.Index(metrics[:], i.MetricType)] += i.Count
-		}
-	}
+	u := used{doi: d.DatasetID[0].Value, title: d.Title, counts: countsOf(d)}
 	for i, n := range u.counts {
 		t.counts[i] += n
 	}
@@ -228,6 +223,15 @@ func (t *totals) addOne(d *reports.Dataset) {
 		t.most = slices.Insert(t.most, at, u)
 		t.most = t.most[:min(len(t.most), shown)]
 	}
+}
+
+func countsOf(d *reports.Dataset) (all counts) {
+	for _, p := range d.Performance {
+		for _, i := range p.Instance {
+			all[slices.Index(metrics[:], i.MetricType)] += i.Count
+		}
+	}
+	return all
 }
 
 // print prints what became of the lines, and the most used datasets.

@@ -120,6 +120,8 @@ func printRepair(out io.Writer, done *shown.Repaired, yes bool) {
 	switch {
 	case !yes && changed:
 		fmt.Fprintln(out, "\nA rehearsal: nothing was sent; -yes sends it")
+	case !changed && len(done.Remain) > 0:
+		fmt.Fprintln(out, "\nNothing is to be sent, but differences remain: the warnings name them")
 	case !changed:
 		fmt.Fprintln(out, "\nThe reports are stored as they should be; nothing is to be sent")
 	case yes:
