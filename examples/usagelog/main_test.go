@@ -780,27 +780,35 @@ func TestPathsThatSayNothing(t *testing.T) {
 // those that are no dataset, and the log is from west of Greenwich.
 func TestDSpace(t *testing.T) {
 	const item, file, thumbnail = "11111111-aaaa-4bbb-8ccc-000000000001", "22222222-aaaa-4bbb-8ccc-000000000002", "33333333-aaaa-4bbb-8ccc-000000000003"
-	table := write(t, t.TempDir(), "dois.csv", "name,doi\n123456789/17,10.5072/a\n123456789/2,\n"+item+",10.5072/a\n"+file+",10.5072/a\n"+thumbnail+",\n")
+	table := write(t, t.TempDir(), "dois.csv", "name,doi\n123456789/17,10.5072/a\n123456789/17.2,10.5072/a\n123456789/2,\n"+item+",10.5072/a\n"+file+",10.5072/a\n"+thumbnail+",\n")
 	var log strings.Builder
 	for i, path := range []string{
 		"/handle/123456789/17", "/handle/123456789/17/", "/items/" + item, "/items/" + item + "/full", "/entities/publication/" + item, // five views
+		"/handle/123456789/17.2", // a version
 		"/server/api/core/bitstreams/" + file + "/content", "/server/api/core/bitstreams/" + thumbnail + "/content", // a download
 		"/handle/123456789/2", "/browse/title", "/server/api/core/items/" + item + "/thumbnail", // others
 	} {
 		fmt.Fprintf(&log, "data.example.org:443 192.0.2.1 - - [31/Oct/2026:22:%02d:00 -0400] \"GET %s HTTP/1.1\" 200 1 \"-\" \"Mozilla/5.0 (X11)\"\n", i, path)
 	}
 	recipe := args("-zone", "America/New_York", "-format", "combined", "-dois", table,
-		"-investigations", `^/handle/([0-9.]+/[0-9]+)$`, "-investigations", `^/(?:items|entities/[a-z]+)/([0-9a-f-]{36})(?:/full)?$`,
+		"-investigations", `^/handle/([0-9.]+/[0-9.]+)$`, "-investigations", `^/(?:items|entities/[a-z]+)/([0-9a-f-]{36})(?:/full)?$`,
 		"-requests", `^/server/api/core/bitstreams/([0-9a-f-]{36})/content$`, "-")
+	docs, err := os.ReadFile("../../docs/counting.md")
+	require.NoError(t, err)
+	for i, word := range recipe {
+		if strings.HasPrefix(word, "^") {
+			assert.Contains(t, string(docs), recipe[i-1]+" '"+word+"'")
+		}
+	}
 	done := runs(t.Context(), nil, log.String(), recipe...)
 	require.Equal(t, 0, done.code, done.errors)
-	for _, want := range []string{"10 lines", "4 neither investigations nor requests", "6 total investigations", "1 total requests", "1 unique investigations"} {
+	for _, want := range []string{"11 lines", "4 neither investigations nor requests", "7 total investigations", "1 total requests", "1 unique investigations"} {
 		assert.Contains(t, done.out, want)
 	}
 	old := runs(t.Context(), nil, log.String()+strings.ReplaceAll(log.String(), "123456789/17", "123456789/18"), recipe...)
 	assert.Equal(t, 2, old.code)
-	assert.Contains(t, old.errors, `no-dataset: 2 lines`)
-	assert.Contains(t, old.errors, `line 11, path is "/handle/123456789/18", whose dataset is not in the table`)
+	assert.Contains(t, old.errors, `no-dataset: 3 lines`)
+	assert.Contains(t, old.errors, `line 12, path is "/handle/123456789/18", whose dataset is not in the table`)
 }
 
 // TestDescriptionsOfTheLogStay: a record fills in what the log does not have.
