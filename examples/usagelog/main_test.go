@@ -784,7 +784,7 @@ func TestDSpace(t *testing.T) {
 	var log strings.Builder
 	for i, path := range []string{
 		"/handle/123456789/17", "/handle/123456789/17/", "/items/" + item, "/items/" + item + "/full", "/entities/publication/" + item, // five views
-		"/handle/123456789/17.2", // a version
+		"/handle/123456789/17.2",                                                                                    // a version
 		"/server/api/core/bitstreams/" + file + "/content", "/server/api/core/bitstreams/" + thumbnail + "/content", // a download
 		"/handle/123456789/2", "/browse/title", "/server/api/core/items/" + item + "/thumbnail", // others
 	} {
