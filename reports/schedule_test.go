@@ -70,9 +70,9 @@ type trial struct {
 
 func newTrial(t *testing.T, seed uint64, dir string, of []datacitetest.Behaviour) *trial {
 	r := rand.New(rand.NewPCG(seed, 7))
-	late := r.IntN(2) * int(24*time.Hour)
+	late := time.Duration(r.IntN(2)) * 24 * time.Hour
 	srv := datacitetest.NewServer(&datacitetest.Options{
-		NoPort: true, UsageLag: time.Duration(late), Behaviour: cmp.Or(datacitetest.Behaviour(*only), of[r.IntN(len(of))]), WriteTime: time.Duration(r.Int64N(int64(time.Minute))),
+		NoPort: true, UsageLag: late, Behaviour: cmp.Or(datacitetest.Behaviour(*only), of[r.IntN(len(of))]), WriteTime: time.Duration(r.Int64N(int64(time.Minute))),
 		Faults: stalls(rand.New(rand.NewPCG(seed, 8))),
 	})
 	faulty := &faultyNetwork{inner: srv.HTTPClient().Transport, rand: r, rate: r.Float64() * 0.6}

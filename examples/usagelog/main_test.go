@@ -834,11 +834,11 @@ func TestEventsAsJSON(t *testing.T) {
 func TestListsOfAgents(t *testing.T) {
 	folder := t.TempDir()
 	robots, machines := write(t, folder, "robots.txt", "Safari\ncurl\n"), write(t, folder, "machines.json", `[{"pattern":"opera"}]`)
-	log := ""
+	var log strings.Builder
 	for i, agent := range []string{"safari", "curl/8", "Opera"} {
-		log += strings.ReplaceAll(view("2026-10-14T10:01:00Z", fmt.Sprint(i), "10.5072/a"), "Mozilla/5.0 (X11; Linux x86_64)", agent)
+		log.WriteString(strings.ReplaceAll(view("2026-10-14T10:01:00Z", fmt.Sprint(i), "10.5072/a"), "Mozilla/5.0 (X11; Linux x86_64)", agent))
 	}
-	done := runs(t.Context(), nil, log, args("-robots", robots, "-machines", machines, "-o", "-", "-")...)
+	done := runs(t.Context(), nil, log.String(), args("-robots", robots, "-machines", machines, "-o", "-", "-")...)
 	require.Equal(t, 0, done.code, done.errors)
 	assert.Contains(t, done.errors, "1 by robots")
 	assert.Equal(t, 2, strings.Count(done.out, `"machine"`), done.out) // the total and the unique investigations of Opera

@@ -482,7 +482,7 @@ func (p *parser) see(c *chunk, t time.Time, number int) {
 	if t.After(c.last) {
 		c.last = t
 	}
-	if hour := int(sec-p.begin) / 3600; sec >= p.begin && hour < p.hours {
+	if hour := int((sec - p.begin) / 3600); sec >= p.begin && hour < p.hours {
 		if _, known := c.hours[hour]; !known {
 			if c.hours == nil {
 				c.hours = map[int]struct{}{}
