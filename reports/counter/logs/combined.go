@@ -23,39 +23,41 @@ import (
 var Combined = Format{
 	Name:    "combined",
 	Summary: "access log of a web server, in a usual layout or the one that is told",
-	Parser: func(o *Options) (func() ParseLine, error) {
-		if o.Paths == nil {
-			return nil, &datacite.FieldError{Path: "Options.Paths", Reason: "are missing: nothing else says which path is which dataset"}
+	Parser:  readCombined,
+}
+
+func readCombined(o *Options) (func() ParseLine, error) {
+	if o.Paths == nil {
+		return nil, &datacite.FieldError{Path: "Options.Paths", Reason: "are missing: nothing else says which path is which dataset"}
+	}
+	statuses := o.Statuses
+	if statuses == nil {
+		statuses = []int{http.StatusOK, http.StatusPartialContent, http.StatusNotModified}
+	}
+	var texts []string
+	for _, s := range statuses {
+		texts = append(texts, strconv.Itoa(s))
+	}
+	layouts := usual
+	if o.Layout != "" {
+		own, err := readLayout(o.Layout)
+		if err != nil {
+			return nil, err
 		}
-		statuses := o.Statuses
-		if statuses == nil {
-			statuses = []int{http.StatusOK, http.StatusPartialContent, http.StatusNotModified}
+		layouts = []*layout{own}
+	} else if o.Pseudonyms {
+		combined := *usual[0]
+		combined.usual = false
+		layouts = []*layout{&combined}
+	}
+	paths := newPathFinder(o.Paths)
+	return func() ParseLine {
+		w := &webLog{Options: o, layouts: layouts, statuses: texts, paths: paths.reader()}
+		for _, l := range layouts {
+			w.clocks = append(w.clocks, l.time(o))
 		}
-		var texts []string
-		for _, s := range statuses {
-			texts = append(texts, strconv.Itoa(s))
-		}
-		layouts := usual
-		if o.Layout != "" {
-			own, err := readLayout(o.Layout)
-			if err != nil {
-				return nil, err
-			}
-			layouts = []*layout{own}
-		} else if o.Pseudonyms {
-			combined := *usual[0]
-			combined.usual = false
-			layouts = []*layout{&combined}
-		}
-		paths := newPathFinder(o.Paths)
-		return func() ParseLine {
-			w := &webLog{Options: o, layouts: layouts, statuses: texts, paths: paths.reader()}
-			for _, l := range layouts {
-				w.clocks = append(w.clocks, l.time(o))
-			}
-			return w.parse
-		}, nil
-	},
+		return w.parse
+	}, nil
 }
 
 // A webLog reads lines of a web server.

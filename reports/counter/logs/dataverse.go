@@ -15,14 +15,16 @@ import (
 var Dataverse = Format{
 	Name:    "dataverse",
 	Summary: "what Dataverse and Dryad write for counter-processor",
-	Parser: func(o *Options) (func() ParseLine, error) {
-		paths := o.Paths
-		if paths == nil {
-			paths = DataversePaths()
-		}
-		find := newPathFinder(paths)
-		return func() ParseLine { return (&dataverse{Options: o, paths: find.reader()}).parse }, nil
-	},
+	Parser:  readDataverse,
+}
+
+func readDataverse(o *Options) (func() ParseLine, error) {
+	paths := o.Paths
+	if paths == nil {
+		paths = DataversePaths()
+	}
+	find := newPathFinder(paths)
+	return func() ParseLine { return (&dataverse{Options: o, paths: find.reader()}).parse }, nil
 }
 
 // A dataverse reads lines of Dataverse.

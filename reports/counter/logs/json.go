@@ -15,12 +15,14 @@ import (
 var JSON = Format{
 	Name:    "json",
 	Summary: "events as JSON, one a line (package reports/counter, type Event)",
-	Parser: func(o *Options) (func() ParseLine, error) {
-		if o.Paths != nil {
-			return nil, &datacite.FieldError{Path: "Options.Paths", Reason: "have no effect on events as JSON, which say what a request is"}
-		}
-		return func() ParseLine { return parseJSON }, nil
-	},
+	Parser:  readJSON,
+}
+
+func readJSON(o *Options) (func() ParseLine, error) {
+	if o.Paths != nil {
+		return nil, &datacite.FieldError{Path: "Options.Paths", Reason: "have no effect on events as JSON, which say what a request is"}
+	}
+	return func() ParseLine { return parseJSON }, nil
 }
 
 func parseJSON(line string) (e counter.Event, ok bool, err error) {
