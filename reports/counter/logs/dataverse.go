@@ -128,8 +128,16 @@ func readDOI(identifier string) (string, error) {
 	switch {
 	case err == nil:
 		return name, nil
-	case strings.HasPrefix(strings.ToLower(identifier), "hdl:"):
+	case notDOI(identifier) == Handle:
 		return "", &Fault{Class: Handle, Reason: fmt.Sprintf("identifier is %.100q, a handle, and usage is reported of DOIs only", identifier)}
 	}
 	return "", &Fault{Class: NotDOI, Reason: fmt.Sprintf("identifier is %.100q, not a DOI such as doi:10.5072/abc", identifier)}
+}
+
+// notDOI is the class of an identifier that is not a DOI.
+func notDOI(identifier string) Class {
+	if len(identifier) >= len("hdl:") && strings.EqualFold(identifier[:len("hdl:")], "hdl:") {
+		return Handle
+	}
+	return NotDOI
 }

@@ -42,7 +42,7 @@ func parseJSON(line string) (e counter.Event, ok bool, err error) {
 	}
 	err = e.Validate()
 	if f, ok := errors.AsType[*datacite.FieldError](err); ok {
-		class := map[string]Class{"doi": NotDOI, "time": BadTime}[f.Path]
+		class := map[string]Class{"doi": notDOI(e.DOI), "time": BadTime}[f.Path]
 		if class == "" {
 			class = BadValue
 		}

@@ -152,7 +152,7 @@ func (f *pathFinder) find(path string) (t Target, ok bool, err error) {
 	}
 	name, err := doi.Parse(t.DOI)
 	if err != nil {
-		return t, false, &Fault{Class: NotDOI, Reason: fmt.Sprintf("path is %.200q and has %.100q, which is not a DOI", path, t.DOI)}
+		return t, false, &Fault{Class: notDOI(t.DOI), Reason: fmt.Sprintf("path is %.200q and has %.100q, which is not a DOI", path, t.DOI)}
 	}
 	t.DOI = strings.Clone(name) // it is a part of a line
 	return t, true, nil

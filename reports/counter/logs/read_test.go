@@ -518,3 +518,25 @@ func TestEventsAsJSON(t *testing.T) {
 		assert.ErrorContains(t, err, reason)
 	}
 }
+
+// A handle is a class of its own in every format: an administrator may leave out handles, and not DOIs that are misspelt.
+func TestAHandleIsAClassInEveryFormat(t *testing.T) {
+	path := &logs.Paths{Investigations: []*regexp.Regexp{regexp.MustCompile(`^/data/(.+)$`)}}
+	for name, tt := range map[string]struct {
+		format logs.Format
+		line   string
+		paths  *logs.Paths
+	}{
+		"Dataverse": {logs.Dataverse, line("identifier", "hdl:1902.1/11014"), nil},
+		"combined":  {logs.Combined, `192.0.2.1 - - [14/Oct/2026:10:00:00 +0000] "GET /data/hdl:1902.1/11014 HTTP/1.1" 200 1 "-" "M"` + "\n", path},
+		"JSON":      {logs.JSON, `{"doi":"HDL:1902.1/11014","time":"2026-10-14T10:00:00Z","url":"/a"}` + "\n", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var sum logs.Summary
+			for range logs.Read([]logs.Source{logs.FromReader("a.log", strings.NewReader(tt.line))}, tt.format, &logs.Options{Paths: tt.paths, Summary: &sum, LeaveOut: logs.LeaveOut{Always: []logs.Class{logs.Handle}}}) {
+			}
+			require.Len(t, sum.Faults, 1)
+			assert.Equal(t, logs.Handle, sum.Faults[0].Class)
+		})
+	}
+}
