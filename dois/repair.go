@@ -139,7 +139,7 @@ func (c *Client) repairAll(ctx context.Context, diffs []*Difference, dry bool) [
 	for _, d := range diffs {
 		r := done
 		if d.Kind == Extra {
-			r = Repaired{Err: fmt.Errorf("%w: %s is not wanted; hide or delete it yourself, or add it to what is wanted", ErrNoRepair, d.DOI)}
+			r = Repaired{Err: c.core.Shown(fmt.Errorf("%w: %s is not wanted; hide or delete it yourself, or add it to what is wanted", ErrNoRepair, d.DOI))}
 		}
 		r.DOI, r.Difference = d.DOI, d
 		all = append(all, &r)
