@@ -84,6 +84,7 @@ type Fault struct {
 	Reason string // such as: time is "yesterday", not a time such as …
 }
 
+// Error returns the place and the reason of the fault.
 func (f *Fault) Error() string {
 	if f.File == "" {
 		return fmt.Sprintf("line %d, %s", f.Line, f.Reason)
@@ -125,6 +126,7 @@ type FaultsError struct {
 // Is matches [datacite.ErrInvalid].
 func (e *FaultsError) Is(target error) bool { return target == datacite.ErrInvalid }
 
+// Error returns how many lines cannot be read, by class, with the first places.
 func (e *FaultsError) Error() string {
 	faulty := int64(0)
 	for _, c := range e.Faults {
