@@ -21,7 +21,7 @@ import (
 var binaries = flag.Bool("binaries", false, "build the programs, and run them as their users do")
 
 // programs are those that are built and run here; each has an entry in uses.
-var programs = []string{"audit", "harvest", "quickstart", "register", "sandbox", "search", "usagecheck", "usagereport"}
+var programs = []string{"audit", "harvest", "quickstart", "register", "usagecheck", "usagereport"}
 
 // A use is a call of a program.
 type use struct {
@@ -65,19 +65,6 @@ var uses = map[string][]use{
 		{args: "-live -wait -mds %MDS% -url https://a.example/ record.json", code: 2, says: "-wait needs -resolver"},
 		{args: "-live -mds %MDS% -doi 10.9999/a -url https://a.example/ record.json", code: 1, says: "run this again with -doi 10.9999/a"},
 		{args: "-live -mds http://127.0.0.1:1 -doi 10.5072/a -url https://a.example/ record.json", code: 3, says: "connection refused"},
-	},
-	"sandbox": { // what ends by itself
-		{args: "-rules", prints: "# Metadata store as deployed"},
-		{args: "-fault PUT", code: 2, says: "write it as"},
-		{args: "-addr nowhere:http:x", code: 2, says: "address"},
-		{args: "-load missing.jsonl", code: 2, says: "missing.jsonl"},
-	},
-	"search": {
-		{args: "-api %API% -format jsonl", prints: "10.5072/a", says: " records"},
-		{args: "-api %API% -quiet -format jsonl", prints: "10.5072/a"},
-		{args: "-api %API% -sort newest", code: 2, says: "-sort \"newest\" is not one of name, "},
-		{args: "-api %API% -unknown", code: 2, says: "-h shows the flags"},
-		{args: "-api http://127.0.0.1:1 -format jsonl", code: 3, says: "connection refused"},
 	},
 	"usagecheck": {
 		{args: "-api %API% -format csv example.repo", prints: "doi,month,metric,", says: "no number differs"},

@@ -16,6 +16,7 @@ const (
 	Reading  = "read"
 	Writing  = "write"
 	Counting = "usage"
+	Testing  = "test"
 	Settings = "settings"
 )
 
@@ -38,7 +39,8 @@ independent of DataCite.`,
 	root.SetErr(s.Stderr)
 	root.AddGroup(
 		&cobra.Group{ID: Reading, Title: "Find and read:"}, &cobra.Group{ID: Writing, Title: "Register and correct:"},
-		&cobra.Group{ID: Counting, Title: "Count usage:"}, &cobra.Group{ID: Settings, Title: "Set up:"},
+		&cobra.Group{ID: Counting, Title: "Count usage:"}, &cobra.Group{ID: Testing, Title: "Try and test:"},
+		&cobra.Group{ID: Settings, Title: "Set up:"},
 	)
 	root.SetHelpCommandGroupID(Settings)
 	root.SetCompletionCommandGroupID(Settings)

@@ -42,6 +42,11 @@ func Interrupted(format string, args ...any) error {
 	return coded{fmt.Errorf("interrupted; "+format, args...), ExitInterrupted}
 }
 
+// Exit is an error with another program's exit code. Nothing is printed for it.
+func Exit(code int) error { return coded{errSaid, code} }
+
+var errSaid = errors.New("standard error says what failed")
+
 // IsInterrupted reports whether a signal ended the run.
 func IsInterrupted(err error) bool { return err != nil && Code(err) == ExitInterrupted }
 

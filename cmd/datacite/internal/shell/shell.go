@@ -65,7 +65,7 @@ func (s *Shell) Run(ctx context.Context, makers ...Maker) int {
 	if err == nil || IsInterrupted(err) {
 		err = errors.Join(err, s.output)
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, errSaid) {
 		s.Warn("datacite: %s", message(err))
 	}
 	return Code(err)

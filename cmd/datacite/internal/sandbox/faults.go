@@ -1,4 +1,4 @@
-package main
+package sandbox
 
 import (
 	"errors"
@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/datacitetest"
 )
 
@@ -35,51 +36,64 @@ func (r route) faults() datacitetest.Faults {
 	}).When(r.fits)
 }
 
-// routes are a flag that may be repeated.
+// routes are those of a run.
 type routes []route
 
+// readRoutes reads faults such as "PUT /metadata=503", and the names of interfaces that are down.
+func readRoutes(chosen, down []string) (all routes, err error) {
+	for _, text := range chosen {
+		one, err := readRoute(text)
+		if err != nil {
+			return nil, fmt.Errorf("--fault %q: %w", text, err)
+		}
+		all = append(all, one)
+	}
+	for _, name := range down {
+		paths, found := interfaces[name]
+		if !found {
+			return nil, fmt.Errorf("--down: %w", shell.NotOne(name, []string{"mds", "dois", "reports"}))
+		}
+		for _, path := range paths {
+			all = append(all, route{path: path, fault: datacitetest.Fault{Kind: datacitetest.Status, Status: http.StatusServiceUnavailable}})
+		}
+	}
+	return all, nil
+}
+
+var interfaces = map[string][]string{
+	"mds": {"/doi", "/metadata", "/media"}, "dois": {"/dois"}, "reports": {"/reports"},
+}
+
 // faults are those of the first route that fits.
-func (r *routes) faults() (all datacitetest.Faults) {
-	for _, one := range *r {
+func (r routes) faults() (all datacitetest.Faults) {
+	for _, one := range r {
 		all = all.Or(one.faults())
 	}
 	return all
 }
 
-func (r *routes) String() string {
-	var paths []string
-	for _, one := range *r {
-		paths = append(paths, one.path)
-	}
-	return strings.Join(paths, ", ")
-}
-
-func (r *routes) Set(text string) error {
+func readRoute(text string) (one route, err error) {
 	at := strings.LastIndexByte(text, '=') // a name may have one, too
 	if at < 0 {
-		return errors.New(`write it as "PUT /metadata=503"`)
+		return one, errors.New(`write it as "PUT /metadata=503"`)
 	}
-	var one route
 	where, what := strings.TrimSpace(text[:at]), strings.TrimSpace(text[at+1:])
 	if method, path, found := strings.Cut(where, " "); found {
 		one.method, where = strings.ToUpper(method), strings.TrimSpace(path)
 	}
 	if !strings.HasPrefix(where, "/") {
-		return fmt.Errorf("the path %q does not begin with /", where)
+		return one, fmt.Errorf("the path %q does not begin with /", where)
 	}
 	one.path = strings.TrimRight(where, "/")
 	if times, rest, found := strings.Cut(what, "*"); found {
 		n, err := strconv.Atoi(times)
 		if err != nil || n < 1 {
-			return fmt.Errorf("%q is not how often, from 1 up", times)
+			return one, fmt.Errorf("%q is not how often, from 1 up", times)
 		}
 		one.most, what = n, rest
 	}
-	var err error
-	if one.fault, err = readFault(what); err == nil {
-		*r = append(*r, one)
-	}
-	return err
+	one.fault, err = readFault(what)
+	return one, err
 }
 
 var connectionFaults = []datacitetest.FaultKind{datacitetest.DropBefore, datacitetest.DropDuring, datacitetest.DropAfter, datacitetest.CutResponse}
@@ -105,24 +119,4 @@ func readFault(text string) (datacitetest.Fault, error) {
 		kind = datacitetest.StatusAfter
 	}
 	return datacitetest.Fault{Kind: kind, Status: status}, nil
-}
-
-// down is the routes of interfaces that are down, a flag that may be repeated.
-type down routes
-
-var interfaces = map[string][]string{
-	"mds": {"/doi", "/metadata", "/media"}, "dois": {"/dois"}, "reports": {"/reports"},
-}
-
-func (d *down) String() string { return (*routes)(d).String() }
-
-func (d *down) Set(name string) error {
-	paths, found := interfaces[name]
-	if !found {
-		return errors.New("it is mds, dois or reports")
-	}
-	for _, path := range paths {
-		*d = append(*d, route{path: path, fault: datacitetest.Fault{Kind: datacitetest.Status, Status: http.StatusServiceUnavailable}})
-	}
-	return nil
 }

@@ -1,4 +1,4 @@
-package main
+package sandbox
 
 import (
 	"bufio"
@@ -20,26 +20,26 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/datacitetest"
-	"github.com/datacite-go/datacite-go/internal/program"
 	"github.com/datacite-go/datacite-go/mds"
 	"github.com/datacite-go/datacite-go/reports"
 )
 
-// call runs the program to its end.
+// call runs the command to its end.
 func call(ctx context.Context, out, notes io.Writer, args ...string) (code int) {
-	p := &program.Program{Name: "sandbox", Args: args, Stdout: out, Stderr: notes}
-	return p.Run(ctx, run)
+	s := &shell.Shell{Args: append([]string{"sandbox"}, args...), Getenv: func(string) string { return "" }, Stdin: strings.NewReader(""), Stdout: out, Stderr: notes}
+	return s.Run(ctx, Command)
 }
 
-// start runs the program, and returns the address of the service and what stops it.
+// start runs the command, and returns the address of the service and what stops it.
 func start(t *testing.T, args ...string) (address string, stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	out, in := io.Pipe()
 	ended := make(chan int, 1)
 	go func() {
-		ended <- call(ctx, in, io.Discard, append([]string{"-addr", "127.0.0.1:0"}, args...)...)
+		ended <- call(ctx, in, io.Discard, append([]string{"--listen", "127.0.0.1", "--port", "0"}, args...)...)
 		in.Close()
 	}()
 	lines := bufio.NewScanner(out)
@@ -66,7 +66,7 @@ func get(t *testing.T, address string) (status int, body string) {
 // register makes a findable DOI, as the welcome tells.
 func register(t *testing.T, address, name string) {
 	t.Helper()
-	record, err := os.ReadFile("../../testdata/records/minimal.xml")
+	record, err := os.ReadFile("../../../../testdata/records/minimal.xml")
 	require.NoError(t, err)
 	client, err := mds.NewClient(datacite.Config{Service: datacite.Service{MDS: address}, Username: datacitetest.Username, Password: datacitetest.Password})
 	require.NoError(t, err)
@@ -92,48 +92,74 @@ func TestSandboxRefusesWhatItCannotUse(t *testing.T) {
 	stopped, stop := context.WithCancel(t.Context())
 	stop() // what is taken all the same ends at once
 	for wrong, args := range map[string][]string{
-		`no behaviour "odd"`:             {"-behaviour", "odd"},
-		"address":                        {"-addr", "nowhere:http:x"},
-		"not defined: -port":             {"-port", "1"},
-		"-addr is given and empty":       {"-addr", ""},
-		"-behaviour is given and empty":  {"-behaviour="},
-		"there is no fault \"600\"":      {"-fault", "PUT /metadata=600"},
-		"write it as \"PUT /metadata":    {"-fault", "PUT /metadata"},
-		"does not begin with /":          {"-fault", "PUT metadata=503"},
-		"how often":                      {"-fault", "PUT /metadata=0*503"},
-		"behind does not go with":        {"-fault", "/metadata=behind", "-behaviour", "documented"},
-		"it is mds, dois or reports":     {"-down", "store"},
-		"-resolve-delay is a time":       {"-resolve-delay", "-1s"},
-		`"here" is not a flag`:           {"here", "-addr", ":0"},
-		"it goes from 0 to 1":            {"-faults", "2"},
-		"-faults is NaN":                 {"-faults", "NaN"},
-		"-behaviour documented has none": {"-lag", "1s", "-behaviour", "documented"},
-		"-usage-lag is a time from 0 up": {"-usage-lag", "-1s"},
-		"NAME:PASSWORD:PREFIX":           {"-account", "OTHER.REPO"},
-		"example.repo is there twice":    {"-account", "example.repo:secret:10.1111"},
-		"no such file":                   {"-load", "nowhere.jsonl"},
-		"after 1 records":                {"-load", broken},
-		"datacitetest.Restore":           {"-state", broken},
+		`"odd" is not one of deployed, documented`:         {"--behaviour", "odd"},
+		"--port 0 takes a free port":                       {"--listen", "nowhere:x"},
+		"--port is 70000":                                  {"--port", "70000"},
+		"has no flag --prot; did you mean --port?":         {"--prot", "1"},
+		"--listen is given and empty":                      {"--listen", ""},
+		"there is no fault \"600\"":                        {"--fault", "PUT /metadata=600"},
+		"write it as \"PUT /metadata":                      {"--fault", "PUT /metadata"},
+		"does not begin with /":                            {"--fault", "PUT metadata=503"},
+		"how often":                                        {"--fault", "PUT /metadata=0*503"},
+		"behind does not go with":                          {"--fault", "/metadata=behind", "--behaviour", "documented"},
+		`--down: "store" is not one of mds, dois, reports`: {"--down", "store"},
+		"--resolve-delay is a time":                        {"--resolve-delay", "-1s"},
+		`"here" is not a flag; a command goes after --`:    {"here", "--port", "0"},
+		"--random-faults is 2; it goes from 0 to 1":        {"--random-faults", "2"},
+		"--random-faults is NaN":                           {"--random-faults", "NaN"},
+		"--behaviour documented has none":                  {"--lag", "1s", "--behaviour", "documented"},
+		"--usage-lag is a time from 0 up":                  {"--usage-lag", "-1s"},
+		"NAME:PASSWORD:PREFIX":                             {"--account", "OTHER.REPO"},
+		"example.repo is there twice":                      {"--account", "example.repo:secret:10.1111"},
+		"is not a host name":                               {"--host", "http://sandbox.test"},
+		"no such file":                                     {"--load", "nowhere.jsonl"},
+		"after 1 records":                                  {"--load", broken},
+		"datacitetest.Restore":                             {"--state", broken},
+		"no/address: no such file":                         {"--address-file", "no/address", "--port", "0"},
+		`exec: "no-such-program": `:                        {"--", "no-such-program"},
 	} {
 		var out, notes strings.Builder
-		assert.Equal(t, program.ExitWrong, call(stopped, &out, &notes, args...), wrong)
+		assert.Equal(t, shell.ExitWrong, call(stopped, &out, &notes, args...), wrong)
 		assert.Contains(t, notes.String(), wrong)
 		assert.Empty(t, out.String(), wrong)
 	}
 }
 
-func TestSandboxShowsItsUsage(t *testing.T) {
-	var out, notes strings.Builder
-	require.Zero(t, call(t.Context(), &out, &notes, "-h"))
-	assert.Empty(t, notes.String())
-	for _, part := range []string{usage, "-addr host:port", "-behaviour", "-account NAME:PASSWORD", "-fault \"METHOD", "-down interface", "-faults share", "-resolve-delay", "-quiet", "Exit codes", "-lag", "-usage-lag", "-load file", "-state file", "-rules"} {
-		assert.Contains(t, out.String(), part)
+// A command finds the service in its environment, and its exit code is that of the sandbox.
+func TestSandboxForACommand(t *testing.T) {
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip("needs a shell")
 	}
+	var out, notes strings.Builder
+	code := call(t.Context(), &out, &notes, "--", "sh", "-c", "echo $DATACITE_SERVICE $DATACITE_USERNAME $DATACITE_PASSWORD $DATACITE_TOKEN; exit 7")
+	assert.Equal(t, 7, code)
+	assert.Regexp(t, `^http://127\.0\.0\.1:\d+ `+datacitetest.Username+` `+datacitetest.Password+` \S+\n$`, out.String())
+	assert.Empty(t, notes.String())
+
+	ctx, interrupt := context.WithCancel(t.Context())
+	in, said := io.Pipe()
+	go func() {
+		_, _ = bufio.NewReader(in).ReadString('\n') // it has begun
+		interrupt()
+	}()
+	assert.Equal(t, shell.ExitInterrupted, call(ctx, said, io.Discard, "--", "sh", "-c", "trap 'exit 130' INT; echo begun; while :; do sleep 0.01; done"))
+}
+
+// Scripts read the address from a file, or from the first line.
+func TestSandboxSaysWhereItIs(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "address")
+	address, stop := start(t, "--address-file", file, "--json")
+	defer stop()
+	address = strings.TrimRight(strings.SplitN(address, `"`, 2)[0], `",`)
+	assert.Eventually(t, func() bool {
+		text, err := os.ReadFile(file)
+		return err == nil && string(text) == address+"\n"
+	}, 20*time.Second, time.Millisecond)
 }
 
 func TestSandboxPrintsTheRules(t *testing.T) {
 	var out strings.Builder
-	require.Zero(t, call(t.Context(), &out, io.Discard, "-rules"))
+	require.Zero(t, call(t.Context(), &out, io.Discard, "--rules"))
 	for _, title := range []string{"# Usage reports as deployed", "# Metadata store as deployed", "| Evidence |"} {
 		assert.Contains(t, out.String(), title)
 	}
@@ -147,10 +173,10 @@ func TestSandboxKeepsItsState(t *testing.T) {
 {"id":"10.5072/record","type":"dois","attributes":{"doi":"10.5072/record","state":"registered"}}
 {"data":[{"attributes":{"doi":"10.5072/page"}}],"meta":{}}
 `), 0o600))
-	address, stop := start(t, "-state", state, "-load", seed)
+	address, stop := start(t, "--state", state, "--load", seed)
 	register(t, address, "10.5072/mine")
 	stop()
-	address, stop = start(t, "-state", state)
+	address, stop = start(t, "--state", state)
 	defer stop()
 	for _, name := range []string{"line", "page", "mine"} {
 		status, _ := get(t, address+"/dois/10.5072/"+name)
@@ -168,7 +194,7 @@ func TestSandboxKeepsItsState(t *testing.T) {
 // A killed program has lost no more than the last second.
 func TestSandboxSavesAsItGoes(t *testing.T) {
 	state := filepath.Join(t.TempDir(), "state.json")
-	address, stop := start(t, "-state", state)
+	address, stop := start(t, "--state", state)
 	defer stop()
 	register(t, address, "10.5072/mine")
 	assert.Eventually(t, func() bool {
@@ -178,7 +204,7 @@ func TestSandboxSavesAsItGoes(t *testing.T) {
 }
 
 func TestSandboxFaultsAndAccounts(t *testing.T) {
-	address, stop := start(t, "-faults", "1", "-account", "OTHER.REPO:secret:10.1111,10.2222")
+	address, stop := start(t, "--random-faults", "1", "--account", "OTHER.REPO:secret:10.1111,10.2222")
 	defer stop()
 	_, page := get(t, address)
 	assert.Contains(t, page, "Sandbox", "the page does not fail")
@@ -197,7 +223,7 @@ func TestSandboxFaultsAndAccounts(t *testing.T) {
 	assert.NotZero(t, failed)
 	stop()
 
-	address, stop = start(t, "-account", "OTHER.REPO:secret:10.1111,10.2222")
+	address, stop = start(t, "--account", "OTHER.REPO:secret:10.1111,10.2222")
 	defer stop()
 	client, err := mds.NewClient(datacite.Config{Service: datacite.Service{MDS: address}, Username: "OTHER.REPO", Password: "secret"})
 	require.NoError(t, err)
@@ -244,7 +270,7 @@ func TestSandboxShowsUsage(t *testing.T) {
 func TestSandboxPage(t *testing.T) {
 	odd := filepath.Join(t.TempDir(), "odd.jsonl")
 	require.NoError(t, os.WriteFile(odd, []byte(`{"doi":"10.5072/<b>#'q'"}`), 0o600))
-	address, stop := start(t, "-load", odd)
+	address, stop := start(t, "--load", odd)
 	defer stop()
 	_, page := get(t, address)
 	register(t, address, "10.5072/glacier")
@@ -275,7 +301,7 @@ func TestSandboxPage(t *testing.T) {
 
 // The programs of docs/sandbox.md run, each on both behaviours.
 func TestProgramsOfOtherLanguages(t *testing.T) {
-	page, err := os.ReadFile("../../docs/sandbox.md")
+	page, err := os.ReadFile("../../../../docs/sandbox.md")
 	require.NoError(t, err)
 	for _, behaviour := range []string{"documented", "deployed"} {
 		t.Run(behaviour, func(t *testing.T) { runPrograms(t, string(page), behaviour) })
@@ -283,7 +309,7 @@ func TestProgramsOfOtherLanguages(t *testing.T) {
 }
 
 func runPrograms(t *testing.T, page, behaviour string) {
-	address, stop := start(t, "-behaviour", behaviour)
+	address, stop := start(t, "--behaviour", behaviour)
 	defer stop()
 	for _, p := range []struct{ language, command, file, want string }{
 		{"python", "python3", "try.py", "findable\n"},
@@ -313,12 +339,11 @@ func TestSandboxWarnsOfOtherMachines(t *testing.T) {
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
 	for address, warns := range map[string]bool{
-		"localhost:0": false, "127.0.0.1:0": false, "127.9.9.9:0": false, "[::1]:0": false,
-		":0": true, "0.0.0.0:0": true, "[::]:0": true,
+		"localhost": false, "127.0.0.1": false, "127.9.9.9": false, "::1": false, "0.0.0.0": true, "::": true,
 	} {
 		var notes strings.Builder
-		code := call(stopped, io.Discard, &notes, "-addr", address)
-		if address == "[::1]:0" && code != 0 {
+		code := call(stopped, io.Discard, &notes, "--listen", address, "--port", "0")
+		if address == "::1" && code != 0 {
 			continue // a machine without IPv6
 		}
 		require.Zero(t, code, address)
@@ -332,7 +357,7 @@ func TestSandboxWarnsOfOtherMachines(t *testing.T) {
 // A page of another host can use neither the service nor the pages about it, which show what it
 // holds and its token.
 func TestSandboxServesNoPagesOfOtherHosts(t *testing.T) {
-	address, stop := start(t, "-host", "sandbox.test", "-host", "other.test")
+	address, stop := start(t, "--host", "sandbox.test", "--host", "other.test")
 	defer stop()
 	for _, path := range []string{"/", "/dois", "/sandbox/record?doi=10.5072/a"} {
 		for _, tt := range []struct {
@@ -358,12 +383,9 @@ func TestSandboxServesNoPagesOfOtherHosts(t *testing.T) {
 				continue
 			}
 			assert.Equal(t, tt.refused, res.StatusCode, "%s %v", path, tt)
-			assert.Contains(t, string(text), "sandbox -host")
+			assert.Contains(t, string(text), "--host")
 		}
 	}
-	var notes strings.Builder
-	assert.NotZero(t, call(t.Context(), io.Discard, &notes, "-host", "http://sandbox.test"))
-	assert.Contains(t, notes.String(), "write it as a host name")
 }
 
 // What is under way when it is stopped is answered.
@@ -401,19 +423,19 @@ func TestSandboxFaultsByRoute(t *testing.T) {
 		request string
 		want    []int // of the same request, one after the other; 0: dropped
 	}{
-		{[]string{"-fault", "GET /dois=503"}, "GET /dois", []int{503, 503}},
-		{[]string{"-fault", "get /dois=2*502"}, "GET /dois", []int{502, 502, 200}},
-		{[]string{"-fault", "POST /dois=503"}, "GET /dois", []int{200}},
-		{[]string{"-fault", "/doi=503"}, "GET /dois", []int{200}},
-		{[]string{"-fault", "/metadata=504-after"}, "GET /metadata/10.5072/a=b", []int{504}},
-		{[]string{"-fault", "/metadata/10.5072/A=B=500"}, "GET /metadata/10.5072/a=b", []int{500}},
-		{[]string{"-fault", "/dois=drop-before"}, "GET /dois", []int{0}},
-		{[]string{"-fault", "/dois=1ms"}, "GET /dois", []int{200}},
-		{[]string{"-fault", "/dois=1*503", "-fault", "/dois=1*500"}, "GET /dois", []int{503, 500, 200}},
-		{[]string{"-fault", "/metadata=behind"}, "GET /metadata/10.5072/a", []int{403}},
-		{[]string{"-down", "mds"}, "GET /media/10.5072/a", []int{503}},
-		{[]string{"-down", "mds"}, "GET /dois", []int{200}},
-		{[]string{"-down", "dois", "-down", "reports"}, "GET /reports", []int{503}},
+		{[]string{"--fault", "GET /dois=503"}, "GET /dois", []int{503, 503}},
+		{[]string{"--fault", "get /dois=2*502"}, "GET /dois", []int{502, 502, 200}},
+		{[]string{"--fault", "POST /dois=503"}, "GET /dois", []int{200}},
+		{[]string{"--fault", "/doi=503"}, "GET /dois", []int{200}},
+		{[]string{"--fault", "/metadata=504-after"}, "GET /metadata/10.5072/a=b", []int{504}},
+		{[]string{"--fault", "/metadata/10.5072/A=B=500"}, "GET /metadata/10.5072/a=b", []int{500}},
+		{[]string{"--fault", "/dois=drop-before"}, "GET /dois", []int{0}},
+		{[]string{"--fault", "/dois=1ms"}, "GET /dois", []int{200}},
+		{[]string{"--fault", "/dois=1*503", "--fault", "/dois=1*500"}, "GET /dois", []int{503, 500, 200}},
+		{[]string{"--fault", "/metadata=behind"}, "GET /metadata/10.5072/a", []int{403}},
+		{[]string{"--down", "mds"}, "GET /media/10.5072/a", []int{503}},
+		{[]string{"--down", "mds"}, "GET /dois", []int{200}},
+		{[]string{"--down", "dois", "--down", "reports"}, "GET /reports", []int{503}},
 	} {
 		address, stop := start(t, tt.args...)
 		method, path, _ := strings.Cut(tt.request, " ")
@@ -434,7 +456,7 @@ func TestSandboxFaultsByRoute(t *testing.T) {
 
 // Waiting for a DOI works, with the resolver of the sandbox.
 func TestSandboxResolves(t *testing.T) {
-	address, stop := start(t, "-resolve-delay", "300ms")
+	address, stop := start(t, "--resolve-delay", "300ms")
 	defer stop()
 	resolver := &mds.HTTPResolver{BaseURL: address + resolverPath}
 	const odd = "10.5072/a_b(c);d/e"
@@ -453,7 +475,7 @@ func TestSandboxFindsRecords(t *testing.T) {
 	require.NoError(t, os.WriteFile(seed, []byte(`{"doi":"10.5072/ice","titles":[{"title":"Glacier <i>length</i>"}],"url":"javascript:alert(1)","state":"registered"}
 {"doi":"10.5072/sea","titles":[{"title":"Tides"}],"url":"https://repo.example.org/tides","created":"2026-11-02T08:09:10Z","creators":[{"name":"Lovelace, Ada"}]}
 `), 0o600))
-	address, stop := start(t, "-load", seed)
+	address, stop := start(t, "--load", seed)
 	defer stop()
 	for filter, want := range map[string][]bool{
 		"": {true, true}, "glacier": {true, false}, "TIDES": {false, true}, "example.org+findable": {false, true}, "registered": {true, false},
