@@ -29,7 +29,7 @@ var Known = []Setting{
 		_, err := Parse(value)
 		return err
 	}},
-	{"contact", "DATACITE_CONTACT", "your mail address, which DataCite asks for; it allows more requests with one", func(value string) error {
+	{"contact", "DATACITE_CONTACT", "your mail address; the service allows more requests with one", func(value string) error {
 		if !strings.Contains(value, "@") {
 			return fmt.Errorf("%q is not a mail address", value)
 		}
