@@ -5,6 +5,7 @@ import (
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/config"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/get"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/login"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/register"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/sandbox"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/search"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
@@ -15,6 +16,7 @@ import (
 // commands are those of the program, in the order in which datacite help shows them.
 var commands = []shell.Maker{
 	get.Command, search.Command,
+	register.Command,
 	sandbox.Command,
 	login.Command, config.Command, version.Command,
 }

@@ -93,7 +93,7 @@ func TestFaults(t *testing.T) {
 		says string
 	}{
 		{[]string{}, 2, `requires at least 1 arg(s), only received 0; "datacite get --help" shows how`},
-		{[]string{"10.5072/length", "glacier"}, 2, `DOI name "glacier" does not start with a prefix such as "10.5072"`},
+		{[]string{"10.5072/length", "glacier"}, 2, `DOI name: "glacier" does not start with a prefix such as "10.5072"`},
 		{[]string{"-"}, 2, "standard input has no DOI"},
 		{[]string{"10.5072/length", "--style", "apa"}, 2, "--style and --locale are for --format citation"},
 		{[]string{"10.5072/length", "--json", "--format", "ris"}, 2, "--json prints JSON, and --format ris something else; leave one of them out"},

@@ -1,8 +1,9 @@
-package main
+package register
 
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +14,9 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/gofrs/flock"
+
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/metadata/table"
 )
@@ -28,21 +32,53 @@ type entry struct {
 	Registered string `json:"registered,omitempty"` // digest of what was registered and where, empty without success
 }
 
-// results are the entries of all rows. They are kept in two files: the result table, which
-// is replaced as a whole, and beside it a journal of what happened since.
+// results are the entries of all rows. They are kept in two files: the table of results, which
+// is replaced as a whole, and beside it a journal of what happened since. Without a path they are
+// kept in memory only.
 type results struct {
-	path    string
-	journal *os.File
+	path            string
+	columns, others []string
+	journal         *os.File
 
 	mu    sync.Mutex
 	dois  map[string]*entry // by key
 	urls  map[string]*entry // nil for an address of several DOIs
-	taken map[*entry]bool   // by rows of the table
+	taken map[*entry]bool   // by rows of the source
+}
+
+// lock keeps a second run from using the same results. The file of the lock is the journal, which
+// the run that ends removes; a lock on a file that was removed counts for nothing.
+func lock(path string) (release func(), err error) {
+	for {
+		held := flock.New(path, flock.SetPermissions(0o600))
+		locked, err := held.TryLock()
+		if err != nil {
+			return nil, shell.Wrong(err)
+		}
+		if !locked {
+			return nil, shell.Refused(fmt.Errorf("another run writes %s; wait until it has ended", strings.TrimSuffix(path, ".journal")))
+		}
+		mine, err := held.Stat()
+		there, gone := os.Stat(path)
+		if err == nil && gone == nil && os.SameFile(mine, there) {
+			return func() {
+				if info, err := os.Stat(path); err == nil && info.Size() == 0 {
+					_ = os.Remove(path) // nothing was noted
+				}
+				_ = held.Close()
+			}, nil
+		}
+		_ = held.Close()
+	}
 }
 
 // loadResults reads the results of earlier runs.
-func loadResults(path string) (*results, error) {
+func loadResults(path string, s source) (*results, error) {
 	r := &results{path: path, dois: map[string]*entry{}, urls: map[string]*entry{}, taken: map[*entry]bool{}}
+	r.columns, r.others = s.results()
+	if path == "" {
+		return r, nil
+	}
 	if err := r.loadTable(); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
@@ -53,7 +89,7 @@ func loadResults(path string) (*results, error) {
 }
 
 func (r *results) loadTable() error {
-	t, file, err := (&source{file: r.path}).open()
+	t, file, err := openTable(r.path, r.others)
 	if err != nil {
 		return err
 	}
@@ -62,10 +98,8 @@ func (r *results) loadTable() error {
 		if err != nil {
 			return err
 		}
-		r.put(entry{
-			DOI: row.DOI, URL: row.URL, State: row.State, Result: row.Others[columnResult],
-			Error: row.Others[columnError], Registered: row.Others[columnRegistered],
-		})
+		cells := row.Others[len(row.Others)-len(resultColumns):]
+		r.put(entry{DOI: row.DOI, URL: row.URL, State: row.State, Result: cells[0], Error: cells[1], Registered: cells[2]})
 	}
 	return nil
 }
@@ -123,9 +157,9 @@ func (r *results) find(name, url string) *entry {
 	return nil
 }
 
-// of returns the entry of a row of the table, and whether several DOIs have its address, so
+// of returns the entry of a row of the source, and whether several DOIs have its address, so
 // that the row is ambiguous.
-func (r *results) of(row *table.Row) (e entry, ambiguous bool) {
+func (r *results) of(row *row) (e entry, ambiguous bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	found := r.find(row.DOI, row.URL)
@@ -139,6 +173,16 @@ func (r *results) of(row *table.Row) (e entry, ambiguous bool) {
 	return e, false
 }
 
+// ofName returns the entry of a DOI.
+func (r *results) ofName(name string) (e entry, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if found := r.dois[doi.Key(name)]; found != nil {
+		return *found, true
+	}
+	return entry{}, false
+}
+
 // has reports whether a name is one of the results.
 func (r *results) has(name string) bool {
 	r.mu.Lock()
@@ -146,7 +190,7 @@ func (r *results) has(name string) bool {
 	return r.dois[doi.Key(name)] != nil
 }
 
-// strays are names of the results that no row of the table has.
+// strays are names of the results that no row of the source has.
 func (r *results) strays() (all []entry) {
 	for _, e := range r.dois {
 		if !r.taken[e] {
@@ -159,6 +203,9 @@ func (r *results) strays() (all []entry) {
 
 // begin opens the journal.
 func (r *results) begin() (err error) {
+	if r.path == "" {
+		return nil
+	}
 	r.journal, err = os.OpenFile(r.journalPath(), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return err
@@ -178,14 +225,20 @@ func (r *results) note(e entry, sync bool) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.put(e)
+	if r.journal == nil {
+		return nil
+	}
 	if _, err := r.journal.Write(append(line, '\n')); err != nil || !sync {
 		return err
 	}
 	return r.journal.Sync()
 }
 
-// save writes the result table and removes the journal.
-func (r *results) save(s *source) error {
+// save writes the table of results and removes the journal.
+func (r *results) save(s source) error {
+	if r.path == "" {
+		return nil
+	}
 	err := r.replace(s)
 	if r.journal != nil {
 		err = errors.Join(err, r.journal.Close())
@@ -199,25 +252,14 @@ func (r *results) save(s *source) error {
 	return nil
 }
 
-func (r *results) replace(s *source) error {
-	file, err := os.CreateTemp(filepath.Dir(r.path), filepath.Base(r.path)+".*")
+func (r *results) replace(s source) error {
+	file, err := shell.CreateFile(r.path, 0o600)
 	if err != nil {
 		return err
 	}
-	defer os.Remove(file.Name()) // unless it was renamed
-	if err := errors.Join(r.write(s, file), file.Sync(), file.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(file.Name(), r.path); err != nil {
-		return err
-	}
-	return syncFolder(r.path)
-}
-
-// write writes each row of the table with its entry.
-func (r *results) write(s *source, out *os.File) error {
-	w := table.NewWriter(out, &table.WriterOptions{Others: resultColumns, Separator: s.separator, Spreadsheet: isSpreadsheet(r.path)})
-	for row, err := range s.rows() {
+	defer file.Discard()
+	w := table.NewWriter(file, &table.WriterOptions{Columns: r.columns, Others: r.others, Separator: s.separator(), Spreadsheet: isSpreadsheet(r.path)})
+	for row, err := range s.rows(false) {
 		if err != nil {
 			return err
 		}
@@ -225,16 +267,30 @@ func (r *results) write(s *source, out *os.File) error {
 		if row.Err() != nil {
 			e.Result, e.Error = "failed", faults(row)
 		}
-		row.DOI, row.State, row.Others = e.DOI, e.State, []string{e.Result, e.Error, e.Registered}
-		if _, err := w.Write(row); err != nil {
+		if e.Result == "failed" {
+			e.State = "" // it is what the row wants
+		}
+		row.DOI, row.State = e.DOI, cmp.Or(e.State, row.State)
+		own := row.Others[:min(len(row.Others), len(r.others)-len(resultColumns))]
+		if r.columns != nil {
+			own = []string{row.place()}
+		}
+		row.Others = append(slices.Clone(own), e.Result, e.Error, e.Registered)
+		if _, err := w.Write(row.Row); err != nil {
 			return err
 		}
 	}
-	return w.Flush()
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if err := file.Save(); err != nil {
+		return err
+	}
+	return syncFolder(r.path)
 }
 
 // faults are the faults of a row in one cell, which has room for so many.
-func faults(row *table.Row) string {
+func faults(row *row) string {
 	const most = 20
 	var all []string
 	for _, f := range row.Findings {
