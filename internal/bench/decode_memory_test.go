@@ -33,7 +33,8 @@ func TestMemoryOfReading(t *testing.T) {
 		t.Skip("this system does not tell how much memory a process took")
 	}
 	subset := gzipped(t, plainJSON(t, inSubset))
-	least, most := 50_000, min(*mostEntries, 500_000)
+	most := min(*mostEntries, 500_000)
+	least := most / 6 / inSubset * inSubset
 	if raced {
 		least, most = 10_000, 40_000
 	}

@@ -31,8 +31,8 @@ func TestMemoryOfUploads(t *testing.T) {
 		most    int // MiB
 		counts  [2]int
 	}{
-		{gen.Typical, 48, [2]int{50_000, *mostEntries}},
-		{gen.Heavy, 72, [2]int{20_000, *mostEntries / 5}},
+		{gen.Typical, 48, [2]int{*mostEntries / 6, *mostEntries}},
+		{gen.Heavy, 72, [2]int{*mostEntries / 30, *mostEntries / 5}},
 	} {
 		t.Run(c.profile.String(), func(t *testing.T) {
 			if raced { // the detector's own memory is several times ours
