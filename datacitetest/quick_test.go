@@ -56,12 +56,14 @@ func registerAll(ctx context.Context, cfg datacite.Config) (failed []error, err 
 // Code under test that knows nothing of tests ends soon, whatever fails: each of these took
 // minutes with the pauses of operation.
 func TestWaitsAreShort(t *testing.T) {
+	t.Parallel()
 	for _, noPort := range []bool{true, false} {
 		for _, behaviour := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {
 			for _, kind := range []datacitetest.FaultKind{
 				datacitetest.DropBefore, datacitetest.DropDuring, datacitetest.DropAfter, datacitetest.CutResponse, datacitetest.Status, datacitetest.StatusAfter,
 			} {
 				t.Run(string(behaviour)+" "+string(kind), func(t *testing.T) {
+					t.Parallel()
 					srv := datacitetest.NewServer(&datacitetest.Options{NoPort: noPort, Behaviour: behaviour, Faults: always(kind)})
 					defer srv.Close()
 					ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -98,6 +100,7 @@ func TestAnInterruptedSubmitGoesOnSoon(t *testing.T) {
 // The pauses are short for the server alone: with another address, and within
 // testing/synctest, they are those of operation.
 func TestPausesOfOperation(t *testing.T) {
+	t.Parallel()
 	down := always(datacitetest.Status)
 	synctest.Test(t, func(t *testing.T) {
 		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Faults: down})
