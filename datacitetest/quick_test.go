@@ -66,7 +66,7 @@ func TestWaitsAreShort(t *testing.T) {
 					t.Parallel()
 					srv := datacitetest.NewServer(&datacitetest.Options{NoPort: noPort, Behaviour: behaviour, Faults: always(kind)})
 					defer srv.Close()
-					ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+					ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 					defer cancel()
 					_ = submit(ctx, srv.Config(), 5, t.TempDir())
 					_, err := registerAll(ctx, srv.Config())
@@ -81,7 +81,7 @@ func TestWaitsAreShort(t *testing.T) {
 // A run that is killed while its write is on the way, and one that is never sure of its
 // own, do not keep the next one from its work.
 func TestAnInterruptedSubmitGoesOnSoon(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	first, kill := context.WithCancel(ctx)
 	srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Faults: func(n int, r *http.Request) *datacitetest.Fault {
