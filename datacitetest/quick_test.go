@@ -122,7 +122,7 @@ func TestPausesOfOperation(t *testing.T) {
 }
 
 // A fault can go by what is sent; the server still gets it, and logs it once.
-func TestWhenSeen(t *testing.T) {
+func TestFaultsChosenByTheRequest(t *testing.T) {
 	large := bytes.Repeat([]byte("x"), 40<<10)
 	on(t, datacitetest.Options{Faults: always(datacitetest.DropDuring).WhenSeen(func(r *datacitetest.Request) bool {
 		return r.Path == "/metadata/10.5072/b" && bytes.Contains(r.Body, []byte("Glacier")) && r.Header.Get("Authorization") == ""

@@ -174,9 +174,9 @@ func TestWalkKeepsItsParameters(t *testing.T) {
 	}
 }
 
-// TestWalkNotices sets traps in which records would be lost, come twice, or
+// TestWalkNoticesLostAndRepeatedRecords sets traps in which records would be lost, come twice, or
 // never end.
-func TestWalkNotices(t *testing.T) {
+func TestWalkNoticesLostAndRepeatedRecords(t *testing.T) {
 	page := func(p *archivePage) int { return p.first/p.size + 1 }
 	for name, tt := range map[string]struct {
 		sort query.Sort
@@ -265,9 +265,9 @@ func TestWalkOverMovingRecords(t *testing.T) {
 	onceEach(t, times, 497)
 }
 
-// TestWalkShrinks meets a service that cannot make pages of more than 250
+// TestWalkAsksForSmallerPages meets a service that cannot make pages of more than 250
 // records in time.
-func TestWalkShrinks(t *testing.T) {
+func TestWalkAsksForSmallerPages(t *testing.T) {
 	for _, sort := range []query.Sort{"", query.ByName} {
 		t.Run(string(sort), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
