@@ -154,7 +154,7 @@ func TestSandboxSaysWhereItIs(t *testing.T) {
 	assert.Eventually(t, func() bool {
 		text, err := os.ReadFile(file)
 		return err == nil && string(text) == address+"\n"
-	}, 20*time.Second, time.Millisecond)
+	}, 5*time.Minute, time.Millisecond)
 }
 
 func TestSandboxPrintsTheRules(t *testing.T) {
