@@ -152,12 +152,12 @@ func TestFaultsStopAllOrAreLeftOut(t *testing.T) {
 		assert.Equal(t, 2, code)
 		assert.Empty(t, out)
 		for _, fault := range []string{
-			`error: items.csv, line 3, creators: "Ada Lovelace": write persons as`,
-			`error: items.csv, line 3, year: "26" is not a year of four digits`,
-			`error: items.csv, line 3, type: the schema has no general resource type "Datset"; did you mean Dataset?`,
-			`error: items.csv, line 5, url: it is that of items.csv, line 2, too`,
-			`error: items.csv, line 6, url: the address that the DOI leads to is missing`,
-			`error: items.csv, line 7, doi: `,
+			`error: items.csv, line 3, column 4: creators: "Ada Lovelace": write persons as`,
+			`error: items.csv, line 3, column 6: year: "26" is not a year of four digits`,
+			`error: items.csv, line 3, column 7: type: the schema has no general resource type "Datset"; did you mean Dataset?`,
+			`error: items.csv, line 5: url: it is that of items.csv, line 2, too`,
+			`error: items.csv, line 6: url: the address that the DOI leads to is missing`,
+			`error: items.csv, line 7: doi: `,
 			"registertable: faults in 4 of 6 rows; nothing was sent",
 		} {
 			assert.Contains(t, notes, fault)
@@ -174,7 +174,7 @@ func TestFaultsStopAllOrAreLeftOut(t *testing.T) {
 	require.Len(t, rows, 6)
 	assert.Equal(t, "failed", rows[1]["result"])
 	assert.Equal(t, "Ada Lovelace", rows[1]["creators"], "nothing of a faulty row is lost")
-	assert.Contains(t, rows[1]["error"], `"26" is not a year of four digits; items.csv, line 3, type`)
+	assert.Contains(t, rows[1]["error"], `"26" is not a year of four digits; items.csv, line 3, column 7: type`)
 
 	// Corrected in the result table, the others are registered.
 	data, err := os.ReadFile(result)
@@ -206,7 +206,7 @@ func TestRefusals(t *testing.T) {
 		{[]string{"-live", "-mds", srv.URL, items}, "1 row without a DOI; give the -prefix for new ones"},
 		{[]string{"-dry-run", items}, "1 row without a DOI; give the -prefix for new ones"},
 		{[]string{"-dry-run", "-prefix", "10.5072", file("draft.csv", "state,"+header+"draft"+","+line(1)+"findable"+","+line(2))},
-			"error: draft.csv, line 2, state: it is draft, and only findable or an empty cell registers the row; audit -fix makes drafts and registered DOIs\nregistertable: faults in 1 of 2 rows; nothing was sent"},
+			"error: draft.csv, line 2: state: it is draft, and only findable or an empty cell registers the row; audit -fix makes drafts and registered DOIs\nregistertable: faults in 1 of 2 rows; nothing was sent"},
 		{[]string{filepath.Join(path, "missing.csv")}, "missing.csv"},
 		{[]string{file("columns.csv", "doi,url\n10.5072/a,https://a.example/\n")}, "the columns url, title, creators"},
 		{[]string{file("header.csv", "dio,url\n")}, `did you mean "doi"?`},
@@ -292,7 +292,7 @@ func TestSpreadsheet(t *testing.T) {
 	args := []string{"-live", "-mds", srv.URL, "-prefix", "10.5072"}
 	code, _, notes := start(t, append(args, file)...)
 	assert.Equal(t, 2, code)
-	assert.Contains(t, notes, `error: items.xlsx, line 4, year: "26" is not a year of four digits`)
+	assert.Contains(t, notes, `error: items.xlsx, line 4, column 5: year: "26" is not a year of four digits`)
 	code, out, notes := start(t, append(args, "-leave-out", file)...)
 	assert.Equal(t, 1, code, notes)
 	assert.Contains(t, out, "items.registered.xlsx: 1 of 2 rows registered, 1 of them now")
@@ -312,7 +312,7 @@ func TestSpreadsheet(t *testing.T) {
 	}
 	require.Len(t, corrected, 3)
 	assert.Equal(t, "=1+1", corrected[2][3])
-	assert.Contains(t, corrected[2], `items.xlsx, line 4, year: "26" is not a year of four digits`)
+	assert.Contains(t, corrected[2], `items.xlsx, line 4, column 5: year: "26" is not a year of four digits`)
 	spreadsheet(t, result, corrected)
 	code, out, notes = start(t, append(args, result)...)
 	assert.Equal(t, 0, code, notes)

@@ -267,7 +267,11 @@ func TestFaultyCellsAreWrittenAsTheyWere(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, w.Flush())
 	again := read(t, "a.csv", out.String())
-	assert.Equal(t, rows[0].Findings, again[0].Findings)
+	for _, row := range []*table.Row{rows[0], again[0]} { // the writer has columns of its own
+		for i := range row.Findings {
+			row.Findings[i].Column = 0
+		}
+	}
 	assert.Equal(t, rows[0], again[0])
 }
 
