@@ -301,7 +301,7 @@ func TestSpreadsheet(t *testing.T) {
 	table, err := os.Open(result)
 	require.NoError(t, err)
 	defer table.Close()
-	r, corrected := sheet.NewReader(table), [][]string{}
+	r, corrected := sheet.NewReader("t", table), [][]string{}
 	for cells, err := r.Read(); err == nil; cells, err = r.Read() {
 		for i, cell := range cells {
 			if cell == "26" {

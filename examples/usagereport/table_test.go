@@ -106,11 +106,11 @@ func TestBadCellsNameLineAndColumn(t *testing.T) {
 		{"10.5072/a," + total + ",regular,1.5,de,", `line 3, count: is "1.5", not a whole number`},
 		{"10.5072/a," + total + ",regular,-1,de,", `line 3, count: is -1`},
 		{"10.5072/a," + total + ",regular,1,Germany,", `line 3, country: is "germany", not a country code of two letters`},
-		{"10.5072/a," + total + ",regular,1,de,\xff", `parse error on line 3, column 47: the text is not UTF-8; save the table again`},
+		{"10.5072/a," + total + ",regular,1,de,\xff", `line 3, column 47: the text is not UTF-8; save the table again`},
 		{"10.5072/a," + total + ",regular", `line 3: has 3 cells for 6 columns`},
 		{"10.5072/0," + total + ",regular,1,,", `line 3: counts what line 2 of 10.5072/0 counts already`},
 		{`10.5072/a,"` + total + "\n\",regular,x,de,", `line 4, count: is "x"`},
-		{`10.5072/a,"` + strings.Repeat(total+"\n", 50_000), `record on line 3; parse error on line 11401, column 1: the row is longer than 256 KiB`},
+		{`10.5072/a,"` + strings.Repeat(total+"\n", 50_000), `line 11401, column 1: the row is longer than 256 KiB; a quotation mark may be missing; the row begins on line 3`},
 		{`10.5072/a,"` + total + ",regular", `extraneous or missing " in quoted-field`},
 	} {
 		t.Run(test.says, func(t *testing.T) {
