@@ -71,7 +71,7 @@ type Record struct {
 
 	// Raw holds the attributes exactly as the service sent them, and Relationships
 	// the member beside them. Records read one after the other share blocks of 64 KiB:
-	// to keep a few of many records for long, replace both by copies.
+	// to keep a few of many records for long, use Clone.
 	Raw           json.RawMessage `json:"-"`
 	Relationships json.RawMessage `json:"-"`
 
