@@ -57,7 +57,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(found.Titles[0].Title, srv.State("10.5072/glacier-7"))
+	fmt.Println(found.Title(), srv.State("10.5072/glacier-7"))
 	// Output: Glacier length findable
 }
 

@@ -126,7 +126,7 @@ func (d *demo) search(ctx context.Context) error {
 		}
 		for _, r := range page.Records {
 			found++
-			d.say("found %s: %s", r.DOI, r.Titles[0].Title)
+			d.say("found %s: %s", r.DOI, r.Title())
 		}
 	}
 	d.say("%s found; the hidden one is not among them%s", plural(found, "record"), d.indexNote(found))
