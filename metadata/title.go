@@ -50,7 +50,7 @@ func (r *Record) Title(languages ...string) string {
 	}
 	best, least := "", math.MaxInt
 	for _, t := range r.Titles {
-		if rank := t.rank(string(r.Language), languages); rank < least && strings.TrimSpace(t.Title) != "" {
+		if rank := t.rank(r.Language, languages); rank < least && strings.TrimSpace(t.Title) != "" {
 			best, least = t.Title, rank
 		}
 	}

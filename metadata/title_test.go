@@ -35,7 +35,7 @@ func TestTheTitleThatPeopleAreShown(t *testing.T) {
 	for _, tt := range []struct {
 		name      string
 		titles    []metadata.Title
-		resource  metadata.Text
+		resource  string
 		languages []string
 		want      string
 	}{
