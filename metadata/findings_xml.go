@@ -273,7 +273,7 @@ func (x *xmlChecker) unknown(e *elementRule, p *path) {
 				names = append(names, c.name)
 			}
 		}
-		x.add(x.Start, p, newFault("element", "<%s> does not belong in <%s>%s", name, e.name, vocabulary{{"", names}}.hint(name)), "")
+		x.add(x.Start, p, newFault("element", "<%s> does not belong in <%s>%s", name, e.name, vocabulary(names).hint(name)), "")
 	}
 	for depth := x.Depth(); x.Depth() >= depth; {
 		if x.Next() == xmlscan.End {
@@ -329,7 +329,7 @@ func unknownAttribute(e *elementRule, a xmlscan.Attribute) *fault {
 	for _, r := range e.attributes {
 		names = append(names, r.name)
 	}
-	f := newFault("attribute", "<%s> has no attribute %s%s", e.name, a.Name, vocabulary{{"", names}}.hint(a.Name))
+	f := newFault("attribute", "<%s> has no attribute %s%s", e.name, a.Name, vocabulary(names).hint(a.Name))
 	if e.kind == untyped {
 		f.warning = true
 	}

@@ -32,9 +32,7 @@ const (
 	TitleOther       TitleType = "Other"
 )
 
-var titleTypes = vocabulary{
-	{"4.0", []string{"AlternativeTitle", "Subtitle", "TranslatedTitle", "Other"}},
-}
+var titleTypes = vocabulary{"AlternativeTitle", "Subtitle", "TranslatedTitle", "Other"}
 
 func (TitleType) vocabulary() vocabulary { return titleTypes }
 
