@@ -19,7 +19,7 @@ func ExampleParse() {
 	// 10.5072/ABC <nil>
 	// 10.5072/abc <nil>
 	// 10.5072/a#b <nil>
-	//  datacite: DOI name "5072/abc" does not start with a prefix such as "10.5072"
+	//  datacite: DOI name: "5072/abc" does not start with a prefix such as "10.5072"
 }
 
 func ExampleKey() {

@@ -34,22 +34,30 @@ func init() {
 
 // ParseJSON reads a record as the DOI query interface has it: the object of its attributes.
 // A member of an unexpected type is not an error: a number is read as text where a text
-// belongs, one value as a list of one; anything else is left out. It is an error if the
-// input is not a JSON object, or takes more than 100 MiB of memory.
+// belongs, one value as a list of one; anything else is left out. Input that is not a JSON
+// object, or takes more than 100 MiB of memory, is a [*datacite.ValidationError]. Any other
+// error is that of the reader.
 func ParseJSON(r io.Reader) (*Record, error) {
+	if r == nil {
+		return nil, datacite.Invalid(datacite.Finding{Path: "r", Code: "missing", Reason: "is nil"})
+	}
 	const memory = 100 << 20
 	rec := &Record{}
 	err := jsonlex.Decode(r, memory, func(d *decoder) error {
 		if d.Kind() != '{' {
-			return errors.New("it is not an object")
+			d.Failf("a record is a JSON object")
 		}
 		resourceElement.jsonObject().Read(d, rec)
 		return nil
 	})
-	if err != nil {
-		return nil, fmt.Errorf("metadata: the JSON of a record cannot be read: %w", err)
+	_, isSyntax := errors.AsType[*jsonlex.SyntaxError](err)
+	switch {
+	case err == nil:
+		return rec, nil
+	case isSyntax, errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, jsonlex.ErrTooLarge):
+		return nil, datacite.Invalid(datacite.Finding{Code: "syntax", Reason: err.Error(), Err: err})
 	}
-	return rec, nil
+	return nil, fmt.Errorf("metadata: %w", err)
 }
 
 // readers are the readers of lists, by the type of their elements.

@@ -2,12 +2,15 @@ package metadata_test
 
 import (
 	"encoding/json"
+	"io/fs"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/metadata"
 )
 
@@ -138,8 +141,13 @@ func TestRecord_readsOddJSON(t *testing.T) {
 func TestParseJSON_refusesWhatIsNoRecord(t *testing.T) {
 	for _, text := range []string{"", "null", `"10.5072/x"`, `[{"doi":"10.5072/x"}]`, `{"doi":"10.5072/x"`, `{"doi":"10.5072/x"} {}`} {
 		_, err := metadata.ParseJSON(strings.NewReader(text))
-		assert.ErrorContains(t, err, "metadata: the JSON of a record cannot be read", text)
+		assert.ErrorIs(t, err, datacite.ErrInvalid, text)
 	}
+	_, err := metadata.ParseJSON(nil)
+	require.ErrorIs(t, err, datacite.ErrInvalid)
+	_, err = metadata.ParseJSON(iotest.ErrReader(fs.ErrClosed))
+	require.ErrorIs(t, err, fs.ErrClosed)
+	assert.NotErrorIs(t, err, datacite.ErrInvalid)
 }
 
 func TestYear(t *testing.T) {

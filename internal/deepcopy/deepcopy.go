@@ -7,7 +7,7 @@ import (
 )
 
 // Of returns a copy of a struct with exported fields: texts, numbers, lists, pointers and
-// structs. Of nil it returns nil.
+// structs. Errors are shared. Of nil it returns nil.
 func Of[T any](original *T) *T {
 	if original == nil {
 		return nil
