@@ -193,7 +193,11 @@ func TestNilRecords(t *testing.T) {
 		for in := range m.Type().Ins() {
 			args = append(args, reflect.Zero(in))
 		}
-		results := m.Call(args)
+		call := m.Call
+		if m.Type().IsVariadic() {
+			call = m.CallSlice
+		}
+		results := call(args)
 		if err, ok := results[len(results)-1].Interface().(error); ok || m.Type().Out(len(results)-1) == reflect.TypeFor[error]() {
 			require.ErrorIs(t, err, datacite.ErrInvalid, reflect.TypeFor[*metadata.Record]().Method(i).Name)
 			require.ErrorContains(t, err, "nil")
