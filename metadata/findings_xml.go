@@ -12,8 +12,8 @@ import (
 )
 
 // ValidateXML does for a document what [Record.Validate] does for a record: all faults
-// are one [*datacite.ValidationError], each with its line and column; at most 10,000 are reported.
-// It also finds what a [Record] cannot contain: XML that is not well formed, and elements
+// are one [*datacite.ValidationError], each with its line and column; at most 10,000 are
+// reported. It also finds what a [Record] cannot contain: XML that is not well formed, and elements
 // and attributes that are unknown, doubled, empty or out of order. It needs no schema file
 // and no network.
 //

@@ -436,6 +436,9 @@ func qualified(f *ast.FuncDecl) string {
 	if star, ok := receiver.(*ast.StarExpr); ok {
 		receiver = star.X
 	}
+	if generic, ok := receiver.(*ast.IndexExpr); ok {
+		receiver = generic.X
+	}
 	return receiver.(*ast.Ident).Name + "." + f.Name.Name
 }
 

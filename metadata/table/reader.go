@@ -46,9 +46,9 @@ type field struct {
 }
 
 // NewReader reads the header of a table, CSV or .xlsx, and returns a reader of its rows. The
-// name is that of the file, for messages. The error joins a [*datacite.ValidationError] for each
-// unknown column ([ErrUnknownColumn]), or is one for another fault of the header, or that of
-// src.
+// name is that of the file, for messages. A header with faults is a
+// [*datacite.ValidationError], which matches [ErrUnknownColumn] if it has unknown columns; so is
+// a file that is damaged. Any other error is that of src.
 //
 // All of an .xlsx is read before its first row is returned, so a damaged file gives an error
 // and no rows. It is read again for its rows: src must stay open, and is best a file; without
