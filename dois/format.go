@@ -85,9 +85,8 @@ func (o *CitationOptions) check() error {
 	return datacite.Invalid(f...)
 }
 
-// XML returns the metadata XML of a DOI as it is stored: [Client.Open] of [DataCiteXML]. It
-// can be EnsureOptions.Stored of package mds, because the metadata store of the deployed
-// service garbles the XML that it returns.
+// XML returns the metadata XML of a DOI as it is stored: [Client.Open] of [DataCiteXML]. The
+// metadata store of the deployed service garbles the XML that it returns.
 func (c *Client) XML(ctx context.Context, doiName string) ([]byte, error) {
 	body, err := c.open(ctx, "dois.XML", doiName, DataCiteXML, "")
 	if err != nil {

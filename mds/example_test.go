@@ -255,24 +255,3 @@ func ExampleNewClient_limiter() {
 	fmt.Println(err)
 	// Output: <nil>
 }
-
-// The deployed service does not show characters beyond ASCII. The DOI query does,
-// so metadata that have them are written only if they differ.
-func ExampleEnsureOptions_stored() {
-	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed})
-	defer srv.Close()
-	ctx, store, api := context.Background(), srv.MDS(), srv.DOIs()
-
-	doc := record("Gletscherlänge")
-	for range 2 {
-		done, err := store.Ensure(ctx, "10.5072/glacier-7", "https://repo.example.org/glacier/7", doc, &mds.EnsureOptions{Stored: api.XML})
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		fmt.Println(done.Change)
-	}
-	// Output:
-	// created
-	// unchanged
-}

@@ -75,11 +75,6 @@ type EnsureOptions struct {
 	// sent, and to refuse a name that is taken. RegisterAll calls it from several
 	// goroutines, once for each DOI in a run. nil allows every write.
 	Before func(ctx context.Context, doi string, found State) error
-
-	// Stored reads the stored XML of a DOI in another way, as Client.XML of package
-	// dois does. It is called when the service sends garbled metadata ([ErrGarbled]).
-	// If it is nil, such metadata are written again, as they may be different.
-	Stored func(ctx context.Context, doi string) ([]byte, error)
 }
 
 // Ensure makes a DOI have a URL and metadata, as Register does, and writes only
@@ -88,10 +83,10 @@ type EnsureOptions struct {
 // Metadata are compared as XML. The identifier, blanks between elements, comments and
 // the order of attributes do not count, nor does what the deployed service changes
 // each time: it turns the tags <i>, <b>, <sub> and a few more into text, also in CDATA
-// sections, and drops U+FEFF; Registration.Altered lists it. Always written are
-// metadata in other formats, which the service turns into XML, and metadata with
-// characters beyond ASCII, which the deployed service garbles ([ErrGarbled]), unless
-// EnsureOptions.Stored reads them.
+// sections, and drops U+FEFF; Registration.Altered lists it. Where the deployed service
+// garbles characters beyond ASCII ([ErrGarbled]), the metadata are compared with those of the
+// DOI API. Ensure always writes metadata in formats other than XML, which the service turns
+// into XML, and, without Service.API, metadata that the store garbles.
 //
 // A hidden DOI stays hidden: a change of it is [ErrHidden], unless EnsureOptions.Show asks
 // to make it findable. Other errors are those of [Client.Register].
@@ -119,6 +114,7 @@ type registration struct {
 	doc     Document
 	options EnsureOptions
 	done    Registration
+	whole   []byte // the metadata before any write, as the DOI API shows them
 
 	sameMetadata, sameURL bool // what is stored is what is wanted
 }
@@ -145,9 +141,11 @@ func (r *registration) compare(ctx context.Context) error {
 		return err
 	}
 	if state == StateRegisteredOrFindable {
-		if state, err = r.client.visibility(ctx, opRegister, r.done.DOI); err != nil {
+		shown, err := r.client.view(ctx, opRegister, r.done.DOI)
+		if err != nil {
 			return err
 		}
+		state, r.whole = shown.state, shown.xml
 	}
 	r.done.Before = state
 	r.sameURL = state != StateDraft && sameURL(address, r.done.URL) // the URL takes a draft out of that state
@@ -183,9 +181,9 @@ func (r *registration) stored(ctx context.Context) (comparison, error) {
 	case err != nil:
 		return comparison{}, err
 	}
-	data, err := r.unharmed(ctx, doc.Data)
-	if err != nil {
-		return comparison{}, err
+	data := doc.Data
+	if isCopy(r.whole, data) {
+		data = r.whole
 	}
 	c := compareMetadata(r.doc.Data, data)
 	for i, text := range c.altered {
@@ -226,6 +224,7 @@ func (r *registration) write(ctx context.Context) (*Registration, error) {
 	if r.mayBeHidden() && r.sameMetadata {
 		r.done.State = r.done.Before
 	}
+	r.whole = nil // it was what is stored no longer
 	if writes && !r.options.NoReadBack {
 		if err := r.readBack(ctx); err != nil {
 			return nil, r.unconfirmed(err)
