@@ -53,23 +53,3 @@ func parseName(path, text string) (string, error) {
 	name, err := doi.Parse(text)
 	return name, doi.At(path, err)
 }
-
-// readable parses a name to read by its path, and refuses one for which the service would
-// return another DOI's record.
-func readable(text string) (string, error) {
-	name, err := doi.Parse(text)
-	if err == nil {
-		err = doi.API.Check(name)
-	}
-	return name, doi.At("doi", err)
-}
-
-// writable parses a name to change, and refuses one for which the service would change
-// another DOI.
-func writable(text string) (string, error) {
-	name, err := doi.Parse(text)
-	if err == nil {
-		err = doi.API.CheckWritable(name)
-	}
-	return name, doi.At("doi", err)
-}

@@ -101,7 +101,7 @@ func (c *Client) XML(ctx context.Context, doiName string) ([]byte, error) {
 }
 
 func (c *Client) open(ctx context.Context, op, doiName string, format Format, parameters string) (io.ReadCloser, error) {
-	name, err := readable(doiName)
+	name, err := doi.API.Readable(doiName)
 	if err != nil {
 		return nil, err
 	}

@@ -35,7 +35,7 @@ type GetOptions struct {
 //
 // Get sends GET /dois/{doi} (specification §4.2).
 func (c *Client) Get(ctx context.Context, doiName string, opts *GetOptions) (*Record, error) {
-	name, err := readable(doiName)
+	name, err := doi.API.Readable(doiName)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func (o *GetOptions) query() string {
 //
 // Exists sends HEAD /dois/{doi}.
 func (c *Client) Exists(ctx context.Context, doiName string) (bool, error) {
-	name, err := readable(doiName)
+	name, err := doi.API.Readable(doiName)
 	if err != nil {
 		return false, err
 	}

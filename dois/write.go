@@ -53,7 +53,7 @@ func (c *Client) Update(ctx context.Context, doiName string, draft *Draft) (*Rec
 }
 
 func (c *Client) update(ctx context.Context, op, doiName string, draft *Draft) (*Record, error) {
-	name, err := writable(doiName)
+	name, err := doi.API.Writable(doiName)
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +149,7 @@ func notAllowed(op string, r *Record, to State) error {
 // Delete sends DELETE /dois/{doi}. If it was sent again and the service no longer knows
 // the DOI, the earlier request removed it, and Delete returns nil.
 func (c *Client) Delete(ctx context.Context, doiName string) error {
-	name, err := writable(doiName)
+	name, err := doi.API.Writable(doiName)
 	if err != nil {
 		return err
 	}

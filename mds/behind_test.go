@@ -68,14 +68,13 @@ func TestARefusalMayBeALostService(t *testing.T) {
 			c := as(t, srv, account, opts)
 			_, errPut := c.PutMetadata(ctx, name, record("A"))
 			_, errMint := mintByService(ctx, c, datacitetest.Prefix, record("A"))
-			errMedia := c.AddMedia(ctx, name, mds.Media{Type: "text/csv", URL: address})
-			for _, err := range []error{errPut, errMint, errMedia, c.CheckAccess(ctx, datacitetest.Prefix, address), c.DeleteDraft(ctx, name)} {
+			for _, err := range []error{errPut, errMint, c.CheckAccess(ctx, datacitetest.Prefix, address), c.DeleteDraft(ctx, name)} {
 				require.ErrorIs(t, err, datacite.ErrForbidden)
 				require.ErrorIs(t, err, datacite.ErrUnclear)
 				assert.True(t, datacite.Temporary(err))
 				assert.ErrorContains(t, err, "Access is denied (the service responds the same when it has lost the service behind it); it is not known whether the service carried it out")
 				wanted := attempts
-				if err == errMint || err == errMedia {
+				if err == errMint {
 					wanted = 1 // what may not be sent twice
 				}
 				e, ok := errors.AsType[*datacite.Error](err)
@@ -151,8 +150,7 @@ func TestAnEmptyResponseToAWriteIsUnclear(t *testing.T) {
 			}, nil)
 			_, errURL := c.PutURL(ctx, name, address)
 			_, errMetadata := c.PutMetadata(ctx, name, record("A"))
-			errMedia := c.AddMedia(ctx, name, mds.Media{Type: "text/csv", URL: address})
-			for _, err := range []error{errURL, errMetadata, errMedia, c.Hide(ctx, name), c.DeleteDraft(ctx, name)} {
+			for _, err := range []error{errURL, errMetadata, c.Hide(ctx, name), c.DeleteDraft(ctx, name)} {
 				require.ErrorIs(t, err, datacite.ErrUnclear)
 				require.ErrorIs(t, err, datacite.ErrUnreadable)
 			}
@@ -205,10 +203,6 @@ func TestCharactersThatTheServiceDoesNotShow(t *testing.T) {
 	assert.Empty(t, again.Altered, "the metadata before the change are not taken for those read back")
 
 	const odd = "https://repo.example.org/größe"
-	require.NoError(t, c.AddMedia(ctx, name, mds.Media{Type: "text/csv", URL: odd}))
-	media, err := c.ListMedia(ctx, name)
-	require.ErrorIs(t, err, mds.ErrGarbled)
-	assert.Len(t, media, 1)
 	_, err = c.Register(ctx, name, odd, jessica)
 	require.NoError(t, err)
 	shown, err := c.URL(ctx, name)

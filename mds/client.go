@@ -10,9 +10,8 @@ import (
 
 // A Client registers DOIs. Many goroutines may use it at once.
 type Client struct {
-	core     *transport.Client
-	records  *transport.Client // of the DOI API; nil without its address
-	oldNames bool
+	core    *transport.Client
+	records *transport.Client // of the DOI API; nil without its address
 }
 
 // NewClient makes a client for the metadata store at cfg.Service.MDS. Nothing is sent

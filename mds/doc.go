@@ -26,14 +26,15 @@
 //     [Client.RegisterAll]. A new name: [Client.Mint]. One step: [Client.PutMetadata],
 //     [Client.PutURL]. All but Mint may be run again after any error.
 //   - Change the state: [Client.Hide], [Client.Show], [Client.DeleteDraft].
-//   - Read: [Client.URL], [Client.Metadata], [Client.State], [Client.FirstPrefixDOIs].
-//   - Files of a DOI: [Client.ListMedia], [Client.AddMedia].
+//   - Read: [Client.URL], [Client.Metadata], [Client.State]. Package dois lists an account's
+//     DOIs, and has the files of a DOI (Draft.ContentURL).
 //   - Test a login without writing: [Client.CheckAccess].
 //   - Wait for the resolver, usually a few minutes: [WaitResolved].
 //   - Metadata in other formats: [Detect]. Checks before sending: package metadata.
 //
-// A DOI name may be written in every form that package doi reads. Names that cannot be
-// registered today are refused ([CheckNewDOI], [Client.WithOldNames]).
+// A DOI name may be written in every form that package doi reads. A new DOI cannot have a
+// name with other characters than [CheckNewDOI] allows. Older DOIs have such names; all
+// methods but PutMetadata change them.
 //
 // # States
 //
@@ -64,8 +65,6 @@
 // after the statuses 403, 408, 429 and 5xx but 501. If the last attempt of a write ends
 // so, the error matches [datacite.ErrUnclear], as the write may have been carried out.
 // Call the method again, or look; after Mint, use the name that it returned.
-// [Client.AddMedia] adds an entry each time, so it is sent again only if no connection
-// could be made. Look before you call it again.
 //
 // # Where the deployed service differs
 //

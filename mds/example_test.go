@@ -231,23 +231,6 @@ func ExampleClient_CheckAccess() {
 	// true
 }
 
-func ExampleClient_FirstPrefixDOIs() {
-	srv := datacitetest.NewServer(nil)
-	defer srv.Close()
-	ctx, client := context.Background(), srv.MDS()
-
-	if _, err := client.Register(ctx, "10.5072/glacier-7", "https://repo.example.org/glacier/7", glacier()); err != nil {
-		log.Fatal(err)
-	}
-	for doi, err := range client.FirstPrefixDOIs(ctx) {
-		if err != nil {
-			log.Fatal(err)
-		}
-		fmt.Println(doi)
-	}
-	// Output: 10.5072/glacier-7
-}
-
 func ExampleNewClient_limiter() {
 	// The limit that DataCite documents for accounts.
 	cfg := datacite.Config{Service: datacite.Test, Username: "EXAMPLE.REPO", Password: "secret", Limiter: rate.NewLimiter(rate.Every(5*time.Minute/3000), 1)}

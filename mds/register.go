@@ -120,7 +120,7 @@ type registration struct {
 }
 
 func (c *Client) registration(doiName, address string, doc Document, opts *EnsureOptions) (*registration, error) {
-	name, err := c.writable(doiName)
+	name, err := doi.Store.Writable(doiName)
 	if err != nil {
 		return nil, err
 	}
@@ -146,6 +146,11 @@ func (r *registration) compare(ctx context.Context) error {
 			return err
 		}
 		state, r.whole = shown.state, shown.xml
+	}
+	if state == StateNone {
+		if err := doi.CheckNew(r.done.DOI); err != nil {
+			return doi.At("doi", err)
+		}
 	}
 	r.done.Before = state
 	r.sameURL = state != StateDraft && sameURL(address, r.done.URL) // the URL takes a draft out of that state

@@ -30,7 +30,7 @@ const (
 //
 // State sends GET /doi/{doi} (specification §4.3).
 func (c *Client) State(ctx context.Context, doiName string) (State, error) {
-	name, err := readable(doiName)
+	name, err := doi.Store.Readable(doiName)
 	if err != nil {
 		return StateNone, err
 	}

@@ -264,7 +264,6 @@ var loops = map[string]loop{
 	"mds.Client.RegisterAll": func(ctx context.Context, s *scene, watch func()) iter.Seq[error] {
 		return over(s.mds.RegisterAll(ctx, source(watch, item), nil))
 	},
-	"mds.Client.FirstPrefixDOIs": func(ctx context.Context, s *scene, _ func()) iter.Seq[error] { return over(s.mds.FirstPrefixDOIs(ctx)) },
 	"reports.Client.All": func(ctx context.Context, s *scene, _ func()) iter.Seq[error] {
 		return over(s.reports.All(ctx, &reports.ListOptions{Page: query.Page{Size: 2}}))
 	},

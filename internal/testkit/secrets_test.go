@@ -408,14 +408,7 @@ func lifeOf(t *testing.T, cfg datacite.Config, by datacite.Service, said *saying
 		func() { said.add(store.Hide(ctx, "10.5072/a")) },
 		func() { said.add(store.Show(ctx, "10.5072/a")) },
 		func() { only(store.State(ctx, "10.5072/a")) },
-		func() { said.add(store.AddMedia(ctx, "10.5072/a", mds.Media{Type: "text/csv", URL: address})) },
-		func() { only(store.ListMedia(ctx, "10.5072/a")) },
 		func() { said.add(store.CheckAccess(ctx, "10.5072", address)) },
-		func() {
-			for _, err := range store.FirstPrefixDOIs(ctx) {
-				said.add(err)
-			}
-		},
 		func() {
 			n++
 			s, err := usage.Create(ctx, report())
