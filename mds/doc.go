@@ -22,9 +22,10 @@
 //
 // # What to call
 //
-//   - Register a DOI: [Client.Register]. Only what differs: [Client.Ensure]. Many DOIs:
-//     [Client.RegisterAll]. A new name: [Client.Mint]. One step: [Client.PutMetadata],
-//     [Client.PutURL]. All but Mint may be run again after any error.
+//   - Register a DOI, or correct it: [Client.Register]; with options: [Client.Ensure]. Many
+//     DOIs: [Client.RegisterAll]. A new name: [Client.Mint]. One step: [Client.PutMetadata],
+//     [Client.PutURL]. All but Mint may be run again after any error. A [table] compares them
+//     with each other and with package dois.
 //   - Change the state: [Client.Hide], [Client.Show], [Client.DeleteDraft].
 //   - Read: [Client.URL], [Client.Metadata], [Client.State]. Package dois lists an account's
 //     DOIs, and has the files of a DOI (Draft.ContentURL).
@@ -81,5 +82,6 @@
 //     the work. It is sent again like a failure. A 403 with a page is
 //     [datacite.ErrRateLimited].
 //
+// [table]: https://github.com/datacite-go/datacite-go/blob/main/docs/registering.md
 // [specification]: https://github.com/datacite-go/datacite-go/blob/main/docs/specification.md
 package mds
