@@ -203,10 +203,10 @@ func TestEvents(t *testing.T) {
 		require.ErrorIs(t, err, datacite.ErrNotAllowed, "a draft is hidden as it is, and the service would say nothing")
 		assert.ErrorContains(t, err, "10.5072/x is draft and cannot become registered")
 
-		assert.Equal(t, dois.StateRegistered, state(client.ChangeState(ctx, "10.5072/x", dois.Register, nil)))
-		assert.Equal(t, dois.StateRegistered, state(client.ChangeState(ctx, "10.5072/x", dois.Register, nil)), "once more changes nothing")
+		assert.Equal(t, dois.StateRegistered, state(client.ChangeState(ctx, "10.5072/x", dois.RegisterHidden, nil)))
+		assert.Equal(t, dois.StateRegistered, state(client.ChangeState(ctx, "10.5072/x", dois.RegisterHidden, nil)), "once more changes nothing")
 		assert.Equal(t, dois.StateFindable, state(client.ChangeState(ctx, "10.5072/x", dois.Publish, nil)))
-		_, err = client.ChangeState(ctx, "10.5072/x", dois.Register, nil)
+		_, err = client.ChangeState(ctx, "10.5072/x", dois.RegisterHidden, nil)
 		require.ErrorIs(t, err, datacite.ErrNotAllowed)
 
 		hidden, err := client.ChangeState(ctx, "10.5072/x", dois.Hide, &dois.EventOptions{Reason: "out of date"})
@@ -215,7 +215,7 @@ func TestEvents(t *testing.T) {
 		assert.Equal(t, "out of date", hidden.Reason)
 		assert.Equal(t, dois.StateFindable, state(client.ChangeState(ctx, "10.5072/x", dois.Publish, nil)))
 
-		for _, event := range []dois.Event{dois.Publish, dois.Register, dois.Hide} {
+		for _, event := range []dois.Event{dois.Publish, dois.RegisterHidden, dois.Hide} {
 			_, err := client.ChangeState(ctx, "10.5072/typo", event, nil)
 			require.ErrorIs(t, err, datacite.ErrNotFound, "no DOI is made by mistake")
 		}

@@ -96,12 +96,13 @@ type EventOptions struct {
 // ChangeState takes a DOI to another state:
 //
 //   - [Publish] makes a draft or a registered DOI findable,
-//   - [Register] makes a draft registered: it resolves, and searching does not find it,
+//   - [RegisterHidden] makes a draft registered: it resolves, and searching does not find it,
 //   - [Hide] makes a findable DOI registered. Publish reverses it.
 //
-// Publish and Register need a URL and complete metadata; what is missing is in the
+// Publish and RegisterHidden need a URL and complete metadata; what is missing is in the
 // Details of the [*datacite.Error]. A DOI that is in the new state already is left as it
-// is, but for its Reason: a new one is stored, and a findable DOI keeps none. An event that the state does not allow is [datacite.ErrNotAllowed], and an unknown DOI
+// is, but for its Reason: a new one is stored, and a findable DOI keeps none. An event that
+// the state does not allow is [datacite.ErrNotAllowed], and an unknown DOI
 // [datacite.ErrNotFound]. The service itself would ignore the event, or create the DOI, so
 // the record is read first.
 //
