@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/bulk"
 	"github.com/datacite-go/datacite-go/internal/doi"
 	"github.com/datacite-go/datacite-go/internal/extsort"
 	"github.com/datacite-go/datacite-go/metadata"
@@ -139,7 +140,7 @@ func (c *Client) Audit(ctx context.Context, wanted iter.Seq2[Wanted, error], opt
 		}
 		a.progress.Total = -1
 		err = a.run(ctx, wanted)
-		if err = errors.Join(err, a.wanted.Close(), a.found.Close()); err != nil && !errors.Is(err, errStopped) {
+		if err = errors.Join(err, a.wanted.Close(), a.found.Close()); err != nil && !errors.Is(err, bulk.ErrLeft) {
 			yield(nil, err)
 		}
 	}
@@ -394,7 +395,7 @@ func (a *audit) judge(ctx context.Context, name string, wanted *Wanted, found *R
 		a.progress.Differences++
 		a.report(0)
 		if !a.yield(d, nil) {
-			return errStopped
+			return bulk.ErrLeft
 		}
 	}
 	return nil

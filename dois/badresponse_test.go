@@ -47,7 +47,6 @@ func TestListRefusedBeforeSending(t *testing.T) {
 		"years with a dash":            {dois.ListOptions{Registered: "2019-2020"}, "2019-2020"},
 		"no year":                      {dois.ListOptions{Created: "last year"}, "last year"},
 		"fewer than none":              {dois.ListOptions{MinViews: -1}, "-1"},
-		"way that does not exist":      {dois.ListOptions{Overflow: "backwards"}, "backwards"},
 		"two attributes in one":        {dois.ListOptions{Fields: []string{"doi,titles"}}, "doi,titles"},
 		"query with an open quote":     {dois.ListOptions{Query: query.Raw(`"ice`)}, "quot"},
 		"nothing to combine":           {dois.ListOptions{Query: query.And()}, ""},

@@ -43,7 +43,7 @@
 // [Client.All] returns every record once, or ends with an error that matches
 // [datacite.ErrIncomplete]. It goes by cursor, which reaches every record in the order of
 // creation. Other orders need page numbers, which reach 10,000 records and shift when
-// records change in between; ListOptions.Overflow says what to do when more match.
+// records change in between.
 //
 // # Errors
 //

@@ -94,25 +94,11 @@ type ListOptions struct {
 	Include     []string `url:"include,comma,omitempty"`      // resources for Results.Included; the service knows "client"
 	Facets      []string `url:"facets,comma,omitempty"`       // counts for Results.Facets, such as "published" and "resourceTypes"; they take the service seconds
 
-	// Overflow says what a walk does when Sort is set and more records match than page
-	// numbers reach.
-	Overflow Overflow `url:"-"`
-	From     Position `url:"-"` // position of an earlier walk with the same options; only for walks
+	From Position `url:"-"` // position of an earlier walk with the same options; only for walks
 
 	InBody bool       `url:"-"` // send the parameters as JSON in the body, for queries too long for a URL; some networks drop the body of a GET
 	Extra  url.Values `url:"-"` // other parameters, sent as they are; of those with a field above only fields[dois], include and facets, for names that are unknown here
 }
-
-// An Overflow says how to read more than the 10,000 records that page numbers reach. A
-// cursor reaches further, but only in the order of creation.
-type Overflow string
-
-// The ways to read them.
-const (
-	OverflowFails     Overflow = ""          // an *IncompleteError before the first record
-	OverflowUnordered Overflow = "unordered" // by cursor, in the order of creation
-	OverflowByYear    Overflow = "by-year"   // year of creation by year of creation, each in the order of Sort
-)
 
 // listParams are the parameters that have another shape in ListOptions.
 type listParams struct {
@@ -250,9 +236,6 @@ func (o *ListOptions) checkValues(f *faults) {
 	}
 	if o.FunderChildren && o.FundedBy == "" {
 		f.add("ListOptions.FunderChildren", "missing", "needs FundedBy, without which the service ignores it")
-	}
-	if !slices.Contains([]Overflow{OverflowFails, OverflowUnordered, OverflowByYear}, o.Overflow) {
-		f.add("ListOptions.Overflow", "vocabulary", "is %q; it can be unordered or by-year", string(o.Overflow))
 	}
 }
 
