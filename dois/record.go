@@ -33,7 +33,7 @@ type Record struct {
 	IsActive        bool          `json:"isActive,omitempty"`        // findable
 	Reason          string        `json:"reason,omitempty"`          // why a DOI was hidden
 	Source          string        `json:"source,omitempty"`          // the interface that created it
-	Agency          string        `json:"agency,omitempty"`          // registration agency; only with ListOptions.OtherAgencies
+	Agency          string        `json:"agency,omitempty"`          // registration agency; of records found with include_other_registration_agencies in ListOptions.Extra
 	MetadataVersion int           `json:"metadataVersion,omitempty"` // how often the metadata changed
 	Published       metadata.Text `json:"published,omitempty"`       // often empty in lists; prefer PublicationYear
 

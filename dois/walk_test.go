@@ -142,8 +142,8 @@ func TestWalkAtTheLimit(t *testing.T) {
 func TestWalkKeepsItsParameters(t *testing.T) {
 	service := &archive{n: 350}
 	opts := &dois.ListOptions{
-		Query: query.Term("record"), SchemaVersion: "4", Affiliation: true, License: []string{"cc-by-4.0"}, Subject: []string{"ice"}, MinViews: 2,
-		States: []dois.State{dois.StateFindable}, Fields: []string{"doi"}, Extra: url.Values{"mailto": {"me@example.org"}},
+		Query: query.Term("record"), SchemaVersion: "4", Affiliation: true, License: []string{"cc-by-4.0"}, Subject: []string{"ice"},
+		States: []dois.State{dois.StateFindable}, Fields: []string{"doi"}, Extra: url.Values{"mailto": {"me@example.org"}, "has-views": {"2"}},
 	}
 	_, err := walked(t.Context(), service.client(t), opts)
 	require.NoError(t, err)
