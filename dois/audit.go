@@ -71,7 +71,7 @@ var ErrNothingListed = errors.New("dois: nothing to compare with")
 // AuditOptions select what is compared. ClientID, Prefix or both are required.
 type AuditOptions struct {
 	ClientID string           // DOIs of this repository account
-	Prefix   string           // DOIs with this prefix, or one of a comma list
+	Prefix   []string         // DOIs with one of these prefixes
 	Kinds    []DifferenceKind // which differences to look for; nil means all
 	TempDir  string           // for temporary files; "" means that of the system
 
@@ -147,7 +147,7 @@ func (c *Client) Audit(ctx context.Context, wanted iter.Seq2[Wanted, error], opt
 }
 
 func (o *AuditOptions) check() error {
-	if o == nil || o.ClientID == "" && o.Prefix == "" {
+	if o == nil || o.ClientID == "" && len(o.Prefix) == 0 {
 		return datacite.Invalid(datacite.Finding{Path: "AuditOptions", Code: "missing", Reason: "has neither ClientID nor Prefix; give the account or prefix to audit"})
 	}
 	if o.Kinds != nil && len(o.Kinds) == 0 {
@@ -191,7 +191,7 @@ func (a *audit) run(ctx context.Context, wanted iter.Seq2[Wanted, error]) error 
 
 // scope is which DOIs are compared.
 func (o *AuditOptions) scope() string {
-	return strings.Trim(o.ClientID+", "+o.Prefix, ", ")
+	return strings.Trim(o.ClientID+", "+strings.Join(o.Prefix, ", "), ", ")
 }
 
 // An entry is a Wanted and its number.
@@ -284,14 +284,9 @@ func (a *audit) repeats() error {
 // list reads what the service has.
 func (a *audit) list(ctx context.Context) error {
 	const maxSize = 1000
-	opts := &ListOptions{
-		Page: query.Page{Size: maxSize}, Affiliation: true, Publisher: true,
-	}
+	opts := &ListOptions{Prefix: a.opts.Prefix, Page: query.Page{Size: maxSize}, Affiliation: true, Publisher: true}
 	if a.opts.ClientID != "" {
 		opts.ClientID = []string{a.opts.ClientID}
-	}
-	if a.opts.Prefix != "" {
-		opts.Prefix = strings.Split(a.opts.Prefix, ",")
 	}
 	if !a.metadata && !a.looksFor(Invalid) {
 		opts.Fields = []string{"doi", "url", "state", "schemaVersion", "titles"}

@@ -13,12 +13,9 @@ import (
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
-// GetOptions choose what the service sends of a record.
+// GetOptions choose what the service sends of a record. Affiliations and the publisher always
+// come with their identifiers, so that Record.Draft has all that an update writes.
 type GetOptions struct {
-	// Affiliations and the publisher always come with their identifiers, so that Record.Draft
-	// has all that an update writes: that costs the service nothing. These need not be set.
-	Affiliation, Publisher bool `url:"-"`
-
 	Detail      bool     `url:"detail,omitempty"`        // the attributes of specification §2.2 that a list leaves out; the deployed service always sends them here
 	Include     []string `url:"include,comma,omitempty"` // resources for Record.Included; the service knows "client" and "media"
 	IfNoneMatch string   `url:"-"`                       // the ETag of an earlier response; Get returns ErrNotModified if the record is still the same

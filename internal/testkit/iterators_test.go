@@ -246,7 +246,7 @@ var loops = map[string]loop{
 		return over(s.dois.Walk(&dois.ListOptions{Page: query.Page{Size: 2}, Sort: query.ByName}).Pages(ctx))
 	},
 	"dois.Client.Audit": func(ctx context.Context, s *scene, watch func()) iter.Seq[error] {
-		return over(s.dois.Audit(ctx, source(watch, wanted), &dois.AuditOptions{Prefix: "10.5072"}))
+		return over(s.dois.Audit(ctx, source(watch, wanted), &dois.AuditOptions{Prefix: []string{"10.5072"}}))
 	},
 	"dois.Client.Repair": func(ctx context.Context, s *scene, watch func()) iter.Seq[error] {
 		return over(s.dois.Repair(ctx, source(watch, difference), nil))
@@ -448,7 +448,7 @@ var calls = map[string]func(ctx context.Context, t *testing.T, s *scene, act fun
 		return last(over(s.mds.RegisterAll(ctx, source(act, item), nil)))
 	},
 	"the source of Audit": func(ctx context.Context, _ *testing.T, s *scene, act func()) error {
-		return last(over(s.dois.Audit(ctx, source(act, wanted), &dois.AuditOptions{Prefix: "10.5072"})))
+		return last(over(s.dois.Audit(ctx, source(act, wanted), &dois.AuditOptions{Prefix: []string{"10.5072"}})))
 	},
 	"the source of Repair": func(ctx context.Context, _ *testing.T, s *scene, act func()) error {
 		return last(over(s.dois.Repair(ctx, source(act, difference), nil)))
@@ -582,7 +582,7 @@ func TestNilArguments(t *testing.T) {
 	const uuid = "00000000-0000-4000-8000-000000000000"
 	for name, err := range map[string]error{
 		"items":    last(over(s.mds.RegisterAll(ctx, nil, nil))),
-		"wanted":   last(over(s.dois.Audit(ctx, nil, &dois.AuditOptions{Prefix: "10.5072"}))),
+		"wanted":   last(over(s.dois.Audit(ctx, nil, &dois.AuditOptions{Prefix: []string{"10.5072"}}))),
 		"diffs":    last(over(s.dois.Repair(ctx, nil, nil))),
 		"diffs[2]": last(over(s.dois.Repair(ctx, source(func() {}, func(i int) *dois.Difference { return []*dois.Difference{2: nil}[i] }), nil))),
 		"rows":     last(over(reports.Group(nil, nil))),

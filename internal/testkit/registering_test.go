@@ -81,7 +81,7 @@ var registrars = map[string]registrar{
 				}
 			}
 		}
-		for r, err := range c.Repair(ctx, c.Audit(ctx, wanted, &dois.AuditOptions{Prefix: datacitetest.Prefix, AllowEmpty: true}), nil) {
+		for r, err := range c.Repair(ctx, c.Audit(ctx, wanted, &dois.AuditOptions{Prefix: []string{datacitetest.Prefix}, AllowEmpty: true}), nil) {
 			if err != nil || r.Err != nil {
 				return errors.Join(err, r.Err)
 			}

@@ -377,7 +377,7 @@ func lifeOf(t *testing.T, cfg datacite.Config, by datacite.Service, said *saying
 			wanted := func(yield func(dois.Wanted, error) bool) {
 				yield(dois.Wanted{DOI: "10.5072/a", URL: address + "0"}, nil)
 			}
-			audit := records.Audit(ctx, wanted, &dois.AuditOptions{ClientID: "example.repo", Prefix: "10.5072", AllowEmpty: true, Progress: func(p dois.AuditProgress) { said.add(p) }})
+			audit := records.Audit(ctx, wanted, &dois.AuditOptions{ClientID: "example.repo", Prefix: []string{"10.5072"}, AllowEmpty: true, Progress: func(p dois.AuditProgress) { said.add(p) }})
 			for repaired, err := range records.Repair(ctx, audit, nil) {
 				if said.add(err); repaired != nil {
 					said.add(repaired.Err)
