@@ -10,7 +10,7 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	. "github.com/datacite-go/datacite-go/query"
-	"github.com/datacite-go/datacite-go/query/syntax"
+	"github.com/datacite-go/datacite-go/query/internal/syntax"
 )
 
 var a, b, c = Term("a"), Term("b"), Term("c")
@@ -50,7 +50,7 @@ func TestText(t *testing.T) {
 		{`doi:10.5438\u002f*`, FieldDOI.StartsWith("10.5438/")},
 		{`titles.title:climte~1`, FieldTitle.Fuzzy("climte", 1)},
 		{`titles.title:\AND~0`, FieldTitle.Fuzzy("AND", 0)},
-		{`titles.title:/a\/b/`, FromSyntax(&syntax.Node{Kind: syntax.KindRegexp, Field: "titles.title", Text: `a\/b`})},
+		{`titles.title:/a\/b/`, mustParse(t, `titles.title:/a\/b/`)},
 		{`subjects.subject:*`, FieldSubject.Exists()},
 		{`subjects.subject:*`, FieldSubject.Like("*")},
 		{"*:*", All()},
@@ -182,7 +182,6 @@ func TestAQueryThatCannotBeWrittenMatchesNothing(t *testing.T) {
 		{"UTF-8", FieldTitle.Between("", bad)},
 		{"UTF-8", FieldTitle.Between(bad, "")},
 		{"UTF-8", Field(bad).Is("a")},
-		{"no kind", FromSyntax(&syntax.Node{})},
 	} {
 		err := Check(test.expr)
 		require.ErrorIs(t, err, datacite.ErrInvalid, test.reason)
@@ -201,15 +200,9 @@ func TestExpressionsDoNotChange(t *testing.T) {
 	parts := []Expr{a, b}
 	or := Or(parts...)
 	parts[0] = c
-	n := Syntax(FieldTitle.Between("1", "2"))
-	bounds := FromSyntax(n)
-	n.Range.Low = "0"
-	seen := Syntax(both)
-	seen.Clauses[0].Node.Text = "z"
 
 	assert.Equal(t, "a AND b", both.String())
 	assert.Equal(t, "a AND b AND c", first.String())
 	assert.Equal(t, "a AND b AND NOT c", second.String())
 	assert.Equal(t, "a OR b", or.String())
-	assert.Equal(t, "titles.title:[1 TO 2]", bounds.String())
 }

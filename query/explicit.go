@@ -3,7 +3,7 @@ package query
 import (
 	"slices"
 
-	"github.com/datacite-go/datacite-go/query/syntax"
+	"github.com/datacite-go/datacite-go/query/internal/syntax"
 )
 
 // An Operator is what a server puts between clauses that stand side by side.

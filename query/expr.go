@@ -5,7 +5,7 @@ import (
 	"math"
 	"unicode/utf8"
 
-	"github.com/datacite-go/datacite-go/query/syntax"
+	"github.com/datacite-go/datacite-go/query/internal/syntax"
 )
 
 // An Expr is a query or a part of one. Expressions are made by the functions and [Field]
@@ -71,19 +71,6 @@ func boost(n *syntax.Node, factor float32) *syntax.Node {
 }
 
 func isBoost(f float32) bool { return f >= 0 && f <= math.MaxFloat32 }
-
-// Syntax returns the tree of expr, which the caller may change; package syntax has
-// functions for that. The tree of a nil expression is of the kind KindInvalid.
-func Syntax(expr Expr) *syntax.Node {
-	if expr == nil {
-		return invalid("", "an expression is nil")
-	}
-	return expr.tree().Clone()
-}
-
-// FromSyntax returns the expression of a tree. Later changes of the tree do not change
-// it. A tree that cannot be written gives an expression that [Check] refuses.
-func FromSyntax(tree *syntax.Node) Expr { return fromNode(valid(tree.Clone())) }
 
 func fromNode(n *syntax.Node) Expr {
 	if !utf8.ValidString(n.Field) {

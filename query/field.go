@@ -6,7 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/datacite-go/datacite-go/query/syntax"
+	"github.com/datacite-go/datacite-go/query/internal/syntax"
 )
 
 // A Field is the name of a field, such as titles.title: names of the JSON record, joined by
@@ -139,12 +139,8 @@ func (f Field) Exists() Expr { return leaf(syntax.Node{Kind: syntax.KindExists, 
 // side open: field:[low TO high]. Dates may leave out their end and then mean
 // all of it: 2015 as the high bound includes December. A literal * as a bound
 // cannot be written.
-func (f Field) Between(low, high string) Expr { return f.Within(syntax.Range{Low: low, High: high}) }
-
-// Within looks for values in a range whose bounds may be excluded:
-// field:{low TO high]. See [Field.Between].
-func (f Field) Within(r syntax.Range) Expr {
-	return leaf(syntax.Node{Kind: syntax.KindRange, Field: string(f), Range: &r})
+func (f Field) Between(low, high string) Expr {
+	return leaf(syntax.Node{Kind: syntax.KindRange, Field: string(f), Range: &syntax.Range{Low: low, High: high}})
 }
 
 // In looks for any of the values: field:(a OR b). It needs at least one.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	. "github.com/datacite-go/datacite-go/query"
-	"github.com/datacite-go/datacite-go/query/syntax"
+	"github.com/datacite-go/datacite-go/query/internal/syntax"
 )
 
 // fieldKinds lists the fields with a constant, by what their comments say.

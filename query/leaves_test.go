@@ -10,7 +10,7 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/query"
-	"github.com/datacite-go/datacite-go/query/syntax"
+	"github.com/datacite-go/datacite-go/query/internal/syntax"
 )
 
 // A leafKind builds one kind of leaf from a value and says what it means, in
@@ -139,7 +139,7 @@ func TestOtherLeavesArrive(t *testing.T) {
 	add(query.Field("AND").Is("x"), map[string]any{"kind": "term", "f": "AND", "v": "x"})
 	add(query.Field("a:b c/d").Is("x"), map[string]any{"kind": "term", "f": "a:b c/d", "v": "x"})
 	add(query.Field("schema_version").Is("4"), map[string]any{"kind": "term", "f": "schema_version", "v": "4"})
-	add(query.FromSyntax(&syntax.Node{Kind: syntax.KindRegexp, Field: "titles.title", Text: `a\/[bc]+`}), map[string]any{"kind": "regexp", "f": "titles.title", "v": `a\/[bc]+`, "in": "es_or,es_and,lucene_or"})
+	add(mustParse(t, `titles.title:/a\/[bc]+/`), map[string]any{"kind": "regexp", "f": "titles.title", "v": `a\/[bc]+`, "in": "es_or,es_and,lucene_or"})
 	add(query.FieldTitle.Between("", ""), map[string]any{"kind": "range", "f": "titles.title"})
 	for i, answer := range o.ask(requests) {
 		require.True(t, strings.HasPrefix(answer, "SAME\t"), "%v: %s", requests[i], answer)

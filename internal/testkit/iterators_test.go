@@ -35,7 +35,6 @@ import (
 	"github.com/datacite-go/datacite-go/metadata"
 	"github.com/datacite-go/datacite-go/metadata/table"
 	"github.com/datacite-go/datacite-go/query"
-	"github.com/datacite-go/datacite-go/query/syntax"
 	"github.com/datacite-go/datacite-go/reports"
 	"github.com/datacite-go/datacite-go/reports/counter"
 	"github.com/datacite-go/datacite-go/reports/counter/logs"
@@ -224,15 +223,6 @@ func failed(err error) iter.Seq[error] { return func(yield func(error) bool) { y
 
 // loops are all sequences that the public packages return, by package, type and name.
 var loops = map[string]loop{
-	"syntax.Walk": func(context.Context, *scene, func()) iter.Seq[error] {
-		return func(yield func(error) bool) {
-			for range syntax.Walk(query.Syntax(query.And(query.Term("a"), query.Not(query.Or(query.Term("b"), query.Phrase("c d")))))) {
-				if !yield(nil) {
-					break
-				}
-			}
-		}
-	},
 	"dois.Client.All": func(ctx context.Context, s *scene, _ func()) iter.Seq[error] {
 		return over(s.dois.All(ctx, &dois.ListOptions{Page: query.Page{Size: 2}}))
 	},
