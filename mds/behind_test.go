@@ -14,6 +14,7 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
+	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/mds"
 )
 
@@ -224,7 +225,7 @@ func storedURL(t *testing.T, srv *datacitetest.Server, name string) string {
 // storedXML reads through the DOI query what the store does not show.
 func storedXML(t *testing.T, srv *datacitetest.Server, name string) string {
 	t.Helper()
-	data, err := srv.DOIs().XML(t.Context(), name)
+	found, err := srv.DOIs().Get(t.Context(), name, &dois.GetOptions{Detail: true})
 	require.NoError(t, err)
-	return string(data)
+	return string(found.MetadataXML)
 }

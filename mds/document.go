@@ -126,7 +126,7 @@ func (d Document) isXML() bool { return document.IsXML(d.Data) }
 // them: it replaces the identifier, and turns other formats into XML. A DOI without
 // metadata is [ErrNoMetadata]. The deployed service garbles characters beyond ASCII:
 // such metadata come with [ErrGarbled]. Do not store them again; read them with
-// Client.XML of package dois.
+// Get of package dois (Record.MetadataXML).
 //
 // Metadata sends GET /metadata/{doi} (specification §4.3).
 func (c *Client) Metadata(ctx context.Context, doiName string) (*Document, error) {

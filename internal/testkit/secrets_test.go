@@ -361,7 +361,6 @@ func lifeOf(t *testing.T, cfg datacite.Config, by datacite.Service, said *saying
 		func() { only(tokens.List(ctx, nil)) },
 		func() { only(tokens.Update(ctx, "10.5072/a", &dois.Draft{URL: address})) },
 		func() { only(records.Exists(ctx, "10.5072/a")) },
-		func() { only(records.XML(ctx, "10.5072/a")) },
 		func() { only(records.Citation(ctx, "10.5072/a", nil)) },
 		func() { only(records.List(ctx, &dois.ListOptions{ClientID: []string{"example.repo"}})) },
 		func() {
