@@ -225,7 +225,7 @@ func inOrder[V any](m map[string]V) iter.Seq2[string, V] {
 // Names that the service knows; it ignores others. It sends the facets openLicensesCount
 // and createdByMonth by itself.
 var (
-	knownFields = append(recordJSON.Names(), "media", "enrichments")
+	knownFields = append(recordJSON.Names(), "landingPage", "media", "enrichments")
 	knownFacets = []string{
 		"states", "resourceTypes", "created", "published", "registered", "providers", "clients", "clientTypes",
 		"affiliations", "prefixes", "certificates", "licenses", "licensesWithMissing", "openLicenses", "schemaVersions",
