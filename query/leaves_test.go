@@ -161,7 +161,7 @@ func TestFieldsAreRenamedByTheService(t *testing.T) {
 		query.FieldRelatedIdentifier:     "related_identifiers.relatedIdentifier",
 		query.FieldRightsIdentifier:      "rights_list.rightsIdentifier",
 		query.FieldFunderName:            "funding_references.funderName",
-		query.FieldGeoLocationPlace:      "geo_locations.geoLocationPlace",
+		query.Field("geoLocations.geoLocationPlace"):      "geo_locations.geoLocationPlace",
 		query.FieldCitationCount:         "citation_count",
 		"relatedItems.publicationYear":   "related_items.publicationYear",
 		"schema_version":                 "schema_version",
