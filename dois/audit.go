@@ -83,12 +83,11 @@ type AuditOptions struct {
 	// ErrNothingListed, before each wanted DOI costs a request.
 	AllowEmpty bool
 
-	// Complete completes what is wanted by what its source cannot say, such as the
-	// contributors in a table without a column for them; table.Complete of package
-	// metadata/table does that. It may change the Wanted, which is
-	// then compared with the record and comes as Difference.Wanted; not the record. It is
-	// called for DOIs that were found, once or twice for each, always with a Wanted as it
-	// was in the source.
+	// Complete may add properties that the source does not contain, such as contributors
+	// from a table without a column for them; table.Complete of package metadata/table does
+	// that. The Wanted that it changes is compared with the record and comes as
+	// Difference.Wanted; the record must stay as it is. It is called once or twice for each
+	// DOI that was found, with the Wanted as the source has it.
 	Complete func(*Wanted, *Record)
 
 	Progress func(AuditProgress) // called after each thousandth entry and each difference, one call at a time
@@ -112,11 +111,11 @@ type AuditProgress struct {
 // held in memory, the rest in temporary files that are removed at the end.
 //
 // Lists lag behind writes by seconds or minutes, so each wanted DOI that seems to differ is
-// read with [Client.Get], and compared as it is then. That also finds wanted DOIs of another
-// account or prefix and those that are in no list (see [Client.List]); one of these that
-// is not wanted is not found. What became different in the last minutes may be missing among
-// the differences, and an extra DOI may just have been deleted. Audit takes one request for
-// 1,000 DOIs and one for each wanted DOI that differs.
+// read with [Client.Get], and compared as it is then. Wanted DOIs are found even outside the
+// account, the prefix or the list (see [Client.List]); unwanted ones outside them are not.
+// Changes of the last minutes may be missing among the differences, and an extra DOI may just
+// have been deleted. Audit sends one request for each 1,000 DOIs and one for each wanted DOI
+// that differs.
 //
 // What the service changes in metadata by itself is not a difference; see [metadata.Diff].
 //

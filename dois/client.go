@@ -10,8 +10,8 @@ import (
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
-// A Client finds, reads and writes DOI records. Many goroutines may use it at
-// once.
+// A Client finds, reads and writes DOI records. [NewClient] makes one; the methods of a nil
+// Client panic. Many goroutines may use it at once.
 type Client struct {
 	core     *transport.Client
 	attempts int // as Config.MaxAttempts

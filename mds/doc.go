@@ -59,8 +59,8 @@
 // A [*datacite.ValidationError] is a fault in what was given; nothing was sent. A refusal is
 // a [*datacite.Error] with the service's text and, for metadata, the element and line.
 // Test for conditions with [errors.Is]: [ErrMetadataMissing], [datacite.ErrForbidden] …
-// What the service accepts and drops or changes is in Registration.Warnings and Altered;
-// before sending, and for the other methods, [Document.Findings] has it.
+// Registration.Warnings and Altered list what the service drops or changes without an error;
+// [Document.Findings] lists the warnings before sending, and for the other methods.
 //
 // Requests are sent again, up to Config.MaxAttempts times, after a lost response and
 // after the statuses 403, 408, 429 and 5xx but 501. If the last attempt of a write ends
@@ -70,7 +70,7 @@
 // # Where the deployed service differs
 //
 // The methods say where the deployed service differs from the specification; this
-// package works with both. Of all of them:
+// package works with both. These differences affect all methods:
 //
 //   - It turns some names into others: it cuts at "#" and "?", drops doubled and closing
 //     slashes, follows "." and "..", decodes "%" twice, ignores accents, and uses only

@@ -48,7 +48,7 @@ func All() Expr { return fromNode(everything) }
 var everything = &syntax.Node{Kind: syntax.KindAll}
 
 // Raw is query text that is sent as it is, for what the other functions cannot write. Inside
-// another expression it is parsed first, so that it cannot reach beyond its place. Prefer
+// another expression it is parsed first, so that it cannot change the query around it. Prefer
 // [Parse] for text that people typed.
 func Raw(text string) Expr { return fromNode(&syntax.Node{Kind: syntax.KindRaw, Text: text}) }
 

@@ -10,7 +10,8 @@ import (
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
-// A Client reads and stores usage reports. Many goroutines may use it at once.
+// A Client reads and stores usage reports. [NewClient] makes one; the methods of a nil Client
+// panic. Many goroutines may use it at once.
 type Client struct {
 	core      *transport.Client
 	token     *tokens
