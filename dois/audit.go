@@ -405,19 +405,11 @@ func (a *audit) differences(name string, wanted *Wanted, found *Record) []*Diffe
 	return differences(name, wanted, found, a.looksFor)
 }
 
-// look reads a record as it is now, nil for an unknown DOI. A name that cannot stand in a
-// path is looked up in the list.
+// look reads a record as it is now, nil for an unknown DOI.
 func (c *Client) look(ctx context.Context, name string) (*Record, error) {
 	found, err := c.Get(ctx, name, nil)
-	switch {
-	case errors.Is(err, datacite.ErrNotFound):
+	if errors.Is(err, datacite.ErrNotFound) {
 		return nil, nil
-	case errors.Is(err, datacite.ErrInvalidDOI):
-		listed, err := c.List(ctx, &ListOptions{IDs: []string{name}, Affiliation: true, Publisher: true})
-		if err != nil || len(listed.Records) == 0 {
-			return nil, err
-		}
-		return &listed.Records[0], nil
 	}
 	return found, err
 }

@@ -114,6 +114,9 @@ func (c *Client) ChangeState(ctx context.Context, doiName string, event Event, o
 		return nil, datacite.Invalid(datacite.Finding{Path: "event", Code: "vocabulary", Reason: event.fault()})
 	}
 	const op = "dois.ChangeState"
+	if _, err := doi.API.Writable(doiName); err != nil {
+		return nil, err
+	}
 	found, err := c.Get(ctx, doiName, nil)
 	if err != nil {
 		return nil, err
