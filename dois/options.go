@@ -65,7 +65,6 @@ type ListOptions struct {
 	Affiliation bool     `url:"affiliation"`                  // affiliations with their identifiers
 	Publisher   bool     `url:"publisher"`                    // publisher with its identifier
 	Detail      bool     `url:"detail,omitempty"`             // the extra attributes of specification §2.2
-	Composite   bool     `url:"composite,omitempty"`          // without contributors, subjects, related identifiers, places and funding
 	Fields      []string `url:"fields[dois],comma,omitempty"` // only these attributes, such as "doi" and "titles"; others stay zero. Record.Client needs "client".
 	Include     []string `url:"include,comma,omitempty"`      // resources for Results.Included; the service knows "client"
 	Facets      []string `url:"facets,comma,omitempty"`       // counts for Results.Facets, such as "published" and "resourceTypes"; they take the service seconds
@@ -77,7 +76,7 @@ type ListOptions struct {
 	// Extra has other parameters, which are sent as they are. The deployed service knows, among
 	// others, has-citations, has-references, has-parts, has-versions, has-views, has-downloads
 	// (at least that many), has-person, has-affiliation, has-organization, has-funder (true),
-	// link-check-status, include_other_registration_agencies and enriched; it ignores a name or a
+	// link-check-status, include_other_registration_agencies, enriched and composite; it ignores a name or a
 	// value that it does not know. Of the parameters with a field above, only fields[dois],
 	// include and facets may stand here, for names that are unknown to this package.
 	Extra url.Values `url:"-"`
@@ -305,7 +304,7 @@ func (o *ListOptions) names() ([]string, error) {
 func (o *ListOptions) filtered() bool {
 	filters := *o
 	filters.IDs, filters.Sort, filters.Include, filters.Facets, filters.Fields = nil, "", nil, nil, nil
-	filters.Affiliation, filters.Publisher, filters.Detail, filters.Composite = false, false, false, false
+	filters.Affiliation, filters.Publisher, filters.Detail = false, false, false
 	v, _ := params.Values(filters)
 	delete(v, "affiliation")
 	delete(v, "publisher")

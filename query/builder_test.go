@@ -1,7 +1,6 @@
 package query_test
 
 import (
-	"math"
 	"testing"
 	"time"
 
@@ -157,13 +156,7 @@ func TestAQueryThatCannotBeWrittenMatchesNothing(t *testing.T) {
 		{"literal *", FieldPublicationYear.Between("*", "2015")},
 		{"literal *", FieldTitle.Between("a", "*")},
 		{"slash cannot be written in a pattern", FieldURL.Like("*example.org/data*")},
-		{"0, 1 or 2", FieldTitle.Fuzzy("a", 3)},
-		{"0, 1 or 2", FieldTitle.Fuzzy("a", -1)},
-		{"empty", FieldTitle.Fuzzy("", 1)},
 		{"from 0 up", FieldTitle.Near("a b", -1)},
-		{"from 0 up", Boost(a, -1)},
-		{"from 0 up", Boost(a, float32(math.NaN()))},
-		{"from 0 up", Boost(a, float32(math.Inf(1)))},
 		{"there is no whole second from 2025-06-01T00:00:01Z to 2025-06-01T00:00:00Z", FieldUpdated.BetweenTimes(june.Add(1), june.Add(time.Second-1))},
 		{"no whole second", FieldUpdated.BetweenTimes(june, june.Add(-time.Hour))},
 		{"four digits", FieldUpdated.BetweenTimes(time.Date(999, 1, 1, 0, 0, 0, 0, time.UTC), time.Time{})},

@@ -19,3 +19,13 @@ func Syntax(e Expr) *syntax.Node { return e.tree() }
 func (f Field) Within(r syntax.Range) Expr {
 	return leaf(syntax.Node{Kind: syntax.KindRange, Field: string(f), Range: &r})
 }
+
+// Boost and Fuzzy are expressions that only Parse makes.
+func Boost(expr Expr, factor float32) Expr { return fromNode(boost(operand(expr), factor)) }
+
+func (f Field) Fuzzy(word string, edits int) Expr {
+	if word == "" {
+		return f.Exists()
+	}
+	return leaf(syntax.Node{Kind: syntax.KindFuzzy, Field: string(f), Text: word, Edits: float32(edits)})
+}

@@ -1,8 +1,6 @@
 package query
 
 import (
-	"fmt"
-	"math"
 	"unicode/utf8"
 
 	"github.com/datacite-go/datacite-go/query/internal/syntax"
@@ -52,14 +50,8 @@ var everything = &syntax.Node{Kind: syntax.KindAll}
 // [Parse] for text that people typed.
 func Raw(text string) Expr { return fromNode(&syntax.Node{Kind: syntax.KindRaw, Text: text}) }
 
-// Boost multiplies the weight of the matches of expr in [ByRelevance] order by factor,
-// a finite number from 0 up. It does not change which records match.
-func Boost(expr Expr, factor float32) Expr { return fromNode(boost(operand(expr), factor)) }
-
 func boost(n *syntax.Node, factor float32) *syntax.Node {
 	switch {
-	case !isBoost(factor):
-		return invalid("", fmt.Sprintf("a boost of %v is not a finite number from 0 up", factor))
 	case n.Kind == syntax.KindInvalid:
 		return n
 	case n.Boost != nil:
@@ -69,8 +61,6 @@ func boost(n *syntax.Node, factor float32) *syntax.Node {
 	boosted.Boost = &factor
 	return &boosted
 }
-
-func isBoost(f float32) bool { return f >= 0 && f <= math.MaxFloat32 }
 
 func fromNode(n *syntax.Node) Expr {
 	if !utf8.ValidString(n.Field) {

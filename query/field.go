@@ -1,7 +1,6 @@
 package query
 
 import (
-	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -13,7 +12,7 @@ import (
 // dots (specification §2.2, §4.2.1(1)). Any name can be used, with or without a constant
 // here; a * in it stands for any characters. The empty Field means the default fields.
 //
-// [Check] refuses [Field.Like], [Field.StartsWith] and [Field.Fuzzy] for fields with
+// [Check] refuses [Field.Like] and [Field.StartsWith] for fields with
 // years, dates and counts, which the service cannot search in these ways.
 type Field string
 
@@ -120,15 +119,6 @@ func (f Field) StartsWith(prefix string) Expr {
 		return f.Exists()
 	}
 	return leaf(syntax.Node{Kind: syntax.KindPrefix, Field: string(f), Text: prefix})
-}
-
-// Fuzzy looks for words that differ from word in at most edits characters, 0
-// to 2: field:word~1.
-func (f Field) Fuzzy(word string, edits int) Expr {
-	if edits < 0 || edits > 2 {
-		return fromNode(invalid(f, fmt.Sprintf("%d edits: a fuzzy search allows 0, 1 or 2", edits)))
-	}
-	return leaf(syntax.Node{Kind: syntax.KindFuzzy, Field: string(f), Text: word, Edits: float32(edits)})
 }
 
 // Exists looks for records that have any value in the field: field:*

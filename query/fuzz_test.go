@@ -110,7 +110,7 @@ func anyExpr(r *rand.Rand, depth int, values []string) query.Expr {
 		case 3:
 			return f.StartsWith(v)
 		case 4:
-			return f.Fuzzy(v, r.IntN(4))
+			return f.Fuzzy(v, r.IntN(3))
 		case 5:
 			return f.Match(query.Raw("/" + strings.ReplaceAll(v, "/", "") + "/"))
 		case 6:
@@ -144,7 +144,7 @@ func anyExpr(r *rand.Rand, depth int, values []string) query.Expr {
 	case 5:
 		return query.MustNot(next())
 	case 6:
-		return query.Boost(next(), float32(r.IntN(4))-0.5)
+		return query.Boost(next(), float32(r.IntN(4))/2)
 	case 7:
 		return f.Match(next())
 	}

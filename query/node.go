@@ -54,7 +54,7 @@ func nodeFault(n *syntax.Node) string {
 	switch {
 	case !utf8.ValidString(n.Text):
 		return notUTF8(n.Text)
-	case n.Text == "" && (n.Kind == syntax.KindWildcard || n.Kind == syntax.KindFuzzy):
+	case n.Text == "" && n.Kind == syntax.KindWildcard:
 		return "a word without quotes is empty"
 	case n.Kind == syntax.KindPhrase && n.Slop != nil && *n.Slop < 0:
 		return quoteText(n.Text) + ": the slop of a phrase is a number from 0 up"
