@@ -350,7 +350,7 @@ func (j *job) tryStore(ctx context.Context, it *item, doc mds.Document) error {
 	}
 	done, err := store.Ensure(ctx, it.entry.DOI, it.URL, doc, &mds.EnsureOptions{
 		NoReadBack: true,
-		Before: func(context.Context, string, mds.State) error { return j.begin(it) },
+		Before:     func(context.Context, string, mds.State) error { return j.begin(it) },
 	})
 	if err == nil {
 		it.change, it.state = string(done.Change), dois.State(done.State)
