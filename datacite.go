@@ -68,6 +68,7 @@ type Config struct {
 	Timeout     time.Duration // an attempt ends after this time without a byte, or slower than MinSpeed; 0 means 2 minutes, and 5 for usage reports
 	MinSpeed    int           // bytes per second, on average over Timeout; 0 means 1,024
 	MaxBody     int64         // bytes of one response, uncompressed, and of what is made of it in memory; 0 means 100 MiB
+	MaxReport   int64         // bytes of a stored usage report that is read, uncompressed, whatever it takes in memory; 0 means 16 GiB
 	Limiter     Limiter       // asked before each attempt; nil means no limit
 }
 

@@ -471,7 +471,9 @@ func TestSaveAndRestore(t *testing.T) {
 	on(t, datacitetest.Options{}, func(t *testing.T, srv *datacitetest.Server) {
 		_, err := srv.MDS().Register(t.Context(), datacitetest.Prefix+"/a", "https://repo.example.org/a", glacier())
 		require.NoError(t, err)
-		require.NoError(t, srv.MDS().AddMedia(t.Context(), datacitetest.Prefix+"/a", mds.Media{Type: "text/csv", URL: "https://repo.example.org/a.csv"}))
+		media := &datacite.Request{Method: "POST", Path: "/media/" + datacitetest.Prefix + "/a", ContentType: "text/plain;charset=UTF-8", Body: []byte("text/csv=https://repo.example.org/a.csv")}
+		_, err = srv.MDS().Do(t.Context(), media)
+		require.NoError(t, err)
 		_, err = srv.MDS().PutMetadata(t.Context(), datacitetest.Prefix+"/draft", glacier())
 		require.NoError(t, err)
 		created, err := srv.Reports().Create(t.Context(), usage(3))
@@ -493,9 +495,9 @@ func TestSaveAndRestore(t *testing.T) {
 		address, err := next.Resolve(t.Context(), datacitetest.Prefix+"/a")
 		require.NoError(t, err)
 		assert.Equal(t, "https://repo.example.org/a", address)
-		media, err := next.MDS().ListMedia(t.Context(), datacitetest.Prefix+"/a")
+		listed, err := next.MDS().Do(t.Context(), &datacite.Request{Method: "GET", Path: media.Path})
 		require.NoError(t, err)
-		assert.Len(t, media, 1)
+		assert.Equal(t, string(media.Body), strings.TrimSpace(string(listed.Body)))
 		client, err := dois.NewClient(datacite.Config{Service: datacite.Service{API: next.URL}, Token: key, HTTPClient: next.HTTPClient()})
 		require.NoError(t, err)
 		_, err = client.Update(t.Context(), datacitetest.Prefix+"/a", &dois.Draft{URL: "https://repo.example.org/b"})

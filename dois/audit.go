@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/bulk"
 	"github.com/datacite-go/datacite-go/internal/doi"
 	"github.com/datacite-go/datacite-go/internal/extsort"
 	"github.com/datacite-go/datacite-go/metadata"
@@ -70,7 +71,7 @@ var ErrNothingListed = errors.New("dois: nothing to compare with")
 // AuditOptions select what is compared. ClientID, Prefix or both are required.
 type AuditOptions struct {
 	ClientID string           // DOIs of this repository account
-	Prefix   string           // DOIs with this prefix, or one of a comma list
+	Prefix   []string         // DOIs with one of these prefixes
 	Kinds    []DifferenceKind // which differences to look for; nil means all
 	TempDir  string           // for temporary files; "" means that of the system
 
@@ -82,12 +83,11 @@ type AuditOptions struct {
 	// ErrNothingListed, before each wanted DOI costs a request.
 	AllowEmpty bool
 
-	// Complete completes what is wanted by what its source cannot say, such as the
-	// contributors in a table without a column for them; table.Complete of package
-	// metadata/table does that. It may change the Wanted, which is
-	// then compared with the record and comes as Difference.Wanted; not the record. It is
-	// called for DOIs that were found, once or twice for each, always with a Wanted as it
-	// was in the source.
+	// Complete may add properties that the source does not contain, such as contributors
+	// from a table without a column for them; table.Complete of package metadata/table does
+	// that. The Wanted that it changes is compared with the record and comes as
+	// Difference.Wanted; the record must stay as it is. It is called once or twice for each
+	// DOI that was found, with the Wanted as the source has it.
 	Complete func(*Wanted, *Record)
 
 	Progress func(AuditProgress) // called after each thousandth entry and each difference, one call at a time
@@ -111,11 +111,11 @@ type AuditProgress struct {
 // held in memory, the rest in temporary files that are removed at the end.
 //
 // Lists lag behind writes by seconds or minutes, so each wanted DOI that seems to differ is
-// read with [Client.Get], and compared as it is then. That also finds wanted DOIs of another
-// account or prefix and those that are in no list (see [Client.List]); one of these that
-// is not wanted is not found. What became different in the last minutes may be missing among
-// the differences, and an extra DOI may just have been deleted. Audit takes one request for
-// 1,000 DOIs and one for each wanted DOI that differs.
+// read with [Client.Get], and compared as it is then. Wanted DOIs are found even outside the
+// account, the prefix or the list (see [Client.List]); unwanted ones outside them are not.
+// Changes of the last minutes may be missing among the differences, and an extra DOI may just
+// have been deleted. Audit sends one request for each 1,000 DOIs and one for each wanted DOI
+// that differs.
 //
 // What the service changes in metadata by itself is not a difference; see [metadata.Diff].
 //
@@ -139,14 +139,14 @@ func (c *Client) Audit(ctx context.Context, wanted iter.Seq2[Wanted, error], opt
 		}
 		a.progress.Total = -1
 		err = a.run(ctx, wanted)
-		if err = errors.Join(err, a.wanted.Close(), a.found.Close()); err != nil && !errors.Is(err, errStopped) {
+		if err = errors.Join(err, a.wanted.Close(), a.found.Close()); err != nil && !errors.Is(err, bulk.ErrLeft) {
 			yield(nil, err)
 		}
 	}
 }
 
 func (o *AuditOptions) check() error {
-	if o == nil || o.ClientID == "" && o.Prefix == "" {
+	if o == nil || o.ClientID == "" && len(o.Prefix) == 0 {
 		return datacite.Invalid(datacite.Finding{Path: "AuditOptions", Code: "missing", Reason: "has neither ClientID nor Prefix; give the account or prefix to audit"})
 	}
 	if o.Kinds != nil && len(o.Kinds) == 0 {
@@ -190,7 +190,7 @@ func (a *audit) run(ctx context.Context, wanted iter.Seq2[Wanted, error]) error 
 
 // scope is which DOIs are compared.
 func (o *AuditOptions) scope() string {
-	return strings.Trim(o.ClientID+", "+o.Prefix, ", ")
+	return strings.Trim(o.ClientID+", "+strings.Join(o.Prefix, ", "), ", ")
 }
 
 // An entry is a Wanted and its number.
@@ -283,14 +283,9 @@ func (a *audit) repeats() error {
 // list reads what the service has.
 func (a *audit) list(ctx context.Context) error {
 	const maxSize = 1000
-	opts := &ListOptions{
-		Page: query.Page{Size: maxSize}, Affiliation: true, Publisher: true,
-	}
+	opts := &ListOptions{Prefix: a.opts.Prefix, Page: query.Page{Size: maxSize}, Affiliation: true, Publisher: true}
 	if a.opts.ClientID != "" {
 		opts.ClientID = []string{a.opts.ClientID}
-	}
-	if a.opts.Prefix != "" {
-		opts.Prefix = strings.Split(a.opts.Prefix, ",")
 	}
 	if !a.metadata && !a.looksFor(Invalid) {
 		opts.Fields = []string{"doi", "url", "state", "schemaVersion", "titles"}
@@ -394,7 +389,7 @@ func (a *audit) judge(ctx context.Context, name string, wanted *Wanted, found *R
 		a.progress.Differences++
 		a.report(0)
 		if !a.yield(d, nil) {
-			return errStopped
+			return bulk.ErrLeft
 		}
 	}
 	return nil
@@ -410,19 +405,11 @@ func (a *audit) differences(name string, wanted *Wanted, found *Record) []*Diffe
 	return differences(name, wanted, found, a.looksFor)
 }
 
-// look reads a record as it is now, nil for an unknown DOI. A name that cannot stand in a
-// path is looked up in the list.
+// look reads a record as it is now, nil for an unknown DOI.
 func (c *Client) look(ctx context.Context, name string) (*Record, error) {
 	found, err := c.Get(ctx, name, nil)
-	switch {
-	case errors.Is(err, datacite.ErrNotFound):
+	if errors.Is(err, datacite.ErrNotFound) {
 		return nil, nil
-	case errors.Is(err, datacite.ErrInvalidDOI):
-		listed, err := c.List(ctx, &ListOptions{IDs: []string{name}, Affiliation: true, Publisher: true})
-		if err != nil || len(listed.Records) == 0 {
-			return nil, err
-		}
-		return &listed.Records[0], nil
 	}
 	return found, err
 }

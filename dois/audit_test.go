@@ -142,7 +142,7 @@ func TestAuditFindsWhatWasPlanted(t *testing.T) {
 		planted := h.plant(t, srv, rand.New(rand.NewPCG(1, 2)), 80)
 		before := len(srv.Requests())
 		var seen []dois.AuditProgress
-		opts := &dois.AuditOptions{Prefix: datacitetest.Prefix, Progress: func(p dois.AuditProgress) { seen = append(seen, p) }}
+		opts := &dois.AuditOptions{Prefix: []string{datacitetest.Prefix}, Progress: func(p dois.AuditProgress) { seen = append(seen, p) }}
 		assert.Equal(t, planted, differ(t, srv.DOIs().Audit(t.Context(), h.all(), opts)))
 		requests := srv.Requests()[before:]
 		assert.LessOrEqual(t, len(requests), 3+len(planted))
@@ -189,7 +189,7 @@ func TestAuditOfAURLAmongTheNames(t *testing.T) {
 			{AlternateIdentifier: w.URL, AlternateIdentifierType: "URL"}, {AlternateIdentifier: "A 1", AlternateIdentifierType: "local"},
 		}
 		h.write(t, srv)
-		assert.Empty(t, differ(t, srv.DOIs().Audit(t.Context(), h.all(), &dois.AuditOptions{Prefix: datacitetest.Prefix})))
+		assert.Empty(t, differ(t, srv.DOIs().Audit(t.Context(), h.all(), &dois.AuditOptions{Prefix: []string{datacitetest.Prefix}})))
 	})
 }
 
@@ -213,11 +213,11 @@ func TestAuditLooksBeforeItTells(t *testing.T) {
 		_, err := c.Create(ctx, &dois.Draft{DOI: "10.5072/made", Record: made})
 		require.NoError(t, err)
 		h["made"] = dois.Wanted{DOI: "10.5072/made", State: dois.StateDraft, Metadata: &made}
-		assert.Empty(t, differ(t, c.Audit(ctx, h.all(), &dois.AuditOptions{Prefix: datacitetest.Prefix})))
+		assert.Empty(t, differ(t, c.Audit(ctx, h.all(), &dois.AuditOptions{Prefix: []string{datacitetest.Prefix}})))
 		delete(h, "made")
-		assert.Empty(t, differ(t, c.Audit(ctx, h.all(), &dois.AuditOptions{Prefix: datacitetest.Prefix})), "the list does not have it yet")
+		assert.Empty(t, differ(t, c.Audit(ctx, h.all(), &dois.AuditOptions{Prefix: []string{datacitetest.Prefix}})), "the list does not have it yet")
 		srv.Advance(2 * time.Hour)
-		assert.Equal(t, map[string][]dois.DifferenceKind{"10.5072/made": {dois.Extra}}, differ(t, c.Audit(ctx, h.all(), &dois.AuditOptions{Prefix: datacitetest.Prefix})))
+		assert.Equal(t, map[string][]dois.DifferenceKind{"10.5072/made": {dois.Extra}}, differ(t, c.Audit(ctx, h.all(), &dois.AuditOptions{Prefix: []string{datacitetest.Prefix}})))
 	})
 }
 
@@ -237,7 +237,7 @@ func TestAuditOverBadLines(t *testing.T) {
 					bad.Store(true)
 					found := map[string][]dois.DifferenceKind{}
 					var end error
-					for d, err := range srv.DOIs().Audit(t.Context(), h.all(), &dois.AuditOptions{Prefix: datacitetest.Prefix}) {
+					for d, err := range srv.DOIs().Audit(t.Context(), h.all(), &dois.AuditOptions{Prefix: []string{datacitetest.Prefix}}) {
 						if end = err; err == nil {
 							found[d.DOI] = append(found[d.DOI], d.Kind)
 						}
@@ -263,7 +263,7 @@ func TestAuditOfSomeKinds(t *testing.T) {
 		h := newHolding(50)
 		h.put(t, srv)
 		planted := h.plant(t, srv, rand.New(rand.NewPCG(3, 4)), 16)
-		opts := &dois.AuditOptions{Prefix: datacitetest.Prefix, Kinds: []dois.DifferenceKind{dois.Missing, dois.Extra, dois.OldSchema}}
+		opts := &dois.AuditOptions{Prefix: []string{datacitetest.Prefix}, Kinds: []dois.DifferenceKind{dois.Missing, dois.Extra, dois.OldSchema}}
 		for name, w := range h {
 			w.Metadata = nil
 			h[name] = w
@@ -285,7 +285,7 @@ func TestAuditOfExtras(t *testing.T) {
 		h.put(t, srv)
 		for _, read := range []bool{false, true} {
 			before, n := len(srv.Requests()), 0
-			opts := &dois.AuditOptions{Prefix: datacitetest.Prefix, Kinds: []dois.DifferenceKind{dois.Extra}, ReadExtra: read}
+			opts := &dois.AuditOptions{Prefix: []string{datacitetest.Prefix}, Kinds: []dois.DifferenceKind{dois.Extra}, ReadExtra: read}
 			for d, err := range srv.DOIs().Audit(t.Context(), holding{}.all(), opts) {
 				require.NoError(t, err)
 				assert.Equal(t, h[d.DOI].URL, d.Found.URL)
@@ -313,7 +313,7 @@ func TestAuditOfAPart(t *testing.T) {
 			}
 			h[name] = w
 		}
-		opts := &dois.AuditOptions{Prefix: datacitetest.Prefix, Complete: func(w *dois.Wanted, found *dois.Record) {
+		opts := &dois.AuditOptions{Prefix: []string{datacitetest.Prefix}, Complete: func(w *dois.Wanted, found *dois.Record) {
 			all := found.Record
 			all.Titles = w.Metadata.Titles
 			w.Metadata = &all
@@ -326,7 +326,7 @@ func TestAuditOfAPart(t *testing.T) {
 			require.NoError(t, r.Err)
 		}
 		whole["10.5072/h000007"].Metadata.Titles[0].Title = "New"
-		assert.Empty(t, differ(t, srv.DOIs().Audit(t.Context(), whole.all(), &dois.AuditOptions{Prefix: datacitetest.Prefix})), "the rest is as it was")
+		assert.Empty(t, differ(t, srv.DOIs().Audit(t.Context(), whole.all(), &dois.AuditOptions{Prefix: []string{datacitetest.Prefix}})), "the rest is as it was")
 	})
 }
 
@@ -345,7 +345,7 @@ func TestAuditEndsWithAnError(t *testing.T) {
 			}
 		}
 	}
-	scope := &dois.AuditOptions{Prefix: datacitetest.Prefix}
+	scope := &dois.AuditOptions{Prefix: []string{datacitetest.Prefix}}
 	for name, tt := range map[string]struct {
 		wanted iter.Seq2[dois.Wanted, error]
 		opts   *dois.AuditOptions
@@ -354,8 +354,8 @@ func TestAuditEndsWithAnError(t *testing.T) {
 		says   string
 	}{
 		"no scope":              {source(), nil, nil, datacite.ErrInvalid, "neither ClientID nor Prefix"},
-		"no prefix":             {source(), &dois.AuditOptions{Prefix: "hello"}, nil, datacite.ErrInvalid, "is not a prefix"},
-		"no kind":               {source(), &dois.AuditOptions{Prefix: "10.5072", Kinds: []dois.DifferenceKind{"mising"}}, nil, datacite.ErrInvalid, "not a kind of difference"},
+		"no prefix":             {source(), &dois.AuditOptions{Prefix: []string{"hello"}}, nil, datacite.ErrInvalid, "is not a prefix"},
+		"no kind":               {source(), &dois.AuditOptions{Prefix: []string{"10.5072"}, Kinds: []dois.DifferenceKind{"mising"}}, nil, datacite.ErrInvalid, "not a kind of difference"},
 		"no DOI":                {source(dois.Wanted{DOI: "10.5072/a"}, dois.Wanted{DOI: "hello"}), scope, nil, datacite.ErrInvalidDOI, "wanted[1].DOI"},
 		"a DOI twice":           {source(dois.Wanted{DOI: "10.5072/a"}, dois.Wanted{DOI: "10.5072/b"}, dois.Wanted{DOI: "doi:10.5072/A"}), scope, nil, datacite.ErrInvalidDOI, `wanted[2].DOI: "10.5072/a" is wanted twice, also by wanted[0]`},
 		"a DOI twice, by place": {source(dois.Wanted{DOI: "10.5072/a", Place: "line 2"}, dois.Wanted{DOI: "10.5072/A", Place: "line 9"}), scope, nil, datacite.ErrInvalidDOI, `datacite: line 9, DOI: "10.5072/a" is wanted twice, also by line 2`},
@@ -363,12 +363,12 @@ func TestAuditEndsWithAnError(t *testing.T) {
 		"a state in capitals":   {source(dois.Wanted{DOI: "10.5072/b", State: "Findable", Place: "line 7"}), scope, nil, datacite.ErrInvalid, `datacite: line 7, State: is "Findable"`},
 		"metadata of another":   {source(dois.Wanted{DOI: "10.5072/a", Metadata: &metadata.Record{DOI: "10.5072/b"}}), scope, nil, datacite.ErrInvalid, "wanted[0].DOI"},
 		"the source":            {source(dois.Wanted{DOI: "10.5072/a"}, dois.Wanted{}), scope, nil, lost, ""},
-		"no temporary file":     {newHolding(8000).all(), &dois.AuditOptions{Prefix: "10.5072", TempDir: "/nonexistent"}, nil, os.ErrNotExist, ""},
+		"no temporary file":     {newHolding(8000).all(), &dois.AuditOptions{Prefix: []string{"10.5072"}, TempDir: "/nonexistent"}, nil, os.ErrNotExist, ""},
 		"the list": {source(), scope, func(int, *http.Request) *datacitetest.Fault {
 			return &datacitetest.Fault{Kind: datacitetest.Status, Status: 500}
 		}, datacite.ErrServer, ""},
-		"a record looked up":                         {source(dois.Wanted{DOI: "10.5072/a"}), &dois.AuditOptions{Prefix: "10.5072", AllowEmpty: true}, onlySingle, datacite.ErrServer, ""},
-		"nothing is listed, before any is looked up": {newHolding(8000).all(), &dois.AuditOptions{ClientID: "exmple.repo", Prefix: "10.5072"}, onlySingle, dois.ErrNothingListed, "the service lists no DOI of exmple.repo, 10.5072; is the name right?"},
+		"a record looked up":                         {source(dois.Wanted{DOI: "10.5072/a"}), &dois.AuditOptions{Prefix: []string{"10.5072"}, AllowEmpty: true}, onlySingle, datacite.ErrServer, ""},
+		"nothing is listed, before any is looked up": {newHolding(8000).all(), &dois.AuditOptions{ClientID: "exmple.repo", Prefix: []string{"10.5072"}}, onlySingle, dois.ErrNothingListed, "the service lists no DOI of exmple.repo, 10.5072; is the name right?"},
 		"a list that is cut": {source(), scope, func(int, *http.Request) *datacitetest.Fault {
 			return &datacitetest.Fault{Kind: datacitetest.CutResponse}
 		}, nil, ""},
@@ -430,7 +430,7 @@ func TestAuditOfMany(t *testing.T) {
 	h.put(t, srv)
 	planted := h.plant(t, srv, rand.New(rand.NewPCG(5, 6)), 400)
 	srv.Advance(time.Minute)
-	scope := &dois.AuditOptions{Prefix: datacitetest.Prefix}
+	scope := &dois.AuditOptions{Prefix: []string{datacitetest.Prefix}}
 	before := len(srv.Requests())
 	bad.Store(true)
 	assert.Equal(t, planted, differ(t, srv.DOIs().Audit(t.Context(), h.all(), scope)))
@@ -483,7 +483,7 @@ func TestAuditMemory(t *testing.T) {
 	dir, client := t.TempDir(), service.client(t)
 	calls, before, most := 0, inUse(), uint64(0)
 	opts := &dois.AuditOptions{
-		Prefix: datacitetest.Prefix, TempDir: dir, Kinds: []dois.DifferenceKind{dois.Missing, dois.Extra, dois.Changed},
+		Prefix: []string{datacitetest.Prefix}, TempDir: dir, Kinds: []dois.DifferenceKind{dois.Missing, dois.Extra, dois.Changed},
 		Progress: func(dois.AuditProgress) {
 			if calls++; calls%5 == 0 {
 				most = max(most, inUse())

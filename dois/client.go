@@ -10,8 +10,8 @@ import (
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
-// A Client finds, reads and writes DOI records. Many goroutines may use it at
-// once.
+// A Client finds, reads and writes DOI records. [NewClient] makes one; the methods of a nil
+// Client panic. Many goroutines may use it at once.
 type Client struct {
 	core     *transport.Client
 	attempts int // as Config.MaxAttempts
@@ -52,24 +52,4 @@ func (c *Client) Do(ctx context.Context, r *datacite.Request) (*datacite.Respons
 func parseName(path, text string) (string, error) {
 	name, err := doi.Parse(text)
 	return name, doi.At(path, err)
-}
-
-// readable parses a name to read by its path, and refuses one for which the service would
-// return another DOI's record.
-func readable(text string) (string, error) {
-	name, err := doi.Parse(text)
-	if err == nil {
-		err = doi.API.Check(name)
-	}
-	return name, doi.At("doi", err)
-}
-
-// writable parses a name to change, and refuses one for which the service would change
-// another DOI.
-func writable(text string) (string, error) {
-	name, err := doi.Parse(text)
-	if err == nil {
-		err = doi.API.CheckWritable(name)
-	}
-	return name, doi.At("doi", err)
 }

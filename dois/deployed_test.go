@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http/httptest"
+	"net/url"
 	"testing"
 	"time"
 
@@ -29,7 +30,7 @@ func TestFurtherFilters(t *testing.T) {
 			"source":              {dois.ListOptions{Source: "mds"}, "gil"},
 			"resource type":       {dois.ListOptions{ResourceType: []string{"table"}}, "ada"},
 			"field of science":    {dois.ListOptions{FieldOfScience: []string{"biological_sciences"}}, "gil"},
-			"other agencies":      {dois.ListOptions{OtherAgencies: true, Query: query.Raw("titles.title:elsewhere")}, "out"},
+			"other agencies":      {dois.ListOptions{Extra: url.Values{"include_other_registration_agencies": {"true"}}, Query: query.Raw("titles.title:elsewhere")}, "out"},
 			"user":                {dois.ListOptions{UserID: "0000-0001-2345-6789"}, "gil"},
 			"affiliation":         {dois.ListOptions{AffiliationID: "04wxnsj81"}, "gil"},
 			"funder":              {dois.ListOptions{FunderID: []string{"10.13039/501100000780"}}, "gil"},
@@ -38,24 +39,24 @@ func TestFurtherFilters(t *testing.T) {
 			"opendoar":            {dois.ListOptions{OpendoarID: "7"}, "gil"},
 			"certificate":         {dois.ListOptions{Certificate: []string{"CoreTrustSeal"}}, "gil"},
 			"client type":         {dois.ListOptions{ClientType: "raidRegistry"}, "gil"},
-			"a person":            {dois.ListOptions{HasPerson: true}, "gil"},
-			"an affiliation":      {dois.ListOptions{HasAffiliation: true}, "gil"},
-			"an organization":     {dois.ListOptions{HasOrganization: true}, "gil"},
-			"a funder":            {dois.ListOptions{HasFunder: true}, "gil"},
-			"status of the page":  {dois.ListOptions{LinkStatus: 404}, "gil"},
-			"schema.org in it":    {dois.ListOptions{LinkHasSchemaOrg: new(false)}, "gil"},
-			"the DOI in it":       {dois.ListOptions{LinkBodyHasPID: new(true)}, "gil"},
-			"an id of schema.org": {dois.ListOptions{LinkFoundSchemaOrgID: true}, "gil"},
-			"a DC identifier":     {dois.ListOptions{LinkFoundDCID: true}, "gil"},
-			"a DOI to cite":       {dois.ListOptions{LinkFoundCitationDOI: true}, "gil"},
-			"redirects":           {dois.ListOptions{MinLinkRedirects: 3}, "gil"},
+			"a person":            {dois.ListOptions{Extra: url.Values{"has-person": {"true"}}}, "gil"},
+			"an affiliation":      {dois.ListOptions{Extra: url.Values{"has-affiliation": {"true"}}}, "gil"},
+			"an organization":     {dois.ListOptions{Extra: url.Values{"has-organization": {"true"}}}, "gil"},
+			"a funder":            {dois.ListOptions{Extra: url.Values{"has-funder": {"true"}}}, "gil"},
+			"status of the page":  {dois.ListOptions{Extra: url.Values{"link-check-status": {"404"}}}, "gil"},
+			"schema.org in it":    {dois.ListOptions{Extra: url.Values{"link-check-has-schema-org": {"false"}}}, "gil"},
+			"the DOI in it":       {dois.ListOptions{Extra: url.Values{"link-check-body-has-pid": {"true"}}}, "gil"},
+			"an id of schema.org": {dois.ListOptions{Extra: url.Values{"link-check-found-schema-org-id": {"true"}}}, "gil"},
+			"a DC identifier":     {dois.ListOptions{Extra: url.Values{"link-check-found-dc-identifier": {"true"}}}, "gil"},
+			"a DOI to cite":       {dois.ListOptions{Extra: url.Values{"link-check-found-citation-doi": {"true"}}}, "gil"},
+			"redirects":           {dois.ListOptions{Extra: url.Values{"link-check-redirect-count-gte": {"3"}}}, "gil"},
 			"ids":                 {dois.ListOptions{IDs: []string{"10.5072/EVE", "doi:10.82433/far", "10.5072/unknown"}}, "10.82433/far eve"},
 			"state":               {dois.ListOptions{States: []dois.State{dois.StateDraft}}, "dra"},
 			"published":           {dois.ListOptions{Published: "2019,2020"}, "ada bob"},
 			"license":             {dois.ListOptions{License: []string{"cc-by-4.0"}}, "ada"},
 			"subject":             {dois.ListOptions{Subject: []string{"Computing"}}, "ada"},
-			"citations":           {dois.ListOptions{MinCitations: 2}, "ada"},
-			"downloads":           {dois.ListOptions{MinDownloads: 1}, "bob"},
+			"citations":           {dois.ListOptions{Extra: url.Values{"has-citations": {"2"}}}, "ada"},
+			"downloads":           {dois.ListOptions{Extra: url.Values{"has-downloads": {"1"}}}, "bob"},
 		} {
 			t.Run(name, func(t *testing.T) {
 				found, err := srv.DOIs().List(t.Context(), &tt.opts)
@@ -131,14 +132,13 @@ func TestStatistics(t *testing.T) {
 
 	months := r.ViewsOverTime.ByMonth()
 	assert.Equal(t, dois.Series{{YearMonth: "2020-11", Total: 1}, {YearMonth: "2021-02", Total: 6}}, months, "each month once, the oldest first, its parts added up")
-	assert.Equal(t, 7, months.Total())
 	want := dois.Series{{Year: "2020", Total: 1}, {Year: "2021", Total: 6}}
 	assert.Equal(t, want, months.ByYear())
 	assert.Equal(t, want, r.ViewsOverTime.ByYear())
 	assert.Len(t, r.ViewsOverTime, 4, "what was sent is still there")
 
 	assert.Empty(t, r.DownloadsOverTime.ByMonth())
-	assert.Zero(t, r.DownloadsOverTime.Total())
+	assert.Empty(t, r.DownloadsOverTime)
 	assert.Equal(t, dois.Series{{Year: "2019", Total: 1}, {Year: "2021", Total: 3}}, r.CitationsOverTime.ByYear())
 	assert.Empty(t, r.CitationsOverTime.ByMonth(), "years have no months")
 }
@@ -203,10 +203,10 @@ func TestEvents(t *testing.T) {
 		require.ErrorIs(t, err, datacite.ErrNotAllowed, "a draft is hidden as it is, and the service would say nothing")
 		assert.ErrorContains(t, err, "10.5072/x is draft and cannot become registered")
 
-		assert.Equal(t, dois.StateRegistered, state(client.ChangeState(ctx, "10.5072/x", dois.Register, nil)))
-		assert.Equal(t, dois.StateRegistered, state(client.ChangeState(ctx, "10.5072/x", dois.Register, nil)), "once more changes nothing")
+		assert.Equal(t, dois.StateRegistered, state(client.ChangeState(ctx, "10.5072/x", dois.RegisterHidden, nil)))
+		assert.Equal(t, dois.StateRegistered, state(client.ChangeState(ctx, "10.5072/x", dois.RegisterHidden, nil)), "once more changes nothing")
 		assert.Equal(t, dois.StateFindable, state(client.ChangeState(ctx, "10.5072/x", dois.Publish, nil)))
-		_, err = client.ChangeState(ctx, "10.5072/x", dois.Register, nil)
+		_, err = client.ChangeState(ctx, "10.5072/x", dois.RegisterHidden, nil)
 		require.ErrorIs(t, err, datacite.ErrNotAllowed)
 
 		hidden, err := client.ChangeState(ctx, "10.5072/x", dois.Hide, &dois.EventOptions{Reason: "out of date"})
@@ -215,7 +215,7 @@ func TestEvents(t *testing.T) {
 		assert.Equal(t, "out of date", hidden.Reason)
 		assert.Equal(t, dois.StateFindable, state(client.ChangeState(ctx, "10.5072/x", dois.Publish, nil)))
 
-		for _, event := range []dois.Event{dois.Publish, dois.Register, dois.Hide} {
+		for _, event := range []dois.Event{dois.Publish, dois.RegisterHidden, dois.Hide} {
 			_, err := client.ChangeState(ctx, "10.5072/typo", event, nil)
 			require.ErrorIs(t, err, datacite.ErrNotFound, "no DOI is made by mistake")
 		}

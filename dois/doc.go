@@ -21,7 +21,8 @@
 //     query. A [Walk] is an All that can be stopped and continued another day.
 //   - [Client.Create] and [Client.Update] write a [Draft]; [Record.Draft] makes one of a record
 //     that was read. [Client.ChangeState] makes a DOI findable or hides it, and
-//     [Client.Delete] removes a draft. What is written and doubtful is in Record.Warnings.
+//     [Client.Delete] removes a draft. Record.Warnings has what is doubtful about the metadata.
+//     Package mds registers DOIs, too; a [table] compares both.
 //   - [Client.Audit] compares the DOIs of an account or a prefix with those that a repository
 //     wants, and [Client.Repair] writes what differs.
 //   - [Client.Open] reads a record as DataCite XML, BibTeX, schema.org and so on, and
@@ -43,7 +44,7 @@
 // [Client.All] returns every record once, or ends with an error that matches
 // [datacite.ErrIncomplete]. It goes by cursor, which reaches every record in the order of
 // creation. Other orders need page numbers, which reach 10,000 records and shift when
-// records change in between; ListOptions.Overflow says what to do when more match.
+// records change in between.
 //
 // # Errors
 //
@@ -72,8 +73,9 @@
 //     relationships rather than attributes (§2.2). Both are read.
 //   - Get always returns the attributes of Detail.
 //   - Registered and Created take two years for all those between them.
-//   - Records from JSON have other schemaVersions than those from XML, so
-//     SchemaVersion "4" does not find all of schema 4.
+//   - Records written as JSON have other schemaVersions than those written as XML, so
+//     SchemaVersion "4" does not find all records of schema 4.
 //
+// [table]: https://github.com/datacite-go/datacite-go/blob/main/docs/registering.md
 // [specification]: https://github.com/datacite-go/datacite-go/blob/main/docs/specification.md
 package dois

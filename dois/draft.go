@@ -53,12 +53,11 @@ var clearable = strings.Fields(`url reason contentUrl container creators contrib
 // current state does not allow; [Client.ChangeState] reports it.
 type Event string
 
-// The events. Register does not make a DOI findable, as registering it with package mds
-// does; Publish does.
+// The events. Publish is what Register of package mds does.
 const (
-	Publish  Event = "publish"  // from draft or registered to findable
-	Register Event = "register" // from draft to registered
-	Hide     Event = "hide"     // from findable to registered
+	Publish        Event = "publish"  // from draft or registered to findable
+	RegisterHidden Event = "register" // from draft to registered: the DOI resolves and is not found by searching
+	Hide           Event = "hide"     // from findable to registered
 )
 
 // transitions are where the events lead, and from which states.
@@ -66,9 +65,9 @@ var transitions = map[Event]struct {
 	to   State
 	from []State
 }{
-	Publish:  {StateFindable, []State{StateDraft, StateRegistered}},
-	Register: {StateRegistered, []State{StateDraft}},
-	Hide:     {StateRegistered, []State{StateFindable}},
+	Publish:        {StateFindable, []State{StateDraft, StateRegistered}},
+	RegisterHidden: {StateRegistered, []State{StateDraft}},
+	Hide:           {StateRegistered, []State{StateFindable}},
 }
 
 // eventTo is the event that leads from one state to another; "" if none does.
@@ -313,7 +312,7 @@ func (d *Draft) inXML() (map[string]any, error) {
 // and, if the DOI is to be registered, all that is wrong. Of a new DOI, whose record
 // nothing stored completes, that includes what is missing.
 func (d *Draft) checkRecord(attributes map[string]any, isNew bool) error {
-	registers, whole := d.Event == Publish || d.Event == Register, isNew && len(d.MetadataXML) == 0
+	registers, whole := d.Event == Publish || d.Event == RegisterHidden, isNew && len(d.MetadataXML) == 0
 	var faults []datacite.Finding
 	for _, f := range d.Record.Findings() {
 		_, sent := attributes[property(f.Path)]

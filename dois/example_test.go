@@ -206,7 +206,7 @@ func ExampleClient_Audit() {
 		_ = yield(dois.Wanted{DOI: "10.5072/mass", URL: "https://example.org/mass"}, nil) &&
 			yield(dois.Wanted{DOI: "10.5072/area", URL: "https://example.org/area", Metadata: area}, nil)
 	}
-	opts := &dois.AuditOptions{Prefix: "10.5072"}
+	opts := &dois.AuditOptions{Prefix: []string{"10.5072"}}
 	for d, err := range client.Audit(ctx, wanted, opts) {
 		if err != nil {
 			log.Fatal(err)

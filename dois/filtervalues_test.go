@@ -33,7 +33,6 @@ var goodValues = map[string][2]string{
 	"Re3dataID":          {"10.17616/r3", "https://doi.org/10.17616/R4"}, "OpendoarID": {"7", "8"},
 	"Certificate": {"CoreTrustSeal", "DINI"}, "ClientType": {"raidRegistry", "periodical"},
 	"Fields": {"doi", "titles"}, "Include": {"client", "client"}, "Facets": {"states", "published"},
-	"Overflow": {"unordered", "by-year"},
 }
 
 // caseCounts are the fields whose values are kept and compared with their case, as their

@@ -85,24 +85,8 @@ func (o *CitationOptions) check() error {
 	return datacite.Invalid(f...)
 }
 
-// XML returns the metadata XML of a DOI as it is stored: [Client.Open] of [DataCiteXML]. It
-// can be EnsureOptions.Stored of package mds, because the metadata store of the deployed
-// service garbles the XML that it returns.
-func (c *Client) XML(ctx context.Context, doiName string) ([]byte, error) {
-	body, err := c.open(ctx, "dois.XML", doiName, DataCiteXML, "")
-	if err != nil {
-		return nil, err
-	}
-	defer body.Close()
-	data, err := transport.ReadAll(body)
-	if err != nil {
-		return nil, fmt.Errorf("dois.XML: %w", err)
-	}
-	return data, nil
-}
-
 func (c *Client) open(ctx context.Context, op, doiName string, format Format, parameters string) (io.ReadCloser, error) {
-	name, err := readable(doiName)
+	name, err := doi.API.Readable(doiName)
 	if err != nil {
 		return nil, err
 	}

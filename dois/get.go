@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/doi"
@@ -13,12 +14,9 @@ import (
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
-// GetOptions choose what the service sends of a record.
+// GetOptions choose what the service sends of a record. Affiliations and the publisher always
+// come with their identifiers, so that Record.Draft has all that an update writes.
 type GetOptions struct {
-	// Affiliations and the publisher always come with their identifiers, so that Record.Draft
-	// has all that an update writes: that costs the service nothing. These need not be set.
-	Affiliation, Publisher bool `url:"-"`
-
 	Detail      bool     `url:"detail,omitempty"`        // the attributes of specification §2.2 that a list leaves out; the deployed service always sends them here
 	Include     []string `url:"include,comma,omitempty"` // resources for Record.Included; the service knows "client" and "media"
 	IfNoneMatch string   `url:"-"`                       // the ETag of an earlier response; Get returns ErrNotModified if the record is still the same
@@ -29,19 +27,26 @@ type GetOptions struct {
 //
 // The deployed service lists everything that cites a record, so one record can take a
 // minute or more. It misreads some names in a path: those with letters beyond ASCII, and
-// with the parts "." and "..". They are a [*datacite.ValidationError]; ListOptions.IDs finds them.
+// with the parts "." and "..". Get looks for them in the list, which lags behind writes by
+// seconds or minutes and has no ETag; with a comma, too, they are refused.
 //
 // A response with the record of another DOI matches [datacite.ErrUnreadable].
 //
 // Get sends GET /dois/{doi} (specification §4.2).
 func (c *Client) Get(ctx context.Context, doiName string, opts *GetOptions) (*Record, error) {
-	name, err := readable(doiName)
+	name, err := parseName("doi", doiName)
 	if err != nil {
 		return nil, err
 	}
 	opts = cmp.Or(opts, &GetOptions{})
 	if err := opts.check("GetOptions"); err != nil {
 		return nil, err
+	}
+	switch misread := doi.API.Check(name); {
+	case misread != nil && strings.Contains(name, ","):
+		return nil, doi.At("doi", misread)
+	case misread != nil:
+		return c.listed(ctx, name, opts)
 	}
 	// The deployed service gives a compressed response no ETag.
 	header := http.Header{"Accept-Encoding": {"identity"}}
@@ -53,6 +58,21 @@ func (c *Client) Get(ctx context.Context, doiName string, opts *GetOptions) (*Re
 		Access: transport.Optional, Header: header,
 	}
 	return c.doRecord(ctx, name, request)
+}
+
+// listed reads a record from the list.
+func (c *Client) listed(ctx context.Context, name string, opts *GetOptions) (*Record, error) {
+	found, err := c.List(ctx, &ListOptions{IDs: []string{name}, Affiliation: true, Publisher: true, Detail: opts.Detail, Include: opts.Include})
+	if err != nil {
+		return nil, err
+	}
+	for i := range found.Records {
+		if r := &found.Records[i]; doi.Equal(r.DOI, name) {
+			r.Included = found.Included
+			return r, nil
+		}
+	}
+	return nil, fmt.Errorf("dois.Get: %w: the list has no DOI %s", datacite.ErrNotFound, name)
 }
 
 func (o *GetOptions) check(path string) error {
@@ -73,7 +93,7 @@ func (o *GetOptions) query() string {
 //
 // Exists sends HEAD /dois/{doi}.
 func (c *Client) Exists(ctx context.Context, doiName string) (bool, error) {
-	name, err := readable(doiName)
+	name, err := doi.API.Readable(doiName)
 	if err != nil {
 		return false, err
 	}

@@ -49,7 +49,7 @@ func TestNamesWithTheCharactersOfURLs(t *testing.T) {
 }
 
 // TestNamesThatNoPathHolds gives names that the deployed service takes for others
-// in a path. A list can be asked for them.
+// in a path. Get asks the list for them.
 func TestNamesThatNoPathHolds(t *testing.T) {
 	for _, name := range []string{
 		"10.5072/a/./b", "10.5072/../x", "10.5072/größe-日本", "https://doi.org/10.5072/a%20",
@@ -57,24 +57,30 @@ func TestNamesThatNoPathHolds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			onEach(t, func(t *testing.T, srv *datacitetest.Server) {
 				c := srv.DOIs()
-				_, errGet := c.Get(t.Context(), name, nil)
 				_, errExists := c.Exists(t.Context(), name)
 				_, errXML := c.Open(t.Context(), name, dois.DataCiteXML)
 				_, errUpdate := c.Update(t.Context(), name, &dois.Draft{URL: "https://example.org/"})
 				_, errHide := c.ChangeState(t.Context(), name, dois.Hide, nil)
-				for _, err := range []error{errGet, errExists, errXML, errUpdate, errHide, c.Delete(t.Context(), name)} {
+				for _, err := range []error{errExists, errXML, errUpdate, errHide, c.Delete(t.Context(), name)} {
 					require.ErrorIs(t, err, datacite.ErrInvalidDOI)
 					assert.ErrorContains(t, err, "another DOI")
 				}
 				assert.Empty(t, srv.Requests(), "nothing was sent")
+				_, errGet := c.Get(t.Context(), name, nil)
+				require.ErrorIs(t, errGet, datacite.ErrNotFound)
 			})
 		})
 	}
-	story(t, "in a list", []string{`{"doi":"10.5072/größe"}`}, func(t *testing.T, srv *datacitetest.Server) {
-		found, err := srv.DOIs().List(t.Context(), &dois.ListOptions{IDs: []string{"10.5072/größe"}})
+	story(t, "in a list", []string{
+		`{"doi":"10.5072/größe","titles":[{"title":"Size"}]}`, `{"doi":"10.5072/grosse"}`, `{"doi":"10.5072/größe,n"}`,
+	}, func(t *testing.T, srv *datacitetest.Server) {
+		r, err := srv.DOIs().Get(t.Context(), "10.5072/GRöße", &dois.GetOptions{Include: []string{"client"}})
 		require.NoError(t, err)
-		require.Len(t, found.Records, 1)
-		assert.Equal(t, "10.5072/größe", found.Records[0].DOI)
+		assert.Equal(t, "10.5072/größe", r.DOI)
+		assert.Equal(t, "Size", r.Titles[0].Title)
+		assert.NotEmpty(t, r.Included)
+		_, err = srv.DOIs().Get(t.Context(), "10.5072/größe,n", nil)
+		require.ErrorIs(t, err, datacite.ErrInvalidDOI, "a list takes the comma for the end of a name")
 	})
 }
 

@@ -51,7 +51,6 @@ var attributes = []jsonlex.Member[Record]{
 	jsonlex.Field("viewsOverTime", func(d *decoder, r *Record) { r.ViewsOverTime = readSeries(d) }),
 	jsonlex.Field("downloadsOverTime", func(d *decoder, r *Record) { r.DownloadsOverTime = readSeries(d) }),
 	jsonlex.Field("citationsOverTime", func(d *decoder, r *Record) { r.CitationsOverTime = readSeries(d) }),
-	jsonlex.Field("landingPage", readLandingPage),
 	jsonlex.Field("xml", func(d *decoder, r *Record) { r.MetadataXML = d.Base64() }),
 }
 
@@ -82,29 +81,6 @@ var readSeries = jsonlex.List[Series](jsonlex.NewObject(
 	jsonlex.Field("year", func(d *decoder, c *Count) { c.Year = d.Word() }),
 	jsonlex.Field("total", func(d *decoder, c *Count) { c.Total = d.Int() }),
 ).Item)
-
-var landingPageJSON = jsonlex.NewObject(
-	jsonlex.Field("url", func(d *decoder, p *LandingPage) { p.URL = d.Text() }),
-	jsonlex.Field("status", func(d *decoder, p *LandingPage) { p.Status = d.Int() }),
-	jsonlex.Field("checked", func(d *decoder, p *LandingPage) { p.Checked = Timestamp(d.Text()) }),
-	jsonlex.Field("contentType", func(d *decoder, p *LandingPage) { p.ContentType = d.Text() }),
-	jsonlex.Field("error", func(d *decoder, p *LandingPage) { p.Error = d.Text() }),
-	jsonlex.Field("redirectCount", func(d *decoder, p *LandingPage) { p.RedirectCount = d.Int() }),
-	jsonlex.Field("redirectUrls", func(d *decoder, p *LandingPage) { p.RedirectURLs = readTexts(d) }),
-	jsonlex.Field("downloadLatency", func(d *decoder, p *LandingPage) { p.DownloadLatency = d.Float() }),
-	jsonlex.Field("hasSchemaOrg", func(d *decoder, p *LandingPage) { p.HasSchemaOrg = d.Truth() }),
-	jsonlex.Field("schemaOrgId", func(d *decoder, p *LandingPage) { p.SchemaOrgID = readTexts(d) }),
-	jsonlex.Field("dcIdentifier", func(d *decoder, p *LandingPage) { p.DCIdentifier = d.Text() }),
-	jsonlex.Field("citationDoi", func(d *decoder, p *LandingPage) { p.CitationDOI = d.Text() }),
-	jsonlex.Field("bodyHasPid", func(d *decoder, p *LandingPage) { p.BodyHasPID = d.Truth() }),
-)
-
-func readLandingPage(d *decoder, r *Record) {
-	if r.LandingPage = nil; d.Kind() == '{' {
-		r.LandingPage = &LandingPage{}
-	}
-	landingPageJSON.Read(d, r.LandingPage)
-}
 
 // relations are what the specification shows as attributes, and the deployed service
 // as relationships.

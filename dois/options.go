@@ -41,16 +41,14 @@ type ListOptions struct {
 
 	// Filters of the deployed service that the specification does not name.
 
-	IDs            []string `url:"ids,comma,omitempty"`                           // these DOI names, at most 1,000; unknown ones are left out; no other filter may be set
-	States         []State  `url:"state,comma,omitempty"`                         // in one of these states; without credentials findable records only
-	Published      string   `url:"published,omitempty"`                           // publicationYear, as for Registered
-	ResourceType   []string `url:"resource-type,comma,omitempty"`                 // free-text resourceType, whole, in any case
-	License        []string `url:"license,comma,omitempty"`                       // rightsIdentifier, such as "cc-by-4.0", in any case
-	Subject        []string `url:"subject,comma,omitempty"`                       // whole subject, with its case; one with a comma cannot be found
-	FieldOfScience []string `url:"field-of-science,comma,omitempty"`              // id such as "computer_and_information_sciences"
-	Source         string   `url:"source,omitempty"`                              // interface that created the DOI, such as "mds", with its case
-	OtherAgencies  bool     `url:"include_other_registration_agencies,omitempty"` // also DOIs of other registration agencies; see Record.Agency
-	Enriched       bool     `url:"enriched,omitempty"`                            // search in the copies of records that the service has enriched
+	IDs            []string `url:"ids,comma,omitempty"`              // these DOI names, at most 1,000; unknown ones are left out; no other filter may be set
+	States         []State  `url:"state,comma,omitempty"`            // in one of these states; without credentials findable records only
+	Published      string   `url:"published,omitempty"`              // publicationYear, as for Registered
+	ResourceType   []string `url:"resource-type,comma,omitempty"`    // free-text resourceType, whole, in any case
+	License        []string `url:"license,comma,omitempty"`          // rightsIdentifier, such as "cc-by-4.0", in any case
+	Subject        []string `url:"subject,comma,omitempty"`          // whole subject, with its case; one with a comma cannot be found
+	FieldOfScience []string `url:"field-of-science,comma,omitempty"` // id such as "computer_and_information_sciences"
+	Source         string   `url:"source,omitempty"`                 // interface that created the DOI, such as "mds", with its case
 
 	UserID             string   `url:"user-id,omitempty"`                            // ORCID iD of a creator, only where stored as https://orcid.org/…; query.Field.IsORCID finds more
 	AffiliationID      string   `url:"affiliation-id,omitempty"`                     // ROR id of a creator's or contributor's affiliation, in any form
@@ -64,55 +62,25 @@ type ListOptions struct {
 	Certificate []string `url:"certificate,comma,omitempty"` // of the repository, such as "CoreTrustSeal"
 	ClientType  string   `url:"client-type,omitempty"`       // of the repository: repository, periodical, igsnCatalog (physical objects only), raidRegistry
 
-	MinCitations  int `url:"has-citations,omitempty"` // at least this many; also the fields below
-	MinReferences int `url:"has-references,omitempty"`
-	MinParts      int `url:"has-parts,omitempty"`
-	MinPartOf     int `url:"has-part-of,omitempty"`
-	MinVersions   int `url:"has-versions,omitempty"`
-	MinVersionOf  int `url:"has-version-of,omitempty"`
-	MinViews      int `url:"has-views,omitempty"`
-	MinDownloads  int `url:"has-downloads,omitempty"`
-
-	HasPerson       bool `url:"has-person,omitempty"`       // a creator with an ORCID iD
-	HasAffiliation  bool `url:"has-affiliation,omitempty"`  // an affiliation with a ROR id
-	HasOrganization bool `url:"has-organization,omitempty"` // a creator or contributor with a ROR id of its own
-	HasFunder       bool `url:"has-funder,omitempty"`       // a funder with a Crossref Funder id
-
-	LinkStatus           int   `url:"link-check-status,omitempty"`         // HTTP status of the landing page, such as 404
-	LinkHasSchemaOrg     *bool `url:"link-check-has-schema-org,omitempty"` // nil does not ask; new(true), new(false)
-	LinkBodyHasPID       *bool `url:"link-check-body-has-pid,omitempty"`   // as LinkHasSchemaOrg
-	LinkFoundSchemaOrgID bool  `url:"link-check-found-schema-org-id,omitempty"`
-	LinkFoundDCID        bool  `url:"link-check-found-dc-identifier,omitempty"`
-	LinkFoundCitationDOI bool  `url:"link-check-found-citation-doi,omitempty"`
-	MinLinkRedirects     int   `url:"link-check-redirect-count-gte,omitempty"`
-
 	Affiliation bool     `url:"affiliation"`                  // affiliations with their identifiers
 	Publisher   bool     `url:"publisher"`                    // publisher with its identifier
 	Detail      bool     `url:"detail,omitempty"`             // the extra attributes of specification §2.2
-	Composite   bool     `url:"composite,omitempty"`          // without contributors, subjects, related identifiers, places and funding
 	Fields      []string `url:"fields[dois],comma,omitempty"` // only these attributes, such as "doi" and "titles"; others stay zero. Record.Client needs "client".
 	Include     []string `url:"include,comma,omitempty"`      // resources for Results.Included; the service knows "client"
 	Facets      []string `url:"facets,comma,omitempty"`       // counts for Results.Facets, such as "published" and "resourceTypes"; they take the service seconds
 
-	// Overflow says what a walk does when Sort is set and more records match than page
-	// numbers reach.
-	Overflow Overflow `url:"-"`
-	From     Position `url:"-"` // position of an earlier walk with the same options; only for walks
+	From Position `url:"-"` // position of an earlier walk with the same options; only for walks
 
-	InBody bool       `url:"-"` // send the parameters as JSON in the body, for queries too long for a URL; some networks drop the body of a GET
-	Extra  url.Values `url:"-"` // other parameters, sent as they are; of those with a field above only fields[dois], include and facets, for names that are unknown here
+	InBody bool `url:"-"` // send the parameters as JSON in the body, for queries too long for a URL; some networks drop the body of a GET
+
+	// Extra has other parameters, which are sent as they are. The deployed service knows, among
+	// others, has-citations, has-references, has-parts, has-versions, has-views, has-downloads
+	// (at least that many), has-person, has-affiliation, has-organization, has-funder (true),
+	// link-check-status, include_other_registration_agencies, enriched and composite; it ignores a name or a
+	// value that it does not know. Of the parameters with a field above, only fields[dois],
+	// include and facets may stand here, for names that are unknown to this package.
+	Extra url.Values `url:"-"`
 }
-
-// An Overflow says how to read more than the 10,000 records that page numbers reach. A
-// cursor reaches further, but only in the order of creation.
-type Overflow string
-
-// The ways to read them.
-const (
-	OverflowFails     Overflow = ""          // an *IncompleteError before the first record
-	OverflowUnordered Overflow = "unordered" // by cursor, in the order of creation
-	OverflowByYear    Overflow = "by-year"   // year of creation by year of creation, each in the order of Sort
-)
 
 // listParams are the parameters that have another shape in ListOptions.
 type listParams struct {
@@ -236,23 +204,8 @@ func (o *ListOptions) checkValues(f *faults) {
 			f.add("ListOptions."+name, "year", `%q is not a year such as "2020", or years such as "2019,2021"`, value)
 		}
 	}
-	for name, n := range inOrder(map[string]int{
-		"MinCitations": o.MinCitations, "MinReferences": o.MinReferences, "MinParts": o.MinParts, "MinPartOf": o.MinPartOf,
-		"MinVersions": o.MinVersions, "MinVersionOf": o.MinVersionOf, "MinViews": o.MinViews, "MinDownloads": o.MinDownloads,
-		"MinLinkRedirects": o.MinLinkRedirects,
-	}) {
-		if n < 0 {
-			f.add("ListOptions."+name, "limit", "is %d; the service ignores numbers below 1", n)
-		}
-	}
-	if o.LinkStatus != 0 && (o.LinkStatus < 100 || o.LinkStatus > 999) {
-		f.add("ListOptions.LinkStatus", "limit", "is %d, which is no HTTP status", o.LinkStatus)
-	}
 	if o.FunderChildren && o.FundedBy == "" {
 		f.add("ListOptions.FunderChildren", "missing", "needs FundedBy, without which the service ignores it")
-	}
-	if !slices.Contains([]Overflow{OverflowFails, OverflowUnordered, OverflowByYear}, o.Overflow) {
-		f.add("ListOptions.Overflow", "vocabulary", "is %q; it can be unordered or by-year", string(o.Overflow))
 	}
 }
 
@@ -271,7 +224,7 @@ func inOrder[V any](m map[string]V) iter.Seq2[string, V] {
 // Names that the service knows; it ignores others. It sends the facets openLicensesCount
 // and createdByMonth by itself.
 var (
-	knownFields = append(recordJSON.Names(), "media", "enrichments")
+	knownFields = append(recordJSON.Names(), "landingPage", "media", "enrichments")
 	knownFacets = []string{
 		"states", "resourceTypes", "created", "published", "registered", "providers", "clients", "clientTypes",
 		"affiliations", "prefixes", "certificates", "licenses", "licensesWithMissing", "openLicenses", "schemaVersions",
@@ -351,9 +304,14 @@ func (o *ListOptions) names() ([]string, error) {
 func (o *ListOptions) filtered() bool {
 	filters := *o
 	filters.IDs, filters.Sort, filters.Include, filters.Facets, filters.Fields = nil, "", nil, nil, nil
-	filters.Affiliation, filters.Publisher, filters.Detail, filters.Composite = false, false, false, false
+	filters.Affiliation, filters.Publisher, filters.Detail = false, false, false
 	v, _ := params.Values(filters)
 	delete(v, "affiliation")
 	delete(v, "publisher")
+	for name := range o.Extra {
+		if filter := letters(name); strings.HasPrefix(filter, "has") || strings.HasPrefix(filter, "linkcheck") {
+			return true
+		}
+	}
 	return len(v) > 0
 }

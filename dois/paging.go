@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/bulk"
 	"github.com/datacite-go/datacite-go/internal/params"
 	"github.com/datacite-go/datacite-go/internal/transport"
 	"github.com/datacite-go/datacite-go/query"
@@ -23,9 +24,6 @@ const (
 	walkSize     = 100    // larger pages are often too much for the deployed service
 	smallestSize = 10
 )
-
-// errStopped means that the caller left the loop.
-var errStopped = errors.New("stopped")
 
 // A visitor is called for the records and pages of a walk; false ends the walk.
 type visitor struct {
@@ -88,7 +86,7 @@ func (o *ListOptions) fingerprint() (string, error) {
 		return "", err
 	}
 	maps.DeleteFunc(v, func(name string, _ []string) bool { return strings.HasPrefix(name, "page[") })
-	sum := sha256.Sum256([]byte(params.Encode(v) + string(o.Overflow)))
+	sum := sha256.Sum256([]byte(params.Encode(v)))
 	return hex.EncodeToString(sum[:8]), nil
 }
 
@@ -101,9 +99,6 @@ func (w *Walk) run(ctx context.Context, visit visitor) error {
 		return err
 	}
 	for {
-		if w.pos.Year != 0 {
-			return w.byYear(ctx, visit)
-		}
 		more, err := w.step(ctx, visit)
 		if err != nil || !more {
 			return err
@@ -147,14 +142,16 @@ func (w *Walk) firstByNumber(ctx context.Context, o *ListOptions, visit visitor)
 		return false, err
 	}
 	if total := p.total(); total > pageWindow {
-		w.pos, w.total = start, total
-		return true, w.overflow(ctx)
+		w.pos = start
+		return false, &IncompleteError{Op: w.op, Total: total, Reason: fmt.Sprintf(
+			"%d records match, and page numbers, which the order %q needs, reach %d; leave Sort out to read them in the order of creation, or narrow the query, such as to one year with Created",
+			total, string(o.Sort), pageWindow)}
 	}
 	w.pos.Seen, w.pos.Last, w.current = start.Seen, start.Last, map[string]bool{}
 	for _, r := range held {
 		w.current[r.DOI] = true
 		if !w.give(r, visit.record) {
-			return false, errStopped
+			return false, bulk.ErrLeft
 		}
 	}
 	return w.turn(o, p, visit)
@@ -183,7 +180,7 @@ func (w *Walk) turn(o *ListOptions, p *page, visit visitor) (more bool, err erro
 		w.pos.Page, w.pos.Last = results.Next, ""
 	}
 	if !visit.page(results) {
-		return false, errStopped
+		return false, bulk.ErrLeft
 	}
 	return more, nil
 }
@@ -269,7 +266,7 @@ func (w *Walk) attempt(ctx context.Context, o *ListOptions, each func(*Record) b
 	defer res.Body.Close()
 	p := &page{fields: o.Fields, limit: o.maxRecords(), place: func() *Record { return &Record{} }, each: func(r *Record) error { return w.take(r, each) }}
 	err = cmp.Or(w.client.core.Decode(res.Body, p.read), p.check(o.Page))
-	if _, ok := errors.AsType[*IncompleteError](err); err == nil || ok || err == errStopped {
+	if _, ok := errors.AsType[*IncompleteError](err); err == nil || ok || err == bulk.ErrLeft {
 		return p, err
 	}
 	return nil, w.client.core.Unreadable(request, res, err)
@@ -294,7 +291,7 @@ func (w *Walk) take(r *Record, each func(*Record) bool) error {
 	}
 	w.current[r.DOI] = true
 	if !w.give(r, each) {
-		return errStopped
+		return bulk.ErrLeft
 	}
 	return nil
 }

@@ -33,7 +33,7 @@ type Record struct {
 	IsActive        bool      `json:"isActive,omitempty"`        // findable
 	Reason          string    `json:"reason,omitempty"`          // why a DOI was hidden
 	Source          string    `json:"source,omitempty"`          // the interface that created it
-	Agency          string    `json:"agency,omitempty"`          // registration agency; only with ListOptions.OtherAgencies
+	Agency          string    `json:"agency,omitempty"`          // registration agency; of records found with include_other_registration_agencies in ListOptions.Extra
 	MetadataVersion int       `json:"metadataVersion,omitempty"` // how often the metadata changed
 	Published       string    `json:"published,omitempty"`       // often empty in lists; prefer PublicationYear
 
@@ -54,20 +54,19 @@ type Record struct {
 	Client string `json:"client,omitempty"` // id of the repository account, if the response names it
 
 	// The fields below come with Detail; Get of the deployed service always sends them.
-	Prefix            string       `json:"prefix,omitempty"`
-	Suffix            string       `json:"suffix,omitempty"`
-	ViewsOverTime     Series       `json:"viewsOverTime,omitempty"` // as sent, in parts; see Series.ByMonth
-	DownloadsOverTime Series       `json:"downloadsOverTime,omitempty"`
-	CitationsOverTime Series       `json:"citationsOverTime,omitempty"`
-	LandingPage       *LandingPage `json:"landingPage,omitempty"` // only for the owner; nil if the service did not check it
-	MetadataXML       []byte       `json:"xml,omitempty"`         // the metadata XML, decoded; nil if there is none
-	Provider          string       `json:"provider,omitempty"`    // id of the member
-	References        []string     `json:"references,omitempty"`  // DOI names, here and below
-	Citations         []string     `json:"citations,omitempty"`
-	Parts             []string     `json:"parts,omitempty"`
-	PartOf            []string     `json:"partOf,omitempty"`
-	Versions          []string     `json:"versions,omitempty"`
-	VersionOf         []string     `json:"versionOf,omitempty"`
+	Prefix            string   `json:"prefix,omitempty"`
+	Suffix            string   `json:"suffix,omitempty"`
+	ViewsOverTime     Series   `json:"viewsOverTime,omitempty"` // as sent, in parts; see Series.ByMonth
+	DownloadsOverTime Series   `json:"downloadsOverTime,omitempty"`
+	CitationsOverTime Series   `json:"citationsOverTime,omitempty"`
+	MetadataXML       []byte   `json:"xml,omitempty"`        // the metadata XML, decoded; nil if there is none
+	Provider          string   `json:"provider,omitempty"`   // id of the member
+	References        []string `json:"references,omitempty"` // DOI names, here and below
+	Citations         []string `json:"citations,omitempty"`
+	Parts             []string `json:"parts,omitempty"`
+	PartOf            []string `json:"partOf,omitempty"`
+	Versions          []string `json:"versions,omitempty"`
+	VersionOf         []string `json:"versionOf,omitempty"`
 
 	// Raw holds the attributes exactly as the service sent them, and Relationships
 	// the member beside them. Records read one after the other share blocks of 64 KiB:
@@ -120,23 +119,6 @@ type Container struct {
 	LastPage       string `json:"lastPage,omitempty"`
 
 	Identifiers []metadata.Identifier `json:"identifiers,omitempty"`
-}
-
-// A LandingPage is what the service found at the URL of a DOI.
-type LandingPage struct {
-	URL             string    `json:"url,omitempty"`
-	Status          int       `json:"status,omitempty"` // HTTP status
-	Checked         Timestamp `json:"checked,omitempty"`
-	ContentType     string    `json:"contentType,omitempty"`
-	Error           string    `json:"error,omitempty"`
-	RedirectCount   int       `json:"redirectCount,omitempty"`
-	RedirectURLs    []string  `json:"redirectUrls,omitempty"`
-	DownloadLatency float64   `json:"downloadLatency,omitempty"`
-	HasSchemaOrg    bool      `json:"hasSchemaOrg,omitempty"`
-	SchemaOrgID     []string  `json:"schemaOrgId,omitempty"`
-	DCIdentifier    string    `json:"dcIdentifier,omitempty"`
-	CitationDOI     string    `json:"citationDoi,omitempty"`
-	BodyHasPID      bool      `json:"bodyHasPid,omitempty"`
 }
 
 // A Resource is something that a response holds beside records, such as the repository

@@ -41,14 +41,13 @@ type Repaired struct {
 // so choose among them first. Differences of one DOI should follow each other, as they do
 // in an audit; they take one write.
 //
-//   - A Missing DOI is created, in the wanted state or as a draft.
-//   - Of a Changed one, the properties that differ are written; the others stay. The
-//     state changes with the same request.
-//   - One of an OldSchema is written in the current schema. What that schema requires and
-//     the record lacks must be in Wanted.Metadata.
-//   - An Invalid one is repaired if the wanted metadata are valid; otherwise, and if it is
-//     not wanted, the error matches [ErrNoRepair].
-//   - An Extra one is never changed or deleted: [ErrNoRepair].
+//   - Missing: the DOI is created, in the wanted state or as a draft.
+//   - Changed: only the differing properties and the state are written, in one request.
+//   - OldSchema: the record is rewritten in the current schema. Wanted.Metadata must have the
+//     properties that this schema requires and the record lacks.
+//   - Invalid: the record is repaired if the wanted metadata are valid. Otherwise, and if the
+//     DOI is not wanted, the error matches [ErrNoRepair].
+//   - Extra: the DOI is never changed or deleted ([ErrNoRepair]).
 //
 // Each DOI is read before it is written. If it is now as wanted, nothing is written. If
 // it is neither as wanted nor as the audit found it, someone else has changed it: it is

@@ -66,7 +66,7 @@ func (h holding) damage(t testing.TB, srv *datacitetest.Server) (n int) {
 }
 
 func (h holding) audit(ctx context.Context, c *dois.Client) iter.Seq2[*dois.Difference, error] {
-	return c.Audit(ctx, h.all(), &dois.AuditOptions{Prefix: datacitetest.Prefix})
+	return c.Audit(ctx, h.all(), &dois.AuditOptions{Prefix: []string{datacitetest.Prefix}})
 }
 
 // mended runs a repair and counts what was done.
@@ -321,7 +321,7 @@ func TestRepairThatTheServiceChanges(t *testing.T) {
 	rec := complete("Year")
 	rec.PublicationYear = "last"
 	h := holding{"year": {DOI: "10.5072/year", State: dois.StateDraft, Metadata: &rec}}
-	for r, err := range c.Repair(ctx, c.Audit(ctx, h.all(), &dois.AuditOptions{Prefix: datacitetest.Prefix, AllowEmpty: true}), nil) {
+	for r, err := range c.Repair(ctx, c.Audit(ctx, h.all(), &dois.AuditOptions{Prefix: []string{datacitetest.Prefix}, AllowEmpty: true}), nil) {
 		require.NoError(t, err)
 		require.ErrorIs(t, r.Err, dois.ErrNoRepair)
 		assert.ErrorContains(t, r.Err, `publicationYear: "last" is wanted, and "0000" was found`)

@@ -51,12 +51,3 @@ func (s Series) by(layout string, period func(Count) Count) (out Series) {
 }
 
 func (c Count) period() string { return c.YearMonth + c.Year }
-
-// Total returns the sum of all counts.
-func (s Series) Total() int {
-	sum := 0
-	for _, c := range s {
-		sum += c.Total
-	}
-	return sum
-}

@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/bulk"
 	"github.com/datacite-go/datacite-go/query"
 )
 
@@ -26,8 +27,7 @@ func (c *Client) Pages(ctx context.Context, opts *ListOptions) iter.Seq2[*Result
 //   - Without a Sort, or by creation, the walk goes by cursor and reaches every
 //     record.
 //   - Any other Sort needs page numbers, which reach 10,000 records. If more
-//     match, the walk ends before the first record, unless opts.Overflow says how to
-//     go on.
+//     match, the walk ends before the first record.
 //   - Records that the service repeats, because others moved between two pages,
 //     are left out. If it then counts more than it has shown, begins again from
 //     the start, or repeats a page, the walk ends.
@@ -51,19 +51,16 @@ type Walk struct {
 
 	current, previous, first map[string]bool // records of these pages
 	cursors                  map[string]bool // that were followed
-	calendar                 []int           // years that the walk goes by
 	skipTo                   string          // a record of the current page that an earlier walk saw last
 }
 
 // A Position is where a walk stopped. It is small, and can be kept as JSON.
 type Position struct {
-	Page    query.Page `json:"page"`              // the page of the next record
-	First   string     `json:"first,omitempty"`   // the first record of the walk
-	Last    string     `json:"last,omitempty"`    // the last record returned of Page; "" before the first
-	Seen    int        `json:"seen"`              // records so far; -1 if the walk did not begin with the first
-	Year    int        `json:"year,omitempty"`    // which the walk is in, if it goes by years
-	Earlier int        `json:"earlier,omitempty"` // records of the years before
-	Options string     `json:"options"`           // a hash of the walk's options
+	Page    query.Page `json:"page"`            // the page of the next record
+	First   string     `json:"first,omitempty"` // the first record of the walk
+	Last    string     `json:"last,omitempty"`  // the last record returned of Page; "" before the first
+	Seen    int        `json:"seen"`            // records so far; -1 if the walk did not begin with the first
+	Options string     `json:"options"`         // a hash of the walk's options
 }
 
 // Walk returns a walk through the records that match opts, from opts.From on.
@@ -88,7 +85,7 @@ func (w *Walk) All(ctx context.Context) iter.Seq2[*Record, error] {
 			record: func(r *Record) bool { return yield(r, nil) },
 			page:   func(*Results) bool { return true },
 		})
-		if err != nil && err != errStopped {
+		if err != nil && err != bulk.ErrLeft {
 			yield(nil, err)
 		}
 	}
@@ -109,7 +106,7 @@ func (w *Walk) Pages(ctx context.Context) iter.Seq2[*Results, error] {
 				return yield(results, nil)
 			},
 		})
-		if err != nil && err != errStopped {
+		if err != nil && err != bulk.ErrLeft {
 			yield(nil, err)
 		}
 	}
@@ -118,11 +115,10 @@ func (w *Walk) Pages(ctx context.Context) iter.Seq2[*Results, error] {
 // An IncompleteError says that a walk cannot return every record once. It matches
 // [datacite.ErrIncomplete].
 type IncompleteError struct {
-	Op       string
-	Total    int  // records that the service counts; -1 if it does not say
-	Seen     int  // records that the walk returned; -1 if it did not begin with the first
-	Overflow bool // more records match than page numbers reach; see ListOptions.Overflow
-	Reason   string
+	Op     string
+	Total  int // records that the service counts; -1 if it does not say
+	Seen   int // records that the walk returned; -1 if it did not begin with the first
+	Reason string
 }
 
 // Error says what is missing and why.

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net/url"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -54,8 +53,6 @@ func TestWalkIsComplete(t *testing.T) {
 		"by number":                   {Sort: query.ByName},
 		"by number, large pages":      {Sort: query.ByName, Page: query.Page{Size: 1000}},
 		"by number, uneven pages":     {Sort: query.ByName, Page: query.Page{Size: 300}},
-		"by number, then by cursor":   {Sort: query.ByName, Overflow: dois.OverflowUnordered, Page: query.Page{Size: 500}},
-		"by number, then by year":     {Sort: query.ByName, Overflow: dois.OverflowByYear, Page: query.Page{Size: 500}},
 		"in no order, from number 1":  {Page: query.Page{Number: 1, Size: 100}},
 		"by cursor, with its own one": {Page: query.Page{Cursor: "1", Size: 125}},
 	} {
@@ -73,13 +70,12 @@ func TestWalkIsComplete(t *testing.T) {
 						}
 						times, err := walked(t.Context(), service.client(t), &opts)
 						byNumber := opts.Sort == query.ByName || opts.Page.Number > 0
-						if byNumber && opts.Overflow == "" && n > 10_000 {
+						if byNumber && n > 10_000 {
 							incomplete, ok := errors.AsType[*dois.IncompleteError](err)
 							require.True(t, ok, "%v", err)
-							assert.True(t, incomplete.Overflow)
 							assert.Equal(t, n, incomplete.Total)
 							require.ErrorIs(t, err, datacite.ErrIncomplete)
-							assert.ErrorContains(t, err, "set Overflow", "it says what to do")
+							assert.ErrorContains(t, err, "leave Sort out", "it says what to do")
 							require.Empty(t, times, "nothing is given before it is known that it cannot be all")
 							return
 						}
@@ -139,11 +135,6 @@ func TestWalkAtTheLimit(t *testing.T) {
 		require.NoError(t, err)
 		onceEach(t, times, n+1)
 	}
-	for _, way := range []dois.Overflow{dois.OverflowByYear, dois.OverflowUnordered} {
-		times, err := walked(t.Context(), srv.DOIs(), &dois.ListOptions{Sort: query.ByName, Overflow: way, Page: large, Fields: fields})
-		require.NoError(t, err)
-		onceEach(t, times, 10_001)
-	}
 }
 
 // TestWalkKeepsItsParameters looks at every request of a walk: the service's own
@@ -151,8 +142,8 @@ func TestWalkAtTheLimit(t *testing.T) {
 func TestWalkKeepsItsParameters(t *testing.T) {
 	service := &archive{n: 350}
 	opts := &dois.ListOptions{
-		Query: query.Term("record"), SchemaVersion: "4", Affiliation: true, License: []string{"cc-by-4.0"}, Subject: []string{"ice"}, MinViews: 2,
-		States: []dois.State{dois.StateFindable}, Fields: []string{"doi"}, Extra: url.Values{"mailto": {"me@example.org"}},
+		Query: query.Term("record"), SchemaVersion: "4", Affiliation: true, License: []string{"cc-by-4.0"}, Subject: []string{"ice"},
+		States: []dois.State{dois.StateFindable}, Fields: []string{"doi"}, Extra: url.Values{"mailto": {"me@example.org"}, "has-views": {"2"}},
 	}
 	_, err := walked(t.Context(), service.client(t), opts)
 	require.NoError(t, err)
@@ -288,31 +279,6 @@ func TestWalkAsksForSmallerPages(t *testing.T) {
 	})
 }
 
-// TestWalkByYear asks for an order that page numbers cannot give as a whole.
-func TestWalkByYear(t *testing.T) {
-	service := &archive{n: 20_000}
-	var years []string
-	for r, err := range service.client(t).All(t.Context(), &dois.ListOptions{
-		Sort: query.ByCreated.Desc(), Overflow: dois.OverflowByYear, Page: query.Page{Size: 1000},
-	}) {
-		require.NoError(t, err)
-		if year := string(r.Created[:4]); !slices.Contains(years, year) {
-			years = append(years, year)
-		}
-	}
-	require.Len(t, years, 25)
-	assert.Equal(t, "2024", years[0], "the newest first")
-	assert.True(t, slices.IsSortedFunc(years, func(a, b string) int { return strings.Compare(b, a) }))
-
-	_, err := walked(t.Context(), (&archive{n: 300_000}).client(t), &dois.ListOptions{
-		Sort: query.ByName, Overflow: dois.OverflowByYear, Page: query.Page{Size: 1000},
-	})
-	incomplete, ok := errors.AsType[*dois.IncompleteError](err)
-	require.True(t, ok, "%v", err)
-	assert.True(t, incomplete.Overflow, "a year of 12,000 records is too much itself")
-	assert.ErrorContains(t, err, "12000 records of 2000 match, and page numbers reach 10000")
-}
-
 // TestWalkContinues stops a walk after each number of records and continues it
 // from a position that went through JSON.
 func TestWalkContinues(t *testing.T) {
@@ -323,10 +289,6 @@ func TestWalkContinues(t *testing.T) {
 	}{
 		"by cursor": {230, dois.ListOptions{}, []int{1, 99, 100, 101, 200, 229, 230}},
 		"by number": {230, dois.ListOptions{Sort: query.ByName, Page: query.Page{Size: 50}}, []int{1, 49, 50, 51, 150, 230}},
-		"by year": {10_100, dois.ListOptions{Sort: query.ByName, Overflow: dois.OverflowByYear},
-			[]int{1, 404, 405, 500, 10_100}},
-		"by number, then by cursor": {10_100, dois.ListOptions{Sort: query.ByName, Overflow: dois.OverflowUnordered, Page: query.Page{Size: 1000}},
-			[]int{1, 1000, 1500, 10_100}},
 	} {
 		for _, stop := range tt.stop {
 			t.Run(fmt.Sprintf("%s, after %d", name, stop), func(t *testing.T) {

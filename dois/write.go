@@ -53,7 +53,7 @@ func (c *Client) Update(ctx context.Context, doiName string, draft *Draft) (*Rec
 }
 
 func (c *Client) update(ctx context.Context, op, doiName string, draft *Draft) (*Record, error) {
-	name, err := writable(doiName)
+	name, err := doi.API.Writable(doiName)
 	if err != nil {
 		return nil, err
 	}
@@ -96,12 +96,13 @@ type EventOptions struct {
 // ChangeState takes a DOI to another state:
 //
 //   - [Publish] makes a draft or a registered DOI findable,
-//   - [Register] makes a draft registered: it resolves, and searching does not find it,
+//   - [RegisterHidden] makes a draft registered: it resolves, and searching does not find it,
 //   - [Hide] makes a findable DOI registered. Publish reverses it.
 //
-// Publish and Register need a URL and complete metadata; what is missing is in the
+// Publish and RegisterHidden need a URL and complete metadata; what is missing is in the
 // Details of the [*datacite.Error]. A DOI that is in the new state already is left as it
-// is, but for its Reason: a new one is stored, and a findable DOI keeps none. An event that the state does not allow is [datacite.ErrNotAllowed], and an unknown DOI
+// is, but for its Reason: a new one is stored, and a findable DOI keeps none. An event that
+// the state does not allow is [datacite.ErrNotAllowed], and an unknown DOI
 // [datacite.ErrNotFound]. The service itself would ignore the event, or create the DOI, so
 // the record is read first.
 //
@@ -113,6 +114,9 @@ func (c *Client) ChangeState(ctx context.Context, doiName string, event Event, o
 		return nil, datacite.Invalid(datacite.Finding{Path: "event", Code: "vocabulary", Reason: event.fault()})
 	}
 	const op = "dois.ChangeState"
+	if _, err := doi.API.Writable(doiName); err != nil {
+		return nil, err
+	}
 	found, err := c.Get(ctx, doiName, nil)
 	if err != nil {
 		return nil, err
@@ -149,7 +153,7 @@ func notAllowed(op string, r *Record, to State) error {
 // Delete sends DELETE /dois/{doi}. If it was sent again and the service no longer knows
 // the DOI, the earlier request removed it, and Delete returns nil.
 func (c *Client) Delete(ctx context.Context, doiName string) error {
-	name, err := writable(doiName)
+	name, err := doi.API.Writable(doiName)
 	if err != nil {
 		return err
 	}

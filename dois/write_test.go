@@ -214,7 +214,7 @@ func TestRecordsAreValidatedBeforeSending(t *testing.T) {
 		wrong := complete("Ice cores")
 		wrong.Creators, wrong.PublicationYear, wrong.Types.ResourceTypeGeneral = nil, "MMXX", "Datset"
 		garbled := metadata.Record{Titles: []metadata.Title{{Title: "Ice \xe4"}}}
-		for _, event := range []dois.Event{dois.Publish, dois.Register} {
+		for _, event := range []dois.Event{dois.Publish, dois.RegisterHidden} {
 			_, err := client.Create(ctx, &dois.Draft{DOI: "10.5072/a", URL: "https://example.org/a", Event: event, Record: wrong})
 			invalid, ok := errors.AsType[*datacite.ValidationError](err)
 			require.True(t, ok, "%v", err)

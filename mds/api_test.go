@@ -2,7 +2,6 @@ package mds_test
 
 import (
 	"context"
-	"iter"
 
 	"golang.org/x/time/rate"
 
@@ -23,7 +22,6 @@ var (
 	_ func(*mds.Client, context.Context, string, string, mds.Document) (*mds.Registration, error) = (*mds.Client).Register
 	_ func(*mds.Client, context.Context, string) error                                            = (*mds.Client).Hide
 	_ func(*mds.Client, context.Context, string) error                                            = (*mds.Client).DeleteDraft
-	_ func(*mds.Client, context.Context) iter.Seq2[string, error]                                 = (*mds.Client).FirstPrefixDOIs
 	_ func([]byte) mds.Document                                                                   = mds.XML
 	_ func(*metadata.Record) (mds.Document, error)                                                = mds.NewDocument
 	_ func(*datacitetest.Options) *datacitetest.Server                                            = datacitetest.NewServer

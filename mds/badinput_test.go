@@ -23,10 +23,10 @@ import (
 )
 
 // odd are names that older DOIs may have and new ones may not.
-var odd = []string{
-	"10.5072/a b", "10.5072/a+b", "10.5072/a:b", "10.5072/<1661::AID>3.0.CO;2-2", `10.5072/a\b`, `10.5072/a"b`, "10.5072/a&b=c",
-	"10.1000.10/abc", "10.824331/abc",
-}
+var odd = []string{"10.5072/a b", "10.5072/a+b", "10.5072/a:b", "10.5072/<1661::AID>3.0.CO;2-2", `10.5072/a\b`, `10.5072/a"b`, "10.5072/a&b=c"}
+
+// elsewhere are names under prefixes that the service does not register.
+var elsewhere = []string{"10.1000.10/abc", "10.824331/abc"}
 
 // others are names that the deployed service takes for those of other DOIs.
 var others = []string{
@@ -35,7 +35,7 @@ var others = []string{
 }
 
 func TestReadsReachExactlyThatDOI(t *testing.T) {
-	for _, doi := range append([]string{"10.5072/ABC"}, odd...) {
+	for _, doi := range slices.Concat([]string{"10.5072/ABC"}, odd, elsewhere) {
 		t.Run(doi, func(t *testing.T) {
 			var asked []string
 			c := served(t, func(req *http.Request) *http.Response {
@@ -55,10 +55,10 @@ func TestReadsReachExactlyThatDOI(t *testing.T) {
 	}
 }
 
-func TestWritesRefuseOddNames(t *testing.T) {
+func TestWritesRefuseNamesOfOthers(t *testing.T) {
 	srv := newServer(t, nil)
 	c := srv.MDS()
-	for _, doi := range append([]string{"", "null", "10.5072", "10.5072/", "not a doi", "10.5072/a\nurl=https://evil.example"}, slices.Concat(odd, others)...) {
+	for _, doi := range append([]string{"", "null", "10.5072", "10.5072/", "not a doi", "10.5072/a\nurl=https://evil.example"}, slices.Concat(elsewhere, others)...) {
 		t.Run(doi, func(t *testing.T) {
 			_, errMetadata := c.PutMetadata(t.Context(), doi, record("A"))
 			_, errURL := c.PutURL(t.Context(), doi, address)
@@ -82,28 +82,47 @@ func TestReadsRefuseWhatIsNoName(t *testing.T) {
 		_, errURL := srv.MDS().URL(t.Context(), text)
 		_, errMetadata := srv.MDS().Metadata(t.Context(), text)
 		_, errState := srv.MDS().State(t.Context(), text)
-		_, errMedia := srv.MDS().ListMedia(t.Context(), text)
-		for _, err := range []error{errURL, errMetadata, errState, errMedia} {
+		for _, err := range []error{errURL, errMetadata, errState} {
 			require.ErrorIs(t, err, datacite.ErrInvalidDOI, "%q", text)
 		}
 	}
 	assert.Empty(t, srv.Requests(), "nothing was sent")
 }
 
-func TestOldNamesAreWrittenWhenAsked(t *testing.T) {
-	srv := newServer(t, nil)
-	c := as(t, srv, account, nil).WithOldNames()
-	const old = "10.5072/(SICI)1097+a:15<1661::AID-SIM968>3.0"
-	seed(t, srv, map[string]any{"doi": old, "url": address, "state": "findable"})
-	_, err := c.Register(t.Context(), old, "https://repo.example.org/old", record("Old"))
-	require.NoError(t, err)
-	got, err := c.URL(t.Context(), old)
-	require.NoError(t, err)
-	assert.Equal(t, "https://repo.example.org/old", got)
+// Nobody gets such a name today. Those who have one keep its DOI up to date.
+func TestOldNamesAreChangedAndNotMade(t *testing.T) {
+	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
+		ctx, c := t.Context(), srv.MDS()
+		for _, old := range odd {
+			require.ErrorIs(t, mds.CheckNewDOI(old), datacite.ErrInvalidDOI)
+			_, errMetadata := c.PutMetadata(ctx, old, record("Old"))
+			require.ErrorIs(t, errMetadata, datacite.ErrInvalidDOI)
+			_, errRegister := c.Register(ctx, old, address, record("Old"))
+			require.ErrorIs(t, errRegister, datacite.ErrInvalidDOI)
+			_, errURL := c.PutURL(ctx, old, address)
+			require.Error(t, errURL, "it has no metadata")
+			require.ErrorIs(t, c.Hide(ctx, old), datacite.ErrNotFound)
+			require.ErrorIs(t, c.DeleteDraft(ctx, old), datacite.ErrNotFound)
+			assert.Empty(t, srv.Names())
+		}
+		for _, old := range odd {
+			seed(t, srv, map[string]any{"doi": old, "url": address, "state": "findable"})
+			_, err := c.Register(ctx, old, "https://repo.example.org/old", record("Old"))
+			require.NoError(t, err)
+			assert.Equal(t, "https://repo.example.org/old", storedURL(t, srv, old))
+			_, err = c.PutURL(ctx, old, address)
+			require.NoError(t, err)
+			assert.Equal(t, address, storedURL(t, srv, old))
+			require.NoError(t, c.Hide(ctx, old))
+			assert.Equal(t, datacitetest.StateRegistered, srv.State(old))
+			require.NoError(t, c.Show(ctx, old))
+			assert.Equal(t, datacitetest.StateFindable, srv.State(old))
+		}
+	})
 }
 
 func TestAServiceThatTakesAnotherNameIsFoundOut(t *testing.T) {
-	c := responding(t, 201, plain, "OK (10.5072/A)", nil).WithOldNames()
+	c := responding(t, 201, plain, "OK (10.5072/A)", nil)
 	_, err := c.PutMetadata(t.Context(), "10.5072/a.b", record("A"))
 	require.ErrorIs(t, err, datacite.ErrUnreadable)
 	assert.ErrorContains(t, err, "stored the metadata under 10.5072/a")

@@ -97,17 +97,6 @@ func TestWhatAddsSomethingIsSentOnceToABusyGateway(t *testing.T) {
 			},
 			func(t *testing.T, srv *datacitetest.Server) int { return len(drafts(t, srv)) },
 		},
-		{
-			"AddMedia",
-			func(ctx context.Context, c *mds.Client) error {
-				return c.AddMedia(ctx, name, mds.Media{Type: "text/csv", URL: address})
-			},
-			func(t *testing.T, srv *datacitetest.Server) int {
-				media, err := srv.MDS().ListMedia(t.Context(), name)
-				require.NoError(t, err)
-				return len(media)
-			},
-		},
 	} {
 		t.Run(op.name, func(t *testing.T) {
 			busyGateways(t, func(t *testing.T, srv *datacitetest.Server, g *gateway) {

@@ -8,11 +8,11 @@ import (
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
-// A Client registers DOIs. Many goroutines may use it at once.
+// A Client registers DOIs. [NewClient] makes one; the methods of a nil Client panic. Many
+// goroutines may use it at once.
 type Client struct {
-	core     *transport.Client
-	records  *transport.Client // of the DOI API; nil without its address
-	oldNames bool
+	core    *transport.Client
+	records *transport.Client // of the DOI API; nil without its address
 }
 
 // NewClient makes a client for the metadata store at cfg.Service.MDS. Nothing is sent

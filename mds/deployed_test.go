@@ -75,15 +75,14 @@ func TestNamesThatTheDeployedServiceTakesForAnother(t *testing.T) {
 			_, err := clean.PutMetadata(ctx, "10.5072/a", record("Precious"))
 			require.NoError(t, err)
 			before := len(srv.Requests())
-			c := as(t, srv, account, nil).WithOldNames()
+			c := as(t, srv, account, nil)
 			_, errPut := c.PutMetadata(ctx, other, record("B"))
 			_, errURL := c.PutURL(ctx, other, address)
 			_, errRegister := c.Register(ctx, other, address, record("B"))
-			errMedium := c.AddMedia(ctx, other, mds.Media{Type: "text/csv", URL: address})
 			_, errState := c.State(ctx, other)
 			_, errGet := c.Metadata(ctx, other)
 			for _, err := range []error{
-				errPut, errURL, errRegister, errMedium, errState, errGet, c.DeleteDraft(ctx, other), c.Hide(ctx, other), c.Show(ctx, other),
+				errPut, errURL, errRegister, errState, errGet, c.DeleteDraft(ctx, other), c.Hide(ctx, other), c.Show(ctx, other),
 			} {
 				require.ErrorIs(t, err, datacite.ErrInvalidDOI)
 			}
@@ -199,24 +198,6 @@ func TestWhatTheDeployedServiceRewrites(t *testing.T) {
 			assert.Equal(t, datacitetest.StateRegistered, srv.State(name), "what was hidden stays so")
 		})
 	}
-}
-
-func TestMoreMediaThanTheServiceLists(t *testing.T) {
-	ctx := t.Context()
-	srv, c := newDeployed(t)
-	findable(t, srv, name)
-	for i := range 31 {
-		if i == 24 {
-			all, err := c.ListMedia(ctx, name)
-			require.NoError(t, err)
-			assert.Len(t, all, 24)
-		}
-		require.NoError(t, c.AddMedia(ctx, name, mds.Media{Type: "text/csv", URL: fmt.Sprintf("%s/%d", address, i)}))
-	}
-	some, err := c.ListMedia(ctx, name)
-	require.ErrorIs(t, err, datacite.ErrIncomplete)
-	require.Len(t, some, 25, "what there is comes with the error")
-	assert.Equal(t, address+"/30", some[0].URL, "the newest first")
 }
 
 func TestSchemesInCapitals(t *testing.T) {

@@ -30,7 +30,7 @@ import (
 //   - RIS (application/x-research-info-systems) with a line "DO";
 //   - BibTeX (application/x-bibtex) of one entry with a field doi.
 //
-// The last three are not found by the service without some DOI in them.
+// The last three formats need a DOI in the text.
 //
 // Anything else is a [*datacite.ValidationError], as is text that is not well formed. So are
 // Crossref XML and addresses of pages, which the specification has (§4.3) and the

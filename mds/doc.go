@@ -22,18 +22,20 @@
 //
 // # What to call
 //
-//   - Register a DOI: [Client.Register]. Only what differs: [Client.Ensure]. Many DOIs:
-//     [Client.RegisterAll]. A new name: [Client.Mint]. One step: [Client.PutMetadata],
-//     [Client.PutURL]. All but Mint may be run again after any error.
+//   - Register a DOI, or correct it: [Client.Register]; with options: [Client.Ensure]. Many
+//     DOIs: [Client.RegisterAll]. A new name: [Client.Mint]. One step: [Client.PutMetadata],
+//     [Client.PutURL]. All but Mint may be run again after any error. A [table] compares them
+//     with each other and with package dois.
 //   - Change the state: [Client.Hide], [Client.Show], [Client.DeleteDraft].
-//   - Read: [Client.URL], [Client.Metadata], [Client.State], [Client.FirstPrefixDOIs].
-//   - Files of a DOI: [Client.ListMedia], [Client.AddMedia].
+//   - Read: [Client.URL], [Client.Metadata], [Client.State]. Package dois lists an account's
+//     DOIs, and has the files of a DOI (Draft.ContentURL).
 //   - Test a login without writing: [Client.CheckAccess].
 //   - Wait for the resolver, usually a few minutes: [WaitResolved].
 //   - Metadata in other formats: [Detect]. Checks before sending: package metadata.
 //
-// A DOI name may be written in every form that package doi reads. Names that cannot be
-// registered today are refused ([CheckNewDOI], [Client.WithOldNames]).
+// A DOI name may be written in every form that package doi reads. A new DOI cannot have a
+// name with other characters than [CheckNewDOI] allows. Older DOIs have such names; all
+// methods but PutMetadata change them.
 //
 // # States
 //
@@ -57,20 +59,18 @@
 // A [*datacite.ValidationError] has the faults of the input; nothing was sent. A refusal is
 // a [*datacite.Error] with the service's text and, for metadata, the element and line.
 // Test for conditions with [errors.Is]: [ErrMetadataMissing], [datacite.ErrForbidden] …
-// What the service accepts and drops or changes is in Registration.Warnings and Altered;
-// before sending, and for the other methods, [Document.Findings] has it.
+// Registration.Warnings and Altered list what the service drops or changes without an error;
+// [Document.Findings] lists the warnings before sending, and for the other methods.
 //
 // Requests are sent again, up to Config.MaxAttempts times, after a lost response and
 // after the statuses 403, 408, 429 and 5xx but 501. If the last attempt of a write ends
 // so, the error matches [datacite.ErrUnclear], as the write may have been carried out.
 // Call the method again, or look; after Mint, use the name that it returned.
-// [Client.AddMedia] adds an entry each time, so it is sent again only if no connection
-// could be made. Look before you call it again.
 //
 // # Where the deployed service differs
 //
 // The methods say where the deployed service differs from the specification; this
-// package works with both. Of all of them:
+// package works with both. These differences affect all methods:
 //
 //   - It turns some names into others: it cuts at "#" and "?", drops doubled and closing
 //     slashes, follows "." and "..", decodes "%" twice, ignores accents, and uses only
@@ -82,5 +82,6 @@
 //     the work. It is sent again like a failure. A 403 with a page is
 //     [datacite.ErrRateLimited].
 //
+// [table]: https://github.com/datacite-go/datacite-go/blob/main/docs/registering.md
 // [specification]: https://github.com/datacite-go/datacite-go/blob/main/docs/specification.md
 package mds

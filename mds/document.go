@@ -126,11 +126,11 @@ func (d Document) isXML() bool { return document.IsXML(d.Data) }
 // them: it replaces the identifier, and turns other formats into XML. A DOI without
 // metadata is [ErrNoMetadata]. The deployed service garbles characters beyond ASCII:
 // such metadata come with [ErrGarbled]. Do not store them again; read them with
-// Client.XML of package dois.
+// Get of package dois (Record.MetadataXML).
 //
 // Metadata sends GET /metadata/{doi} (specification §4.3).
 func (c *Client) Metadata(ctx context.Context, doiName string) (*Document, error) {
-	name, err := readable(doiName)
+	name, err := doi.Store.Readable(doiName)
 	if err != nil {
 		return nil, err
 	}
@@ -160,12 +160,12 @@ func (c *Client) metadata(ctx context.Context, op, name string) (*Document, erro
 
 // PutMetadata stores metadata for a DOI. A DOI that the service does not know
 // becomes a draft, a hidden one becomes findable again (specification §3.1), which
-// [Client.Ensure] prevents.
-// Sending it twice has the same effect as once.
+// [Client.Ensure] prevents. The name must be one that [CheckNewDOI] allows; Ensure changes
+// older DOIs, too. Sending it twice has the same effect as once.
 //
 // PutMetadata sends PUT /metadata/{doi} (specification §4.3).
 func (c *Client) PutMetadata(ctx context.Context, doiName string, doc Document) (Status, error) {
-	name, err := c.writable(doiName)
+	name, err := creatable(doiName)
 	if err != nil {
 		return "", err
 	}

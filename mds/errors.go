@@ -25,7 +25,8 @@ var (
 	// ErrGarbled: what was read may not be what is stored. The deployed service sends
 	// "?" for each byte of every character beyond ASCII; what it stores is right. The
 	// garbled text comes with the error. A stored text with "??" of its own gives the
-	// same error. Client.XML of package dois reads both as they are stored.
+	// same error. Get of package dois reads both as they are
+	// stored (Record.URL, Record.MetadataXML).
 	ErrGarbled = errors.New(`mds: "?" may stand for characters beyond ASCII`)
 	// ErrHalfRegistered: a registration stored the metadata, and setting the URL
 	// failed. If the error matches [datacite.ErrUnclear], too, the URL may be stored all

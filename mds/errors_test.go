@@ -26,7 +26,6 @@ var sentinels = []error{
 // service is known to send to exactly one condition.
 func TestEveryResponseOfTheDeployedService(t *testing.T) {
 	const get, getMetadata, put, putMetadata, hide, del = "URL", "Metadata", "PutURL", "PutMetadata", "Hide", "DeleteDraft"
-	const dois, media, addMedia = "FirstPrefixDOIs", "ListMedia", "AddMedia"
 	for _, tt := range []struct {
 		call   string
 		status int
@@ -78,16 +77,6 @@ func TestEveryResponseOfTheDeployedService(t *testing.T) {
 		{hide, 200, "OK", nil},
 		{hide, 403, "Access is denied", datacite.ErrForbidden},
 		{hide, 404, "DOI not found", datacite.ErrNotFound},
-		{dois, 200, "10.5072/A", nil},
-		{dois, 204, "", nil},
-		{dois, 401, "Bad credentials", datacite.ErrUnauthorized},
-		{dois, 403, "Access is denied", datacite.ErrForbidden},
-		{media, 200, "text/csv=https://repo.example.org/a.csv", nil},
-		{media, 404, "No media for the DOI", datacite.ErrNotFound},
-		{media, 404, "DOI is unknown to MDS", datacite.ErrNotFound},
-		{addMedia, 200, "OK", nil},
-		{addMedia, 200, "Media type and URL missing", datacite.ErrInvalid},
-		{addMedia, 422, "Is invalid", datacite.ErrInvalid},
 	} {
 		t.Run(fmt.Sprintf("%s %d %.30s", tt.call, tt.status, tt.body), func(t *testing.T) {
 			kind := plain
@@ -114,12 +103,6 @@ func TestEveryResponseOfTheDeployedService(t *testing.T) {
 				err = c.Hide(t.Context(), name)
 			case del:
 				err = c.DeleteDraft(t.Context(), name)
-			case dois:
-				_, err = list(t, c)
-			case media:
-				_, err = c.ListMedia(t.Context(), name)
-			case addMedia:
-				err = c.AddMedia(t.Context(), name, mds.Media{Type: "text/csv", URL: "https://repo.example.org/a.csv"})
 			}
 			if tt.want == nil {
 				require.NoError(t, err)

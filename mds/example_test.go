@@ -231,48 +231,10 @@ func ExampleClient_CheckAccess() {
 	// true
 }
 
-func ExampleClient_FirstPrefixDOIs() {
-	srv := datacitetest.NewServer(nil)
-	defer srv.Close()
-	ctx, client := context.Background(), srv.MDS()
-
-	if _, err := client.Register(ctx, "10.5072/glacier-7", "https://repo.example.org/glacier/7", glacier()); err != nil {
-		log.Fatal(err)
-	}
-	for doi, err := range client.FirstPrefixDOIs(ctx) {
-		if err != nil {
-			log.Fatal(err)
-		}
-		fmt.Println(doi)
-	}
-	// Output: 10.5072/glacier-7
-}
-
 func ExampleNewClient_limiter() {
 	// The limit that DataCite documents for accounts.
 	cfg := datacite.Config{Service: datacite.Test, Username: "EXAMPLE.REPO", Password: "secret", Limiter: rate.NewLimiter(rate.Every(5*time.Minute/3000), 1)}
 	_, err := mds.NewClient(cfg)
 	fmt.Println(err)
 	// Output: <nil>
-}
-
-// The deployed service does not show characters beyond ASCII. The DOI query does,
-// so metadata that have them are written only if they differ.
-func ExampleEnsureOptions_stored() {
-	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed})
-	defer srv.Close()
-	ctx, store, api := context.Background(), srv.MDS(), srv.DOIs()
-
-	doc := record("Gletscherlänge")
-	for range 2 {
-		done, err := store.Ensure(ctx, "10.5072/glacier-7", "https://repo.example.org/glacier/7", doc, &mds.EnsureOptions{Stored: api.XML})
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		fmt.Println(done.Change)
-	}
-	// Output:
-	// created
-	// unchanged
 }

@@ -2,11 +2,8 @@ package mds
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"strings"
-
-	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
 // garbled reports whether a response may have lost characters: each of them has two
@@ -63,18 +60,8 @@ func seemsSame(stored, given string) bool {
 	return sameURL(stored, given) || garbled(stored) && sameURL(stored, garble(given))
 }
 
-// errStored: EnsureOptions.Stored failed. It may be temporary.
-var errStored error = &transport.Condition{Text: "EnsureOptions.Stored", Passes: true}
-
-// unharmed returns metadata that the service sent, or reads them by
-// EnsureOptions.Stored if they are garbled.
-func (r *registration) unharmed(ctx context.Context, shown []byte) ([]byte, error) {
-	if r.options.Stored == nil || !garbled(shown) {
-		return shown, nil
-	}
-	data, err := r.options.Stored(ctx, r.done.DOI)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %s: %w: %w", opRegister, r.done.DOI, errStored, err)
-	}
-	return data, nil
+// isCopy reports whether metadata of the DOI API are those that the store sent, which may be
+// garbled. They are not if the API lags behind.
+func isCopy(whole, sent []byte) bool {
+	return len(whole) > 0 && garbled(sent) && garble(string(bytes.TrimSpace(whole))) == string(bytes.TrimSpace(sent))
 }

@@ -19,7 +19,7 @@ import (
 // makes a draft of that name. Such a DOI is [datacite.ErrNotFound].
 func (c *Client) Hide(ctx context.Context, doiName string) error {
 	const op = "mds.Hide"
-	name, err := c.writable(doiName)
+	name, err := doi.Store.Writable(doiName)
 	if err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func (c *Client) Hide(ctx context.Context, doiName string) error {
 // deployed service.
 func (c *Client) Show(ctx context.Context, doiName string) error {
 	const op = "mds.Show"
-	name, err := c.writable(doiName)
+	name, err := doi.Store.Writable(doiName)
 	if err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func (c *Client) Show(ctx context.Context, doiName string) error {
 // again and the service does not know the DOI any more, the first one did its work,
 // and the error is nil.
 func (c *Client) DeleteDraft(ctx context.Context, doiName string) error {
-	name, err := c.writable(doiName)
+	name, err := doi.Store.Writable(doiName)
 	if err != nil {
 		return err
 	}

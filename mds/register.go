@@ -35,12 +35,13 @@ const (
 	Unchanged Change = "unchanged" // the DOI had this URL and these metadata
 )
 
-// Register makes a DOI findable in the two steps of specification §1(3): its
-// metadata, then its URL. It looks at the DOI first, and reads it back at the
-// end. The DOI resolves after a delay of usually a few minutes ([WaitResolved]).
-// Running it again, after success or failure, is safe: both steps replace what
-// is there. [Client.Ensure] writes only what differs. A DOI that is hidden, or may be, is
-// [ErrHidden]: it is not shown unless that is asked for (EnsureOptions.Show).
+// Register makes a DOI findable with a URL and metadata, in the two steps of specification
+// §1(3): its metadata, then its URL. It looks at the DOI first, writes what differs, and reads
+// it back at the end. The DOI resolves after a delay of usually a few minutes ([WaitResolved]).
+// Running it again, after success or failure, is safe: both steps replace what is there.
+//
+// Register is [Client.Ensure] without options, but for one case: a DOI that is hidden, or may
+// be, is always [ErrHidden], even if nothing else differs.
 //
 // All input is checked before anything is sent. If the first step fails, the second
 // is not tried: the DOI is as it was, unless the error matches
@@ -49,15 +50,7 @@ const (
 // [Client.PutURL], or remove the draft with [Client.DeleteDraft]. If reading back
 // fails, the error matches [ErrUnconfirmed].
 func (c *Client) Register(ctx context.Context, doiName, address string, doc Document) (*Registration, error) {
-	r, err := c.registration(doiName, address, doc, nil)
-	if err != nil {
-		return nil, err
-	}
-	if err := r.compare(ctx); err != nil {
-		return nil, err
-	}
-	r.sameMetadata, r.sameURL = false, false // write both
-	return r.write(ctx)
+	return c.register(ctx, doiName, address, doc, nil, false)
 }
 
 // EnsureOptions are the optional settings of Ensure.
@@ -75,36 +68,38 @@ type EnsureOptions struct {
 	// sent, and to refuse a name that is taken. RegisterAll calls it from several
 	// goroutines, once for each DOI in a run. nil allows every write.
 	Before func(ctx context.Context, doi string, found State) error
-
-	// Stored reads the stored XML of a DOI in another way, as Client.XML of package
-	// dois does. It is called when the service sends garbled metadata ([ErrGarbled]).
-	// If it is nil, such metadata are written again, as they may be different.
-	Stored func(ctx context.Context, doi string) ([]byte, error)
 }
 
-// Ensure makes a DOI have a URL and metadata, as Register does, and writes only
-// what differs. A DOI that has both is only read.
+// Ensure makes a DOI have a URL and metadata, as Register does. A DOI that has both is only
+// read, and stays hidden if it is.
 //
 // Metadata are compared as XML. The identifier, blanks between elements, comments and
 // the order of attributes do not count, nor does what the deployed service changes
 // each time: it turns the tags <i>, <b>, <sub> and a few more into text, also in CDATA
-// sections, and drops U+FEFF; Registration.Altered lists it. Always written are
-// metadata in other formats, which the service turns into XML, and metadata with
-// characters beyond ASCII, which the deployed service garbles ([ErrGarbled]), unless
-// EnsureOptions.Stored reads them.
+// sections, and drops U+FEFF; Registration.Altered lists it. Where the deployed service
+// garbles characters beyond ASCII ([ErrGarbled]), the metadata are compared with those of the
+// DOI API. Ensure always writes metadata in formats other than XML, which the service turns
+// into XML, and, without Service.API, metadata that the store garbles.
 //
-// A hidden DOI stays hidden: a change of it is [ErrHidden], unless EnsureOptions.Show asks
-// to make it findable. Other errors are those of [Client.Register].
+// A change of a hidden DOI is [ErrHidden], unless EnsureOptions.Show asks to make it findable.
+// Other errors are those of [Client.Register].
 //
 // Ensure sends GET /doi/{doi}, GET /dois/{doi} to the DOI API for a DOI that has a URL, GET
 // /metadata/{doi}, the PUTs that are needed, and the first and the third again.
 func (c *Client) Ensure(ctx context.Context, doiName, address string, doc Document, opts *EnsureOptions) (*Registration, error) {
+	return c.register(ctx, doiName, address, doc, opts, true)
+}
+
+func (c *Client) register(ctx context.Context, doiName, address string, doc Document, opts *EnsureOptions, allowHidden bool) (*Registration, error) {
 	r, err := c.registration(doiName, address, doc, opts)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = r.compare(ctx)
 	}
-	if err := r.compare(ctx); err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case r.mayBeHidden() && !allowHidden:
+		return nil, r.hidden()
 	}
 	return r.write(ctx)
 }
@@ -119,12 +114,13 @@ type registration struct {
 	doc     Document
 	options EnsureOptions
 	done    Registration
+	whole   []byte // the metadata before any write, as the DOI API shows them
 
 	sameMetadata, sameURL bool // what is stored is what is wanted
 }
 
 func (c *Client) registration(doiName, address string, doc Document, opts *EnsureOptions) (*registration, error) {
-	name, err := c.writable(doiName)
+	name, err := doi.Store.Writable(doiName)
 	if err != nil {
 		return nil, err
 	}
@@ -145,8 +141,15 @@ func (r *registration) compare(ctx context.Context) error {
 		return err
 	}
 	if state == StateRegisteredOrFindable {
-		if state, err = r.client.visibility(ctx, opRegister, r.done.DOI); err != nil {
+		shown, err := r.client.view(ctx, opRegister, r.done.DOI)
+		if err != nil {
 			return err
+		}
+		state, r.whole = shown.state, shown.xml
+	}
+	if state == StateNone {
+		if err := doi.CheckNew(r.done.DOI); err != nil {
+			return doi.At("doi", err)
 		}
 	}
 	r.done.Before = state
@@ -183,9 +186,9 @@ func (r *registration) stored(ctx context.Context) (comparison, error) {
 	case err != nil:
 		return comparison{}, err
 	}
-	data, err := r.unharmed(ctx, doc.Data)
-	if err != nil {
-		return comparison{}, err
+	data := doc.Data
+	if isCopy(r.whole, data) {
+		data = r.whole
 	}
 	c := compareMetadata(r.doc.Data, data)
 	for i, text := range c.altered {
@@ -226,6 +229,7 @@ func (r *registration) write(ctx context.Context) (*Registration, error) {
 	if r.mayBeHidden() && r.sameMetadata {
 		r.done.State = r.done.Before
 	}
+	r.whole = nil // it was what is stored no longer
 	if writes && !r.options.NoReadBack {
 		if err := r.readBack(ctx); err != nil {
 			return nil, r.unconfirmed(err)

@@ -60,8 +60,8 @@ type Progress struct {
 // RegisterAll does [Client.Ensure] for every item, several at a time, and returns each
 // result as soon as it is known. Items that fail with a temporary error
 // ([datacite.Temporary]) are tried again in further rounds, after all others. Their
-// outcome is that of the last try. If an earlier try may have changed something, the
-// error matches that of the earlier try, too: [ErrHalfRegistered], [ErrUnconfirmed] or
+// outcome is that of the last try. The error also matches the error of an earlier try that
+// may have changed something: [ErrHalfRegistered], [ErrUnconfirmed] or
 // [datacite.ErrUnclear]. A DOI that comes twice is an error the second time.
 //
 // After three items of a prefix with [datacite.ErrForbidden] and none registered,
@@ -72,7 +72,8 @@ type Progress struct {
 //
 // The first error of the sequence ends it, with an empty Outcome: that of ctx, one
 // from items, or [datacite.ErrUnauthorized], which all items would get. Leave the loop
-// to stop; run RegisterAll again to continue: DOIs that are right are only read.
+// to stop; run RegisterAll again to continue. DOIs that need no change are only read, in
+// three requests each; [Client.Ensure] lists the exceptions.
 //
 // Items are taken one by one, from another goroutine, as workers become free. The
 // sequence should end when ctx does. Items that wait for another try, and the names of

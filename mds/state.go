@@ -30,7 +30,7 @@ const (
 //
 // State sends GET /doi/{doi} (specification §4.3).
 func (c *Client) State(ctx context.Context, doiName string) (State, error) {
-	name, err := readable(doiName)
+	name, err := doi.Store.Readable(doiName)
 	if err != nil {
 		return StateNone, err
 	}
@@ -52,33 +52,46 @@ func (c *Client) look(ctx context.Context, op, name string) (State, string, erro
 	return StateRegisteredOrFindable, address, nil
 }
 
-// visibility tells registered from findable, and a draft that was given a URL through
-// another interface from both. It asks the DOI API; without its address, or if the API does
-// not show the DOI, the result is [StateRegisteredOrFindable].
-func (c *Client) visibility(ctx context.Context, op, name string) (State, error) {
+// A view is what the DOI API shows of a DOI, beyond what the store shows.
+type view struct {
+	state State  // StateRegisteredOrFindable if the API does not show the DOI
+	xml   []byte // its metadata, without the store's garbling; nil if they are not shown
+}
+
+// view asks the DOI API. It tells registered from findable, and a draft that was given a URL
+// through another interface from both.
+func (c *Client) view(ctx context.Context, op, name string) (view, error) {
+	none := view{state: StateRegisteredOrFindable}
 	if c.records == nil || doi.API.Check(name) != nil {
-		return StateRegisteredOrFindable, nil
+		return none, nil
 	}
 	request := transport.Request{
-		Op: op, Method: "GET", Path: "/dois/" + doi.API.Path(name), Accept: transport.JSONType,
+		Op: op, Method: "GET", Path: "/dois/" + doi.API.Path(name), Query: "detail=true", Accept: transport.JSONType,
 		Access: transport.Required, Long: true, Expected: http.StatusNotFound,
 	}
 	res, err := c.records.Do(ctx, request)
 	if errors.Is(err, datacite.ErrNotFound) {
-		return StateRegisteredOrFindable, nil
+		return none, nil
 	}
 	if err != nil {
-		return "", err
+		return view{}, err
 	}
 	var record struct {
-		Data struct{ Attributes struct{ State State } }
+		Data struct {
+			Attributes struct {
+				State State
+				XML   json.RawMessage
+			}
+		}
 	}
 	if err := json.Unmarshal(res.Data, &record); err != nil {
-		return "", c.records.Unreadable(request, res, err)
+		return view{}, c.records.Unreadable(request, res, err)
 	}
-	switch state := record.Data.Attributes.State; state {
+	switch a := record.Data.Attributes; a.State {
 	case StateDraft, StateRegistered, StateFindable:
-		return state, nil
+		var xml []byte
+		_ = json.Unmarshal(a.XML, &xml) // nil if it is not base64
+		return view{a.State, xml}, nil
 	}
-	return StateRegisteredOrFindable, nil
+	return none, nil
 }

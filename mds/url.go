@@ -26,7 +26,7 @@ const opPutURL = "mds.PutURL"
 //
 // URL sends GET /doi/{doi} (specification §4.3).
 func (c *Client) URL(ctx context.Context, doiName string) (string, error) {
-	name, err := readable(doiName)
+	name, err := doi.Store.Readable(doiName)
 	if err != nil {
 		return "", err
 	}
@@ -68,7 +68,7 @@ var isURL = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:[^\r\n]+$`)
 // PutURL sends PUT /doi/{doi} with the two lines of specification §2.3. Sending
 // it twice has the same effect as once.
 func (c *Client) PutURL(ctx context.Context, doiName, address string) (Status, error) {
-	name, err := c.writable(doiName)
+	name, err := doi.Store.Writable(doiName)
 	if err != nil {
 		return "", err
 	}
@@ -96,28 +96,28 @@ func bodyValue(value string) string {
 	return strings.NewReplacer("%", "%25", "+", "%2B").Replace(value)
 }
 
-func checkAddress(address string) error { return checkURL("url", address, "http", "https", "ftp") }
+var schemes = []string{"http://", "https://", "ftp://"}
 
-// checkURL refuses what the service would, and every character that could end the
+// checkAddress refuses what the service would, and every character that could end the
 // line of the body.
-func checkURL(path, address string, schemes ...string) error {
+func checkAddress(address string) error {
 	for _, r := range address {
 		if unicode.IsControl(r) || unicode.IsSpace(r) {
-			return datacite.Invalid(datacite.Finding{Path: path, Code: "encoding", Reason: fmt.Sprintf("has the character %q, which is not allowed in a URL", r)})
+			return datacite.Invalid(datacite.Finding{Path: "url", Code: "encoding", Reason: fmt.Sprintf("has the character %q, which is not allowed in a URL", r)})
 		}
 	}
 	u, err := url.Parse(address)
 	switch {
 	case address == "":
-		return datacite.Invalid(datacite.Finding{Path: path, Code: "missing", Reason: "is empty"})
+		return datacite.Invalid(datacite.Finding{Path: "url", Code: "missing", Reason: "is empty"})
 	case !utf8.ValidString(address):
-		return datacite.Invalid(datacite.Finding{Path: path, Code: "encoding", Reason: "is not valid UTF-8"})
+		return datacite.Invalid(datacite.Finding{Path: "url", Code: "encoding", Reason: "is not valid UTF-8"})
 	case err != nil:
-		return datacite.Invalid(datacite.Finding{Path: path, Code: "syntax", Reason: fmt.Sprintf("%q is not a URL", address)})
-	case !slices.ContainsFunc(schemes, func(scheme string) bool { return strings.HasPrefix(address, scheme+"://") }):
-		return datacite.Invalid(datacite.Finding{Path: path, Code: "value", Reason: fmt.Sprintf("%q does not start with one of %s, in lower case", address, strings.Join(schemes, "://, ")+"://")})
+		return datacite.Invalid(datacite.Finding{Path: "url", Code: "syntax", Reason: fmt.Sprintf("%q is not a URL", address)})
+	case !slices.ContainsFunc(schemes, func(scheme string) bool { return strings.HasPrefix(address, scheme) }):
+		return datacite.Invalid(datacite.Finding{Path: "url", Code: "value", Reason: fmt.Sprintf("%q does not start with one of %s, in lower case", address, strings.Join(schemes, ", "))})
 	case u.Hostname() == "":
-		return datacite.Invalid(datacite.Finding{Path: path, Code: "missing", Reason: fmt.Sprintf("%q has no host", address)})
+		return datacite.Invalid(datacite.Finding{Path: "url", Code: "missing", Reason: fmt.Sprintf("%q has no host", address)})
 	}
 	return nil
 }

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/datacite-go/datacite-go/internal/spelling"
-	"github.com/datacite-go/datacite-go/query/syntax"
+	"github.com/datacite-go/datacite-go/query/internal/syntax"
 )
 
 // Advice is about a part of a query that the service accepts, but that may find something

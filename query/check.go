@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/datacite-go/datacite-go"
-	"github.com/datacite-go/datacite-go/query/syntax"
+	"github.com/datacite-go/datacite-go/query/internal/syntax"
 )
 
 // refused is the fault of a parameter that cannot be sent.

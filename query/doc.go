@@ -15,8 +15,7 @@
 //     a value can change the query.
 //   - [Parse] reads what people type; a [SyntaxError] says where and why a text is not a
 //     query. Parsed and built expressions combine, so a platform can restrict its users'
-//     queries. [Syntax] and [FromSyntax] give access to the parts, with package
-//     query/syntax.
+//     queries.
 //   - [Check] and [CheckList] refuse what the service would refuse or misread; the client of
 //     package dois calls them for every request. [Advise] points out what is doubtful or
 //     slow, and [Explicit] writes the operators that a query lacks.

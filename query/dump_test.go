@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/datacite-go/datacite-go/query"
-	"github.com/datacite-go/datacite-go/query/syntax"
+	"github.com/datacite-go/datacite-go/query/internal/syntax"
 )
 
 // dump writes the tree of an expression as Lucene's parser understands it,

@@ -7,7 +7,6 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/query"
-	"github.com/datacite-go/datacite-go/query/syntax"
 )
 
 // Datasets about climate change from six years, except those of one publisher.
@@ -54,11 +53,9 @@ func ExampleNot() {
 
 func ExampleField_Between() {
 	fmt.Println(query.FieldPublicationYear.Between("2010", ""))
-	fmt.Println(query.FieldCreated.Within(syntax.Range{Low: "2015", High: "2016-07", ExcludeHigh: true}))
 	fmt.Println(query.Check(query.FieldPublicationYear.Between("*", "2015")))
 	// Output:
 	// publicationYear:[2010 TO *]
-	// created:[2015 TO 2016-07}
 	// datacite: query: publicationYear: a literal * cannot be the bound of a range; "" leaves the range open
 }
 

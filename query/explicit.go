@@ -3,7 +3,7 @@ package query
 import (
 	"slices"
 
-	"github.com/datacite-go/datacite-go/query/syntax"
+	"github.com/datacite-go/datacite-go/query/internal/syntax"
 )
 
 // An Operator is what a server puts between clauses that stand side by side.
@@ -17,8 +17,11 @@ const (
 
 // Explicit returns a query that means on every server what expr means on one
 // with the default operator op: words side by side get the operator that they
-// lack, and lists that mix AND and OR get brackets. Optional clauses beside
-// required ones stay and raise the relevance: +a b becomes a AND (b OR *:*).
+// lack, and lists that mix AND and OR get brackets. Optional clauses beside required
+// ones stay optional and affect only ranking: +a b becomes a AND (b OR *:*).
+//
+// It is for programs, which send a query that somebody typed to either server. [Advise] is for
+// people, who may have meant something else.
 func Explicit(expr Expr, op Operator) Expr { return fromNode(explicit(operand(expr), op)) }
 
 func explicit(n *syntax.Node, op Operator) *syntax.Node {

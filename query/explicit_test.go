@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/datacite-go/datacite-go/query"
-	"github.com/datacite-go/datacite-go/query/syntax"
+	"github.com/datacite-go/datacite-go/query/internal/syntax"
 )
 
 // A record of testdata/records.jsonl, as far as these tests look at it.
@@ -75,13 +75,13 @@ func meantLeaf(r *rand.Rand) meant {
 		meant{query.FieldTitle.Is(text), func(r record) bool { return r.hasPhrase(text) }},
 		meant{query.FieldLanguage.Is(lang), func(r record) bool { return r.Language == lang }},
 		meant{query.FieldLanguage.In(lang, "de"), func(r record) bool { return r.Language == lang || r.Language == "de" }},
-		meant{query.FieldSuffix.Exists(), func(r record) bool { return r.Suffix != "" }},
+		meant{query.Field("suffix").Exists(), func(r record) bool { return r.Suffix != "" }},
 		meant{query.FieldLanguage.Between(low, high), func(r record) bool {
 			return r.Language != "" && r.Language >= low && (high == "" || r.Language <= high)
 		}},
-		meant{query.FieldSuffix.StartsWith("al"), func(r record) bool { return strings.HasPrefix(r.Suffix, "al") }},
-		meant{query.FieldSuffix.Like("?l*a"), func(r record) bool { return r.Suffix == "alpha" || r.Suffix == "al/pha" }},
-		meant{query.FieldSuffix.Fuzzy("alpa", 1), func(r record) bool { return r.Suffix == "alpha" }},
+		meant{query.Field("suffix").StartsWith("al"), func(r record) bool { return strings.HasPrefix(r.Suffix, "al") }},
+		meant{query.Field("suffix").Like("?l*a"), func(r record) bool { return r.Suffix == "alpha" || r.Suffix == "al/pha" }},
+		meant{query.Field("suffix").Fuzzy("alpa", 1), func(r record) bool { return r.Suffix == "alpha" }},
 	)
 }
 

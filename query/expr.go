@@ -1,11 +1,9 @@
 package query
 
 import (
-	"fmt"
-	"math"
 	"unicode/utf8"
 
-	"github.com/datacite-go/datacite-go/query/syntax"
+	"github.com/datacite-go/datacite-go/query/internal/syntax"
 )
 
 // An Expr is a query or a part of one. Expressions are made by the functions and [Field]
@@ -48,18 +46,12 @@ func All() Expr { return fromNode(everything) }
 var everything = &syntax.Node{Kind: syntax.KindAll}
 
 // Raw is query text that is sent as it is, for what the other functions cannot write. Inside
-// another expression it is parsed first, so that it cannot reach beyond its place. Prefer
+// another expression it is parsed first, so that it cannot change the query around it. Prefer
 // [Parse] for text that people typed.
 func Raw(text string) Expr { return fromNode(&syntax.Node{Kind: syntax.KindRaw, Text: text}) }
 
-// Boost multiplies the weight of the matches of expr in [ByRelevance] order by factor,
-// a finite number from 0 up. It does not change which records match.
-func Boost(expr Expr, factor float32) Expr { return fromNode(boost(operand(expr), factor)) }
-
 func boost(n *syntax.Node, factor float32) *syntax.Node {
 	switch {
-	case !isBoost(factor):
-		return invalid("", fmt.Sprintf("a boost of %v is not a finite number from 0 up", factor))
 	case n.Kind == syntax.KindInvalid:
 		return n
 	case n.Boost != nil:
@@ -69,21 +61,6 @@ func boost(n *syntax.Node, factor float32) *syntax.Node {
 	boosted.Boost = &factor
 	return &boosted
 }
-
-func isBoost(f float32) bool { return f >= 0 && f <= math.MaxFloat32 }
-
-// Syntax returns the tree of expr, which the caller may change; package syntax has
-// functions for that. The tree of a nil expression is of the kind KindInvalid.
-func Syntax(expr Expr) *syntax.Node {
-	if expr == nil {
-		return invalid("", "an expression is nil")
-	}
-	return expr.tree().Clone()
-}
-
-// FromSyntax returns the expression of a tree. Later changes of the tree do not change
-// it. A tree that cannot be written gives an expression that [Check] refuses.
-func FromSyntax(tree *syntax.Node) Expr { return fromNode(valid(tree.Clone())) }
 
 func fromNode(n *syntax.Node) Expr {
 	if !utf8.ValidString(n.Field) {

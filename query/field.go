@@ -1,19 +1,18 @@
 package query
 
 import (
-	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/datacite-go/datacite-go/query/syntax"
+	"github.com/datacite-go/datacite-go/query/internal/syntax"
 )
 
 // A Field is the name of a field, such as titles.title: names of the JSON record, joined by
 // dots (specification §2.2, §4.2.1(1)). Any name can be used, with or without a constant
 // here; a * in it stands for any characters. The empty Field means the default fields.
 //
-// [Check] refuses [Field.Like], [Field.StartsWith] and [Field.Fuzzy] for fields with
+// [Check] refuses [Field.Like] and [Field.StartsWith] for fields with
 // years, dates and counts, which the service cannot search in these ways.
 type Field string
 
@@ -122,15 +121,6 @@ func (f Field) StartsWith(prefix string) Expr {
 	return leaf(syntax.Node{Kind: syntax.KindPrefix, Field: string(f), Text: prefix})
 }
 
-// Fuzzy looks for words that differ from word in at most edits characters, 0
-// to 2: field:word~1.
-func (f Field) Fuzzy(word string, edits int) Expr {
-	if edits < 0 || edits > 2 {
-		return fromNode(invalid(f, fmt.Sprintf("%d edits: a fuzzy search allows 0, 1 or 2", edits)))
-	}
-	return leaf(syntax.Node{Kind: syntax.KindFuzzy, Field: string(f), Text: word, Edits: float32(edits)})
-}
-
 // Exists looks for records that have any value in the field: field:*
 // (specification §4.2.1(3)).
 func (f Field) Exists() Expr { return leaf(syntax.Node{Kind: syntax.KindExists, Field: string(f)}) }
@@ -139,12 +129,8 @@ func (f Field) Exists() Expr { return leaf(syntax.Node{Kind: syntax.KindExists, 
 // side open: field:[low TO high]. Dates may leave out their end and then mean
 // all of it: 2015 as the high bound includes December. A literal * as a bound
 // cannot be written.
-func (f Field) Between(low, high string) Expr { return f.Within(syntax.Range{Low: low, High: high}) }
-
-// Within looks for values in a range whose bounds may be excluded:
-// field:{low TO high]. See [Field.Between].
-func (f Field) Within(r syntax.Range) Expr {
-	return leaf(syntax.Node{Kind: syntax.KindRange, Field: string(f), Range: &r})
+func (f Field) Between(low, high string) Expr {
+	return leaf(syntax.Node{Kind: syntax.KindRange, Field: string(f), Range: &syntax.Range{Low: low, High: high}})
 }
 
 // In looks for any of the values: field:(a OR b). It needs at least one.

@@ -6,7 +6,6 @@ package query
 const (
 	FieldDOI             Field = "doi"    // keyword, any case; see Field.IsDOI
 	FieldPrefix          Field = "prefix" // keyword
-	FieldSuffix          Field = "suffix" // keyword
 	FieldTitle           Field = "titles.title"
 	FieldPublicationYear Field = "publicationYear" // year
 	FieldDescription     Field = "descriptions.description"
@@ -20,9 +19,8 @@ const (
 	FieldCreatorAffiliationName       Field = "creators.affiliation.name"
 	FieldCreatorAffiliationIdentifier Field = "creators.affiliation.affiliationIdentifier" // keyword
 
-	FieldPublisher           Field = "publisher"
-	FieldPublisherName       Field = "publisher.name"
-	FieldPublisherIdentifier Field = "publisher.publisherIdentifier" // keyword, any case
+	FieldPublisher     Field = "publisher"
+	FieldPublisherName Field = "publisher.name"
 
 	FieldResourceTypeGeneral Field = "types.resourceTypeGeneral"            // keyword, such as Dataset
 	FieldResourceType        Field = "types.resourceType"                   // keyword, any case
@@ -41,18 +39,13 @@ const (
 	FieldVersion       Field = "version"       // keyword
 	FieldSchemaVersion Field = "schemaVersion" // keyword, such as http://datacite.org/schema/kernel-4
 
-	FieldContributorName                  Field = "contributors.name"
-	FieldContributorType                  Field = "contributors.contributorType"                // keyword
-	FieldContributorNameIdentifier        Field = "contributors.nameIdentifiers.nameIdentifier" // keyword; see Field.IsORCID
-	FieldContributorAffiliationName       Field = "contributors.affiliation.name"
-	FieldContributorAffiliationIdentifier Field = "contributors.affiliation.affiliationIdentifier" // keyword
+	FieldContributorName           Field = "contributors.name"
+	FieldContributorNameIdentifier Field = "contributors.nameIdentifiers.nameIdentifier" // keyword; see Field.IsORCID
 
 	FieldAlternateIdentifier Field = "identifiers.identifier" // keyword, any case
 	FieldFunderName          Field = "fundingReferences.funderName"
 	FieldFunderIdentifier    Field = "fundingReferences.funderIdentifier" // keyword, any case
-	FieldAwardNumber         Field = "fundingReferences.awardNumber"      // keyword
 	FieldRightsIdentifier    Field = "rightsList.rightsIdentifier"        // keyword, any case, such as cc-by-4.0
-	FieldGeoLocationPlace    Field = "geoLocations.geoLocationPlace"      // keyword
 
 	FieldReferenceCount Field = "reference_count" // count
 	FieldPartCount      Field = "part_count"      // count
@@ -62,11 +55,9 @@ const (
 	FieldUpdated    Field = "updated"    // date
 	FieldRegistered Field = "registered" // date
 
-	FieldState         Field = "aasm_state"     // keyword: draft, registered or findable
-	FieldClientID      Field = "client_id"      // keyword
-	FieldProviderID    Field = "provider_id"    // keyword
-	FieldAffiliationID Field = "affiliation_id" // keyword
-	FieldFunderROR     Field = "funder_rors"    // keyword
+	FieldState      Field = "aasm_state"  // keyword: draft, registered or findable
+	FieldClientID   Field = "client_id"   // keyword
+	FieldProviderID Field = "provider_id" // keyword
 )
 
 // fieldsOf lists the fields that the deployed service can search, by kind, with or
@@ -75,17 +66,17 @@ var fieldsOf = map[fieldKind][]Field{
 	textField: {
 		"", FieldURL, FieldTitle, FieldDescription, FieldSubject, FieldPublisher, FieldPublisherName, FieldFunderName,
 		FieldCreatorName, FieldCreatorGivenName, FieldCreatorFamilyName, FieldCreatorAffiliationName,
-		FieldContributorName, "contributors.givenName", "contributors.familyName", FieldContributorAffiliationName,
+		FieldContributorName, "contributors.givenName", "contributors.familyName", "contributors.affiliation.name",
 		"creators_and_contributors.name", "creators_and_contributors.givenName", "creators_and_contributors.familyName",
 		"creator_names", "dates.date", "relatedItems.titles.title", "relatedItems.creators.name", "relatedItems.publisher",
 		"landingPage.url", "client.name", "provider.name", "reason",
 	},
 	keywordField: {
-		FieldPrefix, FieldSuffix, FieldLanguage, FieldVersion, FieldSchemaVersion, FieldState, FieldClientID, FieldProviderID,
-		"organization_id", FieldAffiliationID, FieldFunderROR, "funder_parent_rors", FieldGeoLocationPlace, FieldAwardNumber,
+		FieldPrefix, "suffix", FieldLanguage, FieldVersion, FieldSchemaVersion, FieldState, FieldClientID, FieldProviderID,
+		"organization_id", "affiliation_id", "funder_rors", "funder_parent_rors", "geoLocations.geoLocationPlace", "fundingReferences.awardNumber",
 		"creators.nameType", FieldCreatorNameIdentifier, "creators.nameIdentifiers.nameIdentifierScheme", "creators.affiliation.schemeUri",
 		FieldCreatorAffiliationIdentifier, "creators.affiliation.affiliationIdentifierScheme",
-		FieldContributorType, FieldContributorNameIdentifier, FieldContributorAffiliationIdentifier,
+		"contributors.contributorType", FieldContributorNameIdentifier, "contributors.affiliation.affiliationIdentifier",
 		"contributors.nameType", "contributors.nameIdentifiers.nameIdentifierScheme",
 		"publisher.publisherIdentifierScheme", "publisher.schemeUri", "publisher.lang",
 		FieldResourceTypeGeneral, FieldRelationType, "relatedIdentifiers.relatedIdentifierType", "identifiers.identifierType",
@@ -100,7 +91,7 @@ var fieldsOf = map[fieldKind][]Field{
 	},
 	foldedField: {
 		FieldDOI, "uid", "id", FieldResourceType, FieldRelatedIdentifier, FieldAlternateIdentifier, FieldFunderIdentifier,
-		FieldRightsIdentifier, FieldPublisherIdentifier, "relatedItems.relatedItemIdentifier.relatedItemIdentifier", "container.identifier",
+		FieldRightsIdentifier, "publisher.publisherIdentifier", "relatedItems.relatedItemIdentifier.relatedItemIdentifier", "container.identifier",
 	},
 	yearField: {FieldPublicationYear},
 	dateField: {FieldCreated, FieldUpdated, FieldRegistered},

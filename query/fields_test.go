@@ -12,7 +12,7 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	. "github.com/datacite-go/datacite-go/query"
-	"github.com/datacite-go/datacite-go/query/syntax"
+	"github.com/datacite-go/datacite-go/query/internal/syntax"
 )
 
 // fieldKinds lists the fields with a constant, by what their comments say.
@@ -20,16 +20,16 @@ var fieldKinds = map[string][]Field{
 	"text": {
 		FieldTitle, FieldDescription, FieldSubject, FieldCreatorName, FieldCreatorGivenName, FieldCreatorFamilyName,
 		FieldCreatorAffiliationName, FieldPublisher, FieldPublisherName, FieldURL, FieldContributorName,
-		FieldContributorAffiliationName, FieldFunderName,
+		Field("contributors.affiliation.name"), FieldFunderName,
 	},
 	"keyword": {
-		FieldPrefix, FieldSuffix, "creators.nameType", FieldCreatorNameIdentifier, "creators.nameIdentifiers.nameIdentifierScheme",
+		FieldPrefix, Field("suffix"), "creators.nameType", FieldCreatorNameIdentifier, "creators.nameIdentifiers.nameIdentifierScheme",
 		"creators.affiliation.schemeUri", FieldCreatorAffiliationIdentifier, "creators.affiliation.affiliationIdentifierScheme",
-		"publisher.schemeUri", FieldPublisherIdentifier, "publisher.publisherIdentifierScheme", "publisher.lang",
+		"publisher.schemeUri", Field("publisher.publisherIdentifier"), "publisher.publisherIdentifierScheme", "publisher.lang",
 		FieldResourceTypeGeneral, FieldRelationType, "relatedIdentifiers.relatedIdentifierType", FieldLanguage, FieldVersion, FieldSchemaVersion,
-		FieldContributorType, FieldContributorNameIdentifier, FieldContributorAffiliationIdentifier, "identifiers.identifierType",
-		FieldAwardNumber, FieldGeoLocationPlace, FieldState, FieldClientID, FieldProviderID, "organization_id", FieldAffiliationID,
-		FieldFunderROR,
+		Field("contributors.contributorType"), FieldContributorNameIdentifier, Field("contributors.affiliation.affiliationIdentifier"), "identifiers.identifierType",
+		Field("fundingReferences.awardNumber"), Field("geoLocations.geoLocationPlace"), FieldState, FieldClientID, FieldProviderID, "organization_id", Field("affiliation_id"),
+		Field("funder_rors"),
 	},
 	"keyword, any case": {
 		FieldDOI, FieldResourceType, FieldRelatedIdentifier, FieldAlternateIdentifier, FieldFunderIdentifier, FieldRightsIdentifier,

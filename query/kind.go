@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/datacite-go/datacite-go/query/syntax"
+	"github.com/datacite-go/datacite-go/query/internal/syntax"
 )
 
 // A fieldKind is what a field holds, which decides how it can be searched.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/query"
-	"github.com/datacite-go/datacite-go/query/syntax"
+	"github.com/datacite-go/datacite-go/query/internal/syntax"
 )
 
 // A leafKind builds one kind of leaf from a value and says what it means, in
@@ -139,7 +139,7 @@ func TestOtherLeavesArrive(t *testing.T) {
 	add(query.Field("AND").Is("x"), map[string]any{"kind": "term", "f": "AND", "v": "x"})
 	add(query.Field("a:b c/d").Is("x"), map[string]any{"kind": "term", "f": "a:b c/d", "v": "x"})
 	add(query.Field("schema_version").Is("4"), map[string]any{"kind": "term", "f": "schema_version", "v": "4"})
-	add(query.FromSyntax(&syntax.Node{Kind: syntax.KindRegexp, Field: "titles.title", Text: `a\/[bc]+`}), map[string]any{"kind": "regexp", "f": "titles.title", "v": `a\/[bc]+`, "in": "es_or,es_and,lucene_or"})
+	add(mustParse(t, `titles.title:/a\/[bc]+/`), map[string]any{"kind": "regexp", "f": "titles.title", "v": `a\/[bc]+`, "in": "es_or,es_and,lucene_or"})
 	add(query.FieldTitle.Between("", ""), map[string]any{"kind": "range", "f": "titles.title"})
 	for i, answer := range o.ask(requests) {
 		require.True(t, strings.HasPrefix(answer, "SAME\t"), "%v: %s", requests[i], answer)
@@ -152,23 +152,23 @@ func TestFieldsAreRenamedByTheService(t *testing.T) {
 	t.Parallel()
 	o := startOracle(t, "parse", "--server", "datacite", "--analyzer", "keyword")
 	want := map[query.Field]string{
-		query.FieldPublicationYear:       "publication_year",
-		query.FieldPublisherName:         "publisher_obj.name",
-		"publisher.lang":                 "publisher_obj.lang",
-		query.FieldPublisher:             "publisher",
-		query.FieldVersion:               "version_info",
-		query.FieldSchemaVersion:         "schema_version",
-		query.FieldRelatedIdentifier:     "related_identifiers.relatedIdentifier",
-		query.FieldRightsIdentifier:      "rights_list.rightsIdentifier",
-		query.FieldFunderName:            "funding_references.funderName",
-		query.FieldGeoLocationPlace:      "geo_locations.geoLocationPlace",
-		query.FieldCitationCount:         "citation_count",
-		"relatedItems.publicationYear":   "related_items.publicationYear",
-		"schema_version":                 "schema_version",
-		"metadata_version":               "metadata_version",
-		"titles.publisher.name":          "titles.publisher.name",
-		"x.relatedItems.rightsList.more": "x.relatedItems.rightsList.more",
-		"publicationYears":               "publicationYears",
+		query.FieldPublicationYear:                   "publication_year",
+		query.FieldPublisherName:                     "publisher_obj.name",
+		"publisher.lang":                             "publisher_obj.lang",
+		query.FieldPublisher:                         "publisher",
+		query.FieldVersion:                           "version_info",
+		query.FieldSchemaVersion:                     "schema_version",
+		query.FieldRelatedIdentifier:                 "related_identifiers.relatedIdentifier",
+		query.FieldRightsIdentifier:                  "rights_list.rightsIdentifier",
+		query.FieldFunderName:                        "funding_references.funderName",
+		query.Field("geoLocations.geoLocationPlace"): "geo_locations.geoLocationPlace",
+		query.FieldCitationCount:                     "citation_count",
+		"relatedItems.publicationYear":               "related_items.publicationYear",
+		"schema_version":                             "schema_version",
+		"metadata_version":                           "metadata_version",
+		"titles.publisher.name":                      "titles.publisher.name",
+		"x.relatedItems.rightsList.more":             "x.relatedItems.rightsList.more",
+		"publicationYears":                           "publicationYears",
 	}
 	var texts, trees []string
 	for f, renamed := range want {

@@ -3,7 +3,7 @@ package query
 import (
 	"slices"
 
-	"github.com/datacite-go/datacite-go/query/syntax"
+	"github.com/datacite-go/datacite-go/query/internal/syntax"
 )
 
 // And matches what all of exprs match: a AND b (specification §4.2.1(5)). An operand

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/datacite-go/datacite-go"
-	"github.com/datacite-go/datacite-go/query/syntax"
+	"github.com/datacite-go/datacite-go/query/internal/syntax"
 )
 
 // A SyntaxError says where and why a text is not a query.

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/datacite-go/datacite-go/query/syntax"
+	"github.com/datacite-go/datacite-go/query/internal/syntax"
 )
 
 // String writes the query. Brackets stand only where the grammar needs them.

@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -9,7 +10,8 @@ import (
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
-// A Client reads and stores usage reports. Many goroutines may use it at once.
+// A Client reads and stores usage reports. [NewClient] makes one; the methods of a nil Client
+// panic. Many goroutines may use it at once.
 type Client struct {
 	core      *transport.Client
 	token     *tokens
@@ -30,20 +32,10 @@ func NewClient(cfg datacite.Config) (*Client, error) {
 	if err := datacite.Invalid(datacite.Findings(errors.Join(noToken, err))...); err != nil {
 		return nil, err
 	}
-	return &Client{core: core, token: token, maxReport: 16 << 30}, nil
+	return &Client{core: core, token: token, maxReport: cmp.Or(cfg.MaxReport, defaultMaxReport)}, nil
 }
 
-// WithMaxReport returns a client that limits the size of the stored reports that it reads:
-// the bytes of the response, and the bytes of all subsets when decompressed. The default is
-// 16 GiB. It panics if bytes is not positive.
-func (c *Client) WithMaxReport(bytes int64) *Client {
-	if bytes <= 0 {
-		panic("reports: WithMaxReport needs a positive number of bytes")
-	}
-	limited := *c
-	limited.maxReport = bytes
-	return &limited
-}
+const defaultMaxReport = 16 << 30
 
 // Do sends a request of the caller's own to the interface, with the client's token,
 // limits, retries and errors, for what this package does not cover.

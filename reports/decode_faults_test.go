@@ -124,10 +124,7 @@ func TestReportsThatInflateWithoutEndAreStopped(t *testing.T) {
 		"a header of 24 MiB":        {`{"report":{"report-header":{"report-filters":[` + list + `]},"report-datasets":[]}}`, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := inMemory(t, tt.document, nil)
-			if tt.limit != 0 {
-				c = c.WithMaxReport(tt.limit)
-			}
+			c := inMemory(t, tt.document, &datacite.Config{MaxReport: tt.limit})
 			_, err := c.Get(t.Context(), id)
 			assert.ErrorIs(t, err, datacite.ErrTooLarge)
 		})

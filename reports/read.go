@@ -211,7 +211,7 @@ func (r *Reader) Close() error {
 // returns them; the deployed one keeps no order of subsets. It can be used once: ranging
 // over the datasets again, also after [Reader.Scan], is an error. An error ends the
 // sequence: a broken connection, a truncated response, a report larger than
-// [Client.WithMaxReport] allows ([datacite.ErrTooLarge]), a subset that does not match its
+// Config.MaxReport allows ([datacite.ErrTooLarge]), a subset that does not match its
 // checksum, or a compressed report without subsets (both [datacite.ErrIncomplete]). The
 // last dataset of a subset is yielded after its checksum was verified.
 func (r *Reader) Datasets() iter.Seq2[Dataset, error] {
@@ -417,7 +417,7 @@ type boundedReader struct {
 func (b *boundedReader) Read(p []byte) (int, error) {
 	n, err := b.src.Read(p)
 	if *b.count += int64(n); *b.count > b.limit {
-		return 0, fmt.Errorf("%w: more than %d bytes (Client.WithMaxReport)", datacite.ErrTooLarge, b.limit)
+		return 0, fmt.Errorf("%w: more than %d bytes (Config.MaxReport)", datacite.ErrTooLarge, b.limit)
 	}
 	return n, err
 }

@@ -96,7 +96,7 @@ func readSettings(p *program.Program) (*settings, error) {
 	s := &settings{username: p.Getenv("DATACITE_USERNAME"), password: p.Getenv("DATACITE_PASSWORD")}
 	flags := p.Flags()
 	flags.StringVar(&s.api, "api", datacite.Production.API, "base `URL` of the service")
-	flags.StringVar(&s.audit.Prefix, "prefix", "", "DOIs with this `prefix`")
+	flags.Var((*arguments.CommaList)(&s.audit.Prefix), "prefix", "DOIs with this `prefix`, or one of a comma list")
 	flags.StringVar(&s.audit.ClientID, "client", "", "DOIs of this repository `account`, such as example.repo")
 	flags.StringVar(&s.format, "format", "table", "table, csv or jsonl")
 	flags.StringVar(&s.html, "html", "", "write a page for people to this `file`")
@@ -116,7 +116,7 @@ func readSettings(p *program.Program) (*settings, error) {
 	switch {
 	case len(words) != 1:
 		return nil, fmt.Errorf("one SOURCE is needed, and there are %d; -h shows the usage", len(words))
-	case s.audit.Prefix == "" && s.audit.ClientID == "":
+	case s.audit.Prefix == nil && s.audit.ClientID == "":
 		return nil, errors.New("-prefix or -client is needed: which DOIs should there be?")
 	case formats[s.format] == nil:
 		return nil, fmt.Errorf("-format %q is not one of table, csv and jsonl", s.format)

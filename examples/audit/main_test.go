@@ -279,9 +279,9 @@ func TestSources(t *testing.T) {
 		record, err := srv.DOIs().Get(t.Context(), "10.5072/"+name, nil)
 		require.NoError(t, err)
 		fmt.Fprintf(&harvested, "%s\n", bytes.ReplaceAll(record.Raw, []byte("/old"), []byte("/moved")))
-		xml, err := srv.DOIs().XML(t.Context(), "10.5072/"+name)
+		detailed, err := srv.DOIs().Get(t.Context(), "10.5072/"+name, &dois.GetOptions{Detail: true})
 		require.NoError(t, err)
-		require.NoError(t, os.WriteFile(filepath.Join(folder, name+".xml"), bytes.ReplaceAll(xml, []byte("Glacier length"), []byte("Glacier lengths")), 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(folder, name+".xml"), bytes.ReplaceAll(detailed.MetadataXML, []byte("Glacier length"), []byte("Glacier lengths")), 0o600))
 	}
 	out, _, code := call(t, srv, "", file(t, "own.jsonl", harvested.String()))
 	assert.Equal(t, program.ExitNotAllDone, code)

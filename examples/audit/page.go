@@ -48,7 +48,7 @@ func (i item) Last() int { return len(i.Rows) - 1 }
 const mostItems = 500
 
 func newPage(s *settings, at time.Time) *page {
-	scope := strings.Join(strings.FieldsFunc(s.audit.ClientID+" "+s.audit.Prefix, func(r rune) bool { return r == ' ' }), ", ")
+	scope := strings.Join(strings.FieldsFunc(s.audit.ClientID+" "+strings.Join(s.audit.Prefix, " "), func(r rune) bool { return r == ' ' }), ", ")
 	return &page{Scope: scope, Source: filepath.Base(s.source), At: at, Complete: len(s.only) == len(choices), sections: map[dois.DifferenceKind]*section{}}
 }
 

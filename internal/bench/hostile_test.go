@@ -204,18 +204,6 @@ func attacks(subset string) []attack {
 			_, err := c.PutURL(ctx, "10.5072/a", "https://example.org/")
 			return err
 		}),
-		store("DOIs, lines", `10.5072/a`, "\na", ``, func(ctx context.Context, c *mds.Client) error {
-			for _, err := range c.FirstPrefixDOIs(ctx) {
-				if err != nil {
-					return err
-				}
-			}
-			return nil
-		}),
-		store("Media, lines", `a=b`, "\na=b", ``, func(ctx context.Context, c *mds.Client) error {
-			_, err := c.ListMedia(ctx, "10.5072/a")
-			return err
-		}),
 	}
 }
 

@@ -95,3 +95,19 @@ func (w Route) CheckWritable(name string) error {
 	}
 	return w.Check(name)
 }
+
+// Readable parses the parameter doi of a read, and refuses a name for which the service
+// would return what belongs to another DOI.
+func (w Route) Readable(text string) (string, error) { return parse(text, w.Check) }
+
+// Writable parses the parameter doi of a write, and refuses a name that would make or change
+// another DOI. Older DOIs have names that CheckNew refuses.
+func (w Route) Writable(text string) (string, error) { return parse(text, w.CheckWritable) }
+
+func parse(text string, check func(string) error) (string, error) {
+	name, err := Parse(text)
+	if err == nil {
+		err = check(name)
+	}
+	return name, At("doi", err)
+}

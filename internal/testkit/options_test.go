@@ -44,11 +44,11 @@ func TestAllFaultsOfOptionsAtOnce(t *testing.T) {
 	assert.ErrorContains(t, ofReports, "Config.Token")
 
 	list := &dois.ListOptions{
-		States: []dois.State{"nonsense", "other"}, Prefix: []string{"5072", "10."}, Created: "now", Published: "then", Overflow: "over",
+		States: []dois.State{"nonsense", "other"}, Prefix: []string{"5072", "10."}, Created: "now", Published: "then",
 		Fields: []string{"titel", "doi", "two,names"}, Facets: []string{"publishd", "resourceTypes", "resource_types"}, Include: []string{"clients"},
 		IDs: []string{"a", "b"}, Page: query.Page{Number: -1},
 	}
-	wrong = append(negative(list), `"nonsense"`, `"other"`, `"5072"`, `"10."`, `"now"`, `"then"`, `"over"`, `"titel"`, `"two,names"`, `"publishd"`, `"clients"`, "IDs[0]", "IDs[1]", "IDs: cannot be combined", "page")
+	wrong = append(negative(list), `"nonsense"`, `"other"`, `"5072"`, `"10."`, `"now"`, `"then"`, `"titel"`, `"two,names"`, `"publishd"`, `"clients"`, "IDs[0]", "IDs[1]", "IDs: cannot be combined", "page")
 	c, err := dois.NewClient(datacite.Config{Service: datacite.Service{API: "http://localhost:1"}})
 	require.NoError(t, err)
 	_, err = c.List(t.Context(), list)

@@ -58,7 +58,7 @@ func usesOfOptions(t *testing.T) map[string]use {
 		"dois.CitationOptions": {&dois.CitationOptions{Style: "chicago-author-date", Locale: "de-DE"}, func(ctx context.Context, srv *datacitetest.Server, o any) (string, error) {
 			return srv.DOIs().Citation(ctx, "10.5072/one", o.(*dois.CitationOptions))
 		}},
-		"dois.AuditOptions": {&dois.AuditOptions{Prefix: "10.5072", ClientID: "example.repo", Kinds: []dois.DifferenceKind{dois.Extra}}, func(ctx context.Context, srv *datacitetest.Server, o any) (string, error) {
+		"dois.AuditOptions": {&dois.AuditOptions{Prefix: []string{"10.5072"}, ClientID: "example.repo", Kinds: []dois.DifferenceKind{dois.Extra}}, func(ctx context.Context, srv *datacitetest.Server, o any) (string, error) {
 			return end(srv.DOIs().Audit(ctx, func(func(dois.Wanted, error) bool) {}, o.(*dois.AuditOptions)))
 		}},
 		"dois.RepairOptions": {&dois.RepairOptions{}, func(ctx context.Context, srv *datacitetest.Server, o any) (string, error) {

@@ -359,7 +359,6 @@ func lifeOf(t *testing.T, cfg datacite.Config, by datacite.Service, said *saying
 		func() { only(tokens.List(ctx, nil)) },
 		func() { only(tokens.Update(ctx, "10.5072/a", &dois.Draft{URL: address})) },
 		func() { only(records.Exists(ctx, "10.5072/a")) },
-		func() { only(records.XML(ctx, "10.5072/a")) },
 		func() { only(records.Citation(ctx, "10.5072/a", nil)) },
 		func() { only(records.List(ctx, &dois.ListOptions{ClientID: []string{"example.repo"}})) },
 		func() {
@@ -375,7 +374,7 @@ func lifeOf(t *testing.T, cfg datacite.Config, by datacite.Service, said *saying
 			wanted := func(yield func(dois.Wanted, error) bool) {
 				yield(dois.Wanted{DOI: "10.5072/a", URL: address + "0"}, nil)
 			}
-			audit := records.Audit(ctx, wanted, &dois.AuditOptions{ClientID: "example.repo", Prefix: "10.5072", AllowEmpty: true, Progress: func(p dois.AuditProgress) { said.add(p) }})
+			audit := records.Audit(ctx, wanted, &dois.AuditOptions{ClientID: "example.repo", Prefix: []string{"10.5072"}, AllowEmpty: true, Progress: func(p dois.AuditProgress) { said.add(p) }})
 			for repaired, err := range records.Repair(ctx, audit, nil) {
 				if said.add(err); repaired != nil {
 					said.add(repaired.Err)
@@ -406,14 +405,7 @@ func lifeOf(t *testing.T, cfg datacite.Config, by datacite.Service, said *saying
 		func() { said.add(store.Hide(ctx, "10.5072/a")) },
 		func() { said.add(store.Show(ctx, "10.5072/a")) },
 		func() { only(store.State(ctx, "10.5072/a")) },
-		func() { said.add(store.AddMedia(ctx, "10.5072/a", mds.Media{Type: "text/csv", URL: address})) },
-		func() { only(store.ListMedia(ctx, "10.5072/a")) },
 		func() { said.add(store.CheckAccess(ctx, "10.5072", address)) },
-		func() {
-			for _, err := range store.FirstPrefixDOIs(ctx) {
-				said.add(err)
-			}
-		},
 		func() {
 			n++
 			s, err := usage.Create(ctx, report())

@@ -33,9 +33,9 @@ var given = func() map[reflect.Type]reflect.Value {
 	}
 	values := map[reflect.Type]reflect.Value{}
 	for _, v := range []any{
-		mds.XML(data), mds.Media{Type: "text/csv", URL: "https://example.org/a.csv"}, &mds.HTTPResolver{}, source(func() {}, item),
+		mds.XML(data), &mds.HTTPResolver{}, source(func() {}, item),
 		&datacite.Request{Method: "GET", Path: "/"},
-		&dois.Draft{DOI: names[0], URL: "https://example.org/"}, dois.Publish, dois.DataCiteXML, source(func() {}, wanted), source(func() {}, difference), &dois.AuditOptions{Prefix: "10.5072"},
+		&dois.Draft{DOI: names[0], URL: "https://example.org/"}, dois.Publish, dois.DataCiteXML, source(func() {}, wanted), source(func() {}, difference), &dois.AuditOptions{Prefix: []string{"10.5072"}},
 		r, r.Header, source(func() {}, func(i int) reports.Dataset { return r.Datasets[i] }),
 		&reports.Receipt{ReportID: names[3]},
 	} {

@@ -113,6 +113,7 @@ func checkNumbers(cfg datacite.Config) error {
 		{"Timeout", int64(cfg.Timeout)},
 		{"MinSpeed", int64(cfg.MinSpeed)},
 		{"MaxBody", cfg.MaxBody},
+		{"MaxReport", cfg.MaxReport},
 	} {
 		if o.value < 0 {
 			faults = append(faults, fault(o.name, "limit", "is negative"))

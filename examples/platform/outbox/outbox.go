@@ -102,10 +102,8 @@ func (o *Outbox) tell(ctx context.Context, d *dataset.Dataset) error {
 		if err != nil {
 			return err
 		}
-		// The store's own reading spoils characters beyond ASCII, so what is there is read
-		// through the other interface before anything is written again. What is withdrawn is
-		// corrected through that interface, too: the store would show it.
-		_, err = o.MDS.Ensure(ctx, w.DOI, w.URL, doc, &mds.EnsureOptions{Stored: o.DOIs.XML, Show: w.State == dois.StateFindable})
+		// What is withdrawn is corrected through the DOI API: the store would show it.
+		_, err = o.MDS.Ensure(ctx, w.DOI, w.URL, doc, &mds.EnsureOptions{Show: w.State == dois.StateFindable})
 		if errors.Is(err, mds.ErrHidden) {
 			_, err = o.DOIs.Update(ctx, w.DOI, &dois.Draft{URL: w.URL, MetadataXML: doc.Data})
 		}

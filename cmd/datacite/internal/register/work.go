@@ -320,7 +320,7 @@ func eventTo(from, to dois.State) dois.Event {
 	case to == dois.StateFindable:
 		return dois.Publish
 	case to == dois.StateRegistered && from == dois.StateDraft:
-		return dois.Register
+		return dois.RegisterHidden
 	case to == dois.StateRegistered:
 		return dois.Hide
 	}
@@ -349,8 +349,8 @@ func (j *job) tryStore(ctx context.Context, it *item, doc mds.Document) error {
 		return err
 	}
 	done, err := store.Ensure(ctx, it.entry.DOI, it.URL, doc, &mds.EnsureOptions{
-		NoReadBack: true, Stored: j.client.XML,
-		Before: func(context.Context, string, mds.State) error { return j.begin(it) },
+		NoReadBack: true,
+		Before:     func(context.Context, string, mds.State) error { return j.begin(it) },
 	})
 	if err == nil {
 		it.change, it.state = string(done.Change), dois.State(done.State)

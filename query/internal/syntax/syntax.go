@@ -1,22 +1,5 @@
 // Package syntax has the trees of package query: the parts of a query as plain data.
 //
-// Syntax and FromSyntax of package query turn expressions into trees and back, so that a
-// program can inspect and change what people typed:
-//
-//	expr, err := query.Parse(text)
-//	if err != nil {
-//		return err
-//	}
-//	tree := syntax.Rewrite(query.Syntax(expr), func(n *syntax.Node, field string) *syntax.Node {
-//		if n.Field == "title" {
-//			n.Field = "titles.title"
-//		}
-//		return n
-//	})
-//	expr = query.FromSyntax(tree)
-//
-// # Words side by side
-//
 // The service reads words that follow each other without an operator as one text: a b is
 // a group of two clauses, each a bare word. A word in a group of its own, as in (a) b,
 // is read by itself.
@@ -24,7 +7,6 @@ package syntax
 
 import (
 	"iter"
-	"slices"
 	"strconv"
 )
 
@@ -111,27 +93,6 @@ const (
 // IsWord reports whether the node is a bare word without a field or a boost of its own.
 func (n *Node) IsWord() bool { return n.Kind == KindTerm && n.Field == "" && n.Boost == nil }
 
-// Clone returns a copy of the tree.
-func (n *Node) Clone() *Node {
-	if n == nil {
-		return nil
-	}
-	c := *n
-	c.Range, c.Slop, c.Boost = clone(n.Range), clone(n.Slop), clone(n.Boost)
-	c.Clauses = slices.Clone(n.Clauses)
-	for i := range c.Clauses {
-		c.Clauses[i].Node = c.Clauses[i].Node.Clone()
-	}
-	return &c
-}
-
-func clone[T any](p *T) *T {
-	if p == nil {
-		return nil
-	}
-	return new(*p)
-}
-
 // Walk returns the nodes of a tree with the fields that they are searched in, each node
 // before what is inside it, in the order of the text. The field of a node is its own, or
 // that of the groups around it.
@@ -158,26 +119,4 @@ func (n *Node) searched(group string) string {
 		return n.Field
 	}
 	return group
-}
-
-// Rewrite changes a tree, node by node, and returns it. It calls change for every node
-// with the field that the node is searched in, as in [Walk], but first for what is inside
-// the node. The result of change takes the place of the node; change may return the node
-// itself.
-//
-// A word that takes the place of something else gets a group of its own, so that it is not
-// read as one text with the words beside it.
-func Rewrite(n *Node, change func(n *Node, field string) *Node) *Node { return rewrite(n, "", change) }
-
-func rewrite(n *Node, field string, change func(*Node, string) *Node) *Node {
-	field = n.searched(field)
-	for i, c := range n.Clauses {
-		word := c.Node.IsWord()
-		changed := rewrite(c.Node, field, change)
-		if changed != nil && changed.IsWord() && !word {
-			changed = &Node{Kind: KindGroup, Clauses: []Clause{{Node: changed}}}
-		}
-		n.Clauses[i].Node = changed
-	}
-	return change(n, field)
 }
