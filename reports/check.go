@@ -11,8 +11,8 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/country"
+	"github.com/datacite-go/datacite-go/internal/display"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
-	"github.com/datacite-go/datacite-go/internal/usage"
 )
 
 // MaxDatasets is the most datasets that one request may carry (specification
@@ -24,7 +24,7 @@ type Finding struct {
 	Path    string // such as "report-datasets[3].performance[0].instance[1].metric-type"
 	Reason  string // what is wrong, and what would be right
 	Warning bool   // the service accepts it; a fault is what it refuses or silently drops
-	Rule    int    // of datacitetest/deployed-usage.md, for a count that DOI records will not show as it is; 0 for other findings
+	Code    string // name of the rule, such as "spelling", by which DOI records will not show a count as it is; "" for other findings
 
 	Impossible bool // a warning about counts that cannot be, which Submit refuses without AllowImpossible
 }
@@ -50,7 +50,7 @@ func (r *Report) Validate() error {
 // Findings returns the faults of [Report.Validate], and warnings: a reporting period
 // whose last day is not over anywhere, not even in UTC+14, counts of zero, counts by
 // country that do not add up to the whole, countries that do not exist, DOIs that occur
-// twice, and counts that DOI records will not show as they are (see [ShownBy]).
+// twice, and counts that DOI records will not show as they are.
 func (r *Report) Findings() []Finding {
 	var warnings []Finding
 	v := validator{most: -1, warn: func(f Finding) { warnings = append(warnings, f) }}
@@ -71,10 +71,10 @@ type validator struct {
 
 	compressed bool // the header says so
 	possible   bool // counts that cannot be are faults, not warnings
-	stored     bool // the report is stored: it is not put right before it is sent
 	place      place
 	checked    Period // the last period found to be right; most datasets share it
 	month      string // under which records show the counts
+	outlined   display.Dataset
 }
 
 // A place is where in a report the validator looks. It becomes text only when
@@ -178,9 +178,9 @@ func (v *validator) header(h *Header) {
 	v.pairs(at+"report-filters", h.ReportFilters)
 	v.pairs(at+"report-attributes", h.ReportAttributes)
 	v.oneMonth(at+"reporting-period", h.ReportingPeriod)
-	v.month = shownMonth(*h)
-	if begin := string(h.ReportingPeriod.BeginDate); v.warn != nil && v.month != "" && usage.WrittenMonth(begin) != v.month {
-		v.warn(Finding{Path: at + "reporting-period.begin-date", Reason: fmt.Sprintf("is %s; records show the counts under its month in UTC, %s", begin, v.month), Warning: true, Rule: 5})
+	v.month = h.shownMonth()
+	if begin := string(h.ReportingPeriod.BeginDate); v.warn != nil && v.month != "" && display.WrittenMonth(begin) != v.month {
+		v.warn(Finding{Path: at + "reporting-period.begin-date", Reason: fmt.Sprintf("is %s; records show the counts under its month in UTC, %s", begin, v.month), Warning: true, Code: display.OtherMonth})
 	}
 }
 
@@ -267,7 +267,7 @@ func (v *validator) dataset(i int, d *Dataset) {
 		v.impossible(d, d.Performance[j].Instance)
 	}
 	if v.warn != nil {
-		v.shown(d)
+		v.displayed(d)
 	}
 }
 

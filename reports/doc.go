@@ -32,8 +32,8 @@
 //     of a web server: package counter.
 //   - To check before sending: [Report.Validate], [Report.Findings], [TokenExpiry]. Submit,
 //     Create and Put check everything themselves.
-//   - To know what DOI records will show of a report: [ShownBy], [Display]; to compare what
-//     was stored with what they show, and to mend it: package shown.
+//   - To know which counts DOI records will not show as they are: [Report.Findings]; to compare
+//     what was stored with what they show, and to mend it: package shown.
 //   - To read: [Client.List], [Client.All], [Client.Get]; in constant memory, [Client.Open]
 //     and, for files, [NewReader].
 //   - To compare the stored report with what was sent: [Client.Verify].

@@ -286,7 +286,7 @@ func (g *grouping) finish(current *group, yield func(Dataset, error) bool) bool 
 	d := current.dataset()
 	if g.Warn != nil {
 		v := validator{warn: func(f Finding) { f.Path = current.doi; g.Warn(f) }}
-		v.shown(&d)
+		v.displayed(&d)
 	}
 	if !g.AllowImpossible {
 		for _, month := range d.Performance {

@@ -188,8 +188,8 @@ type Subset struct {
 // never change, although the service treats "repo" as "Repo": Warn is called, and
 // Receipt.Header has them as stored.
 //
-// DOI records show counts of a stored report some time later, by rules that the service
-// tells nobody: see [ShownBy]. Warn is called for each count of the data that they will not
+// DOI records show counts of a stored report some time later, by rules that the service does
+// not publish. Warn is called for each count of the data that they will not
 // show as it is, and for each number of the replaced report that they continue to show. An
 // identifier in which the service does not find the DOI is sent bare, and first.
 //

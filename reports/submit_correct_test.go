@@ -38,7 +38,7 @@ func (s *corrections) submit(datasets ...reports.Dataset) *reports.Receipt {
 	s.said = nil
 	s.opts.LockDir, s.opts.AllowImpossible = cmp.Or(s.opts.LockDir, s.t.TempDir()), true
 	s.opts.Warn = func(f reports.Finding) {
-		if f.Rule == 6 || f.Rule == 7 {
+		if f.Code == "left" || f.Code == "reported-twice" {
 			s.said = append(s.said, f.Reason)
 		}
 	}
@@ -47,14 +47,27 @@ func (s *corrections) submit(datasets ...reports.Dataset) *reports.Receipt {
 	return receipt
 }
 
-// numbers are what a stored report gives to records.
+// numbers are what a stored report gives to records: views and downloads by DOI.
 func numbers(t *testing.T, c *reports.Client, id string) string {
 	t.Helper()
-	var list []string
-	for _, s := range reports.ShownBy(header("Example", time.October), stored(t, c, id)) {
-		list = append(list, fmt.Sprintf("%s %s %s", s.Name, s.Views, s.Downloads))
+	all := map[string][2]string{}
+	for _, d := range stored(t, c, id) {
+		name := strings.ToLower(d.DatasetID[0].Value)
+		one, seen := all[name]
+		if !seen {
+			one = [2]string{"unchanged", "unchanged"}
+		}
+		for _, n := range d.Performance[0].Instance {
+			if at := slices.Index([]reports.MetricType{reports.UniqueDatasetInvestigations, reports.UniqueDatasetRequests}, n.MetricType); at >= 0 && n.AccessMethod == reports.Regular {
+				one[at] = fmt.Sprint(n.Count)
+			}
+		}
+		all[name] = one
 	}
-	slices.Sort(list)
+	var list []string
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		list = append(list, fmt.Sprintf("%s %s %s", name, all[name][0], all[name][1]))
+	}
 	return strings.Join(list, "; ")
 }
 
@@ -349,7 +362,7 @@ func TestIdentifiersAreSentReadable(t *testing.T) {
 				require.NoError(t, err)
 				assert.False(t, created.Existing)
 				check(created.ID, err)
-				unseen := slices.ContainsFunc(created.Warnings, func(f reports.Finding) bool { return f.Rule != 0 })
+				unseen := slices.ContainsFunc(created.Warnings, func(f reports.Finding) bool { return f.Code != "" })
 				assert.Equal(t, id == "10.5072/a<b" || id == "no doi" || id == "10.123456/a", unseen, id)
 			}
 		}

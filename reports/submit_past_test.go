@@ -78,7 +78,7 @@ var lacks = regexp.MustCompile(`^lack the (\S+) of (\S+) that (?:the stored repo
 func (h *history) warn(f reports.Finding) {
 	if m := lacks.FindStringSubmatch(f.Reason); m != nil {
 		h.said[fmt.Sprintf("%s %s %s", m[2], m[1], m[3])] = true
-	} else if f.Rule == 6 {
+	} else if f.Code == "left" {
 		assert.Contains(h.t, f.Reason, "not known from SubmitOptions.LockDir")
 		h.unknown++
 	}

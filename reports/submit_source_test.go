@@ -198,7 +198,7 @@ func TestSpellingsOfADOI(t *testing.T) {
 		switch {
 		case strings.Contains(f.Reason, "keep one of them"):
 			repeats++
-		case f.Rule == 0: // a blank, and percent-encoding in an address
+		case f.Code == "": // a blank, and percent-encoding in an address
 			put++
 		default: // the Kelvin sign, the dotted I and the percent sign
 			unseen++

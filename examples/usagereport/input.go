@@ -73,7 +73,7 @@ func (in *input) openTable(ctx context.Context, s settings, show *meter) {
 		progress: func(rows int64) { show.at("Reading", in.file.fraction(), rows, "rows") },
 	}
 	opts := &reports.GroupOptions{MergeRepeats: s.mergeRepeats, LeaveOut: in.leavingOut(s), Warn: func(f reports.Finding) {
-		if f.Rule == 0 { // Submit warns of what records will not show
+		if f.Code == "" { // Submit warns of what records will not show
 			in.warn(f)
 		}
 	}}

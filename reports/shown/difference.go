@@ -2,8 +2,9 @@ package shown
 
 import (
 	"fmt"
-	"slices"
 	"strings"
+
+	"github.com/datacite-go/datacite-go/internal/display"
 )
 
 // A Metric is a number that DOI records show by month.
@@ -15,7 +16,7 @@ const (
 	Downloads Metric = "downloads" // unique-dataset-requests, regular
 )
 
-var metrics = [...]Metric{Views, Downloads}
+var metrics = [...]Metric{display.Views: Views, display.Downloads: Downloads}
 
 // A Difference is a number of a DOI record that is not the reported one.
 type Difference struct {
@@ -47,26 +48,26 @@ type Cause string
 
 // The causes.
 const (
-	NotProcessed     Cause = "not-processed"      // the report is younger than Options.Lag
-	Lost             Cause = "lost"               // the report is older, and its count is not shown
-	NoRecord         Cause = "no-record"          // the DOI is not registered, or not visible to the account
-	ReportedTwice    Cause = "reported-twice"     // several reports have the count, and the service adds them up
-	Left             Cause = "left"               // the report of the month no longer has the count; the old number stays
-	Unreported       Cause = "unreported"         // no report that is compared has it
-	NotRegular       Cause = "not-regular"        // the report has only machine counts; the number is an old one
-	NotUnique        Cause = "not-unique"         // the report has no unique counts by people
-	TooManyInstances Cause = "too-many-instances" // the dataset has more than 8 instances in a performance
-	LaterPerformance Cause = "later-performance"  // the count is not in the first performance of the dataset
-	SeveralCounts    Cause = "several-counts"     // the report has several counts for the number
-	LaterIdentifier  Cause = "later-identifier"   // the DOI is not the first identifier of the dataset
-	NotADOI          Cause = "not-a-doi"          // the identifier of the dataset is not a DOI
-	Spelling         Cause = "spelling"           // the service does not read the DOI as it is spelt
-	Characters       Cause = "characters"         // the DOI has characters that keep the service from finding it
-	OtherDOI         Cause = "other-doi"          // the service reads the DOI as another one, which ends before # or ?
-	OtherMonth       Cause = "other-month"        // the report begins in another month in UTC
-	TooLarge         Cause = "too-large"          // the count exceeds 32 bits
-	NoCount          Cause = "no-count"           // the report has the number without a count
-	LongDOI          Cause = "long-doi"           // another DOI has, or had, the same first 175 characters
+	NotProcessed     Cause = "not-processed"          // the report is younger than Options.Lag
+	Lost             Cause = "lost"                   // the report is older, and its count is not shown
+	NoRecord         Cause = "no-record"              // the DOI is not registered, or not visible to the account
+	ReportedTwice    Cause = display.ReportedTwice    // several reports have the count, and the service adds them up
+	Left             Cause = display.Left             // the report of the month no longer has the count; the old number stays
+	Unreported       Cause = "unreported"             // no report that is compared has it
+	NotRegular       Cause = "not-regular"            // the report has only machine counts; the number is an old one
+	NotUnique        Cause = display.NotUnique        // the report has no unique counts by people
+	TooManyInstances Cause = display.TooManyInstances // the dataset has more than 8 instances in a performance
+	LaterPerformance Cause = display.LaterPerformance // the count is not in the first performance of the dataset
+	SeveralCounts    Cause = display.SeveralCounts    // the report has several counts for the number
+	LaterIdentifier  Cause = display.LaterIdentifier  // the DOI is not the first identifier of the dataset
+	NotADOI          Cause = "not-a-doi"              // the identifier of the dataset is not a DOI
+	Spelling         Cause = display.Spelling         // the service does not read the DOI as it is spelt
+	Characters       Cause = display.Characters       // the DOI has characters that keep the service from finding it
+	OtherDOI         Cause = display.OtherDOI         // the service reads the DOI as another one, which ends before # or ?
+	OtherMonth       Cause = display.OtherMonth       // the report begins in another month in UTC
+	TooLarge         Cause = display.TooLarge         // the count exceeds 32 bits
+	NoCount          Cause = display.NoCount          // the report has the number without a count
+	LongDOI          Cause = display.LongDOI          // another DOI has, or had, the same first 175 characters
 )
 
 var sentences = []struct {
@@ -96,10 +97,9 @@ var sentences = []struct {
 }
 
 // AllCauses returns all causes.
-func AllCauses() []Cause {
-	all := make([]Cause, len(sentences))
-	for i, s := range sentences {
-		all[i] = s.cause
+func AllCauses() (all []Cause) {
+	for _, s := range sentences {
+		all = append(all, s.cause)
 	}
 	return all
 }
@@ -107,25 +107,10 @@ func AllCauses() []Cause {
 // Sentence describes the cause, such as "several reports have this count, and the
 // service adds them up".
 func (c Cause) Sentence() string {
-	i := slices.IndexFunc(sentences, func(s struct {
-		cause Cause
-		text  string
-	}) bool {
-		return s.cause == c
-	})
-	if i < 0 {
-		return string(c)
+	for _, s := range sentences {
+		if s.cause == c {
+			return s.text
+		}
 	}
-	return sentences[i].text
+	return string(c)
 }
-
-// causeOf is the cause for a rule of datacitetest/deployed-usage.md; "" for rules that do
-// not change a number.
-var causeOf = map[int]Cause{
-	1: LaterPerformance, 2: TooManyInstances, 3: LaterIdentifier, 4: NotUnique, 8: NoCount, 10: SeveralCounts, 11: SeveralCounts,
-	13: Spelling, 14: Characters, 15: OtherDOI, 16: TooLarge,
-}
-
-// hiding are the rules by which a whole dataset is not shown. They precede those about
-// single counts, which have no effect then.
-var hiding = []int{3, 13, 14, 15, 2, 4}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/internal/display"
 	"github.com/datacite-go/datacite-go/internal/tempfile"
 	"github.com/datacite-go/datacite-go/internal/transport"
 	"github.com/datacite-go/datacite-go/reports"
@@ -101,7 +102,7 @@ type Change struct {
 // has stored is [datacite.ErrConflict]; a name of Replaces without a
 // report, [datacite.ErrNotFound].
 func Repair(ctx context.Context, r *reports.Client, d *dois.Client, account string, h reports.Header, wanted iter.Seq2[reports.Dataset, error], opts *RepairOptions) (*Repaired, error) {
-	m := &repair{reports: r, dois: d, account: account, month: headerMonth(h), opts: *cmp.Or(opts, &RepairOptions{})}
+	m := &repair{reports: r, dois: d, account: account, month: headerMonth(&h), opts: *cmp.Or(opts, &RepairOptions{})}
 	switch {
 	case ctx == nil:
 		return nil, transport.ErrNilContext
@@ -109,7 +110,7 @@ func Repair(ctx context.Context, r *reports.Client, d *dois.Client, account stri
 		return nil, &datacite.FieldError{Path: "Repair", Reason: "needs a client for reports and a client for DOIs; one of them is nil"}
 	case wanted == nil:
 		return nil, &datacite.FieldError{Path: "wanted", Reason: "is nil"}
-	case m.month == "" || m.month != shownMonth(h):
+	case m.month == "" || m.month != shownMonth(&h):
 		return nil, &datacite.FieldError{Path: "Header.ReportingPeriod", Reason: fmt.Sprintf("begins on %q, which is not a day of a month", h.ReportingPeriod.BeginDate)}
 	case account == "":
 		return nil, &datacite.FieldError{Path: "account", Reason: `is empty; give the repository account, such as "example.repo"`}
@@ -209,17 +210,17 @@ func of[V any](all map[string]*V, name string) *V {
 }
 
 // addUp adds the numbers of a dataset, under the name that the service reads.
-func addUp(to map[string]*counts, h reports.Header, d *reports.Dataset) (name string) {
-	made := reports.ShownBy(h, []reports.Dataset{*d})[0]
-	for i, n := range [...]reports.Number{made.Views, made.Downloads} {
-		if made.DOI == "" || len(n.Values) == 0 && n.Reported == 0 {
+func addUp(to map[string]*counts, h *reports.Header, d *reports.Dataset) (name string) {
+	one := read(h, d)
+	for i, n := range one.Numbers {
+		if one.DOI == "" || len(n.Values) == 0 && n.Reported == 0 {
 			continue
 		}
-		c := &of(to, made.Name)[i]
-		c.certain = !c.has && len(n.Values) == 1 && n.Values[0] == n.Reported
+		c := &of(to, one.Name)[i]
+		c.certain = !c.has && !n.Missing && slices.Equal(n.Values, []int64{n.Reported})
 		c.has, c.n = true, c.n+n.Reported
 	}
-	return made.Name
+	return one.Name
 }
 
 // keep reads the wanted datasets into the file.
@@ -230,8 +231,8 @@ func (p *plan) keep(wanted iter.Seq2[reports.Dataset, error]) error {
 		if err != nil {
 			return err
 		}
-		d.DatasetID = readable(p.header, &d)
-		addUp(p.target, p.header, &d)
+		d.DatasetID = readable(&p.header, &d)
+		addUp(p.target, &p.header, &d)
 		p.lines++
 		if err := lines.Encode(&d); err != nil {
 			return fmt.Errorf("shown.Repair: a temporary file: %w", err)
@@ -245,22 +246,17 @@ func (p *plan) keep(wanted iter.Seq2[reports.Dataset, error]) error {
 
 // readable has the identifiers of a dataset so that the service finds the DOI, as Submit
 // sends them.
-func readable(h reports.Header, d *reports.Dataset) []reports.TypedValue {
-	made := reports.ShownBy(h, []reports.Dataset{*d})[0]
-	name := meant(d, &made)
-	if made.DOI != "" || name == "" {
-		return d.DatasetID
-	}
-	bare := *d
-	bare.DatasetID = []reports.TypedValue{{Type: reports.TypeDOI, Value: name}}
-	if reports.ShownBy(h, []reports.Dataset{bare})[0].DOI == "" {
+func readable(h *reports.Header, d *reports.Dataset) []reports.TypedValue {
+	one := read(h, d)
+	name := meant(d, &one)
+	if _, record := display.Resolve(name); one.DOI != "" || record == "" {
 		return d.DatasetID
 	}
 	rest := slices.DeleteFunc(slices.Clone(d.DatasetID), func(v reports.TypedValue) bool {
-		one := reports.Dataset{DatasetID: []reports.TypedValue{v}}
-		return v.Type == reports.TypeDOI && meant(&one, &reports.Shown{}) == name
+		other := reports.Dataset{DatasetID: []reports.TypedValue{v}}
+		return v.Type == reports.TypeDOI && meant(&other, &display.Reading{}) == name
 	})
-	return append(bare.DatasetID, rest...)
+	return append([]reports.TypedValue{{Type: reports.TypeDOI, Value: name}}, rest...)
 }
 
 // check returns a function that finds what Submit would find in the datasets of a plan. A
@@ -282,7 +278,7 @@ func (m *repair) check(p *plan) func(*reports.Dataset) error {
 				m.warn(f)
 			}
 		}
-		name := reports.ShownBy(h, one.Datasets)[0].Name
+		name := read(&h, d).Name
 		if name != "" && seen[name] && !o.MergeRepeats {
 			faults = append(faults, &datacite.FieldError{Path: fmt.Sprintf("report-datasets[%d].dataset-id", at), Reason: fmt.Sprintf("is %.100q again", name)})
 		}
@@ -341,7 +337,7 @@ func (m *repair) findReports(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			if shownMonth(s.Header) == m.month {
+			if shownMonth(&s.Header) == m.month {
 				f(s)
 			}
 		}
@@ -413,23 +409,11 @@ func (m *repair) read(ctx context.Context, p *plan) error {
 	return again(ctx, func() error {
 		clear(p.before)
 		clear(p.content)
-		return m.scan(ctx, p)
+		return eachDataset(ctx, m.reports, p.id, func(d *reports.Dataset) error {
+			p.had(d)
+			return nil
+		})
 	})
-}
-
-func (m *repair) scan(ctx context.Context, p *plan) error {
-	stored, err := m.reports.Open(ctx, p.id)
-	if err != nil {
-		return err
-	}
-	defer stored.Close()
-	for d, err := range stored.Scan() {
-		if err != nil {
-			return err
-		}
-		p.had(d)
-	}
-	return nil
 }
 
 func (m *repair) plans() []*plan { return append([]*plan{m.own}, m.replaced...) }
@@ -441,7 +425,7 @@ func (p *plan) had(d *reports.Dataset) {
 		p.content[sha256.Sum256(text)]++
 	}
 	now := map[string]*counts{}
-	name := addUp(now, p.header, d)
+	name := addUp(now, &p.header, d)
 	for i := range metrics {
 		if now[name] == nil || !now[name][i].has {
 			continue
@@ -573,7 +557,7 @@ func (p *plan) complete(d *reports.Dataset, given map[string]bool) {
 	if len(d.Performance) == 0 {
 		return
 	}
-	name := reports.ShownBy(p.header, []reports.Dataset{*d})[0].Name
+	name := read(&p.header, d).Name
 	if c := p.target[name]; c != nil && !given[name] {
 		if zeros := c.zeros(); zeros != nil {
 			given[name], p.added = true, len(zeros)
