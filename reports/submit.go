@@ -29,6 +29,7 @@ const MaxSubsetBytes = 16_777_215
 
 // SubmitOptions are the optional settings of [Client.Submit].
 type SubmitOptions struct {
+	DryRun  bool   // reads, checks and compresses the data, and sends nothing; it needs no token and takes no lock
 	ID      string // id of the report, a UUID; "" means that of the stored report, or else DeriveID
 	HelpURL string // for the exception that says that the report is compressed
 
@@ -210,21 +211,27 @@ func (c *Client) Submit(ctx context.Context, h Header, src iter.Seq2[Dataset, er
 	}
 	c.redact(&o)
 	o.MaxProcessing, o.MaxOutage = c.core.Pause(o.MaxProcessing), c.core.Outage(o.MaxOutage)
-	account, err := c.token.account(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("reports.Submit: %w", err)
+	s := &submission{client: c, header: h.withCompressed(o.HelpURL), options: o}
+	if !o.DryRun {
+		if s.account, err = c.token.account(ctx); err != nil {
+			return nil, fmt.Errorf("reports.Submit: %w", err)
+		}
 	}
-	s := &submission{client: c, account: account, header: h.withCompressed(o.HelpURL), options: o}
 	if s.bodies, err = tempfile.Create(o.TempDir); err != nil {
 		return nil, fmt.Errorf("reports.Submit: no temporary file can be created (SubmitOptions.TempDir, or TMPDIR in the environment): %w", err)
 	}
 	defer tempfile.Remove(s.bodies)
-	if s.lock, err = c.lock(o.LockDir, &h); err != nil {
-		return nil, err
+	if !o.DryRun {
+		if s.lock, err = c.lock(o.LockDir, &h); err != nil {
+			return nil, err
+		}
+		defer s.lock.Release()
 	}
-	defer s.lock.Release()
 	if err := s.build(ctx, src); err != nil {
 		return nil, err
+	}
+	if s.id = cmp.Or(o.ID, DeriveID(h)); o.DryRun {
+		return s.receipt(), nil
 	}
 	if err := s.findReport(ctx); err != nil {
 		return nil, err
@@ -346,10 +353,8 @@ func (s *submission) findReport(ctx context.Context) error {
 	found, err := s.client.find(ctx, "reports.Submit", s.header)
 	asked := s.options.ID
 	switch {
-	case err != nil:
+	case err != nil || found == nil:
 		return err
-	case found == nil:
-		s.id = cmp.Or(asked, DeriveID(s.header))
 	case asked != "" && !strings.EqualFold(asked, found.ID):
 		return fmt.Errorf("reports.Submit: %w: the service holds report %s of %q for %s, not %s",
 			datacite.ErrConflict, found.ID, found.Header.CreatedBy, s.header.ReportingPeriod.BeginDate, asked)
