@@ -81,13 +81,14 @@ type number struct {
 
 // A part is what one report has of a number.
 type part struct {
-	report int
-	own    bool           // the report has a count for this DOI and month
-	counts display.Number // reported for them; Values are what the rules make of it
-	cause  Cause          // why they hide or change it; "" if they do not
-	why    string
-	guests []*display.Event // of counts that are reported for another DOI or month
-	events int              // including guests
+	report  int
+	own     bool           // the report has a count for this DOI and month
+	counts  display.Number // reported for them; Values are what the rules make of it
+	cause   Cause          // why they hide or change it; "" if they do not
+	why     string
+	guests  []*display.Event // of counts that are reported for another DOI or month
+	events  int              // including guests
+	missing bool             // one of them has no count
 }
 
 // numbers are the numbers to compare, in order, except months of reports that were left
@@ -158,6 +159,7 @@ func (p *pair) report(n *number, m display.Metric) {
 		to := &n.parts[at]
 		to.events++
 		n.events++
+		to.missing = to.missing || e.Missing
 		if p.guest(e.Report, e.Name, e.Month) != "" {
 			to.guests = append(to.guests, e)
 			continue
@@ -185,7 +187,9 @@ func (p *pair) guest(report int, name, month string) Cause {
 // latest is the newest report that has a count for this DOI and month; nil if none does. A
 // count of 0 takes back another one, so that reports with a number precede it.
 func (n *number) latest() (latest *part) {
-	zero := func(p *part) bool { return p.counts.Reported == 0 && p.counts.Total == 0 && !p.counts.Missing }
+	zero := func(p *part) bool {
+		return p.counts.Reported == 0 && !p.counts.Missing && (p.counts.Total == 0 || p.events > 0)
+	}
 	for i := range n.parts {
 		if p := &n.parts[i]; p.own && (latest == nil || !zero(p) || zero(latest)) {
 			latest = p
@@ -241,6 +245,7 @@ func (p *pair) explain(n *number, reported int64) (cause Cause, detail string, c
 		all = []part{*latest}
 	}
 	stored := n.only(func(one *part) bool { return one.events > 0 })
+	missing := n.only(func(one *part) bool { return one.missing })
 	hidden := latest != nil && latest.cause != "" && !slices.Equal(latest.counts.Values, []int64{reported})
 	switch {
 	case !p.name && latest != nil && (latest.cause == Spelling || latest.cause == LaterIdentifier):
@@ -253,12 +258,16 @@ func (p *pair) explain(n *number, reported int64) (cause Cause, detail string, c
 		return latest.cause, latest.why, all
 	case allowed:
 		return p.added(n)
+	case len(missing) > 0 && n.entries <= n.events:
+		return NoCount, "", missing
 	case n.events == 0 && slices.ContainsFunc(n.parts, func(one part) bool { return one.counts.Machine }):
 		return NotRegular, "", all
 	case n.shown > n.expected.All[len(n.expected.All)-1] && n.entries > n.events:
 		return Unreported, "", nil
 	case slices.ContainsFunc(n.parts, func(one part) bool { return p.young(&one) }):
 		return NotProcessed, "", n.only(func(one *part) bool { return one.events > 0 && p.young(one) })
+	case n.entries > n.events:
+		return Unreported, "", nil
 	}
 	if begin, whole := display.IndexedName(p.doi); !whole {
 		detail = fmt.Sprintf("or it is in the place of a DOI with the same first %d characters, which an earlier version of the report had", len(begin))

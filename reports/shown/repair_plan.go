@@ -183,7 +183,7 @@ func (p *plan) lost(d *Difference) bool {
 func (p *plan) surplus(d *Difference) {
 	c := &p.targets[d.DOI].counts[slices.Index(metrics[:], d.Metric)]
 	c.plan()
-	c.was, c.cause = c.was+d.Shown-d.Expected[len(d.Expected)-1], d.Cause
+	c.was, c.cause = c.was+max(0, d.Shown-d.Expected[len(d.Expected)-1]), d.Cause
 }
 
 // changes are the numbers that are not as they were.
