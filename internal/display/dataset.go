@@ -113,7 +113,7 @@ func (d *Dataset) Check(month string) (hints []Hint) {
 		hint(TooManyInstances, "performance[0].instance", "has %d entries; with more than %d, records show no count of the dataset", n, mostInstances)
 		return hints
 	}
-	if month != "" && d.Begin != "" && WrittenMonth(d.Begin) != month {
+	if d.Begin != "" && !strings.HasPrefix(d.Begin, month) && WrittenMonth(d.Begin) != month {
 		hint(OtherMonth, "performance[0].period.begin-date", "is %s; records show the counts under the month of the report, %s", d.Begin, month)
 	}
 	for i := range first {

@@ -117,6 +117,12 @@ func TestRules(t *testing.T) {
 	}
 }
 
+// Most datasets have nothing to be warned of, and reports have many.
+func TestCheckingTakesNoMemory(t *testing.T) {
+	d := counted("10.5072/a", views(3), downloads(2))
+	assert.Zero(t, testing.AllocsPerRun(100, func() { assert.Nil(t, d.Check("1999-10")) }))
+}
+
 // TestMonth: rule 5 has the month of the begin date in UTC, in any form that the service reads.
 // The server says which.
 func TestMonth(t *testing.T) {
