@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/display"
 	"github.com/datacite-go/datacite-go/internal/doi"
 )
@@ -34,13 +35,13 @@ func (v *validator) displayed(d *Dataset) {
 	sent := *d
 	if ids, changed := readableIDs(d.DatasetID); changed {
 		v.place.performance, v.place.instance = -1, -1
-		v.warning("dataset-id[0].value", fmt.Sprintf("is %.100q, in which the service does not find the DOI; Submit, Create and Put send %.100q first", d.DatasetID[0].Value, ids[0].Value))
+		v.warning("dataset-id[0].value", "corrected", fmt.Sprintf("is %.100q, in which the service does not find the DOI; Submit, Create and Put send %.100q first", d.DatasetID[0].Value, ids[0].Value))
 		sent.DatasetID = ids
 	}
 	sent.outline(&v.outlined)
 	for _, h := range v.outlined.Check(v.month) {
 		if h.Code != display.NoCount { // a fault
-			v.warn(Finding{Path: fmt.Sprintf("report-datasets[%d].%s", v.place.dataset, h.Path), Code: h.Code, Reason: h.Reason, Warning: true})
+			v.warn(datacite.Finding{Path: fmt.Sprintf("report-datasets[%d].%s", v.place.dataset, h.Path), Code: datacite.Code(h.Code), Reason: h.Reason, Warning: true})
 		}
 	}
 }

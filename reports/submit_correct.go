@@ -7,6 +7,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/display"
 	"github.com/datacite-go/datacite-go/internal/subset"
 )
@@ -69,7 +70,7 @@ func (s *submission) compare(ctx context.Context, c *comparison) error {
 		switch {
 		case errors.Is(err, errDamaged) && !s.options.ZeroDropped:
 			s.past.unknown = true
-			s.warn(Finding{Path: "report-datasets", Reason: "replace a stored report that is damaged; records may continue to show numbers that only the damaged report has", Code: display.Left, Warning: true})
+			s.warn(datacite.Finding{Path: "report-datasets", Reason: "replace a stored report that is damaged; records may continue to show numbers that only the damaged report has", Code: display.Left, Warning: true})
 		case errors.Is(err, errDamaged):
 			return fmt.Errorf("the stored report cannot be read completely, so SubmitOptions.ZeroDropped cannot be met: %w", err)
 		case err != nil:
@@ -183,14 +184,14 @@ func (s *submission) keeps(n *number) {
 	if slices.Contains(n.In, inStored) {
 		version = "the stored report"
 	}
-	s.warn(Finding{
+	s.warn(datacite.Finding{
 		Path:   "report-datasets",
 		Reason: fmt.Sprintf("lack the %s of %s that %s has; its record continues to show %d for %s unless a report has the count 0", n.Metric, n.Name, version, n.Count, s.header.shownMonth()),
 		Code:   display.Left, Warning: true,
 	})
 }
 
-func (s *submission) warn(f Finding) {
+func (s *submission) warn(f datacite.Finding) {
 	if s.options.Warn != nil {
 		s.options.Warn(f)
 	}

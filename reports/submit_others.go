@@ -15,11 +15,11 @@ import (
 // cannot be compared is a warning, too.
 func (s *submission) compareOthers(ctx context.Context) error {
 	if s.account == "" { // the list would be that of everybody's reports
-		return &datacite.FieldError{Path: "SubmitOptions.CompareOthers", Reason: "needs a token that names its account"}
+		return datacite.Invalid(datacite.Finding{Path: "SubmitOptions.CompareOthers", Code: "missing", Reason: "needs a token that names its account"})
 	}
 	err := s.warnOfOthers(ctx)
 	if err != nil && ctx.Err() == nil {
-		s.warn(Finding{Path: "report-datasets", Reason: fmt.Sprintf("cannot be compared with the other reports of the account: %v", transport.Within("reports.Submit", err)), Code: display.ReportedTwice, Warning: true})
+		s.warn(datacite.Finding{Path: "report-datasets", Reason: fmt.Sprintf("cannot be compared with the other reports of the account: %v", transport.Within("reports.Submit", err)), Code: display.ReportedTwice, Warning: true})
 		return nil
 	}
 	return err
@@ -49,7 +49,7 @@ func (s *submission) warnOfOthers(ctx context.Context) error {
 		case ctx.Err() != nil:
 			return err
 		case err != nil:
-			s.warn(Finding{Path: "report-datasets", Reason: fmt.Sprintf("cannot be compared completely with report %s of the same month: %v", r.ID, err), Code: display.ReportedTwice, Warning: true})
+			s.warn(datacite.Finding{Path: "report-datasets", Reason: fmt.Sprintf("cannot be compared completely with report %s of the same month: %v", r.ID, err), Code: display.ReportedTwice, Warning: true})
 		}
 	}
 	counts, example := make([]int, len(others)), make([]string, len(others))
@@ -67,7 +67,7 @@ func (s *submission) warnOfOthers(ctx context.Context) error {
 	}
 	for i, r := range others {
 		if counts[i] > 0 {
-			s.warn(Finding{
+			s.warn(datacite.Finding{
 				Path:   "report-datasets",
 				Reason: fmt.Sprintf("have %d numbers, such as one of %s, that report %s of %.100q has for the same month; records show the sum", counts[i], example[i], r.ID, r.Header.CreatedBy),
 				Code:   display.ReportedTwice, Warning: true,

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"slices"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/display"
 	"github.com/datacite-go/datacite-go/internal/runlock"
 )
@@ -58,7 +59,7 @@ func (s *submission) recall(d delivery) {
 		d.left.Past == runlock.Noted && err != nil,
 		!absent && !s.left(d):
 		p.unknown = true
-		s.warn(Finding{
+		s.warn(datacite.Finding{
 			Path:   "report-datasets",
 			Reason: "follow earlier versions that are not known from SubmitOptions.LockDir; records may continue to show numbers that only those had",
 			Code:   display.Left, Warning: true,

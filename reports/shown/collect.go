@@ -81,7 +81,7 @@ func again(ctx context.Context, read func() error) error {
 // has its own number.
 func (c *comparison) readReport(ctx context.Context, s *reports.Summary) error {
 	if shownMonth(&s.Header) == "" {
-		return &datacite.FieldError{Path: "report " + s.ID, Reason: fmt.Sprintf("begins on %q, which is not a date", s.Header.ReportingPeriod.BeginDate)}
+		return datacite.Invalid(datacite.Finding{Path: "report " + s.ID, Code: "date", Reason: fmt.Sprintf("begins on %q, which is not a date", s.Header.ReportingPeriod.BeginDate)})
 	}
 	created, _ := s.Header.Created.Time()
 	before := c.progress.Datasets

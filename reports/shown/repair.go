@@ -33,7 +33,7 @@ type RepairOptions struct {
 
 	// Warn is called for each finding that stops nothing, with the DOI of the dataset ("" for
 	// the report). Zeros that Repair adds are no findings.
-	Warn func(doi string, f reports.Finding)
+	Warn func(doi string, f datacite.Finding)
 
 	Submit  reports.SubmitOptions // how reports are sent; ID, DryRun, Warn, ZeroDropped, RefuseLower and CompareOthers are set by Repair
 	Compare Options               // how records are compared; Causes, CreatedBy, Month and LeaveOut are set by Repair
@@ -84,7 +84,7 @@ type Change struct {
 //
 // A 0 of views beside downloads cannot be: without Submit.AllowImpossible it is a fault.
 //
-// With DryRun nothing is sent, and the outcome is the same but for the receipts. Faults are a [*reports.ValidationError], as those of Submit. Only the
+// With DryRun nothing is sent, and the outcome is the same but for the receipts. Faults are a [*datacite.ValidationError], as those of Submit. Only the
 // numbers that Submit knows from its LockDir alone, of records of other accounts, are not
 // known in a rehearsal; Receipt.Zeros includes them.
 //
@@ -102,17 +102,17 @@ func Repair(ctx context.Context, r *reports.Client, d *dois.Client, account stri
 	case ctx == nil:
 		return nil, transport.ErrNilContext
 	case r == nil || d == nil:
-		return nil, &datacite.FieldError{Path: "Repair", Reason: "needs a client for reports and a client for DOIs; one of them is nil"}
+		return nil, datacite.Invalid(datacite.Finding{Path: "Repair", Code: "missing", Reason: "needs a client for reports and a client for DOIs; one of them is nil"})
 	case wanted == nil:
-		return nil, &datacite.FieldError{Path: "wanted", Reason: "is nil"}
+		return nil, datacite.Invalid(datacite.Finding{Path: "wanted", Code: "missing", Reason: "is nil"})
 	case m.month == "" || m.month != shownMonth(&h):
-		return nil, &datacite.FieldError{Path: "Header.ReportingPeriod", Reason: fmt.Sprintf("begins on %q, which is not a day of a month", h.ReportingPeriod.BeginDate)}
+		return nil, datacite.Invalid(datacite.Finding{Path: "Header.ReportingPeriod", Code: "date", Reason: fmt.Sprintf("begins on %q, which is not a day of a month", h.ReportingPeriod.BeginDate)})
 	case account == "":
-		return nil, &datacite.FieldError{Path: "account", Reason: `is empty; give the repository account, such as "example.repo"`}
+		return nil, datacite.Invalid(datacite.Finding{Path: "account", Code: "missing", Reason: `is empty; give the repository account, such as "example.repo"`})
 	}
 	for i, name := range m.opts.Replaces {
 		if strings.TrimSpace(name) == "" {
-			return nil, &datacite.FieldError{Path: fmt.Sprintf("RepairOptions.Replaces[%d]", i), Reason: "is blank"}
+			return nil, datacite.Invalid(datacite.Finding{Path: fmt.Sprintf("RepairOptions.Replaces[%d]", i), Code: "missing", Reason: "is blank"})
 		}
 	}
 	m.done = &Repaired{}
@@ -368,7 +368,7 @@ func (m *repair) send(ctx context.Context, p *plan, datasets iter.Seq2[reports.D
 	}
 	opts := m.opts.Submit
 	opts.DryRun, opts.ID, opts.ZeroDropped, opts.RefuseLower, opts.CompareOthers = m.opts.DryRun, p.id, true, false, false
-	opts.Warn = func(f reports.Finding) {
+	opts.Warn = func(f datacite.Finding) {
 		if name, ours := p.about(f.Path); !ours && m.opts.Warn != nil {
 			m.opts.Warn(name, f)
 		}
