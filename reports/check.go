@@ -52,7 +52,7 @@ type validator struct {
 	warn   func(datacite.Finding)
 
 	compressed bool // the header says so
-	possible   bool // counts that cannot be are faults, not warnings
+	strict     bool // inconsistent counts are faults, not warnings
 	place      place
 	checked    Period // the last period found to be right; most datasets share it
 	month      string // under which records show the counts
@@ -241,7 +241,7 @@ func (v *validator) dataset(i int, d *Dataset) {
 	for j := range d.Performance {
 		v.place.performance = j
 		v.performance(&d.Performance[j])
-		v.impossible(d, d.Performance[j].Instance)
+		v.inconsistent(d, d.Performance[j].Instance)
 	}
 	if v.warn != nil {
 		v.displayed(d)
@@ -365,8 +365,8 @@ func (v *validator) countries(n *Instance) {
 	}
 	switch {
 	case len(n.CountryCounts) == 0:
-	case sum > n.Count && v.possible:
-		v.fault("country-counts", "inconsistent", fmt.Sprintf("cannot be: they add up to %d, and the count is %d", sum, n.Count))
+	case sum > n.Count && v.strict:
+		v.fault("country-counts", "inconsistent", fmt.Sprintf("are inconsistent: they add up to %d, and the count is %d", sum, n.Count))
 	case sum > n.Count && v.warn != nil:
 		v.warning("country-counts", "inconsistent", fmt.Sprintf("add up to %d, and the count is %d", sum, n.Count))
 	case sum != n.Count && v.warn != nil:

@@ -62,7 +62,7 @@ func TestReportsWithoutWarningsAreShown(t *testing.T) {
 		}
 		hints := 0
 		receipt, err := srv.Reports().Submit(t.Context(), header("Example", time.October), reports.Source(sent), &reports.SubmitOptions{
-			AllowImpossible: true, LockDir: t.TempDir(), Warn: func(f datacite.Finding) {
+			AllowInconsistent: true, LockDir: t.TempDir(), Warn: func(f datacite.Finding) {
 				if f.Code != "corrected" && f.Code != "zero" {
 					hints++
 				}

@@ -39,10 +39,10 @@ type SubmitOptions struct {
 	// cannot be merged, which is a [*datacite.ValidationError]. Any other repeated DOI is a
 	// fault: consumers of the report keep one entry for each DOI.
 	MergeRepeats bool
-	// AllowImpossible sends counts that cannot be: in a month and for one access
+	// AllowInconsistent sends inconsistent counts: in a month and for one access
 	// method, more unique than total ones, more requests than investigations, more by
 	// countries than in all. The service stores them. Without it they are a fault.
-	AllowImpossible bool
+	AllowInconsistent bool
 	// ZeroDropped sends the count 0 for each number that DOI records show because of an
 	// earlier version of the report, and that this one lacks: of a dataset that was dropped,
 	// or of views or downloads alone. Without it the records continue to show these
@@ -50,9 +50,9 @@ type SubmitOptions struct {
 	// for each, and a later run with ZeroDropped can still send the zeros.
 	//
 	// LockDir holds these numbers from before the first request until the data or a zero
-	// replace them, so runs that fail on the way lose none. The zeros are datasets of their
-	// own. Later versions keep them, with or without ZeroDropped, until the data have
-	// the numbers again.
+	// replace them, so runs that fail on the way lose none. The zeros are separate datasets.
+	// Later versions keep them, with or without ZeroDropped, until the data have the numbers
+	// again.
 	ZeroDropped bool
 	// RefuseLower compares the report with the stored one before it replaces it. If it has less in
 	// any count that DOI records show, or lacks it, nothing is sent and the error is a
@@ -142,8 +142,8 @@ type Receipt struct {
 
 	Sent int // how many of the Subsets this call sent; the others were stored before
 
-	// Kept counts the numbers of earlier versions that DOI records continue to show because
-	// this version lacks them. If EarlierUnknown is true, there may be more: this account
+	// Kept counts the old numbers that DOI records still show because this version does not
+	// contain them. If EarlierUnknown is true, there may be more: this account
 	// does not know all earlier versions from SubmitOptions.LockDir, and Warn said so.
 	Kept           int64
 	EarlierUnknown bool
@@ -190,9 +190,9 @@ type Subset struct {
 // Receipt.Header has them as stored.
 //
 // DOI records show counts of a stored report some time later, by rules that the service does
-// not publish. Warn is called for each count of the data that they will not
-// show as it is, and for each number of the replaced report that they continue to show. An
-// identifier in which the service does not find the DOI is sent bare, and first.
+// not publish. Warn is called for each count of the data that they will not show as it is, and
+// for each number of the replaced report that they continue to show. Identifiers that the
+// service cannot read are normalised to the bare DOI and moved to the front.
 //
 // Submit adds exception 69 to the header, which compressed reports carry. An invalid or
 // expired token and an unusable TempDir or LockDir are errors before src is read. All

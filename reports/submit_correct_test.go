@@ -36,7 +36,7 @@ type corrections struct {
 func (s *corrections) submit(datasets ...reports.Dataset) *reports.Receipt {
 	s.t.Helper()
 	s.said = nil
-	s.opts.LockDir, s.opts.AllowImpossible = cmp.Or(s.opts.LockDir, s.t.TempDir()), true
+	s.opts.LockDir, s.opts.AllowInconsistent = cmp.Or(s.opts.LockDir, s.t.TempDir()), true
 	s.opts.Warn = func(f datacite.Finding) {
 		if f.Code == "left" || f.Code == "reported-twice" {
 			s.said = append(s.said, f.Reason)
@@ -167,7 +167,7 @@ func TestTheEndOfAMonthThatIsNotOver(t *testing.T) {
 		send := func(last reports.Date) (*reports.Receipt, []reports.Exception) {
 			h := header("Example", time.October)
 			require.NoError(t, h.EndOn(last))
-			r, err := c.Submit(t.Context(), h, reports.Source(data), &reports.SubmitOptions{LockDir: locks, AllowImpossible: true})
+			r, err := c.Submit(t.Context(), h, reports.Source(data), &reports.SubmitOptions{LockDir: locks, AllowInconsistent: true})
 			require.NoError(t, err)
 			require.NoError(t, c.Verify(t.Context(), r))
 			s, err := c.Get(t.Context(), r.ReportID)

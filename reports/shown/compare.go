@@ -10,9 +10,11 @@
 //
 // The service stores a report as it was sent, and does not say how its workers count it:
 // they read only a part of each dataset, add up counts that are reported twice, and keep
-// numbers that a corrected report no longer has. [Cause] has the reasons;
-// datacitetest/deployed-usage.md has the rules with their evidence. [Repair] sends what makes
-// records show what was counted.
+// numbers that a corrected report no longer has. [Cause] has the reasons, and
+// datacitetest/deployed-usage.md the rules with their evidence. Compare does not predict what
+// the service makes of a null among the instances of a dataset, of a metric in capitals that
+// replaces a number, of a header without created or begin-date, and of a damaged subset.
+// [Repair] makes records show what was counted.
 package shown
 
 import (
@@ -34,8 +36,8 @@ type Options struct {
 	Now    time.Time // for the age of reports; zero means the present
 
 	// CreatedBy compares the reports of this creator, instead of those that the account
-	// sent. What the records show of other creators' reports is then Unreported, and so is
-	// what Left is otherwise: which of them it is cannot be told.
+	// sent. Numbers from other creators' reports, and numbers left over from earlier
+	// versions, then both have the cause Unreported.
 	CreatedBy string
 
 	// Month compares one month, such as "2026-10", and reads only its reports. "" means all.

@@ -24,7 +24,7 @@ type Difference struct {
 	Month    string // such as "2026-10"
 	Metric   Metric
 	Reported int64    // by the latest report that has the number, not a 0 that takes back another report's; for NotUnique, the total
-	Expected []int64  // by the service's rules for the reports that are stored now; several values if its order of work decides
+	Expected []int64  // by the service's rules for the reports that are stored now; several values if its order of work decides; of more than 64, the least and the greatest
 	Shown    int64    // by the record; 0 without one
 	Cause    Cause    // why Shown differs from Reported
 	Detail   string   // the place in the report that causes it, or what else is known; "" if nothing is

@@ -82,7 +82,7 @@ type Change struct {
 // so a second Repair changes nothing. Records follow when the service has read the reports.
 // Until then their differences are NotProcessed, or Lost if the reports are old, and remain.
 //
-// A 0 of views beside downloads cannot be: without Submit.AllowImpossible it is a fault.
+// A 0 of views beside downloads is inconsistent: without Submit.AllowInconsistent it is a fault.
 //
 // With DryRun nothing is sent, and the outcome is the same but for the receipts. Faults are a [*datacite.ValidationError], as those of Submit. Only the
 // numbers that Submit knows from its LockDir alone, of records of other accounts, are not
