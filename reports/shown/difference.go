@@ -46,28 +46,29 @@ func (d *Difference) String() string {
 // A Cause is the reason why a record does not show the reported number.
 type Cause string
 
-// The causes.
+// The causes. Those of a report alone are also the codes of findings, by which Submit and
+// [reports.Report.Findings] warn before.
 const (
-	NotProcessed     Cause = "not-processed"          // the report is younger than Options.Lag
-	Lost             Cause = "lost"                   // the report is older, and its count is not shown
-	NoRecord         Cause = "no-record"              // the DOI is not registered, or not visible to the account
-	ReportedTwice    Cause = display.ReportedTwice    // several reports have the count, and the service adds them up
-	Left             Cause = display.Left             // the report of the month no longer has the count; the old number stays
-	Unreported       Cause = "unreported"             // no report that is compared has it
-	NotRegular       Cause = "not-regular"            // the report has only machine counts; the number is an old one
-	NotUnique        Cause = display.NotUnique        // the report has no unique counts by people
-	TooManyInstances Cause = display.TooManyInstances // the dataset has more than 8 instances in a performance
-	LaterPerformance Cause = display.LaterPerformance // the count is not in the first performance of the dataset
-	SeveralCounts    Cause = display.SeveralCounts    // the report has several counts for the number
-	LaterIdentifier  Cause = display.LaterIdentifier  // the DOI is not the first identifier of the dataset
-	NotADOI          Cause = "not-a-doi"              // the identifier of the dataset is not a DOI
-	Spelling         Cause = display.Spelling         // the service does not read the DOI as it is spelt
-	Characters       Cause = display.Characters       // the DOI has characters that keep the service from finding it
-	OtherDOI         Cause = display.OtherDOI         // the service reads the DOI as another one, which ends before # or ?
-	OtherMonth       Cause = display.OtherMonth       // the report begins in another month in UTC
-	TooLarge         Cause = display.TooLarge         // the count exceeds 32 bits
-	NoCount          Cause = display.NoCount          // the report has the number without a count
-	LongDOI          Cause = display.LongDOI          // another DOI has, or had, the same first 175 characters
+	NotProcessed     Cause = "not-processed"      // the report is younger than Options.Lag
+	Lost             Cause = "lost"               // the report is older, and its count is not shown
+	NoRecord         Cause = "no-record"          // the DOI is not registered, or not visible to the account
+	ReportedTwice    Cause = "reported-twice"     // several reports have the count, and the service adds them up
+	Left             Cause = "left"               // the report of the month no longer has the count; the old number stays
+	Unreported       Cause = "unreported"         // no report that is compared has it
+	NotRegular       Cause = "not-regular"        // the report has only machine counts; the number is an old one
+	NotUnique        Cause = "not-unique"         // the report has no unique counts by people
+	TooManyInstances Cause = "too-many-instances" // the dataset has more than 8 instances in a performance
+	LaterPerformance Cause = "later-performance"  // the count is not in the first performance of the dataset
+	SeveralCounts    Cause = "several-counts"     // the report has several counts for the number
+	LaterIdentifier  Cause = "later-identifier"   // the DOI is not the first identifier of the dataset
+	NotADOI          Cause = "not-a-doi"          // the identifier of the dataset is not a DOI
+	Spelling         Cause = "spelling"           // the service does not read the DOI as it is spelt
+	Characters       Cause = "characters"         // the DOI has characters that keep the service from finding it
+	OtherDOI         Cause = "other-doi"          // the service reads the DOI as another one, which ends before # or ?
+	OtherMonth       Cause = "other-month"        // the report begins in another month in UTC
+	TooLarge         Cause = "too-large"          // the count exceeds 32 bits
+	NoCount          Cause = "no-count"           // the report has the number without a count
+	LongDOI          Cause = "long-doi"           // another DOI has, or had, the same first 175 characters
 )
 
 var sentences = []struct {
