@@ -64,6 +64,7 @@ type pair struct {
 	*holding
 	record *record // nil if there is none
 	name   bool    // the reported name is a DOI
+	all    []number
 }
 
 func (p *pair) wanted(d *Difference) bool { return p.looksFor(d.Cause) }
@@ -213,24 +214,27 @@ func (n *number) reported() int64 {
 // unlike reports whether by the rules a record cannot show the reported number, although
 // the list may still show it.
 func (p *pair) unlike() bool {
-	return slices.ContainsFunc(p.numbers(), func(n number) bool {
+	return slices.ContainsFunc(p.all, func(n number) bool {
 		return !n.expected.Wide && !n.expected.Has(n.reported())
 	})
 }
 
+// differences compares the numbers with the record.
 func (p *pair) differences() (all []*Difference) {
-	for _, n := range p.numbers() {
+	p.all = p.numbers()
+	for i := range p.all {
+		n := &p.all[i]
 		d := &Difference{DOI: p.doi, Month: n.month, Metric: n.metric, Reported: n.reported(), Expected: n.expected.All, Shown: n.shown}
 		if d.Reported == d.Shown {
 			continue
 		}
 		var causing []part
-		d.Cause, d.Detail, causing = p.explain(&n, d.Reported)
+		d.Cause, d.Detail, causing = p.explain(n, d.Reported)
 		for _, one := range causing {
 			d.Reports = append(d.Reports, p.stored[one.report].id)
 		}
 		if d.Cause == Unreported {
-			p.surplus(&n, d)
+			p.surplus(n, d)
 		}
 		all = append(all, d)
 	}
@@ -346,7 +350,7 @@ func (p *pair) count(all []*Difference) {
 		}
 		return &m.Views
 	}
-	for _, n := range p.numbers() {
+	for _, n := range p.all {
 		t := total(n.month, n.metric)
 		t.Reported += n.reported()
 		t.Shown += n.shown
