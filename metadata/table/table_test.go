@@ -507,3 +507,19 @@ func TestFaultsOfSpreadsheets(t *testing.T) {
 	_, err := table.NewReader("a.xlsx", strings.NewReader(book(t, good+`<row><c t="str"><v>x</v></c></rwo>`)), nil)
 	assert.ErrorContains(t, err, "a.xlsx: the spreadsheet cannot be read: xl/sheet.xml: XML syntax error")
 }
+
+// A table may be written with some columns alone.
+func TestSomeColumns(t *testing.T) {
+	var out strings.Builder
+	w := table.NewWriter(&out, &table.WriterOptions{Columns: []string{"title", "DOI"}, Others: []string{"cited"}})
+	lost, err := w.Write(&table.Row{DOI: "10.5072/a", URL: "https://a.example/", Others: []string{"3"}, Record: &metadata.Record{Titles: []metadata.Title{{Title: "=1"}}, Version: "2"}})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"version"}, lost)
+	require.NoError(t, w.Flush())
+	assert.Equal(t, "\ufefftitle,doi,cited\n'=1,10.5072/a,3\n", out.String())
+	assert.Equal(t, 1, w.Defused())
+
+	w = table.NewWriter(&out, &table.WriterOptions{Columns: []string{"dio"}})
+	require.ErrorIs(t, w.Flush(), table.ErrUnknownColumn)
+	assert.Zero(t, w.Defused())
+}
