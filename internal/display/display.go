@@ -33,9 +33,10 @@ type Event struct {
 	Name       string // the DOI as the service read it in the report
 	DOI, Month string // of the record
 	Metric     Metric
-	Number            // Reported is that of the present version of the report
-	Kept       bool   // an earlier number than Values, or none, may be displayed
-	Code       string // the rule that changes the number; "" if none does
+	Values     []int64 // what it may be, ascending
+	Kept       bool    // an earlier number, or none, may be displayed instead
+	Missing    bool    // the report has no count
+	Code       string  // the rule that changes the number; "" if none does
 	Detail     string
 }
 
@@ -68,23 +69,20 @@ func Merge(readings []Reading) (merged []Reading) {
 // that it no longer has stay (rule 6).
 func (d *Display) Store(report int, readings []Reading) {
 	d.begin()
-	for _, e := range d.events {
-		if e.Report == report {
-			e.Reported, e.Code, e.Detail = 0, "", ""
-		}
-	}
-	merged := Merge(readings)
+	merged := slices.DeleteFunc(Merge(readings), func(r Reading) bool { return r.DOI == "" })
 	alike := map[slot]int{}
-	for i := range merged {
+	for _, r := range merged {
 		for _, m := range Metrics {
-			if len(merged[i].Numbers[m].Values) > 0 {
-				alike[slotOf(report, merged[i].Name, m)]++
+			if len(r.Numbers[m].Values) > 0 {
+				alike[slotOf(report, r.Name, m)]++
 			}
 		}
 	}
-	for i := range merged {
+	for _, r := range merged {
 		for _, m := range Metrics {
-			d.store(report, &merged[i], m, alike)
+			if len(r.Numbers[m].Values) > 0 {
+				d.store(report, &r, m, alike)
+			}
 		}
 	}
 }
@@ -96,35 +94,28 @@ func (d *Display) begin() {
 }
 
 func (d *Display) store(report int, r *Reading, m Metric, alike map[slot]int) {
-	n := r.Numbers[m]
-	if r.DOI == "" || len(n.Values) == 0 && n.Reported == 0 {
+	stored, kept := d.place(r.Name, slotOf(report, r.Name, m), alike)
+	if !stored {
 		return
 	}
-	at := key{report, r.Name, m}
+	at, n := key{report, r.Name, m}, r.Numbers[m]
 	e := d.events[at]
 	if e == nil {
-		e = &Event{Report: report, Name: r.Name, DOI: r.DOI, Month: r.Month, Metric: m, Kept: true}
+		e = &Event{Report: report, Name: r.Name, DOI: r.DOI, Metric: m, Kept: true}
 		d.events[at] = e
 	}
-	e.Reported, e.Missing, e.Code, e.Detail = n.Reported, n.Missing, r.Code, r.Detail
-	values, kept := n.Values, false
+	e.Month, e.Missing, e.Code, e.Detail = r.Month, n.Missing, r.Code, r.Detail
+	values := n.Values
 	if n.Missing && len(e.Values) > 0 { // rule 8
 		if values = e.Values; e.Kept {
 			values = union(e.Values, n.Values)
 		}
 	}
-	if len(values) > 0 {
-		values, kept = d.place(r.Name, slotOf(report, r.Name, m), alike, values)
-	}
-	switch {
-	case len(values) == 0:
-		return
-	case kept:
+	if kept {
 		e.Values = union(e.Values, values)
-	default:
+	} else {
 		e.Values, e.Kept = values, false
 	}
-	e.Month = r.Month
 }
 
 // slotOf is the place of an event in the unique index.
@@ -133,24 +124,23 @@ func slotOf(report int, name string, m Metric) slot {
 	return slot{report, begin, m}
 }
 
-// place returns the values that are stored for a name, given what has its place in the unique
-// index (rule 24): all, none, or perhaps.
-func (d *Display) place(name string, at slot, alike map[slot]int, values []int64) (_ []int64, kept bool) {
-	unknown := slot{earlier, at.name, at.metric}
-	if before, claimed := d.slots[unknown]; claimed && before != name {
-		return values, true
+// place reports whether the event of a name is stored, and whether another one may be in its
+// place in the unique index (rule 24).
+func (d *Display) place(name string, at slot, alike map[slot]int) (stored, kept bool) {
+	if before, claimed := d.slots[slot{earlier, at.name, at.metric}]; claimed && before != name {
+		return true, true
 	}
 	switch owner, taken := d.slots[at]; {
 	case taken && owner == name:
-		return values, false
+		return true, false
 	case taken && owner != "":
-		return nil, true
+		return false, true
 	case taken || alike[at] > 1:
 		d.slots[at] = ""
-		return values, true
+		return true, true
 	}
 	d.slots[at] = name
-	return values, false
+	return true, false
 }
 
 // Claim tells the display, before Store, that an unknown report gave a number to a name: an

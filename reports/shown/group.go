@@ -122,7 +122,7 @@ func predict(group []*holding) {
 			for m, metric := range metrics {
 				left := len(h.listed.series(metric))
 				for _, e := range known {
-					if e.DOI == h.doi && e.Metric == display.Metric(m) && len(e.Values) > 0 {
+					if e.DOI == h.doi && e.Metric == display.Metric(m) {
 						left--
 					}
 				}

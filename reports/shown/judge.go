@@ -153,9 +153,6 @@ func (p *pair) report(n *number, m display.Metric) {
 			continue
 		}
 		events = append(events, e)
-		if len(e.Values) == 0 {
-			continue
-		}
 		at := slices.IndexFunc(n.parts, func(one part) bool { return one.report == e.Report })
 		to := &n.parts[at]
 		to.events++
@@ -295,7 +292,7 @@ func (p *pair) lacks(n *number) bool {
 	var least int64
 	rivals := false
 	for _, e := range p.events {
-		if e.Month == n.month && metrics[e.Metric] == n.metric && len(e.Values) > 0 {
+		if e.Month == n.month && metrics[e.Metric] == n.metric {
 			least, rivals = least+e.Values[0], rivals || e.Kept
 		}
 	}
