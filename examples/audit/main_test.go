@@ -176,7 +176,7 @@ missing,10.5072/new,,,,,New,https://a.example/new,findable,repaired,
 }
 
 // Thousands of DOIs that are not in the source are listed, and not read one by one.
-func TestExtras(t *testing.T) {
+func TestThousandsOfExtraDOIsAreListedAndNotRead(t *testing.T) {
 	srv := datacitetest.NewServer(nil)
 	t.Cleanup(srv.Close)
 	for i := range 2500 {

@@ -17,7 +17,7 @@ import (
 	"github.com/datacite-go/datacite-go/reports"
 )
 
-var histories = flag.Int("histories", 80, "random histories of reports")
+var histories = flag.Int("histories", 40, "random histories of reports")
 
 func reportDate(text string) reports.Date { return reports.Date(text) }
 
@@ -52,7 +52,7 @@ func TestDisplayIsWhatTheServerShows(t *testing.T) {
 	several := 0
 	for seed := range uint64(*histories) {
 		random := rand.New(rand.NewPCG(seed, 2))
-		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed})
+		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed, NoPort: true})
 		for _, name := range records {
 			require.NoError(t, srv.PutRecordJSON(fmt.Appendf(nil, `{"doi":%q,"state":"findable"}`, name)))
 		}

@@ -77,7 +77,7 @@ func TestRows(t *testing.T) {
 }
 
 // Tables of any usual make are the same table.
-func TestMakes(t *testing.T) {
+func TestTablesOfAnyUsualProgramAreTheSame(t *testing.T) {
 	want := read(t, "a.csv", items)
 	for name, text := range map[string]string{
 		"a mark":                 "\ufeff" + items,
@@ -249,7 +249,7 @@ func TestFaults(t *testing.T) {
 }
 
 // What joins several persons is a part of these names.
-func TestOneCreator(t *testing.T) {
+func TestPersonsJoinedInOneNameAreParts(t *testing.T) {
 	for _, name := range []string{"Ramón y Cajal, Santiago", "Sand, George", "Andersen, Hans", "org: Marks & Spencer, Ltd, and Sons", "Eça e Silva, José", "Undset, Sigrid"} {
 		rows := read(t, "a.csv", "title\tcreators\tpublisher\tyear\ttype\nT\t"+name+" | Ice & Snow, Ltd, and Sons\tP\t2026\tDataset\n")
 		require.NoError(t, rows[0].Err(), name)
@@ -322,7 +322,7 @@ func TestFromRows(t *testing.T) {
 }
 
 // What columns cannot hold is named.
-func TestLost(t *testing.T) {
+func TestWhatColumnsCannotHoldIsNamed(t *testing.T) {
 	w := table.NewWriter(&bytes.Buffer{}, nil)
 	lost, err := w.Write(&table.Row{Record: &metadata.Record{
 		Titles:       metadata.List[metadata.Title]{{Title: "A"}, {Title: "B"}},

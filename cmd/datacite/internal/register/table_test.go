@@ -349,7 +349,7 @@ func TestTwoAtOnce(t *testing.T) {
 	require.Eventually(t, func() bool {
 		text, err := os.ReadFile(journal)
 		return err == nil && bytes.Contains(text, []byte("10.5072/"))
-	}, 20*time.Second, time.Millisecond)
+	}, 5*time.Minute, time.Millisecond)
 	code, _, notes := start(t, srv, "--prefix", "10.5072", filepath.Join(path, "items.csv"))
 	assert.Equal(t, 1, code)
 	assert.Equal(t, "datacite: another run writes "+filepath.Join(path, "items.registered.csv")+"; wait until it has ended\n", notes)
