@@ -41,7 +41,7 @@ func (v *validator) displayed(d *Dataset) {
 	sent.outline(&v.outlined)
 	for _, h := range v.outlined.Check(v.month) {
 		if h.Code != display.NoCount { // a fault
-			v.warn(datacite.Finding{Path: fmt.Sprintf("report-datasets[%d].%s", v.place.dataset, h.Path), Code: datacite.Code(h.Code), Reason: h.Reason, Warning: true})
+			v.warn(datacite.Finding{Path: fmt.Sprintf("report-datasets[%d].%s", v.place.dataset, h.Path), Code: h.Code, Reason: h.Reason, Warning: true})
 		}
 	}
 }

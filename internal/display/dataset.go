@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/datacite-go/datacite-go"
 )
 
 // A Metric is a number that records display by month.
@@ -74,15 +76,15 @@ func (d *Dataset) instances() (n int) {
 
 // A Hint says that records do not display a count, or a dataset, as it is reported.
 type Hint struct {
-	Code   string // name of the rule
-	Path   string // of the member of the dataset, such as "performance[0].instance[1].count"
+	Code   datacite.Code // name of the rule
+	Path   string        // of the member of the dataset, such as "performance[0].instance[1].count"
 	Reason string
 }
 
 // Check finds the counts that no record would display unchanged under a month; "" if the month
 // is not known. It allocates only if there are any.
 func (d *Dataset) Check(month string) (hints []Hint) {
-	hint := func(code, path, format string, args ...any) {
+	hint := func(code datacite.Code, path, format string, args ...any) {
 		hints = append(hints, Hint{code, path, fmt.Sprintf(format, args...)})
 	}
 	if !slices.ContainsFunc(d.Counts, func(c Count) bool { return c.displayed() }) {
@@ -141,7 +143,7 @@ type Reading struct {
 	DOI     string               `json:"-"` // of the record that displays the numbers: Name up to "#" or "?"; "" if no record can
 	Month   string               `json:"-"` // under which it displays them
 	Numbers [len(Metrics)]Number `json:"n"`
-	Code    string               `json:"c,omitempty"` // the rule that hides or changes most of the numbers; "" if none does
+	Code    datacite.Code        `json:"c,omitempty"` // the rule that hides or changes most of the numbers; "" if none does
 	Detail  string               `json:"d,omitempty"` // its place in the dataset and the reason
 }
 

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+
+	"github.com/datacite-go/datacite-go"
 )
 
 // A Display is what DOI records display after a history of reports: the zero value displays
@@ -33,10 +35,10 @@ type Event struct {
 	Name       string // the DOI as the service read it in the report
 	DOI, Month string // of the record
 	Metric     Metric
-	Values     []int64 // what it may be, ascending
-	Kept       bool    // an earlier number, or none, may be displayed instead
-	Missing    bool    // the report has no count
-	Code       string  // the rule that changes the number; "" if none does
+	Values     []int64       // what it may be, ascending
+	Kept       bool          // an earlier number, or none, may be displayed instead
+	Missing    bool          // the report has no count
+	Code       datacite.Code // the rule that changes the number; "" if none does
 	Detail     string
 }
 

@@ -97,7 +97,7 @@ func TestRules(t *testing.T) {
 		said := ""
 		for i := range tt.datasets {
 			for _, h := range tt.datasets[i].Check("1999-10") {
-				said += ", " + h.Code
+				said += ", " + string(h.Code)
 			}
 			read = append(read, tt.datasets[i].Read("1999-10"))
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/internal/display"
@@ -338,7 +339,7 @@ func TestCauses(t *testing.T) {
 // TestCausesHaveTheNamesOfTheRules: a warning before a report is sent, and the difference
 // afterwards, have one name.
 func TestCausesHaveTheNamesOfTheRules(t *testing.T) {
-	for rule, cause := range map[string]shown.Cause{
+	for rule, cause := range map[datacite.Code]shown.Cause{
 		display.LaterIdentifier:  shown.LaterIdentifier,
 		display.Spelling:         shown.Spelling,
 		display.Characters:       shown.Characters,
@@ -354,8 +355,8 @@ func TestCausesHaveTheNamesOfTheRules(t *testing.T) {
 		display.ReportedTwice:    shown.ReportedTwice,
 		display.LongDOI:          shown.LongDOI,
 	} {
-		assert.Equal(t, rule, string(cause))
+		assert.Equal(t, string(rule), string(cause))
 		assert.Contains(t, shown.AllCauses(), cause)
-		assert.NotEqual(t, rule, cause.Sentence())
+		assert.NotEqual(t, string(rule), cause.Sentence())
 	}
 }
