@@ -11,8 +11,8 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/country"
+	"github.com/datacite-go/datacite-go/internal/display"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
-	"github.com/datacite-go/datacite-go/internal/usage"
 )
 
 // MaxDatasets is the most datasets that one request may carry (specification
@@ -37,7 +37,7 @@ func (r *Report) Validate() error {
 // Findings returns the faults of [Report.Validate], and warnings: a reporting period
 // whose last day is not over anywhere, not even in UTC+14, counts of zero, counts by
 // country that do not add up to the whole, countries that do not exist, DOIs that occur
-// twice, and counts that DOI records will not show as they are (see [ShownBy]).
+// twice, and counts that DOI records will not show as they are.
 func (r *Report) Findings() []datacite.Finding {
 	var warnings []datacite.Finding
 	v := validator{most: -1, warn: func(f datacite.Finding) { warnings = append(warnings, f) }}
@@ -52,11 +52,11 @@ type validator struct {
 	warn   func(datacite.Finding)
 
 	compressed bool // the header says so
-	possible   bool // counts that cannot be are faults, not warnings
-	stored     bool // the report is stored: it is not put right before it is sent
+	strict     bool // inconsistent counts are faults, not warnings
 	place      place
 	checked    Period // the last period found to be right; most datasets share it
 	month      string // under which records show the counts
+	outlined   display.Dataset
 }
 
 // A place is where in a report the validator looks. It becomes text only when
@@ -155,9 +155,9 @@ func (v *validator) header(h *Header) {
 	v.pairs(at+"report-filters", h.ReportFilters)
 	v.pairs(at+"report-attributes", h.ReportAttributes)
 	v.oneMonth(at+"reporting-period", h.ReportingPeriod)
-	v.month = shownMonth(*h)
-	if begin := string(h.ReportingPeriod.BeginDate); v.warn != nil && v.month != "" && usage.WrittenMonth(begin) != v.month {
-		v.warn(datacite.Finding{Path: at + "reporting-period.begin-date", Code: "other-month", Reason: fmt.Sprintf("is %s; records show the counts under its month in UTC, %s", begin, v.month), Warning: true})
+	v.month = h.shownMonth()
+	if begin := string(h.ReportingPeriod.BeginDate); v.warn != nil && v.month != "" && display.WrittenMonth(begin) != v.month {
+		v.warn(datacite.Finding{Path: at + "reporting-period.begin-date", Code: display.OtherMonth, Reason: fmt.Sprintf("is %s; records show the counts under its month in UTC, %s", begin, v.month), Warning: true})
 	}
 }
 
@@ -241,10 +241,10 @@ func (v *validator) dataset(i int, d *Dataset) {
 	for j := range d.Performance {
 		v.place.performance = j
 		v.performance(&d.Performance[j])
-		v.impossible(d, d.Performance[j].Instance)
+		v.inconsistent(d, d.Performance[j].Instance)
 	}
 	if v.warn != nil {
-		v.shown(d)
+		v.displayed(d)
 	}
 }
 
@@ -365,8 +365,8 @@ func (v *validator) countries(n *Instance) {
 	}
 	switch {
 	case len(n.CountryCounts) == 0:
-	case sum > n.Count && v.possible:
-		v.fault("country-counts", "inconsistent", fmt.Sprintf("cannot be: they add up to %d, and the count is %d", sum, n.Count))
+	case sum > n.Count && v.strict:
+		v.fault("country-counts", "inconsistent", fmt.Sprintf("are inconsistent: they add up to %d, and the count is %d", sum, n.Count))
 	case sum > n.Count && v.warn != nil:
 		v.warning("country-counts", "inconsistent", fmt.Sprintf("add up to %d, and the count is %d", sum, n.Count))
 	case sum != n.Count && v.warn != nil:

@@ -28,8 +28,8 @@
 //     of a web server: package counter.
 //   - To check before sending: [Report.Validate], [Report.Findings], [TokenExpiry]. Submit,
 //     Create and Put check everything themselves.
-//   - To know what DOI records will show of a report: [ShownBy], [Display]; to compare what
-//     was stored with what they show, and to mend it: package shown.
+//   - To know which counts DOI records will not show as they are: [Report.Findings]; to compare
+//     what was stored with what they show, and to mend it: package shown.
 //   - To read: [Client.List], [Client.All], [Client.Get]; in constant memory, [Client.Open]
 //     and, for files, [NewReader].
 //   - To compare the stored report with what was sent: [Client.Verify].
@@ -38,11 +38,16 @@
 //     [datacite.ErrInvalid], [datacite.ErrUnclear], [ErrTokenExpired], [ErrBusy], [ErrBroken].
 //   - To test: package datacitetest has the service in memory.
 //
-// The service makes view and download numbers of DOI records of a stored report later, and
-// does not say how. It shows only the regular unique counts of the first performance of
-// each dataset, under the month of the report; a number that a corrected report lacks
-// stays; the same month under two report ids is added up. Submit, Create and Put return or
-// pass on a warning for each count that will not be shown as it is.
+// Some time after a report is stored, the service computes the views and downloads of DOI
+// records from it, by rules that it does not publish:
+//
+//   - Of each dataset it shows the regular unique counts of the first performance, under the
+//     month of the report.
+//   - A number that a corrected report no longer has stays, until a count of 0 replaces it.
+//   - The counts of several reports for a month are added up.
+//
+// Findings, Submit, Create and Put warn of each count that DOI records will not show as it is.
+// The code of such a warning is the [shown.Cause] that package shown gives afterwards.
 //
 // Reads and an uncompressed Put or Create are retried up to Config.MaxAttempts times. A
 // compressed POST adds data each time it arrives, and two compressed PUTs at once can break
@@ -82,5 +87,6 @@
 //
 // datacitetest/deployed-reports.md has each rule, its evidence and its test.
 //
+// [shown.Cause]: https://pkg.go.dev/github.com/datacite-go/datacite-go/reports/shown#Cause
 // [specification]: https://github.com/datacite-go/datacite-go/blob/main/docs/specification.md
 package reports

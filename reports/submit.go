@@ -29,6 +29,7 @@ const MaxSubsetBytes = 16_777_215
 
 // SubmitOptions are the optional settings of [Client.Submit].
 type SubmitOptions struct {
+	DryRun  bool   // reads, checks and compresses the data, and sends nothing; it needs no token and takes no lock
 	ID      string // id of the report, a UUID; "" means that of the stored report, or else DeriveID
 	HelpURL string // for the exception that says that the report is compressed
 
@@ -38,10 +39,10 @@ type SubmitOptions struct {
 	// cannot be merged, which is a [*datacite.ValidationError]. Any other repeated DOI is a
 	// fault: consumers of the report keep one entry for each DOI.
 	MergeRepeats bool
-	// AllowImpossible sends counts that cannot be: in a month and for one access
+	// AllowInconsistent sends inconsistent counts: in a month and for one access
 	// method, more unique than total ones, more requests than investigations, more by
 	// countries than in all. The service stores them. Without it they are a fault.
-	AllowImpossible bool
+	AllowInconsistent bool
 	// ZeroDropped sends the count 0 for each number that DOI records show because of an
 	// earlier version of the report, and that this one lacks: of a dataset that was dropped,
 	// or of views or downloads alone. Without it the records continue to show these
@@ -49,9 +50,9 @@ type SubmitOptions struct {
 	// for each, and a later run with ZeroDropped can still send the zeros.
 	//
 	// LockDir holds these numbers from before the first request until the data or a zero
-	// replace them, so runs that fail on the way lose none. The zeros are datasets of their
-	// own. Later versions keep them, with or without ZeroDropped, until the data have
-	// the numbers again.
+	// replace them, so runs that fail on the way lose none. The zeros are separate datasets.
+	// Later versions keep them, with or without ZeroDropped, until the data have the numbers
+	// again.
 	ZeroDropped bool
 	// RefuseLower compares the report with the stored one before it replaces it. If it has less in
 	// any count that DOI records show, or lacks it, nothing is sent and the error is a
@@ -141,8 +142,8 @@ type Receipt struct {
 
 	Sent int // how many of the Subsets this call sent; the others were stored before
 
-	// Kept counts the numbers of earlier versions that DOI records continue to show because
-	// this version lacks them. If EarlierUnknown is true, there may be more: this account
+	// Kept counts the old numbers that DOI records still show because this version does not
+	// contain them. If EarlierUnknown is true, there may be more: this account
 	// does not know all earlier versions from SubmitOptions.LockDir, and Warn said so.
 	Kept           int64
 	EarlierUnknown bool
@@ -188,10 +189,10 @@ type Subset struct {
 // never change, although the service treats "repo" as "Repo": Warn is called, and
 // Receipt.Header has them as stored.
 //
-// DOI records show counts of a stored report some time later, by rules that the service
-// tells nobody: see [ShownBy]. Warn is called for each count of the data that they will not
-// show as it is, and for each number of the replaced report that they continue to show. An
-// identifier in which the service does not find the DOI is sent bare, and first.
+// DOI records show counts of a stored report some time later, by rules that the service does
+// not publish. Warn is called for each count of the data that they will not show as it is, and
+// for each number of the replaced report that they continue to show. Identifiers that the
+// service cannot read are normalised to the bare DOI and moved to the front.
 //
 // Submit adds exception 69 to the header, which compressed reports carry. An invalid or
 // expired token and an unusable TempDir or LockDir are errors before src is read. All
@@ -210,21 +211,27 @@ func (c *Client) Submit(ctx context.Context, h Header, src iter.Seq2[Dataset, er
 	}
 	c.redact(&o)
 	o.MaxProcessing, o.MaxOutage = c.core.Pause(o.MaxProcessing), c.core.Outage(o.MaxOutage)
-	account, err := c.token.account(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("reports.Submit: %w", err)
+	s := &submission{client: c, header: h.withCompressed(o.HelpURL), options: o}
+	if !o.DryRun {
+		if s.account, err = c.token.account(ctx); err != nil {
+			return nil, fmt.Errorf("reports.Submit: %w", err)
+		}
 	}
-	s := &submission{client: c, account: account, header: h.withCompressed(o.HelpURL), options: o}
 	if s.bodies, err = tempfile.Create(o.TempDir); err != nil {
 		return nil, fmt.Errorf("reports.Submit: no temporary file can be created (SubmitOptions.TempDir, or TMPDIR in the environment): %w", err)
 	}
 	defer tempfile.Remove(s.bodies)
-	if s.lock, err = c.lock(o.LockDir, &h); err != nil {
-		return nil, err
+	if !o.DryRun {
+		if s.lock, err = c.lock(o.LockDir, &h); err != nil {
+			return nil, err
+		}
+		defer s.lock.Release()
 	}
-	defer s.lock.Release()
 	if err := s.build(ctx, src); err != nil {
 		return nil, err
+	}
+	if s.id = cmp.Or(o.ID, DeriveID(h)); o.DryRun {
+		return s.receipt(), nil
 	}
 	if err := s.findReport(ctx); err != nil {
 		return nil, err
@@ -346,10 +353,8 @@ func (s *submission) findReport(ctx context.Context) error {
 	found, err := s.client.find(ctx, "reports.Submit", s.header)
 	asked := s.options.ID
 	switch {
-	case err != nil:
+	case err != nil || found == nil:
 		return err
-	case found == nil:
-		s.id = cmp.Or(asked, DeriveID(s.header))
 	case asked != "" && !strings.EqualFold(asked, found.ID):
 		return fmt.Errorf("reports.Submit: %w: the service holds report %s of %q for %s, not %s",
 			datacite.ErrConflict, found.ID, found.Header.CreatedBy, s.header.ReportingPeriod.BeginDate, asked)

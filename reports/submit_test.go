@@ -587,3 +587,29 @@ func TestSource(t *testing.T) {
 	}
 	assert.Equal(t, 2, n)
 }
+
+// TestADryRunSaysWhatIsSent: it finds all faults and makes the same subsets, without a request, a
+// token or a lock.
+func TestADryRunSaysWhatIsSent(t *testing.T) {
+	srv, locks := server(t), t.TempDir()
+	nobody, err := reports.NewClient(datacite.Config{Service: datacite.Service{API: srv.URL}, HTTPClient: srv.HTTPClient()})
+	require.NoError(t, err)
+	h, opts := header("Example", time.October), reports.SubmitOptions{MaxDatasets: 3, LockDir: locks, DryRun: true}
+	planned, err := nobody.Submit(t.Context(), h, datasets(7), &opts)
+	require.NoError(t, err)
+	bad := dataset(0)
+	bad.DataType = "book"
+	_, err = nobody.Submit(t.Context(), h, reports.Source([]reports.Dataset{bad}), &opts)
+	require.ErrorContains(t, err, "report-datasets[0].data-type")
+	assert.Empty(t, srv.Requests())
+	left, err := os.ReadDir(locks)
+	require.NoError(t, err)
+	assert.Empty(t, left)
+
+	opts.DryRun = false
+	sent, err := srv.Reports().Submit(t.Context(), h, datasets(7), &opts)
+	require.NoError(t, err)
+	assert.Equal(t, 3, sent.Sent)
+	sent.Sent = 0
+	assert.Equal(t, planned, sent)
+}

@@ -159,5 +159,6 @@ var remedies = map[shown.Cause]string{
 	shown.OtherDOI:         "Report these datasets under a DOI without # and ?.",
 	shown.OtherMonth:       "Give the begin date of the report as a day, such as 2026-10-01.",
 	shown.TooLarge:         "Correct the count.",
+	shown.NoCount:          "Store the report again with the count, or with 0.",
 	shown.LongDOI:          "Nothing: the service keeps the counts of one of these DOIs.",
 }

@@ -117,7 +117,7 @@ func connect(s settings, sender *http.Client, show *meter) (client *reports.Clie
 	cfg := datacite.Config{UserAgent: "usagereport", Token: s.token, HTTPClient: sender}
 	switch {
 	case s.dryRun:
-		at, cfg.Token, cfg.HTTPClient = dryRunURL(), dryRunToken(), dryRunClient()
+		at = datacite.Test.API // which is not asked
 	case s.inMemory():
 		server := datacitetest.NewServer(nil)
 		closeService = server.Close
@@ -146,9 +146,9 @@ func send(ctx context.Context, s settings, sender *http.Client, in *input, show 
 		return nil, err
 	}
 	defer closeService()
-	watch := &watcher{show: show, in: in, dryRun: s.dryRun}
+	watch := &watcher{show: show, in: in}
 	stored, err := client.Submit(ctx, in.header, watch.datasets(), &reports.SubmitOptions{
-		HelpURL: s.helpURL, MergeRepeats: s.mergeRepeats, LeaveOut: in.leavingOut(s),
+		DryRun: s.dryRun, HelpURL: s.helpURL, MergeRepeats: s.mergeRepeats, LeaveOut: in.leavingOut(s),
 		ZeroDropped: s.zeroDropped, CompareOthers: s.compareOthers,
 		Warn: in.warn, Progress: watch.progress,
 		MaxDatasets: s.maxDatasets, MaxProcessing: s.maxProcessing,

@@ -69,9 +69,8 @@ func (m *meter) text(now sample) string {
 
 // A watcher shows a submission on a meter.
 type watcher struct {
-	show   *meter
-	in     *input
-	dryRun bool
+	show *meter
+	in   *input
 
 	built int64 // compressed bytes of all subsets
 }
@@ -103,7 +102,7 @@ func (w *watcher) progress(p reports.Progress) {
 		w.built = p.Bytes
 	case p.Stage == reports.Waiting:
 		w.show.wait(p.Until, p.Reason)
-	case !w.dryRun:
+	default:
 		w.show.at("Sending", float64(p.Bytes)/float64(w.built), p.Datasets, "datasets")
 	}
 }

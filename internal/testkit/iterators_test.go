@@ -275,21 +275,6 @@ var loops = map[string]loop{
 		}
 		return over(datasets)
 	},
-	"reports.Display.Shown": func(context.Context, *scene, func()) iter.Seq[error] {
-		var d reports.Display
-		r := report(0)
-		for i := range r.Datasets {
-			r.Datasets[i].Performance[0].Instance[0].MetricType = reports.UniqueDatasetRequests
-		}
-		d.Store("a", r.Header, r.Datasets)
-		return func(yield func(error) bool) {
-			for range d.Shown() {
-				if !yield(nil) {
-					break
-				}
-			}
-		}
-	},
 	"reports.Source": func(context.Context, *scene, func()) iter.Seq[error] {
 		return over(reports.Source(report(0).Datasets))
 	},

@@ -14,8 +14,8 @@ import (
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/internal/display"
 	"github.com/datacite-go/datacite-go/internal/transport"
-	"github.com/datacite-go/datacite-go/internal/usage"
 	"github.com/datacite-go/datacite-go/query"
 	"github.com/datacite-go/datacite-go/reports"
 )
@@ -23,6 +23,7 @@ import (
 // stored is a report, or one attempt to read it.
 type stored struct {
 	id      string
+	month   string    // that the sender means
 	created time.Time // zero if the report has no date
 	dead    bool      // the attempt failed; its entries do not count
 }
@@ -38,14 +39,14 @@ func (c *comparison) readReports(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if month := shownMonth(s.Header); month == "" || c.covers(month) || c.covers(headerMonth(s.Header)) {
+		if month := shownMonth(&s.Header); month == "" || c.covers(month) || c.covers(headerMonth(&s.Header)) {
 			all = append(all, s)
 		}
 	}
 	slices.SortStableFunc(all, func(a, b *reports.Summary) int { return cmp.Compare(a.Header.Created, b.Header.Created) })
 	c.progress.AllReports = len(all)
 	for _, s := range all {
-		month := shownMonth(s.Header)
+		month := shownMonth(&s.Header)
 		err := c.readReport(ctx, s)
 		switch {
 		case ctx.Err() != nil:
@@ -56,7 +57,7 @@ func (c *comparison) readReports(ctx context.Context) error {
 			return err
 		default:
 			c.opts.LeaveOut(s.ID, err)
-			c.skipped[month], c.skipped[headerMonth(s.Header)] = true, true
+			c.skipped[month], c.skipped[headerMonth(&s.Header)] = true, true
 		}
 		c.progress.Reports++
 		c.told(0)
@@ -79,14 +80,14 @@ func again(ctx context.Context, read func() error) error {
 // readReport reads a report. A failed attempt leaves entries behind, so each attempt
 // has its own number.
 func (c *comparison) readReport(ctx context.Context, s *reports.Summary) error {
-	if shownMonth(s.Header) == "" {
+	if shownMonth(&s.Header) == "" {
 		return datacite.Invalid(datacite.Finding{Path: "report " + s.ID, Code: "date", Reason: fmt.Sprintf("begins on %q, which is not a date", s.Header.ReportingPeriod.BeginDate)})
 	}
 	created, _ := s.Header.Created.Time()
 	before := c.progress.Datasets
 	return again(ctx, func() error {
 		c.progress.Datasets = before
-		c.stored = append(c.stored, stored{id: s.ID, created: created})
+		c.stored = append(c.stored, stored{id: s.ID, month: headerMonth(&s.Header), created: created})
 		err := c.scan(ctx, s)
 		c.stored[len(c.stored)-1].dead = err != nil
 		return err
@@ -94,115 +95,76 @@ func (c *comparison) readReport(ctx context.Context, s *reports.Summary) error {
 }
 
 func (c *comparison) scan(ctx context.Context, s *reports.Summary) error {
-	r, err := c.reports.Open(ctx, s.ID)
+	return eachDataset(ctx, c.reports, s.ID, func(d *reports.Dataset) error {
+		c.progress.Datasets++
+		c.told(c.progress.Datasets)
+		return c.keep(&s.Header, d)
+	})
+}
+
+// eachDataset calls f for each dataset of a stored report.
+func eachDataset(ctx context.Context, client *reports.Client, id string, f func(*reports.Dataset) error) error {
+	r, err := client.Open(ctx, id)
 	if err != nil {
 		return err
 	}
 	defer r.Close()
-	one := make([]reports.Dataset, 1)
 	for d, err := range r.Scan() {
+		if err == nil {
+			err = f(d)
+		}
 		if err != nil {
 			return err
 		}
-		one[0] = *d
-		for _, made := range reports.ShownBy(s.Header, one) {
-			if err := c.keep(&s.Header, d, &made); err != nil {
-				return err
-			}
-		}
-		c.progress.Datasets++
-		c.told(c.progress.Datasets)
 	}
 	return nil
 }
 
-// An entry has the counts of a dataset for a DOI and month.
-type entry struct {
-	Views     count  `json:"v,omitzero"`
-	Downloads count  `json:"d,omitzero"`
-	Other     Cause  `json:"o,omitempty"` // not "" if the counts were reported for another DOI or month: why they are shown here
-	Cause     Cause  `json:"r,omitempty"` // why counts are hidden or changed
-	Detail    string `json:"t,omitempty"` // the reason given by the finding
-}
-
-// A count is that of one metric.
-type count struct {
-	Reported int64   `json:"r,omitempty"`
-	Total    int64   `json:"t,omitempty"` // by people, if there are no unique counts
-	Machine  bool    `json:"m,omitempty"` // the unique counts are those of machines
-	Values   []int64 `json:"v,omitempty"` // one of them is shown; empty if nothing is
-	Missing  bool    `json:"n,omitempty"` // the report has the number without a count: an earlier one may stay
-}
-
-func countOf(n reports.Number) count {
-	return count{Reported: n.Reported, Values: n.Values, Missing: n.Kept && len(n.Values) > 0}
-}
-
-func (e *entry) count(m Metric) *count {
-	if m == Downloads {
-		return &e.Downloads
+// read is what the service reads of a dataset of a report.
+func read(h *reports.Header, d *reports.Dataset) display.Reading {
+	plain := display.Dataset{IDs: len(d.DatasetID), Performances: len(d.Performance)}
+	if plain.IDs > 0 {
+		plain.ID = d.DatasetID[0].Value
 	}
-	return &e.Views
-}
-
-// keep stores how the service counts a dataset: under the DOI and month that the sender
-// means, and also where the counts are shown, if elsewhere.
-func (c *comparison) keep(h *reports.Header, d *reports.Dataset, made *reports.Shown) error {
-	e := entry{Views: countOf(made.Views), Downloads: countOf(made.Downloads)}
-	e.explain(made.Why)
-	e.weigh(d)
-	name, month := meant(d, made), headerMonth(*h)
-	if made.DOI == "" || made.DOI == name && made.Month == month {
-		return c.add(name, month, made.Name, &e)
-	}
-	elsewhere := entry{Views: count{Values: e.Views.Values, Missing: e.Views.Missing}, Downloads: count{Values: e.Downloads.Values, Missing: e.Downloads.Missing}, Other: OtherDOI, Detail: fmt.Sprintf("%.100q of %s", made.Name, month)}
-	if made.DOI == name {
-		elsewhere.Other = OtherMonth
-		e.Cause, e.Detail = OtherMonth, fmt.Sprintf("the report begins on %s", h.ReportingPeriod.BeginDate)
-	}
-	e.Views.Values, e.Downloads.Values = nil, nil
-	if err := c.add(made.DOI, made.Month, made.Name, &elsewhere); err != nil {
-		return err
-	}
-	return c.add(name, month, made.Name, &e)
-}
-
-// explain uses the most important finding.
-func (e *entry) explain(findings []datacite.Finding) {
-	best := len(hiding)
-	for _, f := range findings {
-		if rank := slices.Index(hiding, Cause(f.Code)); rank >= 0 && rank < best {
-			best = rank
-			f.Path = strings.TrimPrefix(f.Path, "report-datasets[0].")
-			e.Cause, e.Detail = hiding[best], f.Path+" "+f.Reason
-		}
-	}
-}
-
-// weigh sums the counts that records do not show.
-func (e *entry) weigh(d *reports.Dataset) {
 	for i := range d.Performance {
 		for _, n := range d.Performance[i].Instance {
-			unique := n.MetricType == reports.UniqueDatasetInvestigations || n.MetricType == reports.UniqueDatasetRequests
-			to := &e.Views
-			if n.MetricType == reports.UniqueDatasetRequests || n.MetricType == reports.TotalDatasetRequests {
-				to = &e.Downloads
-			}
-			switch {
-			case unique && n.AccessMethod == reports.Machine && n.Count > 0:
-				to.Machine = true
-			case !unique && n.AccessMethod == reports.Regular && e.Cause == NotUnique:
-				to.Total += n.Count
-			}
+			plain.Counts = append(plain.Counts, display.Count{Performance: i, Metric: string(n.MetricType), Access: string(n.AccessMethod), N: n.Count, Missing: n.NoCount})
 		}
 	}
+	return plain.Read(shownMonth(h))
+}
+
+// An entry is what the service reads of a dataset.
+type entry struct {
+	display.Reading
+	Away bool `json:"e,omitempty"` // another record or month displays it, or none
+}
+
+// keep keeps what the service reads of a dataset: for the DOI and month that the sender means,
+// and also for those that display it, if they are others.
+func (c *comparison) keep(h *reports.Header, d *reports.Dataset) error {
+	e := entry{Reading: read(h, d)}
+	name, month := meant(d, &e.Reading), headerMonth(h)
+	if e.DOI == name && e.Month == month {
+		return c.add(name, month, &e)
+	}
+	if e.DOI != "" {
+		if err := c.add(e.DOI, e.Month, &e); err != nil {
+			return err
+		}
+	}
+	if e.DOI == name {
+		e.Code, e.Detail = display.OtherMonth, fmt.Sprintf("the report begins on %s", h.ReportingPeriod.BeginDate)
+	}
+	e.Away = true
+	return c.add(name, month, &e)
 }
 
 // meant is the DOI that the sender means, in lower case, or else the text of the first
 // identifier.
-func meant(d *reports.Dataset, made *reports.Shown) string {
-	if made.DOI != "" {
-		return made.Name
+func meant(d *reports.Dataset, read *display.Reading) string {
+	if read.DOI != "" {
+		return read.Name
 	}
 	for _, id := range d.DatasetID {
 		if name, err := doi.Parse(id.Value); err == nil {
@@ -216,14 +178,12 @@ func meant(d *reports.Dataset, made *reports.Shown) string {
 }
 
 // headerMonth is the month that the sender of a report means.
-func headerMonth(h reports.Header) string {
-	return usage.WrittenMonth(string(h.ReportingPeriod.BeginDate))
+func headerMonth(h *reports.Header) string {
+	return display.WrittenMonth(string(h.ReportingPeriod.BeginDate))
 }
 
-func shownMonth(h reports.Header) string {
-	made := reports.ShownBy(h, []reports.Dataset{{}})
-	return made[0].Month
-}
+// shownMonth is the month under which records show the counts of a report.
+func shownMonth(h *reports.Header) string { return display.Month(string(h.ReportingPeriod.BeginDate)) }
 
 // listRecords lists the records of the account.
 func (c *comparison) listRecords(ctx context.Context) error {
@@ -268,11 +228,12 @@ func (r *record) series(m Metric) dois.Series {
 	return r.Views
 }
 
-func (c *comparison) add(name, month, as string, e *entry) error {
+// add adds what was read of a dataset to the sorter, unless its month is not compared.
+func (c *comparison) add(name, month string, e *entry) error {
 	if !c.covers(month) {
 		return nil
 	}
-	return c.sort(name, month, strconv.Itoa(len(c.stored)-1), as, e)
+	return c.sort(name, month, strconv.Itoa(len(c.stored)-1), e.Name, e)
 }
 
 // sort adds a record, or an entry of a report, to the sorter.

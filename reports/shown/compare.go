@@ -10,14 +10,15 @@
 //
 // The service stores a report as it was sent, and does not say how its workers count it:
 // they read only a part of each dataset, add up counts that are reported twice, and keep
-// numbers that a corrected report no longer has. [Cause] has the reasons;
-// datacitetest/deployed-usage.md has the rules with their evidence. [Repair] sends what makes
-// records show what was counted.
+// numbers that a corrected report no longer has. [Cause] has the reasons, and
+// datacitetest/deployed-usage.md the rules with their evidence. Compare does not predict what
+// the service makes of a null among the instances of a dataset, of a metric in capitals that
+// replaces a number, of a header without created or begin-date, and of a damaged subset.
+// [Repair] makes records show what was counted.
 package shown
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -35,8 +36,8 @@ type Options struct {
 	Now    time.Time // for the age of reports; zero means the present
 
 	// CreatedBy compares the reports of this creator, instead of those that the account
-	// sent. What the records show of other creators' reports is then Unreported, and so is
-	// what Left is otherwise: which of them it is cannot be told.
+	// sent. Numbers from other creators' reports, and numbers left over from earlier
+	// versions, then both have the cause Unreported.
 	CreatedBy string
 
 	// Month compares one month, such as "2026-10", and reads only its reports. "" means all.
@@ -106,7 +107,7 @@ type Total struct {
 func Compare(ctx context.Context, r *reports.Client, d *dois.Client, account string, opts *Options) iter.Seq2[*Difference, error] {
 	return func(yield func(*Difference, error) bool) {
 		c := &comparison{
-			reports: r, dois: d, account: account, yield: yield,
+			reports: r, dois: d, account: account,
 			progress: Progress{AllReports: -1, AllRecords: -1}, skipped: map[string]bool{}, totalled: map[string]*Month{}, of: map[string][]string{},
 		}
 		if opts != nil {
@@ -117,9 +118,14 @@ func Compare(ctx context.Context, r *reports.Client, d *dois.Client, account str
 			return
 		}
 		c.sorter = extsort.Sorter{Memory: sortMemory, Dir: c.opts.TempDir}
-		err := c.run(ctx)
-		if err = errors.Join(err, c.sorter.Close()); err != nil && !errors.Is(err, errStopped) {
-			yield(nil, err)
+		defer c.sorter.Close() // the temporary file is of no further use
+		for d, err := range c.differences(ctx) {
+			if !yield(d, err) || err != nil {
+				return
+			}
+		}
+		if c.opts.Months != nil {
+			c.opts.Months(c.totals())
 		}
 	}
 }
@@ -129,22 +135,16 @@ const (
 	defaultLag = 48 * time.Hour
 )
 
-// errStopped means that the caller has left the loop.
-var errStopped = errors.New("stopped")
-
 type comparison struct {
 	reports *reports.Client
 	dois    *dois.Client
 	account string
 	opts    Options
-	yield   func(*Difference, error) bool
 
 	stored   []stored            // by the number in entries
 	of       map[string][]string // ids of the reports of a month
 	skipped  map[string]bool     // months of reports that were left out
 	sorter   extsort.Sorter      // entries and records by DOI
-	held     []*holding          // in order, not compared yet
-	crowded  crowd               // to which the last one belonged
 	totalled map[string]*Month   // by month
 	progress Progress
 }
@@ -178,20 +178,36 @@ func (c *comparison) check() error {
 	return nil
 }
 
-func (c *comparison) run(ctx context.Context) error {
-	if err := c.readReports(ctx); err != nil {
-		return err
+// differences reads everything, and yields the differences that are looked for.
+func (c *comparison) differences(ctx context.Context) iter.Seq2[*Difference, error] {
+	return func(yield func(*Difference, error) bool) {
+		err := c.readReports(ctx)
+		if err == nil {
+			err = c.listRecords(ctx)
+		}
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		for h, err := range c.holdings(ctx) {
+			var all []*Difference
+			if err == nil {
+				all, err = c.judge(ctx, h)
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for _, d := range all {
+				c.progress.Differences++
+				c.told(0)
+				if !yield(d, nil) {
+					return
+				}
+			}
+		}
+		c.told(0)
 	}
-	if err := c.listRecords(ctx); err != nil {
-		return err
-	}
-	if err := c.compare(ctx); err != nil {
-		return err
-	}
-	if c.opts.Months != nil {
-		c.opts.Months(c.totals())
-	}
-	return nil
 }
 
 // told calls Progress after each thousandth entry, and if n is 0.

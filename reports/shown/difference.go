@@ -2,8 +2,9 @@ package shown
 
 import (
 	"fmt"
-	"slices"
 	"strings"
+
+	"github.com/datacite-go/datacite-go/internal/display"
 )
 
 // A Metric is a number that DOI records show by month.
@@ -15,7 +16,7 @@ const (
 	Downloads Metric = "downloads" // unique-dataset-requests, regular
 )
 
-var metrics = [...]Metric{Views, Downloads}
+var metrics = [...]Metric{display.Views: Views, display.Downloads: Downloads}
 
 // A Difference is a number of a DOI record that is not the reported one.
 type Difference struct {
@@ -23,7 +24,7 @@ type Difference struct {
 	Month    string // such as "2026-10"
 	Metric   Metric
 	Reported int64    // by the latest report that has the number, not a 0 that takes back another report's; for NotUnique, the total
-	Expected []int64  // by the service's rules for the reports that are stored now; several values if its order of work decides
+	Expected []int64  // by the service's rules for the reports that are stored now; several values if its order of work decides; of more than 64, the least and the greatest
 	Shown    int64    // by the record; 0 without one
 	Cause    Cause    // why Shown differs from Reported
 	Detail   string   // the place in the report that causes it, or what else is known; "" if nothing is
@@ -45,7 +46,8 @@ func (d *Difference) String() string {
 // A Cause is the reason why a record does not show the reported number.
 type Cause string
 
-// The causes.
+// The causes. Those of a report alone are also the codes of findings, by which Submit and
+// [reports.Report.Findings] warn before.
 const (
 	NotProcessed     Cause = "not-processed"      // the report is younger than Options.Lag
 	Lost             Cause = "lost"               // the report is older, and its count is not shown
@@ -96,10 +98,9 @@ var sentences = []struct {
 }
 
 // AllCauses returns all causes.
-func AllCauses() []Cause {
-	all := make([]Cause, len(sentences))
-	for i, s := range sentences {
-		all[i] = s.cause
+func AllCauses() (all []Cause) {
+	for _, s := range sentences {
+		all = append(all, s.cause)
 	}
 	return all
 }
@@ -107,22 +108,10 @@ func AllCauses() []Cause {
 // Sentence describes the cause, such as "several reports have this count, and the
 // service adds them up".
 func (c Cause) Sentence() string {
-	i := slices.IndexFunc(sentences, func(s struct {
-		cause Cause
-		text  string
-	}) bool {
-		return s.cause == c
-	})
-	if i < 0 {
-		return string(c)
+	for _, s := range sentences {
+		if s.cause == c {
+			return s.text
+		}
 	}
-	return sentences[i].text
-}
-
-// hiding are the causes that a finding of a report names by its code, the most important first:
-// those by which a whole dataset is not shown precede those about single counts, which have no
-// effect then.
-var hiding = []Cause{
-	LaterIdentifier, Spelling, Characters, OtherDOI, TooManyInstances, NotUnique,
-	LaterPerformance, NoCount, SeveralCounts, TooLarge,
+	return string(c)
 }

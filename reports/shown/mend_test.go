@@ -273,8 +273,8 @@ func TestRepairRefuses(t *testing.T) {
 		"a name without a report":     {[]stage{october(1, a)}, []reports.Dataset{a}, "Renamed", nil, `is "Renamed", which is neither the creator nor the id of another report`},
 		"its own name":                {[]stage{october(1, a)}, []reports.Dataset{a}, "Repository", nil, "neither the creator nor the id of another report"},
 		"a fault of the datasets":     {nil, []reports.Dataset{a, dataset("nothing", views(-1))}, "", nil, "report-datasets[1].performance[0].instance[0].count"},
-		"counts that cannot be":       {nil, []reports.Dataset{dataset("10.5072/a", views(1), downloads(2))}, "", nil, "cannot be"},
-		"a zero that cannot be":       {[]stage{october(1, a)}, []reports.Dataset{dataset("10.5072/a", downloads(2))}, "", nil, "cannot be"},
+		"inconsistent counts":         {nil, []reports.Dataset{dataset("10.5072/a", views(1), downloads(2))}, "", nil, "are inconsistent"},
+		"an inconsistent zero":        {[]stage{october(1, a)}, []reports.Dataset{dataset("10.5072/a", downloads(2))}, "", nil, "are inconsistent"},
 		"a dataset twice":             {nil, []reports.Dataset{a, a}, "", nil, "report-datasets[1]"},
 		"datasets that break off":     {nil, nil, "", broken, ""},
 	} {

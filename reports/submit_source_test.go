@@ -237,7 +237,7 @@ func TestMergingRefuses(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			srv := server(t)
 			source := spelled(tt.edit, "10.5072/a", "10.5072/b", "10.5072/B", "10.5072/b", "10.5072/c", "10.5072/a")
-			_, err := srv.Reports().Submit(t.Context(), header("Example", time.October), source, &reports.SubmitOptions{MergeRepeats: true, AllowImpossible: true})
+			_, err := srv.Reports().Submit(t.Context(), header("Example", time.October), source, &reports.SubmitOptions{MergeRepeats: true, AllowInconsistent: true})
 			_, ok := errors.AsType[*datacite.ValidationError](err)
 			require.True(t, ok, "%v", err)
 			require.ErrorIs(t, err, datacite.ErrInvalid)

@@ -8,10 +8,10 @@ import (
 // bounded has the metrics, each one before those that bound it.
 var bounded = []MetricType{UniqueDatasetRequests, TotalDatasetRequests, UniqueDatasetInvestigations, TotalDatasetInvestigations}
 
-// impossible calls report for counts of a month that cannot be: for one access method,
+// inconsistent calls report for inconsistent counts of a month: for one access method,
 // more unique than total ones, or more requests than investigations. A metric that is
 // not there bounds nothing.
-func impossible(instances []Instance, report func(reason string)) {
+func inconsistent(instances []Instance, report func(reason string)) {
 	type sum struct {
 		count int64
 		there bool
@@ -29,25 +29,25 @@ func impossible(instances []Instance, report func(reason string)) {
 		for _, pair := range [...][2]int{{0, 1}, {2, 3}, {0, 2}, {1, 3}} {
 			less, more := s[pair[0]], s[pair[1]]
 			if less.there && more.there && less.count > more.count {
-				report(fmt.Sprintf("cannot be: %s (%s) is %d, more than %s, which is %d",
+				report(fmt.Sprintf("are inconsistent: %s (%s) is %d, more than %s, which is %d",
 					bounded[pair[0]], accessMethods[access], less.count, bounded[pair[1]], more.count))
 			}
 		}
 	}
 }
 
-// impossible looks at the counts of a dataset and a month.
-func (v *validator) impossible(d *Dataset, instances []Instance) {
+// inconsistent looks at the counts of a dataset and a month.
+func (v *validator) inconsistent(d *Dataset, instances []Instance) {
 	report := v.fault
 	switch {
-	case v.possible:
+	case v.strict:
 	case v.warn != nil:
 		report = v.warning
 	default:
 		return
 	}
 	v.place.instance = -1
-	impossible(instances, func(reason string) {
+	inconsistent(instances, func(reason string) {
 		var name string
 		if len(d.DatasetID) > 0 {
 			name = d.DatasetID[0].Value

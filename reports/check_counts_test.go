@@ -11,9 +11,9 @@ import (
 	"github.com/datacite-go/datacite-go/reports"
 )
 
-// TestImpossibleCountsDoNotPass: the service stores them, and shows them. Group and
+// TestInconsistentCountsDoNotPass: the service stores them, and shows them. Group and
 // Submit name the dataset and the numbers.
-func TestImpossibleCountsDoNotPass(t *testing.T) {
+func TestInconsistentCountsDoNotPass(t *testing.T) {
 	type counts map[reports.MetricType]int64
 	const (
 		totalInvestigations  = reports.TotalDatasetInvestigations
@@ -27,10 +27,10 @@ func TestImpossibleCountsDoNotPass(t *testing.T) {
 		want             string // of the reason; "" if all is well
 	}{
 		{"all alike", counts{totalInvestigations: 3, uniqueInvestigations: 3, totalRequests: 3, uniqueRequests: 3}, nil, ""},
-		{"more unique than total", counts{totalInvestigations: 3, uniqueInvestigations: 4}, nil, "cannot be: unique-dataset-investigations (regular) is 4, more than total-dataset-investigations, which is 3"},
-		{"more unique than total requests", nil, counts{totalRequests: 3, uniqueRequests: 4}, "cannot be: unique-dataset-requests (machine) is 4, more than total-dataset-requests, which is 3"},
-		{"more requests than investigations", counts{totalInvestigations: 3, totalRequests: 5}, nil, "cannot be: total-dataset-requests (regular) is 5, more than total-dataset-investigations, which is 3"},
-		{"in sessions, too", counts{uniqueInvestigations: 3, uniqueRequests: 5}, nil, "cannot be: unique-dataset-requests (regular) is 5, more than unique-dataset-investigations, which is 3"},
+		{"more unique than total", counts{totalInvestigations: 3, uniqueInvestigations: 4}, nil, "are inconsistent: unique-dataset-investigations (regular) is 4, more than total-dataset-investigations, which is 3"},
+		{"more unique than total requests", nil, counts{totalRequests: 3, uniqueRequests: 4}, "are inconsistent: unique-dataset-requests (machine) is 4, more than total-dataset-requests, which is 3"},
+		{"more requests than investigations", counts{totalInvestigations: 3, totalRequests: 5}, nil, "are inconsistent: total-dataset-requests (regular) is 5, more than total-dataset-investigations, which is 3"},
+		{"in sessions, too", counts{uniqueInvestigations: 3, uniqueRequests: 5}, nil, "are inconsistent: unique-dataset-requests (regular) is 5, more than unique-dataset-investigations, which is 3"},
 		{"each access method by itself", counts{totalInvestigations: 3}, counts{uniqueInvestigations: 5}, ""},
 		{"a metric that is not there bounds nothing", counts{uniqueRequests: 5}, nil, ""},
 	} {
@@ -79,11 +79,11 @@ func TestImpossibleCountsDoNotPass(t *testing.T) {
 			assert.Zero(t, n)
 			assert.Equal(t, map[string]int{"10.5072/a": 1}, left)
 
-			n, err = group(&reports.GroupOptions{AllowImpossible: true})
+			n, err = group(&reports.GroupOptions{AllowInconsistent: true})
 			require.NoError(t, err)
 			assert.Equal(t, 1, n)
 			var findings []datacite.Finding
-			require.NoError(t, submit(&reports.SubmitOptions{AllowImpossible: true, Warn: func(f datacite.Finding) { findings = append(findings, f) }}))
+			require.NoError(t, submit(&reports.SubmitOptions{AllowInconsistent: true, Warn: func(f datacite.Finding) { findings = append(findings, f) }}))
 			assert.Contains(t, findings, datacite.Finding{Path: "report-datasets[0].performance[0].instance", Code: "inconsistent", Reason: `of "10.5072/a" ` + tt.want, Warning: true})
 		})
 	}
@@ -95,7 +95,7 @@ func TestMoreByCountriesThanInAllDoesNotPass(t *testing.T) {
 	dataset.Performance[0].Instance[0].CountryCounts = reports.CountryCounts{{Country: "de", Count: 2}, {Country: "fr", Count: 2}}
 	srv := server(t)
 	_, err := srv.Reports().Submit(t.Context(), header("Example", time.October), reports.Source([]reports.Dataset{dataset}), nil)
-	assert.ErrorContains(t, err, "report-datasets[0].performance[0].instance[0].country-counts: cannot be: they add up to 4, and the count is 3")
-	_, err = srv.Reports().Submit(t.Context(), header("Example", time.October), reports.Source([]reports.Dataset{dataset}), &reports.SubmitOptions{AllowImpossible: true})
+	assert.ErrorContains(t, err, "report-datasets[0].performance[0].instance[0].country-counts: are inconsistent: they add up to 4, and the count is 3")
+	_, err = srv.Reports().Submit(t.Context(), header("Example", time.October), reports.Source([]reports.Dataset{dataset}), &reports.SubmitOptions{AllowInconsistent: true})
 	assert.NoError(t, err)
 }

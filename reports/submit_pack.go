@@ -17,7 +17,7 @@ import (
 
 // build reads src to its end and packs what may be sent into the temporary file.
 func (s *submission) build(ctx context.Context, src iter.Seq2[Dataset, error]) error {
-	c := &checker{validator: validator{most: maxFaults, warn: s.options.Warn, possible: !s.options.AllowImpossible}, leaveOut: s.options.LeaveOut}
+	c := &checker{validator: validator{most: maxFaults, warn: s.options.Warn, strict: !s.options.AllowInconsistent}, leaveOut: s.options.LeaveOut}
 	c.header(&s.header)
 	if err := c.err(); err != nil {
 		return err

@@ -69,7 +69,7 @@ func newHistory(t *testing.T, tell func(h *history)) {
 			}
 			return h.fault(r)
 		}})
-		h.c, h.opts = h.srv.Reports(), reports.SubmitOptions{LockDir: dir, AllowImpossible: true, Warn: h.warn}
+		h.c, h.opts = h.srv.Reports(), reports.SubmitOptions{LockDir: dir, AllowInconsistent: true, Warn: h.warn}
 		tell(h)
 	})
 }
@@ -352,7 +352,7 @@ func TestCorrectionsUnderRandomFaults(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				tr := newTrial(t, seed, dir, []datacitetest.Behaviour{datacitetest.Deployed})
 				h := &history{t: t, srv: tr.srv, c: tr.client, opts: tr.opts, late: tr.late}
-				h.opts.Warn, h.opts.AllowImpossible = h.warn, true
+				h.opts.Warn, h.opts.AllowInconsistent = h.warn, true
 				h.random(tr, outcomes)
 			})
 		}) {

@@ -55,8 +55,8 @@ type GroupOptions struct {
 	// access method and country. Without it the later one is a fault.
 	MergeRepeats bool
 
-	// AllowImpossible lets counts pass that cannot be, as SubmitOptions.AllowImpossible.
-	AllowImpossible bool
+	// AllowInconsistent accepts inconsistent counts, as SubmitOptions.AllowInconsistent does.
+	AllowInconsistent bool
 
 	// LeaveOut is called for each dataset that is left out because rows of it have
 	// faults, with its DOI ("" for a row without one) and the first 100 faults. The
@@ -286,12 +286,12 @@ func (g *grouping) finish(current *group, yield func(Dataset, error) bool) bool 
 	d := current.dataset()
 	if g.Warn != nil {
 		v := validator{warn: func(f datacite.Finding) { f.Path = current.doi; g.Warn(f) }}
-		v.shown(&d)
+		v.displayed(&d)
 	}
-	if !g.AllowImpossible {
+	if !g.AllowInconsistent {
 		for _, month := range d.Performance {
-			impossible(month.Instance, func(reason string) {
-				current.fault(datacite.Finding{Path: current.doi + ", " + string(month.Period.BeginDate), Code: "vocabulary", Reason: reason})
+			inconsistent(month.Instance, func(reason string) {
+				current.fault(datacite.Finding{Path: current.doi + ", " + string(month.Period.BeginDate), Code: "inconsistent", Reason: reason})
 			})
 		}
 	}

@@ -2,9 +2,8 @@ package reports
 
 import (
 	"bufio"
-	"bytes"
 	"compress/gzip"
-	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/display"
 	"github.com/datacite-go/datacite-go/internal/runlock"
 )
 
@@ -50,7 +50,7 @@ type past struct {
 func (s *submission) recall(d delivery) {
 	p := &s.past
 	p.recalled = true
-	err := s.readNotes(func(n *number, _ bool) error { return new(Dataset).UnmarshalJSON(n.about) })
+	err := s.readNotes(func(n *number) error { return new(Dataset).UnmarshalJSON(n.About) })
 	p.noted = err == nil
 	absent := d.seen.first == 0 && !d.seen.foreign && d.seen.state == 0
 	switch {
@@ -60,10 +60,9 @@ func (s *submission) recall(d delivery) {
 		!absent && !s.left(d):
 		p.unknown = true
 		s.warn(datacite.Finding{
-			Path:    "report-datasets",
-			Code:    "left",
-			Reason:  "follow earlier versions that are not known from SubmitOptions.LockDir; records may continue to show numbers that only those had",
-			Warning: true,
+			Path:   "report-datasets",
+			Reason: "follow earlier versions that are not known from SubmitOptions.LockDir; records may continue to show numbers that only those had",
+			Code:   display.Left, Warning: true,
 		})
 	}
 }
@@ -91,23 +90,24 @@ func (p *past) tell(lock *runlock.Lock) error {
 // replace. It warns of those that stay, and returns how many need a zero.
 func (s *submission) takeNotes(c *comparison) (zeros int, err error) {
 	s.past.noted, s.staying = true, 0
-	err = s.writeNotes(func(note func(*number, bool) error) error {
+	err = s.writeNotes(func(note func(*number) error) error {
 		for n, err := range c.numbers() {
-			replaced := slices.Contains(n.reports, inPlan)
-			switch {
-			case err != nil:
+			if err != nil {
 				return err
-			case replaced && len(n.reports) == 1:
+			}
+			n.Replaced = slices.Contains(n.In, inPlan)
+			switch {
+			case n.Replaced && len(n.In) == 1:
 				continue
-			case replaced:
-			case s.getsZero(&n):
-				replaced = true
+			case n.Replaced:
+			case s.getsZero(n):
+				n.Replaced = true
 				zeros++
 			default:
 				s.keeps(n)
 			}
-			n.reports = []int{inEarlier}
-			if err := note(&n, replaced); err != nil {
+			n.In = []int{inEarlier}
+			if err := note(n); err != nil {
 				return err
 			}
 		}
@@ -132,25 +132,24 @@ func (s *submission) completed() {
 		}
 		return
 	}
-	_ = s.writeNotes(func(note func(*number, bool) error) error {
-		return s.readNotes(func(n *number, replaced bool) error {
-			if replaced {
+	_ = s.writeNotes(func(note func(*number) error) error {
+		return s.readNotes(func(n *number) error {
+			if n.Replaced {
 				return nil
 			}
-			return note(n, false)
+			return note(n)
 		})
 	})
 }
 
-// Notes are gzip of a line and of entries: a byte that is 1 if the plan replaces the number,
-// the length of the number, and the number. Gzip's checksum shows damage.
+// Notes are gzip of a line and of numbers as JSON. Gzip's checksum shows damage.
 
 // firstLine is what notes of the report begin with. An operator may have deleted an earlier
 // report, and numbers of one id cannot be replaced under another.
-func (s *submission) firstLine() string { return "datacite-go notes 1 " + s.id + "\n" }
+func (s *submission) firstLine() string { return "datacite-go notes 2 " + s.id + "\n" }
 
-// writeNotes replaces the notes by the numbers with which entries calls its parameter.
-func (s *submission) writeNotes(entries func(note func(n *number, replaced bool) error) error) error {
+// writeNotes replaces the notes by the numbers with which each calls its parameter.
+func (s *submission) writeNotes(each func(note func(n *number) error) error) error {
 	return s.lock.SetNotes(func(w io.Writer) error {
 		buffered := bufio.NewWriterSize(w, 64<<10)
 		packed, err := gzip.NewWriterLevel(buffered, gzip.BestSpeed)
@@ -160,19 +159,8 @@ func (s *submission) writeNotes(entries func(note func(n *number, replaced bool)
 		if _, err := io.WriteString(packed, s.firstLine()); err != nil {
 			return err
 		}
-		var head, text []byte
-		err = entries(func(n *number, replaced bool) error {
-			text = n.append(text[:0])
-			if head = append(head[:0], 0); replaced {
-				head[0] = 1
-			}
-			if _, err := packed.Write(binary.AppendUvarint(head, uint64(len(text)))); err != nil {
-				return err
-			}
-			_, err := packed.Write(text)
-			return err
-		})
-		if err != nil {
+		lines := json.NewEncoder(packed)
+		if err := each(func(n *number) error { return lines.Encode(n) }); err != nil {
 			return err
 		}
 		if err := packed.Close(); err != nil {
@@ -185,9 +173,9 @@ func (s *submission) writeNotes(entries func(note func(n *number, replaced bool)
 // errNotes: the notes are damaged, or those of another report.
 var errNotes = errors.New("reports: notes of earlier versions are damaged")
 
-// readNotes calls f for each number of the notes, which is valid during the call. The error
-// matches fs.ErrNotExist if there are no notes.
-func (s *submission) readNotes(f func(n *number, replaced bool) error) error {
+// readNotes calls f for each number of the notes. The error matches fs.ErrNotExist if there are
+// no notes.
+func (s *submission) readNotes(f func(n *number) error) error {
 	file, err := s.lock.Notes()
 	if err != nil {
 		return err
@@ -201,25 +189,16 @@ func (s *submission) readNotes(f func(n *number, replaced bool) error) error {
 	if line, err := r.ReadSlice('\n'); err != nil || string(line) != s.firstLine() {
 		return errNotes
 	}
-	var text bytes.Buffer
+	lines := json.NewDecoder(r)
 	for {
-		replaced, err := r.ReadByte()
-		if errors.Is(err, io.EOF) {
+		var n number
+		switch err := lines.Decode(&n); {
+		case err == io.EOF: // and the checksum is right
 			return nil
-		}
-		length, wrong := binary.ReadUvarint(r)
-		if err != nil || wrong != nil || length > maxMemory {
+		case err != nil || n.Name == "" || !slices.Equal(n.In, []int{inEarlier}):
 			return errNotes
 		}
-		text.Reset()
-		if _, err := io.CopyN(&text, r, int64(length)); err != nil {
-			return errNotes
-		}
-		n, err := parseNumber(text.Bytes())
-		if err != nil {
-			return errNotes
-		}
-		if err := f(&n, replaced == 1); err != nil {
+		if err := f(&n); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,122 @@
+package display
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// Resolve returns the DOI that the service reads in an identifier, and the DOI of the record
+// that displays its counts. Both are in lower case, unusual characters of the first are
+// percent-encoded, and they are "" if there is none (rules 13 to 15).
+func Resolve(id string) (name, record string) {
+	rest, address := strings.CutPrefix(id, "https://")
+	if !address {
+		rest, address = strings.CutPrefix(id, "http://")
+	}
+	if address {
+		rest = strings.TrimPrefix(rest, "dx.")
+		if len(rest) < 8 || rest[:3] != "doi" || rest[4:8] != "org/" { // the service accepts any byte as the dot
+			return "", ""
+		}
+		rest = rest[8:]
+	}
+	rest = strings.TrimPrefix(rest, "doi:")
+	if !readable(rest) || strings.Contains(rest, "\n") {
+		return "", ""
+	}
+	name = strings.ToLower(strings.ReplaceAll(rest, "\u200b", ""))
+	end := 0
+	for end < len(name) && plain[name[end]] {
+		end++
+	}
+	if end == len(name) {
+		return name, name
+	}
+	record = name[:end]
+	if c := name[end]; c != '#' && c != '?' || strings.HasSuffix(record, "/") && strings.Count(record, "/") == 1 {
+		record = ""
+	}
+	return percentEncoded(name), record
+}
+
+// AsWritten reports whether an identifier is a bare DOI whose record displays its counts, as
+// most are. It is faster than Resolve.
+func AsWritten(id string) bool {
+	if !readable(id) {
+		return false
+	}
+	for i := range len(id) {
+		if !plain[id[i]] {
+			return false
+		}
+	}
+	return true
+}
+
+// readable reports whether a text begins with "10.", four or five digits, a slash, and more
+// text.
+func readable(text string) bool {
+	digits, ok := strings.CutPrefix(text, "10.")
+	at := strings.IndexFunc(digits, func(r rune) bool { return r < '0' || r > '9' })
+	return ok && (at == 4 || at == 5) && digits[at] == '/' && len(digits) > at+1
+}
+
+// plain are the characters of a DOI that the service does not percent-encode.
+var plain = func() (plain [256]bool) {
+	for _, c := range "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~!$&'()*+,;=:@/" {
+		plain[c] = true
+	}
+	return plain
+}()
+
+func percentEncoded(name string) string {
+	var b strings.Builder
+	for i := range len(name) {
+		if c := name[i]; plain[c] || c == '#' || c == '?' {
+			b.WriteByte(c)
+		} else {
+			fmt.Fprintf(&b, "%%%02x", c)
+		}
+	}
+	return b.String()
+}
+
+// indexed is how many characters of a DOI are in the unique index of events: 191 with
+// https://doi.org/ before it.
+const indexed = 191 - len("https://doi.org/")
+
+// IndexedName is what the unique index of events has of a DOI: of several that are alike there,
+// the service keeps the counts of only one (rule 24). Whole is true if that is all of the DOI,
+// so that no other one is alike.
+func IndexedName(name string) (begin string, whole bool) {
+	begin = name[:min(len(name), indexed)]
+	return begin, len(name) < indexed
+}
+
+var day = regexp.MustCompile(`^([0-9]{4})-([0-9]{1,2})-[0-9]{1,2}`)
+
+// Month is the month under which the counts of a report are displayed, such as "2026-10": that
+// of its begin date in UTC (rule 5). It is "" if that is no date.
+func Month(begin string) string {
+	for _, layout := range []string{"2006-1-2T15:04:05Z07:00", "2006-1-2"} {
+		if t, err := time.Parse(layout, begin); err == nil {
+			return t.UTC().Format("2006-01")
+		}
+		begin = day.FindString(begin)
+	}
+	return ""
+}
+
+// WrittenMonth is the month that a date names, whatever its time zone.
+func WrittenMonth(date string) string {
+	parts := day.FindStringSubmatch(date)
+	switch {
+	case parts == nil:
+		return date[:min(len(date), len("2006-01"))]
+	case len(parts[2]) == 1:
+		return parts[1] + "-0" + parts[2]
+	}
+	return parts[1] + "-" + parts[2]
+}

@@ -1,0 +1,183 @@
+package shown
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"strings"
+
+	"github.com/datacite-go/datacite-go/doi"
+	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/internal/display"
+)
+
+// A holding has what was reported for one DOI, and its listed record.
+type holding struct {
+	doi     string
+	listed  *record          // nil if it is in no list
+	entries []placed         // by month, report and name
+	events  []*display.Event // of its record: what the rules make of the reports
+}
+
+// A placed entry is that of a report in a month of a DOI.
+type placed struct {
+	month  string
+	report int
+	entry
+}
+
+// read adds a line. Lines come sorted.
+func (h *holding) read(l *line) error {
+	if l.report < 0 {
+		h.listed = &record{}
+		return json.Unmarshal(l.data, h.listed)
+	}
+	e := placed{month: l.month, report: l.report}
+	if err := json.Unmarshal(l.data, &e.entry); err != nil {
+		return err
+	}
+	e.Name = l.name
+	if e.Month = l.month; !e.Away {
+		e.DOI = l.doi
+	}
+	h.entries = append(h.entries, e)
+	return nil
+}
+
+// Holdings are compared when there are so many, so that unlisted ones are looked up together;
+// those that are alike to the index of events wait for each other.
+const (
+	holdings     = 100
+	mostHoldings = 1000
+)
+
+// holdings goes through the sorted lines, DOI by DOI.
+func (c *comparison) holdings(ctx context.Context) iter.Seq2[*holding, error] {
+	return func(yield func(*holding, error) bool) {
+		var held []*holding
+		release := func() bool {
+			if err := c.findUnlisted(ctx, held); err != nil {
+				yield(nil, err)
+				return false
+			}
+			for len(held) > 0 {
+				n := 1
+				for n < len(held) && alike(held[0], held[n].doi) {
+					n++
+				}
+				predict(held[:n])
+				for _, h := range held[:n] {
+					if !yield(h, nil) {
+						return false
+					}
+				}
+				held = held[n:]
+			}
+			return true
+		}
+		for sorted, err := range c.sorter.Keys() {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			l := readLine(sorted)
+			if l.report >= 0 && c.stored[l.report].dead {
+				continue
+			}
+			last := len(held) - 1
+			if last < 0 || held[last].doi != l.doi {
+				if len(held) >= mostHoldings || len(held) >= holdings && !alike(held[last], l.doi) {
+					if !release() {
+						return
+					}
+				}
+				held = append(held, &holding{doi: l.doi})
+				last = len(held) - 1
+			}
+			if err := held[last].read(&l); err != nil {
+				yield(nil, err)
+				return
+			}
+		}
+		release()
+	}
+}
+
+// alike reports whether a DOI is alike to that of a holding in the index of events.
+func alike(h *holding, name string) bool {
+	begin, whole := display.IndexedName(h.doi)
+	return !whole && strings.HasPrefix(name, begin)
+}
+
+// predict asks the rules what the records of alike DOIs display of the reports. What the lists
+// show beyond that is of earlier versions, or of other reports, which have places in the index
+// of events, too.
+func predict(group []*holding) {
+	var d display.Display
+	fill(&d, group)
+	if len(group) > 1 {
+		known := d.Events()
+		d = display.Display{}
+		for _, h := range group {
+			for m, metric := range metrics {
+				left := len(h.listed.series(metric))
+				for _, e := range known {
+					if e.DOI == h.doi && e.Metric == display.Metric(m) {
+						left--
+					}
+				}
+				if left > 0 {
+					d.Claim(h.doi, display.Metric(m))
+				}
+			}
+		}
+		fill(&d, group)
+	}
+	for _, e := range d.Events() {
+		for _, h := range group {
+			if h.doi == e.DOI {
+				h.events = append(h.events, e)
+			}
+		}
+	}
+}
+
+// fill stores the reports that have entries of a group.
+func fill(d *display.Display, group []*holding) {
+	readings := map[int][]display.Reading{}
+	for _, h := range group {
+		for i := range h.entries {
+			if e := &h.entries[i]; !e.Away {
+				readings[e.report] = append(readings[e.report], e.Reading)
+			}
+		}
+	}
+	for report, read := range readings {
+		d.Store(report, read)
+	}
+}
+
+// findUnlisted lists the records that are not among those of the account.
+func (c *comparison) findUnlisted(ctx context.Context, held []*holding) error {
+	const most = 8 << 10 // bytes of names in an address
+	of, names, size := map[string]*holding{}, []string(nil), 0
+	for _, h := range held {
+		if _, err := doi.Parse(h.doi); err != nil || h.listed != nil || strings.Contains(h.doi, ",") || size+len(h.doi) > most {
+			continue
+		}
+		of[h.doi], names, size = h, append(names, h.doi), size+len(h.doi)
+	}
+	if len(names) < 2 {
+		return nil
+	}
+	found, err := c.dois.List(ctx, &dois.ListOptions{IDs: names, Detail: true, Fields: fields})
+	if err != nil {
+		return err
+	}
+	for i := range found.Records {
+		if h := of[doi.Key(found.Records[i].DOI)]; h != nil {
+			h.listed = c.recordOf(&found.Records[i])
+		}
+	}
+	return nil
+}
