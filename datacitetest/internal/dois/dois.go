@@ -108,7 +108,7 @@ func (s *Service) showDOI(q *wire.Request, name, f string) (wire.Reply, error) {
 	case "":
 		return wire.Reply{}, errType
 	}
-	return formatted(f, []*record.Record{rec}, false)
+	return formatted(f, []*record.Record{rec}, false, params)
 }
 
 const kernelType = "application/vnd.datacite.datacite+xml"

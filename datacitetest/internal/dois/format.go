@@ -73,10 +73,13 @@ func linked(q *wire.Request, path string) (f, rest string) {
 }
 
 // formatted is the response in a format: one record, or a list.
-func formatted(f string, records []*record.Record, list bool) (wire.Reply, error) {
+func formatted(f string, records []*record.Record, list bool, p wire.Params) (wire.Reply, error) {
 	w := record.Writers[f]
-	if w == nil {
+	switch {
+	case w == nil:
 		return wire.Reply{}, errType
+	case f == "citation" && (!p.Is("style", "apa") || !p.Is("locale", "en-US")):
+		return wire.Reply{}, wire.CitationStyle.Refusal(p["style"] + " " + p["locale"])
 	}
 	body, err := w(records, list)
 	if err != nil {
@@ -98,5 +101,9 @@ func (s *Service) ShowAtRoot(q *wire.Request, path string) (wire.Reply, error) {
 	if record.Writers[f] == nil {
 		return wire.Reply{Status: http.StatusSeeOther, ContentType: "text/html; charset=utf-8", Header: map[string]string{"Location": rec.URL}}, nil
 	}
-	return formatted(f, []*record.Record{rec}, false)
+	p, err := wire.URLParams(q.URL.RawQuery)
+	if err != nil {
+		return wire.Reply{}, err
+	}
+	return formatted(f, []*record.Record{rec}, false, p)
 }

@@ -47,7 +47,7 @@ func (s *Service) listDOIs(q *wire.Request, f string, scope wire.Params) (wire.R
 		return wire.Reply{}, err
 	}
 	if f != "json" {
-		return formatted(f, l.records(), true)
+		return formatted(f, l.records(), true, p)
 	}
 	addFacets(l.meta, p, found, s.Now())
 	return s.reply(q, l, p, s.listView(p))
