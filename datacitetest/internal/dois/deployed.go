@@ -14,16 +14,14 @@ import (
 // One DOI in the deployed service: lupo app/controllers/datacite_dois_controller.rb.
 
 // serveOne serves a request about a DOI, in a format.
-func (s *Service) serveOne(q *wire.Request, w names.Target, f string) (wire.Reply, error) {
-	switch {
-	case w.Doi == "", w.Part != "":
-		return wire.Reply{}, store.ErrNoRecord
-	case q.Verb == http.MethodGet:
-		return s.showDOI(q, w.Doi, f)
-	case q.Verb == http.MethodPut, q.Verb == http.MethodPatch:
-		return s.writeDeployed(q, w.Doi)
-	case q.Verb == http.MethodDelete:
-		return s.deleteDeployed(q, w.Doi)
+func (s *Service) serveOne(q *wire.Request, name, f string) (wire.Reply, error) {
+	switch q.Verb {
+	case http.MethodGet:
+		return s.showDOI(q, name, f)
+	case http.MethodPut, http.MethodPatch:
+		return s.writeDeployed(q, name)
+	case http.MethodDelete:
+		return s.deleteDeployed(q, name)
 	}
 	return wire.Reply{}, store.ErrNoRecord
 }
@@ -155,7 +153,7 @@ func (s *Service) nameSent(sent record.Sent) (string, error) {
 		return names.Lower(given), nil
 	}
 	for {
-		name, ok := names.MintUnder(prefix, 0)
+		name, ok := names.MintUnder(prefix)
 		if name = names.Lower(name); !ok {
 			return "", errNoPrefix
 		} else if s.Find(name) == nil {

@@ -38,7 +38,7 @@ func (s *Service) Serve(q *wire.Request, path string) (wire.Reply, error) {
 	case path != "" && !ok:
 		return wire.Reply{}, store.ErrNoRecord
 	case q.Verb == http.MethodGet && path == "":
-		return s.listDOIs(q, accepted(q), nil)
+		return s.listDOIs(q, accepted(q))
 	case q.Verb == http.MethodGet:
 		return s.showDOI(q, name, accepted(q))
 	case q.Verb == http.MethodPost && path == "":

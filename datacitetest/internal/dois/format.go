@@ -93,7 +93,11 @@ func formatted(f string, records []*record.Record, list bool, p wire.Params) (wi
 // response redirects to its URL (lupo app/controllers/index_controller.rb).
 func (s *Service) ShowAtRoot(q *wire.Request, path string) (wire.Reply, error) {
 	f, path := linked(q, path)
-	rec := s.Find(names.Route(q.Verb, "/dois"+path).Doi)
+	name, err := names.InAPI(strings.TrimPrefix(path, "/"))
+	if err != nil {
+		return wire.Reply{}, err
+	}
+	rec := s.Find(name)
 	if q.Verb != http.MethodGet || rec == nil || rec.State != record.Findable {
 		return wire.Reply{}, store.ErrNoRecord
 	}

@@ -2,7 +2,6 @@ package dois
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 
 	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
@@ -21,24 +20,17 @@ func (s *Service) resource(rec *record.Record, v record.View, p wire.Params, acc
 	return rec.Resource(v)
 }
 
-// include adds the related resources that the parameters request: clients, and the
-// media of a single record.
+// include adds the clients of records, if the parameters request them.
 func (s *Service) include(body object, p wire.Params, records []*record.Record, single bool) {
-	wanted := p["include"]
-	if !wire.Listed(wanted, "client", "media") {
+	if !wire.Listed(p["include"], "client") {
 		return
 	}
 	included, seen := []any{}, map[string]bool{}
 	for _, rec := range records {
 		id := strings.ToLower(rec.Client)
-		if wire.Listed(wanted, "client") && id != "" && !seen[id] {
+		if id != "" && !seen[id] {
 			seen[id] = true
 			included = append(included, s.client(rec, single))
-		}
-		if single && wire.Listed(wanted, "media") {
-			for _, m := range slices.Backward(rec.Media) {
-				included = append(included, medium(rec, m))
-			}
 		}
 	}
 	body["included"] = included

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"iter"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -407,22 +406,7 @@ func absent(v any) bool {
 	return false
 }
 
-// hyphened spells a name as "help-url", whether it is help_url, helpUrl, Help-URL
-// or "help url".
-func hyphened(name string) string {
-	name = wordEnd.ReplaceAllString(acronymEnd.ReplaceAllString(name, "$1-$2"), "$1-$2")
-	return strings.ToLower(betweenWords.ReplaceAllString(name, "-"))
-}
-
-var (
-	acronymEnd   = regexp.MustCompile(`([A-Z]+)([A-Z][a-z])`)
-	wordEnd      = regexp.MustCompile(`([a-z0-9])([A-Z])`)
-	betweenWords = regexp.MustCompile(`[-_\s]+`)
-)
-
 func underscored(name string) string { return strings.ReplaceAll(name, "-", "_") }
-
-func withHyphens(name string) string { return strings.ReplaceAll(name, "_", "-") }
 
 // sorted are the names of an object, so that responses are the same each time.
 func sorted(o object) iter.Seq[string] { return slices.Values(slices.Sorted(maps.Keys(o))) }

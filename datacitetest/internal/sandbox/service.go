@@ -18,7 +18,7 @@
 //
 // Limits: the syntax of URIs in metadata is not checked; a Documented service has no other
 // formats than JSON and DataCite XML; there are no rate limits. Routes and parameters
-// that are not played have the status 501: see dois/routes.go and dois/filter.go.
+// that are not played have the status 501: see wire/notplayed.go.
 package sandbox
 
 import (
@@ -254,10 +254,11 @@ func (s *Service) respondDocumented(q *wire.Request) wire.Reply {
 	case "dois":
 		return wire.InJSON(s.dois.Serve(q.Limited(s.MaxBody), rest))
 	}
-	if path := names.Arrived(q.URL.EscapedPath()); dois.AtRoot(path) {
+	path := q.URL.EscapedPath()
+	if dois.AtRoot(path) {
 		return wire.InJSON(s.dois.ShowAtRoot(q, path))
 	}
-	if err := dois.Unplayed(q.Verb, q.Path); err != nil {
+	if err := dois.Unplayed(q.Verb, path); err != nil {
 		return wire.InJSON(wire.Reply{}, err)
 	}
 	return s.mds.Serve(q.Limited(s.MaxBody), area, rest)
@@ -270,14 +271,17 @@ const (
 	storeArea
 )
 
-// areaOf goes by the path as it was sent, since each server reads it differently. The path is the one that the routes of the store or of the DOI service see.
+// areaOf goes by the path as it was sent, since each server reads it differently. A slash at
+// the end does not count.
 func areaOf(r *http.Request) (area int, path string) {
 	path = r.URL.EscapedPath()
-	if _, ok := reports.Path(path); ok {
-		return reportsArea, path
+	if path != "/" {
+		path = strings.TrimSuffix(path, "/")
 	}
-	path = names.Arrived(path)
-	if dois.Owns(path) {
+	switch _, ofReports := reports.Path(path); {
+	case ofReports:
+		return reportsArea, path
+	case dois.Owns(path):
 		return doisArea, path
 	}
 	return storeArea, path

@@ -3,6 +3,8 @@ package search
 import (
 	"strings"
 	"unicode/utf8"
+
+	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
 type tokenKind uint8
@@ -241,9 +243,13 @@ func (l *lexer) ranged() error {
 			end = l.at + n
 		}
 		run := l.text[l.at:end]
-		switch close := quotedBoundEnd(l.text, l.at); {
-		case close >= end:
-			l.emit(tokenQuotedBound, close)
+		switch {
+		case run[0] == '"':
+			close := l.at + 1 + strings.IndexByte(l.text[l.at+1:], '"')
+			if close == l.at || l.text[close-1] == '\\' {
+				return wire.QueryEscape.Refusal(run)
+			}
+			l.emit(tokenQuotedBound, close+1)
 		case blank(run) == len(run):
 			l.at = end
 		case run == "TO":
@@ -253,28 +259,6 @@ func (l *lexer) ranged() error {
 		}
 	}
 	return nil
-}
-
-// quotedBoundEnd finds the end of the longest quoted bound at from, or -1. A
-// quotation mark after a backslash may end the bound or be part of it,
-// whichever gives the longer one.
-func quotedBoundEnd(text string, from int) int {
-	end := -1
-	if text[from] != '"' {
-		return end
-	}
-	for i := from + 1; i < len(text); i++ {
-		if text[i] != '"' {
-			continue
-		}
-		if i > from+1 {
-			end = i + 1
-		}
-		if text[i-1] != '\\' {
-			break
-		}
-	}
-	return end
 }
 
 func lexicalError(text string, at int) error {

@@ -31,7 +31,6 @@ package search
 import (
 	"fmt"
 	"strings"
-	"time"
 )
 
 // Options choose between the rules of parsing. The zero value follows the
@@ -49,9 +48,6 @@ type Options struct {
 	// default fields. False follows the structure of the JSON record, and allows
 	// those names too.
 	Index bool
-
-	// Now is the meaning of "now" in a date; the zero time means the time of parsing.
-	Now time.Time
 }
 
 // Query is a parsed query. It may be used by many goroutines at once.
@@ -67,9 +63,6 @@ func Parse(text string, opts Options) (*Query, error) {
 	}
 	if len(text) > maxLength {
 		return nil, refuse("too long: a query may have %d bytes", maxLength)
-	}
-	if opts.Now.IsZero() {
-		opts.Now = time.Now()
 	}
 	tokens, err := lex(text)
 	if err != nil {

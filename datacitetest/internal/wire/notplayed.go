@@ -20,14 +20,36 @@ var (
 )
 
 // Gaps in routes, lists and searches.
-var ()
+var (
+	Route         = &Gap{"this route", ""}
+	Parameter     = &Gap{"this parameter of DOIs", ""}
+	Facet         = &Gap{"this facet", ""}
+	FacetTitle    = &Gap{"the titles of this facet", "Name other facets in the parameter facets."}
+	QueryDates    = &Gap{"date arithmetic in a query", "Compute the date, such as 2026-01-31."}
+	QueryDistance = &Gap{"what follows ~ in a query", "Whole numbers are played."}
+	QueryScript   = &Gap{"a search for words of a script without spaces", ""}
+	QueryFields   = &Gap{"a pattern for the names of fields in a query", ""}
+	QueryEscape   = &Gap{"this escape in a query", ""}
+)
 
 // Gaps in the metadata store and in HTTP.
-var ()
+var (
+	Name           = &Gap{"a name that the servers would change", "The tables of names in deployed-store.md say into which."}
+	MediaType      = &Gap{"a header that is no media type", ""}
+	StoreParameter = &Gap{"this parameter of the metadata store", "testMode is played."}
+	StoreBody      = &Gap{"this type or encoding of a body for the metadata store", ""}
+	StoreRoute     = &Gap{"this route of the metadata store", ""}
+
+	ReportBody      = &Gap{"this type or coding of a usage report", ""}
+	ReportValue     = &Gap{"a name or value of another kind in a usage report", ""}
+	ReportParameter = &Gap{"this parameter of the list of usage reports", ""}
+)
 
 // Gaps are all of them.
 var Gaps = []*Gap{
 	OutputFormat, CitationStyle,
+	Route, Parameter, Facet, FacetTitle, QueryDates, QueryDistance, QueryScript, QueryFields, QueryEscape,
+	Name, MediaType, StoreParameter, StoreBody, StoreRoute, ReportBody, ReportValue, ReportParameter,
 }
 
 // Refusal is the response to a request that needs what is missing. Details say more about
