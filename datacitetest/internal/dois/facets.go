@@ -47,16 +47,16 @@ var facets = map[string]facet{
 	"citationCount": sum("citation_count"),
 }
 
-// untitled are the facets whose titles the deployed service makes of their values by rules of English, by field.
-var untitled = map[string]string{"subjects": "subjects.subject.keyword", "certificates": "client.certificate"}
-
 // usual are the default facets of a list.
 var usual = strings.Fields(`resourceTypes states published created registered providers clients affiliations prefixes schemaVersions
 	linkChecksStatus subjects fieldsOfScience licenses certificates views downloads citations`)
 
-// unplayedFacets are those that the deployed service has besides.
-var unplayedFacets = strings.Fields(`languages registrationAgencies authors creatorsAndContributors personToWorkTypesMultilevel funders
-	licensesWithMissing openLicenses contentUrlCount`)
+// unplayedFacets are those that the deployed service has besides, and of usual ones the
+// fields: it makes their titles by rules of English.
+var unplayedFacets = map[string]string{
+	"subjects": "subjects.subject.keyword", "certificates": "client.certificate", "languages": "", "registrationAgencies": "", "authors": "",
+	"creatorsAndContributors": "", "personToWorkTypesMultilevel": "", "funders": "", "licensesWithMissing": "", "openLicenses": "", "contentUrlCount": "",
+}
 
 // The titles of ids.
 var (
@@ -112,17 +112,13 @@ func addFacets(meta object, p wire.Params, found []hit, now time.Time) error {
 	asked := func(name string) bool {
 		return slices.ContainsFunc(wanted, func(w string) bool { return names.Underscored(strings.TrimSpace(w)) == names.Underscored(name) })
 	}
-	if i := slices.IndexFunc(unplayedFacets, asked); i >= 0 {
-		return wire.Facet.Refusal(unplayedFacets[i])
-	}
-	for name, field := range untitled {
-		if !asked(name) {
-			continue
+	_, byName := p["facets"]
+	for name, field := range unplayedFacets {
+		if asked(name) && (byName || slices.ContainsFunc(found, func(h hit) bool { return len(h.values(field)) > 0 })) {
+			return wire.Facet.Refusal(name)
+		} else if asked(name) {
+			meta[name] = []object{}
 		}
-		if slices.ContainsFunc(found, func(h hit) bool { return len(h.values(field)) > 0 }) {
-			return wire.FacetTitle.Refusal(name)
-		}
-		meta[name] = []object{}
 	}
 	for name, count := range facets {
 		if asked(name) {

@@ -1,6 +1,7 @@
 package mds
 
 import (
+	"bytes"
 	"regexp"
 	"strconv"
 	"strings"
@@ -29,7 +30,7 @@ type object = map[string]any
 
 const formType = "application/x-www-form-urlencoded"
 
-var untaken = regexp.MustCompile(`^(application/(json|jsonrequest|x-www-form-urlencoded)|text/x-json|multipart/.*)$`)
+var untaken = regexp.MustCompile(`^(application/(json|jsonrequest|x-www-form-urlencoded)|text/x-json|gzip|multipart/.*)$`)
 
 // read reads the name and the body.
 func (c *call) read() (err error) {
@@ -37,22 +38,16 @@ func (c *call) read() (err error) {
 		c.body, err = wire.ReadBody(c.Request)
 		return err
 	}
-	params, err := wire.URLParams(c.URL.RawQuery)
-	if err != nil {
-		return wire.StoreParameter.Refusal(c.URL.RawQuery)
-	}
-	for name := range params {
-		if name != "testMode" {
-			return wire.StoreParameter.Refusal(name)
-		}
-	}
 	if c.name != "" {
 		if c.name, err = names.InStore(c.name); err != nil {
 			return err
 		}
 	}
-	if c.body, err = wire.ReadBody(c.Request); err != nil {
+	if c.body, err = wire.ReadAll(c.Body); err != nil {
 		return err
+	}
+	if kind, _ := c.SentType(); kind == "text/plain" || kind == "application/xml" {
+		c.body = bytes.TrimPrefix(c.body, wire.ByteOrderMark)
 	}
 	if !utf8.Valid(c.body) {
 		return wire.StoreBody.Refusal("it is not UTF-8")
@@ -60,13 +55,12 @@ func (c *call) read() (err error) {
 	return nil
 }
 
-// kind is the type of the body. It may not be one of which the framework makes parameters.
-func (c *call) kind() (string, error) {
-	kind, err := c.SentType()
-	if err == nil && untaken.MatchString(kind) {
-		err = wire.StoreBody.Refusal(kind)
+// isTaken refuses a body of which the framework makes parameters.
+func (c *call) isTaken() error {
+	if kind, _ := c.SentType(); untaken.MatchString(kind) {
+		return wire.StoreBody.Refusal(kind)
 	}
-	return kind, err
+	return nil
 }
 
 // worded is an error raised by the store's own code. Others arise outside of its

@@ -67,7 +67,7 @@ var (
 	hideDOI        = operation{errBehind, nothing, (*Service).hideDOI, nil}
 
 	listMedia    = operation{errUnknown, nothing, (*Service).listMedia, nil}
-	createMedium = operation{errNoMedia, (*Service).readMedium, (*Service).createMedium, nothing}
+	createMedium = operation{errNoMedia, func(_ *Service, c *call) error { return c.isTaken() }, (*Service).createMedium, nothing}
 )
 
 func nothing(*Service, *call) error { return nil }
@@ -115,8 +115,8 @@ func (s *Service) ServeDeployed(q *wire.Request, path string) wire.Reply {
 			"Location": "https://support.datacite.org/docs/mds-api-guide",
 		}}
 	}
-	if unplayed.MatchString(q.Verb + " " + path) {
-		return wire.InText(wire.Reply{}, wire.StoreRoute.Refusal(q.Verb, path))
+	if err := playable(q, path); err != nil {
+		return wire.InText(wire.Reply{}, err)
 	}
 	res, err := s.respond(q, path, routes)
 	res = wire.InText(res, err)
@@ -125,6 +125,23 @@ func (s *Service) ServeDeployed(q *wire.Request, path string) wire.Reply {
 	}
 	res.Plain = err != nil && wire.AsFailure(err).Whole != nil
 	return res.Coded(q, s.Now())
+}
+
+// playable refuses what the deployed store might read in another way than this one.
+func playable(q *wire.Request, path string) error {
+	if unplayed.MatchString(q.Verb + " " + path) {
+		return wire.StoreRoute.Refusal(q.Verb + " " + path)
+	}
+	params, err := wire.URLParams(q.URL.RawQuery)
+	if err != nil {
+		return wire.StoreParameter.Refusal(q.URL.RawQuery)
+	}
+	for name := range params {
+		if name != "testMode" {
+			return wire.StoreParameter.Refusal(name)
+		}
+	}
+	return q.MediaTypes()
 }
 
 func (s *Service) respond(q *wire.Request, path string, routes []route) (wire.Reply, error) {

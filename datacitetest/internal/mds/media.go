@@ -38,11 +38,6 @@ func (s *Service) mediaOf(c *call) (lines []string, err error) {
 	return lines[:min(25, len(lines))], nil
 }
 
-func (s *Service) readMedium(c *call) error {
-	_, err := c.kind()
-	return err
-}
-
 // createMedium is POST /media/{doi}: one line, type=URL. With Deployed the URL
 // ends at the next "=".
 func (s *Service) createMedium(c *call) (wire.Reply, error) {

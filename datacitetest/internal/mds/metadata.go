@@ -64,9 +64,10 @@ func (s *Service) createMetadata(c *call) (wire.Reply, error) {
 // readSentMetadata reads the metadata in a body, their format, and their
 // DOI. It uses only the body.
 func (s *Service) readSentMetadata(c *call) error {
-	if kind, err := c.kind(); kind == formType {
-		return errContentType(kind)
-	} else if err != nil {
+	if sent := c.Header.Get("Content-Type"); sent == formType {
+		return errContentType(sent)
+	}
+	if err := c.isTaken(); err != nil {
 		return err
 	}
 	c.event = "show"

@@ -62,7 +62,7 @@ var urlStart = regexp.MustCompile(`\A(http|https|ftp)://\S+`)
 
 // readURLRecord reads DOI and URL from the lines of the body.
 func (s *Service) readURLRecord(c *call) error {
-	if _, err := c.kind(); err != nil {
+	if err := c.isTaken(); err != nil {
 		return err
 	}
 	c.event = "publish"

@@ -24,7 +24,14 @@ func Path(path string) (id string, ok bool) {
 // ServeDeployed is interface A as the deployed service implements it (config/routes.rb).
 func (s *Service) ServeDeployed(q *wire.Request) (wire.Reply, error) {
 	id, _ := Path(strings.TrimSuffix(q.Path, "/"))
-	if strings.ContainsAny(id, "/.") {
+	switch err := q.MediaTypes(); {
+	case err != nil:
+		return wire.Reply{}, err
+	case q.URL.RawQuery != "" && (id != "" || q.Verb != http.MethodGet):
+		return wire.Reply{}, wire.ReportParameter.Refusal(q.URL.RawQuery)
+	case strings.HasPrefix(id, "/"), strings.Contains(id, "."):
+		return wire.Reply{}, wire.Route.Refusal(q.Path)
+	case strings.Contains(id, "/"):
 		return wire.Reply{}, wire.Outside(q, http.StatusNotFound)
 	}
 	caller := s.readCaller(q)
@@ -150,8 +157,9 @@ func (s *Service) listStored(q *wire.Request) (wire.Reply, error) {
 	if err != nil {
 		return wire.Reply{}, wire.ReportParameter.Refusal(q.URL.RawQuery)
 	}
-	for _, name := range []string{"page", "page[size]", "page[number]"} {
-		if value, given := params[name]; given && (name == "page" || !wholeNumber.MatchString(value)) {
+	for name, value := range params {
+		sized := name == "page[size]" || name == "page[number]"
+		if sized && !wholeNumber.MatchString(value) || !sized && strings.Contains(name, "[") || name == "page" || name == "callback" {
 			return wire.Reply{}, wire.ReportParameter.Refusal(name, value)
 		}
 	}

@@ -245,8 +245,12 @@ func (sub *submission) permitted() (members object, err error) {
 	}
 	members = maps.Clone(sub.header)
 	members["report-datasets"] = sub.datasets
-	if err := sentReport.permit(members, underscored); err != nil {
-		return nil, err
+	switch odd := sentReport.permit(members, underscored); len(odd) {
+	case 0:
+	case 1:
+		return nil, wire.Unpermitted(odd[0])
+	default: // the service names those of one object
+		return nil, wire.ReportValue.Refusal("unknown names in several objects")
 	}
 	sub.datasets = members["report-datasets"]
 	delete(members, "report-datasets")

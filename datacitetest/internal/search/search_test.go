@@ -451,7 +451,7 @@ func TestEscapes(t *testing.T) {
 		{`version:version\:\ 3`, "1"},
 		{`version:"version\: 3"`, "1"},
 		{`version:["version\u003a 3" TO "version\: 3"]`, "1"},
-		{`\AND`, "1"}, // "area and volume"
+		{`\AND`, "1"},                // "area and volume"
 		{`titles.title:/alps/`, "1"}, // no regular expressions: slashes are plain
 		{`doi:/10.5072.*/`, ""},
 	})

@@ -23,8 +23,7 @@ var (
 var (
 	Route         = &Gap{"this route", ""}
 	Parameter     = &Gap{"this parameter of DOIs", ""}
-	Facet         = &Gap{"this facet", ""}
-	FacetTitle    = &Gap{"the titles of this facet", "Name other facets in the parameter facets."}
+	Facet         = &Gap{"this facet", "Name others in the parameter facets."}
 	QueryDates    = &Gap{"date arithmetic in a query", "Compute the date, such as 2026-01-31."}
 	QueryDistance = &Gap{"what follows ~ in a query", "Whole numbers are played."}
 	QueryScript   = &Gap{"a search for words of a script without spaces", ""}
@@ -42,13 +41,13 @@ var (
 
 	ReportBody      = &Gap{"this type or coding of a usage report", ""}
 	ReportValue     = &Gap{"a name or value of another kind in a usage report", ""}
-	ReportParameter = &Gap{"this parameter of the list of usage reports", ""}
+	ReportParameter = &Gap{"this parameter of usage reports", ""}
 )
 
 // Gaps are all of them.
 var Gaps = []*Gap{
 	OutputFormat, CitationStyle,
-	Route, Parameter, Facet, FacetTitle, QueryDates, QueryDistance, QueryScript, QueryFields, QueryEscape,
+	Route, Parameter, Facet, QueryDates, QueryDistance, QueryScript, QueryFields, QueryEscape,
 	Name, MediaType, StoreParameter, StoreBody, StoreRoute, ReportBody, ReportValue, ReportParameter,
 }
 

@@ -28,6 +28,18 @@ func (q *Request) SentType() (kind string, err error) {
 	return kind, err
 }
 
+// MediaTypes refuses headers that name what is no media type.
+func (q *Request) MediaTypes() error {
+	for part := range strings.SplitSeq(strings.Join(q.Header.Values("Accept"), ","), ",") {
+		kind, _, _ := strings.Cut(part, ";")
+		if kind = strings.TrimSpace(kind); kind != "" && !mimeForm.MatchString(strings.ReplaceAll(kind, "*", "x")) {
+			return MediaType.Refusal(kind)
+		}
+	}
+	_, err := q.SentType()
+	return err
+}
+
 // Outside is an error of the framework: JSON for clients that ask for it, else empty.
 func Outside(q *Request, status int) *Failure {
 	title := http.StatusText(status)
