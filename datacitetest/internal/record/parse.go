@@ -84,7 +84,7 @@ func (p *parser) token() error {
 var (
 	xmlVersion = regexp.MustCompile(`\A\s*version\s*=\s*["']1\.0["']`)
 	// attributeForm is an attribute with white space before it.
-	attributeForm = regexp.MustCompile(`\s([^\s=]+)\s*=\s*(?:"[^"]*"|'[^']*')`)
+	attributeForm = regexp.MustCompile(`\s([^\s=]+)\s*=\s*("[^"]*"|'[^']*')`)
 	// newlines are what the ends of lines become.
 	newlines = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 	// valueBlanks are the blanks of a value.
@@ -125,7 +125,11 @@ func (e *element) setAttributes(attrs []xml.Attr, markup string) error {
 			return fmt.Errorf("attribute %s of %s given twice", written[i][1], e.tag)
 		}
 		seen[a.Name] = true
-		e.attrs = append(e.attrs, attribute{written[i][1], valueBlanks.Replace(a.Value), name{a.Name.Space, a.Name.Local}})
+		value := a.Value
+		if strings.ContainsAny(written[i][2], "\n\r\t") { // not as references, which stay
+			value = valueBlanks.Replace(value)
+		}
+		e.attrs = append(e.attrs, attribute{written[i][1], value, name{a.Name.Space, a.Name.Local}})
 	}
 	return nil
 }
