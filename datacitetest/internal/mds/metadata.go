@@ -71,7 +71,11 @@ func (s *Service) readSentMetadata(c *call) error {
 		return err
 	}
 	c.event = "show"
-	if c.format, c.metadata = record.StoreFormat(c.body); c.format == "" {
+	var err error
+	if c.format, c.metadata, err = record.StoreFormat(c.body); err != nil {
+		return err
+	}
+	if c.format == "" {
 		return &worded{record.ErrFormat}
 	}
 	name, ok := s.nameIn(c)

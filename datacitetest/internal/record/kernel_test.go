@@ -13,7 +13,7 @@ import (
 func TestEveryPropertyIsKept(t *testing.T) {
 	sent := everything(kernel.Properties).(object)
 	assert.Equal(t, sent, permitted(kernel.Properties, sent, true))
-	doc := recovered(string(kernelXML(sent, "10.5072/X")))
+	doc := parsed(t, string(kernelXML(sent, "10.5072/X")))
 	assert.Empty(t, violations(doc.Root))
 	read := membersOf(doc.Root, false)
 	assertRead(t, "", kernel.Properties, sent, read)

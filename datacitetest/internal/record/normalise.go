@@ -21,14 +21,13 @@ import (
 // readKernel is the record in a document, as the service reads it:
 // bolognese lib/bolognese/readers/datacite_reader.rb. Members that the document
 // lacks are absent, but lists are there, empty.
-func readKernel(doc *Document) object {
+func readKernel(doc *Document) (o object, err error) {
 	if written := string(doc.bytes()); contentTags.Replace(written) != written {
-		doc = recovered(contentTags.Replace(written)) // some markup has been escaped
+		if doc, err = parseXML([]byte(contentTags.Replace(written))); err != nil { // some markup has been escaped
+			return nil, wire.BrokenXML.Refusal(err.Error())
+		}
 	}
-	if doc.Root == nil {
-		return object{}
-	}
-	o := object{}
+	o = object{}
 	if doc.Root.name.local == "resource" {
 		o = membersOf(doc.Root, false)
 	}
@@ -59,7 +58,7 @@ func readKernel(doc *Document) object {
 	o["language"] = stripped(o["language"])
 	o["schemaVersion"] = doc.namespace()
 	compact(o)
-	return o
+	return o, nil
 }
 
 // stripped is a text without ASCII white space and NUL around it, null if it is empty.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -134,11 +133,7 @@ func Take(o object) (Sent, error) {
 	}
 	text := strings.TrimSpace(strings.ReplaceAll(string(body), string(wire.ByteOrderMark), ""))
 	doc, read, err := readSent(text, s.object["doi"])
-	switch {
-	case errors.Is(err, errStumbled):
-		s.xml = []byte(wire.String(s.object["xml"]))
-		return s, nil
-	case err != nil:
+	if err != nil {
 		return s, err
 	}
 	hasMembers := isPresent(s.object["schemaVersion"]) || s.has("version") || slices.ContainsFunc(columns, func(name string) bool {
@@ -215,41 +210,38 @@ func decode64(text string) []byte {
 	return body
 }
 
-// readSent reads metadata as far as the service does. doc is not nil for DataCite XML,
-// which must contain a DOI unless one is sent with it.
+// readSent reads metadata. doc is not nil for DataCite XML, which must contain a DOI unless
+// one is sent with it; so must some other formats.
 func readSent(text string, sent any) (doc *Document, read object, err error) {
 	if text == "" {
 		return nil, nil, nil
 	}
-	f := behindFormat(text)
-	switch f {
-	case Kernel:
-		doc = recovered(text)
-		if _, named := names.Validate(wire.String(sent)); !named && (sent != nil || doc.doi() == "") {
-			return nil, nil, errNotThere
-		}
-		return doc, readKernel(doc), nil
-	case emptyRecord, crossref:
-		return nil, nil, nil
-	}
-	b, err := readForeign(f, []byte(text))
+	f, doc, err := recognise(text)
 	switch {
 	case err != nil:
 		return nil, nil, err
-	case f == ris && yearIn.FindString(b.year) == "":
-		return nil, nil, errStumbled
+	case f == Kernel:
+		if _, named := names.Validate(wire.String(sent)); !named && (sent != nil || doc.doi() == "") {
+			return nil, nil, errNotThere
+		}
+		read, err = readKernel(doc)
+		return doc, read, err
 	}
-	b.types = typesIn(f, []byte(text))
+	o := objectIn(text)
+	if version := schemaOf(o); f == "" || f == crossref || f == crosscite && version == "" && !isPresent(o["publication_year"]) {
+		return nil, nil, wire.UnreadMetadata.Refusal()
+	}
+	b, err := readForeign(f, text)
+	if b.unnamed {
+		return nil, nil, errNotThere
+	}
 	read = b.columns()
 	read["schemaVersion"] = lastSchema
-	if f == crosscite || f == dataciteJSON {
-		read["schemaVersion"] = schemaOf(objectIn([]byte(text)))
+	if f == crosscite {
+		read["schemaVersion"] = schemaOf(o)
 	}
-	return nil, read, nil
+	return nil, read, err
 }
-
-// errStumbled is for metadata that the service cannot read and stores as XML unchanged.
-var errStumbled = errors.New("no year in it")
 
 // rename puts another DOI into the identifier. Without one the document stays as it was sent.
 func (doc *Document) rename(doi string) bool {

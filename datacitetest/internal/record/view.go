@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -142,7 +143,7 @@ func (v View) moment(t time.Time) any {
 // YearText is a publicationYear of any type as a string.
 func YearText(year any) string {
 	if n, ok := year.(float64); ok {
-		return fmtYear(n)
+		return strconv.Itoa(10000 + int(n))[1:]
 	}
 	return wire.String(year)
 }

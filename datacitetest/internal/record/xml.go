@@ -20,13 +20,10 @@ const (
 // blanks are the characters that XML counts as such.
 const blanks = " \t\r\n"
 
-// Document is a parsed text: all of it if it is well-formed, else as the recovering
-// parser of the deployed service reads it.
+// Document is a parsed text.
 type Document struct {
-	Root  *element // nil if there is none
-	top   []*element
-	flaw  error // the first thing that is not well-formed
-	sound int   // length of the well-formed part, if there is a flaw
+	Root *element
+	top  []*element // the pieces outside of other elements, the root among them
 }
 
 // element is a piece of XML: an element if it is tagged, and else text, a comment and
@@ -51,14 +48,6 @@ type name struct{ space, local string }
 type attribute struct {
 	tag, value string
 	name       name
-}
-
-// binds says whether the attribute binds a prefix to a namespace.
-func (a attribute) binds() (prefix string, ok bool) {
-	if a.tag == "xmlns" {
-		return "", true
-	}
-	return strings.CutPrefix(a.tag, "xmlns:")
 }
 
 // All methods that read return nothing for a nil element.
@@ -171,17 +160,12 @@ func (e *element) walk(visit func(*element) bool) bool {
 func ReadXML(source []byte) (*Document, error) {
 	doc, err := parseXML(source)
 	if err != nil {
-		return nil, wire.Fail(http.StatusUnprocessableEntity, "XML is not well formed: %v", err)
+		return nil, notWellFormed(err)
 	}
 	if err := checkRecord(doc.Root); err != nil {
 		return nil, wire.Fail(http.StatusUnprocessableEntity, "%v", err)
 	}
 	return doc, nil
-}
-
-func parseXML(source []byte) (*Document, error) {
-	doc := recovered(string(source))
-	return doc, doc.flaw
 }
 
 // withIdentifier is the source with another DOI in its identifier element; the
@@ -200,26 +184,9 @@ func (doc *Document) withIdentifier(source []byte, doi string) []byte {
 	return out.Bytes()
 }
 
-// namespace is the first one of DataCite's that any element declares.
-func (doc *Document) namespace() (found string) {
-	doc.Root.walk(func(e *element) bool {
-		for _, a := range e.attrs {
-			if _, binds := a.binds(); binds && strings.HasPrefix(a.value, kernelSpaces) {
-				found = a.value
-				return false
-			}
-		}
-		return true
-	})
-	return found
-}
-
 // identifier is the first element of that name in the namespace that the root
 // declares for names without a prefix; nil if there is none.
 func (doc *Document) identifier() (found *element) {
-	if doc.Root == nil {
-		return nil
-	}
 	bound := map[string]string{}
 	for _, a := range slices.Backward(doc.Root.attrs) {
 		if prefix, ok := a.binds(); ok {
@@ -238,7 +205,11 @@ func (doc *Document) identifier() (found *element) {
 
 // IdentifierIn is the DOI that a document gives for itself, in whatever namespace.
 func IdentifierIn(body []byte) (text string) {
-	recovered(string(body)).Root.walk(func(e *element) bool {
+	doc, err := parseXML(body)
+	if err != nil {
+		return ""
+	}
+	doc.Root.walk(func(e *element) bool {
 		found := e.tag == "identifier" || strings.HasSuffix(e.tag, ":identifier")
 		if found {
 			text = e.content((*element).written)

@@ -229,9 +229,9 @@ func TestXMLInJSON(t *testing.T) {
 	update("10.5072/x", `"titles":[{"title":"Later"}]`).do(t, service)
 	assert.Equal(t, 204, call{method: "GET", path: "/metadata/10.5072/x", as: "repo"}.do(t, service).status, "the XML was of before")
 
-	a = create(`"doi":"10.5072/ris","xml":"`+base64.StdEncoding.EncodeToString([]byte("TY  - BOOK\nTI  - Alps\n"))+`"`).do(t, service)
+	a = create(`"doi":"10.5072/ris","xml":"`+base64.StdEncoding.EncodeToString([]byte("TY  - DATA\nT1  - Alps\nAU  - Garza, K.\nPY  - 2019\n"))+`"`).do(t, service)
 	assert.Equal(t, "Alps", at(a.read(t), "data.attributes.titles.0.title"))
-	assert.Equal(t, "Book", at(a.read(t), "data.attributes.types.resourceTypeGeneral"))
+	assert.Equal(t, "Dataset", at(a.read(t), "data.attributes.types.resourceTypeGeneral"))
 }
 
 func TestCompressedWrite(t *testing.T) {

@@ -232,21 +232,26 @@ func summary(t testing.TB, s store, path string) string {
 	}, "; ")
 }
 
-// Each document is repaired as the table says.
-func TestStoreRepairs(t *testing.T) {
-	for _, row := range testkit.Table(t, storeTables, "Repairs") {
-		t.Run(row[0], func(t *testing.T) {
-			s := newStore(t)
-			a := s.do(t, putMetadata("10.5072/new", testkit.Expand(t, storeTables, row[0])))
-			status, stored, _ := strings.Cut(row[1], " ")
-			assert.Equal(t, status, strconv.Itoa(a.status), a.body)
-			kept := s.do(t, call{method: "GET", path: "/metadata/10.5072/new", as: "repo"})
-			if a.status == 201 {
-				form := strings.ReplaceAll(regexp.QuoteMeta(testkit.Expand(t, storeTables, stored)), "…", "(?s:.*)")
-				assert.Regexp(t, form, kept.body)
-			} else {
-				assert.Equal(t, 404, kept.status)
-			}
-		})
+// Each document is stored as the table says, if it is well-formed.
+func TestStoreDocuments(t *testing.T) {
+	for _, table := range []string{"Documents", "Broken documents"} {
+		for _, row := range testkit.Table(t, storeTables, table) {
+			t.Run(row[0], func(t *testing.T) {
+				s := newStore(t)
+				a := s.do(t, putMetadata("10.5072/new", testkit.Expand(t, storeTables, row[0])))
+				status, stored, _ := strings.Cut(row[1], " ")
+				if table == "Broken documents" {
+					status = "501"
+				}
+				assert.Equal(t, status, strconv.Itoa(a.status), a.body)
+				kept := s.do(t, call{method: "GET", path: "/metadata/10.5072/new", as: "repo"})
+				if a.status == 201 {
+					form := strings.ReplaceAll(regexp.QuoteMeta(testkit.Expand(t, storeTables, stored)), "…", "(?s:.*)")
+					assert.Regexp(t, form, kept.body)
+				} else {
+					assert.Equal(t, 404, kept.status)
+				}
+			})
+		}
 	}
 }

@@ -15,8 +15,12 @@ type Gap struct {
 
 // Gaps in metadata and their formats.
 var (
-	OutputFormat  = &Gap{"this format of records", "DataCite XML, DataCite JSON, Citeproc JSON, BibTeX and citations are played."}
-	CitationStyle = &Gap{"another style or locale of citations than apa and en-US", ""}
+	BrokenXML      = &Gap{"XML that is not well-formed", "The servers store what their parser recovers of it, without the rest, and say nothing."}
+	UnreadMetadata = &Gap{"metadata in a format that is not read", "The servers store a record without content, or leave the metadata as they were."}
+	PageMetadata   = &Gap{"the address of a page with schema.org", "This service fetches nothing."}
+	OddText        = &Gap{"a text with @ in no known format", "The servers take some for BibTeX: 415 or 404."}
+	OutputFormat   = &Gap{"this format of records", "DataCite XML, DataCite JSON, Citeproc JSON, BibTeX and citations are played."}
+	CitationStyle  = &Gap{"another style or locale of citations than apa and en-US", ""}
 )
 
 // Gaps in routes, lists and searches.
@@ -46,7 +50,7 @@ var (
 
 // Gaps are all of them.
 var Gaps = []*Gap{
-	OutputFormat, CitationStyle,
+	BrokenXML, UnreadMetadata, PageMetadata, OddText, OutputFormat, CitationStyle,
 	Route, Parameter, Facet, QueryDates, QueryDistance, QueryScript, QueryFields, QueryEscape,
 	Name, MediaType, StoreParameter, StoreBody, StoreRoute, ReportBody, ReportValue, ReportParameter,
 }
