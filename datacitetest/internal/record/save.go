@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -71,7 +70,7 @@ func permittedItem(p *kernel.Property, v any, path string) (any, error) {
 			return permitted(p.Inside, v, path+".")
 		}
 	case string:
-		if p.Inside == nil && (path != "publicationYear" || digits.MatchString(v)) || path == "publisher" {
+		if p.Inside == nil || path == "publisher" {
 			return v, nil
 		}
 	case float64:
@@ -85,8 +84,6 @@ func permittedItem(p *kernel.Property, v any, path string) (any, error) {
 	}
 	return nil, wire.ValueKind.Refusal(path)
 }
-
-var digits = regexp.MustCompile(`\A\d*\z`)
 
 // Sent is what a request sends for a record: the accepted members, and the
 // XML sent with them.
@@ -333,15 +330,13 @@ func publisherColumn(v any) any {
 	return nil
 }
 
-// wholeNumber is a number, or the digits of a text, as an integer column has it.
+// wholeNumber is a number, or that at the start of a text, as an integer column has it.
 func wholeNumber(v any) any {
-	if n, ok := v.(float64); ok {
-		return float64(int64(n))
+	text := strings.TrimSpace(textOf(v))
+	if text == "" {
+		return nil
 	}
-	if n, err := strconv.Atoi(wire.String(v)); err == nil {
-		return float64(n)
-	}
-	return nil
+	return float64(wire.Leading(text))
 }
 
 // keep normalises members for storing, and derives the attributes that responses show.
