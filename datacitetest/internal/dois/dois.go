@@ -31,22 +31,25 @@ type Service struct {
 // New makes the DOI service over a store.
 func New(s *store.Store) *Service { return &Service{Store: s} }
 
-// Serve is interface B (specification §4.2).
+// Serve is interface B (specification §4.2), which leaves writing open: both behaviours do as
+// the deployed service.
 func (s *Service) Serve(q *wire.Request, path string) (wire.Reply, error) {
 	name, ok := names.Read(path)
-	switch {
-	case path != "" && !ok:
+	if path != "" && !ok {
 		return wire.Reply{}, store.ErrNoRecord
-	case q.Verb == http.MethodGet && path == "":
-		return s.listDOIs(q, accepted(q))
+	}
+	if q.Verb != http.MethodGet {
+		if account, err := s.caller(q); err != nil || account == nil {
+			return wire.Reply{}, errBadCredentials
+		}
+	}
+	switch {
+	case path != "":
+		return s.serveOne(q, name, accepted(q))
 	case q.Verb == http.MethodGet:
-		return s.showDOI(q, name, accepted(q))
-	case q.Verb == http.MethodPost && path == "":
+		return s.listDOIs(q, accepted(q))
+	case q.Verb == http.MethodPost:
 		return s.writeDOI(q, "")
-	case (q.Verb == http.MethodPut || q.Verb == http.MethodPatch) && path != "":
-		return s.writeDOI(q, name)
-	case q.Verb == http.MethodDelete && path != "":
-		return s.deleteDOI(q, name)
 	}
 	return wire.Reply{}, store.ErrNoRecord
 }
@@ -68,15 +71,6 @@ func (s *Service) caller(q *wire.Request) (*record.Account, error) {
 		q.ResponseHeader.Set("X-Credential-Username", account.Username)
 	}
 	return account, nil
-}
-
-// writer is the caller of a request that writes, who must be logged in.
-func (s *Service) writer(q *wire.Request) (*record.Account, error) {
-	account, err := s.caller(q)
-	if err != nil || account != nil {
-		return account, err
-	}
-	return nil, errBadCredentials
 }
 
 // callerAndParams are the account and the parameters of a request.
@@ -135,12 +129,4 @@ func (s *Service) one(rec *record.Record, p wire.Params, account *record.Account
 	body := object{"data": s.resource(rec, singleView(p), p, account)}
 	s.include(body, p, []*record.Record{rec}, true)
 	return wire.JSON(http.StatusOK, body)
-}
-
-func (s *Service) deleteDOI(q *wire.Request, name string) (wire.Reply, error) {
-	account, err := s.writer(q)
-	if err != nil {
-		return wire.Reply{}, err
-	}
-	return wire.Reply{Status: http.StatusNoContent}, s.RemoveDraft(account, name, store.ErrNoRecord, errForbidden)
 }

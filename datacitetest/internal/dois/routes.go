@@ -91,7 +91,7 @@ func (s *Service) route(q *wire.Request, path string) (wire.Reply, error) {
 	case "GET ":
 		return s.listDOIs(q, f)
 	case "POST ":
-		return s.writeDeployed(q, "")
+		return s.writeDOI(q, "")
 	case "GET /get-dois":
 		return s.namesOfAccount(q)
 	}

@@ -344,16 +344,11 @@ var creativeCommons = regexp.MustCompile(`\Ahttps://creativecommons\.org/(?:lice
 
 // keptRights are rights as the service stores them: a licence recognised by
 // identifier, name or URL gets all members that the list has for it.
-func keptRights(v any) any {
-	o, ok := v.(object)
-	if !ok {
-		o = object{"rights": v}
-	}
+func keptRights(o object) any {
 	name, id := wire.String(o["rights"]), wire.String(o["rightsIdentifier"])
 	uri, text := licenceAddress(o["rightsURI"]), licenceAddress(name)
 	for _, l := range licences() {
-		if strings.EqualFold(l.id, id) || l.name == name || uri != "" && l.address == uri || text != "" && l.address == text ||
-			!ok && l.id == name {
+		if strings.EqualFold(l.id, id) || l.name == name || uri != "" && l.address == uri || text != "" && l.address == text {
 			return compact(object{
 				"rights": l.name, "rightsUri": l.address, "rightsIdentifier": strings.ToLower(l.id),
 				"rightsIdentifierScheme": "SPDX", "schemeUri": "https://spdx.org/licenses/", "lang": o["lang"],

@@ -269,7 +269,7 @@ func TestRecordSeeds(t *testing.T) {
 	}
 	before := read()
 	assert.Equal(t, "1.50", at(before, "geoLocations.0.geoLocationPoint.pointLongitude"))
-	assert.Equal(t, 422, update("10.5072/odd", `"titles":"Alps"`).do(t, service).status)
+	assert.Equal(t, 422, update("10.5072/odd", `"url":"mailto:x@example.org"`).do(t, service).status)
 	assert.Equal(t, before, read())
 
 	assert.Equal(t, 200, update("10.5072/odd", `"url":"https://example.org/"`).do(t, service).status)

@@ -218,7 +218,7 @@ func TestConcurrentUse(t *testing.T) {
 				doi := fmt.Sprintf("10.5072/%d-%d", worker, i)
 				assert.Equal(t, 201, putMetadata(doi, metadataXML).do(t, service).status)
 				assert.Equal(t, 201, putURL(doi, doi, "https://example.org/").do(t, service).status)
-				assert.Contains(t, []int{200, 201}, update("10.5072/shared", fmt.Sprintf(`"titles":[{"title":"%d"}]`, i)).do(t, service).status)
+				assert.Contains(t, []int{200, 201}, update("10.5072/shared", fmt.Sprintf(`"titles":[{"title":"%d of %d"}]`, i, worker)).do(t, service).status)
 				assert.Equal(t, 201, postSubset(reportBody(header("Repo", "2020-01-01", noteCompressed), dataset)).do(t, service).status)
 				call{method: "GET", path: "/dois?query=alps&sort=-created"}.do(t, service)
 				service.Advance(time.Second)

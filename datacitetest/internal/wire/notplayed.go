@@ -19,6 +19,7 @@ var (
 	UnreadMetadata = &Gap{"metadata in a format that is not read", "The servers store a record without content, or leave the metadata as they were."}
 	PageMetadata   = &Gap{"the address of a page with schema.org", "This service fetches nothing."}
 	OddText        = &Gap{"a text with @ in no known format", "The servers take some for BibTeX: 415 or 404."}
+	ValueKind      = &Gap{"a value of this kind in a record", "The servers drop or convert some of them, and refuse others."}
 	OutputFormat   = &Gap{"this format of records", "DataCite XML, DataCite JSON, Citeproc JSON, BibTeX and citations are played."}
 	CitationStyle  = &Gap{"another style or locale of citations than apa and en-US", ""}
 )
@@ -50,7 +51,7 @@ var (
 
 // Gaps are all of them.
 var Gaps = []*Gap{
-	BrokenXML, UnreadMetadata, PageMetadata, OddText, OutputFormat, CitationStyle,
+	BrokenXML, UnreadMetadata, PageMetadata, OddText, ValueKind, OutputFormat, CitationStyle,
 	Route, Parameter, Facet, QueryDates, QueryDistance, QueryScript, QueryFields, QueryEscape,
 	Name, MediaType, StoreParameter, StoreBody, StoreRoute, ReportBody, ReportValue, ReportParameter,
 }
