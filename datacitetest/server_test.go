@@ -214,7 +214,7 @@ func TestAccounts(t *testing.T) {
 
 // A Deployed server looks at the role in a token.
 func TestRoles(t *testing.T) {
-	accounts := []datacitetest.Account{{}, {Username: "A.USER", Role: datacitetest.User}, {Username: "A.STAFF", Role: datacitetest.StaffAdmin}}
+	accounts := []datacitetest.Account{{}, {Username: "A.USER", Role: "user"}, {Username: "A.STAFF", Role: "staff_admin"}}
 	want := map[datacitetest.Behaviour]map[string][3]int{ // of a PUT, a DELETE, and a look at DOIs
 		datacitetest.Documented: {datacitetest.Username: {201, 401, 200}, "A.USER": {200, 401, 200}, "A.STAFF": {200, 401, 200}},
 		datacitetest.Deployed:   {datacitetest.Username: {201, 401, 200}, "A.USER": {401, 401, 200}, "A.STAFF": {200, 204, 200}},
@@ -341,9 +341,18 @@ func TestLostSubset(t *testing.T) {
 	}
 }
 
+// A misspelled step would be a fault that never happens.
+func TestAFaultHasAStepThatThereIs(t *testing.T) {
+	for _, kind := range []datacitetest.FaultKind{datacitetest.Stall, datacitetest.Crash} {
+		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Faults: datacitetest.First(&datacitetest.Fault{Kind: kind, Step: "row-insertd"})})
+		assert.PanicsWithValue(t, `sandbox: no step "row-insertd"`, func() { send(t, srv, "GET", "/reports", "", nil) }, kind)
+		srv.Close()
+	}
+}
+
 // A server can die between two steps of its work on a report.
 func TestCrash(t *testing.T) {
-	for step, sound := range map[datacitetest.Step]bool{datacitetest.Parsed: true, datacitetest.DocumentDeleted: false, datacitetest.DocumentStored: true} {
+	for step, sound := range map[string]bool{"parsed": true, "document-deleted": false, "document-stored": true} {
 		srv := datacitetest.NewServer(&datacitetest.Options{
 			Behaviour: datacitetest.Deployed, NoPort: true,
 			Faults: datacitetest.First(&datacitetest.Fault{Kind: datacitetest.Crash, Step: step}),

@@ -148,3 +148,7 @@ const (
 	DocumentStored  Step = "document-stored"  // the new document is stored
 	RowsCleaned     Step = "rows-cleaned"     // the bytes of the rows are deleted; the response follows
 )
+
+var steps = []Step{
+	Parsed, LookedUp, DocumentRemoved, RowsDestroyed, RowInserted, HeaderCommitted, Rendered, DocumentDeleted, DocumentStored, RowsCleaned,
+}

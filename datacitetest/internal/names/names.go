@@ -9,11 +9,6 @@ import (
 	"strings"
 )
 
-// IsHex reports whether c is a hexadecimal digit.
-func IsHex(c byte) bool {
-	return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'f'
-}
-
 var (
 	PrefixForm = regexp.MustCompile(`^10\.[0-9]+$`)
 	nameForm   = regexp.MustCompile(`^10\.[0-9]+/`)
@@ -95,15 +90,4 @@ func SuffixFor(number uint64) string {
 		suffix = string(base32[rest%32]) + suffix
 	}
 	return suffix
-}
-
-// Spelled is a number in base 32, as in "0000-0000-0001-70nh".
-func Spelled(number int) string {
-	digits := []byte("0000-0000-0000-0000")
-	for i := len(digits) - 1; number > 0; i-- {
-		if digits[i] != '-' {
-			digits[i], number = base32[number%32], number/32
-		}
-	}
-	return string(digits)
 }

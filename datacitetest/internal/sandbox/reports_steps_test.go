@@ -477,7 +477,11 @@ func TestDeployedWritesOfAllKindsAtOnce(t *testing.T) {
 			service := sandbox.New(&sandbox.Options{
 				Behaviour: sandbox.Deployed, WriteTime: 20 * second,
 				Faults: func(int, *http.Request) *sandbox.Fault {
-					return &sandbox.Fault{Kind: faults.Stall, Step: steps[random.IntN(len(steps))], Delay: time.Duration(random.IntN(20)) * second}
+					f := sandbox.Fault{Kind: faults.Stall, Step: steps[random.IntN(len(steps))], Delay: time.Duration(random.IntN(20)) * second}
+					if f.Step == "" {
+						return nil
+					}
+					return &f
 				},
 			})
 			var answers []<-chan answer
