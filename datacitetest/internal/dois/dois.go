@@ -3,7 +3,6 @@ package dois
 
 import (
 	"net/http"
-	"strings"
 	"sync/atomic"
 
 	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
@@ -45,9 +44,9 @@ func (s *Service) Serve(q *wire.Request, path string) (wire.Reply, error) {
 	}
 	switch {
 	case path != "":
-		return s.serveOne(q, name, accepted(q))
+		return s.serveOne(q, name, negotiated(q))
 	case q.Verb == http.MethodGet:
-		return s.listDOIs(q, accepted(q))
+		return s.listDOIs(q, negotiated(q))
 	case q.Verb == http.MethodPost:
 		return s.writeDOI(q, "")
 	}
@@ -94,35 +93,10 @@ func (s *Service) showDOI(q *wire.Request, name, f string) (wire.Reply, error) {
 	if rec == nil || !rec.Visible(account) || s.Deployed && (hit{Record: rec}).isForeign() {
 		return wire.Reply{}, store.ErrNoRecord
 	}
-	switch f {
-	case "json":
+	if f == "json" {
 		return s.one(rec, params, account), nil
-	case "xml":
-		return wire.Reply{Status: http.StatusOK, ContentType: kernelType + "; charset=utf-8", Body: rec.XML}, nil
-	case "":
-		return wire.Reply{}, errType
 	}
 	return formatted(f, []*record.Record{rec}, false, params)
-}
-
-const kernelType = "application/vnd.datacite.datacite+xml"
-
-// accepted is the first supported type in the Accept header.
-func accepted(q *wire.Request) string {
-	header := q.Header.Get("Accept")
-	if header == "" {
-		return "json"
-	}
-	for kind := range strings.SplitSeq(header, ",") {
-		kind, _, _ = strings.Cut(kind, ";")
-		switch strings.TrimSpace(kind) {
-		case "application/json", "application/vnd.api+json", "application/*", "*/*":
-			return "json"
-		case kernelType, "application/x-datacite+xml":
-			return "xml"
-		}
-	}
-	return ""
 }
 
 func (s *Service) one(rec *record.Record, p wire.Params, account *record.Account) wire.Reply {
