@@ -120,9 +120,12 @@ func Take(o object) (Sent, error) {
 			s.object[name] = v
 		}
 	}
-	body := decode64(wire.String(s.object["xml"]))
-	if !utf8.Valid(body) {
-		return s, wire.Crashed("invalid byte sequence in UTF-8")
+	body, err := base64.StdEncoding.DecodeString(wire.String(s.object["xml"]))
+	switch {
+	case err != nil:
+		return s, wire.ValueKind.Refusal("xml is not base64")
+	case !utf8.Valid(body):
+		return s, wire.BrokenXML.Refusal("it is not UTF-8")
 	}
 	if wire.Pieces(body) > wire.MaxPieces {
 		return s, wire.ErrTooMuch
@@ -189,22 +192,6 @@ func hasMember(o object, name string) bool {
 }
 
 func (s Sent) has(name string) bool { return hasMember(s.object, name) }
-
-// decode64 is lenient: other characters than those of base64 are skipped.
-func decode64(text string) []byte {
-	text, _, _ = strings.Cut(text, "=")
-	text = strings.Map(func(r rune) rune {
-		if 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z' || '0' <= r && r <= '9' || r == '+' || r == '/' {
-			return r
-		}
-		return -1
-	}, text)
-	if len(text)%4 == 1 {
-		text = text[:len(text)-1]
-	}
-	body, _ := base64.RawStdEncoding.DecodeString(text)
-	return body
-}
 
 // readSent reads metadata. doc is not nil for DataCite XML, which must contain a DOI unless
 // one is sent with it; so must some other formats.
