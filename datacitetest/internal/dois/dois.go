@@ -3,10 +3,8 @@ package dois
 
 import (
 	"net/http"
-	"strings"
 	"sync/atomic"
 
-	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/record"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/store"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
@@ -30,29 +28,6 @@ type Service struct {
 
 // New makes the DOI service over a store.
 func New(s *store.Store) *Service { return &Service{Store: s} }
-
-// Serve is interface B (specification §4.2), which leaves writing open: both behaviours do as
-// the deployed service.
-func (s *Service) Serve(q *wire.Request, path string) (wire.Reply, error) {
-	name, ok := names.Read(path)
-	if path != "" && !ok {
-		return wire.Reply{}, store.ErrNoRecord
-	}
-	if q.Verb != http.MethodGet {
-		if account, err := s.caller(q); err != nil || account == nil {
-			return wire.Reply{}, errBadCredentials
-		}
-	}
-	switch {
-	case path != "":
-		return s.serveOne(q, name, accepted(q))
-	case q.Verb == http.MethodGet:
-		return s.listDOIs(q, accepted(q))
-	case q.Verb == http.MethodPost:
-		return s.writeDOI(q, "")
-	}
-	return wire.Reply{}, store.ErrNoRecord
-}
 
 // caller is the account of a request, nil for an anonymous reader. Wrong Basic
 // credentials are ignored; a wrong token is refused.
@@ -94,36 +69,13 @@ func (s *Service) showDOI(q *wire.Request, name, f string) (wire.Reply, error) {
 	if rec == nil || !rec.Visible(account) || s.Deployed && (hit{Record: rec}).isForeign() {
 		return wire.Reply{}, store.ErrNoRecord
 	}
-	switch f {
-	case "json":
+	if f == "json" {
 		return s.one(rec, params, account), nil
-	case "xml":
-		return wire.Reply{Status: http.StatusOK, ContentType: kernelType + "; charset=utf-8", Body: rec.XML}, nil
-	case "":
-		return wire.Reply{}, errType
 	}
 	return formatted(f, []*record.Record{rec}, false, params)
 }
 
 const kernelType = "application/vnd.datacite.datacite+xml"
-
-// accepted is the first supported type in the Accept header.
-func accepted(q *wire.Request) string {
-	header := q.Header.Get("Accept")
-	if header == "" {
-		return "json"
-	}
-	for kind := range strings.SplitSeq(header, ",") {
-		kind, _, _ = strings.Cut(kind, ";")
-		switch strings.TrimSpace(kind) {
-		case "application/json", "application/vnd.api+json", "application/*", "*/*":
-			return "json"
-		case kernelType, "application/x-datacite+xml":
-			return "xml"
-		}
-	}
-	return ""
-}
 
 func (s *Service) one(rec *record.Record, p wire.Params, account *record.Account) wire.Reply {
 	body := object{"data": s.resource(rec, singleView(p), p, account)}

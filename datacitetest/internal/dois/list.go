@@ -29,7 +29,7 @@ func (s *Service) listDOIs(q *wire.Request, f string) (wire.Reply, error) {
 	if err != nil {
 		return wire.Reply{}, err
 	}
-	if f != "json" && (!s.Deployed || record.Writers[f] == nil) {
+	if f != "json" && record.Writers[f] == nil {
 		return wire.Reply{}, errType
 	}
 	if err := playable(p); err != nil {
