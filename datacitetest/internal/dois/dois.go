@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"sync/atomic"
 
-	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/record"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/store"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
@@ -29,29 +28,6 @@ type Service struct {
 
 // New makes the DOI service over a store.
 func New(s *store.Store) *Service { return &Service{Store: s} }
-
-// Serve is interface B (specification §4.2), which leaves writing open: both behaviours do as
-// the deployed service.
-func (s *Service) Serve(q *wire.Request, path string) (wire.Reply, error) {
-	name, ok := names.Read(path)
-	if path != "" && !ok {
-		return wire.Reply{}, store.ErrNoRecord
-	}
-	if q.Verb != http.MethodGet {
-		if account, err := s.caller(q); err != nil || account == nil {
-			return wire.Reply{}, errBadCredentials
-		}
-	}
-	switch {
-	case path != "":
-		return s.serveOne(q, name, negotiated(q))
-	case q.Verb == http.MethodGet:
-		return s.listDOIs(q, negotiated(q))
-	case q.Verb == http.MethodPost:
-		return s.writeDOI(q, "")
-	}
-	return wire.Reply{}, store.ErrNoRecord
-}
 
 // caller is the account of a request, nil for an anonymous reader. Wrong Basic
 // credentials are ignored; a wrong token is refused.

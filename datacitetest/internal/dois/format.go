@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/record"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/store"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
@@ -93,7 +92,7 @@ func formatted(f string, records []*record.Record, list bool, p wire.Params) (wi
 // response redirects to its URL (lupo app/controllers/index_controller.rb).
 func (s *Service) ShowAtRoot(q *wire.Request, path string) (wire.Reply, error) {
 	f, path := linked(q, path)
-	name, err := names.InAPI(strings.TrimPrefix(path, "/"))
+	name, err := s.nameIn(path)
 	if err != nil {
 		return wire.Reply{}, err
 	}

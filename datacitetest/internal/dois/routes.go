@@ -3,10 +3,12 @@ package dois
 import (
 	"maps"
 	"net/http"
+	"net/url"
 	"regexp"
 	"strings"
 
 	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/store"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
@@ -52,8 +54,9 @@ func Owns(path string) bool {
 	return AtRoot(path) || path == "/dois" || strings.HasPrefix(path, "/dois/")
 }
 
-// ServeDeployed serves a request to the deployed service by its path, still escaped.
-func (s *Service) ServeDeployed(q *wire.Request, path string) wire.Reply {
+// Serve is interface B (specification §4.2), by the path still escaped. What the
+// specification leaves open, such as writing, is as in the deployed service.
+func (s *Service) Serve(q *wire.Request, path string) wire.Reply {
 	if q.Verb == http.MethodOptions {
 		return shared(q, wire.Reply{Status: http.StatusNoContent, Plain: true, Header: map[string]string{"Access-Control-Max-Age": "1728000"}})
 	}
@@ -87,7 +90,12 @@ func (s *Service) route(q *wire.Request, path string) (wire.Reply, error) {
 		return wire.Reply{}, err
 	}
 	f, rest := linked(q, strings.TrimPrefix(path, "/dois"))
-	switch q.Verb + " " + rest {
+	if q.Verb != http.MethodGet && !s.Deployed {
+		if account, err := s.caller(q); err != nil || account == nil {
+			return wire.Reply{}, errBadCredentials
+		}
+	}
+	switch q.Verb + " " + strings.TrimSuffix(rest, "/") {
 	case "GET ":
 		return s.listDOIs(q, f)
 	case "POST ":
@@ -95,11 +103,24 @@ func (s *Service) route(q *wire.Request, path string) (wire.Reply, error) {
 	case "GET /get-dois":
 		return s.namesOfAccount(q)
 	}
-	name, err := names.InAPI(strings.TrimPrefix(rest, "/"))
+	name, err := s.nameIn(rest)
 	if err != nil {
 		return wire.Reply{}, err
 	}
 	return s.serveOne(q, name, f)
+}
+
+// nameIn is the DOI in an escaped path.
+func (s *Service) nameIn(path string) (string, error) {
+	if s.Deployed {
+		return names.InAPI(strings.TrimPrefix(path, "/"))
+	}
+	name, err := url.PathUnescape(strings.TrimPrefix(path, "/"))
+	name, ok := names.Read(name)
+	if err != nil || !ok {
+		return "", store.ErrNoRecord
+	}
+	return name, nil
 }
 
 // namesOfAccount are the registered names under the account's first prefix. An API key

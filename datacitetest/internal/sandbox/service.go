@@ -248,15 +248,12 @@ func seesUsage(q *wire.Request) bool {
 // nothing, as a DOI name may hold "//", "#", "?" or "%".
 func (s *Service) respondDocumented(q *wire.Request) wire.Reply {
 	area, rest, _ := strings.Cut(strings.TrimPrefix(q.Path, "/"), "/")
-	switch area {
-	case "reports":
-		return wire.InJSON(s.reports.Serve(q.Limited(s.MaxReport), rest))
-	case "dois":
-		return wire.InJSON(s.dois.Serve(q.Limited(s.MaxBody), rest))
-	}
 	path := q.URL.EscapedPath()
-	if dois.AtRoot(path) {
-		return wire.InJSON(s.dois.ShowAtRoot(q, path))
+	switch {
+	case area == "reports":
+		return wire.InJSON(s.reports.Serve(q.Limited(s.MaxReport), rest))
+	case dois.Owns(path):
+		return s.dois.Serve(q.Limited(s.MaxBody), path)
 	}
 	if err := dois.Unplayed(q.Verb, path); err != nil {
 		return wire.InJSON(wire.Reply{}, err)
@@ -292,7 +289,7 @@ func (s *Service) respondDeployed(q *wire.Request) wire.Reply {
 	case reportsArea:
 		return wire.InJSON(s.reports.ServeDeployed(q.Limited(s.MaxReport))).Coded(q, s.Now())
 	case doisArea:
-		return s.dois.ServeDeployed(q.Limited(s.MaxBody), path).CodedUntagged(q)
+		return s.dois.Serve(q.Limited(s.MaxBody), path).CodedUntagged(q)
 	default:
 		if err := dois.Unplayed(q.Verb, path); err != nil {
 			return wire.InJSON(wire.Reply{}, err)
