@@ -75,8 +75,6 @@ func (s *Service) showDOI(q *wire.Request, name, f string) (wire.Reply, error) {
 	return formatted(f, []*record.Record{rec}, false, params)
 }
 
-const kernelType = "application/vnd.datacite.datacite+xml"
-
 func (s *Service) one(rec *record.Record, p wire.Params, account *record.Account) wire.Reply {
 	body := object{"data": s.resource(rec, singleView(p), p, account)}
 	s.include(body, p, []*record.Record{rec}, true)

@@ -18,7 +18,7 @@ var mediaTypes = []struct{ mediaType, format string }{
 	{"text/html", "json"}, {"application/xhtml+xml", "json"}, {"text/plain", "text"},
 	{"application/json", "json"}, {"text/x-json", "json"}, {"application/jsonrequest", "json"}, {"application/vnd.api+json", "json"},
 	{"text/csv", "csv"}, {"application/vnd.crossref.unixref+xml", "crossref"}, {"application/vnd.crosscite.crosscite+json", "crosscite"},
-	{kernelType, "datacite"}, {"application/x-datacite+xml", "datacite"}, {"application/vnd.datacite.datacite+json", "datacite_json"},
+	{"application/vnd.datacite.datacite+xml", "datacite"}, {"application/x-datacite+xml", "datacite"}, {"application/vnd.datacite.datacite+json", "datacite_json"},
 	{"application/vnd.schemaorg.ld+json", "schema_org"}, {"application/ld+json", "schema_org"}, {"application/vnd.jats+xml", "jats"},
 	{"application/vnd.citationstyles.csl+json", "citeproc"}, {"application/citeproc+json", "citeproc"},
 	{"application/vnd.codemeta.ld+json", "codemeta"}, {"application/x-bibtex", "bibtex"},

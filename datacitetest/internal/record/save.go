@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -71,7 +70,7 @@ func permittedItem(p *kernel.Property, v any, path string) (any, error) {
 			return permitted(p.Inside, v, path+".")
 		}
 	case string:
-		if p.Inside == nil && (path != "publicationYear" || digits.MatchString(v)) || path == "publisher" {
+		if p.Inside == nil || path == "publisher" {
 			return v, nil
 		}
 	case float64:
@@ -85,8 +84,6 @@ func permittedItem(p *kernel.Property, v any, path string) (any, error) {
 	}
 	return nil, wire.ValueKind.Refusal(path)
 }
-
-var digits = regexp.MustCompile(`\A\d*\z`)
 
 // Sent is what a request sends for a record: the accepted members, and the
 // XML sent with them.
@@ -123,9 +120,12 @@ func Take(o object) (Sent, error) {
 			s.object[name] = v
 		}
 	}
-	body := decode64(wire.String(s.object["xml"]))
-	if !utf8.Valid(body) {
-		return s, wire.Crashed("invalid byte sequence in UTF-8")
+	body, err := base64.StdEncoding.DecodeString(wire.String(s.object["xml"]))
+	switch {
+	case err != nil:
+		return s, wire.ValueKind.Refusal("xml is not base64")
+	case !utf8.Valid(body):
+		return s, wire.BrokenXML.Refusal("it is not UTF-8")
 	}
 	if wire.Pieces(body) > wire.MaxPieces {
 		return s, wire.ErrTooMuch
@@ -192,22 +192,6 @@ func hasMember(o object, name string) bool {
 }
 
 func (s Sent) has(name string) bool { return hasMember(s.object, name) }
-
-// decode64 is lenient: other characters than those of base64 are skipped.
-func decode64(text string) []byte {
-	text, _, _ = strings.Cut(text, "=")
-	text = strings.Map(func(r rune) rune {
-		if 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z' || '0' <= r && r <= '9' || r == '+' || r == '/' {
-			return r
-		}
-		return -1
-	}, text)
-	if len(text)%4 == 1 {
-		text = text[:len(text)-1]
-	}
-	body, _ := base64.RawStdEncoding.DecodeString(text)
-	return body
-}
 
 // readSent reads metadata. doc is not nil for DataCite XML, which must contain a DOI unless
 // one is sent with it; so must some other formats.
@@ -333,15 +317,13 @@ func publisherColumn(v any) any {
 	return nil
 }
 
-// wholeNumber is a number, or the digits of a text, as an integer column has it.
+// wholeNumber is a number, or that at the start of a text, as an integer column has it.
 func wholeNumber(v any) any {
-	if n, ok := v.(float64); ok {
-		return float64(int64(n))
+	text := strings.TrimSpace(textOf(v))
+	if text == "" {
+		return nil
 	}
-	if n, err := strconv.Atoi(wire.String(v)); err == nil {
-		return float64(n)
-	}
-	return nil
+	return float64(wire.Leading(text))
 }
 
 // keep normalises members for storing, and derives the attributes that responses show.

@@ -278,16 +278,3 @@ func (rec *Record) known(related []any) []any {
 	known := slices.DeleteFunc(slices.Clone(related), func(v any) bool { return !rec.Known(v.(object)["id"].(string)) })
 	return known[:min(len(known), 25)]
 }
-
-// Searchable is the record as the query language sees it.
-func (rec *Record) Searchable() object {
-	o := rec.shown(View{Affiliation: true, Publisher: true, Detail: true})
-	delete(o, "xml")
-	o["clientId"], o["providerId"], o["consortiumId"] = rec.Client, rec.Provider, rec.Consortium
-	for name, v := range o {
-		if n, ok := v.(int); ok {
-			o[name] = float64(n)
-		}
-	}
-	return o
-}

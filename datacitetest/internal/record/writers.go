@@ -16,11 +16,11 @@ import (
 
 // Writers write records in the formats of the deployed service other than JSON:
 // lupo config/initializers/mime_types.rb, bolognese lib/bolognese/writers.
-var Writers = map[string]func(records []*Record, list bool) ([]byte, error){
-	"datacite":      joined("\n", func(w written) string { return string(w.XML) }),
-	"bibtex":        joined("\n", written.bibtex),
-	"citation":      joined("\n\n", written.citation),
-	"citeproc":      inJSON(written.citeproc),
+var Writers = map[string]writer{
+	"datacite":      texted("\n", func(w written) string { return string(w.XML) }),
+	"bibtex":        withPublisher(texted("\n", written.bibtex)),
+	"citation":      withPublisher(texted("\n\n", written.citation)),
+	"citeproc":      withPublisher(inJSON(written.citeproc)),
 	"datacite_json": inJSON(written.dataciteJSON),
 	"codemeta":      notWritten,
 	"crosscite":     notWritten,
@@ -30,7 +30,44 @@ var Writers = map[string]func(records []*Record, list bool) ([]byte, error){
 	"schema_org":    notWritten,
 }
 
+type writer = func([]*Record, bool) ([]byte, error)
+
 func notWritten([]*Record, bool) ([]byte, error) { return nil, wire.OutputFormat.Refusal() }
+
+// withPublisher refuses records without a publisher, as the deployed service does.
+func withPublisher(write writer) writer {
+	return func(records []*Record, list bool) ([]byte, error) {
+		if slices.ContainsFunc(records, func(rec *Record) bool { return writtenOf(rec).object["publisher"] == nil }) {
+			return nil, wire.Fail(http.StatusBadRequest, "undefined method '[]' for nil")
+		}
+		return write(records, list)
+	}
+}
+
+// texted joins the texts of the records.
+func texted(between string, write func(written) string) writer {
+	return func(records []*Record, _ bool) ([]byte, error) {
+		var all []string
+		for _, rec := range records {
+			all = append(all, write(writtenOf(rec)))
+		}
+		return []byte(strings.Join(all, between)), nil
+	}
+}
+
+// inJSON is an object for a single record, or a list of objects.
+func inJSON(write func(written) object) writer {
+	return func(records []*Record, list bool) ([]byte, error) {
+		all := []any{}
+		for _, rec := range records {
+			all = append(all, withoutNulls(write(writtenOf(rec))))
+		}
+		if !list {
+			return indented(all[0]), nil
+		}
+		return indented(all), nil
+	}
+}
 
 // written is a record to be written in another format.
 type written struct {
@@ -53,45 +90,6 @@ func writtenOf(rec *Record) written {
 		w.object["publisher"] = object{"name": name}
 	}
 	return w
-}
-
-// errNoPublisher is the error for a record without a publisher, in most formats.
-var errNoPublisher = wire.Fail(http.StatusBadRequest, "undefined method '[]' for nil")
-
-// joined joins the texts of the records.
-func joined(between string, write func(written) string) func([]*Record, bool) ([]byte, error) {
-	return func(records []*Record, _ bool) (body []byte, err error) {
-		defer recoverNoPublisher(&err)
-		var all []string
-		for _, rec := range records {
-			all = append(all, write(writtenOf(rec)))
-		}
-		return []byte(strings.Join(all, between)), nil
-	}
-}
-
-// inJSON is an object for a single record, or a list of objects.
-func inJSON(write func(written) object) func([]*Record, bool) ([]byte, error) {
-	return func(records []*Record, list bool) (body []byte, err error) {
-		defer recoverNoPublisher(&err)
-		all := []any{}
-		for _, rec := range records {
-			all = append(all, withoutNulls(write(writtenOf(rec))))
-		}
-		if !list {
-			return indented(all[0]), nil
-		}
-		return indented(all), nil
-	}
-}
-
-func recoverNoPublisher(err *error) {
-	if recovered := recover(); recovered != nil {
-		if recovered != errNoPublisher {
-			panic(recovered)
-		}
-		*err = errNoPublisher
-	}
 }
 
 func withoutNulls(o object) object {
@@ -142,9 +140,6 @@ func (w written) of(list, name string, values ...string) (out []any) {
 }
 
 func (w written) publisher() any {
-	if w.object["publisher"] == nil {
-		panic(errNoPublisher)
-	}
 	return Member(w.object["publisher"], "name")
 }
 

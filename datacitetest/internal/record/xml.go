@@ -103,35 +103,22 @@ func (e *element) ChildText(name string) string { return e.child(name).trimmed()
 func (e *element) trimmed() string { return strings.TrimSpace(e.words()) }
 
 // words is the text below e, without comments.
-func (e *element) words() string { return e.content((*element).plain) }
-
-// content joins the texts below e.
-func (e *element) content(of func(*element) string) string {
+func (e *element) words() string {
 	var out strings.Builder
-	e.gather(&out, of)
+	e.gather(&out)
 	return out.String()
 }
 
-func (e *element) gather(out *strings.Builder, of func(*element) string) {
+func (e *element) gather(out *strings.Builder) {
 	if e == nil {
 		return
 	}
 	if e.isText {
-		out.WriteString(of(e))
+		out.WriteString(e.text)
 	}
 	for _, c := range e.children {
-		c.gather(out, of)
+		c.gather(out)
 	}
-}
-
-func (e *element) plain() string { return e.text }
-
-// written is a piece as XML.
-func (e *element) written() string {
-	if e.markup != "" {
-		return e.markup
-	}
-	return escapeText(e.text)
 }
 
 // mixed says whether e directly contains text other than white space.
@@ -210,9 +197,9 @@ func IdentifierIn(body []byte) (text string) {
 		return ""
 	}
 	doc.Root.walk(func(e *element) bool {
-		found := e.tag == "identifier" || strings.HasSuffix(e.tag, ":identifier")
+		found := e.name.local == "identifier"
 		if found {
-			text = e.content((*element).written)
+			text = e.words()
 		}
 		return !found
 	})
@@ -239,8 +226,12 @@ func (doc *Document) bytes() []byte {
 
 // write writes a piece. Pieces of an element without text get lines of their own.
 func (e *element) write(out *bytes.Buffer, indent string, lines bool) {
-	if e.tag == "" {
-		out.WriteString(e.written())
+	switch {
+	case e.markup != "":
+		out.WriteString(e.markup)
+		return
+	case e.tag == "":
+		out.WriteString(escapeText(e.text))
 		return
 	}
 	out.WriteString("<" + e.tag)

@@ -102,8 +102,6 @@ func TestDeployedStoreHeaders(t *testing.T) {
 	})
 }
 
-func accept(kind string) map[string]string { return map[string]string{"Accept": kind} }
-
 func with(header map[string]string, name, value string) map[string]string {
 	out := map[string]string{name: value}
 	maps.Copy(out, header)
