@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/datacite-go/datacite-go/datacitetest/internal/sandbox"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/faults"
 )
 
 // A Fault is what happens to one request.
@@ -96,7 +96,7 @@ func First(faults ...*Fault) Faults {
 // from 0 to 1, of any kind but Stall and Crash; delays are shorter than 10 ms. The
 // same seed gives the n-th request the same fault.
 func Schedule(seed uint64, rate float64) Faults {
-	fate := sandbox.Schedule(seed, rate)
+	fate := faults.Schedule(seed, rate)
 	return func(n int, r *http.Request) *Fault {
 		f := fate(n, r)
 		if f == nil {
@@ -130,7 +130,7 @@ func (f Faults) When(chosen func(*http.Request) bool) Faults {
 //	})
 func (f Faults) WhenSeen(chosen func(*Request) bool) Faults {
 	return f.When(func(r *http.Request) bool {
-		seen := request(sandbox.Arrived(r))
+		seen := request(faults.Arrived(r))
 		return chosen(&seen)
 	})
 }
@@ -152,14 +152,14 @@ func Writes(r *http.Request) bool {
 }
 
 // inside hands faults on to the service.
-func (f Faults) inside() func(n int, r *http.Request) *sandbox.Fault {
-	return func(n int, r *http.Request) *sandbox.Fault {
+func (f Faults) inside() func(n int, r *http.Request) *faults.Fault {
+	return func(n int, r *http.Request) *faults.Fault {
 		f := f.of(n, r)
 		if f == nil {
 			return nil
 		}
-		return &sandbox.Fault{
-			Kind: sandbox.FaultKind(f.Kind), Status: f.Status, Delay: f.Delay, RetryAfter: f.RetryAfter, Step: sandbox.Step(f.Step), Behind: f.Behind,
+		return &faults.Fault{
+			Kind: faults.FaultKind(f.Kind), Status: f.Status, Delay: f.Delay, RetryAfter: f.RetryAfter, Step: faults.Step(f.Step), Behind: f.Behind,
 		}
 	}
 }

@@ -21,6 +21,7 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/faults"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/sandbox"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/mds"
@@ -472,7 +473,7 @@ func TestCopiesAreWhole(t *testing.T) {
 	}
 	assert.Equal(t, fields(sandbox.Options{}), slices.DeleteFunc(fields(datacitetest.Options{}), func(name string) bool { return name == "NoPort" }))
 	assert.Equal(t, fields(sandbox.Fault{}), fields(datacitetest.Fault{}))
-	assert.Len(t, fields(datacitetest.Request{}), len(fields(sandbox.Request{})))
+	assert.Len(t, fields(datacitetest.Request{}), len(fields(faults.Request{})))
 }
 
 // What a server holds outlives it: another one goes on with it.

@@ -94,7 +94,7 @@ var routesWithoutName = []route{
 }
 
 // unplayed are routes of the deployed store, by method and path, that this one does not support.
-var unplayed = regexp.MustCompile(`(?s)\A(PATCH /doi/.+|\w+ /doi/.+/media(/.+)?|GET /(heartbeat|login|doi|metadata)\..*)\z`)
+var unplayed = regexp.MustCompile(`(?s)\A(PATCH /doi/.+|\w+ /doi/.+/media(/.+)?|GET /(heartbeat|login|doi|metadata)\..*|GET /login|\w+ /)\z`)
 
 // Serve serves a request to the path area/rest with Documented (specification §4.3).
 func (s *Service) Serve(q *wire.Request, area, rest string) wire.Reply {
@@ -110,11 +110,6 @@ func (s *Service) Serve(q *wire.Request, area, rest string) wire.Reply {
 
 // ServeDeployed serves a request with Deployed by its path, still escaped.
 func (s *Service) ServeDeployed(q *wire.Request, path string) wire.Reply {
-	if path == "/" { // the proxy in front redirects to the guide
-		return wire.Reply{Status: http.StatusMovedPermanently, Plain: true, Header: map[string]string{
-			"Location": "https://support.datacite.org/docs/mds-api-guide",
-		}}
-	}
 	if err := playable(q, path); err != nil {
 		return wire.InText(wire.Reply{}, err)
 	}
@@ -224,13 +219,8 @@ func (s *Service) identify(c *call) error {
 // respondBesides is the response on other paths of the host, which need no login.
 func (s *Service) respondBesides(q *wire.Request, path string) wire.Reply {
 	res := wire.InText(wire.Reply{}, errNoRoute)
-	if s.Deployed && q.Verb == http.MethodGet {
-		switch path {
-		case "/heartbeat":
-			res = wire.Text(http.StatusOK, "OK")
-		case "/login":
-			res = wire.Text(http.StatusNotImplemented, "One-time login and session cookies not supported by this service")
-		}
+	if s.Deployed && q.Verb+path == "GET/heartbeat" {
+		res = wire.Text(http.StatusOK, "OK")
 	}
 	res.Header = map[string]string{"X-Anonymous-Consumer": "true"}
 	return res

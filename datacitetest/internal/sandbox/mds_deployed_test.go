@@ -77,7 +77,6 @@ func TestDeployedStoreHeaders(t *testing.T) {
 		"an empty body":   {call{method: "POST", path: "/doi", as: "repo"}, 400, "text/html", none, "", ""},
 		"nobody is asked": {call{method: "GET", path: "/heartbeat"}, 200, "text/plain; charset=utf-8", sound, "true", "ETag"},
 		"no such route":   {call{method: "OPTIONS", path: "/doi", as: "repo"}, 404, "text/plain; charset=utf-8", none, "true", ""},
-		"the root":        {call{method: "PUT", path: "/"}, 301, "", "", "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			service := filledDeployed(t)

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go/datacitetest/internal/faults"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/sandbox"
 )
 
@@ -195,7 +196,7 @@ func TestRequestsAreLogged(t *testing.T) {
 	call{method: "GET", path: "/dois/10.5072/a%2Fb", as: "repo"}.do(t, service)
 	log := service.Requests()
 	require.Len(t, log, 2)
-	assert.Equal(t, sandbox.Request{
+	assert.Equal(t, faults.Request{
 		Method: "POST", Path: "/reports", RawQuery: "a=%20b", Status: 422, Body: []byte("{}"), BodySize: 2,
 		Header: http.Header{"Content-Type": {"application/json"}, "User-Agent": {"me"}},
 	}, log[0])
