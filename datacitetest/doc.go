@@ -113,7 +113,7 @@
 //     client are alternatives, and lists can lag behind ([Options].IndexLag).
 //   - Metadata store: PUT /doi before the metadata is 422, an address that is no URL is 200
 //     with a complaint, a wrong password can read findable DOIs, and hiding an unknown DOI
-//     makes a draft. Other names than ASCII may lead to another DOI.
+//     makes a draft. It reads some names as others; such names are refused here.
 //
 // What the servers support and this one does not has the status 501, and a text that names the
 // row of not-played.md (see [Rules]): a guess could hide a mistake. Among it is XML that is

@@ -45,7 +45,6 @@ type token struct {
 // no-break space is part of a word, and so is a slash.
 const (
 	blanks   = " \t\r\n"
-	wideGap  = "\u3000"
 	wordEnds = blanks + `!():^[]"{}~`
 )
 
@@ -72,27 +71,12 @@ func (l *lexer) emit(kind tokenKind, end int) {
 }
 
 func (l *lexer) skipBlanks() {
-	for l.at < len(l.text) {
-		n := blank(l.text[l.at:])
-		if n == 0 {
-			return
-		}
-		l.at += n
+	for l.at < len(l.text) && isBlank(l.text[l.at]) {
+		l.at++
 	}
 }
 
-// blank is the length of the blank that s starts with, or 0.
-func blank(s string) int {
-	switch {
-	case s == "":
-		return 0
-	case strings.IndexByte(blanks, s[0]) >= 0:
-		return 1
-	case strings.HasPrefix(s, wideGap):
-		return len(wideGap)
-	}
-	return 0
-}
+func isBlank(c byte) bool { return strings.IndexByte(blanks, c) >= 0 }
 
 var singles = map[byte]tokenKind{'(': tokenOpen, ')': tokenClose, ':': tokenColon}
 var modifiers = map[byte]tokenKind{'+': tokenPlus, '-': tokenMinus, '!': tokenNot}
@@ -129,13 +113,10 @@ func (l *lexer) next() error {
 }
 
 func (l *lexer) modifier(kind tokenKind) {
-	n := blank(l.text[l.at+1:])
-	if n == 0 {
-		l.emit(kind, l.at+1)
-		return
+	if l.at+1 < len(l.text) && isBlank(l.text[l.at+1]) {
+		kind = tokenLone
 	}
-	l.emit(tokenLone, l.at+1)
-	l.at += n
+	l.emit(kind, l.at+1)
 }
 
 func (l *lexer) quoted() error {
@@ -219,7 +200,7 @@ func (l *lexer) run(from int, wildcards bool) (end, wild int, err error) {
 			if wild < 0 {
 				wild = i - from
 			}
-		case strings.IndexByte(wordEnds, c) >= 0 || strings.HasPrefix(l.text[i:], wideGap):
+		case strings.IndexByte(wordEnds, c) >= 0:
 			return i, wild, nil
 		}
 	}
@@ -250,7 +231,7 @@ func (l *lexer) ranged() error {
 				return wire.QueryEscape.Refusal(run)
 			}
 			l.emit(tokenQuotedBound, close+1)
-		case blank(run) == len(run):
+		case strings.Trim(run, blanks) == "":
 			l.at = end
 		case run == "TO":
 			l.emit(tokenRangeTo, end)

@@ -85,7 +85,7 @@ func TestNotPlayed(t *testing.T) {
 	for gap, queries := range map[*wire.Gap][]string{
 		wire.QueryDates:    {"created:[now-1d/d TO now]", "created:>now", "created:{2015-01-01||-1d/w TO 2016]", "publicationYear:[2014||-4y TO 2012]"},
 		wire.QueryDistance: {"a~", "a~AUTO", "a~.5", "a~1.5", "a~-1", "a~foo", `"a b"~x`, `"a b"~-1`, "publicationYear:2010~"},
-		wire.QueryScript:   {"titles.title:気", `titles.title:"気候"`, `titles.title:\気`, "気*", "titles.title:สวัสดี", "😀"},
+		wire.QueryScript:   {"titles.title:気", `titles.title:"気候"`, `titles.title:\気`, "気*", "titles.title:สวัสดี", "😀", "a\u3000b"},
 		wire.QueryFields:   {`titles.\*:a`, `\*:a`, "*:a", `_exists_:tit\*`, `titles.\*:*`},
 		wire.QueryEscape:   {`\ud83d\ude00`, `["a\"b" TO c]`, `["a TO b]`},
 	} {
