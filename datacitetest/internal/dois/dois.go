@@ -69,6 +69,9 @@ func (s *Service) showDOI(q *wire.Request, name, f string) (wire.Reply, error) {
 	if rec == nil || !rec.Visible(account) || s.Deployed && (hit{Record: rec}).isForeign() {
 		return wire.Reply{}, store.ErrNoRecord
 	}
+	if wire.Listed(params["include"], "media") && len(rec.Media) > 0 {
+		return wire.Reply{}, wire.Parameter.Refusal("include", "media")
+	}
 	if f == "json" {
 		return s.one(rec, params, account), nil
 	}

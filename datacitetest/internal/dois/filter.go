@@ -156,14 +156,19 @@ var unplayedParameters = map[string]string{
 	"affiliation_country": "", "include_funder_child_organizations": "true", "enriched": "true", "page[scroll]": "", "callback": "",
 }
 
+// bracketed are the parameters with brackets that are read.
+var bracketed = []string{"page[number]", "page[size]", "page[cursor]", "page[scroll]", "fields[dois]"}
+
 func playable(p wire.Params) error {
+	for name := range p {
+		if strings.Contains(name, "[") && !slices.Contains(bracketed, name) {
+			return wire.Parameter.Refusal(name)
+		}
+	}
 	for name, effective := range unplayedParameters {
 		if value := p[name]; effective == "" && !wire.IsBlank(value) || effective != "" && strings.EqualFold(value, effective) {
 			return wire.Parameter.Refusal(name)
 		}
-	}
-	if wire.Listed(p["include"], "media") {
-		return wire.Parameter.Refusal("include", "media")
 	}
 	return nil
 }

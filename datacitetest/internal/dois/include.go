@@ -20,15 +20,17 @@ func (s *Service) resource(rec *record.Record, v record.View, p wire.Params, acc
 	return rec.Resource(v)
 }
 
-// include adds the clients of records, if the parameters request them.
+// include adds the clients of records, if the parameters request them; media, of a single
+// record, are none.
 func (s *Service) include(body object, p wire.Params, records []*record.Record, single bool) {
-	if !wire.Listed(p["include"], "client") {
+	withClients := wire.Listed(p["include"], "client")
+	if !withClients && !(single && wire.Listed(p["include"], "media")) {
 		return
 	}
 	included, seen := []any{}, map[string]bool{}
 	for _, rec := range records {
 		id := strings.ToLower(rec.Client)
-		if id != "" && !seen[id] {
+		if withClients && id != "" && !seen[id] {
 			seen[id] = true
 			included = append(included, s.client(rec, single))
 		}

@@ -224,7 +224,7 @@ var textColumns = []string{"report-name", "report-id", "release", "created", "cr
 var jsonColumns = []string{"reporting-period", "report-filters", "report-attributes", "exceptions"}
 
 // columns are further columns of the database, which the header of a compressed report
-// might name. Here such members have no effect.
+// might name.
 var columns = []string{
 	"id", "uid", "year", "month", "user-id", "created-at", "updated-at", "report-datasets", "report-subsets", "compressed",
 	"attachment", "attachment-file-name", "attachment-content-type", "attachment-file-size", "attachment-updated-at",
@@ -271,7 +271,9 @@ func (r *stored) assign(sub *submission, members object, owner string) error {
 			}
 		case slices.Contains(jsonColumns, name):
 			r.header[name] = members[name]
-		case !slices.Contains(columns, name):
+		case slices.Contains(columns, name):
+			return wire.ReportValue.Refusal("report-header", name)
+		default:
 			return wire.Fail(http.StatusBadRequest, "unknown attribute '%s' for Report.", underscored(name))
 		}
 	}

@@ -1,6 +1,7 @@
 package sandbox_test
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/xml"
 	"net/url"
@@ -18,30 +19,35 @@ import (
 
 const storeTables = "deployed-store.md"
 
-// store is a deployed metadata store: the rows of the tables are replayed
-// against one, and the same rows have been against the software itself.
-type store interface {
-	do(t testing.TB, c call) answer
-	put(t testing.TB, record string) // stores a record as PutRecord does
-	state(t testing.TB, doi string) string
-	names(t testing.TB) []string
-}
-
+// played is a Deployed service against which the rows of the tables are replayed.
 type played struct{ *sandbox.Service }
+
+func newStore() played { return played{deployed()} }
 
 func (p played) do(t testing.TB, c call) answer { return c.do(t, p.Service) }
 
-func (p played) put(t testing.TB, record string) { require.NoError(t, p.PutRecord([]byte(record))) }
-
-func (p played) state(_ testing.TB, doi string) string { return p.State(doi) }
-
-func (p played) names(testing.TB) []string { return p.Names() }
-
-var newStore = func(testing.TB) store { return played{deployed()} }
-
 // filledStore is a store in the state that the tables begin with.
-func filledStore(t testing.TB) store {
-	s := newStore(t)
+func filledStore(t testing.TB) played {
+	s := newStore()
+	require.NoError(t, s.Restore(bytes.NewReader(savedStore(t))))
+	return s
+}
+
+var saved []byte
+
+// savedStore is what a filled store has saved, once for all rows.
+func savedStore(t testing.TB) []byte {
+	if saved == nil {
+		s := fillStore(t)
+		var b bytes.Buffer
+		require.NoError(t, s.Save(&b))
+		saved = b.Bytes()
+	}
+	return saved
+}
+
+func fillStore(t testing.TB) played {
+	s := newStore()
 	for _, name := range []string{"draft", "found", "hidden", "files", "many"} {
 		require.Equal(t, 201, s.do(t, putMetadata("10.5072/"+name, testkit.Expand(t, storeTables, "[[RECORD]]"))).status)
 	}
@@ -63,7 +69,7 @@ func filledStore(t testing.TB) store {
 		`{"doi":"10.5072/bare","state":"draft"}`,
 		`{"doi":"10.5072/broken","state":"draft","xml":"PHJlc291cmNl"}`,
 	} {
-		s.put(t, record)
+		require.NoError(t, s.PutRecord([]byte(record)))
 	}
 	return s
 }
@@ -118,10 +124,10 @@ func TestStoreNames(t *testing.T) {
 
 // testName reports whether the name is played.
 func testName(t *testing.T, base, path, arrives string) bool {
-	s := newStore(t)
+	s := newStore()
 	put := func(doi, mark string) {
 		record := testkit.Expand(t, storeTables, `[[RECORD: "DOI"> => "DOI">10.5072/x]]`)
-		s.put(t, string(mustJSON(t, map[string]any{
+		require.NoError(t, s.PutRecord(mustJSON(t, map[string]any{
 			"doi": doi, "state": "findable", "client": "example.repo", "url": "https://example.org/" + mark,
 			"xml": base64.StdEncoding.EncodeToString([]byte(strings.Replace(record, "Climate of the Alps", mark, 1))),
 		})))
@@ -142,8 +148,8 @@ func testName(t *testing.T, base, path, arrives string) bool {
 		put("10.5072/b", "x")
 		assert.NotContains(t, s.do(t, read).body, "<title>x</title>")
 		s.do(t, hide)
-		assert.Equal(t, []string{"10.5072/a", "10.5072/b"}, s.names(t), "no DOI is made")
-		assert.Equal(t, "findable findable", s.state(t, "10.5072/a")+" "+s.state(t, "10.5072/b"), "and none is changed")
+		assert.Equal(t, []string{"10.5072/a", "10.5072/b"}, s.Names(), "no DOI is made")
+		assert.Equal(t, "findable findable", s.State("10.5072/a")+" "+s.State("10.5072/b"), "and none is changed")
 		return true
 	}
 	doi, err := url.PathUnescape(arrives)
@@ -157,7 +163,7 @@ func testName(t *testing.T, base, path, arrives string) bool {
 		assert.Equal(t, "https://example.org/here", s.do(t, call{method: "GET", path: "/doi/" + path, as: "repo"}).body)
 	}
 	assert.Equal(t, 200, s.do(t, hide).status)
-	assert.Equal(t, "registered", s.state(t, doi))
+	assert.Equal(t, "registered", s.State(doi))
 	return true
 }
 
@@ -165,7 +171,7 @@ func testName(t *testing.T, base, path, arrives string) bool {
 func TestStorePrefixes(t *testing.T) {
 	for _, row := range testkit.Table(t, storeTables, "Prefixes") {
 		t.Run(row[0], func(t *testing.T) {
-			s := newStore(t)
+			s := newStore()
 			a := s.do(t, putMetadata(row[0], testkit.Expand(t, storeTables, "[[RECORD]]")))
 			assertAnswer(t, row[1], a)
 		})
@@ -212,7 +218,7 @@ func TestStoreFormats(t *testing.T) {
 
 // summary are titles, creators, publisher, year and type of a stored record;
 // "-" is no record.
-func summary(t testing.TB, s store, path string) string {
+func summary(t testing.TB, s played, path string) string {
 	a := s.do(t, call{method: "GET", path: path, as: "repo"})
 	if a.status != 200 {
 		return "-"
@@ -237,7 +243,7 @@ func TestStoreDocuments(t *testing.T) {
 	for _, table := range []string{"Documents", "Broken documents"} {
 		for _, row := range testkit.Table(t, storeTables, table) {
 			t.Run(row[0], func(t *testing.T) {
-				s := newStore(t)
+				s := newStore()
 				a := s.do(t, putMetadata("10.5072/new", testkit.Expand(t, storeTables, row[0])))
 				status, stored, _ := strings.Cut(row[1], " ")
 				if table == "Broken documents" {

@@ -49,12 +49,12 @@ func TestNotPlayedIsRefusedByItsRow(t *testing.T) {
 	}
 }
 
-// serviceWithRecords has 10.5072/draft and the findable 10.5072/found.
+// serviceWithRecords has 10.5072/draft, 10.5072/files with a medium, and the findable 10.5072/found.
 func serviceWithRecords(t testing.TB, behaviour sandbox.Behaviour) *sandbox.Service {
 	t.Helper()
 	service := sandbox.New(&sandbox.Options{Behaviour: behaviour, Accounts: []sandbox.Account{sandbox.DefaultAccount, other}})
 	complete := testkit.Expand(t, recordTables, "[[COMPLETE]]")
-	for _, attributes := range []string{`"doi":"10.5072/draft",` + complete, `"doi":"10.5072/found","event":"publish",` + complete} {
+	for _, attributes := range []string{`"doi":"10.5072/draft",` + complete, `"doi":"10.5072/found","event":"publish",` + complete, `"doi":"10.5072/files","contentUrl":["https://example.org/1.csv"]`} {
 		require.Equal(t, 201, create(attributes).do(t, service).status)
 	}
 	return service

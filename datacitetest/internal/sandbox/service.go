@@ -16,9 +16,8 @@
 // XML and other formats), usage (events of reports and relations), search (the query language), store (records, accounts, clock),
 // and dois, mds and reports, one for each interface.
 //
-// Limits: the syntax of URIs in metadata is not checked; a Documented service has no other
-// formats than JSON and DataCite XML; there are no rate limits. Routes and parameters
-// that are not played have the status 501: see wire/notplayed.go.
+// Limits: the syntax of URIs in metadata is not checked; there are no rate limits. What is
+// not played has the status 501: see wire/notplayed.go.
 package sandbox
 
 import (
