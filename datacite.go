@@ -11,8 +11,8 @@
 //	records, err := dois.NewClient(cfg)    // find, read and write DOI records
 //	usage, err := reports.NewClient(cfg)   // store and read usage reports
 //
-// A failed request is an [*Error]; a fault that was found before anything was sent is a
-// [*FieldError]. Both match the Err values of this package with [errors.Is], and
+// A failed request is an [*Error]; input that was refused before anything was sent is a
+// [*ValidationError]. Both match the Err values of this package with [errors.Is], and
 // [Temporary] says whether the same call may succeed later.
 //
 // DataCite is the public deployment of the service. This is an independent client.

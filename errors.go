@@ -38,7 +38,7 @@ var (
 	// ErrMediaType: the service does not take that Content-Type (415).
 	ErrMediaType = errors.New("datacite: media type not accepted")
 	// ErrInvalid: the input breaks a rule. The fault was found before sending
-	// ([*FieldError]) or by the service (422, with Error.Details).
+	// ([*ValidationError]) or by the service (422, with Error.Details).
 	ErrInvalid = errors.New("datacite: invalid input")
 	// ErrInvalidDOI: a text is not a DOI name, or not one that may be registered. It
 	// matches ErrInvalid, too.
@@ -75,16 +75,16 @@ var meanings = map[int]error{
 
 // An Error is a request that did not succeed.
 type Error struct {
-	Op         string       // package and method, such as "mds.PutURL"
-	Method     string       // HTTP method
-	URL        string       // address, without credentials
-	StatusCode int          // HTTP status; 0 if there was no response
-	Message    string       // the best text found in the response, or the network's
-	Details    []FieldError // faults that the service names one by one
-	Body       []byte       // the first 64 KiB of the response, credentials removed
-	RequestID  string       // quote it when you ask the operator; "" if nothing was sent
-	Attempts   int          // how often the request was sent
-	Unclear    bool         // the service may have carried out the request
+	Op         string    // package and method, such as "mds.PutURL"
+	Method     string    // HTTP method
+	URL        string    // address, without credentials
+	StatusCode int       // HTTP status; 0 if there was no response
+	Message    string    // the best text found in the response, or the network's
+	Details    []Finding // faults that the service names one by one
+	Body       []byte    // the first 64 KiB of the response, credentials removed
+	RequestID  string    // quote it when you ask the operator; "" if nothing was sent
+	Attempts   int       // how often the request was sent
+	Unclear    bool      // the service may have carried out the request
 
 	// Err is what failed below HTTP, such as a lost connection, or a condition such as
 	// mds.ErrMetadataMissing where the response means something else than its status
@@ -200,30 +200,3 @@ func Temporary(err error) bool {
 	e, ok := errors.AsType[transient](err)
 	return ok && e.Transient()
 }
-
-// A FieldError is one fault in what the caller gave: found before anything was sent, or
-// one of the faults that the service names ([Error].Details). It matches [ErrInvalid].
-type FieldError struct {
-	Path   string // the parameter, option, element or member; "" if the service names none
-	Reason string // what is wrong and, if it was found before sending, what would be right
-
-	// The place in the metadata that were sent, as the service names it: the line from
-	// 1, 0 if it names none; the column from 0.
-	Line, Column int
-
-	Err error // a condition such as [ErrInvalidDOI], or the fault as another package describes it; may be nil
-}
-
-// Error names the place and the fault.
-func (e *FieldError) Error() string {
-	if e.Path == "" {
-		return "datacite: " + e.Reason
-	}
-	return "datacite: " + e.Path + " " + e.Reason
-}
-
-// Is matches [ErrInvalid].
-func (e *FieldError) Is(target error) bool { return target == ErrInvalid }
-
-// Unwrap returns Err.
-func (e *FieldError) Unwrap() error { return e.Err }

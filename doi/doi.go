@@ -12,7 +12,7 @@ import (
 // "doi:", or as an address of a resolver, old or new, whose percent-encoding it
 // undoes. The case of the name is kept.
 //
-// The error is a [*datacite.FieldError] that matches [datacite.ErrInvalidDOI]. Invisible
+// The error is a [*datacite.ValidationError] that matches [datacite.ErrInvalidDOI]. Invisible
 // characters and dashes that look like the hyphen are errors, which name them; a name
 // that really has such a dash can be given as an address, percent-encoded.
 func Parse(text string) (string, error) {

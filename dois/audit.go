@@ -46,7 +46,7 @@ type Difference struct {
 	DOI      string // in lower case
 	Kind     DifferenceKind
 	Changes  []metadata.Change  // of Changed: paths in the metadata, "url" and "state"
-	Findings []metadata.Finding // of Invalid: the errors
+	Findings []datacite.Finding // of Invalid: the errors
 	Wanted   *Wanted            // nil if it is not wanted
 	Found    *Record            // as Get returned it, with all identifiers; nil if missing, and as it is listed if it is not wanted
 }
@@ -120,14 +120,14 @@ type AuditProgress struct {
 // What the service changes in metadata by itself is not a difference; see [metadata.Diff].
 //
 // An error ends the sequence and comes with a nil Difference: an error of wanted, of the
-// service or of the context, [ErrNothingListed], or a [*datacite.FieldError] for bad options, an invalid DOI, an
+// service or of the context, [ErrNothingListed], or a [*datacite.ValidationError] for bad options, an invalid DOI, an
 // unknown state, or a DOI that is wanted twice. It names [Wanted].Place, or the number in
 // wanted, from 0.
 func (c *Client) Audit(ctx context.Context, wanted iter.Seq2[Wanted, error], opts *AuditOptions) iter.Seq2[*Difference, error] {
 	return func(yield func(*Difference, error) bool) {
 		err := cmp.Or(c.core.Ready(ctx), opts.check())
 		if wanted == nil {
-			err = &datacite.FieldError{Path: "wanted", Reason: "is nil; give an empty sequence to have every DOI as Extra"}
+			err = datacite.Invalid(datacite.Finding{Path: "wanted", Code: "missing", Reason: "is nil; give an empty sequence to have every DOI as Extra"})
 		}
 		if err != nil {
 			yield(nil, err)
@@ -147,14 +147,14 @@ func (c *Client) Audit(ctx context.Context, wanted iter.Seq2[Wanted, error], opt
 
 func (o *AuditOptions) check() error {
 	if o == nil || o.ClientID == "" && o.Prefix == "" {
-		return &datacite.FieldError{Path: "AuditOptions", Reason: "has neither ClientID nor Prefix; give the account or prefix to audit"}
+		return datacite.Invalid(datacite.Finding{Path: "AuditOptions", Code: "missing", Reason: "has neither ClientID nor Prefix; give the account or prefix to audit"})
 	}
 	if o.Kinds != nil && len(o.Kinds) == 0 {
-		return &datacite.FieldError{Path: "AuditOptions.Kinds", Reason: "is an empty list, of which no difference is; leave it nil to look for all"}
+		return datacite.Invalid(datacite.Finding{Path: "AuditOptions.Kinds", Code: "value", Reason: "is an empty list, of which no difference is; leave it nil to look for all"})
 	}
 	for _, k := range o.Kinds {
 		if !slices.Contains([]DifferenceKind{Missing, Extra, Changed, Invalid, OldSchema}, k) {
-			return &datacite.FieldError{Path: "AuditOptions.Kinds", Reason: fmt.Sprintf("has %q, which is not a kind of difference", string(k))}
+			return datacite.Invalid(datacite.Finding{Path: "AuditOptions.Kinds", Code: "vocabulary", Reason: fmt.Sprintf("has %q, which is not a kind of difference", string(k))})
 		}
 	}
 	return nil
@@ -216,14 +216,14 @@ func (e *entry) check() (name string, err error) {
 	}
 	if e.Metadata != nil && e.Metadata.DOI != "" {
 		if other, err := parseName(e.path("DOI"), e.Metadata.DOI); err != nil || !doi.Equal(other, name) {
-			return "", &datacite.FieldError{Path: e.path("DOI"), Reason: fmt.Sprintf("is %q, but its metadata have %q", name, e.Metadata.DOI)}
+			return "", datacite.Invalid(datacite.Finding{Path: e.path("DOI"), Code: "conflict", Reason: fmt.Sprintf("is %q, but its metadata have %q", name, e.Metadata.DOI)})
 		}
 	}
 	switch e.State {
 	case "", StateDraft, StateRegistered, StateFindable:
 		return doi.Normal(name), nil
 	}
-	return "", &datacite.FieldError{Path: e.path("State"), Reason: fmt.Sprintf("is %q; the states are draft, registered and findable", string(e.State))}
+	return "", datacite.Invalid(datacite.Finding{Path: e.path("State"), Code: "vocabulary", Reason: fmt.Sprintf("is %q; the states are draft, registered and findable", string(e.State))})
 }
 
 // take reads what is wanted.
@@ -273,7 +273,7 @@ func (a *audit) repeats() error {
 			if err := errors.Join(json.Unmarshal(earlier, &e), json.Unmarshal(value, &again)); err != nil {
 				return err
 			}
-			return &datacite.FieldError{Path: again.path("DOI"), Reason: fmt.Sprintf("%q is wanted twice, also by %s", key, e.place()), Err: datacite.ErrInvalidDOI}
+			return datacite.Invalid(datacite.Finding{Path: again.path("DOI"), Code: "doi", Reason: fmt.Sprintf("%q is wanted twice, also by %s", key, e.place()), Err: datacite.ErrInvalidDOI})
 		}
 		before = append(before[:0], data...)
 	}
@@ -452,7 +452,7 @@ func differences(name string, w *Wanted, f *Record, looksFor func(DifferenceKind
 		add(Difference{Kind: OldSchema})
 	}
 	if f.State != StateDraft && looksFor(Invalid) {
-		if invalid, ok := errors.AsType[*metadata.ValidationError](f.Validate()); ok {
+		if invalid, ok := errors.AsType[*datacite.ValidationError](f.Validate()); ok {
 			add(Difference{Kind: Invalid, Findings: invalid.Findings})
 		}
 	}

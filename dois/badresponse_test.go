@@ -64,16 +64,16 @@ func TestListRefusedBeforeSending(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, err := client.List(t.Context(), &tt.opts)
 			require.ErrorIs(t, err, datacite.ErrInvalid)
-			field, ok := errors.AsType[*datacite.FieldError](err)
+			field, ok := errors.AsType[*datacite.ValidationError](err)
 			require.True(t, ok)
-			assert.Regexp(t, "^(ListOptions.*|query|sort|page|sample)$", field.Path)
+			assert.Regexp(t, "^(ListOptions.*|query|sort|page|sample)$", field.Findings[0].Path)
 			assert.ErrorContains(t, err, tt.want)
 		})
 	}
 	assert.Zero(t, sent.Load())
 
 	_, err := client.List(t.Context(), &dois.ListOptions{Sort: "newest"})
-	assert.EqualError(t, err, `datacite: sort "newest" is not an order that the service knows`)
+	assert.EqualError(t, err, `datacite: sort: "newest" is not an order that the service knows`)
 }
 
 // TestUnreadable gives responses with status 200 whose bodies are not records.

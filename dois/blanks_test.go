@@ -60,7 +60,7 @@ func TestBlanksAroundValuesAreHarmlessOrNamed(t *testing.T) {
 	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
 		written := 0
 		// taken is what is stored of a record, and what was said of it; nil if it was refused.
-		taken := func(write func(name string) ([]metadata.Finding, error)) (*metadata.Record, []metadata.Finding) {
+		taken := func(write func(name string) ([]datacite.Finding, error)) (*metadata.Record, []datacite.Finding) {
 			written++
 			name := fmt.Sprintf("10.5072/blank-%d", written)
 			said, err := write(name)
@@ -72,8 +72,8 @@ func TestBlanksAroundValuesAreHarmlessOrNamed(t *testing.T) {
 			found.DOI = ""
 			return &found.Record, said
 		}
-		asJSON := func(rec *metadata.Record) func(string) ([]metadata.Finding, error) {
-			return func(name string) ([]metadata.Finding, error) {
+		asJSON := func(rec *metadata.Record) func(string) ([]datacite.Finding, error) {
+			return func(name string) ([]datacite.Finding, error) {
 				made, err := srv.DOIs().Create(t.Context(), &dois.Draft{DOI: name, Record: *rec})
 				if err != nil {
 					return nil, err
@@ -81,15 +81,15 @@ func TestBlanksAroundValuesAreHarmlessOrNamed(t *testing.T) {
 				return made.Warnings, nil
 			}
 		}
-		asXML := func(doc mds.Document, err error) func(string) ([]metadata.Finding, error) {
-			return func(name string) ([]metadata.Finding, error) {
+		asXML := func(doc mds.Document, err error) func(string) ([]datacite.Finding, error) {
+			return func(name string) ([]datacite.Finding, error) {
 				if err == nil {
 					_, err = srv.MDS().PutMetadata(t.Context(), name, doc)
 				}
 				return doc.Findings(), err
 			}
 		}
-		check := func(plain, spaced *metadata.Record, usual, said []metadata.Finding, what string) {
+		check := func(plain, spaced *metadata.Record, usual, said []datacite.Finding, what string) {
 			if spaced != nil && len(said) == len(usual) {
 				assert.Empty(t, metadata.Diff(plain, spaced), what)
 			}
@@ -146,9 +146,9 @@ func TestTextsThatJSONWouldReplace(t *testing.T) {
 	} {
 		before := len(srv.Requests())
 		_, err := client.Update(ctx, "10.5072/texts", draft)
-		field, ok := errors.AsType[*datacite.FieldError](err)
+		field, ok := errors.AsType[*datacite.ValidationError](err)
 		require.True(t, ok, "%s: %v", path, err)
-		assert.Equal(t, path, field.Path)
+		assert.Equal(t, path, field.Findings[0].Path)
 		assert.Len(t, srv.Requests(), before)
 	}
 	for _, title := range []string{"\ufffd", `\ufffd`, `\\ufffd`, "\\\ufffd"} {

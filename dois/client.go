@@ -24,11 +24,11 @@ type Client struct {
 // public, needs Username and Password or, without them, Token or TokenSource. An API
 // key of the deployed service may be the Password or the token.
 //
-// Each field of cfg that is wrong is a [*datacite.FieldError]; the error joins them.
+// Each field of cfg that is wrong is a [*datacite.ValidationError]; the error joins them.
 func NewClient(cfg datacite.Config) (*Client, error) {
 	login, noLogin := login(cfg)
 	core, err := transport.New(cfg, transport.Interface{Name: "API", Login: login, Explain: explain})
-	if err := errors.Join(noLogin, err); err != nil {
+	if err := datacite.Invalid(datacite.Findings(errors.Join(noLogin, err))...); err != nil {
 		return nil, err
 	}
 	return &Client{core: core, attempts: cmp.Or(cfg.MaxAttempts, transport.DefaultMaxAttempts)}, nil

@@ -48,7 +48,7 @@
 // # Errors
 //
 // A request that failed is a [*datacite.Error], and an option or a draft that the service
-// would refuse, ignore or misread a [*datacite.FieldError] before anything is sent. Ask with
+// would refuse, ignore or misread a [*datacite.ValidationError] before anything is sent. Ask with
 // errors.Is for values such as [datacite.ErrNotFound].
 //
 // After failures that may pass, requests are sent again, up to Config.MaxAttempts times in

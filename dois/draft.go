@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -95,19 +94,19 @@ func (e Event) fault() string {
 // URL, ContentURL and Container.
 //
 // The record must have been read with Get, or listed with Affiliation and Publisher;
-// otherwise the error is a [*datacite.FieldError], because writing it back would remove the
+// otherwise the error is a [*datacite.ValidationError], because writing it back would remove the
 // identifiers that were not read.
 func (r *Record) Draft() (*Draft, error) {
 	if r == nil {
-		return nil, &datacite.FieldError{Path: "Record", Reason: "is nil"}
+		return nil, datacite.Invalid(datacite.Finding{Path: "Record", Code: "missing", Reason: "is nil"})
 	}
 	plain := slices.DeleteFunc([]string{"creators", "contributors", "publisher"}, func(name string) bool {
 		raw := r.member(name)
 		return !(len(raw) > 0 && raw[0] == '"') && !r.plainAffiliations(name)
 	})
 	if len(plain) > 0 {
-		return nil, &datacite.FieldError{Path: "Record", Reason: "has no identifiers in " + strings.Join(plain, ", ") +
-			", and writing it would remove them; read it with Get, or list it with Affiliation and Publisher"}
+		return nil, datacite.Invalid(datacite.Finding{Path: "Record", Code: "value", Reason: "has no identifiers in " + strings.Join(plain, ", ") +
+			", and writing it would remove them; read it with Get, or list it with Affiliation and Publisher"})
 	}
 	d := &Draft{DOI: r.DOI, URL: r.URL, ContentURL: slices.Clone(r.ContentURL)}
 	if err := copyRecord(&d.Record, r.Record); err != nil {
@@ -160,13 +159,13 @@ func (d *Draft) checked() (*Draft, error) {
 	out := *d
 	switch out.DOI = cmp.Or(d.DOI, d.Record.DOI); {
 	case d.Prefix != "" && d.DOI != "":
-		return nil, &datacite.FieldError{Path: "Draft", Reason: "has both DOI and Prefix; give one"}
+		return nil, datacite.Invalid(datacite.Finding{Path: "Draft", Code: "conflict", Reason: "has both DOI and Prefix; give one"})
 	case d.Prefix != "" && out.DOI != "":
-		return nil, &datacite.FieldError{Path: "Draft.Record.DOI", Reason: "is set beside Prefix, for which the service chooses a name"}
+		return nil, datacite.Invalid(datacite.Finding{Path: "Draft.Record.DOI", Code: "conflict", Reason: "is set beside Prefix, for which the service chooses a name"})
 	case d.Prefix != "":
 		return &out, doi.At("Draft.Prefix", doi.CheckPrefix(d.Prefix))
 	case out.DOI == "":
-		return nil, &datacite.FieldError{Path: "Draft", Reason: "has neither DOI nor Prefix"}
+		return nil, datacite.Invalid(datacite.Finding{Path: "Draft", Code: "missing", Reason: "has neither DOI nor Prefix"})
 	}
 	name, err := parseName("Draft.DOI", out.DOI)
 	if err != nil {
@@ -185,10 +184,10 @@ func (d *Draft) checked() (*Draft, error) {
 
 func (d *Draft) check() error {
 	if d == nil {
-		return &datacite.FieldError{Path: "Draft", Reason: "is nil"}
+		return datacite.Invalid(datacite.Finding{Path: "Draft", Code: "missing", Reason: "is nil"})
 	}
 	if reason := d.Event.fault(); d.Event != "" && reason != "" {
-		return &datacite.FieldError{Path: "Draft.Event", Reason: reason}
+		return datacite.Invalid(datacite.Finding{Path: "Draft.Event", Code: "vocabulary", Reason: reason})
 	}
 	for path, text := range map[string]string{"URL": d.URL, "Reason": d.Reason, "ContentURL": strings.Join(d.ContentURL, " ")} {
 		if err := checkUTF8("Draft."+path, text); err != nil {
@@ -211,10 +210,10 @@ var invalid = regexp.MustCompile(`(?:^|[^\\])(?:\\\\)*\\ufffd`)
 func checkUTF8(path string, value any) error {
 	data, err := json.Marshal(value)
 	if err != nil {
-		return &datacite.FieldError{Path: path, Reason: "cannot be written as JSON: " + err.Error(), Err: err}
+		return datacite.Invalid(datacite.Finding{Path: path, Code: "syntax", Reason: "cannot be written as JSON: " + err.Error(), Err: err})
 	}
 	if !utf8.Valid(data) || invalid.Match(data) {
-		return &datacite.FieldError{Path: path, Reason: "is not UTF-8; JSON would have U+FFFD instead"}
+		return datacite.Invalid(datacite.Finding{Path: path, Code: "encoding", Reason: "is not UTF-8; JSON would have U+FFFD instead"})
 	}
 	return nil
 }
@@ -230,7 +229,7 @@ func (d *Draft) checkName(name string) error {
 			return err
 		}
 		if !doi.Equal(other, name) {
-			return &datacite.FieldError{Path: path, Reason: fmt.Sprintf("is %q, another DOI than %q", other, name)}
+			return datacite.Invalid(datacite.Finding{Path: path, Code: "conflict", Reason: fmt.Sprintf("is %q, another DOI than %q", other, name)})
 		}
 	}
 	return nil
@@ -285,10 +284,10 @@ func (d *Draft) attributes() (map[string]any, error) {
 			return nil, err
 		}
 		if field := checkedFields[name]; field != "" {
-			return nil, &datacite.FieldError{Path: "Draft.Extra", Reason: fmt.Sprintf("has %q, which is the field %s", name, field)}
+			return nil, datacite.Invalid(datacite.Finding{Path: "Draft.Extra", Code: "value", Reason: fmt.Sprintf("has %q, which is the field %s", name, field)})
 		}
 		if taken(attributes, name) {
-			return nil, &datacite.FieldError{Path: "Draft.Extra", Reason: fmt.Sprintf("repeats the attribute %q", name)}
+			return nil, datacite.Invalid(datacite.Finding{Path: "Draft.Extra", Code: "repeated", Reason: fmt.Sprintf("repeats the attribute %q", name)})
 		}
 		attributes[name] = value
 	}
@@ -298,10 +297,10 @@ func (d *Draft) attributes() (map[string]any, error) {
 	}
 	for _, name := range d.Clear {
 		if taken(attributes, name) || taken(inXML, name) {
-			return nil, &datacite.FieldError{Path: "Draft.Clear", Reason: fmt.Sprintf("removes the attribute %q, which is given a value as well", name)}
+			return nil, datacite.Invalid(datacite.Finding{Path: "Draft.Clear", Code: "conflict", Reason: fmt.Sprintf("removes the attribute %q, which is given a value as well", name)})
 		}
 		if !slices.Contains(clearable, name) {
-			return nil, &datacite.FieldError{Path: "Draft.Clear", Reason: fmt.Sprintf("has %q; the service removes %s", name, strings.Join(clearable, ", "))}
+			return nil, datacite.Invalid(datacite.Finding{Path: "Draft.Clear", Code: "vocabulary", Reason: fmt.Sprintf("has %q; the service removes %s", name, strings.Join(clearable, ", "))})
 		}
 		if attributes[name] = nil; name == "publisher" {
 			attributes[name] = struct{}{} // the service ignores null
@@ -318,7 +317,7 @@ func (d *Draft) inXML() (map[string]any, error) {
 		return nil, nil
 	}
 	if !document.IsXML(d.MetadataXML) {
-		return nil, &datacite.FieldError{Path: path, Reason: "is not XML; package mds writes other formats"}
+		return nil, datacite.Invalid(datacite.Finding{Path: path, Code: "syntax", Reason: "is not XML; package mds writes other formats"})
 	}
 	if err := document.Check(path, d.MetadataXML); err != nil {
 		return nil, err
@@ -326,10 +325,10 @@ func (d *Draft) inXML() (map[string]any, error) {
 	r, err := metadata.ParseXML(bytes.NewReader(d.MetadataXML))
 	switch {
 	case err != nil:
-		return nil, &datacite.FieldError{Path: path, Reason: "is not a DataCite record: " + err.Error(), Err: err}
+		return nil, datacite.Invalid(datacite.Finding{Path: path, Code: "syntax", Reason: "is not a DataCite record: " + err.Error(), Err: err})
 	case d.DOI == "" && document.Name(d.MetadataXML) == "":
-		return nil, &datacite.FieldError{Path: path, Reason: "names no DOI, which the service requires where Draft has only a Prefix; " +
-			"write any DOI under the prefix into its identifier: the service replaces it"}
+		return nil, datacite.Invalid(datacite.Finding{Path: path, Code: "missing", Reason: "names no DOI, which the service requires where Draft has only a Prefix; " +
+			"write any DOI under the prefix into its identifier: the service replaces it"})
 	case d.DOI != "" && !d.OtherDOI:
 		err = document.CheckName(path, d.MetadataXML, d.DOI)
 	}
@@ -343,20 +342,17 @@ func (d *Draft) inXML() (map[string]any, error) {
 // and, if the DOI is to be registered, all that is wrong. Of a new DOI, whose record
 // nothing stored completes, that includes what is missing.
 func (d *Draft) checkRecord(attributes map[string]any, isNew bool) error {
-	invalid, ok := errors.AsType[*metadata.ValidationError](d.Record.Validate())
-	if !ok {
-		return nil
-	}
 	registers, whole := d.Event == Publish || d.Event == Register, isNew && len(d.MetadataXML) == 0
-	invalid.Findings = slices.DeleteFunc(invalid.Findings, func(f metadata.Finding) bool {
+	var faults []datacite.Finding
+	for _, f := range d.Record.Findings() {
 		_, sent := attributes[property(f.Path)]
 		_, elsewhere := d.Extra[property(f.Path)]
-		return f.Code != metadata.CodeText && !(registers && (sent || whole) && !elsewhere)
-	})
-	if len(invalid.Findings) == 0 {
-		return nil
+		if f.Code == "encoding" || registers && (sent || whole) && !elsewhere {
+			f.Path = "Draft." + f.Path
+			faults = append(faults, f)
+		}
 	}
-	return &datacite.FieldError{Path: "Draft.Record", Reason: strings.TrimPrefix(invalid.Error(), "metadata: record "), Err: invalid}
+	return datacite.Invalid(faults...)
 }
 
 // property is the attribute of a record in which a path begins.

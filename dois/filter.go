@@ -38,7 +38,7 @@ func (o *ListOptions) spelled(f *faults) *ListOptions {
 		{"Certificate", &out.Certificate, certificate},
 	} {
 		if *list.values != nil && len(*list.values) == 0 {
-			f.add("ListOptions."+list.name, emptyList)
+			f.add("ListOptions."+list.name, "value", emptyList)
 		}
 		*list.values = slices.Clone(*list.values)
 		for i, value := range *list.values {
@@ -74,17 +74,17 @@ const emptyList = "is an empty list, which would not filter; leave it nil to fin
 func (f *faults) spell(path, value string, spell spelling) string {
 	switch {
 	case strings.TrimSpace(value) == "":
-		f.add(path, "is empty; the service would ignore it")
+		f.add(path, "missing", "is empty; the service would ignore it")
 	case strings.TrimSpace(value) != value:
-		f.add(path, "is %q; the service would look for the white space around it, too", value)
+		f.add(path, "value", "is %q; the service would look for the white space around it, too", value)
 	case !utf8.ValidString(value) || strings.ContainsFunc(value, unicode.IsControl):
-		f.add(path, "is %q; the service has no value with such a character", value)
+		f.add(path, "encoding", "is %q; the service has no value with such a character", value)
 	case strings.Contains(value, ","):
-		f.add(path, "is %q; the service reads a comma as the end of a value, so give each value an item of a list, or use Query", value)
+		f.add(path, "value", "is %q; the service reads a comma as the end of a value, so give each value an item of a list, or use Query", value)
 	default:
 		sent, fault := spell(value)
 		if fault != "" {
-			f.add(path, "%q is not %s", value, fault)
+			f.add(path, "value", "%q is not %s", value, fault)
 		}
 		return sent
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/datacite-go/datacite-go/metadata"
 )
 
-func pathsOf(findings []metadata.Finding) (all []string) {
+func pathsOf(findings []datacite.Finding) (all []string) {
 	for _, f := range findings {
 		all = append(all, f.Path)
 	}
@@ -111,7 +111,7 @@ func TestWhatOnlyXMLCarriesIsRefused(t *testing.T) {
 			require.NoError(t, err)
 			found, err := metadata.FindingsXML(strings.NewReader(string(document)))
 			require.NoError(t, err)
-			assert.False(t, slices.ContainsFunc(found, func(f metadata.Finding) bool { return f.Code == metadata.CodeJSON }))
+			assert.False(t, slices.ContainsFunc(found, func(f datacite.Finding) bool { return f.Code == "json" }))
 			_, err = srv.DOIs().Create(t.Context(), &dois.Draft{DOI: "10.5072/a", MetadataXML: document})
 			require.NoError(t, err)
 		})

@@ -36,7 +36,7 @@ const (
 
 // CitationOptions are the optional settings of [Client.Citation]. For an unknown style or
 // locale, the deployed service silently uses the defaults of both; what cannot be the name
-// of one is a [*datacite.FieldError].
+// of one is a [*datacite.ValidationError].
 type CitationOptions struct {
 	Style  string `url:"style,omitempty"`  // of the Citation Style Language, such as "apa" or "chicago-author-date"; "" means apa
 	Locale string `url:"locale,omitempty"` // such as "de-DE"; "" means en-US
@@ -77,12 +77,12 @@ var (
 func (o *CitationOptions) check() error {
 	var f faults
 	if o != nil && !styleName.MatchString(o.Style) {
-		f.add("CitationOptions.Style", "%q is not the name of a style such as apa or chicago-author-date", o.Style)
+		f.add("CitationOptions.Style", "value", "%q is not the name of a style such as apa or chicago-author-date", o.Style)
 	}
 	if o != nil && !localeName.MatchString(o.Locale) {
-		f.add("CitationOptions.Locale", "%q is not a locale such as de-DE", o.Locale)
+		f.add("CitationOptions.Locale", "language", "%q is not a locale such as de-DE", o.Locale)
 	}
-	return errors.Join(f...)
+	return datacite.Invalid(f...)
 }
 
 // XML returns the metadata XML of a DOI as it is stored: [Client.Open] of [DataCiteXML]. It
@@ -108,7 +108,7 @@ func (c *Client) open(ctx context.Context, op, doiName string, format Format, pa
 	}
 	wanted, _, err := mime.ParseMediaType(string(format))
 	if err != nil {
-		return nil, &datacite.FieldError{Path: "format", Reason: fmt.Sprintf("%q is not a media type", string(format))}
+		return nil, datacite.Invalid(datacite.Finding{Path: "format", Code: "syntax", Reason: fmt.Sprintf("%q is not a media type", string(format))})
 	}
 	request := transport.Request{
 		Op: op, Method: "GET", Path: "/dois/" + doi.API.Path(name), Query: parameters, Accept: string(format),

@@ -29,7 +29,7 @@ type GetOptions struct {
 //
 // The deployed service lists everything that cites a record, so one record can take a
 // minute or more. It misreads some names in a path: those with letters beyond ASCII, and
-// with the parts "." and "..". They are a [*datacite.FieldError]; ListOptions.IDs finds them.
+// with the parts "." and "..". They are a [*datacite.ValidationError]; ListOptions.IDs finds them.
 //
 // A response with the record of another DOI matches [datacite.ErrUnreadable].
 //
@@ -58,7 +58,7 @@ func (c *Client) Get(ctx context.Context, doiName string, opts *GetOptions) (*Re
 func (o *GetOptions) check(path string) error {
 	var f faults
 	f.names(path+".Include", o.Include, []string{"client", "media"})
-	return errors.Join(f...)
+	return datacite.Invalid(f...)
 }
 
 func (o *GetOptions) query() string {

@@ -112,9 +112,9 @@ func TestNamesRefused(t *testing.T) {
 					err := do(srv.DOIs(), name)
 					require.ErrorIs(t, err, datacite.ErrInvalidDOI, "%q", name)
 					require.ErrorIs(t, err, datacite.ErrInvalid)
-					field, ok := errors.AsType[*datacite.FieldError](err)
+					field, ok := errors.AsType[*datacite.ValidationError](err)
 					require.True(t, ok)
-					assert.Equal(t, "doi", field.Path)
+					assert.Equal(t, "doi", field.Findings[0].Path)
 					assert.Empty(t, srv.Requests(), "nothing was sent for %q", name)
 				})
 			}

@@ -39,7 +39,7 @@ func TestAPIKeys(t *testing.T) {
 		assert.NotContains(t, err.Error(), key)
 	}
 	_, err := dois.NewClient(datacite.Config{Service: datacite.Test, Username: "EXAMPLE.REPO"})
-	assert.ErrorContains(t, err, "Config.Password is empty")
+	assert.ErrorContains(t, err, "Config.Password: is empty")
 	_, err = dois.NewClient(datacite.Config{Service: datacite.Test, Username: "DC.Zx81kQw7Lm20PtRv55YhNc64BdGsAe93"})
-	assert.ErrorContains(t, err, "Config.Username is an API key")
+	assert.ErrorContains(t, err, "Config.Username: is an API key")
 }

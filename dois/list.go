@@ -27,7 +27,7 @@ type Results struct {
 }
 
 // List returns one page of the records that match opts; nil means the first 25 of all.
-// Options that the service would refuse, ignore or misread are [*datacite.FieldError]s.
+// Options that the service would refuse, ignore or misread are [*datacite.ValidationError]s.
 //
 // A record with a title or the like of more than 32,766 bytes is in no list: the service
 // stores it but cannot index it. Get reads it, and [metadata.Record.Findings] warns of it.
@@ -39,7 +39,7 @@ func (c *Client) List(ctx context.Context, opts *ListOptions) (*Results, error) 
 		opts = &ListOptions{}
 	}
 	if opts.From != (Position{}) {
-		return nil, &datacite.FieldError{Path: "ListOptions.From", Reason: "is for walks; set Page to choose a page"}
+		return nil, datacite.Invalid(datacite.Finding{Path: "ListOptions.From", Code: "conflict", Reason: "is for walks; set Page to choose a page"})
 	}
 	request, err := opts.request("dois.List")
 	if err != nil {
@@ -88,7 +88,7 @@ func (o *ListOptions) request(op string) (transport.Request, error) {
 	}
 	body, err := params.JSON(values)
 	if err != nil {
-		return request, &datacite.FieldError{Path: "ListOptions.Extra", Reason: err.Error()}
+		return request, datacite.Invalid(datacite.Finding{Path: "ListOptions.Extra", Code: "syntax", Reason: err.Error()})
 	}
 	request.ContentType, request.Body = transport.JSONType, bytes.NewReader(body)
 	return request, nil

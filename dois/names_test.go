@@ -47,7 +47,7 @@ func TestNoRequestReachesAnotherDOI(t *testing.T) {
 		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: behaviours[i%2], NoPort: true})
 		seed(t, srv, fmt.Sprintf(`{"doi":%q,"url":"https://example.org/precious","state":%q}`, victim, []string{"draft", "findable"}[r.IntN(2)]))
 		shown, err := anyCall(t, r, srv.DOIs(), name)
-		if _, ok := errors.AsType[*datacite.FieldError](err); ok {
+		if _, ok := errors.AsType[*datacite.ValidationError](err); ok {
 			refused++
 		} else {
 			sent++

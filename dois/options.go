@@ -1,7 +1,6 @@
 package dois
 
 import (
-	"errors"
 	"fmt"
 	"iter"
 	"maps"
@@ -23,7 +22,7 @@ import (
 // AffiliationID, FunderID, HasAffiliation, HasOrganization and HasFunder, the deployed
 // service requires only one to match. Of a list, one value must match. A value that no
 // record has finds nothing and is not an error; one that can find nothing, or that the
-// service would ignore, is a [*datacite.FieldError]. So is one with a comma, which the service
+// service would ignore, is a [*datacite.ValidationError]. So is one with a comma, which the service
 // reads as the end of a value, or with white space around it.
 type ListOptions struct {
 	Query  query.Expr   `url:"-"`              // nil finds everything
@@ -180,7 +179,7 @@ func (o *ListOptions) addExtra(v url.Values) error {
 		_, set := v[name]
 		lists := slices.Contains([]string{"fields[dois]", "facets", "include"}, name)
 		if slices.Contains(fieldParams, letters(name)) && (set || !lists) || strings.HasPrefix(name, "page[") {
-			faults.add("ListOptions.Extra", "has the parameter %s, which has a field", name)
+			faults.add("ListOptions.Extra", "conflict", "has the parameter %s, which has a field", name)
 			continue
 		}
 		v[name] = values
@@ -188,7 +187,7 @@ func (o *ListOptions) addExtra(v url.Values) error {
 			v.Set("disable-facets", "false")
 		}
 	}
-	return errors.Join(faults...)
+	return datacite.Invalid(faults...)
 }
 
 // letters is what the spellings of a parameter have in common. The service ignores those that
@@ -201,39 +200,40 @@ var years = regexp.MustCompile(`^\d{4}(,\d{4})*$`)
 const maxIDs = 1000
 
 // faults are all that is wrong with options.
-type faults []error
+type faults []datacite.Finding
 
-func (f *faults) add(path, reason string, args ...any) {
-	*f = append(*f, &datacite.FieldError{Path: path, Reason: fmt.Sprintf(reason, args...)})
+func (f *faults) add(path string, code datacite.Code, reason string, args ...any) {
+	*f = append(*f, datacite.Finding{Path: path, Code: code, Reason: fmt.Sprintf(reason, args...)})
 }
+
+// take adds the faults of an error.
+func (f *faults) take(err error) { *f = append(*f, datacite.Findings(err)...) }
 
 // checked returns the options as they are sent.
 func (o *ListOptions) checked() (*ListOptions, error) {
 	var f faults
-	if err := query.CheckList(o.Query, o.Sort, o.Page, o.Sample); err != nil {
-		f = append(f, err)
-	}
+	f.take(query.CheckList(o.Query, o.Sort, o.Page, o.Sample))
 	o.checkValues(&f)
 	o.checkNames(&f)
 	o.checkIDs(&f)
-	return o.spelled(&f), errors.Join(f...)
+	return o.spelled(&f), datacite.Invalid(f...)
 }
 
 // checkValues refuses filters that can find nothing and those that the service ignores.
 func (o *ListOptions) checkValues(f *faults) {
 	for name, empty := range inOrder(map[string]bool{"States": o.States != nil && len(o.States) == 0, "IDs": o.IDs != nil && len(o.IDs) == 0}) {
 		if empty {
-			f.add("ListOptions."+name, emptyList)
+			f.add("ListOptions."+name, "value", emptyList)
 		}
 	}
 	for _, state := range o.States {
 		if !slices.Contains([]State{StateDraft, StateRegistered, StateFindable}, state) {
-			f.add("ListOptions.States", "%q is not a state: draft, registered or findable", string(state))
+			f.add("ListOptions.States", "vocabulary", "%q is not a state: draft, registered or findable", string(state))
 		}
 	}
 	for name, value := range inOrder(map[string]string{"Registered": o.Registered, "Created": o.Created, "Published": o.Published}) {
 		if value != "" && !years.MatchString(value) {
-			f.add("ListOptions."+name, `%q is not a year such as "2020", or years such as "2019,2021"`, value)
+			f.add("ListOptions."+name, "year", `%q is not a year such as "2020", or years such as "2019,2021"`, value)
 		}
 	}
 	for name, n := range inOrder(map[string]int{
@@ -242,17 +242,17 @@ func (o *ListOptions) checkValues(f *faults) {
 		"MinLinkRedirects": o.MinLinkRedirects,
 	}) {
 		if n < 0 {
-			f.add("ListOptions."+name, "is %d; the service ignores numbers below 1", n)
+			f.add("ListOptions."+name, "limit", "is %d; the service ignores numbers below 1", n)
 		}
 	}
 	if o.LinkStatus != 0 && (o.LinkStatus < 100 || o.LinkStatus > 999) {
-		f.add("ListOptions.LinkStatus", "is %d, which is no HTTP status", o.LinkStatus)
+		f.add("ListOptions.LinkStatus", "limit", "is %d, which is no HTTP status", o.LinkStatus)
 	}
 	if o.FunderChildren && o.FundedBy == "" {
-		f.add("ListOptions.FunderChildren", "needs FundedBy, without which the service ignores it")
+		f.add("ListOptions.FunderChildren", "missing", "needs FundedBy, without which the service ignores it")
 	}
 	if !slices.Contains([]Overflow{OverflowFails, OverflowUnordered, OverflowByYear}, o.Overflow) {
-		f.add("ListOptions.Overflow", "is %q; it can be unordered or by-year", string(o.Overflow))
+		f.add("ListOptions.Overflow", "vocabulary", "is %q; it can be unordered or by-year", string(o.Overflow))
 	}
 }
 
@@ -291,7 +291,7 @@ func (o *ListOptions) checkNames(f *faults) {
 func (f *faults) names(path string, given, known []string) {
 	for _, name := range given {
 		if !slices.ContainsFunc(known, func(known string) bool { return known == name || snake(known) == name }) {
-			f.add(path, "%q is not a name that the service knows", name)
+			f.add(path, "vocabulary", "%q is not a name that the service knows", name)
 		}
 	}
 }
@@ -322,12 +322,12 @@ func (o *ListOptions) checkIDs(f *faults) {
 		return
 	}
 	if len(o.IDs) > maxIDs {
-		f.add("ListOptions.IDs", "has %d names; the service accepts %d", len(o.IDs), maxIDs)
+		f.add("ListOptions.IDs", "limit", "has %d names; the service accepts %d", len(o.IDs), maxIDs)
 	} else if _, err := o.names(); err != nil {
-		*f = append(*f, err)
+		f.take(err)
 	}
 	if o.Query != nil || o.Page.Cursor != "" || o.filtered() {
-		f.add("ListOptions.IDs", "cannot be combined with a query, a cursor or another filter, which the service would ignore")
+		f.add("ListOptions.IDs", "conflict", "cannot be combined with a query, a cursor or another filter, which the service would ignore")
 	}
 }
 
@@ -339,14 +339,12 @@ func (o *ListOptions) names() ([]string, error) {
 		path := fmt.Sprintf("ListOptions.IDs[%d]", i)
 		name, err := parseName(path, id)
 		if err == nil && strings.Contains(name, ",") {
-			err = &datacite.FieldError{Path: path, Reason: fmt.Sprintf("%q has a comma, which the service reads as the end of a name; use Get", name), Err: datacite.ErrInvalidDOI}
+			err = datacite.Invalid(datacite.Finding{Path: path, Code: "doi", Reason: fmt.Sprintf("%q has a comma, which the service reads as the end of a name; use Get", name), Err: datacite.ErrInvalidDOI})
 		}
-		if err != nil {
-			faults = append(faults, err)
-		}
+		faults.take(err)
 		names = append(names, name)
 	}
-	return names, errors.Join(faults...)
+	return names, datacite.Invalid(faults...)
 }
 
 // filtered reports whether a filter other than IDs is set.

@@ -66,7 +66,7 @@ func TestDraftNamesAllThatWasNotRead(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(`{"doi":"10.5072/a","creators":[{"name":"A","affiliation":["B"]}],"contributors":[{"name":"C","affiliation":["D"]}],"publisher":"E"}`), &r))
 	_, err := r.Draft()
 	require.ErrorIs(t, err, datacite.ErrInvalid)
-	assert.EqualError(t, err, "datacite: Record has no identifiers in creators, contributors, publisher, and writing it would remove them; read it with Get, or list it with Affiliation and Publisher")
+	assert.EqualError(t, err, "datacite: Record: has no identifiers in creators, contributors, publisher, and writing it would remove them; read it with Get, or list it with Affiliation and Publisher")
 }
 
 // An option that the service would ignore is refused.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
 	"github.com/datacite-go/datacite-go/metadata"
 )
@@ -75,7 +76,7 @@ type Record struct {
 
 	// Warnings are what is doubtful about the metadata that Create or Update sent, such as
 	// values that the service drops: metadata.Record.Findings, at most 100.
-	Warnings []metadata.Finding `json:"-"`
+	Warnings []datacite.Finding `json:"-"`
 
 	Fields   []string   `json:"-"` // the attributes that ListOptions.Fields asked for; nil means all of them
 	Included []Resource `json:"-"` // what GetOptions.Include asked for

@@ -33,7 +33,7 @@ type Repaired struct {
 	Changed    bool   // the service accepted it; never with DryRun
 	Err        error
 
-	Warnings []metadata.Finding // about the wanted metadata; see Record.Warnings
+	Warnings []datacite.Finding // about the wanted metadata; see Record.Warnings
 }
 
 // Repair writes DOIs as they are wanted where an audit found differences, and returns the
@@ -69,9 +69,9 @@ func (c *Client) Repair(ctx context.Context, diffs iter.Seq2[*Difference, error]
 	return func(yield func(*Repaired, error) bool) {
 		err := c.core.Ready(ctx)
 		if err == nil && diffs == nil {
-			err = &datacite.FieldError{Path: "diffs", Reason: "is nil"}
+			err = datacite.Invalid(datacite.Finding{Path: "diffs", Code: "missing", Reason: "is nil"})
 		} else if err == nil && opts.Workers < 0 {
-			err = &datacite.FieldError{Path: "RepairOptions.Workers", Reason: "is negative"}
+			err = datacite.Invalid(datacite.Finding{Path: "RepairOptions.Workers", Code: "limit", Reason: "is negative"})
 		}
 		if err != nil {
 			yield(nil, err)
@@ -105,7 +105,7 @@ func ofOneDOI(diffs iter.Seq2[*Difference, error]) iter.Seq2[[]*Difference, erro
 		n := 0
 		for d, err := range diffs {
 			if d == nil && err == nil {
-				err = &datacite.FieldError{Path: fmt.Sprintf("diffs[%d]", n), Reason: "is nil"}
+				err = datacite.Invalid(datacite.Finding{Path: fmt.Sprintf("diffs[%d]", n), Code: "missing", Reason: "is nil"})
 			}
 			if n++; err != nil {
 				_ = (group == nil || yield(group, nil)) && yield(nil, err)

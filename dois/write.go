@@ -61,7 +61,7 @@ func (c *Client) update(ctx context.Context, op, doiName string, draft *Draft) (
 		return nil, err
 	}
 	if draft.Prefix != "" {
-		return nil, &datacite.FieldError{Path: "Draft.Prefix", Reason: "is for Create; an update has a DOI"}
+		return nil, datacite.Invalid(datacite.Finding{Path: "Draft.Prefix", Code: "conflict", Reason: "is for Create; an update has a DOI"})
 	}
 	if err := draft.checkName(name); err != nil {
 		return nil, err
@@ -110,7 +110,7 @@ func (c *Client) ChangeState(ctx context.Context, doiName string, event Event, o
 	defer func() { err = c.core.Shown(err) }()
 	change, known := transitions[event]
 	if !known {
-		return nil, &datacite.FieldError{Path: "event", Reason: event.fault()}
+		return nil, datacite.Invalid(datacite.Finding{Path: "event", Code: "vocabulary", Reason: event.fault()})
 	}
 	const op = "dois.ChangeState"
 	found, err := c.Get(ctx, doiName, nil)

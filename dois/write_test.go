@@ -133,7 +133,7 @@ func TestXMLWithoutADOI(t *testing.T) {
 			}
 			require.ErrorIs(t, err, datacite.ErrInvalid)
 			require.NotErrorIs(t, err, datacite.ErrNotFound)
-			require.ErrorContains(t, err, "Draft.MetadataXML names no DOI")
+			require.ErrorContains(t, err, "Draft.MetadataXML: names no DOI")
 			assert.Len(t, srv.Requests(), sent, "something was sent")
 		}
 	})
@@ -152,9 +152,9 @@ func TestMetadataOfAnotherDOIAreRefused(t *testing.T) {
 			_, errUpdate := client.Update(ctx, "10.5072/mine", &draft)
 			_, errCreate := client.Create(ctx, &create)
 			for _, err := range []error{errUpdate, errCreate} {
-				field, ok := errors.AsType[*datacite.FieldError](err)
+				field, ok := errors.AsType[*datacite.ValidationError](err)
 				require.True(t, ok, "%v", err)
-				assert.Equal(t, path, field.Path)
+				assert.Equal(t, path, field.Findings[0].Path)
 			}
 			assert.Len(t, srv.Requests(), sent, "something was sent")
 
@@ -195,7 +195,7 @@ func TestWhatTheStoreRefusesIsRefused(t *testing.T) {
 				_, errCreate := client.Create(ctx, &dois.Draft{DOI: "10.5072/new", MetadataXML: []byte(text)})
 				for _, err := range []error{errUpdate, errCreate} {
 					require.ErrorIs(t, err, datacite.ErrInvalid)
-					require.ErrorContains(t, err, "Draft.MetadataXML is not")
+					require.ErrorContains(t, err, "Draft.MetadataXML: is not")
 				}
 				assert.Len(t, srv.Requests(), sent, "something was sent")
 			})
@@ -216,7 +216,7 @@ func TestRecordsAreValidatedBeforeSending(t *testing.T) {
 		garbled := metadata.Record{Titles: []metadata.Title{{Title: "Ice \xe4"}}}
 		for _, event := range []dois.Event{dois.Publish, dois.Register} {
 			_, err := client.Create(ctx, &dois.Draft{DOI: "10.5072/a", URL: "https://example.org/a", Event: event, Record: wrong})
-			invalid, ok := errors.AsType[*metadata.ValidationError](err)
+			invalid, ok := errors.AsType[*datacite.ValidationError](err)
 			require.True(t, ok, "%v", err)
 			require.ErrorIs(t, err, datacite.ErrInvalid)
 			assert.Len(t, invalid.Findings, 3)
@@ -400,9 +400,9 @@ func TestWriteRefusedBeforeSending(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				_, err := client.Create(t.Context(), tt.draft)
 				require.ErrorIs(t, err, datacite.ErrInvalid)
-				field, ok := errors.AsType[*datacite.FieldError](err)
+				field, ok := errors.AsType[*datacite.ValidationError](err)
 				require.True(t, ok)
-				assert.Equal(t, tt.path, field.Path)
+				assert.Equal(t, tt.path, field.Findings[0].Path)
 			})
 		}
 		t.Run("update of another DOI", func(t *testing.T) {

@@ -67,9 +67,9 @@ func TestWritesRefuseOddNames(t *testing.T) {
 			for _, err := range []error{errMetadata, errURL, errRegister, errEnsure, c.Hide(t.Context(), doi), c.Show(t.Context(), doi), c.DeleteDraft(t.Context(), doi)} {
 				require.ErrorIs(t, err, datacite.ErrInvalidDOI)
 				require.ErrorIs(t, err, datacite.ErrInvalid)
-				fault, ok := errors.AsType[*datacite.FieldError](err)
+				fault, ok := errors.AsType[*datacite.ValidationError](err)
 				require.True(t, ok)
-				assert.Equal(t, "doi", fault.Path)
+				assert.Equal(t, "doi", fault.Findings[0].Path)
 			}
 		})
 	}
@@ -146,9 +146,9 @@ func TestPutURLRefusesAddresses(t *testing.T) {
 			_, errPut := srv.MDS().PutURL(t.Context(), "10.5072/a", bad)
 			_, errRegister := srv.MDS().Register(t.Context(), "10.5072/a", bad, record("A"))
 			for _, err := range []error{errPut, errRegister} {
-				fault, ok := errors.AsType[*datacite.FieldError](err)
+				fault, ok := errors.AsType[*datacite.ValidationError](err)
 				require.True(t, ok, "%v", err)
-				assert.Equal(t, "url", fault.Path)
+				assert.Equal(t, "url", fault.Findings[0].Path)
 				require.ErrorIs(t, err, datacite.ErrInvalid)
 			}
 		})
@@ -192,9 +192,9 @@ func TestDocumentsThatCannotBeSent(t *testing.T) {
 		doc  mds.Document
 		want string
 	}{
-		{mds.Document{}, "doc.Data is empty"},
-		{mds.XML(nil), "doc.Data is empty"},
-		{mds.Document{Data: []byte("<resource/>")}, "doc.ContentType is empty"},
+		{mds.Document{}, "doc.Data: is empty"},
+		{mds.XML(nil), "doc.Data: is empty"},
+		{mds.Document{Data: []byte("<resource/>")}, "doc.ContentType: is empty"},
 		{mds.Document{ContentType: "text/plain\r\nX-Evil: 1", Data: []byte("a")}, "not allowed in a header"},
 		{mds.Document{ContentType: "application/json", Data: []byte("{}")}, "read as parameters"},
 		{mds.Document{ContentType: "application/x-www-form-urlencoded", Data: []byte("a=b")}, "read as parameters"},
@@ -219,11 +219,11 @@ func TestCredentialsThatCannotBeSent(t *testing.T) {
 		creds credentials
 		want  string
 	}{
-		{credentials{}, "Config.Username is empty; the metadata store needs"},
-		{credentials{Username: "REPO"}, "Config.Password is empty"},
-		{credentials{Password: "sesame"}, "Config.Username is empty"},
+		{credentials{}, "Config.Username: is empty; the metadata store needs"},
+		{credentials{Username: "REPO"}, "Config.Password: is empty"},
+		{credentials{Password: "sesame"}, "Config.Username: is empty"},
 		{credentials{Username: "RE:PO", Password: "sesame"}, "colon"},
-		{credentials{Username: "DC.sesamesesamesesamesesame", Password: "x"}, "Config.Username is an API key; give the name of the account"},
+		{credentials{Username: "DC.sesamesesamesesamesesame", Password: "x"}, "Config.Username: is an API key; give the name of the account"},
 		{credentials{Username: "REPO", Password: "ses\name"}, "control character"},
 	} {
 		_, err := mds.NewClient(datacite.Config{Service: datacite.Test, Username: tt.creds.Username, Password: tt.creds.Password})

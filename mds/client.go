@@ -22,15 +22,15 @@ type Client struct {
 //
 // Username and Password are required; the password may be an API key of the deployed
 // service. The service repeats a user name in its responses, so a key is refused as one.
-// Tokens are not used. The error joins a [*datacite.FieldError] for each field of cfg
+// Tokens are not used. The error joins a [*datacite.ValidationError] for each field of cfg
 // that is missing or wrong.
 func NewClient(cfg datacite.Config) (*Client, error) {
 	login, noLogin := transport.Basic(cfg)
 	if login == nil && noLogin == nil {
-		noLogin = &datacite.FieldError{Path: "Config.Username", Reason: "is empty; the metadata store needs Username and Password"}
+		noLogin = datacite.Invalid(datacite.Finding{Path: "Config.Username", Code: "missing", Reason: "is empty; the metadata store needs Username and Password"})
 	}
 	core, err := transport.New(cfg, transport.Interface{Name: "MDS", Login: login, Relays: true, Explain: explain})
-	if err := errors.Join(noLogin, err); err != nil {
+	if err := datacite.Invalid(datacite.Findings(errors.Join(noLogin, err))...); err != nil {
 		return nil, err
 	}
 	c := &Client{core: core}

@@ -223,9 +223,9 @@ func TestSchemesInCapitals(t *testing.T) {
 	srv, c := newDeployed(t)
 	for _, bad := range []string{"HTTPS://repo.example.org/", "Http://repo.example.org/", "FTP://repo.example.org/"} {
 		_, err := c.PutURL(t.Context(), name, bad)
-		fault, ok := errors.AsType[*datacite.FieldError](err)
+		fault, ok := errors.AsType[*datacite.ValidationError](err)
 		require.True(t, ok)
-		assert.Contains(t, fault.Reason, "in lower case")
+		assert.Contains(t, fault.Findings[0].Reason, "in lower case")
 	}
 	assert.Empty(t, srv.Requests())
 }

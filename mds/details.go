@@ -31,7 +31,7 @@ func explainRefusal(err error, doc Document) error {
 	}
 	if len(e.Details) == 0 {
 		line, column := transport.Position(e.Message)
-		e.Details = []datacite.FieldError{{Reason: e.Message, Line: line, Column: column}}
+		e.Details = []datacite.Finding{{Code: "refused", Reason: e.Message, Line: line, Column: column}}
 	}
 	for i, d := range e.Details {
 		if d.Path == "" {
@@ -41,7 +41,7 @@ func explainRefusal(err error, doc Document) error {
 	return err
 }
 
-func faultyElement(d datacite.FieldError, doc Document) string {
+func faultyElement(d datacite.Finding, doc Document) string {
 	if m := namedElement.FindStringSubmatch(d.Reason); m != nil {
 		return m[1]
 	}

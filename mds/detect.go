@@ -32,7 +32,7 @@ import (
 //
 // The last three are not found by the service without some DOI in them.
 //
-// Anything else is a [*datacite.FieldError], as is text that is not well formed. So are
+// Anything else is a [*datacite.ValidationError], as is text that is not well formed. So are
 // Crossref XML and addresses of pages, which the specification has (§4.3) and the
 // deployed service does not keep; a [Document] made by hand can still hold them.
 //
@@ -56,7 +56,7 @@ func Detect(data []byte) (Document, error) {
 		reason = "is the address of a page, which the service does not fetch"
 	}
 	if contentType == "" {
-		return Document{}, &datacite.FieldError{Path: "data", Reason: reason}
+		return Document{}, datacite.Invalid(datacite.Finding{Path: "data", Code: "vocabulary", Reason: reason})
 	}
 	doc := Document{ContentType: contentType, Data: text}
 	return doc, doc.check()

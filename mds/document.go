@@ -31,7 +31,7 @@ type Document struct {
 	// are nearly always those of the other DOI.
 	OtherDOI bool
 
-	findings []metadata.Finding // of the record that NewDocument was given
+	findings []datacite.Finding // of the record that NewDocument was given
 }
 
 // XMLType is the content type of metadata XML (specification §4.3).
@@ -46,19 +46,18 @@ func XML(data []byte) Document {
 	return Document{ContentType: XMLType, Data: document.Trim(data)}
 }
 
-// NewDocument validates a record and makes a Document of it. An error is a
-// [*datacite.FieldError], and a [*metadata.ValidationError] with all faults of the
-// record.
+// NewDocument validates a record and makes a Document of it. The error is a
+// [*datacite.ValidationError] with all faults of the record.
 func NewDocument(record *metadata.Record) (Document, error) {
 	if record == nil {
-		return Document{}, &datacite.FieldError{Path: "record", Reason: "is nil"}
+		return Document{}, datacite.Invalid(datacite.Finding{Path: "record", Code: "missing", Reason: "is nil"})
 	}
 	if err := record.Validate(); err != nil {
-		return Document{}, recordError(err)
+		return Document{}, err
 	}
 	data, err := record.XML()
 	if err != nil {
-		return Document{}, recordError(err)
+		return Document{}, err
 	}
 	doc := XML(data)
 	doc.findings = record.Findings()
@@ -69,20 +68,20 @@ func NewDocument(record *metadata.Record) (Document, error) {
 // [metadata.Record.Findings] if NewDocument made the document, and for other XML those of
 // [metadata.FindingsXML], with line and column. The identifier does not count, because the
 // DOI of the request does. Nothing is known of other formats.
-func (d Document) Findings() []metadata.Finding {
+func (d Document) Findings() []datacite.Finding {
 	found := slices.Clone(d.findings)
 	if found == nil && d.isXML() {
 		found, _ = metadata.FindingsXML(bytes.NewReader(d.Data)) // the error is that of a reader
 	}
-	return slices.DeleteFunc(found, func(f metadata.Finding) bool {
-		return f.Code == metadata.CodeIdentifier || f.Code == metadata.CodeJSON
+	return slices.DeleteFunc(found, func(f datacite.Finding) bool {
+		return f.Code == "identifier" || f.Code == "json"
 	})
 }
 
 const maxWarnings = 100
 
 // warnings are the first of the findings, for a result that is kept for each of many DOIs.
-func (d Document) warnings(name, address string) []metadata.Finding {
+func (d Document) warnings(name, address string) []datacite.Finding {
 	found := d.Findings()
 	if d.isXML() && bytes.Contains(d.Data, []byte("<alternateIdentifier")) {
 		if r, err := metadata.ParseXML(bytes.NewReader(d.Data)); err == nil { // check has the error
@@ -92,27 +91,23 @@ func (d Document) warnings(name, address string) []metadata.Finding {
 	return slices.Clip(found[:min(len(found), maxWarnings)])
 }
 
-func recordError(err error) error {
-	return &datacite.FieldError{Path: "record", Reason: strings.TrimPrefix(err.Error(), "metadata: record "), Err: err}
-}
-
 // check refuses what cannot be sent, what the service does not read as metadata, and
 // what it would repair and accept.
 func (d Document) check() error {
 	kind, _, _ := mime.ParseMediaType(d.ContentType)
 	switch {
 	case len(d.Data) == 0:
-		return &datacite.FieldError{Path: "doc.Data", Reason: "is empty"}
+		return datacite.Invalid(datacite.Finding{Path: "doc.Data", Code: "missing", Reason: "is empty"})
 	case d.ContentType == "":
-		return &datacite.FieldError{Path: "doc.ContentType", Reason: "is empty; mds.XML sets it for metadata XML, mds.Detect for other formats"}
+		return datacite.Invalid(datacite.Finding{Path: "doc.ContentType", Code: "missing", Reason: "is empty; mds.XML sets it for metadata XML, mds.Detect for other formats"})
 	case strings.ContainsFunc(d.ContentType, func(r rune) bool { return r < ' ' || r > '~' }):
-		return &datacite.FieldError{Path: "doc.ContentType", Reason: "has a character that is not allowed in a header"}
+		return datacite.Invalid(datacite.Finding{Path: "doc.ContentType", Code: "encoding", Reason: "has a character that is not allowed in a header"})
 	case kind == "":
-		return &datacite.FieldError{Path: "doc.ContentType", Reason: fmt.Sprintf("%q is not a media type", d.ContentType)}
+		return datacite.Invalid(datacite.Finding{Path: "doc.ContentType", Code: "syntax", Reason: fmt.Sprintf("%q is not a media type", d.ContentType)})
 	case kind == "application/json", kind == "text/x-json", kind == "application/jsonrequest", kind == "application/x-www-form-urlencoded", kind == "multipart/form-data":
-		return &datacite.FieldError{Path: "doc.ContentType", Reason: fmt.Sprintf("%s is read as parameters by the service; mds.Detect finds a type that works", kind)}
+		return datacite.Invalid(datacite.Finding{Path: "doc.ContentType", Code: "value", Reason: fmt.Sprintf("%s is read as parameters by the service; mds.Detect finds a type that works", kind)})
 	case !d.isXML() && (kind == "application/xml" || kind == "text/xml"):
-		return &datacite.FieldError{Path: "doc.Data", Reason: "is not XML, as doc.ContentType says"}
+		return datacite.Invalid(datacite.Finding{Path: "doc.Data", Code: "syntax", Reason: "is not XML, as doc.ContentType says"})
 	}
 	return document.Check("doc.Data", d.Data)
 }

@@ -117,7 +117,7 @@ func TestBrokenMetadataAreNotSent(t *testing.T) {
 			_, errMint := c.Mint(t.Context(), datacitetest.Prefix, doc)
 			for _, err := range []error{errPut, errRegister, errEnsure, errMint} {
 				require.ErrorIs(t, err, datacite.ErrInvalid)
-				assert.ErrorContains(t, err, "doc.Data is not")
+				assert.ErrorContains(t, err, "doc.Data: is not")
 			}
 			assert.Empty(t, srv.Requests(), "nothing was sent")
 		})
@@ -166,9 +166,9 @@ func TestNewDocument(t *testing.T) {
 	_, err := mds.NewDocument(nil)
 	require.ErrorIs(t, err, datacite.ErrInvalid)
 	_, err = mds.NewDocument(&metadata.Record{})
-	require.ErrorIs(t, err, metadata.ErrInvalid)
 	require.ErrorIs(t, err, datacite.ErrInvalid)
-	invalid, ok := errors.AsType[*metadata.ValidationError](err)
+	require.ErrorIs(t, err, datacite.ErrInvalid)
+	invalid, ok := errors.AsType[*datacite.ValidationError](err)
 	require.True(t, ok)
 	assert.Greater(t, len(invalid.Findings), 3, "all faults at once")
 
@@ -209,7 +209,7 @@ func TestMetadataOfAnotherDOIAreRefused(t *testing.T) {
 			require.Len(t, faults, 4)
 			for _, err := range faults {
 				require.ErrorIs(t, err, datacite.ErrInvalid, format)
-				require.EqualError(t, err, "datacite: doc.Data names 10.5072/somebody-else, another DOI than 10.5072/glacier-7; OtherDOI permits that")
+				require.EqualError(t, err, "datacite: doc.Data: names 10.5072/somebody-else, another DOI than 10.5072/glacier-7; OtherDOI permits that")
 			}
 			assert.Len(t, srv.Requests(), since, "something was sent")
 

@@ -41,8 +41,8 @@ func TestNoWriteReachesAnotherDOI(t *testing.T) {
 		}
 		err := anyWrite(t, r, c, given)
 		named, bad := doi.Parse(given)
-		if fault, ok := errors.AsType[*datacite.FieldError](err); ok {
-			refused[reasonOf(fault.Reason)]++
+		if fault, ok := errors.AsType[*datacite.ValidationError](err); ok {
+			refused[reasonOf(fault.Findings[0].Reason)]++
 			assert.Len(t, srv.Requests(), existing.requests, "nothing was sent")
 		} else {
 			sent++

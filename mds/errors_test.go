@@ -153,31 +153,31 @@ func TestTemporary(t *testing.T) {
 	_, err := newServer(t, nil).MDS().URL(ctx, name)
 	require.ErrorIs(t, err, context.Canceled)
 	assert.False(t, datacite.Temporary(err), "the caller did not want to wait")
-	assert.False(t, datacite.Temporary(&datacite.FieldError{}))
+	assert.False(t, datacite.Temporary(&datacite.ValidationError{}))
 }
 
 func TestRefusedMetadataSayWhere(t *testing.T) {
 	for _, tt := range []struct {
 		name, text string
-		want       datacite.FieldError
+		want       datacite.Finding
 	}{
 		{
 			"as the deployed service passes it on",
 			"DOI 10.5072/GLACIER-7: Missing child element(s). Expected is ( {http://datacite.org/schema/kernel-4}title ). at line 7, column 0",
-			datacite.FieldError{Path: "titles", Line: 7},
+			datacite.Finding{Path: "titles", Line: 7},
 		},
 		{
 			"as the validator writes it",
 			"8:0: ERROR: Element '{http://datacite.org/schema/kernel-4}title', attribute 'titleType': The value 'x' is not an element of the set",
-			datacite.FieldError{Path: "title", Line: 8},
+			datacite.Finding{Path: "title", Line: 8},
 		},
 		{
 			"not well formed",
 			"Opening and ending tag mismatch: title line 8 and titles at line 9, column 12",
-			datacite.FieldError{Path: "title", Line: 9, Column: 12},
+			datacite.Finding{Path: "title", Line: 9, Column: 12},
 		},
-		{"with the element in front", "publisher: This element is not expected", datacite.FieldError{Path: "publisher"}},
-		{"with a word in front that is no element", "Sorry: come again", datacite.FieldError{}},
+		{"with the element in front", "publisher: This element is not expected", datacite.Finding{Path: "publisher"}},
+		{"with a word in front that is no element", "Sorry: come again", datacite.Finding{}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := responding(t, 422, plain, tt.text, nil).PutMetadata(t.Context(), name, record("A"))
@@ -185,7 +185,7 @@ func TestRefusedMetadataSayWhere(t *testing.T) {
 			require.True(t, ok)
 			require.Len(t, e.Details, 1)
 			assert.Equal(t, tt.text, e.Details[0].Reason)
-			tt.want.Reason = tt.text
+			tt.want.Reason, tt.want.Code = tt.text, "refused"
 			assert.Equal(t, tt.want, e.Details[0])
 		})
 	}

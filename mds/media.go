@@ -63,7 +63,7 @@ func (c *Client) ListMedia(ctx context.Context, doiName string) ([]Media, error)
 const mediaPage = 25
 
 // AddMedia registers one more file for a DOI. URLs with a "=" are refused
-// ([*datacite.FieldError]), as the deployed service would cut them there.
+// ([*datacite.ValidationError]), as the deployed service would cut them there.
 //
 // Each request adds an entry, so it is sent again only when no connection could
 // be made. If the error matches [datacite.ErrUnclear], look with [Client.ListMedia]
@@ -94,10 +94,10 @@ func (c *Client) AddMedia(ctx context.Context, doiName string, m Media) error {
 func (m Media) check() error {
 	kind, params, err := mime.ParseMediaType(m.Type)
 	if err != nil || !strings.Contains(kind, "/") || len(params) > 0 || strings.ContainsAny(m.Type, " \t\r\n=") {
-		return &datacite.FieldError{Path: "media.Type", Reason: fmt.Sprintf("%q is not a media type such as application/pdf", m.Type)}
+		return datacite.Invalid(datacite.Finding{Path: "media.Type", Code: "syntax", Reason: fmt.Sprintf("%q is not a media type such as application/pdf", m.Type)})
 	}
 	if strings.Contains(m.URL, "=") {
-		return &datacite.FieldError{Path: "media.URL", Reason: fmt.Sprintf("%q has a =, at which the service would cut it", m.URL)}
+		return datacite.Invalid(datacite.Finding{Path: "media.URL", Code: "value", Reason: fmt.Sprintf("%q has a =, at which the service would cut it", m.URL)})
 	}
 	return checkURL("media.URL", m.URL, "http", "https", "ftp", "gs", "s3", "dos")
 }

@@ -91,9 +91,9 @@ func TestMediaThatTheServiceWouldSpoil(t *testing.T) {
 		{mds.Media{Type: "text/csv\ntext/html", URL: address}, "media.Type"},
 	} {
 		err := c.AddMedia(t.Context(), name, tt.medium)
-		fault, ok := errors.AsType[*datacite.FieldError](err)
+		fault, ok := errors.AsType[*datacite.ValidationError](err)
 		require.True(t, ok, "%+v", tt.medium)
-		assert.Equal(t, tt.path, fault.Path)
+		assert.Equal(t, tt.path, fault.Findings[0].Path)
 	}
 	require.ErrorIs(t, c.AddMedia(t.Context(), "10.5072/a#b", mds.Media{Type: "text/csv", URL: address}), datacite.ErrInvalidDOI)
 	assert.Empty(t, store)

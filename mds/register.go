@@ -9,7 +9,6 @@ import (
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/doi"
 	"github.com/datacite-go/datacite-go/internal/transport"
-	"github.com/datacite-go/datacite-go/metadata"
 )
 
 // A Registration is the result of [Client.Register] or [Client.Ensure].
@@ -23,7 +22,7 @@ type Registration struct {
 
 	// Warnings are what is doubtful about the metadata given, such as values that the service
 	// keeps in XML and drops from the record that it shows: Document.Findings, at most 100.
-	Warnings []metadata.Finding
+	Warnings []datacite.Finding
 }
 
 // A Change is the effect of a registration.

@@ -86,14 +86,14 @@ func (c *Client) RegisterAll(ctx context.Context, items iter.Seq2[Item, error], 
 	return func(yield func(Outcome, error) bool) {
 		err := c.core.Ready(ctx)
 		if err == nil && items == nil {
-			err = &datacite.FieldError{Path: "items", Reason: "is nil"}
+			err = datacite.Invalid(datacite.Finding{Path: "items", Code: "missing", Reason: "is nil"})
 		}
 		if err != nil {
 			yield(Outcome{}, err)
 			return
 		}
 		if min(o.Workers, o.Rounds) < 0 || o.Pause < 0 {
-			yield(Outcome{}, &datacite.FieldError{Path: "BulkOptions", Reason: "has a negative Workers, Rounds or Pause"})
+			yield(Outcome{}, datacite.Invalid(datacite.Finding{Path: "BulkOptions", Code: "limit", Reason: "has a negative Workers, Rounds or Pause"}))
 			return
 		}
 		run := &bulkRun{client: c, opts: o, yield: yield, refusals: refusals{prefixes: map[string]refusal{}}}
@@ -168,7 +168,7 @@ func fresh(items iter.Seq2[Item, error]) iter.Seq2[Outcome, error] {
 			if name, bad := doi.Parse(item.DOI); bad == nil && item.Err == nil {
 				name = doi.Normal(name)
 				if seen[name] {
-					o.Err = &datacite.FieldError{Path: "item.DOI", Reason: name + " occurs twice"}
+					o.Err = datacite.Invalid(datacite.Finding{Path: "item.DOI", Code: "repeated", Reason: name + " occurs twice"})
 				}
 				seen[name] = true
 			}

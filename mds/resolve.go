@@ -88,10 +88,10 @@ func WaitResolved(ctx context.Context, r Resolver, doiName, address string, opts
 		return doi.At("doi", err)
 	}
 	if r == nil {
-		return &datacite.FieldError{Path: "r", Reason: "is nil"}
+		return datacite.Invalid(datacite.Finding{Path: "r", Code: "missing", Reason: "is nil"})
 	}
 	if min(opts.First, opts.Longest, opts.Timeout) < 0 {
-		return &datacite.FieldError{Path: "opts", Reason: "has a negative duration"}
+		return datacite.Invalid(datacite.Finding{Path: "opts", Code: "limit", Reason: "has a negative duration"})
 	}
 	pause, longest := cmp.Or(opts.First, 5*time.Second), cmp.Or(opts.Longest, time.Minute)
 	end := time.Now().Add(cmp.Or(opts.Timeout, 15*time.Minute))

@@ -103,21 +103,21 @@ func checkAddress(address string) error { return checkURL("url", address, "http"
 func checkURL(path, address string, schemes ...string) error {
 	for _, r := range address {
 		if unicode.IsControl(r) || unicode.IsSpace(r) {
-			return &datacite.FieldError{Path: path, Reason: fmt.Sprintf("has the character %q, which is not allowed in a URL", r)}
+			return datacite.Invalid(datacite.Finding{Path: path, Code: "encoding", Reason: fmt.Sprintf("has the character %q, which is not allowed in a URL", r)})
 		}
 	}
 	u, err := url.Parse(address)
 	switch {
 	case address == "":
-		return &datacite.FieldError{Path: path, Reason: "is empty"}
+		return datacite.Invalid(datacite.Finding{Path: path, Code: "missing", Reason: "is empty"})
 	case !utf8.ValidString(address):
-		return &datacite.FieldError{Path: path, Reason: "is not valid UTF-8"}
+		return datacite.Invalid(datacite.Finding{Path: path, Code: "encoding", Reason: "is not valid UTF-8"})
 	case err != nil:
-		return &datacite.FieldError{Path: path, Reason: fmt.Sprintf("%q is not a URL", address)}
+		return datacite.Invalid(datacite.Finding{Path: path, Code: "syntax", Reason: fmt.Sprintf("%q is not a URL", address)})
 	case !slices.ContainsFunc(schemes, func(scheme string) bool { return strings.HasPrefix(address, scheme+"://") }):
-		return &datacite.FieldError{Path: path, Reason: fmt.Sprintf("%q does not start with one of %s, in lower case", address, strings.Join(schemes, "://, ")+"://")}
+		return datacite.Invalid(datacite.Finding{Path: path, Code: "value", Reason: fmt.Sprintf("%q does not start with one of %s, in lower case", address, strings.Join(schemes, "://, ")+"://")})
 	case u.Hostname() == "":
-		return &datacite.FieldError{Path: path, Reason: fmt.Sprintf("%q has no host", address)}
+		return datacite.Invalid(datacite.Finding{Path: path, Code: "missing", Reason: fmt.Sprintf("%q has no host", address)})
 	}
 	return nil
 }

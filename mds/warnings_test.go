@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/mds"
 	"github.com/datacite-go/datacite-go/metadata"
@@ -62,7 +63,7 @@ func TestWarningsHaveABound(t *testing.T) {
 	assert.Len(t, doc.Findings(), 1000)
 }
 
-func pathsOf(findings []metadata.Finding) (all []string) {
+func pathsOf(findings []datacite.Finding) (all []string) {
 	for _, f := range findings {
 		all = append(all, f.Path)
 	}

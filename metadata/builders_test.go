@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/metadata"
 )
 
@@ -51,7 +52,7 @@ func TestFindings_nameEmptyItemsOfLists(t *testing.T) {
 			before := r.Findings()
 			list.Set(reflect.Append(list, reflect.Zero(list.Type().Elem())))
 			at := path + name
-			assert.True(t, slices.ContainsFunc(r.Findings(), func(f metadata.Finding) bool { return !slices.Contains(before, f) }), at)
+			assert.True(t, slices.ContainsFunc(r.Findings(), func(f datacite.Finding) bool { return !slices.Contains(before, f) }), at)
 			if item := list.Index(0); item.Kind() == reflect.Struct {
 				each(item, at+"[0].")
 			}

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/metadata"
 )
 
@@ -60,12 +61,12 @@ func TestRecord_Findings(t *testing.T) {
 		{"no DOI", func(r *metadata.Record) { r.DOI = "" }, nil},
 		{"stand-ins", func(r *metadata.Record) { r.Creators[0].Name, r.Titles[0].Title = ":unkn", "(:unav)" }, nil},
 		{"empty", func(r *metadata.Record) { *r = metadata.Record{} }, []string{
-			"error required creators", "error required titles", "error required publisher", "error required publicationYear",
-			"error required types.resourceTypeGeneral",
+			"error missing creators", "error missing titles", "error missing publisher", "error missing publicationYear",
+			"error missing types.resourceTypeGeneral",
 		}},
 		{"blank values", func(r *metadata.Record) {
 			r.Creators[0].Name, r.Titles[0].Title, r.Publisher.Name, r.PublicationYear = " ", "\t", "\u00a0", " "
-		}, []string{"warning conflict creators[0].name", "error required creators[0].name", "error required titles[0].title", "error required publisher", "error required publicationYear"}},
+		}, []string{"warning conflict creators[0].name", "error missing creators[0].name", "error missing titles[0].title", "error missing publisher", "error missing publicationYear"}},
 		{"year", func(r *metadata.Record) { r.PublicationYear = ":tba" }, []string{"error year publicationYear"}},
 		{"language", func(r *metadata.Record) { r.Language = "en_GB" }, []string{"error language language"}},
 		{"parts of lists", func(r *metadata.Record) {
@@ -77,15 +78,15 @@ func TestRecord_Findings(t *testing.T) {
 			r.FundingReferences = []metadata.FundingReference{{FunderIdentifier: "1"}}
 			r.RelatedItems = []metadata.RelatedItem{{Titles: []metadata.Title{{Title: "T"}}}}
 		}, []string{
-			"error required contributors[0].name", "error required contributors[0].contributorType", "error required dates[0].dateType",
-			"error required alternateIdentifiers[0].alternateIdentifierType", "error required relatedIdentifiers[0].relatedIdentifierType",
-			"error required relatedIdentifiers[0].relationType", "error required descriptions[0].descriptionType",
-			"error required fundingReferences[0].funderName", "error required fundingReferences[0].funderIdentifierType",
-			"error required relatedItems[0].relatedItemType", "error required relatedItems[0].relationType",
+			"error missing contributors[0].name", "error missing contributors[0].contributorType", "error missing dates[0].dateType",
+			"error missing alternateIdentifiers[0].alternateIdentifierType", "error missing relatedIdentifiers[0].relatedIdentifierType",
+			"error missing relatedIdentifiers[0].relationType", "error missing descriptions[0].descriptionType",
+			"error missing fundingReferences[0].funderName", "error missing fundingReferences[0].funderIdentifierType",
+			"error missing relatedItems[0].relatedItemType", "error missing relatedItems[0].relationType",
 		}},
 		{"related item without title", func(r *metadata.Record) {
 			r.RelatedItems = []metadata.RelatedItem{{RelatedItemType: metadata.ResourceTypeBook, RelationType: metadata.RelationIsPublishedIn}}
-		}, []string{"warning required relatedItems[0].titles"}},
+		}, []string{"warning missing relatedItems[0].titles"}},
 		{"long rights", func(r *metadata.Record) {
 			r.RightsList = []metadata.Rights{{Rights: strings.Repeat("é", 2000)}, {Rights: strings.Repeat("é", 2001)}}
 		}, []string{"error limit rightsList[1].rights"}},
@@ -141,7 +142,7 @@ func TestRecord_Findings(t *testing.T) {
 		{"affiliation", func(r *metadata.Record) {
 			r.Creators[0].Affiliation = []metadata.Affiliation{{AffiliationIdentifier: "x", AffiliationIdentifierScheme: "ROR", SchemeURI: "ror.org"}}
 		}, []string{
-			"warning required creators[0].affiliation[0].name", "warning scheme creators[0].affiliation[0].affiliationIdentifier",
+			"warning missing creators[0].affiliation[0].name", "warning scheme creators[0].affiliation[0].affiliationIdentifier",
 			"warning uri creators[0].affiliation[0].schemeUri",
 		}},
 		{"publisher", func(r *metadata.Record) { r.Publisher.PublisherIdentifier = "x" }, []string{"warning scheme publisher.publisherIdentifierScheme"}},
@@ -162,14 +163,14 @@ func TestRecord_Findings(t *testing.T) {
 		{"related SWHID", related(metadata.IdentifierSWHID, "swh:1:rev:309cf2674ee7a0749978cf8265ab91a60aea0f7d"), nil},
 		{"related SWHID of no form", related(metadata.IdentifierSWHID, "swh:1:rev:1"), []string{"warning scheme relatedIdentifiers[0].relatedIdentifier"}},
 		{"related URL", related(metadata.IdentifierURL, "example.org"), []string{"warning scheme relatedIdentifiers[0].relatedIdentifier"}},
-		{"related nothing", related(metadata.IdentifierDOI, ""), []string{"warning required relatedIdentifiers[0].relatedIdentifier"}},
+		{"related nothing", related(metadata.IdentifierDOI, ""), []string{"warning missing relatedIdentifiers[0].relatedIdentifier"}},
 		{"metadata scheme", func(r *metadata.Record) {
 			r.RelatedIdentifiers = []metadata.RelatedIdentifier{
 				{RelatedIdentifier: "https://example.org", RelatedIdentifierType: metadata.IdentifierURL, RelationType: metadata.RelationHasMetadata, SchemeType: "XSD"},
 				{RelatedIdentifier: "https://example.org", RelatedIdentifierType: metadata.IdentifierURL, RelationType: metadata.RelationCites, SchemeType: "XSD"},
 				{RelatedIdentifier: "https://example.org", RelatedIdentifierType: metadata.IdentifierURL, RelationType: metadata.RelationOther},
 			}
-		}, []string{"warning conflict relatedIdentifiers[1].relatedMetadataScheme", "warning required relatedIdentifiers[2].relationTypeInformation"}},
+		}, []string{"warning conflict relatedIdentifiers[1].relatedMetadataScheme", "warning missing relatedIdentifiers[2].relationTypeInformation"}},
 		{"related item with a word on the relation", func(r *metadata.Record) {
 			r.RelatedItems = []metadata.RelatedItem{{
 				RelatedItemType: metadata.ResourceTypeBook, RelationType: metadata.RelationOther, RelationTypeInformation: "a word", Titles: []metadata.Title{{Title: "T"}},
@@ -230,7 +231,7 @@ func TestRecord_Findings(t *testing.T) {
 				r.Creators = append(r.Creators, r.Creators[0])
 			}
 		}, []string{"warning limit creators"}},
-		{"characters", func(r *metadata.Record) { r.Version = "1\x07" }, []string{"error text version"}},
+		{"characters", func(r *metadata.Record) { r.Version = "1\x07" }, []string{"error encoding version"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -239,7 +240,7 @@ func TestRecord_Findings(t *testing.T) {
 			var got, wantErrors []string
 			for _, f := range rec.Findings() {
 				got = append(got, fmt.Sprintf("%s %s %s", level(f), f.Code, f.Path))
-				assert.NotEmpty(t, f.Message)
+				assert.NotEmpty(t, f.Reason)
 			}
 			assert.ElementsMatch(t, tt.want, got)
 			for _, want := range tt.want {
@@ -252,7 +253,7 @@ func TestRecord_Findings(t *testing.T) {
 	}
 }
 
-func level(f metadata.Finding) string {
+func level(f datacite.Finding) string {
 	if f.Warning {
 		return "warning"
 	}
@@ -277,8 +278,8 @@ func TestRecord_Findings_ofSPDX(t *testing.T) {
 			continue
 		}
 		require.Len(t, findings, 1, id)
-		assert.Equal(t, metadata.Finding{
-			Warning: true, Code: metadata.CodeScheme, Path: "rightsList[0].rightsIdentifier", Value: id, Message: want,
+		assert.Equal(t, datacite.Finding{
+			Warning: true, Code: "scheme", Path: "rightsList[0].rightsIdentifier", Value: id, Reason: want,
 		}, findings[0])
 
 		document, err := rec.XML()
@@ -286,7 +287,8 @@ func TestRecord_Findings_ofSPDX(t *testing.T) {
 		inDocument, err := metadata.FindingsXML(bytes.NewReader(document))
 		require.NoError(t, err)
 		require.Len(t, inDocument, 1)
-		assert.Equal(t, "/resource/rightsList/rights[1]/@rightsIdentifier", inDocument[0].XPath)
+		assert.Equal(t, "rightsList[0].rightsIdentifier", inDocument[0].Path)
+		assert.Positive(t, inDocument[0].Line)
 	}
 }
 
@@ -301,7 +303,7 @@ func TestRecord_Findings_ofCheckDigits(t *testing.T) {
 		rec := sound()
 		rec.Creators[0].NameIdentifiers = []metadata.NameIdentifier{{NameIdentifier: tt.value, NameIdentifierScheme: tt.scheme}}
 		require.Len(t, rec.Findings(), 1)
-		assert.Equal(t, tt.want, rec.Findings()[0].Message)
+		assert.Equal(t, tt.want, rec.Findings()[0].Reason)
 	}
 	for _, tt := range []struct{ scheme, value string }{{"ISSN", "2049-3631"}, {"ISBN", "978-0-306-40615-8"}} {
 		rec := sound()
@@ -309,7 +311,7 @@ func TestRecord_Findings_ofCheckDigits(t *testing.T) {
 			RelatedIdentifier: tt.value, RelatedIdentifierType: metadata.RelatedIdentifierType(tt.scheme), RelationType: metadata.RelationCites,
 		}}
 		require.Len(t, rec.Findings(), 1)
-		assert.Equal(t, "the check digit of this "+tt.scheme+digit, rec.Findings()[0].Message)
+		assert.Equal(t, "the check digit of this "+tt.scheme+digit, rec.Findings()[0].Reason)
 	}
 }
 
@@ -319,8 +321,8 @@ func TestRecord_Findings_suggestTheLikelyValue(t *testing.T) {
 		change(rec)
 		findings := rec.Findings()
 		require.Len(t, findings, 1)
-		require.Equal(t, metadata.CodeVocabulary, findings[0].Code)
-		_, suggestion, _ := strings.Cut(findings[0].Message, "; ")
+		require.EqualValues(t, "vocabulary", findings[0].Code)
+		_, suggestion, _ := strings.Cut(findings[0].Reason, "; ")
 		return suggestion
 	}
 	tests := []struct{ value, want string }{
@@ -362,19 +364,19 @@ func TestRecord_Validate_URIs(t *testing.T) {
 }
 
 func TestValidationError(t *testing.T) {
-	rec := &metadata.Record{Contributors: make([]metadata.Contributor, 10)}
+	rec := &metadata.Record{Contributors: make([]metadata.Contributor, 30)}
 	err := rec.Validate()
-	require.ErrorIs(t, err, metadata.ErrInvalid)
+	require.ErrorIs(t, err, datacite.ErrInvalid)
 	lines := strings.Split(err.Error(), "\n")
-	assert.Len(t, lines, 12)
-	assert.Equal(t, "metadata: record is not valid, 25 faults:", lines[0])
-	assert.Equal(t, "\tand 15 more", lines[11])
+	assert.Len(t, lines, 32)
+	assert.Equal(t, "datacite: 65 faults:", lines[0])
+	assert.Equal(t, "\tand 35 more", lines[31])
 
-	invalid := err.(*metadata.ValidationError)
-	assert.Len(t, invalid.Findings, 25)
-	assert.NoError(t, invalid.Except(metadata.CodeRequired))
-	assert.ErrorIs(t, invalid.Except(metadata.CodeYear), metadata.ErrInvalid)
-	assert.Len(t, invalid.Findings, 25, "Except leaves the error as it was")
+	invalid := err.(*datacite.ValidationError)
+	assert.Len(t, invalid.Findings, 65)
+	assert.NoError(t, invalid.Except("missing"))
+	assert.ErrorIs(t, invalid.Except("year"), datacite.ErrInvalid)
+	assert.Len(t, invalid.Findings, 65, "Except leaves the error as it was")
 }
 
 func TestValidateXML_showsWhere(t *testing.T) {
@@ -393,22 +395,22 @@ func TestValidateXML_showsWhere(t *testing.T) {
  <geolocations/>
 </resource>`
 	err := metadata.ValidateXML(strings.NewReader(document))
-	require.ErrorIs(t, err, metadata.ErrInvalid)
+	require.ErrorIs(t, err, datacite.ErrInvalid)
 	var got []string
-	for _, f := range err.(*metadata.ValidationError).Findings {
-		got = append(got, fmt.Sprintf("%d:%d %s %s: %s", f.Line, f.Column, f.Code, f.Path, f.Message))
+	for _, f := range err.(*datacite.ValidationError).Findings {
+		got = append(got, fmt.Sprintf("%d:%d %s %s: %s", f.Line, f.Column, f.Code, f.Path, f.Reason))
 	}
 	assert.Equal(t, []string{
 		`4:25 vocabulary creators[0].nameType: the attribute nameType is empty; leave it out`,
 		`4:78 element creators[0]: <givenName> must come before <familyName>`,
 		`5:12 attribute creators[1]: <creator> has no attribute role`,
 		`5:49 element creators[1]: <creatorName> occurs more than once in <creator>`,
-		`5:49 required creators[1].name: the name of a creator is mandatory; where it is not known, write :unkn, or :unav when it is not available`,
+		`5:49 missing creators[1].name: the name of a creator is mandatory; where it is not known, write :unkn, or :unav when it is not available`,
 		`7:10 element titles: <titles> cannot contain text`,
 		`7:24 element titles[0]: <title> contains text only; write markup as &lt;b&gt;`,
 		`8:26 element : <publisher> occurs more than once in <resource>`,
 		`9:19 attribute publicationYear: <publicationYear> has no attribute nil`,
-		`10:2 required types.resourceTypeGeneral: the general resource type is mandatory`,
+		`10:2 missing types.resourceTypeGeneral: the general resource type is mandatory`,
 		`11:60 element descriptions[0]: <br> cannot contain text`,
 		`12:2 element : <y> does not belong in <resource>`,
 		`13:2 element : <geolocations> does not belong in <resource>; did you mean geoLocations?`,
@@ -423,11 +425,11 @@ func TestValidateXML_namespaces(t *testing.T) {
 	}
 	for _, tt := range tests {
 		err := metadata.ValidateXML(strings.NewReader(strings.Replace(minimal, metadata.Namespace, tt.space, 1)))
-		require.ErrorIs(t, err, metadata.ErrInvalid)
-		findings := err.(*metadata.ValidationError).Findings
+		require.ErrorIs(t, err, datacite.ErrInvalid)
+		findings := err.(*datacite.ValidationError).Findings
 		require.Len(t, findings, 1, tt.space)
-		assert.Equal(t, metadata.CodeNamespace, findings[0].Code)
-		assert.Equal(t, tt.want, findings[0].Message)
+		assert.EqualValues(t, "namespace", findings[0].Code)
+		assert.Equal(t, tt.want, findings[0].Reason)
 	}
 }
 
@@ -446,15 +448,15 @@ func TestFindingsXML_warns(t *testing.T) {
 	var got []string
 	for _, f := range findings {
 		assert.True(t, f.Warning)
-		got = append(got, fmt.Sprintf("%d:%d %s %s", f.Line, f.Column, f.Code, f.XPath))
+		got = append(got, fmt.Sprintf("%d:%d %s %s", f.Line, f.Column, f.Code, f.Path))
 	}
 	assert.Equal(t, []string{
-		"2:13 identifier /resource/identifier/@identifierType",
-		"3:60 element /resource/creators/creator[1]/givenName",
-		"3:80 scheme /resource/creators/creator[1]/nameIdentifier[1]",
-		"4:14 attribute /resource/creators/creator[1]/affiliation[1]/@affilicationIdentifier",
-		"6:8 date /resource/dates/date[1]",
-		"7:66 lossy /resource/geoLocations/geoLocation[1]",
+		"2:13 identifier identifierType",
+		"3:60 element creators[0]",
+		"3:80 scheme creators[0].nameIdentifiers[0].nameIdentifier",
+		"4:14 attribute creators[0].affiliation[0].name",
+		"6:8 date dates[0].date",
+		"7:66 lossy geoLocations[0]",
 	}, got)
 }
 
@@ -463,7 +465,7 @@ func TestFindingsXML_reportsWhatIsNotWellFormed(t *testing.T) {
 	require.NoError(t, err)
 	last := findings[len(findings)-1]
 	assert.Equal(t, "syntax 2:9 </resource> instead of </titles>",
-		fmt.Sprintf("%s %d:%d %s", last.Code, last.Line, last.Column, last.Message))
+		fmt.Sprintf("%s %d:%d %s", last.Code, last.Line, last.Column, last.Reason))
 }
 
 func TestSince(t *testing.T) {

@@ -28,7 +28,7 @@ var descriptionElement = newElement("description", mixed,
 	lang(func(d *Description) *string { return &d.Lang }),
 	also(func(c *checker, p *path, d *Description) {
 		if len(d.Breaks) > 0 {
-			c.warn(CodeLossy, p.dot("description"), d.Description, "in its JSON, the service joins the words around a <br/> element; use a line feed")
+			c.warn("lossy", p.dot("description"), d.Description, "in its JSON, the service joins the words around a <br/> element; use a line feed")
 		}
 	}),
 	part[Description]{element: &elementPart[Description]{particle: particle{&elementRule{name: "br", kind: nothing}, repeated, step{}, ""}}},
@@ -64,7 +64,7 @@ func (w *writer) broken(d *Description, end string) (present bool) {
 func (c *checker) breaks(p *path, d *Description) {
 	for i, at := range d.Breaks {
 		if !d.isBreak(i) {
-			c.fault(CodeElement, p.item(i), strconv.Itoa(at), "each entry must be the offset of a line feed in the description, in ascending order")
+			c.fault("element", p.item(i), strconv.Itoa(at), "each entry must be the offset of a line feed in the description, in ascending order")
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/metadata"
 )
 
@@ -58,8 +59,8 @@ func ExampleRecord_Validate() {
 		Language:        "en_GB",
 	}
 	err := rec.Validate()
-	fmt.Println(errors.Is(err, metadata.ErrInvalid))
-	if invalid, ok := errors.AsType[*metadata.ValidationError](err); ok {
+	fmt.Println(errors.Is(err, datacite.ErrInvalid))
+	if invalid, ok := errors.AsType[*datacite.ValidationError](err); ok {
 		for _, f := range invalid.Findings {
 			fmt.Println(f)
 		}
@@ -105,12 +106,12 @@ func ExampleValidateXML() {
 </resource>`
 	err := metadata.ValidateXML(strings.NewReader(document))
 	// The request will name the DOI, so the document need not.
-	if invalid, ok := errors.AsType[*metadata.ValidationError](err); ok {
-		err = invalid.Except(metadata.CodeIdentifier)
+	if invalid, ok := errors.AsType[*datacite.ValidationError](err); ok {
+		err = invalid.Except("identifier")
 	}
 	fmt.Println(err)
 	// Output:
-	// metadata: record is not valid: line 10, column 24: /resource/relatedIdentifiers/relatedIdentifier[1]/@relatedIdentifierType: the schema has no related identifier type "doi"; did you mean DOI?
+	// datacite: line 10, column 24: relatedIdentifiers[0].relatedIdentifierType: the schema has no related identifier type "doi"; did you mean DOI?
 }
 
 func ExampleParseXML() {
@@ -148,9 +149,9 @@ func ExampleFindingsXML() {
 		fmt.Println(f)
 	}
 	// Output:
-	// warning: line 3, column 35: /resource/creators/creator[1]/creatorName/@xml:lang: the service keeps the language of a name only in its XML
-	// line 7, column 17: /resource/resourceType/@resourceTypeGeneral: the schema has no general resource type "Postr"; did you mean Poster?
-	// line 8, column 3: /resource: <rating> does not belong in <resource>
+	// warning: line 3, column 35: creators[0].lang: the service keeps the language of a name only in its XML
+	// line 7, column 17: types.resourceTypeGeneral: the schema has no general resource type "Postr"; did you mean Poster?
+	// line 8, column 3: <rating> does not belong in <resource>
 }
 
 func ExamplePerson() {
@@ -191,6 +192,6 @@ func ExampleUpgrade() {
 	fmt.Println(rec.Validate())
 	// Output:
 	// Treasury
-	// metadata: record is not valid: types.resourceTypeGeneral: the general resource type is mandatory
+	// datacite: types.resourceTypeGeneral: the general resource type is mandatory
 	// <nil>
 }

@@ -7,24 +7,25 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/xmlscan"
 )
 
 // Validate returns nil if the record may be sent. Otherwise it returns all that the
 // service would refuse and all mandatory values that are missing as one
-// [*ValidationError].
+// [*datacite.ValidationError].
 //
 // A record without a DOI is valid, since the path of the request may name it. So is one
-// that the service accepts as XML only; Findings warns of that ([CodeJSON]).
-func (r *Record) Validate() error { return faults(r.Findings()) }
+// that the service accepts as XML only; Findings warns of that (code "json").
+func (r *Record) Validate() error { return datacite.Invalid(r.Findings()...) }
 
 // Findings returns the errors of [Record.Validate], and warnings: values that the service
 // accepts but drops or changes, identifiers with wrong check digits, dates it cannot read,
 // and what the documentation of the schema advises against. They are in the order of the
 // record's properties.
-func (r *Record) Findings() []Finding {
+func (r *Record) Findings() []datacite.Finding {
 	if r == nil {
-		return []Finding{{Code: CodeRequired, Message: "the record is nil"}}
+		return []datacite.Finding{{Path: "record", Code: "missing", Reason: "is nil"}}
 	}
 	c := &checker{}
 	c.characters(nil, reflect.ValueOf(r).Elem())
@@ -36,12 +37,12 @@ func (r *Record) Findings() []Finding {
 func (r *Record) unwritable() error {
 	c := &checker{}
 	c.characters(nil, reflect.ValueOf(r).Elem())
-	return faults(c.findings)
+	return datacite.Invalid(c.findings...)
 }
 
 // checker collects what is wrong with a record.
 type checker struct {
-	findings []Finding
+	findings []datacite.Finding
 }
 
 // A path leads to a value of a record. It is written out for findings only.
@@ -83,18 +84,18 @@ func (c *checker) value(p *path, member, value string, d datatype) {
 		f = d.warning(value)
 	}
 	if f == nil && value != "" && xmlscan.Trim(value) == "" {
-		f = warning(CodeLossy, "this is only white space, which the service drops; leave it out")
+		f = warning("lossy", "this is only white space, which the service drops; leave it out")
 	}
 	if f != nil {
 		c.add(p.dot(member), value, f)
 	}
 }
 
-func (c *checker) fault(code Code, p *path, value, format string, args ...any) {
+func (c *checker) fault(code datacite.Code, p *path, value, format string, args ...any) {
 	c.add(p, value, newFault(code, format, args...))
 }
 
-func (c *checker) warn(code Code, p *path, value, format string, args ...any) {
+func (c *checker) warn(code datacite.Code, p *path, value, format string, args ...any) {
 	c.add(p, value, warning(code, fmt.Sprintf(format, args...)))
 }
 
@@ -106,7 +107,7 @@ func (c *checker) add(p *path, value string, f *fault) {
 // accepts identifiers with wrong check digits.
 func (c *checker) scheme(p *path, value string, s schemeRule) {
 	if message := s.fault(xmlscan.Trim(value)); message != "" {
-		c.warn(CodeScheme, p, value, "%s", message)
+		c.warn("scheme", p, value, "%s", message)
 	}
 }
 
@@ -114,7 +115,7 @@ func (c *checker) scheme(p *path, value string, s schemeRule) {
 // white space only from some values.
 func (c *checker) padded(p *path, value string) {
 	if bare := xmlscan.Trim(value); bare != "" && bare != value {
-		c.warn(CodeLossy, p, value, "if the record is sent as XML, the service drops this identifier with the white space around it")
+		c.warn("lossy", p, value, "if the record is sent as XML, the service drops this identifier with the white space around it")
 	}
 }
 
@@ -124,10 +125,10 @@ func (c *checker) characters(p *path, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:
 		if bad := xmlscan.BadChar(v.String()); bad >= 0 {
-			c.fault(CodeText, p, v.String(), "XML cannot contain the character at byte %d; leave it out", bad)
+			c.fault("encoding", p, v.String(), "XML cannot contain the character at byte %d; leave it out", bad)
 		}
 		if n := v.Len(); n > maxIndexed && !slices.Contains(indexedWords, p.name) {
-			c.warn(CodeLimit, p, v.String(), "the text has %d bytes: the service stores the DOI but never lists it, because its index takes %d bytes at most", n, maxIndexed)
+			c.warn("limit", p, v.String(), "the text has %d bytes: the service stores the DOI but never lists it, because its index takes %d bytes at most", n, maxIndexed)
 		}
 	case reflect.Slice:
 		for i := range v.Len() {

@@ -5,19 +5,19 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/xmlscan"
 )
 
 // ValidateXML does for a document what [Record.Validate] does for a record: all faults
-// are one [*ValidationError], each with its line and column; at most 10,000 are reported.
+// are one [*datacite.ValidationError], each with its line and column; at most 10,000 are reported.
 // It also finds what a [Record] cannot contain: XML that is not well formed, and elements
 // and attributes that are unknown, doubled, empty or out of order. It needs no schema file
 // and no network.
 //
-// An empty identifier is a fault of [CodeIdentifier]; see [ValidationError.Except]. Any
+// An empty identifier is a fault with the code "identifier"; see [datacite.ValidationError.Except]. Any
 // other error is that of the reader.
 func ValidateXML(r io.Reader) error {
 	s, err := openXML(r)
@@ -26,17 +26,17 @@ func ValidateXML(r io.Reader) error {
 	}
 	x := &xmlChecker{Scanner: s}
 	x.document()
-	return faults(x.located())
+	return datacite.Invalid(x.located()...)
 }
 
 // FindingsXML does for a document what [Record.Findings] does for a record: it returns
 // errors and warnings, in the order of the document. The error is that of the reader.
-func FindingsXML(r io.Reader) ([]Finding, error) {
+func FindingsXML(r io.Reader) ([]datacite.Finding, error) {
 	s, err := openXML(r)
 	if err != nil {
 		return nil, err
 	}
-	x := &xmlChecker{Scanner: s, places: map[string]place{}}
+	x := &xmlChecker{Scanner: s, places: map[string]int{}}
 	x.document()
 	if x.Err() == nil {
 		x.warnings()
@@ -130,34 +130,21 @@ func (s step) from(p *path, index int) *path {
 type xmlChecker struct {
 	*xmlscan.Scanner
 	kernel   string // namespace of the record's elements
-	trail    []trace
-	findings []Finding
-	offsets  []int            // of the findings
-	places   map[string]place // by path; nil if nobody needs them
-}
-
-// A trace is a step of an XPath; index counts from 1, and 0 is no index.
-type trace struct {
-	name  string
-	index int
-}
-
-type place struct {
-	xpath  string
-	offset int
+	findings []datacite.Finding
+	offsets  []int          // of the findings
+	places   map[string]int // offsets by path; nil if nobody needs them
 }
 
 func (x *xmlChecker) document() {
 	if x.Next() == xmlscan.StartTag && x.root() {
 		x.kernel = x.Space
-		x.trail = []trace{{name: x.Name}}
 		x.element(&resourceElement.elementRule, nil)
 	}
 	for x.Next() != xmlscan.End {
 		continue
 	}
 	if err := x.Err(); err != nil {
-		x.findings = append(x.findings, Finding{Code: CodeSyntax, Message: err.Reason, Line: err.Line, Column: err.Column})
+		x.findings = append(x.findings, datacite.Finding{Code: "syntax", Reason: err.Reason, Line: err.Line, Column: err.Column})
 		x.offsets = append(x.offsets, len(x.Source()))
 	}
 }
@@ -169,9 +156,9 @@ func (x *xmlChecker) root() bool {
 	case isRecord && x.Space == Namespace:
 		return true
 	case isRecord && (strings.Contains(x.Space, "/kernel-2") || strings.Contains(x.Space, "/kernel-3")):
-		x.add(x.Start, nil, newFault(CodeNamespace, "version 3 of the schema and older ones are no longer supported; metadata.Upgrade makes a record of kernel 4, namespace %s", Namespace), x.Space)
+		x.add(x.Start, nil, newFault("namespace", "version 3 of the schema and older ones are no longer supported; metadata.Upgrade makes a record of kernel 4, namespace %s", Namespace), x.Space)
 	default:
-		x.add(x.Start, nil, newFault(CodeNamespace, "the root element must be <resource xmlns=%q>", Namespace), x.Space)
+		x.add(x.Start, nil, newFault("namespace", "the root element must be <resource xmlns=%q>", Namespace), x.Space)
 	}
 	return isRecord
 }
@@ -215,7 +202,7 @@ func (x *xmlChecker) characters(e *elementRule, p *path, body *elementBody) {
 	case anyOrder, inOrder, nothing:
 		if xmlscan.Trim(x.Text) != "" && !body.stray {
 			body.stray = true
-			x.add(x.Start, p, newFault(CodeElement, "<%s> cannot contain text", e.name), xmlscan.Trim(x.Text))
+			x.add(x.Start, p, newFault("element", "<%s> cannot contain text", e.name), xmlscan.Trim(x.Text))
 		}
 	default:
 		if e.text.fault != nil {
@@ -233,11 +220,11 @@ func (x *xmlChecker) elementInside(e *elementRule, p *path, body *elementBody) {
 	c := e.particles[i]
 	switch {
 	case body.seen[i] > 0 && c.most == 1:
-		x.add(x.Start, p, newFault(CodeElement, "<%s> occurs more than once in <%s>", c.name, e.name), "")
+		x.add(x.Start, p, newFault("element", "<%s> occurs more than once in <%s>", c.name, e.name), "")
 	case e.kind == inOrder && i < body.last:
-		x.add(x.Start, p, newFault(CodeElement, "<%s> must come before <%s>", c.name, e.particles[body.last].name), "")
+		x.add(x.Start, p, newFault("element", "<%s> must come before <%s>", c.name, e.particles[body.last].name), "")
 	case geoRepeats(c, body.seen[i]):
-		x.add(x.Start, p, &fault{true, CodeLossy, fmt.Sprintf("the service keeps one <%s> of a geoLocation; write a geoLocation for each", c.name)}, "")
+		x.add(x.Start, p, &fault{true, "lossy", fmt.Sprintf("the service keeps one <%s> of a geoLocation; write a geoLocation for each", c.name)}, "")
 	}
 	body.last = max(body.last, i)
 	body.seen[i]++
@@ -248,13 +235,7 @@ func (x *xmlChecker) elementInside(e *elementRule, p *path, body *elementBody) {
 		x.nest(to, index, body)
 		to = to.item(index)
 	}
-	t := trace{name: c.name}
-	if c.most > 1 {
-		t.index = body.seen[i]
-	}
-	x.trail = append(x.trail, t)
 	x.element(c.elementRule, to)
-	x.trail = x.trail[:len(x.trail)-1]
 }
 
 // nest corrects the paths into the first of several polygons. In JSON, one
@@ -282,9 +263,9 @@ func (x *xmlChecker) unknown(e *elementRule, p *path) {
 	name := x.Name
 	switch e.kind {
 	case untyped:
-		x.add(x.Start, p, &fault{true, CodeElement, fmt.Sprintf("of <%s> in <%s>, the service reads only the text", name, e.name)}, "")
+		x.add(x.Start, p, &fault{true, "element", fmt.Sprintf("of <%s> in <%s>, the service reads only the text", name, e.name)}, "")
 	case textOnly:
-		x.add(x.Start, p, newFault(CodeElement, "<%s> contains text only; write markup as &lt;%s&gt;", e.name, name), "")
+		x.add(x.Start, p, newFault("element", "<%s> contains text only; write markup as &lt;%s&gt;", e.name, name), "")
 	default:
 		var names []string
 		for _, c := range e.particles {
@@ -292,7 +273,7 @@ func (x *xmlChecker) unknown(e *elementRule, p *path) {
 				names = append(names, c.name)
 			}
 		}
-		x.add(x.Start, p, newFault(CodeElement, "<%s> does not belong in <%s>%s", name, e.name, vocabulary{{"", names}}.hint(name)), "")
+		x.add(x.Start, p, newFault("element", "<%s> does not belong in <%s>%s", name, e.name, vocabulary{{"", names}}.hint(name)), "")
 	}
 	for depth := x.Depth(); x.Depth() >= depth; {
 		if x.Next() == xmlscan.End {
@@ -308,8 +289,8 @@ func (x *xmlChecker) attributesOf(e *elementRule, p *path) {
 	}
 	for _, rule := range e.attributes {
 		if rule.mandatory && !slices.ContainsFunc(x.Attrs, func(a xmlscan.Attribute) bool { return rule.names(a) }) {
-			f := newFault(CodeRequired, "the attribute %s is mandatory", rule.name)
-			if known := rule.fault(""); known.code == CodeRequired {
+			f := newFault("missing", "the attribute %s is mandatory", rule.name)
+			if known := rule.fault(""); known.code == "missing" {
 				f = known
 			}
 			x.add(x.Start, p.dot(rule.member), f, "")
@@ -324,12 +305,6 @@ func (x *xmlChecker) attributeOf(e *elementRule, p *path, a xmlscan.Attribute) {
 		return
 	}
 	i := slices.IndexFunc(e.attributes, func(r *valueRule) bool { return r.names(a) })
-	name := "@" + a.Name
-	if a.Space == xmlscan.XMLSpace {
-		name = "@xml:" + a.Name
-	}
-	x.trail = append(x.trail, trace{name: name})
-	defer func() { x.trail = x.trail[:len(x.trail)-1] }()
 	if i < 0 {
 		x.add(a.Start, p.dot(e.text.member), unknownAttribute(e, a), a.Value)
 		return
@@ -343,8 +318,8 @@ func (x *xmlChecker) attributeOf(e *elementRule, p *path, a xmlscan.Attribute) {
 	switch {
 	case f == nil:
 		return
-	case f.code == CodeRequired && !r.mandatory:
-		f = newFault(CodeVocabulary, "the attribute %s is empty; leave it out", r.name)
+	case f.code == "missing" && !r.mandatory:
+		f = newFault("vocabulary", "the attribute %s is empty; leave it out", r.name)
 	}
 	x.add(a.Start, p.dot(r.member), f, a.Value)
 }
@@ -354,7 +329,7 @@ func unknownAttribute(e *elementRule, a xmlscan.Attribute) *fault {
 	for _, r := range e.attributes {
 		names = append(names, r.name)
 	}
-	f := newFault(CodeAttribute, "<%s> has no attribute %s%s", e.name, a.Name, vocabulary{{"", names}}.hint(a.Name))
+	f := newFault("attribute", "<%s> has no attribute %s%s", e.name, a.Name, vocabulary{{"", names}}.hint(a.Name))
 	if e.kind == untyped {
 		f.warning = true
 	}
@@ -393,13 +368,13 @@ func (c *particle) where(p *path, index int) *path {
 func (x *xmlChecker) missing(parent *elementRule, c *particle) *fault {
 	switch {
 	case c.missing != "":
-		return newFault(CodeRequired, "%s", c.missing)
+		return newFault("missing", "%s", c.missing)
 	case c.name == "polygonPoint":
-		return newFault(CodePolygon, "a polygon has at least %d points, the last of which repeats the first", minPolygonPoints)
+		return newFault("polygon", "a polygon has at least %d points, the last of which repeats the first", minPolygonPoints)
 	case c.text.fault == nil && len(c.attributes) > 0 && c.attributes[0].mandatory:
 		return c.attributes[0].fault("")
 	case c.name == "identifier", c.text.fault == nil:
-		return newFault(CodeRequired, "<%s> is missing in <%s>", c.name, parent.name)
+		return newFault("missing", "<%s> is missing in <%s>", c.name, parent.name)
 	}
 	return c.text.fault("")
 }
@@ -408,21 +383,8 @@ func (x *xmlChecker) add(offset int, p *path, f *fault, value string) {
 	if len(x.findings) == maxFindings {
 		return
 	}
-	found := f.at(p, value)
-	found.XPath = x.xpath()
-	x.findings = append(x.findings, found)
+	x.findings = append(x.findings, f.at(p, value))
 	x.offsets = append(x.offsets, offset)
-}
-
-func (x *xmlChecker) xpath() string {
-	var b strings.Builder
-	for _, t := range x.trail {
-		b.WriteString("/" + t.name)
-		if t.index > 0 {
-			b.WriteString("[" + strconv.Itoa(t.index) + "]")
-		}
-	}
-	return b.String()
 }
 
 // remember keeps the place of a member for the warnings.
@@ -430,8 +392,8 @@ func (x *xmlChecker) remember(p *path, member string, offset int) {
 	if x.places == nil {
 		return
 	}
-	if key := p.dot(member).String(); x.places[key] == (place{}) {
-		x.places[key] = place{x.xpath(), offset}
+	if key := p.dot(member).String(); x.places[key] == 0 {
+		x.places[key] = offset
 	}
 }
 
@@ -446,18 +408,16 @@ func (x *xmlChecker) warnings() {
 		return // root has reported it
 	}
 	for _, f := range rec.Findings() {
-		if !f.Warning || f.Code == CodeJSON {
+		if !f.Warning || f.Code == "json" {
 			continue // found in the document already, or not of XML
 		}
-		where := x.placeOf(f.Path)
-		f.XPath = where.xpath
 		x.findings = append(x.findings, f)
-		x.offsets = append(x.offsets, where.offset)
+		x.offsets = append(x.offsets, x.placeOf(f.Path))
 	}
 }
 
-// placeOf returns the place of a path in the document, or of what is nearest around it.
-func (x *xmlChecker) placeOf(path string) place {
+// placeOf returns the offset of a path in the document, or of what is nearest around it.
+func (x *xmlChecker) placeOf(path string) int {
 	for path != "" {
 		if where, ok := x.places[path]; ok {
 			return where
@@ -468,13 +428,13 @@ func (x *xmlChecker) placeOf(path string) place {
 }
 
 // located sorts the findings by place and adds lines and columns.
-func (x *xmlChecker) located() []Finding {
+func (x *xmlChecker) located() []datacite.Finding {
 	order := make([]int, len(x.findings))
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return x.offsets[a] - x.offsets[b] })
-	out := make([]Finding, 0, len(order))
+	out := make([]datacite.Finding, 0, len(order))
 	line, column, done := 1, 1, 0
 	for _, i := range order {
 		f, offset := x.findings[i], x.offsets[i]

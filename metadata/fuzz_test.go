@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/metadata"
 )
 
@@ -32,7 +33,7 @@ func FuzzParseXML(f *testing.F) {
 		_ = metadata.ValidateXML(bytes.NewReader(document))
 		rec, err := metadata.ParseXML(bytes.NewReader(document))
 		if err != nil {
-			if e, ok := err.(*metadata.SyntaxError); !ok || e.Line < 1 || e.Column < 1 {
+			if e := datacite.Findings(err); len(e) != 1 || e[0].Line < 1 || e[0].Column < 1 {
 				t.Fatalf("no place: %v", err)
 			}
 			return

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
 	"github.com/datacite-go/datacite-go/internal/xmlscan"
 )
@@ -44,7 +45,7 @@ func listMember[T, E any](name string, field func(*T) *List[E], item func(*decod
 // readJSON replaces v with what read makes of a JSON text.
 func readJSON[T any](data []byte, v *T, read func(*decoder, *T)) error {
 	if err := jsonlex.Unmarshal(data, v, read); err != nil {
-		return fmt.Errorf("metadata: not JSON: %w", err)
+		return datacite.Invalid(datacite.Finding{Code: "syntax", Reason: "not JSON: " + err.Error(), Err: err})
 	}
 	return nil
 }
@@ -103,7 +104,7 @@ func yearElement() part[Record] {
 	p.check = func(c *checker, at *path, r *Record) {
 		check(c, at, r)
 		if year := xmlscan.Trim(string(r.PublicationYear)); isYear(year) && year[0] == '0' {
-			c.warn(CodeJSON, at.dot("publicationYear"), year, "as JSON, the service refuses a year that starts with a zero; it accepts it as XML")
+			c.warn("json", at.dot("publicationYear"), year, "as JSON, the service refuses a year that starts with a zero; it accepts it as XML")
 		}
 	}
 	return p

@@ -77,7 +77,7 @@ func unescaped(text string) string { return references.ReplaceAllStringFunc(text
 // markupWarning finds markup that the service changes.
 func markupWarning(value string) *fault {
 	if _, changed := shown(value); changed != "" {
-		return warning(CodeLossy, fmt.Sprintf("the service reads this text as HTML and changes %.40q", changed))
+		return warning("lossy", fmt.Sprintf("the service reads this text as HTML and changes %.40q", changed))
 	}
 	return nil
 }
@@ -91,7 +91,7 @@ func unescapedXML(text string) string {
 // referenceWarning finds references in texts whose XML the service resolves twice.
 func referenceWarning(value string) *fault {
 	if found := xmlReferences.FindString(value); found != "" {
-		return warning(CodeLossy, fmt.Sprintf("the service replaces %s in this text with %s", found, html.UnescapeString(found)))
+		return warning("lossy", fmt.Sprintf("the service replaces %s in this text with %s", found, html.UnescapeString(found)))
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"strings"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/xmlscan"
 )
 
@@ -18,8 +19,10 @@ import (
 // one blank, which the schema accepts. Another place, point or box within one geoLocation
 // starts a new one, because the service keeps one of each.
 //
-// The texts of the record share the memory of the document. The error is a [*SyntaxError],
-// or that of the reader.
+// The texts of the record share the memory of the document. XML that is not well formed, not
+// UTF-8, longer than 10 MiB, nested too deep or without the root element of a record, or that
+// has a document type declaration, is a [*datacite.ValidationError] with line and column. Any
+// other error is that of the reader.
 func ParseXML(r io.Reader) (*Record, error) {
 	s, err := openXML(r)
 	if err != nil {
@@ -32,29 +35,21 @@ func ParseXML(r io.Reader) (*Record, error) {
 func (p *parser) record() (*Record, error) {
 	rec := p.document()
 	if err := p.Err(); err != nil {
-		return nil, (*SyntaxError)(err)
+		return nil, datacite.Invalid(datacite.Finding{Code: "syntax", Reason: err.Reason, Line: err.Line, Column: err.Column})
 	}
 	return rec, nil
 }
 
 func openXML(r io.Reader) (*xmlscan.Scanner, error) {
+	if r == nil {
+		return nil, datacite.Invalid(datacite.Finding{Path: "r", Code: "missing", Reason: "is nil"})
+	}
 	s, err := xmlscan.Open(r)
 	if err != nil {
 		return nil, fmt.Errorf("metadata: %w", err)
 	}
 	return s, nil
 }
-
-// SyntaxError says where an XML document is not well formed, or is not one that this
-// package reads: not UTF-8, more than 10 MiB, nested too deep, with a document type
-// declaration.
-type SyntaxError struct {
-	Line, Column int // both from 1; columns count characters
-	Reason       string
-}
-
-// Error returns the place and the reason.
-func (e *SyntaxError) Error() string { return "metadata: " + (*xmlscan.Error)(e).Error() }
 
 // parser builds a record from the tokens of a document.
 type parser struct {

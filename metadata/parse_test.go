@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/metadata"
 )
 
@@ -193,7 +194,7 @@ func TestRecord_XML_keepsEmptyAttributes(t *testing.T) {
 	} {
 		assert.Contains(t, string(written), part)
 	}
-	assert.ErrorIs(t, rec.Validate(), metadata.ErrInvalid, "a blank is no name")
+	assert.ErrorIs(t, rec.Validate(), datacite.ErrInvalid, "a blank is no name")
 }
 
 func TestRecord_XML_ofNothing(t *testing.T) {
@@ -217,15 +218,15 @@ func TestRecord_XML_refusesWhatXMLCannotHold(t *testing.T) {
 		}}}},
 	}
 	_, err := rec.XML()
-	invalid, ok := errors.AsType[*metadata.ValidationError](err)
+	invalid, ok := errors.AsType[*datacite.ValidationError](err)
 	require.True(t, ok)
 	assert.Equal(t, []string{
 		"attribute at creators[0].affiliation[0].Extra[0]", "attribute at creators[0].affiliation[0].Extra[2]",
 		"attribute at creators[0].affiliation[0].Extra[3]", "attribute at creators[0].affiliation[0].Extra[4]",
 		"element at descriptions[1].Breaks[0]", "element at descriptions[1].Breaks[2]",
 		"element at descriptions[1].Breaks[3]", "element at descriptions[1].Breaks[4]",
-		"text at creators[0].affiliation[0].Extra[5].Value", "text at descriptions[0].description",
-		"text at descriptions[0].lang", "text at titles[1].title",
+		"encoding at creators[0].affiliation[0].Extra[5].Value", "encoding at descriptions[0].description",
+		"encoding at descriptions[0].lang", "encoding at titles[1].title",
 	}, errorsOf(invalid.Findings))
 	_, err = parse(t, resource("<version>1</version>")).XML()
 	assert.NoError(t, err, "a writer that failed must not spoil the next")

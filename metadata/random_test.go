@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/metadata"
 )
 
@@ -243,10 +244,10 @@ func TestValidate_agreesWithValidateXML(t *testing.T) {
 	assert.NotZero(t, invalid)
 }
 
-func errorsOf(findings []metadata.Finding) []string {
+func errorsOf(findings []datacite.Finding) []string {
 	var out []string
 	for _, f := range findings {
-		if !f.Warning && f.Code != metadata.CodeIdentifier {
+		if !f.Warning && f.Code != "identifier" {
 			out = append(out, fmt.Sprintf("%s at %s", f.Code, f.Path))
 		}
 	}

@@ -27,7 +27,7 @@ var relatedIdentifierElement = newElement("relatedIdentifier", textOnly,
 		c.related(p.dot("relatedIdentifier"), r.RelatedIdentifier, r.RelatedIdentifierType)
 		metadata := r.RelationType == RelationHasMetadata || r.RelationType == RelationIsMetadataFor
 		if !metadata && (r.RelatedMetadataScheme != "" || r.SchemeURI != "" || r.SchemeType != "") {
-			c.warn(CodeConflict, p.dot("relatedMetadataScheme"), r.RelatedMetadataScheme,
+			c.warn("conflict", p.dot("relatedMetadataScheme"), r.RelatedMetadataScheme,
 				"a metadata scheme, its URI and its type are only for the relations HasMetadata and IsMetadataFor")
 		}
 	}),
@@ -41,14 +41,14 @@ var (
 // relation checks how a resource is related.
 func (c *checker) relation(p *path, t RelationType, information string) {
 	if t == RelationOther && information == "" {
-		c.warn(CodeRequired, p.dot("relationTypeInformation"), "", "describe the relation Other in relationTypeInformation")
+		c.warn("missing", p.dot("relationTypeInformation"), "", "describe the relation Other in relationTypeInformation")
 	}
 }
 
 // related checks the identifier of a related resource by its type.
 func (c *checker) related(p *path, value string, t RelatedIdentifierType) {
 	if value == "" {
-		c.warn(CodeRequired, p, value, "the related identifier is empty")
+		c.warn("missing", p, value, "the related identifier is empty")
 	} else if s, ok := relatedSchemes[t]; ok {
 		c.scheme(p, value, s)
 	}
@@ -86,14 +86,14 @@ var relatedItemElement = newElement("relatedItem", inOrder,
 	also(func(c *checker, p *path, r *RelatedItem) {
 		c.relation(p, r.RelationType, r.RelationTypeInformation)
 		if r.RelationTypeInformation != "" {
-			c.warn(CodeLossy, p.dot("relationTypeInformation"), r.RelationTypeInformation, "if the record is sent as XML, the service leaves this out of its JSON")
+			c.warn("lossy", p.dot("relationTypeInformation"), r.RelationTypeInformation, "if the record is sent as XML, the service leaves this out of its JSON")
 		}
 	}),
 	object("relatedItemIdentifier", optional, relatedItemIdentifierElement, func(r *RelatedItem) *RelatedItemIdentifier { return &r.RelatedItemIdentifier }),
 	list("creators", relatedItemCreatorElement, func(r *RelatedItem) *List[Creator] { return &r.Creators }),
 	also(func(c *checker, p *path, r *RelatedItem) {
 		if len(r.Titles) == 0 {
-			c.warn(CodeRequired, p.dot("titles"), "", "a related item needs a title")
+			c.warn("missing", p.dot("titles"), "", "a related item needs a title")
 		}
 	}),
 	list("titles", titleElement, func(r *RelatedItem) *List[Title] { return &r.Titles }),
@@ -126,7 +126,7 @@ var relatedItemIdentifierElement = newElement("relatedItemIdentifier", textOnly,
 	attribute("schemeType", anyWord, func(r *RelatedItemIdentifier) *string { return &r.SchemeType }),
 	also(func(c *checker, p *path, id *RelatedItemIdentifier) {
 		if id.RelatedItemIdentifier != "" && id.RelatedItemIdentifierType == "" {
-			c.warn(CodeScheme, p.dot("relatedItemIdentifierType"), "", "an identifier needs its type, such as DOI or ISSN")
+			c.warn("scheme", p.dot("relatedItemIdentifierType"), "", "an identifier needs its type, such as DOI or ISSN")
 		}
 		c.related(p.dot("relatedItemIdentifier"), id.RelatedItemIdentifier, id.RelatedItemIdentifierType)
 	}),

@@ -34,7 +34,7 @@ const maxRights = 2000
 
 func rightsRule(value string) *fault {
 	if n := utf8.RuneCountInString(value); n > maxRights {
-		return newFault(CodeLimit, "the statement of rights has %d characters, the service accepts %d; shorten it and give its address", n, maxRights)
+		return newFault("limit", "the statement of rights has %d characters, the service accepts %d; shorten it and give its address", n, maxRights)
 	}
 	return nil
 }
@@ -77,7 +77,7 @@ func checkSPDX(c *checker, p *path, r *Rights) {
 	}
 	list := spdxList()
 	if bare := xmlscan.Trim(r.RightsIdentifier); bare != "" && !list.known[strings.ToLower(bare)] {
-		c.warn(CodeScheme, p.dot("rightsIdentifier"), r.RightsIdentifier,
+		c.warn("scheme", p.dot("rightsIdentifier"), r.RightsIdentifier,
 			"version %s of the SPDX list has no licence %q%s", list.version, bare, vocabulary{{"", list.ids}}.hint(bare))
 	}
 }

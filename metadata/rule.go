@@ -5,34 +5,35 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/xmlscan"
 )
 
 // A fault is a [Finding] without its place.
 type fault struct {
 	warning bool
-	code    Code
-	message string
+	code    datacite.Code
+	reason  string
 }
 
-func (f *fault) at(p *path, value string) Finding {
-	return Finding{Warning: f.warning, Code: f.code, Path: p.String(), Value: value, Message: f.message}
+func (f *fault) at(p *path, value string) datacite.Finding {
+	return datacite.Finding{Warning: f.warning, Code: f.code, Path: p.String(), Value: value, Reason: f.reason}
 }
 
 // A rule checks a single value; nil means that it is right. Records and documents have the
 // same rules.
 type rule func(value string) *fault
 
-func newFault(code Code, format string, args ...any) *fault {
+func newFault(code datacite.Code, format string, args ...any) *fault {
 	return &fault{false, code, fmt.Sprintf(format, args...)}
 }
 
-// warning returns a warning, nil if there is no message.
-func warning(code Code, message string) *fault {
-	if message == "" {
+// warning returns a warning, nil without a reason.
+func warning(code datacite.Code, reason string) *fault {
+	if reason == "" {
 		return nil
 	}
-	return &fault{true, code, message}
+	return &fault{true, code, reason}
 }
 
 var (
@@ -52,7 +53,7 @@ func required(what string) rule {
 		if strings.TrimSpace(value) != "" {
 			return nil
 		}
-		return newFault(CodeRequired, "%s is mandatory; where it is not known, write :unkn, or :unav when it is not available", what)
+		return newFault("missing", "%s is mandatory; where it is not known, write :unkn, or :unav when it is not available", what)
 	}
 }
 
@@ -60,9 +61,9 @@ func yearRule(value string) *fault {
 	value = xmlscan.Trim(value)
 	switch {
 	case value == "":
-		return newFault(CodeRequired, "the year of publication is mandatory; where there is none, repositories write 0000 or 9999")
+		return newFault("missing", "the year of publication is mandatory; where there is none, repositories write 0000 or 9999")
 	case !isYear(value):
-		return newFault(CodeYear, "a year of publication is four digits")
+		return newFault("year", "a year of publication is four digits")
 	}
 	return nil
 }
@@ -75,16 +76,16 @@ func languageRule(value string) *fault {
 		return nil
 	}
 	if fixed := strings.ReplaceAll(value, "_", "-"); languagePattern.MatchString(fixed) {
-		return newFault(CodeLanguage, "language tags have a hyphen: %s", fixed)
+		return newFault("language", "language tags have a hyphen: %s", fixed)
 	}
-	return newFault(CodeLanguage, "a language tag looks like en or pt-BR")
+	return newFault("language", "a language tag looks like en or pt-BR")
 }
 
 func paddedLanguage(value string) *fault {
 	if xmlscan.Trim(value) == value {
 		return nil
 	}
-	return warning(CodeJSON, "if the record is sent as JSON, the service drops a language with white space around it")
+	return warning("json", "if the record is sent as JSON, the service drops a language with white space around it")
 }
 
 // langRule is that of xml:lang, which may be empty.
@@ -99,19 +100,19 @@ func uriRule(value string) *fault {
 	if isAnyURI(value) {
 		return nil
 	}
-	return newFault(CodeURI, "this is not a URI: write %% as %%25, [ as %%5B and ] as %%5D, with at most one #, and no colon before the first slash except after the scheme")
+	return newFault("uri", "this is not a URI: write %% as %%25, [ as %%5B and ] as %%5D, with at most one #, and no colon before the first slash except after the scheme")
 }
 
 func relativeURI(value string) *fault {
 	if isAbsoluteURI(xmlscan.Trim(value)) {
 		return nil
 	}
-	return warning(CodeURI, "a URI should be absolute, such as https://orcid.org")
+	return warning("uri", "a URI should be absolute, such as https://orcid.org")
 }
 
 func untypedURIWarning(value string) *fault {
 	if isAnyURI(value) && isAbsoluteURI(value) {
 		return nil
 	}
-	return warning(CodeURI, "a URI should be absolute, such as https://orcid.org")
+	return warning("uri", "a URI should be absolute, such as https://orcid.org")
 }

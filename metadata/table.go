@@ -392,7 +392,7 @@ func elements[T, E any](name string, e *element[E], field func(*T) *List[E]) par
 			for i, items := 0, *field(v); i < len(items); i++ {
 				before := len(c.findings)
 				if e.check(c, p.item(i), &items[i]); len(c.findings) == before && !e.present(&items[i]) {
-					c.warn(CodeLossy, p.item(i), "", "nothing is set here; leave it out")
+					c.warn("lossy", p.item(i), "", "nothing is set here; leave it out")
 				}
 			}
 		},
@@ -423,7 +423,7 @@ func nonEmptyList[T, E any](name string, e *element[E], missing string, field fu
 	check := p.check
 	p.check = func(c *checker, at *path, v *T) {
 		if len(*field(v)) == 0 {
-			c.fault(CodeRequired, at.dot(name), "", "%s", missing)
+			c.fault("missing", at.dot(name), "", "%s", missing)
 		}
 		check(c, at, v)
 	}

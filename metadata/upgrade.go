@@ -1,8 +1,9 @@
 package metadata
 
 import (
-	"errors"
 	"slices"
+
+	"github.com/datacite-go/datacite-go"
 )
 
 // Upgrade turns a record of kernel 2 or 3 into one of kernel 4. The service still shows
@@ -21,10 +22,10 @@ import (
 // [ParseXML] has already changed points and boxes in one text, and rights without a list.
 //
 // If kernel 4 requires a value that the record lacks, most often the general type, Upgrade
-// returns the upgraded record and a [*ValidationError] that names it.
+// returns the upgraded record and a [*datacite.ValidationError] that names it.
 func Upgrade(old *Record) (*Record, error) {
 	if old == nil {
-		return nil, errors.New("metadata.Upgrade: old is nil")
+		return nil, datacite.Invalid(datacite.Finding{Path: "old", Code: "missing", Reason: "is nil"})
 	}
 	r := *old
 	r.SchemaVersion = Namespace

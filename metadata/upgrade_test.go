@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/metadata"
 )
 
@@ -101,7 +102,7 @@ func TestUpgradeNamesWhatIsMissing(t *testing.T) {
 		old, err := metadata.ParseXML(strings.NewReader(document))
 		require.NoError(t, err)
 		r, err := metadata.Upgrade(old)
-		fault, ok := errors.AsType[*metadata.ValidationError](err)
+		fault, ok := errors.AsType[*datacite.ValidationError](err)
 		require.True(t, ok, "%v", err)
 		require.Len(t, fault.Findings, 1, "%v", err)
 		assert.Equal(t, tt.path, fault.Findings[0].Path)
@@ -122,7 +123,7 @@ func TestUpgradeFunders(t *testing.T) {
 			}},
 		}}}
 		r, err := metadata.Upgrade(&old)
-		require.ErrorIs(t, err, metadata.ErrInvalid)
+		require.ErrorIs(t, err, datacite.ErrInvalid)
 		assert.Empty(t, r.Contributors)
 		assert.Equal(t, metadata.List[metadata.FundingReference]{
 			{FunderName: "F", FunderIdentifier: "1", FunderIdentifierType: want, SchemeURI: "https://example.org/"},

@@ -58,11 +58,11 @@ func term(v vocabulary, what string) rule {
 	return func(value string) *fault {
 		switch {
 		case value == "":
-			return newFault(CodeRequired, "the %s is mandatory", what)
+			return newFault("missing", "the %s is mandatory", what)
 		case v.since(value) != "":
 			return nil
 		}
-		return newFault(CodeVocabulary, "the schema has no %s %q%s", what, value, v.hint(value))
+		return newFault("vocabulary", "the schema has no %s %q%s", what, value, v.hint(value))
 	}
 }
 

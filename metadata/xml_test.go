@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/metadata"
 )
 
@@ -90,15 +91,15 @@ var malformed = []struct {
 func TestValidateXML_reportsTheFirstTenThousand(t *testing.T) {
 	document := strings.Replace(minimal, "</resource>", strings.Repeat("<x/>", 20_000)+"</resource>", 1)
 	err := metadata.ValidateXML(strings.NewReader(document))
-	invalid, ok := errors.AsType[*metadata.ValidationError](err)
+	invalid, ok := errors.AsType[*datacite.ValidationError](err)
 	require.True(t, ok)
 	assert.Len(t, invalid.Findings, 10_000)
 
 	// What makes it unreadable is still found at its end.
 	err = metadata.ValidateXML(strings.NewReader(document + "<y/>"))
-	invalid, ok = errors.AsType[*metadata.ValidationError](err)
+	invalid, ok = errors.AsType[*datacite.ValidationError](err)
 	require.True(t, ok)
-	assert.Equal(t, metadata.CodeSyntax, invalid.Findings[len(invalid.Findings)-1].Code)
+	assert.EqualValues(t, "syntax", invalid.Findings[len(invalid.Findings)-1].Code)
 }
 
 func manyNamespaces(n int) string {
@@ -121,10 +122,8 @@ func TestParseXML_refuses(t *testing.T) {
 	for _, tt := range malformed {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := metadata.ParseXML(strings.NewReader(tt.xml))
-			syntax, ok := errors.AsType[*metadata.SyntaxError](err)
-			require.True(t, ok, "%v", err)
-			assert.Equal(t, &metadata.SyntaxError{Line: tt.line, Column: tt.column, Reason: tt.reason}, syntax)
-			assert.ErrorIs(t, metadata.ValidateXML(strings.NewReader(tt.xml)), metadata.ErrInvalid)
+			assert.Equal(t, []datacite.Finding{{Code: "syntax", Line: tt.line, Column: tt.column, Reason: tt.reason}}, datacite.Findings(err))
+			assert.ErrorIs(t, metadata.ValidateXML(strings.NewReader(tt.xml)), datacite.ErrInvalid)
 		})
 	}
 }
@@ -134,7 +133,7 @@ func TestParseXML_refusesWhatIsTooLong(t *testing.T) {
 		return io.MultiReader(strings.NewReader("<resource>\n"), strings.NewReader(strings.Repeat(" ", 10<<20)), iotest.ErrReader(errors.New("read on")))
 	}
 	_, err := metadata.ParseXML(long())
-	assert.EqualError(t, err, "metadata: line 2, column 10485750: the document is longer than 10485760 bytes")
+	assert.EqualError(t, err, "datacite: line 2, column 10485750: the document is longer than 10485760 bytes")
 }
 
 func TestParseXML_passesOnTheErrorOfTheReader(t *testing.T) {

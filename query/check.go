@@ -2,7 +2,6 @@ package query
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"strings"
 	"unicode"
@@ -13,13 +12,13 @@ import (
 )
 
 // refused is the fault of a parameter that cannot be sent.
-func refused(parameter, format string, args ...any) error {
-	return &datacite.FieldError{Path: parameter, Reason: fmt.Sprintf(format, args...)}
+func refused(parameter string, code datacite.Code, format string, args ...any) error {
+	return datacite.Invalid(datacite.Finding{Path: parameter, Code: code, Reason: fmt.Sprintf(format, args...)})
 }
 
 // Check returns an error for every part of expr that the service, as specified or as
 // deployed, would refuse or misread, and for years in the wrong order. Each is a
-// [*datacite.FieldError] whose Reason begins with the part. A nil expression means no query
+// finding of the [*datacite.ValidationError] whose Reason begins with the part. A nil expression means no query
 // and has no fault.
 //
 // A query that Check accepts cannot reach beyond its place in a larger one. A [Raw]
@@ -38,7 +37,7 @@ func Check(expr Expr) error {
 // need no backslash in it, because that service adds one.
 func checkRaw(text string) error {
 	fail := func(format string, args ...any) error {
-		return refused("query", "%s: %s", excerpt(text), fmt.Sprintf(format, args...))
+		return refused("query", "query", "%s: %s", excerpt(text), fmt.Sprintf(format, args...))
 	}
 	served, err := parse(withSlashes(renameFields(text)))
 	if err != nil {
@@ -61,7 +60,7 @@ func checkRaw(text string) error {
 
 // A checker collects the faults of a query.
 type checker struct {
-	errs   []error
+	faults []datacite.Finding
 	leaves int
 	raw    bool // the text is sent as it is, not as String writes it
 }
@@ -69,13 +68,13 @@ type checker struct {
 func (c *checker) check(n *syntax.Node) error {
 	c.node(n, "", 0)
 	if c.leaves > maxClauses {
-		c.fault(fmt.Sprintf("a query of %d clauses", c.leaves), "the service accepts %d in all", maxClauses)
+		c.fault(fmt.Sprintf("a query of %d clauses", c.leaves), "limit", "the service accepts %d in all", maxClauses)
 	}
-	return errors.Join(c.errs...)
+	return datacite.Invalid(c.faults...)
 }
 
-func (c *checker) fault(part, format string, args ...any) {
-	c.errs = append(c.errs, refused("query", "%s: %s", part, fmt.Sprintf(format, args...)))
+func (c *checker) fault(part string, code datacite.Code, format string, args ...any) {
+	c.faults = append(c.faults, datacite.Finding{Path: "query", Code: code, Reason: part + ": " + fmt.Sprintf(format, args...)})
 }
 
 // node checks n, which is searched in field unless it has one itself.
@@ -91,10 +90,10 @@ func (c *checker) node(n *syntax.Node, field Field, depth int) {
 	}
 	switch {
 	case depth == maxDepth:
-		c.fault("the query", "it has more than %d nested brackets, which the service may refuse", maxDepth)
+		c.fault("the query", "limit", "it has more than %d nested brackets, which the service may refuse", maxDepth)
 		return
 	case len(n.Clauses) > maxClauses:
-		c.fault(fmt.Sprintf("a list of %d clauses", len(n.Clauses)), "the service accepts %d in a list", maxClauses)
+		c.fault(fmt.Sprintf("a list of %d clauses", len(n.Clauses)), "limit", "the service accepts %d in a list", maxClauses)
 	}
 	c.neighbours(n, field)
 	for _, cl := range n.Clauses {
@@ -110,7 +109,7 @@ func (c *checker) neighbours(n *syntax.Node, field Field) {
 	}
 	for i := 1; i < len(n.Clauses); i++ {
 		if merges(n.Clauses[i-1:]) {
-			c.fault(partText(n, field), "the service reads words side by side as one value of %s; put AND or OR between them", k)
+			c.fault(partText(n, field), "query", "the service reads words side by side as one value of %s; put AND or OR between them", k)
 			return
 		}
 	}
@@ -130,20 +129,20 @@ func merges(clauses []syntax.Clause) bool {
 func (c *checker) leaf(n *syntax.Node, field Field) {
 	part := func() string { return partText(n, field) }
 	if reason := c.leafFault(n); reason != "" {
-		c.fault(part(), "%s", reason)
+		c.fault(part(), "query", "%s", reason)
 		return
 	}
 	for f, k := range fieldsLike(field) {
 		if reason := k.refuses(n); reason != "" {
-			c.fault(part(), "%s", among(f, field)+reason)
+			c.fault(part(), "query", "%s", among(f, field)+reason)
 			return
 		}
 	}
 	if kinds[field] == textField && field != "" && (n.Kind == syntax.KindPhrase || n.Kind == syntax.KindTerm) && !hasWord(n.Text) {
-		c.fault(part(), "it has no word, so the service would ignore this part of the query")
+		c.fault(part(), "query", "it has no word, so the service would ignore this part of the query")
 	}
 	if field == existsField && n.Kind != syntax.KindTerm && n.Kind != syntax.KindPhrase {
-		c.fault(part(), "_exists_ needs the whole name of one field")
+		c.fault(part(), "query", "_exists_ needs the whole name of one field")
 	}
 }
 
@@ -184,7 +183,7 @@ func (c *checker) field(n *syntax.Node) {
 	if f == "*" || looksLikeField(string(f)) && !isScheme(string(f)) {
 		return
 	}
-	c.fault(partText(n, f), "the text before the colon is read as the name of a field, but is not one; quote the whole text if the colon is part of it")
+	c.fault(partText(n, f), "query", "the text before the colon is read as the name of a field, but is not one; quote the whole text if the colon is part of it")
 }
 
 func isScheme(s string) bool {

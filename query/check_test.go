@@ -77,8 +77,8 @@ func TestCheckAccepts(t *testing.T) {
 func TestCheckReportsAll(t *testing.T) {
 	err := Check(And(FieldPublicationYear.Like("20*"), FieldViewCount.Is("many"), Or()))
 	require.Error(t, err)
-	assert.Equal(t, 3, strings.Count(err.Error(), "datacite: query "))
-	assert.ErrorContains(t, err, "datacite: query publicationYear:20*: a year takes no wildcard; use a range such as [2010 TO 2015]")
+	assert.Len(t, datacite.Findings(err), 3)
+	assert.ErrorContains(t, err, "query: publicationYear:20*: a year takes no wildcard; use a range such as [2010 TO 2015]")
 }
 
 func TestCheckLimits(t *testing.T) {

@@ -59,7 +59,7 @@ func ExampleField_Between() {
 	// Output:
 	// publicationYear:[2010 TO *]
 	// created:[2015 TO 2016-07}
-	// datacite: query publicationYear: a literal * cannot be the bound of a range; "" leaves the range open
+	// datacite: query: publicationYear: a literal * cannot be the bound of a range; "" leaves the range open
 }
 
 func ExampleField_BetweenTimes() {
@@ -116,7 +116,7 @@ func ExampleCheck() {
 	fmt.Println(err)
 	fmt.Println(errors.Is(err, datacite.ErrInvalid))
 	// Output:
-	// datacite: query publicationYear:20*: a year takes no wildcard; use a range such as [2010 TO 2015]
+	// datacite: query: publicationYear:20*: a year takes no wildcard; use a range such as [2010 TO 2015]
 	// true
 }
 
@@ -139,6 +139,6 @@ func ExampleCheckList() {
 	fmt.Println(err)
 	fmt.Println(query.CheckList(query.All(), query.ByCreated, query.Page{Size: 1000, Cursor: "1"}, query.Sample{}))
 	// Output:
-	// datacite: page number 11 of 1000 records is beyond the first 10000 records, and the service would return another page again; use a cursor
+	// datacite: page: number 11 of 1000 records is beyond the first 10000 records, and the service would return another page again; use a cursor
 	// <nil>
 }

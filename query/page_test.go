@@ -74,9 +74,9 @@ func TestCheckList(t *testing.T) {
 			}
 			require.ErrorIs(t, err, datacite.ErrInvalid)
 			require.ErrorContains(t, err, test.reason)
-			fault, ok := errors.AsType[*datacite.FieldError](err)
+			fault, ok := errors.AsType[*datacite.ValidationError](err)
 			require.True(t, ok)
-			assert.Contains(t, []string{"query", "sort", "page", "sample"}, fault.Path)
+			assert.Contains(t, []string{"query", "sort", "page", "sample"}, fault.Findings[0].Path)
 		})
 	}
 }

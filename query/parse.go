@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/query/syntax"
 )
 
@@ -22,13 +23,18 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("query: at offset %d: %s", e.Offset, e.Reason)
 }
 
+// Unwrap returns the fault as a [*datacite.ValidationError].
+func (e *SyntaxError) Unwrap() error {
+	return datacite.Invalid(datacite.Finding{Path: "query", Code: "syntax", Reason: fmt.Sprintf("at offset %d: %s", e.Offset, e.Reason)})
+}
+
 const (
 	maxDepth   = 200  // nested brackets
 	maxClauses = 1024 // in one list; the service refuses more
 )
 
 // Parse reads a query as people type it (specification §4.2.1). The error is a
-// [*SyntaxError].
+// [*SyntaxError], and with it a [*datacite.ValidationError].
 //
 // The structure is kept. Words side by side stay so: they are optional as specified and
 // required on the deployed service; [Explicit] makes them mean the same. AND and OR have no

@@ -39,5 +39,5 @@ func (s Sort) check() error {
 	if s == "" || s == ByRelevance {
 		return nil
 	}
-	return refused("sort", "%q is not an order that the service knows", string(s))
+	return refused("sort", "vocabulary", "%q is not an order that the service knows", string(s))
 }

@@ -19,22 +19,9 @@ import (
 // §8). Submit sends larger reports in subsets.
 const MaxDatasets = 50_000
 
-// A Finding is a fault of a report, or a warning.
-type Finding struct {
-	Path    string // such as "report-datasets[3].performance[0].instance[1].metric-type"
-	Reason  string // what is wrong, and what would be right
-	Warning bool   // the service accepts it; a fault is what it refuses or silently drops
-	Rule    int    // of datacitetest/deployed-usage.md, for a count that DOI records will not show as it is; 0 for other findings
-
-	Impossible bool // a warning about counts that cannot be, which Submit refuses without AllowImpossible
-}
-
-// String returns the path and the reason.
-func (f Finding) String() string { return f.Path + " " + f.Reason }
-
 // Validate checks the report against the rules of specification §2.1 and §8 and of the
 // deployed service. It returns nil, or all faults with their places as a
-// [*ValidationError]. The service reports some of these faults late or never, and may
+// [*datacite.ValidationError]. The service reports some of these faults late or never, and may
 // have replaced the stored report by then.
 //
 // A country that is not in ISO 3166-1, such as xk or eu, is a fault unless the header
@@ -51,23 +38,18 @@ func (r *Report) Validate() error {
 // whose last day is not over anywhere, not even in UTC+14, counts of zero, counts by
 // country that do not add up to the whole, countries that do not exist, DOIs that occur
 // twice, and counts that DOI records will not show as they are (see [ShownBy]).
-func (r *Report) Findings() []Finding {
-	var warnings []Finding
-	v := validator{most: -1, warn: func(f Finding) { warnings = append(warnings, f) }}
+func (r *Report) Findings() []datacite.Finding {
+	var warnings []datacite.Finding
+	v := validator{most: -1, warn: func(f datacite.Finding) { warnings = append(warnings, f) }}
 	v.report(r)
-	findings := make([]Finding, 0, len(v.faults)+len(warnings))
-	for _, f := range v.faults {
-		findings = append(findings, Finding{Path: f.Path, Reason: f.Reason})
-	}
-	findings = append(findings, warnings...)
-	return append(findings, repeatedIn(r.Datasets)...)
+	return slices.Concat(v.faults, warnings, repeatedIn(r.Datasets))
 }
 
 // A validator collects faults and passes warnings on.
 type validator struct {
-	faults []*datacite.FieldError
+	faults []datacite.Finding
 	most   int // how many faults are kept; -1 means all
-	warn   func(Finding)
+	warn   func(datacite.Finding)
 
 	compressed bool // the header says so
 	possible   bool // counts that cannot be are faults, not warnings
@@ -93,29 +75,24 @@ func (p place) path(field string) string {
 	return b.String() + "." + field
 }
 
-func (v *validator) add(path, reason string) {
+func (v *validator) add(path string, code datacite.Code, reason string) {
 	if v.most < 0 || len(v.faults) < v.most {
-		v.faults = append(v.faults, &datacite.FieldError{Path: path, Reason: reason})
+		v.faults = append(v.faults, datacite.Finding{Path: path, Code: code, Reason: reason})
 	}
 }
 
-func (v *validator) err() error {
-	if len(v.faults) == 0 {
-		return nil
-	}
-	return &ValidationError{v.faults}
-}
+func (v *validator) err() error { return datacite.Invalid(v.faults...) }
 
 func (v *validator) report(r *Report) {
 	if r.ID != "" && !isUUID(r.ID) {
-		v.add("id", "is not a UUID")
+		v.add("id", "syntax", "is not a UUID")
 	}
 	v.header(&r.Header)
 	switch n := len(r.Datasets); {
 	case n == 0:
-		v.add("report-datasets", "is empty; the service accepts no report without datasets")
+		v.add("report-datasets", "missing", "is empty; the service accepts no report without datasets")
 	case n > MaxDatasets:
-		v.add("report-datasets", fmt.Sprintf("has %d entries, more than the %d that one request may carry; Submit sends them in subsets", n, MaxDatasets))
+		v.add("report-datasets", "limit", fmt.Sprintf("has %d entries, more than the %d that one request may carry; Submit sends them in subsets", n, MaxDatasets))
 	}
 	var entry []byte
 	for i := range r.Datasets {
@@ -143,7 +120,7 @@ func (v *validator) encode(dst []byte, i int, d *Dataset) []byte {
 
 func (v *validator) size(i, size int) {
 	if size > jsonlex.MaxValue {
-		v.add(fmt.Sprintf("report-datasets[%d]", i), fmt.Sprintf("takes %d bytes of JSON; more than %d cannot be read back", size, jsonlex.MaxValue))
+		v.add(fmt.Sprintf("report-datasets[%d]", i), "limit", fmt.Sprintf("takes %d bytes of JSON; more than %d cannot be read back", size, jsonlex.MaxValue))
 	}
 }
 
@@ -158,29 +135,29 @@ func (v *validator) header(h *Header) {
 		{"created", string(h.Created), true}, {"release", h.Release, true},
 	} {
 		if f.required && strings.TrimSpace(f.value) == "" {
-			v.add(at+f.name, "is empty")
+			v.add(at+f.name, "missing", "is empty")
 		}
 		const column = 255
 		if n := utf8.RuneCountInString(f.value); n > column {
-			v.add(at+f.name, fmt.Sprintf("has %d characters; the service stores %d", n, column))
+			v.add(at+f.name, "limit", fmt.Sprintf("has %d characters; the service stores %d", n, column))
 		}
 		v.text(at+f.name, f.value)
 	}
 	if h.Release != "" && h.Release != ReleaseRD1 {
-		v.add(at+"release", fmt.Sprintf("is %q; the service accepts %q only", h.Release, ReleaseRD1))
+		v.add(at+"release", "vocabulary", fmt.Sprintf("is %q; the service accepts %q only", h.Release, ReleaseRD1))
 	}
 	if name := h.CreatedBy; name != "" && !creatorEnd(name[len(name)-1]) {
-		v.add(at+"created-by", fmt.Sprintf("%q ends with a character that the service refuses there; let it end with a letter or a digit", name))
+		v.add(at+"created-by", "encoding", fmt.Sprintf("%q ends with a character that the service refuses there; let it end with a letter or a digit", name))
 	}
 	if _, err := h.Created.Time(); h.Created != "" && err != nil {
-		v.add(at+"created", fmt.Sprintf("is %q, not a date YYYY-MM-DD", h.Created))
+		v.add(at+"created", "date", fmt.Sprintf("is %q, not a date YYYY-MM-DD", h.Created))
 	}
 	v.pairs(at+"report-filters", h.ReportFilters)
 	v.pairs(at+"report-attributes", h.ReportAttributes)
 	v.oneMonth(at+"reporting-period", h.ReportingPeriod)
 	v.month = shownMonth(*h)
 	if begin := string(h.ReportingPeriod.BeginDate); v.warn != nil && v.month != "" && usage.WrittenMonth(begin) != v.month {
-		v.warn(Finding{Path: at + "reporting-period.begin-date", Reason: fmt.Sprintf("is %s; records show the counts under its month in UTC, %s", begin, v.month), Warning: true, Rule: 5})
+		v.warn(datacite.Finding{Path: at + "reporting-period.begin-date", Code: "other-month", Reason: fmt.Sprintf("is %s; records show the counts under its month in UTC, %s", begin, v.month), Warning: true})
 	}
 }
 
@@ -194,7 +171,7 @@ func (v *validator) pairs(path string, list []NameValue) {
 // text refuses text that JSON cannot represent.
 func (v *validator) text(path, value string) {
 	if !utf8.ValidString(value) {
-		v.add(path, "is not valid UTF-8")
+		v.add(path, "encoding", "is not valid UTF-8")
 	}
 }
 
@@ -209,11 +186,11 @@ func (v *validator) oneMonth(path string, p Period) {
 	switch {
 	case !ok:
 	case begin.Year() != end.Year() || begin.Month() != end.Month():
-		v.add(path, fmt.Sprintf("from %s to %s is not within one month, which the service asks of a report", p.BeginDate, p.EndDate))
+		v.add(path, "date", fmt.Sprintf("from %s to %s is not within one month, which the service asks of a report", p.BeginDate, p.EndDate))
 	case begin.After(now):
-		v.add(path+".begin-date", fmt.Sprintf("is %s, in the future", p.BeginDate))
+		v.add(path+".begin-date", "date", fmt.Sprintf("is %s, in the future", p.BeginDate))
 	case v.warn != nil && end.AddDate(0, 0, 1).After(now):
-		v.warn(Finding{Path: path + ".end-date", Reason: fmt.Sprintf("is %s, which is not over yet", p.EndDate), Warning: true})
+		v.warn(datacite.Finding{Path: path + ".end-date", Code: "date", Reason: fmt.Sprintf("is %s, which is not over yet", p.EndDate), Warning: true})
 	}
 }
 
@@ -222,12 +199,12 @@ func (v *validator) oneMonth(path string, p Period) {
 func (v *validator) days(p Period, path func(date string) string) (begin, end time.Time, ok bool) {
 	begin, err := p.BeginDate.Time()
 	if ok = err == nil; !ok {
-		v.add(path("begin-date"), fmt.Sprintf("is %q, not a date YYYY-MM-DD", p.BeginDate))
+		v.add(path("begin-date"), "date", fmt.Sprintf("is %q, not a date YYYY-MM-DD", p.BeginDate))
 	}
 	if end, err = p.EndDate.Time(); err != nil {
-		v.add(path("end-date"), fmt.Sprintf("is %q, not a date YYYY-MM-DD", p.EndDate))
+		v.add(path("end-date"), "date", fmt.Sprintf("is %q, not a date YYYY-MM-DD", p.EndDate))
 	} else if end.Before(begin) {
-		v.add(path("end-date"), fmt.Sprintf("%s is before begin-date %s", p.EndDate, p.BeginDate))
+		v.add(path("end-date"), "date", fmt.Sprintf("%s is before begin-date %s", p.EndDate, p.BeginDate))
 	}
 	return begin, end, ok && err == nil && !end.Before(begin)
 }
@@ -246,14 +223,14 @@ var (
 func (v *validator) dataset(i int, d *Dataset) {
 	v.place = place{dataset: i, performance: -1, instance: -1}
 	if d.DataType != DataTypeDataset {
-		v.fault("data-type", fmt.Sprintf("is %q; the service accepts %q", d.DataType, DataTypeDataset))
+		v.fault("data-type", "vocabulary", fmt.Sprintf("is %q; the service accepts %q", d.DataType, DataTypeDataset))
 	}
 	if len(d.DatasetID) == 0 {
-		v.fault("dataset-id", "is empty; counts need an identifier")
+		v.fault("dataset-id", "missing", "is empty; counts need an identifier")
 	}
 	for j := range d.DatasetID {
 		if strings.TrimSpace(d.DatasetID[j].Value) == "" {
-			v.fault(fmt.Sprintf("dataset-id[%d].value", j), "is empty")
+			v.fault(fmt.Sprintf("dataset-id[%d].value", j), "missing", "is empty")
 		}
 	}
 	v.types("dataset-id", d.DatasetID, datasetIDTypes)
@@ -271,15 +248,12 @@ func (v *validator) dataset(i int, d *Dataset) {
 	}
 }
 
-func (v *validator) fault(field, reason string) { v.add(v.place.path(field), reason) }
-
-func (v *validator) warning(field, reason string) {
-	v.warn(Finding{Path: v.place.path(field), Reason: reason, Warning: true})
+func (v *validator) fault(field string, code datacite.Code, reason string) {
+	v.add(v.place.path(field), code, reason)
 }
 
-// cannotBe warns of counts that Submit refuses.
-func (v *validator) cannotBe(field, reason string) {
-	v.warn(Finding{Path: v.place.path(field), Reason: reason, Warning: true, Impossible: true})
+func (v *validator) warning(field string, code datacite.Code, reason string) {
+	v.warn(datacite.Finding{Path: v.place.path(field), Code: code, Reason: reason, Warning: true})
 }
 
 // utf8 names the texts of dataset i that are not UTF-8. The texts that it does not
@@ -288,7 +262,7 @@ func (v *validator) utf8(i int, d *Dataset) {
 	v.place = place{dataset: i, performance: -1, instance: -1}
 	text := func(field, value string) {
 		if !utf8.ValidString(value) {
-			v.fault(field, "is not valid UTF-8")
+			v.fault(field, "encoding", "is not valid UTF-8")
 		}
 	}
 	text("dataset-title", d.Title)
@@ -299,7 +273,7 @@ func (v *validator) utf8(i int, d *Dataset) {
 	list := func(field string, values []TypedValue) {
 		for j := range values {
 			if !utf8.ValidString(values[j].Value) {
-				v.fault(fmt.Sprintf("%s[%d].value", field, j), "is not valid UTF-8")
+				v.fault(fmt.Sprintf("%s[%d].value", field, j), "encoding", "is not valid UTF-8")
 			}
 		}
 	}
@@ -313,7 +287,7 @@ func (v *validator) utf8(i int, d *Dataset) {
 func (v *validator) types(field string, values []TypedValue, allowed []string) {
 	for i := range values {
 		if !slices.Contains(allowed, values[i].Type) {
-			v.fault(fmt.Sprintf("%s[%d].type", field, i), fmt.Sprintf("is %q; the service accepts %s", values[i].Type, strings.Join(allowed, ", ")))
+			v.fault(fmt.Sprintf("%s[%d].type", field, i), "vocabulary", fmt.Sprintf("is %q; the service accepts %s", values[i].Type, strings.Join(allowed, ", ")))
 		}
 	}
 }
@@ -333,18 +307,18 @@ func (v *validator) performance(p *Performance) {
 
 func (v *validator) instance(n *Instance) {
 	if !n.MetricType.known() {
-		v.fault("metric-type", fmt.Sprintf("is %q; the service knows %s", n.MetricType, knownMetrics))
+		v.fault("metric-type", "vocabulary", fmt.Sprintf("is %q; the service knows %s", n.MetricType, knownMetrics))
 	}
 	if !n.AccessMethod.known() {
-		v.fault("access-method", fmt.Sprintf("is %q; the service knows %s", n.AccessMethod, knownAccess))
+		v.fault("access-method", "vocabulary", fmt.Sprintf("is %q; the service knows %s", n.AccessMethod, knownAccess))
 	}
 	if n.Count < 0 {
-		v.fault("count", fmt.Sprintf("is %d", n.Count))
+		v.fault("count", "limit", fmt.Sprintf("is %d", n.Count))
 	}
 	if n.NoCount {
-		v.fault("count", "is missing; the service would take it as 1, or keep an earlier number")
+		v.fault("count", "missing", "is missing; the service would take it as 1, or keep an earlier number")
 	} else if n.Count == 0 && v.warn != nil {
-		v.warning("count", "is 0, which is needed only to remove an earlier number")
+		v.warning("count", "zero", "is 0, which is needed only to remove an earlier number")
 	}
 	v.countries(n)
 }
@@ -372,16 +346,16 @@ func (v *validator) countries(n *Instance) {
 		sum += c.Count
 		pair := country.Pair(c.Country)
 		if pair == 0 {
-			v.fault(countryField(c.Country), "is not a lowercase two-letter country code")
+			v.fault(countryField(c.Country), "vocabulary", "is not a lowercase two-letter country code")
 		} else if (v.warn != nil || !v.compressed) && !country.Known(pair) {
 			report := v.fault
 			if v.compressed {
 				report = v.warning
 			}
-			report(countryField(c.Country), "is not a country code of ISO 3166-1; an uncompressed report with it is refused")
+			report(countryField(c.Country), "vocabulary", "is not a country code of ISO 3166-1; an uncompressed report with it is refused")
 		}
 		if c.Count < 0 {
-			v.fault(countryField(c.Country), fmt.Sprintf("is %d", c.Count))
+			v.fault(countryField(c.Country), "limit", fmt.Sprintf("is %d", c.Count))
 		}
 		rising = rising && pair > last
 		last = pair
@@ -392,11 +366,11 @@ func (v *validator) countries(n *Instance) {
 	switch {
 	case len(n.CountryCounts) == 0:
 	case sum > n.Count && v.possible:
-		v.fault("country-counts", fmt.Sprintf("cannot be: they add up to %d, and the count is %d", sum, n.Count))
+		v.fault("country-counts", "inconsistent", fmt.Sprintf("cannot be: they add up to %d, and the count is %d", sum, n.Count))
 	case sum > n.Count && v.warn != nil:
-		v.cannotBe("country-counts", fmt.Sprintf("add up to %d, and the count is %d", sum, n.Count))
+		v.warning("country-counts", "inconsistent", fmt.Sprintf("add up to %d, and the count is %d", sum, n.Count))
 	case sum != n.Count && v.warn != nil:
-		v.warning("country-counts", fmt.Sprintf("add up to %d, and the count is %d", sum, n.Count))
+		v.warning("country-counts", "incomplete", fmt.Sprintf("add up to %d, and the count is %d", sum, n.Count))
 	}
 }
 
@@ -408,7 +382,7 @@ func (v *validator) countriesOnce(counts CountryCounts) {
 	seen := make(map[string]bool, len(counts))
 	for _, c := range counts {
 		if seen[c.Country] {
-			v.fault(countryField(c.Country), "occurs twice")
+			v.fault(countryField(c.Country), "repeated", "occurs twice")
 		}
 		seen[c.Country] = true
 	}
@@ -420,7 +394,7 @@ const maxFaults = 100
 // A checker finds the datasets of a source that may be sent.
 type checker struct {
 	validator
-	leaveOut func(doi string, faults []*datacite.FieldError) // nil: a fault stops the submission
+	leaveOut func(doi string, faults []datacite.Finding) // nil: a fault stops the submission
 	leftOut  int64
 	stopped  bool // by a fault: nothing will be sent
 }

@@ -22,12 +22,12 @@ type Client struct {
 // operator, not an API key. Username and Password are not used. Using a token that has
 // expired, or expires within 30 days, logs a warning.
 //
-// Each field of cfg that is wrong is a [*datacite.FieldError]; the error joins them.
+// Each field of cfg that is wrong is a [*datacite.ValidationError]; the error joins them.
 func NewClient(cfg datacite.Config) (*Client, error) {
 	token, noToken := newTokens(cfg)
 	// A full subset takes the deployed service up to a minute.
 	core, err := transport.New(cfg, transport.Interface{Name: "API", Timeout: 5 * time.Minute, Login: token.authorizer(), Explain: token.explain})
-	if err := errors.Join(noToken, err); err != nil {
+	if err := datacite.Invalid(datacite.Findings(errors.Join(noToken, err))...); err != nil {
 		return nil, err
 	}
 	return &Client{core: core, token: token, maxReport: 16 << 30}, nil

@@ -75,7 +75,7 @@ func (s *submission) compare(ctx context.Context, c *comparison) error {
 		switch {
 		case errors.Is(err, errDamaged) && !s.options.ZeroDropped:
 			s.past.unknown = true
-			s.warn(Finding{Path: "report-datasets", Reason: "replace a stored report that is damaged; records may continue to show numbers that only the damaged report has", Rule: 6, Warning: true})
+			s.warn(datacite.Finding{Path: "report-datasets", Code: "left", Reason: "replace a stored report that is damaged; records may continue to show numbers that only the damaged report has", Warning: true})
 		case errors.Is(err, errDamaged):
 			return fmt.Errorf("the stored report cannot be read completely, so SubmitOptions.ZeroDropped cannot be met: %w", err)
 		case err != nil:
@@ -189,14 +189,15 @@ func (s *submission) keeps(n number) {
 	if slices.Contains(n.reports, inStored) {
 		version = "the stored report"
 	}
-	s.warn(Finding{
-		Path:   "report-datasets",
-		Reason: fmt.Sprintf("lack the %s of %s that %s has; its record continues to show %d for %s unless a report has the count 0", n.metric(), n.name, version, n.count, shownMonth(s.header)),
-		Rule:   6, Warning: true,
+	s.warn(datacite.Finding{
+		Path:    "report-datasets",
+		Code:    "left",
+		Reason:  fmt.Sprintf("lack the %s of %s that %s has; its record continues to show %d for %s unless a report has the count 0", n.metric(), n.name, version, n.count, shownMonth(s.header)),
+		Warning: true,
 	})
 }
 
-func (s *submission) warn(f Finding) {
+func (s *submission) warn(f datacite.Finding) {
 	if s.options.Warn != nil {
 		s.options.Warn(f)
 	}
@@ -207,11 +208,11 @@ func (s *submission) warn(f Finding) {
 // cannot be compared is a warning, too.
 func (s *submission) compareOthers(ctx context.Context) error {
 	if s.account == "" { // the list would be that of everybody's reports
-		return &datacite.FieldError{Path: "SubmitOptions.CompareOthers", Reason: "needs a token that names its account"}
+		return datacite.Invalid(datacite.Finding{Path: "SubmitOptions.CompareOthers", Code: "missing", Reason: "needs a token that names its account"})
 	}
 	err := s.warnOfOthers(ctx)
 	if err != nil && ctx.Err() == nil {
-		s.warn(Finding{Path: "report-datasets", Reason: fmt.Sprintf("cannot be compared with the other reports of the account: %v", transport.Within("reports.Submit", err)), Rule: 7, Warning: true})
+		s.warn(datacite.Finding{Path: "report-datasets", Code: "reported-twice", Reason: fmt.Sprintf("cannot be compared with the other reports of the account: %v", transport.Within("reports.Submit", err)), Warning: true})
 		return nil
 	}
 	return err
@@ -241,7 +242,7 @@ func (s *submission) warnOfOthers(ctx context.Context) error {
 		case ctx.Err() != nil:
 			return err
 		case err != nil:
-			s.warn(Finding{Path: "report-datasets", Reason: fmt.Sprintf("cannot be compared completely with report %s of the same month: %v", r.ID, err), Rule: 7, Warning: true})
+			s.warn(datacite.Finding{Path: "report-datasets", Code: "reported-twice", Reason: fmt.Sprintf("cannot be compared completely with report %s of the same month: %v", r.ID, err), Warning: true})
 		}
 	}
 	counts, example := make([]int, len(others)), make([]string, len(others))
@@ -259,10 +260,11 @@ func (s *submission) warnOfOthers(ctx context.Context) error {
 	}
 	for i, r := range others {
 		if counts[i] > 0 {
-			s.warn(Finding{
-				Path:   "report-datasets",
-				Reason: fmt.Sprintf("have %d numbers, such as one of %s, that report %s of %.100q has for the same month; records show the sum", counts[i], example[i], r.ID, r.Header.CreatedBy),
-				Rule:   7, Warning: true,
+			s.warn(datacite.Finding{
+				Path:    "report-datasets",
+				Code:    "reported-twice",
+				Reason:  fmt.Sprintf("have %d numbers, such as one of %s, that report %s of %.100q has for the same month; records show the sum", counts[i], example[i], r.ID, r.Header.CreatedBy),
+				Warning: true,
 			})
 		}
 	}

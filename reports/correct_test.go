@@ -37,8 +37,8 @@ func (s *corrections) submit(datasets ...reports.Dataset) *reports.Receipt {
 	s.t.Helper()
 	s.said = nil
 	s.opts.LockDir, s.opts.AllowImpossible = cmp.Or(s.opts.LockDir, s.t.TempDir()), true
-	s.opts.Warn = func(f reports.Finding) {
-		if f.Rule == 6 || f.Rule == 7 {
+	s.opts.Warn = func(f datacite.Finding) {
+		if f.Code == "left" || f.Code == "reported-twice" {
 			s.said = append(s.said, f.Reason)
 		}
 	}
@@ -306,9 +306,9 @@ func TestOtherReportsThatCannotBeRead(t *testing.T) {
 	}
 	_, err = base.Reports().Submit(t.Context(), other, datasets(1), &reports.SubmitOptions{CompareOthers: true})
 	require.ErrorIs(t, err, datacite.ErrInvalid)
-	require.ErrorContains(t, err, "SubmitOptions.CompareOthers needs SubmitOptions.Warn")
+	require.ErrorContains(t, err, "SubmitOptions.CompareOthers: needs SubmitOptions.Warn")
 	ctx, cancel := context.WithCancel(t.Context())
-	_, err = base.Reports().Submit(ctx, other, datasets(1), &reports.SubmitOptions{CompareOthers: true, Warn: func(reports.Finding) {}, LeaveOut: nil, Progress: func(reports.Progress) { cancel() }})
+	_, err = base.Reports().Submit(ctx, other, datasets(1), &reports.SubmitOptions{CompareOthers: true, Warn: func(datacite.Finding) {}, LeaveOut: nil, Progress: func(reports.Progress) { cancel() }})
 	require.ErrorIs(t, err, context.Canceled)
 }
 
@@ -349,8 +349,7 @@ func TestIdentifiersAreSentReadable(t *testing.T) {
 				require.NoError(t, err)
 				assert.False(t, created.Existing)
 				check(created.ID, err)
-				unseen := slices.ContainsFunc(created.Warnings, func(f reports.Finding) bool { return f.Rule != 0 })
-				assert.Equal(t, id == "10.5072/a<b" || id == "no doi" || id == "10.123456/a", unseen, id)
+				assert.Equal(t, id == "10.5072/a<b" || id == "no doi" || id == "10.123456/a", slices.ContainsFunc(created.Warnings, unseen), id)
 			}
 		}
 	})

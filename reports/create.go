@@ -25,7 +25,7 @@ type Stored struct {
 	// and returned it: what was sent was not stored.
 	Existing bool
 
-	Warnings []Finding // about what was sent, such as counts that DOI records will not show; at most 100
+	Warnings []datacite.Finding // about what was sent, such as counts that DOI records will not show; at most 100
 }
 
 // Create stores a new report under an id that the service chooses. If the service

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/usage"
 )
 
@@ -29,7 +30,7 @@ type eventKey struct {
 type event struct {
 	doi, month string
 	number     Number
-	why        []Finding
+	why        []datacite.Finding
 }
 
 // Store tells the display that a report was stored under an id, in place of the report

@@ -37,7 +37,7 @@
 //   - To read: [Client.List], [Client.All], [Client.Get]; in constant memory, [Client.Open]
 //     and, for files, [NewReader].
 //   - To compare the stored report with what was sent: [Client.Verify].
-//   - Errors: [datacite.Error] for a failed request, [ValidationError] for faults in the data,
+//   - Errors: [datacite.Error] for a failed request, [datacite.ValidationError] for faults in the data,
 //     [SubmitError] for a submission that stopped halfway. Test conditions with errors.Is:
 //     [datacite.ErrInvalid], [datacite.ErrUnclear], [ErrTokenExpired], [ErrBusy], [ErrBroken].
 //   - To test: package datacitetest has the service in memory.

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/datacite-go/datacite-go"
@@ -18,7 +17,7 @@ var (
 	// has passed). Ask the operator for a new one.
 	ErrTokenExpired = errors.New("reports: token expired")
 	// ErrRepeated: two rows count the same, or two datasets have the same DOI. It is the Err
-	// of a [datacite.FieldError]; MergeRepeats adds such counts up.
+	// of a [datacite.Finding]; MergeRepeats adds such counts up.
 	ErrRepeated = errors.New("reports: counted twice")
 	// ErrBusy: another run on this machine is submitting the report, or another
 	// program writes to it.
@@ -34,46 +33,6 @@ var (
 // token: 422, with an error message of its programming language.
 func missingToken(e *datacite.Error) bool {
 	return e.StatusCode == http.StatusUnprocessableEntity && strings.Contains(e.Message, "uid' for nil")
-}
-
-// A ValidationError is every fault found in a report, in the order of the
-// report. It matches [datacite.ErrInvalid]; errors.AsType finds the first [*datacite.FieldError].
-type ValidationError struct{ Faults []*datacite.FieldError }
-
-// Error lists the first faults and counts the rest.
-func (e *ValidationError) Error() string {
-	const most = 5
-	var b strings.Builder
-	fmt.Fprintf(&b, "reports: %d faults", len(e.Faults))
-	if len(e.Faults) == 1 {
-		return e.Faults[0].Error()
-	}
-	for i, f := range e.Faults {
-		if i == most && len(e.Faults) > most+1 {
-			fmt.Fprintf(&b, "; and %d more", len(e.Faults)-most)
-			break
-		}
-		sep := "; "
-		if i == 0 {
-			sep = ": "
-		}
-		b.WriteString(sep + f.Path + " " + f.Reason)
-	}
-	return b.String()
-}
-
-// Is matches [datacite.ErrInvalid].
-func (e *ValidationError) Is(target error) bool { return target == datacite.ErrInvalid }
-
-// Unwrap returns the faults.
-func (e *ValidationError) Unwrap() []error {
-	return slices.Collect(func(yield func(error) bool) {
-		for _, f := range e.Faults {
-			if !yield(f) {
-				return
-			}
-		}
-	})
 }
 
 // A LowerError says that a report has less than the stored one that it would replace, and

@@ -145,8 +145,8 @@ func ExampleReport_Validate() {
 	r := reports.Report{Header: october()}
 	r.Header.ReportingPeriod.EndDate = "2025-09-30"
 	r.Datasets = []reports.Dataset{{DataType: "Dataset", DatasetID: []reports.TypedValue{{Type: "doi", Value: "10.5072/a"}}}}
-	if v, ok := errors.AsType[*reports.ValidationError](r.Validate()); ok {
-		for _, fault := range v.Faults {
+	if v, ok := errors.AsType[*datacite.ValidationError](r.Validate()); ok {
+		for _, fault := range v.Findings {
 			fmt.Println(fault.Path, fault.Reason)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 func (c *Client) find(ctx context.Context, op string, h Header) (*Summary, error) {
 	begin, err := h.ReportingPeriod.BeginDate.Time()
 	if err != nil {
-		return nil, &datacite.FieldError{Path: "report-header.reporting-period.begin-date", Reason: "is not a date YYYY-MM-DD"}
+		return nil, datacite.Invalid(datacite.Finding{Path: "report-header.reporting-period.begin-date", Code: "date", Reason: "is not a date YYYY-MM-DD"})
 	}
 	var similar []*Summary
 	for s, err := range c.All(ctx, &ListOptions{CreatedBy: h.CreatedBy}) {

@@ -83,12 +83,12 @@ func TestTheReportThatAPOSTWouldReach(t *testing.T) {
 		h := header(name, time.October)
 		h.ReportingPeriod.BeginDate = "1999-10-02"
 		var warned []string
-		opts := &reports.SubmitOptions{MaxDatasets: 2, Warn: func(f reports.Finding) { warned = append(warned, f.String()) }}
+		opts := &reports.SubmitOptions{MaxDatasets: 2, Warn: func(f datacite.Finding) { warned = append(warned, f.String()) }}
 		receipt, err := c.Submit(t.Context(), h, datasets(7), opts)
 		require.NoError(t, err)
 		assert.Equal(t, first.ReportID, receipt.ReportID)
 		assert.Equal(t, "Example", receipt.Header.CreatedBy, "as stored")
-		assert.Equal(t, []string{fmt.Sprintf(`report-header.created-by is %q; the stored report keeps "Example"`, name)}, warned)
+		assert.Equal(t, []string{fmt.Sprintf(`report-header.created-by: is %q; the stored report keeps "Example"`, name)}, warned)
 		require.NoError(t, c.Verify(t.Context(), receipt))
 		assert.Len(t, stored(t, c, first.ReportID), 7)
 

@@ -42,7 +42,7 @@ func (v *validator) impossible(d *Dataset, instances []Instance) {
 	switch {
 	case v.possible:
 	case v.warn != nil:
-		report = v.cannotBe
+		report = v.warning
 	default:
 		return
 	}
@@ -52,7 +52,7 @@ func (v *validator) impossible(d *Dataset, instances []Instance) {
 		if len(d.DatasetID) > 0 {
 			name = d.DatasetID[0].Value
 		}
-		report("instance", fmt.Sprintf("of %.100q %s", name, reason))
+		report("instance", "inconsistent", fmt.Sprintf("of %.100q %s", name, reason))
 	})
 }
 

@@ -74,7 +74,7 @@ func TestImpossibleCountsDoNotPass(t *testing.T) {
 			assert.ErrorContains(t, err, "report-datasets[0].performance[0].instance of \"10.5072/a\" "+tt.want)
 
 			left := map[string]int{}
-			n, err = group(&reports.GroupOptions{LeaveOut: func(doi string, faults []*datacite.FieldError) { left[doi] += len(faults) }})
+			n, err = group(&reports.GroupOptions{LeaveOut: func(doi string, faults []datacite.Finding) { left[doi] += len(faults) }})
 			require.NoError(t, err)
 			assert.Zero(t, n)
 			assert.Equal(t, map[string]int{"10.5072/a": 1}, left)
@@ -82,9 +82,9 @@ func TestImpossibleCountsDoNotPass(t *testing.T) {
 			n, err = group(&reports.GroupOptions{AllowImpossible: true})
 			require.NoError(t, err)
 			assert.Equal(t, 1, n)
-			var findings []reports.Finding
-			require.NoError(t, submit(&reports.SubmitOptions{AllowImpossible: true, Warn: func(f reports.Finding) { findings = append(findings, f) }}))
-			assert.Contains(t, findings, reports.Finding{Path: "report-datasets[0].performance[0].instance", Reason: `of "10.5072/a" ` + tt.want, Warning: true, Impossible: true})
+			var findings []datacite.Finding
+			require.NoError(t, submit(&reports.SubmitOptions{AllowImpossible: true, Warn: func(f datacite.Finding) { findings = append(findings, f) }}))
+			assert.Contains(t, findings, datacite.Finding{Path: "report-datasets[0].performance[0].instance", Code: "inconsistent", Reason: `of "10.5072/a" ` + tt.want, Warning: true})
 		})
 	}
 }
@@ -95,7 +95,7 @@ func TestMoreByCountriesThanInAllDoesNotPass(t *testing.T) {
 	dataset.Performance[0].Instance[0].CountryCounts = reports.CountryCounts{{Country: "de", Count: 2}, {Country: "fr", Count: 2}}
 	srv := server(t)
 	_, err := srv.Reports().Submit(t.Context(), header("Example", time.October), reports.Source([]reports.Dataset{dataset}), nil)
-	assert.ErrorContains(t, err, "report-datasets[0].performance[0].instance[0].country-counts cannot be: they add up to 4, and the count is 3")
+	assert.ErrorContains(t, err, "report-datasets[0].performance[0].instance[0].country-counts: cannot be: they add up to 4, and the count is 3")
 	_, err = srv.Reports().Submit(t.Context(), header("Example", time.October), reports.Source([]reports.Dataset{dataset}), &reports.SubmitOptions{AllowImpossible: true})
 	assert.NoError(t, err)
 }

@@ -61,25 +61,27 @@ func (o *ListOptions) check() error {
 			filters++
 		}
 	}
-	var faults []error
+	var faults []datacite.Finding
 	for _, f := range []struct {
-		is           bool
-		path, reason string
+		is     bool
+		path   string
+		code   datacite.Code
+		reason string
 	}{
-		{filters > 1, "", "has more than one of CreatedBy, Year and ClientID; the service would drop all but one"},
-		{strings.TrimRightFunc(o.CreatedBy, unicode.IsSpace) != o.CreatedBy, ".CreatedBy", "is blank, which the service would ignore, or ends with white space, which no creator does"},
-		{strings.TrimSpace(o.ClientID) != o.ClientID, ".ClientID", "is blank, which the service would ignore, or has white space around it"},
-		{strings.Contains(o.ClientID, ","), ".ClientID", "has a comma; the service takes one account"},
-		{o.Year != 0 && (o.Year < 1000 || o.Year > 9999), ".Year", "is not a year of four digits"},
-		{o.Page.Cursor != "", ".Page.Cursor", "is set; reports are listed by page number"},
-		{o.Page.Number < 0, ".Page.Number", "is negative"},
-		{o.Page.Size < 0 || o.Page.Size > MaxPageSize, ".Page.Size", fmt.Sprintf("is not between 1 and %d", MaxPageSize)},
+		{filters > 1, "", "conflict", "has more than one of CreatedBy, Year and ClientID; the service would drop all but one"},
+		{strings.TrimRightFunc(o.CreatedBy, unicode.IsSpace) != o.CreatedBy, ".CreatedBy", "value", "is blank, which the service would ignore, or ends with white space, which no creator does"},
+		{strings.TrimSpace(o.ClientID) != o.ClientID, ".ClientID", "value", "is blank, which the service would ignore, or has white space around it"},
+		{strings.Contains(o.ClientID, ","), ".ClientID", "value", "has a comma; the service takes one account"},
+		{o.Year != 0 && (o.Year < 1000 || o.Year > 9999), ".Year", "year", "is not a year of four digits"},
+		{o.Page.Cursor != "", ".Page.Cursor", "conflict", "is set; reports are listed by page number"},
+		{o.Page.Number < 0, ".Page.Number", "limit", "is negative"},
+		{o.Page.Size < 0 || o.Page.Size > MaxPageSize, ".Page.Size", "limit", fmt.Sprintf("is not between 1 and %d", MaxPageSize)},
 	} {
 		if f.is {
-			faults = append(faults, &datacite.FieldError{Path: "ListOptions" + f.path, Reason: f.reason})
+			faults = append(faults, datacite.Finding{Path: "ListOptions" + f.path, Code: f.code, Reason: f.reason})
 		}
 	}
-	return errors.Join(faults...)
+	return datacite.Invalid(faults...)
 }
 
 // List returns one page of the reports that the service holds, in the order of

@@ -42,7 +42,7 @@ func TestAMissingCountIsNotZero(t *testing.T) {
 	report := reports.Report{Header: header("Example", time.October), Datasets: []reports.Dataset{counted("10.5072/a", missing)}}
 	err := report.Validate()
 	require.ErrorIs(t, err, datacite.ErrInvalid)
-	assert.ErrorContains(t, err, "report-datasets[0].performance[0].instance[0].count is missing")
+	assert.ErrorContains(t, err, "report-datasets[0].performance[0].instance[0].count: is missing")
 	assert.Len(t, report.Findings(), 1, fmt.Sprint(report.Findings()))
 	srv := deployedServer(t)
 	_, err = srv.Reports().Submit(t.Context(), report.Header, reports.Source(report.Datasets), &reports.SubmitOptions{LockDir: t.TempDir()})

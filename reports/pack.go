@@ -40,9 +40,9 @@ func (s *submission) build(ctx context.Context, src iter.Seq2[Dataset, error]) e
 	case err != nil:
 		return fmt.Errorf("reports.Submit: %w", err)
 	case len(s.plan) == 0 && c.leftOut > 0:
-		return &datacite.FieldError{Path: "report-datasets", Reason: fmt.Sprintf("has nothing left to send: all %d datasets have faults", c.leftOut)}
+		return datacite.Invalid(datacite.Finding{Path: "report-datasets", Code: "missing", Reason: fmt.Sprintf("has nothing left to send: all %d datasets have faults", c.leftOut)})
 	case len(s.plan) == 0:
-		return &datacite.FieldError{Path: "report-datasets", Reason: "is empty; the service accepts no report without datasets"}
+		return datacite.Invalid(datacite.Finding{Path: "report-datasets", Code: "missing", Reason: "is empty; the service accepts no report without datasets"})
 	}
 	s.whole = true
 	return noRepeats(repeats)
@@ -71,7 +71,7 @@ func items(entries iter.Seq2[entry, error], repeats *repeat.Finder) iter.Seq2[su
 // with each. Src and emit run on the caller's goroutine, w on another one. After an error
 // of src it emits the subsets that were full by then; it stops at once at an error of w or
 // emit or the end of ctx. An item that is too large for a subset is a
-// [*datacite.FieldError].
+// [*datacite.ValidationError].
 //
 // Where subsets end and what bytes they are depends only on the data and the options
 // MaxDatasets, MaxBytes and Level.
@@ -89,10 +89,11 @@ func pack(ctx context.Context, h Header, src iter.Seq2[subset.Item, error], o Su
 		return emit(Subset{hex.EncodeToString(p.Checksum[:]), p.Items, p.Bytes})
 	})
 	if e, ok := errors.AsType[*subset.TooLargeError](err); ok {
-		return &datacite.FieldError{
+		return datacite.Invalid(datacite.Finding{
 			Path:   fmt.Sprintf("report-datasets[%d]", e.Number),
+			Code:   "limit",
 			Reason: fmt.Sprintf("makes a subset of %d bytes, alone and compressed; the most is %d", e.Bytes, e.Max),
-		}
+		})
 	}
 	return err
 }
@@ -106,9 +107,9 @@ func noRepeats(repeats *repeat.Finder) error {
 	if count == 0 {
 		return nil
 	}
-	v := &ValidationError{}
+	var faults []datacite.Finding
 	for _, r := range found {
-		v.Faults = append(v.Faults, repeated(r))
+		faults = append(faults, repeated(r))
 	}
-	return v
+	return datacite.Invalid(faults...)
 }

@@ -132,9 +132,9 @@ func TestPackNamesADatasetThatIsTooLarge(t *testing.T) {
 	}
 	datasets[1].Title = title.String()
 	_, err := packAll(t, packing, encoded(datasets))
-	e, ok := errors.AsType[*datacite.FieldError](err)
+	e, ok := errors.AsType[*datacite.ValidationError](err)
 	require.True(t, ok, "%v", err)
-	assert.Equal(t, "report-datasets[1]", e.Path)
-	assert.Contains(t, e.Reason, "the most is 100000")
+	assert.Equal(t, "report-datasets[1]", e.Findings[0].Path)
+	assert.Contains(t, e.Findings[0].Reason, "the most is 100000")
 	require.ErrorIs(t, err, datacite.ErrInvalid)
 }

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"slices"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/runlock"
 )
 
@@ -58,10 +59,11 @@ func (s *submission) recall(d delivery) {
 		d.left.Past == runlock.Noted && err != nil,
 		!absent && !s.left(d):
 		p.unknown = true
-		s.warn(Finding{
-			Path:   "report-datasets",
-			Reason: "follow earlier versions that are not known from SubmitOptions.LockDir; records may continue to show numbers that only those had",
-			Rule:   6, Warning: true,
+		s.warn(datacite.Finding{
+			Path:    "report-datasets",
+			Code:    "left",
+			Reason:  "follow earlier versions that are not known from SubmitOptions.LockDir; records may continue to show numbers that only those had",
+			Warning: true,
 		})
 	}
 }

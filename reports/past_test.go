@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/reports"
 )
@@ -75,10 +76,10 @@ func newHistory(t *testing.T, tell func(h *history)) {
 
 var lacks = regexp.MustCompile(`^lack the (\S+) of (\S+) that (?:the stored report|an earlier version) has; its record continues to show (\d+) for 1999-10`)
 
-func (h *history) warn(f reports.Finding) {
+func (h *history) warn(f datacite.Finding) {
 	if m := lacks.FindStringSubmatch(f.Reason); m != nil {
 		h.said[fmt.Sprintf("%s %s %s", m[2], m[1], m[3])] = true
-	} else if f.Rule == 6 {
+	} else if f.Code == "left" {
 		assert.Contains(h.t, f.Reason, "not known from SubmitOptions.LockDir")
 		h.unknown++
 	}

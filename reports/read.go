@@ -82,7 +82,7 @@ func (c *Client) open(ctx context.Context, op, id string, memory *jsonlex.Budget
 // as numbers, missing and unknown members are accepted.
 func NewReader(src io.Reader) (*Reader, error) {
 	if src == nil {
-		return nil, &datacite.FieldError{Path: "src", Reason: "is nil"}
+		return nil, datacite.Invalid(datacite.Finding{Path: "src", Code: "missing", Reason: "is nil"})
 	}
 	r := &Reader{fail: func(cause error) error { return fmt.Errorf("reports.Reader: %w", cause) }}
 	r.source = r.files(src)

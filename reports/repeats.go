@@ -15,20 +15,21 @@ import (
 )
 
 // repeated returns the fault of an entry that has the DOI of an earlier one.
-func repeated(r repeat.Repeat) *datacite.FieldError {
-	return &datacite.FieldError{Path: fmt.Sprintf("report-datasets[%d].dataset-id", r.Again), Reason: fmt.Sprintf("is that of report-datasets[%d]; the service would keep one of them", r.First), Err: ErrRepeated}
+func repeated(r repeat.Repeat) datacite.Finding {
+	return datacite.Finding{Path: fmt.Sprintf("report-datasets[%d].dataset-id", r.Again), Code: "repeated", Reason: fmt.Sprintf("is that of report-datasets[%d]; the service would keep one of them", r.First), Err: ErrRepeated}
 }
 
 // repeatedIn finds repeated DOIs in a report that is held in memory.
-func repeatedIn(datasets []Dataset) []Finding {
+func repeatedIn(datasets []Dataset) []datacite.Finding {
 	first := map[string]int{}
-	var findings []Finding
+	var findings []datacite.Finding
 	var name []byte
 	for i := range datasets {
 		name = appendDOI(name[:0], &datasets[i])
 		if at, ok := first[string(name)]; ok && len(name) > 0 {
 			f := repeated(repeat.Repeat{First: at, Again: i})
-			findings = append(findings, Finding{Path: f.Path, Reason: f.Reason, Warning: true})
+			f.Warning = true
+			findings = append(findings, f)
 		} else {
 			first[string(name)] = i
 		}
@@ -98,7 +99,7 @@ func (c *checker) merged(entries iter.Seq2[entry, error]) iter.Seq2[entry, error
 // first.
 func (sum *Dataset) add(d *Dataset, first, i int) error {
 	fault := func(field, reason string) error {
-		return &datacite.FieldError{Path: fmt.Sprintf("report-datasets[%d].performance%s", i, field), Reason: fmt.Sprintf("cannot be added to that of report-datasets[%d], which has the same DOI: %s", first, reason)}
+		return datacite.Invalid(datacite.Finding{Path: fmt.Sprintf("report-datasets[%d].performance%s", i, field), Code: "conflict", Reason: fmt.Sprintf("cannot be added to that of report-datasets[%d], which has the same DOI: %s", first, reason)})
 	}
 	if len(d.Performance) == 0 {
 		return nil

@@ -93,11 +93,11 @@ const CodePartial = 3040
 func (h *Header) EndOn(last Date) error {
 	month, err := h.ReportingPeriod.month()
 	if err != nil {
-		return &datacite.FieldError{Path: "report-header.reporting-period.begin-date", Reason: fmt.Sprintf("is %q, not a date YYYY-MM-DD", h.ReportingPeriod.BeginDate)}
+		return datacite.Invalid(datacite.Finding{Path: "report-header.reporting-period.begin-date", Code: "date", Reason: fmt.Sprintf("is %q, not a date YYYY-MM-DD", h.ReportingPeriod.BeginDate)})
 	}
 	day, err := last.Time()
 	if err != nil || Day(day) < month.BeginDate || Day(day) > month.EndDate {
-		return &datacite.FieldError{Path: "last", Reason: fmt.Sprintf("is %q, not a day from %s to %s", last, month.BeginDate, month.EndDate)}
+		return datacite.Invalid(datacite.Finding{Path: "last", Code: "date", Reason: fmt.Sprintf("is %q, not a day from %s to %s", last, month.BeginDate, month.EndDate)})
 	}
 	h.ReportingPeriod.EndDate = Day(day)
 	h.Exceptions = slices.DeleteFunc(slices.Clone(h.Exceptions), func(e Exception) bool { return e.Code == CodePartial })
@@ -235,7 +235,7 @@ func isUUID(id string) bool { return len(id) == 36 && uuid.Validate(id) == nil }
 
 func checkUUID(path, id string) error {
 	if !isUUID(id) {
-		return &datacite.FieldError{Path: path, Reason: fmt.Sprintf("%q is not a UUID such as 0148536f-bfbc-4775-b93c-524e91d0b9f6", id)}
+		return datacite.Invalid(datacite.Finding{Path: path, Code: "syntax", Reason: fmt.Sprintf("%q is not a UUID such as 0148536f-bfbc-4775-b93c-524e91d0b9f6", id)})
 	}
 	return nil
 }

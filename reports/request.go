@@ -25,15 +25,15 @@ type body struct {
 	compressed bool
 	checksum   string  // of a compressed body that is in memory
 	report     *Report // what it holds
-	warnings   []Finding
+	warnings   []datacite.Finding
 }
 
 func newBody(r *Report) (body, error) {
 	if r == nil {
-		return body{}, &datacite.FieldError{Path: "report", Reason: "is nil"}
+		return body{}, datacite.Invalid(datacite.Finding{Path: "report", Code: "missing", Reason: "is nil"})
 	}
 	var b body
-	v := validator{most: -1, warn: func(f Finding) {
+	v := validator{most: -1, warn: func(f datacite.Finding) {
 		if len(b.warnings) < maxFaults {
 			b.warnings = append(b.warnings, f)
 		}

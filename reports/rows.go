@@ -62,8 +62,8 @@ type GroupOptions struct {
 	// faults, with its DOI ("" for a row without one) and the first 100 faults. The
 	// whole dataset is left out, since its counts would be wrong without these rows. If
 	// LeaveOut is nil, a fault is an error.
-	LeaveOut func(doi string, faults []*datacite.FieldError)
-	Warn     func(Finding) // called for a text that differs from that of an earlier row, and for counts that DOI records will not show as they are, of which Submit warns as well
+	LeaveOut func(doi string, faults []datacite.Finding)
+	Warn     func(datacite.Finding) // called for a text that differs from that of an earlier row, and for counts that DOI records will not show as they are, of which Submit warns as well
 
 	Memory  int    // bytes of rows held in memory; more go to a temporary file; 0 means 64 MiB
 	TempDir string // folder for the temporary file; "" means the system's
@@ -77,9 +77,9 @@ type GroupOptions struct {
 //
 // Each row is checked: its DOI, date, metric, access method and country, that its
 // texts are UTF-8, and that its count is not negative. The first 100 faults are
-// returned after the last row as a [*ValidationError]; no dataset is yielded after the
+// returned after the last row as a [*datacite.ValidationError]; no dataset is yielded after the
 // first fault. With GroupOptions.LeaveOut only the datasets concerned are left out. An
-// error of rows that is a [*datacite.FieldError] is a fault of its row, and the DOI of
+// error of rows that is a [*datacite.ValidationError] is a fault of its row, and the DOI of
 // the row tells which dataset has it. Any other error ends the sequence.
 //
 // To add what rows do not have, such as PublisherID, wrap the sequence. It can be ranged
@@ -92,11 +92,11 @@ func Group(rows iter.Seq2[Row, error], opts *GroupOptions) iter.Seq2[Dataset, er
 	return func(yield func(Dataset, error) bool) {
 		g := &grouping{GroupOptions: o}
 		if rows == nil {
-			yield(Dataset{}, &datacite.FieldError{Path: "rows", Reason: "is nil"})
+			yield(Dataset{}, datacite.Invalid(datacite.Finding{Path: "rows", Code: "missing", Reason: "is nil"}))
 			return
 		}
 		if o.Memory < 0 {
-			yield(Dataset{}, &datacite.FieldError{Path: "GroupOptions.Memory", Reason: "is negative"})
+			yield(Dataset{}, datacite.Invalid(datacite.Finding{Path: "GroupOptions.Memory", Code: "limit", Reason: "is negative"}))
 			return
 		}
 		checked := g.checked(rows)
@@ -110,8 +110,8 @@ func Group(rows iter.Seq2[Row, error], opts *GroupOptions) iter.Seq2[Dataset, er
 // A grouping is one pass of Group.
 type grouping struct {
 	GroupOptions
-	faults []*datacite.FieldError // that stop it
-	last   rowDate                // many rows have the same
+	faults []datacite.Finding // that stop it
+	last   rowDate            // many rows have the same
 }
 
 // A rowDate is the date of a row, read.
@@ -137,7 +137,7 @@ func (g *grouping) date(text Date) rowDate {
 type checkedRow struct {
 	Row
 	key    string // DOI, as all spellings share it
-	faults []*datacite.FieldError
+	faults []datacite.Finding
 }
 
 // checked yields the rows that have a DOI, and if a fault is an error, only those without
@@ -151,8 +151,8 @@ func (g *grouping) checked(rows iter.Seq2[Row, error]) iter.Seq2[*checkedRow, er
 				row.Place = fmt.Sprint("row ", number)
 			}
 			r := &checkedRow{Row: row}
-			if f, ok := errors.AsType[*datacite.FieldError](err); ok {
-				r.faults = []*datacite.FieldError{f}
+			if invalid, ok := errors.AsType[*datacite.ValidationError](err); ok {
+				r.faults = invalid.Findings
 			} else if err != nil {
 				yield(nil, err)
 				return
@@ -171,7 +171,7 @@ func (g *grouping) checked(rows iter.Seq2[Row, error]) iter.Seq2[*checkedRow, er
 }
 
 // leaveOut reports or keeps the faults of a dataset.
-func (g *grouping) leaveOut(doi string, faults []*datacite.FieldError) {
+func (g *grouping) leaveOut(doi string, faults []datacite.Finding) {
 	if g.LeaveOut != nil {
 		g.LeaveOut(doi, faults)
 		return
@@ -188,34 +188,34 @@ func (r *checkedRow) check(g *grouping) {
 	if len(r.faults) > 0 {
 		return
 	}
-	fault := func(field, format string, args ...any) {
-		r.faults = append(r.faults, &datacite.FieldError{Path: r.Place + ", " + field, Reason: fmt.Sprintf(format, args...)})
+	fault := func(field string, code datacite.Code, format string, args ...any) {
+		r.faults = append(r.faults, datacite.Finding{Path: r.Place + ", " + field, Code: code, Reason: fmt.Sprintf(format, args...)})
 	}
 	if err != nil {
-		fault("doi", "is %.100q, not a DOI such as 10.5072/abc", r.DOI)
+		fault("doi", "doi", "is %.100q, not a DOI such as 10.5072/abc", r.DOI)
 	}
 	for _, t := range r.Row.texts() {
 		if !utf8.ValidString(*t.value) {
-			fault(t.field, "is not valid UTF-8")
+			fault(t.field, "encoding", "is not valid UTF-8")
 		}
 	}
 	switch date := g.date(r.Date); {
 	case date.err != nil:
-		fault("date", "is %q, not a date YYYY-MM-DD", r.Date)
+		fault("date", "date", "is %q, not a date YYYY-MM-DD", r.Date)
 	case date.day > date.month.EndDate:
-		fault("date", "is %s, after the last day of the report, %s", r.Date, date.month.EndDate)
+		fault("date", "date", "is %s, after the last day of the report, %s", r.Date, date.month.EndDate)
 	}
 	if !r.Metric.known() {
-		fault("metric", "is %q; the service knows %s", r.Metric, knownMetrics)
+		fault("metric", "vocabulary", "is %q; the service knows %s", r.Metric, knownMetrics)
 	}
 	if !r.Access.known() {
-		fault("access", "is %q; the service knows %s", r.Access, knownAccess)
+		fault("access", "vocabulary", "is %q; the service knows %s", r.Access, knownAccess)
 	}
 	if r.Country = strings.ToLower(r.Country); r.Country != "" && country.Pair(r.Country) == 0 {
-		fault("country", "is %q, not a country code of two letters", r.Country)
+		fault("country", "vocabulary", "is %q, not a country code of two letters", r.Country)
 	}
 	if r.Count < 0 {
-		fault("count", "is %d", r.Count)
+		fault("count", "limit", "is %d", r.Count)
 	}
 }
 
@@ -257,7 +257,7 @@ func (g *grouping) datasets(rows iter.Seq2[*checkedRow, error], yield func(Datas
 		}
 		if current == nil || current.key != r.key {
 			if current != nil && r.key < current.key {
-				yield(Dataset{}, &datacite.FieldError{Path: r.Place + ", doi", Reason: fmt.Sprintf("%s comes after %s; sort the rows, or leave GroupOptions.Sorted unset", r.key, current.key)})
+				yield(Dataset{}, datacite.Invalid(datacite.Finding{Path: r.Place + ", doi", Code: "order", Reason: fmt.Sprintf("%s comes after %s; sort the rows, or leave GroupOptions.Sorted unset", r.key, current.key)}))
 				return
 			}
 			if !g.finish(current, yield) {
@@ -268,7 +268,7 @@ func (g *grouping) datasets(rows iter.Seq2[*checkedRow, error], yield func(Datas
 		current.add(g, r)
 	}
 	if g.finish(current, yield) && len(g.faults) > 0 {
-		yield(Dataset{}, &ValidationError{g.faults})
+		yield(Dataset{}, datacite.Invalid(g.faults...))
 	}
 }
 
@@ -285,13 +285,13 @@ func (g *grouping) finish(current *group, yield func(Dataset, error) bool) bool 
 	}
 	d := current.dataset()
 	if g.Warn != nil {
-		v := validator{warn: func(f Finding) { f.Path = current.doi; g.Warn(f) }}
+		v := validator{warn: func(f datacite.Finding) { f.Path = current.doi; g.Warn(f) }}
 		v.shown(&d)
 	}
 	if !g.AllowImpossible {
 		for _, month := range d.Performance {
 			impossible(month.Instance, func(reason string) {
-				current.fault(&datacite.FieldError{Path: current.doi + ", " + string(month.Period.BeginDate), Reason: reason})
+				current.fault(datacite.Finding{Path: current.doi + ", " + string(month.Period.BeginDate), Code: "vocabulary", Reason: reason})
 			})
 		}
 	}
@@ -308,8 +308,8 @@ type group struct {
 	about    Row // has the texts
 	places   [5]string
 	counts   map[countKey]tally
-	sums     map[countKey]int64     // over countries and days
-	faults   []*datacite.FieldError // the first maxFaults
+	sums     map[countKey]int64 // over countries and days
+	faults   []datacite.Finding // the first maxFaults
 }
 
 // A countKey is what rows count.
@@ -341,7 +341,7 @@ func (p *group) add(g *grouping, r *checkedRow) {
 	before, again := p.counts[key]
 	switch {
 	case again && !g.MergeRepeats:
-		p.fault(&datacite.FieldError{Path: r.Place, Reason: fmt.Sprintf("counts what %s of %s counts already", before.place, p.doi), Err: ErrRepeated})
+		p.fault(datacite.Finding{Path: r.Place, Code: "repeated", Reason: fmt.Sprintf("counts what %s of %s counts already", before.place, p.doi), Err: ErrRepeated})
 		return
 	case again:
 		r.Place = before.place
@@ -349,14 +349,14 @@ func (p *group) add(g *grouping, r *checkedRow) {
 	whole := key
 	whole.country, whole.day = "", ""
 	if r.Count > math.MaxInt64-p.sums[whole] {
-		p.fault(&datacite.FieldError{Path: r.Place + ", count", Reason: fmt.Sprintf("makes a sum of more than %d", int64(math.MaxInt64))})
+		p.fault(datacite.Finding{Path: r.Place + ", count", Code: "limit", Reason: fmt.Sprintf("makes a sum of more than %d", int64(math.MaxInt64))})
 		return
 	}
 	p.sums[whole] += r.Count
 	p.counts[key] = tally{before.count + r.Count, r.Place}
 }
 
-func (p *group) fault(faults ...*datacite.FieldError) {
+func (p *group) fault(faults ...datacite.Finding) {
 	p.faults = append(p.faults, faults[:min(len(faults), maxFaults-len(p.faults))]...)
 }
 
@@ -369,7 +369,7 @@ func (p *group) describe(g *grouping, r *Row) {
 		case *have[i].value == "":
 			*have[i].value, p.places[i] = *t.value, r.Place
 		case g.Warn != nil:
-			g.Warn(Finding{Path: r.Place + ", " + t.field, Reason: fmt.Sprintf("differs from %s of %s, whose text is taken", p.places[i], p.doi), Warning: true})
+			g.Warn(datacite.Finding{Path: r.Place + ", " + t.field, Code: "conflict", Reason: fmt.Sprintf("differs from %s of %s, whose text is taken", p.places[i], p.doi), Warning: true})
 		}
 	}
 }
@@ -435,6 +435,7 @@ func (r *checkedRow) append(dst []byte) []byte {
 	dst = binary.AppendVarint(dst, r.Count)
 	for _, f := range r.faults {
 		text(f.Path)
+		text(string(f.Code))
 		text(f.Reason)
 	}
 	return dst
@@ -461,7 +462,7 @@ func readRow(data []byte) *checkedRow {
 		return uint64(n), size
 	}))
 	for rest != "" {
-		r.faults = append(r.faults, &datacite.FieldError{Path: text(), Reason: text()})
+		r.faults = append(r.faults, datacite.Finding{Path: text(), Code: datacite.Code(text()), Reason: text()})
 	}
 	return r
 }

@@ -148,17 +148,17 @@ func TestGroupNamesEachFault(t *testing.T) {
 		t.Run(tt.want, func(t *testing.T) {
 			rows := rowsOf(use("10.5072/a", 1, "de", 1), tt.row, use("10.5072/b", 1, "", 1))
 			list, err := grouped(rows, nil)
-			_, ok := errors.AsType[*reports.ValidationError](err)
+			_, ok := errors.AsType[*datacite.ValidationError](err)
 			require.True(t, ok, "%v", err)
 			require.ErrorIs(t, err, datacite.ErrInvalid)
 			require.ErrorContains(t, err, tt.want)
 			assert.Empty(t, list, "nothing is yielded after a fault")
 
 			var leftOut []string
-			list, err = grouped(rows, &reports.GroupOptions{Memory: 1, TempDir: t.TempDir(), LeaveOut: func(doi string, faults []*datacite.FieldError) {
+			list, err = grouped(rows, &reports.GroupOptions{Memory: 1, TempDir: t.TempDir(), LeaveOut: func(doi string, faults []datacite.Finding) {
 				leftOut = append(leftOut, doi)
 				require.Len(t, faults, 1)
-				assert.ErrorContains(t, faults[0], tt.want)
+				assert.Contains(t, faults[0].String(), tt.want)
 			}})
 			require.NoError(t, err)
 			require.Len(t, leftOut, 1)
@@ -177,14 +177,14 @@ func TestGroupBoundsItsFaults(t *testing.T) {
 	read := 0
 	_, err := grouped(func(yield func(reports.Row, error) bool) {
 		for read = range 1000 {
-			if !yield(reports.Row{DOI: "10.5072/a"}, &datacite.FieldError{Path: "line 2", Reason: "has too few cells"}) {
+			if !yield(reports.Row{DOI: "10.5072/a"}, datacite.Invalid(datacite.Finding{Path: "line 2", Code: "syntax", Reason: "has too few cells"})) {
 				return
 			}
 		}
 	}, nil)
-	v, ok := errors.AsType[*reports.ValidationError](err)
+	v, ok := errors.AsType[*datacite.ValidationError](err)
 	require.True(t, ok, "%v", err)
-	assert.Len(t, v.Faults, 100)
+	assert.Len(t, v.Findings, 100)
 	assert.Equal(t, 99, read, "it reads on to name further faults, and not for ever")
 }
 
@@ -209,7 +209,7 @@ func TestGroupMergesRepeatsIfTold(t *testing.T) {
 	a, b := use("10.5072/a", 1, "de", 1), use("10.5072/a", 1, "de", 2)
 	a.Title, b.Title = "Glacier", "Volcano"
 	var warned []string
-	list, err := grouped(rowsOf(a, b, b), &reports.GroupOptions{MergeRepeats: true, Warn: func(f reports.Finding) { warned = append(warned, f.String()) }})
+	list, err := grouped(rowsOf(a, b, b), &reports.GroupOptions{MergeRepeats: true, Warn: func(f datacite.Finding) { warned = append(warned, f.String()) }})
 	require.NoError(t, err)
 	assert.EqualValues(t, 5, list[0].Performance[0].Instance[0].Count)
 	assert.Equal(t, "Glacier", list[0].Title)

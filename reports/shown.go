@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/doi"
 	"github.com/datacite-go/datacite-go/internal/usage"
 )
@@ -25,7 +26,7 @@ type Shown struct {
 	Views     Number // unique investigations by people
 	Downloads Number // unique requests by people
 
-	Why []Finding // why these differ from the numbers of the report
+	Why []datacite.Finding // why these differ from the numbers of the report
 }
 
 // A Number is a count that a record will show.
@@ -101,7 +102,7 @@ func shownBy(h Header, datasets []Dataset) []Shown {
 func (s *Shown) again(t Shown, number int) {
 	for _, n := range [...]struct{ to, from *Number }{{&s.Views, &t.Views}, {&s.Downloads, &t.Downloads}} {
 		if len(n.to.Values) > 0 && len(n.from.Values) > 0 {
-			s.Why = append(s.Why, Finding{Path: fmt.Sprintf("report-datasets[%d].dataset-id", number), Reason: fmt.Sprintf("is %.100q again; its record shows only one of the counts", s.Name), Warning: true, Rule: 11})
+			s.Why = append(s.Why, datacite.Finding{Path: fmt.Sprintf("report-datasets[%d].dataset-id", number), Code: "several-counts", Reason: fmt.Sprintf("is %.100q again; its record shows only one of the counts", s.Name), Warning: true})
 		}
 		n.to.add(n.from)
 	}
@@ -138,7 +139,7 @@ func crowded(shown []Shown) {
 		}
 		for _, s := range []*Shown{&shown[at], &shown[i]} {
 			s.Views.Kept, s.Downloads.Kept = true, true
-			s.Why = append(s.Why, Finding{Path: "report-datasets", Reason: fmt.Sprintf("has several DOIs that begin with %.40q and are alike in %d characters; the service keeps the counts of one of them", s.Name, len(begin)), Warning: true, Rule: 24})
+			s.Why = append(s.Why, datacite.Finding{Path: "report-datasets", Code: "long-doi", Reason: fmt.Sprintf("has several DOIs that begin with %.40q and are alike in %d characters; the service keeps the counts of one of them", s.Name, len(begin)), Warning: true})
 		}
 	}
 }
@@ -149,7 +150,7 @@ func shownMonth(h Header) string { return usage.Month(string(h.ReportingPeriod.B
 // shownOf predicts what a record shows of dataset i alone.
 func shownOf(i int, d *Dataset, month string) Shown {
 	s := Shown{Month: month}
-	v := validator{warn: func(f Finding) { s.Why = append(s.Why, f) }, month: month, stored: true}
+	v := validator{warn: func(f datacite.Finding) { s.Why = append(s.Why, f) }, month: month, stored: true}
 	v.place = place{dataset: i, performance: -1, instance: -1}
 	if len(d.DatasetID) > 0 {
 		s.Name, s.DOI = shownUnder(d.DatasetID[0].Value)
@@ -212,15 +213,15 @@ func (v *validator) shown(d *Dataset) {
 	v.shownName(d)
 	first := &d.Performance[0]
 	if len(d.Performance) > 1 {
-		v.hint(1, "performance", fmt.Sprintf("has %d entries; records show the counts of the first only", len(d.Performance)))
+		v.warning("performance", "later-performance", fmt.Sprintf("has %d entries; records show the counts of the first only", len(d.Performance)))
 	}
 	v.place.performance = 0
 	if n := len(first.Instance); n > mostInstances {
-		v.hint(2, "instance", fmt.Sprintf("has %d entries; with more than %d, records show no count of the dataset", n, mostInstances))
+		v.warning("instance", "too-many-instances", fmt.Sprintf("has %d entries; with more than %d, records show no count of the dataset", n, mostInstances))
 		return
 	}
 	if begin := string(first.Period.BeginDate); v.month != "" && begin != "" && usage.WrittenMonth(begin) != v.month {
-		v.hint(5, "period.begin-date", fmt.Sprintf("is %s; records show the counts under the month of the report, %s", begin, v.month))
+		v.warning("period.begin-date", "other-month", fmt.Sprintf("is %s; records show the counts under the month of the report, %s", begin, v.month))
 	}
 	for k := range first.Instance {
 		n := &first.Instance[k]
@@ -229,15 +230,15 @@ func (v *validator) shown(d *Dataset) {
 			continue
 		}
 		if n.NoCount && v.stored {
-			v.hint(8, "count", "is missing; records show 1 for it, or keep an earlier number")
+			v.warning("count", "no-count", "is missing; records show 1 for it, or keep an earlier number")
 		}
 		if n.Count > math.MaxInt32 || n.Count < math.MinInt32 {
-			v.hint(16, "count", fmt.Sprintf("is %d; records show no count above %d or below %d", n.Count, math.MaxInt32, math.MinInt32))
+			v.warning("count", "too-large", fmt.Sprintf("is %d; records show no count above %d or below %d", n.Count, math.MaxInt32, math.MinInt32))
 		}
 		if slices.ContainsFunc(first.Instance[:k], func(m Instance) bool {
 			return m.MetricType == n.MetricType && m.AccessMethod == n.AccessMethod
 		}) {
-			v.hint(10, "count", fmt.Sprintf("is another one of %s (%s); records show one of the two, not their sum", n.MetricType, n.AccessMethod))
+			v.warning("count", "several-counts", fmt.Sprintf("is another one of %s (%s); records show one of the two, not their sum", n.MetricType, n.AccessMethod))
 		}
 	}
 	v.place.performance, v.place.instance = -1, -1
@@ -250,7 +251,7 @@ func (v *validator) unseen(d *Dataset) {
 	for j := range d.Performance {
 		for k := range d.Performance[j].Instance {
 			if n := &d.Performance[j].Instance[k]; n.AccessMethod == Regular && n.Count > 0 {
-				v.hint(4, "performance", fmt.Sprintf("has no %s or %s (%s); records show no other counts", UniqueDatasetInvestigations, UniqueDatasetRequests, Regular))
+				v.warning("performance", "not-unique", fmt.Sprintf("has no %s or %s (%s); records show no other counts", UniqueDatasetInvestigations, UniqueDatasetRequests, Regular))
 				return
 			}
 		}
@@ -266,20 +267,20 @@ func (v *validator) shownName(d *Dataset) {
 	if !v.stored {
 		var changed bool
 		if ids, changed = readableIDs(ids); changed {
-			v.warning("dataset-id[0].value", fmt.Sprintf("is %.100q, in which the service does not find the DOI; Submit, Create and Put send %.100q first", d.DatasetID[0].Value, ids[0].Value))
+			v.warning("dataset-id[0].value", "corrected", fmt.Sprintf("is %.100q, in which the service does not find the DOI; Submit, Create and Put send %.100q first", d.DatasetID[0].Value, ids[0].Value))
 		}
 	}
 	first := ids[0].Value
 	name, record := shownUnder(first)
 	switch {
 	case name == "" && len(ids) > 1:
-		v.hint(3, "dataset-id[0].value", fmt.Sprintf("is %.100q, in which the service finds no DOI; it reads only the first one, so no record shows the counts", first))
+		v.warning("dataset-id[0].value", "later-identifier", fmt.Sprintf("is %.100q, in which the service finds no DOI; it reads only the first one, so no record shows the counts", first))
 	case name == "":
-		v.hint(13, "dataset-id[0].value", fmt.Sprintf("is %.100q, in which the service finds no DOI, so no record shows the counts", first))
+		v.warning("dataset-id[0].value", "spelling", fmt.Sprintf("is %.100q, in which the service finds no DOI, so no record shows the counts", first))
 	case record == "":
-		v.hint(14, "dataset-id[0].value", fmt.Sprintf("is %.100q; the service does not find the record of a DOI with such characters, so no record shows the counts", first))
+		v.warning("dataset-id[0].value", "characters", fmt.Sprintf("is %.100q; the service does not find the record of a DOI with such characters, so no record shows the counts", first))
 	case record != name || strings.IndexFunc(first, func(r rune) bool { return r >= utf8.RuneSelf }) >= 0:
-		v.hint(15, "dataset-id[0].value", fmt.Sprintf("is %.100q; the counts are added to those of %s", first, record))
+		v.warning("dataset-id[0].value", "other-doi", fmt.Sprintf("is %.100q; the counts are added to those of %s", first, record))
 	}
 }
 
@@ -319,10 +320,6 @@ func shownAsWritten(id string) bool {
 		}
 	}
 	return true
-}
-
-func (v *validator) hint(rule int, field, reason string) {
-	v.warn(Finding{Path: v.place.path(field), Reason: reason, Warning: true, Rule: rule})
 }
 
 // shownUnder returns the DOI that the service reads in an identifier, and the DOI of the

@@ -29,7 +29,7 @@ func Source(datasets []Dataset) iter.Seq2[Dataset, error] {
 // the service adds to a header are left out.
 func ReadFile(r io.Reader) (Header, iter.Seq2[Dataset, error], error) {
 	if r == nil {
-		return Header{}, nil, &datacite.FieldError{Path: "r", Reason: "is nil"}
+		return Header{}, nil, datacite.Invalid(datacite.Finding{Path: "r", Code: "missing", Reason: "is nil"})
 	}
 	f := &Reader{fail: func(cause error) error { return fmt.Errorf("reports.ReadFile: %w", cause) }}
 	f.source = f.files(r)

@@ -60,13 +60,13 @@ func TestPeriodsThatAreNotOver(t *testing.T) {
 			want   string
 		}{
 			{0, reports.Month(1999, time.December), ""},
-			{0, reports.Month(2000, time.January), "report-header.reporting-period.end-date is 2000-01-31, which is not over yet"},
-			{0, reports.Period{"2000-01-02", "2000-01-31"}, "report-header.reporting-period.begin-date is 2000-01-02, in the future"},
-			{10*time.Hour - 1, reports.Period{"2000-01-02", "2000-01-31"}, "report-header.reporting-period.begin-date is 2000-01-02, in the future"},
-			{1, reports.Period{"2000-01-02", "2000-01-31"}, "report-header.reporting-period.end-date is 2000-01-31, which is not over yet"},
-			{30*24*time.Hour - 1, reports.Month(2000, time.January), "report-header.reporting-period.end-date is 2000-01-31, which is not over yet"},
+			{0, reports.Month(2000, time.January), "report-header.reporting-period.end-date: is 2000-01-31, which is not over yet"},
+			{0, reports.Period{"2000-01-02", "2000-01-31"}, "report-header.reporting-period.begin-date: is 2000-01-02, in the future"},
+			{10*time.Hour - 1, reports.Period{"2000-01-02", "2000-01-31"}, "report-header.reporting-period.begin-date: is 2000-01-02, in the future"},
+			{1, reports.Period{"2000-01-02", "2000-01-31"}, "report-header.reporting-period.end-date: is 2000-01-31, which is not over yet"},
+			{30*24*time.Hour - 1, reports.Month(2000, time.January), "report-header.reporting-period.end-date: is 2000-01-31, which is not over yet"},
 			{1, reports.Month(2000, time.January), ""},
-			{0, reports.Month(2000, time.February), "report-header.reporting-period.end-date is 2000-02-29, which is not over yet"},
+			{0, reports.Month(2000, time.February), "report-header.reporting-period.end-date: is 2000-02-29, which is not over yet"},
 		} {
 			time.Sleep(tt.wait)
 			r.Header.ReportingPeriod, r.Datasets[0].Performance[0].Period = tt.period, tt.period
@@ -105,11 +105,11 @@ func TestLargestEntry(t *testing.T) {
 		return c.Submit(t.Context(), header("Example", time.October), reports.Source([]reports.Dataset{dataset(1), d}), nil)
 	}
 	_, err := send(16 << 20)
-	e, ok := errors.AsType[*datacite.FieldError](err)
+	e, ok := errors.AsType[*datacite.ValidationError](err)
 	require.True(t, ok)
 	var size int
-	assert.Equal(t, "report-datasets[1]", e.Path)
-	_, err = fmt.Sscanf(e.Reason, "takes %d bytes of JSON; more than 16777216 cannot be read back", &size)
+	assert.Equal(t, "report-datasets[1]", e.Findings[0].Path)
+	_, err = fmt.Sscanf(e.Findings[0].Reason, "takes %d bytes of JSON; more than 16777216 cannot be read back", &size)
 	require.NoError(t, err)
 
 	receipt, err := send(16<<20 - (size - 16<<20))
@@ -132,7 +132,7 @@ func TestNothingIsLeftToSend(t *testing.T) {
 		leftOut := 0
 		_, err := srv.Reports().Submit(t.Context(), header("Example", time.October), all, &reports.SubmitOptions{
 			MergeRepeats: merge,
-			LeaveOut: func(doi string, faults []*datacite.FieldError) {
+			LeaveOut: func(doi string, faults []datacite.Finding) {
 				leftOut++
 				assert.Empty(t, doi)
 				assert.Contains(t, faults[0].Path, ".data-type")
@@ -183,10 +183,10 @@ func TestSpellingsOfADOI(t *testing.T) {
 	assert.EqualValues(t, 7, got[1].Performance[0].Instance[0].Count)
 
 	_, err = c.Submit(t.Context(), h, spelled(nil, append(others, same...)...), nil)
-	v, ok := errors.AsType[*reports.ValidationError](err)
+	v, ok := errors.AsType[*datacite.ValidationError](err)
 	require.True(t, ok)
-	assert.Len(t, v.Faults, len(same)-1)
-	assert.Equal(t, "report-datasets[4].dataset-id", v.Faults[0].Path)
+	assert.Len(t, v.Findings, len(same)-1)
+	assert.Equal(t, "report-datasets[4].dataset-id", v.Findings[0].Path)
 
 	r := report("Example", 0)
 	for d := range spelled(nil, append(others, same...)...) {
@@ -198,7 +198,7 @@ func TestSpellingsOfADOI(t *testing.T) {
 		switch {
 		case strings.Contains(f.Reason, "keep one of them"):
 			repeats++
-		case f.Rule == 0: // a blank, and percent-encoding in an address
+		case f.Code == "corrected": // a blank, and percent-encoding in an address
 			put++
 		default: // the Kelvin sign, the dotted I and the percent sign
 			unseen++
@@ -222,8 +222,8 @@ func TestMergingRefuses(t *testing.T) {
 		edit func(i int, d *reports.Dataset)
 		want string
 	}{
-		{"a negative count, which the sum hides", at(2, func(d *reports.Dataset) { first(d).Count = -5 }), "report-datasets[2].performance[0].instance[0].count is -5"},
-		{"text that is not UTF-8, in a row that is added", at(3, func(d *reports.Dataset) { d.Title = "\xff" }), "report-datasets[3].dataset-title is not valid UTF-8"},
+		{"a negative count, which the sum hides", at(2, func(d *reports.Dataset) { first(d).Count = -5 }), "report-datasets[2].performance[0].instance[0].count: is -5"},
+		{"text that is not UTF-8, in a row that is added", at(3, func(d *reports.Dataset) { d.Title = "\xff" }), "report-datasets[3].dataset-title: is not valid UTF-8"},
 		{"a sum of counts", at(3, func(d *reports.Dataset) { first(d).Count = math.MaxInt64 }),
 			"report-datasets[3].performance[0].instance[0] cannot be added to that of report-datasets[1], which has the same DOI: a sum would be more than 9223372036854775807"},
 		{"a sum of countries", at(2, func(d *reports.Dataset) { first(d).CountryCounts = reports.CountryCounts{{"fr", math.MaxInt64}} }),
@@ -232,13 +232,13 @@ func TestMergingRefuses(t *testing.T) {
 			"report-datasets[2].performance[0].period cannot be added to that of report-datasets[1], which has the same DOI: the periods differ"},
 		{"several performances", at(1, func(d *reports.Dataset) { d.Performance = append(d.Performance, d.Performance[0]) }),
 			"report-datasets[2].performance cannot be added to that of report-datasets[1], which has the same DOI: there are several in an entry"},
-		{"a repeat that is not side by side", nil, "report-datasets[5].dataset-id is that of report-datasets[0]"},
+		{"a repeat that is not side by side", nil, "report-datasets[5].dataset-id: is that of report-datasets[0]"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			srv := server(t)
 			source := spelled(tt.edit, "10.5072/a", "10.5072/b", "10.5072/B", "10.5072/b", "10.5072/c", "10.5072/a")
 			_, err := srv.Reports().Submit(t.Context(), header("Example", time.October), source, &reports.SubmitOptions{MergeRepeats: true, AllowImpossible: true})
-			_, ok := errors.AsType[*datacite.FieldError](err)
+			_, ok := errors.AsType[*datacite.ValidationError](err)
 			require.True(t, ok, "%v", err)
 			require.ErrorIs(t, err, datacite.ErrInvalid)
 			assert.ErrorContains(t, err, tt.want)
@@ -255,9 +255,9 @@ func TestMergingWithRowsLeftOut(t *testing.T) {
 			d.DataType = "book"
 		}
 	}, "10.5072/a", "10.5072/a", "10.5072/a", "10.5072/a", "10.5072/b", "10.5072/b", "10.5072/c")
-	var leftOut []*datacite.FieldError
+	var leftOut []datacite.Finding
 	receipt, err := c.Submit(t.Context(), header("Example", time.October), source, &reports.SubmitOptions{
-		MergeRepeats: true, LeaveOut: func(_ string, faults []*datacite.FieldError) { leftOut = append(leftOut, faults...) },
+		MergeRepeats: true, LeaveOut: func(_ string, faults []datacite.Finding) { leftOut = append(leftOut, faults...) },
 	})
 	require.NoError(t, err)
 	require.Len(t, leftOut, 3)

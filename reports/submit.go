@@ -35,7 +35,7 @@ type SubmitOptions struct {
 	// MergeRepeats adds up the counts of consecutive datasets with the same DOI, as in a
 	// source that is sorted by DOI. Each dataset is checked first. Everything but the
 	// counts is taken from the first one. Datasets with different or several periods
-	// cannot be merged, which is a [*datacite.FieldError]. Any other repeated DOI is a
+	// cannot be merged, which is a [*datacite.ValidationError]. Any other repeated DOI is a
 	// fault: consumers of the report keep one entry for each DOI.
 	MergeRepeats bool
 	// AllowImpossible sends counts that cannot be: in a month and for one access
@@ -68,9 +68,9 @@ type SubmitOptions struct {
 	// LeaveOut is called for each dataset that has faults and is therefore left out, with
 	// its DOI ("" if it has none) and the first 100 faults. If LeaveOut is nil, a fault
 	// is an error.
-	LeaveOut func(doi string, faults []*datacite.FieldError)
-	Warn     func(Finding)  // called for each finding that does not stop the submission
-	Progress func(Progress) // called after each subset is built or stored, and before each wait; must not block
+	LeaveOut func(doi string, faults []datacite.Finding)
+	Warn     func(datacite.Finding) // called for each finding that does not stop the submission
+	Progress func(Progress)         // called after each subset is built or stored, and before each wait; must not block
 
 	MaxDatasets int    // most datasets in a subset; 0 means 50,000, which is also the most
 	MaxBytes    int64  // most compressed bytes in a subset; 0 means MaxSubsetBytes
@@ -162,7 +162,7 @@ type Subset struct {
 // datasets of src, each once. Submitting the same data again sends nothing.
 //
 // First, Submit reads src to its end: it checks and compresses each dataset, and keeps
-// the subsets in a temporary file. Faults are returned as a [*ValidationError], and an
+// the subsets in a temporary file. Faults are returned as a [*datacite.ValidationError], and an
 // error of src is wrapped; nothing has been sent by then. A src that never ends fills the
 // folder until ctx ends.
 //
@@ -206,7 +206,7 @@ func (c *Client) Submit(ctx context.Context, h Header, src iter.Seq2[Dataset, er
 		return nil, err
 	}
 	if src == nil {
-		return nil, &datacite.FieldError{Path: "src", Reason: "is nil"}
+		return nil, datacite.Invalid(datacite.Finding{Path: "src", Code: "missing", Reason: "is nil"})
 	}
 	c.redact(&o)
 	o.MaxProcessing, o.MaxOutage = c.core.Pause(o.MaxProcessing), c.core.Outage(o.MaxOutage)
@@ -243,7 +243,7 @@ func (c *Client) Submit(ctx context.Context, h Header, src iter.Seq2[Dataset, er
 // redact takes secrets out of what callbacks are told in words of the service.
 func (c *Client) redact(o *SubmitOptions) {
 	if warn := o.Warn; warn != nil {
-		o.Warn = func(f Finding) { f.Path, f.Reason = c.core.Text(f.Path), c.core.Text(f.Reason); warn(f) }
+		o.Warn = func(f datacite.Finding) { f.Path, f.Reason = c.core.Text(f.Path), c.core.Text(f.Reason); warn(f) }
 	}
 }
 
@@ -283,7 +283,7 @@ func (o *SubmitOptions) withDefaults() (SubmitOptions, error) {
 	out.LockDir = cmp.Or(o.LockDir, runlock.Folder())
 	out.MaxProcessing = cmp.Or(o.MaxProcessing, 5*time.Minute)
 	out.MaxOutage = cmp.Or(o.MaxOutage, 30*time.Minute)
-	var faults []error
+	var faults []datacite.Finding
 	for _, f := range []struct {
 		name             string
 		value, low, high int64
@@ -296,16 +296,16 @@ func (o *SubmitOptions) withDefaults() (SubmitOptions, error) {
 		{"MaxOutage", int64(out.MaxOutage), 1, 1 << 62},
 	} {
 		if f.value < f.low || f.value > f.high {
-			faults = append(faults, &datacite.FieldError{Path: "SubmitOptions." + f.name, Reason: fmt.Sprintf("is %d, not between %d and %d", f.value, f.low, f.high)})
+			faults = append(faults, datacite.Finding{Path: "SubmitOptions." + f.name, Code: "limit", Reason: fmt.Sprintf("is %d, not between %d and %d", f.value, f.low, f.high)})
 		}
 	}
 	if o.CompareOthers && o.Warn == nil {
-		faults = append(faults, &datacite.FieldError{Path: "SubmitOptions.CompareOthers", Reason: "needs SubmitOptions.Warn, which it calls"})
+		faults = append(faults, datacite.Finding{Path: "SubmitOptions.CompareOthers", Code: "missing", Reason: "needs SubmitOptions.Warn, which it calls"})
 	}
 	if out.ID != "" {
-		faults = append(faults, checkUUID("SubmitOptions.ID", out.ID))
+		faults = append(faults, datacite.Findings(checkUUID("SubmitOptions.ID", out.ID))...)
 	}
-	return out, errors.Join(faults...)
+	return out, datacite.Invalid(faults...)
 }
 
 // A submission is one Submit: what is to be stored, and what is known of it.
@@ -371,7 +371,7 @@ func (s *submission) keep(stored *Header) {
 		{"created-by", s.header.CreatedBy, stored.CreatedBy}, {"report-id", s.header.ReportID, stored.ReportID},
 	} {
 		if m.sent != m.stored {
-			s.options.Warn(Finding{Path: "report-header." + m.name, Reason: fmt.Sprintf("is %q; the stored report keeps %q", m.sent, m.stored), Warning: true})
+			s.options.Warn(datacite.Finding{Path: "report-header." + m.name, Code: "conflict", Reason: fmt.Sprintf("is %q; the stored report keeps %q", m.sent, m.stored), Warning: true})
 		}
 	}
 }

@@ -159,9 +159,9 @@ func TestNothingIsSentBeforeAllIsChecked(t *testing.T) {
 	_, err := c.Submit(t.Context(), h, failing, &reports.SubmitOptions{MaxDatasets: 1})
 	require.ErrorIs(t, err, database)
 	_, err = c.Submit(t.Context(), h, bad(500), nil)
-	v, ok := errors.AsType[*reports.ValidationError](err)
+	v, ok := errors.AsType[*datacite.ValidationError](err)
 	require.True(t, ok)
-	assert.Len(t, v.Faults, 100, "a bounded list")
+	assert.Len(t, v.Findings, 100, "a bounded list")
 	_, err = c.Submit(t.Context(), h, datasets(0), nil)
 	require.ErrorIs(t, err, datacite.ErrInvalid)
 	_, err = c.Submit(t.Context(), reports.Header{}, datasets(1), nil)
@@ -193,7 +193,7 @@ func TestDatasetsCanBeLeftOut(t *testing.T) {
 		c := srv.Reports()
 		var leftOut []string
 		receipt, err := c.Submit(t.Context(), header("Example", time.October), bad(10), &reports.SubmitOptions{
-			LeaveOut: func(doi string, faults []*datacite.FieldError) {
+			LeaveOut: func(doi string, faults []datacite.Finding) {
 				require.Len(t, faults, 1)
 				leftOut = append(leftOut, doi+" "+faults[0].Path)
 			},
@@ -224,7 +224,7 @@ func TestRepeatedDOIs(t *testing.T) {
 		}
 		h := header("Example", time.October)
 		_, err := c.Submit(t.Context(), h, source(1, 2, 3, 1, 2), &reports.SubmitOptions{MaxDatasets: 1})
-		v, ok := errors.AsType[*reports.ValidationError](err)
+		v, ok := errors.AsType[*datacite.ValidationError](err)
 		require.True(t, ok)
 		assert.Equal(t, "reports: 2 faults: report-datasets[3].dataset-id is that of report-datasets[0]; the service would keep one of them; report-datasets[4].dataset-id is that of report-datasets[1]; the service would keep one of them", v.Error())
 		assert.Empty(t, writes(srv))
@@ -249,7 +249,7 @@ func TestWarnings(t *testing.T) {
 	d.Performance[0].Instance[1].Count = 0
 	var warned []string
 	_, err := server(t).Reports().Submit(t.Context(), header("Example", time.October), reports.Source([]reports.Dataset{d}), &reports.SubmitOptions{
-		Warn: func(f reports.Finding) { warned = append(warned, f.String()) },
+		Warn: func(f datacite.Finding) { warned = append(warned, f.String()) },
 	})
 	require.NoError(t, err, "a warning stops nothing")
 	want := []string{

@@ -52,7 +52,7 @@ const expiresSoon = 30 * 24 * time.Hour
 func newTokens(cfg datacite.Config) (*tokens, error) {
 	source, err := transport.Token(cfg)
 	if apikey.Is(cfg.Token) {
-		err = &datacite.FieldError{Path: "Config.Token", Reason: "is " + errKey.Error()}
+		err = datacite.Invalid(datacite.Finding{Path: "Config.Token", Code: "value", Reason: "is " + errKey.Error()})
 	}
 	return &tokens{source: source, renewable: cfg.TokenSource != nil, log: cfg.Logger}, err
 }

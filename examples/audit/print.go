@@ -56,7 +56,7 @@ func rows(d *dois.Difference, o outcome) (all []row) {
 	}
 	for _, f := range d.Findings {
 		r := whole
-		r.Path, r.Found, r.Reason = f.Path, f.Value, f.Message
+		r.Path, r.Found, r.Reason = f.Path, f.Value, f.Reason
 		all = append(all, r)
 	}
 	if all == nil {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/dois/archive"
 	"github.com/datacite-go/datacite-go/internal/program"
@@ -122,7 +123,7 @@ func (a *auditor) items(file *os.File, yield func(dois.Wanted, error) bool) {
 			return
 		}
 		if row.DOI == "" && len(row.Findings) == 0 {
-			row.Findings = append(row.Findings, metadata.Finding{Path: row.Place + ", doi", Message: "is empty; registertable gives names to items"})
+			row.Findings = append(row.Findings, datacite.Finding{File: row.File, Line: row.Line, Path: "doi", Code: "missing", Reason: "is empty; registertable gives names to items"})
 		}
 		if row.Err() != nil {
 			faulty++
@@ -138,7 +139,7 @@ func (a *auditor) items(file *os.File, yield func(dois.Wanted, error) bool) {
 				a.p.Warn("error: %s", f)
 			}
 		}
-		if faulty == 0 && !yield(dois.Wanted{DOI: row.DOI, URL: row.URL, State: dois.State(row.State), Metadata: row.Record, Place: row.Place}, nil) {
+		if faulty == 0 && !yield(dois.Wanted{DOI: row.DOI, URL: row.URL, State: dois.State(row.State), Metadata: row.Record, Place: fmt.Sprintf("%s, line %d", row.File, row.Line)}, nil) {
 			return
 		}
 	}

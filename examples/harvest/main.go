@@ -190,7 +190,7 @@ func harvest(ctx context.Context, client *dois.Client, s *settings, o *output, p
 	if err == nil || o.Done && errors.Is(err, datacite.ErrIncomplete) { // the last record has been updated since
 		return nil
 	}
-	if fault, ok := errors.AsType[*datacite.FieldError](err); ok && fault.Path == "ListOptions.From" {
+	if invalid, ok := errors.AsType[*datacite.ValidationError](err); ok && invalid.Findings[0].Path == "ListOptions.From" {
 		return fmt.Errorf("%s was begun with other flags; use the same ones, or another file", o.name)
 	} else if ok {
 		return err

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/program"
 	"github.com/datacite-go/datacite-go/mds"
 	"github.com/datacite-go/datacite-go/metadata"
@@ -147,11 +148,11 @@ func empty(value any) bool {
 
 // report prints what is wrong with a record. An error among it stops the
 // registration before anything is sent.
-func report(found []metadata.Finding, p *program.Program) error {
+func report(found []datacite.Finding, p *program.Program) error {
 	faults := 0
 	for _, f := range found {
 		switch {
-		case f.Code == metadata.CodeIdentifier, f.Code == metadata.CodeJSON:
+		case f.Code == "identifier", f.Code == "json":
 			// the request names the DOI; what is sent is XML
 		case f.Warning:
 			p.Warn("%s", f)

@@ -24,7 +24,6 @@ import (
 	"github.com/datacite-go/datacite-go/internal/program"
 	"github.com/datacite-go/datacite-go/internal/runlock"
 	"github.com/datacite-go/datacite-go/mds"
-	"github.com/datacite-go/datacite-go/metadata"
 	"github.com/datacite-go/datacite-go/metadata/table"
 )
 
@@ -253,7 +252,7 @@ func (j *job) checkRow(row *table.Row) (torn bool) {
 	j.rows++
 	known, ambiguous := j.results.of(row)
 	if ambiguous {
-		row.Findings = append(row.Findings, metadata.Finding{Code: metadata.CodeConflict, Path: row.Place + ", url", Message: "the result table has several DOIs with this address; give the row its DOI"})
+		row.Findings = append(row.Findings, datacite.Finding{File: row.File, Line: row.Line, Path: "url", Code: "conflict", Reason: "is not enough: the result table has several DOIs with this address; give the row its DOI"})
 	}
 	for _, f := range row.Findings {
 		if f.Warning {
@@ -261,7 +260,7 @@ func (j *job) checkRow(row *table.Row) (torn bool) {
 			continue
 		}
 		j.p.Warn("error: %s", f)
-		torn = torn || f.Path == row.Place
+		torn = torn || f.Code == "cells"
 	}
 	switch {
 	case row.Err() != nil:

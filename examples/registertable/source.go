@@ -8,10 +8,10 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/doi"
 	names "github.com/datacite-go/datacite-go/internal/doi"
 	"github.com/datacite-go/datacite-go/internal/program"
-	"github.com/datacite-go/datacite-go/metadata"
 	"github.com/datacite-go/datacite-go/metadata/table"
 )
 
@@ -87,8 +87,8 @@ type owner struct {
 }
 
 func (c *checks) row(row *table.Row) {
-	fault := func(column, message string) {
-		row.Findings = append(row.Findings, metadata.Finding{Code: metadata.CodeConflict, Path: row.Place + ", " + column, Message: message})
+	fault := func(column, reason string) {
+		row.Findings = append(row.Findings, datacite.Finding{File: row.File, Line: row.Line, Path: column, Code: "conflict", Reason: reason})
 	}
 	if row.URL == "" {
 		fault("url", "the address that the DOI leads to is missing")
@@ -103,11 +103,13 @@ func (c *checks) row(row *table.Row) {
 		if place, ok := c.dois[doi.Key(row.DOI)]; ok {
 			fault("doi", row.DOI+" is that of "+place+", too")
 		}
-		c.dois[doi.Key(row.DOI)] = row.Place
+		c.dois[doi.Key(row.DOI)] = place(row)
 	}
 	// The address tells which row a name was made for.
 	if other, ok := c.urls[row.URL]; ok && row.URL != "" && !(other.named && row.DOI != "") {
 		fault("url", "it is that of "+other.place+", too; rows with the same address need a DOI each")
 	}
-	c.urls[row.URL] = owner{row.Place, row.DOI != ""}
+	c.urls[row.URL] = owner{place(row), row.DOI != ""}
 }
+
+func place(row *table.Row) string { return fmt.Sprintf("%s, line %d", row.File, row.Line) }

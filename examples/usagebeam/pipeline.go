@@ -144,8 +144,8 @@ func (r *rules) options() (*counter.Options, error) {
 // reading are the format and options of the logs.
 func (r *rules) reading(ctx context.Context) (logs.Format, *logs.Options, error) {
 	format, opts, err := r.Logs.OptionsFrom(func(name string) (io.ReadCloser, error) { return open(ctx, name) })
-	if f, ok := err.(*datacite.FieldError); ok {
-		err = fmt.Errorf("-%s %s", f.Path, f.Reason)
+	if found := datacite.Findings(err); len(found) == 1 && found[0].File == "" {
+		err = fmt.Errorf("-%s", found[0])
 	}
 	if err != nil {
 		return format, opts, err

@@ -113,10 +113,10 @@ func (p *program) explain(ctx context.Context, s *settings, err error) int {
 		fmt.Fprintln(p.stderr, name, "interrupted; run it again:", err)
 		return 130
 	}
-	if faults, ok := errors.AsType[*reports.ValidationError](err); ok {
-		fmt.Fprintf(p.stderr, "%s faults in the input, the first %d; nothing was written or sent\n", name, len(faults.Faults))
-		for _, f := range faults.Faults {
-			fmt.Fprintln(p.stderr, " ", f.Path, f.Reason)
+	if faults, ok := errors.AsType[*datacite.ValidationError](err); ok {
+		fmt.Fprintf(p.stderr, "%s faults in the input, the first %d; nothing was written or sent\n", name, len(faults.Findings))
+		for _, f := range faults.Findings {
+			fmt.Fprintln(p.stderr, " ", f)
 		}
 		return 2
 	}
@@ -338,10 +338,11 @@ func (s *settings) periodUntil(last, today reports.Date) (reports.Period, error)
 
 // inFlag names the flag of a setting that is wrong. Faults in tables have their place.
 func inFlag(err error) error {
-	if f, ok := err.(*datacite.FieldError); ok {
-		return fmt.Errorf("-%s %s", f.Path, f.Reason)
-	}
-	if _, ok := errors.AsType[*reports.ValidationError](err); ok {
+	found := datacite.Findings(err)
+	switch {
+	case len(found) == 1 && found[0].File == "":
+		return fmt.Errorf("-%s", found[0])
+	case found != nil:
 		return err
 	}
 	return fmt.Errorf("-%w", err)

@@ -71,16 +71,14 @@ func (in *input) repair(ctx context.Context, p *program, client *reports.Client,
 		}
 	}, &shown.RepairOptions{
 		DryRun: !in.mending.yes, Replaces: in.mending.replaces,
-		Warn:    func(doi string, f reports.Finding) { warned.doi = doi; warned.add(f) },
+		Warn:    func(doi string, f datacite.Finding) { warned.doi = doi; warned.add(f) },
 		Submit:  reports.SubmitOptions{Progress: in.meter.sending},
 		Compare: shown.Options{Now: p.now(), Progress: in.meter.comparing},
 	})
-	_, wrong := errors.AsType[*datacite.FieldError](err)
-	_, faulty := errors.AsType[*reports.ValidationError](err)
 	switch {
 	case broken != nil:
 		return nil, broken
-	case err != nil && !wrong && !faulty && !errors.Is(err, datacite.ErrNotFound):
+	case err != nil && !errors.Is(err, datacite.ErrInvalid) && !errors.Is(err, datacite.ErrNotFound):
 		err = &serviceError{err}
 	}
 	return done, err

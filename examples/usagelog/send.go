@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/reports"
 )
 
@@ -54,13 +55,13 @@ const mostWarnings = 20
 // warnings are of what DOI records will not show as it was counted.
 type warnings struct {
 	doi   string // of the dataset read last
-	first []reports.Finding
+	first []datacite.Finding
 	all   int64
 }
 
 // add takes a warning. Nobody finds a dataset of logs by its number, so its DOI is named.
 // That countries add up to less than the whole is not a warning here: not every address has one.
-func (w *warnings) add(f reports.Finding) {
+func (w *warnings) add(f datacite.Finding) {
 	if _, field, ok := strings.Cut(f.Path, "]."); ok && strings.HasPrefix(f.Path, "report-datasets[") {
 		if strings.HasSuffix(field, ".country-counts") {
 			return

@@ -15,7 +15,7 @@ import (
 
 // explained is an error of a submission with what to do, and with its exit code.
 func explained(ctx context.Context, s *settings, err error) error {
-	if faults, ok := errors.AsType[*reports.ValidationError](err); ok {
+	if faults, ok := errors.AsType[*datacite.ValidationError](err); ok {
 		return program.Wrong(errors.New(listed(faults)))
 	}
 	mark := marking(ctx, err)
@@ -47,18 +47,18 @@ func explained(ctx context.Context, s *settings, err error) error {
 }
 
 // listed are the faults of the input, with the cure if there is one.
-func listed(faults *reports.ValidationError) string {
-	lines := []string{fmt.Sprintf("%d faults in the input; nothing was sent", len(faults.Faults))}
-	switch n := len(faults.Faults); {
+func listed(faults *datacite.ValidationError) string {
+	lines := []string{fmt.Sprintf("%d faults in the input; nothing was sent", len(faults.Findings))}
+	switch n := len(faults.Findings); {
 	case n == 1:
 		lines[0] = "1 fault in the input; nothing was sent"
 	case n >= mostFaults:
 		lines[0] = fmt.Sprintf("faults in the input, the first %d; nothing was sent", n)
 	}
 	repeats := false
-	for _, f := range faults.Faults {
-		lines = append(lines, "  "+f.Path+" "+f.Reason)
-		repeats = repeats || errors.Is(f, reports.ErrRepeated)
+	for _, f := range faults.Findings {
+		lines = append(lines, "  "+f.String())
+		repeats = repeats || errors.Is(f.Err, reports.ErrRepeated)
 	}
 	if repeats {
 		lines = append(lines, "-repeats merge adds up what is counted twice.")

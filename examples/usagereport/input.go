@@ -24,7 +24,7 @@ type input struct {
 	isTable  bool
 	doi      string // of the dataset read last
 
-	warnings []reports.Finding // the first mostWarnings
+	warnings []datacite.Finding // the first mostWarnings
 	warned   int
 	faults   []string // of the datasets that were left out, the first mostFaults
 	leftOut  int      // datasets, and rows that name none
@@ -72,8 +72,8 @@ func (in *input) openTable(ctx context.Context, s settings, show *meter) {
 		tableSettings: s.table, name: in.file.name, open: in.file.inflated,
 		progress: func(rows int64) { show.at("Reading", in.file.fraction(), rows, "rows") },
 	}
-	opts := &reports.GroupOptions{MergeRepeats: s.mergeRepeats, LeaveOut: in.leavingOut(s), Warn: func(f reports.Finding) {
-		if f.Rule == 0 { // Submit warns of what records will not show
+	opts := &reports.GroupOptions{MergeRepeats: s.mergeRepeats, LeaveOut: in.leavingOut(s), Warn: func(f datacite.Finding) {
+		if f.Code == "conflict" || f.Code == "corrected" { // Submit warns of what records will not show
 			in.warn(f)
 		}
 	}}
@@ -84,7 +84,7 @@ func (in *input) close() { _ = in.file.close() } // it was only read
 
 // leavingOut is the function that is told of datasets left out; nil if a fault stops the
 // program.
-func (in *input) leavingOut(s settings) func(string, []*datacite.FieldError) {
+func (in *input) leavingOut(s settings) func(string, []datacite.Finding) {
 	if !s.leaveOut {
 		return nil
 	}
@@ -92,7 +92,7 @@ func (in *input) leavingOut(s settings) func(string, []*datacite.FieldError) {
 }
 
 // leaveOut counts a dataset that is left out.
-func (in *input) leaveOut(_ string, faults []*datacite.FieldError) {
+func (in *input) leaveOut(_ string, faults []datacite.Finding) {
 	in.leftOut++
 	for _, f := range faults[:min(len(faults), mostFaults-len(in.faults))] {
 		in.faults = append(in.faults, f.Path+" "+f.Reason)
@@ -102,7 +102,7 @@ func (in *input) leaveOut(_ string, faults []*datacite.FieldError) {
 // warn takes the warnings. In a table nobody finds a dataset by its number, so its
 // DOI is named. That the countries add up to less than the whole is no news there:
 // it has rows whose country is not known.
-func (in *input) warn(f reports.Finding) {
+func (in *input) warn(f datacite.Finding) {
 	if _, field, ok := strings.Cut(f.Path, "]."); ok && in.isTable && strings.HasPrefix(f.Path, "report-datasets[") {
 		if strings.HasSuffix(field, ".country-counts") {
 			return

@@ -223,7 +223,7 @@ func TestQuiet(t *testing.T) {
 	got := srv.runs(t, "", "-quiet", inFile(t, "report.json", report(t, 3, func(r *reports.Report) { r.Datasets[2].DataType = "software" })))
 	assert.Equal(t, program.ExitWrong, got.code)
 	assert.Empty(t, got.out)
-	assert.Contains(t, got.errors, `report-datasets[2].data-type is "software"`)
+	assert.Contains(t, got.errors, `report-datasets[2].data-type: is "software"`)
 	assert.NotContains(t, got.errors, "Building")
 }
 
@@ -301,7 +301,7 @@ func TestDryRunSendsNothing(t *testing.T) {
 	bad := inFile(t, "report.json", report(t, 3, func(r *reports.Report) { r.Datasets[2].DataType = "software" }))
 	got = srv.runs(t, "", "-dry-run", bad)
 	assert.Equal(t, program.ExitWrong, got.code)
-	assert.Contains(t, got.errors, `report-datasets[2].data-type is "software"`)
+	assert.Contains(t, got.errors, `report-datasets[2].data-type: is "software"`)
 	assert.Empty(t, srv.Requests())
 }
 
@@ -323,14 +323,14 @@ func TestBadDatasets(t *testing.T) {
 		file := inFile(t, "report.json", report(t, 3, func(r *reports.Report) { r.Datasets[1].DataType = "software" }))
 		got := srv.runs(t, "", file)
 		assert.Equal(t, program.ExitWrong, got.code)
-		assert.Contains(t, got.errors, `report-datasets[1].data-type is "software"`)
+		assert.Contains(t, got.errors, `report-datasets[1].data-type: is "software"`)
 		assert.Empty(t, got.out)
 		assert.Zero(t, srv.writes())
 
 		got = srv.runs(t, "", "-bad-rows", "leave-out", file)
 		require.Equal(t, program.ExitDone, got.code, got.errors)
 		assert.Contains(t, got.out, "left out       1 datasets")
-		assert.Contains(t, got.out, `report-datasets[1].data-type is "software"`)
+		assert.Contains(t, got.out, `report-datasets[1].data-type: is "software"`)
 		assert.Equal(t, []string{"10.5072/d0", "10.5072/d2"}, srv.held(t))
 	})
 }
@@ -376,7 +376,7 @@ func TestRepeatedDOIs(t *testing.T) {
 			got := srv.runs(t, "", "-repeats", test.policy, file)
 			require.Equal(t, test.code, got.code, got.errors)
 			if test.held == 0 {
-				assert.Contains(t, got.errors, "report-datasets[1].dataset-id is that of report-datasets[0]")
+				assert.Contains(t, got.errors, "report-datasets[1].dataset-id: is that of report-datasets[0]")
 				assert.Contains(t, got.errors, "-repeats merge adds up what is counted twice.")
 				assert.Zero(t, srv.writes())
 				return

@@ -161,11 +161,11 @@ func (t *table) next(ctx context.Context, r *sheet.Reader) ([]string, error) {
 func (t *table) row(columns []column, cells []string, lineOf func(cell int) string) (r reports.Row, fault error) {
 	r = reports.Row{Place: lineOf(0), Date: t.period.BeginDate, Platform: t.platform, Publisher: t.publisher}
 	if len(cells) != len(columns) {
-		fault = &datacite.FieldError{Path: r.Place, Reason: fmt.Sprintf("has %d cells for %d columns", len(cells), len(columns))}
+		fault = datacite.Invalid(datacite.Finding{Path: r.Place, Code: "syntax", Reason: fmt.Sprintf("has %d cells for %d columns", len(cells), len(columns))})
 	}
 	for i, c := range columns[:min(len(cells), len(columns))] {
 		if err := set(&r, c, strings.TrimSpace(cells[i])); err != nil && fault == nil {
-			fault = &datacite.FieldError{Path: lineOf(i) + ", " + string(c), Reason: err.Error()}
+			fault = datacite.Invalid(datacite.Finding{Path: lineOf(i) + ", " + string(c), Code: "syntax", Reason: err.Error()})
 		}
 	}
 	return r, fault

@@ -28,13 +28,13 @@ func IsXML(data []byte) bool { return bytes.HasPrefix(Trim(data), []byte("<")) }
 func Check(path string, data []byte) error {
 	switch {
 	case len(data) == 0:
-		return &datacite.FieldError{Path: path, Reason: "is empty"}
+		return datacite.Invalid(datacite.Finding{Path: path, Code: "missing", Reason: "is empty"})
 	case IsXML(data):
 		if err := xmlscan.Check(bytes.NewReader(data)); err != nil {
-			return &datacite.FieldError{Path: path, Reason: "is not well-formed XML, of which the service would drop parts: " + err.Error()}
+			return datacite.Invalid(datacite.Finding{Path: path, Code: "syntax", Reason: "is not well-formed XML, of which the service would drop parts: " + err.Error()})
 		}
 	case !utf8.Valid(data):
-		return &datacite.FieldError{Path: path, Reason: "is not UTF-8; the service would replace the invalid bytes with U+FFFD"}
+		return datacite.Invalid(datacite.Finding{Path: path, Code: "encoding", Reason: "is not UTF-8; the service would replace the invalid bytes with U+FFFD"})
 	}
 	return nil
 }
@@ -46,7 +46,7 @@ func CheckName(path string, data []byte, name string) error {
 	if own == "" || doi.Equal(own, name) {
 		return nil
 	}
-	return &datacite.FieldError{Path: path, Reason: fmt.Sprintf("names %s, another DOI than %s; OtherDOI permits that", own, name)}
+	return datacite.Invalid(datacite.Finding{Path: path, Code: "conflict", Reason: fmt.Sprintf("names %s, another DOI than %s; OtherDOI permits that", own, name)})
 }
 
 // Name is the DOI that metadata name as their own; "" if they name none.

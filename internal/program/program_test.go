@@ -151,7 +151,7 @@ func TestCode(t *testing.T) {
 		{flag.ErrHelp, 0},
 		{errors.New("a flag"), 2},
 		{&fs.PathError{Op: "open", Path: "x", Err: os.ErrNotExist}, 2},
-		{&datacite.FieldError{Path: "doi"}, 2},
+		{&datacite.ValidationError{}, 2},
 		{&datacite.Error{StatusCode: 401}, 2},
 		{&datacite.Error{StatusCode: 422}, 2},
 		{&datacite.Error{StatusCode: 503}, 3},

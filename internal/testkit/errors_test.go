@@ -31,7 +31,7 @@ func TestTemporary(t *testing.T) {
 		}
 	}
 	for _, err := range []error{
-		nil, context.Canceled, &datacite.FieldError{}, syscall.ECONNRESET, // not of a request
+		nil, context.Canceled, &datacite.ValidationError{}, syscall.ECONNRESET, // not of a request
 		&datacite.Error{Err: context.Canceled},
 		&datacite.Error{Err: datacite.ErrUnauthorized}, // no login to send
 		&datacite.Error{Err: &tls.CertificateVerificationError{Err: errors.New("expired")}},
@@ -92,9 +92,9 @@ func TestConditions(t *testing.T) {
 	assert.NotErrorIs(t, &datacite.Error{StatusCode: 422, Err: mds.ErrMetadataMissing}, datacite.ErrInvalid)
 	assert.ErrorIs(t, &datacite.Error{StatusCode: 403, Err: context.DeadlineExceeded}, datacite.ErrForbidden, "what ended the retries changes nothing")
 	assert.NotErrorIs(t, &datacite.Error{StatusCode: 403, Body: []byte(" <html>")}, datacite.ErrForbidden)
-	assert.ErrorIs(t, &datacite.FieldError{Err: datacite.ErrInvalidDOI}, datacite.ErrInvalidDOI)
+	assert.ErrorIs(t, datacite.Invalid(datacite.Finding{Err: datacite.ErrInvalidDOI}), datacite.ErrInvalidDOI)
 	_, err := dois.NewClient(datacite.Config{})
-	assert.ErrorContains(t, err, "datacite: Config.Service.API is empty; set Config.Service to datacite.Test or datacite.Production")
+	assert.ErrorContains(t, err, "datacite: Config.Service.API: is empty; set Config.Service to datacite.Test or datacite.Production")
 }
 
 func dataOf(t *testing.T, body []byte) json.RawMessage {

@@ -345,7 +345,7 @@ func lifeOf(t *testing.T, cfg datacite.Config, by datacite.Service, said *saying
 			r := report()
 			receipt, err := usage.Submit(ctx, r.Header, each(r.Datasets), &reports.SubmitOptions{
 				TempDir: t.TempDir(), LockDir: t.TempDir(), MaxDatasets: 1, ZeroDropped: zero, CompareOthers: true, MaxOutage: time.Second,
-				Warn: func(f reports.Finding) { said.add(f) }, Progress: func(p reports.Progress) { said.add(p) },
+				Warn: func(f datacite.Finding) { said.add(f) }, Progress: func(p reports.Progress) { said.add(p) },
 			})
 			if receipt != nil {
 				stored = receipt.ReportID

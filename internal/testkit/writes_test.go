@@ -117,8 +117,8 @@ func (w writer) fill(v reflect.Value, name string, depth int) {
 // names what became different.
 func TestNothingIsLostWithoutAWord(t *testing.T) {
 	const address = "https://example.org/"
-	roads := map[string]func(*testing.T, *datacitetest.Server, string, *metadata.Record) ([]metadata.Finding, error){
-		"mds": func(t *testing.T, srv *datacitetest.Server, name string, r *metadata.Record) ([]metadata.Finding, error) {
+	roads := map[string]func(*testing.T, *datacitetest.Server, string, *metadata.Record) ([]datacite.Finding, error){
+		"mds": func(t *testing.T, srv *datacitetest.Server, name string, r *metadata.Record) ([]datacite.Finding, error) {
 			doc, err := mds.NewDocument(r)
 			if err != nil {
 				return nil, err
@@ -129,10 +129,10 @@ func TestNothingIsLostWithoutAWord(t *testing.T) {
 			}
 			return done.Warnings, nil
 		},
-		"dois, published": func(t *testing.T, srv *datacitetest.Server, name string, r *metadata.Record) ([]metadata.Finding, error) {
+		"dois, published": func(t *testing.T, srv *datacitetest.Server, name string, r *metadata.Record) ([]datacite.Finding, error) {
 			return create(t, srv, &dois.Draft{DOI: name, URL: address, Event: dois.Publish, Record: *r})
 		},
-		"dois, a draft": func(t *testing.T, srv *datacitetest.Server, name string, r *metadata.Record) ([]metadata.Finding, error) {
+		"dois, a draft": func(t *testing.T, srv *datacitetest.Server, name string, r *metadata.Record) ([]datacite.Finding, error) {
 			return create(t, srv, &dois.Draft{DOI: name, Record: *r})
 		},
 	}
@@ -156,7 +156,7 @@ func TestNothingIsLostWithoutAWord(t *testing.T) {
 				require.NoError(t, err)
 				changes := metadata.Diff(given, &found.Record)
 				for _, c := range changes {
-					assert.True(t, slices.ContainsFunc(warnings, func(f metadata.Finding) bool { return about(f.Path, c.Path) }), "seed %d: %s; warnings: %v", seed, c, warnings)
+					assert.True(t, slices.ContainsFunc(warnings, func(f datacite.Finding) bool { return about(f.Path, c.Path) }), "seed %d: %s; warnings: %v", seed, c, warnings)
 				}
 				if stored++; len(changes) > 0 {
 					warned++
@@ -169,7 +169,7 @@ func TestNothingIsLostWithoutAWord(t *testing.T) {
 	}
 }
 
-func create(t *testing.T, srv *datacitetest.Server, d *dois.Draft) ([]metadata.Finding, error) {
+func create(t *testing.T, srv *datacitetest.Server, d *dois.Draft) ([]datacite.Finding, error) {
 	t.Helper()
 	made, err := srv.DOIs().Create(t.Context(), d)
 	if err != nil {

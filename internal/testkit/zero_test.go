@@ -195,7 +195,7 @@ func TestNilRecords(t *testing.T) {
 		}
 		results := m.Call(args)
 		if err, ok := results[len(results)-1].Interface().(error); ok || m.Type().Out(len(results)-1) == reflect.TypeFor[error]() {
-			require.ErrorIs(t, err, metadata.ErrInvalid, reflect.TypeFor[*metadata.Record]().Method(i).Name)
+			require.ErrorIs(t, err, datacite.ErrInvalid, reflect.TypeFor[*metadata.Record]().Method(i).Name)
 			require.ErrorContains(t, err, "nil")
 		}
 	}

@@ -56,13 +56,13 @@ func bearerHeader(token string) string { return "Bearer " + token }
 func checkUsername(name string) error {
 	switch {
 	case name == "":
-		return fault("Username", "is empty")
+		return fault("Username", "missing", "is empty")
 	case apikey.Is(strings.TrimSpace(name)):
-		return fault("Username", "is an API key; give the name of the account, and the key as Password")
+		return fault("Username", "value", "is an API key; give the name of the account, and the key as Password")
 	case strings.Contains(name, ":"):
-		return fault("Username", "has a colon, which Basic credentials cannot carry")
+		return fault("Username", "encoding", "has a colon, which Basic credentials cannot carry")
 	case hasControl(name):
-		return fault("Username", "has a control character")
+		return fault("Username", "encoding", "has a control character")
 	}
 	return nil
 }
@@ -70,9 +70,9 @@ func checkUsername(name string) error {
 func checkPassword(password string) error {
 	switch {
 	case password == "":
-		return fault("Password", "is empty")
+		return fault("Password", "missing", "is empty")
 	case hasControl(password):
-		return fault("Password", "has a control character")
+		return fault("Password", "encoding", "has a control character")
 	}
 	return nil
 }
@@ -81,7 +81,7 @@ func checkPassword(password string) error {
 func Token(cfg datacite.Config) (TokenSource, error) {
 	switch token := cfg.Token; {
 	case token != "" && cfg.TokenSource != nil:
-		return nil, fault("Token", "and TokenSource are both set; give one")
+		return nil, fault("Token", "conflict", "and TokenSource are both set; give one")
 	case token != "":
 		return func(context.Context) (string, error) { return token, nil }, CheckToken(token)
 	}
@@ -92,11 +92,11 @@ func Token(cfg datacite.Config) (TokenSource, error) {
 func CheckToken(token string) error {
 	switch {
 	case token == "":
-		return fault("Token", "is empty")
+		return fault("Token", "missing", "is empty")
 	case strings.Trim(token, `"'`) != token:
-		return fault("Token", "has quotes around it; they belong to the command line, not to the token")
+		return fault("Token", "syntax", "has quotes around it; they belong to the command line, not to the token")
 	case strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }):
-		return fault("Token", "has a blank or another character that a token cannot hold")
+		return fault("Token", "encoding", "has a blank or another character that a token cannot hold")
 	}
 	return nil
 }

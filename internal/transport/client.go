@@ -58,7 +58,7 @@ type Client struct {
 	hidden      secrets
 }
 
-// New checks cfg and makes a Client. The error has a [*datacite.FieldError] for each
+// New checks cfg and makes a Client. The error has a [*datacite.ValidationError] for each
 // field that is wrong.
 func New(cfg datacite.Config, i Interface) (*Client, error) {
 	address := map[string]string{"API": cfg.Service.API, "MDS": cfg.Service.MDS}[i.Name]
@@ -98,8 +98,8 @@ func New(cfg datacite.Config, i Interface) (*Client, error) {
 func (c *Client) BaseURL() string { return c.base }
 
 // fault is a field of a Config that a client cannot be made with.
-func fault(field, reason string) error {
-	return &datacite.FieldError{Path: "Config." + field, Reason: reason}
+func fault(field string, code datacite.Code, reason string) error {
+	return datacite.Invalid(datacite.Finding{Path: "Config." + field, Code: code, Reason: reason})
 }
 
 func checkNumbers(cfg datacite.Config) error {
@@ -115,7 +115,7 @@ func checkNumbers(cfg datacite.Config) error {
 		{"MaxBody", cfg.MaxBody},
 	} {
 		if o.value < 0 {
-			faults = append(faults, fault(o.name, "is negative"))
+			faults = append(faults, fault(o.name, "limit", "is negative"))
 		}
 	}
 	return errors.Join(faults...)
@@ -125,22 +125,22 @@ func checkNumbers(cfg datacite.Config) error {
 // credentials must not travel in the clear (specification §5).
 func parseBase(field, text string) (*url.URL, error) {
 	if text == "" {
-		return nil, fault(field, "is empty; set Config.Service to datacite.Test or datacite.Production")
+		return nil, fault(field, "missing", "is empty; set Config.Service to datacite.Test or datacite.Production")
 	}
 	u, err := url.Parse(text)
 	switch {
 	case err != nil, u.Opaque != "":
-		return nil, fault(field, "is not a URL") // the cause would quote the text, and with it any password
+		return nil, fault(field, "uri", "is not a URL") // the cause would quote the text, and with it any password
 	case u.User != nil:
-		return nil, fault(field, "holds credentials; pass them as options instead")
+		return nil, fault(field, "uri", "holds credentials; pass them as options instead")
 	case u.Scheme != "https" && u.Scheme != "http":
-		return nil, fault(field, fmt.Sprintf("%q does not start with https://", text))
+		return nil, fault(field, "uri", fmt.Sprintf("%q does not start with https://", text))
 	case u.Host == "":
-		return nil, fault(field, fmt.Sprintf("%q has no host", text))
+		return nil, fault(field, "uri", fmt.Sprintf("%q has no host", text))
 	case u.RawQuery != "" || u.Fragment != "" || u.ForceQuery:
-		return nil, fault(field, "has a query or a fragment")
+		return nil, fault(field, "uri", "has a query or a fragment")
 	case u.Scheme == "http" && !loopback(u.Hostname()):
-		return nil, fault(field, fmt.Sprintf("%q is not HTTPS; plain HTTP is for loopback hosts only", text))
+		return nil, fault(field, "uri", fmt.Sprintf("%q is not HTTPS; plain HTTP is for loopback hosts only", text))
 	}
 	// One spelling for one address.
 	u.Host = strings.ToLower(u.Host)
@@ -164,7 +164,7 @@ func userAgent(product, contact string) (string, error) {
 		agent += " (mailto:" + strings.TrimPrefix(contact, "mailto:") + ")"
 	}
 	if strings.ContainsFunc(agent, func(r rune) bool { return r < ' ' || r > '~' }) {
-		return "", fault("UserAgent or Contact", "has a character that a header cannot hold")
+		return "", fault("UserAgent or Contact", "encoding", "has a character that a header cannot hold")
 	}
 	return agent, nil
 }

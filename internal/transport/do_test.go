@@ -290,22 +290,22 @@ func TestErrorBodies(t *testing.T) {
 	for _, tt := range []struct {
 		name, contentType, body string
 		message                 string
-		details                 []datacite.FieldError
+		details                 []datacite.Finding
 	}{
-		{"JSON:API array", "application/json", `{"errors":[{"status":"404","title":"It doesn't exist."}]}`, "It doesn't exist.", []datacite.FieldError{{Reason: "It doesn't exist."}}},
-		{"array with sources", "application/json", `{"errors":[{"source":"url","uid":"10.5072/a","title":"Can't be blank"},{"source":"creators","title":"is missing"}]}`, "url: Can't be blank; creators: is missing", []datacite.FieldError{{Path: "url", Reason: "Can't be blank"}, {Path: "creators", Reason: "is missing"}}},
-		{"JSON:API pointer", "application/vnd.api+json", `{"errors":[{"source":{"pointer":"/data/attributes/url"},"title":"Invalid","detail":"no host"}]}`, "/data/attributes/url: Invalid: no host", []datacite.FieldError{{Path: "/data/attributes/url", Reason: "Invalid: no host"}}},
-		{"object", "application/json", `{"errors":{"title":"parse_exception: line 1"}}`, "parse_exception: line 1", []datacite.FieldError{{Reason: "parse_exception: line 1"}}},
-		{"texts", "application/json", `{"errors":["one","two"]}`, "one; two", []datacite.FieldError{{Reason: "one"}, {Reason: "two"}}},
-		{"bare title", "application/json", `{"status":400,"title":"invalid date"}`, "invalid date", []datacite.FieldError{{Reason: "invalid date"}}},
-		{"bare error", "", `{"status":500,"error":"Internal Server Error"}`, "Internal Server Error", []datacite.FieldError{{Reason: "Internal Server Error"}}},
-		{"field map", "application/json", `{"report_id":["can't be blank"],"base":[[{"#/report-id":"wrong type"},{"#/report-datasets/0":"no publisher"}]]}`, "#/report-id: wrong type; #/report-datasets/0: no publisher; report_id: can't be blank", []datacite.FieldError{{Path: "#/report-id", Reason: "wrong type"}, {Path: "#/report-datasets/0", Reason: "no publisher"}, {Path: "report_id", Reason: "can't be blank"}}},
+		{"JSON:API array", "application/json", `{"errors":[{"status":"404","title":"It doesn't exist."}]}`, "It doesn't exist.", []datacite.Finding{{Code: "refused", Reason: "It doesn't exist."}}},
+		{"array with sources", "application/json", `{"errors":[{"source":"url","uid":"10.5072/a","title":"Can't be blank"},{"source":"creators","title":"is missing"}]}`, "url: Can't be blank; creators: is missing", []datacite.Finding{{Path: "url", Code: "refused", Reason: "Can't be blank"}, {Path: "creators", Code: "refused", Reason: "is missing"}}},
+		{"JSON:API pointer", "application/vnd.api+json", `{"errors":[{"source":{"pointer":"/data/attributes/url"},"title":"Invalid","detail":"no host"}]}`, "/data/attributes/url: Invalid: no host", []datacite.Finding{{Path: "/data/attributes/url", Code: "refused", Reason: "Invalid: no host"}}},
+		{"object", "application/json", `{"errors":{"title":"parse_exception: line 1"}}`, "parse_exception: line 1", []datacite.Finding{{Code: "refused", Reason: "parse_exception: line 1"}}},
+		{"texts", "application/json", `{"errors":["one","two"]}`, "one; two", []datacite.Finding{{Code: "refused", Reason: "one"}, {Code: "refused", Reason: "two"}}},
+		{"bare title", "application/json", `{"status":400,"title":"invalid date"}`, "invalid date", []datacite.Finding{{Code: "refused", Reason: "invalid date"}}},
+		{"bare error", "", `{"status":500,"error":"Internal Server Error"}`, "Internal Server Error", []datacite.Finding{{Code: "refused", Reason: "Internal Server Error"}}},
+		{"field map", "application/json", `{"report_id":["can't be blank"],"base":[[{"#/report-id":"wrong type"},{"#/report-datasets/0":"no publisher"}]]}`, "#/report-id: wrong type; #/report-datasets/0: no publisher; report_id: can't be blank", []datacite.Finding{{Path: "#/report-id", Code: "refused", Reason: "wrong type"}, {Path: "#/report-datasets/0", Code: "refused", Reason: "no publisher"}, {Path: "report_id", Code: "refused", Reason: "can't be blank"}}},
 		{"plain text", "text/plain", "DOI not found\n", "DOI not found", nil},
 		{"HTML", "text/html", "<html><head><title>413 Request Entity\n Too Large</title></head>", "an HTML page: 413 Request Entity Too Large", nil},
 		{"HTML without a title", "text/html", "<html><p>x", "an HTML page without a title", nil},
 		{"empty", "text/html", "", "the response is empty", nil},
 		{"broken JSON", "application/json", `{"errors":[{"ti`, `{"errors":[{"ti`, nil},
-		{"byte order mark", "application/json", "\ufeff" + `{"title":"x"}`, "x", []datacite.FieldError{{Reason: "x"}}},
+		{"byte order mark", "application/json", "\ufeff" + `{"title":"x"}`, "x", []datacite.Finding{{Code: "refused", Reason: "x"}}},
 		{"control characters", "text/plain", "a\x00\x1b[31mb", "a [31mb", nil},
 		{"many", "application/json", `{"errors":["1","2","3","4","5","6","7"]}`, "1; 2; 3; 4; 5; and 2 more", nil},
 	} {
@@ -508,7 +508,7 @@ func TestNewRefuses(t *testing.T) {
 		cfg   config
 		fault string
 	}{
-		{"no address", config{}, "Config.Service.API is empty"},
+		{"no address", config{}, "Config.Service.API: is empty"},
 		{"plain HTTP", config{BaseURL: "http://api.example.org"}, "is not HTTPS"},
 		{"a name below localhost", config{BaseURL: "http://x.localhost"}, "is not HTTPS"},
 		{"a name that begins as loopback does", config{BaseURL: "http://127.0.0.1.example"}, "is not HTTPS"},

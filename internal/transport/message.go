@@ -28,7 +28,7 @@ const maxMessage = 500
 // explain finds the best text in an error response, whatever its length. The
 // services send JSON:API arrays, objects, bare titles, maps from field to
 // messages, plain text, HTML and nothing at all.
-func explain(contentType string, body []byte) (string, []datacite.FieldError) {
+func explain(contentType string, body []byte) (string, []datacite.Finding) {
 	body = bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\ufeff")))
 	if len(body) == 0 {
 		return "the response is empty", nil
@@ -51,7 +51,7 @@ func explain(contentType string, body []byte) (string, []datacite.FieldError) {
 }
 
 // jsonDetails reads the error members that the services use, the most telling first.
-func jsonDetails(members map[string]json.RawMessage) []datacite.FieldError {
+func jsonDetails(members map[string]json.RawMessage) []datacite.Finding {
 	if raw, ok := members["errors"]; ok {
 		if details := errorsMember(raw); len(details) > 0 {
 			return details
@@ -59,17 +59,17 @@ func jsonDetails(members map[string]json.RawMessage) []datacite.FieldError {
 	}
 	for _, name := range []string{"title", "error", "message", "detail"} {
 		if text := jsonText(members[name]); text != "" {
-			return []datacite.FieldError{{Reason: text}}
+			return []datacite.Finding{{Code: "refused", Reason: text}}
 		}
 	}
 	return fieldMap(members)
 }
 
 // errorsMember reads {"errors": …}: an array of objects or texts, one object, or a text.
-func errorsMember(raw json.RawMessage) []datacite.FieldError {
+func errorsMember(raw json.RawMessage) []datacite.Finding {
 	var list []json.RawMessage
 	if json.Unmarshal(raw, &list) == nil {
-		var details []datacite.FieldError
+		var details []datacite.Finding
 		for _, item := range list {
 			details = append(details, errorItem(item)...)
 		}
@@ -78,9 +78,9 @@ func errorsMember(raw json.RawMessage) []datacite.FieldError {
 	return errorItem(raw)
 }
 
-func errorItem(raw json.RawMessage) []datacite.FieldError {
+func errorItem(raw json.RawMessage) []datacite.Finding {
 	if text := jsonText(raw); text != "" {
-		return []datacite.FieldError{{Reason: text}}
+		return []datacite.Finding{{Code: "refused", Reason: text}}
 	}
 	var members map[string]json.RawMessage
 	if json.Unmarshal(raw, &members) != nil {
@@ -100,7 +100,7 @@ func errorItem(raw json.RawMessage) []datacite.FieldError {
 		}
 	}
 	if len(texts) > 0 {
-		return []datacite.FieldError{{Path: field, Reason: strings.Join(texts, ": ")}}
+		return []datacite.Finding{{Path: field, Code: "refused", Reason: strings.Join(texts, ": ")}}
 	}
 	return fieldMap(members)
 }
@@ -123,23 +123,23 @@ func Position(message string) (line, column int) {
 
 // fieldMap reads {"report_id": ["can't be blank"], "base": [[{"#/report-id": "…"}]]}:
 // names with messages below them, in lists of any depth.
-func fieldMap(members map[string]json.RawMessage) []datacite.FieldError {
-	var details []datacite.FieldError
+func fieldMap(members map[string]json.RawMessage) []datacite.Finding {
+	var details []datacite.Finding
 	for _, name := range sortedNames(members) {
 		details = append(details, messages(name, members[name], 0)...)
 	}
 	return details
 }
 
-func messages(field string, raw json.RawMessage, depth int) []datacite.FieldError {
+func messages(field string, raw json.RawMessage, depth int) []datacite.Finding {
 	const deepest = 8
 	if depth > deepest {
 		return nil
 	}
 	if text := jsonText(raw); text != "" {
-		return []datacite.FieldError{{Path: field, Reason: text}}
+		return []datacite.Finding{{Path: field, Code: "refused", Reason: text}}
 	}
-	var details []datacite.FieldError
+	var details []datacite.Finding
 	var list []json.RawMessage
 	if json.Unmarshal(raw, &list) == nil {
 		for _, item := range list {
@@ -173,7 +173,7 @@ func jsonText(raw json.RawMessage) string {
 	return strings.TrimSpace(text)
 }
 
-func joinDetails(details []datacite.FieldError) string {
+func joinDetails(details []datacite.Finding) string {
 	const most = 5
 	var texts []string
 	for i, d := range details {

@@ -30,6 +30,6 @@ func Example() {
 	// Output:
 	// 10.5072/length Glacier length
 	// 10.5072/area Glacier area
-	// items.csv, line 3, creators: "Ada Lovelace": write persons as "Family, Given" or "Name,", organizations as "org: Name"
-	// items.csv, line 3, year: "26" is not a year of four digits
+	// items.csv, line 3, column 4: creators: "Ada Lovelace": write persons as "Family, Given" or "Name,", organizations as "org: Name"
+	// items.csv, line 3, column 6: year: "26" is not a year of four digits
 }

@@ -25,7 +25,7 @@ type Options struct {
 }
 
 // ErrUnknownColumn: the header has a column that is not one of [Columns], nor of
-// [Options].Others. It is the Err of a [datacite.FieldError].
+// [Options].Others. It is the Err of a [datacite.Finding].
 var ErrUnknownColumn = errors.New("table: unknown column")
 
 // A Reader reads the rows of one table, once.
@@ -50,7 +50,7 @@ type field struct {
 }
 
 // NewReader reads the header of a table, CSV or .xlsx, and returns a reader of its rows. The
-// name is that of the file, for messages. The error joins a [*datacite.FieldError] for each
+// name is that of the file, for messages. The error joins a [*datacite.ValidationError] for each
 // unknown column ([ErrUnknownColumn]), or is one for another fault of the header, or that of
 // src.
 //
@@ -113,7 +113,7 @@ func (r *Reader) readHeader(opts *Options) error {
 	}
 	switch {
 	case errors.Is(err, io.EOF):
-		return &datacite.FieldError{Path: r.name, Reason: "is empty; the first row names the columns"}
+		return datacite.Invalid(datacite.Finding{File: r.name, Code: "missing", Reason: "the table is empty; the first row names the columns"})
 	case err != nil:
 		return fmt.Errorf("%s: %w", r.name, err)
 	}
@@ -126,7 +126,7 @@ func (r *Reader) readHeader(opts *Options) error {
 			continue
 		}
 		if slices.ContainsFunc(r.header, func(other field) bool { return !f.blank && other.Name == f.Name }) {
-			return r.fault(i, fmt.Sprintf("is named %q, like another column", f.Name))
+			return datacite.Invalid(r.fault(i, fmt.Sprintf("the column is named %q, like another column", f.Name)))
 		}
 		r.header = append(r.header, f)
 		r.records = r.records || f.member != ""
@@ -142,7 +142,7 @@ func (r *Reader) readHeader(opts *Options) error {
 		}
 	}
 	if len(missing) > 0 && !r.partial {
-		return &datacite.FieldError{Path: r.name, Reason: "also needs the columns " + strings.Join(missing, ", ") + ", or no metadata columns at all"}
+		return datacite.Invalid(datacite.Finding{File: r.name, Code: "missing", Reason: "the table also needs the columns " + strings.Join(missing, ", ") + ", or no metadata columns at all"})
 	}
 	return nil
 }
@@ -169,23 +169,29 @@ func (r *Reader) unknown(names []string, unknown []int) error {
 	}
 	known = append(known, r.others...)
 	which := "not one of " + strings.Join(known, ", ")
-	var all []error
+	var all []datacite.Finding
 	for _, i := range unknown {
 		name := plain(names[i])
-		reason := fmt.Sprintf("is named %q; did you mean %q?", name, spelling.Nearest(name, known))
+		reason := fmt.Sprintf("the column is named %q; did you mean %q?", name, spelling.Nearest(name, known))
 		if spelling.Nearest(name, known) == "" {
-			reason, which = fmt.Sprintf("is named %q, which is %s", name, which), "none of these either"
+			reason, which = fmt.Sprintf("the column is named %q, which is %s", name, which), "none of these either"
 		}
-		err := r.fault(i, reason)
-		err.Err = ErrUnknownColumn
-		all = append(all, err)
+		f := r.fault(i, reason)
+		f.Err = ErrUnknownColumn
+		all = append(all, f)
 	}
-	return errors.Join(all...)
+	return datacite.Invalid(all...)
 }
 
-// fault is the error for a cell of the header.
-func (r *Reader) fault(i int, reason string) *datacite.FieldError {
-	return &datacite.FieldError{Path: fmt.Sprintf("%s, line %d, column %d", r.name, r.line(i), i+1), Reason: reason, Line: r.line(i)}
+// fault is what is wrong with a cell of the header.
+func (r *Reader) fault(i int, reason string) datacite.Finding {
+	return r.at(i, datacite.Finding{Code: "column", Reason: reason})
+}
+
+// at gives a finding the place of a cell of the row read last, or of the row for -1.
+func (r *Reader) at(cell int, f datacite.Finding) datacite.Finding {
+	f.File, f.Line, f.Column = r.name, r.line(max(cell, 0)), cell+1
+	return f
 }
 
 // Has reports whether the table has a column.
@@ -230,7 +236,7 @@ func empty(cells []string) bool {
 
 // row reads the cells of a row. Each has its own line, as cells may hold line breaks.
 func (r *Reader) row(cells []string) *Row {
-	row := &Row{Place: fmt.Sprintf("%s, line %d", r.name, r.line(0)), Others: make([]string, len(r.others))}
+	row := &Row{File: r.name, Line: r.line(0), Others: make([]string, len(r.others))}
 	if r.records {
 		row.Record = &metadata.Record{}
 	}
@@ -240,28 +246,27 @@ func (r *Reader) row(cells []string) *Row {
 			continue
 		}
 		if i >= len(r.header) {
-			row.add(metadata.Finding{Code: metadata.CodeSyntax, Path: row.Place, Value: text, Message: fmt.Sprintf("there are %d cells for %d columns", len(cells), len(r.header))})
+			row.add(r.at(-1, datacite.Finding{Code: "cells", Value: text, Reason: fmt.Sprintf("there are %d cells for %d columns", len(cells), len(r.header))}))
 			break
 		}
 		f := r.header[i]
-		place := fmt.Sprintf("%s, line %d, %s", r.name, r.line(i), f.Name)
 		switch {
 		case f.blank:
-			row.add(metadata.Finding{Code: metadata.CodeSyntax, Path: place + fmt.Sprintf("column %d", i+1), Value: text, Message: "the column has no name"})
+			row.add(r.at(i, datacite.Finding{Code: "column", Value: text, Reason: "the column has no name"}))
 		case f.other >= 0:
 			row.Others[f.other] = text
 		default:
 			if number := r.number(i); number != "" && f.member == yearMember {
-				text = r.year(row, place, text, number)
+				text = r.year(row, i, text, number)
 			}
 			if err := f.read(text, row); err != nil {
 				row.spoilt(f.Name, text)
-				row.add(metadata.Finding{Code: metadata.CodeSyntax, Path: place, Value: text, Message: err.Error()})
+				row.add(r.at(i, datacite.Finding{Path: f.Name, Code: "syntax", Value: text, Reason: err.Error()}))
 			}
 		}
 	}
 	if len(cells) < len(r.header) {
-		row.add(metadata.Finding{Code: metadata.CodeSyntax, Path: row.Place, Message: fmt.Sprintf("there are %d cells for %d columns", len(cells), len(r.header))})
+		row.add(r.at(-1, datacite.Finding{Code: "cells", Reason: fmt.Sprintf("there are %d cells for %d columns", len(cells), len(r.header))}))
 	}
 	if row.Record != nil {
 		row.Record.DOI = row.DOI
@@ -272,12 +277,12 @@ func (r *Reader) row(cells []string) *Row {
 
 // year is the year in a cell that a spreadsheet shows as a date: the number behind it, or that
 // of the date. A number that could be either is taken for the year, with a warning.
-func (r *Reader) year(row *Row, place, date, number string) string {
+func (r *Reader) year(row *Row, cell int, date, number string) string {
 	if readYear(number, &Row{Record: &metadata.Record{}}) != nil {
 		return date[:min(len(date), len("2026"))]
 	}
-	row.add(metadata.Finding{Code: metadata.CodeDate, Path: place, Value: date, Warning: true,
-		Message: fmt.Sprintf("the cell is shown as the date %s, and its number is %s, which is taken for the year; show the cell as a number", date, number)})
+	row.add(r.at(cell, datacite.Finding{Path: r.header[cell].Name, Code: "date", Value: date, Warning: true,
+		Reason: fmt.Sprintf("the cell is shown as the date %s, and its number is %s, which is taken for the year; show the cell as a number", date, number)}))
 	return number
 }
 
@@ -289,27 +294,26 @@ func (r *Row) spoilt(column, text string) {
 	r.unread[column] = text
 }
 
-func (r *Row) add(f metadata.Finding) { r.Findings = append(r.Findings, f) }
+func (r *Row) add(f datacite.Finding) { r.Findings = append(r.Findings, f) }
 
 // check adds the findings of the record, with their places.
 func (r *Reader) check(row *Row, cells []string) {
 	for _, f := range row.Record.Findings() {
 		name := ofMember(f.Path)
-		if f.Code == metadata.CodeJSON || row.unread[name] != "" {
+		if f.Code == "json" || row.unread[name] != "" {
 			continue // the record is sent as XML; the cell has its fault already
 		}
 		at := slices.IndexFunc(r.header, func(h field) bool { return h.Name == name })
-		place := row.Place
 		said := at >= 0 && at < len(cells) && strings.TrimSpace(cells[at]) != ""
-		if r.partial && f.Code == metadata.CodeRequired && !said {
+		if r.partial && f.Code == "missing" && !said {
 			continue
 		}
-		if at >= 0 && at < len(cells) {
-			place = fmt.Sprintf("%s, line %d", r.name, r.line(at))
+		f.Path = name
+		mistyped := f.Code == "scheme" && slices.Contains([]string{"creators", "publisher", "rights"}, name)
+		f.Warning = f.Warning && !mistyped && f.Code != "date"
+		if at >= len(cells) {
+			at = -1
 		}
-		f.Path = place + ", " + name
-		mistyped := f.Code == metadata.CodeScheme && slices.Contains([]string{"creators", "publisher", "rights"}, name)
-		f.Warning = f.Warning && !mistyped && f.Code != metadata.CodeDate
-		row.add(f)
+		row.add(r.at(at, f))
 	}
 }

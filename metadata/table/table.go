@@ -41,6 +41,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/metadata"
 )
 
@@ -57,27 +58,21 @@ type Row struct {
 	// Others are the cells of the columns that [Options].Others names, in that order.
 	Others []string
 
-	// Place is where the row is, such as "items.csv, line 3".
-	Place string
+	File string // as given to the reader
+	Line int    // of the first cell, from 1
 
-	// Findings are the faults of cells, and those of the record. Their paths name the
-	// place: "items.csv, line 3, creators". The value of a faulty cell is missing in
+	// Findings are the faults of cells, and those of the record, with file, line, column and,
+	// as the Path, the name of the column. The value of a faulty cell is missing in
 	// the row; a Writer writes the cell unchanged. Dates that cannot be read, identifiers of people and organizations that are
 	// mistyped and licences that are not on the SPDX list are errors here.
-	Findings []metadata.Finding
+	Findings []datacite.Finding
 
 	unread map[string]string // cells with a fault, by column
 }
 
-// Err returns the findings that are not warnings as a [*metadata.ValidationError], nil if
+// Err returns the findings that are not warnings as a [*datacite.ValidationError], nil if
 // there are none.
-func (r *Row) Err() error {
-	faults := slices.DeleteFunc(slices.Clone(r.Findings), func(f metadata.Finding) bool { return f.Warning })
-	if len(faults) == 0 {
-		return nil
-	}
-	return &metadata.ValidationError{Findings: faults}
-}
+func (r *Row) Err() error { return datacite.Invalid(r.Findings...) }
 
 // A Column describes a column of a table.
 type Column struct {

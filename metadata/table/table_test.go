@@ -46,7 +46,7 @@ func TestRows(t *testing.T) {
 	require.Len(t, rows, 2)
 	assert.Equal(t, &table.Row{
 		DOI: "10.5072/glacier-1", URL: "https://repository.example.org/1", State: "findable",
-		Place: "items.csv, line 2", Others: []string{},
+		File: "items.csv", Line: 2, Others: []string{},
 		Record: &metadata.Record{
 			DOI:    "10.5072/glacier-1",
 			Titles: metadata.List[metadata.Title]{{Title: "Glacier length; 1850 | 2020"}},
@@ -73,7 +73,7 @@ func TestRows(t *testing.T) {
 		},
 	}, rows[0])
 	require.NoError(t, rows[1].Err())
-	assert.Equal(t, "items.csv, line 5", rows[1].Place)
+	assert.Equal(t, 5, rows[1].Line)
 }
 
 // Tables of any usual make are the same table.
@@ -114,17 +114,17 @@ func written(t *testing.T, rows []*table.Row, opts *table.WriterOptions) string 
 
 func TestHeaders(t *testing.T) {
 	for header, says := range map[string]string{
-		"":                              "a.csv is empty; the first row names the columns",
-		"doi,utl":                       `a.csv, line 1, column 2 is named "utl"; did you mean "url"?`,
-		"doi,author":                    `a.csv, line 1, column 2 is named "author", which is not one of doi, url, state, title,`,
+		"":                              "a.csv: the table is empty; the first row names the columns",
+		"doi,utl":                       `a.csv, line 1, column 2: the column is named "utl"; did you mean "url"?`,
+		"doi,author":                    `a.csv, line 1, column 2: the column is named "author", which is not one of doi, url, state, title,`,
 		"doi,creator":                   `did you mean "creators"?`,
 		"doi,Related-Identifier":        `did you mean "related identifiers"?`,
-		"doi,url,DOI":                   `column 3 is named "doi", like another column`,
-		"doi,url,title":                 "a.csv also needs the columns creators, publisher, year, type",
+		"doi,url,DOI":                   `column 3: the column is named "doi", like another column`,
+		"doi,url,title":                 "a.csv: the table also needs the columns creators, publisher, year, type",
 		"doi,gr\xfcn":                   `a.csv: parse error on line 1, column 7: the text is not UTF-8; save the table again as "CSV UTF-8"`,
 		"PK\x03\x04\x14":                "a.csv: the spreadsheet cannot be read: zip: not a valid zip file",
 		strings.Repeat("doi ", 100_000): "the row is longer than 256 KiB",
-		"doi|url":                       `column 1 is named "doi|url"`,
+		"doi|url":                       `column 1: the column is named "doi|url"`,
 	} {
 		_, err := table.NewReader("a.csv", strings.NewReader(header), nil)
 		require.ErrorContains(t, err, says)
@@ -135,7 +135,7 @@ func TestHeaders(t *testing.T) {
 	assert.True(t, r.Has("error"))
 	for row, err := range r.All() {
 		require.NoError(t, err)
-		assert.Equal(t, &table.Row{DOI: "10.5072/a", Others: []string{"bad", ""}, Place: "a.csv, line 2"}, row)
+		assert.Equal(t, &table.Row{DOI: "10.5072/a", Others: []string{"bad", ""}, File: "a.csv", Line: 2}, row)
 	}
 }
 
@@ -146,8 +146,8 @@ func TestColumnsOfOnesOwn(t *testing.T) {
 	_, err := table.NewReader("a.csv", strings.NewReader(text), nil)
 	require.ErrorIs(t, err, table.ErrUnknownColumn)
 	for _, want := range []string{
-		`column 2 is named "notes"; did you mean "dates"?`, `column 3 is named "utl"; did you mean "url"?`,
-		`column 4 is named "in charge", which is not one of doi, url`, `column 5 is named "shelf", which is none of these either`,
+		`column 2: the column is named "notes"; did you mean "dates"?`, `column 3: the column is named "utl"; did you mean "url"?`,
+		`column 4: the column is named "in charge", which is not one of doi, url`, `column 5: the column is named "shelf", which is none of these either`,
 	} {
 		assert.ErrorContains(t, err, want)
 	}
@@ -165,8 +165,8 @@ func TestPartialTables(t *testing.T) {
 		"doi,title\n10.5072/a,Glaciers\n":                                  "",
 		"doi,year\n10.5072/a,\n":                                           "",
 		"doi,title,creators,publisher,year,type\n10.5072/a,Glaciers,,,,\n": "",
-		"doi,creators\n10.5072/a,| 0000-0001-5727-2427\n":                  "a.csv, line 2, creators",
-		"doi,year,language\n10.5072/a,20,en\n":                             "a.csv, line 2, year",
+		"doi,creators\n10.5072/a,| 0000-0001-5727-2427\n":                  "a.csv, line 2, column 2: creators",
+		"doi,year,language\n10.5072/a,20,en\n":                             "a.csv, line 2, column 2: year",
 		"doi,title,creators,publisher,year,type\n10.5072/a,Glaciers,\"Lovelace, Ada\",P,2026,Dataset | Table\n": "",
 	} {
 		r, err := table.NewReader("a.csv", strings.NewReader(text), &table.Options{Partial: true})
@@ -230,16 +230,18 @@ func TestFaults(t *testing.T) {
 		rows := read(t, "a.csv", header+"\n\n"+cells+"\n")
 		require.Len(t, rows, 1)
 		err := rows[0].Err()
-		require.ErrorIs(t, err, metadata.ErrInvalid, tt.cell)
-		assert.ErrorContains(t, err, "a.csv, line 3, "+tt.column+": ", tt.cell)
+		require.ErrorIs(t, err, datacite.ErrInvalid, tt.cell)
+		assert.Regexp(t, `a\.csv, line 3, column \d+: `+tt.column+": ", err, tt.cell)
 		assert.ErrorContains(t, err, tt.says, tt.cell)
 		for _, f := range rows[0].Findings {
-			assert.Contains(t, f.Path, "line 3, "+tt.column, "%s: %v", tt.cell, f)
+			assert.Equal(t, tt.column, f.Path, "%s: %v", tt.cell, f)
+			assert.Equal(t, 3, f.Line)
 		}
 	}
 	rows := read(t, "a.csv", "title,creators,publisher,year,type\n,,,26,\n\"a\n\n\",\"b,\",c,26,d\n")
 	assert.Len(t, rows[0].Findings, 5, "%v", rows[0].Findings)
-	assert.Equal(t, "a.csv, line 5, year", rows[1].Findings[0].Path, "a cell may have lines")
+	assert.Equal(t, "year", rows[1].Findings[0].Path)
+	assert.Equal(t, 5, rows[1].Findings[0].Line, "a cell may have lines")
 	rows = read(t, "a.csv", "doi,url\n10.5072/a\n10.5072/a,https://a.example/,more\n10.5072/b,,\n")
 	assert.Contains(t, rows[0].Err().Error(), "a.csv, line 2: there are 1 cells for 2 columns")
 	assert.Contains(t, rows[1].Err().Error(), "a.csv, line 3: there are 3 cells for 2 columns")
@@ -307,16 +309,16 @@ func TestFromRows(t *testing.T) {
 	}
 	require.ErrorIs(t, last, broken)
 	require.Len(t, rows, 2)
-	assert.Equal(t, "a.xlsx, line 4", rows[0].Place)
+	assert.Equal(t, 4, rows[0].Line)
 	require.NoError(t, rows[0].Err())
-	assert.ErrorContains(t, rows[1].Err(), "a.xlsx, line 6, doi: ")
+	assert.ErrorContains(t, rows[1].Err(), "a.xlsx, line 6, column 1: doi: ")
 
 	_, err = table.FromRows("a.xlsx", source([][]string{{strings.Repeat("x", 300_000)}}, io.EOF), nil)
 	require.ErrorContains(t, err, "256 KiB")
 	_, err = table.FromRows("a.xlsx", source([][]string{{"dio"}}, io.EOF), nil)
-	fault, ok := errors.AsType[*datacite.FieldError](err)
+	fault, ok := errors.AsType[*datacite.ValidationError](err)
 	require.True(t, ok)
-	assert.Equal(t, 1, fault.Line)
+	assert.Equal(t, 1, fault.Findings[0].Line)
 }
 
 // What columns cannot hold is named.
@@ -485,7 +487,7 @@ func TestDatesOfSpreadsheets(t *testing.T) {
 			assert.EqualValues(t, want.year, row.Record.PublicationYear)
 			if cell == "#2026" {
 				require.Len(t, row.Findings, 1)
-				assert.Equal(t, `warning: a.xlsx, line 2, year: the cell is shown as the date 1905-07-18, and its number is 2026, which is taken for the year; show the cell as a number`, row.Findings[0].String())
+				assert.Equal(t, `warning: a.xlsx, line 2, column 4: year: the cell is shown as the date 1905-07-18, and its number is 2026, which is taken for the year; show the cell as a number`, row.Findings[0].String())
 			} else {
 				assert.Empty(t, row.Findings)
 			}
@@ -499,8 +501,8 @@ func TestFaultsOfSpreadsheets(t *testing.T) {
 	rows := read(t, "a.xlsx", book(t, `<row/>`+good+`<row r="7"><c t="str"><v>x</v></c></row><row><c r="C8"><v>1</v></c></row>`))
 	require.Len(t, rows, 3)
 	require.NoError(t, rows[0].Err())
-	assert.Equal(t, "a.xlsx, line 3", rows[0].Place)
-	assert.ErrorContains(t, rows[1].Err(), "a.xlsx, line 7, doi: ")
+	assert.Equal(t, 3, rows[0].Line)
+	assert.ErrorContains(t, rows[1].Err(), "a.xlsx, line 7, column 1: doi: ")
 	assert.ErrorContains(t, rows[2].Err(), "a.xlsx, line 8: there are 3 cells for 2 columns")
 	_, err := table.NewReader("a.xlsx", strings.NewReader(book(t, good+`<row><c t="str"><v>x</v></c></rwo>`)), nil)
 	assert.ErrorContains(t, err, "a.xlsx: the spreadsheet cannot be read: xl/sheet.xml: XML syntax error")

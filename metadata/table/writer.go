@@ -71,7 +71,7 @@ func (w *Writer) write(cells []string) {
 
 // Write writes a row. lost are the members of the record, in the JSON form, that the
 // columns cannot represent completely, such as contributors: reading the row back gives a
-// different record. Place and Findings are not written. The error is that of the first row
+// different record. File, Line and Findings are not written. The error is that of the first row
 // that could not be written.
 func (w *Writer) Write(row *Row) (lost []string, err error) {
 	whole := *row

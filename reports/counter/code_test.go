@@ -277,10 +277,10 @@ func TestInvalidEventsAreToldTogether(t *testing.T) {
 
 	many := with(clicks(strings.Split(strings.Repeat("10:01:00,", 500)+"10:01:00", ",")...), func(e *counter.Event) { e.DOI = "abc" })
 	for _, err := range counter.Count(source(many), nil) {
-		invalid := &reports.ValidationError{}
+		invalid := &datacite.ValidationError{}
 		require.ErrorAs(t, err, &invalid)
-		require.Len(t, invalid.Faults, 100)
-		assert.Equal(t, "event 100, doi", invalid.Faults[99].Path)
+		require.Len(t, invalid.Findings, 100)
+		assert.Equal(t, "event 100, doi", invalid.Findings[99].Path)
 	}
 }
 

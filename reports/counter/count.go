@@ -70,7 +70,7 @@ func (s *Summary) add(o Summary) {
 //
 // An error of events ends the sequence before the first row. So do events that
 // [Event.Validate] refuses: they are returned together, after the last event, as a
-// [*reports.ValidationError] that has the first 100 of them, by their number.
+// [*datacite.ValidationError] that has the first 100 of them, by their number.
 //
 // The result can be ranged over as often as events.
 func Count(events iter.Seq2[Event, error], opts *Options) iter.Seq2[reports.Row, error] {
@@ -145,7 +145,7 @@ func newRules(opts *Options) (*rules, error) {
 		r.Machines = Machines()
 	}
 	if r.Memory < 0 {
-		return nil, &datacite.FieldError{Path: "Options.Memory", Reason: "is negative"}
+		return nil, datacite.Invalid(datacite.Finding{Path: "Options.Memory", Code: "limit", Reason: "is negative"})
 	}
 	if r.Period == (reports.Period{}) {
 		return r, nil
@@ -153,7 +153,7 @@ func newRules(opts *Options) (*rules, error) {
 	begin, err := r.Period.BeginDate.Time()
 	end, err2 := r.Period.EndDate.Time()
 	if err := cmp.Or(err, err2); err != nil || end.Before(begin) {
-		return nil, &datacite.FieldError{Path: "Options.Period", Reason: fmt.Sprintf("is from %q to %q, not from one day YYYY-MM-DD to a later one", r.Period.BeginDate, r.Period.EndDate)}
+		return nil, datacite.Invalid(datacite.Finding{Path: "Options.Period", Code: "date", Reason: fmt.Sprintf("is from %q to %q, not from one day YYYY-MM-DD to a later one", r.Period.BeginDate, r.Period.EndDate)})
 	}
 	r.begin, r.end = begin.Unix()/secondsOfDay, end.Unix()/secondsOfDay
 	return r, nil
@@ -362,12 +362,12 @@ func faults(ctx context.Context, workers []*worker) error {
 		return nil
 	}
 	slices.SortFunc(all, func(a, b fault) int { return cmp.Compare(a.n, b.n) })
-	invalid := &reports.ValidationError{}
+	var findings []datacite.Finding
 	for _, f := range all[:min(len(all), mostFaults)] {
 		f.Path = fmt.Sprintf("event %d, %s", f.n, f.Path)
-		invalid.Faults = append(invalid.Faults, f.FieldError)
+		findings = append(findings, f.Finding)
 	}
-	return invalid
+	return datacite.Invalid(findings...)
 }
 
 // merge yields rows of the datasets that the workers counted.
@@ -414,7 +414,7 @@ type dataset struct {
 // A fault is why the n-th event is not valid.
 type fault struct {
 	n int64
-	*datacite.FieldError
+	datacite.Finding
 }
 
 // A worker sorts and counts the events of some users.
@@ -511,7 +511,9 @@ func (w *worker) sort(ctx context.Context) error {
 }
 
 func (w *worker) fault(n int64, err error) {
-	if f, ok := errors.AsType[*datacite.FieldError](err); ok && len(w.faults) < mostFaults {
-		w.faults = append(w.faults, fault{n, f})
+	for _, f := range datacite.Findings(err) {
+		if len(w.faults) < mostFaults {
+			w.faults = append(w.faults, fault{n, f})
+		}
 	}
 }

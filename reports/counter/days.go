@@ -118,7 +118,7 @@ func OpenDays(folder string, opts *Options) (*Days, error) {
 		return nil, err
 	}
 	if r.Period != (reports.Period{}) {
-		return nil, &datacite.FieldError{Path: "Options.Period", Reason: "has no meaning for OpenDays; give it to Rows"}
+		return nil, datacite.Invalid(datacite.Finding{Path: "Options.Period", Code: "conflict", Reason: "has no meaning for OpenDays; give it to Rows"})
 	}
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return nil, err
@@ -166,7 +166,7 @@ func (d *Days) read(rules string) error {
 		}
 	}
 	if d.index.Rules != rules {
-		return &datacite.FieldError{Path: "Options", Reason: fmt.Sprintf("have another time zone or other lists of user agents than the days in %s; count all of the month into an empty folder", d.folder)}
+		return datacite.Invalid(datacite.Finding{Path: "Options", Code: "conflict", Reason: fmt.Sprintf("have another time zone or other lists of user agents than the days in %s; count all of the month into an empty folder", d.folder)})
 	}
 	if d.index.Sources == nil {
 		d.index.Sources = map[string]addedSource{}
@@ -259,7 +259,7 @@ func (a *adding) scan() error {
 	a.parts, a.grown = map[reports.Date]map[string]part{}, map[reports.Date]map[string]string{}
 	for i, s := range a.sources {
 		if _, again := a.given[s.Name]; again || s.Name == "" || s.Events == nil {
-			return &datacite.FieldError{Path: fmt.Sprintf("sources[%d]", i), Reason: fmt.Sprintf("is %q; each source needs a name of its own, and events", s.Name)}
+			return datacite.Invalid(datacite.Finding{Path: fmt.Sprintf("sources[%d]", i), Code: "missing", Reason: fmt.Sprintf("is %q; each source needs a name of its own, and events", s.Name)})
 		}
 		found, known := a.days.index.Sources[s.Name]
 		if known = known && s.Version != "" && s.Version == found.Version; known {
@@ -273,7 +273,7 @@ func (a *adding) scan() error {
 		}
 		for name, other := range a.given {
 			if len(found.Days) > 0 && maps.Equal(other.Days, found.Days) {
-				return &datacite.FieldError{Path: fmt.Sprintf("sources[%d]", i), Reason: fmt.Sprintf("%s has the same accesses as %s", s.Name, name)}
+				return datacite.Invalid(datacite.Finding{Path: fmt.Sprintf("sources[%d]", i), Code: "conflict", Reason: fmt.Sprintf("%s has the same accesses as %s", s.Name, name)})
 			}
 		}
 		a.given[s.Name] = found

@@ -37,7 +37,7 @@ type Event struct {
 	Country string               `json:"country,omitempty"` // two letters, in any case; "" if it is not known
 }
 
-// Validate returns a [*datacite.FieldError] for an event that cannot be counted:
+// Validate returns a [*datacite.ValidationError] for an event that cannot be counted:
 // its DOI is not one, it has no time, its access method or country is unknown. An
 // event without a DOI is valid: it is left out.
 func (e Event) Validate() error {
@@ -49,18 +49,18 @@ func (e Event) Validate() error {
 func parse(e *Event) (name string, err error) {
 	if e.DOI != "" {
 		if name, err = doi.Parse(e.DOI); err != nil {
-			return "", &datacite.FieldError{Path: "doi", Reason: fmt.Sprintf("is %.100q, not a DOI such as 10.5072/abc", e.DOI)}
+			return "", datacite.Invalid(datacite.Finding{Path: "doi", Code: "doi", Reason: fmt.Sprintf("is %.100q, not a DOI such as 10.5072/abc", e.DOI)})
 		}
 	}
 	switch year := e.Time.Year(); {
 	case e.Time.IsZero():
-		return "", &datacite.FieldError{Path: "time", Reason: "is missing"}
+		return "", datacite.Invalid(datacite.Finding{Path: "time", Code: "missing", Reason: "is missing"})
 	case year < 1 || year > 9999:
-		return "", &datacite.FieldError{Path: "time", Reason: fmt.Sprintf("is in the year %d", year)}
+		return "", datacite.Invalid(datacite.Finding{Path: "time", Code: "date", Reason: fmt.Sprintf("is in the year %d", year)})
 	case e.Access != "" && e.Access != reports.Regular && e.Access != reports.Machine:
-		return "", &datacite.FieldError{Path: "access", Reason: fmt.Sprintf("is %.100q, neither %s nor %s", e.Access, reports.Regular, reports.Machine)}
+		return "", datacite.Invalid(datacite.Finding{Path: "access", Code: "vocabulary", Reason: fmt.Sprintf("is %.100q, neither %s nor %s", e.Access, reports.Regular, reports.Machine)})
 	case e.Country != "" && country.Pair(strings.ToLower(e.Country)) == 0:
-		return "", &datacite.FieldError{Path: "country", Reason: fmt.Sprintf("is %.100q, not a country code of two letters", e.Country)}
+		return "", datacite.Invalid(datacite.Finding{Path: "country", Code: "vocabulary", Reason: fmt.Sprintf("is %.100q, not a country code of two letters", e.Country)})
 	}
 	return name, nil
 }

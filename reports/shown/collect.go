@@ -80,7 +80,7 @@ func again(ctx context.Context, read func() error) error {
 // has its own number.
 func (c *comparison) readReport(ctx context.Context, s *reports.Summary) error {
 	if shownMonth(s.Header) == "" {
-		return &datacite.FieldError{Path: "report " + s.ID, Reason: fmt.Sprintf("begins on %q, which is not a date", s.Header.ReportingPeriod.BeginDate)}
+		return datacite.Invalid(datacite.Finding{Path: "report " + s.ID, Code: "date", Reason: fmt.Sprintf("begins on %q, which is not a date", s.Header.ReportingPeriod.BeginDate)})
 	}
 	created, _ := s.Header.Created.Time()
 	before := c.progress.Datasets
@@ -121,8 +121,8 @@ type entry struct {
 	Views     count  `json:"v,omitzero"`
 	Downloads count  `json:"d,omitzero"`
 	Other     Cause  `json:"o,omitempty"` // not "" if the counts were reported for another DOI or month: why they are shown here
-	Rule      int    `json:"r,omitempty"` // that hides or changes counts
-	Detail    string `json:"t,omitempty"` // the reason given by the rule
+	Cause     Cause  `json:"r,omitempty"` // why counts are hidden or changed
+	Detail    string `json:"t,omitempty"` // the reason given by the finding
 }
 
 // A count is that of one metric.
@@ -158,7 +158,7 @@ func (c *comparison) keep(h *reports.Header, d *reports.Dataset, made *reports.S
 	elsewhere := entry{Views: count{Values: e.Views.Values, Missing: e.Views.Missing}, Downloads: count{Values: e.Downloads.Values, Missing: e.Downloads.Missing}, Other: OtherDOI, Detail: fmt.Sprintf("%.100q of %s", made.Name, month)}
 	if made.DOI == name {
 		elsewhere.Other = OtherMonth
-		e.Rule, e.Detail = ruleMonth, fmt.Sprintf("the report begins on %s", h.ReportingPeriod.BeginDate)
+		e.Cause, e.Detail = OtherMonth, fmt.Sprintf("the report begins on %s", h.ReportingPeriod.BeginDate)
 	}
 	e.Views.Values, e.Downloads.Values = nil, nil
 	if err := c.add(made.DOI, made.Month, made.Name, &elsewhere); err != nil {
@@ -167,30 +167,16 @@ func (c *comparison) keep(h *reports.Header, d *reports.Dataset, made *reports.S
 	return c.add(name, month, made.Name, &e)
 }
 
-// ruleMonth is the rule about months. A finding about a performance of another month
-// has it, too, but changes no number.
-const ruleMonth = 5
-
 // explain uses the most important finding.
-func (e *entry) explain(findings []reports.Finding) {
-	best := -1
-	for i, f := range findings {
-		if causeOf[f.Rule] != "" && (best < 0 || rank(f.Rule) < rank(findings[best].Rule)) {
-			best = i
+func (e *entry) explain(findings []datacite.Finding) {
+	best := len(hiding)
+	for _, f := range findings {
+		if rank := slices.Index(hiding, Cause(f.Code)); rank >= 0 && rank < best {
+			best = rank
+			f.Path = strings.TrimPrefix(f.Path, "report-datasets[0].")
+			e.Cause, e.Detail = hiding[best], f.Path+" "+f.Reason
 		}
 	}
-	if best >= 0 {
-		f := findings[best]
-		f.Path = strings.TrimPrefix(f.Path, "report-datasets[0].")
-		e.Rule, e.Detail = f.Rule, f.String()
-	}
-}
-
-func rank(rule int) int {
-	if i := slices.Index(hiding, rule); i >= 0 {
-		return i - len(hiding)
-	}
-	return rule
 }
 
 // weigh sums the counts that records do not show.
@@ -205,7 +191,7 @@ func (e *entry) weigh(d *reports.Dataset) {
 			switch {
 			case unique && n.AccessMethod == reports.Machine && n.Count > 0:
 				to.Machine = true
-			case !unique && n.AccessMethod == reports.Regular && e.Rule == 4:
+			case !unique && n.AccessMethod == reports.Regular && e.Cause == NotUnique:
 				to.Total += n.Count
 			}
 		}

@@ -102,7 +102,7 @@ type Total struct {
 //
 // An error ends the sequence and comes with a nil Difference: an error of the service or
 // the context, a report that cannot be read (see Options.LeaveOut), or a
-// [*datacite.FieldError] for bad options.
+// [*datacite.ValidationError] for bad options.
 func Compare(ctx context.Context, r *reports.Client, d *dois.Client, account string, opts *Options) iter.Seq2[*Difference, error] {
 	return func(yield func(*Difference, error) bool) {
 		c := &comparison{
@@ -152,21 +152,21 @@ type comparison struct {
 func (c *comparison) check() error {
 	switch {
 	case c.reports == nil || c.dois == nil:
-		return &datacite.FieldError{Path: "Compare", Reason: "needs a client for reports and a client for DOIs; one of them is nil"}
+		return datacite.Invalid(datacite.Finding{Path: "Compare", Code: "missing", Reason: "needs a client for reports and a client for DOIs; one of them is nil"})
 	case c.account == "":
-		return &datacite.FieldError{Path: "account", Reason: `is empty; give the repository account, such as "example.repo"`}
+		return datacite.Invalid(datacite.Finding{Path: "account", Code: "missing", Reason: `is empty; give the repository account, such as "example.repo"`})
 	case c.opts.Lag < 0:
-		return &datacite.FieldError{Path: "Options.Lag", Reason: "is negative"}
+		return datacite.Invalid(datacite.Finding{Path: "Options.Lag", Code: "limit", Reason: "is negative"})
 	}
 	if _, err := time.Parse("2006-01", c.opts.Month); c.opts.Month != "" && err != nil {
-		return &datacite.FieldError{Path: "Options.Month", Reason: fmt.Sprintf("is %q, not YYYY-MM", c.opts.Month)}
+		return datacite.Invalid(datacite.Finding{Path: "Options.Month", Code: "date", Reason: fmt.Sprintf("is %q, not YYYY-MM", c.opts.Month)})
 	}
 	if c.opts.Causes != nil && len(c.opts.Causes) == 0 {
-		return &datacite.FieldError{Path: "Options.Causes", Reason: "is an empty list, of which no difference is; leave it nil to look for all"}
+		return datacite.Invalid(datacite.Finding{Path: "Options.Causes", Code: "value", Reason: "is an empty list, of which no difference is; leave it nil to look for all"})
 	}
 	for _, cause := range c.opts.Causes {
 		if !slices.Contains(AllCauses(), cause) {
-			return &datacite.FieldError{Path: "Options.Causes", Reason: fmt.Sprintf("has %q, which is not a cause", string(cause))}
+			return datacite.Invalid(datacite.Finding{Path: "Options.Causes", Code: "vocabulary", Reason: fmt.Sprintf("has %q, which is not a cause", string(cause))})
 		}
 	}
 	if c.opts.Now.IsZero() {

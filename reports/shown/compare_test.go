@@ -140,8 +140,8 @@ func TestCompareEndsWithAnError(t *testing.T) {
 		says    string
 	}{
 		"no account":     {"", nil, nil, datacite.ErrInvalid, "account is empty"},
-		"no such cause":  {account, &shown.Options{Causes: []shown.Cause{"bad-luck"}}, nil, datacite.ErrInvalid, `Options.Causes has "bad-luck"`},
-		"a negative lag": {account, &shown.Options{Lag: -1}, nil, datacite.ErrInvalid, "Options.Lag is negative"},
+		"no such cause":  {account, &shown.Options{Causes: []shown.Cause{"bad-luck"}}, nil, datacite.ErrInvalid, `Options.Causes: has "bad-luck"`},
+		"a negative lag": {account, &shown.Options{Lag: -1}, nil, datacite.ErrInvalid, "Options.Lag: is negative"},
 		"the list":       {account, nil, failing("/reports"), datacite.ErrServer, "reports.All"},
 		"a report":       {account, nil, failing("/reports/" + reportID(1)), datacite.ErrServer, "reports.Open"},
 		"the records":    {account, nil, failing("/dois"), datacite.ErrServer, "dois.Walk"},

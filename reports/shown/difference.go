@@ -119,13 +119,10 @@ func (c Cause) Sentence() string {
 	return sentences[i].text
 }
 
-// causeOf is the cause for a rule of datacitetest/deployed-usage.md; "" for rules that do
-// not change a number.
-var causeOf = map[int]Cause{
-	1: LaterPerformance, 2: TooManyInstances, 3: LaterIdentifier, 4: NotUnique, 8: NoCount, 10: SeveralCounts, 11: SeveralCounts,
-	13: Spelling, 14: Characters, 15: OtherDOI, 16: TooLarge,
+// hiding are the causes that a finding of a report names by its code, the most important first:
+// those by which a whole dataset is not shown precede those about single counts, which have no
+// effect then.
+var hiding = []Cause{
+	LaterIdentifier, Spelling, Characters, OtherDOI, TooManyInstances, NotUnique,
+	LaterPerformance, NoCount, SeveralCounts, TooLarge,
 }
-
-// hiding are the rules by which a whole dataset is not shown. They precede those about
-// single counts, which have no effect then.
-var hiding = []int{3, 13, 14, 15, 2, 4}

@@ -211,7 +211,7 @@ func TestZerosHaveTheTitleOfTheRecord(t *testing.T) {
 	for _, dry := range []bool{true, false} {
 		var warned []string
 		opts := mending(t.TempDir(), dry)
-		opts.Warn = func(doi string, f reports.Finding) {
+		opts.Warn = func(doi string, f datacite.Finding) {
 			if doi != "" { // else the stored report was sent from elsewhere
 				warned = append(warned, doi+" "+f.Path)
 			}
@@ -405,7 +405,7 @@ func TestOneMonth(t *testing.T) {
 	assert.Len(t, srv.Requests()[before:], 1+1+1+1)
 	assert.Len(t, compare(t, srv, nil), 2)
 	_, err := mend(t.Context(), srv, nil, &shown.RepairOptions{DryRun: true, Compare: shown.Options{Lag: -1}})
-	var bad *datacite.FieldError
+	var bad *datacite.ValidationError
 	require.ErrorAs(t, err, &bad)
-	assert.Equal(t, "Options.Lag", bad.Path)
+	assert.Equal(t, "Options.Lag", bad.Findings[0].Path)
 }

@@ -37,7 +37,7 @@ type RepairOptions struct {
 
 	// Warn is called for each finding that stops nothing, with the DOI of the dataset ("" for
 	// the report). Zeros that Repair adds are no findings.
-	Warn func(doi string, f reports.Finding)
+	Warn func(doi string, f datacite.Finding)
 
 	Submit  reports.SubmitOptions // how reports are sent; ID, Warn, ZeroDropped, RefuseLower and CompareOthers are set by Repair
 	Compare Options               // how records are compared; Causes, CreatedBy, Month and LeaveOut are set by Repair
@@ -88,7 +88,7 @@ type Change struct {
 //
 // A 0 of views beside downloads cannot be: without Submit.AllowImpossible it is a fault.
 //
-// With DryRun nothing is sent, and the outcome is the same but for the receipts. Faults are a [*reports.ValidationError], as those of Submit. Only the
+// With DryRun nothing is sent, and the outcome is the same but for the receipts. Faults are a [*datacite.ValidationError], as those of Submit. Only the
 // numbers that Submit knows from its LockDir alone, of records of other accounts, are not
 // known in a rehearsal; Receipt.Zeros includes them.
 //
@@ -106,17 +106,17 @@ func Repair(ctx context.Context, r *reports.Client, d *dois.Client, account stri
 	case ctx == nil:
 		return nil, transport.ErrNilContext
 	case r == nil || d == nil:
-		return nil, &datacite.FieldError{Path: "Repair", Reason: "needs a client for reports and a client for DOIs; one of them is nil"}
+		return nil, datacite.Invalid(datacite.Finding{Path: "Repair", Code: "missing", Reason: "needs a client for reports and a client for DOIs; one of them is nil"})
 	case wanted == nil:
-		return nil, &datacite.FieldError{Path: "wanted", Reason: "is nil"}
+		return nil, datacite.Invalid(datacite.Finding{Path: "wanted", Code: "missing", Reason: "is nil"})
 	case m.month == "" || m.month != shownMonth(h):
-		return nil, &datacite.FieldError{Path: "Header.ReportingPeriod", Reason: fmt.Sprintf("begins on %q, which is not a day of a month", h.ReportingPeriod.BeginDate)}
+		return nil, datacite.Invalid(datacite.Finding{Path: "Header.ReportingPeriod", Code: "date", Reason: fmt.Sprintf("begins on %q, which is not a day of a month", h.ReportingPeriod.BeginDate)})
 	case account == "":
-		return nil, &datacite.FieldError{Path: "account", Reason: `is empty; give the repository account, such as "example.repo"`}
+		return nil, datacite.Invalid(datacite.Finding{Path: "account", Code: "missing", Reason: `is empty; give the repository account, such as "example.repo"`})
 	}
 	for i, name := range m.opts.Replaces {
 		if strings.TrimSpace(name) == "" {
-			return nil, &datacite.FieldError{Path: fmt.Sprintf("RepairOptions.Replaces[%d]", i), Reason: "is blank"}
+			return nil, datacite.Invalid(datacite.Finding{Path: fmt.Sprintf("RepairOptions.Replaces[%d]", i), Code: "missing", Reason: "is blank"})
 		}
 	}
 	m.done = &Repaired{}
@@ -271,30 +271,29 @@ func (m *repair) check(p *plan) func(*reports.Dataset) error {
 	seen := map[string]bool{}
 	return func(d *reports.Dataset) error {
 		at++
-		var faults []*datacite.FieldError
+		var faults []datacite.Finding
 		one := reports.Report{Header: h, Datasets: []reports.Dataset{*d}}
 		for _, f := range one.Findings() {
 			f.Path = strings.Replace(f.Path, "report-datasets[0]", fmt.Sprintf("report-datasets[%d]", at), 1)
 			switch {
-			case !f.Warning || f.Impossible && !o.AllowImpossible:
-				faults = append(faults, &datacite.FieldError{Path: f.Path, Reason: f.Reason})
+			case !f.Warning || f.Code == "inconsistent" && !o.AllowImpossible:
+				f.Warning = false
+				faults = append(faults, f)
 			case at == 0 || strings.HasPrefix(f.Path, "report-datasets["):
 				m.warn(f)
 			}
 		}
 		name := reports.ShownBy(h, one.Datasets)[0].Name
 		if name != "" && seen[name] && !o.MergeRepeats {
-			faults = append(faults, &datacite.FieldError{Path: fmt.Sprintf("report-datasets[%d].dataset-id", at), Reason: fmt.Sprintf("is %.100q again", name)})
+			faults = append(faults, datacite.Finding{Path: fmt.Sprintf("report-datasets[%d].dataset-id", at), Code: "repeated", Reason: fmt.Sprintf("is %.100q again", name)})
 		}
-		if seen[name] = true; faults != nil {
-			return &reports.ValidationError{Faults: faults}
-		}
-		return nil
+		seen[name] = true
+		return datacite.Invalid(faults...)
 	}
 }
 
 // warn passes a finding on. Submit finds something of a dataset while it reads it.
-func (m *repair) warn(f reports.Finding) {
+func (m *repair) warn(f datacite.Finding) {
 	_, field, ofDataset := strings.Cut(f.Path, "].")
 	if ofDataset = ofDataset && strings.HasPrefix(f.Path, "report-datasets["); ofDataset {
 		var at int

@@ -94,11 +94,8 @@ func (t *tally) add(report int, name string, e *entry, n *count) {
 	p.Reported += n.Reported
 	p.Total += n.Total
 	p.Machine = p.Machine || n.Machine
-	if p.cause == "" && e.Rule != 0 {
-		p.cause, p.why = causeOf[e.Rule], e.Detail
-		if e.Rule == ruleMonth {
-			p.cause = OtherMonth
-		}
+	if p.cause == "" && e.Cause != "" {
+		p.cause, p.why = e.Cause, e.Detail
 	}
 }
 

@@ -126,7 +126,7 @@ func squish(text string) string { return strings.Join(strings.Fields(text), " ")
 
 func squished(v any) any { return orNull(squish(sanitised(textOf(v)))) }
 
-var htmlTag = regexp.MustCompile(`(?s)<!--(?:.*?-->|.*)|<(/?)([a-zA-Z][\w:.-]*)[^>]*>?`)
+var htmlTag = regexp.MustCompile(`(?s)<!--(?:.*?-->|.*)|<\?(?:[^>]*>)?|<(/?)([a-zA-Z][\w:.-]*)[^>]*>?|</`)
 
 // sanitised is a text as HTML that keeps a few tags, each of them closed. An unterminated
 // comment or tag extends to the end of the text.

@@ -10,8 +10,6 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/datacite-go/datacite-go/metadata"
 )
 
 // A Fault is something to put right, in words of the form.
@@ -28,10 +26,10 @@ func (d *Dataset) Faults(v *Version, by Repository) []Fault {
 	var all faults
 	all.about(v.About)
 	for _, f := range d.Record(v, by).Findings() {
-		if f.Warning && f.Code != metadata.CodeScheme && f.Code != metadata.CodeDate {
+		if f.Warning && f.Code != "scheme" && f.Code != "date" {
 			continue
 		}
-		all.add(field(f.Path, v.About), sentence(f.Message))
+		all.add(field(f.Path, v.About), sentence(f.Reason))
 	}
 	slices.SortStableFunc(all, func(a, b Fault) int { return cmp.Compare(place(a.Field), place(b.Field)) })
 	return all

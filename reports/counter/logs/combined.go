@@ -28,7 +28,7 @@ var Combined = Format{
 
 func readCombined(o *Options) (func() ParseLine, error) {
 	if o.Paths == nil {
-		return nil, &datacite.FieldError{Path: "Options.Paths", Reason: "are missing: nothing else says which path is which dataset"}
+		return nil, datacite.Invalid(datacite.Finding{Path: "Options.Paths", Code: "missing", Reason: "are missing: nothing else says which path is which dataset"})
 	}
 	statuses := o.Statuses
 	if statuses == nil {

@@ -118,7 +118,7 @@ func TestLayoutsOfWhichNothingCanBeCounted(t *testing.T) {
 	} {
 		for _, err := range read(logs.Combined, strings.NewReader(""), &logs.Options{Paths: pages(), Layout: layout}) {
 			require.ErrorIs(t, err, datacite.ErrInvalid)
-			assert.ErrorContains(t, err, "Options.Layout "+want, layout)
+			assert.ErrorContains(t, err, "Options.Layout: "+want, layout)
 			if want == "" {
 				t.Errorf("%s: %v", layout, err)
 			}

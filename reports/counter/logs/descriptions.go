@@ -61,7 +61,7 @@ func (d *Descriptions) Describe(datasets iter.Seq2[reports.Dataset, error]) iter
 			}
 			key := string(jsonlex.AppendLower(nil, nameOf(&dataset)))
 			if key < last {
-				yield(reports.Dataset{}, &datacite.FieldError{Path: "datasets", Reason: fmt.Sprintf("have %s after %s; sort them by DOI", key, last)})
+				yield(reports.Dataset{}, datacite.Invalid(datacite.Finding{Path: "datasets", Code: "order", Reason: fmt.Sprintf("have %s after %s; sort them by DOI", key, last)}))
 				return
 			}
 			last = key
@@ -105,7 +105,7 @@ func (d *Descriptions) All() iter.Seq2[Description, error] {
 // Add adds a description.
 func (d *Descriptions) Add(about Description) error {
 	if n := strings.Count(about.Fields, "\t"); n != len(fieldNames)-titleField-1 {
-		return &datacite.FieldError{Path: "Fields", Reason: fmt.Sprintf("has %d tabs, not those of a description", n)}
+		return datacite.Invalid(datacite.Finding{Path: "Fields", Code: "syntax", Reason: fmt.Sprintf("has %d tabs, not those of a description", n)})
 	}
 	return d.add(about.DOI, about.Time, about.Fields)
 }

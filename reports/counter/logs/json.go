@@ -20,7 +20,7 @@ var JSON = Format{
 
 func readJSON(o *Options) (func() ParseLine, error) {
 	if o.Paths != nil {
-		return nil, &datacite.FieldError{Path: "Options.Paths", Reason: "have no effect on events as JSON, which say what a request is"}
+		return nil, datacite.Invalid(datacite.Finding{Path: "Options.Paths", Code: "conflict", Reason: "have no effect on events as JSON, which say what a request is"})
 	}
 	return func() ParseLine { return parseJSON }, nil
 }
@@ -41,7 +41,7 @@ func parseJSON(line string) (e counter.Event, ok bool, err error) {
 		return e, false, &Fault{Class: NoDataset, Reason: "doi is missing, so the access is to no dataset"}
 	}
 	err = e.Validate()
-	if f, ok := errors.AsType[*datacite.FieldError](err); ok {
+	for _, f := range datacite.Findings(err) {
 		class := map[string]Class{"doi": notDOI(e.DOI), "time": BadTime}[f.Path]
 		if class == "" {
 			class = BadValue

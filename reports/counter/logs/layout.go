@@ -262,7 +262,7 @@ func (l *layout) check() error {
 }
 
 func layoutError(reason string) error {
-	return &datacite.FieldError{Path: "Options.Layout", Reason: reason}
+	return datacite.Invalid(datacite.Finding{Path: "Options.Layout", Code: "vocabulary", Reason: reason})
 }
 
 // A word is what stands for a field in a layout.

@@ -152,7 +152,7 @@ func newReader(format Format, opts *Options) (*reader, error) {
 	}
 	r.begin, r.hours = begin.Unix(), int((until.Unix()-begin.Unix()+3599)/3600)
 	if l := r.LeaveOut; !(l.Share >= 0 && l.Share <= 1) {
-		return nil, &datacite.FieldError{Path: "Options.LeaveOut.Share", Reason: fmt.Sprintf("is %g, not between 0 and 1", l.Share)}
+		return nil, datacite.Invalid(datacite.Finding{Path: "Options.LeaveOut.Share", Code: "limit", Reason: fmt.Sprintf("is %g, not between 0 and 1", l.Share)})
 	}
 	r.parser, err = format.Parser(&r.Options)
 	return r, err
@@ -166,7 +166,7 @@ func (o *Options) period() (begin, until time.Time, err error) {
 	first, err := o.Period.BeginDate.Time()
 	last, err2 := o.Period.EndDate.Time()
 	if err := cmp.Or(err, err2); err != nil || last.Before(first) || last.Sub(first) > 366*24*time.Hour {
-		return begin, until, &datacite.FieldError{Path: "Options.Period", Reason: fmt.Sprintf("is from %q to %q, not from one day YYYY-MM-DD to another of the same year", o.Period.BeginDate, o.Period.EndDate)}
+		return begin, until, datacite.Invalid(datacite.Finding{Path: "Options.Period", Code: "date", Reason: fmt.Sprintf("is from %q to %q, not from one day YYYY-MM-DD to another of the same year", o.Period.BeginDate, o.Period.EndDate)})
 	}
 	day := func(t time.Time) time.Time {
 		return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, cmp.Or(o.Location, time.UTC))

@@ -14,7 +14,6 @@ import (
 	"strings"
 
 	"github.com/datacite-go/datacite-go"
-	"github.com/datacite-go/datacite-go/reports"
 )
 
 // Settings say in texts how logs are to be read, as the flags of a command do: all
@@ -106,12 +105,12 @@ func (s *Settings) OptionsFrom(open func(name string) (io.ReadCloser, error)) (F
 		o.Layout = string(text)
 	}
 	if o.Layout != "" && format.Name != Combined.Name {
-		return format, nil, &datacite.FieldError{Path: "layout", Reason: "has no effect without the format " + Combined.Name}
+		return format, nil, datacite.Invalid(datacite.Finding{Path: "layout", Code: "conflict", Reason: "has no effect without the format " + Combined.Name})
 	}
-	_, err = format.Parser(o) // before hours of counting
-	if f, ok := errors.AsType[*datacite.FieldError](err); ok {
+	_, err = format.Parser(o)                  // before hours of counting
+	for _, f := range datacite.Findings(err) { // one at most
 		path := map[string]string{"Options.Paths": "paths, or -investigations and -requests,", "Options.Layout": "layout"}[f.Path]
-		err = &datacite.FieldError{Path: cmp.Or(path, f.Path), Reason: f.Reason}
+		err = datacite.Invalid(datacite.Finding{Path: cmp.Or(path, f.Path), Code: "value", Reason: f.Reason})
 	}
 	return format, o, err
 }
@@ -132,7 +131,7 @@ func (s *Settings) leaveOut() (l LeaveOut, err error) {
 	for text := range strings.SplitSeq(s.LeaveOut, ",") {
 		class := Class(strings.TrimSpace(text))
 		if class != "" && !slices.Contains(Classes(), class) {
-			return l, &datacite.FieldError{Path: "leave-out", Reason: fmt.Sprintf("is %q, not one of %q", class, Classes())}
+			return l, datacite.Invalid(datacite.Finding{Path: "leave-out", Code: "vocabulary", Reason: fmt.Sprintf("is %q, not one of %q", class, Classes())})
 		}
 		if class != "" {
 			l.Always = append(l.Always, class)
@@ -146,7 +145,7 @@ func (s *Settings) leaveOut() (l LeaveOut, err error) {
 		number, ok := strings.CutSuffix(s.BadLines, "%")
 		share, err := strconv.ParseFloat(number, 64)
 		if !ok || err != nil || !(share > 0 && share <= 100) {
-			return l, &datacite.FieldError{Path: "bad-lines", Reason: fmt.Sprintf("is %q, not stop, leave-out or a share such as 2.5%%", s.BadLines)}
+			return l, datacite.Invalid(datacite.Finding{Path: "bad-lines", Code: "value", Reason: fmt.Sprintf("is %q, not stop, leave-out or a share such as 2.5%%", s.BadLines)})
 		}
 		l.Share = share / 100
 	}
@@ -163,7 +162,7 @@ func (s *Settings) proxies() (list []netip.Prefix, err error) {
 			prefix, err = ip.Prefix(ip.BitLen())
 		}
 		if err != nil {
-			return nil, &datacite.FieldError{Path: "proxies", Reason: fmt.Sprintf("has %q, neither an address nor a prefix such as 198.51.100.0/24", text)}
+			return nil, datacite.Invalid(datacite.Finding{Path: "proxies", Code: "value", Reason: fmt.Sprintf("has %q, neither an address nor a prefix such as 198.51.100.0/24", text)})
 		}
 		list = append(list, prefix)
 	}
@@ -172,7 +171,7 @@ func (s *Settings) proxies() (list []netip.Prefix, err error) {
 
 func (s *Settings) readPaths(open func(name string) (io.ReadCloser, error)) (p *Paths, err error) {
 	if (s.Investigations == nil) != (s.Requests == nil) {
-		return nil, &datacite.FieldError{Path: "investigations and requests", Reason: "belong together"}
+		return nil, datacite.Invalid(datacite.Finding{Path: "investigations and requests", Code: "conflict", Reason: "belong together"})
 	}
 	if s.Requests == nil && s.Paths == "" && s.DOIs == "" {
 		return nil, nil
@@ -188,7 +187,7 @@ func (s *Settings) readPaths(open func(name string) (io.ReadCloser, error)) (p *
 		for _, text := range of.from {
 			r, err := regexp.Compile(text)
 			if err != nil {
-				return nil, &datacite.FieldError{Path: "investigations and requests", Reason: err.Error()}
+				return nil, datacite.Invalid(datacite.Finding{Path: "investigations and requests", Code: "syntax", Reason: err.Error()})
 			}
 			*of.to = append(*of.to, r)
 		}
@@ -210,7 +209,7 @@ func readTable[V any](open func(name string) (io.ReadCloser, error), setting, na
 	}
 	defer file.Close()
 	rows, err := read(file, name)
-	if _, told := errors.AsType[*reports.ValidationError](err); err != nil && !told {
+	if _, told := errors.AsType[*datacite.ValidationError](err); err != nil && !told {
 		err = fmt.Errorf("%s: %w", setting, err)
 	}
 	return rows, err

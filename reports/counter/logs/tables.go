@@ -12,7 +12,6 @@ import (
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/doi"
 	"github.com/datacite-go/datacite-go/internal/sheet"
-	"github.com/datacite-go/datacite-go/reports"
 )
 
 // mostRows bounds a table, which is held in memory, and mostFaults the list of what is
@@ -25,24 +24,24 @@ const (
 // ReadPaths reads a table for Paths.Table: CSV whose first row names the columns path, doi
 // and kind, which is investigation or request. A path without a DOI is no dataset. Name is
 // that of the table, for messages. All its faults are returned at once, as a
-// [*reports.ValidationError], up to 100.
+// [*datacite.ValidationError], up to 100.
 func ReadPaths(r io.Reader, name string) (map[string]Target, error) {
 	targets := map[string]Target{}
 	t := &table{name: name, rows: sheet.NewReader(r)}
 	err := t.read([]string{"path", "doi", "kind"}, func(cells []string) *cellFault {
 		path, err := url.PathUnescape(strings.TrimSpace(cells[0]))
 		if err != nil || !strings.HasPrefix(path, "/") || strings.ContainsAny(cells[0], "?#") {
-			return &cellFault{0, fmt.Sprintf("is %.100q, not a path such as /data/17, without host and query", cells[0])}
+			return &cellFault{0, "syntax", fmt.Sprintf("is %.100q, not a path such as /data/17, without host and query", cells[0])}
 		}
 		var target Target
 		if target.DOI, err = optionalDOI(cells[1]); err != nil {
-			return &cellFault{1, fmt.Sprintf("is %.100q, not a DOI such as 10.5072/abc", cells[1])}
+			return &cellFault{1, "doi", fmt.Sprintf("is %.100q, not a DOI such as 10.5072/abc", cells[1])}
 		}
 		switch text := strings.TrimSpace(cells[2]); {
 		case text == "request":
 			target.Request = true
 		case text != "investigation" && (text != "" || target.DOI != ""):
-			return &cellFault{2, fmt.Sprintf("is %.100q, neither investigation nor request", text)}
+			return &cellFault{2, "vocabulary", fmt.Sprintf("is %.100q, neither investigation nor request", text)}
 		}
 		return put(targets, strings.Clone(tidy(path)), target)
 	})
@@ -58,9 +57,9 @@ func ReadDOIs(r io.Reader, name string) (map[string]string, error) {
 		text, err := optionalDOI(cells[1])
 		switch {
 		case strings.TrimSpace(cells[0]) == "":
-			return &cellFault{0, "is missing"}
+			return &cellFault{0, "missing", "is missing"}
 		case err != nil:
-			return &cellFault{1, fmt.Sprintf("is %.100q, not a DOI such as 10.5072/abc", cells[1])}
+			return &cellFault{1, "doi", fmt.Sprintf("is %.100q, not a DOI such as 10.5072/abc", cells[1])}
 		}
 		return put(dois, strings.Clone(strings.TrimSpace(cells[0])), strings.Clone(text))
 	})
@@ -78,7 +77,7 @@ func optionalDOI(cell string) (string, error) {
 // put adds a row, unless another one says something else.
 func put[V comparable](rows map[string]V, key string, value V) *cellFault {
 	if before, again := rows[key]; again && before != value {
-		return &cellFault{0, fmt.Sprintf("is %.100q, which is in the table already, with another DOI or kind", key)}
+		return &cellFault{0, "repeated", fmt.Sprintf("is %.100q, which is in the table already, with another DOI or kind", key)}
 	}
 	rows[key] = value
 	return nil
@@ -87,6 +86,7 @@ func put[V comparable](rows map[string]V, key string, value V) *cellFault {
 // A cellFault is what is wrong with a cell of the columns that are read.
 type cellFault struct {
 	column int
+	code   datacite.Code
 	reason string
 }
 
@@ -94,7 +94,7 @@ type cellFault struct {
 type table struct {
 	name   string
 	rows   *sheet.Reader
-	faults []*datacite.FieldError
+	faults []datacite.Finding
 }
 
 // read adds the rows with the columns.
@@ -109,7 +109,7 @@ func (t *table) read(columns []string, add func(cells []string) *cellFault) erro
 	}
 	if slices.Contains(at, -1) {
 		last := len(columns) - 1
-		t.fault(0, "", fmt.Sprintf("has to name the columns %s and %s", strings.Join(columns[:last], ", "), columns[last]))
+		t.fault(0, "", "column", fmt.Sprintf("the table has to name the columns %s and %s", strings.Join(columns[:last], ", "), columns[last]))
 		return t.end()
 	}
 	wanted := make([]string, len(columns))
@@ -119,36 +119,29 @@ func (t *table) read(columns []string, add func(cells []string) *cellFault) erro
 		case errors.Is(err, io.EOF):
 			return t.end()
 		case errors.Is(err, csv.ErrFieldCount):
-			t.fault(0, "", fmt.Sprintf("has %d cells for %d columns", len(cells), len(names)))
+			t.fault(0, "", "cells", fmt.Sprintf("there are %d cells for %d columns", len(cells), len(names)))
 			continue
 		case err != nil:
 			return fmt.Errorf("%s: %w", t.name, err)
 		case n == mostRows:
-			t.fault(0, "", fmt.Sprintf("is more than %d rows; patterns take any number of paths", mostRows))
+			t.fault(0, "", "limit", fmt.Sprintf("the table has more than %d rows; patterns take any number of paths", mostRows))
 			return t.end()
 		}
 		for i, column := range at {
 			wanted[i] = cells[column]
 		}
 		if f := add(wanted); f != nil {
-			t.fault(at[f.column], columns[f.column], f.reason)
+			t.fault(at[f.column], columns[f.column], f.code, f.reason)
 		}
 	}
 	return t.end()
 }
 
 func (t *table) end() error {
-	if len(t.faults) == 0 {
-		return nil
-	}
-	return &reports.ValidationError{Faults: t.faults}
+	return datacite.Invalid(t.faults...)
 }
 
 // fault notes what is wrong with a cell.
-func (t *table) fault(cell int, column, reason string) {
-	place := fmt.Sprintf("%s, line %d", t.name, t.rows.Line(cell))
-	if column != "" {
-		place += ", " + column
-	}
-	t.faults = append(t.faults, &datacite.FieldError{Path: place, Reason: reason})
+func (t *table) fault(cell int, column string, code datacite.Code, reason string) {
+	t.faults = append(t.faults, datacite.Finding{File: t.name, Line: t.rows.Line(cell), Column: cell + 1, Path: column, Code: code, Reason: reason})
 }
