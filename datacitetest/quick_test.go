@@ -56,15 +56,17 @@ func registerAll(ctx context.Context, cfg datacite.Config) (failed []error, err 
 // Code under test that knows nothing of tests ends soon, whatever fails: each of these took
 // minutes with the pauses of operation.
 func TestWaitsAreShort(t *testing.T) {
+	t.Parallel()
 	for _, noPort := range []bool{true, false} {
 		for _, behaviour := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {
 			for _, kind := range []datacitetest.FaultKind{
 				datacitetest.DropBefore, datacitetest.DropDuring, datacitetest.DropAfter, datacitetest.CutResponse, datacitetest.Status, datacitetest.StatusAfter,
 			} {
 				t.Run(string(behaviour)+" "+string(kind), func(t *testing.T) {
+					t.Parallel()
 					srv := datacitetest.NewServer(&datacitetest.Options{NoPort: noPort, Behaviour: behaviour, Faults: always(kind)})
 					defer srv.Close()
-					ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+					ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 					defer cancel()
 					_ = submit(ctx, srv.Config(), 5, t.TempDir())
 					_, err := registerAll(ctx, srv.Config())
@@ -79,7 +81,7 @@ func TestWaitsAreShort(t *testing.T) {
 // A run that is killed while its write is on the way, and one that is never sure of its
 // own, do not keep the next one from its work.
 func TestAnInterruptedSubmitGoesOnSoon(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	first, kill := context.WithCancel(ctx)
 	srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Faults: func(n int, r *http.Request) *datacitetest.Fault {
@@ -98,6 +100,7 @@ func TestAnInterruptedSubmitGoesOnSoon(t *testing.T) {
 // The pauses are short for the server alone: with another address, and within
 // testing/synctest, they are those of operation.
 func TestPausesOfOperation(t *testing.T) {
+	t.Parallel()
 	down := always(datacitetest.Status)
 	synctest.Test(t, func(t *testing.T) {
 		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Faults: down})
@@ -119,7 +122,7 @@ func TestPausesOfOperation(t *testing.T) {
 }
 
 // A fault can go by what is sent; the server still gets it, and logs it once.
-func TestWhenSeen(t *testing.T) {
+func TestFaultsChosenByTheRequest(t *testing.T) {
 	large := bytes.Repeat([]byte("x"), 40<<10)
 	on(t, datacitetest.Options{Faults: always(datacitetest.DropDuring).WhenSeen(func(r *datacitetest.Request) bool {
 		return r.Path == "/metadata/10.5072/b" && bytes.Contains(r.Body, []byte("Glacier")) && r.Header.Get("Authorization") == ""

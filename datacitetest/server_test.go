@@ -70,7 +70,7 @@ func TestBehaviours(t *testing.T) {
 }
 
 // What cannot be meant is said at once.
-func TestMisuse(t *testing.T) {
+func TestMisuseIsReportedAtOnce(t *testing.T) {
 	for says, opts := range map[string]datacitetest.Options{
 		`no behaviour "other"`:       {Behaviour: "other"},
 		`two accounts "example.repo`: {Accounts: []datacitetest.Account{{}, {Username: "example.repo"}}},
@@ -149,7 +149,7 @@ func TestSchedule(t *testing.T) {
 }
 
 // A write takes its time, and is done though nobody waits for it.
-func TestWriteTime(t *testing.T) {
+func TestAWriteIsDoneThoughNobodyWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed, NoPort: true, WriteTime: time.Minute})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -165,7 +165,7 @@ func TestWriteTime(t *testing.T) {
 }
 
 // Each account has its own password, prefixes, keys, tokens and what is put for it.
-func TestAccounts(t *testing.T) {
+func TestAccountsAreSeparate(t *testing.T) {
 	accounts := []datacitetest.Account{
 		{Username: "ALPS.REPO", Password: "edelweiss", Prefixes: []string{"10.1111"}},
 		{Username: "ANDES.REPO", Prefixes: []string{"10.2222", "10.3333"}, Domains: []string{"andes.example.org"}},
@@ -214,7 +214,7 @@ func TestAccounts(t *testing.T) {
 }
 
 // A Deployed server looks at the role in a token.
-func TestRoles(t *testing.T) {
+func TestDeployedServersReadTheRoleInAToken(t *testing.T) {
 	accounts := []datacitetest.Account{{}, {Username: "A.USER", Role: "user"}, {Username: "A.STAFF", Role: "staff_admin"}}
 	want := map[datacitetest.Behaviour]map[string][3]int{ // of a PUT, a DELETE, and a look at DOIs
 		datacitetest.Documented: {datacitetest.Username: {201, 401, 200}, "A.USER": {200, 401, 200}, "A.STAFF": {200, 401, 200}},
@@ -323,7 +323,7 @@ func TestStoredReports(t *testing.T) {
 }
 
 // A usage report of any size survives that each of its answers gets lost.
-func TestLostSubset(t *testing.T) {
+func TestAReportSurvivesEachLostResponse(t *testing.T) {
 	lost := []*datacitetest.Fault{nil, nil, nil}
 	for i := range lost {
 		for _, behaviour := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {
@@ -352,7 +352,7 @@ func TestAFaultHasAStepThatThereIs(t *testing.T) {
 }
 
 // A server can die between two steps of its work on a report.
-func TestCrash(t *testing.T) {
+func TestAServerDiesBetweenTwoSteps(t *testing.T) {
 	for step, sound := range map[string]bool{"parsed": true, "document-deleted": false, "document-stored": true} {
 		srv := datacitetest.NewServer(&datacitetest.Options{
 			Behaviour: datacitetest.Deployed, NoPort: true,
@@ -370,7 +370,7 @@ func TestCrash(t *testing.T) {
 }
 
 // Writes that overlap lose a subset and break the report, and that is seen.
-func TestOverlap(t *testing.T) {
+func TestOverlappingWritesBreakTheReport(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed, NoPort: true, WriteTime: time.Minute})
 		post := func(datasets int) {
@@ -400,7 +400,7 @@ func TestOverlap(t *testing.T) {
 }
 
 // What came in is seen without what must be secret.
-func TestRequests(t *testing.T) {
+func TestRequestsAreShownWithoutSecrets(t *testing.T) {
 	on(t, datacitetest.Options{}, func(t *testing.T, srv *datacitetest.Server) {
 		token := srv.Token(srv.Now().Add(time.Hour))
 		send(t, srv, "POST", "/dois?a=b%20c", token, strings.NewReader(`{"data":{}}`))
@@ -418,7 +418,7 @@ func TestRequests(t *testing.T) {
 }
 
 // The clock is the caller's, and goes on from there.
-func TestClock(t *testing.T) {
+func TestTheClockIsTheCallers(t *testing.T) {
 	noon := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 	on(t, datacitetest.Options{Now: func() time.Time { return noon }, ResolveDelay: time.Hour}, func(t *testing.T, srv *datacitetest.Server) {
 		_, err := srv.MDS().Register(t.Context(), "10.5072/x", "https://example.org/x", glacier())
@@ -437,7 +437,7 @@ func TestClock(t *testing.T) {
 }
 
 // Records and reports can be as odd as real ones.
-func TestPut(t *testing.T) {
+func TestOddRecordsAndReportsCanBePut(t *testing.T) {
 	on(t, datacitetest.Options{}, func(t *testing.T, srv *datacitetest.Server) {
 		require.NoError(t, srv.PutRecord(&dois.Record{Raw: []byte(`{"doi":"10.5072/raw","state":"registered","titles":7}`)}))
 		assert.Equal(t, datacitetest.StateRegistered, srv.State("https://doi.org/10.5072/RAW"))
@@ -451,7 +451,7 @@ func TestPut(t *testing.T) {
 }
 
 // Another server can hold this one.
-func TestHandler(t *testing.T) {
+func TestAServerWithinAnotherServer(t *testing.T) {
 	srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true})
 	defer srv.Close()
 	outer := httptest.NewServer(srv)
@@ -572,7 +572,7 @@ func TestUsageBecomesNumbers(t *testing.T) {
 }
 
 // A test sees what is stored, whoever owns it, without a request that a fault could meet.
-func TestRecord(t *testing.T) {
+func TestRecordShowsWhatIsStoredWithoutARequest(t *testing.T) {
 	on(t, datacitetest.Options{Faults: always(datacitetest.DropBefore)}, func(t *testing.T, srv *datacitetest.Server) {
 		require.NoError(t, srv.PutRecordJSON([]byte(`{"doi":"10.5072/draft","state":"draft","client":"other.repo","titles":[{"title":"Glacier"}]}`)))
 		record, err := srv.Record("10.5072/DRAFT")

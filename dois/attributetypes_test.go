@@ -13,10 +13,10 @@ import (
 	"github.com/datacite-go/datacite-go/metadata"
 )
 
-// TestOddTypes reads attributes of types that the deployed service has been seen
+// TestAttributesOfOddTypes reads attributes of types that the deployed service has been seen
 // to send, and some that it has not. None fails the record, and what can be
 // understood is.
-func TestOddTypes(t *testing.T) {
+func TestAttributesOfOddTypes(t *testing.T) {
 	creator := func(r *dois.Record) metadata.Creator { return r.Creators[0] }
 	for name, tt := range map[string]struct {
 		attributes string
@@ -118,8 +118,8 @@ func TestOddTypes(t *testing.T) {
 	}
 }
 
-// TestWriteBack reads odd records, writes them as they are, and reads the same.
-func TestWriteBack(t *testing.T) {
+// TestOddRecordsAreWrittenAsTheyAre reads odd records, writes them as they are, and reads the same.
+func TestOddRecordsAreWrittenAsTheyAre(t *testing.T) {
 	for name, attributes := range map[string]string{
 		"everything": fullRecord,
 		"numbers and texts": `{"doi":"10.5072/full","state":"draft","publicationYear":"1999","version":2,"titles":[{"title":1984}],"dates":[{"date":2019,"dateType":"Issued"}],

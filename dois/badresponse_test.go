@@ -76,8 +76,8 @@ func TestListRefusedBeforeSending(t *testing.T) {
 	assert.EqualError(t, err, `datacite: sort: "newest" is not an order that the service knows`)
 }
 
-// TestUnreadable gives responses with status 200 whose bodies are not records.
-func TestUnreadable(t *testing.T) {
+// TestResponsesThatAreNotRecords gives responses with status 200 whose bodies are not records.
+func TestResponsesThatAreNotRecords(t *testing.T) {
 	for name, response := range map[string]struct{ contentType, body string }{
 		"an HTML page":          {"text/html", "<!doctype html><title>Maintenance</title>"},
 		"HTML as JSON":          {"application/json", "<html><body>no</body></html>"},
@@ -104,9 +104,9 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
-// TestCutOff breaks the connection within the response, once: the client asks
+// TestAResponseThatBreaksOffIsAskedForAgain breaks the connection within the response, once: the client asks
 // again.
-func TestCutOff(t *testing.T) {
+func TestAResponseThatBreaksOffIsAskedForAgain(t *testing.T) {
 	const body = `{"data":[{"id":"10.5072/a","type":"dois","attributes":{"doi":"10.5072/a"}}],"meta":{"total":1},"links":{}}`
 	synctest.Test(t, func(t *testing.T) {
 		asked := 0
@@ -142,9 +142,9 @@ func TestRedirectToAnotherHost(t *testing.T) {
 	assert.False(t, reached.Load())
 }
 
-// TestSilence asks a server that never responds: the client gives up by itself,
+// TestAServerThatNeverResponds asks a server that never responds: the client gives up by itself,
 // and as soon as the context says so.
-func TestSilence(t *testing.T) {
+func TestAServerThatNeverResponds(t *testing.T) {
 	silent := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 	t.Run("timeout", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
@@ -215,9 +215,9 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestSecrets makes the client fail in many ways and looks for the credentials
+// TestNoCredentialsInErrorsAndLogs makes the client fail in many ways and looks for the credentials
 // in all it says.
-func TestSecrets(t *testing.T) {
+func TestNoCredentialsInErrorsAndLogs(t *testing.T) {
 	const password = "hunter2-hunter2"
 	var log strings.Builder
 	opts := &datacite.Config{

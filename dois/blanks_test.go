@@ -140,6 +140,7 @@ func TestTextsThatJSONWouldReplace(t *testing.T) {
 		"Draft.Container":     {Container: &dois.Container{Title: "Pr\xfcfungen"}},
 		`Draft.Extra["a"]`:    {Extra: map[string]any{"a": []any{map[string]any{"b": "\xff"}}}},
 		`Draft.Extra["raw"]`:  {Extra: map[string]any{"raw": json.RawMessage("\"\xff\"")}},
+		`Draft.Extra["of"]`:   {Extra: map[string]any{"of": []*struct{ Name string }{nil, {"\xff"}}}},
 		`Draft.Extra["key"]`:  {Extra: map[string]any{"key": map[string]string{"\xff": "b"}}},
 		`Draft.Extra["\xff"]`: {Extra: map[string]any{"\xff": "b"}},
 		`Draft.Extra["chan"]`: {Extra: map[string]any{"chan": make(chan int)}},

@@ -274,9 +274,9 @@ func TestDraftContradictions(t *testing.T) {
 	}
 }
 
-// TestIndexLag writes a record and looks for it: a deployed service shows it at
+// TestAWriteIsReadBeforeTheIndexHasIt writes a record and looks for it: a deployed service shows it at
 // once when it is asked for by name, and finds it later.
-func TestIndexLag(t *testing.T) {
+func TestAWriteIsReadBeforeTheIndexHasIt(t *testing.T) {
 	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed, IndexLag: time.Minute, NoPort: true})
 	ctx, client := t.Context(), srv.DOIs()
 	_, err := client.Create(ctx, &dois.Draft{DOI: "10.5072/new", URL: "https://example.org/new", Event: dois.Publish, Record: complete("New")})

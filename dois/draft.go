@@ -6,11 +6,9 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/document"
@@ -200,22 +198,6 @@ func (d *Draft) check() error {
 		}
 	}
 	return d.checkJSON()
-}
-
-// invalid is what encoding/json writes for bytes that are not UTF-8. It writes U+FFFD, which
-// a text may have, as it is.
-var invalid = regexp.MustCompile(`(?:^|[^\\])(?:\\\\)*\\ufffd`)
-
-// checkUTF8 refuses a value with a text that JSON cannot hold.
-func checkUTF8(path string, value any) error {
-	data, err := json.Marshal(value)
-	if err != nil {
-		return datacite.Invalid(datacite.Finding{Path: path, Code: "syntax", Reason: "cannot be written as JSON: " + err.Error(), Err: err})
-	}
-	if !utf8.Valid(data) || invalid.Match(data) {
-		return datacite.Invalid(datacite.Finding{Path: path, Code: "encoding", Reason: "is not UTF-8; JSON would have U+FFFD instead"})
-	}
-	return nil
 }
 
 // checkName refuses a draft that names another DOI.

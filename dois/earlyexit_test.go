@@ -49,9 +49,9 @@ func (c *counted) Close() error {
 	return c.ReadCloser.Close()
 }
 
-// TestLeaving leaves loops in every possible way. The bubble of synctest ends only
+// TestLoopsLeftInAnyWayLeaveNothingBehind leaves loops in every possible way. The bubble of synctest ends only
 // when every goroutine in it has ended.
-func TestLeaving(t *testing.T) {
+func TestLoopsLeftInAnyWayLeaveNothingBehind(t *testing.T) {
 	for name, leave := range map[string]func(t *testing.T, client *dois.Client){
 		"break after the first record": func(t *testing.T, client *dois.Client) {
 			for _, err := range client.All(t.Context(), nil) {

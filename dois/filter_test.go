@@ -198,8 +198,8 @@ func TestProviderOfAConsortium(t *testing.T) {
 	})
 }
 
-// TestVisibility reads with and without credentials (specification §5).
-func TestVisibility(t *testing.T) {
+// TestWhoSeesWhichRecords reads with and without credentials (specification §5).
+func TestWhoSeesWhichRecords(t *testing.T) {
 	scene := func(name string, tell func(t *testing.T, srv *datacitetest.Server)) { story(t, name, library, tell) }
 	scene("without credentials a list has public records only", func(t *testing.T, srv *datacitetest.Server) {
 		found, err := anonymous(t, srv).List(t.Context(), nil)

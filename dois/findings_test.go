@@ -32,7 +32,7 @@ func sound() metadata.Record {
 }
 
 // What package metadata knows of the metadata that are sent reaches who sent them.
-func TestWritesWarn(t *testing.T) {
+func TestWarningsReachTheWriter(t *testing.T) {
 	scene := func(name string, tell func(t *testing.T, c *dois.Client)) {
 		t.Run(name, func(t *testing.T) {
 			onEach(t, func(t *testing.T, srv *datacitetest.Server) { tell(t, srv.DOIs()) })

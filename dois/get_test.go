@@ -13,10 +13,10 @@ import (
 	"github.com/datacite-go/datacite-go/dois"
 )
 
-// TestOddNames reads DOI names whose characters mean something else in a URL:
+// TestNamesWithTheCharactersOfURLs reads DOI names whose characters mean something else in a URL:
 // the request must reach exactly that DOI, and the response must not show the
 // record next to it.
-func TestOddNames(t *testing.T) {
+func TestNamesWithTheCharactersOfURLs(t *testing.T) {
 	for _, tt := range []struct{ kind, name, path string }{
 		{"plain", "10.5072/abc", "/dois/10.5072/abc"},
 		{"upper case", "10.5072/ABC-Def", "/dois/10.5072/ABC-Def"},
@@ -91,9 +91,9 @@ func TestNamesPeopleWrite(t *testing.T) {
 	})
 }
 
-// TestNamesRefused gives names that are none. Nothing may be sent: a path
+// TestInvalidNamesAreNotSent gives names that are none. Nothing may be sent: a path
 // without a name is the list of all DOIs.
-func TestNamesRefused(t *testing.T) {
+func TestInvalidNamesAreNotSent(t *testing.T) {
 	calls := map[string]func(*dois.Client, string) error{
 		"Get": func(c *dois.Client, name string) error { _, err := c.Get(t.Context(), name, nil); return err },
 		"Update": func(c *dois.Client, name string) error {

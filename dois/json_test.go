@@ -72,8 +72,8 @@ func FuzzRecord(f *testing.F) {
 	})
 }
 
-// TestPieces reads a page that arrives in pieces of every kind.
-func TestPieces(t *testing.T) {
+// TestPagesThatArriveInPieces reads a page that arrives in pieces of every kind.
+func TestPagesThatArriveInPieces(t *testing.T) {
 	data := realisticPage(100)
 	want, err := canned(t, data).List(t.Context(), &dois.ListOptions{Page: query.Page{Size: 100}})
 	require.NoError(t, err)

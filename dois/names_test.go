@@ -17,7 +17,7 @@ import (
 	"github.com/datacite-go/datacite-go/internal/doi"
 )
 
-var names = flag.Int("names", 1_000, "generated DOI names that every write is tried with")
+var names = flag.Int("names", 300, "generated DOI names that every write is tried with")
 
 // TestNoRequestReachesAnotherDOI gives every method a name that is nearly that of
 // an existing DOI. The service may change, make or show the DOI that was named, and

@@ -119,9 +119,9 @@ func TestRecordFields(t *testing.T) {
 	}
 }
 
-// TestFlags reads one record in each shape of specification §2.2 and §9: the
+// TestEveryShapeOfARecord reads one record in each shape of specification §2.2 and §9: the
 // type in Go stays, and identifiers are there only when asked for.
-func TestFlags(t *testing.T) {
+func TestEveryShapeOfARecord(t *testing.T) {
 	scene := func(name string, tell func(t *testing.T, srv *datacitetest.Server)) {
 		story(t, name, []string{fullRecord}, tell)
 	}

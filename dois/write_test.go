@@ -292,7 +292,7 @@ func TestReasonFollowsTheState(t *testing.T) {
 }
 
 // Each attribute of a record can be removed from a draft, or is refused before anything is sent.
-func TestClear(t *testing.T) {
+func TestEachAttributeCanBeRemoved(t *testing.T) {
 	refused := []string{"doi", "schemaVersion"}
 	everything := strings.Replace(fullRecord, `"doi":`, `"state":"draft","contributors":[{"name":"A","contributorType":"Editor"}],"language":"en","version":"2",
 		"dates":[{"date":"2020","dateType":"Issued"}],"sizes":["1"],"formats":["text/csv"],"rightsList":[{"rights":"CC0"}],"reason":"gone",
@@ -417,8 +417,8 @@ func TestWriteRefusedBeforeSending(t *testing.T) {
 	})
 }
 
-// TestBearer writes with a token instead of a password.
-func TestBearer(t *testing.T) {
+// TestWritesWithAToken writes with a token instead of a password.
+func TestWritesWithAToken(t *testing.T) {
 	var seen string
 	client := scripted(t, &datacite.Config{Token: "a.b.c"}, reply(201, `{"data":{"id":"10.5072/x","attributes":{"doi":"10.5072/x"}}}`, &seen))
 	_, err := client.Create(t.Context(), &dois.Draft{DOI: "10.5072/x"})
@@ -426,8 +426,8 @@ func TestBearer(t *testing.T) {
 	assert.Equal(t, "Bearer a.b.c", seen)
 }
 
-// TestTimes reads points in time as lists and single records write them.
-func TestTimes(t *testing.T) {
+// TestTimesOfListsAndOfSingleRecords reads points in time as lists and single records write them.
+func TestTimesOfListsAndOfSingleRecords(t *testing.T) {
 	for _, text := range []dois.Timestamp{"2021-07-08T09:53:54Z", "2021-07-08T09:53:54.000Z"} {
 		at, err := text.Time()
 		require.NoError(t, err)

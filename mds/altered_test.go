@@ -23,7 +23,7 @@ import (
 	"github.com/datacite-go/datacite-go/metadata"
 )
 
-var documents = flag.Int("documents", 1_500, "generated documents that are registered and read back")
+var documents = flag.Int("documents", 500, "generated documents that are registered and read back")
 
 // TestWhatIsStoredIsWhatWasGiven registers documents with all that XML has to
 // offer, and some that are broken. What is taken is stored with the same content,

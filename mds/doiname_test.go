@@ -21,7 +21,7 @@ import (
 	"github.com/datacite-go/datacite-go/mds"
 )
 
-var names = flag.Int("names", 2_000, "generated DOI names that every write is tried with")
+var names = flag.Int("names", 500, "generated DOI names that every write is tried with")
 
 // TestNoWriteReachesAnotherDOI gives every method a name that is nearly that of an
 // existing DOI, and looks at what the service has afterwards: the DOI that was

@@ -127,7 +127,7 @@ func TestItemsWithAnErrorAreNotTried(t *testing.T) {
 }
 
 // Before sees each DOI that is written, before it is, and can refuse it.
-func TestBefore(t *testing.T) {
+func TestBeforeSeesEachWriteAndCanRefuseIt(t *testing.T) {
 	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
 		c, taken := srv.MDS(), errors.New("taken")
 		_, err := c.Register(t.Context(), item(1).DOI, item(1).URL, record("Of somebody else"))

@@ -22,7 +22,7 @@ import (
 	"github.com/datacite-go/datacite-go/mds"
 )
 
-var schedules = flag.Int("schedules", 250, "random fault schedules that each behaviour is tried with")
+var schedules = flag.Int("schedules", 70, "random fault schedules that each behaviour is tried with")
 
 // TestFaultSchedules writes over lines that break in every way, between client and
 // store and between the store and the service behind it, and looks at what the

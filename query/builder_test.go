@@ -136,7 +136,7 @@ func TestText(t *testing.T) {
 
 // What cannot be written prints as something that no server accepts, and Check
 // says why.
-func TestInexpressible(t *testing.T) {
+func TestAQueryThatCannotBeWrittenMatchesNothing(t *testing.T) {
 	const bad = "a\xffb"
 	for _, test := range []struct {
 		reason string

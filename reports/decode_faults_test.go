@@ -103,7 +103,7 @@ func TestDamagedSubsets(t *testing.T) {
 
 // A report that inflates without end is stopped where the caller said, and
 // whatever the size of the response, one dataset must not fill the memory.
-func TestBombs(t *testing.T) {
+func TestReportsThatInflateWithoutEndAreStopped(t *testing.T) {
 	const limit = 1 << 20
 	blanks := strings.Repeat(" ", 8*limit)
 	many := strings.Repeat(`{"yop":"2010"},`, limit/4) + "{}"

@@ -157,7 +157,7 @@ func TestHeadersOfRealFiles(t *testing.T) {
 }
 
 // report_1, report_2 and report_10 have the header's members beside the datasets.
-func TestFlatFiles(t *testing.T) {
+func TestFilesWithTheHeaderBesideTheDatasets(t *testing.T) {
 	const file = `{"id":"x","report-name":"Dataset Report","report-id":"dsr","release":"rd1","created-by":"DataONE","reporting-period":{"begin-date":"2018-04-01","end-date":"2018-04-30"},` +
 		`"exceptions":[{"code":3040}],"report-datasets":[{"dataset-title":"a"}]}`
 	h, src, err := reports.ReadFile(strings.NewReader(file))

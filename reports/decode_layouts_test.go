@@ -63,7 +63,7 @@ const (
 )
 
 // Where a stored report has its data, and how often they count: once.
-func TestLayouts(t *testing.T) {
+func TestEachLayoutOfAStoredReport(t *testing.T) {
 	doubled := strconv.Quote(inner("c d"))
 	legacy := gz(inner("a b"))
 	twice := append(gz(inner("a b")), gz(inner("x y"))...)

@@ -285,7 +285,7 @@ func TestListsThatDoNotEnd(t *testing.T) {
 }
 
 // What is known to fail is known before the source is read.
-func TestKnownEarly(t *testing.T) {
+func TestWhatIsKnownToFailIsKnownBeforeTheSourceIsRead(t *testing.T) {
 	srv := server(t)
 	for _, tt := range []struct {
 		name, token string

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -274,7 +275,10 @@ func TestCompressedReportsCarryTheirException(t *testing.T) {
 
 func TestLargeReportsAreCompressed(t *testing.T) {
 	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
-		r := report("Example", 12_000)
+		r := report("Example", 600)
+		for i := range r.Datasets {
+			r.Datasets[i].Title = strings.Repeat("Long title ", 1600)
+		}
 		plain, err := json.Marshal(r)
 		require.NoError(t, err)
 		require.Greater(t, len(plain), 10_000_000)

@@ -319,7 +319,7 @@ func (panicking) Read([]byte) (int, error) { panic(1) }
 
 // Datasets are there once: a second range says so, whatever the shape of the
 // report and however far the first one came.
-func TestASecondRange(t *testing.T) {
+func TestDatasetsCanBeReadOnce(t *testing.T) {
 	for name, document := range map[string]string{
 		"subsets": compressedDocument(part(inner("a b")), part(inner("c d"))),
 		"plain":   `{"report":{` + compressedHeader + `,"report-datasets":` + titled("a b c d") + `}}`,

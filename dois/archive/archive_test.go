@@ -203,7 +203,7 @@ func TestReadsFolders(t *testing.T) {
 }
 
 // A month of a data file is read without the others.
-func TestMembers(t *testing.T) {
+func TestOneMonthOfADataFile(t *testing.T) {
 	var asked []string
 	records, err := readText(shapes(t)["data file of 2024"], &archive.Options{Members: func(path string) bool {
 		asked = append(asked, path)
@@ -455,7 +455,7 @@ func TestDamagedArchives(t *testing.T) {
 }
 
 // Memory does not grow with what an archive inflates to.
-func TestBomb(t *testing.T) {
+func TestMemoryDoesNotGrowWithWhatAnArchiveInflatesTo(t *testing.T) {
 	var b bytes.Buffer
 	w, err := gzip.NewWriterLevel(&b, gzip.BestSpeed)
 	require.NoError(t, err)

@@ -37,7 +37,7 @@ const usage = `Compare a repository's own records with those at the service.
 -client ACCOUNT, -prefix PREFIX or both are required: they say which DOIs there should be.
 
 SOURCE is one of
-  FILE.csv    a table, the one that registertable takes, also its result: doi, and any of
+  FILE.csv    a table, the one that datacite register takes, also its result: doi, and any of
                url, state, title, creators and the other columns of metadata; in UTF-8,
                separated by commas, semicolons or tabs
   FILE.xlsx   the same, the first sheet that is not hidden

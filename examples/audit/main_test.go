@@ -136,7 +136,7 @@ changed,10.5072/moved,url,https://repo.example.org/moved,https://repo.example.or
 	}
 }
 
-// The table that registertable takes: titles are compared, and missing DOIs are made. What it
+// The table that datacite register takes: titles are compared, and missing DOIs are made. What it
 // has no column for stays, such as contributors and the second title.
 func TestTable(t *testing.T) {
 	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed})
@@ -176,7 +176,7 @@ missing,10.5072/new,,,,,New,https://a.example/new,findable,repaired,
 }
 
 // Thousands of DOIs that are not in the source are listed, and not read one by one.
-func TestExtras(t *testing.T) {
+func TestThousandsOfExtraDOIsAreListedAndNotRead(t *testing.T) {
 	srv := datacitetest.NewServer(nil)
 	t.Cleanup(srv.Close)
 	for i := range 2500 {
@@ -348,7 +348,7 @@ func TestWrongSources(t *testing.T) {
 		"cut.xml: ":       folder(t, "documents", "cut.xml", `<resource xmlns="http://datacite.org/schema/kernel-4"><identifier`),
 		"cut.gz: archive": file(t, "cut.gz", gzipped(t, `{"doi":"10.5072/a"}`)[:30]),
 		`a.csv, line 1, column 1 is named "10.5072/a"`:                                                        file(t, "a.csv", "10.5072/a,https://example.org/\n"),
-		"b.csv, line 3, doi: is empty; registertable":                                                         file(t, "b.csv", "doi,url\n10.5072/a,https://example.org/\n,https://example.org/\n"),
+		"b.csv, line 3, doi: is empty; datacite register":                                                     file(t, "b.csv", "doi,url\n10.5072/a,https://example.org/\n,https://example.org/\n"),
 		"c.csv, line 2: there are 1 cells":                                                                    file(t, "c.csv", "doi,url\n10.5072/a\n"),
 		"d.csv is empty":                                                                                      file(t, "d.csv", ""),
 		`e.csv, line 3, DOI "10.5072/`:                                                                        file(t, "e.csv", "doi,url\n10.5072/a,https://example.org/\n10.5072/A,https://example.org/\n"),

@@ -96,7 +96,7 @@ func document(name string) (dois.Wanted, error) {
 // mostFaults is how many are told.
 const mostFaults = 100
 
-// resultColumns are those that a result table of registertable has beside the ones of items.
+// resultColumns are those that a result table of datacite register has beside the ones of items.
 var resultColumns = []string{"result", "error", "registered"}
 
 // items are the rows of a table. If some have faults, the last thing is an error, after
@@ -123,7 +123,7 @@ func (a *auditor) items(file *os.File, yield func(dois.Wanted, error) bool) {
 			return
 		}
 		if row.DOI == "" && len(row.Findings) == 0 {
-			row.Findings = append(row.Findings, datacite.Finding{File: row.File, Line: row.Line, Path: "doi", Code: "missing", Reason: "is empty; registertable gives names to items"})
+			row.Findings = append(row.Findings, datacite.Finding{File: row.File, Line: row.Line, Path: "doi", Code: "missing", Reason: "is empty; datacite register gives names to items"})
 		}
 		if row.Err() != nil {
 			faulty++

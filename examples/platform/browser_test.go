@@ -52,7 +52,7 @@ func browse(t *testing.T, url string) *browser {
 
 func (b *browser) do(steps ...chromedp.Action[chromedp.Void]) {
 	b.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, 30*time.Second)
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
 	defer cancel()
 	require.NoError(b, chromedp.Do(ctx, steps...))
 }
@@ -77,7 +77,7 @@ func (b *browser) choose(id, file string) {
 }
 func (b *browser) becomes(state string) {
 	b.Helper()
-	for end := time.Now().Add(20 * time.Second); b.text("#state") != state; b.do(chromedp.Reload()) {
+	for end := time.Now().Add(patience); b.text("#state") != state; b.do(chromedp.Reload()) {
 		require.True(b, time.Now().Before(end), "it never is %s", state)
 	}
 }
@@ -338,7 +338,7 @@ func TestKeyboardOnly(t *testing.T) {
 	b.see("faults")
 	assert.Equal(t, "faults", focused(), "the faults are read first")
 	enter("#orcid0")
-	require.Eventually(t, func() bool { return focused() == "orcid0" }, 20*time.Second, time.Millisecond, "a fault leads to its field")
+	require.Eventually(t, func() bool { return focused() == "orcid0" }, patience, time.Millisecond, "a fault leads to its field")
 	b.do(chromedp.KeyEvent(kb.End), chromedp.KeyEvent(kb.Backspace))
 	enter("save")
 	b.see("upload")

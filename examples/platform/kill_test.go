@@ -328,7 +328,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 		require.Eventually(t, func() bool {
 			_, page := fetch(t, client, p.url+"/status")
 			return strings.Contains(page, "Every DOI is as its dataset is.")
-		}, 2*time.Minute, 50*time.Millisecond)
+		}, patience, 50*time.Millisecond)
 		p.kill()
 		calm.Store(true)
 		versions, pending := agree(t, srv, config)
@@ -379,7 +379,7 @@ func TestSIGTERMDrains(t *testing.T) {
 			_ = conn.Close()
 		}
 		return err != nil
-	}, 20*time.Second, time.Millisecond)
+	}, patience, time.Millisecond)
 	_, err = io.Copy(rest, form)
 	require.NoError(t, err)
 	require.NoError(t, rest.Close())

@@ -255,10 +255,10 @@ func TestUploadsAreStreamed(t *testing.T) {
 	require.NoError(t, err)
 	_, err = rest.Write(bytes.Repeat([]byte("x"), 4<<20))
 	require.NoError(t, err)
-	require.Eventually(t, func() bool { return arriving() > 3<<20 }, 20*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return arriving() > 3<<20 }, patience, time.Millisecond)
 	require.NoError(t, rest.CloseWithError(io.ErrUnexpectedEOF))
 	assert.Error(t, <-ended)
-	require.Eventually(t, func() bool { return arriving() == 0 }, 20*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return arriving() == 0 }, patience, time.Millisecond)
 	_, v := c.now(path)
 	assert.Empty(t, v.Files)
 }

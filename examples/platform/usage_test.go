@@ -141,11 +141,11 @@ func TestMonthlyReports(t *testing.T) {
 
 		status, page := c.post("/status/report", nil)
 		require.Equal(t, http.StatusOK, status, page)
-		require.Eventually(t, func() bool { return len(srv.StoredReports()) == 3 }, 20*time.Second, 5*time.Millisecond)
+		require.Eventually(t, func() bool { return len(srv.StoredReports()) == 3 }, patience, 5*time.Millisecond)
 		require.Eventually(t, func() bool {
 			_, page = c.get("/status")
 			return assert.ObjectsAreEqual(3, len(reportsOf(t, c)))
-		}, 20*time.Second, 5*time.Millisecond)
+		}, patience, 5*time.Millisecond)
 		assert.Contains(t, page, "so far")
 		assert.Zero(t, stored(t, srv)["total-dataset-requests regular"])
 

@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/http"
 	"time"
 
 	"github.com/datacite-go/datacite-go"
@@ -47,9 +48,10 @@ type settings struct {
 	username, password string
 	token              string
 	prefix             string
-	url                string // what the DOIs of the demonstration point to
-	creator            string // created-by of the usage report
-	datasets           int    // of the usage report
+	url                string       // what the DOIs of the demonstration point to
+	creator            string       // created-by of the usage report
+	datasets           int          // of the usage report
+	line               *http.Client // of the service in memory: pauses before retries are short; nil with -live
 }
 
 func readSettings(p *program.Program) (s settings, live bool, err error) {
@@ -87,7 +89,7 @@ func run(ctx context.Context, p *program.Program) error {
 	if !live {
 		server := datacitetest.NewServer(nil)
 		defer server.Close()
-		s.api, s.mds = server.URL, server.URL
+		s.api, s.mds, s.line = server.URL, server.URL, server.HTTPClient()
 		s.username, s.password = datacitetest.Username, datacitetest.Password
 		s.token = server.Token(server.Now().Add(365 * 24 * time.Hour))
 		fmt.Fprintln(out, "The service runs in memory, at", server.URL)
@@ -127,14 +129,14 @@ func newDemo(s settings, out io.Writer) (*demo, error) {
 	log := slog.New(requests)
 	cfg := datacite.Config{
 		Service:  datacite.Service{API: s.api, MDS: s.mds},
-		Username: s.username, Password: s.password, Token: s.token, Logger: log,
+		Username: s.username, Password: s.password, Token: s.token, Logger: log, HTTPClient: s.line,
 	}
 	store, err := mds.NewClient(cfg)
 	if err != nil {
 		return nil, err
 	}
 	// Without a login it finds what everybody finds: hidden DOIs are not among them.
-	records, err := dois.NewClient(datacite.Config{Service: cfg.Service, Logger: log})
+	records, err := dois.NewClient(datacite.Config{Service: cfg.Service, Logger: log, HTTPClient: s.line})
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -152,8 +153,10 @@ func TestWrongUse(t *testing.T) {
 		assert.Contains(t, notes, says, args)
 		assert.Empty(t, out)
 	}
-	_, notes, code := call(t, srv, "-api", "http://127.0.0.1:1", "example.repo")
-	assert.Equal(t, program.ExitFailed, code, notes)
+	synctest.Test(t, func(t *testing.T) {
+		_, notes, code := call(t, srv, "-api", "http://127.0.0.1:1", "example.repo")
+		assert.Equal(t, program.ExitFailed, code, notes)
+	})
 	help, _, code := call(t, srv, "-h")
 	assert.Equal(t, program.ExitDone, code)
 	assert.Contains(t, help, "  reported-twice      several reports have this count, and the service adds them up\n")

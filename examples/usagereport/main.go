@@ -12,7 +12,7 @@
 //
 //	DATACITE_TOKEN=… usagereport -api https://api.test.datacite.org report.json.gz
 //
-// For a first try over HTTP, examples/sandbox serves the same service in memory
+// For a first try over HTTP, datacite sandbox serves the same service in memory
 // on a port and prints a token. Option -dry-run checks everything and prints what
 // would be sent, without contacting the service.
 //

@@ -18,8 +18,8 @@ var (
 	entryCount  = flag.Int("n", 200_000, "typical datasets in a report; a tenth of that of heavy ones")
 	rounds      = flag.Int("rounds", 3, "pairs of runs in each iteration of a benchmark")
 	serverApart = flag.Bool("server", false, "run the server in a process of its own")
-	hostileMiB  = flag.Int("hostile", 16, "MiB that the responses of hostile servers inflate to")
-	mostEntries = flag.Int("most", 100_000, "datasets in the longest report of the memory test")
+	hostileMiB  = flag.Int("hostile", 4, "MiB that the responses of hostile servers inflate to")
+	mostEntries = flag.Int("most", 60_000, "datasets in the longest report of the memory tests; the shortest has a sixth")
 )
 
 // roleVariable says that this process was started by a test, and to do what.

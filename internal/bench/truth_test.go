@@ -18,11 +18,11 @@ import (
 // entries, by the standard library's word, within the limits, and that the
 // number of workers changes no byte of them.
 func TestUploadsAreTrue(t *testing.T) {
-	const n = 1500
+	const n = 600
 	for _, profile := range []gen.Profile{gen.Typical, gen.Heavy} {
 		for _, level := range []int{1, 6} {
 			c := newCorpus(profile)
-			opts := reports.SubmitOptions{Level: level, MaxDatasets: 1000, MaxBytes: 300_000}
+			opts := reports.SubmitOptions{Level: level, MaxDatasets: 400, MaxBytes: 120_000}
 			var first [][]byte
 			for _, opts.Workers = range []int{1, 2, 8} {
 				var bodies [][]byte

@@ -67,7 +67,7 @@ func TestNamesThatWouldArriveAsAnother(t *testing.T) {
 	}
 }
 
-func TestPathOfARoute(t *testing.T) {
+func TestNamesInPathsOfRoutes(t *testing.T) {
 	for name, want := range map[string]string{
 		"10.5072/a/b":       "10.5072/a/b",
 		"10.5072/a//b":      "10.5072/a%2F%2Fb",

@@ -80,7 +80,7 @@ func TestMembers(t *testing.T) {
 }
 
 // The end of a stream that is damaged must never look like its end.
-func TestDamage(t *testing.T) {
+func TestADamagedStreamNeverLooksComplete(t *testing.T) {
 	_, members := sample(t, 200_000)
 	data := members[0]
 	for end := 20; end < len(data); end += len(data) / 50 {
@@ -111,7 +111,7 @@ func TestDamage(t *testing.T) {
 }
 
 // Stop leaves no goroutine behind, whatever has been read.
-func TestStop(t *testing.T) {
+func TestStopLeavesNoGoroutine(t *testing.T) {
 	_, members := sample(t, 1<<20+1)
 	for _, n := range []int{0, 1, 100_000, 1 << 19} {
 		synctest.Test(t, func(t *testing.T) {

@@ -178,7 +178,7 @@ func TestKnownLooksAhead(t *testing.T) {
 }
 
 // A text of any length can be read piece by piece.
-func TestPieces(t *testing.T) {
+func TestTextsAreReadPieceByPiece(t *testing.T) {
 	long := strings.Repeat("0123456789abcdef", 20_000)
 	for _, want := range []string{"", "short", long, long + "/" + long, strings.Repeat("a/", 70_000), "é\u2028\U0001f600"} {
 		quoted, err := json.Marshal(want)

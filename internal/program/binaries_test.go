@@ -21,7 +21,7 @@ import (
 var binaries = flag.Bool("binaries", false, "build the programs, and run them as their users do")
 
 // programs are those that are built and run here; each has an entry in uses.
-var programs = []string{"audit", "harvest", "quickstart", "register", "sandbox", "search", "usagecheck", "usagereport"}
+var programs = []string{"audit", "harvest", "quickstart", "usagecheck", "usagereport"}
 
 // A use is a call of a program.
 type use struct {
@@ -55,29 +55,6 @@ var uses = map[string][]use{
 		{args: "-datasets 10 -quiet"},
 		{args: "-datasets 0", code: 2, says: "-datasets is 0"},
 		{args: "-live -api http://127.0.0.1:1 -mds http://127.0.0.1:1", code: 3, says: "connection refused", prints: "Register a DOI"},
-	},
-	"register": {
-		{args: "-url https://a.example/ record.json", prints: "created, now findable", repeat: "in memory: 10.5072/"},
-		{args: "-live -mds %MDS% -url https://a.example/ record.json", prints: "10.5072/", says: "registering 10.5072/", repeat: "created, now findable"},
-		{args: "-dry-run -url https://a.example/ record.json", prints: "PUT https://mds.test.datacite.org/metadata/", says: "dry run", repeat: "<resource"},
-		{args: "-quiet -doi 10.5072/b -url https://a.example/ record.xml"},
-		{args: "-url https://a.example/ missing.json", code: 2, says: "missing.json"},
-		{args: "-live -wait -mds %MDS% -url https://a.example/ record.json", code: 2, says: "-wait needs -resolver"},
-		{args: "-live -mds %MDS% -doi 10.9999/a -url https://a.example/ record.json", code: 1, says: "run this again with -doi 10.9999/a"},
-		{args: "-live -mds http://127.0.0.1:1 -doi 10.5072/a -url https://a.example/ record.json", code: 3, says: "connection refused"},
-	},
-	"sandbox": { // what ends by itself
-		{args: "-rules", prints: "# Metadata store as deployed"},
-		{args: "-fault PUT", code: 2, says: "write it as"},
-		{args: "-addr nowhere:http:x", code: 2, says: "address"},
-		{args: "-load missing.jsonl", code: 2, says: "missing.jsonl"},
-	},
-	"search": {
-		{args: "-api %API% -format jsonl", prints: "10.5072/a", says: " records"},
-		{args: "-api %API% -quiet -format jsonl", prints: "10.5072/a"},
-		{args: "-api %API% -sort newest", code: 2, says: "-sort \"newest\" is not one of name, "},
-		{args: "-api %API% -unknown", code: 2, says: "-h shows the flags"},
-		{args: "-api http://127.0.0.1:1 -format jsonl", code: 3, says: "connection refused"},
 	},
 	"usagecheck": {
 		{args: "-api %API% -format csv example.repo", prints: "doi,month,metric,", says: "no number differs"},

@@ -43,7 +43,7 @@ func TestOneRunAtATime(t *testing.T) {
 }
 
 // What the next run learns of a run that did not come to its end.
-func TestTheRecord(t *testing.T) {
+func TestTheRecordOfARunThatDidNotEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := t.TempDir()
 		last := func() runlock.Record {
@@ -131,7 +131,7 @@ func TestRecordsOfOtherAccounts(t *testing.T) {
 // Old files of other jobs are removed, unless the job is at work, they are young, or
 // they do not belong to this account. What a trial or a run that was killed left is old
 // after a week.
-func TestSweep(t *testing.T) {
+func TestOldFilesOfOtherJobsAreRemoved(t *testing.T) {
 	f := t.TempDir()
 	record := func(key string) string {
 		l := take(t, f, key)
@@ -170,7 +170,7 @@ func TestSweep(t *testing.T) {
 }
 
 // What is known of the past stays with the record, whatever else it says.
-func TestThePast(t *testing.T) {
+func TestThePastStaysWithTheRecord(t *testing.T) {
 	f := t.TempDir()
 	last := func(l *runlock.Lock) runlock.Past {
 		own, _, err := l.Last()
@@ -202,7 +202,7 @@ func TestThePast(t *testing.T) {
 }
 
 // Notes are replaced as a whole or not at all, and only those of this account are read.
-func TestNotes(t *testing.T) {
+func TestNotesAreReplacedAsAWhole(t *testing.T) {
 	f := t.TempDir()
 	l := take(t, f, "a")
 	defer l.Release()
@@ -277,7 +277,7 @@ func TestTheFilesAreReadable(t *testing.T) {
 
 // The folder is the same for all accounts and environments, unless the operator
 // names one.
-func TestFolder(t *testing.T) {
+func TestAllAccountsUseTheSameFolder(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	t.Setenv("DATACITE_LOCK_DIR", "")
 	assert.Equal(t, "/tmp", runlock.Folder())

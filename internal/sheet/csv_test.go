@@ -76,7 +76,7 @@ func TestNamesAndLines(t *testing.T) {
 }
 
 // Tables of any usual make are the same table.
-func TestMakes(t *testing.T) {
+func TestTablesOfAnyUsualProgramAreTheSame(t *testing.T) {
 	want := [][]string{{"doi", "title", "note"}, {"10.5072/a", "Eis, Schnee; Firn\tund mehr", "grün"}, {"10.5072/b", "", ""}}
 	for name, text := range map[string]string{
 		"commas":             "doi,title,note\n10.5072/a,\"Eis, Schnee; Firn\tund mehr\",grün\n10.5072/b,,\n",

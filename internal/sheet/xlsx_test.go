@@ -73,7 +73,7 @@ func readBook(t testing.TB, rows string) ([][]string, error) {
 }
 
 // A cell gives its value, whatever it looks like.
-func TestCells(t *testing.T) {
+func TestEachKindOfCellGivesItsValue(t *testing.T) {
 	for cell, want := range map[string]string{
 		`<c r="A1" t="s"><v>1</v></c>`:                                         " two  blanks",
 		`<c r="A1" t="s"><v>2</v></c>`:                                         "Glaciers",

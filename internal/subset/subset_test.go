@@ -244,7 +244,7 @@ func TestAnErrorOfTheWriterEndsTheSource(t *testing.T) {
 		for yield("item", nil) {
 		}
 	}
-	for room := range 200 {
+	for room := 0; room < 200; room += 9 {
 		w := &fullAfter{room}
 		err := subset.Pack(t.Context(), settings(), numbered(endless), w, func(subset.Part) error { return nil })
 		require.ErrorIs(t, err, errBroken, "room for %d bytes", room)
@@ -291,10 +291,10 @@ func TestAnErrorOfEmitEndsTheSource(t *testing.T) {
 	assert.Positive(t, read)
 }
 
-// TestCancel ends the context while emit is at work. Time in a synctest bubble
+// TestCancelWhileEmitIsAtWork ends the context while emit is at work. Time in a synctest bubble
 // stands still unless all goroutines wait, and a goroutine that is left behind
 // fails the test.
-func TestCancel(t *testing.T) {
+func TestCancelWhileEmitIsAtWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		endless := func(yield func(string, error) bool) {
@@ -332,9 +332,9 @@ func TestCancelledBeforeItBegins(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-// TestPanics recovers, on the caller's goroutine, what the source or emit
+// TestPanicsReachTheCaller recovers, on the caller's goroutine, what the source or emit
 // panics with. A goroutine that is left behind fails the test.
-func TestPanics(t *testing.T) {
+func TestPanicsReachTheCaller(t *testing.T) {
 	for _, items := range []int{10, 15, 1000} {
 		for _, who := range []string{"source", "emit"} {
 			t.Run(fmt.Sprint(who, " of ", items), func(t *testing.T) {

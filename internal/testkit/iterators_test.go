@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"go/ast"
 	"io"
@@ -41,7 +42,7 @@ import (
 	"github.com/datacite-go/datacite-go/reports/shown"
 )
 
-const looped = 6 // what each loop goes over
+var looped = flag.Int("looped", 3, "values of each loop that TestLoopsAreLeft leaves at every point")
 
 // A scene is what a loop runs in: an embedded service with some of everything, and
 // clients whose requests can be watched.
@@ -50,14 +51,14 @@ type scene struct {
 	dois    *dois.Client
 	mds     *mds.Client
 	reports *reports.Client
-	folder  string // empty
+	folder  func() string // makes an empty one
 }
 
 // newScene calls watch at each request and each entry of a source.
 func newScene(t *testing.T, password string, watch func()) *scene {
 	t.Helper()
-	s := &scene{srv: datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true}), folder: t.TempDir()}
-	for i := range looped {
+	s := &scene{srv: datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true}), folder: t.TempDir}
+	for i := range *looped {
 		rec := dois.Record{Record: plain(i), URL: "https://example.org/", State: dois.StateFindable}
 		rec.DOI = fmt.Sprintf("10.5072/r%d", i)
 		require.NoError(t, s.srv.PutRecord(&rec))
@@ -93,7 +94,7 @@ func report(i int) *reports.Report {
 		ReportName: "Dataset Report", ReportID: "dsr", Release: reports.ReleaseRD1, CreatedBy: fmt.Sprint("Repository ", i),
 		Created: "1999-11-01", ReportingPeriod: reports.Month(1999, time.October),
 	}}
-	for k := range looped {
+	for k := range *looped {
 		r.Datasets = append(r.Datasets, reports.Dataset{
 			Title: "Table", YOP: "1998", Platform: "example", DataType: reports.DataTypeDataset, Publisher: "Example Press", URI: "https://example.org/",
 			DatasetID: []reports.TypedValue{{Type: reports.TypeDOI, Value: fmt.Sprintf("10.5072/t%d", k)}},
@@ -108,7 +109,7 @@ func report(i int) *reports.Report {
 // source yields what of makes of each number, as often as it is asked.
 func source[T any](watch func(), of func(i int) T) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		for i := range looped {
+		for i := range *looped {
 			watch()
 			if !yield(of(i), nil) {
 				return
@@ -153,7 +154,7 @@ func event(i int) counter.Event {
 // eventLines and dataverseLog are the same events in two formats.
 func eventLines() string {
 	var lines strings.Builder
-	for i := range looped {
+	for i := range *looped {
 		_ = json.NewEncoder(&lines).Encode(event(i))
 	}
 	return lines.String()
@@ -161,7 +162,7 @@ func eventLines() string {
 
 func dataverseLog() string {
 	var lines strings.Builder
-	for i := range looped {
+	for i := range *looped {
 		e := event(i)
 		fields := []string{e.Time.Format(time.RFC3339), "192.0.2.1", "-", "-", e.User, e.URL, e.DOI, "-", "-", "-", "Table", "Example Press", "-", "-", "-", "-", "-", "-", "-"}
 		lines.WriteString(strings.Join(fields, "\t") + "\n")
@@ -182,7 +183,7 @@ func (w watched) Read(p []byte) (int, error) {
 
 func recorded() string {
 	var lines strings.Builder
-	for i := range looped {
+	for i := range *looped {
 		fmt.Fprintf(&lines, "{\"doi\":\"10.5072/r%d\"}\n", i)
 	}
 	return lines.String()
@@ -313,7 +314,7 @@ var loops = map[string]loop{
 		return over(counter.Count(source(watch, event), &counter.Options{Period: report(0).Header.ReportingPeriod, Memory: 1}))
 	},
 	"counter.Days.Rows": func(_ context.Context, s *scene, watch func()) iter.Seq[error] {
-		days, err := counter.OpenDays(s.folder, nil)
+		days, err := counter.OpenDays(s.folder(), nil)
 		if err == nil {
 			defer days.Close()
 			_, err = days.Add([]counter.Source{{Name: "log", Events: source(watch, event)}}, nil)

@@ -4,6 +4,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -19,8 +20,17 @@ const (
 // it depends on, tests left out.
 func imports(t *testing.T) map[string][]string {
 	t.Helper()
-	out, err := exec.Command("go", "list", "-f", "{{.ImportPath}}{{range .Deps}} {{.}}{{end}}", module+"...").Output()
+	packages, err := listed()
 	require.NoError(t, err)
+	return packages
+}
+
+// The go command is asked once for all tests.
+var listed = sync.OnceValues(func() (map[string][]string, error) {
+	out, err := exec.Command("go", "list", "-f", "{{.ImportPath}}{{range .Deps}} {{.}}{{end}}", module+"...").Output()
+	if err != nil {
+		return nil, err
+	}
 	packages := map[string][]string{}
 	for line := range strings.Lines(string(out)) {
 		fields := strings.Fields(line)
@@ -32,8 +42,8 @@ func imports(t *testing.T) map[string][]string {
 		}
 		packages[strings.TrimPrefix(fields[0], module)] = own
 	}
-	return packages
-}
+	return packages, nil
+})
 
 // Imports point one way: the public packages use the internal ones, never the
 // other way round, and the embedded service shares nothing with the clients but the

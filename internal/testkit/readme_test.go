@@ -1,7 +1,9 @@
 package testkit_test
 
 import (
+	"flag"
 	"fmt"
+	"go/format"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -19,6 +21,8 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest"
 )
 
+var binaries = flag.Bool("binaries", false, "build the programs that the README shows, and run them as their users do")
+
 // readmePrograms are the programs that the README shows.
 func readmePrograms(t *testing.T) (root string, programs [][][]byte) {
 	t.Helper()
@@ -30,25 +34,22 @@ func readmePrograms(t *testing.T) (root string, programs [][][]byte) {
 	return root, programs
 }
 
-// The programs that the README shows must compile.
-func TestReadmeProgramsCompile(t *testing.T) {
-	root, programs := readmePrograms(t)
+// The programs that the README shows are written as gofmt writes them.
+func TestReadmeProgramsAreFormatted(t *testing.T) {
+	_, programs := readmePrograms(t)
 	for _, program := range programs {
-		file := filepath.Join(t.TempDir(), "main.go")
-		require.NoError(t, os.WriteFile(file, program[1], 0o600))
-		vet := exec.Command("go", "vet", file)
-		vet.Dir = root
-		out, err := vet.CombinedOutput()
-		assert.NoError(t, err, "%s", out)
-		unformatted, err := exec.Command("gofmt", "-l", file).Output()
+		formatted, err := format.Source(program[1])
 		require.NoError(t, err)
-		assert.Empty(t, string(unformatted))
+		assert.Equal(t, string(formatted), string(program[1]))
 	}
 }
 
-// They do their work at a service as specified and as deployed, once the hosts and the
-// account are its own.
+// They compile, and do their work at a service as specified and as deployed, once the hosts
+// and the account are its own.
 func TestReadmeProgramsRun(t *testing.T) {
+	if !*binaries {
+		t.Skip("building programs takes long; -args -binaries does")
+	}
 	root, programs := readmePrograms(t)
 	var current atomic.Pointer[datacitetest.Server]
 	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { current.Load().ServeHTTP(w, r) }))
@@ -60,10 +61,11 @@ func TestReadmeProgramsRun(t *testing.T) {
 		folder := t.TempDir()
 		file, binary := filepath.Join(folder, "main.go"), filepath.Join(folder, "program")
 		require.NoError(t, os.WriteFile(file, []byte(own.Replace(string(program[1]))), 0o600))
-		build := exec.Command("go", "build", "-o", binary, file)
-		build.Dir = root
-		out, err := build.CombinedOutput()
-		require.NoError(t, err, "%s", out)
+		for _, command := range []*exec.Cmd{exec.Command("go", "vet", file), exec.Command("go", "build", "-o", binary, file)} {
+			command.Dir = root
+			out, err := command.CombinedOutput()
+			require.NoError(t, err, "%s", out)
+		}
 		built = append(built, binary)
 	}
 	for _, behaviour := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {

@@ -37,7 +37,7 @@ func TestThreatsHaveTests(t *testing.T) {
 		named := testName.FindAllStringSubmatch(cells[2], -1)
 		assert.NotEmpty(t, named, "no test for: %s", cells[0])
 		for _, m := range named {
-			assert.Contains(t, sources.String(), "func "+m[1]+"(t *testing.T)", "for: %s", cells[0])
+			assert.True(t, strings.Contains(sources.String(), "func "+m[1]+"(t *testing.T)"), "%s, for: %s", m[1], cells[0])
 		}
 	}
 	assert.Greater(t, rows, 30)

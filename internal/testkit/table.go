@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -16,6 +17,10 @@ import (
 // text.
 func Table(t testing.TB, file, name string) [][]string {
 	t.Helper()
+	key := [2]string{file, name}
+	if rows, known := tables.Load(key); known {
+		return rows.([][]string)
+	}
 	_, here, _, _ := runtime.Caller(0)
 	text, err := os.ReadFile(filepath.Join(filepath.Dir(here), "..", "..", "datacitetest", file))
 	if err != nil {
@@ -35,8 +40,12 @@ func Table(t testing.TB, file, name string) [][]string {
 	if len(rows) < 2 {
 		t.Fatalf("%s: no rows in section %q", file, name)
 	}
+	tables.Store(key, rows[1:])
 	return rows[1:]
 }
+
+// Tables that were read, by file and name: their samples are looked up thousands of times.
+var tables sync.Map
 
 func cells(t testing.TB, line string) []string {
 	t.Helper()
@@ -70,6 +79,9 @@ var sample = regexp.MustCompile(`(?s)\[\[([A-Z]+)(?:: (.+?) => (.*?))?\]\]`)
 // that text with b in place of a.
 func Expand(t testing.TB, file, text string) string {
 	t.Helper()
+	if !sample.MatchString(text) {
+		return text
+	}
 	samples := map[string]string{}
 	for _, row := range Table(t, file, "Samples") {
 		samples[row[0]] = row[1]

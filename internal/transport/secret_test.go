@@ -118,7 +118,7 @@ func TestNoSecretInAnyText(t *testing.T) {
 				for _, secret := range tt.secrets {
 					for name, encode := range encodings {
 						limits := []int{64, 500}
-						if name == "as it is" {
+						if name == "as it is" && path == "plain" { // as long as the texts that are kept
 							limits = append(limits, 64<<10)
 						}
 						for _, text := range places(encode(secret), limits...) {

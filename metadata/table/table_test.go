@@ -77,7 +77,7 @@ func TestRows(t *testing.T) {
 }
 
 // Tables of any usual make are the same table.
-func TestMakes(t *testing.T) {
+func TestTablesOfAnyUsualProgramAreTheSame(t *testing.T) {
 	want := read(t, "a.csv", items)
 	for name, text := range map[string]string{
 		"a mark":                 "\ufeff" + items,
@@ -249,7 +249,7 @@ func TestFaults(t *testing.T) {
 }
 
 // What joins several persons is a part of these names.
-func TestOneCreator(t *testing.T) {
+func TestPersonsJoinedInOneNameAreParts(t *testing.T) {
 	for _, name := range []string{"Ramón y Cajal, Santiago", "Sand, George", "Andersen, Hans", "org: Marks & Spencer, Ltd, and Sons", "Eça e Silva, José", "Undset, Sigrid"} {
 		rows := read(t, "a.csv", "title\tcreators\tpublisher\tyear\ttype\nT\t"+name+" | Ice & Snow, Ltd, and Sons\tP\t2026\tDataset\n")
 		require.NoError(t, rows[0].Err(), name)
@@ -322,7 +322,7 @@ func TestFromRows(t *testing.T) {
 }
 
 // What columns cannot hold is named.
-func TestLost(t *testing.T) {
+func TestWhatColumnsCannotHoldIsNamed(t *testing.T) {
 	w := table.NewWriter(&bytes.Buffer{}, nil)
 	lost, err := w.Write(&table.Row{Record: &metadata.Record{
 		Titles:       metadata.List[metadata.Title]{{Title: "A"}, {Title: "B"}},
@@ -506,4 +506,20 @@ func TestFaultsOfSpreadsheets(t *testing.T) {
 	assert.ErrorContains(t, rows[2].Err(), "a.xlsx, line 8: there are 3 cells for 2 columns")
 	_, err := table.NewReader("a.xlsx", strings.NewReader(book(t, good+`<row><c t="str"><v>x</v></c></rwo>`)), nil)
 	assert.ErrorContains(t, err, "a.xlsx: the spreadsheet cannot be read: xl/sheet.xml: XML syntax error")
+}
+
+// A table may be written with some columns alone.
+func TestSomeColumns(t *testing.T) {
+	var out strings.Builder
+	w := table.NewWriter(&out, &table.WriterOptions{Columns: []string{"title", "DOI"}, Others: []string{"cited"}})
+	lost, err := w.Write(&table.Row{DOI: "10.5072/a", URL: "https://a.example/", Others: []string{"3"}, Record: &metadata.Record{Titles: []metadata.Title{{Title: "=1"}}, Version: "2"}})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"version"}, lost)
+	require.NoError(t, w.Flush())
+	assert.Equal(t, "\ufefftitle,doi,cited\n'=1,10.5072/a,3\n", out.String())
+	assert.Equal(t, 1, w.Defused())
+
+	w = table.NewWriter(&out, &table.WriterOptions{Columns: []string{"dio"}})
+	require.ErrorIs(t, w.Flush(), table.ErrUnknownColumn)
+	assert.Zero(t, w.Defused())
 }

@@ -3,28 +3,32 @@ package table
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"io"
 	"reflect"
 	"slices"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/sheet"
 	"github.com/datacite-go/datacite-go/metadata"
 )
 
 // WriterOptions are the optional settings of a Writer.
 type WriterOptions struct {
+	Columns     []string // names of the [Columns] to write, in this order; nil means all
 	Others      []string // further columns, after those of this package
 	Separator   rune     // between cells of CSV; 0 means a comma
 	Spreadsheet bool     // write an .xlsx, in which all cells are texts, instead of CSV
 }
 
-// A Writer writes a table with all columns. CSV begins with a byte order mark, so that
+// A Writer writes a table. CSV begins with a byte order mark, so that
 // spreadsheet programs read it as UTF-8. A text in CSV that begins with one of = + - @ gets an
 // apostrophe in front, so that none takes it for a formula; a Reader takes it away again.
 type Writer struct {
-	rows   rowWriter
-	others int
-	err    error // of the first fault
+	rows    rowWriter
+	columns []column
+	others  int
+	err     error // of the first fault
 }
 
 // rowWriter writes the rows of a table in one format.
@@ -46,7 +50,18 @@ func NewWriter(out io.Writer, opts *WriterOptions) *Writer {
 	if opts == nil {
 		opts = &WriterOptions{}
 	}
-	w := &Writer{others: len(opts.Others)} // Flush returns the errors
+	w := &Writer{columns: columns, others: len(opts.Others)} // Flush returns the errors
+	if opts.Columns != nil {
+		w.columns = nil
+	}
+	for _, name := range opts.Columns {
+		c, known := columnOf(name)
+		if !known {
+			w.err = datacite.Invalid(datacite.Finding{Path: "WriterOptions.Columns", Code: "column", Value: name, Reason: fmt.Sprintf("%q is not a column of this package", name), Err: ErrUnknownColumn})
+			return w
+		}
+		w.columns = append(w.columns, c)
+	}
 	if opts.Spreadsheet {
 		w.rows, w.err = sheet.NewWriter(out)
 	} else {
@@ -56,7 +71,7 @@ func NewWriter(out io.Writer, opts *WriterOptions) *Writer {
 		w.rows = rows
 	}
 	var names []string
-	for _, c := range columns {
+	for _, c := range w.columns {
 		names = append(names, c.Name)
 	}
 	w.write(append(names, opts.Others...))
@@ -78,8 +93,8 @@ func (w *Writer) Write(row *Row) (lost []string, err error) {
 	if whole.Record == nil {
 		whole.Record = &metadata.Record{}
 	}
-	cells, read := make([]string, 0, len(columns)+w.others), &Row{Record: &metadata.Record{}}
-	for _, c := range columns {
+	cells, read := make([]string, 0, len(w.columns)+w.others), &Row{Record: &metadata.Record{}}
+	for _, c := range w.columns {
 		cell := c.write(&whole)
 		if unread := row.unread[c.Name]; unread != "" {
 			cell = unread
@@ -92,6 +107,14 @@ func (w *Writer) Write(row *Row) (lost []string, err error) {
 	cells = append(cells, append(others, make([]string, w.others-len(others))...)...)
 	w.write(cells)
 	return differing(whole.Record, read.Record), w.err
+}
+
+// Defused is the number of cells so far that got an apostrophe in front.
+func (w *Writer) Defused() int {
+	if c, ok := w.rows.(csvRows); ok {
+		return c.Defused
+	}
+	return 0
 }
 
 // Flush writes what is buffered, and ends the table. Call it once, after the last row.

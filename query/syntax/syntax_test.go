@@ -90,7 +90,7 @@ func TestRewriteParts(t *testing.T) {
 }
 
 // A copy of a tree shares nothing with it.
-func TestClone(t *testing.T) {
+func TestACloneSharesNothing(t *testing.T) {
 	tree := parsed(t, `+a "b"~2 f:([1 TO 2]^3)`)
 	text := query.FromSyntax(tree).String()
 	for n := range syntax.Walk(tree.Clone()) {

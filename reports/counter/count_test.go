@@ -18,7 +18,7 @@ import (
 	"github.com/datacite-go/datacite-go/reports/counter"
 )
 
-var logs = flag.Int("logs", 2000, "how many random logs are counted and compared with the model")
+var logs = flag.Int("logs", 400, "how many random logs are counted and compared with the model")
 
 func zone(t testing.TB, name string) *time.Location {
 	t.Helper()

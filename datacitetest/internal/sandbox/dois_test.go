@@ -219,7 +219,7 @@ func TestSort(t *testing.T) {
 }
 
 // Specification §2.2 and §4.2: flags that change the shape.
-func TestShape(t *testing.T) {
+func TestParametersThatChangeTheShapeOfRecords(t *testing.T) {
 	service := library(t)
 	record := func(query string) any {
 		return at(listed(t, service, "ids=10.5072/alps&"+query, ""), "data.0")

@@ -31,7 +31,7 @@ func (s *Server) Guard(next http.Handler) http.Handler {
 }
 
 func refuse(w http.ResponseWriter, status int, reason string) {
-	http.Error(w, reason+": this service for tests knows only loopback names, such as localhost, and those that it was told of (Options.Hosts, or sandbox -host)", status)
+	http.Error(w, reason+": this service for tests knows only loopback names, such as localhost, and those that it was told of (Options.Hosts, or sandbox --host)", status)
 }
 
 // hostname is a host without its port.

@@ -13,7 +13,7 @@ import (
 
 // An API key opens what the servers let it open, in each of its three places, and
 // is nothing once it is revoked.
-func TestKeys(t *testing.T) {
+func TestAnAPIKeyOpensWhatItMayUntilItIsRevoked(t *testing.T) {
 	draft := func(name string) call {
 		body := `{"data":{"type":"dois","attributes":{"doi":"10.5072/` + name + `"},"relationships":{"client":{"data":{"id":"example.repo"}}}}}`
 		return call{method: "POST", path: "/dois", body: body, header: map[string]string{"Content-Type": "application/vnd.api+json"}}

@@ -93,7 +93,7 @@ func TestStates(t *testing.T) {
 }
 
 // Specification §3.1 and §8: a DOI resolves after a delay.
-func TestResolve(t *testing.T) {
+func TestADOIResolvesAfterADelay(t *testing.T) {
 	service := sandbox.New(&sandbox.Options{ResolveDelay: time.Minute})
 	const doi = "10.5072/slow"
 	resolves := func() string {

@@ -62,7 +62,7 @@ func dois(report map[string]any) []string {
 const someUUID = "6f3c1c1e-3b7a-4a8e-9d55-0d3b8e7a4f10"
 
 // Specification §2.1 and §4.1: a report comes back as it was sent.
-func TestReport(t *testing.T) {
+func TestAReportComesBackAsItWasSent(t *testing.T) {
 	service := newService()
 	body := reportBody(header("Repo", "2020-01-01", ""), numbered(1), numbered(2))
 	stored := postReport(body).do(t, service)
@@ -106,7 +106,7 @@ func TestReportHeaders(t *testing.T) {
 }
 
 // Specification §5 and §7: tokens.
-func TestReportsAuth(t *testing.T) {
+func TestTokensOfReports(t *testing.T) {
 	service := newService()
 	body := reportBody(header("Repo", "2020-01-01", ""), dataset)
 	valid := service.Token(service.Now().Add(time.Hour))
@@ -286,7 +286,7 @@ func TestReportValidation(t *testing.T) {
 }
 
 // Specification §3.2 and §4.1: POST of a report that exists.
-func TestPostTwice(t *testing.T) {
+func TestPOSTOfAReportThatExists(t *testing.T) {
 	service := newService()
 	first := postReport(reportBody(header("Repo", "2020-01-01", ""), numbered(1))).do(t, service)
 	again := postReport(reportBody(header("Repo", "2020-01-01", ""), numbered(2))).do(t, service)

@@ -14,7 +14,7 @@ import (
 )
 
 // Specification §4.1, "Large reports".
-func TestSubsets(t *testing.T) {
+func TestLargeReportsAreSentInSubsets(t *testing.T) {
 	service := newService()
 	noted := header("Repo", "2020-01-01", noteCompressed)
 	first := postSubset(reportBody(noted, numbered(1), numbered(2)))

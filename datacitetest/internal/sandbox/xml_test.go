@@ -197,7 +197,7 @@ func TestSeveralPolygonsInOnePlace(t *testing.T) {
 }
 
 // Specification §7: metadata that fail validation are refused.
-func TestSchema(t *testing.T) {
+func TestInvalidMetadataAreRefused(t *testing.T) {
 	for name, change := range map[string][2]string{
 		"contributorType not listed":     {`contributorType="Editor"><contributorName>Fenner`, `contributorType="Boss"><contributorName>Fenner`},
 		"no contributorType":             {`<contributor contributorType="Editor"><contributorName>Fenner`, `<contributor><contributorName>Fenner`},

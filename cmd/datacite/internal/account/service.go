@@ -1,0 +1,144 @@
+// Package account is where commands work, and as whom: the service that --service,
+// DATACITE_SERVICE or the settings name, and the login for it.
+package account
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/time/rate"
+
+	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
+)
+
+// A Use is what a command does with a service.
+type Use int
+
+// The uses.
+const (
+	Reads  Use = iota // from production if no service is said; a login is optional
+	Writes            // the service must be said, and a login is required, except in a dry run
+	LogsIn            // the service must be said; a stored login does not count
+)
+
+// Flags are the flags of a command about the service and the login.
+type Flags struct {
+	shell          *shell.Shell
+	use            Use
+	service, login string
+	rate           float64
+}
+
+// NewFlags adds the flags --service, --login and --rate to a command.
+func NewFlags(s *shell.Shell, cmd *cobra.Command, use Use) *Flags {
+	f := &Flags{shell: s, use: use}
+	otherwise := ", or production"
+	if use != Reads {
+		otherwise = ""
+	}
+	cmd.Flags().StringVar(&f.service, "service", "", "`where`: test, production or a URL (without it: DATACITE_SERVICE, the settings"+otherwise+")")
+	_ = cmd.RegisterFlagCompletionFunc("service", cobra.FixedCompletions([]string{"test", "production"}, cobra.ShellCompDirectiveNoFileComp)) // the flag is there
+	cmd.Flags().StringVar(&f.login, "login", "", "`file` with the login, or - for standard input (\"datacite help logins\")")
+	cmd.Flags().Float64Var(&f.rate, "rate", 0, "at most so many `requests` a second")
+	return f
+}
+
+// A Service is a deployment, with the configuration of its clients.
+type Service struct {
+	Name   string // test, production, or the host
+	Host   string // of the DOI API
+	Config datacite.Config
+}
+
+// String names the service for people: "test (api.test.datacite.org)".
+func (s *Service) String() string {
+	if s.Name == s.Host {
+		return s.Host
+	}
+	return s.Name + " (" + s.Host + ")"
+}
+
+// names are the words for the deployments of DataCite.
+var names = map[string]datacite.Service{"test": datacite.Test, "production": datacite.Production}
+
+// Parse reads the name or the base URL of a service.
+func Parse(text string) (*Service, error) {
+	if known, ok := names[strings.ToLower(text)]; ok {
+		return named(strings.ToLower(text), known), nil
+	}
+	address := strings.TrimRight(text, "/")
+	for name, known := range names {
+		if address == known.API || address == known.MDS {
+			return named(name, known), nil
+		}
+	}
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+		return nil, fmt.Errorf("%q is not test, production or a URL that begins with https://%s", text, shell.DidYouMean(text, []string{"test", "production"}))
+	}
+	return named("", datacite.Service{API: address, MDS: address}), nil
+}
+
+func named(name string, service datacite.Service) *Service {
+	u, _ := url.Parse(service.API) // it was read before
+	return &Service{Name: cmp.Or(name, u.Host), Host: u.Host, Config: datacite.Config{Service: service}}
+}
+
+// Open returns the service that is meant, with its login. It says on standard error if the
+// service is the default.
+func (f *Flags) Open() (*Service, error) {
+	settings, err := Load(f.shell)
+	if err != nil {
+		return nil, shell.Wrong(err)
+	}
+	service, err := f.find(settings)
+	if err != nil {
+		return nil, shell.Wrong(err)
+	}
+	if f.rate != 0 {
+		if !(f.rate > 0) {
+			return nil, shell.Wrong(fmt.Errorf("--rate is %v; it must be more than 0", f.rate))
+		}
+		service.Config.Limiter = rate.NewLimiter(rate.Limit(f.rate), 1)
+	}
+	service.Config.Contact = cmp.Or(f.shell.Getenv("DATACITE_CONTACT"), settings["contact"])
+	login, err := f.findLogin(service)
+	if err != nil {
+		return nil, shell.Wrong(err)
+	}
+	if f.use == Writes && !f.shell.DryRun && login == (Login{}) {
+		return nil, shell.Wrong(fmt.Errorf("there is no login for %s; store one with datacite login --service %s, or see datacite help logins", service, service.Name))
+	}
+	service.Config.Username, service.Config.Password, service.Config.Token = login.Username, login.Password, login.Token
+	return service, nil
+}
+
+// find reads which service is meant, and copies the shell's configuration to it.
+func (f *Flags) find(settings Settings) (*Service, error) {
+	name, origin := f.service, "--service"
+	if name == "" {
+		name, origin = f.shell.Getenv("DATACITE_SERVICE"), "DATACITE_SERVICE"
+	}
+	if name == "" {
+		name, origin = settings["service"], "the setting service"
+	}
+	if name == "" && f.use != Reads && !f.shell.DryRun {
+		return nil, errors.New("say which service is meant: add --service test or --service production, or choose one for all commands with datacite config service test")
+	}
+	service, err := Parse(cmp.Or(name, "production"))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", origin, err)
+	}
+	if name == "" {
+		f.shell.Say("reading from %s", service) // a dry run reads at most
+	}
+	addresses := service.Config.Service
+	service.Config = f.shell.Config
+	service.Config.Service = addresses
+	return service, nil
+}

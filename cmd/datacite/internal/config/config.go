@@ -1,0 +1,115 @@
+// Package config is the command datacite config.
+package config
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/account"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
+)
+
+// shown is a setting as --json prints it.
+type shown struct {
+	Name   string `json:"name"`
+	Value  string `json:"value"`
+	Origin string `json:"origin,omitempty"` // a variable or a file; empty without a value
+}
+
+// Command is datacite config.
+func Command(s *shell.Shell) *cobra.Command {
+	var names, uses []string
+	for _, k := range account.Known {
+		names = append(names, k.Name)
+		uses = append(uses, fmt.Sprintf("  %-9s %s (%s)", k.Name, k.Use, k.Variable))
+	}
+	var unset bool
+	cmd := &cobra.Command{
+		Use: "config [NAME [VALUE]]", GroupID: shell.Settings, Args: cobra.MaximumNArgs(2), ValidArgs: names,
+		Short: "Show or change the settings",
+		Long: `Show all settings and where each comes from, or one of them, or change it. They are:
+
+` + strings.Join(uses, "\n") + `
+
+A variable of the environment, in brackets, counts before the setting, and a flag before both.
+Logins are kept by datacite login.`,
+		Example: `  datacite config                      show all settings
+  datacite config service test         commands work on the test service from now on
+  datacite config --unset service      writing commands ask for --service again`,
+	}
+	cmd.Flags().BoolVar(&unset, "unset", false, "remove the setting")
+	s.Flags(cmd, shell.JSON)
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		settings, err := account.Load(s)
+		if err != nil {
+			return shell.Wrong(err)
+		}
+		if len(args) == 0 && !unset {
+			for _, k := range account.Known {
+				show(s, k, settings)
+			}
+			for _, host := range account.Stored(s) {
+				s.Result(shown{"login", host, "datacite login"}, "login at %s", host)
+			}
+			return nil
+		}
+		setting, err := find(args, names)
+		switch {
+		case err != nil:
+			return shell.Wrong(err)
+		case unset && len(args) == 2:
+			return shell.Wrong(errors.New("--unset removes the setting, and a value sets it; leave one of them out"))
+		case len(args) == 1 && !unset:
+			if show(s, setting, settings) == "" {
+				return shell.Refused(fmt.Errorf("%s is not set", setting.Name))
+			}
+			return nil
+		case unset:
+			delete(settings, setting.Name)
+		default:
+			if err := setting.Check(args[1]); err != nil {
+				return shell.Wrong(err)
+			}
+			settings[setting.Name] = args[1]
+		}
+		if err := settings.Save(s); err != nil {
+			return shell.Wrong(err)
+		}
+		if s.Getenv(setting.Variable) != "" {
+			s.Warn("%s is set in the environment, and counts before this setting", setting.Variable)
+		}
+		return nil
+	}
+	return cmd
+}
+
+func find(args, names []string) (account.Setting, error) {
+	if len(args) == 0 {
+		return account.Setting{}, errors.New("--unset needs the name of a setting")
+	}
+	for _, k := range account.Known {
+		if k.Name == args[0] {
+			return k, nil
+		}
+	}
+	return account.Setting{}, fmt.Errorf("setting %w", shell.NotOne(args[0], names))
+}
+
+// show prints a setting that has a value, and returns it.
+func show(s *shell.Shell, k account.Setting, settings account.Settings) string {
+	one := shown{Name: k.Name, Value: s.Getenv(k.Variable), Origin: k.Variable}
+	if one.Value == "" {
+		one.Value, one.Origin = settings[k.Name], "settings"
+	}
+	if one.Value == "" {
+		one.Origin = ""
+		s.Say("%s is not set", k.Name)
+	}
+	if one.Value != "" || s.JSON {
+		s.Result(one, "%s = %s (%s)", one.Name, one.Value, one.Origin)
+	}
+	return one.Value
+}

@@ -1,0 +1,109 @@
+// Package login is the command datacite login.
+package login
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/account"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
+)
+
+type command struct {
+	*shell.Shell
+	flags  *account.Flags
+	forget bool
+}
+
+// result is what --json prints.
+type result struct {
+	Service  string `json:"service"`
+	Host     string `json:"host"`
+	Username string `json:"username,omitempty"`
+	Stored   string `json:"stored,omitempty"` // the file
+	Removed  bool   `json:"removed,omitempty"`
+}
+
+// Command is datacite login.
+func Command(s *shell.Shell) *cobra.Command {
+	c := &command{Shell: s}
+	cmd := &cobra.Command{
+		Use: "login", GroupID: shell.Settings, Args: cobra.NoArgs,
+		Short: "Test and store the login of a repository account",
+		Long: `Ask for the name and the password of a repository account, test them at the service, and store
+them for the commands that follow, in a file that only you can read. Each service has a
+login of its own.
+
+Without a terminal, the login is read from --login or the environment ("datacite help logins").`,
+		Example: `  datacite login --service test
+  datacite login --service production --login secret.env
+  datacite login --service test --forget`,
+		RunE: c.run,
+	}
+	cmd.Flags().BoolVar(&c.forget, "forget", false, "remove the stored login")
+	s.Flags(cmd, shell.JSON)
+	c.flags = account.NewFlags(s, cmd, account.LogsIn)
+	return cmd
+}
+
+func (c *command) run(cmd *cobra.Command, _ []string) error {
+	service, err := c.flags.Open()
+	if err != nil {
+		return err
+	}
+	if c.forget {
+		removed, err := account.Forget(c.Shell, service)
+		if err != nil {
+			return shell.Wrong(err)
+		}
+		if !removed {
+			c.Say("no login was stored for %s", service)
+		} else {
+			c.Result(result{Service: service.Name, Host: service.Host, Removed: true}, "the login for %s is removed", service)
+		}
+		return nil
+	}
+	login := account.Login{Username: service.Config.Username, Password: service.Config.Password, Token: service.Config.Token}
+	if login == (account.Login{}) {
+		if login, err = c.ask(service); err != nil {
+			return err
+		}
+		service.Config.Username, service.Config.Password = login.Username, login.Password
+	}
+	if login.Username != "" {
+		if err := service.Prove(cmd.Context()); err != nil {
+			return err
+		}
+	}
+	path, err := login.Store(c.Shell, service)
+	if err != nil {
+		return shell.Wrong(err)
+	}
+	c.Result(result{service.Name, service.Host, login.Username, path, false}, "%s accepts the login of %s; it is stored in %s", service, login.Username, path)
+	return nil
+}
+
+// ask reads the login from the terminal. The password is not shown.
+func (c *command) ask(service *account.Service) (login account.Login, err error) {
+	in, _ := c.Stdin.(*os.File)
+	if !shell.IsTerminal(c.Stdin) {
+		return login, shell.Wrong(errors.New("standard input is not a terminal; give the login with --login FILE, --login - or the environment"))
+	}
+	if login.Username, err = c.Ask(fmt.Sprintf("Repository account at %s:", service)); err != nil {
+		return login, err
+	}
+	c.Warn("Password (not shown):")
+	password, err := term.ReadPassword(int(in.Fd()))
+	if err == nil && (login.Username == "" || len(password) == 0) {
+		err = errors.New("a login is a name and a password; nothing was stored")
+	}
+	if err != nil {
+		return login, shell.Wrong(err)
+	}
+	login.Password = string(password)
+	return login, nil
+}

@@ -1,0 +1,343 @@
+package register
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell/shelltest"
+	"github.com/datacite-go/datacite-go/datacitetest"
+)
+
+const address = "https://repo.example.org/a"
+
+func TestRecord(t *testing.T) {
+	for _, behaviour := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {
+		for _, file := range []string{"record.json", "record.xml"} {
+			srv := newServer(t, &datacitetest.Options{Behaviour: behaviour})
+			where := strings.TrimPrefix(srv.URL, "http://")
+			for _, change := range []string{"created", "unchanged"} {
+				code, out, notes := start(t, srv, "--doi", "10.5072/a", "--url", address, file)
+				assert.Zero(t, code, notes)
+				assert.Equal(t, "10.5072/a "+change+" at "+where+", now findable, leads to "+address+"\n", out)
+			}
+			record, err := srv.Record("10.5072/a")
+			require.NoError(t, err)
+			assert.Equal(t, "Glacier length", record.Titles[0].Title)
+		}
+	}
+}
+
+// Another format than DataCite's goes to the metadata store.
+func TestOtherFormats(t *testing.T) {
+	srv := newServer(t, nil)
+	file := filepath.Join(t.TempDir(), "a.bib")
+	require.NoError(t, os.WriteFile(file, []byte("@misc{a,\n doi = {10.5072/a},\n title = {Glacier},\n author = {Lovelace, Ada},\n publisher = {P},\n year = {2026}\n}\n"), 0o600))
+	code, _, notes := start(t, srv, "--doi", "10.5072/a", "--url", address, file, "--state", "draft")
+	assert.Equal(t, 2, code)
+	assert.Contains(t, notes, "metadata in this format make findable DOIs only")
+	code, out, notes := start(t, srv, "--doi", "10.5072/a", "--url", address, file)
+	assert.Zero(t, code, notes)
+	assert.Contains(t, out, "10.5072/a created at ")
+}
+
+// Records in all forms in which the service writes JSON, and of several files.
+func TestManyRecords(t *testing.T) {
+	srv := newServer(t, nil)
+	record, err := os.ReadFile("record.json")
+	require.NoError(t, err)
+	var compact bytes.Buffer
+	require.NoError(t, json.Compact(&compact, record))
+	of := func(name string) string {
+		return strings.Replace(compact.String(), "{", `{"doi":"10.5072/`+name+`","url":"https://a.example/`+name+`",`, 1)
+	}
+	folder := t.TempDir()
+	lines, page := filepath.Join(folder, "lines.jsonl"), filepath.Join(folder, "page.json")
+	require.NoError(t, os.WriteFile(lines, []byte(of("a")+"\n"+strings.Replace(of("b"), "{", `{"state":"draft",`, 1)+"\n"), 0o600))
+	require.NoError(t, os.WriteFile(page, []byte(`{"data":[{"id":"10.5072/c","attributes":`+of("c")+`}],"meta":{}}`), 0o600))
+	result := filepath.Join(folder, "results.csv")
+	for _, change := range []string{"created", "unchanged"} {
+		code, out, notes := start(t, srv, lines, page)
+		require.Zero(t, code, notes)
+		assert.Equal(t, 3, strings.Count(out, " "+change+" at "), out)
+		assert.Contains(t, out, "3 of 3 records registered at ")
+	}
+	for name, state := range map[string]string{"a": "findable", "b": "draft", "c": "findable"} {
+		assert.Equal(t, state, string(srv.State("10.5072/"+name)))
+	}
+	// With a table of results, a second run sends nothing.
+	for _, requests := range []int{3, 0} {
+		before := len(srv.Requests())
+		code, _, notes := start(t, srv, lines, page, "-o", result)
+		require.Zero(t, code, notes)
+		assert.Equal(t, requests, len(srv.Requests())-before)
+	}
+	assert.Equal(t, lines+", record 2", read(t, result)[1]["file"])
+
+	// XML names no address; it is made of the name.
+	xml, err := os.ReadFile("record.xml")
+	require.NoError(t, err)
+	for _, name := range []string{"x1", "x2"} {
+		require.NoError(t, os.WriteFile(filepath.Join(folder, name+".xml"), bytes.Replace(xml, []byte(`identifierType="DOI">`), []byte(`identifierType="DOI">10.5072/`+name), 1), 0o600))
+	}
+	code, _, notes := start(t, srv, filepath.Join(folder, "x1.xml"), filepath.Join(folder, "x2.xml"), "--url", "https://repo.example.org/{suffix}?file={file}")
+	require.Zero(t, code, notes)
+	found, err := srv.Record("10.5072/x2")
+	require.NoError(t, err)
+	assert.Equal(t, "https://repo.example.org/x2?file=x2", found.URL)
+
+	code, _, notes = start(t, srv, filepath.Join(folder, "x1.xml"), "record.xml", "--url", "https://repo.example.org/{file}", "--prefix", "10.5072")
+	assert.Zero(t, code, notes)
+	code, _, notes = start(t, srv, "record.json", "record.xml", "--url", "https://repo.example.org/{file}{file}", "--prefix", "10.5072")
+	assert.Equal(t, 2, code)
+	assert.Contains(t, notes, "rows with the same address need a DOI each")
+}
+
+// A name that was made is shown before it is used, and waited for.
+func TestWait(t *testing.T) {
+	srv := newServer(t, nil)
+	resolver := httptest.NewServer(http.RedirectHandler("https://a.example/", http.StatusFound))
+	defer resolver.Close()
+	code, out, notes := start(t, srv, "--wait", "--resolver", resolver.URL, "--prefix", "10.5072", "--url", "https://a.example/", "record.xml")
+	assert.Zero(t, code, notes)
+	assert.Regexp(t, `^10\.5072/\S+ created at 127\S+, now findable, leads to \S+\n10\.5072/\S+ resolves at `+resolver.URL+"\n$", out)
+	assert.Regexp(t, `^registering 10\.5072/\S+\n$`, notes)
+}
+
+// Where nothing can be waited for, nothing is sent.
+func TestWaitNeedsAResolver(t *testing.T) {
+	requests := 0
+	store := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { requests++ }))
+	defer store.Close()
+	closed := httptest.NewServer(nil)
+	closed.Close()
+	for _, tt := range []struct {
+		resolver []string
+		code     int
+		says     string
+	}{
+		{nil, 2, "--wait needs --resolver: where the DOIs of " + strings.TrimPrefix(store.URL, "http://") + " resolve is not known"},
+		{[]string{"--resolver", closed.URL}, 3, "--wait: the resolver cannot be asked, and nothing was sent: "},
+		{[]string{"--resolver", store.URL}, 3, "is neither a redirect nor 404"},
+	} {
+		before := requests
+		run := shelltest.Run{Env: map[string]string{"DATACITE_USERNAME": "A", "DATACITE_PASSWORD": "b", "DATACITE_SERVICE": store.URL}}
+		code, _, notes := run.Do(t, quick, append([]string{"register", "--wait", "--doi", "10.5072/a", "--url", "https://a.example/", "record.xml"}, tt.resolver...)...)
+		assert.Contains(t, notes, tt.says)
+		assert.Equal(t, tt.code, code)
+		assert.LessOrEqual(t, requests-before, 1, "the look at the resolver")
+	}
+}
+
+func TestDryRunOfARecord(t *testing.T) {
+	code, out, notes := shelltest.Run{}.Do(t, quick, "register", "--dry-run", "--service", "test", "--doi", "10.5072/a", "--url", address, "record.json")
+	require.Zero(t, code, notes)
+	assert.True(t, strings.HasPrefix(out, "10.5072/a would become findable at test (api.test.datacite.org), and lead to "+address+", with these metadata; nothing was sent\n<?xml"), out)
+	assert.Contains(t, out, "<title>Glacier length</title>")
+	assert.Empty(t, notes)
+}
+
+// TestWhatIsLostIsNamed has members that nobody knows on all levels, and the odd
+// forms that the service itself writes, of which nothing is lost.
+func TestWhatIsLostIsNamed(t *testing.T) {
+	for _, tt := range []struct {
+		name, member string
+		lost         []string
+	}{
+		{"none", `"language":"en"`, nil},
+		{"at the top", `"titel":"x"`, []string{"titel"}},
+		{"in another case", `"Sizes":["1"]`, []string{"Sizes"}},
+		{"the service's own", `"identifiers":[{"identifier":"a","identifierType":"b"}],"state":"findable","viewCount":3,"isActive":true`, nil},
+		{"in a list", `"subjects":[{"subject":"ice"},{"subject":"snow","scheme":"x"}]`, []string{"subjects[1].scheme"}},
+		{"in a list of a list", `"contributors":[{"name":"A","contributorType":"Editor","affiliation":[{"name":"U","rorId":"x"}]}]`, []string{"contributors[0].affiliation[0].rorId"}},
+		{"in a single item", `"subjects":{"subject":"ice","scheme":"x"}`, []string{"subjects.scheme"}},
+		{"unreadable", `"geoLocations":[{"geoLocationPlace":"Svalbard","geoLocationBox":{"west":1}}]`, []string{"geoLocations[0].geoLocationBox"}},
+		{"of nothing", `"titel":null,"subjects":[null],"formats":[],"container":{},"contentUrl":"","version":""`, nil},
+		{"an item of nothing", `"subjects":[{},{"subject":"ice"}]`, nil},
+		{"a publisher's", `"publisher":{"name":"P","identifier":"x"}`, []string{"publisher.identifier"}},
+		{"single items, numbers and texts", `"sizes":"5 MB","version":1,"subjects":"ice","publisher":{"name":"P"}`, nil},
+		{"an old polygon", `"geoLocations":[{"geoLocationPolygon":{"polygonPoint":[{"pointLongitude":1,"pointLatitude":2},{"pointLongitude":1,"pointLatitude":3},{"pointLongitude":2,"pointLatitude":2},{"pointLongitude":1,"pointLatitude":2}]}}]`, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			const rest = `"creators":[{"name":"Example Group","nameType":"Organizational"}],"titles":[{"title":"Glacier"}],"publisher":"P","publicationYear":"2026","types":{"resourceTypeGeneral":"Dataset"}`
+			file := filepath.Join(t.TempDir(), "record.json")
+			require.NoError(t, os.WriteFile(file, []byte("{"+rest+","+tt.member+"}"), 0o600))
+			code, _, notes := start(t, newServer(t, nil), "--doi", "10.5072/a", "--url", "https://a.example/", "--dry-run", file)
+			require.Zero(t, code, notes)
+			var lost []string
+			for line := range strings.Lines(notes) {
+				if path, ok := strings.CutSuffix(line, ": is no member of a record, or cannot be read; it is left out\n"); ok {
+					lost = append(lost, strings.TrimPrefix(path, "warning: "+file+", record 1: "))
+				}
+			}
+			assert.Equal(t, tt.lost, lost, notes)
+		})
+	}
+}
+
+func TestFindingsAreShownAndErrorsStop(t *testing.T) {
+	xml, err := os.ReadFile("record.xml")
+	require.NoError(t, err)
+	record, err := os.ReadFile("record.json")
+	require.NoError(t, err)
+	for _, tt := range []struct {
+		name, content, says string
+		stops               bool
+	}{
+		{"a.json", strings.Replace(string(record), `"publicationYear": 2026,`, `"publicationYear": 2026, "dates": [{"date": "soon", "dateType": "Issued"}],`, 1), "dates[0].date: ", false},
+		{"b.json", strings.Replace(string(record), `"Dataset"`, `"Dataset!"`, 1), "types.resourceTypeGeneral: ", true},
+		{"c.xml", strings.Replace(string(xml), "<resourceType ", `<dates><date dateType="Issued">soon</date></dates><resourceType `, 1), "c.xml, line 16, ", false},
+		{"d.xml", strings.Replace(string(xml), "<publicationYear>2026</publicationYear>", "", 1), "line ", true},
+	} {
+		srv := newServer(t, nil)
+		file := filepath.Join(t.TempDir(), tt.name)
+		require.NoError(t, os.WriteFile(file, []byte(tt.content), 0o600))
+		code, out, notes := start(t, srv, "--doi", "10.5072/a", "--url", "https://a.example/", file)
+		assert.Contains(t, notes, tt.says)
+		assert.Equal(t, map[bool]int{true: 2, false: 0}[tt.stops], code, notes)
+		if tt.stops {
+			assert.Contains(t, notes, "error: "+file)
+			assert.Contains(t, notes, "datacite: faults in 1 of 1 record; nothing was sent\n")
+			assert.Empty(t, out)
+			assert.Empty(t, srv.Requests())
+		} else {
+			assert.Contains(t, notes, "warning: "+file)
+		}
+	}
+}
+
+// TestTheNameInTheRecord: a DOI is permanent, so it has to be the one that is meant.
+func TestTheNameInTheRecord(t *testing.T) {
+	for from, to := range map[string]string{`{`: `{"doi":"10.5072/mine",`, `identifierType="DOI">`: `identifierType="DOI">10.5072/mine`} {
+		name := map[bool]string{true: "record.json", false: "record.xml"}[from == "{"]
+		data, err := os.ReadFile(name)
+		require.NoError(t, err)
+		file := filepath.Join(t.TempDir(), name)
+		require.NoError(t, os.WriteFile(file, []byte(strings.Replace(string(data), from, to, 1)), 0o600))
+		for _, name := range []string{"10.5072/MINE", "10.5072/yours", ""} {
+			args := []string{"--url", "https://a.example/", file}
+			if name != "" {
+				args = append(args, "--doi", name)
+			}
+			srv := newServer(t, nil)
+			code, _, notes := start(t, srv, args...)
+			if name != "10.5072/yours" {
+				assert.Zero(t, code, notes)
+				assert.Equal(t, datacitetest.StateFindable, srv.State("10.5072/mine"))
+				continue
+			}
+			assert.Equal(t, 2, code)
+			assert.Contains(t, notes, "the record names 10.5072/mine, and "+cmp.Or(name, "10.5072/")+" would be registered; give --doi 10.5072/mine")
+			assert.Empty(t, srv.Requests())
+		}
+	}
+}
+
+func TestInterruptedRecord(t *testing.T) {
+	ctx, interrupt := context.WithCancel(t.Context())
+	srv := newServer(t, &datacitetest.Options{Faults: func(n int, _ *http.Request) *datacitetest.Fault {
+		interrupt()
+		return nil
+	}})
+	run := shelltest.At(srv)
+	run.Ctx = ctx
+	code, _, notes := run.Do(t, quick, "register", "--doi", "10.5072/a", "--url", "https://a.example/", "record.xml")
+	assert.Equal(t, 130, code)
+	assert.Equal(t, "datacite: interrupted; 10.5072/a may be registered; run this again with --doi 10.5072/a\n", notes)
+}
+
+// A second run without --doi would register another DOI.
+func TestAMadeUpNameIsNotLost(t *testing.T) {
+	srv := newServer(t, &datacitetest.Options{Faults: func(int, *http.Request) *datacitetest.Fault {
+		return &datacitetest.Fault{Kind: datacitetest.DropAfter}
+	}})
+	code, _, notes := start(t, srv, "--prefix", "10.5072", "--url", "https://a.example/", "record.xml")
+	assert.Equal(t, 1, code, notes)
+	names := srv.Names()
+	require.Len(t, names, 1)
+	assert.Contains(t, notes, "registering "+names[0]+"\n")
+	assert.Contains(t, notes, "; "+names[0]+" may be registered; run this again with --doi "+names[0]+"\n")
+}
+
+func TestByteOrderMark(t *testing.T) {
+	for _, name := range []string{"record.json", "record.xml"} {
+		data, err := os.ReadFile(name)
+		require.NoError(t, err)
+		file := filepath.Join(t.TempDir(), name)
+		require.NoError(t, os.WriteFile(file, append([]byte("\ufeff"), data...), 0o600))
+		code, _, notes := start(t, newServer(t, nil), "--doi", "10.5072/a", "--url", "https://a.example/", file)
+		assert.Zero(t, code, notes)
+	}
+}
+
+func TestYearsOfTwoDigits(t *testing.T) {
+	for name, years := range map[string][]string{"record.json": {"26", `"26"`, `"0026"`}, "record.xml": {"26", "0026"}} {
+		data, err := os.ReadFile(name)
+		require.NoError(t, err)
+		for _, year := range years {
+			file := filepath.Join(t.TempDir(), name)
+			require.NoError(t, os.WriteFile(file, bytes.Replace(data, []byte("2026"), []byte(year), 1), 0o600))
+			code, out, notes := start(t, newServer(t, nil), "--doi", "10.5072/a", "--url", "https://a.example/", file)
+			assert.Equal(t, 2, code, year)
+			assert.Regexp(t, "year of two digits; write all four|year of publication is four digits", notes, year)
+			assert.Empty(t, out)
+		}
+	}
+}
+
+func TestQuiet(t *testing.T) {
+	srv := newServer(t, nil)
+	code, _, notes := start(t, srv, "--quiet", "--prefix", "10.5072", "--url", "https://a.example/", "record.xml")
+	assert.Equal(t, 2, code)
+	assert.Contains(t, notes, "--quiet needs --doi")
+	code, out, notes := start(t, srv, "--quiet", "--url", "https://a.example/", "record.xml", "--doi", "10.5072/a")
+	assert.Zero(t, code)
+	assert.Empty(t, out+notes)
+}
+
+func TestFaultsOfRecords(t *testing.T) {
+	folder := t.TempDir()
+	file := func(name, text string) string {
+		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
+		return filepath.Join(folder, name)
+	}
+	odd := file("odd.json", `{"titles":[]}`)
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"record.xml", "--doi", "10.5072/a"}, "error: record.xml: url: is missing; it is the address that the DOI leads to"},
+		{[]string{"--url", address}, "give a file with a record or a table"},
+		{[]string{"--url", address, "nowhere.xml", "--doi", "10.5072/a"}, "nowhere.xml: no such file or directory"},
+		{[]string{"--url", address, "work.go", "--doi", "10.5072/a"}, "in no format that the service accepts"},
+		{[]string{"--url", address, odd, "--doi", "10.5072/a"}, "datacite: faults in 1 of 1 record; nothing was sent"},
+		{[]string{"--url", "repo.example.org", "record.xml", "--doi", "10.5072/a"}, "does not begin with http://, https:// or ftp://"},
+		{[]string{"--url", address, "record.xml", "--prefix", "10.5072", "--doi", "10.5072/a"}, "--prefix has no effect with --doi"},
+		{[]string{"--url", address, "record.xml", "--doi", ""}, "--doi is given and empty; is a variable not set?"},
+		{[]string{"--url", address, "record.xml", "record.json", "--doi", "10.5072/a"}, "--doi is for one record, and there are 2 files"},
+		{[]string{"--url", address, "record.xml", "record.json", "--prefix", "10.5072"}, "--url is the same address for 2 records; write {doi}, {suffix} or {file} into it"},
+		{[]string{"--url", address + "{suffix}", "record.xml", "--prefix", "10.5072"}, "--url needs a DOI, and the record has none"},
+		{[]string{"--url", address, "record.xml"}, "1 record without a DOI; give the --prefix of new ones"},
+		{[]string{"--doi", "10.5072/a b", "--url", address, "record.xml"}, "--doi: "},
+		{[]string{"--doi", "x", "--url", address, "record.xml"}, `--doi: DOI name: "x" does not start with a prefix`},
+		{[]string{"--url", address, file("cut.json", `{"titles":[`), "--doi", "10.5072/a"}, "cut.json: record 1: unexpected EOF"},
+		{[]string{"--pass-over", "a", "record.xml", "--doi", "10.5072/a"}, "--pass-over is for tables"},
+	} {
+		srv := newServer(t, nil)
+		code, out, notes := start(t, srv, tt.args...)
+		assert.Equal(t, 2, code, tt.args)
+		assert.Empty(t, out)
+		assert.Contains(t, notes, tt.want, tt.args)
+		assert.Empty(t, srv.Requests(), tt.args)
+	}
+}

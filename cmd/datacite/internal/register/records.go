@@ -1,0 +1,345 @@
+package register
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
+	"github.com/datacite-go/datacite-go/doi"
+	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/mds"
+	"github.com/datacite-go/datacite-go/metadata"
+	"github.com/datacite-go/datacite-go/metadata/table"
+)
+
+// records are those of files that are no tables.
+type records struct {
+	*command
+	files []string
+}
+
+func (s *records) name() string {
+	if len(s.files) == 1 {
+		return s.files[0]
+	}
+	return shell.Count(len(s.files), "file")
+}
+
+func (s *records) separator() rune { return ',' }
+
+func (s *records) results() (columns, others []string) {
+	return []string{"doi", "url", "state"}, append([]string{"file"}, resultColumns...)
+}
+
+func (s *records) rows(bool) iter.Seq2[*row, error] {
+	return func(yield func(*row, error) bool) {
+		c := checks{dois: map[string]string{}, urls: map[string]owner{}}
+		for _, file := range s.files {
+			for r, err := range s.ofFile(file) {
+				if err == nil {
+					s.complete(r, file)
+					c.row(r)
+				}
+				if !yield(r, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
+}
+
+// complete gives a record what the flags say.
+func (s *records) complete(r *row, file string) {
+	if s.doi != "" {
+		if r.DOI != "" && !doi.Same(r.DOI, s.doi) {
+			r.fault("doi", fmt.Sprintf("the record names %s, and %s would be registered; give --doi %[1]s, or take the name out of the record", r.DOI, s.doi))
+		}
+		r.DOI = s.doi
+	}
+	if s.url != "" {
+		suffix := ""
+		if _, after, found := strings.Cut(r.DOI, "/"); found {
+			suffix = after
+		}
+		if suffix == "" && (strings.Contains(s.url, "{doi}") || strings.Contains(s.url, "{suffix}")) {
+			r.fault("doi", "--url needs a DOI, and the record has none")
+		}
+		name := filepath.Base(file)
+		r.URL = strings.NewReplacer("{doi}", r.DOI, "{suffix}", suffix, "{file}", strings.TrimSuffix(name, filepath.Ext(name))).Replace(s.url)
+	}
+	if r.document.Data != nil && r.document.ContentType != mds.XMLType && s.state != string(dois.StateFindable) {
+		r.fault("state", "metadata in this format make findable DOIs only; give DataCite XML or JSON")
+	}
+}
+
+// ofFile are the records of one file.
+func (s *records) ofFile(name string) iter.Seq2[*row, error] {
+	return func(yield func(*row, error) bool) {
+		file, err := os.Open(name)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		defer file.Close()
+		src := bufio.NewReader(file)
+		skipMark(src)
+		start, _ := src.Peek(512)
+		begin := bytes.TrimSpace(start)
+		if len(begin) == 0 || begin[0] != '{' && begin[0] != '[' {
+			yield(s.other(name, src))
+			return
+		}
+		if one, err := s.foreignJSON(name); one != nil || err != nil {
+			yield(one, err)
+			return
+		}
+		values := json.NewDecoder(src)
+		for n := 1; ; {
+			var value json.RawMessage
+			err := values.Decode(&value)
+			if err == io.EOF {
+				return
+			}
+			if err != nil {
+				yield(nil, fmt.Errorf("%s: record %d: %w", name, n, err))
+				return
+			}
+			for r, err := range each(value) {
+				one, err := readJSON(fmt.Sprintf("%s, record %d", name, n), r, err)
+				if n++; !yield(one, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
+}
+
+func skipMark(src *bufio.Reader) {
+	mark := []byte("\ufeff")
+	if start, _ := src.Peek(len(mark)); bytes.Equal(start, mark) {
+		_, _ = src.Discard(len(mark)) // it is there
+	}
+}
+
+// foreignJSON reads a file with a single record in another JSON format than that of the DOI
+// query, nil if it is none.
+func (s *records) foreignJSON(name string) (*row, error) {
+	const most = 10 << 20
+	info, err := os.Stat(name)
+	if err != nil || info.Size() > most {
+		return nil, err
+	}
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	doc, err := mds.Detect(bytes.TrimPrefix(data, []byte("\ufeff")))
+	if err != nil {
+		return nil, nil // it is the format of the DOI query
+	}
+	return &row{Row: &table.Row{File: name}, document: doc}, nil
+}
+
+// other reads a record that is not JSON.
+func (s *records) other(name string, src io.Reader) (*row, error) {
+	data, err := io.ReadAll(src)
+	if err != nil {
+		return nil, err
+	}
+	doc, err := mds.Detect(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	r := &row{Row: &table.Row{File: name}, document: doc}
+	if doc.ContentType != mds.XMLType {
+		return r, nil
+	}
+	found, err := metadata.FindingsXML(bytes.NewReader(doc.Data))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	r.add(found)
+	if r.Record, err = metadata.ParseXML(bytes.NewReader(doc.Data)); err != nil {
+		if r.Err() == nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		return r, nil
+	}
+	r.DOI = r.Record.DOI
+	r.checkYear()
+	return r, nil
+}
+
+// add adds the findings of a record, with its file.
+func (r *row) add(found []datacite.Finding) {
+	for _, f := range found {
+		if f.Code == "identifier" || f.Code == "json" {
+			continue // the request names the DOI; what is sent is XML
+		}
+		f.File = r.File
+		r.Findings = append(r.Findings, f)
+	}
+}
+
+// checkYear refuses a year of two digits, which the service takes as the year 26.
+func (r *row) checkYear() {
+	if year := r.Record.PublicationYear; len(year) == 4 && strings.HasPrefix(string(year), "00") && year != "0000" {
+		r.fault("publicationYear", fmt.Sprintf("%s is a year of two digits; write all four", year[2:]))
+	}
+}
+
+// each returns the records in a JSON value: the attributes of one, one as the service writes it,
+// or a page or list of them.
+func each(value json.RawMessage) iter.Seq2[json.RawMessage, error] {
+	return func(yield func(json.RawMessage, error) bool) {
+		var walk func(json.RawMessage) bool
+		walk = func(value json.RawMessage) bool {
+			var list []json.RawMessage
+			if json.Unmarshal(value, &list) == nil {
+				return !slices.ContainsFunc(list, func(one json.RawMessage) bool { return !walk(one) })
+			}
+			var shape struct{ Data, Attributes json.RawMessage }
+			if err := json.Unmarshal(value, &shape); err != nil {
+				return yield(nil, err)
+			}
+			switch {
+			case shape.Data != nil:
+				return walk(shape.Data)
+			case shape.Attributes != nil:
+				value = shape.Attributes
+			}
+			return yield(value, nil)
+		}
+		walk(value)
+	}
+}
+
+// readJSON reads a record with the names of the DOI query. It is turned into XML, which replaces
+// all that is stored.
+func readJSON(place string, data json.RawMessage, err error) (*row, error) {
+	var record dois.Record
+	if err == nil {
+		err = json.Unmarshal(data, &record)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", place, err)
+	}
+	r := &row{
+		Row:        &table.Row{File: place, DOI: record.DOI, URL: record.URL, State: string(record.State), Record: &record.Record},
+		contentURL: record.ContentURL,
+	}
+	if c := record.Container; c.Title != "" || c.Identifier != "" || c.Type != "" {
+		r.container = &c
+	}
+	names, err := lostMembers(data, &record)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", place, err)
+	}
+	for _, name := range names {
+		r.Findings = append(r.Findings, datacite.Finding{File: place, Path: name, Code: "member", Warning: true,
+			Reason: "is no member of a record, or cannot be read; it is left out"})
+	}
+	r.add(r.Record.Findings())
+	r.checkYear()
+	return r, nil
+}
+
+// lostMembers are the paths of what neither the metadata nor the record of the service have.
+func lostMembers(data json.RawMessage, record *dois.Record) ([]string, error) {
+	var given any
+	var plain metadata.Record
+	kept := map[string]any{}
+	if err := errors.Join(json.Unmarshal(data, &given), json.Unmarshal(data, &plain)); err != nil {
+		return nil, err
+	}
+	for _, read := range []any{record, &plain} {
+		written, err := json.Marshal(read)
+		if err == nil {
+			err = json.Unmarshal(written, &kept)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return lost("", given, kept), nil
+}
+
+// lost returns the paths of what was given and is not in the record that was read.
+// Unknown names are lost like that, and nothing else would tell.
+func lost(path string, given, kept any) (paths []string) {
+	switch given := given.(type) {
+	case map[string]any:
+		members := members(kept)
+		for _, name := range slices.Sorted(maps.Keys(given)) {
+			at, value := name, given[name]
+			if path != "" {
+				at = path + "." + name
+			}
+			switch kept, ok := members[name]; {
+			case name == "geoLocationPolygon" && ok: // it has several forms, and is written in one of them
+			case ok:
+				paths = append(paths, lost(at, value, kept)...)
+			case !empty(value):
+				paths = append(paths, at)
+			}
+		}
+	case []any:
+		items, _ := kept.([]any)
+		if len(items) != len(given) {
+			given = slices.DeleteFunc(given, empty) // the record may have none of these
+		}
+		if len(items) != len(given) {
+			return []string{path}
+		}
+		for i := range given {
+			paths = append(paths, lost(fmt.Sprintf("%s[%d]", path, i), given[i], items[i])...)
+		}
+	}
+	return paths
+}
+
+// members returns the members of an object. A list that was given as its only item
+// is kept as a list, and a publisher with nothing but a name as that.
+func members(kept any) map[string]any {
+	switch kept := kept.(type) {
+	case map[string]any:
+		return kept
+	case []any:
+		if len(kept) == 1 {
+			return members(kept[0])
+		}
+	case string:
+		return map[string]any{"name": kept}
+	}
+	return nil
+}
+
+// empty tells whether a value says nothing, so that nothing is lost with it.
+func empty(value any) bool {
+	switch value := value.(type) {
+	case nil:
+		return true
+	case string:
+		return value == ""
+	case []any:
+		return len(value) == 0
+	case map[string]any:
+		return len(value) == 0
+	case bool:
+		return !value
+	case float64:
+		return value == 0
+	}
+	return false
+}

@@ -1,0 +1,396 @@
+// Package register is the command datacite register.
+package register
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/account"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
+	"github.com/datacite-go/datacite-go/doi"
+	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/mds"
+	"github.com/datacite-go/datacite-go/metadata/table"
+)
+
+type command struct {
+	*shell.Shell
+	flags             *account.Flags
+	doi, url, prefix  string
+	state             string
+	leaveOut, wait    bool
+	template          bool
+	resolver          string
+	passOver          []string
+	workers           int
+	pause             time.Duration // before rows are tried again for which the service failed
+	service           *account.Service
+	isTable, isSingle bool
+}
+
+// Command is datacite register.
+func Command(s *shell.Shell) *cobra.Command { return newCommand(s, 30*time.Second) }
+
+func newCommand(s *shell.Shell, pause time.Duration) *cobra.Command {
+	c := &command{Shell: s, pause: pause}
+	cmd := &cobra.Command{
+		Use: "register FILE…", GroupID: shell.Writing,
+		Short: "Register DOIs, or change them, from records and tables",
+		Long: `Make DOIs as files say: register those that are new, and change those that differ. A FILE is
+
+  - a table, CSV or .xlsx: one row, one DOI ("datacite help tables")
+  - DataCite JSON, with the names of the service (creators, titles, …): a record, many of them
+    one after the other, or a page of the service, such as "datacite search --json" prints
+  - DataCite XML: a record
+  - another format that the service takes, such as BibTeX, RIS or Citeproc JSON: a record
+
+A record that names no DOI gets a new one below --prefix, and needs an address of its own. DOIs
+become findable, unless --state or the column state says otherwise; a DOI that is there already
+keeps its state where nothing is said, but for a draft.
+
+Nothing is sent before everything was read. If a record has faults, nothing is sent at all, unless
+--leave-out is given. --dry-run shows all faults.
+
+The results of a table are in a table beside it, items.registered.csv beside items.csv: the same
+rows with the DOIs, and the columns result, error and registered. Run the same command again, or
+run it with that table, which you may correct, to try what failed and to write what was changed:
+what is registered is not sent again. A run that was interrupted or killed goes on in the same
+way. A new name is on disk before it is sent (in a file .journal beside the results), so none
+is lost.`,
+		Example: `  datacite register record.xml --doi 10.5072/glacier-7 --url https://repo.example.org/glacier/7
+  datacite register --template > items.csv
+  datacite register items.csv --prefix 10.5072 --dry-run
+  datacite register items.csv --prefix 10.5072 --service test
+  datacite register records/*.xml --url 'https://repo.example.org/items/{suffix}'`,
+		RunE: c.run,
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&c.doi, "doi", "", "the `DOI` of a single record")
+	flags.StringVar(&c.prefix, "prefix", "", "the `prefix` of new names")
+	flags.StringVar(&c.url, "url", "", "the `URL` that the DOI of a record leads to; {doi}, {suffix} and {file} stand for its name, what follows the prefix, and the name of the file without its ending")
+	shell.Choice(cmd, &c.state, "state", "the `state` of DOIs for which nothing else is said: findable, registered or draft", string(dois.StateFindable), string(dois.StateRegistered), string(dois.StateDraft))
+	flags.BoolVar(&c.leaveOut, "leave-out", false, "register what has no faults, and leave out the rest")
+	flags.StringSliceVar(&c.passOver, "pass-over", nil, "`columns` of your own, separated by commas, which stay in the table and are not registered")
+	flags.IntVar(&c.workers, "workers", 4, "how many `records` are written at the same time")
+	flags.BoolVar(&c.wait, "wait", false, "wait until the DOI of a single record resolves")
+	flags.StringVar(&c.resolver, "resolver", "", "with --wait: base `URL` of the resolver; that of DataCite's services is known")
+	flags.BoolVar(&c.template, "template", false, "print an empty table, and exit")
+	s.OutputFlag(cmd, "`file` for the table of results, .csv or .xlsx (default for a table: beside it)")
+	s.Flags(cmd, shell.JSON, shell.DryRun, shell.Yes)
+	c.flags = account.NewFlags(s, cmd, account.Writes)
+	return cmd
+}
+
+// check reads the settings.
+func (c *command) check(cmd *cobra.Command, files []string) error {
+	tables := 0
+	for _, file := range files {
+		if isTable(file) {
+			tables++
+		}
+	}
+	c.isTable = tables > 0
+	switch {
+	case len(files) == 0:
+		return errors.New("give a file with a record or a table; datacite register --help shows how")
+	case tables > 0 && len(files) > 1:
+		return errors.New("give one table, or records alone: each table has results of its own")
+	case c.isTable && (c.doi != "" || c.url != ""):
+		return fmt.Errorf("--doi and --url are for records; the table %s has columns for them", files[0])
+	case !c.isTable && c.passOver != nil:
+		return errors.New("--pass-over is for tables")
+	case len(files) > 1 && c.doi != "":
+		return fmt.Errorf("--doi is for one record, and there are %d files", len(files))
+	case len(files) > 1 && c.url != "" && !strings.Contains(c.url, "{"):
+		return fmt.Errorf("--url is the same address for %d records; write {doi}, {suffix} or {file} into it", len(files))
+	case c.doi != "" && c.prefix != "":
+		return errors.New("--prefix has no effect with --doi; leave one of them out")
+	case c.prefix != "" && mds.CheckNewDOI(c.prefix+"/a") != nil:
+		return fmt.Errorf(`--prefix is %q, not "10." and four or five digits`, c.prefix)
+	case c.workers < 1:
+		return fmt.Errorf("--workers is %d; it must be at least 1", c.workers)
+	case c.wait && (c.isTable || len(files) > 1):
+		return errors.New("--wait is for a single record")
+	case c.resolver != "" && !c.wait:
+		return errors.New("--resolver has no effect without --wait")
+	case c.Output != "" && !isTable(c.Output):
+		return fmt.Errorf("--output %s is neither .csv nor .xlsx", c.Output)
+	}
+	if c.doi != "" {
+		name, err := doi.Parse(c.doi)
+		if err == nil {
+			err = mds.CheckNewDOI(name)
+		}
+		if err != nil {
+			return fmt.Errorf("--doi: %s", shell.Message(err))
+		}
+		c.doi = name
+	}
+	if c.Output == "" && c.isTable {
+		c.Output = resultOf(files[0])
+	}
+	return nil
+}
+
+func isSpreadsheet(file string) bool { return strings.EqualFold(filepath.Ext(file), ".xlsx") }
+
+func isTable(file string) bool {
+	end := strings.ToLower(filepath.Ext(file))
+	return slices.Contains([]string{".csv", ".tsv", ".xlsx"}, end)
+}
+
+// resultOf is the file for the results of a table: a result table is replaced.
+func resultOf(file string) string {
+	end := ".registered.csv"
+	if isSpreadsheet(file) {
+		end = ".registered.xlsx"
+	}
+	if strings.HasSuffix(file, end) {
+		return file
+	}
+	return strings.TrimSuffix(file, filepath.Ext(file)) + end
+}
+
+// resolverURL is where the DOIs of the service resolve, "" if that is not known.
+func (c *command) resolverURL() string {
+	switch {
+	case c.resolver != "":
+		return c.resolver
+	case c.service.Name == "test":
+		return mds.TestResolver
+	case c.service.Name == "production":
+		return "https://doi.org"
+	}
+	return ""
+}
+
+func (c *command) run(cmd *cobra.Command, files []string) (err error) {
+	if c.template {
+		return table.NewWriter(c.Data(), nil).Flush()
+	}
+	if err := c.check(cmd, files); err != nil {
+		return shell.Wrong(err)
+	}
+	if c.service, err = c.flags.Open(); err != nil {
+		return err
+	}
+	if c.wait && c.resolverURL() == "" {
+		return shell.Wrong(fmt.Errorf("--wait needs --resolver: where the DOIs of %s resolve is not known", c.service))
+	}
+	j := &job{command: c, items: map[string]*item{}}
+	if j.client, err = dois.NewClient(c.service.Config); err != nil {
+		return err
+	}
+	var s source = &records{command: c, files: files}
+	if c.isTable {
+		s = &rows{command: c, file: files[0]}
+	}
+	j.source = s
+	if !c.DryRun && c.Output != "" {
+		release, err := lock(c.Output + ".journal")
+		if err != nil {
+			return err
+		}
+		defer release()
+	}
+	if j.results, err = loadResults(c.Output, s); err != nil {
+		return shell.Wrong(err)
+	}
+	ctx := cmd.Context()
+	if err := j.check(ctx); err != nil || c.DryRun {
+		return err
+	}
+	if err := j.ask(ctx); err != nil {
+		return err
+	}
+	return j.report(ctx, j.run(ctx))
+}
+
+// ask asks before something permanent is made at the production service.
+func (j *job) ask(ctx context.Context) error {
+	if left := j.rows - j.faulty - j.earlier; left > 0 && j.service.Name == "production" && shell.IsTerminal(j.Stdin) {
+		if err := j.Confirm(fmt.Sprintf("Write %s at %s? Registered and findable DOIs are permanent.", shell.Count(left, "DOI"), j.service)); err != nil {
+			return err
+		}
+	}
+	if !j.wait { // what cannot be waited for is known before anything is sent
+		return nil
+	}
+	if _, err := j.resolve().Resolve(ctx, j.lookedFor()); err != nil && ctx.Err() == nil {
+		return shell.Failed(fmt.Errorf("--wait: the resolver cannot be asked, and nothing was sent: %w", err))
+	}
+	return nil
+}
+
+func (c *command) resolve() mds.Resolver { return &mds.HTTPResolver{BaseURL: c.resolverURL()} }
+
+// check reads everything and prints the faults.
+func (j *job) check(ctx context.Context) error {
+	torn := false
+	for r, err := range j.source.rows(true) {
+		if ctx.Err() != nil {
+			return shell.Interrupted("nothing was sent")
+		}
+		if err != nil {
+			return shell.Wrong(err)
+		}
+		torn = j.checkRow(r) || torn
+		j.Progress(j.rows, 0, "records read", fmt.Sprintf("%d with faults", j.faulty))
+	}
+	if strays := j.results.strays(); len(strays) > 0 {
+		return shell.Wrong(fmt.Errorf("%s has %s that the rows of %s lack, such as %s for %s; go on with the result table, or give another one with --output",
+			j.Output, shell.Count(len(strays), "DOI"), j.source.name(), strays[0].DOI, strays[0].URL))
+	}
+	left := j.rows - j.faulty - j.earlier
+	j.isSingle = j.rows == 1 && !j.isTable
+	switch {
+	case j.rows == 0:
+		return shell.Wrong(fmt.Errorf("%s has no rows", j.source.name()))
+	case torn && !j.DryRun:
+		return shell.Wrong(errors.New("rows have too many or too few cells; nothing was sent"))
+	case j.faulty > 0 && (j.DryRun || !j.leaveOut || j.isSingle):
+		hint := "; --leave-out registers the others"
+		if j.DryRun || j.isSingle {
+			hint = ""
+		}
+		return shell.Wrong(fmt.Errorf("faults in %d of %s; nothing was sent%s", j.faulty, shell.Count(j.rows, "record"), hint))
+	case j.unnamed > 0 && j.prefix == "":
+		return shell.Wrong(fmt.Errorf("%s without a DOI; give the --prefix of new ones", shell.Count(j.unnamed, "record")))
+	case j.unnamed > 1 && j.Output == "" && !j.DryRun:
+		return shell.Wrong(fmt.Errorf("%s without a DOI; give --output FILE.csv, which keeps the names that they get", shell.Count(j.unnamed, "record")))
+	case j.unnamed > 0 && j.Quiet && !j.JSON && j.Output == "" && !j.DryRun:
+		return shell.Wrong(errors.New("--quiet needs --doi: the name that is made up would be shown nowhere"))
+	case j.wait && !j.isSingle:
+		return shell.Wrong(fmt.Errorf("--wait is for a single record, and there are %d", j.rows))
+	case j.doi != "" && !j.isSingle:
+		return shell.Wrong(fmt.Errorf("--doi is for a single record, and there are %d", j.rows))
+	case j.DryRun && !j.JSON && j.isSingle:
+		return j.rehearse()
+	case j.DryRun && !j.JSON:
+		j.Result(nil, "%s: %s without faults, %d of them registered already, %d to do at %s; nothing was sent", j.source.name(), shell.Count(j.rows-j.faulty, "record"), j.earlier, left, j.service)
+	}
+	return nil
+}
+
+// rehearse shows what would be written of a single record.
+func (j *job) rehearse() error {
+	for r, err := range j.source.rows(false) {
+		if err != nil {
+			return shell.Wrong(err)
+		}
+		j.Result(nil, "%s would become %s at %s, and lead to %s, with these metadata; nothing was sent", cmp.Or(r.DOI, "A new DOI"), j.wanted(r, nil), j.service, r.URL)
+		if _, err := j.Data().Write(r.metadata().Data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkRow prints the faults of a row, and counts it. It reports whether the number of its
+// cells is not that of the columns, so that cells may be in wrong columns.
+func (j *job) checkRow(r *row) (torn bool) {
+	j.rows++
+	known, ambiguous := j.results.of(r)
+	if ambiguous {
+		r.fault("url", "is not enough: the result table has several DOIs with this address; give the row its DOI")
+	}
+	for _, f := range r.Findings {
+		if f.Warning {
+			j.Warn("%s", f)
+			continue
+		}
+		j.Warn("error: %s", f)
+		torn = torn || f.Code == "cells"
+	}
+	switch {
+	case r.Err() != nil:
+		j.faulty++
+	case known.DOI == "":
+		j.unnamed++
+	case known.Registered != "" && known.Registered == j.digest(r, known.DOI):
+		j.earlier++
+	}
+	if j.DryRun && j.JSON {
+		o := outcome{DOI: known.DOI, URL: r.URL, State: string(j.wanted(r, nil)), Result: "checked", Place: r.place(), Service: j.service.Host}
+		if r.Err() != nil {
+			o.Result, o.Error = "failed", faults(r)
+		}
+		j.Result(o, "")
+	}
+	return torn
+}
+
+// report says how the run ended.
+func (j *job) report(ctx context.Context, err error) error {
+	registered := j.earlier + j.done
+	left := j.rows - registered
+	if !j.isSingle {
+		place := ""
+		if j.Output != "" {
+			place = j.Output + ": "
+		}
+		if !j.JSON {
+			j.Result(nil, "%s%d of %s registered at %s, %d of them now", place, registered, shell.Count(j.rows, "record"), j.service, j.done)
+		}
+	}
+	again := "run the same command again, and it goes on"
+	if j.isSingle {
+		again = "run this again with --doi " + j.lookedFor()
+	}
+	switch {
+	case ctx.Err() != nil && j.isSingle:
+		return shell.Interrupted("%s may be registered; %s", j.lookedFor(), again)
+	case ctx.Err() != nil:
+		return shell.Interrupted("%s left; %s", shell.Count(left, "record"), again)
+	case err != nil && j.done > 0:
+		return shell.Refused(fmt.Errorf("%w; %s left; %s", err, shell.Count(left, "record"), again))
+	case err != nil:
+		return err
+	case left == 0 && j.wait:
+		return j.waitResolved(ctx)
+	case left == 0:
+		return nil
+	case j.isSingle:
+		return j.singleFailed(again)
+	case j.done == 0 && j.faulty == 0 && j.down == j.failed && j.first != nil:
+		return shell.Failed(fmt.Errorf("the service failed for all that was to do, %s; run the same command again; the first one: %w", shell.Count(left, "record"), j.first))
+	case j.isTable:
+		return shell.Refused(fmt.Errorf("faults in %s, and %d failed, as the column error says; correct them in the result table, and run the same command with it", shell.Count(j.faulty, "row"), j.failed))
+	}
+	return shell.Refused(fmt.Errorf("faults in %s, and %d failed; run the same command again when they are corrected", shell.Count(j.faulty, "record"), j.failed))
+}
+
+// singleFailed is the error of a single record, with what to do about a DOI that may exist.
+func (j *job) singleFailed(again string) error {
+	if isUnclear(j.first) {
+		return shell.Refused(fmt.Errorf("%w; %s may be registered; %s", j.first, j.lookedFor(), again))
+	}
+	return j.first
+}
+
+// waitResolved returns when the single record resolves.
+func (j *job) waitResolved(ctx context.Context) error {
+	e, _ := j.results.ofName(j.lookedFor())
+	err := mds.WaitResolved(ctx, j.resolve(), e.DOI, e.URL, nil)
+	switch {
+	case ctx.Err() != nil:
+		return shell.Interrupted("%s is registered, and was not seen to resolve", e.DOI)
+	case err != nil:
+		return shell.Refused(fmt.Errorf("%w; %s is registered", err, e.DOI))
+	}
+	if !j.JSON {
+		j.Result(nil, "%s resolves at %s", e.DOI, j.resolverURL())
+	}
+	return nil
+}
+
+// lookedFor is the name of the single record.
+func (j *job) lookedFor() string { return j.lastName }

@@ -1,0 +1,315 @@
+package register
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/gofrs/flock"
+
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
+	"github.com/datacite-go/datacite-go/doi"
+	"github.com/datacite-go/datacite-go/metadata/table"
+)
+
+// An entry is the stored state of a row.
+type entry struct {
+	DOI        string `json:"doi,omitempty"`  // it may have been sent
+	Made       bool   `json:"made,omitempty"` // the name was made here, since the result table was written
+	URL        string `json:"url,omitempty"`
+	State      string `json:"state,omitempty"`
+	Result     string `json:"result,omitempty"` // created, updated, unchanged, failed
+	Error      string `json:"error,omitempty"`
+	Registered string `json:"registered,omitempty"` // digest of what was registered and where, empty without success
+}
+
+// results are the entries of all rows. They are kept in two files: the table of results, which
+// is replaced as a whole, and beside it a journal of what happened since. Without a path they are
+// kept in memory only.
+type results struct {
+	path            string
+	columns, others []string
+	journal         *os.File
+
+	mu    sync.Mutex
+	dois  map[string]*entry // by key
+	urls  map[string]*entry // nil for an address of several DOIs
+	taken map[*entry]bool   // by rows of the source
+}
+
+// lock keeps a second run from using the same results. The file of the lock is the journal, which
+// the run that ends removes; a lock on a file that was removed counts for nothing.
+func lock(path string) (release func(), err error) {
+	for {
+		held := flock.New(path, flock.SetPermissions(0o600))
+		locked, err := held.TryLock()
+		if err != nil {
+			return nil, shell.Wrong(err)
+		}
+		if !locked {
+			return nil, shell.Refused(fmt.Errorf("another run writes %s; wait until it has ended", strings.TrimSuffix(path, ".journal")))
+		}
+		mine, err := held.Stat()
+		there, gone := os.Stat(path)
+		if err == nil && gone == nil && os.SameFile(mine, there) {
+			return func() {
+				if info, err := os.Stat(path); err == nil && info.Size() == 0 {
+					_ = os.Remove(path) // nothing was noted
+				}
+				_ = held.Close()
+			}, nil
+		}
+		_ = held.Close()
+	}
+}
+
+// loadResults reads the results of earlier runs.
+func loadResults(path string, s source) (*results, error) {
+	r := &results{path: path, dois: map[string]*entry{}, urls: map[string]*entry{}, taken: map[*entry]bool{}}
+	r.columns, r.others = s.results()
+	if path == "" {
+		return r, nil
+	}
+	if err := r.loadTable(); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if err := r.loadJournal(); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	return r, nil
+}
+
+func (r *results) loadTable() error {
+	t, file, err := openTable(r.path, r.others)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	for row, err := range t.All() {
+		if err != nil {
+			return err
+		}
+		cells := row.Others[len(row.Others)-len(resultColumns):]
+		r.put(entry{DOI: row.DOI, URL: row.URL, State: row.State, Result: cells[0], Error: cells[1], Registered: cells[2]})
+	}
+	return nil
+}
+
+func (r *results) journalPath() string { return r.path + ".journal" }
+
+func (r *results) loadJournal() error {
+	file, err := os.Open(r.journalPath())
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	lines := bufio.NewReader(file)
+	for {
+		line, err := lines.ReadBytes('\n')
+		var e entry
+		if json.Unmarshal(line, &e) == nil { // a line cut by a crash is ignored
+			r.put(e)
+		}
+		if err != nil {
+			return nil
+		}
+	}
+}
+
+// put keeps an entry, in place of an earlier one for the same row.
+func (r *results) put(e entry) {
+	old := r.find(e.DOI, e.URL)
+	if old == nil {
+		old = &entry{}
+		if other, ok := r.urls[e.URL]; ok && other != nil {
+			r.urls[e.URL] = nil
+		} else if !ok {
+			r.urls[e.URL] = old
+		}
+	}
+	*old = e
+	if e.DOI != "" {
+		r.dois[doi.Key(e.DOI)] = old
+	}
+}
+
+// find returns the entry of a row: that of its DOI or, if it has none, of its address. A
+// row that was given a name is found by its address.
+func (r *results) find(name, url string) *entry {
+	if name == "" {
+		return r.urls[url]
+	}
+	if e := r.dois[doi.Key(name)]; e != nil {
+		return e
+	}
+	if e := r.urls[url]; e != nil && e.DOI == "" {
+		return e
+	}
+	return nil
+}
+
+// of returns the entry of a row of the source, and whether several DOIs have its address, so
+// that the row is ambiguous.
+func (r *results) of(row *row) (e entry, ambiguous bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	found := r.find(row.DOI, row.URL)
+	if found == nil {
+		_, known := r.urls[row.URL]
+		return entry{DOI: row.DOI, URL: row.URL}, known && row.DOI == ""
+	}
+	r.taken[found] = true
+	e = *found
+	e.URL = row.URL
+	return e, false
+}
+
+// ofName returns the entry of a DOI.
+func (r *results) ofName(name string) (e entry, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if found := r.dois[doi.Key(name)]; found != nil {
+		return *found, true
+	}
+	return entry{}, false
+}
+
+// has reports whether a name is one of the results.
+func (r *results) has(name string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.dois[doi.Key(name)] != nil
+}
+
+// strays are names of the results that no row of the source has.
+func (r *results) strays() (all []entry) {
+	for _, e := range r.dois {
+		if !r.taken[e] {
+			all = append(all, *e)
+		}
+	}
+	slices.SortFunc(all, func(a, b entry) int { return bytes.Compare([]byte(a.URL), []byte(b.URL)) })
+	return all
+}
+
+// begin opens the journal.
+func (r *results) begin() (err error) {
+	if r.path == "" {
+		return nil
+	}
+	r.journal, err = os.OpenFile(r.journalPath(), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	if _, err := r.journal.WriteString("\n"); err != nil { // ends a line cut by a crash
+		return err
+	}
+	return syncFolder(r.path)
+}
+
+// note stores an entry. With sync it is on disk when note returns.
+func (r *results) note(e entry, sync bool) error {
+	line, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.put(e)
+	if r.journal == nil {
+		return nil
+	}
+	if _, err := r.journal.Write(append(line, '\n')); err != nil || !sync {
+		return err
+	}
+	return r.journal.Sync()
+}
+
+// save writes the table of results and removes the journal.
+func (r *results) save(s source) error {
+	if r.path == "" {
+		return nil
+	}
+	err := r.replace(s)
+	if r.journal != nil {
+		err = errors.Join(err, r.journal.Close())
+	}
+	if err != nil {
+		return fmt.Errorf("%s cannot be written: %w; %s has what was done, and the next run writes it", r.path, err, r.journalPath())
+	}
+	if err := os.Remove(r.journalPath()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+func (r *results) replace(s source) error {
+	file, err := shell.CreateFile(r.path, 0o600)
+	if err != nil {
+		return err
+	}
+	defer file.Discard()
+	w := table.NewWriter(file, &table.WriterOptions{Columns: r.columns, Others: r.others, Separator: s.separator(), Spreadsheet: isSpreadsheet(r.path)})
+	for row, err := range s.rows(false) {
+		if err != nil {
+			return err
+		}
+		e, _ := r.of(row)
+		if row.Err() != nil {
+			e.Result, e.Error = "failed", faults(row)
+		}
+		if e.Result == "failed" {
+			e.State = "" // it is what the row wants
+		}
+		row.DOI, row.State = e.DOI, cmp.Or(e.State, row.State)
+		own := row.Others[:min(len(row.Others), len(r.others)-len(resultColumns))]
+		if r.columns != nil {
+			own = []string{row.place()}
+		}
+		row.Others = append(slices.Clone(own), e.Result, e.Error, e.Registered)
+		if _, err := w.Write(row.Row); err != nil {
+			return err
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if err := file.Save(); err != nil {
+		return err
+	}
+	return syncFolder(r.path)
+}
+
+// faults are the faults of a row in one cell, which has room for so many.
+func faults(row *row) string {
+	const most = 20
+	var all []string
+	for _, f := range row.Findings {
+		if !f.Warning {
+			all = append(all, fmt.Sprintf("%.500s", f))
+		}
+	}
+	if n := len(all) - most; n > 0 {
+		all = append(all[:most], fmt.Sprintf("and %d more", n))
+	}
+	return strings.Join(all, "; ")
+}
+
+// syncFolder makes the entries of a file's folder survive a crash of the machine.
+func syncFolder(path string) error {
+	folder, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	_ = folder.Sync() // not supported everywhere
+	return folder.Close()
+}

@@ -1,0 +1,655 @@
+package register
+
+import (
+	"bytes"
+	"encoding/csv"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell/shelltest"
+	"github.com/datacite-go/datacite-go/datacitetest"
+	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/metadata"
+	"github.com/datacite-go/datacite-go/metadata/table"
+)
+
+var (
+	kills = flag.Int("kills", 5, "how often TestKilled kills the command")
+	size  = flag.Int("rows", 300, "rows of the table of TestKilled")
+)
+
+func TestMain(m *testing.M) { shelltest.Main(m, quick) }
+
+// quick is the command that repeats soon what failed.
+func quick(s *shell.Shell) *cobra.Command { return newCommand(s, 10*time.Millisecond) }
+
+const header = "doi,url,title,creators,publisher,year,type\n"
+
+// line is a row without a DOI.
+func line(i int) string {
+	return fmt.Sprintf(",https://repository.example.org/%d,Item %d,\"Lovelace, Ada\",Repository,2026,Dataset\n", i, i)
+}
+
+// folder holds items.csv.
+func folder(t *testing.T, items string) string {
+	t.Helper()
+	path := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(path, "items.csv"), []byte(items), 0o600))
+	return path
+}
+
+// start runs the command at the embedded service, with its account.
+func start(t *testing.T, srv *datacitetest.Server, args ...string) (code int, out, notes string) {
+	t.Helper()
+	return shelltest.At(srv).Do(t, quick, append([]string{"register"}, args...)...)
+}
+
+// read returns the rows of a CSV file by their columns.
+func read(t *testing.T, path string) (rows []map[string]string) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	all, err := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(data, []byte("\ufeff")))).ReadAll()
+	require.NoError(t, err)
+	for _, cells := range all[1:] {
+		row := map[string]string{}
+		for i, name := range all[0] {
+			row[name] = cells[i]
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+func newServer(t *testing.T, opts *datacitetest.Options) *datacitetest.Server {
+	t.Helper()
+	srv := datacitetest.NewServer(opts)
+	t.Cleanup(srv.Close)
+	return srv
+}
+
+func TestATableIsRegisteredOnce(t *testing.T) {
+	srv := newServer(t, nil)
+	path := folder(t, header+line(1)+"10.5072/mine,https://repository.example.org/2,Mine,org: Ice,Repository,2026,Dataset\n")
+	items, result := filepath.Join(path, "items.csv"), filepath.Join(path, "items.registered.csv")
+	where := strings.TrimPrefix(srv.URL, "http://")
+
+	code, out, notes := start(t, srv, "--prefix", "10.5072", items)
+	require.Equal(t, 0, code, notes)
+	assert.Equal(t, result+": 2 of 2 records registered at "+where+", 2 of them now\n", out)
+	rows := read(t, result)
+	assert.Equal(t, "10.5072/mine", rows[1]["doi"])
+	for _, row := range rows {
+		assert.Equal(t, []string{"findable", "created", ""}, []string{row["state"], row["result"], row["error"]})
+		assert.Equal(t, datacitetest.StateFindable, srv.State(row["doi"]))
+	}
+	assert.Len(t, srv.Requests(), 3, "one for a name that was made, two for another")
+
+	for _, again := range []string{items, result} { // neither sends anything
+		code, out, notes = start(t, srv, "--prefix", "10.5072", again)
+		require.Equal(t, 0, code, notes)
+		assert.Equal(t, result+": 2 of 2 records registered at "+where+", 0 of them now\n", out)
+		assert.Equal(t, rows, read(t, result))
+		assert.Len(t, srv.Requests(), 3)
+	}
+
+	// What is changed is registered, under its name.
+	data, err := os.ReadFile(result)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(result, bytes.Replace(data, []byte("Item 1"), []byte("Item one"), 1), 0o600))
+	code, _, notes = start(t, srv, result)
+	require.Equal(t, 0, code, notes)
+	changed := read(t, result)
+	assert.Equal(t, rows[0]["doi"], changed[0]["doi"])
+	assert.Equal(t, "updated", changed[0]["result"])
+	assert.Equal(t, rows[1], changed[1])
+	assert.Len(t, srv.Requests(), 5)
+
+	// A hidden DOI is changed and stays hidden, unless its row says otherwise.
+	require.NoError(t, srv.MDS().Hide(t.Context(), "10.5072/mine"))
+	for _, tt := range []struct{ state, want string }{{"", datacitetest.StateRegistered}, {"findable", datacitetest.StateFindable}} {
+		mine := filepath.Join(t.TempDir(), "mine.csv")
+		require.NoError(t, os.WriteFile(mine, []byte("doi,state,url,title,creators,publisher,year,type\n10.5072/mine,"+tt.state+",https://repository.example.org/2,Yours"+tt.state+",org: Ice,Repository,2026,Dataset\n"), 0o600))
+		code, _, notes = start(t, srv, mine)
+		require.Equal(t, 0, code, notes)
+		assert.Equal(t, tt.want, srv.State("10.5072/mine"))
+		assert.Equal(t, tt.want, read(t, strings.TrimSuffix(mine, ".csv")+".registered.csv")[0]["state"])
+		record, err := srv.Record("10.5072/mine")
+		require.NoError(t, err)
+		assert.Equal(t, "Yours"+tt.state, record.Titles[0].Title)
+	}
+
+	// What was registered at another service counts for that alone.
+	other := newServer(t, nil)
+	code, _, notes = start(t, other, result)
+	require.Equal(t, 0, code, notes)
+	assert.Equal(t, datacitetest.StateFindable, other.State("10.5072/mine"))
+}
+
+// Drafts, registered and findable DOIs, new and from one to another.
+func TestStates(t *testing.T) {
+	for _, behaviour := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {
+		srv := newServer(t, &datacitetest.Options{Behaviour: behaviour})
+		path := folder(t, "")
+		items := filepath.Join(path, "items.csv")
+		for _, tt := range []struct {
+			flag  string // --state
+			cells []string
+			want  []string
+			fails string
+		}{
+			{"findable", []string{"draft", "registered", "findable", ""}, []string{"draft", "registered", "findable", "findable"}, ""},
+			{"draft", []string{"", "", "", ""}, []string{"draft", "registered", "findable", "findable"}, ""},
+			{"registered", []string{"", "findable", "registered", ""}, []string{"registered", "findable", "registered", "findable"}, ""},
+			{"findable", []string{"draft", "", "", ""}, []string{"registered", "findable", "registered", "findable"}, "items.csv, line 2: it is registered, and cannot become draft"},
+		} {
+			text := "doi,state,url,title,creators,publisher,year,type\n"
+			for i, state := range tt.cells {
+				text += fmt.Sprintf("10.5072/s%d,%s,https://repository.example.org/%[1]d,T,org: Ice,R,2026,Dataset\n", i, state)
+			}
+			require.NoError(t, os.WriteFile(items, []byte(text), 0o600))
+			code, _, notes := start(t, srv, "--state", tt.flag, items)
+			assert.Equal(t, tt.fails != "", code == 1, notes)
+			assert.Contains(t, notes, tt.fails)
+			for i, want := range tt.want {
+				assert.Equal(t, want, string(srv.State(fmt.Sprintf("10.5072/s%d", i))), "%v", tt)
+			}
+		}
+	}
+}
+
+// What the columns of a table do not say of a DOI stays.
+func TestWhatATableDoesNotSayStays(t *testing.T) {
+	srv := newServer(t, nil)
+	client := srv.DOIs()
+	draft := &dois.Draft{DOI: "10.5072/a", URL: "https://repository.example.org/1", Event: dois.Publish, Record: metadata.Record{
+		Titles: []metadata.Title{{Title: "Old"}}, Creators: []metadata.Creator{metadata.Organization("Ice")}, Publisher: metadata.Publisher{Name: "R"},
+		PublicationYear: "2026", Types: metadata.Types{ResourceTypeGeneral: "Dataset"},
+		Contributors: []metadata.Contributor{{Creator: metadata.Organization("Editors"), ContributorType: "Editor"}},
+	}}
+	_, err := client.Create(t.Context(), draft)
+	require.NoError(t, err)
+	path := folder(t, header+"10.5072/a,https://repository.example.org/1,New,org: Ice,R,2026,Dataset\n")
+	code, _, notes := start(t, srv, filepath.Join(path, "items.csv"))
+	require.Zero(t, code, notes)
+	record, err := srv.Record("10.5072/a")
+	require.NoError(t, err)
+	assert.Equal(t, "New", record.Titles[0].Title)
+	assert.Len(t, record.Contributors, 1)
+}
+
+// Columns of one's own stay in the table of results.
+func TestColumnsToPassOver(t *testing.T) {
+	srv := newServer(t, nil)
+	path := folder(t, "shelf,"+header+"A 7,"+line(1))
+	items := filepath.Join(path, "items.csv")
+	code, _, notes := start(t, srv, "--prefix", "10.5072", items)
+	assert.Equal(t, 2, code)
+	assert.Contains(t, notes, "--pass-over names columns of your own")
+	for _, file := range []string{items, filepath.Join(path, "items.registered.csv")} {
+		code, _, notes = start(t, srv, "--prefix", "10.5072", "--pass-over", "Shelf", file)
+		require.Zero(t, code, notes)
+		assert.Equal(t, "A 7", read(t, filepath.Join(path, "items.registered.csv"))[0]["Shelf"])
+	}
+}
+
+func TestFaultsStopAllOrAreLeftOut(t *testing.T) {
+	srv := newServer(t, nil)
+	path := folder(t, header+line(1)+",https://repository.example.org/2,B,Ada Lovelace,Repository,26,Datset\n"+line(3)+line(1)+
+		",,No address,\"A, B\",R,2026,Dataset\n10.5072/a+b,https://repository.example.org/6,Plus,\"A, B\",R,2026,Dataset\n")
+	items, result := filepath.Join(path, "items.csv"), filepath.Join(path, "items.registered.csv")
+	for _, more := range []string{"--dry-run", "--quiet"} {
+		code, out, notes := start(t, srv, "--prefix", "10.5072", items, more)
+		assert.Equal(t, 2, code)
+		assert.Empty(t, out)
+		for _, fault := range []string{
+			`error: items.csv, line 3, column 4: creators: "Ada Lovelace": write persons as`,
+			`error: items.csv, line 3, column 6: year: "26" is not a year of four digits`,
+			`error: items.csv, line 3, column 7: type: the schema has no general resource type "Datset"; did you mean Dataset?`,
+			`error: items.csv, line 5: url: is that of items.csv, line 2, too`,
+			`error: items.csv, line 6: url: is missing; it is the address that the DOI leads to`,
+			`error: items.csv, line 7: doi: `,
+			"datacite: faults in 4 of 6 records; nothing was sent",
+		} {
+			assert.Contains(t, notes, fault)
+		}
+	}
+	assert.Empty(t, srv.Requests())
+	assert.NoFileExists(t, result)
+
+	code, out, notes := start(t, srv, "--prefix", "10.5072", items, "--leave-out")
+	assert.Equal(t, 1, code)
+	assert.Contains(t, out, result+": 2 of 6 records registered at ")
+	assert.Contains(t, notes, "faults in 4 rows, and 0 failed, as the column error says; correct them in the result table")
+	rows := read(t, result)
+	require.Len(t, rows, 6)
+	assert.Equal(t, "failed", rows[1]["result"])
+	assert.Equal(t, "Ada Lovelace", rows[1]["creators"], "nothing of a faulty row is lost")
+	assert.Contains(t, rows[1]["error"], `"26" is not a year of four digits; items.csv, line 3, column 7: type`)
+
+	// Corrected in the result table, the others are registered.
+	data, err := os.ReadFile(result)
+	require.NoError(t, err)
+	fixed := strings.NewReplacer("Ada Lovelace,Repository,26,Datset", `"Lovelace, Ada",Repository,2026,Dataset`).Replace(string(data))
+	require.NoError(t, os.WriteFile(result, []byte(fixed), 0o600))
+	code, out, _ = start(t, srv, "--prefix", "10.5072", "--leave-out", result)
+	assert.Equal(t, 1, code)
+	assert.Contains(t, out, result+": 3 of 6 records registered at ")
+	assert.Contains(t, out, ", 1 of them now")
+}
+
+func TestJSON(t *testing.T) {
+	srv := newServer(t, nil)
+	path := folder(t, header+line(1)+"10.1234/other,https://repository.example.org/2,T,org: Ice,R,2026,Dataset\n")
+	code, out, notes := start(t, srv, "--prefix", "10.5072", "--json", "--workers", "1", filepath.Join(path, "items.csv"))
+	assert.Equal(t, 1, code, notes)
+	lines := strings.SplitAfter(out, "\n")
+	require.Len(t, lines, 3)
+	where := strings.TrimPrefix(srv.URL, "http://")
+	assert.Regexp(t, `^\{"doi":"10\.5072/[^"]+","url":"https://repository\.example\.org/1","state":"findable","result":"created","place":"items\.csv, line 2","service":"`+where+`"\}\n$`, lines[0])
+	assert.Regexp(t, `^\{"doi":"10\.1234/other","url":"https://repository\.example\.org/2","result":"failed","error":"[^"]+","place":"items\.csv, line 3","service":"`+where+`"\}\n$`, lines[1])
+
+	code, out, _ = start(t, srv, "--prefix", "10.5072", "--json", "--dry-run", "--output", filepath.Join(path, "new.csv"), filepath.Join(path, "items.csv"))
+	assert.Zero(t, code)
+	assert.Equal(t, `{"url":"https://repository.example.org/1","state":"findable","result":"checked","place":"items.csv, line 2","service":"`+where+`"}`+"\n"+
+		`{"doi":"10.1234/other","url":"https://repository.example.org/2","state":"findable","result":"checked","place":"items.csv, line 3","service":"`+where+`"}`+"\n", out)
+}
+
+func TestRefusals(t *testing.T) {
+	path := folder(t, header+line(1))
+	items := filepath.Join(path, "items.csv")
+	file := func(name, text string) string {
+		require.NoError(t, os.WriteFile(filepath.Join(path, name), []byte(text), 0o600))
+		return filepath.Join(path, name)
+	}
+	srv := newServer(t, nil)
+	for _, tt := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{}, "give a file with a record or a table; datacite register --help shows how"},
+		{[]string{items, items}, "give one table, or records alone"},
+		{[]string{items, "--doi", "10.5072/a"}, "--doi and --url are for records"},
+		{[]string{items, "--wait"}, "--wait is for a single record"},
+		{[]string{items, "--resolver", "https://doi.org"}, "--resolver has no effect without --wait"},
+		{[]string{items, "--output", filepath.Join(path, "a.txt")}, "a.txt is neither .csv nor .xlsx"},
+		{[]string{items, "--output", filepath.Join(path, "none", "a.csv"), "--prefix", "10.5072"}, "none/a.csv.journal: no such file or directory"},
+		{[]string{"--workers", "0", items}, "--workers is 0"},
+		{[]string{"--prefix", "5072", items}, `--prefix is "5072", not "10." and four or five digits`},
+		{[]string{items}, "1 record without a DOI; give the --prefix of new ones"},
+		{[]string{"--dry-run", items}, "1 record without a DOI; give the --prefix of new ones"},
+		{[]string{filepath.Join(path, "missing.csv")}, "missing.csv"},
+		{[]string{file("columns.csv", "doi,url\n10.5072/a,https://a.example/\n")}, "the columns url, title, creators"},
+		{[]string{file("header.csv", "dio,url\n")}, `did you mean "doi"?`},
+		{[]string{file("rows.csv", header)}, "has no rows"},
+		{[]string{file("states.csv", "state,"+header+"published"+","+line(1))}, `states.csv, line 2, column 1: state: "published" is not one of draft, registered, findable`},
+		{[]string{file("cells.csv", header+"a,b\n"), "--leave-out"}, "rows have too many or too few cells; nothing was sent"},
+		{[]string{file("latin.csv", header+"gr\xfcn\n")}, `line 2, column 3: the text is not UTF-8; save the table again as "CSV UTF-8"`},
+		{[]string{file("open.csv", header+"\""+strings.Repeat("x\n", 200_000))}, "the row is longer than 256 KiB; a quotation mark may be missing"},
+		{[]string{file("broken.xlsx", "PK\x03\x04 and nothing more")}, "broken.xlsx: "},
+	} {
+		code, out, notes := start(t, srv, tt.args...)
+		assert.Equal(t, 2, code, tt.args)
+		assert.Empty(t, out)
+		assert.Contains(t, notes, tt.says)
+	}
+	assert.Empty(t, srv.Requests())
+	left, err := filepath.Glob(filepath.Join(path, "*.registered.*"))
+	require.NoError(t, err)
+	assert.Empty(t, left, "nothing is written when nothing is sent")
+
+	code, _, notes := shelltest.Run{}.Do(t, quick, "register", items, "--prefix", "10.5072")
+	assert.Equal(t, 2, code)
+	assert.Contains(t, notes, "say which service is meant: add --service test or --service production")
+	code, _, notes = start(t, srv, items, "--prefix", "10.5072", "--service", "http://127.0.0.1:1")
+	assert.Equal(t, 3, code)
+	assert.Contains(t, notes, "the service failed for all that was to do, 1 record; run the same command again; the first one: ")
+	wrong := shelltest.At(srv)
+	wrong.Env["DATACITE_PASSWORD"] = "wrong"
+	code, _, notes = wrong.Do(t, quick, "register", items, "--prefix", "10.5072")
+	assert.Equal(t, 2, code)
+	assert.Contains(t, notes, "is the login right? datacite login tests it")
+	code, _, notes = start(t, srv, file("theirs.csv", header+"10.1234/1"+line(1)+"10.1234/2"+line(2)+"10.1234/3"+line(3)+"10.1234/4"+line(4)+"10.1234/5"+line(5)), "--workers", "1")
+	assert.Equal(t, 1, code)
+	assert.Contains(t, notes, "the first 3 were refused, so the rest was not sent; may the account write below this prefix?")
+}
+
+// Two runs do not write the same results.
+func TestTwoAtOnce(t *testing.T) {
+	path := folder(t, header+line(1))
+	held := make(chan bool)
+	srv := newServer(t, &datacitetest.Options{Faults: func(int, *http.Request) *datacitetest.Fault {
+		<-held
+		return nil
+	}})
+	ended := make(chan int)
+	go func() {
+		code, _, _ := start(t, srv, "--prefix", "10.5072", filepath.Join(path, "items.csv"))
+		ended <- code
+	}()
+	journal := filepath.Join(path, "items.registered.csv.journal")
+	require.Eventually(t, func() bool {
+		text, err := os.ReadFile(journal)
+		return err == nil && bytes.Contains(text, []byte("10.5072/"))
+	}, 5*time.Minute, time.Millisecond)
+	code, _, notes := start(t, srv, "--prefix", "10.5072", filepath.Join(path, "items.csv"))
+	assert.Equal(t, 1, code)
+	assert.Equal(t, "datacite: another run writes "+filepath.Join(path, "items.registered.csv")+"; wait until it has ended\n", notes)
+	close(held)
+	assert.Zero(t, <-ended)
+	assert.NoFileExists(t, journal)
+}
+
+// Names that were made are not lost when a table no longer has their rows.
+func TestNamesWithoutARow(t *testing.T) {
+	srv := newServer(t, nil)
+	path := folder(t, header+line(1)+line(2))
+	items := filepath.Join(path, "items.csv")
+	args := []string{"--prefix", "10.5072", items}
+	code, _, notes := start(t, srv, args...)
+	require.Equal(t, 0, code, notes)
+	require.NoError(t, os.WriteFile(items, []byte(header+line(0)+line(2)), 0o600))
+	code, _, notes = start(t, srv, args...)
+	assert.Equal(t, 2, code)
+	assert.Contains(t, notes, "items.registered.csv has 1 DOI that the rows of "+items+" lack")
+	assert.Contains(t, notes, "for https://repository.example.org/1; go on with the result table")
+
+	// Rows may come in another order, and new ones among them.
+	require.NoError(t, os.WriteFile(items, []byte(header+line(0)+line(2)+line(1)), 0o600))
+	code, _, notes = start(t, srv, args...)
+	require.Equal(t, 0, code, notes)
+	assert.Len(t, srv.Names(), 3)
+}
+
+// A name that exists, as one in a billion does, is not overwritten: another is made, also after
+// a run that was killed before it knew.
+func TestTakenNames(t *testing.T) {
+	srv := newServer(t, nil)
+	var once sync.Once
+	busy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		assert.NoError(t, err)
+		if r.Method == http.MethodPost {
+			once.Do(func() {
+				name := regexp.MustCompile(`10\.5072/[\w-]+`).Find(body)
+				assert.NoError(t, srv.PutRecordJSON(fmt.Appendf(nil, `{"doi":"%s","url":"https://elsewhere.example.org/"}`, name)))
+			})
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		srv.ServeHTTP(w, r)
+	}))
+	defer busy.Close()
+	path := folder(t, header+line(1))
+	items, result := filepath.Join(path, "items.csv"), filepath.Join(path, "items.registered.csv")
+	code, _, notes := start(t, srv, "--service", busy.URL, "--prefix", "10.5072", items)
+	require.Zero(t, code, notes)
+	assert.Len(t, srv.Names(), 2)
+	assert.Equal(t, "created", read(t, result)[0]["result"])
+
+	require.NoError(t, os.Remove(result))
+	require.NoError(t, srv.PutRecordJSON([]byte(`{"doi":"10.5072/taken","url":"https://elsewhere.example.org/"}`)))
+	require.NoError(t, os.WriteFile(result+".journal", []byte(`{"doi":"10.5072/taken","made":true,"url":"https://repository.example.org/1"}`+"\n"), 0o600))
+	code, _, notes = start(t, srv, "--prefix", "10.5072", items)
+	require.Zero(t, code, notes)
+	assert.NotEqual(t, "10.5072/taken", read(t, result)[0]["doi"])
+	record, err := srv.Record("10.5072/taken")
+	require.NoError(t, err)
+	assert.Equal(t, "https://elsewhere.example.org/", record.URL)
+}
+
+// spreadsheet writes an .xlsx file.
+func spreadsheet(t *testing.T, name string, rows []*table.Row, others ...string) {
+	t.Helper()
+	file, err := os.Create(name)
+	require.NoError(t, err)
+	defer file.Close()
+	w := table.NewWriter(file, &table.WriterOptions{Spreadsheet: true, Others: others})
+	for _, row := range rows {
+		_, err := w.Write(row)
+		require.NoError(t, err)
+	}
+	require.NoError(t, w.Flush())
+}
+
+func newItem(i int, year, title string) *table.Row {
+	return &table.Row{URL: fmt.Sprintf("https://repository.example.org/%d", i), Record: &metadata.Record{
+		Titles: []metadata.Title{{Title: title}}, Creators: []metadata.Creator{metadata.Organization("Ice")}, Publisher: metadata.Publisher{Name: "Repository"},
+		PublicationYear: metadata.Year(year), Types: metadata.Types{ResourceTypeGeneral: "Dataset"},
+	}}
+}
+
+// The result of an .xlsx is an .xlsx, with which a run can go on.
+func TestSpreadsheet(t *testing.T) {
+	srv := newServer(t, nil)
+	path := t.TempDir()
+	file, result := filepath.Join(path, "items.xlsx"), filepath.Join(path, "items.registered.xlsx")
+	spreadsheet(t, file, []*table.Row{newItem(1, "2026", "Länge; Fläche"), newItem(2, "26", "=1+1")})
+	code, _, notes := start(t, srv, "--prefix", "10.5072", file)
+	assert.Equal(t, 2, code)
+	assert.Contains(t, notes, `error: items.xlsx, line 3, column 7: year: "26" is not a year of four digits`)
+	code, out, notes := start(t, srv, "--prefix", "10.5072", "--leave-out", file)
+	assert.Equal(t, 1, code, notes)
+	assert.Contains(t, out, "items.registered.xlsx: 1 of 2 records registered at ")
+
+	// The fault is corrected in the result table.
+	in, err := os.Open(result)
+	require.NoError(t, err)
+	defer in.Close()
+	r, err := table.NewReader("result", in, &table.Options{Others: resultColumns})
+	require.NoError(t, err)
+	var corrected []*table.Row
+	for row, err := range r.All() {
+		require.NoError(t, err)
+		corrected = append(corrected, row)
+	}
+	require.Len(t, corrected, 2)
+	assert.Equal(t, "=1+1", corrected[1].Record.Titles[0].Title)
+	assert.Equal(t, `items.xlsx, line 3, column 7: year: "26" is not a year of four digits`, corrected[1].Others[1])
+	whole := newItem(2, "2026", "=1+1")
+	whole.Others = corrected[1].Others
+	corrected[1] = whole
+	spreadsheet(t, result, corrected, resultColumns...)
+	code, out, notes = start(t, srv, "--prefix", "10.5072", result)
+	assert.Equal(t, 0, code, notes)
+	assert.Contains(t, out, "items.registered.xlsx: 2 of 2 records registered at ")
+	assert.Contains(t, out, ", 1 of them now")
+	assert.Len(t, srv.Names(), 2)
+	code, out, _ = start(t, srv, file)
+	assert.Equal(t, 2, code, "the table itself still has its fault: %s", out)
+}
+
+// Of a damaged .xlsx nothing is registered, and the exit code says so.
+func TestDamagedSpreadsheet(t *testing.T) {
+	srv := newServer(t, nil)
+	path := t.TempDir()
+	file := filepath.Join(path, "items.xlsx")
+	var rows []*table.Row
+	for i := range 10 {
+		rows = append(rows, newItem(i, "2026", "T"))
+	}
+	spreadsheet(t, file, rows)
+	whole, err := os.ReadFile(file)
+	require.NoError(t, err)
+	for i := range 40 {
+		damaged := bytes.Clone(whole)
+		if at := rand.IntN(len(whole)); i%2 == 0 {
+			damaged = damaged[:at]
+		} else {
+			clear(damaged[at:min(at+8, len(whole))])
+		}
+		require.NoError(t, os.WriteFile(file, damaged, 0o600))
+		before := len(srv.Names())
+		code, _, notes := start(t, srv, "--prefix", "10.5072", "--output", filepath.Join(path, fmt.Sprintf("%d.csv", i)), file)
+		made := len(srv.Names()) - before
+		assert.True(t, code == 2 && made == 0 && strings.Contains(notes, "items.xlsx") || code == 0 && made == 10, "%d, %d made: %s", code, made, notes)
+	}
+}
+
+func TestInterrupted(t *testing.T) {
+	path := folder(t, header+line(1)+line(2)+line(3)+line(4)+line(5)+line(6)+line(7)+line(8))
+	var running atomic.Pointer[os.Process]
+	srv := newServer(t, &datacitetest.Options{Faults: func(n int, _ *http.Request) *datacitetest.Fault {
+		if n == 8 {
+			_ = running.Load().Signal(syscall.SIGTERM)
+		}
+		if n >= 8 && n < 20 {
+			return &datacitetest.Fault{Kind: datacitetest.Status}
+		}
+		return nil
+	}})
+	args := []string{"register", "--prefix", "10.5072", "--workers", "1", filepath.Join(path, "items.csv")}
+	command, stdout, stderr := shelltest.At(srv).Process(t, args...)
+	require.NoError(t, command.Start())
+	running.Store(command.Process)
+	assert.Equal(t, 130, shelltest.ExitCode(t, command.Wait()))
+	assert.Regexp(t, `[567] of 8 records registered at 127.0.0.1:\d+, [567] of them now`, stdout.String())
+	assert.Regexp(t, `^datacite: interrupted; [123] records? left; run the same command again, and it goes on\n$`, stderr.String())
+	rows := read(t, filepath.Join(path, "items.registered.csv"))
+	require.Len(t, rows, 8)
+	assert.Empty(t, rows[7]["result"])
+	again, stdout, stderr := shelltest.At(srv).Process(t, args...)
+	assert.Equal(t, 0, shelltest.ExitCode(t, again.Run()), stderr)
+	assert.Contains(t, stdout.String(), "8 of 8 records registered at ")
+	assert.Len(t, srv.Names(), 8)
+}
+
+// TestKilled kills the program at random requests and at random times, on a service with
+// faults. In the end every row has one DOI, and no other DOI exists.
+func TestKilled(t *testing.T) {
+	for _, behaviour := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {
+		t.Run(string(behaviour), func(t *testing.T) {
+			var items strings.Builder
+			items.WriteString(header)
+			for i := range *size {
+				items.WriteString(line(i))
+			}
+			path := folder(t, items.String())
+			kinds := []datacitetest.Fault{{Kind: datacitetest.Status}, {Kind: datacitetest.DropBefore}, {Kind: datacitetest.DropAfter}, {Kind: datacitetest.StatusAfter}}
+			var victim atomic.Pointer[os.Process]
+			var requests, last atomic.Int64 // last: the request that the victim does not survive
+			srv := newServer(t, &datacitetest.Options{Behaviour: behaviour, Faults: func(n int, _ *http.Request) *datacitetest.Fault {
+				requests.Store(int64(n))
+				if int64(n) == last.Load() {
+					_ = victim.Load().Kill() // it may have ended
+				}
+				if rand.IntN(20) > 0 {
+					return nil
+				}
+				return &kinds[rand.IntN(len(kinds))]
+			}})
+			result, begun, runs := filepath.Join(path, "items.registered.csv"), time.Now(), 0
+			for code := -1; code != 0; runs++ {
+				require.Less(t, runs, *kills+50, "it does not end")
+				command, _, stderr := shelltest.At(srv).Process(t, "register", "--prefix", "10.5072", filepath.Join(path, "items.csv"))
+				require.NoError(t, command.Start())
+				victim.Store(command.Process)
+				switch {
+				case runs < *kills && runs%2 == 0:
+					last.Store(requests.Load() + 1 + rand.Int64N(int64(*size / *kills)))
+				case runs < *kills:
+					time.Sleep(time.Duration(rand.IntN(500)) * time.Millisecond)
+					_ = command.Process.Kill() // it may have ended
+				}
+				if code = shelltest.ExitCode(t, command.Wait()); code > 0 {
+					require.Contains(t, []int{1, 3}, code, stderr.String())
+				}
+			}
+			t.Logf("%d rows, %d runs, %d requests, %v", *size, runs, requests.Load(), time.Since(begun).Round(time.Millisecond))
+			rows, seen := read(t, result), map[string]bool{}
+			require.Len(t, rows, *size)
+			for i, row := range rows {
+				assert.Equal(t, fmt.Sprintf("https://repository.example.org/%d", i), row["url"])
+				assert.Equal(t, datacitetest.StateFindable, srv.State(row["doi"]))
+				assert.Equal(t, []string{"findable", ""}, []string{row["state"], row["error"]}, row)
+				assert.NotEmpty(t, row["registered"])
+				seen[row["doi"]] = true
+			}
+			assert.Equal(t, *size, len(seen))
+			assert.Equal(t, *size, len(srv.Names()), "each row has one DOI, and there are no others: no name was lost")
+			assert.NoFileExists(t, result+".journal")
+		})
+	}
+}
+
+var damaged = flag.Int("damaged", 60, "tables that TestDamagedTables damages")
+
+// Of a damaged table each row is registered as it stands there or named with its fault, or
+// nothing is sent and the exit code says so.
+func TestDamagedTables(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for n := range *damaged {
+		srv := newServer(t, nil)
+		var items strings.Builder
+		items.WriteString("doi,url,title,creators,publisher,year,type,dates\n")
+		for i := range 1 + random.IntN(8) {
+			fmt.Fprintf(&items, "10.5072/d%d,https://repository.example.org/%[1]d,\"Item, \"\"%[1]d\"\"\nand more\",\"Lovelace, Ada; org: Ice\",Repository,2026,Dataset,Collected 202%[1]d\n", i)
+		}
+		text := damage(random, []byte(items.String()))
+		path := folder(t, string(text))
+		code, _, notes := start(t, srv, "--prefix", "10.5072", "--leave-out", filepath.Join(path, "items.csv"))
+		if code == 2 {
+			assert.Empty(t, srv.Names(), "%s\n%s", notes, text)
+			assert.Contains(t, notes, "items.csv", "%s", text)
+			continue
+		}
+		require.Contains(t, []int{0, 1}, code, notes)
+		all := csv.NewReader(bytes.NewReader(text)) // another reader of the same table
+		all.FieldsPerRecord = -1
+		rows, err := all.ReadAll()
+		require.NoError(t, err, "%d: %s", n, text)
+		results := read(t, filepath.Join(path, "items.registered.csv"))
+		require.Len(t, results, len(rows)-1, "%s\n%s", notes, text)
+		registered := 0
+		for _, row := range results {
+			switch row["result"] {
+			case "created":
+				registered++
+				assert.Empty(t, row["error"])
+				assert.Equal(t, datacitetest.StateFindable, srv.State(row["doi"]))
+			case "failed":
+				assert.NotEmpty(t, row["error"])
+			default:
+				t.Errorf("neither registered nor failed: %v", row)
+			}
+		}
+		assert.Equal(t, code == 0, registered == len(results), notes)
+		assert.Len(t, srv.Names(), registered)
+	}
+}
+
+// damage cuts, changes, repeats or takes out some bytes.
+func damage(random *rand.Rand, text []byte) []byte {
+	from := random.IntN(len(text))
+	to := min(from+1+random.IntN(40), len(text))
+	switch random.IntN(5) {
+	case 0:
+		return text[:from]
+	case 1:
+		text[from] = "\",;\n\x00\xff |&"[random.IntN(8)]
+	case 2:
+		clear(text[from:to])
+	case 3:
+		return append(text[:from], text[to:]...)
+	case 4:
+		return append(bytes.Clone(text[:to]), text[from:]...)
+	}
+	return text
+}

@@ -1,0 +1,125 @@
+package sandbox
+
+import (
+	"bufio"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/datacite-go/datacite-go/datacitetest"
+)
+
+// load stores the records of a file, one JSON value after the other.
+func load(service *datacitetest.Server, name string) (n int, err error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return 0, err
+	}
+	defer file.Close()
+	var from io.Reader = bufio.NewReader(file)
+	if strings.HasSuffix(name, ".gz") {
+		if from, err = gzip.NewReader(from); err != nil {
+			return 0, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	values := json.NewDecoder(from)
+	for {
+		var value json.RawMessage
+		err := values.Decode(&value)
+		if err == io.EOF {
+			return n, nil
+		}
+		if err == nil {
+			err = put(service, value, &n)
+		}
+		if err != nil {
+			return n, fmt.Errorf("%s: after %d records: %w", name, n, err)
+		}
+	}
+}
+
+// put stores what a value holds: the attributes of a record, the record as the service
+// writes it, or a page of records.
+func put(service *datacitetest.Server, value json.RawMessage, n *int) error {
+	var page []json.RawMessage
+	if json.Unmarshal(value, &page) == nil {
+		for _, one := range page {
+			if err := put(service, one, n); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	var shape struct{ Data, Attributes json.RawMessage }
+	if err := json.Unmarshal(value, &shape); err != nil {
+		return err
+	}
+	switch {
+	case shape.Data != nil:
+		return put(service, shape.Data, n)
+	case shape.Attributes != nil:
+		value = shape.Attributes
+	}
+	err := service.PutRecordJSON(value)
+	if err == nil {
+		*n++
+	}
+	return err
+}
+
+// restore brings back what an earlier run has saved; a file that is not there is an
+// empty service.
+func restore(service *datacitetest.Server, name string) error {
+	file, err := os.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if err := service.Restore(bufio.NewReader(file)); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+// save replaces the file by one that holds what there is now.
+func save(service *datacitetest.Server, name string) error {
+	file, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*")
+	if err != nil {
+		return err
+	}
+	err = errors.Join(service.Save(file), file.Close())
+	if err == nil {
+		err = os.Rename(file.Name(), name)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(file.Name()))
+	}
+	return nil
+}
+
+// printRules prints the tables of the servers in operation.
+func printRules(out io.Writer) error {
+	names, err := fs.Glob(datacitetest.Rules(), "*.md")
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		text, err := fs.ReadFile(datacitetest.Rules(), name)
+		if err != nil {
+			return err
+		}
+		if _, err := out.Write(append(text, '\n')); err != nil {
+			return err
+		}
+	}
+	return nil
+}

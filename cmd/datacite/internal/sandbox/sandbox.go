@@ -1,0 +1,294 @@
+// Package sandbox is the command datacite sandbox: it serves the embedded service on a port, so
+// that a client in any language can be tried against it. The metadata store, the DOI query, usage
+// reports and a resolver have one set of records, in memory, until it is stopped.
+package sandbox
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
+	"github.com/datacite-go/datacite-go/datacitetest"
+)
+
+type command struct {
+	*shell.Shell
+	listen, addressFile string
+	port                int
+	load, state         string
+	rules               bool
+	options             datacitetest.Options
+	others              []string // further accounts
+	chosen, down        []string // faults
+	random              float64
+	seed                uint64
+}
+
+// Command is datacite sandbox.
+func Command(s *shell.Shell) *cobra.Command {
+	c := &command{Shell: s}
+	o := &c.options
+	cmd := &cobra.Command{
+		Use: "sandbox [-- COMMAND]", GroupID: shell.Testing, ValidArgsFunction: cobra.NoFileCompletions,
+		Short: "Serve the service in memory, to try and to test against",
+		Long: `Serve the registration service in memory, for tests, until Ctrl-C: the metadata store, the DOI
+query and usage reports. The page at / shows what it holds and what it was asked last; its DOIs
+resolve below ` + resolverPath + `. With a COMMAND after "--", it serves until that has ended, and
+passes its exit code on; the command finds the address and the login in DATACITE_SERVICE,
+DATACITE_USERNAME, DATACITE_PASSWORD and DATACITE_TOKEN.
+
+It accepts unsigned tokens and a public password, so let it listen on loopback addresses only. It
+answers under loopback names only, and no web page of another host, unless --host names one.
+
+Faults of chosen requests, with --fault; the first that fits counts:
+  --fault "PUT /metadata=503"        a gateway responds with 503, and nothing is done
+  --fault "POST /reports=504-after"  the work is done, and a gateway responds with 504
+  --fault "PUT /doi=drop-after"      the work is done, and the connection is lost; also
+                                     drop-before, drop-during, cut-response
+  --fault "/dois=5s"                 the response of any method takes five seconds
+  --fault "PUT /metadata=2*503"      the first two such requests fail
+  --fault "/metadata=behind"         the store has lost the service behind it; not if documented
+A path fits all below it: /metadata fits /metadata/10.5072/a.`,
+		Example: `  datacite sandbox
+  datacite sandbox --fault "PUT /metadata=503"
+  datacite sandbox -- pytest
+  datacite sandbox -- datacite register items.csv --prefix 10.5072`,
+		RunE: c.run,
+	}
+	flags := cmd.Flags()
+	flags.IntVar(&c.port, "port", 8080, "`port` to listen on; 0 takes a free one, as for a COMMAND")
+	flags.StringVar(&c.listen, "listen", "localhost", "`address` to listen on; 0.0.0.0 means all of IPv4")
+	flags.StringVar(&c.addressFile, "address-file", "", "write the URL of the service to this `file` as soon as it serves")
+	flags.StringArrayVar(&o.Hosts, "host", nil, "a further `name` under which clients and web pages may use it; may be repeated")
+	flags.StringArrayVar(&c.others, "account", nil, "a further account, `NAME:PASSWORD:PREFIX,PREFIX`; may be repeated")
+	shell.Choice(cmd, (*string)(&o.Behaviour), "behaviour", "`deployed`: as the service in operation, flaws included; documented: as specified", string(datacitetest.Deployed), string(datacitetest.Documented))
+	flags.StringArrayVar(&c.chosen, "fault", nil, "what happens to chosen requests, `\"METHOD /PATH=FAULT\"`, see above; may be repeated")
+	flags.StringArrayVar(&c.down, "down", nil, "an `interface` that is down, with a page of a gateway and 503: mds, dois or reports; may be repeated")
+	flags.Float64Var(&c.random, "random-faults", 0, "`share` of the other requests that fail at random, from 0 to 1: lost connections, pages of a gateway, delays")
+	flags.Uint64Var(&c.seed, "seed", 1, "`number` that decides which requests fail at random, and how")
+	flags.DurationVar(&o.ResolveDelay, "resolve-delay", 5*time.Second, "how long a new DOI takes to resolve")
+	flags.DurationVar(&o.IndexLag, "lag", 0, "how long lists take to show changes, such as 30s; not with --behaviour documented")
+	flags.DurationVar(&o.UsageLag, "usage-lag", 0, "how long DOIs take to show the views and downloads of a usage report, and related DOIs; not with --behaviour documented")
+	flags.StringVar(&c.load, "load", "", "`file` of records to begin with: JSON lines as of datacite search --json, or pages of the service; .gz is unpacked")
+	flags.StringVar(&c.state, "state", "", "`file` that keeps everything over a restart; created if it is missing")
+	flags.BoolVar(&c.rules, "rules", false, "print how the service in operation behaves, rule by rule with evidence, and exit")
+	s.Flags(cmd, shell.JSON)
+	return cmd
+}
+
+// check reads the settings. words are those of the command line.
+func (c *command) check(cmd *cobra.Command, words []string) error {
+	o := &c.options
+	deployed := o.Behaviour == datacitetest.Deployed
+	chosen, err := readRoutes(c.chosen, c.down)
+	switch {
+	case err != nil:
+		return err
+	case len(words) > 0 && cmd.ArgsLenAtDash() != 0:
+		return fmt.Errorf("%q is not a flag; a command goes after --", words[0])
+	case c.port < 0 || c.port > 65535:
+		return fmt.Errorf("--port is %d; it goes from 0 to 65535", c.port)
+	case !(c.random >= 0 && c.random <= 1):
+		return fmt.Errorf("--random-faults is %v; it goes from 0 to 1", c.random)
+	case o.ResolveDelay < 0:
+		return errors.New("--resolve-delay is a time from 0 up")
+	case o.IndexLag < 0 || o.IndexLag > 0 && !deployed:
+		return errors.New("--lag is a time from 0 up, and --behaviour documented has none")
+	case o.UsageLag < 0 || o.UsageLag > 0 && !deployed:
+		return errors.New("--usage-lag is a time from 0 up, and --behaviour documented has none")
+	case !deployed && slices.ContainsFunc(chosen, func(r route) bool { return r.fault.Behind }):
+		return errors.New("--fault: behind does not go with --behaviour documented")
+	}
+	for _, name := range o.Hosts {
+		if strings.ContainsAny(name, "/ ") {
+			return fmt.Errorf("--host: %q is not a host name, such as sandbox.test", name)
+		}
+	}
+	if o.Accounts, err = accounts(c.others); err != nil {
+		return err
+	}
+	if len(words) > 0 && !shell.Changed(cmd, "port") {
+		c.port = 0
+	}
+	o.NoPort = true
+	o.Hosts = append(o.Hosts, c.listen)
+	o.ResolveDelay = max(o.ResolveDelay, 1) // 0 is the default of the service
+	o.Faults = chosen.faults()
+	if c.random > 0 {
+		o.Faults = o.Faults.Or(datacitetest.Schedule(c.seed, c.random))
+	}
+	return nil
+}
+
+// accounts are the usual one and those that were given.
+func accounts(texts []string) ([]datacitetest.Account, error) {
+	all := []datacitetest.Account{{}}
+	for _, text := range texts {
+		parts := strings.Split(text, ":")
+		if len(parts) != 3 || slices.Contains(parts, "") {
+			return nil, fmt.Errorf("--account: %q is not NAME:PASSWORD:PREFIX,PREFIX", text)
+		}
+		if slices.ContainsFunc(all, func(a datacitetest.Account) bool {
+			return strings.EqualFold(parts[0], cmp.Or(a.Username, datacitetest.Username))
+		}) {
+			return nil, fmt.Errorf("--account: %s is there twice", parts[0])
+		}
+		all = append(all, datacitetest.Account{Username: parts[0], Password: parts[1], Prefixes: strings.Split(parts[2], ",")})
+	}
+	return all, nil
+}
+
+func (c *command) run(cmd *cobra.Command, words []string) error {
+	if err := c.check(cmd, words); err != nil {
+		return shell.Wrong(err)
+	}
+	if c.rules {
+		return printRules(c.Data())
+	}
+	service := datacitetest.NewServer(&c.options)
+	defer service.Close()
+	if c.state != "" {
+		if err := restore(service, c.state); err != nil {
+			return err
+		}
+	}
+	if c.load != "" {
+		n, err := load(service, c.load)
+		if err != nil {
+			return err
+		}
+		c.Say("%s loaded", shell.Count(n, "record"))
+	}
+	listener, err := net.Listen("tcp", net.JoinHostPort(c.listen, strconv.Itoa(c.port)))
+	if err != nil {
+		return shell.Wrong(fmt.Errorf("%w; --port 0 takes a free port", err))
+	}
+	if a, ok := listener.Addr().(*net.TCPAddr); !ok || !a.IP.IsLoopback() {
+		c.Warn("WARNING: %s can be reached from other machines. This service is for tests: it accepts unsigned tokens and a public password. Under other names than localhost it is served if --host names them.", listener.Addr())
+	}
+	address := "http://" + listener.Addr().String()
+	if err := c.writeAddress(address); err != nil {
+		return errors.Join(shell.Wrong(err), listener.Close())
+	}
+	site := &site{service: service, token: service.Token(service.Now().Add(365 * 24 * time.Hour))}
+	ctx, stop := context.WithCancel(cmd.Context())
+	var ended error // of the command
+	var work sync.WaitGroup
+	if len(words) > 0 {
+		work.Go(func() {
+			defer stop()
+			ended = c.start(ctx, words, address, site.token)
+		})
+	} else {
+		c.welcome(address, site.token)
+	}
+	if c.state != "" {
+		work.Go(func() { c.keep(ctx, site) })
+	}
+	err = serve(ctx, listener, service.Guard(site))
+	stop()
+	work.Wait()
+	if c.state != "" {
+		err = errors.Join(err, save(service, c.state))
+	}
+	return cmp.Or(err, ended)
+}
+
+func (c *command) writeAddress(address string) error {
+	if c.addressFile == "" {
+		return nil
+	}
+	const readable = 0o644
+	file, err := shell.CreateFile(c.addressFile, readable)
+	if err != nil {
+		return err
+	}
+	defer file.Discard()
+	if _, err := io.WriteString(file, address+"\n"); err != nil {
+		return err
+	}
+	return file.Save()
+}
+
+// keep saves the state a second after a write.
+func (c *command) keep(ctx context.Context, site *site) {
+	for ctx.Err() == nil {
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Second):
+		}
+		if site.changed.Swap(false) {
+			if err := save(site.service, c.state); err != nil {
+				site.changed.Store(true) // it is tried again
+				c.Warn("%v", err)
+			}
+		}
+	}
+}
+
+// serve serves requests until the context is done, and those that are under way
+// then, for five seconds at most.
+func serve(ctx context.Context, listener net.Listener, service http.Handler) error {
+	server := &http.Server{Handler: service, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10}
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
+	select {
+	case err := <-served:
+		return err
+	case <-ctx.Done():
+	}
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	if server.Shutdown(grace) != nil {
+		_ = server.Close()
+	}
+	<-served
+	return nil
+}
+
+// welcome is what --json prints of the service.
+type welcome struct {
+	Service  string `json:"service"` // its URL
+	Username string `json:"username"`
+	Password string `json:"password"`
+	Prefix   string `json:"prefix"`
+	Token    string `json:"token"`
+	Resolver string `json:"resolver"`
+}
+
+func (c *command) welcome(url, token string) {
+	kept := "nothing is kept"
+	if c.state != "" {
+		kept = c.state + " keeps what there is"
+	}
+	w := welcome{url, datacitetest.Username, datacitetest.Password, datacitetest.Prefix, token, url + resolverPath}
+	c.Result(w, `The service runs at %[1]s (open it in a browser to see what it holds)
+
+  account   %[2]s:%[3]s, prefix %[4]s
+  token     %[5]s
+  resolver  %[1]s%[7]s
+
+Try, in another terminal:
+
+  export DATACITE_SERVICE=%[1]s DATACITE_USERNAME=%[2]s DATACITE_PASSWORD=%[3]s
+  datacite search
+  curl -u %[2]s:%[3]s -X PUT -H 'Content-Type: application/xml;charset=UTF-8' --data-binary @record.xml %[1]s/metadata/%[4]s/example
+  printf 'doi=%[4]s/example\nurl=https://example.org/' | curl -u %[2]s:%[3]s -X PUT -H 'Content-Type: text/plain;charset=UTF-8' --data-binary @- %[1]s/doi/%[4]s/example
+  curl '%[1]s/dois?query=titles.title:glacier&sort=-created'
+  curl -I %[1]s%[7]s/%[4]s/example
+  curl %[1]s/reports
+
+Press Ctrl-C to stop; %[6]s.`, url, datacitetest.Username, datacitetest.Password, datacitetest.Prefix, token, kept, resolverPath)
+}

@@ -1,0 +1,502 @@
+package sandbox
+
+import (
+	"bufio"
+	"context"
+	"flag"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
+	"github.com/datacite-go/datacite-go/datacitetest"
+	"github.com/datacite-go/datacite-go/mds"
+	"github.com/datacite-go/datacite-go/reports"
+)
+
+// call runs the command to its end.
+func call(ctx context.Context, out, notes io.Writer, args ...string) (code int) {
+	s := &shell.Shell{Args: append([]string{"sandbox"}, args...), Getenv: func(string) string { return "" }, Stdin: strings.NewReader(""), Stdout: out, Stderr: notes}
+	return s.Run(ctx, Command)
+}
+
+// start runs the command, and returns the address of the service and what stops it.
+func start(t *testing.T, args ...string) (address string, stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	out, in := io.Pipe()
+	ended := make(chan int, 1)
+	go func() {
+		ended <- call(ctx, in, io.Discard, append([]string{"--listen", "127.0.0.1", "--port", "0"}, args...)...)
+		in.Close()
+	}()
+	lines := bufio.NewScanner(out)
+	require.True(t, lines.Scan())
+	address = regexp.MustCompile(`http://\S+`).FindString(lines.Text())
+	go io.Copy(io.Discard, out)
+	return address, sync.OnceFunc(func() {
+		http.DefaultClient.CloseIdleConnections()
+		cancel()
+		require.Zero(t, <-ended)
+	})
+}
+
+func get(t *testing.T, address string) (status int, body string) {
+	t.Helper()
+	res, err := http.Get(address)
+	require.NoError(t, err)
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	require.NoError(t, err)
+	return res.StatusCode, string(text)
+}
+
+// register makes a findable DOI, as the welcome tells.
+func register(t *testing.T, address, name string) {
+	t.Helper()
+	record, err := os.ReadFile("../../../../testdata/records/minimal.xml")
+	require.NoError(t, err)
+	client, err := mds.NewClient(datacite.Config{Service: datacite.Service{MDS: address}, Username: datacitetest.Username, Password: datacitetest.Password})
+	require.NoError(t, err)
+	_, err = client.Register(t.Context(), name, "https://example.org/", mds.XML(record))
+	require.NoError(t, err)
+}
+
+func TestSandboxServesUntilItIsStopped(t *testing.T) {
+	address, stop := start(t)
+	defer stop()
+	for path, want := range map[string]int{"/reports": 200, "/dois": 200, "/metadata/10.5072/x": 401} {
+		status, _ := get(t, address+path)
+		assert.Equal(t, want, status, path)
+	}
+	stop()
+	_, err := http.Get(address)
+	assert.Error(t, err)
+}
+
+func TestSandboxRefusesWhatItCannotUse(t *testing.T) {
+	broken := filepath.Join(t.TempDir(), "broken")
+	require.NoError(t, os.WriteFile(broken, []byte(`{"doi":"10.5072/a"} {"doi":"nothing"}`), 0o600))
+	stopped, stop := context.WithCancel(t.Context())
+	stop() // what is taken all the same ends at once
+	for wrong, args := range map[string][]string{
+		`"odd" is not one of deployed, documented`:         {"--behaviour", "odd"},
+		"--port 0 takes a free port":                       {"--listen", "nowhere:x"},
+		"--port is 70000":                                  {"--port", "70000"},
+		"has no flag --prot; did you mean --port?":         {"--prot", "1"},
+		"--listen is given and empty":                      {"--listen", ""},
+		"there is no fault \"600\"":                        {"--fault", "PUT /metadata=600"},
+		"write it as \"PUT /metadata":                      {"--fault", "PUT /metadata"},
+		"does not begin with /":                            {"--fault", "PUT metadata=503"},
+		"how often":                                        {"--fault", "PUT /metadata=0*503"},
+		"behind does not go with":                          {"--fault", "/metadata=behind", "--behaviour", "documented"},
+		`--down: "store" is not one of mds, dois, reports`: {"--down", "store"},
+		"--resolve-delay is a time":                        {"--resolve-delay", "-1s"},
+		`"here" is not a flag; a command goes after --`:    {"here", "--port", "0"},
+		"--random-faults is 2; it goes from 0 to 1":        {"--random-faults", "2"},
+		"--random-faults is NaN":                           {"--random-faults", "NaN"},
+		"--behaviour documented has none":                  {"--lag", "1s", "--behaviour", "documented"},
+		"--usage-lag is a time from 0 up":                  {"--usage-lag", "-1s"},
+		"NAME:PASSWORD:PREFIX":                             {"--account", "OTHER.REPO"},
+		"example.repo is there twice":                      {"--account", "example.repo:secret:10.1111"},
+		"is not a host name":                               {"--host", "http://sandbox.test"},
+		"no such file":                                     {"--load", "nowhere.jsonl"},
+		"after 1 records":                                  {"--load", broken},
+		"datacitetest.Restore":                             {"--state", broken},
+		"no/address: no such file":                         {"--address-file", "no/address", "--port", "0"},
+		`exec: "no-such-program": `:                        {"--", "no-such-program"},
+	} {
+		var out, notes strings.Builder
+		assert.Equal(t, shell.ExitWrong, call(stopped, &out, &notes, args...), wrong)
+		assert.Contains(t, notes.String(), wrong)
+		assert.Empty(t, out.String(), wrong)
+	}
+}
+
+// A command finds the service in its environment, and its exit code is that of the sandbox.
+func TestSandboxForACommand(t *testing.T) {
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip("needs a shell")
+	}
+	var out, notes strings.Builder
+	code := call(t.Context(), &out, &notes, "--", "sh", "-c", "echo $DATACITE_SERVICE $DATACITE_USERNAME $DATACITE_PASSWORD $DATACITE_TOKEN; exit 7")
+	assert.Equal(t, 7, code)
+	assert.Regexp(t, `^http://127\.0\.0\.1:\d+ `+datacitetest.Username+` `+datacitetest.Password+` \S+\n$`, out.String())
+	assert.Empty(t, notes.String())
+
+	ctx, interrupt := context.WithCancel(t.Context())
+	in, said := io.Pipe()
+	go func() {
+		_, _ = bufio.NewReader(in).ReadString('\n') // it has begun
+		interrupt()
+	}()
+	assert.Equal(t, shell.ExitInterrupted, call(ctx, said, io.Discard, "--", "sh", "-c", "trap 'exit 130' INT; echo begun; while :; do sleep 0.01; done"))
+}
+
+// Scripts read the address from a file, or from the first line.
+func TestSandboxSaysWhereItIs(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "address")
+	address, stop := start(t, "--address-file", file, "--json")
+	defer stop()
+	address = strings.TrimRight(strings.SplitN(address, `"`, 2)[0], `",`)
+	assert.Eventually(t, func() bool {
+		text, err := os.ReadFile(file)
+		return err == nil && string(text) == address+"\n"
+	}, 5*time.Minute, time.Millisecond)
+}
+
+func TestSandboxPrintsTheRules(t *testing.T) {
+	var out strings.Builder
+	require.Zero(t, call(t.Context(), &out, io.Discard, "--rules"))
+	for _, title := range []string{"# Usage reports as deployed", "# Metadata store as deployed", "| Evidence |"} {
+		assert.Contains(t, out.String(), title)
+	}
+}
+
+// What one run holds, the next one has, with -state; and -load brings records of the
+// service.
+func TestSandboxKeepsItsState(t *testing.T) {
+	state, seed := filepath.Join(t.TempDir(), "state.json"), filepath.Join(t.TempDir(), "seed.jsonl")
+	require.NoError(t, os.WriteFile(seed, []byte(`{"doi":"10.5072/line"}
+{"id":"10.5072/record","type":"dois","attributes":{"doi":"10.5072/record","state":"registered"}}
+{"data":[{"attributes":{"doi":"10.5072/page"}}],"meta":{}}
+`), 0o600))
+	address, stop := start(t, "--state", state, "--load", seed)
+	register(t, address, "10.5072/mine")
+	stop()
+	address, stop = start(t, "--state", state)
+	defer stop()
+	for _, name := range []string{"line", "page", "mine"} {
+		status, _ := get(t, address+"/dois/10.5072/"+name)
+		assert.Equal(t, http.StatusOK, status, name)
+	}
+	_, page := get(t, address)
+	assert.Contains(t, page, "10.5072/record\n<td><span class=\"registered\">")
+	_, err := os.Stat(state)
+	require.NoError(t, err)
+	left, err := filepath.Glob(state + ".*")
+	require.NoError(t, err)
+	assert.Empty(t, left)
+}
+
+// A killed program has lost no more than the last second.
+func TestSandboxSavesAsItGoes(t *testing.T) {
+	state := filepath.Join(t.TempDir(), "state.json")
+	address, stop := start(t, "--state", state)
+	defer stop()
+	register(t, address, "10.5072/mine")
+	assert.Eventually(t, func() bool {
+		text, err := os.ReadFile(state)
+		return err == nil && strings.Contains(string(text), "10.5072/mine")
+	}, 5*time.Minute, 20*time.Millisecond)
+}
+
+func TestSandboxFaultsAndAccounts(t *testing.T) {
+	address, stop := start(t, "--random-faults", "1", "--account", "OTHER.REPO:secret:10.1111,10.2222")
+	defer stop()
+	_, page := get(t, address)
+	assert.Contains(t, page, "Sandbox", "the page does not fail")
+	failed := 0
+	for range 20 {
+		res, err := http.Get(address + "/dois")
+		if err != nil {
+			failed++
+			continue
+		}
+		if _, err := io.ReadAll(res.Body); err != nil || res.StatusCode != http.StatusOK {
+			failed++
+		}
+		res.Body.Close()
+	}
+	assert.NotZero(t, failed)
+	stop()
+
+	address, stop = start(t, "--account", "OTHER.REPO:secret:10.1111,10.2222")
+	defer stop()
+	client, err := mds.NewClient(datacite.Config{Service: datacite.Service{MDS: address}, Username: "OTHER.REPO", Password: "secret"})
+	require.NoError(t, err)
+	require.NoError(t, client.CheckAccess(t.Context(), "10.2222", "https://example.org/"))
+}
+
+// sendReport sends a report with the token that a page shows.
+func sendReport(t *testing.T, address, page string) {
+	t.Helper()
+	token := regexp.MustCompile(`<code id="token">([\w-]+\.[\w-]+\.)</code>`).FindStringSubmatch(page)
+	require.NotNil(t, token)
+	client, err := reports.NewClient(datacite.Config{Service: datacite.Service{API: address}, Token: token[1]})
+	require.NoError(t, err)
+	_, err = client.Create(t.Context(), &reports.Report{
+		Header: reports.Header{
+			ReportName: "Dataset Report", ReportID: "dsr", Release: reports.ReleaseRD1, CreatedBy: "Example Repository",
+			Created: "2026-11-01", ReportingPeriod: reports.Month(2026, time.October),
+		},
+		Datasets: []reports.Dataset{{
+			Title: "Glacier length", Platform: "Example", Publisher: "Example", DataType: reports.DataTypeDataset, PublisherID: []reports.TypedValue{},
+			DatasetID: []reports.TypedValue{{Type: reports.TypeDOI, Value: "10.5072/glacier"}},
+			Performance: []reports.Performance{{Period: reports.Month(2026, time.October), Instance: []reports.Instance{
+				{Count: 3, MetricType: reports.TotalDatasetRequests, AccessMethod: reports.Regular},
+				{Count: 5, MetricType: reports.UniqueDatasetInvestigations, AccessMethod: reports.Regular},
+				{Count: 2, MetricType: reports.UniqueDatasetRequests, AccessMethod: reports.Regular},
+			}}},
+		}},
+	})
+	require.NoError(t, err)
+}
+
+func TestSandboxShowsUsage(t *testing.T) {
+	address, stop := start(t)
+	defer stop()
+	register(t, address, "10.5072/glacier")
+	_, page := get(t, address)
+	assert.Contains(t, page, `data-name="Views">0<td class="number" data-name="Downloads">0`)
+	sendReport(t, address, page)
+	_, page = get(t, address)
+	assert.Contains(t, page, `data-name="Views">5<td class="number" data-name="Downloads">2`)
+}
+
+// The page for people, as a browser shows it.
+func TestSandboxPage(t *testing.T) {
+	odd := filepath.Join(t.TempDir(), "odd.jsonl")
+	require.NoError(t, os.WriteFile(odd, []byte(`{"doi":"10.5072/<b>#'q'"}`), 0o600))
+	address, stop := start(t, "--load", odd)
+	defer stop()
+	_, page := get(t, address)
+	register(t, address, "10.5072/glacier")
+	sendReport(t, address, page)
+	get(t, address+"/dois/10.5072/unknown")
+
+	browser, err := exec.LookPath("chromium")
+	if err != nil {
+		t.Skip("needs Chromium")
+	}
+	shown, err := exec.CommandContext(t.Context(), browser, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom", address).Output()
+	require.NoError(t, err)
+	for _, part := range []string{
+		`<a class="title" href="/sandbox/record?doi=10.5072%2Fglacier">`, `<span class="findable">findable</span>`, `<a href="https://example.org/">`,
+		`<button data-copies="token">Copy</button>`,
+		"Example Repository<br>2026-10-01", "GET /dois/10.5072/unknown</code> <span class=\"bad\">404", "PUT /metadata/10.5072/glacier</code> <span>201",
+		"The resource you are looking for doesn't exist.", "2 DOIs",
+	} {
+		assert.Contains(t, string(shown), part)
+	}
+	assert.NotContains(t, string(shown), "<b>", "names are text")
+	if *picture != "" {
+		taken, err := exec.CommandContext(t.Context(), browser, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
+			"--window-size=960,1000", "--screenshot="+*picture, address).CombinedOutput()
+		require.NoError(t, err, string(taken))
+	}
+}
+
+// The programs of docs/sandbox.md run, each on both behaviours.
+func TestProgramsOfOtherLanguages(t *testing.T) {
+	page, err := os.ReadFile("../../../../docs/sandbox.md")
+	require.NoError(t, err)
+	for _, behaviour := range []string{"documented", "deployed"} {
+		t.Run(behaviour, func(t *testing.T) { runPrograms(t, string(page), behaviour) })
+	}
+}
+
+func runPrograms(t *testing.T, page, behaviour string) {
+	address, stop := start(t, "--behaviour", behaviour)
+	defer stop()
+	for _, p := range []struct{ language, command, file, want string }{
+		{"python", "python3", "try.py", "findable\n"},
+		{"js", "node", "try.mjs", "201\n"},
+	} {
+		t.Run(p.language, func(t *testing.T) {
+			_, program, found := strings.Cut(page, "```"+p.language+"\n")
+			require.True(t, found)
+			program, _, _ = strings.Cut(program, "```")
+			require.Contains(t, program, "http://localhost:8080")
+			if _, err := exec.LookPath(p.command); err != nil {
+				t.Skip("needs " + p.command)
+			}
+			file := filepath.Join(t.TempDir(), p.file)
+			require.NoError(t, os.WriteFile(file, []byte(strings.ReplaceAll(program, "http://localhost:8080", address)), 0o600))
+			out, err := exec.CommandContext(t.Context(), p.command, file).CombinedOutput()
+			require.NoError(t, err, string(out))
+			assert.Equal(t, p.want, string(out))
+		})
+	}
+}
+
+var picture = flag.String("picture", "", "`file` for a picture of the page")
+
+// It warns where other machines reach it, and only there.
+func TestSandboxWarnsOfOtherMachines(t *testing.T) {
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	for address, warns := range map[string]bool{
+		"localhost": false, "127.0.0.1": false, "127.9.9.9": false, "::1": false, "0.0.0.0": true, "::": true,
+	} {
+		var notes strings.Builder
+		code := call(stopped, io.Discard, &notes, "--listen", address, "--port", "0")
+		if address == "::1" && code != 0 {
+			continue // a machine without IPv6
+		}
+		require.Zero(t, code, address)
+		assert.Equal(t, warns, strings.Contains(notes.String(), "WARNING"), address)
+		if warns {
+			assert.Contains(t, notes.String(), "unsigned tokens")
+		}
+	}
+}
+
+// A page of another host can use neither the service nor the pages about it, which show what it
+// holds and its token.
+func TestSandboxServesNoPagesOfOtherHosts(t *testing.T) {
+	address, stop := start(t, "--host", "sandbox.test", "--host", "other.test")
+	defer stop()
+	for _, path := range []string{"/", "/dois", "/sandbox/record?doi=10.5072/a"} {
+		for _, tt := range []struct {
+			host, origin string
+			refused      int
+		}{
+			{"", "", 0}, {"localhost", "http://localhost:3000", 0}, {"sandbox.test", "", 0}, {"other.test:80", "http://sandbox.test", 0},
+			{"attacker.example", "", 421}, {"localhost", "https://attacker.example", 403},
+		} {
+			r, err := http.NewRequestWithContext(t.Context(), "GET", address+path, nil)
+			require.NoError(t, err)
+			r.Host = tt.host
+			if tt.origin != "" {
+				r.Header.Set("Origin", tt.origin)
+			}
+			res, err := http.DefaultClient.Do(r)
+			require.NoError(t, err)
+			text, err := io.ReadAll(res.Body)
+			require.NoError(t, err)
+			res.Body.Close()
+			if tt.refused == 0 {
+				assert.NotContains(t, []int{421, 403}, res.StatusCode, "%s %v", path, tt)
+				continue
+			}
+			assert.Equal(t, tt.refused, res.StatusCode, "%s %v", path, tt)
+			assert.Contains(t, string(text), "--host")
+		}
+	}
+}
+
+// What is under way when it is stopped is answered.
+func TestSandboxEndsWhatItHasBegun(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	begun := make(chan bool)
+	ended := make(chan error, 1)
+	go func() {
+		ended <- serve(ctx, listener, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			close(begun)
+			<-ctx.Done()
+			time.Sleep(20 * time.Millisecond)
+			io.WriteString(w, "whole")
+		}))
+	}()
+	go func() {
+		<-begun
+		stop()
+	}()
+	res, err := http.Get("http://" + listener.Addr().String())
+	require.NoError(t, err)
+	body, err := io.ReadAll(res.Body)
+	require.NoError(t, err)
+	assert.Equal(t, "whole", string(body))
+	require.NoError(t, res.Body.Close())
+	assert.NoError(t, <-ended)
+}
+
+// Chosen requests meet chosen faults; the rest is served.
+func TestSandboxFaultsByRoute(t *testing.T) {
+	for _, tt := range []struct {
+		args    []string
+		request string
+		want    []int // of the same request, one after the other; 0: dropped
+	}{
+		{[]string{"--fault", "GET /dois=503"}, "GET /dois", []int{503, 503}},
+		{[]string{"--fault", "get /dois=2*502"}, "GET /dois", []int{502, 502, 200}},
+		{[]string{"--fault", "POST /dois=503"}, "GET /dois", []int{200}},
+		{[]string{"--fault", "/doi=503"}, "GET /dois", []int{200}},
+		{[]string{"--fault", "/metadata=504-after"}, "GET /metadata/10.5072/a=b", []int{504}},
+		{[]string{"--fault", "/metadata/10.5072/A=B=500"}, "GET /metadata/10.5072/a=b", []int{500}},
+		{[]string{"--fault", "/dois=drop-before"}, "GET /dois", []int{0}},
+		{[]string{"--fault", "/dois=1ms"}, "GET /dois", []int{200}},
+		{[]string{"--fault", "/dois=1*503", "--fault", "/dois=1*500"}, "GET /dois", []int{503, 500, 200}},
+		{[]string{"--fault", "/metadata=behind"}, "GET /metadata/10.5072/a", []int{403}},
+		{[]string{"--down", "mds"}, "GET /media/10.5072/a", []int{503}},
+		{[]string{"--down", "mds"}, "GET /dois", []int{200}},
+		{[]string{"--down", "dois", "--down", "reports"}, "GET /reports", []int{503}},
+	} {
+		address, stop := start(t, tt.args...)
+		method, path, _ := strings.Cut(tt.request, " ")
+		for i, want := range tt.want {
+			req, err := http.NewRequestWithContext(t.Context(), method, address+path, nil)
+			require.NoError(t, err)
+			req.SetBasicAuth(datacitetest.Username, datacitetest.Password)
+			status := 0
+			if res, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(req); err == nil {
+				status = res.StatusCode
+				res.Body.Close()
+			}
+			assert.Equal(t, want, status, "%s: request %d", tt.args, i)
+		}
+		stop()
+	}
+}
+
+// Waiting for a DOI works, with the resolver of the sandbox.
+func TestSandboxResolves(t *testing.T) {
+	address, stop := start(t, "--resolve-delay", "300ms")
+	defer stop()
+	resolver := &mds.HTTPResolver{BaseURL: address + resolverPath}
+	const odd = "10.5072/a_b(c);d/e"
+	for _, name := range []string{"10.5072/glacier", odd} {
+		leads, err := resolver.Resolve(t.Context(), name)
+		require.NoError(t, err)
+		assert.Empty(t, leads)
+		register(t, address, name)
+		require.NoError(t, mds.WaitResolved(t.Context(), resolver, name, "https://example.org/", &mds.WaitOptions{First: 50 * time.Millisecond}))
+	}
+}
+
+// The list is filtered by words of names, titles, URLs and states, and each record has a page.
+func TestSandboxFindsRecords(t *testing.T) {
+	seed := filepath.Join(t.TempDir(), "seed.jsonl")
+	require.NoError(t, os.WriteFile(seed, []byte(`{"doi":"10.5072/ice","titles":[{"title":"Glacier <i>length</i>"}],"url":"javascript:alert(1)","state":"registered"}
+{"doi":"10.5072/sea","titles":[{"title":"Tides"}],"url":"https://repo.example.org/tides","created":"2026-11-02T08:09:10Z","creators":[{"name":"Lovelace, Ada"}]}
+`), 0o600))
+	address, stop := start(t, "--load", seed)
+	defer stop()
+	for filter, want := range map[string][]bool{
+		"": {true, true}, "glacier": {true, false}, "TIDES": {false, true}, "example.org+findable": {false, true}, "registered": {true, false},
+		"ice": {true, false}, "glacier+findable": {false, false},
+	} {
+		_, page := get(t, address+"/?filter="+filter)
+		assert.Equal(t, want, []bool{strings.Contains(page, "doi=10.5072%2Fice"), strings.Contains(page, "doi=10.5072%2Fsea")}, filter)
+		assert.Contains(t, page, "2 DOIs")
+		assert.NotContains(t, page, "<i>")
+		assert.NotContains(t, page, `"javascript:`)
+	}
+	_, page := get(t, address+"/")
+	assert.Contains(t, page, "2026-11-02 08:09")
+	status, page := get(t, address+"/sandbox/record?doi=10.5072/sea")
+	assert.Equal(t, http.StatusOK, status)
+	for _, part := range []string{"<h1>Tides</h1>", "Lovelace, Ada", `<a href="https://repo.example.org/tides">`, `href="/dois/10.5072/sea"`} {
+		assert.Contains(t, page, part)
+	}
+	status, page = get(t, address+"/sandbox/record?doi=10.5072/none")
+	assert.Equal(t, http.StatusNotFound, status)
+	assert.Contains(t, page, "10.5072/none")
+	status, _ = get(t, address+"/sandbox/assets/page.js")
+	assert.Equal(t, http.StatusOK, status)
+}

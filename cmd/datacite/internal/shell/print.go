@@ -1,0 +1,185 @@
+package shell
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"unicode"
+
+	"golang.org/x/term"
+)
+
+// Say prints a line for people on standard error, unless --quiet is given.
+func (s *Shell) Say(format string, args ...any) {
+	if !s.Quiet {
+		s.Warn(format, args...)
+	}
+}
+
+// Warn prints a line on standard error, with --quiet, too.
+func (s *Shell) Warn(format string, args ...any) {
+	s.print(s.Stderr, fmt.Sprintf(format, args...)+"\n")
+}
+
+// Result prints on standard output what was done: with --json the object, otherwise the line,
+// which --quiet leaves out. What cannot be written to standard output is repeated on standard error, because
+// it may be known nowhere else, and the exit code is not 0.
+func (s *Shell) Result(object any, format string, args ...any) {
+	line := Tame(fmt.Sprintf(format, args...) + "\n")
+	switch {
+	case s.JSON:
+		line = jsonLine(object)
+	case s.Quiet:
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.clearProgress()
+	if s.output == nil {
+		if _, err := io.WriteString(s.Stdout, line); err != nil {
+			s.output = Unwritten(err)
+		}
+	}
+	if s.output != nil {
+		_, _ = io.WriteString(s.Stderr, line) // there is no other output
+	}
+}
+
+// Data returns standard output for data that were asked for, such as records. They are printed
+// with --quiet, too.
+func (s *Shell) Data() io.Writer { return data{s} }
+
+type data struct{ *Shell }
+
+func (d data) Write(text []byte) (int, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.clearProgress()
+	n, err := d.Stdout.Write(text)
+	return n, Unwritten(err)
+}
+
+// Object prints an object as one line of JSON on standard output.
+func (s *Shell) Object(object any) error {
+	_, err := io.WriteString(s.Data(), jsonLine(object))
+	return err
+}
+
+func jsonLine(object any) string {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(object); err != nil {
+		panic(err) // it is made by the program
+	}
+	return b.String()
+}
+
+// Unwritten marks the error of a write to standard output, nil if there is none.
+func Unwritten(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, syscall.EPIPE):
+		return Refused(errors.New("standard output was closed before everything was printed"))
+	}
+	return Refused(fmt.Errorf("standard output cannot be written: %w; print to another place", err))
+}
+
+func (s *Shell) print(to io.Writer, text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.clearProgress()
+	_, _ = io.WriteString(to, Tame(text)) // there is no other output
+}
+
+// Tame replaces what would control a terminal, but for line breaks and tabs.
+func Tame(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) {
+			return '?'
+		}
+		return r
+	}, text)
+}
+
+// IsTerminal reports whether a stream is a terminal.
+func IsTerminal(stream any) bool {
+	file, ok := file(stream)
+	return ok && term.IsTerminal(int(file.Fd()))
+}
+
+// file is the file behind a stream.
+func file(stream any) (f *os.File, ok bool) {
+	if out, ok := stream.(data); ok {
+		stream = out.Stdout
+	}
+	f, ok = stream.(*os.File)
+	return f, ok
+}
+
+// width is how many columns a terminal has.
+func width(stream any) int {
+	const usual = 80
+	if file, ok := file(stream); ok {
+		if columns, _, err := term.GetSize(int(file.Fd())); err == nil && columns > 0 {
+			return columns
+		}
+	}
+	return usual
+}
+
+// A Style is how a text looks on a terminal.
+type Style string
+
+// The styles.
+const (
+	Bold   Style = "1"
+	Faint  Style = "2"
+	Red    Style = "31"
+	Green  Style = "32"
+	Yellow Style = "33"
+)
+
+// Styled returns a text as it looks on a stream. It stays as it is where the stream is not a
+// terminal, or NO_COLOR is set.
+func (s *Shell) Styled(stream io.Writer, style Style, text string) string {
+	if text == "" || !IsTerminal(stream) || s.Getenv("NO_COLOR") != "" || s.Getenv("TERM") == "dumb" {
+		return text
+	}
+	return "\x1b[" + string(style) + "m" + text + "\x1b[0m"
+}
+
+// Number writes a number with commas.
+func Number[N int | int64](n N) string {
+	digits := strconv.FormatInt(int64(n), 10)
+	sign := ""
+	if digits[0] == '-' {
+		sign, digits = "−", digits[1:]
+	}
+	for at := len(digits) - 3; at > 0; at -= 3 {
+		digits = digits[:at] + "," + digits[at:]
+	}
+	return sign + digits
+}
+
+// Count writes a number of things, such as "1 DOI" and "1,200 DOIs".
+func Count[N int | int64](n N, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return Number(n) + " " + thing + "s"
+}
+
+// Clean takes out what would control a terminal or break a line: titles hold what anybody has
+// written into them.
+func Clean(text string) string {
+	return strings.Join(strings.FieldsFunc(text, func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Cf, r)
+	}), " ")
+}

@@ -1,0 +1,78 @@
+package shell
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/mattn/go-runewidth"
+)
+
+// progress is the line of a terminal that is drawn again and again.
+type progress struct {
+	began, shown time.Time
+	first        int  // what was done when it began
+	drawn        bool // the line is on the terminal
+}
+
+const (
+	redrawn = 100 * time.Millisecond
+	quick   = 500 * time.Millisecond // what takes less shows no progress
+)
+
+// Progress shows on a terminal how far the work is, with its rate and the time that is left:
+// "3,000 of 10,000 rows · 5 failed · 118 rows/s · 1m10s left". total is 0 if nobody knows it. more
+// may be empty. Nothing is shown elsewhere, and with --quiet.
+func (s *Shell) Progress(done, total int, things, more string) {
+	if s.Quiet || !IsTerminal(s.Stderr) {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := time.Now()
+	p := &s.progress
+	if p.began.IsZero() || done < p.first {
+		p.began, p.first = now, done
+	}
+	if now.Sub(p.shown) < redrawn || now.Sub(p.began) < quick {
+		return
+	}
+	p.shown, p.drawn = now, true
+	line := runewidth.Truncate(describe(done, total, things, more, done-p.first, now.Sub(p.began)), width(s.Stderr)-1, "…")
+	fmt.Fprintf(s.Stderr, "\r%s\x1b[K", line) // replaces the last one
+}
+
+// describe is the line of the progress; since is what was done in the time.
+func describe(done, total int, things, more string, since int, took time.Duration) string {
+	parts := []string{Number(done) + " " + things}
+	if total > 0 {
+		parts[0] = Number(done) + " of " + Number(total) + " " + things
+	}
+	if more != "" {
+		parts = append(parts, more)
+	}
+	const settles = time.Second // before that, a rate would jump about
+	if since > 0 && took >= settles {
+		rate := float64(since) / took.Seconds()
+		parts = append(parts, fmt.Sprintf("%.3g %s/s", rate, things))
+		if left := total - done; left > 0 {
+			parts = append(parts, time.Duration(float64(left)/rate*float64(time.Second)).Round(time.Second).String()+" left")
+		}
+	}
+	return strings.Join(parts, " · ")
+}
+
+// clearProgress removes the line from the terminal before other text.
+func (s *Shell) clearProgress() {
+	if s.progress.drawn {
+		_, _ = io.WriteString(s.Stderr, "\r\x1b[K")
+		s.progress.drawn = false
+	}
+}
+
+func (s *Shell) endProgress() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.clearProgress()
+}

@@ -1,0 +1,118 @@
+// Package shell is what all commands share: their common flags, exit codes, messages,
+// progress, and output for people and for programs. See "A command" in the README.
+//
+// Standard output gets results and nothing else, so that it can be piped; standard error
+// gets everything that is said about the work. What is styled or redrawn is so on a
+// terminal only.
+package shell
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"sync"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/datacite-go/datacite-go"
+)
+
+// A Shell is one run of the program: its arguments, its environment and its output.
+type Shell struct {
+	Args           []string
+	Getenv         func(string) string
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+
+	// Config is what the configuration of every client begins with.
+	Config datacite.Config
+
+	// The common flags. Those that a command does not have are zero.
+	Quiet, JSON, DryRun, Yes bool
+	Output                   string
+
+	mu       sync.Mutex // of everything that is printed
+	progress progress
+	output   error // the first of standard output
+}
+
+// A Maker makes a command that runs in a shell.
+type Maker func(*Shell) *cobra.Command
+
+// Main runs the program with the arguments of the process, and ends the process.
+func Main(agent string, makers ...Maker) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)   // the second signal ends the program at once
+	signal.Ignore(syscall.SIGPIPE) // a closed pipe is the error of a write
+	s := &Shell{
+		Args: os.Args[1:], Getenv: os.Getenv, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Config: datacite.Config{UserAgent: agent},
+	}
+	os.Exit(s.Run(ctx, makers...))
+}
+
+// Run runs the command that the arguments name, prints its error and returns the exit code.
+func (s *Shell) Run(ctx context.Context, makers ...Maker) int {
+	root := s.root(makers)
+	root.SetArgs(s.Args)
+	err := root.ExecuteContext(ctx)
+	s.endProgress()
+	if err == nil || IsInterrupted(err) {
+		err = errors.Join(err, s.output)
+	}
+	if err != nil && !errors.Is(err, errSaid) {
+		s.Warn("datacite: %s", message(err))
+	}
+	return Code(err)
+}
+
+// Changed reports whether a flag was given.
+func Changed(cmd *cobra.Command, flag string) bool { return cmd.Flags().Changed(flag) }
+
+// Confirm asks a question whose answer is yes or no. --yes answers it. Without a terminal, and
+// for another answer than yes, it is an error.
+func (s *Shell) Confirm(question string) error {
+	if s.Yes {
+		return nil
+	}
+	if !IsTerminal(s.Stdin) {
+		return Wrong(fmt.Errorf("%s Standard input is not a terminal, so nobody can answer; --yes answers yes", question))
+	}
+	answer, err := s.Ask(question + " [y/N]")
+	if err != nil {
+		return err
+	}
+	if answer = strings.ToLower(answer); answer != "y" && answer != "yes" {
+		return Refused(errors.New("the answer was not yes; nothing was done"))
+	}
+	return nil
+}
+
+// Ask asks a question on standard error, and reads a line from standard input.
+func (s *Shell) Ask(question string) (string, error) {
+	s.print(s.Stderr, question+" ")
+	line, err := readLine(s.Stdin)
+	if err != nil && (line == "" || !errors.Is(err, io.EOF)) {
+		return "", Wrong(errors.New("there was no answer; nothing was done"))
+	}
+	return strings.TrimSpace(line), nil
+}
+
+// readLine reads one line and nothing behind it: the next answer may be read in another way.
+func readLine(in io.Reader) (string, error) {
+	var line []byte
+	for b := make([]byte, 1); ; {
+		if _, err := in.Read(b); err != nil {
+			return string(line), err
+		}
+		if b[0] == '\n' {
+			return string(line), nil
+		}
+		line = append(line, b[0])
+	}
+}

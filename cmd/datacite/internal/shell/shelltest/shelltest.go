@@ -1,0 +1,102 @@
+// Package shelltest runs commands in tests, in this process and as one of its own.
+package shelltest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"maps"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
+	"github.com/datacite-go/datacite-go/datacitetest"
+)
+
+// A Run is how a command is started. Its zero value has no environment and no settings.
+type Run struct {
+	Env   map[string]string
+	Stdin string
+	Ctx   context.Context // nil means that of the test
+}
+
+// At is a run whose environment has the service and its login.
+func At(srv *datacitetest.Server) Run {
+	return Run{Env: map[string]string{
+		"DATACITE_SERVICE": srv.URL, "DATACITE_USERNAME": datacitetest.Username, "DATACITE_PASSWORD": datacitetest.Password,
+	}}
+}
+
+// Anonymous is a run whose environment has the service alone.
+func Anonymous(srv *datacitetest.Server) Run {
+	return Run{Env: map[string]string{"DATACITE_SERVICE": srv.URL}}
+}
+
+// Do runs a command in this process. Requests are repeated after milliseconds.
+func (r Run) Do(t testing.TB, command shell.Maker, args ...string) (code int, out, notes string) {
+	t.Helper()
+	if r.Ctx == nil {
+		r.Ctx = t.Context()
+	}
+	env := maps.Clone(r.Env)
+	if env == nil {
+		env = map[string]string{}
+	}
+	if env["DATACITE_CONFIG_DIR"] == "" {
+		env["DATACITE_CONFIG_DIR"] = t.TempDir()
+	}
+	var o, n bytes.Buffer
+	s := &shell.Shell{
+		Args: args, Getenv: func(name string) string { return env[name] }, Stdin: strings.NewReader(r.Stdin), Stdout: &o, Stderr: &n,
+	}
+	s.Config.MaxWait = 5 * time.Millisecond
+	code = s.Run(r.Ctx, command)
+	return code, o.String(), n.String()
+}
+
+// asProcess is the variable with which a test binary is the program.
+const asProcess = "DATACITE_TEST_PROCESS"
+
+// Main runs the tests of a package, or is the program itself when a test starts it as a
+// process: func TestMain(m *testing.M) { shelltest.Main(m, Command) }.
+func Main(m *testing.M, command shell.Maker) {
+	if os.Getenv(asProcess) != "" {
+		shell.Main("", func(s *shell.Shell) *cobra.Command {
+			s.Config.MaxWait = 5 * time.Millisecond
+			return command(s)
+		})
+	}
+	os.Exit(m.Run())
+}
+
+// Process is the program as a process of its own, which is not started yet.
+func (r Run) Process(t testing.TB, args ...string) (cmd *exec.Cmd, stdout, stderr *bytes.Buffer) {
+	t.Helper()
+	cmd, stdout, stderr = exec.Command(os.Args[0], args...), &bytes.Buffer{}, &bytes.Buffer{}
+	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "DATACITE_") }), asProcess+"=1")
+	if r.Env["DATACITE_CONFIG_DIR"] == "" {
+		cmd.Env = append(cmd.Env, "DATACITE_CONFIG_DIR="+t.TempDir())
+	}
+	for name, value := range r.Env {
+		cmd.Env = append(cmd.Env, name+"="+value)
+	}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(r.Stdin), stdout, stderr
+	return cmd, stdout, stderr
+}
+
+// ExitCode is that of a process that has ended.
+func ExitCode(t testing.TB, err error) int {
+	t.Helper()
+	if ended, ok := errors.AsType[*exec.ExitError](err); ok {
+		return ended.ExitCode()
+	}
+	require.NoError(t, err)
+	return 0
+}

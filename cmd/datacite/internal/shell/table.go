@@ -1,0 +1,81 @@
+package shell
+
+import (
+	"io"
+	"strings"
+
+	"github.com/mattn/go-runewidth"
+)
+
+// A Table is rows of cells. On a terminal, the columns are aligned and the last one is cut at
+// the edge; elsewhere, cells are separated by tabs, and nothing is cut.
+type Table struct {
+	shell *Shell
+	out   io.Writer
+	rows  [][]string // that are not printed yet
+	head  bool       // the first row is the names
+}
+
+// alignedTogether is how many rows of a long table have columns of the same width.
+const alignedTogether = 1000
+
+// Table returns a table with a first row of names.
+func (s *Shell) Table(out io.Writer, names ...string) *Table {
+	return &Table{s, out, [][]string{names}, true}
+}
+
+// Row adds a row.
+func (t *Table) Row(cells ...string) error {
+	clean := make([]string, len(cells))
+	for i, cell := range cells {
+		clean[i] = Clean(cell)
+	}
+	t.rows = append(t.rows, clean)
+	if len(t.rows) < alignedTogether {
+		return nil
+	}
+	return t.Flush()
+}
+
+// Flush prints the rows that were not printed yet.
+func (t *Table) Flush() error {
+	var lines []string
+	if IsTerminal(t.out) && len(t.rows) > 0 {
+		lines = align(t.rows, width(t.out))
+	} else {
+		for _, row := range t.rows {
+			lines = append(lines, strings.Join(row, "\t"))
+		}
+	}
+	if t.head {
+		lines[0] = t.shell.Styled(t.out, Bold, lines[0])
+	}
+	t.rows, t.head = nil, false
+	_, err := io.WriteString(t.out, strings.Join(append(lines, ""), "\n"))
+	return err
+}
+
+// align makes lines of rows. A column other than the last has at most a third of the width.
+func align(rows [][]string, most int) (lines []string) {
+	const gap = 2
+	widths := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], min(runewidth.StringWidth(cell), most/3))
+		}
+	}
+	for _, row := range rows {
+		var line strings.Builder
+		used := 0
+		for i, cell := range row {
+			if i == len(row)-1 {
+				line.WriteString(runewidth.Truncate(cell, max(most-used, 10), "…"))
+				break
+			}
+			line.WriteString(runewidth.FillRight(runewidth.Truncate(cell, widths[i], "…"), widths[i]+gap))
+			used += widths[i] + gap
+		}
+		lines = append(lines, strings.TrimRight(line.String(), " "))
+	}
+	return lines
+}

@@ -1,0 +1,69 @@
+// Package version is the command datacite version.
+package version
+
+import (
+	"cmp"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
+)
+
+// Version is that of a release, which the linker sets; that of the module otherwise.
+var Version string
+
+// info is what datacite version --json prints.
+type info struct {
+	Version string `json:"version"`
+	Commit  string `json:"commit,omitempty"`
+	Date    string `json:"date,omitempty"` // of the commit
+	Go      string `json:"go"`
+	Schema  string `json:"schema"` // version of the metadata schema
+	Robots  string `json:"robots"` // date of the list of robots
+	System  string `json:"system"`
+}
+
+// Command is datacite version.
+func Command(s *shell.Shell) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "version", GroupID: shell.Settings, Args: cobra.NoArgs,
+		Short: "Say which version this is",
+		Long: `Say which version this is: of the command, its source, Go, the metadata schema that it checks
+records against, and the list of robots that are not counted as usage.`,
+		RunE: func(*cobra.Command, []string) error {
+			i := read()
+			line := "datacite " + i.Version
+			if i.Commit != "" {
+				line += " (commit " + i.Commit + ", " + i.Date + ")"
+			}
+			s.Result(i, "%s\n%s, %s\nmetadata schema %s, robots of %s", line, i.Go, i.System, i.Schema, i.Robots)
+			return nil
+		},
+	}
+	s.Flags(cmd, shell.JSON)
+	return cmd
+}
+
+// Agent is how the command introduces itself to a service.
+func Agent() string { return "datacite/" + read().Version }
+
+func read() info {
+	i := info{Version: "devel", Go: runtime.Version(), Schema: "4.7", Robots: "2024-04-22", System: runtime.GOOS + "/" + runtime.GOARCH}
+	if build, ok := debug.ReadBuildInfo(); ok {
+		if v := build.Main.Version; v != "" && v != "(devel)" {
+			i.Version = v
+		}
+		for _, setting := range build.Settings {
+			switch setting.Key {
+			case "vcs.revision":
+				i.Commit = setting.Value[:min(len(setting.Value), 12)]
+			case "vcs.time":
+				i.Date = setting.Value
+			}
+		}
+	}
+	i.Version = cmp.Or(Version, i.Version)
+	return i
+}
