@@ -12,8 +12,9 @@
 //	usage, err := reports.NewClient(cfg)   // store and read usage reports
 //
 // A failed request is an [*Error]; input that was refused before anything was sent is a
-// [*ValidationError]. Both match the Err values of this package with [errors.Is], and
-// [Temporary] says whether the same call may succeed later.
+// [*ValidationError], in all packages. Both match the Err values of this package with
+// [errors.Is], [Findings] returns their faults one by one, and [Temporary] says whether the
+// same call may succeed later.
 //
 // DataCite is the public deployment of the service. This is an independent client.
 package datacite

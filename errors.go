@@ -37,8 +37,9 @@ var (
 	ErrTooLarge = errors.New("datacite: too large")
 	// ErrMediaType: the service does not take that Content-Type (415).
 	ErrMediaType = errors.New("datacite: media type not accepted")
-	// ErrInvalid: the input breaks a rule. The fault was found before sending
-	// ([*ValidationError]) or by the service (422, with Error.Details).
+	// ErrInvalid: the input breaks a rule. The faults were found before sending
+	// ([*ValidationError]) or by the service (422, with Error.Details); [Findings] returns
+	// them.
 	ErrInvalid = errors.New("datacite: invalid input")
 	// ErrInvalidDOI: a text is not a DOI name, or not one that may be registered. It
 	// matches ErrInvalid, too.

@@ -8,20 +8,85 @@ import (
 )
 
 // A Code is the kind of a [Finding], for programs. The text of a Reason may change between
-// versions, a code does not. The package documentation lists all codes.
+// versions, a code does not.
+//
+// Of any input:
+//
+//   - missing: a required value is absent, empty or nil
+//   - value: the value is not allowed, for a reason that no other code has
+//   - vocabulary: the value is not in the list of those that are allowed
+//   - conflict: the values do not go together, or contradict each other
+//   - limit: too many, too long, too large, or out of range
+//   - repeated: occurs more than once
+//   - order: not in the order that is required
+//   - used: can be read only once
+//   - doi: not a DOI name, or not one that may be registered
+//   - date: not a date or a period, or not one that is allowed
+//   - uri: not a URL or URI; as a warning: a relative one
+//   - encoding: not UTF-8, or characters that the format cannot hold
+//   - syntax: cannot be read as what it should be, such as JSON, XML, a table or a query
+//   - query: a part of a query that the service would refuse or misread
+//   - refused: a fault that the service found; Reason has its words
+//
+// Of tables:
+//
+//   - column: unknown, missing, doubled, or without a name
+//   - cells: more or fewer cells than columns
+//
+// Of metadata:
+//
+//   - namespace: XML that is not a record of kernel 4
+//   - element: an XML element that is unknown, in the wrong place, or occurs too often
+//   - attribute: an XML attribute that is unknown
+//   - identifier: XML with an empty identifier, which is harmless if the request names the DOI
+//   - year: not four digits
+//   - language: not a language tag
+//   - coordinate: not a number of degrees
+//   - polygon: too few points; as warnings: not closed, several polygons
+//   - scheme: an identifier without a scheme, or one that its scheme does not allow
+//   - lossy: the service drops or changes the value
+//   - json: the service refuses or drops the value in JSON, and accepts it in XML
+//
+// Of reports, as warnings:
+//
+//   - zero: a count of 0, which is needed only to remove an earlier number
+//   - incomplete: the counts by country are fewer than the count of all
+//   - inconsistent: counts that contradict each other; Submit refuses them unless told otherwise
+//   - corrected: an identifier that is sent in another form, in which the service finds the DOI
+//
+// Of reports, as warnings of counts that DOI records do not show as they are:
+//
+//   - later-performance: not in the first performance of the dataset
+//   - too-many-instances: the performance has more than 8 instances
+//   - later-identifier: the DOI is not the first identifier
+//   - spelling: the service does not read the DOI in this spelling
+//   - characters: the service does not find a DOI with such characters
+//   - other-doi: the service reads another DOI, which ends before # or ?
+//   - long-doi: another DOI has the same first 175 characters
+//   - other-month: the report begins in another month in UTC
+//   - not-unique: only totals, or only counts by machines
+//   - several-counts: several counts for one number
+//   - no-count: the number has no count
+//   - too-large: more than 32 bits
+//   - left: an earlier number, which remains
+//   - reported-twice: other reports have the number, too, and the service adds them up
 type Code string
 
 // A Finding is a fault or a warning about input: arguments, options, metadata, reports,
-// tables, archives, logs. A fault stops the call; a warning does not.
+// tables, archives, logs.
 type Finding struct {
-	File         string // the file, or the member of an archive; "" if the input is not in a file
-	Line, Column int    // in the file or text; both count from 1, and 0 means unknown; see below
-	Path         string // parameter, option, element or member, such as creators[2].name; "" for the input as a whole
-	Code         Code
-	Value        string // the value that is wrong, where Reason does not quote it
-	Reason       string // what is wrong and, after a semicolon, what would be right
-	Warning      bool   // the input is accepted, but probably not as intended
-	Err          error  // a condition such as ErrInvalidDOI, or the error of a parser; may be nil
+	File string // name of the file, or of a file in an archive; "" if the input is not in a file
+
+	// The place in the file or text. Both count from 1, and 0 means unknown. Column is a
+	// character of the line or, in a table, a cell of the row.
+	Line, Column int
+
+	Path    string // parameter, option, element or member, such as creators[2].name; "" for the input as a whole
+	Code    Code   // what kind of fault it is
+	Value   string // the value at fault; "" where Reason quotes it
+	Reason  string // what is wrong and, after a semicolon, what would be right
+	Warning bool   // the input is accepted as it is; without it, the finding is a fault, and the input refused
+	Err     error  // a condition such as ErrInvalidDOI, or the error of a parser; may be nil
 }
 
 // String returns file, line, column, path and reason, as far as they are known. A warning

@@ -35,10 +35,7 @@ func glacier() mds.Document {
 
 // usage is a report on so many datasets.
 func usage(n int) *reports.Report {
-	r := &reports.Report{Header: reports.Header{
-		ReportName: "Dataset Report", ReportID: "dsr", Release: reports.ReleaseRD1, CreatedBy: "Example Repository",
-		Created: "1999-11-01", ReportingPeriod: reports.Month(1999, time.October),
-	}}
+	r := &reports.Report{Header: reports.NewHeader("Example Repository", "1999-11-01", reports.Month(1999, time.October))}
 	for n := range n {
 		r.Datasets = append(r.Datasets, reports.Dataset{
 			Title: "Glacier length", Platform: "example", Publisher: "Example Repository", DataType: reports.DataTypeDataset,
@@ -60,7 +57,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(found.Titles[0].Title, srv.State("10.5072/glacier-7"))
+	fmt.Println(found.Title(), srv.State("10.5072/glacier-7"))
 	// Output: Glacier length findable
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest/internal/faults"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/sandbox"
 	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/internal/input"
 	"github.com/datacite-go/datacite-go/internal/transport"
 	"github.com/datacite-go/datacite-go/mds"
 	"github.com/datacite-go/datacite-go/reports"
@@ -164,12 +165,14 @@ func (s *Server) Save(w io.Writer) error { return s.service.Save(w) }
 // server does not have belong to none of its accounts.
 func (s *Server) Restore(r io.Reader) error {
 	if r == nil {
-		return errors.New("datacitetest.Restore: r is nil")
+		return refused("Restore", errors.New("r is nil"))
 	}
-	if err := s.service.Restore(r); err != nil {
+	var watch input.Watch
+	err := s.service.Restore(watch.Reader(r))
+	if watch.Failed() {
 		return fmt.Errorf("datacitetest.Restore: %w", err)
 	}
-	return nil
+	return refused("Restore", err)
 }
 
 // Guard serves requests only under loopback names and Options.Hosts, and only for web pages of

@@ -9,6 +9,7 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/internal/input"
 	"github.com/datacite-go/datacite-go/reports"
 )
 
@@ -36,7 +37,10 @@ func (s *Server) Record(doi string) (*dois.Record, error) {
 	if err == nil {
 		err = json.Unmarshal(data, record)
 	}
-	return record, named("Record", err)
+	if err != nil {
+		return nil, fmt.Errorf("datacitetest.Record: %s: %w", doi, err)
+	}
+	return record, nil
 }
 
 // Names returns all DOIs of the server, sorted and in lower case.
@@ -54,7 +58,7 @@ func (s *Server) Resolve(ctx context.Context, doi string) (url string, err error
 // without State is findable. Of a record with Raw, Raw is stored.
 func (s *Server) PutRecord(r *dois.Record) error {
 	if r == nil {
-		return errors.New("datacitetest.PutRecord: r is nil")
+		return refused("PutRecord", errors.New("r is nil"))
 	}
 	data := r.Raw
 	if data == nil {
@@ -74,7 +78,7 @@ func (s *Server) PutRecord(r *dois.Record) error {
 // XML. Views and downloads are shown as given until a usage report counts for the DOI
 // ([Options].UsageLag), and numbers of related records always.
 func (s *Server) PutRecordJSON(attributes []byte) error {
-	return named("PutRecord", s.service.PutRecordOf(s.account.ClientID, attributes))
+	return refused("PutRecord", s.service.PutRecordOf(s.account.ClientID, attributes))
 }
 
 // PutReport stores a report without checking it, and returns its id: r.ID, or a new one
@@ -92,15 +96,15 @@ func (s *Server) PutReport(r *reports.Report) (id string, err error) {
 // datasets hold is not checked; with the exception 69 it is a compressed report.
 func (s *Server) PutReportJSON(report []byte) (id string, err error) {
 	id, err = s.service.PutReportOf(s.account.ClientID, report)
-	return id, named("PutReport", err)
+	return id, refused("PutReport", err)
 }
 
-// named is an error with the name of the call.
-func named(call string, err error) error {
+// refused is what is wrong with something that is to be stored.
+func refused(call string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("datacitetest.%s: %w", call, err)
+	return fmt.Errorf("datacitetest.%s: %w", call, input.Fault(err, datacite.Finding{Code: "refused"}))
 }
 
 // A StoredReport is a usage report as the server holds it.

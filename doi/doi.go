@@ -1,10 +1,12 @@
 // Package doi reads and compares DOI names, for programs that store them: [Parse] what
-// people type, use [Key] for a column or map that must hold each DOI once, and show
-// [Address] to people. The methods of packages dois and mds accept names in all the
+// people type, use [Key] for a column or map that must hold each DOI once, show [Address] to
+// people, and make names with [New]. The methods of packages dois and mds accept names in all the
 // forms that [Parse] reads.
 package doi
 
 import (
+	"strings"
+
 	"github.com/datacite-go/datacite-go/internal/doi"
 )
 
@@ -33,11 +35,27 @@ func Same(a, b string) bool { return doi.Equal(a, b) }
 // back.
 func Address(name string) string { return doi.Address(name) }
 
-// NewSuffix returns a random suffix of six base-32 digits and two check digits, such as
-// "003r-j076", as the service does when it chooses a name. There are a billion of them.
-func NewSuffix() string { return doi.NewSuffix() }
+// Split returns the prefix of a name that [Parse] returned, such as "10.5072", and its
+// suffix, which may contain further slashes.
+func Split(name string) (prefix, suffix string) {
+	prefix, suffix, _ = strings.Cut(name, "/")
+	return prefix, suffix
+}
 
-// CheckSuffix returns nil if [NewSuffix] or the service could have made a suffix. The
+// HasPrefix reports whether a name that [Parse] returned is under a prefix: 10.5072/abc is
+// under 10.5072, and neither 10.50721/abc nor 10.5072.1/abc is.
+func HasPrefix(name, prefix string) bool { return doi.Prefix(name) == prefix && name != prefix }
+
+// CheckPrefix returns nil for the prefix of new names: "10." and four or five digits
+// (specification §8). The error is like that of [Parse].
+func CheckPrefix(prefix string) error { return doi.At("prefix", doi.CheckPrefix(prefix)) }
+
+// New returns a name under a prefix with a random suffix of six base-32 digits and two check
+// digits, such as "10.5072/003r-j076", as the service does when it chooses a name. Each
+// prefix has a billion of them. New checks nothing; see [CheckPrefix].
+func New(prefix string) string { return doi.New(prefix) }
+
+// CheckSuffix returns nil if [New] or the service could have made a suffix. The
 // check digits reveal every single mistyped character. Case and hyphens do not count.
 // The error is like that of [Parse].
 func CheckSuffix(suffix string) error { return doi.At("suffix", doi.CheckSuffix(suffix)) }

@@ -19,7 +19,7 @@ func ExampleParse() {
 	// 10.5072/ABC <nil>
 	// 10.5072/abc <nil>
 	// 10.5072/a#b <nil>
-	//  datacite: DOI name "5072/abc" does not start with a prefix such as "10.5072"
+	//  datacite: DOI name: "5072/abc" does not start with a prefix such as "10.5072"
 }
 
 func ExampleKey() {
@@ -34,12 +34,41 @@ func ExampleKey() {
 	// 10.5072/abd false
 }
 
+func ExampleHasPrefix() {
+	for _, name := range []string{"10.5072/abc", "10.50721/abc", "10.5072.1/abc", "10.5072"} {
+		fmt.Println(name, doi.HasPrefix(name, "10.5072"))
+	}
+	// Output:
+	// 10.5072/abc true
+	// 10.50721/abc false
+	// 10.5072.1/abc false
+	// 10.5072 false
+}
+
+func ExampleSplit() {
+	prefix, suffix := doi.Split("10.5072/FK2/abc")
+	fmt.Println(prefix, suffix)
+	// Output: 10.5072 FK2/abc
+}
+
+func TestANewNameIsParsedAndChecked(t *testing.T) {
+	name, err := doi.Parse(doi.New("10.5072"))
+	require.NoError(t, err)
+	prefix, suffix := doi.Split(name)
+	require.NoError(t, doi.CheckPrefix(prefix))
+	require.NoError(t, doi.CheckSuffix(suffix))
+	assert.True(t, doi.HasPrefix(name, "10.5072"))
+}
+
 func TestErrors(t *testing.T) {
 	_, err := doi.Parse("10.5072/a\u200bb")
 	require.ErrorIs(t, err, datacite.ErrInvalidDOI)
 	assert.ErrorContains(t, err, "U+200B (zero-width space")
 	require.ErrorIs(t, doi.CheckSuffix("003r-j077"), datacite.ErrInvalidDOI)
-	require.NoError(t, doi.CheckSuffix(doi.NewSuffix()))
+	for _, prefix := range []string{"", "10.507", "10.507200", "10.5072/", "10.5072.1", "11.5072", " 10.5072"} {
+		require.ErrorIs(t, doi.CheckPrefix(prefix), datacite.ErrInvalidDOI, prefix)
+	}
+	require.NoError(t, doi.CheckPrefix("10.5072"))
 }
 
 func TestOneDOIHasOneKey(t *testing.T) {

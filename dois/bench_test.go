@@ -147,10 +147,10 @@ func BenchmarkPage(b *testing.B) {
 				var m metadata.Record
 				for name, part := range map[string]json.Unmarshaler{
 					"creators": &m.Creators, "titles": &m.Titles, "publisher": &m.Publisher, "publicationYear": &m.PublicationYear,
-					"types": &m.Types, "subjects": &m.Subjects, "contributors": &m.Contributors, "dates": &m.Dates, "language": &m.Language,
+					"types": &m.Types, "subjects": &m.Subjects, "contributors": &m.Contributors, "dates": &m.Dates,
 					"identifiers": &m.Identifiers, "relatedIdentifiers": &m.RelatedIdentifiers, "sizes": &m.Sizes, "formats": &m.Formats,
-					"version": &m.Version, "rightsList": &m.RightsList, "descriptions": &m.Descriptions, "geoLocations": &m.GeoLocations,
-					"fundingReferences": &m.FundingReferences, "relatedItems": &m.RelatedItems, "schemaVersion": &m.SchemaVersion,
+					"rightsList": &m.RightsList, "descriptions": &m.Descriptions, "geoLocations": &m.GeoLocations,
+					"fundingReferences": &m.FundingReferences, "relatedItems": &m.RelatedItems,
 				} {
 					if err := part.UnmarshalJSON(r.Attributes[name]); err != nil {
 						b.Fatal(err)

@@ -24,7 +24,7 @@ type Client struct {
 // public, needs Username and Password or, without them, Token or TokenSource. An API
 // key of the deployed service may be the Password or the token.
 //
-// Each field of cfg that is wrong is a [*datacite.ValidationError]; the error joins them.
+// A cfg with faults is a [*datacite.ValidationError], which has all of them.
 func NewClient(cfg datacite.Config) (*Client, error) {
 	login, noLogin := login(cfg)
 	core, err := transport.New(cfg, transport.Interface{Name: "API", Login: login, Explain: explain})

@@ -11,7 +11,7 @@
 //		if err != nil {
 //			return err
 //		}
-//		fmt.Println(record.DOI, record.Titles[0].Title)
+//		fmt.Println(record.DOI, record.Title())
 //	}
 //
 // # What to use

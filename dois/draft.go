@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/deepcopy"
 	"github.com/datacite-go/datacite-go/internal/document"
 	"github.com/datacite-go/datacite-go/internal/doi"
 	"github.com/datacite-go/datacite-go/metadata"
@@ -106,25 +107,13 @@ func (r *Record) Draft() (*Draft, error) {
 		return nil, datacite.Invalid(datacite.Finding{Path: "Record", Code: "value", Reason: "has no identifiers in " + strings.Join(plain, ", ") +
 			", and writing it would remove them; read it with Get, or list it with Affiliation and Publisher"})
 	}
-	d := &Draft{DOI: r.DOI, URL: r.URL, ContentURL: slices.Clone(r.ContentURL)}
-	if err := copyRecord(&d.Record, r.Record); err != nil {
-		return nil, err
-	}
+	d := &Draft{DOI: r.DOI, URL: r.URL, ContentURL: slices.Clone(r.ContentURL), Record: *r.Record.Clone()}
 	// The service derives the other members, and would keep a stale one.
 	d.Types = metadata.Types{ResourceTypeGeneral: r.Types.ResourceTypeGeneral, ResourceType: r.Types.ResourceType}
 	if c := r.Container; c.Title != "" || c.Identifier != "" || c.Type != "" {
-		d.Container = &c
+		d.Container = deepcopy.Of(&c)
 	}
 	return d, nil
-}
-
-// copyRecord makes a copy that shares nothing with the original.
-func copyRecord(to *metadata.Record, from metadata.Record) error {
-	data, err := json.Marshal(from)
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(data, to)
 }
 
 // plainAffiliations reports whether people in a list came with affiliations that are only

@@ -45,7 +45,7 @@ func Example() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Println(record.DOI, record.Titles[0].Title)
+		fmt.Println(record.DOI, record.Title())
 	}
 	// Output:
 	// 10.5072/length Glacier length
@@ -126,7 +126,7 @@ func ExampleClient_Get() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(record.Titles[0].Title)
+	fmt.Println(record.Title())
 	fmt.Println(record.Publisher.Name, record.Publisher.PublisherIdentifier)
 
 	_, err = srv.DOIs().Get(context.Background(), "10.5072/unknown", nil)
@@ -181,7 +181,7 @@ func ExampleClient_Update() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(record.Titles[0].Title)
+	fmt.Println(record.Title())
 	fmt.Println(record.Publisher.PublisherIdentifier)
 	// Output:
 	// Glacier length, revised

@@ -21,7 +21,7 @@ import (
 type decoder = jsonlex.Decoder
 
 var recordJSON = jsonlex.NewObject(slices.Concat(
-	metadata.JSONMembers(func(r *Record) *metadata.Record { return &r.Record }), attributes, relations,
+	jsonlex.Inside(func(r *Record) *metadata.Record { return &r.Record }), attributes, relations,
 )...)
 
 var attributes = []jsonlex.Member[Record]{
@@ -44,7 +44,7 @@ var attributes = []jsonlex.Member[Record]{
 	jsonlex.Field("versionOfCount", func(d *decoder, r *Record) { r.VersionOfCount = d.Int() }),
 	jsonlex.Field("created", func(d *decoder, r *Record) { r.Created = Timestamp(d.Text()) }),
 	jsonlex.Field("registered", func(d *decoder, r *Record) { r.Registered = Timestamp(d.Text()) }),
-	jsonlex.Field("published", func(d *decoder, r *Record) { r.Published = metadata.Text(d.Word()) }),
+	jsonlex.Field("published", func(d *decoder, r *Record) { r.Published = d.Word() }),
 	jsonlex.Field("updated", func(d *decoder, r *Record) { r.Updated = Timestamp(d.Text()) }),
 	jsonlex.Field("prefix", func(d *decoder, r *Record) { r.Prefix = d.Word() }),
 	jsonlex.Field("suffix", func(d *decoder, r *Record) { r.Suffix = d.Text() }),
@@ -79,7 +79,7 @@ var readIdentifiers = jsonlex.List[[]metadata.Identifier](jsonlex.NewObject(
 
 var readSeries = jsonlex.List[Series](jsonlex.NewObject(
 	jsonlex.Field("yearMonth", func(d *decoder, c *Count) { c.YearMonth = d.Text() }),
-	jsonlex.Field("year", func(d *decoder, c *Count) { c.Year = metadata.Text(d.Word()) }),
+	jsonlex.Field("year", func(d *decoder, c *Count) { c.Year = d.Word() }),
 	jsonlex.Field("total", func(d *decoder, c *Count) { c.Total = d.Int() }),
 ).Item)
 

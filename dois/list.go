@@ -27,7 +27,7 @@ type Results struct {
 }
 
 // List returns one page of the records that match opts; nil means the first 25 of all.
-// Options that the service would refuse, ignore or misread are [*datacite.ValidationError]s.
+// Options that the service would refuse, ignore or misread are a [*datacite.ValidationError].
 //
 // A record with a title or the like of more than 32,766 bytes is in no list: the service
 // stores it but cannot index it. Get reads it, and [metadata.Record.Findings] warns of it.

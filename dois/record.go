@@ -26,16 +26,16 @@ import (
 type Record struct {
 	metadata.Record
 
-	URL             string        `json:"url,omitempty"` // where the DOI resolves to; empty for drafts
-	ContentURL      []string      `json:"contentUrl,omitempty"`
-	Container       Container     `json:"container,omitzero"` // the series, journal or collection that the resource is in
-	State           State         `json:"state,omitempty"`
-	IsActive        bool          `json:"isActive,omitempty"`        // findable
-	Reason          string        `json:"reason,omitempty"`          // why a DOI was hidden
-	Source          string        `json:"source,omitempty"`          // the interface that created it
-	Agency          string        `json:"agency,omitempty"`          // registration agency; only with ListOptions.OtherAgencies
-	MetadataVersion int           `json:"metadataVersion,omitempty"` // how often the metadata changed
-	Published       metadata.Text `json:"published,omitempty"`       // often empty in lists; prefer PublicationYear
+	URL             string    `json:"url,omitempty"` // where the DOI resolves to; empty for drafts
+	ContentURL      []string  `json:"contentUrl,omitempty"`
+	Container       Container `json:"container,omitzero"` // the series, journal or collection that the resource is in
+	State           State     `json:"state,omitempty"`
+	IsActive        bool      `json:"isActive,omitempty"`        // findable
+	Reason          string    `json:"reason,omitempty"`          // why a DOI was hidden
+	Source          string    `json:"source,omitempty"`          // the interface that created it
+	Agency          string    `json:"agency,omitempty"`          // registration agency; only with ListOptions.OtherAgencies
+	MetadataVersion int       `json:"metadataVersion,omitempty"` // how often the metadata changed
+	Published       string    `json:"published,omitempty"`       // often empty in lists; prefer PublicationYear
 
 	Created    Timestamp `json:"created,omitempty"`    // in the service
 	Updated    Timestamp `json:"updated,omitempty"`    // in the service
@@ -71,7 +71,7 @@ type Record struct {
 
 	// Raw holds the attributes exactly as the service sent them, and Relationships
 	// the member beside them. Records read one after the other share blocks of 64 KiB:
-	// to keep a few of many records for long, replace both by copies.
+	// to keep a few of many records for long, use Clone.
 	Raw           json.RawMessage `json:"-"`
 	Relationships json.RawMessage `json:"-"`
 

@@ -81,7 +81,7 @@ func TestRecordFields(t *testing.T) {
 				assert.Equal(t, metadata.Publisher{
 					Name: "Example Press", SchemeURI: "https://ror.org", PublisherIdentifier: "https://ror.org/04z8jg394", PublisherIdentifierScheme: "ROR", Lang: "en",
 				}, r.Publisher, "publisher")
-				assert.Equal(t, metadata.Year("2020"), r.PublicationYear, "publicationYear")
+				assert.Equal(t, metadata.Year(2020), r.PublicationYear, "publicationYear")
 				assert.Equal(t, metadata.List[metadata.Description]{{Description: "What they say", DescriptionType: "Abstract"}}, r.Descriptions, "descriptions")
 				assert.Equal(t, metadata.List[metadata.Subject]{{Subject: "glaciology"}}, r.Subjects, "subjects")
 				assert.Equal(t, metadata.ResourceTypeDataset, r.Types.ResourceTypeGeneral, "types.resourceTypeGeneral")
@@ -210,5 +210,5 @@ func TestMembersInAnyCase(t *testing.T) {
 	var r dois.Record
 	require.NoError(t, json.Unmarshal([]byte(`{"DOI":"10.5072/x","publicationyear":"2026"}`), &r))
 	assert.Equal(t, "10.5072/x", r.DOI)
-	assert.Equal(t, metadata.Year("2026"), r.PublicationYear)
+	assert.Equal(t, metadata.Year(2026), r.PublicationYear)
 }

@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/datacite-go/datacite-go/metadata"
 )
 
 // A Series is what was counted over time. The service sends some periods in several parts
@@ -14,9 +12,9 @@ type Series []Count
 
 // A Count is what was counted in one month or in one year.
 type Count struct {
-	YearMonth string        `json:"yearMonth,omitempty"` // such as "2021-07", for views and downloads
-	Year      metadata.Text `json:"year,omitempty"`      // such as "2021", for citations
-	Total     int           `json:"total"`
+	YearMonth string `json:"yearMonth,omitempty"` // such as "2021-07", for views and downloads
+	Year      string `json:"year,omitempty"`      // such as "2021", for citations
+	Total     int    `json:"total"`
 }
 
 // ByMonth returns each month once, with all its counts added up, the oldest first. Counts
@@ -30,7 +28,7 @@ func (s Series) ByMonth() Series {
 func (s Series) ByYear() Series {
 	return s.by("2006", func(c Count) Count {
 		if month, err := time.Parse("2006-01", c.YearMonth); err == nil {
-			return Count{Year: metadata.Text(month.Format("2006"))}
+			return Count{Year: month.Format("2006")}
 		}
 		return Count{Year: c.Year}
 	})
@@ -52,7 +50,7 @@ func (s Series) by(layout string, period func(Count) Count) (out Series) {
 	return out
 }
 
-func (c Count) period() string { return c.YearMonth + string(c.Year) }
+func (c Count) period() string { return c.YearMonth + c.Year }
 
 // Total returns the sum of all counts.
 func (s Series) Total() int {

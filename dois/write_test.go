@@ -85,7 +85,7 @@ func TestUpdateReplacesWhatIsSent(t *testing.T) {
 		assert.Equal(t, "Ice cores, revised", changed.Titles[0].Title, "sent")
 		assert.Empty(t, changed.Subjects, "sent empty")
 		assert.Empty(t, changed.Version, "cleared")
-		assert.Equal(t, metadata.Text("en"), changed.Language, "not sent")
+		assert.Equal(t, "en", changed.Language, "not sent")
 		assert.Len(t, changed.Creators, 1, "not sent")
 		assert.Equal(t, "https://example.org/ice", changed.URL, "not sent")
 	})
@@ -98,7 +98,7 @@ func TestCreateFromXML(t *testing.T) {
 		})
 		require.NoError(t, err)
 		assert.Equal(t, "From XML", made.Titles[0].Title)
-		assert.Equal(t, metadata.Year("2021"), made.PublicationYear)
+		assert.Equal(t, metadata.Year(2021), made.PublicationYear)
 		assert.Equal(t, dois.StateFindable, made.State)
 	})
 }

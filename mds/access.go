@@ -32,7 +32,7 @@ func (c *Client) CheckAccess(ctx context.Context, prefix, address string) error 
 	if err := checkAddress(address); err != nil {
 		return err
 	}
-	name := prefix + "/" + doi.NewSuffix()
+	name := doi.New(prefix)
 	_, err := c.putURL(ctx, name, address)
 	switch {
 	case errors.Is(err, ErrMetadataMissing):

@@ -22,8 +22,7 @@ type Client struct {
 //
 // Username and Password are required; the password may be an API key of the deployed
 // service. The service repeats a user name in its responses, so a key is refused as one.
-// Tokens are not used. The error joins a [*datacite.ValidationError] for each field of cfg
-// that is missing or wrong.
+// Tokens are not used. A cfg with faults is a [*datacite.ValidationError], which has all of them.
 func NewClient(cfg datacite.Config) (*Client, error) {
 	login, noLogin := transport.Basic(cfg)
 	if login == nil && noLogin == nil {

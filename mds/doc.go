@@ -54,7 +54,7 @@
 //
 // # Errors
 //
-// A [*datacite.ValidationError] is a fault in what was given; nothing was sent. A refusal is
+// A [*datacite.ValidationError] has the faults of the input; nothing was sent. A refusal is
 // a [*datacite.Error] with the service's text and, for metadata, the element and line.
 // Test for conditions with [errors.Is]: [ErrMetadataMissing], [datacite.ErrForbidden] …
 // What the service accepts and drops or changes is in Registration.Warnings and Altered;

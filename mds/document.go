@@ -41,7 +41,7 @@ const XMLType = "application/xml;charset=UTF-8"
 // front. The identifier in it may be empty. The methods that write refuse XML that is
 // not well formed or names another DOI, before anything is sent.
 // [metadata.ValidateXML] finds what else the service would refuse; leave out
-// its CodeIdentifier.
+// its findings with the code identifier.
 func XML(data []byte) Document {
 	return Document{ContentType: XMLType, Data: document.Trim(data)}
 }

@@ -150,7 +150,7 @@ func ExampleClient_Metadata() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(record.Titles[0].Title)
+	fmt.Println(record.Title())
 	// Output: Glacier length
 }
 

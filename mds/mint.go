@@ -10,7 +10,7 @@ import (
 )
 
 // Mint stores metadata under a new DOI of a prefix, a draft, and returns its name. The
-// suffix is random, with check digits (see NewSuffix of package doi). The identifier in
+// suffix is random, with check digits (see New of package doi). The identifier in
 // the metadata is overwritten. [Client.PutURL] makes the DOI findable.
 //
 // One call never makes two DOIs: Mint chooses the name before it writes, checks that
@@ -56,7 +56,7 @@ func (c *Client) Mint(ctx context.Context, prefix string, doc Document) (string,
 func (c *Client) freeName(ctx context.Context, op, prefix string) (string, error) {
 	const draws = 5 // the second is needed once in a billion times, so this many mean a fault
 	for range draws {
-		name := prefix + "/" + doi.NewSuffix()
+		name := doi.New(prefix)
 		state, _, err := c.look(ctx, op, name)
 		switch {
 		case err != nil:

@@ -468,20 +468,12 @@ func TestFindingsXML_reportsWhatIsNotWellFormed(t *testing.T) {
 		fmt.Sprintf("%s %d:%d %s", last.Code, last.Line, last.Column, last.Reason))
 }
 
-func TestSince(t *testing.T) {
-	assert.Equal(t, "4.7", metadata.Since(metadata.RelationOther))
-	assert.Equal(t, "4.0", metadata.Since(metadata.DateIssued))
-	assert.Empty(t, metadata.Since(metadata.ResourceTypeGeneral("dataset")))
-	assert.Empty(t, metadata.Since(metadata.NameType("")))
-}
-
 // Every value of a vocabulary is one that a record may have.
 func TestValues(t *testing.T) {
 	for _, date := range metadata.Values[metadata.DateType]() {
 		rec := sound()
 		rec.Dates = []metadata.Date{{Date: "2024", DateType: date}}
 		assert.Empty(t, rec.Findings(), date)
-		assert.NotEmpty(t, metadata.Since(date), date)
 	}
 }
 
@@ -493,7 +485,7 @@ func TestRelationType_Inverse(t *testing.T) {
 			assert.Empty(t, inverse, relation)
 			continue
 		}
-		assert.NotEmpty(t, metadata.Since(inverse), relation)
+		assert.Contains(t, metadata.Values[metadata.RelationType](), inverse, relation)
 		assert.Equal(t, relation, inverse.Inverse())
 	}
 }
@@ -502,7 +494,7 @@ func TestVocabularies_areThoseOfTheSchema(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join(schemaDir(t), "kernel-4", "controlled-lists.json"))
 	require.NoError(t, err)
 	var official struct {
-		Lists map[string][]struct{ Value, Since string }
+		Lists map[string][]struct{ Value string }
 	}
 	require.NoError(t, json.Unmarshal(data, &official))
 	assert.Len(t, official.Lists, len(vocabularies))
@@ -513,11 +505,5 @@ func TestVocabularies_areThoseOfTheSchema(t *testing.T) {
 			want = append(want, term.Value)
 		}
 		assert.ElementsMatch(t, want, terms, name)
-	}
-	for _, term := range official.Lists["relationType"] {
-		assert.Equal(t, term.Since, metadata.Since(metadata.RelationType(term.Value)))
-	}
-	for _, term := range official.Lists["resourceTypeGeneral"] {
-		assert.Equal(t, term.Since, metadata.Since(metadata.ResourceTypeGeneral(term.Value)))
 	}
 }

@@ -48,12 +48,8 @@ const (
 )
 
 var dateTypes = vocabulary{
-	{"4.0", []string{
-		"Accepted", "Available", "Collected", "Copyrighted", "Created", "Issued", "Submitted", "Updated", "Valid",
-	}},
-	{"4.1", []string{"Other"}},
-	{"4.2", []string{"Withdrawn"}},
-	{"4.6", []string{"Coverage"}},
+	"Accepted", "Available", "Collected", "Copyrighted", "Created", "Issued", "Submitted", "Updated", "Valid", "Other",
+	"Withdrawn", "Coverage",
 }
 
 func (DateType) vocabulary() vocabulary { return dateTypes }

@@ -82,8 +82,6 @@ const (
 	DescriptionOther             DescriptionType = "Other"
 )
 
-var descriptionTypes = vocabulary{
-	{"4.0", []string{"Abstract", "Methods", "SeriesInformation", "TableOfContents", "TechnicalInfo", "Other"}},
-}
+var descriptionTypes = vocabulary{"Abstract", "Methods", "SeriesInformation", "TableOfContents", "TechnicalInfo", "Other"}
 
 func (DescriptionType) vocabulary() vocabulary { return descriptionTypes }

@@ -111,7 +111,7 @@ func TestDiff_ofWhatWasWrittenIsEmpty(t *testing.T) {
 			g.gaps = float64(seed%2) * 0.4
 			rec := g.record()
 			mend(rec, newGenerator(seed).record())
-			rec.PublicationYear = metadata.Year(g.pick("1850", "2024", "9999")) // and of years such as 0054 the service takes XML alone
+			rec.PublicationYear = metadata.YearText(g.pick("1850", "2024", "9999")) // and of years such as 0054 the service takes XML alone
 			for i := range rec.GeoLocations {
 				rec.GeoLocations[i].Polygons = rec.GeoLocations[i].Polygons[:min(1, len(rec.GeoLocations[i].Polygons))]
 			}
@@ -384,7 +384,7 @@ func TestDiff_ofNames(t *testing.T) {
 
 func TestDiff_ofLanguages(t *testing.T) {
 	for _, tt := range []struct {
-		wanted, found metadata.Text
+		wanted, found string
 		same          bool
 	}{
 		{"en-GB", "en", true}, {"ger", "de", true}, {"deu", "de", true}, {"German", "de", true}, {"english", "en", true},

@@ -17,8 +17,9 @@
 // [Record.Validate] finds what the service would refuse; [Record.Findings] adds warnings:
 // wrong check digits, dates the service cannot read, values it drops or changes.
 // [ValidateXML] and [FindingsXML] do the same for a document, with line and column.
-// [ParseXML] reads documents of every version of the schema, and [Upgrade] turns an older
-// record into one of kernel 4. [Diff] compares a record with what the service has stored.
+// [ParseXML] reads documents of every version of the schema, [ParseJSON] the attributes of a
+// DOI as the query interface has them. [Upgrade] turns an older record into one of kernel 4.
+// [Diff] compares a record with what the service has stored.
 //
 // Packages dois and mds use the same Record, one as JSON and the other as XML. Reading is
 // lenient: numbers, nulls and single items are read where the service has been seen to

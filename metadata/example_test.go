@@ -166,11 +166,11 @@ func ExamplePerson() {
 
 func ExampleRelationType_Inverse() {
 	for _, t := range []metadata.RelationType{metadata.RelationIsPartOf, "Eats"} {
-		fmt.Printf("%s %q %q\n", t, metadata.Since(t), t.Inverse())
+		fmt.Printf("%s %q\n", t, t.Inverse())
 	}
 	// Output:
-	// IsPartOf "4.0" "HasPart"
-	// Eats "" ""
+	// IsPartOf "HasPart"
+	// Eats ""
 }
 
 func ExampleUpgrade() {

@@ -12,8 +12,8 @@ import (
 )
 
 // ValidateXML does for a document what [Record.Validate] does for a record: all faults
-// are one [*datacite.ValidationError], each with its line and column; at most 10,000 are reported.
-// It also finds what a [Record] cannot contain: XML that is not well formed, and elements
+// are one [*datacite.ValidationError], each with its line and column; at most 10,000 are
+// reported. It also finds what a [Record] cannot contain: XML that is not well formed, and elements
 // and attributes that are unknown, doubled, empty or out of order. It needs no schema file
 // and no network.
 //
@@ -273,7 +273,7 @@ func (x *xmlChecker) unknown(e *elementRule, p *path) {
 				names = append(names, c.name)
 			}
 		}
-		x.add(x.Start, p, newFault("element", "<%s> does not belong in <%s>%s", name, e.name, vocabulary{{"", names}}.hint(name)), "")
+		x.add(x.Start, p, newFault("element", "<%s> does not belong in <%s>%s", name, e.name, vocabulary(names).hint(name)), "")
 	}
 	for depth := x.Depth(); x.Depth() >= depth; {
 		if x.Next() == xmlscan.End {
@@ -329,7 +329,7 @@ func unknownAttribute(e *elementRule, a xmlscan.Attribute) *fault {
 	for _, r := range e.attributes {
 		names = append(names, r.name)
 	}
-	f := newFault("attribute", "<%s> has no attribute %s%s", e.name, a.Name, vocabulary{{"", names}}.hint(a.Name))
+	f := newFault("attribute", "<%s> has no attribute %s%s", e.name, a.Name, vocabulary(names).hint(a.Name))
 	if e.kind == untyped {
 		f.warning = true
 	}

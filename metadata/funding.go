@@ -43,9 +43,6 @@ const (
 	FunderOther    FunderIdentifierType = "Other"
 )
 
-var funderIdentifierTypes = vocabulary{
-	{"4.0", []string{"ISNI", "GRID", "Crossref Funder ID", "Other"}},
-	{"4.3", []string{"ROR"}},
-}
+var funderIdentifierTypes = vocabulary{"ISNI", "GRID", "Crossref Funder ID", "Other", "ROR"}
 
 func (FunderIdentifierType) vocabulary() vocabulary { return funderIdentifierTypes }

@@ -90,9 +90,8 @@ func FuzzRecordJSON(f *testing.F) {
 			Creators     metadata.List[metadata.Creator]
 			Titles       metadata.List[metadata.Title]
 			Publisher    metadata.Publisher
-			Year         metadata.Year
+			Year         metadata.YearText
 			Types        metadata.Types
-			Version      metadata.Text
 			Sizes        metadata.List[string]
 			GeoLocations metadata.List[metadata.GeoLocation]
 			Polygons     metadata.Polygons
@@ -134,7 +133,7 @@ func FuzzLeafJSON(f *testing.F) {
 	f.Fuzz(func(_ *testing.T, data []byte) {
 		for _, leaf := range []json.Unmarshaler{
 			&metadata.List[metadata.Creator]{}, &metadata.List[metadata.GeoLocation]{}, &metadata.List[string]{},
-			new(metadata.Publisher), new(metadata.Affiliation), new(metadata.Types), new(metadata.Text), new(metadata.Year),
+			new(metadata.Publisher), new(metadata.Affiliation), new(metadata.Types), new(metadata.YearText),
 			new(metadata.Coordinate), new(metadata.Polygons), new(metadata.List[metadata.Identifier]),
 		} {
 			_ = leaf.UnmarshalJSON(data)

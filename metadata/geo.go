@@ -257,7 +257,9 @@ func isJSONNumber(s string) bool {
 }
 
 // UnmarshalJSON reads a number or a string.
-func (c *Coordinate) UnmarshalJSON(data []byte) error { return input.JSON(data, c, readText) }
+func (c *Coordinate) UnmarshalJSON(data []byte) error {
+	return input.JSON(data, c, func(d *decoder, c *Coordinate) { *c = Coordinate(d.Text()) })
+}
 
 // polygonEntry is one entry of a polygon in JSON.
 type polygonEntry struct {

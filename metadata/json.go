@@ -2,7 +2,9 @@ package metadata
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"reflect"
 	"strconv"
 	"strings"
@@ -24,11 +26,38 @@ type (
 // A List[T] can be used as a []T, and a []T can be assigned to it.
 type List[T any] []T
 
-// JSONMembers tells package dois how to read a Record inside a T. The result is of
-// an internal type: other programs embed a Record in a struct of their own, and read
-// that with encoding/json.
-func JSONMembers[T any](inside func(*T) *Record) []jsonlex.Member[T] {
-	return jsonlex.Inside(resourceElement.members, inside)
+// Package dois reads a Record inside its own.
+func init() {
+	resourceElement.jsonObject()
+	jsonlex.Publish(resourceElement.members)
+}
+
+// ParseJSON reads a record as the DOI query interface has it: the object of its attributes.
+// A member of an unexpected type is not an error: a number is read as text where a text
+// belongs, one value as a list of one; anything else is left out. Input that is not a JSON
+// object, or takes more than 100 MiB of memory, is a [*datacite.ValidationError]. Any other
+// error is that of the reader.
+func ParseJSON(r io.Reader) (*Record, error) {
+	if r == nil {
+		return nil, datacite.Invalid(datacite.Finding{Path: "r", Code: "missing", Reason: "is nil"})
+	}
+	const memory = 100 << 20
+	rec := &Record{}
+	err := jsonlex.Decode(r, memory, func(d *decoder) error {
+		if d.Kind() != '{' {
+			d.Failf("a record is a JSON object")
+		}
+		resourceElement.jsonObject().Read(d, rec)
+		return nil
+	})
+	_, isSyntax := errors.AsType[*jsonlex.SyntaxError](err)
+	switch {
+	case err == nil:
+		return rec, nil
+	case isSyntax, errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, jsonlex.ErrTooLarge):
+		return nil, datacite.Invalid(datacite.Finding{Code: "syntax", Reason: err.Error(), Err: err})
+	}
+	return nil, fmt.Errorf("metadata: %w", err)
 }
 
 // readers are the readers of lists, by the type of their elements.
@@ -52,17 +81,12 @@ func (l *List[T]) UnmarshalJSON(data []byte) error {
 	return input.Fault(json.Unmarshal(data, (*[]T)(l)), datacite.Finding{Code: "syntax"}) // of a type that no record has
 }
 
-// Text is a string that may be a number in JSON.
-type Text string
-
-func readText[S ~string](d *decoder, v *S) { *v = S(d.Text()) }
-
-// UnmarshalJSON reads a string, a number, true, false or null.
-func (t *Text) UnmarshalJSON(data []byte) error { return input.JSON(data, t, readText) }
-
-// Year is a year of publication, four digits. It is text, because records without a year
+// YearText is a year of publication, four digits. It is text, because records without a year
 // have 0000 or other codes. In JSON it is a number if it does not start with a zero.
-type Year string
+type YearText string
+
+// Year returns a year as a record has it: Year(2026) is "2026".
+func Year(year int) YearText { return YearText(fmt.Sprintf("%04d", year)) }
 
 // isYear reports whether s is four ASCII digits.
 func isYear(s string) bool {
@@ -70,7 +94,7 @@ func isYear(s string) bool {
 }
 
 // MarshalJSON writes a number, or a string if y is not four digits or starts with a zero.
-func (y Year) MarshalJSON() ([]byte, error) {
+func (y YearText) MarshalJSON() ([]byte, error) {
 	if isYear(string(y)) && y[0] != '0' {
 		return []byte(y), nil
 	}
@@ -79,19 +103,18 @@ func (y Year) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON reads a number or a string, and adds leading zeros to a number of fewer
 // than four digits.
-func (y *Year) UnmarshalJSON(data []byte) error { return input.JSON(data, y, readYear) }
+func (y *YearText) UnmarshalJSON(data []byte) error { return input.JSON(data, y, readYear) }
 
-func readYear(d *decoder, y *Year) {
+func readYear(d *decoder, y *YearText) {
 	number := d.Kind() != '"'
-	text := d.Text()
-	if n, err := strconv.ParseUint(text, 10, 32); number && err == nil && n < 1000 {
-		text = fmt.Sprintf("%04d", n)
+	*y = YearText(d.Text())
+	if n, err := strconv.ParseUint(string(*y), 10, 16); number && err == nil {
+		*y = Year(int(n))
 	}
-	*y = Year(text)
 }
 
 func yearElement() part[Record] {
-	p := textElement("publicationYear", once, year, func(r *Record) *Year { return &r.PublicationYear })
+	p := textElement("publicationYear", once, year, func(r *Record) *YearText { return &r.PublicationYear })
 	p.members[0].Read = func(d *decoder, r *Record) { readYear(d, &r.PublicationYear) }
 	check := p.check
 	p.check = func(c *checker, at *path, r *Record) {

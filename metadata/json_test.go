@@ -2,19 +2,24 @@ package metadata_test
 
 import (
 	"encoding/json"
+	"io/fs"
+	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/metadata"
 )
 
 func TestRecord_readsOddJSON(t *testing.T) {
 	tests := []struct {
-		name string
-		json string
-		want metadata.Record
+		name   string
+		json   string
+		want   metadata.Record
+		refuse bool // encoding/json does
 	}{
 		{
 			name: "null everywhere",
@@ -34,14 +39,20 @@ func TestRecord_readsOddJSON(t *testing.T) {
 		},
 		{
 			name: "numbers for strings",
-			json: `{"version":2,"language":7,"publicationYear":2020,"dates":[{"date":2019,"dateType":"Issued"}],"sizes":[10,"2 kB"],
+			json: `{"publicationYear":2020,"dates":[{"date":2019,"dateType":"Issued"}],"sizes":[10,"2 kB"],
 				"relatedItems":[{"volume":3,"publicationYear":1865}]}`,
 			want: metadata.Record{
-				Version: "2", Language: "7", PublicationYear: "2020",
-				Dates:        []metadata.Date{{Date: "2019", DateType: metadata.DateIssued}},
-				Sizes:        []string{"10", "2 kB"},
-				RelatedItems: []metadata.RelatedItem{{Volume: "3", PublicationYear: "1865"}},
+				PublicationYear: "2020",
+				Dates:           []metadata.Date{{Date: "2019", DateType: metadata.DateIssued}},
+				Sizes:           []string{"10", "2 kB"},
+				RelatedItems:    []metadata.RelatedItem{{Volume: "3", PublicationYear: "1865"}},
 			},
+		},
+		{
+			name:   "numbers for strings of the record itself",
+			json:   `{"doi":1,"version":2,"language":7,"schemaVersion":4}`,
+			want:   metadata.Record{DOI: "1", Version: "2", Language: "7", SchemaVersion: "4"},
+			refuse: true,
 		},
 		{
 			name: "one object for a list",
@@ -111,11 +122,41 @@ func TestRecord_readsOddJSON(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			var got metadata.Record
-			require.NoError(t, json.Unmarshal([]byte(tt.json), &got))
-			assert.Equal(t, tt.want, got)
+			got, err := metadata.ParseJSON(strings.NewReader(tt.json))
+			require.NoError(t, err)
+			assert.Equal(t, &tt.want, got)
+
+			var plain metadata.Record
+			err = json.Unmarshal([]byte(tt.json), &plain)
+			if tt.refuse {
+				assert.ErrorContains(t, err, "cannot unmarshal number")
+				return
+			}
+			require.NoError(t, err)
+			assert.Equal(t, tt.want, plain)
 		})
 	}
+}
+
+func TestParseJSON_refusesWhatIsNoRecord(t *testing.T) {
+	for _, text := range []string{"", "null", `"10.5072/x"`, `[{"doi":"10.5072/x"}]`, `{"doi":"10.5072/x"`, `{"doi":"10.5072/x"} {}`} {
+		_, err := metadata.ParseJSON(strings.NewReader(text))
+		assert.ErrorIs(t, err, datacite.ErrInvalid, text)
+	}
+	_, err := metadata.ParseJSON(nil)
+	require.ErrorIs(t, err, datacite.ErrInvalid)
+	_, err = metadata.ParseJSON(iotest.ErrReader(fs.ErrClosed))
+	require.ErrorIs(t, err, fs.ErrClosed)
+	assert.NotErrorIs(t, err, datacite.ErrInvalid)
+}
+
+func TestYear(t *testing.T) {
+	assert.Equal(t, metadata.YearText("2026"), metadata.Year(2026))
+	assert.Equal(t, metadata.YearText("0054"), metadata.Year(54))
+	rec := metadata.Record{PublicationYear: metadata.Year(2026)}
+	data, err := json.Marshal(rec)
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"publicationYear":2026}`, string(data))
 }
 
 func TestPolygons_JSON(t *testing.T) {

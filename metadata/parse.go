@@ -75,7 +75,7 @@ func (p *parser) document() *Record {
 		return nil
 	}
 	p.kernel = p.Space
-	rec := &Record{SchemaVersion: Text(p.Space)}
+	rec := &Record{SchemaVersion: p.Space}
 	resourceElement.read(p, rec)
 	for p.Next() != xmlscan.End {
 		continue // the scanner finds what does not belong behind the root

@@ -43,7 +43,7 @@ func TestParseXML_takesEveryNamespace(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			assert.Equal(t, &metadata.Record{Version: "1", SchemaVersion: metadata.Text(tt.space)}, parse(t, tt.document))
+			assert.Equal(t, &metadata.Record{Version: "1", SchemaVersion: tt.space}, parse(t, tt.document))
 		})
 	}
 }

@@ -264,13 +264,10 @@ const (
 )
 
 var contributorTypes = vocabulary{
-	{"4.0", []string{
-		"ContactPerson", "DataCollector", "DataCurator", "DataManager", "Distributor", "Editor",
-		"HostingInstitution", "Other", "Producer", "ProjectLeader", "ProjectManager", "ProjectMember",
-		"RegistrationAgency", "RegistrationAuthority", "RelatedPerson", "ResearchGroup", "RightsHolder",
-		"Researcher", "Sponsor", "Supervisor", "WorkPackageLeader",
-	}},
-	{"4.6", []string{"Translator"}},
+	"ContactPerson", "DataCollector", "DataCurator", "DataManager", "Distributor", "Editor", "HostingInstitution",
+	"Other", "Producer", "ProjectLeader", "ProjectManager", "ProjectMember", "RegistrationAgency",
+	"RegistrationAuthority", "RelatedPerson", "ResearchGroup", "RightsHolder", "Researcher", "Sponsor", "Supervisor",
+	"WorkPackageLeader", "Translator",
 }
 
 func (ContributorType) vocabulary() vocabulary { return contributorTypes }
@@ -284,8 +281,6 @@ const (
 	NamePersonal       NameType = "Personal"       // since 4.1
 )
 
-var nameTypes = vocabulary{
-	{"4.1", []string{"Organizational", "Personal"}},
-}
+var nameTypes = vocabulary{"Organizational", "Personal"}
 
 func (NameType) vocabulary() vocabulary { return nameTypes }

@@ -15,13 +15,13 @@ func plausible(seed uint64) *metadata.Record {
 	rec := &metadata.Record{
 		Titles:          metadata.List[metadata.Title]{{Title: g.title(), Lang: g.pick("", "en", "de", "pt-BR")}},
 		Publisher:       g.publisher(),
-		PublicationYear: metadata.Year(year),
+		PublicationYear: metadata.YearText(year),
 		Types: metadata.Types{
 			ResourceTypeGeneral: pick[metadata.ResourceTypeGeneral](g),
 			ResourceType:        g.pick("", "Census data", "Field notes & photographs", "Rapport d’étude", "R package"),
 		},
-		Language: metadata.Text(g.pick("", "en", "de", "fr", "en-GB", "eng", "zh")),
-		Version:  metadata.Text(g.pick("", "1", "1.0", "v2.3.1-beta", "2024-05")),
+		Language: g.pick("", "en", "de", "fr", "en-GB", "eng", "zh"),
+		Version:  g.pick("", "1", "1.0", "v2.3.1-beta", "2024-05"),
 	}
 	for range 1 + g.IntN(4) {
 		rec.Creators = append(rec.Creators, g.creator())

@@ -20,7 +20,9 @@ const Namespace = "http://datacite.org/schema/kernel-4"
 //
 // Record has no JSON methods, so it may be embedded in a larger struct. Its parts read what
 // the service has been seen to send, such as a number or null for a string, or one object
-// for a list. They never fail: what they cannot read becomes the zero value.
+// for a list. They never fail: what they cannot read becomes the zero value. Of DOI,
+// Language, Version and SchemaVersion, encoding/json reads strings and null; [ParseJSON]
+// reads numbers, too.
 type Record struct {
 	// DOI is the name of the resource, such as 10.5438/0012. It may be empty if the
 	// path of the request has it, or if the service is to make one.
@@ -29,13 +31,13 @@ type Record struct {
 	Creators        List[Creator] `json:"creators,omitzero"`
 	Titles          List[Title]   `json:"titles,omitzero"`
 	Publisher       Publisher     `json:"publisher,omitzero"`
-	PublicationYear Year          `json:"publicationYear,omitempty"`
+	PublicationYear YearText      `json:"publicationYear,omitempty"`
 	Types           Types         `json:"types,omitzero"`
 
 	Subjects     List[Subject]     `json:"subjects,omitzero"`
 	Contributors List[Contributor] `json:"contributors,omitzero"`
 	Dates        List[Date]        `json:"dates,omitzero"`
-	Language     Text              `json:"language,omitempty"` // language tag such as en or pt-BR
+	Language     string            `json:"language,omitempty"` // language tag such as en or pt-BR
 
 	// AlternateIdentifiers are other names of the resource. JSON has two members for
 	// them, this and the next, and the service accepts either. Its detailed responses
@@ -50,7 +52,7 @@ type Record struct {
 	RelatedIdentifiers List[RelatedIdentifier] `json:"relatedIdentifiers,omitzero"`
 	Sizes              List[string]            `json:"sizes,omitzero"`
 	Formats            List[string]            `json:"formats,omitzero"`
-	Version            Text                    `json:"version,omitempty"`
+	Version            string                  `json:"version,omitempty"`
 	RightsList         List[Rights]            `json:"rightsList,omitzero"`
 	Descriptions       List[Description]       `json:"descriptions,omitzero"`
 	GeoLocations       List[GeoLocation]       `json:"geoLocations,omitzero"`
@@ -59,7 +61,7 @@ type Record struct {
 
 	// SchemaVersion is the XML namespace of the document that was read. [Record.XML]
 	// always writes [Namespace].
-	SchemaVersion Text `json:"schemaVersion,omitempty"`
+	SchemaVersion string `json:"schemaVersion,omitempty"`
 }
 
 // resourceElement is the root of the schema.
@@ -77,13 +79,13 @@ var resourceElement = newElement("resource", anyOrder,
 	list("contributors", contributorElement, func(r *Record) *List[Contributor] { return &r.Contributors }),
 	checkPeople("contributors", func(r *Record) int { return len(r.Contributors) }),
 	list("dates", dateElement, func(r *Record) *List[Date] { return &r.Dates }),
-	textElement("language", optional, languageTag, func(r *Record) *Text { return &r.Language }),
+	textElement("language", optional, languageTag, func(r *Record) *string { return &r.Language }),
 	list("alternateIdentifiers", alternateElement, func(r *Record) *List[AlternateIdentifier] { return &r.AlternateIdentifiers }),
 	also(checkIdentifiers),
 	list("relatedIdentifiers", relatedIdentifierElement, func(r *Record) *List[RelatedIdentifier] { return &r.RelatedIdentifiers }),
 	list("sizes", textItem("size"), func(r *Record) *List[string] { return &r.Sizes }),
 	list("formats", textItem("format"), func(r *Record) *List[string] { return &r.Formats }),
-	textElement("version", optional, anyWord, func(r *Record) *Text { return &r.Version }),
+	textElement("version", optional, anyWord, func(r *Record) *string { return &r.Version }),
 	list("rightsList", rightsElement, func(r *Record) *List[Rights] { return &r.RightsList }),
 	list("descriptions", descriptionElement, func(r *Record) *List[Description] { return &r.Descriptions }),
 	geoLocations(),
@@ -92,6 +94,6 @@ var resourceElement = newElement("resource", anyOrder,
 	readOnly("rights", func(p *parser, r *Record) { readItem(p, rightsElement, &r.RightsList) }), // kernel 2 has no list
 	jsonOnly(
 		listMember("identifiers", func(r *Record) *List[Identifier] { return &r.Identifiers }, identifierTable.jsonItem()),
-		jsonlex.Field("schemaVersion", func(d *decoder, r *Record) { r.SchemaVersion = Text(d.Word()) }),
+		jsonlex.Field("schemaVersion", func(d *decoder, r *Record) { r.SchemaVersion = d.Word() }),
 	),
 )

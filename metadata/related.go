@@ -1,5 +1,7 @@
 package metadata
 
+import "slices"
+
 // RelatedIdentifier is an identifier of a related resource. RelatedMetadataScheme,
 // SchemeURI and SchemeType are for the relations HasMetadata and IsMetadataFor.
 type RelatedIdentifier struct {
@@ -143,9 +145,7 @@ const (
 	NumberOther   NumberType = "Other"   // since 4.4
 )
 
-var numberTypes = vocabulary{
-	{"4.4", []string{"Article", "Chapter", "Report", "Other"}},
-}
+var numberTypes = vocabulary{"Article", "Chapter", "Report", "Other"}
 
 func (NumberType) vocabulary() vocabulary { return numberTypes }
 
@@ -180,13 +180,8 @@ const (
 )
 
 var relatedIdentifierTypes = vocabulary{
-	{"4.0", []string{
-		"ARK", "arXiv", "bibcode", "DOI", "EAN13", "EISSN", "Handle", "IGSN", "ISBN", "ISSN", "ISTC", "LISSN",
-		"LSID", "PMID", "PURL", "UPC", "URL", "URN",
-	}},
-	{"4.2", []string{"w3id"}},
-	{"4.6", []string{"CSTR", "RRID"}},
-	{"4.7", []string{"RAiD", "SWHID"}},
+	"ARK", "arXiv", "bibcode", "DOI", "EAN13", "EISSN", "Handle", "IGSN", "ISBN", "ISSN", "ISTC", "LISSN", "LSID",
+	"PMID", "PURL", "UPC", "URL", "URN", "w3id", "CSTR", "RRID", "RAiD", "SWHID",
 }
 
 func (RelatedIdentifierType) vocabulary() vocabulary { return relatedIdentifierTypes }
@@ -239,55 +234,32 @@ const (
 )
 
 var relationTypes = vocabulary{
-	{"4.0", []string{
-		"IsCitedBy", "Cites", "IsSupplementTo", "IsSupplementedBy", "IsContinuedBy", "Continues", "IsNewVersionOf",
-		"IsPreviousVersionOf", "IsPartOf", "HasPart", "IsReferencedBy", "References", "IsDocumentedBy",
-		"Documents", "IsCompiledBy", "Compiles", "IsVariantFormOf", "IsOriginalFormOf", "IsIdenticalTo",
-		"HasMetadata", "IsMetadataFor", "Reviews", "IsReviewedBy", "IsDerivedFrom", "IsSourceOf",
-	}},
-	{"4.1", []string{"Describes", "IsDescribedBy", "HasVersion", "IsVersionOf", "Requires", "IsRequiredBy"}},
-	{"4.2", []string{"Obsoletes", "IsObsoletedBy"}},
-	{"4.4", []string{"IsPublishedIn"}},
-	{"4.5", []string{"Collects", "IsCollectedBy"}},
-	{"4.6", []string{"HasTranslation", "IsTranslationOf"}},
-	{"4.7", []string{"Other"}},
+	"IsCitedBy", "Cites", "IsSupplementTo", "IsSupplementedBy", "IsContinuedBy", "Continues", "IsNewVersionOf",
+	"IsPreviousVersionOf", "IsPartOf", "HasPart", "IsReferencedBy", "References", "IsDocumentedBy", "Documents",
+	"IsCompiledBy", "Compiles", "IsVariantFormOf", "IsOriginalFormOf", "IsIdenticalTo", "HasMetadata", "IsMetadataFor",
+	"Reviews", "IsReviewedBy", "IsDerivedFrom", "IsSourceOf", "Describes", "IsDescribedBy", "HasVersion", "IsVersionOf",
+	"Requires", "IsRequiredBy", "Obsoletes", "IsObsoletedBy", "IsPublishedIn", "Collects", "IsCollectedBy",
+	"HasTranslation", "IsTranslationOf", "Other",
 }
 
 func (RelationType) vocabulary() vocabulary { return relationTypes }
 
 // inverses are pairs of opposite relations.
-var inverses = [][2]RelationType{
-	{RelationIsCitedBy, RelationCites},
-	{RelationIsSupplementTo, RelationIsSupplementedBy},
-	{RelationIsContinuedBy, RelationContinues},
-	{RelationIsNewVersionOf, RelationIsPreviousVersionOf},
-	{RelationIsPartOf, RelationHasPart},
-	{RelationIsReferencedBy, RelationReferences},
-	{RelationIsDocumentedBy, RelationDocuments},
-	{RelationIsCompiledBy, RelationCompiles},
-	{RelationIsVariantFormOf, RelationIsOriginalFormOf},
-	{RelationIsIdenticalTo, RelationIsIdenticalTo},
-	{RelationHasMetadata, RelationIsMetadataFor},
-	{RelationReviews, RelationIsReviewedBy},
-	{RelationIsDerivedFrom, RelationIsSourceOf},
-	{RelationDescribes, RelationIsDescribedBy},
-	{RelationHasVersion, RelationIsVersionOf},
-	{RelationRequires, RelationIsRequiredBy},
-	{RelationObsoletes, RelationIsObsoletedBy},
-	{RelationCollects, RelationIsCollectedBy},
-	{RelationHasTranslation, RelationIsTranslationOf},
+var inverses = []RelationType{
+	RelationIsCitedBy, RelationCites, RelationIsSupplementTo, RelationIsSupplementedBy, RelationIsContinuedBy, RelationContinues,
+	RelationIsNewVersionOf, RelationIsPreviousVersionOf, RelationIsPartOf, RelationHasPart, RelationIsReferencedBy, RelationReferences,
+	RelationIsDocumentedBy, RelationDocuments, RelationIsCompiledBy, RelationCompiles, RelationIsVariantFormOf, RelationIsOriginalFormOf,
+	RelationIsIdenticalTo, RelationIsIdenticalTo, RelationHasMetadata, RelationIsMetadataFor, RelationReviews, RelationIsReviewedBy,
+	RelationIsDerivedFrom, RelationIsSourceOf, RelationDescribes, RelationIsDescribedBy, RelationHasVersion, RelationIsVersionOf,
+	RelationRequires, RelationIsRequiredBy, RelationObsoletes, RelationIsObsoletedBy, RelationCollects, RelationIsCollectedBy,
+	RelationHasTranslation, RelationIsTranslationOf,
 }
 
 // Inverse returns the relation of the other resource to this one: Cites for IsCitedBy. It
 // is empty if the schema has none, as for IsPublishedIn and Other.
 func (t RelationType) Inverse() RelationType {
-	for _, pair := range inverses {
-		switch t {
-		case pair[0]:
-			return pair[1]
-		case pair[1]:
-			return pair[0]
-		}
+	if i := slices.Index(inverses, t); i >= 0 {
+		return inverses[i^1]
 	}
 	return ""
 }

@@ -78,6 +78,6 @@ func checkSPDX(c *checker, p *path, r *Rights) {
 	list := spdxList()
 	if bare := xmlscan.Trim(r.RightsIdentifier); bare != "" && !list.known[strings.ToLower(bare)] {
 		c.warn("scheme", p.dot("rightsIdentifier"), r.RightsIdentifier,
-			"version %s of the SPDX list has no licence %q%s", list.version, bare, vocabulary{{"", list.ids}}.hint(bare))
+			"version %s of the SPDX list has no licence %q%s", list.version, bare, vocabulary(list.ids).hint(bare))
 	}
 }

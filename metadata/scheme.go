@@ -43,15 +43,15 @@ func (s schemeRule) bare(value string) string {
 func (s schemeRule) fault(value string) string { return s.valid(s.bare(value)) }
 
 var (
-	orcidRule  = schemeRule{address(`orcid\.org`), orcidFault}
-	isniRule   = schemeRule{address(`isni\.org(?:/isni)?|isni-url\.oclc\.nl/isni`), isniFault}
+	orcidRule  = schemeRule{address(`orcid\.org`), checked(orcidPattern, "an ORCID looks like https://orcid.org/0000-0001-5727-2427; the service drops the identifier otherwise", "ORCID", hasCheckDigit)}
+	isniRule   = schemeRule{address(`isni\.org(?:/isni)?|isni-url\.oclc\.nl/isni`), checked(isniPattern, "an ISNI has 16 digits, such as 0000 0001 2103 2683", "ISNI", hasCheckDigit)}
 	rorRule    = schemeRule{regexp.MustCompile(`^(?i:(?:https?://)?ror\.org/)`), rorFault}
 	gridRule   = schemeRule{address(`grid\.ac/institutes`), form(gridPattern, "a GRID looks like grid.5335.0")}
 	funderRule = schemeRule{doiAddress, form(funderPattern, "a Crossref funder identifier looks like https://doi.org/10.13039/501100000780")}
 	doiRule    = schemeRule{doiAddress, form(doiPattern, "a DOI looks like 10.5438/0012; the service drops the identifier otherwise")}
 	arxivRule  = schemeRule{address(`arxiv\.org/abs`), form(arxivPattern, "an arXiv identifier looks like arXiv:0706.0001")}
 	swhidRule  = schemeRule{address(`archive\.softwareheritage\.org`), form(swhidPattern, "a SWHID looks like swh:1:rev:, then 40 hexadecimal digits")}
-	issnRule   = schemeRule{address(`portal\.issn\.org/resource/ISSN`), issnFault}
+	issnRule   = schemeRule{address(`portal\.issn\.org/resource/ISSN`), checked(issnPattern, "an ISSN looks like 2049-3630", "ISSN", func(digits string) bool { return weighted(digits, 8, 11) })}
 	isbnRule   = schemeRule{regexp.MustCompile(`^(?i:urn:isbn:|isbn:? ?)`), isbnFault}
 	urlRule    = schemeRule{nil, urlFault}
 
@@ -77,25 +77,21 @@ func form(pattern *regexp.Regexp, message string) func(string) string {
 	}
 }
 
-func orcidFault(bare string) string {
-	switch {
-	case !orcidPattern.MatchString(bare):
-		return "an ORCID looks like https://orcid.org/0000-0001-5727-2427; the service drops the identifier otherwise"
-	case !hasCheckDigit(strings.ReplaceAll(bare, "-", "")):
-		return misfit("ORCID")
+// checked requires a form, and check digits of the text without hyphens and blanks.
+func checked(pattern *regexp.Regexp, message, scheme string, fits func(digits string) bool) func(string) string {
+	return func(bare string) string {
+		switch {
+		case !pattern.MatchString(bare):
+			return message
+		case !fits(digitsOf(bare)):
+			return misfit(scheme)
+		}
+		return ""
 	}
-	return ""
 }
 
-func isniFault(bare string) string {
-	digits := strings.NewReplacer("-", "", " ", "").Replace(bare)
-	switch {
-	case !isniPattern.MatchString(bare):
-		return "an ISNI has 16 digits, such as 0000 0001 2103 2683"
-	case !hasCheckDigit(digits):
-		return misfit("ISNI")
-	}
-	return ""
+func digitsOf(text string) string {
+	return strings.ToUpper(strings.NewReplacer("-", "", " ", "").Replace(text))
 }
 
 func misfit(scheme string) string {
@@ -120,19 +116,8 @@ func rorFault(bare string) string {
 	return ""
 }
 
-func issnFault(bare string) string {
-	if !issnPattern.MatchString(bare) {
-		return "an ISSN looks like 2049-3630"
-	}
-	digits := strings.ToUpper(strings.ReplaceAll(bare, "-", ""))
-	if !weighted(digits, 8, 11) {
-		return misfit("ISSN")
-	}
-	return ""
-}
-
 func isbnFault(bare string) string {
-	digits := strings.ToUpper(strings.NewReplacer("-", "", " ", "").Replace(bare))
+	digits := digitsOf(bare)
 	body := strings.TrimSuffix(digits, "X")
 	switch {
 	case strings.Trim(body, "0123456789") != "", len(digits) != 10 && (len(digits) != 13 || body != digits):

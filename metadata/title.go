@@ -1,5 +1,11 @@
 package metadata
 
+import (
+	"math"
+	"slices"
+	"strings"
+)
+
 // Title is a name of the resource; the main title has no type.
 type Title struct {
 	Title     string    `json:"title"`
@@ -26,8 +32,45 @@ const (
 	TitleOther       TitleType = "Other"
 )
 
-var titleTypes = vocabulary{
-	{"4.0", []string{"AlternativeTitle", "Subtitle", "TranslatedTitle", "Other"}},
-}
+var titleTypes = vocabulary{"AlternativeTitle", "Subtitle", "TranslatedTitle", "Other"}
 
 func (TitleType) vocabulary() vocabulary { return titleTypes }
+
+// Title returns the title that people are shown: the main title, or else an alternative, a
+// translated or another one, and a subtitle if there is nothing else; "" without a title.
+//
+// Given languages, the preferred one first, a main or translated title in one of them comes
+// before all others. The language en includes en-GB. A main title without a language has
+// that of the resource.
+func (r *Record) Title(languages ...string) string {
+	if r == nil {
+		return ""
+	}
+	best, least := "", math.MaxInt
+	for _, t := range r.Titles {
+		if rank := t.rank(r.Language, languages); rank < least && strings.TrimSpace(t.Title) != "" {
+			best, least = t.Title, rank
+		}
+	}
+	return best
+}
+
+// rank is lower the better a title is for people.
+func (t *Title) rank(ofResource string, languages []string) int {
+	kinds := []TitleType{"", TitleAlternative, TitleTranslated, TitleOther, TitleSubtitle}
+	kind := slices.Index(kinds, t.TitleType)
+	if kind < 0 {
+		kind = slices.Index(kinds, TitleOther)
+	}
+	lang := t.Lang
+	if lang == "" && t.TitleType == "" {
+		lang = ofResource
+	}
+	preferred := slices.IndexFunc(languages, func(language string) bool {
+		return strings.HasPrefix(strings.ToLower(lang)+"-", strings.ToLower(language)+"-")
+	})
+	if preferred < 0 || t.TitleType != "" && t.TitleType != TitleTranslated {
+		preferred = len(languages)
+	}
+	return preferred*len(kinds) + kind
+}

@@ -76,18 +76,11 @@ const (
 )
 
 var resourceTypes = vocabulary{
-	{"4.0", []string{
-		"Audiovisual", "Collection", "Dataset", "Event", "Image", "InteractiveResource", "Model", "PhysicalObject",
-		"Service", "Software", "Sound", "Text", "Workflow", "Other",
-	}},
-	{"4.1", []string{"DataPaper"}},
-	{"4.4", []string{
-		"Book", "BookChapter", "ComputationalNotebook", "ConferencePaper", "ConferenceProceeding", "Dissertation",
-		"Journal", "JournalArticle", "OutputManagementPlan", "PeerReview", "Preprint", "Report", "Standard",
-	}},
-	{"4.5", []string{"Instrument", "StudyRegistration"}},
-	{"4.6", []string{"Award", "Project"}},
-	{"4.7", []string{"Poster", "Presentation"}},
+	"Audiovisual", "Collection", "Dataset", "Event", "Image", "InteractiveResource", "Model", "PhysicalObject",
+	"Service", "Software", "Sound", "Text", "Workflow", "Other", "DataPaper", "Book", "BookChapter",
+	"ComputationalNotebook", "ConferencePaper", "ConferenceProceeding", "Dissertation", "Journal", "JournalArticle",
+	"OutputManagementPlan", "PeerReview", "Preprint", "Report", "Standard", "Instrument", "StudyRegistration", "Award",
+	"Project", "Poster", "Presentation",
 }
 
 func (ResourceTypeGeneral) vocabulary() vocabulary { return resourceTypes }

@@ -21,33 +21,27 @@ type Versions struct {
 //
 // It returns nil for any other DOI. A new version changes the relations of the concept
 // and of the version before it: their records have to be sent, too.
-func (v Versions) Relations(name string) []RelatedIdentifier {
+func (v Versions) Relations(name string) (all []RelatedIdentifier) {
+	relate := func(other string, relation RelationType) {
+		all = append(all, RelatedIdentifier{RelatedIdentifier: other, RelatedIdentifierType: IdentifierDOI, RelationType: relation})
+	}
 	if v.Concept != "" && doi.Equal(name, v.Concept) {
-		var all []RelatedIdentifier
 		for _, version := range v.DOIs {
-			all = append(all, relatedDOI(version, RelationHasVersion))
+			relate(version, RelationHasVersion)
 		}
 		return all
 	}
 	i := slices.IndexFunc(v.DOIs, func(version string) bool { return doi.Equal(name, version) })
-	if i < 0 {
-		return nil
-	}
-	var all []RelatedIdentifier
-	if v.Concept != "" {
-		all = append(all, relatedDOI(v.Concept, RelationIsVersionOf))
+	if i >= 0 && v.Concept != "" {
+		relate(v.Concept, RelationIsVersionOf)
 	}
 	if i > 0 {
-		all = append(all, relatedDOI(v.DOIs[i-1], RelationIsNewVersionOf))
+		relate(v.DOIs[i-1], RelationIsNewVersionOf)
 	}
-	if i+1 < len(v.DOIs) {
-		all = append(all, relatedDOI(v.DOIs[i+1], RelationIsPreviousVersionOf))
+	if i >= 0 && i+1 < len(v.DOIs) {
+		relate(v.DOIs[i+1], RelationIsPreviousVersionOf)
 	}
 	return all
-}
-
-func relatedDOI(name string, relation RelationType) RelatedIdentifier {
-	return RelatedIdentifier{RelatedIdentifier: name, RelatedIdentifierType: IdentifierDOI, RelationType: relation}
 }
 
 // Embargo returns the dates of a resource that was accepted on one day and whose content

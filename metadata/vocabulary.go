@@ -9,23 +9,8 @@ import (
 	"github.com/datacite-go/datacite-go/internal/spelling"
 )
 
-// A vocabulary is a controlled list of the schema, by the version that added the values.
-// Kernel 4 has never removed any.
-type vocabulary []release
-
-type release struct {
-	since  string
-	values []string
-}
-
-func (v vocabulary) since(value string) string {
-	for _, r := range v {
-		if slices.Contains(r.values, value) {
-			return r.since
-		}
-	}
-	return ""
-}
+// A vocabulary is a controlled list of the schema. Kernel 4 has never removed a value.
+type vocabulary []string
 
 // A Term is a value of one of the schema's vocabularies, such as a [DateType]. Values that
 // the schema does not list are read and written unchanged; [Record.Validate] reports them.
@@ -34,21 +19,14 @@ type Term interface {
 	vocabulary() vocabulary
 }
 
-// Values returns the values of a vocabulary, those of the oldest version of the schema
-// first: Values[DateType]().
+// Values returns the values of a vocabulary: Values[DateType]().
 func Values[T Term]() []T {
 	var out []T
-	for _, r := range T.vocabulary("") {
-		for _, value := range r.values {
-			out = append(out, T(value))
-		}
+	for _, value := range T.vocabulary("") {
+		out = append(out, T(value))
 	}
 	return out
 }
-
-// Since returns the version of the schema that added a value to its vocabulary, such as
-// "4.4", and "" if the schema does not list the value.
-func Since[T Term](value T) string { return value.vocabulary().since(string(value)) }
 
 // termOf requires a value of a vocabulary.
 func termOf(v vocabulary, what string) datatype { return datatype{fault: term(v, what), word: true} }
@@ -59,7 +37,7 @@ func term(v vocabulary, what string) rule {
 		switch {
 		case value == "":
 			return newFault("missing", "the %s is mandatory", what)
-		case v.since(value) != "":
+		case slices.Contains(v, value):
 			return nil
 		}
 		return newFault("vocabulary", "the schema has no %s %q%s", what, value, v.hint(value))
@@ -67,7 +45,7 @@ func term(v vocabulary, what string) rule {
 }
 
 func (v vocabulary) hint(value string) string {
-	if fold(value) == "funder" && v.since("Sponsor") != "" {
+	if fold(value) == "funder" && slices.Contains(v, "Sponsor") {
 		return "; a funder goes into fundingReferences"
 	}
 	if nearest := v.nearest(value); nearest != "" {
@@ -88,15 +66,13 @@ var aliases = map[string]string{
 // nearest returns the value that was probably meant, "" if none is close.
 func (v vocabulary) nearest(value string) string {
 	folded := fold(value)
-	if alias := aliases[folded]; alias != "" && v.since(alias) != "" {
+	if alias := aliases[folded]; alias != "" && slices.Contains(v, alias) {
 		return alias
 	}
 	best, least := "", min(3, len(folded)/3+1)
-	for _, r := range v {
-		for _, candidate := range r.values {
-			if d := spelling.Distance(folded, fold(candidate), least); d < least {
-				best, least = candidate, d
-			}
+	for _, candidate := range v {
+		if d := spelling.Distance(folded, fold(candidate), least); d < least {
+			best, least = candidate, d
 		}
 	}
 	return best

@@ -13,7 +13,8 @@ import (
 // record always gives the same bytes. A record without a DOI has an empty identifier.
 //
 // XML does not check whether the record is complete and valid; see [Record.Validate]. The
-// error is a [*datacite.ValidationError] if the record has characters that XML cannot contain, or is nil.
+// error is a [*datacite.ValidationError]: the record is nil, or has characters that XML cannot
+// contain.
 func (r *Record) XML() ([]byte, error) {
 	if r == nil {
 		return nil, r.Validate()

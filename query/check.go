@@ -17,9 +17,9 @@ func refused(parameter string, code datacite.Code, format string, args ...any) e
 }
 
 // Check returns an error for every part of expr that the service, as specified or as
-// deployed, would refuse or misread, and for years in the wrong order. Each is a
-// finding of the [*datacite.ValidationError] whose Reason begins with the part. A nil expression means no query
-// and has no fault.
+// deployed, would refuse or misread, and for years in the wrong order: a
+// [*datacite.ValidationError] with a finding for each part, whose Reason begins with the part. A
+// nil expression means no query and has no fault.
 //
 // A query that Check accepts cannot reach beyond its place in a larger one. A [Raw]
 // text that is the whole query is accepted if the deployed service reads it as written.

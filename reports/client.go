@@ -22,7 +22,7 @@ type Client struct {
 // operator, not an API key. Username and Password are not used. Using a token that has
 // expired, or expires within 30 days, logs a warning.
 //
-// Each field of cfg that is wrong is a [*datacite.ValidationError]; the error joins them.
+// A cfg with faults is a [*datacite.ValidationError], which has all of them.
 func NewClient(cfg datacite.Config) (*Client, error) {
 	token, noToken := newTokens(cfg)
 	// A full subset takes the deployed service up to a minute.

@@ -8,11 +8,7 @@
 //	if err != nil {
 //		return err
 //	}
-//	header := reports.Header{
-//		ReportName: "Dataset Report", ReportID: "dsr", Release: reports.ReleaseRD1,
-//		CreatedBy: "My Repository", Created: reports.Day(time.Now()),
-//		ReportingPeriod: reports.Month(2026, time.October),
-//	}
+//	header := reports.NewHeader("My Repository", reports.Day(time.Now()), reports.Month(2026, time.October))
 //	receipt, err := client.Submit(ctx, header, datasets, nil) // datasets: iter.Seq2[reports.Dataset, error]
 //	if err != nil {
 //		log.Print(err) // says what is stored, and what to do

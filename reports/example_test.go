@@ -28,11 +28,7 @@ func usage(period reports.Period) iter.Seq2[reports.Dataset, error] {
 }
 
 func october() reports.Header {
-	return reports.Header{
-		ReportName: "Dataset Report", ReportID: "dsr", Release: reports.ReleaseRD1,
-		CreatedBy: "Example Repository", Created: "2025-11-01",
-		ReportingPeriod: reports.Month(2025, time.October),
-	}
+	return reports.NewHeader("Example Repository", "2025-11-01", reports.Month(2025, time.October))
 }
 
 // Submit sends a report of any size.

@@ -48,10 +48,7 @@ func eachBehaviour(t *testing.T, story func(t *testing.T, srv *datacitetest.Serv
 }
 
 func header(creator string, month time.Month) reports.Header {
-	return reports.Header{
-		ReportName: "Dataset Report", ReportID: "dsr", Release: reports.ReleaseRD1,
-		CreatedBy: creator, Created: "1999-11-01", ReportingPeriod: reports.Month(1999, month),
-	}
+	return reports.NewHeader(creator, "1999-11-01", reports.Month(1999, month))
 }
 
 // dataset has a value in every field of specification §2.1.

@@ -11,7 +11,9 @@ import (
 // decode reads the records of batches until there are no more.
 func (s *splitter) decode() {
 	for b := range s.work {
-		if !s.stopped() {
+		select {
+		case <-s.quit:
+		default:
 			for i := range b.pieces {
 				b.pieces[i].decode()
 			}

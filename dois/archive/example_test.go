@@ -23,7 +23,7 @@ func ExampleNewReader() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Println(record.DOI, record.Titles[0].Title)
+		fmt.Println(record.DOI, record.Title())
 	}
 	// Output:
 	// 10.5072/length Glacier length

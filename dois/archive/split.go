@@ -109,16 +109,6 @@ func (s *splitter) stop() {
 
 var errStopped = errors.New("stopped")
 
-// stopped tells whether stop was called.
-func (s *splitter) stopped() bool {
-	select {
-	case <-s.quit:
-		return true
-	default:
-		return false
-	}
-}
-
 // free makes a batch available again.
 func (s *splitter) free(b *batch) {
 	clear(b.pieces)
@@ -222,22 +212,14 @@ func (s *splitter) lines(at place, src io.Reader) error {
 			return s.damaged(at, ended)
 		}
 		s.send()
-		if err := s.begin(at.member, rest); err != nil {
+		if b, err = s.batch(at.member); err == nil && len(rest) > batchSize {
+			err = s.alone()
+		}
+		if err != nil {
 			return err
 		}
-	}
-}
-
-// begin begins a batch with the incomplete line that the last one ended with.
-func (s *splitter) begin(member string, rest []byte) error {
-	b, err := s.batch(member)
-	if err == nil && len(rest) > batchSize {
-		err = s.alone()
-	}
-	if err == nil {
 		b.text = append(b.text, rest...)
 	}
-	return err
 }
 
 // fill reads until the batch is full. An error means that nothing follows.

@@ -82,24 +82,18 @@ func (l *layer) open(src io.Reader) *bufio.Reader {
 	return l.window
 }
 
-// inflate begins to read a gzip stream ahead.
-func (l *layer) inflate(src io.Reader) (err error) {
+// gzip reads a gzip stream ahead.
+func (s *splitter) gzip(member string, src io.Reader, layers int) (err error) {
+	l := s.layer(layers)
 	if l.inflater == nil {
 		l.inflater, err = gunzip.New(src, true)
 	} else {
 		err = l.inflater.Reset(src)
 	}
-	if err == nil {
-		l.inflater.Start()
-	}
-	return err
-}
-
-func (s *splitter) gzip(member string, src io.Reader, layers int) error {
-	l := s.layer(layers)
-	if err := l.inflate(src); err != nil {
+	if err != nil {
 		return s.damaged(place{member: member}, err)
 	}
+	l.inflater.Start()
 	defer l.inflater.Stop()
 	return s.read(member, l.inflater, layers+1)
 }

@@ -36,15 +36,9 @@ func rows(d *dois.Difference, o outcome) (all []row) {
 	whole := row{Kind: d.Kind, DOI: d.DOI, Result: o.Result, Error: o.Error}
 	switch {
 	case d.Found != nil:
-		whole.URL, whole.State = d.Found.URL, d.Found.State
-		if len(d.Found.Titles) > 0 {
-			whole.Title = d.Found.Titles[0].Title
-		}
+		whole.URL, whole.State, whole.Title = d.Found.URL, d.Found.State, d.Found.Title()
 	case d.Wanted != nil:
-		whole.URL, whole.State = d.Wanted.URL, d.Wanted.State
-		if m := d.Wanted.Metadata; m != nil && len(m.Titles) > 0 {
-			whole.Title = m.Titles[0].Title
-		}
+		whole.URL, whole.State, whole.Title = d.Wanted.URL, d.Wanted.State, d.Wanted.Metadata.Title()
 	}
 	if d.Kind == dois.Missing && o.Result == repaired && whole.State == "" {
 		whole.State = dois.StateDraft

@@ -39,7 +39,7 @@ func (d *demo) record(title string) (mds.Document, error) {
 		Creators:        []metadata.Creator{{Name: "Lovelace, Ada", GivenName: "Ada", FamilyName: "Lovelace"}},
 		Titles:          []metadata.Title{{Title: title + ", run " + d.run}},
 		Publisher:       metadata.Publisher{Name: "Quick Start Repository"},
-		PublicationYear: metadata.Year(time.Now().Format("2006")),
+		PublicationYear: metadata.Year(time.Now().Year()),
 		Types:           metadata.Types{ResourceTypeGeneral: metadata.ResourceTypeDataset, ResourceType: "Table"},
 	})
 }
@@ -126,7 +126,7 @@ func (d *demo) search(ctx context.Context) error {
 		}
 		for _, r := range page.Records {
 			found++
-			d.say("found %s: %s", r.DOI, r.Titles[0].Title)
+			d.say("found %s: %s", r.DOI, r.Title())
 		}
 	}
 	d.say("%s found; the hidden one is not among them%s", plural(found, "record"), d.indexNote(found))

@@ -11,14 +11,7 @@ import (
 
 func (d *demo) report(ctx context.Context) error {
 	lastMonth := time.Now().UTC().AddDate(0, 0, -time.Now().UTC().Day())
-	header := reports.Header{
-		ReportName:      "Dataset Report",
-		ReportID:        "dsr",
-		Release:         reports.ReleaseRD1,
-		CreatedBy:       d.creator,
-		Created:         reports.Day(time.Now().UTC()),
-		ReportingPeriod: reports.Month(lastMonth.Year(), lastMonth.Month()),
-	}
+	header := reports.NewHeader(d.creator, reports.Day(time.Now().UTC()), reports.Month(lastMonth.Year(), lastMonth.Month()))
 	receipt, err := d.reports.Submit(ctx, header, d.datasetsOf(header.ReportingPeriod), &reports.SubmitOptions{
 		HelpURL: "https://support.datacite.org/docs/usage-reports-api-guide",
 		Progress: func(p reports.Progress) {

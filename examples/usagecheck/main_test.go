@@ -20,7 +20,7 @@ import (
 
 // report has a dataset for each of the DOIs, with n views and half as many downloads.
 func report(creator string, month reports.Period, n int64, names ...string) *reports.Report {
-	r := &reports.Report{Header: reports.Header{CreatedBy: creator, Created: month.EndDate, ReportingPeriod: month, Release: reports.ReleaseRD1, ReportID: "dsr", ReportName: "Dataset Report"}}
+	r := &reports.Report{Header: reports.NewHeader(creator, month.EndDate, month)}
 	for i, name := range names {
 		r.Datasets = append(r.Datasets, reports.Dataset{
 			DatasetID: []reports.TypedValue{{Type: reports.TypeDOI, Value: name}},

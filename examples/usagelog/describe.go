@@ -53,10 +53,7 @@ type description struct {
 }
 
 func describeRecord(r *dois.Record) description {
-	d := description{Publisher: r.Publisher.Name, Year: string(r.PublicationYear), URL: r.URL, Account: r.Client}
-	if len(r.Titles) > 0 {
-		d.Title = string(r.Titles[0].Title)
-	}
+	d := description{Title: r.Title(), Publisher: r.Publisher.Name, Year: string(r.PublicationYear), URL: r.URL, Account: r.Client}
 	for _, c := range r.Creators {
 		d.Creators = append(d.Creators, c.Name)
 	}

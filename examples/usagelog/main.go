@@ -375,10 +375,7 @@ func (s *settings) header(now time.Time) (reports.Header, error) {
 	if today := now.In(s.reading.Location); reports.Day(today) < reports.Day(created) {
 		created = today
 	}
-	h := reports.Header{
-		ReportName: "Dataset Report", ReportID: "dsr", Release: reports.ReleaseRD1,
-		CreatedBy: s.name, Created: reports.Day(created), ReportingPeriod: s.period,
-	}
+	h := reports.NewHeader(s.name, reports.Day(created), s.period)
 	return h, h.EndOn(s.period.EndDate)
 }
 

@@ -124,10 +124,7 @@ func (s *service) runsAt(ctx context.Context, url, stdin string, args ...string)
 func report(t *testing.T, n int, change func(*reports.Report)) string {
 	t.Helper()
 	period := reports.Month(1999, time.October)
-	r := &reports.Report{Header: reports.Header{
-		ReportName: "Dataset Report", ReportID: "dsr", Release: reports.ReleaseRD1,
-		CreatedBy: "My Repository", Created: "1999-11-02", ReportingPeriod: period,
-	}}
+	r := &reports.Report{Header: reports.NewHeader("My Repository", "1999-11-02", period)}
 	for i := range n {
 		r.Datasets = append(r.Datasets, reports.Dataset{
 			Title: "Table", Platform: "Portal", Publisher: "University", DataType: reports.DataTypeDataset, YOP: "1990",

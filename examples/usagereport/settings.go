@@ -184,9 +184,7 @@ func (s *settings) applyHeader(o options) error {
 		return fmt.Errorf("the month %s is not over; give -created to report it all the same", o.month)
 	}
 	s.table.period = reports.Month(month.Year(), month.Month())
-	s.header = reports.Header{
-		ReportName: o.name, ReportID: o.reportID, Release: reports.ReleaseRD1,
-		CreatedBy: o.creator, Created: reports.Day(created), ReportingPeriod: s.table.period,
-	}
+	s.header = reports.NewHeader(o.creator, reports.Day(created), s.table.period)
+	s.header.ReportName, s.header.ReportID = o.name, o.reportID
 	return nil
 }

@@ -120,10 +120,7 @@ func createReport(ctx context.Context, url string) error {
 	config.Token = "a.b.c"
 	c, err := reports.NewClient(config)
 	if err == nil {
-		_, err = c.Create(ctx, &reports.Report{Header: reports.Header{
-			ReportName: "Dataset Report", ReportID: "dsr", Release: reports.ReleaseRD1, CreatedBy: "Example", Created: "2026-11-01",
-			ReportingPeriod: reports.Month(2026, 10),
-		}, Datasets: []reports.Dataset{{
+		_, err = c.Create(ctx, &reports.Report{Header: reports.NewHeader("Example", "2026-11-01", reports.Month(2026, 10)), Datasets: []reports.Dataset{{
 			Title: "a", Platform: "a", Publisher: "a", DataType: reports.DataTypeDataset,
 			DatasetID: []reports.TypedValue{{Type: reports.TypeDOI, Value: "10.5072/a"}},
 			Performance: []reports.Performance{{Period: reports.Month(2026, 10), Instance: []reports.Instance{

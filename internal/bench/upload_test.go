@@ -16,10 +16,7 @@ import (
 	"github.com/datacite-go/datacite-go/reports"
 )
 
-var header = reports.Header{
-	ReportName: "Dataset Report", ReportID: "dsr", Release: reports.ReleaseRD1, CreatedBy: "Example Repository",
-	Created: "2025-11-02", ReportingPeriod: reports.Month(2025, time.October),
-}
+var header = reports.NewHeader("Example Repository", "2025-11-02", reports.Month(2025, time.October))
 
 // naiveUpload is what a program does that knows encoding/json and compress/gzip:
 // collect a subset, marshal it, compress it, send it, and begin the next one.

@@ -16,12 +16,12 @@ const alphabet = "0123456789abcdefghjkmnpqrstvwxyz"
 // digits follow.
 const suffixDigits = 6
 
-// NewSuffix makes a random suffix as the service makes them: six digits of base
-// 32 and two check digits, such as "003r-j076".
-func NewSuffix() string {
+// New makes a name under a prefix, with a random suffix as the service makes them: six digits
+// of base 32 and two check digits, such as "003r-j076".
+func New(prefix string) string {
 	var b [4]byte
 	_, _ = rand.Read(b[:]) // never fails, says crypto/rand
-	return suffix(binary.BigEndian.Uint32(b[:]) >> (32 - 5*suffixDigits))
+	return prefix + "/" + suffix(binary.BigEndian.Uint32(b[:])>>(32-5*suffixDigits))
 }
 
 // suffix writes a number of at most 30 bits.
@@ -33,7 +33,7 @@ func suffix(number uint32) string {
 	return fmt.Sprintf("%s-%s%02d", digits[:4], digits[4:], checkdigit.Mod97(uint64(number)))
 }
 
-// CheckSuffix returns nil if [NewSuffix] or the service could have made a suffix. The
+// CheckSuffix returns nil if [New] or the service could have made a suffix. The
 // check digits reveal every mistyped character. Case and hyphens do not count, and i, l
 // and o are read as the digits they look like.
 func CheckSuffix(text string) error {

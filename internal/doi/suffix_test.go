@@ -10,10 +10,10 @@ import (
 	"github.com/datacite-go/datacite-go/internal/doi"
 )
 
-func TestNewSuffix(t *testing.T) {
+func TestNew(t *testing.T) {
 	seen := map[string]bool{}
 	for range 1000 {
-		suffix := doi.NewSuffix()
+		suffix := strings.TrimPrefix(doi.New("10.5072"), "10.5072/")
 		require.Regexp(t, `^[0-9a-hjkmnp-tv-z]{4}-[0-9a-hjkmnp-tv-z]{2}[0-9]{2}$`, suffix)
 		require.NoError(t, doi.CheckSuffix(suffix))
 		require.NoError(t, doi.CheckNew("10.5072/"+suffix))

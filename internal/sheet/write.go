@@ -10,6 +10,8 @@ import (
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/datacite-go/datacite-go"
 )
 
 // A Writer writes an .xlsx file with one sheet, in which every cell is a text: a spreadsheet
@@ -66,20 +68,22 @@ func NewWriter(out io.Writer) (*Writer, error) {
 func (w *Writer) Write(cells []string) error {
 	const maxCell = 32_767 // UTF-16 units
 	if w.row++; w.row > maxRows {
-		return fmt.Errorf("an .xlsx file has at most %d rows; write CSV", maxRows)
+		return datacite.Invalid(datacite.Finding{Line: w.row, Code: "limit", Reason: fmt.Sprintf("an .xlsx file has at most %d rows; write CSV", maxRows)})
 	}
 	fmt.Fprintf(w.sheet, `<row r="%d">`, w.row)
 	for i, cell := range cells {
-		name := nameOf(i, w.row)
+		fault := datacite.Finding{Line: w.row, Column: i + 1, Path: "cell " + nameOf(i, w.row)}
 		switch {
 		case cell == "":
 			continue
 		case len(cell) > maxCell && len(utf16.Encode([]rune(cell))) > maxCell:
-			return fmt.Errorf("cell %s: a cell of an .xlsx file has at most %d characters; write CSV", name, maxCell)
+			fault.Code, fault.Reason = "limit", fmt.Sprintf("a cell of an .xlsx file has at most %d characters; write CSV", maxCell)
+			return datacite.Invalid(fault)
 		case !utf8.ValidString(cell):
-			return fmt.Errorf("cell %s: %w", name, errors.New("the text is not UTF-8"))
+			fault.Code, fault.Reason = "encoding", "the text is not UTF-8"
+			return datacite.Invalid(fault)
 		}
-		fmt.Fprintf(w.sheet, `<c r="%s" s="1" t="inlineStr"><is><t xml:space="preserve">%s</t></is></c>`, name, escaped(cell))
+		fmt.Fprintf(w.sheet, `<c r="%s" s="1" t="inlineStr"><is><t xml:space="preserve">%s</t></is></c>`, nameOf(i, w.row), escaped(cell))
 	}
 	_, err := w.sheet.WriteString(`</row>`)
 	return err

@@ -90,10 +90,7 @@ func plain(i int) metadata.Record {
 }
 
 func report(i int) *reports.Report {
-	r := &reports.Report{Header: reports.Header{
-		ReportName: "Dataset Report", ReportID: "dsr", Release: reports.ReleaseRD1, CreatedBy: fmt.Sprint("Repository ", i),
-		Created: "1999-11-01", ReportingPeriod: reports.Month(1999, time.October),
-	}}
+	r := &reports.Report{Header: reports.NewHeader(fmt.Sprint("Repository ", i), "1999-11-01", reports.Month(1999, time.October))}
 	for k := range *looped {
 		r.Datasets = append(r.Datasets, reports.Dataset{
 			Title: "Table", YOP: "1998", Platform: "example", DataType: reports.DataTypeDataset, Publisher: "Example Press", URI: "https://example.org/",
@@ -438,6 +435,9 @@ func qualified(f *ast.FuncDecl) string {
 	receiver := f.Recv.List[0].Type
 	if star, ok := receiver.(*ast.StarExpr); ok {
 		receiver = star.X
+	}
+	if generic, ok := receiver.(*ast.IndexExpr); ok {
+		receiver = generic.X
 	}
 	return receiver.(*ast.Ident).Name + "." + f.Name.Name
 }

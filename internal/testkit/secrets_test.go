@@ -330,9 +330,7 @@ func lifeOf(t *testing.T, cfg datacite.Config, by datacite.Service, said *saying
 		said.add(err)
 	}
 	report := func() *reports.Report {
-		return &reports.Report{Header: reports.Header{
-			ReportName: "Dataset Report", ReportID: "dsr", Release: reports.ReleaseRD1, CreatedBy: "Example", Created: "1999-11-01", ReportingPeriod: reports.Month(1999, time.October),
-		}, Datasets: []reports.Dataset{{
+		return &reports.Report{Header: reports.NewHeader("Example", "1999-11-01", reports.Month(1999, time.October)), Datasets: []reports.Dataset{{
 			Title: "A", YOP: "2024", URI: address, Platform: "p", DataType: reports.DataTypeDataset, Publisher: "P",
 			PublisherID: []reports.TypedValue{{Type: "grid", Value: "grid.0000.0"}}, DatasetID: []reports.TypedValue{{Type: reports.TypeDOI, Value: fmt.Sprintf("10.5072/a%d", n%3)}},
 			Performance: []reports.Performance{{Period: reports.Month(1999, time.October), Instance: []reports.Instance{{Count: 1, MetricType: reports.UniqueDatasetRequests, AccessMethod: reports.Regular}}}},

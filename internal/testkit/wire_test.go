@@ -173,10 +173,7 @@ func TestWireDOIWrites(t *testing.T) {
 
 func usageReport(datasets int) *reports.Report {
 	period := reports.Month(2025, time.December)
-	r := &reports.Report{Header: reports.Header{
-		ReportName: "Dataset Report", ReportID: "dsr", Release: reports.ReleaseRD1,
-		CreatedBy: "datacite-go wire tests", Created: "2026-01-02", ReportingPeriod: period,
-	}}
+	r := &reports.Report{Header: reports.NewHeader("datacite-go wire tests", "2026-01-02", period)}
 	for i := range datasets {
 		r.Datasets = append(r.Datasets, reports.Dataset{
 			Title: "Glacier length", YOP: "2024", URI: address, Platform: "example", DataType: reports.DataTypeDataset, Publisher: "Example Repository",

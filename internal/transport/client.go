@@ -58,8 +58,8 @@ type Client struct {
 	hidden      secrets
 }
 
-// New checks cfg and makes a Client. The error has a [*datacite.ValidationError] for each
-// field that is wrong.
+// New checks cfg and makes a Client. A cfg with faults is a [*datacite.ValidationError], which
+// has all of them.
 func New(cfg datacite.Config, i Interface) (*Client, error) {
 	address := map[string]string{"API": cfg.Service.API, "MDS": cfg.Service.MDS}[i.Name]
 	base, noBase := parseBase("Service."+i.Name, address)

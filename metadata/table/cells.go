@@ -83,12 +83,12 @@ func readYear(text string, r *Row) error {
 	if len(text) != 4 || strings.Trim(text, "0123456789") != "" || text[:2] == "00" && text != "0000" {
 		return fmt.Errorf("%q is not a year of four digits", text)
 	}
-	r.Record.PublicationYear = metadata.Year(text)
+	r.Record.PublicationYear = metadata.YearText(text)
 	return nil
 }
 
 func readLanguage(text string, r *Row) error {
-	r.Record.Language = metadata.Text(text)
+	r.Record.Language = text
 	return nil
 }
 

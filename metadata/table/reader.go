@@ -31,14 +31,10 @@ var ErrUnknownColumn = errors.New("table: unknown column")
 // A Reader reads the rows of one table, once.
 type Reader struct {
 	name    string
-	next    func() (cells []string, err error)
-	line    func(cell int) int
-	number  func(cell int) string // behind a date, "" of other cells
-	others  []string              // known to the caller
+	rows    *sheet.Reader
+	others  []string // known to the caller
 	partial bool
 	header  []field
-	comma   rune
-	sheets  []string
 	records bool // the table has metadata
 }
 
@@ -50,53 +46,25 @@ type field struct {
 }
 
 // NewReader reads the header of a table, CSV or .xlsx, and returns a reader of its rows. The
-// name is that of the file, for messages. The error joins a [*datacite.ValidationError] for each
-// unknown column ([ErrUnknownColumn]), or is one for another fault of the header, or that of
-// src.
+// name is that of the file, for messages. A header with faults is a
+// [*datacite.ValidationError], which matches [ErrUnknownColumn] if it has unknown columns; so is
+// a file that is damaged. Any other error is that of src.
 //
 // All of an .xlsx is read before its first row is returned, so a damaged file gives an error
 // and no rows. It is read again for its rows: src must stay open, and is best a file; without
 // Seek and ReadAt it may have at most 64 MiB.
 func NewReader(name string, src io.Reader, opts *Options) (*Reader, error) {
-	rows := sheet.NewReader(name, src)
-	r := &Reader{name: name, line: rows.Line, number: rows.Number}
-	r.next = func() ([]string, error) {
-		cells, err := rows.Read()
-		if errors.Is(err, csv.ErrFieldCount) {
-			return cells, nil // reported with the row
-		}
-		return cells, err
-	}
-	err := r.readHeader(opts)
-	r.comma, r.sheets = rows.Separator(), rows.Sheets()
-	return r, err
+	r := &Reader{name: name, rows: sheet.NewReader(name, src)}
+	return r, r.readHeader(opts)
 }
 
-// FromRows is NewReader for another kind of spreadsheet: next returns the cells of the next
-// row, and [io.EOF] after the last one. The first row with a text is the header. Empty rows
-// count as lines, but are not returned. Cells at the end of a row may be missing.
-func FromRows(name string, next func() ([]string, error), opts *Options) (*Reader, error) {
-	n := 0
-	r := &Reader{name: name, line: func(int) int { return n }, number: func(int) string { return "" }, comma: ','}
-	r.next = func() ([]string, error) {
-		cells, err := next()
-		if err != nil {
-			return nil, err
-		}
-		n++
-		size := 0
-		for _, cell := range cells {
-			size += len(cell)
-		}
-		if size > sheet.MaxSize {
-			return nil, datacite.Invalid(datacite.Finding{File: name, Line: n, Code: "limit", Reason: "the row is longer than 256 KiB"})
-		}
-		if missing := len(r.header) - len(cells); missing > 0 && !empty(cells) {
-			cells = append(slices.Clip(cells), make([]string, missing)...)
-		}
+// next returns the cells of the next row. A wrong number of them is reported with the row.
+func (r *Reader) next() ([]string, error) {
+	cells, err := r.rows.Read()
+	if errors.Is(err, csv.ErrFieldCount) {
 		return cells, nil
 	}
-	return r, r.readHeader(opts)
+	return cells, err
 }
 
 func (r *Reader) readHeader(opts *Options) error {
@@ -190,7 +158,7 @@ func (r *Reader) fault(i int, reason string) datacite.Finding {
 
 // at gives a finding the place of a cell of the row read last, or of the row for -1.
 func (r *Reader) at(cell int, f datacite.Finding) datacite.Finding {
-	f.File, f.Line, f.Column = r.name, r.line(max(cell, 0)), cell+1
+	f.File, f.Line, f.Column = r.name, r.rows.Line(max(cell, 0)), cell+1
 	return f
 }
 
@@ -204,11 +172,11 @@ func (r *Reader) HasRecords() bool { return r.records }
 
 // Separator is what separates the cells of CSV: a comma, a semicolon or a tab. It is 0 of
 // .xlsx.
-func (r *Reader) Separator() rune { return r.comma }
+func (r *Reader) Separator() rune { return r.rows.Separator() }
 
 // Sheets returns the names of the sheets of an .xlsx, and nil of CSV. Only the first of them
 // is read; it is the first one in the file that is not hidden.
-func (r *Reader) Sheets() []string { return slices.Clone(r.sheets) }
+func (r *Reader) Sheets() []string { return slices.Clone(r.rows.Sheets()) }
 
 // All returns the rows. Faults of a row are its findings. An error ends the rows: the
 // table cannot be read further.
@@ -236,7 +204,7 @@ func empty(cells []string) bool {
 
 // row reads the cells of a row. Each has its own line, as cells may hold line breaks.
 func (r *Reader) row(cells []string) *Row {
-	row := &Row{File: r.name, Line: r.line(0), Others: make([]string, len(r.others))}
+	row := &Row{File: r.name, Line: r.rows.Line(0), Others: make([]string, len(r.others))}
 	if r.records {
 		row.Record = &metadata.Record{}
 	}
@@ -256,7 +224,7 @@ func (r *Reader) row(cells []string) *Row {
 		case f.other >= 0:
 			row.Others[f.other] = text
 		default:
-			if number := r.number(i); number != "" && f.member == yearMember {
+			if number := r.rows.Number(i); number != "" && f.member == yearMember {
 				text = r.year(row, i, text, number)
 			}
 			if err := f.read(text, row); err != nil {

@@ -34,7 +34,7 @@
 // An .xlsx is read in the same way: the first sheet that is not hidden, and of each cell its
 // value and not its looks. A date is 2026-01-31, also where the sheet shows Jan-26. What
 // cannot be read for certain is an error: a formula without a result, cells that are one.
-// The texts of an .xlsx may have 64 MiB. [FromRows] reads other spreadsheets.
+// The texts of an .xlsx may have 64 MiB.
 package table
 
 import (

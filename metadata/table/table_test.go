@@ -3,7 +3,6 @@ package table_test
 import (
 	"archive/zip"
 	"bytes"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -288,41 +287,6 @@ func TestRowsThatCannotBeRead(t *testing.T) {
 		}
 		assert.ErrorContains(t, last, says)
 	}
-}
-
-func TestFromRows(t *testing.T) {
-	source := func(rows [][]string, end error) func() ([]string, error) {
-		return func() ([]string, error) {
-			if len(rows) == 0 {
-				return nil, end
-			}
-			cells := rows[0]
-			rows = rows[1:]
-			return cells, nil
-		}
-	}
-	broken := errors.New("the file ends early")
-	r, err := table.FromRows("a.xlsx", source([][]string{nil, {"DOI", "URL"}, {"", ""}, {"10.5072/a"}, nil, {"x"}}, broken), nil)
-	require.NoError(t, err)
-	var rows []*table.Row
-	var last error
-	for row, err := range r.All() {
-		if last = err; err == nil {
-			rows = append(rows, row)
-		}
-	}
-	require.ErrorIs(t, last, broken)
-	require.Len(t, rows, 2)
-	assert.Equal(t, 4, rows[0].Line)
-	require.NoError(t, rows[0].Err())
-	assert.ErrorContains(t, rows[1].Err(), "a.xlsx, line 6, column 1: doi: ")
-
-	_, err = table.FromRows("a.xlsx", source([][]string{{strings.Repeat("x", 300_000)}}, io.EOF), nil)
-	require.ErrorContains(t, err, "256 KiB")
-	_, err = table.FromRows("a.xlsx", source([][]string{{"dio"}}, io.EOF), nil)
-	fault, ok := errors.AsType[*datacite.ValidationError](err)
-	require.True(t, ok)
-	assert.Equal(t, 1, fault.Findings[0].Line)
 }
 
 // What columns cannot hold is named.

@@ -508,11 +508,8 @@ func (m *repair) describe(ctx context.Context, p *plan, name string) ([]byte, er
 		return nil, fmt.Errorf("shown.Repair: the title of %s, which gets a 0: %w", name, err)
 	}
 	d := &reports.Dataset{
-		Title: name, Platform: p.header.CreatedBy, Publisher: cmp.Or(r.Publisher.Name, p.header.CreatedBy), DataType: reports.DataTypeDataset,
+		Title: cmp.Or(r.Title(), name), Platform: p.header.CreatedBy, Publisher: cmp.Or(r.Publisher.Name, p.header.CreatedBy), DataType: reports.DataTypeDataset,
 		DatasetID: []reports.TypedValue{{Type: reports.TypeDOI, Value: name}},
-	}
-	if len(r.Titles) > 0 {
-		d.Title = cmp.Or(r.Titles[0].Title, name)
 	}
 	return json.Marshal(d)
 }

@@ -24,10 +24,7 @@ var now = time.Date(2026, time.June, 1, 12, 0, 0, 0, time.UTC)
 // header is that of a report of a month of 2025, created on its last day.
 func header(creator string, month int) reports.Header {
 	period := reports.Month(2025, time.Month(month))
-	return reports.Header{
-		ReportName: "Dataset Report", ReportID: "dsr", Release: reports.ReleaseRD1,
-		CreatedBy: creator, Created: period.EndDate, ReportingPeriod: period,
-	}
+	return reports.NewHeader(creator, period.EndDate, period)
 }
 
 func instance(n int64, metric reports.MetricType, access reports.AccessMethod) reports.Instance {

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"time"
 
+	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/examples/platform/dataset"
 	"github.com/datacite-go/datacite-go/examples/platform/sqlite"
 )
@@ -42,7 +43,7 @@ func (s *Store) Due(ctx context.Context) (now []*dataset.Dataset, next time.Time
 // Rename gives a dataset or a version another DOI, before anything was sent under the
 // first.
 func (s *Store) Rename(ctx context.Context, old, prefix string) (name string, err error) {
-	name = newDOI(prefix)
+	name = doi.New(prefix)
 	return name, s.named(ctx, `SET doi = ?2 WHERE doi = ?1 AND claimed = 0`, old, name)
 }
 

@@ -212,7 +212,7 @@ func (s *Store) Search(ctx context.Context, words string, page, size int) (found
 // chooses, and returns its id.
 func (s *Store) Create(ctx context.Context, owner, prefix string, about dataset.About) (id int64, err error) {
 	err = sqlite.Change(ctx, s.db, func(tx *sql.Tx) error {
-		res, err := tx.ExecContext(ctx, `INSERT INTO dataset (owner, doi) VALUES (?, ?)`, owner, newDOI(prefix))
+		res, err := tx.ExecContext(ctx, `INSERT INTO dataset (owner, doi) VALUES (?, ?)`, owner, doi.New(prefix))
 		if err != nil {
 			return err
 		}
@@ -224,8 +224,6 @@ func (s *Store) Create(ctx context.Context, owner, prefix string, about dataset.
 	return id, err
 }
 
-func newDOI(prefix string) string { return prefix + "/" + doi.NewSuffix() }
-
 func insertVersion(ctx context.Context, tx *sql.Tx, prefix string, v *dataset.Version) error {
 	about, words, err := encode(v.About)
 	if err != nil {
@@ -236,7 +234,7 @@ func insertVersion(ctx context.Context, tx *sql.Tx, prefix string, v *dataset.Ve
 		return err
 	}
 	_, err = tx.ExecContext(ctx, `INSERT INTO version (dataset, number, doi, about, words, files) VALUES (?, ?, ?, ?, ?, ?)`,
-		v.Dataset, v.Number, newDOI(prefix), about, words, files)
+		v.Dataset, v.Number, doi.New(prefix), about, words, files)
 	return err
 }
 

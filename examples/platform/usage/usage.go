@@ -140,11 +140,7 @@ func (c *Counter) Report(ctx context.Context, month, now time.Time) error {
 	}
 	sent := store.Report{Complete: !now.Before(month.AddDate(0, 1, 0))}
 	if len(counts) > 0 { // a report without datasets is refused
-		header := reports.Header{
-			ReportName: "Dataset Report", ReportID: "dsr", Release: reports.ReleaseRD1,
-			CreatedBy: c.By.Name, Created: reports.Day(now),
-			ReportingPeriod: reports.Month(month.Year(), month.Month()),
-		}
+		header := reports.NewHeader(c.By.Name, reports.Day(now), reports.Month(month.Year(), month.Month()))
 		receipt, err := c.Reports.Submit(ctx, header, reports.Group(c.rows(ctx, month), nil), &reports.SubmitOptions{LockDir: c.Folder})
 		if err != nil {
 			return err

@@ -50,9 +50,8 @@ func readCombined(o *Options) (func() ParseLine, error) {
 		combined.usual = false
 		layouts = []*layout{&combined}
 	}
-	paths := newPathFinder(o.Paths)
 	return func() ParseLine {
-		w := &webLog{Options: o, layouts: layouts, statuses: texts, paths: paths.reader()}
+		w := &webLog{Options: o, layouts: layouts, statuses: texts, find: o.Paths.Finder()}
 		for _, l := range layouts {
 			w.clocks = append(w.clocks, l.time(o))
 		}
@@ -67,7 +66,7 @@ type webLog struct {
 	clocks   []func(string) (time.Time, error) // of the layouts
 	last     int                               // layout of the line
 	statuses []string
-	paths    *pathReader
+	find     func(string) (*Target, error)
 }
 
 func (w *webLog) parse(line string) (e counter.Event, ok bool, err error) {
@@ -95,7 +94,7 @@ func (w *webLog) parse(line string) (e counter.Event, ok bool, err error) {
 	if !slices.Contains(w.statuses, f[status]) || f[method] != http.MethodGet && f[method] != http.MethodPost {
 		return e, false, nil
 	}
-	found, err := w.paths.target(pathOf(unescape(f[target])))
+	found, err := w.find(unescape(f[target]))
 	if err != nil || found == nil {
 		return e, false, err
 	}

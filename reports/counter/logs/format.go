@@ -8,8 +8,8 @@ import (
 	"github.com/datacite-go/datacite-go/reports/counter"
 )
 
-// A Format is a way to write accesses into lines. A program takes a new one by its
-// variable alone: flags, help and checks follow from it.
+// A Format is a way to write accesses into lines. [Read] takes one of your own like those
+// that are built in.
 type Format struct {
 	Name    string // for a flag
 	Summary string // what it is, in a line
@@ -23,7 +23,8 @@ type Format struct {
 // which it returns neither an event nor an error are comments if they begin with #, or
 // else not to be counted; if such a line has a time, Event.Time is set all the same. A
 // line that cannot be read is a [*Fault] with Class and Reason; any other error ends
-// [Read]. One ParseLine is not called by two goroutines at a time.
+// [Read]. One ParseLine is not called by two goroutines at a time. [Paths.Finder] finds the
+// dataset of a URL.
 type ParseLine func(line string) (e counter.Event, ok bool, err error)
 
 // Formats returns the formats that are built in.

@@ -135,6 +135,14 @@ func (r *pathReader) target(path string) (*Target, error) {
 	return &t, nil
 }
 
+// Finder returns a function that finds out what an access to a URL is, or to a path; nil if it is
+// not counted. The error is a [*Fault]. The function remembers what it found, and is for one
+// goroutine.
+func (p *Paths) Finder() func(address string) (*Target, error) {
+	r := newPathFinder(p).reader()
+	return func(address string) (*Target, error) { return r.target(pathOf(address)) }
+}
+
 // find finds out what a path leads to; false if it is not counted.
 func (f *pathFinder) find(path string) (t Target, ok bool, err error) {
 	if t, ok = f.inTable(tidy(path)); !ok {

@@ -154,6 +154,9 @@ func newReader(format Format, opts *Options) (*reader, error) {
 	if l := r.LeaveOut; !(l.Share >= 0 && l.Share <= 1) {
 		return nil, datacite.Invalid(datacite.Finding{Path: "Options.LeaveOut.Share", Code: "limit", Reason: fmt.Sprintf("is %g, not between 0 and 1", l.Share)})
 	}
+	if format.Parser == nil {
+		return nil, datacite.Invalid(datacite.Finding{Path: "format", Code: "missing", Reason: fmt.Sprintf("%q has no Parser", format.Name)})
+	}
 	r.parser, err = format.Parser(&r.Options)
 	return r, err
 }

@@ -540,3 +540,10 @@ func TestAHandleIsAClassInEveryFormat(t *testing.T) {
 		})
 	}
 }
+
+// A format without a parser is an error, like other wrong options, not a panic.
+func TestAFormatWithoutAParser(t *testing.T) {
+	_, err := collect(logs.Read([]logs.Source{logs.FromReader("log", strings.NewReader("x"))}, logs.Format{Name: "mine"}, nil))
+	require.ErrorIs(t, err, datacite.ErrInvalid)
+	assert.ErrorContains(t, err, `"mine" has no Parser`)
+}

@@ -122,9 +122,9 @@ func (s *Settings) CheckZone(lines *Summary) error {
 		return nil
 	}
 	o := lines.Offsets[0]
-	return fmt.Errorf("in which time zone does the month begin? Lines have the offset %s from UTC, %d of them, the first in %s, line %d: "+
-		"name the zone of the repository, such as -zone America/New_York; or -zone %s; or -zone UTC, in which the month begins and ends at another hour",
-		o, o.Lines, o.First.File, o.First.Line, o)
+	return datacite.Invalid(datacite.Finding{File: o.First.File, Line: o.First.Line, Path: "zone", Code: "missing", Reason: fmt.Sprintf(
+		"in which time zone does the month begin? Lines have the offset %s from UTC, %d of them, this one first: "+
+			"name the zone of the repository, such as -zone America/New_York; or -zone %s; or -zone UTC, in which the month begins and ends at another hour", o, o.Lines, o)})
 }
 
 func (s *Settings) leaveOut() (l LeaveOut, err error) {

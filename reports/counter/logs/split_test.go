@@ -1,7 +1,6 @@
 package logs_test
 
 import (
-	"fmt"
 	"net/netip"
 	"regexp"
 	"strconv"
@@ -12,7 +11,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/datacite-go/datacite-go/reports/counter"
 	"github.com/datacite-go/datacite-go/reports/counter/logs"
 )
 
@@ -62,33 +60,4 @@ func FuzzCombined(f *testing.F) {
 		assert.Equal(t, present(want[2]), e.User)
 		assert.Equal(t, present(plain), e.Agent)
 	})
-}
-
-// A format of one's own is a value, with all that Read does for any: chunks, faults, limits.
-func ExampleFormat() {
-	stamped := logs.Format{Name: "stamped", Summary: "seconds, DOI and visitor", Parser: func(*logs.Options) (func() logs.ParseLine, error) {
-		return func() logs.ParseLine {
-			return func(line string) (e counter.Event, ok bool, err error) {
-				var seconds int64
-				if _, err := fmt.Sscan(line, &seconds, &e.DOI, &e.Cookie); err != nil {
-					return e, false, &logs.Fault{Class: logs.BadLayout, Reason: "line is not seconds, DOI and visitor"}
-				}
-				e.Time, e.URL = time.Unix(seconds, 0), e.DOI
-				return e, true, nil
-			}
-		}, nil
-	}}
-	log := strings.NewReader("1791986460 10.5072/abc v1\nyesterday\n1791986470 10.5072/abc v2\n")
-	var sum logs.Summary
-	for e, err := range logs.Read([]logs.Source{logs.FromReader("stamped.log", log)}, stamped, &logs.Options{Summary: &sum}) {
-		if err != nil {
-			fmt.Println(err)
-			break
-		}
-		fmt.Println(e.DOI, e.Cookie)
-	}
-	// Output:
-	// 10.5072/abc v1
-	// 10.5072/abc v2
-	// logs: 1 of 3 lines cannot be read; layout: 1, first stamped.log, line 2, line is not seconds, DOI and visitor
 }

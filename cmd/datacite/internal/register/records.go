@@ -258,12 +258,12 @@ func readJSON(place string, data json.RawMessage, err error) (*row, error) {
 // lostMembers are the paths of what neither the metadata nor the record of the service have.
 func lostMembers(data json.RawMessage, record *dois.Record) ([]string, error) {
 	var given any
-	var plain metadata.Record
 	kept := map[string]any{}
-	if err := errors.Join(json.Unmarshal(data, &given), json.Unmarshal(data, &plain)); err != nil {
+	plain, err := metadata.ParseJSON(bytes.NewReader(data))
+	if err = errors.Join(err, json.Unmarshal(data, &given)); err != nil {
 		return nil, err
 	}
-	for _, read := range []any{record, &plain} {
+	for _, read := range []any{record, plain} {
 		written, err := json.Marshal(read)
 		if err == nil {
 			err = json.Unmarshal(written, &kept)

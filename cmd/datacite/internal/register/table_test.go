@@ -432,7 +432,7 @@ func spreadsheet(t *testing.T, name string, rows []*table.Row, others ...string)
 func newItem(i int, year, title string) *table.Row {
 	return &table.Row{URL: fmt.Sprintf("https://repository.example.org/%d", i), Record: &metadata.Record{
 		Titles: []metadata.Title{{Title: title}}, Creators: []metadata.Creator{metadata.Organization("Ice")}, Publisher: metadata.Publisher{Name: "Repository"},
-		PublicationYear: metadata.Year(year), Types: metadata.Types{ResourceTypeGeneral: "Dataset"},
+		PublicationYear: metadata.YearText(year), Types: metadata.Types{ResourceTypeGeneral: "Dataset"},
 	}}
 }
 

@@ -136,7 +136,7 @@ func (j *job) name(it *item) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for it.entry.DOI == "" {
-		name := j.prefix + "/" + doi.NewSuffix()
+		name := doi.New(j.prefix)
 		if !j.results.has(name) && j.items[doi.Key(name)] == nil {
 			it.entry.DOI, it.entry.Made = name, true
 			it.digest = j.digest(it.row, name)

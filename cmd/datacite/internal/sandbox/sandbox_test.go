@@ -238,10 +238,7 @@ func sendReport(t *testing.T, address, page string) {
 	client, err := reports.NewClient(datacite.Config{Service: datacite.Service{API: address}, Token: token[1]})
 	require.NoError(t, err)
 	_, err = client.Create(t.Context(), &reports.Report{
-		Header: reports.Header{
-			ReportName: "Dataset Report", ReportID: "dsr", Release: reports.ReleaseRD1, CreatedBy: "Example Repository",
-			Created: "2026-11-01", ReportingPeriod: reports.Month(2026, time.October),
-		},
+		Header: reports.NewHeader("Example Repository", "2026-11-01", reports.Month(2026, time.October)),
 		Datasets: []reports.Dataset{{
 			Title: "Glacier length", Platform: "Example", Publisher: "Example", DataType: reports.DataTypeDataset, PublisherID: []reports.TypedValue{},
 			DatasetID: []reports.TypedValue{{Type: reports.TypeDOI, Value: "10.5072/glacier"}},

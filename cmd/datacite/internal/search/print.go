@@ -35,11 +35,7 @@ func (t screen) print(r *dois.Record) error {
 	for _, c := range r.Creators {
 		creators = append(creators, c.Name)
 	}
-	title := ""
-	if len(r.Titles) > 0 {
-		title = r.Titles[0].Title
-	}
-	return t.table.Row(r.DOI, string(r.PublicationYear), string(r.Types.ResourceTypeGeneral), strconv.Itoa(r.CitationCount), strings.Join(creators, "; "), title)
+	return t.table.Row(r.DOI, string(r.PublicationYear), string(r.Types.ResourceTypeGeneral), strconv.Itoa(r.CitationCount), strings.Join(creators, "; "), r.Title())
 }
 
 func (t screen) end() error { return t.table.Flush() }

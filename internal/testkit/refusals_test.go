@@ -1,0 +1,207 @@
+package testkit_test
+
+import (
+	"encoding/json"
+	"go/ast"
+	"io"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/datacitetest"
+	"github.com/datacite-go/datacite-go/doi"
+	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/dois/archive"
+	"github.com/datacite-go/datacite-go/mds"
+	"github.com/datacite-go/datacite-go/metadata"
+	"github.com/datacite-go/datacite-go/metadata/table"
+	"github.com/datacite-go/datacite-go/query"
+	"github.com/datacite-go/datacite-go/reports"
+	"github.com/datacite-go/datacite-go/reports/counter"
+	"github.com/datacite-go/datacite-go/reports/counter/logs"
+)
+
+// broken are values that their types read from JSON.
+var broken = []json.Unmarshaler{
+	new(metadata.Affiliation), new(metadata.Coordinate), new(metadata.List[int]), new(metadata.Polygon), new(metadata.Polygons), new(metadata.Publisher), new(metadata.Text), new(metadata.Types), new(metadata.Year),
+	new(dois.Record),
+	new(reports.CountryCounts), new(reports.Dataset), new(reports.Exception), new(reports.Header), new(reports.Instance), new(reports.NameValue), new(reports.Performance), new(reports.Period), new(reports.Report), new(reports.TypedValue),
+}
+
+// only is the error of a function with one more result.
+func only[T any](_ T, err error) error { return err }
+
+func text(s string) io.Reader { return strings.NewReader(s) }
+
+// bad calls each exported function and method that takes input, has no context and returns an
+// error, with bad input.
+func bad(t *testing.T) map[string]func() error {
+	srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true})
+	t.Cleanup(srv.Close)
+	days, err := counter.OpenDays(t.TempDir(), nil)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = days.Close() })
+	wrong := &reports.Report{}
+	about := &logs.Descriptions{}
+	t.Cleanup(func() { _ = about.Close() })
+	calls := map[string]func() error{
+		"doi.Parse":                   func() error { return only(doi.Parse("x")) },
+		"doi.CheckSuffix":             func() error { return doi.CheckSuffix("x") },
+		"query.Check":                 func() error { return query.Check(query.Or()) },
+		"query.CheckList":             func() error { return query.CheckList(nil, "x", query.Page{Number: -1}, query.Sample{}) },
+		"query.Parse":                 func() error { return only(query.Parse("(")) },
+		"metadata.FindingsXML":        func() error { return only(metadata.FindingsXML(nil)) },
+		"metadata.ValidateXML":        func() error { return metadata.ValidateXML(text("<resource>")) },
+		"metadata.ParseXML":           func() error { return only(metadata.ParseXML(text("<resource>"))) },
+		"metadata.Upgrade":            func() error { return only(metadata.Upgrade(nil)) },
+		"metadata.Record.Validate":    func() error { return new(metadata.Record).Validate() },
+		"metadata.Record.XML":         func() error { return only((&metadata.Record{Version: "\x01"}).XML()) },
+		"metadata.Coordinate.Degrees": func() error { return only(metadata.Coordinate("x").Degrees()) },
+		"table.NewReader":             func() error { return only(table.NewReader("a.csv", text("\xff\xfe"), nil)) },
+		"table.FromRows": func() error {
+			return only(table.FromRows("a", func() ([]string, error) { return []string{strings.Repeat("x", 1<<20)}, nil }, nil))
+		},
+		"table.Reader.All": func() error {
+			r, err := table.NewReader("a.csv", text("doi\n\xff\n"), nil)
+			require.NoError(t, err)
+			return only(end(r.All()))
+		},
+		"table.Row.Err": func() error {
+			r, err := table.NewReader("a.csv", text("doi\nx\n"), nil)
+			require.NoError(t, err)
+			for row := range r.All() {
+				return row.Err()
+			}
+			return nil
+		},
+		"table.Writer.Write": func() error {
+			w := table.NewWriter(io.Discard, &table.WriterOptions{Spreadsheet: true})
+			return only(w.Write(&table.Row{URL: strings.Repeat("x", 1<<16)}))
+		},
+		"dois.NewClient":      func() error { return only(dois.NewClient(datacite.Config{})) },
+		"dois.Record.Draft":   func() error { return only((*dois.Record)(nil).Draft()) },
+		"dois.Timestamp.Time": func() error { return only(dois.Timestamp("x").Time()) },
+		"archive.Reader.All":  func() error { return only(end(archive.NewReader(text("{"), nil).All())) },
+		"mds.CheckNewDOI":     func() error { return mds.CheckNewDOI("x") },
+		"mds.Detect":          func() error { return only(mds.Detect([]byte("x"))) },
+		"mds.NewClient":       func() error { return only(mds.NewClient(datacite.Config{})) },
+		"mds.NewDocument":     func() error { return only(mds.NewDocument(&metadata.Record{})) },
+		"reports.Group": func() error {
+			return only(end(reports.Group(func(yield func(reports.Row, error) bool) { yield(reports.Row{}, nil) }, nil)))
+		},
+		"reports.TokenExpiry":         func() error { return only(reports.TokenExpiry("x")) },
+		"reports.NewClient":           func() error { return only(reports.NewClient(datacite.Config{})) },
+		"reports.Date.Time":           func() error { return only(reports.Date("x").Time()) },
+		"reports.ReadFile":            func() error { _, _, err := reports.ReadFile(text("x")); return err },
+		"reports.Header.EndOn":        func() error { return new(reports.Header).EndOn("x") },
+		"reports.NewReader":           func() error { return only(reports.NewReader(text("x"))) },
+		"reports.Reader.Datasets":     func() error { return only(end(cutReport(t).Datasets())) },
+		"reports.Reader.Scan":         func() error { return only(end(cutReport(t).Scan())) },
+		"reports.Report.Validate":     wrong.Validate,
+		"reports.Dataset.MarshalJSON": func() error { return only(reports.Dataset{Title: "\xff"}.MarshalJSON()) },
+		"counter.Count": func() error {
+			return only(end(counter.Count(func(yield func(counter.Event, error) bool) { yield(counter.Event{DOI: "x"}, nil) }, nil)))
+		},
+		"counter.NewAgents":      func() error { return only(counter.NewAgents("(")) },
+		"counter.ReadAgents":     func() error { return only(counter.ReadAgents(text("("))) },
+		"counter.OpenDays":       func() error { return only(counter.OpenDays(t.TempDir(), &counter.Options{Memory: -1})) },
+		"counter.Days.Add":       func() error { return only(days.Add([]counter.Source{{}}, nil)) },
+		"counter.Days.Rows":      func() error { return only(end(days.Rows(reports.Period{BeginDate: "x"}))) },
+		"counter.Event.Validate": func() error { return counter.Event{DOI: "x"}.Validate() },
+		"logs.ParseLocation":     func() error { return only(logs.ParseLocation("x")) },
+		"logs.Read": func() error {
+			return only(end(logs.Read([]logs.Source{{Name: "a", Open: func() (io.ReadCloser, error) { return io.NopCloser(text("x\n")), nil }}}, logs.JSON, nil)))
+		},
+		"logs.ReadDOIs":         func() error { return only(logs.ReadDOIs(text("x"), "a.csv")) },
+		"logs.ReadPaths":        func() error { return only(logs.ReadPaths(text("x"), "a.csv")) },
+		"logs.Descriptions.Add": func() error { return about.Add(logs.Description{}) },
+		"logs.Descriptions.Describe": func() error {
+			unsorted := []reports.Dataset{{DatasetID: []reports.TypedValue{{Type: "doi", Value: "10.5072/b"}}}, {DatasetID: []reports.TypedValue{{Type: "doi", Value: "10.5072/a"}}}}
+			return only(end(about.Describe(reports.Source(unsorted))))
+		},
+		"logs.FormatNamed":                  func() error { return only(logs.FormatNamed("x")) },
+		"logs.Settings.CheckZone":           func() error { return new(logs.Settings).CheckZone(&logs.Summary{Offsets: make([]logs.Offset, 1)}) },
+		"logs.Settings.Options":             func() error { _, _, err := (&logs.Settings{Zone: "x"}).Options(); return err },
+		"logs.Settings.OptionsFrom":         func() error { _, _, err := (&logs.Settings{BadLines: "x"}).OptionsFrom(nil); return err },
+		"logs.Summary.Check":                func() error { return (&logs.Summary{Faults: []logs.ClassFaults{{Lines: 1}}}).Check(logs.LeaveOut{}) },
+		"datacitetest.Server.PutRecord":     func() error { return srv.PutRecord(nil) },
+		"datacitetest.Server.PutRecordJSON": func() error { return srv.PutRecordJSON([]byte("{")) },
+		"datacitetest.Server.PutReport":     func() error { return only(srv.PutReport(nil)) },
+		"datacitetest.Server.PutReportJSON": func() error { return only(srv.PutReportJSON([]byte("{"))) },
+		"datacitetest.Server.Restore":       func() error { return srv.Restore(text("x")) },
+	}
+	for _, v := range broken {
+		name, _, _ := strings.Cut(reflect.TypeOf(v).Elem().String(), "[")
+		calls[name+".UnmarshalJSON"] = func() error { return v.UnmarshalJSON([]byte(`{"a":`)) }
+	}
+	return calls
+}
+
+func cutReport(t *testing.T) *reports.Reader {
+	r, err := reports.NewReader(text(`{"report-header":{},"report-datasets":[{]}`))
+	require.NoError(t, err)
+	return r
+}
+
+// unrefusing are the functions that return an error and refuse no input, and the reason.
+var unrefusing = map[string]string{
+	"datacite.Invalid": "makes the error", "datacite.ValidationError.Except": "is the error", "datacite.Config.MarshalText": "fails always",
+	"datacitetest.Server.Record": "datacite.ErrNotFound", "datacitetest.Server.Save": "the writer's error", "datacitetest.Server.Resolve": "datacite.ErrNotFound", "datacitetest.StoredReport.Report": "what a GET returns",
+	"dois.Record.Decode": "what the service sent", "reports.Source": "a list", "logs.Descriptions.All": "what was added",
+}
+
+// failing are the exported functions and methods without a context that return an error, or a
+// sequence with errors.
+func failing(t *testing.T) (names []string) {
+	t.Helper()
+	aside := []string{"Error", "Is", "As", "Unwrap", "Close", "Flush", "MarshalJSON"}
+	withContext := takesContext(t)
+	for _, file := range publicFiles(t) {
+		for _, d := range file.parsed.Decls {
+			f, ok := d.(*ast.FuncDecl)
+			if !ok || !f.Name.IsExported() || !ast.IsExported(qualified(f)) || f.Type.Results == nil || slices.Contains(aside, f.Name.Name) {
+				continue
+			}
+			name := file.parsed.Name.Name + "." + qualified(f)
+			last := f.Type.Results.List[len(f.Type.Results.List)-1].Type
+			if list, ok := last.(*ast.IndexListExpr); ok {
+				last = list.Indices[1]
+			}
+			kind, _ := last.(*ast.Ident)
+			if kind != nil && kind.Name == "error" && !slices.Contains(withContext, name) && unrefusing[name] == "" {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+// refusal requires that an error is one of the vocabulary: it matches ErrInvalid, and names a
+// fault with a documented code and a reason.
+func refusal(t *testing.T, err error) {
+	t.Helper()
+	require.ErrorIs(t, err, datacite.ErrInvalid)
+	found := datacite.Findings(err)
+	require.NotEmpty(t, found, "%v", err)
+	for _, f := range found {
+		assert.Contains(t, documentedCodes, f.Code, "%v", f)
+		assert.NotEmpty(t, f.Reason)
+		assert.False(t, f.Warning)
+	}
+}
+
+// Whatever refuses input does so in one vocabulary, in every package.
+func TestRefusals(t *testing.T) {
+	calls := bad(t)
+	for _, name := range failing(t) {
+		t.Run(name, func(t *testing.T) {
+			require.Contains(t, calls, name, "has no call with bad input")
+			refusal(t, calls[name]())
+		})
+	}
+}
