@@ -357,7 +357,7 @@ func TestAuditEndsWithAnError(t *testing.T) {
 		"no prefix":             {source(), &dois.AuditOptions{Prefix: "hello"}, nil, datacite.ErrInvalid, "is not a prefix"},
 		"no kind":               {source(), &dois.AuditOptions{Prefix: "10.5072", Kinds: []dois.DifferenceKind{"mising"}}, nil, datacite.ErrInvalid, "not a kind of difference"},
 		"no DOI":                {source(dois.Wanted{DOI: "10.5072/a"}, dois.Wanted{DOI: "hello"}), scope, nil, datacite.ErrInvalidDOI, "wanted[1].DOI"},
-		"a DOI twice":           {source(dois.Wanted{DOI: "10.5072/a"}, dois.Wanted{DOI: "10.5072/b"}, dois.Wanted{DOI: "doi:10.5072/A"}), scope, nil, datacite.ErrInvalidDOI, `wanted[2].DOI "10.5072/a" is wanted twice, also by wanted[0]`},
+		"a DOI twice":           {source(dois.Wanted{DOI: "10.5072/a"}, dois.Wanted{DOI: "10.5072/b"}, dois.Wanted{DOI: "doi:10.5072/A"}), scope, nil, datacite.ErrInvalidDOI, `wanted[2].DOI: "10.5072/a" is wanted twice, also by wanted[0]`},
 		"a DOI twice, by place": {source(dois.Wanted{DOI: "10.5072/a", Place: "line 2"}, dois.Wanted{DOI: "10.5072/A", Place: "line 9"}), scope, nil, datacite.ErrInvalidDOI, `datacite: line 9, DOI: "10.5072/a" is wanted twice, also by line 2`},
 		"no state":              {source(dois.Wanted{DOI: "10.5072/a", State: dois.StateDraft}, dois.Wanted{DOI: "10.5072/b", State: "public"}), scope, nil, datacite.ErrInvalid, `datacite: wanted[1].State: is "public"; the states are draft, registered and findable`},
 		"a state in capitals":   {source(dois.Wanted{DOI: "10.5072/b", State: "Findable", Place: "line 7"}), scope, nil, datacite.ErrInvalid, `datacite: line 7, State: is "Findable"`},

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/input"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
 	"github.com/datacite-go/datacite-go/metadata"
 )
@@ -150,10 +151,10 @@ var (
 func (r *Record) UnmarshalJSON(data []byte) error {
 	kind, resource := resourceType(data)
 	if resource && kind != "" && kind != "dois" {
-		return fmt.Errorf("not a record, but a resource of the type %.40q", kind)
+		return datacite.Invalid(datacite.Finding{Code: "syntax", Reason: fmt.Sprintf("not a record, but a resource of the type %.40q", kind)})
 	}
 	const least, factor, most = 64 << 10, 256, 100 << 20 // of memory; records take two or three times their length
-	return jsonlex.Unmarshal(data, r, func(d *decoder, r *Record) {
+	return input.JSON(data, r, func(d *decoder, r *Record) {
 		d.Use(jsonlex.NewBudget(min(least+factor*int64(len(data)), most)))
 		if resource {
 			e := envelope{record: r}

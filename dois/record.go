@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/input"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
 	"github.com/datacite-go/datacite-go/metadata"
 )
@@ -98,7 +99,10 @@ const (
 type Timestamp string
 
 // Time reads the Timestamp.
-func (t Timestamp) Time() (time.Time, error) { return time.Parse(time.RFC3339, string(t)) }
+func (t Timestamp) Time() (time.Time, error) {
+	at, err := time.Parse(time.RFC3339, string(t))
+	return at, input.Fault(err, datacite.Finding{Code: "date"})
+}
 
 // A Container is the publication in which the resource appeared, as the service derives it
 // from related items and descriptions.

@@ -39,7 +39,7 @@ func TestRegistrationsWarn(t *testing.T) {
 		done, err := c.Register(t.Context(), name, address, raw)
 		require.NoError(t, err)
 		require.Equal(t, []string{"creators[0].lang"}, pathsOf(done.Warnings))
-		assert.Contains(t, done.Warnings[0].String(), "warning: line 5, column 27: /resource/creators/creator[1]/creatorName/@xml:lang")
+		assert.Contains(t, done.Warnings[0].String(), "warning: line 5, column 27: creators[0].lang")
 
 		items := []mds.Item{{DOI: name, URL: address, Document: raw}, {DOI: name + "b", URL: address, Document: record("B")}}
 		for o, err := range c.RegisterAll(t.Context(), each(items), nil) {

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/input"
 	"github.com/datacite-go/datacite-go/internal/xmlscan"
 )
 
@@ -232,7 +234,8 @@ func Degrees(v float64) Coordinate {
 // Degrees returns the coordinate as a number. The error is that of
 // [strconv.ParseFloat].
 func (c Coordinate) Degrees() (float64, error) {
-	return strconv.ParseFloat(strings.TrimSpace(string(c)), 64)
+	degrees, err := strconv.ParseFloat(strings.TrimSpace(string(c)), 64)
+	return degrees, input.Fault(err, datacite.Finding{Path: "coordinate", Code: "coordinate"})
 }
 
 // MarshalJSON writes a number with the digits of c, or a string if that is not a JSON
@@ -254,7 +257,7 @@ func isJSONNumber(s string) bool {
 }
 
 // UnmarshalJSON reads a number or a string.
-func (c *Coordinate) UnmarshalJSON(data []byte) error { return readJSON(data, c, readText) }
+func (c *Coordinate) UnmarshalJSON(data []byte) error { return input.JSON(data, c, readText) }
 
 // polygonEntry is one entry of a polygon in JSON.
 type polygonEntry struct {
@@ -285,7 +288,7 @@ func (p Polygons) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON reads one polygon or several, also in the older form of an object whose
 // polygonPoint is a list.
 func (p *Polygons) UnmarshalJSON(data []byte) error {
-	return readJSON(data, p, func(d *decoder, p *Polygons) { p.read(d) })
+	return input.JSON(data, p, func(d *decoder, p *Polygons) { p.read(d) })
 }
 
 // UnmarshalJSON reads what [Polygons] reads, and keeps the first polygon.

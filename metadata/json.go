@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/input"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
 	"github.com/datacite-go/datacite-go/internal/xmlscan"
 )
@@ -42,21 +43,13 @@ func listMember[T, E any](name string, field func(*T) *List[E], item func(*decod
 	return jsonlex.Field(name, func(d *decoder, v *T) { *field(v) = read(d) })
 }
 
-// readJSON replaces v with what read makes of a JSON text.
-func readJSON[T any](data []byte, v *T, read func(*decoder, *T)) error {
-	if err := jsonlex.Unmarshal(data, v, read); err != nil {
-		return datacite.Invalid(datacite.Finding{Code: "syntax", Reason: "not JSON: " + err.Error(), Err: err})
-	}
-	return nil
-}
-
 // UnmarshalJSON reads an array, null, or a single item, and replaces the list. It fails
 // only if data is not JSON.
 func (l *List[T]) UnmarshalJSON(data []byte) error {
 	if read, ok := readers[reflect.TypeFor[T]()]; ok {
-		return readJSON(data, l, func(d *decoder, l *List[T]) { *l = read.(func(*decoder) List[T])(d) })
+		return input.JSON(data, l, func(d *decoder, l *List[T]) { *l = read.(func(*decoder) List[T])(d) })
 	}
-	return json.Unmarshal(data, (*[]T)(l)) // of a type that no record has
+	return input.Fault(json.Unmarshal(data, (*[]T)(l)), datacite.Finding{Code: "syntax"}) // of a type that no record has
 }
 
 // Text is a string that may be a number in JSON.
@@ -65,7 +58,7 @@ type Text string
 func readText[S ~string](d *decoder, v *S) { *v = S(d.Text()) }
 
 // UnmarshalJSON reads a string, a number, true, false or null.
-func (t *Text) UnmarshalJSON(data []byte) error { return readJSON(data, t, readText) }
+func (t *Text) UnmarshalJSON(data []byte) error { return input.JSON(data, t, readText) }
 
 // Year is a year of publication, four digits. It is text, because records without a year
 // have 0000 or other codes. In JSON it is a number if it does not start with a zero.
@@ -86,7 +79,7 @@ func (y Year) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON reads a number or a string, and adds leading zeros to a number of fewer
 // than four digits.
-func (y *Year) UnmarshalJSON(data []byte) error { return readJSON(data, y, readYear) }
+func (y *Year) UnmarshalJSON(data []byte) error { return input.JSON(data, y, readYear) }
 
 func readYear(d *decoder, y *Year) {
 	number := d.Kind() != '"'

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/datacite-go/datacite-go/internal/input"
 	"github.com/datacite-go/datacite-go/internal/xmlscan"
 )
 
@@ -152,7 +153,7 @@ func affiliationWarning(value string) *fault {
 
 // UnmarshalJSON reads an object, or a string as the name.
 func (a *Affiliation) UnmarshalJSON(data []byte) error {
-	return readJSON(data, a, affiliationElement.jsonObject().Read)
+	return input.JSON(data, a, affiliationElement.jsonObject().Read)
 }
 
 // agent checks the identifier of a person or organization. Its scheme is the member whose

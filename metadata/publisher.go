@@ -2,6 +2,8 @@ package metadata
 
 import (
 	"encoding/json"
+
+	"github.com/datacite-go/datacite-go/internal/input"
 )
 
 // Publisher is who holds, archives or releases the resource. In JSON it is a string if only
@@ -36,5 +38,5 @@ func (p Publisher) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON reads an object, or a string as the name.
 func (p *Publisher) UnmarshalJSON(data []byte) error {
-	return readJSON(data, p, publisherElement.jsonObject().Read)
+	return input.JSON(data, p, publisherElement.jsonObject().Read)
 }

@@ -1,6 +1,9 @@
 package metadata
 
-import "github.com/datacite-go/datacite-go/internal/jsonlex"
+import (
+	"github.com/datacite-go/datacite-go/internal/input"
+	"github.com/datacite-go/datacite-go/internal/jsonlex"
+)
 
 // Types is the type of the resource. The service derives the last four from the first; if
 // they are sent back with a new general type, it keeps the old ones. They are not in XML.
@@ -28,7 +31,7 @@ var resourceTypeGeneral = termOf(resourceTypes, "general resource type")
 
 // UnmarshalJSON reads an object; any other value leaves t empty.
 func (t *Types) UnmarshalJSON(data []byte) error {
-	return readJSON(data, t, typesElement.jsonObject().Read)
+	return input.JSON(data, t, typesElement.jsonObject().Read)
 }
 
 // ResourceTypeGeneral is the general type of a resource.

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/datacite-go/datacite-go/internal/country"
+	"github.com/datacite-go/datacite-go/internal/input"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
 )
 
@@ -252,49 +253,49 @@ var decimal = regexp.MustCompile(`^-?[0-9]{1,40}(\.[0-9]{1,40})?([eE][+-]?[0-9]{
 
 // UnmarshalJSON reads a dataset entry as the service stores it.
 func (d *Dataset) UnmarshalJSON(data []byte) error {
-	return jsonlex.Unmarshal(data, d, new(datasetEntry).read)
+	return input.JSON(data, d, new(datasetEntry).read)
 }
 
 // UnmarshalJSON reads what was counted in one period.
 func (p *Performance) UnmarshalJSON(data []byte) error {
-	return jsonlex.Unmarshal(data, p, performanceJSON.Read)
+	return input.JSON(data, p, performanceJSON.Read)
 }
 
 // UnmarshalJSON reads a period, with dates or timestamps.
 func (p *Period) UnmarshalJSON(data []byte) error {
-	return jsonlex.Unmarshal(data, p, periodJSON.Read)
+	return input.JSON(data, p, periodJSON.Read)
 }
 
 // UnmarshalJSON reads an instance, with a count that is a number or a text.
 func (i *Instance) UnmarshalJSON(data []byte) error {
-	return jsonlex.Unmarshal(data, i, readInstance)
+	return input.JSON(data, i, readInstance)
 }
 
 // UnmarshalJSON reads a JSON object. Stored reports also hold null or an empty
 // list here, and numbers as texts.
 func (c *CountryCounts) UnmarshalJSON(data []byte) error {
-	return jsonlex.Unmarshal(data, c, readCounts)
+	return input.JSON(data, c, readCounts)
 }
 
 // UnmarshalJSON reads a typed value whose members may be of other types.
 func (v *TypedValue) UnmarshalJSON(data []byte) error {
-	return jsonlex.Unmarshal(data, v, typedJSON.Read)
+	return input.JSON(data, v, typedJSON.Read)
 }
 
 // UnmarshalJSON reads a header. Members that the service adds are left out.
 func (h *Header) UnmarshalJSON(data []byte) error {
 	var stored storedHeader
-	err := jsonlex.Unmarshal(data, &stored, readHeader)
+	err := input.JSON(data, &stored, readHeader)
 	*h = stored.Header
 	return err
 }
 
 // UnmarshalJSON reads an exception, with a code that is a number or a text.
 func (e *Exception) UnmarshalJSON(data []byte) error {
-	return jsonlex.Unmarshal(data, e, exceptionJSON.Read)
+	return input.JSON(data, e, exceptionJSON.Read)
 }
 
 // UnmarshalJSON reads a filter or attribute that is an object or a bare text.
 func (n *NameValue) UnmarshalJSON(data []byte) error {
-	return jsonlex.Unmarshal(data, n, nameValueJSON.Read)
+	return input.JSON(data, n, nameValueJSON.Read)
 }

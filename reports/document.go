@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/input"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
 )
 
@@ -247,7 +249,7 @@ func (r *Report) UnmarshalJSON(data []byte) error {
 	*r = Report{}
 	lex := jsonlex.OfBytes(data)
 	r.read(lex, &datasetDecoder{})
-	return lex.Err()
+	return input.Fault(lex.Err(), datacite.Finding{Path: "report", Code: "syntax"})
 }
 
 // read reads a report to the end of the document. All datasets are kept.

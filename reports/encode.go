@@ -2,17 +2,17 @@ package reports
 
 import (
 	"encoding/json"
-	"errors"
 	"slices"
 	"strconv"
 	"unicode/utf8"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/country"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
 )
 
 // errNotUTF8: JSON cannot carry such text unchanged.
-var errNotUTF8 = errors.New("reports: dataset holds text that is not valid UTF-8")
+var errNotUTF8 = datacite.Invalid(datacite.Finding{Path: "dataset", Code: "encoding", Reason: "holds text that is not valid UTF-8"})
 
 // appendDataset appends the JSON of a dataset entry, without allocating. It says
 // the same as encoding/json does, in an order of members that compresses a

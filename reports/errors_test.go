@@ -149,7 +149,7 @@ func TestStatusCodes(t *testing.T) {
 			e, _ := errors.AsType[*datacite.Error](err)
 			assert.Equal(t, "request-7", e.RequestID)
 			assert.Equal(t, status >= 500 || status == 429, errors.Is(err, datacite.ErrUnclear))
-			assert.Equal(t, []datacite.Finding{{Reason: "the reason"}}, e.Details)
+			assert.Equal(t, []datacite.Finding{{Code: "refused", Reason: "the reason"}}, e.Details)
 			matched := 0
 			for _, other := range []error{datacite.ErrBadRequest, datacite.ErrUnauthorized, datacite.ErrForbidden, datacite.ErrNotFound, datacite.ErrConflict,
 				datacite.ErrTooLarge, datacite.ErrMediaType, datacite.ErrInvalid, datacite.ErrRateLimited, datacite.ErrServer, datacite.ErrUnreadable} {
@@ -176,18 +176,18 @@ func TestBadInputIsNotSent(t *testing.T) {
 		report *reports.Report
 		fault  string
 	}{
-		{"50,001 datasets in one body", &reports.Report{Header: header("Example", time.October), Datasets: slicesRepeat(dataset(1), 50_001)}, "report-datasets has 50001 entries, more than the 50000 that one request may carry"},
-		{"no datasets", change(func(r *reports.Report) { r.Datasets = nil }), "report-datasets is empty"},
+		{"50,001 datasets in one body", &reports.Report{Header: header("Example", time.October), Datasets: slicesRepeat(dataset(1), 50_001)}, "report-datasets: has 50001 entries, more than the 50000 that one request may carry"},
+		{"no datasets", change(func(r *reports.Report) { r.Datasets = nil }), "report-datasets: is empty"},
 		{"unknown metric", change(func(r *reports.Report) { instance(r).MetricType = "total-downloads" }), `report-datasets[1].performance[0].instance[0].metric-type: is "total-downloads"; the service knows total-dataset-requests`},
-		{"unknown access method", change(func(r *reports.Report) { instance(r).AccessMethod = "robot" }), `instance[0].access-method is "robot"`},
-		{"negative count", change(func(r *reports.Report) { instance(r).Count = -1 }), "instance[0].count is -1"},
-		{"country in capitals", change(func(r *reports.Report) { instance(r).CountryCounts[0].Country = "DE" }), `country-counts["DE"] is not a lowercase two-letter country code`},
-		{"country twice", change(func(r *reports.Report) { instance(r).CountryCounts[1].Country = "de" }), `country-counts["de"] occurs twice`},
+		{"unknown access method", change(func(r *reports.Report) { instance(r).AccessMethod = "robot" }), `instance[0].access-method: is "robot"`},
+		{"negative count", change(func(r *reports.Report) { instance(r).Count = -1 }), "instance[0].count: is -1"},
+		{"country in capitals", change(func(r *reports.Report) { instance(r).CountryCounts[0].Country = "DE" }), `country-counts["DE"]: is not a lowercase two-letter country code`},
+		{"country twice", change(func(r *reports.Report) { instance(r).CountryCounts[1].Country = "de" }), `country-counts["de"]: occurs twice`},
 		{"country twice, far apart", change(func(r *reports.Report) {
 			instance(r).CountryCounts = reports.CountryCounts{{"us", 1}, {"de", 1}, {"us", 1}}
-		}), `country-counts["us"] occurs twice`},
-		{"end before begin", change(func(r *reports.Report) { r.Header.ReportingPeriod = reports.Period{"1999-10-31", "1999-10-01"} }), "report-header.reporting-period.end-date 1999-10-01 is before begin-date 1999-10-31"},
-		{"end before begin in a dataset", change(func(r *reports.Report) { r.Datasets[0].Performance[0].Period.EndDate = "1999-09-01" }), "report-datasets[0].performance[0].period.end-date 1999-09-01 is before"},
+		}), `country-counts["us"]: occurs twice`},
+		{"end before begin", change(func(r *reports.Report) { r.Header.ReportingPeriod = reports.Period{"1999-10-31", "1999-10-01"} }), "report-header.reporting-period.end-date: 1999-10-01 is before begin-date 1999-10-31"},
+		{"end before begin in a dataset", change(func(r *reports.Report) { r.Datasets[0].Performance[0].Period.EndDate = "1999-09-01" }), "report-datasets[0].performance[0].period.end-date: 1999-09-01 is before"},
 		{"not a date", change(func(r *reports.Report) { r.Header.Created = "October" }), `report-header.created: is "October", not a date`},
 		{"two months", change(func(r *reports.Report) { r.Header.ReportingPeriod.EndDate = "1999-11-30" }), "is not within one month"},
 		{"no creator", change(func(r *reports.Report) { r.Header.CreatedBy = "" }), "report-header.created-by: is empty"},
@@ -195,20 +195,20 @@ func TestBadInputIsNotSent(t *testing.T) {
 		{"another release", change(func(r *reports.Report) { r.Header.Release = "RD1" }), `report-header.release: is "RD1"`},
 		{"another data type", change(func(r *reports.Report) { r.Datasets[0].DataType = "Dataset" }), `report-datasets[0].data-type: is "Dataset"`},
 		{"no identifier", change(func(r *reports.Report) { r.Datasets[0].DatasetID = nil }), "report-datasets[0].dataset-id: is empty"},
-		{"unknown identifier type", change(func(r *reports.Report) { r.Datasets[0].PublisherID[0].Type = "ror" }), `publisher-id[0].type is "ror"; the service accepts isni`},
+		{"unknown identifier type", change(func(r *reports.Report) { r.Datasets[0].PublisherID[0].Type = "ror" }), `publisher-id[0].type: is "ror"; the service accepts isni`},
 		{"broken UTF-8", change(func(r *reports.Report) { r.Datasets[0].Title = "a\xff" }), "report-datasets[0].dataset-title: is not valid UTF-8"},
 		{"broken UTF-8 in a filter, halves of a letter", change(func(r *reports.Report) {
 			r.Header.ReportFilters = []reports.NameValue{{Name: "\xc3", Value: "\xbc"}}
-		}), "report-header.report-filters[0].name is not valid UTF-8; report-header.report-filters[0].value is not valid UTF-8"},
+		}), "report-header.report-filters[0].name: is not valid UTF-8\n\treport-header.report-filters[0].value: is not valid UTF-8"},
 		{"broken UTF-8 in an attribute", change(func(r *reports.Report) { r.Header.ReportAttributes = []reports.NameValue{{Value: "\xff"}} }), "report-header.report-attributes[0].value: is not valid UTF-8"},
 		{"long created", change(func(r *reports.Report) { r.Header.Created = reports.Date(strings.Repeat("1", 256)) }), "report-header.created: has 256 characters; the service stores 255"},
 		{"long release", change(func(r *reports.Report) { r.Header.Release = strings.Repeat("1", 256) }), "report-header.release: has 256 characters"},
-		{"Kosovo", change(func(r *reports.Report) { instance(r).CountryCounts[1].Country = "xk" }), `country-counts["xk"] is not a country code of ISO 3166-1; an uncompressed report with it is refused`},
+		{"Kosovo", change(func(r *reports.Report) { instance(r).CountryCounts[1].Country = "xk" }), `country-counts["xk"]: is not a country code of ISO 3166-1; an uncompressed report with it is refused`},
 		{"month 13", change(func(r *reports.Report) { r.Header.ReportingPeriod = reports.Month(1999, 13) }), `report-header.reporting-period.begin-date: is "1999-13-01", not a date YYYY-MM-DD`},
 		{"next year", change(func(r *reports.Report) { r.Header.ReportingPeriod = reports.Month(time.Now().Year()+1, time.March) }), "report-header.reporting-period.begin-date: is "},
 		{"an entry of more than 16 MiB", change(func(r *reports.Report) { r.Datasets[1].Title = strings.Repeat("x", 16<<20) }), "report-datasets[1]: takes 16778"},
 		{"an entry that escapes make longer", change(func(r *reports.Report) { r.Datasets[1].Title = strings.Repeat("<", 3<<20) }), "report-datasets[1]: takes 18875"},
-		{"id that is no UUID", change(func(r *reports.Report) { r.ID = "1" }), "id is not a UUID"},
+		{"id that is no UUID", change(func(r *reports.Report) { r.ID = "1" }), "id: is not a UUID"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := c.Put(t.Context(), id, tt.report)
@@ -227,7 +227,7 @@ func TestBadInputIsNotSent(t *testing.T) {
 		v, ok := errors.AsType[*datacite.ValidationError](r.Validate())
 		require.True(t, ok)
 		assert.Len(t, v.Findings, 3)
-		assert.ErrorContains(t, v, "3 faults: report-header.created-by is empty; report-datasets[0].data-type")
+		assert.ErrorContains(t, v, "3 faults:\n\treport-header.created-by: is empty\n\treport-datasets[0].data-type")
 	})
 	for _, bad := range []string{"", "1", "../secret", "0148536f-bfbc-4775-b93c-524e91d0b9f6/x", "0148536f-bfbc-4775-b93c-524e91d0b9f6?x"} {
 		_, err := c.Get(t.Context(), bad)
@@ -345,7 +345,7 @@ func TestNewClientRefuses(t *testing.T) {
 		"token with blank": {datacite.Config{Service: datacite.Test, Token: "s3cret x"}, "Config.Token: has a blank"},
 		"API key":          {datacite.Config{Service: datacite.Test, Token: "DC.s3crets3crets3crets3crets3crets3c"}, "Config.Token: is an API key"},
 		"two tokens":       {datacite.Config{Service: datacite.Test, Token: "s3cret", TokenSource: source}, "both set"},
-		"negative":         {datacite.Config{Service: datacite.Test, MaxAttempts: -1}, "MaxAttempts is negative"},
+		"negative":         {datacite.Config{Service: datacite.Test, MaxAttempts: -1}, "MaxAttempts: is negative"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := reports.NewClient(tt.cfg)

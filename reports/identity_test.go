@@ -88,7 +88,7 @@ func TestTheReportThatAPOSTWouldReach(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, first.ReportID, receipt.ReportID)
 		assert.Equal(t, "Example", receipt.Header.CreatedBy, "as stored")
-		assert.Equal(t, []string{fmt.Sprintf(`report-header.created-by: is %q; the stored report keeps "Example"`, name)}, warned)
+		assert.Equal(t, []string{fmt.Sprintf(`warning: report-header.created-by: is %q; the stored report keeps "Example"`, name)}, warned)
 		require.NoError(t, c.Verify(t.Context(), receipt))
 		assert.Len(t, stored(t, c, first.ReportID), 7)
 

@@ -67,11 +67,11 @@ func TestImpossibleCountsDoNotPass(t *testing.T) {
 				return
 			}
 			require.ErrorIs(t, err, datacite.ErrInvalid)
-			assert.ErrorContains(t, err, "10.5072/a, 2026-10-01 "+tt.want)
+			assert.ErrorContains(t, err, "10.5072/a, 2026-10-01: "+tt.want)
 			assert.Zero(t, n)
 			err = submit(nil)
 			require.ErrorIs(t, err, datacite.ErrInvalid)
-			assert.ErrorContains(t, err, "report-datasets[0].performance[0].instance of \"10.5072/a\" "+tt.want)
+			assert.ErrorContains(t, err, "report-datasets[0].performance[0].instance: of \"10.5072/a\" "+tt.want)
 
 			left := map[string]int{}
 			n, err = group(&reports.GroupOptions{LeaveOut: func(doi string, faults []datacite.Finding) { left[doi] += len(faults) }})

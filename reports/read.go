@@ -79,13 +79,12 @@ func (c *Client) open(ctx context.Context, op, id string, memory *jsonlex.Budget
 // compressed with gzip, as it is sent or in any shape in which the service has returned
 // reports. If its subsets come before its datasets, or its header comes after them, src
 // must also be an [io.Seeker], so that it can be read twice. Numbers as strings, strings
-// as numbers, missing and unknown members are accepted.
+// as numbers, missing and unknown members are accepted. Errors are those of [ReadFile].
 func NewReader(src io.Reader) (*Reader, error) {
 	if src == nil {
 		return nil, datacite.Invalid(datacite.Finding{Path: "src", Code: "missing", Reason: "is nil"})
 	}
-	r := &Reader{fail: func(cause error) error { return fmt.Errorf("reports.Reader: %w", cause) }}
-	r.source = r.files(src)
+	r := readerOf("reports.NewReader", src)
 	if err := r.open(); err != nil {
 		return nil, err
 	}
@@ -230,7 +229,7 @@ func (r *Reader) Scan() iter.Seq2[*Dataset, error] {
 // read emits all datasets, and an error as the last thing.
 func (r *Reader) read(e *emitter) {
 	if r.ranged {
-		e.yield(&Dataset{}, errors.New("reports.Reader: the datasets have been read, and can be read once; open the report again"))
+		e.yield(&Dataset{}, datacite.Invalid(datacite.Finding{Path: "report", Code: "used", Reason: "its datasets have been read, and can be read once; open the report again"}))
 		return
 	}
 	r.ranged = true

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/input"
 )
 
 // A Report is a usage report: a header and what was counted for each dataset
@@ -48,11 +49,12 @@ func Day(t time.Time) Date { return Date(t.Format(time.DateOnly)) }
 
 // Time returns midnight UTC of the day. A timestamp counts as its day.
 func (d Date) Time() (time.Time, error) {
+	layout := time.RFC3339
 	if len(d) <= len(time.DateOnly) {
-		return time.Parse(time.DateOnly, string(d))
+		layout = time.DateOnly
 	}
-	t, err := time.Parse(time.RFC3339, string(d))
-	return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC), err
+	t, err := time.Parse(layout, string(d))
+	return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC), input.Fault(err, datacite.Finding{Code: "date"})
 }
 
 // A Period is the first and the last day that were counted.

@@ -55,7 +55,7 @@ func TestGroupOfAPartOfAMonth(t *testing.T) {
 		row := reports.Row{DOI: "10.5072/a", Date: date, Metric: reports.TotalDatasetInvestigations, Access: reports.Regular, Count: 1}
 		for d, err := range reports.Group(rowsOf(row), &reports.GroupOptions{Period: part}) {
 			if want == (reports.Period{}) {
-				require.ErrorContains(t, err, "row 1, date is 2026-10-15, after the last day of the report, 2026-10-14")
+				require.ErrorContains(t, err, "row 1, date: is 2026-10-15, after the last day of the report, 2026-10-14")
 				continue
 			}
 			require.NoError(t, err)
@@ -134,16 +134,16 @@ func TestGroupNamesEachFault(t *testing.T) {
 		row  reports.Row
 		want string
 	}{
-		{with(func(r *reports.Row) { r.DOI = "abc" }), `line 7, doi is "abc", not a DOI such as 10.5072/abc`},
-		{with(func(r *reports.Row) { r.Title = "\xff" }), "line 7, title is not valid UTF-8"},
-		{with(func(r *reports.Row) { r.Date = "October" }), `line 7, date is "October", not a date`},
-		{with(func(r *reports.Row) { r.Date = "" }), `line 7, date is ""`},
-		{with(func(r *reports.Row) { r.Metric = "downloads" }), `line 7, metric is "downloads"; the service knows total-dataset-requests`},
-		{with(func(r *reports.Row) { r.Access = "robot" }), `line 7, access is "robot"; the service knows regular and machine`},
-		{with(func(r *reports.Row) { r.Country = "Germany" }), `line 7, country is "germany", not a country code`},
-		{with(func(r *reports.Row) { r.Count = -1 }), "line 7, count is -1"},
-		{with(func(r *reports.Row) { r.Date = "1999-10-01" }), "line 7 counts what row 1 of 10.5072/a counts already"},
-		{with(func(r *reports.Row) { r.Count = math.MaxInt64 }), "line 7, count makes a sum of more than 9223372036854775807"},
+		{with(func(r *reports.Row) { r.DOI = "abc" }), `line 7, doi: is "abc", not a DOI such as 10.5072/abc`},
+		{with(func(r *reports.Row) { r.Title = "\xff" }), "line 7, title: is not valid UTF-8"},
+		{with(func(r *reports.Row) { r.Date = "October" }), `line 7, date: is "October", not a date`},
+		{with(func(r *reports.Row) { r.Date = "" }), `line 7, date: is ""`},
+		{with(func(r *reports.Row) { r.Metric = "downloads" }), `line 7, metric: is "downloads"; the service knows total-dataset-requests`},
+		{with(func(r *reports.Row) { r.Access = "robot" }), `line 7, access: is "robot"; the service knows regular and machine`},
+		{with(func(r *reports.Row) { r.Country = "Germany" }), `line 7, country: is "germany", not a country code`},
+		{with(func(r *reports.Row) { r.Count = -1 }), "line 7, count: is -1"},
+		{with(func(r *reports.Row) { r.Date = "1999-10-01" }), "line 7: counts what row 1 of 10.5072/a counts already"},
+		{with(func(r *reports.Row) { r.Count = math.MaxInt64 }), "line 7, count: makes a sum of more than 9223372036854775807"},
 	} {
 		t.Run(tt.want, func(t *testing.T) {
 			rows := rowsOf(use("10.5072/a", 1, "de", 1), tt.row, use("10.5072/b", 1, "", 1))
@@ -214,8 +214,8 @@ func TestGroupMergesRepeatsIfTold(t *testing.T) {
 	assert.EqualValues(t, 5, list[0].Performance[0].Instance[0].Count)
 	assert.Equal(t, "Glacier", list[0].Title)
 	assert.Equal(t, []string{
-		"row 2, title differs from row 1 of 10.5072/a, whose text is taken", "row 3, title differs from row 1 of 10.5072/a, whose text is taken",
-		"10.5072/a has no unique-dataset-investigations or unique-dataset-requests (regular); records show no other counts",
+		"warning: row 2, title: differs from row 1 of 10.5072/a, whose text is taken", "warning: row 3, title: differs from row 1 of 10.5072/a, whose text is taken",
+		"warning: 10.5072/a: has no unique-dataset-investigations or unique-dataset-requests (regular); records show no other counts",
 	}, warned)
 }
 

@@ -89,7 +89,7 @@ func TestShownBy(t *testing.T) {
 			var text strings.Builder
 			text.WriteString(fmt.Sprintf("%s %s %s", s.DOI, s.Views, s.Downloads))
 			for _, f := range s.Why {
-				text.WriteString(", "+string(f.Code))
+				text.WriteString(", " + string(f.Code))
 			}
 			got = append(got, text.String())
 			if s.DOI != "" {

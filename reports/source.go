@@ -9,6 +9,7 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/gunzip"
+	"github.com/datacite-go/datacite-go/internal/input"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
 )
 
@@ -27,12 +28,14 @@ func Source(datasets []Dataset) iter.Seq2[Dataset, error] {
 // header at once, its datasets one by one from an iterator that can be used once. Unless
 // r is also an [io.Seeker], report-header must come before report-datasets. Members that
 // the service adds to a header are left out.
+//
+// A file that is damaged or not a report is a [*datacite.ValidationError], here or from the
+// iterator. Any other error is that of r.
 func ReadFile(r io.Reader) (Header, iter.Seq2[Dataset, error], error) {
 	if r == nil {
 		return Header{}, nil, datacite.Invalid(datacite.Finding{Path: "r", Code: "missing", Reason: "is nil"})
 	}
-	f := &Reader{fail: func(cause error) error { return fmt.Errorf("reports.ReadFile: %w", cause) }}
-	f.source = f.files(r)
+	f := readerOf("reports.ReadFile", r)
 	if err := f.open(); err != nil {
 		return Header{}, nil, err
 	}
@@ -40,6 +43,19 @@ func ReadFile(r io.Reader) (Header, iter.Seq2[Dataset, error], error) {
 		return Header{}, nil, err
 	}
 	return f.Header, f.file(), nil
+}
+
+// readerOf reads a report from a file. A file that cannot be read is not an invalid one.
+func readerOf(op string, src io.Reader) *Reader {
+	var watch input.Watch
+	r := &Reader{fail: func(cause error) error {
+		if watch.Failed() {
+			return fmt.Errorf("%s: %w", op, cause)
+		}
+		return input.Fault(cause, datacite.Finding{Path: "report", Code: "syntax"})
+	}}
+	r.source = r.files(src, &watch)
+	return r
 }
 
 // file yields the datasets of a file, which must have a list of them.
@@ -89,7 +105,7 @@ func (r *Reader) findHeader() error {
 var errNotTwice = errors.New("its subsets come before its datasets, and it is not an io.Seeker that can be read twice")
 
 // files returns a source that reads a stream from its start.
-func (r *Reader) files(src io.Reader) func() (io.Reader, error) {
+func (r *Reader) files(src io.Reader, watch *input.Watch) func() (io.Reader, error) {
 	seeker, again := src.(io.Seeker)
 	var start int64
 	if again {
@@ -104,11 +120,11 @@ func (r *Reader) files(src io.Reader) func() (io.Reader, error) {
 				return nil, r.failed(errNotTwice)
 			}
 			if _, err := seeker.Seek(start, io.SeekStart); err != nil {
-				return nil, r.failed(err)
+				return nil, r.failed(watch.Note(err))
 			}
 		}
 		first = false
-		plain, err := r.uncompressed(src)
+		plain, err := r.uncompressed(watch.Reader(src))
 		if err != nil {
 			return nil, r.failed(err)
 		}

@@ -60,13 +60,13 @@ func TestPeriodsThatAreNotOver(t *testing.T) {
 			want   string
 		}{
 			{0, reports.Month(1999, time.December), ""},
-			{0, reports.Month(2000, time.January), "report-header.reporting-period.end-date: is 2000-01-31, which is not over yet"},
+			{0, reports.Month(2000, time.January), "warning: report-header.reporting-period.end-date: is 2000-01-31, which is not over yet"},
 			{0, reports.Period{"2000-01-02", "2000-01-31"}, "report-header.reporting-period.begin-date: is 2000-01-02, in the future"},
 			{10*time.Hour - 1, reports.Period{"2000-01-02", "2000-01-31"}, "report-header.reporting-period.begin-date: is 2000-01-02, in the future"},
-			{1, reports.Period{"2000-01-02", "2000-01-31"}, "report-header.reporting-period.end-date: is 2000-01-31, which is not over yet"},
-			{30*24*time.Hour - 1, reports.Month(2000, time.January), "report-header.reporting-period.end-date: is 2000-01-31, which is not over yet"},
+			{1, reports.Period{"2000-01-02", "2000-01-31"}, "warning: report-header.reporting-period.end-date: is 2000-01-31, which is not over yet"},
+			{30*24*time.Hour - 1, reports.Month(2000, time.January), "warning: report-header.reporting-period.end-date: is 2000-01-31, which is not over yet"},
 			{1, reports.Month(2000, time.January), ""},
-			{0, reports.Month(2000, time.February), "report-header.reporting-period.end-date: is 2000-02-29, which is not over yet"},
+			{0, reports.Month(2000, time.February), "warning: report-header.reporting-period.end-date: is 2000-02-29, which is not over yet"},
 		} {
 			time.Sleep(tt.wait)
 			r.Header.ReportingPeriod, r.Datasets[0].Performance[0].Period = tt.period, tt.period
@@ -139,7 +139,7 @@ func TestNothingIsLeftToSend(t *testing.T) {
 			},
 		})
 		require.ErrorIs(t, err, datacite.ErrInvalid)
-		assert.ErrorContains(t, err, "report-datasets has nothing left to send: all 150 datasets have faults")
+		assert.ErrorContains(t, err, "report-datasets: has nothing left to send: all 150 datasets have faults")
 		assert.Equal(t, 150, leftOut)
 		assert.Empty(t, writes(srv))
 	}
@@ -225,13 +225,13 @@ func TestMergingRefuses(t *testing.T) {
 		{"a negative count, which the sum hides", at(2, func(d *reports.Dataset) { first(d).Count = -5 }), "report-datasets[2].performance[0].instance[0].count: is -5"},
 		{"text that is not UTF-8, in a row that is added", at(3, func(d *reports.Dataset) { d.Title = "\xff" }), "report-datasets[3].dataset-title: is not valid UTF-8"},
 		{"a sum of counts", at(3, func(d *reports.Dataset) { first(d).Count = math.MaxInt64 }),
-			"report-datasets[3].performance[0].instance[0] cannot be added to that of report-datasets[1], which has the same DOI: a sum would be more than 9223372036854775807"},
+			"report-datasets[3].performance[0].instance[0]: cannot be added to that of report-datasets[1], which has the same DOI: a sum would be more than 9223372036854775807"},
 		{"a sum of countries", at(2, func(d *reports.Dataset) { first(d).CountryCounts = reports.CountryCounts{{"fr", math.MaxInt64}} }),
-			"report-datasets[2].performance[0].instance[0] cannot be added to that of report-datasets[1], "},
+			"report-datasets[2].performance[0].instance[0]: cannot be added to that of report-datasets[1], "},
 		{"another period", at(2, func(d *reports.Dataset) { d.Performance[0].Period = reports.Month(1998, time.May) }),
-			"report-datasets[2].performance[0].period cannot be added to that of report-datasets[1], which has the same DOI: the periods differ"},
+			"report-datasets[2].performance[0].period: cannot be added to that of report-datasets[1], which has the same DOI: the periods differ"},
 		{"several performances", at(1, func(d *reports.Dataset) { d.Performance = append(d.Performance, d.Performance[0]) }),
-			"report-datasets[2].performance cannot be added to that of report-datasets[1], which has the same DOI: there are several in an entry"},
+			"report-datasets[2].performance: cannot be added to that of report-datasets[1], which has the same DOI: there are several in an entry"},
 		{"a repeat that is not side by side", nil, "report-datasets[5].dataset-id: is that of report-datasets[0]"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

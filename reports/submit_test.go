@@ -226,7 +226,7 @@ func TestRepeatedDOIs(t *testing.T) {
 		_, err := c.Submit(t.Context(), h, source(1, 2, 3, 1, 2), &reports.SubmitOptions{MaxDatasets: 1})
 		v, ok := errors.AsType[*datacite.ValidationError](err)
 		require.True(t, ok)
-		assert.Equal(t, "reports: 2 faults: report-datasets[3].dataset-id is that of report-datasets[0]; the service would keep one of them; report-datasets[4].dataset-id is that of report-datasets[1]; the service would keep one of them", v.Error())
+		assert.Equal(t, "datacite: 2 faults:\n\treport-datasets[3].dataset-id: is that of report-datasets[0]; the service would keep one of them\n\treport-datasets[4].dataset-id: is that of report-datasets[1]; the service would keep one of them", v.Error())
 		assert.Empty(t, writes(srv))
 
 		receipt, err := c.Submit(t.Context(), h, source(1, 1, 2, 2, 2, 3), &reports.SubmitOptions{MergeRepeats: true})
@@ -253,9 +253,9 @@ func TestWarnings(t *testing.T) {
 	})
 	require.NoError(t, err, "a warning stops nothing")
 	want := []string{
-		`report-datasets[0].performance[0].instance[0].country-counts["xk"] is not a country code of ISO 3166-1; an uncompressed report with it is refused`,
-		`report-datasets[0].performance[0].instance[0].country-counts add up to 5, and the count is 7`,
-		`report-datasets[0].performance[0].instance[1].count is 0, which is needed only to remove an earlier number`,
+		`warning: report-datasets[0].performance[0].instance[0].country-counts["xk"]: is not a country code of ISO 3166-1; an uncompressed report with it is refused`,
+		`warning: report-datasets[0].performance[0].instance[0].country-counts: add up to 5, and the count is 7`,
+		`warning: report-datasets[0].performance[0].instance[1].count: is 0, which is needed only to remove an earlier number`,
 	}
 	assert.Equal(t, want, warned)
 

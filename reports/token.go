@@ -12,6 +12,7 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/apikey"
+	"github.com/datacite-go/datacite-go/internal/input"
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
@@ -21,7 +22,7 @@ import (
 func TokenExpiry(token string) (time.Time, error) {
 	c, err := readToken(token)
 	if err != nil {
-		return time.Time{}, fmt.Errorf("reports.TokenExpiry: %w", err)
+		return time.Time{}, input.Fault(err, datacite.Finding{Path: "token", Code: "syntax"})
 	}
 	return c.Expires, nil
 }

@@ -125,11 +125,11 @@ func (r *Reader) All() iter.Seq2[*dois.Record, error] {
 		defer s.stop()
 		s.run(r.start)
 		last := ""
-		report := func(e Error) (goOn bool) {
-			if e.Last = last; r.opts.Skip != nil && r.opts.Skip(&e) {
+		report := func(e *Error) (goOn bool) {
+			if e.Last = last; r.opts.Skip != nil && r.opts.Skip(e) {
 				return true
 			}
-			yield(nil, &e)
+			yield(nil, e)
 			return false
 		}
 		for b := range s.ordered {
@@ -146,7 +146,7 @@ func (r *Reader) All() iter.Seq2[*dois.Record, error] {
 					return
 				}
 			}
-			if b.damage != nil && !report(*b.damage) {
+			if b.damage != nil && !report(b.damage) {
 				return
 			}
 			s.free(b)
@@ -154,23 +154,39 @@ func (r *Reader) All() iter.Seq2[*dois.Record, error] {
 	}
 }
 
-// An Error is a part of an archive that cannot be read. It matches [datacite.ErrTooLarge] for
-// a record or a line of more than 16 MiB, and for a record that would take far more memory
-// than its text; otherwise it matches [datacite.ErrUnreadable].
+// An Error is a part of an archive that cannot be used. It matches [datacite.ErrInvalid],
+// unless the source could not be read, and [datacite.ErrTooLarge] for a record or a line of
+// more than 16 MiB and for a record that would take far more memory than its text.
 type Error struct {
-	Member string // path of the file in a TAR or a folder; "" for a single file
-	Line   int    // line of the file, from 1; 0 where lines do not matter, as in pages
+	// Finding has the path of the file in a TAR or a folder, and the line of the file. Code is
+	// empty if the source could not be read.
+	datacite.Finding
+
 	Offset int64  // bytes of the uncompressed file before the damage
 	Last   string // DOI of the last good record, in this file or an earlier one; "" before the first
-	Err    error  // the fault
+}
+
+// newError describes damage at a place.
+func newError(at place, err error, unread bool) *Error {
+	f := datacite.Finding{File: at.member, Line: at.line, Code: "syntax", Reason: err.Error(), Err: err}
+	if found := datacite.Findings(err); len(found) > 0 {
+		f.Reason = found[0].Reason
+	}
+	switch {
+	case unread:
+		f.Code = ""
+	case errors.Is(err, jsonlex.ErrTooLarge):
+		f.Code = "limit"
+	}
+	return &Error{Finding: f, Offset: at.offset}
 }
 
 // Error names the place and the fault.
 func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString("archive")
-	if e.Member != "" {
-		b.WriteString(": " + e.Member)
+	if e.File != "" {
+		b.WriteString(": " + e.File)
 	}
 	if e.Line > 0 {
 		fmt.Fprintf(&b, ", line %d", e.Line)
@@ -179,17 +195,19 @@ func (e *Error) Error() string {
 	if e.Last != "" {
 		fmt.Fprintf(&b, ", after the record %s", e.Last)
 	}
-	fmt.Fprintf(&b, ": %v", e.Err)
-	return b.String()
+	return b.String() + ": " + e.Reason
 }
 
-// Unwrap returns Err, such as [io.ErrUnexpectedEOF] for an archive that is cut off.
-func (e *Error) Unwrap() error { return e.Err }
-
-// Is matches [datacite.ErrTooLarge] or [datacite.ErrUnreadable].
-func (e *Error) Is(target error) bool {
-	if errors.Is(e.Err, jsonlex.ErrTooLarge) {
-		return target == datacite.ErrTooLarge
+// Unwrap returns the fault as a [*datacite.ValidationError], and behind it its cause, such as
+// [io.ErrUnexpectedEOF] for an archive that is cut off.
+func (e *Error) Unwrap() error {
+	if e.Code == "" {
+		return e.Err
 	}
-	return target == datacite.ErrUnreadable
+	return datacite.Invalid(e.Finding)
+}
+
+// Is matches [datacite.ErrTooLarge].
+func (e *Error) Is(target error) bool {
+	return target == datacite.ErrTooLarge && errors.Is(e.Err, jsonlex.ErrTooLarge)
 }

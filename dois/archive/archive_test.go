@@ -196,10 +196,11 @@ func TestReadsFolders(t *testing.T) {
 	require.NoError(t, err)
 	assert.Len(t, records, 4)
 
-	for _, none := range []string{"there/is/none", t.TempDir()} {
-		_, err = readAll(archive.NewFolderReader(os.DirFS(none), nil))
-		require.ErrorIs(t, err, datacite.ErrUnreadable, none)
-	}
+	_, err = readAll(archive.NewFolderReader(os.DirFS("there/is/none"), nil))
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	require.NotErrorIs(t, err, datacite.ErrInvalid)
+	_, err = readAll(archive.NewFolderReader(os.DirFS(t.TempDir()), nil))
+	require.ErrorIs(t, err, datacite.ErrInvalid)
 }
 
 // A month of a data file is read without the others.
@@ -364,7 +365,7 @@ func TestArchiveErrors(t *testing.T) {
 			assert.ErrorContains(t, err, tt.want)
 			tooLarge := strings.Contains(tt.want, "too large")
 			assert.Equal(t, tooLarge, errors.Is(err, datacite.ErrTooLarge))
-			assert.Equal(t, !tooLarge, errors.Is(err, datacite.ErrUnreadable))
+			require.ErrorIs(t, err, datacite.ErrInvalid)
 			if len(before) > 0 {
 				assert.Equal(t, before[len(before)-1].DOI, fault.Last)
 			}
@@ -391,6 +392,7 @@ func TestArchiveThatCannotBeRead(t *testing.T) {
 		for _, part := range []int{0, len(text) / 2} {
 			_, err := readAll(archive.NewReader(io.MultiReader(strings.NewReader(text[:part]), iotest.ErrReader(lost)), nil))
 			require.ErrorIs(t, err, lost)
+			require.NotErrorIs(t, err, datacite.ErrInvalid)
 		}
 	}
 	r := archive.NewReader(strings.NewReader(lines(attributes, 1)), nil)
@@ -518,7 +520,7 @@ func FuzzReader(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		opts := &archive.Options{Skip: func(e *archive.Error) bool {
 			assert.NotEmpty(t, e.Error())
-			assert.True(t, errors.Is(e, datacite.ErrUnreadable) != errors.Is(e, datacite.ErrTooLarge))
+			assert.ErrorIs(t, e, datacite.ErrInvalid)
 			return true
 		}}
 		for r, err := range archive.NewReader(bytes.NewReader(data), opts).All() {

@@ -31,12 +31,12 @@ func (p *piece) decode() {
 }
 
 // damage describes a piece that is not a record.
-func (p *piece) damage(member string) Error {
+func (p *piece) damage(member string) *Error {
 	at := p.offset
 	if fault, ok := errors.AsType[*jsonlex.SyntaxError](p.err); ok {
 		at += fault.Offset
 	}
-	return Error{Member: member, Line: p.line, Offset: at, Err: p.err}
+	return newError(place{member, p.line, at}, p.err, false)
 }
 
 var errNoDOI = errors.New("not a record: it has no DOI")

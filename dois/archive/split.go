@@ -11,6 +11,7 @@ import (
 
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/internal/gunzip"
+	"github.com/datacite-go/datacite-go/internal/input"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
 	"github.com/datacite-go/datacite-go/internal/panics"
 )
@@ -32,8 +33,9 @@ type splitter struct {
 	cutting panics.Group // the splitter's goroutine, which calls the source
 	workers sync.WaitGroup
 
-	faults    int // damages so far
-	files     int // files with records so far
+	watch     *input.Watch // of the source that is being read
+	faults    int          // damages so far
+	files     int          // files with records so far
 	layers    []*layer
 	lexer     *jsonlex.Lexer // of documents
 	pageNames *jsonlex.Names
@@ -74,7 +76,7 @@ func newSplitter(opts *Options) *splitter {
 	workers := runtime.GOMAXPROCS(0)
 	count := 2*workers + 1
 	s := &splitter{
-		opts: opts, count: count, quit: make(chan struct{}),
+		opts: opts, count: count, watch: &input.Watch{}, quit: make(chan struct{}),
 		batches: make(chan *batch, count), work: make(chan *batch, count), ordered: make(chan *batch, count),
 	}
 	for range count {
@@ -186,7 +188,7 @@ func (s *splitter) damaged(at place, err error) error {
 	if err == io.EOF {
 		err = io.ErrUnexpectedEOF
 	}
-	b.damage = &Error{Member: at.member, Line: at.line, Offset: at.offset, Err: err}
+	b.damage = newError(at, err, s.watch.Failed())
 	s.send()
 	if s.opts.Skip == nil {
 		return errStopped

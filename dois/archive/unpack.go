@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/datacite-go/datacite-go/internal/gunzip"
+	"github.com/datacite-go/datacite-go/internal/input"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
 )
 
@@ -27,7 +28,11 @@ const (
 // read reads a file that is inside a number of layers of packing.
 func (s *splitter) read(member string, src io.Reader, layers int) error {
 	at := place{member: member}
-	if layers == maxLayers {
+	switch layers {
+	case 0:
+		s.watch = &input.Watch{}
+		src = s.watch.Reader(src)
+	case maxLayers:
 		return s.damaged(at, fmt.Errorf("%w: more than %d nested packings", jsonlex.ErrTooLarge, maxLayers))
 	}
 	in := s.layer(layers).open(src)
@@ -201,11 +206,13 @@ func (s *splitter) folder(folder fs.FS) error {
 		if err == nil || err == errStopped {
 			return err
 		}
-		return s.damaged(place{member: member}, err)
+		s.watch = &input.Watch{}
+		return s.damaged(place{member: member}, s.watch.Note(err))
 	})
 	if err != nil {
 		return err
 	}
+	s.watch = &input.Watch{}
 	return s.some(place{}, s.files)
 }
 

@@ -347,20 +347,20 @@ func TestWrongSources(t *testing.T) {
 		"damaged: archive: b.jsonl, line 1, byte 0: ":                        folder(t, "damaged", "b.jsonl", "{"),
 		"cut.xml: ":       folder(t, "documents", "cut.xml", `<resource xmlns="http://datacite.org/schema/kernel-4"><identifier`),
 		"cut.gz: archive": file(t, "cut.gz", gzipped(t, `{"doi":"10.5072/a"}`)[:30]),
-		`a.csv, line 1, column 1 is named "10.5072/a"`:                                                        file(t, "a.csv", "10.5072/a,https://example.org/\n"),
-		"b.csv, line 3, doi: is empty; datacite register":                                                     file(t, "b.csv", "doi,url\n10.5072/a,https://example.org/\n,https://example.org/\n"),
-		"c.csv, line 2: there are 1 cells":                                                                    file(t, "c.csv", "doi,url\n10.5072/a\n"),
-		"d.csv is empty":                                                                                      file(t, "d.csv", ""),
-		`e.csv, line 3, DOI "10.5072/`:                                                                        file(t, "e.csv", "doi,url\n10.5072/a,https://example.org/\n10.5072/A,https://example.org/\n"),
-		`f.csv, line 2, state: "published" is not one of draft, registered, findable`:                         file(t, "f.csv", "doi,state\n10.5072/a,published\n"),
-		`g.csv, line 2, state: "public" is not one of`:                                                        file(t, "g.csv", "doi;state\n10.5072/a;public\n"),
-		`State is "public"; the states are`:                                                                   file(t, "g.jsonl", `{"doi":"10.5072/a","state":"public"}`),
-		"h.csv: record on line 3; parse error on line 23834, column 1: the row is longer":                     file(t, "h.csv", "doi,url\n10.5072/a,https://example.org/\n10.5072/b,\""+strings.Repeat("a new line\n", 100_000)),
-		`i.csv: parse error on line 2, column 42: the text is not UTF-8; save the table again as "CSV UTF-8"`: file(t, "i.csv", "doi,url,title,creators,publisher,year,type\n10.5072/moved,https://example.org/moved,M\xfcller,\"Lovelace, Ada\",P,2026,Dataset\n"),
-		`did you mean "title"?`:                                                                               file(t, "j.csv", "doi,tilte\n"),
-		"k.xlsx: the spreadsheet cannot be read":                                                              file(t, "k.xlsx", "PK\x03\x04"),
-		"has no column doi":                                                                                   file(t, "l.csv", "url\nhttps://example.org/\n"),
-		"empty":                                                                                               filepath.Dir(file(t, "a.xml", `<resource xmlns="http://datacite.org/schema/kernel-4"><identifier identifierType="DOI"></identifier></resource>`)),
+		`a.csv, line 1, column 1: the column is named "10.5072/a"`:                              file(t, "a.csv", "10.5072/a,https://example.org/\n"),
+		"b.csv, line 3: doi: is empty; datacite register":                                       file(t, "b.csv", "doi,url\n10.5072/a,https://example.org/\n,https://example.org/\n"),
+		"c.csv, line 2: there are 1 cells":                                                      file(t, "c.csv", "doi,url\n10.5072/a\n"),
+		"d.csv: the table is empty":                                                             file(t, "d.csv", ""),
+		`e.csv, line 3, DOI: "10.5072/`:                                                         file(t, "e.csv", "doi,url\n10.5072/a,https://example.org/\n10.5072/A,https://example.org/\n"),
+		`f.csv, line 2, column 2: state: "published" is not one of draft, registered, findable`: file(t, "f.csv", "doi,state\n10.5072/a,published\n"),
+		`g.csv, line 2, column 2: state: "public" is not one of`:                                file(t, "g.csv", "doi;state\n10.5072/a;public\n"),
+		`State: is "public"; the states are`:                                                    file(t, "g.jsonl", `{"doi":"10.5072/a","state":"public"}`),
+		"h.csv, line 23834, column 1: the row is longer":                                        file(t, "h.csv", "doi,url\n10.5072/a,https://example.org/\n10.5072/b,\""+strings.Repeat("a new line\n", 100_000)),
+		`i.csv, line 2, column 42: the text is not UTF-8; save the table again as "CSV UTF-8"`:  file(t, "i.csv", "doi,url,title,creators,publisher,year,type\n10.5072/moved,https://example.org/moved,M\xfcller,\"Lovelace, Ada\",P,2026,Dataset\n"),
+		`did you mean "title"?`:                                                                 file(t, "j.csv", "doi,tilte\n"),
+		"k.xlsx: the spreadsheet cannot be read":                                                file(t, "k.xlsx", "PK\x03\x04"),
+		"has no column doi":                                                                     file(t, "l.csv", "url\nhttps://example.org/\n"),
+		"empty":                                                                                 filepath.Dir(file(t, "a.xml", `<resource xmlns="http://datacite.org/schema/kernel-4"><identifier identifierType="DOI"></identifier></resource>`)),
 	} {
 		page := filepath.Join(t.TempDir(), "report.html")
 		out, notes, code := call(t, srv, "", "-fix", "-yes", "-html", page, source)
@@ -381,8 +381,8 @@ func TestTablesOfAFewColumns(t *testing.T) {
 		source := file(t, "own.csv", "DOI,title,Notes,shelf\n10.5072/right,Glacier width,look again,7\n10.5072/moved,Glacier length,,\n10.5072/hidden,,lost,\n")
 		_, notes, code := call(t, srv, "", source)
 		assert.Equal(t, program.ExitWrong, code)
-		assert.Contains(t, notes, `own.csv, line 1, column 3 is named "notes"; did you mean "dates"?`)
-		assert.Contains(t, notes, `own.csv, line 1, column 4 is named "shelf", which is not one of doi`)
+		assert.Contains(t, notes, `own.csv, line 1, column 3: the column is named "notes"; did you mean "dates"?`)
+		assert.Contains(t, notes, `own.csv, line 1, column 4: the column is named "shelf", which is not one of doi`)
 		assert.Contains(t, notes, "-pass-over names columns that are not compared")
 
 		out, notes, code := call(t, srv, "", "-pass-over", "Notes, shelf", "-only", "missing,url,state,metadata", "-fix", "-yes", source)

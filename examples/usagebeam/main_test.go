@@ -321,7 +321,7 @@ func TestArguments(t *testing.T) {
 		{[]string{"-machines", write(t, "none", nil), "a"}, "no pattern"},
 		{[]string{"-paths", list + "2", "a"}, "robots2"},
 		{[]string{"-geoip", list, "a"}, "-geoip: "},
-		{[]string{"-format", "combined", "a"}, "-paths, or -investigations and -requests, are missing"},
+		{[]string{"-format", "combined", "a"}, "-paths, or -investigations and -requests,: are missing"},
 		{[]string{"-until", "2026-10-14", "a"}, "the table is of a whole month"},
 		{[]string{"-send", "a"}, "usagereport sends the table"},
 		{[]string{"-describe", "a"}, "titles come from the logs"},

@@ -145,7 +145,7 @@ func (r *rules) options() (*counter.Options, error) {
 func (r *rules) reading(ctx context.Context) (logs.Format, *logs.Options, error) {
 	format, opts, err := r.Logs.OptionsFrom(func(name string) (io.ReadCloser, error) { return open(ctx, name) })
 	if found := datacite.Findings(err); len(found) == 1 && found[0].File == "" {
-		err = fmt.Errorf("-%s", found[0])
+		err = fmt.Errorf("-%s %s", found[0].Path, found[0].Reason)
 	}
 	if err != nil {
 		return format, opts, err

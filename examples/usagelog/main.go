@@ -341,7 +341,7 @@ func inFlag(err error) error {
 	found := datacite.Findings(err)
 	switch {
 	case len(found) == 1 && found[0].File == "":
-		return fmt.Errorf("-%s", found[0])
+		return fmt.Errorf("-%s %s", found[0].Path, found[0].Reason)
 	case found != nil:
 		return err
 	}

@@ -872,15 +872,15 @@ func TestBadInput(t *testing.T) {
 		"no country database": {good, []string{"-geoip", folder + "/none.mmdb"}, "none.mmdb: no such file"},
 		"not a database":      {good, []string{"-geoip", write(t, folder, "x.mmdb", "x")}, "x.mmdb: "},
 		"no list of robots":   {good, []string{"-robots", folder + "/none"}, "-robots: open " + folder + "/none: no such file"},
-		"broken list":         {good, []string{"-machines", write(t, folder, "machines", "a\n(")}, "line 2 error parsing regexp"},
+		"broken list":         {good, []string{"-machines", write(t, folder, "machines", "a\n(")}, "line 2: error parsing regexp"},
 		"empty list":          {good, []string{"-machines", write(t, folder, "empty", "# nothing\n")}, "has no pattern"},
 		"no archive":          {good, []string{"-describe", folder + "/none"}, "-describe: stat " + folder + "/none: no such file"},
 		"not an archive":      {good, []string{"-describe", write(t, folder, "archive.jsonl", "x")}, "archive.jsonl: "},
-		"paths without names": {good, []string{"-paths", write(t, folder, "a.csv", "/a,10.5072/a,request\n")}, "a.csv, line 1 has to name the columns path, doi and kind"},
+		"paths without names": {good, []string{"-paths", write(t, folder, "a.csv", "/a,10.5072/a,request\n")}, "a.csv, line 1: the table has to name the columns path, doi and kind"},
 		"wrong paths": {good, []string{"-paths", write(t, folder, "b.csv", "\ufeffkind,path,DOI\nrequest,a,10.5072/a\nview,/a,10.5072/a\nrequest,/a,a\nrequest,/a\nrequest,/a?x,10.5072/a\nrequest,/a,10.5072/a\nrequest,/%61,10.5072/b\n")},
-			"b.csv, line 2, path is \"a\", not a path such as /data/17, without host and query\n  " + folder + "/b.csv, line 3, kind is \"view\", neither investigation nor request\n  " +
-				folder + "/b.csv, line 4, doi is \"a\", not a DOI such as 10.5072/abc\n  " + folder + "/b.csv, line 5 has 2 cells for 3 columns\n  " +
-				folder + "/b.csv, line 6, path is \"/a?x\", not a path such as /data/17, without host and query\n  " + folder + "/b.csv, line 8, path is \"/a\", which is in the table already, with another DOI or kind\n"},
+			"b.csv, line 2, column 2: path: is \"a\", not a path such as /data/17, without host and query\n  " + folder + "/b.csv, line 3, column 1: kind: is \"view\", neither investigation nor request\n  " +
+				folder + "/b.csv, line 4, column 3: doi: is \"a\", not a DOI such as 10.5072/abc\n  " + folder + "/b.csv, line 5: there are 2 cells for 3 columns\n  " +
+				folder + "/b.csv, line 6, column 2: path: is \"/a?x\", not a path such as /data/17, without host and query\n  " + folder + "/b.csv, line 8, column 2: path: is \"/a\", which is in the table already, with another DOI or kind\n"},
 		"no end of a quotation": {good, []string{"-paths", write(t, folder, "c.csv", "path,doi,kind\n\"/a,10.5072/a,request\n")}, "c.csv: parse error on line 2"},
 		"no folder":             {good, []string{"-o", folder + "/none/report.json"}, "-o: "},
 	} {

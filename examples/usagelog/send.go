@@ -75,7 +75,7 @@ func (w *warnings) add(f datacite.Finding) {
 
 func (w *warnings) print(out io.Writer) {
 	for _, f := range w.first {
-		fmt.Fprintln(out, "warning:", f)
+		fmt.Fprintln(out, f)
 	}
 	if w.all > mostWarnings {
 		fmt.Fprintf(out, "warnings: %s in all, of which %d are shown\n", thousands(w.all), mostWarnings)

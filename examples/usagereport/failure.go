@@ -15,7 +15,7 @@ import (
 
 // explained is an error of a submission with what to do, and with its exit code.
 func explained(ctx context.Context, s *settings, err error) error {
-	if faults, ok := errors.AsType[*datacite.ValidationError](err); ok {
+	if faults, ok := errors.AsType[*datacite.ValidationError](err); ok && !ofTheInput(err) && !strings.HasPrefix(faults.Findings[0].Path, "Config.") {
 		return program.Wrong(errors.New(listed(faults)))
 	}
 	mark := marking(ctx, err)

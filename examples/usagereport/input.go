@@ -95,7 +95,7 @@ func (in *input) leavingOut(s settings) func(string, []datacite.Finding) {
 func (in *input) leaveOut(_ string, faults []datacite.Finding) {
 	in.leftOut++
 	for _, f := range faults[:min(len(faults), mostFaults-len(in.faults))] {
-		in.faults = append(in.faults, f.Path+" "+f.Reason)
+		in.faults = append(in.faults, f.String())
 	}
 }
 
@@ -117,7 +117,7 @@ func (in *input) warn(f datacite.Finding) {
 
 func (in *input) printWarnings(line func(format string, args ...any)) {
 	for _, f := range in.warnings {
-		line("warning: %v", f)
+		line("%v", f)
 	}
 	if in.warned > mostWarnings {
 		line("warnings: %d in all, of which %d are shown", in.warned, mostWarnings)

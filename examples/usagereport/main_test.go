@@ -296,7 +296,7 @@ func TestDryRunSendsNothing(t *testing.T) {
 	assert.Contains(t, got.out, "The report could be sent; nothing was.")
 	assert.Contains(t, got.out, "datasets       5")
 	assert.Contains(t, got.out, "subset 3")
-	assert.Contains(t, got.errors, "warning: report-datasets[1].performance[0].instance[0].count is 0")
+	assert.Contains(t, got.errors, "warning: report-datasets[1].performance[0].instance[0].count: is 0")
 
 	bad := inFile(t, "report.json", report(t, 3, func(r *reports.Report) { r.Datasets[2].DataType = "software" }))
 	got = srv.runs(t, "", "-dry-run", bad)
@@ -405,9 +405,9 @@ func TestFaultsOfTheInput(t *testing.T) {
 	for _, test := range []struct{ name, content, says string }{
 		{"no report", `{"title":"something else"}`, "it holds no report"},
 		{"a table", sampleTable(t), "a table is read with -csv"},
-		{"cut off", whole[:len(whole)-20], "report.json: dataset 1: unexpected EOF"},
+		{"cut off", whole[:len(whole)-20], "report.json: datacite: report: dataset 1: unexpected EOF"},
 		{"cut off and zipped", zipped(t, whole)[:200], "report.json: "},
-		{"empty", report(t, 0, nil), "report-datasets is empty"},
+		{"empty", report(t, 0, nil), "report-datasets: is empty"},
 		{"header", strings.Replace(whole, `"rd1"`, `"rd2"`, 1), "report-header.release"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

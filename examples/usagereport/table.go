@@ -124,7 +124,7 @@ func (t *table) reader() (*sheet.Reader, []column, error) {
 	if err != nil {
 		return nil, nil, t.broken(err)
 	}
-	r := sheet.NewReader(content)
+	r := sheet.NewReader(t.name, content)
 	names, err := r.Names()
 	if errors.Is(err, io.EOF) {
 		err = errors.New("is empty; the first row has to name the columns")
@@ -153,7 +153,7 @@ func (t *table) next(ctx context.Context, r *sheet.Reader) ([]string, error) {
 	case errors.Is(err, io.EOF):
 		return nil, io.EOF
 	}
-	return nil, t.broken(err) // names line and column
+	return nil, &inputError{err}
 }
 
 // row reads the cells of a row. A cell may contain line breaks, so each one has its

@@ -99,18 +99,18 @@ func TestBadCellsNameLineAndColumn(t *testing.T) {
 	srv := newService(t)
 	const total = "total-dataset-requests"
 	for _, test := range []struct{ row, says string }{
-		{"abc," + total + ",regular,1,de,", `line 3, doi is "abc", not a DOI`},
-		{"," + total + ",regular,1,de,", `line 3, doi is ""`},
-		{"10.5072/a,downloads,regular,1,de,", `line 3, metric is "downloads"; the service knows total-dataset-requests`},
-		{"10.5072/a," + total + ",robot,1,de,", `line 3, access is "robot"; the service knows regular and machine`},
-		{"10.5072/a," + total + ",regular,1.5,de,", `line 3, count is "1.5", not a whole number`},
-		{"10.5072/a," + total + ",regular,-1,de,", `line 3, count is -1`},
-		{"10.5072/a," + total + ",regular,1,Germany,", `line 3, country is "germany", not a country code of two letters`},
-		{"10.5072/a," + total + ",regular,1,de,\xff", `parse error on line 3, column 47: the text is not UTF-8; save the table again`},
-		{"10.5072/a," + total + ",regular", `line 3 has 3 cells for 6 columns`},
-		{"10.5072/0," + total + ",regular,1,,", `line 3 counts what line 2 of 10.5072/0 counts already`},
-		{`10.5072/a,"` + total + "\n\",regular,x,de,", `line 4, count is "x"`},
-		{`10.5072/a,"` + strings.Repeat(total+"\n", 50_000), `record on line 3; parse error on line 11401, column 1: the row is longer than 256 KiB`},
+		{"abc," + total + ",regular,1,de,", `line 3, doi: is "abc", not a DOI`},
+		{"," + total + ",regular,1,de,", `line 3, doi: is ""`},
+		{"10.5072/a,downloads,regular,1,de,", `line 3, metric: is "downloads"; the service knows total-dataset-requests`},
+		{"10.5072/a," + total + ",robot,1,de,", `line 3, access: is "robot"; the service knows regular and machine`},
+		{"10.5072/a," + total + ",regular,1.5,de,", `line 3, count: is "1.5", not a whole number`},
+		{"10.5072/a," + total + ",regular,-1,de,", `line 3, count: is -1`},
+		{"10.5072/a," + total + ",regular,1,Germany,", `line 3, country: is "germany", not a country code of two letters`},
+		{"10.5072/a," + total + ",regular,1,de,\xff", `line 3, column 47: the text is not UTF-8; save the table again`},
+		{"10.5072/a," + total + ",regular", `line 3: has 3 cells for 6 columns`},
+		{"10.5072/0," + total + ",regular,1,,", `line 3: counts what line 2 of 10.5072/0 counts already`},
+		{`10.5072/a,"` + total + "\n\",regular,x,de,", `line 4, count: is "x"`},
+		{`10.5072/a,"` + strings.Repeat(total+"\n", 50_000), `line 11401, column 1: the row is longer than 256 KiB; a quotation mark may be missing; the row begins on line 3`},
 		{`10.5072/a,"` + total + ",regular", `extraneous or missing " in quoted-field`},
 	} {
 		t.Run(test.says, func(t *testing.T) {
@@ -176,7 +176,7 @@ func TestTheFirstRow(t *testing.T) {
 		{"doi,metric,access,total\n", `line 1: column 4 is named "total" (did you mean "title"?); the columns are doi, title`},
 		{"doi,metric,access,count,DOI\n", "line 1: two columns are named doi"},
 		{"doi,metric,count\n", "line 1: there is no column access, platform, publisher"},
-		{"doi,metric,access,count,platform,publisher\n", "report-datasets is empty"},
+		{"doi,metric,access,count,platform,publisher\n", "report-datasets: is empty"},
 	} {
 		got := srv.runs(t, test.table, tableArgs("-")...)
 		assert.Equal(t, program.ExitWrong, got.code, got.errors)
@@ -193,8 +193,8 @@ func TestTableWarningsNameTheirPlace(t *testing.T) {
 		"10.5072/b,unique-dataset-requests,regular,0,xx,\n"
 	got := srv.runs(t, table, short(table)...)
 	require.Equal(t, program.ExitDone, got.code, got.errors)
-	assert.Contains(t, got.errors, "warning: line 3, title differs from line 2 of 10.5072/a")
-	assert.Contains(t, got.errors, "warning: 10.5072/b: performance[0].instance[0].count is 0")
+	assert.Contains(t, got.errors, "warning: line 3, title: differs from line 2 of 10.5072/a")
+	assert.Contains(t, got.errors, "warning: 10.5072/b: performance[0].instance[0].count: is 0")
 	assert.Contains(t, got.errors, `warning: 10.5072/b: performance[0].instance[0].country-counts["xx"]`)
 	assert.Contains(t, got.out, "warnings       3")
 }

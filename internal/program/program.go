@@ -105,17 +105,23 @@ func Message(err error) string { return forUsers.Replace(operation.ReplaceAllStr
 // operation is the method that begins the text of a [datacite.Error].
 var operation = regexp.MustCompile(`\b(?:dois|mds|query|reports)\.[A-Z]\w*: `)
 
-var forUsers = strings.NewReplacer(
-	"datacite: Config.Service.API is not a URL", "-api is not a URL that starts with https://",
-	"datacite: Config.Service.MDS is not a URL", "-mds is not a URL that starts with https://",
-	"datacite: Config.Service.API is empty; set Config.Service to datacite.Test or datacite.Production", "-api is empty; give a URL that starts with https://",
-	"datacite: Config.Service.MDS is empty; set Config.Service to datacite.Test or datacite.Production", "-mds is empty; give a URL that starts with https://",
-	"datacite: Config.Service.API", "-api",
-	"datacite: Config.Service.MDS", "-mds",
-	"datacite: Config.Username", "DATACITE_USERNAME",
-	"datacite: Config.Password", "DATACITE_PASSWORD",
-	"datacite: Config.Token", "DATACITE_TOKEN",
-)
+var forUsers = func() *strings.Replacer {
+	var pairs []string
+	for _, p := range [][2]string{
+		{"Config.Service.API: is not a URL", "-api: is not a URL that starts with https://"},
+		{"Config.Service.MDS: is not a URL", "-mds: is not a URL that starts with https://"},
+		{"Config.Service.API: is empty; set Config.Service to datacite.Test or datacite.Production", "-api: is empty; give a URL that starts with https://"},
+		{"Config.Service.MDS: is empty; set Config.Service to datacite.Test or datacite.Production", "-mds: is empty; give a URL that starts with https://"},
+		{"Config.Service.API", "-api"},
+		{"Config.Service.MDS", "-mds"},
+		{"Config.Username", "DATACITE_USERNAME"},
+		{"Config.Password", "DATACITE_PASSWORD"},
+		{"Config.Token", "DATACITE_TOKEN"},
+	} {
+		pairs = append(pairs, "datacite: "+p[0], p[1], p[0], p[1])
+	}
+	return strings.NewReplacer(pairs...)
+}()
 
 // Flags returns the set for the flags of the program. It has -quiet.
 func (p *Program) Flags() *flag.FlagSet {

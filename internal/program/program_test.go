@@ -61,11 +61,11 @@ func TestMessages(t *testing.T) {
 		return err
 	}
 	for want, err := range map[string]error{
-		"-api is not a URL that starts with https://":            made(datacite.Config{Service: datacite.Service{API: "localhost:8080"}}),
-		`-api "api.example.org" does not start with https://`:    made(datacite.Config{Service: datacite.Service{API: "api.example.org"}}),
-		"-api is empty; give a URL that starts with https://":    made(datacite.Config{}),
-		"DATACITE_PASSWORD is empty":                             made(datacite.Config{Service: datacite.Test, Username: "EXAMPLE.REPO"}),
-		"DATACITE_USERNAME is empty":                             made(datacite.Config{Service: datacite.Test, Password: "secret"}),
+		"-api: is not a URL that starts with https://":           made(datacite.Config{Service: datacite.Service{API: "localhost:8080"}}),
+		`-api: "api.example.org" does not start with https://`:   made(datacite.Config{Service: datacite.Service{API: "api.example.org"}}),
+		"-api: is empty; give a URL that starts with https://":   made(datacite.Config{}),
+		"DATACITE_PASSWORD: is empty":                            made(datacite.Config{Service: datacite.Test, Username: "EXAMPLE.REPO"}),
+		"DATACITE_USERNAME: is empty":                            made(datacite.Config{Service: datacite.Test, Password: "secret"}),
 		"it failed: GET https://a.example/dois: 404 Not Found: ": fmt.Errorf("it failed: %w", &datacite.Error{Op: "dois.Audit", Method: "GET", URL: "https://a.example/dois", StatusCode: 404}),
 	} {
 		assert.Equal(t, want, program.Message(err))

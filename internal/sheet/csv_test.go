@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/sheet"
 )
 
@@ -52,8 +53,11 @@ func TestTables(t *testing.T) {
 				}
 			}
 			for _, src := range []io.Reader{strings.NewReader(text), iotest.OneByteReader(strings.NewReader(text)), iotest.DataErrReader(strings.NewReader(text))} {
-				got, err := readAll(sheet.NewReader(src))
+				got, err := readAll(sheet.NewReader("t", src))
 				assert.Equal(t, want, got)
+				if found := datacite.Findings(err); len(found) == 1 {
+					err = found[0].Err
+				}
 				assert.Equal(t, fault, err)
 			}
 		})
@@ -61,7 +65,7 @@ func TestTables(t *testing.T) {
 }
 
 func TestNamesAndLines(t *testing.T) {
-	r := sheet.NewReader(strings.NewReader("\ufeff DOI ,State\n\n\"10.5072/a\n\",findable\n10.5072/b,\n"))
+	r := sheet.NewReader("t", strings.NewReader("\ufeff DOI ,State\n\n\"10.5072/a\n\",findable\n10.5072/b,\n"))
 	names, err := r.Names()
 	require.NoError(t, err)
 	assert.Equal(t, []string{"doi", "state"}, names)
@@ -71,7 +75,7 @@ func TestNamesAndLines(t *testing.T) {
 	_, err = r.Read()
 	require.NoError(t, err)
 	assert.Equal(t, 5, r.Line(0))
-	_, err = readAll(sheet.NewReader(io.MultiReader(strings.NewReader("a,b\n1,2\n"), iotest.ErrReader(io.ErrClosedPipe))))
+	_, err = readAll(sheet.NewReader("t", io.MultiReader(strings.NewReader("a,b\n1,2\n"), iotest.ErrReader(io.ErrClosedPipe))))
 	require.ErrorIs(t, err, io.ErrClosedPipe)
 }
 
@@ -87,7 +91,7 @@ func TestTablesOfAnyUsualProgramAreTheSame(t *testing.T) {
 		"an empty line":      "\r\ndoi;title;note\n10.5072/a;\"Eis, Schnee; Firn\tund mehr\";grün\n10.5072/b;;",
 	} {
 		for _, src := range []io.Reader{strings.NewReader(text), iotest.OneByteReader(strings.NewReader(text))} {
-			got, err := readAll(sheet.NewReader(src))
+			got, err := readAll(sheet.NewReader("t", src))
 			require.ErrorIs(t, err, io.EOF, name)
 			assert.Equal(t, want, got, name)
 		}
@@ -97,16 +101,16 @@ func TestTablesOfAnyUsualProgramAreTheSame(t *testing.T) {
 // What is not UTF-8 is refused with its place.
 func TestOtherEncodings(t *testing.T) {
 	for text, says := range map[string]string{
-		"doi,title\na,b\nc,gr\xfcn\n":           "parse error on line 3, column 5: the text is not UTF-8; save the table again as \"CSV UTF-8\"",
-		"doi,title\na,\"b\n\nd gr\xfcn\"\n":     "record on line 2; parse error on line 4, column 5: the text is not UTF-8",
-		"doi,gr\xfcn\na,b\n":                    "parse error on line 1, column 7: the text is not UTF-8",
-		"doi,title\na,b\nc,d,gr\xfcn\n":         "parse error on line 3, column 7: the text is not UTF-8",
-		"\xff\xfed\x00o\x00i\x00\n\x00":         "parse error on line 1, column 1: the text is not UTF-8",
-		"d\x00o\x00i\x00,\x00u\x00\n\x00":       "parse error on line 1, column 2: the text is not UTF-8",
+		"doi,title\na,b\nc,gr\xfcn\n":           "t, line 3, column 5: the text is not UTF-8; save the table again as \"CSV UTF-8\"",
+		"doi,title\na,\"b\n\nd gr\xfcn\"\n":     "t, line 4, column 5: the text is not UTF-8; save the table again as \"CSV UTF-8\"; the row begins on line 2",
+		"doi,gr\xfcn\na,b\n":                    "t, line 1, column 7: the text is not UTF-8",
+		"doi,title\na,b\nc,d,gr\xfcn\n":         "t, line 3, column 7: the text is not UTF-8",
+		"\xff\xfed\x00o\x00i\x00\n\x00":         "t, line 1, column 1: the text is not UTF-8",
+		"d\x00o\x00i\x00,\x00u\x00\n\x00":       "t, line 1, column 2: the text is not UTF-8",
 		"PK\x03\x04\x14\x00\x06\x00xl/workbook": "the spreadsheet cannot be read",
 		"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1":      "an old .xls file, or protected by a password",
 	} {
-		_, err := readAll(sheet.NewReader(strings.NewReader(text)))
+		_, err := readAll(sheet.NewReader("t", strings.NewReader(text)))
 		assert.ErrorContains(t, err, says, "%q", text)
 	}
 }
@@ -129,17 +133,17 @@ func (e *endless) Read(p []byte) (n int, err error) {
 // names the row, in bounded memory.
 func TestRowsWithoutEnd(t *testing.T) {
 	for name, tt := range map[string]struct{ start, goes, says string }{
-		"a quote left open":        {"a,b\n1,2\n\n3,\"", "line\n", "record on line 4; parse error on line 52433, column 1: the row is longer than 256 KiB"},
-		"a line without end":       {"a,b\n1,2\n", "cell ", "parse error on line 3, column 1: the row is longer than 256 KiB"},
-		"cells without end":        {"a,b\n1,2\n", ",", "parse error on line 3"},
-		"a header without end":     {"", "a,", "parse error on line 1"},
-		"a quoted line, no breaks": {"a,b\n\"", "x", "parse error on line 2"},
+		"a quote left open":        {"a,b\n1,2\n\n3,\"", "line\n", "t, line 52433, column 1: the row is longer than 256 KiB; a quotation mark may be missing; the row begins on line 4"},
+		"a line without end":       {"a,b\n1,2\n", "cell ", "t, line 3, column 1: the row is longer than 256 KiB"},
+		"cells without end":        {"a,b\n1,2\n", ",", "t, line 3"},
+		"a header without end":     {"", "a,", "t, line 1"},
+		"a quoted line, no breaks": {"a,b\n\"", "x", "t, line 2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			src := &endless{text: tt.goes}
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			_, err := readAll(sheet.NewReader(io.MultiReader(strings.NewReader(tt.start), src)))
+			_, err := readAll(sheet.NewReader("t", io.MultiReader(strings.NewReader(tt.start), src)))
 			runtime.ReadMemStats(&after)
 			require.ErrorIs(t, err, sheet.ErrTooLong)
 			assert.ErrorContains(t, err, tt.says)

@@ -28,7 +28,7 @@ func TestFormulasAreDefused(t *testing.T) {
 	for _, cell := range shown {
 		assert.NotRegexp(t, `^[=+@\t\r-]`, cell)
 	}
-	read, err := sheet.NewReader(&out).Read()
+	read, err := sheet.NewReader("t", &out).Read()
 	require.NoError(t, err)
 	assert.Equal(t, cells, read)
 }
@@ -45,7 +45,7 @@ func FuzzFormulas(f *testing.F) {
 		require.NoError(t, w.Write([]string{"x", a}))
 		w.Flush()
 		assert.NotRegexp(t, `,"?[=+@-]`, out.String()[:min(4, out.Len())])
-		read, err := sheet.NewReader(&out).Read()
+		read, err := sheet.NewReader("t", &out).Read()
 		require.NoError(t, err)
 		assert.Equal(t, []string{"x", a}, read)
 	})

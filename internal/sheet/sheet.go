@@ -10,9 +10,14 @@ package sheet
 import (
 	"bufio"
 	"bytes"
+	"encoding/csv"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
+
+	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/input"
 )
 
 // MaxSize is how many bytes a row may have.
@@ -30,9 +35,11 @@ var ErrEncoding = errors.New("the text is not UTF-8; save the table again as \"C
 // certain.
 var ErrSpreadsheet = errors.New("the spreadsheet cannot be read")
 
-// A Reader reads a table. Its errors name the line.
+// A Reader reads a table.
 type Reader struct {
+	name  string
 	src   io.Reader
+	watch input.Watch
 	rows  rows
 	comma rune
 	book  *workbook // nil of CSV
@@ -44,26 +51,26 @@ type rows interface {
 	line(cell int) int
 }
 
-// NewReader returns a reader of the table in src. The first line of CSV decides what
+// NewReader returns a reader of the table in src, which is a file with a name. The first line of CSV decides what
 // separates cells: commas, semicolons or tabs. Of an .xlsx file the first sheet that is not
 // hidden is read. It is read from src where src can seek and read at an offset, as files
 // can; otherwise up to 64 MiB of it are held in memory.
-func NewReader(src io.Reader) *Reader { return &Reader{src: src, comma: ','} }
+func NewReader(name string, src io.Reader) *Reader { return &Reader{name: name, src: src, comma: ','} }
 
 // peeked is how many bytes of a CSV table decide what separates its cells.
 const peeked = 64 << 10
 
 // begin looks at the start of the table.
 func (r *Reader) begin() error {
-	buffer := bufio.NewReaderSize(r.src, peeked)
+	buffer := bufio.NewReaderSize(r.watch.Reader(r.src), peeked)
 	start, _ := buffer.Peek(4) // reading tells the error
 	switch {
 	case bytes.HasPrefix(start, []byte("PK\x03\x04")):
 		at, size, err := seekable(r.src, buffer)
 		if err != nil {
-			return err
+			return r.watch.Note(err)
 		}
-		book, err := openBook(at, size)
+		book, err := openBook(r.watch.ReaderAt(at), size)
 		if err != nil {
 			return err
 		}
@@ -104,17 +111,42 @@ func (r *Reader) Names() ([]string, error) {
 
 // Read reads the next row; empty lines are left out. The error is [io.EOF] after the last
 // one, and matches [csv.ErrFieldCount] with a row that has not as many cells as the first;
-// cells missing at the end of a row of .xlsx are empty.
+// cells missing at the end of a row of .xlsx are empty. A table that is damaged is a
+// [*datacite.ValidationError] with its place; any other error is that of the source.
 //
 // A cell of .xlsx gives its value and not its looks: a number without its format, a date as
 // 2026-01-31 or 2026-01-31T12:30:00, a formula as its last result.
 func (r *Reader) Read() ([]string, error) {
 	if r.rows == nil {
 		if err := r.begin(); err != nil {
-			return nil, err
+			return nil, r.fault(err)
 		}
 	}
-	return r.rows.read()
+	cells, err := r.rows.read()
+	return cells, r.fault(err)
+}
+
+// fault is the error to return for one of the table.
+func (r *Reader) fault(err error) error {
+	switch {
+	case err == nil, err == io.EOF, errors.Is(err, csv.ErrFieldCount):
+		return err
+	case r.watch.Failed():
+		return fmt.Errorf("%s: %w", r.name, err)
+	}
+	f := datacite.Finding{File: r.name, Code: "syntax", Reason: err.Error(), Err: err}
+	if at, ok := errors.AsType[*csv.ParseError](err); ok {
+		if f.Line, f.Column, f.Reason = at.Line, at.Column, at.Err.Error(); at.StartLine != at.Line {
+			f.Reason += fmt.Sprintf("; the row begins on line %d", at.StartLine)
+		}
+	}
+	switch {
+	case errors.Is(err, ErrTooLong):
+		f.Code = "limit"
+	case errors.Is(err, ErrEncoding):
+		f.Code = "encoding"
+	}
+	return datacite.Invalid(f)
 }
 
 // Line is where a cell of the row that was read last begins, from 1. Cells of CSV may hold

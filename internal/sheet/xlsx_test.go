@@ -65,7 +65,7 @@ func archive(t testing.TB, parts map[string]string) []byte {
 }
 
 func readBook(t testing.TB, rows string) ([][]string, error) {
-	all, err := readAll(sheet.NewReader(bytes.NewReader(archive(t, parts(rows)))))
+	all, err := readAll(sheet.NewReader("t", bytes.NewReader(archive(t, parts(rows)))))
 	if err == io.EOF {
 		err = nil
 	}
@@ -106,7 +106,7 @@ func TestEachKindOfCellGivesItsValue(t *testing.T) {
 	}
 	book := parts(`<row r="1"><c r="A1" s="1"><v>0</v></c></row>`)
 	book["xl/workbook.xml"] = strings.Replace(book["xl/workbook.xml"], "<workbookPr/>", `<workbookPr date1904="1"/>`, 1)
-	rows, err := readAll(sheet.NewReader(bytes.NewReader(archive(t, book))))
+	rows, err := readAll(sheet.NewReader("t", bytes.NewReader(archive(t, book))))
 	require.ErrorIs(t, err, io.EOF)
 	assert.Equal(t, [][]string{{"1904-01-01"}}, rows)
 }
@@ -121,7 +121,7 @@ func TestRowsOfASpreadsheet(t *testing.T) {
 	require.NoError(t, err)
 	defer onDisk.Close()
 	for _, src := range []io.Reader{onDisk, bytes.NewReader(file), iotest.OneByteReader(bytes.NewReader(file))} {
-		r := sheet.NewReader(src)
+		r := sheet.NewReader("t", src)
 		names, err := r.Names()
 		require.NoError(t, err)
 		assert.Equal(t, []string{"doi", "", "year"}, names)
@@ -188,7 +188,7 @@ func TestWhatASpreadsheetCannotSay(t *testing.T) {
 		if book[change[0]] = change[1]; name == "is missing" {
 			delete(book, change[0])
 		}
-		_, err := readAll(sheet.NewReader(bytes.NewReader(archive(t, book))))
+		_, err := readAll(sheet.NewReader("t", bytes.NewReader(archive(t, book))))
 		if name == "sheetData" {
 			name = "the element with its rows is missing"
 		}
@@ -229,7 +229,7 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 50 {
 		rows := randomRows(random)
-		got, err := readAll(sheet.NewReader(bytes.NewReader(written(t, rows))))
+		got, err := readAll(sheet.NewReader("t", bytes.NewReader(written(t, rows))))
 		require.ErrorIs(t, err, io.EOF)
 		assert.Equal(t, rows, got)
 	}
@@ -264,7 +264,7 @@ func TestDamagedFiles(t *testing.T) {
 		case 4:
 			file = append(bytes.Clone(file[:to]), file[from:]...)
 		}
-		got, err := readAll(sheet.NewReader(bytes.NewReader(file)))
+		got, err := readAll(sheet.NewReader("t", bytes.NewReader(file)))
 		if err != io.EOF {
 			refused++
 			assert.Empty(t, got, err)
@@ -297,7 +297,7 @@ func TestDamagedSheets(t *testing.T) {
 		}
 		whole := text == book[name] || name == "xl/worksheets/sheet1.xml" && strings.Contains(text, "<xworksheet")
 		book[name] = text
-		got, err := readAll(sheet.NewReader(bytes.NewReader(archive(t, book))))
+		got, err := readAll(sheet.NewReader("t", bytes.NewReader(archive(t, book))))
 		if err == io.EOF {
 			require.Len(t, got, 10, "%s: %s", name, text)
 			continue
@@ -331,7 +331,7 @@ func TestSmallFilesOfMuch(t *testing.T) {
 			book = nil
 			runtime.GC()
 			most := peak(func() {
-				rows, err := readAll(sheet.NewReader(bytes.NewReader(file)))
+				rows, err := readAll(sheet.NewReader("t", bytes.NewReader(file)))
 				assert.Empty(t, rows)
 				assert.Error(t, err)
 			})
@@ -375,11 +375,11 @@ func FuzzSpreadsheet(f *testing.F) {
 		book := parts(rows)
 		book["xl/sharedStrings.xml"] = "<sst>" + texts + "</sst>"
 		book["xl/styles.xml"] = strings.Replace(book["xl/styles.xml"], "yyyy", strings.NewReplacer("<", "&lt;", "&", "&amp;", `"`, "&quot;").Replace(format), 1)
-		got, err := readAll(sheet.NewReader(bytes.NewReader(archive(t, book))))
+		got, err := readAll(sheet.NewReader("t", bytes.NewReader(archive(t, book))))
 		if err != io.EOF {
 			return
 		}
-		again, err := readAll(sheet.NewReader(bytes.NewReader(written(t, got))))
+		again, err := readAll(sheet.NewReader("t", bytes.NewReader(written(t, got))))
 		require.ErrorIs(t, err, io.EOF)
 		require.Equal(t, got, again)
 	})
@@ -393,7 +393,7 @@ func FuzzXLSX(f *testing.F) {
 		if !bytes.HasPrefix(file, []byte("PK\x03\x04")) {
 			return
 		}
-		got, err := readAll(sheet.NewReader(bytes.NewReader(file)))
+		got, err := readAll(sheet.NewReader("t", bytes.NewReader(file)))
 		if err != io.EOF && !errors.Is(err, csv.ErrFieldCount) {
 			require.ErrorIs(t, err, sheet.ErrSpreadsheet)
 			require.Empty(t, got)

@@ -623,7 +623,7 @@ func TestNilArguments(t *testing.T) {
 		"mds.PutURL": read(s.mds.PutURL(none, "10.5072/a", "https://example.org/")),
 	} {
 		t.Run("context of "+name, func(t *testing.T) {
-			require.ErrorContains(t, err, "ctx is nil")
+			require.ErrorContains(t, err, "ctx: is nil")
 			require.ErrorIs(t, err, datacite.ErrInvalid)
 			require.False(t, datacite.Temporary(err))
 		})

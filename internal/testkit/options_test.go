@@ -48,7 +48,7 @@ func TestAllFaultsOfOptionsAtOnce(t *testing.T) {
 		Fields: []string{"titel", "doi", "two,names"}, Facets: []string{"publishd", "resourceTypes", "resource_types"}, Include: []string{"clients"},
 		IDs: []string{"a", "b"}, Page: query.Page{Number: -1},
 	}
-	wrong = append(negative(list), `"nonsense"`, `"other"`, `"5072"`, `"10."`, `"now"`, `"then"`, `"over"`, `"titel"`, `"two,names"`, `"publishd"`, `"clients"`, "IDs[0]", "IDs[1]", "IDs cannot be combined", "page")
+	wrong = append(negative(list), `"nonsense"`, `"other"`, `"5072"`, `"10."`, `"now"`, `"then"`, `"over"`, `"titel"`, `"two,names"`, `"publishd"`, `"clients"`, "IDs[0]", "IDs[1]", "IDs: cannot be combined", "page")
 	c, err := dois.NewClient(datacite.Config{Service: datacite.Service{API: "http://localhost:1"}})
 	require.NoError(t, err)
 	_, err = c.List(t.Context(), list)
@@ -70,7 +70,7 @@ func TestAllFaultsOfOptionsAtOnce(t *testing.T) {
 		assert.ErrorContains(t, err, option)
 	}
 	_, err = rc.List(t.Context(), &reports.ListOptions{CreatedBy: "a", Year: 1, Page: query.Page{Cursor: "1", Number: -1, Size: -1}})
-	for _, option := range []string{"ListOptions has", "Cursor", "Number", "Size"} {
+	for _, option := range []string{"ListOptions: has", "Cursor", "Number", "Size"} {
 		assert.ErrorContains(t, err, option)
 	}
 }

@@ -163,7 +163,7 @@ func TestNilContextsAndZeroClients(t *testing.T) {
 	sound := newScene(t, datacitetest.Password, func() { t.Error("a request was sent") })
 	zero := &scene{dois: &dois.Client{}, mds: &mds.Client{}, reports: &reports.Client{}}
 	require.ElementsMatch(t, takesContext(t), slices.Collect(maps.Keys(functions(sound))), "functions with a context, and those that are tested")
-	for what, s := range map[string]*scene{"ctx is nil": sound, "NewClient": zero} {
+	for what, s := range map[string]*scene{"ctx: is nil": sound, "NewClient": zero} {
 		var ctx context.Context
 		if s == zero {
 			ctx = t.Context()

@@ -519,8 +519,8 @@ func TestNewRefuses(t *testing.T) {
 		{"query", config{BaseURL: "https://api.example.org?x=1"}, "has a query"},
 		{"not a URL", config{BaseURL: "https://jane:se same@x:y"}, "is not a URL"},
 		{"line break in the agent", config{BaseURL: "https://api.example.org", UserAgent: "a\r\nX: y"}, "a header cannot hold"},
-		{"negative attempts", config{BaseURL: "https://api.example.org", MaxAttempts: -1}, "MaxAttempts is negative"},
-		{"negative wait", config{BaseURL: "https://api.example.org", MaxWait: -1}, "MaxWait is negative"},
+		{"negative attempts", config{BaseURL: "https://api.example.org", MaxAttempts: -1}, "MaxAttempts: is negative"},
+		{"negative wait", config{BaseURL: "https://api.example.org", MaxWait: -1}, "MaxWait: is negative"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := newClient(tt.cfg)

@@ -260,7 +260,7 @@ func TestErrorsWithWordsOfTheService(t *testing.T) {
 	require.Error(t, err)
 	below := &datacite.Error{Op: "x.Y", StatusCode: 404}
 	shown := client.Shown(fmt.Errorf("reading Summer!2026: %w", datacite.Invalid(datacite.Finding{Path: "Summer!2026", Err: below})))
-	assert.EqualError(t, shown, "reading REDACTED: datacite: REDACTED ")
+	assert.EqualError(t, shown, "reading REDACTED: datacite: REDACTED")
 	assert.ErrorIs(t, shown, datacite.ErrNotFound)
 	e, ok := errors.AsType[*datacite.Error](shown)
 	assert.True(t, ok && e == below)

@@ -58,7 +58,7 @@ type field struct {
 // and no rows. It is read again for its rows: src must stay open, and is best a file; without
 // Seek and ReadAt it may have at most 64 MiB.
 func NewReader(name string, src io.Reader, opts *Options) (*Reader, error) {
-	rows := sheet.NewReader(src)
+	rows := sheet.NewReader(name, src)
 	r := &Reader{name: name, line: rows.Line, number: rows.Number}
 	r.next = func() ([]string, error) {
 		cells, err := rows.Read()
@@ -89,7 +89,7 @@ func FromRows(name string, next func() ([]string, error), opts *Options) (*Reade
 			size += len(cell)
 		}
 		if size > sheet.MaxSize {
-			return nil, fmt.Errorf("line %d: the row is longer than 256 KiB", n)
+			return nil, datacite.Invalid(datacite.Finding{File: name, Line: n, Code: "limit", Reason: "the row is longer than 256 KiB"})
 		}
 		if missing := len(r.header) - len(cells); missing > 0 && !empty(cells) {
 			cells = append(slices.Clip(cells), make([]string, missing)...)
@@ -115,7 +115,7 @@ func (r *Reader) readHeader(opts *Options) error {
 	case errors.Is(err, io.EOF):
 		return datacite.Invalid(datacite.Finding{File: r.name, Code: "missing", Reason: "the table is empty; the first row names the columns"})
 	case err != nil:
-		return fmt.Errorf("%s: %w", r.name, err)
+		return err
 	}
 	needed := map[string]bool{}
 	var unknown []int
@@ -220,7 +220,7 @@ func (r *Reader) All() iter.Seq2[*Row, error] {
 			case errors.Is(err, io.EOF):
 				return
 			case err != nil:
-				yield(nil, fmt.Errorf("%s: %w", r.name, err))
+				yield(nil, err)
 				return
 			case empty(cells):
 			case !yield(r.row(cells), nil):

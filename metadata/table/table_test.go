@@ -121,7 +121,7 @@ func TestHeaders(t *testing.T) {
 		"doi,Related-Identifier":        `did you mean "related identifiers"?`,
 		"doi,url,DOI":                   `column 3: the column is named "doi", like another column`,
 		"doi,url,title":                 "a.csv: the table also needs the columns creators, publisher, year, type",
-		"doi,gr\xfcn":                   `a.csv: parse error on line 1, column 7: the text is not UTF-8; save the table again as "CSV UTF-8"`,
+		"doi,gr\xfcn":                   `a.csv, line 1, column 7: the text is not UTF-8; save the table again as "CSV UTF-8"`,
 		"PK\x03\x04\x14":                "a.csv: the spreadsheet cannot be read: zip: not a valid zip file",
 		strings.Repeat("doi ", 100_000): "the row is longer than 256 KiB",
 		"doi|url":                       `column 1: the column is named "doi|url"`,
@@ -267,14 +267,18 @@ func TestFaultyCellsAreWrittenAsTheyWere(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, w.Flush())
 	again := read(t, "a.csv", out.String())
-	assert.Equal(t, rows[0].Findings, again[0].Findings)
+	for _, row := range []*table.Row{rows[0], again[0]} { // the writer has columns of its own
+		for i := range row.Findings {
+			row.Findings[i].Column = 0
+		}
+	}
 	assert.Equal(t, rows[0], again[0])
 }
 
 func TestRowsThatCannotBeRead(t *testing.T) {
 	for text, says := range map[string]string{
-		"doi,url\n10.5072/a,\"" + strings.Repeat("line\n", 100_000): "a.csv: record on line 2; parse error on line",
-		"doi,url\n10.5072/a,x\n10.5072/b,gr\xfcn\n":                 "a.csv: parse error on line 3, column 13: the text is not UTF-8",
+		"doi,url\n10.5072/a,\"" + strings.Repeat("line\n", 100_000): "the row begins on line 2",
+		"doi,url\n10.5072/a,x\n10.5072/b,gr\xfcn\n":                 "a.csv, line 3, column 13: the text is not UTF-8",
 	} {
 		r, err := table.NewReader("a.csv", strings.NewReader(text), nil)
 		require.NoError(t, err)

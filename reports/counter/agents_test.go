@@ -90,17 +90,17 @@ func TestAPublishedListIsRead(t *testing.T) {
 
 func TestAListWithFaults(t *testing.T) {
 	for list, want := range map[string]string{
-		"bot\n(\n":                      "line 2 error parsing regexp: missing closing ): `(?i)(`",
-		`[{"pattern":"bot"},{"url":1}]`: "[1].pattern is missing",
-		`{"pattern":"bot"}`:             "user agents are not an array of objects with a pattern",
-		"bot\xff":                       "user agents are not valid UTF-8",
+		"bot\n(\n":                      "line 2: error parsing regexp: missing closing ): `(?i)(`",
+		`[{"pattern":"bot"},{"url":1}]`: "[1].pattern: is missing",
+		`{"pattern":"bot"}`:             "user agents: are not an array of objects with a pattern",
+		"bot\xff":                       "user agents: are not valid UTF-8",
 	} {
 		_, err := counter.ReadAgents(strings.NewReader(list))
 		require.ErrorIs(t, err, datacite.ErrInvalid, list)
 		assert.ErrorContains(t, err, want, list)
 	}
 	_, err := counter.NewAgents("bot", "+")
-	assert.ErrorContains(t, err, "pattern 2 ")
+	assert.ErrorContains(t, err, "pattern 2: ")
 }
 
 // TestOnePassFindsWhatEachPatternFinds compares lists with their patterns, tried one

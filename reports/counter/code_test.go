@@ -266,7 +266,7 @@ func TestInvalidEventsAreToldTogether(t *testing.T) {
 		assert.Zero(t, row)
 		require.ErrorIs(t, err, datacite.ErrInvalid)
 		for _, want := range []string{
-			`event 2, doi is "abc", not a DOI`, `event 3, country is "Germany"`, `event 4, access is "human"`, "event 5, time is missing", "event 6, time is in the year 12026",
+			`event 2, doi: is "abc", not a DOI`, `event 3, country: is "Germany"`, `event 4, access: is "human"`, "event 5, time: is missing", "event 6, time: is in the year 12026",
 		} {
 			assert.ErrorContains(t, err, want)
 		}

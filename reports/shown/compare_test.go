@@ -139,7 +139,7 @@ func TestCompareEndsWithAnError(t *testing.T) {
 		is      error
 		says    string
 	}{
-		"no account":     {"", nil, nil, datacite.ErrInvalid, "account is empty"},
+		"no account":     {"", nil, nil, datacite.ErrInvalid, "account: is empty"},
 		"no such cause":  {account, &shown.Options{Causes: []shown.Cause{"bad-luck"}}, nil, datacite.ErrInvalid, `Options.Causes: has "bad-luck"`},
 		"a negative lag": {account, &shown.Options{Lag: -1}, nil, datacite.ErrInvalid, "Options.Lag: is negative"},
 		"the list":       {account, nil, failing("/reports"), datacite.ErrServer, "reports.All"},

@@ -5,6 +5,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/input"
 )
 
 // timeLayouts are the forms of ISO 8601 that logs have, as Dataverse writes it first.
@@ -135,5 +138,6 @@ func ParseLocation(name string) (*time.Location, error) {
 		_, offset := t.Zone()
 		return time.FixedZone(name, offset), nil
 	}
-	return time.LoadLocation(name)
+	zone, err := time.LoadLocation(name)
+	return zone, input.Fault(err, datacite.Finding{Path: "zone", Code: "vocabulary"})
 }

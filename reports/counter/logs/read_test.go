@@ -382,7 +382,7 @@ func TestDescriptionsNeedDatasetsInOrder(t *testing.T) {
 	var err error
 	for _, err = range new(logs.Descriptions).Describe(reports.Source(datasets)) {
 	}
-	assert.ErrorContains(t, err, "datasets have 10.5072/a after 10.5072/b; sort them by DOI")
+	assert.ErrorContains(t, err, "datasets: have 10.5072/a after 10.5072/b; sort them by DOI")
 }
 
 func TestAccessLogs(t *testing.T) {

@@ -27,7 +27,7 @@ const (
 // [*datacite.ValidationError], up to 100.
 func ReadPaths(r io.Reader, name string) (map[string]Target, error) {
 	targets := map[string]Target{}
-	t := &table{name: name, rows: sheet.NewReader(r)}
+	t := &table{name: name, rows: sheet.NewReader(name, r)}
 	err := t.read([]string{"path", "doi", "kind"}, func(cells []string) *cellFault {
 		path, err := url.PathUnescape(strings.TrimSpace(cells[0]))
 		if err != nil || !strings.HasPrefix(path, "/") || strings.ContainsAny(cells[0], "?#") {
@@ -52,7 +52,7 @@ func ReadPaths(r io.Reader, name string) (map[string]Target, error) {
 // doi. A name without a DOI is no dataset. Its faults are returned as by [ReadPaths].
 func ReadDOIs(r io.Reader, name string) (map[string]string, error) {
 	dois := map[string]string{}
-	t := &table{name: name, rows: sheet.NewReader(r)}
+	t := &table{name: name, rows: sheet.NewReader(name, r)}
 	err := t.read([]string{"name", "doi"}, func(cells []string) *cellFault {
 		text, err := optionalDOI(cells[1])
 		switch {
@@ -101,7 +101,7 @@ type table struct {
 func (t *table) read(columns []string, add func(cells []string) *cellFault) error {
 	names, err := t.rows.Names()
 	if err != nil && !errors.Is(err, io.EOF) {
-		return fmt.Errorf("%s: %w", t.name, err)
+		return err
 	}
 	var at []int
 	for _, c := range columns {
@@ -109,7 +109,7 @@ func (t *table) read(columns []string, add func(cells []string) *cellFault) erro
 	}
 	if slices.Contains(at, -1) {
 		last := len(columns) - 1
-		t.fault(0, "", "column", fmt.Sprintf("the table has to name the columns %s and %s", strings.Join(columns[:last], ", "), columns[last]))
+		t.fault(-1, "", "column", fmt.Sprintf("the table has to name the columns %s and %s", strings.Join(columns[:last], ", "), columns[last]))
 		return t.end()
 	}
 	wanted := make([]string, len(columns))
@@ -119,12 +119,12 @@ func (t *table) read(columns []string, add func(cells []string) *cellFault) erro
 		case errors.Is(err, io.EOF):
 			return t.end()
 		case errors.Is(err, csv.ErrFieldCount):
-			t.fault(0, "", "cells", fmt.Sprintf("there are %d cells for %d columns", len(cells), len(names)))
+			t.fault(-1, "", "cells", fmt.Sprintf("there are %d cells for %d columns", len(cells), len(names)))
 			continue
 		case err != nil:
-			return fmt.Errorf("%s: %w", t.name, err)
+			return err
 		case n == mostRows:
-			t.fault(0, "", "limit", fmt.Sprintf("the table has more than %d rows; patterns take any number of paths", mostRows))
+			t.fault(-1, "", "limit", fmt.Sprintf("the table has more than %d rows; patterns take any number of paths", mostRows))
 			return t.end()
 		}
 		for i, column := range at {
@@ -143,5 +143,5 @@ func (t *table) end() error {
 
 // fault notes what is wrong with a cell.
 func (t *table) fault(cell int, column string, code datacite.Code, reason string) {
-	t.faults = append(t.faults, datacite.Finding{File: t.name, Line: t.rows.Line(cell), Column: cell + 1, Path: column, Code: code, Reason: reason})
+	t.faults = append(t.faults, datacite.Finding{File: t.name, Line: t.rows.Line(max(cell, 0)), Column: cell + 1, Path: column, Code: code, Reason: reason})
 }

@@ -1,0 +1,65 @@
+// Package input makes findings of what is wrong with files and texts, and tells damaged input
+// from input that could not be read.
+package input
+
+import (
+	"io"
+	"sync/atomic"
+
+	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/jsonlex"
+)
+
+// Fault returns err as f, with the text of err as the reason, and nil for nil.
+func Fault(err error, f datacite.Finding) error {
+	if err == nil {
+		return nil
+	}
+	f.Reason, f.Err = err.Error(), err
+	return datacite.Invalid(f)
+}
+
+// JSON is [jsonlex.Unmarshal] with an error that is a [*datacite.ValidationError].
+func JSON[T any](data []byte, v *T, read func(*jsonlex.Decoder, *T)) error {
+	return Fault(jsonlex.Unmarshal(data, v, read), datacite.Finding{Code: "syntax"})
+}
+
+// A Watch knows whether a source failed: then its content is not to blame.
+type Watch struct{ failed atomic.Bool }
+
+// Failed reports whether reading failed.
+func (w *Watch) Failed() bool { return w.failed.Load() }
+
+// Note returns err, and remembers if that is a failure.
+func (w *Watch) Note(err error) error {
+	if err != nil && err != io.EOF {
+		w.failed.Store(true)
+	}
+	return err
+}
+
+// Reader returns r, watched.
+func (w *Watch) Reader(r io.Reader) io.Reader { return &reader{r, w} }
+
+type reader struct {
+	io.Reader
+	watch *Watch
+}
+
+func (r *reader) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
+	return n, r.watch.Note(err)
+}
+
+// ReaderAt returns r, watched.
+func (w *Watch) ReaderAt(r io.ReaderAt) io.ReaderAt { return &readerAt{r, w} }
+
+type readerAt struct {
+	io.ReaderAt
+	watch *Watch
+}
+
+func (r *readerAt) ReadAt(p []byte, off int64) (int, error) {
+	n, err := r.ReaderAt.ReadAt(p, off)
+	return n, r.watch.Note(err)
+}
