@@ -21,20 +21,13 @@ type Account struct {
 	Password string   // "" means Password
 	Prefixes []string // under which it may register DOIs; nil means Prefix alone
 	Domains  []string // hosts that its URLs may point to, "*.example.org" for all below; nil means any
-	Role     Role     // "" means ClientAdmin
+
+	// Role is the role in the account's tokens, which a Deployed server checks:
+	// "client_admin", a repository, and "staff_admin", the operator's staff, may write usage
+	// reports and DOIs, the staff may delete usage reports, and others, such as "user", may
+	// only read. "" means "client_admin".
+	Role string
 }
-
-// A Role is the role in an account's tokens. A Deployed server checks it:
-// ClientAdmin and StaffAdmin may write usage reports and DOIs, StaffAdmin may delete
-// usage reports, others may only read. A Documented server accepts any.
-type Role string
-
-// Roles of accounts.
-const (
-	ClientAdmin Role = "client_admin" // a repository
-	StaffAdmin  Role = "staff_admin"  // the operator's staff
-	User        Role = "user"         // a person without rights of a repository
-)
 
 // inside is the accounts as the service knows them.
 func inside(accounts []Account) (all []sandbox.Account) {
@@ -55,7 +48,7 @@ func inside(accounts []Account) (all []sandbox.Account) {
 		provider, _, _ := strings.Cut(clientID, ".")
 		all = append(all, sandbox.Account{
 			Username: username, Password: cmp.Or(a.Password, Password), ClientID: clientID, ProviderID: provider,
-			Prefixes: a.Prefixes, Domains: a.Domains, Role: string(a.Role),
+			Prefixes: a.Prefixes, Domains: a.Domains, Role: a.Role,
 		})
 	}
 	return all

@@ -113,9 +113,11 @@
 //     client are alternatives, and lists can lag behind ([Options].IndexLag).
 //   - Metadata store: PUT /doi before the metadata is 422, an address that is no URL is 200
 //     with a complaint, a wrong password can read findable DOIs, and hiding an unknown DOI
-//     makes a draft. Broken XML is repaired. Other names than ASCII may lead to another DOI.
+//     makes a draft. It reads some names as others; such names are refused here.
 //
-// What a server does not imitate has the status 501. On its port, a request under another name
+// What the servers support and this one does not has the status 501, and a text that names the
+// row of not-played.md (see [Rules]): a guess could hide a mistake. Among it is XML that is
+// not well-formed, which the service in operation stores without some parts. On its port, a request under another name
 // than a loopback one is 421, and that of a web page of another host 403: see [Options].Hosts.
 //
 // [specification]: https://github.com/datacite-go/datacite-go/blob/main/docs/specification.md

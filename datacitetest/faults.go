@@ -6,16 +6,35 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/datacite-go/datacite-go/datacitetest/internal/sandbox"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/faults"
 )
 
 // A Fault is what happens to one request.
+//
+// Stall and Crash happen at a Step of a Deployed server's work on a usage report. The steps of
+// a POST or PUT, in their order:
+//
+//	parsed             the body is read; nothing is done yet
+//	looked-up          the report is read, and compared with its document
+//	document-removed   the document is removed, and its name in the database
+//	rows-destroyed     the subsets that were read are gone
+//	row-inserted       the new subset is in the database
+//	header-committed   so is the header
+//	rendered           the response is made; it becomes the document
+//	document-deleted   the old document is gone, the new one not there
+//	document-stored    the new document is there
+//	rows-cleaned       the bytes are removed from the database; the response comes next
+//
+// Only a compressed PUT over a report has document-removed and rows-destroyed. A plain write
+// over a report has no row-inserted, and of a new report it is one with header-committed. If a
+// request does not reach the step of its fault, its work is done; of a Crash the response is
+// lost anyway.
 type Fault struct {
 	Kind       FaultKind
 	Status     int           // of Status and StatusAfter; 0 means 503
 	Delay      time.Duration // how long the client waits for the response, or for the end of the connection; of Stall, its length
 	RetryAfter time.Duration // sent with Status and StatusAfter in whole seconds, rounded up; 0 means not at all
-	Step       Step          // of Stall and Crash
+	Step       string        // of Stall and Crash, see above; another text panics
 
 	// Behind says that the fault happens between the metadata store and the
 	// service behind it, so that the client gets what the store makes of it: 403
@@ -39,27 +58,6 @@ const (
 	Delay       FaultKind = "delay"        // the work was done, the response comes after Fault.Delay
 	Stall       FaultKind = "stall"        // a Deployed server stops for Fault.Delay at Fault.Step of its work, then goes on and responds
 	Crash       FaultKind = "crash"        // dropped, because a Deployed server died at Fault.Step: what comes after was not done
-)
-
-// A Step is a moment in a Deployed server's work on a usage report. If a request does not
-// reach the step of its fault, its work is done; of a Crash the response is lost anyway.
-type Step string
-
-// The steps of a POST or PUT, in their order. Not every write has all:
-//
-//	DocumentRemoved, RowsDestroyed   only a compressed PUT over a report
-//	RowInserted                      all but a plain write over a report; of a new report with HeaderCommitted
-const (
-	Parsed          Step = "parsed"           // the body is read; nothing is done yet
-	LookedUp        Step = "looked-up"        // the report is read, and compared with its document
-	DocumentRemoved Step = "document-removed" // the document is removed, and its name in the database
-	RowsDestroyed   Step = "rows-destroyed"   // the subsets that were read are gone
-	RowInserted     Step = "row-inserted"     // the new subset is in the database
-	HeaderCommitted Step = "header-committed" // so is the header
-	Rendered        Step = "rendered"         // the response is made; it becomes the document
-	DocumentDeleted Step = "document-deleted" // the old document is gone, the new one not there
-	DocumentStored  Step = "document-stored"  // the new document is there
-	RowsCleaned     Step = "rows-cleaned"     // the bytes are removed from the database; the response comes next
 )
 
 // Faults says what happens to the n-th request, counted from 1. A nil function, and a nil
@@ -98,14 +96,14 @@ func First(faults ...*Fault) Faults {
 // from 0 to 1, of any kind but Stall and Crash; delays are shorter than 10 ms. The
 // same seed gives the n-th request the same fault.
 func Schedule(seed uint64, rate float64) Faults {
-	fate := sandbox.Schedule(seed, rate)
+	fate := faults.Schedule(seed, rate)
 	return func(n int, r *http.Request) *Fault {
 		f := fate(n, r)
 		if f == nil {
 			return nil
 		}
 		return &Fault{
-			Kind: FaultKind(f.Kind), Status: f.Status, Delay: f.Delay, RetryAfter: f.RetryAfter, Step: Step(f.Step), Behind: f.Behind,
+			Kind: FaultKind(f.Kind), Status: f.Status, Delay: f.Delay, RetryAfter: f.RetryAfter, Step: string(f.Step), Behind: f.Behind,
 		}
 	}
 }
@@ -132,7 +130,7 @@ func (f Faults) When(chosen func(*http.Request) bool) Faults {
 //	})
 func (f Faults) WhenSeen(chosen func(*Request) bool) Faults {
 	return f.When(func(r *http.Request) bool {
-		seen := request(sandbox.Arrived(r))
+		seen := request(faults.Arrived(r))
 		return chosen(&seen)
 	})
 }
@@ -154,14 +152,14 @@ func Writes(r *http.Request) bool {
 }
 
 // inside hands faults on to the service.
-func (f Faults) inside() func(n int, r *http.Request) *sandbox.Fault {
-	return func(n int, r *http.Request) *sandbox.Fault {
+func (f Faults) inside() func(n int, r *http.Request) *faults.Fault {
+	return func(n int, r *http.Request) *faults.Fault {
 		f := f.of(n, r)
 		if f == nil {
 			return nil
 		}
-		return &sandbox.Fault{
-			Kind: sandbox.FaultKind(f.Kind), Status: f.Status, Delay: f.Delay, RetryAfter: f.RetryAfter, Step: sandbox.Step(f.Step), Behind: f.Behind,
+		return &faults.Fault{
+			Kind: faults.FaultKind(f.Kind), Status: f.Status, Delay: f.Delay, RetryAfter: f.RetryAfter, Step: faults.Step(f.Step), Behind: f.Behind,
 		}
 	}
 }

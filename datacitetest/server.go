@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/faults"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/sandbox"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/internal/input"
@@ -252,6 +253,6 @@ func (s *Server) Requests() []Request {
 	return requests
 }
 
-func request(r sandbox.Request) Request {
+func request(r faults.Request) Request {
 	return Request{Method: r.Method, Path: r.Path, Query: r.RawQuery, Header: r.Header, Body: r.Body, Bytes: r.BodySize, Status: r.Status, Fault: FaultKind(r.Fault)}
 }

@@ -21,6 +21,7 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/faults"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/sandbox"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/mds"
@@ -214,7 +215,7 @@ func TestAccountsAreSeparate(t *testing.T) {
 
 // A Deployed server looks at the role in a token.
 func TestDeployedServersReadTheRoleInAToken(t *testing.T) {
-	accounts := []datacitetest.Account{{}, {Username: "A.USER", Role: datacitetest.User}, {Username: "A.STAFF", Role: datacitetest.StaffAdmin}}
+	accounts := []datacitetest.Account{{}, {Username: "A.USER", Role: "user"}, {Username: "A.STAFF", Role: "staff_admin"}}
 	want := map[datacitetest.Behaviour]map[string][3]int{ // of a PUT, a DELETE, and a look at DOIs
 		datacitetest.Documented: {datacitetest.Username: {201, 401, 200}, "A.USER": {200, 401, 200}, "A.STAFF": {200, 401, 200}},
 		datacitetest.Deployed:   {datacitetest.Username: {201, 401, 200}, "A.USER": {401, 401, 200}, "A.STAFF": {200, 204, 200}},
@@ -341,9 +342,18 @@ func TestAReportSurvivesEachLostResponse(t *testing.T) {
 	}
 }
 
+// A misspelled step would be a fault that never happens.
+func TestAFaultHasAStepThatThereIs(t *testing.T) {
+	for _, kind := range []datacitetest.FaultKind{datacitetest.Stall, datacitetest.Crash} {
+		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Faults: datacitetest.First(&datacitetest.Fault{Kind: kind, Step: "row-insertd"})})
+		assert.PanicsWithValue(t, `sandbox: no step "row-insertd"`, func() { send(t, srv, "GET", "/reports", "", nil) }, kind)
+		srv.Close()
+	}
+}
+
 // A server can die between two steps of its work on a report.
 func TestAServerDiesBetweenTwoSteps(t *testing.T) {
-	for step, sound := range map[datacitetest.Step]bool{datacitetest.Parsed: true, datacitetest.DocumentDeleted: false, datacitetest.DocumentStored: true} {
+	for step, sound := range map[string]bool{"parsed": true, "document-deleted": false, "document-stored": true} {
 		srv := datacitetest.NewServer(&datacitetest.Options{
 			Behaviour: datacitetest.Deployed, NoPort: true,
 			Faults: datacitetest.First(&datacitetest.Fault{Kind: datacitetest.Crash, Step: step}),
@@ -463,7 +473,7 @@ func TestCopiesAreWhole(t *testing.T) {
 	}
 	assert.Equal(t, fields(sandbox.Options{}), slices.DeleteFunc(fields(datacitetest.Options{}), func(name string) bool { return name == "NoPort" }))
 	assert.Equal(t, fields(sandbox.Fault{}), fields(datacitetest.Fault{}))
-	assert.Len(t, fields(datacitetest.Request{}), len(fields(sandbox.Request{})))
+	assert.Len(t, fields(datacitetest.Request{}), len(fields(faults.Request{})))
 }
 
 // What a server holds outlives it: another one goes on with it.

@@ -151,13 +151,15 @@ func TestEveryFormatIsRegistered(t *testing.T) {
 func TestFormatsOfTheSpecificationAlone(t *testing.T) {
 	crossref := `<doi_records><doi_record><crossref><journal><journal_metadata><full_title>J</full_title></journal_metadata>
 		<journal_article><titles><title>Glacier length</title></titles><contributors><person_name><given_name>Ada</given_name><surname>Lovelace</surname></person_name></contributors>
+		<publisher><publisher_name>R</publisher_name></publisher>
 		<publication_date><year>2026</year></publication_date></journal_article></journal></crossref></doi_record></doi_records>`
-	for contentType, text := range map[string]string{mds.XMLType: crossref, "text/plain;charset=UTF-8": "https://repo.example.org/glacier/7"} {
-		srv := newServer(t, nil)
-		_, err := srv.MDS().Register(t.Context(), name, address, mds.Document{ContentType: contentType, Data: []byte(text)})
-		require.NoError(t, err)
-		assert.Equal(t, datacitetest.StateFindable, srv.State(name))
-	}
+	srv := newServer(t, nil)
+	_, err := srv.MDS().Register(t.Context(), name, address, mds.Document{ContentType: mds.XMLType, Data: []byte(crossref)})
+	require.NoError(t, err)
+	assert.Equal(t, datacitetest.StateFindable, srv.State(name))
+	// The embedded service fetches no page.
+	_, err = srv.MDS().Register(t.Context(), name, address, mds.Document{ContentType: "text/plain;charset=UTF-8", Data: []byte("https://repo.example.org/glacier/7")})
+	require.ErrorContains(t, err, "Not played by this test service: the address of a page")
 }
 
 func TestNewDocument(t *testing.T) {

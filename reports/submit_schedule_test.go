@@ -90,9 +90,9 @@ func newTrial(t *testing.T, seed uint64, dir string, of []datacitetest.Behaviour
 }
 
 // steps are the moments at which a service may stop for a while.
-var steps = []datacitetest.Step{
-	datacitetest.Parsed, datacitetest.LookedUp, datacitetest.DocumentRemoved, datacitetest.RowsDestroyed, datacitetest.RowInserted,
-	datacitetest.HeaderCommitted, datacitetest.Rendered, datacitetest.DocumentDeleted, datacitetest.DocumentStored, datacitetest.RowsCleaned,
+var steps = []string{
+	"parsed", "looked-up", "document-removed", "rows-destroyed", "row-inserted",
+	"header-committed", "rendered", "document-deleted", "document-stored", "rows-cleaned",
 }
 
 // stalls makes some writes stop in the middle, so that their documents are late.

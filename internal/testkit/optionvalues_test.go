@@ -55,7 +55,7 @@ func usesOfOptions(t *testing.T) map[string]use {
 			}
 			return string(r.Raw), nil
 		}},
-		"dois.CitationOptions": {&dois.CitationOptions{Style: "chicago-author-date", Locale: "de-DE"}, func(ctx context.Context, srv *datacitetest.Server, o any) (string, error) {
+		"dois.CitationOptions": {&dois.CitationOptions{Style: "apa", Locale: "en-US"}, func(ctx context.Context, srv *datacitetest.Server, o any) (string, error) {
 			return srv.DOIs().Citation(ctx, "10.5072/one", o.(*dois.CitationOptions))
 		}},
 		"dois.AuditOptions": {&dois.AuditOptions{Prefix: []string{"10.5072"}, ClientID: "example.repo", Kinds: []dois.DifferenceKind{dois.Extra}}, func(ctx context.Context, srv *datacitetest.Server, o any) (string, error) {

@@ -3,10 +3,8 @@ package dois
 
 import (
 	"net/http"
-	"strings"
 	"sync/atomic"
 
-	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/record"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/store"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
@@ -31,26 +29,6 @@ type Service struct {
 // New makes the DOI service over a store.
 func New(s *store.Store) *Service { return &Service{Store: s} }
 
-// Serve is interface B (specification §4.2).
-func (s *Service) Serve(q *wire.Request, path string) (wire.Reply, error) {
-	name, ok := names.Read(path)
-	switch {
-	case path != "" && !ok:
-		return wire.Reply{}, store.ErrNoRecord
-	case q.Verb == http.MethodGet && path == "":
-		return s.listDOIs(q, accepted(q), nil)
-	case q.Verb == http.MethodGet:
-		return s.showDOI(q, name, accepted(q))
-	case q.Verb == http.MethodPost && path == "":
-		return s.writeDOI(q, "")
-	case (q.Verb == http.MethodPut || q.Verb == http.MethodPatch) && path != "":
-		return s.writeDOI(q, name)
-	case q.Verb == http.MethodDelete && path != "":
-		return s.deleteDOI(q, name)
-	}
-	return wire.Reply{}, store.ErrNoRecord
-}
-
 // caller is the account of a request, nil for an anonymous reader. Wrong Basic
 // credentials are ignored; a wrong token is refused.
 func (s *Service) caller(q *wire.Request) (*record.Account, error) {
@@ -68,15 +46,6 @@ func (s *Service) caller(q *wire.Request) (*record.Account, error) {
 		q.ResponseHeader.Set("X-Credential-Username", account.Username)
 	}
 	return account, nil
-}
-
-// writer is the caller of a request that writes, who must be logged in.
-func (s *Service) writer(q *wire.Request) (*record.Account, error) {
-	account, err := s.caller(q)
-	if err != nil || account != nil {
-		return account, err
-	}
-	return nil, errBadCredentials
 }
 
 // callerAndParams are the account and the parameters of a request.
@@ -100,47 +69,17 @@ func (s *Service) showDOI(q *wire.Request, name, f string) (wire.Reply, error) {
 	if rec == nil || !rec.Visible(account) || s.Deployed && (hit{Record: rec}).isForeign() {
 		return wire.Reply{}, store.ErrNoRecord
 	}
-	switch f {
-	case "json":
+	if wire.Listed(params["include"], "media") && len(rec.Media) > 0 {
+		return wire.Reply{}, wire.Parameter.Refusal("include", "media")
+	}
+	if f == "json" {
 		return s.one(rec, params, account), nil
-	case "xml":
-		return wire.Reply{Status: http.StatusOK, ContentType: kernelType + "; charset=utf-8", Body: rec.XML}, nil
-	case "":
-		return wire.Reply{}, errType
 	}
-	return formatted(f, []*record.Record{rec}, false)
-}
-
-const kernelType = "application/vnd.datacite.datacite+xml"
-
-// accepted is the first supported type in the Accept header.
-func accepted(q *wire.Request) string {
-	header := q.Header.Get("Accept")
-	if header == "" {
-		return "json"
-	}
-	for kind := range strings.SplitSeq(header, ",") {
-		kind, _, _ = strings.Cut(kind, ";")
-		switch strings.TrimSpace(kind) {
-		case "application/json", "application/vnd.api+json", "application/*", "*/*":
-			return "json"
-		case kernelType, "application/x-datacite+xml":
-			return "xml"
-		}
-	}
-	return ""
+	return formatted(f, []*record.Record{rec}, false, params)
 }
 
 func (s *Service) one(rec *record.Record, p wire.Params, account *record.Account) wire.Reply {
 	body := object{"data": s.resource(rec, singleView(p), p, account)}
 	s.include(body, p, []*record.Record{rec}, true)
 	return wire.JSON(http.StatusOK, body)
-}
-
-func (s *Service) deleteDOI(q *wire.Request, name string) (wire.Reply, error) {
-	account, err := s.writer(q)
-	if err != nil {
-		return wire.Reply{}, err
-	}
-	return wire.Reply{Status: http.StatusNoContent}, s.RemoveDraft(account, name, store.ErrNoRecord, errForbidden)
 }

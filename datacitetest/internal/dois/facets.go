@@ -16,7 +16,7 @@ import (
 // facets are the counts that a list can have (lupo app/models/doi.rb DOI_AGGREGATION_DEFINITIONS and
 // app/controllers/concerns/facetable.rb).
 var facets = map[string]facet{
-	"states":         top("aasm_state", 3, titled),
+	"states":         top("aasm_state", 3, func(v string) bucket { return bucket{v, names.Titled(v)} }),
 	"resourceTypes":  top("resource_type_id_and_name", 34, combined),
 	"created":        newest("created", 4),
 	"published":      published,
@@ -24,9 +24,8 @@ var facets = map[string]facet{
 	"providers":      top("provider_id_and_name", 10, combined),
 	"clients":        top("client_id_and_name", 10, combined),
 	"affiliations":   top("affiliation_id_and_name", 10, combined),
-	"prefixes":       top("prefix", 10, titled),
+	"prefixes":       top("prefix", 10, same),
 	"schemaVersions": top("schema_version", 10, func(v string) bucket { v = v[strings.LastIndex(v, "-")+1:]; return bucket{v, "Schema " + v} }),
-	"subjects":       top("subjects.subject.keyword", 10, titled),
 	"fieldsOfScience": among(isFieldOfScience, top("subjects.subject.keyword", 10, func(v string) bucket {
 		label, is := strings.CutPrefix(v, "FOS:")
 		if !is {
@@ -36,53 +35,34 @@ var facets = map[string]facet{
 		return bucket{names.Slug(label), label}
 	})),
 	"licenses":         top("rights_list.rightsIdentifier", 10, named(licences)),
-	"certificates":     top("client.certificate", 10, titled),
 	"linkChecksStatus": top("landing_page.status", 10, same),
 	"views":            byYear("view_count"),
 	"downloads":        byYear("download_count"),
 	"citations":        byYear("citation_count"),
 
 	// Only by name.
-	"clientTypes":                 top("client.client_type", 4, named(clientTypes)),
-	"languages":                   top("language", 10, named(languages)),
-	"registrationAgencies":        top("agency", 10, named(agencies)),
-	"authors":                     people("creators", false),
-	"creatorsAndContributors":     people("creators_and_contributors", false),
-	"personToWorkTypesMultilevel": people("creators_and_contributors", true),
-	"funders":                     funders,
-	"licensesWithMissing":         licencesWithMissing,
-	"openLicenses":                among(isOpen, top("resource_type_id_and_name", 34, combined)),
-	"viewCount":                   sum("view_count"),
-	"downloadCount":               sum("download_count"),
-	"citationCount":               sum("citation_count"),
-	"contentUrlCount": func(found []hit, _ time.Time) any {
-		n := 0
-		for _, h := range found {
-			n += len(h.values("content_url"))
-		}
-		return n
-	},
+	"clientTypes":   top("client.client_type", 4, named(clientTypes)),
+	"viewCount":     sum("view_count"),
+	"downloadCount": sum("download_count"),
+	"citationCount": sum("citation_count"),
 }
 
 // usual are the default facets of a list.
 var usual = strings.Fields(`resourceTypes states published created registered providers clients affiliations prefixes schemaVersions
 	linkChecksStatus subjects fieldsOfScience licenses certificates views downloads citations`)
 
+// unplayedFacets are those that the deployed service has besides, and of usual ones the
+// fields: it makes their titles by rules of English.
+var unplayedFacets = map[string]string{
+	"subjects": "subjects.subject.keyword", "certificates": "client.certificate", "languages": "", "registrationAgencies": "", "authors": "",
+	"creatorsAndContributors": "", "personToWorkTypesMultilevel": "", "funders": "", "licensesWithMissing": "", "openLicenses": "", "contentUrlCount": "",
+}
+
 // The titles of ids.
 var (
 	clientTypes = map[string]string{"repository": "Repository", "periodical": "Periodical", igsnCatalog: "IGSN ID Catalog", "raidRegistry": "RAiD Registry"}
-	agencies    = map[string]string{
-		"airiti": "Airiti", "cnki": "CNKI", "crossref": "Crossref", "datacite": "DataCite", "istic": "ISTIC", "jalc": "JaLC",
-		"kisti": "KISTI", "medra": "mEDRA", "op": "OP",
-	}
-	languages = map[string]string{ // the deployed service has all of ISO 639
-		"ar": "Arabic", "ca": "Catalan", "cs": "Czech", "da": "Danish", "de": "German", "el": "Greek", "en": "English", "es": "Spanish",
-		"fi": "Finnish", "fr": "French", "hu": "Hungarian", "id": "Indonesian", "it": "Italian", "ja": "Japanese", "ko": "Korean",
-		"la": "Latin", "nl": "Dutch", "no": "Norwegian", "pl": "Polish", "pt": "Portuguese", "ro": "Romanian", "ru": "Russian",
-		"sv": "Swedish", "tr": "Turkish", "uk": "Ukrainian", "zh": "Chinese",
-	}
-	licences = func() map[string]string {
-		titles := map[string]string{"__missing__": "Unknown"}
+	licences    = func() map[string]string {
+		titles := map[string]string{}
 		for title := range strings.FieldsSeq(`AFL-1.1 Apache-2.0 BSD-2-clause BSD-3-clause CC-BY-1.0 CC-BY-2.0 CC-BY-2.5 CC-BY-3.0 CC-BY-4.0
 			CC-BY-NC-2.0 CC-BY-NC-2.5 CC-BY-NC-3.0 CC-BY-NC-4.0 CC-BY-NC-ND-3.0 CC-BY-NC-ND-4.0 CC-BY-NC-SA-3.0 CC-BY-NC-SA-4.0
 			CC-BY-ND-2.0 CC-BY-ND-3.0 CC-BY-ND-4.0 CC-BY-SA-4.0 CC-PDDC CC0-1.0 EUPL-1.1 GPL-2.0+ GPL-3.0 ISC MIT MPL-2.0 OGL-Canada-2.0`) {
@@ -90,7 +70,6 @@ var (
 		}
 		return titles
 	}()
-	openLicences = strings.Fields("cc-by-1.0 cc-by-2.0 cc-by-2.5 cc-by-3.0 cc-by-3.0-at cc-by-3.0-us cc-by-4.0 cc-pddc cc0-1.0 cc-pdm-1.0")
 )
 
 // facet counts something in all hits of a list.
@@ -101,8 +80,7 @@ type bucket struct{ id, title string }
 
 func (b bucket) counted(n int) object { return object{"id": b.id, "title": b.title, "count": n} }
 
-func same(v string) bucket   { return bucket{v, v} }
-func titled(v string) bucket { return bucket{v, names.Titled(v)} }
+func same(v string) bucket { return bucket{v, v} }
 
 // combined is an id and a name joined in one value.
 func combined(v string) bucket {
@@ -116,29 +94,38 @@ func named(titles map[string]string) func(string) bucket {
 
 // addFacets adds the facets that the parameters request. They are off by default, and an
 // empty list has none.
-func addFacets(meta object, p wire.Params, found []hit, now time.Time) {
+func addFacets(meta object, p wire.Params, found []hit, now time.Time) error {
 	if len(found) == 0 || p["id"] != "" {
-		return
+		return nil
 	}
 	if p["client_type"] == igsnCatalog && p["ids"] == "" {
 		meta["createdByMonth"] = newest("created", 7)(found, now) // always included
 	}
 	off, said := p["disable_facets"]
 	if off = strings.ToLower(off); !said || off == "true" || off == "1" {
-		return
+		return nil
 	}
 	wanted := usual
 	if list, limited := p["facets"]; limited {
 		wanted = strings.Split(list, ",")
 	}
+	asked := func(name string) bool {
+		return slices.ContainsFunc(wanted, func(w string) bool { return names.Underscored(strings.TrimSpace(w)) == names.Underscored(name) })
+	}
+	_, byName := p["facets"]
+	for name, field := range unplayedFacets {
+		if asked(name) && (byName || slices.ContainsFunc(found, func(h hit) bool { return len(h.values(field)) > 0 })) {
+			return wire.Facet.Refusal(name)
+		} else if asked(name) {
+			meta[name] = []object{}
+		}
+	}
 	for name, count := range facets {
-		if slices.ContainsFunc(wanted, func(w string) bool { return names.Underscored(strings.TrimSpace(w)) == names.Underscored(name) }) {
+		if asked(name) {
 			meta[name] = count(found, now)
 		}
 	}
-	if meta["openLicenses"] != nil { // comes with it
-		meta["openLicensesCount"] = len(slices.DeleteFunc(slices.Clone(found), not(isOpen)))
-	}
+	return nil
 }
 
 // tally counts the records of each value, most frequent first.
@@ -181,10 +168,6 @@ func not(is func(hit) bool) func(hit) bool { return func(h hit) bool { return !i
 
 func isFieldOfScience(h hit) bool {
 	return slices.Contains(h.values("subjects.subjectScheme"), record.FOSScheme)
-}
-
-func isOpen(h hit) bool {
-	return slices.ContainsFunc(h.values("rights_list.rightsIdentifier"), func(id string) bool { return slices.Contains(openLicences, id) })
 }
 
 // spans counts records by the beginning of a date, newest first.
@@ -252,77 +235,4 @@ func sum(field string) facet {
 		}
 		return int(total)
 	}
-}
-
-// people counts people with an ORCID iD, titled by the name in the first record, and
-// optionally with their works by type.
-func people(list string, works bool) facet {
-	field := list + ".nameIdentifiers.nameIdentifier"
-	return func(found []hit, now time.Time) any {
-		entries := top(field, 10, func(id string) bucket {
-			if !strings.HasPrefix(id, "https://orcid.org/") && !strings.HasPrefix(id, "http://orcid.org/") {
-				return bucket{}
-			}
-			return bucket{id, firstName(found, list, "name", id)}
-		})(found, now).([]object)
-		for _, entry := range entries {
-			if works {
-				theirs := func(h hit) bool { return h.has(field, func(id string) bool { return id == entry["id"] }) }
-				entry["inner"] = among(theirs, top("resource_type_id_and_name", 10, combined))(found, now)
-			}
-		}
-		return entries
-	}
-}
-
-// funders are counted by id, if the id is in lower case, as in the index.
-func funders(found []hit, now time.Time) any {
-	return top("funding_references.funderIdentifier", 200, func(id string) bucket {
-		if name := firstName(found, "funding_references", "funderName", id); name != "" {
-			return bucket{id, name}
-		}
-		return bucket{}
-	})(found, now)
-}
-
-// firstName is the name beside an id, in the first record that has both.
-func firstName(found []hit, list, member, id string) string {
-	for _, h := range found {
-		entries, _ := h.Search()[list].([]any)
-		for _, entry := range entries {
-			o, _ := entry.(object)
-			ids, _ := o["nameIdentifiers"].([]any)
-			isIt := o["funderIdentifier"] == id || slices.ContainsFunc(ids, func(n any) bool {
-				o, _ := n.(object)
-				return o["nameIdentifier"] == id
-			})
-			if isIt {
-				return cmp.Or(wire.String(o[member]), id)
-			}
-		}
-	}
-	return ""
-}
-
-// licencesWithMissing also counts the records without a licence, and the licences not
-// listed.
-func licencesWithMissing(found []hit, _ time.Time) any {
-	keys, counts := tally(found, func(h hit) []string {
-		if ids := h.values("rights_list.rightsIdentifier"); len(ids) > 0 {
-			return ids
-		}
-		return []string{"__missing__"}
-	})
-	out, rest := []object{}, 0
-	for i, key := range keys {
-		if i < 10 {
-			out = append(out, named(licences)(key).counted(counts[key]))
-		} else {
-			rest += counts[key]
-		}
-	}
-	if rest > 0 {
-		out = append(out, bucket{"__other__", "Other"}.counted(rest))
-	}
-	return out
 }

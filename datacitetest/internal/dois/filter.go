@@ -150,23 +150,24 @@ var filters = []struct {
 	{"link_check_redirect_count_gte", "landing_page.redirectCount", atLeast(wholeNumber)},
 }
 
-// unplayed are the parameters of the deployed service that this one does not support, with
-// the value that has an effect.
-var unplayed = []struct {
-	name  string
-	value string // "" for any
-	lacks string
-}{
-	{"affiliation_country", "", "the countries of organizations"},
-	{"include_funder_child_organizations", "true", "the parts of organizations"},
-	{"enriched", "true", "the enriched copies of records"},
-	{"page[scroll]", "", "scrolling; use page[cursor] for long lists"},
+// unplayedParameters are the parameters of the deployed service that this one does not
+// support, with the value that has an effect, "" for any.
+var unplayedParameters = map[string]string{
+	"affiliation_country": "", "include_funder_child_organizations": "true", "enriched": "true", "page[scroll]": "", "callback": "",
 }
 
+// bracketed are the parameters with brackets that are read.
+var bracketed = []string{"page[number]", "page[size]", "page[cursor]", "page[scroll]", "fields[dois]"}
+
 func playable(p wire.Params) error {
-	for _, u := range unplayed {
-		if value := p[u.name]; u.value == "" && !wire.IsBlank(value) || u.value != "" && strings.EqualFold(value, u.value) {
-			return notPlayed("the parameter " + u.name + ": it lacks " + u.lacks)
+	for name := range p {
+		if strings.Contains(name, "[") && !slices.Contains(bracketed, name) {
+			return wire.Parameter.Refusal(name)
+		}
+	}
+	for name, effective := range unplayedParameters {
+		if value := p[name]; effective == "" && !wire.IsBlank(value) || effective != "" && strings.EqualFold(value, effective) {
+			return wire.Parameter.Refusal(name)
 		}
 	}
 	return nil

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/record"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/store"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
@@ -19,7 +18,7 @@ var mediaTypes = []struct{ mediaType, format string }{
 	{"text/html", "json"}, {"application/xhtml+xml", "json"}, {"text/plain", "text"},
 	{"application/json", "json"}, {"text/x-json", "json"}, {"application/jsonrequest", "json"}, {"application/vnd.api+json", "json"},
 	{"text/csv", "csv"}, {"application/vnd.crossref.unixref+xml", "crossref"}, {"application/vnd.crosscite.crosscite+json", "crosscite"},
-	{kernelType, "datacite"}, {"application/x-datacite+xml", "datacite"}, {"application/vnd.datacite.datacite+json", "datacite_json"},
+	{"application/vnd.datacite.datacite+xml", "datacite"}, {"application/x-datacite+xml", "datacite"}, {"application/vnd.datacite.datacite+json", "datacite_json"},
 	{"application/vnd.schemaorg.ld+json", "schema_org"}, {"application/ld+json", "schema_org"}, {"application/vnd.jats+xml", "jats"},
 	{"application/vnd.citationstyles.csl+json", "citeproc"}, {"application/citeproc+json", "citeproc"},
 	{"application/vnd.codemeta.ld+json", "codemeta"}, {"application/x-bibtex", "bibtex"},
@@ -73,10 +72,13 @@ func linked(q *wire.Request, path string) (f, rest string) {
 }
 
 // formatted is the response in a format: one record, or a list.
-func formatted(f string, records []*record.Record, list bool) (wire.Reply, error) {
+func formatted(f string, records []*record.Record, list bool, p wire.Params) (wire.Reply, error) {
 	w := record.Writers[f]
-	if w == nil {
+	switch {
+	case w == nil:
 		return wire.Reply{}, errType
+	case f == "citation" && (!p.Is("style", "apa") || !p.Is("locale", "en-US")):
+		return wire.Reply{}, wire.CitationStyle.Refusal(p["style"] + " " + p["locale"])
 	}
 	body, err := w(records, list)
 	if err != nil {
@@ -90,7 +92,11 @@ func formatted(f string, records []*record.Record, list bool) (wire.Reply, error
 // response redirects to its URL (lupo app/controllers/index_controller.rb).
 func (s *Service) ShowAtRoot(q *wire.Request, path string) (wire.Reply, error) {
 	f, path := linked(q, path)
-	rec := s.Find(names.Route(q.Verb, "/dois"+path).Doi)
+	name, err := s.nameIn(path)
+	if err != nil {
+		return wire.Reply{}, err
+	}
+	rec := s.Find(name)
 	if q.Verb != http.MethodGet || rec == nil || rec.State != record.Findable {
 		return wire.Reply{}, store.ErrNoRecord
 	}
@@ -98,5 +104,9 @@ func (s *Service) ShowAtRoot(q *wire.Request, path string) (wire.Reply, error) {
 	if record.Writers[f] == nil {
 		return wire.Reply{Status: http.StatusSeeOther, ContentType: "text/html; charset=utf-8", Header: map[string]string{"Location": rec.URL}}, nil
 	}
-	return formatted(f, []*record.Record{rec}, false)
+	p, err := wire.URLParams(q.URL.RawQuery)
+	if err != nil {
+		return wire.Reply{}, err
+	}
+	return formatted(f, []*record.Record{rec}, false, p)
 }

@@ -2,7 +2,6 @@ package dois
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 
 	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
@@ -21,24 +20,19 @@ func (s *Service) resource(rec *record.Record, v record.View, p wire.Params, acc
 	return rec.Resource(v)
 }
 
-// include adds the related resources that the parameters request: clients, and the
-// media of a single record.
+// include adds the clients of records, if the parameters request them; media, of a single
+// record, are none.
 func (s *Service) include(body object, p wire.Params, records []*record.Record, single bool) {
-	wanted := p["include"]
-	if !wire.Listed(wanted, "client", "media") {
+	withClients := wire.Listed(p["include"], "client")
+	if !withClients && !(single && wire.Listed(p["include"], "media")) {
 		return
 	}
 	included, seen := []any{}, map[string]bool{}
 	for _, rec := range records {
 		id := strings.ToLower(rec.Client)
-		if wire.Listed(wanted, "client") && id != "" && !seen[id] {
+		if withClients && id != "" && !seen[id] {
 			seen[id] = true
 			included = append(included, s.client(rec, single))
-		}
-		if single && wire.Listed(wanted, "media") {
-			for _, m := range slices.Backward(rec.Media) {
-				included = append(included, medium(rec, m))
-			}
 		}
 	}
 	body["included"] = included

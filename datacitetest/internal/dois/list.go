@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/base64"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
@@ -24,15 +23,13 @@ var compositeMembers = []string{"contributors", "fundingReferences", "relatedIde
 // the last one before it.
 const pageWindow = 10_000
 
-// listDOIs is GET /dois, or a list of the same kind with parameters in its path, in a
-// format.
-func (s *Service) listDOIs(q *wire.Request, f string, scope wire.Params) (wire.Reply, error) {
+// listDOIs is GET /dois in a format.
+func (s *Service) listDOIs(q *wire.Request, f string) (wire.Reply, error) {
 	account, p, err := s.callerAndParams(q)
 	if err != nil {
 		return wire.Reply{}, err
 	}
-	maps.Copy(p, scope)
-	if f != "json" && (!s.Deployed || record.Writers[f] == nil) {
+	if f != "json" && record.Writers[f] == nil {
 		return wire.Reply{}, errType
 	}
 	if err := playable(p); err != nil {
@@ -47,9 +44,11 @@ func (s *Service) listDOIs(q *wire.Request, f string, scope wire.Params) (wire.R
 		return wire.Reply{}, err
 	}
 	if f != "json" {
-		return formatted(f, l.records(), true)
+		return formatted(f, l.records(), true, p)
 	}
-	addFacets(l.meta, p, found, s.Now())
+	if err := addFacets(l.meta, p, found, s.Now()); err != nil {
+		return wire.Reply{}, err
+	}
 	return s.reply(q, l, p, s.listView(p))
 }
 

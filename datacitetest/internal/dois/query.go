@@ -31,7 +31,7 @@ func rewritten(query string) string {
 }
 
 func (s *Service) parseQuery(text string) (*search.Query, error) {
-	opts := search.Options{And: s.Deployed, Index: s.Deployed, Now: s.Now()}
+	opts := search.Options{And: s.Deployed, Index: s.Deployed}
 	if s.Deployed {
 		text, opts.Slop = rewritten(text), 1
 	}
@@ -39,6 +39,8 @@ func (s *Service) parseQuery(text string) (*search.Query, error) {
 	switch {
 	case err == nil:
 		return query, nil
+	case wire.AsFailure(err).Status == http.StatusNotImplemented:
+		return nil, err
 	case s.Deployed && strings.HasPrefix(err.Error(), "Lexical error"):
 		return nil, searchFault("token_mgr_error: " + err.Error())
 	case s.Deployed && strings.HasPrefix(err.Error(), "failed to "):

@@ -9,67 +9,121 @@ import (
 
 	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/record"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/store"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
-// payload is the body of a request to write a DOI.
-type payload struct {
-	attributes object
-	client     string // from relationships; empty if not given
+// One DOI in the deployed service: lupo app/controllers/datacite_dois_controller.rb.
+
+// serveOne serves a request about a DOI, in a format.
+func (s *Service) serveOne(q *wire.Request, name, f string) (wire.Reply, error) {
+	switch q.Verb {
+	case http.MethodGet:
+		return s.showDOI(q, name, f)
+	case http.MethodPut, http.MethodPatch:
+		return s.writeDOI(q, name)
+	case http.MethodDelete:
+		return s.deleteDOI(q, name)
+	}
+	return wire.Reply{}, store.ErrNoRecord
 }
 
-// writeDOI creates or updates a record: POST, without a name, and PUT and
-// PATCH, with one. The specification does not show these operations; they are
-// those of the deployed service.
-func (s *Service) writeDOI(q *wire.Request, name string) (wire.Reply, error) {
-	account, err := s.writer(q)
+func (s *Service) deleteDOI(q *wire.Request, name string) (wire.Reply, error) {
+	account, err := s.caller(q)
 	if err != nil {
 		return wire.Reply{}, err
 	}
-	p, err := readPayload(q)
+	rec := s.Find(name)
+	if rec == nil {
+		return wire.Reply{}, store.ErrNoRecord
+	}
+	if err := allowed(account, rec.Owner(account)); err != nil {
+		return wire.Reply{}, err
+	}
+	return wire.Reply{Status: http.StatusNoContent}, s.RemoveDraft(account, name, store.ErrNoRecord, errForbidden)
+}
+
+// allowed is the error if an account may not write; an anonymous caller is 401.
+func allowed(account *record.Account, right bool) error {
+	switch {
+	case account == nil:
+		return errBadCredentials
+	case !right, !account.MayWrite():
+		return errForbidden
+	}
+	return nil
+}
+
+// writeDOI creates or updates a record: POST, without a name, and PUT and PATCH, with one.
+func (s *Service) writeDOI(q *wire.Request, path string) (wire.Reply, error) {
+	account, data, err := s.callerAndData(q)
 	if err != nil {
 		return wire.Reply{}, err
 	}
-	if p.client != "" && !strings.EqualFold(p.client, account.ClientID) {
-		return wire.Reply{}, errForbidden
+	old := s.Find(path)
+	if path == "" && len(strings.Fields(q.Header.Get("Authorization"))) < 2 {
+		return wire.Reply{}, errBadCredentials
 	}
-	create := name == ""
-	if create {
-		if name, err = s.nameToCreate(p.attributes); err != nil {
+	if old != nil {
+		attributes, _ := data["attributes"].(object)
+		if err := allowed(account, old.Owner(account) && attributes["mode"] != "transfer"); err != nil {
 			return wire.Reply{}, err
 		}
 	}
-	inURL, err := wire.URLParams(q.URL.RawQuery)
+	name, ok := names.Validate(path)
+	if path != "" && old == nil && !ok {
+		return wire.Reply{}, store.ErrNoRecord
+	}
+	sent, err := take(data)
 	if err != nil {
 		return wire.Reply{}, err
 	}
-	return s.storeDOI(q, account, name, create, p.attributes, singleView(inURL))
+	p, err := wire.URLParams(q.URL.RawQuery)
+	if err != nil {
+		return wire.Reply{}, err
+	}
+	if old != nil {
+		return s.save(q, p, account, s.Client(old.Client), old.DOI, sent, path)
+	}
+	asked, client, err := s.toMake(data, sent, account)
+	if err != nil {
+		return wire.Reply{}, err
+	}
+	if path == "" {
+		name = asked
+	}
+	// An account that may write may also write for others under their prefixes.
+	prefix, _ := names.Split(name)
+	if err := allowed(account, client.Holds(prefix)); err != nil {
+		return wire.Reply{}, err
+	}
+	return s.save(q, p, account, client, name, sent, path)
 }
 
-func readPayload(q *wire.Request) (payload, error) {
-	body, err := readCoded(q)
-	if err != nil {
-		return payload{}, err
+// callerAndData are the account of a request, and the member data of its body in JSON.
+func (s *Service) callerAndData(q *wire.Request) (account *record.Account, data object, err error) {
+	if account, err = s.caller(q); err == nil {
+		data, err = readData(q)
 	}
-	var o struct {
-		Data *struct {
-			Attributes    object `json:"attributes"`
-			Relationships struct {
-				Client struct {
-					Data struct {
-						ID string `json:"id"`
-					} `json:"data"`
-				} `json:"client"`
-			} `json:"relationships"`
-		} `json:"data"`
+	return account, data, err
+}
+
+func readData(q *wire.Request) (object, error) {
+	kind, _, _ := strings.Cut(q.Header.Get("Content-Type"), ";")
+	coded := q.Header.Get("Content-Encoding") != "" && q.Verb != http.MethodPatch // PATCH ignores it
+	read := wire.ReadBody
+	if coded {
+		read = readCoded
 	}
-	if wire.Decode(body, &o) != nil {
-		return payload{}, wire.ErrParams
+	body, err := read(q)
+	if err != nil || !coded && !wire.JSONTypes[strings.TrimSpace(kind)] {
+		return nil, err
 	}
-	if o.Data == nil {
-		return payload{}, errNoPayload
+	var o struct{ Data object }
+	if len(body) > 0 && wire.Decode(body, &o) != nil {
+		return nil, wire.ErrParams
 	}
-	return payload{o.Data.Attributes, o.Data.Relationships.Client.Data.ID}, nil
+	return wire.Compacted(o.Data).(object), nil
 }
 
 // readCoded reads a body that may be compressed.
@@ -88,67 +142,86 @@ func readCoded(q *wire.Request) ([]byte, error) {
 	return body, err
 }
 
-// nameToCreate is the name requested for a new record, or a new one under the requested
-// prefix.
-func (s *Service) nameToCreate(o object) (string, error) {
-	given, prefix := wire.String(o["doi"]), wire.String(o["prefix"])
-	if given == "" && names.PrefixForm.MatchString(prefix) {
-		return s.FreeName(prefix), nil
+func take(data object) (record.Sent, error) {
+	if len(data) == 0 {
+		return record.Sent{}, errNoPayload
 	}
-	name, ok := names.Read(given)
+	attributes, ok := data["attributes"].(object)
 	if !ok {
-		return "", record.Invalid("", record.Wrong{"doi", "Is invalid"})
+		return record.Sent{}, record.ErrNoMembers
 	}
-	return name, nil
+	return record.Take(attributes)
 }
 
-func (s *Service) storeDOI(q *wire.Request, account *record.Account, name string, create bool, o object, v record.View) (wire.Reply, error) {
+// toMake is the name requested for a new record, empty if none, and its repository.
+func (s *Service) toMake(data object, sent record.Sent, account *record.Account) (string, *record.Account, error) {
+	name, err := s.nameSent(sent)
+	if err != nil {
+		return "", nil, err
+	}
+	client, err := s.clientOf(data, account)
+	return name, client, err
+}
+
+// nameSent is the DOI requested for a new record, not normalized, or a new one under the
+// requested prefix.
+func (s *Service) nameSent(sent record.Sent) (string, error) {
+	given, prefix := sent.Wants("doi"), sent.Wants("prefix")
+	if !wire.IsBlank(given) || wire.IsBlank(prefix) {
+		return names.Lower(given), nil
+	}
+	for {
+		name, ok := names.MintUnder(prefix)
+		if name = names.Lower(name); !ok {
+			return "", errNoPrefix
+		} else if s.Find(name) == nil {
+			return name, nil
+		}
+	}
+}
+
+var errNoPrefix = wire.Crashed("No valid prefix found")
+
+// clientOf is the repository of a new record: the one that it names, or the account's.
+func (s *Service) clientOf(data object, account *record.Account) (*record.Account, error) {
+	id := wire.String(record.Member(data, "relationships", "client", "data", "id"))
+	if id == "" && account != nil {
+		id = account.ClientID
+	}
+	if client := s.Client(id); client != nil {
+		return client, nil
+	}
+	return nil, store.ErrNoRecord
+}
+
+func (s *Service) save(q *wire.Request, p wire.Params, account, client *record.Account, name string, sent record.Sent, path string) (wire.Reply, error) {
 	var stored record.Record
-	var existed bool
+	existed := path != "" && s.Find(path) != nil
 	err := s.Change(name, func(rec *record.Record) (*record.Record, error) {
-		existed = rec != nil
-		rec, err := s.toWrite(rec, account, name, create)
-		if err != nil {
-			return nil, err
+		taken := rec != nil && !existed
+		if rec == nil || taken {
+			rec = s.NewRecord(name, client, "api")
 		}
-		if err := rec.Write(o); err != nil {
-			return nil, err
-		}
-		rec.State = record.AfterEvent(rec.State, wire.String(o["event"]))
-		if all := rec.Wrongs(account); len(all) > 0 {
+		before := rec.XML
+		rec.Assign(sent, existed)
+		if all := rec.Faults(sent, existed, taken, client); len(all) > 0 {
 			return nil, record.Invalid(name, all...)
 		}
-		rec.Settle(s.Now(), s.ResolveDelay)
+		if err := rec.Kept(before, s.Now(), s.ResolveDelay); err != nil {
+			return nil, err
+		}
 		stored = *rec
 		return rec, nil
 	})
 	if err != nil {
 		return wire.Reply{}, err
 	}
-	res := wire.JSON(http.StatusOK, object{"data": stored.Resource(v)})
+	res := wire.JSON(http.StatusOK, object{"data": s.resource(&stored, singleView(p), p, account)})
 	if !existed {
 		res.Status = http.StatusCreated
-		// The deployed service names its own number for the record here.
+	}
+	if path == "" { // the service's internal number of the record
 		res.Header = map[string]string{"Location": fmt.Sprintf("%s/dois/%d", wire.Address(q), s.created.Add(1))}
 	}
 	return res, nil
-}
-
-// toWrite is the record to write: the existing one, or a new one.
-func (s *Service) toWrite(rec *record.Record, account *record.Account, name string, create bool) (*record.Record, error) {
-	switch {
-	case rec != nil && create:
-		return nil, record.Invalid(name, record.Wrong{"doi", "This DOI has already been taken"})
-	case rec != nil && !rec.Owner(account):
-		return nil, errForbidden
-	case rec != nil:
-		return rec, nil
-	}
-	if prefix, _ := names.Split(name); !account.Holds(prefix) {
-		return nil, errForbidden
-	}
-	if !names.IsNew(name) {
-		return nil, record.Invalid(name, record.Wrong{"doi", "Is invalid"})
-	}
-	return s.NewRecord(name, account, "api"), nil
 }

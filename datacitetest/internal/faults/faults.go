@@ -12,36 +12,29 @@ import (
 	"time"
 )
 
-// FaultKind says how a request fails, and how far the service got with it.
+// FaultKind says how a request fails; package datacitetest documents each kind.
 type FaultKind string
 
-// The kinds of faults. A dropped connection is an error of the client's round
-// trip.
 const (
-	DropBefore  FaultKind = "drop-before"  // dropped at once: nothing was done
-	DropDuring  FaultKind = "drop-during"  // dropped in the middle of the request's body: nothing was done
-	DropAfter   FaultKind = "drop-after"   // the work was done, the response is lost
-	CutResponse FaultKind = "cut-response" // the work was done, the response breaks off half-way
-	Status      FaultKind = "status"       // a load balancer responds with Fault.Status: nothing was done
-	StatusAfter FaultKind = "status-after" // the work was done, a load balancer responds with Fault.Status
-	Delay       FaultKind = "delay"        // the work was done, the response comes after Fault.Delay
-	Stall       FaultKind = "stall"        // a Deployed service stops for Fault.Delay at Fault.Step of its work, then goes on and responds
-	Crash       FaultKind = "crash"        // dropped, because a Deployed service died at Fault.Step: what comes after was not done
+	DropBefore  FaultKind = "drop-before"
+	DropDuring  FaultKind = "drop-during"
+	DropAfter   FaultKind = "drop-after"
+	CutResponse FaultKind = "cut-response"
+	Status      FaultKind = "status"
+	StatusAfter FaultKind = "status-after"
+	Delay       FaultKind = "delay"
+	Stall       FaultKind = "stall"
+	Crash       FaultKind = "crash"
 )
 
-// A Fault replaces the normal response to a request.
+// A Fault replaces the normal response to a request; see datacitetest.Fault.
 type Fault struct {
 	Kind       FaultKind
-	Status     int           // of Status and StatusAfter; 0 means 503
-	Delay      time.Duration // how long the client waits for the response, or for the end of the connection; of Stall, how long it lasts
-	RetryAfter time.Duration // sent with Status and StatusAfter in whole seconds, rounded up; 0 means not at all
-	Step       Step          // of Stall and Crash: a moment in the work on a usage report
-
-	// Behind says that the fault happens between the metadata store and the
-	// service behind it, so that the client gets the store's response: 403 for a
-	// dropped connection, 408 after a minute without a response. It has an effect only
-	// with Deployed and on interface C.
-	Behind bool
+	Status     int
+	Delay      time.Duration
+	RetryAfter time.Duration
+	Step       Step
+	Behind     bool
 }
 
 // scheduled are the faults that Schedule draws from.
@@ -128,23 +121,23 @@ func HTMLPage(status int, by string) []byte {
 	return b.Bytes()
 }
 
-// A Step is a moment in the deployed service's work on a usage report. Between
-// two steps other requests may run, and the process may halt or die: see [Stall] and
-// [Crash].
+// A Step is a moment in the deployed service's work on a usage report, as datacitetest.Fault
+// lists them. Between two steps other requests may run, and the process may halt or die.
 type Step string
 
-// The steps of a POST or PUT, in their order. DocumentRemoved and
-// RowsDestroyed occur only in a compressed PUT over a report; row and header of a new
-// report are committed together; a plain write over a report inserts no row.
 const (
-	Parsed          Step = "parsed"           // the body is read; nothing is done yet
-	LookedUp        Step = "looked-up"        // the report is read, and compared with its document
-	DocumentRemoved Step = "document-removed" // the document is removed, and its name in the database
-	RowsDestroyed   Step = "rows-destroyed"   // the subsets that were read are gone
-	RowInserted     Step = "row-inserted"     // the new subset is in the database
-	HeaderCommitted Step = "header-committed" // the header is in the database, too
-	Rendered        Step = "rendered"         // the response is made; its text becomes the document
-	DocumentDeleted Step = "document-deleted" // the old document is gone, the new one not yet stored
-	DocumentStored  Step = "document-stored"  // the new document is stored
-	RowsCleaned     Step = "rows-cleaned"     // the bytes of the rows are deleted; the response follows
+	Parsed          Step = "parsed"
+	LookedUp        Step = "looked-up"
+	DocumentRemoved Step = "document-removed"
+	RowsDestroyed   Step = "rows-destroyed"
+	RowInserted     Step = "row-inserted"
+	HeaderCommitted Step = "header-committed"
+	Rendered        Step = "rendered"
+	DocumentDeleted Step = "document-deleted"
+	DocumentStored  Step = "document-stored"
+	RowsCleaned     Step = "rows-cleaned"
 )
+
+var steps = []Step{
+	Parsed, LookedUp, DocumentRemoved, RowsDestroyed, RowInserted, HeaderCommitted, Rendered, DocumentDeleted, DocumentStored, RowsCleaned,
+}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"sync"
 	"time"
 )
@@ -38,6 +39,9 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	r.Body = body
 	c := call{Front: f, Request: r, body: body, fault: f.next(r)}
+	if at := c.fault; at != nil && (at.Kind == Stall || at.Kind == Crash) && !slices.Contains(steps, at.Step) {
+		panic(fmt.Sprintf("sandbox: no step %q", at.Step))
+	}
 	switch {
 	case c.fault == nil, c.fault.Kind == Stall, c.fault.Behind && c.fault.Kind != Crash && f.Behind(r):
 		c.work(w, c.fault)

@@ -91,14 +91,6 @@ func between(f *faults.Fault, work func() (res wire.Reply, err error)) (res wire
 	return res, err
 }
 
-// target is where the store's request for a DOI leads; below is the path after the name.
-func (s *Service) target(method, name, below string) names.Target {
-	if s.Deployed {
-		return names.BehindStore(method, name, below)
-	}
-	return names.Target{Doi: name, Part: strings.TrimPrefix(below, "/")}
-}
-
 // mayChange is the error if an account may not change a record: 403, or 401 without a login.
 func mayChange(account *record.Account, allowed bool) error {
 	switch {
@@ -135,16 +127,13 @@ type changes struct {
 type changed struct{ doi, before string }
 
 // change changes or creates a DOI. Either all changes are made, or none.
-func (s *Service) change(c *call, w names.Target) (done changed, err error) {
-	name, known := w.Doi, s.Find(w.Doi) != nil
+func (s *Service) change(c *call, name string) (done changed, err error) {
+	known := s.Find(name) != nil
 	if !known {
 		var ok bool
-		if name, ok = s.readName(w.Doi); !ok || !s.Deployed && c.event == "hide" {
+		if name, ok = s.readName(name); !ok || !s.Deployed && c.event == "hide" {
 			return done, store.ErrNoRecord
 		}
-	}
-	if w.Part != "" {
-		return done, store.ErrNoRecord
 	}
 	err = s.Change(name, func(rec *record.Record) (*record.Record, error) {
 		if rec != nil {

@@ -4,7 +4,6 @@ package mds
 import (
 	"errors"
 	"net/http"
-	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -41,14 +40,11 @@ var (
 // noContent is the response without data to show.
 var noContent = wire.Reply{Status: http.StatusNoContent}
 
-// route is one route of the store. The path has one group for the name, which the
-// parameter of that name replaces if the path has none. A second group may be the number
-// of a medium, which no response shows.
+// route is one route of the store. The path has one group for the name.
 type route struct {
-	methods string
-	path    *regexp.Regexp
-	param   string
-	named   bool // a DOI is required
+	method string
+	path   *regexp.Regexp
+	named  bool // a DOI is required
 	operation
 }
 
@@ -71,42 +67,34 @@ var (
 	hideDOI        = operation{errBehind, nothing, (*Service).hideDOI, nil}
 
 	listMedia    = operation{errUnknown, nothing, (*Service).listMedia, nil}
-	createMedium = operation{errNoMedia, (*Service).permitMedium, (*Service).createMedium, nothing}
-	oneMedium    = operation{errNoMedia, nothing, func(*Service, *call) (wire.Reply, error) { return wire.Reply{}, errNoMedia }, nil}
-	changeMedium = operation{errNoMedia, func(_ *Service, c *call) error { return broken(c.Request) }, nil, nil} // the store has no code for it
+	createMedium = operation{errNoMedia, func(_ *Service, c *call) error { return c.isTaken() }, (*Service).createMedium, nothing}
 )
 
 func nothing(*Service, *call) error { return nil }
 
 // routes are tried in this order.
 var routes = []route{
-	{"POST", regexp.MustCompile(`\A/doi\z`), "id", false, changeURL},
-	{"POST", regexp.MustCompile(`(?s)\A/media/(.+)\z`), "doi_id", true, createMedium},
-	{"GET", regexp.MustCompile(`(?s)\A/media/(.+)\z`), "doi_id", true, listMedia},
-	{"POST", regexp.MustCompile(`(?s)\A/metadata(?:/(.+))?\z`), "doi_id", false, createMetadata},
-	{"PUT", regexp.MustCompile(`(?s)\A/metadata/(.+)\z`), "doi_id", false, createMetadata},
-	{"GET", regexp.MustCompile(`(?s)\A/metadata(?:/(.+))?\z`), "doi_id", true, readMetadata},
-	{"DELETE", regexp.MustCompile(`(?s)\A/metadata/(.+)\z`), "doi_id", true, hideDOI},
-	{"GET", regexp.MustCompile(`\A/doi\z`), "", false, listDOIs},
-	{"GET", regexp.MustCompile(`(?s)\A/doi/(.+)\z`), "id", true, readURL},
-	{"PUT", regexp.MustCompile(`(?s)\A/doi/(.+)\z`), "id", false, changeURL},
-	{"DELETE", regexp.MustCompile(`(?s)\A/doi/(.+)\z`), "id", true, removeDOI},
+	{"POST", regexp.MustCompile(`\A/doi\z`), false, changeURL},
+	{"POST", regexp.MustCompile(`(?s)\A/media/(.+)\z`), true, createMedium},
+	{"GET", regexp.MustCompile(`(?s)\A/media/(.+)\z`), true, listMedia},
+	{"POST", regexp.MustCompile(`(?s)\A/metadata(?:/(.+))?\z`), false, createMetadata},
+	{"PUT", regexp.MustCompile(`(?s)\A/metadata/(.+)\z`), false, createMetadata},
+	{"GET", regexp.MustCompile(`(?s)\A/metadata(?:/(.+))?\z`), true, readMetadata},
+	{"DELETE", regexp.MustCompile(`(?s)\A/metadata/(.+)\z`), true, hideDOI},
+	{"GET", regexp.MustCompile(`\A/doi\z`), false, listDOIs},
+	{"GET", regexp.MustCompile(`(?s)\A/doi/(.+)\z`), true, readURL},
+	{"PUT", regexp.MustCompile(`(?s)\A/doi/(.+)\z`), false, changeURL},
+	{"DELETE", regexp.MustCompile(`(?s)\A/doi/(.+)\z`), true, removeDOI},
 }
 
 // routesWithoutName are additional routes with Documented.
 var routesWithoutName = []route{
-	{"PUT", regexp.MustCompile(`\A/doi\z`), "", false, changeURL},
-	{"PUT", regexp.MustCompile(`\A/metadata\z`), "", false, createMetadata},
+	{"PUT", regexp.MustCompile(`\A/doi\z`), false, changeURL},
+	{"PUT", regexp.MustCompile(`\A/metadata\z`), false, createMetadata},
 }
 
-// routesBesides are additional routes with Deployed. They come first.
-var routesBesides = []route{
-	{"GET", regexp.MustCompile(`\A/doi/(.+)/media\z`), "doi_id", true, listMedia},
-	{"POST", regexp.MustCompile(`\A/doi/(.+)/media\z`), "doi_id", true, createMedium},
-	{"GET DELETE", regexp.MustCompile(`\A/doi/(.+)/media/(.+)\z`), "doi_id", true, oneMedium},
-	{"PUT PATCH", regexp.MustCompile(`\A/doi/(.+)/media/(.+)\z`), "doi_id", false, changeMedium},
-	{"PATCH", regexp.MustCompile(`\A/doi/(.+)\z`), "id", false, changeURL},
-}
+// unplayed are routes of the deployed store, by method and path, that this one does not support.
+var unplayed = regexp.MustCompile(`(?s)\A(PATCH /doi/.+|\w+ /doi/.+/media(/.+)?|GET /(heartbeat|login|doi|metadata)\..*|GET /login|\w+ /)\z`)
 
 // Serve serves a request to the path area/rest with Documented (specification §4.3).
 func (s *Service) Serve(q *wire.Request, area, rest string) wire.Reply {
@@ -120,32 +108,44 @@ func (s *Service) Serve(q *wire.Request, area, rest string) wire.Reply {
 	return res
 }
 
-// ServeDeployed serves a request with Deployed; the path is in the form of the routes.
+// ServeDeployed serves a request with Deployed by its path, still escaped.
 func (s *Service) ServeDeployed(q *wire.Request, path string) wire.Reply {
-	if path == "/" { // the proxy in front redirects to the guide
-		return wire.Reply{Status: http.StatusMovedPermanently, Plain: true, Header: map[string]string{
-			"Location": "https://support.datacite.org/docs/mds-api-guide",
-		}}
+	if err := playable(q, path); err != nil {
+		return wire.InText(wire.Reply{}, err)
 	}
-	res, err := s.respond(q, path, slices.Concat(routesBesides, routes))
+	res, err := s.respond(q, path, routes)
 	res = wire.InText(res, err)
 	if err == errNoLogin {
 		res.ContentType = "text/html; charset=utf-8"
 	}
 	res.Plain = err != nil && wire.AsFailure(err).Whole != nil
-	return res.Varying(q, err, false).Coded(q, s.Now())
+	return res.Coded(q, s.Now())
+}
+
+// playable refuses what the deployed store might read in another way than this one.
+func playable(q *wire.Request, path string) error {
+	if unplayed.MatchString(q.Verb + " " + path) {
+		return wire.StoreRoute.Refusal(q.Verb + " " + path)
+	}
+	params, err := wire.URLParams(q.URL.RawQuery)
+	if err != nil {
+		return wire.StoreParameter.Refusal(q.URL.RawQuery)
+	}
+	for name := range params {
+		if name != "testMode" {
+			return wire.StoreParameter.Refusal(name)
+		}
+	}
+	return q.MediaTypes()
 }
 
 func (s *Service) respond(q *wire.Request, path string, routes []route) (wire.Reply, error) {
-	if s.Deployed && !isReadable(q) {
-		return wire.Reply{}, broken(q)
-	}
 	for _, route := range routes {
 		m := route.path.FindStringSubmatch(path)
-		if m == nil || !slices.Contains(strings.Fields(route.methods), q.Verb) {
+		if m == nil || route.method != q.Verb {
 			continue
 		}
-		c := &call{Request: q, of: s, sent: map[string]string{}}
+		c := &call{Request: q, of: s}
 		if len(m) > 1 {
 			c.name = m[1]
 		}
@@ -154,25 +154,17 @@ func (s *Service) respond(q *wire.Request, path string, routes []route) (wire.Re
 	return s.respondBesides(q, path), nil
 }
 
-// isReadable says whether Rails can read the content types and the query string.
-func isReadable(q *wire.Request) bool {
-	_, sent := q.SentType()
-	_, wanted := q.WantedType()
-	_, err := url.QueryUnescape(q.URL.RawQuery)
-	return sent && wanted && err == nil
-}
-
-// broken is the response when the store's code or framework fails.
-func broken(q *wire.Request) error {
-	return wire.Outside(q, http.StatusInternalServerError, jsonTypes)
-}
+// errBroken is the response when the store's code or framework fails.
+var errBroken = &wire.Failure{Status: http.StatusInternalServerError, Whole: &wire.Reply{
+	Status: http.StatusInternalServerError, ContentType: "text/html; charset=UTF-8", Plain: true,
+}}
 
 // enter reads what all routes need: login, parameters, body.
 func (s *Service) enter(c *call, route route) (wire.Reply, error) {
 	if err := s.identify(c); err != nil {
 		return wire.Reply{}, err
 	}
-	if err := c.read(route.param); err != nil {
+	if err := c.read(); err != nil {
 		return wire.Reply{}, err
 	}
 	var ok bool
@@ -227,13 +219,8 @@ func (s *Service) identify(c *call) error {
 // respondBesides is the response on other paths of the host, which need no login.
 func (s *Service) respondBesides(q *wire.Request, path string) wire.Reply {
 	res := wire.InText(wire.Reply{}, errNoRoute)
-	if s.Deployed && q.Verb == http.MethodGet {
-		switch path {
-		case "/heartbeat":
-			res = wire.Text(http.StatusOK, "OK")
-		case "/login":
-			res = wire.Text(http.StatusNotImplemented, "One-time login and session cookies not supported by this service")
-		}
+	if s.Deployed && q.Verb+path == "GET/heartbeat" {
+		res = wire.Text(http.StatusOK, "OK")
 	}
 	res.Header = map[string]string{"X-Anonymous-Consumer": "true"}
 	return res

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/record"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/store"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
@@ -15,7 +14,7 @@ import (
 
 // listMedia is GET /media/{doi}.
 func (s *Service) listMedia(c *call) (wire.Reply, error) {
-	lines, err := s.mediaOf(c.account, s.target(http.MethodGet, c.doi, "/media"))
+	lines, err := s.mediaOf(c)
 	if err == nil && len(lines) == 0 {
 		err = &worded{errNoMedia}
 	}
@@ -23,28 +22,21 @@ func (s *Service) listMedia(c *call) (wire.Reply, error) {
 }
 
 // mediaOf are the files of a DOI. With Deployed they need no login and are at most 25,
-// newest first. If the name leads to the DOI itself, its URL counts as a file.
-func (s *Service) mediaOf(account *record.Account, w names.Target) (lines []string, err error) {
-	rec := s.Find(w.Doi)
-	switch {
-	case rec == nil || w.Id != "":
+// newest first.
+func (s *Service) mediaOf(c *call) (lines []string, err error) {
+	rec := s.Find(c.doi)
+	if rec == nil {
 		return nil, store.ErrNoRecord
-	case !s.Deployed:
-		err = s.mayRead(account, rec)
-	case w.Part != "media":
-		return []string{"=" + rec.URL}, nil
 	}
 	for _, m := range rec.Media {
 		lines = append(lines, m.Kind+"="+m.URL)
 	}
-	if s.Deployed {
-		slices.Reverse(lines)
-		lines = lines[:min(25, len(lines))]
+	if !s.Deployed {
+		return lines, s.mayRead(c.account, rec)
 	}
-	return lines, err
+	slices.Reverse(lines)
+	return lines[:min(25, len(lines))], nil
 }
-
-func (s *Service) permitMedium(c *call) error { return c.permit("media", "id", "doi_id") }
 
 // createMedium is POST /media/{doi}: one line, type=URL. With Deployed the URL
 // ends at the next "=".
@@ -64,11 +56,7 @@ func (s *Service) createMedium(c *call) (wire.Reply, error) {
 	if wire.IsBlank(m.Kind) {
 		m.Kind = "text/plain"
 	}
-	w := s.target(http.MethodPost, c.doi, "/media")
-	if w.Part != "media" || w.Id != "" {
-		return wire.Reply{}, store.ErrNoRecord
-	}
-	return wire.Text(http.StatusOK, "OK"), s.Change(w.Doi, func(rec *record.Record) (*record.Record, error) {
+	return wire.Text(http.StatusOK, "OK"), s.Change(c.doi, func(rec *record.Record) (*record.Record, error) {
 		if rec == nil {
 			return nil, store.ErrNoRecord
 		}

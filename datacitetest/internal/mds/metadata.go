@@ -3,8 +3,7 @@ package mds
 import (
 	"net/http"
 	"net/url"
-	"regexp"
-	"strconv"
+	"strings"
 
 	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/record"
@@ -15,7 +14,7 @@ import (
 // readMetadata is GET /metadata. Without metadata it is 204 by the specification, and a
 // space with Deployed.
 func (s *Service) readMetadata(c *call) (wire.Reply, error) {
-	res, err := s.xmlOf(c.account, s.target(http.MethodGet, c.doi, ""))
+	res, err := s.xmlOf(c)
 	res.ContentType = "application/xml; charset=utf-8"
 	if !s.Deployed && err == nil {
 		if len(res.Body) == 0 {
@@ -26,31 +25,19 @@ func (s *Service) readMetadata(c *call) (wire.Reply, error) {
 	return orBlank(res), err
 }
 
-// xmlOf is the XML of a DOI, or the response of another path that the name leads to.
-func (s *Service) xmlOf(account *record.Account, w names.Target) (wire.Reply, error) {
-	rec := s.Find(w.Doi)
-	switch {
-	case rec == nil:
-		return wire.Reply{}, store.ErrNoRecord
-	case w.Part == "get-url":
-		res, err := s.urlOf(account, w)
-		if len(res.Body) > 0 {
-			res.Body = wire.Encode(object{"url": string(res.Body)})
-		}
-		return res, err
-	case w.Id != "":
-		return wire.Reply{}, store.ErrNoRecord
-	case w.Part != "":
-		return wire.Reply{Status: http.StatusOK, Body: wire.Encode(object{"data": []any{}})}, nil
+func (s *Service) xmlOf(c *call) (wire.Reply, error) {
+	rec := s.Find(c.doi)
+	if err := s.mayRead(c.account, rec); err != nil {
+		return wire.Reply{}, err
 	}
-	return wire.Reply{Status: http.StatusOK, Body: rec.XML}, s.mayRead(account, rec)
+	return wire.Reply{Status: http.StatusOK, Body: rec.XML}, nil
 }
 
 // hideDOI is DELETE /metadata, which takes a findable DOI out of the search index. With
 // Deployed an unknown DOI becomes a draft.
 func (s *Service) hideDOI(c *call) (wire.Reply, error) {
 	c.event = "hide"
-	done, err := s.change(c, s.target(http.MethodPatch, c.doi, ""))
+	done, err := s.change(c, c.doi)
 	if err == store.ErrNoRecord && !s.Deployed {
 		return wire.Reply{}, &worded{errNoDOI}
 	}
@@ -64,7 +51,7 @@ func (s *Service) hideDOI(c *call) (wire.Reply, error) {
 // path, under a new DOI when the path is a prefix, or under the DOI that the metadata
 // name when there is no path.
 func (s *Service) createMetadata(c *call) (wire.Reply, error) {
-	done, err := s.change(c, s.target(http.MethodPut, c.target, ""))
+	done, err := s.change(c, c.target)
 	location, text := "/metadata/"+c.target, "OK ("+s.Upper(done.doi)+")"
 	if !s.Deployed {
 		location, text = (&url.URL{Path: location}).EscapedPath(), done.documentedText(c, text)
@@ -80,20 +67,25 @@ func (s *Service) readSentMetadata(c *call) error {
 	if sent := c.Header.Get("Content-Type"); sent == formType {
 		return errContentType(sent)
 	}
-	if err := c.permit("metadata", "id", "doi_id", "number"); err != nil {
+	if err := c.isTaken(); err != nil {
 		return err
 	}
 	c.event = "show"
-	if c.format, c.metadata = record.StoreFormat(c.body); c.format == "" {
+	var err error
+	if c.format, c.metadata, err = record.StoreFormat(c.body); err != nil {
+		return err
+	}
+	if c.format == "" {
 		return &worded{record.ErrFormat}
 	}
 	name, ok := s.nameIn(c)
 	if !ok {
-		number, _ := strconv.ParseUint(notDigits.ReplaceAllString(c.sent["number"], ""), 10, 64)
-		name, ok = names.MintUnder(c.name, number)
+		name, ok = names.MintUnder(c.name)
 	}
-	if !ok {
+	if prefix, _ := names.Split(name); !ok {
 		return &worded{errNoDOI}
+	} else if strings.HasPrefix(c.name, prefix) && !strings.HasPrefix(c.name+"/", prefix+"/") {
+		return wire.Name.Refusal(c.name)
 	}
 	c.target = name
 	return nil
@@ -111,5 +103,3 @@ func (s *Service) nameIn(c *call) (name string, ok bool) {
 	}
 	return name, ok
 }
-
-var notDigits = regexp.MustCompile(`[^0-9]+`)

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/record"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/store"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
@@ -26,20 +25,17 @@ var (
 
 // readURL is GET /doi/{doi}.
 func (s *Service) readURL(c *call) (wire.Reply, error) {
-	res, err := s.urlOf(c.account, s.target(http.MethodGet, c.doi, "/get-url"))
+	res, err := s.urlOf(c)
 	return orBlank(res), err
 }
 
 // urlOf is the URL of a DOI: of any DOI without a login, of its own DOIs for an account.
-// It is empty if the name leads elsewhere.
-func (s *Service) urlOf(account *record.Account, w names.Target) (wire.Reply, error) {
-	rec := s.Find(w.Doi)
+func (s *Service) urlOf(c *call) (wire.Reply, error) {
+	rec := s.Find(c.doi)
 	switch {
-	case rec == nil, w.Part != "get-url" && !rec.Visible(account):
+	case rec == nil:
 		return wire.Reply{}, store.ErrNoRecord
-	case w.Part != "get-url":
-		return wire.Text(http.StatusOK, ""), nil
-	case account != nil && !rec.Owner(account):
+	case c.account != nil && !rec.Owner(c.account):
 		return wire.Reply{}, errDenied
 	case rec.URL == "":
 		return noContent, nil
@@ -58,36 +54,28 @@ func orBlank(res wire.Reply) wire.Reply {
 // changeURL is PUT /doi and POST /doi: it registers a DOI with its URL, or changes
 // the URL.
 func (s *Service) changeURL(c *call) (wire.Reply, error) {
-	_, err := s.change(c, s.target(http.MethodPut, c.target, ""))
+	_, err := s.change(c, c.target)
 	return wire.Text(http.StatusCreated, "OK"), err
 }
 
 var urlStart = regexp.MustCompile(`\A(http|https|ftp)://\S+`)
 
-// readURLRecord reads DOI and URL: from the parameters, not decoded again, else from the
-// lines of the body.
+// readURLRecord reads DOI and URL from the lines of the body.
 func (s *Service) readURLRecord(c *call) error {
-	if err := c.permit("doi", "id", "doi", "url"); err != nil {
+	if err := c.isTaken(); err != nil {
 		return err
 	}
-	c.event, c.url = "publish", c.sent["url"]
-	var given bool
-	if c.target, given = c.sent["id"]; !given {
-		c.target = c.sent["doi"]
+	c.event = "publish"
+	lines, err := c.lines()
+	if err == nil {
+		err = s.readLines(c, lines["doi"], lines["url"])
 	}
-	if wire.IsBlank(c.sent["id"]+c.sent["doi"]) || wire.IsBlank(c.url) {
-		lines, err := c.lines()
-		if err == nil {
-			err = s.readLines(c, lines["doi"], lines["url"])
-		}
-		if err != nil {
-			return err
-		}
-		if !utf8.ValidString(c.url) {
-			return broken(c.Request)
-		}
-	}
-	if !urlStart.MatchString(c.url) {
+	switch {
+	case err != nil:
+		return err
+	case !utf8.ValidString(c.url):
+		return errBroken
+	case !urlStart.MatchString(c.url):
 		return &worded{&wire.Failure{Status: http.StatusOK, Title: record.NoURL}} // 200, although it is an error
 	}
 	return nil
@@ -121,7 +109,7 @@ func (c *call) lines() (map[string]string, error) {
 	given := map[string]string{}
 	for line := range strings.SplitSeq(strings.TrimRight(string(c.body), "\n"), "\n") {
 		if line == "" {
-			return nil, broken(c.Request)
+			return nil, errBroken
 		}
 		key, value, ok := strings.Cut(line, "=")
 		if !ok {
@@ -134,12 +122,9 @@ func (c *call) lines() (map[string]string, error) {
 
 // removeDOI is DELETE /doi/{doi}, which removes a draft.
 func (s *Service) removeDOI(c *call) (wire.Reply, error) {
-	w, denied := s.target(http.MethodDelete, c.doi, ""), errDenied
+	denied := errDenied
 	if c.account == nil {
 		denied = errBadLogin
 	}
-	if w.Part != "" {
-		return wire.Reply{}, store.ErrNoRecord
-	}
-	return wire.Text(http.StatusOK, "OK"), s.RemoveDraft(c.account, w.Doi, store.ErrNoRecord, denied)
+	return wire.Text(http.StatusOK, "OK"), s.RemoveDraft(c.account, c.doi, store.ErrNoRecord, denied)
 }

@@ -33,20 +33,13 @@ func Humanised(name string) string {
 	return capital(Lower(strings.TrimSuffix(text, " id")))
 }
 
-// Titled is a name with a capital for each word.
+// Titled is Journal Article for JournalArticle.
 func Titled(name string) string {
-	var out strings.Builder
-	before, apostrophe := ' ', false
-	for _, r := range Humanised(Underscored(name)) {
-		text := string(r)
-		if !unicode.In(before, unicode.L, unicode.M, unicode.N, unicode.Pc) && !apostrophe {
-			text = capital(text)
-		}
-		out.WriteString(text)
-		apostrophe = strings.ContainsRune("'’`()", r) && before < unicode.MaxASCII && (unicode.IsLetter(before) || unicode.IsDigit(before))
-		before = r
+	words := strings.Split(Underscored(name), "_")
+	for i := range words {
+		words[i] = capital(words[i])
 	}
-	return out.String()
+	return strings.Join(words, " ")
 }
 
 // Slug is a text in the form of an id: computer_and_information_sciences.

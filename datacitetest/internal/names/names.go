@@ -9,19 +9,6 @@ import (
 	"strings"
 )
 
-// IsHex reports whether c is a hexadecimal digit.
-func IsHex(c byte) bool {
-	return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'f'
-}
-
-// Unhex returns the value of a hexadecimal digit.
-func Unhex(c byte) byte {
-	if c <= '9' {
-		return c - '0'
-	}
-	return c | 0x20 - 'a' + 10
-}
-
 var (
 	PrefixForm = regexp.MustCompile(`^10\.[0-9]+$`)
 	nameForm   = regexp.MustCompile(`^10\.[0-9]+/`)
@@ -78,9 +65,8 @@ func MintSuffix() string {
 }
 
 // MintUnder makes a new name under the prefix at the start of a text, as the deployed
-// service does: text after a slash precedes the suffix. A number other than 0 determines
-// the suffix.
-func MintUnder(text string, number uint64) (name string, ok bool) {
+// service does: text after a slash precedes the suffix.
+func MintUnder(text string) (name string, ok bool) {
 	m := prefixStart.FindStringSubmatch(text)
 	if m == nil {
 		return "", false
@@ -88,9 +74,6 @@ func MintUnder(text string, number uint64) (name string, ok bool) {
 	name = m[1] + "/"
 	if _, shoulder, _ := strings.Cut(text, "/"); shoulder != "" {
 		name += shoulder + "-"
-	}
-	if number > 0 {
-		return name + SuffixFor(number), true
 	}
 	return name + MintSuffix(), true
 }
@@ -107,15 +90,4 @@ func SuffixFor(number uint64) string {
 		suffix = string(base32[rest%32]) + suffix
 	}
 	return suffix
-}
-
-// Spelled is a number in base 32, as in "0000-0000-0001-70nh".
-func Spelled(number int) string {
-	digits := []byte("0000-0000-0000-0000")
-	for i := len(digits) - 1; number > 0; i-- {
-		if digits[i] != '-' {
-			digits[i], number = base32[number%32], number/32
-		}
-	}
-	return string(digits)
 }

@@ -49,11 +49,11 @@ func (v violation) title(doi string) string {
 // CheckKept checks metadata in their stored form: they must be DataCite XML and,
 // unless the DOI is a draft, valid by the schema that they name.
 func (rec *Record) CheckKept() error {
-	space := recovered(string(rec.XML)).namespace()
+	doc, err := parseXML(rec.XML)
 	switch {
-	case space == "":
+	case err != nil || doc.namespace() == "":
 		return ErrInvalid
-	case rec.State != Draft && space != kernelNamespace:
+	case rec.State != Draft && doc.namespace() != kernelNamespace:
 		return ErrInvalid
 	case rec.State != Draft && rec.checkSchema() != nil:
 		return ErrInvalid

@@ -1,10 +1,7 @@
 package record
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
-	"maps"
 	"net/http"
 	"regexp"
 	"slices"
@@ -23,132 +20,205 @@ const (
 	Kernel    Format = "DataCite XML"
 	crossref  Format = "Crossref XML"
 	schemaOrg Format = "schema.org"
-	page      Format = "page with schema.org" // its URL
 	codemeta  Format = "Codemeta"
 	citeproc  Format = "Citeproc JSON"
+	crosscite Format = "Crosscite JSON" // and DataCite JSON
 	ris       Format = "RIS"
 	bibtex    Format = "BibTeX"
 )
 
+var (
+	ErrFormat = wire.Fail(http.StatusUnsupportedMediaType, "Metadata format not recognized")
+	// errNotThere is the response to metadata without a DOI, which the deployed service treats
+	// as a record that was not found.
+	errNotThere = wire.Fail(http.StatusNotFound, wire.NotFound)
+)
+
 var pageForm = regexp.MustCompile(`^https?://\S+$`)
 
-// Recognise finds the format of a body. An unknown one is 415; so is XML of
-// another namespace, since it is some other format.
+// Recognise finds the format of a body by the specification: an unknown one is 415.
 func Recognise(body []byte) (Format, error) {
-	text := bytes.TrimSpace(body)
+	text := strings.TrimSpace(string(body))
+	if text == "" {
+		return "", ErrBlank
+	}
+	if pageForm.MatchString(text) {
+		return "", wire.PageMetadata.Refusal()
+	}
+	if isXML(text) {
+		if _, err := parseXML([]byte(text)); err != nil {
+			return "", notWellFormed(err)
+		}
+	}
+	f, _, err := recognise(text)
+	if f == "" && err == nil {
+		err = ErrFormat
+	}
+	return f, err
+}
+
+func notWellFormed(err error) error {
+	return wire.Fail(http.StatusUnprocessableEntity, "XML is not well formed: %v", err)
+}
+
+// StoreFormat is the format that the deployed store sees, "" for none, and the body as
+// it passes it on: recognising the format has escaped some tags.
+func StoreFormat(body []byte) (Format, []byte, error) {
+	text := contentTags.Replace(string(body))
+	if wire.IsBlank(text) {
+		return Kernel, nil, nil
+	}
+	f, doc, err := recognise(text)
+	if f == crossref && doc.Root.name.local != "doi_records" {
+		f = ""
+	}
+	return f, []byte(text), err
+}
+
+var contentTags = tagEscapes("strong", "em", "b", "i", "code", "pre", "sub", "sup", "br")
+
+// tagEscapes escapes tags, anywhere in a document.
+func tagEscapes(names ...string) *strings.Replacer {
+	var pairs []string
+	for _, name := range names {
+		pairs = append(pairs, "<"+name+">", "&lt;"+name+"&gt;", "</"+name+">", "&lt;/"+name+"&gt;")
+	}
+	return strings.NewReplacer(pairs...)
+}
+
+func isXML(text string) bool {
+	return strings.HasPrefix(strings.TrimLeft(text, blanks+string(wire.ByteOrderMark)), "<")
+}
+
+// recognise finds the format of a text by its signs, "" for none, and parses XML.
+func recognise(text string) (f Format, doc *Document, err error) {
+	if isXML(text) {
+		if doc, err = parseXML([]byte(text)); err != nil {
+			return "", nil, wire.BrokenXML.Refusal(err.Error())
+		}
+		switch root := doc.Root.name; {
+		case doc.namespace() != "":
+			f = Kernel
+		case strings.HasPrefix(root.space, "http://www.crossref.org/"), root.local == "doi_records":
+			f = crossref
+		}
+		return f, doc, nil
+	}
+	kind, _ := entryOf(text)
+	o := objectIn(text)
 	switch {
-	case len(text) == 0:
-		return "", wire.Fail(http.StatusUnprocessableEntity, "Can't be blank")
-	case text[0] == '<':
-		return recogniseXML(text)
-	case text[0] == '{':
-		return recogniseJSON(text)
-	case bytes.HasPrefix(text, []byte("TY  - ")):
-		return ris, nil
-	case text[0] == '@':
-		return bibtex, nil
-	case pageForm.Match(text):
-		return page, nil
+	case formatOf(o) != "":
+		return formatOf(o), nil, nil
+	case strings.HasPrefix(text, "TY  - "):
+		return ris, nil, nil
+	case o == nil && kind != "":
+		return bibtex, nil, nil
+	case strings.Contains(text, "@"):
+		return "", nil, wire.OddText.Refusal()
 	}
-	return "", ErrFormat
+	return "", nil, nil
 }
 
-var ErrFormat = wire.Fail(http.StatusUnsupportedMediaType, "Metadata format not recognized")
-
-func recogniseXML(body []byte) (Format, error) {
-	doc, err := parseXML(body)
-	if doc.Root == nil || err != nil && doc.sound <= doc.Root.inside {
-		return "", wire.Fail(http.StatusUnprocessableEntity, "XML is not well formed: %v", err)
-	}
-	switch root := doc.Root.name; {
-	case strings.HasPrefix(root.space, kernelSpaces):
-		return Kernel, nil
-	case strings.HasPrefix(root.space, "http://www.crossref.org/"), root.local == "doi_records":
-		return crossref, nil
-	}
-	return "", ErrFormat
-}
-
-func recogniseJSON(body []byte) (Format, error) {
-	var o struct {
-		Context json.RawMessage `json:"@context"`
-		Issued  *struct {
-			Parts json.RawMessage `json:"date-parts"`
-		} `json:"issued"`
-	}
-	if err := wire.Decode(body, &o); err != nil {
-		return "", wire.Fail(http.StatusUnprocessableEntity, "JSON is not well formed: %v", err)
-	}
-	switch context := string(o.Context); {
-	case strings.Contains(context, "codemeta"):
-		return codemeta, nil
-	case strings.Contains(context, "schema.org"):
-		return schemaOrg, nil
-	case o.Issued != nil && o.Issued.Parts != nil:
-		return citeproc, nil
-	}
-	return "", ErrFormat
-}
-
-// SetMetadata replaces the metadata of a record by a body in the given format.
-//
-// DataCite XML is checked, stored, and read in full. From other formats only title,
-// creators, publisher, year and type are read, and DataCite XML is written from
-// them. A page is not fetched: its URL becomes the title.
-func (rec *Record) SetMetadata(f Format, body []byte) error {
-	if f != Kernel {
-		b := foreign(f, bytes.TrimSpace(body))
-		rec.Attributes = b.attributes()
-		written := maps.Clone(rec.Attributes)
-		written["publicationYear"] = YearText(written["publicationYear"])
-		rec.XML = kernelXML(written, names.Upper(rec.DOI))
+func objectIn(text string) (o object) {
+	if wire.Decode([]byte(text), &o) != nil {
 		return nil
 	}
-	doc, err := ReadXML(body)
+	return o
+}
+
+func formatOf(o object) Format {
+	context := wire.String(o["@context"])
+	switch {
+	case strings.HasPrefix(context, "http://schema.org"), strings.HasPrefix(context, "https://schema.org"):
+		return schemaOrg
+	case context == "https://raw.githubusercontent.com/codemeta/codemeta/master/codemeta.jsonld":
+		return codemeta
+	case strings.HasPrefix(wire.String(o["schema-version"]), kernelSpaces), isPresent(o["types"]):
+		return crosscite
+	case isPresent(Member(o, "issued", "date-parts")):
+		return citeproc
+	}
+	return ""
+}
+
+// SetMetadata replaces the metadata of a record by a body in the given format, by the
+// specification. DataCite XML is checked, stored, and read in full. Of other formats
+// the members of a brief are read, and DataCite XML is written from them.
+func (rec *Record) SetMetadata(f Format, body []byte) error {
+	rec.columns = nil
+	if f == Kernel {
+		doc, err := ReadXML(body)
+		if err == nil {
+			rec.XML = doc.withIdentifier(body, names.Upper(rec.DOI))
+			rec.Attributes = AttributesOf(doc.Root)
+		}
+		return err
+	}
+	b, err := readForeign(f, strings.TrimSpace(string(body)))
 	if err != nil {
 		return err
 	}
-	rec.XML = doc.withIdentifier(body, names.Upper(rec.DOI))
-	rec.Attributes = AttributesOf(doc.Root)
+	rec.Attributes = b.columns()
+	rec.Attributes["schemaVersion"] = kernelNamespace
+	for _, name := range Missing(rec.Attributes) {
+		return wire.Fail(http.StatusUnprocessableEntity, "%s: Can't be blank", name)
+	}
+	rec.XML = kernelXML(rec.Attributes, names.Upper(rec.DOI))
 	return nil
 }
 
-// unknown stands for a missing mandatory value (the schema's own code).
-const unknown = ":unav"
-
-// brief is what is read from a format other than DataCite XML.
+// brief is what is read from a format other than DataCite XML. The deployed service reads
+// more: bolognese lib/bolognese/readers.
 type brief struct {
 	titles, creators []string
 	publisher, year  string
-	kind             string // resourceTypeGeneral
-	types            object // if not nil, all members of the type
+	types            object
+	unnamed          bool // it lacks the DOI that the deployed service requires of this format
 }
 
-func foreign(f Format, body []byte) brief {
+// readForeign reads metadata of another format than DataCite XML.
+func readForeign(f Format, text string) (b brief, err error) {
+	kind, o := "", objectIn(text)
 	switch f {
-	case page:
-		return brief{titles: []string{string(body)}}
 	case ris:
-		return readRIS(string(body))
+		tags := risFields(text)
+		kind = last(tags["TY"])
+		b = brief{titles: tags["T1"], creators: tags["AU"], publisher: "(:unav)", year: last(tags["PY"]), unnamed: last(tags["DO"]) == ""}
+		if tags["PB"] != nil {
+			b.publisher = last(tags["PB"])
+		}
 	case bibtex:
-		return readBibTeX(string(body))
+		var fields map[string]string
+		kind, fields = entryOf(text)
+		b = brief{publisher: fields["publisher"], year: fields["year"], unnamed: fields["doi"] == ""}
+		b.titles = slices.DeleteFunc([]string{fields["title"]}, wire.IsBlank)
+		b.creators = slices.DeleteFunc(strings.Split(fields["author"], " and "), wire.IsBlank)
 	case crossref:
-		return readCrossref(body)
+		if b, err = readCrossref(text); err != nil {
+			return b, err
+		}
+	case crosscite:
+		types, _ := o["types"].(object)
+		year := wire.First(o, "publication_year", "publicationYear", "publication-year")
+		return brief{
+			titles: namesIn(o["titles"]), creators: namesIn(o["creators"]), publisher: strings.Join(namesIn(o["publisher"]), ", "),
+			year: string(wire.Encode(year)), types: types,
+		}, nil
+	default:
+		kind = wire.String(wire.First(o, "@type", "type"))
+		b = brief{
+			titles: namesIn(wire.First(o, "name", "title")), creators: namesIn(wire.First(o, "creator", "author")),
+			publisher: strings.Join(namesIn(o["publisher"]), ", "), year: wire.String(o["datePublished"]),
+		}
+		if f == citeproc {
+			b.year, b.unnamed = string(wire.Encode(Member(o, "issued", "date-parts"))), !isPresent(o["id"]) && !isPresent(o["DOI"])
+		}
+		if f == codemeta {
+			b.creators = namesIn(wire.First(o, "agents", "authors"))
+		}
 	}
-	return readLinkedData(body)
-}
-
-// filled puts unknown in place of missing mandatory values.
-func (b brief) filled() brief {
-	b.titles, b.creators, b.publisher = orUnknown(b.titles), orUnknown(b.creators), orUnknown([]string{b.publisher})[0]
-	b.year, b.kind = cmp.Or(yearIn.FindString(b.year), "0000"), cmp.Or(b.kind, "Other")
-	return b
-}
-
-func (b brief) attributes() object {
-	o := b.filled().columns()
-	o["types"].(object)["resourceType"], o["schemaVersion"] = "", kernelNamespace
-	return o
+	b.types = object{"resourceTypeGeneral": generalType(f, kind)}
+	return b, nil
 }
 
 // columns are its members of a record.
@@ -160,10 +230,7 @@ func (b brief) columns() object {
 	for _, name := range b.creators {
 		creators = append(creators, object{"name": name, "nameIdentifiers": []any{}, "affiliation": []any{}})
 	}
-	o := object{"titles": titles, "creators": creators, "types": b.types}
-	if b.types == nil {
-		o["types"] = typesOf(object{"resourceTypeGeneral": orNull(b.kind)})
-	}
+	o := object{"titles": titles, "creators": creators, "types": typesOf(b.types)}
 	if year := yearIn.FindString(b.year); year != "" {
 		year, _ := strconv.Atoi(year)
 		o["publicationYear"] = float64(year)
@@ -176,19 +243,6 @@ func (b brief) columns() object {
 
 var yearIn = regexp.MustCompile(`[0-9]{4}`)
 
-func orUnknown(texts []string) []string {
-	var out []string
-	for _, text := range texts {
-		if text = strings.TrimSpace(text); text != "" {
-			out = append(out, text)
-		}
-	}
-	if out == nil {
-		return []string{unknown}
-	}
-	return out
-}
-
 // risFields are the values of the tags of RIS.
 func risFields(text string) map[string][]string {
 	fields := map[string][]string{}
@@ -200,14 +254,6 @@ func risFields(text string) map[string][]string {
 	return fields
 }
 
-func readRIS(text string) brief {
-	f := risFields(text)
-	return brief{
-		kind: kindOf[last(f["TY"])], titles: slices.Concat(f["TI"], f["T1"]), creators: slices.Concat(f["AU"], f["A1"]),
-		publisher: last(f["PB"]), year: cmp.Or(last(f["PY"]), last(f["Y1"])),
-	}
-}
-
 func last(texts []string) string {
 	if len(texts) == 0 {
 		return ""
@@ -215,32 +261,68 @@ func last(texts []string) string {
 	return texts[len(texts)-1]
 }
 
-// kindOf names the general resource type of RIS, BibTeX and schema.org types.
-var kindOf = map[string]string{
-	"DATA": "Dataset", "BOOK": "Book", "CHAP": "BookChapter", "JOUR": "JournalArticle", "RPRT": "Report",
-	"THES": "Dissertation", "COMP": "Software", "CPAPER": "ConferencePaper",
-	"article": "JournalArticle", "book": "Book", "inbook": "BookChapter", "inproceedings": "ConferencePaper",
-	"phdthesis": "Dissertation", "techreport": "Report", "dataset": "Dataset", "software": "Software",
-	"article-journal": "JournalArticle", "thesis": "Dissertation", "report": "Report",
-	"Dataset": "Dataset", "SoftwareSourceCode": "Software", "ScholarlyArticle": "JournalArticle", "Book": "Book",
-}
+var (
+	bibEntry = regexp.MustCompile(`\A[^@]*@\s*(\w+)\s*\{\s*[^,={}\s][^,={}]*,`)
+	bibName  = regexp.MustCompile(`\A[\s,]*([\w-]+)\s*=\s*`)
+)
 
-func readBibTeX(text string) brief {
-	e, _ := firstBibTeX(text)
-	b := e.brief()
-	b.kind = kindOf[e.kind]
-	for i := range b.titles {
-		b.titles[i] = strings.Trim(b.titles[i], "{}")
+// entryOf is the first entry of BibTeX in a text, with its kind; "" if there is none. Text
+// before it is a comment.
+func entryOf(text string) (kind string, fields map[string]string) {
+	head := bibEntry.FindStringSubmatch(text)
+	if head == nil {
+		return "", nil
 	}
-	return b
+	body, closed := braced(text[len(head[0]):])
+	if !closed {
+		return "", nil
+	}
+	return strings.ToLower(head[1]), bibFields(body)
 }
 
-func readCrossref(body []byte) brief {
-	doc, err := parseXML(body)
+// braced is the text up to the closing brace.
+func braced(text string) (inside string, closed bool) {
+	depth := 1
+	for i, c := range text {
+		switch c {
+		case '{':
+			depth++
+		case '}':
+			if depth--; depth == 0 {
+				return text[:i], true
+			}
+		}
+	}
+	return "", false
+}
+
+func bibFields(text string) map[string]string {
+	fields := map[string]string{}
+	for {
+		m := bibName.FindStringSubmatch(text)
+		if m == nil {
+			return fields
+		}
+		text = text[len(m[0]):]
+		var value string
+		switch {
+		case strings.HasPrefix(text, "{"):
+			value, _ = braced(text[1:])
+			text = text[min(len(text), len(value)+2):]
+		case strings.HasPrefix(text, `"`):
+			value, text, _ = strings.Cut(text[1:], `"`)
+		default:
+			value, text, _ = strings.Cut(text, ",")
+		}
+		fields[strings.ToLower(m[1])] = strings.TrimSpace(value)
+	}
+}
+
+func readCrossref(text string) (b brief, err error) {
+	doc, err := parseXML([]byte(text))
 	if err != nil {
-		return brief{}
+		return b, notWellFormed(err)
 	}
-	var b brief
 	doc.Root.walk(func(e *element) bool {
 		switch e.name.local {
 		case "title":
@@ -254,24 +336,7 @@ func readCrossref(body []byte) brief {
 		}
 		return true
 	})
-	return b
-}
-
-// readLinkedData reads schema.org, Codemeta and Citeproc JSON.
-func readLinkedData(body []byte) brief {
-	var o object
-	_ = json.Unmarshal(body, &o) // Recognise has checked the syntax
-	b := brief{
-		titles:    namesIn(wire.First(o, "name", "title", "headline")),
-		creators:  namesIn(wire.First(o, "creator", "author")),
-		publisher: strings.Join(namesIn(o["publisher"]), ", "),
-		kind:      kindOf[wire.String(wire.First(o, "@type", "type"))],
-	}
-	b.year = wire.String(o["datePublished"])
-	if issued, ok := o["issued"].(object); ok {
-		b.year = string(wire.Encode(issued["date-parts"]))
-	}
-	return b
+	return b, nil
 }
 
 // namesIn finds the names in a string, an object or a list of either.
@@ -281,7 +346,7 @@ func namesIn(v any) []string {
 		return []string{v}
 	case object:
 		family, given := wire.String(wire.First(v, "family", "familyName")), wire.String(wire.First(v, "given", "givenName"))
-		if name := wire.String(wire.First(v, "name", "literal")); name != "" || family == "" {
+		if name := wire.String(wire.First(v, "name", "literal", "title")); name != "" || family == "" {
 			return []string{name}
 		}
 		return []string{strings.Trim(family+", "+given, ", ")}
@@ -295,7 +360,25 @@ func namesIn(v any) []string {
 	return nil
 }
 
-func fmtYear(year any) string {
-	n, _ := year.(float64)
-	return strconv.Itoa(10000 + int(n))[1:]
+// generalTypes are the general types of types in other formats: bolognese
+// lib/bolognese/readers and utils.rb.
+var generalTypes = map[Format]map[string]string{
+	bibtex: {
+		"article": "JournalArticle", "book": "Book", "inbook": "BookChapter", "misc": "Other", "phdthesis": "Dissertation",
+		"proceedings": "ConferenceProceeding", "techreport": "Report",
+	},
+	ris: {
+		"BLOG": "Text", "COMP": "Software", "CTLG": "Collection", "DATA": "Dataset", "ELEC": "Text", "FIGURE": "Image", "GEN": "Poster",
+		"JOUR": "JournalArticle", "MPCT": "Audiovisual", "SLIDE": "Presentation", "THES": "Dissertation", "VIDEO": "Audiovisual",
+	},
+	citeproc: {
+		"article-journal": "JournalArticle", "broadcast": "Audiovisual", "dataset": "Dataset", "document": "Poster", "graphic": "Image",
+		"motion_picture": "Audiovisual", "post-weblog": "Text", "presentation": "Presentation", "song": "Audiovisual", "webpage": "Text",
+	},
+	schemaOrg: generalOf,
+	codemeta:  generalOf,
+}
+
+func generalType(f Format, kind string) string {
+	return cmp.Or(generalTypes[f][kind], map[Format]string{bibtex: "Text"}[f], "Other")
 }

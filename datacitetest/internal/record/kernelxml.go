@@ -193,14 +193,6 @@ func (e *element) with(name string, value any) *element {
 	return e
 }
 
-// ifPresent is an element with the text, nil if the text is empty.
-func ifPresent(tag string, text any) *element {
-	if !isPresent(text) {
-		return nil
-	}
-	return tagged(tag, text)
-}
-
 // textOf is a JSON value as a string.
 func textOf(v any) string {
 	switch v := v.(type) {
@@ -240,14 +232,6 @@ func inElement(tag string, list any, item func(any) *element) *element {
 		children = append(children, item(v))
 	}
 	return tagged(tag, nil, children...)
-}
-
-// filledWrapper is left out if the list is empty.
-func filledWrapper(tag string, list any, item func(any) *element) *element {
-	if e := inElement(tag, list, item); len(e.children) > 0 {
-		return e
-	}
-	return nil
 }
 
 // containerOf is the container that the service derives from an item in which the
@@ -336,4 +320,21 @@ func seriesIn(text string) object {
 		set("lastPage", strings.TrimSpace(to))
 	}
 	return s
+}
+
+// isPresent is the opposite of Ruby's blank?.
+func isPresent(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return false
+	case bool:
+		return v
+	case string:
+		return !wire.IsBlank(v)
+	case []any:
+		return len(v) > 0
+	case object:
+		return len(v) > 0
+	}
+	return true
 }

@@ -21,14 +21,13 @@ import (
 // readKernel is the record in a document, as the service reads it:
 // bolognese lib/bolognese/readers/datacite_reader.rb. Members that the document
 // lacks are absent, but lists are there, empty.
-func readKernel(doc *Document) object {
+func readKernel(doc *Document) (o object, err error) {
 	if written := string(doc.bytes()); contentTags.Replace(written) != written {
-		doc = recovered(contentTags.Replace(written)) // some markup has been escaped
+		if doc, err = parseXML([]byte(contentTags.Replace(written))); err != nil { // some markup has been escaped
+			return nil, wire.BrokenXML.Refusal(err.Error())
+		}
 	}
-	if doc.Root == nil {
-		return object{}
-	}
-	o := object{}
+	o = object{}
 	if doc.Root.name.local == "resource" {
 		o = membersOf(doc.Root, false)
 	}
@@ -59,7 +58,7 @@ func readKernel(doc *Document) object {
 	o["language"] = stripped(o["language"])
 	o["schemaVersion"] = doc.namespace()
 	compact(o)
-	return o
+	return o, nil
 }
 
 // stripped is a text without ASCII white space and NUL around it, null if it is empty.
@@ -127,7 +126,7 @@ func squish(text string) string { return strings.Join(strings.Fields(text), " ")
 
 func squished(v any) any { return orNull(squish(sanitised(textOf(v)))) }
 
-var htmlTag = regexp.MustCompile(`(?s)<!--(?:.*?-->|.*)|<\?(?:[^>]*>)?|</|<([a-zA-Z][\w:.-]*)[^>]*>?`)
+var htmlTag = regexp.MustCompile(`(?s)<!--(?:.*?-->|.*)|<\?(?:[^>]*>)?|<(/?)([a-zA-Z][\w:.-]*)[^>]*>?|</`)
 
 // sanitised is a text as HTML that keeps a few tags, each of them closed. An unterminated
 // comment or tag extends to the end of the text.
@@ -136,53 +135,44 @@ func sanitised(text string) string {
 		return text
 	}
 	var out strings.Builder
-	escape := func(text string) { out.WriteString(htmlEscapes.Replace(html.UnescapeString(text))) }
 	var open []string
-	end := func(from int) {
-		for i := len(open) - 1; i >= from; i-- {
-			out.WriteString("</" + open[i] + ">")
+	closeFrom := func(from int) {
+		for _, name := range slices.Backward(open[from:]) {
+			out.WriteString("</" + name + ">")
 		}
 		open = open[:from]
 	}
-	for {
-		m := htmlTag.FindStringSubmatchIndex(text)
-		if m == nil {
-			break
+	at := 0
+	escape := func(to int) { out.WriteString(htmlEscapes.Replace(html.UnescapeString(text[at:to]))) }
+	for _, m := range htmlTag.FindAllStringSubmatchIndex(text, -1) {
+		escape(m[0])
+		tag, name := text[m[0]:m[1]], ""
+		if at = m[1]; m[4] >= 0 {
+			name = strings.ToLower(text[m[4]:m[5]])
 		}
-		escape(text[:m[0]])
-		tag, rest := text[m[0]:m[1]], text[m[1]:]
 		switch {
-		case tag == "</":
-			if name := endTag.FindString(rest); name != "" {
-				rest = rest[len(name):]
-				name = strings.ToLower(tagName.FindString(name))
-				for i, nested := range slices.Backward(open) {
-					if nested == name {
-						end(i)
-						break
-					}
-				}
-			}
-		case m[2] >= 0 && slices.Contains(keptTags, strings.ToLower(text[m[2]:m[3]])):
-			out.WriteString("<" + strings.TrimRight(tag[1:], "/> ") + ">")
-			name := strings.ToLower(text[m[2]:m[3]])
+		case !slices.Contains(keptTags, name):
+		case m[2] == m[3]:
+			out.WriteString(strings.TrimRight(tag, "/> ") + ">")
 			if open = append(open, name); name == "br" {
 				open = open[:len(open)-1]
 			} else if strings.HasSuffix(tag, "/>") {
-				end(len(open) - 1)
+				closeFrom(len(open) - 1)
 			}
+		case slices.Contains(open, name):
+			closeFrom(len(open) - 1 - slices.Index(reversed(open), name))
 		}
-		text = rest
 	}
-	escape(text)
-	end(0)
+	escape(len(text))
+	closeFrom(0)
 	return out.String()
 }
 
-var (
-	endTag  = regexp.MustCompile(`^[a-zA-Z][^>]*>?`)
-	tagName = regexp.MustCompile(`^[\w:.-]+`)
-)
+func reversed(list []string) []string {
+	list = slices.Clone(list)
+	slices.Reverse(list)
+	return list
+}
 
 var htmlEscapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
@@ -345,16 +335,11 @@ var creativeCommons = regexp.MustCompile(`\Ahttps://creativecommons\.org/(?:lice
 
 // keptRights are rights as the service stores them: a licence recognised by
 // identifier, name or URL gets all members that the list has for it.
-func keptRights(v any) any {
-	o, ok := v.(object)
-	if !ok {
-		o = object{"rights": v}
-	}
+func keptRights(o object) any {
 	name, id := wire.String(o["rights"]), wire.String(o["rightsIdentifier"])
 	uri, text := licenceAddress(o["rightsURI"]), licenceAddress(name)
 	for _, l := range licences() {
-		if strings.EqualFold(l.id, id) || l.name == name || uri != "" && l.address == uri || text != "" && l.address == text ||
-			!ok && l.id == name {
+		if strings.EqualFold(l.id, id) || l.name == name || uri != "" && l.address == uri || text != "" && l.address == text {
 			return compact(object{
 				"rights": l.name, "rightsUri": l.address, "rightsIdentifier": strings.ToLower(l.id),
 				"rightsIdentifierScheme": "SPDX", "schemeUri": "https://spdx.org/licenses/", "lang": o["lang"],
@@ -497,57 +482,38 @@ func keptLanguage(text string) any {
 	return nil
 }
 
-var decimal = regexp.MustCompile(`\A\s*[-+]?(?:\d[\d_]*(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?\s*\z`)
+var decimal = regexp.MustCompile(`\A\s*[-+]?(?:\d+(?:\.\d*)?|\.\d+)\s*\z`)
 
 // keptPlace turns coordinates that are strings into numbers: lupo app/models/doi.rb (update_geo_locations).
 func keptPlace(v any) any {
-	o, ok := v.(object)
-	if !ok {
-		return v
-	}
-	o = maps.Clone(o)
-	for _, name := range []string{"geoLocationPoint", "geoLocationBox"} {
-		if of, ok := o[name].(object); ok {
-			o[name] = keptCoordinates(of)
-		}
-	}
-	if polygon, ok := o["geoLocationPolygon"].([]any); ok {
-		points := []any{}
-		for _, p := range polygon {
-			if point, ok := p.(object); ok {
-				p = keptPoints(point)
+	switch v := v.(type) {
+	case object:
+		o := object{}
+		for name, inside := range v {
+			if o[name] = keptPlace(inside); strings.HasSuffix(name, "itude") {
+				o[name] = keptCoordinate(inside)
 			}
-			points = append(points, p)
 		}
-		o["geoLocationPolygon"] = points
+		return o
+	case []any:
+		return mapped(v, keptPlace)
 	}
-	return o
+	return v
 }
 
-func keptPoints(o object) object {
-	o = maps.Clone(o)
-	for name, v := range o {
-		if point, ok := v.(object); ok {
-			o[name] = keptCoordinates(point)
+func keptCoordinate(v any) any {
+	if text := wire.String(v); decimal.MatchString(text) {
+		if n, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(text), "."), 64); err == nil {
+			return n
 		}
 	}
-	return o
+	return v
 }
 
-func keptCoordinates(o object) object {
-	o = maps.Clone(o)
-	for name, c := range o {
-		text, ok := c.(string)
-		if !ok || !decimal.MatchString(text) {
-			continue
-		}
-		digits := strings.TrimSuffix(strings.TrimSpace(text), ".")
-		if !strings.Contains(text, ".") {
-			digits, _, _ = strings.Cut(strings.ToLower(digits), "e") // a whole number ends there
-		}
-		if n, err := strconv.ParseFloat(digits, 64); err == nil {
-			o[name] = n
-		}
+func mapped(list []any, change func(any) any) []any {
+	out := make([]any, len(list))
+	for i, v := range list {
+		out[i] = change(v)
 	}
-	return o
+	return out
 }

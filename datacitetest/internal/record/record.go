@@ -4,20 +4,10 @@ import (
 	"regexp"
 	"slices"
 	"time"
-
-	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
 )
 
-// Medium is a file of a DOI. The store gives it its number.
-type Medium struct {
-	Kind, URL string
-	ID        int // counts the media of all DOIs, from 1
-	Version   int // counts those of the DOI, from 0
-	Created   time.Time
-}
-
-// Number is what the DOI service calls a medium.
-func (m Medium) Number() string { return names.Spelled(m.ID) }
+// Medium is a file of a DOI.
+type Medium struct{ Kind, URL string }
 
 // HasURL says whether the DOI service would store the medium.
 func (m Medium) HasURL() bool { return mediumURL.MatchString(m.URL) }

@@ -4,13 +4,11 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"maps"
 	"net/http"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -28,69 +26,63 @@ import (
 var commands = strings.Fields("doi prefix xml event mode reason source regenerate should_validate")
 
 // permitted are the members of an object that are accepted; others are dropped silently.
-// outside marks the record itself, where a scalar may replace an object.
-func permitted(of []*kernel.Property, o object, outside bool) object {
+// A value of another kind than in the JSON record is refused.
+func permitted(of []*kernel.Property, o object, path string) (object, error) {
 	out := object{}
 	for _, p := range of {
 		v, sent := o[p.Name]
-		list, isList := v.([]any)
-		inner, isObject := v.(object)
-		scalar := sent && !isList && !isObject
-		switch {
-		case p.Is("read"):
-		case scalar && (p.Inside == nil || outside):
-			out[p.Name] = v
-		case isList && p.Inside == nil && p.List && !slices.ContainsFunc(list, isNested):
-			out[p.Name] = list
-		case isObject && p.Inside != nil:
-			out[p.Name] = permitted(p.Inside, inner, false)
-		case isList && p.Inside != nil:
-			objects := []any{}
-			for _, item := range list {
-				if inner, ok := item.(object); ok {
-					objects = append(objects, permitted(p.Inside, inner, false))
-				}
+		if !sent || p.Is("read") {
+			continue
+		}
+		v, err := permittedValue(p, v, path+p.Name)
+		if err != nil {
+			return nil, err
+		}
+		out[p.Name] = v
+	}
+	return out, nil
+}
+
+func permittedValue(p *kernel.Property, v any, path string) (any, error) {
+	switch list, isList := v.([]any); {
+	case v == nil:
+		return nil, nil
+	case isList && p.List:
+		out := make([]any, len(list))
+		for i, item := range list {
+			var err error
+			if out[i], err = permittedItem(p, item, path); err != nil {
+				return nil, err
 			}
-			out[p.Name] = objects
 		}
+		return out, nil
 	}
-	return out
+	return permittedItem(p, v, path)
 }
 
-func isNested(v any) bool {
-	switch v.(type) {
-	case object, []any:
-		return true
-	}
-	return false
-}
+// numeric are the members that may be numbers.
+var numeric = strings.Fields("publicationYear version pointLatitude pointLongitude westBoundLongitude eastBoundLongitude southBoundLatitude northBoundLatitude")
 
-// shownOrder is the order of a person's members in texts of errors.
-var shownOrder = strings.Fields("nameType nameIdentifiers name givenName familyName affiliation contributorType lang")
-
-// show writes a value like Ruby's inspect.
-func show(v any) string {
+func permittedItem(p *kernel.Property, v any, path string) (any, error) {
 	switch v := v.(type) {
-	case nil:
-		return "nil"
-	case string:
-		return strconv.Quote(v)
-	case []any:
-		var items []string
-		for _, item := range v {
-			items = append(items, show(item))
-		}
-		return "[" + strings.Join(items, ", ") + "]"
 	case object:
-		var members []string
-		for _, name := range slices.SortedFunc(maps.Keys(v), func(a, b string) int {
-			return cmp.Or(slices.Index(shownOrder, a)-slices.Index(shownOrder, b), cmp.Compare(a, b))
-		}) {
-			members = append(members, strconv.Quote(name)+" => "+show(v[name]))
+		if p.Inside != nil {
+			return permitted(p.Inside, v, path+".")
 		}
-		return "{" + strings.Join(members, ", ") + "}"
+	case string:
+		if p.Inside == nil || path == "publisher" {
+			return v, nil
+		}
+	case float64:
+		if slices.Contains(numeric, p.Name) || strings.HasPrefix(path, "landingPage.") {
+			return v, nil
+		}
+	case bool:
+		if strings.HasPrefix(path, "landingPage.") {
+			return v, nil
+		}
 	}
-	return textOf(v)
+	return nil, wire.ValueKind.Refusal(path)
 }
 
 // Sent is what a request sends for a record: the accepted members, and the
@@ -119,26 +111,28 @@ func Take(o object) (Sent, error) {
 	if err != nil {
 		return Sent{}, err
 	}
-	s := Sent{object: permitted(kernel.Properties, o, true)}
+	s := Sent{}
+	if s.object, err = permitted(kernel.Properties, o, ""); err != nil {
+		return s, err
+	}
 	for _, name := range commands {
-		if v, sent := o[name]; sent && !isNested(v) {
+		if v, sent := o[name]; sent {
 			s.object[name] = v
 		}
 	}
-	body := decode64(wire.String(s.object["xml"]))
-	if !utf8.Valid(body) {
-		return s, wire.Crashed("invalid byte sequence in UTF-8")
+	body, err := base64.StdEncoding.DecodeString(wire.String(s.object["xml"]))
+	switch {
+	case err != nil:
+		return s, wire.ValueKind.Refusal("xml is not base64")
+	case !utf8.Valid(body):
+		return s, wire.BrokenXML.Refusal("it is not UTF-8")
 	}
 	if wire.Pieces(body) > wire.MaxPieces {
 		return s, wire.ErrTooMuch
 	}
 	text := strings.TrimSpace(strings.ReplaceAll(string(body), string(wire.ByteOrderMark), ""))
 	doc, read, err := readSent(text, s.object["doi"])
-	switch {
-	case errors.Is(err, errStumbled):
-		s.xml = []byte(wire.String(s.object["xml"]))
-		return s, nil
-	case err != nil:
+	if err != nil {
 		return s, err
 	}
 	hasMembers := isPresent(s.object["schemaVersion"]) || s.has("version") || slices.ContainsFunc(columns, func(name string) bool {
@@ -199,57 +193,38 @@ func hasMember(o object, name string) bool {
 
 func (s Sent) has(name string) bool { return hasMember(s.object, name) }
 
-// decode64 is lenient: other characters than those of base64 are skipped.
-func decode64(text string) []byte {
-	text, _, _ = strings.Cut(text, "=")
-	text = strings.Map(func(r rune) rune {
-		if 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z' || '0' <= r && r <= '9' || r == '+' || r == '/' {
-			return r
-		}
-		return -1
-	}, text)
-	if len(text)%4 == 1 {
-		text = text[:len(text)-1]
-	}
-	body, _ := base64.RawStdEncoding.DecodeString(text)
-	return body
-}
-
-// readSent reads metadata as far as the service does. doc is not nil for DataCite XML,
-// which must contain a DOI unless one is sent with it.
+// readSent reads metadata. doc is not nil for DataCite XML, which must contain a DOI unless
+// one is sent with it; so must some other formats.
 func readSent(text string, sent any) (doc *Document, read object, err error) {
 	if text == "" {
 		return nil, nil, nil
 	}
-	f := behindFormat(text)
-	switch f {
-	case Kernel:
-		doc = recovered(text)
-		if _, named := names.Validate(wire.String(sent)); !named && (sent != nil || doc.doi() == "") {
-			return nil, nil, errNotThere
-		}
-		return doc, readKernel(doc), nil
-	case emptyRecord, crossref:
-		return nil, nil, nil
-	}
-	b, err := readForeign(f, []byte(text))
+	f, doc, err := recognise(text)
 	switch {
 	case err != nil:
 		return nil, nil, err
-	case f == ris && yearIn.FindString(b.year) == "":
-		return nil, nil, errStumbled
+	case f == Kernel:
+		if _, named := names.Validate(wire.String(sent)); !named && (sent != nil || doc.doi() == "") {
+			return nil, nil, errNotThere
+		}
+		read, err = readKernel(doc)
+		return doc, read, err
 	}
-	b.types = typesIn(f, []byte(text))
+	o := objectIn(text)
+	if version := schemaOf(o); f == "" || f == crossref || f == crosscite && version == "" && !isPresent(o["publication_year"]) {
+		return nil, nil, wire.UnreadMetadata.Refusal()
+	}
+	b, err := readForeign(f, text)
+	if b.unnamed {
+		return nil, nil, errNotThere
+	}
 	read = b.columns()
 	read["schemaVersion"] = lastSchema
-	if f == crosscite || f == dataciteJSON {
-		read["schemaVersion"] = schemaOf(objectIn([]byte(text)))
+	if f == crosscite {
+		read["schemaVersion"] = schemaOf(o)
 	}
-	return nil, read, nil
+	return nil, read, err
 }
-
-// errStumbled is for metadata that the service cannot read and stores as XML unchanged.
-var errStumbled = errors.New("no year in it")
 
 // rename puts another DOI into the identifier. Without one the document stays as it was sent.
 func (doc *Document) rename(doi string) bool {
@@ -292,12 +267,14 @@ func (rec *Record) Assign(s Sent, existed bool) {
 	if v := s.object["publisher"]; v != nil {
 		c["publisher"] = publisherColumn(v)
 	}
-	if s.has("publicationYear") {
-		c["publicationYear"] = wholeNumber(s.object["publicationYear"])
+	if v, sent := s.object["publicationYear"]; sent {
+		c["publicationYear"] = wholeNumber(v)
 	}
-	for _, name := range []string{"language", "version", "schemaVersion", "reason", "source"} {
+	for _, name := range []string{"version", "reason", "source"} {
 		if v, sent := s.object[name]; sent {
-			c[name] = textColumn(v)
+			if c[name] = v; v != nil {
+				c[name] = textOf(v)
+			}
 		}
 	}
 	if isPresent(s.object["landingPage"]) {
@@ -311,7 +288,7 @@ func (rec *Record) Assign(s Sent, existed bool) {
 	}
 	delete(c, "source")
 	if s.has("url") {
-		rec.URL, _ = textColumn(s.object["url"]).(string)
+		rec.URL = wire.String(s.object["url"])
 	}
 	delete(c, "url")
 	if s.has("xml") || s.xml != nil {
@@ -340,39 +317,13 @@ func publisherColumn(v any) any {
 	return nil
 }
 
-var wholeStart = regexp.MustCompile(`\A\s*[-+]?\d+`)
-
-// wholeNumber converts a value as an integer column does.
+// wholeNumber is a number, or that at the start of a text, as an integer column has it.
 func wholeNumber(v any) any {
-	switch v := v.(type) {
-	case float64:
-		return float64(int64(v))
-	case string:
-		if strings.TrimSpace(v) == "" {
-			return nil
-		}
-		n, _ := strconv.Atoi(strings.TrimSpace(wholeStart.FindString(v)))
-		return float64(n)
-	case bool:
-		if v {
-			return 1.0
-		}
-		return 0.0
-	}
-	return nil
-}
-
-// textColumn converts a value as a string column does.
-func textColumn(v any) any {
-	switch v {
-	case nil:
+	text := strings.TrimSpace(textOf(v))
+	if text == "" {
 		return nil
-	case true:
-		return "1"
-	case false:
-		return "0"
 	}
-	return textOf(v)
+	return float64(wire.Leading(text))
 }
 
 // keep normalises members for storing, and derives the attributes that responses show.
@@ -397,10 +348,10 @@ func (rec *Record) keep() {
 		c["language"] = keptLanguage(language)
 	}
 	each("rightsList", func(v any) any {
-		if !isPresent(v) {
-			return nil
+		if o, _ := v.(object); isPresent(v) {
+			return keptRights(o)
 		}
-		return keptRights(v)
+		return nil
 	})
 	each("identifiers", func(v any) any {
 		if Member(v, "identifierType") == "DOI" {
@@ -428,10 +379,7 @@ func unlike(list []any) []any {
 }
 
 func keptSubject(v any) any {
-	o, ok := v.(object)
-	if !ok {
-		return object{"subject": squish(sanitised(textOf(v)))}
-	}
+	o, _ := v.(object)
 	o = maps.Clone(o)
 	if text, ok := o["subject"].(string); ok {
 		o["subject"] = squish(sanitised(text))
@@ -479,26 +427,6 @@ var (
 	deployedName = regexp.MustCompile(`\A10\.\d{4,5}/[-._;()/:a-zA-Z0-9*~$=]+\z`)
 	deployedURL  = regexp.MustCompile(`\A(ftp|http|https)://\S+\z`)
 )
-
-// objectLists are the members that must be objects, in the order of the checks,
-// with the name of the column and what an item is called.
-var objectLists = []struct{ member, column, item string }{
-	{"dates", "dates", "Date %s"},
-	{"rightsList", "rights_list", "Rights '%s'"},
-	{"titles", "titles", "Title '%s'"},
-	{"descriptions", "descriptions", "Description '%s'"},
-	{"types", "types", "Types '%s'"},
-	{"container", "container", "Container '%s'"},
-	{"subjects", "subjects", "Subject '%s'"},
-	{"creators", "creators", "Creator '%s'"},
-	{"contributors", "contributors", "Contributor '%s'"},
-	{"landingPage", "landing_page", "Landing page '%s'"},
-	{"identifiers", "identifiers", "Identifier '%s'"},
-	{"relatedIdentifiers", "related_identifiers", "Related identifier '%s'"},
-	{"relatedItems", "related_items", "Related item '%s'"},
-	{"fundingReferences", "funding_references", "Funding reference '%s'"},
-	{"geoLocations", "geo_locations", "Geolocation '%s'"},
-}
 
 // Faults are the errors that the service reports for a new or an existing record, one for
 // each source.
@@ -561,37 +489,22 @@ var columnNames = map[string]string{
 }
 
 func (rec *Record) checkMembers(fault func(source, title string)) {
-	for _, l := range objectLists {
-		for _, v := range listed(rec.columns[l.member]) {
-			if _, ok := v.(object); !ok && isPresent(rec.columns[l.member]) {
-				fault(l.column, fmt.Sprintf(l.item+" should be an object instead of a string.", textOf(v)))
-			}
-			switch l.member {
-			case "rightsList":
-				if len([]rune(wire.String(Member(v, "rights")))) > 2000 {
-					fault(l.column, "Rights should not have a length of more than 2000 characters.")
-				}
-			case "contributors":
-				if why := rec.wrongContributor(v); why != "" {
-					fault(l.column, why)
-				}
-			}
+	for _, v := range listed(rec.columns["rightsList"]) {
+		if len([]rune(wire.String(Member(v, "rights")))) > 2000 {
+			fault("rights_list", "Rights should not have a length of more than 2000 characters.")
 		}
 	}
-}
-
-// wrongContributor checks contributor types if the record names its schema.
-func (rec *Record) wrongContributor(v any) string {
-	kind := wire.String(Member(v, "contributorType"))
-	contributor := show(v)
-	switch {
-	case rec.columns["schemaVersion"] != kernelNamespace:
-	case wire.IsBlank(kind):
-		return fmt.Sprintf("Contributor '%s' is missing a required element: contributor type.", contributor)
-	case !kernel.IsListed("contributorType", kind):
-		return fmt.Sprintf("Contributor '%s' has a contributor type that is not supported in schema 4: '%s'.", contributor, kind)
+	if rec.columns["schemaVersion"] != kernelNamespace {
+		return // contributor types are checked if the record names its schema
 	}
-	return ""
+	for _, v := range listed(rec.columns["contributors"]) {
+		switch kind := wire.String(Member(v, "contributorType")); {
+		case wire.IsBlank(kind):
+			fault("contributors", fmt.Sprintf("Contributor '%s' is missing a required element: contributor type.", wire.Encode(v)))
+		case !kernel.IsListed("contributorType", kind):
+			fault("contributors", fmt.Sprintf("Contributor '%s' has a contributor type that is not supported in schema 4: '%s'.", wire.Encode(v), kind))
+		}
+	}
 }
 
 // Kept finishes a valid change: the metadata get a new version if their XML has

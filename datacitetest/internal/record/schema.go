@@ -179,7 +179,7 @@ func (want *shape) check(e *element, found *[]violation) {
 }
 
 func (want *shape) checkText(e *element, fault func(source, text string)) {
-	text := e.content((*element).plain)
+	text := e.words()
 	switch {
 	case want.children != nil:
 		if e.mixed() && !want.mixed {

@@ -53,7 +53,7 @@ func TestFaultsAreThoseOfTheValidator(t *testing.T) {
 			text := strings.Replace(string(sound), change[0], change[1], 1)
 			text = strings.Replace(text, "</resource>", "</"+strings.TrimSuffix(strings.TrimPrefix(rootOf.FindString(text), "<"), " ")+">", 1)
 			var found []string
-			for _, v := range violations(recovered(text).Root) {
+			for _, v := range violations(parsed(t, text).Root) {
 				found = append(found, fmt.Sprintf("%d %s: %s", v.line, v.source, v.text))
 			}
 			assert.Equal(t, validated(filepath.Join(dir, "kernel-4", "metadata.xsd"), text), found)

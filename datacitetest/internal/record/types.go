@@ -102,24 +102,22 @@ var ofGeneralType = map[string]kin{
 	"Text":                  {schemaOrg: "ScholarlyArticle", ris: "RPRT"},
 }
 
-// ofSchemaOrg has RIS only for readers of other formats.
 var ofSchemaOrg = map[string]kin{
 	"Article":                     {bibtex: "article"},
 	"AudioObject":                 {citeproc: "song"},
 	"Blog":                        {citeproc: "report"},
-	"BlogPosting":                 {citeproc: "post-weblog", bibtex: "article", ris: "BLOG"},
-	"DataCatalog":                 {citeproc: "dataset", ris: "CTLG"},
-	"Dataset":                     {citeproc: "dataset", ris: "DATA"},
-	"ImageObject":                 {citeproc: "graphic", ris: "FIGURE"},
-	"Movie":                       {citeproc: "motion_picture", ris: "MPCT"},
+	"BlogPosting":                 {citeproc: "post-weblog", bibtex: "article"},
+	"DataCatalog":                 {citeproc: "dataset"},
+	"Dataset":                     {citeproc: "dataset"},
+	"ImageObject":                 {citeproc: "graphic"},
+	"Movie":                       {citeproc: "motion_picture"},
 	"Poster":                      {citeproc: "document"},
-	"PresentationDigitalDocument": {citeproc: "presentation", ris: "SLIDE"},
-	"Report":                      {citeproc: "report", ris: "RPRT"},
-	"ScholarlyArticle":            {citeproc: "article-journal", bibtex: "article", ris: "JOUR"},
-	"SoftwareSourceCode":          {ris: "COMP"},
+	"PresentationDigitalDocument": {citeproc: "presentation"},
+	"Report":                      {citeproc: "report"},
+	"ScholarlyArticle":            {citeproc: "article-journal", bibtex: "article"},
 	"Thesis":                      {citeproc: "thesis", bibtex: "phdthesis"},
-	"VideoObject":                 {citeproc: "broadcast", ris: "VIDEO"},
-	"WebPage":                     {citeproc: "webpage", ris: "ELEC"},
+	"VideoObject":                 {citeproc: "broadcast"},
+	"WebPage":                     {citeproc: "webpage"},
 	"WebSite":                     {citeproc: "webpage"},
 }
 
@@ -130,96 +128,4 @@ var generalOf = map[string]string{
 	"Movie": "Audiovisual", "Poster": "Poster", "PresentationDigitalDocument": "Presentation", "PublicationIssue": "Text",
 	"Report": "Report", "Review": "PeerReview", "ScholarlyArticle": "Text", "Service": "Service", "SoftwareSourceCode": "Software",
 	"Thesis": "Text", "VideoObject": "Audiovisual", "WebPage": "Text", "WebSite": "Text",
-}
-
-// namedType is the type in a foreign format: the general type, the free text,
-// and the names in other vocabularies.
-type namedType struct {
-	general, own string
-	kin
-}
-
-var (
-	// bolognese lib/bolognese/readers/bibtex_reader.rb.
-	ofBibTeX = map[string]namedType{
-		"article":       {"JournalArticle", "JournalArticle", kin{"ScholarlyArticle", "article-journal", "", "JOUR"}},
-		"book":          {"Book", "Book", kin{ris: "BOOK"}},
-		"inbook":        {"BookChapter", "BookChapter", kin{ris: "CHAP"}},
-		"inproceedings": {kin: kin{ris: "CPAPER"}},
-		"misc":          {general: "Other"},
-		"phdthesis":     {"Dissertation", "Dissertation", kin{"Thesis", "thesis", "", "THES"}},
-		"proceedings":   {"ConferenceProceeding", "Proceedings", kin{ris: "CONF"}},
-		"techreport":    {general: "Report", kin: kin{ris: "RPRT"}},
-		"unpublished":   {kin: kin{ris: "UNPD"}},
-	}
-	// bolognese lib/bolognese/readers/ris_reader.rb.
-	ofRIS = map[string]namedType{
-		"BLOG":   {general: "Text", kin: kin{schemaOrg: "BlogPosting"}},
-		"COMP":   {general: "Software", kin: kin{schemaOrg: "SoftwareSourceCode"}},
-		"CTLG":   {general: "Collection", kin: kin{schemaOrg: "DataCatalog"}},
-		"DATA":   {general: "Dataset", kin: kin{schemaOrg: "Dataset"}},
-		"ELEC":   {general: "Text", kin: kin{schemaOrg: "WebPage"}},
-		"FIGURE": {general: "Image", kin: kin{schemaOrg: "ImageObject"}},
-		"GEN":    {general: "Poster"},
-		"JOUR":   {general: "JournalArticle", kin: kin{schemaOrg: "ScholarlyArticle"}},
-		"MPCT":   {general: "Audiovisual", kin: kin{schemaOrg: "Movie"}},
-		"SLIDE":  {general: "Presentation"},
-		"THES":   {general: "Dissertation", kin: kin{schemaOrg: "Thesis"}},
-		"VIDEO":  {general: "Audiovisual", kin: kin{schemaOrg: "VideoObject"}},
-	}
-	// bolognese lib/bolognese/readers/citeproc_reader.rb.
-	ofCiteproc = map[string]namedType{
-		"article-journal": {general: "JournalArticle", kin: kin{schemaOrg: "ScholarlyArticle"}},
-		"broadcast":       {general: "Audiovisual", kin: kin{schemaOrg: "VideoObject"}},
-		"dataset":         {general: "Dataset", kin: kin{schemaOrg: "Dataset"}},
-		"document":        {general: "Poster"},
-		"graphic":         {general: "Image", kin: kin{schemaOrg: "ImageObject"}},
-		"motion_picture":  {general: "Audiovisual", kin: kin{schemaOrg: "Movie"}},
-		"post-weblog":     {general: "Text", kin: kin{schemaOrg: "BlogPosting"}},
-		"presentation":    {general: "Presentation"},
-		"song":            {general: "Audiovisual", kin: kin{schemaOrg: "AudioObject"}},
-		"webpage":         {general: "Text", kin: kin{schemaOrg: "WebPage"}},
-	}
-)
-
-// foreignTypes is the type in a foreign format, before others are derived from it.
-func foreignTypes(f Format, name string, own any) object {
-	o := object{}
-	set := func(member, value string) {
-		if value != "" {
-			o[member] = value
-		}
-	}
-	switch f {
-	case bibtex:
-		t := ofBibTeX[name]
-		set("resourceTypeGeneral", t.general)
-		set("resourceType", cmp.Or(t.own, name))
-		set("schemaOrg", cmp.Or(t.schemaOrg, "ScholarlyArticle"))
-		set("citeproc", cmp.Or(t.citeproc, "misc"))
-		o["bibtex"], o["ris"] = name, cmp.Or(t.ris, "GEN")
-	case ris:
-		name = cmp.Or(name, "GEN")
-		t := ofRIS[name]
-		set("resourceTypeGeneral", t.general)
-		set("schemaOrg", cmp.Or(t.schemaOrg, "CreativeWork"))
-		o["citeproc"], o["ris"] = "misc", name
-	case citeproc:
-		t := ofCiteproc[name]
-		schema := cmp.Or(t.schemaOrg, "CreativeWork")
-		set("resourceTypeGeneral", t.general)
-		set("citeproc", name)
-		o["schemaOrg"], o["bibtex"], o["ris"] = schema, cmp.Or(ofSchemaOrg[schema].bibtex, "misc"), "GEN"
-	case schemaOrg, codemeta:
-		set("resourceTypeGeneral", generalOf[name])
-		set("resourceType", wire.String(own))
-		set("schemaOrg", name)
-		also, key := ofSchemaOrg[name], name
-		if f == schemaOrg {
-			key = generalOf[name] // the service looks the wrong name up
-		}
-		o["citeproc"], o["bibtex"] = cmp.Or(also.citeproc, "article-journal"), cmp.Or(also.bibtex, "misc")
-		o["ris"] = cmp.Or(ofSchemaOrg[key].ris, "GEN")
-	}
-	return o
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -142,7 +143,7 @@ func (v View) moment(t time.Time) any {
 // YearText is a publicationYear of any type as a string.
 func YearText(year any) string {
 	if n, ok := year.(float64); ok {
-		return fmtYear(n)
+		return strconv.Itoa(10000 + int(n))[1:]
 	}
 	return wire.String(year)
 }
@@ -276,17 +277,4 @@ func (rec *Record) known(related []any) []any {
 	}
 	known := slices.DeleteFunc(slices.Clone(related), func(v any) bool { return !rec.Known(v.(object)["id"].(string)) })
 	return known[:min(len(known), 25)]
-}
-
-// Searchable is the record as the query language sees it.
-func (rec *Record) Searchable() object {
-	o := rec.shown(View{Affiliation: true, Publisher: true, Detail: true})
-	delete(o, "xml")
-	o["clientId"], o["providerId"], o["consortiumId"] = rec.Client, rec.Provider, rec.Consortium
-	for name, v := range o {
-		if n, ok := v.(int); ok {
-			o[name] = float64(n)
-		}
-	}
-	return o
 }

@@ -1,11 +1,7 @@
 package record
 
 import (
-	"encoding/base64"
-	"maps"
 	"net/http"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
@@ -46,82 +42,24 @@ func AfterEvent(state, event string) string {
 	return state
 }
 
-// metadataMembers are the attributes that may be written. A sent attribute is
-// replaced as a whole; other attributes are silently ignored.
-var metadataMembers = append(slices.DeleteFunc(slices.Clone(columns), func(name string) bool { return name == "url" }), "version", "alternateIdentifiers")
-
-// Write stores what was sent. Attributes win over XML sent with them.
-func (rec *Record) Write(o object) error {
-	encoded := wire.String(o["xml"])
-	if encoded != "" {
-		if err := rec.writeXML(encoded); err != nil {
-			return err
+// Missing names the mandatory properties that a record lacks.
+func Missing(o object) []string {
+	var names []string
+	for _, name := range []string{"creators", "titles"} {
+		if items, _ := o[name].([]any); len(items) == 0 {
+			names = append(names, name)
 		}
 	}
-	changed := maps.Clone(o)
-	maps.DeleteFunc(changed, func(name string, _ any) bool { return !slices.Contains(metadataMembers, name) })
-	if len(changed) > 0 {
-		if err := rec.writeMembers(changed); err != nil {
-			return err
-		}
-		if encoded == "" {
-			rec.XML = nil // it no longer matches the record
-		}
+	publisher := nameOrObject(o["publisher"], false)
+	types, _ := o["types"].(object)
+	if wire.String(publisher) == "" {
+		names = append(names, "publisher")
 	}
-	if encoded != "" || len(changed) > 0 {
-		rec.Version++
+	if o["publicationYear"] == nil {
+		names = append(names, "publicationYear")
 	}
-	if v, sent := o["url"]; sent {
-		rec.URL = wire.String(v)
+	if wire.String(types["resourceTypeGeneral"]) == "" {
+		names = append(names, "types")
 	}
-	if reason, sent := o["reason"]; sent {
-		rec.Attributes = maps.Clone(rec.Attributes)
-		rec.Attributes["reason"] = reason
-	}
-	return nil
-}
-
-func (rec *Record) writeMembers(changed object) error {
-	for name, v := range changed {
-		v, err := memberValue(name, v)
-		if err != nil {
-			return Invalid(rec.DOI, Wrong{name, err.Error()})
-		}
-		changed[name] = v
-	}
-	// One is an alias of the other, even when null (datacite_dois_controller.rb:853-873).
-	others, sent := changed["alternateIdentifiers"]
-	delete(changed, "alternateIdentifiers")
-	if _, both := changed["identifiers"]; sent && !both {
-		changed["identifiers"] = nil
-		if list, ok := others.([]any); ok {
-			changed["identifiers"] = renamed(list, "alternateIdentifier", "identifier")
-		}
-	}
-	attributes := maps.Clone(rec.Attributes)
-	if _, sent := changed["identifiers"]; sent {
-		delete(attributes, "alternateIdentifiers")
-	}
-	maps.Copy(attributes, changed)
-	maps.DeleteFunc(attributes, func(_ string, v any) bool { return v == nil })
-	rec.Attributes = attributes
-	return nil
-}
-
-func (rec *Record) writeXML(encoded string) error {
-	source, err := base64.StdEncoding.DecodeString(strings.TrimSpace(encoded))
-	if err != nil {
-		return Invalid(rec.DOI, Wrong{"xml", "is not base64"})
-	}
-	if wire.Pieces(source) > wire.MaxPieces {
-		return wire.ErrTooMuch
-	}
-	f, err := Recognise(source)
-	if err == nil {
-		err = rec.SetMetadata(f, source)
-	}
-	if err != nil {
-		return Invalid(rec.DOI, Wrong{"xml", err.Error()})
-	}
-	return nil
+	return names
 }

@@ -20,13 +20,10 @@ const (
 // blanks are the characters that XML counts as such.
 const blanks = " \t\r\n"
 
-// Document is a parsed text: all of it if it is well-formed, else as the recovering
-// parser of the deployed service reads it.
+// Document is a parsed text.
 type Document struct {
-	Root  *element // nil if there is none
-	top   []*element
-	flaw  error // the first thing that is not well-formed
-	sound int   // length of the well-formed part, if there is a flaw
+	Root *element
+	top  []*element // the pieces outside of other elements, the root among them
 }
 
 // element is a piece of XML: an element if it is tagged, and else text, a comment and
@@ -51,14 +48,6 @@ type name struct{ space, local string }
 type attribute struct {
 	tag, value string
 	name       name
-}
-
-// binds says whether the attribute binds a prefix to a namespace.
-func (a attribute) binds() (prefix string, ok bool) {
-	if a.tag == "xmlns" {
-		return "", true
-	}
-	return strings.CutPrefix(a.tag, "xmlns:")
 }
 
 // All methods that read return nothing for a nil element.
@@ -114,35 +103,22 @@ func (e *element) ChildText(name string) string { return e.child(name).trimmed()
 func (e *element) trimmed() string { return strings.TrimSpace(e.words()) }
 
 // words is the text below e, without comments.
-func (e *element) words() string { return e.content((*element).plain) }
-
-// content joins the texts below e.
-func (e *element) content(of func(*element) string) string {
+func (e *element) words() string {
 	var out strings.Builder
-	e.gather(&out, of)
+	e.gather(&out)
 	return out.String()
 }
 
-func (e *element) gather(out *strings.Builder, of func(*element) string) {
+func (e *element) gather(out *strings.Builder) {
 	if e == nil {
 		return
 	}
 	if e.isText {
-		out.WriteString(of(e))
+		out.WriteString(e.text)
 	}
 	for _, c := range e.children {
-		c.gather(out, of)
+		c.gather(out)
 	}
-}
-
-func (e *element) plain() string { return e.text }
-
-// written is a piece as XML.
-func (e *element) written() string {
-	if e.markup != "" {
-		return e.markup
-	}
-	return escapeText(e.text)
 }
 
 // mixed says whether e directly contains text other than white space.
@@ -171,17 +147,12 @@ func (e *element) walk(visit func(*element) bool) bool {
 func ReadXML(source []byte) (*Document, error) {
 	doc, err := parseXML(source)
 	if err != nil {
-		return nil, wire.Fail(http.StatusUnprocessableEntity, "XML is not well formed: %v", err)
+		return nil, notWellFormed(err)
 	}
 	if err := checkRecord(doc.Root); err != nil {
 		return nil, wire.Fail(http.StatusUnprocessableEntity, "%v", err)
 	}
 	return doc, nil
-}
-
-func parseXML(source []byte) (*Document, error) {
-	doc := recovered(string(source))
-	return doc, doc.flaw
 }
 
 // withIdentifier is the source with another DOI in its identifier element; the
@@ -200,26 +171,9 @@ func (doc *Document) withIdentifier(source []byte, doi string) []byte {
 	return out.Bytes()
 }
 
-// namespace is the first one of DataCite's that any element declares.
-func (doc *Document) namespace() (found string) {
-	doc.Root.walk(func(e *element) bool {
-		for _, a := range e.attrs {
-			if _, binds := a.binds(); binds && strings.HasPrefix(a.value, kernelSpaces) {
-				found = a.value
-				return false
-			}
-		}
-		return true
-	})
-	return found
-}
-
 // identifier is the first element of that name in the namespace that the root
 // declares for names without a prefix; nil if there is none.
 func (doc *Document) identifier() (found *element) {
-	if doc.Root == nil {
-		return nil
-	}
 	bound := map[string]string{}
 	for _, a := range slices.Backward(doc.Root.attrs) {
 		if prefix, ok := a.binds(); ok {
@@ -238,10 +192,14 @@ func (doc *Document) identifier() (found *element) {
 
 // IdentifierIn is the DOI that a document gives for itself, in whatever namespace.
 func IdentifierIn(body []byte) (text string) {
-	recovered(string(body)).Root.walk(func(e *element) bool {
-		found := e.tag == "identifier" || strings.HasSuffix(e.tag, ":identifier")
+	doc, err := parseXML(body)
+	if err != nil {
+		return ""
+	}
+	doc.Root.walk(func(e *element) bool {
+		found := e.name.local == "identifier"
 		if found {
-			text = e.content((*element).written)
+			text = e.words()
 		}
 		return !found
 	})
@@ -268,8 +226,12 @@ func (doc *Document) bytes() []byte {
 
 // write writes a piece. Pieces of an element without text get lines of their own.
 func (e *element) write(out *bytes.Buffer, indent string, lines bool) {
-	if e.tag == "" {
-		out.WriteString(e.written())
+	switch {
+	case e.markup != "":
+		out.WriteString(e.markup)
+		return
+	case e.tag == "":
+		out.WriteString(escapeText(e.text))
 		return
 	}
 	out.WriteString("<" + e.tag)

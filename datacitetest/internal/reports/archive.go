@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
@@ -29,14 +28,13 @@ type archive struct {
 	reports   map[string]*stored    // by uid, folded
 	keys      map[string]string     // the uid of each creator, year and month: the unique index
 	documents map[string]attachment // by uid, folded
-	counts    map[string]tally      // the cache of repositories-usage-reports
 	inserted  int64                 // how many rows there have been
 	NewID     func() int64          // makes the ids of rows
 }
 
 func newArchive() archive {
 	return archive{
-		reports: map[string]*stored{}, keys: map[string]string{}, documents: map[string]attachment{}, counts: map[string]tally{},
+		reports: map[string]*stored{}, keys: map[string]string{}, documents: map[string]attachment{},
 		NewID: func() int64 { return rand.Int64N(math.MaxInt64) },
 	}
 }
@@ -165,9 +163,6 @@ const maxColumn = 1<<24 - 1
 
 // insertRow stores a subset and returns its row.
 func (a *archive) insertRow(uid string, data []byte) (row, error) {
-	if data == nil {
-		return row{}, errNilText
-	}
 	if len(data) > maxColumn {
 		return row{}, tooLong("compressed")
 	}
@@ -195,9 +190,9 @@ func errNoDocument(uid string) error {
 		"https://metrics-api.datacite.org.s3.amazonaws.com/report_files/" + uid + ".json")
 }
 
-// noMethod is Ruby's error for a call of a method that the class of v lacks.
-func noMethod(name string, v any) *wire.Failure {
-	return wire.Fail(http.StatusUnprocessableEntity, "undefined method `%s' for %s:%s", name, inspect(v), rubyClass(v))
+// noMethod is Ruby's error for a call of a method of nil.
+func noMethod(name string) *wire.Failure {
+	return wire.Fail(http.StatusUnprocessableEntity, "undefined method `%s' for nil:NilClass", name)
 }
 
 // load reads the document into a report: the datasets, and the bytes of every
@@ -213,7 +208,7 @@ func (a *archive) load(r *stored) (attachment, error) {
 	}
 	if kind != normalKind {
 		if len(r.rows) == 0 {
-			return d, noMethod("checksum", nil)
+			return d, noMethod("checksum")
 		}
 		newest := slices.MaxFunc(r.rows, func(x, y row) int { return cmp.Compare(x.Nth, y.Nth) })
 		if d.find(newest.Checksum) == nil {
@@ -248,7 +243,7 @@ func (r *stored) document() (attachment, error) {
 
 // fullHeader is the header with the members that lists omit.
 func (r *stored) fullHeader() object {
-	h := respell(r.header, hyphened).(object)
+	h := maps.Clone(r.header)
 	h["client-id"], h["year"], h["month"] = r.owner, r.year, r.month
 	return h
 }
@@ -277,12 +272,6 @@ func (d attachment) reply(status int, uid string) wire.Reply {
 		}
 		o.print("]")
 	})
-}
-
-// tally is a cached response of repositories-usage-reports, and its time.
-type tally struct {
-	at   time.Time
-	body object
 }
 
 // compressOwn compresses a plain report as the service does (Report#compress).

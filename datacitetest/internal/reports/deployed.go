@@ -3,14 +3,10 @@ package reports
 import (
 	"cmp"
 	"maps"
-	"math"
 	"net/http"
-	"net/url"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/store"
@@ -18,92 +14,41 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
-// Path is an escaped path as the router of the deployed reports server reads it:
-// without repeated slashes or one at the end. ok says whether the public host
-// routes the path to that server.
-func Path(path string) (steps []string, ok bool) {
-	steps = strings.FieldsFunc(path, func(r rune) bool { return r == '/' })
-	if len(steps) > 0 {
-		steps[0] = unescaped(steps[0])
-	}
-	return steps, len(steps) > 0 && (strings.HasPrefix(steps[0], "reports") || strings.HasPrefix(steps[0], "report-subsets") ||
-		strings.HasPrefix(steps[0], "repositories-usage-reports"))
+// Path is the path of a request after /reports. ok says whether the public host routes a
+// path to the reports server.
+func Path(path string) (id string, ok bool) {
+	area, id, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	return id, area == "reports"
 }
 
-// ServeDeployed is interface A as the deployed service implements it. The further
-// outside an error arises, the fewer headers does its Vary name.
+// ServeDeployed is interface A as the deployed service implements it (config/routes.rb).
 func (s *Service) ServeDeployed(q *wire.Request) (wire.Reply, error) {
-	path, _ := Path(q.URL.EscapedPath())
-	res, err := s.routeReports(q, path)
-	return wire.InJSON(res, err).Varying(q, err, formatted(q, path)), nil
-}
-
-// routeReports finds the route (config/routes.rb).
-func (s *Service) routeReports(q *wire.Request, path []string) (wire.Reply, error) {
-	area, id := path[0], ""
-	if area == "repositories-usage-reports" && len(path) > 1 && q.Verb == http.MethodGet {
-		if _, ok := q.WantedType(); !ok {
-			return wire.Reply{}, outside(q, http.StatusInternalServerError)
-		}
-		nameCaller(q, caller{}) // no token is read
-		return s.countReports(unescaped(strings.Join(path[1:], "/"))), nil
-	}
-	switch len(path) {
-	case 1:
-		area = withoutFormat(area)
-	case 2:
-		if id = unescaped(withoutFormat(path[1])); id == "" {
-			return wire.Reply{}, outside(q, http.StatusNotFound)
-		}
-	default:
-		return wire.Reply{}, outside(q, http.StatusNotFound)
-	}
-	if clean := strings.ToValidUTF8(id, "\ufffd"); clean != id {
-		return wire.Reply{}, wire.Crashed("Invalid path parameters: Invalid encoding for parameter: " + clean)
-	}
-	if _, ok := q.WantedType(); !ok && !formatted(q, path) {
-		return wire.Reply{}, outside(q, http.StatusInternalServerError)
+	id, _ := Path(strings.TrimSuffix(q.Path, "/"))
+	switch err := q.MediaTypes(); {
+	case err != nil:
+		return wire.Reply{}, err
+	case q.URL.RawQuery != "" && (id != "" || q.Verb != http.MethodGet):
+		return wire.Reply{}, wire.ReportParameter.Refusal(q.URL.RawQuery)
+	case strings.HasPrefix(id, "/"), strings.Contains(id, "."):
+		return wire.Reply{}, wire.Route.Refusal(q.Path)
+	case strings.Contains(id, "/"):
+		return wire.Reply{}, wire.Outside(q, http.StatusNotFound)
 	}
 	caller := s.readCaller(q)
 	if q.Verb == http.MethodGet {
 		nameCaller(q, caller)
 	}
 	switch {
-	case area == "reports" && q.Verb == http.MethodGet && id == "":
+	case q.Verb == http.MethodGet && id == "":
 		return s.listStored(q)
-	case area == "reports" && q.Verb == http.MethodGet:
+	case q.Verb == http.MethodGet:
 		return s.getStored(id)
-	case area == "reports" && (q.Verb == http.MethodPost && id == "" || q.Verb == http.MethodPut && id != ""):
+	case q.Verb == http.MethodPost && id == "", q.Verb == http.MethodPut && id != "":
 		return s.takeSubmission(q, id)
-	case area == "reports" && q.Verb == http.MethodDelete && id != "":
+	case q.Verb == http.MethodDelete && id != "":
 		return s.deleteReport(q, caller, id)
-	case area == "report-subsets" && q.Verb == http.MethodGet && id != "":
-		return s.getSubset(id)
 	}
-	return wire.Reply{}, outside(q, http.StatusNotFound)
-}
-
-// withoutFormat removes ".json" or another format from the last segment of a path;
-// "" if there is more than one.
-func withoutFormat(step string) string {
-	name, format, dotted := strings.Cut(step, ".")
-	if dotted && (format == "" || strings.Contains(format, ".")) {
-		return ""
-	}
-	return name
-}
-
-// unescaped decodes a path segment, whose escapes net/http has checked.
-func unescaped(step string) string {
-	plain, _ := url.PathUnescape(step)
-	return plain
-}
-
-// formatted says whether the path or the query string names a format, which then
-// replaces the Accept header.
-func formatted(q *wire.Request, path []string) bool {
-	inPath := path[0] != "repositories-usage-reports" && strings.Contains(path[len(path)-1], ".")
-	return inPath || q.URL.Query().Has("format")
+	return wire.Reply{}, wire.Outside(q, http.StatusNotFound)
 }
 
 // caller is the sender of a request; the claims are empty if the token is invalid.
@@ -192,74 +137,13 @@ func (s *Service) deleteReport(q *wire.Request, c caller, id string) (wire.Reply
 	case s.Archive.find(id) == nil:
 		return wire.Reply{}, errNoReport
 	case !c.given:
-		return wire.Reply{}, noMethod("uid", nil)
+		return wire.Reply{}, errNoToken
 	case c.Role != store.Staff:
 		return wire.Reply{}, wire.Fail(http.StatusUnauthorized, wire.NotAuthorized)
 	}
 	s.Archive.remove(id)
 	nameCaller(q, c)
 	return wire.Reply{Status: http.StatusNoContent}, nil
-}
-
-// getSubset is GET /report-subsets (ReportSubsetsController#show), by the number
-// of a row. The header is that of the document.
-func (s *Service) getSubset(id string) (wire.Reply, error) {
-	number := wire.Leading(id)
-	s.Archive.mu.Lock()
-	defer s.Archive.mu.Unlock()
-	for _, r := range s.Archive.reports {
-		i := slices.IndexFunc(r.rows, func(r row) bool { return r.ID == number })
-		if i < 0 {
-			continue
-		}
-		if !r.documented {
-			return wire.Reply{}, errNilText
-		}
-		stored, there := s.Archive.documents[names.Folded(r.uid)]
-		if !there {
-			return wire.Reply{}, errNoDocument(r.uid)
-		}
-		subset := stored.find(r.rows[i].Checksum)
-		if subset == nil {
-			return wire.Reply{}, noMethod("[]", nil)
-		}
-		return wire.JSON(http.StatusOK, object{"report": object{
-			"id": r.uid, "report-header": stored.Header, "report-datasets": []any{},
-			"report-subsets": []any{object{"gzip": subset.Gzip, "checksum": subset.Checksum}},
-			"exceptions":     nil,
-		}}), nil
-	}
-	return wire.Reply{}, errNoReport
-}
-
-// countReports is GET /repositories-usage-reports (PublishersController#show).
-// Counts are cached for a day.
-func (s *Service) countReports(clientID string) wire.Reply {
-	s.Archive.mu.Lock()
-	defer s.Archive.mu.Unlock()
-	now := s.Now()
-	if c, ok := s.Archive.counts[clientID]; ok && now.Before(c.at.Add(24*time.Hour)) {
-		return wire.JSON(http.StatusOK, c.body)
-	}
-	createdBy, year, release := object{}, object{}, object{}
-	spelled := map[string]string{} // names that are equal to the database
-	total := 0
-	for _, r := range s.Archive.list() {
-		if names.Folded(r.owner) != names.Folded(clientID) {
-			continue
-		}
-		total++
-		name := wire.String(r.header["created-by"])
-		name = cmp.Or(spelled[names.Folded(name)], name)
-		spelled[names.Folded(name)] = name
-		for counts, value := range map[*object]string{&createdBy: name, &year: r.year, &release: wire.String(r.header["release"])} {
-			n, _ := (*counts)[value].(int)
-			(*counts)[value] = n + 1
-		}
-	}
-	body := object{"client-id": clientID, "total": total, "created-by": createdBy, "year": year, "report-types": release}
-	s.Archive.counts[clientID] = tally{now, body}
-	return wire.JSON(http.StatusOK, body)
 }
 
 // list is the table of reports, by id.
@@ -269,21 +153,20 @@ func (a *archive) list() []*stored {
 
 // listStored is GET /reports (ReportsController#index).
 func (s *Service) listStored(q *wire.Request) (wire.Reply, error) {
-	for pair := range strings.SplitSeq(q.URL.RawQuery, "&") {
-		for part := range strings.SplitSeq(pair, "=") {
-			if plain, err := url.QueryUnescape(part); err != nil {
-				return wire.Reply{}, wire.Crashed("Invalid query parameters: invalid %-encoding (" + part + ")")
-			} else if clean := strings.ToValidUTF8(plain, "\ufffd"); clean != plain {
-				return wire.Reply{}, wire.Crashed("Invalid query parameters: Invalid encoding for parameter: " + clean)
-			}
-		}
+	params, err := wire.URLParams(q.URL.RawQuery)
+	if err != nil {
+		return wire.Reply{}, wire.ReportParameter.Refusal(q.URL.RawQuery)
 	}
-	params, _ := wire.URLParams(q.URL.RawQuery)
-	if page := params["page"]; page != "" || strings.Contains("&"+q.URL.RawQuery+"&", "&page=&") {
-		return wire.Reply{}, wire.Crashed("String does not have #dig method")
+	for name, value := range params {
+		sized := name == "page[size]" || name == "page[number]"
+		if sized && !wholeNumber.MatchString(value) || !sized && strings.Contains(name, "[") || name == "page" || name == "callback" {
+			return wire.Reply{}, wire.ReportParameter.Refusal(name, value)
+		}
 	}
 	return s.listReports(params)
 }
+
+var wholeNumber = regexp.MustCompile(`\A[1-9][0-9]{0,8}\z`)
 
 // listReports shows headers, by id. With Deployed pages are counted by the requested
 // size, but filled up to a limit.
@@ -291,44 +174,24 @@ func (s *Service) listReports(params wire.Params) (wire.Reply, error) {
 	s.Archive.mu.Lock()
 	defer s.Archive.mu.Unlock()
 	found := slices.DeleteFunc(s.Archive.list(), s.drops(params))
-	size, number := integerParam(params, "page[size]", 25), integerParam(params, "page[number]", 1)
-	if !s.Deployed {
-		if size, number = min(size, wire.MaxPage), max(number, 1); size <= 0 {
-			size = 25
-		}
+	size, number := params.Number("page[size]", 25), max(params.Number("page[number]", 1), 1)
+	if size <= 0 {
+		size = 25
 	}
 	rows := min(size, wire.MaxPage)
-	switch {
-	case size == 0:
-		return wire.Reply{}, wire.Crashed(map[bool]string{true: "NaN", false: "Infinity"}[len(found) == 0])
-	case size < 0:
-		rows = 25
+	if !s.Deployed {
+		size = rows
 	}
-	if s.Deployed && number > math.MaxInt/rows {
-		return wire.Reply{}, wire.Crashed("bignum too big to convert into `long'")
-	}
-	entries, err := wire.Encoded(wire.Window(found, max(number, 1), rows), func(r *stored) any {
-		return object{"id": r.uid, "report-header": respell(r.header, hyphened)}
+	entries, err := wire.Encoded(wire.Window(found, number, rows), func(r *stored) any {
+		return object{"id": r.uid, "report-header": r.header}
 	})
 	if err != nil {
 		return wire.Reply{}, err
 	}
 	return wire.JSON(http.StatusOK, object{"reports": entries, "meta": object{
-		"total": len(found), "total-pages": int(math.Ceil(float64(len(found)) / float64(size))), "page": number,
+		"total": len(found), "total-pages": wire.Pages(len(found), size), "page": number,
 	}}), nil
 }
-
-// integerParam is a parameter by Ruby's to_i, 0 if absent.
-func integerParam(p wire.Params, name string, missing int) int {
-	value, given := p[name]
-	if !given {
-		return missing
-	}
-	n, _ := strconv.Atoi(strings.ReplaceAll(strings.TrimSpace(integerForm.FindString(value)), "_", ""))
-	return n
-}
-
-var integerForm = regexp.MustCompile(`^\s*[-+]?[0-9]+(?:_[0-9]+)*`)
 
 // drops says which reports a list leaves out. Empty filters are ignored, and with
 // Deployed all but the first.
@@ -356,6 +219,3 @@ func (s *Service) drops(p wire.Params) func(*stored) bool {
 		return false
 	}
 }
-
-// outside is an error of the framework.
-func outside(q *wire.Request, status int) *wire.Failure { return wire.Outside(q, status, reportTypes) }

@@ -1,12 +1,10 @@
 package reports
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"iter"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -108,19 +106,18 @@ func (s *schema) checkMembers(c *checker) {
 	}
 }
 
-// permit removes what the service drops silently: other values in an array of
-// objects. Names that it does not permit, and other values where it expects an
-// object or array, are an error. It names those of one object, the innermost
-// first, and of several the first one in the order of the names that it permits.
-func (s *schema) permit(v object, shown func(string) string) error {
-	var odd []string
-	for _, name := range slices.SortedStableFunc(sorted(v), permittedFirst) {
+// permit removes what the service drops silently: other values in an array of objects. It
+// returns the names that are not permitted, and those of other values where the service
+// expects an object or array, for each object that has any.
+func (s *schema) permit(v object, shown func(string) string) (odd [][]string) {
+	var here []string
+	for name := range sorted(v) {
 		inner := s.member(name)
 		objects, many := v[name].([]any)
 		one, alone := v[name].(object)
 		// Only the schema distinguishes objects and arrays.
 		if inner == nil || (inner.kind == "object" || inner.kind == "array") != (many || alone) {
-			odd = append(odd, shown(name))
+			here = append(here, shown(name))
 			continue
 		}
 		if inner.kind == "array" {
@@ -137,27 +134,13 @@ func (s *schema) permit(v object, shown func(string) string) error {
 			spell = func(name string) string { return name }
 		}
 		for _, e := range objects {
-			if err := inner.permit(e.(object), spell); err != nil {
-				return err
-			}
+			odd = append(odd, inner.permit(e.(object), spell)...)
 		}
 	}
-	if len(odd) == 0 {
-		return nil
+	if len(here) > 0 {
+		odd = append(odd, here)
 	}
-	slices.Sort(odd)
-	return wire.Unpermitted(odd)
-}
-
-// permittedParts are the parts of a report in the order in which the service looks into
-// them (ReportsController#usage_report_params).
-var permittedParts = []string{
-	"report-attributes", "report-filters", "reporting-period", "exceptions", "report-datasets",
-	"publisher-id", "dataset-dates", "performance", "period", "instance", "country-counts", "dataset-contributors", "dataset-attributes", "dataset-id",
-}
-
-func permittedFirst(a, b string) int {
-	return cmp.Compare(slices.Index(permittedParts, a), slices.Index(permittedParts, b))
+	return odd
 }
 
 // faults appends the faults of the value by the schema of that name, in the order of
@@ -407,22 +390,7 @@ func absent(v any) bool {
 	return false
 }
 
-// hyphened spells a name as "help-url", whether it is help_url, helpUrl, Help-URL
-// or "help url".
-func hyphened(name string) string {
-	name = wordEnd.ReplaceAllString(acronymEnd.ReplaceAllString(name, "$1-$2"), "$1-$2")
-	return strings.ToLower(betweenWords.ReplaceAllString(name, "-"))
-}
-
-var (
-	acronymEnd   = regexp.MustCompile(`([A-Z]+)([A-Z][a-z])`)
-	wordEnd      = regexp.MustCompile(`([a-z0-9])([A-Z])`)
-	betweenWords = regexp.MustCompile(`[-_\s]+`)
-)
-
 func underscored(name string) string { return strings.ReplaceAll(name, "-", "_") }
-
-func withHyphens(name string) string { return strings.ReplaceAll(name, "_", "-") }
 
 // sorted are the names of an object, so that responses are the same each time.
 func sorted(o object) iter.Seq[string] { return slices.Values(slices.Sorted(maps.Keys(o))) }

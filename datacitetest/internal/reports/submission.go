@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"compress/gzip"
-	"compress/zlib"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,23 +22,19 @@ import (
 
 // submission is a report sent to the deployed service.
 type submission struct {
-	coding      string // gzip, deflate, or none
+	coding      string // gzip, or none
 	body        []byte // as sent
-	json        bool   // of a type whose JSON the service reads
 	unread      bool   // of a type the service does not read
 	header      object // names with hyphens; nil if there is none
 	datasets    any    // as sent; nil when the body is gzip
 	year, month string // of the begin-date
 }
 
-// coded says whether the middleware has decoded the body, which then counts as
-// compressed.
 func (sub *submission) coded() bool { return sub.coding != "" }
 
 var (
-	errNoDig     = noMethod("dig", nil)
-	reportTypes  = []string{"application/json", "application/gzip", "gzip", "text/x-json", "application/jsonrequest"}
-	formTypes    = []string{"application/x-www-form-urlencoded", "multipart/form-data"}
+	errNoDig     = noMethod("dig")
+	errNoToken   = noMethod("uid")
 	errOneMonth  = wire.Fail(http.StatusUnprocessableEntity, "Reports are monthly, reporting dates need to be within the same month")
 	errNoRelease = wire.Fail(http.StatusUnprocessableEntity, "param is missing or the value is empty: release")
 	errProtocol  = wire.Fail(http.StatusUnprocessableEntity, "Report protocol is incorrect")
@@ -51,20 +46,16 @@ func readSubmission(q *wire.Request) (*submission, error) {
 	if err != nil {
 		return nil, err
 	}
-	kind, ok := q.SentType()
-	sub := &submission{body: body, json: slices.Contains(reportTypes, kind)}
-	if coding := q.Header.Get("Content-Encoding"); coding == "gzip" || coding == "deflate" {
-		sub.coding = coding
+	kind, err := q.SentType()
+	if err != nil {
+		return nil, err
 	}
+	sub := &submission{body: body, coding: q.Header.Get("Content-Encoding")}
+	isJSON := kind == "application/json" || kind == "application/gzip"
 	switch {
-	case sub.coded() && (slices.Contains(formTypes, kind) || kind == "" && q.Verb == http.MethodPost):
-		return nil, outside(q, http.StatusBadRequest)
-	case !ok:
-		return nil, outside(q, http.StatusInternalServerError)
-	case kind == "application/vnd.api+json" && len(body) > 0:
-		// Names keep their hyphens, so the period is not found.
-		return nil, errNilText
-	case !sub.coded() && (len(body) == 0 || !sub.json):
+	case sub.coding != "" && (sub.coding != "gzip" || !isJSON), kind == "application/vnd.api+json":
+		return nil, wire.ReportBody.Refusal(kind, sub.coding)
+	case sub.coding == "" && (len(body) == 0 || !isJSON):
 		sub.unread = true
 		return sub, nil
 	}
@@ -84,8 +75,10 @@ func (sub *submission) open(q *wire.Request) error {
 		return wire.ErrTooMuch
 	case errors.Is(err, errEncoding):
 		return wire.Crashed("Invalid request parameters: Invalid encoding for parameter: " + errEncoding.Error())
+	case wire.AsFailure(err).Status == http.StatusNotImplemented:
+		return err
 	case sub.coded() && !errors.Is(err, wire.ErrParams):
-		return outside(q, http.StatusInternalServerError)
+		return wire.Outside(q, http.StatusInternalServerError)
 	default:
 		return wire.ErrParams
 	}
@@ -94,59 +87,72 @@ func (sub *submission) open(q *wire.Request) error {
 // withoutCoding reads a body without its coding. Only the first gzip member is read.
 func withoutCoding(coding string, body []byte) (io.Reader, error) {
 	plain := bytes.NewReader(body)
-	switch coding {
-	case "gzip":
-		z, err := gzip.NewReader(plain)
-		if err != nil {
-			return nil, fmt.Errorf("the body is not gzip: %w", err)
-		}
-		z.Multistream(false)
-		return wire.Inflated(z), nil
-	case "deflate":
-		z, err := zlib.NewReader(plain)
-		return wire.Inflated(z), err
+	if coding == "" {
+		return plain, nil
 	}
-	return plain, nil
+	z, err := gzip.NewReader(plain)
+	if err != nil {
+		return nil, fmt.Errorf("the body is not gzip: %w", err)
+	}
+	z.Multistream(false)
+	return wire.Inflated(z), nil
 }
 
-// parse reads the header and the datasets. The middleware reads the header of a coded
-// body, and needs its name with a hyphen; but if the type is JSON, the framework also
-// reads parameters from that body as from any other.
+// parse reads the header and, of a plain report, the datasets.
 func (sub *submission) parse(r io.Reader) error {
-	spelled := false
 	err := check(r, func(c *checker) {
 		c.object(func(name []byte) rule {
-			switch exact, member := string(name) == "report-header", hyphened(string(name)); {
+			switch member := string(name); {
 			case member == "report-header":
-				spelled = true
-				if exact || !sub.coded() {
-					return sub.readHeader
-				}
-			case member == "report-datasets" && sub.coding != "gzip" && sub.json:
+				return sub.readHeader
+			case member == "report-datasets" && !sub.coded():
 				return sub.readDatasets
+			case isOdd(member):
+				c.Fail(wire.ReportValue.Refusal(member))
 			}
 			return anyValue
 		})
 	})
-	switch {
-	case err != nil:
-		return err
-	case !spelled && (sub.json || !sub.coded()):
-		return wire.ErrParams
-	case sub.header == nil:
-		sub.header = object{}
+	if err == nil && sub.header == nil {
+		err = wire.ErrParams
 	}
-	return nil
+	return err
+}
+
+// isOdd reports whether the name of a member is not spelled like those of reports. The
+// service reads some of these, too.
+func isOdd(name string) bool { return strings.ToLower(name) != name || strings.ContainsAny(name, "_ ") }
+
+// oddName is the first odd name in a value, "" without one.
+func oddName(v any) string {
+	switch v := v.(type) {
+	case object:
+		for name := range sorted(v) {
+			if isOdd(name) {
+				return name
+			}
+			if odd := oddName(v[name]); odd != "" {
+				return odd
+			}
+		}
+	case []any:
+		for _, e := range v {
+			if odd := oddName(e); odd != "" {
+				return odd
+			}
+		}
+	}
+	return ""
 }
 
 func (sub *submission) readHeader(c *checker) {
-	spell := hyphened
-	if sub.coded() {
-		spell = withHyphens
-	}
-	header, ok := wire.Compacted(respell(c.value(anyValue, wire.MaxPieces), spell)).(object)
+	header, ok := wire.Compacted(c.value(anyValue, wire.MaxPieces)).(object)
 	if !ok {
 		c.refuse("report-header: an object expected")
+		return
+	}
+	if odd := oddName(header); odd != "" {
+		c.Fail(wire.ReportValue.Refusal("report-header", odd))
 	}
 	sub.header = header
 }
@@ -181,23 +187,13 @@ func (sub *submission) datePeriod() error {
 
 // monthOf reads year and month of a date, both without leading zeros.
 func (sub *submission) monthOf(name string) (yearMonth [2]string, err error) {
-	var v any
-	switch period := sub.header["reporting-period"].(type) {
-	case nil:
-	case object:
-		v = period[name]
-	case []any:
-		return yearMonth, errNoIndex
-	default:
-		return yearMonth, wire.Crashed(rubyClass(period) + " does not have #dig method")
-	}
-	value, ok := v.(string)
-	if !ok {
-		kind := rubyClass(v)
-		if _, truth := v.(bool); v == nil || truth {
-			kind = inspect(v)
-		}
-		return yearMonth, wire.Crashed("no implicit conversion of " + kind + " into String")
+	period, ok := sub.header["reporting-period"].(object)
+	value, is := period[name].(string)
+	switch {
+	case !ok && sub.header["reporting-period"] != nil, !is && period[name] != nil:
+		return yearMonth, wire.ReportValue.Refusal("reporting-period")
+	case !is:
+		return yearMonth, errNilText
 	}
 	parts := dateForm.FindStringSubmatch(value)
 	if parts == nil {
@@ -213,45 +209,10 @@ func (sub *submission) monthOf(name string) (yearMonth [2]string, err error) {
 	return [2]string{strconv.Itoa(n[0]), strconv.Itoa(n[1])}, nil
 }
 
-var errNoIndex = wire.Crashed("no implicit conversion of String into Integer")
-
-// rubyClass is the class of a value.
-func rubyClass(v any) string {
-	switch v := v.(type) {
-	case nil:
-		return "NilClass"
-	case bool:
-		return map[bool]string{true: "TrueClass", false: "FalseClass"}[v]
-	case json.Number:
-		if strings.ContainsAny(v.String(), ".eE") {
-			return "Float"
-		}
-		return "Integer"
-	case string:
-		return "String"
-	case []any:
-		return "Array"
-	}
-	return "ActionController::Parameters"
-}
-
-// inspect writes a value like Ruby's inspect.
+// inspect writes a value of a text column like Ruby's inspect.
 func inspect(v any) string {
-	switch v := v.(type) {
-	case nil:
+	if v == nil {
 		return "nil"
-	case []any:
-		parts := make([]string, len(v))
-		for i := range v {
-			parts[i] = inspect(v[i])
-		}
-		return "[" + strings.Join(parts, ", ") + "]"
-	case object:
-		var parts []string
-		for name := range sorted(v) {
-			parts = append(parts, inspect(underscored(name))+"=>"+inspect(v[name]))
-		}
-		return "{" + strings.Join(parts, ", ") + "}"
 	}
 	return string(wire.Encode(v))
 }
@@ -263,7 +224,7 @@ var textColumns = []string{"report-name", "report-id", "release", "created", "cr
 var jsonColumns = []string{"reporting-period", "report-filters", "report-attributes", "exceptions"}
 
 // columns are further columns of the database, which the header of a compressed report
-// might name. Here such members have no effect.
+// might name.
 var columns = []string{
 	"id", "uid", "year", "month", "user-id", "created-at", "updated-at", "report-datasets", "report-subsets", "compressed",
 	"attachment", "attachment-file-name", "attachment-content-type", "attachment-file-size", "attachment-updated-at",
@@ -284,8 +245,12 @@ func (sub *submission) permitted() (members object, err error) {
 	}
 	members = maps.Clone(sub.header)
 	members["report-datasets"] = sub.datasets
-	if err := sentReport.permit(members, underscored); err != nil {
-		return nil, err
+	switch odd := sentReport.permit(members, underscored); len(odd) {
+	case 0:
+	case 1:
+		return nil, wire.Unpermitted(odd[0])
+	default: // the service names those of one object
+		return nil, wire.ReportValue.Refusal("unknown names in several objects")
 	}
 	sub.datasets = members["report-datasets"]
 	delete(members, "report-datasets")
@@ -297,10 +262,18 @@ func (r *stored) assign(sub *submission, members object, owner string) error {
 	for name := range sorted(members) {
 		switch {
 		case slices.Contains(textColumns, name):
-			r.header[name] = textOf(members[name])
+			if text, ok := members[name].(string); !ok && members[name] != nil {
+				return wire.ReportValue.Refusal("report-header", name)
+			} else if ok {
+				r.header[name] = text
+			} else {
+				r.header[name] = nil
+			}
 		case slices.Contains(jsonColumns, name):
 			r.header[name] = members[name]
-		case !slices.Contains(columns, name):
+		case slices.Contains(columns, name):
+			return wire.ReportValue.Refusal("report-header", name)
+		default:
 			return wire.Fail(http.StatusBadRequest, "unknown attribute '%s' for Report.", underscored(name))
 		}
 	}
@@ -311,17 +284,6 @@ func (r *stored) assign(sub *submission, members object, owner string) error {
 		r.datasets, sub.datasets = wire.Encode(sub.datasets), nil
 	}
 	return nil
-}
-
-// textOf is a value as a string column stores it.
-func textOf(v any) any {
-	switch v := v.(type) {
-	case nil, string:
-		return v
-	case bool:
-		return map[bool]string{true: "1", false: "0"}[v]
-	}
-	return inspect(v)
 }
 
 // kind says how the service reads a report: normal, compressed or resolutions.
@@ -350,35 +312,20 @@ func (r *stored) kind() (kind, error) {
 
 // compressionNotes says of each exception whether it has the code 69.
 func compressionNotes(exceptions any) (noted []bool, err error) {
-	switch e := exceptions.(type) {
-	case nil:
-		return nil, nil
-	case []any:
-		for _, exception := range e {
-			switch e := exception.(type) {
-			case object:
-				code, _ := e["code"].(json.Number)
-				n, err := code.Float64()
-				noted = append(noted, err == nil && n == 69)
-			case []any:
-				return nil, errNoIndex
-			default:
-				return nil, noMethod("fetch", e)
-			}
-		}
-		return noted, nil
-	case object:
-		if len(e) > 0 {
-			err = errNoIndex
-		}
-		return nil, err
-	case string:
-		if e != "" {
-			err = noMethod("map", e)
-		}
-		return nil, err
+	list, ok := exceptions.([]any)
+	if !ok && !absent(exceptions) {
+		return nil, wire.ReportValue.Refusal("exceptions")
 	}
-	return nil, noMethod("empty?", exceptions)
+	for _, exception := range list {
+		e, ok := exception.(object)
+		if !ok {
+			return nil, wire.ReportValue.Refusal("exceptions")
+		}
+		code, _ := e["code"].(json.Number)
+		n, err := code.Float64()
+		noted = append(noted, err == nil && n == 69)
+	}
+	return noted, nil
 }
 
 // creatorEnd is the only check of created-by: its last character.

@@ -61,7 +61,7 @@ func (s *Service) takeSubmission(q *wire.Request, id string) (wire.Reply, error)
 	w.done(faults.Parsed, 12)
 	caller := s.readCaller(q)
 	if !caller.given {
-		return wire.Reply{}, noMethod("uid", nil)
+		return wire.Reply{}, errNoToken
 	}
 	if err := w.sub.datePeriod(); err != nil {
 		return wire.Reply{}, err
@@ -79,10 +79,11 @@ func (s *Service) takeSubmission(q *wire.Request, id string) (wire.Reply, error)
 
 // create is POST (ReportsController#create).
 func (w *write) create() (wire.Reply, error) {
-	if holdsObject(w.sub.header["created-by"]) {
-		return wire.Reply{}, wire.Crashed("TypeError: can't quote ActionController::Parameters")
+	createdBy := w.sub.header["created-by"]
+	if _, ok := createdBy.(string); !ok && createdBy != nil {
+		return wire.Reply{}, wire.ReportValue.Refusal("report-header", "created-by")
 	}
-	key := keyOf(textOf(w.sub.header["created-by"]), w.sub.year, w.sub.month)
+	key := keyOf(createdBy, w.sub.year, w.sub.month)
 	if err := w.lookUp(func() *stored { return w.Archive.findOf(w.owner, key) }); err != nil {
 		return wire.Reply{}, err
 	}
@@ -182,11 +183,7 @@ func (w *write) addRow() error {
 	}
 	w.Archive.mu.Lock()
 	defer w.Archive.mu.Unlock()
-	var data []byte // a deflate body has no compressed bytes among its parameters
-	if w.sub.coding == "gzip" {
-		data = w.sub.body
-	}
-	added, err := w.Archive.insertRow(w.report.uid, data)
+	added, err := w.Archive.insertRow(w.report.uid, w.sub.body)
 	if err == nil && w.loaded {
 		w.report.rows = append(w.report.rows, added)
 	}
@@ -382,21 +379,10 @@ func (w *write) clean(r *stored) {
 
 var errTaken = wire.Fail(http.StatusConflict, "The resource already exists.")
 
-// holdsObject says whether a value contains an object, which no query accepts.
-func holdsObject(v any) bool {
-	switch v := v.(type) {
-	case object:
-		return true
-	case []any:
-		return slices.ContainsFunc(v, holdsObject)
-	}
-	return false
-}
-
 // seeded is a report as the database stores it with Deployed.
 func seeded(r *stored, data []byte) (*stored, error) {
 	p := r.parts[0]
-	sub := &submission{body: data, json: p.coding == ""}
+	sub := &submission{body: data, coding: p.coding}
 	if err := sub.parse(bytes.NewReader(data)); err != nil {
 		return nil, err
 	}

@@ -87,26 +87,10 @@ func TestDOIExchanges(t *testing.T) {
 	}
 }
 
-// What is not played says so.
-func TestNotPlayed(t *testing.T) {
-	for _, row := range testkit.Table(t, doisTables, "Not played") {
-		if len(row) < 3 || row[0] == "What" {
-			continue
-		}
-		request, deployedAlone := strings.CutPrefix(row[0], "Deployed: ")
-		t.Run(request, func(t *testing.T) {
-			assertAnswer(t, row[1], requestOf(request, "", "").do(t, deployed()))
-			if !deployedAlone {
-				assertAnswer(t, row[1], requestOf(request, "", "").do(t, newService()))
-			}
-		})
-	}
-}
-
 // A script on another page may read answers, errors too, and asks first.
 func TestDeployedForScripts(t *testing.T) {
 	service := doisLibrary(t)
-	for request, status := range map[string]int{"GET /dois": 200, "GET /dois/10.5072/nothing": 404, "OPTIONS /dois": 204, "GET /providers/other/dois": 200} {
+	for request, status := range map[string]int{"GET /dois": 200, "GET /dois/10.5072/nothing": 404, "OPTIONS /dois": 204} {
 		c := requestOf(request+" as nobody", "", "")
 		c.header["Origin"] = "https://example.org"
 		a := c.do(t, service)
@@ -117,9 +101,6 @@ func TestDeployedForScripts(t *testing.T) {
 		assert.Equal(t, request != "OPTIONS /dois", a.header.Get("Access-Control-Expose-Headers") == "Authorization", request)
 		assert.Equal(t, request == "OPTIONS /dois", a.header.Get("Access-Control-Max-Age") != "", request)
 	}
-	a := call{method: "GET", path: "/dois?callback=f"}.do(t, service)
-	assert.Equal(t, "application/javascript", a.header.Get("Content-Type"))
-	assert.Empty(t, a.header.Get("Access-Control-Allow-Origin"), "no other page asked")
 }
 
 // A cursor knows whole seconds; within one, records are in the order of their names.
@@ -146,10 +127,13 @@ func TestAPIKeyMayNotListNames(t *testing.T) {
 // Each parameter that the service reads is played, or said not to be.
 func TestDOIParameters(t *testing.T) {
 	var requests strings.Builder
-	for table, before := range map[string]string{"Filters": "&", "Orders": "&", "Facets": "&", "Exchanges": "", "Not played": ""} {
+	for table, before := range map[string]string{"Filters": "&", "Orders": "&", "Facets": "&", "Exchanges": ""} {
 		for _, row := range testkit.Table(t, doisTables, table) {
 			requests.WriteString(strings.ReplaceAll(before+row[0], "?", "&") + "\n")
 		}
+	}
+	for _, row := range testkit.Table(t, gapTables, "Not played") {
+		requests.WriteString(strings.ReplaceAll(row[1], "?", "&") + "\n")
 	}
 	for _, row := range testkit.Table(t, doisTables, "Parameters") {
 		if strings.HasPrefix(row[1], "Test") {

@@ -46,13 +46,12 @@ func TestCreateDOI(t *testing.T) {
 	record := a.read(t)
 	for path, want := range map[string]any{
 		"state": "findable", "isActive": true, "url": "https://example.org/1", "publicationYear": 2020.0, "publisher": "Example",
-		"metadataVersion": 0.0, "source": "api", "schemaVersion": nil, "xml": nil, "types.ris": "DATA",
+		"metadataVersion": 0.0, "source": "api", "schemaVersion": nil, "types.ris": "DATA",
 	} {
 		assert.Equal(t, want, at(record, "data.attributes."+path), path)
 	}
 	assert.Equal(t, "example.repo", at(record, "data.relationships.client.data.id"))
 	assert.Equal(t, "https://example.org/1", call{method: "GET", path: "/doi/10.5072/pub", as: "repo"}.do(t, service).body, "both interfaces share the record")
-	assert.Equal(t, 204, call{method: "GET", path: "/metadata/10.5072/pub", as: "repo"}.do(t, service).status, "there is no XML")
 	_, ok := service.Resolve("10.5072/pub")
 	assert.False(t, ok, "not yet")
 }
@@ -125,22 +124,18 @@ func TestEvents(t *testing.T) {
 	})
 }
 
+// What is lacking depends on the schema that the record names: see deployed-records.md.
 func TestPublishingNeedsAll(t *testing.T) {
-	for part, source := range map[string]string{
-		`"url":"https://example.org/1",`:             "url",
-		`"titles":[{"title":"Alps"}],`:               "titles",
-		`"creators":[{"name":"Garza, Kristian"}],`:   "creators",
-		`"publisher":"Example",`:                     "publisher",
-		`"publicationYear":2020,`:                    "publicationYear",
-		`,"types":{"resourceTypeGeneral":"Dataset"}`: "types",
+	for _, part := range []string{
+		`"url":"https://example.org/1",`, `"titles":[{"title":"Alps"}],`, `"creators":[{"name":"Garza, Kristian"}],`, `"publisher":"Example",`,
+		`"publicationYear":2020,`, `,"types":{"resourceTypeGeneral":"Dataset"}`,
 	} {
 		for _, event := range []string{"publish", "register"} {
 			service := newService()
 			require.Contains(t, complete, part)
 			body := strings.Replace(complete, part, "", 1)
 			a := create(fmt.Sprintf(`"doi":"10.5072/x","event":"%s",%s`, event, body)).do(t, service)
-			assert.Equal(t, 422, a.status)
-			assert.JSONEq(t, `{"errors":[{"source":"`+source+`","uid":"10.5072/x","title":"Can't be blank"}]}`, a.body)
+			assert.Equal(t, 422, a.status, part)
 			assert.Empty(t, service.State("10.5072/x"), "nothing is stored")
 		}
 	}
@@ -153,29 +148,11 @@ func TestWritesThatAreRefused(t *testing.T) {
 		source string
 	}{
 		"characters not allowed":     {create(`"doi":"10.5072/a#b"`), 422, "doi"},
-		"no DOI":                     {create(`"doi":"hello"`), 422, "doi"},
-		"neither DOI nor prefix":     {create(`"titles":[]`), 422, "doi"},
+		"no DOI":                     {create(`"doi":"hello"`), 403, ""},
+		"neither DOI nor prefix":     {create(`"titles":[]`), 403, ""},
 		"taken":                      {create(`"doi":"10.5072/mine"`), 422, "doi"},
 		"no web address":             {create(`"doi":"10.5072/x","url":"mailto:x@example.org"`), 422, "url"},
-		"titles a string":            {create(`"doi":"10.5072/x","titles":"Alps"`), 422, "titles"},
-		"titles a number":            {create(`"doi":"10.5072/x","titles":1`), 422, "titles"},
-		"titles true":                {create(`"doi":"10.5072/x","titles":true`), 422, "titles"},
-		"titles an object":           {create(`"doi":"10.5072/x","titles":{}`), 422, "titles"},
-		"titles with null":           {create(`"doi":"10.5072/x","titles":[null]`), 422, "titles"},
-		"creators strings":           {create(`"doi":"10.5072/x","creators":["A"]`), 422, "creators"},
-		"container a list":           {create(`"doi":"10.5072/x","container":[]`), 422, "container"},
-		"version true":               {create(`"doi":"10.5072/x","version":true`), 422, "version"},
-		"titles strings":             {create(`"doi":"10.5072/x","titles":["Alps"]`), 422, "titles"},
-		"types a string":             {create(`"doi":"10.5072/x","types":"Dataset"`), 422, "types"},
-		"sizes numbers":              {create(`"doi":"10.5072/x","sizes":[3]`), 422, "sizes"},
-		"name identifiers an object": {create(`"doi":"10.5072/x","creators":[{"name":"A","nameIdentifiers":{}}]`), 422, "creators"},
-		"year in words":              {create(`"doi":"10.5072/x","publicationYear":"last"`), 422, "publicationYear"},
-		"publisher a list":           {create(`"doi":"10.5072/x","publisher":[]`), 422, "publisher"},
-		"language a number":          {create(`"doi":"10.5072/x","language":1`), 422, "language"},
-		"general type not listed":    {create(`"doi":"10.5072/x","event":"publish",` + strings.Replace(complete, "Dataset", "dataset", 1)), 422, "types"},
-		"relation not listed":        {create(`"doi":"10.5072/x","event":"publish","relatedIdentifiers":[{"relationType":"Likes"}],` + complete), 422, "relatedIdentifiers"},
-		"xml not base64":             {create(`"doi":"10.5072/x","xml":"<resource/>"`), 422, "xml"},
-		"xml of no format":           {create(`"doi":"10.5072/x","xml":"aGVsbG8="`), 422, "xml"},
+		"general type not listed":    {create(`"doi":"10.5072/x","event":"publish",` + strings.Replace(complete, "Dataset", "dataset", 1)), 422, "metadata"},
 		"foreign prefix":             {create(`"doi":"10.70000/x"`), 403, ""},
 		"minted under a foreign one": {create(`"prefix":"10.70000"`), 403, ""},
 		"of another party":           {update("10.70000/theirs", `"url":"https://example.org/"`), 403, ""},
@@ -227,11 +204,11 @@ func TestXMLInJSON(t *testing.T) {
 	assert.Contains(t, got.body, ">10.5072/X</identifier>")
 
 	update("10.5072/x", `"titles":[{"title":"Later"}]`).do(t, service)
-	assert.Equal(t, 204, call{method: "GET", path: "/metadata/10.5072/x", as: "repo"}.do(t, service).status, "the XML was of before")
+	assert.Contains(t, call{method: "GET", path: "/metadata/10.5072/x", as: "repo"}.do(t, service).body, "<title>Later</title>", "the XML is written anew")
 
-	a = create(`"doi":"10.5072/ris","xml":"`+base64.StdEncoding.EncodeToString([]byte("TY  - BOOK\nTI  - Alps\n"))+`"`).do(t, service)
+	a = create(`"doi":"10.5072/ris","xml":"`+base64.StdEncoding.EncodeToString([]byte("TY  - DATA\nT1  - Alps\nAU  - Garza, K.\nPY  - 2019\nDO  - 10.5072/ris\n"))+`"`).do(t, service)
 	assert.Equal(t, "Alps", at(a.read(t), "data.attributes.titles.0.title"))
-	assert.Equal(t, "Book", at(a.read(t), "data.attributes.types.resourceTypeGeneral"))
+	assert.Equal(t, "Dataset", at(a.read(t), "data.attributes.types.resourceTypeGeneral"))
 }
 
 func TestCompressedWrite(t *testing.T) {

@@ -1,6 +1,27 @@
 package sandbox
 
-import "github.com/datacite-go/datacite-go/datacitetest/internal/wire"
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
+)
+
+// What the first account does, which most tests have alone.
+
+func (s *Service) first() string { return s.Accounts[0].ClientID }
+
+func (s *Service) IssueKey() string { return s.IssueKeyOf(s.first()) }
+
+func (s *Service) Token(expires time.Time) string { return s.TokenOf(s.first(), expires) }
+
+func (s *Service) PutRecord(attributes json.RawMessage) error {
+	return s.PutRecordOf(s.first(), attributes)
+}
+
+func (s *Service) PutReport(data json.RawMessage) (id string, err error) {
+	return s.PutReportOf(s.first(), data)
+}
 
 // NumberRows gives the next rows of subsets these ids.
 func (s *Service) NumberRows(ids ...int64) {

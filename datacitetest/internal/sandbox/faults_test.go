@@ -68,7 +68,7 @@ func TestFaults(t *testing.T) {
 		{"mds", metadata, func(_ *testing.T, server *sandbox.Server) bool { return server.State("10.5072/x") == "draft" }},
 		{"dois", record, func(_ *testing.T, server *sandbox.Server) bool { return server.State("10.5072/x") == "draft" }},
 	} {
-		for kind, want := range map[sandbox.FaultKind]struct {
+		for kind, want := range map[faults.FaultKind]struct {
 			done   bool
 			status int // 0: no answer
 			cut    bool
@@ -137,7 +137,7 @@ func TestFaultsInNumbers(t *testing.T) {
 		assert.Equal(t, "2", a.header.Get("Retry-After"))
 	})
 	t.Run("a delay is waited for", func(t *testing.T) {
-		for _, kind := range []sandbox.FaultKind{faults.Delay, faults.Status} {
+		for _, kind := range []faults.FaultKind{faults.Delay, faults.Status} {
 			synctest.Test(t, func(t *testing.T) {
 				started := time.Now()
 				call{method: "GET", path: "/reports"}.do(t, sandbox.New(failing(sandbox.Fault{Kind: kind, Delay: time.Minute}, "")))
@@ -157,7 +157,7 @@ func TestFaultsInNumbers(t *testing.T) {
 
 func TestSchedule(t *testing.T) {
 	fates := func(seed uint64, rate float64) (all []sandbox.Fault, failed int) {
-		fate := sandbox.Schedule(seed, rate)
+		fate := faults.Schedule(seed, rate)
 		for n := range 10_000 {
 			f := fate(n, nil)
 			if f == nil {
@@ -175,7 +175,7 @@ func TestSchedule(t *testing.T) {
 	assert.Equal(t, first, again)
 	assert.NotEqual(t, first, another)
 	assert.InDelta(t, 2000, failed, 200)
-	kinds := map[sandbox.FaultKind]bool{}
+	kinds := map[faults.FaultKind]bool{}
 	for _, f := range first {
 		kinds[f.Kind] = true
 		assert.Less(t, f.Delay, time.Second)

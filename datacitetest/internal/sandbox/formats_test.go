@@ -16,7 +16,7 @@ func TestOtherFormats(t *testing.T) {
 		kind          string
 	}{
 		"RIS": {
-			"application/x-research-info-systems", "TY  - DATA\nTI  - Alps\nAU  - Garza, K.\nPB  - P\nPY  - 2019\nER  - \n",
+			"application/x-research-info-systems", "TY  - DATA\nT1  - Alps\nAU  - Garza, K.\nPB  - P\nPY  - 2019\nER  - \n",
 			"Alps", "Garza, K.", 2019.0, "Dataset",
 		},
 		"BibTeX": {
@@ -27,17 +27,16 @@ func TestOtherFormats(t *testing.T) {
 			"application/ld+json", `{"@context":"https://schema.org","@type":"Dataset","name":"Alps","author":[{"givenName":"K.","familyName":"Garza"}],"publisher":{"name":"P"},"datePublished":"2019-02-01"}`,
 			"Alps", "Garza, K.", 2019.0, "Dataset",
 		},
-		"a page with schema.org": {"text/plain", "https://example.org/alps", "https://example.org/alps", ":unav", 0.0, "Other"},
 		"Citeproc": {
 			"application/vnd.citationstyles.csl+json", `{"type":"article-journal","title":"Alps","author":[{"family":"Garza","given":"K."}],"publisher":"P","issued":{"date-parts":[[2019,2]]}}`,
 			"Alps", "Garza, K.", 2019.0, "JournalArticle",
 		},
 		"Codemeta": {
-			"application/vnd.codemeta.ld+json", `{"@context":"https://raw.githubusercontent.com/codemeta/codemeta/master/codemeta.jsonld","@type":"SoftwareSourceCode","name":"Alps","author":{"name":"Garza, K."},"datePublished":"2019"}`,
+			"application/vnd.codemeta.ld+json", `{"@context":"https://raw.githubusercontent.com/codemeta/codemeta/master/codemeta.jsonld","@type":"SoftwareSourceCode","name":"Alps","agents":[{"name":"Garza, K."}],"publisher":"P","datePublished":"2019"}`,
 			"Alps", "Garza, K.", 2019.0, "Software",
 		},
 		"Crossref XML": {
-			"application/xml", `<doi_batch xmlns="http://www.crossref.org/schema/4.4.0"><body><journal><journal_article><titles><title>Alps</title></titles><contributors><person_name><given_name>K.</given_name><surname>Garza</surname></person_name></contributors><publication_date><year>2019</year></publication_date></journal_article></journal></body></doi_batch>`,
+			"application/xml", `<doi_batch xmlns="http://www.crossref.org/schema/4.4.0"><body><journal><journal_article><titles><title>Alps</title></titles><contributors><person_name><given_name>K.</given_name><surname>Garza</surname></person_name></contributors><publisher><publisher_name>P</publisher_name></publisher><publication_date><year>2019</year></publication_date></journal_article></journal></body></doi_batch>`,
 			"Alps", "Garza, K.", 2019.0, "Other",
 		},
 	} {

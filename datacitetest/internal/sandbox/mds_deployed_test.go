@@ -64,30 +64,25 @@ func TestDeployedWhoAsked(t *testing.T) {
 func TestDeployedStoreHeaders(t *testing.T) {
 	const sound, none = "max-age=0, private, must-revalidate", "no-cache"
 	for name, want := range map[string]struct {
-		call                                     call
-		status                                   int
-		kind, vary, cache, anonymous, validators string
+		call                               call
+		status                             int
+		kind, cache, anonymous, validators string
 	}{
-		"an answer":           {call{method: "GET", path: "/doi/10.5072/found", as: "repo"}, 200, "text/plain; charset=utf-8", "Accept-Encoding, Origin", sound, "", "ETag"},
-		"XML":                 {call{method: "GET", path: "/metadata/10.5072/found", as: "repo"}, 200, "application/xml; charset=utf-8", "Accept-Encoding, Origin", sound, "", "ETag"},
-		"a write":             {putURL("10.5072/found", "10.5072/found", "https://example.org/"), 201, "text/plain; charset=utf-8", "Accept-Encoding, Origin", sound, "", "ETag"},
-		"nothing":             {call{method: "GET", path: "/doi/10.5072/draft", as: "repo"}, 204, "", "Origin", none, "", ""},
-		"a type is wanted":    {call{method: "GET", path: "/doi/10.5072/found", as: "repo", header: accept("application/json")}, 200, "text/plain; charset=utf-8", "Accept, Accept-Encoding, Origin", sound, "", "ETag"},
-		"an error":            {call{method: "GET", path: "/doi/10.5072/unknown", as: "repo"}, 404, "text/plain; charset=utf-8", "Accept-Encoding, Origin", none, "", ""},
-		"no login":            {call{method: "GET", path: "/doi"}, 401, "text/html; charset=utf-8", "Accept-Encoding, Origin", none, "", ""},
-		"an empty body":       {call{method: "POST", path: "/doi", as: "repo"}, 400, "text/html", "Accept-Encoding, Origin", none, "", ""},
-		"nobody is asked":     {call{method: "GET", path: "/heartbeat"}, 200, "text/plain; charset=utf-8", "Accept-Encoding, Origin", sound, "true", "ETag"},
-		"no such route":       {call{method: "OPTIONS", path: "/doi", as: "repo"}, 404, "text/plain; charset=utf-8", "Accept-Encoding, Origin", none, "true", ""},
-		"not a media type":    {call{method: "GET", path: "/heartbeat", header: accept("nonsense")}, 500, "text/html; charset=UTF-8", "Origin", "", "", ""},
-		"an unreadable query": {call{method: "GET", path: "/doi?a=%zz", header: accept("application/json")}, 500, "application/json; charset=UTF-8", "Origin", "", "", ""},
-		"the root":            {call{method: "PUT", path: "/"}, 301, "", "", "", "", ""},
+		"an answer":       {call{method: "GET", path: "/doi/10.5072/found", as: "repo"}, 200, "text/plain; charset=utf-8", sound, "", "ETag"},
+		"XML":             {call{method: "GET", path: "/metadata/10.5072/found", as: "repo"}, 200, "application/xml; charset=utf-8", sound, "", "ETag"},
+		"a write":         {putURL("10.5072/found", "10.5072/found", "https://example.org/"), 201, "text/plain; charset=utf-8", sound, "", "ETag"},
+		"nothing":         {call{method: "GET", path: "/doi/10.5072/draft", as: "repo"}, 204, "", none, "", ""},
+		"an error":        {call{method: "GET", path: "/doi/10.5072/unknown", as: "repo"}, 404, "text/plain; charset=utf-8", none, "", ""},
+		"no login":        {call{method: "GET", path: "/doi"}, 401, "text/html; charset=utf-8", none, "", ""},
+		"an empty body":   {call{method: "POST", path: "/doi", as: "repo"}, 400, "text/html", none, "", ""},
+		"nobody is asked": {call{method: "GET", path: "/heartbeat"}, 200, "text/plain; charset=utf-8", sound, "true", "ETag"},
+		"no such route":   {call{method: "OPTIONS", path: "/doi", as: "repo"}, 404, "text/plain; charset=utf-8", none, "true", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			service := filledDeployed(t)
 			a := want.call.do(t, service)
 			assert.Equal(t, want.status, a.status, a.body)
 			assert.Equal(t, want.kind, a.header.Get("Content-Type"))
-			assert.Equal(t, want.vary, a.header.Get("Vary"))
 			assert.Equal(t, want.cache, a.header.Get("Cache-Control"))
 			assert.Equal(t, want.anonymous, a.header.Get("X-Anonymous-Consumer"))
 			assert.Equal(t, want.validators != "", a.header.Get("ETag") != "")
@@ -106,8 +101,6 @@ func TestDeployedStoreHeaders(t *testing.T) {
 		assert.Equal(t, 304, c.do(t, service).status)
 	})
 }
-
-func accept(kind string) map[string]string { return map[string]string{"Accept": kind} }
 
 func with(header map[string]string, name, value string) map[string]string {
 	out := map[string]string{name: value}
@@ -141,8 +134,6 @@ func TestDeployedPutURL(t *testing.T) {
 		"only the first = divides":         {"10.5072/draft", "doi=10.5072/draft\nurl=https://example.org/?a=b&c=d", 201, "OK", "https://example.org/?a=b&c=d"},
 		"escapes":                          {"10.5072/draft", "doi=10.5072%2Fdraft\nurl=https://example.org/%2541%2B", 201, "OK", "https://example.org/%41+"},
 		"a plus is a blank":                {"10.5072/draft", "doi=10.5072/draft\nurl=https://example.org/a+b", 422, "URL is not valid", ""},
-		"in the query string":              {"10.5072/draft?doi=10.5072/draft&url=https://example.org/1", "", 201, "OK", "https://example.org/1"},
-		"the path may have a lead":         {"https://doi.org/10.5072/draft", good, 201, "OK", "https://example.org/1"},
 		"a path that is no DOI":            {"nonsense", good, 201, "OK", "https://example.org/1"},
 		"another path":                     {"10.5072/found", good, 400, "doi parameter does not match doi of resource", ""},
 		"a lead in the body":               {"10.5072/draft", "doi=doi:10.5072/draft\nurl=https://example.org/", 400, "doi parameter does not match doi of resource", ""},
@@ -151,13 +142,11 @@ func TestDeployedPutURL(t *testing.T) {
 		"no url":                           {"10.5072/draft", "doi=10.5072/draft", 400, "param 'url' required", ""},
 		"keys in capitals":                 {"10.5072/draft", "DOI=10.5072/draft\nURL=https://example.org/", 400, "param 'doi' required", ""},
 		"another scheme":                   {"10.5072/draft", "doi=10.5072/draft\nurl=mailto:me@example.org", 200, "Not a valid HTTP(S) or FTP URL", ""},
-		"the query string wins":            {"10.5072/draft?url=https://example.org/2", good, 201, "OK", "https://example.org/2"},
-		"the path wins over the query":     {"10.5072/draft?doi=10.5072/found&url=https://example.org/2", "", 201, "OK", "https://example.org/2"},
 		"no metadata":                      {"10.5072/new", "doi=10.5072/new\nurl=https://example.org/", 422, "Can't be blank", ""},
 		"a draft without metadata":         {"10.5072/bare", "doi=10.5072/bare\nurl=https://example.org/", 422, "Can't be blank", ""},
 		"a prefix of others":               {"10.70000/new", "doi=10.70000/new\nurl=https://example.org/", 403, "Access is denied", ""},
 		"of others":                        {"10.70000/theirs", "doi=10.70000/theirs\nurl=https://example.org/", 403, "Access is denied", ""},
-		"a parameter besides":              {"10.5072/draft?a=b", good, 422, "found unpermitted parameter: :a", ""},
+		"a parameter besides":              {"10.5072/draft?testMode=1", good, 201, "OK", "https://example.org/1"},
 		"neither path nor body name a DOI": {"nonsense", "doi=nonsense\nurl=https://example.org/", 404, "DOI not found", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -172,19 +161,12 @@ func TestDeployedPutURL(t *testing.T) {
 	}
 	t.Run("by other methods and types", func(t *testing.T) {
 		for _, c := range []call{
-			{method: "POST", path: "/doi", header: textType}, {method: "PATCH", path: "/doi/10.5072/draft", header: textType},
+			{method: "POST", path: "/doi", header: textType},
 			{method: "PUT", path: "/doi/10.5072/draft"}, {method: "PUT", path: "/doi/10.5072/draft", header: xmlType},
 		} {
 			c.body, c.as = good, "repo"
 			assert.Equal(t, 201, c.do(t, filledDeployed(t)).status, c)
 		}
-	})
-	t.Run("a form", func(t *testing.T) {
-		c := call{method: "PUT", path: "/doi/10.5072/draft", header: map[string]string{"Content-Type": "application/x-www-form-urlencoded"}, as: "repo"}
-		c.body = "doi=10.5072/draft\nurl=https://example.org/?a=1&b=2"
-		a := c.do(t, filledDeployed(t))
-		assert.Equal(t, 422, a.status)
-		assert.Equal(t, "found unpermitted parameter: :b", a.body)
 	})
 	t.Run("a hidden DOI becomes findable", func(t *testing.T) {
 		service := filledDeployed(t)
@@ -213,8 +195,6 @@ func TestDeployedPutMetadata(t *testing.T) {
 	t.Run("a new name", func(t *testing.T) {
 		a := putMetadata("10.5072", metadataXML).do(t, deployed())
 		assert.Regexp(t, `^OK \(10\.5072/[0-9A-Z]{4}-[0-9A-Z]{4}\)$`, a.body)
-		a = putMetadata("10.5072?number=123456", metadataXML).do(t, deployed())
-		assert.Equal(t, "OK (10.5072/003R-J076)", a.body)
 	})
 	t.Run("what is kept is written anew", func(t *testing.T) {
 		service := deployed()
@@ -240,12 +220,6 @@ func TestDeployedPutMetadata(t *testing.T) {
 		require.Equal(t, 201, putMetadata("10.5072/x", once).do(t, service).status)
 		assert.Equal(t, once, call{method: "GET", path: "/metadata/10.5072/x", as: "repo"}.do(t, service).body)
 	})
-	t.Run("text before a lone end of CDATA", func(t *testing.T) {
-		service := deployed()
-		require.Equal(t, 201, putMetadata("10.5072/x", strings.Replace(metadataXML, "of the", "]]> the", 1)).do(t, service).status)
-		kept := call{method: "GET", path: "/metadata/10.5072/x", as: "repo"}.do(t, service).body
-		assert.Contains(t, kept, "<title>]&gt; the Alps</title>")
-	})
 	t.Run("states", func(t *testing.T) {
 		service := filledDeployed(t)
 		for doi, want := range map[string]string{"draft": "draft", "found": "findable", "hidden": "findable"} {
@@ -270,16 +244,15 @@ func TestDeployedDeletion(t *testing.T) {
 		doi    string
 		state  string
 	}{
-		"hide a findable DOI":            {"/metadata/10.5072/found", 200, "OK", "10.5072/found", "registered"},
-		"hide a draft":                   {"/metadata/10.5072/draft", 200, "OK", "10.5072/draft", "draft"},
-		"hide a registered DOI":          {"/metadata/10.5072/hidden", 200, "OK", "10.5072/hidden", "registered"},
-		"hide an unknown DOI":            {"/metadata/10.5072/new", 201, " ", "10.5072/new", "draft"},
-		"hide a DOI of others":           {"/metadata/10.70000/theirs", 403, "Access is denied", "10.70000/theirs", "findable"},
-		"hide an unknown one of others":  {"/metadata/10.70000/new", 403, "Access is denied", "10.70000/new", ""},
-		"delete a draft":                 {"/doi/10.5072/draft", 200, "OK", "10.5072/draft", ""},
-		"delete a findable DOI":          {"/doi/10.5072/found", 405, "Method not allowed", "10.5072/found", "findable"},
-		"delete an unknown DOI":          {"/doi/10.5072/new", 404, "DOI not found", "10.5072/new", ""},
-		"a cut name deletes another DOI": {"/doi/10.5072/draft%23part", 200, "OK", "10.5072/draft", ""},
+		"hide a findable DOI":           {"/metadata/10.5072/found", 200, "OK", "10.5072/found", "registered"},
+		"hide a draft":                  {"/metadata/10.5072/draft", 200, "OK", "10.5072/draft", "draft"},
+		"hide a registered DOI":         {"/metadata/10.5072/hidden", 200, "OK", "10.5072/hidden", "registered"},
+		"hide an unknown DOI":           {"/metadata/10.5072/new", 201, " ", "10.5072/new", "draft"},
+		"hide a DOI of others":          {"/metadata/10.70000/theirs", 403, "Access is denied", "10.70000/theirs", "findable"},
+		"hide an unknown one of others": {"/metadata/10.70000/new", 403, "Access is denied", "10.70000/new", ""},
+		"delete a draft":                {"/doi/10.5072/draft", 200, "OK", "10.5072/draft", ""},
+		"delete a findable DOI":         {"/doi/10.5072/found", 405, "Method not allowed", "10.5072/found", "findable"},
+		"delete an unknown DOI":         {"/doi/10.5072/new", 404, "DOI not found", "10.5072/new", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			service := filledDeployed(t)
@@ -305,10 +278,10 @@ func record(inside string) string {
 // The parsers of the servers give up on what is nested too deep.
 func TestDeployedNesting(t *testing.T) {
 	service := deployed()
-	nested := strings.Replace(record(strings.Repeat("<a>", 300)+strings.Repeat("</a>", 300)), "kernel-4", "kernel-4.4", 1)
-	require.Equal(t, 201, putMetadata("10.5072/x", nested).do(t, service).status)
-	kept := call{method: "GET", path: "/metadata/10.5072/x", as: "repo"}.do(t, service).body
-	assert.Equal(t, 255, strings.Count(kept, "<a"), "below the root")
+	for depth, status := range map[int]int{255: 201, 256: 501} {
+		nested := strings.Replace(record(strings.Repeat("<a>", depth)+strings.Repeat("</a>", depth)), "kernel-4", "kernel-4.4", 1)
+		assert.Equal(t, status, putMetadata("10.5072/x", nested).do(t, service).status)
+	}
 	for depth, status := range map[int]int{100: 200, 101: 400} {
 		body := strings.Repeat(`{"a":`, depth) + "0" + strings.Repeat("}", depth)
 		c := call{method: "GET", path: "/dois", header: map[string]string{"Content-Type": "application/json"}, body: body}

@@ -269,7 +269,7 @@ func TestRecordSeeds(t *testing.T) {
 	}
 	before := read()
 	assert.Equal(t, "1.50", at(before, "geoLocations.0.geoLocationPoint.pointLongitude"))
-	assert.Equal(t, 422, update("10.5072/odd", `"titles":"Alps"`).do(t, service).status)
+	assert.Equal(t, 422, update("10.5072/odd", `"url":"mailto:x@example.org"`).do(t, service).status)
 	assert.Equal(t, before, read())
 
 	assert.Equal(t, 200, update("10.5072/odd", `"url":"https://example.org/"`).do(t, service).status)
@@ -279,7 +279,7 @@ func TestRecordSeeds(t *testing.T) {
 	assert.Equal(t, []any{1.0}, at(read(), "unknown"))
 }
 
-// No body makes a Deployed service panic, and what it keeps can be read in every format.
+// No body makes a Deployed service panic, and what it keeps can be read in each format.
 func FuzzRecordWrites(f *testing.F) {
 	for _, row := range testkit.Table(f, recordTables, "Writes") {
 		f.Add(writeOf(f, "", row[1]).body)
@@ -295,8 +295,7 @@ func FuzzRecordWrites(f *testing.F) {
 			return
 		}
 		for _, accept := range []string{
-			"application/json", "application/x-bibtex", "application/vnd.schemaorg.ld+json", "application/vnd.citationstyles.csl+json",
-			"application/vnd.jats+xml", "text/x-bibliography", "application/vnd.codemeta.ld+json", "application/vnd.crosscite.crosscite+json",
+			"application/json", "application/x-bibtex", "application/vnd.citationstyles.csl+json", "text/x-bibliography", "application/vnd.datacite.datacite+json",
 		} {
 			c := requestOf("GET /dois/10.5072/draft", "", "")
 			c.header["Accept"] = accept

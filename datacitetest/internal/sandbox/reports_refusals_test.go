@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
 func TestDeployedReportsAuth(t *testing.T) {
@@ -90,26 +92,26 @@ func TestDeployedReportTypes(t *testing.T) {
 		"JSON":                        {"application/json", "", plain, 201, ""},
 		"JSON with charset":           {"application/json; charset=utf-8", "", plain, 201, ""},
 		"JSON said to be gzip":        {"application/gzip", "", plain, 201, ""},
-		"JSON or else":                {"Application/JSON, text/plain", "", plain, 201, ""},
-		"JSON:API":                    {"application/vnd.api+json", "", plain, 500, "no implicit conversion of nil into String"},
-		"JSON:API, gzip":              {"application/vnd.api+json", "gzip", compressed, 500, "no implicit conversion of nil into String"},
-		"half a type":                 {"application/", "", plain, 500, ""},
-		"half a type, gzip":           {"application/", "gzip", compressed, 500, ""},
+		"JSON or else":                {"Application/JSON, text/plain", "", plain, 501, wire.MediaType.Name},
+		"JSON:API":                    {"application/vnd.api+json", "", plain, 501, wire.ReportBody.Name},
+		"JSON:API, gzip":              {"application/vnd.api+json", "gzip", compressed, 501, wire.ReportBody.Name},
+		"half a type":                 {"application/", "", plain, 501, wire.MediaType.Name},
+		"half a type, gzip":           {"application/", "gzip", compressed, 501, wire.MediaType.Name},
 		"gzip, wrong checksum":        {"application/gzip", "gzip", compressed[:len(compressed)-8] + "xxxx" + compressed[len(compressed)-4:], 201, ""},
 		"gzip, wrong length":          {"application/gzip", "gzip", compressed[:len(compressed)-4] + "xxxx", 201, ""},
 		"gzip without trailer":        {"application/gzip", "gzip", compressed[:len(compressed)-4], 201, ""},
 		"gzip":                        {"application/gzip", "gzip", compressed, 201, ""},
 		"gzip of JSON":                {"application/json", "gzip", compressed, 201, ""},
-		"gzip of octets":              {"application/octet-stream", "gzip", compressed, 201, ""},
-		"gzip without a type":         {"", "gzip", compressed, 400, `{"error":"Bad Request","status":400}`},
-		"gzip as a form":              {"application/x-www-form-urlencoded", "gzip", compressed, 400, `"error":"Bad Request"`},
-		"encoding in capitals":        {"application/gzip", "GZIP", compressed, 400, "Error occurred while parsing request parameters"},
-		"another encoding":            {"application/gzip", "x-gzip", compressed, 400, "Error occurred while parsing"},
+		"gzip of octets":              {"application/octet-stream", "gzip", compressed, 501, wire.ReportBody.Name},
+		"gzip without a type":         {"", "gzip", compressed, 501, wire.ReportBody.Name},
+		"gzip as a form":              {"application/x-www-form-urlencoded", "gzip", compressed, 501, wire.ReportBody.Name},
+		"encoding in capitals":        {"application/gzip", "GZIP", compressed, 501, wire.ReportBody.Name},
+		"another encoding":            {"application/gzip", "x-gzip", compressed, 501, wire.ReportBody.Name},
 		"gzip bytes without encoding": {"application/gzip", "", compressed, 400, "Error occurred while parsing"},
 		"text":                        {"text/plain", "", plain, 422, "undefined method `dig' for nil:NilClass"},
 		"no type":                     {"", "", plain, 422, "undefined method `dig' for nil:NilClass"},
 		"form":                        {"application/x-www-form-urlencoded", "", plain, 422, "dig"},
-		"a malformed type":            {"json", "", plain, 500, ""},
+		"a malformed type":            {"json", "", plain, 501, wire.MediaType.Name},
 		"empty":                       {"application/json", "", "", 422, "dig"},
 		"empty gzip":                  {"application/gzip", "gzip", "", 500, `"error":"Internal Server Error"`},
 		"no gzip after all":           {"application/gzip", "gzip", plain, 500, `"error":"Internal Server Error"`},
@@ -125,11 +127,6 @@ func TestDeployedReportTypes(t *testing.T) {
 			assert.Contains(t, a.body, want.text)
 		})
 	}
-	t.Run("PUT of gzip without a type", func(t *testing.T) {
-		c := putNumber(1)
-		c.header = map[string]string{"Content-Encoding": "gzip"}
-		assert.Equal(t, 201, c.do(t, deployed()).status, "only a POST without a type is a form")
-	})
 	t.Run("an error of the framework, JSON not accepted", func(t *testing.T) {
 		c := postReport("")
 		c.header = map[string]string{"Content-Type": "application/gzip", "Content-Encoding": "gzip"}
@@ -137,30 +134,6 @@ func TestDeployedReportTypes(t *testing.T) {
 		assert.Equal(t, 500, a.status)
 		assert.Empty(t, a.body)
 		assert.Contains(t, a.header.Get("Content-Type"), "text/html")
-	})
-	t.Run("an Accept header that cannot be read", func(t *testing.T) {
-		get := func(path, accept string) answer {
-			return call{method: "GET", path: path, header: map[string]string{"Accept": accept}}.do(t, deployed())
-		}
-		for _, odd := range []string{"json", "*", "*/json", "x/y/z", `"application/json"`, "application/json, json"} {
-			a := get("/reports", odd)
-			assert.Equal(t, 500, a.status, odd)
-			assert.Empty(t, a.body, odd)
-			assert.Equal(t, "text/html; charset=UTF-8", a.header.Get("Content-Type"), odd)
-		}
-		for _, fine := range []string{"gzip", "*/*", ", application/json", "application/json;version=1", "application/foo"} {
-			assert.Equal(t, 200, get("/reports", fine).status, fine)
-		}
-		assert.Equal(t, 200, get("/reports.json", "json").status, "the path names the format")
-		for accept, named := range map[string]bool{
-			"application/json": true, "application/gzip": true, "gzip": true, "application/json, text/plain, */*": false,
-			"application/json;q=0.1, text/html": false, "application/vnd.api+json": false, "": false,
-		} {
-			a := get("/reports/a/b", accept)
-			assert.Equal(t, 404, a.status, accept)
-			assert.Equal(t, named, a.body != "", accept)
-			assert.Equal(t, named, a.header.Get("Content-Type") == "application/json; charset=UTF-8", accept)
-		}
 	})
 	t.Run("no such route", func(t *testing.T) {
 		a := call{method: "PATCH", path: "/reports/" + someUUID, header: jsonType, as: "token"}.do(t, deployed())
@@ -188,62 +161,61 @@ func TestDeployedRefusals(t *testing.T) {
 		status int
 		title  string
 	}{
-		"broken JSON":              {postReport(plain[:40]), 400, "Error occurred while parsing"},
-		"an array":                 {postReport("[]"), 400, "Error occurred while parsing"},
-		"byte order mark":          {postReport("\ufeff" + plain), 400, "Error occurred while parsing"},
-		"no header":                {postReport(`{"report-datasets":[]}`), 400, "Error occurred while parsing"},
-		"header an array":          {postReport(`{"report-header":[]}`), 400, "Error occurred while parsing"},
-		"wrapped":                  {postReport(`{"report":` + plain + `}`), 400, "Error occurred while parsing"},
-		"two months":               {postReport(reportBody(header("Repo", "2020-01-01", ""), dataset)), 422, "Reports are monthly, reporting dates need to be within the same month"},
-		"no begin-date":            {postReport(change(plain, `"begin-date":"2020-01-01",`, "")), 500, "no implicit conversion of nil into String"},
-		"no period":                {postReport(change(plain, `"reporting-period"`, `"x"`)), 500, "no implicit conversion of nil into String"},
-		"date a number":            {postReport(change(plain, `"end-date":"2020-01-28"`, `"end-date":20200128`)), 500, "no implicit conversion of Integer into String"},
-		"no such day":              {postReport(change(plain, `"end-date":"2020-01-28"`, `"end-date":"2020-01-32"`)), 500, "invalid date"},
-		"31 April":                 {postReport(change(plain, `"end-date":"2020-01-28"`, `"end-date":"2020-04-31"`)), 500, "invalid date"},
-		"compact date":             {postReport(change(plain, `"begin-date":"2020-01-01"`, `"begin-date":"20200101"`)), 500, "invalid date"},
-		"date with a blank":        {postReport(change(plain, `"begin-date":"2020-01-01"`, `"begin-date":" 2020-01-01"`)), 500, "invalid date"},
-		"release in capitals":      {postReport(change(plain, `"rd1"`, `"RD1"`)), 422, "Report protocol is incorrect"},
-		"resolutions, plain":       {postReport(change(plain, `"rd1"`, `"drl"`)), 422, "Report protocol is incorrect"},
-		"no release":               {postReport(change(plain, `"release":"rd1",`, "")), 422, "param is missing or the value is empty: release"},
-		"no datasets":              {postReport(reportBody(month("Repo", "2020-01-01", ""))), 422, "Report protocol is incorrect"},
-		"sent back as it came":     {postReport(change(plain, `"release"`, `"client-id":"x","year":"2020","month":"1","release"`)), 422, "found unpermitted parameters: :client_id, :month, :year"},
-		"unknown deep inside":      {postReport(change(plain, `"count":3`, `"country":"us","count":3`)), 422, "found unpermitted parameter: :country"},
-		"filters null":             {postReport(change(plain, `"report-filters":[]`, `"report-filters":null`)), 422, "found unpermitted parameter: :report_filters"},
-		"country in capitals":      {postReport(change(plain, `"us":2`, `"US":2`)), 422, "found unpermitted parameter: :US"},
-		"no country":               {postReport(change(plain, `"us":2`, `"zz":2`)), 422, "found unpermitted parameter: :zz"},
-		"exceptions an object":     {postReport(change(plain, `"exceptions":[]`, `"exceptions":{"code":69}`)), 500, "no implicit conversion of String into Integer"},
-		"invalid UTF-8":            {postReport(change(plain, "Alps", "\xff")), 500, "Invalid encoding for parameter"},
-		"invalid UTF-8, gzip":      {postSubset(change(noted, "Alps", "\xff")), 500, "Invalid encoding for parameter"},
-		"gzip, unknown in header":  {postSubset(change(noted, `"release"`, `"client-id":"x","release"`)), 400, "unknown attribute 'client_id' for Report."},
-		"gzip, release":            {postSubset(change(noted, `"rd1"`, `"rd2"`)), 422, "Report protocol is incorrect"},
-		"gzip, no header":          {postSubset(`{}`), 400, "Error occurred while parsing"},
-		"gzip, header_":            {postSubset(`{"report_header":` + noted + `}`), 500, "no implicit conversion of nil into String"},
-		"gzip, header an array":    {postSubset(`{"report-header":[]}`), 500, ""},
-		"gzip, Created-By":         {postSubset(change(noted, `"created-by"`, `"Created-By"`)), 400, "unknown attribute 'Created_By' for Report."},
-		"gzip, odd exceptions":     {postSubset(change(noted, noteCompressed, `"x"`)), 422, "undefined method `fetch' for \"x\":String"},
-		"exceptions a text":        {postSubset(change(noted, "["+noteCompressed+"]", `"x"`)), 422, "undefined method `map' for \"x\":String"},
-		"exceptions a number":      {postSubset(change(noted, "["+noteCompressed+"]", `5`)), 422, "undefined method `empty?' for 5:Integer"},
-		"exceptions in two":        {postSubset(change(noted, "["+noteCompressed+"]", `[[]]`)), 500, "no implicit conversion of String into Integer"},
-		"exception a number":       {postSubset(change(noted, noteCompressed, `1.5`)), 422, "undefined method `fetch' for 1.5:Float"},
-		"period an array":          {postSubset(change(noted, `{"begin-date":"2020-01-01","end-date":"2020-01-28"}`, `[]`)), 500, "no implicit conversion of String into Integer"},
-		"date an object":           {postSubset(change(noted, `"2020-01-01"`, `{}`)), 500, "no implicit conversion of ActionController::Parameters into String"},
-		"period false":             {postReport(change(plain, `{"begin-date":"2020-01-01","end-date":"2020-01-28"}`, `false`)), 500, "FalseClass does not have #dig method"},
-		"exceptions true":          {postSubset(change(noted, "["+noteCompressed+"]", `true`)), 422, "undefined method `empty?' for true:TrueClass"},
-		"created-by an object":     {postReport(change(plain, `"Repo"`, `[{}]`)), 500, "TypeError: can't quote ActionController::Parameters"},
-		"date true":                {postSubset(change(noted, `"2020-01-01"`, `true`)), 500, "no implicit conversion of true into String"},
-		"period a text":            {postReport(change(plain, `{"begin-date":"2020-01-01","end-date":"2020-01-28"}`, `"2020-01"`)), 500, "String does not have #dig method"},
-		"release null":             {postReport(change(plain, `"rd1"`, `null`)), 422, "Report protocol is incorrect"},
-		"only nulls":               {postReport(reportBody(month("Repo", "2020-01-01", ""), "null")), 422, "Report protocol is incorrect"},
-		"names of datasets":        {postReport(strings.ReplaceAll(plain, "dataset-id", "dataset_id")), 422, "found unpermitted parameter: :dataset_id"},
-		"the publisher first":      {postReport(change(change(plain, `"dataset-id":[{`, `"dataset-id":[{"a":1,`), `"publisher-id":[{`, `"publisher-id":[{"b":1,`)), 422, "found unpermitted parameter: :b"},
-		"the counts before the id": {postReport(change(change(plain, `"dataset-id":[{`, `"dataset-id":[{"a":1,`), `"count":3`, `"b":1,"count":3`)), 422, "found unpermitted parameter: :b"},
-		"the header first":         {postReport(change(change(plain, `"dataset-id":[{`, `"dataset-id":[{"a":1,`), `"reporting-period":{`, `"reporting-period":{"b":1,`)), 422, "found unpermitted parameter: :b"},
-		"exceptions after filters": {postReport(change(change(plain, `"exceptions":[]`, `"exceptions":[{"a":1}]`), `"report-filters":[]`, `"report-filters":[{"b":1}]`)), 422, "found unpermitted parameter: :b"},
-		"innermost first":          {postReport(change(change(plain, `"count":3`, `"a":1,"count":3`), `"release"`, `"b":1,"release"`)), 422, "found unpermitted parameter: :a"},
-		"gzip, cut off":            {raw(whole[:len(whole)-20]), 500, ""},
-		"gzip, no JSON":            {postSubset("hello"), 500, ""},
-		"gzip, an array":           {postSubset("[]"), 500, ""},
-		"gzip, byte order mark":    {postSubset("\ufeff" + noted), 500, ""},
+		"broken JSON":             {postReport(plain[:40]), 400, "Error occurred while parsing"},
+		"an array":                {postReport("[]"), 400, "Error occurred while parsing"},
+		"byte order mark":         {postReport("\ufeff" + plain), 400, "Error occurred while parsing"},
+		"no header":               {postReport(`{"report-datasets":[]}`), 400, "Error occurred while parsing"},
+		"header an array":         {postReport(`{"report-header":[]}`), 400, "Error occurred while parsing"},
+		"wrapped":                 {postReport(`{"report":` + plain + `}`), 400, "Error occurred while parsing"},
+		"names with underscores":  {postReport(strings.NewReplacer("created-by", "created_by").Replace(plain)), 501, wire.ReportValue.Name},
+		"names in camel case":     {postReport(change(plain, "report-header", "reportHeader")), 501, wire.ReportValue.Name},
+		"created a number":        {postReport(change(plain, `"2020-02-01"`, `20200201`)), 501, wire.ReportValue.Name},
+		"two months":              {postReport(reportBody(header("Repo", "2020-01-01", ""), dataset)), 422, "Reports are monthly, reporting dates need to be within the same month"},
+		"no begin-date":           {postReport(change(plain, `"begin-date":"2020-01-01",`, "")), 500, "no implicit conversion of nil into String"},
+		"no period":               {postReport(change(plain, `"reporting-period"`, `"x"`)), 500, "no implicit conversion of nil into String"},
+		"date a number":           {postReport(change(plain, `"end-date":"2020-01-28"`, `"end-date":20200128`)), 501, wire.ReportValue.Name},
+		"no such day":             {postReport(change(plain, `"end-date":"2020-01-28"`, `"end-date":"2020-01-32"`)), 500, "invalid date"},
+		"31 April":                {postReport(change(plain, `"end-date":"2020-01-28"`, `"end-date":"2020-04-31"`)), 500, "invalid date"},
+		"compact date":            {postReport(change(plain, `"begin-date":"2020-01-01"`, `"begin-date":"20200101"`)), 500, "invalid date"},
+		"date with a blank":       {postReport(change(plain, `"begin-date":"2020-01-01"`, `"begin-date":" 2020-01-01"`)), 500, "invalid date"},
+		"release in capitals":     {postReport(change(plain, `"rd1"`, `"RD1"`)), 422, "Report protocol is incorrect"},
+		"resolutions, plain":      {postReport(change(plain, `"rd1"`, `"drl"`)), 422, "Report protocol is incorrect"},
+		"no release":              {postReport(change(plain, `"release":"rd1",`, "")), 422, "param is missing or the value is empty: release"},
+		"no datasets":             {postReport(reportBody(month("Repo", "2020-01-01", ""))), 422, "Report protocol is incorrect"},
+		"sent back as it came":    {postReport(change(plain, `"release"`, `"client-id":"x","year":"2020","month":"1","release"`)), 422, "found unpermitted parameters: :client_id, :month, :year"},
+		"unknown deep inside":     {postReport(change(plain, `"count":3`, `"country":"us","count":3`)), 422, "found unpermitted parameter: :country"},
+		"filters null":            {postReport(change(plain, `"report-filters":[]`, `"report-filters":null`)), 422, "found unpermitted parameter: :report_filters"},
+		"country in capitals":     {postReport(change(plain, `"us":2`, `"US":2`)), 422, "found unpermitted parameter: :US"},
+		"no country":              {postReport(change(plain, `"us":2`, `"zz":2`)), 422, "found unpermitted parameter: :zz"},
+		"exceptions an object":    {postReport(change(plain, `"exceptions":[]`, `"exceptions":{"code":69}`)), 501, wire.ReportValue.Name},
+		"invalid UTF-8":           {postReport(change(plain, "Alps", "\xff")), 500, "Invalid encoding for parameter"},
+		"invalid UTF-8, gzip":     {postSubset(change(noted, "Alps", "\xff")), 500, "Invalid encoding for parameter"},
+		"gzip, unknown in header": {postSubset(change(noted, `"release"`, `"client-id":"x","release"`)), 400, "unknown attribute 'client_id' for Report."},
+		"gzip, release":           {postSubset(change(noted, `"rd1"`, `"rd2"`)), 422, "Report protocol is incorrect"},
+		"gzip, no header":         {postSubset(`{}`), 400, "Error occurred while parsing"},
+		"gzip, header_":           {postSubset(`{"report_header":` + noted + `}`), 501, wire.ReportValue.Name},
+		"gzip, header an array":   {postSubset(`{"report-header":[]}`), 500, ""},
+		"gzip, Created-By":        {postSubset(change(noted, `"created-by"`, `"Created-By"`)), 501, wire.ReportValue.Name},
+		"gzip, odd exceptions":    {postSubset(change(noted, noteCompressed, `"x"`)), 501, wire.ReportValue.Name},
+		"exceptions a text":       {postSubset(change(noted, "["+noteCompressed+"]", `"x"`)), 501, wire.ReportValue.Name},
+		"exceptions a number":     {postSubset(change(noted, "["+noteCompressed+"]", `5`)), 501, wire.ReportValue.Name},
+		"exceptions in two":       {postSubset(change(noted, "["+noteCompressed+"]", `[[]]`)), 501, wire.ReportValue.Name},
+		"exception a number":      {postSubset(change(noted, noteCompressed, `1.5`)), 501, wire.ReportValue.Name},
+		"period an array":         {postSubset(change(noted, `{"begin-date":"2020-01-01","end-date":"2020-01-28"}`, `[]`)), 501, wire.ReportValue.Name},
+		"date an object":          {postSubset(change(noted, `"2020-01-01"`, `{}`)), 501, wire.ReportValue.Name},
+		"period false":            {postReport(change(plain, `{"begin-date":"2020-01-01","end-date":"2020-01-28"}`, `false`)), 501, wire.ReportValue.Name},
+		"exceptions true":         {postSubset(change(noted, "["+noteCompressed+"]", `true`)), 501, wire.ReportValue.Name},
+		"created-by an object":    {postReport(change(plain, `"Repo"`, `[{}]`)), 501, wire.ReportValue.Name},
+		"date true":               {postSubset(change(noted, `"2020-01-01"`, `true`)), 501, wire.ReportValue.Name},
+		"period a text":           {postReport(change(plain, `{"begin-date":"2020-01-01","end-date":"2020-01-28"}`, `"2020-01"`)), 501, wire.ReportValue.Name},
+		"release null":            {postReport(change(plain, `"rd1"`, `null`)), 422, "Report protocol is incorrect"},
+		"only nulls":              {postReport(reportBody(month("Repo", "2020-01-01", ""), "null")), 422, "Report protocol is incorrect"},
+		"names of datasets":       {postReport(strings.ReplaceAll(plain, "dataset-id", "dataset_id")), 422, "found unpermitted parameter: :dataset_id"},
+		"unknown in two places":   {postReport(change(change(plain, `"dataset-id":[{`, `"dataset-id":[{"a":1,`), `"count":3`, `"b":1,"count":3`)), 501, wire.ReportValue.Name},
+		"gzip, cut off":           {raw(whole[:len(whole)-20]), 500, ""},
+		"gzip, no JSON":           {postSubset("hello"), 500, ""},
+		"gzip, an array":          {postSubset("[]"), 500, ""},
+		"gzip, byte order mark":   {postSubset("\ufeff" + noted), 500, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			service := deployed()
@@ -265,14 +237,7 @@ func TestDeployedRefusals(t *testing.T) {
 		"a short date":               change(plain, `"begin-date":"2020-01-01"`, `"begin-date":"2020-1-1"`),
 		"months of different years":  change(plain, `"end-date":"2020-01-28"`, `"end-date":"2031-01-28"`),
 		"backwards":                  change(plain, `"begin-date":"2020-01-01"`, `"begin-date":"2020-01-30"`),
-		"names with underscores":     strings.NewReplacer("created-by", "created_by", "report-datasets", "report_datasets").Replace(plain),
-		"names in camel case":        change(plain, "report-header", "reportHeader"),
-		"created a number":           change(plain, `"2020-02-01"`, `20200201`),
 		"text for a filter":          change(plain, `"report-filters":[]`, `"report-filters":["x"]`),
-		"names in capitals":          change(plain, "report-id", "Report-ID"),
-		"names with an acronym":      change(plain, "report-id", "reportID"),
-		"names with blanks":          change(plain, "report-id", "report  id"),
-		"created true":               change(plain, `"2020-02-01"`, `true`),
 		"exceptions of another kind": change(plain, `"exceptions":[]`, `"exceptions":{}`),
 		"an empty exception":         change(plain, `"exceptions":[]`, `"exceptions":[{}]`),
 	} {

@@ -49,7 +49,7 @@ func first(faults []sandbox.Fault) func(int, *http.Request) *sandbox.Fault {
 }
 
 // stalled halts a write at a step for an hour.
-func stalled(at sandbox.Step) sandbox.Fault {
+func stalled(at faults.Step) sandbox.Fault {
 	return sandbox.Fault{Kind: faults.Stall, Step: at, Delay: time.Hour}
 }
 
@@ -403,12 +403,12 @@ func TestDeployedCrash(t *testing.T) {
 	const gone = "The attachment for this report cannot be found"
 	for name, want := range map[string]struct {
 		call
-		empty bool         // nothing was there before
-		step  sandbox.Step // where it dies
-		shown int          // how many subsets GET shows; -1: no report
-		title string       // what GET says instead
-		post  int          // what another POST gets
-		put   int          // and then another PUT
+		empty bool        // nothing was there before
+		step  faults.Step // where it dies
+		shown int         // how many subsets GET shows; -1: no report
+		title string      // what GET says instead
+		post  int         // what another POST gets
+		put   int         // and then another PUT
 	}{
 		"POST, before the row":              {call: subsetNumber(2), step: faults.LookedUp, shown: 1, post: 201, put: 200},
 		"POST, before the document":         {call: subsetNumber(2), step: faults.RowInserted, title: crash, post: 500, put: 500},
@@ -467,7 +467,7 @@ func TestDeployedCrash(t *testing.T) {
 // Whatever overlaps with whatever: every write ends, no row has another's bytes,
 // and GET shows a whole report or says why it cannot.
 func TestDeployedWritesOfAllKindsAtOnce(t *testing.T) {
-	steps := []sandbox.Step{
+	steps := []faults.Step{
 		"", faults.Parsed, faults.LookedUp, faults.DocumentRemoved, faults.RowsDestroyed, faults.RowInserted, faults.HeaderCommitted,
 		faults.Rendered, faults.DocumentDeleted, faults.DocumentStored, faults.RowsCleaned,
 	}
@@ -477,7 +477,11 @@ func TestDeployedWritesOfAllKindsAtOnce(t *testing.T) {
 			service := sandbox.New(&sandbox.Options{
 				Behaviour: sandbox.Deployed, WriteTime: 20 * second,
 				Faults: func(int, *http.Request) *sandbox.Fault {
-					return &sandbox.Fault{Kind: faults.Stall, Step: steps[random.IntN(len(steps))], Delay: time.Duration(random.IntN(20)) * second}
+					f := sandbox.Fault{Kind: faults.Stall, Step: steps[random.IntN(len(steps))], Delay: time.Duration(random.IntN(20)) * second}
+					if f.Step == "" {
+						return nil
+					}
+					return &f
 				},
 			})
 			var answers []<-chan answer

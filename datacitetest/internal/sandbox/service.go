@@ -16,9 +16,8 @@
 // XML and other formats), usage (events of reports and relations), search (the query language), store (records, accounts, clock),
 // and dois, mds and reports, one for each interface.
 //
-// Limits: the syntax of URIs in metadata is not checked; a Documented service has no other
-// formats than JSON and DataCite XML; there are no rate limits. Routes and parameters
-// that are not played have the status 501: see dois/routes.go and dois/filter.go.
+// Limits: the syntax of URIs in metadata is not checked; there are no rate limits. What is
+// not played has the status 501: see wire/notplayed.go.
 package sandbox
 
 import (
@@ -53,60 +52,26 @@ const (
 
 // Types that callers need.
 type (
-	Account   = record.Account
-	Fault     = faults.Fault
-	FaultKind = faults.FaultKind
-	Step      = faults.Step
-	Request   = faults.Request
+	Account = record.Account
+	Fault   = faults.Fault
 )
 
 // DefaultAccount is the account of a service whose options name none.
 var DefaultAccount = store.DefaultAccount
 
-// Schedule returns faults for Options.Faults; see [faults.Schedule].
-func Schedule(seed uint64, rate float64) func(n int, r *http.Request) *Fault {
-	return faults.Schedule(seed, rate)
-}
-
-// Arrived is a request before its work, for Options.Faults; see [faults.Arrived].
-func Arrived(r *http.Request) Request { return faults.Arrived(r) }
-
-// Options sets up a [Service]; the zero value and nil are the defaults.
+// Options sets up a [Service]; the zero value and nil are the defaults. The fields are those
+// of datacitetest.Options, which documents them.
 type Options struct {
-	Behaviour    Behaviour        // "" means Documented
-	Now          func() time.Time // clock; nil means time.Now. The service adds what Advance has moved.
-	ResolveDelay time.Duration    // how long after PUT /doi a DOI starts to resolve; 0 means 3 minutes
-	Accounts     []Account        // nil means DefaultAccount alone
+	Behaviour   Behaviour // "" means Documented
+	Now         func() time.Time
+	Accounts    []Account // nil means DefaultAccount alone
+	Hosts       []string
+	Faults      func(n int, r *http.Request) *Fault
+	MaxDatasets int
 
-	// WriteTime is how long a Deployed service works on a usage report that is
-	// sent, by the time of package time. For three fifths of it the body is read,
-	// and nothing is done; then the report is looked up; in the last quarter the
-	// database is ahead of the stored document, and for a moment there is none.
-	// 0 means no time at all. The work goes on when the client goes away.
-	WriteTime time.Duration
+	ResolveDelay, UsageLag, IndexLag, WriteTime time.Duration
 
-	// UsageLag is how long, by the service's clock, a Deployed service takes until the
-	// records of DOIs show the numbers of a usage report, and the relations that another
-	// record, or their own metadata, has to them; 0 means that the next request sees them.
-	UsageLag time.Duration
-
-	// IndexLag is how long, by the service's clock, a Deployed service takes until
-	// lists and searches of DOIs show what was written; 0 means no time at all. A
-	// single record is shown as it is at once.
-	IndexLag time.Duration
-
-	// Hosts are names of a Server beside loopback names, see [Server.Guard].
-	Hosts []string
-
-	// Limits, of which 0 means the usual ones, which are the most: bytes of the body
-	// of a report and of any other, and how many datasets a Documented service takes
-	// in a report.
 	MaxReport, MaxBody int64
-	MaxDatasets        int
-
-	// Faults chooses the fault of a request; n counts from 1, and nil is no fault. It is
-	// called by one goroutine at a time.
-	Faults func(n int, r *http.Request) *Fault
 }
 
 // Service is the registration service in memory. Many goroutines may use it at
@@ -154,16 +119,8 @@ func atMost[N int | int64](limit, most N) N { return min(cmp.Or(limit, most), mo
 // Requests returns the last 1,000 requests, oldest first.
 func (s *Service) Requests() []faults.Request { return s.front.Requests() }
 
-// PutReport stores a report as it is: {"id", "report-header",
-// "report-datasets"}, all of it optional but header and datasets. A report of
-// the same id is replaced; without an id it gets a new one. The contents are
-// not checked, so that odd reports can be played. Exceptions code 69 makes it
-// a compressed report.
-func (s *Service) PutReport(data json.RawMessage) (id string, err error) {
-	return s.PutReportOf(s.Accounts[0].ClientID, data)
-}
-
-// PutReportOf is PutReport for a report of the account with that client id.
+// PutReportOf stores a report of an account as it is; see datacitetest.PutReportJSON. A report
+// of the same id is replaced.
 func (s *Service) PutReportOf(clientID string, data json.RawMessage) (id string, err error) {
 	return s.reports.Put(clientID, data)
 }
@@ -248,16 +205,14 @@ func seesUsage(q *wire.Request) bool {
 // nothing, as a DOI name may hold "//", "#", "?" or "%".
 func (s *Service) respondDocumented(q *wire.Request) wire.Reply {
 	area, rest, _ := strings.Cut(strings.TrimPrefix(q.Path, "/"), "/")
-	switch area {
-	case "reports":
+	path := q.URL.EscapedPath()
+	switch {
+	case area == "reports":
 		return wire.InJSON(s.reports.Serve(q.Limited(s.MaxReport), rest))
-	case "dois":
-		return wire.InJSON(s.dois.Serve(q.Limited(s.MaxBody), rest))
+	case dois.Owns(path):
+		return s.dois.Serve(q.Limited(s.MaxBody), path)
 	}
-	if path := names.Arrived(q.URL.EscapedPath()); dois.AtRoot(path) {
-		return wire.InJSON(s.dois.ShowAtRoot(q, path))
-	}
-	if err := dois.Unplayed(q.Verb, q.Path); err != nil {
+	if err := dois.Unplayed(q.Verb, path); err != nil {
 		return wire.InJSON(wire.Reply{}, err)
 	}
 	return s.mds.Serve(q.Limited(s.MaxBody), area, rest)
@@ -270,14 +225,17 @@ const (
 	storeArea
 )
 
-// areaOf goes by the path as it was sent, since each server reads it differently. The path is the one that the routes of the store or of the DOI service see.
+// areaOf goes by the path as it was sent, since each server reads it differently. A slash at
+// the end does not count.
 func areaOf(r *http.Request) (area int, path string) {
 	path = r.URL.EscapedPath()
-	if _, ok := reports.Path(path); ok {
-		return reportsArea, path
+	if path != "/" {
+		path = strings.TrimSuffix(path, "/")
 	}
-	path = names.Arrived(path)
-	if dois.Owns(path) {
+	switch _, ofReports := reports.Path(path); {
+	case ofReports:
+		return reportsArea, path
+	case dois.Owns(path):
 		return doisArea, path
 	}
 	return storeArea, path
@@ -288,7 +246,7 @@ func (s *Service) respondDeployed(q *wire.Request) wire.Reply {
 	case reportsArea:
 		return wire.InJSON(s.reports.ServeDeployed(q.Limited(s.MaxReport))).Coded(q, s.Now())
 	case doisArea:
-		return s.dois.ServeDeployed(q.Limited(s.MaxBody), path).CodedUntagged(q)
+		return s.dois.Serve(q.Limited(s.MaxBody), path).CodedUntagged(q)
 	default:
 		if err := dois.Unplayed(q.Verb, path); err != nil {
 			return wire.InJSON(wire.Reply{}, err)

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go/datacitetest/internal/faults"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/sandbox"
 )
 
@@ -195,7 +196,7 @@ func TestRequestsAreLogged(t *testing.T) {
 	call{method: "GET", path: "/dois/10.5072/a%2Fb", as: "repo"}.do(t, service)
 	log := service.Requests()
 	require.Len(t, log, 2)
-	assert.Equal(t, sandbox.Request{
+	assert.Equal(t, faults.Request{
 		Method: "POST", Path: "/reports", RawQuery: "a=%20b", Status: 422, Body: []byte("{}"), BodySize: 2,
 		Header: http.Header{"Content-Type": {"application/json"}, "User-Agent": {"me"}},
 	}, log[0])
@@ -218,7 +219,7 @@ func TestConcurrentUse(t *testing.T) {
 				doi := fmt.Sprintf("10.5072/%d-%d", worker, i)
 				assert.Equal(t, 201, putMetadata(doi, metadataXML).do(t, service).status)
 				assert.Equal(t, 201, putURL(doi, doi, "https://example.org/").do(t, service).status)
-				assert.Contains(t, []int{200, 201}, update("10.5072/shared", fmt.Sprintf(`"titles":[{"title":"%d"}]`, i)).do(t, service).status)
+				assert.Contains(t, []int{200, 201}, update("10.5072/shared", fmt.Sprintf(`"titles":[{"title":"%d of %d"}]`, i, worker)).do(t, service).status)
 				assert.Equal(t, 201, postSubset(reportBody(header("Repo", "2020-01-01", noteCompressed), dataset)).do(t, service).status)
 				call{method: "GET", path: "/dois?query=alps&sort=-created"}.do(t, service)
 				service.Advance(time.Second)

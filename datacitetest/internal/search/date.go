@@ -1,10 +1,11 @@
 package search
 
 import (
-	"cmp"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
 // precision is a form of dates, and the span that it covers.
@@ -54,13 +55,13 @@ func dateSpan(s string) (span, bool) {
 }
 
 // onTime tests the leaf against dates or years.
-func (l leaf) onTime(years bool, now time.Time) (test, error) {
+func (l leaf) onTime(years bool) (test, error) {
 	l = l.asRange()
-	from, err := moment(l.low, l.withLow, years, now)
+	from, err := moment(l.low, l.withLow, years)
 	if err != nil {
 		return nil, err
 	}
-	to, err := moment(l.high, !l.withHigh, years, now)
+	to, err := moment(l.high, !l.withHigh, years)
 	if err != nil {
 		return nil, err
 	}
@@ -75,98 +76,28 @@ func (l leaf) onTime(years bool, now time.Time) (test, error) {
 }
 
 // moment is the first or the last millisecond of a bound.
-func moment(bound *string, first, years bool, now time.Time) (*int64, error) {
+func moment(bound *string, first, years bool) (*int64, error) {
 	if bound == nil {
 		return nil, nil
 	}
-	s, err := boundSpan(*bound, years, now)
+	s, err := boundSpan(*bound, years)
 	if first {
 		return &s.first, err
 	}
 	return &s.last, err
 }
 
-// boundSpan reads a date of a query, which may be relative to now or to a date
-// before "||": now-1d/d, 2014-11-18||+1M.
-func boundSpan(s string, years bool, now time.Time) (span, error) {
-	anchor, steps, reckoned := strings.Cut(s, "||")
-	if rest, ok := strings.CutPrefix(s, "now"); ok {
-		return reckonedSpan(now.UTC(), rest)
+// boundSpan reads a date of a query.
+func boundSpan(s string, years bool) (span, error) {
+	if strings.HasPrefix(s, "now") || strings.Contains(s, "||") {
+		return span{}, wire.QueryDates.Refusal(s)
 	}
-	at, ok := dateSpan(anchor)
+	at, ok := dateSpan(s)
 	switch {
-	case years && (!ok || len(anchor) != len("2006")):
+	case years && (!ok || len(s) != len("2006")):
 		return span{}, refuse("failed to parse date field [%s] with format [yyyy]", s)
 	case !ok:
 		return span{}, refuse("failed to parse date field [%s]", s)
-	case reckoned:
-		return reckonedSpan(time.UnixMilli(at.first).UTC(), steps)
 	}
 	return at, nil
-}
-
-// reckonedSpan applies steps such as +1M-2d/y to a date. Rounding by / spans
-// the whole unit.
-func reckonedSpan(from time.Time, steps string) (span, error) {
-	first, last := from, from
-	for rest := steps; rest != ""; {
-		sign := rest[0]
-		digits := len(rest) - 1 - len(strings.TrimLeft(rest[1:], "0123456789"))
-		n, err := strconv.ParseInt(cmp.Or(rest[1:1+digits], "1"), 10, 32)
-		if !strings.ContainsRune("+-/", rune(sign)) || err != nil || 1+digits == len(rest) || sign == '/' && digits > 0 {
-			return span{}, refuse("failed to parse date math [%s]", steps)
-		}
-		u, ok := units[rest[1+digits]]
-		if !ok {
-			return span{}, refuse("unit [%c] not supported for date math [%s]", rest[1+digits], steps)
-		}
-		switch sign {
-		case '/':
-			first, last = u.floor(first), u.add(u.floor(last), 1).Add(-time.Millisecond)
-		case '-':
-			first, last = u.add(first, -n), u.add(last, -n)
-		default:
-			first, last = u.add(first, n), u.add(last, n)
-		}
-		rest = rest[2+digits:]
-	}
-	return span{first.UnixMilli(), last.UnixMilli()}, nil
-}
-
-// unit is a step of the calendar or of the clock.
-type unit struct {
-	months int
-	millis int64
-}
-
-var units = map[byte]unit{
-	'y': {months: 12},
-	'M': {months: 1},
-	'w': {millis: 7 * 24 * time.Hour.Milliseconds()},
-	'd': {millis: 24 * time.Hour.Milliseconds()},
-	'h': {millis: time.Hour.Milliseconds()},
-	'H': {millis: time.Hour.Milliseconds()},
-	'm': {millis: time.Minute.Milliseconds()},
-	's': {millis: time.Second.Milliseconds()},
-}
-
-// add keeps the day of the month if the new month has it, and else uses the
-// last day.
-func (u unit) add(t time.Time, n int64) time.Time {
-	if u.months == 0 {
-		return time.UnixMilli(t.UnixMilli() + n*u.millis).UTC()
-	}
-	first := t.AddDate(0, 0, 1-t.Day()).AddDate(0, u.months*int(n), 0)
-	return first.AddDate(0, 0, min(t.Day(), first.AddDate(0, 1, -1).Day())-1)
-}
-
-func (u unit) floor(t time.Time) time.Time {
-	switch u.months {
-	case 12:
-		return time.Date(t.Year(), time.January, 1, 0, 0, 0, 0, time.UTC)
-	case 1:
-		return time.Date(t.Year(), t.Month(), 1, 0, 0, 0, 0, time.UTC)
-	}
-	// Truncate counts from a Monday, so that weeks begin where they should.
-	return t.Truncate(time.Duration(u.millis) * time.Millisecond)
 }

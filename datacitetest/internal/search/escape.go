@@ -5,10 +5,12 @@ import (
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
 // unescape removes the backslashes from a word, a phrase or a bound: \x is x,
-// and \uXXXX is the UTF-16 unit of that number.
+// and \uXXXX is the character of that number.
 func unescape(s string) (string, error) {
 	if strings.IndexByte(s, '\\') < 0 {
 		return s, nil
@@ -24,11 +26,6 @@ func unescape(s string) (string, error) {
 			}
 		}
 		out = append(out, r)
-		if last := len(out) - 2; last >= 0 {
-			if pair := utf16.DecodeRune(out[last], r); pair != utf8.RuneError {
-				out = append(out[:last], pair)
-			}
-		}
 	}
 	return string(out), nil
 }
@@ -52,6 +49,9 @@ func escaped(s string) (r rune, rest string, err error) {
 		return 0, "", refuse("Truncated unicode escape sequence")
 	}
 	n, err := strconv.ParseUint(s[:4], 16, 16)
+	if utf16.IsSurrogate(rune(n)) {
+		err = wire.QueryEscape.Refusal(s[:4])
+	}
 	return rune(n), s[4:], err
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/datacite-go/datacite-go/datacitetest/internal/kernel"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
 type kind uint8
@@ -149,26 +150,17 @@ func some(namesAndBoosts ...any) (fields []field) {
 	return fields
 }
 
-// fieldsOf are the fields of a name in a query: the common ones without a name,
-// all that match for a pattern. named says that it is one field.
-func (o Options) fieldsOf(name string) (fields []field, named bool) {
+// fieldsOf are the fields of a name in a query, the common ones without a name.
+func (o Options) fieldsOf(name string) ([]field, error) {
 	switch {
 	case name == "" && o.Index:
-		return indexFields, true
+		return indexFields, nil
 	case name == "":
-		return commonFields, true
-	case !strings.Contains(name, "*"):
-		return o.fieldNamed(name), true
-	case !o.Index:
-		name = spelled(name)
+		return commonFields, nil
+	case strings.Contains(name, "*"):
+		return nil, wire.QueryFields.Refusal(name)
 	}
-	p := pattern(strings.ReplaceAll(name, "?", `\?`))
-	for known, f := range mapping {
-		if like(known, p) {
-			fields = append(fields, f)
-		}
-	}
-	return fields, false
+	return o.fieldNamed(name), nil
 }
 
 func (o Options) fieldNamed(name string) []field {
@@ -186,6 +178,16 @@ func (o Options) fieldNamed(name string) []field {
 	}
 	f.name = name
 	return []field{f}
+}
+
+// isObject says whether a name is that of an object of the index.
+func isObject(name string) bool {
+	for known := range mapping {
+		if strings.HasPrefix(known, name+".") {
+			return true
+		}
+	}
+	return false
 }
 
 // spelled is a name in the record as the index has it: publicationYear is

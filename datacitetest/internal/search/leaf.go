@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
 type op uint8
@@ -53,7 +55,7 @@ func (l leaf) in(f field, opts Options) (node, error) {
 	}
 	switch f.kind {
 	case text:
-		return l.inText(f, opts), nil
+		return l.inText(f, opts)
 	case exact:
 		return inField{f, onString(l.onWhole(asIs))}, nil
 	case folded:
@@ -66,7 +68,7 @@ func (l leaf) in(f field, opts Options) (node, error) {
 		t, err := l.onNumber()
 		return inField{f, t}, err
 	}
-	t, err := l.onTime(f.kind == year, opts.Now)
+	t, err := l.onTime(f.kind == year)
 	return inField{f, t}, err
 }
 
@@ -87,7 +89,10 @@ func (l leaf) refused(f field) error {
 }
 
 // inText searches for the leaf word by word.
-func (l leaf) inText(f field, opts Options) node {
+func (l leaf) inText(f field, opts Options) (node, error) {
+	if strings.ContainsFunc(l.text, isUnspaced) || slices.ContainsFunc(l.pattern, isUnspaced) {
+		return nil, wire.QueryScript.Refusal(l.text)
+	}
 	switch l.op {
 	case opWord:
 		var clauses []clause
@@ -98,18 +103,18 @@ func (l leaf) inText(f field, opts Options) node {
 			}
 			clauses = appendClause(clauses, o, inField{f, onWord(w)})
 		}
-		return newGroup(clauses)
+		return newGroup(clauses), nil
 	case opPhrase:
 		ws := slices.Collect(words(strings.ToLower(l.text)))
 		switch len(ws) {
 		case 0:
-			return nil
+			return nil, nil
 		case 1:
-			return inField{f, onWord(ws[0])}
+			return inField{f, onWord(ws[0])}, nil
 		}
-		return inField{f, onString(func(s string) bool { return isPhrase(s, ws, l.slop) })}
+		return inField{f, onString(func(s string) bool { return isPhrase(s, ws, l.slop) })}, nil
 	}
-	return inField{f, onWords(l.onWhole(strings.ToLower))}
+	return inField{f, onWords(l.onWhole(strings.ToLower))}, nil
 }
 
 func asIs(s string) string { return s }
@@ -127,7 +132,7 @@ func (l leaf) onWhole(fold func(string) string) func(string) bool {
 		return func(s string) bool { return like(fold(s), p) }
 	case opFuzzy:
 		want := []rune(fold(l.text))
-		return func(s string) bool { return near(fold(s), want, l.edits) }
+		return func(s string) bool { return near([]rune(fold(s)), want, l.edits) }
 	case opRange:
 		low, high := foldBound(l.low, fold), foldBound(l.high, fold)
 		return func(s string) bool { return within(fold(s), low, high, l.withLow, l.withHigh) }

@@ -3,6 +3,8 @@ package search
 import (
 	"strings"
 	"unicode/utf8"
+
+	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
 type tokenKind uint8
@@ -43,7 +45,6 @@ type token struct {
 // no-break space is part of a word, and so is a slash.
 const (
 	blanks   = " \t\r\n"
-	wideGap  = "\u3000"
 	wordEnds = blanks + `!():^[]"{}~`
 )
 
@@ -70,27 +71,12 @@ func (l *lexer) emit(kind tokenKind, end int) {
 }
 
 func (l *lexer) skipBlanks() {
-	for l.at < len(l.text) {
-		n := blank(l.text[l.at:])
-		if n == 0 {
-			return
-		}
-		l.at += n
+	for l.at < len(l.text) && isBlank(l.text[l.at]) {
+		l.at++
 	}
 }
 
-// blank is the length of the blank that s starts with, or 0.
-func blank(s string) int {
-	switch {
-	case s == "":
-		return 0
-	case strings.IndexByte(blanks, s[0]) >= 0:
-		return 1
-	case strings.HasPrefix(s, wideGap):
-		return len(wideGap)
-	}
-	return 0
-}
+func isBlank(c byte) bool { return strings.IndexByte(blanks, c) >= 0 }
 
 var singles = map[byte]tokenKind{'(': tokenOpen, ')': tokenClose, ':': tokenColon}
 var modifiers = map[byte]tokenKind{'+': tokenPlus, '-': tokenMinus, '!': tokenNot}
@@ -127,13 +113,10 @@ func (l *lexer) next() error {
 }
 
 func (l *lexer) modifier(kind tokenKind) {
-	n := blank(l.text[l.at+1:])
-	if n == 0 {
-		l.emit(kind, l.at+1)
-		return
+	if l.at+1 < len(l.text) && isBlank(l.text[l.at+1]) {
+		kind = tokenLone
 	}
-	l.emit(tokenLone, l.at+1)
-	l.at += n
+	l.emit(kind, l.at+1)
 }
 
 func (l *lexer) quoted() error {
@@ -217,7 +200,7 @@ func (l *lexer) run(from int, wildcards bool) (end, wild int, err error) {
 			if wild < 0 {
 				wild = i - from
 			}
-		case strings.IndexByte(wordEnds, c) >= 0 || strings.HasPrefix(l.text[i:], wideGap):
+		case strings.IndexByte(wordEnds, c) >= 0:
 			return i, wild, nil
 		}
 	}
@@ -241,10 +224,14 @@ func (l *lexer) ranged() error {
 			end = l.at + n
 		}
 		run := l.text[l.at:end]
-		switch close := quotedBoundEnd(l.text, l.at); {
-		case close >= end:
-			l.emit(tokenQuotedBound, close)
-		case blank(run) == len(run):
+		switch {
+		case run[0] == '"':
+			close := l.at + 1 + strings.IndexByte(l.text[l.at+1:], '"')
+			if close == l.at || l.text[close-1] == '\\' {
+				return wire.QueryEscape.Refusal(run)
+			}
+			l.emit(tokenQuotedBound, close+1)
+		case strings.Trim(run, blanks) == "":
 			l.at = end
 		case run == "TO":
 			l.emit(tokenRangeTo, end)
@@ -253,28 +240,6 @@ func (l *lexer) ranged() error {
 		}
 	}
 	return nil
-}
-
-// quotedBoundEnd finds the end of the longest quoted bound at from, or -1. A
-// quotation mark after a backslash may end the bound or be part of it,
-// whichever gives the longer one.
-func quotedBoundEnd(text string, from int) int {
-	end := -1
-	if text[from] != '"' {
-		return end
-	}
-	for i := from + 1; i < len(text); i++ {
-		if text[i] != '"' {
-			continue
-		}
-		if i > from+1 {
-			end = i + 1
-		}
-		if text[i-1] != '\\' {
-			break
-		}
-	}
-	return end
 }
 
 func lexicalError(text string, at int) error {

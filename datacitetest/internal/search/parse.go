@@ -205,18 +205,18 @@ func (p *parser) add(name string, l leaf) (node, error) {
 	if err := p.count(l.size()); err != nil {
 		return nil, err
 	}
-	fields, named := p.opts.fieldsOf(name)
-	if len(fields) == 0 && l.op == opExists {
-		fields, named = p.opts.fieldsOf(name + ".*") // an object exists if anything in it does
+	fields, err := p.opts.fieldsOf(name)
+	if err != nil {
+		return nil, err
+	}
+	if len(fields) == 0 && l.op == opExists && isObject(name) {
+		fields = []field{newField(name, exact)}
 	}
 	nodes, vanished := best{}, false
 	for _, f := range fields {
-		n, err := l.in(f, p.opts)
-		switch {
-		case err != nil && named:
-			return nil, err
+		switch n, err := l.in(f, p.opts); {
 		case err != nil:
-			// A pattern of field names also matches fields of other types.
+			return nil, err
 		case n == nil:
 			vanished = true
 		default:

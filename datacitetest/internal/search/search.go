@@ -31,7 +31,8 @@ package search
 import (
 	"fmt"
 	"strings"
-	"time"
+
+	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
 // Options choose between the rules of parsing. The zero value follows the
@@ -49,9 +50,6 @@ type Options struct {
 	// default fields. False follows the structure of the JSON record, and allows
 	// those names too.
 	Index bool
-
-	// Now is the meaning of "now" in a date; the zero time means the time of parsing.
-	Now time.Time
 }
 
 // Query is a parsed query. It may be used by many goroutines at once.
@@ -62,14 +60,13 @@ type Query struct {
 // Parse reads a query string. An empty one matches every record. The text of an
 // error says what is wrong and where, and is meant to follow "parse_exception: ".
 func Parse(text string, opts Options) (*Query, error) {
-	if strings.Trim(text, " \t\r\n\u3000") == "" {
+	switch {
+	case strings.Contains(text, "\u3000"): // a blank to the servers
+		return nil, wire.QueryScript.Refusal(text)
+	case strings.Trim(text, blanks) == "":
 		return &Query{root: everything{}}, nil
-	}
-	if len(text) > maxLength {
+	case len(text) > maxLength:
 		return nil, refuse("too long: a query may have %d bytes", maxLength)
-	}
-	if opts.Now.IsZero() {
-		opts.Now = time.Now()
 	}
 	tokens, err := lex(text)
 	if err != nil {

@@ -1,9 +1,10 @@
 package search
 
 import (
-	"math"
 	"strconv"
 	"strings"
+
+	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
 func (p *parser) leaf(field string) (node, error) {
@@ -48,9 +49,11 @@ func (p *parser) textLeaf(field string, t token, tilde string) (node, error) {
 	}
 	switch t.kind {
 	case tokenQuoted:
-		slop, err := slopOf(tilde, p.opts.Slop)
-		if err != nil {
-			return nil, err
+		slop := p.opts.Slop
+		if tilde != "" {
+			if slop, err = distance(tilde); err != nil {
+				return nil, err
+			}
 		}
 		return p.add(field, leaf{op: opPhrase, text: text, slop: slop})
 	case tokenStar:
@@ -62,11 +65,11 @@ func (p *parser) textLeaf(field string, t token, tilde string) (node, error) {
 		return p.add(field, leaf{op: opPattern, pattern: pattern(raw)})
 	}
 	if tilde != "" {
-		edits, err := editsOf(tilde, text)
+		edits, err := distance(tilde)
 		if err != nil {
 			return nil, err
 		}
-		return p.add(field, leaf{op: opFuzzy, text: text, edits: edits})
+		return p.add(field, leaf{op: opFuzzy, text: text, edits: min(edits, 2)})
 	}
 	return p.word(field, raw)
 }
@@ -165,41 +168,12 @@ func openOr(bound string) *string {
 	return &bound
 }
 
-// slopOf reads how far apart the words of a phrase may be. Anything but a number is
-// ignored.
-func slopOf(tilde string, otherwise int) (int, error) {
-	n, err := strconv.ParseFloat(strings.TrimPrefix(tilde, "~"), 64)
-	switch {
-	case err != nil:
-		return otherwise, nil
-	case n != n:
-		return 0, nil
+// distance reads the number after ~: how far apart the words of a phrase may be, or how many
+// characters of a fuzzy word may differ, at most two.
+func distance(tilde string) (int, error) {
+	n, err := strconv.ParseUint(strings.TrimPrefix(tilde, "~"), 10, 31)
+	if err != nil {
+		return 0, wire.QueryDistance.Refusal(tilde)
 	}
-	if n <= -1 {
-		return 0, refuse("slop must be >= 0, found %q", tilde)
-	}
-	return int(min(n, 1<<31-1)), nil
-}
-
-// editsOf reads how many characters of a fuzzy word may differ: at most two, and
-// without a number 0, 1 or 2 depending on the length of the word.
-func editsOf(tilde, text string) (int, error) {
-	s := strings.TrimPrefix(tilde, "~")
-	if s == "" || strings.EqualFold(s, "AUTO") {
-		switch n := len([]rune(text)); {
-		case n < 3:
-			return 0, nil
-		case n < 6:
-			return 1, nil
-		}
-		return 2, nil
-	}
-	n, err := strconv.ParseFloat(s, 64)
-	switch {
-	case err != nil && !math.IsInf(n, 0) || n != n:
-		return 0, refuse("failed to create query: For input string: %q", s)
-	case n <= -1:
-		return 0, refuse("failed to create query: Valid edit distances are [0, 1, 2] but was [%s]", s)
-	}
-	return int(min(n, 2)), nil
+	return int(n), nil
 }

@@ -3,134 +3,71 @@ package search
 import (
 	"iter"
 	"slices"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
-// words yields the words of a text unchanged. Their boundaries are nearly those of
-// Unicode (UAX #29): letters and digits belong together, as do points and apostrophes
-// inside numbers and words; each ideograph is a word.
+// words yields the words of a text unchanged: runs of letters, digits and underscores.
+// Points and apostrophes inside a word or a number belong to it.
 func words(s string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for s != "" {
-			n, isWord := segment(s)
-			if isWord && !yield(s[:n]) {
+			n := wordLength(s)
+			if strings.Trim(s[:n], "_") != "" && !yield(s[:n]) {
 				return
 			}
-			s = s[n:]
+			_, size := utf8.DecodeRuneInString(s)
+			s = s[max(n, size):]
 		}
 	}
 }
 
-type class uint8
-
-const (
-	other class = iota
-	letter
-	digit
-	katakana
-	ideograph // and other characters that are words of their own
-	joiner    // such as an underscore
-	extender  // marks and invisible characters belong to the character before
-	midLetter
-	midNumber
-	midBoth
-)
-
-var asciiClass = func() (table [utf8.RuneSelf]class) {
-	for c := range table {
-		switch {
-		case 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z':
-			table[c] = letter
-		case '0' <= c && c <= '9':
-			table[c] = digit
-		}
-	}
-	table['_'] = joiner
-	table[':'] = midLetter
-	table[','], table[';'] = midNumber, midNumber
-	table['.'], table['\''] = midBoth, midBoth
-	return table
-}()
-
-func classOf(r rune) class {
-	if r < utf8.RuneSelf {
-		return asciiClass[r]
-	}
-	switch {
-	case r == '\u2018' || r == '\u2019' || r == '\u2024':
-		return midBoth
-	case r == '\u00b7' || r == '\u0387' || r == '\u2027':
-		return midLetter
-	case unicode.In(r, unicode.Han, unicode.Hiragana):
-		return ideograph
-	case r >= 0x1f000 && unicode.Is(unicode.So, r):
-		return ideograph
-	case unicode.Is(unicode.Katakana, r) || r == '\u30fc':
-		return katakana
-	case unicode.In(r, unicode.L, unicode.Nl):
-		return letter
-	case unicode.Is(unicode.Nd, r):
-		return digit
-	case unicode.In(r, unicode.M, unicode.Cf) && r != '\u200b': // zero width, but a space
-		return extender
-	case unicode.Is(unicode.Pc, r):
-		return joiner
-	}
-	return other
-}
-
-// segment is the length of the next word or of the next thing between words.
-func segment(s string) (n int, isWord bool) {
-	first, n := utf8.DecodeRuneInString(s)
-	c := classOf(first)
-	switch c {
-	case other, extender, midLetter, midNumber, midBoth:
-		return n, false
-	}
-	isWord = c != joiner
+// wordLength is the length of the word that a text begins with, or 0.
+func wordLength(s string) (n int) {
+	before := ' '
 	for n < len(s) {
 		r, size := utf8.DecodeRuneInString(s[n:])
-		switch next := classOf(r); {
-		case next == extender:
-		case sticks(c, next):
-			c = next
-			isWord = isWord || c != joiner
-		case !bridges(c, next, s[n+size:]):
-			return n, isWord
+		if !isInWord(r) {
+			if after, _ := utf8.DecodeRuneInString(s[n+size:]); !joins(before, r, after) {
+				return n
+			}
 		}
-		n += size
+		before, n = r, n+size
 	}
-	return n, isWord
+	return n
 }
 
-// sticks says whether two adjacent characters are in one word.
-func sticks(c, next class) bool {
-	switch c {
-	case letter, digit:
-		return next == letter || next == digit || next == joiner
-	case katakana:
-		return next == katakana || next == joiner
-	case joiner:
-		return next == letter || next == digit || next == katakana || next == joiner
+func isInWord(r rune) bool {
+	if r < utf8.RuneSelf {
+		return 'a' <= r|0x20 && r|0x20 <= 'z' || '0' <= r && r <= '9' || r == '_'
+	}
+	return unicode.In(r, unicode.L, unicode.Nl, unicode.Nd, unicode.M)
+}
+
+// joins reports whether a sign between two characters leaves them in one word.
+func joins(before, sign, after rune) bool {
+	letters := unicode.IsLetter(before) && unicode.IsLetter(after)
+	digits := unicode.IsDigit(before) && unicode.IsDigit(after)
+	switch sign {
+	case '.', '\'', '\u2019':
+		return letters || digits
+	case ':':
+		return letters
+	case ',', ';':
+		return digits
 	}
 	return false
 }
 
-// bridges says whether a point or an apostrophe is inside a word: between two
-// letters, or two digits.
-func bridges(c, mid class, rest string) bool {
-	r, _ := utf8.DecodeRuneInString(rest)
-	switch mid {
-	case midLetter:
-		return c == letter && classOf(r) == letter
-	case midNumber:
-		return c == digit && classOf(r) == digit
-	case midBoth:
-		return (c == letter || c == digit) && classOf(r) == c
-	}
-	return false
+// unspaced are the scripts without spaces between words.
+var unspaced = []*unicode.RangeTable{
+	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar,
 }
+
+// isUnspaced reports whether a character may be a word of its own, or in a word whose end
+// only a dictionary knows.
+func isUnspaced(r rune) bool { return r >= '\U0001f000' || unicode.In(r, unspaced...) }
 
 // isWord compares words ignoring case; want is in lower case.
 func isWord(word, want string) bool {
@@ -223,31 +160,18 @@ func like(s string, pattern []rune) bool {
 	return p == len(pattern)
 }
 
-// near says whether at most that many edits turn one text into the other: a
-// character inserted, deleted, replaced, or exchanged with its neighbour.
-func near(s string, want []rune, edits int) bool {
-	if d := utf8.RuneCountInString(s) - len(want); d > edits || -d > edits {
+// near says whether at most that many edits turn one text into the other: a character
+// inserted, deleted, replaced, or exchanged with its neighbour.
+func near(a, b []rune, edits int) bool {
+	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
+		a, b = a[1:], b[1:]
+	}
+	switch {
+	case len(a) == 0 || len(b) == 0:
+		return len(a)+len(b) <= edits
+	case edits == 0:
 		return false
 	}
-	a, b, width := []rune(s), want, len(want)+1
-	rows := make([]int, 3*width)
-	before, last, row := rows[:width], rows[width:2*width], rows[2*width:]
-	for j := range row {
-		row[j] = j
-	}
-	for i := range a {
-		before, last, row = last, row, before
-		row[0] = i + 1
-		for j := range b {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			row[j+1] = min(last[j]+cost, last[j+1]+1, row[j]+1)
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
-				row[j+1] = min(row[j+1], before[j-1]+1)
-			}
-		}
-	}
-	return row[len(b)] <= edits
+	exchanged := len(a) > 1 && len(b) > 1 && a[0] == b[1] && a[1] == b[0]
+	return near(a[1:], b, edits-1) || near(a, b[1:], edits-1) || near(a[1:], b[1:], edits-1) || exchanged && near(a[2:], b[2:], edits-1)
 }

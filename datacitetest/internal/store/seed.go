@@ -14,22 +14,10 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
-// PutRecord stores a DOI record unchanged, in the form of the JSON record's
-// attributes. A record of the same DOI is replaced.
-//
-// Only doi is required. The service understands state (findable if not given),
-// url, client, provider and consortium (ids; those of the client's account, else
-// of the first, if not given; client and provider may be objects with id, name and
-// other members of a repository or a member), created, updated and registered (RFC 3339, date or
-// year; now if not given), source, metadataVersion and xml (base64). All other
-// members, known or not and of any type, are shown unchanged; if there are none,
-// they are read from xml.
-func (s *Store) PutRecord(attributes json.RawMessage) error {
-	return s.PutRecordOf(s.Accounts[0].ClientID, attributes)
-}
-
-// PutRecordOf is PutRecord for a record that belongs to the account with that client
-// id, unless it names its client.
+// PutRecordOf stores a DOI record unchanged, in the form of the JSON record's attributes, for
+// the account with that client id unless it names its client. A record of the same DOI is
+// replaced. datacitetest.PutRecordJSON says which members are understood; client and provider
+// may also be objects with id, name and other members of a repository or a member.
 func (s *Store) PutRecordOf(clientID string, attributes json.RawMessage) error {
 	var o object
 	if err := json.Unmarshal(attributes, &o); err != nil {

@@ -69,7 +69,6 @@ type Store struct {
 	records map[string]*record.Record // by key; a stored record never changes, it is replaced
 	removed map[string]*record.Record // markers of removed ones, while the index lags
 	ordered []*record.Record          // all of them by creation; nil after a change
-	media   int                       // number of all ever added
 	usage   usage.Events
 }
 
@@ -168,12 +167,6 @@ func (s *Store) keep(rec *record.Record) {
 	rec.Search = sync.OnceValue(rec.Indexed)
 	if s.Deployed && rec.Media == nil {
 		rec.Media = rec.Contents()
-	}
-	for i := range rec.Media {
-		if m := &rec.Media[i]; m.ID == 0 {
-			s.media++
-			m.ID, m.Version, m.Created = s.media, i, s.Now()
-		}
 	}
 	key := s.key(rec.DOI)
 	s.records[key] = rec

@@ -1,0 +1,61 @@
+package sandbox_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/datacitetest/internal/sandbox"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
+	"github.com/datacite-go/datacite-go/internal/testkit"
+)
+
+const gapTables = "not-played.md"
+
+// Each request of the table is refused by the row that the table says, and each row by one.
+func TestNotPlayedIsRefusedByItsRow(t *testing.T) {
+	reached := map[string]bool{}
+	for _, row := range testkit.Table(t, gapTables, "Not played") {
+		name, request := row[0], row[1]
+		reached[name] = true
+		t.Run(name+" "+strings.Join(row[1:4], " "), func(t *testing.T) {
+			assert.NotEmpty(t, row[4], "evidence")
+			behaviours := []sandbox.Behaviour{sandbox.Documented, sandbox.Deployed}
+			if one, rest, found := strings.Cut(request, ": "); found {
+				behaviours, request = []sandbox.Behaviour{sandbox.Behaviour(strings.ToLower(one))}, rest
+			}
+			for _, behaviour := range behaviours {
+				service := serviceWithRecords(t, behaviour)
+				names := service.Names()
+				c := requestOf(request, "", "")
+				if row[3] != "" {
+					c = writeOf(t, request, row[3])
+				}
+				if header, value, given := strings.Cut(row[2], ": "); given {
+					c.header[header] = value
+				}
+				a := c.do(t, service)
+				assert.Equal(t, 501, a.status, "%s: %s", behaviour, a.body)
+				assert.Contains(t, a.body, "Not played by this test service: "+name, behaviour)
+				assert.Contains(t, a.body, gapTables)
+				assert.Equal(t, names, service.Names(), "nothing is stored")
+			}
+		})
+	}
+	for _, gap := range wire.Gaps {
+		assert.True(t, reached[gap.Name], "no request meets %q", gap.Name)
+	}
+}
+
+// serviceWithRecords has 10.5072/draft, 10.5072/files with a medium, and the findable 10.5072/found.
+func serviceWithRecords(t testing.TB, behaviour sandbox.Behaviour) *sandbox.Service {
+	t.Helper()
+	service := sandbox.New(&sandbox.Options{Behaviour: behaviour, Accounts: []sandbox.Account{sandbox.DefaultAccount, other}})
+	complete := testkit.Expand(t, recordTables, "[[COMPLETE]]")
+	for _, attributes := range []string{`"doi":"10.5072/draft",` + complete, `"doi":"10.5072/found","event":"publish",` + complete, `"doi":"10.5072/files","contentUrl":["https://example.org/1.csv"]`} {
+		require.Equal(t, 201, create(attributes).do(t, service).status)
+	}
+	return service
+}

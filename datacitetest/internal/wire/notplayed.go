@@ -1,0 +1,67 @@
+package wire
+
+import (
+	"net/http"
+	"strings"
+)
+
+// Gap is something that the servers support and the embedded service refuses with 501: a
+// wrong guess would hide a mistake of a client. The table of datacitetest/not-played.md has
+// for each gap a request that meets it, and the evidence.
+type Gap struct {
+	Name string // what the request asked for; the row of the table
+	Note string // what the servers do, or what to use instead; may be empty
+}
+
+// Gaps in metadata and their formats.
+var (
+	BrokenXML      = &Gap{"XML that is not well-formed", "The servers store what their parser recovers of it, without the rest, and say nothing."}
+	UnreadMetadata = &Gap{"metadata in a format that is not read", "The servers store a record without content, or leave the metadata as they were."}
+	PageMetadata   = &Gap{"the address of a page with schema.org", "This service fetches nothing."}
+	OddText        = &Gap{"a text with @ in no known format", "The servers take some for BibTeX: 415 or 404."}
+	ValueKind      = &Gap{"a value of this kind in a record", "The servers drop or convert some of them, and refuse others."}
+	OutputFormat   = &Gap{"this format of records", "DataCite XML, DataCite JSON, Citeproc JSON, BibTeX and citations are played."}
+	CitationStyle  = &Gap{"another style or locale of citations than apa and en-US", ""}
+)
+
+// Gaps in routes, lists and searches.
+var (
+	Route         = &Gap{"this route", ""}
+	Parameter     = &Gap{"this parameter of DOIs", ""}
+	Facet         = &Gap{"this facet", "Name others in the parameter facets."}
+	QueryDates    = &Gap{"date arithmetic in a query", "Compute the date, such as 2026-01-31."}
+	QueryDistance = &Gap{"what follows ~ in a query", "Whole numbers are played."}
+	QueryScript   = &Gap{"a search for words of a script without spaces", ""}
+	QueryFields   = &Gap{"a pattern for the names of fields in a query", ""}
+	QueryEscape   = &Gap{"this escape in a query", ""}
+)
+
+// Gaps in the metadata store and in HTTP.
+var (
+	Name           = &Gap{"a name that the servers would change", "The tables of names in deployed-store.md say into which."}
+	MediaType      = &Gap{"a header that is no media type", ""}
+	StoreParameter = &Gap{"this parameter of the metadata store", "testMode is played."}
+	StoreBody      = &Gap{"this type or encoding of a body for the metadata store", ""}
+	StoreRoute     = &Gap{"this route of the metadata store", ""}
+
+	ReportBody      = &Gap{"this type or coding of a usage report", ""}
+	ReportValue     = &Gap{"a name or value of another kind in a usage report", ""}
+	ReportParameter = &Gap{"this parameter of usage reports", ""}
+)
+
+// Gaps are all of them.
+var Gaps = []*Gap{
+	BrokenXML, UnreadMetadata, PageMetadata, OddText, ValueKind, OutputFormat, CitationStyle,
+	Route, Parameter, Facet, QueryDates, QueryDistance, QueryScript, QueryFields, QueryEscape,
+	Name, MediaType, StoreParameter, StoreBody, StoreRoute, ReportBody, ReportValue, ReportParameter,
+}
+
+// Refusal is the response to a request that needs what is missing. Details say more about
+// the request, such as the line of a document.
+func (g *Gap) Refusal(details ...string) *Failure {
+	title := "Not played by this test service: " + strings.Join(append([]string{g.Name}, details...), ": ") + "."
+	if g.Note != "" {
+		title += " " + g.Note
+	}
+	return Fail(http.StatusNotImplemented, "%s See not-played.md.", title)
+}
