@@ -2,7 +2,6 @@ package metadata
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"reflect"
@@ -42,22 +41,21 @@ func ParseJSON(r io.Reader) (*Record, error) {
 		return nil, datacite.Invalid(datacite.Finding{Path: "r", Code: "missing", Reason: "is nil"})
 	}
 	const memory = 100 << 20
-	rec := &Record{}
-	err := jsonlex.Decode(r, memory, func(d *decoder) error {
+	rec, watch := &Record{}, input.Watch{}
+	err := jsonlex.Decode(watch.Reader(r), memory, func(d *decoder) error {
 		if d.Kind() != '{' {
 			d.Failf("a record is a JSON object")
 		}
 		resourceElement.jsonObject().Read(d, rec)
 		return nil
 	})
-	_, isSyntax := errors.AsType[*jsonlex.SyntaxError](err)
 	switch {
 	case err == nil:
 		return rec, nil
-	case isSyntax, errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, jsonlex.ErrTooLarge):
-		return nil, datacite.Invalid(datacite.Finding{Code: "syntax", Reason: err.Error(), Err: err})
+	case watch.Failed():
+		return nil, fmt.Errorf("metadata: %w", err)
 	}
-	return nil, fmt.Errorf("metadata: %w", err)
+	return nil, input.Fault(err, datacite.Finding{Code: "syntax"})
 }
 
 // readers are the readers of lists, by the type of their elements.

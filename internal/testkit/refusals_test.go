@@ -51,6 +51,7 @@ func bad(t *testing.T) map[string]func() error {
 	t.Cleanup(func() { _ = about.Close() })
 	calls := map[string]func() error{
 		"doi.Parse":                   func() error { return only(doi.Parse("x")) },
+		"doi.CheckPrefix":             func() error { return doi.CheckPrefix("x") },
 		"doi.CheckSuffix":             func() error { return doi.CheckSuffix("x") },
 		"query.Check":                 func() error { return query.Check(query.Or()) },
 		"query.CheckList":             func() error { return query.CheckList(nil, "x", query.Page{Number: -1}, query.Sample{}) },
@@ -58,6 +59,7 @@ func bad(t *testing.T) map[string]func() error {
 		"metadata.FindingsXML":        func() error { return only(metadata.FindingsXML(nil)) },
 		"metadata.ValidateXML":        func() error { return metadata.ValidateXML(text("<resource>")) },
 		"metadata.ParseXML":           func() error { return only(metadata.ParseXML(text("<resource>"))) },
+		"metadata.ParseJSON":          func() error { return only(metadata.ParseJSON(text("[]"))) },
 		"metadata.Upgrade":            func() error { return only(metadata.Upgrade(nil)) },
 		"metadata.Record.Validate":    func() error { return new(metadata.Record).Validate() },
 		"metadata.Record.XML":         func() error { return only((&metadata.Record{Version: "\x01"}).XML()) },
