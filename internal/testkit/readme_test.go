@@ -3,7 +3,6 @@ package testkit_test
 import (
 	"flag"
 	"fmt"
-	"go/format"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -21,60 +20,83 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest"
 )
 
-var binaries = flag.Bool("binaries", false, "build the programs that the README shows, and run them as their users do")
+var binaries = flag.Bool("binaries", false, "copy the examples out, build them, and run them as their users do")
 
-// readmePrograms are the programs that the README shows.
-func readmePrograms(t *testing.T) (root string, programs [][][]byte) {
-	t.Helper()
-	root = filepath.Join("..", "..")
-	text, err := os.ReadFile(filepath.Join(root, "README.md"))
+// copied are the examples that people copy. The README shows the programs among them.
+var copied = []string{"register", "search", "reportusage", "publish"}
+
+// The README shows examples as they stand in their files. Each fits on a page, and imports what
+// everybody can import.
+func TestExamplesToCopyAreThoseOfTheReadme(t *testing.T) {
+	root := filepath.Join("..", "..")
+	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
 	require.NoError(t, err)
-	programs = regexp.MustCompile("(?s)```go\n(package main\n.*?)```").FindAllSubmatch(text, -1)
-	require.Len(t, programs, 3)
-	return root, programs
-}
-
-// The programs that the README shows are written as gofmt writes them.
-func TestReadmeProgramsAreFormatted(t *testing.T) {
-	_, programs := readmePrograms(t)
-	for _, program := range programs {
-		formatted, err := format.Source(program[1])
+	shown := regexp.MustCompile("(?s)```go\n(package main\n.*?)```").FindAllSubmatch(readme, -1)
+	require.Len(t, shown, 3)
+	for i, name := range copied {
+		files, err := filepath.Glob(filepath.Join(root, "examples", name, "*.go"))
 		require.NoError(t, err)
-		assert.Equal(t, string(formatted), string(program[1]))
+		require.NotEmpty(t, files, name)
+		lines := 0
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			require.NoError(t, err)
+			assert.NotContains(t, string(text), "datacite-go/internal/", file)
+			lines += strings.Count(string(text), "\n")
+			if i < len(shown) {
+				assert.Equal(t, string(text), string(shown[i][1]), "the README shows %s", file)
+			}
+		}
+		assert.LessOrEqual(t, lines, 60, name)
 	}
 }
 
-// They compile, and do their work at a service as specified and as deployed, once the hosts
-// and the account are its own.
-func TestReadmeProgramsRun(t *testing.T) {
+// Copied into a module of their own, they compile, and do their work at a service as specified
+// and as deployed, once the hosts and the account are its own.
+func TestExamplesRunWhereTheyAreCopied(t *testing.T) {
 	if !*binaries {
 		t.Skip("building programs takes long; -args -binaries does")
 	}
-	root, programs := readmePrograms(t)
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	require.NoError(t, err)
 	var current atomic.Pointer[datacitetest.Server]
 	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { current.Load().ServeHTTP(w, r) }))
 	defer host.Close()
 	service := fmt.Sprintf("datacite.Service{API: %[1]q, MDS: %[1]q}", host.URL)
 	own := strings.NewReplacer("datacite.Test", service, "datacite.Production", service, "ORG.REPO", datacitetest.Username)
-	var built []string
-	for _, program := range programs {
-		folder := t.TempDir()
-		file, binary := filepath.Join(folder, "main.go"), filepath.Join(folder, "program")
-		require.NoError(t, os.WriteFile(file, []byte(own.Replace(string(program[1]))), 0o600))
-		for _, command := range []*exec.Cmd{exec.Command("go", "vet", file), exec.Command("go", "build", "-o", binary, file)} {
-			command.Dir = root
-			out, err := command.CombinedOutput()
-			require.NoError(t, err, "%s", out)
-		}
-		built = append(built, binary)
+
+	module := t.TempDir()
+	run := func(words ...string) {
+		command := exec.Command("go", words...)
+		command.Dir = module
+		command.Env = append(os.Environ(), "GOFLAGS=-mod=mod")
+		out, err := command.CombinedOutput()
+		require.NoError(t, err, "go %s: %s", strings.Join(words, " "), out)
 	}
+	run("mod", "init", "example.org/copied")
+	run("mod", "edit", "-replace", "github.com/datacite-go/datacite-go="+root)
+	sums, err := os.ReadFile(filepath.Join(root, "go.sum"))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(module, "go.sum"), sums, 0o600))
+	for _, name := range copied {
+		require.NoError(t, os.CopyFS(filepath.Join(module, name), os.DirFS(filepath.Join(root, "examples", name))))
+		main := filepath.Join(module, name, "main.go")
+		if text, err := os.ReadFile(main); err == nil {
+			require.NoError(t, os.WriteFile(main, []byte(own.Replace(string(text))), 0o600))
+		}
+	}
+	run("mod", "edit", "-require", "github.com/datacite-go/datacite-go@v0.1.0")
+	run("vet", "./...")
+	run("test", "./...")
+	run("build", "-o", filepath.Join(module, "bin")+string(filepath.Separator), "./register", "./search", "./reportusage")
+
 	for _, behaviour := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {
 		t.Run(string(behaviour), func(t *testing.T) {
 			srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: behaviour, NoPort: true})
 			defer srv.Close()
 			current.Store(srv)
 			for i, want := range []string{"10.5072/glacier-1 is findable\n", "10.5072/glacier-1 Glacier length\n", " 1 datasets stored as report "} {
-				program := exec.Command(built[i])
+				program := exec.Command(filepath.Join(module, "bin", copied[i]))
 				program.Env = append(os.Environ(), "DATACITE_PASSWORD="+datacitetest.Password,
 					"DATACITE_TOKEN="+srv.Token(srv.Now().Add(90*24*time.Hour)), "DATACITE_LOCK_DIR="+t.TempDir())
 				out, err := program.CombinedOutput()

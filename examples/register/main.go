@@ -1,0 +1,33 @@
+package main
+
+import (
+	"context"
+	"log"
+	"os"
+
+	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/mds"
+	"github.com/datacite-go/datacite-go/metadata"
+)
+
+func main() {
+	client, err := mds.NewClient(datacite.Config{Service: datacite.Test, Username: "ORG.REPO", Password: os.Getenv("DATACITE_PASSWORD")})
+	if err != nil {
+		log.Fatal(err)
+	}
+	doc, err := mds.NewDocument(&metadata.Record{
+		Creators:        []metadata.Creator{{Name: "Lovelace, Ada"}},
+		Titles:          []metadata.Title{{Title: "Glacier length"}},
+		Publisher:       metadata.Publisher{Name: "Example Repository"},
+		PublicationYear: "2026",
+		Types:           metadata.Types{ResourceTypeGeneral: metadata.ResourceTypeDataset},
+	})
+	if err != nil {
+		log.Fatal(err) // all faults at once, each with its place
+	}
+	done, err := client.Register(context.Background(), "10.5072/glacier-1", "https://repository.example.org/1", doc)
+	if err != nil {
+		log.Fatal(err)
+	}
+	log.Println(done.DOI, "is", done.State)
+}

@@ -1,0 +1,25 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/query"
+)
+
+func main() {
+	client, err := dois.NewClient(datacite.Config{Service: datacite.Production, Contact: "you@example.org"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	glaciers := query.And(query.FieldTitle.Is("glacier"), query.FieldPublicationYear.Between("2020", "2026"))
+	for record, err := range client.All(context.Background(), &dois.ListOptions{Query: glaciers}) {
+		if err != nil {
+			log.Fatal(err) // the walk is complete, or ends with an error
+		}
+		fmt.Println(record.DOI, record.Title())
+	}
+}
