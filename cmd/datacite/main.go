@@ -4,6 +4,7 @@ package main
 import (
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/config"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/get"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/harvest"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/login"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/register"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/sandbox"
@@ -15,7 +16,7 @@ import (
 
 // commands are those of the program, in the order in which datacite help shows them.
 var commands = []shell.Maker{
-	get.Command, search.Command,
+	get.Command, search.Command, harvest.Command,
 	register.Command,
 	sandbox.Command,
 	login.Command, config.Command, version.Command,

@@ -195,7 +195,7 @@ func (c *command) run(cmd *cobra.Command, files []string) (err error) {
 	}
 	j.source = s
 	if !c.DryRun && c.Output != "" {
-		release, err := lock(c.Output + ".journal")
+		release, err := shell.Lock(c.Output+".journal", c.Output)
 		if err != nil {
 			return err
 		}

@@ -14,8 +14,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/gofrs/flock"
-
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/metadata/table"
@@ -44,32 +42,6 @@ type results struct {
 	dois  map[string]*entry // by key
 	urls  map[string]*entry // nil for an address of several DOIs
 	taken map[*entry]bool   // by rows of the source
-}
-
-// lock keeps a second run from using the same results. The file of the lock is the journal, which
-// the run that ends removes; a lock on a file that was removed counts for nothing.
-func lock(path string) (release func(), err error) {
-	for {
-		held := flock.New(path, flock.SetPermissions(0o600))
-		locked, err := held.TryLock()
-		if err != nil {
-			return nil, shell.Wrong(err)
-		}
-		if !locked {
-			return nil, shell.Refused(fmt.Errorf("another run writes %s; wait until it has ended", strings.TrimSuffix(path, ".journal")))
-		}
-		mine, err := held.Stat()
-		there, gone := os.Stat(path)
-		if err == nil && gone == nil && os.SameFile(mine, there) {
-			return func() {
-				if info, err := os.Stat(path); err == nil && info.Size() == 0 {
-					_ = os.Remove(path) // nothing was noted
-				}
-				_ = held.Close()
-			}, nil
-		}
-		_ = held.Close()
-	}
 }
 
 // loadResults reads the results of earlier runs.

@@ -9,24 +9,24 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/account"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/selection"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/dois"
-	"github.com/datacite-go/datacite-go/metadata"
 	"github.com/datacite-go/datacite-go/query"
 )
 
 type command struct {
 	*shell.Shell
-	flags    *account.Flags
-	format   string
-	order    string
-	all, and bool
-	opts     dois.ListOptions
+	flags     *account.Flags
+	selection *selection.Flags
+	format    string
+	order     string
+	all       bool
+	opts      dois.ListOptions
 }
 
 // orders are what --sort knows; each with a "-" in front, too, but for relevance.
@@ -57,20 +57,13 @@ of "datacite help tables", or JSON lines, as its name says.`,
 	flags := cmd.Flags()
 	flags.IntVar(&o.Page.Size, "limit", 20, "print so many `records`, at most 1,000")
 	flags.BoolVar(&c.all, "all", false, "print all records, in the order of creation")
-	flags.StringSliceVar(&o.ClientID, "client", nil, "of one of these repository `accounts`, separated by commas")
-	flags.StringSliceVar(&o.ProviderID, "provider", nil, "of one of these `members`, separated by commas")
-	flags.StringSliceVar(&o.Prefix, "prefix", nil, "with one of these `prefixes`, separated by commas")
-	flags.StringSliceVar(&o.ResourceTypeID, "type", nil, "of one of these general `types`, such as dataset or journal-article")
-	flags.StringVar(&o.Created, "created", "", "created in a `year`, or in the years from 2020 to 2022: 2020,2022")
-	flags.StringVar(&o.Published, "published", "", "published in a `year`, or in years as for --created")
+	c.selection = selection.NewFlags(s, cmd, o)
 	flags.StringVar(&c.order, "sort", "", "`order`, such as -citation-count for the most cited first (default: the best match first)")
-	flags.BoolVar(&c.and, "and", false, "words without an operator must all match")
 	shell.Choice(cmd, &c.format, "format", "`table`, csv, xlsx or json", "table", "csv", "xlsx", "json")
 	s.Flags(cmd, shell.JSON)
 	s.OutputFlag(cmd, "write to this `file`; .csv, .xlsx and .jsonl choose the format")
 	c.flags = account.NewFlags(s, cmd, account.Reads)
 	_ = cmd.RegisterFlagCompletionFunc("sort", cobra.FixedCompletions(orders, cobra.ShellCompDirectiveNoFileComp))
-	_ = cmd.RegisterFlagCompletionFunc("type", cobra.FixedCompletions(types(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
@@ -86,8 +79,6 @@ func (c *command) check(cmd *cobra.Command, words []string) error {
 		return errors.New("--all prints all records and --limit some; leave one of them out")
 	case c.all && shell.Changed(cmd, "sort"):
 		return errors.New("--all has an order of its own, that of creation; leave --sort out")
-	case c.and && len(words) == 0:
-		return errors.New("--and has no effect without a query; give one, or leave it out")
 	case !c.all && (c.opts.Page.Size < 1 || c.opts.Page.Size > 1000):
 		return fmt.Errorf("--limit is %d, not between 1 and 1000; --all prints all records", c.opts.Page.Size)
 	case c.JSON && shell.Changed(cmd, "format") && c.format != "json":
@@ -106,60 +97,13 @@ func (c *command) check(cmd *cobra.Command, words []string) error {
 		return fmt.Errorf("--sort: %w; each but relevance with a - in front for descending", shell.NotOne(c.order, orders))
 	}
 	c.opts.Sort = query.Sort(c.order)
-	known := types()
-	for _, name := range c.opts.ResourceTypeID {
-		if !slices.Contains(known, strings.ToLower(name)) && !slices.Contains(known, hyphenated(name)) {
-			return fmt.Errorf("--type: %w", shell.NotOne(name, known))
-		}
-	}
-	return c.readQuery(strings.Join(words, " "))
-}
-
-// readQuery reads what was typed, and says what is doubtful about it.
-func (c *command) readQuery(text string) error {
-	if strings.TrimSpace(text) == "" {
-		return nil
-	}
-	expr, err := query.Parse(text)
-	if fault, ok := errors.AsType[*query.SyntaxError](err); ok {
-		return fmt.Errorf("%w\n  %s\n  %s^", err, text, strings.Repeat(" ", len([]rune(text[:min(fault.Offset, len(text))]))))
-	}
-	if err != nil {
+	if err := c.selection.Read(words); err != nil {
 		return err
 	}
-	operator := query.OperatorOr
-	if c.and {
-		operator = query.OperatorAnd
-	}
-	c.opts.Query = query.Explicit(expr, operator) // the same on every server
-	for _, advice := range query.Advise(c.opts.Query) {
-		c.Say("note: %s", advice)
-	}
-	if c.opts.Sort == "" && !c.all {
+	if c.opts.Query != nil && c.opts.Sort == "" && !c.all {
 		c.opts.Sort = query.ByRelevance
 	}
 	return nil
-}
-
-// types are the general types as the service's filter has them.
-func types() (ids []string) {
-	for _, t := range metadata.Values[metadata.ResourceTypeGeneral]() {
-		ids = append(ids, hyphenated(string(t)))
-	}
-	slices.Sort(ids)
-	return ids
-}
-
-// hyphenated turns JournalArticle into journal-article.
-func hyphenated(name string) string {
-	var b strings.Builder
-	for i, c := range name {
-		if i > 0 && unicode.IsUpper(c) {
-			b.WriteByte('-')
-		}
-		b.WriteRune(unicode.ToLower(c))
-	}
-	return b.String()
 }
 
 func (c *command) run(cmd *cobra.Command, words []string) error {

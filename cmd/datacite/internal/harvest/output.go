@@ -1,4 +1,4 @@
-package main
+package harvest
 
 import (
 	"bufio"
@@ -14,7 +14,6 @@ import (
 
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/dois/archive"
-	"github.com/datacite-go/datacite-go/internal/program"
 )
 
 // An output is an archive in the making: JSON lines, in a file or on standard output. A file
@@ -30,6 +29,7 @@ type output struct {
 
 // A state says how much of the file belongs to which position.
 type state struct {
+	Service  string        `json:"service"` // its host
 	Position dois.Position `json:"position"`
 	Bytes    int64         `json:"bytes"`
 	AsOf     time.Time     `json:"asOf,omitzero"` // what changed later may be missing
@@ -39,18 +39,21 @@ type state struct {
 // lag is how long a change may take until the service's lists show it.
 const lag = 10 * time.Minute
 
-// openOutput begins a file, or opens one where it was saved last and forgets
+// openOutput begins a file, or opens one where it was saved last and drops
 // what was written after that. The name "-" is standard output.
-func openOutput(name string, stdout io.Writer) (*output, error) {
-	o := &output{name: name, out: stdout, state: state{AsOf: time.Now().Add(-lag).UTC().Truncate(time.Second)}}
+func openOutput(name, host string, stdout io.Writer) (*output, error) {
+	o := &output{name: name, out: stdout, state: state{Service: host, AsOf: time.Now().Add(-lag).UTC().Truncate(time.Second)}}
 	if name == "-" {
 		return o, nil
 	}
 	data, err := os.ReadFile(o.stateName())
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		if info, err := os.Stat(name); err == nil && info.Size() > 0 {
-			return nil, fmt.Errorf("%s is there already, and not by a harvest that can continue", name)
+		switch info, err := os.Stat(name); {
+		case err == nil && info.IsDir():
+			return nil, fmt.Errorf("%s is a folder; give the name of a file", name)
+		case err == nil && info.Size() > 0:
+			return nil, fmt.Errorf("%s exists, and not from a harvest that can continue; give another file", name)
 		}
 	case err != nil:
 		return nil, err
@@ -59,8 +62,11 @@ func openOutput(name string, stdout io.Writer) (*output, error) {
 		if err := json.Unmarshal(data, &earlier); err != nil {
 			return nil, fmt.Errorf("%s: %w", o.stateName(), err)
 		}
-		if earlier.Position.Seen > 0 { // or else it begins afresh
+		if earlier.Position.Seen > 0 { // or else it begins again
 			o.state = earlier
+		}
+		if o.Service != host {
+			return nil, fmt.Errorf("%s was begun with records of %s, and the service is %s; use another file", name, o.Service, host)
 		}
 	}
 	if o.file, err = os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644); err != nil {
@@ -88,7 +94,7 @@ func (o *output) cut() error {
 		return err
 	}
 	if info.Size() < o.Bytes {
-		return fmt.Errorf("%s is shorter than when it was saved; remove %s to begin anew", o.name, o.stateName())
+		return fmt.Errorf("%s is shorter than when it was saved; remove %s to begin again", o.name, o.stateName())
 	}
 	start := make([]byte, 2)
 	if _, err := o.file.ReadAt(start, 0); err != nil && o.Bytes > 0 {
@@ -118,14 +124,6 @@ func (o *output) write(record json.RawMessage) error {
 	}
 	line.WriteByte('\n')
 	_, err := o.member.Write(line.Bytes())
-	return o.unwritten(err)
-}
-
-// unwritten marks an error of standard output.
-func (o *output) unwritten(err error) error {
-	if o.file == nil {
-		return program.Unwritten(err)
-	}
 	return err
 }
 
@@ -138,7 +136,7 @@ func (p plain) Close() error { return p.Flush() }
 func (o *output) save(at dois.Position) error {
 	if o.member != nil {
 		if err := o.member.Close(); err != nil {
-			return o.unwritten(err)
+			return err
 		}
 		o.member = nil
 	}
