@@ -90,6 +90,10 @@ type AuditOptions struct {
 	// DOI that was found, with the Wanted as the source has it.
 	Complete func(*Wanted, *Record)
 
+	// Listed is called for each record that the service lists, with all attributes, in the
+	// order of the list and before the first difference. The records must not be changed.
+	Listed func(*Record)
+
 	Progress func(AuditProgress) // called after each thousandth entry and each difference, one call at a time
 }
 
@@ -287,7 +291,7 @@ func (a *audit) list(ctx context.Context) error {
 	if a.opts.ClientID != "" {
 		opts.ClientID = []string{a.opts.ClientID}
 	}
-	if !a.metadata && !a.looksFor(Invalid) {
+	if !a.metadata && !a.looksFor(Invalid) && a.opts.Listed == nil {
 		opts.Fields = []string{"doi", "url", "state", "schemaVersion", "titles"}
 	}
 	walk := a.client.walk("dois.Audit", opts)
@@ -297,6 +301,9 @@ func (a *audit) list(ctx context.Context) error {
 		}
 		if err := keep(&a.found, doi.Normal(r.DOI), r.Raw); err != nil {
 			return err
+		}
+		if a.opts.Listed != nil {
+			a.opts.Listed(r)
 		}
 		a.progress.Found++
 		a.progress.Total = max(a.progress.Total, walk.Total())

@@ -278,6 +278,25 @@ func TestAuditOfSomeKinds(t *testing.T) {
 	})
 }
 
+// Whoever counts something in the records of an audit needs no second list, and sees whole
+// records, whatever is compared.
+func TestAuditShowsWhatIsListed(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
+		h := newHolding(50)
+		h.put(t, srv)
+		var names []string
+		opts := &dois.AuditOptions{Prefix: datacitetest.Prefix, Kinds: []dois.DifferenceKind{dois.Extra}, Listed: func(r *dois.Record) {
+			names = append(names, r.DOI)
+			assert.Equal(t, h[r.DOI].Metadata.Creators, r.Creators)
+			assert.Equal(t, h[r.DOI].Metadata.Publisher.Name, r.Publisher.Name)
+		}}
+		before := len(srv.Requests())
+		assert.Len(t, differ(t, srv.DOIs().Audit(t.Context(), holding{}.all(), opts)), 50)
+		assert.ElementsMatch(t, slices.Collect(maps.Keys(h)), names)
+		assert.Len(t, srv.Requests(), before+1)
+	})
+}
+
 // DOIs that are not wanted are reported as they are listed, or read one by one.
 func TestAuditOfExtras(t *testing.T) {
 	onEach(t, func(t *testing.T, srv *datacitetest.Server) {

@@ -117,7 +117,8 @@ func (w *Writer) Defused() int {
 	return 0
 }
 
-// Flush writes what is buffered, and ends the table. Call it once, after the last row.
+// Flush writes what is buffered, and ends an .xlsx. Call it after the last row; rows of CSV may
+// follow.
 func (w *Writer) Flush() error {
 	if w.err == nil {
 		w.err = w.rows.Close()
