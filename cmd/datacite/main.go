@@ -2,6 +2,7 @@
 package main
 
 import (
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/audit"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/config"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/get"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/harvest"
@@ -17,7 +18,7 @@ import (
 // commands are those of the program, in the order in which datacite help shows them.
 var commands = []shell.Maker{
 	get.Command, search.Command, harvest.Command,
-	register.Command,
+	register.Command, audit.Command,
 	sandbox.Command,
 	login.Command, config.Command, version.Command,
 }

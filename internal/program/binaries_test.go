@@ -21,7 +21,7 @@ import (
 var binaries = flag.Bool("binaries", false, "build the programs, and run them as their users do")
 
 // programs are those that are built and run here; each has an entry in uses.
-var programs = []string{"audit", "quickstart", "usagecheck", "usagereport"}
+var programs = []string{"quickstart", "usagecheck", "usagereport"}
 
 // A use is a call of a program.
 type use struct {
@@ -36,14 +36,6 @@ type use struct {
 const counted = "-creator Me -month 2024-10"
 
 var uses = map[string][]use{
-	"audit": {
-		{args: "-api %API% -prefix 10.5072 -only url testdata/items.csv", says: "nothing differs"},
-		{args: "-api %API% -prefix 10.5072 -only url -quiet testdata/items.csv"},
-		{args: "-api %API% -prefix 10.5072 -only url,extra -quiet -format csv testdata/items.csv", code: 1, says: "1 difference", prints: "extra,10.5072/b,"},
-		{args: "-api %API% -prefix 10.5072 testdata/latin1.csv", code: 2, says: "line 2, column 29: the text is not UTF-8; save the table again"},
-		{args: "-api %API% -prefix 10.5072 -fix -yes testdata/published.csv", code: 2, says: `published.csv, line 2, state: "published" is not one of draft, registered, findable`},
-		{args: "-api http://127.0.0.1:1 -prefix 10.5072 testdata/items.csv", code: 3, says: "connection refused"},
-	},
 	"quickstart": {
 		{args: "-datasets 10", prints: "All steps done", repeat: "All steps done"},
 		{args: "-datasets 10 -quiet"},

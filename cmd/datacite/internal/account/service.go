@@ -14,6 +14,7 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
+	"github.com/datacite-go/datacite-go/mds"
 )
 
 // A Use is what a command does with a service.
@@ -61,6 +62,17 @@ func (s *Service) String() string {
 		return s.Host
 	}
 	return s.Name + " (" + s.Host + ")"
+}
+
+// Resolver is the base URL at which DOIs of the service resolve, "" if that is not known.
+func (s *Service) Resolver() string {
+	switch s.Name {
+	case "test":
+		return mds.TestResolver
+	case "production":
+		return "https://doi.org"
+	}
+	return ""
 }
 
 // names are the words for the deployments of DataCite.

@@ -1,4 +1,4 @@
-package main
+package audit
 
 import (
 	"bytes"
@@ -6,30 +6,40 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell/shelltest"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
-	"github.com/datacite-go/datacite-go/internal/program"
-	"github.com/datacite-go/datacite-go/internal/sheet"
 	"github.com/datacite-go/datacite-go/mds"
 	"github.com/datacite-go/datacite-go/metadata"
+	"github.com/datacite-go/datacite-go/metadata/table"
 )
+
+func TestMain(m *testing.M) { shelltest.Main(m, Command) }
 
 // service has four DOIs: one as it should be, one moved, one hidden and one that nobody
 // wants.
 func service(t *testing.T, behaviour datacitetest.Behaviour) *datacitetest.Server {
 	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: behaviour})
 	t.Cleanup(srv.Close)
-	record, err := os.ReadFile("../../testdata/records/minimal.xml")
+	record, err := os.ReadFile("../../../../testdata/records/minimal.xml")
 	require.NoError(t, err)
 	for name, address := range map[string]string{"right": "right", "moved": "old", "hidden": "hidden", "extra": "extra"} {
 		_, err := srv.MDS().Register(t.Context(), "10.5072/"+name, "https://repo.example.org/"+address, mds.XML(record))
@@ -68,68 +78,66 @@ func gzipped(t *testing.T, text string) string {
 	return out.String()
 }
 
-// call runs the program, and answers with what it is told.
-func call(t *testing.T, srv *datacitetest.Server, answer string, args ...string) (out, notes string, code int) {
+// call runs the command on the DOIs of a prefix.
+func call(t *testing.T, srv *datacitetest.Server, args ...string) (out, notes string, code int) {
 	t.Helper()
-	var o, n bytes.Buffer
-	env := map[string]string{"DATACITE_USERNAME": datacitetest.Username, "DATACITE_PASSWORD": datacitetest.Password}
-	p := &program.Program{
-		Name: "audit", Args: append([]string{"-api", srv.URL, "-prefix", "10.5072", "-rate", "100000"}, args...),
-		Getenv: func(name string) string { return env[name] }, Stdin: strings.NewReader(answer), Stdout: &o, Stderr: &n,
-	}
-	code = p.Run(t.Context(), run)
-	return o.String(), n.String(), code
+	code, out, notes = shelltest.At(srv).Do(t, Command, append([]string{"audit", "--prefix", "10.5072"}, args...)...)
+	return out, notes, code
 }
+
+// of names a service in what is said of it.
+func of(srv *datacitetest.Server) string { return strings.TrimPrefix(srv.URL, "http://") }
 
 func TestAuditAndFix(t *testing.T) {
 	for _, behaviour := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {
 		t.Run(string(behaviour), func(t *testing.T) {
 			srv := service(t, behaviour)
 			source := file(t, "own.csv", ownTable)
-			out, notes, code := call(t, srv, "", "-format", "csv", source)
-			assert.Equal(t, program.ExitNotAllDone, code)
-			assert.Equal(t, `kind,doi,path,wanted,found,reason,title,url,state
-extra,10.5072/extra,,,,,Glacier length,https://repo.example.org/extra,findable
-changed,10.5072/hidden,state,findable,registered,,Glacier length,https://repo.example.org/hidden,registered
-missing,10.5072/missing,,,,,,https://repo.example.org/missing,findable
-changed,10.5072/moved,url,https://repo.example.org/moved,https://repo.example.org/old,,Glacier length,https://repo.example.org/old,findable
-`, out)
-			assert.Contains(t, notes, "      1 missing\n      2 changed\n      1 extra\n")
+			out, notes, code := call(t, srv, "--format", "csv", source)
+			assert.Equal(t, shell.ExitRefused, code)
+			assert.Equal(t, "\ufeff"+strings.ReplaceAll(`doi,url,state,title,kind,path,wanted,found,reason,service
+10.5072/extra,https://repo.example.org/extra,findable,Glacier length,extra,,,,,HOST
+10.5072/hidden,https://repo.example.org/hidden,registered,Glacier length,changed,state,findable,registered,,HOST
+10.5072/missing,https://repo.example.org/missing,findable,,missing,,,,,HOST
+10.5072/moved,https://repo.example.org/old,findable,Glacier length,changed,url,https://repo.example.org/moved,https://repo.example.org/old,,HOST
+`, "HOST", of(srv)), out)
+			assert.Contains(t, notes, "1 of 4 DOIs right at "+of(srv)+"\n      1 missing\n      2 changed\n      1 extra\n")
 			assert.Regexp(t, `what was made or changed after \d\d:\d\d:\d\d may be missing: the list of the service lags behind`, notes)
-			assert.True(t, strings.HasSuffix(notes, "audit: 4 DOIs wanted and 4 DOIs at the service: 4 differences\n"), notes)
+			assert.True(t, strings.HasSuffix(notes, "datacite: 4 DOIs wanted and 4 DOIs at "+of(srv)+": 4 differences\n"), notes)
 
-			out, notes, code = call(t, srv, "no\n", "-fix", source)
-			assert.Equal(t, program.ExitNotAllDone, code)
-			assert.Contains(t, notes, "Write 3 DOIs? Type yes: nothing was written")
-			assert.Contains(t, notes, `changed    10.5072/moved                    url: "https://repo.example.org/old", should be "https://repo.example.org/moved"`)
+			out, notes, code = call(t, srv, "--fix", source)
+			assert.Equal(t, shell.ExitWrong, code)
+			assert.Contains(t, notes, "changed\t10.5072/moved\turl: \"https://repo.example.org/old\", should be \"https://repo.example.org/moved\"\n")
+			assert.Contains(t, notes, "Write 3 DOIs at "+of(srv)+"? Standard input is not a terminal, so nobody can answer; --yes answers yes\n")
 			assert.Empty(t, out)
 			assert.Equal(t, datacitetest.StateRegistered, srv.State("10.5072/hidden"))
 
-			out, notes, code = call(t, srv, "yes\n", "-fix", "-only", "url", source)
-			assert.Equal(t, program.ExitDone, code, notes)
-			assert.Equal(t, "changed    10.5072/moved                    repaired   url: \"https://repo.example.org/old\", should be \"https://repo.example.org/moved\"\n", out)
+			out, notes, code = call(t, srv, "--fix", "--yes", "--only", "url", source)
+			assert.Equal(t, shell.ExitDone, code, notes)
+			assert.Equal(t, "KIND\tDOI\tRESULT\tDIFFERENCE\nchanged\t10.5072/moved\trepaired\turl: \"https://repo.example.org/old\", should be \"https://repo.example.org/moved\"\n", out)
+			assert.Contains(t, notes, "4 of 4 DOIs right as to url at ")
 			assert.Contains(t, notes, "1 DOI repaired, 0 failed, 0 left")
 			record, err := srv.DOIs().Get(t.Context(), "10.5072/moved", nil)
 			require.NoError(t, err)
 			assert.Equal(t, "https://repo.example.org/moved", record.URL)
 			assert.Equal(t, datacitetest.StateRegistered, srv.State("10.5072/hidden"), "that was not chosen")
 
-			out, notes, code = call(t, srv, "", "-fix", "-yes", "-format", "csv", "-only", "state,missing,extra", source)
-			assert.Equal(t, program.ExitNotAllDone, code, "a DOI without metadata cannot be made findable")
-			assert.Contains(t, out, "kind,doi,path,wanted,found,reason,title,url,state,result,error\n")
-			assert.Contains(t, out, "changed,10.5072/hidden,state,findable,registered,,Glacier length,https://repo.example.org/hidden,registered,repaired,\n")
-			assert.Contains(t, out, "missing,10.5072/missing,,,,,,https://repo.example.org/missing,findable,failed,")
-			assert.Contains(t, out, "extra,10.5072/extra,,,,,Glacier length,https://repo.example.org/extra,findable,left,\n")
+			out, notes, code = call(t, srv, "--fix", "--yes", "--format", "csv", "--only", "state,missing,extra", source)
+			assert.Equal(t, shell.ExitRefused, code, "a DOI without metadata cannot be made findable")
+			assert.Contains(t, out, "doi,url,state,title,kind,path,wanted,found,reason,service,result,error\n")
+			assert.Contains(t, out, "10.5072/hidden,https://repo.example.org/hidden,registered,Glacier length,changed,state,findable,registered,,"+of(srv)+",repaired,\n")
+			assert.Contains(t, out, "10.5072/missing,https://repo.example.org/missing,findable,,missing,,,,,"+of(srv)+",failed,")
+			assert.Contains(t, out, "10.5072/extra,https://repo.example.org/extra,findable,Glacier length,extra,,,,,"+of(srv)+",left,\n")
 			assert.Contains(t, notes, ": 1 DOI repaired, 1 failed, 1 left for you to decide\n")
 			assert.Equal(t, datacitetest.StateFindable, srv.State("10.5072/hidden"))
 
-			out, notes, code = call(t, srv, "", "-quiet", "-fix", "-yes", "-only", "missing", source)
-			assert.Equal(t, program.ExitNotAllDone, code)
+			out, notes, code = call(t, srv, "--quiet", "--fix", "--yes", "--only", "missing", source)
+			assert.Equal(t, shell.ExitRefused, code)
 			assert.Empty(t, out)
 			assert.Contains(t, notes, "10.5072/missing: missing: failed: ")
 
-			out, notes, code = call(t, srv, "", "-only", "url,state,metadata", source)
-			assert.Equal(t, program.ExitDone, code)
+			out, notes, code = call(t, srv, "--only", "url,state,metadata", source)
+			assert.Equal(t, shell.ExitDone, code)
 			assert.Empty(t, out)
 			assert.Contains(t, notes, "nothing differs\n")
 		})
@@ -154,15 +162,15 @@ func TestTable(t *testing.T) {
 10.5072/new;https://a.example/new;findable;New;Lovelace, Ada;Example Repository;2026;Dataset;glaciers;failed;;
 10.5072/draft;https://a.example/draft;;Draft;Lovelace, Ada;Example Repository;2026;Dataset;;;;
 `, "\n", "\r\n"))
-	out, notes, code := call(t, srv, "", "-format", "csv", "-fix", "-yes", own)
-	assert.Equal(t, program.ExitDone, code, notes)
+	out, notes, code := call(t, srv, "--format", "csv", "--fix", "--yes", own)
+	assert.Equal(t, shell.ExitDone, code, notes)
 	told := strings.SplitAfter(out, "\n")
 	slices.Sort(told[1:]) // DOIs are repaired side by side
-	assert.Equal(t, `kind,doi,path,wanted,found,reason,title,url,state,result,error
-changed,10.5072/other,titles[0].title,Other,Othre,,Othre,https://a.example/other,findable,repaired,
-missing,10.5072/draft,,,,,Draft,https://a.example/draft,draft,repaired,
-missing,10.5072/new,,,,,New,https://a.example/new,findable,repaired,
-`, strings.Join(told, ""))
+	assert.Equal(t, "\ufeff"+strings.ReplaceAll(`doi,url,state,title,kind,path,wanted,found,reason,service,result,error
+10.5072/draft,https://a.example/draft,draft,Draft,missing,,,,,HOST,repaired,
+10.5072/new,https://a.example/new,findable,New,missing,,,,,HOST,repaired,
+10.5072/other,https://a.example/other,findable,Othre,changed,titles[0].title,Other,Othre,,HOST,repaired,
+`, "HOST", of(srv)), strings.Join(told, ""))
 	assert.Equal(t, datacitetest.StateFindable, srv.State("10.5072/new"))
 	assert.Equal(t, datacitetest.StateDraft, srv.State("10.5072/draft"))
 	other, err := srv.DOIs().Get(t.Context(), "10.5072/other", nil)
@@ -171,8 +179,8 @@ missing,10.5072/new,,,,,New,https://a.example/new,findable,repaired,
 	assert.Len(t, other.Contributors, 1)
 	assert.Len(t, other.Creators[0].NameIdentifiers, 1)
 	assert.EqualValues(t, "Table", other.Types.ResourceType)
-	_, notes, code = call(t, srv, "", own)
-	assert.Equal(t, program.ExitDone, code, notes)
+	_, notes, code = call(t, srv, own)
+	assert.Equal(t, shell.ExitDone, code, notes)
 }
 
 // Thousands of DOIs that are not in the source are listed, and not read one by one.
@@ -185,9 +193,9 @@ func TestThousandsOfExtraDOIsAreListedAndNotRead(t *testing.T) {
 	own := file(t, "own.csv", "doi,url\n10.5072/e0000,https://a.example/0\n10.5072/e0001,https://a.example/moved\n")
 	for _, only := range []string{"url,missing,extra", "missing,extra,url,invalid,old-schema"} {
 		before := len(srv.Requests())
-		out, notes, code := call(t, srv, "", "-format", "jsonl", "-only", only, own)
-		assert.Equal(t, program.ExitNotAllDone, code, notes)
-		assert.Contains(t, out, `{"kind":"extra","doi":"10.5072/e2499","title":"Item 2499","url":"https://a.example/2499","state":"findable"}`)
+		out, notes, code := call(t, srv, "--format", "json", "--only", only, own)
+		assert.Equal(t, shell.ExitRefused, code, notes)
+		assert.Contains(t, out, `{"kind":"extra","doi":"10.5072/e2499","title":"Item 2499","url":"https://a.example/2499","state":"findable","service":"`+of(srv)+`"}`)
 		assert.LessOrEqual(t, len(srv.Requests())-before, 6)
 	}
 }
@@ -204,29 +212,78 @@ func TestPage(t *testing.T) {
 		}
 		return page
 	}
-	_, notes, code := call(t, srv, "", "-html", name, source)
-	assert.Equal(t, program.ExitNotAllDone, code)
+	_, notes, code := call(t, srv, "--html", name, source)
+	assert.Equal(t, shell.ExitRefused, code)
 	assert.Contains(t, notes, name+" is written\n")
 	page := read()
 	for _, part := range []string{
-		"<b>4</b> differences", "<b>2</b> different", "Audit of 10.5072", "compared with own.csv", "UTC may be missing here",
-		`<td class="doi"><a href="https://doi.org/10.5072/moved">10.5072/moved</a><td class="title">Glacier length<td class="what">URL` +
-			`<td class="side wanted" data-label="Should be">https://repo.example.org/moved<td class="side found" data-label="Is">https://repo.example.org/old`,
-		`<td class="title">Glacier length<td class="url" data-label="URL">https://repo.example.org/extra<td data-label="State">findable`,
+		"<b>1 of 4</b> DOIs right", "<b>4</b> differences", "<b>2</b> different", "Audit of 10.5072</h1>", "at <b>" + of(srv) + "</b>, ", "compared with own.csv", "UTC may be missing here",
+		`<th scope="row" class="doi" rowspan="1">10.5072/moved</th><td class="title" rowspan="1">Glacier length</td><td class="what">URL</td>` +
+			`<td class="side wanted" data-label="Should be">https://repo.example.org/moved</td><td class="side found" data-label="Is">https://repo.example.org/old</td>`,
+		`>Glacier length</td><td class="url" data-label="URL">https://repo.example.org/extra</td><td data-label="State">findable</td>`,
+		"4 records at the service", `<td class="n">4 of 4</td><td class="n">100 %</td>`,
 	} {
 		assert.Contains(t, page, part)
 	}
-	_, _, code = call(t, srv, "", "-fix", "-yes", "-html", name, source)
-	assert.Equal(t, program.ExitNotAllDone, code)
+	_, notes, code = call(t, srv, "--fix", "--yes", "--html", name, source)
+	assert.Equal(t, shell.ExitRefused, code)
+	assert.Contains(t, notes, "3 of 4 DOIs right")
 	page = read()
-	for _, part := range []string{"<b>2</b> DOIs repaired", "<b>1</b> failed", "<b>1</b> left for a person", `<span class="done">repaired</span>`, `<span class="differs">failed</span>: `} {
+	for _, part := range []string{"<b>3 of 4</b> DOIs right", "<b>2</b> DOIs repaired", "<b>1</b> failed", "<b>1</b> left for a person", `<span class="done">repaired</span>`, `<span class="differs">failed</span>: `, "at the service before the repair"} {
 		assert.Contains(t, page, part)
 	}
 	entries, err := os.ReadDir(filepath.Dir(name))
 	require.NoError(t, err)
 	assert.Len(t, entries, 1)
-	_, notes, code = call(t, srv, "", "-html", filepath.Join(t.TempDir(), "none", "report.html"), source)
-	assert.Equal(t, program.ExitWrong, code, notes)
+	_, notes, code = call(t, srv, "--html", filepath.Join(t.TempDir(), "none", "report.html"), source)
+	assert.Equal(t, shell.ExitWrong, code, notes)
+}
+
+// What others miss in records is counted over all of them, with one list.
+func TestCoverage(t *testing.T) {
+	srv := datacitetest.NewServer(nil)
+	t.Cleanup(srv.Close)
+	for i, more := range []string{
+		`"rightsList":[{"rightsUri":"https://creativecommons.org/licenses/by/4.0/"}],"descriptions":[{"description":"It is cold","descriptionType":"Abstract"}]`,
+		`"creators":[{"name":"A","nameIdentifiers":[{"nameIdentifier":"https://orcid.org/0000-0001-5727-2427","nameIdentifierScheme":"ORCID"}]}],"descriptions":[{"description":"How","descriptionType":"Methods"}]`,
+		`"contributors":[{"name":"B","contributorType":"Other","affiliation":[{"name":"U","affiliationIdentifier":"https://ror.org/04wxnsj81"}]}],"relatedIdentifiers":[{"relatedIdentifier":"10.5072/x","relatedIdentifierType":"DOI","relationType":"Cites"}]`,
+		`"fundingReferences":[{"funderName":"F"}],"relatedItems":[{"relatedItemType":"Book","relationType":"Cites","titles":[{"title":"T"}]}]`,
+	} {
+		require.NoError(t, srv.PutRecordJSON(fmt.Appendf(nil, `{"doi":"10.5072/c%d","url":"https://a.example/","titles":[{"title":"T"}],%s}`, i, more)))
+	}
+	source, name := file(t, "own.csv", "doi\n10.5072/c0\n"), filepath.Join(t.TempDir(), "report.html")
+	before := len(srv.Requests())
+	_, notes, code := call(t, srv, "--only", "missing", "--html", name, source)
+	require.Zero(t, code, notes)
+	assert.Len(t, srv.Requests(), before+2, "the login and the list")
+	html, err := os.ReadFile(name)
+	require.NoError(t, err)
+	found := map[string]string{}
+	for _, row := range regexp.MustCompile(`<th scope="row">([\w ]+)<.*?<td class="n">(.*?)</td>`).FindAllStringSubmatch(string(html), -1) {
+		found[row[1]] = row[2]
+	}
+	assert.Equal(t, map[string]string{
+		"Licence": "3 of 4", "ORCID": "3 of 4", "ROR": "3 of 4", "Abstract": "3 of 4", "Funding": "3 of 4", "Related works": "2 of 4",
+	}, found)
+}
+
+// Titles that others have chosen are texts of the page, and nothing else. DOIs lead where they resolve.
+func TestHostilePage(t *testing.T) {
+	srv := datacitetest.NewServer(nil)
+	t.Cleanup(srv.Close)
+	title := `</title></style><script>alert(1)</script><img src=x onerror=alert(1)> \u202egpj.exe ` + strings.Repeat("Wide", 300)
+	require.NoError(t, srv.PutRecordJSON(fmt.Appendf(nil, `{"doi":"10.5072/a\"'><b>","url":"javascript:alert(1)","titles":[{"title":%q}]}`, title)))
+	name := filepath.Join(t.TempDir(), "report.html")
+	_, notes, _ := call(t, srv, "--html", name, file(t, "own.csv", "doi\n10.5072/none\n"))
+	html, err := os.ReadFile(name)
+	require.NoError(t, err, notes)
+	for _, absent := range []string{"<script", "<img", `href="javascript`, `a"'`} {
+		assert.NotContains(t, string(html), absent)
+	}
+	assert.Contains(t, string(html), "&lt;script&gt;")
+	p := &page{Resolver: "https://handle.test.datacite.org"}
+	assert.Equal(t, "https://handle.test.datacite.org/10.5072/a", p.Link("10.5072/a"))
+	assert.Empty(t, (&page{}).Link("10.5072/a"), "nobody knows where it leads")
 }
 
 // The service sends & in metadata as &amp;; people read what they wrote.
@@ -236,26 +293,26 @@ func TestAmpersand(t *testing.T) {
 	require.NoError(t, srv.PutRecordJSON([]byte(`{"doi":"10.5072/a","url":"https://a.example/?a=1&amp;b=2","titles":[{"title":"Ice &amp; snow"}]}`)))
 	source := file(t, "own.jsonl", `{"doi":"10.5072/a","url":"https://a.example/?a=1&b=2","titles":[{"title":"Ice & rain"}]}`)
 	name := filepath.Join(t.TempDir(), "report.html")
-	out, _, code := call(t, srv, "", "-only", "url,metadata", "-html", name, source)
-	assert.Equal(t, program.ExitNotAllDone, code)
+	out, _, code := call(t, srv, "--only", "url,metadata", "--html", name, source)
+	assert.Equal(t, shell.ExitRefused, code)
 	assert.Contains(t, out, `titles[0].title: "Ice & snow", should be "Ice & rain"`)
 	assert.Contains(t, out, `url: "https://a.example/?a=1&amp;b=2", should be "https://a.example/?a=1&b=2"`, "in a URL it is a fault")
 	html, err := os.ReadFile(name)
 	require.NoError(t, err)
-	assert.Contains(t, string(html), `data-label="Is">Ice &amp; snow`)
+	assert.Contains(t, string(html), `data-label="Is">Ice &amp; snow</td>`)
 	assert.NotContains(t, string(html), "Ice &amp;amp; snow")
 }
 
 func TestOutcomes(t *testing.T) {
 	changed := &dois.Difference{DOI: "10.5072/a", Kind: dois.Changed}
 	for want, r := range map[outcome]*dois.Repaired{
-		{Result: repaired}:                    {Difference: changed, Changed: true},
-		{Result: asWanted}:                    {Difference: changed},
-		{left, "interrupted"}:                 {Difference: changed, Err: context.Canceled},
-		{left, "10.5072/a is findable"}:       {Difference: changed, Err: fmt.Errorf("%w: 10.5072/a is findable", dois.ErrNoRepair)},
-		{left, datacite.ErrConflict.Error()}:  {Difference: changed, Err: datacite.ErrConflict},
-		{failed, datacite.ErrUnclear.Error()}: {Difference: changed, Err: datacite.ErrUnclear},
-		{failed, dois.ErrNoRepair.Error()}:    {Difference: changed, Changed: true, Err: dois.ErrNoRepair},
+		{Result: repaired}:                     {Difference: changed, Changed: true},
+		{Result: asWanted}:                     {Difference: changed},
+		{left, "interrupted"}:                  {Difference: changed, Err: context.Canceled},
+		{left, "10.5072/a is findable"}:        {Difference: changed, Err: fmt.Errorf("%w: 10.5072/a is findable", dois.ErrNoRepair)},
+		{left, "conflict with what is stored"}: {Difference: changed, Err: datacite.ErrConflict},
+		{failed, "outcome unknown"}:            {Difference: changed, Err: datacite.ErrUnclear},
+		{failed, dois.ErrNoRepair.Error()}:     {Difference: changed, Changed: true, Err: dois.ErrNoRepair},
 	} {
 		assert.Equal(t, want, outcomeOf(r))
 	}
@@ -283,13 +340,12 @@ func TestSources(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(filepath.Join(folder, name+".xml"), bytes.ReplaceAll(detailed.MetadataXML, []byte("Glacier length"), []byte("Glacier lengths")), 0o600))
 	}
-	out, _, code := call(t, srv, "", file(t, "own.jsonl", harvested.String()))
-	assert.Equal(t, program.ExitNotAllDone, code)
-	assert.Equal(t, `extra      10.5072/hidden                   registered https://repo.example.org/hidden  "Glacier length"
-changed    10.5072/moved                    url: "https://repo.example.org/old", should be "https://repo.example.org/moved"
-`, out)
-	out, _, code = call(t, srv, "", "-format", "jsonl", "-only", "metadata", folder)
-	assert.Equal(t, program.ExitNotAllDone, code)
+	out, _, code := call(t, srv, file(t, "own.jsonl", harvested.String()))
+	assert.Equal(t, shell.ExitRefused, code)
+	assert.Equal(t, "KIND\tDOI\tDIFFERENCE\nextra\t10.5072/hidden\tregistered https://repo.example.org/hidden \"Glacier length\"\n"+
+		"changed\t10.5072/moved\turl: \"https://repo.example.org/old\", should be \"https://repo.example.org/moved\"\n", out)
+	out, _, code = call(t, srv, "--format", "json", "--only", "metadata", folder)
+	assert.Equal(t, shell.ExitRefused, code)
 	assert.Equal(t, 3, strings.Count(out, "\n"))
 	assert.Contains(t, out, `{"kind":"changed","doi":"10.5072/right","path":"titles[0].title","wanted":"Glacier lengths","found":"Glacier length","title":"Glacier length",`)
 }
@@ -298,9 +354,9 @@ changed    10.5072/moved                    url: "https://repo.example.org/old",
 func TestFixWritesOnlyWhatIsChosen(t *testing.T) {
 	srv := service(t, datacitetest.Deployed)
 	own := `{"doi":"10.5072/hidden","url":"https://repo.example.org/new","state":"findable","titles":[{"title":"Another title"}]}`
-	out, notes, code := call(t, srv, "", "-fix", "-yes", "-only", "url", file(t, "own.jsonl", own))
-	require.Equal(t, program.ExitDone, code, notes)
-	assert.Equal(t, 1, strings.Count(out, "\n"), "the URL")
+	out, notes, code := call(t, srv, "--fix", "--yes", "--only", "url", file(t, "own.jsonl", own))
+	require.Equal(t, shell.ExitDone, code, notes)
+	assert.Equal(t, 2, strings.Count(out, "\n"), "the URL")
 	record, err := srv.DOIs().Get(t.Context(), "10.5072/hidden", nil)
 	require.NoError(t, err)
 	assert.Equal(t, "https://repo.example.org/new", record.URL)
@@ -310,8 +366,8 @@ func TestFixWritesOnlyWhatIsChosen(t *testing.T) {
 	require.NoError(t, srv.PutRecordJSON([]byte(`{"doi":"10.5072/old","url":"https://repo.example.org/old","schemaVersion":"http://datacite.org/schema/kernel-3",
 		"creators":[{"name":"Lovelace, Ada"}],"titles":[{"title":"Old"}],"publisher":{"name":"Example"},"publicationYear":2001,"types":{"resourceTypeGeneral":"Dataset"}}`)))
 	own = `{"doi":"10.5072/old","url":"https://repo.example.org/new","titles":[{"title":"Another title"}]}`
-	_, notes, code = call(t, srv, "", "-fix", "-yes", "-only", "old-schema", file(t, "own.jsonl", own))
-	require.Equal(t, program.ExitDone, code, notes)
+	_, notes, code = call(t, srv, "--fix", "--yes", "--only", "old-schema", file(t, "own.jsonl", own))
+	require.Equal(t, shell.ExitDone, code, notes)
 	record, err = srv.DOIs().Get(t.Context(), "10.5072/old", nil)
 	require.NoError(t, err)
 	assert.Equal(t, "http://datacite.org/schema/kernel-4", string(record.SchemaVersion))
@@ -327,10 +383,10 @@ func TestFixLeavesOthersAlone(t *testing.T) {
 		require.NoError(t, srv.PutRecordJSON(fmt.Appendf(nil, `{"doi":"10.5072/%s","url":"https://a.example/%[1]s","schemaVersion":"http://datacite.org/schema/kernel-3",
 			"creators":[{"name":"Lovelace, Ada"}],"titles":[{"title":"Old"}],"publisher":{"name":"Example"},"publicationYear":2001,"types":{"resourceTypeGeneral":"Dataset"}}`, name)))
 	}
-	out, notes, code := call(t, srv, "", "-fix", "-yes", file(t, "own.csv", "doi,url\n10.5072/mine,https://a.example/mine\n"))
-	assert.Equal(t, program.ExitNotAllDone, code)
-	assert.Contains(t, out, "old-schema 10.5072/mine                     repaired")
-	assert.Contains(t, out, "old-schema 10.5072/old                      left")
+	out, notes, code := call(t, srv, "--fix", "--yes", file(t, "own.csv", "doi,url\n10.5072/mine,https://a.example/mine\n"))
+	assert.Equal(t, shell.ExitRefused, code)
+	assert.Contains(t, out, "old-schema\t10.5072/mine\trepaired\t")
+	assert.Contains(t, out, "old-schema\t10.5072/old\tleft\t")
 	assert.Contains(t, notes, "1 DOI repaired, 0 failed, 1 left")
 	old, err := srv.DOIs().Get(t.Context(), "10.5072/old", nil)
 	require.NoError(t, err)
@@ -363,10 +419,10 @@ func TestWrongSources(t *testing.T) {
 		"empty":                                                                                 filepath.Dir(file(t, "a.xml", `<resource xmlns="http://datacite.org/schema/kernel-4"><identifier identifierType="DOI"></identifier></resource>`)),
 	} {
 		page := filepath.Join(t.TempDir(), "report.html")
-		out, notes, code := call(t, srv, "", "-fix", "-yes", "-html", page, source)
+		out, notes, code := call(t, srv, "--fix", "--yes", "--html", page, source)
 		assert.NoFileExists(t, page)
 		assert.Contains(t, notes, want)
-		assert.Equal(t, program.ExitWrong, code, notes)
+		assert.Equal(t, shell.ExitWrong, code, notes)
 		assert.NotContains(t, out, "repaired")
 	}
 	for _, r := range srv.Requests()[before:] {
@@ -379,21 +435,21 @@ func TestTablesOfAFewColumns(t *testing.T) {
 	for _, behaviour := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {
 		srv := service(t, behaviour)
 		source := file(t, "own.csv", "DOI,title,Notes,shelf\n10.5072/right,Glacier width,look again,7\n10.5072/moved,Glacier length,,\n10.5072/hidden,,lost,\n")
-		_, notes, code := call(t, srv, "", source)
-		assert.Equal(t, program.ExitWrong, code)
+		_, notes, code := call(t, srv, source)
+		assert.Equal(t, shell.ExitWrong, code)
 		assert.Contains(t, notes, `own.csv, line 1, column 3: the column is named "notes"; did you mean "dates"?`)
 		assert.Contains(t, notes, `own.csv, line 1, column 4: the column is named "shelf", which is not one of doi`)
-		assert.Contains(t, notes, "-pass-over names columns that are not compared")
+		assert.Contains(t, notes, "--pass-over names columns of your own")
 
-		out, notes, code := call(t, srv, "", "-pass-over", "Notes, shelf", "-only", "missing,url,state,metadata", "-fix", "-yes", source)
-		assert.Equal(t, program.ExitDone, code, notes)
-		assert.Equal(t, `changed    10.5072/right                    repaired   titles[0].title: "Glacier length", should be "Glacier width"`+"\n", out)
+		out, notes, code := call(t, srv, "--pass-over", "Notes, shelf", "--only", "missing,url,state,metadata", "--fix", "--yes", source)
+		assert.Equal(t, shell.ExitDone, code, notes)
+		assert.Equal(t, "KIND\tDOI\tRESULT\tDIFFERENCE\nchanged\t10.5072/right\trepaired\ttitles[0].title: \"Glacier length\", should be \"Glacier width\"\n", out)
 		record, err := srv.DOIs().Get(t.Context(), "10.5072/right", nil)
 		require.NoError(t, err)
 		assert.Equal(t, "Glacier width", record.Titles[0].Title)
 		assert.NotEmpty(t, record.Creators)
-		_, notes, code = call(t, srv, "", "-pass-over", "notes,shelf,title", "-only", "metadata", source)
-		assert.Equal(t, program.ExitDone, code, notes)
+		_, notes, code = call(t, srv, "--pass-over", "notes,shelf,title", "--only", "metadata", source)
+		assert.Equal(t, shell.ExitDone, code, notes)
 	}
 }
 
@@ -401,75 +457,138 @@ func TestTablesOfAFewColumns(t *testing.T) {
 // damaged one has is not compared.
 func TestSpreadsheets(t *testing.T) {
 	srv := service(t, datacitetest.Deployed)
-	rows := [][]string{{"doi", "title", "url"}, {"10.5072/right", "=1+1", ""}, {"10.5072/moved", "Glacier length", "https://repo.example.org/moved"}}
 	var book, text bytes.Buffer
-	w, err := sheet.NewWriter(&book)
-	require.NoError(t, err)
-	c := sheet.NewCSVWriter(&text)
-	for _, row := range rows {
-		require.NoError(t, errors.Join(w.Write(row), c.Write(row)))
+	for out, spreadsheet := range map[*bytes.Buffer]bool{&book: true, &text: false} {
+		w := table.NewWriter(out, &table.WriterOptions{Columns: []string{"doi", "title", "url"}, Spreadsheet: spreadsheet})
+		for _, row := range [][3]string{{"10.5072/right", "=1+1", ""}, {"10.5072/moved", "Glacier length", "https://repo.example.org/moved"}} {
+			_, err := w.Write(&table.Row{DOI: row[0], URL: row[2], Record: &metadata.Record{Titles: metadata.List[metadata.Title]{{Title: row[1]}}}})
+			require.NoError(t, err)
+		}
+		require.NoError(t, w.Flush())
 	}
-	c.Flush()
-	require.NoError(t, errors.Join(w.Close(), c.Error()))
-	args := []string{"-format", "csv", "-only", "missing,url,state,metadata"}
-	out, notes, code := call(t, srv, "", append(args, file(t, "own.xlsx", book.String()))...)
-	assert.Equal(t, program.ExitNotAllDone, code, notes)
-	assert.Contains(t, out, "changed,10.5072/moved,url,https://repo.example.org/moved,https://repo.example.org/old,")
-	assert.Contains(t, out, "changed,10.5072/right,titles[0].title,'=1+1,Glacier length,")
-	assert.Contains(t, notes, "1 cell could be taken for a formula by a spreadsheet, and got an apostrophe in front")
-	same, _, _ := call(t, srv, "", append(args, file(t, "own.csv", text.String()))...)
+	args := []string{"--format", "csv", "--only", "missing,url,state,metadata"}
+	out, notes, code := call(t, srv, append(args, file(t, "own.xlsx", book.String()))...)
+	assert.Equal(t, shell.ExitRefused, code, notes)
+	assert.Contains(t, out, ",changed,url,https://repo.example.org/moved,https://repo.example.org/old,")
+	assert.Contains(t, out, ",changed,titles[0].title,'=1+1,Glacier length,")
+	assert.Contains(t, notes, "1 cell could be taken for a formula by a spreadsheet program, and got an apostrophe in front")
+	same, _, _ := call(t, srv, append(args, file(t, "own.csv", text.String()))...)
 	assert.Equal(t, out, same)
-	for _, size := range []int{30, book.Len() / 2, book.Len() - 10} {
+	for size := 30; size < book.Len(); size += 37 {
 		damaged := file(t, "cut.xlsx", book.String()[:size])
-		out, notes, code := call(t, srv, "", "-fix", "-yes", damaged)
-		assert.Equal(t, program.ExitWrong, code)
+		out, notes, code := call(t, srv, "--fix", "--yes", damaged)
+		assert.Equal(t, shell.ExitWrong, code)
 		assert.Contains(t, notes, "cut.xlsx: the spreadsheet cannot be read")
 		assert.Empty(t, out)
 	}
 }
 
-func TestFlags(t *testing.T) {
-	for want, args := range map[string]string{
-		"one SOURCE is needed":         "-prefix 10.5072",
-		"-prefix or -client is needed": "own.csv",
-		`-format "xml" is not one of`:  "-prefix 10.5072 -format xml own.csv",
-		"-rate is 0":                   "-prefix 10.5072 -rate 0 own.csv",
-		"-yes has no effect":           "-prefix 10.5072 -yes own.csv",
-		"-fix needs DATACITE_USERNAME": "-prefix 10.5072 -fix own.csv",
-		"with -quiet, give -yes":       "-prefix 10.5072 -fix -quiet own.csv",
-		`-only has "all"`:              "-prefix 10.5072 -only all own.csv",
-	} {
-		var notes bytes.Buffer
-		p := &program.Program{Name: "audit", Args: strings.Fields(args), Getenv: func(string) string { return "" }, Stdout: &bytes.Buffer{}, Stderr: &notes}
-		assert.Equal(t, program.ExitWrong, p.Run(t.Context(), run))
-		assert.Contains(t, notes.String(), want)
+// The differences can be a spreadsheet, too, which the next command reads.
+func TestOutputFiles(t *testing.T) {
+	srv := service(t, datacitetest.Deployed)
+	source := file(t, "own.csv", ownTable)
+	for _, name := range []string{"differences.xlsx", "differences.csv"} {
+		path := filepath.Join(t.TempDir(), name)
+		out, notes, code := call(t, srv, "-o", path, source)
+		assert.Equal(t, shell.ExitRefused, code)
+		assert.Empty(t, out)
+		assert.Contains(t, notes, path+" is written\n")
+		in, err := os.Open(path)
+		require.NoError(t, err)
+		defer in.Close()
+		r, err := table.NewReader(name, in, &table.Options{Others: []string{"kind", "path", "wanted", "found", "reason", "service"}, Partial: true})
+		require.NoError(t, err)
+		var kinds []string
+		for row, err := range r.All() {
+			require.NoError(t, err)
+			kinds = append(kinds, row.DOI+" "+row.Others[0])
+		}
+		assert.Equal(t, []string{"10.5072/extra extra", "10.5072/hidden changed", "10.5072/missing missing", "10.5072/moved changed"}, kinds)
 	}
+	before, err := os.ReadFile(source)
+	require.NoError(t, err)
+	for _, flag := range []string{"--output", "--html"} {
+		_, notes, code := call(t, srv, flag, source, source)
+		assert.Equal(t, shell.ExitWrong, code)
+		assert.Contains(t, notes, flag+" "+source+" would replace the source")
+	}
+	after, err := os.ReadFile(source)
+	require.NoError(t, err)
+	assert.Equal(t, before, after)
 }
 
-// An interrupted repair tells what was repaired, on the page, too.
+func TestFlags(t *testing.T) {
+	for want, args := range map[string]string{
+		"accepts 1 arg(s), received 0":  "--prefix 10.5072",
+		"give --client or --prefix":     "own.csv",
+		`--format: "xml" is not one`:    "--prefix 10.5072 --format xml own.csv",
+		"--rate is -1":                  "--prefix 10.5072 --rate -1 own.csv",
+		"--yes has no effect":           "--prefix 10.5072 --yes own.csv",
+		"say which service is meant":    "--prefix 10.5072 --fix own.csv",
+		"there is no login for test":    "--prefix 10.5072 --fix --service test own.csv",
+		"with --quiet, give --yes":      "--prefix 10.5072 --fix --quiet own.csv",
+		`--only: "all" is unknown; did`: "--prefix 10.5072 --only all own.csv",
+		`did you mean missing?`:         "--prefix 10.5072 --only mising own.csv",
+		"--json prints JSON":            "--prefix 10.5072 --json --format csv own.csv",
+	} {
+		code, out, notes := shelltest.Run{}.Do(t, Command, append([]string{"audit"}, strings.Fields(args)...)...)
+		assert.Equal(t, shell.ExitWrong, code)
+		assert.Contains(t, notes, want)
+		assert.Empty(t, out)
+	}
+	code, _, notes := shelltest.Run{}.Do(t, Command, "audit", "--service", "http://127.0.0.1:1", "--prefix", "10.5072", file(t, "own.csv", ownTable))
+	assert.Equal(t, shell.ExitFailed, code)
+	assert.Contains(t, notes, "connection refused")
+}
+
+// An interrupted repair says what was repaired, on the page and in the table, too.
 func TestInterrupt(t *testing.T) {
 	srv := service(t, datacitetest.Documented)
 	ctx, interrupt := context.WithCancel(t.Context())
-	var out, notes bytes.Buffer
-	name := filepath.Join(t.TempDir(), "report.html")
-	p := &program.Program{
-		Name: "audit", Args: []string{"-api", srv.URL, "-prefix", "10.5072", "-rate", "1000", "-fix", "-yes", "-html", name, file(t, "own.csv", ownTable)},
-		Getenv: func(name string) string {
-			return map[string]string{"DATACITE_USERNAME": datacitetest.Username, "DATACITE_PASSWORD": datacitetest.Password}[name]
-		},
-		Stdout: writer(func(text []byte) (int, error) { interrupt(); return out.Write(text) }), Stderr: &notes,
-	}
-	assert.Equal(t, program.ExitNotAllDone, p.Run(ctx, run))
-	assert.Contains(t, notes.String(), "audit: interrupted\n")
-	assert.Contains(t, notes.String(), "the same call goes on with the rest\n")
-	html, err := os.ReadFile(name)
+	target, err := url.Parse(srv.URL)
+	require.NoError(t, err)
+	var written atomic.Int32
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPut && written.Add(1) > 1 {
+			time.AfterFunc(300*time.Millisecond, interrupt) // the first one is done by then
+			<-ctx.Done()
+			return
+		}
+		httputil.NewSingleHostReverseProxy(target).ServeHTTP(w, r)
+	}))
+	t.Cleanup(proxy.Close)
+	folder := t.TempDir()
+	page, results := filepath.Join(folder, "report.html"), filepath.Join(folder, "results.csv")
+	run := shelltest.At(srv)
+	run.Ctx, run.Env["DATACITE_SERVICE"] = ctx, proxy.URL
+	code, _, notes := run.Do(t, Command, "audit", "--prefix", "10.5072", "--fix", "--yes", "--html", page, "-o", results, file(t, "own.csv", ownTable))
+	assert.Equal(t, shell.ExitInterrupted, code)
+	assert.Contains(t, notes, "datacite: interrupted; 1 DOI repaired, ")
+	assert.Contains(t, notes, "; run the same command again, and it goes on with the rest\n")
+	html, err := os.ReadFile(page)
 	require.NoError(t, err)
 	assert.Contains(t, string(html), "The repair was interrupted or failed.")
+	assert.NotContains(t, string(html), "right</p>")
+	table, err := os.ReadFile(results)
+	require.NoError(t, err)
+	assert.Equal(t, 1, strings.Count(string(table), ",repaired,"))
 }
 
-type writer func([]byte) (int, error)
-
-func (w writer) Write(text []byte) (int, error) { return w(text) }
+// Where results cannot be printed, they are on standard error, and the repair goes on.
+func TestResultsThatCannotBePrinted(t *testing.T) {
+	srv := service(t, datacitetest.Documented)
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip("this system has no /dev/full")
+	}
+	defer full.Close()
+	cmd, _, stderr := shelltest.At(srv).Process(t, "audit", "--prefix", "10.5072", "--only", "url,state", "--fix", "--yes", file(t, "own.csv", ownTable))
+	cmd.Stdout = full
+	assert.Equal(t, shell.ExitRefused, shelltest.ExitCode(t, cmd.Run()))
+	assert.Contains(t, stderr.String(), "changed\t10.5072/moved\trepaired\t")
+	assert.Contains(t, stderr.String(), "changed\t10.5072/hidden\trepaired\t")
+	assert.Contains(t, stderr.String(), "datacite: standard output cannot be written: ")
+}
 
 // Names and logins that are wrong are errors, although the service then shows what everybody
 // may see, which may be all that is wanted.
@@ -477,28 +596,28 @@ func TestWrongNamesAndLogins(t *testing.T) {
 	srv := service(t, datacitetest.Deployed)
 	source := file(t, "own.csv", "doi,url\n10.5072/right,https://repo.example.org/right\n")
 	before := len(srv.Requests())
-	_, notes, code := call(t, srv, "", "-client", "exmple.repo", source)
+	_, notes, code := call(t, srv, "--client", "exmple.repo", source)
 	assert.Len(t, srv.Requests(), before+2, "the login and the list: no row was read")
-	assert.Equal(t, program.ExitWrong, code)
+	assert.Equal(t, shell.ExitWrong, code)
 	assert.True(t, strings.HasSuffix(notes, ": the service lists no DOI of exmple.repo, 10.5072; is the name right?\n"), notes)
 	page := filepath.Join(t.TempDir(), "report.html")
-	_, notes, code = call(t, srv, "", "-prefix", "10.5073", "-html", page, source)
-	assert.Equal(t, program.ExitWrong, code)
+	_, notes, code = call(t, srv, "--prefix", "10.5073", "--html", page, source)
+	assert.Equal(t, shell.ExitWrong, code)
 	assert.Contains(t, notes, "the service lists no DOI of 10.5073; is the name right?")
 	assert.NoFileExists(t, page)
-	_, notes, code = call(t, srv, "", "-prefix", "10.5073", "-fix", "-yes", source)
-	assert.Equal(t, program.ExitDone, code)
+	code, _, notes = shelltest.Anonymous(srv).Do(t, Command, "audit", "--prefix", "10.5073", source)
+	assert.Equal(t, shell.ExitWrong, code)
+	assert.Contains(t, notes, "Without a login only findable DOIs are listed")
+	_, notes, code = call(t, srv, "--prefix", "10.5073", "--fix", "--yes", source)
+	assert.Equal(t, shell.ExitDone, code)
 	assert.Contains(t, notes, "the service lists no DOI of 10.5073; is the name right?")
 
-	for _, more := range [][]string{{source}, {"-fix", "-yes", source}} {
-		var out, notes bytes.Buffer
-		env := map[string]string{"DATACITE_USERNAME": datacitetest.Username, "DATACITE_PASSWORD": "wrong"}
-		p := &program.Program{
-			Name: "audit", Args: append([]string{"-api", srv.URL, "-prefix", "10.5072"}, more...),
-			Getenv: func(name string) string { return env[name] }, Stdout: &out, Stderr: &notes,
-		}
-		assert.Equal(t, program.ExitWrong, p.Run(t.Context(), run))
-		assert.True(t, strings.HasPrefix(notes.String(), "audit: the service refuses the login; check DATACITE_USERNAME and DATACITE_PASSWORD: "), notes.String())
-		assert.Empty(t, out.String())
+	for _, more := range [][]string{{source}, {"--fix", "--yes", source}} {
+		run := shelltest.At(srv)
+		run.Env["DATACITE_PASSWORD"] = "wrong"
+		code, out, notes := run.Do(t, Command, append([]string{"audit", "--prefix", "10.5072"}, more...)...)
+		assert.Equal(t, shell.ExitWrong, code)
+		assert.True(t, strings.HasPrefix(notes, "datacite: "+of(srv)+" refuses the login of "+datacitetest.Username+": "), notes)
+		assert.Empty(t, out)
 	}
 }

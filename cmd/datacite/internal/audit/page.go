@@ -1,4 +1,4 @@
-package main
+package audit
 
 import (
 	_ "embed"
@@ -8,25 +8,31 @@ import (
 	"strings"
 	"time"
 
+	htmlpage "github.com/datacite-go/datacite-go/cmd/datacite/internal/page"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/dois"
-	"github.com/datacite-go/datacite-go/internal/program"
 )
 
 // A page is what an audit found, for people. It holds the first differences of each kind.
 type page struct {
 	Scope    string
 	Source   string
+	Service  string
+	Resolver string // base URL, "" if it is not known
 	At       time.Time
 	Complete bool // everything was looked for
 	Fixed    bool // repairs were made
 	Broken   bool // and did not come to their end
 	Progress dois.AuditProgress
+	Coverage *coverage
 
 	Repaired, Failed, Left int // DOIs
 
+	wrong    int // DOIs of the source that differ, or that a repair has left so
 	sections map[dois.DifferenceKind]*section
 	last     string // DOI and result that were counted last
+	rows     func(*dois.Difference, outcome) []row
 }
 
 // A section is one kind of difference.
@@ -41,15 +47,15 @@ type item struct {
 	Rows []row // one at least
 }
 
-// Last is the number of the last row.
-func (i item) Last() int { return len(i.Rows) - 1 }
-
 // mostItems is how many of each kind a page shows.
 const mostItems = 500
 
-func newPage(s *settings, at time.Time) *page {
-	scope := strings.Join(strings.FieldsFunc(s.audit.ClientID+" "+strings.Join(s.audit.Prefix, " "), func(r rune) bool { return r == ' ' }), ", ")
-	return &page{Scope: scope, Source: filepath.Base(s.source), At: at, Complete: len(s.only) == len(choices), sections: map[dois.DifferenceKind]*section{}}
+func (c *command) newPage() *page {
+	scope := strings.Trim(c.opts.ClientID+", "+strings.Join(c.opts.Prefix, ", "), ", ")
+	return &page{
+		Scope: scope, Source: filepath.Base(c.source), Service: c.service.String(), Resolver: c.service.Resolver(), At: c.began,
+		Complete: len(c.only) == len(choices), sections: map[dois.DifferenceKind]*section{}, rows: c.rows,
+	}
 }
 
 func (p *page) add(d *dois.Difference, o outcome) {
@@ -59,7 +65,7 @@ func (p *page) add(d *dois.Difference, o outcome) {
 		p.sections[d.Kind] = s
 	}
 	if s.Count++; s.Count <= mostItems {
-		s.Items = append(s.Items, item{readable(rows(d, o))})
+		s.Items = append(s.Items, item{readable(p.rows(d, o))})
 	}
 	if now := d.DOI + " " + o.Result; now != p.last {
 		p.last = now
@@ -71,15 +77,21 @@ func (p *page) add(d *dois.Difference, o outcome) {
 		case left:
 			p.Left++
 		}
+		if repairable(d) && o.Result != repaired && o.Result != asWanted {
+			p.wrong++
+		}
 	}
 }
+
+// Right is how many DOIs of the source are as they should be, as far as was looked for.
+func (p *page) Right() int { return p.Progress.Wanted - p.wrong }
 
 // Done reports whether a repair has a result.
 func (p *page) Done() bool { return p.Repaired+p.Failed+p.Left > 0 }
 
 // rest is what was not repaired, in words.
 func (p *page) rest() string {
-	return program.Number(p.Failed) + " failed, " + program.Number(p.Left) + " left"
+	return shell.Number(p.Failed) + " failed, " + shell.Number(p.Left) + " left"
 }
 
 // Sections are those there are, with what is to be done first.
@@ -126,13 +138,18 @@ func (s *section) Faults() bool { return s.Kind == dois.Invalid }
 //go:embed page.html
 var pageText string
 
-var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
-	"style":   program.Style,
-	"count":   program.Number[int],
-	"address": doi.Address,
-	"part":    part,
-	"most":    func() int { return mostItems },
-}).Parse(pageText))
+var pageTemplate = htmlpage.New("audit", pageText, template.FuncMap{
+	"part": part,
+	"most": func() int { return mostItems },
+})
+
+// Link is where a DOI leads, "" if the resolver of the service is not known.
+func (p *page) Link(name string) string {
+	if p.Resolver == "" {
+		return ""
+	}
+	return p.Resolver + strings.TrimPrefix(doi.Address(name), "https://doi.org")
+}
 
 // parts are the names that people have for properties.
 var parts = map[string]string{

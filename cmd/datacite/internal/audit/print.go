@@ -1,4 +1,4 @@
-package main
+package audit
 
 import (
 	"cmp"
@@ -8,9 +8,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/tables"
 	"github.com/datacite-go/datacite-go/dois"
-	"github.com/datacite-go/datacite-go/internal/program"
-	"github.com/datacite-go/datacite-go/internal/sheet"
+	"github.com/datacite-go/datacite-go/metadata"
+	"github.com/datacite-go/datacite-go/metadata/table"
 )
 
 // A row is one thing that differs.
@@ -27,13 +29,14 @@ type row struct {
 	URL   string     `json:"url,omitempty"`
 	State dois.State `json:"state,omitempty"`
 
-	Result string `json:"result,omitempty"`
-	Error  string `json:"error,omitempty"`
+	Service string `json:"service"` // its host
+	Result  string `json:"result,omitempty"`
+	Error   string `json:"error,omitempty"`
 }
 
 // rows are the parts of a difference, or the one of a DOI as a whole.
-func rows(d *dois.Difference, o outcome) (all []row) {
-	whole := row{Kind: d.Kind, DOI: d.DOI, Result: o.Result, Error: o.Error}
+func (c *command) rows(d *dois.Difference, o outcome) (all []row) {
+	whole := row{Kind: d.Kind, DOI: d.DOI, Service: c.service.Host, Result: o.Result, Error: o.Error}
 	switch {
 	case d.Found != nil:
 		whole.URL, whole.State, whole.Title = d.Found.URL, d.Found.State, d.Found.Title()
@@ -43,9 +46,9 @@ func rows(d *dois.Difference, o outcome) (all []row) {
 	if d.Kind == dois.Missing && o.Result == repaired && whole.State == "" {
 		whole.State = dois.StateDraft
 	}
-	for _, c := range d.Changes {
+	for _, change := range d.Changes {
 		r := whole
-		r.Path, r.Wanted, r.Found = c.Path, c.Wanted, c.Found
+		r.Path, r.Wanted, r.Found = change.Path, change.Wanted, change.Found
 		all = append(all, r)
 	}
 	for _, f := range d.Findings {
@@ -84,17 +87,33 @@ type printer interface {
 }
 
 // formats make printers, with or without results.
-var formats = map[string]func(out io.Writer, results bool) printer{
-	"table": func(out io.Writer, _ bool) printer { return list{out} },
-	"csv":   newCSV,
-	"jsonl": func(out io.Writer, _ bool) printer { return lines{json.NewEncoder(out)} },
+var formats = map[string]func(c *command, out io.Writer, results bool) printer{
+	shell.FormatTable: func(c *command, out io.Writer, results bool) printer { return newScreen(c, out, results) },
+	shell.FormatCSV:   func(c *command, out io.Writer, results bool) printer { return newSheet(c, out, results, false) },
+	shell.FormatXLSX:  func(c *command, out io.Writer, results bool) printer { return newSheet(c, out, results, true) },
+	shell.FormatJSON:  func(_ *command, out io.Writer, _ bool) printer { return lines{out} },
 }
 
-// A list is for people.
-type list struct{ out io.Writer }
+// A screen is for people. Results are printed at once, since they report a write.
+type screen struct {
+	table   *shell.Table
+	results bool
+	rows    *int
+}
 
-func (l list) print(rows []row) error {
+func newScreen(c *command, out io.Writer, results bool) printer {
+	names := []string{"KIND", "DOI", "DIFFERENCE"}
+	if results {
+		names = slices.Insert(names, 2, "RESULT")
+	}
+	t := c.Table(out, names...)
+	t.Whole = true
+	return screen{t, results, new(int)}
+}
+
+func (s screen) print(rows []row) error {
 	for _, r := range readable(rows) {
+		*s.rows++
 		what := r.Reason
 		switch {
 		case what != "":
@@ -102,19 +121,31 @@ func (l list) print(rows []row) error {
 		case r.Path != "":
 			what = fmt.Sprintf("%s: %s, should be %s", r.Path, quoted(r.Found), quoted(r.Wanted))
 		default:
-			what = fmt.Sprintf("%-10s %s  %s", cmp.Or(r.State, "-"), cmp.Or(r.URL, "-"), quoted(r.Title))
-		}
-		if r.Result != "" {
-			what = fmt.Sprintf("%-9s  %s", r.Result, what)
+			what = fmt.Sprintf("%s %s %s", cmp.Or(r.State, "-"), cmp.Or(r.URL, "-"), quoted(r.Title))
 		}
 		if r.Error != "" {
 			what += ": " + r.Error
 		}
-		if _, err := fmt.Fprintf(l.out, "%-10s %-32s %s\n", r.Kind, program.Clean(r.DOI), program.Clean(what)); err != nil {
+		cells := []string{string(r.Kind), r.DOI, what}
+		if s.results {
+			cells = slices.Insert(cells, 2, r.Result)
+		}
+		if err := s.table.Row(cells...); err != nil {
 			return err
 		}
 	}
+	if s.results {
+		return s.table.Flush()
+	}
 	return nil
+}
+
+// end prints no head without rows.
+func (s screen) end() error {
+	if *s.rows == 0 {
+		return nil
+	}
+	return s.table.Flush()
 }
 
 // quoted is a text, cut.
@@ -125,55 +156,54 @@ func quoted(text string) string {
 	return fmt.Sprintf("%.60q", text)
 }
 
-func (list) end() error { return nil }
-
-// A csvTable is CSV with a head. Each difference is written at once, since it may tell of a
-// write.
-type csvTable struct {
-	w       *sheet.CSVWriter
+// A sheet is CSV or .xlsx with a head. Results are written at once, since they report a write.
+type sheet struct {
+	shell   *shell.Shell
+	w       *table.Writer
 	results bool
+	atOnce  bool
 }
 
-func newCSV(out io.Writer, results bool) printer {
-	s := csvTable{sheet.NewCSVWriter(out), results}
-	names := []string{"kind", "doi", "path", "wanted", "found", "reason", "title", "url", "state"}
+func newSheet(c *command, out io.Writer, results, spreadsheet bool) printer {
+	others := []string{"kind", "path", "wanted", "found", "reason", "service"}
 	if results {
-		names = append(names, "result", "error")
+		others = append(others, "result", "error")
 	}
-	_ = s.w.Write(names) // end tells
-	return s
+	w := table.NewWriter(out, &table.WriterOptions{Columns: []string{"doi", "url", "state", "title"}, Others: others, Spreadsheet: spreadsheet})
+	return sheet{c.Shell, w, results, results && !spreadsheet}
 }
 
-func (s csvTable) print(rows []row) error {
+func (s sheet) print(rows []row) error {
 	for _, r := range rows {
-		cells := []string{string(r.Kind), r.DOI, r.Path, r.Wanted, r.Found, r.Reason, r.Title, r.URL, string(r.State)}
+		cells := []string{string(r.Kind), r.Path, r.Wanted, r.Found, r.Reason, r.Service}
 		if s.results {
 			cells = append(cells, r.Result, r.Error)
 		}
-		if err := s.w.Write(cells); err != nil {
+		record := &metadata.Record{Titles: metadata.List[metadata.Title]{{Title: r.Title}}}
+		if _, err := s.w.Write(&table.Row{DOI: r.DOI, URL: r.URL, State: string(r.State), Record: record, Others: cells}); err != nil {
 			return err
 		}
 	}
-	return s.end()
+	if s.atOnce {
+		return s.w.Flush()
+	}
+	return nil
 }
 
-func (s csvTable) end() error {
-	s.w.Flush()
-	return s.w.Error()
-}
-
-func (s csvTable) Defused() int { return s.w.Defused }
+func (s sheet) end() error { return tables.End(s.shell, s.w) }
 
 // lines are JSON objects, one a line.
-type lines struct{ to *json.Encoder }
+type lines struct{ out io.Writer }
 
 func (l lines) print(rows []row) error {
+	to := json.NewEncoder(l.out)
+	to.SetEscapeHTML(false)
 	for _, r := range rows {
-		if err := l.to.Encode(r); err != nil {
+		if err := to.Encode(r); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (l lines) end() error { return nil }
+func (lines) end() error { return nil }

@@ -1,7 +1,6 @@
-package main
+package audit
 
 import (
-	"bytes"
 	"encoding/csv"
 	"encoding/json"
 	"flag"
@@ -14,10 +13,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
-	"github.com/datacite-go/datacite-go/internal/program"
-	xlsx "github.com/datacite-go/datacite-go/internal/sheet"
 	"github.com/datacite-go/datacite-go/metadata"
 )
 
@@ -178,8 +176,8 @@ func auditForeignRecords(t *testing.T, behaviour datacitetest.Behaviour) {
 		items = append(items, it)
 	}
 	before := writes(srv)
-	out, notes, code := call(t, srv, "", "-fix", "-yes", ownTableOf(t, items))
-	require.Equal(t, program.ExitDone, code, "%.3000s\n%s", out, notes)
+	out, notes, code := call(t, srv, "--fix", "--yes", ownTableOf(t, items))
+	require.Equal(t, shell.ExitDone, code, "%.3000s\n%s", out, notes)
 	require.Empty(t, out)
 	require.Equal(t, before, writes(srv))
 
@@ -197,14 +195,14 @@ func auditForeignRecords(t *testing.T, behaviour datacitetest.Behaviour) {
 		was[doi] = stored(t, srv, doi)
 	}
 	source := ownTableOf(t, items)
-	out, notes, code = call(t, srv, "", "-fix", "-yes", "-format", "csv", source)
-	assert.Equal(t, program.ExitDone, code, notes)
+	out, notes, code = call(t, srv, "--fix", "--yes", "--format", "csv", source)
+	assert.Equal(t, shell.ExitDone, code, notes)
 	rows, err := csv.NewReader(strings.NewReader(out)).ReadAll()
 	require.NoError(t, err)
 	told := map[string][]string{}
 	for _, row := range rows[1:] {
-		told[row[1]] = append(told[row[1]], row[2])
-		assert.Equal(t, "repaired", row[9], row)
+		told[row[0]] = append(told[row[0]], row[5])
+		assert.Equal(t, "repaired", row[10], row)
 	}
 	for doi, path := range planted {
 		assert.Equal(t, []string{path}, told[doi], doi)
@@ -214,8 +212,8 @@ func auditForeignRecords(t *testing.T, behaviour datacitetest.Behaviour) {
 	}
 	assert.Len(t, told, len(planted))
 	assert.Equal(t, before+len(planted), writes(srv))
-	out, notes, code = call(t, srv, "", source)
-	assert.Equal(t, program.ExitDone, code, "%s\n%s", out, notes)
+	out, notes, code = call(t, srv, source)
+	assert.Equal(t, shell.ExitDone, code, "%s\n%s", out, notes)
 }
 
 // plants are what is changed in a table, and where it differs then; "" is a further creator.
@@ -243,32 +241,4 @@ func stored(t *testing.T, srv *datacitetest.Server, doi string) *metadata.Record
 	r, err := srv.DOIs().Get(t.Context(), doi, nil)
 	require.NoError(t, err)
 	return &r.Record
-}
-
-// An .xlsx is compared as a CSV is. A damaged one is compared with nothing.
-func TestSpreadsheet(t *testing.T) {
-	srv := service(t, datacitetest.Deployed)
-	rows, err := csv.NewReader(strings.NewReader(ownTable)).ReadAll()
-	require.NoError(t, err)
-	var book bytes.Buffer
-	w, err := xlsx.NewWriter(&book)
-	require.NoError(t, err)
-	for _, row := range rows {
-		require.NoError(t, w.Write(row))
-	}
-	require.NoError(t, w.Close())
-	want, _, _ := call(t, srv, "", file(t, "own.csv", ownTable))
-	got, _, code := call(t, srv, "", file(t, "own.xlsx", book.String()))
-	assert.Equal(t, program.ExitNotAllDone, code)
-	assert.Equal(t, want, got)
-
-	before := writes(srv)
-	for at := 0; at < book.Len(); at += 37 {
-		damaged := book.Bytes()[:at]
-		out, notes, code := call(t, srv, "", "-fix", "-yes", file(t, "own.xlsx", string(damaged)))
-		assert.Equal(t, program.ExitWrong, code, notes)
-		assert.Contains(t, notes, "own.xlsx")
-		assert.Empty(t, out)
-	}
-	assert.Equal(t, before, writes(srv))
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/tables"
 	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/mds"
@@ -39,7 +40,7 @@ func (s *records) name() string {
 func (s *records) separator() rune { return ',' }
 
 func (s *records) results() (columns, others []string) {
-	return []string{"doi", "url", "state"}, append([]string{"file"}, resultColumns...)
+	return []string{"doi", "url", "state"}, append([]string{"file"}, tables.ResultColumns...)
 }
 
 func (s *records) rows(bool) iter.Seq2[*row, error] {

@@ -13,8 +13,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/account"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/tables"
 	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/mds"
@@ -91,17 +93,17 @@ is lost.`,
 
 // check reads the settings.
 func (c *command) check(cmd *cobra.Command, files []string) error {
-	tables := 0
+	count := 0
 	for _, file := range files {
-		if isTable(file) {
-			tables++
+		if tables.Is(file) {
+			count++
 		}
 	}
-	c.isTable = tables > 0
+	c.isTable = count > 0
 	switch {
 	case len(files) == 0:
 		return errors.New("give a file with a record or a table; datacite register --help shows how")
-	case tables > 0 && len(files) > 1:
+	case count > 0 && len(files) > 1:
 		return errors.New("give one table, or records alone: each table has results of its own")
 	case c.isTable && (c.doi != "" || c.url != ""):
 		return fmt.Errorf("--doi and --url are for records; the table %s has columns for them", files[0])
@@ -121,7 +123,7 @@ func (c *command) check(cmd *cobra.Command, files []string) error {
 		return errors.New("--wait is for a single record")
 	case c.resolver != "" && !c.wait:
 		return errors.New("--resolver has no effect without --wait")
-	case c.Output != "" && !isTable(c.Output):
+	case c.Output != "" && !tables.Is(c.Output):
 		return fmt.Errorf("--output %s is neither .csv nor .xlsx", c.Output)
 	}
 	if c.doi != "" {
@@ -140,17 +142,10 @@ func (c *command) check(cmd *cobra.Command, files []string) error {
 	return nil
 }
 
-func isSpreadsheet(file string) bool { return strings.EqualFold(filepath.Ext(file), ".xlsx") }
-
-func isTable(file string) bool {
-	end := strings.ToLower(filepath.Ext(file))
-	return slices.Contains([]string{".csv", ".tsv", ".xlsx"}, end)
-}
-
 // resultOf is the file for the results of a table: a result table is replaced.
 func resultOf(file string) string {
 	end := ".registered.csv"
-	if isSpreadsheet(file) {
+	if tables.IsSpreadsheet(file) {
 		end = ".registered.xlsx"
 	}
 	if strings.HasSuffix(file, end) {
@@ -160,17 +155,7 @@ func resultOf(file string) string {
 }
 
 // resolverURL is where the DOIs of the service resolve, "" if that is not known.
-func (c *command) resolverURL() string {
-	switch {
-	case c.resolver != "":
-		return c.resolver
-	case c.service.Name == "test":
-		return mds.TestResolver
-	case c.service.Name == "production":
-		return "https://doi.org"
-	}
-	return ""
-}
+func (c *command) resolverURL() string { return cmp.Or(c.resolver, c.service.Resolver()) }
 
 func (c *command) run(cmd *cobra.Command, files []string) (err error) {
 	if c.template {
@@ -302,14 +287,8 @@ func (j *job) checkRow(r *row) (torn bool) {
 	if ambiguous {
 		r.fault("url", "is not enough: the result table has several DOIs with this address; give the row its DOI")
 	}
-	for _, f := range r.Findings {
-		if f.Warning {
-			j.Warn("%s", f)
-			continue
-		}
-		j.Warn("error: %s", f)
-		torn = torn || f.Code == "cells"
-	}
+	tables.PrintFindings(j.Shell, r.Row)
+	torn = slices.ContainsFunc(r.Findings, func(f datacite.Finding) bool { return f.Code == "cells" })
 	switch {
 	case r.Err() != nil:
 		j.faulty++

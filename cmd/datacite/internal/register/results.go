@@ -15,6 +15,7 @@ import (
 	"sync"
 
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/tables"
 	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/metadata/table"
 )
@@ -61,7 +62,7 @@ func loadResults(path string, s source) (*results, error) {
 }
 
 func (r *results) loadTable() error {
-	t, file, err := openTable(r.path, r.others)
+	t, file, err := tables.Open(r.path, &table.Options{Others: r.others})
 	if err != nil {
 		return err
 	}
@@ -70,7 +71,7 @@ func (r *results) loadTable() error {
 		if err != nil {
 			return err
 		}
-		cells := row.Others[len(row.Others)-len(resultColumns):]
+		cells := row.Others[len(row.Others)-len(tables.ResultColumns):]
 		r.put(entry{DOI: row.DOI, URL: row.URL, State: row.State, Result: cells[0], Error: cells[1], Registered: cells[2]})
 	}
 	return nil
@@ -230,7 +231,7 @@ func (r *results) replace(s source) error {
 		return err
 	}
 	defer file.Discard()
-	w := table.NewWriter(file, &table.WriterOptions{Columns: r.columns, Others: r.others, Separator: s.separator(), Spreadsheet: isSpreadsheet(r.path)})
+	w := table.NewWriter(file, &table.WriterOptions{Columns: r.columns, Others: r.others, Separator: s.separator(), Spreadsheet: tables.IsSpreadsheet(r.path)})
 	for row, err := range s.rows(false) {
 		if err != nil {
 			return err
@@ -243,7 +244,7 @@ func (r *results) replace(s source) error {
 			e.State = "" // it is what the row wants
 		}
 		row.DOI, row.State = e.DOI, cmp.Or(e.State, row.State)
-		own := row.Others[:min(len(row.Others), len(r.others)-len(resultColumns))]
+		own := row.Others[:min(len(row.Others), len(r.others)-len(tables.ResultColumns))]
 		if r.columns != nil {
 			own = []string{row.place()}
 		}

@@ -1,18 +1,16 @@
 package register
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"net/url"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/tables"
 	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/mds"
@@ -27,7 +25,7 @@ type source interface {
 	// notes about the whole are printed. An error ends them.
 	rows(say bool) iter.Seq2[*row, error]
 	// results are the columns of the table of results: those of package table, nil for all, and
-	// further ones, of which the last are resultColumns.
+	// further ones, of which the last are tables.ResultColumns.
 	results() (columns, others []string)
 	separator() rune
 }
@@ -45,13 +43,7 @@ func (r *row) fault(path, reason string) {
 	r.Findings = append(r.Findings, datacite.Finding{File: r.File, Line: r.Line, Path: path, Code: "conflict", Reason: reason})
 }
 
-// place is where a row is, such as "items.csv, line 3".
-func (r *row) place() string {
-	if r.Line == 0 {
-		return r.File
-	}
-	return fmt.Sprintf("%s, line %d", r.File, r.Line)
-}
+func (r *row) place() string { return tables.Place(r.Row) }
 
 // metadata returns the metadata as they are sent. The row has no faults.
 func (r *row) metadata() mds.Document {
@@ -62,9 +54,6 @@ func (r *row) metadata() mds.Document {
 	}
 	return r.document
 }
-
-// resultColumns are the columns of a table of results in addition to those of its source.
-var resultColumns = []string{"result", "error", "registered"}
 
 // rows are those of a table on disk.
 type rows struct {
@@ -77,24 +66,21 @@ func (s *rows) name() string    { return s.file }
 func (s *rows) separator() rune { return s.comma }
 
 func (s *rows) results() (columns, others []string) {
-	return nil, slices.Concat(s.passOver, resultColumns)
+	return nil, slices.Concat(s.passOver, tables.ResultColumns)
 }
 
 func (s *rows) rows(say bool) iter.Seq2[*row, error] {
 	return func(yield func(*row, error) bool) {
 		_, others := s.results()
-		r, file, err := openTable(s.file, others)
-		if errors.Is(err, table.ErrUnknownColumn) {
-			err = fmt.Errorf("%w; --pass-over names columns of your own", err)
-		}
+		r, file, err := tables.Open(s.file, &table.Options{Others: others})
 		if err != nil {
 			yield(nil, err)
 			return
 		}
 		defer file.Close()
 		s.comma = r.Separator()
-		if sheets := r.Sheets(); len(sheets) > 1 && say {
-			s.Say("%s: only the sheet %q is read; %s ignored", filepath.Base(s.file), sheets[0], shell.Count(len(sheets)-1, "other"))
+		if say {
+			tables.SaySheets(s.Shell, s.file, r)
 		}
 		if !r.HasRecords() || !r.Has("url") {
 			yield(nil, fmt.Errorf("%s: the columns url, title, creators, publisher, year and type are required; datacite help tables describes them", filepath.Base(s.file)))
@@ -111,19 +97,6 @@ func (s *rows) rows(say bool) iter.Seq2[*row, error] {
 			}
 		}
 	}
-}
-
-// openTable returns a reader of a table, and its file.
-func openTable(name string, others []string) (*table.Reader, io.Closer, error) {
-	file, err := os.Open(name)
-	if err != nil {
-		return nil, nil, err
-	}
-	r, err := table.NewReader(filepath.Base(name), file, &table.Options{Others: others})
-	if err != nil {
-		return nil, nil, errors.Join(err, file.Close())
-	}
-	return r, file, nil
 }
 
 // checks are about all rows. They keep the name and the address of each.

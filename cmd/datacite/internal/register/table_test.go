@@ -25,6 +25,7 @@ import (
 
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell/shelltest"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/tables"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/metadata"
@@ -453,7 +454,7 @@ func TestSpreadsheet(t *testing.T) {
 	in, err := os.Open(result)
 	require.NoError(t, err)
 	defer in.Close()
-	r, err := table.NewReader("result", in, &table.Options{Others: resultColumns})
+	r, err := table.NewReader("result", in, &table.Options{Others: tables.ResultColumns})
 	require.NoError(t, err)
 	var corrected []*table.Row
 	for row, err := range r.All() {
@@ -466,7 +467,7 @@ func TestSpreadsheet(t *testing.T) {
 	whole := newItem(2, "2026", "=1+1")
 	whole.Others = corrected[1].Others
 	corrected[1] = whole
-	spreadsheet(t, result, corrected, resultColumns...)
+	spreadsheet(t, result, corrected, tables.ResultColumns...)
 	code, out, notes = start(t, srv, "--prefix", "10.5072", result)
 	assert.Equal(t, 0, code, notes)
 	assert.Contains(t, out, "items.registered.xlsx: 2 of 2 records registered at ")

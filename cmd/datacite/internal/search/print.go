@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/tables"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/metadata/table"
 )
@@ -19,12 +20,12 @@ type printer interface {
 }
 
 var printers = map[string]func(*shell.Shell, io.Writer) printer{
-	"table": func(s *shell.Shell, out io.Writer) printer {
+	shell.FormatTable: func(s *shell.Shell, out io.Writer) printer {
 		return screen{s.Table(out, "DOI", "YEAR", "TYPE", "CITED", "CREATORS", "TITLE")}
 	},
-	"json": func(_ *shell.Shell, out io.Writer) printer { return lines{out} },
-	"csv":  func(s *shell.Shell, out io.Writer) printer { return newSheet(s, out, false) },
-	"xlsx": func(s *shell.Shell, out io.Writer) printer { return newSheet(s, out, true) },
+	shell.FormatJSON: func(_ *shell.Shell, out io.Writer) printer { return lines{out} },
+	shell.FormatCSV:  func(s *shell.Shell, out io.Writer) printer { return newSheet(s, out, false) },
+	shell.FormatXLSX: func(s *shell.Shell, out io.Writer) printer { return newSheet(s, out, true) },
 }
 
 // A screen is for people: one line a record.
@@ -73,10 +74,4 @@ func (s sheet) print(r *dois.Record) error {
 	return err
 }
 
-func (s sheet) end() error {
-	err := s.w.Flush()
-	if n := s.w.Defused(); n > 0 && err == nil {
-		s.shell.Say("%s could be taken for a formula by a spreadsheet program, and got an apostrophe in front; tables are read without it", shell.Count(n, "cell"))
-	}
-	return err
-}
+func (s sheet) end() error { return tables.End(s.shell, s.w) }

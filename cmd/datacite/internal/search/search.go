@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -23,7 +22,6 @@ type command struct {
 	*shell.Shell
 	flags     *account.Flags
 	selection *selection.Flags
-	format    string
 	order     string
 	all       bool
 	opts      dois.ListOptions
@@ -59,21 +57,15 @@ of "datacite help tables", or JSON lines, as its name says.`,
 	flags.BoolVar(&c.all, "all", false, "print all records, in the order of creation")
 	c.selection = selection.NewFlags(s, cmd, o)
 	flags.StringVar(&c.order, "sort", "", "`order`, such as -citation-count for the most cited first (default: the best match first)")
-	shell.Choice(cmd, &c.format, "format", "`table`, csv, xlsx or json", "table", "csv", "xlsx", "json")
-	s.Flags(cmd, shell.JSON)
-	s.OutputFlag(cmd, "write to this `file`; .csv, .xlsx and .jsonl choose the format")
+	s.FormatFlags(cmd)
 	c.flags = account.NewFlags(s, cmd, account.Reads)
 	_ = cmd.RegisterFlagCompletionFunc("sort", cobra.FixedCompletions(orders, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
-// endings are the formats of files by the end of their names.
-var endings = map[string]string{".csv": "csv", ".xlsx": "xlsx", ".jsonl": "json", ".json": "json"}
-
 // check reads the settings; everything that the service would not know is an error here: it
 // would find nothing, or use another order.
 func (c *command) check(cmd *cobra.Command, words []string) error {
-	chosen := endings[strings.ToLower(filepath.Ext(c.Output))]
 	switch {
 	case c.all && shell.Changed(cmd, "limit"):
 		return errors.New("--all prints all records and --limit some; leave one of them out")
@@ -81,14 +73,9 @@ func (c *command) check(cmd *cobra.Command, words []string) error {
 		return errors.New("--all has an order of its own, that of creation; leave --sort out")
 	case !c.all && (c.opts.Page.Size < 1 || c.opts.Page.Size > 1000):
 		return fmt.Errorf("--limit is %d, not between 1 and 1000; --all prints all records", c.opts.Page.Size)
-	case c.JSON && shell.Changed(cmd, "format") && c.format != "json":
-		return fmt.Errorf("--json prints JSON, and --format %s something else; leave one of them out", c.format)
-	case c.JSON:
-		c.format = "json"
-	case !shell.Changed(cmd, "format") && chosen != "":
-		c.format = chosen
-	case c.format == "xlsx" && c.Output == "" && shell.IsTerminal(c.Stdout):
-		return errors.New("an .xlsx is not for a terminal; add --output FILE.xlsx")
+	}
+	if err := c.ChooseFormat(cmd); err != nil {
+		return err
 	}
 	if c.all {
 		c.opts.Page.Size = 0 // as many at a time as the service likes
@@ -120,7 +107,7 @@ func (c *command) run(cmd *cobra.Command, words []string) error {
 	}
 	var n, total int
 	err = c.WriteOutput(func(to io.Writer) (err error) {
-		out := printers[c.format](c.Shell, to)
+		out := printers[c.Format](c.Shell, to)
 		n, total, err = c.find(cmd.Context(), client, out)
 		if ended := out.end(); err == nil {
 			err = ended
@@ -142,7 +129,7 @@ func (c *command) run(cmd *cobra.Command, words []string) error {
 // find prints what is found. It returns how many records it printed, and how many there are.
 func (c *command) find(ctx context.Context, client *dois.Client, out printer) (n, total int, err error) {
 	pages := client.Pages(ctx, &c.opts)
-	if c.opts.Affiliation, c.opts.Publisher = c.format != "table", c.format != "table"; !c.all {
+	if c.opts.Affiliation, c.opts.Publisher = c.Format != shell.FormatTable, c.Format != shell.FormatTable; !c.all {
 		pages = func(yield func(*dois.Results, error) bool) { yield(client.List(ctx, &c.opts)) }
 	}
 	for page, err := range pages {

@@ -1,6 +1,8 @@
 package shell
 
 import (
+	"context"
+	"io"
 	"testing"
 	"time"
 
@@ -15,9 +17,25 @@ func TestProgressHasRateAndTimeLeft(t *testing.T) {
 }
 
 func TestTablesFitTheTerminal(t *testing.T) {
+	table := (&Shell{}).Table(nil, "DOI", "TITLE")
+	table.rows = append(table.rows, []string{"10.5072/a", "氷河"}, []string{"10.5072/abc", "A title that is too long for this"})
 	assert.Equal(t, []string{
 		"DOI         TITLE",
 		"10.5072/a   氷河",
 		"10.5072/a…  A title that is too…",
-	}, align([][]string{{"DOI", "TITLE"}, {"10.5072/a", "氷河"}, {"10.5072/abc", "A title that is too long for this"}}, 32))
+	}, table.align(32))
+	table.Whole, table.rows = true, [][]string{{"10.5072/b", "A title that is too long for this"}}
+	assert.Equal(t, []string{"10.5072/b   A title that is too long for this"}, table.align(32), "columns stay as wide as before")
+}
+
+// Ctrl-C counts as an answer: nothing is done.
+func TestAQuestionIsInterrupted(t *testing.T) {
+	in, out := io.Pipe()
+	defer out.Close()
+	ctx, interrupt := context.WithCancel(t.Context())
+	s := &Shell{Stdin: in, Stderr: io.Discard, ctx: ctx}
+	time.AfterFunc(10*time.Millisecond, interrupt)
+	_, err := s.Ask("Write?")
+	assert.True(t, IsInterrupted(err))
+	assert.EqualError(t, err, "interrupted; nothing was done")
 }

@@ -37,17 +37,37 @@ func (s *Shell) Result(object any, format string, args ...any) {
 	case s.Quiet:
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.clearProgress()
-	if s.output == nil {
-		if _, err := io.WriteString(s.Stdout, line); err != nil {
-			s.output = Unwritten(err)
-		}
+	_, _ = io.WriteString(s.Results(), line) // it never fails
+}
+
+// Results returns standard output for what was done, like Result, but in any form and with
+// --quiet, too. Writing to it never fails.
+func (s *Shell) Results() io.Writer { return results{s} }
+
+type results struct{ *Shell }
+
+func (r results) Write(text []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.clearProgress()
+	if r.output == nil {
+		_, err := r.Stdout.Write(text)
+		r.output = Unwritten(err)
 	}
-	if s.output != nil {
-		_, _ = io.WriteString(s.Stderr, line) // there is no other output
+	if r.output != nil {
+		_, _ = r.Stderr.Write(text) // there is no other output
 	}
+	return len(text), nil
+}
+
+// Notes returns standard error, for what people read before they answer a question.
+func (s *Shell) Notes() io.Writer { return notes{s} }
+
+type notes struct{ *Shell }
+
+func (n notes) Write(text []byte) (int, error) {
+	n.print(n.Stderr, string(text))
+	return len(text), nil
 }
 
 // Data returns standard output for data that were asked for, such as records. They are printed
@@ -116,8 +136,13 @@ func IsTerminal(stream any) bool {
 
 // file is the file behind a stream.
 func file(stream any) (f *os.File, ok bool) {
-	if out, ok := stream.(data); ok {
+	switch out := stream.(type) {
+	case data:
 		stream = out.Stdout
+	case results:
+		stream = out.Stdout
+	case notes:
+		stream = out.Stderr
 	}
 	f, ok = stream.(*os.File)
 	return f, ok

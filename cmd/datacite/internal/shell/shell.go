@@ -34,8 +34,9 @@ type Shell struct {
 
 	// The common flags. Those that a command does not have are zero.
 	Quiet, JSON, DryRun, Yes bool
-	Output                   string
+	Output, Format           string
 
+	ctx      context.Context
 	mu       sync.Mutex // of everything that is printed
 	progress progress
 	output   error // the first of standard output
@@ -58,6 +59,7 @@ func Main(agent string, makers ...Maker) {
 
 // Run runs the command that the arguments name, prints its error and returns the exit code.
 func (s *Shell) Run(ctx context.Context, makers ...Maker) int {
+	s.ctx = ctx
 	root := s.root(makers)
 	root.SetArgs(s.Args)
 	err := root.ExecuteContext(ctx)
@@ -94,9 +96,18 @@ func (s *Shell) Confirm(question string) error {
 }
 
 // Ask asks a question on standard error, and reads a line from standard input.
-func (s *Shell) Ask(question string) (string, error) {
+func (s *Shell) Ask(question string) (line string, err error) {
 	s.print(s.Stderr, question+" ")
-	line, err := readLine(s.Stdin)
+	answered := make(chan struct{})
+	go func() { // an interrupt cannot call it back from reading
+		line, err = readLine(s.Stdin)
+		close(answered)
+	}()
+	select {
+	case <-s.ctx.Done():
+		return "", Interrupted("nothing was done")
+	case <-answered:
+	}
 	if err != nil && (line == "" || !errors.Is(err, io.EOF)) {
 		return "", Wrong(errors.New("there was no answer; nothing was done"))
 	}

@@ -10,10 +10,13 @@ import (
 // A Table is rows of cells. On a terminal, the columns are aligned and the last one is cut at
 // the edge; elsewhere, cells are separated by tabs, and nothing is cut.
 type Table struct {
-	shell *Shell
-	out   io.Writer
-	rows  [][]string // that are not printed yet
-	head  bool       // the first row is the names
+	Whole bool // the last column is not cut
+
+	shell  *Shell
+	out    io.Writer
+	rows   [][]string // that are not printed yet
+	head   bool       // the first row is the names
+	widths []int      // of the columns so far
 }
 
 // alignedTogether is how many rows of a long table have columns of the same width.
@@ -21,7 +24,7 @@ const alignedTogether = 1000
 
 // Table returns a table with a first row of names.
 func (s *Shell) Table(out io.Writer, names ...string) *Table {
-	return &Table{s, out, [][]string{names}, true}
+	return &Table{shell: s, out: out, rows: [][]string{names}, head: true, widths: make([]int, len(names))}
 }
 
 // Row adds a row.
@@ -41,39 +44,44 @@ func (t *Table) Row(cells ...string) error {
 func (t *Table) Flush() error {
 	var lines []string
 	if IsTerminal(t.out) && len(t.rows) > 0 {
-		lines = align(t.rows, width(t.out))
+		lines = t.align(width(t.out))
 	} else {
 		for _, row := range t.rows {
 			lines = append(lines, strings.Join(row, "\t"))
 		}
 	}
-	if t.head {
+	if t.head && len(lines) > 0 {
 		lines[0] = t.shell.Styled(t.out, Bold, lines[0])
 	}
 	t.rows, t.head = nil, false
+	if len(lines) == 0 {
+		return nil
+	}
 	_, err := io.WriteString(t.out, strings.Join(append(lines, ""), "\n"))
 	return err
 }
 
-// align makes lines of rows. A column other than the last has at most a third of the width.
-func align(rows [][]string, most int) (lines []string) {
+// align makes lines of the rows. A column other than the last has at most a third of the width.
+func (t *Table) align(most int) (lines []string) {
 	const gap = 2
-	widths := make([]int, len(rows[0]))
-	for _, row := range rows {
+	for _, row := range t.rows {
 		for i, cell := range row {
-			widths[i] = max(widths[i], min(runewidth.StringWidth(cell), most/3))
+			t.widths[i] = max(t.widths[i], min(runewidth.StringWidth(cell), most/3))
 		}
 	}
-	for _, row := range rows {
+	for _, row := range t.rows {
 		var line strings.Builder
 		used := 0
 		for i, cell := range row {
-			if i == len(row)-1 {
+			switch {
+			case i == len(row)-1 && t.Whole:
+				line.WriteString(cell)
+			case i == len(row)-1:
 				line.WriteString(runewidth.Truncate(cell, max(most-used, 10), "…"))
-				break
+			default:
+				line.WriteString(runewidth.FillRight(runewidth.Truncate(cell, t.widths[i], "…"), t.widths[i]+gap))
+				used += t.widths[i] + gap
 			}
-			line.WriteString(runewidth.FillRight(runewidth.Truncate(cell, widths[i], "…"), widths[i]+gap))
-			used += widths[i] + gap
 		}
 		lines = append(lines, strings.TrimRight(line.String(), " "))
 	}

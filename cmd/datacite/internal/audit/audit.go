@@ -1,0 +1,356 @@
+// Package audit is the command datacite audit.
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/account"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/tables"
+	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/metadata"
+	"github.com/datacite-go/datacite-go/metadata/table"
+)
+
+// lag is how long a change may take until the lists of the service show it.
+const lag = 10 * time.Minute
+
+type command struct {
+	*shell.Shell
+	flags    *account.Flags
+	source   string
+	html     string
+	only     []string
+	passOver []string
+	fix      bool
+	opts     dois.AuditOptions
+
+	service *account.Service
+	client  *dois.Client
+	began   time.Time
+	page    *page
+	warned  bool // that the service lists no DOI
+}
+
+// choices are what --only takes. What is not a kind is a part of Changed.
+var choices = []string{"missing", "extra", "url", "state", "metadata", "invalid", "old-schema"}
+
+// Command is datacite audit.
+func Command(s *shell.Shell) *cobra.Command {
+	c := &command{Shell: s}
+	cmd := &cobra.Command{
+		Use: "audit SOURCE", GroupID: shell.Writing, Args: cobra.ExactArgs(1),
+		Short: "Compare your own records with those at the service, and repair what differs",
+		Long: `Compare the records of a repository with those at the service, and say what differs. --client,
+--prefix or both are required: they say which DOIs there should be. A SOURCE is
+
+  - a table, CSV or .xlsx, such as the one of "datacite register" or its result: the column doi,
+    and any of url, state, title and the others of "datacite help tables"
+  - records as JSON lines or pages, as the service sends them and "datacite harvest" writes them,
+    also in gzip or TAR
+  - a folder with files of metadata XML (*.xml), or with files as above
+
+What a source does not say is not compared: columns that are missing, empty cells, and what a
+table cannot express, such as the language of a title, which stays when the title is corrected.
+
+Without --fix nothing is written, and production is asked if no service is chosen. --fix shows
+what differs, asks, and writes: DOIs that are missing are made, in the state that the source says
+or else as drafts, and what differs is changed. What is not in the source is never changed or
+deleted. With --fix, each difference has a result: repaired, failed, left (for a person to
+decide), or "as wanted" (somebody else has repaired it). An interrupted repair goes on when the
+command is run again.
+
+--html writes a page for people: how many DOIs are right, what differs, and what the records at
+the service lack (licence, ORCID, ROR, abstract, funding, related works).
+
+If the service lists no DOI of the account or the prefix, its name may be wrong: that is an error,
+and with --fix a warning. Lists lag behind: what became different in the last ten minutes may be
+missing, and an extra DOI may have been deleted meanwhile. Without a login, only findable DOIs are
+seen.`,
+		Example: `  datacite audit items.csv --client ice.archive
+  datacite audit items.csv --client ice.archive --html report.html --output differences.xlsx
+  datacite audit items.registered.csv --prefix 10.5072 --fix --service test`,
+		RunE: c.run,
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&c.opts.ClientID, "client", "", "DOIs of this repository `account`, such as ice.archive")
+	flags.StringVar(&c.opts.Prefix, "prefix", "", "DOIs with this `prefix`")
+	flags.StringSliceVar(&c.only, "only", choices, "which `differences`, separated by commas")
+	_ = cmd.RegisterFlagCompletionFunc("only", cobra.FixedCompletions(choices, cobra.ShellCompDirectiveNoFileComp)) // the flag is there
+	flags.StringSliceVar(&c.passOver, "pass-over", nil, "`columns` that are not compared, separated by commas, such as those of your own")
+	flags.BoolVar(&c.opts.ReadExtra, "read-extra", false, "read each extra DOI once more, with a request each, so that none is reported that was just deleted")
+	flags.BoolVar(&c.fix, "fix", false, "write what differs, after asking; extra DOIs are never deleted")
+	flags.StringVar(&c.html, "html", "", "write a page for people to this `file`")
+	s.FormatFlags(cmd)
+	s.Flags(cmd, shell.Yes)
+	c.flags = account.NewFlags(s, cmd, account.Writes)
+	return cmd
+}
+
+// check reads the settings.
+func (c *command) check(cmd *cobra.Command, source string) error {
+	c.source = source
+	switch {
+	case c.opts.Prefix == "" && c.opts.ClientID == "":
+		return errors.New("give --client or --prefix: which DOIs should there be?")
+	case c.Yes && !c.fix:
+		return errors.New("--yes has no effect without --fix")
+	case c.fix && !c.Yes && c.Quiet:
+		return errors.New("--fix asks before it writes; with --quiet, give --yes, too")
+	}
+	for i, choice := range c.only {
+		if c.only[i] = strings.TrimSpace(choice); !slices.Contains(choices, c.only[i]) {
+			return fmt.Errorf("--only: %w", shell.NotOne(c.only[i], choices))
+		}
+	}
+	for flag, name := range map[string]string{"--output": c.Output, "--html": c.html} {
+		if isSame(name, source) {
+			return fmt.Errorf("%s %s would replace the source; give another name", flag, name)
+		}
+	}
+	c.opts.Kinds, c.opts.Complete = kinds(c.only), c.complete
+	c.DryRun = !c.fix // it reads
+	return c.ChooseFormat(cmd)
+}
+
+func isSame(a, b string) bool {
+	x, err := os.Stat(a)
+	y, missing := os.Stat(b)
+	return err == nil && missing == nil && os.SameFile(x, y)
+}
+
+// kinds are those that the choices are of.
+func kinds(only []string) (all []dois.DifferenceKind) {
+	for _, choice := range only {
+		kind := dois.DifferenceKind(choice)
+		if slices.Contains([]string{"url", "state", "metadata"}, choice) {
+			kind = dois.Changed
+		}
+		if !slices.Contains(all, kind) {
+			all = append(all, kind)
+		}
+	}
+	return all
+}
+
+// complete leaves out of what is wanted what --only leaves out, so that it is neither compared
+// nor written, and adds what a table cannot say.
+func (c *command) complete(w *dois.Wanted, found *dois.Record) {
+	if !slices.Contains(c.only, "url") {
+		w.URL = ""
+	}
+	if !slices.Contains(c.only, "state") {
+		w.State = ""
+	}
+	switch {
+	case w.Metadata == nil:
+	case !slices.Contains(c.only, "metadata") && !slices.Contains(c.only, "invalid"):
+		w.Metadata = nil
+	case isTable(c.source):
+		w.Metadata = table.Complete(w.Metadata, &found.Record)
+	}
+}
+
+// differences are those that --only chooses. With --fix, the service may list no DOI: the first
+// ones are made.
+func (c *command) differences(ctx context.Context, progress func(dois.AuditProgress)) iter.Seq2[*dois.Difference, error] {
+	return func(yield func(*dois.Difference, error) bool) {
+		opts := c.opts
+		opts.Progress, opts.AllowEmpty = progress, c.warned
+		if c.html != "" {
+			c.page.Coverage = &coverage{}
+			opts.Listed = c.page.Coverage.count
+		}
+		for d, err := range c.client.Audit(ctx, c.wanted(), &opts) {
+			if errors.Is(err, dois.ErrNothingListed) {
+				err = shell.Wrong(c.nothingListed(err))
+				if c.fix {
+					c.warned = true
+					c.Warn("%s", shell.Message(err))
+					c.differences(ctx, progress)(yield)
+					return
+				}
+			}
+			if err == nil && !c.choose(d) {
+				continue
+			}
+			if !yield(d, err) {
+				return
+			}
+		}
+	}
+}
+
+// nothingListed adds what may be the cause, too.
+func (c *command) nothingListed(err error) error {
+	if c.service.Config.Password != "" {
+		return err
+	}
+	return fmt.Errorf("%w Without a login only findable DOIs are listed", err)
+}
+
+// choose takes metadata out of a change that was compared only to repair invalid ones. It
+// reports whether something is left.
+func (c *command) choose(d *dois.Difference) bool {
+	if d.Kind == dois.Invalid || d.Kind == dois.Missing || d.Wanted == nil || slices.Contains(c.only, "metadata") {
+		return true
+	}
+	wanted := *d.Wanted
+	wanted.Metadata = nil
+	d.Wanted = &wanted
+	d.Changes = slices.DeleteFunc(d.Changes, func(c metadata.Change) bool { return c.Path != "url" && c.Path != "state" })
+	return d.Kind != dois.Changed || len(d.Changes) > 0
+}
+
+func (c *command) run(cmd *cobra.Command, args []string) (err error) {
+	if err := c.check(cmd, args[0]); err != nil {
+		return shell.Wrong(err)
+	}
+	ctx := cmd.Context()
+	c.began = time.Now()
+	if c.service, err = c.flags.Open(); err != nil {
+		return err
+	}
+	c.page = c.newPage()
+	if c.client, err = dois.NewClient(c.service.Config); err != nil {
+		return err
+	}
+	var page, table *shell.File
+	for name, file := range map[string]**shell.File{c.html: &page, c.Output: &table} {
+		if name == "" || name == "-" {
+			continue
+		}
+		const readable = 0o644
+		if *file, err = shell.CreateFile(name, readable); err != nil {
+			return shell.Wrong(err)
+		}
+		defer (*file).Discard()
+	}
+	err = c.audit(ctx, table)
+	if err == nil || c.page.Done() { // what was repaired is reported, also of a run that was interrupted
+		c.page.Broken = err != nil
+		err = errors.Join(err, c.save(page, c.html, func() error { return pageTemplate.Execute(page, c.page) }),
+			c.save(table, c.Output, func() error { return nil }))
+	}
+	if err != nil {
+		return err
+	}
+	return c.verdict()
+}
+
+// save writes a file at the end.
+func (c *command) save(file *shell.File, name string, write func() error) error {
+	if file == nil {
+		return nil
+	}
+	err := write()
+	if err == nil {
+		err = file.Save()
+	}
+	if err != nil {
+		return shell.Refused(fmt.Errorf("%s was not written: %w", name, err))
+	}
+	c.Say("%s is written", name)
+	return nil
+}
+
+// audit compares, and repairs with --fix. The differences go to a file or, without one, to standard output.
+func (c *command) audit(ctx context.Context, file *shell.File) error {
+	if c.service.Config.Password != "" {
+		if err := c.service.Prove(ctx); err != nil {
+			return err
+		}
+	}
+	data, results := c.Data(), c.Results()
+	if file != nil {
+		data, results = file, file
+	} else if c.Quiet && c.Format == shell.FormatTable {
+		results = io.Discard
+	}
+	if !c.fix {
+		_, err := c.show(ctx, formats[c.Format](c, data, false))
+		return err
+	}
+	if c.Yes {
+		return c.repair(ctx, 0, results)
+	}
+	writes, err := c.show(ctx, newScreen(c, c.Notes(), false))
+	if err != nil {
+		return err
+	}
+	if writes > 0 {
+		if err := c.Confirm(fmt.Sprintf("Write %s at %s?", shell.Count(writes, "DOI"), c.service)); err != nil {
+			return err
+		}
+	}
+	c.page = c.newPage()
+	return c.repair(ctx, writes, results)
+}
+
+// show prints the differences, and counts the DOIs that can be repaired.
+func (c *command) show(ctx context.Context, out printer) (writes int, err error) {
+	last := ""
+	for d, err := range c.differences(ctx, c.progress) {
+		if err != nil && ctx.Err() != nil {
+			err = shell.Interrupted("the comparison is incomplete; the same command begins again")
+		}
+		if err != nil {
+			return 0, errors.Join(err, out.end())
+		}
+		c.page.add(d, outcome{})
+		if err := out.print(c.rows(d, outcome{})); err != nil {
+			return 0, err
+		}
+		if repairable(d) && d.DOI != last {
+			writes, last = writes+1, d.DOI
+		}
+	}
+	return writes, out.end()
+}
+
+func (c *command) progress(now dois.AuditProgress) {
+	c.page.Progress = now
+	more := fmt.Sprintf("%s in the source, %s compared, %s", shell.Number(now.Wanted), shell.Number(now.Compared), shell.Count(now.Differences, "difference"))
+	c.Progress(now.Found, max(now.Total, 0), "records", more)
+}
+
+// verdict sums up, and is an error if something differs.
+func (c *command) verdict() error {
+	p := c.page
+	as := ""
+	if !p.Complete {
+		as = " as to " + strings.Join(c.only, ", ")
+	}
+	c.Say("%s of %s right%s at %s", shell.Number(p.Right()), shell.Count(p.Progress.Wanted, "DOI"), as, c.service)
+	for _, s := range p.Sections() {
+		c.Say("%7s %s", shell.Number(s.Count), s.Kind)
+	}
+	c.Say("what was made or changed after %s may be missing: the list of the service lags behind by up to ten minutes", c.began.Add(-lag).Format(time.TimeOnly))
+	read := fmt.Sprintf("%s wanted and %s at %s", shell.Count(p.Progress.Wanted, "DOI"), shell.Count(p.Progress.Found, "DOI"), c.service)
+	switch {
+	case p.Fixed && p.Failed+p.Left > 0:
+		return shell.Refused(fmt.Errorf("%s: %s repaired, %s for you to decide", read, shell.Count(p.Repaired, "DOI"), p.rest()))
+	case p.Fixed && p.Repaired > 0:
+		c.Say("%s: %s repaired, %s", read, shell.Count(p.Repaired, "DOI"), p.rest())
+	case p.Count() > 0 && !p.Fixed:
+		return shell.Refused(fmt.Errorf("%s: %s", read, shell.Count(p.Count(), "difference")))
+	default:
+		c.Say("%s: nothing differs", read)
+	}
+	return nil
+}
+
+// isTable reports whether a source is a table.
+func isTable(source string) bool {
+	return tables.Is(source) || strings.HasSuffix(strings.ToLower(source), ".txt")
+}
