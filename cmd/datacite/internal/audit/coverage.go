@@ -35,7 +35,7 @@ var properties = [...]property{
 			return x.DescriptionType == metadata.DescriptionAbstract && strings.TrimSpace(x.Description) != ""
 		})
 	}},
-	{"Funding", "who paid for it", func(r *metadata.Record) bool { return len(r.FundingReferences) > 0 }},
+	{"Funding", "a funding reference", func(r *metadata.Record) bool { return len(r.FundingReferences) > 0 }},
 	{"Related works", "a related identifier or item, such as the article", func(r *metadata.Record) bool { return len(r.RelatedIdentifiers)+len(r.RelatedItems) > 0 }},
 }
 
