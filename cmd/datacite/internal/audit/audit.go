@@ -84,7 +84,7 @@ seen.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&c.opts.ClientID, "client", "", "DOIs of this repository `account`, such as ice.archive")
-	flags.StringVar(&c.opts.Prefix, "prefix", "", "DOIs with this `prefix`")
+	flags.StringSliceVar(&c.opts.Prefix, "prefix", nil, "DOIs with one of these `prefixes`, separated by commas")
 	flags.StringSliceVar(&c.only, "only", choices, "which `differences`, separated by commas")
 	_ = cmd.RegisterFlagCompletionFunc("only", cobra.FixedCompletions(choices, cobra.ShellCompDirectiveNoFileComp)) // the flag is there
 	flags.StringSliceVar(&c.passOver, "pass-over", nil, "`columns` that are not compared, separated by commas, such as those of your own")
@@ -101,7 +101,7 @@ seen.`,
 func (c *command) check(cmd *cobra.Command, source string) error {
 	c.source = source
 	switch {
-	case c.opts.Prefix == "" && c.opts.ClientID == "":
+	case c.opts.Prefix == nil && c.opts.ClientID == "":
 		return errors.New("give --client or --prefix: which DOIs should there be?")
 	case c.Yes && !c.fix:
 		return errors.New("--yes has no effect without --fix")

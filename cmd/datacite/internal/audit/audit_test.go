@@ -81,7 +81,10 @@ func gzipped(t *testing.T, text string) string {
 // call runs the command on the DOIs of a prefix.
 func call(t *testing.T, srv *datacitetest.Server, args ...string) (out, notes string, code int) {
 	t.Helper()
-	code, out, notes = shelltest.At(srv).Do(t, Command, append([]string{"audit", "--prefix", "10.5072"}, args...)...)
+	if !slices.Contains(args, "--prefix") {
+		args = append([]string{"--prefix", "10.5072"}, args...)
+	}
+	code, out, notes = shelltest.At(srv).Do(t, Command, append([]string{"audit"}, args...)...)
 	return out, notes, code
 }
 
