@@ -27,12 +27,12 @@ type Flags struct {
 func NewFlags(s *shell.Shell, cmd *cobra.Command, opts *dois.ListOptions) *Flags {
 	f := &Flags{shell: s, opts: opts}
 	flags := cmd.Flags()
-	flags.StringSliceVar(&opts.ClientID, "client", nil, "of one of these repository `accounts`, separated by commas")
-	flags.StringSliceVar(&opts.ProviderID, "provider", nil, "of one of these `members`, separated by commas")
-	flags.StringSliceVar(&opts.Prefix, "prefix", nil, "with one of these `prefixes`, separated by commas")
-	flags.StringSliceVar(&opts.ResourceTypeID, "type", nil, "of one of these general `types`, such as dataset or journal-article")
-	flags.StringVar(&opts.Created, "created", "", "created in a `year`, or in the years from 2020 to 2022: 2020,2022")
-	flags.StringVar(&opts.Published, "published", "", "published in a `year`, or in years as for --created")
+	flags.StringSliceVar(&opts.ClientID, "client", nil, "records of one of these repository `accounts`, separated by commas")
+	flags.StringSliceVar(&opts.ProviderID, "provider", nil, "records of one of these `members`, separated by commas")
+	flags.StringSliceVar(&opts.Prefix, "prefix", nil, "records with one of these `prefixes`, separated by commas")
+	flags.StringSliceVar(&opts.ResourceTypeID, "type", nil, "records of one of these general `types`, such as dataset or journal-article")
+	flags.StringVar(&opts.Created, "created", "", "records created in a `year`, or in the years from 2020 to 2022: 2020,2022")
+	flags.StringVar(&opts.Published, "published", "", "records published in a `year`, or in years as for --created")
 	flags.BoolVar(&f.and, "and", false, "words without an operator must all match")
 	_ = cmd.RegisterFlagCompletionFunc("type", cobra.FixedCompletions(types(), cobra.ShellCompDirectiveNoFileComp)) // the flag is there
 	return f

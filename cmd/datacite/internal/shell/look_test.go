@@ -3,10 +3,12 @@ package shell
 import (
 	"context"
 	"io"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 func TestProgressHasRateAndTimeLeft(t *testing.T) {
@@ -26,6 +28,18 @@ func TestTablesFitTheTerminal(t *testing.T) {
 	}, table.align(32))
 	table.Whole, table.rows = true, [][]string{{"10.5072/b", "A title that is too long for this"}}
 	assert.Equal(t, []string{"10.5072/b   A title that is too long for this"}, table.align(32), "columns stay as wide as before")
+}
+
+// What a table makes bold stays so on each stream.
+func TestStreamsKeepStyles(t *testing.T) {
+	var out, notes strings.Builder
+	s := &Shell{Stdout: &out, Stderr: &notes}
+	for _, to := range []io.Writer{s.Data(), s.Results(), s.Notes()} {
+		_, err := io.WriteString(to, "\x1b[1mKIND\x1b[0m\n")
+		require.NoError(t, err)
+	}
+	assert.Equal(t, strings.Repeat("\x1b[1mKIND\x1b[0m\n", 2), out.String())
+	assert.Equal(t, "\x1b[1mKIND\x1b[0m\n", notes.String())
 }
 
 // Ctrl-C counts as an answer: nothing is done.

@@ -60,13 +60,17 @@ func (r results) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// Notes returns standard error, for what people read before they answer a question.
+// Notes returns standard error, for a table that people read before they answer a question. A text is
+// written as it is.
 func (s *Shell) Notes() io.Writer { return notes{s} }
 
 type notes struct{ *Shell }
 
 func (n notes) Write(text []byte) (int, error) {
-	n.print(n.Stderr, string(text))
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.clearProgress()
+	_, _ = n.Stderr.Write(text) // there is no other output
 	return len(text), nil
 }
 
