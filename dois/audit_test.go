@@ -285,7 +285,7 @@ func TestAuditShowsWhatIsListed(t *testing.T) {
 		h := newHolding(50)
 		h.put(t, srv)
 		var names []string
-		opts := &dois.AuditOptions{Prefix: datacitetest.Prefix, Kinds: []dois.DifferenceKind{dois.Extra}, Listed: func(r *dois.Record) {
+		opts := &dois.AuditOptions{Prefix: []string{datacitetest.Prefix}, Kinds: []dois.DifferenceKind{dois.Extra}, Listed: func(r *dois.Record) {
 			names = append(names, r.DOI)
 			assert.Equal(t, h[r.DOI].Metadata.Creators, r.Creators)
 			assert.Equal(t, h[r.DOI].Metadata.Publisher.Name, r.Publisher.Name)

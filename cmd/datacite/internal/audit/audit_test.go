@@ -23,6 +23,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/account"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell/shelltest"
 	"github.com/datacite-go/datacite-go/datacitetest"
@@ -319,6 +320,25 @@ func TestOutcomes(t *testing.T) {
 	} {
 		assert.Equal(t, want, outcomeOf(r))
 	}
+}
+
+// A repair reports what it writes and what it leaves from two goroutines: the differences of a DOI
+// follow each other in one of them, and still make one DOI.
+func TestDOIsAreCountedOnce(t *testing.T) {
+	c := &command{service: &account.Service{}}
+	p := c.newPage()
+	p.Progress.Wanted = 3
+	mine, others := &dois.Wanted{}, (*dois.Wanted)(nil)
+	for _, add := range []struct {
+		doi    string
+		wanted *dois.Wanted
+		result string
+	}{
+		{"10.5072/a", mine, failed}, {"10.5072/x", others, left}, {"10.5072/a", mine, failed}, {"10.5072/x", others, left}, {"10.5072/b", mine, repaired},
+	} {
+		p.add(&dois.Difference{DOI: add.doi, Kind: dois.Changed, Wanted: add.wanted}, outcome{Result: add.result})
+	}
+	assert.Equal(t, []int{1, 1, 1, 2}, []int{p.Repaired, p.Failed, p.Left, p.Right()})
 }
 
 func TestPartsInWords(t *testing.T) {

@@ -31,7 +31,7 @@ type page struct {
 
 	wrong    int // DOIs of the source that differ, or that a repair has left so
 	sections map[dois.DifferenceKind]*section
-	last     string // DOI and result that were counted last
+	last     map[bool]string // DOI and result that were counted last, of those that can be repaired and of the others
 	rows     func(*dois.Difference, outcome) []row
 }
 
@@ -54,7 +54,7 @@ func (c *command) newPage() *page {
 	scope := strings.Trim(c.opts.ClientID+", "+strings.Join(c.opts.Prefix, ", "), ", ")
 	return &page{
 		Scope: scope, Source: filepath.Base(c.source), Service: c.service.String(), Resolver: c.service.Resolver(), At: c.began,
-		Complete: len(c.only) == len(choices), sections: map[dois.DifferenceKind]*section{}, rows: c.rows,
+		Complete: len(c.only) == len(choices), sections: map[dois.DifferenceKind]*section{}, last: map[bool]string{}, rows: c.rows,
 	}
 }
 
@@ -67,8 +67,8 @@ func (p *page) add(d *dois.Difference, o outcome) {
 	if s.Count++; s.Count <= mostItems {
 		s.Items = append(s.Items, item{readable(p.rows(d, o))})
 	}
-	if now := d.DOI + " " + o.Result; now != p.last {
-		p.last = now
+	if now := d.DOI + " " + o.Result; now != p.last[repairable(d)] {
+		p.last[repairable(d)] = now
 		switch o.Result {
 		case repaired:
 			p.Repaired++
