@@ -1,6 +1,7 @@
 package jsonlex
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
@@ -114,8 +115,24 @@ func (d *Base64) Checksum() string { return hex.EncodeToString(d.hash.Sum(nil)) 
 
 // Base64 reads a text in base64; nil for anything else.
 func (d *Decoder) Base64() []byte {
+	l := d.Lexer
+	if b := l.buf[l.pos:]; len(b) > 0 && b[0] == '"' {
+		n := max(bytes.IndexByte(b[1:], '"'), 0)
+		data := unpack(b[1 : n+1])
+		// Digits alone are neither escapes nor control characters, for which Scalar looks.
+		if len(data) > 0 && base64.StdEncoding.EncodedLen(len(data)) == n {
+			d.Spend(n)
+			l.pos += n + 2
+			return data
+		}
+	}
 	text := d.Scalar()
 	d.Spend(len(text))
+	return unpack(text)
+}
+
+// unpack returns nil for what is not base64, or empty.
+func unpack(text []byte) []byte {
 	data := make([]byte, base64.StdEncoding.DecodedLen(len(text)))
 	n, err := decodeBase64(data, text)
 	if err != nil || n == 0 {

@@ -399,6 +399,16 @@ func TestBase64AgreesWithTheStandardLibrary(t *testing.T) {
 	}
 }
 
+// The standard library's base64 permits line breaks, JSON does not.
+func TestBase64WithALineBreakIsNoJSON(t *testing.T) {
+	for _, text := range []string{"\"QUJD\nREVG\"", "\"QUJDREVG\r\n\"", "\"QUJDREVG\x00\"", "\"QUJDREVG"} {
+		var got []byte
+		err := jsonlex.Unmarshal([]byte(text), &got, func(d *jsonlex.Decoder, v *[]byte) { *v = d.Base64() })
+		require.Error(t, err, text)
+		require.False(t, json.Valid([]byte(text)), text)
+	}
+}
+
 func TestDecoder_Int(t *testing.T) {
 	for text, want := range map[string]int{
 		"7": 7, "-7": -7, `"7"`: 7, "7e2": 700, "7.5": 0, "null": 0,
