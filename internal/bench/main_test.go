@@ -87,6 +87,7 @@ func processor() string {
 // A run is what one way of doing the work cost.
 type run struct {
 	elapsed time.Duration
+	cpu     time.Duration // of this process
 	wire    int64
 	allocs  uint64
 }
@@ -97,14 +98,15 @@ func measure(b *testing.B, work func() (wire int64, err error)) run {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	start := time.Now()
+	start, used := time.Now(), processorTime()
 	wire, err := work()
 	elapsed := time.Since(start)
+	used = processorTime() - used
 	if err != nil {
 		b.Fatal(err)
 	}
 	runtime.ReadMemStats(&after)
-	return run{elapsed, wire, after.Mallocs - before.Mallocs}
+	return run{elapsed, used, wire, after.Mallocs - before.Mallocs}
 }
 
 // pairs runs both ways in turn and reports the medians of their ratios. The
@@ -120,9 +122,10 @@ func pairs(b *testing.B, n int, naive, ours func() (wire int64, err error)) {
 			own = append(own, measure(b, ours))
 		}
 	}
-	var ratios []float64
+	var ratios, cpu []float64
 	for i := range own {
 		ratios = append(ratios, theirs[i].elapsed.Seconds()/own[i].elapsed.Seconds())
+		cpu = append(cpu, theirs[i].cpu.Seconds()/own[i].cpu.Seconds())
 	}
 	perSecond := func(runs []run) float64 {
 		return float64(n) / quantile(seconds(runs), 0.5)
@@ -132,6 +135,9 @@ func pairs(b *testing.B, n int, naive, ours func() (wire int64, err error)) {
 	b.ReportMetric(quantile(ratios, 0.5), "x-naive")
 	b.ReportMetric(quantile(ratios, 0.25), "x-q25")
 	b.ReportMetric(quantile(ratios, 0.75), "x-q75")
+	if own[0].cpu > 0 {
+		b.ReportMetric(quantile(cpu, 0.5), "x-cpu") // holds on a busy machine, too
+	}
 	b.ReportMetric(perSecond(own), "ds/s")
 	b.ReportMetric(perSecond(theirs), "naive-ds/s")
 	b.ReportMetric(float64(last.allocs)/float64(n), "allocs/ds")
