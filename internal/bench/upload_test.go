@@ -126,7 +126,7 @@ func BenchmarkUpload(b *testing.B) {
 	}
 }
 
-// deflateAlone compresses the text of a pool as often as n datasets need, on all
+// deflateAlone compresses the text of a pool until n datasets are reached, on all
 // processors: no upload can take less time. Its pair is the upload of those datasets.
 func deflateAlone(text []byte, n, level int) error {
 	var all sync.WaitGroup
@@ -137,7 +137,7 @@ func deflateAlone(text []byte, n, level int) error {
 			var c *gzipbody.Compressor
 			c, errs[i] = gzipbody.NewCompressor(level)
 			var out []byte
-			for errs[i] == nil && int(next.Add(poolSize)) <= n {
+			for errs[i] == nil && int(next.Add(poolSize))-poolSize < n {
 				var block gzipbody.Block
 				block, errs[i] = c.Block(out[:0], text)
 				out = block.Data
