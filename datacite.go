@@ -1,5 +1,5 @@
-// Package datacite has what the clients of the three interfaces share: one [Config]
-// to make them from, and one vocabulary of errors.
+// Package datacite is the common part of the three clients: their configuration, [Config],
+// and their errors.
 //
 //	cfg := datacite.Config{
 //		Service:  datacite.Test,
@@ -12,8 +12,8 @@
 //	usage, err := reports.NewClient(cfg)   // store and read usage reports
 //
 // A failed request is an [*Error]; input that was refused before anything was sent is a
-// [*ValidationError], in all packages. Both match the Err values of this package with
-// [errors.Is], [Findings] returns their faults one by one, and [Temporary] says whether the
+// [*ValidationError], in all packages. Ask [errors.Is] with the Err variables of this
+// package for the reason, [Findings] for the single faults, and [Temporary] whether the
 // same call may succeed later.
 //
 // DataCite is the public deployment of the service. This is an independent client.
@@ -31,22 +31,21 @@ import (
 	"github.com/datacite-go/datacite-go/internal/apikey"
 )
 
-// A Service is where the interfaces of a deployment are: base URLs with HTTPS, or with
-// plain HTTP on a loopback host. A client needs the one that it uses.
+// A Service has the base URLs of a deployment: with HTTPS, or with plain HTTP on a loopback
+// host. Only the URL that a client uses is required.
 type Service struct {
 	API string // DOI query and usage reports: packages dois and reports
 	MDS string // metadata store: package mds
 }
 
-// The public deployment, DataCite. DOIs that are registered with Test do not count and
-// may be removed.
+// The public deployment, DataCite. Test is for trials: its DOIs may be removed.
 var (
 	Production = Service{API: "https://api.datacite.org", MDS: "https://mds.datacite.org"}
 	Test       = Service{API: "https://api.test.datacite.org", MDS: "https://mds.test.datacite.org"}
 )
 
-// A Config is what a client is made from. Only Service is required; which login a
-// client needs is with its NewClient (specification §5). Printing a Config shows no
+// A Config configures a client. Only Service is required; the NewClient of each package
+// documents the login that its client needs (specification §5). Printing a Config shows no
 // secret.
 type Config struct {
 	Service Service // required: [Production], [Test] or another deployment
@@ -54,22 +53,22 @@ type Config struct {
 	Username string // of a repository account
 	Password string // of the account, or an API key that was issued to it
 
-	// Token is a JSON web token; package dois takes an API key, too. TokenSource is
-	// asked for one before each request that needs it; give one of the two.
+	// Token is a JSON web token; package dois also accepts an API key. TokenSource is
+	// called for a token before each request that needs one. Set at most one of the two.
 	Token       string
 	TokenSource func(context.Context) (string, error)
 
 	HTTPClient  *http.Client  // copied, not changed; its CheckRedirect is not used; nil means a new one
 	UserAgent   string        // put in front of the SDK's own, such as "my-repository/2.1"
-	Contact     string        // mail address, added to the User-Agent; the service allows more requests with one
+	Contact     string        // mail address, added to the User-Agent; the service allows more requests if it is set
 	Logger      *slog.Logger  // one record per attempt: debug for success, warn for failure; nil is silent
-	MaxAttempts int           // how often a request is sent at most; 0 means 5, 1 means once; what must not be done twice is sent again only if no connection was made
+	MaxAttempts int           // how often a request is sent at most; 0 means 5; a request that is unsafe to repeat is retried only if no connection was made
 	MaxWait     time.Duration // longest pause between two attempts, even if the service asks for more; 0 means 30 seconds
-	Timeout     time.Duration // an attempt ends after this time without a byte, or slower than MinSpeed; 0 means 2 minutes, and 5 for usage reports
+	Timeout     time.Duration // an attempt fails after this time without a byte, or below MinSpeed; 0 means 2 minutes, and 5 for usage reports
 	MinSpeed    int           // bytes per second, on average over Timeout; 0 means 1,024
-	MaxBody     int64         // bytes of one response, uncompressed, and of what is made of it in memory; 0 means 100 MiB
-	MaxReport   int64         // bytes of a stored usage report that is read, uncompressed, whatever it takes in memory; 0 means 16 GiB
-	Limiter     Limiter       // asked before each attempt; nil means no limit
+	MaxBody     int64         // most uncompressed bytes of one response, and of memory for the values read from it; 0 means 100 MiB
+	MaxReport   int64         // most uncompressed bytes of a stored usage report that is read, regardless of memory; 0 means 16 GiB
+	Limiter     Limiter       // called before each attempt; nil means no limit
 }
 
 // A Limiter delays requests. *rate.Limiter of golang.org/x/time/rate is one.
@@ -79,7 +78,7 @@ type Limiter interface {
 	Wait(context.Context) error
 }
 
-// String shows which credentials there are, and not what they are.
+// String shows which credentials are set, but not their values.
 func (c Config) String() string {
 	return fmt.Sprintf("datacite.Config{Service:%q, Username:%q, Password:%s, Token:%s, …}",
 		c.Service, shownName(c.Username), redacted(c.Password), redacted(c.Token))

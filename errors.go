@@ -11,31 +11,31 @@ import (
 	"strings"
 )
 
-// Conditions to ask for with [errors.Is]. The packages of the clients add those that
-// one interface alone has, such as mds.ErrMetadataMissing. The specification shows the
-// status codes of some operations (§4, §7); the others are those of the deployed service.
+// Error conditions for [errors.Is]. The packages of the clients add the conditions of a
+// single interface, such as mds.ErrMetadataMissing. The specification shows the status
+// codes of some operations (§4, §7); the others are those of the deployed service.
 var (
 	// ErrBadRequest: the service could not read the request (400).
 	ErrBadRequest = errors.New("datacite: bad request")
 	// ErrUnauthorized: a login is required and missing, or it is not accepted (401).
 	ErrUnauthorized = errors.New("datacite: login missing or not accepted")
-	// ErrForbidden: the account may not do that (403). The metadata store responds the
-	// same when it has lost the service behind it, so its 403 is sent again like a failure
-	// of the service, is Temporary and, for a write, ErrUnclear, too.
+	// ErrForbidden: the account lacks the permission (403). The metadata store also
+	// responds with 403 when its backend is unreachable. A 403 from it is therefore retried
+	// and counts as Temporary; after a write it also matches ErrUnclear.
 	ErrForbidden = errors.New("datacite: forbidden")
 	// ErrNotFound: the DOI or the report does not exist, or the account may not see
 	// it (404).
 	ErrNotFound = errors.New("datacite: not found")
-	// ErrNotAllowed: the state of the DOI does not allow it, such as deleting a DOI
-	// that is not a draft (405).
+	// ErrNotAllowed: the state of the DOI does not allow the operation, such as deleting a
+	// DOI that is not a draft (405).
 	ErrNotAllowed = errors.New("datacite: not allowed in this state")
 	// ErrConflict: the DOI or the report exists already, belongs to another account, or
 	// was changed in the meantime (409).
 	ErrConflict = errors.New("datacite: conflict with what is stored")
-	// ErrTooLarge: the service refuses a body of that size (413), or a response is
-	// larger than Config.MaxBody or another limit allows.
+	// ErrTooLarge: the service refuses the size of the request (413), or a response is
+	// larger than Config.MaxBody or another limit.
 	ErrTooLarge = errors.New("datacite: too large")
-	// ErrMediaType: the service does not take that Content-Type (415).
+	// ErrMediaType: the service does not accept the Content-Type (415).
 	ErrMediaType = errors.New("datacite: media type not accepted")
 	// ErrInvalid: the input breaks a rule. The faults were found before sending
 	// ([*ValidationError]) or by the service (422, with Error.Details); [Findings] returns
@@ -53,11 +53,11 @@ var (
 	ErrRedirect = errors.New("datacite: redirect not followed")
 	// ErrUnreadable: the service reported success, and its response is malformed.
 	ErrUnreadable = errors.New("datacite: response cannot be read")
-	// ErrIncomplete: a list, a walk or a stored report lacks something.
+	// ErrIncomplete: a list, a walk or a stored report is incomplete.
 	ErrIncomplete = errors.New("datacite: incomplete")
-	// ErrUnclear: it is not known whether the service carried out a write. The response
-	// was lost or malformed, or a gateway reported a failure (408, 429, 5xx), behind
-	// which the service may go on with the work. Look before you send it again.
+	// ErrUnclear: the outcome of a write is unknown. The response was lost or malformed, or
+	// a gateway reported a failure (408, 429, 5xx) although the service may still complete
+	// the request. Check the state before you repeat the write.
 	ErrUnclear = errors.New("datacite: outcome unknown")
 )
 
@@ -74,26 +74,25 @@ var meanings = map[int]error{
 	http.StatusUnprocessableEntity:   ErrInvalid,
 }
 
-// An Error is a request that did not succeed.
+// An Error is a failed request.
 type Error struct {
 	Op         string    // package and method, such as "mds.PutURL"
 	Method     string    // HTTP method
 	URL        string    // address, without credentials
 	StatusCode int       // HTTP status; 0 if there was no response
-	Message    string    // the best text found in the response, or the network's
+	Message    string    // error text of the response or the network
 	Details    []Finding // faults that the service names one by one
 	Body       []byte    // the first 64 KiB of the response, credentials removed
-	RequestID  string    // quote it when you ask the operator; "" if nothing was sent
+	RequestID  string    // for questions to the operator; "" if nothing was sent
 	Attempts   int       // how often the request was sent
 	Unclear    bool      // the service may have carried out the request
 
-	// Err is what failed below HTTP, such as a lost connection, or a condition such as
-	// mds.ErrMetadataMissing where the response means something else than its status
-	// does by itself. It may be nil.
+	// Err is the network error, or a more specific condition than the status code implies,
+	// such as mds.ErrMetadataMissing. It may be nil.
 	Err error
 }
 
-// Error says what was asked, where, and why it failed.
+// Error returns the operation, the address and the reason of the failure.
 func (e *Error) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s %s: ", e.Op, e.Method, e.URL)
@@ -151,7 +150,7 @@ func (e *Error) throttled() bool {
 	return e.StatusCode == http.StatusTooManyRequests || e.StatusCode == http.StatusForbidden && page
 }
 
-// Transient is what [Temporary] asks.
+// Transient reports whether the same request may succeed later; [Temporary] calls it.
 func (e *Error) Transient() bool {
 	_, badCertificate := errors.AsType[*tls.CertificateVerificationError](e.Err)
 	switch {
@@ -189,11 +188,11 @@ func (e *Error) LogValue() slog.Value {
 	)
 }
 
-// Temporary reports whether an operation that ended with err may succeed later: the
-// network or the service failed, the service was overloaded, or another program was in
-// the way. The client has already sent the request several times if that was safe. If
-// err matches [ErrUnclear], too, look before you repeat what must not be done twice:
-// dois.Create, mds.Mint… It is false for what the caller cancelled.
+// Temporary reports whether an operation that ended with err may succeed later: the network
+// or the service failed, the service was overloaded, or another program was in the way. The
+// client has already retried the request if that was safe. If err also matches
+// [ErrUnclear], check the state first: repeating dois.Create or mds.Mint could create a
+// second DOI. Temporary is false for an operation that the caller cancelled.
 func Temporary(err error) bool {
 	if errors.Is(err, context.Canceled) {
 		return false

@@ -8,25 +8,25 @@ import (
 )
 
 // A Code is the kind of a [Finding], for programs. The text of a Reason may change between
-// versions, a code does not.
+// versions, codes do not.
 //
 // Of any input:
 //
 //   - missing: a required value is absent, empty or nil
-//   - value: the value is not allowed, for a reason that no other code has
-//   - vocabulary: the value is not in the list of those that are allowed
-//   - conflict: the values do not go together, or contradict each other
+//   - value: a value that is not allowed, for a reason without a code of its own
+//   - vocabulary: not in the list of allowed values
+//   - conflict: values that exclude or contradict each other
 //   - limit: too many, too long, too large, or out of range
 //   - repeated: occurs more than once
-//   - order: not in the order that is required
+//   - order: not in the required order
 //   - used: can be read only once
 //   - doi: not a DOI name, or not one that may be registered
-//   - date: not a date or a period, or not one that is allowed
+//   - date: not a date or a period, or not an allowed one
 //   - uri: not a URL or URI; as a warning: a relative one
 //   - encoding: not UTF-8, or characters that the format cannot hold
-//   - syntax: cannot be read as what it should be, such as JSON, XML, a table or a query
+//   - syntax: malformed JSON, XML, table, query or other text
 //   - query: a part of a query that the service would refuse or misread
-//   - refused: a fault that the service found; Reason has its words
+//   - refused: a fault that the service found; Reason quotes its message
 //
 // Of tables:
 //
@@ -50,11 +50,12 @@ import (
 // Of reports, as warnings:
 //
 //   - zero: a count of 0, which is needed only to remove an earlier number
-//   - incomplete: the counts by country are fewer than the count of all
-//   - inconsistent: counts that contradict each other; Submit refuses them unless told otherwise
-//   - corrected: an identifier that is sent in another form, in which the service finds the DOI
+//   - incomplete: the counts by country add up to less than the whole count
+//   - inconsistent: counts that contradict each other; Submit refuses them unless
+//     AllowInconsistent is set
+//   - corrected: an identifier that is sent in another form, which the service can read
 //
-// Of reports, as warnings of counts that DOI records do not show as they are:
+// Of reports, as warnings of counts that DOI records show changed or not at all:
 //
 //   - later-performance: not in the first performance of the dataset
 //   - too-many-instances: the performance has more than 8 instances
@@ -68,7 +69,7 @@ import (
 //   - several-counts: several counts for one number
 //   - no-count: the number has no count
 //   - too-large: more than 32 bits
-//   - left: an earlier number, which remains
+//   - left: an earlier number, which the records still show
 //   - reported-twice: other reports have the number, too, and the service adds them up
 type Code string
 
@@ -77,16 +78,16 @@ type Code string
 type Finding struct {
 	File string // name of the file, or of a file in an archive; "" if the input is not in a file
 
-	// The place in the file or text. Both count from 1, and 0 means unknown. Column is a
-	// character of the line or, in a table, a cell of the row.
+	// Line and Column count from 1; 0 means unknown. Column counts the characters of the
+	// line or, in a table, the cells of the row.
 	Line, Column int
 
 	Path    string // parameter, option, element or member, such as creators[2].name; "" for the input as a whole
 	Code    Code   // what kind of fault it is
 	Value   string // the value at fault; "" where Reason quotes it
 	Reason  string // what is wrong and, after a semicolon, what would be right
-	Warning bool   // the input is accepted as it is; without it, the finding is a fault, and the input refused
-	Err     error  // a condition such as ErrInvalidDOI, or the error of a parser; may be nil
+	Warning bool   // the input is accepted; false means a fault, for which the input is refused
+	Err     error  // a condition such as ErrInvalidDOI, or a parser's error; may be nil
 }
 
 // String returns file, line, column, path and reason, as far as they are known. A warning
@@ -122,8 +123,8 @@ func Invalid(findings ...Finding) error {
 	return &ValidationError{faults}
 }
 
-// Findings returns all faults that err names: those of each [ValidationError] in it, and
-// the Details of each [Error].
+// Findings returns all faults in err: those of each [ValidationError], and the Details of
+// each [Error].
 func Findings(err error) []Finding {
 	switch e := err.(type) {
 	case *ValidationError:
@@ -148,7 +149,7 @@ func Findings(err error) []Finding {
 	return nil
 }
 
-// Error names all faults up to a number that a person reads, each on a line.
+// Error returns the first 30 faults, each on a line, and the number of the others.
 func (e *ValidationError) Error() string {
 	const most = 30
 	if len(e.Findings) == 1 {

@@ -5,10 +5,11 @@ import (
 	"net/url"
 )
 
-// A Request is one that the clients do not cover; each client sends it with its Do.
+// A Request is a request for which the clients have no method. The Do method of each client
+// sends it.
 type Request struct {
 	Method string     // required
-	Path   string     // required: escaped, from the slash after the service's base URL
+	Path   string     // required: escaped path below the service's base URL, beginning with a slash
 	Query  url.Values // nil for none
 
 	Accept      string      // media type; "" leaves it to the service
@@ -16,16 +17,16 @@ type Request struct {
 	Body        []byte      // nil for none
 	Header      http.Header // further headers; nil for none
 
-	// Repeatable says that the request has the same effect whether it is carried out
-	// once or twice. Others are sent again only if no connection was made. GET and HEAD
-	// are always repeatable.
+	// Repeatable says that the request has the same effect whether it is carried out once
+	// or twice. Other requests are retried only if no connection was made. GET and HEAD are
+	// always repeatable.
 	Repeatable bool
 }
 
-// A Response is that of a [Request] which succeeded (2xx).
+// A Response is the response to a successful [Request] (2xx).
 type Response struct {
 	StatusCode int
 	Header     http.Header
-	Body       []byte // of at most Config.MaxBody bytes
-	RequestID  string // quote it when you ask the operator
+	Body       []byte // at most Config.MaxBody bytes
+	RequestID  string // for questions to the operator
 }
