@@ -49,7 +49,7 @@ type Difference struct {
 	Changes  []metadata.Change  // of Changed: paths in the metadata, "url" and "state"
 	Findings []datacite.Finding // of Invalid: the errors
 	Wanted   *Wanted            // nil if it is not wanted
-	Found    *Record            // as Get returned it, with all identifiers; nil if missing, and as it is listed if it is not wanted
+	Found    *Record            // as Get returned it, with all identifiers; for Extra, as listed unless ReadExtra is set; nil for Missing
 }
 
 // String has a line for the DOI and one for each change or finding.
@@ -64,7 +64,7 @@ func (d *Difference) String() string {
 	return strings.Join(lines, "\n")
 }
 
-// ErrNothingListed: the service lists no DOI of the account or the prefix of an audit, whose
+// ErrNothingListed: the service lists no DOI of the account or the prefix of an audit; its
 // name may be wrong. Without a login, only findable DOIs are listed.
 var ErrNothingListed = errors.New("dois: nothing to compare with")
 
@@ -75,19 +75,19 @@ type AuditOptions struct {
 	Kinds    []DifferenceKind // which differences to look for; nil means all
 	TempDir  string           // for temporary files; "" means that of the system
 
-	// ReadExtra reads each DOI that is not wanted with Get, too, in one request each.
-	// Without it, such a DOI is reported as it is listed, with its title, URL and state.
+	// ReadExtra reads each unwanted DOI with Get, too, in one request each. Without it,
+	// unwanted DOIs are reported as listed, with title, URL and state.
 	ReadExtra bool
 
-	// AllowEmpty compares although the service lists no DOI at all. Otherwise that is
-	// ErrNothingListed, before each wanted DOI costs a request.
+	// AllowEmpty continues the audit if the service lists no DOI at all. Without it, the
+	// audit then ends with ErrNothingListed, before it sends a request for each wanted DOI.
 	AllowEmpty bool
 
 	// Complete may add properties that the source does not contain, such as contributors
 	// from a table without a column for them; table.Complete of package metadata/table does
-	// that. The Wanted that it changes is compared with the record and comes as
-	// Difference.Wanted; the record must stay as it is. It is called once or twice for each
-	// DOI that was found, with the Wanted as the source has it.
+	// this. The changed Wanted is compared with the record, and is the Difference.Wanted;
+	// Complete must not change the record. It is called once or twice for each DOI that was
+	// found, each time with the Wanted of the source.
 	Complete func(*Wanted, *Record)
 
 	// Listed is called for each record that the service lists, with all attributes, in the
@@ -97,31 +97,30 @@ type AuditOptions struct {
 	Progress func(AuditProgress) // called after each thousandth entry and each difference, one call at a time
 }
 
-// AuditProgress says how far an audit is. It first reads all wanted DOIs, then those of the
-// service, and then compares both.
+// AuditProgress is the progress of an audit. It first reads all wanted DOIs, then those of
+// the service, and then compares both.
 type AuditProgress struct {
 	Wanted      int // read from the source
 	Found       int // read from the service
-	Total       int // that the service counts; -1 before its first response
+	Total       int // by the service's count; -1 before its first response
 	Compared    int // DOIs, wanted or found
 	Differences int
 }
 
-// Audit compares the DOIs of an account or a prefix with those that are wanted, and returns
-// the differences in the order of the DOIs. It writes nothing to the service.
+// Audit compares the DOIs of an account or a prefix with the wanted ones, and returns the differences in the
+// order of the DOIs. It writes nothing to the service.
 //
 // Audit reads wanted to its end and lists the service once: DOIs in all states with a
 // login, only findable ones without. Both may have any order and length; a few MiB are
 // held in memory, the rest in temporary files that are removed at the end.
 //
-// Lists lag behind writes by seconds or minutes, so each wanted DOI that seems to differ is
-// read with [Client.Get], and compared as it is then. Wanted DOIs are found even outside the
-// account, the prefix or the list (see [Client.List]); unwanted ones outside them are not.
-// Changes of the last minutes may be missing among the differences, and an extra DOI may just
-// have been deleted. Audit sends one request for each 1,000 DOIs and one for each wanted DOI
-// that differs.
+// Lists lag behind writes by seconds or minutes, so each wanted DOI that seems to differ is read with
+// [Client.Get] before it is compared. Wanted DOIs are found even outside the account, the prefix or the list
+// (see [Client.List]); unwanted ones outside them are not. Changes of the last minutes may be missing among the
+// differences, and an extra DOI may just have been deleted. Audit sends one request for each 1,000 DOIs and one
+// for each wanted DOI that differs.
 //
-// What the service changes in metadata by itself is not a difference; see [metadata.Diff].
+// Changes that the service itself makes to metadata are not differences; see [metadata.Diff].
 //
 // An error ends the sequence and comes with a nil Difference: an error of wanted, of the
 // service or of the context, [ErrNothingListed], or a [*datacite.ValidationError] for bad options, an invalid DOI, an

@@ -24,7 +24,7 @@ type Client struct {
 // public, needs Username and Password or, without them, Token or TokenSource. An API
 // key of the deployed service may be the Password or the token.
 //
-// A cfg with faults is a [*datacite.ValidationError], which has all of them.
+// If cfg has faults, the error is a [*datacite.ValidationError] with all of them.
 func NewClient(cfg datacite.Config) (*Client, error) {
 	login, noLogin := login(cfg)
 	core, err := transport.New(cfg, transport.Interface{Name: "API", Login: login, Explain: explain})
@@ -43,8 +43,8 @@ func login(cfg datacite.Config) (transport.Authorizer, error) {
 	return transport.Bearer(token), errors.Join(noBasic, noToken)
 }
 
-// Do sends a request of the caller's own to the interface, with the client's login,
-// limits, retries and errors, for what this package does not cover.
+// Do sends a request that this package has no method for, with the client's login, limits,
+// retries and errors.
 func (c *Client) Do(ctx context.Context, r *datacite.Request) (*datacite.Response, error) {
 	return c.core.Custom(ctx, "dois.Do", r)
 }

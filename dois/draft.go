@@ -17,27 +17,28 @@ import (
 	"github.com/datacite-go/datacite-go/metadata"
 )
 
-// A Draft is what [Client.Create] and [Client.Update] send. Zero fields are not sent, and an
-// update leaves those properties as they are. A list that is empty and not nil clears its
-// property; Clear clears any. A property that is sent replaces the whole stored one.
+// A Draft is what [Client.Create] and [Client.Update] send. Fields with zero values are not
+// sent, and an update leaves their properties unchanged. An empty list that is not nil
+// clears its property; Clear can clear any property. A property that is sent replaces the
+// stored property as a whole.
 type Draft struct {
-	DOI    string // the name; or:
-	Prefix string // for Create: the service chooses a suffix under this prefix
+	DOI    string // the name; leave it empty to use Prefix
+	Prefix string // for Create without DOI: the service chooses a suffix under this prefix
 	URL    string // required for a registered or findable DOI
 	Event  Event  // "" leaves the state as it is; a new DOI becomes a draft
 	Reason string // why the DOI is hidden, with Hide; Publish removes it
 
 	metadata.Record            // the metadata; its DOI must be that of the Draft or empty
-	MetadataXML     []byte     // metadata XML instead of the record, whose properties override it; well formed, and naming the DOI or none
-	OtherDOI        bool       // Record or MetadataXML may name another DOI, which the service replaces; without it they are refused, as they are nearly always those of the other DOI
+	MetadataXML     []byte     // well-formed metadata XML with this DOI or none; properties of Record override it
+	OtherDOI        bool       // permits metadata with another DOI, which the service replaces; refused otherwise, as such metadata nearly always belong to the other DOI
 	ContentURL      []string   // where the content itself is
 	Container       *Container // the series, journal or collection that the resource is in
 
 	Clear    []string       // attributes to remove, such as "version"; a container that the service derives from other attributes stays
 	Extra    map[string]any // other attributes, sent as they are; not those with a field
-	ClientID string         // the repository account, if the login is not that of one
+	ClientID string         // the repository account, if the login is not a repository's
 
-	Response *GetOptions // what is returned of the record
+	Response *GetOptions // which parts of the record are returned
 }
 
 // checkedFields are attributes of which not every value may be sent: some are ignored, and
@@ -56,7 +57,7 @@ type Event string
 // The events. Publish is what Register of package mds does.
 const (
 	Publish        Event = "publish"  // from draft or registered to findable
-	RegisterHidden Event = "register" // from draft to registered: the DOI resolves and is not found by searching
+	RegisterHidden Event = "register" // from draft to registered: the DOI resolves, but searching does not find it
 	Hide           Event = "hide"     // from findable to registered
 )
 

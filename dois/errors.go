@@ -8,12 +8,11 @@ import (
 	"github.com/datacite-go/datacite-go"
 )
 
-// Conditions of this interface alone, to ask for with [errors.Is] like those of package
-// datacite.
+// Error conditions of this interface only, for [errors.Is] like those of package datacite.
 var (
 	// ErrNotModified: the record is still the one of GetOptions.IfNoneMatch (304).
 	ErrNotModified = errors.New("dois: not modified")
-	// ErrNoFormat: the service does not write the record in that format (406).
+	// ErrNoFormat: the service cannot return the record in the requested format (406).
 	ErrNoFormat = errors.New("dois: no such format")
 )
 

@@ -1,7 +1,7 @@
 package dois
 
-// A Facet is what the service counts in all results: the records with each value, or one
-// number.
+// A Facet is a summary of all results by the service: the number of records for each value,
+// or a single number.
 type Facet struct {
 	Counts []FacetCount
 	Number int // such as the sum of citationCount; 0 if there are Counts

@@ -35,15 +35,15 @@ const (
 )
 
 // CitationOptions are the optional settings of [Client.Citation]. For an unknown style or
-// locale, the deployed service silently uses the defaults of both; what cannot be the name
-// of one is a [*datacite.ValidationError].
+// locale, the deployed service silently uses the defaults of both; a text that cannot be a
+// style or a locale is a [*datacite.ValidationError].
 type CitationOptions struct {
 	Style  string `url:"style,omitempty"`  // of the Citation Style Language, such as "apa" or "chicago-author-date"; "" means apa
 	Locale string `url:"locale,omitempty"` // such as "de-DE"; "" means en-US
 }
 
-// Open returns a record in another format, to be read as it arrives. The caller
-// closes it. An empty response, as for the XML of a record without XML, is [ErrNoFormat].
+// Open returns a record in another format, as a stream that the caller closes. An empty
+// response, as for the XML of a record without XML, is [ErrNoFormat].
 //
 // Open sends GET /dois/{doi} with the format in the Accept header.
 func (c *Client) Open(ctx context.Context, doiName string, format Format) (io.ReadCloser, error) {

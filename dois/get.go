@@ -14,8 +14,8 @@ import (
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
-// GetOptions choose what the service sends of a record. Affiliations and the publisher always
-// come with their identifiers, so that Record.Draft has all that an update writes.
+// GetOptions select the parts of a record that the service sends. Affiliations and the
+// publisher always come with their identifiers, which Record.Draft needs for an update.
 type GetOptions struct {
 	Detail      bool     `url:"detail,omitempty"`        // the attributes of specification §2.2 that a list leaves out; the deployed service always sends them here
 	Include     []string `url:"include,comma,omitempty"` // resources for Record.Included; the service knows "client" and "media"
@@ -26,9 +26,9 @@ type GetOptions struct {
 // the client has the credentials of their account.
 //
 // The deployed service lists everything that cites a record, so one record can take a
-// minute or more. It misreads some names in a path: those with letters beyond ASCII, and
-// with the parts "." and "..". Get looks for them in the list, which lags behind writes by
-// seconds or minutes and has no ETag; with a comma, too, they are refused.
+// minute or more. It misreads some names in a path: names with letters beyond ASCII, or
+// with a part "." or "..". Get reads these from the list, which lags behind writes by
+// seconds or minutes and has no ETag. A name of this kind that also has a comma is refused.
 //
 // A response with the record of another DOI matches [datacite.ErrUnreadable].
 //

@@ -120,10 +120,9 @@ var (
 	)
 )
 
-// UnmarshalJSON reads a record as the service sends it: a resource of the type dois, or
-// the object of its attributes alone. Raw keeps the attributes. Only two things are errors:
-// JSON that is neither of these, and a record that would take far more memory than its
-// text.
+// UnmarshalJSON reads a record as the service sends it: a resource of the type dois, or the
+// object of its attributes alone. Raw keeps the attributes. It fails only for other JSON,
+// and for a record that would take far more memory than its text.
 func (r *Record) UnmarshalJSON(data []byte) error {
 	kind, resource := resourceType(data)
 	if resource && kind != "" && kind != "dois" {

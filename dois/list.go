@@ -21,16 +21,17 @@ type Results struct {
 	Total    int        // records on all pages; -1 if the service does not say
 	Next     query.Page // the next page, if More is true
 	More     bool
-	Facets   map[string]Facet           // what ListOptions.Facets asked for, by name
-	Meta     map[string]json.RawMessage // all that the service says about the results
-	Included []Resource                 // what ListOptions.Include asked for
+	Facets   map[string]Facet           // the facets of ListOptions.Facets, by name
+	Meta     map[string]json.RawMessage // all members of the response's meta
+	Included []Resource                 // the resources of ListOptions.Include
 }
 
 // List returns one page of the records that match opts; nil means the first 25 of all.
 // Options that the service would refuse, ignore or misread are a [*datacite.ValidationError].
 //
-// A record with a title or the like of more than 32,766 bytes is in no list: the service
-// stores it but cannot index it. Get reads it, and [metadata.Record.Findings] warns of it.
+// A record with a title or another text of more than 32,766 bytes is missing from all lists:
+// the service stores it but cannot index it. Get reads it, and [metadata.Record.Findings]
+// warns of it.
 //
 // List sends GET /dois (specification §4.2). To read on, put Results.Next into
 // the options of the next call, or use [Client.All].

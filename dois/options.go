@@ -15,20 +15,20 @@ import (
 	"github.com/datacite-go/datacite-go/query"
 )
 
-// ListOptions choose records, their order and their shape (specification §4.2).
-// Zero values are not sent.
+// ListOptions select records, their order and their properties (specification §4.2). Zero values
+// are not sent.
 //
-// All filters that are set must match. One exception: of ProviderID, ClientID,
-// AffiliationID, FunderID, HasAffiliation, HasOrganization and HasFunder, the deployed
-// service requires only one to match. Of a list, one value must match. A value that no
-// record has finds nothing and is not an error; one that can find nothing, or that the
-// service would ignore, is a [*datacite.ValidationError]. So is one with a comma, which the service
-// reads as the end of a value, or with white space around it.
+// A record must match all filters that are set; it matches a list if it matches one of its values.
+// One exception: of ProviderID, ClientID, AffiliationID, FunderID, HasAffiliation, HasOrganization
+// and HasFunder, the deployed service requires only one to match. A value that no record has is not
+// an error: the results are empty. A value that can never match, or that the service would ignore,
+// is a [*datacite.ValidationError]. So is a value with white space around it or with a comma, which
+// separates values for the service.
 type ListOptions struct {
 	Query  query.Expr   `url:"-"`              // nil finds everything
 	Sort   query.Sort   `url:"sort,omitempty"` // "" leaves the order to the service: the last updated first
-	Page   query.Page   `url:"-"`              // which part; see package query for its rules
-	Sample query.Sample `url:"-"`              // a random part instead
+	Page   query.Page   `url:"-"`              // the page; see package query for its rules
+	Sample query.Sample `url:"-"`              // a random selection instead of a page
 
 	ProviderID     []string `url:"provider-id,comma,omitempty"`      // of one of these providers: members or organizations of a consortium; for a consortium itself use ConsortiumID
 	ClientID       []string `url:"client-id,comma,omitempty"`        // of one of these clients, that is, repositories
@@ -41,7 +41,7 @@ type ListOptions struct {
 
 	// Filters of the deployed service that the specification does not name.
 
-	IDs            []string `url:"ids,comma,omitempty"`              // these DOI names, at most 1,000; unknown ones are left out; no other filter may be set
+	IDs            []string `url:"ids,comma,omitempty"`              // these DOI names, at most 1,000; unknown names are left out; no other filter may be set
 	States         []State  `url:"state,comma,omitempty"`            // in one of these states; without credentials findable records only
 	Published      string   `url:"published,omitempty"`              // publicationYear, as for Registered
 	ResourceType   []string `url:"resource-type,comma,omitempty"`    // free-text resourceType, whole, in any case
@@ -50,12 +50,12 @@ type ListOptions struct {
 	FieldOfScience []string `url:"field-of-science,comma,omitempty"` // id such as "computer_and_information_sciences"
 	Source         string   `url:"source,omitempty"`                 // interface that created the DOI, such as "mds", with its case
 
-	UserID             string   `url:"user-id,omitempty"`                            // ORCID iD of a creator, only where stored as https://orcid.org/…; query.Field.IsORCID finds more
+	UserID             string   `url:"user-id,omitempty"`                            // ORCID iD of a creator, finds only https://orcid.org/… as stored; query.Field.IsORCID finds more
 	AffiliationID      string   `url:"affiliation-id,omitempty"`                     // ROR id of a creator's or contributor's affiliation, in any form
 	AffiliationCountry []string `url:"affiliation-country,comma,omitempty"`          // two-letter codes of affiliations' countries
 	FunderID           []string `url:"funder-id,comma,omitempty"`                    // Crossref Funder id, such as "10.13039/501100000780"
 	FundedBy           string   `url:"funded-by,omitempty"`                          // ROR id of a funder; finds its Crossref Funder ids too
-	FunderChildren     bool     `url:"include-funder-child-organizations,omitempty"` // with FundedBy: also by its parts
+	FunderChildren     bool     `url:"include-funder-child-organizations,omitempty"` // with FundedBy: also by organizations that are part of the funder
 
 	Re3dataID   string   `url:"re3data-id,omitempty"`        // of the repository
 	OpendoarID  string   `url:"opendoar-id,omitempty"`       // of the repository, a number
@@ -65,20 +65,20 @@ type ListOptions struct {
 	Affiliation bool     `url:"affiliation"`                  // affiliations with their identifiers
 	Publisher   bool     `url:"publisher"`                    // publisher with its identifier
 	Detail      bool     `url:"detail,omitempty"`             // the extra attributes of specification §2.2
-	Fields      []string `url:"fields[dois],comma,omitempty"` // only these attributes, such as "doi" and "titles"; others stay zero. Record.Client needs "client".
+	Fields      []string `url:"fields[dois],comma,omitempty"` // only these attributes, such as "doi" and "titles"; other fields stay zero. Record.Client needs "client".
 	Include     []string `url:"include,comma,omitempty"`      // resources for Results.Included; the service knows "client"
-	Facets      []string `url:"facets,comma,omitempty"`       // counts for Results.Facets, such as "published" and "resourceTypes"; they take the service seconds
+	Facets      []string `url:"facets,comma,omitempty"`       // counts for Results.Facets, such as "published" and "resourceTypes"; the service needs seconds for them
 
 	From Position `url:"-"` // position of an earlier walk with the same options; only for walks
 
 	InBody bool `url:"-"` // send the parameters as JSON in the body, for queries too long for a URL; some networks drop the body of a GET
 
-	// Extra has other parameters, which are sent as they are. The deployed service knows, among
-	// others, has-citations, has-references, has-parts, has-versions, has-views, has-downloads
-	// (at least that many), has-person, has-affiliation, has-organization, has-funder (true),
-	// link-check-status, include_other_registration_agencies, enriched and composite; it ignores a name or a
-	// value that it does not know. Of the parameters with a field above, only fields[dois],
-	// include and facets may stand here, for names that are unknown to this package.
+	// Extra has further parameters, which are sent unchanged. The deployed service knows, among others,
+	// has-citations, has-references, has-parts, has-versions, has-views, has-downloads (a minimum),
+	// has-person, has-affiliation, has-organization, has-funder (true), link-check-status,
+	// include_other_registration_agencies, enriched and composite; it ignores unknown names and values. Of
+	// the parameters with a field above, Extra accepts only fields[dois], include and facets, for names that
+	// this package does not know.
 	Extra url.Values `url:"-"`
 }
 

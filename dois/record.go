@@ -14,9 +14,9 @@ import (
 // (specification §2.2). It has the same Go types with and without the options Affiliation and
 // Publisher: a plain text becomes the name of an affiliation or a publisher.
 //
-// A member of an unexpected type is not an error. A number is read as text where a text
-// belongs, a text as a number, one value as a list of one; anything else is left zero.
-// Raw has everything as it was sent.
+// A JSON member of an unexpected type is not an error. Where a field needs another type, a
+// number is read as text, a text as a number, and a single value as a list of one; anything
+// else leaves the field zero. Raw has the attributes as they were sent.
 //
 // AlternateIdentifiers has the other names of the resource, from either of the two
 // members in which the service sends them; the DOI itself is not among them.
@@ -41,7 +41,7 @@ type Record struct {
 	Updated    Timestamp `json:"updated,omitempty"`    // in the service
 	Registered Timestamp `json:"registered,omitempty"` // in the global handle system
 
-	// Counters. Has tells a zero from a counter that was not sent.
+	// Counters. Record.Has distinguishes a zero from a counter that was not sent.
 	ViewCount      int `json:"viewCount,omitempty"`
 	DownloadCount  int `json:"downloadCount,omitempty"`
 	CitationCount  int `json:"citationCount,omitempty"`
@@ -68,18 +68,18 @@ type Record struct {
 	Versions          []string `json:"versions,omitempty"`
 	VersionOf         []string `json:"versionOf,omitempty"`
 
-	// Raw holds the attributes exactly as the service sent them, and Relationships
-	// the member beside them. Records read one after the other share blocks of 64 KiB:
-	// to keep a few of many records for long, use Clone.
+	// Raw holds the attributes exactly as the service sent them, Relationships the member
+	// of that name. Records read one after the other share blocks of 64 KiB: to keep a few
+	// of many records for long, use Clone.
 	Raw           json.RawMessage `json:"-"`
 	Relationships json.RawMessage `json:"-"`
 
-	// Warnings are what is doubtful about the metadata that Create or Update sent, such as
-	// values that the service drops: metadata.Record.Findings, at most 100.
+	// Warnings are about the metadata that Create or Update sent, such as values that the
+	// service drops: the first 100 of metadata.Record.Findings.
 	Warnings []datacite.Finding `json:"-"`
 
-	Fields   []string   `json:"-"` // the attributes that ListOptions.Fields asked for; nil means all of them
-	Included []Resource `json:"-"` // what GetOptions.Include asked for
+	Fields   []string   `json:"-"` // those of ListOptions.Fields; nil means all attributes
+	Included []Resource `json:"-"` // the resources of GetOptions.Include
 	ETag     string     `json:"-"` // of the response to Get, for GetOptions.IfNoneMatch
 }
 
@@ -89,8 +89,8 @@ type State string
 // The states of a DOI.
 const (
 	StateDraft      State = "draft"
-	StateRegistered State = "registered" // resolves; searching does not find it
-	StateFindable   State = "findable"   // resolves; searching finds it
+	StateRegistered State = "registered" // resolves, but searching does not find it
+	StateFindable   State = "findable"   // resolves, and searching finds it
 )
 
 // A Timestamp is a point in time as the service writes it, such as
@@ -121,8 +121,8 @@ type Container struct {
 	Identifiers []metadata.Identifier `json:"identifiers,omitempty"`
 }
 
-// A Resource is something that a response holds beside records, such as the repository
-// account of a record.
+// A Resource is an object of another type in a response, such as the repository account of
+// a record.
 type Resource struct {
 	ID            string          `json:"id"`
 	Type          string          `json:"type"`

@@ -14,9 +14,9 @@ import (
 	"github.com/datacite-go/datacite-go/metadata"
 )
 
-// ErrNoRepair: [Client.Repair] can write nothing that would make a DOI as it is wanted. It is
-// extra, nothing wanted differs from it, or the service does not allow it, such as making
-// a findable DOI a draft.
+// ErrNoRepair: [Client.Repair] cannot repair a DOI: the DOI is extra, its stored values are
+// already the wanted ones, or the service does not allow the change, such as from findable to
+// draft.
 var ErrNoRepair = errors.New("dois: no repair")
 
 // RepairOptions are the optional settings of a repair.
@@ -29,17 +29,16 @@ type RepairOptions struct {
 type Repaired struct {
 	DOI        string
 	Difference *Difference
-	Draft      *Draft // what was sent, or with DryRun would be sent; nil for nothing
+	Draft      *Draft // the draft that was sent or, with DryRun, would be sent; nil if there is none
 	Changed    bool   // the service accepted it; never with DryRun
 	Err        error
 
 	Warnings []datacite.Finding // about the wanted metadata; see Record.Warnings
 }
 
-// Repair writes DOIs as they are wanted where an audit found differences, and returns the
-// outcome of each difference as soon as it is known. It repairs every difference in diffs,
-// so choose among them first. Differences of one DOI should follow each other, as they do
-// in an audit; they take one write.
+// Repair repairs the differences that an audit found, and returns the outcome of each as soon
+// as it is known. It repairs every difference in diffs, so select them first. Differences of
+// one DOI should follow each other, as they do in an audit; one write then repairs them all.
 //
 //   - Missing: the DOI is created, in the wanted state or as a draft.
 //   - Changed: only the differing properties and the state are written, in one request.
@@ -49,11 +48,11 @@ type Repaired struct {
 //     DOI is not wanted, the error matches [ErrNoRepair].
 //   - Extra: the DOI is never changed or deleted ([ErrNoRepair]).
 //
-// Each DOI is read before it is written. If it is now as wanted, nothing is written. If
-// it is neither as wanted nor as the audit found it, someone else has changed it: it is
-// left as it is, and the error matches [datacite.ErrConflict]. Other errors are those of
-// [Client.Create] and [Client.Update]; if the service accepted the change and the DOI still
-// differs, the error matches ErrNoRepair.
+// Each DOI is read before it is written. If it already has the wanted values, nothing is
+// written. If it has neither the wanted values nor those of the audit, someone else has
+// changed it: it is left unchanged, and the error matches [datacite.ErrConflict]. Other
+// errors are those of [Client.Create] and [Client.Update]; if the service accepted the change
+// and the DOI still differs, the error matches ErrNoRepair.
 //
 // To stop, leave the loop; to continue, run Repair again, best after a new audit.
 // Config.Limiter limits the rate of the requests.

@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// A Series is what was counted over time. The service sends some periods in several parts
-// and in no fixed order; ByMonth and ByYear put them together.
+// A Series has the counts of several periods. The service sends some periods in several
+// parts and in no fixed order; ByMonth and ByYear add the parts up.
 type Series []Count
 
-// A Count is what was counted in one month or in one year.
+// A Count is the count, or a part of it, of one month or one year.
 type Count struct {
 	YearMonth string `json:"yearMonth,omitempty"` // such as "2021-07", for views and downloads
 	Year      string `json:"year,omitempty"`      // such as "2021", for citations

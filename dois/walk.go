@@ -10,9 +10,9 @@ import (
 	"github.com/datacite-go/datacite-go/query"
 )
 
-// Pages returns the pages of the records that match opts, from opts.Page on, with the
-// promises of [Client.All]. An error ends the sequence and comes with nil results.
-// Ranging over it again starts from the beginning.
+// Pages returns the pages of the records that match opts, from opts.Page on, as complete as
+// [Client.All]. An error ends the sequence and comes with nil results. Ranging over it
+// again starts from the beginning.
 func (c *Client) Pages(ctx context.Context, opts *ListOptions) iter.Seq2[*Results, error] {
 	return func(yield func(*Results, error) bool) { c.walk("dois.Pages", opts).Pages(ctx)(yield) }
 }
@@ -21,16 +21,16 @@ func (c *Client) Pages(ctx context.Context, opts *ListOptions) iter.Seq2[*Result
 // requests further pages as the loop goes on. An error ends the sequence and comes with
 // a nil record. Ranging over it again starts from the beginning.
 //
-// Every record that lists have (see [Client.List]) is returned once, or the sequence ends
-// with an [*IncompleteError]:
+// Every listed record (see [Client.List]) is returned once, or the sequence ends with an
+// [*IncompleteError]:
 //
 //   - Without a Sort, or by creation, the walk goes by cursor and reaches every
 //     record.
 //   - Any other Sort needs page numbers, which reach 10,000 records. If more
 //     match, the walk ends before the first record.
-//   - Records that the service repeats, because others moved between two pages,
-//     are left out. If it then counts more than it has shown, begins again from
-//     the start, or repeats a page, the walk ends.
+//   - A record that occurs again, because records moved between two pages, is left out. If
+//     the service counts more records than it has listed, starts over, or repeats a page,
+//     the walk ends.
 //
 // A page that breaks off is requested again, and after 502 and 504 in smaller
 // parts. Page.Size 0 means 100 here; by page number the size is rounded down to
@@ -67,14 +67,14 @@ type Position struct {
 // Nothing is sent yet.
 func (c *Client) Walk(opts *ListOptions) *Walk { return c.walk("dois.Walk", opts) }
 
-// Position returns where the walk is: after the last record that it returned. Put it into
+// Position returns the position after the last record that the walk returned. Put it into
 // ListOptions.From to continue, also at another time and with another client. By cursor,
-// the two walks return each record once, and new ones at the end. By page number they do
-// so only if the results have not changed in between.
+// the two walks together return each record once, and new records at the end. By page
+// number this holds only if the results have not changed in between.
 func (w *Walk) Position() Position { return w.pos }
 
-// Total returns how many records match, as the service last counted them; -1
-// before the first page has come to its end.
+// Total returns how many records match, by the service's last count; -1 until the first
+// page is complete.
 func (w *Walk) Total() int { return w.total }
 
 // All returns the records from the Walk's position on, as [Client.All] does. Ranging over
@@ -112,16 +112,16 @@ func (w *Walk) Pages(ctx context.Context) iter.Seq2[*Results, error] {
 	}
 }
 
-// An IncompleteError says that a walk cannot return every record once. It matches
+// An IncompleteError means that a walk cannot return every record once. It matches
 // [datacite.ErrIncomplete].
 type IncompleteError struct {
 	Op     string
-	Total  int // records that the service counts; -1 if it does not say
+	Total  int // records by the service's count; -1 if unknown
 	Seen   int // records that the walk returned; -1 if it did not begin with the first
 	Reason string
 }
 
-// Error says what is missing and why.
+// Error returns how many records are missing, and why.
 func (e *IncompleteError) Error() string {
 	return fmt.Sprintf("%s: walk is incomplete: %s", e.Op, e.Reason)
 }

@@ -18,15 +18,16 @@ const writeType = "application/vnd.api+json"
 
 // Create creates a DOI: the one that draft names, or one under its prefix.
 //
-// It is sent again only if no connection was made, because a second request could create
-// a second DOI. After a lost response, and after 429 and 503, which a gateway may send
-// while the service goes on with the work, the error matches [datacite.ErrUnclear]. Look before
-// you call again: with [Client.Get] for the DOI that draft names, or, if the service was to
-// choose one, with [Client.List] for the latest DOIs of the prefix (ListOptions.Prefix,
-// and for Sort query.ByCreated.Desc()). Lists lag behind by seconds or minutes.
+// The request is retried only if no connection was made, because a second request could create
+// a second DOI. After a lost response, and after 429 and 503, which a gateway may send while
+// the service still works on the request, the error matches [datacite.ErrUnclear]. Then check
+// before you call Create again: use [Client.Get] for the DOI that draft names or, if the
+// service was to choose the name, [Client.List] for the latest DOIs of the prefix
+// (ListOptions.Prefix, and for Sort query.ByCreated.Desc()). Lists lag behind by seconds or
+// minutes.
 //
-// Create sends POST /dois, which specification §4.2 mentions without showing it;
-// the shapes are the deployed service's.
+// Create sends POST /dois. Specification §4.2 mentions it without details; request and
+// response are those of the deployed service.
 func (c *Client) Create(ctx context.Context, draft *Draft) (*Record, error) {
 	d, err := draft.checked()
 	if err != nil {
@@ -46,8 +47,8 @@ func (c *Client) Create(ctx context.Context, draft *Draft) (*Record, error) {
 // has the same effect as once. If the DOI does not exist, the deployed service creates
 // it; check with [Client.Exists].
 //
-// Update sends PUT /dois/{doi}, which specification §4.2 mentions without showing
-// it; the shapes are the deployed service's.
+// Update sends PUT /dois/{doi}. Specification §4.2 mentions it without details; request and
+// response are those of the deployed service.
 func (c *Client) Update(ctx context.Context, doiName string, draft *Draft) (*Record, error) {
 	return c.update(ctx, "dois.Update", doiName, draft)
 }
@@ -93,16 +94,16 @@ type EventOptions struct {
 	Reason string // shown in Record.Reason, such as why a DOI is hidden; "" removes that of an earlier change
 }
 
-// ChangeState takes a DOI to another state:
+// ChangeState changes the state of a DOI:
 //
 //   - [Publish] makes a draft or a registered DOI findable,
-//   - [RegisterHidden] makes a draft registered: it resolves, and searching does not find it,
+//   - [RegisterHidden] makes a draft registered: it resolves, but searching does not find it,
 //   - [Hide] makes a findable DOI registered. Publish reverses it.
 //
-// Publish and RegisterHidden need a URL and complete metadata; what is missing is in the
-// Details of the [*datacite.Error]. A DOI that is in the new state already is left as it
-// is, but for its Reason: a new one is stored, and a findable DOI keeps none. An event that
-// the state does not allow is [datacite.ErrNotAllowed], and an unknown DOI
+// Publish and RegisterHidden need a URL and complete metadata; the Details of the
+// [*datacite.Error] name missing values. A DOI that already has the new state is left
+// unchanged, except for its Reason: a new Reason is stored, and Publish removes an old one.
+// An event that the state does not allow is [datacite.ErrNotAllowed], and an unknown DOI
 // [datacite.ErrNotFound]. The service itself would ignore the event, or create the DOI, so
 // the record is read first.
 //
@@ -150,8 +151,8 @@ func notAllowed(op string, r *Record, to State) error {
 // Delete removes a draft permanently. Other DOIs cannot be deleted
 // ([datacite.ErrNotAllowed]).
 //
-// Delete sends DELETE /dois/{doi}. If it was sent again and the service no longer knows
-// the DOI, the earlier request removed it, and Delete returns nil.
+// Delete sends DELETE /dois/{doi}. If a retry finds that the DOI no longer exists, the
+// earlier request removed it, and Delete returns nil.
 func (c *Client) Delete(ctx context.Context, doiName string) error {
 	name, err := doi.API.Writable(doiName)
 	if err != nil {

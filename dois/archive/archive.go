@@ -27,7 +27,7 @@
 //
 // Other files in a TAR or a folder, such as tables and notes, are skipped. But a file
 // without records is an error if its name ends in .json, .jsonl, .ndjson, .tar or .tgz, or
-// one of these with .gz; STATUS.json and MANIFEST.json may be without.
+// one of these with .gz, except STATUS.json and MANIFEST.json.
 //
 // # Memory
 //
@@ -108,9 +108,9 @@ var errRead = errors.New("it has already been read")
 // comes with a nil record and ends the sequence, unless [Options].Skip continues.
 //
 // A gzip member has its checksum at the end, so a wrong one is reported after the records
-// of the member: do not rely on them before the next member begins or the sequence ends.
-// Two kinds of damage cannot be detected: changes of plain text that leave it valid JSON,
-// and whole lines or gzip members missing at the end of a file outside a TAR.
+// of the member: do not rely on these records before the next member begins or the sequence
+// ends. Two kinds of damage cannot be detected: changes of plain text that leave it valid
+// JSON, and whole lines or gzip members missing at the end of a file outside a TAR.
 //
 // Leaving the loop waits for the goroutines that read ahead, and so for a Read in progress.
 // To abandon a source that may block, close it. If a method of the source or
@@ -154,9 +154,10 @@ func (r *Reader) All() iter.Seq2[*dois.Record, error] {
 	}
 }
 
-// An Error is a part of an archive that cannot be used. It matches [datacite.ErrInvalid],
-// unless the source could not be read, and [datacite.ErrTooLarge] for a record or a line of
-// more than 16 MiB and for a record that would take far more memory than its text.
+// An Error describes a part of an archive that cannot be read. It matches
+// [datacite.ErrInvalid], unless the source could not be read, and [datacite.ErrTooLarge]
+// for a record or a line of more than 16 MiB and for a record that would take far more
+// memory than its text.
 type Error struct {
 	// Finding has the path of the file in a TAR or a folder, and the line of the file. Code is
 	// empty if the source could not be read.
