@@ -1,7 +1,7 @@
-// Package doi reads and compares DOI names, for programs that store them: [Parse] what
-// people type, use [Key] for a column or map that must hold each DOI once, show [Address] to
-// people, and make names with [New]. The methods of packages dois and mds accept names in all the
-// forms that [Parse] reads.
+// Package doi reads and compares DOI names, for programs that store them. [Parse] reads names as
+// people type them, [Key] returns the form for a column or map that must hold each DOI once,
+// [Address] the form to show to people, and [New] a new name. The methods of packages dois and
+// mds accept names in all the forms that [Parse] reads.
 package doi
 
 import (
@@ -22,17 +22,16 @@ func Parse(text string) (string, error) {
 	return name, doi.At("DOI name", err)
 }
 
-// Key returns the form that all spellings of one DOI share, for maps and database
-// columns: ASCII letters in lower case. The name is one that [Parse] returned.
+// Key returns the same text for all spellings of a DOI, for maps and database columns:
+// ASCII letters in lower case. The name must be a result of [Parse].
 func Key(name string) string { return doi.Normal(name) }
 
-// Same reports whether two names that [Parse] returned are one DOI. The case of ASCII
-// letters does not count.
+// Same reports whether two results of [Parse] are the same DOI. The case of ASCII letters
+// does not count.
 func Same(a, b string) bool { return doi.Equal(a, b) }
 
 // Address returns the address of a name at the global resolver, such as
-// "https://doi.org/10.5072/abc", which is how people should see it. [Parse] reads it
-// back.
+// "https://doi.org/10.5072/abc": the form to show to people. [Parse] reads it back.
 func Address(name string) string { return doi.Address(name) }
 
 // Split returns the prefix of a name that [Parse] returned, such as "10.5072", and its
@@ -55,7 +54,7 @@ func CheckPrefix(prefix string) error { return doi.At("prefix", doi.CheckPrefix(
 // prefix has a billion of them. New checks nothing; see [CheckPrefix].
 func New(prefix string) string { return doi.New(prefix) }
 
-// CheckSuffix returns nil if [New] or the service could have made a suffix. The
-// check digits reveal every single mistyped character. Case and hyphens do not count.
-// The error is like that of [Parse].
+// CheckSuffix returns nil for a suffix of the form that [New] and the service make, with
+// correct check digits. The check digits reveal any single mistyped character. Case and
+// hyphens do not count. The error is like that of [Parse].
 func CheckSuffix(suffix string) error { return doi.At("suffix", doi.CheckSuffix(suffix)) }
