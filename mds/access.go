@@ -16,12 +16,12 @@ import (
 // [datacite.ErrBadRequest] or [datacite.ErrInvalid] for a prefix or domain that is not
 // the account's.
 //
-// Reading does not test a login: the deployed service lets anybody read much. So
-// CheckAccess asks to register a random name of the prefix, which has no metadata. The
-// service checks the login, the prefix and the domain, and then refuses
-// (specification §7, 412). The deployed one refuses before it checks the domain, so a
-// wrong domain is not found, and the address may be "". Of a service that checks the
-// domain, "" tests whether https://example.org/ may be registered.
+// Reading does not test a login, because the deployed service permits many reads without
+// one. CheckAccess therefore tries to set the URL of a random name of the prefix, which has
+// no metadata. The service checks the login, the prefix and the domain, and then refuses
+// (specification §7, 412). The deployed service refuses before it checks the domain, so a
+// wrong domain is not detected. The address "" means https://example.org/, for services
+// that do not check the domain.
 //
 // CheckAccess sends PUT /doi/{doi}.
 func (c *Client) CheckAccess(ctx context.Context, prefix, address string) error {

@@ -15,14 +15,14 @@ type Client struct {
 	records *transport.Client // of the DOI API; nil without its address
 }
 
-// NewClient makes a client for the metadata store at cfg.Service.MDS. Nothing is sent
-// yet. [Client.Register] and [Client.Ensure] ask cfg.Service.API whether a DOI is hidden,
-// which the store does not show; without that address they refuse to change a DOI that may be
+// NewClient makes a client for the metadata store at cfg.Service.MDS. Nothing is sent yet.
+// [Client.Register] and [Client.Ensure] ask cfg.Service.API whether a DOI is hidden, because the
+// store does not show this; without that address, they refuse to change a DOI that may be hidden
 // ([ErrHidden]).
 //
-// Username and Password are required; the password may be an API key of the deployed
-// service. The service repeats a user name in its responses, so a key is refused as one.
-// Tokens are not used. A cfg with faults is a [*datacite.ValidationError], which has all of them.
+// Username and Password are required; the password may be an API key of the deployed service. An
+// API key as Username is refused, because the service repeats user names in its responses. Tokens
+// are not used. If cfg has faults, the error is a [*datacite.ValidationError] with all of them.
 func NewClient(cfg datacite.Config) (*Client, error) {
 	login, noLogin := transport.Basic(cfg)
 	if login == nil && noLogin == nil {

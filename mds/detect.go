@@ -14,8 +14,8 @@ import (
 )
 
 // Detect makes a Document of metadata in one of the formats that the service keeps. It
-// recognises the format by the bytes, as the deployed service does. A byte order mark
-// and blanks in front are left out. The formats are
+// recognises the format by the bytes, as the deployed service does, and removes a leading
+// byte order mark and white space. The formats are
 //
 //   - DataCite XML ([XMLType]), by the namespace of its root element;
 //   - schema.org JSON-LD (application/vnd.schemaorg.ld+json) whose "@context" is a text
@@ -32,12 +32,12 @@ import (
 //
 // The last three formats need a DOI in the text.
 //
-// Anything else is a [*datacite.ValidationError], as is text that is not well formed. So are
-// Crossref XML and addresses of pages, which the specification has (§4.3) and the
-// deployed service does not keep; a [Document] made by hand can still hold them.
+// Other formats and malformed text are a [*datacite.ValidationError]. So are Crossref XML
+// and addresses of pages, which the specification lists (§4.3) but the deployed service does
+// not keep; a [Document] made by hand can still hold them.
 //
-// The service turns other formats into XML. What the new text does not have, such
-// as a description, stays as it was registered before.
+// The service converts other formats to XML. Properties that the new text lacks, such as a
+// description, keep their registered values.
 func Detect(data []byte) (Document, error) {
 	text := document.Trim(data)
 	contentType, reason := "", "is in no format that the service accepts"

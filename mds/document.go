@@ -16,19 +16,19 @@ import (
 	"github.com/datacite-go/datacite-go/metadata"
 )
 
-// A Document is metadata as they are sent: bytes and their content type. [NewDocument]
-// makes one of a typed record, [XML] of metadata XML, and [Detect] of any format that
-// the service accepts.
+// A Document is metadata in the form in which they are sent: bytes and their content type.
+// [NewDocument] makes one of a typed record, [XML] of metadata XML, and [Detect] of any
+// format that the service accepts.
 //
-// The service recognises the format by the bytes. It reads application/json and forms
-// as parameters; documents with such a type are refused.
+// The service recognises the format by the bytes. It would read the body of
+// application/json and of form types as parameters, so documents with these types are
+// refused.
 type Document struct {
 	ContentType string
 	Data        []byte
 
-	// OtherDOI permits metadata that name another DOI than the one they are stored for. The
-	// service replaces that name. Without OtherDOI they are refused, since such metadata
-	// are nearly always those of the other DOI.
+	// OtherDOI permits metadata that name another DOI, which the service replaces. Without
+	// it, such metadata are refused, since they nearly always belong to the other DOI.
 	OtherDOI bool
 
 	findings []datacite.Finding // of the record that NewDocument was given
@@ -37,11 +37,10 @@ type Document struct {
 // XMLType is the content type of metadata XML (specification §4.3).
 const XMLType = "application/xml;charset=UTF-8"
 
-// XML makes a Document of metadata XML, without a byte order mark and blanks in
-// front. The identifier in it may be empty. The methods that write refuse XML that is
-// not well formed or names another DOI, before anything is sent.
-// [metadata.ValidateXML] finds what else the service would refuse; leave out
-// its findings with the code identifier.
+// XML makes a Document of metadata XML, without a leading byte order mark and white space.
+// The identifier in it may be empty. The methods that write refuse XML that is not well
+// formed or names another DOI, before anything is sent. [metadata.ValidateXML] finds other
+// faults that the service would refuse; ignore its findings with the code identifier.
 func XML(data []byte) Document {
 	return Document{ContentType: XMLType, Data: document.Trim(data)}
 }
@@ -64,10 +63,10 @@ func NewDocument(record *metadata.Record) (Document, error) {
 	return doc, nil
 }
 
-// Findings are what is known to be wrong with the metadata: those of
+// Findings returns the faults of the metadata and warnings about them: those of
 // [metadata.Record.Findings] if NewDocument made the document, and for other XML those of
-// [metadata.FindingsXML], with line and column. The identifier does not count, because the
-// DOI of the request does. Nothing is known of other formats.
+// [metadata.FindingsXML], with line and column. Findings with the code identifier are left
+// out, because the service uses the DOI of the request. Other formats are not checked.
 func (d Document) Findings() []datacite.Finding {
 	found := slices.Clone(d.findings)
 	if found == nil && d.isXML() {
@@ -122,11 +121,11 @@ func (d Document) checkFor(name string) error {
 
 func (d Document) isXML() bool { return document.IsXML(d.Data) }
 
-// Metadata returns the metadata that are registered for a DOI, as the service stores
-// them: it replaces the identifier, and turns other formats into XML. A DOI without
-// metadata is [ErrNoMetadata]. The deployed service garbles characters beyond ASCII:
-// such metadata come with [ErrGarbled]. Do not store them again; read them with
-// Get of package dois (Record.MetadataXML).
+// Metadata returns the metadata of a DOI as the service stores them: with the DOI as
+// identifier, and other formats converted to XML. A DOI without metadata is
+// [ErrNoMetadata]. The deployed service garbles characters beyond ASCII: such metadata come
+// with [ErrGarbled]. Do not store them again; read them with Get of package dois
+// (Record.MetadataXML).
 //
 // Metadata sends GET /metadata/{doi} (specification §4.3).
 func (c *Client) Metadata(ctx context.Context, doiName string) (*Document, error) {
@@ -158,10 +157,10 @@ func (c *Client) metadata(ctx context.Context, op, name string) (*Document, erro
 	return &Document{ContentType: res.Header.Get("Content-Type"), Data: res.Data}, nil
 }
 
-// PutMetadata stores metadata for a DOI. A DOI that the service does not know
-// becomes a draft, a hidden one becomes findable again (specification §3.1), which
-// [Client.Ensure] prevents. The name must be one that [CheckNewDOI] allows; Ensure changes
-// older DOIs, too. Sending it twice has the same effect as once.
+// PutMetadata stores metadata for a DOI. A DOI that the service does not know becomes a
+// draft. A hidden DOI becomes findable again (specification §3.1); [Client.Ensure] prevents
+// this. [CheckNewDOI] must allow the name; Ensure changes older DOIs, too. Sending it twice
+// has the same effect as once.
 //
 // PutMetadata sends PUT /metadata/{doi} (specification §4.3).
 func (c *Client) PutMetadata(ctx context.Context, doiName string, doc Document) (Status, error) {

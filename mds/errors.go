@@ -9,35 +9,34 @@ import (
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
-// Conditions of this interface alone, for [errors.Is] like those of package datacite.
-// The status codes are those of specification §4.3 and §7 and, where the deployed
-// service differs, its own.
+// Error conditions of this interface only, for [errors.Is] like those of package datacite.
+// The status codes are those of specification §4.3 and §7 and, where the deployed service
+// differs, its own.
 var (
-	// ErrMetadataMissing: PutURL came before PutMetadata (412, or a 422 that says
+	// ErrMetadataMissing: PutURL was called before PutMetadata (412, or a 422 that says
 	// "Can't be blank").
 	ErrMetadataMissing error = &transport.Condition{Text: "mds: metadata must be uploaded first"}
-	// ErrTimeout: the store got no response from the service behind it in time (408).
+	// ErrTimeout: the metadata store got no response from its backend in time (408).
 	ErrTimeout error = &transport.Condition{Text: "mds: service timed out", Passes: true}
 	// ErrNoMetadata: the DOI is known and has no metadata (204).
 	ErrNoMetadata = errors.New("mds: no metadata registered")
 	// ErrNoURL: the DOI is known and has no URL yet (204).
 	ErrNoURL = errors.New("mds: no URL registered")
-	// ErrGarbled: what was read may not be what is stored. The deployed service sends
-	// "?" for each byte of every character beyond ASCII; what it stores is right. The
-	// garbled text comes with the error. A stored text with "??" of its own gives the
-	// same error. Get of package dois reads both as they are
-	// stored (Record.URL, Record.MetadataXML).
+	// ErrGarbled: the text that was read may differ from the stored one. The deployed
+	// service sends "?" for each byte of a character beyond ASCII; the stored text is
+	// intact. The garbled text is returned with the error. A stored text that contains "??"
+	// gives the same error. Get of package dois returns the stored text (Record.URL,
+	// Record.MetadataXML).
 	ErrGarbled = errors.New(`mds: "?" may stand for characters beyond ASCII`)
-	// ErrHalfRegistered: a registration stored the metadata, and setting the URL
-	// failed. If the error matches [datacite.ErrUnclear], too, the URL may be stored all
-	// the same.
+	// ErrHalfRegistered: a registration stored the metadata, but setting the URL failed. If
+	// the error also matches [datacite.ErrUnclear], the URL may have been stored.
 	ErrHalfRegistered = errors.New("mds: the metadata are stored, setting the URL failed")
-	// ErrHidden: the DOI is hidden, or nothing shows whether it is, and the change would
-	// make it findable again. EnsureOptions.Show asks for that. Update of package dois
-	// changes a hidden DOI and keeps it hidden. It matches [datacite.ErrNotAllowed], too.
+	// ErrHidden: the DOI is hidden, or may be, and the change would make it findable again.
+	// EnsureOptions.Show permits this; Update of package dois changes a hidden DOI and
+	// keeps it hidden. The error also matches [datacite.ErrNotAllowed].
 	ErrHidden error = &transport.Condition{Text: "mds: not changed, as every change makes the DOI findable", General: datacite.ErrNotAllowed}
-	// ErrUnconfirmed: the service accepted a registration, and reading the DOI back
-	// failed or showed something else. The service may be slow.
+	// ErrUnconfirmed: the service accepted a registration, but reading the DOI back failed
+	// or returned other values. The service may be slow.
 	ErrUnconfirmed error = &transport.Condition{Text: "mds: registered, but not read back as written", Passes: true}
 )
 

@@ -15,8 +15,8 @@ import (
 // changes. Sending it twice has the same effect as once.
 //
 // Hide sends GET /doi/{doi}, and DELETE /metadata/{doi} (specification §3.1, §4.3). It
-// looks first because the deployed service, told to hide a DOI that it does not know,
-// makes a draft of that name. Such a DOI is [datacite.ErrNotFound].
+// reads the DOI first, because the deployed service creates a draft when it is asked to
+// hide an unknown DOI. An unknown DOI is [datacite.ErrNotFound].
 func (c *Client) Hide(ctx context.Context, doiName string) error {
 	const op = "mds.Hide"
 	name, err := doi.Store.Writable(doiName)
@@ -29,11 +29,11 @@ func (c *Client) Hide(ctx context.Context, doiName string) error {
 	return c.delete(ctx, op, "/metadata/"+doi.Store.Path(name))
 }
 
-// Show makes a registered DOI findable again. It stores the DOI's metadata once more,
-// or its URL if the service garbles the metadata. If it garbles both, Show writes
-// nothing and returns [ErrGarbled]. A draft is [ErrNoURL]: [Client.PutURL] makes it
-// findable. The DOI must not be changed by anybody else meanwhile. A reason for hiding
-// that package dois stored stays; ChangeState of package dois removes it.
+// Show makes a registered DOI findable again. It stores the DOI's metadata again, or its
+// URL if the service garbles the metadata. If the service garbles both, Show writes nothing
+// and returns [ErrGarbled]. A draft is [ErrNoURL]: [Client.PutURL] makes it findable.
+// Nobody else may change the DOI at the same time. Show keeps a stored reason for hiding;
+// ChangeState of package dois removes it.
 //
 // Show sends GET /doi/{doi}, GET /metadata/{doi} and PUT /metadata/{doi}
 // (specification §3.1, §4.3), or PUT /doi/{doi}, which has the same effect on the
@@ -67,9 +67,8 @@ func (c *Client) Show(ctx context.Context, doiName string) error {
 // DeleteDraft removes a draft for good. Only drafts can be deleted
 // ([datacite.ErrNotAllowed]).
 //
-// DeleteDraft sends DELETE /doi/{doi} (specification §3.1, §4.3). If it had to be sent
-// again and the service does not know the DOI any more, the first one did its work,
-// and the error is nil.
+// DeleteDraft sends DELETE /doi/{doi} (specification §3.1, §4.3). If a retry finds that the
+// DOI no longer exists, the earlier request removed it, and the error is nil.
 func (c *Client) DeleteDraft(ctx context.Context, doiName string) error {
 	name, err := doi.Store.Writable(doiName)
 	if err != nil {

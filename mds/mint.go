@@ -13,17 +13,16 @@ import (
 // suffix is random, with check digits (see New of package doi). The identifier in
 // the metadata is overwritten. [Client.PutURL] makes the DOI findable.
 //
-// One call never makes two DOIs: Mint chooses the name before it writes, checks that
-// the service does not know it, and may then repeat the request for that name. When it
-// is not clear whether the last attempt was carried out, Mint looks for the name. If
-// the name is not there yet, or Mint cannot look, the error matches
-// [datacite.ErrUnclear] and comes with the name, which may exist:
-// [Client.PutMetadata] for that name finishes the work, and calling Mint again
-// would make another DOI.
+// One call never makes two DOIs: Mint chooses the name before it writes, checks that the
+// service does not know it, and can then safely repeat the request. If the outcome of the
+// last attempt is unknown, Mint looks the name up. If it is not found, or the lookup fails,
+// the error matches [datacite.ErrUnclear] and the name is returned with it, as the draft
+// may exist. Then call [Client.PutMetadata] with this name; another call of Mint would make
+// another DOI.
 //
-// The service itself chooses a name when it is sent PUT /metadata/{prefix}
-// ([Client.Do]), without looking whether the name exists. After a lost response to it
-// a draft may exist whose name is unknown.
+// The service itself can choose a name: send PUT /metadata/{prefix} with [Client.Do]. It
+// does not check whether the name exists, and after a lost response a draft with an unknown
+// name may remain.
 //
 // Mint sends GET /doi/{doi} and PUT /metadata/{doi} (specification §4.3).
 func (c *Client) Mint(ctx context.Context, prefix string, doc Document) (string, error) {

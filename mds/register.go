@@ -17,11 +17,11 @@ type Registration struct {
 	URL     string
 	Change  Change
 	Before  State    // StateRegisteredOrFindable if the DOI API was not asked or did not show the DOI
-	State   State    // StateFindable; Before if Ensure did not write the metadata of a DOI that is not known to be findable
-	Altered []string // where the stored metadata differ from those given, for people to read
+	State   State    // StateFindable; equal to Before if the DOI may be hidden and its metadata were not written
+	Altered []string // differences between the stored and the given metadata, as text for people
 
-	// Warnings are what is doubtful about the metadata given, such as values that the service
-	// keeps in XML and drops from the record that it shows: Document.Findings, at most 100.
+	// Warnings are about the given metadata, such as values that the service keeps in XML but
+	// drops from its JSON record: the first 100 of Document.Findings.
 	Warnings []datacite.Finding
 }
 
@@ -36,12 +36,13 @@ const (
 )
 
 // Register makes a DOI findable with a URL and metadata, in the two steps of specification
-// §1(3): its metadata, then its URL. It looks at the DOI first, writes what differs, and reads
-// it back at the end. The DOI resolves after a delay of usually a few minutes ([WaitResolved]).
-// Running it again, after success or failure, is safe: both steps replace what is there.
+// §1(3): its metadata, then its URL. It reads the DOI first, writes what differs, and reads the
+// DOI back at the end. The DOI resolves after a delay of usually a few minutes
+// ([WaitResolved]). Running it again, after success or failure, is safe: both steps replace
+// what is there.
 //
-// Register is [Client.Ensure] without options, but for one case: a DOI that is hidden, or may
-// be, is always [ErrHidden], even if nothing else differs.
+// Register does the same as [Client.Ensure] without options, with one exception: a DOI that is
+// or may be hidden is always [ErrHidden], even if nothing else differs.
 //
 // All input is checked before anything is sent. If the first step fails, the second
 // is not tried: the DOI is as it was, unless the error matches
@@ -58,34 +59,36 @@ type EnsureOptions struct {
 	NoReadBack bool     // do not read the DOI back after writing; saves two requests
 	Resolver   Resolver // wait until the DOI resolves there, as WaitResolved does; nil does not wait
 
-	// Show makes a hidden DOI findable again. Without it, a change of a DOI that is hidden,
-	// or may be, is refused ([ErrHidden]), as every write of this interface shows it.
+	// Show makes a hidden DOI findable again. Without it, a change of a DOI that is or may
+	// be hidden is refused ([ErrHidden]), because every write of this interface makes the
+	// DOI findable.
 	Show bool
 
-	// Before is called before the first write for a DOI, with the state that it has. If it
-	// returns an error, nothing is written, and the registration fails with that error,
-	// which is final, not Temporary. It is the place to keep a name on disk before it is
-	// sent, and to refuse a name that is taken. RegisterAll calls it from several
-	// goroutines, once for each DOI in a run. nil allows every write.
+	// Before is called before the first write for a DOI, with its state. If it returns an
+	// error, nothing is written, and the registration fails with that error, which is never
+	// Temporary. Use Before to save a name before it is sent, or to refuse a name that is
+	// taken. RegisterAll calls it from several goroutines, once for each DOI in a run. nil
+	// allows every write.
 	Before func(ctx context.Context, doi string, found State) error
 }
 
-// Ensure makes a DOI have a URL and metadata, as Register does. A DOI that has both is only
-// read, and stays hidden if it is.
+// Ensure registers a DOI with a URL and metadata, like Register. A DOI that already has both
+// is only read; a hidden one stays hidden.
 //
-// Metadata are compared as XML. The identifier, blanks between elements, comments and
-// the order of attributes do not count, nor does what the deployed service changes
-// each time: it turns the tags <i>, <b>, <sub> and a few more into text, also in CDATA
-// sections, and drops U+FEFF; Registration.Altered lists it. Where the deployed service
-// garbles characters beyond ASCII ([ErrGarbled]), the metadata are compared with those of the
-// DOI API. Ensure always writes metadata in formats other than XML, which the service turns
-// into XML, and, without Service.API, metadata that the store garbles.
+// Metadata are compared as XML. The comparison ignores the identifier, blanks between
+// elements, comments and the order of attributes. It also ignores changes that the deployed
+// service always makes: it turns the tags <i>, <b>, <sub> and a few more into text, also in
+// CDATA sections, and drops U+FEFF; Registration.Altered lists these changes. Where the
+// deployed service garbles characters beyond ASCII ([ErrGarbled]), the metadata are compared
+// with those of the DOI API. Ensure always writes metadata in formats other than XML, which
+// the service turns into XML, and, without Service.API, metadata that the store garbles.
 //
 // A change of a hidden DOI is [ErrHidden], unless EnsureOptions.Show asks to make it findable.
 // Other errors are those of [Client.Register].
 //
 // Ensure sends GET /doi/{doi}, GET /dois/{doi} to the DOI API for a DOI that has a URL, GET
-// /metadata/{doi}, the PUTs that are needed, and the first and the third again.
+// /metadata/{doi}, the PUTs that are needed, and then the GETs of /doi/{doi} and
+// /metadata/{doi} again.
 func (c *Client) Ensure(ctx context.Context, doiName, address string, doc Document, opts *EnsureOptions) (*Registration, error) {
 	return c.register(ctx, doiName, address, doc, opts, true)
 }

@@ -19,8 +19,9 @@ type Item struct {
 	DOI, URL string
 	Document Document
 
-	// Err says why the item cannot be registered, such as a row of a table that cannot be
-	// read. Nothing is sent for it, and it is the error of its outcome; the others go on.
+	// Err is the reason why the item cannot be registered, such as an unreadable row of a
+	// table. Nothing is sent for the item, its outcome has this error, and the other items
+	// go on.
 	Err error
 }
 
@@ -28,7 +29,7 @@ type Item struct {
 type Outcome struct {
 	Item         Item
 	Registration *Registration // nil if Err is not nil
-	Err          error         // as of Client.Ensure, or that of the item
+	Err          error         // the error of Client.Ensure, or Item.Err
 	Tries        int           // how often the item was tried
 
 	place int   // among the items
@@ -57,23 +58,23 @@ type Progress struct {
 	Waiting int // failed, to be tried again in the next round
 }
 
-// RegisterAll does [Client.Ensure] for every item, several at a time, and returns each
+// RegisterAll calls [Client.Ensure] for every item, several at a time, and returns each
 // result as soon as it is known. Items that fail with a temporary error
-// ([datacite.Temporary]) are tried again in further rounds, after all others. Their
-// outcome is that of the last try. The error also matches the error of an earlier try that
-// may have changed something: [ErrHalfRegistered], [ErrUnconfirmed] or
-// [datacite.ErrUnclear]. A DOI that comes twice is an error the second time.
+// ([datacite.Temporary]) are tried again in further rounds, after all others. Their outcome
+// is that of the last try. The error also matches the error of an earlier try that may have
+// changed something: [ErrHalfRegistered], [ErrUnconfirmed] or [datacite.ErrUnclear]. A DOI
+// that comes twice is an error the second time.
 //
 // After three items of a prefix with [datacite.ErrForbidden] and none registered,
-// RegisterAll sends no more items of that prefix in the round: either the prefix is
-// not the account's, or the store has lost the service behind it. The next round sends
-// one of them first. In the last round the items that were not sent fail with that
-// error; its URL is that of an item that was sent, and its Attempts are 0.
+// RegisterAll sends no more items of that prefix in the round: either the prefix is not the
+// account's, or the store cannot reach its backend. The next round first sends one item of
+// the prefix. In the last round the items that were not sent fail with this error, with the
+// URL of an item that was sent and Attempts 0.
 //
-// The first error of the sequence ends it, with an empty Outcome: that of ctx, one
-// from items, or [datacite.ErrUnauthorized], which all items would get. Leave the loop
-// to stop; run RegisterAll again to continue. DOIs that need no change are only read, in
-// three requests each; [Client.Ensure] lists the exceptions.
+// An error ends the sequence and comes with an empty Outcome: an error of ctx or of items,
+// or [datacite.ErrUnauthorized], which all items would get. Leave the loop to stop; run
+// RegisterAll again to continue. DOIs that need no change are only read, in three requests
+// each; [Client.Ensure] lists the exceptions.
 //
 // Items are taken one by one, from another goroutine, as workers become free. The
 // sequence should end when ctx does. Items that wait for another try, and the names of

@@ -16,11 +16,11 @@ import (
 // ErrNotResolved: a DOI did not resolve to its URL before the time was up.
 var ErrNotResolved error = &transport.Condition{Text: "mds: DOI does not resolve yet", Passes: true}
 
-// A Resolver tells where DOIs lead. The global resolver is another service than the
-// metadata store. A new DOI or URL arrives there after a delay of usually a few minutes
+// A Resolver returns the URLs that DOIs resolve to. The global resolver is not part of the
+// metadata store: a new DOI or URL reaches it after a delay of usually a few minutes
 // (specification §8).
 type Resolver interface {
-	// Resolve returns the URL that a DOI leads to, "" if it does not resolve. The name
+	// Resolve returns the URL that a DOI resolves to, "" if it does not resolve. The name
 	// is bare, as Parse of package doi returns it.
 	Resolve(ctx context.Context, doi string) (string, error)
 }

@@ -15,18 +15,19 @@ import (
 // which call leads from one to another.
 type State string
 
-// The states. The metadata store itself does not tell registered DOIs from findable ones.
+// The states. The metadata store itself does not distinguish registered DOIs from findable
+// ones.
 const (
 	StateNone                 State = ""           // the service does not know the DOI
-	StateDraft                State = "draft"      // is not public, can be deleted
-	StateRegistered           State = "registered" // hidden: resolves, and is not found by searching
+	StateDraft                State = "draft"      // not public, can be deleted
+	StateRegistered           State = "registered" // hidden: resolves, but is not found by searching
 	StateFindable             State = "findable"   // resolves and is found by searching
 	StateRegisteredOrFindable State = "registered or findable"
 )
 
-// State returns [StateNone], [StateDraft] or [StateRegisteredOrFindable]. A draft that
-// was given a URL through another interface counts as the latter. Get of package dois
-// tells registered from findable.
+// State returns [StateNone], [StateDraft] or [StateRegisteredOrFindable]. A draft whose URL
+// was set through another interface is reported as the latter. Get of package dois
+// distinguishes registered from findable.
 //
 // State sends GET /doi/{doi} (specification §4.3).
 func (c *Client) State(ctx context.Context, doiName string) (State, error) {

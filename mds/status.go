@@ -12,7 +12,7 @@ import (
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
-// Status is the short text with which the service accepts a write.
+// Status is the service's short response to a successful write.
 type Status string
 
 // Texts that the service is known to send.

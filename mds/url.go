@@ -58,8 +58,8 @@ func (c *Client) url(ctx context.Context, op, name string, expected int) (string
 // isURL is lenient: old URLs may be odd.
 var isURL = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:[^\r\n]+$`)
 
-// PutURL sets or changes the URL that a DOI leads to, and makes a draft findable, and with
-// the deployed service a hidden DOI, too: it then resolves through the global resolver, usually after a few minutes. A DOI without
+// PutURL sets or changes the URL that a DOI resolves to, and makes a draft findable. The deployed service also
+// makes a hidden DOI findable. The global resolver has the URL usually after a few minutes. A DOI without
 // metadata is [ErrMetadataMissing].
 //
 // The address is an absolute http, https or ftp URL without blanks and control
