@@ -10,15 +10,15 @@ import (
 	"github.com/datacite-go/datacite-go/query/internal/syntax"
 )
 
-// Advice is about a part of a query that the service accepts, but that may find something
-// other than was meant, or be slow.
+// Advice is a remark on a part of a query that the service accepts, but that may find other
+// records than intended, or be slow.
 type Advice struct {
 	Part       string // the part of the query as text
 	Reason     string
 	Suggestion string // what to write instead; "" if there is nothing to suggest
 }
 
-// String gives the remark in one line.
+// String returns the remark in one line.
 func (a Advice) String() string {
 	if a.Suggestion == "" {
 		return a.Part + ": " + a.Reason
@@ -29,8 +29,8 @@ func (a Advice) String() string {
 // longText is about the length from which an address is too long for some servers.
 const longText = 6000
 
-// Advise returns what is doubtful or slow in expr, in the order of the text. It is never a
-// reason to refuse a query; [Check] finds those.
+// Advise returns remarks on doubtful or slow parts of expr, in the order of the text. A
+// query with such parts need not be refused; [Check] finds errors.
 func Advise(expr Expr) []Advice {
 	if expr == nil {
 		return nil

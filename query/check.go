@@ -16,13 +16,14 @@ func refused(parameter string, code datacite.Code, format string, args ...any) e
 	return datacite.Invalid(datacite.Finding{Path: parameter, Code: code, Reason: fmt.Sprintf(format, args...)})
 }
 
-// Check returns an error for every part of expr that the service, as specified or as
-// deployed, would refuse or misread, and for years in the wrong order: a
-// [*datacite.ValidationError] with a finding for each part, whose Reason begins with the part. A
-// nil expression means no query and has no fault.
+// Check returns a [*datacite.ValidationError] if expr has parts that the service, as specified
+// or as deployed, would refuse or misread, or years in the wrong order. It has a finding for
+// each part, whose Reason begins with the part. A nil expression means no query and has no
+// fault.
 //
-// A query that Check accepts cannot reach beyond its place in a larger one. A [Raw]
-// text that is the whole query is accepted if the deployed service reads it as written.
+// A query that Check accepts cannot change the query around it when it is part of a larger
+// one. A [Raw] text that is the whole query is accepted if the deployed service reads it as
+// written.
 func Check(expr Expr) error {
 	if expr == nil {
 		return nil

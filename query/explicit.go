@@ -6,7 +6,8 @@ import (
 	"github.com/datacite-go/datacite-go/query/internal/syntax"
 )
 
-// An Operator is what a server puts between clauses that stand side by side.
+// An Operator is the operator that a server assumes between clauses that stand side by
+// side.
 type Operator string
 
 // The default operators.
@@ -15,13 +16,13 @@ const (
 	OperatorAnd Operator = "AND" // the deployed service
 )
 
-// Explicit returns a query that means on every server what expr means on one
-// with the default operator op: words side by side get the operator that they
-// lack, and lists that mix AND and OR get brackets. Optional clauses beside required
-// ones stay optional and affect only ranking: +a b becomes a AND (b OR *:*).
+// Explicit returns a query that has the same meaning on every server: the meaning of expr on a
+// server with the default operator op. Words side by side get this operator, and lists that
+// mix AND and OR get brackets. Optional clauses beside required ones stay optional and affect
+// only ranking: +a b becomes a AND (b OR *:*).
 //
-// It is for programs, which send a query that somebody typed to either server. [Advise] is for
-// people, who may have meant something else.
+// Use Explicit in programs that send typed queries to either server. Use [Advise] to tell the
+// person who typed a query that it may mean something else.
 func Explicit(expr Expr, op Operator) Expr { return fromNode(explicit(operand(expr), op)) }
 
 func explicit(n *syntax.Node, op Operator) *syntax.Node {

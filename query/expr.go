@@ -10,9 +10,9 @@ import (
 // methods of this package and by [Parse]. They are immutable: they can be kept, shared
 // between goroutines and used in several queries.
 //
-// String returns the text of the query parameter (specification §4.2.1). An expression
-// that cannot be written, such as one with a text that is not valid UTF-8, has the text
-// "()", which every server refuses; [Check] returns the reason.
+// String returns the text of the query parameter (specification §4.2.1). An expression that
+// cannot be written, such as a text that is not valid UTF-8, has the text "()", which every
+// server refuses; [Check] returns the reason.
 type Expr interface {
 	String() string
 	tree() *syntax.Node
@@ -31,8 +31,8 @@ func (e *expr) tree() *syntax.Node { return (*syntax.Node)(e) }
 func Term(word string) Expr { return Field("").Is(word) }
 
 // Phrase looks for text in the default fields, its words side by side and in order
-// (specification §4.2.1(6)). Phrase allows no other word in between; in a query that does
-// not say how many, the deployed service allows one.
+// (specification §4.2.1(6)). No other word may stand in between: Phrase sets this distance,
+// as the deployed service allows one other word by default.
 func Phrase(text string) Expr { return Field("").Near(text, 0) }
 
 // Wildcard looks for words that match the pattern in the default fields: * stands for any
@@ -45,9 +45,9 @@ func All() Expr { return fromNode(everything) }
 
 var everything = &syntax.Node{Kind: syntax.KindAll}
 
-// Raw is query text that is sent as it is, for what the other functions cannot write. Inside
-// another expression it is parsed first, so that it cannot change the query around it. Prefer
-// [Parse] for text that people typed.
+// Raw is query text that is sent unchanged, for queries that the other functions cannot
+// express. Inside another expression it is parsed first, so that it cannot change the query
+// around it. Prefer [Parse] for text that people typed.
 func Raw(text string) Expr { return fromNode(&syntax.Node{Kind: syntax.KindRaw, Text: text}) }
 
 func boost(n *syntax.Node, factor float32) *syntax.Node {

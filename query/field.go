@@ -49,9 +49,8 @@ func hasParts(text string) bool {
 	})
 }
 
-// Near looks for the words of text, at most slop moves apart from standing
-// side by side and in order: field:"text"~slop. With slop 0 they stand exactly
-// so.
+// Near looks for the words of text near each other: field:"text"~slop. At most slop moves
+// of a word by one place lead to the exact phrase; 0 means the exact phrase.
 func (f Field) Near(text string, slop int) Expr {
 	n := syntax.Node{Kind: syntax.KindPhrase, Field: string(f), Text: text}
 	if slop != 0 || f.isAnalysed() && hasParts(text) {
@@ -65,9 +64,9 @@ func (f Field) Near(text string, slop int) Expr {
 // \\ (specification §4.2.1(3)). A pattern matches a whole word of a text, or the
 // whole value of another field.
 //
-// [Check] refuses a pattern with a slash unless its only wildcard is a * at the end:
-// nothing else is read alike as specified and by the deployed service. A ? in the place
-// of the slash matches it.
+// [Check] refuses a pattern with a slash unless its only wildcard is a * at the end: the
+// specification and the deployed service read other patterns differently. Use ? in place of
+// the slash.
 func (f Field) Like(pattern string) Expr {
 	switch _, literal, shape := readPattern(pattern); {
 	case shape == noWildcard:
@@ -125,10 +124,9 @@ func (f Field) StartsWith(prefix string) Expr {
 // (specification §4.2.1(3)).
 func (f Field) Exists() Expr { return leaf(syntax.Node{Kind: syntax.KindExists, Field: string(f)}) }
 
-// Between looks for values from low to high, both included; "" leaves that
-// side open: field:[low TO high]. Dates may leave out their end and then mean
-// all of it: 2015 as the high bound includes December. A literal * as a bound
-// cannot be written.
+// Between looks for values from low to high, both included; "" leaves that side open:
+// field:[low TO high]. A date may be a year or a month, which then counts as a whole: 2015
+// as the high bound includes December. A literal * cannot be a bound.
 func (f Field) Between(low, high string) Expr {
 	return leaf(syntax.Node{Kind: syntax.KindRange, Field: string(f), Range: &syntax.Range{Low: low, High: high}})
 }
@@ -146,8 +144,8 @@ func (f Field) In(values ...string) Expr {
 	return fromNode(f.match(list(clauses, syntax.JoinOr)))
 }
 
-// Match looks for expr in the field: field:(a AND b). Parts of expr that name
-// a field keep theirs.
+// Match looks for expr in the field: field:(a AND b). Parts of expr with a field of their
+// own keep it.
 func (f Field) Match(expr Expr) Expr { return fromNode(f.match(operand(expr))) }
 
 func (f Field) match(n *syntax.Node) *syntax.Node {

@@ -2,7 +2,7 @@ package query
 
 // Fields of the DOI record (specification §2.2) and others that the deployed service can
 // search. Any other name works as a [Field], too. Fields without a remark hold text. A
-// keyword is compared as a whole and with its case, unless the remark says otherwise.
+// keyword is compared as a whole and its case counts, unless the remark says otherwise.
 const (
 	FieldDOI             Field = "doi"    // keyword, any case; see Field.IsDOI
 	FieldPrefix          Field = "prefix" // keyword

@@ -6,9 +6,9 @@ import (
 	"github.com/datacite-go/datacite-go/query/internal/syntax"
 )
 
-// And matches what all of exprs match: a AND b (specification §4.2.1(5)). An operand
-// made by [Not] or [MustNot] excludes what it names: a AND NOT b. [Check] refuses And
-// without operands and a nil operand: a lost restriction must not widen the query.
+// And matches what all of exprs match: a AND b (specification §4.2.1(5)). An operand made
+// by [Not] or [MustNot] excludes its matches: a AND NOT b. [Check] refuses And without
+// operands and a nil operand, because a lost restriction would widen the query.
 func And(exprs ...Expr) Expr {
 	if len(exprs) == 0 {
 		return fromNode(invalid("", "And needs at least one expression"))
@@ -28,8 +28,8 @@ func and(nodes []*syntax.Node) *syntax.Node {
 }
 
 // Or matches what at least one of exprs matches: a OR b. An operand made by [Not] or
-// [MustNot] is every record except those named: a OR (*:* AND NOT b). [Check] refuses Or
-// without operands and a nil operand.
+// [MustNot] stands for all records that do not match it: a OR (*:* AND NOT b). [Check]
+// refuses Or without operands and a nil operand.
 func Or(exprs ...Expr) Expr {
 	if len(exprs) == 0 {
 		return fromNode(invalid("", "Or needs at least one expression"))
@@ -97,8 +97,9 @@ func signed(sign syntax.Sign, expr Expr) Expr {
 // the relevance; without a Must, at least one of them has to match.
 //
 // Without Must and MustNot, Bool is [Or]. With one of them, the deployed service requires
-// the other expressions too: it reads +a b as a AND b. To be read alike by it and by the
-// specification, write And(a, Or(b, All())) for +a b, and And(Or(b, c), Not(a)) for -a b c.
+// the other expressions too: it reads +a b as a AND b. For the same meaning in the
+// specification and on the deployed service, write And(a, Or(b, All())) for +a b, and
+// And(Or(b, c), Not(a)) for -a b c.
 func Bool(exprs ...Expr) Expr {
 	switch len(exprs) {
 	case 0:

@@ -18,7 +18,7 @@ type SyntaxError struct {
 	Reason string
 }
 
-// Error gives the offset and the reason.
+// Error returns the offset and the reason.
 func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("query: at offset %d: %s", e.Offset, e.Reason)
 }
@@ -37,14 +37,15 @@ const (
 // [*SyntaxError], and with it a [*datacite.ValidationError].
 //
 // The structure is kept. Words side by side stay so: they are optional as specified and
-// required on the deployed service; [Explicit] makes them mean the same. AND and OR have no
-// precedence over each other, and Parse adds none; [Advise] points out lists that mix them.
+// required on the deployed service; [Explicit] gives them the same meaning on both. AND and
+// OR have no precedence over each other, and Parse adds none; [Advise] points out lists
+// that mix them.
 //
 // String of the result may differ from text in blanks, brackets and escapes, but means the
 // same. A result of Parse can safely be restricted: in And(mine, theirs), theirs cannot
-// reach beyond its place in any query that [Check] accepts.
+// widen the query, if [Check] accepts it.
 //
-// The grammar is that of the service's parser, but for some texts that Parse refuses on
+// The grammar is that of the service's parser, except that Parse refuses some texts on
 // purpose:
 //
 //   - after ~, anything but a plain number such as 2 or .5, or AUTO after a word. The

@@ -9,10 +9,10 @@ import (
 	"github.com/datacite-go/datacite-go/internal/doi"
 )
 
-// IsDOI looks for a DOI name, given bare, with doi: or as an address of the
-// resolver. In [FieldDOI] that is the name; in other fields, such as
-// [FieldRelatedIdentifier], it is the name or its address, since records hold
-// both. [Check] refuses anything that is not a DOI name.
+// IsDOI looks for a DOI name, given bare, with doi: or as an address of the resolver. In
+// [FieldDOI] it looks for the name; in other fields, such as [FieldRelatedIdentifier], for
+// the name or its address, since records hold both. [Check] refuses anything that is not a
+// DOI name.
 func (f Field) IsDOI(name string) Expr {
 	name, err := doi.Parse(name)
 	if err != nil {
