@@ -12,8 +12,8 @@
 //	usage, err := reports.NewClient(cfg)   // store and read usage reports
 //
 // A failed request is an [*Error]; input that was refused before anything was sent is a
-// [*ValidationError], in all packages. Ask [errors.Is] with the Err variables of this
-// package for the reason, [Findings] for the single faults, and [Temporary] whether the
+// [*ValidationError], in all packages. [errors.Is] compares them with the Err variables of
+// this package, [Findings] returns the single faults, and [Temporary] reports whether the
 // same call may succeed later.
 //
 // DataCite is the public deployment of the service. This is an independent client.
