@@ -10,7 +10,7 @@ import (
 	"github.com/datacite-go/datacite-go/internal/xmlscan"
 )
 
-// Date is a date or period that matters for the resource: 2024, 2024-05, 2024-05-17,
+// Date is a date or period relevant to the resource: 2024, 2024-05, 2024-05-17,
 // 2024-05-17T10:00:00Z, or two of these separated by a slash.
 type Date struct {
 	Date            string   `json:"date"`

@@ -2,13 +2,13 @@ package metadata
 
 import "strconv"
 
-// Description is a text about the resource. Markup in it is text: <br/> becomes
+// Description is a text about the resource. Markup in it is plain text: <br/> becomes
 // &lt;br/&gt; in XML, and the service keeps it.
 //
 // A <br/> element, the only one that the schema allows in a description, is read as a line
 // feed. Breaks has the byte offsets of these line feeds, in ascending order; all others are
-// line feeds in XML, too. Leave Breaks empty in texts of your own: in its JSON, the service
-// joins the words around an element, and keeps line feeds.
+// line feeds in XML, too. Leave Breaks empty in texts of your own: the service's JSON drops
+// a <br/> element without a space, but keeps line feeds.
 type Description struct {
 	Description     string          `json:"description"`
 	DescriptionType DescriptionType `json:"descriptionType,omitempty"`

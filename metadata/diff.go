@@ -26,17 +26,16 @@ func (c Change) String() string {
 	return fmt.Sprintf("%s: %.200q is wanted, and %.200q was found", c.Path, c.Wanted, c.Found)
 }
 
-// Diff returns the differences between a record that is wanted and the one that the
-// service has, in the order of the record's properties. Empty and missing are the same; a
-// nil record is empty. Read found with identifiers of affiliations and publisher.
+// Diff returns the differences between the wanted record and the one found in the service,
+// in the order of the record's properties. Empty and missing are the same; a nil record is
+// empty. The found record must have the identifiers of affiliations and publisher.
 //
-// What the deployed service adds, changes or drops when it stores a record is not a
-// difference: an Issued date made from the year, the parts of a personal name, the details
+// Values that the deployed service adds, changes or drops when it stores a record are not
+// differences: an Issued date made from the year, the parts of a personal name, the details
 // of a known licence, the address of an ORCID, a language of two letters, HTML taken out of
-// titles. [Record.Findings] warns of what it changes or drops. Diff cannot know whether a
-// record was sent as XML or JSON, so it allows what either loses. It does not compare
-// Extra, Breaks, SchemaVersion and the types that the service derives, and takes
-// Identifiers as AlternateIdentifiers.
+// titles. [Record.Findings] warns of values that the service changes or drops. Diff ignores
+// the losses of both XML and JSON. It does not compare Extra, Breaks, SchemaVersion and the
+// types that the service derives, and takes Identifiers as AlternateIdentifiers.
 //
 // The order matters for creators, contributors, titles, affiliations and the points of a
 // polygon.

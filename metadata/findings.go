@@ -11,17 +11,17 @@ import (
 	"github.com/datacite-go/datacite-go/internal/xmlscan"
 )
 
-// Validate returns nil if the record may be sent. Otherwise it returns all that the
-// service would refuse and all mandatory values that are missing as one
-// [*datacite.ValidationError].
+// Validate returns nil if the record may be sent. Otherwise it returns one
+// [*datacite.ValidationError] with all values that the service would refuse and all missing
+// mandatory values.
 //
-// A record without a DOI is valid, since the path of the request may name it. So is one
-// that the service accepts as XML only; Findings warns of that (code "json").
+// A record without a DOI is valid, since the path of the request may name it. So is a
+// record that the service accepts as XML only; Findings warns of it (code "json").
 func (r *Record) Validate() error { return datacite.Invalid(r.Findings()...) }
 
 // Findings returns the errors of [Record.Validate], and warnings: values that the service
-// accepts but drops or changes, identifiers with wrong check digits, dates it cannot read,
-// and what the documentation of the schema advises against. They are in the order of the
+// accepts but drops or changes, identifiers with wrong check digits, unreadable dates, and
+// values that the documentation of the schema advises against. They are in the order of the
 // record's properties.
 func (r *Record) Findings() []datacite.Finding {
 	if r == nil {

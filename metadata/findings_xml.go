@@ -11,11 +11,10 @@ import (
 	"github.com/datacite-go/datacite-go/internal/xmlscan"
 )
 
-// ValidateXML does for a document what [Record.Validate] does for a record: all faults
-// are one [*datacite.ValidationError], each with its line and column; at most 10,000 are
-// reported. It also finds what a [Record] cannot contain: XML that is not well formed, and elements
-// and attributes that are unknown, doubled, empty or out of order. It needs no schema file
-// and no network.
+// ValidateXML validates a document as [Record.Validate] validates a record. The error is a
+// [*datacite.ValidationError] with all faults, at most 10,000, each with its line and column. It also
+// finds faults that a [Record] cannot have: XML that is not well formed, and elements and attributes
+// that are unknown, doubled, empty or out of order. It needs no schema file and no network.
 //
 // An empty identifier is a fault with the code "identifier"; see [datacite.ValidationError.Except]. Any
 // other error is that of the reader.
@@ -29,8 +28,8 @@ func ValidateXML(r io.Reader) error {
 	return datacite.Invalid(x.located()...)
 }
 
-// FindingsXML does for a document what [Record.Findings] does for a record: it returns
-// errors and warnings, in the order of the document. The error is that of the reader.
+// FindingsXML returns the errors and warnings of a document, as [Record.Findings] does of a
+// record, in the order of the document. The error is that of the reader.
 func FindingsXML(r io.Reader) ([]datacite.Finding, error) {
 	s, err := openXML(r)
 	if err != nil {

@@ -88,8 +88,8 @@ func (r *Record) Alternates() []AlternateIdentifier {
 }
 
 // OwnNames returns a warning for each alternate identifier that is the DOI or the URL with
-// which the record is registered: the service stores it, and shows it neither in JSON nor in
-// searches. [Record.Findings] cannot know them.
+// which the record is registered: the service stores it, but shows it neither in JSON nor in
+// searches. [Record.Findings] does not report these, because it does not know the URL.
 func (r *Record) OwnNames(doi, url string) (found []datacite.Finding) {
 	for i, a := range r.Alternates() {
 		if value := a.AlternateIdentifier; value != "" && (value == url || strings.EqualFold(value, doi)) {

@@ -19,8 +19,8 @@ type (
 	decoder       = jsonlex.Decoder
 )
 
-// List is a []T that reads JSON as the service has been seen to write it: an array, null,
-// or a single item. Items that cannot be read are left out.
+// List is a []T that reads the JSON forms that the service sends: an array, null, or a
+// single item. Items that cannot be read are left out.
 //
 // A List[T] can be used as a []T, and a []T can be assigned to it.
 type List[T any] []T
@@ -31,11 +31,11 @@ func init() {
 	jsonlex.Publish(resourceElement.members)
 }
 
-// ParseJSON reads a record as the DOI query interface has it: the object of its attributes.
-// A member of an unexpected type is not an error: a number is read as text where a text
-// belongs, one value as a list of one; anything else is left out. Input that is not a JSON
-// object, or takes more than 100 MiB of memory, is a [*datacite.ValidationError]. Any other
-// error is that of the reader.
+// ParseJSON reads a record in the form of the DOI query interface: the object of its
+// attributes. A member of an unexpected type is not an error: where a property needs
+// another type, a number is read as text, and a single value as a list of one; anything
+// else is left out. Input that is not a JSON object, or takes more than 100 MiB of memory,
+// is a [*datacite.ValidationError]. Any other error is that of the reader.
 func ParseJSON(r io.Reader) (*Record, error) {
 	if r == nil {
 		return nil, datacite.Invalid(datacite.Finding{Path: "r", Code: "missing", Reason: "is nil"})
@@ -83,7 +83,7 @@ func (l *List[T]) UnmarshalJSON(data []byte) error {
 // have 0000 or other codes. In JSON it is a number if it does not start with a zero.
 type YearText string
 
-// Year returns a year as a record has it: Year(2026) is "2026".
+// Year returns a year as the text of a record: Year(2026) is "2026".
 func Year(year int) YearText { return YearText(fmt.Sprintf("%04d", year)) }
 
 // isYear reports whether s is four ASCII digits.

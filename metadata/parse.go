@@ -13,11 +13,11 @@ import (
 // ParseXML reads the XML document of a record (specification §2.3) in any version of the
 // schema; [Record].SchemaVersion has the namespace.
 //
-// It also reads what the schema refuses: elements in the wrong order, missing elements,
-// unknown values. It skips unknown elements; [FindingsXML] lists them. White space around a
-// value is removed, except in descriptions and rights; a name of only white space becomes
-// one blank, which the schema accepts. Another place, point or box within one geoLocation
-// starts a new one, because the service keeps one of each.
+// It also reads documents that the schema refuses: with elements in the wrong order, missing
+// elements or unknown values. It skips unknown elements; [FindingsXML] lists them. White
+// space around a value is removed, except in descriptions and rights; a name of only white
+// space becomes one blank, which the schema accepts. Another place, point or box within one
+// geoLocation starts a new one, because the service keeps one of each.
 //
 // The texts of the record share the memory of the document. XML that is not well formed, not
 // UTF-8, longer than 10 MiB, nested too deep or without the root element of a record, or that

@@ -9,8 +9,8 @@ import (
 	"github.com/datacite-go/datacite-go/internal/xmlscan"
 )
 
-// Creator is a person or organization that made the resource, or a related item. Name of a
-// person is "Family, Given".
+// Creator is a person or organization that made the resource, or a related item. The Name
+// of a person is "Family, Given".
 type Creator struct {
 	Name            string               `json:"name"`
 	NameType        NameType             `json:"nameType,omitempty"`
@@ -170,8 +170,8 @@ func (c *checker) agent(p *path, member, value, scheme string) {
 }
 
 // Person returns a creator that is a person, with the name "Family, Given" and its parts.
-// Empty values add nothing, here and to the other functions that build a creator; blanks
-// around values are left out.
+// Empty values add nothing, and blanks around values are removed; the same is true of the
+// other functions that build a creator.
 func Person(family, given string) Creator {
 	c := Creator{FamilyName: strings.TrimSpace(family), GivenName: strings.TrimSpace(given)}
 	c.Name = cmp.Or(c.FamilyName, c.GivenName)
@@ -272,7 +272,7 @@ var contributorTypes = vocabulary{
 
 func (ContributorType) vocabulary() vocabulary { return contributorTypes }
 
-// NameType tells persons from organizations.
+// NameType says whether a name is a person's or an organization's.
 type NameType string
 
 // The values of [NameType].

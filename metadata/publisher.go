@@ -6,8 +6,8 @@ import (
 	"github.com/datacite-go/datacite-go/internal/input"
 )
 
-// Publisher is who holds, archives or releases the resource. In JSON it is a string if only
-// Name is set, and an object otherwise; both are read.
+// Publisher is the organization or person that holds, archives or releases the resource. In
+// JSON it is a string if only Name is set, and an object otherwise; both are read.
 type Publisher struct {
 	Name                      string `json:"name"`
 	PublisherIdentifier       string `json:"publisherIdentifier,omitempty"`

@@ -12,20 +12,20 @@ const Namespace = "http://datacite.org/schema/kernel-4"
 // metadata schema (specification §2.2 and §2.3).
 //
 // As JSON, a Record is the attributes object of the DOI query interface; as XML, the
-// document of the metadata store (see [ParseXML] and [Record.XML]). It has all that either
-// form can contain.
+// document of the metadata store (see [ParseXML] and [Record.XML]). It can hold everything
+// that either form can contain.
 //
 // The zero value of a field means that the property is missing. JSON leaves out a nil list
 // and has [] for an empty one, which tells the service to clear the property.
 //
-// Record has no JSON methods, so it may be embedded in a larger struct. Its parts read what
-// the service has been seen to send, such as a number or null for a string, or one object
-// for a list. They never fail: what they cannot read becomes the zero value. Of DOI,
-// Language, Version and SchemaVersion, encoding/json reads strings and null; [ParseJSON]
-// reads numbers, too.
+// Record has no JSON methods, so it may be embedded in a larger struct. Its parts accept
+// the JSON that the service sends, such as a number or null for a string, or one object for
+// a list. They never fail: a value that they cannot read becomes the zero value. For DOI,
+// Language, Version and SchemaVersion, encoding/json accepts only strings and null;
+// [ParseJSON] also accepts numbers.
 type Record struct {
-	// DOI is the name of the resource, such as 10.5438/0012. It may be empty if the
-	// path of the request has it, or if the service is to make one.
+	// DOI is the name of the resource, such as 10.5438/0012. It may be empty if the path of
+	// the request has the name, or if the service is to choose one.
 	DOI string `json:"doi,omitempty"`
 
 	Creators        List[Creator] `json:"creators,omitzero"`

@@ -116,7 +116,7 @@ type RelatedItemIdentifier struct {
 	RelatedItemIdentifier     string                `json:"relatedItemIdentifier,omitempty"`
 	RelatedItemIdentifierType RelatedIdentifierType `json:"relatedItemIdentifierType,omitempty"`
 	RelatedMetadataScheme     string                `json:"relatedMetadataScheme,omitempty"`
-	SchemeURI                 string                `json:"schemeURI,omitempty"` // in capitals only here
+	SchemeURI                 string                `json:"schemeURI,omitempty"` // the other types have schemeUri
 	SchemeType                string                `json:"schemeType,omitempty"`
 }
 
@@ -186,8 +186,8 @@ var relatedIdentifierTypes = vocabulary{
 
 func (RelatedIdentifierType) vocabulary() vocabulary { return relatedIdentifierTypes }
 
-// RelationType is the relation of the resource to another one, read from the resource:
-// resource IsPartOf other.
+// RelationType is the relation of the resource to another resource: this resource IsPartOf
+// the other.
 type RelationType string
 
 // The values of [RelationType].

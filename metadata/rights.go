@@ -40,8 +40,8 @@ func rightsRule(value string) *fault {
 }
 
 // SPDX returns the licence with an identifier of the SPDX list, such as CC-BY-4.0. The
-// service has an older list, and fills in the name of licences that are on it.
-// [Record.Findings] warns of unknown identifiers. Without an identifier it is empty.
+// service has an older list, and adds the name of a licence on this list. [Record.Findings]
+// warns of unknown identifiers. An empty identifier gives empty Rights.
 func SPDX(id string) Rights {
 	if id = strings.TrimSpace(id); id == "" {
 		return Rights{}

@@ -36,12 +36,12 @@ var titleTypes = vocabulary{"AlternativeTitle", "Subtitle", "TranslatedTitle", "
 
 func (TitleType) vocabulary() vocabulary { return titleTypes }
 
-// Title returns the title that people are shown: the main title, or else an alternative, a
-// translated or another one, and a subtitle if there is nothing else; "" without a title.
+// Title returns the title to show to people: the main title, else an alternative, a
+// translated or another title, else a subtitle; "" without a title.
 //
-// Given languages, the preferred one first, a main or translated title in one of them comes
-// before all others. The language en includes en-GB. A main title without a language has
-// that of the resource.
+// If languages are given, the preferred one first, a main or translated title in one of
+// them is returned before all others. The language en includes en-GB. A main title without
+// a language counts as in the language of the resource.
 func (r *Record) Title(languages ...string) string {
 	if r == nil {
 		return ""

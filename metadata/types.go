@@ -5,8 +5,9 @@ import (
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
 )
 
-// Types is the type of the resource. The service derives the last four from the first; if
-// they are sent back with a new general type, it keeps the old ones. They are not in XML.
+// Types is the type of the resource. The service derives the last four values from the
+// first. If they are sent back with a new general type, the service keeps the old values.
+// They are not in XML.
 type Types struct {
 	ResourceTypeGeneral ResourceTypeGeneral `json:"resourceTypeGeneral,omitempty"`
 	ResourceType        string              `json:"resourceType,omitempty"` // free text

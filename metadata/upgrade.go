@@ -7,9 +7,9 @@ import (
 )
 
 // Upgrade turns a record of kernel 2 or 3 into one of kernel 4. The service still shows
-// such records, and refuses them when they are sent again. old is not changed; the result
-// shares with it what stays the same. Of a record of kernel 4, only SchemaVersion changes,
-// to [Namespace].
+// records of these kernels, but refuses them when they are sent again. old is not changed;
+// the result shares unchanged values with it. In a record of kernel 4, only SchemaVersion
+// changes, to [Namespace].
 //
 // These values change:
 //
@@ -19,7 +19,8 @@ import (
 //     DateInformation
 //   - the general type Film becomes Audiovisual
 //
-// [ParseXML] has already changed points and boxes in one text, and rights without a list.
+// [ParseXML] has already converted points and boxes that are one text, and rights outside a
+// list.
 //
 // If kernel 4 requires a value that the record lacks, most often the general type, Upgrade
 // returns the upgraded record and a [*datacite.ValidationError] that names it.

@@ -13,14 +13,14 @@ type Versions struct {
 	DOIs    []string // of the versions, oldest first
 }
 
-// Relations returns the related identifiers that the record of one of these DOIs needs,
-// so that each version and the concept lead to each other, both ways:
+// Relations returns the related identifiers that the record of one of these DOIs needs, so
+// that the versions and the concept refer to each other in both directions:
 //
 //   - the concept HasVersion each version, and each version IsVersionOf the concept;
 //   - a version IsNewVersionOf the one before it, and IsPreviousVersionOf the one after it.
 //
-// It returns nil for any other DOI. A new version changes the relations of the concept
-// and of the version before it: their records have to be sent, too.
+// It returns nil for any other DOI. A new version changes the relations of the concept and
+// of the version before it; send their records, too.
 func (v Versions) Relations(name string) (all []RelatedIdentifier) {
 	relate := func(other string, relation RelationType) {
 		all = append(all, RelatedIdentifier{RelatedIdentifier: other, RelatedIdentifierType: IdentifierDOI, RelationType: relation})
@@ -45,10 +45,10 @@ func (v Versions) Relations(name string) (all []RelatedIdentifier) {
 }
 
 // Embargo returns the dates of a resource that was accepted on one day and whose content
-// is public from another day on. The schema marks the beginning of an embargo by
-// [DateAccepted] and its end by [DateAvailable]. Only the days count, in the time zone of
-// the arguments. The dates stay true when the embargo is over, so the record need not be
-// changed then. A zero time adds no date.
+// becomes public on another. The schema marks the beginning of an embargo by [DateAccepted]
+// and its end by [DateAvailable]. Only the days count, in the time zone of the arguments.
+// The dates remain correct after the embargo, so the record need not be changed at its end.
+// A zero time adds no date.
 func Embargo(accepted, available time.Time) []Date {
 	var dates []Date
 	for _, d := range []struct {

@@ -49,8 +49,9 @@ func hasParts(text string) bool {
 	})
 }
 
-// Near looks for the words of text near each other: field:"text"~slop. At most slop moves
-// of a word by one place lead to the exact phrase; 0 means the exact phrase.
+// Near looks for the words of text near each other: field:"text"~slop. slop is the number
+// of moves, each of one word by one place, that may be needed to get the exact phrase; 0
+// means the exact phrase.
 func (f Field) Near(text string, slop int) Expr {
 	n := syntax.Node{Kind: syntax.KindPhrase, Field: string(f), Text: text}
 	if slop != 0 || f.isAnalysed() && hasParts(text) {

@@ -43,7 +43,7 @@ const (
 //
 // String of the result may differ from text in blanks, brackets and escapes, but means the
 // same. A result of Parse can safely be restricted: in And(mine, theirs), theirs cannot
-// widen the query, if [Check] accepts it.
+// change the meaning of mine if [Check] accepts the whole.
 //
 // The grammar is that of the service's parser, except that Parse refuses some texts on
 // purpose:

@@ -8,20 +8,19 @@ import (
 	"github.com/datacite-go/datacite-go/metadata"
 )
 
-// Complete applies a row to an existing record: it returns the existing record with what the
-// cells of the row say. Comparing it with the existing record, by [metadata.Diff], shows
-// exactly what the table changes.
+// Complete applies a row to an existing record: it returns the existing record with the values of the row's
+// cells. [metadata.Diff] of the result and the existing record lists exactly the changes that the table makes.
 //
-// Properties of empty cells and those without a column, such as contributors, stay. A list in
-// a cell replaces the whole list, but for the date of issue, which the service makes; title
-// and abstract replace one of several titles and descriptions. What a cell cannot say stays with the element that it corrects, such as the
-// language of a title, and so does what it leaves out, such as the ORCID of a creator whom
-// the row only names. An element is corrected if it has the same name, identifier or kind of
-// date, or nearly the same name; otherwise it gives way to a new one.
+// Properties with an empty cell or without a column, such as contributors, keep their values. A list in a cell
+// replaces the whole list, except the date of issue, which the service makes; title and abstract replace one of
+// several titles and descriptions. An existing element is corrected if the cell has an element with the same
+// identifier or kind of date, or with the same or nearly the same name; otherwise it is replaced. A corrected
+// element keeps values that a cell cannot express, such as the language of a title, and values that the cell
+// leaves out, such as the ORCID of a creator whom the row only names.
 //
-// What the reader derives completes a new record, and is not wanted of an existing one: the
-// kind of a name and its parts, schemes of identifiers and their addresses, the details of a
-// licence. The kind of a name is an exception where the record has another one.
+// Values that the reader derives are for new records, and do not change an existing one: the kind of a name and
+// its parts, schemes of identifiers and their addresses, the details of a licence. There is one exception: a
+// kind of name that differs from the record's.
 func Complete(row, existing *metadata.Record) *metadata.Record {
 	switch {
 	case row == nil:

@@ -19,8 +19,9 @@ import (
 type Options struct {
 	Others []string // further columns that a table may have; their cells are Row.Others
 
-	// Partial reads a table that lacks what a record needs, to compare or correct what it
-	// has: any columns, and any empty cells. The records are no complete ones.
+	// Partial accepts tables without some of the columns or cells that a complete record
+	// needs, to compare or correct the properties that they have. Their records may be
+	// incomplete.
 	Partial bool
 }
 
@@ -50,9 +51,9 @@ type field struct {
 // [*datacite.ValidationError], which matches [ErrUnknownColumn] if it has unknown columns; so is
 // a file that is damaged. Any other error is that of src.
 //
-// All of an .xlsx is read before its first row is returned, so a damaged file gives an error
-// and no rows. It is read again for its rows: src must stay open, and is best a file; without
-// Seek and ReadAt it may have at most 64 MiB.
+// An .xlsx is read as a whole before its first row is returned, so a damaged file gives an error
+// and no rows. Then it is read again for its rows: src must stay open, and should be a file; a
+// src without Seek and ReadAt may have at most 64 MiB.
 func NewReader(name string, src io.Reader, opts *Options) (*Reader, error) {
 	r := &Reader{name: name, rows: sheet.NewReader(name, src)}
 	return r, r.readHeader(opts)
@@ -170,12 +171,12 @@ func (r *Reader) Has(name string) bool {
 // HasRecords reports whether the table has metadata.
 func (r *Reader) HasRecords() bool { return r.records }
 
-// Separator is what separates the cells of CSV: a comma, a semicolon or a tab. It is 0 of
+// Separator is what separates the cells of CSV: a comma, a semicolon or a tab. It is 0 for
 // .xlsx.
 func (r *Reader) Separator() rune { return r.rows.Separator() }
 
-// Sheets returns the names of the sheets of an .xlsx, and nil of CSV. Only the first of them
-// is read; it is the first one in the file that is not hidden.
+// Sheets returns the names of the sheets of an .xlsx, and nil for CSV. Only the first of
+// them is read; it is the first one in the file that is not hidden.
 func (r *Reader) Sheets() []string { return slices.Clone(r.rows.Sheets()) }
 
 // All returns the rows. Faults of a row are its findings. An error ends the rows: the

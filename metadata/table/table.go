@@ -25,16 +25,16 @@
 // A backslash before a semicolon, a vertical bar or another backslash makes it part of the
 // text. Titles and descriptions are single texts, in which these signs are ordinary characters.
 //
-// A column may be missing. A table has either no metadata, or all five properties that a
-// record needs: title, creators, publisher, year and type; [Options].Partial reads others.
+// A column may be missing. A table has either no metadata, or all five properties that a record
+// needs: title, creators, publisher, year and type; [Options].Partial accepts others.
 //
 // CSV may be separated by commas, semicolons or tabs, which the header shows. It must be
 // UTF-8; a byte order mark is allowed. A row has at most 256 KiB.
 //
-// An .xlsx is read in the same way: the first sheet that is not hidden, and of each cell its
-// value and not its looks. A date is 2026-01-31, also where the sheet shows Jan-26. What
-// cannot be read for certain is an error: a formula without a result, cells that are one.
-// The texts of an .xlsx may have 64 MiB.
+// An .xlsx is read in the same way: the first sheet that is not hidden, and the value of each
+// cell, not its formatting. A date is 2026-01-31 even if the sheet shows Jan-26. A cell without
+// a definite value is an error: a formula without a result, merged cells. The texts of an .xlsx
+// may have 64 MiB in total.
 package table
 
 import (

@@ -21,9 +21,9 @@ type WriterOptions struct {
 	Spreadsheet bool     // write an .xlsx, in which all cells are texts, instead of CSV
 }
 
-// A Writer writes a table. CSV begins with a byte order mark, so that
-// spreadsheet programs read it as UTF-8. A text in CSV that begins with one of = + - @ gets an
-// apostrophe in front, so that none takes it for a formula; a Reader takes it away again.
+// A Writer writes a table. CSV begins with a byte order mark, so that spreadsheet programs
+// read it as UTF-8. A text in CSV that begins with one of = + - @ gets an apostrophe in front,
+// so that these programs do not take it for a formula; a Reader removes it.
 type Writer struct {
 	rows    rowWriter
 	columns []column
@@ -84,10 +84,10 @@ func (w *Writer) write(cells []string) {
 	}
 }
 
-// Write writes a row. lost are the members of the record, in the JSON form, that the
-// columns cannot represent completely, such as contributors: reading the row back gives a
-// different record. File, Line and Findings are not written. The error is that of the first row
-// that could not be written.
+// Write writes a row. lost lists the JSON names of properties that the columns cannot hold
+// completely, such as contributors: a record that is read back from the row differs in them.
+// File, Line and Findings are not written. The error is that of the first row that could not be
+// written.
 func (w *Writer) Write(row *Row) (lost []string, err error) {
 	whole := *row
 	if whole.Record == nil {
@@ -117,8 +117,8 @@ func (w *Writer) Defused() int {
 	return 0
 }
 
-// Flush writes what is buffered, and ends an .xlsx. Call it after the last row; rows of CSV may
-// follow.
+// Flush writes buffered data, and ends an .xlsx. Call it after the last row; a CSV may get
+// further rows after it.
 func (w *Writer) Flush() error {
 	if w.err == nil {
 		w.err = w.rows.Close()
