@@ -15,8 +15,8 @@ import (
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
 )
 
-// MaxDatasets is the most datasets that one request may carry (specification
-// §8). Submit sends larger reports in subsets.
+// MaxDatasets is the largest number of datasets in one request (specification §8). Submit
+// sends larger reports in subsets.
 const MaxDatasets = 50_000
 
 // Validate checks the report against the rules of specification §2.1 and §8 and of the
@@ -34,10 +34,10 @@ func (r *Report) Validate() error {
 	return v.err()
 }
 
-// Findings returns the faults of [Report.Validate], and warnings: a reporting period
-// whose last day is not over anywhere, not even in UTC+14, counts of zero, counts by
-// country that do not add up to the whole, countries that do not exist, DOIs that occur
-// twice, and counts that DOI records will not show as they are.
+// Findings returns the faults of [Report.Validate], and warnings: a reporting period whose
+// last day is not over even in UTC+14, counts of zero, counts by country that do not add up
+// to the whole, countries that do not exist, DOIs that occur twice, and counts that DOI
+// records will show changed or not at all.
 func (r *Report) Findings() []datacite.Finding {
 	var warnings []datacite.Finding
 	v := validator{most: -1, warn: func(f datacite.Finding) { warnings = append(warnings, f) }}

@@ -24,7 +24,7 @@ type Client struct {
 // operator, not an API key. Username and Password are not used. Using a token that has
 // expired, or expires within 30 days, logs a warning.
 //
-// A cfg with faults is a [*datacite.ValidationError], which has all of them.
+// If cfg has faults, the error is a [*datacite.ValidationError] with all of them.
 func NewClient(cfg datacite.Config) (*Client, error) {
 	token, noToken := newTokens(cfg)
 	// A full subset takes the deployed service up to a minute.
@@ -37,8 +37,8 @@ func NewClient(cfg datacite.Config) (*Client, error) {
 
 const defaultMaxReport = 16 << 30
 
-// Do sends a request of the caller's own to the interface, with the client's token,
-// limits, retries and errors, for what this package does not cover.
+// Do sends a request that this package has no method for, with the client's token, limits,
+// retries and errors.
 func (c *Client) Do(ctx context.Context, r *datacite.Request) (*datacite.Response, error) {
 	return c.core.Custom(ctx, "reports.Do", r)
 }

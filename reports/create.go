@@ -18,38 +18,39 @@ import (
 // Stored is the service's response to a report that was sent.
 type Stored struct {
 	ID      string
-	Header  Header   // as stored; after Put the deployed service returns what was sent
-	Subsets []Subset // compressed parts of the report, in no order; their Datasets are 0
+	Header  Header   // as stored; after Put the deployed service returns the header as sent
+	Subsets []Subset // compressed parts of the report, in no fixed order; their Datasets are 0
 
-	// Existing is true if the service already had a report of this creator and period,
-	// and returned it: what was sent was not stored.
+	// Existing is true if the service already had a report of this creator and period, and
+	// returned it: the report that was sent was not stored.
 	Existing bool
 
-	Warnings []datacite.Finding // about what was sent, such as counts that DOI records will not show; at most 100
+	Warnings []datacite.Finding // about the report that was sent, such as counts that DOI records will not show; at most 100
 }
 
-// Create stores a new report under an id that the service chooses. If the service
-// already holds a report of the same creator and begin date, it stores nothing and
-// returns that one, with Existing true; use [Client.Put] to replace it.
+// Create stores a new report under an id that the service chooses. If the service already
+// holds a report of the same creator and begin date, it stores nothing and returns the
+// existing report, with Existing true; use [Client.Put] to replace it.
 //
-// The report is validated first, and a DOI that the service would not find in its place or
-// spelling is sent first and bare. It is sent compressed, with exception 69, if its JSON
-// is longer than 10 MB (specification §8) or its header has that exception. Since the
-// service would add a compressed report to an existing one, Create looks for one before it
-// sends: of the same creator and begin date, or what the deployed service regards as the
-// same, which is the same month and a name that differs in case or accents. If that
-// report shows another account, the error matches [datacite.ErrConflict].
+// The report is validated first. A DOI that the service would not recognise is sent in bare
+// form, as the first identifier of its dataset. The report is sent compressed, with exception
+// 69, if its JSON is longer than 10 MB (specification §8) or its header has that exception.
+// Since the service would add a compressed report to an existing one, Create looks for one
+// before it sends: of the same creator and begin date or, as the deployed service compares
+// them, of the same month and a name that differs only in case or accents. If the report that
+// it finds is of another account, the error matches [datacite.ErrConflict].
 //
-// Two writes of a report at once can leave it so that nobody can read it. So Create takes the
-// lock that Submit takes, in its default folder (see SubmitOptions.LockDir): while another
-// program on this machine writes to the report, it sends nothing, and the error is [ErrBusy].
-// If a program elsewhere creates the report at the same time, the service adds the data to
-// it; the error matches [datacite.ErrConflict] and gives the number of subsets. After a
-// lost response, or a gateway's 429 or 503, a compressed report is not sent again: the
-// error matches [datacite.ErrUnclear]. The service may go on for some minutes; then look for
-// the report with List. The next Submit of the report that uses the same folder waits for it.
+// Two writes at the same time can make a report unreadable. Create therefore takes the same
+// lock as Submit, in the default folder (see SubmitOptions.LockDir): while another program on
+// this machine writes to the report, Create sends nothing, and the error is [ErrBusy]. If a
+// program elsewhere creates the report at the same time, the service adds the data to it; the
+// error matches [datacite.ErrConflict] and gives the number of subsets. After a lost
+// response, or a gateway's 429 or 503, a compressed report is not sent again: the error
+// matches [datacite.ErrUnclear]. The service may still work on it for some minutes; look for
+// the report with List after that. The next Submit of the report that uses the same folder
+// waits for it.
 //
-// If the service cannot read the report that is stored already, the error is [ErrBroken].
+// If the service cannot read an existing report, the error is [ErrBroken].
 //
 // Create sends POST /reports (specification §4.1).
 func (c *Client) Create(ctx context.Context, r *Report) (_ *Stored, err error) {
@@ -151,13 +152,12 @@ func (c *Client) storeAlone(ctx context.Context, op, method, path string, b body
 	return &Stored{ID: stored.ID, Header: stored.Header, Subsets: stored.Subsets, Warnings: b.warnings}, nil
 }
 
-// Put stores a report under an id that the caller chooses, a UUID, and replaces the
-// report that has this id. Sending it twice, one after the other, has the same effect as
-// once. A compressed Put is sent again only if no connection was made, as the service may
-// still be working on it. The service does not check who owns a report: Put also replaces that of another account. Validation,
-// compression, the lock and [ErrBroken] are those of [Client.Create]. DOI records continue
-// to show numbers that only the replaced report had; Put does not find out which, and
-// [Receipt].EarlierUnknown of later runs of Submit says so.
+// Put stores a report under an id that the caller chooses, a UUID, and replaces the report that has this id.
+// Sending it twice, one after the other, has the same effect as once. A compressed Put is sent again only if no
+// connection was made, as the service may still be working on it. The service does not check who owns a report:
+// Put also replaces that of another account. Validation, compression, the lock and [ErrBroken] are those of
+// [Client.Create]. DOI records continue to show numbers that only the replaced report had. Put does not find
+// out which; later runs of Submit set [Receipt].EarlierUnknown.
 //
 // Put sends every member of the header, also an empty one, because the deployed service
 // keeps the old value of a missing member, and would drop the datasets of a plain report

@@ -154,8 +154,8 @@ func (e *encoder) text(b []byte, s string) []byte {
 	return b
 }
 
-// MarshalJSON writes every member, lists as [] when they are empty: the service
-// keeps the old value of one that is left out.
+// MarshalJSON writes every member, and empty lists as []: the service keeps the old value
+// of a missing member.
 func (h Header) MarshalJSON() ([]byte, error) {
 	type plain Header
 	h.ReportFilters = orEmpty(h.ReportFilters)

@@ -10,22 +10,21 @@ import (
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
-// Conditions of this interface alone, to ask for with [errors.Is] like those of package
-// datacite.
+// Error conditions of this interface only, for [errors.Is] like those of package datacite.
 var (
 	// ErrTokenExpired: the token has expired (403, or 401 if the token's own expiry
 	// has passed). Ask the operator for a new one.
 	ErrTokenExpired = errors.New("reports: token expired")
 	// ErrRepeated: two rows count the same, or two datasets have the same DOI. It is the Err
-	// of a [datacite.Finding]; MergeRepeats adds such counts up.
+	// of a [datacite.Finding]; MergeRepeats adds these counts up.
 	ErrRepeated = errors.New("reports: counted twice")
 	// ErrBusy: another run on this machine is submitting the report, or another
 	// program writes to it.
 	ErrBusy error = &transport.Condition{Text: "reports: another program writes to this report", Passes: true}
 	// ErrBroken: the service cannot read a report that it stored, although it lists others.
-	// Submit returns it after MaxOutage: only the operator can help, who needs the report
-	// id and the request id. Other methods return it at once, so another program may just
-	// be writing to the report; then the error is Temporary.
+	// Submit returns it after MaxOutage: then only the operator can help; give the report
+	// id and the request id. Other methods return it at once, possibly because another
+	// program is writing to the report; the error is then Temporary.
 	ErrBroken error = &transport.Condition{Text: "reports: stored report is broken"}
 )
 
@@ -35,12 +34,13 @@ func missingToken(e *datacite.Error) bool {
 	return e.StatusCode == http.StatusUnprocessableEntity && strings.Contains(e.Message, "uid' for nil")
 }
 
-// A LowerError says that a report has less than the stored one that it would replace, and
-// SubmitOptions.RefuseLower is set. Nothing was sent. It matches [datacite.ErrConflict].
+// A LowerError means that a report has lower counts than the stored report that it would
+// replace, and that SubmitOptions.RefuseLower is set. Nothing was sent. It matches
+// [datacite.ErrConflict].
 type LowerError struct {
-	Stored int64         // counts that DOI records show of the stored report
-	Lower  int64         // of them, those of which this one has less, or nothing
-	First  []LowerNumber // at most ten of these
+	Stored int64         // counts of the stored report that DOI records show
+	Lower  int64         // those of them that are lower in the new report, or missing
+	First  []LowerNumber // the first ten of these at most
 }
 
 // A LowerNumber is a count that would be replaced by a lower one, or is missing.
@@ -50,7 +50,7 @@ type LowerNumber struct {
 	Stored, Now int64
 }
 
-// Error says how many counts are lower, and which is the first.
+// Error returns how many counts are lower, and the first of them.
 func (e *LowerError) Error() string {
 	text := fmt.Sprintf("the stored report has %d counts that DOI records show, and this one has less in %d", e.Stored, e.Lower)
 	if len(e.First) > 0 {
@@ -63,23 +63,23 @@ func (e *LowerError) Error() string {
 // Is matches [datacite.ErrConflict].
 func (e *LowerError) Is(target error) bool { return target == datacite.ErrConflict }
 
-// A SubmitState says what a failed submission left behind.
+// A SubmitState is the state of the stored report after a failed submission.
 type SubmitState string
 
-// The states that a failed submission can leave.
+// The states after a failed submission.
 const (
-	// Untouched: the service refused the first subset. The report is as it was,
-	// except that the deployed service drops the old data of a report before it
-	// refuses some faults of the header.
+	// Untouched: the service refused the first subset. The report is unchanged, except that
+	// for some faults of the header the deployed service drops the old data before it
+	// refuses the request.
 	Untouched SubmitState = "untouched"
 	// Incomplete: exactly Stored is stored. Run Submit again to continue.
 	Incomplete SubmitState = "incomplete"
-	// Unclear: the subset after Stored may be stored too, and if Stored is empty, the
-	// old report may be gone. Run Submit again; it waits until the last request has
-	// certainly ended, and looks.
+	// Unclear: the subset after Stored may be stored too, and if Stored is empty, the old
+	// report may be gone. Run Submit again; it waits until the last request has certainly
+	// ended, and reads the stored report.
 	Unclear SubmitState = "unclear"
-	// Disturbed: something else is stored, too. Make sure that no other program submits
-	// this report, and run Submit again; it starts over.
+	// Disturbed: the service also holds data of another program. Make sure that no other
+	// program submits this report, and run Submit again; it starts over.
 	Disturbed SubmitState = "disturbed"
 	// Broken: the service can no longer read the report. Ask its operator, with
 	// the id of the report and of the request.
@@ -95,18 +95,18 @@ var advice = map[SubmitState]string{
 	Broken:     "ask the operator of the service, with the ids of the report and of the request",
 }
 
-// A SubmitError is a submission that stopped after something was sent, and what the
-// service holds. Until Submit succeeds, the report is not as it should be.
+// A SubmitError describes a submission that stopped after a request was sent, and what the
+// service holds. Until Submit succeeds, the stored report is incomplete or out of date.
 type SubmitError struct {
 	ReportID string
 	State    SubmitState
-	Stored   []Subset // of this submission, as confirmed or seen
+	Stored   []Subset // subsets of this submission that are stored, as confirmed by a response or read back
 	Datasets int64    // in Stored
 	Total    int      // subsets of the whole report; 0 if that is not known
 	Err      error    // what stopped the submission
 }
 
-// Error says what is stored, what is not, and what to do.
+// Error returns how much is stored, the cause, and what to do.
 func (e *SubmitError) Error() string {
 	of := ""
 	if e.Total > 0 {
@@ -115,17 +115,18 @@ func (e *SubmitError) Error() string {
 	return fmt.Sprintf("reports.Submit: report %s is %s: %d%s subsets stored: %v (%s)", e.ReportID, e.State, len(e.Stored), of, e.Err, advice[e.State])
 }
 
-// Transient is what [datacite.Temporary] asks.
+// Transient reports whether the submission may succeed later; [datacite.Temporary] calls
+// it.
 func (e *SubmitError) Transient() bool {
 	return e.State == Disturbed || e.State != Broken && datacite.Temporary(e.Err)
 }
 
-// As finds what stopped the submission, such as an [*datacite.Error].
+// As finds the error that stopped the submission, such as an [*datacite.Error].
 func (e *SubmitError) As(target any) bool { return errors.As(e.Err, target) }
 
 // Is matches [datacite.ErrIncomplete], [datacite.ErrUnclear], [ErrBusy] and [ErrBroken]
-// according to State alone, and otherwise what stopped the submission: after a lost
-// response, a submission is unclear only until Submit has seen what is stored.
+// according to State alone, and other conditions as Err does: after a lost response, a
+// submission is unclear only until Submit has read the stored report.
 func (e *SubmitError) Is(target error) bool {
 	switch target {
 	case datacite.ErrIncomplete:

@@ -19,25 +19,25 @@ import (
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
 )
 
-// A Row is one count, as tables and databases have it: how often one dataset was
-// used, by metric, access method and country. [Group] makes datasets of rows.
+// A Row is one count in the form of a table or database: how often a dataset was used, by
+// metric, access method and country. [Group] makes datasets of rows.
 type Row struct {
 	DOI string // bare, or in any form that people paste
 
-	// Of the dataset. Not every row needs them: the first text of each is used.
+	// Of the dataset. Not every row needs them: the first text of each column is used.
 	Title     string
 	YOP       string // year of publication
 	URI       string
 	Platform  string
 	Publisher string
 
-	Date    Date       // the day that was counted, or any day of the month if all of it was
-	Metric  MetricType // what was counted
+	Date    Date       // the day of the count, or any day of the month for a count of the whole month
+	Metric  MetricType // the metric type
 	Access  AccessMethod
 	Country string // two letters, in any case; "" if unknown
 	Count   int64
 
-	Place string // where the row is, such as "line 3", for messages; "" means its number
+	Place string // place of the row for messages, such as "line 3"; "" means its number
 }
 
 // GroupOptions are the optional settings of [Group].
@@ -47,23 +47,24 @@ type GroupOptions struct {
 	// order is an error.
 	Sorted bool
 
-	// Period is that of a report of a part of a month (see [Header.EndOn]): so is the one of
-	// each performance in that month. A row of a later day of it is a fault. The zero value means whole months.
+	// Period is the reporting period of a report of a part of a month (see [Header.EndOn]). Each performance of
+	// that month gets this period, and a row of a later day of the month is a fault. The zero value means whole
+	// months.
 	Period Period
 
-	// MergeRepeats adds up rows that count the same: the same DOI, date, metric,
-	// access method and country. Without it the later one is a fault.
+	// MergeRepeats adds up rows that count the same: the same DOI, date, metric, access
+	// method and country. Without it, the second of two such rows is a fault.
 	MergeRepeats bool
 
 	// AllowInconsistent accepts inconsistent counts, as SubmitOptions.AllowInconsistent does.
 	AllowInconsistent bool
 
-	// LeaveOut is called for each dataset that is left out because rows of it have
-	// faults, with its DOI ("" for a row without one) and the first 100 faults. The
-	// whole dataset is left out, since its counts would be wrong without these rows. If
-	// LeaveOut is nil, a fault is an error.
+	// LeaveOut is called for each dataset that is left out because rows of it have faults,
+	// with its DOI ("" for a row without one) and the first 100 faults. The whole dataset
+	// is left out, because its counts would be too low without these rows. If LeaveOut is
+	// nil, a fault is an error.
 	LeaveOut func(doi string, faults []datacite.Finding)
-	Warn     func(datacite.Finding) // called for a text that differs from that of an earlier row, and for counts that DOI records will not show as they are, of which Submit warns as well
+	Warn     func(datacite.Finding) // called for a text that differs from an earlier row's, and for counts that DOI records will show changed or not at all; Submit warns of the latter, too
 
 	Memory  int    // bytes of rows held in memory; more go to a temporary file; 0 means 64 MiB
 	TempDir string // folder for the temporary file; "" means the system's
@@ -75,15 +76,15 @@ type GroupOptions struct {
 // memory or in a temporary file, so the same rows make the same datasets in the
 // same order.
 //
-// Each row is checked: its DOI, date, metric, access method and country, that its
-// texts are UTF-8, and that its count is not negative. The first 100 faults are
-// returned after the last row as a [*datacite.ValidationError]; no dataset is yielded after the
-// first fault. With GroupOptions.LeaveOut only the datasets concerned are left out. An
-// error of rows that is a [*datacite.ValidationError] is a fault of its row, and the DOI of
-// the row tells which dataset has it. Any other error ends the sequence.
+// Each row is checked: its DOI, date, metric, access method and country, that its texts are
+// UTF-8, and that its count is not negative. The first 100 faults are returned after the last
+// row as a [*datacite.ValidationError]; no dataset is yielded after the first fault. With
+// GroupOptions.LeaveOut only the datasets with faults are left out. An error of rows that is a
+// [*datacite.ValidationError] is a fault of its row, and belongs to the dataset of the row's
+// DOI. Any other error ends the sequence.
 //
-// To add what rows do not have, such as PublisherID, wrap the sequence. It can be ranged
-// over as often as rows.
+// To add values that rows do not have, such as PublisherID, wrap the sequence. It can be
+// ranged over as often as rows can.
 func Group(rows iter.Seq2[Row, error], opts *GroupOptions) iter.Seq2[Dataset, error] {
 	var o GroupOptions
 	if opts != nil {

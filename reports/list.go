@@ -16,13 +16,13 @@ import (
 	"github.com/datacite-go/datacite-go/query"
 )
 
-// MaxPageSize is the most reports that the service puts on one page.
+// MaxPageSize is the largest number of reports on one page.
 const MaxPageSize = 1000
 
-// ListOptions choose reports. The service applies only one of the filters
-// CreatedBy, Year and ClientID, so more than one is refused.
+// ListOptions select reports. The service applies only one of the filters CreatedBy, Year
+// and ClientID; setting two of them is an error.
 type ListOptions struct {
-	CreatedBy string     // reports of one creator; for the deployed service case and accents do not count
+	CreatedBy string     // reports of one creator; the deployed service ignores case and accents
 	Year      int        // reports that begin in this year
 	ClientID  string     // reports sent by one account
 	Page      query.Page // Number and Size; 0 means page 1 of 25 reports. There is no cursor here.

@@ -46,9 +46,9 @@ func (c *Client) Get(ctx context.Context, id string) (*Report, error) {
 // Open starts to read a stored report. [Reader.Datasets] yields its datasets one by one,
 // in constant memory; the caller closes the Reader. No credentials are needed.
 //
-// Open sends GET /reports/{id} (specification §4.1). Reading sends it a second time if
-// the subsets come before the list of datasets and the header does not say that the
-// report is compressed.
+// Open sends GET /reports/{id} (specification §4.1). The request is sent a second time if
+// the subsets come before the list of datasets and the header lacks the exception of a
+// compressed report.
 func (c *Client) Open(ctx context.Context, id string) (*Reader, error) {
 	return c.open(ctx, "reports.Open", id, nil)
 }
@@ -75,11 +75,11 @@ func (c *Client) open(ctx context.Context, op, id string, memory *jsonlex.Budget
 	return r, nil
 }
 
-// NewReader starts to read a report from a file or another stream, plain or
-// compressed with gzip, as it is sent or in any shape in which the service has returned
-// reports. If its subsets come before its datasets, or its header comes after them, src
-// must also be an [io.Seeker], so that it can be read twice. Numbers as strings, strings
-// as numbers, missing and unknown members are accepted. Errors are those of [ReadFile].
+// NewReader starts to read a report from a file or another stream, plain or compressed with
+// gzip, in the form that is sent or in any form that the service returns. If its subsets
+// come before its datasets, or its header comes after them, src must also be an
+// [io.Seeker], so that it can be read twice. Numbers as strings, strings as numbers,
+// missing and unknown members are accepted. Errors are those of [ReadFile].
 func NewReader(src io.Reader) (*Reader, error) {
 	if src == nil {
 		return nil, datacite.Invalid(datacite.Finding{Path: "src", Code: "missing", Reason: "is nil"})
@@ -118,8 +118,8 @@ func (c *connection) Close() error {
 
 // A Reader reads the datasets of one report.
 //
-// A report that is stored twice, as plain datasets and as a subset that the service
-// made of them, is read once.
+// If the service returns the same data twice, as plain datasets and as a subset that it
+// made of them, the datasets are read once.
 type Reader struct {
 	ID     string // of the report
 	Header Header // complete once Datasets has ended; the service sends it first
@@ -207,9 +207,9 @@ func (r *Reader) Close() error {
 	return r.closer.Close()
 }
 
-// Datasets returns an iterator over the datasets in the order in which the service
-// returns them; the deployed one keeps no order of subsets. It can be used once: ranging
-// over the datasets again, also after [Reader.Scan], is an error. An error ends the
+// Datasets returns an iterator over the datasets in the order in which the service returns
+// them; the deployed service returns subsets in no fixed order. It can be used once:
+// ranging over the datasets again, also after [Reader.Scan], is an error. An error ends the
 // sequence: a broken connection, a truncated response, a report larger than
 // Config.MaxReport allows ([datacite.ErrTooLarge]), a subset that does not match its
 // checksum, or a compressed report without subsets (both [datacite.ErrIncomplete]). The
@@ -220,8 +220,9 @@ func (r *Reader) Datasets() iter.Seq2[Dataset, error] {
 	}
 }
 
-// Scan is a faster [Reader.Datasets] for programs that keep no datasets: the lists of a
-// dataset are only valid until the next iteration. Its strings may be kept.
+// Scan does the same as [Reader.Datasets], and is faster, for programs that keep no
+// datasets: the lists of a dataset are valid only until the next iteration; its strings may
+// be kept.
 func (r *Reader) Scan() iter.Seq2[*Dataset, error] {
 	return func(yield func(*Dataset, error) bool) { r.read(newLendingEmitter(r.doc.dec, yield)) }
 }

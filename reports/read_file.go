@@ -24,10 +24,10 @@ func Source(datasets []Dataset) iter.Seq2[Dataset, error] {
 	}
 }
 
-// ReadFile reads a report in any shape that [NewReader] reads, for [Client.Submit]: its
-// header at once, its datasets one by one from an iterator that can be used once. Unless
-// r is also an [io.Seeker], report-header must come before report-datasets. Members that
-// the service adds to a header are left out.
+// ReadFile reads a report in any form that [NewReader] reads, for [Client.Submit]: its
+// header at once, its datasets one by one from an iterator that can be used once. Unless r
+// is also an [io.Seeker], report-header must come before report-datasets. Members that the
+// service adds to a header are left out.
 //
 // A file that is damaged or not a report is a [*datacite.ValidationError], here or from the
 // iterator. Any other error is that of r.

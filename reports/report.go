@@ -13,11 +13,10 @@ import (
 	"github.com/datacite-go/datacite-go/internal/input"
 )
 
-// A Report is a usage report: a header and what was counted for each dataset
-// (specification §2.1). It is written to and read from JSON in the service's
-// shape.
+// A Report is a usage report: a header and the counts of each dataset (specification §2.1).
+// Its JSON is that of the service.
 type Report struct {
-	ID       string    `json:"id,omitempty"` // a UUID; given by the service on Create, by the caller on Put
+	ID       string    `json:"id,omitempty"` // a UUID; chosen by the service on Create, by the caller on Put
 	Header   Header    `json:"report-header"`
 	Datasets []Dataset `json:"report-datasets"` // at most 50,000 in one request
 }
@@ -40,8 +39,8 @@ type Header struct {
 // ReleaseRD1 is the release of the code of practice that reports follow.
 const ReleaseRD1 = "rd1"
 
-// A Date is a day as YYYY-MM-DD. Stored reports also hold timestamps here,
-// which are kept unchanged.
+// A Date is a day as YYYY-MM-DD. Stored reports may have timestamps instead, which are kept
+// unchanged.
 type Date string
 
 // Day returns the Date of t in t's own time zone.
@@ -57,16 +56,15 @@ func (d Date) Time() (time.Time, error) {
 	return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC), input.Fault(err, datacite.Finding{Code: "date"})
 }
 
-// A Period is the first and the last day that were counted.
+// A Period is a range of days: the first and the last day.
 type Period struct {
 	BeginDate Date `json:"begin-date"`
 	EndDate   Date `json:"end-date"`
 }
 
-// Month is the period of a whole calendar month, which is what the service
-// expects of a report. For a month or year that does not exist, such as month 13 or
-// year 10000, the dates are invalid, such as "2026-13-01", and [Report.Validate]
-// refuses them.
+// Month returns the period of a whole calendar month, as the service expects it in a
+// report. For a month or year that does not exist, such as month 13 or year 10000, the
+// dates are invalid, such as "2026-13-01", and [Report.Validate] refuses them.
 func Month(year int, month time.Month) Period {
 	if year < 1 || year > 9999 || month < time.January || month > time.December {
 		none := Date(fmt.Sprintf("%d-%02d-01", year, month))
@@ -82,13 +80,13 @@ func (p Period) yearMonth() (year, month string) {
 	return strconv.Itoa(begin.Year()), strconv.Itoa(int(begin.Month()))
 }
 
-// CodePartial is the code of the exception of a report that has not all days of its month
-// (code of practice, appendix B).
+// CodePartial is the code of the exception for a report without all days of its month (code
+// of practice, appendix B).
 const CodePartial = 3040
 
-// EndOn ends the reporting period with a day of its month, the last that was counted, such as
-// yesterday in a month that is not over. Unless it is the last of the month, exception 3040
-// says so (code of practice, 6.3.6). A day of another month changes nothing and is an error.
+// EndOn ends the reporting period with the last day that was counted, such as yesterday in a
+// month that is not over. Unless it is the last day of the month, it adds exception 3040
+// (code of practice, 6.3.6). A day of another month changes nothing and is an error.
 //
 // The service shows the counts of a partial report as those of the month, until a later
 // report of the month replaces them.
@@ -134,12 +132,11 @@ type Exception struct {
 	Data     string `json:"data"`
 }
 
-// CodeCompressed is the code of the exception that a compressed report carries
-// (specification §4.1, Large reports, 5). The client adds it if and only if
-// it sends a compressed body.
+// CodeCompressed is the code of the exception of a compressed report (specification §4.1,
+// Large reports, 5). The client adds it if and only if it compresses the request.
 const CodeCompressed = 69
 
-// A Dataset is what was counted for one dataset (specification §2.1).
+// A Dataset is a dataset and its counts (specification §2.1).
 type Dataset struct {
 	Title        string        `json:"dataset-title"`
 	YOP          string        `json:"yop,omitempty"` // year of publication
@@ -155,7 +152,7 @@ type Dataset struct {
 	Performance  []Performance `json:"performance"`
 }
 
-// DataTypeDataset is the one data type in use. Reports on anything else need an
+// DataTypeDataset is the only data type in use. Reports on other data types need an
 // agreement with the operator of the service.
 const DataTypeDataset = "dataset"
 
@@ -172,26 +169,27 @@ const (
 	TypeName    = "name"     // in Dataset.Contributors
 )
 
-// A Performance is what was counted in one period.
+// A Performance has the counts of one period.
 type Performance struct {
 	Period   Period     `json:"period"`
 	Instance []Instance `json:"instance"`
 }
 
-// An Instance is one count: of what, by whom, and where from.
+// An Instance is a count of one metric and access method, with its parts by country.
 type Instance struct {
 	Count         int64         `json:"count"`
 	MetricType    MetricType    `json:"metric-type"`
 	AccessMethod  AccessMethod  `json:"access-method"`
 	CountryCounts CountryCounts `json:"country-counts,omitempty"`
 
-	// NoCount says that what was read has no count, or null, which is not 0: DOI records
-	// show 1, or an earlier number. Validate refuses it. Performance writes it as null.
+	// NoCount says that the instance was read without a count, or with null. This differs
+	// from 0: DOI records show 1, or an earlier number. Validate refuses it. Performance
+	// writes it as null.
 	NoCount bool `json:"-"`
 }
 
-// CountryCounts are counts by country, sorted by country. On the wire they are
-// a JSON object whose keys are lowercase two-letter country codes.
+// CountryCounts are counts by country, sorted by country. In JSON they are an object whose
+// keys are lowercase two-letter country codes.
 type CountryCounts []CountryCount
 
 // A CountryCount is the count of one country.
@@ -224,7 +222,7 @@ const (
 	UniqueDatasetInvestigations MetricType = "unique-dataset-investigations"
 )
 
-// An AccessMethod says whether use by people or by programs is counted.
+// An AccessMethod says whether an [Instance] counts use by people or by programs.
 type AccessMethod string
 
 // The access methods of specification §2.1.

@@ -23,15 +23,15 @@ import (
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
-// MaxSubsetBytes is the most compressed bytes that the deployed service stores
-// of one subset.
+// MaxSubsetBytes is the largest subset that the deployed service stores, in compressed
+// bytes.
 const MaxSubsetBytes = 16_777_215
 
 // SubmitOptions are the optional settings of [Client.Submit].
 type SubmitOptions struct {
 	DryRun  bool   // reads, checks and compresses the data, and sends nothing; it needs no token and takes no lock
 	ID      string // id of the report, a UUID; "" means that of the stored report, or else DeriveID
-	HelpURL string // for the exception that says that the report is compressed
+	HelpURL string // help-url of the exception for compressed reports
 
 	// MergeRepeats adds up the counts of consecutive datasets with the same DOI, as in a
 	// source that is sorted by DOI. Each dataset is checked first. Everything but the
@@ -39,31 +39,33 @@ type SubmitOptions struct {
 	// cannot be merged, which is a [*datacite.ValidationError]. Any other repeated DOI is a
 	// fault: consumers of the report keep one entry for each DOI.
 	MergeRepeats bool
-	// AllowInconsistent sends inconsistent counts: in a month and for one access
-	// method, more unique than total ones, more requests than investigations, more by
-	// countries than in all. The service stores them. Without it they are a fault.
+	// AllowInconsistent sends inconsistent counts: in a month and for one access method,
+	// more unique than total ones, more requests than investigations, or counts by country
+	// that exceed the whole count. The service stores them. Without this option they are a
+	// fault.
 	AllowInconsistent bool
 	// ZeroDropped sends the count 0 for each number that DOI records show because of an
-	// earlier version of the report, and that this one lacks: of a dataset that was dropped,
-	// or of views or downloads alone. Without it the records continue to show these
-	// numbers, since the service replaces only what the new report has; each run calls Warn
-	// for each, and a later run with ZeroDropped can still send the zeros.
+	// earlier version of the report and that this version lacks: all numbers of a dataset
+	// that was dropped, or only its views or downloads. Without it the records continue to
+	// show these numbers, since the service replaces only numbers that the new report has.
+	// Each run then calls Warn for each of them, and a later run with ZeroDropped can still
+	// send the zeros.
 	//
-	// LockDir holds these numbers from before the first request until the data or a zero
-	// replace them, so runs that fail on the way lose none. The zeros are separate datasets.
-	// Later versions keep them, with or without ZeroDropped, until the data have the numbers
-	// again.
+	// These numbers are kept in LockDir from before the first request until the data or a
+	// zero replace them, so a failed run loses none of them. The zeros are separate
+	// datasets. Later versions keep the zeros, with or without ZeroDropped, until the data
+	// have the numbers again.
 	ZeroDropped bool
-	// RefuseLower compares the report with the stored one before it replaces it. If it has less in
-	// any count that DOI records show, or lacks it, nothing is sent and the error is a
-	// [*LowerError]: a log may have been missing. Zeros for dropped numbers are lower, too. A
-	// run that goes on with its own data is not refused; a stored report that is damaged is
-	// compared as far as it can be read.
+	// RefuseLower compares the report with the stored one before it replaces it. If any count that
+	// DOI records show is lower in the new report, or missing, nothing is sent and the error is a
+	// [*LowerError]: a log may have been missing. Zeros for dropped numbers count as lower, too. A
+	// run that continues an earlier run of the same data is not refused. A damaged stored report
+	// is compared as far as it can be read.
 	RefuseLower bool
-	// CompareOthers reads the other reports of the account for that month, and calls
-	// Warn for each that has numbers of the same datasets: records show the sum. That
-	// happens when the name of the creator has changed. A report that cannot be read is a
-	// warning, and stops nothing.
+	// CompareOthers reads the other reports of the account for that month, and calls Warn
+	// for each that has numbers of the same datasets, because records show the sum. This
+	// happens when the name of the creator has changed. A report that cannot be read is
+	// only a warning.
 	CompareOthers bool
 
 	// LeaveOut is called for each dataset that has faults and is therefore left out, with
@@ -73,34 +75,34 @@ type SubmitOptions struct {
 	Warn     func(datacite.Finding) // called for each finding that does not stop the submission
 	Progress func(Progress)         // called after each subset is built or stored, and before each wait; must not block
 
-	MaxDatasets int    // most datasets in a subset; 0 means 50,000, which is also the most
+	MaxDatasets int    // most datasets in a subset; 0 means 50,000, the maximum
 	MaxBytes    int64  // most compressed bytes in a subset; 0 means MaxSubsetBytes
 	Level       int    // compression from 1, fast, to 9, small; 0 means 6
 	Workers     int    // goroutines that compress; 0 means 2, or 1 on a single processor
 	TempDir     string // folder for the temporary file that holds the subsets until they are sent; "" means the system's
 
 	// LockDir is the folder that holds a lock and a record of the last request for each
-	// report. Runs that share the folder, whatever their account, never submit the same
-	// report at once, and know what earlier runs did. "" means the folder in the
+	// report. Runs that share the folder, of any account, never submit the same report at
+	// the same time, and know the results of earlier runs. "" means the folder in the
 	// environment variable DATACITE_LOCK_DIR, or else /tmp, regardless of TMPDIR
-	// (%ProgramData% on Windows), which all accounts of the machine share. A container,
-	// or a systemd service with PrivateTmp, has a /tmp of its own: name a persistent
-	// folder that all runs share. If several accounts write to it, it must have the
-	// sticky bit (mode 1777) as /tmp has; then an account can delay the runs of
-	// others, but not harm them.
+	// (%ProgramData% on Windows), which all accounts of the machine share. A container, or
+	// a systemd service with PrivateTmp, has a /tmp of its own: name a persistent folder
+	// that all runs share. If several accounts write to it, it must have the sticky bit
+	// (mode 1777) like /tmp; then an account can delay the runs of others, but not damage
+	// their files.
 	//
-	// The folder also holds what is known of earlier versions, for each account: usually
-	// a few bytes in the record; notes of the size of the compressed report while one is
-	// replaced, and afterwards of the numbers that records continue to show. Where the
-	// record is missing, or another program or account wrote the report since, Warn is
-	// called and Receipt.EarlierUnknown is true. A later run of the same account removes
-	// records and notes after 400 days.
+	// For each account, the folder also holds notes on earlier versions: usually a few
+	// bytes in the record, as much as the compressed report while a report is replaced, and
+	// afterwards the numbers that records continue to show. If the record is missing, or
+	// another program or account has written the report since, Warn is called and
+	// Receipt.EarlierUnknown is true. A later run of the same account removes records and
+	// notes after 400 days.
 	LockDir string
 
 	// MaxProcessing is the longest time for which the service may continue to process a
-	// request after its connection was lost. Until then nothing else is written, unless
-	// the service shows that it has finished. 0 means 5 minutes: the deployed service
-	// took 20 to 50 seconds for a full subset on a machine of its own, and needs several
+	// request after its connection was lost. Until then Submit writes nothing else, unless
+	// the service shows that it has finished. 0 means 5 minutes: the deployed service took
+	// 20 to 50 seconds for a full subset on an otherwise idle machine, and needs several
 	// times as long under load. If every response is lost, each subset takes this long.
 	MaxProcessing time.Duration
 	// MaxOutage is how long the service may be unreachable, or unable to read the
@@ -117,10 +119,10 @@ type Stage string
 const (
 	Building Stage = "building" // reading, checking and compressing the datasets
 	Sending  Stage = "sending"
-	Waiting  Stage = "waiting" // before the next look at the service; see Progress.Reason
+	Waiting  Stage = "waiting" // before Submit asks the service again; see Progress.Reason
 )
 
-// Progress is how far a submission has come.
+// Progress is the progress of a submission.
 type Progress struct {
 	Stage    Stage
 	ReportID string // "" while building
@@ -133,18 +135,18 @@ type Progress struct {
 	Until  time.Time // the latest end of a wait
 }
 
-// A Receipt is what the service holds after [Client.Submit].
+// A Receipt describes the report that the service holds after [Client.Submit].
 type Receipt struct {
 	ReportID string
 	Header   Header   // as stored
-	Subsets  []Subset // in the order of the datasets; the service keeps no order
+	Subsets  []Subset // in the order of the datasets; the service does not keep this order
 	Datasets int64    // in all subsets
 
 	Sent int // how many of the Subsets this call sent; the others were stored before
 
 	// Kept counts the old numbers that DOI records still show because this version does not
-	// contain them. If EarlierUnknown is true, there may be more: this account
-	// does not know all earlier versions from SubmitOptions.LockDir, and Warn said so.
+	// contain them. If EarlierUnknown is true, there may be more: SubmitOptions.LockDir
+	// does not have all earlier versions of this account, and Warn was called.
 	Kept           int64
 	EarlierUnknown bool
 	// Zeros counts the stored datasets with the count 0 in place of such numbers (see
@@ -162,41 +164,41 @@ type Subset struct {
 // Submit makes the stored report of the header's creator and month hold exactly the
 // datasets of src, each once. Submitting the same data again sends nothing.
 //
-// First, Submit reads src to its end: it checks and compresses each dataset, and keeps
-// the subsets in a temporary file. Faults are returned as a [*datacite.ValidationError], and an
-// error of src is wrapped; nothing has been sent by then. A src that never ends fills the
-// folder until ctx ends.
+// First, Submit reads src to its end: it checks and compresses each dataset, and keeps the
+// subsets in a temporary file. Faults are returned as a [*datacite.ValidationError], and an
+// error of src is wrapped; in both cases nothing has been sent. An endless src fills the folder
+// until ctx ends.
 //
-// Then Submit compares the data with the stored report. It sends nothing if they are the
-// same, continues where an earlier run stopped, or starts over. It sends a PUT, which
-// replaces the stored report by the first subset, and a POST for each further subset,
-// one after the other (specification §4.1, Large reports, 4). When a response is lost,
-// Submit waits and looks before it sends anything again, since a POST adds its subset
-// each time it arrives and two writes at once make a report permanently unreadable.
+// Then Submit compares the data with the stored report. It sends nothing if they are the same,
+// continues where an earlier run stopped, or starts over. It sends a PUT, which replaces the
+// stored report by the first subset, and a POST for each further subset, one after the other
+// (specification §4.1, Large reports, 4). When a response is lost, Submit waits and reads the
+// stored report before it sends the next request, because each POST that arrives adds its
+// subset, and two writes at the same time make a report permanently unreadable.
 //
-// If it cannot finish, the error is a [*SubmitError] that says what is stored. Submit the
+// If Submit cannot finish, the error is a [*SubmitError], which says what is stored. Submit the
 // same data again to continue.
 //
-// A second run for the same report fails with [ErrBusy] while the first one is
-// alive, and a run after one that was killed waits until its last request must have
-// ended. That holds for all runs that share SubmitOptions.LockDir. Another run is
-// noticed only by what it stores: submit a report from one machine.
+// A second run for the same report fails with [ErrBusy] while the first one is alive, and a run
+// after a killed one waits until the last request of the killed run must have ended. This holds
+// for runs that share SubmitOptions.LockDir. Other runs are noticed only by the data that they
+// store; therefore submit a report from one machine only.
 //
-// The service lets any account replace any report. Submit compares the account, the
-// creator and the month of the stored report, as far as it shows them, with those of the
-// token and the header; if they differ, it sends nothing and the error matches
-// [datacite.ErrConflict]. The name of the creator and the report id of a stored report
-// never change, although the service treats "repo" as "Repo": Warn is called, and
-// Receipt.Header has them as stored.
+// The service lets any account replace any report. Submit compares the account, the creator and
+// the month of the stored report, as far as it shows them, with those of the token and the
+// header; if they differ, it sends nothing and the error matches [datacite.ErrConflict]. The
+// name of the creator and the report id of a stored report never change, although the service
+// treats "repo" like "Repo". If they differ, Warn is called, and Receipt.Header has the stored
+// values.
 //
 // DOI records show counts of a stored report some time later, by rules that the service does
-// not publish. Warn is called for each count of the data that they will not show as it is, and
-// for each number of the replaced report that they continue to show. Identifiers that the
-// service cannot read are normalised to the bare DOI and moved to the front.
+// not publish. Warn is called for each count of the data that they will show changed or not at
+// all, and for each number of the replaced report that they continue to show. Identifiers that
+// the service cannot read are normalised to the bare DOI and moved to the front.
 //
-// Submit adds exception 69 to the header, which compressed reports carry. An invalid or
-// expired token and an unusable TempDir or LockDir are errors before src is read. All
-// callbacks run on the caller's goroutine.
+// Submit adds exception 69, which compressed reports need, to the header. An invalid or expired
+// token and an unusable TempDir or LockDir are errors before src is read. All callbacks run on
+// the caller's goroutine.
 func (c *Client) Submit(ctx context.Context, h Header, src iter.Seq2[Dataset, error], opts *SubmitOptions) (_ *Receipt, err error) {
 	defer func() { err = c.core.Shown(err) }()
 	o, err := opts.withDefaults()

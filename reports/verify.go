@@ -16,8 +16,8 @@ import (
 // compares their number. A difference is an error that matches [datacite.ErrIncomplete];
 // [Client.Submit] with the same data corrects it. No credentials are needed.
 //
-// A report that the service cannot read is [ErrBroken]. That also happens for some
-// minutes while another program writes to the report.
+// A report that the service cannot read is [ErrBroken]. This can also be temporary, for
+// some minutes while another program writes to the report.
 //
 // Verify sends GET /reports/{id} (specification §4.1). It hashes the response while
 // reading it, in constant memory.
