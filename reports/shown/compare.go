@@ -8,13 +8,13 @@
 //		fmt.Println(d)
 //	}
 //
-// The service stores a report as it was sent, and does not say how its workers count it:
-// they read only a part of each dataset, add up counts that are reported twice, and keep
-// numbers that a corrected report no longer has. [Cause] has the reasons, and
-// datacitetest/deployed-usage.md the rules with their evidence. Compare does not predict what
-// the service makes of a null among the instances of a dataset, of a metric in capitals that
-// replaces a number, of a header without created or begin-date, and of a damaged subset.
-// [Repair] makes records show what was counted.
+// The service stores a report as it was sent, but does not publish how it counts it: it reads
+// only a part of each dataset, adds up counts that are reported twice, and keeps numbers that
+// a corrected report no longer has. [Cause] lists the reasons, and
+// datacitetest/deployed-usage.md the rules with their evidence. Compare does not predict the
+// effect of a null among the instances of a dataset, of a metric in capitals that replaces a
+// number, of a header without created or begin-date, and of a damaged subset. [Repair] makes
+// records show the counted numbers.
 package shown
 
 import (
@@ -35,20 +35,20 @@ type Options struct {
 	Causes []Cause   // which differences to look for; nil means all
 	Now    time.Time // for the age of reports; zero means the present
 
-	// CreatedBy compares the reports of this creator, instead of those that the account
-	// sent. Numbers from other creators' reports, and numbers left over from earlier
-	// versions, then both have the cause Unreported.
+	// CreatedBy compares the reports of this creator instead of the account's. Numbers from
+	// other creators' reports, and numbers left over from earlier versions, then both have
+	// the cause Unreported.
 	CreatedBy string
 
 	// Month compares one month, such as "2026-10", and reads only its reports. "" means all.
 	Month string
 
-	// Lag is how long the service may take to process a report, from the end (in UTC) of
-	// the day on which it was created, which is the only time that a report has. Until
-	// then a missing count is NotProcessed, and later it is Lost. 0 means 48 hours.
+	// Lag is how long the service may take to process a report. It begins with the end, in
+	// UTC, of the day on which the report was created, because a report has no other time.
+	// A missing count is NotProcessed until then, and Lost after that. 0 means 48 hours.
 	Lag time.Duration
 
-	// LeaveOut is called for each report that cannot be read, such as one that the
+	// LeaveOut is called for each report that cannot be read, such as a report that the
 	// service has lost; its month is not compared. If LeaveOut is nil, the sequence ends
 	// with the error.
 	LeaveOut func(id string, err error)
@@ -70,7 +70,7 @@ type Progress struct {
 	Differences int
 }
 
-// A Month is what was reported and what is shown for one month.
+// A Month has the reported and the shown totals of one month.
 type Month struct {
 	Month     string // such as "2026-10"
 	Views     Total
@@ -84,9 +84,9 @@ type Total struct {
 	Differences int // DOIs with a Difference
 }
 
-// Compare compares all reports of an account with what DOI records show, and returns the
-// differences in the order of DOIs, months and metrics, each once. The account is that of
-// a repository, such as "example.repo". Nothing is written to the service.
+// Compare compares all reports of an account with the numbers of DOI records, and returns
+// the differences in the order of DOIs, months and metrics, each once. The account is that
+// of a repository, such as "example.repo". Nothing is written to the service.
 //
 // Compare reads each report once, in constant memory, and lists the records of the account
 // once: all of them with a login, only findable ones without. About 2 MiB are held in
@@ -94,12 +94,11 @@ type Total struct {
 //
 // Lists are a day or more behind records, so each DOI that seems to differ is read again
 // with [dois.Client.Get] before it is compared. Compare needs one request for 1,000
-// reports, one for each report, one for 1,000 records, one for 100 DOIs of other
-// accounts, and one for each DOI that seems to differ. A number that no report
-// explains is found once the list shows it. Listed DOIs are read again only for
-// differences of Options.Causes.
+// reports, one for each report, one for 1,000 records, one for 100 DOIs of other accounts,
+// and one for each DOI that seems to differ. A number that is in no report is found as soon
+// as the list shows it. Listed DOIs are read again only for differences of Options.Causes.
 //
-// Interrupted, Compare starts from the beginning the next time.
+// After an interruption, Compare starts from the beginning.
 //
 // An error ends the sequence and comes with a nil Difference: an error of the service or
 // the context, a report that cannot be read (see Options.LeaveOut), or a

@@ -7,7 +7,7 @@ import (
 	"github.com/datacite-go/datacite-go/internal/display"
 )
 
-// A Metric is a number that DOI records show by month.
+// A Metric is one of the two numbers that DOI records show for each month.
 type Metric string
 
 // The metrics.
@@ -18,17 +18,17 @@ const (
 
 var metrics = [...]Metric{display.Views: Views, display.Downloads: Downloads}
 
-// A Difference is a number of a DOI record that is not the reported one.
+// A Difference is a number of a DOI record that differs from the reported number.
 type Difference struct {
 	DOI      string // in lower case; as reported if it is not a DOI
 	Month    string // such as "2026-10"
 	Metric   Metric
-	Reported int64    // by the latest report that has the number, not a 0 that takes back another report's; for NotUnique, the total
-	Expected []int64  // by the service's rules for the reports that are stored now; several values if its order of work decides; of more than 64, the least and the greatest
+	Reported int64    // number in the latest report that has it, except a 0 that replaces another report's number; for NotUnique, the total
+	Expected []int64  // number by the service's rules for the reports that are stored now; several values if the order of processing matters; of more than 64, the least and the greatest
 	Shown    int64    // by the record; 0 without one
 	Cause    Cause    // why Shown differs from Reported
-	Detail   string   // the place in the report that causes it, or what else is known; "" if nothing is
-	Reports  []string // ids of the reports that are the cause, the oldest first
+	Detail   string   // the place in the report that causes it, or other details; may be ""
+	Reports  []string // ids of the reports that cause it, the oldest first
 }
 
 // String returns the difference and its cause on one line.
@@ -46,15 +46,15 @@ func (d *Difference) String() string {
 // A Cause is the reason why a record does not show the reported number.
 type Cause string
 
-// The causes. Those of a report alone are also the codes of findings, by which Submit and
-// [reports.Report.Findings] warn before.
+// The causes. Causes that lie in a single report are also the codes of the findings with
+// which Submit and [reports.Report.Findings] warn in advance.
 const (
 	NotProcessed     Cause = "not-processed"      // the report is younger than Options.Lag
-	Lost             Cause = "lost"               // the report is older, and its count is not shown
+	Lost             Cause = "lost"               // the report is older than Options.Lag, and its count is not shown
 	NoRecord         Cause = "no-record"          // the DOI is not registered, or not visible to the account
 	ReportedTwice    Cause = "reported-twice"     // several reports have the count, and the service adds them up
 	Left             Cause = "left"               // the report of the month no longer has the count; the old number stays
-	Unreported       Cause = "unreported"         // no report that is compared has it
+	Unreported       Cause = "unreported"         // none of the compared reports has the number
 	NotRegular       Cause = "not-regular"        // the report has only machine counts; the number is an old one
 	NotUnique        Cause = "not-unique"         // the report has no unique counts by people
 	TooManyInstances Cause = "too-many-instances" // the dataset has more than 8 instances in a performance

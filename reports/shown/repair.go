@@ -26,13 +26,13 @@ type RepairOptions struct {
 	DryRun bool // read and compare, but send nothing
 
 	// Replaces are other reports of the account for the month that count the same usage, such
-	// as under an earlier name of the repository: their creators or ids. Their numbers are
-	// replaced by 0. All other reports of the account are left as they are, and records add
-	// their numbers to the wanted ones.
+	// as under an earlier name of the repository. Each is given by its creator or id. Their
+	// numbers are replaced by 0. All other reports of the account are left unchanged, and
+	// records add their numbers to the wanted ones.
 	Replaces []string
 
-	// Warn is called for each finding that stops nothing, with the DOI of the dataset ("" for
-	// the report). Zeros that Repair adds are no findings.
+	// Warn is called for each finding that does not stop the repair, with the DOI of the
+	// dataset ("" for the report). Zeros that Repair adds are not findings.
 	Warn func(doi string, f datacite.Finding)
 
 	Submit  reports.SubmitOptions // how reports are sent; ID, DryRun, Warn, ZeroDropped, RefuseLower and CompareOthers are set by Repair
@@ -42,8 +42,8 @@ type RepairOptions struct {
 // Repaired is the outcome of [Repair].
 type Repaired struct {
 	Reports []*RepairedReport  // the wanted one first
-	Others  []*reports.Summary // other reports of the account for the month with numbers: left as they are
-	Remain  []*Difference      // which nothing of this mends, or may not
+	Others  []*reports.Summary // other reports of the account for the month with numbers; left unchanged
+	Remain  []*Difference      // differences that this repair does not remove, or may not remove
 	Found   int                // differences before the repair
 }
 
@@ -51,51 +51,49 @@ type Repaired struct {
 type RepairedReport struct {
 	ID       string
 	Header   reports.Header
-	Changes  []Change         // of numbers, by DOI and metric
-	Datasets int              // that are not stored as they should be; if 0, nothing has to be sent
+	Changes  []Change         // numbers that change, by DOI and metric
+	Datasets int              // number of datasets to store anew; if 0, nothing has to be sent
 	Receipt  *reports.Receipt // nil if the report was not submitted, as with DryRun
 }
 
-// A Change is a number that a report gets.
+// A Change is a new number in a report.
 type Change struct {
 	DOI    string
 	Metric Metric
 	Was    int64 // in the stored report; for Left and Unreported, what the record shows beyond all reports
 	Now    int64
-	Cause  Cause // of the difference that it mends; "" for a number that the record would show as it was reported
+	Cause  Cause // of the difference that it removes; "" if the record would show the reported number unchanged
 }
 
-// Repair makes DOI records show what was counted in a month: exactly the wanted datasets. The
-// header is that of their report.
+// Repair makes DOI records show the counts of a month: exactly those of the wanted datasets. The header is that
+// of their report.
 //
-// It compares the stored reports of the account for that month with the wanted datasets and
-// with what records show. Then it submits
+// It compares the stored reports of the account for that month with the wanted datasets and with the numbers of
+// records. Then it submits
 //
-//   - the wanted datasets, as [reports.Client.Submit] does, with a 0 for each number that
-//     they lack and that the stored report has, or that a record shows though no report
-//     has it any more (Left);
+//   - the wanted datasets, as [reports.Client.Submit] does, with a 0 for each number that they lack but that
+//     the stored report has, or that a record still shows although no report has it any more (Left);
 //   - for each report of RepairOptions.Replaces zeros in place of all its numbers, under
 //     its own header, so that records do not show the sum (ReportedTwice).
 //
-// What cannot be mended in this way is in Repaired.Remain: each difference of the month is
-// mended by a change, or is there. A report that is stored as it should be is not sent again,
-// so a second Repair changes nothing. Records follow when the service has read the reports.
-// Until then their differences are NotProcessed, or Lost if the reports are old, and remain.
+// Each difference of the month is either removed by a change or listed in Repaired.Remain. A report that is
+// already correct is not sent again, so a second Repair changes nothing. Records change when the service has
+// processed the reports. Until then their differences are NotProcessed, or Lost if the reports are old, and
+// remain.
 //
 // A 0 of views beside downloads is inconsistent: without Submit.AllowInconsistent it is a fault.
 //
-// With DryRun nothing is sent, and the outcome is the same but for the receipts. Faults are a [*datacite.ValidationError], as those of Submit. Only the
-// numbers that Submit knows from its LockDir alone, of records of other accounts, are not
-// known in a rehearsal; Receipt.Zeros includes them.
+// With DryRun nothing is sent, and the outcome is the same except for the receipts. Faults are a
+// [*datacite.ValidationError], like those of Submit. A dry run does not include zeros for numbers that Submit
+// finds only in its LockDir, for records of other accounts; Receipt.Zeros includes them.
 //
 // Repair reads wanted to its end, into a temporary file, before the first request. It holds
 // the numbers of the month in memory, about 200 bytes for each DOI, and the datasets that get
 // zeros.
 //
-// If a submission fails, what was sent until then is returned with the error, which is that
-// of Submit. Run Repair again to continue. A report of the same name that another account
-// has stored is [datacite.ErrConflict]; a name of Replaces without a
-// report, [datacite.ErrNotFound].
+// If a submission fails, the error of Submit is returned together with the reports sent until then. Run Repair
+// again to continue. If another account has stored a report of the same name, the error matches
+// [datacite.ErrConflict]; if a name in Replaces has no report, it matches [datacite.ErrNotFound].
 func Repair(ctx context.Context, r *reports.Client, d *dois.Client, account string, h reports.Header, wanted iter.Seq2[reports.Dataset, error], opts *RepairOptions) (*Repaired, error) {
 	m := &repair{reports: r, dois: d, account: account, month: headerMonth(&h), opts: *cmp.Or(opts, &RepairOptions{})}
 	switch {
