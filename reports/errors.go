@@ -96,7 +96,7 @@ var advice = map[SubmitState]string{
 }
 
 // A SubmitError describes a submission that stopped after a request was sent, and what the
-// service holds. Until Submit succeeds, the stored report is incomplete or out of date.
+// service holds. Until Submit succeeds, the stored report is not the submitted one.
 type SubmitError struct {
 	ReportID string
 	State    SubmitState

@@ -24,7 +24,8 @@ import (
 type Row struct {
 	DOI string // bare, or in any form that people paste
 
-	// Of the dataset. Not every row needs them: the first text of each column is used.
+	// The next five describe the dataset. Some rows may lack them: the first text of each
+	// is used.
 	Title     string
 	YOP       string // year of publication
 	URI       string
@@ -32,7 +33,7 @@ type Row struct {
 	Publisher string
 
 	Date    Date       // the day of the count, or any day of the month for a count of the whole month
-	Metric  MetricType // the metric type
+	Metric  MetricType // what is counted
 	Access  AccessMethod
 	Country string // two letters, in any case; "" if unknown
 	Count   int64
@@ -61,7 +62,7 @@ type GroupOptions struct {
 
 	// LeaveOut is called for each dataset that is left out because rows of it have faults,
 	// with its DOI ("" for a row without one) and the first 100 faults. The whole dataset
-	// is left out, because its counts would be too low without these rows. If LeaveOut is
+	// is left out, because its counts would be wrong without these rows. If LeaveOut is
 	// nil, a fault is an error.
 	LeaveOut func(doi string, faults []datacite.Finding)
 	Warn     func(datacite.Finding) // called for a text that differs from an earlier row's, and for counts that DOI records will show changed or not at all; Submit warns of the latter, too

@@ -88,8 +88,8 @@ type SubmitOptions struct {
 	// (%ProgramData% on Windows), which all accounts of the machine share. A container, or
 	// a systemd service with PrivateTmp, has a /tmp of its own: name a persistent folder
 	// that all runs share. If several accounts write to it, it must have the sticky bit
-	// (mode 1777) like /tmp; then an account can delay the runs of others, but not damage
-	// their files.
+	// (mode 1777) like /tmp; then an account can delay the runs of others, but not harm
+	// them.
 	//
 	// For each account, the folder also holds notes on earlier versions: usually a few
 	// bytes in the record, as much as the compressed report while a report is replaced, and
@@ -119,7 +119,7 @@ type Stage string
 const (
 	Building Stage = "building" // reading, checking and compressing the datasets
 	Sending  Stage = "sending"
-	Waiting  Stage = "waiting" // before Submit asks the service again; see Progress.Reason
+	Waiting  Stage = "waiting" // until Submit asks the service again; see Progress.Reason
 )
 
 // Progress is the progress of a submission.
@@ -131,8 +131,8 @@ type Progress struct {
 	Datasets int64  // in the Subsets
 	Bytes    int64  // of the Subsets, compressed
 
-	Reason string    // of a wait
-	Until  time.Time // the latest end of a wait
+	Reason string    // why Submit waits
+	Until  time.Time // when the wait ends at the latest
 }
 
 // A Receipt describes the report that the service holds after [Client.Submit].

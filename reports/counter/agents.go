@@ -17,10 +17,10 @@ import (
 	"github.com/datacite-go/datacite-go/internal/literal"
 )
 
-// Agents is a list of patterns for user agents: regular expressions that are
-// searched for, without case. However many they are, a user agent is read once. An
-// automaton finds the literal text that most patterns need, and only patterns whose
-// text was found, or that need none, are tried. The zero value matches nothing.
+// Agents is a list of patterns for user agents: regular expressions that ignore case and
+// match anywhere in the text. Matching is fast for long lists: an automaton reads the user
+// agent once and finds the literal texts of the patterns, and only patterns whose literal
+// text was found, or that have none, are tried. The zero value matches nothing.
 type Agents struct {
 	patterns []pattern
 	literals automaton
@@ -33,7 +33,7 @@ type pattern struct {
 	expression    *regexp.Regexp // nil if the literal is all of it
 }
 
-// NewAgents makes a list of patterns. One that is not a regular expression is a
+// NewAgents makes a list of patterns. A pattern that is not a regular expression is a
 // [*datacite.ValidationError].
 func NewAgents(patterns ...string) (*Agents, error) {
 	list := make([]pattern, len(patterns))
@@ -59,9 +59,9 @@ func newAgents(patterns []pattern) *Agents {
 	return a
 }
 
-// ReadAgents reads a list of patterns: the JSON that COUNTER-Robots publishes, an
-// array of objects with a member "pattern"; or a text, one pattern a line, without
-// empty lines and those that begin with #.
+// ReadAgents reads a list of patterns: the JSON that COUNTER-Robots publishes, an array of
+// objects with a member "pattern"; or a text with one pattern per line, in which empty
+// lines and lines that begin with # are ignored.
 func ReadAgents(r io.Reader) (*Agents, error) {
 	data, err := io.ReadAll(r)
 	switch {
@@ -104,7 +104,7 @@ func readJSONAgents(data []byte) (*Agents, error) {
 	return NewAgents(patterns...)
 }
 
-// Match tells whether a pattern is found in a user agent.
+// Match reports whether a pattern matches a user agent.
 func (a *Agents) Match(agent string) bool {
 	if len(a.patterns) == 0 {
 		return false
@@ -122,8 +122,8 @@ func (a *Agents) Match(agent string) bool {
 	})
 }
 
-// Without returns the list without the patterns that match one of the agents given.
-// The code of practice asks for Without(GeneralPurpose()...) of a list of robots.
+// Without returns the list without the patterns that match one of the given agents. The
+// code of practice requires Without(GeneralPurpose()...) for a list of robots.
 func (a *Agents) Without(agents ...string) *Agents {
 	return newAgents(slices.DeleteFunc(slices.Clone(a.patterns), func(p pattern) bool {
 		one := newAgents([]pattern{p})
@@ -131,7 +131,7 @@ func (a *Agents) Without(agents ...string) *Agents {
 	}))
 }
 
-// Patterns are the patterns of the list.
+// Patterns returns the patterns of the list.
 func (a *Agents) Patterns() []string {
 	list := make([]string, len(a.patterns))
 	for i, p := range a.patterns {
@@ -170,9 +170,8 @@ func lower(e *syntax.Regexp) string {
 //go:embed robots.txt
 var robots string
 
-// Robots is the list of robots that is built in: the one that COUNTER publishes, of
-// 2024-04-22, without general-purpose agents, as the code of practice asks for. A newer
-// one takes its place:
+// Robots returns the built-in list of robots: that of COUNTER of 2024-04-22, without
+// general-purpose agents, as the code of practice requires. To use a newer list:
 //
 //	robots, err := counter.ReadAgents(file)
 //	opts.Robots = robots.Without(counter.GeneralPurpose()...)
@@ -181,7 +180,7 @@ func Robots() *Agents { return builtInRobots() }
 //go:embed machines.txt
 var machines string
 
-// Machines is the list of programs that is built in.
+// Machines returns the built-in list of programs.
 func Machines() *Agents { return builtInMachines() }
 
 //go:embed general.txt

@@ -22,23 +22,23 @@ import (
 
 // Options are the optional settings of [Count] and [CountKey].
 type Options struct {
-	// Period is what is counted, from its first to its last day. It needs the events
-	// of the 30 seconds after it, too, for the double clicks across its end. Without a
-	// period all months are counted.
+	// Period is the first and the last day that are counted. Include the events of the 30
+	// seconds after it, so that double clicks at its end are recognised. Without a period
+	// all months are counted.
 	Period   reports.Period
 	Location *time.Location // time zone of the platform, in which months, days and hours begin; nil means UTC
 
 	Robots   *Agents // user agents that are not counted; nil means Robots()
-	Machines *Agents // user agents that are access method machine; nil means Machines()
+	Machines *Agents // user agents whose access method is machine; nil means Machines()
 
-	Summary *Summary // is set to what became of the events when all are counted; nil is ignored
+	Summary *Summary // receives the numbers of counted and left out events at the end; may be nil
 
 	Memory  int    // bytes of events held in memory; more go to temporary files; 0 means 32 MiB
 	TempDir string // folder for the temporary files; "" means the system's
 }
 
-// A Summary says how many events were counted and how many were left out, and why.
-// Each event is one of these.
+// A Summary says how many events were counted and how many were left out, and why. Each
+// event is in one of these numbers.
 type Summary struct {
 	Counted      int64 // actions, as in the total investigations
 	DoubleClicks int64 // removed because the same user accessed the same URL again within 30 seconds
@@ -60,19 +60,19 @@ func (s *Summary) add(o Summary) {
 	s.NoDataset += o.NoDataset
 }
 
-// Count counts events by the COUNTER Code of Practice for Research Data. Its rows
-// come in the order that [reports.Group] wants with GroupOptions.Sorted, their DOIs
-// in lower case. Counts of zero have no row.
+// Count counts events by the COUNTER Code of Practice for Research Data. Its rows have the
+// order that [reports.Group] needs for GroupOptions.Sorted, and DOIs in lower case. Counts
+// of zero have no row.
 //
 // Events may come in any order and number, from several servers and files. They are
 // sorted in memory or in temporary files, on all processors, so memory does not grow
 // with their number. The same events make the same rows in any order.
 //
 // An error of events ends the sequence before the first row. So do events that
-// [Event.Validate] refuses: they are returned together, after the last event, as a
-// [*datacite.ValidationError] that has the first 100 of them, by their number.
+// [Event.Validate] refuses: after the last event, the first 100 of them are returned
+// together as a [*datacite.ValidationError], with their numbers.
 //
-// The result can be ranged over as often as events.
+// The result can be ranged over as often as events can.
 func Count(events iter.Seq2[Event, error], opts *Options) iter.Seq2[reports.Row, error] {
 	return func(yield func(reports.Row, error) bool) {
 		r, err := newRules(opts)
@@ -86,11 +86,10 @@ func Count(events iter.Seq2[Event, error], opts *Options) iter.Seq2[reports.Row,
 	}
 }
 
-// CountKey counts events that have one [Key], in any order. Rows of all keys with
-// the same DOI, date, metric, access method and country add up to those of [Count]:
-// so any system that brings the events of a key together can count, on many
-// machines. Except for Options.Summary, which it sets, it is a pure function. It panics
-// if opts or an event are not valid ([Event.Validate]).
+// CountKey counts events that have one [Key], in any order. Rows of all keys with the same
+// DOI, date, metric, access method and country add up to those of [Count]: so a system that
+// groups events by key can count on many machines. Apart from setting Options.Summary, it
+// is a pure function. It panics if opts or an event are not valid ([Event.Validate]).
 func CountKey(events []Event, opts *Options) []reports.Row {
 	r, err := newRules(opts)
 	if err != nil {

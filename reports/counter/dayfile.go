@@ -78,8 +78,8 @@ func store(folder, name string, write func(io.Writer) error) error {
 }
 
 // Rows yields the counts of the days from the first to the last of a period, added up by month, in the
-// order that [reports.Group] wants with GroupOptions.Sorted. They are those that [Count] makes
-// of all events at once. A file that is damaged is an error.
+// order that [reports.Group] needs for GroupOptions.Sorted. They equal the rows that [Count] makes of
+// all events at once. A damaged file is an error.
 func (d *Days) Rows(period reports.Period) iter.Seq2[reports.Row, error] {
 	return func(yield func(reports.Row, error) bool) {
 		if _, err := newRules(&Options{Period: period}); err != nil {

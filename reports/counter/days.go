@@ -24,9 +24,9 @@ import (
 	"github.com/datacite-go/datacite-go/reports"
 )
 
-// Days keeps the counts of single days in a folder. No session is longer than a day, so
-// the counts of its days add up to those of a month: each night only the days are
-// counted whose logs are new.
+// Days keeps the counts of single days in a folder. No session is longer than a day, so the
+// counts of the days of a month add up to those of the month. Each night only days with new
+// logs need to be counted.
 //
 //	days, err := counter.OpenDays(folder, nil)
 //	…
@@ -35,7 +35,8 @@ import (
 //	rows := days.Rows(reports.Month(2026, time.November))
 //
 // A day is a file of a few bytes for each dataset. The folder holds counts, names of logs
-// and checksums of DOIs, times, URLs and user agents, but nothing of who accessed a dataset.
+// and checksums of DOIs, times, URLs and user agents, but no data about who accessed a
+// dataset.
 type Days struct {
 	folder string
 	rules  Options
@@ -45,31 +46,32 @@ type Days struct {
 
 // A Source is a log, or a part of one, that [Days.Add] counts.
 type Source struct {
-	Name    string                  // for messages, and to know it again, such as its path
+	Name    string                  // identifies the source in messages and in later calls, such as its path
 	Version string                  // changes whenever the content does, such as its checksum; "" means that the log is always read
 	Events  iter.Seq2[Event, error] // can be ranged over again
 }
 
 // AddOptions are the optional settings of [Days.Add].
 type AddOptions struct {
-	// Replace says that the sources given are all there are for their days: what
-	// other logs counted for these days before is forgotten.
+	// Replace says that the given sources are complete for their days: counts of other logs
+	// for these days are discarded.
 	Replace bool
-	// Summary is set to what became of the events of the days that were counted; nil is ignored.
+	// Summary receives the numbers of counted and left out events of the days that were counted;
+	// it may be nil.
 	Summary *Summary
 }
 
-// Added is what [Days.Add] did.
+// Added is the result of [Days.Add].
 type Added struct {
 	Counted   []reports.Date // days that were counted, or counted again
 	Unchanged []string       // names of sources that were not read, since they were added before
 }
 
-// A Day is what is known of a day.
+// A Day describes a day that was counted.
 type Day struct {
 	Date    reports.Date
 	Events  int64    // accesses to datasets, robots and double clicks included
-	Sources []string // names of the logs, as they were given
+	Sources []string // names of the logs, as given to Add
 }
 
 // daysIndex says what the folder holds. It is written last: files that it does not name are
@@ -108,10 +110,10 @@ const (
 	daysAtOnce = 62     // files that are open together
 )
 
-// OpenDays opens a folder of counts of days, and makes it if it is not there. Of
-// opts, Location, Robots, Machines, Memory and TempDir count; the first three must be those of
-// the first time, since days that were counted differently do not add up. It fails while another
-// process has the folder open.
+// OpenDays opens a folder of counts of days, and creates it if it does not exist. Of opts, it
+// uses Location, Robots, Machines, Memory and TempDir; the first three must be the same each
+// time, because days that were counted differently do not add up. It fails while another process
+// has the folder open.
 func OpenDays(folder string, opts *Options) (*Days, error) {
 	r, err := newRules(opts)
 	if err != nil {
@@ -197,8 +199,8 @@ func (d *Days) sweep() error {
 	return nil
 }
 
-// List returns the days that were counted, in order. A day without a file, between two that
-// have one, had no access, or its log is missing.
+// List returns the days that were counted, in order. A day that is missing between two
+// others had no access, or its log is missing.
 func (d *Days) List() []Day {
 	var list []Day
 	for _, date := range slices.Sorted(maps.Keys(d.index.Days)) {
@@ -218,13 +220,13 @@ func (d *Days) List() []Day {
 
 // Add counts the days of logs that are new or have changed, and stores their counts.
 //
-// A visitor may use several servers, so a day is counted from all of its logs at once: if a
-// log is late, those of the same day must be given again, and an error says which are
-// missing. So give all logs that are still there, each time; one whose version is known is read
-// only if a day needs it. A log that was rotated or compressed is known by its accesses. The same
-// accesses in two logs of one call are an error.
+// A visitor may use several servers, so a day is counted from all of its logs at once: if a log
+// arrives late, the other logs of its day must be given again, and an error names those that are
+// missing. Therefore give all logs that still exist, each time; a log with a known version is
+// read only if a day needs it. A log that was rotated or compressed is recognised by its
+// accesses. The same accesses in two logs of one call are an error.
 //
-// All is stored, or nothing is. An error of a source ends Add.
+// Add stores all counts or none. An error of a source ends Add.
 func (d *Days) Add(sources []Source, opts *AddOptions) (*Added, error) {
 	if opts == nil {
 		opts = &AddOptions{}

@@ -18,28 +18,28 @@ import (
 	"github.com/datacite-go/datacite-go/reports"
 )
 
-// An Event is one successful access to a dataset, or to something about it.
+// An Event is a successful access to a dataset or to information about it.
 type Event struct {
 	DOI     string    `json:"doi"` // of the dataset, bare, or in any form that people paste; "" if there is none
 	Time    time.Time `json:"time"`
 	URL     string    `json:"url"`               // what was accessed, without a fragment
 	Request bool      `json:"request,omitempty"` // content was retrieved, in whole or in part; else the event is an investigation only
 
-	// Who it was: User if it is known, else Cookie, else Session, else Address with
-	// Agent. Events without any of these are those of one user.
+	// The user is identified by User if it is known, else by Cookie, else by Session, else
+	// by Address with Agent. Events without any of these count as one user's.
 	User    string `json:"user,omitempty"`    // name of a login
 	Cookie  string `json:"cookie,omitempty"`  // of the user, kept when the browser is closed
 	Session string `json:"session,omitempty"` // cookie of the session
-	Address string `json:"address,omitempty"` // IP address in any spelling, or what stands for one
+	Address string `json:"address,omitempty"` // IP address in any spelling, or a pseudonym
 	Agent   string `json:"agent,omitempty"`   // User-Agent header
 
 	Access  reports.AccessMethod `json:"access,omitempty"`  // "" means by Agent
 	Country string               `json:"country,omitempty"` // two letters, in any case; "" if it is not known
 }
 
-// Validate returns a [*datacite.ValidationError] for an event that cannot be counted:
-// its DOI is not one, it has no time, its access method or country is unknown. An
-// event without a DOI is valid: it is left out.
+// Validate returns a [*datacite.ValidationError] for an event that cannot be counted: its
+// DOI is invalid, it has no time, or its access method or country is unknown. An event
+// without a DOI is valid, but not counted.
 func (e Event) Validate() error {
 	_, err := parse(&e)
 	return err
@@ -65,10 +65,9 @@ func parse(e *Event) (name string, err error) {
 	return name, nil
 }
 
-// Key returns a text that is the same for all events of one dataset and one user,
-// and different for others. Such events must be counted together, by one call of
-// [CountKey]; events of different keys need not. It contains the DOI, and of the
-// user a hash only.
+// Key returns a text that is the same for all events of one dataset and one user, and
+// different for others. Events with the same key must be counted by one call of [CountKey].
+// The text contains the DOI, and only a hash of the user.
 func Key(e Event) string {
 	name, err := doi.Parse(e.DOI)
 	if err != nil {

@@ -13,9 +13,10 @@ import (
 
 // HandlerOptions are the optional settings of [Handler].
 type HandlerOptions struct {
-	Trusted []netip.Prefix // proxies whose X-Forwarded-For says who a visitor is
+	Trusted []netip.Prefix // proxies whose X-Forwarded-For is used for the visitor's address
 
-	// Pseudonyms take the place of addresses before an event is stored; nil stores addresses.
+	// Pseudonyms replaces addresses by pseudonyms before an event is stored; nil stores
+	// addresses.
 	Pseudonyms *Pseudonyms
 
 	// Failed is called with an event that could not be stored, and is therefore not
@@ -23,13 +24,13 @@ type HandlerOptions struct {
 	Failed func(Event, error)
 }
 
-// Handler returns a handler that stores an event for each response of next that is an
-// access to a dataset: next says so by [Accessed], and the response has status 200, 206 or 304 to GET or
-// POST. Responses that end in a panic do not count.
+// Handler returns a handler that calls next, and stores an event for each access to a dataset: a GET or POST
+// for which next calls [Accessed] and responds with status 200, 206 or 304. Responses that end in a panic do
+// not count.
 //
 // store is called after the response, on its goroutine, with a context that does not end with the request. The
-// writer that next gets can do what the server's can: it can flush, send files without copying them, and be
-// taken over, by [http.NewResponseController]; a connection that was taken over does not count.
+// writer that next gets supports flushing, sending files without copies, and hijacking, like the server's (see
+// [http.NewResponseController]); a hijacked connection does not count.
 func Handler(next http.Handler, store func(context.Context, Event) error, opts *HandlerOptions) http.Handler {
 	o := HandlerOptions{}
 	if opts != nil {
@@ -63,9 +64,9 @@ func Handler(next http.Handler, store func(context.Context, Event) error, opts *
 // accessKey is the key of what the handler of a request says of the access.
 type accessKey struct{}
 
-// Accessed says that a request below [Handler] accesses a dataset. After the response, complete
-// sets the event's DOI, whether it is a request, and the user or cookie if there is one. It returns
-// false, and nothing is counted, if there is no Handler above.
+// Accessed marks a request that [Handler] passed on as an access to a dataset. After the response,
+// complete sets the event's DOI, whether it is a request, and the user or cookie if there is one.
+// Without a Handler, Accessed returns false, and nothing is counted.
 //
 //	counter.Accessed(r, func(e *counter.Event) { e.DOI, e.Request = dataset.DOI, true })
 func Accessed(r *http.Request, complete func(*Event)) bool {

@@ -9,22 +9,22 @@ import (
 	"time"
 )
 
-// Pseudonyms stand for the addresses of visitors, so that accesses can be stored and
-// counted without them. An address has one pseudonym for a day, which is itself an address, of the
-// private range fd00::/8. No session is longer than a day, so counts are those of the addresses,
-// if they are counted with the same Location.
+// Pseudonyms replaces the addresses of visitors, so that accesses can be stored and counted without
+// addresses. An address has one pseudonym for each day, which is itself an address, of the private range
+// fd00::/8. No session is longer than a day, so pseudonyms give the same counts as addresses, if they
+// are counted with the same Location.
 //
-// The key of a day is random, in memory only, and gone after the next day or when the process ends: then
-// nobody can find out whose address it was. A visitor before and after a restart counts as two; so
-// does one of two servers. Key avoids both.
+// The key of a day is random and only in memory. It is deleted after the next day or when the process
+// ends; after that, nobody can find the address of a pseudonym. A visitor counts twice if the process
+// restarts in between, or if two servers are visited; Key avoids both.
 //
 // The zero value is ready to use, by several goroutines.
 type Pseudonyms struct {
-	Location *time.Location // in which days begin; nil means UTC
+	Location *time.Location // time zone in which days begin; nil means UTC
 
-	// Key makes the keys of the days, the same for all processes that have it: 32 random bytes, which
-	// are secret. Who has it can try addresses, so replace it once a month is reported. nil means
-	// random keys.
+	// Key, 32 random bytes, is the secret from which the keys of the days are made, the same in all
+	// processes that have it. Anybody who has it can find addresses by trying them, so replace it
+	// once a month is reported. nil means random keys.
 	Key []byte
 
 	mu   sync.Mutex

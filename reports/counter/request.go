@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// FromRequest makes an event of a request that a platform has responded to with
-// status, now. It is not ok if the access does not count: the status is neither 200,
-// 206 nor 304, or the method is neither GET nor POST. The caller adds the DOI,
-// whether it is a request, and the user or cookie if there is one, and stores it:
+// FromRequest makes an event, with the present time, of a request to which a platform has
+// responded with status. ok is false if the access does not count: the status is not 200,
+// 206 or 304, or the method is not GET or POST. The caller adds the DOI, whether it is a
+// request, and the user or cookie if there is one, and stores it:
 //
 //	if e, ok := counter.FromRequest(r, status, nil); ok {
 //		e.DOI, e.Request, e.User = dataset, download, login
@@ -19,8 +19,8 @@ import (
 //		…
 //	}
 //
-// The address is that of the connection. If that is one of the trusted proxies, it
-// is the last address of X-Forwarded-For that is not.
+// The address is that of the connection or, if this is a trusted proxy, the last address of
+// X-Forwarded-For that is not a trusted proxy.
 func FromRequest(r *http.Request, status int, trusted []netip.Prefix) (e Event, ok bool) {
 	switch status {
 	case http.StatusOK, http.StatusPartialContent, http.StatusNotModified:

@@ -131,8 +131,8 @@ func epoch(text string, unit int64) (time.Time, error) {
 	return time.Unix(n/unit, n%unit*(1e9/unit)).UTC(), nil
 }
 
-// ParseLocation returns the time zone of a name such as Europe/Berlin, or of an offset
-// from UTC such as -04:00, which lines of a log have.
+// ParseLocation returns the time zone of a name such as Europe/Berlin, or of an offset from
+// UTC as in the lines of logs, such as -04:00.
 func ParseLocation(name string) (*time.Location, error) {
 	if t, err := time.Parse("-07:00", name); err == nil {
 		_, offset := t.Zone()

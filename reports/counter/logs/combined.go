@@ -13,13 +13,13 @@ import (
 	"github.com/datacite-go/datacite-go/reports/counter"
 )
 
-// Combined is the access log of a web server such as Apache or nginx: the combined
-// format, with the virtual host before it ("vhost_combined"), with X-Forwarded-For in
-// place of the address or at the end, or with anything else after the user agent.
-// Options.Layout tells of any other.
+// Combined is the access log of a web server such as Apache or nginx: the combined format,
+// with the virtual host before it ("vhost_combined"), with X-Forwarded-For in place of the
+// address or at the end, or with other fields after the user agent. Options.Layout
+// describes other layouts.
 //
-// An access that was successful, by GET or POST, to one of Options.Paths is an event; all
-// others are Counts.Other.
+// A successful GET or POST of one of Options.Paths is an event; all other lines are
+// Counts.Other.
 var Combined = Format{
 	Name:    "combined",
 	Summary: "access log of a web server, in a usual layout or the one that is told",

@@ -8,10 +8,10 @@ import (
 	"github.com/datacite-go/datacite-go/reports/counter"
 )
 
-// Dataverse is what Dataverse and Dryad write for counter-processor: one event a line, in
-// 19 fields separated by tabs. Options.Paths says which URLs are investigations and
-// requests, DataversePaths() without it. The user ":guest" of Dataverse is nobody
-// who logged in.
+// Dataverse is the log that Dataverse and Dryad write for counter-processor: one event per
+// line, in 19 fields separated by tabs. Options.Paths says which URLs are investigations
+// and requests; the default is DataversePaths(). The user ":guest" of Dataverse stands for
+// visitors without a login.
 var Dataverse = Format{
 	Name:    "dataverse",
 	Summary: "what Dataverse and Dryad write for counter-processor",

@@ -20,10 +20,10 @@ import (
 	"github.com/datacite-go/datacite-go/reports"
 )
 
-// Descriptions are the titles, publishers and so on of the datasets in the log of
-// Dataverse or Dryad. Of each dataset the description of its last event is taken,
-// whatever the order of lines and files. They are held in memory or in a temporary
-// file. The zero value is ready for use, by any number of [Read]s at a time.
+// Descriptions are the titles, publishers and so on of the datasets in the log of Dataverse
+// or Dryad. For each dataset, the description of its latest event is used, in any order of
+// lines and files. They are held in memory or in a temporary file. The zero value is ready
+// for use, by any number of [Read]s at a time.
 type Descriptions struct {
 	Memory  int    // bytes held in memory; more go to a temporary file; 0 means 16 MiB
 	TempDir string // folder for the temporary file; "" means the system's
@@ -42,10 +42,10 @@ type shard struct {
 
 var shardSeed = maphash.MakeSeed()
 
-// Describe fills in what the datasets lack: title, publisher and its id, names of
-// contributors, date and year of publication, and URL. DOIs are written as in the
-// log. The datasets come in the order of their DOIs, as [reports.Group] yields them, when
-// the log has been read. The result can be ranged over once.
+// Describe fills in missing values of the datasets: title, publisher and its id, names of
+// contributors, date and year of publication, and URL. DOIs are written as in the log. The
+// datasets must come in the order of their DOIs, and only after the log has been read, as
+// [reports.Group] yields them. The result can be ranged over once.
 func (d *Descriptions) Describe(datasets iter.Seq2[reports.Dataset, error]) iter.Seq2[reports.Dataset, error] {
 	return func(yield func(reports.Dataset, error) bool) {
 		next, stop := iter.Pull2(d.sorted()) // not before the first dataset, when the log has been read
@@ -82,16 +82,16 @@ func (d *Descriptions) Describe(datasets iter.Seq2[reports.Dataset, error]) iter
 	}
 }
 
-// A Description is what the log has of a dataset beside its events, to be taken to another
-// machine, or kept for a later run, as JSON.
+// A Description has the data about a dataset, beside its events, that are in the log. It
+// can be sent to another machine, or kept for a later run, as JSON.
 type Description struct {
 	DOI    string    // as it is written in the log
 	Time   time.Time // of the event
 	Fields string    // from the title on, as they stand in the line
 }
 
-// All yields the descriptions, sorted by DOI, when the log has been read.
-// [Descriptions.Describe] can follow.
+// All yields the descriptions, sorted by DOI, after the log has been read.
+// [Descriptions.Describe] may be called later.
 func (d *Descriptions) All() iter.Seq2[Description, error] {
 	return func(yield func(Description, error) bool) {
 		for about, err := range d.sorted() {

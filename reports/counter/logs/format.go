@@ -8,30 +8,30 @@ import (
 	"github.com/datacite-go/datacite-go/reports/counter"
 )
 
-// A Format is a way to write accesses into lines. [Read] takes one of your own like those
-// that are built in.
+// A Format is a log format with one access per line. [Read] accepts your own formats like
+// the built-in ones.
 type Format struct {
-	Name    string // for a flag
-	Summary string // what it is, in a line
+	Name    string // for flags
+	Summary string // a description in one line
 
-	// Parser checks the options, and returns what makes a ParseLine for each goroutine
-	// that reads.
+	// Parser checks the options, and returns a function that makes a ParseLine for each
+	// goroutine that reads.
 	Parser func(*Options) (func() ParseLine, error)
 }
 
-// A ParseLine makes an event of a line without its end, which is not empty. Lines for
-// which it returns neither an event nor an error are comments if they begin with #, or
-// else not to be counted; if such a line has a time, Event.Time is set all the same. A
-// line that cannot be read is a [*Fault] with Class and Reason; any other error ends
-// [Read]. One ParseLine is not called by two goroutines at a time. [Paths.Finder] finds the
-// dataset of a URL.
+// A ParseLine makes an event of a line, which is not empty and has no line end. A line for
+// which it returns neither an event nor an error is a comment if it begins with #, and
+// otherwise an access that is not counted; if such a line has a time, Event.Time is set
+// nevertheless. A line that cannot be read is a [*Fault] with Class and Reason; any other
+// error ends [Read]. A ParseLine is called by one goroutine at a time. [Paths.Finder] finds
+// the dataset of a URL.
 type ParseLine func(line string) (e counter.Event, ok bool, err error)
 
-// Formats returns the formats that are built in.
+// Formats returns the built-in formats.
 func Formats() []Format { return []Format{Dataverse, Combined, JSON} }
 
-// FormatNamed returns the format of a name, as in a flag. Its error matches
-// [datacite.ErrInvalid].
+// FormatNamed returns the built-in format with a name, such as the value of a flag. Its
+// error matches [datacite.ErrInvalid].
 func FormatNamed(name string) (Format, error) {
 	var names []string
 	for _, f := range Formats() {

@@ -10,8 +10,8 @@ import (
 	"github.com/datacite-go/datacite-go/reports/counter"
 )
 
-// JSON is events as JSON, one a line, as encoding/json writes a [counter.Event]. Members
-// that an event does not have are faults.
+// JSON is a log with one event per line, as encoding/json writes a [counter.Event]. Unknown
+// members are faults.
 var JSON = Format{
 	Name:    "json",
 	Summary: "events as JSON, one a line (package reports/counter, type Event)",

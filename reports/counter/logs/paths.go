@@ -12,33 +12,34 @@ import (
 	"github.com/datacite-go/datacite-go/internal/recent"
 )
 
-// Paths tell from the path of a URL what an access to it is. The patterns are
-// searched for in the path, without scheme, host, query and fragment. What a request's
-// pattern matches is a request, what only an investigation's matches an investigation;
-// anything else is not counted. A slash at the end of a path, and a session id in it
-// (;jsessionid=…), make no difference.
+// Paths decide by the path of a URL whether an access is an investigation, a request, or
+// not counted. The patterns are searched for in the path, without scheme, host, query and
+// fragment. A path that matches a pattern of Requests is a request; a path that matches
+// only a pattern of Investigations is an investigation; other paths are not counted. A
+// slash at the end of a path, and a session id in it (;jsessionid=…), are ignored.
 type Paths struct {
 	Investigations, Requests []*regexp.Regexp
 
-	// DOIs has the DOI for what the first group of a pattern matches, or the whole
-	// pattern if it has no group, percent-decoded. "" says that it is no dataset, such as
-	// a collection, and the access does not count; what is not in it is a fault of the
-	// class NoDataset. If it is nil, the text itself is the DOI. Logs of Dataverse and
-	// Dryad have the DOI beside the URL, and ignore it.
+	// DOIs maps the text that the first group of a pattern matches, or the whole pattern if
+	// it has no group, percent-decoded, to a DOI. "" means that the text is not a dataset
+	// but, for example, a collection, and the access does not count. A text that is not in
+	// the map is a fault of the class NoDataset. If the map is nil, the text itself is the
+	// DOI. Logs of Dataverse and Dryad have the DOI beside the URL; DOIs is ignored for
+	// them.
 	DOIs map[string]string
 
-	// Table has paths that are known one by one, percent-decoded and without a slash at
-	// the end. It takes precedence over the patterns.
+	// Table has single paths, percent-decoded and without a slash at the end. It takes
+	// precedence over the patterns.
 	Table map[string]Target
 }
 
-// A Target is what a path in Paths.Table leads to.
+// A Target is the dataset and kind of access of a path in Paths.Table.
 type Target struct {
-	DOI     string // of the dataset; "" if it is none. Logs of Dataverse and Dryad ignore it
-	Request bool   // content is retrieved; else it is an investigation
+	DOI     string // of the dataset; "" if the path is not a dataset's; ignored for logs of Dataverse and Dryad
+	Request bool   // content is retrieved; otherwise an investigation
 }
 
-// DataversePaths are those of Dataverse.
+// DataversePaths returns the paths of Dataverse.
 func DataversePaths() *Paths {
 	return &Paths{
 		Investigations: []*regexp.Regexp{
@@ -135,9 +136,9 @@ func (r *pathReader) target(path string) (*Target, error) {
 	return &t, nil
 }
 
-// Finder returns a function that finds out what an access to a URL is, or to a path; nil if it is
-// not counted. The error is a [*Fault]. The function remembers what it found, and is for one
-// goroutine.
+// Finder returns a function that returns the Target of a URL or a path, or nil if an access to it
+// is not counted. Its error is a [*Fault]. The function caches its results, and only one
+// goroutine may use it.
 func (p *Paths) Finder() func(address string) (*Target, error) {
 	r := newPathFinder(p).reader()
 	return func(address string) (*Target, error) { return r.target(pathOf(address)) }

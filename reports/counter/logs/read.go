@@ -24,56 +24,57 @@ import (
 
 // Options are the optional settings of [Read].
 type Options struct {
-	// Summary is set to what became of the lines, also if Read fails; nil is ignored.
+	// Summary receives the numbers of lines by outcome, even if Read fails; it may be nil.
 	Summary *Summary
 
-	// LeaveOut says which lines that cannot be read are left out; the zero value means
-	// none: each is an error.
+	// LeaveOut says which unreadable lines are left out; the zero value means none: each is
+	// an error.
 	LeaveOut LeaveOut
 
-	// Faulty is called for each line that cannot be read, in their order, left out or not;
-	// nil is ignored.
+	// Faulty is called for each unreadable line, in order, whether it is left out or not;
+	// it may be nil.
 	Faulty func(*Fault)
 
-	// AllowCut reads a compressed log that ends too soon as far as it goes, without the
-	// line in which it ends. FileSummary.Cut says so.
+	// AllowCut accepts a compressed log that ends too soon, and reads it without its last,
+	// incomplete line. FileSummary.Cut is then true.
 	AllowCut bool
 
 	// Location is the time zone of the platform, for Summary.Offsets and FileSummary.Hours;
-	// nil means UTC. Period is the one that is counted, for FileSummary.Hours; the zero
-	// value leaves them out. Lines of other months are read all the same.
+	// nil means UTC. Period is the period that is counted, for FileSummary.Hours; the zero
+	// value leaves them out. It does not select lines: all are read.
 	Location *time.Location
 	Period   reports.Period
 
-	// Country returns the country of an IP address: two letters, or "" if it is not
-	// known. Its error ends Read. Events that have a country keep it. nil looks none up.
+	// Country returns the country of an IP address: two letters, or "" if it is not known.
+	// Its error ends Read. Events that have a country keep it. If Country is nil, no
+	// country is looked up.
 	Country func(address string) (string, error)
 
-	// Paths says which URLs are investigations and requests. [Combined] needs it;
-	// [Dataverse] takes DataversePaths() without it; [JSON] refuses it.
+	// Paths says which URLs are investigations and requests. [Combined] needs it; for
+	// [Dataverse] nil means DataversePaths(); [JSON] refuses it.
 	Paths *Paths
 
-	// Descriptions takes the descriptions of datasets in the log of Dataverse or Dryad;
+	// Descriptions collects the descriptions of datasets in the log of Dataverse or Dryad;
 	// nil ignores them.
 	Descriptions *Descriptions
 
-	// Statuses are those of successful accesses in the log of a web server; nil means
-	// 200, 206 and 304. The code of practice names 200 and 304; a ranged download is a
-	// retrieval, too.
+	// Statuses are the HTTP statuses of successful accesses in the log of a web server; nil
+	// means 200, 206 and 304. The code of practice names 200 and 304; a ranged download is
+	// a retrieval, too.
 	Statuses []int
 
-	// Layout is the layout of the log of a web server, in the words of its own
-	// configuration: Apache's LogFormat, or the log_format of nginx; "" means the usual
-	// ones (see [Combined]).
+	// Layout is the layout of the log of a web server, as in the server's configuration:
+	// Apache's LogFormat, or the log_format of nginx; "" means the usual ones (see
+	// [Combined]).
 	Layout string
 
 	// Proxies are public addresses of proxies, such as those of a network for content
-	// delivery. Where a log of a web server has X-Forwarded-For, the visitor is the last
-	// address that belongs to none of them and is not private.
+	// delivery. If the log of a web server has X-Forwarded-For, the visitor is the last
+	// address that is neither private nor one of these.
 	Proxies []netip.Prefix
 
-	// Pseudonyms says that any text may stand where an address belongs, such as
-	// pseudonyms, or the host names of Apache's HostnameLookups.
+	// Pseudonyms accepts any text in place of an address, such as pseudonyms, or the host
+	// names of Apache's HostnameLookups.
 	Pseudonyms bool
 }
 
@@ -97,16 +98,16 @@ func FromReader(name string, r io.Reader) Source {
 	return Source{name, func() (io.ReadCloser, error) { return io.NopCloser(r), nil }}
 }
 
-// Read yields the events in logs, in their order. How a log is compressed is told by its
-// first bytes: gzip, bzip2, zstd or not at all.
+// Read yields the events in logs, in their order. The first bytes of a log show its
+// compression: gzip, bzip2, zstd or none.
 //
-// All logs are read before it is decided about lines that cannot be read: too many of
-// them are a [*FaultsError] after the last event. A log in which the first 10,000 lines
-// cannot be read, none excepted, is of another format and ends it at once. Any other error of a
-// source has the name of the log and the number of the line. A line may have at most 1 MiB.
+// Unreadable lines are judged after all logs have been read: too many of them are a
+// [*FaultsError] after the last event. A log whose first 10,000 lines are all unreadable has
+// another format, and is an error at once. Any other error of a source names the log and the
+// number of the line. A line may have at most 1 MiB.
 //
-// A log is read on all processors. The result can be ranged over as often as the sources
-// can be opened.
+// A log is read on all processors. The result can be ranged over as often as the sources can
+// be opened.
 func Read(sources []Source, format Format, opts *Options) iter.Seq2[counter.Event, error] {
 	return func(yield func(counter.Event, error) bool) {
 		r, err := newReader(format, opts)
@@ -177,11 +178,12 @@ func (o *Options) period() (begin, until time.Time, err error) {
 	return day(first), day(last.AddDate(0, 0, 1)), nil
 }
 
-// A Gap is a time without a line, from the begin of an hour to that of another.
+// A Gap is a time without a line, from the beginning of an hour to the beginning of
+// another.
 type Gap struct{ From, Until time.Time }
 
-// Gaps returns the times of Options.Period, of at least atLeast, in which none of the
-// logs has a line. Give it the logs of one server to find days that it lacks.
+// Gaps returns the times of Options.Period, of at least atLeast, in which none of the logs
+// has a line. Give it the logs of one server to find days whose logs are missing.
 func (o *Options) Gaps(atLeast time.Duration, files ...FileSummary) (gaps []Gap) {
 	begin, until, err := o.period()
 	if err != nil || begin.IsZero() {

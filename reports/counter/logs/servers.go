@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// A Server is what writes logs whose names differ in nothing but dates, numbers and
-// compression: web1/access.log, web1/access.log-20261014.gz and web1/access.log.2.
+// A Server is the writer of logs whose names differ only in dates, numbers and compression:
+// web1/access.log, web1/access.log-20261014.gz and web1/access.log.2.
 type Server struct {
-	Name string // what the names have in common, such as web1/access.log
+	Name string // common part of the names, such as web1/access.log
 	Logs []FileSummary
 }
 
@@ -21,10 +21,11 @@ var (
 	rotationInName = regexp.MustCompile(`(?:\.\d{1,10})?(?:\.(?:gz|bz2|zst))?$`)
 )
 
-// Servers groups logs by what wrote them, in the order of their names, which may have dates and numbers. Servers
-// whose logs have the same names are one, so keep them in folders of their own. Logs whose
-// names differ in numbers alone, such as access-01.log and access-02.log, are of one server if there are three
-// or more and none begins before the one before it ends; numbers of folders are those of servers.
+// Servers groups logs by server, in the order of their names, which may have dates and numbers. Logs with the
+// same names count as one server's, so keep the logs of each server in a folder of its own. Logs whose names
+// differ only in numbers, such as access-01.log and access-02.log, belong to one server if there are at least
+// three and none of them begins before the previous one ends. A number in the name of a folder is part of the
+// server's name.
 func Servers(files []FileSummary) (list []Server) {
 	for _, f := range files {
 		name := rotationInName.ReplaceAllString(f.Name, "")
@@ -94,7 +95,7 @@ func withoutDates(name string) string {
 	return b.String() + name[from:]
 }
 
-// Span returns the first and the last access; the zero time without any.
+// Span returns the times of the first and the last access, or zero times if there is none.
 func (s *Server) Span() (first, last time.Time) {
 	for _, f := range s.Logs {
 		if first.IsZero() || !f.First.IsZero() && f.First.Before(first) {
@@ -107,7 +108,7 @@ func (s *Server) Span() (first, last time.Time) {
 	return first, last
 }
 
-// A Coverage says how much of Options.Period the logs of a server have.
+// A Coverage says for how much of Options.Period the logs of a server have lines.
 type Coverage struct {
 	Days, Hours           int // of the period
 	EmptyDays, EmptyHours int // without a line; an empty day is 24 hours from midnight
@@ -120,10 +121,10 @@ const (
 	fewDays   = 5                  // say nothing about the others
 )
 
-// Coverage looks for times for which the logs of a server are missing. Gaps are the times
-// without a line, of at least atLeast, if the server is a busy one: on the days that
-// have lines, these are in six hours or more, on average. Otherwise they are those of a week
-// or longer, if half of the other days have lines, five at least: a quiet server may have no visitor for days.
+// Coverage looks for times for which the logs of a server are missing. For a busy server, Gaps are the times
+// without a line of at least atLeast. A server is busy if its days with lines have them in six or more hours,
+// on average. A quiet server may have no visitor for days: its Gaps are those of a week or longer, and only if
+// half of the other days, and at least five, have lines.
 func (o *Options) Coverage(atLeast time.Duration, s *Server) (c Coverage) {
 	begin, until, err := o.period()
 	if err != nil {

@@ -16,22 +16,22 @@ import (
 	"github.com/datacite-go/datacite-go"
 )
 
-// Settings say in texts how logs are to be read, as the flags of a command do: all
-// programs that read logs have the same ones. They can be sent to other machines as JSON.
+// Settings are the options for reading logs as texts, such as the flags of a command. All
+// programs that read logs share them, and they can be sent to other machines as JSON.
 type Settings struct {
 	Format                   string   // name of a [Format]; "" means Dataverse
-	Layout                   string   // as Options.Layout, or the name of a file that has it
-	Zone                     string   // as [ParseLocation] takes it; "" means UTC
+	Layout                   string   // as Options.Layout, or the name of a file that contains it
+	Zone                     string   // a text for [ParseLocation]; "" means UTC
 	Investigations, Requests []string // regular expressions, as in [Paths]
 	Paths                    string   // file for [ReadPaths]
 	DOIs                     string   // file for [ReadDOIs]
 	Proxies                  string   // prefixes or addresses, separated by commas
 	BadLines                 string   // stop, leave-out, or a share such as 2.5%; "" means stop
-	LeaveOut                 string   // classes, separated by commas, of lines that are left out however many they are
+	LeaveOut                 string   // classes of lines, separated by commas, that are always left out
 	AllowCut, Pseudonyms     bool
 }
 
-// AddFlags adds a flag for each of the settings.
+// AddFlags adds a flag for each setting.
 func (s *Settings) AddFlags(to *flag.FlagSet) {
 	var formats []string
 	for _, f := range Formats() {
@@ -66,14 +66,14 @@ func (p *patterns) Set(text string) error {
 	return err
 }
 
-// Options reads what the settings name, and returns the format and options for [Read]. An
-// error names the setting, as its flag is called.
+// Options reads the files that the settings name, and returns the format and options for
+// [Read]. An error names the flag of the setting.
 func (s *Settings) Options() (Format, *Options, error) {
 	return s.OptionsFrom(func(name string) (io.ReadCloser, error) { return os.Open(name) })
 }
 
-// OptionsFrom is Options with files that are opened elsewhere, such as in a store that many
-// machines see.
+// OptionsFrom does the same as Options with another function to open files, such as from a
+// store that many machines share.
 func (s *Settings) OptionsFrom(open func(name string) (io.ReadCloser, error)) (Format, *Options, error) {
 	o := &Options{AllowCut: s.AllowCut, Pseudonyms: s.Pseudonyms}
 	format, err := FormatNamed(cmp.Or(s.Format, Dataverse.Name))
@@ -115,8 +115,9 @@ func (s *Settings) OptionsFrom(open func(name string) (io.ReadCloser, error)) (F
 	return format, o, err
 }
 
-// CheckZone refuses to take UTC for the time zone of a repository whose logs have another
-// one, if nobody said so: the first or last hours of each month would go to another month.
+// CheckZone returns an error if no time zone is set and the lines of the logs have another
+// one than UTC: the first or last hours of each month would otherwise count for another
+// month.
 func (s *Settings) CheckZone(lines *Summary) error {
 	if s.Zone != "" || len(lines.Offsets) == 0 {
 		return nil

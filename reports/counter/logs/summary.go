@@ -10,9 +10,9 @@ import (
 	"github.com/datacite-go/datacite-go"
 )
 
-// Counts say how many lines there are. Each line is one of these.
+// Counts are numbers of lines. Each line is in one of them.
 type Counts struct {
-	Events   int64 // were yielded
+	Events   int64 // yielded as events
 	Comments int64 // begin with #, or are empty
 	Other    int64 // neither investigations nor requests, or not successful
 	Faulty   int64 // cannot be read
@@ -28,25 +28,25 @@ func (c *Counts) add(o Counts) {
 	c.Faulty += o.Faulty
 }
 
-// A Summary says what became of the lines of all logs.
+// A Summary has the numbers of lines of all logs by outcome.
 type Summary struct {
 	Counts
 	Faults  []ClassFaults // most lines first
-	Offsets []Offset      // that lines have and Options.Location has not at that time; most lines first
+	Offsets []Offset      // offsets of lines that Options.Location does not have at that time; most lines first
 	Files   []FileSummary // in their order
 }
 
-// A FileSummary says what a log has.
+// A FileSummary describes the lines of a log.
 type FileSummary struct {
 	Name string
 	Counts
-	First, Last time.Time // of the lines that have a time, also of those that are not counted; zero without any
+	First, Last time.Time // of all lines that have a time, even if they are not counted; zero if there is none
 
 	// Hours has one entry for each hour of Options.Period: whether a line has a time in
 	// it. It is nil without a period.
 	Hours []bool
 
-	// Cut says that a compressed log ends too soon, and that Options.AllowCut let it.
+	// Cut says that a compressed log ends too soon, and that Options.AllowCut accepted it.
 	Cut bool
 }
 
@@ -61,12 +61,12 @@ const (
 	BadAddress  Class = "address"    // no IP address where one belongs
 	BadValue    Class = "value"      // another value that an event cannot have
 	NotDOI      Class = "not-doi"    // the identifier of the dataset is not a DOI
-	Handle      Class = "handle"     // it is a handle, and usage is reported of DOIs only
-	NoDataset   Class = "no-dataset" // an access to a dataset that the line, or the table of paths, does not name
+	Handle      Class = "handle"     // the identifier is a handle; usage is reported for DOIs only
+	NoDataset   Class = "no-dataset" // an access to a dataset whose DOI is neither in the line nor in the table of paths
 	cutLine     Class = "cut"        // the line in which a compressed log ends
 )
 
-// Classes returns all of them, for a flag.
+// Classes returns all classes, for a flag.
 func Classes() []Class {
 	return []Class{BadLayout, BadEncoding, TooLong, BadTime, BadAddress, BadValue, NotDOI, Handle, NoDataset, cutLine}
 }
@@ -76,7 +76,7 @@ func (c Class) ofAccess() bool {
 	return c == BadAddress || c == NotDOI || c == Handle || c == NoDataset
 }
 
-// A Fault is why a line cannot be read. It matches [datacite.ErrInvalid].
+// A Fault is the reason why a line cannot be read. It matches [datacite.ErrInvalid].
 type Fault struct {
 	Class  Class
 	File   string // name of the log; "" if it has none
@@ -107,16 +107,16 @@ type ClassFaults struct {
 type Offset struct {
 	Seconds int // east of UTC
 	Lines   int64
-	First   Fault // where the first of these lines is; without a class
+	First   Fault // place of the first of these lines; without a class
 }
 
-// String is the offset as zones of [ParseLocation] are written, such as -04:00.
+// String returns the offset in the form that [ParseLocation] reads, such as -04:00.
 func (o Offset) String() string {
 	return time.Unix(0, 0).In(time.FixedZone("", o.Seconds)).Format("-07:00")
 }
 
-// A FaultsError says which lines cannot be read, when they are more than may be left
-// out. It matches [datacite.ErrInvalid].
+// A FaultsError means that more lines are unreadable than may be left out. It matches
+// [datacite.ErrInvalid].
 type FaultsError struct {
 	Faults  []ClassFaults // most lines first; not those of LeaveOut.Always
 	Lines   int64         // of all logs that were read, without comments
@@ -169,7 +169,7 @@ func (s *Summary) offset(o Offset) {
 	s.Offsets[i].Lines += o.Lines
 }
 
-// Add adds what became of the lines of other logs, such as those that another machine read.
+// Add adds the numbers of another summary, such as of logs that another machine read.
 func (s *Summary) Add(o Summary) {
 	s.Counts.add(o.Counts)
 	for _, c := range o.Faults {
@@ -187,16 +187,17 @@ func (s *Summary) sort() {
 	slices.SortStableFunc(s.Offsets, func(a, b Offset) int { return cmp.Compare(b.Lines, a.Lines) })
 }
 
-// LeaveOut says which lines that cannot be read are left out.
+// LeaveOut says which unreadable lines are left out.
 type LeaveOut struct {
-	// Share is how many of the lines may have a fault, and how many of the accesses one
-	// that only accesses have: 0.01 is 1 %.
+	// Share is the share of lines that may be faulty: 0.01 means 1 %. Faults that only
+	// accesses have, such as NoDataset, are compared with the number of accesses, other
+	// faults with the number of lines.
 	Share float64
 
-	Always []Class // are left out, however many there are
+	Always []Class // classes that are left out, however many lines they have
 }
 
-// Check returns a [*FaultsError] if more lines are faulty than may be.
+// Check returns a [*FaultsError] if more lines are faulty than allowed.
 func (s *Summary) Check(allowed LeaveOut) error {
 	var lines, accesses int64
 	var over []ClassFaults

@@ -22,9 +22,9 @@ const (
 )
 
 // ReadPaths reads a table for Paths.Table: CSV whose first row names the columns path, doi
-// and kind, which is investigation or request. A path without a DOI is no dataset. Name is
-// that of the table, for messages. All its faults are returned at once, as a
-// [*datacite.ValidationError], up to 100.
+// and kind, which is investigation or request. A path without a DOI is not a dataset. The
+// name of the table is for messages. The error is a [*datacite.ValidationError] with all
+// faults, at most 100.
 func ReadPaths(r io.Reader, name string) (map[string]Target, error) {
 	targets := map[string]Target{}
 	t := &table{name: name, rows: sheet.NewReader(name, r)}
@@ -49,7 +49,7 @@ func ReadPaths(r io.Reader, name string) (map[string]Target, error) {
 }
 
 // ReadDOIs reads a table for Paths.DOIs: CSV whose first row names the columns name and
-// doi. A name without a DOI is no dataset. Its faults are returned as by [ReadPaths].
+// doi. A name without a DOI is not a dataset. Faults are returned as by [ReadPaths].
 func ReadDOIs(r io.Reader, name string) (map[string]string, error) {
 	dois := map[string]string{}
 	t := &table{name: name, rows: sheet.NewReader(name, r)}
