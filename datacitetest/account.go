@@ -8,7 +8,7 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest/internal/sandbox"
 )
 
-// Credentials and prefix of an account, unless its [Account] says otherwise.
+// Default credentials and prefix of an [Account].
 const (
 	Username = "EXAMPLE.REPO"
 	Password = "sandbox-password"
@@ -22,10 +22,10 @@ type Account struct {
 	Prefixes []string // under which it may register DOIs; nil means Prefix alone
 	Domains  []string // hosts that its URLs may point to, "*.example.org" for all below; nil means any
 
-	// Role is the role in the account's tokens, which a Deployed server checks:
+	// Role is the role in the account's tokens, which a Deployed server checks.
 	// "client_admin", a repository, and "staff_admin", the operator's staff, may write usage
-	// reports and DOIs, the staff may delete usage reports, and others, such as "user", may
-	// only read. "" means "client_admin".
+	// reports and DOIs; "staff_admin" may also delete usage reports; others, such as "user",
+	// may only read. "" means "client_admin".
 	Role string
 }
 

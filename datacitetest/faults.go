@@ -9,7 +9,7 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest/internal/faults"
 )
 
-// A Fault is what happens to one request.
+// A Fault is a failure or delay of one request.
 //
 // Stall and Crash happen at a Step of a Deployed server's work on a usage report. The steps of
 // a POST or PUT, in their order:
@@ -25,25 +25,25 @@ import (
 //	document-stored    the new document is there
 //	rows-cleaned       the bytes are removed from the database; the response comes next
 //
-// Only a compressed PUT over a report has document-removed and rows-destroyed. A plain write
-// over a report has no row-inserted, and of a new report it is one with header-committed. If a
-// request does not reach the step of its fault, its work is done; of a Crash the response is
-// lost anyway.
+// Only a compressed PUT that replaces a report has document-removed and rows-destroyed. A
+// plain write to an existing report has no row-inserted; a plain write of a new report does
+// row-inserted and header-committed in one step. If a request does not reach the step of its
+// fault, it completes; for Crash the response is dropped anyway.
 type Fault struct {
 	Kind       FaultKind
-	Status     int           // of Status and StatusAfter; 0 means 503
-	Delay      time.Duration // how long the client waits for the response, or for the end of the connection; of Stall, its length
+	Status     int           // for Status and StatusAfter; 0 means 503
+	Delay      time.Duration // how long the client waits for the response, or for the end of the connection; for Stall, the length of the pause
 	RetryAfter time.Duration // sent with Status and StatusAfter in whole seconds, rounded up; 0 means not at all
-	Step       string        // of Stall and Crash, see above; another text panics
+	Step       string        // for Stall and Crash: a step of the list above; another text panics
 
-	// Behind says that the fault happens between the metadata store and the
-	// service behind it, so that the client gets what the store makes of it: 403
-	// "Access is denied" for a connection that drops, 408 after a minute without
-	// a response. It has an effect only on the metadata store of a Deployed server.
+	// Behind moves the fault between the metadata store and its backend. The client gets
+	// the store's response to it: 403 "Access is denied" for a dropped connection, 408
+	// after a minute without a response. It has an effect only on the metadata store of a
+	// Deployed server.
 	Behind bool
 }
 
-// A FaultKind says how a request fails, and how much of its work was done before.
+// A FaultKind says how a request fails, and whether the server has carried it out.
 type FaultKind string
 
 // The kinds of faults. A dropped connection is an error of the client's round
@@ -60,9 +60,9 @@ const (
 	Crash       FaultKind = "crash"        // dropped, because a Deployed server died at Fault.Step: what comes after was not done
 )
 
-// Faults says what happens to the n-th request, counted from 1. A nil function, and a nil
-// fault, change nothing. A server calls it from one goroutine at a time; it must not read
-// the request's body, which [Faults.WhenSeen] shows. One interface is down:
+// Faults returns the fault of the n-th request, counted from 1, or nil. A nil function means no faults. A
+// server calls it from one goroutine at a time. It must not read the request's body; [Faults.WhenSeen] shows
+// it. In this example, one interface is down:
 //
 //	func(n int, r *http.Request) *datacitetest.Fault {
 //		if strings.HasPrefix(r.URL.Path, "/metadata") {
@@ -71,7 +71,8 @@ const (
 //		return nil
 //	}
 //
-// What [First], [Schedule], [Faults.When] and [Faults.WhenSeen] return may count: make it anew for each server.
+// The results of [First], [Schedule], [Faults.When] and [Faults.WhenSeen] may count requests: make new ones for
+// each server.
 type Faults func(n int, r *http.Request) *Fault
 
 func (f Faults) of(n int, r *http.Request) *Fault {
@@ -81,8 +82,8 @@ func (f Faults) of(n int, r *http.Request) *Fault {
 	return f(n, r)
 }
 
-// First returns faults for the first requests, one each, and none for those after.
-// A nil is no fault for its request.
+// First returns one fault for each of the first requests, and none for later requests. nil
+// means no fault.
 func First(faults ...*Fault) Faults {
 	return func(n int, _ *http.Request) *Fault {
 		if n > len(faults) {
@@ -92,8 +93,8 @@ func First(faults ...*Fault) Faults {
 	}
 }
 
-// Schedule returns faults at random: each request fails with the probability rate,
-// from 0 to 1, of any kind but Stall and Crash; delays are shorter than 10 ms. The
+// Schedule returns random faults: each request fails with the probability rate, from 0 to
+// 1, with a fault of any kind except Stall and Crash; delays are shorter than 10 ms. The
 // same seed gives the n-th request the same fault.
 func Schedule(seed uint64, rate float64) Faults {
 	fate := faults.Schedule(seed, rate)
@@ -108,7 +109,7 @@ func Schedule(seed uint64, rate float64) Faults {
 	}
 }
 
-// When returns f for chosen requests only, and counts no others.
+// When returns the faults of f for chosen requests only; other requests are not counted.
 func (f Faults) When(chosen func(*http.Request) bool) Faults {
 	var n atomic.Int64
 	return func(_ int, r *http.Request) *Fault {
@@ -119,10 +120,10 @@ func (f Faults) When(chosen func(*http.Request) bool) Faults {
 	}
 }
 
-// WhenSeen returns f for chosen requests only, as When does. The function sees a request as
-// [Server.Requests] shows it, before its work: without credentials, status and fault, and
-// with the first 16 KiB of the body, for which the server waits. One record cannot be
-// written:
+// WhenSeen returns the faults of f for chosen requests only, as When does. The function
+// gets the request in the form of [Server.Requests], before it is carried out: without
+// credentials, status and fault, and with the first 16 KiB of the body, for which the
+// server waits. In this example, one record cannot be written:
 //
 //	down := &datacitetest.Fault{Kind: datacitetest.Status}
 //	faults := datacitetest.First(down, down, down).WhenSeen(func(r *datacitetest.Request) bool {
@@ -135,7 +136,8 @@ func (f Faults) WhenSeen(chosen func(*Request) bool) Faults {
 	})
 }
 
-// Or returns f, and other for requests without a fault by f. Both count all requests.
+// Or returns the faults of f and, for requests without one, those of other. Each of the two
+// numbers requests independently of the other.
 func (f Faults) Or(other Faults) Faults {
 	return func(n int, r *http.Request) *Fault {
 		if fault := f.of(n, r); fault != nil {
@@ -145,7 +147,7 @@ func (f Faults) Or(other Faults) Faults {
 	}
 }
 
-// Writes reports whether a request writes: POST, PUT, PATCH or DELETE. It is for
+// Writes reports whether a request is a write: POST, PUT, PATCH or DELETE. It is for
 // [Faults.When].
 func Writes(r *http.Request) bool {
 	return slices.Contains([]string{http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}, r.Method)

@@ -8,8 +8,8 @@ import (
 //go:embed deployed-*.md not-played.md
 var rules embed.FS
 
-// Rules returns the tables of how the deployed servers differ from the
-// specification, in Markdown, one file per server or part of one: each rule with its
-// evidence and its test, what a [Deployed] server does not imitate, and what either
-// server refuses with 501.
+// Rules returns the differences between the deployed servers and the specification, as
+// tables in Markdown, one file per server or part of it: each rule with its evidence and
+// its test, the behaviour that a [Deployed] server does not imitate, and the requests that
+// both servers refuse with 501.
 func Rules() fs.FS { return rules }

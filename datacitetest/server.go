@@ -24,7 +24,7 @@ import (
 type Behaviour string
 
 const (
-	// Deployed, the default, follows the deployed service throughout, flaws included.
+	// Deployed, the default, follows the deployed service, including its flaws.
 	Deployed Behaviour = "deployed"
 	// Documented follows the specification, and the deployed service where the
 	// specification says "not shown".
@@ -36,46 +36,44 @@ type Options struct {
 	Behaviour Behaviour        // "" means Deployed
 	NoPort    bool             // do not listen: only the server's clients and HTTPClient reach it; required inside testing/synctest
 	Now       func() time.Time // the server's clock; nil means time.Now
-	Accounts  []Account        // that may use the server; the first unless As chooses another; nil means one zero Account
-	Faults    Faults           // of requests; nil means none
+	Accounts  []Account        // accounts of the server; the clients use the first unless As selects another; nil means one zero Account
+	Faults    Faults           // faults of requests; nil means none
 
 	// Hosts are names such as "sandbox.test" under which requests may reach the port,
-	// beside loopback names such as localhost and 127.0.0.1; other requests are 421. Web
-	// pages of these hosts, on any port, may send requests; those of others are 403. See
-	// [Server.Guard].
+	// beside loopback names such as localhost and 127.0.0.1; requests under other names get
+	// 421. Web pages of these hosts, on any port, may send requests; those of other hosts
+	// get 403. See [Server.Guard].
 	Hosts []string
 
 	ResolveDelay time.Duration // how long a new DOI takes to resolve, by the server's clock; 0 means 3 minutes
 
-	// UsageLag is how long, by the server's clock, a Deployed server takes until single
-	// records of DOIs show what a usage report says, and how they are related to others by
-	// related identifiers: ReferenceCount, Citations, Versions and the like, in the
-	// record that names the other one, and in that; 0 means no delay. Lists show it
-	// IndexLag later. See [Server.ProcessUsage].
+	// UsageLag is the delay, by the server's clock, until the single records of a Deployed
+	// server show the counts of a usage report, and relationships from related identifiers:
+	// ReferenceCount, Citations, Versions and the like, in both records. 0 means no delay.
+	// Lists show them IndexLag later. See [Server.ProcessUsage].
 	UsageLag time.Duration
 
-	// IndexLag is how long, by the server's clock, a Deployed server takes until
-	// lists and searches of DOIs show a change. A single record shows it at once. 0
-	// means no delay.
+	// IndexLag is the delay, by the server's clock, until lists and searches of a Deployed
+	// server show a change. A single record shows it at once. 0 means no delay.
 	IndexLag time.Duration
 
-	// WriteTime is how long a Deployed server works on a usage report, by the time of
-	// package time:
+	// WriteTime is how long a Deployed server works on a usage report, in the time of
+	// package time, not of the server's clock:
 	//
 	//	the first three fifths   it reads the body
 	//	then                     it looks the report up
 	//	the last quarter         the database has the new subset, the document has not
 	//
-	// Until the end, a report to which a POST adds cannot be read; a PUT shows its
-	// subset at once. Two POSTs that both look the report up before one has stored its
-	// subset break it for good. The work continues if the client goes away. 0 means no
-	// delay.
+	// While a POST adds to a report, the report cannot be read; a PUT shows its subset at
+	// once. If two POSTs both look the report up before one of them has stored its subset,
+	// they break the report permanently. The work continues if the client goes away. 0
+	// means no delay.
 	WriteTime time.Duration
 
-	// Limits of requests. Tests can exceed small ones.
-	MaxReport   int64 // bytes in the body of a usage report; more are 413; 0 means 20 MiB, the most
-	MaxBody     int64 // bytes in any other body; more are 413; 0 means 10 MiB, the most
-	MaxDatasets int   // datasets in one body; more are 422 of a Documented server; 0 means 50,000, the most
+	// Limits of requests. Set small limits to test how a program exceeds them.
+	MaxReport   int64 // bytes in the body of a usage report; more get 413; 0 means 20 MiB, the maximum
+	MaxBody     int64 // bytes in any other body; more get 413; 0 means 10 MiB, the maximum
+	MaxDatasets int   // datasets in one body; more get 422 from a Documented server; 0 means 50,000, the maximum
 }
 
 // A Server is the whole service in memory: usage reports, DOI query and metadata
@@ -93,8 +91,8 @@ type Server struct {
 	mds     *mds.Client
 }
 
-// NewServer starts a server; nil options mean the defaults. The caller closes it. It
-// panics if opts has an unknown behaviour or an account twice, if a username or password
+// NewServer starts a server; nil options mean the defaults. The caller closes it. It panics
+// if opts has an unknown behaviour or the same account twice, if a username or password
 // cannot be sent, or if no port is free.
 func NewServer(opts *Options) *Server {
 	if opts == nil {
@@ -130,7 +128,7 @@ func (s *Server) as(account sandbox.Account) *Server {
 }
 
 // Config returns the configuration of a client of the server: the account's login with a
-// token that does not expire, and short waits (see Clients above). Change what your test
+// token that does not expire, and short pauses (see Clients above). Change it as your test
 // needs.
 func (s *Server) Config() datacite.Config {
 	return datacite.Config{
@@ -142,8 +140,8 @@ func (s *Server) Config() datacite.Config {
 }
 
 // As returns the same server for another of its accounts: clients, tokens, API keys and
-// stored records are that account's, and all else is shared; closing one closes both. It
-// panics if [Options].Accounts does not have the account.
+// stored records are that account's; everything else is shared, and closing one of the two
+// closes both. It panics if [Options].Accounts does not have the account.
 func (s *Server) As(username string) *Server {
 	for _, account := range s.service.Accounts {
 		if strings.EqualFold(account.Username, username) {
@@ -153,16 +151,16 @@ func (s *Server) As(username string) *Server {
 	panic(fmt.Sprintf("datacitetest: no account %q", username))
 }
 
-// Close frees the port, and waits for the work on requests.
+// Close frees the port, and waits until the current requests are finished.
 func (s *Server) Close() { s.service.Close() }
 
 // Save writes the contents of the server, but not Requests: DOIs, usage reports with
 // their subsets, API keys, and how far Advance has moved the clock.
 func (s *Server) Save(w io.Writer) error { return s.service.Save(w) }
 
-// Restore adds what another server of the same behaviour has saved, and moves the clock as
-// far as that of the other was. Accounts are not saved: records of an account that this
-// server does not have belong to none of its accounts.
+// Restore adds the contents that another server of the same behaviour has saved, and moves
+// the clock forward as far as the other server's was. Accounts are not saved: records of an
+// account that this server does not have belong to none of its accounts.
 func (s *Server) Restore(r io.Reader) error {
 	if r == nil {
 		return refused("Restore", errors.New("r is nil"))
@@ -175,18 +173,19 @@ func (s *Server) Restore(r io.Reader) error {
 	return refused("Restore", err)
 }
 
-// Guard serves requests only under loopback names and Options.Hosts, and only for web pages of
-// these. Programs that serve a Server, or pages beside it, on a port of their own need it: any
-// page in a browser of the same machine could otherwise read what the server holds. The server's
-// own port has it; ServeHTTP and HTTPClient, which no page reaches, have not.
+// Guard returns a handler that serves requests only under loopback names and Options.Hosts, and
+// only for web pages of these. Programs that serve a Server, or pages beside it, on a port of
+// their own need it: otherwise any web page in a browser of the same machine could read the
+// contents of the server. The server's own port is guarded; ServeHTTP and HTTPClient, which no
+// page reaches, are not.
 func (s *Server) Guard(h http.Handler) http.Handler { return s.service.Guard(h) }
 
 // ServeHTTP serves a request to any of the three interfaces, under any name; see Guard.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.service.ServeHTTP(w, r) }
 
 // HTTPClient returns an HTTP client that reaches the server. Clients of this module that
-// have it wait as those of [Server.Config]; within a Transport of your own it does not
-// have this effect.
+// use it have short pauses, like those of [Server.Config]. If you wrap its Transport in
+// your own, pauses are not shortened.
 func (s *Server) HTTPClient() *http.Client {
 	client := s.service.HTTPClient()
 	if isBubble() {
@@ -238,10 +237,10 @@ type Request struct {
 	Path   string      // still escaped
 	Query  string      // still encoded
 	Header http.Header // without credentials
-	Body   []byte      // its first 16 KiB, as they came
-	Bytes  int64       // of the body, as far as the server has read it
+	Body   []byte      // its first 16 KiB, as received
+	Bytes  int64       // size of the body, as far as the server has read it
 	Status int         // of the response, even if a fault replaced it; 0 when the connection was dropped before it
-	Fault  FaultKind   // that the request met; "" without one
+	Fault  FaultKind   // fault of the request; "" if there was none
 }
 
 // Requests returns the last 1,000 requests, oldest first.

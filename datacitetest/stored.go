@@ -13,20 +13,20 @@ import (
 	"github.com/datacite-go/datacite-go/reports"
 )
 
-// The states of a DOI (specification §3.1). They have no type, so that they compare
+// The states of a DOI (specification §3.1). They have no type, so that they can be compared
 // with a dois.State, an mds.State and a string.
 const (
 	StateDraft      = "draft"
-	StateRegistered = "registered" // resolves and is not found by searching
+	StateRegistered = "registered" // resolves, but is not found by searching
 	StateFindable   = "findable"   // resolves and is found by searching
 )
 
 // State returns the state of a DOI, or "" if the server does not know it.
 func (s *Server) State(doi string) string { return s.service.State(doi) }
 
-// Record returns a record as its owner gets it with all details. Unlike [dois.Client.Get]
-// it makes no request, sees the records of all accounts, and meets no fault. An error for
-// a DOI that the server does not know matches [datacite.ErrNotFound].
+// Record returns a record as its owner gets it, with all details. Unlike [dois.Client.Get]
+// it sends no request, returns the records of all accounts, and is not affected by Faults.
+// An error for a DOI that the server does not know matches [datacite.ErrNotFound].
 func (s *Server) Record(doi string) (*dois.Record, error) {
 	shown := s.service.ShowRecord(doi)
 	if shown == nil {
@@ -46,16 +46,15 @@ func (s *Server) Record(doi string) (*dois.Record, error) {
 // Names returns all DOIs of the server, sorted and in lower case.
 func (s *Server) Names() []string { return s.service.Names() }
 
-// Resolve returns the URL that the global resolver has for a DOI: its own once
-// its ResolveDelay has passed (see [Server.Advance]), else "". The error is the
-// context's.
+// Resolve returns the URL that the global resolver has for a DOI: the DOI's URL after
+// ResolveDelay (see [Server.Advance]), before that "". The error is the context's.
 func (s *Server) Resolve(ctx context.Context, doi string) (url string, err error) {
 	url, _ = s.service.Resolve(doi)
 	return url, ctx.Err()
 }
 
-// PutRecord stores a record without checking it. Only the DOI is required; a record
-// without State is findable. Of a record with Raw, Raw is stored.
+// PutRecord stores a record without checking it. Only the DOI is required; a record without
+// State is findable. If the record has Raw, Raw is stored.
 func (s *Server) PutRecord(r *dois.Record) error {
 	if r == nil {
 		return refused("PutRecord", errors.New("r is nil"))
@@ -70,13 +69,13 @@ func (s *Server) PutRecord(r *dois.Record) error {
 	return s.PutRecordJSON(data)
 }
 
-// PutRecordJSON stores a record given as the JSON object of its attributes. Only "doi"
-// is required. The server reads "state" (findable if not given), "url", "created",
-// "updated" and "registered" (RFC 3339, date or year; now), "client", "provider" and
-// "consortium" (ids; the account's), "source", "metadataVersion" and "xml" (base64). All
-// other members, of any type, are shown as they are. Without any, they are read from the
-// XML. Views and downloads are shown as given until a usage report counts for the DOI
-// ([Options].UsageLag), and numbers of related records always.
+// PutRecordJSON stores a record given as the JSON object of its attributes. Only "doi" is
+// required. The server reads "state" (findable if not given), "url", "created", "updated"
+// and "registered" (RFC 3339, date or year; now), "client", "provider" and "consortium"
+// (ids; the account's), "source", "metadataVersion" and "xml" (base64). All other members,
+// of any type, are shown unchanged. If there are none, they are read from the XML. Given
+// views and downloads are shown until a usage report counts for the DOI
+// ([Options].UsageLag); given numbers of related records are always shown.
 func (s *Server) PutRecordJSON(attributes []byte) error {
 	return refused("PutRecord", s.service.PutRecordOf(s.account.ClientID, attributes))
 }
@@ -91,9 +90,9 @@ func (s *Server) PutReport(r *reports.Report) (id string, err error) {
 	return s.PutReportJSON(data)
 }
 
-// PutReportJSON stores a report given as JSON, {"id", "report-header",
-// "report-datasets"}, and returns its id, a new one if it has no id. What header and
-// datasets hold is not checked; with the exception 69 it is a compressed report.
+// PutReportJSON stores a report given as JSON, {"id", "report-header", "report-datasets"},
+// and returns its id, a new one if it has no id. The contents of header and datasets are
+// not checked; with exception 69 it is a compressed report.
 func (s *Server) PutReportJSON(report []byte) (id string, err error) {
 	id, err = s.service.PutReportOf(s.account.ClientID, report)
 	return id, refused("PutReport", err)
@@ -111,7 +110,7 @@ func refused(call string, err error) error {
 type StoredReport struct {
 	ID       string
 	ClientID string         // of the account that first sent it
-	Subsets  []StoredSubset // in the order in which they came; one of a plain report
+	Subsets  []StoredSubset // in the order in which they came; a plain report has one
 
 	server *Server
 }
@@ -136,8 +135,8 @@ func (s *Server) StoredReports() []StoredReport {
 }
 
 // Report returns the report as the server shows it now, with the datasets of all its
-// subsets. The error is that of a GET, such as of a report that
-// overlapping writes have broken.
+// subsets. The error is that of a GET, such as for a report that overlapping writes have
+// broken.
 func (r StoredReport) Report() (*reports.Report, error) {
 	fail := func(err error) error { return fmt.Errorf("datacitetest: report %s: %w", r.ID, err) }
 	var shown bytes.Buffer

@@ -17,8 +17,8 @@ type UsageEvent struct {
 	Count    int64
 }
 
-// UsageEvents returns the events of all usage reports that are due, by DOI, and those of a
-// DOI in the order in which they came to be. A Documented server has none.
+// UsageEvents returns the events of all usage reports whose UsageLag has passed, by DOI,
+// and those of a DOI in the order in which they were made. A Documented server has none.
 func (s *Server) UsageEvents() []UsageEvent {
 	var all []UsageEvent
 	for _, e := range s.service.UsageEvents() {
@@ -32,6 +32,6 @@ func (s *Server) UsageEvents() []UsageEvent {
 }
 
 // ProcessUsage makes a Deployed server turn the usage reports that it holds into numbers of
-// DOIs now, and related identifiers into relationships, without waiting for UsageLag. It moves
-// no clock: lists show them IndexLag later.
+// DOIs now, and related identifiers into relationships, without waiting for UsageLag. The
+// clock does not move: lists show them IndexLag later.
 func (s *Server) ProcessUsage() { s.service.ProcessUsage() }
