@@ -71,7 +71,7 @@ type Config struct {
 	Limiter     Limiter       // called before each attempt; nil means no limit
 }
 
-// A Limiter delays requests. *rate.Limiter of golang.org/x/time/rate is one.
+// A Limiter delays requests. *rate.Limiter of golang.org/x/time/rate implements it.
 type Limiter interface {
 	// Wait returns when the next request may be sent, or an error, such as the
 	// context's, if it may not.

@@ -57,7 +57,7 @@ const (
 	StatusAfter FaultKind = "status-after" // the work was done, a load balancer responds with Fault.Status
 	Delay       FaultKind = "delay"        // the work was done, the response comes after Fault.Delay
 	Stall       FaultKind = "stall"        // a Deployed server stops for Fault.Delay at Fault.Step of its work, then goes on and responds
-	Crash       FaultKind = "crash"        // dropped, because a Deployed server died at Fault.Step: what comes after was not done
+	Crash       FaultKind = "crash"        // dropped, because a Deployed server died at Fault.Step: later steps were not carried out
 )
 
 // Faults returns the fault of the n-th request, counted from 1, or nil. A nil function means no faults. A

@@ -29,7 +29,7 @@ type Wanted struct {
 	Place string // place in the source for messages, such as "line 3"; "" means its number
 }
 
-// A DifferenceKind is how a DOI differs from what is wanted.
+// A DifferenceKind is a kind of difference between a DOI and its wanted values.
 type DifferenceKind string
 
 // The kinds of differences.
@@ -41,8 +41,8 @@ const (
 	OldSchema DifferenceKind = "old-schema" // with metadata of a schema version before 4, which the service no longer accepts
 )
 
-// A Difference is how a DOI differs from what is wanted. A DOI may have several, of
-// different kinds.
+// A Difference is a difference between a DOI and its wanted values. A DOI may have several,
+// of different kinds.
 type Difference struct {
 	DOI      string // in lower case
 	Kind     DifferenceKind
@@ -68,7 +68,8 @@ func (d *Difference) String() string {
 // name may be wrong. Without a login, only findable DOIs are listed.
 var ErrNothingListed = errors.New("dois: nothing to compare with")
 
-// AuditOptions select what is compared. ClientID, Prefix or both are required.
+// AuditOptions select the DOIs and the kinds of differences. ClientID, Prefix or both are
+// required.
 type AuditOptions struct {
 	ClientID string           // DOIs of this repository account
 	Prefix   []string         // DOIs with one of these prefixes

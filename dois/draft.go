@@ -35,7 +35,7 @@ type Draft struct {
 	Container       *Container // the series, journal or collection that the resource is in
 
 	Clear    []string       // attributes to remove, such as "version"; a container that the service derives from other attributes stays
-	Extra    map[string]any // other attributes, sent as they are; not those with a field
+	Extra    map[string]any // other attributes, sent unchanged; only attributes without a field here
 	ClientID string         // the repository account, if the login is not a repository's
 
 	Response *GetOptions // which parts of the record are returned
@@ -54,7 +54,7 @@ var clearable = strings.Fields(`url reason contentUrl container creators contrib
 // current state does not allow; [Client.ChangeState] reports it.
 type Event string
 
-// The events. Publish is what Register of package mds does.
+// The events. Publish has the same effect as Register of package mds.
 const (
 	Publish        Event = "publish"  // from draft or registered to findable
 	RegisterHidden Event = "register" // from draft to registered: the DOI resolves, but searching does not find it

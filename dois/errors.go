@@ -10,7 +10,7 @@ import (
 
 // Error conditions of this interface only, for [errors.Is] like those of package datacite.
 var (
-	// ErrNotModified: the record is still the one of GetOptions.IfNoneMatch (304).
+	// ErrNotModified: the record still has the ETag of GetOptions.IfNoneMatch (304).
 	ErrNotModified = errors.New("dois: not modified")
 	// ErrNoFormat: the service cannot return the record in the requested format (406).
 	ErrNoFormat = errors.New("dois: no such format")

@@ -72,8 +72,8 @@ type WaitOptions struct {
 	Timeout time.Duration // of the whole; 0 means 15 minutes
 }
 
-// WaitResolved returns when a DOI resolves to an address, or to any address if the one
-// given is "". It asks again when the resolver fails or does not know the DOI. After
+// WaitResolved returns when a DOI resolves to the given address, or to any address if "" is
+// given. It asks again when the resolver fails or does not know the DOI. After
 // WaitOptions.Timeout the error matches [ErrNotResolved] and says what the resolver
 // returned last; when ctx ends, it is the context's error.
 func WaitResolved(ctx context.Context, r Resolver, doiName, address string, opts *WaitOptions) error {

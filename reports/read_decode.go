@@ -256,7 +256,7 @@ func (d *Dataset) UnmarshalJSON(data []byte) error {
 	return input.JSON(data, d, new(datasetEntry).read)
 }
 
-// UnmarshalJSON reads what was counted in one period.
+// UnmarshalJSON reads the counts of one period.
 func (p *Performance) UnmarshalJSON(data []byte) error {
 	return input.JSON(data, p, performanceJSON.Read)
 }

@@ -171,8 +171,8 @@ func (r *Reader) Has(name string) bool {
 // HasRecords reports whether the table has metadata.
 func (r *Reader) HasRecords() bool { return r.records }
 
-// Separator is what separates the cells of CSV: a comma, a semicolon or a tab. It is 0 for
-// .xlsx.
+// Separator returns the separator of cells in CSV: a comma, a semicolon or a tab. It is 0
+// for .xlsx.
 func (r *Reader) Separator() rune { return r.rows.Separator() }
 
 // Sheets returns the names of the sheets of an .xlsx, and nil for CSV. Only the first of

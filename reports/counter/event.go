@@ -22,7 +22,7 @@ import (
 type Event struct {
 	DOI     string    `json:"doi"` // of the dataset, bare, or in any form that people paste; "" if there is none
 	Time    time.Time `json:"time"`
-	URL     string    `json:"url"`               // what was accessed, without a fragment
+	URL     string    `json:"url"`               // URL that was accessed, without a fragment
 	Request bool      `json:"request,omitempty"` // content was retrieved, in whole or in part; else the event is an investigation only
 
 	// The user is identified by User if it is known, else by Cookie, else by Session, else

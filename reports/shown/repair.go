@@ -60,13 +60,13 @@ type RepairedReport struct {
 type Change struct {
 	DOI    string
 	Metric Metric
-	Was    int64 // in the stored report; for Left and Unreported, what the record shows beyond all reports
+	Was    int64 // in the stored report; for Left and Unreported, the surplus of the record over all reports
 	Now    int64
 	Cause  Cause // of the difference that it removes; "" if the record would show the reported number unchanged
 }
 
-// Repair makes DOI records show the counts of a month: exactly those of the wanted datasets. The header is that
-// of their report.
+// Repair makes DOI records show the counts of a month: exactly those of the wanted datasets. header is the
+// header of their report.
 //
 // It compares the stored reports of the account for that month with the wanted datasets and with the numbers of
 // records. Then it submits

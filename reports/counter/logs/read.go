@@ -93,7 +93,7 @@ func Files(names ...string) []Source {
 	return list
 }
 
-// FromReader returns the source of what has been opened, once.
+// FromReader returns a source of an open reader, which can be read once.
 func FromReader(name string, r io.Reader) Source {
 	return Source{name, func() (io.ReadCloser, error) { return io.NopCloser(r), nil }}
 }
