@@ -40,7 +40,7 @@ func missingToken(e *datacite.Error) bool {
 type LowerError struct {
 	Stored int64         // counts of the stored report that DOI records show
 	Lower  int64         // those of them that are lower in the new report, or missing
-	First  []LowerNumber // the first ten of these at most
+	First  []LowerNumber // the first of these, at most ten
 }
 
 // A LowerNumber is a count that would be replaced by a lower one, or is missing.
@@ -78,8 +78,8 @@ const (
 	// report may be gone. Run Submit again; it waits until the last request has certainly
 	// ended, and reads the stored report.
 	Unclear SubmitState = "unclear"
-	// Disturbed: the service also holds data of another program. Make sure that no other
-	// program submits this report, and run Submit again; it starts over.
+	// Disturbed: the service also holds other data. Make sure that no other program submits
+	// this report, and run Submit again; it starts over.
 	Disturbed SubmitState = "disturbed"
 	// Broken: the service can no longer read the report. Ask its operator, with
 	// the id of the report and of the request.

@@ -71,11 +71,10 @@ type GroupOptions struct {
 	TempDir string // folder for the temporary file; "" means the system's
 }
 
-// Group makes datasets of rows: one for each DOI, with a [Performance] for each
-// month, an [Instance] for each metric and access method, and the counts of its
-// countries. There may be any number of rows, in any order. They are sorted by DOI, in
-// memory or in a temporary file, so the same rows make the same datasets in the
-// same order.
+// Group makes datasets of rows: one for each DOI, with a [Performance] for each month, an
+// [Instance] for each metric and access method, and the counts of its countries. There may be
+// any number of rows, in any order. They are sorted by DOI, in memory or in a temporary file,
+// so the same rows always make the same datasets in the same order.
 //
 // Each row is checked: its DOI, date, metric, access method and country, that its texts are
 // UTF-8, and that its count is not negative. The first 100 faults are returned after the last

@@ -34,9 +34,9 @@ type SubmitOptions struct {
 	HelpURL string // help-url of the exception for compressed reports
 
 	// MergeRepeats adds up the counts of consecutive datasets with the same DOI, as in a
-	// source that is sorted by DOI. Each dataset is checked first. Everything but the
-	// counts is taken from the first one. Datasets with different or several periods
-	// cannot be merged, which is a [*datacite.ValidationError]. Any other repeated DOI is a
+	// source that is sorted by DOI. Each dataset is checked first. Everything except the
+	// counts is taken from the first of them. Datasets with different or several periods
+	// cannot be merged: they are a [*datacite.ValidationError]. Any other repeated DOI is a
 	// fault: consumers of the report keep one entry for each DOI.
 	MergeRepeats bool
 	// AllowInconsistent sends inconsistent counts: in a month and for one access method,

@@ -65,8 +65,8 @@ type Change struct {
 	Cause  Cause // of the difference that it removes; "" if the record would show the reported number unchanged
 }
 
-// Repair makes DOI records show the counts of a month: exactly those of the wanted datasets. header is the
-// header of their report.
+// Repair makes DOI records show the counts of a month: exactly those of the wanted datasets. h is the header of
+// their report.
 //
 // It compares the stored reports of the account for that month with the wanted datasets and with the numbers of
 // records. Then it submits
