@@ -65,8 +65,9 @@ func NewDocument(record *metadata.Record) (Document, error) {
 
 // Findings returns the faults of the metadata and warnings about them: those of
 // [metadata.Record.Findings] if NewDocument made the document, and for other XML those of
-// [metadata.FindingsXML], with line and column. Findings with the code identifier are left
-// out, because the service uses the DOI of the request. Other formats are not checked.
+// [metadata.FindingsXML], with line and column. Findings with the codes identifier and json
+// are left out, because the service uses the DOI of the request and receives XML. Other
+// formats are not checked.
 func (d Document) Findings() []datacite.Finding {
 	found := slices.Clone(d.findings)
 	if found == nil && d.isXML() {
