@@ -19,6 +19,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/input"
 	"github.com/datacite-go/datacite-go/reports"
 )
 
@@ -155,6 +157,7 @@ type dayRows struct {
 	path  string
 	want  string // checksum
 	file  *os.File
+	watch input.Watch
 	rows  *csv.Reader
 	sum   hash.Hash
 	month reports.Date
@@ -168,7 +171,7 @@ func (d *Days) open(date reports.Date, name string) (*dayRows, error) {
 	if r.file, err = os.Open(r.path); err != nil {
 		return nil, err
 	}
-	zip, err := gzip.NewReader(r.file)
+	zip, err := gzip.NewReader(r.watch.Reader(r.file))
 	if err != nil {
 		return nil, errors.Join(r.damaged(err), r.file.Close())
 	}
@@ -177,8 +180,16 @@ func (d *Days) open(date reports.Date, name string) (*dayRows, error) {
 	return r, nil
 }
 
+// damaged is the fault of a file, and what to do.
+func damaged(path string, err error, remedy string) error {
+	return datacite.Invalid(datacite.Finding{File: path, Code: "syntax", Reason: fmt.Sprintf("the file is damaged: %v; %s", err, remedy), Err: err})
+}
+
 func (r *dayRows) damaged(err error) error {
-	return fmt.Errorf("counter: %s is damaged: %w; remove it, and add the logs of the day again", r.path, err)
+	if r.watch.Failed() {
+		return fmt.Errorf("counter: %s: %w", r.path, err)
+	}
+	return damaged(r.path, err, "remove it, and add the logs of the day again")
 }
 
 // next reads a row.

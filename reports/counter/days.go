@@ -164,7 +164,7 @@ func (d *Days) read(rules string) error {
 		return err
 	default:
 		if err := json.Unmarshal(data, &d.index); err != nil {
-			return fmt.Errorf("counter: %s is damaged: %w; count into an empty folder", path, err)
+			return damaged(path, err, "count into an empty folder")
 		}
 	}
 	if d.index.Rules != rules {

@@ -233,7 +233,8 @@ func TestAFolderOfDaysThatIsNotSound(t *testing.T) {
 			for _, err := range d.Rows(reports.Period{}) {
 				if err != nil {
 					failed = true
-					assert.ErrorContains(t, err, files[0]+" is damaged")
+					assert.ErrorIs(t, err, datacite.ErrInvalid)
+					assert.ErrorContains(t, err, files[0]+": the file is damaged")
 				}
 			}
 			if name != "of another day" { // with the same text, its counts are the same
