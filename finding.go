@@ -21,7 +21,7 @@ import (
 //   - order: not in the required order
 //   - used: can be read only once
 //   - doi: not a DOI name, or not one that may be registered
-//   - date: not a date or a period, or not an allowed one
+//   - date: not a date, a time or a period, or not an allowed one
 //   - uri: not a URL or URI; as a warning: a relative one
 //   - encoding: not UTF-8, or characters that the format cannot hold
 //   - syntax: malformed JSON, XML, table, query or other text
@@ -32,6 +32,12 @@ import (
 //
 //   - column: unknown, missing, doubled, or without a name
 //   - cells: more or fewer cells than columns
+//
+// Of logs:
+//
+//   - address: no IP address where one is required
+//   - handle: the dataset has a handle, and usage is reported of DOIs only
+//   - no-dataset: an access to a dataset that the line, or the table of paths, does not name
 //
 // Of metadata:
 //
@@ -87,7 +93,7 @@ type Finding struct {
 	Value   string // the value at fault; "" where Reason quotes it
 	Reason  string // what is wrong and, after a semicolon, what would be right
 	Warning bool   // the input is accepted; false means a fault, for which the input is refused
-	Err     error  // a condition such as ErrInvalidDOI, or a parser's error; may be nil
+	Err     error  `json:"-"` // a condition such as ErrInvalidDOI, or a parser's error; may be nil
 }
 
 // String returns file, line, column, path and reason, as far as they are known. A warning

@@ -3,7 +3,6 @@ package reports
 import (
 	"cmp"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"iter"
 	"math"
@@ -38,7 +37,8 @@ type Row struct {
 	Country string // two letters, in any case; "" if unknown
 	Count   int64
 
-	Place string // place of the row for messages, such as "line 3"; "" means its number
+	File string // for messages; "" if the row is in no file
+	Line int    // of the file; 0 means the number of the row
 }
 
 // GroupOptions are the optional settings of [Group].
@@ -148,11 +148,9 @@ func (g *grouping) checked(rows iter.Seq2[Row, error]) iter.Seq2[*checkedRow, er
 		number := 0
 		for row, err := range rows {
 			number++
-			if row.Place == "" {
-				row.Place = fmt.Sprint("row ", number)
-			}
+			row.Line = cmp.Or(row.Line, number)
 			r := &checkedRow{Row: row}
-			if invalid, ok := errors.AsType[*datacite.ValidationError](err); ok {
+			if invalid, ok := err.(*datacite.ValidationError); ok {
 				r.faults = invalid.Findings
 			} else if err != nil {
 				yield(nil, err)
@@ -190,7 +188,7 @@ func (r *checkedRow) check(g *grouping) {
 		return
 	}
 	fault := func(field string, code datacite.Code, format string, args ...any) {
-		r.faults = append(r.faults, datacite.Finding{Path: r.Place + ", " + field, Code: code, Reason: fmt.Sprintf(format, args...)})
+		r.faults = append(r.faults, datacite.Finding{File: r.File, Line: r.Line, Path: field, Code: code, Reason: fmt.Sprintf(format, args...)})
 	}
 	if err != nil {
 		fault("doi", "doi", "is %.100q, not a DOI such as 10.5072/abc", r.DOI)
@@ -258,7 +256,7 @@ func (g *grouping) datasets(rows iter.Seq2[*checkedRow, error], yield func(Datas
 		}
 		if current == nil || current.key != r.key {
 			if current != nil && r.key < current.key {
-				yield(Dataset{}, datacite.Invalid(datacite.Finding{Path: r.Place + ", doi", Code: "order", Reason: fmt.Sprintf("%s comes after %s; sort the rows, or leave GroupOptions.Sorted unset", r.key, current.key)}))
+				yield(Dataset{}, datacite.Invalid(datacite.Finding{File: r.File, Line: r.Line, Path: "doi", Code: "order", Reason: fmt.Sprintf("%s comes after %s; sort the rows, or leave GroupOptions.Sorted unset", r.key, current.key)}))
 				return
 			}
 			if !g.finish(current, yield) {
@@ -307,7 +305,7 @@ func (g *grouping) finish(current *group, yield func(Dataset, error) bool) bool 
 type group struct {
 	key, doi string
 	about    Row // has the texts
-	places   [5]string
+	places   [5]rowPlace
 	counts   map[countKey]tally
 	sums     map[countKey]int64 // over countries and days
 	faults   []datacite.Finding // the first maxFaults
@@ -325,7 +323,22 @@ type countKey struct {
 // A tally is how often something was counted, first in the row at place.
 type tally struct {
 	count int64
-	place string
+	place rowPlace
+}
+
+// A rowPlace is where a row is. It becomes text only in a message.
+type rowPlace struct {
+	file string
+	line int
+}
+
+func (r *Row) place() rowPlace { return rowPlace{r.File, r.Line} }
+
+func (p rowPlace) String() string {
+	if p.file == "" {
+		return fmt.Sprint("line ", p.line)
+	}
+	return fmt.Sprintf("%s, line %d", p.file, p.line)
 }
 
 func (p *group) add(g *grouping, r *checkedRow) {
@@ -342,19 +355,19 @@ func (p *group) add(g *grouping, r *checkedRow) {
 	before, again := p.counts[key]
 	switch {
 	case again && !g.MergeRepeats:
-		p.fault(datacite.Finding{Path: r.Place, Code: "repeated", Reason: fmt.Sprintf("counts what %s of %s counts already", before.place, p.doi), Err: ErrRepeated})
+		p.fault(datacite.Finding{File: r.File, Line: r.Line, Code: "repeated", Reason: fmt.Sprintf("counts what %s of %s counts already", before.place, p.doi), Err: ErrRepeated})
 		return
 	case again:
-		r.Place = before.place
+		r.File, r.Line = before.place.file, before.place.line
 	}
 	whole := key
 	whole.country, whole.day = "", ""
 	if r.Count > math.MaxInt64-p.sums[whole] {
-		p.fault(datacite.Finding{Path: r.Place + ", count", Code: "limit", Reason: fmt.Sprintf("makes a sum of more than %d", int64(math.MaxInt64))})
+		p.fault(datacite.Finding{File: r.File, Line: r.Line, Path: "count", Code: "limit", Reason: fmt.Sprintf("makes a sum of more than %d", int64(math.MaxInt64))})
 		return
 	}
 	p.sums[whole] += r.Count
-	p.counts[key] = tally{before.count + r.Count, r.Place}
+	p.counts[key] = tally{before.count + r.Count, r.place()}
 }
 
 func (p *group) fault(faults ...datacite.Finding) {
@@ -368,9 +381,9 @@ func (p *group) describe(g *grouping, r *Row) {
 		switch {
 		case *t.value == "" || *t.value == *have[i].value:
 		case *have[i].value == "":
-			*have[i].value, p.places[i] = *t.value, r.Place
+			*have[i].value, p.places[i] = *t.value, r.place()
 		case g.Warn != nil:
-			g.Warn(datacite.Finding{Path: r.Place + ", " + t.field, Code: "conflict", Reason: fmt.Sprintf("differs from %s of %s, whose text is taken", p.places[i], p.doi), Warning: true})
+			g.Warn(datacite.Finding{File: r.File, Line: r.Line, Path: t.field, Code: "conflict", Reason: fmt.Sprintf("differs from %s of %s, whose text is taken", p.places[i], p.doi), Warning: true})
 		}
 	}
 }
@@ -423,7 +436,7 @@ func (r *Row) texts() [5]rowText {
 func (r *checkedRow) strings() []*string {
 	return []*string{
 		&r.key, &r.DOI, &r.Title, &r.YOP, &r.URI, &r.Platform, &r.Publisher,
-		(*string)(&r.Date), (*string)(&r.Metric), (*string)(&r.Access), &r.Country, &r.Place,
+		(*string)(&r.Date), (*string)(&r.Metric), (*string)(&r.Access), &r.Country, &r.File,
 	}
 }
 
@@ -433,11 +446,13 @@ func (r *checkedRow) append(dst []byte) []byte {
 	for _, s := range r.strings() {
 		text(*s)
 	}
-	dst = binary.AppendVarint(dst, r.Count)
+	dst = binary.AppendVarint(binary.AppendVarint(dst, r.Count), int64(r.Line))
 	for _, f := range r.faults {
+		text(f.File)
 		text(f.Path)
 		text(string(f.Code))
 		text(f.Reason)
+		dst = binary.AppendVarint(binary.AppendVarint(dst, int64(f.Line)), int64(f.Column))
 	}
 	return dst
 }
@@ -458,12 +473,17 @@ func readRow(data []byte) *checkedRow {
 	for _, s := range r.strings() {
 		*s = text()
 	}
-	r.Count = int64(number(func(b []byte) (uint64, int) {
-		n, size := binary.Varint(b)
-		return uint64(n), size
-	}))
+	signed := func() int64 {
+		return int64(number(func(b []byte) (uint64, int) {
+			n, size := binary.Varint(b)
+			return uint64(n), size
+		}))
+	}
+	r.Count, r.Line = signed(), int(signed())
 	for rest != "" {
-		r.faults = append(r.faults, datacite.Finding{Path: text(), Code: datacite.Code(text()), Reason: text()})
+		r.faults = append(r.faults, datacite.Finding{
+			File: text(), Path: text(), Code: datacite.Code(text()), Reason: text(), Line: int(signed()), Column: int(signed()),
+		})
 	}
 	return r
 }

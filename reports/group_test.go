@@ -55,7 +55,7 @@ func TestGroupOfAPartOfAMonth(t *testing.T) {
 		row := reports.Row{DOI: "10.5072/a", Date: date, Metric: reports.TotalDatasetInvestigations, Access: reports.Regular, Count: 1}
 		for d, err := range reports.Group(rowsOf(row), &reports.GroupOptions{Period: part}) {
 			if want == (reports.Period{}) {
-				require.ErrorContains(t, err, "row 1, date: is 2026-10-15, after the last day of the report, 2026-10-14")
+				require.ErrorContains(t, err, "line 1: date: is 2026-10-15, after the last day of the report, 2026-10-14")
 				continue
 			}
 			require.NoError(t, err)
@@ -126,7 +126,7 @@ func TestGroupInAnyOrder(t *testing.T) {
 func TestGroupNamesEachFault(t *testing.T) {
 	with := func(edit func(*reports.Row)) reports.Row {
 		r := use("10.5072/a", 3, "de", 1)
-		r.Place = "line 7"
+		r.Line = 7
 		edit(&r)
 		return r
 	}
@@ -134,16 +134,16 @@ func TestGroupNamesEachFault(t *testing.T) {
 		row  reports.Row
 		want string
 	}{
-		{with(func(r *reports.Row) { r.DOI = "abc" }), `line 7, doi: is "abc", not a DOI such as 10.5072/abc`},
-		{with(func(r *reports.Row) { r.Title = "\xff" }), "line 7, title: is not valid UTF-8"},
-		{with(func(r *reports.Row) { r.Date = "October" }), `line 7, date: is "October", not a date`},
-		{with(func(r *reports.Row) { r.Date = "" }), `line 7, date: is ""`},
-		{with(func(r *reports.Row) { r.Metric = "downloads" }), `line 7, metric: is "downloads"; the service knows total-dataset-requests`},
-		{with(func(r *reports.Row) { r.Access = "robot" }), `line 7, access: is "robot"; the service knows regular and machine`},
-		{with(func(r *reports.Row) { r.Country = "Germany" }), `line 7, country: is "germany", not a country code`},
-		{with(func(r *reports.Row) { r.Count = -1 }), "line 7, count: is -1"},
-		{with(func(r *reports.Row) { r.Date = "1999-10-01" }), "line 7: counts what row 1 of 10.5072/a counts already"},
-		{with(func(r *reports.Row) { r.Count = math.MaxInt64 }), "line 7, count: makes a sum of more than 9223372036854775807"},
+		{with(func(r *reports.Row) { r.DOI = "abc" }), `line 7: doi: is "abc", not a DOI such as 10.5072/abc`},
+		{with(func(r *reports.Row) { r.Title = "\xff" }), "line 7: title: is not valid UTF-8"},
+		{with(func(r *reports.Row) { r.Date = "October" }), `line 7: date: is "October", not a date`},
+		{with(func(r *reports.Row) { r.Date = "" }), `line 7: date: is ""`},
+		{with(func(r *reports.Row) { r.Metric = "downloads" }), `line 7: metric: is "downloads"; the service knows total-dataset-requests`},
+		{with(func(r *reports.Row) { r.Access = "robot" }), `line 7: access: is "robot"; the service knows regular and machine`},
+		{with(func(r *reports.Row) { r.Country = "Germany" }), `line 7: country: is "germany", not a country code`},
+		{with(func(r *reports.Row) { r.Count = -1 }), "line 7: count: is -1"},
+		{with(func(r *reports.Row) { r.Date = "1999-10-01" }), "line 7: counts what line 1 of 10.5072/a counts already"},
+		{with(func(r *reports.Row) { r.Count = math.MaxInt64 }), "line 7: count: makes a sum of more than 9223372036854775807"},
 	} {
 		t.Run(tt.want, func(t *testing.T) {
 			rows := rowsOf(use("10.5072/a", 1, "de", 1), tt.row, use("10.5072/b", 1, "", 1))
@@ -177,7 +177,7 @@ func TestGroupBoundsItsFaults(t *testing.T) {
 	read := 0
 	_, err := grouped(func(yield func(reports.Row, error) bool) {
 		for read = range 1000 {
-			if !yield(reports.Row{DOI: "10.5072/a"}, datacite.Invalid(datacite.Finding{Path: "line 2", Code: "syntax", Reason: "has too few cells"})) {
+			if !yield(reports.Row{DOI: "10.5072/a"}, datacite.Invalid(datacite.Finding{Line: 2, Code: "syntax", Reason: "has too few cells"})) {
 				return
 			}
 		}
@@ -214,7 +214,7 @@ func TestGroupMergesRepeatsIfTold(t *testing.T) {
 	assert.EqualValues(t, 5, list[0].Performance[0].Instance[0].Count)
 	assert.Equal(t, "Glacier", list[0].Title)
 	assert.Equal(t, []string{
-		"warning: row 2, title: differs from row 1 of 10.5072/a, whose text is taken", "warning: row 3, title: differs from row 1 of 10.5072/a, whose text is taken",
+		"warning: line 2: title: differs from line 1 of 10.5072/a, whose text is taken", "warning: line 3: title: differs from line 1 of 10.5072/a, whose text is taken",
 		"warning: 10.5072/a: has no unique-dataset-investigations or unique-dataset-requests (regular); records show no other counts",
 	}, warned)
 }

@@ -232,7 +232,7 @@ func TestALogOfAWebServer(t *testing.T) {
 	}, lines)
 	assert.Equal(t, map[string]int64{
 		"events counted": 4, "double clicks": 1, "events of robots": 1, "events of other months": 0, "events without a dataset": 0,
-		"lines about other pages": 1, "lines left out: layout": 1, "logs that are cut": 1, "logs that are empty": 1,
+		"lines about other pages": 1, "lines left out: syntax": 1, "logs that are cut": 1, "logs that are empty": 1,
 	}, sum)
 
 	for _, tt := range []struct {
@@ -321,7 +321,7 @@ func TestArguments(t *testing.T) {
 		{[]string{"-machines", write(t, "none", nil), "a"}, "no pattern"},
 		{[]string{"-paths", list + "2", "a"}, "robots2"},
 		{[]string{"-geoip", list, "a"}, "-geoip: "},
-		{[]string{"-format", "combined", "a"}, "-paths, or -investigations and -requests,: are missing"},
+		{[]string{"-format", "combined", "a"}, "-paths, or -investigations and -requests, are missing"},
 		{[]string{"-until", "2026-10-14", "a"}, "the table is of a whole month"},
 		{[]string{"-send", "a"}, "usagereport sends the table"},
 		{[]string{"-describe", "a"}, "titles come from the logs"},

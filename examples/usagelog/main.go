@@ -113,15 +113,15 @@ func (p *program) explain(ctx context.Context, s *settings, err error) int {
 		fmt.Fprintln(p.stderr, name, "interrupted; run it again:", err)
 		return 130
 	}
-	if faults, ok := errors.AsType[*datacite.ValidationError](err); ok {
+	if faults, ok := errors.AsType[*logs.FaultsError](err); ok {
+		p.explainFaults(faults)
+		return 2
+	}
+	if faults, ok := errors.AsType[*datacite.ValidationError](err); ok && len(faults.Findings) > 1 {
 		fmt.Fprintf(p.stderr, "%s faults in the input, the first %d; nothing was written or sent\n", name, len(faults.Findings))
 		for _, f := range faults.Findings {
 			fmt.Fprintln(p.stderr, " ", f)
 		}
-		return 2
-	}
-	if faults, ok := errors.AsType[*logs.FaultsError](err); ok {
-		p.explainFaults(faults)
 		return 2
 	}
 	if lower, ok := errors.AsType[*reports.LowerError](err); ok {
@@ -162,21 +162,21 @@ func (p *program) explainFaults(err *logs.FaultsError) {
 	if err.Allowed > 0 {
 		limit = fmt.Sprintf(", more than %.3g%% of them or of the accesses", 100*err.Allowed)
 	}
-	var classes []string
+	var codes []string
 	n := int64(0)
 	for _, c := range err.Faults {
 		n += c.Lines
-		classes = append(classes, string(c.Class))
+		codes = append(codes, string(c.Code))
 	}
 	fmt.Fprintf(p.stderr, "usagelog: %s of %s cannot be read%s; nothing was written or sent\n", several(n, "line"), thousands(err.Lines), limit)
 	printFaults(p.stderr, "  ", err.Faults)
-	fmt.Fprintf(p.stderr, "  -bad-lines leave-out counts the other lines if these are at most 1%%, -leave-out %s in any case\n", strings.Join(classes, ","))
+	fmt.Fprintf(p.stderr, "  -bad-lines leave-out counts the other lines if these are at most 1%%, -leave-out %s in any case\n", strings.Join(codes, ","))
 }
 
-// printFaults prints the classes of faults, each with the first lines that have it.
-func printFaults(out io.Writer, before string, faults []logs.ClassFaults) {
+// printFaults prints the codes of faults, each with the first lines that have it.
+func printFaults(out io.Writer, before string, faults []logs.CodeFaults) {
 	for _, c := range faults {
-		fmt.Fprintf(out, "%s%s: %s\n", before, c.Class, several(c.Lines, "line"))
+		fmt.Fprintf(out, "%s%s: %s\n", before, c.Code, several(c.Lines, "line"))
 		for _, f := range c.First {
 			fmt.Fprintf(out, "%s  %v\n", before, f)
 		}

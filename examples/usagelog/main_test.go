@@ -460,10 +460,10 @@ func TestQuiet(t *testing.T) {
 	log := write(t, t.TempDir(), "counter.log", good+"x\n"+strings.Repeat(good, 98))
 	some := runs(t.Context(), nil, "", args(log, "-quiet", "-bad-lines", "leave-out", "-o", "-")...)
 	assert.Equal(t, 0, some.code)
-	assert.Equal(t, "warning: 1 line of 100 left out, since they cannot be read\n  layout: 1 line\n    "+log+", line 2, fields are 1, not 19 separated by tabs\n", some.errors)
+	assert.Equal(t, "warning: 1 line of 100 left out, since they cannot be read\n  syntax: 1 line\n    "+log+", line 2: fields are 1, not 19 separated by tabs\n", some.errors)
 	wrong := runs(t.Context(), nil, "", args(log, "-quiet")...)
 	assert.Equal(t, 2, wrong.code)
-	assert.Contains(t, wrong.errors, "line 2, fields are 1")
+	assert.Contains(t, wrong.errors, "line 2: fields are 1")
 }
 
 // TestOutputsThatAreNotPlainFiles: links stay, with a target or before there is one, and a
@@ -808,7 +808,7 @@ func TestDSpace(t *testing.T) {
 	old := runs(t.Context(), nil, log.String()+strings.ReplaceAll(log.String(), "123456789/17", "123456789/18"), recipe...)
 	assert.Equal(t, 2, old.code)
 	assert.Contains(t, old.errors, `no-dataset: 3 lines`)
-	assert.Contains(t, old.errors, `line 12, path is "/handle/123456789/18", whose dataset is not in the table`)
+	assert.Contains(t, old.errors, `line 12: path is "/handle/123456789/18", whose dataset is not in the table`)
 }
 
 // TestDescriptionsOfTheLogStay: a record fills in what the log does not have.
@@ -861,11 +861,11 @@ func TestBadInput(t *testing.T) {
 		more []string
 		says string
 	}{
-		"not UTF-8":           {good + strings.Replace(good, "Data of", "Daten f\xfcr", 1), nil, "line 2, line is not valid UTF-8"},
-		"18 fields":           {good + good[strings.IndexByte(good, '\t')+1:], nil, "line 2, fields are 18, not 19 separated by tabs"},
-		"no zone":             {view("2026-10-14T10:01:00", "s1", "10.5072/a"), nil, "line 1, event_time is \"2026-10-14T10:01:00\", without an offset"},
-		"no DOI":              {view("2026-10-14T10:01:00Z", "s1", "hdl:1902.1/1"), nil, "line 1, identifier is \"doi:hdl:1902.1/1\", not a DOI"},
-		"a handle":            {strings.Replace(good, "\tdoi:10.5072/a\t", "\thdl:1902.1/1\t", 1), nil, "line 1, identifier is \"hdl:1902.1/1\", a handle, and usage is reported of DOIs only\n  -bad-lines leave-out counts the other lines if these are at most 1%, -leave-out handle in any case\n"},
+		"not UTF-8":           {good + strings.Replace(good, "Data of", "Daten f\xfcr", 1), nil, "line 2: line is not valid UTF-8"},
+		"18 fields":           {good + good[strings.IndexByte(good, '\t')+1:], nil, "line 2: fields are 18, not 19 separated by tabs"},
+		"no zone":             {view("2026-10-14T10:01:00", "s1", "10.5072/a"), nil, "line 1: event_time is \"2026-10-14T10:01:00\", without an offset"},
+		"no DOI":              {view("2026-10-14T10:01:00Z", "s1", "hdl:1902.1/1"), nil, "line 1: identifier is \"doi:hdl:1902.1/1\", not a DOI"},
+		"a handle":            {strings.Replace(good, "\tdoi:10.5072/a\t", "\thdl:1902.1/1\t", 1), nil, "line 1: identifier is \"hdl:1902.1/1\", a handle, and usage is reported of DOIs only\n  -bad-lines leave-out counts the other lines if these are at most 1%, -leave-out handle in any case\n"},
 		"empty":               {"", nil, "no access is to be counted: of 0 lines"},
 		"truncated":           {zipped.String()[:zipped.Len()-9], nil, "unexpected EOF"},
 		"1970":                {view("1970-01-01T00:00:00Z", "s1", "10.5072/a"), nil, "of 1 accesses, 1 are not from 2026-10-01 to 2026-10-31"},
@@ -881,7 +881,7 @@ func TestBadInput(t *testing.T) {
 			"b.csv, line 2, column 2: path: is \"a\", not a path such as /data/17, without host and query\n  " + folder + "/b.csv, line 3, column 1: kind: is \"view\", neither investigation nor request\n  " +
 				folder + "/b.csv, line 4, column 3: doi: is \"a\", not a DOI such as 10.5072/abc\n  " + folder + "/b.csv, line 5: there are 2 cells for 3 columns\n  " +
 				folder + "/b.csv, line 6, column 2: path: is \"/a?x\", not a path such as /data/17, without host and query\n  " + folder + "/b.csv, line 8, column 2: path: is \"/a\", which is in the table already, with another DOI or kind\n"},
-		"no end of a quotation": {good, []string{"-paths", write(t, folder, "c.csv", "path,doi,kind\n\"/a,10.5072/a,request\n")}, "c.csv: parse error on line 2"},
+		"no end of a quotation": {good, []string{"-paths", write(t, folder, "c.csv", "path,doi,kind\n\"/a,10.5072/a,request\n")}, "c.csv, line 2"},
 		"no folder":             {good, []string{"-o", folder + "/none/report.json"}, "-o: "},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -920,15 +920,15 @@ func TestLinesAreLeftOutIfToldTo(t *testing.T) {
 	}{
 		{nil, 2}, {[]string{"-bad-lines", "leave-out"}, 2}, // too many handles
 		{[]string{"-bad-lines", "17%"}, 0}, {[]string{"-bad-lines", "16%"}, 2},
-		{[]string{"-leave-out", "handle"}, 2}, {[]string{"-leave-out", "handle,layout"}, 0},
+		{[]string{"-leave-out", "handle"}, 2}, {[]string{"-leave-out", "handle,syntax"}, 0},
 		{[]string{"-leave-out", "handle", "-bad-lines", "leave-out"}, 0}, {[]string{"-leave-out", "handle", "-bad-lines", "0.5%"}, 2},
 	} {
 		for _, more := range [][]string{nil, {"-quiet"}} {
 			done := runs(t.Context(), nil, "", append(args(logs...), append(more, tt.flags...)...)...)
 			require.Equal(t, tt.code, done.code, "%q: %s", tt.flags, done.errors)
 			if tt.code == 0 {
-				assert.Contains(t, done.errors, "warning: 106 lines of 606 left out, since they cannot be read\n  handle: 100 lines\n    "+logs[2]+", line 4, identifier is \"hdl:1902.1/1\"")
-				assert.Contains(t, done.errors, "and 97 more\n  layout: 6 lines\n    "+logs[0]+", line 1, fields are 1, not 19 separated by tabs\n")
+				assert.Contains(t, done.errors, "warning: 106 lines of 606 left out, since they cannot be read\n  handle: 100 lines\n    "+logs[2]+", line 4: identifier is \"hdl:1902.1/1\"")
+				assert.Contains(t, done.errors, "and 97 more\n  syntax: 6 lines\n    "+logs[0]+", line 1: fields are 1, not 19 separated by tabs\n")
 				assert.Contains(t, done.errors, "empty.log is empty")
 			}
 		}
@@ -964,7 +964,7 @@ func TestTheZoneOfTheLines(t *testing.T) {
 	}
 	unsaid := runs(t.Context(), nil, log.String(), args("-quiet", "-")...)
 	assert.Equal(t, 2, unsaid.code)
-	assert.Contains(t, unsaid.errors, "Lines have the offset -04:00 from UTC, 744 of them, the first in standard input, line 1: name the zone of the repository, such as -zone America/New_York; or -zone -04:00; or -zone UTC")
+	assert.Contains(t, unsaid.errors, "Lines have the offset -04:00 from UTC, 744 of them, this one first: name the zone of the repository, such as -zone America/New_York; or -zone -04:00; or -zone UTC")
 	for zone, want := range map[string]string{"America/New_York": "744 counted", "-04:00": "744 counted", "UTC": "740 counted"} {
 		done := runs(t.Context(), nil, log.String(), args("-zone", zone, "-")...)
 		require.Equal(t, 0, done.code, done.errors)
@@ -982,7 +982,7 @@ func TestWrongUse(t *testing.T) {
 		{"-month and -name are needed", []string{log}},
 		{"no log is given", args()},
 		{"-month is \"October\", not YYYY-MM", []string{"-month", "October", "-name", "x", log}},
-		{"-zone: unknown time zone Mars", args(log, "-zone", "Mars")},
+		{"-zone is \"Mars\", not a time zone", args(log, "-zone", "Mars")},
 		{"-format is \"iis\", not dataverse, combined or json", args(log, "-format", "iis")},
 		{"-bad-lines is \"ignore\"", args(log, "-bad-lines", "ignore")},
 		{"-send (or -repair) and -api belong together", args(log, "-send")},

@@ -107,7 +107,7 @@ func (t *table) rows(ctx context.Context) iter.Seq2[reports.Row, error] {
 				break
 			}
 			t.progress(n)
-			row, fault := t.row(columns, cells, func(cell int) string { return fmt.Sprint("line ", r.Line(cell)) })
+			row, fault := t.row(columns, cells, r.Line)
 			if !yield(row, fault) {
 				return
 			}
@@ -158,14 +158,14 @@ func (t *table) next(ctx context.Context, r *sheet.Reader) ([]string, error) {
 
 // row reads the cells of a row. A cell may contain line breaks, so each one has its
 // own line. The fault is that of the first cell that cannot be read.
-func (t *table) row(columns []column, cells []string, lineOf func(cell int) string) (r reports.Row, fault error) {
-	r = reports.Row{Place: lineOf(0), Date: t.period.BeginDate, Platform: t.platform, Publisher: t.publisher}
+func (t *table) row(columns []column, cells []string, lineOf func(cell int) int) (r reports.Row, fault error) {
+	r = reports.Row{Line: lineOf(0), Date: t.period.BeginDate, Platform: t.platform, Publisher: t.publisher}
 	if len(cells) != len(columns) {
-		fault = datacite.Invalid(datacite.Finding{Path: r.Place, Code: "syntax", Reason: fmt.Sprintf("has %d cells for %d columns", len(cells), len(columns))})
+		fault = datacite.Invalid(datacite.Finding{Line: r.Line, Code: "cells", Reason: fmt.Sprintf("there are %d cells for %d columns", len(cells), len(columns))})
 	}
 	for i, c := range columns[:min(len(cells), len(columns))] {
 		if err := set(&r, c, strings.TrimSpace(cells[i])); err != nil && fault == nil {
-			fault = datacite.Invalid(datacite.Finding{Path: lineOf(i) + ", " + string(c), Code: "syntax", Reason: err.Error()})
+			fault = datacite.Invalid(datacite.Finding{Line: lineOf(i), Column: i + 1, Path: string(c), Code: "syntax", Reason: err.Error()})
 		}
 	}
 	return r, fault

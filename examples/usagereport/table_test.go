@@ -99,17 +99,17 @@ func TestBadCellsNameLineAndColumn(t *testing.T) {
 	srv := newService(t)
 	const total = "total-dataset-requests"
 	for _, test := range []struct{ row, says string }{
-		{"abc," + total + ",regular,1,de,", `line 3, doi: is "abc", not a DOI`},
-		{"," + total + ",regular,1,de,", `line 3, doi: is ""`},
-		{"10.5072/a,downloads,regular,1,de,", `line 3, metric: is "downloads"; the service knows total-dataset-requests`},
-		{"10.5072/a," + total + ",robot,1,de,", `line 3, access: is "robot"; the service knows regular and machine`},
-		{"10.5072/a," + total + ",regular,1.5,de,", `line 3, count: is "1.5", not a whole number`},
-		{"10.5072/a," + total + ",regular,-1,de,", `line 3, count: is -1`},
-		{"10.5072/a," + total + ",regular,1,Germany,", `line 3, country: is "germany", not a country code of two letters`},
+		{"abc," + total + ",regular,1,de,", `line 3: doi: is "abc", not a DOI`},
+		{"," + total + ",regular,1,de,", `line 3: doi: is ""`},
+		{"10.5072/a,downloads,regular,1,de,", `line 3: metric: is "downloads"; the service knows total-dataset-requests`},
+		{"10.5072/a," + total + ",robot,1,de,", `line 3: access: is "robot"; the service knows regular and machine`},
+		{"10.5072/a," + total + ",regular,1.5,de,", `line 3, column 4: count: is "1.5", not a whole number`},
+		{"10.5072/a," + total + ",regular,-1,de,", `line 3: count: is -1`},
+		{"10.5072/a," + total + ",regular,1,Germany,", `line 3: country: is "germany", not a country code of two letters`},
 		{"10.5072/a," + total + ",regular,1,de,\xff", `line 3, column 47: the text is not UTF-8; save the table again`},
-		{"10.5072/a," + total + ",regular", `line 3: has 3 cells for 6 columns`},
+		{"10.5072/a," + total + ",regular", `line 3: there are 3 cells for 6 columns`},
 		{"10.5072/0," + total + ",regular,1,,", `line 3: counts what line 2 of 10.5072/0 counts already`},
-		{`10.5072/a,"` + total + "\n\",regular,x,de,", `line 4, count: is "x"`},
+		{`10.5072/a,"` + total + "\n\",regular,x,de,", `line 4, column 4: count: is "x"`},
 		{`10.5072/a,"` + strings.Repeat(total+"\n", 50_000), `line 11401, column 1: the row is longer than 256 KiB; a quotation mark may be missing; the row begins on line 3`},
 		{`10.5072/a,"` + total + ",regular", `extraneous or missing " in quoted-field`},
 	} {
@@ -130,7 +130,7 @@ func TestAllBadCellsAreNamed(t *testing.T) {
 	got := srv.runs(t, table, short(table)...)
 	assert.Equal(t, program.ExitWrong, got.code)
 	assert.Contains(t, got.errors, "faults in the input, the first 100; nothing was sent")
-	assert.Contains(t, got.errors, "line 101, count")
+	assert.Contains(t, got.errors, "line 101, column 4: count")
 	assert.NotContains(t, got.errors, "line 102, count")
 }
 
@@ -160,8 +160,8 @@ func TestLeavingOutTheDatasetsOfBadRows(t *testing.T) {
 			require.Equal(t, program.ExitDone, got.code, got.errors)
 			assert.Equal(t, test.held, srv.held(t))
 			assert.Contains(t, got.out, test.leftOut)
-			assert.Contains(t, got.out, "line 3, count")
-			assert.Contains(t, got.out, "line 4, doi")
+			assert.Contains(t, got.out, "line 3, column 4: count")
+			assert.Contains(t, got.out, "line 4: doi")
 			if slices.Contains(test.held, "10.5072/b") {
 				assert.EqualValues(t, 7, srv.datasets(t)[0].Performance[0].Instance[0].Count)
 			}
@@ -193,7 +193,7 @@ func TestTableWarningsNameTheirPlace(t *testing.T) {
 		"10.5072/b,unique-dataset-requests,regular,0,xx,\n"
 	got := srv.runs(t, table, short(table)...)
 	require.Equal(t, program.ExitDone, got.code, got.errors)
-	assert.Contains(t, got.errors, "warning: line 3, title: differs from line 2 of 10.5072/a")
+	assert.Contains(t, got.errors, "warning: line 3: title: differs from line 2 of 10.5072/a")
 	assert.Contains(t, got.errors, "warning: 10.5072/b: performance[0].instance[0].count: is 0")
 	assert.Contains(t, got.errors, `warning: 10.5072/b: performance[0].instance[0].country-counts["xx"]`)
 	assert.Contains(t, got.out, "warnings       3")

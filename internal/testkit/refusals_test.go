@@ -123,11 +123,13 @@ func bad(t *testing.T) map[string]func() error {
 			unsorted := []reports.Dataset{{DatasetID: []reports.TypedValue{{Type: "doi", Value: "10.5072/b"}}}, {DatasetID: []reports.TypedValue{{Type: "doi", Value: "10.5072/a"}}}}
 			return only(end(about.Describe(reports.Source(unsorted))))
 		},
-		"logs.FormatNamed":                  func() error { return only(logs.FormatNamed("x")) },
-		"logs.Settings.CheckZone":           func() error { return new(logs.Settings).CheckZone(&logs.Summary{Offsets: make([]logs.Offset, 1)}) },
-		"logs.Settings.Options":             func() error { _, _, err := (&logs.Settings{Zone: "x"}).Options(); return err },
-		"logs.Settings.OptionsFrom":         func() error { _, _, err := (&logs.Settings{BadLines: "x"}).OptionsFrom(nil); return err },
-		"logs.Summary.Check":                func() error { return (&logs.Summary{Faults: []logs.ClassFaults{{Lines: 1}}}).Check(logs.LeaveOut{}) },
+		"logs.FormatNamed":          func() error { return only(logs.FormatNamed("x")) },
+		"logs.Settings.CheckZone":   func() error { return new(logs.Settings).CheckZone(&logs.Summary{Offsets: make([]logs.Offset, 1)}) },
+		"logs.Settings.Options":     func() error { _, _, err := (&logs.Settings{Zone: "x"}).Options(); return err },
+		"logs.Settings.OptionsFrom": func() error { _, _, err := (&logs.Settings{BadLines: "x"}).OptionsFrom(nil); return err },
+		"logs.Summary.Check": func() error {
+			return (&logs.Summary{Faults: []logs.CodeFaults{{Code: "date", Lines: 1, First: []datacite.Finding{{Code: "date", Reason: "x"}}}}}).Check(logs.LeaveOut{})
+		},
 		"datacitetest.Server.PutRecord":     func() error { return srv.PutRecord(nil) },
 		"datacitetest.Server.PutRecordJSON": func() error { return srv.PutRecordJSON([]byte("{")) },
 		"datacitetest.Server.PutReport":     func() error { return only(srv.PutReport(nil)) },

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/datacite-go/datacite-go"
-	"github.com/datacite-go/datacite-go/internal/input"
 )
 
 // timeLayouts are the forms of ISO 8601 that logs have, as Dataverse writes it first.
@@ -82,7 +81,7 @@ func (c *isoClock) read(text string) (time.Time, error) {
 	if _, err := time.Parse("2006-01-02T15:04:05", strings.Replace(text, " ", "T", 1)); err == nil {
 		reason = "event_time is %.100q, without an offset such as Z or +01:00"
 	}
-	return time.Time{}, &Fault{Class: BadTime, Reason: fmt.Sprintf(reason, text)}
+	return time.Time{}, fault("date", reason, text)
 }
 
 // A webClock reads times such as 31/Oct/2026:23:59:59 +0100.
@@ -100,7 +99,7 @@ func (c *webClock) read(text string) (time.Time, error) {
 	}
 	t, err := time.Parse(webTime, text)
 	if err != nil {
-		return t, &Fault{Class: BadTime, Reason: fmt.Sprintf("time is %.100q, not one such as 31/Oct/2026:23:59:59 +0100", text)}
+		return t, fault("date", "time is %.100q, not one such as 31/Oct/2026:23:59:59 +0100", text)
 	}
 	c.zone = zone{strings.Clone(text[20:]), t.Location()}
 	return t, nil
@@ -126,7 +125,7 @@ func epoch(text string, unit int64) (time.Time, error) {
 		}
 	}
 	if err != nil {
-		return time.Time{}, &Fault{Class: BadTime, Reason: fmt.Sprintf("time is %.100q, not a number of seconds since 1970", text)}
+		return time.Time{}, fault("date", "time is %.100q, not a number of seconds since 1970", text)
 	}
 	return time.Unix(n/unit, n%unit*(1e9/unit)).UTC(), nil
 }
@@ -139,5 +138,8 @@ func ParseLocation(name string) (*time.Location, error) {
 		return time.FixedZone(name, offset), nil
 	}
 	zone, err := time.LoadLocation(name)
-	return zone, input.Fault(err, datacite.Finding{Path: "zone", Code: "vocabulary"})
+	if err != nil {
+		return nil, datacite.Invalid(datacite.Finding{Path: "zone", Code: "vocabulary", Reason: fmt.Sprintf("is %q, not a time zone such as Europe/Berlin or -04:00", name), Err: err})
+	}
+	return zone, nil
 }

@@ -1,7 +1,6 @@
 package logs
 
 import (
-	"fmt"
 	"net/http"
 	"net/netip"
 	"slices"
@@ -77,7 +76,7 @@ func (w *webLog) parse(line string) (e counter.Event, ok bool, err error) {
 	if !w.split(line, &f) {
 		const told = "is not in the layout of the log"
 		const usual = "is not in the combined format, nor in another usual layout that begins with the address of the visitor"
-		return e, false, &Fault{Class: BadLayout, Reason: fmt.Sprintf("line %s: %.100q", map[bool]string{true: told, false: usual}[w.Layout != ""], line)}
+		return e, false, fault("syntax", "line %s: %.100q", map[bool]string{true: told, false: usual}[w.Layout != ""], line)
 	}
 	if e.Time, err = w.clocks[w.last](f[clock]); err != nil {
 		return e, false, err
@@ -103,7 +102,7 @@ func (w *webLog) parse(line string) (e counter.Event, ok bool, err error) {
 	}
 	e.User = present(f[user])
 	if e.Address == "" && e.User == "" {
-		return e, false, &Fault{Class: BadAddress, Reason: "address is missing, and there is no login"}
+		return e, false, fault("address", "address is missing, and there is no login")
 	}
 	e.DOI, e.Request, e.URL = found.DOI, found.Request, present(f[host])+f[target]
 	e.Agent = present(unescape(f[agent]))
@@ -161,7 +160,7 @@ func (o *Options) address(name, text string) (string, error) {
 	}
 	ip, ok := readAddress(text)
 	if !ok {
-		return "", &Fault{Class: BadAddress, Reason: fmt.Sprintf("%s is %.100q, not an IP address", name, text)}
+		return "", fault("address", "%s is %.100q, not an IP address", name, text)
 	}
 	return ip.String(), nil
 }

@@ -75,16 +75,16 @@ func TestLayoutsOfWebServers(t *testing.T) {
 // TestLinesWithoutAnAddress are refused: what stands in its place would be one visitor.
 func TestLinesWithoutAnAddress(t *testing.T) {
 	const rest = ` - - [14/Oct/2026:10:01:00 +0000] "GET /data/10.5072/a HTTP/1.1" 200 5 "-" "Mozilla/5.0"`
-	for line, class := range map[string]logs.Class{
-		"data.example.org" + rest: logs.BadLayout, "-" + rest: logs.BadAddress, "192.0.2.999" + rest: logs.BadLayout,
-		"192.0.2.1, unknown" + rest: logs.BadLayout, "data.example.org:443 data.example.org" + rest: logs.BadLayout,
+	for line, class := range map[string]datacite.Code{
+		"data.example.org" + rest: "syntax", "-" + rest: "address", "192.0.2.999" + rest: "syntax",
+		"192.0.2.1, unknown" + rest: "syntax", "data.example.org:443 data.example.org" + rest: "syntax",
 	} {
 		var sum logs.Summary
 		events, err := collect(read(logs.Combined, strings.NewReader(line), &logs.Options{Paths: pages(), Summary: &sum, LeaveOut: all}))
 		require.NoError(t, err)
 		assert.Empty(t, events)
 		require.Len(t, sum.Faults, 1, line)
-		assert.Equal(t, class, sum.Faults[0].Class, line)
+		assert.Equal(t, class, sum.Faults[0].Code, line)
 	}
 	for _, name := range []string{"host.example.org", "9f86d081884c7d65"} {
 		events, err := collect(read(logs.Combined, strings.NewReader(name+rest), &logs.Options{Paths: pages(), Pseudonyms: true}))
@@ -97,7 +97,7 @@ func TestLinesWithoutAnAddress(t *testing.T) {
 	assert.Equal(t, "", events[0].Address)
 	assert.Equal(t, "192.0.2.1", events[1].Address, "a port is another one with each connection")
 	_, err = collect(read(logs.Dataverse, strings.NewReader(line("client_ip", "203.0.113.9, 10.0.0.2")), nil))
-	assert.ErrorContains(t, err, `line 1, client_ip is "203.0.113.9, 10.0.0.2", not an IP address`)
+	assert.ErrorContains(t, err, `line 1: client_ip is "203.0.113.9, 10.0.0.2", not an IP address`)
 }
 
 func TestLayoutsOfWhichNothingCanBeCounted(t *testing.T) {

@@ -86,8 +86,8 @@ func TestADamagedLogIsCountedOrNamed(t *testing.T) {
 		}
 		half := strings.Index(text[len(text)/2:], "\n") + len(text)/2 + 1
 		var sum logs.Summary
-		var named []*logs.Fault
-		opts.Summary, opts.LeaveOut, opts.Faulty = &sum, all, func(f *logs.Fault) { named = append(named, f) }
+		var named []datacite.Finding
+		opts.Summary, opts.LeaveOut, opts.Faulty = &sum, all, func(f datacite.Finding) { named = append(named, f) }
 		events, err := collect(logs.Read([]logs.Source{logs.FromReader("a", strings.NewReader(text[:half])), logs.FromReader("b", strings.NewReader(text[half:]))}, format, &opts))
 		require.NoError(t, err, "seed %d", seed)
 

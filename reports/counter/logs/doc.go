@@ -9,7 +9,7 @@
 // [JSON] what a platform stored of its own events. A further one is a [Format] of your
 // own. Files may be compressed with gzip, bzip2 or zstd.
 //
-// A line that cannot be read is a [Fault] of a [Class]. [Read] fails if there is one,
+// A line that cannot be read is a fault with one of the [Codes]. [Read] fails if there is one,
 // unless Options.LeaveOut allows a share of them. [Summary] says what became of all lines,
 // which faults there were and where, when each log begins and ends, in which hours
 // nothing was logged, and which lines have another UTC offset than the time zone of the

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/reports"
 	"github.com/datacite-go/datacite-go/reports/counter"
 	"github.com/datacite-go/datacite-go/reports/counter/logs"
@@ -58,10 +59,10 @@ func ExampleFormat() {
 				return func(line string) (e counter.Event, ok bool, err error) {
 					f := strings.Split(line, "\t")
 					if len(f) != 5 {
-						return e, false, &logs.Fault{Class: logs.BadLayout, Reason: fmt.Sprintf("line has %d fields, not 5", len(f))}
+						return e, false, datacite.Invalid(datacite.Finding{Code: "syntax", Reason: fmt.Sprintf("line has %d fields, not 5", len(f))})
 					}
 					if e.Time, err = time.Parse(time.RFC3339, f[0]); err != nil {
-						return e, false, &logs.Fault{Class: logs.BadTime, Reason: fmt.Sprintf("time is %q", f[0])}
+						return e, false, datacite.Invalid(datacite.Finding{Code: "date", Reason: fmt.Sprintf("time is %q", f[0])})
 					}
 					to, err := find(f[3])
 					if err != nil || to == nil || f[2] != "200" {
@@ -85,7 +86,7 @@ yesterday	192.0.2.1	200	/doi/10.5072/a	Mozilla/5.0
 			Investigations: []*regexp.Regexp{regexp.MustCompile(`^/doi/(.+)`)},
 			Requests:       []*regexp.Regexp{regexp.MustCompile(`^/files/(.+)`)},
 		},
-		LeaveOut: logs.LeaveOut{Always: []logs.Class{logs.BadTime}},
+		LeaveOut: logs.LeaveOut{Always: []datacite.Code{"date"}},
 		Summary:  &lines,
 	}) {
 		if err != nil {
@@ -99,5 +100,5 @@ yesterday	192.0.2.1	200	/doi/10.5072/a	Mozilla/5.0
 	// 10:00:00 10.5072/a false
 	// 10:01:00 10.5072/a true
 	// {Events:2 Comments:0 Other:1 Faulty:1}
-	// edge.log, line 4, time is "yesterday"
+	// edge.log, line 4: time is "yesterday"
 }

@@ -22,9 +22,9 @@ type Format struct {
 // A ParseLine makes an event of a line, which is not empty and has no line end. A line for
 // which it returns neither an event nor an error is a comment if it begins with #, and
 // otherwise an access that is not counted; if such a line has a time, Event.Time is set
-// nevertheless. A line that cannot be read is a [*Fault] with Class and Reason; any other
-// error ends [Read]. A ParseLine is called by one goroutine at a time. [Paths.Finder] finds
-// the dataset of a URL.
+// nevertheless. A line that cannot be read is a [*datacite.ValidationError] with one of the
+// [Codes]; any other error ends [Read]. A ParseLine is called by one goroutine at a time.
+// [Paths.Finder] finds the dataset of a URL.
 type ParseLine func(line string) (e counter.Event, ok bool, err error)
 
 // Formats returns the built-in formats.

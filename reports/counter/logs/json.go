@@ -3,7 +3,6 @@ package logs
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/datacite-go/datacite-go"
@@ -35,18 +34,19 @@ func parseJSON(line string) (e counter.Event, ok bool, err error) {
 		err = errors.New("something follows it")
 	}
 	if err != nil {
-		return e, false, &Fault{Class: BadLayout, Reason: fmt.Sprintf("line is not an event: %v", err)}
+		return e, false, fault("syntax", "line is not an event: %v", err)
 	}
 	if e.DOI == "" {
-		return e, false, &Fault{Class: NoDataset, Reason: "doi is missing, so the access is to no dataset"}
+		return e, false, fault("no-dataset", "doi is missing, so the access is to no dataset")
 	}
 	err = e.Validate()
 	for _, f := range datacite.Findings(err) {
-		class := map[string]Class{"doi": notDOI(e.DOI), "time": BadTime}[f.Path]
-		if class == "" {
-			class = BadValue
+		code := map[string]datacite.Code{"doi": notDOI(e.DOI), "time": "date"}[f.Path]
+		if code == "" {
+			code = "value"
 		}
-		return e, false, &Fault{Class: class, Reason: f.Path + " " + f.Reason}
+		f.Code = code
+		return e, false, datacite.Invalid(f)
 	}
 	return e, err == nil, err
 }

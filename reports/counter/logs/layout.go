@@ -316,7 +316,7 @@ func apacheClock(format string) (func(*Options) func(string) (time.Time, error),
 		return func(value string) (time.Time, error) {
 			t, err := time.Parse(text, value)
 			if err != nil {
-				err = &Fault{Class: BadTime, Reason: fmt.Sprintf("time is %.100q, not as %s", value, format)}
+				err = fault("date", "time is %.100q, not as %s", value, format)
 			}
 			return t, err
 		}

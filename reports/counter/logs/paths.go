@@ -1,7 +1,6 @@
 package logs
 
 import (
-	"fmt"
 	"net/url"
 	"regexp"
 	"regexp/syntax"
@@ -23,7 +22,7 @@ type Paths struct {
 	// DOIs maps the text that the first group of a pattern matches, or the whole pattern if
 	// it has no group, percent-decoded, to a DOI. "" means that the text is not a dataset
 	// but, for example, a collection, and the access does not count. A text that is not in
-	// the map is a fault of the class NoDataset. If the map is nil, the text itself is the
+	// the map is a fault with the code no-dataset. If the map is nil, the text itself is the
 	// DOI. Logs of Dataverse and Dryad have the DOI beside the URL; DOIs is ignored for
 	// them.
 	DOIs map[string]string
@@ -137,8 +136,8 @@ func (r *pathReader) target(path string) (*Target, error) {
 }
 
 // Finder returns a function that returns the Target of a URL or a path, or nil if an access to it
-// is not counted. Its error is a [*Fault]. The function caches its results, and only one
-// goroutine may use it.
+// is not counted. Its errors are those of a [ParseLine]. The function caches its results, and
+// only one goroutine may use it.
 func (p *Paths) Finder() func(address string) (*Target, error) {
 	r := newPathFinder(p).reader()
 	return func(address string) (*Target, error) { return r.target(pathOf(address)) }
@@ -153,7 +152,7 @@ func (f *pathFinder) find(path string) (t Target, ok bool, err error) {
 		}
 		t.Request = p.request
 		if t.DOI, ok = f.text(matched, at); !ok {
-			return t, false, &Fault{Class: NoDataset, Reason: fmt.Sprintf("path is %.200q, whose dataset is not in the table", matched)}
+			return t, false, fault("no-dataset", "path is %.200q, whose dataset is not in the table", matched)
 		}
 	}
 	if t.DOI == "" {
@@ -161,7 +160,7 @@ func (f *pathFinder) find(path string) (t Target, ok bool, err error) {
 	}
 	name, err := doi.Parse(t.DOI)
 	if err != nil {
-		return t, false, &Fault{Class: notDOI(t.DOI), Reason: fmt.Sprintf("path is %.200q and has %.100q, which is not a DOI", path, t.DOI)}
+		return t, false, fault(notDOI(t.DOI), "path is %.200q and has %.100q, which is not a DOI", path, t.DOI)
 	}
 	t.DOI = strings.Clone(name) // it is a part of a line
 	return t, true, nil

@@ -33,7 +33,7 @@ type Options struct {
 
 	// Faulty is called for each unreadable line, in order, whether it is left out or not;
 	// it may be nil.
-	Faulty func(*Fault)
+	Faulty func(datacite.Finding)
 
 	// AllowCut accepts a compressed log that ends too soon, and reads it without its last,
 	// incomplete line. FileSummary.Cut is then true.
@@ -248,7 +248,7 @@ func (r *reader) source(s Source, yield func(counter.Event) bool) (err error) {
 		r.seen(c)
 		for _, f := range c.faults {
 			f.File = r.file.Name
-			r.sum.faults(ClassFaults{f.Class, 1, []*Fault{f}})
+			r.sum.faults(CodeFaults{f.Code, 1, []datacite.Finding{f}})
 			if r.Faulty != nil {
 				r.Faulty(f)
 			}
@@ -339,7 +339,7 @@ type chunk struct {
 	err    error // what ended the log after the text
 
 	events      []counter.Event
-	faults      []*Fault
+	faults      []datacite.Finding
 	counts      Counts // without events
 	first, last time.Time
 	hours       map[int]struct{} // of the period, in which lines are
@@ -434,14 +434,19 @@ type parser struct {
 func (p *parser) read(c *chunk) {
 	valid := utf8.ValidString(c.text)
 	number := c.number - 1
-	fault := func(f *Fault) {
-		f.Line = number
-		c.counts.Faulty++
-		c.faults = append(c.faults, f)
+	faulty := func(err error) bool {
+		invalid, ok := errors.AsType[*datacite.ValidationError](err)
+		if ok {
+			f := invalid.Findings[0]
+			f.Line = number
+			c.counts.Faulty++
+			c.faults = append(c.faults, f)
+		}
+		return ok
 	}
 	if c.long {
 		number++
-		fault(&Fault{Class: TooLong, Reason: fmt.Sprintf("line has more than %d bytes", longestLine)})
+		faulty(fault("limit", "line has more than %d bytes", longestLine))
 	}
 	for line := range strings.Lines(c.text) {
 		number++
@@ -454,17 +459,15 @@ func (p *parser) read(c *chunk) {
 			continue
 		}
 		if !valid && !utf8.ValidString(line) {
-			fault(&Fault{Class: BadEncoding, Reason: "line is not valid UTF-8"})
+			faulty(fault("encoding", "line is not valid UTF-8"))
 			continue
 		}
 		e, ok, err := p.parse(line)
 		if !e.Time.IsZero() {
 			p.see(c, e.Time, number)
 		}
-		found, faulty := errors.AsType[*Fault](err)
 		switch {
-		case faulty:
-			fault(found)
+		case faulty(err):
 		case err != nil:
 			c.err = p.at(number, err)
 			return
@@ -514,6 +517,6 @@ func (p *parser) see(c *chunk, t time.Time, number int) {
 				return
 			}
 		}
-		c.offsets = append(c.offsets, Offset{Seconds: offset, Lines: 1, First: Fault{Line: number}})
+		c.offsets = append(c.offsets, Offset{Seconds: offset, Lines: 1, First: datacite.Finding{Line: number}})
 	}
 }

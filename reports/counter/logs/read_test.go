@@ -87,7 +87,7 @@ func TestDataversesLog(t *testing.T) {
 		line("request_url", "/robots.txt?u=/dataset.xhtml") + "\r\n" +
 		strings.TrimSuffix(line("user_cookie_id", "c"), "\n")
 	var sum logs.Summary
-	events, err := collect(read(logs.Dataverse, strings.NewReader(log), &logs.Options{Summary: &sum, LeaveOut: logs.LeaveOut{Always: []logs.Class{logs.NoDataset}}}))
+	events, err := collect(read(logs.Dataverse, strings.NewReader(log), &logs.Options{Summary: &sum, LeaveOut: logs.LeaveOut{Always: []datacite.Code{"no-dataset"}}}))
 	require.NoError(t, err)
 	for i := range events {
 		events[i].Time = events[i].Time.UTC()
@@ -147,7 +147,7 @@ func TestTimesAreThoseOfTheStandardLibrary(t *testing.T) {
 			}
 		}
 		var got []int
-		events, err := collect(read(logs.Dataverse, strings.NewReader(log.String()), &logs.Options{LeaveOut: all, Faulty: func(f *logs.Fault) { got = append(got, f.Line) }}))
+		events, err := collect(read(logs.Dataverse, strings.NewReader(log.String()), &logs.Options{LeaveOut: all, Faulty: func(f datacite.Finding) { got = append(got, f.Line) }}))
 		require.NoError(t, err)
 		require.Equal(t, faults, got, "seed %d: %s", seed, log.String())
 		require.Len(t, events, len(want))
@@ -173,15 +173,15 @@ func TestGuestsAreNotOneUser(t *testing.T) {
 
 func TestFaultyLines(t *testing.T) {
 	for want, log := range map[string]string{
-		`counter.log, line 2, fields are 18, not 19 separated by tabs`:                                                 line() + line()[25:],
-		`counter.log, line 1, fields are 20, not 19 separated by tabs`:                                                 "\t" + line(),
-		`counter.log, line 1, line is not valid UTF-8`:                                                                 line("title", "Regen in M\xfcnchen"),
-		`counter.log, line 1, event_time is "2026-10-14T10:01:00", without an offset such as Z or +01:00`:              line("event_time", "2026-10-14T10:01:00"),
-		`counter.log, line 1, event_time is "yesterday", not a time such as 2026-10-31T23:59:59+01:00`:                 line("event_time", "yesterday"),
-		`counter.log, line 1, event_time is "", not a time`:                                                            line("event_time", "-"),
-		`counter.log, line 1, identifier is "hdl:1902.1/11014", a handle, and usage is reported of DOIs only`:          line("identifier", "hdl:1902.1/11014"),
-		`counter.log, line 1, #Fields names other fields, or another order, than event_time, client_ip, session_cooki`: strings.Replace(header, "event_time	client_ip", "client_ip	event_time", 1),
-		`counter.log, line 2, line has more than 1048576 bytes`:                                                        line() + line("title", strings.Repeat("x", 1<<20)) + line(),
+		`counter.log, line 2: fields are 18, not 19 separated by tabs`:                                                 line() + line()[25:],
+		`counter.log, line 1: fields are 20, not 19 separated by tabs`:                                                 "\t" + line(),
+		`counter.log, line 1: line is not valid UTF-8`:                                                                 line("title", "Regen in M\xfcnchen"),
+		`counter.log, line 1: event_time is "2026-10-14T10:01:00", without an offset such as Z or +01:00`:              line("event_time", "2026-10-14T10:01:00"),
+		`counter.log, line 1: event_time is "yesterday", not a time such as 2026-10-31T23:59:59+01:00`:                 line("event_time", "yesterday"),
+		`counter.log, line 1: event_time is "", not a time`:                                                            line("event_time", "-"),
+		`counter.log, line 1: identifier is "hdl:1902.1/11014", a handle, and usage is reported of DOIs only`:          line("identifier", "hdl:1902.1/11014"),
+		`counter.log, line 1: #Fields names other fields, or another order, than event_time, client_ip, session_cooki`: strings.Replace(header, "event_time	client_ip", "client_ip	event_time", 1),
+		`counter.log, line 2: line has more than 1048576 bytes`:                                                        line() + line("title", strings.Repeat("x", 1<<20)) + line(),
 	} {
 		_, err := collect(logs.Read([]logs.Source{logs.FromReader("counter.log", strings.NewReader(log))}, logs.Dataverse, nil))
 		require.ErrorIs(t, err, datacite.ErrInvalid)
@@ -193,17 +193,17 @@ func TestAllFaultyLinesAreToldOrLeftOut(t *testing.T) {
 	log := line() + "a\tb\n" + line() + line("event_time", "now")
 	events, err := collect(read(logs.Dataverse, strings.NewReader(log), nil))
 	assert.Len(t, events, 2)
-	assert.ErrorContains(t, err, "line 2, fields are 2")
-	assert.ErrorContains(t, err, "line 4, event_time")
+	assert.ErrorContains(t, err, "line 2: fields are 2")
+	assert.ErrorContains(t, err, "line 4: event_time")
 	for row, err := range counter.Count(read(logs.Dataverse, strings.NewReader(log), nil), nil) {
 		assert.Zero(t, row)
-		assert.ErrorContains(t, err, "line 4, event_time")
+		assert.ErrorContains(t, err, "line 4: event_time")
 	}
 
-	var left []*logs.Fault
+	var left []datacite.Finding
 	var sum logs.Summary
 	events, err = collect(read(logs.Dataverse, strings.NewReader(log), &logs.Options{
-		LeaveOut: all, Faulty: func(f *logs.Fault) { left = append(left, f) }, Summary: &sum,
+		LeaveOut: all, Faulty: func(f datacite.Finding) { left = append(left, f) }, Summary: &sum,
 	}))
 	require.NoError(t, err)
 	assert.Len(t, events, 2)
@@ -228,10 +228,10 @@ func TestLongLogs(t *testing.T) {
 		switch {
 		case n%1000 == 7:
 			log.WriteString("x\n")
-			faults = append(faults, fmt.Sprintf("line %d, fields are 1", n))
+			faults = append(faults, fmt.Sprintf("line %d: fields are 1", n))
 		case n == 3000:
 			log.WriteString(line("title", strings.Repeat("x", 1<<20)))
-			faults = append(faults, fmt.Sprintf("line %d, line has more than", n))
+			faults = append(faults, fmt.Sprintf("line %d: line has more than", n))
 		case n == 4000:
 			log.WriteString(line("title", strings.Repeat("x", 1<<20-1000), "client_ip", address))
 			want = append(want, address)
@@ -246,7 +246,7 @@ func TestLongLogs(t *testing.T) {
 	} {
 		var left []string
 		var sum logs.Summary
-		events, err := collect(read(logs.Dataverse, r, &logs.Options{Summary: &sum, LeaveOut: all, Faulty: func(f *logs.Fault) { left = append(left, f.Error()) }}))
+		events, err := collect(read(logs.Dataverse, r, &logs.Options{Summary: &sum, LeaveOut: all, Faulty: func(f datacite.Finding) { left = append(left, f.String()) }}))
 		require.NoError(t, err, name)
 		var got []string
 		for _, e := range events {
@@ -424,13 +424,13 @@ func TestAccessLogsWithATable(t *testing.T) {
 	require.Len(t, events, 1)
 	assert.Equal(t, "10.5072/abc", events[0].DOI)
 	assert.Equal(t, logs.Counts{Events: 1, Other: 1, Faulty: 1}, sum.Counts, "19 is known to be none, of 18 nothing is known")
-	assert.Equal(t, logs.NoDataset, sum.Faults[0].Class)
-	assert.EqualError(t, sum.Faults[0].First[0], `line 2, path is "/records/18", whose dataset is not in the table`)
+	assert.EqualValues(t, "no-dataset", sum.Faults[0].Code)
+	assert.Equal(t, `line 2: path is "/records/18", whose dataset is not in the table`, sum.Faults[0].First[0].String())
 
 	paths.DOIs = nil
 	_, err = collect(logs.Read([]logs.Source{logs.FromReader("access.log", strings.NewReader(log+"common format\n"))}, logs.Combined, &logs.Options{Paths: paths}))
-	assert.ErrorContains(t, err, `access.log, line 1, path is "/records/17" and has "17", which is not a DOI`)
-	assert.ErrorContains(t, err, `access.log, line 4, line is not in the combined format, nor in another usual layout that begins with the address of the visitor: "common format"`)
+	assert.ErrorContains(t, err, `access.log, line 1: path is "/records/17" and has "17", which is not a DOI`)
+	assert.ErrorContains(t, err, `access.log, line 4: line is not in the combined format, nor in another usual layout that begins with the address of the visitor: "common format"`)
 }
 
 // TestAccessLogsWithATableOfPaths: some paths say nothing of a DOI, nor of what is there.
@@ -449,7 +449,7 @@ func TestAccessLogsWithATableOfPaths(t *testing.T) {
 	var sum logs.Summary
 	var faults []string
 	events, err := collect(read(logs.Combined, strings.NewReader(log.String()), &logs.Options{Paths: paths,
-		Summary: &sum, LeaveOut: all, Faulty: func(f *logs.Fault) { faults = append(faults, f.Error()) },
+		Summary: &sum, LeaveOut: all, Faulty: func(f datacite.Finding) { faults = append(faults, f.String()) },
 	}))
 	require.NoError(t, err)
 	var got []string
@@ -461,7 +461,7 @@ func TestAccessLogsWithATableOfPaths(t *testing.T) {
 		"/records/10.5072/abc 10.5072/abc false", "/records/old 10.5072/old true",
 	}, got)
 	assert.Equal(t, logs.Counts{Events: 4, Other: 1, Faulty: 1}, sum.Counts)
-	assert.Equal(t, []string{`line 6, path is "/broken" and has "rain", which is not a DOI`}, faults)
+	assert.Equal(t, []string{`line 6: path is "/broken" and has "rain", which is not a DOI`}, faults)
 
 	paths = logs.DataversePaths()
 	paths.Table = map[string]logs.Target{"/api/files": {Request: true}}
@@ -506,12 +506,12 @@ func TestEventsAsJSON(t *testing.T) {
 	assert.Equal(t, want, events)
 
 	for text, reason := range map[string]string{
-		`{"doi":"10.5072/a","time":"2026-10-14T10:01:00Z","cokie":"c"}`: `line 1, line is not an event: json: unknown field "cokie"`,
-		`{"doi":"10.5072/a"}`:                                                "line 1, time is missing",
-		`{"doi":"abc","time":"2026-10-14T10:01:00Z"}`:                        `line 1, doi is "abc", not a DOI`,
-		`{"doi":"10.5072/a","time":"2026-10-14T10:01:00Z","country":"USA"}`:  `line 1, country is "USA", not a country code of two letters`,
-		`{"doi":"10.5072/a","time":"2026-10-14T10:01:00Z","access":"human"}`: `line 1, access is "human", neither regular nor machine`,
-		`{"time":"2026-10-14T10:01:00Z"}`:                                    "line 1, doi is missing",
+		`{"doi":"10.5072/a","time":"2026-10-14T10:01:00Z","cokie":"c"}`: `line 1: line is not an event: json: unknown field "cokie"`,
+		`{"doi":"10.5072/a"}`:                                                "line 1: time: is missing",
+		`{"doi":"abc","time":"2026-10-14T10:01:00Z"}`:                        `line 1: doi: is "abc", not a DOI`,
+		`{"doi":"10.5072/a","time":"2026-10-14T10:01:00Z","country":"USA"}`:  `line 1: country: is "USA", not a country code of two letters`,
+		`{"doi":"10.5072/a","time":"2026-10-14T10:01:00Z","access":"human"}`: `line 1: access: is "human", neither regular nor machine`,
+		`{"time":"2026-10-14T10:01:00Z"}`:                                    "line 1: doi is missing",
 		`{"time":"2026-10-14T10:01:00Z"}{}`:                                  "something follows it",
 	} {
 		_, err := collect(read(logs.JSON, strings.NewReader(text), nil))
@@ -520,7 +520,7 @@ func TestEventsAsJSON(t *testing.T) {
 }
 
 // A handle is a class of its own in every format: an administrator may leave out handles, and not DOIs that are misspelt.
-func TestAHandleIsAClassInEveryFormat(t *testing.T) {
+func TestAHandleIsToldInEveryFormat(t *testing.T) {
 	path := &logs.Paths{Investigations: []*regexp.Regexp{regexp.MustCompile(`^/data/(.+)$`)}}
 	for name, tt := range map[string]struct {
 		format logs.Format
@@ -533,10 +533,10 @@ func TestAHandleIsAClassInEveryFormat(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var sum logs.Summary
-			for range logs.Read([]logs.Source{logs.FromReader("a.log", strings.NewReader(tt.line))}, tt.format, &logs.Options{Paths: tt.paths, Summary: &sum, LeaveOut: logs.LeaveOut{Always: []logs.Class{logs.Handle}}}) {
+			for range logs.Read([]logs.Source{logs.FromReader("a.log", strings.NewReader(tt.line))}, tt.format, &logs.Options{Paths: tt.paths, Summary: &sum, LeaveOut: logs.LeaveOut{Always: []datacite.Code{"handle"}}}) {
 			}
 			require.Len(t, sum.Faults, 1)
-			assert.Equal(t, logs.Handle, sum.Faults[0].Class)
+			assert.EqualValues(t, "handle", sum.Faults[0].Code)
 		})
 	}
 }

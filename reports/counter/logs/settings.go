@@ -27,7 +27,7 @@ type Settings struct {
 	DOIs                     string   // file for [ReadDOIs]
 	Proxies                  string   // prefixes or addresses, separated by commas
 	BadLines                 string   // stop, leave-out, or a share such as 2.5%; "" means stop
-	LeaveOut                 string   // classes of lines, separated by commas, that are always left out
+	LeaveOut                 string   // codes of faults, separated by commas, whose lines are always left out
 	AllowCut, Pseudonyms     bool
 }
 
@@ -37,9 +37,9 @@ func (s *Settings) AddFlags(to *flag.FlagSet) {
 	for _, f := range Formats() {
 		formats = append(formats, f.Name)
 	}
-	var classes []string
-	for _, c := range Classes() {
-		classes = append(classes, string(c))
+	var codes []string
+	for _, c := range Codes() {
+		codes = append(codes, string(c))
 	}
 	to.StringVar(&s.Format, "format", Dataverse.Name, "format of the logs: "+strings.Join(formats, ", "))
 	to.StringVar(&s.Layout, "layout", "", "with -format combined: the `text` that LogFormat (Apache) or log_format (nginx) has in the configuration of the web server, or a file with it; the usual ones are known")
@@ -50,7 +50,7 @@ func (s *Settings) AddFlags(to *flag.FlagSet) {
 	to.StringVar(&s.DOIs, "dois", "", "CSV `file` with the columns name and doi: the DOI of what the first group of a pattern finds, such as a handle")
 	to.StringVar(&s.Proxies, "proxies", "", "`addresses` of proxies, such as 198.51.100.0/24, separated by commas: visitors are behind them; private addresses are known")
 	to.StringVar(&s.BadLines, "bad-lines", "stop", "lines that cannot be read: stop, leave-out up to 1% of them, or up to a share such as 5%")
-	to.StringVar(&s.LeaveOut, "leave-out", "", "`classes` of lines that are left out however many they are, separated by commas: "+strings.Join(classes, ", "))
+	to.StringVar(&s.LeaveOut, "leave-out", "", "`codes` of faults: lines with these are left out however many they are, separated by commas: "+strings.Join(codes, ", "))
 	to.BoolVar(&s.AllowCut, "cut", false, "read a compressed log that is cut as far as it goes")
 	to.BoolVar(&s.Pseudonyms, "pseudonyms", false, "pseudonyms or names of hosts may stand where an address belongs")
 }
@@ -81,7 +81,7 @@ func (s *Settings) OptionsFrom(open func(name string) (io.ReadCloser, error)) (F
 		return format, nil, err
 	}
 	if o.Location, err = ParseLocation(cmp.Or(s.Zone, "UTC")); err != nil {
-		return format, nil, fmt.Errorf("zone: %w", err)
+		return format, nil, err
 	}
 	if o.LeaveOut, err = s.leaveOut(); err != nil {
 		return format, nil, err
@@ -130,12 +130,12 @@ func (s *Settings) CheckZone(lines *Summary) error {
 
 func (s *Settings) leaveOut() (l LeaveOut, err error) {
 	for text := range strings.SplitSeq(s.LeaveOut, ",") {
-		class := Class(strings.TrimSpace(text))
-		if class != "" && !slices.Contains(Classes(), class) {
-			return l, datacite.Invalid(datacite.Finding{Path: "leave-out", Code: "vocabulary", Reason: fmt.Sprintf("is %q, not one of %q", class, Classes())})
+		code := datacite.Code(strings.TrimSpace(text))
+		if code != "" && !slices.Contains(Codes(), code) {
+			return l, datacite.Invalid(datacite.Finding{Path: "leave-out", Code: "vocabulary", Reason: fmt.Sprintf("is %q, not one of %q", code, Codes())})
 		}
-		if class != "" {
-			l.Always = append(l.Always, class)
+		if code != "" {
+			l.Always = append(l.Always, code)
 		}
 	}
 	switch s.BadLines {

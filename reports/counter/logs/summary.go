@@ -31,7 +31,7 @@ func (c *Counts) add(o Counts) {
 // A Summary has the numbers of lines of all logs by outcome.
 type Summary struct {
 	Counts
-	Faults  []ClassFaults // most lines first
+	Faults  []CodeFaults  // most lines first
 	Offsets []Offset      // offsets of lines that Options.Location does not have at that time; most lines first
 	Files   []FileSummary // in their order
 }
@@ -50,56 +50,26 @@ type FileSummary struct {
 	Cut bool
 }
 
-// A Class is a kind of fault.
-type Class string
-
-const (
-	BadLayout   Class = "layout"     // not the format, or not as many fields
-	BadEncoding Class = "encoding"   // not UTF-8
-	TooLong     Class = "too-long"   // more than 1 MiB
-	BadTime     Class = "time"       // no time, or one without an offset from UTC
-	BadAddress  Class = "address"    // no IP address where one belongs
-	BadValue    Class = "value"      // another value that an event cannot have
-	NotDOI      Class = "not-doi"    // the identifier of the dataset is not a DOI
-	Handle      Class = "handle"     // the identifier is a handle; usage is reported for DOIs only
-	NoDataset   Class = "no-dataset" // an access to a dataset whose DOI is neither in the line nor in the table of paths
-	cutLine     Class = "cut"        // the line in which a compressed log ends
-)
-
-// Classes returns all classes, for a flag.
-func Classes() []Class {
-	return []Class{BadLayout, BadEncoding, TooLong, BadTime, BadAddress, BadValue, NotDOI, Handle, NoDataset, cutLine}
+// Codes returns the codes of unreadable lines, for a flag; [datacite.Code] describes them.
+func Codes() []datacite.Code {
+	return []datacite.Code{"syntax", "encoding", "limit", "date", "address", "value", "doi", "handle", "no-dataset"}
 }
 
 // ofAccess tells whether only an access that was to be counted has such a fault.
-func (c Class) ofAccess() bool {
-	return c == BadAddress || c == NotDOI || c == Handle || c == NoDataset
+func ofAccess(c datacite.Code) bool {
+	return slices.Contains([]datacite.Code{"address", "doi", "handle", "no-dataset"}, c)
 }
 
-// A Fault is the reason why a line cannot be read. It matches [datacite.ErrInvalid].
-type Fault struct {
-	Class  Class
-	File   string // name of the log; "" if it has none
-	Line   int    // from 1
-	Reason string // such as: time is "yesterday", not a time such as …
+// fault is the error for a line that cannot be read.
+func fault(code datacite.Code, format string, args ...any) error {
+	return datacite.Invalid(datacite.Finding{Code: code, Reason: fmt.Sprintf(format, args...)})
 }
 
-// Error returns the place and the reason of the fault.
-func (f *Fault) Error() string {
-	if f.File == "" {
-		return fmt.Sprintf("line %d, %s", f.Line, f.Reason)
-	}
-	return fmt.Sprintf("%s, line %d, %s", f.File, f.Line, f.Reason)
-}
-
-// Is matches [datacite.ErrInvalid].
-func (f *Fault) Is(target error) bool { return target == datacite.ErrInvalid }
-
-// ClassFaults are the faults of a class, in all logs.
-type ClassFaults struct {
-	Class Class
+// CodeFaults are the faults with a code, in all logs.
+type CodeFaults struct {
+	Code  datacite.Code
 	Lines int64
-	First []*Fault // at most three
+	First []datacite.Finding // at most three
 }
 
 // An Offset is a difference from UTC that lines have, and that the time zone of the
@@ -107,7 +77,7 @@ type ClassFaults struct {
 type Offset struct {
 	Seconds int // east of UTC
 	Lines   int64
-	First   Fault // place of the first of these lines; without a class
+	First   datacite.Finding // place of the first of these lines
 }
 
 // String returns the offset in the form that [ParseLocation] reads, such as -04:00.
@@ -115,18 +85,23 @@ func (o Offset) String() string {
 	return time.Unix(0, 0).In(time.FixedZone("", o.Seconds)).Format("-07:00")
 }
 
-// A FaultsError means that more lines are unreadable than may be left out. It matches
-// [datacite.ErrInvalid].
+// A FaultsError means that more lines are unreadable than may be left out.
 type FaultsError struct {
-	Faults  []ClassFaults // most lines first; not those of LeaveOut.Always
-	Lines   int64         // of all logs that were read, without comments
-	Allowed float64       // the share that may be left out; 0 if none may
+	Faults  []CodeFaults // most lines first; not those of LeaveOut.Always
+	Lines   int64        // of all logs that were read, without comments
+	Allowed float64      // the share that may be left out; 0 if none may
 }
 
-// Is matches [datacite.ErrInvalid].
-func (e *FaultsError) Is(target error) bool { return target == datacite.ErrInvalid }
+// Unwrap returns the first faults as a [*datacite.ValidationError].
+func (e *FaultsError) Unwrap() error {
+	var first []datacite.Finding
+	for _, c := range e.Faults {
+		first = append(first, c.First...)
+	}
+	return datacite.Invalid(first...)
+}
 
-// Error returns how many lines cannot be read, by class, with the first places.
+// Error returns how many lines cannot be read, by code, with the first places.
 func (e *FaultsError) Error() string {
 	faulty := int64(0)
 	for _, c := range e.Faults {
@@ -138,20 +113,20 @@ func (e *FaultsError) Error() string {
 		fmt.Fprintf(&b, ", more than %.3g %% of them or of the accesses", 100*e.Allowed)
 	}
 	for _, c := range e.Faults {
-		fmt.Fprintf(&b, "; %s: %d", c.Class, c.Lines)
+		fmt.Fprintf(&b, "; %s: %d", c.Code, c.Lines)
 		for i, f := range c.First {
-			b.WriteString([]string{", first ", "; "}[min(i, 1)] + f.Error())
+			b.WriteString([]string{", first ", "; "}[min(i, 1)] + f.String())
 		}
 	}
 	return b.String()
 }
 
-// faults counts faults of a class.
-func (s *Summary) faults(more ClassFaults) {
-	i := slices.IndexFunc(s.Faults, func(c ClassFaults) bool { return c.Class == more.Class })
+// faults counts faults with a code.
+func (s *Summary) faults(more CodeFaults) {
+	i := slices.IndexFunc(s.Faults, func(c CodeFaults) bool { return c.Code == more.Code })
 	if i < 0 {
 		i = len(s.Faults)
-		s.Faults = append(s.Faults, ClassFaults{Class: more.Class})
+		s.Faults = append(s.Faults, CodeFaults{Code: more.Code})
 	}
 	at := &s.Faults[i]
 	at.Lines += more.Lines
@@ -183,29 +158,29 @@ func (s *Summary) Add(o Summary) {
 }
 
 func (s *Summary) sort() {
-	slices.SortStableFunc(s.Faults, func(a, b ClassFaults) int { return cmp.Compare(b.Lines, a.Lines) })
+	slices.SortStableFunc(s.Faults, func(a, b CodeFaults) int { return cmp.Compare(b.Lines, a.Lines) })
 	slices.SortStableFunc(s.Offsets, func(a, b Offset) int { return cmp.Compare(b.Lines, a.Lines) })
 }
 
 // LeaveOut says which unreadable lines are left out.
 type LeaveOut struct {
 	// Share is the share of lines that may be faulty: 0.01 means 1 %. Faults that only
-	// accesses have, such as NoDataset, are compared with the number of accesses, other
+	// accesses have, such as no-dataset, are compared with the number of accesses, other
 	// faults with the number of lines.
 	Share float64
 
-	Always []Class // classes that are left out, however many lines they have
+	Always []datacite.Code // lines with these codes are left out, however many there are
 }
 
 // Check returns a [*FaultsError] if more lines are faulty than allowed.
 func (s *Summary) Check(allowed LeaveOut) error {
 	var lines, accesses int64
-	var over []ClassFaults
+	var over []CodeFaults
 	for _, f := range s.Faults {
 		switch {
-		case slices.Contains(allowed.Always, f.Class):
+		case slices.Contains(allowed.Always, f.Code):
 			continue
-		case f.Class.ofAccess():
+		case ofAccess(f.Code):
 			accesses += f.Lines
 		default:
 			lines += f.Lines
