@@ -100,10 +100,7 @@ func (s *Server) PutReportJSON(report []byte) (id string, err error) {
 
 // refused is what is wrong with something that is to be stored.
 func refused(call string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("datacitetest.%s: %w", call, input.Fault(err, datacite.Finding{Code: "refused"}))
+	return input.Fault(err, datacite.Finding{Path: call, Code: "refused"})
 }
 
 // A StoredReport is a usage report as the server holds it.

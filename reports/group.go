@@ -39,6 +39,10 @@ type Row struct {
 
 	File string // for messages; "" if the row is in no file
 	Line int    // of the file; 0 means the number of the row
+
+	// Err is what the source of the row found wrong with it, such as a cell that is not a
+	// number: a fault of the row, like those that Group finds.
+	Err error
 }
 
 // GroupOptions are the optional settings of [Group].
@@ -79,9 +83,8 @@ type GroupOptions struct {
 // Each row is checked: its DOI, date, metric, access method and country, that its texts are
 // UTF-8, and that its count is not negative. The first 100 faults are returned after the last
 // row as a [*datacite.ValidationError]; no dataset is yielded after the first fault. With
-// GroupOptions.LeaveOut only the datasets with faults are left out. An error of rows that is a
-// [*datacite.ValidationError] is a fault of its row, and belongs to the dataset of the row's
-// DOI. Any other error ends the sequence.
+// GroupOptions.LeaveOut only the datasets with faults are left out. An error of rows ends the
+// sequence; a fault that the source finds in a single row belongs in Row.Err.
 //
 // To add values that rows do not have, such as PublisherID, wrap the sequence. It can be
 // ranged over as often as rows can.
@@ -149,12 +152,13 @@ func (g *grouping) checked(rows iter.Seq2[Row, error]) iter.Seq2[*checkedRow, er
 		for row, err := range rows {
 			number++
 			row.Line = cmp.Or(row.Line, number)
-			r := &checkedRow{Row: row}
-			if invalid, ok := err.(*datacite.ValidationError); ok {
-				r.faults = invalid.Findings
-			} else if err != nil {
+			if err != nil {
 				yield(nil, err)
 				return
+			}
+			r := &checkedRow{Row: row, faults: datacite.Findings(row.Err)}
+			if row.Err != nil && r.faults == nil {
+				r.faults = []datacite.Finding{{File: row.File, Line: row.Line, Code: "value", Reason: row.Err.Error()}}
 			}
 			r.check(g)
 			if r.key == "" || len(r.faults) > 0 && g.LeaveOut == nil {

@@ -177,7 +177,7 @@ func TestGroupBoundsItsFaults(t *testing.T) {
 	read := 0
 	_, err := grouped(func(yield func(reports.Row, error) bool) {
 		for read = range 1000 {
-			if !yield(reports.Row{DOI: "10.5072/a"}, datacite.Invalid(datacite.Finding{Line: 2, Code: "syntax", Reason: "has too few cells"})) {
+			if !yield(reports.Row{DOI: "10.5072/a", Err: datacite.Invalid(datacite.Finding{Line: 2, Code: "syntax", Reason: "has too few cells"})}, nil) {
 				return
 			}
 		}
@@ -186,6 +186,35 @@ func TestGroupBoundsItsFaults(t *testing.T) {
 	require.True(t, ok, "%v", err)
 	assert.Len(t, v.Findings, 100)
 	assert.Equal(t, 99, read, "it reads on to name further faults, and not for ever")
+}
+
+// A fault of a row that its source found leaves one dataset out; a source that is damaged ends
+// all, although its error is one of the input, too.
+func TestFaultsOfRowsAndOfTheirSource(t *testing.T) {
+	damaged := datacite.Invalid(datacite.Finding{File: "a.csv", Line: 9, Code: "syntax", Reason: "cut off"})
+	rows := func(yield func(reports.Row, error) bool) {
+		odd := use("10.5072/b", 1, "", 1)
+		odd.Err = errors.New("is \"x\", not a number")
+		_ = yield(use("10.5072/a", 1, "", 1), nil) && yield(odd, nil) && yield(reports.Row{}, damaged)
+	}
+	var left []string
+	_, err := grouped(rows, &reports.GroupOptions{LeaveOut: func(doi string, faults []datacite.Finding) {
+		left = append(left, doi+" "+faults[0].String())
+	}})
+	require.Equal(t, damaged, err)
+	assert.Empty(t, left, "nothing is grouped of a part")
+	list, err := grouped(func(yield func(reports.Row, error) bool) {
+		for row, err := range rows {
+			if err != nil || !yield(row, nil) {
+				return
+			}
+		}
+	}, &reports.GroupOptions{LeaveOut: func(doi string, faults []datacite.Finding) {
+		left = append(left, doi+" "+faults[0].String())
+	}})
+	require.NoError(t, err)
+	assert.Len(t, list, 1)
+	assert.Equal(t, []string{`10.5072/b line 2: is "x", not a number`}, left)
 }
 
 // TestGroupAndItsSource: what the source says comes through.

@@ -107,8 +107,7 @@ func (t *table) rows(ctx context.Context) iter.Seq2[reports.Row, error] {
 				break
 			}
 			t.progress(n)
-			row, fault := t.row(columns, cells, r.Line)
-			if !yield(row, fault) {
+			if !yield(t.row(columns, cells, r.Line), nil) {
 				return
 			}
 		}
@@ -157,18 +156,18 @@ func (t *table) next(ctx context.Context, r *sheet.Reader) ([]string, error) {
 }
 
 // row reads the cells of a row. A cell may contain line breaks, so each one has its
-// own line. The fault is that of the first cell that cannot be read.
-func (t *table) row(columns []column, cells []string, lineOf func(cell int) int) (r reports.Row, fault error) {
+// own line. Err is about the first cell that cannot be read.
+func (t *table) row(columns []column, cells []string, lineOf func(cell int) int) (r reports.Row) {
 	r = reports.Row{Line: lineOf(0), Date: t.period.BeginDate, Platform: t.platform, Publisher: t.publisher}
 	if len(cells) != len(columns) {
-		fault = datacite.Invalid(datacite.Finding{Line: r.Line, Code: "cells", Reason: fmt.Sprintf("there are %d cells for %d columns", len(cells), len(columns))})
+		r.Err = datacite.Invalid(datacite.Finding{Line: r.Line, Code: "cells", Reason: fmt.Sprintf("there are %d cells for %d columns", len(cells), len(columns))})
 	}
 	for i, c := range columns[:min(len(cells), len(columns))] {
-		if err := set(&r, c, strings.TrimSpace(cells[i])); err != nil && fault == nil {
-			fault = datacite.Invalid(datacite.Finding{Line: lineOf(i), Column: i + 1, Path: string(c), Code: "syntax", Reason: err.Error()})
+		if err := set(&r, c, strings.TrimSpace(cells[i])); err != nil && r.Err == nil {
+			r.Err = datacite.Invalid(datacite.Finding{Line: lineOf(i), Column: i + 1, Path: string(c), Code: "syntax", Reason: err.Error()})
 		}
 	}
-	return r, fault
+	return r
 }
 
 // set takes one cell. What only a table can get wrong is checked here.

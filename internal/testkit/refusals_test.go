@@ -206,3 +206,23 @@ func TestRefusals(t *testing.T) {
 		})
 	}
 }
+
+// Methods with a context refuse arguments that are zero, except where these are the defaults.
+func TestZeroArguments(t *testing.T) {
+	defaults := []string{
+		"dois.Client.List", "dois.Client.All", "dois.Client.Pages", "dois.Walk.All", "dois.Walk.Pages", "reports.Client.List", "reports.Client.All",
+		"mds.HTTPResolver.Resolve", // any text has an address at a resolver
+	}
+	for name, f := range functions(newScene(t, datacitetest.Password, func() { t.Error("a request was sent") })) {
+		if slices.Contains(defaults, name) {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			args := []reflect.Value{reflect.ValueOf(t.Context())}
+			for i := 1; i < f.Type().NumIn(); i++ {
+				args = append(args, reflect.Zero(f.Type().In(i)))
+			}
+			refusal(t, outcome(f, args))
+		})
+	}
+}

@@ -366,7 +366,7 @@ func faults(ctx context.Context, workers []*worker) error {
 		f.Path = fmt.Sprintf("event %d, %s", f.n, f.Path)
 		findings = append(findings, f.Finding)
 	}
-	return fmt.Errorf("counter: %w", datacite.Invalid(findings...)) // not a fault of a row of Group
+	return datacite.Invalid(findings...)
 }
 
 // merge yields rows of the datasets that the workers counted.

@@ -330,7 +330,7 @@ func (a *adding) scanned(s *Source) (map[reports.Date]part, error) {
 			add(before, 0, sum)
 		}
 		if len(found) > mostDays {
-			return nil, fmt.Errorf("has accesses of more than %d days", mostDays)
+			return nil, datacite.Invalid(datacite.Finding{Code: "limit", Reason: fmt.Sprintf("has accesses of more than %d days", mostDays)})
 		}
 	}
 	days := make(map[reports.Date]part, len(found))
@@ -366,7 +366,7 @@ func sumOf(name string, e *Event) uint64 {
 // compare finds the days that must be counted, and refuses those for which a log is missing.
 func (a *adding) compare() error {
 	a.anew = map[reports.Date]bool{}
-	var faults []error
+	var faults []datacite.Finding
 	for _, date := range slices.Sorted(maps.Keys(a.parts)) {
 		now, counted := a.parts[date], a.days.counted(date)
 		if counted == nil {
@@ -378,13 +378,13 @@ func (a *adding) compare() error {
 			continue // nothing new: what is missing was counted
 		}
 		if len(missing) > 0 && !a.options.Replace {
-			faults = append(faults, fmt.Errorf("%s was counted from %s, which %s not among the sources: give all logs of the day, or set AddOptions.Replace if these are all",
-				date, strings.Join(missing, ", "), is(len(missing))))
+			faults = append(faults, datacite.Finding{Path: string(date), Code: "missing", Reason: fmt.Sprintf("was counted from %s, which %s not among the sources: give all logs of the day, or set AddOptions.Replace if these are all",
+				strings.Join(missing, ", "), is(len(missing)))})
 			continue
 		}
 		a.anew[date] = true
 	}
-	return errors.Join(faults...)
+	return datacite.Invalid(faults...)
 }
 
 func accesses(n int64) string {

@@ -164,7 +164,7 @@ func TestALateLogNeedsTheOthersOfItsDay(t *testing.T) {
 	before := rowsOf(t, d, reports.Period{})
 
 	_, err = d.Add([]counter.Source{other}, nil)
-	require.EqualError(t, err, "2026-10-14 was counted from one.log (1 access), which is not among the sources: give all logs of the day, or set AddOptions.Replace if these are all")
+	require.EqualError(t, err, "datacite: 2026-10-14: was counted from one.log (1 access), which is not among the sources: give all logs of the day, or set AddOptions.Replace if these are all")
 	assert.Equal(t, before, rowsOf(t, d, reports.Period{}), "nothing has changed")
 
 	_, err = d.Add([]counter.Source{one, other}, nil)

@@ -17,6 +17,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/input"
 	"github.com/datacite-go/datacite-go/internal/recent"
 	"github.com/datacite-go/datacite-go/reports"
 	"github.com/datacite-go/datacite-go/reports/counter"
@@ -132,6 +133,7 @@ type reader struct {
 	hours   int   // of the period
 	sum     *Summary
 	file    *FileSummary // that is read
+	watch   *input.Watch // of the file
 	number  int          // of the next line
 	packed  bool         // the file is compressed
 	country recent.Cache[string]
@@ -233,13 +235,14 @@ func (r *reader) source(s Source, yield func(counter.Event) bool) (err error) {
 	if r.hours > 0 {
 		r.file.Hours = make([]bool, r.hours)
 	}
-	content, packed, err := inflated(file)
+	r.watch = &input.Watch{}
+	content, packed, err := inflated(r.watch.Reader(file))
 	r.packed = packed
 	if err != nil {
 		if r.cut(err) {
 			return nil
 		}
-		return r.at(1, err)
+		return r.damaged(1, err)
 	}
 	defer content.Close()
 	for c := range r.parsed(content) {
@@ -272,6 +275,14 @@ func (r *reader) source(s Source, yield func(counter.Event) bool) (err error) {
 		}
 	}
 	return nil
+}
+
+// damaged is the error of a log that cannot be read on.
+func (r *reader) damaged(line int, err error) error {
+	if r.watch.Failed() {
+		return r.at(line, err)
+	}
+	return input.Fault(err, datacite.Finding{File: r.file.Name, Line: line, Code: "syntax"})
 }
 
 // at says where an error is.
@@ -415,7 +426,7 @@ func (r *reader) chunk(in *bufio.Reader) *chunk {
 		_, _ = in.Discard(end) // they are there
 	}
 	if c.err = err; err != nil && !errors.Is(err, io.EOF) {
-		c.err = r.at(r.number+1, err)
+		c.err = r.damaged(r.number+1, err)
 	}
 	return c
 }
