@@ -2,26 +2,30 @@
 // writes XML and JSON of schema kernel 4.7, checks a record before it is sent, and compares
 // two records.
 //
-//		rec := &metadata.Record{
-//			Creators:        []metadata.Creator{metadata.Person("Lovelace", "Ada").ORCID("0000-0001-5727-2427")},
-//			Titles:          []metadata.Title{{Title: "Notes on the Analytical Engine"}},
-//			Publisher:       metadata.Publisher{Name: "Example Repository"},
-//			PublicationYear: "1843",
-//			Types:           metadata.Types{ResourceTypeGeneral: metadata.ResourceTypeText},
-//		}
-//		if err := rec.Validate(); err != nil {
-//			return err // all faults, each with its path and how to correct it
-//		}
-//		document, err := rec.XML()
+//	rec := &metadata.Record{
+//		Creators:        []metadata.Creator{metadata.Person("Lovelace", "Ada").ORCID("0000-0001-5727-2427")},
+//		Titles:          []metadata.Title{{Title: "Notes on the Analytical Engine"}},
+//		Publisher:       metadata.Publisher{Name: "Example Repository"},
+//		PublicationYear: "1843",
+//		Types:           metadata.Types{ResourceTypeGeneral: metadata.ResourceTypeText},
+//	}
+//	if err := rec.Validate(); err != nil {
+//		return err // all faults, each with its path and how to correct it
+//	}
+//	document, err := rec.XML()
 //
-//	  - [Record.Validate] finds faults that the service would refuse. [Record.Findings] adds
-//	    warnings: wrong check digits, dates that the service cannot read, values that it drops
-//	    or changes.
-//	  - [ValidateXML] and [FindingsXML] do the same for a document, with line and column.
-//	  - [ParseXML] reads documents of every version of the schema, and [ParseJSON] the attributes
-//	    of a DOI from the query interface.
-//	  - [Upgrade] converts an older record to kernel 4.
-//	  - [Diff] compares a record with the record that the service has stored.
+// # What to use
+//
+//   - [Record.Validate] finds faults that the service would refuse. [Record.Findings] adds
+//     warnings: wrong check digits, dates that the service cannot read, values that it drops
+//     or changes.
+//   - [ValidateXML] and [FindingsXML] do the same for a document, with line and column.
+//   - [ParseXML] reads documents of every version of the schema, and [ParseJSON] the attributes
+//     of a DOI from the query interface.
+//   - [Upgrade] converts an older record to kernel 4.
+//   - [Diff] compares a record with the record that the service has stored.
+//
+// # Reading and writing
 //
 // Packages dois and mds use the same Record: dois sends it as JSON, mds as XML. Reading is
 // lenient: numbers, nulls and single items are accepted where the service is known to send
