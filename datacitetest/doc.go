@@ -11,8 +11,8 @@
 //	}
 //
 // A [Server] is a service, not a mock: usage reports, DOI query and metadata store share
-// one set of records, what is written can be read, and states and error codes are those
-// of the service in operation. It has no rate limits.
+// one set of records, so written data can be read. States and error codes are those of the
+// service in operation. There are no rate limits.
 //
 // # Clients
 //
@@ -34,7 +34,7 @@
 //	err := srv.PutRecordJSON([]byte(`{"doi":"10.5072/old","client":"other.repo","titles":[{"title":"Glacier"}]}`))
 //	id, err := srv.PutReport(&reports.Report{…})
 //
-// Look at what is stored, and at the requests:
+// Read the stored data, and the requests:
 //
 //	srv.State("10.5072/old")        // "" if the DOI is unknown
 //	srv.Resolve(ctx, "10.5072/old") // the URL that the DOI resolves to

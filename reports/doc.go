@@ -11,7 +11,7 @@
 //	header := reports.NewHeader("My Repository", reports.Day(time.Now()), reports.Month(2026, time.October))
 //	receipt, err := client.Submit(ctx, header, datasets, nil) // datasets: iter.Seq2[reports.Dataset, error]
 //	if err != nil {
-//		log.Print(err) // says what is stored, and what to do
+//		log.Print(err) // tells how much is stored, and how to continue
 //		os.Exit(1)     // the next run continues from there
 //	}
 //

@@ -26,7 +26,7 @@ func main() {
 	}})
 	receipt, err := client.Submit(context.Background(), header, counts, nil)
 	if err != nil {
-		log.Fatal(err) // lists what is stored and what is not
+		log.Fatal(err) // tells how much of the report is stored
 	}
 	log.Println(receipt.Datasets, "datasets stored as report", receipt.ReportID)
 }

@@ -17,5 +17,5 @@
 //
 //   - the numbers of lines that were counted and left out, and the faults with their places
 //   - the first and last time of each log, and hours without any line
-//   - the lines whose UTC offset is not that of the platform's time zone
+//   - the lines whose UTC offset differs from the platform's time zone
 package logs
