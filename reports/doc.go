@@ -84,7 +84,7 @@
 //     compares the creator's name without case and accents.
 //   - A report must lie within one calendar month, and its release must be "rd1".
 //   - It returns a compressed report with empty report-datasets and the data in
-//     report-subsets, in random order.
+//     report-subsets, in no particular order.
 //   - PUT keeps the old value of every header member that is missing, and never changes
 //     created-by, report-id, year and month.
 //   - It drops the data of an uncompressed body with exception 69. This package never sends
