@@ -1,5 +1,5 @@
-// Package datacite is the common part of the three clients: their configuration, [Config],
-// and their errors.
+// Package datacite has the configuration and the errors that the clients of the three
+// interfaces share.
 //
 //	cfg := datacite.Config{
 //		Service:  datacite.Test,
@@ -11,10 +11,10 @@
 //	records, err := dois.NewClient(cfg)    // find, read and write DOI records
 //	usage, err := reports.NewClient(cfg)   // store and read usage reports
 //
-// A failed request is an [*Error]; input that was refused before anything was sent is a
-// [*ValidationError], in all packages. [errors.Is] compares them with the Err variables of
-// this package, [Findings] returns the single faults, and [Temporary] reports whether the
-// same call may succeed later.
+// In all packages a failed request returns an [*Error]. Input that is refused before anything
+// is sent returns a [*ValidationError]. Test both with [errors.Is] and the Err values of this
+// package. [Findings] returns their faults one by one, and [Temporary] tells whether the same
+// call may succeed later.
 //
 // DataCite is the public deployment of the service. This is an independent client.
 package datacite

@@ -11,27 +11,30 @@
 //	}
 //
 // A [Server] is a service, not a mock: usage reports, DOI query and metadata store share
-// one set of records, what is written can be read, and states and error codes are those
-// of the service in operation. It has no rate limits.
+// one set of records, so written data can be read. States and error codes are those of the
+// service in operation. There are no rate limits.
 //
 // # Clients
 //
 // [Server.Reports], [Server.DOIs] and [Server.MDS] return clients that are ready to use.
-// Code under test that makes its own clients takes [Server.Config], a datacite.Config with
-// address and login. All of them wait for milliseconds where others wait for minutes: their
-// pauses are ten thousand times shorter, those of options included, such as
-// SubmitOptions.MaxProcessing. [Options].WriteTime and Fault.Delay are real. Within
-// testing/synctest, where waits take no time, only those between attempts are short.
+// If the code under test makes its own clients, give it [Server.Config], a datacite.Config
+// with address and login.
+//
+// Pauses of all these clients, including those set by options such as
+// SubmitOptions.MaxProcessing, are divided by 10,000. [Options].WriteTime and Fault.Delay
+// are not. Within testing/synctest, where waits take no time, only the pauses between
+// attempts are shortened.
 //
 // # Recipes
 //
-// Begin with records and reports. They are not checked, so a test can store broken ones:
+// Store records and reports before the test. They are not checked, so a test can store
+// broken ones:
 //
 //	err := srv.PutRecord(&dois.Record{…})
 //	err := srv.PutRecordJSON([]byte(`{"doi":"10.5072/old","client":"other.repo","titles":[{"title":"Glacier"}]}`))
 //	id, err := srv.PutReport(&reports.Report{…})
 //
-// Look at what is stored, and at the requests:
+// Read the stored data, and the requests:
 //
 //	srv.State("10.5072/old")        // "" if the DOI is unknown
 //	srv.Resolve(ctx, "10.5072/old") // the URL that the DOI resolves to
@@ -40,7 +43,7 @@
 //		fmt.Println(r.Method, r.Path, r.Status, r.Fault)
 //	}
 //
-// Run a test on both behaviours: what the service does, and what the specification says:
+// Run a test against both behaviours, the deployed service and the specification:
 //
 //	for _, behaviour := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {
 //		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: behaviour})
@@ -52,46 +55,46 @@
 //	lost := &datacitetest.Fault{Kind: datacitetest.DropAfter}
 //	srv := datacitetest.NewServer(&datacitetest.Options{Faults: datacitetest.First(lost).When(datacitetest.Writes)})
 //
-// Let three in ten requests fail at random, the same ones for the same seed:
+// Let three in ten requests fail at random. The same seed selects the same requests:
 //
 //	srv := datacitetest.NewServer(&datacitetest.Options{Faults: datacitetest.Schedule(seed, 0.3)})
 //	for err != nil && datacite.Temporary(err) {
 //		_, err = srv.MDS().Register(ctx, name, address, doc)
 //	}
 //
-// Wait for a new DOI to resolve, for lists to show a change, or for a token to expire, by
-// moving the server's clock:
+// Move the server's clock, so that a new DOI resolves, lists show a change, or a token
+// expires:
 //
 //	srv.Advance(3 * time.Minute)
 //	err := mds.WaitResolved(ctx, srv, "10.5072/glacier-7", "https://repo.example.org/7", nil)
 //
-// Let the requests fail that write a certain record:
+// Let requests that write a certain record fail:
 //
 //	faults := datacitetest.Schedule(seed, 1).WhenSeen(func(r *datacitetest.Request) bool {
 //		return bytes.Contains(r.Body, []byte("Glacier"))
 //	})
 //
-// See what becomes of a usage report:
+// Let DOI records show the counts of a usage report:
 //
 //	srv := datacitetest.NewServer(&datacitetest.Options{UsageLag: time.Hour})
 //	…
 //	srv.ProcessUsage() // without waiting
 //	record, err := srv.DOIs().Get(ctx, "10.5072/glacier-7", nil) // ViewCount, DownloadsOverTime, …
 //
-// Related identifiers, such as those of a new version, become relationships of both records in
-// the same way:
+// In the same way, related identifiers, such as that of a new version, become relationships
+// of both records:
 //
 //	old, err := srv.DOIs().Get(ctx, "10.5072/glacier-7", nil) // Versions, VersionCount, CitationCount, …
 //
-// Log in otherwise, or as another account:
+// Use another kind of login, or another account:
 //
 //	cfg := srv.Config()
 //	cfg.TokenSource, cfg.Token = nil, srv.Token(srv.Now().Add(time.Hour)) // a token that expires
 //	cfg.Password = srv.IssueKey()                                         // an API key
 //	err := srv.As("OTHER.REPO").MDS().Hide(ctx, "10.5072/glacier-7")      // datacite.ErrForbidden
 //
-// See real waits in no time, with testing/synctest. There a server needs NoPort, and time
-// begins on 1 January 2000, so that a usage report is for 1999 at the latest:
+// Test waits at their real length in no time, with testing/synctest. The server needs
+// NoPort. Time begins on 1 January 2000, so usage reports must be for 1999 or earlier:
 //
 //	synctest.Test(t, func(t *testing.T) {
 //		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true})
@@ -101,24 +104,29 @@
 //
 // # Documented and Deployed
 //
-// A [Deployed] server, the default, does what the service in operation does; a [Documented]
-// one follows the [specification]. This is where the service departs from it most; [Rules]
-// returns all of it, with evidence:
+// A [Deployed] server, the default, behaves like the service in operation; a [Documented]
+// server follows the [specification]. These are the main differences; [Rules] returns all of
+// them, with evidence:
 //
-//   - Usage reports: a missing token is 422, an expired one 401. The creator, without regard
-//     to case and accents, and the month identify a report. Writes that overlap break it.
-//     DOI records show the views and downloads of reports after [Options].UsageLag, and
-//     so it is with related records.
+//   - Usage reports: the status is 422 without a token, and 401 with an expired token. A
+//     report is identified by its month and its creator, ignoring case and accents.
+//     Overlapping writes break a report. DOI records show views, downloads and related
+//     records after [Options].UsageLag.
 //   - DOI query: all words must match, some fields are not searched, filters for provider and
 //     client are alternatives, and lists can lag behind ([Options].IndexLag).
-//   - Metadata store: PUT /doi before the metadata is 422, an address that is no URL is 200
-//     with a complaint, a wrong password can read findable DOIs, and hiding an unknown DOI
-//     makes a draft. It reads some names as others; such names are refused here.
+//   - Metadata store: the status of PUT /doi is 422 before the metadata are sent, and 200 with
+//     an error message if the address is not a URL. Findable DOIs can be read with a wrong
+//     password. Hiding an unknown DOI makes a draft.
 //
-// What the servers support and this one does not has the status 501, and a text that names the
-// row of not-played.md (see [Rules]): a guess could hide a mistake. Among it is XML that is
-// not well-formed, which the service in operation stores without some parts. On its port, a request under another name
-// than a loopback one is 421, and that of a web page of another host 403: see [Options].Hosts.
+// A Server does not guess, since a guess could hide a mistake in a client. It refuses these
+// requests:
+//
+//   - 501: requests that the servers support but a Server does not, and XML that is not well
+//     formed, of which the service in operation would store a part. The response names the
+//     row of not-played.md (see [Rules]).
+//   - 501: names that the metadata store would change into other names.
+//   - 421 and 403: requests to the port under a host name that is not a loopback name, and
+//     requests of web pages of other hosts (see [Options].Hosts).
 //
 // [specification]: https://github.com/datacite-go/datacite-go/blob/main/docs/specification.md
 package datacitetest

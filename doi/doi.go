@@ -1,7 +1,11 @@
-// Package doi reads and compares DOI names, for programs that store them. [Parse] reads names as
-// people type them, [Key] returns the form for a column or map that must hold each DOI once,
-// [Address] the form to show to people, and [New] a new name. The methods of packages dois and
-// mds accept names in all the forms that [Parse] reads.
+// Package doi reads and compares DOI names, for programs that store them:
+//
+//   - [Parse] reads names as people type them.
+//   - [Key] is the key of a column or map that must contain each DOI once.
+//   - [Address] is the form to display.
+//   - [New] makes names.
+//
+// The methods of packages dois and mds accept names in all forms that [Parse] reads.
 package doi
 
 import (

@@ -18,13 +18,13 @@
 //
 //   - [Client.Get] reads one record, [Client.List] one page of records, and [Client.All] all
 //     that match. [ListOptions] has a field for each filter, and a Query made with package
-//     query. A [Walk] is an All that can be stopped and continued another day.
-//   - [Client.Create] and [Client.Update] write a [Draft]; [Record.Draft] makes one of a record
-//     that was read. [Client.ChangeState] makes a DOI findable or hides it, and
-//     [Client.Delete] removes a draft. Record.Warnings has what is doubtful about the metadata.
-//     Package mds registers DOIs, too; a [table] compares both.
-//   - [Client.Audit] compares the DOIs of an account or a prefix with those that a repository
-//     wants, and [Client.Repair] writes what differs.
+//     query. A [Walk] does the same, and can be stopped and continued another day.
+//   - [Client.Create] and [Client.Update] write a [Draft]; [Record.Draft] makes a Draft from a
+//     record that was read. [Client.ChangeState] makes a DOI findable or hides it, and
+//     [Client.Delete] removes a draft. Record.Warnings lists doubtful metadata.
+//     Package mds registers DOIs, too; a [table] compares both packages.
+//   - [Client.Audit] compares the DOIs of an account or a prefix with a repository's own list,
+//     and [Client.Repair] writes the differences.
 //   - [Client.Open] reads a record as DataCite XML, BibTeX, schema.org and so on, and
 //     [Client.Citation] the text to cite it with.
 //   - Package dois/archive reads the data files that the operator publishes once a year, and
@@ -42,20 +42,20 @@
 // # All records
 //
 // [Client.All] returns every record once, or ends with an error that matches
-// [datacite.ErrIncomplete]. It goes by cursor, which reaches every record in the order of
-// creation. Other orders need page numbers, which reach 10,000 records and shift when
-// records change in between.
+// [datacite.ErrIncomplete]. It follows the service's cursor, which reaches every record in
+// the order of creation. Other orders need page numbers, which reach only 10,000 records and
+// shift when records change in between.
 //
 // # Errors
 //
-// A request that failed is a [*datacite.Error], and an option or a draft that the service
-// would refuse, ignore or misread a [*datacite.ValidationError] before anything is sent. Ask with
-// errors.Is for values such as [datacite.ErrNotFound].
+// A failed request returns a [*datacite.Error]. An option or a draft that the service would
+// refuse, ignore or misread returns a [*datacite.ValidationError], before anything is sent.
+// Test for conditions such as [datacite.ErrNotFound] with errors.Is.
 //
-// After failures that may pass, requests are sent again, up to Config.MaxAttempts times in
-// all; Create only if no connection was made, because a second one could make a second
-// DOI. An error that matches [datacite.ErrUnclear] leaves the outcome unknown: look first,
-// then repeat.
+// After transient failures a request is retried, up to Config.MaxAttempts attempts in all.
+// Create is retried only if no connection was made, because a second request could make a
+// second DOI. If an error matches [datacite.ErrUnclear], the outcome of the write is unknown:
+// read the record before you repeat the write.
 //
 // # What the service does differently
 //
@@ -64,17 +64,17 @@
 //     [datacite.ErrNotFound] for a draft may mean a wrong password.
 //   - Lists have affiliations and the publisher without identifiers unless the options
 //     Affiliation and Publisher are set (specification §2.2, §9); Get always has them. A
-//     [Record] has the same Go types either way, reads members of any type, and keeps in
-//     Raw what was sent.
-//   - Terms without an operator must all match (§4.2.1 says that one is enough). Package
-//     query writes operators that both read alike.
-//   - The creators' nameIdentifiers are searched only by the name of the field.
+//     [Record] has the same Go types either way, reads members of any type, and keeps the
+//     original JSON in Raw.
+//   - Terms without an operator must all match (§4.2.1: any term is enough). Package query
+//     writes the operators, so its queries do not depend on this.
+//   - The creators' nameIdentifiers are searched only in queries that name the field.
 //   - provider, references, citations, parts, partOf, versions and versionOf are
 //     relationships rather than attributes (§2.2). Both are read.
-//   - Get always returns the attributes of Detail.
-//   - Registered and Created take two years for all those between them.
-//   - Records written as JSON have other schemaVersions than those written as XML, so
-//     SchemaVersion "4" does not find all records of schema 4.
+//   - Get always returns the attributes that a list returns with the option Detail.
+//   - The options Registered and Created, given two years, match the years between them, too.
+//   - Records written as JSON and as XML have different schemaVersions, so SchemaVersion "4"
+//     does not find all records of schema 4.
 //
 // [table]: https://github.com/datacite-go/datacite-go/blob/main/docs/registering.md
 // [specification]: https://github.com/datacite-go/datacite-go/blob/main/docs/specification.md

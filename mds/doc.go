@@ -22,20 +22,23 @@
 //
 // # What to call
 //
-//   - Register a DOI, or correct it: [Client.Register]; with options: [Client.Ensure]. Many
-//     DOIs: [Client.RegisterAll]. A new name: [Client.Mint]. One step: [Client.PutMetadata],
-//     [Client.PutURL]. All but Mint may be run again after any error. A [table] compares them
-//     with each other and with package dois.
-//   - Change the state: [Client.Hide], [Client.Show], [Client.DeleteDraft].
-//   - Read: [Client.URL], [Client.Metadata], [Client.State]. Package dois lists an account's
-//     DOIs, and has the files of a DOI (Draft.ContentURL).
-//   - Test a login without writing: [Client.CheckAccess].
-//   - Wait for the resolver, usually a few minutes: [WaitResolved].
-//   - Metadata in other formats: [Detect]. Checks before sending: package metadata.
+//   - [Client.Register] registers a DOI or corrects it, [Client.Ensure] does so with options,
+//     and [Client.RegisterAll] for many DOIs.
+//   - [Client.Mint] lets the service choose the name of a new DOI.
+//   - [Client.PutMetadata] and [Client.PutURL] do a single step. All these methods but Mint may
+//     be run again after any error. A [table] compares them with each other and with package
+//     dois.
+//   - [Client.Hide], [Client.Show] and [Client.DeleteDraft] change the state.
+//   - [Client.URL], [Client.Metadata] and [Client.State] read. Package dois lists an account's
+//     DOIs, and has the addresses of a DOI's files (Draft.ContentURL).
+//   - [Client.CheckAccess] tests a login without writing.
+//   - [WaitResolved] waits until a DOI resolves, usually a few minutes.
+//   - [Detect] recognises metadata in other formats. Package metadata checks records before
+//     they are sent.
 //
-// A DOI name may be written in every form that package doi reads. A new DOI cannot have a
-// name with other characters than [CheckNewDOI] allows. Older DOIs have such names; all
-// methods but PutMetadata change them.
+// A DOI name may be written in every form that package doi reads. The name of a new DOI may
+// contain only the characters that [CheckNewDOI] allows. Older DOIs with other characters can
+// be changed by all methods but PutMetadata.
 //
 // # States
 //
@@ -46,40 +49,44 @@
 //	              DeleteDraft                            ▼      │
 //	                                                    registered
 //
-// A draft is not public. A registered DOI resolves, a findable one is found by
-// searching, too; neither can be deleted (specification §3.1).
+// A draft is not public. A registered DOI resolves; a findable DOI can also be found by
+// searching. Neither can be deleted (specification §3.1).
 //
-// Every write of this interface shows a hidden DOI, which the interface itself does not
-// recognise. Register, Ensure and RegisterAll therefore ask the DOI API (Service.API) and
-// refuse to change a hidden DOI ([ErrHidden]) unless EnsureOptions.Show asks for it.
-// PutMetadata and PutURL do what the diagram says.
+// A registered DOI that was hidden becomes findable with every write through this interface,
+// which cannot tell whether a DOI is hidden. Register, Ensure and RegisterAll therefore ask
+// the DOI API (Service.API), and refuse to change a hidden DOI ([ErrHidden]) unless
+// EnsureOptions.Show is set. PutMetadata and PutURL do not ask.
 //
 // # Errors
 //
-// A [*datacite.ValidationError] has the faults of the input; nothing was sent. A refusal is
-// a [*datacite.Error] with the service's text and, for metadata, the element and line.
-// Test for conditions with [errors.Is]: [ErrMetadataMissing], [datacite.ErrForbidden] …
-// Registration.Warnings and Altered list what the service drops or changes without an error;
-// [Document.Findings] lists the warnings before sending, and for the other methods.
+// Invalid input returns a [*datacite.ValidationError] with all faults, and nothing is sent. A
+// refusal by the service is a [*datacite.Error] with the service's text and, for metadata, the
+// element and line. Test for conditions with [errors.Is]: [ErrMetadataMissing],
+// [datacite.ErrForbidden] …
 //
-// Requests are sent again, up to Config.MaxAttempts times, after a lost response and
-// after the statuses 403, 408, 429 and 5xx but 501. If the last attempt of a write ends
-// so, the error matches [datacite.ErrUnclear], as the write may have been carried out.
-// Call the method again, or look; after Mint, use the name that it returned.
+// The service drops or changes some values without an error. Registration.Warnings and Altered
+// list them. [Document.Findings] lists the warnings before sending, also for the methods that
+// return no Registration.
+//
+// Requests are retried, up to Config.MaxAttempts attempts, after a lost response and after the
+// statuses 403, 408, 429 and 5xx except 501. If the last attempt of a write fails like this,
+// the write may have been carried out, and the error matches [datacite.ErrUnclear]. Call the
+// method again, or read the DOI; after Mint, continue with the name that it returned.
 //
 // # Where the deployed service differs
 //
-// The methods say where the deployed service differs from the specification; this
-// package works with both. These differences affect all methods:
+// This package works with both the specified and the deployed service. These differences
+// affect all methods; the methods list further ones:
 //
-//   - It turns some names into others: it cuts at "#" and "?", drops doubled and closing
-//     slashes, follows "." and "..", decodes "%" twice, ignores accents, and uses only
-//     the beginning of a prefix of more than five digits. Such names are refused.
-//   - It repairs XML that is not well formed by dropping parts. Such XML is refused.
-//   - It garbles characters beyond ASCII when they are read, not when they are stored
-//     ([ErrGarbled]). Garbled text is never written back.
-//   - A 403 is a refusal, or the store has lost the service behind it, before or after
-//     the work. It is sent again like a failure. A 403 with a page is
+//   - The service changes some names into other names: it cuts at "#" and "?", drops double
+//     and trailing slashes, follows "." and "..", decodes "%" twice, ignores accents, and uses
+//     only the beginning of a prefix of more than five digits. This package refuses such
+//     names.
+//   - It repairs XML that is not well formed by dropping parts. This package refuses such XML.
+//   - It stores characters beyond ASCII correctly, but garbles them in responses
+//     ([ErrGarbled]). This package never writes garbled text back.
+//   - It answers 403 for a refusal, and also when its backend is unreachable, before or after
+//     the work. This package therefore retries a 403. A 403 with an HTML page is
 //     [datacite.ErrRateLimited].
 //
 // [table]: https://github.com/datacite-go/datacite-go/blob/main/docs/registering.md

@@ -14,22 +14,29 @@
 //	}
 //	document, err := rec.XML()
 //
-// [Record.Validate] finds what the service would refuse; [Record.Findings] adds warnings:
-// wrong check digits, dates the service cannot read, values it drops or changes.
-// [ValidateXML] and [FindingsXML] do the same for a document, with line and column.
-// [ParseXML] reads documents of every version of the schema, [ParseJSON] the attributes of a
-// DOI as the query interface has them. [Upgrade] turns an older record into one of kernel 4.
-// [Diff] compares a record with what the service has stored.
+// # What to use
 //
-// Packages dois and mds use the same Record, one as JSON and the other as XML. Reading is
-// lenient: numbers, nulls and single items are read where the service has been seen to
-// send them, and values that the schema does not list pass through. XML that is not well
-// formed is an error, because the service would drop parts of it. The same record always
-// gives the same XML.
+//   - [Record.Validate] finds faults that the service would refuse. [Record.Findings] adds
+//     warnings: wrong check digits, dates that the service cannot read, values that it drops
+//     or changes.
+//   - [ValidateXML] and [FindingsXML] do the same for a document, with line and column.
+//   - [ParseXML] reads documents of every version of the schema, and [ParseJSON] the attributes
+//     of a DOI from the query interface.
+//   - [Upgrade] converts an older record to kernel 4.
+//   - [Diff] compares a record with the record that the service has stored.
 //
-// When the service turns XML into JSON, it loses values such as the language of names and
-// several polygons in one place. A Record keeps them, and Findings warns of them, and of
-// identifiers with white space around them, of which it loses some. The [specification] has the two forms in sections 2.2 and 2.3.
+// # Reading and writing
+//
+// Packages dois and mds use the same Record: dois sends it as JSON, mds as XML. Reading is
+// lenient: numbers, nulls and single items are accepted where the service is known to send
+// them, and values that are not in the schema's lists are kept. XML that is not well formed is
+// an error, because the service would drop parts of it. The same record always gives the same
+// XML.
+//
+// When the service converts XML to JSON, it loses some values: the language of names, several
+// polygons in one place, some identifiers with white space around them. A Record keeps them,
+// and Findings warns about them. Sections 2.2 and 2.3 of the [specification] describe JSON and
+// XML.
 //
 // [specification]: https://github.com/datacite-go/datacite-go/blob/main/docs/specification.md
 package metadata

@@ -1,5 +1,5 @@
-// Package query builds, parses and checks what goes into the parameters query, sort, page
-// and random of the DOI query interface ([specification] §4.2).
+// Package query builds, parses and checks values of the parameters query, sort, page and
+// random of the DOI query interface ([specification] §4.2).
 //
 //	q := query.And(
 //		query.FieldTitle.Is("climate change"),
@@ -13,12 +13,12 @@
 //   - [Term], [Phrase] and [Wildcard] search the default fields, the methods of [Field] one
 //     field. [And], [Or] and [Not] combine them. Values are literal: no quote or operator in
 //     a value can change the query.
-//   - [Parse] reads what people type; a [SyntaxError] says where and why a text is not a
-//     query. Parsed and built expressions combine, so a platform can restrict its users'
-//     queries.
-//   - [Check] and [CheckList] refuse what the service would refuse or misread; the client of
-//     package dois calls them for every request. [Advise] points out what is doubtful or
-//     slow, and [Explicit] writes the operators that a query lacks.
+//   - [Parse] reads queries that people type; its error, a [SyntaxError], has the place and
+//     the reason. Parsed and built expressions can be combined, so a platform can restrict its
+//     users' queries.
+//   - [Check] and [CheckList] refuse queries and options that the service would refuse or
+//     misread; the client of package dois calls them for every request. [Advise] lists
+//     doubtful and slow parts of a query, and [Explicit] adds missing operators.
 //
 // # The language
 //
@@ -26,7 +26,7 @@
 //
 //	climate                      a word in the default fields
 //	"climate change"             words side by side; "…"~2 at most 2 moves apart
-//	clim* wom?n                  * is any characters or none, ? is one
+//	clim* wom?n                  * is any number of characters, ? a single character
 //	climte~1                     words that differ in one character
 //	titles.title:climate         a word in one field; names of the record, joined by dots
 //	titles.title:(a OR b)        several clauses in one field
@@ -41,21 +41,22 @@
 //
 // # Where servers differ
 //
-// Built queries mean the same on the specified and on the deployed service. What people
-// type may not:
+// A query built with this package has the same meaning on the specified and on the deployed
+// service. A query that people type may not:
 //
-//   - Clauses side by side are optional as specified, and required on the deployed
+//   - Clauses side by side are optional in the specification, and required on the deployed
 //     service.
-//   - AND does not bind closer than OR: a OR b AND c requires b and c, and a only raises
-//     the relevance.
-//   - NOT a alone finds nothing in Lucene; *:* AND NOT a does.
+//   - AND has no precedence over OR: a OR b AND c requires b and c, and a affects only the
+//     ranking.
+//   - NOT a alone finds nothing in Lucene; *:* AND NOT a finds the records without a.
 //   - The deployed service accepts one other word between the words of a phrase, unless ~0
-//     follows it.
-//   - It renames attributes of the record, such as publicationYear, anywhere in the text,
-//     and puts a backslash before every slash, so \/ is an error there and a bare /
-//     elsewhere.
-//   - Years, dates and counts cannot be searched with a wildcard, and an unknown field
-//     finds nothing without an error.
+//     follows the phrase.
+//   - The deployed service renames attributes of the record, such as publicationYear, anywhere
+//     in the text.
+//   - The deployed service puts a backslash before every slash. So \/ is an error there, and a
+//     bare / is an error elsewhere.
+//   - Years, dates and counts cannot be searched with a wildcard.
+//   - An unknown field finds nothing, without an error.
 //
 // [specification]: https://github.com/datacite-go/datacite-go/blob/main/docs/specification.md
 package query

@@ -22,12 +22,12 @@
 //   - pages as the service sends them, {"data": […]}, one or several, and lists of
 //     records, on one line or printed over many
 //   - gzip of any of these, in one member or in several
-//   - TAR, plain or in gzip, and folders of all of these, in the order in which they list
-//     their files
+//   - TAR, plain or in gzip, and folders of all of these; their files are read in the order of
+//     the TAR or the folder
 //
-// Other files in a TAR or a folder, such as tables and notes, are skipped. But a file
-// without records is an error if its name ends in .json, .jsonl, .ndjson, .tar or .tgz, or
-// one of these with .gz, except STATUS.json and MANIFEST.json.
+// Other files in a TAR or a folder, such as tables and notes, are skipped. A file without
+// records is an error if its name ends in .json, .jsonl, .ndjson, .tar or .tgz, also with .gz
+// after it. STATUS.json and MANIFEST.json may be without records.
 //
 // # Memory
 //

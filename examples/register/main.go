@@ -23,7 +23,7 @@ func main() {
 		Types:           metadata.Types{ResourceTypeGeneral: metadata.ResourceTypeDataset},
 	})
 	if err != nil {
-		log.Fatal(err) // all faults at once, each with its place
+		log.Fatal(err) // lists all faults of the metadata
 	}
 	done, err := client.Register(context.Background(), "10.5072/glacier-1", "https://repository.example.org/1", doc)
 	if err != nil {

@@ -21,12 +21,12 @@ func main() {
 		Title: "Glacier length", Platform: "Example", Publisher: "Example Repository", DataType: reports.DataTypeDataset,
 		DatasetID: []reports.TypedValue{{Type: reports.TypeDOI, Value: "10.5072/glacier-1"}},
 		Performance: []reports.Performance{{Period: month, Instance: []reports.Instance{
-			{Count: 12, MetricType: reports.UniqueDatasetInvestigations, AccessMethod: reports.Regular}, // the views that records show
+			{Count: 12, MetricType: reports.UniqueDatasetInvestigations, AccessMethod: reports.Regular}, // shown as views
 		}}},
 	}})
 	receipt, err := client.Submit(context.Background(), header, counts, nil)
 	if err != nil {
-		log.Fatal(err) // says what is stored and what is not
+		log.Fatal(err) // tells how much of the report is stored
 	}
 	log.Println(receipt.Datasets, "datasets stored as report", receipt.ReportID)
 }

@@ -18,7 +18,7 @@ func main() {
 	glaciers := query.And(query.FieldTitle.Is("glacier"), query.FieldPublicationYear.Between("2020", "2026"))
 	for record, err := range client.All(context.Background(), &dois.ListOptions{Query: glaciers}) {
 		if err != nil {
-			log.Fatal(err) // the walk is complete, or ends with an error
+			log.Fatal(err) // a loop without an error has returned all records
 		}
 		fmt.Println(record.DOI, record.Title())
 	}

@@ -1,7 +1,10 @@
 package testkit_test
 
 import (
+	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -9,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/internal/testkit"
 )
 
 const (
@@ -87,5 +92,34 @@ func TestImportsPointOneWay(t *testing.T) {
 			})
 			assert.True(t, inside || slices.Contains(allowed, dep), "%s imports %s", name, dep)
 		}
+	}
+}
+
+// The map in CONTRIBUTING.md has a row for each package of the module, and each of its rows is
+// there. A row that ends with /… has all packages below a folder.
+func TestTheMapShowsEachPackage(t *testing.T) {
+	var rows []string
+	for _, section := range []string{"The map", "The embedded service"} {
+		for _, row := range testkit.Table(t, "../CONTRIBUTING.md", section) {
+			if strings.HasPrefix(row[0], "**") { // the title of a part
+				continue
+			}
+			assert.NotEmpty(t, row[1], row[0])
+			for _, m := range regexp.MustCompile("[\\w./…-]+").FindAllString(row[0], -1) {
+				_, err := os.Stat(filepath.Join("..", "..", strings.TrimSuffix(m, "/…")))
+				assert.NoError(t, err)
+				assert.NotContains(t, rows, m, "it stands there twice")
+				rows = append(rows, m)
+			}
+		}
+	}
+	for name := range imports(t) {
+		if name == root {
+			name = "."
+		}
+		assert.True(t, slices.ContainsFunc(rows, func(row string) bool {
+			below, all := strings.CutSuffix(row, "…")
+			return row == name || all && strings.HasPrefix(name, below)
+		}), "the map lacks %s", name)
 	}
 }

@@ -108,7 +108,7 @@ func TestExamplesRunWhereTheyAreCopied(t *testing.T) {
 }
 
 // Links within the repository must lead somewhere, and so must the files and tests
-// that the guide for contributors names.
+// that guides name.
 func TestDocumentsLeadSomewhere(t *testing.T) {
 	all := texts(t)
 	var tests strings.Builder
@@ -117,8 +117,11 @@ func TestDocumentsLeadSomewhere(t *testing.T) {
 			tests.WriteString(text)
 		}
 	}
-	for _, name := range []string{"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/guarantees.md", "docs/benchmarks.md", "docs/sandbox.md"} {
-		for _, m := range regexp.MustCompile("\\]\\(([^):]+)\\)|(testdata/[\\w./-]+)|`([\\w./-]+/[\\w-]+\\.go)`").FindAllStringSubmatch(all[name], -1) {
+	for _, name := range []string{
+		"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "cmd/datacite/README.md", "docs/benchmarks.md", "docs/counting.md",
+		"docs/guarantees.md", "docs/registering.md", "docs/sandbox.md",
+	} {
+		for _, m := range regexp.MustCompile("\\]\\(([^):]+)\\)|[^/\\w](testdata/[\\w./-]+)|`([a-z./-]+/[\\w-]+\\.go)`").FindAllStringSubmatch(all[name], -1) {
 			path, _, _ := strings.Cut(strings.TrimSuffix(m[1]+m[2]+m[3], "."), "#")
 			if m[1] != "" { // a link
 				path = filepath.Join(filepath.Dir(name), path)

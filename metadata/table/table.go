@@ -17,24 +17,25 @@
 //
 // # Cells
 //
-// [Columns] describes each column, with an example. Some hold several things, separated by
-// semicolons; the parts of a thing are separated by vertical bars:
+// [Columns] describes each column, with an example. Some columns hold lists: semicolons
+// separate the items, and vertical bars the parts of an item:
 //
 //	Lovelace, Ada | 0000-0001-5727-2427 | Example University https://ror.org/04wxnsj81; org: Ice Group
 //
 // A backslash before a semicolon, a vertical bar or another backslash makes it part of the
 // text. Titles and descriptions are single texts, in which these signs are ordinary characters.
 //
-// A column may be missing. A table has either no metadata, or all five properties that a record
-// needs: title, creators, publisher, year and type; [Options].Partial accepts others.
+// Columns may be missing. But a table with metadata must have all five properties that a record
+// needs: title, creators, publisher, year and type. [Options].Partial also reads tables without
+// them.
 //
-// CSV may be separated by commas, semicolons or tabs, which the header shows. It must be
-// UTF-8; a byte order mark is allowed. A row has at most 256 KiB.
+// CSV must be UTF-8, with or without a byte order mark. The header shows whether commas,
+// semicolons or tabs separate the cells. A row has at most 256 KiB.
 //
-// An .xlsx is read in the same way: the first sheet that is not hidden, and the value of each
-// cell, not its formatting. A date is 2026-01-31 even if the sheet shows Jan-26. A cell without
-// a definite value is an error: a formula without a result, merged cells. The texts of an .xlsx
-// may have 64 MiB in total.
+// Of an .xlsx file, the first visible sheet is read, and the values of its cells rather than
+// their display: a date is 2026-01-31, even if the sheet shows Jan-26. Values that are not
+// certain are errors, such as a formula without a result and merged cells. The texts of an
+// .xlsx file may have 64 MiB.
 package table
 
 import (

@@ -7,18 +7,20 @@
 //	receipt, err := client.Submit(ctx, header, datasets, nil)
 //
 // An [Event] is one successful access: an investigation, or a request if content was
-// retrieved. Robots are left out, programs are counted apart, of repeated clicks the
-// last one counts, and sessions make the unique counts. docs/counting.md in the
-// repository has the rules, with examples, and what the package decides where the
-// code of practice leaves it open.
+// retrieved.
 //
-// [Handler] stores the events of a platform while it serves them, with [Pseudonyms] for addresses.
+//   - Robots are not counted, and programs are counted separately from people.
+//   - Of repeated clicks only the last is counted.
+//   - Unique counts are numbers of sessions.
 //
-// [Count] takes any number of events in constant memory. [Days] keeps counts of single days,
-// so that a night counts what is new. [Key] and [CountKey] are the
-// same rules for systems that sort and distribute by themselves.
+// docs/counting.md in the repository has the rules with examples, and the decisions of this
+// package where the code of practice is silent.
 //
-// Package logs, below this one, reads log files: those of Dataverse and Dryad, those of
-// web servers, and what a platform stored of the events that [FromRequest] makes while it
-// serves them.
+// Events come from log files (package logs) or from a running platform: [Handler] stores an
+// event for each successful access, with [Pseudonyms] in place of addresses, and [FromRequest]
+// makes an event of a single request.
+//
+// [Count] takes any number of events in constant memory. [Days] keeps the counts of single
+// days, so that a nightly run reads only new logs. [Key] and [CountKey] apply the same rules
+// in systems that sort and distribute events themselves.
 package counter

@@ -8,13 +8,18 @@
 //		fmt.Println(d)
 //	}
 //
-// The service stores a report as it was sent, but does not publish how it counts it: it reads
-// only a part of each dataset, adds up counts that are reported twice, and keeps numbers that
-// a corrected report no longer has. [Cause] lists the reasons, and
-// datacitetest/deployed-usage.md the rules with their evidence. Compare does not predict the
-// effect of a null among the instances of a dataset, of a metric in capitals that replaces a
-// number, of a header without created or begin-date, and of a damaged subset. [Repair] makes
-// records show the counted numbers.
+// The service stores a report as it was sent, but the views and downloads of records differ
+// from it for several reasons. For example, the service reads only a part of each dataset, adds
+// up counts that are reported twice, and keeps numbers that a corrected report no longer
+// contains. [Cause] lists the reasons, and datacitetest/deployed-usage.md the rules with their
+// evidence. [Repair] makes records show the counts of a platform.
+//
+// Compare does not predict the effect of:
+//
+//   - a null among the instances of a dataset
+//   - a metric in capitals that replaces a number
+//   - a header without created or begin-date
+//   - a damaged subset
 package shown
 
 import (

@@ -4,14 +4,18 @@
 //	events := logs.Read(logs.Files("counter_2026-10-14.log", "web2.log.gz"), logs.Dataverse, opts)
 //	rows := counter.Count(events, &counter.Options{Location: berlin, Period: october})
 //
-// Three formats are built in: [Dataverse] is what Dataverse and Dryad write for
-// counter-processor, [Combined] the access log of Apache, nginx and other web servers, and
-// [JSON] what a platform stored of its own events. A further one is a [Format] of your
-// own. Files may be compressed with gzip, bzip2 or zstd.
+// Three formats are built in:
 //
-// A line that cannot be read is a fault with one of the [Codes]. [Read] fails if there is one,
-// unless Options.LeaveOut allows a share of them. [Summary] says what became of all lines,
-// which faults there were and where, when each log begins and ends, in which hours
-// nothing was logged, and which lines have another UTC offset than the time zone of the
-// platform.
+//   - [Dataverse]: the logs that Dataverse and Dryad write for counter-processor
+//   - [Combined]: the access logs of Apache, nginx and other web servers
+//   - [JSON]: events that a platform stored itself
+//
+// Define a [Format] to read another. Files may be compressed with gzip, bzip2 or zstd.
+//
+// A line that cannot be read is a fault with one of the [Codes], and an error of [Read], unless
+// Options.LeaveOut allows a share of such lines. [Summary] has:
+//
+//   - the numbers of lines that were counted and left out, and the faults with their places
+//   - the first and last time of each log, and hours without any line
+//   - the lines whose UTC offset differs from the platform's time zone
 package logs
