@@ -66,10 +66,10 @@ type SubmitOptions struct {
 	// warning, and stops nothing.
 	CompareOthers bool
 
-	// LeaveOut is called for each dataset that has faults and is therefore left out, with
-	// its DOI ("" if it has none) and the first 100 faults. If LeaveOut is nil, a fault
-	// is an error.
-	LeaveOut func(doi string, faults []datacite.Finding)
+	// LeaveOut is called for each dataset that has faults, with its DOI (if it has one) and
+	// the first 100 faults ([datacite.Findings]). If it returns true, the dataset is left
+	// out. If it is nil or returns false, nothing is sent and the faults are an error.
+	LeaveOut func(error) bool
 	Warn     func(datacite.Finding) // called for each finding that does not stop the submission
 	Progress func(Progress)         // called after each subset is built or stored, and before each wait; must not block
 

@@ -49,9 +49,9 @@ type Options struct {
 	Lag time.Duration
 
 	// LeaveOut is called for each report that cannot be read, such as one that the
-	// service has lost; its month is not compared. If LeaveOut is nil, the sequence ends
-	// with the error.
-	LeaveOut func(id string, err error)
+	// service has lost, with an error that names it. If it returns true, its month is not
+	// compared. If it is nil or returns false, the error ends the sequence.
+	LeaveOut func(error) bool
 
 	Progress func(Progress) // called after each report, each thousandth entry and each difference, one call at a time
 	Months   func([]Month)  // called with the totals when everything has been compared
