@@ -127,7 +127,7 @@ func bad(t *testing.T) map[string]func() error {
 		"logs.Settings.CheckZone":           func() error { return new(logs.Settings).CheckZone(&logs.Summary{Offsets: make([]logs.Offset, 1)}) },
 		"logs.Settings.Options":             func() error { _, _, err := (&logs.Settings{Zone: "x"}).Options(); return err },
 		"logs.Settings.OptionsFrom":         func() error { _, _, err := (&logs.Settings{BadLines: "x"}).OptionsFrom(nil); return err },
-		"logs.Summary.Check":                func() error { return (&logs.Summary{Faults: []logs.ClassFaults{{Lines: 1}}}).Check(logs.LeaveOut{}) },
+		"logs.Summary.Check":                func() error { return (&logs.Summary{Faults: []logs.ClassFaults{{Lines: 1}}}).Check(logs.Tolerance{}) },
 		"datacitetest.Server.PutRecord":     func() error { return srv.PutRecord(nil) },
 		"datacitetest.Server.PutRecordJSON": func() error { return srv.PutRecordJSON([]byte("{")) },
 		"datacitetest.Server.PutReport":     func() error { return only(srv.PutReport(nil)) },

@@ -10,7 +10,7 @@
 // own. Files may be compressed with gzip, bzip2 or zstd.
 //
 // A line that cannot be read is a [Fault] of a [Class]. [Read] fails if there is one,
-// unless Options.LeaveOut allows a share of them. [Summary] says what became of all lines,
+// unless Options.Tolerance allows a share of them. [Summary] says what became of all lines,
 // which faults there were and where, when each log begins and ends, in which hours
 // nothing was logged, and which lines have another UTC offset than the time zone of the
 // platform.

@@ -85,8 +85,8 @@ yesterday	192.0.2.1	200	/doi/10.5072/a	Mozilla/5.0
 			Investigations: []*regexp.Regexp{regexp.MustCompile(`^/doi/(.+)`)},
 			Requests:       []*regexp.Regexp{regexp.MustCompile(`^/files/(.+)`)},
 		},
-		LeaveOut: logs.LeaveOut{Always: []logs.Class{logs.BadTime}},
-		Summary:  &lines,
+		Tolerance: logs.Tolerance{Always: []logs.Class{logs.BadTime}},
+		Summary:   &lines,
 	}) {
 		if err != nil {
 			log.Fatal(err)

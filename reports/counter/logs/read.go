@@ -27,9 +27,9 @@ type Options struct {
 	// Summary is set to what became of the lines, also if Read fails; nil is ignored.
 	Summary *Summary
 
-	// LeaveOut says which lines that cannot be read are left out; the zero value means
+	// Tolerance says which lines that cannot be read are left out; the zero value means
 	// none: each is an error.
-	LeaveOut LeaveOut
+	Tolerance Tolerance
 
 	// Faulty is called for each line that cannot be read, in their order, left out or not;
 	// nil is ignored.
@@ -151,8 +151,8 @@ func newReader(format Format, opts *Options) (*reader, error) {
 		return nil, err
 	}
 	r.begin, r.hours = begin.Unix(), int((until.Unix()-begin.Unix()+3599)/3600)
-	if l := r.LeaveOut; !(l.Share >= 0 && l.Share <= 1) {
-		return nil, datacite.Invalid(datacite.Finding{Path: "Options.LeaveOut.Share", Code: "limit", Reason: fmt.Sprintf("is %g, not between 0 and 1", l.Share)})
+	if l := r.Tolerance; !(l.Share >= 0 && l.Share <= 1) {
+		return nil, datacite.Invalid(datacite.Finding{Path: "Options.Tolerance.Share", Code: "limit", Reason: fmt.Sprintf("is %g, not between 0 and 1", l.Share)})
 	}
 	if format.Parser == nil {
 		return nil, datacite.Invalid(datacite.Finding{Path: "format", Code: "missing", Reason: fmt.Sprintf("%q has no Parser", format.Name)})
@@ -216,7 +216,7 @@ func (r *reader) all(sources []Source, yield func(counter.Event) bool) error {
 			return err
 		}
 	}
-	return r.sum.Check(r.LeaveOut)
+	return r.sum.Check(r.Tolerance)
 }
 
 // source reads a log.
@@ -262,8 +262,8 @@ func (r *reader) source(s Source, yield func(counter.Event) bool) (err error) {
 			}
 		}
 		const hopeless = 10_000
-		if r.file.Faulty >= hopeless && r.file.Faulty == r.file.Lines()-r.file.Comments && r.sum.Check(r.LeaveOut) != nil {
-			return r.sum.Check(r.LeaveOut)
+		if r.file.Faulty >= hopeless && r.file.Faulty == r.file.Lines()-r.file.Comments && r.sum.Check(r.Tolerance) != nil {
+			return r.sum.Check(r.Tolerance)
 		}
 		if c.err != nil && !errors.Is(c.err, io.EOF) && !r.cut(c.err) {
 			return c.err

@@ -118,7 +118,7 @@ func (o Offset) String() string {
 // A FaultsError says which lines cannot be read, when they are more than may be left
 // out. It matches [datacite.ErrInvalid].
 type FaultsError struct {
-	Faults  []ClassFaults // most lines first; not those of LeaveOut.Always
+	Faults  []ClassFaults // most lines first; not those of Tolerance.Always
 	Lines   int64         // of all logs that were read, without comments
 	Allowed float64       // the share that may be left out; 0 if none may
 }
@@ -187,8 +187,8 @@ func (s *Summary) sort() {
 	slices.SortStableFunc(s.Offsets, func(a, b Offset) int { return cmp.Compare(b.Lines, a.Lines) })
 }
 
-// LeaveOut says which lines that cannot be read are left out.
-type LeaveOut struct {
+// Tolerance says which lines that cannot be read are left out.
+type Tolerance struct {
 	// Share is how many of the lines may have a fault, and how many of the accesses one
 	// that only accesses have: 0.01 is 1 %.
 	Share float64
@@ -197,7 +197,7 @@ type LeaveOut struct {
 }
 
 // Check returns a [*FaultsError] if more lines are faulty than may be.
-func (s *Summary) Check(allowed LeaveOut) error {
+func (s *Summary) Check(allowed Tolerance) error {
 	var lines, accesses int64
 	var over []ClassFaults
 	for _, f := range s.Faults {
