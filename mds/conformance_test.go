@@ -474,7 +474,7 @@ func TestSuffixCharacters(t *testing.T) {
 		assert.Equal(t, datacitetest.StateDraft, srv.State("10.5072/"+all))
 	})
 	for _, r := range " !\"#$%&'*+,:<=>?@[\\]^`{|}~äß€\u00b2\u0663" {
-		err := mds.CheckNewDOI("10.5072/a" + string(r) + "b")
+		err := doi.CheckNew("10.5072/a" + string(r) + "b")
 		assert.ErrorIs(t, err, datacite.ErrInvalidDOI, "%q", r)
 		assert.ErrorIs(t, err, datacite.ErrInvalid, "%q", r)
 	}

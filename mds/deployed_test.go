@@ -12,6 +12,7 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
+	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/mds"
 )
 
@@ -87,7 +88,7 @@ func TestNamesThatTheDeployedServiceTakesForAnother(t *testing.T) {
 				require.ErrorIs(t, err, datacite.ErrInvalidDOI)
 			}
 			assert.Len(t, srv.Requests(), before, "nothing was sent")
-			require.ErrorIs(t, mds.CheckNewDOI(other), datacite.ErrInvalidDOI)
+			require.ErrorIs(t, doi.CheckNew(other), datacite.ErrInvalidDOI)
 		})
 	}
 }

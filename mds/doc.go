@@ -34,7 +34,7 @@
 //   - Metadata in other formats: [Detect]. Checks before sending: package metadata.
 //
 // A DOI name may be written in every form that package doi reads. A new DOI cannot have a
-// name with other characters than [CheckNewDOI] allows. Older DOIs have such names; all
+// name with other characters than doi.CheckNew allows. Older DOIs have such names; all
 // methods but PutMetadata change them.
 //
 // # States

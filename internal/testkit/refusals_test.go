@@ -51,6 +51,7 @@ func bad(t *testing.T) map[string]func() error {
 	t.Cleanup(func() { _ = about.Close() })
 	calls := map[string]func() error{
 		"doi.Parse":                   func() error { return only(doi.Parse("x")) },
+		"doi.CheckNew":                func() error { return doi.CheckNew("x") },
 		"doi.CheckPrefix":             func() error { return doi.CheckPrefix("x") },
 		"doi.CheckSuffix":             func() error { return doi.CheckSuffix("x") },
 		"query.Check":                 func() error { return query.Check(query.Or()) },
@@ -86,7 +87,6 @@ func bad(t *testing.T) map[string]func() error {
 		"dois.Record.Draft":   func() error { return only((*dois.Record)(nil).Draft()) },
 		"dois.Timestamp.Time": func() error { return only(dois.Timestamp("x").Time()) },
 		"archive.Reader.All":  func() error { return only(end(archive.NewReader(text("{"), nil).All())) },
-		"mds.CheckNewDOI":     func() error { return mds.CheckNewDOI("x") },
 		"mds.Detect":          func() error { return only(mds.Detect([]byte("x"))) },
 		"mds.NewClient":       func() error { return only(mds.NewClient(datacite.Config{})) },
 		"mds.NewDocument":     func() error { return only(mds.NewDocument(&metadata.Record{})) },
