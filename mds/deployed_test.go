@@ -34,7 +34,7 @@ func TestALifeOnTheDeployedService(t *testing.T) {
 		assert.Equal(t, want, done.Change)
 		status, err := c.PutMetadata(ctx, name, record("A"))
 		require.NoError(t, err)
-		assert.Equal(t, mds.StatusOK, status, "without the name in brackets")
+		assert.EqualValues(t, "OK", status, "without the name in brackets")
 	}
 	done, err := c.Ensure(ctx, name, address, record("A"), nil)
 	require.NoError(t, err)

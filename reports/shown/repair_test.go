@@ -171,7 +171,7 @@ func TestDifferencesAfterCorrections(t *testing.T) {
 			[]string{"10.5072/a 2025-10 views 6 [7] 11 no-count 8"}},
 		"a number of a deleted report, where no more is shown than may be": {[]stage{october(1, dataset("10.5072/a", views(7), views(3))), october(2, dataset("10.5072/a", views(2))), removed(2)},
 			[]string{"10.5072/a 2025-10 views 10 [3 7] 5 unreported "}},
-		"a zero beside totals": {[]stage{october(1, six), october(2, none, dataset("10.5072/a", instance(3, reports.TotalDatasetInvestigations, reports.Regular)))}, nil},
+		"a zero beside totals":      {[]stage{october(1, six), october(2, none, dataset("10.5072/a", instance(3, reports.TotalDatasetInvestigations, reports.Regular)))}, nil},
 		"a begin date of one digit": {[]stage{beginning("2025-10-1", five)}, nil},
 		"a twin in an earlier version": {[]stage{october(1, dataset(long+"1", views(5))), october(1, dataset(long+"3", views(6)))},
 			[]string{long + "1 2025-10 views 0 [0] 5 left 1", long + "3 2025-10 views 6 [0 6] 0 long-doi 1"}},
