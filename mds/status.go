@@ -12,8 +12,8 @@ import (
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
-// Status is the short text with which the service accepts a write: OK, CREATED, or
-// HANDLE_ALREADY_EXISTS for a DOI that it has registered before.
+// Status is the short text with which the service accepts a write: OK, CREATED or
+// HANDLE_ALREADY_EXISTS.
 type Status string
 
 // accepted reads the short text of a write. The deployed service refuses some
