@@ -53,6 +53,19 @@ func HasPrefix(name, prefix string) bool { return doi.Prefix(name) == prefix && 
 // (specification §8). The error is like that of [Parse].
 func CheckPrefix(prefix string) error { return doi.At("prefix", doi.CheckPrefix(prefix)) }
 
+// CheckNew returns nil if a name in any of the forms that [Parse] reads can be registered as a
+// new DOI: a prefix as in [CheckPrefix], and a suffix of a-z, A-Z, 0-9 and - . _ ; ( ) /
+// (specification §2.3). It also refuses names that the metadata store would turn into another
+// one: with "//" or a "/" at the end, and with the parts ".", "..", "media", "metadata", "events"
+// and "activities". The error is like that of [Parse].
+func CheckNew(name string) error {
+	name, err := doi.Store.Writable(name)
+	if err == nil {
+		err = doi.At("DOI name", doi.CheckNew(name))
+	}
+	return err
+}
+
 // New returns a name under a prefix with a random suffix of six base-32 digits and two check
 // digits, such as "10.5072/003r-j076", as the service does when it chooses a name. Each
 // prefix has a billion of them. New checks nothing; see [CheckPrefix].

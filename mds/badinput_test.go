@@ -19,6 +19,7 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
+	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/mds"
 )
 
@@ -94,7 +95,7 @@ func TestOldNamesAreChangedAndNotMade(t *testing.T) {
 	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
 		ctx, c := t.Context(), srv.MDS()
 		for _, old := range odd {
-			require.ErrorIs(t, mds.CheckNewDOI(old), datacite.ErrInvalidDOI)
+			require.ErrorIs(t, doi.CheckNew(old), datacite.ErrInvalidDOI)
 			_, errMetadata := c.PutMetadata(ctx, old, record("Old"))
 			require.ErrorIs(t, errMetadata, datacite.ErrInvalidDOI)
 			_, errRegister := c.Register(ctx, old, address, record("Old"))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
+	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/mds"
 )
 
@@ -33,7 +34,7 @@ func TestALifeOnTheDeployedService(t *testing.T) {
 		assert.Equal(t, want, done.Change)
 		status, err := c.PutMetadata(ctx, name, record("A"))
 		require.NoError(t, err)
-		assert.Equal(t, mds.StatusOK, status, "without the name in brackets")
+		assert.EqualValues(t, "OK", status, "without the name in brackets")
 	}
 	done, err := c.Ensure(ctx, name, address, record("A"), nil)
 	require.NoError(t, err)
@@ -87,7 +88,7 @@ func TestNamesThatTheDeployedServiceTakesForAnother(t *testing.T) {
 				require.ErrorIs(t, err, datacite.ErrInvalidDOI)
 			}
 			assert.Len(t, srv.Requests(), before, "nothing was sent")
-			require.ErrorIs(t, mds.CheckNewDOI(other), datacite.ErrInvalidDOI)
+			require.ErrorIs(t, doi.CheckNew(other), datacite.ErrInvalidDOI)
 		})
 	}
 }

@@ -36,9 +36,9 @@
 //   - [Detect] recognises metadata in other formats. Package metadata checks records before
 //     they are sent.
 //
-// A DOI name may be written in every form that package doi reads. The name of a new DOI may
-// contain only the characters that [CheckNewDOI] allows. Older DOIs with other characters can
-// be changed by all methods but PutMetadata.
+// A DOI name may be written in every form that package doi reads. A new DOI cannot have a
+// name with other characters than doi.CheckNew allows. Older DOIs have such names; all
+// methods but PutMetadata change them.
 //
 // # States
 //

@@ -158,10 +158,10 @@ func (c *Client) metadata(ctx context.Context, op, name string) (*Document, erro
 	return &Document{ContentType: res.Header.Get("Content-Type"), Data: res.Data}, nil
 }
 
-// PutMetadata stores metadata for a DOI. A DOI that the service does not know becomes a
-// draft. A hidden DOI becomes findable again (specification §3.1); [Client.Ensure] prevents
-// this. [CheckNewDOI] must allow the name; Ensure changes older DOIs, too. Sending it twice
-// has the same effect as once.
+// PutMetadata stores metadata for a DOI. A DOI that the service does not know
+// becomes a draft, a hidden one becomes findable again (specification §3.1), which
+// [Client.Ensure] prevents. The name must be one that doi.CheckNew allows; Ensure changes
+// older DOIs, too. Sending it twice has the same effect as once.
 //
 // PutMetadata sends PUT /metadata/{doi} (specification §4.3).
 func (c *Client) PutMetadata(ctx context.Context, doiName string, doc Document) (Status, error) {

@@ -12,15 +12,9 @@ import (
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
-// Status is the service's short response to a successful write.
+// Status is the short text with which the service accepts a write: OK, CREATED or
+// HANDLE_ALREADY_EXISTS.
 type Status string
-
-// Texts that the service is known to send.
-const (
-	StatusCreated             Status = "CREATED"
-	StatusHandleAlreadyExists Status = "HANDLE_ALREADY_EXISTS"
-	StatusOK                  Status = "OK"
-)
 
 // accepted reads the short text of a write. The deployed service refuses some
 // input with status 200 and a text that says why. It never sends a 200 without a text,
@@ -33,7 +27,7 @@ func (c *Client) accepted(r transport.Request, res *transport.Response) (Status,
 	switch Status(strings.ToUpper(string(status))) {
 	case "":
 		return "", c.core.Unreadable(r, res, errors.New("it is empty"))
-	case StatusOK, StatusCreated, StatusHandleAlreadyExists:
+	case "OK", "CREATED", "HANDLE_ALREADY_EXISTS":
 		return status, nil
 	}
 	return "", c.core.Unsuccessful(r, res, string(status), datacite.ErrInvalid)

@@ -494,16 +494,19 @@ func TestVocabularies_areThoseOfTheSchema(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join(schemaDir(t), "kernel-4", "controlled-lists.json"))
 	require.NoError(t, err)
 	var official struct {
-		Lists map[string][]struct{ Value string }
+		Lists map[string][]struct{ Value, Since string }
 	}
 	require.NoError(t, json.Unmarshal(data, &official))
 	assert.Len(t, official.Lists, len(vocabularies))
+	newest := ""
 	for kind, terms := range vocabularies {
 		name := strings.ToLower(kind.Name()[:1]) + kind.Name()[1:]
 		var want []string
 		for _, term := range official.Lists[name] {
+			newest = max(newest, term.Since)
 			want = append(want, term.Value)
 		}
 		assert.ElementsMatch(t, want, terms, name)
 	}
+	assert.Equal(t, newest, metadata.KernelVersion)
 }

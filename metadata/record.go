@@ -8,6 +8,9 @@ import (
 // Namespace is the XML namespace of all versions of kernel 4 of the schema.
 const Namespace = "http://datacite.org/schema/kernel-4"
 
+// KernelVersion is the version of the metadata schema, within kernel 4, whose rules this package knows.
+const KernelVersion = "4.7"
+
 // Record is the metadata of one DOI: every property and sub-property of the
 // metadata schema (specification §2.2 and §2.3).
 //

@@ -394,7 +394,7 @@ const maxFaults = 100
 // A checker finds the datasets of a source that may be sent.
 type checker struct {
 	validator
-	leaveOut func(doi string, faults []datacite.Finding) // nil: a fault stops the submission
+	leaveOut func(error) bool // nil: a fault stops the submission
 	leftOut  int64
 	stopped  bool // by a fault: nothing will be sent
 }
@@ -443,12 +443,20 @@ func (c *checker) passes(before int, d *Dataset) bool {
 	switch {
 	case len(faults) == 0:
 		return !c.stopped
-	case c.leaveOut == nil:
+	case c.leaveOut == nil || !c.leaveOut(ofDataset(string(appendDOI(nil, d)), faults)):
 		c.stopped = true
 		return false
 	}
-	c.leaveOut(string(appendDOI(nil, d)), slices.Clone(faults))
 	c.faults = c.faults[:before]
 	c.leftOut++
 	return false
+}
+
+// ofDataset is the error of a dataset that LeaveOut decides about.
+func ofDataset(doi string, faults []datacite.Finding) error {
+	err := datacite.Invalid(faults...)
+	if doi == "" {
+		return err
+	}
+	return fmt.Errorf("dataset %s: %w", doi, err)
 }

@@ -2,12 +2,9 @@ package reports
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/display"
-	"github.com/datacite-go/datacite-go/internal/doi"
 )
 
 // What DOI records display of a report is decided by package display. Its rules say of which
@@ -49,26 +46,8 @@ func (v *validator) displayed(d *Dataset) {
 // shownMonth is the month under which records display the counts of a report.
 func (h *Header) shownMonth() string { return display.Month(string(h.ReportingPeriod.BeginDate)) }
 
-// readableIDs returns the identifiers of a dataset so that the service finds the DOI: first, and
-// bare if the service does not read its spelling. It returns ids itself if no change is needed,
-// or none would help.
-func readableIDs(ids []TypedValue) (readable []TypedValue, changed bool) {
-	at := slices.IndexFunc(ids, func(id TypedValue) bool { return strings.EqualFold(id.Type, TypeDOI) })
-	if at < 0 || at == 0 && display.AsWritten(ids[0].Value) {
-		return ids, false
-	}
-	name, err := doi.Parse(ids[at].Value)
-	if err != nil {
-		return ids, false
-	}
-	want, record := display.Resolve(name)
-	got, _ := display.Resolve(ids[at].Value)
-	if record == "" || at == 0 && got == want {
-		return ids, false
-	}
-	first := ids[at]
-	if got != want {
-		first.Value = name
-	}
-	return slices.Insert(slices.Delete(slices.Clone(ids), at, at+1), 0, first), true
+// readableIDs returns the identifiers of a dataset so that the service finds the DOI, and whether
+// they had to be changed.
+func readableIDs(ids []TypedValue) ([]TypedValue, bool) {
+	return display.Readable(ids, func(id *TypedValue) (kind, value *string) { return &id.Type, &id.Value })
 }

@@ -64,12 +64,12 @@ type GroupOptions struct {
 	// AllowInconsistent accepts inconsistent counts, as SubmitOptions.AllowInconsistent does.
 	AllowInconsistent bool
 
-	// LeaveOut is called for each dataset that is left out because rows of it have faults,
-	// with its DOI ("" for a row without one) and the first 100 faults. The whole dataset
-	// is left out, because its counts would be wrong without these rows. If LeaveOut is
-	// nil, a fault is an error.
-	LeaveOut func(doi string, faults []datacite.Finding)
-	Warn     func(datacite.Finding) // called for a text that differs from an earlier row's, and for counts that DOI records will show changed or not at all; Submit warns of the latter, too
+	// LeaveOut is called for each dataset with faulty rows, with its DOI (if the row has one)
+	// and the first 100 faults ([datacite.Findings]). If it returns true, the whole dataset is
+	// left out, since its counts would be wrong without these rows. If it is nil or returns
+	// false, the faults are an error.
+	LeaveOut func(error) bool
+	Warn     func(datacite.Finding) // called for a text that differs from that of an earlier row, and for counts that DOI records will not show as they are, of which Submit warns as well
 
 	Memory  int    // bytes of rows held in memory; more go to a temporary file; 0 means 64 MiB
 	TempDir string // folder for the temporary file; "" means the system's
@@ -173,10 +173,9 @@ func (g *grouping) checked(rows iter.Seq2[Row, error]) iter.Seq2[*checkedRow, er
 	}
 }
 
-// leaveOut reports or keeps the faults of a dataset.
+// leaveOut leaves a dataset out or keeps its faults.
 func (g *grouping) leaveOut(doi string, faults []datacite.Finding) {
-	if g.LeaveOut != nil {
-		g.LeaveOut(doi, faults)
+	if g.LeaveOut != nil && g.LeaveOut(ofDataset(doi, faults)) {
 		return
 	}
 	g.faults = append(g.faults, faults[:min(len(faults), maxFaults-len(g.faults))]...)

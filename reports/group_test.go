@@ -155,20 +155,26 @@ func TestGroupNamesEachFault(t *testing.T) {
 			assert.Empty(t, list, "nothing is yielded after a fault")
 
 			var leftOut []string
-			list, err = grouped(rows, &reports.GroupOptions{Memory: 1, TempDir: t.TempDir(), LeaveOut: func(doi string, faults []datacite.Finding) {
-				leftOut = append(leftOut, doi)
-				require.Len(t, faults, 1)
-				assert.Contains(t, faults[0].String(), tt.want)
+			list, err = grouped(rows, &reports.GroupOptions{Memory: 1, TempDir: t.TempDir(), LeaveOut: func(err error) bool {
+				leftOut = append(leftOut, err.Error())
+				require.Len(t, datacite.Findings(err), 1)
+				assert.Contains(t, datacite.Findings(err)[0].String(), tt.want)
+				return true
 			}})
 			require.NoError(t, err)
 			require.Len(t, leftOut, 1)
-			if leftOut[0] == "" {
+			if !strings.HasPrefix(leftOut[0], "dataset ") {
 				assert.Len(t, list, 2, "a row that names no DOI leaves no dataset out")
 				return
 			}
-			assert.Equal(t, "10.5072/a", leftOut[0])
+			assert.Contains(t, leftOut[0], "dataset 10.5072/a: ")
 			require.Len(t, list, 1)
 			assert.Equal(t, "10.5072/b", list[0].DatasetID[0].Value)
+
+			list, err = grouped(rows, &reports.GroupOptions{LeaveOut: func(error) bool { return false }})
+			require.ErrorIs(t, err, datacite.ErrInvalid)
+			require.ErrorContains(t, err, tt.want)
+			assert.LessOrEqual(t, len(list), 1, "nothing is yielded after a fault")
 		})
 	}
 }
@@ -198,8 +204,9 @@ func TestFaultsOfRowsAndOfTheirSource(t *testing.T) {
 		_ = yield(use("10.5072/a", 1, "", 1), nil) && yield(odd, nil) && yield(reports.Row{}, damaged)
 	}
 	var left []string
-	_, err := grouped(rows, &reports.GroupOptions{LeaveOut: func(doi string, faults []datacite.Finding) {
-		left = append(left, doi+" "+faults[0].String())
+	_, err := grouped(rows, &reports.GroupOptions{LeaveOut: func(err error) bool {
+		left = append(left, err.Error())
+		return true
 	}})
 	require.Equal(t, damaged, err)
 	assert.Empty(t, left, "nothing is grouped of a part")
@@ -209,12 +216,13 @@ func TestFaultsOfRowsAndOfTheirSource(t *testing.T) {
 				return
 			}
 		}
-	}, &reports.GroupOptions{LeaveOut: func(doi string, faults []datacite.Finding) {
-		left = append(left, doi+" "+faults[0].String())
+	}, &reports.GroupOptions{LeaveOut: func(err error) bool {
+		left = append(left, err.Error())
+		return true
 	}})
 	require.NoError(t, err)
 	assert.Len(t, list, 1)
-	assert.Equal(t, []string{`10.5072/b line 2: is "x", not a number`}, left)
+	assert.Equal(t, []string{`dataset 10.5072/b: datacite: line 2: is "x", not a number`}, left)
 }
 
 // TestGroupAndItsSource: what the source says comes through.

@@ -16,8 +16,8 @@ import (
 	"github.com/datacite-go/datacite-go/query"
 )
 
-// MaxPageSize is the largest number of reports on one page.
-const MaxPageSize = 1000
+// maxPageSize is the most reports that the service puts on one page.
+const maxPageSize = 1000
 
 // ListOptions select reports. The service applies only one of the filters CreatedBy, Year
 // and ClientID; setting two of them is an error.
@@ -25,7 +25,7 @@ type ListOptions struct {
 	CreatedBy string     // reports of one creator; the deployed service ignores case and accents
 	Year      int        // reports that begin in this year
 	ClientID  string     // reports sent by one account
-	Page      query.Page // Number and Size; 0 means page 1 of 25 reports. There is no cursor here.
+	Page      query.Page // Number and Size, at most 1000; 0 means page 1 of 25 reports. There is no cursor here.
 }
 
 // Results is one page of the list of reports.
@@ -75,7 +75,7 @@ func (o *ListOptions) check() error {
 		{o.Year != 0 && (o.Year < 1000 || o.Year > 9999), ".Year", "year", "is not a year of four digits"},
 		{o.Page.Cursor != "", ".Page.Cursor", "conflict", "is set; reports are listed by page number"},
 		{o.Page.Number < 0, ".Page.Number", "limit", "is negative"},
-		{o.Page.Size < 0 || o.Page.Size > MaxPageSize, ".Page.Size", "limit", fmt.Sprintf("is not between 1 and %d", MaxPageSize)},
+		{o.Page.Size < 0 || o.Page.Size > maxPageSize, ".Page.Size", "limit", fmt.Sprintf("is not between 1 and %d", maxPageSize)},
 	} {
 		if f.is {
 			faults = append(faults, datacite.Finding{Path: "ListOptions" + f.path, Code: f.code, Reason: f.reason})
@@ -179,7 +179,7 @@ func (c *Client) All(ctx context.Context, opts *ListOptions) iter.Seq2[*Summary,
 	if opts != nil {
 		o = *opts
 	}
-	o.Page.Size = cmp.Or(o.Page.Size, MaxPageSize)
+	o.Page.Size = cmp.Or(o.Page.Size, maxPageSize)
 	return func(yield func(*Summary, error) bool) {
 		w := walk{seen: map[string]bool{}, whole: o.Page.Number <= 1}
 		for o, more := o, true; more; o.Page = w.page.Next {

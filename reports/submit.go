@@ -23,9 +23,9 @@ import (
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
-// MaxSubsetBytes is the largest subset that the deployed service stores, in compressed
-// bytes.
-const MaxSubsetBytes = 16_777_215
+// maxSubsetBytes is the most compressed bytes that the deployed service stores
+// of one subset.
+const maxSubsetBytes = 16_777_215
 
 // SubmitOptions are the optional settings of [Client.Submit].
 type SubmitOptions struct {
@@ -68,15 +68,15 @@ type SubmitOptions struct {
 	// only a warning.
 	CompareOthers bool
 
-	// LeaveOut is called for each dataset that has faults and is therefore left out, with
-	// its DOI ("" if it has none) and the first 100 faults. If LeaveOut is nil, a fault
-	// is an error.
-	LeaveOut func(doi string, faults []datacite.Finding)
+	// LeaveOut is called for each dataset that has faults, with its DOI (if it has one) and
+	// the first 100 faults ([datacite.Findings]). If it returns true, the dataset is left
+	// out. If it is nil or returns false, nothing is sent and the faults are an error.
+	LeaveOut func(error) bool
 	Warn     func(datacite.Finding) // called for each finding that does not stop the submission
 	Progress func(Progress)         // called after each subset is built or stored, and before each wait; must not block
 
-	MaxDatasets int    // most datasets in a subset; 0 means 50,000, the maximum
-	MaxBytes    int64  // most compressed bytes in a subset; 0 means MaxSubsetBytes
+	MaxDatasets int    // most datasets in a subset; 0 means 50,000, which is also the most
+	MaxBytes    int64  // most compressed bytes in a subset; 0 means 16,777,215, the most that the deployed service stores
 	Level       int    // compression from 1, fast, to 9, small; 0 means 6
 	Workers     int    // goroutines that compress; 0 means 2, or 1 on a single processor
 	TempDir     string // folder for the temporary file that holds the subsets until they are sent; "" means the system's
@@ -285,7 +285,7 @@ func (o *SubmitOptions) withDefaults() (SubmitOptions, error) {
 	}
 	out := *o
 	out.MaxDatasets = cmp.Or(o.MaxDatasets, MaxDatasets)
-	out.MaxBytes = cmp.Or(o.MaxBytes, MaxSubsetBytes)
+	out.MaxBytes = cmp.Or(o.MaxBytes, maxSubsetBytes)
 	out.Level = cmp.Or(o.Level, gzipbody.DefaultLevel)
 	out.Workers = cmp.Or(o.Workers, min(2, runtime.GOMAXPROCS(0)))
 	out.TempDir = cmp.Or(o.TempDir, os.TempDir())
@@ -298,7 +298,7 @@ func (o *SubmitOptions) withDefaults() (SubmitOptions, error) {
 		value, low, high int64
 	}{
 		{"MaxDatasets", int64(out.MaxDatasets), 1, MaxDatasets},
-		{"MaxBytes", out.MaxBytes, 1, MaxSubsetBytes},
+		{"MaxBytes", out.MaxBytes, 1, maxSubsetBytes},
 		{"Level", int64(out.Level), 1, 9},
 		{"Workers", int64(out.Workers), 1, 1024},
 		{"MaxProcessing", int64(out.MaxProcessing), 1, 1 << 62},

@@ -132,10 +132,11 @@ func TestNothingIsLeftToSend(t *testing.T) {
 		leftOut := 0
 		_, err := srv.Reports().Submit(t.Context(), header("Example", time.October), all, &reports.SubmitOptions{
 			MergeRepeats: merge,
-			LeaveOut: func(doi string, faults []datacite.Finding) {
+			LeaveOut: func(err error) bool {
 				leftOut++
-				assert.Empty(t, doi)
-				assert.Contains(t, faults[0].Path, ".data-type")
+				assert.NotContains(t, err.Error(), "dataset ", "none has a DOI")
+				assert.Contains(t, datacite.Findings(err)[0].Path, ".data-type")
+				return true
 			},
 		})
 		require.ErrorIs(t, err, datacite.ErrInvalid)
@@ -257,7 +258,10 @@ func TestMergingWithRowsLeftOut(t *testing.T) {
 	}, "10.5072/a", "10.5072/a", "10.5072/a", "10.5072/a", "10.5072/b", "10.5072/b", "10.5072/c")
 	var leftOut []datacite.Finding
 	receipt, err := c.Submit(t.Context(), header("Example", time.October), source, &reports.SubmitOptions{
-		MergeRepeats: true, LeaveOut: func(_ string, faults []datacite.Finding) { leftOut = append(leftOut, faults...) },
+		MergeRepeats: true, LeaveOut: func(err error) bool {
+			leftOut = append(leftOut, datacite.Findings(err)...)
+			return true
+		},
 	})
 	require.NoError(t, err)
 	require.Len(t, leftOut, 3)

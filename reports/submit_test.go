@@ -193,17 +193,34 @@ func TestDatasetsCanBeLeftOut(t *testing.T) {
 		c := srv.Reports()
 		var leftOut []string
 		receipt, err := c.Submit(t.Context(), header("Example", time.October), bad(10), &reports.SubmitOptions{
-			LeaveOut: func(doi string, faults []datacite.Finding) {
-				require.Len(t, faults, 1)
-				leftOut = append(leftOut, doi+" "+faults[0].Path)
+			LeaveOut: func(err error) bool {
+				require.ErrorIs(t, err, datacite.ErrInvalid)
+				require.Len(t, datacite.Findings(err), 1)
+				leftOut = append(leftOut, err.Error())
+				return true
 			},
 		})
 		require.NoError(t, err)
 		assert.EqualValues(t, 5, receipt.Datasets)
 		require.Len(t, leftOut, 5)
-		assert.Equal(t, dataset(3).DatasetID[0].Value+" report-datasets[3].data-type", leftOut[1], "datasets are counted as in the source")
+		assert.Contains(t, leftOut[1], "dataset "+dataset(3).DatasetID[0].Value+": datacite: report-datasets[3].data-type: ", "datasets are counted as in the source")
 		assert.Len(t, stored(t, c, receipt.ReportID), 5)
 	})
+}
+
+// TestNotEveryFaultIsLeftOut: LeaveOut sees each fault, and those that it does not accept stop the
+// submission.
+func TestNotEveryFaultIsLeftOut(t *testing.T) {
+	srv := server(t)
+	asked := 0
+	_, err := srv.Reports().Submit(t.Context(), header("Example", time.October), bad(10), &reports.SubmitOptions{
+		LeaveOut: func(err error) bool { asked++; return asked != 2 },
+	})
+	require.ErrorIs(t, err, datacite.ErrInvalid)
+	assert.Equal(t, 5, asked)
+	require.Len(t, datacite.Findings(err), 1)
+	assert.Equal(t, "report-datasets[3].data-type", datacite.Findings(err)[0].Path)
+	assert.Empty(t, writes(srv))
 }
 
 func TestRepeatedDOIs(t *testing.T) {

@@ -41,7 +41,6 @@ import (
 	"io"
 	"io/fs"
 	"iter"
-	"strings"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/dois"
@@ -61,11 +60,11 @@ type Options struct {
 	// goroutine, before the loop reaches the records of the file.
 	Members func(path string) bool
 
-	// Skip is called for each damaged part. If it returns true, reading continues with the
-	// next whole line or, if there is none, the next file. If it is nil or returns false,
-	// the damage ends the sequence as its error. It is called in the goroutine of the
-	// loop, between the records before and after the damage.
-	Skip func(*Error) bool
+	// LeaveOut is called for each damaged part, with the error that All would return. If it
+	// returns true, reading continues with the next whole line or, if there is none, the
+	// next file. If it is nil or returns false, the error ends the sequence. It is called in
+	// the goroutine of the loop, between the records before and after the damage.
+	LeaveOut func(error) bool
 }
 
 // NewReader returns a Reader of the archive in r. Its records can be ranged over once; a
@@ -104,8 +103,14 @@ func newReader(start func(*splitter) error, opts *Options) *Reader {
 
 var errRead = errors.New("it has already been read")
 
-// All returns the records in the order of the archive. Damage is an [*Error], which
-// comes with a nil record and ends the sequence, unless [Options].Skip continues.
+// All returns the records in the order of the archive. Damage is an error, which comes
+// with a nil record and ends the sequence, unless [Options].LeaveOut continues. It is a
+// [*datacite.ValidationError] with one finding: the path of the file in a TAR or a folder,
+// the line, and in the reason the number of bytes of the uncompressed file before the damage
+// and the DOI of the last good record. It matches [datacite.ErrTooLarge] for a record or a
+// line of more than 16 MiB and for a record that would take far more memory than its text.
+// If the source cannot be read, the error matches that of the source and not
+// [datacite.ErrInvalid].
 //
 // A gzip member has its checksum at the end, so a wrong one is reported after the records
 // of the member: do not rely on these records before the next member begins or the sequence
@@ -125,11 +130,12 @@ func (r *Reader) All() iter.Seq2[*dois.Record, error] {
 		defer s.stop()
 		s.run(r.start)
 		last := ""
-		report := func(e *Error) (goOn bool) {
-			if e.Last = last; r.opts.Skip != nil && r.opts.Skip(e) {
+		report := func(d *damage) (goOn bool) {
+			err := d.error(last)
+			if r.opts.LeaveOut != nil && r.opts.LeaveOut(err) {
 				return true
 			}
-			yield(nil, e)
+			yield(nil, err)
 			return false
 		}
 		for b := range s.ordered {
@@ -154,61 +160,31 @@ func (r *Reader) All() iter.Seq2[*dois.Record, error] {
 	}
 }
 
-// An Error describes a part of an archive that cannot be read. It matches
-// [datacite.ErrInvalid], unless the source could not be read, and [datacite.ErrTooLarge]
-// for a record or a line of more than 16 MiB and for a record that would take far more
-// memory than its text.
-type Error struct {
-	// Finding has the path of the file in a TAR or a folder, and the line of the file. Code is
-	// empty if the source could not be read.
-	datacite.Finding
-
-	Offset int64  // bytes of the uncompressed file before the damage
-	Last   string // DOI of the last good record, in this file or an earlier one; "" before the first
+// A damage is a part of an archive that cannot be used.
+type damage struct {
+	place
+	err    error
+	unread bool // the source failed
 }
 
-// newError describes damage at a place.
-func newError(at place, err error, unread bool) *Error {
-	f := datacite.Finding{File: at.member, Line: at.line, Code: "syntax", Reason: err.Error(), Err: err}
-	if found := datacite.Findings(err); len(found) > 0 {
-		f.Reason = found[0].Reason
+// error describes the damage after the record last.
+func (d *damage) error(last string) error {
+	where := fmt.Sprintf("byte %d", d.offset)
+	if last != "" {
+		where += ", after the record " + last
 	}
+	reason := d.err.Error()
+	if found := datacite.Findings(d.err); len(found) > 0 {
+		reason = found[0].Reason
+	}
+	f := datacite.Finding{File: d.member, Line: d.line, Code: "syntax", Reason: where + ": " + reason, Err: d.err}
 	switch {
-	case unread:
-		f.Code = ""
-	case errors.Is(err, jsonlex.ErrTooLarge):
-		f.Code = "limit"
+	case d.unread:
+		return fmt.Errorf("archive: %s: %w", datacite.Finding{File: f.File, Line: f.Line, Reason: where}, d.err)
+	case errors.Is(d.err, jsonlex.ErrTooLarge):
+		f.Code, f.Err = "limit", fmt.Errorf("%w: %w", datacite.ErrTooLarge, d.err)
+	case d.err == errRead:
+		f.Code = "used"
 	}
-	return &Error{Finding: f, Offset: at.offset}
-}
-
-// Error names the place and the fault.
-func (e *Error) Error() string {
-	var b strings.Builder
-	b.WriteString("archive")
-	if e.File != "" {
-		b.WriteString(": " + e.File)
-	}
-	if e.Line > 0 {
-		fmt.Fprintf(&b, ", line %d", e.Line)
-	}
-	fmt.Fprintf(&b, ", byte %d", e.Offset)
-	if e.Last != "" {
-		fmt.Fprintf(&b, ", after the record %s", e.Last)
-	}
-	return b.String() + ": " + e.Reason
-}
-
-// Unwrap returns the fault as a [*datacite.ValidationError], and behind it its cause, such as
-// [io.ErrUnexpectedEOF] for an archive that is cut off.
-func (e *Error) Unwrap() error {
-	if e.Code == "" {
-		return e.Err
-	}
-	return datacite.Invalid(e.Finding)
-}
-
-// Is matches [datacite.ErrTooLarge].
-func (e *Error) Is(target error) bool {
-	return target == datacite.ErrTooLarge && errors.Is(e.Err, jsonlex.ErrTooLarge)
+	return datacite.Invalid(f)
 }

@@ -330,57 +330,56 @@ func TestArchiveErrors(t *testing.T) {
 		after      []string // what comes after it, if reading goes on
 	}{
 		{"a line cut off", lines(attributes, 1) + broken + "\n" + lines(attributes, 3),
-			`, line 2, byte 86, after the record 10.5072/r1: unexpected EOF`, []string{"10.5072/r3"}},
+			`: line 2: byte 86, after the record 10.5072/r1: unexpected EOF`, []string{"10.5072/r3"}},
 		{"a line that is no JSON", lines(attributes, 1) + `{"doi":10.5072/r2}` + "\n" + lines(attributes, 3),
-			`, line 2, byte 100, after the record 10.5072/r1: at byte 14: found '/' instead of a member or the end of an object`, []string{"10.5072/r3"}},
+			`: line 2: byte 100, after the record 10.5072/r1: at byte 14: found '/' instead of a member or the end of an object`, []string{"10.5072/r3"}},
 		{"no DOI", lines(attributes, 1) + `{"alias":"10.5072/r2"}` + "\n" + lines(attributes, 3),
-			`, line 2, byte 86, after the record 10.5072/r1: not a record: it has no DOI`, []string{"10.5072/r3"}},
+			`: line 2: byte 86, after the record 10.5072/r1: not a record: it has no DOI`, []string{"10.5072/r3"}},
 		{"no attributes", `{"id":"10.5072/r1","type":"dois","attributes":null}` + "\n" + lines(attributes, 3), `a record has no attributes`, []string{"10.5072/r3"}},
 		{"other resources", `{"id":"demo.repo","type":"clients","attributes":{"name":"Demo"}}`, `not a record, but a resource of the type "clients"`, nil},
-		{"an error page", `{"errors":[{"title":"busy"}]}`, `, byte 29: neither a record nor a page of records`, nil},
+		{"an error page", `{"errors":[{"title":"busy"}]}`, `: byte 29: neither a record nor a page of records`, nil},
 		{"HTML", `<!doctype html><title>busy</title>`, `neither JSON nor gzip nor TAR: it begins with "<!doctype html><titl"`, nil},
-		{"a long line", lines(attributes, 1) + long + "\n" + lines(attributes, 3), `, line 2, byte 86, after the record 10.5072/r1: too large: the line is longer than 16 MiB`, []string{"10.5072/r3"}},
-		{"a long line at the end", lines(attributes, 1) + long, `, line 2, byte 86, after the record 10.5072/r1: too large: the line is longer than 16 MiB`, nil},
+		{"a long line", lines(attributes, 1) + long + "\n" + lines(attributes, 3), `: line 2: byte 86, after the record 10.5072/r1: too large: the line is longer than 16 MiB`, []string{"10.5072/r3"}},
+		{"a long line at the end", lines(attributes, 1) + long, `: line 2: byte 86, after the record 10.5072/r1: too large: the line is longer than 16 MiB`, nil},
 		{"a long record in a page", `{"data":[` + attributes(1) + `,` + long + `,` + attributes(3) + `]}`, `too large: `, nil},
 		{"a record that takes memory", lines(attributes, 1) + hungry + "\n" + lines(attributes, 3), `too large: it takes more than 104857600 bytes of memory`, []string{"10.5072/r3"}},
 		{"a page cut off", `{"data":[` + resource(1) + `,` + resource(2)[:50], `after the record 10.5072/r1: unexpected EOF`, nil},
 		{"gzip cut off", zipped(lines(attributes, 1, 2))[:60], `unexpected EOF`, nil},
 		{"gzip in too many layers", zipped(zipped(zipped(zipped(zipped(zipped(zipped(zipped(zipped("{}"))))))))), `too large: more than 8 nested packings`, nil},
 		{"something behind the gzip", zipped(lines(attributes, 1)) + "more", `after the record 10.5072/r1: unexpected EOF`, nil},
-		{"a wrong checksum", file(string(crc)), `: dois/part_0001.jsonl.gz, line 3, byte 410, after the record 10.5072/r2: gzip: invalid checksum`, []string{"10.5072/r4"}},
-		{"a member cut off", file(zipped(lines(resource, 2))[:40]), `: dois/part_0001.jsonl.gz, byte 0, after the record 10.5072/r1: unexpected EOF`, []string{"10.5072/r4"}},
-		{"a member that is empty", file(""), `: dois/part_0001.jsonl.gz, byte 0, after the record 10.5072/r1: an empty file is not gzip`, []string{"10.5072/r4"}},
-		{"a member that is something else", file(zipped("doi,state\n")), `: dois/part_0001.jsonl.gz, byte 0, after the record 10.5072/r1: neither JSON nor gzip nor TAR: it begins with "doi,state\n"`, []string{"10.5072/r4"}},
-		{"a member of other JSON", file(zipped(`{"generated":"today"}`)), `: dois/part_0001.jsonl.gz, line 1, byte 0, after the record 10.5072/r1: not a record`, []string{"10.5072/r4"}},
-		{"a line in a member", file(zipped(broken + "\n" + lines(resource, 3))), `: dois/part_0001.jsonl.gz, line 1, byte 0, after the record 10.5072/r1: unexpected EOF`, []string{"10.5072/r3", "10.5072/r4"}},
+		{"a wrong checksum", file(string(crc)), `: dois/part_0001.jsonl.gz, line 3: byte 410, after the record 10.5072/r2: gzip: invalid checksum`, []string{"10.5072/r4"}},
+		{"a member cut off", file(zipped(lines(resource, 2))[:40]), `: dois/part_0001.jsonl.gz: byte 0, after the record 10.5072/r1: unexpected EOF`, []string{"10.5072/r4"}},
+		{"a member that is empty", file(""), `: dois/part_0001.jsonl.gz: byte 0, after the record 10.5072/r1: an empty file is not gzip`, []string{"10.5072/r4"}},
+		{"a member that is something else", file(zipped("doi,state\n")), `: dois/part_0001.jsonl.gz: byte 0, after the record 10.5072/r1: neither JSON nor gzip nor TAR: it begins with "doi,state\n"`, []string{"10.5072/r4"}},
+		{"a member of other JSON", file(zipped(`{"generated":"today"}`)), `: dois/part_0001.jsonl.gz, line 1: byte 0, after the record 10.5072/r1: not a record`, []string{"10.5072/r4"}},
+		{"a line in a member", file(zipped(broken + "\n" + lines(resource, 3))), `: dois/part_0001.jsonl.gz, line 1: byte 0, after the record 10.5072/r1: unexpected EOF`, []string{"10.5072/r3", "10.5072/r4"}},
 		{"a TAR without its end", strings.TrimRight(file(zipped(lines(resource, 3))), "\x00") + "\x00", `dois/part_0002.jsonl.gz`, nil},
-		{"no TAR in a TAR", tarred("a.jsonl", lines(attributes, 1), "2025.tar.gz", zipped("gone")), `: 2025.tar.gz, byte 0, after the record 10.5072/r1: neither JSON nor gzip nor TAR: it begins with "gone"`, nil},
+		{"no TAR in a TAR", tarred("a.jsonl", lines(attributes, 1), "2025.tar.gz", zipped("gone")), `: 2025.tar.gz: byte 0, after the record 10.5072/r1: neither JSON nor gzip nor TAR: it begins with "gone"`, nil},
 		{"a TAR of other things", tarred("README", "Nothing."), `no file in it has records`, nil},
 		{"something behind the TAR", tarred("a.jsonl", lines(attributes, 1)) + tarred("b.jsonl", lines(attributes, 2)), `data follows the end of the TAR`, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			before, err := readText(tt.text, nil)
-			fault, ok := errors.AsType[*archive.Error](err)
-			require.True(t, ok, "%v", err)
+			require.Len(t, datacite.Findings(err), 1, "%v", err)
 			assert.ErrorContains(t, err, tt.want)
 			tooLarge := strings.Contains(tt.want, "too large")
 			assert.Equal(t, tooLarge, errors.Is(err, datacite.ErrTooLarge))
 			require.ErrorIs(t, err, datacite.ErrInvalid)
 			if len(before) > 0 {
-				assert.Equal(t, before[len(before)-1].DOI, fault.Last)
+				assert.ErrorContains(t, err, ", after the record "+before[len(before)-1].DOI+": ")
 			}
 
 			var skipped []string
-			all, err := readText(tt.text, &archive.Options{Skip: func(e *archive.Error) bool {
+			all, wrong := readText(tt.text, &archive.Options{LeaveOut: func(e error) bool {
 				skipped = append(skipped, e.Error())
 				return true
 			}})
-			require.NoError(t, err)
-			assert.Equal(t, []string{fault.Error()}, skipped, "the same is said once")
+			require.NoError(t, wrong)
+			assert.Equal(t, []string{err.Error()}, skipped, "the same is said once")
 			assert.Equal(t, tt.after, namesOf(all[len(before):]))
 
-			_, err = readText(tt.text, &archive.Options{Skip: func(*archive.Error) bool { return false }})
-			assert.EqualError(t, err, fault.Error())
+			_, wrong = readText(tt.text, &archive.Options{LeaveOut: func(error) bool { return false }})
+			assert.EqualError(t, wrong, err.Error())
 		})
 	}
 }
@@ -424,8 +423,7 @@ func TestDamagedArchives(t *testing.T) {
 			check := func(text string, place ...any) (found []string, err error) {
 				records, err := readText(text, nil)
 				if err != nil {
-					_, ok := errors.AsType[*archive.Error](err)
-					require.True(t, ok, "%v: %v", place, err)
+					require.ErrorIs(t, err, datacite.ErrInvalid, place...)
 				}
 				for _, r := range records {
 					found = append(found, string(r.Raw))
@@ -518,7 +516,7 @@ func FuzzReader(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		opts := &archive.Options{Skip: func(e *archive.Error) bool {
+		opts := &archive.Options{LeaveOut: func(e error) bool {
 			assert.NotEmpty(t, e.Error())
 			assert.ErrorIs(t, e, datacite.ErrInvalid)
 			return true
@@ -566,8 +564,8 @@ func TestPanicsOfTheCaller(t *testing.T) {
 		"Members": func(fail func()) *archive.Reader {
 			return archive.NewReader(strings.NewReader(text), &archive.Options{Members: func(string) bool { fail(); return true }})
 		},
-		"Skip": func(fail func()) *archive.Reader {
-			return archive.NewReader(strings.NewReader("{"), &archive.Options{Skip: func(*archive.Error) bool { fail(); return true }})
+		"LeaveOut": func(fail func()) *archive.Reader {
+			return archive.NewReader(strings.NewReader("{"), &archive.Options{LeaveOut: func(error) bool { fail(); return true }})
 		},
 		"folder": func(fail func()) *archive.Reader { return archive.NewFolderReader(failingFolder{fail}, nil) },
 	} {

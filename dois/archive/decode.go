@@ -33,12 +33,12 @@ func (p *piece) decode() {
 }
 
 // damage describes a piece that is not a record.
-func (p *piece) damage(member string) *Error {
+func (p *piece) damage(member string) *damage {
 	at := p.offset
 	if fault, ok := errors.AsType[*jsonlex.SyntaxError](p.err); ok {
 		at += fault.Offset
 	}
-	return newError(place{member, p.line, at}, p.err, false)
+	return &damage{place: place{member, p.line, at}, err: p.err}
 }
 
 var errNoDOI = errors.New("not a record: it has no DOI")

@@ -14,7 +14,7 @@ func ExampleNewReader() {
 {"doi":"10.5072/ice-cores","titles":[{"title":"Ice cores"}],"updated":"2025-03-02T09:30:00Z"}
 `)
 	records := archive.NewReader(file, &archive.Options{
-		Skip: func(damage *archive.Error) bool {
+		LeaveOut: func(damage error) bool {
 			fmt.Println(damage)
 			return true
 		},
@@ -27,6 +27,6 @@ func ExampleNewReader() {
 	}
 	// Output:
 	// 10.5072/length Glacier length
-	// archive, line 2, byte 96, after the record 10.5072/length: unexpected EOF
+	// datacite: line 2: byte 96, after the record 10.5072/length: unexpected EOF
 	// 10.5072/ice-cores Ice cores
 }

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/internal/bulk"
 	"github.com/datacite-go/datacite-go/internal/gunzip"
 	"github.com/datacite-go/datacite-go/internal/input"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
@@ -52,7 +53,7 @@ type batch struct {
 	member  string
 	text    []byte // of the records
 	pieces  []piece
-	damage  *Error // after the records
+	damage  *damage // after the records
 	decoded chan struct{}
 }
 
@@ -107,8 +108,6 @@ func (s *splitter) stop() {
 	s.cutting.Rethrow()
 }
 
-var errStopped = errors.New("stopped")
-
 // free makes a batch available again.
 func (s *splitter) free(b *batch) {
 	clear(b.pieces)
@@ -127,7 +126,7 @@ func (s *splitter) batch(member string) (*batch, error) {
 	s.send()
 	select {
 	case <-s.quit:
-		return nil, errStopped
+		return nil, bulk.ErrLeft
 	case b := <-s.batches:
 		if b.member = member; b.text == nil {
 			b.text = make([]byte, 0, batchSize)
@@ -154,7 +153,7 @@ func (s *splitter) alone() error {
 	for len(others) < s.count-1 {
 		select {
 		case <-s.quit:
-			return errStopped
+			return bulk.ErrLeft
 		case b := <-s.batches:
 			others = append(others, b)
 		}
@@ -167,7 +166,7 @@ func (s *splitter) alone() error {
 
 // damaged reports damage and returns nil if reading may go on.
 func (s *splitter) damaged(at place, err error) error {
-	if err == errStopped {
+	if err == bulk.ErrLeft {
 		return err
 	}
 	s.faults++
@@ -178,10 +177,10 @@ func (s *splitter) damaged(at place, err error) error {
 	if err == io.EOF {
 		err = io.ErrUnexpectedEOF
 	}
-	b.damage = newError(at, err, s.watch.Failed())
+	b.damage = &damage{at, err, s.watch.Failed()}
 	s.send()
-	if s.opts.Skip == nil {
-		return errStopped
+	if s.opts.LeaveOut == nil {
+		return bulk.ErrLeft
 	}
 	return nil
 }

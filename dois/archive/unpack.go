@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/datacite-go/datacite-go/internal/bulk"
 	"github.com/datacite-go/datacite-go/internal/gunzip"
 	"github.com/datacite-go/datacite-go/internal/input"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
@@ -197,7 +198,7 @@ func (s *splitter) folder(folder fs.FS) error {
 		if err == nil {
 			err = s.file(folder, member)
 		}
-		if err == nil || err == errStopped {
+		if err == nil || err == bulk.ErrLeft {
 			return err
 		}
 		s.watch = &input.Watch{}
@@ -211,7 +212,7 @@ func (s *splitter) folder(folder fs.FS) error {
 }
 
 // file reads a file of a folder. It returns an error if it cannot open the file, or
-// errStopped.
+// bulk.ErrLeft.
 func (s *splitter) file(folder fs.FS, member string) error {
 	info, err := fs.Stat(folder, member) // follows links
 	if err != nil || !info.Mode().IsRegular() {

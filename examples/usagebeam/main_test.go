@@ -121,7 +121,7 @@ func compressed(t *testing.T, text bytes.Buffer) (packed bytes.Buffer) {
 func TestTheRowsAreThoseOfCount(t *testing.T) {
 	for seed := range uint64(4) {
 		r := rand.New(rand.NewPCG(seed, 24))
-		j := job{rules: rules{Month: "2026-10", Logs: logs.Settings{Format: "json", LeaveOut: "no-dataset", Zone: []string{"UTC", "Europe/Berlin"}[seed%2]}}}
+		j := job{rules: rules{Month: "2026-10", Logs: logs.Settings{Format: "json", Tolerated: "no-dataset", Zone: []string{"UTC", "Europe/Berlin"}[seed%2]}}}
 		if seed == 3 {
 			j.rules.Robots = []string{"mozilla", "^$"}
 		}

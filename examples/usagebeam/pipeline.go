@@ -209,7 +209,7 @@ func (f *readFn) ProcessElement(ctx context.Context, file fileio.ReadableFile, e
 	lines := logs.Summary{}
 	opts := *f.reading
 	opts.Summary, opts.Descriptions = &lines, about
-	opts.LeaveOut = logs.LeaveOut{Share: 1} // writeFn decides, when it knows all logs
+	opts.Tolerance = logs.Tolerance{Share: 1} // writeFn decides, when it knows all logs
 	for e, err := range logs.Read([]logs.Source{from}, f.format, &opts) {
 		if err != nil {
 			return err
@@ -354,7 +354,7 @@ func (f *writeFn) check(ctx context.Context, next func(*[]byte) bool) error {
 	if err != nil {
 		return err
 	}
-	if err := cmp.Or(all.Check(opts.LeaveOut), f.Rules.Logs.CheckZone(&all)); err != nil {
+	if err := cmp.Or(all.Check(opts.Tolerance), f.Rules.Logs.CheckZone(&all)); err != nil {
 		return err
 	}
 	if err := f.Rules.checkGaps(opts, all.Files); err != nil {

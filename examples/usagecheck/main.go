@@ -197,9 +197,10 @@ func check(ctx context.Context, p *program.Program, s *settings, ofReports *repo
 	}
 	opts.Months = func(months []shown.Month) { page.Months = months }
 	if s.leaveOut {
-		opts.LeaveOut = func(id string, err error) {
-			page.LeftOut = append(page.LeftOut, id)
-			p.Warn("left out: report %s: %s", id, program.Message(err))
+		opts.LeaveOut = func(err error) bool {
+			page.LeftOut = append(page.LeftOut, program.Message(err))
+			p.Warn("left out: %s", program.Message(err))
+			return true
 		}
 	}
 	for d, err := range shown.Compare(ctx, ofReports, ofDOIs, s.account, &opts) {

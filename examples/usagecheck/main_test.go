@@ -169,7 +169,7 @@ func TestBadReports(t *testing.T) {
 	require.NoError(t, err)
 	_, notes, code := call(t, srv, "example.repo")
 	assert.Equal(t, program.ExitWrong, code)
-	assert.Contains(t, notes, `begins on "soon"`)
+	assert.Contains(t, notes, `begin-date: is "soon", not a date`)
 	_, notes, code = call(t, srv, "-bad-reports", "leave-out", "-only", "spelling", "example.repo")
 	assert.Equal(t, program.ExitNotAllDone, code)
 	assert.Contains(t, notes, "left out: report 00000000-0000-4000-8000-000000000003")

@@ -21,7 +21,7 @@ type page struct {
 	Months      []shown.Month
 	Differences int64
 	Largest     []*shown.Difference
-	LeftOut     []string // ids of reports
+	LeftOut     []string // reports, and why
 	Some        bool     // not all causes were checked
 
 	causes map[shown.Cause]*causeTotal

@@ -84,7 +84,7 @@ func (in *input) close() { _ = in.file.close() } // it was only read
 
 // leavingOut is the function that is told of datasets left out; nil if a fault stops the
 // program.
-func (in *input) leavingOut(s settings) func(string, []datacite.Finding) {
+func (in *input) leavingOut(s settings) func(error) bool {
 	if !s.leaveOut {
 		return nil
 	}
@@ -92,11 +92,13 @@ func (in *input) leavingOut(s settings) func(string, []datacite.Finding) {
 }
 
 // leaveOut counts a dataset that is left out.
-func (in *input) leaveOut(_ string, faults []datacite.Finding) {
+func (in *input) leaveOut(err error) bool {
 	in.leftOut++
+	faults := datacite.Findings(err)
 	for _, f := range faults[:min(len(faults), mostFaults-len(in.faults))] {
 		in.faults = append(in.faults, f.String())
 	}
+	return true
 }
 
 // warn takes the warnings. In a table nobody finds a dataset by its number, so its

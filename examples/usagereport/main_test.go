@@ -402,7 +402,7 @@ func TestFaultsOfTheInput(t *testing.T) {
 	for _, test := range []struct{ name, content, says string }{
 		{"no report", `{"title":"something else"}`, "it holds no report"},
 		{"a table", sampleTable(t), "a table is read with -csv"},
-		{"cut off", whole[:len(whole)-20], "report.json: datacite: report: dataset 1: unexpected EOF"},
+		{"cut off", whole[:len(whole)-20], "report.json: report: dataset 1: unexpected EOF"},
 		{"cut off and zipped", zipped(t, whole)[:200], "report.json: "},
 		{"empty", report(t, 0, nil), "report-datasets: is empty"},
 		{"header", strings.Replace(whole, `"rd1"`, `"rd2"`, 1), "report-header.release"},

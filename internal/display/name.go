@@ -3,8 +3,11 @@ package display
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/datacite-go/datacite-go/internal/doi"
 )
 
 // Resolve returns the DOI that the service reads in an identifier, and the DOI of the record
@@ -53,6 +56,34 @@ func AsWritten(id string) bool {
 		}
 	}
 	return true
+}
+
+// Readable returns the identifiers of a dataset so that the service finds the DOI: first, and
+// bare if the service does not read its spelling. It returns ids itself if no change is needed,
+// or none would help. Fields has the type and the value of an identifier.
+func Readable[ID any](ids []ID, fields func(*ID) (kind, value *string)) (readable []ID, changed bool) {
+	for at := range ids {
+		kind, value := fields(&ids[at])
+		if !strings.EqualFold(*kind, "doi") {
+			continue
+		}
+		if at == 0 && AsWritten(*value) {
+			return ids, false
+		}
+		name, err := doi.Parse(*value)
+		want, record := Resolve(name)
+		got, _ := Resolve(*value)
+		if err != nil || record == "" || at == 0 && got == want {
+			return ids, false
+		}
+		first := ids[at]
+		if got != want {
+			_, value = fields(&first)
+			*value = name
+		}
+		return slices.Insert(slices.Delete(slices.Clone(ids), at, at+1), 0, first), true
+	}
+	return ids, false
 }
 
 // readable reports whether a text begins with "10.", four or five digits, a slash, and more

@@ -93,17 +93,28 @@ func (p *Program) Run(ctx context.Context, run func(context.Context, *Program) e
 		err = p.results.fault()
 	}
 	if err != nil && !errors.Is(err, flag.ErrHelp) {
-		fmt.Fprintf(p.Stderr, "%s: %s\n", p.Name, Message(err))
+		fmt.Fprintf(p.Stderr, "%s: %s\n", p.Name, plain(err))
 	}
 	return Code(err)
 }
 
 // Message is the text of an error for the users of a program, who know its flags and its
-// environment, and not the names of the package.
-func Message(err error) string { return forUsers.Replace(operation.ReplaceAllString(err.Error(), "")) }
+// environment, and not the names of the packages, in one line.
+func Message(err error) string { return oneLine.Replace(plain(err)) }
 
-// operation is the method that begins the text of a [datacite.Error].
-var operation = regexp.MustCompile(`\b(?:dois|mds|query|reports)\.[A-Z]\w*: `)
+// oneLine joins the lines of an error that has several faults.
+var oneLine = strings.NewReplacer(":\n\t", ": ", "\n\t", "; ", "\n", "; ")
+
+// plain is the text without the names of the packages; each fault has a line of its own.
+func plain(err error) string {
+	return forUsers.Replace(module.ReplaceAllString(operation.ReplaceAllString(err.Error(), ""), "$1"))
+}
+
+// operation is the method, and module the package that begins the text of an error.
+var (
+	operation = regexp.MustCompile(`\b(?:dois|mds|query|reports|shown)\.[A-Z]\w*: `)
+	module    = regexp.MustCompile(`(?m)(^|: )(?:datacite|archive): `)
+)
 
 var forUsers = func() *strings.Replacer {
 	var pairs []string
@@ -118,7 +129,7 @@ var forUsers = func() *strings.Replacer {
 		{"Config.Password", "DATACITE_PASSWORD"},
 		{"Config.Token", "DATACITE_TOKEN"},
 	} {
-		pairs = append(pairs, "datacite: "+p[0], p[1], p[0], p[1])
+		pairs = append(pairs, p[0], p[1])
 	}
 	return strings.NewReplacer(pairs...)
 }()

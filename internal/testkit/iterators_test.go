@@ -460,9 +460,9 @@ var calls = map[string]func(ctx context.Context, t *testing.T, s *scene, act fun
 			Members: func(string) bool { act(); return true },
 		}).All()))
 	},
-	"Options.Skip of an archive": func(_ context.Context, _ *testing.T, _ *scene, act func()) error {
+	"Options.LeaveOut of an archive": func(_ context.Context, _ *testing.T, _ *scene, act func()) error {
 		return last(over(archive.NewReader(strings.NewReader("{\n"+recorded()), &archive.Options{
-			Skip: func(*archive.Error) bool { act(); return true },
+			LeaveOut: func(error) bool { act(); return true },
 		}).All()))
 	},
 	"the faults of an embedded service": func(ctx context.Context, _ *testing.T, _ *scene, act func()) error {
@@ -571,7 +571,7 @@ func TestNilArguments(t *testing.T) {
 		"report":   read(s.reports.Create(ctx, nil)),
 		"put":      read(s.reports.Put(ctx, uuid, nil)),
 		"archive":  last(over(archive.NewReader(nil, nil).All())),
-		"skipping": last(over(archive.NewReader(nil, &archive.Options{Skip: func(*archive.Error) bool { return true }}).All())),
+		"skipping": last(over(archive.NewReader(nil, &archive.Options{LeaveOut: func(error) bool { return true }}).All())),
 		"folder":   last(over(archive.NewFolderReader(nil, nil).All())),
 		"zero":     last(over((&archive.Reader{}).All())),
 	} {

@@ -51,6 +51,7 @@ func bad(t *testing.T) map[string]func() error {
 	t.Cleanup(func() { _ = about.Close() })
 	calls := map[string]func() error{
 		"doi.Parse":                   func() error { return only(doi.Parse("x")) },
+		"doi.CheckNew":                func() error { return doi.CheckNew("x") },
 		"doi.CheckPrefix":             func() error { return doi.CheckPrefix("x") },
 		"doi.CheckSuffix":             func() error { return doi.CheckSuffix("x") },
 		"query.Check":                 func() error { return query.Check(query.Or()) },
@@ -86,7 +87,6 @@ func bad(t *testing.T) map[string]func() error {
 		"dois.Record.Draft":   func() error { return only((*dois.Record)(nil).Draft()) },
 		"dois.Timestamp.Time": func() error { return only(dois.Timestamp("x").Time()) },
 		"archive.Reader.All":  func() error { return only(end(archive.NewReader(text("{"), nil).All())) },
-		"mds.CheckNewDOI":     func() error { return mds.CheckNewDOI("x") },
 		"mds.Detect":          func() error { return only(mds.Detect([]byte("x"))) },
 		"mds.NewClient":       func() error { return only(mds.NewClient(datacite.Config{})) },
 		"mds.NewDocument":     func() error { return only(mds.NewDocument(&metadata.Record{})) },
@@ -128,7 +128,7 @@ func bad(t *testing.T) map[string]func() error {
 		"logs.Settings.Options":     func() error { _, _, err := (&logs.Settings{Zone: "x"}).Options(); return err },
 		"logs.Settings.OptionsFrom": func() error { _, _, err := (&logs.Settings{BadLines: "x"}).OptionsFrom(nil); return err },
 		"logs.Summary.Check": func() error {
-			return (&logs.Summary{Faults: []logs.CodeFaults{{Code: "date", Lines: 1, First: []datacite.Finding{{Code: "date", Reason: "x"}}}}}).Check(logs.LeaveOut{})
+			return (&logs.Summary{Faults: []logs.CodeFaults{{Code: "date", Lines: 1, First: []datacite.Finding{{Code: "date", Reason: "x"}}}}}).Check(logs.Tolerance{})
 		},
 		"datacitetest.Server.PutRecord":     func() error { return srv.PutRecord(nil) },
 		"datacitetest.Server.PutRecordJSON": func() error { return srv.PutRecordJSON([]byte("{")) },

@@ -170,8 +170,12 @@ func lower(e *syntax.Regexp) string {
 //go:embed robots.txt
 var robots string
 
-// Robots returns the built-in list of robots: that of COUNTER of 2024-04-22, without
-// general-purpose agents, as the code of practice requires. To use a newer list:
+// RobotsDate is the date of the list that [Robots] has.
+const RobotsDate = "2024-04-22"
+
+// Robots is the list of robots that is built in: the one that COUNTER publishes, of
+// [RobotsDate], without general-purpose agents, as the code of practice asks for. A newer
+// one takes its place:
 //
 //	robots, err := counter.ReadAgents(file)
 //	opts.Robots = robots.Without(counter.GeneralPurpose()...)

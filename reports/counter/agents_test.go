@@ -15,6 +15,12 @@ import (
 	"github.com/datacite-go/datacite-go/reports/counter"
 )
 
+func TestRobotsDate(t *testing.T) {
+	list, err := os.ReadFile("robots.txt")
+	require.NoError(t, err)
+	assert.Contains(t, string(list), "Date: "+counter.RobotsDate+".")
+}
+
 func TestRobotsAreNotPeopleNorTools(t *testing.T) {
 	for agent, want := range map[string]string{
 		"Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)":    "robot",

@@ -48,15 +48,17 @@ func (c *comparison) readReports(ctx context.Context) error {
 	for _, s := range all {
 		month := shownMonth(&s.Header)
 		err := c.readReport(ctx, s)
+		if err != nil {
+			err = fmt.Errorf("report %s: %w", s.ID, err)
+		}
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case err == nil:
 			c.of[month] = append(c.of[month], s.ID)
-		case c.opts.LeaveOut == nil:
+		case c.opts.LeaveOut == nil || !c.opts.LeaveOut(err):
 			return err
 		default:
-			c.opts.LeaveOut(s.ID, err)
 			c.skipped[month], c.skipped[headerMonth(&s.Header)] = true, true
 		}
 		c.progress.Reports++
@@ -81,7 +83,7 @@ func again(ctx context.Context, read func() error) error {
 // has its own number.
 func (c *comparison) readReport(ctx context.Context, s *reports.Summary) error {
 	if shownMonth(&s.Header) == "" {
-		return datacite.Invalid(datacite.Finding{Path: "report " + s.ID, Code: "date", Reason: fmt.Sprintf("begins on %q, which is not a date", s.Header.ReportingPeriod.BeginDate)})
+		return datacite.Invalid(datacite.Finding{Path: "reporting-period.begin-date", Code: "date", Reason: fmt.Sprintf("is %q, not a date", s.Header.ReportingPeriod.BeginDate)})
 	}
 	created, _ := s.Header.Created.Time()
 	before := c.progress.Datasets

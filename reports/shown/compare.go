@@ -53,10 +53,10 @@ type Options struct {
 	// A missing count is NotProcessed until then, and Lost after that. 0 means 48 hours.
 	Lag time.Duration
 
-	// LeaveOut is called for each report that cannot be read, such as a report that the
-	// service has lost; its month is not compared. If LeaveOut is nil, the sequence ends
-	// with the error.
-	LeaveOut func(id string, err error)
+	// LeaveOut is called for each report that cannot be read, such as one that the
+	// service has lost, with an error that names it. If it returns true, its month is not
+	// compared. If it is nil or returns false, the error ends the sequence.
+	LeaveOut func(error) bool
 
 	Progress func(Progress) // called after each report, each thousandth entry and each difference, one call at a time
 	Months   func([]Month)  // called with the totals when everything has been compared

@@ -112,12 +112,17 @@ func TestLeaveOut(t *testing.T) {
 		store(t, srv, 2, header("Repo", 11), dataset("10.5072/a", views(6)))
 		put(t, srv, "10.5072/a", append(series("2025-10", 4), series("2025-11", 9)...), nil)
 		var left []string
-		all := compare(t, srv, &shown.Options{LeaveOut: func(id string, err error) {
-			left = append(left, id)
+		all := compare(t, srv, &shown.Options{LeaveOut: func(err error) bool {
+			left = append(left, err.Error())
 			assert.ErrorIs(t, err, datacite.ErrServer)
+			return true
 		}})
-		assert.Equal(t, []string{reportID(2)}, left)
+		require.Len(t, left, 1)
+		assert.Contains(t, left[0], "report "+reportID(2)+": ")
 		assert.Equal(t, []string{"10.5072/a 2025-10 views 5 [5] 4 lost 1"}, short(all))
+		for _, err := range shown.Compare(t.Context(), srv.Reports(), srv.DOIs(), account, &shown.Options{LeaveOut: func(error) bool { return false }}) {
+			require.ErrorIs(t, err, datacite.ErrServer, "not left out, so the error ends the sequence")
+		}
 	})
 }
 

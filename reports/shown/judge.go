@@ -10,7 +10,6 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/doi"
-	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/internal/display"
 )
 
@@ -39,19 +38,12 @@ func (c *comparison) judge(ctx context.Context, h *holding) ([]*Difference, erro
 	return all, nil
 }
 
-// look reads the current record, nil for an unknown DOI. A name that a path cannot contain
-// is looked up in the list.
+// look reads the current record, nil for an unknown DOI.
 func (c *comparison) look(ctx context.Context, name string) (*record, error) {
 	r, err := c.dois.Get(ctx, name, nil)
 	switch {
 	case errors.Is(err, datacite.ErrNotFound):
 		return nil, nil
-	case errors.Is(err, datacite.ErrInvalidDOI):
-		found, err := c.dois.List(ctx, &dois.ListOptions{IDs: []string{name}, Detail: true, Fields: fields})
-		if err != nil || len(found.Records) == 0 {
-			return nil, err
-		}
-		return c.recordOf(&found.Records[0]), nil
 	case err != nil:
 		return nil, err
 	}

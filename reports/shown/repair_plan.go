@@ -78,7 +78,7 @@ func (p *plan) keep(wanted iter.Seq2[reports.Dataset, error]) error {
 		if err != nil {
 			return err
 		}
-		d.DatasetID = readable(&p.header, &d)
+		d.DatasetID, _ = display.Readable(d.DatasetID, func(id *reports.TypedValue) (kind, value *string) { return &id.Type, &id.Value })
 		p.wants(&d)
 		p.lines++
 		if err := lines.Encode(&d); err != nil {
@@ -89,21 +89,6 @@ func (p *plan) keep(wanted iter.Seq2[reports.Dataset, error]) error {
 		return fmt.Errorf("shown.Repair: a temporary file: %w", err)
 	}
 	return nil
-}
-
-// readable has the identifiers of a dataset so that the service finds the DOI, as Submit
-// sends them.
-func readable(h *reports.Header, d *reports.Dataset) []reports.TypedValue {
-	one := read(h, d)
-	name := meant(d, &one)
-	if _, record := display.Resolve(name); one.DOI != "" || record == "" {
-		return d.DatasetID
-	}
-	rest := slices.DeleteFunc(slices.Clone(d.DatasetID), func(v reports.TypedValue) bool {
-		other := reports.Dataset{DatasetID: []reports.TypedValue{v}}
-		return v.Type == reports.TypeDOI && meant(&other, &display.Reading{}) == name
-	})
-	return append([]reports.TypedValue{{Type: reports.TypeDOI, Value: name}}, rest...)
 }
 
 // numbers calls f for each number of a dataset, under the name that the service reads.

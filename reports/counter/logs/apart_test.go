@@ -26,7 +26,7 @@ func TestLogsThatAreReadApart(t *testing.T) {
 	}
 	source := func(i int) logs.Source { return logs.FromReader(fmt.Sprint("log ", i), strings.NewReader(texts[i])) }
 	settings := func(sum *logs.Summary, about *logs.Descriptions) *logs.Options {
-		return &logs.Options{Summary: sum, Descriptions: about, LeaveOut: all, Period: reports.Month(2026, 10)}
+		return &logs.Options{Summary: sum, Descriptions: about, Tolerance: all, Period: reports.Month(2026, 10)}
 	}
 	var together, sum logs.Summary
 	about, apart := &logs.Descriptions{}, &logs.Descriptions{}
@@ -45,8 +45,8 @@ func TestLogsThatAreReadApart(t *testing.T) {
 	}
 	assert.Equal(t, together, sum)
 	assert.Equal(t, int64(4), sum.Faulty)
-	require.ErrorIs(t, sum.Check(logs.LeaveOut{Share: 0.1}), datacite.ErrInvalid)
-	require.NoError(t, sum.Check(logs.LeaveOut{Always: []datacite.Code{"syntax"}}))
+	require.ErrorIs(t, sum.Check(logs.Tolerance{Share: 0.1}), datacite.ErrInvalid)
+	require.NoError(t, sum.Check(logs.Tolerance{Always: []datacite.Code{"syntax"}}))
 
 	var want, got []logs.Description
 	for d := range about.All() {

@@ -87,7 +87,7 @@ func TestADamagedLogIsCountedOrNamed(t *testing.T) {
 		half := strings.Index(text[len(text)/2:], "\n") + len(text)/2 + 1
 		var sum logs.Summary
 		var named []datacite.Finding
-		opts.Summary, opts.LeaveOut, opts.Faulty = &sum, all, func(f datacite.Finding) { named = append(named, f) }
+		opts.Summary, opts.Tolerance, opts.Faulty = &sum, all, func(f datacite.Finding) { named = append(named, f) }
 		events, err := collect(logs.Read([]logs.Source{logs.FromReader("a", strings.NewReader(text[:half])), logs.FromReader("b", strings.NewReader(text[half:]))}, format, &opts))
 		require.NoError(t, err, "seed %d", seed)
 
@@ -126,7 +126,7 @@ func TestADamagedLogIsCountedOrNamed(t *testing.T) {
 
 		// Without leave, and with a limit, nothing is counted, or hardly anything is missing.
 		for _, share := range []float64{0, 0.01, 0.2} {
-			_, err := collect(read(format, strings.NewReader(text), &logs.Options{Paths: opts.Paths, LeaveOut: logs.LeaveOut{Share: share}}))
+			_, err := collect(read(format, strings.NewReader(text), &logs.Options{Paths: opts.Paths, Tolerance: logs.Tolerance{Share: share}}))
 			many := float64(sum.Faulty) > share*float64(sum.Lines()-sum.Comments)
 			if err == nil {
 				require.False(t, many && share == 0, "seed %d", seed)

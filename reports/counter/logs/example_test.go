@@ -86,8 +86,8 @@ yesterday	192.0.2.1	200	/doi/10.5072/a	Mozilla/5.0
 			Investigations: []*regexp.Regexp{regexp.MustCompile(`^/doi/(.+)`)},
 			Requests:       []*regexp.Regexp{regexp.MustCompile(`^/files/(.+)`)},
 		},
-		LeaveOut: logs.LeaveOut{Always: []datacite.Code{"date"}},
-		Summary:  &lines,
+		Tolerance: logs.Tolerance{Always: []datacite.Code{"date"}},
+		Summary:   &lines,
 	}) {
 		if err != nil {
 			log.Fatal(err)

@@ -28,9 +28,9 @@ type Options struct {
 	// Summary receives the numbers of lines by outcome, even if Read fails; it may be nil.
 	Summary *Summary
 
-	// LeaveOut says which unreadable lines are left out; the zero value means none: each is
+	// Tolerance says which unreadable lines are left out; the zero value means none: each is
 	// an error.
-	LeaveOut LeaveOut
+	Tolerance Tolerance
 
 	// Faulty is called for each unreadable line, in order, whether it is left out or not;
 	// it may be nil.
@@ -154,8 +154,8 @@ func newReader(format Format, opts *Options) (*reader, error) {
 		return nil, err
 	}
 	r.begin, r.hours = begin.Unix(), int((until.Unix()-begin.Unix()+3599)/3600)
-	if l := r.LeaveOut; !(l.Share >= 0 && l.Share <= 1) {
-		return nil, datacite.Invalid(datacite.Finding{Path: "Options.LeaveOut.Share", Code: "limit", Reason: fmt.Sprintf("is %g, not between 0 and 1", l.Share)})
+	if l := r.Tolerance; !(l.Share >= 0 && l.Share <= 1) {
+		return nil, datacite.Invalid(datacite.Finding{Path: "Options.Tolerance.Share", Code: "limit", Reason: fmt.Sprintf("is %g, not between 0 and 1", l.Share)})
 	}
 	if format.Parser == nil {
 		return nil, datacite.Invalid(datacite.Finding{Path: "format", Code: "missing", Reason: fmt.Sprintf("%q has no Parser", format.Name)})
@@ -220,7 +220,7 @@ func (r *reader) all(sources []Source, yield func(counter.Event) bool) error {
 			return err
 		}
 	}
-	return r.sum.Check(r.LeaveOut)
+	return r.sum.Check(r.Tolerance)
 }
 
 // source reads a log.
@@ -267,8 +267,8 @@ func (r *reader) source(s Source, yield func(counter.Event) bool) (err error) {
 			}
 		}
 		const hopeless = 10_000
-		if r.file.Faulty >= hopeless && r.file.Faulty == r.file.Lines()-r.file.Comments && r.sum.Check(r.LeaveOut) != nil {
-			return r.sum.Check(r.LeaveOut)
+		if r.file.Faulty >= hopeless && r.file.Faulty == r.file.Lines()-r.file.Comments && r.sum.Check(r.Tolerance) != nil {
+			return r.sum.Check(r.Tolerance)
 		}
 		if c.err != nil && !errors.Is(c.err, io.EOF) && !r.cut(c.err) {
 			return c.err

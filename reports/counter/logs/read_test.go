@@ -49,7 +49,7 @@ func read(format logs.Format, r io.Reader, opts *logs.Options) iter.Seq2[counter
 }
 
 // all lines that cannot be read are left out.
-var all = logs.LeaveOut{Share: 1}
+var all = logs.Tolerance{Share: 1}
 
 func collect(events iter.Seq2[counter.Event, error]) (all []counter.Event, err error) {
 	for e, err := range events {
@@ -87,7 +87,7 @@ func TestDataversesLog(t *testing.T) {
 		line("request_url", "/robots.txt?u=/dataset.xhtml") + "\r\n" +
 		strings.TrimSuffix(line("user_cookie_id", "c"), "\n")
 	var sum logs.Summary
-	events, err := collect(read(logs.Dataverse, strings.NewReader(log), &logs.Options{Summary: &sum, LeaveOut: logs.LeaveOut{Always: []datacite.Code{"no-dataset"}}}))
+	events, err := collect(read(logs.Dataverse, strings.NewReader(log), &logs.Options{Summary: &sum, Tolerance: logs.Tolerance{Always: []datacite.Code{"no-dataset"}}}))
 	require.NoError(t, err)
 	for i := range events {
 		events[i].Time = events[i].Time.UTC()
@@ -147,7 +147,7 @@ func TestTimesAreThoseOfTheStandardLibrary(t *testing.T) {
 			}
 		}
 		var got []int
-		events, err := collect(read(logs.Dataverse, strings.NewReader(log.String()), &logs.Options{LeaveOut: all, Faulty: func(f datacite.Finding) { got = append(got, f.Line) }}))
+		events, err := collect(read(logs.Dataverse, strings.NewReader(log.String()), &logs.Options{Tolerance: all, Faulty: func(f datacite.Finding) { got = append(got, f.Line) }}))
 		require.NoError(t, err)
 		require.Equal(t, faults, got, "seed %d: %s", seed, log.String())
 		require.Len(t, events, len(want))
@@ -203,7 +203,7 @@ func TestAllFaultyLinesAreToldOrLeftOut(t *testing.T) {
 	var left []datacite.Finding
 	var sum logs.Summary
 	events, err = collect(read(logs.Dataverse, strings.NewReader(log), &logs.Options{
-		LeaveOut: all, Faulty: func(f datacite.Finding) { left = append(left, f) }, Summary: &sum,
+		Tolerance: all, Faulty: func(f datacite.Finding) { left = append(left, f) }, Summary: &sum,
 	}))
 	require.NoError(t, err)
 	assert.Len(t, events, 2)
@@ -246,7 +246,7 @@ func TestLongLogs(t *testing.T) {
 	} {
 		var left []string
 		var sum logs.Summary
-		events, err := collect(read(logs.Dataverse, r, &logs.Options{Summary: &sum, LeaveOut: all, Faulty: func(f datacite.Finding) { left = append(left, f.String()) }}))
+		events, err := collect(read(logs.Dataverse, r, &logs.Options{Summary: &sum, Tolerance: all, Faulty: func(f datacite.Finding) { left = append(left, f.String()) }}))
 		require.NoError(t, err, name)
 		var got []string
 		for _, e := range events {
@@ -259,7 +259,7 @@ func TestLongLogs(t *testing.T) {
 		}
 		assert.Equal(t, logs.Counts{Events: int64(len(want)), Faulty: int64(len(faults))}, sum.Counts, name)
 	}
-	for _, err := range read(logs.Dataverse, io.MultiReader(strings.NewReader(text), iotest.ErrReader(io.ErrClosedPipe)), &logs.Options{LeaveOut: all}) {
+	for _, err := range read(logs.Dataverse, io.MultiReader(strings.NewReader(text), iotest.ErrReader(io.ErrClosedPipe)), &logs.Options{Tolerance: all}) {
 		if err != nil {
 			assert.EqualError(t, err, "line 5000: io: read/write on closed pipe")
 		}
@@ -419,7 +419,7 @@ func TestAccessLogsWithATable(t *testing.T) {
 		`192.0.2.1 - - [31/Oct/2026:23:59:59 +0100] "GET /records/19 HTTP/1.1" 200 1 "-" "-"` + "\n"
 	paths := &logs.Paths{Investigations: []*regexp.Regexp{regexp.MustCompile(`^/records/(\d+)$`)}, DOIs: map[string]string{"17": "10.5072/abc", "19": ""}}
 	var sum logs.Summary
-	events, err := collect(read(logs.Combined, strings.NewReader(log), &logs.Options{Paths: paths, LeaveOut: all, Summary: &sum}))
+	events, err := collect(read(logs.Combined, strings.NewReader(log), &logs.Options{Paths: paths, Tolerance: all, Summary: &sum}))
 	require.NoError(t, err)
 	require.Len(t, events, 1)
 	assert.Equal(t, "10.5072/abc", events[0].DOI)
@@ -449,7 +449,7 @@ func TestAccessLogsWithATableOfPaths(t *testing.T) {
 	var sum logs.Summary
 	var faults []string
 	events, err := collect(read(logs.Combined, strings.NewReader(log.String()), &logs.Options{Paths: paths,
-		Summary: &sum, LeaveOut: all, Faulty: func(f datacite.Finding) { faults = append(faults, f.String()) },
+		Summary: &sum, Tolerance: all, Faulty: func(f datacite.Finding) { faults = append(faults, f.String()) },
 	}))
 	require.NoError(t, err)
 	var got []string
@@ -533,7 +533,7 @@ func TestAHandleIsToldInEveryFormat(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var sum logs.Summary
-			for range logs.Read([]logs.Source{logs.FromReader("a.log", strings.NewReader(tt.line))}, tt.format, &logs.Options{Paths: tt.paths, Summary: &sum, LeaveOut: logs.LeaveOut{Always: []datacite.Code{"handle"}}}) {
+			for range logs.Read([]logs.Source{logs.FromReader("a.log", strings.NewReader(tt.line))}, tt.format, &logs.Options{Paths: tt.paths, Summary: &sum, Tolerance: logs.Tolerance{Always: []datacite.Code{"handle"}}}) {
 			}
 			require.Len(t, sum.Faults, 1)
 			assert.EqualValues(t, "handle", sum.Faults[0].Code)

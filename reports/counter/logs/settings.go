@@ -27,7 +27,7 @@ type Settings struct {
 	DOIs                     string   // file for [ReadDOIs]
 	Proxies                  string   // prefixes or addresses, separated by commas
 	BadLines                 string   // stop, leave-out, or a share such as 2.5%; "" means stop
-	LeaveOut                 string   // codes of faults, separated by commas, whose lines are always left out
+	Tolerated                string   // codes of faults, separated by commas, whose lines are always left out
 	AllowCut, Pseudonyms     bool
 }
 
@@ -50,7 +50,7 @@ func (s *Settings) AddFlags(to *flag.FlagSet) {
 	to.StringVar(&s.DOIs, "dois", "", "CSV `file` with the columns name and doi: the DOI of what the first group of a pattern finds, such as a handle")
 	to.StringVar(&s.Proxies, "proxies", "", "`addresses` of proxies, such as 198.51.100.0/24, separated by commas: visitors are behind them; private addresses are known")
 	to.StringVar(&s.BadLines, "bad-lines", "stop", "lines that cannot be read: stop, leave-out up to 1% of them, or up to a share such as 5%")
-	to.StringVar(&s.LeaveOut, "leave-out", "", "`codes` of faults: lines with these are left out however many they are, separated by commas: "+strings.Join(codes, ", "))
+	to.StringVar(&s.Tolerated, "leave-out", "", "`codes` of faults: lines with these are left out however many they are, separated by commas: "+strings.Join(codes, ", "))
 	to.BoolVar(&s.AllowCut, "cut", false, "read a compressed log that is cut as far as it goes")
 	to.BoolVar(&s.Pseudonyms, "pseudonyms", false, "pseudonyms or names of hosts may stand where an address belongs")
 }
@@ -83,7 +83,7 @@ func (s *Settings) OptionsFrom(open func(name string) (io.ReadCloser, error)) (F
 	if o.Location, err = ParseLocation(cmp.Or(s.Zone, "UTC")); err != nil {
 		return format, nil, err
 	}
-	if o.LeaveOut, err = s.leaveOut(); err != nil {
+	if o.Tolerance, err = s.tolerance(); err != nil {
 		return format, nil, err
 	}
 	if o.Proxies, err = s.proxies(); err != nil {
@@ -128,8 +128,8 @@ func (s *Settings) CheckZone(lines *Summary) error {
 			"name the zone of the repository, such as -zone America/New_York; or -zone %s; or -zone UTC, in which the month begins and ends at another hour", o, o.Lines, o)})
 }
 
-func (s *Settings) leaveOut() (l LeaveOut, err error) {
-	for text := range strings.SplitSeq(s.LeaveOut, ",") {
+func (s *Settings) tolerance() (l Tolerance, err error) {
+	for text := range strings.SplitSeq(s.Tolerated, ",") {
 		code := datacite.Code(strings.TrimSpace(text))
 		if code != "" && !slices.Contains(Codes(), code) {
 			return l, datacite.Invalid(datacite.Finding{Path: "leave-out", Code: "vocabulary", Reason: fmt.Sprintf("is %q, not one of %q", code, Codes())})

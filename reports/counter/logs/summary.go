@@ -87,7 +87,7 @@ func (o Offset) String() string {
 
 // A FaultsError means that more lines are unreadable than may be left out.
 type FaultsError struct {
-	Faults  []CodeFaults // most lines first; not those of LeaveOut.Always
+	Faults  []CodeFaults // most lines first; not those of Tolerance.Always
 	Lines   int64        // of all logs that were read, without comments
 	Allowed float64      // the share that may be left out; 0 if none may
 }
@@ -162,8 +162,8 @@ func (s *Summary) sort() {
 	slices.SortStableFunc(s.Offsets, func(a, b Offset) int { return cmp.Compare(b.Lines, a.Lines) })
 }
 
-// LeaveOut says which unreadable lines are left out.
-type LeaveOut struct {
+// Tolerance says which unreadable lines are left out.
+type Tolerance struct {
 	// Share is the share of lines that may be faulty: 0.01 means 1 %. Faults that only
 	// accesses have, such as no-dataset, are compared with the number of accesses, other
 	// faults with the number of lines.
@@ -173,7 +173,7 @@ type LeaveOut struct {
 }
 
 // Check returns a [*FaultsError] if more lines are faulty than allowed.
-func (s *Summary) Check(allowed LeaveOut) error {
+func (s *Summary) Check(allowed Tolerance) error {
 	var lines, accesses int64
 	var over []CodeFaults
 	for _, f := range s.Faults {

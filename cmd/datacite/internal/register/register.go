@@ -115,7 +115,7 @@ func (c *command) check(cmd *cobra.Command, files []string) error {
 		return fmt.Errorf("--url is the same address for %d records; write {doi}, {suffix} or {file} into it", len(files))
 	case c.doi != "" && c.prefix != "":
 		return errors.New("--prefix has no effect with --doi; leave one of them out")
-	case c.prefix != "" && mds.CheckNewDOI(c.prefix+"/a") != nil:
+	case c.prefix != "" && doi.CheckPrefix(c.prefix) != nil:
 		return fmt.Errorf(`--prefix is %q, not "10." and four or five digits`, c.prefix)
 	case c.workers < 1:
 		return fmt.Errorf("--workers is %d; it must be at least 1", c.workers)
@@ -129,7 +129,7 @@ func (c *command) check(cmd *cobra.Command, files []string) error {
 	if c.doi != "" {
 		name, err := doi.Parse(c.doi)
 		if err == nil {
-			err = mds.CheckNewDOI(name)
+			err = doi.CheckNew(name)
 		}
 		if err != nil {
 			return fmt.Errorf("--doi: %s", shell.Message(err))

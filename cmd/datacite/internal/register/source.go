@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
@@ -118,8 +117,8 @@ func (c *checks) row(r *row) {
 		r.fault("url", fmt.Sprintf("%q does not begin with http://, https:// or ftp://", r.URL))
 	}
 	if r.DOI != "" {
-		if err := mds.CheckNewDOI(r.DOI); err != nil {
-			r.fault("doi", oneLine(err))
+		if err := doi.CheckNew(r.DOI); err != nil {
+			r.fault("doi", shell.Message(err))
 		}
 		if place, ok := c.dois[doi.Key(r.DOI)]; ok {
 			r.fault("doi", r.DOI+" is the DOI of "+place+", too")
@@ -135,6 +134,3 @@ func (c *checks) row(r *row) {
 	}
 	c.urls[r.URL] = owner{r.place(), r.DOI != ""}
 }
-
-// oneLine makes an error fit into a cell.
-func oneLine(err error) string { return strings.Join(strings.Fields(shell.Message(err)), " ") }

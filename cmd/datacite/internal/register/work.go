@@ -387,7 +387,7 @@ func (j *job) take(ctx context.Context, it *item, again *[]*item) error {
 		if shell.Code(err) == shell.ExitFailed {
 			j.down++
 		}
-		e.Result, e.Error = "failed", oneLine(err)
+		e.Result, e.Error = "failed", shell.Message(err)
 		if errors.Is(err, mds.ErrHidden) {
 			e.Error = "the DOI is hidden, or may be, and metadata in this format would show it"
 		}

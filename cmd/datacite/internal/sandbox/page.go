@@ -12,6 +12,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
 )
@@ -137,7 +138,7 @@ func (s *site) reports() (stored []shownReport) {
 		}
 		shown := shownReport{ID: r.ID, Account: r.ClientID, Subsets: r.Subsets}
 		if report, err := r.Report(); err != nil {
-			shown.Problem = err.Error()
+			shown.Problem = shell.Message(err)
 		} else {
 			shown.Creator, shown.Month = report.Header.CreatedBy, string(report.Header.ReportingPeriod.BeginDate)
 		}
@@ -150,7 +151,7 @@ func (s *site) showRecord(w http.ResponseWriter, r *http.Request) {
 	name := r.FormValue("doi")
 	record, err := s.service.Record(name)
 	if err != nil {
-		show(w, http.StatusNotFound, "record.html", map[string]any{"DOI": name, "Problem": err.Error()})
+		show(w, http.StatusNotFound, "record.html", map[string]any{"DOI": name, "Problem": shell.Message(err)})
 		return
 	}
 	leads, _ := s.service.Resolve(r.Context(), name)

@@ -232,7 +232,7 @@ func (c *command) keep(ctx context.Context, site *site) {
 		if site.changed.Swap(false) {
 			if err := save(site.service, c.state); err != nil {
 				site.changed.Store(true) // it is tried again
-				c.Warn("%v", err)
+				c.Warn("%s", shell.Message(err))
 			}
 		}
 	}

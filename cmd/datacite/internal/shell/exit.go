@@ -83,22 +83,32 @@ func Code(err error) int {
 }
 
 // Message is the text of an error for people, who know flags and files and not the names of the
-// SDK.
-func Message(err error) string {
+// SDK, in one line.
+func Message(err error) string { return oneLine.Replace(plain(err)) }
+
+// oneLine joins the lines of an error that has several faults.
+var oneLine = strings.NewReplacer(":\n\t", ": ", "\n\t", "; ", "\n", "; ")
+
+// plain is the text without the names of the SDK.
+func plain(err error) string {
 	if err == context.Canceled {
 		return "interrupted"
 	}
-	return operation.ReplaceAllString(err.Error(), "")
+	return module.ReplaceAllString(operation.ReplaceAllString(err.Error(), ""), "$1")
 }
 
-// message is Message with what helps after common mistakes.
+// message is the text of the error that ends the command, each fault in a line of its own, with
+// what helps after common mistakes.
 func message(err error) string {
-	text := Message(err)
+	text := plain(err)
 	if errors.Is(err, datacite.ErrUnauthorized) && !strings.Contains(text, "datacite login") {
 		text += "; is the login right? datacite login tests it"
 	}
 	return text
 }
 
-// operation is the package or the method that begins the text of an error.
-var operation = regexp.MustCompile(`^datacite: |\b(?:dois|mds|query|reports)\.[A-Z]\w*: `)
+// operation is the method, and module the package that begins the text of an error.
+var (
+	operation = regexp.MustCompile(`\b(?:dois|mds|query|reports|shown)\.[A-Z]\w*: `)
+	module    = regexp.MustCompile(`(?m)(^|: )(?:datacite|archive): `)
+)

@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
+	"github.com/datacite-go/datacite-go/metadata"
+	"github.com/datacite-go/datacite-go/reports/counter"
 )
 
 // Version is that of a release, which the linker sets; that of the module otherwise.
@@ -50,7 +52,7 @@ records against, and the list of robots that are not counted as usage.`,
 func Agent() string { return "datacite/" + read().Version }
 
 func read() info {
-	i := info{Version: "devel", Go: runtime.Version(), Schema: "4.7", Robots: "2024-04-22", System: runtime.GOOS + "/" + runtime.GOARCH}
+	i := info{Version: "devel", Go: runtime.Version(), Schema: metadata.KernelVersion, Robots: counter.RobotsDate, System: runtime.GOOS + "/" + runtime.GOARCH}
 	if build, ok := debug.ReadBuildInfo(); ok {
 		if v := build.Main.Version; v != "" && v != "(devel)" {
 			i.Version = v
