@@ -163,14 +163,14 @@ func (s *Server) Save(w io.Writer) error { return s.service.Save(w) }
 // account that this server does not have belong to none of its accounts.
 func (s *Server) Restore(r io.Reader) error {
 	if r == nil {
-		return refused("Restore", errors.New("r is nil"))
+		return isNil
 	}
 	var watch input.Watch
 	err := s.service.Restore(watch.Reader(r))
 	if watch.Failed() {
 		return fmt.Errorf("datacitetest.Restore: %w", err)
 	}
-	return refused("Restore", err)
+	return refused("r", err)
 }
 
 // Guard returns a handler that serves requests only under loopback names and Options.Hosts, and

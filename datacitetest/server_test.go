@@ -84,9 +84,11 @@ func TestMisuseIsReportedAtOnce(t *testing.T) {
 	srv := datacitetest.NewServer(nil)
 	defer srv.Close()
 	assert.PanicsWithValue(t, `datacitetest: no account "NOBODY.REPO"`, func() { srv.As("NOBODY.REPO") })
-	assert.ErrorContains(t, srv.PutRecordJSON([]byte(`{"doi":"x"}`)), `datacite: PutRecord: doi "x" is not a DOI`)
+	assert.EqualError(t, srv.PutRecordJSON([]byte(`{"doi":"x"}`)), `datacite: attributes: doi "x" is not a DOI`)
 	_, err := srv.PutReportJSON([]byte(`{}`))
-	assert.ErrorContains(t, err, "datacite: PutReport: report-header is missing")
+	assert.EqualError(t, err, "datacite: report: report-header is missing")
+	_, err = srv.PutReport(nil)
+	assert.EqualError(t, err, "datacite: r: is nil")
 }
 
 // The kinds of faults, and what the server has done.
@@ -516,7 +518,7 @@ func TestSaveAndRestore(t *testing.T) {
 		require.NoError(t, err)
 
 		for _, other := range []string{"", "{", `{"doi":"10.5072/a"}`} {
-			assert.ErrorContains(t, next.Restore(strings.NewReader(other)), "datacite: Restore: ")
+			assert.ErrorContains(t, next.Restore(strings.NewReader(other)), "datacite: r: ")
 		}
 		other := map[datacitetest.Behaviour]datacitetest.Behaviour{datacitetest.Documented: datacitetest.Deployed, datacitetest.Deployed: datacitetest.Documented}
 		third := datacitetest.NewServer(&datacitetest.Options{Behaviour: other[srv.Behaviour], NoPort: true})

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"github.com/datacite-go/datacite-go"
@@ -57,7 +56,7 @@ func (s *Server) Resolve(ctx context.Context, doi string) (url string, err error
 // State is findable. If the record has Raw, Raw is stored.
 func (s *Server) PutRecord(r *dois.Record) error {
 	if r == nil {
-		return refused("PutRecord", errors.New("r is nil"))
+		return isNil
 	}
 	data := r.Raw
 	if data == nil {
@@ -77,12 +76,15 @@ func (s *Server) PutRecord(r *dois.Record) error {
 // views and downloads are shown until a usage report counts for the DOI
 // ([Options].UsageLag); given numbers of related records are always shown.
 func (s *Server) PutRecordJSON(attributes []byte) error {
-	return refused("PutRecord", s.service.PutRecordOf(s.account.ClientID, attributes))
+	return refused("attributes", s.service.PutRecordOf(s.account.ClientID, attributes))
 }
 
 // PutReport stores a report without checking it, and returns its id: r.ID, or a new one
 // if that is empty.
 func (s *Server) PutReport(r *reports.Report) (id string, err error) {
+	if r == nil {
+		return "", isNil
+	}
 	data, err := json.Marshal(r)
 	if err != nil {
 		return "", err
@@ -95,13 +97,15 @@ func (s *Server) PutReport(r *reports.Report) (id string, err error) {
 // not checked; with exception 69 it is a compressed report.
 func (s *Server) PutReportJSON(report []byte) (id string, err error) {
 	id, err = s.service.PutReportOf(s.account.ClientID, report)
-	return id, refused("PutReport", err)
+	return id, refused("report", err)
 }
 
-// refused is what is wrong with something that is to be stored.
-func refused(call string, err error) error {
-	return input.Fault(err, datacite.Finding{Path: call, Code: "refused"})
+// refused is what is wrong with a parameter that is to be stored.
+func refused(path string, err error) error {
+	return input.Fault(err, datacite.Finding{Path: path, Code: "refused"})
 }
+
+var isNil = datacite.Invalid(datacite.Finding{Path: "r", Code: "missing", Reason: "is nil"})
 
 // A StoredReport is a usage report as the server holds it.
 type StoredReport struct {

@@ -174,6 +174,10 @@ func TestPutURLRefusesAddresses(t *testing.T) {
 		})
 	}
 	assert.Empty(t, srv.Requests(), "nothing was sent")
+	for _, bad := range []string{"/glacier/7", "https:///glacier", "https://repo.example.org/%zz"} {
+		_, err := srv.MDS().PutURL(t.Context(), "10.5072/a", bad)
+		assert.Equal(t, datacite.Code("uri"), datacite.Findings(err)[0].Code, bad)
+	}
 }
 
 func TestURLsArriveAsTheyAre(t *testing.T) {

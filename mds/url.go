@@ -113,11 +113,11 @@ func checkAddress(address string) error {
 	case !utf8.ValidString(address):
 		return datacite.Invalid(datacite.Finding{Path: "url", Code: "encoding", Reason: "is not valid UTF-8"})
 	case err != nil:
-		return datacite.Invalid(datacite.Finding{Path: "url", Code: "syntax", Reason: fmt.Sprintf("%q is not a URL", address)})
+		return datacite.Invalid(datacite.Finding{Path: "url", Code: "uri", Reason: fmt.Sprintf("%q is not a URL", address)})
 	case !slices.ContainsFunc(schemes, func(scheme string) bool { return strings.HasPrefix(address, scheme) }):
-		return datacite.Invalid(datacite.Finding{Path: "url", Code: "value", Reason: fmt.Sprintf("%q does not start with one of %s, in lower case", address, strings.Join(schemes, ", "))})
+		return datacite.Invalid(datacite.Finding{Path: "url", Code: "uri", Reason: fmt.Sprintf("%q does not start with one of %s, in lower case", address, strings.Join(schemes, ", "))})
 	case u.Hostname() == "":
-		return datacite.Invalid(datacite.Finding{Path: "url", Code: "missing", Reason: fmt.Sprintf("%q has no host", address)})
+		return datacite.Invalid(datacite.Finding{Path: "url", Code: "uri", Reason: fmt.Sprintf("%q has no host", address)})
 	}
 	return nil
 }

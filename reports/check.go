@@ -41,8 +41,10 @@ func (r *Report) Validate() error {
 func (r *Report) Findings() []datacite.Finding {
 	var warnings []datacite.Finding
 	v := validator{most: -1, warn: func(f datacite.Finding) { warnings = append(warnings, f) }}
-	v.report(r)
-	return slices.Concat(v.faults, warnings, repeatedIn(r.Datasets))
+	if v.report(r); r != nil {
+		warnings = append(warnings, repeatedIn(r.Datasets)...)
+	}
+	return slices.Concat(v.faults, warnings)
 }
 
 // A validator collects faults and passes warnings on.
@@ -84,6 +86,10 @@ func (v *validator) add(path string, code datacite.Code, reason string) {
 func (v *validator) err() error { return datacite.Invalid(v.faults...) }
 
 func (v *validator) report(r *Report) {
+	if r == nil {
+		v.add("report", "missing", "is nil")
+		return
+	}
 	if r.ID != "" && !isUUID(r.ID) {
 		v.add("id", "syntax", "is not a UUID")
 	}

@@ -210,4 +210,7 @@ func TestNilRecords(t *testing.T) {
 	_, err = unread.Draft()
 	require.ErrorIs(t, err, datacite.ErrInvalid)
 	require.False(t, unread.Has("titles"))
+	var unwritten *reports.Report
+	require.EqualError(t, unwritten.Validate(), "datacite: report: is nil")
+	require.Len(t, unwritten.Findings(), 1)
 }

@@ -89,7 +89,8 @@ func formatted(f string, records []*record.Record, list bool, p wire.Params) (wi
 }
 
 // ShowAtRoot is a findable record in a format, without a login; in any other format the
-// response redirects to its URL (lupo app/controllers/index_controller.rb).
+// response redirects to its URL. Here alone the Accept header may name the style of a citation
+// (lupo app/controllers/index_controller.rb).
 func (s *Service) ShowAtRoot(q *wire.Request, path string) (wire.Reply, error) {
 	f, path := linked(q, path)
 	name, err := s.nameIn(path)
@@ -107,6 +108,13 @@ func (s *Service) ShowAtRoot(q *wire.Request, path string) (wire.Reply, error) {
 	p, err := wire.URLParams(q.URL.RawQuery)
 	if err != nil {
 		return wire.Reply{}, err
+	}
+	accepted := strings.Join(strings.Fields(q.Header.Get("Accept")), "")
+	for item := range strings.SplitSeq(accepted, ";") {
+		name, value, _ := strings.Cut(item, "=")
+		if _, sent := p[name]; !sent && (name == "style" || name == "locale") {
+			p[name] = value
+		}
 	}
 	return formatted(f, []*record.Record{rec}, false, p)
 }
