@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -40,7 +41,9 @@ func (res Reply) compressed() Reply {
 	res.Header = map[string]string{"Content-Encoding": "gzip"}
 	maps.Copy(res.Header, plain.Header)
 	res.Stream = func(w io.Writer) error {
-		z := gzip.NewWriter(w)
+		z := compressors.Get().(*gzip.Writer)
+		defer compressors.Put(z)
+		z.Reset(w)
 		if err := plain.write(z); err != nil {
 			return err
 		}
@@ -48,6 +51,9 @@ func (res Reply) compressed() Reply {
 	}
 	return res
 }
+
+// Compressors are large next to what most responses hold.
+var compressors = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
 
 // takesGzip says whether a request prefers gzip.
 func takesGzip(q *Request) bool {
