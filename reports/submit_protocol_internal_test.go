@@ -11,7 +11,7 @@ import (
 	"github.com/datacite-go/datacite-go/internal/runlock"
 )
 
-var depth = flag.Int("depth", 3, "faults on each way through TestEveryInterleaving")
+var depth = flag.Int("depth", 2, "faults on each way through TestEveryInterleaving")
 
 // TestEveryInterleaving explores everything that can happen to a delivery: each
 // order of the service's steps, responses that are lost while the work goes on or

@@ -26,7 +26,7 @@ import (
 )
 
 var (
-	schedules = flag.Int("schedules", 40, "random fault schedules and histories that Submit and its predictions are tried with")
+	schedules = flag.Int("schedules", 20, "random fault schedules and histories that Submit and its predictions are tried with")
 	firstSeed = flag.Uint64("first", 0, "number of the first of them")
 	only      = flag.String("only", "", "behaviour that they are tried on: documented or deployed; empty means both")
 )

@@ -29,7 +29,7 @@ func (p *packer) fill(ctx context.Context, src iter.Seq2[Item, error]) error {
 				return err
 			}
 		}
-		b.add(item, p.Separator)
+		p.add(b, item)
 		if items++; items%p.MaxItems == 0 {
 			if b, err = p.sendAndTake(ctx, b); err != nil {
 				return err
@@ -43,11 +43,14 @@ func (p *packer) fill(ctx context.Context, src iter.Seq2[Item, error]) error {
 	return nil
 }
 
-func (b *block) add(item Item, separator []byte) {
+func (p *packer) add(b *block, item Item) {
+	if size := len(b.raw) + len(p.Separator) + len(item.Text); size > cap(b.raw) && size <= p.fullBuffer() {
+		b.raw = append(make([]byte, 0, p.fullBuffer()), b.raw...)
+	}
 	if b.items == 0 {
 		b.first = item.Number
 	} else {
-		b.raw = append(b.raw, separator...)
+		b.raw = append(b.raw, p.Separator...)
 	}
 	b.raw = append(b.raw, item.Text...)
 	b.items++

@@ -66,9 +66,9 @@ type Item struct {
 // returns.
 //
 // It holds Workers + 1 blocks of at most 2 MiB, or of one item that is larger, and
-// Workers + 3 compressed ones.
+// Workers + 3 compressed ones; for a short stream it needs far less.
 func Pack(ctx context.Context, s Settings, src iter.Seq2[Item, error], w io.Writer, emit func(Part) error) error {
-	p, compressors, err := newPacker(s)
+	p, first, err := newPacker(s)
 	if err != nil {
 		return err
 	}
@@ -83,7 +83,11 @@ func Pack(ctx context.Context, s Settings, src iter.Seq2[Item, error], w io.Writ
 	var stages sync.WaitGroup
 	defer stages.Wait()
 	defer stop(nil) // after a panic, no one receives the parts
-	for _, c := range compressors {
+	for i := range s.Workers {
+		var c *gzipbody.Compressor
+		if i == 0 {
+			c = first
+		}
 		stages.Go(func() {
 			if err := p.compress(ctx, c); err != nil {
 				stop(err)
@@ -130,20 +134,20 @@ type block struct {
 	gzipbody.Block
 }
 
-// largestBlock is what a block may grow to. Smaller ones compress less well.
-const largestBlock = 2 << 20
+const (
+	largestBlock = 2 << 20  // what a block may grow to; smaller ones compress less well
+	firstBuffer  = 64 << 10 // the buffer of a block until it is full: most streams are short
+)
 
 var errNoRoom = errors.New("subset: MaxBytes leaves no room for items beside the head")
 
-func newPacker(s Settings) (*packer, []*gzipbody.Compressor, error) {
-	compressors := make([]*gzipbody.Compressor, s.Workers)
-	for i := range compressors {
-		var err error
-		if compressors[i], err = gzipbody.NewCompressor(s.Level); err != nil {
-			return nil, nil, err
-		}
+// newPacker also returns the compressor of the first worker.
+func newPacker(s Settings) (*packer, *gzipbody.Compressor, error) {
+	first, err := gzipbody.NewCompressor(s.Level)
+	if err != nil {
+		return nil, nil, err
 	}
-	head, err := compressors[0].Block(nil, s.Head)
+	head, err := first.Block(nil, s.Head)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -175,7 +179,7 @@ func newPacker(s Settings) (*packer, []*gzipbody.Compressor, error) {
 		return nil, nil, errNoRoom
 	}
 	p.blockSize = int(min(room, largestBlock))
-	return p, compressors, nil
+	return p, first, nil
 }
 
 // take returns an empty block with an empty buffer, as soon as there are both.
@@ -189,11 +193,14 @@ func (p *packer) take(ctx context.Context) (*block, error) {
 		return nil, err
 	}
 	if cap(raw) == 0 || cap(raw) > 4*p.blockSize {
-		raw = make([]byte, 0, p.blockSize+p.blockSize/16)
+		raw = make([]byte, 0, min(firstBuffer, p.fullBuffer()))
 	}
 	b.raw, b.items = raw[:0], 0
 	return b, nil
 }
+
+// fullBuffer is the size of the buffer of a block that fills more than the first one.
+func (p *packer) fullBuffer() int { return p.blockSize + p.blockSize/16 }
 
 // receive emits finished parts until there is something to receive.
 func receive[T any](ctx context.Context, p *packer, from <-chan T) (v T, err error) {
@@ -220,16 +227,20 @@ func (p *packer) send(b *block) {
 	p.collecting <- b
 }
 
-// compress is a worker.
-func (p *packer) compress(ctx context.Context, c *gzipbody.Compressor) error {
+// compress is a worker. It has c, or makes a compressor for its first block.
+func (p *packer) compress(ctx context.Context, c *gzipbody.Compressor) (err error) {
 	for b := range p.compressing {
 		if ctx.Err() != nil {
 			return nil
 		}
-		if b.Data == nil {
-			b.Data = make([]byte, 0, p.blockSize/6)
+		if c == nil {
+			if c, err = gzipbody.NewCompressor(p.Level); err != nil {
+				return err
+			}
 		}
-		var err error
+		if cap(b.Data) < len(b.raw)/6 {
+			b.Data = make([]byte, 0, len(b.raw)/6)
+		}
 		if b.Block, err = c.Block(b.Data[:0], b.raw); err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 	"io"
 	"iter"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -405,6 +406,17 @@ func TestMemoryIsUsedAgain(t *testing.T) {
 	}
 	few, many := allocations(2000), allocations(20_000)
 	assert.Less(t, (many-few)/18_000, 0.05, "allocations for each further item")
+}
+
+func TestAShortStreamNeedsLittleMemory(t *testing.T) {
+	s := settings()
+	s.MaxItems, s.Workers = 1000, 8
+	items := numbers(100)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	pack(t, s, items)
+	runtime.ReadMemStats(&after)
+	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(4<<20), "bytes allocated")
 }
 
 func BenchmarkPack(b *testing.B) {

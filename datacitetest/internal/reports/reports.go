@@ -3,7 +3,6 @@ package reports
 
 import (
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -93,9 +92,10 @@ func (s *Service) Show(w io.Writer, id string) error {
 
 func compress(data []byte) []byte {
 	var b bytes.Buffer
-	w := gzip.NewWriter(&b)
-	_, _ = w.Write(data)
-	_ = w.Close()
+	_ = wire.Compress(&b, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
 	return b.Bytes()
 }
 

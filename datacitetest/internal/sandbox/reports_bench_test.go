@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"sync"
 	"testing"
 
 	"github.com/datacite-go/datacite-go/datacitetest/internal/sandbox"
@@ -40,9 +41,13 @@ func largeReport(createdBy string, n int, compressed bool) []byte {
 	return b.Bytes()
 }
 
+var compressors = sync.Pool{New: func() any { return gzip.NewWriter(nil) }} // they are large
+
 func zipped(data []byte) []byte {
 	var b bytes.Buffer
-	w := gzip.NewWriter(&b)
+	w := compressors.Get().(*gzip.Writer)
+	defer compressors.Put(w)
+	w.Reset(&b)
 	_, _ = w.Write(data)
 	_ = w.Close()
 	return b.Bytes()

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -39,14 +40,22 @@ func (res Reply) compressed() Reply {
 	plain := res
 	res.Header = map[string]string{"Content-Encoding": "gzip"}
 	maps.Copy(res.Header, plain.Header)
-	res.Stream = func(w io.Writer) error {
-		z := gzip.NewWriter(w)
-		if err := plain.write(z); err != nil {
-			return err
-		}
-		return z.Close()
-	}
+	res.Stream = func(w io.Writer) error { return Compress(w, plain.write) }
 	return res
+}
+
+// Compressors are large next to what most bodies hold.
+var compressors = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
+
+// Compress writes to w, as gzip, what write writes.
+func Compress(w io.Writer, write func(io.Writer) error) error {
+	z := compressors.Get().(*gzip.Writer)
+	defer compressors.Put(z)
+	z.Reset(w)
+	if err := write(z); err != nil {
+		return err
+	}
+	return z.Close()
 }
 
 // takesGzip says whether a request prefers gzip.
