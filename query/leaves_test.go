@@ -71,7 +71,7 @@ func inexpressible(kind, v string) bool {
 
 // skipped values mean something other than a literal to the constructor.
 func skipped(kind, v string) bool {
-	return v == "" && (kind == "prefix" || strings.HasSuffix(kind, "bound")) // any value, an open side
+	return v == "" && (kind == "prefix" || kind == "fuzzy" || strings.HasSuffix(kind, "bound")) // any value, an open side
 }
 
 // Whatever the value, a leaf means that value to Lucene, to Elasticsearch with
