@@ -24,8 +24,8 @@
 //     run again after any failure. [Client.Create] and [Client.Put] are the single requests
 //     of specification §4.1.
 //   - To make datasets of rows, such as counts by DOI, metric, access method and country in a
-//     table: [Group]; of a slice: [Source]; of a report in a file: [ReadFile]; of the logs
-//     of a web server: package counter.
+//     table: [Group], with package table for CSV and .xlsx; of a slice: [Source]; of a report in
+//     a file: [ReadFile]; of the logs of a web server: package counter.
 //   - To check before sending: [Report.Validate], [Report.Findings], [TokenExpiry]. Submit,
 //     Create and Put check everything themselves.
 //   - To know which counts DOI records will not show as they are: [Report.Findings]; to compare
