@@ -21,7 +21,7 @@ import (
 var binaries = flag.Bool("binaries", false, "build the programs, and run them as their users do")
 
 // programs are those that are built and run here; each has an entry in uses.
-var programs = []string{"quickstart", "usagecheck"}
+var programs = []string{"quickstart"}
 
 // A use is a call of a program.
 type use struct {
@@ -38,12 +38,6 @@ var uses = map[string][]use{
 		{args: "-datasets 10 -quiet"},
 		{args: "-datasets 0", code: 2, says: "-datasets is 0"},
 		{args: "-live -api http://127.0.0.1:1 -mds http://127.0.0.1:1", code: 3, says: "connection refused", prints: "Register a DOI"},
-	},
-	"usagecheck": {
-		{args: "-api %API% -format csv example.repo", prints: "doi,month,metric,", says: "no number differs"},
-		{args: "-api %API% -quiet example.repo"},
-		{args: "-api %API%", code: 2, says: "give one account"},
-		{args: "-api http://127.0.0.1:1 example.repo", code: 3, says: "connection refused"},
 	},
 }
 

@@ -5,6 +5,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/usage/check"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/usage/send"
 )
 
@@ -19,6 +20,6 @@ A usage report has the counts of a month, made by the COUNTER code of practice f
 Some time after it is stored, the service computes from it the views and downloads that DOI
 records show.`,
 	}
-	cmd.AddCommand(send.Command(s))
+	cmd.AddCommand(send.Command(s), check.Command(s))
 	return cmd
 }
