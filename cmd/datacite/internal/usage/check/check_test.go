@@ -243,7 +243,7 @@ func TestAccessibility(t *testing.T) {
 	html, err := os.ReadFile(name)
 	require.NoError(t, err)
 	page := string(html)
-	for _, part := range []string{"<b>5 of 6</b> months reported", "Months without a report: 2025-04", "views in the last 2 months, compared with the 2 months before", "&lt;script&gt;alert(1)"} {
+	for _, part := range []string{"<b>5 of 6</b> months reported", "Months without a report: 2025-04", "views in the last 3 months, compared with the 3 months before", "<b>&#43;58 %</b>", "2025-04: 0 shown", "&lt;script&gt;alert(1)"} {
 		assert.Contains(t, page, part)
 	}
 	assert.Equal(t, 20, strings.Count(page, `<td class="title">`))

@@ -132,19 +132,37 @@ func (t trend) Change() string {
 	return fmt.Sprintf("%+.0f %%", 100*float64(t.After-t.Before)/float64(t.Before))
 }
 
+// Timeline is the months from the first to the last, also those without a number.
+func (p *page) Timeline() (all []shown.Month) {
+	for _, m := range p.Months {
+		for len(all) > 0 {
+			last, err := time.Parse("2006-01", all[len(all)-1].Month)
+			next := last.AddDate(0, 1, 0).Format("2006-01")
+			if err != nil || next >= m.Month {
+				break
+			}
+			all = append(all, shown.Month{Month: next})
+		}
+		all = append(all, m)
+	}
+	return all
+}
+
 // Trend has at most a year on each side; nil if there are not two months.
 func (p *page) Trend() *trend {
 	const year = 12
-	n := min(year, len(p.Months)/2)
+	months := p.Timeline()
+	n := min(year, len(months)/2)
 	if n == 0 {
 		return nil
 	}
 	t := &trend{Months: n}
-	for _, m := range p.Months[len(p.Months)-n:] {
-		t.After += m.Views.Shown
-	}
-	for _, m := range p.Months[len(p.Months)-2*n : len(p.Months)-n] {
-		t.Before += m.Views.Shown
+	for i, m := range months[len(months)-2*n:] {
+		if i < n {
+			t.Before += m.Views.Shown
+		} else {
+			t.After += m.Views.Shown
+		}
 	}
 	return t
 }
