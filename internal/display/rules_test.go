@@ -94,10 +94,10 @@ func TestRules(t *testing.T) {
 	} {
 		var d display.Display
 		var read []display.Reading
-		said := ""
+		var said strings.Builder
 		for i := range tt.datasets {
 			for _, h := range tt.datasets[i].Check("1999-10") {
-				said += ", " + string(h.Code)
+				said.WriteString(", " + string(h.Code))
 			}
 			read = append(read, tt.datasets[i].Read("1999-10"))
 		}
@@ -113,7 +113,7 @@ func TestRules(t *testing.T) {
 			}
 			got = append(got, fmt.Sprintf("%s %s %s", r.DOI, number(of[display.Views]), number(of[display.Downloads])))
 		}
-		assert.Equal(t, tt.want, strings.Join(got, "; ")+said, tt.name)
+		assert.Equal(t, tt.want, strings.Join(got, "; ")+said.String(), tt.name)
 	}
 }
 

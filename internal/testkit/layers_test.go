@@ -106,7 +106,7 @@ func TestTheMapShowsEachPackage(t *testing.T) {
 				continue
 			}
 			assert.NotEmpty(t, row[1], row[0])
-			for _, m := range regexp.MustCompile("[\\w./…-]+").FindAllString(row[0], -1) {
+			for _, m := range regexp.MustCompile(`[\w./…-]+`).FindAllString(row[0], -1) {
 				_, err := os.Stat(filepath.Join("..", "..", strings.TrimSuffix(m, "/…")))
 				assert.NoError(t, err)
 				assert.NotContains(t, rows, m, "it stands there twice")

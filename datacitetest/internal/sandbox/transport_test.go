@@ -212,6 +212,8 @@ func TestRequestsAreLogged(t *testing.T) {
 
 func TestConcurrentUse(t *testing.T) {
 	service := newService()
+	// Of two requests that create a DOI at the same time, the second is refused (422).
+	require.Equal(t, 201, update("10.5072/shared", `"titles":[{"title":"first"}]`).do(t, service).status)
 	var wg sync.WaitGroup
 	for worker := range 4 {
 		wg.Go(func() {
@@ -219,7 +221,7 @@ func TestConcurrentUse(t *testing.T) {
 				doi := fmt.Sprintf("10.5072/%d-%d", worker, i)
 				assert.Equal(t, 201, putMetadata(doi, metadataXML).do(t, service).status)
 				assert.Equal(t, 201, putURL(doi, doi, "https://example.org/").do(t, service).status)
-				assert.Contains(t, []int{200, 201}, update("10.5072/shared", fmt.Sprintf(`"titles":[{"title":"%d of %d"}]`, i, worker)).do(t, service).status)
+				assert.Equal(t, 200, update("10.5072/shared", fmt.Sprintf(`"titles":[{"title":"%d of %d"}]`, i, worker)).do(t, service).status)
 				assert.Equal(t, 201, postSubset(reportBody(header("Repo", "2020-01-01", noteCompressed), dataset)).do(t, service).status)
 				call{method: "GET", path: "/dois?query=alps&sort=-created"}.do(t, service)
 				service.Advance(time.Second)
@@ -231,7 +233,7 @@ func TestConcurrentUse(t *testing.T) {
 	assert.Equal(t, 80.0, at(listed(t, service, "query=alps", ""), "meta.total"))
 	assert.Len(t, dois(getReport(onlyReport(t, service)).do(t, service).read(t)), 80, "no subset is lost")
 	shared := at(call{method: "GET", path: "/dois/10.5072/shared", as: "repo"}.do(t, service).read(t), "data.attributes")
-	assert.Equal(t, 79.0, at(shared, "metadataVersion"), "no update is lost")
+	assert.Equal(t, 80.0, at(shared, "metadataVersion"), "no update is lost")
 }
 
 func TestClock(t *testing.T) {

@@ -40,13 +40,18 @@ func parseJSON(line string) (e counter.Event, ok bool, err error) {
 		return e, false, fault("no-dataset", "doi is missing, so the access is to no dataset")
 	}
 	err = e.Validate()
-	for _, f := range datacite.Findings(err) {
-		code := map[string]datacite.Code{"doi": notDOI(e.DOI), "time": "date"}[f.Path]
-		if code == "" {
-			code = "value"
-		}
-		f.Code = code
-		return e, false, datacite.Invalid(f)
+	found := datacite.Findings(err)
+	if len(found) == 0 {
+		return e, err == nil, err
 	}
-	return e, err == nil, err
+	f := found[0]
+	switch f.Path {
+	case "doi":
+		f.Code = notDOI(e.DOI)
+	case "time":
+		f.Code = "date"
+	default:
+		f.Code = "value"
+	}
+	return e, false, datacite.Invalid(f)
 }
