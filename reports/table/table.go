@@ -35,6 +35,7 @@ import (
 	"strings"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/input"
 	"github.com/datacite-go/datacite-go/internal/sheet"
 	"github.com/datacite-go/datacite-go/internal/spelling"
 	"github.com/datacite-go/datacite-go/reports"
@@ -48,7 +49,7 @@ type Options struct {
 // Read yields the rows of a table whose counts are of one month; day is any day of it. The name is for messages.
 //
 // A cell that cannot be read is a fault of its row, in Row.Err. An error ends the rows, such as that of a
-// column that is missing or unknown, or of a damaged file.
+// column that is missing or unknown, or of a damaged file; these match datacite.ErrInvalid.
 //
 // Where src can seek and read at an offset, as files can, an .xlsx is read from it. Otherwise up to 64 MiB of it are held
 // in memory, as they are of one that is compressed.
@@ -111,21 +112,21 @@ var (
 // begin reads the first row.
 func (t *table) begin(src io.Reader) error {
 	content, err := inflated(src)
+	if errors.Is(err, gzip.ErrHeader) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return input.Fault(err, datacite.Finding{File: t.name, Code: "syntax"})
+	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", t.name, err)
 	}
 	t.r = sheet.NewReader(t.name, content)
 	names, err := t.r.Names()
 	if errors.Is(err, io.EOF) {
-		return fmt.Errorf("%s: is empty; the first row has to name the columns", t.name)
+		return datacite.Invalid(datacite.Finding{File: t.name, Code: "missing", Reason: "is empty; the first row has to name the columns"})
 	}
 	if err != nil {
 		return err
 	}
-	if err := t.readColumns(names); err != nil {
-		return fmt.Errorf("%s: line 1: %w", t.name, err)
-	}
-	return nil
+	return t.readColumns(names)
 }
 
 // inflated returns the content of a file that may be compressed.
@@ -149,6 +150,9 @@ func inflated(src io.Reader) (io.Reader, error) {
 
 // readColumns understands the first row.
 func (t *table) readColumns(names []string) error {
+	fault := func(code datacite.Code, format string, args ...any) error {
+		return datacite.Invalid(datacite.Finding{File: t.name, Line: 1, Code: code, Reason: fmt.Sprintf(format, args...)})
+	}
 	t.columns = make([]column, len(names))
 	for i, name := range names {
 		c := column(name)
@@ -158,9 +162,9 @@ func (t *table) readColumns(names []string) error {
 			if meant != "" {
 				meant = fmt.Sprintf(" (did you mean %q?)", meant)
 			}
-			return fmt.Errorf("column %d is named %q%s; the columns are %s", i+1, name, meant, list(knownColumns))
+			return fault("column", "column %d is named %q%s; the columns are %s", i+1, name, meant, list(knownColumns))
 		case slices.Contains(t.columns[:i], c):
-			return fmt.Errorf("two columns are named %s", c)
+			return fault("column", "two columns are named %s", c)
 		}
 		t.columns[i] = c
 	}
@@ -173,7 +177,7 @@ func (t *table) readColumns(names []string) error {
 	}
 	needed = slices.DeleteFunc(needed, func(c column) bool { return slices.Contains(t.columns, c) })
 	if len(needed) > 0 {
-		return fmt.Errorf("there is no column %s", list(needed))
+		return fault("missing", "there is no column %s", list(needed))
 	}
 	return nil
 }

@@ -58,8 +58,8 @@ func TestFaults(t *testing.T) {
 	}
 	for says, src := range map[string]io.Reader{
 		"counts.csv: is empty": strings.NewReader(""),
-		`counts.csv: line 1: column 2 is named "counts" (did you mean "count"?)`: strings.NewReader("doi,counts\n"),
-		"counts.csv: line 1: there is no column access, platform, publisher":     strings.NewReader("doi,metric,count\n"),
+		`counts.csv, line 1: column 2 is named "counts" (did you mean "count"?)`: strings.NewReader("doi,counts\n"),
+		"counts.csv, line 1: there is no column access, platform, publisher":     strings.NewReader("doi,metric,count\n"),
 		`extraneous or missing "`:     strings.NewReader(head + "10.5072/a,\"x\n"),
 		"gzip: invalid header":        strings.NewReader("\x1f\x8bnot gzip, but long enough"),
 		"counts.csv: the disk failed": iotest.ErrReader(errors.New("the disk failed")),
@@ -70,5 +70,6 @@ func TestFaults(t *testing.T) {
 			last = err
 		}
 		require.ErrorContains(t, last, says)
+		assert.Equal(t, !strings.Contains(says, "disk"), errors.Is(last, datacite.ErrInvalid), "a disk that fails is no fault of the table")
 	}
 }
