@@ -23,9 +23,9 @@
 //   - Send: [Client.Submit]. It stores exactly the given datasets, each once, and can be run
 //     again after any failure. [Client.Create] and [Client.Put] are the single requests of
 //     specification §4.1.
-//   - Make datasets: [Group] from rows, such as a table of counts by DOI, metric, access method
-//     and country; [Source] from a slice; [ReadFile] from a report file; package counter from
-//     logs.
+//   - Make datasets: [Group] from rows of counts by DOI, metric, access method and country, which
+//     package table reads from CSV and .xlsx; [Source] from a slice; [ReadFile] from a report
+//     file; package counter from logs.
 //   - Check before sending: [Report.Validate], [Report.Findings], [TokenExpiry]. Submit, Create
 //     and Put do these checks themselves.
 //   - Read: [Client.List], [Client.All], [Client.Get]; in constant memory, [Client.Open] and,

@@ -12,6 +12,7 @@ import (
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/search"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/topics"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/usage"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/version"
 )
 
@@ -19,6 +20,7 @@ import (
 var commands = []shell.Maker{
 	get.Command, search.Command, harvest.Command,
 	register.Command, audit.Command,
+	usage.Command,
 	sandbox.Command,
 	login.Command, config.Command, version.Command,
 }

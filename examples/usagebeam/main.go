@@ -1,9 +1,9 @@
 // Command usagebeam counts the usage of a month on many machines. It is a pipeline of
-// Apache Beam that reads logs and writes a table of counts, which usagereport submits:
+// Apache Beam that reads logs and writes a table of counts, which datacite usage send submits:
 //
 //	cd examples/usagebeam
 //	go run . -month 2026-10 -zone Europe/Berlin -o counts.csv logs/*.log.gz
-//	cd ../.. && go run ./examples/usagereport -csv examples/usagebeam/counts.csv -creator "My Repository" -month 2026-10 -platform "My Portal" -publisher "My University"
+//	datacite usage send counts.csv --creator "My Repository" --month 2026-10 --platform "My Portal" --publisher "My University" --service test
 //
 // Logs and flags are those of usagelog, except for what one machine does before or after:
 // -h lists them. Titles that logs of Dataverse or Dryad have come into the table. If more
@@ -75,11 +75,11 @@ type job struct {
 
 // elsewhere are the flags of usagelog that this program has not, and why.
 var elsewhere = map[string]string{
-	"name": "usagereport takes it, as -creator", "platform": "usagereport takes it", "publisher": "usagereport takes it",
-	"send": "usagereport sends the table", "api": "usagereport sends the table", "dropped": "usagereport takes it",
+	"name": "datacite usage send takes it, as --creator", "platform": "datacite usage send takes it", "publisher": "datacite usage send takes it",
+	"send": "datacite usage send sends the table", "api": "datacite usage send sends the table", "dropped": "datacite usage send takes it",
 	"describe": "machines would ask the service for the same DOIs; titles come from the logs",
 	"memory":   "the runner decides about the memory of its machines", "quiet": "what was left out is always told",
-	"until": "the table is of a whole month; usagelog counts a part of one", "unknown": "it goes with -describe", "allow-lower": "usagereport decides about it",
+	"until": "the table is of a whole month; usagelog counts a part of one", "unknown": "it goes with -describe", "allow-lower": "datacite usage send decides about it",
 	"timezone": "it is -zone", "json": "it is -format json",
 }
 

@@ -323,7 +323,7 @@ func TestArguments(t *testing.T) {
 		{[]string{"-geoip", list, "a"}, "-geoip: "},
 		{[]string{"-format", "combined", "a"}, "-paths, or -investigations and -requests, are missing"},
 		{[]string{"-until", "2026-10-14", "a"}, "the table is of a whole month"},
-		{[]string{"-send", "a"}, "usagereport sends the table"},
+		{[]string{"-send", "a"}, "datacite usage send sends the table"},
 		{[]string{"-describe", "a"}, "titles come from the logs"},
 		{[]string{"-untold", "a"}, "not defined: -untold"},
 	} {

@@ -331,11 +331,11 @@ func printEnd(out io.Writer, s *settings, r *reports.Receipt) (err error) {
 func keptText(r *reports.Receipt) string {
 	switch {
 	case r.Kept > 0 && r.EarlierUnknown:
-		return fmt.Sprintf("kept: %s of earlier versions, and perhaps some that are not known on this machine; -dropped zero removes the former, and usagecheck finds the latter", several(r.Kept, "number"))
+		return fmt.Sprintf("kept: %s of earlier versions, and perhaps some that are not known on this machine; -dropped zero removes the former, and datacite usage check finds the latter", several(r.Kept, "number"))
 	case r.Kept > 0:
 		return fmt.Sprintf("kept: %s of earlier versions, which DOI records continue to show; run it again with -dropped zero to remove them", several(r.Kept, "number"))
 	case r.EarlierUnknown:
-		return "kept: perhaps numbers of earlier versions that are not known on this machine; usagecheck finds them"
+		return "kept: perhaps numbers of earlier versions that are not known on this machine; datacite usage check finds them"
 	}
 	return ""
 }

@@ -153,7 +153,7 @@ func remaining(out io.Writer, done *shown.Repaired) error {
 		}
 	}
 	if more := len(done.Remain) - mostChanges; more > 0 {
-		fmt.Fprintf(out, "warning: remain: %s in all, of which %d are shown; usagecheck lists them\n", several(int64(len(done.Remain)), "difference"), mostChanges)
+		fmt.Fprintf(out, "warning: remain: %s in all, of which %d are shown; datacite usage check lists them\n", several(int64(len(done.Remain)), "difference"), mostChanges)
 	}
 	if lasting > 0 {
 		return &remainError{lasting}

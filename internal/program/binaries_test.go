@@ -21,7 +21,7 @@ import (
 var binaries = flag.Bool("binaries", false, "build the programs, and run them as their users do")
 
 // programs are those that are built and run here; each has an entry in uses.
-var programs = []string{"quickstart", "usagecheck", "usagereport"}
+var programs = []string{"quickstart"}
 
 // A use is a call of a program.
 type use struct {
@@ -32,28 +32,12 @@ type use struct {
 	repeat string // result that standard error gets if standard output is full
 }
 
-// counted is what usagereport has to know of a table.
-const counted = "-creator Me -month 2024-10"
-
 var uses = map[string][]use{
 	"quickstart": {
 		{args: "-datasets 10", prints: "All steps done", repeat: "All steps done"},
 		{args: "-datasets 10 -quiet"},
 		{args: "-datasets 0", code: 2, says: "-datasets is 0"},
 		{args: "-live -api http://127.0.0.1:1 -mds http://127.0.0.1:1", code: 3, says: "connection refused", prints: "Register a DOI"},
-	},
-	"usagecheck": {
-		{args: "-api %API% -format csv example.repo", prints: "doi,month,metric,", says: "no number differs"},
-		{args: "-api %API% -quiet example.repo"},
-		{args: "-api %API%", code: 2, says: "give one account"},
-		{args: "-api http://127.0.0.1:1 example.repo", code: 3, says: "connection refused"},
-	},
-	"usagereport": {
-		{args: "-csv testdata/counts.csv " + counted, prints: "The service in memory held exactly this report", says: "runs in memory", repeat: "no real service was sent anything"},
-		{args: "-csv testdata/counts.csv -quiet -dry-run " + counted},
-		{args: "-csv testdata/counts.csv", code: 2, says: "-csv needs -creator and -month"},
-		{args: "testdata/missing.json", code: 2, says: "missing.json"},
-		{args: "-api http://127.0.0.1:1 -csv testdata/counts.csv " + counted, code: 3, says: "connection refused"},
 	},
 }
 

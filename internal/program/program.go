@@ -72,7 +72,6 @@ type Program struct {
 
 	flags   *flag.FlagSet
 	quiet   bool
-	meter   *meter
 	results results
 }
 
@@ -88,7 +87,6 @@ func Main(name string, run func(context.Context, *Program) error) {
 // Run runs a program, prints its error and returns the exit code.
 func (p *Program) Run(ctx context.Context, run func(context.Context, *Program) error) int {
 	err := run(ctx, p)
-	p.endProgress()
 	if err == nil {
 		err = p.results.fault()
 	}
@@ -180,24 +178,14 @@ func (p *Program) Say(format string, args ...any) {
 	}
 }
 
-// SayDefused says how many cells of a CSV table begin with an apostrophe so that no
-// spreadsheet takes them for a formula. Of other output it says nothing.
-func (p *Program) SayDefused(out any) {
-	if table, ok := out.(interface{ Defused() int }); ok && table.Defused() > 0 {
-		p.Say("%s could be taken for a formula by a spreadsheet, and got an apostrophe in front; tables are read without it", Count(table.Defused(), "cell"))
-	}
-}
-
 // Warn prints a line on standard error, with -quiet, too.
 func (p *Program) Warn(format string, args ...any) {
-	p.clearProgress()
 	fmt.Fprintf(p.Stderr, format+"\n", args...)
 }
 
 // Result prints on standard output what was done, unless -quiet is given. If it cannot
 // be written, it is repeated on standard error, and the error says that.
 func (p *Program) Result(format string, args ...any) error {
-	p.clearProgress()
 	fmt.Fprintf(p.Results(), format, args...)
 	return p.results.fault()
 }
@@ -208,7 +196,7 @@ func (p *Program) Results() io.Writer {
 	if p.quiet {
 		return io.Discard
 	}
-	p.results.out, p.results.spare = p.Data(), p.Words()
+	p.results.out, p.results.spare = p.Stdout, p.Stderr
 	return &p.results
 }
 
@@ -254,15 +242,6 @@ func (c coded) Unwrap() error { return c.error }
 
 // Wrong marks an error of the command line, the environment or the input.
 func Wrong(err error) error { return coded{err, ExitWrong} }
-
-// OfFile names the file in an error of reading it, and marks it as one of the input: a
-// damaged archive matches [datacite.ErrUnreadable], as a response of the service does.
-func OfFile(name string, err error) error {
-	if errors.Is(err, context.Canceled) {
-		return err
-	}
-	return Wrong(fmt.Errorf("%s: %w", name, err))
-}
 
 // NotAllDone marks an error after a part of the work was done.
 func NotAllDone(err error) error { return coded{err, ExitNotAllDone} }

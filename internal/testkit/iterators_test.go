@@ -39,6 +39,7 @@ import (
 	"github.com/datacite-go/datacite-go/reports/counter"
 	"github.com/datacite-go/datacite-go/reports/counter/logs"
 	"github.com/datacite-go/datacite-go/reports/shown"
+	counted "github.com/datacite-go/datacite-go/reports/table"
 )
 
 var looped = flag.Int("looped", 3, "values of each loop that TestLoopsAreLeft leaves at every point")
@@ -248,6 +249,10 @@ var loops = map[string]loop{
 		}
 		return over(r.All())
 	},
+	"table.Read": func(_ context.Context, _ *scene, watch func()) iter.Seq[error] {
+		const counts = "doi,metric,access,count\n" + "10.5072/a,unique-dataset-requests,regular,1\n" + "10.5072/b,unique-dataset-requests,regular,1\n"
+		return over(counted.Read("a.csv", watched{strings.NewReader(counts), watch}, "2026-10-01", &counted.Options{Platform: "Portal", Publisher: "University"}))
+	},
 	"mds.Client.RegisterAll": func(ctx context.Context, s *scene, watch func()) iter.Seq[error] {
 		return over(s.mds.RegisterAll(ctx, source(watch, item), nil))
 	},
@@ -448,6 +453,9 @@ var calls = map[string]func(ctx context.Context, t *testing.T, s *scene, act fun
 	},
 	"a table": func(_ context.Context, _ *testing.T, _ *scene, act func()) error {
 		return last(loops["table.Reader.All"](nil, nil, act))
+	},
+	"a table of counts": func(_ context.Context, _ *testing.T, _ *scene, act func()) error {
+		return last(loops["table.Read"](nil, nil, act))
 	},
 	"a compressed archive": func(_ context.Context, _ *testing.T, _ *scene, act func()) error {
 		return last(loops["archive.Reader.All"](nil, nil, act))

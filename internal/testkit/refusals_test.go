@@ -24,6 +24,7 @@ import (
 	"github.com/datacite-go/datacite-go/reports"
 	"github.com/datacite-go/datacite-go/reports/counter"
 	"github.com/datacite-go/datacite-go/reports/counter/logs"
+	counts "github.com/datacite-go/datacite-go/reports/table"
 )
 
 // broken are values that their types read from JSON.
@@ -70,6 +71,13 @@ func bad(t *testing.T) map[string]func() error {
 			r, err := table.NewReader("a.csv", text("doi\n\xff\n"), nil)
 			require.NoError(t, err)
 			return only(end(r.All()))
+		},
+		"table.Read": func() error {
+			var last error
+			for _, err := range counts.Read("a.csv", text("doi,counts\n"), "2026-10-01", nil) {
+				last = err
+			}
+			return last
 		},
 		"table.Row.Err": func() error {
 			r, err := table.NewReader("a.csv", text("doi\nx\n"), nil)

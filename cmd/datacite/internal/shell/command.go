@@ -68,14 +68,14 @@ func unknownCommand(cmd *cobra.Command, words []string) error {
 		return nil
 	}
 	var names []string
-	for _, c := range cmd.Root().Commands() {
+	for _, c := range cmd.Commands() {
 		if c.IsAvailableCommand() || c.IsAdditionalHelpTopicCommand() {
 			names = append(names, c.Name())
 		}
 	}
 	hint := DidYouMean(words[0], names)
 	if hint == "" {
-		hint = "; datacite help shows them"
+		hint = "; " + strings.Replace(cmd.CommandPath(), "datacite", "datacite help", 1) + " shows them"
 	}
 	return Wrong(fmt.Errorf("there is no command or topic %q%s", words[0], hint))
 }
@@ -92,7 +92,11 @@ func helpCommand(root *cobra.Command) *cobra.Command {
 		},
 		RunE: func(_ *cobra.Command, words []string) error {
 			cmd, rest, err := root.Find(words)
-			if err != nil || len(rest) > 0 {
+			switch {
+			case err == nil && len(rest) == 0:
+			case cmd.HasSubCommands():
+				return unknownCommand(cmd, rest)
+			default:
 				return unknownCommand(root, words)
 			}
 			cmd.InitDefaultHelpFlag()
@@ -106,6 +110,9 @@ func finish(cmd *cobra.Command) {
 	cmd.DisableFlagsInUseLine = true
 	cmd.InitDefaultHelpFlag()
 	cmd.Flags().SortFlags = false
+	if cmd.HasSubCommands() && !cmd.Runnable() {
+		cmd.Args, cmd.RunE = unknownCommand, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	}
 	check := cmd.Args
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if err := empty(cmd, args); err != nil {

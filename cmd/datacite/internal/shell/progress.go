@@ -12,6 +12,7 @@ import (
 // progress is the line of a terminal that is drawn again and again.
 type progress struct {
 	began, shown time.Time
+	things       string
 	first        int  // what was done when it began
 	drawn        bool // the line is on the terminal
 }
@@ -32,8 +33,8 @@ func (s *Shell) Progress(done, total int, things, more string) {
 	defer s.mu.Unlock()
 	now := time.Now()
 	p := &s.progress
-	if p.began.IsZero() || done < p.first {
-		p.began, p.first = now, done
+	if things != p.things || done < p.first {
+		p.began, p.things, p.first = now, things, done
 	}
 	if now.Sub(p.shown) < redrawn || now.Sub(p.began) < quick {
 		return

@@ -1,16 +1,20 @@
-package main
+package send
 
 import (
+	"bytes"
 	"encoding/csv"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/datacite-go/datacite-go/internal/program"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
+	"github.com/datacite-go/datacite-go/metadata"
+	records "github.com/datacite-go/datacite-go/metadata/table"
 	"github.com/datacite-go/datacite-go/reports"
 )
 
@@ -22,7 +26,7 @@ func sampleTable(t *testing.T) string {
 }
 
 func tableArgs(file string, more ...string) []string {
-	return append(more, "-csv", file, "-creator", "My Repository", "-month", "2024-10")
+	return append(more, file, "--creator", "My Repository", "--month", "2024-10")
 }
 
 // shuffled puts the rows below the first one in another order.
@@ -49,7 +53,7 @@ func withSemicolons(t *testing.T, table string) string {
 func TestTables(t *testing.T) {
 	srv := newService(t)
 	first := srv.runs(t, "", tableArgs("testdata/counts.csv")...)
-	require.Equal(t, program.ExitDone, first.code, first.errors)
+	require.Equal(t, shell.ExitDone, first.code, first.errors)
 	assert.Contains(t, first.out, "datasets       3")
 	assert.Contains(t, first.out, "warnings       0")
 	datasets := srv.datasets(t)
@@ -76,12 +80,12 @@ func TestTables(t *testing.T) {
 		{name: "from a spreadsheet", file: inFile(t, "counts.csv", "\ufeff"+strings.ReplaceAll(whole, "\n", "\r\n"))},
 		{name: "with semicolons", file: inFile(t, "counts.csv", "\ufeff"+withSemicolons(t, whole))},
 		{name: "DOIs as addresses", file: inFile(t, "counts.csv", strings.ReplaceAll(whole, "\n10.5072/", "\nhttps://doi.org/10.5072/"))},
-		{name: "defaults", options: []string{"-platform", "Example Portal", "-publisher", "University of Examples"},
+		{name: "defaults", options: []string{"--platform", "Example Portal", "--publisher", "University of Examples"},
 			file: inFile(t, "counts.csv", strings.ReplaceAll(whole, "University of Examples,Example Portal", ","))},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got := srv.runs(t, test.stdin, tableArgs(test.file, test.options...)...)
-			require.Equal(t, program.ExitDone, got.code, got.errors)
+			require.Equal(t, shell.ExitDone, got.code, got.errors)
 			assert.Contains(t, got.out, "already there  1 of 1 subsets")
 			assert.Equal(t, sent, srv.writes())
 		})
@@ -92,7 +96,7 @@ const shortHead = "doi,metric,access,count,country,title\n"
 
 // short are arguments for tables without columns for platform and publisher.
 func short(table string, more ...string) []string {
-	return tableArgs("-", append(more, "-platform", "Portal", "-publisher", "University")...)
+	return tableArgs("-", append(more, "--platform", "Portal", "--publisher", "University")...)
 }
 
 func TestBadCellsNameLineAndColumn(t *testing.T) {
@@ -108,7 +112,7 @@ func TestBadCellsNameLineAndColumn(t *testing.T) {
 		{"10.5072/a," + total + ",regular,1,Germany,", `line 3: country: is "germany", not a country code of two letters`},
 		{"10.5072/a," + total + ",regular,1,de,\xff", `line 3, column 47: the text is not UTF-8; save the table again`},
 		{"10.5072/a," + total + ",regular", `line 3: there are 3 cells for 6 columns`},
-		{"10.5072/0," + total + ",regular,1,,", `line 3: counts what line 2 of 10.5072/0 counts already`},
+		{"10.5072/0," + total + ",regular,1,,", `line 3: counts what standard input, line 2 of 10.5072/0 counts already`},
 		{`10.5072/a,"` + total + "\n\",regular,x,de,", `line 4, column 4: count: is "x"`},
 		{`10.5072/a,"` + strings.Repeat(total+"\n", 50_000), `line 11401, column 1: the row is longer than 256 KiB; a quotation mark may be missing; the row begins on line 3`},
 		{`10.5072/a,"` + total + ",regular", `extraneous or missing " in quoted-field`},
@@ -116,9 +120,9 @@ func TestBadCellsNameLineAndColumn(t *testing.T) {
 		t.Run(test.says, func(t *testing.T) {
 			table := shortHead + "10.5072/0," + total + ",regular,1,,\n" + test.row + "\n"
 			got := srv.runs(t, table, short(table)...)
-			assert.Equal(t, program.ExitWrong, got.code, got.errors)
+			assert.Equal(t, shell.ExitWrong, got.code, got.errors)
 			assert.Contains(t, got.errors, test.says)
-			assert.Equal(t, strings.Contains(test.says, "counts already"), strings.Contains(got.errors, "-repeats merge adds up what is counted twice."))
+			assert.Equal(t, strings.Contains(test.says, "counts already"), strings.Contains(got.errors, "--merge-repeats adds up what is counted twice."))
 		})
 	}
 	assert.Empty(t, srv.Requests())
@@ -128,7 +132,7 @@ func TestAllBadCellsAreNamed(t *testing.T) {
 	srv := newService(t)
 	table := shortHead + strings.Repeat("10.5072/a,total-dataset-requests,regular,many,,\n", 130)
 	got := srv.runs(t, table, short(table)...)
-	assert.Equal(t, program.ExitWrong, got.code)
+	assert.Equal(t, shell.ExitWrong, got.code)
 	assert.Contains(t, got.errors, "faults in the input, the first 100; nothing was sent")
 	assert.Contains(t, got.errors, "line 101, column 4: count")
 	assert.NotContains(t, got.errors, "line 102, count")
@@ -151,13 +155,13 @@ func TestLeavingOutTheDatasetsOfBadRows(t *testing.T) {
 	}{
 		{"streamed", inFile(t, "counts.csv", table), nil, []string{"10.5072/c"}, "left out       3"},
 		{"in memory", "-", nil, []string{"10.5072/c"}, "left out       3"},
-		{"repeats added up", "-", []string{"-repeats", "merge"}, []string{"10.5072/b", "10.5072/c"}, "left out       2"},
+		{"repeats added up", "-", []string{"--merge-repeats"}, []string{"10.5072/b", "10.5072/c"}, "left out       2"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			srv := newService(t)
-			args := append(test.options, "-bad-rows", "leave-out", "-platform", "Portal", "-publisher", "University")
+			args := append(test.options, "--leave-out", "--platform", "Portal", "--publisher", "University")
 			got := srv.runs(t, table, tableArgs(test.file, args...)...)
-			require.Equal(t, program.ExitDone, got.code, got.errors)
+			require.Equal(t, shell.ExitDone, got.code, got.errors)
 			assert.Equal(t, test.held, srv.held(t))
 			assert.Contains(t, got.out, test.leftOut)
 			assert.Contains(t, got.out, "line 3, column 4: count")
@@ -179,7 +183,7 @@ func TestTheFirstRow(t *testing.T) {
 		{"doi,metric,access,count,platform,publisher\n", "report-datasets: is empty"},
 	} {
 		got := srv.runs(t, test.table, tableArgs("-")...)
-		assert.Equal(t, program.ExitWrong, got.code, got.errors)
+		assert.Equal(t, shell.ExitWrong, got.code, got.errors)
 		assert.Contains(t, got.errors, test.says)
 	}
 	assert.Empty(t, srv.Requests())
@@ -192,9 +196,61 @@ func TestTableWarningsNameTheirPlace(t *testing.T) {
 		"10.5072/a,unique-dataset-requests,regular,1,fr,Volcano\n" +
 		"10.5072/b,unique-dataset-requests,regular,0,xx,\n"
 	got := srv.runs(t, table, short(table)...)
-	require.Equal(t, program.ExitDone, got.code, got.errors)
-	assert.Contains(t, got.errors, "warning: line 3: title: differs from line 2 of 10.5072/a")
+	require.Equal(t, shell.ExitDone, got.code, got.errors)
+	assert.Contains(t, got.errors, "warning: standard input, line 3: title: differs from standard input, line 2 of 10.5072/a")
 	assert.Contains(t, got.errors, "warning: 10.5072/b: performance[0].instance[0].count: is 0")
 	assert.Contains(t, got.errors, `warning: 10.5072/b: performance[0].instance[0].country-counts["xx"]`)
 	assert.Contains(t, got.out, "warnings       3")
+}
+
+// A spreadsheet makes the same report, from a file, compressed, and from standard input.
+func TestSpreadsheets(t *testing.T) {
+	rows, err := csv.NewReader(strings.NewReader(sampleTable(t))).ReadAll()
+	require.NoError(t, err)
+	var b bytes.Buffer
+	w := records.NewWriter(&b, &records.WriterOptions{Columns: []string{"doi", "title", "year"}, Others: rows[0][3:], Spreadsheet: true})
+	for _, row := range rows[1:] {
+		year, err := strconv.Atoi(row[2])
+		require.NoError(t, err)
+		_, err = w.Write(&records.Row{DOI: row[0], Record: &metadata.Record{Titles: metadata.List[metadata.Title]{{Title: row[1]}}, PublicationYear: metadata.Year(year)}, Others: row[3:]})
+		require.NoError(t, err)
+	}
+	require.NoError(t, w.Flush())
+	srv := newService(t)
+	first := srv.runs(t, "", tableArgs("testdata/counts.csv")...)
+	require.Equal(t, shell.ExitDone, first.code, first.errors)
+	sent := srv.writes()
+	for file, stdin := range map[string]string{
+		inFile(t, "counts.xlsx", b.String()): "", inFile(t, "counts.xlsx.gz", zipped(t, b.String())): "", "-": b.String(),
+	} {
+		got := srv.runs(t, stdin, tableArgs(file)...)
+		require.Equal(t, shell.ExitDone, got.code, got.errors)
+		assert.Contains(t, got.out, "already there  1 of 1 subsets", file)
+	}
+	assert.Equal(t, sent, srv.writes())
+}
+
+// Several tables make one report, and messages name the file.
+func TestSeveralTables(t *testing.T) {
+	srv := newService(t)
+	require.Equal(t, shell.ExitDone, srv.runs(t, "", tableArgs("testdata/counts.csv")...).code)
+	sent := srv.writes()
+	lines := strings.SplitAfter(sampleTable(t), "\n")
+	one, two := inFile(t, "one.csv", strings.Join(lines[:4], "")), inFile(t, "two.csv", lines[0]+strings.Join(lines[4:], ""))
+	got := srv.runs(t, "", append(tableArgs(one), two)...)
+	require.Equal(t, shell.ExitDone, got.code, got.errors)
+	assert.Equal(t, sent, srv.writes())
+	got = srv.runs(t, "", append(tableArgs(one), inFile(t, "bad.csv", strings.ReplaceAll(sampleTable(t), ",40\n", ",many\n")))...)
+	assert.Equal(t, shell.ExitWrong, got.code)
+	assert.Contains(t, got.errors, `bad.csv, line 5, column 10: count: is "many"`)
+	assert.Contains(t, got.errors, one+", line 2 of 10.5072/glacier-area counts already")
+}
+
+// A table that is damaged is not taken for a shorter one.
+func TestDamagedTableIsNotLeftOut(t *testing.T) {
+	srv := newService(t)
+	got := srv.runs(t, "", tableArgs(inFile(t, "counts.csv", sampleTable(t)+"10.5072/a,\"x"), "--leave-out")...)
+	assert.Equal(t, shell.ExitWrong, got.code, got.errors)
+	assert.Contains(t, got.errors, "extraneous or missing")
+	assert.Zero(t, srv.writes())
 }

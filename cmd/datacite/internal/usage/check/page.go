@@ -1,14 +1,20 @@
-package main
+package check
 
 import (
 	"cmp"
+	"context"
 	_ "embed"
+	"fmt"
 	"html/template"
 	"slices"
+	"strings"
 	"time"
 
+	htmlpage "github.com/datacite-go/datacite-go/cmd/datacite/internal/page"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/doi"
-	"github.com/datacite-go/datacite-go/internal/program"
+	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/query"
 	"github.com/datacite-go/datacite-go/reports/shown"
 )
 
@@ -16,6 +22,8 @@ import (
 type page struct {
 	Account     string
 	Creator     string
+	Service     string // for people
+	Resolver    string // "" if it is not known
 	At          time.Time
 	Progress    shown.Progress
 	Months      []shown.Month
@@ -23,6 +31,9 @@ type page struct {
 	Largest     []*shown.Difference
 	LeftOut     []string // reports, and why
 	Some        bool     // not all causes were checked
+	MostUsed    []used
+	Used        int // records with views
+	Records     int
 
 	causes map[shown.Cause]*causeTotal
 }
@@ -35,10 +46,125 @@ type causeTotal struct {
 	Surplus     int64 // sum by which numbers are too high
 }
 
-func newPage(s *settings) *page {
+// A used dataset is one of those with the most views.
+type used struct {
+	DOI, Title       string
+	Views, Downloads int
+}
+
+func (c *command) newPage() *page {
 	return &page{
-		Account: s.account, Creator: s.options.CreatedBy, At: time.Now(), Some: s.options.Causes != nil, causes: map[shown.Cause]*causeTotal{},
+		Account: c.account, Creator: c.opts.CreatedBy, Service: c.service.String(), Resolver: c.service.Resolver(),
+		At: time.Now(), Some: c.opts.Causes != nil, causes: map[shown.Cause]*causeTotal{},
 	}
+}
+
+// mostUsed is how many datasets are shown by name.
+const mostUsed = 20
+
+// addMostUsed asks the service for the most used datasets, and how many have been used at all.
+func (p *page) addMostUsed(ctx context.Context, client *dois.Client) error {
+	list := func(size int, q query.Expr) (*dois.Results, error) {
+		return client.List(ctx, &dois.ListOptions{
+			ClientID: []string{p.Account}, Query: q, Sort: query.ByViewCount.Desc(), Page: query.Page{Number: 1, Size: size},
+			Fields: []string{"doi", "titles", "viewCount", "downloadCount"},
+		})
+	}
+	all, err := list(mostUsed, nil)
+	if err != nil {
+		return err
+	}
+	for i := range all.Records {
+		if r := &all.Records[i]; r.ViewCount+r.DownloadCount > 0 {
+			p.MostUsed = append(p.MostUsed, used{r.DOI, unescape(r.Title()), r.ViewCount, r.DownloadCount})
+		}
+	}
+	some, err := list(1, query.FieldViewCount.Between("1", ""))
+	if err != nil {
+		return err
+	}
+	p.Records, p.Used = all.Total, some.Total
+	return nil
+}
+
+// unescape undoes what the service does to &, < and > in the metadata that it sends.
+var unescape = strings.NewReplacer("&amp;", "&", "&lt;", "<", "&gt;", ">").Replace
+
+// A coverage is how many of the months from the first to the last have a report.
+type coverage struct {
+	Months, Of int
+	Missing    []string
+}
+
+// Coverage looks for months without a report between the first and the last one.
+func (p *page) Coverage() (c coverage) {
+	reported := map[string]bool{}
+	first, last := "", ""
+	for _, m := range p.Months {
+		if m.Views.Reported+m.Downloads.Reported > 0 {
+			reported[m.Month] = true
+			first, last = cmp.Or(first, m.Month), m.Month
+		}
+	}
+	at, err := time.Parse("2006-01", first)
+	for ; err == nil && at.Format("2006-01") <= last; at = at.AddDate(0, 1, 0) {
+		c.Of++
+		if month := at.Format("2006-01"); reported[month] {
+			c.Months++
+		} else {
+			c.Missing = append(c.Missing, month)
+		}
+	}
+	return c
+}
+
+// A trend compares the views of the last months with those of as many before.
+type trend struct {
+	Months        int
+	Before, After int64
+}
+
+// Change is the difference in words.
+func (t trend) Change() string {
+	if t.Before == 0 {
+		return "new"
+	}
+	return fmt.Sprintf("%+.0f %%", 100*float64(t.After-t.Before)/float64(t.Before))
+}
+
+// Timeline is the months from the first to the last, also those without a number.
+func (p *page) Timeline() (all []shown.Month) {
+	for _, m := range p.Months {
+		for len(all) > 0 {
+			last, err := time.Parse("2006-01", all[len(all)-1].Month)
+			next := last.AddDate(0, 1, 0).Format("2006-01")
+			if err != nil || next >= m.Month {
+				break
+			}
+			all = append(all, shown.Month{Month: next})
+		}
+		all = append(all, m)
+	}
+	return all
+}
+
+// Trend has at most a year on each side; nil if there are not two months.
+func (p *page) Trend() *trend {
+	const year = 12
+	months := p.Timeline()
+	n := min(year, len(months)/2)
+	if n == 0 {
+		return nil
+	}
+	t := &trend{Months: n}
+	for i, m := range months[len(months)-2*n:] {
+		if i < n {
+			t.Before += m.Views.Shown
+		} else {
+			t.After += m.Views.Shown
+		}
+	}
+	return t
 }
 
 const largest = 50
@@ -106,37 +232,33 @@ func (p *page) Newest() []shown.Month {
 //go:embed page.html
 var pageText string
 
-var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
-	"style":    program.Style,
-	"number":   program.Number[int64],
-	"count":    program.Number[int],
-	"things":   program.Count[int],
+var pageTemplate = htmlpage.New("page", pageText, template.FuncMap{
+	"long":     shell.Number[int64],
 	"chart":    newChart,
 	"change":   change,
 	"sentence": func(c shown.Cause) string { return c.Sentence() },
 	"remedy":   func(c shown.Cause) string { return remedies[c] },
-	"address":  address,
 	"largest":  func() int { return largest },
 	"mostBars": func() int { return mostBars },
 	"sum":      func(a, b int) int { return a + b },
-}).Parse(pageText))
+})
 
 // change is a difference with its sign.
 func change(reported, shown int64) string {
 	switch d := shown - reported; {
 	case d > 0:
-		return "+" + program.Number(d)
+		return "+" + shell.Number(d)
 	default:
-		return program.Number(d)
+		return shell.Number(d)
 	}
 }
 
-// address is the URL of a DOI; "" for other names.
-func address(name string) string {
-	if _, err := doi.Parse(name); err != nil {
+// Address is where a DOI leads; "" for other names, and where the resolver of the service is not known.
+func (p *page) Address(name string) string {
+	if _, err := doi.Parse(name); err != nil || p.Resolver == "" {
 		return ""
 	}
-	return doi.Address(name)
+	return p.Resolver + strings.TrimPrefix(doi.Address(name), "https://doi.org")
 }
 
 // remedies are the advice for each cause.

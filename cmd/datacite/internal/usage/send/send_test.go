@@ -1,4 +1,4 @@
-package main
+package send
 
 import (
 	"bytes"
@@ -19,8 +19,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/datacitetest"
-	"github.com/datacite-go/datacite-go/internal/program"
 	"github.com/datacite-go/datacite-go/reports"
 )
 
@@ -111,11 +112,21 @@ func (s *service) runs(t *testing.T, stdin string, args ...string) result {
 }
 
 func (s *service) runsAt(ctx context.Context, url, stdin string, args ...string) result {
+	return runs(ctx, s.http, s.token, strings.NewReader(stdin), nil, append([]string{"send", "--service", url, "--max-processing", "1ms"}, args...)...)
+}
+
+// runs runs the command with a token.
+func runs(ctx context.Context, client *http.Client, token string, stdin io.Reader, stdout io.Writer, args ...string) result {
 	var out, errors bytes.Buffer
-	env := func(name string) string { return map[string]string{"DATACITE_TOKEN": s.token}[name] }
-	args = append([]string{"-api", url, "-max-processing", "1ms"}, args...)
-	p := &program.Program{Name: "usagereport", Args: args, Getenv: env, Stdin: strings.NewReader(stdin), Stdout: &out, Stderr: &errors}
-	code := p.Run(ctx, func(ctx context.Context, p *program.Program) error { return submit(ctx, p, s.http) })
+	if stdout == nil {
+		stdout = &out
+	}
+	env := map[string]string{"DATACITE_TOKEN": token, "DATACITE_CONFIG_DIR": "/datacite-no-settings"}
+	s := &shell.Shell{
+		Args: args, Getenv: func(name string) string { return env[name] }, Stdin: stdin, Stdout: stdout, Stderr: &errors,
+		Config: datacite.Config{HTTPClient: client},
+	}
+	code := s.Run(ctx, Command)
 	return result{code, out.String(), errors.String()}
 }
 
@@ -170,7 +181,7 @@ func TestReportFiles(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			srv := newService(t)
 			got := srv.runs(t, test.stdin, test.file)
-			require.Equal(t, program.ExitDone, got.code, got.errors)
+			require.Equal(t, shell.ExitDone, got.code, got.errors)
 			assert.Equal(t, []string{"10.5072/d0", "10.5072/d1", "10.5072/d2"}, srv.held(t))
 			for _, line := range []string{
 				"holds exactly this report", "created by     My Repository", "period         1999-10-01 to 1999-10-31",
@@ -182,43 +193,18 @@ func TestReportFiles(t *testing.T) {
 	}
 }
 
-// here runs the program without a service.
-func here(ctx context.Context, args ...string) result {
-	var out, errors bytes.Buffer
-	p := &program.Program{Name: "usagereport", Args: args, Getenv: func(string) string { return "" }, Stdout: &out, Stderr: &errors}
-	return result{p.Run(ctx, run), out.String(), errors.String()}
-}
-
-func TestWithoutAPITheServiceIsInMemory(t *testing.T) {
-	file := inFile(t, "report.json", report(t, 2, nil))
-	got := here(t.Context(), file)
-	require.Equal(t, program.ExitDone, got.code, got.errors)
-	assert.Contains(t, got.errors, "runs in memory")
-	assert.True(t, strings.HasPrefix(got.out, "The service in memory held exactly this report, and is gone: no real service was sent anything.\n  service        in memory\n"), got.out)
-
-	got = here(t.Context(), "-json", file)
-	require.Equal(t, program.ExitDone, got.code, got.errors)
-	assert.Contains(t, got.out, "\"in-memory\": true,\n  \"report-id\"")
-
-	ctx, interrupt := context.WithCancel(t.Context())
-	interrupt()
-	got = here(ctx, file)
-	require.Equal(t, program.ExitNotAllDone, got.code)
-	assert.True(t, strings.HasSuffix(got.errors, "\nThis was in memory: no real service was sent anything, and nothing is stored.\n"), got.errors)
-}
-
 // TestQuiet is how cron calls it: a mail comes only if something is wrong.
 func TestQuiet(t *testing.T) {
 	srv := newService(t)
 	file := inFile(t, "report.json", report(t, 2, func(r *reports.Report) { r.Datasets[1].Performance[0].Instance[0].Count = 0 }))
-	for _, more := range []string{"-dry-run", "-max-processing=1s"} {
-		got := srv.runs(t, "", "-quiet", more, file)
+	for _, more := range []string{"--dry-run", "--max-processing=1s"} {
+		got := srv.runs(t, "", "--quiet", more, file)
 		assert.Equal(t, result{}, got)
 	}
 	assert.Len(t, srv.held(t), 2)
 
-	got := srv.runs(t, "", "-quiet", inFile(t, "report.json", report(t, 3, func(r *reports.Report) { r.Datasets[2].DataType = "software" })))
-	assert.Equal(t, program.ExitWrong, got.code)
+	got := srv.runs(t, "", "--quiet", inFile(t, "report.json", report(t, 3, func(r *reports.Report) { r.Datasets[2].DataType = "software" })))
+	assert.Equal(t, shell.ExitWrong, got.code)
 	assert.Empty(t, got.out)
 	assert.Contains(t, got.errors, `report-datasets[2].data-type: is "software"`)
 	assert.NotContains(t, got.errors, "Building")
@@ -227,13 +213,13 @@ func TestQuiet(t *testing.T) {
 func TestSecondRunChangesNothing(t *testing.T) {
 	eachBehaviour(t, func(t *testing.T, srv *service) {
 		file := inFile(t, "report.json", report(t, 3, nil))
-		first := srv.runs(t, "", "-max-datasets", "2", file)
-		require.Equal(t, program.ExitDone, first.code, first.errors)
+		first := srv.runs(t, "", "--max-datasets", "2", file)
+		require.Equal(t, shell.ExitDone, first.code, first.errors)
 		assert.Contains(t, first.out, "sent now       2 of 2 subsets")
 		sent := srv.writes()
 
-		second := srv.runs(t, "", "-max-datasets", "2", file)
-		require.Equal(t, program.ExitDone, second.code, second.errors)
+		second := srv.runs(t, "", "--max-datasets", "2", file)
+		require.Equal(t, shell.ExitDone, second.code, second.errors)
 		assert.Contains(t, second.out, "already there  2 of 2 subsets")
 		assert.Equal(t, sent, srv.writes())
 		assert.Len(t, srv.held(t), 3)
@@ -253,16 +239,16 @@ func TestInterruptedRunGoesOn(t *testing.T) {
 			return true
 		})
 		file := inFile(t, "report.json", report(t, 3, nil))
-		first := srv.runsAt(ctx, url, "", "-max-datasets", "1", file)
-		require.Equal(t, program.ExitNotAllDone, first.code, first.errors)
+		first := srv.runsAt(ctx, url, "", "--max-datasets", "1", file)
+		require.Equal(t, shell.ExitInterrupted, first.code, first.errors)
 		assert.Contains(t, first.errors, "1 of 3 subsets, 1 datasets")
-		assert.Contains(t, first.errors, "Interrupted. Run the same command again")
+		assert.Contains(t, first.errors, "Run the same command again")
 		assert.NotRegexp(t, "[0-9a-f]{64}", first.errors, "hashes help nobody here")
 		assert.Empty(t, first.out)
 		assert.Equal(t, []string{"10.5072/d0"}, srv.held(t))
 
-		second := srv.runsAt(t.Context(), url, "", "-max-datasets", "1", file)
-		require.Equal(t, program.ExitDone, second.code, second.errors)
+		second := srv.runsAt(t.Context(), url, "", "--max-datasets", "1", file)
+		require.Equal(t, shell.ExitDone, second.code, second.errors)
 		assert.Contains(t, second.out, "sent now       2 of 3 subsets")
 		assert.Contains(t, second.out, "already there  1 of 3 subsets")
 		assert.Equal(t, []string{"10.5072/d0", "10.5072/d1", "10.5072/d2"}, srv.held(t))
@@ -278,9 +264,9 @@ func TestInterruptedWhileReading(t *testing.T) {
 		tableArgs(inFile(t, "counts.csv", sampleTable(t))),
 	} {
 		got := srv.runsAt(ctx, srv.URL, "", args...)
-		assert.Equal(t, program.ExitNotAllDone, got.code, got.errors)
+		assert.Equal(t, shell.ExitInterrupted, got.code, got.errors)
 		assert.Contains(t, got.errors, "This run changed nothing on the service.")
-		assert.Contains(t, got.errors, "Interrupted. Run the same command again")
+		assert.Contains(t, got.errors, "Run the same command again")
 	}
 	assert.Empty(t, srv.Requests())
 }
@@ -288,16 +274,16 @@ func TestInterruptedWhileReading(t *testing.T) {
 func TestDryRunSendsNothing(t *testing.T) {
 	srv := newService(t)
 	good := inFile(t, "report.json", report(t, 5, func(r *reports.Report) { r.Datasets[1].Performance[0].Instance[0].Count = 0 }))
-	got := srv.runs(t, "", "-dry-run", "-max-datasets", "2", good)
-	require.Equal(t, program.ExitDone, got.code, got.errors)
+	got := srv.runs(t, "", "--dry-run", "--max-datasets", "2", good)
+	require.Equal(t, shell.ExitDone, got.code, got.errors)
 	assert.Contains(t, got.out, "The report could be sent; nothing was.")
 	assert.Contains(t, got.out, "datasets       5")
 	assert.Contains(t, got.out, "subset 3")
 	assert.Contains(t, got.errors, "warning: report-datasets[1].performance[0].instance[0].count: is 0")
 
 	bad := inFile(t, "report.json", report(t, 3, func(r *reports.Report) { r.Datasets[2].DataType = "software" }))
-	got = srv.runs(t, "", "-dry-run", bad)
-	assert.Equal(t, program.ExitWrong, got.code)
+	got = srv.runs(t, "", "--dry-run", bad)
+	assert.Equal(t, shell.ExitWrong, got.code)
 	assert.Contains(t, got.errors, `report-datasets[2].data-type: is "software"`)
 	assert.Empty(t, srv.Requests())
 }
@@ -306,8 +292,8 @@ func TestDryRunPlansWhatIsSent(t *testing.T) {
 	eachBehaviour(t, func(t *testing.T, srv *service) {
 		file := inFile(t, "report.json", report(t, 5, nil))
 		var planned, sent receipt
-		require.NoError(t, json.Unmarshal([]byte(srv.runs(t, "", "-json", "-dry-run", "-max-datasets", "2", file).out), &planned))
-		require.NoError(t, json.Unmarshal([]byte(srv.runs(t, "", "-json", "-max-datasets", "2", file).out), &sent))
+		require.NoError(t, json.Unmarshal([]byte(srv.runs(t, "", "--json", "--dry-run", "--max-datasets", "2", file).out), &planned))
+		require.NoError(t, json.Unmarshal([]byte(srv.runs(t, "", "--json", "--max-datasets", "2", file).out), &sent))
 		assert.True(t, planned.DryRun)
 		assert.Equal(t, sent.Subsets, planned.Subsets)
 		assert.Equal(t, 3, sent.Sent)
@@ -319,13 +305,13 @@ func TestBadDatasets(t *testing.T) {
 	eachBehaviour(t, func(t *testing.T, srv *service) {
 		file := inFile(t, "report.json", report(t, 3, func(r *reports.Report) { r.Datasets[1].DataType = "software" }))
 		got := srv.runs(t, "", file)
-		assert.Equal(t, program.ExitWrong, got.code)
+		assert.Equal(t, shell.ExitWrong, got.code)
 		assert.Contains(t, got.errors, `report-datasets[1].data-type: is "software"`)
 		assert.Empty(t, got.out)
 		assert.Zero(t, srv.writes())
 
-		got = srv.runs(t, "", "-bad-rows", "leave-out", file)
-		require.Equal(t, program.ExitDone, got.code, got.errors)
+		got = srv.runs(t, "", "--leave-out", file)
+		require.Equal(t, shell.ExitDone, got.code, got.errors)
 		assert.Contains(t, got.out, "left out       1 datasets")
 		assert.Contains(t, got.out, `report-datasets[1].data-type: is "software"`)
 		assert.Equal(t, []string{"10.5072/d0", "10.5072/d2"}, srv.held(t))
@@ -341,40 +327,39 @@ func TestCorrections(t *testing.T) {
 	part := inFile(t, "part.json", report(t, 1, func(*reports.Report) {}))
 	srv := newService(t)
 	got := srv.runs(t, "", whole)
-	require.Equal(t, program.ExitDone, got.code, got.errors)
+	require.Equal(t, shell.ExitDone, got.code, got.errors)
 	assert.NotContains(t, got.out, "kept")
 
-	got = srv.runs(t, "", "-compare-others", part)
-	require.Equal(t, program.ExitDone, got.code, got.errors)
+	got = srv.runs(t, "", "--compare-others", part)
+	require.Equal(t, shell.ExitDone, got.code, got.errors)
 	assert.Contains(t, got.errors, "lack the unique-dataset-investigations of 10.5072/d1 that the stored report has; its record continues to show 5")
 	assert.Contains(t, got.out, "kept           2 numbers of earlier versions")
-	assert.Contains(t, got.out, "run it again with -dropped zero")
+	assert.Contains(t, got.out, "run it again with --zero-dropped")
 
-	got = srv.runs(t, "", "-quiet", part)
+	got = srv.runs(t, "", "--quiet", part)
 	assert.Contains(t, got.errors, "kept: 2 numbers", "not even -quiet hides what nobody else notices")
 	assert.Empty(t, got.out)
 
-	got = srv.runs(t, "", "-dropped", "zero", part)
-	require.Equal(t, program.ExitDone, got.code, got.errors)
+	got = srv.runs(t, "", "--zero-dropped", part)
+	require.Equal(t, shell.ExitDone, got.code, got.errors)
 	assert.Contains(t, got.out, "zeros          2 datasets with the count 0")
 	assert.Len(t, srv.held(t), 3)
-	assert.Equal(t, program.ExitWrong, srv.runs(t, "", "-dropped", "drop", part).code)
 }
 
 func TestRepeatedDOIs(t *testing.T) {
 	file := inFile(t, "report.json", report(t, 3, func(r *reports.Report) { r.Datasets[1].DatasetID[0].Value = "10.5072/D0" }))
 	for _, test := range []struct {
-		policy string
-		code   int
-		held   int
-	}{{"refuse", program.ExitWrong, 0}, {"merge", program.ExitDone, 2}} {
-		t.Run(test.policy, func(t *testing.T) {
+		args []string
+		code int
+		held int
+	}{{[]string{file}, shell.ExitWrong, 0}, {[]string{file, "--merge-repeats"}, shell.ExitDone, 2}} {
+		t.Run(fmt.Sprint(len(test.args)), func(t *testing.T) {
 			srv := newService(t)
-			got := srv.runs(t, "", "-repeats", test.policy, file)
+			got := srv.runs(t, "", test.args...)
 			require.Equal(t, test.code, got.code, got.errors)
 			if test.held == 0 {
 				assert.Contains(t, got.errors, "report-datasets[1].dataset-id: is that of report-datasets[0]")
-				assert.Contains(t, got.errors, "-repeats merge adds up what is counted twice.")
+				assert.Contains(t, got.errors, "--merge-repeats adds up what is counted twice.")
 				assert.Zero(t, srv.writes())
 				return
 			}
@@ -391,7 +376,7 @@ func TestWarningsAreCountedAndTwentyShown(t *testing.T) {
 		}
 	}))
 	got := srv.runs(t, "", file)
-	require.Equal(t, program.ExitDone, got.code, got.errors)
+	require.Equal(t, shell.ExitDone, got.code, got.errors)
 	assert.Equal(t, 20, strings.Count(got.errors, "warning: report-datasets["))
 	assert.Contains(t, got.errors, "warnings: 30 in all, of which 20 are shown")
 	assert.Contains(t, got.out, "warnings       30")
@@ -401,7 +386,7 @@ func TestFaultsOfTheInput(t *testing.T) {
 	whole := report(t, 2, nil)
 	for _, test := range []struct{ name, content, says string }{
 		{"no report", `{"title":"something else"}`, "it holds no report"},
-		{"a table", sampleTable(t), "a table is read with -csv"},
+		{"a table", sampleTable(t), "a table needs --creator and --month"},
 		{"cut off", whole[:len(whole)-20], "report.json: report: dataset 1: unexpected EOF"},
 		{"cut off and zipped", zipped(t, whole)[:200], "report.json: "},
 		{"empty", report(t, 0, nil), "report-datasets: is empty"},
@@ -410,7 +395,7 @@ func TestFaultsOfTheInput(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			srv := newService(t)
 			got := srv.runs(t, "", inFile(t, "report.json", test.content))
-			assert.Equal(t, program.ExitWrong, got.code, got.errors)
+			assert.Equal(t, shell.ExitWrong, got.code, got.errors)
 			assert.Contains(t, got.errors, test.says)
 			assert.Zero(t, srv.writes())
 		})
@@ -424,30 +409,27 @@ func TestFaultsOfTheOptions(t *testing.T) {
 		says string
 		args []string
 	}{
-		{"give one report file", nil},
-		{"-csv a.csv and", []string{"-csv", "a.csv", file}},
-		{"-api is given and empty; is a variable not set?", []string{file, "-api", ""}},
-		{"-csv is given and empty; is a variable not set?", []string{"-csv", ""}},
+		{"requires at least 1 arg", nil},
+		{"are a table and a report; send them one after the other", []string{file, "testdata/counts.csv"}},
+		{"are a table and a report; send them one after the other", []string{"testdata/counts.csv", file}},
+		{"--service is given and empty; is a variable not set?", []string{file, "--service", ""}},
 		{"an argument is empty; is a variable not set?", []string{""}},
-		{"-json has no effect with -quiet", []string{file, "-quiet", "-json"}},
 		{"no such file", []string{file + ".missing"}},
 		{"is a folder", []string{filepath.Dir(file)}},
-		{"not defined: -unknown", []string{"-unknown", file}},
-		{`-bad-rows is "drop", not one of leave-out, stop`, []string{"-bad-rows", "drop", file}},
-		{`-repeats is "drop", not one of merge, refuse`, []string{"-repeats", "drop", file}},
-		{"-max-datasets is 50001", []string{"-max-datasets", "50001", file}},
-		{"-max-processing is", []string{"-max-processing", "-1s", file}},
-		{"-creator has no effect without -csv", []string{"-creator", "Me", file}},
-		{"-platform has no effect without -csv", []string{file, "-platform", "x"}},
-		{"-csv needs -creator and -month", []string{"-csv", file}},
-		{"not YYYY-MM", []string{"-csv", file, "-creator", "Me", "-month", "10/2024"}},
-		{"is not over", []string{"-csv", file, "-creator", "Me", "-month", "9999-01"}},
-		{"not YYYY-MM-DD", []string{"-csv", file, "-creator", "Me", "-month", "2024-10", "-created", "today"}},
-		{"plain HTTP", []string{"-api", "http://service.example.org", file}},
+		{"has no flag --unknown", []string{"--unknown", file}},
+		{"--max-datasets is 50001", []string{"--max-datasets", "50001", file}},
+		{"--max-processing is", []string{"--max-processing=-1s", file}},
+		{"--creator is for tables: a report file has its own", []string{"--creator", "Me", file}},
+		{"--platform is for tables: a report file has its own", []string{file, "--platform", "x"}},
+		{"a table needs --creator and --month", []string{"testdata/counts.csv"}},
+		{"not YYYY-MM", []string{"testdata/counts.csv", "--creator", "Me", "--month", "10/2024"}},
+		{"is not over", []string{"testdata/counts.csv", "--creator", "Me", "--month", "9999-01"}},
+		{"not YYYY-MM-DD", []string{"testdata/counts.csv", "--creator", "Me", "--month", "2024-10", "--created", "today"}},
+		{"plain HTTP", []string{"--service", "http://service.example.org", file}},
 	} {
 		t.Run(test.says, func(t *testing.T) {
 			got := srv.runs(t, "", test.args...)
-			assert.Equal(t, program.ExitWrong, got.code, got.errors)
+			assert.Equal(t, shell.ExitWrong, got.code, got.errors)
 			assert.Contains(t, got.errors, test.says)
 			assert.Empty(t, got.out)
 		})
@@ -460,44 +442,44 @@ func TestReceiptThatCannotBeWritten(t *testing.T) {
 	srv := newService(t)
 	closed, into := io.Pipe()
 	require.NoError(t, closed.Close())
-	var errors bytes.Buffer
-	token := func(string) string { return srv.token }
-	p := &program.Program{Name: "usagereport", Args: []string{"-api", srv.URL, inFile(t, "report.json", report(t, 2, nil))}, Getenv: token, Stdout: into, Stderr: &errors}
-	assert.Equal(t, program.ExitNotAllDone, p.Run(t.Context(), run))
-	assert.Contains(t, errors.String(), "The service holds exactly this report.\n")
-	assert.Contains(t, errors.String(), "usagereport: standard output: ")
-	assert.NotContains(t, errors.String(), "changed nothing")
+	got := runs(t.Context(), nil, srv.token, nil, into, "send", "--service", srv.URL, inFile(t, "report.json", report(t, 2, nil)))
+	assert.Equal(t, shell.ExitRefused, got.code)
+	assert.Contains(t, got.errors, " holds exactly this report.\n")
+	assert.Contains(t, got.errors, "datacite: standard output ")
+	assert.NotContains(t, got.errors, "changed nothing")
 	assert.Len(t, srv.held(t), 2)
 }
 
 func TestFlagsAfterTheFile(t *testing.T) {
 	srv := newService(t)
-	got := srv.runs(t, "", inFile(t, "report.json", report(t, 3, nil)), "-max-datasets", "2", "-json")
-	require.Equal(t, program.ExitDone, got.code, got.errors)
-	assert.Contains(t, got.out, `"subsets-sent": 2`)
-	assert.Contains(t, got.out, `"service": "`+srv.URL+`"`)
+	got := srv.runs(t, "", inFile(t, "report.json", report(t, 3, nil)), "--max-datasets", "2", "--json")
+	require.Equal(t, shell.ExitDone, got.code, got.errors)
+	assert.Contains(t, got.out, `"sent":2,`)
+	assert.Contains(t, got.out, `"service":"`+strings.TrimPrefix(srv.URL, "http://")+`"`)
 }
 
-func TestQuietWantsAService(t *testing.T) {
-	got := here(t.Context(), "-quiet", inFile(t, "report.json", report(t, 2, nil)))
-	assert.Equal(t, program.ExitWrong, got.code)
-	assert.Contains(t, got.errors, "-quiet would hide that nothing is sent")
+// Nothing is sent anywhere by accident: the service has to be said, and the token be there.
+func TestTheServiceIsSaid(t *testing.T) {
+	file := inFile(t, "report.json", report(t, 2, nil))
+	got := runs(t.Context(), nil, "a-token", nil, nil, "send", file)
+	assert.Equal(t, shell.ExitWrong, got.code)
+	assert.Contains(t, got.errors, "say which service is meant: add --service test")
+	got = runs(t.Context(), nil, "", nil, nil, "send", "--dry-run", file)
+	assert.Equal(t, shell.ExitDone, got.code, got.errors)
+	assert.Empty(t, got.errors, "no service is read from")
 }
 
-// The exit codes of all programs are those of the package comment.
-func TestExitCodes(t *testing.T) {
+// Several reports are sent one after the other.
+func TestSeveralReports(t *testing.T) {
 	srv := newService(t)
-	help := srv.runs(t, "", "-help")
-	require.Equal(t, program.ExitDone, help.code)
-	assert.Empty(t, help.errors)
-	for _, text := range []string{"Environment:", "Input:", "Output:", "-dry-run", "-bad-rows", "Exit codes:\n  0  done\n"} {
-		assert.Contains(t, help.out, text)
-	}
-	source, err := os.ReadFile("main.go")
+	another := report(t, 1, func(r *reports.Report) { r.Header.CreatedBy = "Another" })
+	got := srv.runs(t, "", "--json", inFile(t, "a.json", report(t, 2, nil)), inFile(t, "b.json.gz", zipped(t, another)))
+	require.Equal(t, shell.ExitDone, got.code, got.errors)
+	assert.Equal(t, 2, strings.Count(got.out, "\n"))
+	assert.Contains(t, got.out, `"createdBy":"Another"`)
+	list, err := srv.Reports().List(t.Context(), nil)
 	require.NoError(t, err)
-	for code, words := range []string{"the service holds", "the submission did not", "the input, the flags", "the service failed"} {
-		assert.Contains(t, string(source), fmt.Sprintf("\n//\t%d  %s", code, words))
-	}
+	assert.Len(t, list.Reports, 2)
 }
 
 // A service that fails before anything is sent is an exit code of its own.
@@ -508,7 +490,7 @@ func TestTheServiceFails(t *testing.T) {
 		return true
 	})
 	got := srv.runsAt(t.Context(), url, "", inFile(t, "report.json", report(t, 2, nil)))
-	assert.Equal(t, program.ExitFailed, got.code)
+	assert.Equal(t, shell.ExitFailed, got.code)
 	assert.Contains(t, got.errors, "This run changed nothing on the service.")
 	assert.Contains(t, got.errors, "Run the same command again")
 }

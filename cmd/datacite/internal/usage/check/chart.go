@@ -1,11 +1,11 @@
-package main
+package check
 
 import (
 	"fmt"
 	"slices"
 	"time"
 
-	"github.com/datacite-go/datacite-go/internal/program"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/reports/shown"
 )
 
@@ -62,7 +62,7 @@ func newChart(title string, months []shown.Month, downloads bool) chart {
 	height := func(n int64) float64 { return chartBars * float64(max(n, 0)) / float64(top) }
 	for i := range int64(3) {
 		if n := top * i / 2; i != 1 || top%2 == 0 {
-			c.Ticks = append(c.Ticks, tick{float64(c.Base) - height(n), program.Number(n)})
+			c.Ticks = append(c.Ticks, tick{float64(c.Base) - height(n), shell.Number(n)})
 		}
 	}
 	const fewest = 6 // the width is that of so many months at least, so that a few do not have huge bars
@@ -81,7 +81,7 @@ func newChart(title string, months []shown.Month, downloads bool) chart {
 			}
 			c.Bars = append(c.Bars, bar{
 				X: left + slot*(0.12+0.38*float64(k)), Width: slot * 0.36, Y: float64(c.Base) - height(part.n), Height: height(part.n),
-				Kind: kind, Tip: fmt.Sprintf("%s: %s %s", m.Month, program.Number(part.n), part.kind),
+				Kind: kind, Tip: fmt.Sprintf("%s: %s %s", m.Month, shell.Number(part.n), part.kind),
 			})
 		}
 		if i%max(each, 1) != 0 {

@@ -1,4 +1,4 @@
-package main
+package send
 
 import (
 	"errors"
@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/datacite-go/datacite-go"
-	"github.com/datacite-go/datacite-go/internal/program"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/reports"
 )
 
@@ -26,16 +26,16 @@ func TestTokens(t *testing.T) {
 	srv := newService(t)
 	file := inFile(t, "report.json", report(t, 2, nil))
 	for _, test := range []struct{ name, token, says string }{
-		{"none", "", "needs a token in the environment variable DATACITE_TOKEN"},
-		{"expired", srv.Token(srv.Now().Add(-time.Hour)), "The token in DATACITE_TOKEN has expired"},
-		{"no JWT", "not-a-token", "DATACITE_TOKEN holds no token that the service accepts"},
+		{"none", "", "there is no login for "},
+		{"expired", srv.Token(srv.Now().Add(-time.Hour)), "The token has expired"},
+		{"no JWT", "not-a-token", "The service does not accept the token"},
 		{"in quotes", `"quoted"`, "quote"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got := (&service{Server: srv.Server, token: test.token}).runs(t, "", file)
-			assert.Equal(t, program.ExitWrong, got.code, got.errors)
+			assert.Equal(t, shell.ExitWrong, got.code, got.errors)
 			assert.Contains(t, got.errors, test.says)
-			assert.Equal(t, test.token != "", strings.Contains(got.errors, "This run changed nothing on the service."))
+			assert.Equal(t, test.name == "expired" || test.name == "no JWT", strings.Contains(got.errors, "This run changed nothing on the service."))
 			assert.NotContains(t, got.errors, "un the same command again")
 			if test.token != "" {
 				assert.NotContains(t, got.errors+got.out, strings.Trim(test.token, `"`))
@@ -62,7 +62,7 @@ func TestNoFolder(t *testing.T) {
 			srv := newService(t)
 			t.Setenv(tt.variable, tt.folder)
 			got := srv.runs(t, "", file)
-			assert.Equal(t, program.ExitWrong, got.code, got.errors)
+			assert.Equal(t, shell.ExitWrong, got.code, got.errors)
 			assert.Contains(t, got.errors, tt.says)
 			assert.Contains(t, got.errors, "DATACITE_LOCK_DIR names another folder for locks")
 			assert.Contains(t, got.errors, "This run changed nothing on the service.")
@@ -83,8 +83,8 @@ func TestAnotherRunIsAtIt(t *testing.T) {
 			return false
 		})
 		first := srv.runsAt(t.Context(), url, "", file)
-		require.Equal(t, program.ExitDone, first.code, first.errors)
-		assert.Equal(t, program.ExitNotAllDone, second.code, second.errors)
+		require.Equal(t, shell.ExitDone, first.code, first.errors)
+		assert.Equal(t, shell.ExitRefused, second.code, second.errors)
 		assert.Contains(t, second.errors, "another run on this machine holds the lock")
 		assert.Contains(t, second.errors, "This run changed nothing on the service.")
 		assert.Contains(t, second.errors, "Wait until it has ended, then run the same command again")
@@ -95,9 +95,9 @@ func TestAnotherRunIsAtIt(t *testing.T) {
 func TestTokenThatWillNotLast(t *testing.T) {
 	srv := newService(t)
 	srv.token = srv.Token(srv.Now().Add(48 * time.Hour))
-	got := srv.runs(t, "", "-max-datasets", "1", inFile(t, "report.json", report(t, 3, nil)))
-	assert.Equal(t, program.ExitDone, got.code, got.errors)
-	assert.Equal(t, 1, strings.Count(got.errors, "warning: DATACITE_TOKEN expires on"))
+	got := srv.runs(t, "", "--max-datasets", "1", inFile(t, "report.json", report(t, 3, nil)))
+	assert.Equal(t, shell.ExitDone, got.code, got.errors)
+	assert.Equal(t, 1, strings.Count(got.errors, "warning: the token expires on"))
 }
 
 // What to do after failures that a service is not easily brought to.
@@ -110,21 +110,21 @@ func TestAdvice(t *testing.T) {
 		code int
 		says string // of the advices
 	}{
-		{"broken", &reports.SubmitError{State: reports.Broken, Err: io.EOF}, program.ExitNotAllDone, operator},
-		{"broken before", fmt.Errorf("reports.Submit: %w", reports.ErrBroken), program.ExitFailed, operator},
-		{"disturbed", &reports.SubmitError{State: reports.Disturbed, Err: io.EOF}, program.ExitNotAllDone, otherRun},
-		{"disturbed before", fmt.Errorf("reports.Submit: %w", reports.ErrBusy), program.ExitNotAllDone, otherRun},
-		{"somebody else's report", fmt.Errorf("reports.Submit: %w", datacite.ErrConflict), program.ExitWrong, ""},
-		{"a list with gaps", fmt.Errorf("reports.All: %w", datacite.ErrIncomplete), program.ExitFailed, goesOn},
-		{"no way to the service", &datacite.Error{Attempts: 5}, program.ExitFailed, goesOn},
-		{"a full disk", fmt.Errorf("reports.Submit: %w", full), program.ExitWrong, ""},
-		{"a full disk, before the first request", &reports.SubmitError{State: reports.Untouched, Err: full}, program.ExitWrong, ""},
-		{"a full disk, half way", &reports.SubmitError{State: reports.Incomplete, Err: full}, program.ExitNotAllDone, goesOn},
+		{"broken", &reports.SubmitError{State: reports.Broken, Err: io.EOF}, shell.ExitFailed, operator},
+		{"broken before", fmt.Errorf("reports.Submit: %w", reports.ErrBroken), shell.ExitFailed, operator},
+		{"disturbed", &reports.SubmitError{State: reports.Disturbed, Err: io.EOF}, shell.ExitRefused, otherRun},
+		{"disturbed before", fmt.Errorf("reports.Submit: %w", reports.ErrBusy), shell.ExitRefused, otherRun},
+		{"somebody else's report", fmt.Errorf("reports.Submit: %w", datacite.ErrConflict), shell.ExitRefused, ""},
+		{"a list with gaps", fmt.Errorf("reports.All: %w", datacite.ErrIncomplete), shell.ExitFailed, goesOn},
+		{"no way to the service", &datacite.Error{Attempts: 5}, shell.ExitFailed, goesOn},
+		{"a full disk", fmt.Errorf("reports.Submit: %w", full), shell.ExitWrong, ""},
+		{"a full disk, before the first request", &reports.SubmitError{State: reports.Untouched, Err: full}, shell.ExitWrong, ""},
+		{"a full disk, half way", &reports.SubmitError{State: reports.Incomplete, Err: full}, shell.ExitRefused, goesOn},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			told := explained(t.Context(), &settings{api: "https://service.example.org"}, test.err)
+			told := (&command{}).explained(t.Context(), test.err)
 			out := told.Error()
-			assert.Equal(t, test.code, program.Code(told), out)
+			assert.Equal(t, test.code, shell.Code(told), out)
 			for _, advice := range []string{goesOn, operator, otherRun} {
 				assert.Equal(t, advice == test.says, strings.Contains(out, advice), out)
 			}
@@ -156,22 +156,22 @@ func TestWhatTheServiceRefuses(t *testing.T) {
 		says   []string
 		again  bool
 	}{
-		{"the account, from the start", http.MethodPut, 403, program.ExitWrong, []string{"403 Forbidden", "holds no token that the service accepts"}, false},
-		{"the account, half way", http.MethodPost, 403, program.ExitNotAllDone, []string{"1 of 2 subsets", "403 Forbidden", "holds no token that the service accepts"}, true},
-		{"the report", http.MethodPut, 422, program.ExitNotAllDone, []string{"untouched", "0 of 2 subsets"}, false},
-		{"the second subset", http.MethodPost, 413, program.ExitNotAllDone, []string{"incomplete", "1 of 2 subsets"}, true},
-		{"to find the report again", http.MethodGet, 410, program.ExitFailed, []string{"410"}, true},
+		{"the account, from the start", http.MethodPut, 403, shell.ExitRefused, []string{"403 Forbidden", "The service does not accept the token"}, false},
+		{"the account, half way", http.MethodPost, 403, shell.ExitRefused, []string{"1 of 2 subsets", "403 Forbidden", "The service does not accept the token"}, true},
+		{"the report", http.MethodPut, 422, shell.ExitRefused, []string{"untouched", "0 of 2 subsets"}, false},
+		{"the second subset", http.MethodPost, 413, shell.ExitRefused, []string{"incomplete", "1 of 2 subsets"}, true},
+		{"to find the report again", http.MethodGet, 410, shell.ExitRefused, []string{"410"}, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			srv := newService(t)
 			url := srv.behind(t, refuse(test.method, test.status))
-			got := srv.runsAt(t.Context(), url, "", "-max-datasets", "1", inFile(t, "report.json", report(t, 2, nil)))
+			got := srv.runsAt(t.Context(), url, "", "--max-datasets", "1", inFile(t, "report.json", report(t, 2, nil)))
 			assert.Equal(t, test.code, got.code, got.errors)
 			for _, text := range test.says {
 				assert.Contains(t, got.errors, text)
 			}
 			assert.Equal(t, test.again, strings.Contains(got.errors, "Run the same command again"), got.errors)
-			assert.Equal(t, test.code == program.ExitWrong || test.method == http.MethodGet, strings.Contains(got.errors, "This run changed nothing"), got.errors)
+			assert.Equal(t, test.status == 403 && test.method == http.MethodPut || test.method == http.MethodGet, strings.Contains(got.errors, "This run changed nothing"), got.errors)
 			assert.Empty(t, got.out)
 		})
 	}
@@ -189,7 +189,7 @@ func TestStoredReportThatIsNotAsSent(t *testing.T) {
 		return false
 	})
 	got := srv.runsAt(t.Context(), url, "", inFile(t, "report.json", report(t, 2, nil)))
-	assert.Equal(t, program.ExitNotAllDone, got.code, got.errors)
+	assert.Equal(t, shell.ExitRefused, got.code, got.errors)
 	assert.Contains(t, got.errors, "was stored, all 1 subsets of it, but reading it back failed")
 	assert.Contains(t, got.errors, "Run the same command again")
 	assert.NotContains(t, got.errors, "changed nothing")
@@ -207,7 +207,7 @@ func TestNoSecretIsShown(t *testing.T) {
 	}))
 	defer echo.Close()
 	file := inFile(t, "report.json", report(t, 2, nil))
-	for _, args := range [][]string{{file}, {"-dry-run", file}, {"-json", "-unknown", file}, {"-help"}} {
+	for _, args := range [][]string{{file}, {"--dry-run", file}, {"--json", "--unknown", file}, {"--help"}} {
 		got := srv.runsAt(t.Context(), echo.URL, "", args...)
 		assert.NotContains(t, got.out+got.errors, srv.token)
 	}

@@ -1,4 +1,4 @@
-package main
+package send
 
 import (
 	"context"
@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/datacitetest"
-	"github.com/datacite-go/datacite-go/internal/program"
 )
 
 // A loss is a request that fails once with a connection that is lost.
@@ -57,7 +57,7 @@ func slowly(t *testing.T, l loss, story func(t *testing.T, srv *service, file st
 
 // submits submits a report in three subsets, with the usual processing time.
 func (s *service) submits(ctx context.Context, file string) result {
-	return s.runsAt(ctx, s.URL, "", "-max-processing", "5m", "-max-datasets", "1", file)
+	return s.runsAt(ctx, s.URL, "", "--max-processing", "5m", "--max-datasets", "1", file)
 }
 
 // interrupted returns a context that ends as after Ctrl-C.
@@ -79,10 +79,10 @@ func TestALostAnswer(t *testing.T) {
 		slowly(t, l, func(t *testing.T, srv *service, file string) {
 			start := time.Now()
 			got := srv.submits(t.Context(), file)
-			require.Equal(t, program.ExitDone, got.code, got.errors)
+			require.Equal(t, shell.ExitDone, got.code, got.errors)
 			assert.Equal(t, []string{"10.5072/d0", "10.5072/d1", "10.5072/d2"}, srv.held(t))
-			assert.Regexp(t, `Waiting until 00:05:[024]0 at the latest \((4m59s|5m0s)\): `+lostAnswer, got.errors)
-			assert.Equal(t, 1, strings.Count(got.errors, "Waiting"), got.errors)
+			assert.Regexp(t, `waiting until 00:05:[024]0 at the latest \((4m59s|5m0s)\): `+lostAnswer, got.errors)
+			assert.Equal(t, 1, strings.Count(got.errors, "waiting"), got.errors)
 			if l.method == http.MethodPost && l.arrives { // a look shows it
 				return
 			}
@@ -99,24 +99,24 @@ func TestInterruptedWhileWaiting(t *testing.T) {
 		slowly(t, l, func(t *testing.T, srv *service, file string) {
 			const earlierRun = `the last request of an earlier run may still be in progress\n`
 			first := srv.submits(interrupted(t, time.Minute), file)
-			require.Equal(t, program.ExitNotAllDone, first.code, first.errors)
+			require.Equal(t, shell.ExitInterrupted, first.code, first.errors)
 			assert.Regexp(t, lostAnswer, first.errors)
 			assert.Contains(t, first.errors, "is unclear")
 			assert.Contains(t, first.errors, "interrupt signal received")
 			assert.Contains(t, first.errors, fmt.Sprintf(": %d of 3 subsets, %[1]d datasets\n", l.stored))
-			assert.Contains(t, first.errors, "Interrupted. Run the same command again")
+			assert.Contains(t, first.errors, "Run the same command again")
 			sent := srv.writes()
 
 			second := srv.submits(interrupted(t, time.Minute), file)
-			require.Equal(t, program.ExitNotAllDone, second.code, second.errors)
-			assert.Regexp(t, `Waiting until 00:05:[024]0 at the latest \(4m[24]?0s\): `+earlierRun, second.errors)
+			require.Equal(t, shell.ExitInterrupted, second.code, second.errors)
+			assert.Regexp(t, `waiting until 00:05:[024]0 at the latest \(4m[24]?0s\): `+earlierRun, second.errors)
 			assert.Contains(t, second.errors, "This run changed nothing on the service.")
-			assert.Contains(t, second.errors, "Interrupted. Run the same command again")
+			assert.Contains(t, second.errors, "Run the same command again")
 			assert.Equal(t, sent, srv.writes())
 
 			third := srv.submits(t.Context(), file)
-			require.Equal(t, program.ExitDone, third.code, third.errors)
-			assert.Regexp(t, `Waiting until 00:05:[024]0 at the latest \(3m[24]?0s\): `+earlierRun, third.errors)
+			require.Equal(t, shell.ExitDone, third.code, third.errors)
+			assert.Regexp(t, `waiting until 00:05:[024]0 at the latest \(3m[24]?0s\): `+earlierRun, third.errors)
 			there := l.stored
 			if l.arrives {
 				there++

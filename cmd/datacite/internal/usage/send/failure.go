@@ -1,4 +1,4 @@
-package main
+package send
 
 import (
 	"context"
@@ -9,20 +9,19 @@ import (
 	"strings"
 
 	"github.com/datacite-go/datacite-go"
-	"github.com/datacite-go/datacite-go/internal/program"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/reports"
 )
 
 // explained is an error of a submission with what to do, and with its exit code.
-func explained(ctx context.Context, s *settings, err error) error {
+func (c *command) explained(ctx context.Context, err error) error {
 	if faults, ok := errors.AsType[*datacite.ValidationError](err); ok && !ofTheInput(err) && !strings.HasPrefix(faults.Findings[0].Path, "Config.") {
-		return program.Wrong(errors.New(listed(faults)))
+		return shell.Wrong(errors.New(listed(faults)))
 	}
-	mark := marking(ctx, err)
 	_, unverified := errors.AsType[*unverifiedError](err)
 	stopped, sent := errors.AsType[*reports.SubmitError](err)
-	unfinished := program.Code(mark(err)) != program.ExitWrong
-	lines := []string{err.Error()}
+	unfinished := unfinished(ctx, err)
+	lines := []string{shell.Message(err)}
 	switch {
 	case sent && unfinished:
 		lines = append(lines, fmt.Sprintf("Stored in report %s: %d of %d subsets, %d datasets", stopped.ReportID, len(stopped.Stored), stopped.Total, stopped.Datasets))
@@ -31,19 +30,23 @@ func explained(ctx context.Context, s *settings, err error) error {
 	}
 	switch {
 	case errors.Is(err, reports.ErrTokenExpired):
-		lines = append(lines, "The token in DATACITE_TOKEN has expired; the operator of the service issues a new one.")
+		lines = append(lines, "The token has expired; the operator of the service issues a new one.")
 	case accountRefused(err):
-		lines = append(lines, "DATACITE_TOKEN holds no token that the service accepts for this report; its operator issues tokens.")
+		lines = append(lines, "The service does not accept the token for this report; its operator issues tokens. Is DATACITE_TOKEN right?")
 	case ofTheFolder(err) && !ofTheInput(err), !unfinished && !ofTheInput(err) && !refused(err):
 		lines = append(lines, fmt.Sprintf("Temporary files go to %s, which has to exist, to be this user's to write, and to have room; TMPDIR names another folder. DATACITE_LOCK_DIR names another folder for locks, the same for all runs.", os.TempDir()))
 	}
 	if unfinished {
 		lines = append(lines, advice(ctx, err)...)
 	}
-	if s.inMemory() {
-		lines = append(lines, "This was in memory: no real service was sent anything, and nothing is stored.")
+	if ctx.Err() != nil && !sent && !unverified {
+		lines[0] = "nothing was sent"
 	}
-	return mark(fmt.Errorf("%w%s", err, strings.TrimPrefix(strings.Join(lines, "\n"), lines[0])))
+	text := strings.Join(lines, "\n")
+	if ctx.Err() != nil && !ofTheInput(err) {
+		return shell.Interrupted("%s", text)
+	}
+	return marked(err, text)
 }
 
 // listed are the faults of the input, with the cure if there is one.
@@ -61,7 +64,7 @@ func listed(faults *datacite.ValidationError) string {
 		repeats = repeats || errors.Is(f.Err, reports.ErrRepeated)
 	}
 	if repeats {
-		lines = append(lines, "-repeats merge adds up what is counted twice.")
+		lines = append(lines, "--merge-repeats adds up what is counted twice.")
 	}
 	return strings.Join(lines, "\n")
 }
@@ -74,40 +77,60 @@ func advice(ctx context.Context, err error) []string {
 	case errors.Is(err, reports.ErrBroken):
 		return []string{"The service cannot read the report, and another run cannot fix that. Send its operator the id of the report, and that of the request if there is one."}
 	case ctx.Err() != nil:
-		return []string{"Interrupted. Run the same command again, and it goes on from what is stored."}
+		return []string{"Run the same command again, and it goes on from what is stored."}
 	case ofTheFolder(err):
 		return []string{"Fix that, then run the same command again, and it goes on from what is stored."}
 	case errors.Is(err, reports.ErrBusy):
 		return []string{"Another run submits this report. Wait until it has ended, then run the same command again: it looks at what is stored."}
 	}
-	return []string{"The submission did not finish. Run the same command again, and it goes on from what is stored; if the service was never reached, check -api first."}
+	return []string{"The submission did not finish. Run the same command again, and it goes on from what is stored; if the service was never reached, check --service first."}
 }
 
-// marking chooses the exit code: it tells a fault of the input or of this machine, which
-// another run would not cure, from a submission that stopped, and that from a service that
-// failed before anything was changed.
-func marking(ctx context.Context, err error) func(error) error {
+// unfinished tells a submission that another run may finish, from a fault of the input or of this
+// machine, which it would not cure.
+func unfinished(ctx context.Context, err error) bool {
 	stopped, sent := errors.AsType[*reports.SubmitError](err)
 	_, unverified := errors.AsType[*unverifiedError](err)
 	switch {
 	case ofTheInput(err):
-		return program.Wrong
+		return false
 	case unverified, sent && stopped.State != reports.Untouched:
-		return program.NotAllDone
+		return true
 	case sent && ofTheFolder(err):
-		return program.Wrong
+		return false
 	case ctx.Err() != nil, errors.Is(err, reports.ErrBusy):
-		return program.NotAllDone
+		return true
 	case accountRefused(err):
-		return program.Wrong
-	case sent && refused(err): // the service may have dropped the old report by then
-		return program.NotAllDone
+		return false
 	case refused(err):
-		return program.Wrong
-	case ofTheService(err):
-		return program.Failed
+		return sent // the service may have dropped the old report by then
 	}
-	return program.Wrong // the folder is left, even where the error has no path
+	return ofTheService(err) // otherwise the folder is left, even where the error has no path
+}
+
+// marked is an error with a text and the exit code.
+func marked(err error, text string) error {
+	stopped, sent := errors.AsType[*reports.SubmitError](err)
+	_, unverified := errors.AsType[*unverifiedError](err)
+	told, cause := errors.New(text), err
+	if sent {
+		cause = stopped.Err // its own kind is the state of the report
+	}
+	switch {
+	case ofTheInput(err), errors.Is(err, reports.ErrTokenExpired), errors.Is(err, datacite.ErrUnauthorized):
+		return shell.Wrong(told)
+	case errors.Is(err, reports.ErrBroken):
+		return shell.Failed(told)
+	case unverified, refused(err), errors.Is(err, datacite.ErrForbidden), errors.Is(err, reports.ErrBusy), ofTheFolder(err) && sent && stopped.State != reports.Untouched:
+		return shell.Refused(told)
+	case ofTheFolder(err):
+		return shell.Wrong(told)
+	case shell.Code(cause) == shell.ExitRefused:
+		return shell.Refused(told)
+	case ofTheService(err):
+		return shell.Failed(told)
+	}
+	return shell.Wrong(told) // the folder is left, even where the error has no path
 }
 
 func ofTheInput(err error) bool {

@@ -1,0 +1,99 @@
+package send
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/datacite-go/datacite-go/reports"
+)
+
+// A receipt is what is printed when all went well.
+type receipt struct {
+	DryRun       bool         `json:"dryRun"`
+	Service      string       `json:"service,omitempty"` // its host
+	ReportID     string       `json:"report,omitempty"`
+	CreatedBy    string       `json:"createdBy"`
+	BeginDate    reports.Date `json:"begin"`
+	EndDate      reports.Date `json:"end"`
+	Datasets     int64        `json:"datasets"`
+	Sent         int          `json:"sent"`         // subsets
+	AlreadyThere int          `json:"alreadyThere"` // subsets
+	Subsets      []subset     `json:"subsets"`
+	Kept         int64        `json:"kept"`               // numbers of earlier versions, which DOI records continue to show
+	MoreKept     bool         `json:"moreKept,omitempty"` // perhaps: not all earlier versions are known
+	Zeros        int64        `json:"zeros"`              // datasets with the count 0, against that
+	LeftOut      int64        `json:"leftOut"`
+	Faults       []string     `json:"faults"` // of what was left out, the first ones
+	Warnings     int          `json:"warnings"`
+
+	service string // for people
+}
+
+type subset struct {
+	Checksum string `json:"checksum"` // SHA-256 of the compressed bytes
+	Datasets int    `json:"datasets"`
+	Bytes    int64  `json:"bytes"` // compressed
+}
+
+func (c *command) newReceipt(in *input, stored *reports.Receipt) *receipt {
+	r := &receipt{
+		DryRun: c.DryRun, CreatedBy: in.header.CreatedBy, BeginDate: in.header.ReportingPeriod.BeginDate, EndDate: in.header.ReportingPeriod.EndDate,
+		Datasets: stored.Datasets, Kept: stored.Kept, MoreKept: stored.EarlierUnknown, Zeros: stored.Zeros,
+		LeftOut: int64(in.leftOut), Faults: append([]string{}, in.faults...), Warnings: in.warned,
+	}
+	for _, part := range stored.Subsets {
+		r.Subsets = append(r.Subsets, subset(part))
+	}
+	if !c.DryRun {
+		r.Service, r.service, r.ReportID = c.service.Host, c.service.String(), stored.ReportID
+		r.Sent, r.AlreadyThere = stored.Sent, len(stored.Subsets)-stored.Sent
+	}
+	return r
+}
+
+// kept says what is to be done about numbers that stay; "" if there are none.
+func (r *receipt) kept() string {
+	var parts []string
+	if r.Kept > 0 {
+		parts = append(parts, fmt.Sprintf("%d numbers of earlier versions, which DOI records continue to show; run it again with --zero-dropped to remove them", r.Kept))
+	}
+	if r.MoreKept {
+		parts = append(parts, "perhaps numbers of earlier versions that are not known on this machine; datacite usage check finds them")
+	}
+	return strings.Join(parts, "; ")
+}
+
+func (r *receipt) text() string {
+	var b strings.Builder
+	line := func(name, format string, args ...any) {
+		fmt.Fprintf(&b, "  %-14s "+format+"\n", append([]any{name}, args...)...)
+	}
+	if r.DryRun {
+		fmt.Fprintln(&b, "The report could be sent; nothing was.")
+	} else {
+		fmt.Fprintf(&b, "%s holds exactly this report.\n", r.service)
+		line("report", "%s", r.ReportID)
+	}
+	line("created by", "%s", r.CreatedBy)
+	line("period", "%s to %s", r.BeginDate, r.EndDate)
+	line("datasets", "%d", r.Datasets)
+	for i, part := range r.Subsets {
+		line(fmt.Sprintf("subset %d", i+1), "%s  %d datasets, %d bytes", part.Checksum, part.Datasets, part.Bytes)
+	}
+	if !r.DryRun {
+		line("sent now", "%d of %d subsets", r.Sent, len(r.Subsets))
+		line("already there", "%d of %d subsets", r.AlreadyThere, len(r.Subsets))
+	}
+	if kept := r.kept(); kept != "" {
+		line("kept", "%s", kept)
+	}
+	if r.Zeros > 0 {
+		line("zeros", "%d datasets with the count 0, which earlier versions had", r.Zeros)
+	}
+	line("left out", "%d datasets", r.LeftOut)
+	for _, f := range r.Faults {
+		line("", "%s", f)
+	}
+	line("warnings", "%d", r.Warnings)
+	return b.String()
+}
