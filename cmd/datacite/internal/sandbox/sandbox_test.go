@@ -114,7 +114,7 @@ func TestSandboxRefusesWhatItCannotUse(t *testing.T) {
 		"is not a host name":                               {"--host", "http://sandbox.test"},
 		"no such file":                                     {"--load", "nowhere.jsonl"},
 		"after 1 records":                                  {"--load", broken},
-		"Restore: ":                                        {"--state", broken},
+		"r: json: ":                                        {"--state", broken},
 		"no/address: no such file":                         {"--address-file", "no/address", "--port", "0"},
 		`exec: "no-such-program": `:                        {"--", "no-such-program"},
 	} {
