@@ -69,7 +69,7 @@ func Accessible(t *testing.T, html []byte) {
 	})
 	srv := httptest.NewServer(mux)
 	defer srv.Close()
-	cmd := exec.CommandContext(t.Context(), browser, "--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-port=0", "--user-data-dir="+t.TempDir(), srv.URL)
+	cmd := exec.CommandContext(t.Context(), browser, "--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-port=0", "--user-data-dir="+profile(t), srv.URL)
 	require.NoError(t, cmd.Start())
 	defer func() {
 		_ = cmd.Process.Kill()
@@ -119,4 +119,21 @@ func axe(t *testing.T) []byte {
 	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
 	require.NoError(t, os.WriteFile(path, source, 0o600))
 	return source
+}
+
+// profile is a folder for the browser. Processes of the browser may write to it for a moment after the
+// first of them was killed, which t.TempDir would report as a failure.
+func profile(t *testing.T) string {
+	t.Helper()
+	folder, err := os.MkdirTemp("", "chromium")
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		for range 100 {
+			if os.RemoveAll(folder) == nil {
+				return
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+	})
+	return folder
 }
