@@ -336,7 +336,7 @@ func TestKeyboardOnly(t *testing.T) {
 	write("orcid0", "1")
 	press()
 	b.see("faults")
-	assert.Equal(t, "faults", focused(), "the faults are read first")
+	require.Eventually(t, func() bool { return focused() == "faults" }, patience, time.Millisecond, "the faults are read first")
 	enter("#orcid0")
 	require.Eventually(t, func() bool { return focused() == "orcid0" }, patience, time.Millisecond, "a fault leads to its field")
 	b.do(chromedp.KeyEvent(kb.End), chromedp.KeyEvent(kb.Backspace))
