@@ -11,6 +11,7 @@ import (
 	"net/http/cookiejar"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -513,24 +514,46 @@ func TestCheck(t *testing.T) {
 }
 
 func TestCommandLine(t *testing.T) {
+	for _, name := range []string{"DATACITE_SERVICE", "DATACITE_USERNAME", "DATACITE_PASSWORD", "DATACITE_TOKEN"} {
+		t.Setenv(name, "")
+	}
 	var out bytes.Buffer
-	assert.ErrorContains(t, run(t.Context(), []string{"extra"}, &out), `"extra" is not a flag`)
-	assert.ErrorContains(t, run(t.Context(), []string{"-proxy", "proxy.example.org"}, &out), "-proxy")
-	assert.ErrorContains(t, run(t.Context(), []string{"-live", "-addr", "localhost:0"}, &out), "Username and Password")
-	assert.ErrorContains(t, run(t.Context(), []string{"-add", "ada"}, &out), "need -data")
-
 	folder := filepath.Join(t.TempDir(), "data")
-	require.NoError(t, run(t.Context(), []string{"-data", folder, "-add", "ada"}, &out))
+	for line, want := range map[string]string{
+		"extra":                                    `unknown command "extra"`,
+		"--proxy proxy.example.org":                "--proxy",
+		"--servce test":                            "--servce; platform -h lists the flags",
+		"--service tset":                           `--service: "tset" is not test, production or a URL`,
+		"--service test":                           "the service test needs --data, --prefix, --public, DATACITE_USERNAME, DATACITE_PASSWORD",
+		"account add ada":                          "--data is missing",
+		"account add --data " + folder:             "accepts 1 arg",
+		"account remove nobody --data " + folder:   `no curator "nobody"`,
+		"--data " + folder + " --listen 192.0.2.1": "listen tcp 192.0.2.1:8090",
+	} {
+		require.NoError(t, os.MkdirAll(folder, 0o700))
+		err := run(t.Context(), strings.Fields(line), &out)
+		assert.ErrorContains(t, err, want, line)
+		assert.Equal(t, 2, code(err), line)
+	}
+	t.Setenv("DATACITE_USERNAME", "EXAMPLE.REPO")
+	t.Setenv("DATACITE_PASSWORD", "secret")
+	err := run(t.Context(), strings.Fields("--service test --prefix 10.1234 --public data.example.org --data "+folder), &out)
+	assert.ErrorContains(t, err, `--public: "data.example.org" is not the address of a host`)
+	t.Setenv("DATACITE_SERVICE", "production")
+	assert.ErrorContains(t, run(t.Context(), nil, &out), "the service production needs --data, --prefix, --public", "a demonstration registers no real DOI")
+	t.Setenv("DATACITE_SERVICE", "")
+
+	require.NoError(t, run(t.Context(), []string{"account", "add", "ada", "--data", folder}, &out))
 	assert.Regexp(t, `The login ada has the password [A-Z2-7]{26} `, out.String())
-	require.NoError(t, run(t.Context(), []string{"-data", folder, "-remove", "ada"}, &out))
-	assert.ErrorContains(t, run(t.Context(), []string{"-data", folder, "-remove", "ada"}, &out), `no curator "ada"`)
+	require.NoError(t, run(t.Context(), []string{"account", "remove", "ada", "--data", folder}, &out))
+	assert.ErrorContains(t, run(t.Context(), []string{"account", "remove", "ada", "--data", folder}, &out), `no curator "ada"`)
 
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	pages, lines := io.Pipe()
-	go func() { ended <- run(ctx, []string{"-addr", "localhost:0"}, lines) }()
+	go func() { ended <- run(ctx, []string{"--port", "0"}, lines) }()
 	var address string
-	_, err := fmt.Fscanf(pages, "The registration service runs in memory: no real DOI is registered.\nThe repository is at %s", &address)
+	_, err = fmt.Fscanf(pages, "The registration service runs in memory: no real DOI is registered.\nThe repository is at %s", &address)
 	require.NoError(t, err)
 	go func() { _, _ = io.Copy(io.Discard, pages) }()
 	res, err := http.Get(address)

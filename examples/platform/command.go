@@ -1,0 +1,246 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/netip"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/datacitetest"
+	"github.com/datacite-go/datacite-go/examples/platform/accounts"
+	"github.com/datacite-go/datacite-go/examples/platform/store"
+)
+
+// A failure is what happened to a platform that was started as it should be. Other errors
+// are of the command line, the settings or the folder.
+type failure struct{ error }
+
+// code is the exit code for an error, as the command datacite has them.
+func code(err error) int {
+	var failed failure
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &failed):
+		return 1
+	}
+	return 2
+}
+
+// A commandLine is what the flags and the environment say.
+type commandLine struct {
+	Config
+	service, address string
+	port             int
+	out              io.Writer
+}
+
+// run does what a command line says.
+func run(ctx context.Context, words []string, out io.Writer) error {
+	s := &commandLine{out: out}
+	s.Username, s.Password, s.Token = os.Getenv("DATACITE_USERNAME"), os.Getenv("DATACITE_PASSWORD"), os.Getenv("DATACITE_TOKEN")
+	cmd := &cobra.Command{
+		Use: "platform", Args: cobra.NoArgs, SilenceErrors: true, SilenceUsage: true,
+		Short: "A small data repository that registers its datasets with DataCite",
+		Long: `A small data repository that registers its datasets with DataCite.
+
+Without flags it is a demonstration: a registration service in memory, a folder that is removed at
+the end, and a login. With --service it needs a folder for what it keeps, the prefix of the account,
+the address under which the world reaches it, and the login of the account in DATACITE_USERNAME and
+DATACITE_PASSWORD. Usage reports need a token in DATACITE_TOKEN.
+
+Ctrl-C and SIGTERM end it when the requests it has are answered. It may be killed at any time. The
+exit code is 0 if it was told to end, 1 if it failed, 2 if it could not start: the command line, the
+settings or the folder are wrong.`,
+		Example: `  platform
+  platform account add ada --data /var/lib/platform
+  platform --data /var/lib/platform --service test --prefix 10.1234 --public https://data.example.org`,
+		RunE: func(cmd *cobra.Command, _ []string) error { return s.start(cmd.Context()) },
+	}
+	cmd.CompletionOptions.DisableDefaultCmd = true
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return fmt.Errorf("%w; %s -h lists the flags", err, cmd.CommandPath())
+	})
+	cmd.PersistentFlags().StringVar(&s.Folder, "data", "", "`folder` of databases and files")
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&s.service, "service", os.Getenv("DATACITE_SERVICE"), "`where` DOIs are registered: test, production or a URL; without it, and without DATACITE_SERVICE, in memory")
+	flags.StringVar(&s.Prefix, "prefix", "", "`prefix` of the account")
+	flags.StringVar(&s.By.Name, "name", "Example Repository", "`name` of the repository, in records and reports")
+	flags.StringVar(&s.By.Public, "public", "", "`URL` under which the world sees the pages. Requests for other hosts are refused, so a proxy has to pass the Host header on")
+	flags.StringVar(&s.address, "listen", "localhost", "`address` to listen on")
+	flags.IntVar(&s.port, "port", 8090, "`port` to listen on; 0 takes a free one")
+	flags.Func("proxy", "address or `network` of a proxy in front of the pages, such as 192.0.2.0/24; may be repeated", s.addProxy)
+	flags.Int64Var(&s.Limits.Bytes, "max-file", 1_000_000_000, "largest file that can be uploaded, in `bytes`")
+	cmd.AddCommand(s.account())
+	cmd.SetArgs(words)
+	cmd.SetOut(out)
+	cmd.SetErr(out)
+	return cmd.ExecuteContext(ctx)
+}
+
+func (s *commandLine) addProxy(text string) error {
+	network, err := netip.ParsePrefix(text)
+	if address, err2 := netip.ParseAddr(text); err2 == nil {
+		network, err = netip.PrefixFrom(address, address.BitLen()), nil
+	}
+	s.Proxies = append(s.Proxies, network)
+	return err
+}
+
+// start opens the platform and serves it until the context is done.
+func (s *commandLine) start(ctx context.Context) (err error) {
+	demonstration := s.Folder == ""
+	if s.service != "" {
+		err = s.findService()
+	}
+	if err != nil {
+		return err
+	}
+	if demonstration {
+		folder, err := os.MkdirTemp("", "platform")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(folder)
+		s.Folder = folder
+	}
+	listener, err := net.Listen("tcp", net.JoinHostPort(s.address, strconv.Itoa(s.port)))
+	if err != nil {
+		return err
+	}
+	defer listener.Close()
+	here := "http://" + listener.Addr().String()
+	s.By.Public = cmp.Or(s.By.Public, here)
+	if s.service == "" {
+		service := datacitetest.NewServer(nil)
+		defer service.Close()
+		s.API, s.Store, s.Token = service.URL, service.URL, service.Token(service.Now().Add(365*24*time.Hour))
+		s.Username, s.Password = datacitetest.Username, datacitetest.Password
+		s.Prefix = cmp.Or(s.Prefix, datacitetest.Prefix)
+		fmt.Fprintln(s.out, "The registration service runs in memory: no real DOI is registered.")
+	}
+	s.Log = slog.New(slog.NewTextHandler(s.out, &slog.HandlerOptions{Level: slog.LevelInfo}))
+	p, err := Open(s.Config)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(s.out, "The repository is at %s (Ctrl-C stops it)\n", here)
+	if demonstration {
+		if err := addAccount(ctx, s.Folder, "ada", s.out); err != nil {
+			return errors.Join(err, p.Close())
+		}
+	}
+	if err := p.serve(ctx, listener); err != nil {
+		return failure{err}
+	}
+	return nil
+}
+
+// findService reads --service. DOIs that are registered there outlive the process, so their
+// datasets and their addresses have to as well.
+func (s *commandLine) findService() error {
+	known := map[string]datacite.Service{"test": datacite.Test, "production": datacite.Production}
+	service, ok := known[strings.ToLower(s.service)]
+	s.API, s.Store = service.API, service.MDS
+	if !ok {
+		u, err := url.Parse(s.service)
+		if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+			return fmt.Errorf("--service: %q is not test, production or a URL that begins with https://", s.service)
+		}
+		s.API = strings.TrimRight(s.service, "/")
+		s.Store = s.API
+	}
+	var missing []string
+	for _, need := range []struct{ what, value string }{
+		{"--data", s.Folder}, {"--prefix", s.Prefix}, {"--public", s.By.Public}, {"DATACITE_USERNAME", s.Username}, {"DATACITE_PASSWORD", s.Password},
+	} {
+		if need.value == "" {
+			missing = append(missing, need.what)
+		}
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("the service %s needs %s", s.service, strings.Join(missing, ", "))
+	}
+	if u, err := url.Parse(s.By.Public); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.Path != "" || u.RawQuery != "" || u.Fragment != "" {
+		return fmt.Errorf("--public: %q is not the address of a host, such as https://data.example.org", s.By.Public)
+	}
+	return nil
+}
+
+// account is platform account: who may log in.
+func (s *commandLine) account() *cobra.Command {
+	account := &cobra.Command{
+		Use: "account", Short: "Make and remove logins",
+		PersistentPreRunE: func(*cobra.Command, []string) error {
+			if s.Folder == "" {
+				return errors.New("--data is missing: the folder of the repository")
+			}
+			return nil
+		},
+	}
+	account.AddCommand(&cobra.Command{
+		Use: "add NAME", Args: cobra.ExactArgs(1), Short: "Make a login, or give it a new password, and print the password",
+		RunE: func(cmd *cobra.Command, names []string) error {
+			return addAccount(cmd.Context(), s.Folder, names[0], s.out)
+		},
+	})
+	var heir string
+	remove := &cobra.Command{
+		Use: "remove NAME", Args: cobra.ExactArgs(1), Short: "Remove a login",
+		RunE: func(cmd *cobra.Command, names []string) error {
+			return removeAccount(cmd.Context(), s.Folder, names[0], heir)
+		},
+	}
+	remove.Flags().StringVar(&heir, "heir", "", "`name` of the login that gets the datasets; without it they wait for a later login of the same name")
+	account.AddCommand(remove)
+	return account
+}
+
+// addAccount makes a login with a password that nobody had before.
+func addAccount(ctx context.Context, folder, name string, out io.Writer) error {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return err
+	}
+	password := rand.Text()
+	err := withAccounts(folder, func(a *accounts.Accounts) error { return a.Add(ctx, name, password) })
+	if err == nil {
+		_, err = fmt.Fprintf(out, "The login %s has the password %s (its page changes it)\n", name, password)
+	}
+	return err
+}
+
+// removeAccount ends a login, after its datasets have gone to the heir, if there is one.
+func removeAccount(ctx context.Context, folder, name, heir string) error {
+	if heir != "" {
+		s, err := store.Open(folder)
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(s.Give(ctx, name, heir), s.Close()); err != nil {
+			return err
+		}
+	}
+	return withAccounts(folder, func(a *accounts.Accounts) error { return a.Remove(ctx, name) })
+}
+
+func withAccounts(folder string, work func(*accounts.Accounts) error) error {
+	a, err := accounts.Open(accountsFile(folder), 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(work(a), a.Close())
+}
