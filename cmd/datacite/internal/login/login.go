@@ -4,10 +4,8 @@ package login
 import (
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/account"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
@@ -89,21 +87,17 @@ func (c *command) run(cmd *cobra.Command, _ []string) error {
 
 // ask reads the login from the terminal. The password is not shown.
 func (c *command) ask(service *account.Service) (login account.Login, err error) {
-	in, _ := c.Stdin.(*os.File)
 	if !shell.IsTerminal(c.Stdin) {
 		return login, shell.Wrong(errors.New("standard input is not a terminal; give the login with --login FILE, --login - or the environment"))
 	}
 	if login.Username, err = c.Ask(fmt.Sprintf("Repository account at %s:", service)); err != nil {
 		return login, err
 	}
-	c.Warn("Password (not shown):")
-	password, err := term.ReadPassword(int(in.Fd()))
-	if err == nil && (login.Username == "" || len(password) == 0) {
-		err = errors.New("a login is a name and a password; nothing was stored")
+	if login.Password, err = c.AskSecret("Password (not shown):"); err != nil {
+		return login, err
 	}
-	if err != nil {
-		return login, shell.Wrong(err)
+	if login.Username == "" || login.Password == "" {
+		return login, shell.Wrong(errors.New("a login is a name and a password; nothing was stored"))
 	}
-	login.Password = string(password)
 	return login, nil
 }

@@ -18,6 +18,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"github.com/datacite-go/datacite-go"
 )
@@ -97,10 +98,38 @@ func (s *Shell) Confirm(question string) error {
 
 // Ask asks a question on standard error, and reads a line from standard input.
 func (s *Shell) Ask(question string) (line string, err error) {
+	line, err = s.ask(question, func() (string, error) { return readLine(s.Stdin) })
+	return strings.TrimSpace(line), err
+}
+
+// AskSecret is like Ask, at a terminal that does not show the answer.
+func (s *Shell) AskSecret(question string) (secret string, err error) {
+	in, ok := file(s.Stdin)
+	if !ok {
+		return "", Wrong(errors.New("standard input is not a terminal"))
+	}
+	fd := int(in.Fd())
+	shown, err := term.GetState(fd)
+	if err != nil {
+		return "", Wrong(err)
+	}
+	defer func() {
+		_ = term.Restore(fd, shown) // after an interrupt, it would stay as it is
+		s.print(s.Stderr, "\n")
+	}()
+	return s.ask(question, func() (string, error) {
+		text, err := term.ReadPassword(fd)
+		return string(text), err
+	})
+}
+
+func (s *Shell) ask(question string, read func() (string, error)) (line string, err error) {
 	s.print(s.Stderr, question+" ")
 	answered := make(chan struct{})
+	var answer string
+	var failed error
 	go func() { // an interrupt cannot call it back from reading
-		line, err = readLine(s.Stdin)
+		answer, failed = read()
 		close(answered)
 	}()
 	select {
@@ -108,10 +137,10 @@ func (s *Shell) Ask(question string) (line string, err error) {
 		return "", Interrupted("nothing was done")
 	case <-answered:
 	}
-	if err != nil && (line == "" || !errors.Is(err, io.EOF)) {
+	if failed != nil && (answer == "" || !errors.Is(failed, io.EOF)) {
 		return "", Wrong(errors.New("there was no answer; nothing was done"))
 	}
-	return strings.TrimSpace(line), nil
+	return answer, nil
 }
 
 // readLine reads one line and nothing behind it: the next answer may be read in another way.

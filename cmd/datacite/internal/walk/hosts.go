@@ -1,0 +1,97 @@
+package walk
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"io"
+	"math/big"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/datacitetest"
+)
+
+// Hosts plays DataCite's test and production services for the programs that get the returned
+// environment: a proxy leads their host names to services in memory, and to nothing else.
+func Hosts(t testing.TB) (env []string) {
+	t.Helper()
+	play := map[string]string{} // the address of a service, by host and port
+	services := [][]string{{"api.test.datacite.org", "mds.test.datacite.org"}, {"api.datacite.org", "mds.datacite.org"}}
+	root := filepath.Join(t.TempDir(), "root.pem")
+	certificate := certify(t, slices.Concat(services...), root)
+	for _, hosts := range services {
+		service := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Hosts: hosts})
+		t.Cleanup(service.Close)
+		srv := httptest.NewUnstartedServer(service)
+		srv.TLS = &tls.Config{Certificates: []tls.Certificate{certificate}}
+		srv.StartTLS()
+		t.Cleanup(srv.Close)
+		for _, host := range hosts {
+			play[host+":443"] = srv.Listener.Addr().String()
+		}
+	}
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { connect(w, r, play[r.Host]) }))
+	t.Cleanup(proxy.Close)
+	return []string{"HTTPS_PROXY=" + proxy.URL, "https_proxy=" + proxy.URL, "SSL_CERT_FILE=" + root, "CURL_CA_BUNDLE=" + root}
+}
+
+// connect joins a client with the address to which its host leads.
+func connect(w http.ResponseWriter, r *http.Request, address string) {
+	if r.Method != http.MethodConnect || address == "" {
+		http.Error(w, "the walk has no host "+r.Host, http.StatusForbidden)
+		return
+	}
+	var dialer net.Dialer
+	to, err := dialer.DialContext(r.Context(), "tcp", address)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadGateway)
+		return
+	}
+	defer to.Close()
+	from, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		return
+	}
+	defer from.Close()
+	if _, err := io.WriteString(from, "HTTP/1.1 200 OK\r\n\r\n"); err != nil {
+		return
+	}
+	ctx, done := context.WithCancel(context.Background())
+	defer context.AfterFunc(ctx, func() { from.Close(); to.Close() })()
+	go func() {
+		defer done()
+		_, _ = io.Copy(to, from) // either end may go away
+	}()
+	_, _ = io.Copy(from, to)
+	done()
+}
+
+// certify makes a certificate for hosts, and writes it to a file for those who trust it.
+func certify(t testing.TB, hosts []string, file string) tls.Certificate {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	require.NoError(t, err)
+	now := time.Now()
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "walk"}, DNSNames: hosts, NotBefore: now.Add(-time.Hour), NotAfter: now.Add(24 * time.Hour),
+		IsCA: true, BasicConstraintsValid: true,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600))
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
+}

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/walk"
+)
+
+var walked = flag.String("datacite", "", "`program` with which the pages of docs are walked (without it: built from this folder)")
+
+// What the pages of docs show is what happens: their commands run as written, and print what they
+// show.
+func TestPagesOfDocs(t *testing.T) {
+	bin := t.TempDir()
+	program := filepath.Join(bin, "datacite")
+	if *walked == "" {
+		out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, ".").CombinedOutput()
+		require.NoError(t, err, "%s", out)
+	} else {
+		released, err := filepath.Abs(*walked)
+		require.NoError(t, err)
+		require.FileExists(t, released)
+		require.NoError(t, os.Symlink(released, program))
+	}
+	pages, err := filepath.Glob("../../docs/*.md")
+	require.NoError(t, err)
+	require.NotEmpty(t, pages)
+	for _, page := range append(pages, "../../README.md", "README.md") {
+		t.Run(strings.TrimLeft(page, "./"), func(t *testing.T) {
+			text, err := os.ReadFile(page)
+			require.NoError(t, err)
+			folder := t.TempDir()
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute) // it hangs
+			defer cancel()
+			env := append(walk.Hosts(t), "PATH="+bin+":"+os.Getenv("PATH"), "HOME="+t.TempDir())
+			assert.NoError(t, walk.Page(ctx, string(text), folder, env))
+		})
+	}
+}
