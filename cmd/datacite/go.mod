@@ -3,6 +3,7 @@ module github.com/datacite-go/datacite-go/cmd/datacite
 go 1.26
 
 require (
+	github.com/creack/pty v1.1.24
 	github.com/datacite-go/datacite-go v0.1.0
 	github.com/gofrs/flock v0.13.1
 	github.com/mattn/go-runewidth v0.0.24
@@ -15,7 +16,6 @@ require (
 
 require (
 	github.com/clipperhouse/uax29/v2 v2.2.0 // indirect
-	github.com/creack/pty v1.1.24
 	github.com/google/go-querystring v1.2.0 // indirect
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/hashicorp/go-cleanhttp v0.5.2 // indirect
