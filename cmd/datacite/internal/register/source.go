@@ -110,8 +110,13 @@ type owner struct {
 }
 
 func (c *checks) row(r *row) {
-	if r.URL == "" && r.State != string(dois.StateDraft) {
+	unread := slices.ContainsFunc(r.Findings, func(f datacite.Finding) bool { return f.Path == "url" || f.Path == "doi" })
+	switch {
+	case r.URL != "" || unread:
+	case r.State != string(dois.StateDraft):
 		r.fault("url", "is missing; it is the address that the DOI leads to")
+	case r.DOI == "":
+		r.fault("doi", "is missing; a draft without an address needs its DOI")
 	}
 	if u, err := url.Parse(r.URL); r.URL != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "ftp") {
 		r.fault("url", fmt.Sprintf("%q does not begin with http://, https:// or ftp://", r.URL))
@@ -128,9 +133,6 @@ func (c *checks) row(r *row) {
 	// The address tells which row a name was made for.
 	if other, ok := c.urls[r.URL]; ok && r.URL != "" && !(other.named && r.DOI != "") {
 		r.fault("url", "is that of "+other.place+", too; rows with the same address need a DOI each")
-	}
-	if r.URL == "" && r.DOI == "" {
-		r.fault("doi", "is missing; a draft without an address needs its DOI")
 	}
 	c.urls[r.URL] = owner{r.place(), r.DOI != ""}
 }

@@ -212,6 +212,15 @@ func TestColumnsToPassOver(t *testing.T) {
 	}
 }
 
+// An address that cannot be read is a fault, and not a second one because it is missing.
+func TestAFaultIsReportedOnce(t *testing.T) {
+	srv := newServer(t, nil)
+	path := folder(t, header+",repository.example.org/1,A,\"Lovelace, Ada\",Repository,2026,Dataset\n")
+	_, _, notes := start(t, srv, "--prefix", "10.5072", filepath.Join(path, "items.csv"))
+	assert.Equal(t, "error: items.csv, line 2, column 2: url: \"repository.example.org/1\" is not an address https://…\n"+
+		"datacite: faults in 1 of 1 record; nothing was sent; --leave-out registers the others\n", notes)
+}
+
 func TestFaultsStopAllOrAreLeftOut(t *testing.T) {
 	srv := newServer(t, nil)
 	path := folder(t, header+line(1)+",https://repository.example.org/2,B,Ada Lovelace,Repository,26,Datset\n"+line(3)+line(1)+

@@ -2,6 +2,7 @@ package walk
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -17,7 +18,8 @@ import (
 )
 
 // Page runs the blocks of a page in order, in one shell on a terminal of its own, in a folder and
-// with an environment.
+// with an environment. The error has all outputs that are not those of the page, until a command
+// fails.
 func Page(ctx context.Context, page, folder string, env []string) error {
 	steps, err := parse(page)
 	if err != nil {
@@ -28,17 +30,22 @@ func Page(ctx context.Context, page, folder string, env []string) error {
 		return err
 	}
 	defer t.close()
+	var others []error
 	for i, s := range steps {
+		var printed string
 		if s.file != "" {
 			err = os.WriteFile(filepath.Join(folder, s.file), []byte(s.text), 0o600)
 		} else {
-			err = t.run(i, s)
+			printed, err = t.run(i, s)
 		}
 		if err != nil {
-			return fmt.Errorf("line %d: %w", s.line, err)
+			return errors.Join(append(others, fmt.Errorf("line %d: %w; printed:\n%s", s.line, err, printed))...)
+		}
+		if s.output != nil && !matches(*s.output, printed) {
+			others = append(others, fmt.Errorf("line %d: the page shows:\n%s\nprinted:\n%s", s.line, *s.output, printed))
 		}
 	}
-	return nil
+	return errors.Join(others...)
 }
 
 // A terminal has a shell that waits for commands.
@@ -97,30 +104,24 @@ func (t *terminal) close() {
 	os.RemoveAll(t.blocks)
 }
 
-// run types a block, and compares its output and its exit code with the page.
-func (t *terminal) run(i int, s step) error {
+// run types a block, and returns its output.
+func (t *terminal) run(i int, s step) (printed string, err error) {
 	block := filepath.Join(t.blocks, strconv.Itoa(i))
 	if err := os.WriteFile(block, []byte(s.text), 0o600); err != nil {
-		return err
+		return "", err
 	}
 	mode := "-e" // each command of a block has to end well
 	if s.exit != 0 {
 		mode = "+e"
 	}
 	if _, err := fmt.Fprintf(t.master, "set %s; . %s\n", mode, block); err != nil {
-		return err
+		return "", err
 	}
 	printed, code, err := t.until(s.typed)
-	if err != nil {
-		return fmt.Errorf("%w\nprinted:\n%s", err, printed)
+	if err == nil && code != s.exit {
+		err = fmt.Errorf("the exit code is %d, not %d", code, s.exit)
 	}
-	if code != s.exit {
-		return fmt.Errorf("the exit code is %d, not %d; printed:\n%s", code, s.exit, printed)
-	}
-	if s.output != nil && !matches(*s.output, printed) {
-		return fmt.Errorf("the page shows:\n%s\nprinted:\n%s", *s.output, printed)
-	}
-	return nil
+	return printed, err
 }
 
 // redrawn is a line of progress, which does not stay on the terminal.
@@ -137,7 +138,7 @@ func (t *terminal) until(typed []string) (printed string, code int, err error) {
 		select {
 		case text, ok := <-t.read:
 			if !ok {
-				return printed, 0, fmt.Errorf("a command of the block failed")
+				return printed, 0, errors.New("a command of the block failed")
 			}
 			printed = redrawn.ReplaceAllLiteralString(strings.ReplaceAll(printed+text, "\r\n", "\n"), "")
 			if m := prompt.FindStringSubmatchIndex(printed); m != nil {
