@@ -33,15 +33,17 @@ const (
 	lifetime    = 12 * time.Hour
 	maxWrong    = 10 // from one address, in the pause
 	pause       = 15 * time.Minute
-	schema      = `
+)
+
+// steps brought the database from nothing to its present form; see package store.
+var steps = []string{`
 CREATE TABLE IF NOT EXISTS curator (name TEXT PRIMARY KEY, hash BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS session (
 	token   BLOB PRIMARY KEY, -- hash of what the browser has
 	curator TEXT NOT NULL REFERENCES curator ON DELETE CASCADE,
 	expires INTEGER NOT NULL  -- seconds since 1970
 );
-`
-)
+`}
 
 // Accounts are the curators of a repository.
 type Accounts struct {
@@ -63,7 +65,7 @@ func Open(path string, cost int) (*Accounts, error) {
 	if err != nil {
 		return nil, err
 	}
-	db, err := sqlite.Open(path, schema)
+	db, err := sqlite.Open(path, steps...)
 	if err != nil {
 		return nil, err
 	}

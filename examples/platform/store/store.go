@@ -28,65 +28,6 @@ var (
 	ErrChanged = errors.New("the dataset has changed in the meantime")
 )
 
-const schema = `
-CREATE TABLE IF NOT EXISTS dataset (
-	id       INTEGER PRIMARY KEY AUTOINCREMENT,
-	owner    TEXT NOT NULL,
-	doi      TEXT NOT NULL UNIQUE,
-	claimed  INTEGER NOT NULL DEFAULT 0,
-	revision INTEGER NOT NULL DEFAULT 1
-);
-CREATE TABLE IF NOT EXISTS version (
-	id        INTEGER PRIMARY KEY AUTOINCREMENT,
-	dataset   INTEGER NOT NULL REFERENCES dataset,
-	number    INTEGER NOT NULL,
-	doi       TEXT NOT NULL UNIQUE,
-	claimed   INTEGER NOT NULL DEFAULT 0,
-	state     TEXT NOT NULL DEFAULT 'draft',
-	shown     TEXT NOT NULL DEFAULT '',
-	published TEXT NOT NULL DEFAULT '',
-	withdrawn TEXT NOT NULL DEFAULT '',
-	reason    TEXT NOT NULL DEFAULT '',
-	about     TEXT NOT NULL, -- JSON
-	words     TEXT NOT NULL, -- for searching, in lower case
-	files     TEXT NOT NULL DEFAULT '[]', -- JSON
-	UNIQUE (dataset, number)
-);
-CREATE INDEX IF NOT EXISTS owners ON dataset (owner);
--- A row for each dataset whose DOIs are not known to be as the dataset is.
-CREATE TABLE IF NOT EXISTS outbox (
-	dataset INTEGER PRIMARY KEY REFERENCES dataset,
-	due     INTEGER NOT NULL, -- milliseconds since 1970
-	tries   INTEGER NOT NULL DEFAULT 0,
-	problem TEXT NOT NULL DEFAULT ''
-);
--- What was looked at and downloaded, until its month is reported.
-CREATE TABLE IF NOT EXISTS access (
-	version INTEGER NOT NULL REFERENCES version,
-	at      INTEGER NOT NULL, -- seconds since 1970
-	event   TEXT NOT NULL     -- JSON, without the DOI, which may still change
-);
-CREATE INDEX IF NOT EXISTS accesses ON access (at);
--- What was counted, by month.
-CREATE TABLE IF NOT EXISTS used (
-	doi       TEXT NOT NULL,
-	month     TEXT NOT NULL, -- such as 2026-10
-	views     INTEGER NOT NULL,
-	downloads INTEGER NOT NULL,
-	PRIMARY KEY (doi, month)
-);
--- What the service shows of it.
-CREATE TABLE IF NOT EXISTS displayed (doi TEXT PRIMARY KEY, views INTEGER NOT NULL, downloads INTEGER NOT NULL);
-CREATE TABLE IF NOT EXISTS report (
-	month    TEXT PRIMARY KEY,
-	id       TEXT NOT NULL,
-	datasets INTEGER NOT NULL,
-	complete INTEGER NOT NULL -- sent when the month was over
-);
--- What the last check of the service's records found.
-CREATE TABLE IF NOT EXISTS finding (at INTEGER NOT NULL, text TEXT NOT NULL);
-`
-
 // A Store is the repository's own database, and the folder of its files.
 type Store struct {
 	db     *sql.DB
@@ -115,7 +56,7 @@ func Open(folder string) (*Store, error) {
 	case !got:
 		return nil, fmt.Errorf("another process uses %s; stop it first", folder)
 	}
-	db, err := sqlite.Open(filepath.Join(folder, "platform.db"), schema)
+	db, err := sqlite.Open(filepath.Join(folder, "platform.db"), steps...)
 	if err != nil {
 		return nil, errors.Join(err, lock.Unlock())
 	}

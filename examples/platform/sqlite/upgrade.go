@@ -1,0 +1,82 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// upgrade does the steps that a database does not have yet: all of them in one
+// transaction, so a program that is killed meanwhile leaves the database as it was.
+// PRAGMA user_version is how many steps a database has.
+func upgrade(ctx context.Context, db *sql.DB, path string, steps []string) error {
+	if done, err := version(ctx, db, path, steps); err != nil || done == len(steps) {
+		return err
+	}
+	return Change(ctx, db, func(tx *sql.Tx) error {
+		done, err := version(ctx, tx, path, steps) // another process may have been first
+		if err != nil || done == len(steps) {
+			return err
+		}
+		var tables int
+		if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_schema`).Scan(&tables); err != nil {
+			return err
+		}
+		if tables > 0 { // it is not new
+			if err := keep(ctx, db, path, fmt.Sprintf("%s.version-%d", path, done)); err != nil {
+				return fmt.Errorf("%s was not upgraded, because no copy could be made: %w", path, err)
+			}
+		}
+		for i, step := range steps[done:] {
+			if _, err := tx.ExecContext(ctx, step); err != nil {
+				return fmt.Errorf("%s was not upgraded: step %d: %w", path, done+i+1, err)
+			}
+		}
+		_, err = tx.ExecContext(ctx, fmt.Sprintf(`PRAGMA user_version = %d`, len(steps)))
+		return err
+	})
+}
+
+type querier interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// version returns how many steps a database has. More than this program knows are an
+// error: it would write what a newer program cannot read.
+func version(ctx context.Context, db querier, path string, steps []string) (done int, err error) {
+	err = db.QueryRowContext(ctx, `PRAGMA user_version`).Scan(&done)
+	if err == nil && done > len(steps) {
+		err = fmt.Errorf("%s has version %d, and this program can read versions up to %d: start the newer program that upgraded it, or restore the folder from a backup made before", path, done, len(steps))
+	}
+	return done, err
+}
+
+// keep copies a database while the transaction of the upgrade holds off all changes. A
+// copy has its name when it is complete.
+func keep(ctx context.Context, db *sql.DB, path, name string) error {
+	unfinished := path + ".unfinished"
+	file, err := private(unfinished, os.O_CREATE|os.O_TRUNC|os.O_WRONLY) // VACUUM keeps the mode of an empty file
+	if err != nil {
+		return err
+	}
+	defer os.Remove(unfinished) // nothing is there after the Rename
+	_, err = db.ExecContext(ctx, `VACUUM INTO ?`, unfinished)
+	if err == nil {
+		err = file.Sync()
+	}
+	if err := errors.Join(err, file.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(unfinished, name); err != nil {
+		return err
+	}
+	folder, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	_ = folder.Sync() // not every system can
+	return folder.Close()
+}
