@@ -43,14 +43,14 @@ func code(err error) int {
 // A commandLine is what the flags and the environment say.
 type commandLine struct {
 	Config
-	service, address string
-	port             int
-	out              io.Writer
+	service, address, format string
+	port                     int
+	out, notes               io.Writer
 }
 
-// run does what a command line says.
-func run(ctx context.Context, words []string, out io.Writer) error {
-	s := &commandLine{out: out}
+// run does what a command line says. What it made goes to out, what happens to notes.
+func run(ctx context.Context, words []string, out, notes io.Writer) error {
+	s := &commandLine{out: out, notes: notes}
 	s.Username, s.Password, s.Token = os.Getenv("DATACITE_USERNAME"), os.Getenv("DATACITE_PASSWORD"), os.Getenv("DATACITE_TOKEN")
 	cmd := &cobra.Command{
 		Use: "platform", Args: cobra.NoArgs, SilenceErrors: true, SilenceUsage: true,
@@ -85,6 +85,7 @@ settings or the folder are wrong.`,
 	flags.IntVar(&s.port, "port", 8090, "`port` to listen on; 0 takes a free one")
 	flags.Func("proxy", "address or `network` of a proxy in front of the pages, such as 192.0.2.0/24; may be repeated", s.addProxy)
 	flags.Int64Var(&s.Limits.Bytes, "max-file", 1_000_000_000, "largest file that can be uploaded, in `bytes`")
+	flags.StringVar(&s.format, "log", "text", "`form` of the log on standard error: text or json")
 	cmd.AddCommand(s.account())
 	cmd.SetArgs(words)
 	cmd.SetOut(out)
@@ -104,6 +105,14 @@ func (s *commandLine) addProxy(text string) error {
 // start opens the platform and serves it until the context is done.
 func (s *commandLine) start(ctx context.Context) (err error) {
 	demonstration := s.Folder == ""
+	switch s.format {
+	case "text":
+		s.Log = slog.New(slog.NewTextHandler(s.notes, nil))
+	case "json":
+		s.Log = slog.New(slog.NewJSONHandler(s.notes, nil))
+	default:
+		return fmt.Errorf("--log is %q; it is text or json", s.format)
+	}
 	if s.service != "" {
 		err = s.findService()
 	}
@@ -133,14 +142,13 @@ func (s *commandLine) start(ctx context.Context) (err error) {
 		s.Prefix = cmp.Or(s.Prefix, datacitetest.Prefix)
 		fmt.Fprintln(s.out, "The registration service runs in memory: no real DOI is registered.")
 	}
-	s.Log = slog.New(slog.NewTextHandler(s.out, &slog.HandlerOptions{Level: slog.LevelInfo}))
 	p, err := Open(s.Config)
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(s.out, "The repository is at %s (Ctrl-C stops it)\n", here)
 	if demonstration {
-		if err := addAccount(ctx, s.Folder, "ada", s.out); err != nil {
+		if err := addAccount(ctx, s.Folder, "ada", true, s.out); err != nil {
 			return errors.Join(err, p.Close())
 		}
 	}
@@ -192,10 +200,18 @@ func (s *commandLine) account() *cobra.Command {
 			return nil
 		},
 	}
-	account.AddCommand(&cobra.Command{
+	var administrator bool
+	add := &cobra.Command{
 		Use: "add NAME", Args: cobra.ExactArgs(1), Short: "Make a login, or give it a new password, and print the password",
 		RunE: func(cmd *cobra.Command, names []string) error {
-			return addAccount(cmd.Context(), s.Folder, names[0], s.out)
+			return addAccount(cmd.Context(), s.Folder, names[0], administrator, s.out)
+		},
+	}
+	add.Flags().BoolVar(&administrator, "administrator", false, "the login sees how the repository works; without it, no longer")
+	account.AddCommand(add, &cobra.Command{
+		Use: "list", Args: cobra.NoArgs, Short: "List the logins",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return withAccounts(s.Folder, func(a *accounts.Accounts) error { return listAccounts(cmd.Context(), a, s.out) })
 		},
 	})
 	var heir string
@@ -211,14 +227,33 @@ func (s *commandLine) account() *cobra.Command {
 }
 
 // addAccount makes a login with a password that nobody had before.
-func addAccount(ctx context.Context, folder, name string, out io.Writer) error {
+func addAccount(ctx context.Context, folder, name string, administrator bool, out io.Writer) error {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
 	}
 	password := rand.Text()
-	err := withAccounts(folder, func(a *accounts.Accounts) error { return a.Add(ctx, name, password) })
+	err := withAccounts(folder, func(a *accounts.Accounts) error {
+		if err := a.Add(ctx, name, password); err != nil {
+			return err
+		}
+		return a.SetAdministrator(ctx, name, administrator)
+	})
 	if err == nil {
 		_, err = fmt.Fprintf(out, "The login %s has the password %s (its page changes it)\n", name, password)
+	}
+	return err
+}
+
+func listAccounts(ctx context.Context, a *accounts.Accounts, out io.Writer) error {
+	curators, err := a.Curators(ctx)
+	for _, c := range curators {
+		role := ""
+		if c.Administrator {
+			role = "\tadministrator"
+		}
+		if _, err := fmt.Fprintln(out, c.Name+role); err != nil {
+			return err
+		}
 	}
 	return err
 }

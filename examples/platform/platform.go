@@ -81,9 +81,10 @@ func Open(c Config) (*Platform, error) {
 	p.outbox = outbox.New(outbox.Outbox{
 		Store: p.store, MDS: registrar, DOIs: records, By: c.By, Prefix: c.Prefix, Retry: cmp.Or(c.Retry, 10*time.Second), Log: p.log,
 	})
-	p.counter = &usage.Counter{Store: p.store, Reports: reporter, By: c.By, Folder: c.Folder, Proxies: c.Proxies}
-	p.pages = pages.New(pages.Pages{
+	p.counter = &usage.Counter{Store: p.store, Reports: reporter, By: c.By, Folder: c.Folder, Proxies: c.Proxies, Log: p.log}
+	p.pages = pages.New(&pages.Pages{
 		Store: p.store, Accounts: p.accounts, Counter: p.counter, By: c.By, Prefix: c.Prefix, Limits: c.Limits, Log: p.log,
+		Service: cfg.Service.API, Versions: versions(),
 		Changed:   p.outbox.Wake,
 		CheckNow:  func() { p.ask(p.outbox.Check) },
 		ReportNow: func() { p.ask(p.reportSoFar) },

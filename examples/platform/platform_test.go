@@ -79,6 +79,7 @@ func open(t *testing.T, srv *datacitetest.Server, edits ...func(*Config)) *perso
 func (c *person) as(name string) *person {
 	c.Helper()
 	require.NoError(c, c.platform.accounts.Add(c.Context(), name, password))
+	require.NoError(c, c.platform.accounts.SetAdministrator(c.Context(), name, name == "ada"))
 	other := *c
 	jar, err := cookiejar.New(nil)
 	require.NoError(c, err)
@@ -525,33 +526,34 @@ func TestCommandLine(t *testing.T) {
 		"--servce test":                            "--servce; platform -h lists the flags",
 		"--service tset":                           `--service: "tset" is not test, production or a URL`,
 		"--service test":                           "the service test needs --data, --prefix, --public, DATACITE_USERNAME, DATACITE_PASSWORD",
+		"--log xml":                                `--log is "xml"`,
 		"account add ada":                          "--data is missing",
 		"account add --data " + folder:             "accepts 1 arg",
 		"account remove nobody --data " + folder:   `no curator "nobody"`,
 		"--data " + folder + " --listen 192.0.2.1": "listen tcp 192.0.2.1:8090",
 	} {
 		require.NoError(t, os.MkdirAll(folder, 0o700))
-		err := run(t.Context(), strings.Fields(line), &out)
+		err := run(t.Context(), strings.Fields(line), &out, io.Discard)
 		assert.ErrorContains(t, err, want, line)
 		assert.Equal(t, 2, code(err), line)
 	}
 	t.Setenv("DATACITE_USERNAME", "EXAMPLE.REPO")
 	t.Setenv("DATACITE_PASSWORD", "secret")
-	err := run(t.Context(), strings.Fields("--service test --prefix 10.1234 --public data.example.org --data "+folder), &out)
+	err := run(t.Context(), strings.Fields("--service test --prefix 10.1234 --public data.example.org --data "+folder), &out, io.Discard)
 	assert.ErrorContains(t, err, `--public: "data.example.org" is not the address of a host`)
 	t.Setenv("DATACITE_SERVICE", "production")
-	assert.ErrorContains(t, run(t.Context(), nil, &out), "the service production needs --data, --prefix, --public", "a demonstration registers no real DOI")
+	assert.ErrorContains(t, run(t.Context(), nil, &out, io.Discard), "the service production needs --data, --prefix, --public", "a demonstration registers no real DOI")
 	t.Setenv("DATACITE_SERVICE", "")
 
-	require.NoError(t, run(t.Context(), []string{"account", "add", "ada", "--data", folder}, &out))
+	require.NoError(t, run(t.Context(), []string{"account", "add", "ada", "--data", folder}, &out, io.Discard))
 	assert.Regexp(t, `The login ada has the password [A-Z2-7]{26} `, out.String())
-	require.NoError(t, run(t.Context(), []string{"account", "remove", "ada", "--data", folder}, &out))
-	assert.ErrorContains(t, run(t.Context(), []string{"account", "remove", "ada", "--data", folder}, &out), `no curator "ada"`)
+	require.NoError(t, run(t.Context(), []string{"account", "remove", "ada", "--data", folder}, &out, io.Discard))
+	assert.ErrorContains(t, run(t.Context(), []string{"account", "remove", "ada", "--data", folder}, &out, io.Discard), `no curator "ada"`)
 
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	pages, lines := io.Pipe()
-	go func() { ended <- run(ctx, []string{"--port", "0"}, lines) }()
+	go func() { ended <- run(ctx, []string{"--port", "0"}, lines, io.Discard) }()
 	var address string
 	_, err = fmt.Fscanf(pages, "The registration service runs in memory: no real DOI is registered.\nThe repository is at %s", &address)
 	require.NoError(t, err)

@@ -23,6 +23,7 @@ func (p *Platform) serve(ctx context.Context, listener net.Listener) error {
 		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, WriteTimeout: time.Minute, IdleTimeout: 2 * time.Minute,
 		ErrorLog: slog.NewLogLogger(p.log.Handler(), slog.LevelInfo),
 	}
+	p.log.Info("started", "listen", listener.Addr().String(), "service", p.pages.Service, "public", p.pages.By.Public, "version", p.pages.Versions[0].Text)
 	worked := make(chan struct{})
 	go func() {
 		defer close(worked)
@@ -44,5 +45,8 @@ func (p *Platform) serve(ctx context.Context, listener net.Listener) error {
 		err = errors.Join(err, ended)
 	}
 	<-worked
-	return errors.Join(err, p.Close())
+	if err = errors.Join(err, p.Close()); err == nil {
+		p.log.Info("stopped")
+	}
+	return err
 }

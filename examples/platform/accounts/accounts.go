@@ -43,7 +43,7 @@ CREATE TABLE IF NOT EXISTS session (
 	curator TEXT NOT NULL REFERENCES curator ON DELETE CASCADE,
 	expires INTEGER NOT NULL  -- seconds since 1970
 );
-`}
+`, `ALTER TABLE curator ADD COLUMN administrator INTEGER NOT NULL DEFAULT 0`}
 
 // Accounts are the curators of a repository.
 type Accounts struct {
@@ -88,14 +88,47 @@ func (a *Accounts) Add(ctx context.Context, name, password string) error {
 		if _, err := tx.ExecContext(ctx, `DELETE FROM session WHERE curator = ?`, name); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, `INSERT INTO curator VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET hash = ?2`, name, hash)
+		_, err := tx.ExecContext(ctx, `INSERT INTO curator (name, hash) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET hash = ?2`, name, hash)
 		return err
 	})
 }
 
+// A Curator is somebody who may log in.
+type Curator struct {
+	Name          string
+	Administrator bool // sees how the repository works, and may have failed work tried again
+}
+
+// Curators returns all curators.
+func (a *Accounts) Curators(ctx context.Context) (all []Curator, err error) {
+	rows, err := a.db.QueryContext(ctx, `SELECT name, administrator FROM curator ORDER BY name`)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var c Curator
+		if err := rows.Scan(&c.Name, &c.Administrator); err != nil {
+			return nil, err
+		}
+		all = append(all, c)
+	}
+	return all, rows.Err()
+}
+
+// SetAdministrator makes a curator an administrator, or no longer.
+func (a *Accounts) SetAdministrator(ctx context.Context, name string, administrator bool) error {
+	return a.one(ctx, name, `UPDATE curator SET administrator = ?2 WHERE name = ?1`, name, administrator)
+}
+
 // Remove ends an account and its sessions. The datasets stay.
 func (a *Accounts) Remove(ctx context.Context, name string) error {
-	res, err := a.db.ExecContext(ctx, `DELETE FROM curator WHERE name = ?`, name)
+	return a.one(ctx, name, `DELETE FROM curator WHERE name = ?1`, name)
+}
+
+// one changes the curator with this name.
+func (a *Accounts) one(ctx context.Context, name, statement string, args ...any) error {
+	res, err := a.db.ExecContext(ctx, statement, args...)
 	if err != nil {
 		return err
 	}
@@ -127,13 +160,14 @@ func (a *Accounts) Change(ctx context.Context, name, old, password, address stri
 	return a.Add(ctx, name, password)
 }
 
-// Curator returns the name of the curator whose session has this token, "" if there is no such session.
-func (a *Accounts) Curator(ctx context.Context, token string) (name string, err error) {
-	err = a.db.QueryRowContext(ctx, `SELECT curator FROM session WHERE token = ? AND expires >= ?`, hash(token), time.Now().Unix()).Scan(&name)
+// Curator returns the curator whose session has this token, nobody if there is no such session.
+func (a *Accounts) Curator(ctx context.Context, token string) (c Curator, err error) {
+	err = a.db.QueryRowContext(ctx, `SELECT name, administrator FROM session JOIN curator ON name = curator WHERE token = ? AND expires >= ?`,
+		hash(token), time.Now().Unix()).Scan(&c.Name, &c.Administrator)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = nil
 	}
-	return name, err
+	return c, err
 }
 
 // Logout ends a session.

@@ -34,6 +34,7 @@ func (o *Outbox) Check(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	o.Log.Info("records compared", "dois", len(wanted), "findings", len(findings))
 	return o.Store.Checked(ctx, time.Now(), findings)
 }
 

@@ -77,12 +77,15 @@ func (o *Outbox) settle(ctx context.Context, d *dataset.Dataset) error {
 	case ctx.Err() != nil:
 		return nil // the next run goes on
 	case err == nil:
+		o.Log.Info("registered", "dataset", d.ID, "doi", d.DOI, "versions", len(d.Public()))
 		return o.Store.Settled(ctx, d)
 	case datacite.Temporary(err):
 		pause := min(o.Retry<<min(d.Tries, 10), time.Hour)
+		o.Log.Warn("not registered yet", "dataset", d.ID, "doi", d.DOI, "tries", d.Tries+1, "again", pause, "error", err)
 		return o.Store.Failed(ctx, d, err.Error(), time.Now().Add(pause))
 	}
 	// A person has to look; changing the dataset puts it to the front again.
+	o.Log.Error("not registered", "dataset", d.ID, "doi", d.DOI, "tries", d.Tries+1, "error", err)
 	return o.Store.Failed(ctx, d, err.Error(), time.Now().AddDate(0, 0, 1))
 }
 

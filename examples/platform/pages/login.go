@@ -17,14 +17,20 @@ func (p *Pages) recognise(r *http.Request) (*http.Request, error) {
 	if err != nil {
 		return r, nil
 	}
-	name, err := p.Accounts.Curator(r.Context(), cookie.Value)
-	return r.WithContext(context.WithValue(r.Context(), curatorKey{}, name)), err
+	c, err := p.Accounts.Curator(r.Context(), cookie.Value)
+	return r.WithContext(context.WithValue(r.Context(), curatorKey{}, c)), err
 }
 
 // curator returns who is logged in, "" if nobody is.
 func curator(r *http.Request) string {
-	name, _ := r.Context().Value(curatorKey{}).(string)
-	return name
+	c, _ := r.Context().Value(curatorKey{}).(accounts.Curator)
+	return c.Name
+}
+
+// administrator reports whether an administrator is logged in.
+func administrator(r *http.Request) bool {
+	c, _ := r.Context().Value(curatorKey{}).(accounts.Curator)
+	return c.Administrator
 }
 
 // cookie is the name of the session's cookie. Browsers take one named __Host- only from

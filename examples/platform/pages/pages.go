@@ -16,6 +16,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/datacite-go/datacite-go/examples/platform/accounts"
 	"github.com/datacite-go/datacite-go/examples/platform/dataset"
@@ -37,9 +38,16 @@ type Pages struct {
 	CheckNow  func() // somebody wants the records to be compared
 	ReportNow func() // somebody wants the report of this month so far
 
+	Service  string    // host of the registration service
+	Versions []Version // of what the repository is made of
+
+	looked look
 	host   string // that requests are for
 	secure bool   // reached by https
 }
+
+// A Version is that of a part of the repository.
+type Version struct{ Of, Text string }
 
 // Limits of what curators upload.
 type Limits struct {
@@ -50,15 +58,15 @@ type Limits struct {
 //go:embed html
 var files embed.FS
 
-var templates = template.Must(template.New("").Funcs(template.FuncMap{"size": size, "count": count, "path": url.PathEscape}).ParseFS(files, "html/*.html"))
+var templates = template.Must(template.New("").Funcs(template.FuncMap{"size": size, "count": count, "time": moment, "path": url.PathEscape}).ParseFS(files, "html/*.html"))
 
 // New returns pages with these settings.
-func New(p Pages) *Pages {
+func New(p *Pages) *Pages {
 	p.Limits = Limits{cmp.Or(p.Limits.Files, 100), cmp.Or(p.Limits.Bytes, 1_000_000_000)}
 	if public, err := url.Parse(p.By.Public); err == nil {
 		p.host, p.secure = public.Host, public.Scheme == "https"
 	}
-	return &p
+	return p
 }
 
 // Errors that have a page of their own.
@@ -67,6 +75,8 @@ var (
 	errForbidden = errors.New("the dataset of another curator")
 	errEmbargo   = errors.New("the files are not public yet")
 	errElsewhere = errors.New("a form of another site")
+
+	errAdministrator = errors.New("only for administrators")
 )
 
 // Handler returns the pages.
@@ -103,23 +113,43 @@ func (p *Pages) Handler() http.Handler {
 		"GET /status":         p.status,
 		"POST /status/check":  p.checkNow,
 		"POST /status/report": p.reportNow,
+		"POST /status/again":  p.again,
 		"GET /":               func(http.ResponseWriter, *http.Request) error { return store.ErrNotFound },
 	} {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			r, err := p.recognise(r)
+			noted := &notedWriter{ResponseWriter: w, status: http.StatusOK}
 			if err == nil {
-				err = page(w, r)
+				err = page(noted, r)
 			}
 			if err != nil {
-				p.fail(w, r, err)
+				p.fail(noted, r, err)
+			}
+			if r.Method != http.MethodGet && r.Method != http.MethodHead { // who changed what; of visitors nothing is logged
+				p.Log.Info("form", "curator", curator(r), "path", r.URL.Path, "status", noted.status)
 			}
 		})
 	}
+	mux.HandleFunc("GET /health", p.health)
 	mux.HandleFunc("GET /style.css", func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, files, "html/style.css") })
 	sameSite := http.NewCrossOriginProtection() // a form of another site changes nothing here
 	sameSite.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { p.fail(w, r, errElsewhere) }))
 	return p.guard(sameSite.Handler(mux))
 }
+
+// A notedWriter keeps the status of a response.
+type notedWriter struct {
+	http.ResponseWriter
+	status int
+}
+
+func (w *notedWriter) WriteHeader(status int) {
+	w.status = status
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Unwrap is for http.ResponseController.
+func (w *notedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // guard refuses requests for other hosts, whose pages could otherwise read what is here
 // through a name of theirs, and tells browsers what our pages never do.
@@ -167,6 +197,8 @@ func (p *Pages) fail(w http.ResponseWriter, r *http.Request, err error) {
 		status, title, text = http.StatusNotFound, "There is no such page", "The address may be wrong, or the dataset is a draft: only the curator who writes it sees it."
 	case errors.Is(err, errForbidden):
 		status, title, text = http.StatusForbidden, "This is the dataset of another curator", "Only they can change it."
+	case errors.Is(err, errAdministrator):
+		status, title, text = http.StatusForbidden, "This is for administrators", "Your datasets show whether they are registered."
 	case errors.Is(err, errElsewhere):
 		status, title, text = http.StatusForbidden, "This came from another site", "Nothing was changed. If you pressed a button here, tell who runs this repository that its address is wrong."
 	case errors.Is(err, errEmbargo):
@@ -186,7 +218,7 @@ func (p *Pages) fail(w http.ResponseWriter, r *http.Request, err error) {
 
 // render writes a page. What every page needs comes beside its own data.
 func (p *Pages) render(w http.ResponseWriter, r *http.Request, status int, page, title string, data map[string]any) error {
-	data["Repository"], data["Title"], data["Curator"], data["Here"] = p.By.Name, title, curator(r), r.URL.Path
+	data["Repository"], data["Title"], data["Curator"], data["Administrator"], data["Here"] = p.By.Name, title, curator(r), administrator(r), r.URL.Path
 	var text strings.Builder
 	if err := templates.ExecuteTemplate(&text, page+".html", data); err != nil {
 		return err
@@ -252,6 +284,9 @@ func size(bytes int64) string {
 	}
 	return fmt.Sprintf("%.1f %s", value, []string{"", "kB", "MB", "GB", "TB"}[unit])
 }
+
+// moment writes a time.
+func moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") + " UTC" }
 
 // count writes a number of things.
 func count(n any, thing string) string {

@@ -189,36 +189,3 @@ func (p *Pages) export(w http.ResponseWriter, r *http.Request) error {
 	_, _ = w.Write(text) // its reader may be gone
 	return nil
 }
-
-func (p *Pages) status(w http.ResponseWriter, r *http.Request) error {
-	if curator(r) == "" {
-		return errLogin
-	}
-	waiting, err1 := p.Store.Waiting(r.Context())
-	sent, err2 := p.Store.Reports(r.Context())
-	checked, findings, err3 := p.Store.Findings(r.Context())
-	if err := errors.Join(err1, err2, err3); err != nil {
-		return err
-	}
-	return p.render(w, r, http.StatusOK, "status", "Registration and usage", map[string]any{
-		"Waiting": waiting, "Reports": sent, "Checked": checked, "Findings": findings, "Asked": r.FormValue("asked") != "",
-	})
-}
-
-func (p *Pages) checkNow(w http.ResponseWriter, r *http.Request) error {
-	return p.soon(w, r, p.CheckNow)
-}
-
-func (p *Pages) reportNow(w http.ResponseWriter, r *http.Request) error {
-	return p.soon(w, r, p.ReportNow)
-}
-
-// soon asks for a job in the background, since it may take minutes.
-func (p *Pages) soon(w http.ResponseWriter, r *http.Request, job func()) error {
-	if curator(r) == "" {
-		return errLogin
-	}
-	job()
-	http.Redirect(w, r, "/status?asked=1", http.StatusSeeOther)
-	return nil
-}

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"time"
 
 	"github.com/datacite-go/datacite-go/doi"
@@ -20,9 +21,37 @@ func (s *Store) Again(ctx context.Context, id int64) error {
 	return sqlite.Change(ctx, s.db, func(tx *sql.Tx) error { return enqueue(ctx, tx, id) })
 }
 
-// Waiting returns the datasets in the outbox, the next one first.
-func (s *Store) Waiting(ctx context.Context) ([]*dataset.Dataset, error) {
-	return s.datasets(ctx, "WHERE o.dataset IS NOT NULL ORDER BY o.due, d.id, v.number")
+// A Waiting dataset is in the outbox.
+type Waiting struct {
+	*dataset.Dataset
+	Due time.Time // when it is tried next
+}
+
+// Waiting returns the datasets in the outbox, the next one first, at most as many.
+func (s *Store) Waiting(ctx context.Context, most int) ([]Waiting, error) {
+	datasets, err := s.datasets(ctx, "WHERE o.dataset IN (SELECT dataset FROM outbox ORDER BY due LIMIT ?) ORDER BY o.due, d.id, v.number", most)
+	if err != nil {
+		return nil, err
+	}
+	var all []Waiting
+	for _, d := range datasets {
+		var due int64
+		err := s.db.QueryRowContext(ctx, `SELECT due FROM outbox WHERE dataset = ?`, d.ID).Scan(&due)
+		if errors.Is(err, sql.ErrNoRows) {
+			continue // registered in the meantime
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, Waiting{d, time.UnixMilli(due)})
+	}
+	return all, nil
+}
+
+// TryNow makes it the turn of a dataset in the outbox.
+func (s *Store) TryNow(ctx context.Context, id int64) error {
+	_, err := s.db.ExecContext(ctx, `UPDATE outbox SET due = ? WHERE dataset = ?`, time.Now().UnixMilli(), id)
+	return err
 }
 
 // Due returns the datasets whose turn in the outbox has come, and when that of the

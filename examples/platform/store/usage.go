@@ -119,11 +119,14 @@ type Report struct {
 	ID       string // "" if nothing was counted and so nothing was sent
 	Datasets int64
 	Complete bool // sent when the month was over
+	Used     Used // what was counted in the month
 }
 
 // Reports returns the reports that were sent, the last month first.
 func (s *Store) Reports(ctx context.Context) ([]Report, error) {
-	rows, err := s.db.QueryContext(ctx, `SELECT month, id, datasets, complete FROM report ORDER BY month DESC`)
+	rows, err := s.db.QueryContext(ctx, `SELECT month, id, datasets, complete,
+		(SELECT coalesce(sum(views), 0) FROM used u WHERE u.month = r.month), (SELECT coalesce(sum(downloads), 0) FROM used u WHERE u.month = r.month)
+		FROM report r ORDER BY month DESC`)
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +134,7 @@ func (s *Store) Reports(ctx context.Context) ([]Report, error) {
 	var all []Report
 	for rows.Next() {
 		var r Report
-		if err := rows.Scan(&r.Month, &r.ID, &r.Datasets, &r.Complete); err != nil {
+		if err := rows.Scan(&r.Month, &r.ID, &r.Datasets, &r.Complete, &r.Used.Views, &r.Used.Downloads); err != nil {
 			return nil, err
 		}
 		all = append(all, r)

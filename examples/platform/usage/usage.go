@@ -4,6 +4,7 @@ package usage
 import (
 	"context"
 	"iter"
+	"log/slog"
 	"net/http"
 	"net/netip"
 	"time"
@@ -22,6 +23,7 @@ type Counter struct {
 	By      dataset.Repository
 	Folder  string         // for what Submit remembers from one run to the next
 	Proxies []netip.Prefix // their X-Forwarded-For says who a visitor is
+	Log     *slog.Logger
 
 	visitors counter.Pseudonyms
 }
@@ -147,5 +149,6 @@ func (c *Counter) Report(ctx context.Context, month, now time.Time) error {
 		}
 		sent.ID, sent.Datasets = receipt.ReportID, receipt.Datasets
 	}
+	c.Log.Info("usage reported", "month", month.Format("2006-01"), "complete", sent.Complete, "datasets", sent.Datasets, "report", sent.ID)
 	return c.Store.Reported(ctx, month, sent, counts)
 }
