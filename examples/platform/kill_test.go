@@ -110,6 +110,7 @@ func login(t *testing.T, config Config) *http.Client {
 	require.NoError(t, err)
 	defer a.Close()
 	require.NoError(t, a.Add(t.Context(), "ada", password))
+	require.NoError(t, a.SetAdministrator(t.Context(), "ada", true))
 	token, err := a.Login(t.Context(), "ada", password, "")
 	require.NoError(t, err)
 	jar, err := cookiejar.New(nil)

@@ -39,12 +39,12 @@ func (s *Store) Receive(name string, from io.Reader, most int64) (f dataset.File
 	if err := os.Rename(temporary.Name(), s.path(f)); err != nil {
 		return f, err
 	}
-	return f, s.syncFolder()
+	return f, syncFolder(filepath.Join(s.folder, "files"))
 }
 
 // syncFolder makes a rename survive a crash of the machine.
-func (s *Store) syncFolder() error {
-	folder, err := os.Open(filepath.Join(s.folder, "files"))
+func syncFolder(path string) error {
+	folder, err := os.Open(path)
 	if err != nil {
 		return err
 	}
@@ -71,7 +71,13 @@ func (s *Store) sweep() error {
 			}
 		}
 	}
-	entries, err := os.ReadDir(filepath.Join(s.folder, "files"))
+	return removeOthers(s.folder, kept)
+}
+
+// removeOthers removes the files of a folder's datasets that are not kept, and those that
+// were not complete.
+func removeOthers(folder string, kept map[string]bool) error {
+	entries, err := os.ReadDir(filepath.Join(folder, "files"))
 	if err != nil {
 		return err
 	}
@@ -79,7 +85,7 @@ func (s *Store) sweep() error {
 		if len(e.Name()) != 2*sha256.Size && !strings.HasPrefix(e.Name(), "new-") || kept[e.Name()] {
 			continue // not ours, or needed
 		}
-		if err := os.Remove(filepath.Join(s.folder, "files", e.Name())); err != nil {
+		if err := os.Remove(filepath.Join(folder, "files", e.Name())); err != nil {
 			return err
 		}
 	}

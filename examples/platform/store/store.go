@@ -49,14 +49,11 @@ func Open(folder string) (*Store, error) {
 	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
 		return nil, fmt.Errorf("others may read %s, where drafts are kept: run chmod 700 %[1]s", folder)
 	}
-	lock := flock.New(filepath.Join(folder, "lock"), flock.SetPermissions(0o600))
-	switch got, err := lock.TryLock(); {
-	case err != nil:
+	lock, err := take(folder)
+	if err != nil {
 		return nil, err
-	case !got:
-		return nil, fmt.Errorf("another process uses %s; stop it first", folder)
 	}
-	db, err := sqlite.Open(filepath.Join(folder, "platform.db"), steps...)
+	db, err := sqlite.Open(filepath.Join(folder, database), steps...)
 	if err != nil {
 		return nil, errors.Join(err, lock.Unlock())
 	}
@@ -66,6 +63,19 @@ func Open(folder string) (*Store, error) {
 	}
 	return s, nil
 }
+
+// take makes a folder this process's own.
+func take(folder string) (*flock.Flock, error) {
+	lock := flock.New(filepath.Join(folder, "lock"), flock.SetPermissions(0o600))
+	got, err := lock.TryLock()
+	if err == nil && !got {
+		err = fmt.Errorf("another process uses %s; stop it first", folder)
+	}
+	return lock, err
+}
+
+// database is the name of the store's own in its folder.
+const database = "platform.db"
 
 // Close closes the database, and leaves the folder to other processes.
 func (s *Store) Close() error { return errors.Join(s.db.Close(), s.lock.Unlock()) }
