@@ -210,7 +210,7 @@ A backup has all that the repository has: drafts, names of curators, and hashes 
 	}
 }
 
-// backUp copies everything. The logins come first: a dataset in the copy has its owner there.
+// backUp copies everything.
 func backUp(ctx context.Context, folder, to string) (store.Backup, error) {
 	if err := os.MkdirAll(to, 0o700); err != nil {
 		return store.Backup{}, err
@@ -223,10 +223,11 @@ func backUp(ctx context.Context, folder, to string) (store.Backup, error) {
 	if os.SameFile(source, target) {
 		return store.Backup{}, fmt.Errorf("%s is the folder of the repository itself", to)
 	}
-	if err := sqlite.Copy(ctx, accountsFile(folder), accountsFile(to)); err != nil {
-		return store.Backup{}, err
+	made, err := store.Copy(ctx, folder, to)
+	if err != nil {
+		return made, err
 	}
-	return store.Copy(ctx, folder, to)
+	return made, sqlite.Copy(ctx, accountsFile(folder), accountsFile(to))
 }
 
 // needFolder is for commands that do something to a folder.
