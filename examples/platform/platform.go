@@ -139,7 +139,7 @@ func (p *Platform) reportSoFar(ctx context.Context) error {
 
 func (p *Platform) do(ctx context.Context, now job) {
 	if err := now(ctx); err != nil && ctx.Err() == nil {
-		p.log.Error("background", "error", err) // the next time it goes on from there
+		p.log.Error("a background job failed", "error", err) // the next time it goes on from there
 	}
 }
 

@@ -39,7 +39,7 @@ func (o *Outbox) Check(ctx context.Context) error {
 }
 
 func (o *Outbox) differences(ctx context.Context, wanted []dois.Wanted, owners map[string]*dataset.Dataset) (findings []string, err error) {
-	opts := &dois.AuditOptions{Prefix: []string{o.Prefix}, Kinds: []dois.DifferenceKind{dois.Missing, dois.Extra, dois.Changed}}
+	opts := &dois.AuditOptions{Prefix: []string{o.Prefix}, AllowEmpty: len(wanted) == 0, Kinds: []dois.DifferenceKind{dois.Missing, dois.Extra, dois.Changed}}
 	each := func(yield func(dois.Wanted, error) bool) {
 		for _, w := range wanted {
 			if !yield(w, nil) {
