@@ -87,7 +87,7 @@ settings or the folder are wrong.`,
 	flags.Func("proxy", "address or `network` of a proxy in front of the pages, such as 192.0.2.0/24; may be repeated", s.addProxy)
 	flags.Int64Var(&s.Limits.Bytes, "max-file", 1_000_000_000, "largest file that can be uploaded, in `bytes`")
 	flags.StringVar(&s.format, "log", "text", "`form` of the log on standard error: text or json")
-	cmd.AddCommand(s.account(), s.backup())
+	cmd.AddCommand(s.account(), s.month(), s.backup())
 	cmd.SetArgs(words)
 	cmd.SetOut(out)
 	cmd.SetErr(out)
@@ -199,7 +199,7 @@ they are at one moment. If the folder has an earlier copy, only new files are co
 interrupted copy leaves the earlier one whole. To restore it, start the platform with a copy of the folder as --data.
 
 A backup has all that the repository has: drafts, names of curators, and hashes of their passwords.`,
-		PreRunE: func(*cobra.Command, []string) error { return s.needFolder() },
+		PreRunE: s.needFolder,
 		RunE: func(cmd *cobra.Command, folders []string) error {
 			made, err := backUp(cmd.Context(), s.Folder, folders[0])
 			if err == nil {
@@ -231,7 +231,7 @@ func backUp(ctx context.Context, folder, to string) (store.Backup, error) {
 }
 
 // needFolder is for commands that do something to a folder.
-func (s *commandLine) needFolder() error {
+func (s *commandLine) needFolder(*cobra.Command, []string) error {
 	if s.Folder == "" {
 		return errors.New("--data is missing: the folder of the repository")
 	}
@@ -241,8 +241,7 @@ func (s *commandLine) needFolder() error {
 // account is platform account: who may log in.
 func (s *commandLine) account() *cobra.Command {
 	account := &cobra.Command{
-		Use: "account", Short: "Make and remove logins",
-		PersistentPreRunE: func(*cobra.Command, []string) error { return s.needFolder() },
+		Use: "account", Short: "Make and remove logins", PersistentPreRunE: s.needFolder,
 	}
 	var administrator bool
 	add := &cobra.Command{
@@ -262,12 +261,24 @@ func (s *commandLine) account() *cobra.Command {
 	remove := &cobra.Command{
 		Use: "remove NAME", Args: cobra.ExactArgs(1), Short: "Remove a login",
 		RunE: func(cmd *cobra.Command, names []string) error {
-			return removeAccount(cmd.Context(), s.Folder, names[0], heir)
+			return removeAccount(cmd.Context(), s.Folder, names[0], heir, s.out)
 		},
 	}
 	remove.Flags().StringVar(&heir, "heir", "", "`name` of the login that gets the datasets; without it they wait for a later login of the same name")
 	account.AddCommand(remove)
 	return account
+}
+
+// month is platform month: the reports of months.
+func (s *commandLine) month() *cobra.Command {
+	month := &cobra.Command{Use: "month", Short: "The usage report of a month", PersistentPreRunE: s.needFolder}
+	month.AddCommand(&cobra.Command{
+		Use: "reopen MONTH", Args: cobra.ExactArgs(1), Short: "Let the report of a month, such as 2026-10, be replaced once more, also by less",
+		RunE: func(cmd *cobra.Command, months []string) error {
+			return reopenMonth(cmd.Context(), s.Folder, months[0], s.out)
+		},
+	})
+	return month
 }
 
 // addAccount makes a login with a password that nobody had before.
@@ -303,17 +314,55 @@ func listAccounts(ctx context.Context, a *accounts.Accounts, out io.Writer) erro
 }
 
 // removeAccount ends a login, after its datasets have gone to the heir, if there is one.
-func removeAccount(ctx context.Context, folder, name, heir string) error {
-	if heir != "" {
-		s, err := store.Open(folder)
-		if err != nil {
-			return err
-		}
-		if err := errors.Join(s.Give(ctx, name, heir), s.Close()); err != nil {
-			return err
-		}
+func removeAccount(ctx context.Context, folder, name, heir string, out io.Writer) error {
+	if name == heir {
+		return fmt.Errorf("%q cannot be the heir of %[1]q", name)
 	}
-	return withAccounts(folder, func(a *accounts.Accounts) error { return a.Remove(ctx, name) })
+	return withAccounts(folder, func(a *accounts.Accounts) error {
+		for _, needed := range []string{name, cmp.Or(heir, name)} {
+			if err := a.Exists(ctx, needed); err != nil {
+				return err
+			}
+		}
+		if heir != "" {
+			s, err := store.Open(folder)
+			if err != nil {
+				return err
+			}
+			given, err := s.Give(ctx, name, heir)
+			if err := errors.Join(err, s.Close()); err != nil {
+				return err
+			}
+			fmt.Fprintf(out, "%d datasets of %s belong to %s now\n", given, name, heir)
+		}
+		if err := a.Remove(ctx, name); err != nil {
+			return err
+		}
+		text := "The login %s is removed\n"
+		if heir == "" {
+			text = "The login %s is removed; datasets that it has wait for a later login of the same name\n"
+		}
+		_, err := fmt.Fprintf(out, text, name)
+		return err
+	})
+}
+
+// reopenMonth is the word of an administrator.
+func reopenMonth(ctx context.Context, folder, text string, out io.Writer) error {
+	month, err := time.Parse("2006-01", text)
+	if err != nil {
+		return fmt.Errorf("%q is not a month, such as 2026-10", text)
+	}
+	s, err := store.Open(folder)
+	if err != nil {
+		return err
+	}
+	kept, err := s.Reopen(ctx, month)
+	if err := errors.Join(err, s.Close()); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "The next report of %s replaces the one that was sent, also by less; %d of its accesses are known\n", text, kept)
+	return err
 }
 
 func withAccounts(folder string, work func(*accounts.Accounts) error) error {

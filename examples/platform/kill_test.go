@@ -111,7 +111,7 @@ func login(t *testing.T, config Config) *http.Client {
 	defer a.Close()
 	require.NoError(t, a.Add(t.Context(), "ada", password))
 	require.NoError(t, a.SetAdministrator(t.Context(), "ada", true))
-	token, err := a.Login(t.Context(), "ada", password, "")
+	token, _, err := a.Login(t.Context(), "ada", password, accounts.From{})
 	require.NoError(t, err)
 	jar, err := cookiejar.New(nil)
 	require.NoError(t, err)
@@ -145,7 +145,7 @@ func (c *curation) curate(url string) {
 			continue
 		}
 		path := c.paths[c.random.IntN(len(c.paths))]
-		switch c.random.IntN(6) {
+		switch c.random.IntN(8) {
 		case 0, 1:
 			alive = c.edit(path)
 		case 2:
@@ -156,6 +156,10 @@ func (c *curation) curate(url string) {
 			alive = c.post(path+"/restore", nil) != ""
 		case 5:
 			alive = c.post(path+"/discard", nil) != "" // drafts only
+		case 6:
+			alive = c.post(path+"/erase", nil) != "" // what is withdrawn
+		case 7:
+			alive = c.replace(path)
 		}
 	}
 }
@@ -168,6 +172,21 @@ func (c *curation) fill(path string) (alive bool) {
 	c.paths = append(c.paths, path)
 	contentType, body := multipartForm(fmt.Sprint(c.random.IntN(1000), ".csv"), strings.Repeat("x", c.random.IntN(100_000)))
 	return c.send(path+"/files", contentType, body) != "" && (c.random.IntN(8) == 0 || c.post(path+"/publish", nil) != "")
+}
+
+// replace removes a file of a draft while another one of the same bytes arrives.
+func (c *curation) replace(path string) (alive bool) {
+	contents := fmt.Sprint("the same ", c.random.IntN(3))
+	contentType, body := multipartForm("old.csv", contents)
+	if c.send(path+"/files", contentType, body) == "" {
+		return false
+	}
+	var removed sync.WaitGroup
+	removed.Go(func() { _ = c.post(path+"/remove", map[string]string{"name": "old.csv"}) })
+	contentType, body = multipartForm(fmt.Sprint(c.random.IntN(1000), ".txt"), contents)
+	alive = c.send(path+"/files", contentType, body) != ""
+	removed.Wait()
+	return alive
 }
 
 var revision = regexp.MustCompile(`name="revision" value="(\d+)"`)
@@ -214,7 +233,7 @@ func (c *curation) send(path, contentType string, body io.Reader) (address strin
 
 // agree compares the database with the service: a dataset that is not waiting has its
 // DOIs, in their states and with their metadata, related to each other both ways, and
-// there is no DOI without a dataset. Every file is there, whole.
+// there is no DOI without a dataset. Every file is there, whole, and no other.
 func agree(t *testing.T, srv *datacitetest.Server, config Config) (versions, pending int) {
 	t.Helper()
 	s, err := store.Open(config.Folder)
@@ -222,6 +241,7 @@ func agree(t *testing.T, srv *datacitetest.Server, config Config) (versions, pen
 	defer s.Close()
 	datasets, err := s.Of(t.Context(), "ada")
 	require.NoError(t, err)
+	needed := map[string]bool{}
 	known := map[string]*dataset.Dataset{}
 	var wanted []dois.Wanted
 	for _, d := range datasets {
@@ -229,6 +249,7 @@ func agree(t *testing.T, srv *datacitetest.Server, config Config) (versions, pen
 		for _, v := range d.Versions {
 			known[doi.Key(v.DOI)] = d
 			for _, f := range v.Files {
+				needed[f.SHA256] = true
 				data, err := os.ReadFile(filepath.Join(config.Folder, "files", f.SHA256))
 				require.NoError(t, err)
 				sum := sha256.Sum256(data)
@@ -248,6 +269,9 @@ func agree(t *testing.T, srv *datacitetest.Server, config Config) (versions, pen
 		}
 		wanted = append(wanted, d.Wanted(config.By)...)
 	}
+	files, err := os.ReadDir(filepath.Join(config.Folder, "files"))
+	require.NoError(t, err)
+	assert.Len(t, files, len(needed), "a file that no version has")
 	each := func(yield func(dois.Wanted, error) bool) {
 		for _, w := range wanted {
 			if !yield(w, nil) {

@@ -35,6 +35,7 @@ type Config struct {
 
 	Proxies []netip.Prefix // their X-Forwarded-For says who a visitor is
 	Limits  pages.Limits
+	Usage   usage.Limits
 
 	HTTPClient *http.Client  `json:"-"` // nil means a new one
 	MaxWait    time.Duration // longest pause between two attempts of a request; 0 means the clients' own
@@ -81,7 +82,10 @@ func Open(c Config) (*Platform, error) {
 	p.outbox = outbox.New(outbox.Outbox{
 		Store: p.store, MDS: registrar, DOIs: records, By: c.By, Prefix: c.Prefix, Retry: cmp.Or(c.Retry, 10*time.Second), Log: p.log,
 	})
-	p.counter = &usage.Counter{Store: p.store, Reports: reporter, By: c.By, Folder: c.Folder, Proxies: c.Proxies, Log: p.log}
+	p.counter = usage.New(usage.Settings{Store: p.store, Reports: reporter, By: c.By, Folder: c.Folder, Proxies: c.Proxies, Token: c.Token, Limits: c.Usage, Log: p.log})
+	if problem := p.counter.TokenProblem(time.Now()); problem != "" {
+		p.log.Warn(problem)
+	}
 	p.pages = pages.New(&pages.Pages{
 		Store: p.store, Accounts: p.accounts, Counter: p.counter, By: c.By, Prefix: c.Prefix, Limits: c.Limits, Log: p.log,
 		Service: cfg.Service.API, Versions: versions(),
@@ -103,6 +107,9 @@ func (p *Platform) Run(ctx context.Context) {
 	jobs.Go(func() { p.outbox.Deliver(ctx) })
 	jobs.Go(func() { p.regularly(ctx) })
 	jobs.Wait()
+	if err := p.counter.KeepMissed(context.WithoutCancel(ctx)); err != nil {
+		p.log.Error("background", "error", err)
+	}
 }
 
 // regularly counts and reports use once an hour, compares the service's records with

@@ -42,6 +42,7 @@ func TestWhoMayDoWhat(t *testing.T) {
 		{"GET", "/edit", 200, 404, 200, 403}, // the reader is led to the login
 		{"GET", "/withdraw", 200, 404, 200, 403},
 		{"GET", "/discard", 200, 404, 200, 403},
+		{"GET", "/erase", 200, 404, 200, 403},
 		{"POST", "/edit", 401, 404, 401, 403},
 		{"POST", "/files", 401, 404, 401, 403},
 		{"POST", "/remove", 401, 404, 401, 403},
@@ -49,6 +50,7 @@ func TestWhoMayDoWhat(t *testing.T) {
 		{"POST", "/withdraw", 401, 404, 401, 403},
 		{"POST", "/restore", 401, 404, 401, 403},
 		{"POST", "/discard", 401, 404, 401, 403},
+		{"POST", "/erase", 401, 404, 401, 403},
 		{"POST", "/version", 401, 404, 401, 403},
 	} {
 		for _, ask := range []struct {
@@ -100,15 +102,15 @@ func TestLogins(t *testing.T) {
 	status, page := reader.post("/login", map[string]string{"name": "ada", "password": "wrong"})
 	assert.Equal(t, http.StatusUnauthorized, status)
 	assert.Contains(t, page, `value="ada"`, "what was typed is there")
-	_, err := a.Login(t.Context(), "nobody", password, "192.0.2.1")
+	_, _, err := a.Login(t.Context(), "nobody", password, accounts.From{Address: "192.0.2.1"})
 	assert.ErrorIs(t, err, accounts.ErrWrong)
 	for range 10 {
-		_, err = a.Login(t.Context(), "ada", "guess", "192.0.2.2")
+		_, _, err = a.Login(t.Context(), "ada", "guess", accounts.From{Address: "192.0.2.2"})
 		assert.ErrorIs(t, err, accounts.ErrWrong)
 	}
-	_, err = a.Login(t.Context(), "ada", password, "192.0.2.2")
+	_, _, err = a.Login(t.Context(), "ada", password, accounts.From{Address: "192.0.2.2"})
 	assert.ErrorIs(t, err, accounts.ErrTooMany)
-	_, err = a.Login(t.Context(), "ada", password, "192.0.2.3")
+	_, _, err = a.Login(t.Context(), "ada", password, accounts.From{Address: "192.0.2.3"})
 	assert.NoError(t, err, "others are not locked out")
 
 	status, page = ada.post("/password", map[string]string{"old": password, "new": "short"})
@@ -191,6 +193,7 @@ func TestBoundedUploads(t *testing.T) {
 		{[]string{".htaccess", "1"}, "Rename the file"},
 		{[]string{"zero\u200bwidth.csv", "1"}, "Rename the file"},
 		{[]string{strings.Repeat("a", 256), "1"}, "Rename the file"},
+		{[]string{`tables\..\..\evil.exe`, "1"}, "Rename the file"}, // Windows would unpack it elsewhere
 		{[]string{"", ""}, "Choose a file first"},
 	} {
 		status, page := c.upload(path, tt.files...)
@@ -301,7 +304,9 @@ func TestWhatIsKept(t *testing.T) {
 	require.NoError(t, c.platform.store.Close())
 	again, err := store.Open(c.folder())
 	require.NoError(t, err)
-	require.NoError(t, again.Give(t.Context(), "ada", "grace"))
+	given, err := again.Give(t.Context(), "ada", "grace")
+	require.NoError(t, err)
+	assert.EqualValues(t, 1, given)
 	theirs, err := again.Of(t.Context(), "grace")
 	require.NoError(t, err)
 	assert.Len(t, theirs, 1, "a curator who leaves has an heir")

@@ -18,7 +18,7 @@ func (p *Platform) serve(ctx context.Context, listener net.Listener) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	server := &http.Server{
-		Handler: p.pages.Handler(), MaxHeaderBytes: 64 << 10,
+		Handler: p.pages.Handler(), MaxHeaderBytes: 16 << 10,
 		// For whole requests and responses; transfers of files have longer, part by part.
 		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, WriteTimeout: time.Minute, IdleTimeout: 2 * time.Minute,
 		ErrorLog: slog.NewLogLogger(p.log.Handler(), slog.LevelInfo),

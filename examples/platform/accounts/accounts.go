@@ -9,8 +9,9 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"sync"
+	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/crypto/bcrypt"
@@ -23,16 +24,22 @@ var (
 	ErrWrong = errors.New("the name or the password is wrong")
 	// ErrTooMany means that somebody has tried too often.
 	ErrTooMany = errors.New("too many wrong passwords; try again in a quarter of an hour")
+	// ErrBusy means that too many people try at once.
+	ErrBusy = errors.New("too many people are logging in just now; try again in a minute")
+	// ErrName means that nobody could log in with a name.
+	ErrName = errors.New("the name of a login has 1 to 100 printable characters, without spaces at its ends")
 	// ErrPassword means that a password is too short or too long.
 	ErrPassword = fmt.Errorf("a password has %d characters or more, and %d bytes at most", minPassword, maxPassword)
 )
 
+// Remembered is how long a browser is known in which a curator has logged in.
+const Remembered = 180 * 24 * time.Hour
+
 const (
+	maxName     = 100
 	minPassword = 12
 	maxPassword = 72 // bcrypt reads no more
 	lifetime    = 12 * time.Hour
-	maxWrong    = 10 // from one address, in the pause
-	pause       = 15 * time.Minute
 )
 
 // steps brought the database from nothing to its present form; see package store.
@@ -43,17 +50,21 @@ CREATE TABLE IF NOT EXISTS session (
 	curator TEXT NOT NULL REFERENCES curator ON DELETE CASCADE,
 	expires INTEGER NOT NULL  -- seconds since 1970
 );
-`, `ALTER TABLE curator ADD COLUMN administrator INTEGER NOT NULL DEFAULT 0`}
+`, `ALTER TABLE curator ADD COLUMN administrator INTEGER NOT NULL DEFAULT 0`, `
+-- Browsers in which a curator has logged in.
+CREATE TABLE browser (
+	token   BLOB PRIMARY KEY, -- hash of what the browser has
+	curator TEXT NOT NULL REFERENCES curator ON DELETE CASCADE,
+	expires INTEGER NOT NULL  -- seconds since 1970
+);
+`}
 
 // Accounts are the curators of a repository.
 type Accounts struct {
 	db    *sql.DB
 	cost  int
-	busy  chan struct{} // bcrypt takes a processor for a quarter of a second
-	decoy []byte        // compared with when the name is unknown, so that both take the same time
-
-	mu    sync.Mutex
-	wrong map[string][]time.Time // by address
+	decoy []byte // compared with when the name is unknown, so that both take the same time
+	tries *tries
 }
 
 // Open opens the database of the accounts. The cost is that of bcrypt; 0 means 12.
@@ -69,7 +80,7 @@ func Open(path string, cost int) (*Accounts, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Accounts{db: db, cost: cost, busy: make(chan struct{}, 2), decoy: decoy, wrong: map[string][]time.Time{}}, nil
+	return &Accounts{db: db, cost: cost, decoy: decoy, tries: newTries()}, nil
 }
 
 // Close closes the database.
@@ -77,6 +88,14 @@ func (a *Accounts) Close() error { return a.db.Close() }
 
 // Add adds a curator, or gives one that exists another password and ends the sessions.
 func (a *Accounts) Add(ctx context.Context, name, password string) error {
+	if name == "" || utf8.RuneCountInString(name) > maxName || strings.TrimSpace(name) != name || strings.ContainsFunc(name, func(c rune) bool { return !unicode.IsPrint(c) }) {
+		return ErrName
+	}
+	return a.set(ctx, `INSERT INTO curator (name, hash) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET hash = ?2`, name, password)
+}
+
+// set stores a password, unless the statement changes nothing, and ends the sessions.
+func (a *Accounts) set(ctx context.Context, statement, name, password string, args ...any) error {
 	if utf8.RuneCountInString(password) < minPassword || len(password) > maxPassword {
 		return ErrPassword
 	}
@@ -88,8 +107,7 @@ func (a *Accounts) Add(ctx context.Context, name, password string) error {
 		if _, err := tx.ExecContext(ctx, `DELETE FROM session WHERE curator = ?`, name); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, `INSERT INTO curator (name, hash) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET hash = ?2`, name, hash)
-		return err
+		return changed(tx.ExecContext(ctx, statement, append([]any{name, hash}, args...)...))
 	})
 }
 
@@ -128,42 +146,81 @@ func (a *Accounts) Remove(ctx context.Context, name string) error {
 
 // one changes the curator with this name.
 func (a *Accounts) one(ctx context.Context, name, statement string, args ...any) error {
-	res, err := a.db.ExecContext(ctx, statement, args...)
+	if err := a.Exists(ctx, name); err != nil {
+		return err
+	}
+	_, err := a.db.ExecContext(ctx, statement, args...)
+	return err
+}
+
+// changed is ErrWrong if a statement found nothing to do: the password has changed since it
+// was compared.
+func changed(res sql.Result, err error) error {
 	if err != nil {
 		return err
 	}
 	if n, err := res.RowsAffected(); err != nil || n == 0 {
-		return errors.Join(err, fmt.Errorf("there is no curator %q", name))
+		return errors.Join(err, ErrWrong)
 	}
 	return nil
 }
 
-// Login begins a session and returns its token, or ErrWrong, or ErrTooMany if the
-// address has tried too often.
-func (a *Accounts) Login(ctx context.Context, name, password, address string) (token string, err error) {
-	if err := a.check(ctx, name, password, address); err != nil {
-		return "", err
+// Exists is an error if there is no curator of this name.
+func (a *Accounts) Exists(ctx context.Context, name string) error {
+	var exists bool
+	err := a.db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM curator WHERE name = ?)`, name).Scan(&exists)
+	if err == nil && !exists {
+		err = fmt.Errorf("there is no curator %q", name)
 	}
-	token = rand.Text()
-	_, err = a.db.ExecContext(ctx, `INSERT INTO session VALUES (?, ?, ?)`, hash(token), name, time.Now().Add(lifetime).Unix())
-	if err == nil {
-		_, err = a.db.ExecContext(ctx, `DELETE FROM session WHERE expires < ?`, time.Now().Unix())
+	return err
+}
+
+// Login begins a session and returns its token, and one by which the browser is known the
+// next time. The error is ErrWrong, ErrTooMany if too many wrong passwords came from there, or
+// ErrBusy.
+func (a *Accounts) Login(ctx context.Context, name, password string, from From) (session, browser string, err error) {
+	stored, err := a.check(ctx, name, password, from)
+	if err != nil {
+		return "", "", err
 	}
-	return token, err
+	return a.begin(ctx, name, stored, from)
+}
+
+// begin begins a session, unless the password has changed since it was compared.
+func (a *Accounts) begin(ctx context.Context, name string, stored []byte, from From) (session, browser string, err error) {
+	session, browser = rand.Text(), rand.Text()
+	now := time.Now()
+	err = sqlite.Change(ctx, a.db, func(tx *sql.Tx) error {
+		for _, forget := range []string{`DELETE FROM session WHERE expires < ?1`, `DELETE FROM browser WHERE expires < ?1 OR token = ?2`} {
+			if _, err := tx.ExecContext(ctx, forget, now.Unix(), hash(from.Browser)); err != nil {
+				return err
+			}
+		}
+		if _, err := tx.ExecContext(ctx, `INSERT INTO browser SELECT ?, name, ? FROM curator WHERE name = ?`, hash(browser), now.Add(Remembered).Unix(), name); err != nil {
+			return err
+		}
+		return changed(tx.ExecContext(ctx, `INSERT INTO session SELECT ?, name, ? FROM curator WHERE name = ? AND hash = ?`, hash(session), now.Add(lifetime).Unix(), name, stored))
+	})
+	return session, browser, err
 }
 
 // Change gives a curator another password. All sessions end.
-func (a *Accounts) Change(ctx context.Context, name, old, password, address string) error {
-	if err := a.check(ctx, name, old, address); err != nil {
+func (a *Accounts) Change(ctx context.Context, name, old, password string, from From) error {
+	stored, err := a.check(ctx, name, old, from)
+	if err != nil {
 		return err
 	}
-	return a.Add(ctx, name, password)
+	return a.set(ctx, replace, name, password, stored)
 }
 
-// Curator returns the curator whose session has this token, nobody if there is no such session.
+const replace = `UPDATE curator SET hash = ?2 WHERE name = ?1 AND hash = ?3`
+
+// Curator returns the curator whose session has this token, nobody if there is no such
+// session. If the clock has stepped back, sessions do not last longer: they end.
 func (a *Accounts) Curator(ctx context.Context, token string) (c Curator, err error) {
-	err = a.db.QueryRowContext(ctx, `SELECT name, administrator FROM session JOIN curator ON name = curator WHERE token = ? AND expires >= ?`,
-		hash(token), time.Now().Unix()).Scan(&c.Name, &c.Administrator)
+	now := time.Now()
+	err = a.db.QueryRowContext(ctx, `SELECT name, administrator FROM session JOIN curator ON name = curator WHERE token = ? AND expires BETWEEN ? AND ?`,
+		hash(token), now.Unix(), now.Add(lifetime).Unix()).Scan(&c.Name, &c.Administrator)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = nil
 	}
@@ -182,47 +239,32 @@ func hash(token string) []byte {
 	return sum[:]
 }
 
-// check tells whether a password is right, not too often for the same address.
-func (a *Accounts) check(ctx context.Context, name, password, address string) error {
-	if a.tried(address, false) >= maxWrong {
-		return ErrTooMany
+// check compares a password, and returns the hash that it has.
+func (a *Accounts) check(ctx context.Context, name, password string, from From) (stored []byte, err error) {
+	var known bool
+	err = a.db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM browser WHERE token = ? AND curator = ? AND expires >= ?)`, hash(from.Browser), name, time.Now().Unix()).Scan(&known)
+	if err != nil {
+		return nil, err
 	}
-	var stored []byte
+	who := from.Address
+	if known {
+		who = "browser " + from.Browser
+	}
+	end, err := a.tries.begin(ctx, who, known)
+	if err != nil {
+		return nil, err
+	}
+	right := false
+	defer func() { end(right) }()
 	switch err := a.db.QueryRowContext(ctx, `SELECT hash FROM curator WHERE name = ?`, name).Scan(&stored); {
 	case errors.Is(err, sql.ErrNoRows):
 		stored = a.decoy
 	case err != nil:
-		return err
+		return nil, err
 	}
-	select {
-	case a.busy <- struct{}{}:
-		defer func() { <-a.busy }()
-	case <-ctx.Done():
-		return ctx.Err()
+	right = bcrypt.CompareHashAndPassword(stored, []byte(password)) == nil && len(password) <= maxPassword
+	if !right {
+		return nil, ErrWrong
 	}
-	if bcrypt.CompareHashAndPassword(stored, []byte(password)) != nil {
-		a.tried(address, true)
-		return ErrWrong
-	}
-	return nil
-}
-
-// tried returns how many wrong passwords came from an address lately. They are known
-// in memory only.
-func (a *Accounts) tried(address string, again bool) int {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	now := time.Now()
-	if again {
-		a.wrong[address] = append(a.wrong[address], now)
-	}
-	for from, times := range a.wrong {
-		for len(times) > 0 && now.Sub(times[0]) > pause {
-			times = times[1:]
-		}
-		if a.wrong[from] = times; len(times) == 0 {
-			delete(a.wrong, from)
-		}
-	}
-	return len(a.wrong[address])
+	return stored, nil
 }

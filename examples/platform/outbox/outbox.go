@@ -86,7 +86,7 @@ func (o *Outbox) settle(ctx context.Context, d *dataset.Dataset) error {
 	}
 	// A person has to look; changing the dataset puts it to the front again.
 	o.Log.Error("not registered", "dataset", d.ID, "doi", d.DOI, "tries", d.Tries+1, "error", err)
-	return o.Store.Failed(ctx, d, err.Error(), time.Now().AddDate(0, 0, 1))
+	return o.Store.Failed(ctx, d, err.Error(), time.Now().Add(store.LongestPause))
 }
 
 // tell sends the records of all versions and of the concept DOI, as far as they differ:

@@ -122,18 +122,21 @@ func funderGroups(funders []dataset.Funder, count int, field func(Field) Field) 
 	return groups
 }
 
+// maxGroups is the most creators and the most funders of a form: a form is read before it is
+// known who sends it, and the page that shows it again is a hundred times as large.
+const maxGroups = 500
+
 // readForm returns what was typed. Groups without anything in them are left out.
-func readForm(w http.ResponseWriter, r *http.Request) (a dataset.About, err error) {
-	r.Body = http.MaxBytesReader(w, r.Body, 1<<20)
-	if err := r.ParseForm(); err != nil {
-		return a, err
-	}
+func readForm(r *http.Request) (a dataset.About, err error) {
 	value := func(name string) string {
 		return strings.TrimSpace(strings.ReplaceAll(r.PostFormValue(name), "\r\n", "\n"))
 	}
 	line := func(name string) string { return strings.Join(strings.FieldsFunc(value(name), unicode.IsSpace), " ") }
 	a = dataset.About{Title: line("title"), Description: value("description"), Year: line("year"), License: line("license"), Embargo: line("embargo")}
 	has := func(name string, i int) bool { return r.PostForm.Has(fmt.Sprint(name, i)) }
+	if has("family", maxGroups) || has("funder", maxGroups) {
+		return a, &http.MaxBytesError{Limit: maxForm}
+	}
 	for i := 0; has("family", i) || has("funder", i); i++ { // as many as fit into a form
 		of := func(name string) string { return line(fmt.Sprint(name, i)) }
 		c := dataset.Creator{Family: of("family"), Given: of("given"), ORCID: of("orcid"), Affiliation: of("affiliation"), ROR: of("ror")}

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/url"
 	"strings"
+	"time"
 
 	"github.com/datacite-go/datacite-go/examples/platform/accounts"
 )
@@ -42,12 +44,25 @@ func (p *Pages) cookie() string {
 	return "session"
 }
 
-func (p *Pages) setCookie(w http.ResponseWriter, token string) {
-	c := &http.Cookie{Name: p.cookie(), Value: token, Path: "/", Secure: p.secure, HttpOnly: true, SameSite: http.SameSiteLaxMode}
+// known is the name of the cookie of a browser in which somebody has logged in.
+func (p *Pages) known() string { return strings.Replace(p.cookie(), "session", "known", 1) }
+
+// setCookie gives the browser a cookie, until it ends if the time is 0; "" takes it away.
+func (p *Pages) setCookie(w http.ResponseWriter, name, token string, lasts time.Duration) {
+	c := &http.Cookie{Name: name, Value: token, Path: "/", Secure: p.secure, HttpOnly: true, SameSite: http.SameSiteLaxMode, MaxAge: int(lasts.Seconds())}
 	if token == "" {
 		c.MaxAge = -1
 	}
 	http.SetCookie(w, c)
+}
+
+// from is who tries a password.
+func (p *Pages) from(r *http.Request) accounts.From {
+	from := accounts.From{Address: p.Counter.Network(r)}
+	if cookie, err := r.Cookie(p.known()); err == nil {
+		from.Browser = cookie.Value
+	}
+	return from
 }
 
 func (p *Pages) loginForm(w http.ResponseWriter, r *http.Request) error {
@@ -64,42 +79,50 @@ func (p *Pages) renderLogin(w http.ResponseWriter, r *http.Request, status int, 
 
 // next is the page to go to after logging in, one of ours.
 func next(r *http.Request) string {
-	path := r.FormValue("next")
-	if !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") || strings.Contains(path, `\`) {
+	u, err := url.Parse(r.FormValue("next")) // an error for control characters, which browsers leave out
+	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || !strings.HasPrefix(u.Path, "/") || strings.Contains(u.Path, `\`) || strings.Contains(u.Path, "//") {
 		return "/mine"
 	}
-	return path
+	return (&url.URL{Path: u.Path, RawQuery: u.RawQuery}).String()
 }
 
 func (p *Pages) login(w http.ResponseWriter, r *http.Request) error {
-	r.Body = http.MaxBytesReader(w, r.Body, 1<<16)
-	if err := r.ParseForm(); err != nil {
-		return err
-	}
 	name := strings.TrimSpace(r.PostFormValue("name"))
-	token, err := p.Accounts.Login(r.Context(), name, r.PostFormValue("password"), p.Counter.Address(r))
+	session, browser, err := p.Accounts.Login(r.Context(), name, r.PostFormValue("password"), p.from(r))
 	switch {
 	case errors.Is(err, accounts.ErrWrong):
 		return p.renderLogin(w, r, http.StatusUnauthorized, name, sentence(err))
 	case errors.Is(err, accounts.ErrTooMany):
 		return p.renderLogin(w, r, http.StatusTooManyRequests, name, sentence(err))
+	case errors.Is(err, accounts.ErrBusy):
+		return p.renderLogin(w, r, http.StatusServiceUnavailable, name, sentence(err))
 	case err != nil:
 		return err
 	}
-	p.setCookie(w, token)
+	if err := p.endSession(r); err != nil { // of whoever was logged in before
+		return err
+	}
+	p.setCookie(w, p.cookie(), session, 0)
+	p.setCookie(w, p.known(), browser, accounts.Remembered)
 	http.Redirect(w, r, next(r), http.StatusSeeOther)
 	return nil
 }
 
 func (p *Pages) logout(w http.ResponseWriter, r *http.Request) error {
-	if cookie, err := r.Cookie(p.cookie()); err == nil {
-		if err := p.Accounts.Logout(r.Context(), cookie.Value); err != nil {
-			return err
-		}
+	if err := p.endSession(r); err != nil {
+		return err
 	}
-	p.setCookie(w, "")
+	p.setCookie(w, p.cookie(), "", 0)
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 	return nil
+}
+
+func (p *Pages) endSession(r *http.Request) error {
+	cookie, err := r.Cookie(p.cookie())
+	if err != nil {
+		return nil
+	}
+	return p.Accounts.Logout(r.Context(), cookie.Value)
 }
 
 func (p *Pages) passwordForm(w http.ResponseWriter, r *http.Request) error {
@@ -121,20 +144,16 @@ func (p *Pages) password(w http.ResponseWriter, r *http.Request) error {
 	if curator(r) == "" {
 		return errLogin
 	}
-	r.Body = http.MaxBytesReader(w, r.Body, 1<<16)
-	if err := r.ParseForm(); err != nil {
-		return err
-	}
-	err := p.Accounts.Change(r.Context(), curator(r), r.PostFormValue("old"), r.PostFormValue("new"), p.Counter.Address(r))
+	err := p.Accounts.Change(r.Context(), curator(r), r.PostFormValue("old"), r.PostFormValue("new"), p.from(r))
 	switch {
 	case errors.Is(err, accounts.ErrPassword):
 		return p.renderPassword(w, r, http.StatusUnprocessableEntity, "", sentence(err))
-	case errors.Is(err, accounts.ErrWrong), errors.Is(err, accounts.ErrTooMany):
+	case errors.Is(err, accounts.ErrWrong), errors.Is(err, accounts.ErrTooMany), errors.Is(err, accounts.ErrBusy):
 		return p.renderPassword(w, r, http.StatusUnprocessableEntity, sentence(err), "")
 	case err != nil:
 		return err
 	}
-	p.setCookie(w, "") // all sessions have ended
+	p.setCookie(w, p.cookie(), "", 0) // all sessions have ended
 	http.Redirect(w, r, "/login", http.StatusSeeOther)
 	return nil
 }

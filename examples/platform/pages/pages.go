@@ -10,9 +10,7 @@ import (
 	"html/template"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
@@ -74,6 +72,7 @@ var (
 	errLogin     = errors.New("not logged in")
 	errForbidden = errors.New("the dataset of another curator")
 	errEmbargo   = errors.New("the files are not public yet")
+	errForm      = errors.New("a form that cannot be read")
 	errElsewhere = errors.New("a form of another site")
 
 	errAdministrator = errors.New("only for administrators")
@@ -106,6 +105,8 @@ func (p *Pages) Handler() http.Handler {
 		"GET /datasets/{id}/{n}/withdraw":  p.withdrawForm,
 		"POST /datasets/{id}/{n}/withdraw": p.withdraw,
 		"POST /datasets/{id}/{n}/restore":  p.restore,
+		"GET /datasets/{id}/{n}/erase":     p.eraseForm,
+		"POST /datasets/{id}/{n}/erase":    p.erase,
 		"GET /datasets/{id}/{n}/discard":   p.discardForm,
 		"POST /datasets/{id}/{n}/discard":  p.discard,
 		"POST /datasets/{id}/{n}/version":  p.addVersion,
@@ -117,8 +118,11 @@ func (p *Pages) Handler() http.Handler {
 		"GET /":               func(http.ResponseWriter, *http.Request) error { return store.ErrNotFound },
 	} {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-			r, err := p.recognise(r)
 			noted := &notedWriter{ResponseWriter: w, status: http.StatusOK}
+			err := readBody(w, r, pattern)
+			if err == nil {
+				r, err = p.recognise(r)
+			}
 			if err == nil {
 				err = page(noted, r)
 			}
@@ -126,12 +130,15 @@ func (p *Pages) Handler() http.Handler {
 				p.fail(noted, r, err)
 			}
 			if r.Method != http.MethodGet && r.Method != http.MethodHead { // who changed what; of visitors nothing is logged
-				p.Log.Info("form", "curator", curator(r), "path", r.URL.Path, "status", noted.status)
+				p.Log.Info("form", "curator", curator(r), "path", short(r.URL.Path), "status", noted.status)
 			}
 		})
 	}
 	mux.HandleFunc("GET /health", p.health)
-	mux.HandleFunc("GET /style.css", func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, files, "html/style.css") })
+	mux.HandleFunc("GET /style.css", func(w http.ResponseWriter, r *http.Request) {
+		public(w, r, time.Hour)
+		http.ServeFileFS(w, r, files, "html/style.css")
+	})
 	sameSite := http.NewCrossOriginProtection() // a form of another site changes nothing here
 	sameSite.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { p.fail(w, r, errElsewhere) }))
 	return p.guard(sameSite.Handler(mux))
@@ -151,37 +158,9 @@ func (w *notedWriter) WriteHeader(status int) {
 // Unwrap is for http.ResponseController.
 func (w *notedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// guard refuses requests for other hosts, whose pages could otherwise read what is here
-// through a name of theirs, and tells browsers what our pages never do.
-func (p *Pages) guard(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !p.ours(r.Host) {
-			http.Error(w, "This repository is at "+p.By.Public, http.StatusMisdirectedRequest)
-			return
-		}
-		h := w.Header()
-		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'")
-		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("Referrer-Policy", "same-origin")
-		next.ServeHTTP(w, r)
-	})
-}
-
-// ours reports whether a host is the repository's, or this machine's own.
-func (p *Pages) ours(host string) bool {
-	if strings.EqualFold(host, p.host) {
-		return true
-	}
-	name, _, err := net.SplitHostPort(host)
-	if err != nil {
-		name = host
-	}
-	address, err := netip.ParseAddr(strings.Trim(name, "[]"))
-	return name == "localhost" || err == nil && address.IsLoopback()
-}
-
 // fail shows what went wrong.
 func (p *Pages) fail(w http.ResponseWriter, r *http.Request, err error) {
+	w.Header().Set("Cache-Control", "private, no-store")
 	status, title, text := http.StatusInternalServerError, "Something went wrong here", "It was noted. Please try again later."
 	var tooLarge *http.MaxBytesError
 	switch {
@@ -207,12 +186,14 @@ func (p *Pages) fail(w http.ResponseWriter, r *http.Request, err error) {
 		status, title, text = http.StatusConflict, "The dataset has changed in the meantime", "Perhaps in another window. Nothing was changed by you. Go back, load the page again, and decide again."
 	case errors.As(err, &tooLarge):
 		status, title, text = http.StatusRequestEntityTooLarge, "That was too much", "A form or an upload may not be that large."
+	case errors.Is(err, errForm):
+		status, title, text = http.StatusBadRequest, "This is no form of this repository", "Nothing was changed. Load the page again, and try once more."
 	}
 	if status == http.StatusInternalServerError {
-		p.Log.Error("page", "path", r.URL.Path, "error", err)
+		p.Log.Error("page", "path", short(r.URL.Path), "error", err)
 	}
 	if err := p.render(w, r, status, "error", title, map[string]any{"Text": text, "Next": r.URL.Path}); err != nil {
-		p.Log.Error("page", "path", r.URL.Path, "error", err)
+		p.Log.Error("page", "path", short(r.URL.Path), "error", err)
 	}
 }
 
@@ -224,12 +205,9 @@ func (p *Pages) render(w http.ResponseWriter, r *http.Request, status int, page,
 		return err
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	if curator(r) != "" {
-		w.Header().Set("Cache-Control", "private, no-store")
-	}
 	w.WriteHeader(status)
 	if _, err := io.WriteString(w, text.String()); err != nil && r.Context().Err() == nil {
-		p.Log.Info("page", "path", r.URL.Path, "error", err) // its reader is gone
+		p.Log.Info("page", "path", short(r.URL.Path), "error", err) // its reader is gone
 	}
 	return nil
 }
@@ -240,9 +218,9 @@ func (p *Pages) version(r *http.Request) (*dataset.Dataset, *dataset.Version, er
 	if err != nil {
 		return nil, nil, err
 	}
-	number, err := strconv.Atoi(r.PathValue("n"))
+	number, _ := strconv.Atoi(r.PathValue("n"))
 	v := d.Version(number)
-	if err != nil || v == nil || v.State == dataset.Draft && !mayEdit(r, d) {
+	if v == nil || strconv.Itoa(number) != r.PathValue("n") || v.State == dataset.Draft && !mayEdit(r, d) {
 		return nil, nil, store.ErrNotFound
 	}
 	return d, v, nil
@@ -250,7 +228,7 @@ func (p *Pages) version(r *http.Request) (*dataset.Dataset, *dataset.Version, er
 
 func (p *Pages) dataset(r *http.Request) (*dataset.Dataset, error) {
 	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
-	if err != nil {
+	if err != nil || strconv.FormatInt(id, 10) != r.PathValue("id") { // a page has one address
 		return nil, store.ErrNotFound
 	}
 	return p.Store.Dataset(r.Context(), id)

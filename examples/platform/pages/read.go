@@ -34,6 +34,7 @@ func (p *Pages) home(w http.ResponseWriter, r *http.Request) error {
 	if more {
 		data["More"] = link(page + 1)
 	}
+	public(w, r, time.Minute)
 	return p.render(w, r, http.StatusOK, "home", "Datasets", data)
 }
 
@@ -61,6 +62,7 @@ func (p *Pages) concept(w http.ResponseWriter, r *http.Request) error {
 	if v == nil {
 		return store.ErrNotFound
 	}
+	public(w, r, time.Minute)
 	http.Redirect(w, r, v.Path(), http.StatusFound)
 	return nil
 }
@@ -74,9 +76,7 @@ func (p *Pages) landing(w http.ResponseWriter, r *http.Request) error {
 	if v.State == dataset.Withdrawn {
 		status = http.StatusGone // the DOI leads here, and the page says what was there
 	}
-	if err := p.Counter.Access(r, status, v, false); err != nil {
-		return err
-	}
+	p.Counter.Access(r, status, v, false)
 	return p.renderLanding(w, r, status, d, v, "")
 }
 
@@ -90,6 +90,7 @@ func (p *Pages) renderLanding(w http.ResponseWriter, r *http.Request, status int
 		return err
 	}
 	if v.State != dataset.Draft {
+		public(w, r, 0)
 		w.Header().Add("Link", fmt.Sprintf(`<%s>; rel="cite-as"`, v.Address()))
 		w.Header().Add("Link", fmt.Sprintf(`<%s/export/datacite.xml>; rel="describedby"; type="application/xml"`, p.By.Public+v.Path()))
 	}
@@ -109,11 +110,15 @@ func (p *Pages) download(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	f, found := v.File(r.PathValue("name"))
-	switch {
-	case !found, v.State == dataset.Withdrawn && !mayEdit(r, d):
+	switch embargoed := v.Embargoed(time.Now()); {
+	case v.State == dataset.Withdrawn && !mayEdit(r, d):
 		return store.ErrNotFound
-	case v.Embargoed(time.Now()) && !mayEdit(r, d):
-		return errEmbargo
+	case embargoed && !mayEdit(r, d):
+		return errEmbargo // whether or not there is a file of this name
+	case !found:
+		return store.ErrNotFound
+	case v.State == dataset.Published && !embargoed:
+		public(w, r, 0)
 	}
 	data, err := p.Store.OpenFile(f)
 	if err != nil {
@@ -128,9 +133,7 @@ func (p *Pages) download(w http.ResponseWriter, r *http.Request) error {
 	if v.Embargoed(time.Now()) {
 		return nil // the owner's own look
 	}
-	if err := p.Counter.Access(r, patient.status, v, true); err != nil {
-		p.Log.Error("count", "path", r.URL.Path, "error", err) // the file was sent
-	}
+	p.Counter.Access(r, patient.status, v, true)
 	return nil
 }
 
@@ -182,9 +185,10 @@ func (p *Pages) export(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := p.Counter.Access(r, http.StatusOK, v, false); err != nil {
-		return err
+	if v.State != dataset.Draft {
+		public(w, r, 0)
 	}
+	p.Counter.Access(r, http.StatusOK, v, false)
 	w.Header().Set("Content-Type", contentType)
 	_, _ = w.Write(text) // its reader may be gone
 	return nil

@@ -26,12 +26,13 @@ func (p *Pages) status(w http.ResponseWriter, r *http.Request) error {
 	checked, findings, err3 := p.Store.Findings(r.Context())
 	totals, err4 := p.Store.Totals(r.Context())
 	free, size, err5 := p.Store.Disk()
-	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
+	notices, err6 := p.Counter.Notices(r.Context(), time.Now())
+	if err := errors.Join(err1, err2, err3, err4, err5, err6); err != nil {
 		return err
 	}
 	return p.render(w, r, http.StatusOK, "status", "How the repository works", map[string]any{
 		"Waiting": waiting, "Reports": sent, "Checked": checked, "Findings": findings, "Asked": r.FormValue("asked") != "",
-		"Totals": totals, "Free": free, "Disk": size, "Versions": p.Versions, "Service": p.Service,
+		"Notices": notices, "Totals": totals, "Free": free, "Disk": size, "Versions": p.Versions, "Service": p.Service,
 	})
 }
 
@@ -69,7 +70,6 @@ func (p *Pages) again(w http.ResponseWriter, r *http.Request) error {
 	if err := administers(r); err != nil {
 		return err
 	}
-	r.Body = http.MaxBytesReader(w, r.Body, 1<<16)
 	id, err := strconv.ParseInt(r.PostFormValue("dataset"), 10, 64)
 	if err != nil {
 		return store.ErrNotFound

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -26,7 +27,7 @@ func (p *Pages) newForm(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (p *Pages) create(w http.ResponseWriter, r *http.Request) error {
-	a, err := readForm(w, r)
+	a, err := readForm(r)
 	if err != nil {
 		return err
 	}
@@ -65,7 +66,7 @@ func (p *Pages) editForm(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (p *Pages) edit(w http.ResponseWriter, r *http.Request) error {
-	a, err := readForm(w, r)
+	a, err := readForm(r)
 	if err != nil {
 		return err
 	}
@@ -123,7 +124,11 @@ func (p *Pages) upload(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return refusal("No file arrived.")
 	}
-	files, err := p.receive(parts, slices.Clone(v.Files))
+	arrived, err := p.receive(parts, v.Files)
+	if err == nil {
+		err = p.Store.SetFiles(r.Context(), d, v, slices.Concat(v.Files, arrived))
+	}
+	err = errors.Join(err, p.Store.Release(r.Context(), arrived))
 	if fault, ok := errors.AsType[refusal](err); ok {
 		_, _ = io.CopyN(io.Discard, r.Body, 64<<20) // a browser shows nothing until it has sent all
 		return p.renderLanding(w, r, http.StatusUnprocessableEntity, d, v, string(fault))
@@ -131,53 +136,55 @@ func (p *Pages) upload(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := p.Store.SetFiles(r.Context(), d, v, files); err != nil {
-		return err
-	}
 	http.Redirect(w, r, v.Path(), http.StatusSeeOther)
 	return nil
 }
 
-// receive stores the files of an upload beside those that the version has.
-func (p *Pages) receive(parts *multipart.Reader, files []dataset.File) ([]dataset.File, error) {
+// receive stores the files of an upload, for a version that has some already. It returns
+// those that arrived also when it fails.
+func (p *Pages) receive(parts *multipart.Reader, has []dataset.File) (arrived []dataset.File, err error) {
 	for {
 		part, err := parts.NextPart()
 		if errors.Is(err, io.EOF) {
-			return files, nil
+			return arrived, nil
 		}
 		var tooLarge *http.MaxBytesError
 		if err != nil && !errors.As(err, &tooLarge) {
-			return nil, refusal("The upload broke off, and nothing of it was kept. Try again.")
+			return arrived, refusal("The upload broke off, and nothing of it was kept. Try again.")
 		}
 		if err != nil {
-			return nil, err
+			return arrived, err
 		}
 		name := part.FileName()
+		named := func(f dataset.File) bool { return f.Name == name }
 		switch {
 		case name == "" && part.FormName() == "file":
-			return nil, refusal("Choose a file first.")
+			return arrived, refusal("Choose a file first.")
 		case name == "":
 			continue // another field
-		case len(files) >= p.Limits.Files:
-			return nil, refusal(fmt.Sprintf("A version has %d files at most. Nothing of this upload was kept.", p.Limits.Files))
+		case len(has)+len(arrived) >= p.Limits.Files:
+			return arrived, refusal(fmt.Sprintf("A version has %d files at most. Nothing of this upload was kept.", p.Limits.Files))
 		case !goodName(name):
-			return nil, refusal(fmt.Sprintf("The name %q is too long, or has characters that cannot be shown. Rename the file.", name))
-		case slices.ContainsFunc(files, func(f dataset.File) bool { return f.Name == name }):
-			return nil, refusal(fmt.Sprintf("There is a file %s already. Remove it first, or rename yours. Nothing of this upload was kept.", name))
+			return arrived, refusal(fmt.Sprintf("The name %q is too long, or has characters that cannot be shown or that are not for names. Rename the file.", name))
+		case slices.ContainsFunc(has, named) || slices.ContainsFunc(arrived, named):
+			return arrived, refusal(fmt.Sprintf("There is a file %s already. Remove it first, or rename yours. Nothing of this upload was kept.", name))
 		}
 		f, err := p.Store.Receive(name, part, p.Limits.Bytes)
-		if errors.Is(err, store.ErrTooLarge) {
-			return nil, refusal(fmt.Sprintf("%s is larger than %s. Nothing of this upload was kept.", name, size(p.Limits.Bytes)))
+		switch {
+		case errors.Is(err, store.ErrTooLarge):
+			return arrived, refusal(fmt.Sprintf("%s is larger than %s. Nothing of this upload was kept.", name, size(p.Limits.Bytes)))
+		case errors.Is(err, syscall.ENOSPC):
+			p.Log.Error("upload", "error", err)
+			return arrived, refusal("The disk of the repository is full. Nothing of this upload was kept. Tell who runs the repository.")
+		case err != nil:
+			return arrived, err
 		}
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, f)
+		arrived = append(arrived, f)
 	}
 }
 
 func goodName(name string) bool {
-	return len(name) <= 255 && utf8.ValidString(name) && !strings.HasPrefix(name, ".") && !strings.ContainsFunc(name, func(c rune) bool { return !unicode.IsPrint(c) })
+	return len(name) <= 255 && !strings.Contains(name, `\`) && utf8.ValidString(name) && !strings.HasPrefix(name, ".") && !strings.ContainsFunc(name, func(c rune) bool { return !unicode.IsPrint(c) })
 }
 
 // A patientBody gives each part of a large request its own time.
@@ -202,7 +209,6 @@ func (p *Pages) removeFile(w http.ResponseWriter, r *http.Request) error {
 	if v.State != dataset.Draft {
 		return errForbidden
 	}
-	r.Body = http.MaxBytesReader(w, r.Body, 1<<16)
 	name := r.PostFormValue("name")
 	kept := slices.DeleteFunc(slices.Clone(v.Files), func(f dataset.File) bool { return f.Name == name })
 	if err := p.Store.SetFiles(r.Context(), d, v, kept); err != nil {
@@ -269,7 +275,6 @@ func (p *Pages) withdraw(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	r.Body = http.MaxBytesReader(w, r.Body, 1<<16)
 	reason := strings.Join(strings.Fields(r.PostFormValue("reason")), " ")
 	switch {
 	case v.State != dataset.Published:
@@ -292,10 +297,37 @@ func (p *Pages) restore(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if v.State != dataset.Withdrawn {
+	if v.State != dataset.Withdrawn || len(v.Files) == 0 {
 		return store.ErrChanged
 	}
 	return p.decide(w, r, d, v, dataset.Published, "")
+}
+
+func (p *Pages) eraseForm(w http.ResponseWriter, r *http.Request) error {
+	_, v, err := p.own(r)
+	if err != nil {
+		return err
+	}
+	return p.ask(w, r, http.StatusOK, question{
+		Title: "Delete the files?", Button: "Delete", Back: v.Path(),
+		Text: "The files of “" + v.About.Title + "” are deleted for good, unless another version or dataset has the same, too. This version cannot be published again.",
+	})
+}
+
+// erase deletes the files of a version that was withdrawn, such as those with the data of
+// somebody who has withdrawn the consent.
+func (p *Pages) erase(w http.ResponseWriter, r *http.Request) error {
+	d, v, err := p.own(r)
+	if err != nil {
+		return err
+	}
+	if v.State != dataset.Withdrawn {
+		return store.ErrChanged
+	}
+	if err := p.Store.SetFiles(r.Context(), d, v, nil); err != nil {
+		return err
+	}
+	return p.changed(w, r, v.Path())
 }
 
 func (p *Pages) discardForm(w http.ResponseWriter, r *http.Request) error {

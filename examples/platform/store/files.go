@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,8 +17,8 @@ import (
 // ErrTooLarge means that a file is larger than files may be.
 var ErrTooLarge = errors.New("the file is too large")
 
-// Receive stores the bytes of a file, at most as many, under their hash. The file
-// belongs to nobody until SetFiles names it; the next Open removes it otherwise.
+// Receive stores the bytes of a file, at most as many, under their hash. The file belongs to
+// nobody until SetFiles names it: call Release when it has, or when it will not.
 func (s *Store) Receive(name string, from io.Reader, most int64) (f dataset.File, err error) {
 	temporary, err := os.CreateTemp(filepath.Join(s.folder, "files"), "new-*") // with mode 0600
 	if err != nil {
@@ -36,10 +37,49 @@ func (s *Store) Receive(name string, from io.Reader, most int64) (f dataset.File
 		return f, err
 	}
 	f = dataset.File{Name: name, Size: size, SHA256: hex.EncodeToString(hash.Sum(nil))}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if err := os.Rename(temporary.Name(), s.path(f)); err != nil {
 		return f, err
 	}
+	s.arriving[f.SHA256]++
 	return f, syncFolder(filepath.Join(s.folder, "files"))
+}
+
+// Release gives back files that were received. Those that no version has are deleted.
+func (s *Store) Release(ctx context.Context, files []dataset.File) error {
+	s.mu.Lock()
+	for _, f := range files {
+		if s.arriving[f.SHA256]--; s.arriving[f.SHA256] == 0 {
+			delete(s.arriving, f.SHA256)
+		}
+	}
+	s.mu.Unlock()
+	return s.drop(ctx, files)
+}
+
+// drop deletes the files that no version has any more, and that do not arrive just now. The
+// next Open deletes what a process that was killed has left.
+func (s *Store) drop(ctx context.Context, files []dataset.File) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, f := range files {
+		if s.arriving[f.SHA256] > 0 {
+			continue
+		}
+		var needed bool
+		err := s.db.QueryRowContext(context.WithoutCancel(ctx), `SELECT EXISTS (SELECT 1 FROM version WHERE instr(files, ?) > 0)`, `"SHA256":"`+f.SHA256+`"`).Scan(&needed)
+		if err != nil {
+			return err
+		}
+		if needed {
+			continue
+		}
+		if err := os.Remove(s.path(f)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
 }
 
 // syncFolder makes a rename survive a crash of the machine.

@@ -12,7 +12,7 @@ import (
 )
 
 func enqueue(ctx context.Context, tx *sql.Tx, id int64) error {
-	_, err := tx.ExecContext(ctx, `INSERT OR REPLACE INTO outbox (dataset, due) VALUES (?, ?)`, id, time.Now().UnixMilli())
+	_, err := tx.ExecContext(ctx, `INSERT OR REPLACE INTO outbox (dataset, due) VALUES (?, 0)`, id) // at once, whatever the clock does
 	return err
 }
 
@@ -54,19 +54,26 @@ func (s *Store) TryNow(ctx context.Context, id int64) error {
 	return err
 }
 
+// LongestPause is the most until the outbox tries again. A dataset whose turn comes later is
+// from a time when the clock was ahead: its turn has come.
+const LongestPause = 24 * time.Hour
+
 // Due returns the datasets whose turn in the outbox has come, and when that of the
 // next one comes.
 func (s *Store) Due(ctx context.Context) (now []*dataset.Dataset, next time.Time, err error) {
-	now, err = s.datasets(ctx, `WHERE o.dataset IN (SELECT dataset FROM outbox WHERE due <= ? ORDER BY due LIMIT 100) ORDER BY o.due, d.id, v.number`, time.Now().UnixMilli())
+	at := time.Now()
+	latest := at.Add(LongestPause + time.Hour).UnixMilli()
+	now, err = s.datasets(ctx, `WHERE o.dataset IN (SELECT dataset FROM outbox WHERE due <= ? OR due > ? ORDER BY due LIMIT 100) ORDER BY o.due, d.id, v.number`, at.UnixMilli(), latest)
 	if err != nil {
 		return nil, next, err
 	}
-	var at int64
-	err = s.db.QueryRowContext(ctx, `SELECT coalesce(min(due), 0) FROM outbox WHERE due > ?`, time.Now().UnixMilli()).Scan(&at)
-	if at == 0 {
-		return now, time.Now().Add(time.Hour), err
+	var soonest int64
+	err = s.db.QueryRowContext(ctx, `SELECT coalesce(min(due), 0) FROM outbox WHERE due > ? AND due <= ?`, at.UnixMilli(), latest).Scan(&soonest)
+	next = at.Add(time.Hour) // also after the clock has stepped
+	if soonest > 0 && time.UnixMilli(soonest).Before(next) {
+		next = time.UnixMilli(soonest)
 	}
-	return now, time.UnixMilli(at), err
+	return now, next, err
 }
 
 // Rename gives a dataset or a version another DOI, before anything was sent under the

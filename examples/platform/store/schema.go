@@ -63,4 +63,10 @@ CREATE TABLE IF NOT EXISTS report (
 -- What the last check of the service's records found.
 CREATE TABLE IF NOT EXISTS finding (at INTEGER NOT NULL, text TEXT NOT NULL);
 `,
+	// Months whose reports may be replaced by less, since an administrator says so; and how
+	// many accesses were not stored.
+	`
+CREATE TABLE reopened (month TEXT PRIMARY KEY);
+CREATE TABLE missed (month TEXT PRIMARY KEY, accesses INTEGER NOT NULL);
+`,
 }

@@ -11,7 +11,9 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -33,6 +35,9 @@ type Store struct {
 	db     *sql.DB
 	folder string
 	lock   *flock.Flock // held by the process that has the folder
+
+	mu       sync.Mutex     // of the folder of files
+	arriving map[string]int // files that were received, and not released, by hash
 }
 
 // Open opens the store in a folder, which it makes if there is none. Other accounts of
@@ -57,7 +62,7 @@ func Open(folder string) (*Store, error) {
 	if err != nil {
 		return nil, errors.Join(err, lock.Unlock())
 	}
-	s := &Store{db, folder, lock}
+	s := &Store{db: db, folder: folder, lock: lock, arriving: map[string]int{}}
 	if err := s.sweep(); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -240,26 +245,36 @@ func (s *Store) AddVersion(ctx context.Context, d *dataset.Dataset, prefix strin
 	return s.change(ctx, d, false, func(tx *sql.Tx) (sql.Result, error) { return nil, insertVersion(ctx, tx, prefix, next) })
 }
 
-// Discard removes the draft that is the last version, and a dataset that had no other.
+// Discard removes the draft that is the last version, and a dataset that had no other. Files
+// that only the draft has are deleted.
 func (s *Store) Discard(ctx context.Context, d *dataset.Dataset) error {
-	return s.change(ctx, d, false, func(tx *sql.Tx) (sql.Result, error) {
+	err := s.change(ctx, d, false, func(tx *sql.Tx) (sql.Result, error) {
 		res, err := tx.ExecContext(ctx, `DELETE FROM version WHERE dataset = ? AND number = ? AND state = 'draft'`, d.ID, d.Last().Number)
 		if err != nil || len(d.Versions) > 1 {
 			return res, err
 		}
 		return tx.ExecContext(ctx, `DELETE FROM dataset WHERE id = ?`, d.ID)
 	})
+	if err != nil {
+		return err
+	}
+	return s.drop(ctx, d.Last().Files)
 }
 
-// SetFiles stores which files a draft has.
+// SetFiles stores which files a draft, or a version that was withdrawn, has. Those that it
+// had before and no version has any more are deleted.
 func (s *Store) SetFiles(ctx context.Context, d *dataset.Dataset, v *dataset.Version, files []dataset.File) error {
 	data, err := json.Marshal(append([]dataset.File{}, files...))
 	if err != nil {
 		return err
 	}
-	return s.change(ctx, d, false, func(tx *sql.Tx) (sql.Result, error) {
-		return tx.ExecContext(ctx, `UPDATE version SET files = ? WHERE dataset = ? AND number = ? AND state = 'draft'`, data, d.ID, v.Number)
+	err = s.change(ctx, d, v.State != dataset.Draft, func(tx *sql.Tx) (sql.Result, error) {
+		return tx.ExecContext(ctx, `UPDATE version SET files = ? WHERE dataset = ? AND number = ? AND state <> 'published'`, data, d.ID, v.Number)
 	})
+	if err != nil {
+		return err
+	}
+	return s.drop(ctx, slices.DeleteFunc(slices.Clone(v.Files), func(f dataset.File) bool { return slices.Contains(files, f) }))
 }
 
 // Decide changes the state of a version. The reason is that of a withdrawal.
@@ -274,8 +289,12 @@ func (s *Store) Decide(ctx context.Context, d *dataset.Dataset, v *dataset.Versi
 	})
 }
 
-// Give makes one curator the owner of what another one has.
-func (s *Store) Give(ctx context.Context, from, to string) error {
-	_, err := s.db.ExecContext(ctx, `UPDATE dataset SET owner = ?, revision = revision + 1 WHERE owner = ?`, to, from)
-	return err
+// Give makes one curator the owner of what another one has, and returns how many datasets
+// that is.
+func (s *Store) Give(ctx context.Context, from, to string) (given int64, err error) {
+	res, err := s.db.ExecContext(ctx, `UPDATE dataset SET owner = ?, revision = revision + 1 WHERE owner = ?`, to, from)
+	if err != nil {
+		return 0, err
+	}
+	return res.RowsAffected()
 }

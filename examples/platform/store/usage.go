@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"iter"
 	"time"
 
@@ -15,15 +17,64 @@ import (
 
 const month = "2006-01"
 
-// Accessed stores an access to a version, which is counted later.
+// ErrFinal means that an access would change what is reported already, or that the version
+// was not published yet: the clock is wrong, or was wrong.
+var ErrFinal = errors.New("its month was reported as complete, or it is before the publication: is the clock right?")
+
+// Accessed stores an access to a version, which is counted later, or returns ErrFinal.
 func (s *Store) Accessed(ctx context.Context, v *dataset.Version, e counter.Event) error {
 	event, err := json.Marshal(e)
 	if err != nil {
 		return err
 	}
-	_, err = s.db.ExecContext(ctx, `INSERT INTO access (version, at, event) SELECT id, ?, ? FROM version WHERE dataset = ? AND number = ?`,
-		e.Time.Unix(), event, v.Dataset, v.Number)
-	return err
+	at := e.Time.UTC()
+	res, err := s.db.ExecContext(ctx, `INSERT INTO access (version, at, event) SELECT id, ?, ? FROM version WHERE dataset = ? AND number = ? AND published <= ?
+		AND NOT EXISTS (SELECT 1 FROM report WHERE month = ? AND complete)`,
+		at.Unix(), event, v.Dataset, v.Number, at.Format(time.DateOnly), at.Format(month))
+	if err != nil {
+		return err
+	}
+	if n, err := res.RowsAffected(); err != nil || n == 0 {
+		return errors.Join(err, ErrFinal)
+	}
+	return nil
+}
+
+// AccessesOn returns how many accesses of a day are stored.
+func (s *Store) AccessesOn(ctx context.Context, day string) (n int, err error) {
+	err = s.db.QueryRowContext(ctx, `SELECT count(*) FROM access WHERE at >= unixepoch(?1) AND at < unixepoch(?1, '+1 day')`, day).Scan(&n)
+	return n, err
+}
+
+// Missed adds to the accesses that were not stored, by month.
+func (s *Store) Missed(ctx context.Context, counts map[string]int64) error {
+	return sqlite.Change(ctx, s.db, func(tx *sql.Tx) error {
+		for month, n := range counts {
+			if _, err := tx.ExecContext(ctx, `INSERT INTO missed VALUES (?1, ?2) ON CONFLICT (month) DO UPDATE SET accesses = accesses + ?2`, month, n); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// AllMissed returns how many accesses were not stored, by month.
+func (s *Store) AllMissed(ctx context.Context) (map[string]int64, error) {
+	rows, err := s.db.QueryContext(ctx, `SELECT month, accesses FROM missed`)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	all := map[string]int64{}
+	for rows.Next() {
+		var month string
+		var n int64
+		if err := rows.Scan(&month, &n); err != nil {
+			return nil, err
+		}
+		all[month] = n
+	}
+	return all, rows.Err()
 }
 
 // Accesses yields what happened from one time until another.
@@ -54,9 +105,10 @@ func (s *Store) Accesses(ctx context.Context, from, until time.Time) iter.Seq2[c
 	}
 }
 
-// Months returns those of which accesses are stored: their reports are not complete.
+// Months returns those of which accesses are stored, and whose reports are not complete.
 func (s *Store) Months(ctx context.Context) (all []time.Time, err error) {
-	rows, err := s.db.QueryContext(ctx, `SELECT DISTINCT strftime('%Y-%m', at, 'unixepoch') AS month FROM access ORDER BY month`)
+	rows, err := s.db.QueryContext(ctx, `SELECT DISTINCT strftime('%Y-%m', at, 'unixepoch') AS month FROM access
+		WHERE month NOT IN (SELECT month FROM report WHERE complete) ORDER BY month`)
 	if err != nil {
 		return nil, err
 	}
@@ -142,8 +194,35 @@ func (s *Store) Reports(ctx context.Context) ([]Report, error) {
 	return all, rows.Err()
 }
 
-// Reported stores that the report of a month was sent, and what it says. The accesses of
-// a month whose report is complete are not needed any more.
+// Final tells whether the report of a month was sent when the month was over, and whether
+// an administrator has reopened it since.
+func (s *Store) Final(ctx context.Context, first time.Time) (final, reopened bool, err error) {
+	err = s.db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM report WHERE month = ?1 AND complete), EXISTS (SELECT 1 FROM reopened WHERE month = ?1)`,
+		first.Format(month)).Scan(&final, &reopened)
+	return final, reopened, err
+}
+
+// Reopen lets the report of a month be replaced, also by less, and returns how many accesses
+// of the month are stored. Without any, nothing replaces the report: that is an error.
+func (s *Store) Reopen(ctx context.Context, first time.Time) (accesses int64, err error) {
+	err = sqlite.Change(ctx, s.db, func(tx *sql.Tx) error {
+		if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM access WHERE at >= ? AND at < ?`, first.Unix(), first.AddDate(0, 1, 0).Unix()).Scan(&accesses); err != nil {
+			return err
+		}
+		if accesses == 0 {
+			return fmt.Errorf("no accesses of %s are kept: its report cannot be made again", first.Format(month))
+		}
+		if _, err := tx.ExecContext(ctx, `INSERT OR IGNORE INTO reopened VALUES (?)`, first.Format(month)); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, `UPDATE report SET complete = 0 WHERE month = ?`, first.Format(month))
+		return err
+	})
+	return accesses, err
+}
+
+// Reported stores that the report of a month was sent, and what it says. The accesses of a
+// month are kept until the report of a later month is complete: then nobody reopens it.
 func (s *Store) Reported(ctx context.Context, first time.Time, r Report, counts map[string]Used) error {
 	r.Month = first.Format(month)
 	return sqlite.Change(ctx, s.db, func(tx *sql.Tx) error {
@@ -153,7 +232,10 @@ func (s *Store) Reported(ctx context.Context, first time.Time, r Report, counts 
 		if _, err := tx.ExecContext(ctx, `INSERT OR REPLACE INTO report VALUES (?, ?, ?, ?)`, r.Month, r.ID, r.Datasets, r.Complete); err != nil || !r.Complete {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, `DELETE FROM access WHERE at >= ? AND at < ?`, first.Unix(), first.AddDate(0, 1, 0).Unix())
+		if _, err := tx.ExecContext(ctx, `DELETE FROM reopened WHERE month = ?`, r.Month); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, `DELETE FROM access WHERE at < ? AND strftime('%Y-%m', at, 'unixepoch') IN (SELECT month FROM report WHERE complete)`, first.Unix())
 		return err
 	})
 }

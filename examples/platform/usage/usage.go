@@ -3,12 +3,15 @@ package usage
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"iter"
 	"log/slog"
 	"net/http"
 	"net/netip"
 	"time"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/examples/platform/dataset"
 	"github.com/datacite-go/datacite-go/examples/platform/store"
@@ -16,34 +19,63 @@ import (
 	"github.com/datacite-go/datacite-go/reports/counter"
 )
 
-// A Counter notes accesses, and counts them.
-type Counter struct {
+// Settings of a Counter.
+type Settings struct {
 	Store   *store.Store
 	Reports *reports.Client
 	By      dataset.Repository
 	Folder  string         // for what Submit remembers from one run to the next
 	Proxies []netip.Prefix // their X-Forwarded-For says who a visitor is
+	Token   string         // for reports
+	Limits  Limits
 	Log     *slog.Logger
-
-	visitors counter.Pseudonyms
 }
+
+// A Counter notes accesses, and counts them.
+type Counter struct {
+	Settings
+
+	visitors  counter.Pseudonyms
+	allowance allowance
+	troubles  troubles
+}
+
+// New returns a counter with these settings.
+func New(s Settings) *Counter {
+	return &Counter{Settings: s, troubles: troubles{missed: map[string]int64{}, failed: map[string]error{}}}
+}
+
+// maxAgent is the most bytes of a user agent that are kept. Programs name themselves before that.
+const maxAgent = 250
 
 // Access notes an access to a published version: a request if a file was downloaded.
-// Which accesses count is decided when they are counted.
-func (c *Counter) Access(r *http.Request, status int, v *dataset.Version, request bool) error {
+// Which accesses count is decided when they are counted. The page does not depend on it: an
+// access that cannot be noted is missed, and Missed tells how many were.
+func (c *Counter) Access(r *http.Request, status int, v *dataset.Version, request bool) {
 	e, ok := counter.FromRequest(r, status, c.Proxies)
 	if !ok || v.State != dataset.Published {
-		return nil
+		return
 	}
-	e.Request = request
+	from := c.visitors.Address(network(e.Address), e.Time)
 	e.Address = c.visitors.Address(e.Address, e.Time)
-	return c.Store.Accessed(context.WithoutCancel(r.Context()), v, e)
+	// What the reader chooses is stored as far as counting needs it.
+	e.URL, e.Agent, e.Request = r.URL.Path, e.Agent[:min(len(e.Agent), maxAgent)], request
+	ctx := context.WithoutCancel(r.Context())
+	err := c.allow(ctx, e.Time, from)
+	if err == nil {
+		err = c.Store.Accessed(ctx, v, e)
+	}
+	if err != nil {
+		c.miss(e.Time, err)
+		return
+	}
+	c.allowance.noted(from)
 }
 
-// Address returns who sent a request, for as long as it is handled.
-func (c *Counter) Address(r *http.Request) string {
+// Network returns the network from which a request came, for as long as it is handled.
+func (c *Counter) Network(r *http.Request) string {
 	e, _ := counter.FromRequest(r, http.StatusOK, c.Proxies)
-	return e.Address
+	return network(e.Address)
 }
 
 // rows yields the counts of a month, with what the report says of the datasets.
@@ -97,10 +129,11 @@ func (c *Counter) counts(ctx context.Context, month time.Time) (map[string]store
 	return counts, nil
 }
 
-// Count stores the counts of the months whose reports are not complete.
+// Count stores the counts of the months whose reports are not complete, and how many
+// accesses they lack.
 func (c *Counter) Count(ctx context.Context) error {
 	months, err := c.Store.Months(ctx)
-	if err != nil {
+	if err := errors.Join(err, c.KeepMissed(ctx)); err != nil {
 		return err
 	}
 	for _, month := range months {
@@ -126,16 +159,23 @@ func (c *Counter) ReportDue(ctx context.Context, now time.Time) error {
 		if now.Before(month.AddDate(0, 1, 0).Add(time.Minute)) { // with what the last seconds count
 			break
 		}
-		if err := c.Report(ctx, month, now); err != nil {
-			return err
-		}
+		err = errors.Join(err, c.Report(ctx, month, now)) // the others do not wait for it
 	}
-	return nil
+	return err
 }
 
-// Report sends the usage of a month. Sending it again replaces what is there only if it
-// has changed.
-func (c *Counter) Report(ctx context.Context, month, now time.Time) error {
+// Report sends the usage of a month. Sending it again replaces what is there only if it has
+// changed, and never by less: accesses are missing then, since the clock was wrong or the
+// database is an old copy. Only a month that an administrator has reopened may get less.
+func (c *Counter) Report(ctx context.Context, month, now time.Time) (err error) {
+	defer func() { c.troubles.reported(month, err) }()
+	final, reopened, err := c.Store.Final(ctx, month)
+	if err != nil {
+		return err
+	}
+	if final {
+		return errors.New("it is complete already. Is the clock right?")
+	}
 	counts, err := c.counts(ctx, month)
 	if err != nil {
 		return err
@@ -143,7 +183,13 @@ func (c *Counter) Report(ctx context.Context, month, now time.Time) error {
 	sent := store.Report{Complete: !now.Before(month.AddDate(0, 1, 0))}
 	if len(counts) > 0 { // a report without datasets is refused
 		header := reports.NewHeader(c.By.Name, reports.Day(now), reports.Month(month.Year(), month.Month()))
-		receipt, err := c.Reports.Submit(ctx, header, reports.Group(c.rows(ctx, month), nil), &reports.SubmitOptions{LockDir: c.Folder})
+		receipt, err := c.Reports.Submit(ctx, header, reports.Group(c.rows(ctx, month), nil), &reports.SubmitOptions{
+			LockDir: c.Folder, RefuseLower: !reopened, ZeroDropped: reopened,
+			Warn: func(f datacite.Finding) { c.Log.Warn("usage report", "month", month.Format("2006-01"), "finding", f) },
+		})
+		if _, lower := errors.AsType[*reports.LowerError](err); lower {
+			err = fmt.Errorf("%w; platform month reopen %s lets less replace it", err, month.Format("2006-01"))
+		}
 		if err != nil {
 			return err
 		}

@@ -1,0 +1,98 @@
+package accounts
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"time"
+)
+
+// From is who tries a password.
+type From struct {
+	Address string // of the network
+	Browser string // what Login gave it the last time; "" for one that is not known
+}
+
+const (
+	maxWrong   = 10 // wrong passwords of one network or known browser, in the pause
+	pause      = 15 * time.Minute
+	maxWaiting = 50
+)
+
+// Tries bound what somebody who guesses passwords can do: how many, and how much of the
+// machine it takes, since a comparison takes a processor for a quarter of a second. A browser
+// in which the curator has logged in before does not share these bounds with anybody else,
+// so the owner of an account can always log in there.
+type tries struct {
+	mu      sync.Mutex
+	lately  map[string][]time.Time // those that were not right, or are not known yet, by who tries
+	waiting int
+	turn    map[bool]chan struct{} // for known browsers, and for others
+}
+
+func newTries() *tries {
+	return &tries{lately: map[string][]time.Time{}, turn: map[bool]chan struct{}{
+		true: make(chan struct{}, 1), false: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2)),
+	}}
+}
+
+// begin counts a try before anything is compared, and waits for its turn. The caller ends
+// it, and says whether the password was right. The error is ErrTooMany or ErrBusy.
+func (t *tries) begin(ctx context.Context, who string, known bool) (end func(right bool), err error) {
+	if err := t.reserve(who, known); err != nil {
+		return nil, err
+	}
+	turn := t.turn[known]
+	select {
+	case turn <- struct{}{}:
+		t.wait(-1)
+		return func(right bool) {
+			<-turn
+			if right {
+				t.release(who)
+			}
+		}, nil
+	case <-ctx.Done():
+		t.wait(-1)
+		t.release(who)
+		return nil, ctx.Err()
+	}
+}
+
+func (t *tries) reserve(who string, known bool) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := time.Now()
+	for from, times := range t.lately {
+		for len(times) > 0 && now.Sub(times[0]) > pause {
+			times = times[1:]
+		}
+		if t.lately[from] = times; len(times) == 0 {
+			delete(t.lately, from)
+		}
+	}
+	switch {
+	case len(t.lately[who]) >= maxWrong:
+		return ErrTooMany
+	case t.waiting >= maxWaiting && !known:
+		return ErrBusy
+	}
+	t.lately[who] = append(t.lately[who], now)
+	t.waiting++
+	return nil
+}
+
+func (t *tries) wait(change int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.waiting += change
+}
+
+// release forgets the last try.
+func (t *tries) release(who string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if times := t.lately[who]; len(times) > 0 {
+		t.lately[who] = times[:len(times)-1]
+	}
+}
