@@ -123,5 +123,5 @@ func complete(t *testing.T, s *store.Store) {
 	assert.Equal(t, 6, accesses)
 	reports, err := s.Reports(t.Context())
 	require.NoError(t, err)
-	assert.Equal(t, []store.Report{{Month: "2026-11", ID: "be70fedb-a54a-51ca-96d7-bc52b92b8ef9", Datasets: 4}}, reports)
+	assert.Equal(t, []store.Report{{Month: "2026-11", ID: "be70fedb-a54a-51ca-96d7-bc52b92b8ef9", Datasets: 4, Used: store.Used{Views: 6, Downloads: 1}}}, reports)
 }
