@@ -6,6 +6,7 @@ import (
 
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/usage/check"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/usage/count"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/usage/send"
 )
 
@@ -20,6 +21,6 @@ A usage report has the counts of a month, made by the COUNTER code of practice f
 Some time after it is stored, the service computes from it the views and downloads that DOI
 records show.`,
 	}
-	cmd.AddCommand(send.Command(s), check.Command(s))
+	cmd.AddCommand(count.Command(s), send.Command(s), check.Command(s))
 	return cmd
 }
