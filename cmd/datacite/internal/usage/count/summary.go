@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"regexp"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -232,8 +233,10 @@ func (s *summary) text(in *input) string {
 		end = "written to " + s.Output
 	}
 	fmt.Fprintf(&b, "\n%s, %s to %s%s\n  %s", of, s.BeginDate, s.EndDate, partial, end)
-	return b.String()
+	return trailing.ReplaceAllString(b.String(), "")
 }
+
+var trailing = regexp.MustCompile(`(?m) +$`) // of columns that are empty
 
 // at is a time in the zone of the repository.
 func (in *input) at(t time.Time) string {
