@@ -17,21 +17,8 @@ type WriterOptions struct {
 // that spreadsheet programs read it as UTF-8; a text in it that begins with one of = + - @ gets an
 // apostrophe in front, so that these programs do not take it for a formula. Read removes it.
 type Writer struct {
-	rows rowWriter
+	rows sheet.RowWriter
 	err  error // the first one
-}
-
-// rowWriter writes the rows of a table in one format.
-type rowWriter interface {
-	Write(cells []string) error
-	Close() error // after the last row
-}
-
-type csvRows struct{ *sheet.CSVWriter }
-
-func (c csvRows) Close() error {
-	c.Flush()
-	return c.Error()
 }
 
 // NewWriter returns a writer that has written the names of the columns.
@@ -41,7 +28,7 @@ func NewWriter(out io.Writer, opts *WriterOptions) *Writer {
 		w.rows, w.err = sheet.NewWriter(out)
 	} else {
 		_, w.err = io.WriteString(out, "\ufeff")
-		w.rows = csvRows{sheet.NewCSVWriter(out)}
+		w.rows = sheet.NewCSVWriter(out)
 	}
 	var names []string
 	for _, c := range knownColumns {
