@@ -2,7 +2,6 @@ package main
 
 import (
 	"os"
-	"os/exec"
 	"strings"
 	"testing"
 
@@ -14,16 +13,6 @@ import (
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell/shelltest"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/topics"
 )
-
-// The command uses what anybody may use.
-func TestImportsNothingInternalOfTheSDK(t *testing.T) {
-	out, err := exec.CommandContext(t.Context(), "go", "list", "-test", "-f", "{{range .Imports}}{{println $.ImportPath .}}{{end}}", "./...").Output()
-	require.NoError(t, err)
-	require.Contains(t, string(out), "internal/shell")
-	for line := range strings.Lines(string(out)) {
-		assert.NotRegexp(t, `^\S+ github.com/datacite-go/datacite-go/([^c].*)?internal/`, line)
-	}
-}
 
 // Each command and each flag has a text, in the form of the others.
 func TestTexts(t *testing.T) {

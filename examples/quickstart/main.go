@@ -14,33 +14,30 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
+	"os"
+	"os/signal"
 	"time"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
-	"github.com/datacite-go/datacite-go/internal/program"
 	"github.com/datacite-go/datacite-go/mds"
 	"github.com/datacite-go/datacite-go/reports"
 )
 
-func main() { program.Main("quickstart", run) }
-
-const usage = `Register DOIs, find their records and report their usage, step by step.
-
-  quickstart [flags]         on a service in memory: no network, no account
-  quickstart -live [flags]   on the test hosts, or on those of -api and -mds
-
-Environment, with -live:
-  DATACITE_USERNAME, DATACITE_PASSWORD   the account that registers
-  DATACITE_TOKEN                         the token for usage reports
-
-Output: each step on standard output, with the requests that it sends.
-`
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Args[1:], os.Getenv, os.Stdout); err != nil && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintln(os.Stderr, "quickstart:", err)
+		os.Exit(1)
+	}
+}
 
 // settings say which service to use and as whom.
 type settings struct {
@@ -54,23 +51,24 @@ type settings struct {
 	line               *http.Client // of the service in memory: pauses before retries are short; nil with -live
 }
 
-func readSettings(p *program.Program) (s settings, live bool, err error) {
-	flags := p.Flags()
-	flags.BoolVar(&live, "live", false, "use the hosts of -api and -mds instead of a service in memory")
+func readSettings(args []string, getenv func(string) string, out io.Writer) (s settings, live bool, err error) {
+	flags := flag.NewFlagSet("quickstart", flag.ContinueOnError)
+	flags.SetOutput(out)
+	flags.BoolVar(&live, "live", false, "use the hosts of -api and -mds, with DATACITE_USERNAME, DATACITE_PASSWORD and DATACITE_TOKEN of the environment, instead of a service in memory")
 	flags.StringVar(&s.api, "api", datacite.Test.API, "with -live: base `URL` of the DOI query and usage report interfaces")
 	flags.StringVar(&s.mds, "mds", datacite.Test.MDS, "with -live: base `URL` of the metadata store")
 	flags.StringVar(&s.prefix, "prefix", datacitetest.Prefix, "`prefix` of the account")
 	flags.StringVar(&s.url, "url", "https://repository.example.org/item", "`address` that the DOIs point to; its domain must be the account's")
 	flags.StringVar(&s.creator, "creator", "datacite-go quickstart", "`creator` of the usage report")
 	flags.IntVar(&s.datasets, "datasets", 120_000, "datasets in the usage report")
-	words, given, err := p.Parse(usage)
-	s.username, s.password, s.token = p.Getenv("DATACITE_USERNAME"), p.Getenv("DATACITE_PASSWORD"), p.Getenv("DATACITE_TOKEN")
+	err = flags.Parse(args)
+	s.username, s.password, s.token = getenv("DATACITE_USERNAME"), getenv("DATACITE_PASSWORD"), getenv("DATACITE_TOKEN")
 	switch {
 	case err != nil:
 		return s, live, err
-	case len(words) > 0:
-		return s, live, fmt.Errorf("%q is not a flag, and there are no other arguments; -h shows the flags", words[0])
-	case !live && (given["api"] || given["mds"]):
+	case flags.NArg() > 0:
+		return s, live, fmt.Errorf("%q is not a flag, and there are no other arguments; -h shows the flags", flags.Arg(0))
+	case !live && (s.api != datacite.Test.API || s.mds != datacite.Test.MDS):
 		return s, live, errors.New("-api and -mds have no effect without -live; add -live to use those hosts, or leave them out")
 	case s.datasets < 1:
 		return s, live, fmt.Errorf("-datasets is %d; a report has one at least", s.datasets)
@@ -80,12 +78,12 @@ func readSettings(p *program.Program) (s settings, live bool, err error) {
 	return s, live, nil
 }
 
-func run(ctx context.Context, p *program.Program) error {
-	s, live, err := readSettings(p)
+func run(ctx context.Context, args []string, getenv func(string) string, out io.Writer) error {
+	s, live, err := readSettings(args, getenv, out)
 	if err != nil {
 		return err
 	}
-	out, where := p.Results(), ""
+	where := ""
 	if !live {
 		server := datacitetest.NewServer(nil)
 		defer server.Close()
@@ -113,13 +111,13 @@ func run(ctx context.Context, p *program.Program) error {
 		fmt.Fprintf(out, "\n%s\n", step.title)
 		switch err := step.do(ctx); {
 		case ctx.Err() != nil:
-			return program.NotAllDone(fmt.Errorf("interrupted in this step: %s; what is above is done, and another run begins anew with other names", step.title))
+			return fmt.Errorf("interrupted in this step: %s; what is above is done, and another run begins anew with other names", step.title)
 		case err != nil:
 			return err
 		}
 	}
-	fmt.Fprintf(out, "\nAll steps done%s.\n", where)
-	return nil
+	_, err = fmt.Fprintf(out, "\nAll steps done%s.\n", where)
+	return err
 }
 
 // newDemo makes the three clients. They share one logger, which prints each

@@ -4,13 +4,12 @@ go 1.26.0
 
 require (
 	github.com/datacite-go/datacite-go v0.0.0
-	github.com/datacite-go/datacite-go/examples/usagelog v0.0.0
 	github.com/maxmind/mmdbwriter v1.2.0
+	github.com/oschwald/maxminddb-golang/v2 v2.9.0
 	github.com/stretchr/testify v1.12.1
 )
 
 require (
-	github.com/oschwald/maxminddb-golang/v2 v2.9.0 // indirect
 	go.yaml.in/yaml/v3 v3.0.5 // indirect
 	go4.org/netipx v0.0.0-20231129151722-fdeea329fbba // indirect
 )
@@ -89,5 +88,3 @@ require (
 )
 
 replace github.com/datacite-go/datacite-go => ../..
-
-replace github.com/datacite-go/datacite-go/examples/usagelog => ../usagelog

@@ -5,13 +5,13 @@
 //	go run . -month 2026-10 -zone Europe/Berlin -o counts.csv logs/*.log.gz
 //	datacite usage send counts.csv --creator "My Repository" --month 2026-10 --platform "My Portal" --publisher "My University" --service test
 //
-// Logs and flags are those of usagelog, except for what one machine does before or after:
+// Logs and flags are those of datacite usage count, except for what one machine does before or after:
 // -h lists them. Titles that logs of Dataverse or Dryad have come into the table. If more
 // lines than -bad-lines allows cannot be read, or logs are missing, no table is written.
 //
 // Without further flags everything runs in this process, on prism, Beam's embedded
 // runner, which is for trials: it holds all events in memory, and costs some 20 times as
-// much as usagelog. Any other runner takes the same pipeline. Its machines need to see all
+// much as datacite usage count. Any other runner takes the same pipeline. Its machines need to see all
 // files, except for the lists of user agents:
 //
 //	go run . -runner flink -endpoint localhost:8099 -month 2026-10 -o gs://bucket/counts.csv 'gs://bucket/logs/*'
@@ -73,18 +73,17 @@ type job struct {
 	table            string
 }
 
-// elsewhere are the flags of usagelog that this program has not, and why.
+// elsewhere are the flags of datacite usage count that this program has not, and why.
 var elsewhere = map[string]string{
-	"name": "datacite usage send takes it, as --creator", "platform": "datacite usage send takes it", "publisher": "datacite usage send takes it",
-	"send": "datacite usage send sends the table", "api": "datacite usage send sends the table", "dropped": "datacite usage send takes it",
-	"describe": "machines would ask the service for the same DOIs; titles come from the logs",
-	"memory":   "the runner decides about the memory of its machines", "quiet": "what was left out is always told",
-	"until": "the table is of a whole month; usagelog counts a part of one", "unknown": "it goes with -describe", "allow-lower": "datacite usage send decides about it",
-	"timezone": "it is -zone", "json": "it is -format json",
+	"creator": "datacite usage send takes it", "platform": "datacite usage send takes it", "publisher": "datacite usage send takes it",
+	"output": "it is -o", "describe": "machines would ask the service for the same DOIs; titles come from the logs", "unknown": "it goes with --describe",
+	"memory": "the runner decides about the memory of its machines", "days": "each run reads all logs", "quiet": "what was left out is always told",
+	"until": "the table is of a whole month; datacite usage count counts a part of one", "service": "counting needs none", "login": "counting needs none",
+	"rate": "counting needs no service", "timezone": "it is -zone", "format": "it is -log-format", "json": "it is -log-format json",
 }
 
 // flags returns those of the job and of Beam. A name that both have, such as -zone, is the
-// job's, as for usagelog: in Google's zone, workers run by -worker_zone, too.
+// job's, as for datacite usage count: in Google's zone, workers run by -worker_zone, too.
 func (j *job) flags(ofBeam *flag.FlagSet) *flag.FlagSet {
 	flags := flag.NewFlagSet("usagebeam", flag.ExitOnError)
 	j.rules.Logs.AddFlags(flags)
@@ -93,7 +92,7 @@ func (j *job) flags(ofBeam *flag.FlagSet) *flag.FlagSet {
 	flags.DurationVar(&j.rules.Gap, "gap", 24*time.Hour, "refuse logs of a busy server without an access in a `time` as long as this, such as 72h; 0 refuses none")
 	flags.StringVar(&j.robots, "robots", "", "`file` of user agents that are not counted, as COUNTER-Robots publishes it or one pattern a line; that of COUNTER is built in")
 	flags.StringVar(&j.machines, "machines", "", "`file` of user agents that are programs, likewise")
-	flags.StringVar(&j.table, "o", "counts.csv", "`file` for the table of counts")
+	flags.StringVar(&j.table, "o", "counts.csv", "`file` for the table of counts, .csv or .xlsx")
 	for name, why := range elsewhere {
 		flags.BoolFunc(name, "not here: "+why, func(string) error { return errors.New(why) })
 	}

@@ -40,6 +40,8 @@ func init() { register.Function2x1(workerOf) }
 
 const workers = 4
 
+const header = "doi,title,year,uri,publisher,platform,metric,access,country,count"
+
 func workerOf(key string, _ counter.Event) int { return int(partOf(key) % workers) }
 
 // run runs a job on prism, and returns its table and what it told. Prism does each step
@@ -131,7 +133,7 @@ func TestTheRowsAreThoseOfCount(t *testing.T) {
 		j.logs = store(t, events)
 		var want bytes.Buffer
 		w := csv.NewWriter(&want)
-		require.NoError(t, w.Write(header.Cells))
+		require.NoError(t, w.Write(strings.Split(header, ",")))
 		for row, err := range counter.Count(func(yield func(counter.Event, error) bool) {
 			for _, e := range events {
 				if !yield(e, nil) {
@@ -140,14 +142,14 @@ func TestTheRowsAreThoseOfCount(t *testing.T) {
 			}
 		}, opts) {
 			require.NoError(t, err)
-			require.NoError(t, w.Write([]string{row.DOI, string(row.Metric), string(row.Access), row.Country, fmt.Sprint(row.Count), "", "", "", ""}))
+			require.NoError(t, w.Write([]string{row.DOI, "", "", "", "", "", string(row.Metric), string(row.Access), row.Country, fmt.Sprint(row.Count)}))
 		}
 		w.Flush()
 
 		lines, sum, err := run(t, j)
 		require.NoError(t, err)
-		assert.Equal(t, strings.Join(header.Cells, ",")+"\n", lines[0])
-		assert.ElementsMatch(t, strings.SplitAfter(want.String(), "\n"), lines, "seed %d", seed)
+		assert.Equal(t, "\ufeff"+header+"\n", lines[0])
+		assert.ElementsMatch(t, strings.SplitAfter("\ufeff"+want.String(), "\n"), lines, "seed %d", seed)
 		told := outcomes(*opts.Summary)
 		told["lines about other pages"], told["lines left out: no-dataset"], told["events without a dataset"] = 0, opts.Summary.NoDataset, 0
 		assert.Equal(t, told, sum, "seed %d", seed)
@@ -179,10 +181,10 @@ func TestALogOfDataverse(t *testing.T) {
 	require.NoError(t, err)
 	table, err := os.ReadFile(j.table)
 	require.NoError(t, err)
-	const about = ",'=Glacier lengths,2018,,Root"
+	const about = "10.5072/fk2/abc,'=Glacier lengths,2018,,Root,,"
 	assert.ElementsMatch(t, []string{
-		strings.Join(header.Cells, ","), "10.5072/fk2/abc,total-dataset-investigations,regular,,2" + about, "10.5072/fk2/abc,total-dataset-requests,regular,,1" + about,
-		"10.5072/fk2/abc,unique-dataset-investigations,regular,,1" + about, "10.5072/fk2/abc,unique-dataset-requests,regular,,1" + about, "",
+		"\ufeff" + header, about + "total-dataset-investigations,regular,,2", about + "total-dataset-requests,regular,,1",
+		about + "unique-dataset-investigations,regular,,1", about + "unique-dataset-requests,regular,,1", "",
 	}, strings.Split(string(table), "\n"))
 	assert.Equal(t, map[string]int64{
 		"events counted": 2, "double clicks": 1, "events of robots": 1, "events of other months": 0, "events without a dataset": 0, "lines about other pages": 1,
@@ -199,7 +201,7 @@ func write(t *testing.T, name string, text []byte) string {
 // bzip2ed has the line of the visitor 192.0.2.3; nothing here writes bzip2.
 const bzip2ed = "\x42\x5a\x68\x39\x31\x41\x59\x26\x53\x59\x72\xc1\xda\xfb\x00\x00\x1d\x5f\x80\x00\x10\x50\x63\xff\xb0\x02\xc2\xc4\x4a\x2c\x24\x84\x10\x20\x00\x74\x31\xea\x3c\x53\x4c\x8d\x03\x26\x4c\x86\x98\x84\x53\xf4\xa7\x94\xc4\xd3\x4d\x34\x00\x00\x0e\x3b\x1d\x30\x71\xe8\x13\x74\x78\xad\xe4\x40\x12\x89\x58\x8d\x31\xab\xbd\x0a\xac\x93\x08\x26\x2b\x78\xa9\xf1\x6a\x10\xc1\x0e\xd4\xc7\x60\xd1\x35\xa4\xae\xf1\x62\x45\x7e\x42\x00\xfc\xe0\xd5\x06\x2e\x80\x46\x26\x93\x7c\xfe\x90\xd4\x69\x3a\x4a\xbf\x8b\xb9\x22\x9c\x28\x48\x39\x60\xed\x7d\x80"
 
-// TestALogOfAWebServer: what usagelog takes, this program takes by the same flags.
+// TestALogOfAWebServer: what datacite usage count takes, this program takes by the same flags.
 func TestALogOfAWebServer(t *testing.T) {
 	line := func(address, path, agent string) string {
 		return fmt.Sprintf("%s - - [31/Oct/2026:23:30:00 -0400] \"GET %s HTTP/1.1\" 200 17 \"-\" %q\n", address, path, agent)
@@ -217,7 +219,7 @@ func TestALogOfAWebServer(t *testing.T) {
 	var j job
 	flags := j.flags(flag.CommandLine)
 	require.NoError(t, flags.Parse(append([]string{
-		"-format", "combined", "-zone", "America/New_York", "-month", "2026-10", "-investigations", "^/data/(10[.].*)", "-requests", "^/file/(10[.].*)",
+		"-log-format", "combined", "-zone", "America/New_York", "-month", "2026-10", "-investigations", "^/data/(10[.].*)", "-requests", "^/file/(10[.].*)",
 		"-paths", write(t, "paths.csv", []byte("path,doi,kind\n/rain,10.5072/rain,request\n")), "-machines", write(t, "machines", []byte("tractor\n")),
 		"-robots", write(t, "robots", []byte("mole\n")), "-geoip", database(t), "-bad-lines", "50%", "-cut",
 	}, names...)))
@@ -226,9 +228,9 @@ func TestALogOfAWebServer(t *testing.T) {
 	lines, sum, err := run(t, j)
 	require.NoError(t, err)
 	assert.ElementsMatch(t, []string{
-		strings.Join(header.Cells, ",") + "\n", "10.5072/a,total-dataset-investigations,regular,de,3,,,,\n", "10.5072/a,unique-dataset-investigations,regular,de,3,,,,\n",
-		"10.5072/rain,total-dataset-investigations,machine,de,1,,,,\n", "10.5072/rain,unique-dataset-investigations,machine,de,1,,,,\n",
-		"10.5072/rain,total-dataset-requests,machine,de,1,,,,\n", "10.5072/rain,unique-dataset-requests,machine,de,1,,,,\n", "",
+		"\ufeff" + header + "\n", "10.5072/a,,,,,,total-dataset-investigations,regular,de,3\n", "10.5072/a,,,,,,unique-dataset-investigations,regular,de,3\n",
+		"10.5072/rain,,,,,,total-dataset-investigations,machine,de,1\n", "10.5072/rain,,,,,,unique-dataset-investigations,machine,de,1\n",
+		"10.5072/rain,,,,,,total-dataset-requests,machine,de,1\n", "10.5072/rain,,,,,,unique-dataset-requests,machine,de,1\n", "",
 	}, lines)
 	assert.Equal(t, map[string]int64{
 		"events counted": 4, "double clicks": 1, "events of robots": 1, "events of other months": 0, "events without a dataset": 0,
@@ -321,9 +323,9 @@ func TestArguments(t *testing.T) {
 		{[]string{"-machines", write(t, "none", nil), "a"}, "no pattern"},
 		{[]string{"-paths", list + "2", "a"}, "robots2"},
 		{[]string{"-geoip", list, "a"}, "-geoip: "},
-		{[]string{"-format", "combined", "a"}, "-paths, or -investigations and -requests, are missing"},
+		{[]string{"-log-format", "combined", "a"}, "-paths, or investigations and requests, are missing"},
 		{[]string{"-until", "2026-10-14", "a"}, "the table is of a whole month"},
-		{[]string{"-send", "a"}, "datacite usage send sends the table"},
+		{[]string{"-creator", "a"}, "datacite usage send takes it"},
 		{[]string{"-describe", "a"}, "titles come from the logs"},
 		{[]string{"-untold", "a"}, "not defined: -untold"},
 	} {
@@ -344,10 +346,10 @@ func TestArguments(t *testing.T) {
 	assert.Equal(t, []string{"crawl", "^curl"}, j.rules.Machines)
 }
 
-// TestNoFlagOfUsagelogMeansAnythingElse: Beam defines flags, too, such as Google's -zone, which
+// TestNoFlagOfUsageCountMeansAnythingElse: Beam defines flags, too, such as Google's -zone, which
 // said nothing while months began in UTC.
-func TestNoFlagOfUsagelogMeansAnythingElse(t *testing.T) {
-	source, err := os.ReadFile("../usagelog/main.go")
+func TestNoFlagOfUsageCountMeansAnythingElse(t *testing.T) {
+	source, err := os.ReadFile("../../cmd/datacite/internal/usage/count/count.go")
 	require.NoError(t, err)
 	names := regexp.MustCompile(`flags\.\w+\((?:&[\w.]+, )?"([a-z-]+)"`).FindAllStringSubmatch(string(source), -1)
 	require.Greater(t, len(names), 10)

@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
+	"path"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -22,12 +22,11 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/transforms/stats"
 
 	"github.com/datacite-go/datacite-go"
-	"github.com/datacite-go/datacite-go/examples/usagelog/geoip"
-	"github.com/datacite-go/datacite-go/internal/jsonlex"
-	"github.com/datacite-go/datacite-go/internal/sheet"
+	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/reports"
 	"github.com/datacite-go/datacite-go/reports/counter"
 	"github.com/datacite-go/datacite-go/reports/counter/logs"
+	"github.com/datacite-go/datacite-go/reports/table"
 )
 
 func init() {
@@ -157,12 +156,10 @@ func (r *rules) reading(ctx context.Context) (logs.Format, *logs.Options, error)
 	if err != nil {
 		return format, opts, fmt.Errorf("-geoip: %w", err)
 	}
-	countries, err := geoip.Read(r.GeoIP, data)
-	if err != nil {
-		return format, opts, fmt.Errorf("-geoip: %w", err)
+	if opts.Country, err = countries(r.GeoIP, data); err != nil {
+		err = fmt.Errorf("-geoip: %w", err)
 	}
-	opts.Country = countries.Of
-	return format, opts, nil
+	return format, opts, err
 }
 
 // open opens a file where the machines see it.
@@ -225,7 +222,7 @@ func (f *readFn) ProcessElement(ctx context.Context, file fileio.ReadableFile, e
 		if err != nil {
 			return err
 		}
-		describe(string(jsonlex.AppendLower(nil, d.DOI)), d)
+		describe(doi.Key(d.DOI), d)
 	}
 	data, err := json.Marshal(lines) // a Finding is not among the types that beam sends
 	if err == nil {
@@ -275,13 +272,15 @@ func wholeCell(c cell, n int64) (cell, int64) {
 }
 
 // A row is a line of the table.
-type row struct{ Cells []string }
-
-var header = row{[]string{"doi", "metric", "access", "country", "count", "title", "year", "uri", "publisher"}}
+type row struct {
+	DOI, Metric, Access, Country string
+	Count                        int64
+	Title, Year, URI, Publisher  string
+}
 
 // newRow returns a row without a description, by DOI.
 func newRow(c cell, n int64) (string, row) {
-	return c.DOI, row{[]string{c.DOI, c.Metric, c.Access, c.Country, strconv.FormatInt(n, 10)}}
+	return c.DOI, row{DOI: c.DOI, Metric: c.Metric, Access: c.Access, Country: c.Country, Count: n}
 }
 
 // A describeFn adds to the rows of a dataset what the last of its lines says about it.
@@ -301,7 +300,8 @@ func (f *describeFn) ProcessElement(doi string, next func(*row) bool, about func
 			return err
 		}
 		for r := new(row); next(r); r = new(row) {
-			emit(row{append(r.Cells, d.Title, d.YOP, d.URI, d.Publisher)})
+			r.Title, r.Year, r.URI, r.Publisher = d.Title, d.YOP, d.URI, d.Publisher
+			emit(*r)
 		}
 	}
 	return nil
@@ -326,13 +326,14 @@ func (f *writeFn) ProcessElement(ctx context.Context, _ int, next func(*row) boo
 	if err != nil {
 		return err
 	}
-	w := sheet.NewCSVWriter(file)
-	w.Write(header.Cells) // the writer keeps its first error
+	w := table.NewWriter(file, &table.WriterOptions{Spreadsheet: strings.EqualFold(path.Ext(f.Table), ".xlsx")})
 	for r := new(row); next(r); r = new(row) {
-		w.Write(r.Cells)
+		_ = w.Write(reports.Row{ // the writer keeps its first error
+			DOI: r.DOI, Metric: reports.MetricType(r.Metric), Access: reports.AccessMethod(r.Access), Country: r.Country, Count: r.Count,
+			Title: r.Title, YOP: r.Year, URI: r.URI, Publisher: r.Publisher,
+		})
 	}
-	w.Flush()
-	return errors.Join(w.Error(), file.Close())
+	return errors.Join(w.Close(), file.Close())
 }
 
 // check decides about the lines of all logs, and tells of those that are left out.

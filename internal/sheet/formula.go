@@ -29,6 +29,12 @@ func (w *CSVWriter) Write(cells []string) error {
 	return w.Writer.Write(safe)
 }
 
+// Close writes what is buffered. It does not close what the table is written to.
+func (w *CSVWriter) Close() error {
+	w.Flush()
+	return w.Error()
+}
+
 // isFormula reports whether a cell begins like a formula, or like one that was defused, so
 // that each text is read back as it was.
 func isFormula(cell string) bool {

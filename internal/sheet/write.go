@@ -14,6 +14,12 @@ import (
 	"github.com/datacite-go/datacite-go"
 )
 
+// A RowWriter writes the rows of a table in one format.
+type RowWriter interface {
+	Write(cells []string) error
+	Close() error // after the last row
+}
+
 // A Writer writes an .xlsx file with one sheet, in which every cell is a text: a spreadsheet
 // program makes no dates and no formulas of them.
 type Writer struct {

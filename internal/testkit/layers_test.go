@@ -1,6 +1,9 @@
 package testkit_test
 
 import (
+	"go/parser"
+	"go/token"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -93,6 +96,36 @@ func TestImportsPointOneWay(t *testing.T) {
 			})
 			assert.True(t, inside || slices.Contains(allowed, dep), "%s imports %s", name, dep)
 		}
+	}
+}
+
+// What people copy and run uses what everybody can import: nothing below these folders imports
+// internal packages of the root, in any module and in any test.
+func TestProgramsImportTheExportedAPI(t *testing.T) {
+	for _, folder := range []string{"examples", "cmd"} {
+		files, modules := 0, 0
+		require.NoError(t, filepath.WalkDir(filepath.Join("..", "..", folder), func(path string, d fs.DirEntry, err error) error {
+			if d != nil && d.Name() == "go.mod" {
+				modules++
+			}
+			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") {
+				return err
+			}
+			files++
+			file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+			if err != nil {
+				return err
+			}
+			for _, i := range file.Imports {
+				name := strings.Trim(i.Path.Value, `"`)
+				inside, ours := strings.CutPrefix(name, module)
+				own := strings.HasPrefix(inside, "cmd/") || strings.HasPrefix(inside, "examples/")
+				assert.False(t, ours && !own && strings.Contains("/"+inside+"/", "/internal/"), "%s imports %s", path, name)
+			}
+			return nil
+		}))
+		assert.Greater(t, files, 10, folder)
+		assert.NotZero(t, modules, folder)
 	}
 }
 

@@ -101,10 +101,13 @@ func bad(t *testing.T) map[string]func() error {
 		"reports.Group": func() error {
 			return only(end(reports.Group(func(yield func(reports.Row, error) bool) { yield(reports.Row{}, nil) }, nil)))
 		},
-		"reports.TokenExpiry":         func() error { return only(reports.TokenExpiry("x")) },
-		"reports.NewClient":           func() error { return only(reports.NewClient(datacite.Config{})) },
-		"reports.Date.Time":           func() error { return only(reports.Date("x").Time()) },
-		"reports.ReadFile":            func() error { _, _, err := reports.ReadFile(text("x")); return err },
+		"reports.TokenExpiry": func() error { return only(reports.TokenExpiry("x")) },
+		"reports.NewClient":   func() error { return only(reports.NewClient(datacite.Config{})) },
+		"reports.Date.Time":   func() error { return only(reports.Date("x").Time()) },
+		"reports.ReadFile":    func() error { _, _, err := reports.ReadFile(text("x")); return err },
+		"reports.WriteFile": func() error {
+			return reports.WriteFile(io.Discard, reports.Header{}, reports.Source([]reports.Dataset{{Title: "\xff"}}))
+		},
 		"reports.Header.EndOn":        func() error { return new(reports.Header).EndOn("x") },
 		"reports.NewReader":           func() error { return only(reports.NewReader(text("x"))) },
 		"reports.Reader.Datasets":     func() error { return only(end(cutReport(t).Datasets())) },

@@ -25,24 +25,10 @@ type WriterOptions struct {
 // read it as UTF-8. A text in CSV that begins with one of = + - @ gets an apostrophe in front,
 // so that these programs do not take it for a formula; a Reader removes it.
 type Writer struct {
-	rows    rowWriter
+	rows    sheet.RowWriter
 	columns []column
 	others  int
 	err     error // of the first fault
-}
-
-// rowWriter writes the rows of a table in one format.
-type rowWriter interface {
-	Write(cells []string) error
-	Close() error // after the last row
-}
-
-// csvRows are a table as CSV.
-type csvRows struct{ *sheet.CSVWriter }
-
-func (c csvRows) Close() error {
-	c.Flush()
-	return c.Error()
 }
 
 // NewWriter returns a writer that has written the header.
@@ -65,7 +51,7 @@ func NewWriter(out io.Writer, opts *WriterOptions) *Writer {
 	if opts.Spreadsheet {
 		w.rows, w.err = sheet.NewWriter(out)
 	} else {
-		rows := csvRows{sheet.NewCSVWriter(out)}
+		rows := sheet.NewCSVWriter(out)
 		rows.Comma = cmp.Or(opts.Separator, ',')
 		_, w.err = io.WriteString(out, "\ufeff")
 		w.rows = rows
@@ -111,7 +97,7 @@ func (w *Writer) Write(row *Row) (lost []string, err error) {
 
 // Defused is the number of cells so far that got an apostrophe in front.
 func (w *Writer) Defused() int {
-	if c, ok := w.rows.(csvRows); ok {
+	if c, ok := w.rows.(*sheet.CSVWriter); ok {
 		return c.Defused
 	}
 	return 0

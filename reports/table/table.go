@@ -1,4 +1,4 @@
-// Package table reads tables of counts, from which [reports.Group] makes the datasets of a usage
+// Package table reads and writes tables of counts, from which [reports.Group] makes the datasets of a usage
 // report:
 //
 //	rows := table.Read("counts.csv", file, "2026-10-01", &table.Options{Platform: "My Portal", Publisher: "My University"})
@@ -17,7 +17,8 @@
 //	           of the dataset; not every row needs them
 //
 // Each further row counts one metric of one DOI, for one kind of access and one country. doi, metric,
-// access and count are required, and publisher and platform unless [Options] have them.
+// access and count are required, and publisher and platform unless [Options] have them. A [Writer] writes
+// such tables.
 package table
 
 import (

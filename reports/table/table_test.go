@@ -73,3 +73,32 @@ func TestFaults(t *testing.T) {
 		assert.Equal(t, !strings.Contains(says, "disk"), errors.Is(last, datacite.ErrInvalid), "a disk that fails is no fault of the table")
 	}
 }
+
+// A table is read back as it was written, in both forms.
+func TestWriter(t *testing.T) {
+	wanted := []reports.Row{
+		{DOI: "10.5072/a", Title: "=SUM(1)", YOP: "2024", URI: "https://a.example/", Publisher: "University", Platform: "Portal", Metric: reports.TotalDatasetRequests, Access: reports.Machine, Country: "de", Count: 7},
+		{DOI: "10.5072/b", Title: "a, \"b\"\nc;", Publisher: "University", Platform: "Portal", Metric: reports.UniqueDatasetRequests, Access: reports.Regular, Count: 1 << 40},
+	}
+	for _, spreadsheet := range []bool{false, true} {
+		var out strings.Builder
+		w := table.NewWriter(&out, &table.WriterOptions{Spreadsheet: spreadsheet})
+		for _, r := range wanted {
+			require.NoError(t, w.Write(r))
+		}
+		require.NoError(t, w.Close())
+		n := 0
+		for r, err := range table.Read("counts", strings.NewReader(out.String()), "2026-10-01", nil) {
+			require.NoError(t, err)
+			require.NoError(t, r.Err)
+			want := wanted[n]
+			want.Date, want.File, want.Line = "2026-10-01", r.File, r.Line
+			assert.Equal(t, want, r)
+			n++
+		}
+		assert.Len(t, wanted, n)
+	}
+	read, write := io.Pipe()
+	require.NoError(t, read.Close())
+	assert.ErrorIs(t, table.NewWriter(write, nil).Close(), io.ErrClosedPipe)
+}

@@ -60,7 +60,7 @@ func TestLogsThatAreReadApart(t *testing.T) {
 	assert.Contains(t, got[0].Fields, "New")
 	require.ErrorIs(t, apart.Add(logs.Description{DOI: "10.5072/a", Time: time.Now(), Fields: "a title"}), datacite.ErrInvalid)
 
-	require.ErrorContains(t, (&logs.Settings{}).CheckZone(&sum), "2 of them, this one first: name the zone of the repository, such as -zone America/New_York; or -zone -04:00")
+	require.ErrorContains(t, (&logs.Settings{}).CheckZone(&sum), "2 of them, this one first: name the zone of the repository, such as America/New_York; or -04:00")
 	require.NoError(t, (&logs.Settings{Zone: "UTC"}).CheckZone(&sum))
 	_, _, err = (&logs.Settings{DOIs: "handles.csv"}).OptionsFrom(func(name string) (io.ReadCloser, error) {
 		return io.NopCloser(strings.NewReader("name,doi\n1/17,10.5072/a\n")), nil

@@ -40,5 +40,5 @@ func FormatNamed(name string) (Format, error) {
 		}
 		names = append(names, f.Name)
 	}
-	return Format{}, datacite.Invalid(datacite.Finding{Path: "format", Code: "vocabulary", Reason: fmt.Sprintf("is %q, not %s or %s", name, strings.Join(names[:len(names)-1], ", "), names[len(names)-1])})
+	return Format{}, datacite.Invalid(datacite.Finding{Path: "log-format", Code: "vocabulary", Reason: fmt.Sprintf("is %q, not %s or %s", name, strings.Join(names[:len(names)-1], ", "), names[len(names)-1])})
 }

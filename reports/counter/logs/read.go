@@ -17,6 +17,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/country"
 	"github.com/datacite-go/datacite-go/internal/input"
 	"github.com/datacite-go/datacite-go/internal/recent"
 	"github.com/datacite-go/datacite-go/reports"
@@ -46,7 +47,9 @@ type Options struct {
 	Location *time.Location
 	Period   reports.Period
 
-	// Country returns the country of an IP address: two letters, or "" if it is not known.
+	// Country returns the country of an IP address: two letters, or "" if it is not known. Two
+	// letters that are no country of ISO 3166-1, which databases have for some networks, count
+	// as not known.
 	// Its error ends Read. Events that have a country keep it. If Country is nil, no
 	// country is looked up.
 	Country func(address string) (string, error)
@@ -328,6 +331,9 @@ func (r *reader) locate(e *counter.Event) (err error) {
 	if !known {
 		if code, err = r.Country(e.Address); err != nil {
 			return fmt.Errorf("the country of an address: %w", err)
+		}
+		if len(code) == 2 && country.Pair(strings.ToLower(code)) == 0 {
+			code = ""
 		}
 		r.country.Put(key, code)
 	}

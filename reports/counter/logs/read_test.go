@@ -547,3 +547,16 @@ func TestAFormatWithoutAParser(t *testing.T) {
 	require.ErrorIs(t, err, datacite.ErrInvalid)
 	assert.ErrorContains(t, err, `"mine" has no Parser`)
 }
+
+// Databases have codes for networks of no country; anything else that is no code is a fault of
+// the function.
+func TestCountriesThatAreNone(t *testing.T) {
+	for code, want := range map[string]string{"de": "de", "DE": "DE", "T1": "", "": "", "Germany": "Germany"} {
+		opts := &logs.Options{Country: func(string) (string, error) { return code, nil }}
+		for e, err := range logs.Read([]logs.Source{logs.FromReader("a.log", strings.NewReader(line()))}, logs.Dataverse, opts) {
+			require.NoError(t, err)
+			assert.Equal(t, want, e.Country)
+			assert.Equal(t, code == "Germany", e.Validate() != nil)
+		}
+	}
+}

@@ -41,13 +41,13 @@ func (s *Settings) AddFlags(to *flag.FlagSet) {
 	for _, c := range Codes() {
 		codes = append(codes, string(c))
 	}
-	to.StringVar(&s.Format, "format", Dataverse.Name, "format of the logs: "+strings.Join(formats, ", "))
-	to.StringVar(&s.Layout, "layout", "", "with -format combined: the `text` that LogFormat (Apache) or log_format (nginx) has in the configuration of the web server, or a file with it; the usual ones are known")
+	to.StringVar(&s.Format, "log-format", Dataverse.Name, "format of the logs: "+strings.Join(formats, ", "))
+	to.StringVar(&s.Layout, "layout", "", "for the format combined: the `text` that LogFormat (Apache) or log_format (nginx) has in the configuration of the web server, or a file with it; the usual ones are known")
 	to.StringVar(&s.Zone, "zone", "", "time `zone` of the repository, in which months, days and hours begin, such as Europe/Berlin, or an offset such as -04:00")
 	to.Var((*patterns)(&s.Investigations), "investigations", "`pattern` that is found in paths of investigations; may be repeated; Dataverse's without it")
 	to.Var((*patterns)(&s.Requests), "requests", "`pattern` that is found in paths of requests, likewise")
-	to.StringVar(&s.Paths, "paths", "", "CSV `file` with the columns path, doi and kind (investigation or request), for paths without a DOI; goes before the patterns")
-	to.StringVar(&s.DOIs, "dois", "", "CSV `file` with the columns name and doi: the DOI of what the first group of a pattern finds, such as a handle")
+	to.StringVar(&s.Paths, "paths", "", "`file` of a table, CSV or .xlsx, with the columns path, doi and kind (investigation or request), for paths without a DOI; goes before the patterns")
+	to.StringVar(&s.DOIs, "dois", "", "`file` of a table, CSV or .xlsx, with the columns name and doi: the DOI of what the first group of a pattern finds, such as a handle")
 	to.StringVar(&s.Proxies, "proxies", "", "`addresses` of proxies, such as 198.51.100.0/24, separated by commas: visitors are behind them; private addresses are known")
 	to.StringVar(&s.BadLines, "bad-lines", "stop", "lines that cannot be read: stop, leave-out up to 1% of them, or up to a share such as 5%")
 	to.StringVar(&s.Tolerated, "leave-out", "", "`codes` of faults: lines with these are left out however many they are, separated by commas: "+strings.Join(codes, ", "))
@@ -109,7 +109,7 @@ func (s *Settings) OptionsFrom(open func(name string) (io.ReadCloser, error)) (F
 	}
 	_, err = format.Parser(o)                  // before hours of counting
 	for _, f := range datacite.Findings(err) { // one at most
-		path := map[string]string{"Options.Paths": "paths, or -investigations and -requests,", "Options.Layout": "layout"}[f.Path]
+		path := map[string]string{"Options.Paths": "paths, or investigations and requests,", "Options.Layout": "layout"}[f.Path]
 		err = datacite.Invalid(datacite.Finding{Path: cmp.Or(path, f.Path), Code: "value", Reason: f.Reason})
 	}
 	return format, o, err
@@ -125,7 +125,7 @@ func (s *Settings) CheckZone(lines *Summary) error {
 	o := lines.Offsets[0]
 	return datacite.Invalid(datacite.Finding{File: o.First.File, Line: o.First.Line, Path: "zone", Code: "missing", Reason: fmt.Sprintf(
 		"in which time zone does the month begin? Lines have the offset %s from UTC, %d of them, this one first: "+
-			"name the zone of the repository, such as -zone America/New_York; or -zone %s; or -zone UTC, in which the month begins and ends at another hour", o, o.Lines, o)})
+			"name the zone of the repository, such as America/New_York; or %s; or UTC, in which the month begins and ends at another hour", o, o.Lines, o)})
 }
 
 func (s *Settings) tolerance() (l Tolerance, err error) {

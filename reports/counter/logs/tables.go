@@ -21,8 +21,8 @@ const (
 	mostFaults = 100
 )
 
-// ReadPaths reads a table for Paths.Table: CSV whose first row names the columns path, doi
-// and kind, which is investigation or request. A path without a DOI is not a dataset. The
+// ReadPaths reads a table for Paths.Table: CSV or .xlsx whose first row names the columns
+// path, doi and kind, which is investigation or request. A path without a DOI is not a dataset. The
 // name of the table is for messages. The error is a [*datacite.ValidationError] with all
 // faults, at most 100.
 func ReadPaths(r io.Reader, name string) (map[string]Target, error) {
@@ -48,8 +48,8 @@ func ReadPaths(r io.Reader, name string) (map[string]Target, error) {
 	return targets, err
 }
 
-// ReadDOIs reads a table for Paths.DOIs: CSV whose first row names the columns name and
-// doi. A name without a DOI is not a dataset. Faults are returned as by [ReadPaths].
+// ReadDOIs reads a table for Paths.DOIs: CSV or .xlsx whose first row names the columns
+// name and doi. A name without a DOI is not a dataset. Faults are returned as by [ReadPaths].
 func ReadDOIs(r io.Reader, name string) (map[string]string, error) {
 	dois := map[string]string{}
 	t := &table{name: name, rows: sheet.NewReader(name, r)}
@@ -90,7 +90,7 @@ type cellFault struct {
 	reason string
 }
 
-// A table is CSV with some columns that are read.
+// A table has some columns that are read.
 type table struct {
 	name   string
 	rows   *sheet.Reader

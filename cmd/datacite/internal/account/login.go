@@ -33,7 +33,11 @@ const (
 func (f *Flags) findLogin(service *Service) (Login, error) {
 	s := f.shell
 	if path := f.login; path == "-" {
-		return readLogin("standard input", bufio.NewScanner(s.Stdin))
+		in, err := s.Stdinput()
+		if err != nil {
+			return Login{}, err
+		}
+		return readLogin("standard input", bufio.NewScanner(in))
 	} else if path != "" {
 		return readLoginFile(path)
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/time/rate"
@@ -15,6 +16,7 @@ import (
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/mds"
+	"github.com/datacite-go/datacite-go/reports"
 )
 
 // A Use is what a command does with a service.
@@ -128,6 +130,31 @@ func (f *Flags) Open() (*Service, error) {
 	}
 	service.Config.Username, service.Config.Password, service.Config.Token = login.Username, login.Password, login.Token
 	return service, nil
+}
+
+// Said reports whether a service is said, by the flag, the environment or the settings.
+func (f *Flags) Said() bool {
+	settings, err := Load(f.shell)
+	return err != nil || f.service != "" || f.shell.Getenv("DATACITE_SERVICE") != "" || settings["service"] != ""
+}
+
+// ForReports returns the configuration of a client that writes usage reports, which takes a token
+// alone. It warns if the token expires soon.
+func (f *Flags) ForReports(s *Service) (datacite.Config, error) {
+	cfg := s.Config
+	cfg.Username, cfg.Password = "", ""
+	if cfg.Token == "" {
+		return cfg, shell.Wrong(fmt.Errorf("usage reports need a token, and the login for %s has none; put it into DATACITE_TOKEN, or into a file for --login", s))
+	}
+	const month = 30 * 24 * time.Hour
+	switch at, err := reports.TokenExpiry(cfg.Token); {
+	case err != nil: // whether it is one, the service knows
+	case time.Now().After(at):
+		return cfg, shell.Wrong(fmt.Errorf("the token expired on %s; the operator of the service issues a new one", at.Format(time.DateOnly)))
+	case time.Until(at) < month:
+		f.shell.Warn("warning: the token expires on %s; ask the operator of the service for a new one", at.Format(time.DateOnly))
+	}
+	return cfg, nil
 }
 
 // find reads which service is meant, and copies the shell's configuration to it.

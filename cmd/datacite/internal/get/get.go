@@ -100,7 +100,11 @@ func (c *command) names(args []string) (names []string, err error) {
 			names = append(names, arg)
 			continue
 		}
-		data, err := io.ReadAll(c.Stdin)
+		in, err := c.Stdinput()
+		if err != nil {
+			return nil, err
+		}
+		data, err := io.ReadAll(in)
 		if err != nil {
 			return nil, err
 		}

@@ -35,9 +35,16 @@ func CreateFile(name string, mode fs.FileMode) (*File, error) {
 	target := name
 	for link, err := os.Readlink(name); err == nil; link, err = os.Readlink(target) { // its end may not exist yet; Stat refuses a circle
 		if !filepath.IsAbs(link) {
-			link = filepath.Join(filepath.Dir(target), link)
+			folder, err := filepath.EvalSymlinks(filepath.Dir(target))
+			if err != nil {
+				return nil, err
+			}
+			link = filepath.Join(folder, link)
 		}
 		target = link
+	}
+	if private := mode&0o077 == 0; info != nil && !private {
+		mode = info.Mode().Perm() // whoever made the file decided who may read it
 	}
 	file, err := os.CreateTemp(filepath.Dir(target), "."+filepath.Base(target)+"-*")
 	if err == nil {

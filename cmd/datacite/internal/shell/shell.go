@@ -41,6 +41,7 @@ type Shell struct {
 	mu       sync.Mutex // of everything that is printed
 	progress progress
 	output   error // the first of standard output
+	read     bool  // standard input
 }
 
 // A Maker makes a command that runs in a shell.

@@ -197,7 +197,23 @@ func TestFile(t *testing.T) {
 	text, err := os.ReadFile(name)
 	require.NoError(t, err)
 	assert.Equal(t, "all", string(text))
+	// Whoever made it decided who may read it.
+	require.NoError(t, os.Chmod(name, 0o600))
+	require.NoError(t, s.WriteOutput(func(io.Writer) error { return nil }))
+	info, err := os.Stat(name)
+	require.NoError(t, err)
+	assert.Equal(t, fs.FileMode(0o600), info.Mode())
+	// A link may lead to a file that does not exist yet, by way of a folder that is a link itself.
+	elsewhere := filepath.Join(t.TempDir(), "sub")
+	require.NoError(t, os.Mkdir(elsewhere, 0o700))
+	require.NoError(t, os.Symlink(elsewhere, filepath.Join(folder, "sub")))
+	require.NoError(t, os.Symlink("../up.csv", filepath.Join(elsewhere, "up")))
+	require.NoError(t, os.Symlink("round", filepath.Join(folder, "round")))
+	s.Output = filepath.Join(folder, "sub", "up")
+	require.NoError(t, s.WriteOutput(func(io.Writer) error { return nil }))
+	assert.FileExists(t, filepath.Join(filepath.Dir(elsewhere), "up.csv"))
 	for name, says := range map[string]string{
+		filepath.Join(folder, "round"):       "too many",
 		folder:                               "is a folder; give the name of a file",
 		filepath.Join(folder, "no", "a.csv"): "no such file or directory",
 	} {
@@ -217,6 +233,32 @@ func TestFile(t *testing.T) {
 		}))
 	}
 	require.NoError(t, write.Close())
+}
+
+// Standard input is read once, in the place of a file.
+func TestInputs(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "a.csv")
+	require.NoError(t, os.WriteFile(name, []byte("of a file"), 0o600))
+	s := &shell.Shell{Stdin: strings.NewReader("standard")}
+	for arg, want := range map[string][2]string{"-": {"standard input", "standard"}, name: {name, "of a file"}} {
+		in, err := s.OpenInput(arg)
+		require.NoError(t, err)
+		assert.Equal(t, want[0], in.Name)
+		assert.Equal(t, want[1][:2], string(in.Peek(2)))
+		_, err = in.Seek(0, io.SeekCurrent)
+		assert.Equal(t, arg == "-", err != nil, "a file can be read again")
+		text, err := io.ReadAll(in)
+		require.NoError(t, err)
+		assert.Equal(t, want[1], string(text))
+		in.Close()
+	}
+	for arg, says := range map[string]string{
+		"-": "standard input can be read once, and two arguments are -", filepath.Dir(name): "is a folder; give the name of a file", name + "x": "no such file",
+	} {
+		_, err := s.OpenInput(arg)
+		require.ErrorContains(t, err, says)
+		assert.Equal(t, 2, shell.Code(err))
+	}
 }
 
 func TestTexts(t *testing.T) {

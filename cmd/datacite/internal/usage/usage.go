@@ -6,6 +6,8 @@ import (
 
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/usage/check"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/usage/count"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/usage/repair"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/usage/send"
 )
 
@@ -13,13 +15,14 @@ import (
 func Command(s *shell.Shell) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "usage", GroupID: shell.Counting,
-		Short: "Report how often datasets were used, and check what records show of it",
-		Long: `Report how often datasets were used, and check what DOI records show of it.
+		Short: "Count how often datasets were used, report it, and check what records show",
+		Long: `Count how often datasets were used, report it, and check what DOI records show of it: count, send,
+and a day or two later check; repair, where records show something else.
 
 A usage report has the counts of a month, made by the COUNTER code of practice for research data.
 Some time after it is stored, the service computes from it the views and downloads that DOI
 records show.`,
 	}
-	cmd.AddCommand(send.Command(s), check.Command(s))
+	cmd.AddCommand(count.Command(s), send.Command(s), check.Command(s), repair.Command(s))
 	return cmd
 }

@@ -15,7 +15,7 @@ func TestCommandsBelow(t *testing.T) {
 		code int
 		says string
 	}{
-		{[]string{"usage"}, 0, "\n  send         Send usage reports"},
+		{[]string{"usage"}, 0, "\n  repair       Make DOI records show"},
 		{[]string{"usage", "snd"}, 2, `datacite: there is no command or topic "snd"; did you mean send?`},
 		{[]string{"usage", "dance"}, 2, `datacite: there is no command or topic "dance"; datacite help usage shows them`},
 		{[]string{"help", "usage", "snd"}, 2, `did you mean send?`},

@@ -47,7 +47,7 @@ read again by itself, since lists are a day behind. Nothing is written to the se
 login, only findable DOIs are seen. An interrupted comparison begins again.
 
 --html writes a page for people, which can be sent to others as it is: totals, months as bars,
-the most used datasets, causes and the largest differences.
+the most used datasets of the account (not with --creator), causes and the largest differences.
 
 Causes, for --only and --except:
 ` + causes(),

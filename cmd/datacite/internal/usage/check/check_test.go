@@ -125,6 +125,13 @@ func TestPage(t *testing.T) {
 	left, err := os.ReadDir(filepath.Dir(name))
 	require.NoError(t, err)
 	assert.Len(t, left, 1)
+	// The most used datasets are those of the account, whoever reported their usage.
+	_, _, _ = call(t, srv, "--html", name, "--creator", "New Name", "example.repo")
+	html, err = os.ReadFile(name)
+	require.NoError(t, err)
+	assert.Contains(t, string(html), "reports of New Name")
+	assert.NotContains(t, string(html), "The most used datasets")
+	assert.NotContains(t, string(html), "viewed at least once")
 	_, notes, code = call(t, srv, "--html", filepath.Join(t.TempDir(), "none", "report.html"), "example.repo")
 	assert.Equal(t, shell.ExitWrong, code, notes)
 }

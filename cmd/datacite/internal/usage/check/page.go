@@ -62,8 +62,12 @@ func (c *command) newPage() *page {
 // mostUsed is how many datasets are shown by name.
 const mostUsed = 20
 
-// addMostUsed asks the service for the most used datasets, and how many have been used at all.
+// addMostUsed asks the service for the most used datasets, and how many have been used at all. They
+// are those of the account, whoever reported their usage, so a page about one creator lacks them.
 func (p *page) addMostUsed(ctx context.Context, client *dois.Client) error {
+	if p.Creator != "" {
+		return nil
+	}
 	list := func(size int, q query.Expr) (*dois.Results, error) {
 		return client.List(ctx, &dois.ListOptions{
 			ClientID: []string{p.Account}, Query: q, Sort: query.ByViewCount.Desc(), Page: query.Page{Number: 1, Size: size},

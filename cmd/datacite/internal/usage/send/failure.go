@@ -10,13 +10,17 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/usage/source"
 	"github.com/datacite-go/datacite-go/reports"
 )
 
 // explained is an error of a submission with what to do, and with its exit code.
 func (c *command) explained(ctx context.Context, err error) error {
 	if faults, ok := errors.AsType[*datacite.ValidationError](err); ok && !ofTheInput(err) && !strings.HasPrefix(faults.Findings[0].Path, "Config.") {
-		return shell.Wrong(errors.New(listed(faults)))
+		return shell.Wrong(errors.New(source.Listed(faults)))
+	}
+	if lower, ok := errors.AsType[*reports.LowerError](err); ok {
+		return shell.Refused(errors.New(whatIsLower(lower)))
 	}
 	_, unverified := errors.AsType[*unverifiedError](err)
 	stopped, sent := errors.AsType[*reports.SubmitError](err)
@@ -49,24 +53,16 @@ func (c *command) explained(ctx context.Context, err error) error {
 	return marked(err, text)
 }
 
-// listed are the faults of the input, with the cure if there is one.
-func listed(faults *datacite.ValidationError) string {
-	lines := []string{fmt.Sprintf("%d faults in the input; nothing was sent", len(faults.Findings))}
-	switch n := len(faults.Findings); {
-	case n == 1:
-		lines[0] = "1 fault in the input; nothing was sent"
-	case n >= mostFaults:
-		lines[0] = fmt.Sprintf("faults in the input, the first %d; nothing was sent", n)
+// whatIsLower lists what the stored report has and the new one lacks.
+func whatIsLower(err *reports.LowerError) string {
+	lines := []string{fmt.Sprintf("the stored report has %s that DOI records show, and this one has less in %s; nothing was sent", shell.Count(err.Stored, "count"), shell.Number(err.Lower))}
+	for _, n := range err.First {
+		lines = append(lines, fmt.Sprintf("  %s, %s: %s, not %s", n.DOI, n.Metric, shell.Number(n.Now), shell.Number(n.Stored)))
 	}
-	repeats := false
-	for _, f := range faults.Findings {
-		lines = append(lines, "  "+f.String())
-		repeats = repeats || errors.Is(f.Err, reports.ErrRepeated)
+	if more := err.Lower - int64(len(err.First)); more > 0 {
+		lines = append(lines, fmt.Sprintf("  and %s more", shell.Number(more)))
 	}
-	if repeats {
-		lines = append(lines, "--merge-repeats adds up what is counted twice.")
-	}
-	return strings.Join(lines, "\n")
+	return strings.Join(append(lines, "A log may have been missing when it was counted; if this is the correction, add --allow-lower."), "\n")
 }
 
 // advice says what to do after a submission that did not finish.
@@ -134,7 +130,7 @@ func marked(err error, text string) error {
 }
 
 func ofTheInput(err error) bool {
-	_, ok := errors.AsType[*inputError](err)
+	_, ok := errors.AsType[*source.Error](err)
 	return ok
 }
 
@@ -144,7 +140,7 @@ func refused(err error) bool {
 }
 
 // ofTheFolder tells whether a file could not be written. Those that are read belong
-// to the input, and come as an inputError.
+// to the input, and come as a source.Error.
 func ofTheFolder(err error) bool {
 	_, path := errors.AsType[*fs.PathError](err)
 	_, link := errors.AsType[*os.LinkError](err)

@@ -1,8 +1,6 @@
 package send
 
 import (
-	"fmt"
-	"iter"
 	"time"
 
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
@@ -18,15 +16,10 @@ type meter struct {
 	reason string    // of the wait that goes on; empty if the work does
 }
 
-// at shows how many things are done, and of how many if that is known; fraction is how much of the input has
-// been read, negative if that is not known.
-func (m *meter) at(things string, fraction float64, n, total int64) {
+// sent shows how many datasets are sent.
+func (m *meter) sent(n, total int64) {
 	m.reason = ""
-	more := ""
-	if fraction >= 0 {
-		more = fmt.Sprintf("%.0f %% of the input", 100*fraction)
-	}
-	m.shell.Progress(int(n), int(total), things, more)
+	m.shell.Progress(int(n), int(total), "datasets sent", "")
 }
 
 // wait tells that nothing goes on until then at the latest, and why. A service that is looked
@@ -41,34 +34,8 @@ func (m *meter) wait(until time.Time, reason string) {
 
 // A watcher shows a submission on a meter.
 type watcher struct {
-	show *meter
-	in   *input
-
+	show  *meter
 	built int64 // datasets of all subsets
-}
-
-// datasets hands the datasets of the input on. Their errors are the input's.
-func (w *watcher) datasets() iter.Seq2[reports.Dataset, error] {
-	return func(yield func(reports.Dataset, error) bool) {
-		n := int64(0)
-		for d, err := range w.in.datasets {
-			if err != nil {
-				yield(d, w.in.fault(err))
-				return
-			}
-			n++
-			fraction := -1.0 // a table has been read by then
-			if w.in.isTable {
-				w.in.doi = d.DatasetID[0].Value
-			} else {
-				fraction = w.in.files[0].fraction()
-			}
-			w.show.at("datasets built", fraction, n, 0)
-			if !yield(d, nil) {
-				return
-			}
-		}
-	}
 }
 
 func (w *watcher) progress(p reports.Progress) {
@@ -78,6 +45,6 @@ func (w *watcher) progress(p reports.Progress) {
 	case p.Stage == reports.Waiting:
 		w.show.wait(p.Until, p.Reason)
 	default:
-		w.show.at("datasets sent", -1, p.Datasets, w.built)
+		w.show.sent(p.Datasets, w.built)
 	}
 }

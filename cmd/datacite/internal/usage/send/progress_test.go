@@ -26,10 +26,10 @@ func TestWaits(t *testing.T) {
 		const s = time.Second
 		var out bytes.Buffer
 		m := &meter{shell: &shell.Shell{Stderr: &out}}
-		m.at("datasets sent", -1, 1, 4)
+		m.sent(1, 4)
 		looks(m, 300*s, "the response to the last request was lost", 1*s)
 		looks(m, 1800*s, "the service cannot read the report", 2*s, 4*s, 8*s, 5*s)
-		m.at("datasets sent", -1, 2, 4)
+		m.sent(2, 4)
 		looks(m, 300*s, "the response to the last request was lost", s)
 		assert.Equal(t, strings.Join([]string{
 			"waiting until 00:05:00 at the latest (5m0s): the response to the last request was lost",

@@ -1,9 +1,11 @@
 package send
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/usage/source"
 	"github.com/datacite-go/datacite-go/reports"
 )
 
@@ -11,7 +13,7 @@ import (
 type receipt struct {
 	DryRun       bool         `json:"dryRun"`
 	Service      string       `json:"service,omitempty"` // its host
-	ReportID     string       `json:"report,omitempty"`
+	ReportID     string       `json:"report,omitempty"`  // in a dry run the one that would be replaced
 	CreatedBy    string       `json:"createdBy"`
 	BeginDate    reports.Date `json:"begin"`
 	EndDate      reports.Date `json:"end"`
@@ -35,17 +37,19 @@ type subset struct {
 	Bytes    int64  `json:"bytes"` // compressed
 }
 
-func (c *command) newReceipt(in *input, stored *reports.Receipt) *receipt {
+func (c *command) newReceipt(in *source.Report, stored *reports.Receipt) *receipt {
 	r := &receipt{
-		DryRun: c.DryRun, CreatedBy: in.header.CreatedBy, BeginDate: in.header.ReportingPeriod.BeginDate, EndDate: in.header.ReportingPeriod.EndDate,
+		DryRun: c.DryRun, CreatedBy: in.Header.CreatedBy, BeginDate: in.Header.ReportingPeriod.BeginDate, EndDate: in.Header.ReportingPeriod.EndDate,
 		Datasets: stored.Datasets, Kept: stored.Kept, MoreKept: stored.EarlierUnknown, Zeros: stored.Zeros,
-		LeftOut: int64(in.leftOut), Faults: append([]string{}, in.faults...), Warnings: in.warned,
+		LeftOut: int64(in.LeftOut), Faults: append([]string{}, in.Faults...), Warnings: in.Warned,
 	}
 	for _, part := range stored.Subsets {
 		r.Subsets = append(r.Subsets, subset(part))
 	}
+	if r.ReportID = stored.ReportID; c.service != nil {
+		r.Service, r.service = c.service.Host, c.service.String()
+	}
 	if !c.DryRun {
-		r.Service, r.service, r.ReportID = c.service.Host, c.service.String(), stored.ReportID
 		r.Sent, r.AlreadyThere = stored.Sent, len(stored.Subsets)-stored.Sent
 	}
 	return r
@@ -68,9 +72,13 @@ func (r *receipt) text() string {
 	line := func(name, format string, args ...any) {
 		fmt.Fprintf(&b, "  %-14s "+format+"\n", append([]any{name}, args...)...)
 	}
-	if r.DryRun {
+	switch {
+	case r.DryRun && r.service == "":
 		fmt.Fprintln(&b, "The report could be sent; nothing was.")
-	} else {
+	case r.DryRun:
+		fmt.Fprintf(&b, "The report could be sent to %s; nothing was.\n", r.service)
+		line("replaces", "%s", cmp.Or(r.ReportID, "no report"))
+	default:
 		fmt.Fprintf(&b, "%s holds exactly this report.\n", r.service)
 		line("report", "%s", r.ReportID)
 	}

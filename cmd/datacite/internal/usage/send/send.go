@@ -3,7 +3,6 @@ package send
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -13,27 +12,22 @@ import (
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/account"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/usage/source"
 	"github.com/datacite-go/datacite-go/reports"
-	"github.com/datacite-go/datacite-go/reports/table"
 )
 
 type command struct {
 	*shell.Shell
 	flags *account.Flags
 
-	creator, month, created, name, reportID string // of the header of a table
-	table                                   table.Options
-	leaveOut                                bool
-	opts                                    reports.SubmitOptions
+	files      *source.Files
+	opts       reports.SubmitOptions
+	allowLower bool
 
-	header  reports.Header   // of a table
-	service *account.Service // nil in a dry run
+	service *account.Service // nil in a dry run without one
 	client  *reports.Client
 	meter   *meter
 }
-
-// ofTables are the flags that a report file has no use for.
-var ofTables = []string{"creator", "month", "created", "name", "report-id", "platform", "publisher"}
 
 // Command is datacite usage send.
 func Command(s *shell.Shell) *cobra.Command {
@@ -43,28 +37,20 @@ func Command(s *shell.Shell) *cobra.Command {
 		Short: "Send usage reports, from report files or tables of counts",
 		Long: `Send usage reports, and make sure that the service holds exactly them. A FILE is
 
-  - a report as JSON; several are sent one after the other
-  - a table of counts, CSV or .xlsx; several make one report. --creator and --month are required
+` + source.Help + `
 
-Either may be compressed with gzip; - is standard input. A table has the columns
-
-  doi, metric, access, count         required
-  platform, publisher                required, here or as flags
-  title, year, uri, country
-
-in any order. A row counts one metric (total- or unique-dataset-requests, total- or
-unique-dataset-investigations) of one DOI for one kind of access (regular or machine) and one
-country of two letters, or none if it is not known. The rows of a DOI make one dataset. They may
-come in any order and number, and make the same report in any order.
-
-A row that counts what another row has counted is a fault, and so is a cell that cannot be read:
-nothing is sent. --leave-out leaves out the dataset of such a row, since its counts would be wrong
-without it, and --merge-repeats adds up what is counted twice.
+Several reports are sent one after the other. A report is refused that is lower than the stored one
+in counts that DOI records show, since a log may have been missing; --allow-lower sends such a
+correction.
 
 The service makes the numbers of DOI records from a report by rules of its own. What they will not
 show as it was counted is a warning, and so is a number of an earlier version that this one lacks:
 records continue to show it, unless --zero-dropped sends a count of 0 in its place, now or in a
 later run.
+
+--dry-run reads and checks the files. If a service is said, it also looks for the token and for the
+stored report that would be replaced; whether the service accepts the token, it tells when a report
+is sent.
 
 The receipt is printed after the stored report was read back and compared. Running the command
 again changes nothing, and after an interruption it goes on from what is stored. When a response
@@ -81,15 +67,8 @@ It needs the token of an account (DATACITE_TOKEN in "datacite help logins").`,
 		RunE: c.run,
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&c.creator, "creator", "", "of a table: `name` of the repository or platform that counted")
-	flags.StringVar(&c.month, "month", "", "of a table: the `month` that was counted, YYYY-MM")
-	flags.StringVar(&c.created, "created", "", "of a table: the `day` on which the report was made, YYYY-MM-DD (without it: the day after the month, so that each run makes the same report)")
-	flags.StringVar(&c.name, "name", "Dataset Report", "of a table: `name` of the report, for people")
-	flags.StringVar(&c.reportID, "report-id", "dsr", "of a table: short `code` of the type of the report")
-	flags.StringVar(&c.table.Platform, "platform", "", "of a table: `platform` of rows that do not name one")
-	flags.StringVar(&c.table.Publisher, "publisher", "", "of a table: `publisher` of rows that do not name one")
-	flags.BoolVar(&c.leaveOut, "leave-out", false, "leave out datasets with faults, and send the others")
-	flags.BoolVar(&c.opts.MergeRepeats, "merge-repeats", false, "add up what is counted twice")
+	c.files = source.NewFiles(s, cmd)
+	flags.BoolVar(&c.allowLower, "allow-lower", false, "replace a stored report that has more in some counts, as a correction does")
 	flags.BoolVar(&c.opts.ZeroDropped, "zero-dropped", false, "send the count 0 for numbers of earlier versions that this one lacks")
 	flags.BoolVar(&c.opts.CompareOthers, "compare-others", false, "read the other reports of the account for that month, and warn of datasets that they have as well; records show the sum")
 	flags.StringVar(&c.opts.HelpURL, "help-url", "", "`URL` for the note that the report is compressed")
@@ -107,17 +86,15 @@ func (c *command) run(cmd *cobra.Command, files []string) error {
 	case c.opts.MaxProcessing <= 0:
 		return shell.Wrong(fmt.Errorf("--max-processing is %v; it must be more than 0", c.opts.MaxProcessing))
 	}
-	inputs, err := c.open(files)
+	c.opts.RefuseLower, c.opts.MergeRepeats = !c.allowLower, c.files.MergeRepeats
+	inputs, err := c.files.Open(cmd, files)
 	defer func() {
 		for _, in := range inputs {
-			in.close()
+			in.Close()
 		}
 	}()
-	if err == nil {
-		err = c.readHeader(cmd, inputs[0].isTable)
-	}
 	if err != nil {
-		return shell.Wrong(err)
+		return err
 	}
 	if err := c.connect(); err != nil {
 		return err
@@ -130,85 +107,69 @@ func (c *command) run(cmd *cobra.Command, files []string) error {
 	return nil
 }
 
-// readHeader makes the header of a table.
-func (c *command) readHeader(cmd *cobra.Command, isTable bool) error {
-	if !isTable {
-		for _, name := range ofTables {
-			if shell.Changed(cmd, name) {
-				return fmt.Errorf("--%s is for tables: a report file has its own", name)
-			}
-		}
-		return nil
-	}
-	if c.creator == "" || c.month == "" {
-		return errors.New("a table needs --creator and --month")
-	}
-	month, err := time.Parse("2006-01", c.month)
-	if err != nil {
-		return fmt.Errorf("--month is %q, not YYYY-MM", c.month)
-	}
-	created := month.AddDate(0, 1, 0)
-	switch {
-	case c.created != "":
-		if created, err = time.Parse(time.DateOnly, c.created); err != nil {
-			return fmt.Errorf("--created is %q, not YYYY-MM-DD", c.created)
-		}
-	case created.After(time.Now()):
-		return fmt.Errorf("the month %s is not over; give --created to report it all the same", c.month)
-	}
-	c.header = reports.NewHeader(c.creator, reports.Day(created), reports.Month(month.Year(), month.Month()))
-	c.header.ReportName, c.header.ReportID = c.name, c.reportID
-	return nil
-}
-
-// connect makes a client of the service. A dry run asks none.
+// connect makes a client of the service. A dry run asks none if none is said.
 func (c *command) connect() (err error) {
 	c.meter = &meter{shell: c.Shell}
 	cfg := c.Config
-	if c.DryRun {
-		cfg.Service = datacite.Production
-	} else {
-		if c.service, err = c.flags.Open(); err != nil {
+	cfg.Service = datacite.Production
+	if !c.DryRun || c.flags.Said() {
+		if c.service, err = c.flags.Open(); err == nil {
+			cfg, err = c.flags.ForReports(c.service)
+		}
+		if err != nil {
 			return err
-		}
-		cfg = c.service.Config
-		cfg.Username, cfg.Password = "", "" // reports take a token alone
-		if cfg.Token == "" {
-			return shell.Wrong(fmt.Errorf("usage reports need a token, and the login for %s has none; put it into DATACITE_TOKEN, or into a file for --login", c.service))
-		}
-		if at, err := reports.TokenExpiry(cfg.Token); err == nil && time.Until(at) < 30*24*time.Hour && time.Now().Before(at) {
-			c.Warn("warning: the token expires on %s; ask the operator of the service for a new one", at.Format(time.DateOnly))
 		}
 	}
 	c.client, err = reports.NewClient(cfg)
 	return err
 }
 
+// stored is the id of the report that a dry run would replace; "" if there is none.
+func (c *command) stored(ctx context.Context, h reports.Header) (string, error) {
+	if c.service == nil {
+		c.Say("the service and the token are not checked, since no service is said; --service checks them")
+		return "", nil
+	}
+	for r, err := range c.client.All(ctx, &reports.ListOptions{CreatedBy: h.CreatedBy}) {
+		if err != nil {
+			return "", err
+		}
+		if r.Header.CreatedBy == h.CreatedBy && r.Header.ReportingPeriod.BeginDate == h.ReportingPeriod.BeginDate {
+			return r.ID, nil
+		}
+	}
+	return "", nil
+}
+
 // send sends one report.
-func (c *command) send(ctx context.Context, in *input) error {
-	if err := in.open(ctx); err != nil {
+func (c *command) send(ctx context.Context, in *source.Report) error {
+	if err := in.Begin(ctx); err != nil {
 		return err
 	}
 	if c.service != nil && c.service.Name == "production" && shell.IsTerminal(c.Stdin) {
-		if err := c.Confirm(fmt.Sprintf("Send the report of %s for %s to %s?", in.header.CreatedBy, in.header.ReportingPeriod.BeginDate, c.service)); err != nil {
+		if err := c.Confirm(fmt.Sprintf("Send the report of %s for %s to %s?", in.Header.CreatedBy, in.Header.ReportingPeriod.BeginDate, c.service)); err != nil {
 			return err
 		}
 	}
-	watch := &watcher{show: c.meter, in: in}
+	watch := &watcher{show: c.meter}
 	opts := c.opts
-	opts.DryRun, opts.LeaveOut, opts.Warn, opts.Progress = c.DryRun, in.leavingOut(), in.warn, watch.progress
-	stored, err := c.client.Submit(ctx, in.header, watch.datasets(), &opts)
-	if err == nil && !c.DryRun {
+	opts.DryRun, opts.LeaveOut, opts.Warn, opts.Progress = c.DryRun, in.LeavingOut(), in.Warn, watch.progress
+	stored, err := c.client.Submit(ctx, in.Header, in.Datasets(), &opts)
+	switch {
+	case err != nil:
+	case c.DryRun:
+		stored.ReportID, err = c.stored(ctx, in.Header)
+	default:
 		c.Say("reading the report back")
 		if err = c.client.Verify(ctx, stored); err != nil {
 			err = &unverifiedError{stored, err}
 		}
 	}
 	if err != nil {
-		in.printWarnings(c.Warn)
+		in.PrintWarnings(c.Warn)
 		return err
 	}
-	in.printWarnings(c.Say)
+	in.PrintWarnings(c.Say)
 	done := c.newReceipt(in, stored)
 	if kept := done.kept(); c.Quiet && kept != "" {
 		c.Warn("warning: kept: %s", kept)

@@ -276,16 +276,33 @@ func TestDryRunSendsNothing(t *testing.T) {
 	good := inFile(t, "report.json", report(t, 5, func(r *reports.Report) { r.Datasets[1].Performance[0].Instance[0].Count = 0 }))
 	got := srv.runs(t, "", "--dry-run", "--max-datasets", "2", good)
 	require.Equal(t, shell.ExitDone, got.code, got.errors)
-	assert.Contains(t, got.out, "The report could be sent; nothing was.")
+	assert.Contains(t, got.out, "The report could be sent to "+strings.TrimPrefix(srv.URL, "http://")+"; nothing was.")
+	assert.Contains(t, got.out, "replaces       no report")
 	assert.Contains(t, got.out, "datasets       5")
 	assert.Contains(t, got.out, "subset 3")
-	assert.Contains(t, got.errors, "warning: report-datasets[1].performance[0].instance[0].count: is 0")
+	assert.Contains(t, got.errors, "warning: 10.5072/d1: performance[0].instance[0].count: is 0")
 
 	bad := inFile(t, "report.json", report(t, 3, func(r *reports.Report) { r.Datasets[2].DataType = "software" }))
 	got = srv.runs(t, "", "--dry-run", bad)
 	assert.Equal(t, shell.ExitWrong, got.code)
 	assert.Contains(t, got.errors, `report-datasets[2].data-type: is "software"`)
-	assert.Empty(t, srv.Requests())
+	assert.Zero(t, srv.writes())
+	assert.Len(t, srv.Requests(), 1, "a look at what is stored")
+
+	// What is wrong with the service or the token is known before the report is sent.
+	for says, at := range map[string]*service{
+		"usage reports need a token": {Server: srv.Server},
+		"the token expired on":       {Server: srv.Server, token: srv.Token(srv.Now().Add(-time.Hour))},
+		"connection refused":         {Server: &datacitetest.Server{URL: "http://127.0.0.1:1"}, token: srv.token},
+		`"nowhere" is not test`:      {Server: &datacitetest.Server{URL: "nowhere"}, token: srv.token},
+	} {
+		if got = at.runs(t, "", "--dry-run", good); says == "usage reports need a token" { // without any login
+			got = runs(t.Context(), nil, "", strings.NewReader("DATACITE_USERNAME=A.B\nDATACITE_PASSWORD=secret\n"), nil, "send", "--service", srv.URL, "--login", "-", "--dry-run", good)
+		}
+		assert.NotZero(t, got.code, says)
+		assert.Contains(t, got.errors, says)
+		assert.Empty(t, got.out)
+	}
 }
 
 func TestDryRunPlansWhatIsSent(t *testing.T) {
@@ -330,7 +347,15 @@ func TestCorrections(t *testing.T) {
 	require.Equal(t, shell.ExitDone, got.code, got.errors)
 	assert.NotContains(t, got.out, "kept")
 
-	got = srv.runs(t, "", "--compare-others", part)
+	sent := srv.writes()
+	got = srv.runs(t, "", part)
+	assert.Equal(t, shell.ExitRefused, got.code)
+	assert.Equal(t, "datacite: the stored report has 3 counts that DOI records show, and this one has less in 2; nothing was sent\n"+
+		"  10.5072/d1, unique-dataset-investigations: 0, not 5\n  10.5072/d2, unique-dataset-requests: 0, not 3\n"+
+		"A log may have been missing when it was counted; if this is the correction, add --allow-lower.\n", got.errors)
+	assert.Equal(t, sent, srv.writes())
+
+	got = srv.runs(t, "", "--allow-lower", "--compare-others", part)
 	require.Equal(t, shell.ExitDone, got.code, got.errors)
 	assert.Contains(t, got.errors, "lack the unique-dataset-investigations of 10.5072/d1 that the stored report has; its record continues to show 5")
 	assert.Contains(t, got.out, "kept           2 numbers of earlier versions")
@@ -377,7 +402,7 @@ func TestWarningsAreCountedAndTwentyShown(t *testing.T) {
 	}))
 	got := srv.runs(t, "", file)
 	require.Equal(t, shell.ExitDone, got.code, got.errors)
-	assert.Equal(t, 20, strings.Count(got.errors, "warning: report-datasets["))
+	assert.Equal(t, 20, strings.Count(got.errors, "warning: 10.5072/d"))
 	assert.Contains(t, got.errors, "warnings: 30 in all, of which 20 are shown")
 	assert.Contains(t, got.out, "warnings       30")
 }
@@ -466,7 +491,7 @@ func TestTheServiceIsSaid(t *testing.T) {
 	assert.Contains(t, got.errors, "say which service is meant: add --service test")
 	got = runs(t.Context(), nil, "", nil, nil, "send", "--dry-run", file)
 	assert.Equal(t, shell.ExitDone, got.code, got.errors)
-	assert.Empty(t, got.errors, "no service is read from")
+	assert.Equal(t, "the service and the token are not checked, since no service is said; --service checks them\n", got.errors, "no service is read from")
 }
 
 // Several reports are sent one after the other.

@@ -1,4 +1,4 @@
-package main
+package count
 
 import (
 	"compress/gzip"
@@ -18,7 +18,7 @@ import (
 	"github.com/datacite-go/datacite-go/reports/counter/logs"
 )
 
-// nights are what -days keeps of a month: the counts of its days ([counter.Days]), and of
+// nights are what --days keeps of a month: the counts of its days ([counter.Days]), and of
 // each log that was read when it has accesses, and how it describes datasets. Nothing in
 // it tells of visitors.
 type nights struct {
@@ -37,16 +37,18 @@ const (
 	descriptionsFile = "descriptions.gz"
 )
 
-// openNights reads what earlier runs left for the month. Other flags for reading logs have another
-// folder: what was counted in two ways does not add up.
-func (in *input) openNights() (*nights, error) {
-	flags, err := json.Marshal(in.logs)
-	if err != nil {
-		return nil, err
-	}
+// nightsFolder is that of the month. Other flags for reading logs have another folder: what was
+// counted in two ways does not add up.
+func (in *input) nightsFolder() (string, error) {
+	flags, err := json.Marshal(in.settings)
 	sum := sha256.Sum256(flags)
-	n := &nights{filepath.Join(in.days, fmt.Sprintf("%s-%x", in.month.Format("2006-01"), sum[:4])), map[string]night{}}
-	data, err := os.ReadFile(filepath.Join(n.folder, logsFile))
+	return filepath.Join(in.days, fmt.Sprintf("%s-%x", in.monthText, sum[:4])), err
+}
+
+// openNights reads what earlier runs left for the month.
+func (in *input) openNights(folder string) (*nights, error) {
+	n := &nights{folder, map[string]night{}}
+	data, err := os.ReadFile(filepath.Join(folder, logsFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return n, nil
 	}
@@ -57,7 +59,7 @@ func (in *input) openNights() (*nights, error) {
 		err = n.readDescriptions(in.descriptions)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w; remove %s, and give all logs of the month", err, n.folder)
+		return nil, fmt.Errorf("%w; remove %s, and give all logs of the month", err, folder)
 	}
 	return n, nil
 }
@@ -123,20 +125,12 @@ func (n *nights) write(name string, write func(io.Writer) error) error {
 // rowsOfNights are the counts of the days of earlier nights, and of the logs that are new.
 func (in *input) rowsOfNights() iter.Seq2[reports.Row, error] {
 	return func(yield func(reports.Row, error) bool) {
-		failed := func(err error) { yield(reports.Row{}, fmt.Errorf("-days: %w", err)) }
-		n, err := in.openNights()
-		if err != nil {
-			failed(err)
-			return
+		days, err := in.countNights()
+		if days != nil {
+			defer days.Close()
 		}
-		days, err := counter.OpenDays(n.folder, &counter.Options{Location: in.reading.Location, Robots: in.robots, Machines: in.machines, Memory: in.memory})
 		if err != nil {
-			failed(err)
-			return
-		}
-		defer days.Close()
-		if err := in.countNights(n, days); err != nil {
-			failed(err)
+			yield(reports.Row{}, fmt.Errorf("--days %s: %w", in.days, err))
 			return
 		}
 		if err := in.checkGaps(); err != nil {
@@ -152,19 +146,30 @@ func (in *input) rowsOfNights() iter.Seq2[reports.Row, error] {
 }
 
 // countNights counts the days whose logs are new.
-func (in *input) countNights(n *nights, days *counter.Days) error {
+func (in *input) countNights() (days *counter.Days, err error) {
+	folder, err := in.nightsFolder()
+	if err != nil {
+		return nil, err
+	}
+	days, err = counter.OpenDays(folder, &counter.Options{Location: in.reading.Location, Robots: in.robots, Machines: in.machines, Memory: in.memory})
+	if err != nil {
+		return nil, err
+	}
+	n, err := in.openNights(folder) // no other run changes it now
+	if err != nil {
+		return days, err
+	}
 	sums := make([]logs.Summary, len(in.sources))
 	sources := make([]counter.Source, len(in.sources))
 	for i, s := range in.sources {
 		sources[i] = counter.Source{Name: s.Name, Events: in.eventsOf(in.sources[i:i+1], &sums[i], reports.Month(in.month.Year(), in.month.Month()))}
-		var err error
 		if sources[i].Version, err = in.version(s); err != nil {
-			return err
+			return days, err
 		}
 	}
 	added, err := days.Add(sources, &counter.AddOptions{Summary: &in.events})
 	if err != nil {
-		return err
+		return days, err
 	}
 	for i, s := range sources {
 		read := !slices.Contains(added.Unchanged, s.Name)
@@ -172,7 +177,7 @@ func (in *input) countNights(n *nights, days *counter.Days) error {
 			read = true
 			for _, err := range s.Events {
 				if err != nil {
-					return err
+					return days, err
 				}
 			}
 		}
@@ -186,13 +191,13 @@ func (in *input) countNights(n *nights, days *counter.Days) error {
 		in.lines.Files = append(in.lines.Files, known.Summary)
 	}
 	in.unread = len(added.Unchanged)
-	return n.save(in.descriptions)
+	return days, n.save(in.descriptions)
 }
 
 // version changes with the content of a log, and with the tables by which it is read.
 func (in *input) version(s logs.Source) (string, error) {
 	sum, size := sha256.New(), int64(0)
-	for _, name := range []string{s.Name, in.logs.Paths, in.logs.DOIs} {
+	for _, name := range []string{s.Name, in.settings.Paths, in.settings.DOIs} {
 		if name == "" {
 			continue
 		}

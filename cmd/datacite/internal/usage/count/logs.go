@@ -1,4 +1,4 @@
-package main
+package count
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/datacite-go/datacite-go/examples/usagelog/geoip"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/reports"
 	"github.com/datacite-go/datacite-go/reports/counter"
 	"github.com/datacite-go/datacite-go/reports/counter/logs"
@@ -20,42 +20,41 @@ import (
 
 // input is the log files, and what became of their lines.
 type input struct {
-	*settings
-	ctx   context.Context
-	notes io.Writer
-	meter *meter
+	*command
+	ctx context.Context
 
 	sources      []logs.Source
 	lines        logs.Summary
 	events       counter.Summary
-	countries    *geoip.Countries // nil without -geoip
+	countries    *countries // nil without --geoip
 	descriptions *logs.Descriptions
 
 	size     int64        // bytes of the files
 	done     atomic.Int64 // bytes that were read
-	accesses int64        // read so far
+	accesses int          // read so far
 	unread   int          // files that an earlier night has read
 }
 
-// openLogs looks at the files: a name that is wrong is told before hours of counting.
-func openLogs(ctx context.Context, s *settings, p *program) (*input, error) {
-	in := &input{settings: s, ctx: ctx, notes: p.stderr, meter: &meter{out: p.stderr, on: !s.quiet && isTerminal(p.stderr)}}
-	if s.quiet {
-		in.notes = io.Discard
-	}
-	for _, name := range s.files {
+// open looks at the files: a name that is wrong is told before hours of counting.
+func (c *command) open(ctx context.Context, files []string) (*input, error) {
+	in := &input{command: c, ctx: ctx, descriptions: &logs.Descriptions{Memory: c.memory / 2}}
+	for _, name := range files {
 		if name == "-" {
+			stdin, err := c.Stdinput()
+			if err != nil {
+				return nil, err
+			}
 			in.sources = append(in.sources, logs.Source{Name: "standard input", Open: func() (io.ReadCloser, error) {
-				return watched{io.NopCloser(p.stdin), &in.done}, nil
+				return watched{io.NopCloser(stdin), &in.done}, nil
 			}})
 			continue
 		}
 		info, err := os.Stat(name)
-		switch {
-		case err != nil:
-			return nil, err
-		case info.IsDir():
-			return nil, fmt.Errorf("%s is a folder; name the logs in it", name)
+		if err == nil && info.IsDir() {
+			err = fmt.Errorf("%s is a folder; name the logs in it", name)
+		}
+		if err != nil {
+			return nil, shell.Wrong(err)
 		}
 		in.size += info.Size()
 		in.sources = append(in.sources, logs.Source{Name: name, Open: func() (io.ReadCloser, error) {
@@ -63,13 +62,12 @@ func openLogs(ctx context.Context, s *settings, p *program) (*input, error) {
 			return watched{file, &in.done}, err
 		}})
 	}
-	var err error
-	if s.geoip != "" {
-		if in.countries, err = geoip.Open(s.geoip); err != nil {
-			return nil, fmt.Errorf("-geoip %w", err)
+	if c.geoip != "" {
+		var err error
+		if in.countries, err = openCountries(c.geoip); err != nil {
+			return nil, shell.Wrong(fmt.Errorf("--geoip %w", err))
 		}
 	}
-	in.descriptions = &logs.Descriptions{Memory: s.memory / 2}
 	return in, nil
 }
 
@@ -87,12 +85,12 @@ func (w watched) Read(p []byte) (int, error) {
 
 func (in *input) close() {
 	if in.countries != nil {
-		_ = in.countries.Close() // it was only read
+		_ = in.countries.db.Close() // it was only read
 	}
 	_ = in.descriptions.Close() // what it held has been read
 }
 
-// rows are the counts.
+// rows are the counts. Whatever ends them is a fault of the input.
 func (in *input) rows() iter.Seq2[reports.Row, error] {
 	opts := &counter.Options{
 		Period: in.reading.Period, Location: in.reading.Location,
@@ -104,12 +102,22 @@ func (in *input) rows() iter.Seq2[reports.Row, error] {
 	}
 	return func(yield func(reports.Row, error) bool) {
 		for row, err := range rows {
-			row.Platform = in.platform
+			row.Platform = in.platformName()
+			if err != nil {
+				err = shell.Wrong(err)
+			}
 			if !yield(row, err) {
 				return
 			}
 		}
 	}
+}
+
+func (c *command) platformName() string {
+	if c.platform == "" {
+		return c.creator
+	}
+	return c.platform
 }
 
 // all are the events of all files.
@@ -131,7 +139,7 @@ func (in *input) eventsOf(sources []logs.Source, sum *logs.Summary, period repor
 	opts := *in.reading
 	opts.Summary, opts.Descriptions, opts.Period = sum, in.descriptions, period
 	if in.countries != nil {
-		opts.Country = in.countries.Of
+		opts.Country = in.countries.of
 	}
 	return func(yield func(counter.Event, error) bool) {
 		for e, err := range logs.Read(sources, in.format, &opts) {
@@ -139,13 +147,17 @@ func (in *input) eventsOf(sources []logs.Source, sum *logs.Summary, period repor
 				err = in.ctx.Err()
 			}
 			in.accesses++
-			in.meter.reading(in.done.Load(), in.size, in.accesses)
+			read := ""
+			if in.size > 0 {
+				read = fmt.Sprintf("%d %% of the logs", min(100, 100*in.done.Load()/in.size))
+			}
+			in.Progress(in.accesses, 0, "accesses", read)
 			if !yield(e, err) || err != nil {
 				return
 			}
 		}
-		if err := in.logs.CheckZone(sum); err != nil {
-			yield(counter.Event{}, err)
+		if err := in.settings.CheckZone(sum); err != nil {
+			yield(counter.Event{}, fmt.Errorf("%w; --zone names it", err))
 		}
 	}
 }
@@ -164,10 +176,10 @@ func (in *input) checkGaps() error {
 			missing = append(missing, fmt.Sprintf("  %s: none from %s to %s", serverText(&s), g.From.Format(toTheMinute), g.Until.Format(toTheMinute)))
 			longest = max(longest, g.Until.Sub(g.From))
 			if oneOfMany(&s, servers) {
-				late = fmt.Sprintf("\n  %s counts as a server of its own: if it came late, put it with the others of its server", s.Logs[0].Name)
+				late = fmt.Sprintf("\n%s counts as a server of its own: if it came late, put it with the others of its server", s.Logs[0].Name)
 			}
 			if reports.Day(g.Until.AddDate(0, 0, -1)) == in.period.EndDate && len(missing) == 1 {
-				shorter = fmt.Sprintf(", -until %s", reports.Day(g.From.AddDate(0, 0, -1)))
+				shorter = fmt.Sprintf(", --until %s", reports.Day(g.From.AddDate(0, 0, -1)))
 			}
 		}
 	}
@@ -177,8 +189,8 @@ func (in *input) checkGaps() error {
 	if more := len(missing) - 10; more > 0 {
 		missing = append(missing[:10], fmt.Sprintf("  and %d more", more))
 	}
-	return fmt.Errorf("logs seem to be missing, of servers that have accesses on other days; nothing was written or sent\n%s\n"+
-		"  give them%s, or -gap %dh if nobody came or a server was off%s", strings.Join(missing, "\n"), shorter, int(longest/time.Hour)+1, late)
+	return fmt.Errorf("logs seem to be missing, of servers that have accesses on other days; nothing was written\n%s\n"+
+		"Give them%s, or --gap %dh if nobody came or a server was off.%s", strings.Join(missing, "\n"), shorter, int(longest/time.Hour)+1, late)
 }
 
 // oneOfMany tells whether the only log of a server is named like the logs in another folder.
@@ -198,21 +210,21 @@ func serverText(s *logs.Server) string {
 	return fmt.Sprintf("%s (%d logs)", s.Name, len(s.Logs))
 }
 
-// warn prints what was left out, with -quiet, too.
-func (in *input) warn(out io.Writer) {
+// warn prints what was left out, with --quiet, too.
+func (in *input) warn() {
 	if in.lines.Faulty > 0 {
-		fmt.Fprintf(out, "warning: %s of %s left out, since they cannot be read\n", several(in.lines.Faulty, "line"), thousands(in.lines.Lines()-in.lines.Comments))
-		printFaults(out, "  ", in.lines.Faults)
+		in.Warn("warning: %s of %s left out, since they cannot be read\n%s", shell.Count(in.lines.Faulty, "line"),
+			shell.Number(in.lines.Lines()-in.lines.Comments), strings.TrimSuffix(listed(in.lines.Faults), "\n"))
 	}
 	for _, f := range in.lines.Files {
 		switch {
 		case f.Cut:
-			fmt.Fprintf(out, "warning: %s is cut after line %d; what followed is not counted\n", f.Name, f.Lines())
+			in.Warn("warning: %s is cut after line %d; what followed is not counted", f.Name, f.Lines())
 		case f.Lines() == 0:
-			fmt.Fprintf(out, "warning: %s is empty\n", f.Name)
+			in.Warn("warning: %s is empty", f.Name)
 		}
 	}
 	for _, o := range in.lines.Offsets {
-		fmt.Fprintf(in.notes, "note: %s have the offset %s from UTC, which %s has not at that time; the first in %s, line %d\n", several(o.Lines, "line"), o, in.reading.Location, o.First.File, o.First.Line)
+		in.Say("note: %s have the offset %s from UTC, which %s has not at that time; the first in %s, line %d", shell.Count(o.Lines, "line"), o, in.reading.Location, o.First.File, o.First.Line)
 	}
 }
