@@ -217,7 +217,7 @@ func (r *results) save(s source) error {
 		err = errors.Join(err, r.journal.Close())
 	}
 	if err != nil {
-		return fmt.Errorf("%s cannot be written: %w; %s has what was done, and the next run writes it", r.path, err, r.journalPath())
+		return fmt.Errorf("%w; %s has what was done, and the next run writes %s", err, r.journalPath(), r.path)
 	}
 	if err := os.Remove(r.journalPath()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

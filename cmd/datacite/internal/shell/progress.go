@@ -26,7 +26,7 @@ const (
 // "3,000 of 10,000 rows · 5 failed · 118 rows/s · 1m10s left". total is 0 if nobody knows it. more
 // may be empty. Nothing is shown elsewhere, and with --quiet.
 func (s *Shell) Progress(done, total int, things, more string) {
-	if s.Quiet || !IsTerminal(s.Stderr) {
+	if s.Quiet || !s.draws(s.Stderr) {
 		return
 	}
 	s.mu.Lock()
