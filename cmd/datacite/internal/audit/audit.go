@@ -254,10 +254,8 @@ func (c *command) savePage(page *shell.File) error {
 
 // audit compares, and repairs with --fix. The differences go to a file or, without one, to standard output.
 func (c *command) audit(ctx context.Context, file *shell.File) error {
-	if c.service.Config.Password != "" {
-		if err := c.service.Prove(ctx); err != nil {
-			return err
-		}
+	if err := c.service.Check(ctx, c.Shell); err != nil {
+		return err
 	}
 	data, results := c.Data(), c.Results()
 	if file != nil {

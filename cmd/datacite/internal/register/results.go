@@ -100,6 +100,9 @@ func (r *results) loadJournal() error {
 
 // put keeps an entry, in place of an earlier one for the same row.
 func (r *results) put(e entry) {
+	for _, cell := range []*string{&e.DOI, &e.URL, &e.State, &e.Result, &e.Error, &e.Registered} {
+		*cell = strings.Clone(*cell) // a cell would hold its whole row
+	}
 	old := r.find(e.DOI, e.URL)
 	if old == nil {
 		old = &entry{}

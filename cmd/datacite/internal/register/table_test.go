@@ -12,7 +12,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"reflect"
 	"regexp"
 	"strings"
 	"sync"
@@ -581,7 +580,7 @@ func TestKilled(t *testing.T) {
 				}
 				return &kinds[rand.IntN(len(kinds))]
 			}})
-			result, begun, runs, memory := filepath.Join(path, "items.registered.csv"), time.Now(), 0, int64(0)
+			result, begun, runs := filepath.Join(path, "items.registered.csv"), time.Now(), 0
 			for code := -1; code != 0; runs++ {
 				require.Less(t, runs, *kills+50, "it does not end")
 				command, _, stderr := shelltest.At(srv).Process(t, "register", "--prefix", "10.5072", items.Name())
@@ -599,13 +598,10 @@ func TestKilled(t *testing.T) {
 				if code = shelltest.ExitCode(t, command.Wait()); code > 0 {
 					require.Contains(t, []int{shell.ExitRefused, shell.ExitFailed, shell.ExitInterrupted}, code, stderr.String())
 				}
-				if used := reflect.Indirect(reflect.ValueOf(command.ProcessState.SysUsage())).FieldByName("Maxrss"); used.IsValid() {
-					memory = max(memory, used.Int()) // in KiB on Linux
-				}
 			}
 			ideal := int64(*size + given) // a name that is given is looked for before it is made
-			t.Logf("%d rows (%d with names), %d runs, %d requests (%d without faults and kills), %v, at most %d MiB",
-				*size, given, runs, requests.Load(), ideal, time.Since(begun).Round(time.Millisecond), memory>>10)
+			t.Logf("%d rows (%d with names), %d runs, %d requests (%d without faults and kills), %v",
+				*size, given, runs, requests.Load(), ideal, time.Since(begun).Round(time.Millisecond))
 			// 5 % are sent again, each perhaps after a look; and each run looks for what the last one had begun.
 			assert.LessOrEqual(t, requests.Load(), ideal+ideal/5+int64(50*runs), "requests")
 			rows, seen := read(t, result), map[string]bool{}

@@ -56,6 +56,9 @@ func (r Run) Do(t testing.TB, command shell.Maker, args ...string) (code int, ou
 	s := &shell.Shell{
 		Args: args, Getenv: func(name string) string { return env[name] }, Stdin: strings.NewReader(r.Stdin), Stdout: &o, Stderr: &n,
 	}
+	for name, value := range env {
+		s.Environ = append(s.Environ, name+"="+value)
+	}
 	s.Config.MaxWait = 5 * time.Millisecond
 	code = s.Run(r.Ctx, command)
 	return code, o.String(), n.String()

@@ -167,10 +167,10 @@ func (c *command) connect(ctx context.Context) (err error) {
 		return err
 	}
 	cfg.Username, cfg.Password = c.service.Config.Username, c.service.Config.Password
-	if c.dois, err = dois.NewClient(cfg); err != nil || cfg.Password == "" {
+	if c.dois, err = dois.NewClient(cfg); err != nil {
 		return err
 	}
-	return c.service.Prove(ctx)
+	return c.service.Check(ctx, c.Shell)
 }
 
 // check writes the differences.
