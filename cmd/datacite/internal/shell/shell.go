@@ -116,6 +116,7 @@ func (s *Shell) AskSecret(question string) (secret string, err error) {
 	if err != nil {
 		return "", Wrong(err)
 	}
+	defer noSuspend()()
 	defer func() {
 		_ = term.Restore(fd, shown) // after an interrupt, it would stay as it is
 		s.print(s.Stderr, "\n")
