@@ -3,6 +3,7 @@ package account_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
@@ -62,7 +63,10 @@ func TestService(t *testing.T) {
 		{account.Reads, nil, "api.datacite.org", "", 2, "", `datacite: DATACITE_SERVICE: "api.datacite.org" is not test, production or a URL`},
 		{account.Reads, []string{"--rate", "-1"}, "", folder, 2, "", "datacite: --rate is -1; it must be more than 0\n"},
 	} {
-		run := shelltest.Run{Env: map[string]string{"DATACITE_SERVICE": tt.env, "DATACITE_CONFIG_DIR": tt.folder}}
+		run := shelltest.Run{Env: map[string]string{"DATACITE_CONFIG_DIR": tt.folder}}
+		if tt.env != "" {
+			run.Env["DATACITE_SERVICE"] = tt.env
+		}
 		code, out, notes := run.Do(t, show(tt.use), append([]string{"show"}, tt.args...)...)
 		assert.Equal(t, tt.code, code, "%v", tt)
 		if assert.Contains(t, out, tt.out); tt.out == "" {
@@ -111,10 +115,35 @@ func TestLogin(t *testing.T) {
 		{shelltest.Run{Env: env()}, []string{"--login", write("odd", "username=A\n", 0o600)}, 2, "odd: there is no username; a login is DATACITE_USERNAME and DATACITE_PASSWORD, or DATACITE_TOKEN"},
 		{shelltest.Run{Env: env()}, []string{"--login", write("empty", "\n", 0o600)}, 2, "empty has no login"},
 		{shelltest.Run{Env: env()}, []string{"--login", write("words", "EXAMPLE.REPO\n", 0o600)}, 2, "words: line 1 is not NAME=VALUE, as in DATACITE_USERNAME=EXAMPLE.REPO"},
+		{shelltest.Run{Env: env()}, []string{"--login", write("twice", login+login, 0o600)}, 2, "twice: line 3 gives DATACITE_USERNAME a second time; leave one of them out"},
+		{shelltest.Run{Env: env()}, []string{"--login", write("marked", "\ufeff"+strings.ReplaceAll(login, "\n", "\r\n"), 0o600)}, 0, "| FILE a=b "},
+		{shelltest.Run{Env: env()}, []string{"--login", write("long", "DATACITE_PASSWORD="+strings.Repeat("x", 1<<20), 0o600)}, 2, "long: bufio.Scanner: token too long"},
+		{shelltest.Run{Env: env()}, []string{"--login", folder}, 2, "is a folder"},
+		{shelltest.Run{Env: env("DATACITE_LOGIN", "")}, nil, 2, "the variable DATACITE_LOGIN is set and empty; give it a value, or unset it"},
+		{shelltest.Run{Env: env("DATACITE_SERVICE", " ")}, nil, 2, "the variable DATACITE_SERVICE is set and empty; give it a value, or unset it"},
+		{shelltest.Run{Env: env("DATACITE_SEVRICE", "test")}, nil, 0, "warning: the variable DATACITE_SEVRICE has no effect; did you mean DATACITE_SERVICE?\n"},
+		{shelltest.Run{Env: env("DATCITE_TOKEN", "test")}, nil, 0, "warning: the variable DATCITE_TOKEN has no effect; did you mean DATACITE_TOKEN?\n"},
 		{shelltest.Run{Env: env("DATACITE_PASSWORD", "q")}, nil, 2, "the environment has DATACITE_PASSWORD and no DATACITE_USERNAME"},
 	} {
 		code, out, notes := tt.run.Do(t, show(account.Writes), append([]string{"show"}, tt.args...)...)
 		assert.Equal(t, tt.code, code, "%v: %s", tt, notes)
 		assert.Contains(t, out+notes, tt.says)
+	}
+}
+
+// A setting without an effect is an error.
+func TestWrongSettings(t *testing.T) {
+	for text, says := range map[string]string{
+		"servce=test\n":                `setting "servce" is unknown; did you mean service?; correct the file`,
+		"service=test\nservice=test\n": "line 2 gives service a second time; leave one of them out; correct the file",
+		"contact=me\n":                 `"me" is not a mail address; correct the file`,
+		"service\n":                    "line 1 is not NAME=VALUE; correct the file",
+	} {
+		folder := t.TempDir()
+		require.NoError(t, os.WriteFile(filepath.Join(folder, "settings"), []byte(text), 0o600))
+		code, _, notes := shelltest.Run{Env: map[string]string{"DATACITE_CONFIG_DIR": folder}}.Do(t, show(account.Reads), "show")
+		assert.Equal(t, 2, code)
+		assert.Equal(t, 1, strings.Count(notes, filepath.Join(folder, "settings")), notes)
+		assert.Contains(t, notes, says)
 	}
 }

@@ -2,7 +2,6 @@ package account
 
 import (
 	"bufio"
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,11 +10,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"time"
 
-	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
-	"github.com/datacite-go/datacite-go/dois"
 )
 
 // A Login is who a command works as. Token is for usage reports.
@@ -75,6 +71,9 @@ func readLoginFile(path string) (Login, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return Login{}, err
+	}
+	if info.IsDir() {
+		return Login{}, fmt.Errorf("%s is a folder; give the name of a file", path)
 	}
 	const others = 0o077
 	if runtime.GOOS != "windows" && info.Mode().IsRegular() && info.Mode().Perm()&others != 0 {
@@ -146,40 +145,19 @@ func Forget(s *shell.Shell, service *Service) (bool, error) {
 }
 
 // Stored are the hosts with a login that is stored.
-func Stored(s *shell.Shell) (hosts []string) {
+func Stored(s *shell.Shell) (hosts []string, err error) {
 	folder, err := Folder(s)
 	if err != nil {
-		return nil
+		return nil, nil //nolint:nilerr // a process without a home has no logins
 	}
-	files, _ := os.ReadDir(filepath.Join(folder, "logins")) // none is no login
+	files, err := os.ReadDir(filepath.Join(folder, "logins"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
 	for _, file := range files {
-		hosts = append(hosts, file.Name())
+		if !strings.HasPrefix(file.Name(), ".") { // one that is being written, or was when its process was killed
+			hosts = append(hosts, file.Name())
+		}
 	}
-	return slices.Clip(hosts)
-}
-
-// refusal is how long a login may take to be refused. The request takes longer only if the
-// login is accepted, since then the service looks for the names of the account.
-const refusal = 20 * time.Second
-
-// Prove is an error if the service refuses the login. The deployed service ignores a wrong login
-// when records are read, and shows what everybody may see.
-//
-// Prove sends HEAD /dois/get-dois, which needs a login.
-func (s *Service) Prove(ctx context.Context) error {
-	client, err := dois.NewClient(s.Config)
-	if err != nil {
-		return err
-	}
-	short, cancel := context.WithTimeout(ctx, refusal)
-	defer cancel()
-	_, err = client.Do(short, &datacite.Request{Method: "HEAD", Path: "/dois/get-dois"})
-	failure, ofService := errors.AsType[*datacite.Error](err)
-	switch {
-	case errors.Is(err, datacite.ErrUnauthorized):
-		return fmt.Errorf("%s refuses the login of %s: %w", s, s.Config.Username, err)
-	case err == nil, ofService && failure.StatusCode != 0, ctx.Err() == nil && short.Err() != nil:
-		return nil // whatever else it says, it says to an account
-	}
-	return err
+	return slices.Clip(hosts), nil
 }

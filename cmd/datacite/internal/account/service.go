@@ -106,6 +106,9 @@ func named(name string, service datacite.Service) *Service {
 // Open returns the service that is meant, with its login. It says on standard error if the
 // service is the default.
 func (f *Flags) Open() (*Service, error) {
+	if err := checkEnvironment(f.shell); err != nil {
+		return nil, shell.Wrong(err)
+	}
 	settings, err := Load(f.shell)
 	if err != nil {
 		return nil, shell.Wrong(err)

@@ -49,17 +49,62 @@ func Folder(s *shell.Shell) (string, error) {
 	return filepath.Join(folder, "datacite"), nil
 }
 
-// Load reads the settings. Without a file there are none.
+// Load reads the settings. Without a file there are none; a setting that is unknown or wrong
+// would have no effect, and is an error.
 func Load(s *shell.Shell) (Settings, error) {
 	folder, err := Folder(s)
 	if err != nil {
 		return Settings{}, nil //nolint:nilerr // a process without a home has no settings
 	}
-	settings, err := readPairs(filepath.Join(folder, "settings"))
+	path := filepath.Join(folder, "settings")
+	settings, err := readPairs(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Settings{}, nil
 	}
-	return settings, err
+	var names []string
+	for _, k := range Known {
+		names = append(names, k.Name)
+		if value := settings[k.Name]; value != "" && err == nil {
+			err = k.Check(value)
+		}
+	}
+	for name := range settings {
+		if err == nil && !slices.Contains(names, name) {
+			err = fmt.Errorf("setting %w", shell.NotOne(name, names))
+		}
+	}
+	if err != nil {
+		if _, ok := errors.AsType[*fs.PathError](err); !ok && !strings.HasPrefix(err.Error(), path) {
+			err = fmt.Errorf("%s: %w", path, err)
+		}
+		return nil, fmt.Errorf("%w; correct the file", err)
+	}
+	return settings, nil
+}
+
+// others are the variables of commands that neither a setting nor a login has.
+var others = []string{"DATACITE_LOGIN", "DATACITE_LOCK_DIR", "DATACITE_CONFIG_DIR"}
+
+// checkEnvironment is an error if a variable that says where or as whom a command works is set and
+// empty: a shell leaves it so where another variable is not set. It warns of names that are
+// nearly those of variables.
+func checkEnvironment(s *shell.Shell) error {
+	known := append([]string{usernameVariable, passwordVariable, tokenVariable}, others...)
+	for _, k := range Known {
+		known = append(known, k.Variable)
+	}
+	for _, pair := range s.Environ {
+		name, value, _ := strings.Cut(pair, "=")
+		switch {
+		case slices.Contains([]string{"DATACITE_SERVICE", "DATACITE_LOGIN"}, name) && strings.TrimSpace(value) == "":
+			return fmt.Errorf("the variable %s is set and empty; give it a value, or unset it", name)
+		case strings.HasPrefix(name, "DAT") && !slices.Contains(known, name):
+			if near := shell.DidYouMean(name, known); near != "" {
+				s.Warn("warning: the variable %s has no effect%s", name, near)
+			}
+		}
+	}
+	return nil
 }
 
 // Save replaces the file of the settings.
@@ -103,7 +148,7 @@ func readPairs(path string) (Settings, error) {
 func parsePairs(name string, lines *bufio.Scanner) (Settings, error) {
 	pairs := Settings{}
 	for n := 1; lines.Scan(); n++ {
-		line := strings.TrimSpace(lines.Text())
+		line := strings.TrimSpace(strings.TrimPrefix(lines.Text(), "\ufeff"))
 		if line == "" || strings.HasPrefix(line, "#") {
 			continue
 		}
@@ -111,7 +156,13 @@ func parsePairs(name string, lines *bufio.Scanner) (Settings, error) {
 		if !found {
 			return nil, fmt.Errorf("%s: line %d is not NAME=VALUE", name, n)
 		}
-		pairs[strings.TrimSpace(key)] = strings.TrimSpace(value)
+		if key = strings.TrimSpace(key); pairs[key] != "" {
+			return nil, fmt.Errorf("%s: line %d gives %s a second time; leave one of them out", name, n, key)
+		}
+		pairs[key] = strings.TrimSpace(value)
 	}
-	return pairs, lines.Err()
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return pairs, nil
 }

@@ -225,22 +225,16 @@ func (c *command) run(cmd *cobra.Command, args []string) (err error) {
 	if c.client, err = dois.NewClient(c.service.Config); err != nil {
 		return err
 	}
-	var page, table *shell.File
-	for name, file := range map[string]**shell.File{c.html: &page, c.Output: &table} {
-		if name == "" || name == "-" {
-			continue
-		}
-		const readable = 0o644
-		if *file, err = shell.CreateFile(name, readable); err != nil {
-			return shell.Wrong(err)
-		}
-		defer (*file).Discard()
+	table, page, err := c.Files(c.html)
+	if err != nil {
+		return err
 	}
+	defer table.Discard()
+	defer page.Discard()
 	err = c.audit(ctx, table)
 	if err == nil || c.page.Done() { // what was repaired is reported, also of a run that was interrupted
 		c.page.Broken = err != nil
-		err = errors.Join(err, c.save(page, c.html, func() error { return pageTemplate.Execute(page, c.page) }),
-			c.save(table, c.Output, func() error { return nil }))
+		err = errors.Join(err, c.Keep(table), c.savePage(page))
 	}
 	if err != nil {
 		return err
@@ -248,28 +242,20 @@ func (c *command) run(cmd *cobra.Command, args []string) (err error) {
 	return c.verdict()
 }
 
-// save writes a file at the end.
-func (c *command) save(file *shell.File, name string, write func() error) error {
-	if file == nil {
+func (c *command) savePage(page *shell.File) error {
+	if page == nil {
 		return nil
 	}
-	err := write()
-	if err == nil {
-		err = file.Save()
+	if err := pageTemplate.Execute(page, c.page); err != nil {
+		return err
 	}
-	if err != nil {
-		return shell.Refused(fmt.Errorf("%s was not written: %w", name, err))
-	}
-	c.Say("%s is written", name)
-	return nil
+	return c.Keep(page)
 }
 
 // audit compares, and repairs with --fix. The differences go to a file or, without one, to standard output.
 func (c *command) audit(ctx context.Context, file *shell.File) error {
-	if c.service.Config.Password != "" {
-		if err := c.service.Prove(ctx); err != nil {
-			return err
-		}
+	if err := c.service.Check(ctx, c.Shell); err != nil {
+		return err
 	}
 	data, results := c.Data(), c.Results()
 	if file != nil {

@@ -51,7 +51,11 @@ Logins are kept by datacite login.`,
 			for _, k := range account.Known {
 				show(s, k, settings)
 			}
-			for _, host := range account.Stored(s) {
+			hosts, err := account.Stored(s)
+			if err != nil {
+				return shell.Wrong(fmt.Errorf("the stored logins are not known: %w", err))
+			}
+			for _, host := range hosts {
 				s.Result(shown{"login", host, "datacite login"}, "login at %s", host)
 			}
 			return nil

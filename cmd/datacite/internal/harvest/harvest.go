@@ -122,10 +122,8 @@ func (c *command) run(cmd *cobra.Command, words []string) (err error) {
 	if err != nil {
 		return err
 	}
-	if c.service.Config.Password != "" {
-		if err := c.service.Prove(ctx); err != nil {
-			return err
-		}
+	if err := c.service.Check(ctx, c.Shell); err != nil {
+		return err
 	}
 	if c.Output != "-" {
 		release, err := shell.Lock(c.Output+".lock", c.Output)

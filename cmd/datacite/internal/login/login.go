@@ -2,8 +2,11 @@
 package login
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -19,11 +22,14 @@ type command struct {
 
 // result is what --json prints.
 type result struct {
-	Service  string `json:"service"`
-	Host     string `json:"host"`
-	Username string `json:"username,omitempty"`
-	Stored   string `json:"stored,omitempty"` // the file
-	Removed  bool   `json:"removed,omitempty"`
+	Service  string    `json:"service"`
+	Host     string    `json:"host"`
+	Username string    `json:"username,omitempty"`
+	TokenOf  string    `json:"tokenOf,omitempty"`  // the account
+	Expires  time.Time `json:"expires,omitzero"`   // the token
+	Unproven []string  `json:"unproven,omitempty"` // login or token
+	Stored   string    `json:"stored,omitempty"`   // the file
+	Removed  bool      `json:"removed,omitempty"`
 }
 
 // Command is datacite login.
@@ -36,7 +42,9 @@ func Command(s *shell.Shell) *cobra.Command {
 them for the commands that follow, in a file that only you can read. Each service has a
 login of its own.
 
-Without a terminal, the login is read from --login or the environment ("datacite help logins").`,
+Without a terminal, the login is read from --login or the environment ("datacite help logins"). A
+token for usage reports is tested, too: its form, the day on which it expires, and whether the
+service knows its account. Whether that account may send reports shows when one is sent.`,
 		Example: `  datacite login --service test
   datacite login --service production --login secret.env
   datacite login --service test --forget`,
@@ -72,17 +80,44 @@ func (c *command) run(cmd *cobra.Command, _ []string) error {
 		}
 		service.Config.Username, service.Config.Password = login.Username, login.Password
 	}
-	if login.Username != "" {
-		if err := service.Prove(cmd.Context()); err != nil {
-			return err
-		}
-	}
-	path, err := login.Store(c.Shell, service)
+	done := result{Service: service.Name, Host: service.Host, Username: login.Username}
+	said, err := c.prove(cmd.Context(), service, &done)
 	if err != nil {
+		return err
+	}
+	if done.Stored, err = login.Store(c.Shell, service); err != nil {
 		return shell.Wrong(err)
 	}
-	c.Result(result{service.Name, service.Host, login.Username, path, false}, "%s accepts the login of %s; it is stored in %s", service, login.Username, path)
+	c.Result(done, "%s", strings.Join(append(said, "it is stored in "+done.Stored), "; "))
 	return nil
+}
+
+// prove tests the parts of a login, and says of each what is known.
+func (c *command) prove(ctx context.Context, service *account.Service, done *result) (said []string, err error) {
+	if done.Username != "" {
+		switch err := service.Prove(ctx); {
+		case errors.Is(err, account.ErrUnproven):
+			done.Unproven = append(done.Unproven, "login")
+			said = append(said, fmt.Sprintf("%s does not say whether it accepts the login of %s", service, done.Username))
+		case err != nil:
+			return nil, err
+		default:
+			said = append(said, fmt.Sprintf("%s accepts the login of %s", service, done.Username))
+		}
+	}
+	if service.Config.Token == "" {
+		return said, nil
+	}
+	done.TokenOf, done.Expires, err = service.ProveToken(ctx)
+	until := "it expires on " + done.Expires.Format(time.DateOnly)
+	switch {
+	case errors.Is(err, account.ErrUnproven):
+		done.Unproven = append(done.Unproven, "token")
+		return append(said, fmt.Sprintf("%s does not say whether it accepts the token", service), until), nil
+	case err != nil:
+		return nil, err
+	}
+	return append(said, fmt.Sprintf("%s accepts the token of %s", service, done.TokenOf), until), nil
 }
 
 // ask reads the login from the terminal. The password is not shown.

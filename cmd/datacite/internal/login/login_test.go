@@ -3,10 +3,15 @@ package login_test
 import (
 	"bufio"
 	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/creack/pty"
 	"github.com/stretchr/testify/assert"
@@ -61,9 +66,6 @@ func TestLogin(t *testing.T) {
 		for _, wrong := range []string{"DATACITE_USERNAME=EXAMPLE.REPO\nDATACITE_PASSWORD=wrong\n", "DATACITE_USERNAME=EXMPLE.REPO\nDATACITE_PASSWORD=x\n"} {
 			run.Stdin = wrong
 			code, out, notes := run.Do(t, login.Command, "login", "--login", "-")
-			if behaviour == datacitetest.Documented && code == 0 {
-				continue // it has no request that tests a login
-			}
 			assert.Equal(t, 2, code, notes)
 			assert.Empty(t, out)
 			assert.Contains(t, notes, " refuses the login of EX")
@@ -92,5 +94,78 @@ func TestLogin(t *testing.T) {
 		assert.NoFileExists(t, files[0])
 		_, _, notes = run.Do(t, login.Command, "login", "--forget")
 		assert.Contains(t, notes, "no login was stored for ")
+	}
+}
+
+// A token is tested without writing, and the result says what is not known.
+func TestToken(t *testing.T) {
+	next := time.Now().AddDate(1, 0, 0).UTC()
+	for _, tt := range []struct {
+		behaviour datacitetest.Behaviour
+		token     func(*datacitetest.Server) string
+		code      int
+		says      string
+	}{
+		{datacitetest.Deployed, func(srv *datacitetest.Server) string { return srv.Token(next) }, 0, " accepts the token of example.repo; it expires on " + next.Format(time.DateOnly) + "; it is stored in "},
+		{datacitetest.Documented, func(srv *datacitetest.Server) string { return srv.Token(next) }, 0, " accepts the token of example.repo; it expires on " + next.Format(time.DateOnly) + "; it is stored in "},
+		{datacitetest.Deployed, func(srv *datacitetest.Server) string { return srv.Token(time.Now().AddDate(0, 0, -1)) }, 2, "the token expired on " + time.Now().AddDate(0, 0, -1).UTC().Format(time.DateOnly) + "; the operator"},
+		{datacitetest.Deployed, func(*datacitetest.Server) string { return "secret" }, 2, "token: "},
+		{datacitetest.Deployed, func(srv *datacitetest.Server) string { return srv.IssueKey() }, 2, "an API key, which the service does not accept for reports"},
+	} {
+		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: tt.behaviour})
+		t.Cleanup(srv.Close)
+		run, folder := shelltest.Anonymous(srv), t.TempDir()
+		run.Env["DATACITE_CONFIG_DIR"], run.Stdin = folder, "DATACITE_TOKEN="+tt.token(srv)
+		code, out, notes := run.Do(t, login.Command, "login", "--login", "-")
+		assert.Equal(t, tt.code, code, notes)
+		assert.Contains(t, out+notes, tt.says)
+		assert.NotContains(t, out+notes, tt.token(srv))
+		for _, r := range srv.Requests() {
+			assert.Equal(t, "GET", r.Method)
+		}
+		if tt.code != 0 {
+			assert.NoDirExists(t, filepath.Join(folder, "logins"))
+		}
+	}
+}
+
+// A token that the service does not know names nobody, and no login is accepted by a host that is
+// not the service.
+func TestProof(t *testing.T) {
+	seen, at := datacitetest.NewServer(nil), time.Now().AddDate(1, 0, 0)
+	t.Cleanup(seen.Close)
+	header, status := http.Header{}, 200
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		maps.Copy(w.Header(), header)
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, `{}`) // the client sees it
+	}))
+	defer srv.Close()
+	const name = "DATACITE_USERNAME=A.B\nDATACITE_PASSWORD=a secret\n"
+	for _, tt := range []struct {
+		login  string
+		header http.Header
+		status int
+		code   int
+		says   string
+	}{
+		{name, http.Header{"X-Credential-Username": {"a.b"}}, 200, 0, " accepts the login of A.B; it is stored in "},
+		{name, http.Header{"X-Credential-Username": {""}}, 200, 2, " refuses the login of A.B"},
+		{name, http.Header{"X-Credential-Username": {"c.d"}}, 200, 2, " refuses the login of A.B"},
+		{name, http.Header{"X-Anonymous-Consumer": {"true"}}, 200, 2, " refuses the login of A.B"},
+		{name, nil, 200, 0, " does not say whether it accepts the login of A.B; it is stored in "},
+		{name, nil, 401, 2, " refuses the login of A.B"},
+		{name, nil, 404, 1, "404 Not Found"},
+		{name, nil, 501, 3, "501 Not Implemented"},
+		{"DATACITE_TOKEN=" + seen.Token(at), http.Header{"X-Credential-Username": {""}}, 200, 2, " refuses the token"},
+		{"DATACITE_TOKEN=" + seen.Token(at), http.Header{"X-Anonymous-Consumer": {"true"}}, 200, 2, " refuses the token"},
+		{"DATACITE_TOKEN=" + seen.Token(at), nil, 401, 2, " refuses the token"},
+		{name + "DATACITE_TOKEN=" + seen.Token(at), http.Header{"X-Credential-Username": {"a.b"}}, 200, 0, " accepts the login of A.B; " + strings.TrimPrefix(srv.URL, "http://") + " accepts the token of a.b; it expires on "},
+	} {
+		header, status = tt.header, tt.status
+		run := shelltest.Run{Env: map[string]string{"DATACITE_SERVICE": srv.URL}, Stdin: tt.login}
+		code, out, notes := run.Do(t, login.Command, "login", "--login", "-")
+		assert.Equal(t, tt.code, code, "%v: %s", tt, notes)
+		assert.Contains(t, out+notes, tt.says)
 	}
 }

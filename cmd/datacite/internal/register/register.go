@@ -246,7 +246,7 @@ func (j *job) check(ctx context.Context) error {
 		if j.DryRun || j.isSingle {
 			hint = ""
 		}
-		return shell.Wrong(fmt.Errorf("faults in %d of %s; nothing was sent%s", j.faulty, shell.Count(j.rows, "record"), hint))
+		return shell.Wrong(fmt.Errorf("faults in %s of %s; nothing was sent%s", shell.Number(j.faulty), shell.Count(j.rows, "record"), hint))
 	case j.unnamed > 0 && j.prefix == "":
 		return shell.Wrong(fmt.Errorf("%s without a DOI; give the --prefix of new ones", shell.Count(j.unnamed, "record")))
 	case j.unnamed > 1 && j.Output == "" && !j.DryRun:
@@ -260,7 +260,7 @@ func (j *job) check(ctx context.Context) error {
 	case j.DryRun && !j.JSON && j.isSingle:
 		return j.rehearse()
 	case j.DryRun && !j.JSON:
-		j.Result(nil, "%s: %s without faults, %d of them registered already, %d to do at %s; nothing was sent", j.source.name(), shell.Count(j.rows-j.faulty, "record"), j.earlier, left, j.service)
+		j.Result(nil, "%s: %s without faults, %s of them registered already, %s to do at %s; nothing was sent", j.source.name(), shell.Count(j.rows-j.faulty, "record"), shell.Number(j.earlier), shell.Number(left), j.service)
 	}
 	return nil
 }
@@ -317,7 +317,7 @@ func (j *job) report(ctx context.Context, err error) error {
 			place = j.Output + ": "
 		}
 		if !j.JSON {
-			j.Result(nil, "%s%d of %s registered at %s, %d of them now", place, registered, shell.Count(j.rows, "record"), j.service, j.done)
+			j.Result(nil, "%s%s of %s registered at %s, %s of them now", place, shell.Number(registered), shell.Count(j.rows, "record"), j.service, shell.Number(j.done))
 		}
 	}
 	again := "run the same command again, and it goes on"
@@ -342,9 +342,9 @@ func (j *job) report(ctx context.Context, err error) error {
 	case j.done == 0 && j.faulty == 0 && j.down == j.failed && j.first != nil:
 		return shell.Failed(fmt.Errorf("the service failed for all that was to do, %s; run the same command again; the first one: %w", shell.Count(left, "record"), j.first))
 	case j.isTable:
-		return shell.Refused(fmt.Errorf("faults in %s, and %d failed, as the column error says; correct them in the result table, and run the same command with it", shell.Count(j.faulty, "row"), j.failed))
+		return shell.Refused(fmt.Errorf("faults in %s, and %s failed, as the column error says; correct them in the result table, and run the same command with it", shell.Count(j.faulty, "row"), shell.Number(j.failed)))
 	}
-	return shell.Refused(fmt.Errorf("faults in %s, and %d failed; run the same command again when they are corrected", shell.Count(j.faulty, "record"), j.failed))
+	return shell.Refused(fmt.Errorf("faults in %s, and %s failed; run the same command again when they are corrected", shell.Count(j.faulty, "record"), shell.Number(j.failed)))
 }
 
 // singleFailed is the error of a single record, with what to do about a DOI that may exist.

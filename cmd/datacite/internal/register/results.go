@@ -100,6 +100,9 @@ func (r *results) loadJournal() error {
 
 // put keeps an entry, in place of an earlier one for the same row.
 func (r *results) put(e entry) {
+	for _, cell := range []*string{&e.DOI, &e.URL, &e.State, &e.Result, &e.Error, &e.Registered} {
+		*cell = strings.Clone(*cell) // a cell would hold its whole row
+	}
 	old := r.find(e.DOI, e.URL)
 	if old == nil {
 		old = &entry{}
@@ -217,7 +220,7 @@ func (r *results) save(s source) error {
 		err = errors.Join(err, r.journal.Close())
 	}
 	if err != nil {
-		return fmt.Errorf("%s cannot be written: %w; %s has what was done, and the next run writes it", r.path, err, r.journalPath())
+		return fmt.Errorf("%w; %s has what was done, and the next run writes %s", err, r.journalPath(), r.path)
 	}
 	if err := os.Remove(r.journalPath()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
@@ -125,14 +126,15 @@ func (c *checks) row(r *row) {
 		if err := doi.CheckNew(r.DOI); err != nil {
 			r.fault("doi", shell.Message(err))
 		}
-		if place, ok := c.dois[doi.Key(r.DOI)]; ok {
+		key := strings.Clone(doi.Key(r.DOI)) // a cell would hold its whole row
+		if place, ok := c.dois[key]; ok {
 			r.fault("doi", r.DOI+" is the DOI of "+place+", too")
 		}
-		c.dois[doi.Key(r.DOI)] = r.place()
+		c.dois[key] = r.place()
 	}
 	// The address tells which row a name was made for.
 	if other, ok := c.urls[r.URL]; ok && r.URL != "" && !(other.named && r.DOI != "") {
 		r.fault("url", "is that of "+other.place+", too; rows with the same address need a DOI each")
 	}
-	c.urls[r.URL] = owner{r.place(), r.DOI != ""}
+	c.urls[strings.Clone(r.URL)] = owner{r.place(), r.DOI != ""}
 }

@@ -3,6 +3,7 @@ package register
 import (
 	"bytes"
 	"encoding/csv"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -542,23 +543,37 @@ func TestInterrupted(t *testing.T) {
 }
 
 // TestKilled kills the program at random requests and at random times, on a service with
-// faults. In the end every row has one DOI, and no other DOI exists.
+// faults. In the end every row has one DOI, and no other DOI exists. Every other row has a name
+// already.
 func TestKilled(t *testing.T) {
+	kinds := []datacitetest.Fault{
+		{Kind: datacitetest.Status}, {Kind: datacitetest.StatusAfter, Status: http.StatusGatewayTimeout}, {Kind: datacitetest.DropBefore},
+		{Kind: datacitetest.DropAfter}, {Kind: datacitetest.CutResponse}, {Kind: datacitetest.Delay, Delay: 20 * time.Millisecond},
+	}
+	signals := []os.Signal{os.Kill, syscall.SIGTERM, os.Interrupt}
 	for _, behaviour := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {
 		t.Run(string(behaviour), func(t *testing.T) {
-			var items strings.Builder
-			items.WriteString(header)
+			path, given := folder(t, ""), 0
+			items, err := os.Create(filepath.Join(path, "items.csv"))
+			require.NoError(t, err)
+			_, err = items.WriteString(header)
 			for i := range *size {
-				items.WriteString(line(i))
+				if err == nil && i%2 == 0 {
+					given++
+					_, err = fmt.Fprintf(items, "10.5072/given-%d", i)
+				}
+				if err == nil {
+					_, err = items.WriteString(line(i))
+				}
 			}
-			path := folder(t, items.String())
-			kinds := []datacitetest.Fault{{Kind: datacitetest.Status}, {Kind: datacitetest.DropBefore}, {Kind: datacitetest.DropAfter}, {Kind: datacitetest.StatusAfter}}
+			require.NoError(t, errors.Join(err, items.Close()))
 			var victim atomic.Pointer[os.Process]
 			var requests, last atomic.Int64 // last: the request that the victim does not survive
+			var signal atomic.Value
 			srv := newServer(t, &datacitetest.Options{Behaviour: behaviour, Faults: func(n int, _ *http.Request) *datacitetest.Fault {
 				requests.Store(int64(n))
 				if int64(n) == last.Load() {
-					_ = victim.Load().Kill() // it may have ended
+					_ = victim.Load().Signal(signal.Load().(os.Signal)) // it may have ended
 				}
 				if rand.IntN(20) > 0 {
 					return nil
@@ -568,25 +583,34 @@ func TestKilled(t *testing.T) {
 			result, begun, runs := filepath.Join(path, "items.registered.csv"), time.Now(), 0
 			for code := -1; code != 0; runs++ {
 				require.Less(t, runs, *kills+50, "it does not end")
-				command, _, stderr := shelltest.At(srv).Process(t, "register", "--prefix", "10.5072", filepath.Join(path, "items.csv"))
+				command, _, stderr := shelltest.At(srv).Process(t, "register", "--prefix", "10.5072", items.Name())
 				require.NoError(t, command.Start())
 				victim.Store(command.Process)
+				signal.Store(signals[runs%len(signals)])
 				switch {
-				case runs < *kills && runs%2 == 0:
+				case runs >= *kills:
+				case runs < len(signals):
 					last.Store(requests.Load() + 1 + rand.Int64N(int64(*size / *kills)))
-				case runs < *kills:
+				default:
 					time.Sleep(time.Duration(rand.IntN(500)) * time.Millisecond)
-					_ = command.Process.Kill() // it may have ended
+					_ = command.Process.Signal(signals[runs%len(signals)]) // it may have ended
 				}
 				if code = shelltest.ExitCode(t, command.Wait()); code > 0 {
-					require.Contains(t, []int{1, 3}, code, stderr.String())
+					require.Contains(t, []int{shell.ExitRefused, shell.ExitFailed, shell.ExitInterrupted}, code, stderr.String())
 				}
 			}
-			t.Logf("%d rows, %d runs, %d requests, %v", *size, runs, requests.Load(), time.Since(begun).Round(time.Millisecond))
+			ideal := int64(*size + given) // a name that is given is looked for before it is made
+			t.Logf("%d rows (%d with names), %d runs, %d requests (%d without faults and kills), %v",
+				*size, given, runs, requests.Load(), ideal, time.Since(begun).Round(time.Millisecond))
+			// 5 % are sent again, each perhaps after a look; and each run looks for what the last one had begun.
+			assert.LessOrEqual(t, requests.Load(), ideal+ideal/5+int64(50*runs), "requests")
 			rows, seen := read(t, result), map[string]bool{}
 			require.Len(t, rows, *size)
 			for i, row := range rows {
 				assert.Equal(t, fmt.Sprintf("https://repository.example.org/%d", i), row["url"])
+				if i%2 == 0 {
+					assert.Equal(t, fmt.Sprintf("10.5072/given-%d", i), row["doi"])
+				}
 				assert.Equal(t, datacitetest.StateFindable, srv.State(row["doi"]))
 				assert.Equal(t, []string{"findable", ""}, []string{row["state"], row["error"]}, row)
 				assert.NotEmpty(t, row["registered"])

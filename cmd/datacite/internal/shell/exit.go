@@ -2,6 +2,7 @@ package shell
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"regexp"
@@ -101,8 +102,15 @@ func plain(err error) string {
 // what helps after common mistakes.
 func message(err error) string {
 	text := plain(err)
-	if errors.Is(err, datacite.ErrUnauthorized) && !strings.Contains(text, "datacite login") {
+	failure, ofService := errors.AsType[*datacite.Error](err)
+	_, certificate := errors.AsType[*tls.CertificateVerificationError](err)
+	switch {
+	case errors.Is(err, datacite.ErrUnauthorized) && !strings.Contains(text, "datacite login") && !strings.Contains(text, " refuses the "):
 		text += "; is the login right? datacite login tests it"
+	case certificate:
+		text += "; is --service right? If it is, the certificate of the host has to be mended, or its authority made known to this machine"
+	case ofService && failure.StatusCode == 0 && Code(err) == ExitFailed:
+		text += "; is --service right, and is the network there? If so, run the command again later"
 	}
 	return text
 }

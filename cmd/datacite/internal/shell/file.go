@@ -13,10 +13,12 @@ import (
 // A File is a file that is being written. It gets its name when it is complete, also through a
 // symbolic link; what is not a regular file, such as a pipe, is written to.
 type File struct {
-	*bufio.Writer
-	name string   // without symbolic links
-	file *os.File // nil once it is saved
-	temp bool     // the file is renamed to name
+	Name string // as it was given
+
+	buffer *bufio.Writer
+	target string   // without symbolic links
+	file   *os.File // nil once it is saved
+	temp   bool     // the file is renamed to target
 }
 
 // CreateFile begins a file, so that a bad name is an error before the work begins. Call Save at
@@ -28,7 +30,7 @@ func CreateFile(name string, mode fs.FileMode) (*File, error) {
 		return nil, &fs.PathError{Op: "write", Path: name, Err: errors.New("is a folder; give the name of a file")}
 	case err == nil && !info.Mode().IsRegular():
 		file, err := os.OpenFile(name, os.O_WRONLY, 0)
-		return &File{Writer: bufio.NewWriter(file), name: name, file: file}, err
+		return &File{Name: name, buffer: bufio.NewWriter(file), target: name, file: file}, err
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return nil, err
 	}
@@ -53,12 +55,28 @@ func CreateFile(name string, mode fs.FileMode) (*File, error) {
 	if fault, ok := errors.AsType[*fs.PathError](err); ok {
 		return nil, &fs.PathError{Op: "create", Path: name, Err: fault.Err}
 	}
-	return &File{Writer: bufio.NewWriter(file), name: target, file: file, temp: true}, err
+	return &File{Name: name, buffer: bufio.NewWriter(file), target: target, file: file, temp: true}, err
 }
 
-// Discard removes a file that was not saved.
+func (f *File) Write(data []byte) (int, error) {
+	n, err := f.buffer.Write(data)
+	return n, f.failed(err)
+}
+
+// failed names the file in an error, as it was given.
+func (f *File) failed(err error) error {
+	if err == nil {
+		return nil
+	}
+	if fault, ok := errors.AsType[*fs.PathError](err); ok {
+		err = fault.Err
+	}
+	return Refused(fmt.Errorf("%s was not written: %w", f.Name, err))
+}
+
+// Discard removes a file that was not saved. A nil file is none.
 func (f *File) Discard() {
-	if f.file == nil {
+	if f == nil || f.file == nil {
 		return
 	}
 	_ = f.file.Close()
@@ -69,7 +87,7 @@ func (f *File) Discard() {
 
 // Save puts the file on disk under its name.
 func (f *File) Save() error {
-	err := f.Flush()
+	err := f.buffer.Flush()
 	if err == nil && f.temp {
 		err = f.file.Sync()
 	}
@@ -77,10 +95,10 @@ func (f *File) Save() error {
 		err = f.file.Close()
 	}
 	if err == nil && f.temp {
-		err = os.Rename(f.file.Name(), f.name)
+		err = os.Rename(f.file.Name(), f.target)
 	}
 	if err != nil {
-		return err
+		return f.failed(err)
 	}
 	f.file = nil
 	return nil
@@ -101,8 +119,40 @@ func (s *Shell) WriteOutput(write func(io.Writer) error) error {
 	if err := write(file); err != nil {
 		return err
 	}
-	if err := file.Save(); err != nil {
-		return Wrong(fmt.Errorf("%s was not written: %w", s.Output, err))
+	return file.Save()
+}
+
+// Files begins the file of --output and that of a page for people, nil for one that is not
+// wanted. Neither may replace the other.
+func (s *Shell) Files(page string) (table, html *File, err error) {
+	if page == "-" {
+		return nil, nil, Wrong(errors.New("--html needs the name of a file; standard output is for the differences"))
 	}
+	if page != "" && filepath.Clean(page) == filepath.Clean(s.Output) {
+		return nil, nil, Wrong(fmt.Errorf("--html and --output are both %s; give two files", page))
+	}
+	const readable = 0o644
+	if page != "" {
+		html, err = CreateFile(page, readable)
+	}
+	if err == nil && s.Output != "" && s.Output != "-" {
+		table, err = CreateFile(s.Output, readable)
+	}
+	if err != nil {
+		html.Discard()
+		return nil, nil, Wrong(err)
+	}
+	return table, html, nil
+}
+
+// Keep saves a file, unless it is nil, and says so.
+func (s *Shell) Keep(file *File) error {
+	if file == nil {
+		return nil
+	}
+	if err := file.Save(); err != nil {
+		return err
+	}
+	s.Say("%s is written", file.Name)
 	return nil
 }

@@ -12,10 +12,15 @@ import (
 )
 
 func TestProgressHasRateAndTimeLeft(t *testing.T) {
-	assert.Equal(t, "3,000 of 10,000 rows · 5 failed · 100 rows/s · 1m10s left", describe(3000, 10000, "rows", "5 failed", 3000, 30*time.Second))
-	assert.Equal(t, "3,000 of 10,000 rows · 100 rows/s · 1m10s left", describe(3000, 10000, "rows", "", 1000, 10*time.Second), "of this run")
-	assert.Equal(t, "12 records · 0.5 records/s", describe(12, 0, "records", "", 5, 10*time.Second))
-	assert.Equal(t, "0 of 10 rows", describe(0, 10, "rows", "", 0, time.Minute))
+	assert.Equal(t, "3,000 of 10,000 rows · 5 failed · 100 rows/s · 1m10s left", describe(3000, 10000, "rows", "5 failed", 3000, 30*time.Second, 80))
+	assert.Equal(t, "3,000 of 10,000 rows · 100 rows/s · 1m10s left", describe(3000, 10000, "rows", "", 1000, 10*time.Second, 80), "of this run")
+	assert.Equal(t, "12 records · 0.5 records/s", describe(12, 0, "records", "", 5, 10*time.Second, 80))
+	assert.Equal(t, "0 of 10 rows", describe(0, 10, "rows", "", 0, time.Minute, 80))
+	for columns, want := range map[int]string{
+		50: "3,000 of 10,000 rows · 100 rows/s · 1m10s left", 40: "3,000 of 10,000 rows · 1m10s left", 20: "3,000 of 10,000 row…",
+	} {
+		assert.Equal(t, want, describe(3000, 10000, "rows", "5 failed", 3000, 30*time.Second, columns))
+	}
 }
 
 func TestTablesFitTheTerminal(t *testing.T) {

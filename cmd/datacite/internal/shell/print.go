@@ -23,7 +23,14 @@ func (s *Shell) Say(format string, args ...any) {
 
 // Warn prints a line on standard error, with --quiet, too.
 func (s *Shell) Warn(format string, args ...any) {
-	s.print(s.Stderr, fmt.Sprintf(format, args...)+"\n")
+	lines := strings.Split(fmt.Sprintf(format, args...), "\n")
+	for i, line := range lines { // such as a value of a damaged file
+		const most, end = 2000, 500
+		if runes := []rune(line); len(line) > most && len(runes) > most {
+			lines[i] = string(runes[:most-end]) + " … " + string(runes[len(runes)-end:])
+		}
+	}
+	s.print(s.Stderr, strings.Join(lines, "\n")+"\n")
 }
 
 // Result prints on standard output what was done: with --json the object, otherwise the line,
@@ -110,10 +117,14 @@ func Unwritten(err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, syscall.EPIPE):
-		return Refused(errors.New("standard output was closed before everything was printed"))
+		return Refused(errClosed)
 	}
 	return Refused(fmt.Errorf("standard output cannot be written: %w; print to another place", err))
 }
+
+// errClosed is that of a pipe whose reader has read enough. Where it has ended nothing but
+// printing, the exit code alone tells it.
+var errClosed = errors.New("standard output was closed before everything was printed")
 
 func (s *Shell) print(to io.Writer, text string) {
 	s.mu.Lock()
@@ -178,11 +189,14 @@ const (
 // Styled returns a text as it looks on a stream. It stays as it is where the stream is not a
 // terminal, or NO_COLOR is set.
 func (s *Shell) Styled(stream io.Writer, style Style, text string) string {
-	if text == "" || !IsTerminal(stream) || s.Getenv("NO_COLOR") != "" || s.Getenv("TERM") == "dumb" {
+	if text == "" || !s.draws(stream) || s.Getenv("NO_COLOR") != "" {
 		return text
 	}
 	return "\x1b[" + string(style) + "m" + text + "\x1b[0m"
 }
+
+// draws reports whether a stream is a terminal that takes more than lines.
+func (s *Shell) draws(stream io.Writer) bool { return IsTerminal(stream) && s.Getenv("TERM") != "dumb" }
 
 // Number writes a number with commas.
 func Number[N int | int64](n N) string {

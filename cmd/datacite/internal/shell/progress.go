@@ -3,6 +3,7 @@ package shell
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,7 +27,7 @@ const (
 // "3,000 of 10,000 rows · 5 failed · 118 rows/s · 1m10s left". total is 0 if nobody knows it. more
 // may be empty. Nothing is shown elsewhere, and with --quiet.
 func (s *Shell) Progress(done, total int, things, more string) {
-	if s.Quiet || !IsTerminal(s.Stderr) {
+	if s.Quiet || !s.draws(s.Stderr) {
 		return
 	}
 	s.mu.Lock()
@@ -40,28 +41,33 @@ func (s *Shell) Progress(done, total int, things, more string) {
 		return
 	}
 	p.shown, p.drawn = now, true
-	line := runewidth.Truncate(describe(done, total, things, more, done-p.first, now.Sub(p.began)), width(s.Stderr)-1, "…")
+	line := describe(done, total, things, more, done-p.first, now.Sub(p.began), width(s.Stderr)-1)
 	fmt.Fprintf(s.Stderr, "\r%s\x1b[K", line) // replaces the last one
 }
 
-// describe is the line of the progress; since is what was done in the time.
-func describe(done, total int, things, more string, since int, took time.Duration) string {
-	parts := []string{Number(done) + " " + things}
+// describe is the line of the progress, of at most so many columns; since is what was done in the time. Of
+// a line that is too long, more goes first, and then the rate.
+func describe(done, total int, things, more string, since int, took time.Duration, columns int) string {
+	count, rate, left := Number(done)+" "+things, "", ""
 	if total > 0 {
-		parts[0] = Number(done) + " of " + Number(total) + " " + things
-	}
-	if more != "" {
-		parts = append(parts, more)
+		count = Number(done) + " of " + Number(total) + " " + things
 	}
 	const settles = time.Second // before that, a rate would jump about
 	if since > 0 && took >= settles {
-		rate := float64(since) / took.Seconds()
-		parts = append(parts, fmt.Sprintf("%.3g %s/s", rate, things))
-		if left := total - done; left > 0 {
-			parts = append(parts, time.Duration(float64(left)/rate*float64(time.Second)).Round(time.Second).String()+" left")
+		each := float64(since) / took.Seconds()
+		rate = fmt.Sprintf("%.3g %s/s", each, things)
+		if rest := total - done; rest > 0 {
+			left = time.Duration(float64(rest)/each*float64(time.Second)).Round(time.Second).String() + " left"
 		}
 	}
-	return strings.Join(parts, " · ")
+	line := ""
+	for _, parts := range [][]string{{count, more, rate, left}, {count, rate, left}, {count, left}} {
+		line = strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), " · ")
+		if runewidth.StringWidth(line) <= columns {
+			break
+		}
+	}
+	return runewidth.Truncate(line, columns, "…")
 }
 
 // clearProgress removes the line from the terminal before other text.

@@ -27,6 +27,7 @@ import (
 type Shell struct {
 	Args           []string
 	Getenv         func(string) string
+	Environ        []string // all variables, as NAME=VALUE, to find those that are misspelt
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 
@@ -53,7 +54,7 @@ func Main(agent string, makers ...Maker) {
 	context.AfterFunc(ctx, stop)   // the second signal ends the program at once
 	signal.Ignore(syscall.SIGPIPE) // a closed pipe is the error of a write
 	s := &Shell{
-		Args: os.Args[1:], Getenv: os.Getenv, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Args: os.Args[1:], Getenv: os.Getenv, Environ: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Config: datacite.Config{UserAgent: agent},
 	}
 	os.Exit(s.Run(ctx, makers...))
@@ -69,7 +70,8 @@ func (s *Shell) Run(ctx context.Context, makers ...Maker) int {
 	if err == nil || IsInterrupted(err) {
 		err = errors.Join(err, s.output)
 	}
-	if err != nil && !errors.Is(err, errSaid) {
+	closed := errors.Is(err, errClosed) && s.output == nil
+	if err != nil && !closed && !errors.Is(err, errSaid) {
 		s.Warn("datacite: %s", message(err))
 	}
 	return Code(err)
@@ -114,6 +116,7 @@ func (s *Shell) AskSecret(question string) (secret string, err error) {
 	if err != nil {
 		return "", Wrong(err)
 	}
+	defer noSuspend()()
 	defer func() {
 		_ = term.Restore(fd, shown) // after an interrupt, it would stay as it is
 		s.print(s.Stderr, "\n")

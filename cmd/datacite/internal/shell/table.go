@@ -2,6 +2,7 @@ package shell
 
 import (
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/mattn/go-runewidth"
@@ -61,13 +62,26 @@ func (t *Table) Flush() error {
 	return err
 }
 
-// align makes lines of the rows. A column other than the last has at most a third of the width.
+// align makes lines of the rows. A column other than the last has at most a third of the width, and
+// in a narrow window those behind the first have less.
 func (t *Table) align(most int) (lines []string) {
 	const gap = 2
 	for _, row := range t.rows {
 		for i, cell := range row {
 			t.widths[i] = max(t.widths[i], min(runewidth.StringWidth(cell), most/3))
 		}
+	}
+	const least = 4
+	for used := 0; len(t.widths) > 2; used = 0 {
+		for _, w := range t.widths[:len(t.widths)-1] {
+			used += w + gap
+		}
+		middle := t.widths[1 : len(t.widths)-1]
+		widest := slices.Index(middle, slices.Max(middle))
+		if used+least <= most || middle[widest] <= least {
+			break
+		}
+		middle[widest]--
 	}
 	for _, row := range t.rows {
 		var line strings.Builder
@@ -77,7 +91,7 @@ func (t *Table) align(most int) (lines []string) {
 			case i == len(row)-1 && t.Whole:
 				line.WriteString(cell)
 			case i == len(row)-1:
-				line.WriteString(runewidth.Truncate(cell, max(most-used, 10), "…"))
+				line.WriteString(runewidth.Truncate(cell, max(most-used, least), "…"))
 			default:
 				line.WriteString(runewidth.FillRight(runewidth.Truncate(cell, t.widths[i], "…"), t.widths[i]+gap))
 				used += t.widths[i] + gap

@@ -56,6 +56,9 @@ func (r Run) Do(t testing.TB, command shell.Maker, args ...string) (code int, ou
 	s := &shell.Shell{
 		Args: args, Getenv: func(name string) string { return env[name] }, Stdin: strings.NewReader(r.Stdin), Stdout: &o, Stderr: &n,
 	}
+	for name, value := range env {
+		s.Environ = append(s.Environ, name+"="+value)
+	}
 	s.Config.MaxWait = 5 * time.Millisecond
 	code = s.Run(r.Ctx, command)
 	return code, o.String(), n.String()
@@ -66,12 +69,14 @@ const asProcess = "DATACITE_TEST_PROCESS"
 
 // Main runs the tests of a package, or is the program itself when a test starts it as a
 // process: func TestMain(m *testing.M) { shelltest.Main(m, Command) }.
-func Main(m *testing.M, command shell.Maker) {
+func Main(m *testing.M, commands ...shell.Maker) {
 	if os.Getenv(asProcess) != "" {
-		shell.Main("", func(s *shell.Shell) *cobra.Command {
+		first := commands[0]
+		commands[0] = func(s *shell.Shell) *cobra.Command {
 			s.Config.MaxWait = 5 * time.Millisecond
-			return command(s)
-		})
+			return first(s)
+		}
+		shell.Main("", commands...)
 	}
 	os.Exit(m.Run())
 }

@@ -129,17 +129,12 @@ func (c *command) run(cmd *cobra.Command, args []string) (err error) {
 		return err
 	}
 	c.page = c.newPage()
-	var page, table *shell.File
-	for name, file := range map[string]**shell.File{c.html: &page, c.Output: &table} {
-		if name == "" || name == "-" {
-			continue
-		}
-		const readable = 0o644
-		if *file, err = shell.CreateFile(name, readable); err != nil {
-			return shell.Wrong(err)
-		}
-		defer (*file).Discard()
+	table, page, err := c.Files(c.html)
+	if err != nil {
+		return err
 	}
+	defer table.Discard()
+	defer page.Discard()
 	out := c.Data()
 	if table != nil {
 		out = table
@@ -152,20 +147,11 @@ func (c *command) run(cmd *cobra.Command, args []string) (err error) {
 			return err
 		}
 		if err := pageTemplate.Execute(page, c.page); err != nil {
-			return shell.Refused(fmt.Errorf("%s was not written: %w", c.html, err))
+			return err
 		}
 	}
-	for _, file := range []struct {
-		*shell.File
-		name string
-	}{{page, c.html}, {table, c.Output}} {
-		if file.File == nil {
-			continue
-		}
-		if err := file.Save(); err != nil {
-			return shell.Refused(fmt.Errorf("%s was not written: %w", file.name, err))
-		}
-		c.Say("%s is written", file.name)
+	if err := errors.Join(c.Keep(page), c.Keep(table)); err != nil {
+		return err
 	}
 	return c.verdict()
 }
@@ -181,10 +167,10 @@ func (c *command) connect(ctx context.Context) (err error) {
 		return err
 	}
 	cfg.Username, cfg.Password = c.service.Config.Username, c.service.Config.Password
-	if c.dois, err = dois.NewClient(cfg); err != nil || cfg.Password == "" {
+	if c.dois, err = dois.NewClient(cfg); err != nil {
 		return err
 	}
-	return c.service.Prove(ctx)
+	return c.service.Check(ctx, c.Shell)
 }
 
 // check writes the differences.
