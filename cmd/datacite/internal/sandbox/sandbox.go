@@ -69,7 +69,7 @@ A path fits all below it: /metadata fits /metadata/10.5072/a.`,
 	}
 	flags := cmd.Flags()
 	flags.IntVar(&c.port, "port", 8080, "`port` to listen on; 0 takes a free one, as for a COMMAND")
-	flags.StringVar(&c.listen, "listen", "localhost", "`address` to listen on; 0.0.0.0 means all of IPv4")
+	flags.StringVar(&c.listen, "listen", "localhost", "`address` to listen on; 0.0.0.0 means all")
 	flags.StringVar(&c.addressFile, "address-file", "", "write the URL of the service to this `file` as soon as it serves")
 	flags.StringArrayVar(&o.Hosts, "host", nil, "a further `name` under which clients and web pages may use it; may be repeated")
 	flags.StringArrayVar(&c.others, "account", nil, "a further account, `NAME:PASSWORD:PREFIX,PREFIX`; may be repeated")
@@ -175,10 +175,14 @@ func (c *command) run(cmd *cobra.Command, words []string) error {
 	if err != nil {
 		return shell.Wrong(fmt.Errorf("%w; --port 0 takes a free port", err))
 	}
+	at := listener.Addr().String()
 	if a, ok := listener.Addr().(*net.TCPAddr); !ok || !a.IP.IsLoopback() {
+		if ok && a.IP.IsUnspecified() { // which is no address of a URL
+			at = net.JoinHostPort("localhost", strconv.Itoa(a.Port))
+		}
 		c.Warn("WARNING: %s can be reached from other machines. This service is for tests: it accepts unsigned tokens and a public password. Under other names than localhost it is served if --host names them.", listener.Addr())
 	}
-	address := "http://" + listener.Addr().String()
+	address := "http://" + at
 	if err := c.writeAddress(address); err != nil {
 		return errors.Join(shell.Wrong(err), listener.Close())
 	}

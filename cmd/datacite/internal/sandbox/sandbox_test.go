@@ -338,8 +338,8 @@ func TestSandboxWarnsOfOtherMachines(t *testing.T) {
 	for address, warns := range map[string]bool{
 		"localhost": false, "127.0.0.1": false, "127.9.9.9": false, "::1": false, "0.0.0.0": true, "::": true,
 	} {
-		var notes strings.Builder
-		code := call(stopped, io.Discard, &notes, "--listen", address, "--port", "0")
+		var out, notes strings.Builder
+		code := call(stopped, &out, &notes, "--listen", address, "--port", "0")
 		if address == "::1" && code != 0 {
 			continue // a machine without IPv6
 		}
@@ -347,6 +347,7 @@ func TestSandboxWarnsOfOtherMachines(t *testing.T) {
 		assert.Equal(t, warns, strings.Contains(notes.String(), "WARNING"), address)
 		if warns {
 			assert.Contains(t, notes.String(), "unsigned tokens")
+			assert.Contains(t, out.String(), "runs at http://localhost:", "an address of all interfaces is none to open in a browser")
 		}
 	}
 }

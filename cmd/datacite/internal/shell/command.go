@@ -38,9 +38,9 @@ independent of DataCite.`,
 	root.SetOut(s.Data())
 	root.SetErr(s.Stderr)
 	root.AddGroup(
-		&cobra.Group{ID: Reading, Title: "Find and read:"}, &cobra.Group{ID: Writing, Title: "Register and correct:"},
-		&cobra.Group{ID: Counting, Title: "Count usage:"}, &cobra.Group{ID: Testing, Title: "Try and test:"},
-		&cobra.Group{ID: Settings, Title: "Set up:"},
+		&cobra.Group{ID: Reading, Title: "Find and read"}, &cobra.Group{ID: Writing, Title: "Register and correct"},
+		&cobra.Group{ID: Counting, Title: "Count usage"}, &cobra.Group{ID: Testing, Title: "Try and test"},
+		&cobra.Group{ID: Settings, Title: "Set up"},
 	)
 	root.SetHelpCommandGroupID(Settings)
 	root.SetCompletionCommandGroupID(Settings)
@@ -53,6 +53,7 @@ independent of DataCite.`,
 	root.InitDefaultCompletionCmd()
 	root.SetHelpCommand(helpCommand(root))
 	root.InitDefaultHelpCmd()
+	root.AddCommand(s.manualCommand(root))
 	for _, cmd := range root.Commands() {
 		if cmd.Name() == "completion" {
 			cmd.Short = "Print the completion script of a shell"
@@ -99,7 +100,6 @@ func helpCommand(root *cobra.Command) *cobra.Command {
 			default:
 				return unknownCommand(root, words)
 			}
-			cmd.InitDefaultHelpFlag()
 			return cmd.Help()
 		},
 	}

@@ -8,42 +8,19 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
+
+// A section is a part of the page of a command.
+type section struct{ title, text string }
 
 // help prints the page of a command.
 func (s *Shell) help(cmd *cobra.Command, _ []string) {
 	var b strings.Builder
-	heading := func(text string) { b.WriteString("\n" + s.Styled(s.Stdout, Bold, text) + "\n") }
-	b.WriteString(strings.TrimSpace(cmp.Or(cmd.Long, cmd.Short)) + "\n")
-	if cmd.Runnable() || cmd.HasSubCommands() {
-		heading("Usage:")
-		if cmd.Runnable() && cmd.HasParent() {
-			b.WriteString("  " + cmd.UseLine() + "\n")
+	for i, part := range sections(cmd) {
+		if i > 0 {
+			b.WriteString("\n" + s.Styled(s.Stdout, Bold, part.title+":") + "\n")
 		}
-		if cmd.HasAvailableSubCommands() {
-			b.WriteString("  " + cmd.CommandPath() + " COMMAND\n")
-		}
-	}
-	if cmd.Example != "" {
-		heading("Examples:")
-		b.WriteString(strings.Trim(cmd.Example, "\n") + "\n")
-	}
-	groups := append(slices.Clone(cmd.Groups()), &cobra.Group{Title: "Commands:"})
-	for _, group := range groups {
-		list(&b, heading, group.Title, cmd.Commands(), func(c *cobra.Command) bool {
-			return c.GroupID == group.ID && c.IsAvailableCommand()
-		})
-	}
-	list(&b, heading, "Topics of datacite help:", cmd.Commands(), (*cobra.Command).IsAdditionalHelpTopicCommand)
-	for _, part := range []struct {
-		title string
-		flags *pflag.FlagSet
-	}{{"Flags:", cmd.NonInheritedFlags()}, {"Flags of all commands:", cmd.InheritedFlags()}} {
-		if part.flags.HasAvailableFlags() && (cmd.Runnable() || cmd.HasSubCommands()) {
-			heading(part.title)
-			b.WriteString(part.flags.FlagUsages())
-		}
+		b.WriteString(part.text)
 	}
 	_, err := io.WriteString(cmd.OutOrStdout(), b.String())
 	s.mu.Lock()
@@ -51,14 +28,52 @@ func (s *Shell) help(cmd *cobra.Command, _ []string) {
 	s.output = cmp.Or(s.output, err)
 }
 
-// list prints the names of commands with what they do.
-func list(b *strings.Builder, heading func(string), title string, all []*cobra.Command, chosen func(*cobra.Command) bool) {
-	all = slices.DeleteFunc(slices.Clone(all), func(c *cobra.Command) bool { return !chosen(c) })
-	if len(all) == 0 {
-		return
+// sections are those of the page of a command, of datacite help and of the manual. The first one is its description.
+func sections(cmd *cobra.Command) []section {
+	cmd.InitDefaultHelpFlag()
+	all := []section{{"Description", strings.TrimSpace(cmp.Or(cmd.Long, cmd.Short)) + "\n"}}
+	add := func(title, text string) {
+		if text != "" {
+			all = append(all, section{title, text})
+		}
 	}
-	heading(title)
+	runs := cmd.Runnable() || cmd.HasSubCommands()
+	if runs {
+		usage := ""
+		if cmd.Runnable() && cmd.HasParent() {
+			usage = "  " + cmd.UseLine() + "\n"
+		}
+		if cmd.HasAvailableSubCommands() {
+			usage += "  " + cmd.CommandPath() + " COMMAND\n"
+		}
+		add(usageTitle, usage)
+	}
+	if cmd.Example != "" {
+		add(examplesTitle, strings.Trim(cmd.Example, "\n")+"\n")
+	}
+	for _, group := range append(slices.Clone(cmd.Groups()), &cobra.Group{Title: "Commands"}) {
+		add(group.Title, list(cmd.Commands(), func(c *cobra.Command) bool { return c.GroupID == group.ID && c.IsAvailableCommand() }))
+	}
+	add("Topics of datacite help", list(cmd.Commands(), (*cobra.Command).IsAdditionalHelpTopicCommand))
+	if runs {
+		add("Flags", cmd.NonInheritedFlags().FlagUsages())
+		add("Flags of all commands", cmd.InheritedFlags().FlagUsages())
+	}
+	return all
+}
+
+const (
+	usageTitle    = "Usage"
+	examplesTitle = "Examples"
+)
+
+// list has the names of commands with what they do.
+func list(all []*cobra.Command, chosen func(*cobra.Command) bool) string {
+	var b strings.Builder
 	for _, c := range all {
-		fmt.Fprintf(b, "  %-13s%s\n", c.Name(), c.Short)
+		if chosen(c) {
+			fmt.Fprintf(&b, "  %-13s%s\n", c.Name(), c.Short)
+		}
 	}
+	return b.String()
 }

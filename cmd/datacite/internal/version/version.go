@@ -2,7 +2,6 @@
 package version
 
 import (
-	"cmp"
 	"runtime"
 	"runtime/debug"
 
@@ -13,8 +12,9 @@ import (
 	"github.com/datacite-go/datacite-go/reports/counter"
 )
 
-// Version is that of a release, which the linker sets; that of the module otherwise.
-var Version string
+// Commit and Date are those of a release. The linker sets them: a release is built from the
+// module, which does not name them, and not from a checkout, which does.
+var Commit, Date string
 
 // info is what datacite version --json prints.
 type info struct {
@@ -35,7 +35,7 @@ func Command(s *shell.Shell) *cobra.Command {
 		Long: `Say which version this is: of the command, its source, Go, the metadata schema that it checks
 records against, and the list of robots that are not counted as usage.`,
 		RunE: func(*cobra.Command, []string) error {
-			i := read()
+			i := current()
 			line := "datacite " + i.Version
 			if i.Commit != "" {
 				line += " (commit " + i.Commit + ", " + i.Date + ")"
@@ -49,23 +49,34 @@ records against, and the list of robots that are not counted as usage.`,
 }
 
 // Agent is how the command introduces itself to a service.
-func Agent() string { return "datacite/" + read().Version }
+func Agent() string { return "datacite/" + current().Version }
 
-func read() info {
-	i := info{Version: "devel", Go: runtime.Version(), Schema: metadata.KernelVersion, Robots: counter.RobotsDate, System: runtime.GOOS + "/" + runtime.GOARCH}
-	if build, ok := debug.ReadBuildInfo(); ok {
-		if v := build.Main.Version; v != "" && v != "(devel)" {
-			i.Version = v
-		}
-		for _, setting := range build.Settings {
-			switch setting.Key {
-			case "vcs.revision":
-				i.Commit = setting.Value[:min(len(setting.Value), 12)]
-			case "vcs.time":
-				i.Date = setting.Value
-			}
+func current() info {
+	build, _ := debug.ReadBuildInfo()
+	return read(build)
+}
+
+// read takes the version from what the go command knows about the build: of a module, that of
+// the module; of a checkout, that of the tag or commit; nil if nothing is known.
+func read(build *debug.BuildInfo) info {
+	i := info{
+		Version: "devel", Commit: Commit, Date: Date,
+		Go: runtime.Version(), Schema: metadata.KernelVersion, Robots: counter.RobotsDate, System: runtime.GOOS + "/" + runtime.GOARCH,
+	}
+	if build == nil {
+		return i
+	}
+	if v := build.Main.Version; v != "" && v != "(devel)" {
+		i.Version = v
+	}
+	for _, setting := range build.Settings {
+		switch setting.Key {
+		case "vcs.revision":
+			i.Commit = setting.Value
+		case "vcs.time":
+			i.Date = setting.Value
 		}
 	}
-	i.Version = cmp.Or(Version, i.Version)
+	i.Commit = i.Commit[:min(len(i.Commit), 12)]
 	return i
 }
