@@ -82,9 +82,9 @@ func whole(t *testing.T, config Config, backup string) {
 	require.NoError(t, err)
 	defer s.Close()
 	assert.Equal(t, before, files(), "files that nobody needs were copied")
-	datasets, err := s.Of(t.Context(), "ada")
+	list, err := s.Of(t.Context(), "ada", everything)
 	require.NoError(t, err)
-	for _, d := range datasets {
+	for _, d := range list.Datasets {
 		for _, v := range d.Versions {
 			for _, f := range v.Files {
 				info, err := os.Stat(filepath.Join(restored.Folder, "files", f.SHA256))
@@ -115,9 +115,9 @@ func TestBackupFails(t *testing.T) {
 	require.NoError(t, os.RemoveAll(obstacle))
 	s, err := store.Open(backup)
 	require.NoError(t, err)
-	datasets, err := s.Of(t.Context(), "ada")
+	list, err := s.Of(t.Context(), "ada", everything)
 	require.NoError(t, err)
-	assert.Len(t, datasets, 1)
+	assert.Len(t, list.Datasets, 1)
 	require.NoError(t, s.Close())
 
 	err = run(t.Context(), []string{"backup", backup, "--data", filepath.Join(t.TempDir(), "nothing")}, io.Discard, io.Discard)

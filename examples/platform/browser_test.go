@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -173,6 +174,7 @@ func sights(t *testing.T, c *person) []sight {
 	return []sight{
 		{"home", "/", false},
 		{"nothing-found", "/?q=volcano", false},
+		{"narrowed", "/?q=glacier&year=2026&sort=title&creator=" + url.QueryEscape("Glacier Institute"), false},
 		{"landing", plain, false},
 		{"landing-long", longPath, false},
 		{"embargo", embargoPath, false},

@@ -239,12 +239,12 @@ func agree(t *testing.T, srv *datacitetest.Server, config Config) (versions, pen
 	s, err := store.Open(config.Folder)
 	require.NoError(t, err)
 	defer s.Close()
-	datasets, err := s.Of(t.Context(), "ada")
+	list, err := s.Of(t.Context(), "ada", everything)
 	require.NoError(t, err)
 	needed := map[string]bool{}
 	known := map[string]*dataset.Dataset{}
 	var wanted []dois.Wanted
-	for _, d := range datasets {
+	for _, d := range list.Datasets {
 		known[doi.Key(d.DOI)] = d
 		for _, v := range d.Versions {
 			known[doi.Key(v.DOI)] = d

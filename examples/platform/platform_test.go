@@ -24,6 +24,7 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/examples/platform/dataset"
+	"github.com/datacite-go/datacite-go/examples/platform/store"
 	"github.com/datacite-go/datacite-go/metadata"
 )
 
@@ -40,6 +41,9 @@ func settings(srv *datacitetest.Server, folder string) Config {
 		HTTPClient: srv.HTTPClient(), MaxWait: time.Millisecond, Retry: time.Millisecond, Cost: bcrypt.MinCost, Log: slog.New(slog.DiscardHandler),
 	}
 }
+
+// everything is a page with all of a list.
+var everything = store.Page{Number: 1, Size: 1 << 30}
 
 // A person uses the pages of a platform, with a browser of their own.
 type person struct {
@@ -586,11 +590,12 @@ func TestSearchAndExport(t *testing.T) {
 		assert.Contains(t, page, `name="q"`)
 	}
 	_, page := reader.get("/?q=stones")
-	assert.Equal(t, 20, strings.Count(page, "<li>"))
-	assert.Contains(t, page, "/?page=1&amp;q=stones")
-	_, page = reader.get("/?page=1&q=stones")
-	assert.Equal(t, 1, strings.Count(page, "<li>"))
-	assert.Contains(t, page, "Newer datasets")
+	assert.Equal(t, 20, strings.Count(page, `<span class="doi">`))
+	assert.Contains(t, page, `href="?page=2&amp;q=stones"`)
+	assert.Contains(t, page, "21 datasets")
+	_, page = reader.get("/?page=2&q=stones")
+	assert.Equal(t, 1, strings.Count(page, `<span class="doi">`))
+	assert.Contains(t, page, `<a href="?page=1&amp;q=stones" rel="prev">`)
 
 	_, v := c.now(path)
 	_, text := reader.get(path + "/export/datacite.xml")

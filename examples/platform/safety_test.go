@@ -307,9 +307,9 @@ func TestWhatIsKept(t *testing.T) {
 	given, err := again.Give(t.Context(), "ada", "grace")
 	require.NoError(t, err)
 	assert.EqualValues(t, 1, given)
-	theirs, err := again.Of(t.Context(), "grace")
+	theirs, err := again.Of(t.Context(), "grace", everything)
 	require.NoError(t, err)
-	assert.Len(t, theirs, 1, "a curator who leaves has an heir")
+	assert.Len(t, theirs.Datasets, 1, "a curator who leaves has an heir")
 	require.NoError(t, again.Close())
 	assert.NoFileExists(t, filepath.Join(c.folder(), "files", "new-1"))
 	assert.NoFileExists(t, filepath.Join(c.folder(), "files", first.Files[0].SHA256))
@@ -354,9 +354,9 @@ func TestFaultsOfForms(t *testing.T) {
 			assert.Contains(t, page, typed)
 		}
 	}
-	datasets, err := c.platform.store.Of(t.Context(), "ada")
+	list, err := c.platform.store.Of(t.Context(), "ada", everything)
 	require.NoError(t, err)
-	assert.Empty(t, datasets)
+	assert.Zero(t, list.Total)
 
 	f := fields("Glacier")
 	f["more"] = "creators"

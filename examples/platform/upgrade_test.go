@@ -84,9 +84,9 @@ func complete(t *testing.T, s *store.Store) {
 	t.Helper()
 	states := map[string]string{}
 	for _, owner := range []string{"ada", "grace"} {
-		datasets, err := s.Of(t.Context(), owner)
+		list, err := s.Of(t.Context(), owner, everything)
 		require.NoError(t, err)
-		for _, d := range datasets {
+		for _, d := range list.Datasets {
 			for _, v := range d.Versions {
 				states[v.Path()] = owner + ": " + v.About.Title + ", " + v.Status()
 				assert.Equal(t, []dataset.File{{Name: "lengths.csv", Size: 13, SHA256: "6baa13ed3d64eae69c65985ab1f4547fad05b116efc4ee647b0be4672983fac0"}}, v.Files)

@@ -3,6 +3,8 @@
 package dataset
 
 import (
+	"encoding/json"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -66,6 +68,30 @@ type About struct {
 	Embargo     string // the day from which the files are public; "" means at once
 	Creators    []Creator
 	Funders     []Funder
+}
+
+// Texts are all that the curator says, for searching.
+func (a About) Texts() (all []string) {
+	data, _ := json.Marshal(a) // strings, and structs of strings
+	var texts func(any)
+	texts = func(value any) {
+		switch value := value.(type) {
+		case string:
+			all = append(all, value)
+		case []any:
+			for _, v := range value {
+				texts(v)
+			}
+		case map[string]any:
+			for _, name := range slices.Sorted(maps.Keys(value)) {
+				texts(value[name])
+			}
+		}
+	}
+	var value any
+	_ = json.Unmarshal(data, &value)
+	texts(value)
+	return all
 }
 
 // A Creator is a person or an organisation that made a dataset.

@@ -7,47 +7,11 @@ import (
 	"html/template"
 	"mime"
 	"net/http"
-	"net/url"
-	"strconv"
 	"time"
 
 	"github.com/datacite-go/datacite-go/examples/platform/dataset"
 	"github.com/datacite-go/datacite-go/examples/platform/store"
 )
-
-const perPage = 20
-
-// home shows the published datasets, or those that have all words of a search.
-func (p *Pages) home(w http.ResponseWriter, r *http.Request) error {
-	words := r.FormValue("q")
-	page, _ := strconv.Atoi(r.FormValue("page"))
-	page = max(page, 0)
-	found, more, err := p.Store.Search(r.Context(), words, page, perPage)
-	if err != nil {
-		return err
-	}
-	link := func(page int) string { return "/?" + url.Values{"q": {words}, "page": {fmt.Sprint(page)}}.Encode() }
-	data := map[string]any{"Words": words, "Datasets": found}
-	if page > 0 {
-		data["Previous"] = link(page - 1)
-	}
-	if more {
-		data["More"] = link(page + 1)
-	}
-	public(w, r, time.Minute)
-	return p.render(w, r, http.StatusOK, "home", "Datasets", data)
-}
-
-func (p *Pages) mine(w http.ResponseWriter, r *http.Request) error {
-	if curator(r) == "" {
-		return errLogin
-	}
-	datasets, err := p.Store.Of(r.Context(), curator(r))
-	if err != nil {
-		return err
-	}
-	return p.render(w, r, http.StatusOK, "mine", "Your datasets", map[string]any{"Datasets": datasets})
-}
 
 // concept leads to the latest version: this is where the concept DOI leads.
 func (p *Pages) concept(w http.ResponseWriter, r *http.Request) error {

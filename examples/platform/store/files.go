@@ -99,7 +99,7 @@ func (s *Store) path(f dataset.File) string { return filepath.Join(s.folder, "fi
 
 // sweep removes the files that belong to no version.
 func (s *Store) sweep() error {
-	all, err := s.datasets(context.Background(), "")
+	all, err := datasets(context.Background(), s.db, "")
 	if err != nil {
 		return err
 	}

@@ -29,12 +29,12 @@ type Waiting struct {
 
 // Waiting returns the datasets in the outbox, the next one first, at most as many.
 func (s *Store) Waiting(ctx context.Context, most int) ([]Waiting, error) {
-	datasets, err := s.datasets(ctx, "WHERE o.dataset IN (SELECT dataset FROM outbox ORDER BY due LIMIT ?) ORDER BY o.due, d.id, v.number", most)
+	found, err := datasets(ctx, s.db, "WHERE o.dataset IN (SELECT dataset FROM outbox ORDER BY due LIMIT ?) ORDER BY o.due, d.id, v.number", most)
 	if err != nil {
 		return nil, err
 	}
 	var all []Waiting
-	for _, d := range datasets {
+	for _, d := range found {
 		var due int64
 		err := s.db.QueryRowContext(ctx, `SELECT due FROM outbox WHERE dataset = ?`, d.ID).Scan(&due)
 		if errors.Is(err, sql.ErrNoRows) {
@@ -63,7 +63,7 @@ const LongestPause = 24 * time.Hour
 func (s *Store) Due(ctx context.Context) (now []*dataset.Dataset, next time.Time, err error) {
 	at := time.Now()
 	latest := at.Add(LongestPause + time.Hour).UnixMilli()
-	now, err = s.datasets(ctx, `WHERE o.dataset IN (SELECT dataset FROM outbox WHERE due <= ? OR due > ? ORDER BY due LIMIT 100) ORDER BY o.due, d.id, v.number`, at.UnixMilli(), latest)
+	now, err = datasets(ctx, s.db, `WHERE o.dataset IN (SELECT dataset FROM outbox WHERE due <= ? OR due > ? ORDER BY due LIMIT 100) ORDER BY o.due, d.id, v.number`, at.UnixMilli(), latest)
 	if err != nil {
 		return nil, next, err
 	}
@@ -80,22 +80,30 @@ func (s *Store) Due(ctx context.Context) (now []*dataset.Dataset, next time.Time
 // first.
 func (s *Store) Rename(ctx context.Context, old, prefix string) (name string, err error) {
 	name = doi.New(prefix)
-	return name, s.named(ctx, `SET doi = ?2 WHERE doi = ?1 AND claimed = 0`, old, name)
+	return name, sqlite.Change(ctx, s.db, func(tx *sql.Tx) error {
+		if err := named(ctx, tx, `SET doi = ?2 WHERE doi = ?1 AND claimed = 0`, old, name); err != nil {
+			return err
+		}
+		ids, err := column[int64](ctx, tx, `SELECT dataset FROM version WHERE doi = ?1 UNION SELECT id FROM dataset WHERE doi = ?1`, name)
+		for _, id := range ids {
+			err = errors.Join(err, index(ctx, tx, id))
+		}
+		return err
+	})
 }
 
 // Claim notes that from now on something may be sent under a DOI.
 func (s *Store) Claim(ctx context.Context, name string) error {
-	return s.named(ctx, `SET claimed = 1 WHERE doi = ?1`, name)
+	return sqlite.Change(ctx, s.db, func(tx *sql.Tx) error { return named(ctx, tx, `SET claimed = 1 WHERE doi = ?1`, name) })
 }
 
-func (s *Store) named(ctx context.Context, set string, args ...any) error {
-	return sqlite.Change(ctx, s.db, func(tx *sql.Tx) error {
-		if _, err := tx.ExecContext(ctx, "UPDATE dataset "+set, args...); err != nil {
-			return err
-		}
-		_, err := tx.ExecContext(ctx, "UPDATE version "+set, args...)
+// named changes the dataset or the version that has a DOI.
+func named(ctx context.Context, tx *sql.Tx, set string, args ...any) error {
+	if _, err := tx.ExecContext(ctx, "UPDATE dataset "+set, args...); err != nil {
 		return err
-	})
+	}
+	_, err := tx.ExecContext(ctx, "UPDATE version "+set, args...)
+	return err
 }
 
 // Settled notes that the service has a dataset as it was read, and takes it out of the

@@ -69,4 +69,26 @@ CREATE TABLE IF NOT EXISTS finding (at INTEGER NOT NULL, text TEXT NOT NULL);
 CREATE TABLE reopened (month TEXT PRIMARY KEY);
 CREATE TABLE missed (month TEXT PRIMARY KEY, accesses INTEGER NOT NULL);
 `,
+	// The index for searching: a row for each dataset that has a published version.
+	`
+ALTER TABLE version DROP COLUMN words;
+CREATE VIRTUAL TABLE search USING fts5 ( -- rowid is the dataset; all texts are folded
+	title, names, text,
+	spelled, -- the text with letters spelled out, if that differs
+	content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 0'
+);
+CREATE TABLE found (
+	dataset   INTEGER PRIMARY KEY REFERENCES dataset,
+	published TEXT NOT NULL,
+	title     TEXT NOT NULL -- folded
+);
+CREATE TABLE facet (
+	kind    TEXT NOT NULL,
+	value   TEXT NOT NULL,
+	dataset INTEGER NOT NULL REFERENCES found ON DELETE CASCADE,
+	PRIMARY KEY (kind, value, dataset)
+) WITHOUT ROWID;
+CREATE INDEX facets ON facet (dataset);
+CREATE TABLE indexed (id INTEGER PRIMARY KEY, form INTEGER NOT NULL); -- one row: the form of the index
+`,
 }

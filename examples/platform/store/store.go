@@ -63,7 +63,7 @@ func Open(folder string) (*Store, error) {
 		return nil, errors.Join(err, lock.Unlock())
 	}
 	s := &Store{db: db, folder: folder, lock: lock, arriving: map[string]int{}}
-	if err := s.sweep(); err != nil {
+	if err := errors.Join(s.reindex(context.Background()), s.sweep()); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
@@ -85,6 +85,11 @@ const database = "platform.db"
 // Close closes the database, and leaves the folder to other processes.
 func (s *Store) Close() error { return errors.Join(s.db.Close(), s.lock.Unlock()) }
 
+// A querier is the database, or a transaction.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
 // One statement, so that a dataset and its versions are of the same moment.
 const columns = `SELECT d.id, d.owner, d.doi, d.claimed, d.revision, o.dataset IS NOT NULL, coalesce(o.tries, 0), coalesce(o.problem, ''),
 	v.number, v.doi, v.claimed, v.state, v.shown, v.published, v.withdrawn, v.reason, v.about, v.files
@@ -92,11 +97,11 @@ const columns = `SELECT d.id, d.owner, d.doi, d.claimed, d.revision, o.dataset I
 
 // datasets returns those that a condition chooses, the newest first unless the
 // condition has an order. The rows of a dataset must follow each other.
-func (s *Store) datasets(ctx context.Context, condition string, args ...any) ([]*dataset.Dataset, error) {
+func datasets(ctx context.Context, db querier, condition string, args ...any) ([]*dataset.Dataset, error) {
 	if !strings.Contains(condition, "ORDER BY o.due") {
 		condition += " ORDER BY d.id DESC, v.number"
 	}
-	rows, err := s.db.QueryContext(ctx, columns+condition, args...)
+	rows, err := db.QueryContext(ctx, columns+condition, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +130,7 @@ func (s *Store) datasets(ctx context.Context, condition string, args ...any) ([]
 
 // Dataset returns a dataset, or ErrNotFound.
 func (s *Store) Dataset(ctx context.Context, id int64) (*dataset.Dataset, error) {
-	found, err := s.datasets(ctx, "WHERE d.id = ?", id)
+	found, err := datasets(ctx, s.db, "WHERE d.id = ?", id)
 	if err == nil && len(found) == 0 {
 		err = ErrNotFound
 	}
@@ -135,33 +140,9 @@ func (s *Store) Dataset(ctx context.Context, id int64) (*dataset.Dataset, error)
 	return found[0], nil
 }
 
-// Of returns the datasets of a curator, the newest first.
-func (s *Store) Of(ctx context.Context, owner string) ([]*dataset.Dataset, error) {
-	return s.datasets(ctx, "WHERE d.owner = ?", owner)
-}
-
 // Public returns the datasets that have a DOI, or will have one soon.
 func (s *Store) Public(ctx context.Context) ([]*dataset.Dataset, error) {
-	return s.datasets(ctx, "WHERE d.id IN (SELECT dataset FROM version WHERE state <> 'draft')")
-}
-
-// Search returns a page of the datasets whose latest published version has all words, of
-// which the first 20 count, the newest first, and whether there are more.
-func (s *Store) Search(ctx context.Context, words string, page, size int) (found []*dataset.Dataset, more bool, err error) {
-	condition := `WHERE d.id IN (SELECT dataset FROM version v WHERE state = 'published'
-		AND NOT EXISTS (SELECT 1 FROM version w WHERE w.dataset = v.dataset AND w.state = 'published' AND w.number > v.number)`
-	all := strings.Fields(strings.ToLower(words))
-	all = all[:min(len(all), 20)]
-	condition += strings.Repeat(" AND instr(words, ?) > 0", len(all))
-	var args []any
-	for _, word := range all {
-		args = append(args, word)
-	}
-	found, err = s.datasets(ctx, condition+" ORDER BY dataset DESC LIMIT ? OFFSET ?)", append(args, size+1, page*size)...)
-	if len(found) > size {
-		return found[:size], true, err
-	}
-	return found, false, err
+	return datasets(ctx, s.db, "WHERE d.id IN (SELECT dataset FROM version WHERE state <> 'draft')")
 }
 
 // Create stores a new dataset, with a draft of its first version, under DOIs that it
@@ -181,34 +162,18 @@ func (s *Store) Create(ctx context.Context, owner, prefix string, about dataset.
 }
 
 func insertVersion(ctx context.Context, tx *sql.Tx, prefix string, v *dataset.Version) error {
-	about, words, err := encode(v.About)
-	if err != nil {
+	about, err1 := json.Marshal(v.About)
+	files, err2 := json.Marshal(append([]dataset.File{}, v.Files...))
+	if err := errors.Join(err1, err2); err != nil {
 		return err
 	}
-	files, err := json.Marshal(append([]dataset.File{}, v.Files...))
-	if err != nil {
-		return err
-	}
-	_, err = tx.ExecContext(ctx, `INSERT INTO version (dataset, number, doi, about, words, files) VALUES (?, ?, ?, ?, ?, ?)`,
-		v.Dataset, v.Number, doi.New(prefix), about, words, files)
+	_, err := tx.ExecContext(ctx, `INSERT INTO version (dataset, number, doi, about, files) VALUES (?, ?, ?, ?, ?)`,
+		v.Dataset, v.Number, doi.New(prefix), about, files)
 	return err
 }
 
-// encode returns what is stored of About, and its words for searching.
-func encode(a dataset.About) (about []byte, words string, err error) {
-	about, err = json.Marshal(a)
-	texts := []string{a.Title, a.Description, a.Year}
-	for _, c := range a.Creators {
-		texts = append(texts, c.Given, c.Family, c.ORCID, c.Affiliation)
-	}
-	for _, f := range a.Funders {
-		texts = append(texts, f.Name, f.Award)
-	}
-	return about, strings.ToLower(strings.Join(texts, "\n")), err
-}
-
 // change does something to a dataset, unless somebody else has changed it since it was
-// read. If the public sees the change, the dataset goes into the outbox with it.
+// read. If the public sees the change, the outbox and the index get it with it.
 func (s *Store) change(ctx context.Context, d *dataset.Dataset, public bool, work func(*sql.Tx) (sql.Result, error)) error {
 	return sqlite.Change(ctx, s.db, func(tx *sql.Tx) error {
 		res, err := tx.ExecContext(ctx, `UPDATE dataset SET revision = revision + 1 WHERE id = ? AND revision = ?`, d.ID, d.Revision)
@@ -224,18 +189,18 @@ func (s *Store) change(ctx context.Context, d *dataset.Dataset, public bool, wor
 		if !public {
 			return nil
 		}
-		return enqueue(ctx, tx, d.ID)
+		return errors.Join(enqueue(ctx, tx, d.ID), index(ctx, tx, d.ID))
 	})
 }
 
 // Edit stores what was edited of a version.
 func (s *Store) Edit(ctx context.Context, d *dataset.Dataset, v *dataset.Version, about dataset.About) error {
-	data, words, err := encode(about)
+	data, err := json.Marshal(about)
 	if err != nil {
 		return err
 	}
 	return s.change(ctx, d, v.State != dataset.Draft, func(tx *sql.Tx) (sql.Result, error) {
-		return tx.ExecContext(ctx, `UPDATE version SET about = ?, words = ? WHERE dataset = ? AND number = ?`, data, words, d.ID, v.Number)
+		return tx.ExecContext(ctx, `UPDATE version SET about = ? WHERE dataset = ? AND number = ?`, data, d.ID, v.Number)
 	})
 }
 

@@ -1,0 +1,247 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/datacite-go/datacite-go/examples/platform/dataset"
+	"github.com/datacite-go/datacite-go/examples/platform/sqlite"
+)
+
+// Kinds of facets: what the datasets that were found have in common.
+const (
+	Year    = "year"
+	Creator = "creator"
+	License = "license"
+)
+
+// Kinds are those of the facets, in the order in which they are shown.
+var Kinds = []string{Year, Creator, License}
+
+// maxFacets is how many values of a kind are counted: the most frequent ones.
+const maxFacets = 10
+
+// Orders of what is found.
+const (
+	ByRelevance = "" // without words: the newest first
+	ByNewest    = "newest"
+	ByTitle     = "title"
+)
+
+// A Query says which datasets somebody wants to find.
+type Query struct {
+	Words  string            // see parse
+	Facets map[string]string // values by kind, exactly
+	Order  string
+	Page   Page
+}
+
+// A Page is a part of a list.
+type Page struct{ Number, Size int } // the first has the number 1; one after the last means the last
+
+// of returns the part of a list that is on the page, and the page's number.
+func of[T any](page Page, all []T) ([]T, int) {
+	last := max(1, (len(all)+page.Size-1)/page.Size)
+	number := min(max(page.Number, 1), last)
+	return all[min((number-1)*page.Size, len(all)):min(number*page.Size, len(all))], number
+}
+
+// A List is a page of datasets.
+type List struct {
+	Datasets []*dataset.Dataset
+	Total    int // on all pages
+	Page     Page
+	Facets   []Facet // of all pages, the most frequent first
+	Cut      bool    // the query had too many words, and the last ones are ignored
+}
+
+// Pages is how many there are.
+func (l List) Pages() int { return (l.Total + l.Page.Size - 1) / l.Page.Size }
+
+// A Facet is a value that datasets have, and how many of those that were found have it.
+type Facet struct {
+	Kind, Value string
+	Count       int
+}
+
+// Search returns a page of the datasets that have a published version, chosen by what
+// their latest one says. Nothing else of a dataset can be searched for, but the DOIs of
+// all its published versions.
+func (s *Store) Search(ctx context.Context, q Query) (list List, err error) {
+	tx, err := s.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true}) // list and counts are of the same moment
+	if err != nil {
+		return list, err
+	}
+	defer func() { err = errors.Join(err, tx.Rollback()) }()
+	match, except, cut := parse(q.Words)
+	from, order, where, args := "found f", "", []string{"true"}, []any{}
+	if match != "" {
+		from, where, args = "search JOIN found f ON f.dataset = search.rowid", []string{"search MATCH ?"}, []any{match}
+		order = "bm25(search, 10, 5, 1, 1), " // a title weighs more than a name, and a name more than the rest
+	}
+	if except != "" {
+		where, args = append(where, "f.dataset NOT IN (SELECT rowid FROM search WHERE search MATCH ?)"), append(args, except)
+	}
+	for kind, value := range q.Facets {
+		where, args = append(where, "f.dataset IN (SELECT dataset FROM facet WHERE kind = ? AND value = ?)"), append(args, kind, value)
+	}
+	switch q.Order {
+	case ByNewest:
+		order = ""
+	case ByTitle:
+		order = "f.title, "
+	}
+	ids, err := column[int64](ctx, tx, "SELECT f.dataset FROM "+from+" WHERE "+strings.Join(where, " AND ")+" ORDER BY "+order+"f.published DESC, f.dataset DESC", args...)
+	if err != nil {
+		return list, err
+	}
+	list = List{Total: len(ids), Page: q.Page, Cut: cut}
+	if list.Facets, err = facets(ctx, tx, ids); err != nil {
+		return list, err
+	}
+	ids, list.Page.Number = of(q.Page, ids)
+	list.Datasets, err = inOrder(ctx, tx, ids)
+	return list, err
+}
+
+// Of returns a page of the datasets of a curator, the newest first.
+func (s *Store) Of(ctx context.Context, owner string, page Page) (list List, err error) {
+	ids, err := column[int64](ctx, s.db, `SELECT id FROM dataset WHERE owner = ? ORDER BY id DESC`, owner)
+	if err != nil {
+		return list, err
+	}
+	list = List{Total: len(ids), Page: page}
+	ids, list.Page.Number = of(page, ids)
+	list.Datasets, err = inOrder(ctx, s.db, ids)
+	return list, err
+}
+
+// inOrder returns datasets in the order of their ids.
+func inOrder(ctx context.Context, db querier, ids []int64) ([]*dataset.Dataset, error) {
+	list, err := json.Marshal(ids)
+	if err != nil {
+		return nil, err
+	}
+	all, err := datasets(ctx, db, "WHERE d.id IN (SELECT value FROM json_each(?))", string(list))
+	slices.SortFunc(all, func(a, b *dataset.Dataset) int { return slices.Index(ids, a.ID) - slices.Index(ids, b.ID) })
+	return all, err
+}
+
+// facets counts the values of datasets.
+func facets(ctx context.Context, db querier, ids []int64) (all []Facet, err error) {
+	list, err := json.Marshal(ids)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := db.QueryContext(ctx, `SELECT kind, value, n FROM (
+			SELECT kind, value, count(*) AS n, row_number() OVER (PARTITION BY kind ORDER BY count(*) DESC, value) AS place
+			FROM facet WHERE dataset IN (SELECT value FROM json_each(?)) GROUP BY kind, value
+		) WHERE place <= ? ORDER BY kind, place`, string(list), maxFacets)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var f Facet
+		if err := rows.Scan(&f.Kind, &f.Value, &f.Count); err != nil {
+			return nil, err
+		}
+		all = append(all, f)
+	}
+	return all, rows.Err()
+}
+
+// column returns the only column of a query.
+func column[T any](ctx context.Context, db querier, query string, args ...any) (all []T, err error) {
+	rows, err := db.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var value T
+		if err := rows.Scan(&value); err != nil {
+			return nil, err
+		}
+		all = append(all, value)
+	}
+	return all, rows.Err()
+}
+
+// indexForm is the form of what index stores. Whoever changes it adds 1, and the next
+// Open builds the index again.
+const indexForm = 1
+
+// index makes the index agree with a dataset, in the transaction that changes what
+// everybody sees of it.
+func index(ctx context.Context, tx *sql.Tx, id int64) error {
+	for _, drop := range []string{`DELETE FROM search WHERE rowid = ?`, `DELETE FROM found WHERE dataset = ?`} { // and its facets
+		if _, err := tx.ExecContext(ctx, drop, id); err != nil {
+			return err
+		}
+	}
+	all, err := datasets(ctx, tx, "WHERE d.id = ?", id)
+	if err != nil || len(all) == 0 {
+		return err
+	}
+	d := all[0]
+	v := d.Latest()
+	if v == nil || v.State != dataset.Published {
+		return nil
+	}
+	names, text := []string{}, append(v.About.Texts(), d.DOI)
+	for _, c := range v.About.Creators {
+		names = append(names, c.Given, c.Family)
+	}
+	for _, v := range d.Public() {
+		if v.State == dataset.Published {
+			text = append(text, v.DOI)
+		}
+	}
+	everything := strings.Join(text, "\n")
+	if _, err := tx.ExecContext(ctx, `INSERT INTO search (rowid, title, names, text, spelled) VALUES (?, ?, ?, ?, ?)`,
+		id, fold(v.About.Title), fold(strings.Join(names, " ")), fold(everything), spell(everything)); err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, `INSERT INTO found VALUES (?, ?, ?)`, id, v.Published, fold(v.About.Title)); err != nil {
+		return err
+	}
+	values := [][2]string{{Year, v.About.Year}, {License, v.About.License}}
+	for _, c := range v.About.Creators {
+		values = append(values, [2]string{Creator, c.Name()})
+	}
+	for _, f := range values {
+		if _, err := tx.ExecContext(ctx, `INSERT OR IGNORE INTO facet VALUES (?, ?, ?)`, f[0], f[1], id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reindex builds an index of another form again.
+func (s *Store) reindex(ctx context.Context) error {
+	return sqlite.Change(ctx, s.db, func(tx *sql.Tx) error {
+		current, err := column[int](ctx, tx, `SELECT form FROM indexed`)
+		if err != nil || slices.Equal(current, []int{indexForm}) {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, `INSERT INTO search (search) VALUES ('delete-all'); DELETE FROM found`); err != nil {
+			return err
+		}
+		ids, err := column[int64](ctx, tx, `SELECT id FROM dataset`)
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			if err := index(ctx, tx, id); err != nil {
+				return err
+			}
+		}
+		_, err = tx.ExecContext(ctx, `INSERT OR REPLACE INTO indexed (id, form) VALUES (1, ?)`, indexForm)
+		return err
+	})
+}
