@@ -2,8 +2,6 @@
 package main
 
 import (
-	_ "time/tzdata" // time zones of logs, where the system has none: Windows, containers
-
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/audit"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/config"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/get"

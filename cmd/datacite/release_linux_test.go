@@ -232,6 +232,11 @@ func TestReleaseIsAnImage(t *testing.T) {
 	require.NoError(t, serving.Process.Signal(syscall.SIGTERM))
 	_ = serving.Wait() // interrupted
 
+	counted := inside(ctx, root, nobody, c.Entrypoint[0], "usage", "count", "-", "--month", "2026-10", "--creator", "Example", "--zone", "Europe/Berlin", "--log-format",
+		"combined", "--investigations", `^/data/(10\..+)$`, "--requests", `^/get/(10\..+)$`, "--output", "-")
+	counted.Stdin = strings.NewReader(`192.0.2.7 - - [15/Oct/2026:10:00:00 +0200] "GET /data/10.5072/a HTTP/1.1" 200 100 "-" "Mozilla/5.0 (X11; Linux x86_64)"` + "\n")
+	assert.Contains(t, do(t, counted), "10.5072/a", "time zones are built in")
+
 	// Behind the names of the service are services whose authority is added to those of the image.
 	env := walk.Hosts(t)
 	var authority []byte
