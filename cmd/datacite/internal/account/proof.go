@@ -72,7 +72,7 @@ func (s *Service) ProveToken(ctx context.Context) (account string, expires time.
 // expiry is when a token expires. It is an error if it has.
 func expiry(token string) (at time.Time, err error) {
 	if at, err = reports.TokenExpiry(token); err != nil {
-		return at, shell.Wrong(err)
+		return at, shell.Wrong(fmt.Errorf("%w; is DATACITE_TOKEN right?", err))
 	}
 	if !time.Now().Before(at) {
 		err = shell.Wrong(fmt.Errorf("the token expired on %s; the operator of the service issues a new one", at.Format(time.DateOnly)))
