@@ -130,7 +130,7 @@ func OpenDays(folder string, opts *Options) (*Days, error) {
 	case err != nil:
 		return nil, err
 	case !taken:
-		return nil, fmt.Errorf("counter: %s is in use by another run", folder)
+		return nil, fmt.Errorf("counter: %s is in use by another run; wait until it has ended", folder)
 	}
 	if err := d.read(rulesOf(r)); err != nil {
 		return nil, errors.Join(err, d.lock.Close())

@@ -53,11 +53,8 @@ func (s *Service) Check(ctx context.Context, sh *shell.Shell) error {
 // it names nobody. It returns the account that the token names, and when the token expires. Nothing is
 // written, so whether the account may write is not proven.
 func (s *Service) ProveToken(ctx context.Context) (account string, expires time.Time, err error) {
-	if expires, err = reports.TokenExpiry(s.Config.Token); err != nil {
-		return "", expires, shell.Wrong(err)
-	}
-	if !time.Now().Before(expires) {
-		return "", expires, shell.Wrong(fmt.Errorf("the token expired on %s; the operator of the service issues a new one", expires.Format(time.DateOnly)))
+	if expires, err = expiry(s.Config.Token); err != nil {
+		return "", expires, err
 	}
 	cfg := s.Config
 	cfg.Username, cfg.Password = "", ""
@@ -70,6 +67,17 @@ func (s *Service) ProveToken(ctx context.Context) (account string, expires time.
 		err = fmt.Errorf("%s refuses the token: %w", s, datacite.ErrUnauthorized)
 	}
 	return account, expires, err
+}
+
+// expiry is when a token expires. It is an error if it has.
+func expiry(token string) (at time.Time, err error) {
+	if at, err = reports.TokenExpiry(token); err != nil {
+		return at, shell.Wrong(fmt.Errorf("%w; is DATACITE_TOKEN right?", err))
+	}
+	if !time.Now().Before(at) {
+		err = shell.Wrong(fmt.Errorf("the token expired on %s; the operator of the service issues a new one", at.Format(time.DateOnly)))
+	}
+	return at, err
 }
 
 // caller is whom a response names as the account of its request, "" for somebody that the service

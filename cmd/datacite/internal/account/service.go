@@ -16,7 +16,6 @@ import (
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/mds"
-	"github.com/datacite-go/datacite-go/reports"
 )
 
 // A Use is what a command does with a service.
@@ -149,15 +148,12 @@ func (f *Flags) ForReports(s *Service) (datacite.Config, error) {
 	if cfg.Token == "" {
 		return cfg, shell.Wrong(fmt.Errorf("usage reports need a token, and the login for %s has none; put it into DATACITE_TOKEN, or into a file for --login", s))
 	}
+	at, err := expiry(cfg.Token)
 	const month = 30 * 24 * time.Hour
-	switch at, err := reports.TokenExpiry(cfg.Token); {
-	case err != nil: // whether it is one, the service knows
-	case time.Now().After(at):
-		return cfg, shell.Wrong(fmt.Errorf("the token expired on %s; the operator of the service issues a new one", at.Format(time.DateOnly)))
-	case time.Until(at) < month:
+	if err == nil && time.Until(at) < month {
 		f.shell.Warn("warning: the token expires on %s; ask the operator of the service for a new one", at.Format(time.DateOnly))
 	}
-	return cfg, nil
+	return cfg, err
 }
 
 // find reads which service is meant, and copies the shell's configuration to it.

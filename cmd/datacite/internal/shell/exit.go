@@ -118,5 +118,5 @@ func message(err error) string {
 // operation is the method, and module the package that begins the text of an error.
 var (
 	operation = regexp.MustCompile(`\b(?:dois|mds|query|reports|shown)\.[A-Z]\w*: `)
-	module    = regexp.MustCompile(`(?m)(^|: )(?:datacite|archive): `)
+	module    = regexp.MustCompile(`(?m)(^|: )(?:datacite|archive|counter|logs): `)
 )

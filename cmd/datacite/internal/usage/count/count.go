@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
@@ -164,8 +165,12 @@ func (c *command) explained(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return shell.Interrupted("nothing was written; run the same command again")
 	}
-	faults, ok := errors.AsType[*logs.FaultsError](err)
-	if !ok {
+	file, ofFile := errors.AsType[*fs.PathError](err)
+	faults, ofLines := errors.AsType[*logs.FaultsError](err)
+	switch {
+	case ofFile && filepath.Dir(file.Path) == filepath.Clean(os.TempDir()) && strings.HasPrefix(filepath.Base(file.Path), "datacite-"):
+		return fmt.Errorf("%w; TMPDIR names another folder for temporary files", err)
+	case !ofLines:
 		return err
 	}
 	limit := ""

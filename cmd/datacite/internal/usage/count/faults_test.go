@@ -66,6 +66,19 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
+// TestNoTemporaryFiles: the folder for them is missing.
+func TestNoTemporaryFiles(t *testing.T) {
+	var log strings.Builder
+	for i := range 20_000 { // more than fits in memory
+		log.WriteString(view(fmt.Sprintf("2026-10-14T10:01:%02dZ", i%60), fmt.Sprint("s", i), fmt.Sprint("10.5072/a", i)))
+	}
+	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "none"))
+	done := runs(t.Context(), nil, log.String(), args("--memory", "1", "-")...)
+	assert.Equal(t, 2, done.code)
+	assert.Regexp(t, `open \S+/none/datacite-\S+: no such file or directory; TMPDIR names another folder for temporary files\n$`, done.errors)
+	assert.Empty(t, done.out)
+}
+
 func TestWrongUse(t *testing.T) {
 	log := write(t, t.TempDir(), "counter.log", view("2026-10-14T10:01:00Z", "s1", "10.5072/a"))
 	for _, tt := range []struct {

@@ -146,12 +146,9 @@ func (in *input) eventsOf(sources []logs.Source, sum *logs.Summary, period repor
 			if err == nil {
 				err = in.ctx.Err()
 			}
-			in.accesses++
-			read := ""
-			if in.size > 0 {
-				read = fmt.Sprintf("%d %% of the logs", min(100, 100*in.done.Load()/in.size))
+			if in.accesses++; in.accesses%1000 == 0 {
+				in.progress()
 			}
-			in.Progress(in.accesses, 0, "accesses", read)
 			if !yield(e, err) || err != nil {
 				return
 			}
@@ -160,6 +157,14 @@ func (in *input) eventsOf(sources []logs.Source, sum *logs.Summary, period repor
 			yield(counter.Event{}, fmt.Errorf("%w; --zone names it", err))
 		}
 	}
+}
+
+func (in *input) progress() {
+	read := ""
+	if in.size > 0 {
+		read = fmt.Sprintf("%d %% of the logs", min(100, 100*in.done.Load()/in.size))
+	}
+	in.Progress(in.accesses, 0, "accesses", read)
 }
 
 // checkGaps refuses logs that have nothing of times in which other days have much: a report of

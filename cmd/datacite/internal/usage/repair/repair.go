@@ -79,7 +79,7 @@ func (c *command) run(cmd *cobra.Command, args []string) error {
 		if err != nil {
 			return err
 		}
-		c.Warn("%s", strings.TrimSuffix(c.text(plan, true), "\n"))
+		c.Warn("%s", c.text(plan, true))
 		if changes(plan) {
 			if err := c.Confirm(question); err != nil {
 				return err
@@ -90,7 +90,7 @@ func (c *command) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	c.Result(c.outcome(done), "%s", strings.TrimSuffix(c.text(done, c.DryRun), "\n"))
+	c.Result(c.outcome(done), "%s", c.text(done, c.DryRun))
 	return c.remaining(done)
 }
 
@@ -161,7 +161,7 @@ func (c *command) explained(ctx context.Context, err error, done *shown.Repaired
 		return shell.Wrong(errors.New(source.Listed(faults)))
 	}
 	if done != nil && !c.DryRun {
-		c.Warn("%s", strings.TrimSuffix(c.text(done, false), "\n"))
+		c.Warn("%s", strings.TrimSpace(listed(done, false)))
 	}
 	stopped, sent := errors.AsType[*reports.SubmitError](err)
 	const again = "run the same command again, and it goes on from what is stored"
@@ -172,21 +172,13 @@ func (c *command) explained(ctx context.Context, err error, done *shown.Repaired
 		return shell.Wrong(err)
 	case sent && stopped.State != reports.Untouched, errors.Is(err, reports.ErrBusy):
 		return shell.Refused(fmt.Errorf("%w; "+again, err))
-	case sent:
-		return coded{err, stopped.Err}
+	case sent: // its own kind is the state of the report
+		return fmt.Errorf("report %s was not sent: %w", stopped.ReportID, stopped.Err)
 	case errors.Is(err, datacite.ErrConflict):
 		return shell.Refused(err)
 	}
 	return err
 }
-
-// coded is an error whose exit code is that of its cause: its own kind is the state of the report.
-type coded struct {
-	error
-	cause error
-}
-
-func (e coded) Unwrap() error { return e.cause }
 
 // mostShown are the changes that are shown of each report.
 const mostShown = 20
@@ -201,8 +193,8 @@ func changes(done *shown.Repaired) bool {
 	return false
 }
 
-// text is what changes, or would change. The last line says what to do.
-func (c *command) text(done *shown.Repaired, dry bool) string {
+// listed is what changes, or would change.
+func listed(done *shown.Repaired, dry bool) string {
 	var b strings.Builder
 	for _, one := range done.Reports {
 		fmt.Fprintf(&b, "%s, report %s: %s\n", one.Header.CreatedBy, one.ID, outcomeOf(one, dry))
@@ -222,17 +214,21 @@ func (c *command) text(done *shown.Repaired, dry bool) string {
 	for _, other := range done.Others {
 		fmt.Fprintf(&b, "%s, report %s: left as it is; if it counts the same accesses, --replaces %q takes its numbers back\n\n", other.Header.CreatedBy, other.ID, other.Header.CreatedBy)
 	}
+	return b.String()
+}
+
+// text is that, and a last line that says what to do.
+func (c *command) text(done *shown.Repaired, dry bool) string {
+	end := fmt.Sprintf("Records at %s show the numbers when the service has read the reports, in a day or two.", c.service)
 	switch changed := changes(done); {
 	case dry && changed:
-		fmt.Fprintf(&b, "Nothing was sent to %s yet.\n", c.service)
+		end = fmt.Sprintf("Nothing was sent to %s yet.", c.service)
 	case !changed && len(done.Remain) > 0:
-		fmt.Fprintln(&b, "Nothing is to be sent, but differences remain: the warnings name them.")
+		end = "Nothing is to be sent, but differences remain: the warnings name them."
 	case !changed:
-		fmt.Fprintf(&b, "The reports at %s are stored as they should be; nothing is to be sent.\n", c.service)
-	default:
-		fmt.Fprintf(&b, "Records at %s show the numbers when the service has read the reports, in a day or two.\n", c.service)
+		end = fmt.Sprintf("The reports at %s are stored as they should be; nothing is to be sent.", c.service)
 	}
-	return b.String()
+	return listed(done, dry) + end
 }
 
 func outcomeOf(one *shown.RepairedReport, dry bool) string {

@@ -28,14 +28,13 @@ func TestTokens(t *testing.T) {
 	for _, test := range []struct{ name, token, says string }{
 		{"none", "", "there is no login for "},
 		{"expired", srv.Token(srv.Now().Add(-time.Hour)), "the token expired on "},
-		{"no JWT", "not-a-token", "The service does not accept the token"},
+		{"no JWT", "not-a-token", "not a JSON web token"},
 		{"in quotes", `"quoted"`, "quote"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got := (&service{Server: srv.Server, token: test.token}).runs(t, "", file)
 			assert.Equal(t, shell.ExitWrong, got.code, got.errors)
 			assert.Contains(t, got.errors, test.says)
-			assert.Equal(t, test.name == "no JWT", strings.Contains(got.errors, "This run changed nothing on the service."))
 			assert.NotContains(t, got.errors, "un the same command again")
 			if test.token != "" {
 				assert.NotContains(t, got.errors+got.out, strings.Trim(test.token, `"`))

@@ -3,6 +3,7 @@ package send
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -48,9 +49,8 @@ show as it was counted is a warning, and so is a number of an earlier version th
 records continue to show it, unless --zero-dropped sends a count of 0 in its place, now or in a
 later run.
 
---dry-run reads and checks the files. If a service is said, it also looks for the token and for the
-stored report that would be replaced; whether the service accepts the token, it tells when a report
-is sent.
+--dry-run reads and checks the files. If a service is said, it also asks the service whether the
+token is right, and looks for the stored report that would be replaced.
 
 The receipt is printed after the stored report was read back and compared. Running the command
 again changes nothing, and after an interruption it goes on from what is stored. When a response
@@ -130,6 +130,11 @@ func (c *command) stored(ctx context.Context, h reports.Header) (string, error) 
 		c.Say("the service and the token are not checked, since no service is said; --service checks them")
 		return "", nil
 	}
+	if _, _, err := c.service.ProveToken(ctx); errors.Is(err, account.ErrUnproven) {
+		c.Warn("warning: %s", shell.Message(err))
+	} else if err != nil {
+		return "", err
+	}
 	for r, err := range c.client.All(ctx, &reports.ListOptions{CreatedBy: h.CreatedBy}) {
 		if err != nil {
 			return "", err
@@ -146,7 +151,7 @@ func (c *command) send(ctx context.Context, in *source.Report) error {
 	if err := in.Begin(ctx); err != nil {
 		return err
 	}
-	if c.service != nil && c.service.Name == "production" && shell.IsTerminal(c.Stdin) {
+	if !c.DryRun && c.service.Name == "production" && shell.IsTerminal(c.Stdin) {
 		if err := c.Confirm(fmt.Sprintf("Send the report of %s for %s to %s?", in.Header.CreatedBy, in.Header.ReportingPeriod.BeginDate, c.service)); err != nil {
 			return err
 		}

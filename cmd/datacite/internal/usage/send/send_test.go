@@ -21,6 +21,8 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell/shelltest"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/walk"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/reports"
 )
@@ -29,7 +31,7 @@ import (
 // any goroutine looks at it.
 func TestMain(m *testing.M) {
 	time.Local = time.UTC
-	os.Exit(m.Run())
+	shelltest.Main(m, Command)
 }
 
 // A service is one to submit to, and a token for it.
@@ -125,6 +127,9 @@ func runs(ctx context.Context, client *http.Client, token string, stdin io.Reade
 	s := &shell.Shell{
 		Args: args, Getenv: func(name string) string { return env[name] }, Stdin: stdin, Stdout: stdout, Stderr: &errors,
 		Config: datacite.Config{HTTPClient: client},
+	}
+	if client == nil {
+		s.Config.MaxWait = 5 * time.Millisecond
 	}
 	code := s.Run(ctx, Command)
 	return result{code, out.String(), errors.String()}
@@ -287,11 +292,12 @@ func TestDryRunSendsNothing(t *testing.T) {
 	assert.Equal(t, shell.ExitWrong, got.code)
 	assert.Contains(t, got.errors, `report-datasets[2].data-type: is "software"`)
 	assert.Zero(t, srv.writes())
-	assert.Len(t, srv.Requests(), 1, "a look at what is stored")
+	assert.Len(t, srv.Requests(), 2, "whether the token is right, and what is stored")
 
 	// What is wrong with the service or the token is known before the report is sent.
 	for says, at := range map[string]*service{
 		"usage reports need a token": {Server: srv.Server},
+		"refuses the token":          {Server: &datacitetest.Server{URL: srv.behind(t, func(w http.ResponseWriter, _ *http.Request) bool { w.WriteHeader(http.StatusUnauthorized); return true })}, token: srv.token},
 		"the token expired on":       {Server: srv.Server, token: srv.Token(srv.Now().Add(-time.Hour))},
 		"connection refused":         {Server: &datacitetest.Server{URL: "http://127.0.0.1:1"}, token: srv.token},
 		`"nowhere" is not test`:      {Server: &datacitetest.Server{URL: "nowhere"}, token: srv.token},
@@ -492,6 +498,33 @@ func TestTheServiceIsSaid(t *testing.T) {
 	got = runs(t.Context(), nil, "", nil, nil, "send", "--dry-run", file)
 	assert.Equal(t, shell.ExitDone, got.code, got.errors)
 	assert.Equal(t, "the service and the token are not checked, since no service is said; --service checks them\n", got.errors, "no service is read from")
+}
+
+// At production, sending asks, and a rehearsal does not.
+func TestTheQuestion(t *testing.T) {
+	hosts, env := walk.Hosts(t), map[string]string{"DATACITE_TOKEN": newService(t).token, "DATACITE_LOCK_DIR": t.TempDir()}
+	for _, pair := range hosts {
+		name, value, _ := strings.Cut(pair, "=")
+		env[name] = value
+	}
+	file := inFile(t, "report.json", report(t, 2, nil))
+	for _, tt := range []struct {
+		more, answer, says string
+		code               int
+	}{
+		{"--dry-run", "", "The report could be sent to production (api.datacite.org); nothing was.", shell.ExitDone},
+		{"--quiet", "n\n", "nothing was done", shell.ExitRefused},
+		{"--yes", "", "production (api.datacite.org) holds exactly this report.", shell.ExitDone},
+	} {
+		x := shelltest.Run{Env: env}.Terminal(t, 100, "send", file, "--service", "production", tt.more)
+		if tt.answer != "" {
+			x.Until("Send the report of My Repository for 1999-10-01 to production (api.datacite.org)? [y/N]")
+			x.Type(tt.answer)
+		}
+		code, printed := x.End()
+		assert.Equal(t, tt.code, code, printed)
+		assert.Contains(t, printed, tt.says)
+	}
 }
 
 // Several reports are sent one after the other.
