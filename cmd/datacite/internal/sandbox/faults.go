@@ -16,18 +16,25 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest"
 )
 
-// A route is chosen requests, written as "PUT /metadata", "/metadata" or "".
+// A route is chosen requests, written as "PUT /metadata", "/metadata", "PUT" or "".
 type route struct {
 	method string // "" for any
 	path   string // and all below it; "" for any
 }
 
+var methods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
+
 func readRoute(text string) (r route, err error) {
-	path := strings.TrimSpace(text)
-	if method, rest, found := strings.Cut(path, " "); found {
-		r.method, path = strings.ToUpper(method), strings.TrimSpace(rest)
+	first, path, found := strings.Cut(strings.TrimSpace(text), " ")
+	if method := strings.ToUpper(first); slices.Contains(methods, method) {
+		r.method = method
+	} else {
+		path = strings.TrimSpace(text)
 	}
-	if path != "" && !strings.HasPrefix(path, "/") {
+	if path = strings.TrimSpace(path); path != "" && !strings.HasPrefix(path, "/") {
+		if found && r.method == "" {
+			return r, fmt.Errorf("%q is not a method; there are %s", first, strings.Join(methods, ", "))
+		}
 		return r, fmt.Errorf(`the path %q does not begin with /; write a route as "PUT /metadata"`, path)
 	}
 	r.path = strings.TrimRight(path, "/")
