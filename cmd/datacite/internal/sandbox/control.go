@@ -246,6 +246,7 @@ func (s *site) reset(r *http.Request, _ string) (int, any, error) {
 	s.service.Reset()
 	s.useFaults()
 	s.last = nil
+	s.resets.Add(1)
 	s.changed.Store(true)
 	return http.StatusNoContent, nil, nil
 }

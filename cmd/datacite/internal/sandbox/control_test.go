@@ -291,7 +291,7 @@ func TestOriginsThatMayControl(t *testing.T) {
 func TestAddressFileIsOfThisRun(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "address")
 	require.NoError(t, os.WriteFile(file, []byte("http://127.0.0.1:1\n"), 0o600))
-	address, stop := start(t, "--address-file", file)
+	address, stop := start(t, "--address-file", file, "--quiet")
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
 	assert.Equal(t, address+"\n", string(text))

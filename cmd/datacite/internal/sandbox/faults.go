@@ -64,7 +64,7 @@ func (r faultRule) String() string {
 		what = fmt.Sprintf("%d*%s", r.Count, what)
 	}
 	if r.Share != nil {
-		what = fmt.Sprintf("%v%%*%s", *r.Share*100, what)
+		what = fmt.Sprintf("%.6g%%*%s", *r.Share*100, what)
 	}
 	return cmp.Or(r.Route, "/") + "=" + what
 }

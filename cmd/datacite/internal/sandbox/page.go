@@ -45,7 +45,8 @@ type site struct {
 	first     []faultRule // those of the flags
 	faults    faultList
 
-	changed atomic.Bool // since it was last looked at
+	changed atomic.Bool  // since it was last looked at
+	resets  atomic.Int64 // how many there were
 	mu      sync.Mutex
 	last    []exchange // newest first
 }

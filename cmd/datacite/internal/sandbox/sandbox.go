@@ -308,8 +308,11 @@ type welcome struct {
 	OpenAPI  string `json:"openapi"`
 }
 
-// greet prints the address in the first line, for scripts.
+// greet prints the address in the first line, for scripts, with --quiet, too.
 func (c *command) greet(w welcome) {
+	if c.Quiet && !c.JSON {
+		fmt.Fprintln(c.Results(), w.Service)
+	}
 	kept := "nothing is kept"
 	if c.state != "" {
 		kept = c.state + " keeps what there is"

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -45,6 +46,9 @@ func start(t *testing.T, args ...string) (address string, stop func()) {
 	lines := bufio.NewScanner(out)
 	require.True(t, lines.Scan())
 	address = regexp.MustCompile(`http://\S+`).FindString(lines.Text())
+	if !slices.Contains(args, "--json") {
+		require.Equal(t, address, lines.Text(), "scripts read the first line")
+	}
 	go io.Copy(io.Discard, out)
 	return address, sync.OnceFunc(func() {
 		http.DefaultClient.CloseIdleConnections()
