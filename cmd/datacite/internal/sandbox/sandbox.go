@@ -68,7 +68,8 @@ Faults of chosen requests, with --fault; the first that fits counts:
                                      drop-before, drop-during, cut-response
   --fault "/dois=5s"                 the response of any method takes five seconds
   --fault "PUT /metadata=2*503"      the first two such requests fail
-  --fault "/dois=20%*429 retry-after 30s"  one in five, chosen by --seed, fails, with a header
+  --fault "/dois=20%*429"            one such request in five fails, chosen by --seed
+  --fault "/dois=429 retry-after 5s" the response has a header
   --fault "/metadata=behind"         the store has lost the service behind it; not if documented
 A path fits all below it: /metadata fits /metadata/10.5072/a.`,
 		Example: `  datacite sandbox
