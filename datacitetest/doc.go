@@ -43,6 +43,18 @@
 //		fmt.Println(r.Method, r.Path, r.Status, r.Fault)
 //	}
 //
+// Share a server between tests: fill it once, and reset it before each test. Faults change while
+// it runs:
+//
+//	srv.Checkpoint() // of the records that all tests need
+//	…
+//	srv.Reset()
+//	srv.SetFaults(datacitetest.First(lost).When(datacitetest.Writes))
+//
+// Wait for a request of the code under test:
+//
+//	r, err := srv.AwaitRequest(ctx, func(r *datacitetest.Request) bool { return r.Method == "PUT" })
+//
 // Run a test against both behaviours, the deployed service and the specification:
 //
 //	for _, behaviour := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {

@@ -15,9 +15,9 @@ import (
 // A web page must not read what a server on a port of its reader's machine holds, neither as a
 // script of another origin nor under a name that leads to the machine for a moment.
 func TestPagesOfOtherHostsAreRefused(t *testing.T) {
-	onPort := datacitetest.NewServer(&datacitetest.Options{Hosts: []string{"sandbox.test", "[2001:db8::1]"}})
+	onPort := datacitetest.NewServer(&datacitetest.Options{Hosts: []string{"sandbox.test", "[2001:db8::1]"}, Origins: []string{"https://app.example:8443"}})
 	defer onPort.Close()
-	inMemory := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Hosts: []string{"sandbox.test", "[2001:db8::1]"}})
+	inMemory := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Hosts: []string{"sandbox.test", "[2001:db8::1]"}, Origins: []string{"https://app.example:8443"}})
 	defer inMemory.Close()
 	own := httptest.NewServer(inMemory.Guard(inMemory))
 	defer own.Close()
@@ -45,6 +45,9 @@ func TestPagesOfOtherHostsAreRefused(t *testing.T) {
 			{"localhost", "https://attacker.example", 403, `pages of "https://attacker.example" are not served here`},
 			{"localhost", "http://localhost.attacker.example", 403, "not served"},
 			{"localhost", "http://localhost@attacker.example", 403, "not served"},
+			{"localhost", "https://app.example:8443", 200, ""},
+			{"localhost", "https://app.example", 403, "Options.Origins"},
+			{"app.example:8443", "https://app.example:8443", 421, "not served"},
 			{"localhost", "null", 403, `pages of "null"`},
 			{"localhost", "", 200, ""},
 		} {

@@ -45,6 +45,10 @@ type Options struct {
 	// get 403. See [Server.Guard].
 	Hosts []string
 
+	// Origins are further origins, such as "https://app.example.org:8443", whose pages may send
+	// requests.
+	Origins []string
+
 	ResolveDelay time.Duration // how long a new DOI takes to resolve, by the server's clock; 0 means 3 minutes
 
 	// UsageLag is the delay, by the server's clock, until the single records of a Deployed
@@ -107,7 +111,7 @@ func NewServer(opts *Options) *Server {
 		Behaviour: sandbox.Behaviour(behaviour), Now: opts.Now, Accounts: accounts, Faults: opts.Faults.inside(),
 		ResolveDelay: opts.ResolveDelay, UsageLag: opts.UsageLag, IndexLag: opts.IndexLag, WriteTime: opts.WriteTime,
 		MaxReport: opts.MaxReport, MaxBody: opts.MaxBody, MaxDatasets: opts.MaxDatasets,
-		Hosts: opts.Hosts,
+		Hosts: opts.Hosts, Origins: opts.Origins,
 	}, opts.NoPort)
 	return (&Server{URL: service.URL, Behaviour: behaviour, service: service}).as(accounts[0])
 }
@@ -143,7 +147,7 @@ func (s *Server) Config() datacite.Config {
 // stored records are that account's; everything else is shared, and closing one of the two
 // closes both. It panics if [Options].Accounts does not have the account.
 func (s *Server) As(username string) *Server {
-	for _, account := range s.service.Accounts {
+	for _, account := range s.service.Current().Accounts {
 		if strings.EqualFold(account.Username, username) {
 			return s.as(account)
 		}
@@ -156,7 +160,7 @@ func (s *Server) Close() { s.service.Close() }
 
 // Save writes the contents of the server, but not Requests: DOIs, usage reports with
 // their subsets, API keys, and how far Advance has moved the clock.
-func (s *Server) Save(w io.Writer) error { return s.service.Save(w) }
+func (s *Server) Save(w io.Writer) error { return s.service.Current().Save(w) }
 
 // Restore adds the contents that another server of the same behaviour has saved, and moves
 // the clock forward as far as the other server's was. Accounts are not saved: records of an
@@ -166,15 +170,31 @@ func (s *Server) Restore(r io.Reader) error {
 		return isNil
 	}
 	var watch input.Watch
-	err := s.service.Restore(watch.Reader(r))
+	err := s.service.Current().Restore(watch.Reader(r))
 	if watch.Failed() {
 		return fmt.Errorf("datacitetest.Restore: %w", err)
 	}
 	return refused("r", err)
 }
 
+// Checkpoint makes the current contents of the server, as Save writes them, those to which Reset
+// returns. No request should be under way.
+func (s *Server) Checkpoint() { s.service.Checkpoint() }
+
+// Reset returns the server to its last [Server.Checkpoint], or empties it if there was none: DOIs,
+// usage reports, API keys, and the clock as far as Advance has moved it. Requests and faults are
+// removed, those of Options, too (see [Server.SetFaults]); accounts and all other options stay. It
+// takes a few milliseconds for 10,000 DOIs.
+//
+// A request that is under way ends as if there had been no reset, and leaves nothing behind.
+func (s *Server) Reset() { s.service.Reset() }
+
+// SetFaults replaces the faults of requests, those of Options, too; nil means none. The next request is the
+// first for them.
+func (s *Server) SetFaults(f Faults) { s.service.Current().SetFaults(f.inside()) }
+
 // Guard returns a handler that serves requests only under loopback names and Options.Hosts, and
-// only for web pages of these. Programs that serve a Server, or pages beside it, on a port of
+// only for web pages of these and of Options.Origins. Programs that serve a Server, or pages beside it, on a port of
 // their own need it: otherwise any web page in a browser of the same machine could read the
 // contents of the server. The server's own port is guarded; ServeHTTP and HTTPClient, which no
 // page reaches, are not.
@@ -213,26 +233,27 @@ func (s *Server) MDS() *mds.Client { return s.mds }
 // Token returns a token of the account, which is valid for usage reports and the DOI query until
 // it expires by the server's clock ([Server.Now]), to the second.
 func (s *Server) Token(expires time.Time) string {
-	return s.service.TokenOf(s.account.ClientID, expires)
+	return s.service.Current().TokenOf(s.account.ClientID, expires)
 }
 
 // IssueKey returns a new API key of the account, which the DOI query accepts as a
 // token, as a username and as a password, and the metadata store as a password.
 // Usage reports do not accept it. The specification does not show keys; both
 // behaviours follow the deployed service.
-func (s *Server) IssueKey() string { return s.service.IssueKeyOf(s.account.ClientID) }
+func (s *Server) IssueKey() string { return s.service.Current().IssueKeyOf(s.account.ClientID) }
 
 // RevokeKey makes an API key unknown to the server.
-func (s *Server) RevokeKey(key string) { s.service.RevokeKey(key) }
+func (s *Server) RevokeKey(key string) { s.service.Current().RevokeKey(key) }
 
 // Now returns the time by the server's clock.
-func (s *Server) Now() time.Time { return s.service.Now() }
+func (s *Server) Now() time.Time { return s.service.Current().Now() }
 
 // Advance moves the server's clock forward.
-func (s *Server) Advance(d time.Duration) { s.service.Advance(d) }
+func (s *Server) Advance(d time.Duration) { s.service.Current().Advance(d) }
 
 // A Request is a request that the server received, for [Server.Requests] and [Faults.WhenSeen].
 type Request struct {
+	Number int // 1 for the first request; of simultaneous ones, the first that is done
 	Method string
 	Path   string      // still escaped
 	Query  string      // still encoded
@@ -246,12 +267,40 @@ type Request struct {
 // Requests returns the last 1,000 requests, oldest first.
 func (s *Server) Requests() []Request {
 	var requests []Request
-	for _, r := range s.service.Requests() {
+	for _, r := range s.service.Current().Requests() {
 		requests = append(requests, request(r))
 	}
 	return requests
 }
 
+// AwaitRequest returns the first request for which match returns true, and waits for it if there
+// is none among the last 1,000. match gets each request once, oldest first, so it may count. The
+// error is the context's.
+func (s *Server) AwaitRequest(ctx context.Context, match func(*Request) bool) (*Request, error) {
+	seen, of := 0, s.service.Current()
+	for {
+		arrival := of.Arrival()
+		if current := s.service.Current(); current != of { // Reset has taken the requests away
+			seen, of = 0, current
+			continue
+		}
+		for _, r := range of.Requests() {
+			if r.Number <= seen {
+				continue
+			}
+			seen = r.Number
+			if found := request(r); match(&found) {
+				return &found, nil
+			}
+		}
+		select {
+		case <-arrival:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
 func request(r faults.Request) Request {
-	return Request{Method: r.Method, Path: r.Path, Query: r.RawQuery, Header: r.Header, Body: r.Body, Bytes: r.BodySize, Status: r.Status, Fault: FaultKind(r.Fault)}
+	return Request{Number: r.Number, Method: r.Method, Path: r.Path, Query: r.RawQuery, Header: r.Header, Body: r.Body, Bytes: r.BodySize, Status: r.Status, Fault: FaultKind(r.Fault)}
 }

@@ -117,7 +117,7 @@ func TestDocumentsLeadSomewhere(t *testing.T) {
 	}
 	for _, name := range []string{
 		"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "cmd/datacite/README.md", "docs/benchmarks.md", "docs/counting.md",
-		"docs/guarantees.md", "docs/registering.md", "docs/sandbox.md",
+		"docs/guarantees.md", "docs/registering.md", "docs/testing.md",
 	} {
 		for _, m := range regexp.MustCompile("\\]\\(([^):]+)\\)|[^/\\w](testdata/[\\w./-]+)|`([a-z./-]+/[\\w-]+\\.go)`").FindAllStringSubmatch(all[name], -1) {
 			path, _, _ := strings.Cut(strings.TrimSuffix(m[1]+m[2]+m[3], "."), "#")

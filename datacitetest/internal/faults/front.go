@@ -12,23 +12,31 @@ import (
 
 // A Front stands before a service like a load balancer. It causes faults and logs requests.
 type Front struct {
-	Ask     func(n int, r *http.Request) *Fault // nil for no faults
 	Respond func(r *http.Request, f *Fault) (status int, send func(http.ResponseWriter))
 	Behind  func(r *http.Request) bool // whether such a request has another service behind this one
 	log     requestLog
 
 	mu    sync.Mutex
+	ask   func(n int, r *http.Request) *Fault // nil for no faults
 	asked int
 }
 
-func (f *Front) next(r *http.Request) *Fault {
-	if f.Ask == nil {
-		return nil
-	}
+// SetFaults replaces the faults of requests; nil means none. ask gets the number of the request,
+// counted from here.
+func (f *Front) SetFaults(ask func(n int, r *http.Request) *Fault) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.ask, f.asked = ask, 0
+}
+
+func (f *Front) next(r *http.Request) *Fault {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.ask == nil {
+		return nil
+	}
 	f.asked++
-	return f.Ask(f.asked, r)
+	return f.ask(f.asked, r)
 }
 
 // ServeHTTP serves a request, or causes its fault.

@@ -10,6 +10,7 @@ import (
 
 // Request is one request that the service received, without its credentials.
 type Request struct {
+	Number   int // 1 for the first that was logged
 	Method   string
 	Path     string // as it was sent, still escaped
 	RawQuery string
@@ -28,6 +29,8 @@ const (
 type requestLog struct {
 	mu      sync.Mutex
 	entries []Request
+	n       int           // of all requests
+	arrival chan struct{} // closed with the next one; nil if nobody waits
 }
 
 // Requests are the last requests, oldest first.
@@ -35,6 +38,31 @@ func (f *Front) Requests() []Request {
 	f.log.mu.Lock()
 	defer f.log.mu.Unlock()
 	return slices.Clone(f.log.entries)
+}
+
+// Arrival returns a channel that is closed with the next request, or by Wake.
+func (f *Front) Arrival() <-chan struct{} {
+	f.log.mu.Lock()
+	defer f.log.mu.Unlock()
+	if f.log.arrival == nil {
+		f.log.arrival = make(chan struct{})
+	}
+	return f.log.arrival
+}
+
+// Wake closes the channel of Arrival.
+func (f *Front) Wake() {
+	f.log.mu.Lock()
+	defer f.log.mu.Unlock()
+	f.log.wake()
+}
+
+// wake is Wake. The caller has the lock.
+func (l *requestLog) wake() {
+	if l.arrival != nil {
+		close(l.arrival)
+		l.arrival = nil
+	}
 }
 
 func (l *requestLog) add(c call, status int) {
@@ -48,7 +76,10 @@ func (l *requestLog) add(c call, status int) {
 	if len(l.entries) == logged {
 		l.entries = slices.Delete(l.entries, 0, 1)
 	}
+	l.n++
+	entry.Number = l.n
 	l.entries = append(l.entries, entry)
+	l.wake()
 }
 
 func newRequest(r *http.Request) Request {

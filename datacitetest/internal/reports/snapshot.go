@@ -3,6 +3,7 @@ package reports
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"slices"
 
 	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
@@ -54,6 +55,26 @@ func (s *Service) Snapshot() Snapshot {
 		snap.Reports = append(snap.Reports, saved)
 	}
 	return snap
+}
+
+// CopyTo gives the service of another store the same contents, which changes of either do not
+// reach the other.
+func (s *Service) CopyTo(other *Service) {
+	a := &s.Archive
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	c := &other.Archive
+	c.inserted = a.inserted
+	c.keys = maps.Clone(a.keys)
+	for uid, r := range a.reports {
+		copied := *r
+		copied.header, copied.rows, copied.parts = maps.Clone(r.header), slices.Clone(r.rows), slices.Clone(r.parts)
+		c.reports[uid] = &copied
+	}
+	for uid, d := range a.documents {
+		d.Subsets = slices.Clone(d.Subsets)
+		c.documents[uid] = d
+	}
 }
 
 // Restore adds the contents of a snapshot.

@@ -38,7 +38,7 @@ func exchange(t *testing.T, server *sandbox.Server, c call) (res *http.Response,
 	}
 	req.Header.Set("Accept-Encoding", "identity") // so that half an answer is half of the bytes
 	if c.as == "token" {
-		req.Header.Set("Authorization", "Bearer "+server.Token(server.Now().Add(time.Hour)))
+		req.Header.Set("Authorization", "Bearer "+server.Current().Token(server.Current().Now().Add(time.Hour)))
 	} else {
 		req.SetBasicAuth(sandbox.DefaultAccount.Username, sandbox.DefaultAccount.Password)
 	}
@@ -63,10 +63,10 @@ func TestFaults(t *testing.T) {
 		done func(t *testing.T, server *sandbox.Server) bool
 	}{
 		{"reports", post, func(t *testing.T, server *sandbox.Server) bool {
-			return at(call{method: "GET", path: "/reports"}.do(t, server.Service).read(t), "meta.total") == 1.0
+			return at(call{method: "GET", path: "/reports"}.do(t, server.Current()).read(t), "meta.total") == 1.0
 		}},
-		{"mds", metadata, func(_ *testing.T, server *sandbox.Server) bool { return server.State("10.5072/x") == "draft" }},
-		{"dois", record, func(_ *testing.T, server *sandbox.Server) bool { return server.State("10.5072/x") == "draft" }},
+		{"mds", metadata, func(_ *testing.T, server *sandbox.Server) bool { return server.Current().State("10.5072/x") == "draft" }},
+		{"dois", record, func(_ *testing.T, server *sandbox.Server) bool { return server.Current().State("10.5072/x") == "draft" }},
 	} {
 		for kind, want := range map[faults.FaultKind]struct {
 			done   bool

@@ -10,7 +10,7 @@ import (
 )
 
 // Guard serves requests only under loopback names and Options.Hosts, and only for web pages of
-// these. Any page in a browser of this machine can otherwise read a service on a port of it:
+// these and of Options.Origins. Any page in a browser of this machine can otherwise read a service on a port of it:
 // scripts of other origins by CORS, and a page whose name suddenly leads to this machine (DNS
 // rebinding) without it.
 func (s *Server) Guard(next http.Handler) http.Handler {
@@ -21,7 +21,7 @@ func (s *Server) Guard(next http.Handler) http.Handler {
 		}
 		for _, origin := range r.Header.Values("Origin") {
 			// The origin "null" can be that of any page.
-			if u, err := url.Parse(origin); err != nil || !s.isNamed(hostname(u.Host)) {
+			if u, err := url.Parse(origin); err != nil || !slices.Contains(s.origins, origin) && !s.isNamed(hostname(u.Host)) {
 				refuse(w, http.StatusForbidden, fmt.Sprintf("pages of %q are not served here", origin))
 				return
 			}
@@ -31,7 +31,7 @@ func (s *Server) Guard(next http.Handler) http.Handler {
 }
 
 func refuse(w http.ResponseWriter, status int, reason string) {
-	http.Error(w, reason+": this service for tests knows only loopback names, such as localhost, and those that it was told of (Options.Hosts, or sandbox --host)", status)
+	http.Error(w, reason+": this service for tests knows only loopback names, such as localhost, and those that it was told of (Options.Hosts and Options.Origins, or sandbox --host and --allow-origin)", status)
 }
 
 // hostname is a host without its port.

@@ -537,8 +537,8 @@ func TestDeployedWorkGoesOnOverAPort(t *testing.T) {
 	defer server.Close()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/reports", strings.NewReader(string(zipped([]byte(reportBody(noted, numbered(2)))))))
 	require.NoError(t, err)
-	req.Header = gzipPost(t, server.Service, nil).Header
+	req.Header = gzipPost(t, server.Current(), nil).Header
 	_, err = server.HTTPClient().Do(req)
 	require.Error(t, err)
-	onlyReport(t, server.Service)
+	onlyReport(t, server.Current())
 }

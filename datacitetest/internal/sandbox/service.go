@@ -66,6 +66,7 @@ type Options struct {
 	Now         func() time.Time
 	Accounts    []Account // nil means DefaultAccount alone
 	Hosts       []string
+	Origins     []string
 	Faults      func(n int, r *http.Request) *Fault
 	MaxDatasets int
 
@@ -82,8 +83,9 @@ type Service struct {
 	dois    *dois.Service
 	mds     *mds.Service
 	reports *reports.Service
-	work    atWork
+	work    *atWork
 	toCount toCount
+	options Options
 }
 
 // New returns an empty service.
@@ -102,16 +104,38 @@ func New(opts *Options) *Service {
 		Deployed: o.Behaviour == Deployed, Clock: o.Now, ResolveDelay: cmp.Or(o.ResolveDelay, 3*time.Minute), IndexLag: o.IndexLag, Accounts: o.Accounts,
 		MaxReport: atMost(o.MaxReport, wire.MaxReportBody), MaxBody: atMost(o.MaxBody, wire.MaxOtherBody), MaxDatasets: atMost(o.MaxDatasets, wire.MaxDatasets),
 	}
-	store := store.New(settings)
-	s := &Service{Store: store, dois: dois.New(store), mds: mds.New(store), reports: reports.New(store, o.WriteTime)}
-	s.toCount.lag = o.UsageLag
-	s.reports.Stored, s.Store.Announce = s.announceReport, s.announceRecord
-	s.front = faults.Front{Ask: o.Faults, Respond: s.respond, Behind: func(r *http.Request) bool {
-		area, _ := areaOf(r)
-		return s.Deployed && area == storeArea
-	}}
+	s := over(store.New(settings), o, new(atWork))
+	s.front.SetFaults(o.Faults)
 	return s
 }
+
+// over is a service over a store.
+func over(store *store.Store, o Options, work *atWork) *Service {
+	s := &Service{Store: store, dois: dois.New(store), mds: mds.New(store), reports: reports.New(store, o.WriteTime), work: work, options: o}
+	s.toCount.lag = o.UsageLag
+	s.reports.Stored, s.Store.Announce = s.announceReport, s.announceRecord
+	s.front.Respond = s.respond
+	s.front.Behind = func(r *http.Request) bool {
+		area, _ := areaOf(r)
+		return s.Deployed && area == storeArea
+	}
+	return s
+}
+
+// Copy returns a service with the same options and contents, without faults and requests. Changes
+// of either do not reach the other.
+func (s *Service) Copy() *Service {
+	c := over(s.Store.Copy(), s.options, s.work)
+	s.reports.CopyTo(c.reports)
+	c.toCount.add(s.toCount.all()...)
+	return c
+}
+
+// SetFaults replaces the faults of requests; nil means none. They are numbered from 1 again.
+func (s *Service) SetFaults(ask func(n int, r *http.Request) *Fault) { s.front.SetFaults(ask) }
+
+// Arrival returns a channel that is closed with the next request, or when the service is replaced.
+func (s *Service) Arrival() <-chan struct{} { return s.front.Arrival() }
 
 // atMost is a limit, of which 0 means the most.
 func atMost[N int | int64](limit, most N) N { return min(cmp.Or(limit, most), most) }

@@ -197,7 +197,7 @@ func TestRequestsAreLogged(t *testing.T) {
 	log := service.Requests()
 	require.Len(t, log, 2)
 	assert.Equal(t, faults.Request{
-		Method: "POST", Path: "/reports", RawQuery: "a=%20b", Status: 422, Body: []byte("{}"), BodySize: 2,
+		Number: 1, Method: "POST", Path: "/reports", RawQuery: "a=%20b", Status: 422, Body: []byte("{}"), BodySize: 2,
 		Header: http.Header{"Content-Type": {"application/json"}, "User-Agent": {"me"}},
 	}, log[0])
 	assert.Equal(t, "/dois/10.5072/a%2Fb", log[1].Path)

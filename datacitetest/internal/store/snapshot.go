@@ -1,6 +1,7 @@
 package store
 
 import (
+	"maps"
 	"time"
 
 	"github.com/datacite-go/datacite-go/datacitetest/internal/record"
@@ -33,6 +34,31 @@ func (s *Store) Snapshot() Snapshot {
 	defer s.mu.RUnlock()
 	snap.Usage, snap.Relations = s.usage.All(), s.usage.Relations()
 	return snap
+}
+
+// Copy returns a store with the same contents, which changes of either do not reach the other.
+func (s *Store) Copy() *Store {
+	c := New(s.Settings)
+	c.moved.Store(s.moved.Load())
+	s.keys.Range(func(key, account any) bool {
+		c.keys.Store(key, c.Client(account.(*record.Account).ClientID))
+		return true
+	})
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	c.usage.Restore(s.usage.All())
+	c.usage.RestoreRelations(s.usage.Relations())
+	c.removed = maps.Clone(s.removed)
+	c.records = make(map[string]*record.Record, len(s.records))
+	// Its views and relationships are there already: making them anew would take a hundred times as long.
+	all := make([]record.Record, 0, len(s.records))
+	for key, rec := range s.records {
+		all = append(all, *rec)
+		copied := &all[len(all)-1]
+		copied.Known = c.known
+		c.records[key] = copied
+	}
+	return c
 }
 
 // Restore adds the contents of a snapshot. Keys of accounts that no longer exist are left out.

@@ -61,9 +61,10 @@ type Settings struct {
 // clock.
 type Store struct {
 	Settings
-	Announce func(doi string) // is called for a record with related identifiers that was written; it must not use the store
-	moved    atomic.Int64     // nanoseconds added by Advance
-	keys     sync.Map         // the *Account of each API key
+	Announce func(doi string)      // is called for a record with related identifiers that was written; it must not use the store
+	known    func(doi string) bool // whether there is such a record; nil unless Deployed
+	moved    atomic.Int64          // nanoseconds added by Advance
+	keys     sync.Map              // the *Account of each API key
 
 	mu      sync.RWMutex
 	records map[string]*record.Record // by key; a stored record never changes, it is replaced
@@ -77,7 +78,11 @@ func New(settings Settings) *Store {
 	if !settings.Deployed {
 		settings.IndexLag = 0
 	}
-	return &Store{Settings: settings, records: map[string]*record.Record{}, removed: map[string]*record.Record{}}
+	s := &Store{Settings: settings, records: map[string]*record.Record{}, removed: map[string]*record.Record{}}
+	if s.Deployed {
+		s.known = func(doi string) bool { return s.Find(doi) != nil }
+	}
+	return s
 }
 
 // Now is the time by the service's clock.
@@ -162,8 +167,8 @@ func (s *Store) keep(rec *record.Record) {
 	rec.Usage = s.usage.Of(rec.DOI)
 	if s.Deployed {
 		rec.Relationships, rec.CitationsOverTime = s.usage.Relationships(rec.DOI), s.usage.CitationsOverTime(rec.DOI)
-		rec.Known = func(doi string) bool { return s.Find(doi) != nil }
 	}
+	rec.Known = s.known
 	rec.Search = sync.OnceValue(rec.Indexed)
 	if s.Deployed && rec.Media == nil {
 		rec.Media = rec.Contents()

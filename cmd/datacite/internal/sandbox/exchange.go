@@ -30,6 +30,7 @@ const (
 func (s *site) serve(w http.ResponseWriter, r *http.Request) {
 	seen := &recorder{ResponseWriter: w}
 	x := exchange{At: time.Now(), Method: r.Method, Address: r.URL.RequestURI()}
+	resets := s.resets.Load()
 	defer func() { // a dropped connection is a panic
 		x.Status, x.Response = seen.status, seen.text()
 		if datacitetest.Writes(r) {
@@ -37,6 +38,9 @@ func (s *site) serve(w http.ResponseWriter, r *http.Request) {
 		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
+		if s.resets.Load() != resets {
+			return // what came before a reset is gone
+		}
 		s.last = slices.Insert(s.last, 0, x)
 		s.last = s.last[:min(len(s.last), mostExchanges)]
 	}()

@@ -12,11 +12,13 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/datacitetest"
 )
 
-// load stores the records of a file, one JSON value after the other.
-func load(service *datacitetest.Server, name string) (n int, err error) {
+// loadFile stores the records of a file.
+func loadFile(service *datacitetest.Server, name string) (n int, err error) {
 	file, err := os.Open(name)
 	if err != nil {
 		return 0, err
@@ -28,6 +30,14 @@ func load(service *datacitetest.Server, name string) (n int, err error) {
 			return 0, fmt.Errorf("%s: %w", name, err)
 		}
 	}
+	if n, err = load(service, from); err != nil {
+		return n, fmt.Errorf("%s: after %s: %w", name, shell.Count(n, "record"), err)
+	}
+	return n, nil
+}
+
+// load stores records, one JSON value after the other, up to the first that cannot be stored.
+func load(service *datacitetest.Server, from io.Reader) (n int, err error) {
 	values := json.NewDecoder(from)
 	for {
 		var value json.RawMessage
@@ -39,7 +49,7 @@ func load(service *datacitetest.Server, name string) (n int, err error) {
 			err = put(service, value, &n)
 		}
 		if err != nil {
-			return n, fmt.Errorf("%s: after %d records: %w", name, n, err)
+			return n, err
 		}
 	}
 }
@@ -70,6 +80,14 @@ func put(service *datacitetest.Server, value json.RawMessage, n *int) error {
 	if err == nil {
 		*n++
 	}
+	return bare(err)
+}
+
+// bare is a refusal without the name of the Go function's parameter.
+func bare(err error) error {
+	if refused, ok := errors.AsType[*datacite.ValidationError](err); ok {
+		return errors.New(refused.Findings[0].Reason)
+	}
 	return err
 }
 
@@ -85,7 +103,7 @@ func restore(service *datacitetest.Server, name string) error {
 	}
 	defer file.Close()
 	if err := service.Restore(bufio.NewReader(file)); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+		return fmt.Errorf("%s is not a state that the sandbox has saved: %w", name, bare(err))
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"bytes"
+	"context"
 	"embed"
 	"encoding/json"
 	"html/template"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/datacitetest"
@@ -36,10 +38,15 @@ const (
 // A site is the service with a resolver, and with pages for people at /, which show what
 // it holds and what it was asked last.
 type site struct {
-	service *datacitetest.Server
-	token   string
+	service   *datacitetest.Server
+	ctx       context.Context // until the sandbox stops
+	usernames []string
+	origins   []string    // of pages that may control it
+	first     []faultRule // those of the flags
+	faults    faultList
 
-	changed atomic.Bool // since it was last looked at
+	changed atomic.Bool  // since it was last looked at
+	resets  atomic.Int64 // how many there were
 	mu      sync.Mutex
 	last    []exchange // newest first
 }
@@ -60,8 +67,27 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.resolve(w, r)
 	case reads && strings.HasPrefix(path, assetsPath):
 		http.ServeFileFS(w, r, assets, strings.TrimPrefix(path, assetsPath))
+	case strings.HasPrefix(path, controlPath):
+		s.control(w, r)
 	default:
 		s.serve(w, r)
+	}
+}
+
+// useFaults returns to the faults of the flags.
+func (s *site) useFaults() {
+	s.faults.remove("")
+	for _, rule := range s.first {
+		_, _ = s.faults.add(rule, s.service.Behaviour)
+	}
+	s.service.SetFaults(s.faults.of)
+}
+
+// welcome is what a client needs to know, with a token that is valid for a year.
+func (s *site) welcome(address string) welcome {
+	return welcome{
+		address, datacitetest.Username, datacitetest.Password, datacitetest.Prefix,
+		s.service.Token(s.service.Now().Add(365 * 24 * time.Hour)), address + resolverPath, address + controlPath + "openapi.yaml",
 	}
 }
 
@@ -94,8 +120,7 @@ func (s *site) showAll(w http.ResponseWriter, r *http.Request) {
 	last := slices.Clone(s.last)
 	s.mu.Unlock()
 	show(w, http.StatusOK, "page.html", map[string]any{
-		"Behaviour": s.service.Behaviour, "Username": datacitetest.Username, "Password": datacitetest.Password, "Prefix": datacitetest.Prefix,
-		"Token": s.token, "Resolver": "http://" + r.Host + resolverPath, "Count": all, "Filter": filter, "DOIs": found, "More": more, "Reports": s.reports(),
+		"Behaviour": s.service.Behaviour, "Welcome": s.welcome("http://" + r.Host), "Faults": s.faults.list(), "Count": all, "Filter": filter, "DOIs": found, "More": more, "Reports": s.reports(),
 		"Last": last[:min(len(last), newest)], "Older": last[min(len(last), newest):],
 		"Counts": s.service.Behaviour == datacitetest.Deployed,
 	})
@@ -176,7 +201,7 @@ func withoutXML(attributes json.RawMessage) json.RawMessage {
 
 func show(w http.ResponseWriter, status int, name string, data map[string]any) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; script-src 'self'; form-action 'self'; base-uri 'none'")
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
 	w.WriteHeader(status)
 	_ = pages.ExecuteTemplate(w, name, data)
 }

@@ -1,3 +1,11 @@
+// The button that resets what the sandbox holds, and its faults.
+const reset = document.getElementById('reset')
+reset?.addEventListener('click', async () => {
+	await fetch('/sandbox/reset', { method: 'POST' })
+	location.reload()
+})
+if (reset) reset.hidden = false
+
 // Buttons that copy the text of the element that they name.
 for (const button of document.querySelectorAll('button[data-copies]')) {
 	const element = document.getElementById(button.dataset.copies)

@@ -9,8 +9,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
+	"net/url"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,6 +35,7 @@ type command struct {
 	options             datacitetest.Options
 	others              []string // further accounts
 	chosen, down        []string // faults
+	faults              []faultRule
 	random              float64
 	seed                uint64
 }
@@ -49,8 +53,13 @@ resolve below ` + resolverPath + `. With a COMMAND after "--", it serves until t
 passes its exit code on; the command finds the address and the login in DATACITE_SERVICE,
 DATACITE_USERNAME, DATACITE_PASSWORD and DATACITE_TOKEN.
 
+Tests of any language control it below /sandbox/: reset it, add faults, read the requests. The
+document ` + controlPath + `openapi.yaml describes that. A reset returns to the records of --load and to the
+faults of the flags; the file of --state follows.
+
 It accepts unsigned tokens and a public password, so let it listen on loopback addresses only. It
-answers under loopback names only, and no web page of another host, unless --host names one.
+answers under loopback names only, and no web page of another host, unless --host or --allow-origin
+names it. Below /sandbox/ it answers no page of another origin but those of --allow-origin.
 
 Faults of chosen requests, with --fault; the first that fits counts:
   --fault "PUT /metadata=503"        a gateway responds with 503, and nothing is done
@@ -59,6 +68,8 @@ Faults of chosen requests, with --fault; the first that fits counts:
                                      drop-before, drop-during, cut-response
   --fault "/dois=5s"                 the response of any method takes five seconds
   --fault "PUT /metadata=2*503"      the first two such requests fail
+  --fault "/dois=20%*429"            one such request in five fails, chosen by --seed
+  --fault "/dois=429 retry-after 5s" the response has a header
   --fault "/metadata=behind"         the store has lost the service behind it; not if documented
 A path fits all below it: /metadata fits /metadata/10.5072/a.`,
 		Example: `  datacite sandbox
@@ -70,14 +81,15 @@ A path fits all below it: /metadata fits /metadata/10.5072/a.`,
 	flags := cmd.Flags()
 	flags.IntVar(&c.port, "port", 8080, "`port` to listen on; 0 takes a free one, as for a COMMAND")
 	flags.StringVar(&c.listen, "listen", "localhost", "`address` to listen on; 0.0.0.0 means all")
-	flags.StringVar(&c.addressFile, "address-file", "", "write the URL of the service to this `file` as soon as it serves")
+	flags.StringVar(&c.addressFile, "address-file", "", "write the URL of the service to this `file` as soon as it serves; removed at the end")
 	flags.StringArrayVar(&o.Hosts, "host", nil, "a further `name` under which clients and web pages may use it; may be repeated")
+	flags.StringArrayVar(&o.Origins, "allow-origin", nil, "a further `origin`, such as http://localhost:3000, whose pages may use and control it; may be repeated")
 	flags.StringArrayVar(&c.others, "account", nil, "a further account, `NAME:PASSWORD:PREFIX,PREFIX`; may be repeated")
 	shell.Choice(cmd, (*string)(&o.Behaviour), "behaviour", "`deployed`: as the service in operation, flaws included; documented: as specified", string(datacitetest.Deployed), string(datacitetest.Documented))
 	flags.StringArrayVar(&c.chosen, "fault", nil, "what happens to chosen requests, `\"METHOD /PATH=FAULT\"`, see above; may be repeated")
 	flags.StringArrayVar(&c.down, "down", nil, "an `interface` that is down, with a page of a gateway and 503: mds, dois or reports; may be repeated")
 	flags.Float64Var(&c.random, "random-faults", 0, "`share` of the other requests that fail at random, from 0 to 1: lost connections, pages of a gateway, delays")
-	flags.Uint64Var(&c.seed, "seed", 1, "`number` that decides which requests fail at random, and how")
+	flags.Uint64Var(&c.seed, "seed", 1, "`number` that decides which requests fail at random, and how; of --fault, too")
 	flags.DurationVar(&o.ResolveDelay, "resolve-delay", 5*time.Second, "how long a new DOI takes to resolve")
 	flags.DurationVar(&o.IndexLag, "lag", 0, "how long lists take to show changes, such as 30s; not with --behaviour documented")
 	flags.DurationVar(&o.UsageLag, "usage-lag", 0, "how long DOIs take to show the views and downloads of a usage report, and related DOIs; not with --behaviour documented")
@@ -92,7 +104,8 @@ A path fits all below it: /metadata fits /metadata/10.5072/a.`,
 func (c *command) check(cmd *cobra.Command, words []string) error {
 	o := &c.options
 	deployed := o.Behaviour == datacitetest.Deployed
-	chosen, err := readRoutes(c.chosen, c.down)
+	var err error
+	c.faults, err = c.readFaults()
 	switch {
 	case err != nil:
 		return err
@@ -108,8 +121,11 @@ func (c *command) check(cmd *cobra.Command, words []string) error {
 		return errors.New("--lag is a time from 0 up, and --behaviour documented has none")
 	case o.UsageLag < 0 || o.UsageLag > 0 && !deployed:
 		return errors.New("--usage-lag is a time from 0 up, and --behaviour documented has none")
-	case !deployed && slices.ContainsFunc(chosen, func(r route) bool { return r.fault.Behind }):
-		return errors.New("--fault: behind does not go with --behaviour documented")
+	}
+	for _, origin := range o.Origins {
+		if u, err := url.Parse(origin); err != nil || u.Host == "" || u.Scheme+"://"+strings.ToLower(u.Host) != origin || u.Scheme != "http" && u.Scheme != "https" {
+			return fmt.Errorf("--allow-origin: %q is not an origin as browsers send it, such as http://localhost:3000", origin)
+		}
 	}
 	for _, name := range o.Hosts {
 		if strings.ContainsAny(name, "/ ") {
@@ -125,10 +141,6 @@ func (c *command) check(cmd *cobra.Command, words []string) error {
 	o.NoPort = true
 	o.Hosts = append(o.Hosts, c.listen)
 	o.ResolveDelay = max(o.ResolveDelay, 1) // 0 is the default of the service
-	o.Faults = chosen.faults()
-	if c.random > 0 {
-		o.Faults = o.Faults.Or(datacitetest.Schedule(c.seed, c.random))
-	}
 	return nil
 }
 
@@ -159,17 +171,21 @@ func (c *command) run(cmd *cobra.Command, words []string) error {
 	}
 	service := datacitetest.NewServer(&c.options)
 	defer service.Close()
-	if c.state != "" {
-		if err := restore(service, c.state); err != nil {
-			return err
-		}
+	if err := c.removeAddress(); err != nil {
+		return shell.Wrong(err)
 	}
 	if c.load != "" {
-		n, err := load(service, c.load)
+		n, err := loadFile(service, c.load)
 		if err != nil {
 			return err
 		}
 		c.Say("%s loaded", shell.Count(n, "record"))
+		service.Checkpoint()
+	}
+	if c.state != "" {
+		if err := restore(service, c.state); err != nil {
+			return err
+		}
 	}
 	listener, err := net.Listen("tcp", net.JoinHostPort(c.listen, strconv.Itoa(c.port)))
 	if err != nil {
@@ -186,17 +202,23 @@ func (c *command) run(cmd *cobra.Command, words []string) error {
 	if err := c.writeAddress(address); err != nil {
 		return errors.Join(shell.Wrong(err), listener.Close())
 	}
-	site := &site{service: service, token: service.Token(service.Now().Add(365 * 24 * time.Hour))}
+	defer func() { _ = c.removeAddress() }()
 	ctx, stop := context.WithCancel(cmd.Context())
+	site := &site{service: service, ctx: ctx, origins: c.options.Origins, first: c.faults}
+	for _, account := range c.options.Accounts {
+		site.usernames = append(site.usernames, cmp.Or(account.Username, datacitetest.Username))
+	}
+	site.useFaults()
+	w := site.welcome(address)
 	var ended error // of the command
 	var work sync.WaitGroup
 	if len(words) > 0 {
 		work.Go(func() {
 			defer stop()
-			ended = c.start(ctx, words, address, site.token)
+			ended = c.start(ctx, words, address, w.Token)
 		})
 	} else {
-		c.welcome(address, site.token)
+		c.greet(w)
 	}
 	if c.state != "" {
 		work.Go(func() { c.keep(ctx, site) })
@@ -208,6 +230,20 @@ func (c *command) run(cmd *cobra.Command, words []string) error {
 		err = errors.Join(err, save(service, c.state))
 	}
 	return cmp.Or(err, ended)
+}
+
+// removeAddress removes the file of an earlier run, which a script could read, or of this one.
+func (c *command) removeAddress() error {
+	if c.addressFile == "" {
+		return nil
+	}
+	if info, err := os.Stat(c.addressFile); err == nil && !info.Mode().IsRegular() {
+		return nil // a pipe
+	}
+	if err := os.Remove(c.addressFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 func (c *command) writeAddress(address string) error {
@@ -262,7 +298,7 @@ func serve(ctx context.Context, listener net.Listener, service http.Handler) err
 	return nil
 }
 
-// welcome is what --json prints of the service.
+// welcome is what --json prints of the service, and /sandbox/health.
 type welcome struct {
 	Service  string `json:"service"` // its URL
 	Username string `json:"username"`
@@ -270,19 +306,26 @@ type welcome struct {
 	Prefix   string `json:"prefix"`
 	Token    string `json:"token"`
 	Resolver string `json:"resolver"`
+	OpenAPI  string `json:"openapi"`
 }
 
-func (c *command) welcome(url, token string) {
+// greet prints the address in the first line, for scripts, with --quiet, too.
+func (c *command) greet(w welcome) {
+	if c.Quiet && !c.JSON {
+		fmt.Fprintln(c.Results(), w.Service)
+	}
 	kept := "nothing is kept"
 	if c.state != "" {
 		kept = c.state + " keeps what there is"
 	}
-	w := welcome{url, datacitetest.Username, datacitetest.Password, datacitetest.Prefix, token, url + resolverPath}
-	c.Result(w, `The service runs at %[1]s (open it in a browser to see what it holds)
+	c.Result(w, `%[1]s
+
+The service runs there; open it in a browser to see what it holds.
 
   account   %[2]s:%[3]s, prefix %[4]s
   token     %[5]s
   resolver  %[1]s%[7]s
+  control   %[8]s
 
 Try, in another terminal:
 
@@ -294,5 +337,5 @@ Try, in another terminal:
   curl -I %[1]s%[7]s/%[4]s/example
   curl %[1]s/reports
 
-Press Ctrl-C to stop; %[6]s.`, url, datacitetest.Username, datacitetest.Password, datacitetest.Prefix, token, kept, resolverPath)
+Press Ctrl-C to stop; %[6]s.`, w.Service, w.Username, w.Password, w.Prefix, w.Token, kept, resolverPath, w.OpenAPI)
 }

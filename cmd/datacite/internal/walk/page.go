@@ -4,6 +4,7 @@ package walk
 
 import (
 	"fmt"
+	"os/exec"
 	"regexp"
 	"slices"
 	"strconv"
@@ -18,6 +19,7 @@ type step struct {
 	exit   int    // exit code of the last command
 	typed  []string
 	output *string // nil if the page does not show it
+	needs  string  // a program without which the block is not run
 }
 
 var (
@@ -51,6 +53,8 @@ func parse(page string) (steps []step, err error) {
 				s.exit, err = strconv.Atoi(value)
 			case "type":
 				s.typed = strings.Split(value, "|")
+			case "needs":
+				s.needs = value
 			case "not-run":
 				run = false
 			default:
@@ -76,6 +80,26 @@ func parse(page string) (steps []step, err error) {
 		}
 	}
 	return steps, nil
+}
+
+// Missing returns the programs that blocks of a page need and this machine does not have. Page passes
+// over these blocks.
+func Missing(page string) (programs []string) {
+	steps, _ := parse(page) // Page returns the error
+	for _, s := range steps {
+		if s.isMissing() && !slices.Contains(programs, s.needs) {
+			programs = append(programs, s.needs)
+		}
+	}
+	return programs
+}
+
+func (s step) isMissing() bool {
+	if s.needs == "" {
+		return false
+	}
+	_, err := exec.LookPath(s.needs)
+	return err != nil
 }
 
 // matches compares an output with the page, in which … stands for any text within a line, and a

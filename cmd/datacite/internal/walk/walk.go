@@ -32,6 +32,9 @@ func Page(ctx context.Context, page, folder string, env []string) error {
 	defer t.close()
 	var others []error
 	for i, s := range steps {
+		if s.isMissing() {
+			continue
+		}
 		var printed string
 		if s.file != "" {
 			err = os.WriteFile(filepath.Join(folder, s.file), []byte(s.text), 0o600)

@@ -32,10 +32,15 @@ func TestPage(t *testing.T) {
 		"typed answers":      "```sh type=\"Ada|secret\"\nprintf 'Name: '; read -r x; printf 'Password (not shown): '; read -r y; echo; echo $x $y\n```\n```output\nName: Ada\nPassword (not shown): \nAda secret\n```\n",
 		"progress":           "```sh\nprintf '\\r1 of 2\\033[K'; printf '\\r2 of 2\\033[K'; printf '\\r\\033[K'; echo done\n```\n```output\ndone\n```\n",
 		"what is not run":    "```sh not-run\nexit 1\n```\n```text\nelse\n```\n",
+		"what is missing":    "```sh needs=no-such-program\nexit 1\n```\n```output\na\n```\n```sh needs=sh\necho b\n```\n```output\nb\n```\n",
 		"an end without \\n": "```sh\nprintf a\n```\n```output\na\n```\n",
 	} {
 		t.Run(name, func(t *testing.T) { assert.NoError(t, page(t, text)) })
 	}
+}
+
+func TestMissing(t *testing.T) {
+	assert.Equal(t, []string{"no-such-program"}, walk.Missing("```sh needs=no-such-program\n```\n```sh needs=sh\n```\n```sh needs=no-such-program\n```\n"))
 }
 
 func TestPageRefuses(t *testing.T) {
