@@ -41,7 +41,10 @@ import (
 
 var kills = flag.Int("kills", 10, "how often each platform of TestKilledAtAnyMoment is killed")
 
-const childVariable = "PLATFORM_CHILD" // its value is the Config in JSON
+const (
+	childVariable = "PLATFORM_CHILD" // its value is the Config in JSON
+	static        = "static"         // as the Prefix in it: only serve the files in the folder
+)
 
 func TestMain(m *testing.M) {
 	if config := os.Getenv(childVariable); config != "" {
@@ -60,7 +63,10 @@ func child(config string) {
 	if err == nil {
 		err = json.Unmarshal([]byte(config), &c)
 	}
-	if err == nil {
+	if c.Prefix == static {
+		fmt.Println("http://" + listener.Addr().String())
+		err = http.Serve(listener, http.FileServer(http.Dir(c.Folder)))
+	} else if err == nil {
 		var p *Platform
 		if p, err = Open(c); err == nil {
 			fmt.Println("http://" + listener.Addr().String())

@@ -99,7 +99,10 @@ func Open(c Config) (*Platform, error) {
 func accountsFile(folder string) string { return filepath.Join(folder, "accounts.db") }
 
 // Close closes the databases, when nobody uses them any more.
-func (p *Platform) Close() error { return errors.Join(p.store.Close(), p.accounts.Close()) }
+func (p *Platform) Close() error {
+	p.counter.Wait()
+	return errors.Join(p.store.Close(), p.accounts.Close())
+}
 
 // Run works in the background until the context is done.
 func (p *Platform) Run(ctx context.Context) {
@@ -107,6 +110,7 @@ func (p *Platform) Run(ctx context.Context) {
 	jobs.Go(func() { p.outbox.Deliver(ctx) })
 	jobs.Go(func() { p.regularly(ctx) })
 	jobs.Wait()
+	p.counter.Wait()
 	if err := p.counter.KeepMissed(context.WithoutCancel(ctx)); err != nil {
 		p.log.Error("background", "error", err)
 	}

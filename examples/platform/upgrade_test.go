@@ -57,6 +57,7 @@ func TestFoldersOfEarlierVersions(t *testing.T) {
 
 			srv := datacitetest.NewServer(nil) // which has none of its DOIs
 			defer srv.Close()
+			require.NoError(t, srv.PutRecordJSON([]byte(`{"doi":"10.5072/foreign"}`)))
 			reader := open(t, srv, func(c *Config) { c.Folder = folder })
 			require.NoError(t, reader.platform.accounts.Remove(t.Context(), "grace"), "there is such a login")
 			c := reader.as("ada")

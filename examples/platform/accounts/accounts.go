@@ -61,7 +61,7 @@ CREATE TABLE browser (
 
 // Accounts are the curators of a repository.
 type Accounts struct {
-	db    *sql.DB
+	db    *sqlite.DB
 	cost  int
 	decoy []byte // compared with when the name is unknown, so that both take the same time
 	tries *tries

@@ -10,10 +10,20 @@ import (
 	_ "modernc.org/sqlite" // SQLite without cgo
 )
 
+// A DB is a database with many readers and one writer, as SQLite has it: whoever wants to
+// write waits for the connection, and nobody is told that the database is locked.
+type DB struct {
+	*sql.DB // for reading only
+	writer  *sql.DB
+}
+
+// readers is how many connections read at once. Each has a cache of its own.
+const readers = 8
+
 // Open opens a database that only this account of the machine may read. Its steps are
 // the SQL that brought it from nothing to its present form: those that a file does not
 // have yet are done. Released steps never change; a new form is a new step at the end.
-func Open(path string, steps ...string) (*sql.DB, error) {
+func Open(path string, steps ...string) (*DB, error) {
 	file, err := private(path, os.O_CREATE) // SQLite gives its other files the same mode
 	if err != nil {
 		return nil, err
@@ -21,10 +31,16 @@ func Open(path string, steps ...string) (*sql.DB, error) {
 	if err := file.Close(); err != nil {
 		return nil, err
 	}
-	db, err := sql.Open("sqlite", path+"?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=busy_timeout(10000)&_pragma=foreign_keys(1)&_txlock=immediate")
-	if err != nil {
+	const settings = "?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=busy_timeout(10000)&_pragma=foreign_keys(1)"
+	writer, err1 := sql.Open("sqlite", path+settings+"&_txlock=immediate")
+	reader, err2 := sql.Open("sqlite", path+settings+"&_pragma=query_only(1)")
+	if err := errors.Join(err1, err2); err != nil {
 		return nil, err
 	}
+	writer.SetMaxOpenConns(1)
+	reader.SetMaxOpenConns(readers)
+	reader.SetMaxIdleConns(readers) // a new one reads the schema first
+	db := &DB{reader, writer}
 	if err := upgrade(context.Background(), db, path, steps); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -43,9 +59,17 @@ func private(path string, flags int) (*os.File, error) {
 	return file, nil
 }
 
+// Close closes all connections.
+func (db *DB) Close() error { return errors.Join(db.DB.Close(), db.writer.Close()) }
+
+// ExecContext changes something.
+func (db *DB) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	return db.writer.ExecContext(ctx, query, args...)
+}
+
 // Change does several things to a database, all or none.
-func Change(ctx context.Context, db *sql.DB, work func(*sql.Tx) error) error {
-	tx, err := db.BeginTx(ctx, nil)
+func Change(ctx context.Context, db *DB, work func(*sql.Tx) error) error {
+	tx, err := db.writer.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}

@@ -3,16 +3,13 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 )
 
 // upgrade does the steps that a database does not have yet: all of them in one
 // transaction, so a program that is killed meanwhile leaves the database as it was.
 // PRAGMA user_version is how many steps a database has.
-func upgrade(ctx context.Context, db *sql.DB, path string, steps []string) error {
+func upgrade(ctx context.Context, db *DB, path string, steps []string) error {
 	if done, err := version(ctx, db, path, steps); err != nil || done == len(steps) {
 		return err
 	}
@@ -26,7 +23,7 @@ func upgrade(ctx context.Context, db *sql.DB, path string, steps []string) error
 			return err
 		}
 		if tables > 0 { // it is not new
-			if err := keep(ctx, db, path, fmt.Sprintf("%s.version-%d", path, done)); err != nil {
+			if err := Copy(ctx, path, fmt.Sprintf("%s.version-%d", path, done)); err != nil {
 				return fmt.Errorf("%s was not upgraded, because no copy could be made: %w", path, err)
 			}
 		}
@@ -52,31 +49,4 @@ func version(ctx context.Context, db querier, path string, steps []string) (done
 		err = fmt.Errorf("%s has version %d, and this program can read versions up to %d: start the newer program that upgraded it, or restore the folder from a backup made before", path, done, len(steps))
 	}
 	return done, err
-}
-
-// keep copies a database while the transaction of the upgrade holds off all changes. A
-// copy has its name when it is complete.
-func keep(ctx context.Context, db *sql.DB, path, name string) error {
-	unfinished := path + ".unfinished"
-	file, err := private(unfinished, os.O_CREATE|os.O_TRUNC|os.O_WRONLY) // VACUUM keeps the mode of an empty file
-	if err != nil {
-		return err
-	}
-	defer os.Remove(unfinished) // nothing is there after the Rename
-	_, err = db.ExecContext(ctx, `VACUUM INTO ?`, unfinished)
-	if err == nil {
-		err = file.Sync()
-	}
-	if err := errors.Join(err, file.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(unfinished, name); err != nil {
-		return err
-	}
-	folder, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	_ = folder.Sync() // not every system can
-	return folder.Close()
 }

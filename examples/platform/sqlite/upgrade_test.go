@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func stones(t *testing.T, db *sql.DB) (n int) {
+func stones(t *testing.T, db *DB) (n int) {
 	t.Helper()
 	require.NoError(t, db.QueryRow(`SELECT count(*) FROM stone`).Scan(&n))
 	return n
@@ -56,7 +56,7 @@ func made(t *testing.T) string {
 	db, err := Open(path, both[:1]...)
 	require.NoError(t, err)
 	for _, name := range []string{"gneiss", "granite", "basalt"} {
-		_, err = db.Exec(`INSERT INTO stone VALUES (?, zeroblob(4000000))`, name)
+		_, err = db.ExecContext(t.Context(), `INSERT INTO stone VALUES (?, zeroblob(4000000))`, name)
 		require.NoError(t, err)
 	}
 	require.NoError(t, db.Close())
@@ -68,14 +68,14 @@ func made(t *testing.T) string {
 
 func TestUpgrade(t *testing.T) {
 	path := made(t)
-	require.NoError(t, os.WriteFile(path+".unfinished", []byte("of a copy that broke off"), 0o644))
+	require.NoError(t, os.WriteFile(path+".version-1.unfinished", []byte("of a copy that broke off"), 0o644))
 	db, err := Open(path, both...)
 	require.NoError(t, err)
 	var weight int
 	require.NoError(t, db.QueryRow(`SELECT sum(weight) FROM stone`).Scan(&weight))
 	assert.Equal(t, 21, weight)
 	require.NoError(t, db.Close())
-	assert.NoFileExists(t, path+".unfinished")
+	assert.NoFileExists(t, path+".version-1.unfinished")
 
 	// The program before the upgrade refuses it, and works with the copy.
 	_, err = Open(path, both[:1]...)
@@ -140,7 +140,7 @@ func TestKilledInTheMiddleOfAnUpgrade(t *testing.T) {
 		c := child(path, "")
 		require.NoError(t, c.Start())
 		for ; !copying; time.Sleep(time.Millisecond) {
-			info, err := os.Stat(path + ".unfinished")
+			info, err := os.Stat(path + ".version-1.unfinished")
 			copying = err == nil && info.Size() > 0
 			if _, err := os.Stat(path + ".version-1"); err == nil {
 				break // too late: once more
@@ -148,7 +148,7 @@ func TestKilledInTheMiddleOfAnUpgrade(t *testing.T) {
 		}
 		require.NoError(t, c.Process.Kill())
 		_ = c.Wait()
-		if _, err := os.Stat(path + ".unfinished"); err != nil {
+		if _, err := os.Stat(path + ".version-1.unfinished"); err != nil {
 			copying = false
 			continue
 		}

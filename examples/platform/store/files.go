@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"io"
 	"io/fs"
@@ -43,7 +44,7 @@ func (s *Store) Receive(name string, from io.Reader, most int64) (f dataset.File
 		return f, err
 	}
 	s.arriving[f.SHA256]++
-	return f, syncFolder(filepath.Join(s.folder, "files"))
+	return f, nil
 }
 
 // Release gives back files that were received. Those that no version has are deleted.
@@ -61,21 +62,25 @@ func (s *Store) Release(ctx context.Context, files []dataset.File) error {
 // drop deletes the files that no version has any more, and that do not arrive just now. The
 // next Open deletes what a process that was killed has left.
 func (s *Store) drop(ctx context.Context, files []dataset.File) error {
+	var hashes []string
+	for _, f := range files {
+		hashes = append(hashes, f.SHA256)
+	}
+	list, err := json.Marshal(hashes)
+	if err != nil {
+		return err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, f := range files {
-		if s.arriving[f.SHA256] > 0 {
+	unneeded, err := column[string](context.WithoutCancel(ctx), s.db, `SELECT DISTINCT value FROM json_each(?) WHERE value NOT IN (SELECT sha256 FROM file)`, string(list))
+	if err != nil {
+		return err
+	}
+	for _, hash := range unneeded {
+		if s.arriving[hash] > 0 {
 			continue
 		}
-		var needed bool
-		err := s.db.QueryRowContext(context.WithoutCancel(ctx), `SELECT EXISTS (SELECT 1 FROM version WHERE instr(files, ?) > 0)`, `"SHA256":"`+f.SHA256+`"`).Scan(&needed)
-		if err != nil {
-			return err
-		}
-		if needed {
-			continue
-		}
-		if err := os.Remove(s.path(f)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := os.Remove(s.path(dataset.File{SHA256: hash})); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
@@ -99,17 +104,13 @@ func (s *Store) path(f dataset.File) string { return filepath.Join(s.folder, "fi
 
 // sweep removes the files that belong to no version.
 func (s *Store) sweep() error {
-	all, err := datasets(context.Background(), s.db, "")
+	all, err := column[string](context.Background(), s.db, `SELECT DISTINCT sha256 FROM file`)
 	if err != nil {
 		return err
 	}
 	kept := map[string]bool{}
-	for _, d := range all {
-		for _, v := range d.Versions {
-			for _, f := range v.Files {
-				kept[f.SHA256] = true
-			}
-		}
+	for _, hash := range all {
+		kept[hash] = true
 	}
 	return removeOthers(s.folder, kept)
 }

@@ -91,4 +91,21 @@ CREATE TABLE facet (
 CREATE INDEX facets ON facet (dataset);
 CREATE TABLE indexed (id INTEGER PRIMARY KEY, form INTEGER NOT NULL); -- one row: the form of the index
 `,
+	// Which versions have a file, so that nobody has to look into all of them.
+	`
+CREATE TABLE file (
+	sha256  TEXT NOT NULL,
+	version INTEGER NOT NULL REFERENCES version ON DELETE CASCADE,
+	PRIMARY KEY (sha256, version)
+) WITHOUT ROWID;
+CREATE INDEX files ON file (version);
+INSERT OR IGNORE INTO file SELECT value ->> 'SHA256', version.id FROM version, json_each(CAST(version.files AS TEXT));
+CREATE TRIGGER files_inserted AFTER INSERT ON version BEGIN
+	INSERT OR IGNORE INTO file SELECT value ->> 'SHA256', new.id FROM json_each(CAST(new.files AS TEXT));
+END;
+CREATE TRIGGER files_changed AFTER UPDATE OF files ON version BEGIN
+	DELETE FROM file WHERE version = new.id;
+	INSERT OR IGNORE INTO file SELECT value ->> 'SHA256', new.id FROM json_each(CAST(new.files AS TEXT));
+END;
+`,
 }

@@ -100,7 +100,7 @@ func (s *Store) Search(ctx context.Context, q Query) (list List, err error) {
 		return list, err
 	}
 	list = List{Total: len(ids), Page: q.Page, Cut: cut}
-	if list.Facets, err = facets(ctx, tx, ids); err != nil {
+	if list.Facets, err = facets(ctx, tx, ids, len(args) == 0); err != nil {
 		return list, err
 	}
 	ids, list.Page.Number = of(q.Page, ids)
@@ -131,16 +131,20 @@ func inOrder(ctx context.Context, db querier, ids []int64) ([]*dataset.Dataset, 
 	return all, err
 }
 
-// facets counts the values of datasets.
-func facets(ctx context.Context, db querier, ids []int64) (all []Facet, err error) {
+// facets counts the values of datasets, or of the whole index, which needs no sorting.
+func facets(ctx context.Context, db querier, ids []int64, whole bool) (all []Facet, err error) {
 	list, err := json.Marshal(ids)
 	if err != nil {
 		return nil, err
 	}
+	some, args := "WHERE dataset IN (SELECT value FROM json_each(?))", []any{string(list), maxFacets}
+	if whole {
+		some, args = "", args[1:]
+	}
 	rows, err := db.QueryContext(ctx, `SELECT kind, value, n FROM (
 			SELECT kind, value, count(*) AS n, row_number() OVER (PARTITION BY kind ORDER BY count(*) DESC, value) AS place
-			FROM facet WHERE dataset IN (SELECT value FROM json_each(?)) GROUP BY kind, value
-		) WHERE place <= ? ORDER BY kind, place`, string(list), maxFacets)
+			FROM facet `+some+` GROUP BY kind, value
+		) WHERE place <= ? ORDER BY kind, place`, args...)
 	if err != nil {
 		return nil, err
 	}

@@ -258,7 +258,7 @@ func TestTheIndexAgreesWithTheTables(t *testing.T) {
 			h.step()
 		}
 		h.agrees()
-		_, err := h.db.Exec(`UPDATE indexed SET form = 0; DELETE FROM search WHERE rowid % 2 = 0; DELETE FROM found WHERE dataset % 3 = 0`)
+		_, err := h.db.ExecContext(t.Context(), `UPDATE indexed SET form = 0; DELETE FROM search WHERE rowid % 2 = 0; DELETE FROM found WHERE dataset % 3 = 0`)
 		require.NoError(t, err)
 		require.NoError(t, h.reindex(t.Context()))
 		h.agrees() // after it was built again

@@ -32,9 +32,11 @@ var (
 
 // A Store is the repository's own database, and the folder of its files.
 type Store struct {
-	db     *sql.DB
+	db     *sqlite.DB
 	folder string
 	lock   *flock.Flock // held by the process that has the folder
+
+	notes notes
 
 	mu       sync.Mutex     // of the folder of files
 	arriving map[string]int // files that were received, and not released, by hash
@@ -231,6 +233,9 @@ func (s *Store) Discard(ctx context.Context, d *dataset.Dataset) error {
 func (s *Store) SetFiles(ctx context.Context, d *dataset.Dataset, v *dataset.Version, files []dataset.File) error {
 	data, err := json.Marshal(append([]dataset.File{}, files...))
 	if err != nil {
+		return err
+	}
+	if err := syncFolder(filepath.Join(s.folder, "files")); err != nil { // once for all that were received
 		return err
 	}
 	err = s.change(ctx, d, v.State != dataset.Draft, func(tx *sql.Tx) (sql.Result, error) {

@@ -1,12 +1,14 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
+	"sync"
 	"time"
 
 	"github.com/datacite-go/datacite-go/doi"
@@ -21,21 +23,70 @@ const month = "2006-01"
 // was not published yet: the clock is wrong, or was wrong.
 var ErrFinal = errors.New("its month was reported as complete, or it is before the publication: is the clock right?")
 
+// A note is an access that is to be stored.
+type note struct {
+	version *dataset.Version
+	event   counter.Event
+	stored  bool
+	err     error
+}
+
+// notes are those that wait to be stored.
+type notes struct {
+	writing sync.Mutex // held while some are stored
+	mu      sync.Mutex
+	waiting []*note
+}
+
 // Accessed stores an access to a version, which is counted later, or returns ErrFinal.
+// Whoever comes while others are written waits, and is written with all who have come
+// meanwhile: the disk is waited for once for all of them.
 func (s *Store) Accessed(ctx context.Context, v *dataset.Version, e counter.Event) error {
-	event, err := json.Marshal(e)
+	n := &note{version: v, event: e}
+	s.notes.mu.Lock()
+	s.notes.waiting = append(s.notes.waiting, n)
+	s.notes.mu.Unlock()
+	s.notes.writing.Lock()
+	defer s.notes.writing.Unlock()
+	if n.stored || n.err != nil {
+		return n.err // others did it
+	}
+	s.notes.mu.Lock()
+	notes := s.notes.waiting
+	s.notes.waiting = nil
+	s.notes.mu.Unlock()
+	ctx = context.WithoutCancel(ctx) // it is the work of others, too
+	err := sqlite.Change(ctx, s.db, func(tx *sql.Tx) error { return store(ctx, tx, notes) })
+	for _, n := range notes {
+		n.stored, n.err = err == nil, cmp.Or(err, n.err)
+	}
+	return n.err
+}
+
+func store(ctx context.Context, tx *sql.Tx, notes []*note) error {
+	insert, err := tx.PrepareContext(ctx, `INSERT INTO access (version, at, event) SELECT id, ?, ? FROM version WHERE dataset = ? AND number = ? AND published <= ?
+		AND NOT EXISTS (SELECT 1 FROM report WHERE month = ? AND complete)`)
 	if err != nil {
 		return err
 	}
-	at := e.Time.UTC()
-	res, err := s.db.ExecContext(ctx, `INSERT INTO access (version, at, event) SELECT id, ?, ? FROM version WHERE dataset = ? AND number = ? AND published <= ?
-		AND NOT EXISTS (SELECT 1 FROM report WHERE month = ? AND complete)`,
-		at.Unix(), event, v.Dataset, v.Number, at.Format(time.DateOnly), at.Format(month))
-	if err != nil {
-		return err
-	}
-	if n, err := res.RowsAffected(); err != nil || n == 0 {
-		return errors.Join(err, ErrFinal)
+	defer insert.Close()
+	for _, n := range notes {
+		event, err := json.Marshal(n.event)
+		if err != nil {
+			return err
+		}
+		at := n.event.Time.UTC()
+		res, err := insert.ExecContext(ctx, at.Unix(), event, n.version.Dataset, n.version.Number, at.Format(time.DateOnly), at.Format(month))
+		if err != nil {
+			return err
+		}
+		rows, err := res.RowsAffected()
+		if err != nil {
+			return err
+		}
+		if rows == 0 {
+			n.err = ErrFinal
+		}
 	}
 	return nil
 }

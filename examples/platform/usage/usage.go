@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"sync"
 	"time"
 
 	"github.com/datacite-go/datacite-go"
@@ -38,11 +39,16 @@ type Counter struct {
 	visitors  counter.Pseudonyms
 	allowance allowance
 	troubles  troubles
+	pending   sync.RWMutex  // held for reading by each access that is being stored
+	slots     chan struct{} // taken by each of them
 }
+
+// maxPending is how many accesses are stored at once, after their pages were sent.
+const maxPending = 1000
 
 // New returns a counter with these settings.
 func New(s Settings) *Counter {
-	return &Counter{Settings: s, troubles: troubles{missed: map[string]int64{}, failed: map[string]error{}}}
+	return &Counter{Settings: s, troubles: troubles{missed: map[string]int64{}, failed: map[string]error{}}, slots: make(chan struct{}, maxPending)}
 }
 
 // maxAgent is the most bytes of a user agent that are kept. Programs name themselves before that.
@@ -50,7 +56,8 @@ const maxAgent = 250
 
 // Access notes an access to a published version: a request if a file was downloaded.
 // Which accesses count is decided when they are counted. The page does not depend on it: an
-// access that cannot be noted is missed, and Missed tells how many were.
+// access that cannot be noted is missed, and Missed tells how many were. The page does not
+// wait for the disk either, so a process that is killed loses the accesses of a moment.
 func (c *Counter) Access(r *http.Request, status int, v *dataset.Version, request bool) {
 	e, ok := counter.FromRequest(r, status, c.Proxies)
 	if !ok || v.State != dataset.Published {
@@ -61,15 +68,25 @@ func (c *Counter) Access(r *http.Request, status int, v *dataset.Version, reques
 	// What the reader chooses is stored as far as counting needs it.
 	e.URL, e.Agent, e.Request = r.URL.Path, e.Agent[:min(len(e.Agent), maxAgent)], request
 	ctx := context.WithoutCancel(r.Context())
-	err := c.allow(ctx, e.Time, from)
-	if err == nil {
-		err = c.Store.Accessed(ctx, v, e)
-	}
-	if err != nil {
+	if err := c.allow(ctx, e.Time, from); err != nil {
 		c.miss(e.Time, err)
 		return
 	}
 	c.allowance.noted(from)
+	c.slots <- struct{}{}
+	c.pending.RLock()
+	go func() {
+		defer func() { c.pending.RUnlock(); <-c.slots }()
+		if err := c.Store.Accessed(ctx, v, e); err != nil {
+			c.miss(e.Time, err)
+		}
+	}()
+}
+
+// Wait waits until all accesses are stored that were noted until now.
+func (c *Counter) Wait() {
+	c.pending.Lock()
+	defer c.pending.Unlock()
 }
 
 // Network returns the network from which a request came, for as long as it is handled.
@@ -132,6 +149,7 @@ func (c *Counter) counts(ctx context.Context, month time.Time) (map[string]store
 // Count stores the counts of the months whose reports are not complete, and how many
 // accesses they lack.
 func (c *Counter) Count(ctx context.Context) error {
+	c.Wait()
 	months, err := c.Store.Months(ctx)
 	if err := errors.Join(err, c.KeepMissed(ctx)); err != nil {
 		return err
@@ -151,6 +169,7 @@ func (c *Counter) Count(ctx context.Context) error {
 // ReportDue sends the reports of the months that are over, as far as they are not sent
 // completely: one from before the month was over is replaced.
 func (c *Counter) ReportDue(ctx context.Context, now time.Time) error {
+	c.Wait()
 	months, err := c.Store.Months(ctx)
 	if err != nil {
 		return err
@@ -169,6 +188,7 @@ func (c *Counter) ReportDue(ctx context.Context, now time.Time) error {
 // database is an old copy. Only a month that an administrator has reopened may get less.
 func (c *Counter) Report(ctx context.Context, month, now time.Time) (err error) {
 	defer func() { c.troubles.reported(month, err) }()
+	c.Wait()
 	final, reopened, err := c.Store.Final(ctx, month)
 	if err != nil {
 		return err

@@ -1,0 +1,309 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/datacitetest"
+	"github.com/datacite-go/datacite-go/examples/platform/dataset"
+	"github.com/datacite-go/datacite-go/examples/platform/store"
+)
+
+var (
+	load     = flag.Duration("load", time.Second, "how long readers and depositors of TestLoad are at work; its figures need 60s and -datasets 1000")
+	datasets = flag.Int("datasets", 30, "how many datasets of 20 files there are in TestLoad")
+)
+
+const (
+	readers    = 50
+	depositors = 5
+	perDataset = 20 // files
+)
+
+// A sample says how long requests of a kind took.
+type sample struct {
+	mu    sync.Mutex
+	times map[string][]time.Duration
+}
+
+func (s *sample) add(kind string, d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.times[kind] = append(s.times[kind], d)
+}
+
+// log prints the figures. They depend on the machine, so nothing is asserted of them.
+func (s *sample) log(t *testing.T, title string, lasted time.Duration) {
+	t.Helper()
+	all := []time.Duration{}
+	for _, times := range s.times {
+		all = append(all, times...)
+	}
+	s.times["all"] = all
+	for kind, times := range s.times {
+		slices.Sort(times)
+		at := func(share float64) time.Duration {
+			return times[int(share*float64(len(times)-1))].Round(100 * time.Microsecond)
+		}
+		t.Logf("%-9s %-9s %7d requests, %6.0f/s, median %v, 95%% %v, 99%% %v, longest %v", title, kind, len(times), float64(len(times))/lasted.Seconds(), at(.5), at(.95), at(.99), at(1))
+	}
+}
+
+// A crowd sends requests, many at once, until its time is over.
+type crowd struct {
+	*testing.T
+	client *http.Client
+	url    string
+	sample sample
+}
+
+func newCrowd(t *testing.T, client *http.Client, url string) *crowd {
+	return &crowd{T: t, client: client, url: url, sample: sample{times: map[string][]time.Duration{}}}
+}
+
+// ask sends a request and measures it. Anything but the wanted text is a failure.
+func (c *crowd) ask(kind, method, path, contentType string, body io.Reader, want string) (address, text string) {
+	begin := time.Now()
+	req, err := http.NewRequest(method, c.url+path, body)
+	if !assert.NoError(c, err) {
+		return "", ""
+	}
+	req.Header.Set("User-Agent", firefox)
+	req.Header.Set("Content-Type", contentType)
+	req.Header.Set("X-Forwarded-For", fmt.Sprintf("198.51.%d.%d", rand.IntN(100), rand.IntN(250))) // as a proxy has it: they all count
+	res, err := c.client.Do(req)
+	if !assert.NoError(c, err) {
+		return "", ""
+	}
+	defer res.Body.Close()
+	data, err := io.ReadAll(res.Body)
+	c.sample.add(kind, time.Since(begin))
+	assert.NoError(c, err)
+	if res.StatusCode != http.StatusOK || !strings.Contains(string(data), want) {
+		assert.Fail(c, "response", "%s %s: %s without %q: %.300s", method, path, res.Status, want, data)
+	}
+	return res.Request.URL.Path, string(data)
+}
+
+// read looks at a page as people do: mostly landing pages, which count.
+func (c *crowd) read(random *rand.Rand) {
+	n := 1 + random.IntN(*datasets)
+	landing := fmt.Sprintf("/datasets/%d/1", n)
+	get := func(kind, path, want string) { c.ask(kind, http.MethodGet, path, "", nil, want) }
+	switch d := random.IntN(20); {
+	case d < 10:
+		get("landing", landing, fmt.Sprintf("<h1>Series %d of glacier lengths</h1>", n))
+	case d < 13:
+		get("file", landing+fmt.Sprintf("/files/part%d.csv", random.IntN(perDataset)), "month,length")
+	case d < 15:
+		get("export", landing+"/export/datacite.xml", fmt.Sprintf("Series %d of", n))
+	case d < 17:
+		get("home", "/", `id="hits">`)
+	default:
+		get("search", fmt.Sprintf("/?q=glacier+%%22series+%d%%22", n), fmt.Sprintf("Series %d of", n))
+	}
+}
+
+// deposit publishes a dataset of 20 files, as the form does it.
+func (c *crowd) deposit(title string) {
+	const form = "application/x-www-form-urlencoded"
+	path, _ := c.ask("new", http.MethodPost, "/new", form, encode(fields(title)), title)
+	var files []string
+	for i := range perDataset {
+		files = append(files, fmt.Sprintf("part%d.csv", i), strings.Repeat(fmt.Sprint(title, ",", i, "\n"), 400))
+	}
+	contentType, body := multipartForm(files...)
+	c.ask("upload", http.MethodPost, path+"/files", contentType, body, "part19.csv")
+	c.ask("publish", http.MethodPost, path+"/publish", form, nil, title)
+}
+
+// fillFolder stores published datasets, whose DOIs the service does not have yet.
+func fillFolder(t *testing.T, config Config) {
+	t.Helper()
+	p, err := Open(config)
+	require.NoError(t, err)
+	defer p.Close()
+	var files []dataset.File
+	for i := range 10 * perDataset { // datasets share them
+		f, err := p.store.Receive(fmt.Sprintf("part%d.csv", i%perDataset), strings.NewReader(strings.Repeat(fmt.Sprintf("month,length,%d\n", i), 1000)), 1<<20)
+		require.NoError(t, err)
+		files = append(files, f)
+	}
+	for i := range *datasets {
+		about := dataset.About{
+			Title: fmt.Sprintf("Series %d of glacier lengths", i+1), Description: strings.Repeat("Monthly lengths of the Äletsch glacier, measured by hand. ", 20),
+			Year: fmt.Sprint(2000 + i%20), License: dataset.Licenses[i%3], Creators: []dataset.Creator{{Family: fmt.Sprint("Lovelace ", i%50), Given: "Ada"}, {Family: "Somerville", Given: "Mary"}},
+		}
+		id, err := p.store.Create(t.Context(), "ada", config.Prefix, about)
+		require.NoError(t, err)
+		for _, step := range []func(*dataset.Dataset) error{
+			func(d *dataset.Dataset) error {
+				from := i % 10 * perDataset
+				return p.store.SetFiles(t.Context(), d, d.Versions[0], files[from:from+perDataset])
+			},
+			func(d *dataset.Dataset) error {
+				return p.store.Decide(t.Context(), d, d.Versions[0], dataset.Published, "")
+			},
+		} {
+			d, err := p.store.Dataset(t.Context(), id)
+			require.NoError(t, err)
+			require.NoError(t, step(d))
+		}
+	}
+}
+
+// Readers and depositors at once: no request fails, and every deposit is published
+// exactly once.
+func TestLoad(t *testing.T) {
+	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed})
+	defer srv.Close()
+	config := settings(srv, filepath.Join(t.TempDir(), "data"))
+	config.Proxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
+	client := login(t, config)
+	fillFolder(t, config)
+	p := start(t, config)
+	defer p.kill()
+	settled := func() {
+		t.Helper()
+		require.Eventually(t, func() bool {
+			_, page := fetch(t, client, p.url+"/status")
+			return strings.Contains(page, "Every DOI is as its dataset is.")
+		}, 10*patience, 100*time.Millisecond)
+	}
+	settled()
+	t.Logf("%d datasets; before: %s", *datasets, memory(p.Process.Pid))
+
+	transport := &http.Transport{MaxIdleConnsPerHost: readers}
+	defer transport.CloseIdleConnections()
+	public := newCrowd(t, &http.Client{Transport: transport}, p.url)
+	own := newCrowd(t, client, p.url)
+	var titles []string
+	var mu sync.Mutex
+	ctx, cancel := context.WithTimeout(t.Context(), *load)
+	defer cancel()
+	var people sync.WaitGroup
+	begin := time.Now()
+	for i := range readers {
+		people.Go(func() {
+			for random := rand.New(rand.NewPCG(uint64(i), 1)); ctx.Err() == nil; {
+				public.read(random)
+			}
+		})
+	}
+	for i := range depositors {
+		people.Go(func() {
+			for n := 0; ctx.Err() == nil; n++ {
+				title := fmt.Sprintf("Deposit %d of depositor %d", n, i)
+				mu.Lock()
+				titles = append(titles, title)
+				mu.Unlock()
+				own.deposit(title)
+			}
+		})
+	}
+	people.Wait()
+	lasted := time.Since(begin)
+	t.Logf("after: %s", memory(p.Process.Pid))
+	public.sample.log(t, "readers", lasted)
+	own.sample.log(t, "deposits", lasted)
+
+	statically(t, newCrowd(t, public.client, staticCopy(t, p.url)), *load/4)
+	settled()
+	require.NoError(t, p.Process.Signal(os.Interrupt))
+	p.kill()
+	agree(t, srv, config)
+	published := map[string]int{}
+	everyDataset(t, config, func(d *dataset.Dataset) {
+		if strings.HasPrefix(d.Last().About.Title, "Deposit") {
+			published[d.Last().About.Title]++
+			assert.Equal(t, "published", d.Last().Status())
+			assert.Len(t, d.Last().Files, perDataset)
+		}
+	})
+	assert.Len(t, published, len(titles))
+	for _, title := range titles {
+		assert.Equal(t, 1, published[title], title)
+	}
+	assert.Len(t, srv.Names(), 2*(*datasets+len(titles)))
+	t.Logf("%d deposits of %d files", len(titles), perDataset)
+}
+
+var peak = regexp.MustCompile(`Vm(HWM|RSS):\s+(\d+) kB`)
+
+// memory says how much a process has, where the system tells.
+func memory(pid int) string {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return "memory unknown"
+	}
+	var parts []string
+	for _, m := range peak.FindAllStringSubmatch(string(status), -1) {
+		parts = append(parts, m[1]+" "+m[2]+" kB")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// staticCopy serves a landing page and a file from a folder, in a process of its own, and
+// returns its address.
+func staticCopy(t *testing.T, url string) string {
+	t.Helper()
+	folder := t.TempDir()
+	for name, path := range map[string]string{"landing.html": "/datasets/1/1", "part.csv": "/datasets/1/1/files/part0.csv"} {
+		_, text := fetch(t, http.DefaultClient, url+path)
+		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
+	}
+	p := start(t, Config{Folder: folder, Prefix: static})
+	t.Cleanup(p.kill)
+	return p.url
+}
+
+// statically is the load of the readers alone on a server of static files.
+func statically(t *testing.T, c *crowd, length time.Duration) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), length)
+	defer cancel()
+	var people sync.WaitGroup
+	begin := time.Now()
+	for range readers {
+		people.Go(func() {
+			for i := 0; ctx.Err() == nil; i++ {
+				if i%4 == 0 {
+					c.ask("file", http.MethodGet, "/part.csv", "", nil, "month,length")
+				} else {
+					c.ask("landing", http.MethodGet, "/landing.html", "", nil, "Series 1 of")
+				}
+			}
+		})
+	}
+	people.Wait()
+	c.sample.log(t, "static", time.Since(begin))
+}
+
+// everyDataset visits all datasets in a folder that no process has.
+func everyDataset(t *testing.T, config Config, visit func(*dataset.Dataset)) {
+	t.Helper()
+	s, err := store.Open(config.Folder)
+	require.NoError(t, err)
+	defer s.Close()
+	list, err := s.Of(t.Context(), "ada", everything)
+	require.NoError(t, err)
+	for _, d := range list.Datasets {
+		visit(d)
+	}
+}
