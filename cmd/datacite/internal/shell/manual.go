@@ -2,6 +2,7 @@ package shell
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -45,7 +46,7 @@ func (s *Shell) writeManual(cmd *cobra.Command, folder string) (n int, err error
 		return 0, Wrong(err)
 	}
 	defer file.Discard()
-	if _, err := file.WriteString(manualPage(cmd, strings.ReplaceAll(s.Config.UserAgent, "/", " "))); err != nil {
+	if _, err := io.WriteString(file, manualPage(cmd, strings.ReplaceAll(s.Config.UserAgent, "/", " "))); err != nil {
 		return 0, Wrong(err)
 	}
 	if err := file.Save(); err != nil {
