@@ -278,6 +278,9 @@ func agree(t *testing.T, srv *datacitetest.Server, config Config) (versions, pen
 	files, err := os.ReadDir(filepath.Join(config.Folder, "files"))
 	require.NoError(t, err)
 	assert.Len(t, files, len(needed), "a file that no version has")
+	if len(wanted) == 0 && !slices.ContainsFunc(srv.Names(), func(name string) bool { return srv.State(name) != datacitetest.StateDraft }) {
+		return versions, pending // the first process died before it registered anything, and an audit needs something to compare
+	}
 	each := func(yield func(dois.Wanted, error) bool) {
 		for _, w := range wanted {
 			if !yield(w, nil) {
