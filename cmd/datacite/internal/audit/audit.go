@@ -318,8 +318,12 @@ func (c *command) verdict() error {
 		as = " as to " + strings.Join(c.only, ", ")
 	}
 	c.Say("%s of %s right%s at %s", shell.Number(p.Right()), shell.Count(p.Progress.Wanted, "DOI"), as, c.service)
+	before := ""
+	if p.Fixed {
+		before = " before"
+	}
 	for _, s := range p.Sections() {
-		c.Say("%7s %s", shell.Number(s.Count), s.Kind)
+		c.Say("%7s %s%s", shell.Number(s.Count), s.Kind, before)
 	}
 	c.Say("what was made or changed after %s may be missing: the list of the service lags behind by up to ten minutes", c.began.Add(-lag).Format(time.TimeOnly))
 	read := fmt.Sprintf("%s wanted and %s at %s", shell.Count(p.Progress.Wanted, "DOI"), shell.Count(p.Progress.Found, "DOI"), c.service)
