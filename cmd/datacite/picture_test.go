@@ -52,6 +52,6 @@ func TestPictureOfAnAudit(t *testing.T) {
 	file, err := filepath.Abs(*picture)
 	require.NoError(t, err)
 	out, err := exec.CommandContext(ctx, "chromium", "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
-		"--window-size=860,1000", "--screenshot="+file, page).CombinedOutput()
+		"--window-size=860,940", "--screenshot="+file, page).CombinedOutput()
 	require.NoError(t, err, string(out))
 }
