@@ -587,7 +587,7 @@ func TestInterrupt(t *testing.T) {
 	code, _, notes := run.Do(t, Command, "audit", "--prefix", "10.5072", "--fix", "--yes", "--html", page, "-o", results, file(t, "own.csv", ownTable))
 	assert.Equal(t, shell.ExitInterrupted, code)
 	assert.Contains(t, notes, "datacite: interrupted; 1 DOI repaired, ")
-	assert.Contains(t, notes, "; run the same command again, and it goes on with the rest\n")
+	assert.Contains(t, notes, "; run the same command again to continue with the rest\n")
 	html, err := os.ReadFile(page)
 	require.NoError(t, err)
 	assert.Contains(t, string(html), "The repair was interrupted or failed.")

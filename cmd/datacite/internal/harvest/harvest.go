@@ -205,7 +205,7 @@ func (o *output) stored() string {
 	case n == 0:
 		return fmt.Sprintf("nothing is stored in %s yet; the same command begins again", o.name)
 	default:
-		return fmt.Sprintf("%s in %s; run the same command again, and it continues", shell.Count(n, "record"), o.name)
+		return fmt.Sprintf("%s in %s; run the same command again to continue", shell.Count(n, "record"), o.name)
 	}
 }
 
