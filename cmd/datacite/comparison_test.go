@@ -22,7 +22,11 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest"
 )
 
-var commonmeta = flag.String("commonmeta", "", "`program` commonmeta, to be measured for docs/comparison.md")
+// Programs to be measured for docs/comparison.md, beside that of this folder.
+var (
+	commonmeta = flag.String("commonmeta", "", "`program` commonmeta, to be measured, too")
+	cirneco    = flag.String("cirneco", "", "`program` cirneco, to be measured, too")
+)
 
 const hundred = 100
 
@@ -35,6 +39,27 @@ func dataset(n int, title string) map[string]any {
 		"publisher": map[string]any{"name": "Example Repository"}, "publicationYear": 2026, "language": "en",
 		"types":         map[string]any{"resourceTypeGeneral": "Dataset"},
 		"schemaVersion": "http://datacite.org/schema/kernel-4",
+	}
+}
+
+// document is the same as XML.
+const document = `<?xml version="1.0" encoding="UTF-8"?>
+<resource xmlns="http://datacite.org/schema/kernel-4">
+  <identifier identifierType="DOI">%s</identifier>
+  <creators><creator><creatorName nameType="Personal">Lovelace, Ada</creatorName></creator></creators>
+  <titles><title>%s</title></titles>
+  <publisher>Example Repository</publisher>
+  <publicationYear>2026</publicationYear>
+  <resourceType resourceTypeGeneral="Dataset"/>
+</resource>
+`
+
+// schemaOrg is the same as cirneco reads many of them.
+func schemaOrg(n int, title string) map[string]any {
+	return map[string]any{
+		"@context": "http://schema.org", "@type": "Dataset", "@id": fmt.Sprintf("https://doi.org/10.83132/glacier-%d", n), "name": title,
+		"url": fmt.Sprintf("https://repository.example.org/%d", n), "datePublished": "2026", "publisher": map[string]any{"@type": "Organization", "name": "Example Repository"},
+		"author": map[string]any{"@type": "Person", "name": "Ada Lovelace", "givenName": "Ada", "familyName": "Lovelace"},
 	}
 }
 
@@ -67,12 +92,21 @@ func TestComparison(t *testing.T) {
 	foreign["doi"], foreignOwn["id"] = "10.57689/glacier-1", "https://doi.org/10.57689/glacier-1" // of another account
 	write("foreign.json", foreign)
 	write("own/foreign.json", foreignOwn)
-	var all, allOwn []any
+	for name, text := range map[string]string{
+		"one.xml":     fmt.Sprintf(document, "10.83132/glacier-1", length),
+		"changed.xml": fmt.Sprintf(document, "10.83132/glacier-1", "Length of a glacier"),
+		"foreign.xml": fmt.Sprintf(document, "10.57689/glacier-1", length),
+	} {
+		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
+	}
+	var all, allOwn, allSchemaOrg []any
 	for i := range hundred {
 		all = append(all, dataset(i+1, fmt.Sprintf("Glacier %d", i+1)))
 		allOwn = append(allOwn, own(i+1, fmt.Sprintf("Glacier %d", i+1)))
+		allSchemaOrg = append(allSchemaOrg, schemaOrg(i+1, fmt.Sprintf("Glacier %d", i+1)))
 	}
 	write("own/many.json", allOwn)
+	write("many.json", allSchemaOrg)
 	var lines bytes.Buffer
 	for _, record := range all {
 		require.NoError(t, json.NewEncoder(&lines).Encode(record))
@@ -96,58 +130,70 @@ func TestComparison(t *testing.T) {
 	require.NoError(t, err)
 	bin, _, _ := strings.Cut(path(t), ":")
 	datacite := filepath.Join(bin, "datacite")
-	programs := map[string]string{"datacite": datacite, "commonmeta": *commonmeta}
-	login := []string{"--client", "EXAMPLE.REPO", "--password", "sandbox-password", "--development"}
-	put := func(args ...string) []string {
-		return append(append(args, "-f", "commonmeta", "-t", "datacite"), login...)
-	}
+	programs := map[string]string{"datacite": datacite, "commonmeta": *commonmeta, "cirneco": *cirneco}
+	const (
+		put  = " -f commonmeta -t datacite --client EXAMPLE.REPO --password sandbox-password --development"
+		user = " --sandbox --username EXAMPLE.REPO --password sandbox-password"
+		doi  = "10.83132/glacier-1"
+		url  = " && doi put 10.83132/glacier-1 --url https://repository.example.org/1" + user
+	)
 	for _, job := range []struct {
-		name     string
-		before   []string                   // with datacite
-		faults   func() datacitetest.Faults // nil means none
-		datacite []string
-		requests int
-		other    []string
+		name                string
+		before              string                     // with datacite
+		faults              func() datacitetest.Faults // nil means none
+		datacite            string
+		requests            int
+		commonmeta, cirneco string
 	}{
-		{"register one", nil, nil, []string{"register", "one.json"}, 2, put("put", "own/one.json")},
-		{"register one, unchanged", []string{"register", "one.json"}, nil, []string{"register", "one.json"}, 1, put("put", "own/one.json")},
-		{"register one, changed", []string{"register", "one.json"}, nil, []string{"register", "changed.json"}, 2, put("put", "own/changed.json")},
-		{"register one, response lost", nil, first(datacitetest.Fault{Kind: datacitetest.DropAfter}), []string{"register", "one.json"}, 3, put("put", "own/one.json")},
-		{"register one, gateway fails once", nil, first(datacitetest.Fault{Kind: datacitetest.Status}), []string{"register", "one.json"}, 4, put("put", "own/one.json")},
-		{"register one, prefix of another account", nil, nil, []string{"register", "foreign.json"}, 2, put("put", "own/foreign.json")},
-		{"register 100", nil, nil, []string{"register", "many.jsonl"}, 200, put("push", "own/many.json")},
-		{"register 100, unchanged", []string{"register", "many.jsonl", "--quiet"}, nil, []string{"register", "many.jsonl"}, 100, put("push", "own/many.json")},
-		{"get", []string{"register", "one.json"}, nil, []string{"get", "10.83132/glacier-1"}, 1, []string{"convert", "10.83132/glacier-1", "-f", "datacite"}},
-		{"cite", []string{"register", "one.json"}, nil, []string{"get", "10.83132/glacier-1", "--format", "citation"}, 1, []string{"convert", "10.83132/glacier-1", "-f", "datacite", "-t", "csl"}},
-		{"list 25", []string{"register", "many.jsonl", "--quiet"}, nil, []string{"search", "--client", "example.repo"}, 1, []string{"list", "-f", "datacite", "--client", "example.repo", "-n", "25"}},
+		{"register one", "", nil, "register one.json", 2, "put own/one.json" + put, "metadata post one.xml" + user + url},
+		{"register one, unchanged", "register one.json", nil, "register one.json", 1, "put own/one.json" + put, "metadata post one.xml" + user + url},
+		{"register one, changed", "register one.json", nil, "register changed.json", 2, "put own/changed.json" + put, "metadata post changed.xml" + user + url},
+		{"register one, response lost", "", first(datacitetest.Fault{Kind: datacitetest.DropAfter}), "register one.json", 3, "put own/one.json" + put,
+			"metadata post one.xml" + user},
+		{"register one, gateway fails once", "", first(datacitetest.Fault{Kind: datacitetest.Status}), "register one.json", 4, "put own/one.json" + put,
+			"metadata post one.xml" + user},
+		{"register one, prefix of another account", "", nil, "register foreign.json", 2, "put own/foreign.json" + put, "metadata post foreign.xml" + user},
+		{"register 100", "", nil, "register many.jsonl", 200, "push own/many.json" + put, "metadata put many.json" + user + " && doi post many.json" + user},
+		{"register 100, unchanged", "register many.jsonl --quiet", nil, "register many.jsonl", 100, "push own/many.json" + put,
+			"metadata put many.json" + user + " && doi post many.json" + user},
+		{"get", "register one.json", nil, "get " + doi, 1, "convert " + doi + " -f datacite", "metadata get " + doi + user},
+		{"cite", "register one.json", nil, "get " + doi + " --format citation", 1, "convert " + doi + " -f datacite -t csl", ""},
+		{"list 25", "register many.jsonl --quiet", nil, "search --client example.repo", 1, "list -f datacite --client example.repo -n 25",
+			"doi get all --limit 25" + user},
 	} {
-		for program, args := range map[string][]string{"datacite": job.datacite, "commonmeta": job.other} {
-			if programs[program] == "" {
+		for program, line := range map[string]string{"datacite": job.datacite, "commonmeta": job.commonmeta, "cirneco": job.cirneco} {
+			if programs[program] == "" || line == "" {
 				continue
 			}
 			t.Run(job.name+"/"+program, func(t *testing.T) {
 				faults := none
 				service := datacitetest.NewServer(&datacitetest.Options{
-					NoPort: true, Hosts: []string{"api.test.datacite.org", "api.datacite.org"},
+					NoPort: true, Hosts: []string{"api.test.datacite.org", "mds.test.datacite.org", "api.datacite.org"},
 					Accounts: []datacitetest.Account{{Prefixes: []string{"10.83132"}}},
 					Faults:   func(n int, r *http.Request) *datacitetest.Fault { return faults(n, r) },
 				})
 				defer service.Close()
 				slow := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-					if *commonmeta != "" {
+					if *commonmeta+*cirneco != "" {
 						time.Sleep(100 * time.Millisecond) // the way to the service and back
 					}
 					service.ServeHTTP(w, r)
 				})
-				env := append(walk.Play(t, map[string]http.Handler{"api.test.datacite.org": slow, "api.datacite.org": slow}),
+				env := append(walk.Play(t, map[string]http.Handler{"api.test.datacite.org": slow, "mds.test.datacite.org": slow, "api.datacite.org": slow}),
 					"PATH="+os.Getenv("PATH"), "HOME="+t.TempDir(), "DATACITE_SERVICE=test", "DATACITE_USERNAME=EXAMPLE.REPO", "DATACITE_PASSWORD=sandbox-password")
-				run := func(program string, args []string) (string, error) {
-					cmd := exec.CommandContext(t.Context(), program, args...)
-					cmd.Dir, cmd.Env = folder, env
-					out, err := cmd.CombinedOutput()
-					return string(out), err
+				run := func(program, line string) (out string, err error) {
+					for line := range strings.SplitSeq(line, " && ") {
+						cmd := exec.CommandContext(t.Context(), program, strings.Fields(line)...)
+						cmd.Dir, cmd.Env = folder, env
+						text, failed := cmd.CombinedOutput()
+						out += string(text)
+						if err = failed; err != nil {
+							break
+						}
+					}
+					return out, err
 				}
-				if job.before != nil {
+				if job.before != "" {
 					out, err := run(datacite, job.before)
 					require.NoError(t, err, out)
 				}
@@ -156,7 +202,7 @@ func TestComparison(t *testing.T) {
 					faults = job.faults()
 				}
 				began := time.Now()
-				out, err := run(programs[program], args)
+				out, err := run(programs[program], line)
 				took := time.Since(began)
 				var requests []string
 				for _, r := range service.Requests()[before:] {
@@ -165,7 +211,7 @@ func TestComparison(t *testing.T) {
 				if n := len(requests); n > 5 {
 					requests = append(requests[:5:5], fmt.Sprintf("… (%d)", n))
 				}
-				t.Logf("%s %s: %.1f s, exit code %d, %s, %s\n%.500s", program, strings.Join(args, " "), took.Seconds(), shelltest.ExitCode(t, err),
+				t.Logf("%s %s: %.1f s, exit code %d, %s, %s\n%.500s", program, line, took.Seconds(), shelltest.ExitCode(t, err),
 					strings.Join(requests, "; "), service.State("10.83132/glacier-1"), out)
 				if program == "datacite" {
 					assert.Len(t, service.Requests()[before:], job.requests)
