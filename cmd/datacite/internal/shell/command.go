@@ -165,7 +165,7 @@ func (s *Shell) Flags(cmd *cobra.Command, flags ...Common) {
 	for _, flag := range flags {
 		switch flag {
 		case JSON:
-			cmd.Flags().BoolVar(&s.JSON, "json", false, "print one JSON object a line (\"datacite help json\")")
+			cmd.Flags().BoolVar(&s.JSON, "json", false, "print one JSON object per line (\"datacite help json\")")
 		case DryRun:
 			cmd.Flags().BoolVarP(&s.DryRun, "dry-run", "n", false, "check everything and say what would be done; write nothing")
 		case Yes:
