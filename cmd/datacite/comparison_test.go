@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -113,15 +114,13 @@ func TestComparison(t *testing.T) {
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "many.jsonl"), lines.Bytes(), 0o600))
 
-	none := func(int, *http.Request) *datacitetest.Fault { return nil }
 	first := func(fault datacitetest.Fault) func() datacitetest.Faults {
 		return func() datacitetest.Faults {
-			done := false
+			var done atomic.Bool
 			return func(_ int, r *http.Request) *datacitetest.Fault {
-				if done || r.Method == http.MethodGet || r.Method == http.MethodHead {
+				if r.Method == http.MethodGet || r.Method == http.MethodHead || done.Swap(true) {
 					return nil
 				}
-				done = true
 				return &fault
 			}
 		}
@@ -166,11 +165,16 @@ func TestComparison(t *testing.T) {
 				continue
 			}
 			t.Run(job.name+"/"+program, func(t *testing.T) {
-				faults := none
+				var faults atomic.Pointer[datacitetest.Faults]
 				service := datacitetest.NewServer(&datacitetest.Options{
 					NoPort: true, Hosts: []string{"api.test.datacite.org", "mds.test.datacite.org", "api.datacite.org"},
 					Accounts: []datacitetest.Account{{Prefixes: []string{"10.83132"}}},
-					Faults:   func(n int, r *http.Request) *datacitetest.Fault { return faults(n, r) },
+					Faults: func(n int, r *http.Request) *datacitetest.Fault {
+						if now := faults.Load(); now != nil {
+							return (*now)(n, r)
+						}
+						return nil
+					},
 				})
 				defer service.Close()
 				slow := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -199,7 +203,8 @@ func TestComparison(t *testing.T) {
 				}
 				before := len(service.Requests())
 				if job.faults != nil {
-					faults = job.faults()
+					now := job.faults()
+					faults.Store(&now)
 				}
 				began := time.Now()
 				out, err := run(programs[program], line)

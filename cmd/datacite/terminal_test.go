@@ -146,7 +146,7 @@ func TestProgress(t *testing.T) {
 			}
 			code, printed := x.End()
 			assert.Zero(t, code, printed)
-			screen, widest := shelltest.Screen(printed)
+			screen, _ := shelltest.Screen(printed)
 			if tt.shows == "" {
 				assert.NotContains(t, printed, "\x1b")
 				return
@@ -154,7 +154,7 @@ func TestProgress(t *testing.T) {
 			assert.Regexp(t, tt.shows, printed)
 			assert.Regexp(t, `^\S+items\.registered\.csv: 250 of 250 records written at \S+, 250 of them now\n$`, screen, "nothing else is left")
 			drawn, _, _ := strings.Cut(printed, "items.registered.csv")
-			_, widest = shelltest.Screen(drawn)
+			_, widest := shelltest.Screen(drawn)
 			assert.Less(t, widest, tt.columns)
 		})
 	}
