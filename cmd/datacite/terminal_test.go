@@ -146,15 +146,15 @@ func TestProgress(t *testing.T) {
 			}
 			code, printed := x.End()
 			assert.Zero(t, code, printed)
-			screen, widest := shelltest.Screen(printed)
+			screen, _ := shelltest.Screen(printed)
 			if tt.shows == "" {
 				assert.NotContains(t, printed, "\x1b")
 				return
 			}
 			assert.Regexp(t, tt.shows, printed)
-			assert.Regexp(t, `^\S+items\.registered\.csv: 250 of 250 records registered at \S+, 250 of them now\n$`, screen, "nothing else is left")
+			assert.Regexp(t, `^\S+items\.registered\.csv: 250 of 250 records written at \S+, 250 of them now\n$`, screen, "nothing else is left")
 			drawn, _, _ := strings.Cut(printed, "items.registered.csv")
-			_, widest = shelltest.Screen(drawn)
+			_, widest := shelltest.Screen(drawn)
 			assert.Less(t, widest, tt.columns)
 		})
 	}
@@ -170,7 +170,7 @@ func TestProgressIsInterrupted(t *testing.T) {
 	code, printed := x.End()
 	assert.Equal(t, 130, code)
 	screen, _ := shelltest.Screen(printed)
-	assert.Regexp(t, `^(\^C)?\S+items\.registered\.csv: \d+ of 250 records registered at \S+, \d+ of them now\ndatacite: interrupted; \d+ records left; run the same command again, and it goes on\n$`, screen)
+	assert.Regexp(t, `^(\^C)?\S+items\.registered\.csv: \d+ of 250 records written at \S+, \d+ of them now\ndatacite: interrupted; \d+ records left; run the same command again to continue\n$`, screen)
 }
 
 // Colours are for terminals that show them, and for people who want them.

@@ -18,9 +18,9 @@ import (
 
 var walked = flag.String("datacite", "", "`program` with which the pages of docs are walked (without it: built from this folder)")
 
-// What the pages of docs show is what happens: their commands run as written, and print what they
-// show.
-func TestPagesOfDocs(t *testing.T) {
+// path is a PATH with the program that is walked.
+func path(t *testing.T) string {
+	t.Helper()
 	bin := t.TempDir()
 	program := filepath.Join(bin, "datacite")
 	if *walked == "" {
@@ -32,6 +32,13 @@ func TestPagesOfDocs(t *testing.T) {
 		require.FileExists(t, released)
 		require.NoError(t, os.Symlink(released, program))
 	}
+	return bin + ":" + os.Getenv("PATH")
+}
+
+// What the pages of docs show is what happens: their commands run as written, and print what they
+// show.
+func TestPagesOfDocs(t *testing.T) {
+	path := path(t)
 	pages, err := filepath.Glob("../../docs/*.md")
 	require.NoError(t, err)
 	require.NotEmpty(t, pages)
@@ -45,8 +52,7 @@ func TestPagesOfDocs(t *testing.T) {
 			folder := t.TempDir()
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute) // it hangs
 			defer cancel()
-			env := append(walk.Hosts(t), "PATH="+bin+":"+os.Getenv("PATH"), "HOME="+t.TempDir())
-			assert.NoError(t, walk.Page(ctx, string(text), folder, env))
+			assert.NoError(t, walk.Page(ctx, string(text), folder, append(walk.Hosts(t), "PATH="+path, "HOME="+t.TempDir())))
 		})
 	}
 }

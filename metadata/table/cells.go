@@ -25,7 +25,7 @@ func readDOI(text string, r *Row) error {
 func readURL(text string, r *Row) error {
 	u, err := url.Parse(text)
 	if err != nil || !slices.Contains([]string{"https", "http", "ftp"}, u.Scheme) || u.Hostname() == "" || strings.ContainsFunc(text, unicode.IsSpace) {
-		return fmt.Errorf("%q is not an address https://…", text)
+		return fmt.Errorf("%q is not a URL that begins with https:// or http://", text)
 	}
 	r.URL = text
 	return nil

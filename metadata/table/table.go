@@ -109,7 +109,7 @@ const yearMember = "publicationYear"
 var columns = []column{
 	{Column{"doi", "name of the item; empty for an item that is to get one", "10.5072/glacier-1"}, false, "", readDOI,
 		func(r *Row) string { return r.DOI }, nil},
-	{Column{"url", "address that the DOI leads to", "https://repository.example.org/1"}, false, "", readURL,
+	{Column{"url", "where the DOI leads to", "https://repository.example.org/1"}, false, "", readURL,
 		func(r *Row) string { return r.URL }, nil},
 	{Column{"state", "draft, registered or findable", "findable"}, false, "", readState,
 		func(r *Row) string { return r.State }, nil},

@@ -185,9 +185,9 @@ func TestFaults(t *testing.T) {
 	good := map[string]string{"title": "T", "creators": "Lovelace, Ada", "publisher": "P", "year": "2026", "type": "Dataset"}
 	for _, tt := range []struct{ column, cell, says string }{
 		{"doi", "glacier", `"glacier" is not a DOI such as 10.5072/glacier-1`},
-		{"url", "repository.example.org", "is not an address https://…"},
-		{"url", "https://a.example/a b", "is not an address https://…"},
-		{"url", "mailto:a@a.example", "is not an address https://…"},
+		{"url", "repository.example.org", "is not a URL that begins with https:// or http://"},
+		{"url", "https://a.example/a b", "is not a URL that begins with https:// or http://"},
+		{"url", "mailto:a@a.example", "is not a URL that begins with https:// or http://"},
 		{"state", "published", `"published" is not one of draft, registered, findable`},
 		{"title", "", "a record needs a title"},
 		{"title", "a\x01b", "XML cannot contain"},

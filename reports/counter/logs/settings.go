@@ -41,7 +41,7 @@ func (s *Settings) AddFlags(to *flag.FlagSet) {
 	for _, c := range Codes() {
 		codes = append(codes, string(c))
 	}
-	to.StringVar(&s.Format, "log-format", Dataverse.Name, "format of the logs: "+strings.Join(formats, ", "))
+	to.StringVar(&s.Format, "log-format", Dataverse.Name, "`format` of the logs: "+strings.Join(formats, ", "))
 	to.StringVar(&s.Layout, "layout", "", "for the format combined: the `text` that LogFormat (Apache) or log_format (nginx) has in the configuration of the web server, or a file with it; the usual ones are known")
 	to.StringVar(&s.Zone, "zone", "", "time `zone` of the repository, in which months, days and hours begin, such as Europe/Berlin, or an offset such as -04:00")
 	to.Var((*patterns)(&s.Investigations), "investigations", "`pattern` that is found in paths of investigations; may be repeated; Dataverse's without it")
@@ -49,7 +49,7 @@ func (s *Settings) AddFlags(to *flag.FlagSet) {
 	to.StringVar(&s.Paths, "paths", "", "`file` of a table, CSV or .xlsx, with the columns path, doi and kind (investigation or request), for paths without a DOI; goes before the patterns")
 	to.StringVar(&s.DOIs, "dois", "", "`file` of a table, CSV or .xlsx, with the columns name and doi: the DOI of what the first group of a pattern finds, such as a handle")
 	to.StringVar(&s.Proxies, "proxies", "", "`addresses` of proxies, such as 198.51.100.0/24, separated by commas: visitors are behind them; private addresses are known")
-	to.StringVar(&s.BadLines, "bad-lines", "stop", "lines that cannot be read: stop, leave-out up to 1% of them, or up to a share such as 5%")
+	to.StringVar(&s.BadLines, "bad-lines", "stop", "`what` becomes of lines that cannot be read: stop, leave-out up to 1% of them, or up to a share such as 5%")
 	to.StringVar(&s.Tolerated, "leave-out", "", "`codes` of faults: lines with these are left out however many they are, separated by commas: "+strings.Join(codes, ", "))
 	to.BoolVar(&s.AllowCut, "cut", false, "read a compressed log that is cut as far as it goes")
 	to.BoolVar(&s.Pseudonyms, "pseudonyms", false, "pseudonyms or names of hosts may stand where an address belongs")

@@ -52,7 +52,7 @@ func Command(s *shell.Shell) *cobra.Command {
 		Use: "audit SOURCE", GroupID: shell.Writing, Args: cobra.ExactArgs(1),
 		Short: "Compare your own records with those at the service, and repair what differs",
 		Long: `Compare the records of a repository with those at the service, and say what differs. --client,
---prefix or both are required: they say which DOIs there should be. A SOURCE is
+--prefix or both are required: they choose the DOIs that are compared. A SOURCE is
 
   - a table, CSV or .xlsx, such as the one of "datacite register" or its result: the column doi,
     and any of url, state, title and the others of "datacite help tables"
@@ -67,8 +67,8 @@ Without --fix nothing is written, and production is asked if no service is chose
 what differs, asks, and writes: DOIs that are missing are made, in the state that the source says
 or else as drafts, and what differs is changed. What is not in the source is never changed or
 deleted. With --fix, each difference has a result: repaired, failed, left (for a person to
-decide), or "as wanted" (somebody else has repaired it). An interrupted repair goes on when the
-command is run again.
+decide), or "as wanted" (somebody else has repaired it). Run an interrupted repair
+again to continue.
 
 --html writes a page for people: how many DOIs are right, what differs, and what the records at
 the service lack (licence, ORCID, ROR, abstract, funding, related works).
@@ -318,8 +318,12 @@ func (c *command) verdict() error {
 		as = " as to " + strings.Join(c.only, ", ")
 	}
 	c.Say("%s of %s right%s at %s", shell.Number(p.Right()), shell.Count(p.Progress.Wanted, "DOI"), as, c.service)
+	before := ""
+	if p.Fixed {
+		before = " before"
+	}
 	for _, s := range p.Sections() {
-		c.Say("%7s %s", shell.Number(s.Count), s.Kind)
+		c.Say("%7s %s%s", shell.Number(s.Count), s.Kind, before)
 	}
 	c.Say("what was made or changed after %s may be missing: the list of the service lags behind by up to ten minutes", c.began.Add(-lag).Format(time.TimeOnly))
 	read := fmt.Sprintf("%s wanted and %s at %s", shell.Count(p.Progress.Wanted, "DOI"), shell.Count(p.Progress.Found, "DOI"), c.service)

@@ -221,7 +221,7 @@ func TestPage(t *testing.T) {
 	assert.Contains(t, notes, name+" is written\n")
 	page := read()
 	for _, part := range []string{
-		"<b>1 of 4</b> DOIs right", "<b>4</b> differences", "<b>2</b> different", "Audit of 10.5072</h1>", "at <b>" + of(srv) + "</b>, ", "compared with own.csv", "UTC may be missing here",
+		"<b>1 of 4</b> DOIs right", "<b>4</b> differences", "<b>2</b> changed", "Audit of 10.5072</h1>", "at <b>" + of(srv) + "</b>, ", "compared with own.csv", "UTC may be missing here",
 		`<th scope="row" class="doi" rowspan="1">10.5072/moved</th><td class="title" rowspan="1">Glacier length</td><td class="what">URL</td>` +
 			`<td class="side wanted" data-label="Should be">https://repo.example.org/moved</td><td class="side found" data-label="Is">https://repo.example.org/old</td>`,
 		`>Glacier length</td><td class="url" data-label="URL">https://repo.example.org/extra</td><td data-label="State">findable</td>`,
@@ -587,7 +587,7 @@ func TestInterrupt(t *testing.T) {
 	code, _, notes := run.Do(t, Command, "audit", "--prefix", "10.5072", "--fix", "--yes", "--html", page, "-o", results, file(t, "own.csv", ownTable))
 	assert.Equal(t, shell.ExitInterrupted, code)
 	assert.Contains(t, notes, "datacite: interrupted; 1 DOI repaired, ")
-	assert.Contains(t, notes, "; run the same command again, and it goes on with the rest\n")
+	assert.Contains(t, notes, "; run the same command again to continue with the rest\n")
 	html, err := os.ReadFile(page)
 	require.NoError(t, err)
 	assert.Contains(t, string(html), "The repair was interrupted or failed.")

@@ -118,7 +118,7 @@ func (p *page) Since() time.Time { return p.At.Add(-lag) }
 // headings are for people: of the section, on a card, and what it has.
 var headings = map[dois.DifferenceKind][3]string{
 	dois.Missing:   {"Missing", "missing", "in the source, and not at the service"},
-	dois.Changed:   {"Different", "different", "at the service with other content than in the source"},
+	dois.Changed:   {"Changed", "changed", "at the service with other content than in the source"},
 	dois.Invalid:   {"Invalid", "invalid", "with metadata that the service would refuse today"},
 	dois.OldSchema: {"Old schema", "of an old schema", "with metadata of a version before 4, which the service no longer accepts"},
 	dois.Extra:     {"Extra", "extra", "at the service, and not in the source. Add them to the source, or hide or delete them yourself"},

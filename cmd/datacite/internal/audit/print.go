@@ -108,6 +108,9 @@ func newScreen(c *command, out io.Writer, results bool) printer {
 	}
 	t := c.Table(out, names...)
 	t.Whole = true
+	if results { // they are printed one by one
+		t.Widen(len(dois.OldSchema), 0, len(asWanted))
+	}
 	return screen{t, results, new(int)}
 }
 

@@ -87,7 +87,7 @@ func (c *command) repair(ctx context.Context, writes int, to io.Writer) error {
 
 // stopped is the error of a repair that did not come to its end.
 func (c *command) stopped(ctx context.Context, err error) error {
-	rest := fmt.Sprintf("%s repaired, %s; run the same command again, and it goes on with the rest", shell.Count(c.page.Repaired, "DOI"), c.page.rest())
+	rest := fmt.Sprintf("%s repaired, %s; run the same command again to continue with the rest", shell.Count(c.page.Repaired, "DOI"), c.page.rest())
 	switch {
 	case ctx.Err() != nil:
 		return shell.Interrupted("%s", rest)

@@ -50,7 +50,7 @@ func Command(s *shell.Shell) *cobra.Command {
 		Long: `Show the records of DOIs: for people, as JSON with everything that the service knows, as the
 metadata XML that is stored, in another format that the service writes, or as a citation.
 A DOI may be written in any usual form, such as https://doi.org/10.5072/example. For "-", the
-DOIs are read from standard input, one a line.
+DOIs are read from standard input, one per line.
 
 With a login, drafts and registered DOIs of the account are shown, too.`,
 		Example: `  datacite get 10.5438/0012

@@ -36,7 +36,7 @@ func Command(s *shell.Shell) *cobra.Command {
 		Long: `Copy records to a file, in the order of creation: those of a repository, a prefix or a query, or
 without any of these all records of the service.
 
-The file has one JSON object a line, a record with all attributes as the service sends them. It is
+The file has one JSON object per line, a record with all attributes as the service sends them. It is
 compressed if its name ends in .gz. --output - is standard output.
 
 Run the same command again to continue after an interruption, a crash or a full disk, or to add
@@ -205,7 +205,7 @@ func (o *output) stored() string {
 	case n == 0:
 		return fmt.Sprintf("nothing is stored in %s yet; the same command begins again", o.name)
 	default:
-		return fmt.Sprintf("%s in %s; run the same command again, and it continues", shell.Count(n, "record"), o.name)
+		return fmt.Sprintf("%s in %s; run the same command again to continue", shell.Count(n, "record"), o.name)
 	}
 }
 

@@ -157,7 +157,7 @@ func TestInterrupted(t *testing.T) {
 			where, ctx := stopping(t, srv, stop)
 			code, _, notes := startUntil(t, ctx, where, "-o", file, "--page-size", "100")
 			require.Equal(t, shell.ExitInterrupted, code)
-			says := fmt.Sprintf("%d records in %s; run the same command again, and it continues", (stop-1)*100, file)
+			says := fmt.Sprintf("%d records in %s; run the same command again to continue", (stop-1)*100, file)
 			if stop == 1 {
 				says = "nothing is stored in " + file + " yet; the same command begins again"
 			}
@@ -385,7 +385,7 @@ func TestFullDisk(t *testing.T) {
 		require.ErrorIs(t, err, syscall.ENOSPC)
 		says, code := "nothing is stored in "+file+" yet; the same command begins again", shell.ExitWrong
 		if room > 3000 {
-			says, code = fmt.Sprintf("%s in %s; run the same command again, and it continues", shell.Count(o.Position.Seen, "record"), file), shell.ExitRefused
+			says, code = fmt.Sprintf("%s in %s; run the same command again to continue", shell.Count(o.Position.Seen, "record"), file), shell.ExitRefused
 			assert.NotZero(t, o.Position.Seen)
 		}
 		assert.ErrorContains(t, err, says)

@@ -70,7 +70,7 @@ func TestManyRecords(t *testing.T) {
 		code, out, notes := start(t, srv, lines, page)
 		require.Zero(t, code, notes)
 		assert.Equal(t, 3, strings.Count(out, " "+change+" at "), out)
-		assert.Contains(t, out, "3 of 3 records registered at ")
+		assert.Contains(t, out, "3 of 3 records written at ")
 	}
 	for name, state := range map[string]string{"a": "findable", "b": "draft", "c": "findable"} {
 		assert.Equal(t, state, string(srv.State("10.5072/"+name)))
@@ -100,7 +100,7 @@ func TestManyRecords(t *testing.T) {
 	assert.Zero(t, code, notes)
 	code, _, notes = start(t, srv, "record.json", "record.xml", "--url", "https://repo.example.org/{file}{file}", "--prefix", "10.5072")
 	assert.Equal(t, 2, code)
-	assert.Contains(t, notes, "rows with the same address need a DOI each")
+	assert.Contains(t, notes, "rows with the same URL need a DOI each")
 }
 
 // A name that was made is shown before it is used, and waited for.
@@ -316,7 +316,7 @@ func TestFaultsOfRecords(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"record.xml", "--doi", "10.5072/a"}, "error: record.xml: url: is missing; it is the address that the DOI leads to"},
+		{[]string{"record.xml", "--doi", "10.5072/a"}, "error: record.xml: url: is missing; it is where the DOI leads to"},
 		{[]string{"--url", address}, "give a file with a record or a table"},
 		{[]string{"--url", address, "nowhere.xml", "--doi", "10.5072/a"}, "nowhere.xml: no such file or directory"},
 		{[]string{"--url", address, "work.go", "--doi", "10.5072/a"}, "in no format that the service accepts"},
@@ -325,7 +325,7 @@ func TestFaultsOfRecords(t *testing.T) {
 		{[]string{"--url", address, "record.xml", "--prefix", "10.5072", "--doi", "10.5072/a"}, "--prefix has no effect with --doi"},
 		{[]string{"--url", address, "record.xml", "--doi", ""}, "--doi is given and empty; is a variable not set?"},
 		{[]string{"--url", address, "record.xml", "record.json", "--doi", "10.5072/a"}, "--doi is for one record, and there are 2 files"},
-		{[]string{"--url", address, "record.xml", "record.json", "--prefix", "10.5072"}, "--url is the same address for 2 records; write {doi}, {suffix} or {file} into it"},
+		{[]string{"--url", address, "record.xml", "record.json", "--prefix", "10.5072"}, "--url is the same URL for 2 records; write {doi}, {suffix} or {file} into it"},
 		{[]string{"--url", address + "{suffix}", "record.xml", "--prefix", "10.5072"}, "--url needs a DOI, and the record has none"},
 		{[]string{"--url", address, "record.xml"}, "1 record without a DOI; give the --prefix of new ones"},
 		{[]string{"--doi", "10.5072/a b", "--url", address, "record.xml"}, "--doi: "},

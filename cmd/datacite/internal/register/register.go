@@ -54,19 +54,18 @@ func newCommand(s *shell.Shell, pause time.Duration) *cobra.Command {
   - DataCite XML: a record
   - another format that the service takes, such as BibTeX, RIS or Citeproc JSON: a record
 
-A record that names no DOI gets a new one below --prefix, and needs an address of its own. DOIs
-become findable, unless --state or the column state says otherwise; a DOI that is there already
-keeps its state where nothing is said, but for a draft.
+A record without a DOI gets a new one with the --prefix, and needs a URL of its own. New DOIs and
+drafts become findable, unless --state or the column state says otherwise; other DOIs keep their
+state.
 
 Nothing is sent before everything was read. If a record has faults, nothing is sent at all, unless
 --leave-out is given. --dry-run shows all faults.
 
-The results of a table are in a table beside it, items.registered.csv beside items.csv: the same
-rows with the DOIs, and the columns result, error and registered. Run the same command again, or
-run it with that table, which you may correct, to try what failed and to write what was changed:
-what is registered is not sent again. A run that was interrupted or killed goes on in the same
-way. A new name is on disk before it is sent (in a file .journal beside the results), so none
-is lost.`,
+The result table is beside the table, items.registered.csv beside items.csv: the same rows with the
+DOIs, and the columns result, error and registered. Run the same command again to continue after
+an interruption or a failure. Or correct the result table, and run the command with it: only rows
+that failed or were changed are sent. A new DOI is on disk before it is sent (in a file .journal
+beside the result table), so none is lost.`,
 		Example: `  datacite register record.xml --doi 10.5072/glacier-7 --url https://repo.example.org/glacier/7
   datacite register --template > items.csv
   datacite register items.csv --prefix 10.5072 --dry-run
@@ -76,8 +75,8 @@ is lost.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&c.doi, "doi", "", "the `DOI` of a single record")
-	flags.StringVar(&c.prefix, "prefix", "", "the `prefix` of new names")
-	flags.StringVar(&c.url, "url", "", "the `URL` that the DOI of a record leads to; {doi}, {suffix} and {file} stand for its name, what follows the prefix, and the name of the file without its ending")
+	flags.StringVar(&c.prefix, "prefix", "", "the `prefix` of new DOIs")
+	flags.StringVar(&c.url, "url", "", "the `URL` that the DOI of a record leads to; {doi}, {suffix} and {file} stand for the DOI, what follows its prefix, and the name of the file without its ending")
 	shell.Choice(cmd, &c.state, "state", "the `state` of DOIs for which nothing else is said: findable, registered or draft", string(dois.StateFindable), string(dois.StateRegistered), string(dois.StateDraft))
 	flags.BoolVar(&c.leaveOut, "leave-out", false, "register what has no faults, and leave out the rest")
 	flags.StringSliceVar(&c.passOver, "pass-over", nil, "`columns` of your own, separated by commas, which stay in the table and are not registered")
@@ -85,7 +84,7 @@ is lost.`,
 	flags.BoolVar(&c.wait, "wait", false, "wait until the DOI of a single record resolves")
 	flags.StringVar(&c.resolver, "resolver", "", "with --wait: base `URL` of the resolver; that of DataCite's services is known")
 	flags.BoolVar(&c.template, "template", false, "print an empty table, and exit")
-	s.OutputFlag(cmd, "`file` for the table of results, .csv or .xlsx (default for a table: beside it)")
+	s.OutputFlag(cmd, "`file` for the result table, .csv or .xlsx (default for a table: beside it)")
 	s.Flags(cmd, shell.JSON, shell.DryRun, shell.Yes)
 	c.flags = account.NewFlags(s, cmd, account.Writes)
 	return cmd
@@ -112,7 +111,7 @@ func (c *command) check(cmd *cobra.Command, files []string) error {
 	case len(files) > 1 && c.doi != "":
 		return fmt.Errorf("--doi is for one record, and there are %d files", len(files))
 	case len(files) > 1 && c.url != "" && !strings.Contains(c.url, "{"):
-		return fmt.Errorf("--url is the same address for %d records; write {doi}, {suffix} or {file} into it", len(files))
+		return fmt.Errorf("--url is the same URL for %d records; write {doi}, {suffix} or {file} into it", len(files))
 	case c.doi != "" && c.prefix != "":
 		return errors.New("--prefix has no effect with --doi; leave one of them out")
 	case c.prefix != "" && doi.CheckPrefix(c.prefix) != nil:
@@ -231,7 +230,7 @@ func (j *job) check(ctx context.Context) error {
 		j.Progress(j.rows, 0, "records read", fmt.Sprintf("%d with faults", j.faulty))
 	}
 	if strays := j.results.strays(); len(strays) > 0 {
-		return shell.Wrong(fmt.Errorf("%s has %s that the rows of %s lack, such as %s for %s; go on with the result table, or give another one with --output",
+		return shell.Wrong(fmt.Errorf("%s has %s that the rows of %s lack, such as %s for %s; continue with the result table, or give another one with --output",
 			j.Output, shell.Count(len(strays), "DOI"), j.source.name(), strays[0].DOI, strays[0].URL))
 	}
 	left := j.rows - j.faulty - j.earlier
@@ -250,9 +249,9 @@ func (j *job) check(ctx context.Context) error {
 	case j.unnamed > 0 && j.prefix == "":
 		return shell.Wrong(fmt.Errorf("%s without a DOI; give the --prefix of new ones", shell.Count(j.unnamed, "record")))
 	case j.unnamed > 1 && j.Output == "" && !j.DryRun:
-		return shell.Wrong(fmt.Errorf("%s without a DOI; give --output FILE.csv, which keeps the names that they get", shell.Count(j.unnamed, "record")))
+		return shell.Wrong(fmt.Errorf("%s without a DOI; give --output FILE.csv, which keeps the new DOIs", shell.Count(j.unnamed, "record")))
 	case j.unnamed > 0 && j.Quiet && !j.JSON && j.Output == "" && !j.DryRun:
-		return shell.Wrong(errors.New("--quiet needs --doi: the name that is made up would be shown nowhere"))
+		return shell.Wrong(errors.New("--quiet needs --doi: the new DOI would be shown nowhere"))
 	case j.wait && !j.isSingle:
 		return shell.Wrong(fmt.Errorf("--wait is for a single record, and there are %d", j.rows))
 	case j.doi != "" && !j.isSingle:
@@ -260,7 +259,7 @@ func (j *job) check(ctx context.Context) error {
 	case j.DryRun && !j.JSON && j.isSingle:
 		return j.rehearse()
 	case j.DryRun && !j.JSON:
-		j.Result(nil, "%s: %s without faults, %s of them registered already, %s to do at %s; nothing was sent", j.source.name(), shell.Count(j.rows-j.faulty, "record"), shell.Number(j.earlier), shell.Number(left), j.service)
+		j.Result(nil, "%s: %s without faults, %s of them written already, %s to write at %s; nothing was sent", j.source.name(), shell.Count(j.rows-j.faulty, "record"), shell.Number(j.earlier), shell.Number(left), j.service)
 	}
 	return nil
 }
@@ -285,7 +284,7 @@ func (j *job) checkRow(r *row) (torn bool) {
 	j.rows++
 	known, ambiguous := j.results.of(r)
 	if ambiguous {
-		r.fault("url", "is not enough: the result table has several DOIs with this address; give the row its DOI")
+		r.fault("url", "is not enough: the result table has several DOIs with this URL; give the row its DOI")
 	}
 	tables.PrintFindings(j.Shell, r.Row)
 	torn = slices.ContainsFunc(r.Findings, func(f datacite.Finding) bool { return f.Code == "cells" })
@@ -317,10 +316,10 @@ func (j *job) report(ctx context.Context, err error) error {
 			place = j.Output + ": "
 		}
 		if !j.JSON {
-			j.Result(nil, "%s%s of %s registered at %s, %s of them now", place, shell.Number(registered), shell.Count(j.rows, "record"), j.service, shell.Number(j.done))
+			j.Result(nil, "%s%s of %s written at %s, %s of them now", place, shell.Number(registered), shell.Count(j.rows, "record"), j.service, shell.Number(j.done))
 		}
 	}
-	again := "run the same command again, and it goes on"
+	again := "run the same command again to continue"
 	if j.isSingle {
 		again = "run this again with --doi " + j.lookedFor()
 	}

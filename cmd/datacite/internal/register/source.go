@@ -115,9 +115,9 @@ func (c *checks) row(r *row) {
 	switch {
 	case r.URL != "" || unread:
 	case r.State != string(dois.StateDraft):
-		r.fault("url", "is missing; it is the address that the DOI leads to")
+		r.fault("url", "is missing; it is where the DOI leads to")
 	case r.DOI == "":
-		r.fault("doi", "is missing; a draft without an address needs its DOI")
+		r.fault("doi", "is missing; a draft without a URL needs its DOI")
 	}
 	if u, err := url.Parse(r.URL); r.URL != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "ftp") {
 		r.fault("url", fmt.Sprintf("%q does not begin with http://, https:// or ftp://", r.URL))
@@ -134,7 +134,7 @@ func (c *checks) row(r *row) {
 	}
 	// The address tells which row a name was made for.
 	if other, ok := c.urls[r.URL]; ok && r.URL != "" && !(other.named && r.DOI != "") {
-		r.fault("url", "is that of "+other.place+", too; rows with the same address need a DOI each")
+		r.fault("url", "is that of "+other.place+", too; rows with the same URL need a DOI each")
 	}
 	c.urls[strings.Clone(r.URL)] = owner{r.place(), r.DOI != ""}
 }

@@ -96,7 +96,7 @@ func TestATableIsRegisteredOnce(t *testing.T) {
 
 	code, out, notes := start(t, srv, "--prefix", "10.5072", items)
 	require.Equal(t, 0, code, notes)
-	assert.Equal(t, result+": 2 of 2 records registered at "+where+", 2 of them now\n", out)
+	assert.Equal(t, result+": 2 of 2 records written at "+where+", 2 of them now\n", out)
 	rows := read(t, result)
 	assert.Equal(t, "10.5072/mine", rows[1]["doi"])
 	for _, row := range rows {
@@ -108,7 +108,7 @@ func TestATableIsRegisteredOnce(t *testing.T) {
 	for _, again := range []string{items, result} { // neither sends anything
 		code, out, notes = start(t, srv, "--prefix", "10.5072", again)
 		require.Equal(t, 0, code, notes)
-		assert.Equal(t, result+": 2 of 2 records registered at "+where+", 0 of them now\n", out)
+		assert.Equal(t, result+": 2 of 2 records written at "+where+", 0 of them now\n", out)
 		assert.Equal(t, rows, read(t, result))
 		assert.Len(t, srv.Requests(), 3)
 	}
@@ -218,7 +218,7 @@ func TestAFaultIsReportedOnce(t *testing.T) {
 	srv := newServer(t, nil)
 	path := folder(t, header+",repository.example.org/1,A,\"Lovelace, Ada\",Repository,2026,Dataset\n")
 	_, _, notes := start(t, srv, "--prefix", "10.5072", filepath.Join(path, "items.csv"))
-	assert.Equal(t, "error: items.csv, line 2, column 2: url: \"repository.example.org/1\" is not an address https://…\n"+
+	assert.Equal(t, "error: items.csv, line 2, column 2: url: \"repository.example.org/1\" is not a URL that begins with https:// or http://\n"+
 		"datacite: faults in 1 of 1 record; nothing was sent; --leave-out registers the others\n", notes)
 }
 
@@ -236,7 +236,7 @@ func TestFaultsStopAllOrAreLeftOut(t *testing.T) {
 			`error: items.csv, line 3, column 6: year: "26" is not a year of four digits`,
 			`error: items.csv, line 3, column 7: type: the schema has no general resource type "Datset"; did you mean Dataset?`,
 			`error: items.csv, line 5: url: is that of items.csv, line 2, too`,
-			`error: items.csv, line 6: url: is missing; it is the address that the DOI leads to`,
+			`error: items.csv, line 6: url: is missing; it is where the DOI leads to`,
 			`error: items.csv, line 7: doi: `,
 			"datacite: faults in 4 of 6 records; nothing was sent",
 		} {
@@ -248,7 +248,7 @@ func TestFaultsStopAllOrAreLeftOut(t *testing.T) {
 
 	code, out, notes := start(t, srv, "--prefix", "10.5072", items, "--leave-out")
 	assert.Equal(t, 1, code)
-	assert.Contains(t, out, result+": 2 of 6 records registered at ")
+	assert.Contains(t, out, result+": 2 of 6 records written at ")
 	assert.Contains(t, notes, "faults in 4 rows, and 0 failed, as the column error says; correct them in the result table")
 	rows := read(t, result)
 	require.Len(t, rows, 6)
@@ -263,7 +263,7 @@ func TestFaultsStopAllOrAreLeftOut(t *testing.T) {
 	require.NoError(t, os.WriteFile(result, []byte(fixed), 0o600))
 	code, out, _ = start(t, srv, "--prefix", "10.5072", "--leave-out", result)
 	assert.Equal(t, 1, code)
-	assert.Contains(t, out, result+": 3 of 6 records registered at ")
+	assert.Contains(t, out, result+": 3 of 6 records written at ")
 	assert.Contains(t, out, ", 1 of them now")
 }
 
@@ -381,7 +381,7 @@ func TestNamesWithoutARow(t *testing.T) {
 	code, _, notes = start(t, srv, args...)
 	assert.Equal(t, 2, code)
 	assert.Contains(t, notes, "items.registered.csv has 1 DOI that the rows of "+items+" lack")
-	assert.Contains(t, notes, "for https://repository.example.org/1; go on with the result table")
+	assert.Contains(t, notes, "for https://repository.example.org/1; continue with the result table")
 
 	// Rows may come in another order, and new ones among them.
 	require.NoError(t, os.WriteFile(items, []byte(header+line(0)+line(2)+line(1)), 0o600))
@@ -458,7 +458,7 @@ func TestSpreadsheet(t *testing.T) {
 	assert.Contains(t, notes, `error: items.xlsx, line 3, column 7: year: "26" is not a year of four digits`)
 	code, out, notes := start(t, srv, "--prefix", "10.5072", "--leave-out", file)
 	assert.Equal(t, 1, code, notes)
-	assert.Contains(t, out, "items.registered.xlsx: 1 of 2 records registered at ")
+	assert.Contains(t, out, "items.registered.xlsx: 1 of 2 records written at ")
 
 	// The fault is corrected in the result table.
 	in, err := os.Open(result)
@@ -480,7 +480,7 @@ func TestSpreadsheet(t *testing.T) {
 	spreadsheet(t, result, corrected, tables.ResultColumns...)
 	code, out, notes = start(t, srv, "--prefix", "10.5072", result)
 	assert.Equal(t, 0, code, notes)
-	assert.Contains(t, out, "items.registered.xlsx: 2 of 2 records registered at ")
+	assert.Contains(t, out, "items.registered.xlsx: 2 of 2 records written at ")
 	assert.Contains(t, out, ", 1 of them now")
 	assert.Len(t, srv.Names(), 2)
 	code, out, _ = start(t, srv, file)
@@ -531,14 +531,14 @@ func TestInterrupted(t *testing.T) {
 	require.NoError(t, command.Start())
 	running.Store(command.Process)
 	assert.Equal(t, 130, shelltest.ExitCode(t, command.Wait()))
-	assert.Regexp(t, `[567] of 8 records registered at 127.0.0.1:\d+, [567] of them now`, stdout.String())
-	assert.Regexp(t, `^datacite: interrupted; [123] records? left; run the same command again, and it goes on\n$`, stderr.String())
+	assert.Regexp(t, `[567] of 8 records written at 127.0.0.1:\d+, [567] of them now`, stdout.String())
+	assert.Regexp(t, `^datacite: interrupted; [123] records? left; run the same command again to continue\n$`, stderr.String())
 	rows := read(t, filepath.Join(path, "items.registered.csv"))
 	require.Len(t, rows, 8)
 	assert.Empty(t, rows[7]["result"])
 	again, stdout, stderr := shelltest.At(srv).Process(t, args...)
 	assert.Equal(t, 0, shelltest.ExitCode(t, again.Run()), stderr)
-	assert.Contains(t, stdout.String(), "8 of 8 records registered at ")
+	assert.Contains(t, stdout.String(), "8 of 8 records written at ")
 	assert.Len(t, srv.Names(), 8)
 }
 

@@ -42,7 +42,7 @@ func Command(s *shell.Shell) *cobra.Command {
 The query is in the syntax of the service, for example
 'titles.title:glacier* AND publicationYear:2020', in quotes for the shell. Words that begin
 with "-" go after "--". Of words without an operator one has to match; with --and, all have to.
-Without a query, all records match that the filters let through. It is no fault if there are none.
+Without a query, the filters alone choose the records. Finding nothing is no error.
 
 The table is for people, and long texts are cut. A file of --output is CSV or .xlsx in the columns
 of "datacite help tables", or JSON lines, as its name says.`,

@@ -26,8 +26,8 @@ func (s *Shell) root(makers []Maker) *cobra.Command {
 		Short: "Register DOIs with DataCite, find them, and keep them right",
 		Long: `Register DOIs with DataCite, find them, and keep them right.
 
-Commands that read ask the production service of DataCite, and commands that write ask
-which service is meant: see "datacite help services". The SDK and this command are
+Commands that read use the production service of DataCite unless --service names another one.
+Commands that write require --service (see "datacite help services"). The SDK and this command are
 independent of DataCite.`,
 		Args:          unknownCommand,
 		SilenceErrors: true, SilenceUsage: true,
@@ -165,7 +165,7 @@ func (s *Shell) Flags(cmd *cobra.Command, flags ...Common) {
 	for _, flag := range flags {
 		switch flag {
 		case JSON:
-			cmd.Flags().BoolVar(&s.JSON, "json", false, "print one JSON object a line (\"datacite help json\")")
+			cmd.Flags().BoolVar(&s.JSON, "json", false, "print one JSON object per line (\"datacite help json\")")
 		case DryRun:
 			cmd.Flags().BoolVarP(&s.DryRun, "dry-run", "n", false, "check everything and say what would be done; write nothing")
 		case Yes:

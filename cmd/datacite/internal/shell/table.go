@@ -28,6 +28,13 @@ func (s *Shell) Table(out io.Writer, names ...string) *Table {
 	return &Table{shell: s, out: out, rows: [][]string{names}, head: true, widths: make([]int, len(names))}
 }
 
+// Widen makes columns at least so wide, for a table whose rows are printed one by one.
+func (t *Table) Widen(widths ...int) {
+	for i, width := range widths {
+		t.widths[i] = max(t.widths[i], width)
+	}
+}
+
 // Row adds a row.
 func (t *Table) Row(cells ...string) error {
 	clean := make([]string, len(cells))

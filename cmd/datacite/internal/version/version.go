@@ -31,9 +31,9 @@ type info struct {
 func Command(s *shell.Shell) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "version", GroupID: shell.Settings, Args: cobra.NoArgs,
-		Short: "Say which version this is",
-		Long: `Say which version this is: of the command, its source, Go, the metadata schema that it checks
-records against, and the list of robots that are not counted as usage.`,
+		Short: "Print the version",
+		Long: `Print the version of the command, its commit, the version of Go, that of the metadata schema by
+which records are checked, and the date of the list of robots that are not counted as usage.`,
 		RunE: func(*cobra.Command, []string) error {
 			i := current()
 			line := "datacite " + i.Version

@@ -10,6 +10,7 @@ import (
 	"crypto/x509/pkix"
 	"encoding/pem"
 	"io"
+	"maps"
 	"math/big"
 	"net"
 	"net/http"
@@ -26,25 +27,33 @@ import (
 )
 
 // Hosts plays DataCite's test and production services for the programs that get the returned
-// environment: a proxy leads their host names to services in memory, and to nothing else.
+// environment.
 func Hosts(t testing.TB) (env []string) {
 	t.Helper()
-	play := map[string]string{} // the address of a service, by host and port
-	services := [][]string{{"api.test.datacite.org", "mds.test.datacite.org"}, {"api.datacite.org", "mds.datacite.org"}}
-	root := filepath.Join(t.TempDir(), "root.pem")
-	certificate := certify(t, slices.Concat(services...), root)
-	for _, hosts := range services {
+	services := map[string]http.Handler{}
+	for _, hosts := range [][]string{{"api.test.datacite.org", "mds.test.datacite.org"}, {"api.datacite.org", "mds.datacite.org"}} {
 		service := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Hosts: hosts})
 		t.Cleanup(service.Close)
-		srv := httptest.NewUnstartedServer(service)
+		services[hosts[0]], services[hosts[1]] = service, service
+	}
+	return Play(t, services)
+}
+
+// Play plays hosts of the internet for the programs that get the returned environment: a proxy leads
+// their names to the handlers, and no other name anywhere.
+func Play(t testing.TB, hosts map[string]http.Handler) (env []string) {
+	t.Helper()
+	root := filepath.Join(t.TempDir(), "root.pem")
+	certificate := certify(t, slices.Collect(maps.Keys(hosts)), root)
+	addresses := map[string]string{} // by host and port
+	for host, handler := range hosts {
+		srv := httptest.NewUnstartedServer(handler)
 		srv.TLS = &tls.Config{Certificates: []tls.Certificate{certificate}}
 		srv.StartTLS()
 		t.Cleanup(srv.Close)
-		for _, host := range hosts {
-			play[host+":443"] = srv.Listener.Addr().String()
-		}
+		addresses[host+":443"] = srv.Listener.Addr().String()
 	}
-	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { connect(w, r, play[r.Host]) }))
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { connect(w, r, addresses[r.Host]) }))
 	t.Cleanup(proxy.Close)
 	return []string{"HTTPS_PROXY=" + proxy.URL, "https_proxy=" + proxy.URL, "SSL_CERT_FILE=" + root, "CURL_CA_BUNDLE=" + root}
 }

@@ -103,8 +103,10 @@ func (s step) isMissing() bool {
 }
 
 // matches compares an output with the page, in which … stands for any text within a line, and a
-// line of … alone for any lines.
+// line of … alone for any lines. Blanks at the end of a line do not count.
 func matches(shown, printed string) bool {
+	blanks := regexp.MustCompile(`(?m)[ \t]+$`)
+	shown, printed = blanks.ReplaceAllLiteralString(shown, ""), blanks.ReplaceAllLiteralString(printed, "")
 	pattern := regexp.QuoteMeta(strings.TrimRight(shown, "\n"))
 	pattern = regexp.MustCompile(`(?m)^…$`).ReplaceAllLiteralString(pattern, `(?s:.+)`)
 	pattern = strings.ReplaceAll(pattern, "…", `[^\n]+`)

@@ -98,7 +98,7 @@ Counting needs no network, but for --describe service.`,
 	flags.StringVar(&c.describe, "describe", "", "`where` titles and publishers come from that the logs do not have: service (that of --service), or a file or a folder of records, such as of datacite harvest")
 	shell.Choice(cmd, &c.unknown, "unknown", "`what` becomes of DOIs that --describe does not know: keep, leave-out or stop", "keep", "leave-out", "stop")
 	flags.StringVar(&c.geoip, "geoip", "", "`file` .mmdb with the countries of addresses; no countries without it")
-	flags.StringVar(&c.robotsFile, "robots", "", "`file` of user agents that are not counted, as COUNTER-Robots publishes it or one pattern a line; that of COUNTER is built in")
+	flags.StringVar(&c.robotsFile, "robots", "", "`file` of user agents that are not counted, as COUNTER-Robots publishes it or one pattern per line; that of COUNTER is built in")
 	flags.StringVar(&c.machinesFile, "machines", "", "`file` of user agents that are programs, likewise")
 	flags.StringVar(&c.until, "until", "", "the last `day` to count, YYYY-MM-DD; the end of the month without it, or yesterday if that is not over")
 	flags.DurationVar(&c.gap, "gap", 24*time.Hour, "refuse logs of a busy server without an access in a `time` as long as this, such as 72h; 0 refuses none")

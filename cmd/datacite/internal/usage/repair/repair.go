@@ -47,7 +47,7 @@ place of all numbers of a report of --replaces, such as one under an earlier nam
 Other reports of the month are named and left as they are. Then a question is asked, which --yes
 answers; --dry-run ends there.
 
-A second repair changes nothing, and after an interruption it goes on from what is stored. Records
+A second repair changes nothing, and after an interruption it continues from what is stored. Records
 show the numbers when the service has read the reports, in a day or two. What no repair mends, such
 as a number of another account, is a warning, and the exit code is 1.
 
@@ -164,7 +164,7 @@ func (c *command) explained(ctx context.Context, err error, done *shown.Repaired
 		c.Warn("%s", strings.TrimSpace(listed(done, false)))
 	}
 	stopped, sent := errors.AsType[*reports.SubmitError](err)
-	const again = "run the same command again, and it goes on from what is stored"
+	const again = "run the same command again to continue from what is stored"
 	switch {
 	case ctx.Err() != nil:
 		return shell.Interrupted(again)

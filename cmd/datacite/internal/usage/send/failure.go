@@ -73,13 +73,13 @@ func advice(ctx context.Context, err error) []string {
 	case errors.Is(err, reports.ErrBroken):
 		return []string{"The service cannot read the report, and another run cannot fix that. Send its operator the id of the report, and that of the request if there is one."}
 	case ctx.Err() != nil:
-		return []string{"Run the same command again, and it goes on from what is stored."}
+		return []string{"Run the same command again to continue from what is stored."}
 	case ofTheFolder(err):
-		return []string{"Fix that, then run the same command again, and it goes on from what is stored."}
+		return []string{"Fix that, then run the same command again to continue from what is stored."}
 	case errors.Is(err, reports.ErrBusy):
 		return []string{"Another run submits this report. Wait until it has ended, then run the same command again: it looks at what is stored."}
 	}
-	return []string{"The submission did not finish. Run the same command again, and it goes on from what is stored; if the service was never reached, check --service first."}
+	return []string{"The submission did not finish. Run the same command again to continue from what is stored; if the service was never reached, check --service first."}
 }
 
 // unfinished tells a submission that another run may finish, from a fault of the input or of this

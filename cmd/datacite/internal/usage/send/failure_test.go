@@ -101,7 +101,7 @@ func TestTokenThatWillNotLast(t *testing.T) {
 
 // What to do after failures that a service is not easily brought to.
 func TestAdvice(t *testing.T) {
-	const goesOn, operator, otherRun = "it goes on from what is stored", "Send its operator the id of the report", "Wait until it has ended"
+	const goesOn, operator, otherRun = "again to continue from what is stored", "Send its operator the id of the report", "Wait until it has ended"
 	full := &fs.PathError{Op: "write", Path: "sorted", Err: syscall.ENOSPC}
 	for _, test := range []struct {
 		name string

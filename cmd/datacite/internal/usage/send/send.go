@@ -53,7 +53,7 @@ later run.
 token is right, and looks for the stored report that would be replaced.
 
 The receipt is printed after the stored report was read back and compared. Running the command
-again changes nothing, and after an interruption it goes on from what is stored. When a response
+again changes nothing, and after an interruption it continues from what is stored. When a response
 is lost, it waits before it sends again, since the service may still be working on the request; a
 run after one that was cut off waits for the rest of that time. While a report is sent, other runs
 for it on this machine end at once. They know of each other by files in the folder that the variable
