@@ -9,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/datacite-go/datacite-go"
@@ -42,6 +41,9 @@ func load(service *datacitetest.Server, from io.Reader) (n int, err error) {
 	for {
 		var value json.RawMessage
 		err := values.Decode(&value)
+		if err == io.EOF && n == 0 {
+			return 0, errors.New("there are no records")
+		}
 		if err == io.EOF {
 			return n, nil
 		}
@@ -110,18 +112,16 @@ func restore(service *datacitetest.Server, name string) error {
 
 // save replaces the file by one that holds what there is now.
 func save(service *datacitetest.Server, name string) error {
-	file, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*")
+	const private = 0o600
+	file, err := shell.CreateFile(name, private)
 	if err != nil {
+		return shell.Wrong(err)
+	}
+	defer file.Discard()
+	if err := service.Save(file); err != nil {
 		return err
 	}
-	err = errors.Join(service.Save(file), file.Close())
-	if err == nil {
-		err = os.Rename(file.Name(), name)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(file.Name()))
-	}
-	return nil
+	return file.Save()
 }
 
 // printRules prints the tables of the servers in operation.
