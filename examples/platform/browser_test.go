@@ -348,7 +348,7 @@ func TestKeyboardOnly(t *testing.T) {
 	require.NoError(t, os.WriteFile(upload, []byte("x"), 0o600))
 	b.choose("file", upload) // the dialog for files is the system's
 	enter("upload")
-	b.see("publish")
+	b.do(chromedp.WaitVisible(chromedp.CSS("table"))) // the page before has the button, too
 	enter("publish")
 	b.see("withdraw")
 	b.becomes("published")
