@@ -274,9 +274,12 @@ func (s *Server) Requests() []Request {
 }
 
 // AwaitRequest returns the first request for which match returns true, and waits for it if there
-// is none among the last 1,000. match gets each request once, oldest first, so it may count. The
-// error is the context's.
+// is none among the last 1,000. match gets each request once, oldest first, so it may count. A nil
+// match is refused; other errors are the context's.
 func (s *Server) AwaitRequest(ctx context.Context, match func(*Request) bool) (*Request, error) {
+	if match == nil {
+		return nil, datacite.Invalid(datacite.Finding{Path: "match", Code: "missing", Reason: "is nil"})
+	}
 	seen, of := 0, s.service.Current()
 	for {
 		arrival := of.Arrival()

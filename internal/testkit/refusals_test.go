@@ -1,6 +1,7 @@
 package testkit_test
 
 import (
+	"context"
 	"encoding/json"
 	"go/ast"
 	"io"
@@ -145,6 +146,7 @@ func bad(t *testing.T) map[string]func() error {
 		"datacitetest.Server.PutRecordJSON": func() error { return srv.PutRecordJSON([]byte("{")) },
 		"datacitetest.Server.PutReport":     func() error { return only(srv.PutReport(nil)) },
 		"datacitetest.Server.PutReportJSON": func() error { return only(srv.PutReportJSON([]byte("{"))) },
+		"datacitetest.Server.AwaitRequest":  func() error { return only(srv.AwaitRequest(context.Background(), nil)) },
 		"datacitetest.Server.Restore":       func() error { return srv.Restore(text("x")) },
 	}
 	for _, v := range broken {
