@@ -62,7 +62,7 @@ func (s *Store) Release(ctx context.Context, files []dataset.File) error {
 // drop deletes the files that no version has any more, and that do not arrive just now. The
 // next Open deletes what a process that was killed has left.
 func (s *Store) drop(ctx context.Context, files []dataset.File) error {
-	var hashes []string
+	hashes := []string{}
 	for _, f := range files {
 		hashes = append(hashes, f.SHA256)
 	}

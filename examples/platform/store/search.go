@@ -43,11 +43,10 @@ type Query struct {
 // A Page is a part of a list.
 type Page struct{ Number, Size int } // the first has the number 1; one after the last means the last
 
-// of returns the part of a list that is on the page, and the page's number.
-func of[T any](page Page, all []T) ([]T, int) {
-	last := max(1, (len(all)+page.Size-1)/page.Size)
-	number := min(max(page.Number, 1), last)
-	return all[min((number-1)*page.Size, len(all)):min(number*page.Size, len(all))], number
+// within returns the page with a number that there is in a list, and how much is before it.
+func (p Page) within(total int) (page Page, before int) {
+	p.Number = min(max(p.Number, 1), max(1, (total+p.Size-1)/p.Size))
+	return p, (p.Number - 1) * p.Size
 }
 
 // A List is a page of datasets.
@@ -95,34 +94,41 @@ func (s *Store) Search(ctx context.Context, q Query) (list List, err error) {
 	case ByTitle:
 		order = "f.title, "
 	}
-	ids, err := column[int64](ctx, tx, "SELECT f.dataset FROM "+from+" WHERE "+strings.Join(where, " AND ")+" ORDER BY "+order+"f.published DESC, f.dataset DESC", args...)
-	if err != nil {
+	chosen := " FROM " + from + " WHERE " + strings.Join(where, " AND ")
+	list.Cut = cut
+	if list.Facets, err = facets(ctx, tx, chosen, args); err != nil {
 		return list, err
 	}
-	list = List{Total: len(ids), Page: q.Page, Cut: cut}
-	if list.Facets, err = facets(ctx, tx, ids, len(args) == 0); err != nil {
-		return list, err
-	}
-	ids, list.Page.Number = of(q.Page, ids)
-	list.Datasets, err = inOrder(ctx, tx, ids)
+	err = list.fill(ctx, tx, q.Page, "f.dataset", chosen, order+"f.published DESC, f.dataset DESC", args)
 	return list, err
+}
+
+// fill reads a page of the datasets whose ids a part of a statement chooses.
+func (l *List) fill(ctx context.Context, db querier, page Page, id, chosen, order string, args []any) error {
+	total, err := column[int](ctx, db, "SELECT count(*)"+chosen, args...)
+	if err != nil {
+		return err
+	}
+	before := 0
+	l.Total = total[0]
+	l.Page, before = page.within(l.Total)
+	ids, err := column[int64](ctx, db, "SELECT "+id+chosen+" ORDER BY "+order+" LIMIT ? OFFSET ?", append(slices.Clone(args), page.Size, before)...)
+	if err != nil {
+		return err
+	}
+	l.Datasets, err = inOrder(ctx, db, ids)
+	return err
 }
 
 // Of returns a page of the datasets of a curator, the newest first.
 func (s *Store) Of(ctx context.Context, owner string, page Page) (list List, err error) {
-	ids, err := column[int64](ctx, s.db, `SELECT id FROM dataset WHERE owner = ? ORDER BY id DESC`, owner)
-	if err != nil {
-		return list, err
-	}
-	list = List{Total: len(ids), Page: page}
-	ids, list.Page.Number = of(page, ids)
-	list.Datasets, err = inOrder(ctx, s.db, ids)
+	err = list.fill(ctx, s.db, page, "id", " FROM dataset WHERE owner = ?", "id DESC", []any{owner})
 	return list, err
 }
 
 // inOrder returns datasets in the order of their ids.
 func inOrder(ctx context.Context, db querier, ids []int64) ([]*dataset.Dataset, error) {
-	list, err := json.Marshal(ids)
+	list, err := json.Marshal(append([]int64{}, ids...))
 	if err != nil {
 		return nil, err
 	}
@@ -131,20 +137,16 @@ func inOrder(ctx context.Context, db querier, ids []int64) ([]*dataset.Dataset, 
 	return all, err
 }
 
-// facets counts the values of datasets, or of the whole index, which needs no sorting.
-func facets(ctx context.Context, db querier, ids []int64, whole bool) (all []Facet, err error) {
-	list, err := json.Marshal(ids)
-	if err != nil {
-		return nil, err
-	}
-	some, args := "WHERE dataset IN (SELECT value FROM json_each(?))", []any{string(list), maxFacets}
-	if whole {
-		some, args = "", args[1:]
+// facets counts the values of the datasets that are chosen.
+func facets(ctx context.Context, db querier, chosen string, args []any) (all []Facet, err error) {
+	some := "WHERE dataset IN (SELECT f.dataset" + chosen + ")"
+	if len(args) == 0 { // the whole index, which needs no sorting
+		some = ""
 	}
 	rows, err := db.QueryContext(ctx, `SELECT kind, value, n FROM (
 			SELECT kind, value, count(*) AS n, row_number() OVER (PARTITION BY kind ORDER BY count(*) DESC, value) AS place
 			FROM facet `+some+` GROUP BY kind, value
-		) WHERE place <= ? ORDER BY kind, place`, args...)
+		) WHERE place <= ? ORDER BY kind, place`, append(slices.Clone(args), maxFacets)...)
 	if err != nil {
 		return nil, err
 	}
