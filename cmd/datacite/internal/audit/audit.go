@@ -52,7 +52,8 @@ func Command(s *shell.Shell) *cobra.Command {
 		Use: "audit SOURCE", GroupID: shell.Writing, Args: cobra.ExactArgs(1),
 		Short: "Compare your own records with those at the service, and repair what differs",
 		Long: `Compare the records of a repository with those at the service, and say what differs. --client,
---prefix or both are required: they say which DOIs there should be. A SOURCE is
+--prefix or both are required: they say which DOIs there should be. A SOURCE, or - for standard
+input, is
 
   - a table, CSV or .xlsx, such as the one of "datacite register" or its result: the column doi,
     and any of url, state, title and the others of "datacite help tables"
@@ -213,7 +214,12 @@ func (c *command) choose(d *dois.Difference) bool {
 }
 
 func (c *command) run(cmd *cobra.Command, args []string) (err error) {
-	if err := c.check(cmd, args[0]); err != nil {
+	sources, remove, err := c.Spool(args, true)
+	defer remove()
+	if err != nil {
+		return err
+	}
+	if err := c.check(cmd, sources[0]); err != nil {
 		return shell.Wrong(err)
 	}
 	ctx := cmd.Context()

@@ -17,9 +17,26 @@ import (
 	"github.com/datacite-go/datacite-go/metadata/table"
 )
 
-// wanted are the DOIs of a source. It is opened when they are ranged over, each time. Faults
-// of a table are all printed before the error that ends it.
+// wanted are the DOIs of a source, which has one at least: without any, all DOIs of the service would be
+// extra. It is opened when they are ranged over, each time. Faults of a table are all printed before the
+// error that ends it.
 func (c *command) wanted() iter.Seq2[dois.Wanted, error] {
+	return func(yield func(dois.Wanted, error) bool) {
+		some := false
+		for w, err := range c.read() {
+			some = true
+			if !yield(w, err) {
+				return
+			}
+		}
+		if !some {
+			yield(dois.Wanted{}, shell.Wrong(fmt.Errorf("%s has no records; nothing was compared", c.source)))
+		}
+	}
+}
+
+// read reads the source.
+func (c *command) read() iter.Seq2[dois.Wanted, error] {
 	return func(yield func(dois.Wanted, error) bool) {
 		source := c.source
 		info, err := os.Stat(source)

@@ -56,7 +56,7 @@ Logins are kept by datacite login.`,
 				return shell.Wrong(fmt.Errorf("the stored logins are not known: %w", err))
 			}
 			for _, host := range hosts {
-				s.Result(shown{"login", host, "datacite login"}, "login at %s", host)
+				s.Answer(shown{"login", host, "datacite login"}, "login at %s", host)
 			}
 			return nil
 		}
@@ -113,7 +113,7 @@ func show(s *shell.Shell, k account.Setting, settings account.Settings) string {
 		s.Say("%s is not set", k.Name)
 	}
 	if one.Value != "" || s.JSON {
-		s.Result(one, "%s = %s (%s)", one.Name, one.Value, one.Origin)
+		s.Answer(one, "%s = %s (%s)", one.Name, one.Value, one.Origin)
 	}
 	return one.Value
 }

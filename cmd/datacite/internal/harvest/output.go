@@ -25,6 +25,7 @@ type output struct {
 	file   *os.File // nil for standard output
 	out    io.Writer
 	member io.WriteCloser // what was written since the last save; nil if nothing was
+	made   bool           // the file was not there before
 }
 
 // A state says how much of the file belongs to which position.
@@ -49,7 +50,10 @@ func openOutput(name, host string, stdout io.Writer) (*output, error) {
 	data, err := os.ReadFile(o.stateName())
 	switch {
 	case errors.Is(err, os.ErrNotExist):
+		o.made = true
 		switch info, err := os.Stat(name); {
+		case err == nil && info.Size() == 0 && info.Mode().IsRegular():
+			o.made = false
 		case err == nil && info.IsDir():
 			return nil, fmt.Errorf("%s is a folder; give the name of a file", name)
 		case err == nil && info.Size() > 0:
@@ -183,6 +187,9 @@ func (o *output) close() error {
 		return o.file.Close()
 	}
 	err := errors.Join(o.file.Truncate(0), o.file.Close())
+	if o.made && !o.Done { // an empty file would be a harvest of nothing
+		err = errors.Join(err, os.Remove(o.name))
+	}
 	if gone := os.Remove(o.stateName()); !errors.Is(gone, os.ErrNotExist) {
 		err = errors.Join(err, gone)
 	}

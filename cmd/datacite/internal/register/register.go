@@ -46,7 +46,8 @@ func newCommand(s *shell.Shell, pause time.Duration) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "register FILE…", GroupID: shell.Writing,
 		Short: "Register DOIs, or change them, from records and tables",
-		Long: `Make DOIs as files say: register those that are new, and change those that differ. A FILE is
+		Long: `Make DOIs as files say: register those that are new, and change those that differ. A FILE, or -
+for standard input, is
 
   - a table, CSV or .xlsx: one row, one DOI ("datacite help tables")
   - DataCite JSON, with the names of the service (creators, titles, …): a record, many of them
@@ -92,7 +93,7 @@ is lost.`,
 }
 
 // check reads the settings.
-func (c *command) check(cmd *cobra.Command, files []string) error {
+func (c *command) check(files []string, isInput bool) error {
 	count := 0
 	for _, file := range files {
 		if tables.Is(file) {
@@ -123,6 +124,8 @@ func (c *command) check(cmd *cobra.Command, files []string) error {
 		return errors.New("--wait is for a single record")
 	case c.resolver != "" && !c.wait:
 		return errors.New("--resolver has no effect without --wait")
+	case c.isTable && isInput && c.Output == "":
+		return errors.New("a table from standard input needs --output FILE.csv, which keeps the names that its rows get")
 	case c.Output != "" && !tables.Is(c.Output):
 		return fmt.Errorf("--output %s is neither .csv nor .xlsx", c.Output)
 	}
@@ -161,7 +164,13 @@ func (c *command) run(cmd *cobra.Command, files []string) (err error) {
 	if c.template {
 		return table.NewWriter(c.Data(), nil).Flush()
 	}
-	if err := c.check(cmd, files); err != nil {
+	isInput := slices.Contains(files, "-")
+	files, remove, err := c.Spool(files, false)
+	defer remove()
+	if err != nil {
+		return err
+	}
+	if err := c.check(files, isInput); err != nil {
 		return shell.Wrong(err)
 	}
 	if c.service, err = c.flags.Open(); err != nil {
@@ -260,7 +269,7 @@ func (j *job) check(ctx context.Context) error {
 	case j.DryRun && !j.JSON && j.isSingle:
 		return j.rehearse()
 	case j.DryRun && !j.JSON:
-		j.Result(nil, "%s: %s without faults, %s of them registered already, %s to do at %s; nothing was sent", j.source.name(), shell.Count(j.rows-j.faulty, "record"), shell.Number(j.earlier), shell.Number(left), j.service)
+		j.Answer(nil, "%s: %s without faults, %s of them registered already, %s to do at %s; nothing was sent", j.source.name(), shell.Count(j.rows-j.faulty, "record"), shell.Number(j.earlier), shell.Number(left), j.service)
 	}
 	return nil
 }
@@ -271,7 +280,7 @@ func (j *job) rehearse() error {
 		if err != nil {
 			return shell.Wrong(err)
 		}
-		j.Result(nil, "%s would become %s at %s, and lead to %s, with these metadata; nothing was sent", cmp.Or(r.DOI, "A new DOI"), j.wanted(r, nil), j.service, r.URL)
+		j.Answer(nil, "%s would become %s at %s, and lead to %s, with these metadata; nothing was sent", cmp.Or(r.DOI, "A new DOI"), j.wanted(r, nil), j.service, r.URL)
 		if _, err := j.Data().Write(r.metadata().Data); err != nil {
 			return err
 		}
@@ -302,7 +311,7 @@ func (j *job) checkRow(r *row) (torn bool) {
 		if r.Err() != nil {
 			o.Result, o.Error = "failed", faults(r)
 		}
-		j.Result(o, "")
+		j.Answer(o, "")
 	}
 	return torn
 }

@@ -9,9 +9,9 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/datacitetest"
 )
 
@@ -32,6 +32,9 @@ func load(service *datacitetest.Server, name string) (n int, err error) {
 	for {
 		var value json.RawMessage
 		err := values.Decode(&value)
+		if err == io.EOF && n == 0 {
+			return 0, fmt.Errorf("%s has no records", name)
+		}
 		if err == io.EOF {
 			return n, nil
 		}
@@ -92,18 +95,16 @@ func restore(service *datacitetest.Server, name string) error {
 
 // save replaces the file by one that holds what there is now.
 func save(service *datacitetest.Server, name string) error {
-	file, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*")
+	const private = 0o600
+	file, err := shell.CreateFile(name, private)
 	if err != nil {
+		return shell.Wrong(err)
+	}
+	defer file.Discard()
+	if err := service.Save(file); err != nil {
 		return err
 	}
-	err = errors.Join(service.Save(file), file.Close())
-	if err == nil {
-		err = os.Rename(file.Name(), name)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(file.Name()))
-	}
-	return nil
+	return file.Save()
 }
 
 // printRules prints the tables of the servers in operation.

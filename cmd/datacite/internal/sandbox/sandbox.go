@@ -160,7 +160,11 @@ func (c *command) run(cmd *cobra.Command, words []string) error {
 	service := datacitetest.NewServer(&c.options)
 	defer service.Close()
 	if c.state != "" {
-		if err := restore(service, c.state); err != nil {
+		err := restore(service, c.state)
+		if err == nil { // a file that cannot be written is known before it is needed
+			err = save(service, c.state)
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -37,7 +37,7 @@ func (s *Shell) Warn(format string, args ...any) {
 // which --quiet leaves out. What cannot be written to standard output is repeated on standard error, because
 // it may be known nowhere else, and the exit code is not 0.
 func (s *Shell) Result(object any, format string, args ...any) {
-	line := Tame(fmt.Sprintf(format, args...) + "\n")
+	line := Tame(s.unspooled(fmt.Sprintf(format, args...)) + "\n")
 	switch {
 	case s.JSON:
 		line = jsonLine(object)
@@ -45,6 +45,18 @@ func (s *Shell) Result(object any, format string, args ...any) {
 		return
 	}
 	_, _ = io.WriteString(s.Results(), line) // it never fails
+}
+
+// Answer prints on standard output what was asked for, as an object or as a line, with --quiet,
+// too. Unlike a result, it can be asked for again where it was not written; the exit code is not 0 then.
+func (s *Shell) Answer(object any, format string, args ...any) {
+	line := Tame(s.unspooled(fmt.Sprintf(format, args...)) + "\n")
+	if s.JSON {
+		line = jsonLine(object)
+	}
+	if _, err := io.WriteString(s.Data(), line); err != nil && s.unanswered == nil {
+		s.unanswered = err
+	}
 }
 
 // Results returns standard output for what was done, like Result, but in any form and with
@@ -130,7 +142,7 @@ func (s *Shell) print(to io.Writer, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.clearProgress()
-	_, _ = io.WriteString(to, Tame(text)) // there is no other output
+	_, _ = io.WriteString(to, Tame(s.unspooled(text))) // there is no other output
 }
 
 // Tame replaces what would control a terminal, but for line breaks and tabs.

@@ -38,11 +38,13 @@ type Shell struct {
 	Quiet, JSON, DryRun, Yes bool
 	Output, Format           string
 
-	ctx      context.Context
-	mu       sync.Mutex // of everything that is printed
-	progress progress
-	output   error // the first of standard output
-	read     bool  // standard input
+	ctx        context.Context
+	mu         sync.Mutex // of everything that is printed
+	progress   progress
+	output     error  // the first of results on standard output
+	unanswered error  // and of answers
+	read       bool   // standard input
+	spooled    string // folder of what Spool has copied
 }
 
 // A Maker makes a command that runs in a shell.
@@ -68,7 +70,7 @@ func (s *Shell) Run(ctx context.Context, makers ...Maker) int {
 	err := root.ExecuteContext(ctx)
 	s.endProgress()
 	if err == nil || IsInterrupted(err) {
-		err = errors.Join(err, s.output)
+		err = errors.Join(err, s.output, s.unanswered)
 	}
 	closed := errors.Is(err, errClosed) && s.output == nil
 	if err != nil && !closed && !errors.Is(err, errSaid) {

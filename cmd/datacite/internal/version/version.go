@@ -40,7 +40,7 @@ records against, and the list of robots that are not counted as usage.`,
 			if i.Commit != "" {
 				line += " (commit " + i.Commit + ", " + i.Date + ")"
 			}
-			s.Result(i, "%s\n%s, %s\nmetadata schema %s, robots of %s", line, i.Go, i.System, i.Schema, i.Robots)
+			s.Answer(i, "%s\n%s, %s\nmetadata schema %s, robots of %s", line, i.Go, i.System, i.Schema, i.Robots)
 			return nil
 		},
 	}

@@ -111,10 +111,10 @@ func (c *command) connect(ctx context.Context) (err error) {
 	}
 	cfg = c.service.Config
 	cfg.Token = ""
-	if c.dois, err = dois.NewClient(cfg); err != nil || cfg.Password == "" {
+	if c.dois, err = dois.NewClient(cfg); err != nil {
 		return err
 	}
-	return c.service.Prove(ctx)
+	return c.service.Check(ctx, c.Shell)
 }
 
 // repair reads the files, and repairs or only finds what to do.
