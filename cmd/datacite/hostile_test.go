@@ -111,9 +111,9 @@ func (u use) line(t *testing.T, name string) (args []string, folder string) {
 	return args, folder
 }
 
-// do runs a command line, and holds what all of them promise: an error is the last line, no line is
+// held runs a command line, and holds what all of them promise: an error is the last line, no line is
 // without end, and nothing but the file that was given is left in the folder.
-func do(t *testing.T, run shelltest.Run, folder string, args ...string) (code int, notes string) {
+func held(t *testing.T, run shelltest.Run, folder string, args ...string) (code int, notes string) {
 	t.Helper()
 	i := slices.IndexFunc(commands, func(m shell.Maker) bool {
 		return m(&shell.Shell{Getenv: func(string) string { return "" }}).Name() == args[0]
@@ -163,20 +163,20 @@ func TestWrongFlags(t *testing.T) {
 	for _, cmd := range leaves() {
 		t.Run(path(cmd), func(t *testing.T) {
 			words := strings.Fields(path(cmd))
-			code, notes := do(t, shelltest.Run{}, "", append(words, "--svalbard")...)
+			code, notes := held(t, shelltest.Run{}, "", append(words, "--svalbard")...)
 			assert.Equal(t, 2, code)
 			assert.Contains(t, notes, "has no flag --svalbard")
 			cmd.Flags().VisitAll(func(f *pflag.Flag) {
 				if f.Value.Type() == "bool" {
 					return
 				}
-				code, notes := do(t, shelltest.Run{}, "", append(words, "--"+f.Name+"=")...)
+				code, notes := held(t, shelltest.Run{}, "", append(words, "--"+f.Name+"=")...)
 				assert.Equal(t, 2, code, notes)
 				assert.Contains(t, notes, "--"+f.Name)
 				if !slices.Contains([]string{"int", "uint64", "float64", "duration"}, f.Value.Type()) {
 					return
 				}
-				code, notes = do(t, shelltest.Run{}, "", append(words, "--"+f.Name+"=two")...)
+				code, notes = held(t, shelltest.Run{}, "", append(words, "--"+f.Name+"=two")...)
 				assert.Equal(t, 2, code, notes)
 				assert.Contains(t, notes, "--"+f.Name)
 			})
@@ -219,19 +219,19 @@ func TestWrongFiles(t *testing.T) {
 				}
 				u.content = text
 				args, folder := u.line(t, strings.Join(words, " "))
-				code, notes := do(t, at(srv), folder, args...)
+				code, notes := held(t, at(srv), folder, args...)
 				assert.Equal(t, 2, code, "%s: %v: %s", content, args, notes)
 			}
 			args, folder := u.line(t, strings.Join(words, " "))
 			i := slices.IndexFunc(args, func(word string) bool { return strings.HasPrefix(word, folder) })
 			require.NoError(t, os.Remove(args[i]))
 			if name != "sandbox state" {
-				code, notes := do(t, at(srv), folder, args...)
+				code, notes := held(t, at(srv), folder, args...)
 				assert.Equal(t, 2, code, notes)
 				assert.Contains(t, notes, "no such file")
 			}
 			require.NoError(t, os.Mkdir(args[i], 0o700))
-			code, notes := do(t, at(srv), folder, args...)
+			code, notes := held(t, at(srv), folder, args...)
 			assert.Equal(t, 2, code, notes)
 			assert.Contains(t, notes, filepath.Base(args[i]))
 		})
@@ -266,7 +266,7 @@ func TestWrongOutputs(t *testing.T) {
 					if path(cmd) == "sandbox" {
 						args = append(args, "--", "true")
 					}
-					code, notes := do(t, at(srv), folder, args...)
+					code, notes := held(t, at(srv), folder, args...)
 					assert.Equal(t, 2, code, notes)
 					assert.Contains(t, notes, filepath.Join(folder, bad))
 				}
@@ -303,19 +303,19 @@ func TestWrongServices(t *testing.T) {
 				args, folder := u.line(t, name)
 				run := at(service(t))
 				run.Env["DATACITE_SERVICE"] = where
-				code, notes := do(t, run, folder, args...)
+				code, notes := held(t, run, folder, args...)
 				assert.Equal(t, want.code, code, "%s: %s", where, notes)
 				assert.Contains(t, notes, want.says, where)
 			}
 			args, folder := u.line(t, name)
 			run := at(service(t))
 			if delete(run.Env, "DATACITE_SERVICE"); u.writes {
-				code, notes := do(t, run, folder, args...)
+				code, notes := held(t, run, folder, args...)
 				assert.Equal(t, 2, code, notes)
 				assert.Contains(t, notes, "say which service is meant")
 			}
 			run.Env["DATACITE_SERVICE"] = ""
-			code, notes := do(t, run, folder, args...)
+			code, notes := held(t, run, folder, args...)
 			assert.Equal(t, 2, code, notes)
 			assert.Contains(t, notes, "the variable DATACITE_SERVICE is set and empty")
 		})
