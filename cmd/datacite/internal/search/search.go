@@ -109,6 +109,9 @@ func (c *command) run(cmd *cobra.Command, words []string) error {
 	err = c.WriteOutput(func(to io.Writer) (err error) {
 		out := printers[c.Format](c.Shell, to)
 		n, total, err = c.find(cmd.Context(), client, out)
+		if err != nil && n == 0 {
+			return err // no head without rows
+		}
 		if ended := out.end(); err == nil {
 			err = ended
 		}

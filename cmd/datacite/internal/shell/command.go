@@ -135,7 +135,11 @@ func finish(cmd *cobra.Command) {
 // variable is not set.
 func empty(cmd *cobra.Command, args []string) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if err == nil && strings.TrimSpace(f.Value.String()) == "" {
+		values := []string{f.Value.String()}
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			values = append(list.GetSlice(), "")[:max(1, len(list.GetSlice()))] // an empty list has an empty value
+		}
+		if err == nil && slices.ContainsFunc(values, func(v string) bool { return strings.TrimSpace(v) == "" }) {
 			err = emptyFlag(f.Name)
 		}
 	})

@@ -69,6 +69,9 @@ func (s *Shell) Run(ctx context.Context, makers ...Maker) int {
 	root.SetArgs(s.Args)
 	err := root.ExecuteContext(ctx)
 	s.endProgress()
+	if _, marked := errors.AsType[coded](err); !marked && IsInterrupted(err) {
+		err = Interrupted("run the same command again") // it says in which request it was otherwise
+	}
 	if err == nil || IsInterrupted(err) {
 		err = errors.Join(err, s.output, s.unanswered)
 	}
