@@ -91,4 +91,6 @@ CREATE TABLE facet (
 CREATE INDEX facets ON facet (dataset);
 CREATE TABLE indexed (id INTEGER PRIMARY KEY, form INTEGER NOT NULL); -- one row: the form of the index
 `,
+	// When everybody last saw a change of a dataset, for the sitemap.
+	`ALTER TABLE dataset ADD COLUMN changed TEXT NOT NULL DEFAULT ''`,
 }

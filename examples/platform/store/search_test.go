@@ -238,7 +238,7 @@ func (h *history) scan(word, kind, value string) (ids []int64) {
 			texts = append(texts, c.Family)
 		}
 		text := " " + strings.ToLower(strings.Join(texts, " "))
-		values := map[string][]string{Year: {v.About.Year}, License: {v.About.License}}
+		values := map[string][]string{Year: {v.Year()}, License: {v.About.License}}
 		for _, c := range v.About.Creators {
 			values[Creator] = append(values[Creator], c.Name())
 		}
