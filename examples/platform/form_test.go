@@ -58,7 +58,7 @@ func everything() map[string]string {
 		"term0": "Gletscher", "scheme0": "GND", "termuri0": "https://d-nb.info/gnd/4021302-4", "term1": "moraines", "scheme1": "AGROVOC",
 		"role0": "DataCollector", "cokind0": "Person", "cofamily0": "Byron", "cogiven0": "Anne", "coorcid0": "0000-0002-1825-0097", "coaffiliation0": "Snow Institute", "coror0": "05dxps055",
 		"role1": "Sponsor", "cokind1": "Organisation", "cofamily1": "Ice Society",
-		"relation0": "IsSupplementTo", "related0": "https://doi.org/10.5072/Article-1", "relatedtype0": "JournalArticle",
+		"relation0": "IsSupplementTo", "related0": "https://doi.org/10.5072/article-1", "relatedtype0": "JournalArticle",
 		"relation1": "IsDerivedFrom", "related1": "https://maps.example.org/1871?sheet=7", "relatedtype1": "",
 		"funder1": "Snow Fund", "kind0": "Person", "given1": "",
 	})
@@ -92,7 +92,7 @@ func TestAFormComesBack(t *testing.T) {
 			assert.Equal(t, name == "Year" || name == "Embargo", filled.Field(i).IsZero(), "%s is in the form", name)
 		}
 		assert.Equal(t, []string{"glaciers", "ice; and stones"}, v.About.Keywords)
-		assert.Equal(t, "10.5072/Article-1", v.About.Related[0].ID)
+		assert.Equal(t, "10.5072/article-1", v.About.Related[0].ID)
 
 		_, page := c.get(path + "/edit")
 		status, again := c.post(path+"/edit", typed(page))
