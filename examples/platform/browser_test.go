@@ -120,6 +120,9 @@ func TestInABrowser(t *testing.T) {
 	b.see("publish")
 	assert.Contains(t, b.text("table"), "lengths.csv")
 	b.click("publish")
+	b.see("confirm")
+	assert.Contains(t, b.text("#main"), "https://doi.org/10.5072/")
+	b.click("confirm")
 	b.see("withdraw")
 	b.becomes("published")
 	assert.Regexp(t, `^Lovelace, Ada \(\d{4}\): Glacier length\. Version 1\. Test Repository\. https://doi\.org/10\.5072/`, b.text("#citation"))
@@ -166,7 +169,8 @@ func sights(t *testing.T, c *person) []sight {
 	withdrawn := published(fields("Temperatures of 2019, first edition"))
 	ada.decide(withdrawn+"/withdraw", map[string]string{"reason": "The thermometer was in the sun."})
 	ada.settled(withdrawn)
-	draft := ada.draft(fields("Photographs of the tongue"))
+	full := published(everything())
+	draft := ada.draft(everything())
 	ada.upload(draft, strings.Repeat("a-file-with-a-long-name-", 6)+".csv", "x", "readme.txt", strings.Repeat("x", 12345))
 	ada.visit(visit{"GET", plain, "203.0.113.1", "", firefox, ""})
 	ada.background(ada.platform.reportSoFar)
@@ -177,6 +181,7 @@ func sights(t *testing.T, c *person) []sight {
 		{"narrowed", "/?q=glacier&year=2026&sort=title&creator=" + url.QueryEscape("Glacier Institute"), false},
 		{"landing", plain, false},
 		{"landing-long", longPath, false},
+		{"landing-full", full, false},
 		{"embargo", embargoPath, false},
 		{"tombstone", withdrawn, false},
 		{"login", "/login", false},
@@ -187,6 +192,8 @@ func sights(t *testing.T, c *person) []sight {
 		{"mine", "/mine", true},
 		{"form", "/new", true},
 		{"edit", longPath + "/edit", true},
+		{"edit-full", full + "/edit", true},
+		{"publish", draft + "/publish", true},
 		{"withdraw", plain + "/withdraw", true},
 		{"discard", draft + "/discard", true},
 		{"status", "/status?asked=1", true},
@@ -210,6 +217,14 @@ func (b *browser) each(all []sight, look func(name string)) {
 	b.write("family0", "Lovelace")
 	b.write("orcid0", "0000-0001-5727-2428")
 	b.write("license", "CC-BY-5.0")
+	for _, list := range [][2]string{{"subject", "term0"}, {"contributor", "role0"}, {"work", "relation0"}, {"funder", "funder0"}} {
+		b.click("more-" + list[0])
+		b.see(list[1])
+	}
+	b.write("term0", "glaciers")
+	b.write("coorcid0", "0000-0001-5727-2428")
+	b.write("related0", "volume 3")
+	b.write("funderror0", "04wxnsj82")
 	b.click("save")
 	b.see("faults")
 	look("faults")
@@ -350,6 +365,8 @@ func TestKeyboardOnly(t *testing.T) {
 	enter("upload")
 	b.see("publish")
 	enter("publish")
+	b.see("confirm")
+	enter("confirm")
 	b.see("withdraw")
 	b.becomes("published")
 	enter("withdraw")
@@ -358,5 +375,7 @@ func TestKeyboardOnly(t *testing.T) {
 	enter("confirm")
 	b.see("restore")
 	enter("restore")
+	b.see("confirm")
+	enter("confirm")
 	b.see("withdraw")
 }

@@ -63,7 +63,7 @@ var files embed.FS
 
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"size": size, "count": count, "time": moment, "path": url.PathEscape,
-	"words": dataset.Words, "language": languageName, "paragraphs": dataset.Paragraphs, "add": func(a, b int) int { return a + b },
+	"words": dataset.Words, "lower": strings.ToLower, "language": languageName, "paragraphs": dataset.Paragraphs, "add": func(a, b int) int { return a + b },
 }).ParseFS(files, "html/*.html"))
 
 // New returns pages with these settings.
