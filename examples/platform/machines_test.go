@@ -193,24 +193,27 @@ func TestArchive(t *testing.T) {
 	reader := open(t, srv)
 	c := reader.as("ada")
 	path := c.draft(fields("Glacier"))
-	names := []string{`up\..\..\evil.txt`, "C:evil", "A.csv", "a.csv", "nul.txt", "100%.csv", "Äletsch?.csv", "up_.._.._evil.txt"}
+	names := []string{"evil.txt", "C:evil", "A.csv", "a.csv", "nul.txt", "100%.csv", "Äletsch?.csv", "up_.._.._evil.txt"}
 	for _, name := range names {
 		status, page := c.upload(path, name, "content of "+name)
 		require.Equal(t, http.StatusOK, status, page)
 	}
+	d, v := c.now(path)
+	v.Files[1].Name = `up\..\..\evil.txt` // of a platform that did not refuse it yet
+	require.NoError(t, c.platform.store.SetFiles(t.Context(), d, v, v.Files))
 	res, _ := reader.ask(http.MethodGet, path+"/files.zip")
 	assert.Equal(t, http.StatusNotFound, res.StatusCode, "a draft is its owner's")
 	status, mine := c.get(path + "/files.zip")
 	assert.Equal(t, http.StatusOK, status)
 	c.decide(path+"/publish", nil)
-	_, v := c.settled(path)
-	before := c.accesses()
+	_, v = c.settled(path)
+	before := len(c.accesses())
 	res, data := reader.ask(http.MethodGet, path+"/files.zip")
 	assert.Equal(t, "application/zip", res.Header.Get("Content-Type"))
 	assert.Equal(t, "attachment; filename=dataset-1-version-1.zip", res.Header.Get("Content-Disposition"))
-	assert.Equal(t, before+1, c.accesses())
+	assert.Equal(t, before+1, len(c.accesses()))
 	reader.ask(http.MethodHead, path+"/files.zip")
-	assert.Equal(t, before+1, c.accesses())
+	assert.Equal(t, before+1, len(c.accesses()))
 
 	files := unzip(t, data)
 	assert.Len(t, files, len(names)+1+3)
@@ -250,20 +253,11 @@ func TestArchive(t *testing.T) {
 	c.decide(path+"/publish", nil)
 	res, _ = reader.ask(http.MethodGet, path+"/files.zip")
 	assert.Equal(t, http.StatusForbidden, res.StatusCode)
-	before = c.accesses()
+	before = len(c.accesses())
 	status, data = c.get(path + "/files.zip")
 	assert.Equal(t, http.StatusOK, status)
 	assert.Len(t, unzip(t, data), 4)
-	assert.Equal(t, before, c.accesses(), "its curator's own look is no use")
-}
-
-// accesses is how many are stored, of all kinds.
-func (c *person) accesses() (n int) {
-	for _, err := range c.platform.store.Accesses(c.Context(), time.Unix(0, 0), time.Now().Add(time.Hour)) {
-		require.NoError(c, err)
-		n++
-	}
-	return n
+	assert.Equal(t, before, len(c.accesses()), "its curator's own look is no use")
 }
 
 // A ZIP is made while it is sent, however large the files are.

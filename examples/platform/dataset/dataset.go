@@ -292,6 +292,8 @@ func (v *Version) Year() string { return cmp.Or(v.About.Year, v.Available()[:4])
 // Access says in a sentence who may have the files.
 func (v *Version) Access(now time.Time) string {
 	switch {
+	case v.State == Draft:
+		return "This is a draft: only you see it."
 	case v.State == Withdrawn:
 		return "The files were withdrawn on " + v.Withdrawn + "."
 	case v.Embargoed(now):
