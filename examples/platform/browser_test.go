@@ -217,14 +217,13 @@ func (b *browser) each(all []sight, look func(name string)) {
 	b.write("family0", "Lovelace")
 	b.write("orcid0", "0000-0001-5727-2428")
 	b.write("license", "CC-BY-5.0")
-	for _, list := range [][2]string{{"subject", "term0"}, {"contributor", "role0"}, {"work", "relation0"}, {"funder", "funder0"}} {
-		b.click("more-" + list[0])
-		b.see(list[1])
+	for _, row := range [][3]string{
+		{"subject", "term0", "glaciers"}, {"contributor", "coorcid0", "0000-0001-5727-2428"}, {"work", "related0", "volume 3"}, {"funder", "funderror0", "04wxnsj82"},
+	} {
+		b.click("more-" + row[0])
+		b.see(row[1])
+		b.write(row[1], row[2])
 	}
-	b.write("term0", "glaciers")
-	b.write("coorcid0", "0000-0001-5727-2428")
-	b.write("related0", "volume 3")
-	b.write("funderror0", "04wxnsj82")
 	b.click("save")
 	b.see("faults")
 	look("faults")
