@@ -50,8 +50,8 @@ func TestFaultsOfRows(t *testing.T) {
 	}
 }
 
-// everything is a form with something in every field.
-func everything() map[string]string {
+// filled is a form with something in every field.
+func filled() map[string]string {
 	form := fields("Glacier length")
 	maps.Copy(form, map[string]string{
 		"methods": "With a tape.\r\n\r\nTwice.", "keywords": "glaciers\r\n\r\nice; and stones \r\nglaciers", "type": "Image", "language": "de", "year": "",
@@ -84,12 +84,12 @@ func TestAFormComesBack(t *testing.T) {
 		srv := datacitetest.NewServer(&opts)
 		defer srv.Close()
 		c := open(t, srv).as("ada")
-		path := c.draft(everything())
+		path := c.draft(filled())
 		_, v := c.now(path)
-		filled := reflect.ValueOf(v.About)
-		for i := range filled.NumField() {
-			name := filled.Type().Field(i).Name
-			assert.Equal(t, name == "Year" || name == "Embargo", filled.Field(i).IsZero(), "%s is in the form", name)
+		value := reflect.ValueOf(v.About)
+		for i := range value.NumField() {
+			name := value.Type().Field(i).Name
+			assert.Equal(t, name == "Year" || name == "Embargo", value.Field(i).IsZero(), "%s is in the form", name)
 		}
 		assert.Equal(t, []string{"glaciers", "ice; and stones"}, v.About.Keywords)
 		assert.Equal(t, "10.5072/article-1", v.About.Related[0].ID)

@@ -125,7 +125,7 @@ func TestAllFormsAgree(t *testing.T) {
 		} {
 			t.Run(tt.name, func(t *testing.T) {
 				c, reader := &person{t, c.platform, c.client, c.url}, &person{t, reader.platform, reader.client, reader.url}
-				form := everything()
+				form := filled()
 				form["embargo"], form["year"] = tt.embargo, tt.year
 				path := c.draft(form)
 				c.decide(path+"/publish", nil)
@@ -210,7 +210,7 @@ func TestPublishingIsAskedAbout(t *testing.T) {
 	srv := datacitetest.NewServer(nil)
 	defer srv.Close()
 	c := open(t, srv).as("ada")
-	form := everything()
+	form := filled()
 	form["embargo"] = time.Now().AddDate(0, 0, 9).Format(time.DateOnly)
 	path := c.draft(form)
 	draft, v := c.now(path)
