@@ -117,7 +117,7 @@ func TestInABrowser(t *testing.T) {
 	b.see("upload")
 	b.choose("file", upload)
 	b.click("upload")
-	b.see("publish")
+	b.see("zip") // the file has arrived
 	assert.Contains(t, b.text("table"), "lengths.csv")
 	b.click("publish")
 	b.see("confirm")
@@ -362,7 +362,7 @@ func TestKeyboardOnly(t *testing.T) {
 	require.NoError(t, os.WriteFile(upload, []byte("x"), 0o600))
 	b.choose("file", upload) // the dialog for files is the system's
 	enter("upload")
-	b.see("publish")
+	b.see("zip") // the file has arrived
 	enter("publish")
 	b.see("confirm")
 	enter("confirm")
