@@ -111,15 +111,18 @@ func TestInABrowser(t *testing.T) {
 	b.write("orcid0", "0000-0001-5727-2428")
 	b.click("save")
 	assert.Contains(t, b.text("#orcid0-fault"), "check digit")
-	assert.Contains(t, b.text("#faults"), "ORCID of the first creator")
+	assert.Contains(t, b.text("#faults"), "Creator 1, ORCID")
 	b.write("orcid0", "0000-0001-5727-2427")
 	b.click("save")
 	b.see("upload")
 	b.choose("file", upload)
 	b.click("upload")
-	b.see("publish")
+	b.see("zip") // the file has arrived
 	assert.Contains(t, b.text("table"), "lengths.csv")
 	b.click("publish")
+	b.see("confirm")
+	assert.Contains(t, b.text("#main"), "https://doi.org/10.5072/")
+	b.click("confirm")
 	b.see("withdraw")
 	b.becomes("published")
 	assert.Regexp(t, `^Lovelace, Ada \(\d{4}\): Glacier length\. Version 1\. Test Repository\. https://doi\.org/10\.5072/`, b.text("#citation"))
@@ -147,14 +150,14 @@ func sights(t *testing.T, c *person) []sight {
 	ada := c.as("ada")
 	published := func(fields map[string]string) string {
 		path := ada.draft(fields)
-		status, page := ada.post(path+"/publish", nil)
+		status, page := ada.decide(path+"/publish", nil)
 		require.Equal(t, 200, status, page)
 		ada.settled(path)
 		return path
 	}
 	plain := published(fields("Lengths of the Äletsch glacier by month, 1871 to 2025"))
 	_, second := ada.post(plain+"/version", nil)
-	ada.post(second+"/publish", nil)
+	ada.decide(second+"/publish", nil)
 	ada.settled(second)
 	long := fields(strings.Repeat("Sedimentationsgeschwindigkeitsmessungen", 5) + strings.Repeat(" on the glacier of the valley", 7))
 	long["description"] = strings.Repeat(strings.Repeat("A sentence about ice and stones. ", 12)+"\n\n", 3)
@@ -164,9 +167,10 @@ func sights(t *testing.T, c *person) []sight {
 	embargoed["embargo"] = time.Now().AddDate(1, 0, 0).Format(time.DateOnly)
 	embargoPath := published(embargoed)
 	withdrawn := published(fields("Temperatures of 2019, first edition"))
-	ada.post(withdrawn+"/withdraw", map[string]string{"reason": "The thermometer was in the sun."})
+	ada.decide(withdrawn+"/withdraw", map[string]string{"reason": "The thermometer was in the sun."})
 	ada.settled(withdrawn)
-	draft := ada.draft(fields("Photographs of the tongue"))
+	full := published(filled())
+	draft := ada.draft(filled())
 	ada.upload(draft, strings.Repeat("a-file-with-a-long-name-", 6)+".csv", "x", "readme.txt", strings.Repeat("x", 12345))
 	ada.visit(visit{"GET", plain, "203.0.113.1", "", firefox, ""})
 	ada.background(ada.platform.reportSoFar)
@@ -177,6 +181,7 @@ func sights(t *testing.T, c *person) []sight {
 		{"narrowed", "/?q=glacier&year=2026&sort=title&creator=" + url.QueryEscape("Glacier Institute"), false},
 		{"landing", plain, false},
 		{"landing-long", longPath, false},
+		{"landing-full", full, false},
 		{"embargo", embargoPath, false},
 		{"tombstone", withdrawn, false},
 		{"login", "/login", false},
@@ -187,6 +192,8 @@ func sights(t *testing.T, c *person) []sight {
 		{"mine", "/mine", true},
 		{"form", "/new", true},
 		{"edit", longPath + "/edit", true},
+		{"edit-full", full + "/edit", true},
+		{"publish", draft + "/publish", true},
 		{"withdraw", plain + "/withdraw", true},
 		{"discard", draft + "/discard", true},
 		{"status", "/status?asked=1", true},
@@ -210,6 +217,13 @@ func (b *browser) each(all []sight, look func(name string)) {
 	b.write("family0", "Lovelace")
 	b.write("orcid0", "0000-0001-5727-2428")
 	b.write("license", "CC-BY-5.0")
+	for _, row := range [][3]string{
+		{"subject", "term0", "glaciers"}, {"contributor", "coorcid0", "0000-0001-5727-2428"}, {"work", "related0", "volume 3"}, {"funder", "funderror0", "04wxnsj82"},
+	} {
+		b.click("more-" + row[0])
+		b.see(row[1])
+		b.write(row[1], row[2])
+	}
 	b.click("save")
 	b.see("faults")
 	look("faults")
@@ -348,8 +362,10 @@ func TestKeyboardOnly(t *testing.T) {
 	require.NoError(t, os.WriteFile(upload, []byte("x"), 0o600))
 	b.choose("file", upload) // the dialog for files is the system's
 	enter("upload")
-	b.do(chromedp.WaitVisible(chromedp.CSS("table"))) // the page before has the button, too
+	b.see("zip") // the file has arrived
 	enter("publish")
+	b.see("confirm")
+	enter("confirm")
 	b.see("withdraw")
 	b.becomes("published")
 	enter("withdraw")
@@ -358,5 +374,7 @@ func TestKeyboardOnly(t *testing.T) {
 	enter("confirm")
 	b.see("restore")
 	enter("restore")
+	b.see("confirm")
+	enter("confirm")
 	b.see("withdraw")
 }

@@ -11,6 +11,7 @@ import (
 	"io"
 	"iter"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -157,13 +158,13 @@ func (c *curation) curate(url string) {
 		case 2:
 			alive = c.fill(c.post(path+"/version", nil))
 		case 3:
-			alive = c.post(path+"/withdraw", map[string]string{"reason": "Wrong."}) != ""
+			alive = c.decide(path+"/withdraw", map[string]string{"reason": "Wrong."}) != ""
 		case 4:
-			alive = c.post(path+"/restore", nil) != ""
+			alive = c.decide(path+"/publish", nil) != ""
 		case 5:
-			alive = c.post(path+"/discard", nil) != "" // drafts only
+			alive = c.decide(path+"/discard", nil) != "" // drafts only
 		case 6:
-			alive = c.post(path+"/erase", nil) != "" // what is withdrawn
+			alive = c.decide(path+"/erase", nil) != "" // what is withdrawn
 		case 7:
 			alive = c.replace(path)
 		}
@@ -177,7 +178,7 @@ func (c *curation) fill(path string) (alive bool) {
 	}
 	c.paths = append(c.paths, path)
 	contentType, body := multipartForm(fmt.Sprint(c.random.IntN(1000), ".csv"), strings.Repeat("x", c.random.IntN(100_000)))
-	return c.send(path+"/files", contentType, body) != "" && (c.random.IntN(8) == 0 || c.post(path+"/publish", nil) != "")
+	return c.send(path+"/files", contentType, body) != "" && (c.random.IntN(8) == 0 || c.decide(path+"/publish", nil) != "")
 }
 
 // replace removes a file of a draft while another one of the same bytes arrives.
@@ -198,20 +199,30 @@ func (c *curation) replace(path string) (alive bool) {
 var revision = regexp.MustCompile(`name="revision" value="(\d+)"`)
 
 func (c *curation) edit(path string) (alive bool) {
-	res, err := c.client.Get(c.url + path + "/edit")
+	return c.answer(path+"/edit", "revision", revision, c.form()) != ""
+}
+
+func (c *curation) decide(path string, fields map[string]string) (address string) {
+	return c.answer(path, "shown", shown, fields)
+}
+
+// answer posts a form with a value that its page has.
+func (c *curation) answer(path, name string, value *regexp.Regexp, fields map[string]string) (address string) {
+	res, err := c.client.Get(c.url + path)
 	if err != nil {
-		return false
+		return ""
 	}
 	defer res.Body.Close()
 	page, err := io.ReadAll(res.Body)
 	if err != nil {
-		return false
+		return ""
 	}
-	form := c.form()
-	if m := revision.FindSubmatch(page); m != nil {
-		form["revision"] = string(m[1])
+	form := map[string]string{}
+	maps.Copy(form, fields)
+	if m := value.FindSubmatch(page); m != nil {
+		form[name] = string(m[1])
 	}
-	return c.post(path+"/edit", form) != ""
+	return c.post(path, form)
 }
 
 func (c *curation) form() map[string]string {

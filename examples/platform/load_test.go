@@ -158,7 +158,7 @@ func fillFolder(t *testing.T, config Config) {
 				return p.store.SetFiles(t.Context(), d, d.Versions[0], files[from:from+perDataset])
 			},
 			func(d *dataset.Dataset) error {
-				return p.store.Decide(t.Context(), d, d.Versions[0], dataset.Published, "")
+				return p.store.Decide(t.Context(), d, d.Versions[0].As(dataset.Published, time.Now().UTC().Format(time.DateOnly), ""))
 			},
 		} {
 			d, err := p.store.Dataset(t.Context(), id)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"mime/multipart"
 	"net/http"
 	"net/http/cookiejar"
@@ -13,6 +14,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -178,9 +180,27 @@ func (c *person) draft(fields map[string]string) (path string) {
 func (c *person) publish(title string) (path string) {
 	c.Helper()
 	path = c.draft(fields(title))
-	status, page := c.post(path+"/publish", nil)
+	status, page := c.decide(path+"/publish", nil)
 	require.Equal(c, http.StatusOK, status, page)
 	return path
+}
+
+var shown = regexp.MustCompile(`name="shown" value="([0-9a-f]+)"`)
+
+// decide answers the question of a page, as somebody does who has just seen it.
+func (c *person) decide(path string, fields map[string]string) (status int, page string) {
+	c.Helper()
+	status, page = c.get(path)
+	m := shown.FindStringSubmatch(page)
+	if m == nil {
+		return status, page // it asks nothing
+	}
+	answer := maps.Clone(fields)
+	if answer == nil {
+		answer = map[string]string{}
+	}
+	answer["shown"] = m[1]
+	return c.post(path, answer)
 }
 
 // now returns a dataset as it is.
@@ -286,10 +306,10 @@ func TestTheLifeOfADataset(t *testing.T) {
 		assert.Equal(t, http.StatusConflict, status, "the form is from before the change")
 		assert.Contains(t, page, "Typed in another window", "nothing typed is lost")
 
-		status, page = c.post(path+"/withdraw", map[string]string{"reason": " "})
+		status, page = c.decide(path+"/withdraw", map[string]string{"reason": " "})
 		assert.Equal(t, http.StatusUnprocessableEntity, status)
 		assert.Contains(t, page, "Give a reason")
-		status, _ = c.post(path+"/withdraw", map[string]string{"reason": "The instrument was broken."})
+		status, _ = c.decide(path+"/withdraw", map[string]string{"reason": "The instrument was broken."})
 		require.Equal(t, http.StatusGone, status)
 		_, v = c.settled(path)
 		assert.Equal(t, "withdrawn", v.Status())
@@ -304,9 +324,9 @@ func TestTheLifeOfADataset(t *testing.T) {
 		_, page = reader.get("/")
 		assert.NotContains(t, page, "Glacier")
 
-		status, page = c.post(path+"/restore", nil)
+		status, page = c.decide(path+"/publish", nil)
 		require.Equal(t, http.StatusOK, status, page)
-		status, page = c.post(path+"/restore", nil)
+		status, page = c.decide(path+"/publish", nil)
 		assert.Equal(t, http.StatusConflict, status, "a second click")
 		assert.Contains(t, page, "<h1>The dataset has changed in the meantime</h1>")
 		c.settled(path)
@@ -344,7 +364,7 @@ func TestVersions(t *testing.T) {
 		status, _ = c.upload(first, "late.csv", "x")
 		assert.Equal(t, http.StatusForbidden, status, "the files of a published version do not change")
 
-		status, page = c.post(second+"/publish", nil)
+		status, page = c.decide(second+"/publish", nil)
 		require.Equal(t, http.StatusOK, status, page)
 		d, v2 := c.settled(second)
 		assert.Equal(t, []string{"IsVersionOf " + d.DOI, "IsPreviousVersionOf " + v2.DOI}, related(t, srv, v1.DOI))
@@ -357,7 +377,7 @@ func TestVersions(t *testing.T) {
 		_, page = reader.get("/?q=glacier")
 		assert.Equal(t, 1, strings.Count(page, "Glacier length"), "a dataset is found once")
 
-		c.post(second+"/withdraw", map[string]string{"reason": "Wrong month."})
+		c.decide(second+"/withdraw", map[string]string{"reason": "Wrong month."})
 		c.settled(second)
 		assert.Equal(t, datacitetest.StateRegistered, srv.State(v2.DOI))
 		assert.Equal(t, datacitetest.StateFindable, srv.State(v1.DOI))
@@ -366,7 +386,7 @@ func TestVersions(t *testing.T) {
 		assert.Equal(t, first, address, "the concept DOI leads to what can still be had")
 
 		_, third := c.post(first+"/version", nil)
-		status, _ = c.post(third+"/discard", nil)
+		status, _ = c.decide(third+"/discard", nil)
 		assert.Equal(t, http.StatusOK, status)
 		status, _ = c.get(third)
 		assert.Equal(t, http.StatusNotFound, status)
@@ -384,7 +404,7 @@ func TestEmbargo(t *testing.T) {
 		form := fields("Glacier length")
 		form["embargo"] = until
 		path := c.draft(form)
-		status, page := c.post(path+"/publish", nil)
+		status, page := c.decide(path+"/publish", nil)
 		require.Equal(t, http.StatusOK, status, page)
 		d, v := c.settled(path)
 		record, err := srv.DOIs().Get(t.Context(), v.DOI, nil)
@@ -444,7 +464,7 @@ func TestANameThatIsTaken(t *testing.T) {
 	for _, name := range taken {
 		require.NoError(t, srv.PutRecordJSON(fmt.Appendf(nil, `{"doi":%q,"titles":[{"title":"Of another system"}],"state":"findable"}`, name)))
 	}
-	c.post(path+"/publish", nil)
+	c.decide(path+"/publish", nil)
 	d, v = c.settled(path)
 	assert.NotContains(t, taken, d.DOI)
 	assert.NotContains(t, taken, v.DOI)

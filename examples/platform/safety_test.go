@@ -40,7 +40,9 @@ func TestWhoMayDoWhat(t *testing.T) {
 		{"GET", "/files/lengths.csv", 404, 404, 200, 200},
 		{"GET", "/export/datacite.xml", 404, 404, 200, 200},
 		{"GET", "/edit", 200, 404, 200, 403}, // the reader is led to the login
+		{"GET", "/publish", 200, 404, 200, 403},
 		{"GET", "/withdraw", 200, 404, 200, 403},
+		{"GET", "/files.zip", 404, 404, 200, 200},
 		{"GET", "/discard", 200, 404, 200, 403},
 		{"GET", "/erase", 200, 404, 200, 403},
 		{"POST", "/edit", 401, 404, 401, 403},
@@ -48,7 +50,6 @@ func TestWhoMayDoWhat(t *testing.T) {
 		{"POST", "/remove", 401, 404, 401, 403},
 		{"POST", "/publish", 401, 404, 401, 403},
 		{"POST", "/withdraw", 401, 404, 401, 403},
-		{"POST", "/restore", 401, 404, 401, 403},
 		{"POST", "/discard", 401, 404, 401, 403},
 		{"POST", "/erase", 401, 404, 401, 403},
 		{"POST", "/version", 401, 404, 401, 403},
@@ -202,7 +203,7 @@ func TestBoundedUploads(t *testing.T) {
 		_, v := c.now(path)
 		assert.Empty(t, v.Files)
 	}
-	status, page := c.post(path+"/publish", nil)
+	status, page := c.decide(path+"/publish", nil)
 	assert.Equal(t, http.StatusUnprocessableEntity, status)
 	assert.Contains(t, page, "needs a file")
 
@@ -330,18 +331,27 @@ func TestFaultsOfForms(t *testing.T) {
 	for _, tt := range []struct{ field, value, label, want string }{
 		{"title", "", "Title", "Give the dataset a title"},
 		{"title", "bell \a", "Title", "XML"},
-		{"year", "26", "Year of publication", "four digits"},
+		{"year", "26", "Year of an earlier publication", "four digits"},
 		{"license", "CC-BY-5.0", "Licence", "no licence"},
 		{"embargo", "tomorrow", "Files are public from", "2026-12-31"},
-		{"orcid0", "0000-0001-5727-2428", "ORCID of the first creator", "[Cc]heck digit"},
-		{"orcid0", "javascript:alert(1)", "ORCID of the first creator", "looks like"},
-		{"ror0", "04wxnsj82", "ROR of the first creator", "check digits"},
-		{"ror1", "https://ror.org/04wxnsj82", "ROR of the second creator", "check digits"},
-		{"orcid1", "0000-0001-5727-2427", "ORCID of the second creator", "ORCIDs are for persons"},
-		{"family0", "", "Family name of the first creator", "needs a family name"},
-		{"affiliation0", "", "Affiliation of the first creator", "Name the organisation"},
-		{"funderror0", "x", "ROR of the first funder", "looks like"},
-		{"funder0", "", "Name of the first funder", "Name the funder"},
+		{"orcid0", "0000-0001-5727-2428", "Creator 1, ORCID", "[Cc]heck digit"},
+		{"orcid0", "javascript:alert(1)", "Creator 1, ORCID", "looks like"},
+		{"ror0", "04wxnsj82", "Creator 1, ROR of the affiliation or organisation", "check digits"},
+		{"ror1", "https://ror.org/04wxnsj82", "Creator 2, ROR of the affiliation or organisation", "check digits"},
+		{"orcid1", "0000-0001-5727-2427", "Creator 2, ORCID", "ORCIDs are for persons"},
+		{"family0", "", "Creator 1, Family name, or name of the organisation", "needs a family name"},
+		{"affiliation0", "", "Creator 1, Affiliation", "Name the organisation"},
+		{"funderror0", "x", "Funder 1, ROR", "looks like"},
+		{"funder0", "", "Funder 1, Name", "Name the funder"},
+		{"funderror0", "04wxnsj82", "Funder 1, ROR", "check digits"},
+		{"year", "2100", "Year of an earlier publication", "cannot be after"},
+		{"language", "klingon", "Language", "no such language"},
+		{"language", "en_x!", "Language", "no such language"},
+		{"keywords", "ice\nbell \a", "Keywords", "XML"},
+		{"methods", "bell \a", "Methods", "XML"},
+		{"type", "Stone", "Type", "resource type"},
+		{"related0", "volume 3", "Related work 1, DOI or address of the work", "Give a DOI"},
+		{"related0", "javascript:alert(1)", "Related work 1, DOI or address of the work", "Give a DOI"},
 	} {
 		f := fields("Glacier <b>&</b>")
 		f[tt.field] = tt.value
@@ -359,7 +369,7 @@ func TestFaultsOfForms(t *testing.T) {
 	assert.Zero(t, list.Total)
 
 	f := fields("Glacier")
-	f["more"] = "creators"
+	f["more"] = "creator"
 	status, _, page := c.do(http.MethodPost, "/new", "application/x-www-form-urlencoded", encode(f))
 	assert.Equal(t, http.StatusOK, status)
 	assert.Contains(t, page, `id="family2"`, "a place for the third creator")

@@ -32,7 +32,7 @@ func TestFacets(t *testing.T) {
 			f["license"] = "CC0-1.0"
 		}
 		path := c.draft(f)
-		status, page := c.post(path+"/publish", nil)
+		status, page := c.decide(path+"/publish", nil)
 		require.Equal(t, http.StatusOK, status, page)
 	}
 	followed := 0
@@ -91,11 +91,11 @@ func TestNothingHiddenIsFound(t *testing.T) {
 	}
 	c.draft(form("Draft", "alpha01"))
 	withdrawn := c.draft(form("Withdrawn", "beta02"))
-	c.post(withdrawn+"/publish", nil)
+	c.decide(withdrawn+"/publish", nil)
 	_, v := c.settled(withdrawn)
-	c.post(withdrawn+"/withdraw", map[string]string{"reason": "Named gamma03."})
+	c.decide(withdrawn+"/withdraw", map[string]string{"reason": "Named gamma03."})
 	edited := c.draft(form("Edited", "delta04"))
-	c.post(edited+"/publish", nil)
+	c.decide(edited+"/publish", nil)
 	d, _ := c.settled(edited)
 	after := form("Edited", "epsilon05")
 	after["revision"] = fmt.Sprint(d.Revision)
@@ -109,7 +109,7 @@ func TestNothingHiddenIsFound(t *testing.T) {
 	embargoed["embargo"] = time.Now().AddDate(1, 0, 0).Format(time.DateOnly)
 	path := c.draft(embargoed)
 	c.upload(path, "theta08.csv", "iota09")
-	c.post(path+"/publish", nil)
+	c.decide(path+"/publish", nil)
 
 	for _, who := range []*person{reader, c} { // the owner's own list is another page
 		for words, want := range map[string]string{

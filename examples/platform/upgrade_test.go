@@ -71,7 +71,7 @@ func TestFoldersOfEarlierVersions(t *testing.T) {
 			assert.Equal(t, "month,length\n", text)
 			_, text = reader.get("/?q=stones")
 			assert.Contains(t, text, "/datasets/3/1")
-			status, text = c.post("/datasets/1/3/publish", nil)
+			status, text = c.decide("/datasets/1/3/publish", nil)
 			require.Equal(t, http.StatusOK, status, text)
 			_, v := c.settled("/datasets/1/3")
 			assert.Equal(t, datacitetest.StateFindable, srv.State(v.DOI))

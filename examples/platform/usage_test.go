@@ -59,7 +59,7 @@ func TestUsage(t *testing.T) {
 		path := c.draft(fields("Glacier"))
 		file := path + "/files/lengths.csv"
 		c.visit(visit{"GET", path, "203.0.113.1", "", firefox, ""}) // it is a draft
-		c.post(path+"/publish", nil)
+		c.decide(path+"/publish", nil)
 		_, v := c.settled(path)
 		before, _, err := c.platform.store.Usage(t.Context(), v.DOI)
 		require.NoError(t, err)
@@ -105,7 +105,7 @@ func TestUsage(t *testing.T) {
 		assert.Equal(t, want, shown)
 
 		c.settled(path)
-		c.post(path+"/withdraw", map[string]string{"reason": "Wrong."})
+		c.decide(path+"/withdraw", map[string]string{"reason": "Wrong."})
 		months, err := c.platform.store.Months(t.Context())
 		require.NoError(t, err)
 		c.visit(visit{"GET", path, "203.0.113.12", "", firefox, ""})

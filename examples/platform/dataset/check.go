@@ -1,21 +1,22 @@
 package dataset
 
 import (
-	"cmp"
-	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/language"
+
+	"github.com/datacite-go/datacite-go/doi"
 )
 
 // A Fault is something to put right, in words of the form.
 type Fault struct {
 	Field   string // id of the form's field; "" if it is not about one
-	Label   string // such as: ORCID of the second creator
+	Label   string // of the field
 	Message string
 }
 
@@ -25,13 +26,20 @@ type Fault struct {
 func (d *Dataset) Faults(v *Version, by Repository) []Fault {
 	var all faults
 	all.about(v.About)
+	for i, r := range v.About.Related {
+		if name := r.DOI(); name != "" && (doi.Same(name, d.DOI) || doi.Same(name, v.DOI)) {
+			all.add("related"+strconv.Itoa(i), "This is the DOI of the dataset itself.")
+		}
+	}
+	if year := v.About.Year; year > v.Available()[:4] {
+		all.add("year", "It cannot be after "+v.Available()[:4]+".")
+	}
 	for _, f := range d.Record(v, by).Findings() {
-		if f.Warning && f.Code != "scheme" && f.Code != "date" {
+		if f.Warning && f.Code != "scheme" && f.Code != "date" && f.Code != "uri" {
 			continue
 		}
 		all.add(field(f.Path, v.About), sentence(f.Reason))
 	}
-	slices.SortStableFunc(all, func(a, b Fault) int { return cmp.Compare(place(a.Field), place(b.Field)) })
 	return all
 }
 
@@ -52,7 +60,7 @@ func (all *faults) add(field, message string) {
 			return
 		}
 	}
-	*all = append(*all, Fault{field, Label(field), message})
+	*all = append(*all, Fault{Field: field, Message: message})
 }
 
 func (all *faults) about(a About) {
@@ -62,22 +70,35 @@ func (all *faults) about(a About) {
 	if len(a.Creators) == 0 {
 		all.add("family0", "Name at least one creator.")
 	}
+	if a.Year != "" && !year.MatchString(a.Year) {
+		all.add("year", "Write the year with four digits.")
+	}
+	if _, err := language.Parse(a.Language); a.Language != "" && err != nil {
+		all.add("language", "There is no such language. Use a code such as en or de.")
+	}
 	if _, err := time.Parse(time.DateOnly, a.Embargo); a.Embargo != "" && err != nil {
 		all.add("embargo", "Write the day as 2026-12-31.")
 	}
-	for i, c := range a.Creators {
+	for i, s := range a.Subjects {
 		n := strconv.Itoa(i)
 		switch {
-		case c.Family == "":
-			all.add("family"+n, "A creator needs a family name; an organisation has its name here.")
-		case c.Organisation && c.Given != "":
-			all.add("given"+n, "An organisation has no given name.")
-		case c.Organisation && c.ORCID != "":
-			all.add("orcid"+n, "ORCIDs are for persons; an organisation has a ROR.")
-		case c.Organisation && c.Affiliation != "":
-			all.add("affiliation"+n, "An organisation has no affiliation; write its name in the first field.")
-		case !c.Organisation && c.Affiliation == "" && c.ROR != "":
-			all.add("affiliation"+n, "Name the organisation that has this ROR.")
+		case s.Term == "":
+			all.add("term"+n, "Write the term.")
+		case s.Scheme == "":
+			all.add("scheme"+n, "Name the classification. A keyword without one belongs to the keywords above.")
+		case s.URI != "" && !onTheWeb(s.URI):
+			all.add("termuri"+n, "Give an address that begins with https://.")
+		}
+	}
+	for i, c := range a.Creators {
+		all.person(c, "", strconv.Itoa(i))
+	}
+	for i, c := range a.Contributors {
+		all.person(c.Creator, "co", strconv.Itoa(i))
+	}
+	for i, r := range a.Related {
+		if r.DOI() == "" && !onTheWeb(r.ID) {
+			all.add("related"+strconv.Itoa(i), "Give a DOI such as 10.5072/abc, or an address that begins with https://.")
 		}
 	}
 	for i, f := range a.Funders {
@@ -87,22 +108,53 @@ func (all *faults) about(a About) {
 	}
 }
 
+var year = regexp.MustCompile(`^\d{4}$`)
+
+func onTheWeb(address string) bool {
+	return strings.HasPrefix(address, "https://") || strings.HasPrefix(address, "http://")
+}
+
+// person checks a creator, or a contributor, whose fields have names with co.
+func (all *faults) person(c Creator, co, n string) {
+	switch {
+	case c.Family == "":
+		all.add(co+"family"+n, "A person needs a family name; an organisation has its name here.")
+	case c.Organisation && c.Given != "":
+		all.add(co+"given"+n, "An organisation has no given name.")
+	case c.Organisation && c.ORCID != "":
+		all.add(co+"orcid"+n, "ORCIDs are for persons; an organisation has a ROR.")
+	case c.Organisation && c.Affiliation != "":
+		all.add(co+"affiliation"+n, "An organisation has no affiliation; write its name in the first field.")
+	case !c.Organisation && c.Affiliation == "" && c.ROR != "":
+		all.add(co+"affiliation"+n, "Name the organisation that has this ROR.")
+	}
+}
+
 // places lead from the paths of findings to fields of the form.
 var places = []struct {
 	path  *regexp.Regexp
 	field string
 }{
 	{regexp.MustCompile(`^titles`), "title"},
-	{regexp.MustCompile(`^descriptions`), "description"},
+	{regexp.MustCompile(`^language`), "language"},
+	{regexp.MustCompile(`^types`), "type"},
 	{regexp.MustCompile(`^publicationYear`), "year"},
 	{regexp.MustCompile(`^rightsList`), "license"},
 	{regexp.MustCompile(`^dates`), "embargo"},
-	{regexp.MustCompile(`^creators\[(\d+)\]\.nameIdentifiers`), "orcid"},
-	{regexp.MustCompile(`^creators\[(\d+)\]\.affiliation.*Identifier`), "ror"},
-	{regexp.MustCompile(`^creators\[(\d+)\]\.affiliation`), "affiliation"},
-	{regexp.MustCompile(`^creators\[(\d+)\]\.givenName`), "given"},
-	{regexp.MustCompile(`^creators\[(\d+)\]`), "family"},
+	{regexp.MustCompile(`^descriptions\[(\d+)\]`), "description"},
+	{regexp.MustCompile(`^subjects\[(\d+)\]\.valueUri`), "termuri"},
+	{regexp.MustCompile(`^subjects\[(\d+)\]\.subjectScheme`), "scheme"},
+	{regexp.MustCompile(`^subjects\[(\d+)\]`), "term"},
+	{regexp.MustCompile(`^(?:creators|contributors)\[(\d+)\]\.nameIdentifiers`), "orcid"},
+	{regexp.MustCompile(`^(?:creators|contributors)\[(\d+)\]\.affiliation.*Identifier`), "ror"},
+	{regexp.MustCompile(`^(?:creators|contributors)\[(\d+)\]\.affiliation`), "affiliation"},
+	{regexp.MustCompile(`^(?:creators|contributors)\[(\d+)\]\.givenName`), "given"},
+	{regexp.MustCompile(`^contributors\[(\d+)\]\.contributorType`), "role"},
+	{regexp.MustCompile(`^(?:creators|contributors)\[(\d+)\]`), "family"},
 	{regexp.MustCompile(`^creators`), "family0"},
+	{regexp.MustCompile(`^relatedIdentifiers\[(\d+)\]\.relationType`), "relation"},
+	{regexp.MustCompile(`^relatedIdentifiers\[(\d+)\]\.resourceTypeGeneral`), "relatedtype"},
+	{regexp.MustCompile(`^relatedIdentifiers\[(\d+)\]`), "related"},
 	{regexp.MustCompile(`^fundingReferences\[(\d+)\]\.funderIdentifier`), "funderror"},
 	{regexp.MustCompile(`^fundingReferences\[(\d+)\]\.awardNumber`), "award"},
 	{regexp.MustCompile(`^fundingReferences\[(\d+)\]\.awardTitle`), "awardtitle"},
@@ -118,55 +170,24 @@ func field(path string, a About) string {
 		case len(m) == 1:
 			return p.field
 		}
-		if i, _ := strconv.Atoi(m[1]); p.field == "orcid" && a.Creators[i].Organisation {
+		i, _ := strconv.Atoi(m[1])
+		switch member, _, _ := strings.Cut(path, "["); {
+		case member == "descriptions" && (i == 1 || a.Description == ""):
+			return "methods"
+		case member == "descriptions":
+			return p.field
+		case member == "subjects" && i < len(a.Keywords):
+			return "keywords"
+		case member == "subjects":
+			return p.field + strconv.Itoa(i-len(a.Keywords))
+		case member == "creators" && p.field == "orcid" && a.Creators[i].Organisation:
 			return "ror" + m[1]
+		case member == "contributors" && p.field == "orcid" && a.Contributors[i].Organisation:
+			return "coror" + m[1]
+		case member == "contributors" && p.field != "role":
+			return "co" + p.field + m[1]
 		}
 		return p.field + m[1]
 	}
 	return ""
-}
-
-// place is where a field is in the form, from top to bottom.
-func place(field string) int {
-	m := numbered.FindStringSubmatch(field)
-	if m == nil {
-		return slices.Index([]string{"", "title", "description", "year", "license", "embargo"}, field)
-	}
-	i, _ := strconv.Atoi(m[2])
-	if ofFunder(m[1]) {
-		return 10_000 + i
-	}
-	return 10 + i
-}
-
-func ofFunder(field string) bool {
-	return strings.HasPrefix(field, "fund") || strings.HasPrefix(field, "award")
-}
-
-var (
-	words = map[string]string{
-		"title": "Title", "description": "Description", "year": "Year of publication", "license": "Licence", "embargo": "Files are public from",
-		"family": "Family name", "given": "Given name", "orcid": "ORCID", "affiliation": "Affiliation", "ror": "ROR",
-		"funder": "Name", "funderror": "ROR", "award": "Number of the award", "awardtitle": "Title of the award",
-	}
-	ordinals = []string{"first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"}
-	numbered = regexp.MustCompile(`^([a-z]+)(\d+)$`)
-)
-
-// Label names a field of the form.
-func Label(field string) string {
-	m := numbered.FindStringSubmatch(field)
-	if m == nil {
-		return words[field]
-	}
-	i, _ := strconv.Atoi(m[2])
-	ordinal := fmt.Sprintf("%dth", i+1)
-	if i < len(ordinals) {
-		ordinal = ordinals[i]
-	}
-	of := "creator"
-	if ofFunder(m[1]) {
-		of = "funder"
-	}
-	return words[m[1]] + " of the " + ordinal + " " + of
 }

@@ -3,10 +3,12 @@
 package dataset
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/datacite-go/datacite-go/doi"
@@ -61,13 +63,20 @@ type Version struct {
 
 // About is what the curator says of a version.
 type About struct {
-	Title       string
-	Description string
-	Year        string
-	License     string // of the SPDX list, such as CC-BY-4.0
-	Embargo     string // the day from which the files are public; "" means at once
-	Creators    []Creator
-	Funders     []Funder
+	Title        string
+	Description  string
+	Methods      string
+	Type         string // general type of DataCite's schema; "" means Dataset
+	Language     string // such as en
+	Keywords     []string
+	Subjects     []Subject
+	Year         string // of an earlier publication elsewhere; "" means that there was none
+	License      string // of the SPDX list, such as CC-BY-4.0
+	Embargo      string // the day from which the files are public; "" means at once
+	Creators     []Creator
+	Contributors []Contributor
+	Related      []Related
+	Funders      []Funder
 }
 
 // Texts are all that the curator says, for searching.
@@ -94,6 +103,9 @@ func (a About) Texts() (all []string) {
 	return all
 }
 
+// A Subject is a keyword of a classification or thesaurus.
+type Subject struct{ Term, Scheme, URI string }
+
 // A Creator is a person or an organisation that made a dataset.
 type Creator struct {
 	Organisation bool
@@ -110,6 +122,35 @@ func (c Creator) Name() string {
 		return c.Family
 	}
 	return c.Family + ", " + c.Given
+}
+
+// A Contributor has done something else for a dataset.
+type Contributor struct {
+	Role string // a contributor type of DataCite's schema
+	Creator
+}
+
+// Related is a work that a dataset has to do with, such as the article about it.
+type Related struct {
+	Relation string // from the dataset to the work, in DataCite's terms
+	ID       string // a bare DOI, or an address of the web
+	Type     string // what the work is; "" means that nobody said it
+}
+
+// DOI returns the DOI of the work, "" if it has an address only.
+func (r Related) DOI() string {
+	if name, err := doi.Parse(r.ID); err == nil {
+		return name
+	}
+	return ""
+}
+
+// Address is where the work is.
+func (r Related) Address() string {
+	if name := r.DOI(); name != "" {
+		return doi.Address(name)
+	}
+	return r.ID
 }
 
 // A Funder paid for a dataset.
@@ -132,6 +173,17 @@ func (d *Dataset) Version(number int) *Version {
 		return nil
 	}
 	return d.Versions[i]
+}
+
+// With returns the dataset with another form of one of its versions.
+func (d Dataset) With(v *Version) *Dataset {
+	d.Versions = slices.Clone(d.Versions)
+	for i, other := range d.Versions {
+		if other.Number == v.Number {
+			d.Versions[i] = v
+		}
+	}
+	return &d
 }
 
 // Public returns the versions that everybody sees, tombstones among them, oldest first.
@@ -191,6 +243,63 @@ func (v *Version) Open(now time.Time) []File {
 		return nil
 	}
 	return v.Files
+}
+
+// As returns a version as it is when its curator has decided about it: on which day, and
+// for a withdrawal why.
+func (v Version) As(state State, day, reason string) *Version {
+	v.State, v.Withdrawn, v.Reason = state, "", ""
+	v.Published = cmp.Or(v.Published, day)
+	if state == Withdrawn {
+		v.Withdrawn, v.Reason = day, reason
+	}
+	return &v
+}
+
+// Says is what everybody reads of a version. A tombstone has what citations of it need,
+// and nothing of what the data are about, since that may be the reason of the withdrawal.
+func (v *Version) Says() About {
+	a := v.About
+	if v.State == Withdrawn {
+		a.Description, a.Methods, a.Keywords, a.Subjects = "", "", nil, nil
+	}
+	return a
+}
+
+// Available is the day from which the files are public, today for a draft without an
+// embargo.
+func (v *Version) Available() string {
+	published := cmp.Or(v.Published, time.Now().UTC().Format(time.DateOnly))
+	if _, err := time.Parse(time.DateOnly, v.About.Embargo); err != nil {
+		return published // there is none, or it is a fault of the form
+	}
+	return max(v.About.Embargo, published)
+}
+
+// Issued is the day on which the version was published, or the year if that was
+// elsewhere, earlier.
+func (v *Version) Issued() string {
+	if year := v.About.Year; year != "" && !strings.HasPrefix(v.Published, year) {
+		return year
+	}
+	return v.Published
+}
+
+// Year is that of citations: of an earlier publication, or else the one in which the
+// files become public, as DataCite wants it for embargoes.
+func (v *Version) Year() string { return cmp.Or(v.About.Year, v.Available()[:4]) }
+
+// Access says in a sentence who may have the files.
+func (v *Version) Access(now time.Time) string {
+	switch {
+	case v.State == Draft:
+		return "This is a draft: only you see it."
+	case v.State == Withdrawn:
+		return "The files were withdrawn on " + v.Withdrawn + "."
+	case v.Embargoed(now):
+		return "The files are public from " + v.About.Embargo + " on."
+	}
+	return "Everybody may download the files."
 }
 
 // Size is that of all files.

@@ -94,16 +94,13 @@ func TestSchemaOrg(t *testing.T) {
 	assert.NotContains(t, text(), "a%20b.csv")
 }
 
-func TestLabel(t *testing.T) {
-	for field, want := range map[string]string{
-		"title": "Title", "orcid1": "ORCID of the second creator", "family11": "Family name of the 12th creator",
-		"funder0": "Name of the first funder", "award2": "Number of the award of the third funder", "": "",
-	} {
-		assert.Equal(t, want, dataset.Label(field))
+func TestWords(t *testing.T) {
+	for term, want := range map[string]string{"DataCollector": "Data collector", "IsSupplementTo": "Is supplement to", "Dataset": "Dataset", "": ""} {
+		assert.Equal(t, want, dataset.Words(term))
 	}
 }
 
 func TestParagraphs(t *testing.T) {
-	assert.Equal(t, []string{"a\nb", "c"}, dataset.About{Description: "a\nb\n \n\nc\n"}.Paragraphs())
-	assert.Empty(t, dataset.About{}.Paragraphs())
+	assert.Equal(t, []string{"a\nb", "c"}, dataset.Paragraphs("a\nb\n \n\nc\n"))
+	assert.Empty(t, dataset.Paragraphs(""))
 }

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"regexp"
@@ -8,12 +9,13 @@ import (
 	"time"
 
 	"github.com/datacite-go/datacite-go/doi"
+	"github.com/datacite-go/datacite-go/metadata"
 )
 
 // Citation is the text to cite a version with.
 func (v *Version) Citation(by Repository) string {
 	title := strings.TrimSuffix(v.About.Title, ".")
-	return fmt.Sprintf("%s (%s): %s. Version %d. %s. %s", v.names("; "), v.About.Year, title, v.Number, by.Name, v.Address())
+	return fmt.Sprintf("%s (%s): %s. Version %d. %s. %s", v.names("; "), v.Year(), title, v.Number, by.Name, v.Address())
 }
 
 func (v *Version) names(between string) string {
@@ -43,7 +45,7 @@ func (v *Version) BibTeX(by Repository) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "@misc{%s,\n", notKey.ReplaceAllString(v.DOI, "-"))
 	for _, line := range [][2]string{
-		{"author", strings.Join(names, " and ")}, {"title", "{" + bibtex.Replace(v.About.Title) + "}"}, {"year", bibtex.Replace(v.About.Year)},
+		{"author", strings.Join(names, " and ")}, {"title", "{" + bibtex.Replace(v.About.Title) + "}"}, {"year", bibtex.Replace(v.Year())},
 		{"publisher", bibtex.Replace(by.Name)}, {"version", fmt.Sprint(v.Number)}, {"doi", v.DOI}, {"url", v.Address()},
 	} {
 		fmt.Fprintf(&b, "  %s = {%s},\n", line[0], line[1])
@@ -53,27 +55,70 @@ func (v *Version) BibTeX(by Repository) string {
 
 // SchemaOrg describes a version to search engines.
 func (d *Dataset) SchemaOrg(v *Version, by Repository) map[string]any {
-	a, address := v.About, by.Public+v.Path()
-	m := map[string]any{
-		"@context": "https://schema.org", "@type": "Dataset", "@id": v.Address(), "identifier": v.Address(), "url": address,
-		"name": a.Title, "description": a.Description, "datePublished": a.Year, "version": fmt.Sprint(v.Number),
-		"license": "https://spdx.org/licenses/" + a.License, "isAccessibleForFree": true,
-		"publisher": organisation(by.Name, ""),
-		"isPartOf":  map[string]any{"@type": "Dataset", "@id": doi.Address(d.DOI)},
-	}
-	var creators, funders, files []any
+	a, address, now := v.Says(), by.Public+v.Path(), time.Now()
+	var creators, contributors, funders, keywords, files []any
 	for _, c := range a.Creators {
 		creators = append(creators, c.schemaOrg())
+	}
+	for _, c := range a.Contributors {
+		contributors = append(contributors, c.schemaOrg())
 	}
 	for _, f := range a.Funders {
 		funders = append(funders, organisation(f.Name, f.ROR))
 	}
-	for _, f := range v.Open(time.Now()) {
+	for _, keyword := range a.Keywords {
+		keywords = append(keywords, keyword)
+	}
+	for _, s := range a.Subjects {
+		keywords = append(keywords, dropEmpty(map[string]any{"@type": "DefinedTerm", "name": s.Term, "inDefinedTermSet": s.Scheme, "url": s.URI}))
+	}
+	for _, f := range v.Open(now) {
 		files = append(files, map[string]any{"@type": "DataDownload", "name": f.Name, "contentUrl": address + "/files/" + url.PathEscape(f.Name), "contentSize": fmt.Sprint(f.Size), "sha256": f.SHA256})
 	}
-	for name, list := range map[string][]any{"creator": creators, "funder": funders, "distribution": files} {
-		if len(list) > 0 {
-			m[name] = list
+	m := map[string]any{
+		// schema.org has no term for the day from which the files are public.
+		"@context": []any{"https://schema.org", map[string]any{"dcterms": "http://purl.org/dc/terms/"}},
+		"@type":    cmp.Or(schemaOrgTypes[a.general()], "CreativeWork"), "@id": v.Address(), "identifier": v.Address(), "url": address,
+		"name": a.Title, "description": a.Description, "measurementTechnique": a.Methods, "inLanguage": a.Language, "version": fmt.Sprint(v.Number),
+		"datePublished": v.Issued(), "dcterms:available": v.Available(),
+		"license": "https://spdx.org/licenses/" + a.License, "conditionsOfAccess": v.Access(now), "isAccessibleForFree": v.State == Published && !v.Embargoed(now),
+		"publisher": organisation(by.Name, ""), "isPartOf": map[string]any{"@type": "Dataset", "@id": doi.Address(d.DOI)},
+		"creator": creators, "contributor": contributors, "funder": funders, "keywords": keywords, "distribution": files,
+	}
+	for _, r := range a.Related {
+		if property := properties[metadata.RelationType(r.Relation)]; property != "" {
+			works, _ := m[property].([]any)
+			m[property] = append(works, map[string]any{"@type": "CreativeWork", "@id": r.Address()})
+		}
+	}
+	return dropEmpty(m)
+}
+
+// properties are those of schema.org for relations to other works.
+var properties = map[metadata.RelationType]string{
+	metadata.RelationIsSupplementTo: "subjectOf", metadata.RelationIsDescribedBy: "subjectOf", metadata.RelationIsDocumentedBy: "subjectOf",
+	metadata.RelationIsCitedBy: "subjectOf", metadata.RelationIsReferencedBy: "subjectOf", metadata.RelationCites: "citation", metadata.RelationReferences: "citation",
+	metadata.RelationIsDerivedFrom: "isBasedOn", metadata.RelationHasPart: "hasPart",
+}
+
+// Types are those that the form offers. A map has what schema.org calls them, where it is
+// more than CreativeWork: the same as the registration service derives.
+var (
+	Types = []metadata.ResourceTypeGeneral{
+		metadata.ResourceTypeDataset, metadata.ResourceTypeAudiovisual, metadata.ResourceTypeCollection, metadata.ResourceTypeComputationalNotebook, metadata.ResourceTypeImage,
+		metadata.ResourceTypeInteractiveResource, metadata.ResourceTypeModel, metadata.ResourceTypeSoftware, metadata.ResourceTypeSound, metadata.ResourceTypeWorkflow, metadata.ResourceTypeOther,
+	}
+	schemaOrgTypes = map[metadata.ResourceTypeGeneral]string{
+		metadata.ResourceTypeDataset: "Dataset", metadata.ResourceTypeAudiovisual: "MediaObject", metadata.ResourceTypeCollection: "Collection",
+		metadata.ResourceTypeComputationalNotebook: "SoftwareSourceCode", metadata.ResourceTypeImage: "ImageObject", metadata.ResourceTypeSoftware: "SoftwareSourceCode",
+		metadata.ResourceTypeSound: "AudioObject",
+	}
+)
+
+func dropEmpty(m map[string]any) map[string]any {
+	for name, value := range m {
+		if list, isList := value.([]any); isList && len(list) == 0 || value == "" {
+			delete(m, name)
 		}
 	}
 	return m
@@ -106,9 +151,9 @@ func organisation(name, ror string) map[string]any {
 
 var emptyLines = regexp.MustCompile(`\n\s*\n`)
 
-// Paragraphs are those of the description.
-func (a About) Paragraphs() []string {
-	text := strings.TrimSpace(a.Description)
+// Paragraphs are those of a text.
+func Paragraphs(text string) []string {
+	text = strings.TrimSpace(text)
 	if text == "" {
 		return nil
 	}

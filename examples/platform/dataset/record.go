@@ -2,11 +2,13 @@ package dataset
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
+	"unicode"
 
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/metadata"
@@ -52,27 +54,42 @@ func (d *Dataset) concept(latest *Version, by Repository) *metadata.Record {
 
 // Record is the metadata of a version.
 func (d *Dataset) Record(v *Version, by Repository) *metadata.Record {
-	a := v.About
+	a := v.Says()
 	r := &metadata.Record{
-		DOI:                v.DOI,
-		Titles:             []metadata.Title{{Title: a.Title}},
-		Publisher:          metadata.Publisher{Name: by.Name},
-		PublicationYear:    metadata.YearText(a.Year),
-		Types:              metadata.Types{ResourceTypeGeneral: metadata.ResourceTypeDataset, ResourceType: "Dataset"},
-		Version:            strconv.Itoa(v.Number),
-		RightsList:         []metadata.Rights{metadata.SPDX(a.License)},
-		RelatedIdentifiers: d.versions().Relations(v.DOI),
-		Dates:              v.dates(),
+		DOI:             v.DOI,
+		Titles:          []metadata.Title{{Title: a.Title}},
+		Publisher:       metadata.Publisher{Name: by.Name},
+		PublicationYear: metadata.YearText(v.Year()),
+		Types:           metadata.Types{ResourceTypeGeneral: a.general(), ResourceType: Words(string(a.general()))},
+		Language:        a.Language,
+		Version:         strconv.Itoa(v.Number),
+		RightsList:      []metadata.Rights{metadata.SPDX(a.License)},
+		Dates:           v.dates(),
 	}
-	if a.Description != "" {
-		r.Descriptions = []metadata.Description{{Description: a.Description, DescriptionType: metadata.DescriptionAbstract}}
+	for _, text := range []metadata.Description{{Description: a.Description, DescriptionType: metadata.DescriptionAbstract}, {Description: a.Methods, DescriptionType: metadata.DescriptionMethods}} {
+		if text.Description != "" {
+			r.Descriptions = append(r.Descriptions, text)
+		}
 	}
-	if len(v.Files) > 0 {
+	if len(v.Files) > 0 && v.State != Withdrawn {
 		r.Sizes = []string{fmt.Sprintf("%d bytes", v.Size())}
+	}
+	for _, keyword := range a.Keywords {
+		r.Subjects = append(r.Subjects, metadata.Subject{Subject: keyword})
+	}
+	for _, s := range a.Subjects {
+		r.Subjects = append(r.Subjects, metadata.Subject{Subject: s.Term, SubjectScheme: s.Scheme, ValueURI: s.URI})
 	}
 	for _, c := range a.Creators {
 		r.Creators = append(r.Creators, c.record())
 	}
+	for _, c := range a.Contributors {
+		r.Contributors = append(r.Contributors, metadata.Contributor{Creator: c.record(), ContributorType: metadata.ContributorType(c.Role)})
+	}
+	for _, related := range a.Related {
+		r.RelatedIdentifiers = append(r.RelatedIdentifiers, related.record())
+	}
+	r.RelatedIdentifiers = append(r.RelatedIdentifiers, d.versions().Relations(v.DOI)...)
 	for _, f := range a.Funders {
 		reference := metadata.FundingReference{FunderName: f.Name, AwardNumber: f.Award, AwardTitle: f.AwardTitle}
 		if f.ROR != "" {
@@ -81,6 +98,42 @@ func (d *Dataset) Record(v *Version, by Repository) *metadata.Record {
 		r.FundingReferences = append(r.FundingReferences, reference)
 	}
 	return r
+}
+
+// Fingerprint distinguishes all that is public of a version from anything else that could
+// be, so a form can tell what a person has seen when they decided.
+func (d *Dataset) Fingerprint(v *Version, by Repository) (string, error) {
+	data, err := json.Marshal([]any{d.Record(v, by), v.Files, v.State})
+	return fmt.Sprintf("%x", sha256.Sum256(data)), err
+}
+
+func (a About) general() metadata.ResourceTypeGeneral {
+	return cmp.Or(metadata.ResourceTypeGeneral(a.Type), metadata.ResourceTypeDataset)
+}
+
+// Words writes a term of DataCite's schema as people do: "Data collector" for
+// DataCollector.
+func Words(term string) string {
+	var b strings.Builder
+	for i, c := range term {
+		if i > 0 && unicode.IsUpper(c) {
+			b.WriteByte(' ')
+			c = unicode.ToLower(c)
+		}
+		b.WriteRune(c)
+	}
+	return b.String()
+}
+
+func (r Related) record() metadata.RelatedIdentifier {
+	id := metadata.RelatedIdentifier{
+		RelatedIdentifier: r.ID, RelatedIdentifierType: metadata.IdentifierURL,
+		RelationType: metadata.RelationType(r.Relation), ResourceTypeGeneral: metadata.ResourceTypeGeneral(r.Type),
+	}
+	if r.DOI() != "" {
+		id.RelatedIdentifierType = metadata.IdentifierDOI
+	}
+	return id
 }
 
 func (c Creator) record() metadata.Creator {
@@ -103,14 +156,12 @@ func (c Creator) record() metadata.Creator {
 
 // dates are those of the publication, of an embargo, and of the withdrawal.
 func (v *Version) dates() []metadata.Date {
-	published, err := time.Parse(time.DateOnly, v.Published)
-	if err != nil {
+	if v.Published == "" {
 		return nil // a draft
 	}
-	available := cmp.Or(v.About.Embargo, v.Published)
-	dates := []metadata.Date{{Date: available, DateType: metadata.DateAvailable}}
-	if until, err := time.Parse(time.DateOnly, available); err == nil && until.After(published) {
-		dates = metadata.Embargo(published, until)
+	dates := []metadata.Date{{Date: v.Issued(), DateType: metadata.DateIssued}, {Date: v.Available(), DateType: metadata.DateAvailable}}
+	if v.Available() > v.Published {
+		dates = append(dates, metadata.Date{Date: v.Published, DateType: metadata.DateAccepted}) // an embargo
 	}
 	if v.State == Withdrawn {
 		dates = append(dates, metadata.Date{Date: v.Withdrawn, DateType: metadata.DateWithdrawn, DateInformation: v.Reason})
@@ -127,12 +178,20 @@ func (a *About) Bare() {
 		}
 		return strings.ToLower(strings.TrimPrefix(metadata.Creator{}.ROR(id).NameIdentifiers[0].NameIdentifier, ror))
 	}
-	for i := range a.Creators {
-		c := &a.Creators[i]
+	bare := func(c *Creator) {
 		if c.ORCID != "" {
 			c.ORCID = strings.TrimPrefix(metadata.Creator{}.ORCID(c.ORCID).NameIdentifiers[0].NameIdentifier, orcid)
 		}
 		c.ROR = bareROR(c.ROR)
+	}
+	for i := range a.Creators {
+		bare(&a.Creators[i])
+	}
+	for i := range a.Contributors {
+		bare(&a.Contributors[i].Creator)
+	}
+	for i, r := range a.Related {
+		a.Related[i].ID = cmp.Or(r.DOI(), r.ID)
 	}
 	for i := range a.Funders {
 		a.Funders[i].ROR = bareROR(a.Funders[i].ROR)

@@ -1,12 +1,17 @@
 package pages
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
+	"path"
+	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
 	"github.com/datacite-go/datacite-go/examples/platform/dataset"
+	"github.com/datacite-go/datacite-go/metadata"
 )
 
 // A Field of a form, with what was typed and what is wrong with it.
@@ -15,12 +20,16 @@ type Field struct {
 	Label    string
 	Value    string
 	Type     string   // "" means text
-	Options  []string // of a select, or suggestions
+	Options  []Option // of a select, or suggestions
 	Hint     string
 	Fault    string
 	Complete string // how browsers fill it in
 	Required bool
+	Focus    bool // the cursor is here to begin with
 }
+
+// An Option is one of the values that a field may have, and how people read it.
+type Option struct{ Value, Text string }
 
 // Described are the ids of what explains a field.
 func (f Field) Described() string {
@@ -34,10 +43,79 @@ func (f Field) Described() string {
 	return strings.Join(ids, " ")
 }
 
-// A group of fields belongs to one creator or funder.
-type group struct {
-	Legend string
-	Fields []Field
+// A column is a field that each row of a list has. Forms are written and read by it, so
+// that both agree.
+type column[T any] struct {
+	Field // its ID is without the number of a row
+	get   func(T) string
+	set   func(*T, string)
+}
+
+// text is a column for a text of a row.
+func text[T any](f Field, of func(*T) *string) column[T] {
+	return column[T]{f, func(row T) string { return *of(&row) }, func(row *T, text string) { *of(row) = text }}
+}
+
+// A list of a form has rows, each with the same fields.
+type list struct {
+	Name, Legend, Hint string
+	Rows               [][]Field
+}
+
+// rows returns a list with what was typed, and a new row if it was asked for.
+func rows[T any](l list, columns []column[T], values []T, more string) list {
+	if more == l.Name || l.Name == "creator" && len(values) == 0 {
+		values = append(slices.Clone(values), *new(T))
+	}
+	for i := range values {
+		var row []Field
+		for n, c := range columns {
+			f := c.Field
+			f.ID, f.Value = fmt.Sprint(f.ID, i), c.get(values[i])
+			f.Focus = more == l.Name && n == 0 && i == len(values)-1
+			row = append(row, f)
+		}
+		l.Rows = append(l.Rows, row)
+	}
+	return l
+}
+
+// read returns what was typed in a list. Rows in which nothing was typed are left out.
+func read[T any](columns []column[T], r *http.Request) (values []T) {
+	for i := 0; slices.ContainsFunc(columns, func(c column[T]) bool { return r.PostForm.Has(fmt.Sprint(c.ID, i)) }); i++ {
+		var value T
+		typed := false
+		for _, c := range columns {
+			text := line(r, fmt.Sprint(c.ID, i))
+			if text == "" && c.Type == "select" {
+				text = c.Options[0].Value // what a browser would have sent
+			}
+			c.set(&value, text)
+			typed = typed || text != "" && c.Type != "select"
+		}
+		if typed {
+			values = append(values, value)
+		}
+	}
+	return values
+}
+
+// terms are those of a vocabulary, as options. The first one may be none.
+func terms[T ~string](none string, all []T) (options []Option) {
+	if none != "" {
+		options = []Option{{"", none}}
+	}
+	for _, term := range all {
+		options = append(options, Option{string(term), dataset.Words(string(term))})
+	}
+	return options
+}
+
+func suggestions(values ...string) (options []Option) {
+	for _, value := range values {
+		options = append(options, Option{value, value})
+	}
+	return options
 }
 
 const (
@@ -45,107 +123,154 @@ const (
 	organisation = "Organisation"
 )
 
-// renderForm shows the form of a version with what was typed, so that nothing is lost.
+// people are the columns of creators, and of contributors, whose names begin with co.
+func people[T any](co string, of func(*T) *dataset.Creator) []column[T] {
+	at := func(id, label, hint string, field func(*dataset.Creator) *string) column[T] {
+		return text(Field{ID: co + id, Label: label, Hint: hint}, func(row *T) *string { return field(of(row)) })
+	}
+	return []column[T]{
+		{
+			Field{ID: co + "kind", Label: "Person or organisation", Type: "select", Options: suggestions(person, organisation)},
+			func(row T) string {
+				if of(&row).Organisation {
+					return organisation
+				}
+				return person
+			},
+			func(row *T, text string) { of(row).Organisation = text == organisation },
+		},
+		at("family", "Family name, or name of the organisation", "", func(c *dataset.Creator) *string { return &c.Family }),
+		at("given", "Given name", "", func(c *dataset.Creator) *string { return &c.Given }),
+		at("orcid", "ORCID", "Such as 0000-0001-5727-2427.", func(c *dataset.Creator) *string { return &c.ORCID }),
+		at("affiliation", "Affiliation", "", func(c *dataset.Creator) *string { return &c.Affiliation }),
+		at("ror", "ROR of the affiliation or organisation", "Such as 04wxnsj81.", func(c *dataset.Creator) *string { return &c.ROR }),
+	}
+}
+
+var (
+	creators     = people("", func(c *dataset.Creator) *dataset.Creator { return c })
+	contributors = append([]column[dataset.Contributor]{
+		text(Field{ID: "role", Label: "Role", Type: "select", Options: terms("", metadata.Values[metadata.ContributorType]())}, func(c *dataset.Contributor) *string { return &c.Role }),
+	}, people("co", func(c *dataset.Contributor) *dataset.Creator { return &c.Creator })...)
+	subjects = []column[dataset.Subject]{
+		text(Field{ID: "term", Label: "Term"}, func(s *dataset.Subject) *string { return &s.Term }),
+		text(Field{ID: "scheme", Label: "Classification", Options: suggestions("AGROVOC", "DDC", "Fields of Science and Technology (FOS)", "GND", "LCSH", "MeSH", "UDC")}, func(s *dataset.Subject) *string { return &s.Scheme }),
+		text(Field{ID: "termuri", Label: "Address of the term", Type: "url"}, func(s *dataset.Subject) *string { return &s.URI }),
+	}
+	works = []column[dataset.Related]{
+		text(Field{ID: "relation", Label: "This dataset", Type: "select", Options: terms("", relations)}, func(r *dataset.Related) *string { return &r.Relation }),
+		text(Field{ID: "related", Label: "DOI or address of the work", Hint: "Such as 10.5072/abc."}, func(r *dataset.Related) *string { return &r.ID }),
+		text(Field{ID: "relatedtype", Label: "The work is", Type: "select", Options: terms("not said", metadata.Values[metadata.ResourceTypeGeneral]())}, func(r *dataset.Related) *string { return &r.Type }),
+	}
+	funders = []column[dataset.Funder]{
+		text(Field{ID: "funder", Label: "Name"}, func(f *dataset.Funder) *string { return &f.Name }),
+		text(Field{ID: "funderror", Label: "ROR", Hint: "Such as 04wxnsj81."}, func(f *dataset.Funder) *string { return &f.ROR }),
+		text(Field{ID: "award", Label: "Number of the award"}, func(f *dataset.Funder) *string { return &f.Award }),
+		text(Field{ID: "awardtitle", Label: "Title of the award"}, func(f *dataset.Funder) *string { return &f.AwardTitle }),
+	}
+	// relations are those that curators choose; the relations between versions come by themselves.
+	relations = []metadata.RelationType{
+		metadata.RelationIsSupplementTo, metadata.RelationIsDescribedBy, metadata.RelationIsDocumentedBy, metadata.RelationIsCitedBy, metadata.RelationIsReferencedBy,
+		metadata.RelationCites, metadata.RelationReferences, metadata.RelationIsDerivedFrom, metadata.RelationIsSourceOf, metadata.RelationIsPartOf, metadata.RelationHasPart,
+		metadata.RelationRequires, metadata.RelationIsRequiredBy, metadata.RelationIsReviewedBy,
+	}
+)
+
+// A section of the form has fields, or a list.
+type section struct {
+	Title  string
+	Fields []Field
+	List   list
+}
+
+// sections are the form of a version with what was typed, so that nothing is lost.
+func sections(a dataset.About, more string) []section {
+	return []section{
+		{Title: "The data", Fields: []Field{
+			{ID: "title", Label: "Title", Value: a.Title, Required: true},
+			{ID: "description", Label: "Description", Value: a.Description, Type: "textarea", Hint: "An empty line begins a paragraph."},
+			{ID: "methods", Label: "Methods", Value: a.Methods, Type: "textarea", Hint: "How the data were collected or computed."},
+			{ID: "keywords", Label: "Keywords", Value: strings.Join(a.Keywords, "\n"), Type: "textarea", Hint: "One on each line."},
+			{ID: "type", Label: "Type", Value: cmp.Or(a.Type, string(dataset.Types[0])), Type: "select", Options: terms("", dataset.Types)},
+			{ID: "language", Label: "Language", Value: a.Language, Hint: "Of the data: a code such as en or de. Empty for numbers and pictures."},
+		}},
+		{List: rows(list{Name: "subject", Legend: "Term of a classification"}, subjects, a.Subjects, more)},
+		{Title: "People", List: rows(list{Name: "creator", Legend: "Creator"}, creators, a.Creators, more)},
+		{List: rows(list{Name: "contributor", Legend: "Contributor"}, contributors, a.Contributors, more)},
+		{Title: "Other works, and funding", List: rows(list{Name: "work", Legend: "Related work"}, works, a.Related, more)},
+		{List: rows(list{Name: "funder", Legend: "Funder"}, funders, a.Funders, more)},
+		{Title: "Publication", Fields: []Field{
+			{ID: "license", Label: "Licence", Value: a.License, Required: true, Options: suggestions(dataset.Licenses...), Hint: "An identifier of the SPDX list, such as CC-BY-4.0."},
+			{ID: "embargo", Label: "Files are public from", Value: a.Embargo, Type: "date", Hint: "Leave it empty, and the files are public as soon as the dataset is. The description of the dataset is public in any case."},
+			{ID: "year", Label: "Year of an earlier publication", Value: a.Year, Hint: "Leave it empty unless the data were published elsewhere before."},
+		}},
+	}
+}
+
+// renderForm shows the form of a version. Faults are in the order of the fields, and each
+// is beside its own.
 func (p *Pages) renderForm(w http.ResponseWriter, r *http.Request, status int, d *dataset.Dataset, a dataset.About, faults []dataset.Fault, notice string) error {
 	byField := map[string]string{}
+	var listed []dataset.Fault // with labels
 	for _, f := range faults {
 		byField[f.Field] = f.Message
-	}
-	field := func(f Field) Field {
-		f.Fault = byField[f.ID]
-		if f.Label == "" {
-			f.Label = dataset.Label(f.ID)
+		if f.Field == "" {
+			listed = append(listed, f)
 		}
-		return f
 	}
-	creators, funders := max(len(a.Creators), 1), max(len(a.Funders), 1) // there is a field to begin with
-	switch r.PostFormValue("more") {
-	case "creators":
-		creators = len(a.Creators) + 1
-	case "funders":
-		funders = len(a.Funders) + 1
+	note := func(fields []Field, of string) {
+		for i := range fields {
+			f := &fields[i]
+			if f.Fault = byField[f.ID]; f.Fault != "" {
+				listed = append(listed, dataset.Fault{Field: f.ID, Label: of + f.Label, Message: f.Fault})
+			}
+		}
 	}
-	data := map[string]any{
-		"Faults": faults, "Notice": notice, "Dataset": d, "Creators": creatorGroups(a.Creators, creators, field), "Funders": funderGroups(a.Funders, funders, field),
-		"Fields": []Field{
-			field(Field{ID: "title", Value: a.Title, Required: true}),
-			field(Field{ID: "description", Value: a.Description, Type: "textarea", Hint: "An empty line begins a paragraph."}),
-			field(Field{ID: "year", Value: a.Year, Required: true}),
-			field(Field{ID: "license", Value: a.License, Required: true, Options: dataset.Licenses, Hint: "An identifier of the SPDX list, such as CC-BY-4.0."}),
-			field(Field{ID: "embargo", Value: a.Embargo, Type: "date", Hint: "Leave it empty, and the files are public as soon as the dataset is. The description of the dataset is public in any case."}),
-		},
+	form := sections(a, r.PostFormValue("more"))
+	for _, s := range form {
+		note(s.Fields, "")
+		for i, row := range s.List.Rows {
+			note(row, fmt.Sprintf("%s %d, ", s.List.Legend, i+1))
+		}
 	}
-	title := "New dataset"
+	title, action := "New dataset", "/new"
 	if d.ID != 0 {
-		title = "Edit the dataset"
+		title, action = "Edit the dataset", path.Dir(r.URL.Path)+"/edit"
 	}
-	return p.render(w, r, status, "form", title, data)
+	return p.render(w, r, status, "form", title, map[string]any{"Faults": listed, "Notice": notice, "Action": action, "Dataset": d, "Sections": form})
 }
 
-func creatorGroups(people []dataset.Creator, count int, field func(Field) Field) (groups []group) {
-	for i := range count {
-		var c dataset.Creator
-		if i < len(people) {
-			c = people[i]
-		}
-		kind := person
-		if c.Organisation {
-			kind = organisation
-		}
-		id := func(name string) string { return fmt.Sprint(name, i) }
-		groups = append(groups, group{fmt.Sprintf("Creator %d", i+1), []Field{
-			field(Field{ID: id("kind"), Label: "Person or organisation", Type: "select", Value: kind, Options: []string{person, organisation}}),
-			field(Field{ID: id("family"), Label: "Family name, or name of the organisation", Value: c.Family}),
-			field(Field{ID: id("given"), Label: "Given name", Value: c.Given}),
-			field(Field{ID: id("orcid"), Label: "ORCID", Value: c.ORCID, Hint: "Such as 0000-0001-5727-2427."}),
-			field(Field{ID: id("affiliation"), Label: "Affiliation", Value: c.Affiliation}),
-			field(Field{ID: id("ror"), Label: "ROR of the affiliation or organisation", Value: c.ROR, Hint: "Such as 04wxnsj81."}),
-		}})
-	}
-	return groups
+// value is what was typed in a field, with line feeds as in Unix; line has none.
+func value(r *http.Request, name string) string {
+	return strings.TrimSpace(strings.ReplaceAll(r.PostFormValue(name), "\r\n", "\n"))
 }
 
-func funderGroups(funders []dataset.Funder, count int, field func(Field) Field) (groups []group) {
-	for i := range count {
-		var f dataset.Funder
-		if i < len(funders) {
-			f = funders[i]
-		}
-		id := func(name string) string { return fmt.Sprint(name, i) }
-		groups = append(groups, group{fmt.Sprintf("Funder %d", i+1), []Field{
-			field(Field{ID: id("funder"), Label: "Name", Value: f.Name}),
-			field(Field{ID: id("funderror"), Label: "ROR", Value: f.ROR}),
-			field(Field{ID: id("award"), Label: "Number of the award", Value: f.Award}),
-			field(Field{ID: id("awardtitle"), Label: "Title of the award", Value: f.AwardTitle}),
-		}})
-	}
-	return groups
+func line(r *http.Request, name string) string {
+	return strings.Join(strings.FieldsFunc(r.PostFormValue(name), unicode.IsSpace), " ")
 }
 
-// maxGroups is the most creators and the most funders of a form: a form is read before it is
-// known who sends it, and the page that shows it again is a hundred times as large.
-const maxGroups = 500
+// maxRows is the most rows of a list: a form is read before it is known who sends it, and
+// the page that shows it again is a hundred times as large.
+const maxRows = 500
 
-// readForm returns what was typed. Groups without anything in them are left out.
+// readForm returns what was typed.
 func readForm(r *http.Request) (a dataset.About, err error) {
-	value := func(name string) string {
-		return strings.TrimSpace(strings.ReplaceAll(r.PostFormValue(name), "\r\n", "\n"))
+	if err := r.ParseForm(); err != nil {
+		return a, err
 	}
-	line := func(name string) string { return strings.Join(strings.FieldsFunc(value(name), unicode.IsSpace), " ") }
-	a = dataset.About{Title: line("title"), Description: value("description"), Year: line("year"), License: line("license"), Embargo: line("embargo")}
-	has := func(name string, i int) bool { return r.PostForm.Has(fmt.Sprint(name, i)) }
-	if has("family", maxGroups) || has("funder", maxGroups) {
-		return a, &http.MaxBytesError{Limit: maxForm}
-	}
-	for i := 0; has("family", i) || has("funder", i); i++ { // as many as fit into a form
-		of := func(name string) string { return line(fmt.Sprint(name, i)) }
-		c := dataset.Creator{Family: of("family"), Given: of("given"), ORCID: of("orcid"), Affiliation: of("affiliation"), ROR: of("ror")}
-		if c != (dataset.Creator{}) {
-			c.Organisation = of("kind") == organisation
-			a.Creators = append(a.Creators, c)
+	for name := range r.PostForm {
+		if n, err := strconv.Atoi(strings.TrimLeft(name, "abcdefghijklmnopqrstuvwxyz")); err == nil && n >= maxRows {
+			return a, &http.MaxBytesError{Limit: maxForm}
 		}
-		if f := (dataset.Funder{Name: of("funder"), ROR: of("funderror"), Award: of("award"), AwardTitle: of("awardtitle")}); f != (dataset.Funder{}) {
-			a.Funders = append(a.Funders, f)
+	}
+	a = dataset.About{
+		Title: line(r, "title"), Description: value(r, "description"), Methods: value(r, "methods"), Type: line(r, "type"), Language: line(r, "language"),
+		Subjects: read(subjects, r), Creators: read(creators, r), Contributors: read(contributors, r), Related: read(works, r), Funders: read(funders, r),
+		Year: line(r, "year"), License: line(r, "license"), Embargo: line(r, "embargo"),
+	}
+	for keyword := range strings.Lines(value(r, "keywords")) {
+		if keyword = strings.Join(strings.Fields(keyword), " "); keyword != "" && !slices.Contains(a.Keywords, keyword) {
+			a.Keywords = append(a.Keywords, keyword)
 		}
 	}
 	a.Bare()

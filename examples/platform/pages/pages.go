@@ -16,6 +16,9 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/text/language"
+	"golang.org/x/text/language/display"
+
 	"github.com/datacite-go/datacite-go/examples/platform/accounts"
 	"github.com/datacite-go/datacite-go/examples/platform/dataset"
 	"github.com/datacite-go/datacite-go/examples/platform/store"
@@ -51,16 +54,21 @@ type Version struct{ Of, Text string }
 type Limits struct {
 	Files int   // of a version; 0 means 100
 	Bytes int64 // of a file; 0 means 1 GB
+
+	Sitemap int // pages in a file of the sitemap; 0 means 50,000, the most that it may have
 }
 
 //go:embed html
 var files embed.FS
 
-var templates = template.Must(template.New("").Funcs(template.FuncMap{"size": size, "count": count, "time": moment, "path": url.PathEscape}).ParseFS(files, "html/*.html"))
+var templates = template.Must(template.New("").Funcs(template.FuncMap{
+	"size": size, "count": count, "time": moment, "path": url.PathEscape,
+	"words": dataset.Words, "lower": strings.ToLower, "language": languageName, "paragraphs": dataset.Paragraphs, "add": func(a, b int) int { return a + b },
+}).ParseFS(files, "html/*.html"))
 
 // New returns pages with these settings.
 func New(p *Pages) *Pages {
-	p.Limits = Limits{cmp.Or(p.Limits.Files, 100), cmp.Or(p.Limits.Bytes, 1_000_000_000)}
+	p.Limits = Limits{cmp.Or(p.Limits.Files, 100), cmp.Or(p.Limits.Bytes, 1_000_000_000), cmp.Or(p.Limits.Sitemap, maxSitemap)}
 	if public, err := url.Parse(p.By.Public); err == nil {
 		p.host, p.secure = public.Host, public.Scheme == "https"
 	}
@@ -86,7 +94,10 @@ func (p *Pages) Handler() http.Handler {
 		"GET /datasets/{id}":                     p.concept,
 		"GET /datasets/{id}/{n}":                 p.landing,
 		"GET /datasets/{id}/{n}/files/{name}":    p.download,
-		"GET /datasets/{id}/{n}/export/{format}": p.export,
+		"GET /datasets/{id}/{n}/files.zip":       p.archive,
+		"GET /datasets/{id}/{n}/export/{format}": p.exported,
+		"GET /sitemap.xml":                       p.sitemap,
+		"GET /robots.txt":                        p.robots,
 
 		"GET /login":     p.loginForm,
 		"POST /login":    p.login,
@@ -94,22 +105,23 @@ func (p *Pages) Handler() http.Handler {
 		"GET /password":  p.passwordForm,
 		"POST /password": p.password,
 
-		"GET /mine":                        p.mine,
-		"GET /new":                         p.newForm,
-		"POST /new":                        p.create,
-		"GET /datasets/{id}/{n}/edit":      p.editForm,
-		"POST /datasets/{id}/{n}/edit":     p.edit,
-		"POST /datasets/{id}/{n}/files":    p.upload,
-		"POST /datasets/{id}/{n}/remove":   p.removeFile,
+		"GET /mine":                       p.mine,
+		"GET /new":                        p.newForm,
+		"POST /new":                       p.create,
+		"GET /datasets/{id}/{n}/edit":     p.editForm,
+		"POST /datasets/{id}/{n}/edit":    p.edit,
+		"POST /datasets/{id}/{n}/files":   p.upload,
+		"POST /datasets/{id}/{n}/remove":  p.removeFile,
+		"POST /datasets/{id}/{n}/version": p.addVersion,
+
+		"GET /datasets/{id}/{n}/publish":   p.publish, // GET asks, POST answers
 		"POST /datasets/{id}/{n}/publish":  p.publish,
-		"GET /datasets/{id}/{n}/withdraw":  p.withdrawForm,
+		"GET /datasets/{id}/{n}/withdraw":  p.withdraw,
 		"POST /datasets/{id}/{n}/withdraw": p.withdraw,
-		"POST /datasets/{id}/{n}/restore":  p.restore,
-		"GET /datasets/{id}/{n}/erase":     p.eraseForm,
+		"GET /datasets/{id}/{n}/erase":     p.erase,
 		"POST /datasets/{id}/{n}/erase":    p.erase,
-		"GET /datasets/{id}/{n}/discard":   p.discardForm,
+		"GET /datasets/{id}/{n}/discard":   p.discard,
 		"POST /datasets/{id}/{n}/discard":  p.discard,
-		"POST /datasets/{id}/{n}/version":  p.addVersion,
 
 		"GET /status":         p.status,
 		"POST /status/check":  p.checkNow,
@@ -265,6 +277,11 @@ func size(bytes int64) string {
 
 // moment writes a time.
 func moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") + " UTC" }
+
+// languageName is the name of a language.
+func languageName(code string) string {
+	return cmp.Or(display.English.Tags().Name(language.Make(code)), code)
+}
 
 // count writes a number of things.
 func count(n any, thing string) string {

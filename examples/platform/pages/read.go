@@ -40,6 +40,14 @@ func (p *Pages) landing(w http.ResponseWriter, r *http.Request) error {
 	if v.State == dataset.Withdrawn {
 		status = http.StatusGone // the DOI leads here, and the page says what was there
 	}
+	w.Header().Add("Vary", "Accept")
+	if v.State != dataset.Draft {
+		public(w, r, 0)
+		p.signpost(w, v)
+	}
+	if f, contentType := negotiate(r); f != nil {
+		return p.export(w, r, f, contentType, status, d, v)
+	}
 	p.Counter.Access(r, status, v, false)
 	return p.renderLanding(w, r, status, d, v, "")
 }
@@ -53,13 +61,8 @@ func (p *Pages) renderLanding(w http.ResponseWriter, r *http.Request, status int
 	if err != nil {
 		return err
 	}
-	if v.State != dataset.Draft {
-		public(w, r, 0)
-		w.Header().Add("Link", fmt.Sprintf(`<%s>; rel="cite-as"`, v.Address()))
-		w.Header().Add("Link", fmt.Sprintf(`<%s/export/datacite.xml>; rel="describedby"; type="application/xml"`, p.By.Public+v.Path()))
-	}
 	return p.render(w, r, status, "landing", v.About.Title, map[string]any{
-		"Dataset": d, "Version": v, "Mine": mayEdit(r, d), "Embargoed": v.Embargoed(time.Now()),
+		"Dataset": d, "Version": v, "Mine": mayEdit(r, d), "Now": time.Now(), "Formats": formats,
 		"Citation": v.Citation(p.By), "SchemaOrg": template.JS(schemaOrg), "Own": own, "Displayed": displayed,
 		"Upload": Field{
 			ID: "file", Label: "Add files", Type: "file", Required: true, Fault: uploadFault,
@@ -73,16 +76,12 @@ func (p *Pages) download(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if err := admit(w, r, d, v); err != nil {
+		return err
+	}
 	f, found := v.File(r.PathValue("name"))
-	switch embargoed := v.Embargoed(time.Now()); {
-	case v.State == dataset.Withdrawn && !mayEdit(r, d):
+	if !found {
 		return store.ErrNotFound
-	case embargoed && !mayEdit(r, d):
-		return errEmbargo // whether or not there is a file of this name
-	case !found:
-		return store.ErrNotFound
-	case v.State == dataset.Published && !embargoed:
-		public(w, r, 0)
 	}
 	data, err := p.Store.OpenFile(f)
 	if err != nil {
@@ -94,11 +93,29 @@ func (p *Pages) download(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("ETag", `"`+f.SHA256+`"`)
 	patient := &patientWriter{ResponseWriter: w, control: http.NewResponseController(w)}
 	http.ServeContent(patient, r, "", time.Time{}, data)
-	if v.Embargoed(time.Now()) {
-		return nil // the owner's own look
-	}
-	p.Counter.Access(r, patient.status, v, true)
+	p.downloaded(r, patient.status, v)
 	return nil
+}
+
+// admit returns why somebody cannot have the files of a version.
+func admit(w http.ResponseWriter, r *http.Request, d *dataset.Dataset, v *dataset.Version) error {
+	switch embargoed := v.Embargoed(time.Now()); {
+	case v.State == dataset.Published && !embargoed:
+		public(w, r, 0)
+	case mayEdit(r, d):
+	case v.State == dataset.Withdrawn:
+		return store.ErrNotFound
+	case embargoed:
+		return errEmbargo // whether or not there is a file of this name
+	}
+	return nil
+}
+
+// downloaded notes that files of a version were sent.
+func (p *Pages) downloaded(r *http.Request, status int, v *dataset.Version) {
+	if !v.Embargoed(time.Now()) { // or it is the owner's own look
+		p.Counter.Access(r, status, v, true)
+	}
 }
 
 // patience is how long a part of a large transfer may take. The server's own limits are
@@ -122,38 +139,4 @@ func (w *patientWriter) Write(data []byte) (int, error) {
 		return 0, err
 	}
 	return w.ResponseWriter.Write(data)
-}
-
-// export writes the metadata of a version for other programs.
-func (p *Pages) export(w http.ResponseWriter, r *http.Request) error {
-	d, v, err := p.version(r)
-	if err != nil {
-		return err
-	}
-	var contentType string
-	var text []byte
-	switch r.PathValue("format") {
-	case "datacite.xml":
-		contentType = "application/xml"
-		text, err = d.Record(v, p.By).XML()
-	case "datacite.json":
-		contentType = "application/json"
-		text, err = json.MarshalIndent(d.Record(v, p.By), "", "  ")
-	case "bibtex.bib":
-		contentType, text = "application/x-bibtex; charset=utf-8", []byte(v.BibTeX(p.By))
-	case "citation.txt":
-		contentType, text = "text/plain; charset=utf-8", []byte(v.Citation(p.By)+"\n")
-	default:
-		return store.ErrNotFound
-	}
-	if err != nil {
-		return err
-	}
-	if v.State != dataset.Draft {
-		public(w, r, 0)
-	}
-	p.Counter.Access(r, http.StatusOK, v, false)
-	w.Header().Set("Content-Type", contentType)
-	_, _ = w.Write(text) // its reader may be gone
-	return nil
 }

@@ -110,4 +110,6 @@ CREATE TRIGGER files_changed AFTER UPDATE OF files ON version BEGIN
 	INSERT OR IGNORE INTO file SELECT value ->> 'SHA256', new.id FROM json_each(CAST(new.files AS TEXT));
 END;
 `,
+	// When everybody last saw a change of a dataset, for the sitemap.
+	`ALTER TABLE dataset ADD COLUMN changed TEXT NOT NULL DEFAULT ''`,
 }

@@ -199,7 +199,7 @@ func index(ctx context.Context, tx *sql.Tx, id int64) error {
 	if v == nil || v.State != dataset.Published {
 		return nil
 	}
-	names, text := []string{}, append(v.About.Texts(), d.DOI)
+	names, text := []string{}, append(v.About.Texts(), v.Year(), d.DOI)
 	for _, c := range v.About.Creators {
 		names = append(names, c.Given, c.Family)
 	}
@@ -216,7 +216,7 @@ func index(ctx context.Context, tx *sql.Tx, id int64) error {
 	if _, err := tx.ExecContext(ctx, `INSERT INTO found VALUES (?, ?, ?)`, id, v.Published, fold(v.About.Title)); err != nil {
 		return err
 	}
-	values := [][2]string{{Year, v.About.Year}, {License, v.About.License}}
+	values := [][2]string{{Year, v.Year()}, {License, v.About.License}}
 	for _, c := range v.About.Creators {
 		values = append(values, [2]string{Creator, c.Name()})
 	}

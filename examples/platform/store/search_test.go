@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
@@ -45,7 +46,7 @@ func (s *Store) publish(t *testing.T, about dataset.About) *dataset.Dataset {
 	id, err := s.Create(t.Context(), "ada", prefix, about)
 	require.NoError(t, err)
 	d := s.get(t, id)
-	require.NoError(t, s.Decide(t.Context(), d, d.Versions[0], dataset.Published, ""))
+	require.NoError(t, s.Decide(t.Context(), d, d.Versions[0].As(dataset.Published, time.Now().UTC().Format(time.DateOnly), "")))
 	return s.get(t, id)
 }
 
@@ -199,10 +200,10 @@ func (h *history) step() {
 	case 0:
 		err = h.Edit(h.Context(), d, v, h.about())
 	case 1, 2:
-		err = h.Decide(h.Context(), d, v, dataset.Published, "")
+		err = h.Decide(h.Context(), d, v.As(dataset.Published, time.Now().UTC().Format(time.DateOnly), ""))
 	case 3:
 		if v.State == dataset.Published {
-			err = h.Decide(h.Context(), d, v, dataset.Withdrawn, "Wrong.")
+			err = h.Decide(h.Context(), d, v.As(dataset.Withdrawn, time.Now().UTC().Format(time.DateOnly), "Wrong."))
 		}
 	case 4:
 		if d.Last().State != dataset.Draft {
@@ -238,7 +239,7 @@ func (h *history) scan(word, kind, value string) (ids []int64) {
 			texts = append(texts, c.Family)
 		}
 		text := " " + strings.ToLower(strings.Join(texts, " "))
-		values := map[string][]string{Year: {v.About.Year}, License: {v.About.License}}
+		values := map[string][]string{Year: {v.Year()}, License: {v.About.License}}
 		for _, c := range v.About.Creators {
 			values[Creator] = append(values[Creator], c.Name())
 		}

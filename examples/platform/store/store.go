@@ -178,7 +178,8 @@ func insertVersion(ctx context.Context, tx *sql.Tx, prefix string, v *dataset.Ve
 // read. If the public sees the change, the outbox and the index get it with it.
 func (s *Store) change(ctx context.Context, d *dataset.Dataset, public bool, work func(*sql.Tx) (sql.Result, error)) error {
 	return sqlite.Change(ctx, s.db, func(tx *sql.Tx) error {
-		res, err := tx.ExecContext(ctx, `UPDATE dataset SET revision = revision + 1 WHERE id = ? AND revision = ?`, d.ID, d.Revision)
+		res, err := tx.ExecContext(ctx, `UPDATE dataset SET revision = revision + 1, changed = iif(?, ?, changed) WHERE id = ? AND revision = ?`,
+			public, time.Now().UTC().Format(time.RFC3339), d.ID, d.Revision)
 		if err != nil {
 			return err
 		}
@@ -247,15 +248,11 @@ func (s *Store) SetFiles(ctx context.Context, d *dataset.Dataset, v *dataset.Ver
 	return s.drop(ctx, slices.DeleteFunc(slices.Clone(v.Files), func(f dataset.File) bool { return slices.Contains(files, f) }))
 }
 
-// Decide changes the state of a version. The reason is that of a withdrawal.
-func (s *Store) Decide(ctx context.Context, d *dataset.Dataset, v *dataset.Version, state dataset.State, reason string) error {
-	today, withdrawn := time.Now().UTC().Format(time.DateOnly), ""
-	if state == dataset.Withdrawn {
-		withdrawn = today
-	}
+// Decide stores what was decided about a version: its state, since when, and why.
+func (s *Store) Decide(ctx context.Context, d *dataset.Dataset, decided *dataset.Version) error {
 	return s.change(ctx, d, true, func(tx *sql.Tx) (sql.Result, error) {
-		return tx.ExecContext(ctx, `UPDATE version SET state = ?, reason = ?, withdrawn = ?, published = iif(published = '', ?, published) WHERE dataset = ? AND number = ?`,
-			state, reason, withdrawn, today, d.ID, v.Number)
+		return tx.ExecContext(ctx, `UPDATE version SET state = ?, reason = ?, withdrawn = ?, published = ? WHERE dataset = ? AND number = ?`,
+			decided.State, decided.Reason, decided.Withdrawn, decided.Published, d.ID, decided.Number)
 	})
 }
 

@@ -115,7 +115,7 @@ func (c *Counter) rows(ctx context.Context, month time.Time) iter.Seq2[reports.R
 			if err == nil {
 				r.Platform, r.Publisher = c.By.Name, c.By.Name
 				if v := byDOI[doi.Key(r.DOI)]; v != nil { // nil: it got another DOI a moment ago
-					r.Title, r.YOP, r.URI = v.About.Title, v.About.Year, c.By.Public+v.Path()
+					r.Title, r.YOP, r.URI = v.About.Title, v.Year(), c.By.Public+v.Path()
 				}
 			}
 			if !yield(r, err) {

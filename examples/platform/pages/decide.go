@@ -1,0 +1,167 @@
+package pages
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/datacite-go/datacite-go/examples/platform/dataset"
+	"github.com/datacite-go/datacite-go/examples/platform/store"
+)
+
+// A question is asked before something happens that cannot be undone. Its form carries a
+// fingerprint of what the page shows: if that is no longer so, the question is asked again.
+type question struct {
+	Title, Text, Button string
+	Preview             bool // of what becomes public
+	Fields              []Field
+	Notice              string
+	Shown               string // the fingerprint
+	Back                string // path of the page to go back to
+}
+
+// ask shows a question, unless it was answered for what is there now. The page also shows
+// the version, if it is to become public.
+func (p *Pages) ask(w http.ResponseWriter, r *http.Request, d *dataset.Dataset, v *dataset.Version, q question) (answered bool, err error) {
+	shown, err := d.Fingerprint(v, p.By)
+	if err != nil {
+		return false, err
+	}
+	status, fault := http.StatusOK, len(q.Fields) > 0 && q.Fields[0].Fault != ""
+	switch {
+	case r.Method != http.MethodPost:
+	case r.PostFormValue("shown") != shown:
+		status, q.Notice = http.StatusConflict, "The dataset has changed since you were asked, perhaps in another window. Nothing was done yet. This is what it is now: look at it, and decide again."
+	case fault:
+		status = http.StatusUnprocessableEntity
+	default:
+		return true, nil
+	}
+	q.Shown, q.Back = shown, v.Path()
+	data := map[string]any{"Question": q}
+	if q.Preview {
+		data["Dataset"], data["Version"], data["By"], data["Now"] = d, v, p.By, time.Now()
+	}
+	return false, p.render(w, r, status, "confirm", q.Title, data)
+}
+
+func today() string { return time.Now().UTC().Format(time.DateOnly) }
+
+// publish asks about all that becomes public, and publishes exactly that: a draft, or a
+// version that was withdrawn.
+func (p *Pages) publish(w http.ResponseWriter, r *http.Request) error {
+	d, v, err := p.own(r)
+	switch {
+	case err != nil:
+		return err
+	case v.State == dataset.Published || v.State == dataset.Withdrawn && len(v.Files) == 0:
+		return store.ErrChanged
+	case len(v.Files) == 0:
+		return p.renderLanding(w, r, http.StatusUnprocessableEntity, d, v, "A dataset needs a file before it can be published.")
+	}
+	published := v.As(dataset.Published, today(), "")
+	public := d.With(published)
+	if faults := public.Faults(published, p.By); len(faults) > 0 { // the rules are newer than the draft
+		return p.renderForm(w, r, http.StatusUnprocessableEntity, d, v.About, faults, "")
+	}
+	answered, err := p.ask(w, r, public, published, question{
+		Title: fmt.Sprintf("Publish version %d?", v.Number), Button: "Publish", Preview: true,
+		Text: "Its DOI is registered for good, and everybody sees what is below. You can correct the description later, but not change the files: that takes a new version. If you withdraw it, a page with its title and names stays.",
+	})
+	if err != nil || !answered {
+		return err
+	}
+	return p.decide(w, r, d, published)
+}
+
+func (p *Pages) decide(w http.ResponseWriter, r *http.Request, d *dataset.Dataset, decided *dataset.Version) error {
+	if err := p.Store.Decide(r.Context(), d, decided); err != nil {
+		return err
+	}
+	return p.changed(w, r, decided.Path())
+}
+
+const maxReason = 2000
+
+func (p *Pages) withdraw(w http.ResponseWriter, r *http.Request) error {
+	d, v, err := p.own(r)
+	if err != nil {
+		return err
+	}
+	if v.State != dataset.Published {
+		return store.ErrChanged
+	}
+	reason := Field{ID: "reason", Label: "Reason", Type: "textarea", Value: line(r, "reason"), Required: true, Hint: "Everybody can read it."}
+	withdrawn := v.As(dataset.Withdrawn, today(), reason.Value)
+	switch faults := d.Faults(withdrawn, p.By); {
+	case r.Method != http.MethodPost:
+	case reason.Value == "":
+		reason.Fault = "Give a reason: it is all that readers will find."
+	case utf8.RuneCountInString(reason.Value) > maxReason:
+		reason.Fault = fmt.Sprintf("Use %d characters at most.", maxReason)
+	case len(faults) > 0:
+		reason.Fault = faults[0].Message
+	}
+	answered, err := p.ask(w, r, d, v, question{
+		Title: "Withdraw version " + strconv.Itoa(v.Number) + "?", Button: "Withdraw", Fields: []Field{reason},
+		Text: "“" + v.About.Title + "” can no longer be downloaded or found by searching. Its DOI " + v.Address() + " leads to a page that says who made it, what it was called, and why it was withdrawn. " +
+			"Description, methods and keywords are removed from the page and from the record of the DOI. You can publish it again later.",
+	})
+	if err != nil || !answered {
+		return err
+	}
+	return p.decide(w, r, d, withdrawn)
+}
+
+// erase deletes the files of a version that was withdrawn, such as those with the data of
+// somebody who has withdrawn the consent.
+func (p *Pages) erase(w http.ResponseWriter, r *http.Request) error {
+	d, v, err := p.own(r)
+	if err != nil {
+		return err
+	}
+	if v.State != dataset.Withdrawn {
+		return store.ErrChanged
+	}
+	answered, err := p.ask(w, r, d, v, question{
+		Title: "Delete the files?", Button: "Delete",
+		Text: "The files of “" + v.About.Title + "” are deleted for good, unless another version or dataset has the same, too. This version cannot be published again.",
+	})
+	if err != nil || !answered {
+		return err
+	}
+	if err := p.Store.SetFiles(r.Context(), d, v, nil); err != nil {
+		return err
+	}
+	return p.changed(w, r, v.Path())
+}
+
+func (p *Pages) discard(w http.ResponseWriter, r *http.Request) error {
+	d, v, err := p.own(r)
+	if err != nil {
+		return err
+	}
+	if v.State != dataset.Draft || v != d.Last() {
+		return store.ErrChanged
+	}
+	var names []string
+	for _, f := range v.Files {
+		names = append(names, f.Name)
+	}
+	text := "The draft of “" + v.About.Title + "” and files that only it has are removed. This cannot be undone."
+	if len(names) > 0 {
+		text += " Its files: " + strings.Join(names, ", ") + "."
+	}
+	answered, err := p.ask(w, r, d, v, question{Title: "Discard this draft?", Button: "Discard", Text: text})
+	if err != nil || !answered {
+		return err
+	}
+	if err := p.Store.Discard(r.Context(), d); err != nil {
+		return err
+	}
+	http.Redirect(w, r, "/mine", http.StatusSeeOther)
+	return nil
+}
