@@ -101,7 +101,7 @@ func wordsOf(cmd *cobra.Command) string { return strings.TrimPrefix(cmd.CommandP
 func (u use) line(t *testing.T, name string) (args []string, folder string) {
 	t.Helper()
 	folder = t.TempDir()
-	for _, word := range strings.Fields(name + " " + u.args) {
+	for word := range strings.FieldsSeq(name + " " + u.args) {
 		if end, isFile := strings.CutPrefix(word, "FILE"); isFile {
 			word = filepath.Join(folder, "in"+end)
 			require.NoError(t, os.WriteFile(word, []byte(u.content), 0o600))

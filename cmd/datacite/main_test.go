@@ -58,7 +58,7 @@ func TestManualHasTheHelp(t *testing.T) {
 		data, err := os.ReadFile(filepath.Join(folder, filepath.FromSlash(path)))
 		require.NoError(t, err)
 		page := map[string]int{}
-		for _, word := range strings.Fields(strings.ToLower(plain.Replace(string(data)))) {
+		for word := range strings.FieldsSeq(strings.ToLower(plain.Replace(string(data)))) {
 			page[word]++
 		}
 		assert.Contains(t, string(data), `"datacite v1.2.3"`, path)
@@ -66,7 +66,7 @@ func TestManualHasTheHelp(t *testing.T) {
 		s := &shell.Shell{Args: append([]string{"help"}, strings.Fields(words)...), Getenv: func(string) string { return "" }, Stdout: &out, Stderr: &notes}
 		require.Zero(t, s.Run(t.Context(), makers...), notes.String())
 		help := map[string]int{}
-		for _, word := range strings.Fields(strings.ToLower(strings.ReplaceAll(out.String(), `"`, ""))) {
+		for word := range strings.FieldsSeq(strings.ToLower(strings.ReplaceAll(out.String(), `"`, ""))) {
 			help[word]++
 		}
 		for word, n := range help {

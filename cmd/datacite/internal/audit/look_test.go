@@ -24,13 +24,13 @@ func TestAccessibility(t *testing.T) {
 	source.WriteString("doi,url,title\n")
 	for i := range 201 {
 		title := fmt.Sprintf("Glacier length in valley %d", i)
-		more := ""
+		var more strings.Builder
 		for j, part := range []string{
 			`,"rightsList":[{"rightsIdentifier":"cc-by-4.0"}]`, `,"descriptions":[{"description":"It is cold","descriptionType":"Abstract"}]`,
 			`,"fundingReferences":[{"funderName":"Ice Fund"}]`, `,"relatedIdentifiers":[{"relatedIdentifier":"10.5072/x","relatedIdentifierType":"DOI","relationType":"Cites"}]`,
 		} {
 			if i%(3+j) > 0 {
-				more += part
+				more.WriteString(part)
 			}
 		}
 		creator := `{"name":"Lovelace, Ada"}`
@@ -46,7 +46,7 @@ func TestAccessibility(t *testing.T) {
 		}
 		if i != 40 { // it is missing
 			require.NoError(t, srv.PutRecordJSON(fmt.Appendf(nil, `{"doi":"10.5072/valley-%d","url":%q,"titles":[{"title":%q}],"creators":[%s],
-				"publisher":{"name":"Ice Archive"},"publicationYear":2020,"types":{"resourceTypeGeneral":"Dataset"},"schemaVersion":"http://datacite.org/schema/kernel-4"%s}`, i, address, found, creator, more)))
+				"publisher":{"name":"Ice Archive"},"publicationYear":2020,"types":{"resourceTypeGeneral":"Dataset"},"schemaVersion":"http://datacite.org/schema/kernel-4"%s}`, i, address, found, creator, more.String())))
 		}
 		if i == 30 { // it is extra
 			continue

@@ -163,11 +163,12 @@ func TestStates(t *testing.T) {
 			{"registered", []string{"", "findable", "registered", ""}, []string{"registered", "findable", "registered", "findable"}, ""},
 			{"findable", []string{"draft", "", "", ""}, []string{"registered", "findable", "registered", "findable"}, "items.csv, line 2: it is registered, and cannot become draft"},
 		} {
-			text := "doi,state,url,title,creators,publisher,year,type\n"
+			var text strings.Builder
+			text.WriteString("doi,state,url,title,creators,publisher,year,type\n")
 			for i, state := range tt.cells {
-				text += fmt.Sprintf("10.5072/s%d,%s,https://repository.example.org/%[1]d,T,org: Ice,R,2026,Dataset\n", i, state)
+				text.WriteString(fmt.Sprintf("10.5072/s%d,%s,https://repository.example.org/%[1]d,T,org: Ice,R,2026,Dataset\n", i, state))
 			}
-			require.NoError(t, os.WriteFile(items, []byte(text), 0o600))
+			require.NoError(t, os.WriteFile(items, []byte(text.String()), 0o600))
 			code, _, notes := start(t, srv, "--state", tt.flag, items)
 			assert.Equal(t, tt.fails != "", code == 1, notes)
 			assert.Contains(t, notes, tt.fails)
