@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -59,7 +60,7 @@ func TestMain(m *testing.M) {
 func child(config string) {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
-	c := Config{Log: slog.New(slog.DiscardHandler)}
+	c := Config{Log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))}
 	listener, err := net.Listen("tcp", "localhost:0")
 	if err == nil {
 		err = json.Unmarshal([]byte(config), &c)
@@ -83,7 +84,8 @@ func child(config string) {
 // A process is a child that can be killed.
 type process struct {
 	*exec.Cmd
-	url string
+	url  string
+	errs bytes.Buffer // what it logged as errors, to be read when it has ended
 }
 
 func start(t *testing.T, config Config) *process {
@@ -92,6 +94,7 @@ func start(t *testing.T, config Config) *process {
 	require.NoError(t, err)
 	p := &process{Cmd: exec.CommandContext(t.Context(), os.Args[0])}
 	p.Env = append(os.Environ(), childVariable+"="+string(data))
+	p.Stderr = &p.errs
 	out, err := p.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, p.Start())

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/examples/platform/dataset"
 	"github.com/datacite-go/datacite-go/examples/platform/sqlite"
 )
@@ -79,8 +78,10 @@ func (s *Store) Due(ctx context.Context) (now []*dataset.Dataset, next time.Time
 // Rename gives a dataset or a version another DOI, before anything was sent under the
 // first.
 func (s *Store) Rename(ctx context.Context, old, prefix string) (name string, err error) {
-	name = doi.New(prefix)
-	return name, sqlite.Change(ctx, s.db, func(tx *sql.Tx) error {
+	err = sqlite.Change(ctx, s.db, func(tx *sql.Tx) error {
+		if name, err = s.newName(ctx, tx, prefix); err != nil {
+			return err
+		}
 		if err := named(ctx, tx, `SET doi = ?2 WHERE doi = ?1 AND claimed = 0`, old, name); err != nil {
 			return err
 		}
@@ -90,6 +91,7 @@ func (s *Store) Rename(ctx context.Context, old, prefix string) (name string, er
 		}
 		return err
 	})
+	return name, err
 }
 
 // Claim notes that from now on something may be sent under a DOI.

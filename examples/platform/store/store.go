@@ -34,7 +34,8 @@ var (
 type Store struct {
 	db     *sqlite.DB
 	folder string
-	lock   *flock.Flock // held by the process that has the folder
+	lock   *flock.Flock               // held by the process that has the folder
+	choose func(prefix string) string // a DOI at random
 
 	notes notes
 
@@ -64,7 +65,7 @@ func Open(folder string) (*Store, error) {
 	if err != nil {
 		return nil, errors.Join(err, lock.Unlock())
 	}
-	s := &Store{db: db, folder: folder, lock: lock, arriving: map[string]int{}}
+	s := &Store{db: db, folder: folder, lock: lock, choose: doi.New, arriving: map[string]int{}}
 	if err := errors.Join(s.reindex(context.Background()), s.sweep()); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -151,26 +152,41 @@ func (s *Store) Public(ctx context.Context) ([]*dataset.Dataset, error) {
 // chooses, and returns its id.
 func (s *Store) Create(ctx context.Context, owner, prefix string, about dataset.About) (id int64, err error) {
 	err = sqlite.Change(ctx, s.db, func(tx *sql.Tx) error {
-		res, err := tx.ExecContext(ctx, `INSERT INTO dataset (owner, doi) VALUES (?, ?)`, owner, doi.New(prefix))
+		name, err := s.newName(ctx, tx, prefix)
+		if err != nil {
+			return err
+		}
+		res, err := tx.ExecContext(ctx, `INSERT INTO dataset (owner, doi) VALUES (?, ?)`, owner, name)
 		if err != nil {
 			return err
 		}
 		if id, err = res.LastInsertId(); err != nil {
 			return err
 		}
-		return insertVersion(ctx, tx, prefix, &dataset.Version{Dataset: id, Number: 1, About: about})
+		return s.insertVersion(ctx, tx, prefix, &dataset.Version{Dataset: id, Number: 1, About: about})
 	})
 	return id, err
 }
 
-func insertVersion(ctx context.Context, tx *sql.Tx, prefix string, v *dataset.Version) error {
+// newName chooses a DOI that no dataset and no version has. Among 100,000 datasets,
+// one choice in 5,000 is a name that is in use.
+func (s *Store) newName(ctx context.Context, tx *sql.Tx, prefix string) (name string, err error) {
+	for used := true; used && err == nil; {
+		name = s.choose(prefix)
+		err = tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM dataset WHERE doi = ?1) OR EXISTS (SELECT 1 FROM version WHERE doi = ?1)`, name).Scan(&used)
+	}
+	return name, err
+}
+
+func (s *Store) insertVersion(ctx context.Context, tx *sql.Tx, prefix string, v *dataset.Version) error {
+	name, err := s.newName(ctx, tx, prefix)
 	about, err1 := json.Marshal(v.About)
 	files, err2 := json.Marshal(append([]dataset.File{}, v.Files...))
-	if err := errors.Join(err1, err2); err != nil {
+	if err := errors.Join(err, err1, err2); err != nil {
 		return err
 	}
-	_, err := tx.ExecContext(ctx, `INSERT INTO version (dataset, number, doi, about, files) VALUES (?, ?, ?, ?, ?)`,
-		v.Dataset, v.Number, doi.New(prefix), about, files)
+	_, err = tx.ExecContext(ctx, `INSERT INTO version (dataset, number, doi, about, files) VALUES (?, ?, ?, ?, ?)`,
+		v.Dataset, v.Number, name, about, files)
 	return err
 }
 
@@ -210,7 +226,7 @@ func (s *Store) Edit(ctx context.Context, d *dataset.Dataset, v *dataset.Version
 // AddVersion adds a draft with the contents of the last version, which is not a draft.
 func (s *Store) AddVersion(ctx context.Context, d *dataset.Dataset, prefix string) error {
 	next := &dataset.Version{Dataset: d.ID, Number: d.Last().Number + 1, About: d.Last().About, Files: d.Last().Files}
-	return s.change(ctx, d, false, func(tx *sql.Tx) (sql.Result, error) { return nil, insertVersion(ctx, tx, prefix, next) })
+	return s.change(ctx, d, false, func(tx *sql.Tx) (sql.Result, error) { return nil, s.insertVersion(ctx, tx, prefix, next) })
 }
 
 // Discard removes the draft that is the last version, and a dataset that had no other. Files
