@@ -15,8 +15,8 @@
 //
 // Each of its packages has one job, and can be replaced by another one: accounts (who
 // may log in), store (database and files), outbox (registration), usage (counting and
-// reports), pages (what people see), dataset (what they all talk of). All of it is some
-// 3,500 lines, to be read in an evening: begin with dataset, outbox and store.
+// reports), pages (what people see), dataset (what they all talk of). README.md leads
+// through them: begin with dataset, outbox and store.
 package main
 
 import (

@@ -215,9 +215,9 @@ func TestPublishingIsAskedAbout(t *testing.T) {
 	path := c.draft(form)
 	draft, v := c.now(path)
 
-	status, page := c.post(path+"/publish", nil)
+	status, _ := c.post(path+"/publish", nil)
 	assert.Equal(t, http.StatusConflict, status, "nothing was shown")
-	_, page = c.get(path + "/publish")
+	_, page := c.get(path + "/publish")
 	page = html.UnescapeString(page)
 	for _, public := range []string{"Glacier length", "Monthly lengths", "With a tape", "Gletscher", v.Address(), draft.Address(), "public from " + form["embargo"], "lengths.csv, 13 bytes", v.Files[0].SHA256, v.Citation(c.platform.outbox.By)} {
 		assert.Contains(t, page, public)
