@@ -58,6 +58,7 @@ func TestService(t *testing.T) {
 		{account.LogsIn, nil, "", "", 2, "", "datacite: say which service is meant: "},
 		{account.Writes, []string{"-n"}, "", "", 0, production, "reading from production (api.datacite.org)\n"},
 		{account.Writes, nil, "", folder, 2, "", "datacite: there is no login for test (api.test.datacite.org); store one with datacite login --service test, or see datacite help logins\n"},
+		{account.Writes, []string{"--service", "http://localhost:8080/"}, "", "", 2, "", "datacite: there is no login for localhost:8080; store one with datacite login --service http://localhost:8080, or see datacite help logins\n"},
 		{account.Writes, []string{"--service", "https://mds.test.datacite.org/", "-n"}, "", "", 0, test, ""},
 		{account.Reads, []string{"--service", "prodution"}, "", "", 2, "", `datacite: --service: "prodution" is not test, production or a URL that begins with https://; did you mean production?` + "\n"},
 		{account.Reads, nil, "api.datacite.org", "", 2, "", `datacite: DATACITE_SERVICE: "api.datacite.org" is not test, production or a URL`},

@@ -65,6 +65,14 @@ func (s *Service) String() string {
 	return s.Name + " (" + s.Host + ")"
 }
 
+// argument is what --service takes for the service.
+func (s *Service) argument() string {
+	if s.Name == s.Host {
+		return s.Config.Service.API
+	}
+	return s.Name
+}
+
 // Resolver is the base URL at which DOIs of the service resolve, "" if that is not known.
 func (s *Service) Resolver() string {
 	switch s.Name {
@@ -128,7 +136,7 @@ func (f *Flags) Open() (*Service, error) {
 		return nil, shell.Wrong(err)
 	}
 	if f.use == Writes && !f.shell.DryRun && login == (Login{}) {
-		return nil, shell.Wrong(fmt.Errorf("there is no login for %s; store one with datacite login --service %s, or see datacite help logins", service, service.Name))
+		return nil, shell.Wrong(fmt.Errorf("there is no login for %s; store one with datacite login --service %s, or see datacite help logins", service, service.argument()))
 	}
 	service.Config.Username, service.Config.Password, service.Config.Token = login.Username, login.Password, login.Token
 	return service, nil

@@ -42,8 +42,11 @@ type command struct {
 	warned  bool // that the service lists no DOI
 }
 
-// choices are what --only takes. What is not a kind is a part of Changed.
-var choices = []string{"missing", "extra", "url", "state", "metadata", "invalid", "old-schema"}
+// choices are what --only takes, but for the kind Changed, which is all of its parts.
+var (
+	choices   = []string{"missing", "extra", "url", "state", "metadata", "invalid", "old-schema"}
+	ofChanged = []string{"url", "state", "metadata"}
+)
 
 // Command is datacite audit.
 func Command(s *shell.Shell) *cobra.Command {
@@ -86,8 +89,8 @@ seen.`,
 	flags := cmd.Flags()
 	flags.StringVar(&c.opts.ClientID, "client", "", "DOIs of this repository `account`, such as ice.archive")
 	flags.StringSliceVar(&c.opts.Prefix, "prefix", nil, "DOIs with one of these `prefixes`, separated by commas")
-	flags.StringSliceVar(&c.only, "only", choices, "which `differences`, separated by commas")
-	_ = cmd.RegisterFlagCompletionFunc("only", cobra.FixedCompletions(choices, cobra.ShellCompDirectiveNoFileComp)) // the flag is there
+	flags.StringSliceVar(&c.only, "only", choices, "which `differences`, separated by commas; changed is url, state and metadata")
+	_ = cmd.RegisterFlagCompletionFunc("only", cobra.FixedCompletions(append(choices, string(dois.Changed)), cobra.ShellCompDirectiveNoFileComp)) // the flag is there
 	flags.StringSliceVar(&c.passOver, "pass-over", nil, "`columns` that are not compared, separated by commas, such as those of your own")
 	flags.BoolVar(&c.opts.ReadExtra, "read-extra", false, "read each extra DOI once more, with a request each, so that none is reported that was just deleted")
 	flags.BoolVar(&c.fix, "fix", false, "write what differs, after asking; extra DOIs are never deleted")
@@ -109,11 +112,20 @@ func (c *command) check(cmd *cobra.Command, source string) error {
 	case c.fix && !c.Yes && c.Quiet:
 		return errors.New("--fix asks before it writes; with --quiet, give --yes, too")
 	}
-	for i, choice := range c.only {
-		if c.only[i] = strings.TrimSpace(choice); !slices.Contains(choices, c.only[i]) {
-			return fmt.Errorf("--only: %w", shell.NotOne(c.only[i], choices))
+	chosen := map[string]bool{}
+	for _, choice := range c.only {
+		switch choice = strings.TrimSpace(choice); {
+		case choice == string(dois.Changed):
+			for _, part := range ofChanged {
+				chosen[part] = true
+			}
+		case slices.Contains(choices, choice):
+			chosen[choice] = true
+		default:
+			return fmt.Errorf("--only: %w", shell.NotOne(choice, append(choices, string(dois.Changed))))
 		}
 	}
+	c.only = slices.DeleteFunc(slices.Clone(choices), func(choice string) bool { return !chosen[choice] })
 	for flag, name := range map[string]string{"--output": c.Output, "--html": c.html} {
 		if isSame(name, source) {
 			return fmt.Errorf("%s %s would replace the source; give another name", flag, name)
@@ -134,7 +146,7 @@ func isSame(a, b string) bool {
 func kinds(only []string) (all []dois.DifferenceKind) {
 	for _, choice := range only {
 		kind := dois.DifferenceKind(choice)
-		if slices.Contains([]string{"url", "state", "metadata"}, choice) {
+		if slices.Contains(ofChanged, choice) {
 			kind = dois.Changed
 		}
 		if !slices.Contains(all, kind) {

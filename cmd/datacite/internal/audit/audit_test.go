@@ -140,10 +140,12 @@ func TestAuditAndFix(t *testing.T) {
 			assert.Empty(t, out)
 			assert.Contains(t, notes, "10.5072/missing: missing: failed: ")
 
-			out, notes, code = call(t, srv, "--only", "url,state,metadata", source)
-			assert.Equal(t, shell.ExitDone, code)
-			assert.Empty(t, out)
-			assert.Contains(t, notes, "nothing differs\n")
+			for _, only := range []string{"url,state,metadata", "changed", "metadata,changed"} {
+				out, notes, code = call(t, srv, "--only", only, source)
+				assert.Equal(t, shell.ExitDone, code)
+				assert.Empty(t, out)
+				assert.Contains(t, notes, " right as to url, state, metadata at ")
+			}
 		})
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/creack/pty"
@@ -99,7 +98,7 @@ func open(ctx context.Context, folder string, env []string) (*terminal, error) {
 
 // close ends the shell and what it started.
 func (t *terminal) close() {
-	_ = syscall.Kill(-t.shell.Process.Pid, syscall.SIGKILL) // all of its session that is in the foreground
+	kill(t.shell.Process)
 	t.master.Close()
 	for range t.read { // until the shell is gone
 	}

@@ -1,0 +1,8 @@
+//go:build !unix
+
+package walk
+
+import "os"
+
+// kill ends a shell.
+func kill(shell *os.Process) { _ = shell.Kill() }
