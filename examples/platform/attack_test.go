@@ -118,6 +118,7 @@ func (c *person) database(statements string) {
 // accesses are all that are stored.
 func (c *person) accesses() (all []counter.Event) {
 	c.Helper()
+	c.platform.counter.Wait() // they are stored after their pages were sent
 	for e, err := range c.platform.store.Accesses(c.Context(), time.Unix(0, 0), time.Now().AddDate(1, 0, 0)) {
 		require.NoError(c, err)
 		all = append(all, e)

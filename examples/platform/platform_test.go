@@ -538,6 +538,22 @@ func TestCheck(t *testing.T) {
 	})
 }
 
+// Datasets that wait for their first registration are no findings, and no failure of the check.
+func TestCheckBeforeTheFirstRegistration(t *testing.T) {
+	srv := datacitetest.NewServer(nil)
+	defer srv.Close()
+	config := settings(srv, filepath.Join(t.TempDir(), "data"))
+	fillFolder(t, config)
+	p, err := Open(config)
+	require.NoError(t, err)
+	defer p.Close()
+	require.NoError(t, p.outbox.Check(t.Context()))
+	at, texts, err := p.store.Findings(t.Context())
+	require.NoError(t, err)
+	assert.Empty(t, texts)
+	assert.False(t, at.IsZero())
+}
+
 func TestCommandLine(t *testing.T) {
 	for _, name := range []string{"DATACITE_SERVICE", "DATACITE_USERNAME", "DATACITE_PASSWORD", "DATACITE_TOKEN"} {
 		t.Setenv(name, "")

@@ -21,7 +21,9 @@ func (o *Outbox) Check(ctx context.Context) error {
 	}
 	owners := map[string]*dataset.Dataset{}
 	var wanted []dois.Wanted
+	sent := false // whether the service must have something
 	for _, d := range public {
+		sent = sent || !d.Pending
 		for _, w := range d.Wanted(o.By) {
 			owners[doi.Key(w.DOI)] = d
 			wanted = append(wanted, w)
@@ -30,7 +32,7 @@ func (o *Outbox) Check(ctx context.Context) error {
 	if err := o.display(ctx, owners); err != nil {
 		return err
 	}
-	findings, err := o.differences(ctx, wanted, owners)
+	findings, err := o.differences(ctx, wanted, owners, sent)
 	if err != nil {
 		return err
 	}
@@ -38,8 +40,8 @@ func (o *Outbox) Check(ctx context.Context) error {
 	return o.Store.Checked(ctx, time.Now(), findings)
 }
 
-func (o *Outbox) differences(ctx context.Context, wanted []dois.Wanted, owners map[string]*dataset.Dataset) (findings []string, err error) {
-	opts := &dois.AuditOptions{Prefix: []string{o.Prefix}, AllowEmpty: len(wanted) == 0, Kinds: []dois.DifferenceKind{dois.Missing, dois.Extra, dois.Changed}}
+func (o *Outbox) differences(ctx context.Context, wanted []dois.Wanted, owners map[string]*dataset.Dataset, sent bool) (findings []string, err error) {
+	opts := &dois.AuditOptions{Prefix: []string{o.Prefix}, AllowEmpty: !sent, Kinds: []dois.DifferenceKind{dois.Missing, dois.Extra, dois.Changed}}
 	each := func(yield func(dois.Wanted, error) bool) {
 		for _, w := range wanted {
 			if !yield(w, nil) {
@@ -60,7 +62,7 @@ func (o *Outbox) differences(ctx context.Context, wanted []dois.Wanted, owners m
 		if err != nil {
 			return nil, err
 		}
-		if now.Pending || now.Revision != d.Revision {
+		if d.Pending || now.Pending || now.Revision != d.Revision {
 			continue // on its way
 		}
 		findings = append(findings, words(difference)+"; it is sent again")
