@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mattn/go-runewidth"
 	"github.com/spf13/cobra"
 )
 
@@ -20,7 +21,11 @@ func (s *Shell) help(cmd *cobra.Command, _ []string) {
 		if i > 0 {
 			b.WriteString("\n" + s.Styled(s.Stdout, Bold, part.title+":") + "\n")
 		}
-		b.WriteString(part.text)
+		if part.title == usageTitle || part.title == examplesTitle || !IsTerminal(s.Stdout) {
+			b.WriteString(part.text)
+		} else {
+			b.WriteString(fill(part.text, width(s.Stdout)))
+		}
 	}
 	_, err := io.WriteString(cmd.OutOrStdout(), b.String())
 	s.mu.Lock()
@@ -31,7 +36,7 @@ func (s *Shell) help(cmd *cobra.Command, _ []string) {
 // sections are those of the page of a command, of datacite help and of the manual. The first one is its description.
 func sections(cmd *cobra.Command) []section {
 	cmd.InitDefaultHelpFlag()
-	all := []section{{"Description", strings.TrimSpace(cmp.Or(cmd.Long, cmd.Short)) + "\n"}}
+	all := []section{{"Description", strings.Trim(cmp.Or(cmd.Long, cmd.Short), "\n") + "\n"}}
 	add := func(title, text string) {
 		if text != "" {
 			all = append(all, section{title, text})
@@ -74,6 +79,50 @@ func list(all []*cobra.Command, chosen func(*cobra.Command) bool) string {
 		if chosen(c) {
 			fmt.Fprintf(&b, "  %-13s%s\n", c.Name(), c.Short)
 		}
+	}
+	return b.String()
+}
+
+// fill breaks the lines of a text that are wider than a terminal. Paragraphs and items of lists are filled anew.
+func fill(text string, columns int) string {
+	var b strings.Builder
+	at, begin := 0, 0 // the width of the line so far, and where the lines begin that continue it
+	goesOn := false   // the next line may continue it
+	for line := range strings.Lines(text) {
+		bare := strings.TrimSpace(line)
+		indent := strings.Index(line, bare)
+		item := helpItem.FindStringSubmatchIndex(strings.TrimRight(line, "\n"))
+		if !goesOn || bare == "" || indent != begin || indent > 0 && item != nil {
+			if at > 0 {
+				b.WriteString("\n")
+			}
+			head := line[:indent]
+			if goesOn = bare != "" && (indent == 0 || item != nil); item != nil {
+				head = line[:item[6]]
+			}
+			b.WriteString(head)
+			at = runewidth.StringWidth(head)
+			begin, bare = at, strings.TrimSpace(line[len(head):])
+			if bare == "" {
+				b.WriteString("\n")
+			}
+		}
+		for word := range strings.FieldsSeq(bare) {
+			gap := " "
+			switch wide := runewidth.StringWidth(word); {
+			case at == begin:
+				gap = ""
+			case at+1+wide > columns:
+				gap, at = "\n"+strings.Repeat(" ", begin), begin
+			default:
+				at++
+			}
+			b.WriteString(gap + word)
+			at += runewidth.StringWidth(word)
+		}
+	}
+	if at > 0 {
+		b.WriteString("\n")
 	}
 	return b.String()
 }
