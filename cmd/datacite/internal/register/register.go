@@ -197,6 +197,9 @@ func (c *command) run(cmd *cobra.Command, files []string) (err error) {
 	if j.results, err = loadResults(c.Output, s); err != nil {
 		return shell.Wrong(err)
 	}
+	if c.isTable {
+		j.results.lookFor(resultOf(files[0]))
+	}
 	ctx := cmd.Context()
 	if err := j.check(ctx); err != nil || c.DryRun {
 		return err
@@ -239,7 +242,7 @@ func (j *job) check(ctx context.Context) error {
 		j.Progress(j.rows, 0, "records read", fmt.Sprintf("%d with faults", j.faulty))
 	}
 	if strays := j.results.strays(); len(strays) > 0 {
-		return shell.Wrong(fmt.Errorf("%s has %s that the rows of %s lack, such as %s for %s; continue with the result table, or give another one with --output",
+		return shell.Wrong(fmt.Errorf("%s has %s that the rows of %s lack, such as %s for %s; continue with the result table, or move it away",
 			j.Output, shell.Count(len(strays), "DOI"), j.source.name(), strays[0].DOI, strays[0].URL))
 	}
 	left := j.rows - j.faulty - j.earlier
@@ -257,6 +260,9 @@ func (j *job) check(ctx context.Context) error {
 		return shell.Wrong(fmt.Errorf("faults in %s of %s; nothing was sent%s", shell.Number(j.faulty), shell.Count(j.rows, "record"), hint))
 	case j.unnamed > 0 && j.prefix == "":
 		return shell.Wrong(fmt.Errorf("%s without a DOI; give the --prefix of new ones", shell.Count(j.unnamed, "record")))
+	case j.unnamed > 0 && j.results.earlier != "":
+		return shell.Wrong(fmt.Errorf("%s has the DOIs that an earlier run made; leave out --output to continue it, or move it away: %s would get another DOI, and nothing was sent",
+			j.results.earlier, shell.Count(j.unnamed, "record")))
 	case j.unnamed > 1 && j.Output == "" && !j.DryRun:
 		return shell.Wrong(fmt.Errorf("%s without a DOI; give --output FILE.csv, which keeps the new DOIs", shell.Count(j.unnamed, "record")))
 	case j.unnamed > 0 && j.Quiet && !j.JSON && j.Output == "" && !j.DryRun:

@@ -36,6 +36,7 @@ type entry struct {
 // kept in memory only.
 type results struct {
 	path            string
+	earlier         string // another result table of the same source, which would be continued without --output
 	columns, others []string
 	journal         *os.File
 
@@ -59,6 +60,18 @@ func loadResults(path string, s source) (*results, error) {
 		return nil, err
 	}
 	return r, nil
+}
+
+// lookFor notes the result table that is usual for the source, if there is one and it is not this.
+func (r *results) lookFor(usual string) {
+	if r.path == usual {
+		return
+	}
+	for _, path := range []string{usual, usual + ".journal"} {
+		if _, err := os.Stat(path); err == nil {
+			r.earlier = usual
+		}
+	}
 }
 
 func (r *results) loadTable() error {

@@ -113,6 +113,14 @@ func TestATableIsRegisteredOnce(t *testing.T) {
 		assert.Len(t, srv.Requests(), 3)
 	}
 
+	// Another result table knows nothing of the names that were made.
+	elsewhere := filepath.Join(path, "other.csv")
+	code, _, notes = start(t, srv, "--prefix", "10.5072", "--output", elsewhere, items)
+	assert.Equal(t, 2, code)
+	assert.Contains(t, notes, result+" has the DOIs that an earlier run made; leave out --output")
+	assert.Len(t, srv.Requests(), 3)
+	assert.NoFileExists(t, elsewhere)
+
 	// What is changed is registered, under its name.
 	data, err := os.ReadFile(result)
 	require.NoError(t, err)
@@ -270,8 +278,8 @@ func TestFaultsStopAllOrAreLeftOut(t *testing.T) {
 
 func TestJSON(t *testing.T) {
 	srv := newServer(t, nil)
-	path := folder(t, header+line(1)+"10.1234/other,https://repository.example.org/2,T,org: Ice,R,2026,Dataset\n")
-	code, out, notes := start(t, srv, "--prefix", "10.5072", "--json", "--workers", "1", filepath.Join(path, "items.csv"))
+	items := header + line(1) + "10.1234/other,https://repository.example.org/2,T,org: Ice,R,2026,Dataset\n"
+	code, out, notes := start(t, srv, "--prefix", "10.5072", "--json", "--workers", "1", filepath.Join(folder(t, items), "items.csv"))
 	assert.Equal(t, 1, code, notes)
 	lines := strings.SplitAfter(out, "\n")
 	require.Len(t, lines, 3)
@@ -279,7 +287,7 @@ func TestJSON(t *testing.T) {
 	assert.Regexp(t, `^\{"doi":"10\.5072/[^"]+","url":"https://repository\.example\.org/1","state":"findable","result":"created","place":"items\.csv, line 2","service":"`+where+`"\}\n$`, lines[0])
 	assert.Regexp(t, `^\{"doi":"10\.1234/other","url":"https://repository\.example\.org/2","result":"failed","error":"[^"]+","place":"items\.csv, line 3","service":"`+where+`"\}\n$`, lines[1])
 
-	code, out, _ = start(t, srv, "--prefix", "10.5072", "--json", "--dry-run", "--output", filepath.Join(path, "new.csv"), filepath.Join(path, "items.csv"))
+	code, out, _ = start(t, srv, "--prefix", "10.5072", "--json", "--dry-run", filepath.Join(folder(t, items), "items.csv"))
 	assert.Zero(t, code)
 	assert.Equal(t, `{"url":"https://repository.example.org/1","state":"findable","result":"checked","place":"items.csv, line 2","service":"`+where+`"}`+"\n"+
 		`{"doi":"10.1234/other","url":"https://repository.example.org/2","state":"findable","result":"checked","place":"items.csv, line 3","service":"`+where+`"}`+"\n", out)

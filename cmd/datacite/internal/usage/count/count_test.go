@@ -197,7 +197,7 @@ Report of My Repository, 2026-10-01 to 2026-10-31
 	require.Equal(t, 0, runs(t.Context(), nil, "", all...).code)
 	again := sends(t.Context(), srv, "", file)
 	require.Equal(t, 0, again.code, again.errors)
-	assert.Contains(t, again.out, "sent now       0 of 1 subsets")
+	assert.Contains(t, again.out, "sent now       0 of 1 subset")
 	assert.Equal(t, requests, writes(srv))
 	same, err := os.ReadFile(file)
 	require.NoError(t, err)

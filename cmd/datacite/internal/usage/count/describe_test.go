@@ -172,7 +172,7 @@ func TestPathsThatSayNothing(t *testing.T) {
 	table := write(t, t.TempDir(), "paths.csv", "path,doi,kind\n/records/17,10.5072/a,investigation\n\"/bits/a b.csv\",https://doi.org/10.5072/A,request\n")
 	done := runs(t.Context(), nil, log, args("--log-format", "combined", "--paths", table, "-")...)
 	require.Equal(t, 0, done.code, done.errors)
-	for _, want := range []string{"1 neither investigations nor requests", "1 datasets", "2 total investigations", "1 total requests"} {
+	for _, want := range []string{"1 neither investigations nor requests", "1 dataset", "2 total investigations", "1 total requests"} {
 		assert.Contains(t, done.out, want)
 	}
 }

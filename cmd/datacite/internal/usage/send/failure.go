@@ -28,7 +28,7 @@ func (c *command) explained(ctx context.Context, err error) error {
 	lines := []string{shell.Message(err)}
 	switch {
 	case sent && unfinished:
-		lines = append(lines, fmt.Sprintf("Stored in report %s: %d of %d subsets, %d datasets", stopped.ReportID, len(stopped.Stored), stopped.Total, stopped.Datasets))
+		lines = append(lines, fmt.Sprintf("Stored in report %s: %s of %s, %s", stopped.ReportID, shell.Number(len(stopped.Stored)), shell.Count(stopped.Total, "subset"), shell.Count(stopped.Datasets, "dataset")))
 	case !unverified:
 		lines = append(lines, "This run changed nothing on the service.")
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/usage/source"
 	"github.com/datacite-go/datacite-go/reports"
 )
@@ -84,13 +85,13 @@ func (r *receipt) text() string {
 	}
 	line("created by", "%s", r.CreatedBy)
 	line("period", "%s to %s", r.BeginDate, r.EndDate)
-	line("datasets", "%d", r.Datasets)
+	line("datasets", "%s", shell.Number(r.Datasets))
 	for i, part := range r.Subsets {
-		line(fmt.Sprintf("subset %d", i+1), "%s  %d datasets, %d bytes", part.Checksum, part.Datasets, part.Bytes)
+		line(fmt.Sprintf("subset %d", i+1), "%s  %s, %s", part.Checksum, shell.Count(part.Datasets, "dataset"), shell.Count(part.Bytes, "byte"))
 	}
 	if !r.DryRun {
-		line("sent now", "%d of %d subsets", r.Sent, len(r.Subsets))
-		line("already there", "%d of %d subsets", r.AlreadyThere, len(r.Subsets))
+		line("sent now", "%s of %s", shell.Number(r.Sent), shell.Count(len(r.Subsets), "subset"))
+		line("already there", "%s of %s", shell.Number(r.AlreadyThere), shell.Count(len(r.Subsets), "subset"))
 	}
 	if kept := r.kept(); kept != "" {
 		line("kept", "%s", kept)

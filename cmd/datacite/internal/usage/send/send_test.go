@@ -190,7 +190,7 @@ func TestReportFiles(t *testing.T) {
 			assert.Equal(t, []string{"10.5072/d0", "10.5072/d1", "10.5072/d2"}, srv.held(t))
 			for _, line := range []string{
 				"holds exactly this report", "created by     My Repository", "period         1999-10-01 to 1999-10-31",
-				"datasets       3", "sent now       1 of 1 subsets", "left out       0", "warnings       0",
+				"datasets       3", "sent now       1 of 1 subset", "left out       0", "warnings       0",
 			} {
 				assert.Contains(t, got.out, line)
 			}
@@ -246,7 +246,7 @@ func TestInterruptedRunGoesOn(t *testing.T) {
 		file := inFile(t, "report.json", report(t, 3, nil))
 		first := srv.runsAt(ctx, url, "", "--max-datasets", "1", file)
 		require.Equal(t, shell.ExitInterrupted, first.code, first.errors)
-		assert.Contains(t, first.errors, "1 of 3 subsets, 1 datasets")
+		assert.Contains(t, first.errors, "1 of 3 subsets, 1 dataset")
 		assert.Contains(t, first.errors, "Run the same command again")
 		assert.NotRegexp(t, "[0-9a-f]{64}", first.errors, "hashes help nobody here")
 		assert.Empty(t, first.out)
@@ -335,7 +335,7 @@ func TestBadDatasets(t *testing.T) {
 
 		got = srv.runs(t, "", "--leave-out", file)
 		require.Equal(t, shell.ExitDone, got.code, got.errors)
-		assert.Contains(t, got.out, "left out       1 datasets")
+		assert.Contains(t, got.out, "left out       1 dataset")
 		assert.Contains(t, got.out, `report-datasets[1].data-type: is "software"`)
 		assert.Equal(t, []string{"10.5072/d0", "10.5072/d2"}, srv.held(t))
 	})

@@ -86,7 +86,7 @@ func TestTables(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			got := srv.runs(t, test.stdin, tableArgs(test.file, test.options...)...)
 			require.Equal(t, shell.ExitDone, got.code, got.errors)
-			assert.Contains(t, got.out, "already there  1 of 1 subsets")
+			assert.Contains(t, got.out, "already there  1 of 1 subset")
 			assert.Equal(t, sent, srv.writes())
 		})
 	}
@@ -225,7 +225,7 @@ func TestSpreadsheets(t *testing.T) {
 	} {
 		got := srv.runs(t, stdin, tableArgs(file)...)
 		require.Equal(t, shell.ExitDone, got.code, got.errors)
-		assert.Contains(t, got.out, "already there  1 of 1 subsets", file)
+		assert.Contains(t, got.out, "already there  1 of 1 subset", file)
 	}
 	assert.Equal(t, sent, srv.writes())
 }

@@ -103,7 +103,7 @@ func TestInterruptedWhileWaiting(t *testing.T) {
 			assert.Regexp(t, lostAnswer, first.errors)
 			assert.Contains(t, first.errors, "is unclear")
 			assert.Contains(t, first.errors, "interrupt signal received")
-			assert.Contains(t, first.errors, fmt.Sprintf(": %d of 3 subsets, %[1]d datasets\n", l.stored))
+			assert.Contains(t, first.errors, fmt.Sprintf(": %d of 3 subsets, %s\n", l.stored, shell.Count(l.stored, "dataset")))
 			assert.Contains(t, first.errors, "Run the same command again")
 			sent := srv.writes()
 
