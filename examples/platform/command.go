@@ -88,7 +88,7 @@ settings or the folder are wrong.`,
 	flags.Int64Var(&s.Limits.Bytes, "max-file", 1_000_000_000, "largest file that can be uploaded, in `bytes`")
 	flags.StringVar(&s.format, "log", "text", "`form` of the log on standard error: text or json")
 	cmd.AddCommand(s.account(), s.month(), s.backup())
-	cmd.SetArgs(words)
+	cmd.SetArgs(append([]string{}, words...)) // nil would be the words of the process
 	cmd.SetOut(out)
 	cmd.SetErr(out)
 	return cmd.ExecuteContext(ctx)
