@@ -184,7 +184,7 @@ func TestWrongFlags(t *testing.T) {
 	}
 }
 
-// Whatever a file holds that is none, it is refused; nothing is sent and nothing is written.
+// A file with anything else is refused, and nothing is sent or written.
 func TestWrongFiles(t *testing.T) {
 	utf := []byte{0xff, 0xfe}
 	for _, unit := range utf16.Encode([]rune(tableOfRecords)) {

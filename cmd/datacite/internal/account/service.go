@@ -65,7 +65,7 @@ func (s *Service) String() string {
 	return s.Name + " (" + s.Host + ")"
 }
 
-// argument is what --service takes for the service.
+// argument is the value of --service that means the service.
 func (s *Service) argument() string {
 	if s.Name == s.Host {
 		return s.Config.Service.API

@@ -200,7 +200,7 @@ func decode(r *http.Request, into any) error {
 	values.DisallowUnknownFields()
 	if err := values.Decode(into); err != nil {
 		if name, isUnknown := strings.CutPrefix(err.Error(), "json: unknown field "); isUnknown {
-			name, _ = strconv.Unquote(name)
+			name, _ = strconv.Unquote(name) // the decoder has quoted it
 			return unknown(name, members(into))
 		}
 		return fmt.Errorf("the body is not the JSON object that is expected: %w", err)
@@ -271,7 +271,7 @@ func (s *site) showDOI(r *http.Request, name string) (int, any, error) {
 	if err != nil {
 		return 0, nil, refuse(http.StatusNotFound, "the sandbox has no DOI %s", name)
 	}
-	address, _ := s.service.Resolve(r.Context(), name)
+	address, _ := s.service.Resolve(r.Context(), name) // "" if it does not resolve yet
 	return http.StatusOK, struct {
 		listedDOI
 		URL        *string         `json:"url"`

@@ -115,7 +115,7 @@ func TestStateAndLoadTogether(t *testing.T) {
 	}
 }
 
-// A fault that is added while the sandbox runs is met, and the request says so.
+// A fault that is added while the sandbox runs takes effect, and is listed with the request.
 func TestFaultsOverHTTP(t *testing.T) {
 	for _, behaviour := range []string{"documented", "deployed"} {
 		address, stop := start(t, "--behaviour", behaviour)

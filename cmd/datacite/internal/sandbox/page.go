@@ -78,7 +78,7 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (s *site) useFaults() {
 	s.faults.remove("")
 	for _, rule := range s.first {
-		_, _ = s.faults.add(rule, s.service.Behaviour)
+		_, _ = s.faults.add(rule, s.service.Behaviour) // the command line was checked
 	}
 	s.service.SetFaults(s.faults.of)
 }
@@ -98,7 +98,7 @@ func (s *site) resolve(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	address, _ := s.service.Resolve(r.Context(), name)
+	address, _ := s.service.Resolve(r.Context(), name) // "" if it does not resolve yet
 	if address == "" {
 		http.NotFound(w, r)
 		return

@@ -323,7 +323,7 @@ func TestSandboxWarnsOfOtherMachines(t *testing.T) {
 		assert.Equal(t, warns, strings.Contains(notes.String(), "WARNING"), address)
 		if warns {
 			assert.Contains(t, notes.String(), "unsigned tokens")
-			assert.True(t, strings.HasPrefix(out.String(), "http://localhost:"), "an address of all interfaces is none to open in a browser")
+			assert.True(t, strings.HasPrefix(out.String(), "http://localhost:"), "a browser cannot open the address of all interfaces")
 		}
 	}
 }

@@ -74,7 +74,7 @@ func (f *File) failed(err error) error {
 	return Refused(fmt.Errorf("%s was not written: %w", f.Name, err))
 }
 
-// Discard removes a file that was not saved. A nil file is none.
+// Discard removes a file that was not saved. It does nothing for a nil file.
 func (f *File) Discard() {
 	if f == nil || f.file == nil {
 		return
@@ -145,7 +145,7 @@ func (s *Shell) Files(page string) (table, html *File, err error) {
 	return table, html, nil
 }
 
-// Keep saves a file, unless it is nil, and says so.
+// Keep saves a file, unless it is nil, and prints that it is written.
 func (s *Shell) Keep(file *File) error {
 	if file == nil {
 		return nil

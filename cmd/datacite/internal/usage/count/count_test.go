@@ -271,7 +271,7 @@ func hourly(days func(day int) bool, dois ...string) string {
 func all(int) bool                  { return true }
 func until(last int) func(int) bool { return func(day int) bool { return day <= last } }
 
-// TestTheRunningMonth is counted until yesterday, and the report says so, until the month is over.
+// The running month is counted until yesterday, and its report has an exception for that, until the month is over.
 func TestTheRunningMonth(t *testing.T) {
 	srv, folder := service(t, nil), t.TempDir()
 	log := write(t, folder, "counter.log", hourly(all, "10.5072/a"))
