@@ -35,7 +35,7 @@ func TestThePasswordIsNotShown(t *testing.T) {
 		{"wrong-one\n", nil, 2, " refuses the login of EXAMPLE.REPO: "},
 		{"\n", nil, 2, "datacite: a login is a name and a password; nothing was stored"},
 		{"sand\x03", nil, 130, "datacite: interrupted; nothing was done"},
-		{"", syscall.SIGTERM, 130, "datacite: interrupted; nothing was done"},      // text that arrives after it is shown by the shell, not by the question
+		{"", syscall.SIGTERM, 130, "datacite: interrupted; nothing was done"},      // without text, which may reach the terminal after the question has ended and given its echo back
 		{"sandbox\x1a-password\n", nil, 2, " refuses the login of EXAMPLE.REPO: "}, // Ctrl-Z drops what was typed
 	} {
 		x := shelltest.Anonymous(srv).Terminal(t, 80, "login")
