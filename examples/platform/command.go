@@ -87,7 +87,7 @@ settings or the folder are wrong.`,
 	flags.Func("proxy", "address or `network` of a proxy in front of the pages, such as 192.0.2.0/24; may be repeated", s.addProxy)
 	flags.Int64Var(&s.Limits.Bytes, "max-file", 1_000_000_000, "largest file that can be uploaded, in `bytes`")
 	flags.StringVar(&s.format, "log", "text", "`form` of the log on standard error: text or json")
-	cmd.AddCommand(s.account(), s.month(), s.backup())
+	cmd.AddCommand(s.account(), s.backup())
 	cmd.SetArgs(append([]string{}, words...)) // nil would be the words of the process
 	cmd.SetOut(out)
 	cmd.SetErr(out)
@@ -134,7 +134,7 @@ func (s *commandLine) start(ctx context.Context) (err error) {
 	}
 	defer listener.Close()
 	here := "http://" + listener.Addr().String()
-	s.By.Public = cmp.Or(s.By.Public, here)
+	s.By.Public = cmp.Or(strings.TrimSuffix(s.By.Public, "/"), here)
 	if s.service == "" {
 		service := datacitetest.NewServer(nil)
 		defer service.Close()
@@ -184,6 +184,7 @@ func (s *commandLine) findService() error {
 	if len(missing) > 0 {
 		return fmt.Errorf("the service %s needs %s", s.service, strings.Join(missing, ", "))
 	}
+	s.By.Public = strings.TrimSuffix(s.By.Public, "/")
 	if u, err := url.Parse(s.By.Public); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.Path != "" || u.RawQuery != "" || u.Fragment != "" {
 		return fmt.Errorf("--public: %q is not the address of a host, such as https://data.example.org", s.By.Public)
 	}
@@ -193,12 +194,18 @@ func (s *commandLine) findService() error {
 // backup is platform backup.
 func (s *commandLine) backup() *cobra.Command {
 	return &cobra.Command{
-		Use: "backup FOLDER", Args: cobra.ExactArgs(1), Short: "Copy the repository to a folder while it runs",
+		Use: "backup FOLDER", Short: "Copy the repository to a folder while it runs",
 		Long: `Copy the repository to a folder while it runs: databases, files, and the notes of usage reports, all as
 they are at one moment. If the folder has an earlier copy, only new files are copied, and an
 interrupted copy leaves the earlier one whole. To restore it, start the platform with a copy of the folder as --data.
 
 A backup has all that the repository has: drafts, names of curators, and hashes of their passwords.`,
+		Args: func(_ *cobra.Command, folders []string) error {
+			if len(folders) != 1 {
+				return errors.New("backup needs one folder to copy to, as in: platform backup /var/backups/platform --data /var/lib/platform")
+			}
+			return nil
+		},
 		PreRunE: s.needFolder,
 		RunE: func(cmd *cobra.Command, folders []string) error {
 			made, err := backUp(cmd.Context(), s.Folder, folders[0])
@@ -250,8 +257,18 @@ func (s *commandLine) account() *cobra.Command {
 			return addAccount(cmd.Context(), s.Folder, names[0], administrator, s.out)
 		},
 	}
-	add.Flags().BoolVar(&administrator, "administrator", false, "the login sees how the repository works; without it, no longer")
+	add.Flags().BoolVar(&administrator, "administrator", false, "the login sees how the repository works")
 	account.AddCommand(add, &cobra.Command{
+		Use: "role NAME administrator|curator", Args: cobra.ExactArgs(2), Short: "Make a login an administrator, who sees how the repository works, or no longer",
+		RunE: func(cmd *cobra.Command, words []string) error {
+			if words[1] != "administrator" && words[1] != "curator" {
+				return fmt.Errorf("the role %q is not administrator or curator", words[1])
+			}
+			return withAccounts(s.Folder, func(a *accounts.Accounts) error {
+				return a.SetAdministrator(cmd.Context(), words[0], words[1] == "administrator")
+			})
+		},
+	}, &cobra.Command{
 		Use: "list", Args: cobra.NoArgs, Short: "List the logins",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withAccounts(s.Folder, func(a *accounts.Accounts) error { return listAccounts(cmd.Context(), a, s.out) })
@@ -269,18 +286,6 @@ func (s *commandLine) account() *cobra.Command {
 	return account
 }
 
-// month is platform month: the reports of months.
-func (s *commandLine) month() *cobra.Command {
-	month := &cobra.Command{Use: "month", Short: "The usage report of a month", PersistentPreRunE: s.needFolder}
-	month.AddCommand(&cobra.Command{
-		Use: "reopen MONTH", Args: cobra.ExactArgs(1), Short: "Let the report of a month, such as 2026-10, be replaced once more, also by less",
-		RunE: func(cmd *cobra.Command, months []string) error {
-			return reopenMonth(cmd.Context(), s.Folder, months[0], s.out)
-		},
-	})
-	return month
-}
-
 // addAccount makes a login with a password that nobody had before.
 func addAccount(ctx context.Context, folder, name string, administrator bool, out io.Writer) error {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
@@ -288,10 +293,10 @@ func addAccount(ctx context.Context, folder, name string, administrator bool, ou
 	}
 	password := rand.Text()
 	err := withAccounts(folder, func(a *accounts.Accounts) error {
-		if err := a.Add(ctx, name, password); err != nil {
+		if err := a.Add(ctx, name, password); err != nil || !administrator {
 			return err
 		}
-		return a.SetAdministrator(ctx, name, administrator)
+		return a.SetAdministrator(ctx, name, true)
 	})
 	if err == nil {
 		_, err = fmt.Fprintf(out, "The login %s has the password %s (its page changes it)\n", name, password)
@@ -345,24 +350,6 @@ func removeAccount(ctx context.Context, folder, name, heir string, out io.Writer
 		_, err := fmt.Fprintf(out, text, name)
 		return err
 	})
-}
-
-// reopenMonth is the word of an administrator.
-func reopenMonth(ctx context.Context, folder, text string, out io.Writer) error {
-	month, err := time.Parse("2006-01", text)
-	if err != nil {
-		return fmt.Errorf("%q is not a month, such as 2026-10", text)
-	}
-	s, err := store.Open(folder)
-	if err != nil {
-		return err
-	}
-	kept, err := s.Reopen(ctx, month)
-	if err := errors.Join(err, s.Close()); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(out, "The next report of %s replaces the one that was sent, also by less; %d of its accesses are known\n", text, kept)
-	return err
 }
 
 func withAccounts(folder string, work func(*accounts.Accounts) error) error {

@@ -408,18 +408,22 @@ func TestSIGTERMDrains(t *testing.T) {
 	res, err := client.Post(p.url+"/new", "application/x-www-form-urlencoded", encode(fields("Glacier")))
 	require.NoError(t, err)
 	require.NoError(t, res.Body.Close())
-	require.Equal(t, "/datasets/1/1", res.Request.URL.Path)
+	draft := res.Request.URL.Path
 
 	contentType, form := multipartForm("lengths.csv", strings.Repeat("x", 1<<20))
 	body, rest := io.Pipe()
 	responses := make(chan *http.Response, 1)
 	go func() {
 		noRedirect := &http.Client{Transport: client.Transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-		res, _ := noRedirect.Post(p.url+"/datasets/1/1/files", contentType, body)
+		res, _ := noRedirect.Post(p.url+draft+"/files", contentType, body)
 		responses <- res
 	}()
 	_, err = io.CopyN(rest, form, 1<<19)
 	require.NoError(t, err)
+	require.Eventually(t, func() bool { // it has the request, and not only the network
+		files, err := os.ReadDir(filepath.Join(config.Folder, "files"))
+		return err == nil && len(files) > 0
+	}, patience, time.Millisecond)
 	require.NoError(t, p.Process.Signal(syscall.SIGTERM))
 	require.Eventually(t, func() bool { // it takes nothing new
 		conn, err := net.Dial("tcp", strings.TrimPrefix(p.url, "http://"))

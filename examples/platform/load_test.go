@@ -70,6 +70,7 @@ type crowd struct {
 	*testing.T
 	client *http.Client
 	url    string
+	pages  []string // paths of landing pages, in the order of their numbers
 	sample sample
 }
 
@@ -96,7 +97,7 @@ func (c *crowd) ask(kind, method, path, contentType string, body io.Reader, want
 	c.sample.add(kind, time.Since(begin))
 	assert.NoError(c, err)
 	if res.StatusCode != http.StatusOK || !strings.Contains(string(data), want) {
-		assert.Fail(c, "response", "%s %s: %s without %q: %.300s", method, path, res.Status, want, data)
+		assert.Fail(c, "response", "%s %s, answered at %s %s: %s without %q: %.300s", method, path, res.Request.Method, res.Request.URL, res.Status, want, data)
 	}
 	return res.Request.URL.Path, string(data)
 }
@@ -104,11 +105,11 @@ func (c *crowd) ask(kind, method, path, contentType string, body io.Reader, want
 // read looks at a page as people do: mostly landing pages, which count.
 func (c *crowd) read(random *rand.Rand) {
 	n := 1 + random.IntN(*datasets)
-	landing := fmt.Sprintf("/datasets/%d/1", n)
+	landing := c.pages[n-1]
 	get := func(kind, path, want string) { c.ask(kind, http.MethodGet, path, "", nil, want) }
 	switch d := random.IntN(20); {
 	case d < 10:
-		get("landing", landing, fmt.Sprintf("<h1>Series %d of glacier lengths</h1>", n))
+		get("landing", landing, fmt.Sprintf("Series %d of glacier lengths</h1>", n))
 	case d < 13:
 		get("file", landing+fmt.Sprintf("/files/part%d.csv", random.IntN(perDataset)), "month,length")
 	case d < 15:
@@ -137,7 +138,7 @@ func (c *crowd) deposit(title string) {
 }
 
 // fillFolder stores published datasets, whose DOIs the service does not have yet.
-func fillFolder(t *testing.T, config Config) {
+func fillFolder(t *testing.T, config Config) (pages []string) {
 	t.Helper()
 	p, err := Open(config)
 	require.NoError(t, err)
@@ -158,7 +159,7 @@ func fillFolder(t *testing.T, config Config) {
 		for _, step := range []func(*dataset.Dataset) error{
 			func(d *dataset.Dataset) error {
 				from := i % 10 * perDataset
-				return p.store.SetFiles(t.Context(), d, d.Versions[0], files[from:from+perDataset])
+				return p.store.ChangeFiles(t.Context(), d.Versions[0], func([]dataset.File) ([]dataset.File, error) { return files[from : from+perDataset], nil })
 			},
 			func(d *dataset.Dataset) error {
 				return p.store.Decide(t.Context(), d, d.Versions[0].As(dataset.Published, time.Now().UTC().Format(time.DateOnly), ""))
@@ -167,8 +168,12 @@ func fillFolder(t *testing.T, config Config) {
 			d, err := p.store.Dataset(t.Context(), id)
 			require.NoError(t, err)
 			require.NoError(t, step(d))
+			if i == len(pages) {
+				pages = append(pages, d.Last().Path())
+			}
 		}
 	}
+	return pages
 }
 
 // Readers and depositors at once: no request fails, and every deposit is published
@@ -179,7 +184,7 @@ func TestLoad(t *testing.T) {
 	config := settings(srv, filepath.Join(t.TempDir(), "data"))
 	config.Proxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
 	client := login(t, config)
-	fillFolder(t, config)
+	pages := fillFolder(t, config)
 	p := start(t, config)
 	defer p.kill()
 	settled := func() {
@@ -195,6 +200,7 @@ func TestLoad(t *testing.T) {
 	transport := &http.Transport{MaxIdleConnsPerHost: readers}
 	defer transport.CloseIdleConnections()
 	public := newCrowd(t, &http.Client{Transport: transport}, p.url)
+	public.pages = pages
 	own := newCrowd(t, client, p.url)
 	var titles []string
 	var mu sync.Mutex
@@ -226,7 +232,7 @@ func TestLoad(t *testing.T) {
 	public.sample.log(t, "readers", lasted)
 	own.sample.log(t, "deposits", lasted)
 
-	statically(t, newCrowd(t, public.client, staticCopy(t, p.url)), *load/4)
+	statically(t, newCrowd(t, public.client, staticCopy(t, p.url, pages[0])), *load/4)
 	settled()
 	p.kill()
 	assert.Empty(t, p.errs.String(), "errors in the log")
@@ -264,10 +270,10 @@ func memory(pid int) string {
 
 // staticCopy serves a landing page and a file from a folder, in a process of its own, and
 // returns its address.
-func staticCopy(t *testing.T, url string) string {
+func staticCopy(t *testing.T, url, page string) string {
 	t.Helper()
 	folder := t.TempDir()
-	for name, path := range map[string]string{"landing.html": "/datasets/1/1", "part.csv": "/datasets/1/1/files/part0.csv"} {
+	for name, path := range map[string]string{"landing.html": page, "part.csv": page + "/files/part0.csv"} {
 		_, text := fetch(t, http.DefaultClient, url+path)
 		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
 	}

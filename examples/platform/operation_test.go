@@ -131,3 +131,19 @@ func (l *lockedBuffer) String() string {
 	defer l.mu.Unlock()
 	return l.b.String()
 }
+
+// The outbox comes back when the service asks for it, not sooner.
+func TestTheOutboxWaitsAsLongAsTheServiceAsks(t *testing.T) {
+	busy := func(int, *http.Request) *datacitetest.Fault {
+		return &datacitetest.Fault{Kind: datacitetest.Status, Status: http.StatusTooManyRequests, RetryAfter: 3 * time.Hour}
+	}
+	srv := datacitetest.NewServer(&datacitetest.Options{Faults: busy})
+	defer srv.Close()
+	c := open(t, srv).as("ada")
+	path := c.publish("Glacier")
+	require.Eventually(t, func() bool { d, _ := c.now(path); return d.Tries > 0 }, patience, 5*time.Millisecond)
+	waiting, err := c.platform.store.Waiting(t.Context(), 1)
+	require.NoError(t, err)
+	require.Len(t, waiting, 1)
+	assert.Greater(t, time.Until(waiting[0].Due), 2*time.Hour)
+}

@@ -76,6 +76,7 @@ func Open(c Config) (*Platform, error) {
 	if p.store, err = store.Open(c.Folder); err != nil {
 		return nil, err
 	}
+	p.store.Room = cmp.Or(c.Limits.Room, store.Room)
 	if p.accounts, err = accounts.Open(accountsFile(c.Folder), c.Cost); err != nil {
 		return nil, errors.Join(err, p.store.Close())
 	}
@@ -92,6 +93,9 @@ func Open(c Config) (*Platform, error) {
 		Changed:   p.outbox.Wake,
 		CheckNow:  func() { p.ask(p.outbox.Check) },
 		ReportNow: func() { p.ask(p.reportSoFar) },
+		HideNow: func(name string) {
+			p.ask(func(ctx context.Context) error { return p.outbox.Hide(ctx, name) })
+		},
 	})
 	return p, nil
 }

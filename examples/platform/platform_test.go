@@ -86,6 +86,12 @@ func (c *person) as(name string) *person {
 	c.Helper()
 	require.NoError(c, c.platform.accounts.Add(c.Context(), name, password))
 	require.NoError(c, c.platform.accounts.SetAdministrator(c.Context(), name, name == "ada"))
+	return c.again(name)
+}
+
+// again is a curator who has a login already.
+func (c *person) again(name string) *person {
+	c.Helper()
 	other := *c
 	jar, err := cookiejar.New(nil)
 	require.NoError(c, err)
@@ -126,8 +132,12 @@ func (c *person) do(method, path, contentType string, body io.Reader) (status in
 	defer res.Body.Close()
 	data, err := io.ReadAll(res.Body)
 	require.NoError(c, err)
-	return res.StatusCode, res.Request.URL.Path, string(data)
+	return res.StatusCode, res.Request.URL.Path, direction.ReplaceAllString(string(data), "")
 }
+
+// direction is what pages say of the direction of texts; TestDirections looks at it, and the
+// others at the texts.
+var direction = regexp.MustCompile(`</?bdi[^>]*>| dir="auto"( lang="[^"]*")?`)
 
 func (c *person) get(path string) (status int, text string) {
 	c.Helper()
@@ -170,7 +180,7 @@ func (c *person) draft(fields map[string]string) (path string) {
 	c.Helper()
 	status, path := c.post("/new", fields)
 	require.Equal(c, http.StatusOK, status, path)
-	require.Regexp(c, `^/datasets/\d+/1$`, path)
+	require.Regexp(c, `^/datasets/[0-9a-z]{4}-[0-9a-z]{4}$`, path)
 	status, page := c.upload(path, "lengths.csv", "month,length\n")
 	require.Equal(c, http.StatusOK, status, page)
 	return path
@@ -206,13 +216,9 @@ func (c *person) decide(path string, fields map[string]string) (status int, page
 // now returns a dataset as it is.
 func (c *person) now(path string) (*dataset.Dataset, *dataset.Version) {
 	c.Helper()
-	var id int64
-	var number int
-	_, err := fmt.Sscanf(path, "/datasets/%d/%d", &id, &number)
+	d, v, err := c.platform.store.Find(c.Context(), strings.TrimPrefix(path, "/datasets/"))
 	require.NoError(c, err)
-	d, err := c.platform.store.Dataset(c.Context(), id)
-	require.NoError(c, err)
-	return d, d.Version(number)
+	return d, v
 }
 
 // patience ends what hangs. On a busy machine anything else may take its time.
@@ -292,7 +298,7 @@ func TestTheLifeOfADataset(t *testing.T) {
 		assert.Equal(t, "month,length\n", file)
 
 		edited := fields("Glacier length, corrected")
-		edited["revision"] = fmt.Sprint(d.Revision)
+		edited["revision"] = fmt.Sprint(v.Revision)
 		status, page := c.post(path+"/edit", edited)
 		require.Equal(t, http.StatusOK, status, page)
 		c.settled(path)
@@ -346,12 +352,12 @@ func TestVersions(t *testing.T) {
 		reader := open(t, srv)
 		c := reader.as("ada")
 		first := c.publish("Glacier length")
-		_, v1 := c.settled(first)
-		home := strings.TrimSuffix(first, "/1")
+		d, v1 := c.settled(first)
+		home := d.Path()
 
 		status, second := c.post(first+"/version", nil)
 		require.Equal(t, http.StatusOK, status, second)
-		assert.Equal(t, home+"/2", second)
+		assert.NotEqual(t, first, second)
 		status, again := c.post(first+"/version", nil)
 		assert.Equal(t, http.StatusOK, status)
 		assert.Equal(t, second, again, "there is one draft at a time")
@@ -366,7 +372,7 @@ func TestVersions(t *testing.T) {
 
 		status, page = c.decide(second+"/publish", nil)
 		require.Equal(t, http.StatusOK, status, page)
-		d, v2 := c.settled(second)
+		_, v2 := c.settled(second)
 		assert.Equal(t, []string{"IsVersionOf " + d.DOI, "IsPreviousVersionOf " + v2.DOI}, related(t, srv, v1.DOI))
 		assert.Equal(t, []string{"IsVersionOf " + d.DOI, "IsNewVersionOf " + v1.DOI}, related(t, srv, v2.DOI))
 		assert.Equal(t, []string{"HasVersion " + v1.DOI, "HasVersion " + v2.DOI}, related(t, srv, d.DOI))
@@ -406,7 +412,7 @@ func TestEmbargo(t *testing.T) {
 		path := c.draft(form)
 		status, page := c.decide(path+"/publish", nil)
 		require.Equal(t, http.StatusOK, status, page)
-		d, v := c.settled(path)
+		_, v := c.settled(path)
 		record, err := srv.DOIs().Get(t.Context(), v.DOI, nil)
 		require.NoError(t, err)
 		dates := map[metadata.DateType]string{}
@@ -426,7 +432,7 @@ func TestEmbargo(t *testing.T) {
 		assert.Equal(t, http.StatusOK, status, "its curator has it")
 
 		form["embargo"] = time.Now().UTC().Format(time.DateOnly)
-		form["revision"] = fmt.Sprint(d.Revision)
+		form["revision"] = fmt.Sprint(v.Revision)
 		status, page = c.post(path+"/edit", form)
 		require.Equal(t, http.StatusOK, status, page)
 		status, file := reader.get(path + "/files/lengths.csv")
@@ -455,15 +461,26 @@ func TestPublishingThroughFaults(t *testing.T) {
 
 // A name that is taken is somebody else's: it is left alone, and another is chosen.
 func TestANameThatIsTaken(t *testing.T) {
-	srv := datacitetest.NewServer(nil)
+	srv := datacitetest.NewServer(&datacitetest.Options{Faults: func(int, *http.Request) *datacitetest.Fault { return &datacitetest.Fault{Kind: datacitetest.Status} }})
 	defer srv.Close()
 	c := open(t, srv).as("ada")
-	path := c.draft(fields("Glacier"))
-	d, v := c.now(path)
+	d, v := c.now(c.draft(fields("Glacier")))
+	_, page := c.get(v.Path())
+	assert.Contains(t, page, v.Address()+", which is being reserved")
 	taken := []string{d.DOI, v.DOI}
 	for _, name := range taken {
 		require.NoError(t, srv.PutRecordJSON(fmt.Appendf(nil, `{"doi":%q,"titles":[{"title":"Of another system"}],"state":"findable"}`, name)))
 	}
+	srv.SetFaults(nil)
+	draft := func() *dataset.Version {
+		d, err := c.platform.store.Dataset(t.Context(), d.ID)
+		require.NoError(t, err)
+		return d.Last()
+	}
+	require.Eventually(t, func() bool { return draft().Claimed }, patience, 5*time.Millisecond)
+	path := draft().Path()
+	_, page = c.get(path)
+	assert.Contains(t, page, draft().Address()+", reserved")
 	c.decide(path+"/publish", nil)
 	d, v = c.settled(path)
 	assert.NotContains(t, taken, d.DOI)
@@ -581,6 +598,9 @@ func TestCommandLine(t *testing.T) {
 	t.Setenv("DATACITE_PASSWORD", "secret")
 	err := run(t.Context(), strings.Fields("--service test --prefix 10.1234 --public data.example.org --data "+folder), &out, io.Discard)
 	assert.ErrorContains(t, err, `--public: "data.example.org" is not the address of a host`)
+	err = run(t.Context(), strings.Fields("backup --data "+folder), &out, io.Discard)
+	assert.ErrorContains(t, err, "backup needs one folder to copy to")
+	assert.Equal(t, 2, code(err))
 	t.Setenv("DATACITE_SERVICE", "production")
 	assert.ErrorContains(t, run(t.Context(), nil, &out, io.Discard), "the service production needs --data, --prefix, --public", "a demonstration registers no real DOI")
 	t.Setenv("DATACITE_SERVICE", "")

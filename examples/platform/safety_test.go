@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -60,7 +61,7 @@ func TestWhoMayDoWhat(t *testing.T) {
 			status int
 		}{
 			{reader, draft, tt.reader}, {grace, draft, tt.grace}, {reader, public, tt.publicReader}, {grace, public, tt.another},
-			{reader, "/datasets/99/1", tt.reader}, {grace, "/datasets/99/1", tt.grace}, // as if the draft did not exist
+			{reader, "/datasets/9999-9999", tt.reader}, {grace, "/datasets/9999-9999", tt.grace}, // as if the draft did not exist
 		} {
 			status, address, page := ask.who.do(tt.method, ask.path+tt.path, "application/x-www-form-urlencoded", strings.NewReader("reason=x&name=lengths.csv"))
 			assert.Equal(t, ask.status, status, "%s %s: %s", tt.method, ask.path+tt.path, page)
@@ -70,7 +71,8 @@ func TestWhoMayDoWhat(t *testing.T) {
 			assert.NotContains(t, page, "Secret")
 		}
 	}
-	status, _ := reader.get(strings.TrimSuffix(draft, "/1"))
+	concept, _ := ada.now(draft)
+	status, _ := reader.get(concept.Path())
 	assert.Equal(t, http.StatusNotFound, status)
 	for _, page := range []string{"/", "/?q=secret", "/mine"} {
 		_, text := grace.get(page)
@@ -84,7 +86,7 @@ func TestWhoMayDoWhat(t *testing.T) {
 		status, _ := reader.post(page, nil)
 		assert.Equal(t, http.StatusUnauthorized, status, page)
 	}
-	for _, path := range []string{"/nowhere", "/datasets/x", "/datasets/1/x", "/datasets/1/0", public + "/files/other.csv", public + "/files/..%2f..%2fplatform.db", public + "/export/exe"} {
+	for _, path := range []string{"/nowhere", "/datasets/x", "/datasets/1", "/datasets/1/1", "/datasets/1/0", public + "/files/other.csv", public + "/files/..%2f..%2fplatform.db", public + "/export/exe"} {
 		status, _ := ada.get(path)
 		assert.Equal(t, http.StatusNotFound, status, path)
 	}
@@ -96,13 +98,18 @@ func TestWhoMayDoWhat(t *testing.T) {
 func TestLogins(t *testing.T) {
 	srv := datacitetest.NewServer(nil)
 	defer srv.Close()
-	reader := open(t, srv)
+	var log lockedBuffer
+	reader := open(t, srv, func(c *Config) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) })
 	ada := reader.as("ada")
 	a := reader.platform.accounts
 
 	status, page := reader.post("/login", map[string]string{"name": "ada", "password": "wrong"})
 	assert.Equal(t, http.StatusUnauthorized, status)
 	assert.Contains(t, page, `value="ada"`, "what was typed is there")
+	reader.post("/login", map[string]string{"name": "my secret password", "password": ""})
+	assert.Contains(t, log.String(), `msg="login refused" curator=ada network=127.0.0.0/24 error="`)
+	assert.Contains(t, log.String(), `msg="login refused" curator="" network=127.0.0.0/24 error="`)
+	assert.NotContains(t, log.String(), "my secret password", "some people type it in the place of the name")
 	_, _, err := a.Login(t.Context(), "nobody", password, accounts.From{Address: "192.0.2.1"})
 	assert.ErrorIs(t, err, accounts.ErrWrong)
 	for range 10 {
@@ -380,6 +387,30 @@ func TestFaultsOfForms(t *testing.T) {
 	status, page = c.post("/new", f)
 	assert.Equal(t, http.StatusUnauthorized, status)
 	assert.Contains(t, page, "not logged in any more")
-	assert.Contains(t, page, `value="Glacier Institute"`)
+	assert.NotContains(t, page, "Glacier Institute", "who is not logged in makes no page of their own")
 	assert.Empty(t, srv.Names())
+}
+
+// A login keeps its role when it gets another password, and gets another role with the
+// password that it has.
+func TestRoles(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "data")
+	var out bytes.Buffer
+	platform := func(line string) error {
+		return run(t.Context(), append(strings.Fields(line), "--data", folder), &out, io.Discard)
+	}
+	roles := func() string {
+		out.Reset()
+		require.NoError(t, platform("account list"))
+		return out.String()
+	}
+	require.NoError(t, platform("account add ada --administrator"))
+	require.NoError(t, platform("account add grace"))
+	require.NoError(t, platform("account add ada"))
+	assert.Equal(t, "ada\tadministrator\ngrace\n", roles())
+	require.NoError(t, platform("account role grace administrator"))
+	require.NoError(t, platform("account role ada curator"))
+	assert.Equal(t, "ada\ngrace\tadministrator\n", roles())
+	assert.ErrorContains(t, platform("account role ada owner"), `"owner" is not administrator or curator`)
+	assert.ErrorContains(t, platform("account role eve curator"), `no curator "eve"`)
 }

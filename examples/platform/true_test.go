@@ -226,8 +226,8 @@ func TestPublishingIsAskedAbout(t *testing.T) {
 	for name, change := range map[string]func(){
 		"a file": func() { c.upload(path, "more.csv", "x") },
 		"a word": func() {
-			d, _ := c.now(path)
-			form["revision"], form["title"] = fmt.Sprint(d.Revision), form["title"]+"s"
+			_, v := c.now(path)
+			form["revision"], form["title"] = fmt.Sprint(v.Revision), form["title"]+"s"
 			c.post(path+"/edit", form)
 		},
 	} {
@@ -254,14 +254,40 @@ func TestPublishingIsAskedAbout(t *testing.T) {
 			c.upload(next, "unseen.csv", "x")
 			path = next
 		} else {
-			d, _ := c.now(path)
-			form["revision"], form["title"] = fmt.Sprint(d.Revision), "Corrected in another window"
+			_, v := c.now(path)
+			form["revision"], form["title"] = fmt.Sprint(v.Revision), "Corrected in another window"
 			c.post(path+"/edit", form)
 		}
 		status, page = c.post(path+question, map[string]string{"reason": "Wrong.", "shown": shown.FindStringSubmatch(page)[1]})
 		assert.Equal(t, http.StatusConflict, status, question)
 		assert.Contains(t, page, map[string]string{"/withdraw": ">\nWrong.</textarea>", "/discard": "unseen.csv"}[question])
 	}
-	_, v = c.now(strings.TrimSuffix(path, "2") + "1")
-	assert.Equal(t, dataset.Published, v.State)
+	d, _ := c.now(path)
+	assert.Equal(t, dataset.Published, d.Version(1).State)
+}
+
+// A title that is written from right to left, and a name, do not turn the text around them.
+func TestDirections(t *testing.T) {
+	srv := datacitetest.NewServer(nil)
+	defer srv.Close()
+	reader := open(t, srv)
+	c := reader.as("ada")
+	form := fields("אורך הקרחון (2026)")
+	form["language"], form["family0"], form["given0"] = "he", "כהן", "דוד"
+	path := c.draft(form)
+	_, page := fetch(t, c.client, c.url+path+"/publish")
+	assert.Contains(t, page, `<h2 dir="auto" lang="he">אורך`)
+	c.decide(path+"/publish", nil)
+	c.settled(path)
+	for address, marks := range map[string][]string{
+		path: {`<h1 dir="auto" lang="he">אורך`, `<p class="paragraph" dir="auto" lang="he">`, `<bdi>דוד כהן</bdi>`, `<bdi>כהן, דוד</bdi>`, `<bdi lang="he">אורך`, `<bdi>lengths.csv</bdi>`},
+		"/":  {`dir="auto" lang="he">אורך`, `<bdi>כהן, דוד</bdi>`},
+	} {
+		_, page := reader.ask(http.MethodGet, address)
+		for _, mark := range marks {
+			assert.Contains(t, page, mark, address)
+		}
+	}
+	_, page = fetch(t, c.client, c.url+"/mine")
+	assert.Contains(t, page, `dir="auto" lang="he">אורך`)
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"database/sql"
 	"encoding/hex"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -62,18 +63,32 @@ func TestFoldersOfEarlierVersions(t *testing.T) {
 			require.NoError(t, reader.platform.accounts.Remove(t.Context(), "grace"), "there is such a login")
 			c := reader.as("ada")
 			c.background(c.platform.outbox.Check)
-			for _, path := range []string{"/datasets/1/2", "/datasets/2/1", "/datasets/3/1"} {
-				_, v := c.settled(path)
+			at := func(number string) string { // an address that people have kept
+				_, address, _ := c.do(http.MethodGet, number, "", nil)
+				require.Regexp(t, "^/datasets/....-....$", address, number)
+				return address
+			}
+			for _, number := range []string{"/datasets/1/2", "/datasets/2/1", "/datasets/3/1"} {
+				_, v := c.settled(at(number))
 				assert.NotEmpty(t, srv.State(v.DOI))
+				r, err := srv.DOIs().Get(t.Context(), v.DOI, nil)
+				require.NoError(t, err)
+				assert.Equal(t, c.platform.outbox.By.Public+at(number), r.URL, "the DOI leads to the new address")
+			}
+			assert.Equal(t, at("/datasets/1/2"), at("/datasets/1"))
+			for _, hidden := range []string{"/datasets/1/3", "/datasets/4", "/datasets/4/1"} {
+				status, _ := reader.get(hidden)
+				assert.Equal(t, http.StatusNotFound, status, "of a draft it is not even said that it exists: %s", hidden)
 			}
 			status, text := reader.get("/datasets/1/1/files/lengths.csv")
 			assert.Equal(t, http.StatusOK, status)
 			assert.Equal(t, "month,length\n", text)
 			_, text = reader.get("/?q=stones")
-			assert.Contains(t, text, "/datasets/3/1")
-			status, text = c.decide("/datasets/1/3/publish", nil)
+			assert.Contains(t, text, at("/datasets/3/1"))
+			third := at("/datasets/1/3")
+			status, text = c.decide(third+"/publish", nil)
 			require.Equal(t, http.StatusOK, status, text)
-			_, v := c.settled("/datasets/1/3")
+			_, v := c.settled(third)
 			assert.Equal(t, datacitetest.StateFindable, srv.State(v.DOI))
 			c.settled(c.publish("New"))
 		})
@@ -89,7 +104,7 @@ func complete(t *testing.T, s *store.Store) {
 		require.NoError(t, err)
 		for _, d := range list.Datasets {
 			for _, v := range d.Versions {
-				states[v.Path()] = owner + ": " + v.About.Title + ", " + v.Status()
+				states[fmt.Sprint(d.ID, "/", v.Number)] = owner + ": " + v.About.Title + ", " + v.Status()
 				assert.Equal(t, []dataset.File{{Name: "lengths.csv", Size: 13, SHA256: "6baa13ed3d64eae69c65985ab1f4547fad05b116efc4ee647b0be4672983fac0"}}, v.Files)
 				assert.Equal(t, "Monthly lengths of the Äletsch glacier.\n\nMeasured by hand.", v.About.Description)
 				assert.Equal(t, []dataset.Creator{
@@ -101,9 +116,9 @@ func complete(t *testing.T, s *store.Store) {
 		}
 	}
 	assert.Equal(t, map[string]string{
-		"/datasets/1/1": "ada: Lengths of the Äletsch glacier, published", "/datasets/1/2": "ada: Lengths of the Äletsch glacier, published",
-		"/datasets/1/3": "ada: Lengths of the Äletsch glacier, draft", "/datasets/2/1": "ada: Temperatures of 2019, withdrawn",
-		"/datasets/3/1": "grace: Ages of stones, published", "/datasets/4/1": "grace: Photographs of the tongue, draft",
+		"1/1": "ada: Lengths of the Äletsch glacier, published", "1/2": "ada: Lengths of the Äletsch glacier, published",
+		"1/3": "ada: Lengths of the Äletsch glacier, draft", "2/1": "ada: Temperatures of 2019, withdrawn",
+		"3/1": "grace: Ages of stones, published", "4/1": "grace: Photographs of the tongue, draft",
 	}, states)
 	d, err := s.Dataset(t.Context(), 1)
 	require.NoError(t, err)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"runtime/debug"
 	"slices"
 
@@ -17,7 +18,11 @@ func versions() []pages.Version {
 	for _, of := range []struct{ path, name string }{{"github.com/datacite-go/datacite-go", "SDK"}, {"modernc.org/sqlite", "SQLite driver"}} {
 		i := slices.IndexFunc(info.Deps, func(m *debug.Module) bool { return m.Path == of.path })
 		if i >= 0 {
-			all = append(all, pages.Version{Of: of.name, Text: info.Deps[i].Version})
+			version := info.Deps[i].Version
+			if info.Deps[i].Replace != nil { // by a folder, of which no version is known
+				version = cmp.Or(info.Deps[i].Replace.Version, "of the source beside the platform")
+			}
+			all = append(all, pages.Version{Of: of.name, Text: version})
 		}
 	}
 	return all

@@ -189,8 +189,13 @@ func (a *Accounts) Login(ctx context.Context, name, password string, from From) 
 // begin begins a session, unless the password has changed since it was compared.
 func (a *Accounts) begin(ctx context.Context, name string, stored []byte, from From) (session, browser string, err error) {
 	session, browser = rand.Text(), rand.Text()
+	err = a.db.Freeing(func() error { return a.store(ctx, name, session, browser, stored, from) })
+	return session, browser, err
+}
+
+func (a *Accounts) store(ctx context.Context, name, session, browser string, stored []byte, from From) error {
 	now := time.Now()
-	err = sqlite.Change(ctx, a.db, func(tx *sql.Tx) error {
+	return sqlite.Change(ctx, a.db, func(tx *sql.Tx) error {
 		for _, forget := range []string{`DELETE FROM session WHERE expires < ?1`, `DELETE FROM browser WHERE expires < ?1 OR token = ?2`} {
 			if _, err := tx.ExecContext(ctx, forget, now.Unix(), hash(from.Browser)); err != nil {
 				return err
@@ -201,7 +206,6 @@ func (a *Accounts) begin(ctx context.Context, name string, stored []byte, from F
 		}
 		return changed(tx.ExecContext(ctx, `INSERT INTO session SELECT ?, name, ? FROM curator WHERE name = ? AND hash = ?`, hash(session), now.Add(lifetime).Unix(), name, stored))
 	})
-	return session, browser, err
 }
 
 // Change gives a curator another password. All sessions end.

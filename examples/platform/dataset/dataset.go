@@ -4,10 +4,7 @@ package dataset
 
 import (
 	"cmp"
-	"encoding/json"
-	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -57,6 +54,8 @@ type Version struct {
 	Published string // the day on which it was published first
 	Withdrawn string // the day on which it was withdrawn
 	Reason    string // why it was withdrawn
+	Review    string // secret part of the address at which reviewers see the draft; "" means that there is none
+	Revision  int    // grows with each change of About
 	About     About
 	Files     []File
 }
@@ -79,27 +78,26 @@ type About struct {
 	Funders      []Funder
 }
 
-// Texts are all that the curator says, for searching.
-func (a About) Texts() (all []string) {
-	data, _ := json.Marshal(a) // strings, and structs of strings
-	var texts func(any)
-	texts = func(value any) {
-		switch value := value.(type) {
-		case string:
-			all = append(all, value)
-		case []any:
-			for _, v := range value {
-				texts(v)
-			}
-		case map[string]any:
-			for _, name := range slices.Sorted(maps.Keys(value)) {
-				texts(value[name])
-			}
-		}
+// Texts are what the curator says in words, for searching: no codes, such as the language or a
+// licence, since "de" and "by" are words of many texts.
+func (a About) Texts() []string {
+	all := append([]string{a.Title, a.Description, a.Methods}, a.Keywords...)
+	for _, s := range a.Subjects {
+		all = append(all, s.Term)
 	}
-	var value any
-	_ = json.Unmarshal(data, &value)
-	texts(value)
+	people := slices.Clone(a.Creators)
+	for _, c := range a.Contributors {
+		people = append(people, c.Creator)
+	}
+	for _, c := range people {
+		all = append(all, c.Given+" "+c.Name(), c.ORCID, c.Affiliation, c.ROR)
+	}
+	for _, r := range a.Related {
+		all = append(all, r.ID)
+	}
+	for _, f := range a.Funders {
+		all = append(all, f.Name, f.ROR, f.Award, f.AwardTitle)
+	}
 	return all
 }
 
@@ -122,6 +120,17 @@ func (c Creator) Name() string {
 		return c.Family
 	}
 	return c.Family + ", " + c.Given
+}
+
+// Address is that of the creator's ORCID or ROR, "" for none.
+func (c Creator) Address() string {
+	switch {
+	case c.Organisation && c.ROR != "":
+		return "https://ror.org/" + c.ROR
+	case !c.Organisation && c.ORCID != "":
+		return "https://orcid.org/" + c.ORCID
+	}
+	return ""
 }
 
 // A Contributor has done something else for a dataset.
@@ -207,11 +216,17 @@ func (d *Dataset) Latest() *Version {
 func (d *Dataset) Last() *Version { return d.Versions[len(d.Versions)-1] }
 
 // Path is where the concept DOI leads.
-func (d *Dataset) Path() string { return "/datasets/" + strconv.FormatInt(d.ID, 10) }
+func (d *Dataset) Path() string { return path(d.DOI) }
 
 // Path is that of the landing page.
-func (v *Version) Path() string {
-	return "/datasets/" + strconv.FormatInt(v.Dataset, 10) + "/" + strconv.Itoa(v.Number)
+func (v *Version) Path() string { return path(v.DOI) }
+
+// path contains the suffix of the DOI rather than a number that the database counts: after
+// a backup was restored, new datasets would get the numbers of those that were lost, whose
+// DOIs go on leading there.
+func path(name string) string {
+	_, suffix := doi.Split(name)
+	return "/datasets/" + suffix
 }
 
 // Address is the concept DOI as people should see it.

@@ -86,7 +86,7 @@ func TestSchemaOrg(t *testing.T) {
 		require.NoError(t, err)
 		return string(data)
 	}
-	assert.Contains(t, text(), `"contentUrl":"https://repository.example.org/datasets/7/1/files/a%20b.csv"`)
+	assert.Contains(t, text(), `"contentUrl":"https://repository.example.org/datasets/v1/files/a%20b.csv"`)
 	assert.Contains(t, text(), `"isPartOf":{"@id":"https://doi.org/10.5072/c"`)
 	v.About.Embargo = time.Now().AddDate(0, 0, 2).Format(time.DateOnly)
 	assert.NotContains(t, text(), "a%20b.csv")

@@ -12,19 +12,18 @@ import (
 	"github.com/datacite-go/datacite-go/metadata"
 )
 
-// Citation is the text to cite a version with.
+// Citation is the text to cite a version with. A page sets names and title apart from the text
+// around them, since they may be written from right to left: see the template cite.
 func (v *Version) Citation(by Repository) string {
-	title := strings.TrimSuffix(v.About.Title, ".")
-	return fmt.Sprintf("%s (%s): %s. Version %d. %s. %s", v.names("; "), v.Year(), title, v.Number, by.Name, v.Address())
-}
-
-func (v *Version) names(between string) string {
 	var names []string
 	for _, c := range v.About.Creators {
 		names = append(names, c.Name())
 	}
-	return strings.Join(names, between)
+	return fmt.Sprintf("%s (%s): %s. Version %d. %s. %s", strings.Join(names, "; "), v.Year(), v.CitedTitle(), v.Number, by.Name, v.Address())
 }
+
+// CitedTitle is the title without a full stop at the end.
+func (v *Version) CitedTitle() string { return strings.TrimSuffix(v.About.Title, ".") }
 
 var (
 	notKey = regexp.MustCompile(`[^A-Za-z0-9]+`)
@@ -78,7 +77,7 @@ func (d *Dataset) SchemaOrg(v *Version, by Repository) map[string]any {
 	m := map[string]any{
 		// schema.org has no term for the day from which the files are public.
 		"@context": []any{"https://schema.org", map[string]any{"dcterms": "http://purl.org/dc/terms/"}},
-		"@type":    cmp.Or(schemaOrgTypes[a.general()], "CreativeWork"), "@id": v.Address(), "identifier": v.Address(), "url": address,
+		"@type":    v.SchemaType(), "@id": v.Address(), "identifier": v.Address(), "url": address,
 		"name": a.Title, "description": a.Description, "measurementTechnique": a.Methods, "inLanguage": a.Language, "version": fmt.Sprint(v.Number),
 		"datePublished": v.Issued(), "dcterms:available": v.Available(),
 		"license": "https://spdx.org/licenses/" + a.License, "conditionsOfAccess": v.Access(now), "isAccessibleForFree": v.State == Published && !v.Embargoed(now),
@@ -114,6 +113,11 @@ var (
 		metadata.ResourceTypeSound: "AudioObject",
 	}
 )
+
+// SchemaType is the type of schema.org.
+func (v *Version) SchemaType() string {
+	return cmp.Or(schemaOrgTypes[v.About.general()], "CreativeWork")
+}
 
 func dropEmpty(m map[string]any) map[string]any {
 	for name, value := range m {

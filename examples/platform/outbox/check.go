@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -40,7 +41,7 @@ func (o *Outbox) Check(ctx context.Context) error {
 	return o.Store.Checked(ctx, time.Now(), findings)
 }
 
-func (o *Outbox) differences(ctx context.Context, wanted []dois.Wanted, owners map[string]*dataset.Dataset, sent bool) (findings []string, err error) {
+func (o *Outbox) differences(ctx context.Context, wanted []dois.Wanted, owners map[string]*dataset.Dataset, sent bool) (findings []store.Finding, err error) {
 	opts := &dois.AuditOptions{Prefix: []string{o.Prefix}, AllowEmpty: !sent, Kinds: []dois.DifferenceKind{dois.Missing, dois.Extra, dois.Changed}}
 	each := func(yield func(dois.Wanted, error) bool) {
 		for _, w := range wanted {
@@ -55,7 +56,7 @@ func (o *Outbox) differences(ctx context.Context, wanted []dois.Wanted, owners m
 		}
 		d := owners[doi.Key(difference.DOI)]
 		if d == nil {
-			findings = append(findings, difference.DOI+" is registered and belongs to no public dataset")
+			findings = append(findings, lost(difference.Found))
 			continue
 		}
 		now, err := o.Store.Dataset(ctx, d.ID)
@@ -65,13 +66,41 @@ func (o *Outbox) differences(ctx context.Context, wanted []dois.Wanted, owners m
 		if d.Pending || now.Pending || now.Revision != d.Revision {
 			continue // on its way
 		}
-		findings = append(findings, words(difference)+"; it is sent again")
+		findings = append(findings, store.Finding{Text: words(difference) + "; it is sent again"})
 		if err := o.Store.Again(ctx, d.ID); err != nil {
 			return nil, err
 		}
 		o.Wake()
 	}
 	return findings, nil
+}
+
+// lost is a DOI that the repository does not know, such as that of a dataset that was
+// published after the backup that was restored.
+func lost(r *dois.Record) store.Finding {
+	f := store.Finding{Text: r.DOI + " is registered and belongs to no public dataset"}
+	switch r.State {
+	case dois.StateFindable:
+		f.DOI = r.DOI
+	case dois.StateRegistered:
+		f.Text += "; searches do not find it"
+	}
+	return f
+}
+
+// Hide keeps searches from finding a DOI that belongs to no public dataset.
+func (o *Outbox) Hide(ctx context.Context, name string) error {
+	_, findings, err := o.Store.Findings(ctx)
+	if err != nil {
+		return err
+	}
+	if name == "" || !slices.ContainsFunc(findings, func(f store.Finding) bool { return f.DOI == name }) {
+		return store.ErrNotFound
+	}
+	if _, err := o.DOIs.ChangeState(ctx, name, dois.Hide, nil); err != nil {
+		return err
+	}
+	return o.Check(ctx)
 }
 
 // words say how a DOI differs, in one line.

@@ -77,10 +77,14 @@ func (o *Outbox) settle(ctx context.Context, d *dataset.Dataset) error {
 	case ctx.Err() != nil:
 		return nil // the next run goes on
 	case err == nil:
-		o.Log.Info("registered", "dataset", d.ID, "doi", d.DOI, "versions", len(d.Public()))
+		message := "registered"
+		if len(d.Public()) == 0 {
+			message = "reserved"
+		}
+		o.Log.Info(message, "dataset", d.ID, "doi", d.DOI, "versions", len(d.Public()))
 		return o.Store.Settled(ctx, d)
 	case datacite.Temporary(err):
-		pause := min(o.Retry<<min(d.Tries, 10), time.Hour)
+		pause := o.pause(d, err)
 		o.Log.Warn("not registered yet", "dataset", d.ID, "doi", d.DOI, "tries", d.Tries+1, "again", pause, "error", err)
 		return o.Store.Failed(ctx, d, err.Error(), time.Now().Add(pause))
 	}
@@ -89,13 +93,24 @@ func (o *Outbox) settle(ctx context.Context, d *dataset.Dataset) error {
 	return o.Store.Failed(ctx, d, err.Error(), time.Now().Add(store.LongestPause))
 }
 
+// pause is how long until the next try: twice as long as the one before, and longer if the
+// service asks for that.
+func (o *Outbox) pause(d *dataset.Dataset, err error) time.Duration {
+	pause := min(o.Retry<<min(d.Tries, 10), time.Hour)
+	if e, ok := errors.AsType[*datacite.Error](err); ok {
+		pause = max(pause, time.Until(e.RetryAt))
+	}
+	return min(pause, store.LongestPause)
+}
+
 // tell sends the records of all versions and of the concept DOI, as far as they differ:
-// each names others, so a new version changes more than its own.
+// each names others, so a new version changes more than its own. Of a draft it sends
+// nothing, and makes sure that its DOI is free, since curators copy it into their articles.
 func (o *Outbox) tell(ctx context.Context, d *dataset.Dataset) error {
 	if err := o.claim(ctx, &d.DOI, &d.Claimed); err != nil {
 		return err
 	}
-	for _, v := range d.Public() {
+	for _, v := range d.Versions {
 		if err := o.claim(ctx, &v.DOI, &v.Claimed); err != nil {
 			return err
 		}

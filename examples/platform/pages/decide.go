@@ -60,12 +60,12 @@ func (p *Pages) publish(w http.ResponseWriter, r *http.Request) error {
 	case v.State == dataset.Published || v.State == dataset.Withdrawn && len(v.Files) == 0:
 		return store.ErrChanged
 	case len(v.Files) == 0:
-		return p.renderLanding(w, r, http.StatusUnprocessableEntity, d, v, "A dataset needs a file before it can be published.")
+		return p.renderLanding(w, r, http.StatusUnprocessableEntity, d, v, landing{base: v.Path(), mine: true, uploadFault: "A dataset needs a file before it can be published."})
 	}
 	published := v.As(dataset.Published, today(), "")
 	public := d.With(published)
 	if faults := public.Faults(published, p.By); len(faults) > 0 { // the rules are newer than the draft
-		return p.renderForm(w, r, http.StatusUnprocessableEntity, d, v.About, faults, "")
+		return p.renderForm(w, r, http.StatusUnprocessableEntity, d, v, faults, "")
 	}
 	answered, err := p.ask(w, r, public, published, question{
 		Title: fmt.Sprintf("Publish version %d?", v.Number), Button: "Publish", Preview: true,
@@ -116,8 +116,8 @@ func (p *Pages) withdraw(w http.ResponseWriter, r *http.Request) error {
 	return p.decide(w, r, d, withdrawn)
 }
 
-// erase deletes the files of a version that was withdrawn, such as those with the data of
-// somebody who has withdrawn the consent.
+// erase deletes the files of a version that was withdrawn and what describes the data, such
+// as those of somebody who has withdrawn the consent.
 func (p *Pages) erase(w http.ResponseWriter, r *http.Request) error {
 	d, v, err := p.own(r)
 	if err != nil {
@@ -127,13 +127,14 @@ func (p *Pages) erase(w http.ResponseWriter, r *http.Request) error {
 		return store.ErrChanged
 	}
 	answered, err := p.ask(w, r, d, v, question{
-		Title: "Delete the files?", Button: "Delete",
-		Text: "The files of “" + v.About.Title + "” are deleted for good, unless another version or dataset has the same, too. This version cannot be published again.",
+		Title: "Delete the files and the description?", Button: "Delete",
+		Text: "The files of “" + v.About.Title + "” are deleted for good, unless another version or dataset has the same, too. So are description, methods and keywords. This version cannot be published again. " +
+			"Backups that were made before keep all of it: tell who runs the repository if it must not be kept.",
 	})
 	if err != nil || !answered {
 		return err
 	}
-	if err := p.Store.SetFiles(r.Context(), d, v, nil); err != nil {
+	if err := p.Store.Erase(r.Context(), v); err != nil {
 		return err
 	}
 	return p.changed(w, r, v.Path())

@@ -209,7 +209,7 @@ func sections(a dataset.About, more string) []section {
 
 // renderForm shows the form of a version. Faults are in the order of the fields, and each
 // is beside its own.
-func (p *Pages) renderForm(w http.ResponseWriter, r *http.Request, status int, d *dataset.Dataset, a dataset.About, faults []dataset.Fault, notice string) error {
+func (p *Pages) renderForm(w http.ResponseWriter, r *http.Request, status int, d *dataset.Dataset, v *dataset.Version, faults []dataset.Fault, notice string) error {
 	byField := map[string]string{}
 	var listed []dataset.Fault // with labels
 	for _, f := range faults {
@@ -226,7 +226,7 @@ func (p *Pages) renderForm(w http.ResponseWriter, r *http.Request, status int, d
 			}
 		}
 	}
-	form := sections(a, r.PostFormValue("more"))
+	form := sections(v.About, r.PostFormValue("more"))
 	for _, s := range form {
 		note(s.Fields, "")
 		for i, row := range s.List.Rows {
@@ -237,7 +237,7 @@ func (p *Pages) renderForm(w http.ResponseWriter, r *http.Request, status int, d
 	if d.ID != 0 {
 		title, action = "Edit the dataset", path.Dir(r.URL.Path)+"/edit"
 	}
-	return p.render(w, r, status, "form", title, map[string]any{"Faults": listed, "Notice": notice, "Action": action, "Dataset": d, "Sections": form})
+	return p.render(w, r, status, "form", title, map[string]any{"Faults": listed, "Notice": notice, "Action": action, "Dataset": d, "Version": v, "Sections": form})
 }
 
 // value is what was typed in a field, with line feeds as in Unix; line has none.
@@ -251,7 +251,7 @@ func line(r *http.Request, name string) string {
 
 // maxRows is the most rows of a list: a form is read before it is known who sends it, and
 // the page that shows it again is a hundred times as large.
-const maxRows = 500
+const maxRows = 50
 
 // readForm returns what was typed.
 func readForm(r *http.Request) (a dataset.About, err error) {

@@ -13,7 +13,7 @@ import (
 const maxForm = 1 << 20
 
 // large are the pages that take more, and read and bound it themselves.
-var large = map[string]bool{"POST /datasets/{id}/{n}/files": true}
+var large = map[string]bool{"POST /datasets/{suffix}/files": true}
 
 // readBody reads the form of a request.
 func readBody(w http.ResponseWriter, r *http.Request, pattern string) error {
@@ -51,7 +51,7 @@ func (p *Pages) guard(next http.Handler) http.Handler {
 
 // ours reports whether a host is the repository's, or this machine's own.
 func (p *Pages) ours(host string) bool {
-	if strings.EqualFold(host, p.host) {
+	if standard := map[bool]string{true: ":443", false: ":80"}[p.secure]; strings.EqualFold(strings.TrimSuffix(host, standard), strings.TrimSuffix(p.host, standard)) {
 		return true
 	}
 	name, _, err := net.SplitHostPort(host)

@@ -89,6 +89,13 @@ func next(r *http.Request) string {
 func (p *Pages) login(w http.ResponseWriter, r *http.Request) error {
 	name := strings.TrimSpace(r.PostFormValue("name"))
 	session, browser, err := p.Accounts.Login(r.Context(), name, r.PostFormValue("password"), p.from(r))
+	if err != nil {
+		tried := "" // some people type their password in the place of the name
+		if p.Accounts.Exists(r.Context(), name) == nil {
+			tried = name
+		}
+		p.Log.Warn("login refused", "curator", tried, "network", p.Counter.Shortened(r), "error", err)
+	}
 	switch {
 	case errors.Is(err, accounts.ErrWrong):
 		return p.renderLogin(w, r, http.StatusUnauthorized, name, sentence(err))

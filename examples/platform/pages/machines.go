@@ -7,7 +7,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"net/http"
-	"strconv"
+	"net/url"
 	"strings"
 	"time"
 
@@ -106,10 +106,26 @@ func (p *Pages) export(w http.ResponseWriter, r *http.Request, f *format, conten
 	return nil
 }
 
-// signpost leads programs from the landing page to the DOI and the metadata.
+// signpost leads programs from the landing page to the DOI, its creators, the metadata and
+// the files, as https://signposting.org says.
 func (p *Pages) signpost(w http.ResponseWriter, v *dataset.Version) {
 	link := func(address, rel string) { w.Header().Add("Link", fmt.Sprintf(`<%s>; rel="%s"`, address, rel)) }
 	link(v.Address(), "cite-as")
+	link("https://schema.org/AboutPage", "type")
+	link("https://schema.org/"+v.SchemaType(), "type")
+	for _, c := range v.About.Creators {
+		if id := c.Address(); id != "" {
+			link(id, "author")
+		}
+	}
+	const most = 10 // proxies bound the size of all headers
+	if files := v.Open(time.Now()); len(files) > most {
+		link(p.By.Public+v.Path()+"/files.zip", `item"; type="application/zip`)
+	} else {
+		for _, f := range files {
+			link(p.By.Public+v.Path()+"/files/"+url.PathEscape(f.Name), `item"; type="application/octet-stream`)
+		}
+	}
 	link("https://spdx.org/licenses/"+v.About.License, "license")
 	for _, f := range formats {
 		mime, _, _ := strings.Cut(f.Types[0], ";")
@@ -117,7 +133,7 @@ func (p *Pages) signpost(w http.ResponseWriter, v *dataset.Version) {
 	}
 }
 
-// maxSitemap is how many pages a sitemap may have.
+// maxSitemap is how many pages a sitemap may have: the newest ones.
 const maxSitemap = 50_000
 
 type location struct {
@@ -125,36 +141,15 @@ type location struct {
 	Lastmod string `xml:"lastmod,omitempty"`
 }
 
-// sitemap lists the landing pages that everybody sees, for search engines. If there are too
-// many for one file, it lists files with a part each.
+// sitemap lists the landing pages that everybody sees, for search engines.
 func (p *Pages) sitemap(w http.ResponseWriter, r *http.Request) error {
-	size := p.Limits.Sitemap
-	pages, err := p.Store.Published(r.Context())
+	pages, err := p.Store.Published(r.Context(), maxSitemap)
 	if err != nil {
 		return err
 	}
 	var file struct {
-		XMLName xml.Name
+		XMLName xml.Name   `xml:"http://www.sitemaps.org/schemas/sitemap/0.9 urlset"`
 		Pages   []location `xml:"url"`
-		Parts   []location `xml:"sitemap"`
-	}
-	file.XMLName = xml.Name{Space: "http://www.sitemaps.org/schemas/sitemap/0.9", Local: "urlset"}
-	switch part, err := strconv.Atoi(r.FormValue("part")); {
-	case err == nil && (part < 1 || (part-1)*size >= len(pages)):
-		return store.ErrNotFound
-	case err == nil:
-		pages = pages[(part-1)*size : min(part*size, len(pages))]
-	case len(pages) > size:
-		file.XMLName.Local = "sitemapindex"
-		for part := 1; len(pages) > 0; part++ {
-			n := min(size, len(pages))
-			latest := ""
-			for _, page := range pages[:n] {
-				latest = max(latest, page.Changed(time.Now()))
-			}
-			file.Parts = append(file.Parts, location{fmt.Sprintf("%s/sitemap.xml?part=%d", p.By.Public, part), latest})
-			pages = pages[n:]
-		}
 	}
 	for _, page := range pages {
 		file.Pages = append(file.Pages, location{p.By.Public + page.Path(), page.Changed(time.Now())})
@@ -171,6 +166,6 @@ func (p *Pages) sitemap(w http.ResponseWriter, r *http.Request) error {
 // robots tells search engines what is worth their while, and where it is.
 func (p *Pages) robots(w http.ResponseWriter, r *http.Request) error {
 	public(w, r, time.Hour)
-	send(w, r, http.StatusOK, "text/plain; charset=utf-8", fmt.Appendf(nil, "User-agent: *\nDisallow: /?\nDisallow: /login\nDisallow: /mine\nDisallow: /new\nDisallow: /status\nDisallow: /password\n\nSitemap: %s/sitemap.xml\n", p.By.Public))
+	send(w, r, http.StatusOK, "text/plain; charset=utf-8", fmt.Appendf(nil, "User-agent: *\nDisallow: /?\nDisallow: /login\nDisallow: /mine\nDisallow: /new\nDisallow: /status\nDisallow: /password\nDisallow: /review/\n\nSitemap: %s/sitemap.xml\n", p.By.Public))
 	return nil
 }

@@ -12,7 +12,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
@@ -35,9 +34,10 @@ type Pages struct {
 	Limits   Limits
 	Log      *slog.Logger
 
-	Changed   func() // something new is in the outbox
-	CheckNow  func() // somebody wants the records to be compared
-	ReportNow func() // somebody wants the report of this month so far
+	Changed   func()           // something new is in the outbox
+	CheckNow  func()           // somebody wants the records to be compared
+	ReportNow func()           // somebody wants the report of this month so far
+	HideNow   func(doi string) // somebody wants a DOI without a dataset to be hidden
 
 	Service  string    // host of the registration service
 	Versions []Version // of what the repository is made of
@@ -54,8 +54,7 @@ type Version struct{ Of, Text string }
 type Limits struct {
 	Files int   // of a version; 0 means 100
 	Bytes int64 // of a file; 0 means 1 GB
-
-	Sitemap int // pages in a file of the sitemap; 0 means 50,000, the most that it may have
+	Room  int64 // bytes of the disk that uploads leave free; 0 means store.Room
 }
 
 //go:embed html
@@ -68,7 +67,7 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 
 // New returns pages with these settings.
 func New(p *Pages) *Pages {
-	p.Limits = Limits{cmp.Or(p.Limits.Files, 100), cmp.Or(p.Limits.Bytes, 1_000_000_000), cmp.Or(p.Limits.Sitemap, maxSitemap)}
+	p.Limits = Limits{cmp.Or(p.Limits.Files, 100), cmp.Or(p.Limits.Bytes, 1_000_000_000), cmp.Or(p.Limits.Room, store.Room)}
 	if public, err := url.Parse(p.By.Public); err == nil {
 		p.host, p.secure = public.Host, public.Scheme == "https"
 	}
@@ -90,14 +89,17 @@ var (
 func (p *Pages) Handler() http.Handler {
 	mux := http.NewServeMux()
 	for pattern, page := range map[string]func(http.ResponseWriter, *http.Request) error{
-		"GET /{$}":                               p.home,
-		"GET /datasets/{id}":                     p.concept,
-		"GET /datasets/{id}/{n}":                 p.landing,
-		"GET /datasets/{id}/{n}/files/{name}":    p.download,
-		"GET /datasets/{id}/{n}/files.zip":       p.archive,
-		"GET /datasets/{id}/{n}/export/{format}": p.exported,
-		"GET /sitemap.xml":                       p.sitemap,
-		"GET /robots.txt":                        p.robots,
+		"GET /{$}":                                  p.home,
+		"GET /datasets/{suffix}":                    p.landing,
+		"GET /datasets/{suffix}/files/{name}":       p.download,
+		"GET /datasets/{suffix}/files.zip":          p.archive,
+		"GET /datasets/{suffix}/export/{format}":    p.exported,
+		"GET /datasets/{suffix}/{number}":           p.numbered,
+		"GET /datasets/{suffix}/{number}/{rest...}": p.numbered,
+		"GET /review/{secret}":                      p.review,
+		"GET /review/{secret}/files/{name}":         p.reviewFile,
+		"GET /sitemap.xml":                          p.sitemap,
+		"GET /robots.txt":                           p.robots,
 
 		"GET /login":     p.loginForm,
 		"POST /login":    p.login,
@@ -108,25 +110,27 @@ func (p *Pages) Handler() http.Handler {
 		"GET /mine":                       p.mine,
 		"GET /new":                        p.newForm,
 		"POST /new":                       p.create,
-		"GET /datasets/{id}/{n}/edit":     p.editForm,
-		"POST /datasets/{id}/{n}/edit":    p.edit,
-		"POST /datasets/{id}/{n}/files":   p.upload,
-		"POST /datasets/{id}/{n}/remove":  p.removeFile,
-		"POST /datasets/{id}/{n}/version": p.addVersion,
+		"GET /datasets/{suffix}/edit":     p.editForm,
+		"POST /datasets/{suffix}/edit":    p.edit,
+		"POST /datasets/{suffix}/files":   p.upload,
+		"POST /datasets/{suffix}/remove":  p.removeFile,
+		"POST /datasets/{suffix}/version": p.addVersion,
+		"POST /datasets/{suffix}/review":  p.setReview,
 
-		"GET /datasets/{id}/{n}/publish":   p.publish, // GET asks, POST answers
-		"POST /datasets/{id}/{n}/publish":  p.publish,
-		"GET /datasets/{id}/{n}/withdraw":  p.withdraw,
-		"POST /datasets/{id}/{n}/withdraw": p.withdraw,
-		"GET /datasets/{id}/{n}/erase":     p.erase,
-		"POST /datasets/{id}/{n}/erase":    p.erase,
-		"GET /datasets/{id}/{n}/discard":   p.discard,
-		"POST /datasets/{id}/{n}/discard":  p.discard,
+		"GET /datasets/{suffix}/publish":   p.publish, // GET asks, POST answers
+		"POST /datasets/{suffix}/publish":  p.publish,
+		"GET /datasets/{suffix}/withdraw":  p.withdraw,
+		"POST /datasets/{suffix}/withdraw": p.withdraw,
+		"GET /datasets/{suffix}/erase":     p.erase,
+		"POST /datasets/{suffix}/erase":    p.erase,
+		"GET /datasets/{suffix}/discard":   p.discard,
+		"POST /datasets/{suffix}/discard":  p.discard,
 
 		"GET /status":         p.status,
 		"POST /status/check":  p.checkNow,
 		"POST /status/report": p.reportNow,
 		"POST /status/again":  p.again,
+		"POST /status/hide":   p.hide,
 		"GET /":               func(http.ResponseWriter, *http.Request) error { return store.ErrNotFound },
 	} {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
@@ -183,7 +187,7 @@ func (p *Pages) fail(w http.ResponseWriter, r *http.Request, err error) {
 		http.Redirect(w, r, "/login?next="+url.QueryEscape(r.URL.Path), http.StatusSeeOther)
 		return
 	case errors.Is(err, errLogin):
-		status, title, text = http.StatusUnauthorized, "You are not logged in", "Nothing was changed. Log in, and try again."
+		status, title, text = http.StatusUnauthorized, "You are not logged in any more", "Nothing was stored. Log in in another window, go back to the page before this one, where what you typed still is, and try again."
 	case errors.Is(err, store.ErrNotFound):
 		status, title, text = http.StatusNotFound, "There is no such page", "The address may be wrong, or the dataset is a draft: only the curator who writes it sees it."
 	case errors.Is(err, errForbidden):
@@ -226,24 +230,14 @@ func (p *Pages) render(w http.ResponseWriter, r *http.Request, status int, page,
 
 // version returns the version that a request is for. A draft exists for its owner only.
 func (p *Pages) version(r *http.Request) (*dataset.Dataset, *dataset.Version, error) {
-	d, err := p.dataset(r)
+	d, v, err := p.Store.Find(r.Context(), r.PathValue("suffix"))
+	if err == nil && (v == nil || v.State == dataset.Draft && !mayEdit(r, d)) {
+		err = store.ErrNotFound
+	}
 	if err != nil {
 		return nil, nil, err
 	}
-	number, _ := strconv.Atoi(r.PathValue("n"))
-	v := d.Version(number)
-	if v == nil || strconv.Itoa(number) != r.PathValue("n") || v.State == dataset.Draft && !mayEdit(r, d) {
-		return nil, nil, store.ErrNotFound
-	}
 	return d, v, nil
-}
-
-func (p *Pages) dataset(r *http.Request) (*dataset.Dataset, error) {
-	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
-	if err != nil || strconv.FormatInt(id, 10) != r.PathValue("id") { // a page has one address
-		return nil, store.ErrNotFound
-	}
-	return p.Store.Dataset(r.Context(), id)
 }
 
 // own returns the version that a request wants to change.

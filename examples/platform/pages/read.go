@@ -1,40 +1,33 @@
 package pages
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"html/template"
 	"mime"
 	"net/http"
+	"net/url"
+	"strconv"
 	"time"
 
 	"github.com/datacite-go/datacite-go/examples/platform/dataset"
 	"github.com/datacite-go/datacite-go/examples/platform/store"
 )
 
-// concept leads to the latest version: this is where the concept DOI leads.
-func (p *Pages) concept(w http.ResponseWriter, r *http.Request) error {
-	d, err := p.dataset(r)
-	if err != nil {
-		return err
-	}
-	v := d.Latest()
-	if v == nil && mayEdit(r, d) {
-		v = d.Last()
-	}
-	if v == nil {
-		return store.ErrNotFound
-	}
-	public(w, r, time.Minute)
-	http.Redirect(w, r, v.Path(), http.StatusFound)
-	return nil
-}
-
+// landing shows a version. Where the concept DOI leads, it leads on to the latest one.
 func (p *Pages) landing(w http.ResponseWriter, r *http.Request) error {
-	d, v, err := p.version(r)
-	if err != nil {
+	d, v, err := p.Store.Find(r.Context(), r.PathValue("suffix"))
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return p.numbered(w, r)
+	case err != nil:
 		return err
+	case v == nil:
+		return p.latest(w, r, d)
+	case v.State == dataset.Draft && !mayEdit(r, d):
+		return store.ErrNotFound
 	}
 	status := http.StatusOK
 	if v.State == dataset.Withdrawn {
@@ -49,10 +42,57 @@ func (p *Pages) landing(w http.ResponseWriter, r *http.Request) error {
 		return p.export(w, r, f, contentType, status, d, v)
 	}
 	p.Counter.Access(r, status, v, false)
-	return p.renderLanding(w, r, status, d, v, "")
+	return p.renderLanding(w, r, status, d, v, landing{base: v.Path(), mine: mayEdit(r, d)})
 }
 
-func (p *Pages) renderLanding(w http.ResponseWriter, r *http.Request, status int, d *dataset.Dataset, v *dataset.Version, uploadFault string) error {
+func (p *Pages) latest(w http.ResponseWriter, r *http.Request, d *dataset.Dataset) error {
+	v := d.Latest()
+	if v == nil && mayEdit(r, d) {
+		v = d.Last()
+	}
+	if v == nil {
+		return store.ErrNotFound
+	}
+	public(w, r, time.Minute)
+	http.Redirect(w, r, v.Path(), http.StatusFound)
+	return nil
+}
+
+// numbered leads on from addresses before they had the suffix of the DOI: /datasets/1 of a
+// dataset, /datasets/1/2 of its second version, and what is below.
+func (p *Pages) numbered(w http.ResponseWriter, r *http.Request) error {
+	id, err1 := strconv.ParseInt(r.PathValue("suffix"), 10, 64)
+	number, err2 := strconv.Atoi(cmp.Or(r.PathValue("number"), "0"))
+	if err1 != nil || err2 != nil || number < 0 {
+		return store.ErrNotFound
+	}
+	d, v, err := p.Store.Numbered(r.Context(), id, number)
+	if err != nil {
+		return err
+	}
+	path := d.Path()
+	if v != nil {
+		path = v.Path()
+	}
+	if !mayEdit(r, d) && (d.Latest() == nil || v != nil && v.State == dataset.Draft) {
+		return store.ErrNotFound
+	}
+	if rest := r.PathValue("rest"); rest != "" {
+		path += "/" + rest
+	}
+	public(w, r, time.Hour)
+	http.Redirect(w, r, (&url.URL{Path: path, RawQuery: r.URL.RawQuery}).String(), http.StatusMovedPermanently)
+	return nil
+}
+
+// A landing is a landing page as somebody sees it.
+type landing struct {
+	base        string // path before the names of files
+	mine        bool   // with what its curator can do
+	uploadFault string
+}
+
+func (p *Pages) renderLanding(w http.ResponseWriter, r *http.Request, status int, d *dataset.Dataset, v *dataset.Version, l landing) error {
 	own, displayed, err := p.Store.Usage(r.Context(), v.DOI)
 	if err != nil {
 		return err
@@ -62,10 +102,10 @@ func (p *Pages) renderLanding(w http.ResponseWriter, r *http.Request, status int
 		return err
 	}
 	return p.render(w, r, status, "landing", v.About.Title, map[string]any{
-		"Dataset": d, "Version": v, "Mine": mayEdit(r, d), "Now": time.Now(), "Formats": formats,
-		"Citation": v.Citation(p.By), "SchemaOrg": template.JS(schemaOrg), "Own": own, "Displayed": displayed,
+		"Dataset": d, "Version": v, "Base": l.base, "Mine": l.mine, "Review": l.base != v.Path(), "Secret": p.By.Public + reviewPath(v), "Now": time.Now(), "Formats": formats,
+		"By": p.By, "SchemaOrg": template.JS(schemaOrg), "Own": own, "Displayed": displayed,
 		"Upload": Field{
-			ID: "file", Label: "Add files", Type: "file", Required: true, Fault: uploadFault,
+			ID: "file", Label: "Add files", Type: "file", Required: true, Fault: l.uploadFault,
 			Hint: fmt.Sprintf("Up to %s each, %d files in all.", size(p.Limits.Bytes), p.Limits.Files),
 		},
 	})
@@ -79,13 +119,22 @@ func (p *Pages) download(w http.ResponseWriter, r *http.Request) error {
 	if err := admit(w, r, d, v); err != nil {
 		return err
 	}
+	status, err := p.sendFile(w, r, v)
+	if err != nil {
+		return err
+	}
+	p.downloaded(r, status, v)
+	return nil
+}
+
+func (p *Pages) sendFile(w http.ResponseWriter, r *http.Request, v *dataset.Version) (status int, err error) {
 	f, found := v.File(r.PathValue("name"))
 	if !found {
-		return store.ErrNotFound
+		return 0, store.ErrNotFound
 	}
 	data, err := p.Store.OpenFile(f)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer data.Close()
 	w.Header().Set("Content-Type", "application/octet-stream")
@@ -93,8 +142,7 @@ func (p *Pages) download(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("ETag", `"`+f.SHA256+`"`)
 	patient := &patientWriter{ResponseWriter: w, control: http.NewResponseController(w)}
 	http.ServeContent(patient, r, "", time.Time{}, data)
-	p.downloaded(r, patient.status, v)
-	return nil
+	return patient.status, nil
 }
 
 // admit returns why somebody cannot have the files of a version.

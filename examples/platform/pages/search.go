@@ -15,24 +15,10 @@ const (
 	maxQuery = 1000 // bytes of a search: the links of its page repeat it
 )
 
-// A choice is a link by which the list becomes shorter, longer, or of another page.
-type choice struct {
-	Text, URL string
-	Count     int
-	Chosen    bool // the link takes the choice back
-}
-
-// A narrowing is a kind of facets, with the choices.
-type narrowing struct {
-	Label   string
-	Choices []choice
-}
-
 // An order in which the list can be sorted.
 type order struct{ Value, Label string }
 
 var (
-	kindLabels    = map[string]string{store.Year: "Year", store.Creator: "Creator", store.License: "Licence"}
 	orders        = []order{{store.ByRelevance, "Relevance"}, {store.ByNewest, "Newest first"}, {store.ByTitle, "Title"}}
 	ordersOfWhole = []order{{store.ByRelevance, "Newest first"}, {store.ByTitle, "Title"}} // without words, nothing is more relevant
 )
@@ -43,42 +29,20 @@ func (p *Pages) home(w http.ResponseWriter, r *http.Request) error {
 	if len(words) > maxQuery {
 		words, cut = strings.ToValidUTF8(words[:maxQuery], ""), true
 	}
-	q := store.Query{Words: words, Facets: map[string]string{}, Order: r.FormValue("sort"), Page: page(r)}
+	q := store.Query{Words: words, Order: r.FormValue("sort"), Page: page(r)}
 	chosen := url.Values{"q": {q.Words}, "sort": {q.Order}}
-	for _, kind := range store.Kinds {
-		if value := r.FormValue(kind); value != "" {
-			q.Facets[kind] = value
-			chosen.Set(kind, value)
-		}
-	}
 	list, err := p.Store.Search(r.Context(), q)
 	if err != nil {
 		return err
 	}
 	list.Cut = list.Cut || cut
-	var narrowings []narrowing
-	for _, kind := range store.Kinds {
-		n := narrowing{Label: kindLabels[kind]}
-		if value, ok := q.Facets[kind]; ok {
-			n.Choices = []choice{{value, link(chosen, kind, ""), list.Total, true}}
-		} else {
-			for _, f := range list.Facets {
-				if f.Kind == kind {
-					n.Choices = append(n.Choices, choice{f.Value, link(chosen, kind, f.Value), f.Count, false})
-				}
-			}
-		}
-		if len(n.Choices) > 0 {
-			narrowings = append(narrowings, n)
-		}
-	}
 	sorted := orders
 	if q.Words == "" {
 		sorted = ordersOfWhole
 	}
 	public(w, r, time.Minute)
 	return p.render(w, r, http.StatusOK, "home", "Datasets", map[string]any{
-		"Query": q, "Orders": sorted, "List": list, "Narrowings": narrowings, "Turn": turn(list, chosen),
+		"Query": q, "Orders": sorted, "List": list, "Turn": turn(list, chosen),
 	})
 }
 

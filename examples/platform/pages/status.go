@@ -55,6 +55,11 @@ func (p *Pages) reportNow(w http.ResponseWriter, r *http.Request) error {
 	return p.soon(w, r, p.ReportNow)
 }
 
+// hide hides a DOI that the last look at the records found without a dataset.
+func (p *Pages) hide(w http.ResponseWriter, r *http.Request) error {
+	return p.soon(w, r, func() { p.HideNow(r.PostFormValue("doi")) })
+}
+
 // soon asks for a job in the background, since it may take minutes.
 func (p *Pages) soon(w http.ResponseWriter, r *http.Request, job func()) error {
 	if err := administers(r); err != nil {

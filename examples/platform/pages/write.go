@@ -9,12 +9,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/datacite-go/datacite-go/examples/platform/dataset"
+	"github.com/datacite-go/datacite-go/examples/platform/sqlite"
 	"github.com/datacite-go/datacite-go/examples/platform/store"
 )
 
@@ -22,11 +22,13 @@ func (p *Pages) newForm(w http.ResponseWriter, r *http.Request) error {
 	if curator(r) == "" {
 		return errLogin
 	}
-	a := dataset.About{License: dataset.Licenses[0]}
-	return p.renderForm(w, r, http.StatusOK, &dataset.Dataset{}, a, nil, "")
+	return p.renderForm(w, r, http.StatusOK, &dataset.Dataset{}, &dataset.Version{About: dataset.About{License: dataset.Licenses[0]}}, nil, "")
 }
 
 func (p *Pages) create(w http.ResponseWriter, r *http.Request) error {
+	if curator(r) == "" {
+		return errLogin
+	}
 	a, err := readForm(r)
 	if err != nil {
 		return err
@@ -35,24 +37,23 @@ func (p *Pages) create(w http.ResponseWriter, r *http.Request) error {
 	if shown, err := p.unfinished(w, r, d, v); shown {
 		return err
 	}
-	d.ID, err = p.Store.Create(r.Context(), curator(r), p.Prefix, a)
+	id, err := p.Store.Create(r.Context(), curator(r), p.Prefix, a)
 	if err != nil {
+		return p.unstored(w, r, d, v, err)
+	}
+	if d, err = p.Store.Dataset(r.Context(), id); err != nil {
 		return err
 	}
-	http.Redirect(w, r, d.Path(), http.StatusSeeOther)
-	return nil
+	return p.changed(w, r, d.Last().Path())
 }
 
 // unfinished shows the form again, with all that was typed, if it cannot be stored.
 func (p *Pages) unfinished(w http.ResponseWriter, r *http.Request, d *dataset.Dataset, v *dataset.Version) (shown bool, err error) {
-	if curator(r) == "" {
-		return true, p.renderForm(w, r, http.StatusUnauthorized, d, v.About, nil, "You are not logged in any more, and nothing was stored. Log in in another window, and press Save here again.")
-	}
 	if r.PostFormValue("more") != "" {
-		return true, p.renderForm(w, r, http.StatusOK, d, v.About, nil, "")
+		return true, p.renderForm(w, r, http.StatusOK, d, v, nil, "")
 	}
 	if faults := d.Faults(v, p.By); len(faults) > 0 {
-		return true, p.renderForm(w, r, http.StatusUnprocessableEntity, d, v.About, faults, "")
+		return true, p.renderForm(w, r, http.StatusUnprocessableEntity, d, v, faults, "")
 	}
 	return false, nil
 }
@@ -62,39 +63,41 @@ func (p *Pages) editForm(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return p.renderForm(w, r, http.StatusOK, d, v.About, nil, "")
+	return p.renderForm(w, r, http.StatusOK, d, v, nil, "")
 }
 
 func (p *Pages) edit(w http.ResponseWriter, r *http.Request) error {
-	a, err := readForm(r)
-	if err != nil {
-		return err
-	}
-	revision, _ := strconv.Atoi(r.PostFormValue("revision"))
-	if curator(r) == "" { // whether the dataset exists is not said
-		id, _ := strconv.ParseInt(r.PathValue("id"), 10, 64)
-		_, err := p.unfinished(w, r, &dataset.Dataset{ID: id, Revision: revision}, &dataset.Version{About: a})
-		return err
-	}
 	d, v, err := p.own(r)
 	if err != nil {
 		return err
 	}
-	current := d.Revision
-	d.Revision = revision // that of the form, so that no change is lost
+	a, err := readForm(r)
+	if err != nil {
+		return err
+	}
 	edited := *v
 	edited.About = a
+	edited.Revision, _ = strconv.Atoi(r.PostFormValue("revision")) // that of the form, so that no change is lost
 	if shown, err := p.unfinished(w, r, d, &edited); shown {
 		return err
 	}
-	switch err := p.Store.Edit(r.Context(), d, v, a); {
+	switch err := p.Store.Edit(r.Context(), &edited, a); {
 	case errors.Is(err, store.ErrChanged):
-		d.Revision = current
-		return p.renderForm(w, r, http.StatusConflict, d, a, nil, "The dataset has changed since you opened this form, perhaps in another window. Nothing was stored yet. Here is what you typed: compare it with the dataset, and press Save to put it in its place.")
+		edited.Revision = v.Revision
+		return p.renderForm(w, r, http.StatusConflict, d, &edited, nil, "The dataset has changed since you opened this form, perhaps in another window. Nothing was stored yet. Here is what you typed: compare it with the dataset, and press Save to put it in its place.")
 	case err != nil:
-		return err
+		return p.unstored(w, r, d, &edited, err)
 	}
 	return p.changed(w, r, v.Path())
+}
+
+// unstored gives the form back when the disk is full.
+func (p *Pages) unstored(w http.ResponseWriter, r *http.Request, d *dataset.Dataset, v *dataset.Version, err error) error {
+	if !sqlite.Full(err) {
+		return err
+	}
+	p.Log.Error("form", "error", err)
+	return p.renderForm(w, r, http.StatusInsufficientStorage, d, v, nil, "The disk of the repository is full, and nothing was stored. Here is what you typed. Tell who runs the repository, and press Save again when there is room.")
 }
 
 // changed wakes the outbox and leads to a page. The response does not wait for the
@@ -124,14 +127,14 @@ func (p *Pages) upload(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return refusal("No file arrived.")
 	}
-	arrived, err := p.receive(parts, v.Files)
+	arrived, err := p.receive(parts)
 	if err == nil {
-		err = p.Store.SetFiles(r.Context(), d, v, slices.Concat(v.Files, arrived))
+		err = p.Store.ChangeFiles(r.Context(), v, p.adding(arrived))
 	}
 	err = errors.Join(err, p.Store.Release(r.Context(), arrived))
 	if fault, ok := errors.AsType[refusal](err); ok {
 		_, _ = io.CopyN(io.Discard, r.Body, 64<<20) // a browser shows nothing until it has sent all
-		return p.renderLanding(w, r, http.StatusUnprocessableEntity, d, v, string(fault))
+		return p.renderLanding(w, r, http.StatusUnprocessableEntity, d, v, landing{base: v.Path(), mine: true, uploadFault: string(fault)})
 	}
 	if err != nil {
 		return err
@@ -140,9 +143,24 @@ func (p *Pages) upload(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// receive stores the files of an upload, for a version that has some already. It returns
-// those that arrived also when it fails.
-func (p *Pages) receive(parts *multipart.Reader, has []dataset.File) (arrived []dataset.File, err error) {
+// adding adds files to those that a version has.
+func (p *Pages) adding(arrived []dataset.File) func([]dataset.File) ([]dataset.File, error) {
+	return func(files []dataset.File) ([]dataset.File, error) {
+		for _, f := range arrived {
+			if slices.ContainsFunc(files, func(other dataset.File) bool { return other.Name == f.Name }) {
+				return nil, refusal(fmt.Sprintf("There is a file %s already. Remove it first, or rename yours. Nothing of this upload was kept.", f.Name))
+			}
+			files = append(files, f)
+		}
+		if len(files) > p.Limits.Files {
+			return nil, refusal(fmt.Sprintf("A version has %d files at most. Nothing of this upload was kept.", p.Limits.Files))
+		}
+		return files, nil
+	}
+}
+
+// receive stores the files of an upload. It returns those that arrived also when it fails.
+func (p *Pages) receive(parts *multipart.Reader) (arrived []dataset.File, err error) {
 	for {
 		part, err := parts.NextPart()
 		if errors.Is(err, io.EOF) {
@@ -155,25 +173,22 @@ func (p *Pages) receive(parts *multipart.Reader, has []dataset.File) (arrived []
 		if err != nil {
 			return arrived, err
 		}
-		name := part.FileName()
-		named := func(f dataset.File) bool { return f.Name == name }
+		name := browsersEscape.Replace(part.FileName())
 		switch {
 		case name == "" && part.FormName() == "file":
 			return arrived, refusal("Choose a file first.")
 		case name == "":
 			continue // another field
-		case len(has)+len(arrived) >= p.Limits.Files:
+		case len(arrived) >= p.Limits.Files:
 			return arrived, refusal(fmt.Sprintf("A version has %d files at most. Nothing of this upload was kept.", p.Limits.Files))
 		case !goodName(name):
 			return arrived, refusal(fmt.Sprintf("The name %q is too long, or has characters that cannot be shown or that are not for names. Rename the file.", name))
-		case slices.ContainsFunc(has, named) || slices.ContainsFunc(arrived, named):
-			return arrived, refusal(fmt.Sprintf("There is a file %s already. Remove it first, or rename yours. Nothing of this upload was kept.", name))
 		}
 		f, err := p.Store.Receive(name, part, p.Limits.Bytes)
 		switch {
 		case errors.Is(err, store.ErrTooLarge):
 			return arrived, refusal(fmt.Sprintf("%s is larger than %s. Nothing of this upload was kept.", name, size(p.Limits.Bytes)))
-		case errors.Is(err, syscall.ENOSPC):
+		case errors.Is(err, store.ErrFull) || sqlite.Full(err):
 			p.Log.Error("upload", "error", err)
 			return arrived, refusal("The disk of the repository is full. Nothing of this upload was kept. Tell who runs the repository.")
 		case err != nil:
@@ -182,6 +197,9 @@ func (p *Pages) receive(parts *multipart.Reader, has []dataset.File) (arrived []
 		arrived = append(arrived, f)
 	}
 }
+
+// browsersEscape is what browsers write in place of characters of a file's name.
+var browsersEscape = strings.NewReplacer("%22", `"`, "%0D", "\r", "%0A", "\n")
 
 func goodName(name string) bool {
 	return len(name) <= 255 && !strings.Contains(name, `\`) && utf8.ValidString(name) && !strings.HasPrefix(name, ".") && !strings.ContainsFunc(name, func(c rune) bool { return !unicode.IsPrint(c) })
@@ -202,7 +220,7 @@ func (b *patientBody) Read(buf []byte) (int, error) {
 }
 
 func (p *Pages) removeFile(w http.ResponseWriter, r *http.Request) error {
-	d, v, err := p.own(r)
+	_, v, err := p.own(r)
 	if err != nil {
 		return err
 	}
@@ -210,8 +228,10 @@ func (p *Pages) removeFile(w http.ResponseWriter, r *http.Request) error {
 		return errForbidden
 	}
 	name := r.PostFormValue("name")
-	kept := slices.DeleteFunc(slices.Clone(v.Files), func(f dataset.File) bool { return f.Name == name })
-	if err := p.Store.SetFiles(r.Context(), d, v, kept); err != nil {
+	err = p.Store.ChangeFiles(r.Context(), v, func(files []dataset.File) ([]dataset.File, error) {
+		return slices.DeleteFunc(files, func(f dataset.File) bool { return f.Name == name }), nil
+	})
+	if err != nil {
 		return err
 	}
 	http.Redirect(w, r, v.Path(), http.StatusSeeOther)
@@ -231,6 +251,8 @@ func (p *Pages) addVersion(w http.ResponseWriter, r *http.Request) error {
 	if err := p.Store.AddVersion(r.Context(), d, p.Prefix); err != nil {
 		return err
 	}
-	http.Redirect(w, r, fmt.Sprintf("%s/%d", d.Path(), d.Last().Number+1), http.StatusSeeOther)
-	return nil
+	if d, err = p.Store.Dataset(r.Context(), d.ID); err != nil {
+		return err
+	}
+	return p.changed(w, r, d.Last().Path())
 }

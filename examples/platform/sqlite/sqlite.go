@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"os"
+	"path/filepath"
 
 	_ "modernc.org/sqlite" // SQLite without cgo
 )
@@ -15,6 +16,7 @@ import (
 type DB struct {
 	*sql.DB // for reading only
 	writer  *sql.DB
+	folder  string
 }
 
 // readers is how many connections read at once. Each has a cache of its own.
@@ -31,7 +33,7 @@ func Open(path string, steps ...string) (*DB, error) {
 	if err := file.Close(); err != nil {
 		return nil, err
 	}
-	const settings = "?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=busy_timeout(10000)&_pragma=foreign_keys(1)"
+	const settings = "?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=busy_timeout(10000)&_pragma=foreign_keys(1)&_pragma=secure_delete(1)"
 	writer, err1 := sql.Open("sqlite", path+settings+"&_txlock=immediate")
 	reader, err2 := sql.Open("sqlite", path+settings+"&_pragma=query_only(1)")
 	if err := errors.Join(err1, err2); err != nil {
@@ -40,7 +42,7 @@ func Open(path string, steps ...string) (*DB, error) {
 	writer.SetMaxOpenConns(1)
 	reader.SetMaxOpenConns(readers)
 	reader.SetMaxIdleConns(readers) // a new one reads the schema first
-	db := &DB{reader, writer}
+	db := &DB{reader, writer, filepath.Dir(path)}
 	if err := upgrade(context.Background(), db, path, steps); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}

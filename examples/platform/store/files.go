@@ -19,15 +19,18 @@ import (
 var ErrTooLarge = errors.New("the file is too large")
 
 // Receive stores the bytes of a file, at most as many, under their hash. The file belongs to
-// nobody until SetFiles names it: call Release when it has, or when it will not.
+// nobody until ChangeFiles names it: call Release when it has, or when it will not.
 func (s *Store) Receive(name string, from io.Reader, most int64) (f dataset.File, err error) {
+	if err := s.full(); err != nil {
+		return f, err
+	}
 	temporary, err := os.CreateTemp(filepath.Join(s.folder, "files"), "new-*") // with mode 0600
 	if err != nil {
 		return f, err
 	}
 	defer os.Remove(temporary.Name()) // nothing is there after the Rename
 	hash := sha256.New()
-	size, err := io.Copy(io.MultiWriter(temporary, hash), io.LimitReader(from, most+1))
+	size, err := io.Copy(io.MultiWriter(&leaving{Writer: temporary, store: s}, hash), io.LimitReader(from, most+1))
 	if err == nil && size > most {
 		err = ErrTooLarge
 	}
@@ -45,6 +48,24 @@ func (s *Store) Receive(name string, from io.Reader, most int64) (f dataset.File
 	}
 	s.arriving[f.SHA256]++
 	return f, nil
+}
+
+// leaving writes as long as the disk has the room that uploads leave to others.
+type leaving struct {
+	io.Writer
+	store   *Store
+	written int64 // since the last look
+}
+
+func (w *leaving) Write(data []byte) (int, error) {
+	const often = 4 << 20
+	if w.written += int64(len(data)); w.written >= min(often, w.store.Room/4) {
+		w.written = 0
+		if err := w.store.full(); err != nil {
+			return 0, err
+		}
+	}
+	return w.Writer.Write(data)
 }
 
 // Release gives back files that were received. Those that no version has are deleted.

@@ -7,12 +7,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-var (
-	// letters are those that have no accent to leave out.
-	letters = strings.NewReplacer("ß", "ss", "æ", "ae", "œ", "oe", "ø", "o", "ł", "l", "đ", "d", "ð", "d", "þ", "th", "ħ", "h", "ı", "i", "ς", "σ")
-	// spelling is how these letters are written where keyboards lack them.
-	spelling = strings.NewReplacer("ä", "ae", "ö", "oe", "ü", "ue", "ø", "oe", "å", "aa")
-)
+// letters are those that have no accent to leave out.
+var letters = strings.NewReplacer("ß", "ss", "æ", "ae", "œ", "oe", "ø", "o", "ł", "l", "đ", "d", "ð", "d", "þ", "th", "ħ", "h", "ı", "i", "ς", "σ")
 
 // fold brings a text into the form in which it is compared with others: words without
 // case or accents, so that Muller is found in Müller.
@@ -25,16 +21,6 @@ func fold(text string) string {
 		return r
 	}, text)
 	return strings.Join(tokens(letters.Replace(norm.NFC.String(text))), " ")
-}
-
-// spell folds a text in which letters are spelled out, so that Mueller is found in
-// Müller, too. It returns "" if that makes no difference.
-func spell(text string) string {
-	composed := norm.NFC.String(strings.ToLower(strings.ToValidUTF8(text, " ")))
-	if spelled := spelling.Replace(composed); spelled != composed {
-		return fold(spelled)
-	}
-	return ""
 }
 
 // tokens are the words of a text. A character of a script that has no spaces between

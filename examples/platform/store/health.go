@@ -12,17 +12,26 @@ import (
 // ErrFull means that the disk has hardly any room left.
 var ErrFull = errors.New("the disk is nearly full")
 
-// room is what must be free on the disk: the database needs some even to delete.
-const room = 100_000_000
+// Room is what uploads leave free on the disk, unless Store.Room is something else.
+const Room = 100_000_000
+
+// full is ErrFull if the disk has less room than uploads leave.
+func (s *Store) full() error {
+	free, total, err := s.Disk()
+	if err == nil && total > 0 && free < s.Room {
+		err = ErrFull
+	}
+	return err
+}
 
 // Healthy returns an error if the store cannot do its work: the database cannot be
 // written, or the disk is nearly full.
 func (s *Store) Healthy(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	free, _, err := s.Disk()
-	if err == nil && free < room {
-		err = ErrFull
+	err := s.full()
+	if err == nil {
+		err = sqlite.Reserve(s.folder)
 	}
 	return errors.Join(err, sqlite.Change(ctx, s.db, func(*sql.Tx) error { return nil })) // it begins by taking the lock of writers
 }

@@ -21,17 +21,17 @@ func (p Landing) Changed(now time.Time) string {
 	return p.changed
 }
 
-// Published returns the landing pages of the versions that are published.
-func (s *Store) Published(ctx context.Context) (all []Landing, err error) {
-	rows, err := s.db.QueryContext(ctx, `SELECT v.dataset, v.number, d.changed, coalesce(json_extract(v.about, '$.Embargo'), '')
-		FROM version v JOIN dataset d ON d.id = v.dataset WHERE v.state = 'published' ORDER BY v.dataset, v.number`)
+// Published returns the landing pages of the versions that are published, the newest first.
+func (s *Store) Published(ctx context.Context, most int) (all []Landing, err error) {
+	rows, err := s.db.QueryContext(ctx, `SELECT v.doi, d.changed, coalesce(json_extract(v.about, '$.Embargo'), '')
+		FROM version v JOIN dataset d ON d.id = v.dataset WHERE v.state = 'published' ORDER BY v.id DESC LIMIT ?`, most)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
 	for rows.Next() {
 		var p Landing
-		if err := rows.Scan(&p.Dataset, &p.Number, &p.changed, &p.About.Embargo); err != nil {
+		if err := rows.Scan(&p.DOI, &p.changed, &p.About.Embargo); err != nil {
 			return nil, err
 		}
 		all = append(all, p)

@@ -129,14 +129,20 @@ func (s *Store) Failed(ctx context.Context, d *dataset.Dataset, problem string, 
 	return err
 }
 
+// A Finding of a check is for a person to look at.
+type Finding struct {
+	Text string
+	DOI  string // findable, and of no public dataset; "" for other findings
+}
+
 // Checked stores what a check found in place of what the last one did.
-func (s *Store) Checked(ctx context.Context, at time.Time, findings []string) error {
+func (s *Store) Checked(ctx context.Context, at time.Time, findings []Finding) error {
 	return sqlite.Change(ctx, s.db, func(tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, `DELETE FROM finding`); err != nil {
 			return err
 		}
-		for _, text := range append(findings, "") { // the empty one says when it was
-			if _, err := tx.ExecContext(ctx, `INSERT INTO finding (at, text) VALUES (?, ?)`, at.Unix(), text); err != nil {
+		for _, f := range append(findings, Finding{}) { // the empty one says when it was
+			if _, err := tx.ExecContext(ctx, `INSERT INTO finding (at, text, doi) VALUES (?, ?, ?)`, at.Unix(), f.Text, f.DOI); err != nil {
 				return err
 			}
 		}
@@ -145,22 +151,22 @@ func (s *Store) Checked(ctx context.Context, at time.Time, findings []string) er
 }
 
 // Findings returns what the last check found, and when it was.
-func (s *Store) Findings(ctx context.Context) (at time.Time, texts []string, err error) {
-	rows, err := s.db.QueryContext(ctx, `SELECT at, text FROM finding`)
+func (s *Store) Findings(ctx context.Context) (at time.Time, all []Finding, err error) {
+	rows, err := s.db.QueryContext(ctx, `SELECT at, text, doi FROM finding`)
 	if err != nil {
 		return at, nil, err
 	}
 	defer rows.Close()
 	for rows.Next() {
 		var seconds int64
-		var text string
-		if err := rows.Scan(&seconds, &text); err != nil {
+		var f Finding
+		if err := rows.Scan(&seconds, &f.Text, &f.DOI); err != nil {
 			return at, nil, err
 		}
 		at = time.Unix(seconds, 0)
-		if text != "" {
-			texts = append(texts, text)
+		if f.Text != "" {
+			all = append(all, f)
 		}
 	}
-	return at, texts, rows.Err()
+	return at, all, rows.Err()
 }

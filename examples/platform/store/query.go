@@ -7,8 +7,11 @@ import (
 	"github.com/datacite-go/datacite-go/doi"
 )
 
-// maxWords bounds what one search may cost.
-const maxWords = 50
+// maxWords bounds what one search may cost. A DOI has several words.
+const (
+	maxWords = 50
+	maxNames = 5
+)
 
 var (
 	quotes = strings.NewReplacer("“", `"`, "”", `"`, "„", `"`, "«", `"`, "»", `"`)
@@ -24,11 +27,20 @@ type term struct {
 // parse reads what somebody typed as an expression of FTS5 for what is searched for, one
 // for what is left out, and whether words at the end are ignored, since there are too
 // many. All terms must match, unless OR is between them. Anything can be typed: no text
-// is an error, and only quotes, a minus before a word, AND, OR and NOT have a meaning.
+// is an error, and only DOIs, quotes, a minus before a word, AND, OR and NOT have a meaning.
 func parse(text string) (match, except string, cut bool) {
 	var all, none []string
-	found := pieces.FindAllStringSubmatch(quotes.Replace(text), -1)
+	names, text := doi.Find(text)
+	if len(names) > maxNames {
+		names, cut = names[:maxNames], true
+	}
 	words, or, not := 0, false, false
+	for _, name := range names {
+		expression, count := term{doi.Key(name), true}.expression()
+		all = append(all, expression)
+		words += count
+	}
+	found := pieces.FindAllStringSubmatch(quotes.Replace(text), -1)
 	for i, piece := range found {
 		between := i > 0 && i < len(found)-1
 		switch {
@@ -39,8 +51,6 @@ func parse(text string) (match, except string, cut bool) {
 			continue
 		case i < len(found)-1 && piece[0] == "NOT":
 			not = true
-			continue
-		case i < len(found)-1 && strings.EqualFold(strings.Trim(piece[0], ":"), "doi") && isDOI(found[i+1][0]):
 			continue
 		}
 		t := term{piece[2], strings.HasSuffix(piece[0], `"`)}
@@ -72,28 +82,17 @@ func parse(text string) (match, except string, cut bool) {
 	return match, strings.Join(none, " OR "), cut
 }
 
-func isDOI(text string) bool {
-	_, err := doi.Parse(text)
-	return err == nil
-}
-
 // expression returns the expression of FTS5 that finds a term, and how many words it has.
-// A word is also found at the beginning of longer ones; a phrase or a DOI is not.
+// A word is also found at the beginning of longer ones; what is quoted is not.
 func (t term) expression() (text string, words int) {
 	star := "*"
 	if t.quoted {
 		star = ""
-	}
-	if name, err := doi.Parse(t.text); err == nil {
-		t.text, star = doi.Key(name), ""
 	}
 	folded := fold(t.text)
 	if folded == "" {
 		return "", 0
 	}
 	text = `"` + folded + `"` + star
-	if spelled := spell(t.text); spelled != "" {
-		text += ` OR "` + spelled + `"` + star
-	}
 	return text, 1 + strings.Count(folded, " ")
 }

@@ -112,4 +112,22 @@ END;
 `,
 	// When everybody last saw a change of a dataset, for the sitemap.
 	`ALTER TABLE dataset ADD COLUMN changed TEXT NOT NULL DEFAULT ''`,
+	// Addresses with the suffix of the DOI in place of numbers, which only these versions
+	// keep. The outbox corrects the URLs of all DOIs, and reserves those of drafts. A draft
+	// may have a secret address for reviewers.
+	`
+ALTER TABLE version ADD COLUMN revision INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE version ADD COLUMN numbered INTEGER NOT NULL DEFAULT 0;
+UPDATE version SET numbered = 1;
+CREATE UNIQUE INDEX concepts ON dataset (substr(doi, instr(doi, '/') + 1));
+CREATE UNIQUE INDEX suffixes ON version (substr(doi, instr(doi, '/') + 1));
+INSERT OR IGNORE INTO outbox (dataset, due) SELECT id, 0 FROM dataset;
+ALTER TABLE version ADD COLUMN review TEXT NOT NULL DEFAULT '';
+CREATE UNIQUE INDEX reviews ON version (review) WHERE review <> '';
+ALTER TABLE finding ADD COLUMN doi TEXT NOT NULL DEFAULT '';
+DROP TABLE reopened;
+DROP TABLE facet;
+DROP TABLE search;
+CREATE VIRTUAL TABLE search USING fts5 (title, names, text, content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 0');
+`,
 }

@@ -12,19 +12,6 @@ import (
 	"github.com/datacite-go/datacite-go/examples/platform/sqlite"
 )
 
-// Kinds of facets: what the datasets that were found have in common.
-const (
-	Year    = "year"
-	Creator = "creator"
-	License = "license"
-)
-
-// Kinds are those of the facets, in the order in which they are shown.
-var Kinds = []string{Year, Creator, License}
-
-// maxFacets is how many values of a kind are counted: the most frequent ones.
-const maxFacets = 10
-
 // Orders of what is found.
 const (
 	ByRelevance = "" // without words: the newest first
@@ -34,10 +21,9 @@ const (
 
 // A Query says which datasets somebody wants to find.
 type Query struct {
-	Words  string            // see parse
-	Facets map[string]string // values by kind, exactly
-	Order  string
-	Page   Page
+	Words string // see parse
+	Order string
+	Page  Page
 }
 
 // A Page is a part of a list.
@@ -54,39 +40,32 @@ type List struct {
 	Datasets []*dataset.Dataset
 	Total    int // on all pages
 	Page     Page
-	Facets   []Facet // of all pages, the most frequent first
-	Cut      bool    // the query had too many words, and the last ones are ignored
+	Cut      bool // the query had too many words, and the last ones are ignored
 }
 
 // Pages is how many there are.
 func (l List) Pages() int { return (l.Total + l.Page.Size - 1) / l.Page.Size }
 
-// A Facet is a value that datasets have, and how many of those that were found have it.
-type Facet struct {
-	Kind, Value string
-	Count       int
-}
-
 // Search returns a page of the datasets that have a published version, chosen by what
 // their latest one says. Nothing else of a dataset can be searched for, but the DOIs of
 // all its published versions.
 func (s *Store) Search(ctx context.Context, q Query) (list List, err error) {
-	tx, err := s.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true}) // list and counts are of the same moment
+	tx, err := s.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true}) // list and total are of the same moment
 	if err != nil {
 		return list, err
 	}
 	defer func() { err = errors.Join(err, tx.Rollback()) }()
 	match, except, cut := parse(q.Words)
+	if match == "" && except == "" && strings.TrimSpace(q.Words) != "" {
+		return List{Page: Page{1, q.Page.Size}}, nil // nothing that can be found, such as emoji
+	}
 	from, order, where, args := "found f", "", []string{"true"}, []any{}
 	if match != "" {
 		from, where, args = "search JOIN found f ON f.dataset = search.rowid", []string{"search MATCH ?"}, []any{match}
-		order = "bm25(search, 10, 5, 1, 1), " // a title weighs more than a name, and a name more than the rest
+		order = "bm25(search, 10, 5, 1), " // a title weighs more than a name, and a name more than the rest
 	}
 	if except != "" {
 		where, args = append(where, "f.dataset NOT IN (SELECT rowid FROM search WHERE search MATCH ?)"), append(args, except)
-	}
-	for kind, value := range q.Facets {
-		where, args = append(where, "f.dataset IN (SELECT dataset FROM facet WHERE kind = ? AND value = ?)"), append(args, kind, value)
 	}
 	switch q.Order {
 	case ByNewest:
@@ -96,9 +75,6 @@ func (s *Store) Search(ctx context.Context, q Query) (list List, err error) {
 	}
 	chosen := " FROM " + from + " WHERE " + strings.Join(where, " AND ")
 	list.Cut = cut
-	if list.Facets, err = facets(ctx, tx, chosen, args); err != nil {
-		return list, err
-	}
 	err = list.fill(ctx, tx, q.Page, "f.dataset", chosen, order+"f.published DESC, f.dataset DESC", args)
 	return list, err
 }
@@ -137,30 +113,6 @@ func inOrder(ctx context.Context, db querier, ids []int64) ([]*dataset.Dataset, 
 	return all, err
 }
 
-// facets counts the values of the datasets that are chosen.
-func facets(ctx context.Context, db querier, chosen string, args []any) (all []Facet, err error) {
-	some := "WHERE dataset IN (SELECT f.dataset" + chosen + ")"
-	if len(args) == 0 { // the whole index, which needs no sorting
-		some = ""
-	}
-	rows, err := db.QueryContext(ctx, `SELECT kind, value, n FROM (
-			SELECT kind, value, count(*) AS n, row_number() OVER (PARTITION BY kind ORDER BY count(*) DESC, value) AS place
-			FROM facet `+some+` GROUP BY kind, value
-		) WHERE place <= ? ORDER BY kind, place`, append(slices.Clone(args), maxFacets)...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var f Facet
-		if err := rows.Scan(&f.Kind, &f.Value, &f.Count); err != nil {
-			return nil, err
-		}
-		all = append(all, f)
-	}
-	return all, rows.Err()
-}
-
 // column returns the only column of a query.
 func column[T any](ctx context.Context, db querier, query string, args ...any) (all []T, err error) {
 	rows, err := db.QueryContext(ctx, query, args...)
@@ -180,7 +132,7 @@ func column[T any](ctx context.Context, db querier, query string, args ...any) (
 
 // indexForm is the form of what index stores. Whoever changes it adds 1, and the next
 // Open builds the index again.
-const indexForm = 1
+const indexForm = 2
 
 // index makes the index agree with a dataset, in the transaction that changes what
 // everybody sees of it.
@@ -209,21 +161,12 @@ func index(ctx context.Context, tx *sql.Tx, id int64) error {
 		}
 	}
 	everything := strings.Join(text, "\n")
-	if _, err := tx.ExecContext(ctx, `INSERT INTO search (rowid, title, names, text, spelled) VALUES (?, ?, ?, ?, ?)`,
-		id, fold(v.About.Title), fold(strings.Join(names, " ")), fold(everything), spell(everything)); err != nil {
+	if _, err := tx.ExecContext(ctx, `INSERT INTO search (rowid, title, names, text) VALUES (?, ?, ?, ?)`,
+		id, fold(v.About.Title), fold(strings.Join(names, " ")), fold(everything)); err != nil {
 		return err
 	}
 	if _, err := tx.ExecContext(ctx, `INSERT INTO found VALUES (?, ?, ?)`, id, v.Published, fold(v.About.Title)); err != nil {
 		return err
-	}
-	values := [][2]string{{Year, v.Year()}, {License, v.About.License}}
-	for _, c := range v.About.Creators {
-		values = append(values, [2]string{Creator, c.Name()})
-	}
-	for _, f := range values {
-		if _, err := tx.ExecContext(ctx, `INSERT OR IGNORE INTO facet VALUES (?, ?, ?)`, f[0], f[1], id); err != nil {
-			return err
-		}
 	}
 	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"flag"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -65,23 +64,23 @@ func (s *Store) found(t *testing.T, q Query) (ids []int64, list List) {
 func TestSearch(t *testing.T) {
 	s := open(t)
 	d := s.publish(t, dataset.About{
-		Title: "Längen des Ötztaler Gletschers, 50%", Description: "Bjørn Łukasiewicz maß die Straße.\nRésumé ﬁne naïve Ærø 氷河の長さ e\u0301cole Ελλάδος, of \"ice\" AND stones.", Year: "2026", License: "CC-BY-4.0",
+		Title: "Längen des Ötztaler Gletschers, 50%", Description: "Bjørn Łukasiewicz maß die Straße.\nRésumé ﬁne naïve Ærø 氷河の長さ e\u0301cole Ελλάδος, of \"ice\" AND stones.", Year: "2026", License: "CC-BY-4.0", Language: "en", Type: "Dataset", Related: []dataset.Related{{Relation: "IsCitedBy", ID: "10.5072/article"}},
 		Creators: []dataset.Creator{{Family: "Müller", Given: "Jürgen", ORCID: "0000-0001-5727-2427", Affiliation: "Universität Zürich"}},
 		Funders:  []dataset.Funder{{Name: "Science Fund", Award: "G-7/x"}},
 	})
 	other := s.publish(t, dataset.About{Title: "Volcanoes", Year: "2026", License: "CC0-1.0", Creators: []dataset.Creator{{Family: "Mueller"}}})
 	name := d.Versions[0].DOI
 	for words, want := range map[string]bool{
-		"": true, "  ": true, "*": true, `"`: true, "Muller": true, "MÜLLER": true, "mueller": true, "otztaler": true, "Ötztaler": true, "oetztaler": true, "O\u0308tztaler": true,
-		"bjorn": true, "BJØRN": true, "bjoern": true, "lukasiewicz": true, "strasse": true, "STRAẞE": true, "mass": true, "resume": true, "fine": true, "aero": true, "ærø": true, "école": true, "ελλαδος": true, "ΕΛΛΆΔΟΣ": true,
-		"氷河": true, "長さ": true, "河氷": false, "zurich juergen": true, "laengen": true, "lange": true, "lang gletsch": true, "letscher": false,
-		"50%": true, "0000-0001-5727-2427": true, "https://orcid.org/0000-0001-5727-2427": false, "g-7": true, "g-7/x": true, "cc-by-4.0": true,
+		"": true, "  ": true, "*": false, `"`: false, "🧊🗻": false, "?!": false, "Muller": true, "MÜLLER": true, "mueller": false, "otztaler": true, "Ötztaler": true, "oetztaler": false, "O\u0308tztaler": true,
+		"bjorn": true, "BJØRN": true, "bjoern": false, "lukasiewicz": true, "strasse": true, "STRAẞE": true, "mass": true, "resume": true, "fine": true, "aero": true, "ærø": true, "école": true, "ελλαδος": true, "ΕΛΛΆΔΟΣ": true,
+		"氷河": true, "長さ": true, "河氷": false, "zurich jurgen": true, "laengen": false, "lange": true, "lang gletsch": true, "letscher": false,
+		"50%": true, "0000-0001-5727-2427": true, "https://orcid.org/0000-0001-5727-2427": false, "g-7": true, "g-7/x": true, "cc-by-4.0": false, "by": false, "en": false, "dataset": false,
 		`"science fund"`: true, `"fund science"`: false, "“science fund”": true, "„Science Fund“": true, "«science fund»": true, `"science fun"`: false, `science "fund`: true, `"jürgen müller"`: true, `"müller, jürgen"`: true,
 		name: true, strings.ToUpper(name): true, "doi:" + name: true, "DOI: " + name: true, "https://doi.org/" + name: true, "http://dx.doi.org/" + strings.ToUpper(name): true, d.DOI: true, `"` + name + `"`: true,
 		other.DOI: false, name + "x": false, strings.TrimSuffix(name, name[len(name)-1:]): false,
 		"ice stones": true, "ice AND stones": true, "volcano OR stones": true, "OR": false, "volcano AND stones": false, "stones -volcano": true, "stones -ice": false, "stones NOT ice": false, "NOT ice": false, "-ice": false, "-volcano": true, "NOT": false,
 		"stones - ice": true, "temperature -20": false, "50 -20": true, `stones -"of ice"`: false, `stones -"ice of"`: true, "(volcano OR stones) AND gletscher": true, "volcano OR -stones": false, "AND": true, "stones AND": true, "stones OR": false,
-		"title:volcano": false, "title : längen": false, "NEAR(ice stones)": false, "ice*": true, "^längen": true, "ice + stones": true, "{title}": false, "'; DROP TABLE dataset; --": false, `\`: true, "%": true, "l%ngen": false,
+		"title:volcano": false, "title : längen": false, "NEAR(ice stones)": false, "ice*": true, "^längen": true, "ice + stones": true, "{title}": false, "'; DROP TABLE dataset; --": false, `\`: false, "%": false, "l%ngen": false,
 		"of\x00ice": true, "\xff\xfeice": true,
 	} {
 		ids, list := s.found(t, Query{Words: words})
@@ -89,9 +88,7 @@ func TestSearch(t *testing.T) {
 		assert.Equal(t, len(ids), list.Total)
 		assert.False(t, list.Cut, words)
 	}
-	ids, _ := s.found(t, Query{Words: "Müller"})
-	assert.ElementsMatch(t, []int64{d.ID, other.ID}, ids, "however it is written")
-	ids, _ = s.found(t, Query{Words: "OR"})
+	ids, _ := s.found(t, Query{Words: "OR"})
 	assert.Empty(t, ids, "a word like others, where nothing is beside it")
 }
 
@@ -104,7 +101,7 @@ func TestHostileQueries(t *testing.T) {
 		strings.Repeat("NOT ", 2000), strings.Repeat("OR ", 2000), strings.Repeat("AND ", 2000), strings.Repeat("-x ", 2000), strings.Repeat("a OR ", 2000), strings.Repeat("* ", 2000), strings.Repeat("\x00", 10<<10), strings.Repeat("\xff", 10<<10), strings.Repeat("氷", 3<<10), strings.Repeat("10.5072/", 1000),
 	} {
 		s.found(t, Query{Words: words})
-		s.found(t, Query{Words: "ice " + words, Order: words, Facets: map[string]string{Year: words}})
+		s.found(t, Query{Words: "ice " + words, Order: words})
 	}
 	ids, list := s.found(t, Query{Words: strings.Repeat("ice ", maxWords+1) + "volcano"})
 	assert.Equal(t, []int64{d.ID}, ids)
@@ -198,7 +195,7 @@ func (h *history) step() {
 	v := d.Versions[h.random.IntN(len(d.Versions))]
 	switch h.random.IntN(7) {
 	case 0:
-		err = h.Edit(h.Context(), d, v, h.about())
+		err = h.Edit(h.Context(), v, h.about())
 	case 1, 2:
 		err = h.Decide(h.Context(), d, v.As(dataset.Published, time.Now().UTC().Format(time.DateOnly), ""))
 	case 3:
@@ -219,8 +216,8 @@ func (h *history) step() {
 	require.NoError(h, err)
 }
 
-// scan is what a search for a word, and one facet, should find: by reading all datasets.
-func (h *history) scan(word, kind, value string) (ids []int64) {
+// scan is what a search for a word should find: by reading all datasets.
+func (h *history) scan(word string) (ids []int64) {
 	list, err := h.Of(h.Context(), "ada", all)
 	require.NoError(h, err)
 	for _, d := range list.Datasets {
@@ -239,19 +236,14 @@ func (h *history) scan(word, kind, value string) (ids []int64) {
 			texts = append(texts, c.Family)
 		}
 		text := " " + strings.ToLower(strings.Join(texts, " "))
-		values := map[string][]string{Year: {v.Year()}, License: {v.About.License}}
-		for _, c := range v.About.Creators {
-			values[Creator] = append(values[Creator], c.Name())
-		}
-		if strings.Contains(text, " "+strings.ToLower(word)) && (kind == "" || slices.Contains(values[kind], value)) {
+		if strings.Contains(text, " "+strings.ToLower(word)) {
 			ids = append(ids, d.ID)
 		}
 	}
 	return ids
 }
 
-// Whatever happens, what is found is what is there, by the words that are there now; and
-// a facet leads to as many datasets as it says.
+// Whatever happens, what is found is what is there, by the words that are there now.
 func TestTheIndexAgreesWithTheTables(t *testing.T) {
 	for seed := range uint64(*histories) {
 		h := &history{T: t, Store: open(t), random: rand.New(rand.NewPCG(seed, 1))}
@@ -273,17 +265,7 @@ func (h *history) agrees() {
 	names, err := column[string](h.Context(), h.db, `SELECT doi FROM dataset UNION ALL SELECT doi FROM version`)
 	require.NoError(h, err)
 	for _, word := range append(words, names...) {
-		ids, list := h.found(h.T, Query{Words: word})
-		assert.ElementsMatch(h, h.scan(word, "", ""), ids, word)
-		counts := map[string]int{}
-		for _, f := range list.Facets {
-			counts[f.Kind]++
-			ids, _ := h.found(h.T, Query{Words: word, Facets: map[string]string{f.Kind: f.Value}})
-			assert.ElementsMatch(h, h.scan(word, f.Kind, f.Value), ids, "%s %v", word, f)
-			assert.Len(h, ids, f.Count, "%s %v", word, f)
-		}
-		if len(ids) > 0 {
-			assert.ElementsMatch(h, Kinds, slices.Collect(maps.Keys(counts)))
-		}
+		ids, _ := h.found(h.T, Query{Words: word})
+		assert.ElementsMatch(h, h.scan(word), ids, word)
 	}
 }

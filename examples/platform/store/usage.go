@@ -6,7 +6,6 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"iter"
 	"sync"
 	"time"
@@ -245,35 +244,14 @@ func (s *Store) Reports(ctx context.Context) ([]Report, error) {
 	return all, rows.Err()
 }
 
-// Final tells whether the report of a month was sent when the month was over, and whether
-// an administrator has reopened it since.
-func (s *Store) Final(ctx context.Context, first time.Time) (final, reopened bool, err error) {
-	err = s.db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM report WHERE month = ?1 AND complete), EXISTS (SELECT 1 FROM reopened WHERE month = ?1)`,
-		first.Format(month)).Scan(&final, &reopened)
-	return final, reopened, err
-}
-
-// Reopen lets the report of a month be replaced, also by less, and returns how many accesses
-// of the month are stored. Without any, nothing replaces the report: that is an error.
-func (s *Store) Reopen(ctx context.Context, first time.Time) (accesses int64, err error) {
-	err = sqlite.Change(ctx, s.db, func(tx *sql.Tx) error {
-		if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM access WHERE at >= ? AND at < ?`, first.Unix(), first.AddDate(0, 1, 0).Unix()).Scan(&accesses); err != nil {
-			return err
-		}
-		if accesses == 0 {
-			return fmt.Errorf("no accesses of %s are kept: its report cannot be made again", first.Format(month))
-		}
-		if _, err := tx.ExecContext(ctx, `INSERT OR IGNORE INTO reopened VALUES (?)`, first.Format(month)); err != nil {
-			return err
-		}
-		_, err := tx.ExecContext(ctx, `UPDATE report SET complete = 0 WHERE month = ?`, first.Format(month))
-		return err
-	})
-	return accesses, err
+// Final tells whether the report of a month was sent when the month was over.
+func (s *Store) Final(ctx context.Context, first time.Time) (final bool, err error) {
+	err = s.db.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM report WHERE month = ? AND complete)`, first.Format(month)).Scan(&final)
+	return final, err
 }
 
 // Reported stores that the report of a month was sent, and what it says. The accesses of a
-// month are kept until the report of a later month is complete: then nobody reopens it.
+// month are kept until the report of a later month is complete.
 func (s *Store) Reported(ctx context.Context, first time.Time, r Report, counts map[string]Used) error {
 	r.Month = first.Format(month)
 	return sqlite.Change(ctx, s.db, func(tx *sql.Tx) error {
@@ -281,9 +259,6 @@ func (s *Store) Reported(ctx context.Context, first time.Time, r Report, counts 
 			return err
 		}
 		if _, err := tx.ExecContext(ctx, `INSERT OR REPLACE INTO report VALUES (?, ?, ?, ?)`, r.Month, r.ID, r.Datasets, r.Complete); err != nil || !r.Complete {
-			return err
-		}
-		if _, err := tx.ExecContext(ctx, `DELETE FROM reopened WHERE month = ?`, r.Month); err != nil {
 			return err
 		}
 		_, err := tx.ExecContext(ctx, `DELETE FROM access WHERE at < ? AND strftime('%Y-%m', at, 'unixepoch') IN (SELECT month FROM report WHERE complete)`, first.Unix())

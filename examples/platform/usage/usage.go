@@ -4,7 +4,6 @@ package usage
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 	"log/slog"
 	"net/http"
@@ -93,6 +92,22 @@ func (c *Counter) Wait() {
 func (c *Counter) Network(r *http.Request) string {
 	e, _ := counter.FromRequest(r, http.StatusOK, c.Proxies)
 	return network(e.Address)
+}
+
+// Shortened returns the network from which a request came in a form that logs may have, such
+// as 192.0.2.0/24: a program that blocks networks can use it, and it names no person.
+func (c *Counter) Shortened(r *http.Request) string {
+	e, _ := counter.FromRequest(r, http.StatusOK, c.Proxies)
+	ip, err := netip.ParseAddr(e.Address)
+	if err != nil {
+		return ""
+	}
+	bits := 64
+	if ip = ip.Unmap(); ip.Is4() {
+		bits = 24
+	}
+	prefix, _ := ip.Prefix(bits)
+	return prefix.String()
 }
 
 // rows yields the counts of a month, with what the report says of the datasets.
@@ -185,11 +200,11 @@ func (c *Counter) ReportDue(ctx context.Context, now time.Time) error {
 
 // Report sends the usage of a month. Sending it again replaces what is there only if it has
 // changed, and never by less: accesses are missing then, since the clock was wrong or the
-// database is an old copy. Only a month that an administrator has reopened may get less.
+// database is an old copy.
 func (c *Counter) Report(ctx context.Context, month, now time.Time) (err error) {
 	defer func() { c.troubles.reported(month, err) }()
 	c.Wait()
-	final, reopened, err := c.Store.Final(ctx, month)
+	final, err := c.Store.Final(ctx, month)
 	if err != nil {
 		return err
 	}
@@ -204,12 +219,9 @@ func (c *Counter) Report(ctx context.Context, month, now time.Time) (err error) 
 	if len(counts) > 0 { // a report without datasets is refused
 		header := reports.NewHeader(c.By.Name, reports.Day(now), reports.Month(month.Year(), month.Month()))
 		receipt, err := c.Reports.Submit(ctx, header, reports.Group(c.rows(ctx, month), nil), &reports.SubmitOptions{
-			LockDir: c.Folder, RefuseLower: !reopened, ZeroDropped: reopened,
+			LockDir: c.Folder, RefuseLower: true,
 			Warn: func(f datacite.Finding) { c.Log.Warn("usage report", "month", month.Format("2006-01"), "finding", f) },
 		})
-		if _, lower := errors.AsType[*reports.LowerError](err); lower {
-			err = fmt.Errorf("%w; platform month reopen %s lets less replace it", err, month.Format("2006-01"))
-		}
 		if err != nil {
 			return err
 		}
