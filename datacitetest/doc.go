@@ -40,7 +40,7 @@
 //	srv.Resolve(ctx, "10.5072/old") // the URL that the DOI resolves to
 //	report, err := srv.StoredReports()[0].Report()
 //	for _, r := range srv.Requests() {
-//		fmt.Println(r.Method, r.Path, r.Status, r.Fault)
+//		fmt.Println(r.Method, r.URL, r.Status, r.Fault)
 //	}
 //
 // Share a server between tests: fill it once, and reset it before each test. Faults change while
@@ -70,8 +70,10 @@
 // Let three in ten requests fail at random. The same seed selects the same requests:
 //
 //	srv := datacitetest.NewServer(&datacitetest.Options{Faults: datacitetest.Schedule(seed, 0.3)})
-//	for err != nil && datacite.Temporary(err) {
-//		_, err = srv.MDS().Register(ctx, name, address, doc)
+//	for range 10 {
+//		if _, err = srv.MDS().Register(ctx, name, address, doc); !datacite.Temporary(err) {
+//			break // done, refused, or ctx has ended
+//		}
 //	}
 //
 // Move the server's clock, so that a new DOI resolves, lists show a change, or a token
@@ -105,6 +107,11 @@
 //	cfg.Password = srv.IssueKey()                                         // an API key
 //	err := srv.As("OTHER.REPO").MDS().Hide(ctx, "10.5072/glacier-7")      // datacite.ErrForbidden
 //
+// Serve https, for code that accepts nothing else. Clients made from srv.Config() trust the
+// server; [Server.CA] is for others:
+//
+//	srv := datacitetest.NewServer(&datacitetest.Options{TLS: true, Hosts: []string{"api.test"}})
+//
 // Test waits at their real length in no time, with testing/synctest. The server needs
 // NoPort. Time begins on 1 January 2000, so usage reports must be for 1999 or earlier:
 //
@@ -134,8 +141,8 @@
 // requests:
 //
 //   - 501: requests that the servers support but a Server does not, and XML that is not well
-//     formed, of which the service in operation would store a part. The response names the
-//     row of not-played.md (see [Rules]).
+//     formed, of which the service in operation would store a part. The response says why, and
+//     names the row of not-played.md (see [Rules]).
 //   - 501: names that the metadata store would change into other names.
 //   - 421 and 403: requests to the port under a host name that is not a loopback name, and
 //     requests of web pages of other hosts (see [Options].Hosts).

@@ -72,7 +72,7 @@ func ExampleFaults_When() {
 	fmt.Println(done.State, err)
 	for _, r := range srv.Requests() {
 		if r.Method == "PUT" {
-			fmt.Println(r.Method, r.Path, r.Status)
+			fmt.Println(r.Method, r.URL.EscapedPath(), r.Status)
 		}
 	}
 	// Output:

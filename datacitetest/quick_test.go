@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -125,7 +127,7 @@ func TestPausesOfOperation(t *testing.T) {
 func TestFaultsChosenByTheRequest(t *testing.T) {
 	large := bytes.Repeat([]byte("x"), 40<<10)
 	on(t, datacitetest.Options{Faults: always(datacitetest.DropDuring).WhenSeen(func(r *datacitetest.Request) bool {
-		return r.Path == "/metadata/10.5072/b" && bytes.Contains(r.Body, []byte("Glacier")) && r.Header.Get("Authorization") == ""
+		return r.URL.EscapedPath() == "/metadata/10.5072/b" && bytes.Contains(r.Body, []byte("Glacier")) && r.Header.Get("Authorization") == ""
 	})}, func(t *testing.T, srv *datacitetest.Server) {
 		failed, err := registerAll(t.Context(), srv.Config())
 		require.NoError(t, err)
@@ -140,4 +142,40 @@ func TestFaultsChosenByTheRequest(t *testing.T) {
 		assert.EqualValues(t, len(large), last[len(last)-1].Bytes)
 		assert.Len(t, last[len(last)-1].Body, 16<<10)
 	})
+}
+
+// What runs on one machine note for each other stays with the server, and goes with it.
+func TestLocksAreTheServersOwn(t *testing.T) {
+	temp := t.TempDir()
+	t.Setenv("DATACITE_LOCK_DIR", "")
+	t.Setenv("TMPDIR", temp)
+	noted := func(pattern string) []string {
+		found, err := filepath.Glob(filepath.Join(temp, pattern))
+		require.NoError(t, err)
+		return found
+	}
+	run := func(t *testing.T, noPort bool) {
+		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: noPort})
+		defer srv.Close()
+		require.NoError(t, submit(t.Context(), srv.Config(), 5, ""))
+		require.NoError(t, submit(t.Context(), srv.Config(), 4, ""))
+		_, err := srv.As(srv.Config().Username).Reports().Create(t.Context(), usage(1))
+		require.NoError(t, err)
+		assert.Len(t, noted("datacitetest-locks-*/datacite-go-trial-*"), 1, "of one report")
+		srv.Close()
+		assert.Empty(t, noted("datacitetest-*"))
+		require.ErrorContains(t, submit(t.Context(), srv.Config(), 5, ""), "the server is closed")
+	}
+	run(t, true)
+	run(t, false)
+	synctest.Test(t, func(t *testing.T) { run(t, true) })
+
+	shared := t.TempDir()
+	t.Setenv("DATACITE_LOCK_DIR", shared)
+	srv := datacitetest.NewServer(nil)
+	defer srv.Close()
+	require.NoError(t, submit(t.Context(), srv.Config(), 5, ""))
+	found, err := os.ReadDir(shared)
+	require.NoError(t, err)
+	assert.NotEmpty(t, found, "whoever names a folder tests with that")
 }

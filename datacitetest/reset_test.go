@@ -139,7 +139,7 @@ func TestAwaitRequest(t *testing.T) {
 		work.Go(func() { read(2) })
 		r, err := srv.AwaitRequest(t.Context(), second())
 		require.NoError(t, err)
-		assert.Equal(t, "/dois/10.5072/2", r.Path)
+		assert.Equal(t, "/dois/10.5072/2", r.URL.EscapedPath())
 		assert.Equal(t, 2, r.Number)
 		r, err = srv.AwaitRequest(t.Context(), second())
 		require.NoError(t, err, "it is there already")
@@ -157,7 +157,7 @@ func TestAwaitRequest(t *testing.T) {
 			if asked++; asked == 2 {
 				close(waits)
 			}
-			return r.Path == "/dois/10.5072/4"
+			return r.URL.EscapedPath() == "/dois/10.5072/4"
 		})
 		require.NoError(t, err, "in spite of a reset")
 		assert.Equal(t, 2, r.Number)

@@ -3,10 +3,12 @@ package datacitetest
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -44,6 +46,10 @@ type Options struct {
 	// 421. Web pages of these hosts, on any port, may send requests; those of other hosts
 	// get 403. See [Server.Guard].
 	Hosts []string
+
+	// TLS serves https instead of http, with a certificate for loopback names and Hosts. The server's
+	// clients, Config and HTTPClient trust it; for others, see [Server.CA].
+	TLS bool
 
 	// Origins are further origins, such as "https://app.example.org:8443", whose pages may send
 	// requests.
@@ -89,6 +95,7 @@ type Server struct {
 	Behaviour Behaviour
 
 	service *sandbox.Server
+	locks   *lockFolder
 	account sandbox.Account // of the clients, tokens, keys and stored records
 	reports *reports.Client
 	dois    *dois.Client
@@ -111,14 +118,14 @@ func NewServer(opts *Options) *Server {
 		Behaviour: sandbox.Behaviour(behaviour), Now: opts.Now, Accounts: accounts, Faults: opts.Faults.inside(),
 		ResolveDelay: opts.ResolveDelay, UsageLag: opts.UsageLag, IndexLag: opts.IndexLag, WriteTime: opts.WriteTime,
 		MaxReport: opts.MaxReport, MaxBody: opts.MaxBody, MaxDatasets: opts.MaxDatasets,
-		Hosts: opts.Hosts, Origins: opts.Origins,
+		Hosts: opts.Hosts, Origins: opts.Origins, TLS: opts.TLS,
 	}, opts.NoPort)
-	return (&Server{URL: service.URL, Behaviour: behaviour, service: service}).as(accounts[0])
+	return (&Server{URL: service.URL, Behaviour: behaviour, service: service, locks: new(lockFolder)}).as(accounts[0])
 }
 
 // as is the server with the clients of an account.
 func (s *Server) as(account sandbox.Account) *Server {
-	as := Server{URL: s.URL, Behaviour: s.Behaviour, service: s.service, account: account}
+	as := Server{URL: s.URL, Behaviour: s.Behaviour, service: s.service, locks: s.locks, account: account}
 	cfg := as.Config()
 	var errs [3]error
 	as.reports, errs[0] = reports.NewClient(cfg)
@@ -155,8 +162,12 @@ func (s *Server) As(username string) *Server {
 	panic(fmt.Sprintf("datacitetest: no account %q", username))
 }
 
-// Close frees the port, and waits until the current requests are finished.
-func (s *Server) Close() { s.service.Close() }
+// Close frees the port, waits until the current requests are finished, and removes the folder
+// of the locks of Submit and Create.
+func (s *Server) Close() {
+	s.service.Close()
+	s.locks.remove()
+}
 
 // Save writes the contents of the server, but not Requests: DOIs, usage reports with
 // their subsets, API keys, and how far Advance has moved the clock.
@@ -200,20 +211,26 @@ func (s *Server) SetFaults(f Faults) { s.service.Current().SetFaults(f.inside())
 // page reaches, are not.
 func (s *Server) Guard(h http.Handler) http.Handler { return s.service.Guard(h) }
 
+// CA returns the certificate of the authority that has signed the server's, in PEM: clients
+// that trust it reach the server with https. Each server makes its own, valid for a year,
+// and keeps no key that could sign another certificate. CA is nil unless Options.TLS is set.
+func (s *Server) CA() []byte { return s.service.CA() }
+
+// TLSConfig returns the server's certificate for programs that serve a Server on a port of
+// their own (see Guard), nil unless Options.TLS is set.
+func (s *Server) TLSConfig() *tls.Config { return s.service.TLSConfig() }
+
 // ServeHTTP serves a request to any of the three interfaces, under any name; see Guard.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.service.ServeHTTP(w, r) }
 
 // HTTPClient returns an HTTP client that reaches the server. Clients of this module that
-// use it have short pauses, like those of [Server.Config]. If you wrap its Transport in
-// your own, pauses are not shortened.
+// use it have short pauses, like those of [Server.Config], and keep locks in a temporary folder
+// of the server, unless DATACITE_LOCK_DIR or SubmitOptions.LockDir names another. If you wrap its
+// Transport in your own, they do not.
 func (s *Server) HTTPClient() *http.Client {
-	client := s.service.HTTPClient()
-	if isBubble() {
-		return client
-	}
-	quick := *client
-	quick.Transport = transport.Embedded{RoundTripper: client.Transport, BaseURL: s.URL}
-	return &quick
+	client := *s.service.HTTPClient()
+	client.Transport = transport.Embedded{RoundTripper: client.Transport, BaseURL: s.URL, RealTime: isBubble(), LockDir: s.locks.path}
+	return &client
 }
 
 // isBubble reports whether the caller is within testing/synctest, where time begins in the
@@ -255,8 +272,7 @@ func (s *Server) Advance(d time.Duration) { s.service.Current().Advance(d) }
 type Request struct {
 	Number int // 1 for the first request; of simultaneous ones, the first that is done
 	Method string
-	Path   string      // still escaped
-	Query  string      // still encoded
+	URL    *url.URL    // path and query only; its EscapedPath is the path as it was sent
 	Header http.Header // without credentials
 	Body   []byte      // its first 16 KiB, as received
 	Bytes  int64       // size of the body, as far as the server has read it
@@ -305,5 +321,5 @@ func (s *Server) AwaitRequest(ctx context.Context, match func(*Request) bool) (*
 }
 
 func request(r faults.Request) Request {
-	return Request{Number: r.Number, Method: r.Method, Path: r.Path, Query: r.RawQuery, Header: r.Header, Body: r.Body, Bytes: r.BodySize, Status: r.Status, Fault: FaultKind(r.Fault)}
+	return Request{Number: r.Number, Method: r.Method, URL: r.URL, Header: r.Header, Body: r.Body, Bytes: r.BodySize, Status: r.Status, Fault: FaultKind(r.Fault)}
 }

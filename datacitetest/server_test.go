@@ -295,7 +295,7 @@ func TestStoredReports(t *testing.T) {
 		stored := map[string]datacitetest.StoredReport{}
 		for _, r := range srv.StoredReports() {
 			assert.Equal(t, "example.repo", r.ClientID)
-			stored[r.ID] = r
+			stored[r.ReportID] = r
 		}
 		require.Len(t, stored, 2)
 		require.Len(t, stored[created.ID].Subsets, 1)
@@ -307,7 +307,7 @@ func TestStoredReports(t *testing.T) {
 			require.NoError(t, err)
 			read, err := reports.NewReader(plain)
 			require.NoError(t, err)
-			for d, err := range read.Datasets() {
+			for d, err := range read.All() {
 				require.NoError(t, err)
 				datasets = append(datasets, d)
 			}
@@ -319,6 +319,7 @@ func TestStoredReports(t *testing.T) {
 			assert.ElementsMatch(t, named(sent.Datasets), named(got.Datasets))
 			assert.Equal(t, sent.Header.CreatedBy, got.Header.CreatedBy)
 			assert.Equal(t, id, got.ID)
+			assert.Equal(t, got.Header, stored[id].Header)
 		}
 		assert.Len(t, srv.Requests(), asked, "this was no request")
 	})
@@ -395,7 +396,7 @@ func TestOverlappingWritesBreakTheReport(t *testing.T) {
 		srv.Close()
 		stored := srv.StoredReports()[0]
 		_, err := stored.Report()
-		assert.ErrorContains(t, err, "datacitetest: report "+stored.ID+": ")
+		assert.ErrorContains(t, err, "datacitetest: report "+stored.ReportID+": ")
 		assert.Len(t, stored.Subsets, 3)
 		assert.Len(t, slices.DeleteFunc(stored.Subsets, func(s datacitetest.StoredSubset) bool { return s.Body != nil }), 1, "lost")
 	})
@@ -410,9 +411,9 @@ func TestRequestsAreShownWithoutSecrets(t *testing.T) {
 		seen := srv.Requests()
 		require.Len(t, seen, 2)
 		assert.Equal(t, []string{"application/json"}, seen[0].Header["Content-Type"])
-		assert.Equal(t, "/doi/10.5072/x%20y", seen[1].Path)
+		assert.Equal(t, "/doi/10.5072/x%20y", seen[1].URL.EscapedPath())
 		assert.NotContains(t, fmt.Sprint(seen), token)
-		assert.Equal(t, "a=b%20c", seen[0].Query)
+		assert.Equal(t, "a=b%20c", seen[0].URL.RawQuery)
 		assert.Equal(t, int64(11), seen[0].Bytes)
 		assert.Equal(t, 404, seen[1].Status)
 		assert.NotContains(t, seen[1].Header, "Authorization")

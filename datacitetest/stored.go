@@ -109,8 +109,9 @@ var isNil = datacite.Invalid(datacite.Finding{Path: "r", Code: "missing", Reason
 
 // A StoredReport is a usage report as the server holds it.
 type StoredReport struct {
-	ID       string
+	ReportID string
 	ClientID string         // of the account that first sent it
+	Header   reports.Header // as the server keeps it; members of other types than a Header has are left out
 	Subsets  []StoredSubset // in the order in which they came; a plain report has one
 
 	server *Server
@@ -126,7 +127,8 @@ type StoredSubset struct {
 func (s *Server) StoredReports() []StoredReport {
 	var all []StoredReport
 	for _, kept := range s.service.Current().StoredReports() {
-		r := StoredReport{ID: kept.ID, ClientID: kept.Owner, server: s}
+		r := StoredReport{ReportID: kept.ID, ClientID: kept.Owner, server: s}
+		_ = json.Unmarshal(kept.Header, &r.Header) // PutReportJSON stores any
 		for _, subset := range kept.Subsets {
 			r.Subsets = append(r.Subsets, StoredSubset{Checksum: subset.Checksum, Body: bytes.Clone(subset.Body)})
 		}
@@ -139,9 +141,9 @@ func (s *Server) StoredReports() []StoredReport {
 // subsets. The error is that of a GET, such as for a report that overlapping writes have
 // broken.
 func (r StoredReport) Report() (*reports.Report, error) {
-	fail := func(err error) error { return fmt.Errorf("datacitetest: report %s: %w", r.ID, err) }
+	fail := func(err error) error { return fmt.Errorf("datacitetest: report %s: %w", r.ReportID, err) }
 	var shown bytes.Buffer
-	if err := r.server.service.Current().ShowReport(&shown, r.ID); err != nil {
+	if err := r.server.service.Current().ShowReport(&shown, r.ReportID); err != nil {
 		return nil, fail(err)
 	}
 	read, err := reports.NewReader(bytes.NewReader(shown.Bytes()))
@@ -149,8 +151,8 @@ func (r StoredReport) Report() (*reports.Report, error) {
 		return nil, fail(err)
 	}
 	defer read.Close()
-	report := &reports.Report{ID: r.ID}
-	for dataset, err := range read.Datasets() {
+	report := &reports.Report{ID: r.ReportID}
+	for dataset, err := range read.All() {
 		if err != nil {
 			return nil, fail(err)
 		}

@@ -34,6 +34,8 @@ var facets = map[string]facet{
 		label = strings.TrimPrefix(label, " ")
 		return bucket{names.Slug(label), label}
 	})),
+	"subjects":         top("subjects.subject.keyword", 10, titleised),
+	"certificates":     top("client.certificate", 10, titleised),
 	"licenses":         top("rights_list.rightsIdentifier", 10, named(licences)),
 	"linkChecksStatus": top("landing_page.status", 10, same),
 	"views":            byYear("view_count"),
@@ -51,12 +53,9 @@ var facets = map[string]facet{
 var usual = strings.Fields(`resourceTypes states published created registered providers clients affiliations prefixes schemaVersions
 	linkChecksStatus subjects fieldsOfScience licenses certificates views downloads citations`)
 
-// unplayedFacets are those that the deployed service has besides, and of usual ones the
-// fields: it makes their titles by rules of English.
-var unplayedFacets = map[string]string{
-	"subjects": "subjects.subject.keyword", "certificates": "client.certificate", "languages": "", "registrationAgencies": "", "authors": "",
-	"creatorsAndContributors": "", "personToWorkTypesMultilevel": "", "funders": "", "licensesWithMissing": "", "openLicenses": "", "contentUrlCount": "",
-}
+// unplayedFacets are those that the deployed service has besides, only by name.
+var unplayedFacets = strings.Fields(`languages registrationAgencies authors creatorsAndContributors personToWorkTypesMultilevel funders
+	licensesWithMissing openLicenses contentUrlCount`)
 
 // The titles of ids.
 var (
@@ -81,6 +80,8 @@ type bucket struct{ id, title string }
 func (b bucket) counted(n int) object { return object{"id": b.id, "title": b.title, "count": n} }
 
 func same(v string) bucket { return bucket{v, v} }
+
+func titleised(v string) bucket { return bucket{v, names.Titleised(v)} }
 
 // combined is an id and a name joined in one value.
 func combined(v string) bucket {
@@ -112,12 +113,9 @@ func addFacets(meta object, p wire.Params, found []hit, now time.Time) error {
 	asked := func(name string) bool {
 		return slices.ContainsFunc(wanted, func(w string) bool { return names.Underscored(strings.TrimSpace(w)) == names.Underscored(name) })
 	}
-	_, byName := p["facets"]
-	for name, field := range unplayedFacets {
-		if asked(name) && (byName || slices.ContainsFunc(found, func(h hit) bool { return len(h.values(field)) > 0 })) {
+	for _, name := range unplayedFacets {
+		if asked(name) {
 			return wire.Facet.Refusal(name)
-		} else if asked(name) {
-			meta[name] = []object{}
 		}
 	}
 	for name, count := range facets {

@@ -90,6 +90,10 @@ func (s *Service) route(q *wire.Request, path string) (wire.Reply, error) {
 		return wire.Reply{}, err
 	}
 	f, rest := linked(q, strings.TrimPrefix(path, "/dois"))
+	all := strings.TrimSuffix(rest, "/") == ""
+	if all && q.Verb != http.MethodGet && q.Verb != http.MethodPost {
+		return wire.Reply{}, store.ErrNoRecord
+	}
 	if q.Verb != http.MethodGet && !s.Deployed {
 		if account, err := s.caller(q); err != nil || account == nil {
 			return wire.Reply{}, errBadCredentials

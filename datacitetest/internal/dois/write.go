@@ -85,6 +85,9 @@ func (s *Service) writeDOI(q *wire.Request, path string) (wire.Reply, error) {
 	if old != nil {
 		return s.save(q, p, account, s.Client(old.Client), old.DOI, sent, path)
 	}
+	if kind := sent.Numeric("doi"); kind != "" && path == "" {
+		return wire.Reply{}, wire.Fail(http.StatusBadRequest, "undefined method 'upcase' for an instance of %s", kind)
+	}
 	asked, client, err := s.toMake(data, sent, account)
 	if err != nil {
 		return wire.Reply{}, err
@@ -206,6 +209,9 @@ func (s *Service) save(q *wire.Request, p wire.Params, account, client *record.A
 		rec.Assign(sent, existed)
 		if all := rec.Faults(sent, existed, taken, client); len(all) > 0 {
 			return nil, record.Invalid(name, all...)
+		}
+		if err := rec.TooLong(); err != nil {
+			return nil, err
 		}
 		if err := rec.Kept(before, s.Now(), s.ResolveDelay); err != nil {
 			return nil, err

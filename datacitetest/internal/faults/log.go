@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"net/http"
+	"net/url"
 	"slices"
 	"sync"
 )
@@ -12,8 +13,7 @@ import (
 type Request struct {
 	Number   int // 1 for the first that was logged
 	Method   string
-	Path     string // as it was sent, still escaped
-	RawQuery string
+	URL      *url.URL    // path and query
 	Status   int         // of the service; 0 if the connection was dropped before
 	Fault    FaultKind   // "" without one
 	Header   http.Header // without Authorization and Cookie
@@ -86,7 +86,7 @@ func newRequest(r *http.Request) Request {
 	header := r.Header.Clone()
 	header.Del("Authorization")
 	header.Del("Cookie")
-	return Request{Method: r.Method, Path: r.URL.EscapedPath(), RawQuery: r.URL.RawQuery, Header: header}
+	return Request{Method: r.Method, URL: &url.URL{Path: r.URL.Path, RawPath: r.URL.RawPath, RawQuery: r.URL.RawQuery}, Header: header}
 }
 
 // Arrived is a request before its work, for a Front's Ask. It waits for the beginning of

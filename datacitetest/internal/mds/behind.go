@@ -203,6 +203,9 @@ func (s *Service) applyDeployed(ch changes, rec *record.Record, existed bool) er
 	if rec.State != record.Draft && ch.format == record.Kernel && string(rec.XML) != string(before) && !schemaForm.MatchString(version) {
 		return wire.Crashed("No such file or directory @ rb_sysopen - " + version)
 	}
+	if err := rec.TooLong(); err != nil {
+		return err
+	}
 	if rec.Kept(before, s.Now(), s.ResolveDelay) != nil {
 		return record.ErrInvalid
 	}

@@ -42,6 +42,21 @@ func Titled(name string) string {
 	return strings.Join(words, " ")
 }
 
+// Titleised is "Fos: Earth And Environment" for "FOS: Earth and environment".
+func Titleised(text string) string {
+	letters := []rune(Humanised(Underscored(text)))
+	isWord := func(i int) bool {
+		return i >= 0 && (unicode.IsLetter(letters[i]) || unicode.IsDigit(letters[i]) || letters[i] == '_')
+	}
+	for i, r := range letters {
+		ofWord := isWord(i-2) && strings.ContainsRune("'’`()", letters[i-1]) // as in "Earth's"
+		if 'a' <= r && r <= 'z' && !isWord(i-1) && !ofWord {
+			letters[i] = r - 'a' + 'A'
+		}
+	}
+	return string(letters)
+}
+
 // Slug is a text in the form of an id: computer_and_information_sciences.
 func Slug(text string) string {
 	words := strings.FieldsFunc(Lower(text), func(r rune) bool {

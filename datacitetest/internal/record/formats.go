@@ -170,10 +170,11 @@ func (rec *Record) SetMetadata(f Format, body []byte) error {
 // brief is what is read from a format other than DataCite XML. The deployed service reads
 // more: bolognese lib/bolognese/readers.
 type brief struct {
-	titles, creators []string
-	publisher, year  string
-	types            object
-	unnamed          bool // it lacks the DOI that the deployed service requires of this format
+	titles          []string
+	creators        []object // names and their parts
+	publisher, year string
+	types           object
+	unnamed         bool // it lacks the DOI that the deployed service requires of this format
 }
 
 // readForeign reads metadata of another format than DataCite XML.
@@ -183,7 +184,7 @@ func readForeign(f Format, text string) (b brief, err error) {
 	case ris:
 		tags := risFields(text)
 		kind = last(tags["TY"])
-		b = brief{titles: tags["T1"], creators: tags["AU"], publisher: "(:unav)", year: last(tags["PY"]), unnamed: last(tags["DO"]) == ""}
+		b = brief{titles: tags["T1"], creators: peopleNamed(tags["AU"]), publisher: "(:unav)", year: last(tags["PY"]), unnamed: last(tags["DO"]) == ""}
 		if tags["PB"] != nil {
 			b.publisher = last(tags["PB"])
 		}
@@ -192,7 +193,7 @@ func readForeign(f Format, text string) (b brief, err error) {
 		kind, fields = entryOf(text)
 		b = brief{publisher: fields["publisher"], year: fields["year"], unnamed: fields["doi"] == ""}
 		b.titles = slices.DeleteFunc([]string{fields["title"]}, wire.IsBlank)
-		b.creators = slices.DeleteFunc(strings.Split(fields["author"], " and "), wire.IsBlank)
+		b.creators = peopleNamed(slices.DeleteFunc(strings.Split(fields["author"], " and "), wire.IsBlank))
 	case crossref:
 		if b, err = readCrossref(text); err != nil {
 			return b, err
@@ -201,20 +202,20 @@ func readForeign(f Format, text string) (b brief, err error) {
 		types, _ := o["types"].(object)
 		year := wire.First(o, "publication_year", "publicationYear", "publication-year")
 		return brief{
-			titles: namesIn(o["titles"]), creators: namesIn(o["creators"]), publisher: strings.Join(namesIn(o["publisher"]), ", "),
+			titles: namesIn(o["titles"]), creators: peopleIn(o["creators"]), publisher: strings.Join(namesIn(o["publisher"]), ", "),
 			year: string(wire.Encode(year)), types: types,
 		}, nil
 	default:
 		kind = wire.String(wire.First(o, "@type", "type"))
 		b = brief{
-			titles: namesIn(wire.First(o, "name", "title")), creators: namesIn(wire.First(o, "creator", "author")),
+			titles: namesIn(wire.First(o, "name", "title")), creators: peopleIn(wire.First(o, "author", "creator")),
 			publisher: strings.Join(namesIn(o["publisher"]), ", "), year: wire.String(o["datePublished"]),
 		}
 		if f == citeproc {
 			b.year, b.unnamed = string(wire.Encode(Member(o, "issued", "date-parts"))), !isPresent(o["id"]) && !isPresent(o["DOI"])
 		}
 		if f == codemeta {
-			b.creators = namesIn(wire.First(o, "agents", "authors"))
+			b.creators = peopleIn(wire.First(o, "agents", "authors"))
 		}
 	}
 	b.types = object{"resourceTypeGeneral": generalType(f, kind)}
@@ -227,8 +228,9 @@ func (b brief) columns() object {
 	for _, title := range b.titles {
 		titles = append(titles, object{"title": title})
 	}
-	for _, name := range b.creators {
-		creators = append(creators, object{"name": name, "nameIdentifiers": []any{}, "affiliation": []any{}})
+	for _, p := range b.creators {
+		p["nameIdentifiers"], p["affiliation"] = []any{}, []any{}
+		creators = append(creators, p)
 	}
 	o := object{"titles": titles, "creators": creators, "types": typesOf(b.types)}
 	if year := yearIn.FindString(b.year); year != "" {
@@ -328,7 +330,7 @@ func readCrossref(text string) (b brief, err error) {
 		case "title":
 			b.titles = append(b.titles, e.trimmed())
 		case "person_name":
-			b.creators = append(b.creators, strings.Trim(e.ChildText("surname")+", "+e.ChildText("given_name"), ", "))
+			b.creators = append(b.creators, person(object{"family": e.ChildText("surname"), "given": e.ChildText("given_name")}))
 		case "publisher_name":
 			b.publisher = e.trimmed()
 		case "year":
@@ -345,17 +347,64 @@ func namesIn(v any) []string {
 	case string:
 		return []string{v}
 	case object:
-		family, given := wire.String(wire.First(v, "family", "familyName")), wire.String(wire.First(v, "given", "givenName"))
-		if name := wire.String(wire.First(v, "name", "literal", "title")); name != "" || family == "" {
-			return []string{name}
-		}
-		return []string{strings.Trim(family+", "+given, ", ")}
+		return []string{wire.String(wire.First(v, "name", "literal", "title"))}
 	case []any:
 		var out []string
 		for _, item := range v {
 			out = append(out, namesIn(item)...)
 		}
 		return out
+	}
+	return nil
+}
+
+// peopleIn finds people and organisations in a string, an object or a list of either.
+func peopleIn(v any) (people []object) {
+	for _, v := range listed(v) {
+		switch v := v.(type) {
+		case string:
+			people = append(people, object{"name": v})
+		case object:
+			people = append(people, person(v))
+		}
+	}
+	return people
+}
+
+func peopleNamed(names []string) (people []object) {
+	for _, name := range names {
+		people = append(people, object{"name": name})
+	}
+	return people
+}
+
+// person has the parts of a name that a document gives, if the family name is one of them:
+// bolognese lib/bolognese/author_utils.rb and utils.rb (from_citeproc, from_schema_org_creators).
+func person(o object) object {
+	first := func(members ...string) any { return orNull(wire.String(wire.First(o, members...))) }
+	p := object{"name": first("name", "literal"), "nameType": first("nameType")}
+	if p["nameType"] == nil {
+		p["nameType"] = nameType(o["@type"])
+	}
+	family, given := first("family", "familyName"), first("given", "givenName")
+	if family != nil {
+		p["familyName"], p["givenName"] = family, given
+	}
+	if p["name"] == nil && o["familyName"] == nil {
+		p["name"] = strings.Trim(wire.String(family)+", "+wire.String(given), ", ")
+	}
+	return compact(p).(object)
+}
+
+// nameType is the type of a name by the type of schema.org, or the first of several that has one.
+func nameType(kind any) any {
+	for _, kind := range listed(kind) {
+		switch strings.ToLower(wire.String(kind)) {
+		case "person":
+			return "Personal"
+		case "organization":
+			return "Organizational"
+		}
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"maps"
+	"math"
 	"net/http"
 	"regexp"
 	"slices"
@@ -25,13 +26,15 @@ import (
 // commands are the members of a request that are not properties of a record.
 var commands = strings.Fields("doi prefix xml event mode reason source regenerate should_validate")
 
-// permitted are the members of an object that are accepted; others are dropped silently.
-// A value of another kind than in the JSON record is refused.
+// permitted are the members of an object that are accepted; others are dropped silently, and so
+// are texts in a list of objects, and objects where a text belongs: Rails strong_parameters.rb
+// (permitted_scalar_filter, each_element). Of the record itself, and of numbers and the like in
+// place of texts, the effect depends on the column: those are refused.
 func permitted(of []*kernel.Property, o object, path string) (object, error) {
 	out := object{}
 	for _, p := range of {
 		v, sent := o[p.Name]
-		if !sent || p.Is("read") {
+		if !sent || p.Is("read") || !isPermitted(p, v, path == "") {
 			continue
 		}
 		v, err := permittedValue(p, v, path+p.Name)
@@ -43,21 +46,46 @@ func permitted(of []*kernel.Property, o object, path string) (object, error) {
 	return out, nil
 }
 
+// isPermitted says whether a value has a form that its member may have. A member of the record
+// itself may always be a text.
+func isPermitted(p *kernel.Property, v any, outermost bool) bool {
+	switch v := v.(type) {
+	case object:
+		return p.Inside != nil
+	case []any:
+		return p.Inside != nil || p.List && !slices.ContainsFunc(v, isNested)
+	}
+	return v == nil || outermost || p.Inside == nil
+}
+
+func isNested(v any) bool {
+	switch v.(type) {
+	case object, []any:
+		return true
+	}
+	return false
+}
+
 func permittedValue(p *kernel.Property, v any, path string) (any, error) {
-	switch list, isList := v.([]any); {
+	list, isList := v.([]any)
+	switch {
 	case v == nil:
 		return nil, nil
-	case isList && p.List:
-		out := make([]any, len(list))
-		for i, item := range list {
-			var err error
-			if out[i], err = permittedItem(p, item, path); err != nil {
-				return nil, err
-			}
-		}
-		return out, nil
+	case !isList || !p.List:
+		return permittedItem(p, v, path)
 	}
-	return permittedItem(p, v, path)
+	out := []any{}
+	for _, item := range list {
+		if _, isObject := item.(object); p.Inside != nil && !isObject {
+			continue
+		}
+		kept, err := permittedItem(p, item, path)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, kept)
+	}
+	return out, nil
 }
 
 // numeric are the members that may be numbers.
@@ -66,9 +94,7 @@ var numeric = strings.Fields("publicationYear version pointLatitude pointLongitu
 func permittedItem(p *kernel.Property, v any, path string) (any, error) {
 	switch v := v.(type) {
 	case object:
-		if p.Inside != nil {
-			return permitted(p.Inside, v, path+".")
-		}
+		return permitted(p.Inside, v, path+".")
 	case string:
 		if p.Inside == nil || path == "publisher" {
 			return v, nil
@@ -507,6 +533,42 @@ func (rec *Record) checkMembers(fault func(source, title string)) {
 	}
 }
 
+// widths are how long the texts in columns of the service's database may be: lupo db/schema.rb.
+var widths = []struct {
+	member, column string
+	most           int // characters; of a URL, bytes
+}{
+	{"language", "language", 191}, {"reason", "reason", 255}, {"schemaVersion", "schema_version", 191}, {"version", "version_info", 191},
+}
+
+const (
+	doiWidth    = 255
+	sourceWidth = 191
+	urlWidth    = 1<<16 - 1
+)
+
+// TooLong is the service's response to a record of which a text does not fit its database.
+func (rec *Record) TooLong() error {
+	column := ""
+	for _, w := range widths {
+		if len([]rune(wire.String(rec.columns[w.member]))) > w.most {
+			column = w.column
+		}
+	}
+	switch {
+	case len([]rune(rec.DOI)) > doiWidth:
+		column = "doi"
+	case len([]rune(rec.Source)) > sourceWidth:
+		column = "source"
+	case len(rec.URL) > urlWidth:
+		column = "url"
+	}
+	if column == "" {
+		return nil
+	}
+	return wire.Crashed("Mysql2::Error: Data too long for column '" + column + "' at row 1")
+}
+
 // Kept finishes a valid change: the metadata get a new version if their XML has
 // changed.
 func (rec *Record) Kept(before []byte, now time.Time, delay time.Duration) error {
@@ -525,6 +587,17 @@ func (rec *Record) Kept(before []byte, now time.Time, delay time.Duration) error
 
 // Wants is a string that was sent.
 func (s Sent) Wants(name string) string { return wire.String(s.object[name]) }
+
+// Numeric is the class that Ruby gives a number that was sent, "" for other values.
+func (s Sent) Numeric(name string) string {
+	switch n, isNumber := s.object[name].(float64); {
+	case !isNumber:
+		return ""
+	case n == math.Trunc(n):
+		return "Integer"
+	}
+	return "Float"
+}
 
 // ErrNoMembers is the response to a body without attributes.
 var ErrNoMembers = wire.Fail(http.StatusUnprocessableEntity, "param is missing or the value is empty or invalid: attributes")

@@ -128,7 +128,7 @@ func (a *archive) kept() (all []Kept) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, r := range a.list() {
-		k := Kept{ID: r.uid, Owner: r.owner}
+		k := Kept{ID: r.uid, Owner: r.owner, Header: wire.Encode(r.header)}
 		for _, p := range r.parts {
 			k.Subsets = append(k.Subsets, KeptSubset{p.checksum, p.body})
 		}

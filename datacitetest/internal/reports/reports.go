@@ -68,6 +68,7 @@ func (s *Service) Put(owner string, data json.RawMessage) (id string, err error)
 // Kept is a report as the service stores it.
 type Kept struct {
 	ID, Owner string
+	Header    []byte       // as JSON, without the members that the service adds
 	Subsets   []KeptSubset // in the order received; a plain report has one
 }
 

@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/datacitetest/internal/sandbox"
 )
 
 var apiType = map[string]string{"Content-Type": "application/vnd.api+json"}
@@ -54,6 +56,25 @@ func TestCreateDOI(t *testing.T) {
 	assert.Equal(t, "https://example.org/1", call{method: "GET", path: "/doi/10.5072/pub", as: "repo"}.do(t, service).body, "both interfaces share the record")
 	_, ok := service.Resolve("10.5072/pub")
 	assert.False(t, ok, "not yet")
+}
+
+// A record that was read without affiliation=true loses its affiliations when it is sent back, and
+// its publisher the identifier.
+func TestARecordThatIsSentBack(t *testing.T) {
+	for _, behaviour := range []sandbox.Behaviour{sandbox.Documented, sandbox.Deployed} {
+		service := sandbox.New(&sandbox.Options{Behaviour: behaviour})
+		written := `"doi":"10.5072/x",` + strings.ReplaceAll(complete, `"publisher":"Example"`, `"publisher":{"name":"Example","publisherIdentifier":"https://ror.org/04wxnsj81"}`)
+		written = strings.ReplaceAll(written, `"name":"Garza, Kristian"`, `"name":"Garza, Kristian","affiliation":[{"name":"U Bern"}]`)
+		require.Equal(t, 201, create(written).do(t, service).status)
+		one := call{method: "GET", path: "/dois/10.5072/x", as: "repo"}.do(t, service)
+		require.Equal(t, []any{"U Bern"}, at(one.read(t), "data.attributes.creators.0.affiliation"))
+
+		a := call{method: "PUT", path: "/dois/10.5072/x", header: apiType, body: one.body, as: "repo"}.do(t, service)
+		require.Equal(t, 200, a.status, "%s: %s", behaviour, a.body)
+		after := call{method: "GET", path: "/dois/10.5072/x?affiliation=true&publisher=true", as: "repo"}.do(t, service).read(t)
+		assert.Equal(t, []any{}, at(after, "data.attributes.creators.0.affiliation"), behaviour)
+		assert.Equal(t, map[string]any{"name": "Example"}, at(after, "data.attributes.publisher"), behaviour)
+	}
 }
 
 func TestUpdateDOI(t *testing.T) {

@@ -1,6 +1,7 @@
 package sandbox_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -9,6 +10,7 @@ import (
 
 // Specification §4.3: metadata in other formats.
 func TestOtherFormats(t *testing.T) {
+	inParts := []string{"schema.org", "Citeproc", "Crossref XML"}
 	for name, want := range map[string]struct {
 		header, body  string
 		title, person string
@@ -24,7 +26,7 @@ func TestOtherFormats(t *testing.T) {
 			"Alps", "Garza, K.", 2019.0, "Book",
 		},
 		"schema.org": {
-			"application/ld+json", `{"@context":"https://schema.org","@type":"Dataset","name":"Alps","author":[{"givenName":"K.","familyName":"Garza"}],"publisher":{"name":"P"},"datePublished":"2019-02-01"}`,
+			"application/ld+json", `{"@context":"https://schema.org","@type":"Dataset","name":"Alps","author":[{"name":"Garza, K.","givenName":"K.","familyName":"Garza"}],"publisher":{"name":"P"},"datePublished":"2019-02-01"}`,
 			"Alps", "Garza, K.", 2019.0, "Dataset",
 		},
 		"Citeproc": {
@@ -49,6 +51,11 @@ func TestOtherFormats(t *testing.T) {
 			record := call{method: "GET", path: "/dois/10.5072/x"}.do(t, service).read(t)
 			assert.Equal(t, want.title, at(record, "data.attributes.titles.0.title"))
 			assert.Equal(t, want.person, at(record, "data.attributes.creators.0.name"))
+			if family, given := at(record, "data.attributes.creators.0.familyName"), at(record, "data.attributes.creators.0.givenName"); slices.Contains(inParts, name) {
+				assert.Equal(t, []any{"Garza", "K."}, []any{family, given})
+			} else {
+				assert.Nil(t, family)
+			}
 			assert.Equal(t, want.year, at(record, "data.attributes.publicationYear"))
 			assert.Equal(t, want.kind, at(record, "data.attributes.types.resourceTypeGeneral"))
 			a = call{method: "GET", path: "/metadata/10.5072/x", as: "repo"}.do(t, service)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/datacite-go/datacite-go/datacitetest/internal/sandbox"
+	"github.com/datacite-go/datacite-go/internal/testkit"
 )
 
 // filledDeployed is a Deployed service with one DOI in each state, one of
@@ -306,4 +307,15 @@ func TestDeployedMetadataVersion(t *testing.T) {
 	assert.Equal(t, first, version())
 	put("B")
 	assert.Equal(t, first.(float64)+1, version())
+}
+
+// A name that does not fit the database of the DOI service is 500 in the store, too.
+func TestDeployedLongNames(t *testing.T) {
+	s := filledStore(t)
+	for length, want := range map[int]int{255: 201, 256: 500} {
+		name := "10.5072/" + strings.Repeat("x", length-len("10.5072/"))
+		a := s.do(t, putMetadata(name, testkit.Expand(t, storeTables, "[[RECORD]]")))
+		assert.Equal(t, want, a.status, a.body)
+		assert.Equal(t, want == 500, strings.Contains(a.body, "Data too long for column 'doi'"), a.body)
+	}
 }

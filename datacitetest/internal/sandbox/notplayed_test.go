@@ -39,12 +39,13 @@ func TestNotPlayedIsRefusedByItsRow(t *testing.T) {
 				a := c.do(t, service)
 				assert.Equal(t, 501, a.status, "%s: %s", behaviour, a.body)
 				assert.Contains(t, a.body, "Not played by this test service: "+name, behaviour)
-				assert.Contains(t, a.body, gapTables)
+				assert.Contains(t, a.body, "datacite sandbox --not-played, or "+gapTables+" of datacitetest.Rules")
 				assert.Equal(t, names, service.Names(), "nothing is stored")
 			}
 		})
 	}
 	for _, gap := range wire.Gaps {
+		assert.NotEmpty(t, gap.Note, "%q: the response has the rule itself", gap.Name)
 		assert.True(t, reached[gap.Name], "no request meets %q", gap.Name)
 	}
 }

@@ -182,6 +182,22 @@ func TestRecordVersions(t *testing.T) {
 	}
 }
 
+// The XML is written from the stored attributes, with the escapes of reading XML.
+func TestRecordRewritten(t *testing.T) {
+	service := recordsService(t)
+	document := strings.Replace(strings.ReplaceAll(testkit.Expand(t, "deployed-records.md", "[[RECORD]]"), "10.5072/other", "10.5072/draft"), "Climate of the Alps", "Salt &amp; Pepper", 1)
+	xml := base64.StdEncoding.EncodeToString([]byte(document))
+	stored := func(attributes string) string {
+		text, _ := at(update("10.5072/draft", attributes).do(t, service).read(t), "data.attributes.xml").(string)
+		data, err := base64.StdEncoding.DecodeString(text)
+		require.NoError(t, err)
+		return string(data)
+	}
+	assert.Contains(t, stored(`"doi":"10.5072/draft","xml":"`+xml+`"`), "<title>Salt &amp; Pepper</title>")
+	assert.Contains(t, stored(`"url":"https://example.org/2"`), "<title>Salt &amp; Pepper</title>")
+	assert.Contains(t, stored(`"contentUrl":["https://example.org/data"]`), "<title>Salt &amp;amp; Pepper</title>")
+}
+
 // The checks of the landing page are for the owner alone.
 func TestRecordLandingPage(t *testing.T) {
 	service := recordsService(t)

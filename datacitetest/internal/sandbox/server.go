@@ -1,6 +1,8 @@
 package sandbox
 
 import (
+	"bytes"
+	"crypto/tls"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -18,6 +20,7 @@ type Server struct {
 	hosts    []string                // that may be named, beside loopback names
 	origins  []string                // of pages that may use it, beside those of hosts
 	listener *httptest.Server        // nil without a port
+	proof    *certificate            // nil without TLS
 }
 
 // Current is the service that gets the requests now.
@@ -50,16 +53,43 @@ func Serve(opts *Options, noPort bool) *Server {
 	if opts != nil {
 		s.hosts, s.origins = opts.Hosts, opts.Origins
 	}
+	scheme := "http"
+	if opts != nil && opts.TLS {
+		s.proof, scheme = certify(s.hosts), "https"
+	}
 	if noPort {
 		// Each has a loopback address of its own, on which nothing listens, so that two
 		// servers are never taken for one.
 		n := rand.Uint32()
-		s.URL = fmt.Sprintf("http://127.%d.%d.%d:1", n>>16&0xff, n>>8&0xff, n&0xff)
+		s.URL = fmt.Sprintf("%s://127.%d.%d.%d:1", scheme, n>>16&0xff, n>>8&0xff, n&0xff)
 		return s
 	}
-	s.listener = httptest.NewServer(s.Guard(s))
+	s.listener = httptest.NewUnstartedServer(s.Guard(s))
+	if s.proof != nil {
+		s.listener.TLS = s.proof.config
+		s.listener.StartTLS()
+		s.listener.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs = s.proof.roots
+	} else {
+		s.listener.Start()
+	}
 	s.URL = s.listener.URL
 	return s
+}
+
+// CA is the certificate of the authority that clients must trust, in PEM; nil without TLS.
+func (s *Server) CA() []byte {
+	if s.proof == nil {
+		return nil
+	}
+	return bytes.Clone(s.proof.pem)
+}
+
+// TLSConfig serves the certificate; nil without TLS.
+func (s *Server) TLSConfig() *tls.Config {
+	if s.proof == nil {
+		return nil
+	}
+	return s.proof.config.Clone()
 }
 
 // HTTPClient returns a client that reaches the server.

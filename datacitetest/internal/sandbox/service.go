@@ -67,6 +67,7 @@ type Options struct {
 	Accounts    []Account // nil means DefaultAccount alone
 	Hosts       []string
 	Origins     []string
+	TLS         bool
 	Faults      func(n int, r *http.Request) *Fault
 	MaxDatasets int
 

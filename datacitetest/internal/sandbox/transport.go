@@ -14,7 +14,6 @@ import (
 	"runtime"
 	"strconv"
 	"sync"
-	"syscall"
 )
 
 // Transport serves requests in memory, without a port. Bodies stream both
@@ -166,7 +165,7 @@ func incoming(req *http.Request) (*http.Request, error) {
 }
 
 // errReset is what a client reads from a connection that broke.
-var errReset = &net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET}
+var errReset = &net.OpError{Op: "read", Net: "tcp", Err: connectionReset}
 
 // serve runs the handler; the error says that it broke the response off.
 func serve(h http.Handler, w http.ResponseWriter, r *http.Request) (err error) {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -197,10 +198,10 @@ func TestRequestsAreLogged(t *testing.T) {
 	log := service.Requests()
 	require.Len(t, log, 2)
 	assert.Equal(t, faults.Request{
-		Number: 1, Method: "POST", Path: "/reports", RawQuery: "a=%20b", Status: 422, Body: []byte("{}"), BodySize: 2,
+		Number: 1, Method: "POST", URL: &url.URL{Path: "/reports", RawQuery: "a=%20b"}, Status: 422, Body: []byte("{}"), BodySize: 2,
 		Header: http.Header{"Content-Type": {"application/json"}, "User-Agent": {"me"}},
 	}, log[0])
-	assert.Equal(t, "/dois/10.5072/a%2Fb", log[1].Path)
+	assert.Equal(t, "/dois/10.5072/a%2Fb", log[1].URL.EscapedPath())
 	assert.Equal(t, 404, log[1].Status)
 	assert.NotContains(t, fmt.Sprint(log), "Basic")
 

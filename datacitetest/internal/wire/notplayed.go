@@ -10,7 +10,7 @@ import (
 // for each gap a request that meets it, and the evidence.
 type Gap struct {
 	Name string // what the request asked for; the row of the table
-	Note string // what the servers do, or what to use instead; may be empty
+	Note string // what the servers do, or what to use instead
 }
 
 // Gaps in metadata and their formats.
@@ -19,34 +19,34 @@ var (
 	UnreadMetadata = &Gap{"metadata in a format that is not read", "The servers store a record without content, or leave the metadata as they were."}
 	PageMetadata   = &Gap{"the address of a page with schema.org", "This service fetches nothing."}
 	OddText        = &Gap{"a text with @ in no known format", "The servers take some for BibTeX: 415 or 404."}
-	ValueKind      = &Gap{"a value of this kind in a record", "The servers drop or convert some of them, and refuse others."}
+	ValueKind      = &Gap{"a value of this kind in a record", "The servers convert some of them, and refuse others."}
 	OutputFormat   = &Gap{"this format of records", "DataCite XML, DataCite JSON, Citeproc JSON, BibTeX and citations are played."}
-	CitationStyle  = &Gap{"another style or locale of citations than apa and en-US", ""}
+	CitationStyle  = &Gap{"another style or locale of citations than apa and en-US", "The servers have the styles and locales of citationstyles.org, and use apa and en-US for unknown ones."}
 )
 
 // Gaps in routes, lists and searches.
 var (
-	Route         = &Gap{"this route", ""}
-	Parameter     = &Gap{"this parameter of DOIs", ""}
+	Route         = &Gap{"this route", "DOIs, the metadata store and usage reports are played, without the services around them."}
+	Parameter     = &Gap{"this parameter of DOIs", "The servers read it, with an effect that is not played; leave it out, or set up the records that it should find."}
 	Facet         = &Gap{"this facet", "Name others in the parameter facets."}
 	QueryDates    = &Gap{"date arithmetic in a query", "Compute the date, such as 2026-01-31."}
 	QueryDistance = &Gap{"what follows ~ in a query", "Whole numbers are played."}
-	QueryScript   = &Gap{"a search for words of a script without spaces", ""}
-	QueryFields   = &Gap{"a pattern for the names of fields in a query", ""}
-	QueryEscape   = &Gap{"this escape in a query", ""}
+	QueryScript   = &Gap{"a search for words of a script without spaces", "The servers split such a text into words by Unicode's rules."}
+	QueryFields   = &Gap{"a pattern for the names of fields in a query", "Name each field."}
+	QueryEscape   = &Gap{"this escape in a query", "Write the character itself."}
 )
 
 // Gaps in the metadata store and in HTTP.
 var (
-	Name           = &Gap{"a name that the servers would change", "The tables of names in deployed-store.md say into which."}
-	MediaType      = &Gap{"a header that is no media type", ""}
+	Name           = &Gap{"a name that the servers would change", "The request would reach another DOI than the one it names, or none; send names as they are shown, in a path escaped once."}
+	MediaType      = &Gap{"a header that is no media type", "The servers respond to it with a page of their framework; send a type such as application/json."}
 	StoreParameter = &Gap{"this parameter of the metadata store", "testMode is played."}
-	StoreBody      = &Gap{"this type or encoding of a body for the metadata store", ""}
-	StoreRoute     = &Gap{"this route of the metadata store", ""}
+	StoreBody      = &Gap{"this type or encoding of a body for the metadata store", "The servers' framework converts such a body; send application/xml;charset=UTF-8 for metadata, and text/plain;charset=UTF-8 for addresses."}
+	StoreRoute     = &Gap{"this route of the metadata store", "/doi, /metadata and /media are played."}
 
-	ReportBody      = &Gap{"this type or coding of a usage report", ""}
-	ReportValue     = &Gap{"a name or value of another kind in a usage report", ""}
-	ReportParameter = &Gap{"this parameter of usage reports", ""}
+	ReportBody      = &Gap{"this type or coding of a usage report", "Send application/json, or application/gzip with Content-Encoding: gzip."}
+	ReportValue     = &Gap{"a name or value of another kind in a usage report", "The servers convert some of them; send names in lower case with hyphens, and values of the kinds that the code of practice has."}
+	ReportParameter = &Gap{"this parameter of usage reports", "The servers' response is that of their framework; leave it out."}
 )
 
 // Gaps are all of them.
@@ -60,8 +60,5 @@ var Gaps = []*Gap{
 // the request, such as the line of a document.
 func (g *Gap) Refusal(details ...string) *Failure {
 	title := "Not played by this test service: " + strings.Join(append([]string{g.Name}, details...), ": ") + "."
-	if g.Note != "" {
-		title += " " + g.Note
-	}
-	return Fail(http.StatusNotImplemented, "%s See not-played.md.", title)
+	return Fail(http.StatusNotImplemented, "%s %s The evidence, and all else that is refused: datacite sandbox --not-played, or not-played.md of datacitetest.Rules.", title, g.Note)
 }

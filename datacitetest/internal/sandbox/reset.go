@@ -1,0 +1,7 @@
+//go:build !plan9
+
+package sandbox
+
+import "syscall"
+
+const connectionReset = syscall.ECONNRESET

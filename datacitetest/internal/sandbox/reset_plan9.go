@@ -1,0 +1,5 @@
+package sandbox
+
+import "syscall"
+
+var connectionReset = syscall.NewError("connection reset by peer")
