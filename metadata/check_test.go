@@ -164,13 +164,22 @@ func TestRecord_Findings(t *testing.T) {
 		{"related SWHID of no form", related(metadata.IdentifierSWHID, "swh:1:rev:1"), []string{"warning scheme relatedIdentifiers[0].relatedIdentifier"}},
 		{"related URL", related(metadata.IdentifierURL, "example.org"), []string{"warning scheme relatedIdentifiers[0].relatedIdentifier"}},
 		{"related nothing", related(metadata.IdentifierDOI, ""), []string{"warning missing relatedIdentifiers[0].relatedIdentifier"}},
+		{"year with white space", func(r *metadata.Record) { r.PublicationYear = "2020 " }, []string{"warning lossy publicationYear"}},
+		{"invisible characters", func(r *metadata.Record) {
+			r.Titles = []metadata.Title{{Title: "Alps\u200b"}, {Title: "می\u200cخواهم", TitleType: metadata.TitleTranslated}}
+			r.RelatedIdentifiers = []metadata.RelatedIdentifier{
+				{RelatedIdentifier: "10.5072/x\u200b", RelatedIdentifierType: metadata.IdentifierDOI, RelationType: metadata.RelationCites},
+				{RelatedIdentifier: "https://example.org/\u200ey", RelatedIdentifierType: metadata.IdentifierURL, RelationType: metadata.RelationCites},
+			}
+		}, []string{"warning invisible titles[0].title", "warning invisible relatedIdentifiers[0].relatedIdentifier", "warning invisible relatedIdentifiers[1].relatedIdentifier"}},
 		{"metadata scheme", func(r *metadata.Record) {
 			r.RelatedIdentifiers = []metadata.RelatedIdentifier{
 				{RelatedIdentifier: "https://example.org", RelatedIdentifierType: metadata.IdentifierURL, RelationType: metadata.RelationHasMetadata, SchemeType: "XSD"},
 				{RelatedIdentifier: "https://example.org", RelatedIdentifierType: metadata.IdentifierURL, RelationType: metadata.RelationCites, SchemeType: "XSD"},
 				{RelatedIdentifier: "https://example.org", RelatedIdentifierType: metadata.IdentifierURL, RelationType: metadata.RelationOther},
 			}
-		}, []string{"warning conflict relatedIdentifiers[1].relatedMetadataScheme", "warning missing relatedIdentifiers[2].relationTypeInformation"}},
+		}, []string{"warning not-in-xml relatedIdentifiers[0].schemeType", "warning not-in-xml relatedIdentifiers[1].schemeType",
+			"warning conflict relatedIdentifiers[1].relatedMetadataScheme", "warning missing relatedIdentifiers[2].relationTypeInformation"}},
 		{"related item with a word on the relation", func(r *metadata.Record) {
 			r.RelatedItems = []metadata.RelatedItem{{
 				RelatedItemType: metadata.ResourceTypeBook, RelationType: metadata.RelationOther, RelationTypeInformation: "a word", Titles: []metadata.Title{{Title: "T"}},
@@ -204,6 +213,19 @@ func TestRecord_Findings(t *testing.T) {
 		{"date range open", dated("2024/"), []string{"warning date dates[0].date"}},
 		{"date range with half a date", dated("2024/x"), []string{"warning date dates[0].date"}},
 		{"no date", dated(""), []string{"warning date dates[0].date"}},
+		{"first and last days", func(r *metadata.Record) {
+			for _, date := range []string{"2024-01-01", "2024-12-31", "2024-02-29T00:00:00Z", "2024-01-01T23:59:60Z"} {
+				r.Dates = append(r.Dates, metadata.Date{Date: date, DateType: metadata.DateIssued})
+			}
+		}, nil},
+		{"no 61st second", dated("2024-01-01T23:59:61Z"), []string{"warning date dates[0].date"}},
+		{"white space around identifiers of funders", func(r *metadata.Record) {
+			r.FundingReferences = []metadata.FundingReference{
+				{FunderName: "A", FunderIdentifier: " https://ror.org/04wxnsj81", FunderIdentifierType: metadata.FunderROR},
+				{FunderName: "B", FunderIdentifier: " https://doi.org/10.13039/501100001659", FunderIdentifierType: metadata.FunderCrossref},
+				{FunderName: "C", FunderIdentifier: " grid.421091.f", FunderIdentifierType: metadata.FunderGRID},
+			}
+		}, []string{"warning lossy fundingReferences[0].funderIdentifier", "warning lossy fundingReferences[1].funderIdentifier"}},
 
 		{"language of a name", func(r *metadata.Record) { r.Creators[0].Lang = "en" }, []string{"warning lossy creators[0].lang"}},
 		{"DOI among the others", func(r *metadata.Record) {
@@ -262,6 +284,9 @@ func level(f datacite.Finding) string {
 
 // The list grows, so an identifier that is not on it may be right.
 func TestRecord_Findings_ofSPDX(t *testing.T) {
+	rec := sound()
+	rec.RightsList = []metadata.Rights{{RightsIdentifier: "CC-BY-4", RightsIdentifierScheme: "spdx"}}
+	assert.Len(t, rec.Findings(), 1, "the service does not tell case apart")
 	for id, want := range map[string]string{
 		"CC0-1.0": "", "cc-by-4.0": "", "GPL-2.0+": "", "BSD-3-Clause-OpenWebUI": "",
 		"CC-BY-4":                          `version 3.29.0 of the SPDX list has no licence "CC-BY-4"; did you mean CC-BY-4.0?`,
@@ -440,6 +465,7 @@ func TestFindingsXML_warns(t *testing.T) {
 <affiliation affilicationIdentifier="x">B</affiliation></creator></creators>
 <titles><title>T</title></titles><publisher>P</publisher><publicationYear>2020</publicationYear><resourceType resourceTypeGeneral="Text"/>
 <dates><date dateType="Issued">soon</date></dates>
+<relatedIdentifiers><relatedIdentifier relatedIdentifierType="DOI" relationType="Cites"> 10.5072/y</relatedIdentifier></relatedIdentifiers>
 <geoLocations><geoLocation><geoLocationPlace>X</geoLocationPlace><geoLocationPlace>Y</geoLocationPlace></geoLocation></geoLocations>
 </resource>`
 	require.NoError(t, metadata.ValidateXML(strings.NewReader(document)))
@@ -456,7 +482,8 @@ func TestFindingsXML_warns(t *testing.T) {
 		"3:80 scheme creators[0].nameIdentifiers[0].nameIdentifier",
 		"4:14 attribute creators[0].affiliation[0].name",
 		"6:8 date dates[0].date",
-		"7:66 lossy geoLocations[0]",
+		"7:21 lossy relatedIdentifiers[0].relatedIdentifier",
+		"8:66 lossy geoLocations[0]",
 	}, got)
 }
 

@@ -141,31 +141,40 @@ func sameFolded(p pair) bool {
 	return strings.EqualFold(bare(w), bare(f))
 }
 
-// said is a text as the service shows it, with white space as one blank.
+// said is a text as the service shows it, with references resolved and white space as one
+// blank.
 func said(text string) string {
-	kept, _ := shown(bare(text))
-	return squish(kept)
+	kept, _ := served(bare(text))
+	return squish(plain(kept))
 }
 
 // saidOfJSON is the same for a text that came as JSON, of which U+FEFF is not removed
 // before it is read as HTML: it may part a "<" from what would be a tag.
 func saidOfJSON(text string) string {
-	kept, _ := shown(text)
-	return squish(bare(kept))
+	kept, _ := served(text)
+	return squish(bare(plain(kept)))
 }
 
+// sameMarkup is false where the found text is more escaped than the wanted one: it was
+// written back as the service showed it.
 func sameMarkup(p pair) bool {
 	w, f := p.texts()
-	return said(w) == said(f) || saidOfJSON(w) == saidOfJSON(f)
+	return !isMoreEscaped(f, w) && (said(w) == said(f) || saidOfJSON(w) == saidOfJSON(f))
+}
+
+// isMoreEscaped compares the numbers of references.
+func isMoreEscaped(a, b string) bool {
+	return len(references.FindAllString(a, -1)) > len(references.FindAllString(b, -1))
 }
 
 func sameDescription(p pair) bool {
 	w, f := p.texts()
 	after := func(text string) string {
-		kept, _ := shown(bare(text))
-		return squish(strings.ReplaceAll(kept, "\n", ""))
+		kept, _ := served(bare(text))
+		return squish(strings.ReplaceAll(plain(kept), "\n", ""))
 	}
-	return after(w) == after(f) || after(strings.ReplaceAll(bare(w), "\n", "")) == after(f) || saidOfJSON(w) == saidOfJSON(f)
+	same := after(w) == after(f) || after(strings.ReplaceAll(bare(w), "\n", "")) == after(f) || saidOfJSON(w) == saidOfJSON(f)
+	return same && !isMoreEscaped(f, w)
 }
 
 func isRepeated(p pair) bool { return p.wanted != nil && p.differ.subjects()[said(p.wanted.String())] }
@@ -185,7 +194,7 @@ func isDateOfService(p pair) bool {
 	if p.wanted != nil {
 		return dateFault(squish(p.wanted.get("date"))) != ""
 	}
-	return p.found.get("dateType") == string(DateIssued) && p.found.get("date") == p.differ.found.get("publicationYear")
+	return p.found.get("dateType") == string(DateIssued) && bare(p.found.get("date")) == p.differ.found.get("publicationYear")
 }
 
 func isLost(p pair) bool { return p.found.get(p.member) == "" }
@@ -317,7 +326,8 @@ func addressOf(text string) string {
 
 func isOwnScheme(p pair) bool {
 	own := map[string]string{"orcid": orcidURI, "ror": rorURI}[agentScheme(p.wanted)]
-	return own != "" && p.found.get("schemeUri") == own
+	w, f := p.texts()
+	return own != "" && (f == own || f == "" && bare(w) == own)
 }
 
 func sameRelated(p pair) bool {

@@ -3,9 +3,11 @@ package metadata
 import (
 	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/xmlscan"
@@ -111,6 +113,16 @@ func (c *checker) scheme(p *path, value string, s schemeRule) {
 	}
 }
 
+// notInXML warns of a value that the service leaves out when it writes XML from JSON.
+func (c *checker) notInXML(p *path, value string) {
+	if value != "" {
+		c.warn("not-in-xml", p, value, "if the record is sent as JSON, the service leaves this out of its XML; package mds sends XML")
+	}
+}
+
+// ofJSON are the codes of findings about records that are sent as JSON.
+var ofJSON = []datacite.Code{"json", "not-in-xml"}
+
 // padded warns of an identifier that the service does not recognise in XML, where it removes
 // white space only from some values.
 func (c *checker) padded(p *path, value string) {
@@ -130,6 +142,9 @@ func (c *checker) characters(p *path, v reflect.Value) {
 		if n := v.Len(); n > maxIndexed && !slices.Contains(indexedWords, p.name) {
 			c.warn("limit", p, v.String(), "the text has %d bytes: the service stores the DOI but never lists it, because its index takes %d bytes at most", n, maxIndexed)
 		}
+		if hidden := invisible(p.name, v.String()); hidden != "" {
+			c.warn("invisible", p, v.String(), "the service keeps the invisible character %+q and takes it for part of the text; leave it out", hidden)
+		}
 	case reflect.Slice:
 		for i := range v.Len() {
 			c.characters(p.item(i), v.Index(i))
@@ -144,12 +159,46 @@ func (c *checker) characters(p *path, v reflect.Value) {
 			c.breaks(p.dot("Breaks"), v)
 		}
 		for i := range v.NumField() {
-			if field := v.Field(i); field.Kind() != reflect.String || field.Len() > maxIndexed || xmlscan.BadChar(field.String()) >= 0 {
+			field, name := v.Field(i), v.Type().Field(i).Name
+			if field.Kind() != reflect.String || field.Len() > maxIndexed || xmlscan.BadChar(field.String()) >= 0 || invisible(name, field.String()) != "" {
 				c.characters(p.dot(memberName(v.Type().Field(i))), field)
 			}
 		}
 	}
 }
+
+const (
+	zeroWidth = "\u00ad\u200b\u200c\u200d\u2060" // within words, some scripts use them
+	direction = "\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+)
+
+// invisible is the first invisible character of a text that has no purpose there: anywhere in
+// an identifier, an address or a date, and at the ends of other texts. U+FEFF is not among
+// them: the service removes it.
+func invisible(name, text string) string {
+	if strings.IndexFunc(text, func(r rune) bool { return r >= 0x80 }) < 0 {
+		return ""
+	}
+	if codeName.MatchString(name) {
+		return firstOf(text, zeroWidth+direction)
+	}
+	inner := strings.Trim(text, zeroWidth)
+	if len(inner) == len(text) {
+		return ""
+	}
+	return firstOf(strings.Replace(text, inner, "", 1), zeroWidth)
+}
+
+func firstOf(text, chars string) string {
+	at := strings.IndexAny(text, chars)
+	if at < 0 {
+		return ""
+	}
+	_, size := utf8.DecodeRuneInString(text[at:])
+	return text[at : at+size]
+}
+
+var codeName = regexp.MustCompile(`(?i)(?:^DOI|identifier|uri|^date|year|number|code)$`)
 
 // maxIndexed is the longest text in bytes that the service's index takes, except for
 // those of which it indexes the words.

@@ -407,7 +407,7 @@ func (x *xmlChecker) warnings() {
 		return // root has reported it
 	}
 	for _, f := range rec.Findings() {
-		if !f.Warning || f.Code == "json" {
+		if !f.Warning || slices.Contains(ofJSON, f.Code) {
 			continue // found in the document already, or not of XML
 		}
 		x.findings = append(x.findings, f)

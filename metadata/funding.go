@@ -24,6 +24,9 @@ var fundingElement = newElement("fundingReference", anyOrder,
 			if f.FunderIdentifierType == FunderCrossref || f.FunderIdentifierType == FunderROR {
 				c.padded(p.dot("funderIdentifier"), f.FunderIdentifier)
 			}
+			if f.FunderIdentifierType != FunderROR || f.SchemeURI != rorURI { // which reading the XML adds
+				c.notInXML(p.dot("schemeUri"), f.SchemeURI)
+			}
 		}),
 		schemeURI(func(f *FundingReference) *string { return &f.SchemeURI })),
 	textElement("awardNumber", optional, unescapedText, func(f *FundingReference) *string { return &f.AwardNumber },

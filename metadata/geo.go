@@ -311,14 +311,20 @@ func (p *Polygons) read(d *decoder) {
 		*p = Polygons{}
 		p.readArray(d)
 	case '{':
-		p.add(d).join(polygonEntryOf(d))
+		p.add(d).join(d, polygonEntryOf(d))
 	default:
 		d.Skip()
 	}
 }
 
 func (p *Polygons) add(d *decoder) *Polygon {
-	d.Spend(2 * int(reflect.TypeFor[Polygon]().Size()))
+	if len(*p) == cap(*p) {
+		room := max(4, 2*len(*p))
+		if d.Spend(room * int(reflect.TypeFor[Polygon]().Size())); d.Err() != nil {
+			return &Polygon{}
+		}
+		*p = append(make(Polygons, 0, room), *p...)
+	}
 	*p = append(*p, Polygon{})
 	return &(*p)[len(*p)-1]
 }
@@ -332,13 +338,13 @@ func (p *Polygons) readArray(d *decoder) {
 		case '[':
 			current = nil
 			nested := p.add(d)
-			d.Each(func() { nested.join(polygonEntryOf(d)) })
+			d.Each(func() { nested.join(d, polygonEntryOf(d)) })
 		case '{':
 			next := polygonEntryOf(d)
 			if current == nil || len(next.Points) > 1 {
 				current = p.add(d)
 			}
-			current.join(next)
+			current.join(d, next)
 		default:
 			d.Skip()
 		}
@@ -350,7 +356,8 @@ func polygonEntryOf(d *decoder) (entry Polygon) {
 	return entry
 }
 
-func (p *Polygon) join(next Polygon) {
+func (p *Polygon) join(d *decoder, next Polygon) {
+	d.Spend(2 * len(next.Points) * int(reflect.TypeFor[Point]().Size())) // a list that grows is there twice
 	p.Points = append(p.Points, next.Points...)
 	if next.InPoint != (Point{}) {
 		p.InPoint = next.InPoint

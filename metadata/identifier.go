@@ -102,7 +102,7 @@ func (r *Record) OwnNames(doi, url string) (found []datacite.Finding) {
 
 // withAlternates returns the record with its Alternates as AlternateIdentifiers.
 func (r *Record) withAlternates() *Record {
-	if r.AlternateIdentifiers != nil || r.Identifiers == nil {
+	if r.Identifiers == nil {
 		return r
 	}
 	whole := *r

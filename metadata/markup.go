@@ -17,11 +17,11 @@ var keptTags = []string{"strong", "em", "b", "i", "code", "pre", "sub", "sup", "
 // of the text. Any other "<" is text.
 var markup = regexp.MustCompile(`(?s)<!--.*?(?:-->|$)|<\?(?:[^>]*>)?|<(/?)([A-Za-z][\w:.-]*)(?:(?:[^>"']|"[^"]*"|'[^']*')*>|[^>]*(?:>|$))|</`)
 
-// shown is a text as the service shows it, with references resolved, and the first markup
-// that it removes or adds, "" if there is none.
-func shown(text string) (kept, changed string) {
+// served is the HTML that the service makes of a text, and the first markup that it removes
+// or adds, "" if there is none.
+func served(text string) (kept, changed string) {
 	if !strings.Contains(text, "<") {
-		return unescaped(text), ""
+		return escaped(text), ""
 	}
 	var out strings.Builder
 	var open []string
@@ -32,7 +32,7 @@ func shown(text string) (kept, changed string) {
 	}
 	at := 0
 	for _, m := range markup.FindAllStringSubmatchIndex(text, -1) {
-		out.WriteString(unescaped(text[at:m[0]]))
+		out.WriteString(escaped(text[at:m[0]]))
 		at = m[1]
 		piece, name := text[m[0]:m[1]], ""
 		if m[4] >= 0 {
@@ -61,7 +61,7 @@ func shown(text string) (kept, changed string) {
 			}
 		}
 	}
-	out.WriteString(unescaped(text[at:]))
+	out.WriteString(escaped(text[at:]))
 	if len(open) > 0 {
 		changed = cmp.Or(changed, "<"+open[0]+">")
 	}
@@ -71,12 +71,19 @@ func shown(text string) (kept, changed string) {
 
 var references = regexp.MustCompile(`&(?:#\d+|#[xX][0-9A-Fa-f]+|[A-Za-z][A-Za-z0-9]*);`)
 
-// unescaped is a text with references resolved.
-func unescaped(text string) string { return references.ReplaceAllStringFunc(text, html.UnescapeString) }
+var htmlEscapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+
+// escaped is a text without markup as HTML; references stay.
+func escaped(text string) string {
+	if !strings.ContainsAny(text, "<>&") {
+		return text
+	}
+	return htmlEscapes.Replace(references.ReplaceAllStringFunc(text, html.UnescapeString))
+}
 
 // markupWarning finds markup that the service changes.
 func markupWarning(value string) *fault {
-	if _, changed := shown(value); changed != "" {
+	if _, changed := served(value); changed != "" {
 		return warning("lossy", fmt.Sprintf("the service reads this text as HTML and changes %.40q", changed))
 	}
 	return nil

@@ -55,7 +55,7 @@ func openXML(r io.Reader) (*xmlscan.Scanner, error) {
 type parser struct {
 	*xmlscan.Scanner
 	kernel string // the namespace of the record's elements
-	padded bool   // keep white space around values
+	padded bool   // keep white space around the texts of elements
 	loose  string // text beside the children of the element read last
 	breaks []int  // offsets of the <br/> elements in the content read last
 }
@@ -160,9 +160,6 @@ func (p *parser) textOf(s spaces) string {
 func (p *parser) attributeValue(space, name string) string {
 	for i := range p.Attrs {
 		if p.Attrs[i].Name == name && p.Attrs[i].Space == space {
-			if p.padded {
-				return p.Attrs[i].Value
-			}
 			return xmlscan.Trim(p.Attrs[i].Value)
 		}
 	}

@@ -211,7 +211,7 @@ func TestRecord_XML_refusesWhatXMLCannotHold(t *testing.T) {
 	rec := &metadata.Record{
 		Titles: []metadata.Title{{Title: "A"}, {Title: "B\x00"}},
 		Descriptions: []metadata.Description{
-			{Description: "caf\xe9", Lang: "\uffff"}, {Description: "a\nb\nc", Breaks: []int{-1, 3, 1, 2, 9}},
+			{Description: "caf\xe9", Lang: "\uffff"}, {Description: "a\nb\nc", Breaks: []int{-1, 1, 1, 2, 3, 1, 5}},
 		},
 		Creators: []metadata.Creator{{Name: "C", Affiliation: []metadata.Affiliation{{
 			Name: "D", Extra: []metadata.Attribute{{"a b", "1"}, {"c", "1"}, {"c", "2"}, {"schemeURI", "3"}, {"xmlns", "4"}, {"d", "\x01"}},
@@ -224,11 +224,15 @@ func TestRecord_XML_refusesWhatXMLCannotHold(t *testing.T) {
 		"attribute at creators[0].affiliation[0].Extra[0]", "attribute at creators[0].affiliation[0].Extra[2]",
 		"attribute at creators[0].affiliation[0].Extra[3]", "attribute at creators[0].affiliation[0].Extra[4]",
 		"element at descriptions[1].Breaks[0]", "element at descriptions[1].Breaks[2]",
-		"element at descriptions[1].Breaks[3]", "element at descriptions[1].Breaks[4]",
+		"element at descriptions[1].Breaks[3]", "element at descriptions[1].Breaks[5]", "element at descriptions[1].Breaks[6]",
 		"encoding at creators[0].affiliation[0].Extra[5].Value", "encoding at descriptions[0].description",
 		"encoding at descriptions[0].lang", "encoding at titles[1].title",
 	}, errorsOf(invalid.Findings))
-	_, err = parse(t, resource("<version>1</version>")).XML()
+	for _, text := range []string{"caf\xe9", "\xe9", "\uffff", "\x00"} { // alone
+		_, err = (&metadata.Record{Version: text}).XML()
+		require.ErrorIs(t, err, datacite.ErrInvalid, "%q", text)
+	}
+	_, err = parse(t, resource("<version>\ufffd</version>")).XML()
 	assert.NoError(t, err, "a writer that failed must not spoil the next")
 }
 
@@ -247,4 +251,18 @@ func TestRecord_Alternates(t *testing.T) {
 
 	rec.AlternateIdentifiers = []metadata.AlternateIdentifier{{AlternateIdentifier: "6", AlternateIdentifierType: "new"}}
 	assert.Equal(t, []metadata.AlternateIdentifier(rec.AlternateIdentifiers), rec.Alternates())
+}
+
+// The older form of a place is the text of its element, and of no other one.
+func TestParseXML_readsPlacesOfKernel3(t *testing.T) {
+	rec := parse(t, strings.ReplaceAll(resource(`<geoLocations><geoLocation><geoLocationPoint>31.2 67.3</geoLocationPoint></geoLocation>`+
+		`<geoLocation><geoLocationPoint/></geoLocation><geoLocation><geoLocationBox/></geoLocation></geoLocations>`), "kernel-4", "kernel-3"))
+	require.Len(t, rec.GeoLocations, 3)
+	assert.Equal(t, metadata.Coordinate("31.2"), rec.GeoLocations[0].Point.Latitude)
+	assert.Equal(t, metadata.Coordinate("67.3"), rec.GeoLocations[0].Point.Longitude)
+	for _, empty := range rec.GeoLocations[1:] {
+		data, err := json.Marshal(empty)
+		require.NoError(t, err)
+		assert.NotContains(t, string(data), "31.2")
+	}
 }

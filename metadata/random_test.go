@@ -266,9 +266,3 @@ func TestRecord_XMLOfFullRecordsIsValid(t *testing.T) {
 		assert.NoError(t, lint(written), "seed %d", seed)
 	}
 }
-
-// pick returns some value of a vocabulary.
-func pick[T metadata.Term](g *generator) T {
-	terms := metadata.Values[T]()
-	return terms[g.IntN(len(terms))]
-}

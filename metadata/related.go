@@ -27,6 +27,9 @@ var relatedIdentifierElement = newElement("relatedIdentifier", textOnly,
 	also(func(c *checker, p *path, r *RelatedIdentifier) {
 		c.relation(p, r.RelationType, r.RelationTypeInformation)
 		c.related(p.dot("relatedIdentifier"), r.RelatedIdentifier, r.RelatedIdentifierType)
+		c.notInXML(p.dot("relatedMetadataScheme"), r.RelatedMetadataScheme)
+		c.notInXML(p.dot("schemeUri"), r.SchemeURI)
+		c.notInXML(p.dot("schemeType"), r.SchemeType)
 		metadata := r.RelationType == RelationHasMetadata || r.RelationType == RelationIsMetadataFor
 		if !metadata && (r.RelatedMetadataScheme != "" || r.SchemeURI != "" || r.SchemeType != "") {
 			c.warn("conflict", p.dot("relatedMetadataScheme"), r.RelatedMetadataScheme,

@@ -491,3 +491,33 @@ func TestSomeColumns(t *testing.T) {
 	require.ErrorIs(t, w.Flush(), table.ErrUnknownColumn)
 	assert.Zero(t, w.Defused())
 }
+
+// Where the first line has more of another separator within its names, the table is refused: none of
+// the names that it must have is found.
+func TestAWrongSeparatorIsNamed(t *testing.T) {
+	for text, says := range map[string]string{
+		"doi,url (a; b; c)\n10.5072/a,https://repository.example.org/a\n": `"doi,url (a"`,
+		"doi;url;x,y,z,\n10.5072/a;u;v,w,x,\n":                            `"doi;url;x"`,
+		"doi\n10.5072/a,b\n":                                              "cells",
+		"doi\n10.5072/a;b\n":                                              "",
+	} {
+		r, err := table.NewReader("items.csv", strings.NewReader(text), &table.Options{Partial: true})
+		var all string
+		if err != nil {
+			all = err.Error()
+		} else {
+			for row, err := range r.All() {
+				if err != nil {
+					all += err.Error()
+					break
+				}
+				all += fmt.Sprint(row.Findings)
+			}
+		}
+		if says == "" {
+			require.Equal(t, "[]", all, text)
+			continue
+		}
+		require.Contains(t, all, says, text)
+	}
+}

@@ -1,0 +1,68 @@
+package metadata_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/metadata"
+)
+
+// A text of the service's JSON is that of the XML, where the service makes the one of the
+// other. Without the XML it is the text with the fewest references, and named.
+func TestUnescape(t *testing.T) {
+	for _, tt := range []struct{ json, xml, want, alone string }{
+		{"Salt &amp; Pepper", "Salt & Pepper", "Salt & Pepper", "Salt & Pepper"},
+		{"Salt &amp; Pepper", "Salt &amp; Pepper", "Salt &amp; Pepper", "Salt & Pepper"},
+		{"Salt & Pepper", "Salt & Pepper", "Salt & Pepper", "Salt & Pepper"},
+		{"Salt & Pepper, &amp;", "Salt & Pepper, &amp;", "Salt & Pepper, &amp;", "Salt & Pepper, &amp;"},
+		{"a &lt; b &gt; c", "a < b > c", "a < b > c", "a < b > c"},
+		{"a &lt;b", "a &lt;b", "a &lt;b", "a &lt;b"},
+		{"1 &lt; 2, &lt;i&gt;", "1 < 2, &lt;i&gt;", "1 < 2, &lt;i&gt;", "1 &lt; 2, &lt;i&gt;"},
+		{"AT&amp;amp;T", "AT&amp;amp;T", "AT&amp;amp;T", "AT&amp;amp;T"},
+		{"AT&amp;T;", "AT&amp;T;", "AT&amp;T;", "AT&amp;T;"},
+		{"é", "&eacute;", "&eacute;", "é"},
+		{"a", "<p>a</p>", "<p>a</p>", "a"},
+		{"H<sub>2</sub>O &amp; more", "H<sub>2</sub>O & more", "H<sub>2</sub>O & more", "H<sub>2</sub>O & more"},
+		{"Salt &amp; Pepper", "another & title", "Salt & Pepper", "Salt & Pepper"}, // the XML is of another time
+		{"Alps", "Alps", "Alps", "Alps"},
+	} {
+		stored, err := (&metadata.Record{Titles: []metadata.Title{{Title: tt.xml}}}).XML()
+		require.NoError(t, err)
+		r := &metadata.Record{Titles: []metadata.Title{{Title: tt.json}}}
+		guessed := metadata.Unescape(r, stored)
+		assert.Equal(t, tt.want, r.Titles[0].Title, "%q with XML", tt.json)
+		assert.Equal(t, tt.xml == "another & title", len(guessed) > 0, "%q with XML: %v", tt.json, guessed)
+
+		r = &metadata.Record{Titles: []metadata.Title{{Title: "first"}, {Title: tt.json}}}
+		guessed = metadata.Unescape(r, nil)
+		assert.Equal(t, tt.alone, r.Titles[1].Title, "%q without XML", tt.json)
+		if tt.alone == tt.json {
+			assert.Empty(t, guessed, tt.json)
+		} else if assert.Len(t, guessed, 1, tt.json) {
+			assert.Equal(t, "titles[1].title", guessed[0].Path)
+			assert.Equal(t, datacite.Code("ambiguous"), guessed[0].Code)
+			assert.True(t, guessed[0].Warning)
+			assert.Equal(t, tt.json, guessed[0].Value)
+		}
+		again := r.Titles[1].Title
+		assert.Empty(t, metadata.Unescape(r, nil), "%q: what was read once is read as it is", tt.json)
+		assert.Equal(t, again, r.Titles[1].Title)
+	}
+}
+
+// A text that was written back as it was shown is a difference, in each place.
+func TestDiff_findsTextsThatWereStoredEscaped(t *testing.T) {
+	record := func(text string) *metadata.Record {
+		return &metadata.Record{
+			Titles: []metadata.Title{{Title: text}}, Sizes: []string{text}, Formats: []string{text}, Subjects: []metadata.Subject{{Subject: text}},
+			Descriptions: []metadata.Description{{Description: text}}, Creators: []metadata.Creator{{Name: text}},
+			GeoLocations: []metadata.GeoLocation{{Place: text}}, Publisher: metadata.Publisher{Name: text},
+		}
+	}
+	for _, tt := range [][2]string{{"Salt & Pepper", "Salt &amp; Pepper"}, {"a < b", "a &lt; b"}, {"<i>x</i> & y", "<i>x</i> &amp; y"}, {"a &amp; b", "a &amp;amp; b"}} {
+		assert.Len(t, metadata.Diff(record(tt[0]), record(tt[1])), 8, "%q", tt)
+	}
+}
