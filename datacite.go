@@ -13,8 +13,23 @@
 //
 // In all packages a failed request returns an [*Error]. Input that is refused before anything
 // is sent returns a [*ValidationError]. Test both with [errors.Is] and the Err values of this
-// package. [Findings] returns their faults one by one, and [Temporary] tells whether the same
-// call may succeed later.
+// package. [Findings] returns their faults one by one, [Temporary] tells whether the same
+// call may succeed later, and Error.RetryAt when the service wants to be asked again.
+//
+// # Single calls
+//
+// [WithCallOptions] changes the attempts and the timeout of single calls, by their context.
+// The clients, and all calls of a client, share the connections of Config.HTTPClient.
+//
+// # Tracing
+//
+// Config.HTTPClient sees every attempt, and [Operation] tells its transport which operation it
+// belongs to. With package otelhttp of OpenTelemetry:
+//
+//	name := func(_ string, req *http.Request) string { return datacite.Operation(req.Context()) }
+//	cfg.HTTPClient = &http.Client{
+//		Transport: otelhttp.NewTransport(http.DefaultTransport, otelhttp.WithSpanNameFormatter(name)),
+//	}
 //
 // DataCite is the public deployment of the service. This is an independent client.
 package datacite

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"time"
 )
 
 // Error conditions for [errors.Is]. The packages of the clients add the conditions of a
@@ -16,50 +17,63 @@ import (
 // codes of some operations (§4, §7); the others are those of the deployed service.
 var (
 	// ErrBadRequest: the service could not read the request (400).
-	ErrBadRequest = errors.New("datacite: bad request")
+	ErrBadRequest = newCondition("datacite: bad request")
 	// ErrUnauthorized: a login is required and missing, or it is not accepted (401).
-	ErrUnauthorized = errors.New("datacite: login missing or not accepted")
+	ErrUnauthorized = newCondition("datacite: login missing or not accepted")
 	// ErrForbidden: the account lacks the permission (403). The metadata store also
-	// responds with 403 when its backend is unreachable. A 403 from it is therefore retried
-	// and counts as Temporary; after a write it also matches ErrUnclear.
-	ErrForbidden = errors.New("datacite: forbidden")
+	// responds with 403 when its backend is unreachable. Unless the DOI API confirms the
+	// refusal (Service.API), a 403 from the store is therefore retried and counts as
+	// Temporary; after a write it also matches ErrUnclear.
+	ErrForbidden = newCondition("datacite: forbidden")
 	// ErrNotFound: the DOI or the report does not exist, or the account may not see
-	// it (404).
-	ErrNotFound = errors.New("datacite: not found")
+	// it (404, in the words of the service). A 404 of a gateway or another host does not
+	// match it: such an error names what came, and is Temporary.
+	ErrNotFound = newCondition("datacite: not found")
 	// ErrNotAllowed: the state of the DOI does not allow the operation, such as deleting a
 	// DOI that is not a draft (405).
-	ErrNotAllowed = errors.New("datacite: not allowed in this state")
+	ErrNotAllowed = newCondition("datacite: not allowed in this state")
 	// ErrConflict: the DOI or the report exists already, belongs to another account, or
 	// was changed in the meantime (409).
-	ErrConflict = errors.New("datacite: conflict with what is stored")
+	ErrConflict = newCondition("datacite: conflict with what is stored")
 	// ErrTooLarge: the service refuses the size of the request (413), or a response is
 	// larger than Config.MaxBody or another limit.
-	ErrTooLarge = errors.New("datacite: too large")
+	ErrTooLarge = newCondition("datacite: too large")
 	// ErrMediaType: the service does not accept the Content-Type (415).
-	ErrMediaType = errors.New("datacite: media type not accepted")
+	ErrMediaType = newCondition("datacite: media type not accepted")
 	// ErrInvalid: the input breaks a rule. The faults were found before sending
 	// ([*ValidationError]) or by the service (422, with Error.Details); [Findings] returns
 	// them.
-	ErrInvalid = errors.New("datacite: invalid input")
+	ErrInvalid = newCondition("datacite: invalid input")
 	// ErrInvalidDOI: a text is not a DOI name, or not one that may be registered. It
 	// matches ErrInvalid, too.
-	ErrInvalidDOI = errors.New("datacite: invalid DOI name")
+	ErrInvalidDOI = newCondition("datacite: invalid DOI name")
 	// ErrRateLimited: too many requests, even after the retries (429, or a 403 with the
 	// HTML page of a gateway, as the deployed service has sent).
-	ErrRateLimited = errors.New("datacite: rate limited")
+	ErrRateLimited = newCondition("datacite: rate limited")
 	// ErrServer: the service failed (5xx).
-	ErrServer = errors.New("datacite: service failed")
+	ErrServer = newCondition("datacite: service failed")
 	// ErrRedirect: the service points to another address, which is not followed (3xx).
-	ErrRedirect = errors.New("datacite: redirect not followed")
+	ErrRedirect = newCondition("datacite: redirect not followed")
 	// ErrUnreadable: the service reported success, and its response is malformed.
-	ErrUnreadable = errors.New("datacite: response cannot be read")
+	ErrUnreadable = newCondition("datacite: response cannot be read")
 	// ErrIncomplete: a list, a walk or a stored report is incomplete.
-	ErrIncomplete = errors.New("datacite: incomplete")
+	ErrIncomplete = newCondition("datacite: incomplete")
 	// ErrUnclear: the outcome of a write is unknown. The response was lost or malformed, or
 	// a gateway reported a failure (408, 429, 5xx) although the service may still complete
 	// the request. Check the state before you repeat the write.
-	ErrUnclear = errors.New("datacite: outcome unknown")
+	ErrUnclear = newCondition("datacite: outcome unknown")
 )
+
+// A condition is an error to ask for with errors.Is.
+type condition string
+
+func newCondition(text string) error { return condition(text) }
+
+func (c condition) Error() string { return string(c) }
+
+// ServiceCondition says that this is a condition of this module, which the cause of a
+// context must not match: it may be the response to another request.
+func (c condition) ServiceCondition() {}
 
 // meanings are the conditions that a status stands for, unless Error.Err says more.
 var meanings = map[int]error{
@@ -74,7 +88,10 @@ var meanings = map[int]error{
 	http.StatusUnprocessableEntity:   ErrInvalid,
 }
 
-// An Error is a failed request.
+// An Error is a failed request. If the context of the call ended, the error matches the
+// context's error and its cause, but no condition of this module that the cause may match:
+// that is the outcome of another call. It matches [ErrUnclear] only if the request of a
+// write may have reached the service.
 type Error struct {
 	Op         string    // package and method, such as "mds.PutURL"
 	Method     string    // HTTP method
@@ -86,6 +103,14 @@ type Error struct {
 	RequestID  string    // for questions to the operator; "" if nothing was sent
 	Attempts   int       // how often the request was sent
 	Unclear    bool      // the service may have carried out the request
+
+	// Header is the header of the response: at most 16 KiB of it, without credentials and
+	// cookies. It is nil if there was no response.
+	Header http.Header
+	// RetryAt is when the service wants the request to be sent again, by this machine's clock
+	// (Retry-After). It is zero if the response does not say. The client itself waits
+	// at most Config.MaxWait between two attempts.
+	RetryAt time.Time
 
 	// Err is the network error, or a more specific condition than the status code implies,
 	// such as mds.ErrMetadataMissing. It may be nil.
@@ -132,7 +157,7 @@ func (e *Error) Is(target error) bool {
 // explained reports whether Err is a condition, which then counts instead of the
 // status.
 func (e *Error) explained() bool {
-	if _, ok := errors.AsType[transient](e.Err); ok {
+	if _, ok := errors.AsType[transient](e.Err); ok || contextEnded(e.Err) {
 		return true
 	}
 	for _, condition := range meanings {
@@ -154,13 +179,14 @@ func (e *Error) throttled() bool {
 func (e *Error) Transient() bool {
 	_, badCertificate := errors.AsType[*tls.CertificateVerificationError](e.Err)
 	switch {
-	case badCertificate, errors.Is(e.Err, context.Canceled), errors.Is(e.Err, ErrUnauthorized), errors.Is(e.Err, ErrTooLarge):
+	case badCertificate, contextEnded(e.Err), errors.Is(e.Err, context.Canceled), errors.Is(e.Err, ErrUnauthorized), errors.Is(e.Err, ErrTooLarge):
 		return false
-	case e.StatusCode == 0: // no response
-		return true
 	}
 	if cause, ok := errors.AsType[transient](e.Err); ok {
 		return cause.Transient()
+	}
+	if e.StatusCode == 0 { // no response
+		return true
 	}
 	failed := e.StatusCode >= 500 && e.StatusCode != http.StatusNotImplemented
 	unreadable := e.StatusCode >= 200 && e.StatusCode < 300
@@ -172,6 +198,16 @@ func (e *Error) Transient() bool {
 type transient interface {
 	error
 	Transient() bool
+}
+
+// contextEnded reports whether a context of the caller ended. The client's own Timeout is an
+// error of the network, although it matches context.DeadlineExceeded, too.
+func contextEnded(err error) bool {
+	_, ok := errors.AsType[interface {
+		error
+		ContextEnded()
+	}](err)
+	return ok
 }
 
 // LogValue shows an Error to slog as a group.
@@ -192,9 +228,10 @@ func (e *Error) LogValue() slog.Value {
 // or the service failed, the service was overloaded, or another program was in the way. The
 // client has already retried the request if that was safe. If err also matches
 // [ErrUnclear], check the state first: repeating dois.Create or mds.Mint could create a
-// second DOI. Temporary is false for an operation that the caller cancelled.
+// second DOI. Temporary is false once the context of the caller has ended, by a cancel or a
+// deadline; it is true for Config.Timeout.
 func Temporary(err error) bool {
-	if errors.Is(err, context.Canceled) {
+	if contextEnded(err) || errors.Is(err, context.Canceled) {
 		return false
 	}
 	e, ok := errors.AsType[transient](err)

@@ -51,7 +51,11 @@ import (
 //   - polygon: too few points; as warnings: not closed, several polygons
 //   - scheme: an identifier without a scheme, or one that its scheme does not allow
 //   - lossy: the service drops or changes the value
+//   - invisible: an invisible character where it has no purpose
 //   - json: the service refuses or drops the value in JSON, and accepts it in XML
+//   - not-in-xml: of a record sent as JSON, the service leaves the value out of its XML
+//   - ambiguous: the service's JSON does not tell which text was given
+//   - escaped: the service may have stored a text with its own escapes
 //
 // Of reports, as warnings:
 //

@@ -1,6 +1,7 @@
 // Package doi reads and compares DOI names, for programs that store them:
 //
 //   - [Parse] reads names as people type them.
+//   - [Find] finds names in what somebody typed into a search box.
 //   - [Key] is the key of a column or map that must contain each DOI once.
 //   - [Address] is the form to display.
 //   - [New] makes names.
@@ -24,6 +25,19 @@ import (
 func Parse(text string) (string, error) {
 	name, err := doi.Parse(text)
 	return name, doi.At("DOI name", err)
+}
+
+// Find returns the DOI names in a text that somebody typed or pasted, such as into a search box,
+// in their order, and the text without them. It finds the forms that [Parse] reads, and names in
+// addresses of other hosts, such as those of a repository's pages. Brackets, quotes and
+// punctuation around a name, the parameters of an address and a "doi" before the name are left
+// out; invisible characters in it are dropped, and dashes become hyphens. A name begins with
+// "10." and at least four digits. [query.Typed] makes a query of such a text.
+//
+// [query.Typed]: https://pkg.go.dev/github.com/datacite-go/datacite-go/query#Typed
+func Find(text string) (names []string, rest string) {
+	names, between := doi.Find(text)
+	return names, strings.Join(between, " ")
 }
 
 // Key returns the same text for all spellings of a DOI, for maps and database columns:

@@ -22,6 +22,12 @@ func ExampleParse() {
 	//  datacite: DOI name: "5072/abc" does not start with a prefix such as "10.5072"
 }
 
+func ExampleFind() {
+	names, rest := doi.Find(`glacier length (https://doi.org/10.5072/ABC), DOI: 10.5072/def.`)
+	fmt.Printf("%q %q", names, rest)
+	// Output: ["10.5072/ABC" "10.5072/def"] "glacier length"
+}
+
 func ExampleKey() {
 	seen := map[string]bool{}
 	for _, name := range []string{"10.5072/ABC", "10.5072/abc", "10.5072/abd"} {

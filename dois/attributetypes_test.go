@@ -190,6 +190,8 @@ func TestHas(t *testing.T) {
 	found, err := r.Decode("viewCount", &extra)
 	assert.True(t, found)
 	require.NoError(t, err)
+	_, err = r.Decode("viewCount", new(string))
+	require.Error(t, err)
 	found, err = r.Decode("other", &extra)
 	assert.False(t, found)
 	require.NoError(t, err)

@@ -14,7 +14,9 @@ import (
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/bulk"
 	"github.com/datacite-go/datacite-go/internal/doi"
+	"github.com/datacite-go/datacite-go/internal/ended"
 	"github.com/datacite-go/datacite-go/internal/extsort"
+	"github.com/datacite-go/datacite-go/internal/transport"
 	"github.com/datacite-go/datacite-go/metadata"
 	"github.com/datacite-go/datacite-go/query"
 )
@@ -66,7 +68,7 @@ func (d *Difference) String() string {
 
 // ErrNothingListed: the service lists no DOI of the account or the prefix of an audit; its
 // name may be wrong. Without a login, only findable DOIs are listed.
-var ErrNothingListed = errors.New("dois: nothing to compare with")
+var ErrNothingListed = transport.NewSign("dois: nothing to compare with")
 
 // AuditOptions select the DOIs and the kinds of differences. ClientID, Prefix or both are
 // required.
@@ -236,7 +238,7 @@ func (a *audit) take(ctx context.Context, wanted iter.Seq2[Wanted, error]) error
 		if err != nil {
 			return err
 		}
-		if err := ctx.Err(); err != nil {
+		if err := ended.Err(ctx); err != nil {
 			return err
 		}
 		e := entry{w, a.progress.Wanted}
@@ -277,7 +279,7 @@ func (a *audit) repeats() error {
 			if err := errors.Join(json.Unmarshal(earlier, &e), json.Unmarshal(value, &again)); err != nil {
 				return err
 			}
-			return datacite.Invalid(datacite.Finding{Path: again.path("DOI"), Code: "doi", Reason: fmt.Sprintf("%q is wanted twice, also by %s", key, e.place()), Err: datacite.ErrInvalidDOI})
+			return datacite.Invalid(datacite.Finding{Path: again.path("DOI"), Code: "repeated", Reason: fmt.Sprintf("%q is wanted twice, also by %s", key, e.place())})
 		}
 		before = append(before[:0], data...)
 	}
@@ -287,7 +289,7 @@ func (a *audit) repeats() error {
 // list reads what the service has.
 func (a *audit) list(ctx context.Context) error {
 	const maxSize = 1000
-	opts := &ListOptions{Prefix: a.opts.Prefix, Page: query.Page{Size: maxSize}, Affiliation: true, Publisher: true}
+	opts := &ListOptions{Prefix: a.opts.Prefix, Page: query.Page{Size: maxSize}, Affiliation: true, Publisher: true, Detail: a.metadata} // texts are compared with the XML
 	if a.opts.ClientID != "" {
 		opts.ClientID = []string{a.opts.ClientID}
 	}
@@ -372,7 +374,7 @@ func (a *audit) merge(ctx context.Context) error {
 		if found != nil {
 			err = errors.Join(err, f.advance())
 		}
-		if err = cmp.Or(err, ctx.Err()); err == nil {
+		if err = cmp.Or(err, ended.Err(ctx)); err == nil {
 			err = a.judge(ctx, key, wanted, found)
 		}
 	}
@@ -414,8 +416,8 @@ func (a *audit) differences(name string, wanted *Wanted, found *Record) []*Diffe
 
 // look reads a record as it is now, nil for an unknown DOI.
 func (c *Client) look(ctx context.Context, name string) (*Record, error) {
-	found, err := c.Get(ctx, name, nil)
-	if errors.Is(err, datacite.ErrNotFound) {
+	found, err := c.Get(ctx, name, &GetOptions{Detail: true})
+	if transport.NotFound(err) {
 		return nil, nil
 	}
 	return found, err

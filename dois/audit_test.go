@@ -271,7 +271,7 @@ func TestAuditOfSomeKinds(t *testing.T) {
 		maps.DeleteFunc(planted, func(_ string, kinds []dois.DifferenceKind) bool { return kinds[0] == dois.Changed })
 		before := len(srv.Requests())
 		assert.Equal(t, planted, differ(t, srv.DOIs().Audit(t.Context(), h.all(), opts)))
-		assert.Contains(t, srv.Requests()[before].Query, "fields", "no metadata are asked for")
+		assert.Contains(t, srv.Requests()[before].URL.RawQuery, "fields", "no metadata are asked for")
 		for _, kinds := range planted {
 			assert.NotEqual(t, dois.Invalid, kinds[0])
 		}
@@ -376,8 +376,8 @@ func TestAuditEndsWithAnError(t *testing.T) {
 		"no prefix":             {source(), &dois.AuditOptions{Prefix: []string{"hello"}}, nil, datacite.ErrInvalid, "is not a prefix"},
 		"no kind":               {source(), &dois.AuditOptions{Prefix: []string{"10.5072"}, Kinds: []dois.DifferenceKind{"mising"}}, nil, datacite.ErrInvalid, "not a kind of difference"},
 		"no DOI":                {source(dois.Wanted{DOI: "10.5072/a"}, dois.Wanted{DOI: "hello"}), scope, nil, datacite.ErrInvalidDOI, "wanted[1].DOI"},
-		"a DOI twice":           {source(dois.Wanted{DOI: "10.5072/a"}, dois.Wanted{DOI: "10.5072/b"}, dois.Wanted{DOI: "doi:10.5072/A"}), scope, nil, datacite.ErrInvalidDOI, `wanted[2].DOI: "10.5072/a" is wanted twice, also by wanted[0]`},
-		"a DOI twice, by place": {source(dois.Wanted{DOI: "10.5072/a", Place: "line 2"}, dois.Wanted{DOI: "10.5072/A", Place: "line 9"}), scope, nil, datacite.ErrInvalidDOI, `datacite: line 9, DOI: "10.5072/a" is wanted twice, also by line 2`},
+		"a DOI twice":           {source(dois.Wanted{DOI: "10.5072/a"}, dois.Wanted{DOI: "10.5072/b"}, dois.Wanted{DOI: "doi:10.5072/A"}), scope, nil, datacite.ErrInvalid, `wanted[2].DOI: "10.5072/a" is wanted twice, also by wanted[0]`},
+		"a DOI twice, by place": {source(dois.Wanted{DOI: "10.5072/a", Place: "line 2"}, dois.Wanted{DOI: "10.5072/A", Place: "line 9"}), scope, nil, datacite.ErrInvalid, `datacite: line 9, DOI: "10.5072/a" is wanted twice, also by line 2`},
 		"no state":              {source(dois.Wanted{DOI: "10.5072/a", State: dois.StateDraft}, dois.Wanted{DOI: "10.5072/b", State: "public"}), scope, nil, datacite.ErrInvalid, `datacite: wanted[1].State: is "public"; the states are draft, registered and findable`},
 		"a state in capitals":   {source(dois.Wanted{DOI: "10.5072/b", State: "Findable", Place: "line 7"}), scope, nil, datacite.ErrInvalid, `datacite: line 7, State: is "Findable"`},
 		"metadata of another":   {source(dois.Wanted{DOI: "10.5072/a", Metadata: &metadata.Record{DOI: "10.5072/b"}}), scope, nil, datacite.ErrInvalid, "wanted[0].DOI"},
@@ -409,6 +409,10 @@ func TestAuditEndsWithAnError(t *testing.T) {
 					require.ErrorIs(t, end, tt.is)
 				}
 				assert.ErrorContains(t, end, tt.says)
+				if strings.HasPrefix(name, "a DOI twice") {
+					assert.EqualValues(t, "repeated", datacite.Findings(end)[0].Code)
+					assert.NotErrorIs(t, end, datacite.ErrInvalidDOI, "each of them is a DOI")
+				}
 			})
 		})
 	}

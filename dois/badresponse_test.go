@@ -104,25 +104,52 @@ func TestResponsesThatAreNotRecords(t *testing.T) {
 }
 
 // TestAResponseThatBreaksOffIsAskedForAgain breaks the connection within the response, once: the client asks
-// again.
+// again, and keeps nothing of the first response.
 func TestAResponseThatBreaksOffIsAskedForAgain(t *testing.T) {
-	const body = `{"data":[{"id":"10.5072/a","type":"dois","attributes":{"doi":"10.5072/a"}}],"meta":{"total":1},"links":{}}`
-	synctest.Test(t, func(t *testing.T) {
-		asked := 0
-		client := offline(t, nil, func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", "application/json")
-			if asked++; asked == 1 {
-				w.Header().Set("Content-Length", fmt.Sprint(len(body)))
-				_, _ = io.WriteString(w, body[:40])
-				return
+	const (
+		first  = `{"type":"dois","id":"10.5072/a","attributes":{"doi":"10.5072/a","language":"en"}}`
+		second = `{"type":"dois","id":"10.5072/a","attributes":{"doi":"10.5072/a"}}`
+	)
+	for method, tt := range map[string]struct {
+		before, after string
+		read          func(context.Context, *dois.Client) ([]dois.Record, error)
+	}{
+		"List": {`{"data":[`, `],"meta":{"total":1},"links":{}}`, func(ctx context.Context, c *dois.Client) ([]dois.Record, error) {
+			found, err := c.List(ctx, nil)
+			if err != nil {
+				return nil, err
 			}
-			_, _ = io.WriteString(w, body)
+			return found.Records, nil
+		}},
+		"Get": {`{"data":`, `}`, func(ctx context.Context, c *dois.Client) ([]dois.Record, error) {
+			record, err := c.Get(ctx, "10.5072/a", nil)
+			if err != nil {
+				return nil, err
+			}
+			return []dois.Record{*record}, nil
+		}},
+	} {
+		t.Run(method, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				asked := 0
+				client := offline(t, nil, func(w http.ResponseWriter, _ *http.Request) {
+					w.Header().Set("Content-Type", "application/json")
+					if asked++; asked == 1 {
+						w.Header().Set("Content-Length", "5000")
+						_, _ = io.WriteString(w, tt.before+first+strings.Repeat(" ", 1000)) // so much is read in parts
+						return
+					}
+					_, _ = io.WriteString(w, tt.before+second+tt.after)
+				})
+				records, err := tt.read(t.Context(), client)
+				require.NoError(t, err)
+				require.Len(t, records, 1)
+				assert.Equal(t, "10.5072/a", records[0].DOI)
+				assert.Empty(t, records[0].Language)
+				assert.Equal(t, 2, asked)
+			})
 		})
-		found, err := client.List(t.Context(), nil)
-		require.NoError(t, err)
-		assert.Len(t, found.Records, 1)
-		assert.Equal(t, 2, asked)
-	})
+	}
 }
 
 func TestRedirectToAnotherHost(t *testing.T) {

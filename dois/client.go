@@ -1,7 +1,6 @@
 package dois
 
 import (
-	"cmp"
 	"context"
 	"errors"
 
@@ -13,8 +12,7 @@ import (
 // A Client finds, reads and writes DOI records. [NewClient] makes one; the methods of a nil
 // Client panic. Many goroutines may use it at once.
 type Client struct {
-	core     *transport.Client
-	attempts int // as Config.MaxAttempts
+	core *transport.Client
 }
 
 // NewClient makes a client for the DOI query interface at cfg.Service.API. Nothing is
@@ -31,7 +29,7 @@ func NewClient(cfg datacite.Config) (*Client, error) {
 	if err := datacite.Invalid(datacite.Findings(errors.Join(noLogin, err))...); err != nil {
 		return nil, err
 	}
-	return &Client{core: core, attempts: cmp.Or(cfg.MaxAttempts, transport.DefaultMaxAttempts)}, nil
+	return &Client{core: core}, nil
 }
 
 func login(cfg datacite.Config) (transport.Authorizer, error) {
@@ -43,10 +41,12 @@ func login(cfg datacite.Config) (transport.Authorizer, error) {
 	return transport.Bearer(token), errors.Join(noBasic, noToken)
 }
 
+const opDo = "dois.Do"
+
 // Do sends a request that this package has no method for, with the client's login, limits,
 // retries and errors.
 func (c *Client) Do(ctx context.Context, r *datacite.Request) (*datacite.Response, error) {
-	return c.core.Custom(ctx, "dois.Do", r)
+	return c.core.Custom(ctx, opDo, r)
 }
 
 func parseName(path, text string) (string, error) {

@@ -21,7 +21,9 @@
 //     query. A [Walk] does the same, and can be stopped and continued another day.
 //   - [Client.Create] and [Client.Update] write a [Draft]; [Record.Draft] makes a Draft from a
 //     record that was read. [Client.ChangeState] makes a DOI findable or hides it, and
-//     [Client.Delete] removes a draft. Record.Warnings lists doubtful metadata.
+//     [Client.Delete] removes a draft. Record.Warnings lists doubtful metadata. A Draft with some
+//     of the metadata makes the service write the XML anew from its JSON, which escapes texts
+//     that came as XML; one of Record.Draft keeps them.
 //     Package mds registers DOIs, too; a [table] compares both packages.
 //   - [Client.Audit] compares the DOIs of an account or a prefix with a repository's own list,
 //     and [Client.Repair] writes the differences.

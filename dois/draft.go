@@ -94,7 +94,8 @@ func (e Event) fault() string {
 //
 // The record must have been read with Get, or listed with Affiliation and Publisher;
 // otherwise the error is a [*datacite.ValidationError], because writing it back would remove the
-// identifiers that were not read.
+// identifiers that were not read. So it is if Warnings has ambiguous texts, which might be
+// written back as others: read the record with GetOptions.Detail or ListOptions.Detail.
 func (r *Record) Draft() (*Draft, error) {
 	if r == nil {
 		return nil, datacite.Invalid(datacite.Finding{Path: "Record", Code: "missing", Reason: "is nil"})
@@ -107,6 +108,9 @@ func (r *Record) Draft() (*Draft, error) {
 		return nil, datacite.Invalid(datacite.Finding{Path: "Record", Code: "value", Reason: "has no identifiers in " + strings.Join(plain, ", ") +
 			", and writing it would remove them; read it with Get, or list it with Affiliation and Publisher"})
 	}
+	if err := r.ambiguous(); err != nil {
+		return nil, err
+	}
 	d := &Draft{DOI: r.DOI, URL: r.URL, ContentURL: slices.Clone(r.ContentURL), Record: *r.Record.Clone()}
 	// The service derives the other members, and would keep a stale one.
 	d.Types = metadata.Types{ResourceTypeGeneral: r.Types.ResourceTypeGeneral, ResourceType: r.Types.ResourceType}
@@ -114,6 +118,19 @@ func (r *Record) Draft() (*Draft, error) {
 		d.Container = deepcopy.Of(&c)
 	}
 	return d, nil
+}
+
+// ambiguous is the error for texts of which it is not known how they are stored.
+func (r *Record) ambiguous() error {
+	var faults []datacite.Finding
+	for _, f := range r.Warnings {
+		if f.Code == "ambiguous" {
+			f.Path, f.Warning = "Record."+f.Path, false
+			f.Reason += ", which GetOptions.Detail and ListOptions.Detail read"
+			faults = append(faults, f)
+		}
+	}
+	return datacite.Invalid(faults...)
 }
 
 // plainAffiliations reports whether people in a list came with affiliations that are only

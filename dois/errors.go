@@ -6,14 +6,15 @@ import (
 	"strings"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
 // Error conditions of this interface only, for [errors.Is] like those of package datacite.
 var (
 	// ErrNotModified: the record still has the ETag of GetOptions.IfNoneMatch (304).
-	ErrNotModified = errors.New("dois: not modified")
+	ErrNotModified = transport.NewSign("dois: not modified")
 	// ErrNoFormat: the service cannot return the record in the requested format (406).
-	ErrNoFormat = errors.New("dois: no such format")
+	ErrNoFormat = transport.NewSign("dois: no such format")
 )
 
 // explain finds out what a refusal means beyond its status.
@@ -27,11 +28,12 @@ func explain(e *datacite.Error) {
 		e.Err = errors.Join(datacite.ErrConflict, datacite.ErrInvalid)
 	case unknownAccount(e):
 		e.Err = errors.Join(datacite.ErrUnauthorized, datacite.ErrNotFound)
+		e.Message = "the login is not accepted: the deployed service responds like this to a wrong name or password, and to an account that is not a repository's (" + e.Message + ")"
 	}
 }
 
 // unknownAccount recognises the response to a login that is not a repository's. A write to
 // a DOI that does not exist creates it, so this 404 is not about the DOI.
 func unknownAccount(e *datacite.Error) bool {
-	return e.StatusCode == http.StatusNotFound && (e.Method == http.MethodPost || e.Method == http.MethodPut)
+	return transport.NotFound(e) && (e.Method == http.MethodPost || e.Method == http.MethodPut) && e.Op != opDo
 }

@@ -102,7 +102,7 @@ func TestListFilters(t *testing.T) {
 					assert.Equal(t, len(words(tt.want)), found.Total)
 
 					sent := last(t, srv)
-					assert.Equal(t, inBody, sent.Query == "", "parameters stand in one place: %q", sent.Query)
+					assert.Equal(t, inBody, sent.URL.RawQuery == "", "parameters stand in one place: %q", sent.URL.RawQuery)
 					assert.Equal(t, inBody, sent.Bytes > 0)
 				}
 			})
@@ -261,8 +261,8 @@ func TestParametersOnTheWire(t *testing.T) {
 					require.NoError(t, err)
 				}
 				sent := last(t, srv)
-				assert.Equal(t, tt.want, sent.Query)
-				assert.Equal(t, "/dois", sent.Path)
+				assert.Equal(t, tt.want, sent.URL.RawQuery)
+				assert.Equal(t, "/dois", sent.URL.EscapedPath())
 				assert.Equal(t, "application/json", sent.Header.Get("Accept"))
 			})
 		})
@@ -286,7 +286,7 @@ func TestParametersInTheBody(t *testing.T) {
 			opts.InBody = true
 			inBody, err := srv.DOIs().List(t.Context(), &opts)
 			require.NoError(t, err)
-			assert.Empty(t, last(t, srv).Query)
+			assert.Empty(t, last(t, srv).URL.RawQuery)
 			assert.Equal(t, inURL, inBody)
 			assert.NotEmpty(t, inBody.Records)
 		})

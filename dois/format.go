@@ -3,12 +3,14 @@ package dois
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"mime"
 	"regexp"
+	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/doi"
@@ -47,26 +49,61 @@ type CitationOptions struct {
 //
 // Open sends GET /dois/{doi} with the format in the Accept header.
 func (c *Client) Open(ctx context.Context, doiName string, format Format) (io.ReadCloser, error) {
-	return c.open(ctx, "dois.Open", doiName, format, "")
+	const op = "dois.Open"
+	wanted, _, err := mime.ParseMediaType(string(format))
+	if err != nil {
+		return nil, datacite.Invalid(datacite.Finding{Path: "format", Code: "syntax", Reason: fmt.Sprintf("%q is not a media type", string(format))})
+	}
+	request, err := formatted(op, doiName, format, "")
+	if err != nil {
+		return nil, err
+	}
+	request.Stream = true
+	res, err := c.core.Do(ctx, request)
+	if err != nil {
+		return nil, err
+	}
+	if kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); !sends(kind, wanted) {
+		res.Body.Close()
+		return nil, c.core.Unreadable(request, res, fmt.Errorf("its type is %.100q, not %q", kind, wanted))
+	}
+	body := &opened{ahead: bufio.NewReader(res.Body), body: res.Body}
+	if _, err := body.ahead.Peek(1); err != nil {
+		body.Close()
+		if err == io.EOF {
+			return nil, empty(op, doiName, format)
+		}
+		return nil, c.core.Unreadable(request, res, err)
+	}
+	return body, nil
 }
 
-// Citation returns the text to cite a record with, in one line.
+// Citation returns the text to cite a record with, in one line. One of more than 16 MiB is
+// [datacite.ErrTooLarge].
 //
 // Citation sends GET /dois/{doi} with text/x-bibliography in the Accept header.
 func (c *Client) Citation(ctx context.Context, doiName string, opts *CitationOptions) (string, error) {
 	if err := opts.check(); err != nil {
 		return "", err
 	}
-	body, err := c.open(ctx, "dois.Citation", doiName, citationText, parameters(opts))
+	const op = "dois.Citation"
+	request, err := formatted(op, doiName, citationText, parameters(opts))
 	if err != nil {
 		return "", err
 	}
-	defer body.Close()
-	text, err := io.ReadAll(body)
+	request.Most = transport.MaxDocument
+	res, err := c.core.Do(ctx, request)
 	if err != nil {
-		return "", fmt.Errorf("dois.Citation: %w", err)
+		return "", err
 	}
-	return strings.TrimSpace(string(text)), nil
+	if kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); !sends(kind, string(citationText)) {
+		return "", c.core.Unreadable(request, res, fmt.Errorf("its type is %.100q, not %q", kind, citationText))
+	}
+	text := strings.TrimSpace(string(res.Data))
+	if text == "" {
+		return "", empty(op, doiName, citationText)
+	}
+	return text, nil
 }
 
 var (
@@ -85,40 +122,44 @@ func (o *CitationOptions) check() error {
 	return datacite.Invalid(f...)
 }
 
-func (c *Client) open(ctx context.Context, op, doiName string, format Format, parameters string) (io.ReadCloser, error) {
+// formatted is the request for a record in a format.
+func formatted(op, doiName string, format Format, parameters string) (transport.Request, error) {
 	name, err := doi.API.Readable(doiName)
 	if err != nil {
-		return nil, err
+		return transport.Request{}, err
 	}
-	wanted, _, err := mime.ParseMediaType(string(format))
-	if err != nil {
-		return nil, datacite.Invalid(datacite.Finding{Path: "format", Code: "syntax", Reason: fmt.Sprintf("%q is not a media type", string(format))})
-	}
-	request := transport.Request{
-		Op: op, Method: "GET", Path: "/dois/" + doi.API.Path(name), Query: parameters, Accept: string(format),
-		Access: transport.Optional, Stream: true,
-	}
-	res, err := c.core.Do(ctx, request)
-	if err != nil {
-		return nil, err
-	}
-	body := &opened{Reader: bufio.NewReader(res.Body), Closer: res.Body}
-	if _, err := body.Reader.Peek(1); err != nil {
-		body.Close()
-		if err == io.EOF {
-			return nil, fmt.Errorf("%s: %w: the response for %s as %s is empty", op, ErrNoFormat, name, format)
-		}
-		return nil, c.core.Unreadable(request, res, err)
-	}
-	if kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); kind == "text/html" && wanted != kind {
-		body.Close()
-		return nil, c.core.Unreadable(request, res, errors.New("it is an HTML page"))
-	}
-	return body, nil
+	return transport.Request{
+		Op: op, Method: "GET", Path: "/dois/" + doi.API.Path(name), Query: parameters, Accept: string(format), Access: transport.Optional,
+	}, nil
+}
+
+func empty(op, doiName string, format Format) error {
+	return fmt.Errorf("%s: %w: the response for %s as %s is empty", op, ErrNoFormat, doiName, format)
+}
+
+// formats are what the service sends, also for other names of them.
+var formats = []Format{DataCiteXML, DataCiteJSON, Citeproc, SchemaOrg, Codemeta, Crosscite, JATS, BibTeX, RIS, CSV, citationText}
+
+// sends reports whether the service sends a media type when another one is wanted.
+func sends(kind, wanted string) bool {
+	return kind == wanted || strings.Contains(wanted, "*") || slices.Contains(formats, Format(kind))
 }
 
 // opened is a response whose first byte was read ahead.
 type opened struct {
-	*bufio.Reader
-	io.Closer
+	ahead  *bufio.Reader
+	body   io.Closer
+	closed atomic.Bool
+}
+
+func (o *opened) Read(p []byte) (int, error) {
+	if o.closed.Load() {
+		return 0, fmt.Errorf("dois.Open: %w", fs.ErrClosed)
+	}
+	return o.ahead.Read(p)
+}
+
+func (o *opened) Close() error {
+	o.closed.Store(true)
+	return o.body.Close()
 }

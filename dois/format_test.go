@@ -3,6 +3,7 @@ package dois_test
 import (
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"testing"
 
@@ -24,6 +25,14 @@ func TestOpenXML(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, body.Close())
 		assert.Contains(t, string(text), "<title>From XML</title>")
+
+		body, err = srv.DOIs().Open(t.Context(), "10.5072/xml", dois.DataCiteXML)
+		require.NoError(t, err)
+		require.NoError(t, body.Close())
+		n, err := body.Read(make([]byte, 10))
+		assert.Zero(t, n, "of what was read ahead")
+		require.ErrorIs(t, err, fs.ErrClosed)
+		require.NoError(t, body.Close(), "twice")
 
 		_, err = srv.DOIs().Open(t.Context(), "10.5072/xml", "application/x-unheard-of")
 		require.ErrorIs(t, err, dois.ErrNoFormat)
@@ -70,6 +79,7 @@ func TestOpenRefused(t *testing.T) {
 func TestCitation(t *testing.T) {
 	client := scripted(t, nil, func(w http.ResponseWriter, r *http.Request) {
 		assert.Equal(t, "text/x-bibliography", r.Header.Get("Accept"))
+		w.Header().Set("Content-Type", "text/x-bibliography; charset=utf-8")
 		fmt.Fprintf(w, "Lovelace, A. (2020). Ice. %s\n", r.URL.RawQuery)
 	})
 	text, err := client.Citation(t.Context(), "10.5072/x", nil)

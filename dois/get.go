@@ -10,6 +10,7 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/doi"
+	"github.com/datacite-go/datacite-go/internal/jsonlex"
 	"github.com/datacite-go/datacite-go/internal/params"
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
@@ -88,22 +89,47 @@ func (o *GetOptions) query() string {
 	return params.Encode(v)
 }
 
-// Exists reports whether a DOI exists and the client may see it, without reading its
-// record.
+// Exists reports whether a DOI exists and the client may see it. It reads no more of the
+// record than its DOI: any other response with status 200 or 404 than that of the service,
+// such as a login page, is an error.
 //
-// Exists sends HEAD /dois/{doi}.
+// Exists sends GET /dois/{doi} (specification §4.2).
 func (c *Client) Exists(ctx context.Context, doiName string) (bool, error) {
 	name, err := doi.API.Readable(doiName)
 	if err != nil {
 		return false, err
 	}
 	_, err = c.core.Do(ctx, transport.Request{
-		Op: "dois.Exists", Method: "HEAD", Path: "/dois/" + doi.API.Path(name), Accept: transport.JSONType, Access: transport.Optional,
+		Op: "dois.Exists", Method: "GET", Path: "/dois/" + doi.API.Path(name), Accept: transport.JSONType, Access: transport.Optional,
+		Read: func(d *decoder) error {
+			var id string
+			existingJSON.Read(d, &id)
+			if err := d.Err(); err != nil {
+				return err
+			}
+			return checkName(id, name)
+		},
 	})
-	if errors.Is(err, datacite.ErrNotFound) {
+	if transport.NotFound(err) {
 		return false, nil
 	}
 	return err == nil, err
+}
+
+// existingJSON reads the DOI of a record.
+var existingJSON = jsonlex.NewObject(jsonlex.Field("data", jsonlex.NewObject(
+	jsonlex.Field("id", func(d *decoder, id *string) { *id = d.Text() }),
+).Read))
+
+// checkName refuses the record of another DOI than name; of none, if name is empty.
+func checkName(got, name string) error {
+	switch {
+	case got == "":
+		return errors.New("it has no DOI")
+	case name != "" && !doi.Equal(got, name):
+		return fmt.Errorf("it is the record of %.200q, not of %q", got, name)
+	}
+	return nil
 }
 
 // doRecord sends a request whose response is the record of a DOI; of any, if name is empty.
@@ -117,10 +143,7 @@ func (c *Client) doRecord(ctx context.Context, name string, request transport.Re
 		if err := e.finish(d); err != nil {
 			return err
 		}
-		if got := record.DOI; name != "" && got != "" && !doi.Equal(got, name) {
-			return fmt.Errorf("it is the record of %.200q, not of %q", got, name)
-		}
-		return nil
+		return checkName(record.DOI, name)
 	}
 	res, err := c.core.Do(ctx, request)
 	if err != nil {

@@ -42,7 +42,7 @@ func TestNamesWithTheCharactersOfURLs(t *testing.T) {
 				r, err := anonymous(t, srv).Get(t.Context(), tt.name, nil)
 				require.NoError(t, err)
 				assert.Equal(t, "https://example.org/right", r.URL)
-				assert.Equal(t, tt.path, last(t, srv).Path)
+				assert.Equal(t, tt.path, last(t, srv).URL.EscapedPath())
 			})
 		})
 	}

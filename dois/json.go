@@ -138,7 +138,7 @@ func (r *Record) UnmarshalJSON(data []byte) error {
 			return
 		}
 		readAttributes(d, r)
-		r.unite()
+		r.settle()
 	})
 }
 
@@ -167,6 +167,13 @@ func resourceType(data []byte) (kind string, resource bool) {
 			return kind, false
 		}
 	}
+}
+
+// settle makes of what was read what it means.
+func (r *Record) settle() {
+	r.unite()
+	r.Warnings = metadata.Unescape(&r.Record, r.MetadataXML)
+
 }
 
 // unite makes one list of the two that alternate identifiers come in.
@@ -218,7 +225,11 @@ var (
 	)
 	resourceJSON = jsonlex.NewObject(
 		jsonlex.Field("id", func(d *decoder, e *envelope) { e.id = d.Text() }),
-		jsonlex.Field("type", func(d *decoder, _ *envelope) { d.Skip() }),
+		jsonlex.Field("type", func(d *decoder, _ *envelope) {
+			if kind := d.Word(); kind != "" && kind != "dois" {
+				d.Fail(fmt.Errorf("it has a resource of the type %.40q, which is no record", kind))
+			}
+		}),
 		jsonlex.Field("attributes", func(d *decoder, e *envelope) {
 			readAttributes(d, e.record)
 			e.whole = true
@@ -250,7 +261,7 @@ func (e *envelope) finish(d *decoder) error {
 	}
 	e.record.DOI = cmp.Or(e.record.DOI, e.id)
 	e.record.Included = e.included
-	e.record.unite()
+	e.record.settle()
 	return nil
 }
 

@@ -19,11 +19,11 @@ import (
 // are not sent.
 //
 // A record must match all filters that are set; it matches a list if it matches one of its values.
-// One exception: of ProviderID, ClientID, AffiliationID, FunderID, HasAffiliation, HasOrganization
-// and HasFunder, the deployed service requires only one to match. A value that no record has is not
-// an error: the results are empty. A value that can never match, or that the service would ignore,
-// is a [*datacite.ValidationError]. So is a value with white space around it or with a comma, which
-// separates values for the service.
+// One exception: of ProviderID, ClientID, AffiliationID, FunderID, and has-affiliation,
+// has-organization and has-funder in Extra, the deployed service requires only one to match. A value
+// that no record has is not an error: the results are empty. A value that can never match, or that
+// the service would ignore, is a [*datacite.ValidationError]. So is a value with white space around it
+// or with a comma, which separates values for the service.
 type ListOptions struct {
 	Query  query.Expr   `url:"-"`              // nil finds everything
 	Sort   query.Sort   `url:"sort,omitempty"` // "" leaves the order to the service: the last updated first

@@ -225,7 +225,7 @@ func (w *Walk) page(ctx context.Context, o *ListOptions, each func(*Record) bool
 		case len(w.current) > before:
 			failures = 1
 		}
-		if failures >= w.client.attempts {
+		if failures >= w.client.core.MaxAttempts(ctx) {
 			return nil, err
 		}
 		_ = w.client.core.Sleep(ctx, time.Duration(failures)*time.Second) // asking again finds the end of ctx

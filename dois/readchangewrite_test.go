@@ -69,6 +69,18 @@ func TestDraftNamesAllThatWasNotRead(t *testing.T) {
 	assert.EqualError(t, err, "datacite: Record: has no identifiers in creators, contributors, publisher, and writing it would remove them; read it with Get, or list it with Affiliation and Publisher")
 }
 
+// Each part of a container is written again, also alone.
+func TestDraftKeepsTheContainer(t *testing.T) {
+	for _, c := range []dois.Container{{Title: "Glaciers"}, {Type: "Series"}, {Identifier: "1234-5679"}} {
+		d, err := (&dois.Record{Container: c}).Draft()
+		require.NoError(t, err)
+		assert.Equal(t, &c, d.Container)
+	}
+	d, err := new(dois.Record).Draft()
+	require.NoError(t, err)
+	assert.Nil(t, d.Container)
+}
+
 // An option that the service would ignore is refused.
 func TestGetRefusesWhatTheServiceIgnores(t *testing.T) {
 	onEach(t, func(t *testing.T, srv *datacitetest.Server) {

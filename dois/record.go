@@ -18,6 +18,10 @@ import (
 // number is read as text, a text as a number, and a single value as a list of one; anything
 // else leaves the field zero. Raw has the attributes as they were sent.
 //
+// Texts are those of the record's XML: what the service escapes in its JSON is undone (see
+// [metadata.Unescape]). Where the response has no XML, as in a list without
+// ListOptions.Detail, Warnings names the texts that had to be guessed.
+//
 // AlternateIdentifiers has the other names of the resource, from either of the two
 // members in which the service sends them; the DOI itself is not among them.
 //
@@ -75,7 +79,8 @@ type Record struct {
 	Relationships json.RawMessage `json:"-"`
 
 	// Warnings are about the metadata that Create or Update sent, such as values that the
-	// service drops: the first 100 of metadata.Record.Findings.
+	// service drops, and about texts that they damaged (code escaped): the first 100. Of a
+	// record that was read, they are its ambiguous texts.
 	Warnings []datacite.Finding `json:"-"`
 
 	Fields   []string   `json:"-"` // those of ListOptions.Fields; nil means all attributes

@@ -1,6 +1,7 @@
 package dois
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -8,16 +9,18 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/bulk"
+	"github.com/datacite-go/datacite-go/internal/transport"
 	"github.com/datacite-go/datacite-go/metadata"
 )
 
 // ErrNoRepair: [Client.Repair] cannot repair a DOI: the DOI is extra, its stored values are
 // already the wanted ones, or the service does not allow the change, such as from findable to
 // draft.
-var ErrNoRepair = errors.New("dois: no repair")
+var ErrNoRepair = transport.NewSign("dois: no repair")
 
 // RepairOptions are the optional settings of a repair.
 type RepairOptions struct {
@@ -41,7 +44,8 @@ type Repaired struct {
 // one DOI should follow each other, as they do in an audit; one write then repairs them all.
 //
 //   - Missing: the DOI is created, in the wanted state or as a draft.
-//   - Changed: only the differing properties and the state are written, in one request.
+//   - Changed: only the differing properties and the state are written, in one request, and the
+//     texts that the service would otherwise store escaped (see [metadata.Unescape]).
 //   - OldSchema: the record is rewritten in the current schema. Wanted.Metadata must have the
 //     properties that this schema requires and the record lacks.
 //   - Invalid: the record is repaired if the wanted metadata are valid. Otherwise, and if the
@@ -205,7 +209,7 @@ func (w *Wanted) draft(found *Record) (*Draft, error) {
 	}
 	if state != "" && state != was {
 		if draft.Event = eventTo(was, state); draft.Event == "" {
-			return nil, fmt.Errorf("%w: %s is %s and cannot become %s", ErrNoRepair, w.DOI, was, state)
+			return nil, fmt.Errorf("%w: %s is %.100s and cannot become %s", ErrNoRepair, w.DOI, was, state)
 		}
 	}
 	if w.URL != found.URL {
@@ -217,6 +221,11 @@ func (w *Wanted) draft(found *Record) (*Draft, error) {
 	if err := draft.properties(w.changes(found), w.Metadata); err != nil {
 		return nil, err
 	}
+	if draft.writesMetadata() {
+		if err := draft.keepTexts(found); err != nil {
+			return nil, err
+		}
+	}
 	if draft.DOI == "" && draft.URL == "" && draft.Event == "" && draft.SchemaVersion == "" && len(draft.Clear) == 0 {
 		if attributes, err := members(draft.Record); err != nil || len(attributes) == 0 {
 			return nil, cmp.Or(err, fmt.Errorf("%w: %s: nothing that is wanted differs from what is stored", ErrNoRepair, w.DOI))
@@ -224,6 +233,41 @@ func (w *Wanted) draft(found *Record) (*Draft, error) {
 	}
 	return draft, nil
 }
+
+// keepTexts adds the properties that the service may show otherwise than it stores them. It
+// writes the XML from what it shows, which would change them.
+func (d *Draft) keepTexts(found *Record) error {
+	if len(found.Raw) == 0 {
+		return nil // a new DOI
+	}
+	if err := found.ambiguous(); err != nil {
+		return err
+	}
+	stored, err := members(found.Record)
+	if err != nil {
+		return err
+	}
+	sent, err := members(d.Record)
+	if err != nil {
+		return err
+	}
+	var kept []metadata.Change
+	for _, name := range unescapedProperties {
+		if !taken(sent, name) && !slices.Contains(d.Clear, name) && hasMarkup(stored[name]) {
+			kept = append(kept, metadata.Change{Path: name})
+		}
+	}
+	return d.properties(kept, &found.Record)
+}
+
+// hasMarkup finds the characters of markup in JSON, as [json.Marshal] writes them.
+func hasMarkup(value any) bool {
+	data, _ := value.(json.RawMessage)
+	return bytes.Contains(data, []byte(`\u0026`)) || bytes.Contains(data, []byte(`\u003c`)) || bytes.Contains(data, []byte(`\u003e`))
+}
+
+// unescapedProperties are those that metadata.Unescape changes.
+var unescapedProperties = strings.Fields("titles subjects descriptions sizes formats relatedItems creators contributors geoLocations fundingReferences")
 
 // properties copies the properties that changed from the wanted record.
 func (d *Draft) properties(changes []metadata.Change, wanted *metadata.Record) error {

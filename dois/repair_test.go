@@ -174,7 +174,7 @@ func TestRepairWritesOnlyWhatDiffers(t *testing.T) {
 func TestRepairLooksFirst(t *testing.T) {
 	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
 		ctx, c := t.Context(), srv.DOIs()
-		h := newHolding(10)
+		h := newHolding(13)
 		h.damage(t, srv)
 		var diffs []*dois.Difference
 		for d, err := range h.audit(ctx, c) {
@@ -188,6 +188,8 @@ func TestRepairLooksFirst(t *testing.T) {
 		write("10.5072/h000000", dois.Draft{URL: "https://example.org/elsewhere", Record: complete("Made by another")})
 		write("10.5072/h000001", dois.Draft{URL: "https://example.org/1"})
 		write("10.5072/h000003", dois.Draft{Record: metadata.Record{Titles: []metadata.Title{{Title: "Newer than all"}}}})
+		write("10.5072/h000011", dois.Draft{URL: "https://example.org/newer"})
+		write("10.5072/h000012", dois.Draft{URL: "https://example.org/newer"})
 		errs := map[string]error{}
 		for r, err := range c.Repair(ctx, each(diffs), nil) {
 			require.NoError(t, err)
@@ -196,10 +198,35 @@ func TestRepairLooksFirst(t *testing.T) {
 		}
 		require.ErrorIs(t, errs["10.5072/h000000"], datacite.ErrConflict)
 		require.NoError(t, errs["10.5072/h000001"], "somebody has repaired it")
-		require.ErrorIs(t, errs["10.5072/h000003"], datacite.ErrConflict)
+		for _, name := range []string{"10.5072/h000003", "10.5072/h000011", "10.5072/h000012"} {
+			require.ErrorIs(t, errs[name], datacite.ErrConflict, name)
+		}
 		left, err := c.Get(ctx, "10.5072/h000003", nil)
 		require.NoError(t, err)
 		assert.Equal(t, "Newer than all", left.Titles[0].Title)
+	})
+}
+
+// A repair that cannot look first writes nothing and says so.
+func TestRepairThatCannotLook(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
+		h := newHolding(10)
+		h.damage(t, srv)
+		var diffs []*dois.Difference
+		for d, err := range h.audit(t.Context(), srv.DOIs()) {
+			require.NoError(t, err)
+			diffs = append(diffs, d)
+		}
+		require.NotEmpty(t, diffs)
+		client := scripted(t, &datacite.Config{MaxAttempts: 1, Username: "a", Password: "b"}, func(w http.ResponseWriter, r *http.Request) {
+			assert.Equal(t, http.MethodGet, r.Method)
+			w.WriteHeader(http.StatusTeapot)
+		})
+		for r, err := range client.Repair(t.Context(), each(diffs), nil) {
+			require.NoError(t, err)
+			require.Error(t, r.Err, r.DOI)
+			assert.False(t, r.Changed)
+		}
 	})
 }
 

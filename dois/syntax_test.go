@@ -90,7 +90,7 @@ func TestQueryEncoding(t *testing.T) {
 		expr := query.Bool(query.Must(query.Term("a b")), query.Term("c+d&e=f"))
 		_, err := srv.DOIs().List(t.Context(), &dois.ListOptions{Query: expr})
 		require.NoError(t, err)
-		raw := last(t, srv).Query
+		raw := last(t, srv).URL.RawQuery
 		assert.Contains(t, raw, "%20", "a blank")
 		assert.Contains(t, raw, "%2B", "a plus")
 		assert.NotContains(t, raw, "+")

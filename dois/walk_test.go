@@ -256,16 +256,47 @@ func TestWalkOverMovingRecords(t *testing.T) {
 	onceEach(t, times, 497)
 }
 
+// A list of names comes on one page, unless a smaller one is asked for.
+func TestPagesOfNames(t *testing.T) {
+	names := []string{"10.5072/a", "10.5072/b", "10.5072/c"}
+	for size, want := range map[int]string{0: "3", 2: "2"} {
+		service := &archive{n: 2}
+		_, err := service.client(t).List(t.Context(), &dois.ListOptions{IDs: names, Page: query.Page{Size: size}})
+		require.NoError(t, err)
+		assert.Equal(t, want, service.params[0].Get("page[size]"))
+	}
+	for most, want := range map[int]error{1: datacite.ErrTooLarge, 2: nil} { // records of a page that has two
+		service := &archive{n: 9, trap: func(p *archivePage) { p.first, p.end = 0, 2 }}
+		_, err := service.client(t).List(t.Context(), &dois.ListOptions{Page: query.Page{Size: most}})
+		require.ErrorIs(t, err, want)
+	}
+}
+
 // TestWalkAsksForSmallerPages meets a service that cannot make pages of more than 250
 // records in time.
 func TestWalkAsksForSmallerPages(t *testing.T) {
-	for _, sort := range []query.Sort{"", query.ByName} {
-		t.Run(string(sort), func(t *testing.T) {
+	for name, tt := range map[string]struct {
+		sort        query.Sort
+		size, large int // of the pages that are asked for, and of the largest that the service can make
+		from        int // the record from which it cannot make larger ones
+	}{
+		"by cursor":             {"", 1000, 250, 0},
+		"by number":             {query.ByName, 1000, 250, 0},
+		"by number, later on":   {query.ByName, 1000, 250, 2000},
+		"the smallest possible": {query.ByName, 40, 10, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				service := &archive{n: 3_333}
 				service.fail = func() fault { return none }
-				client := sized(t, service, 250)
-				times, err := walked(t.Context(), client, &dois.ListOptions{Sort: sort, Page: query.Page{Size: 1000}})
+				client := sized(t, service, tt.large)
+				tooLarge := service.trap
+				service.trap = func(p *archivePage) {
+					if p.first >= tt.from {
+						tooLarge(p)
+					}
+				}
+				times, err := walked(t.Context(), client, &dois.ListOptions{Sort: tt.sort, Page: query.Page{Size: tt.size}})
 				require.NoError(t, err)
 				onceEach(t, times, 3_333)
 			})

@@ -145,7 +145,7 @@ func (c *Client) ChangeState(ctx context.Context, doiName string, event Event, o
 }
 
 func notAllowed(op string, r *Record, to State) error {
-	return fmt.Errorf("%s: %w: %s is %s and cannot become %s", op, datacite.ErrNotAllowed, r.DOI, r.State, to)
+	return fmt.Errorf("%s: %w: %s is %.100s and cannot become %s", op, datacite.ErrNotAllowed, r.DOI, r.State, to)
 }
 
 // Delete removes a draft permanently. Other DOIs cannot be deleted
@@ -158,11 +158,15 @@ func (c *Client) Delete(ctx context.Context, doiName string) error {
 	if err != nil {
 		return err
 	}
-	_, err = c.core.Do(ctx, transport.Request{
+	request := transport.Request{
 		Op: "dois.Delete", Method: "DELETE", Path: "/dois/" + doi.API.Path(name), Accept: transport.JSONType, Access: transport.Required,
-	})
-	if e, ok := errors.AsType[*datacite.Error](err); ok && e.StatusCode == http.StatusNotFound && e.Unclear {
+	}
+	res, err := c.core.Do(ctx, request)
+	switch {
+	case transport.NotFound(err) && errors.Is(err, datacite.ErrUnclear):
 		return nil
+	case err == nil && res.StatusCode != http.StatusNoContent:
+		return c.core.Unreadable(request, res, errors.New("the service deletes with status 204"))
 	}
 	return err
 }

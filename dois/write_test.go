@@ -377,8 +377,23 @@ func TestWriteRefusedByTheService(t *testing.T) {
 			require.NoError(t, err)
 			_, err = client.Create(ctx, &dois.Draft{DOI: "10.5072/x"})
 			require.ErrorIs(t, err, datacite.ErrUnauthorized)
+			assert.Regexp(t, `the login is not accepted|Bad credentials`, err.Error())
 		})
 	})
+}
+
+// A 404 means a login that is not accepted only where the service says so of a write of its own.
+func TestNotFoundOfOthersIsNoWrongLogin(t *testing.T) {
+	const own = `{"errors":[{"status":"404","title":"The resource you are looking for doesn't exist."}]}`
+	for body, is := range map[string]bool{own: true, `<html><title>404 Not Found</title>`: false, `{"message":"no route"}`: false, "": false} {
+		client := scripted(t, &datacite.Config{Token: "a.b.c"}, reply(404, body, new(string)))
+		_, err := client.Create(t.Context(), &dois.Draft{DOI: "10.5072/x"})
+		assert.Equal(t, is, errors.Is(err, datacite.ErrUnauthorized), "%v", err)
+	}
+	client := scripted(t, &datacite.Config{Token: "a.b.c"}, reply(404, own, new(string)))
+	_, err := client.Do(t.Context(), &datacite.Request{Method: "POST", Path: "/other"})
+	assert.NotErrorIs(t, err, datacite.ErrUnauthorized)
+	assert.ErrorIs(t, err, datacite.ErrNotFound)
 }
 
 func TestWriteRefusedBeforeSending(t *testing.T) {

@@ -23,7 +23,8 @@ import (
 // wrong domain is not detected. The address "" means https://example.org/, for services
 // that do not check the domain.
 //
-// CheckAccess sends PUT /doi/{doi}.
+// CheckAccess sends PUT /doi/{doi}. After a 403 it asks the DOI API whether that is final, as all
+// methods do (see the page of the package).
 func (c *Client) CheckAccess(ctx context.Context, prefix, address string) error {
 	if err := doi.CheckPrefix(prefix); err != nil {
 		return doi.At("prefix", err)

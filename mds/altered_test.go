@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -66,6 +67,42 @@ func TestWhatIsStoredIsWhatWasGiven(t *testing.T) {
 	assert.Greater(t, same, *documents/20)
 	assert.Greater(t, altered, *documents/50)
 	assert.Greater(t, notWellFormed, *documents/20)
+}
+
+// Each difference is named with its place, once for each time, and without the password.
+func TestAlteredNamesEachDifference(t *testing.T) {
+	const root = `<resource xmlns="http://datacite.org/schema/kernel-4">`
+	for _, tt := range []struct {
+		given, stored string
+		want          []string
+	}{
+		{"<titles><title>A</title><title>B</title></titles><version>1</version>", "<titles><title>A</title><title>C</title></titles><version>1</version>", []string{
+			`/resource/titles[1]/title[2]: "B" was given and is not stored`, `/resource/titles[1]/title[2]: "C" is stored and was not given`,
+		}},
+		{"<titles><title>A</title></titles>", "<titles><title>A<b>x</b>y</title></titles>", []string{
+			`/resource/titles[1]/title[1]/b[1]: "x" is stored and was not given`, `/resource/titles[1]/title[1]: "y" is stored and was not given`,
+		}},
+		{"<a>1</a><a/>", "<a>1</a>", []string{`/resource/a[2]: "" was given and is not stored`}},
+		{"<a>1<b/>1</a>", "<a>1<b/></a>", []string{`/resource/a[1]: "1" was given and is not stored`}},
+		{"<a b='1 2'/><c/>", "<a b='1\n2'/><c/>", nil},
+		{"<a b='1 2'/>", "<a b='1&#13;2'/>", nil},
+		{"<a b='1 2'/>", "<a b='12'/>", []string{`/resource/a[1]/@b: "1 2" was given and is not stored`, `/resource/a[1]/@b: "12" is stored and was not given`}},
+		{"<a>1<b/>2</a>", "<a>2<b/>1</a>", []string{"the order of the elements"}},
+		{"<a/>", "<a>" + account.Password + "</a>", []string{`/resource/a[1]: "" was given and is not stored`, `/resource/a[1]: "REDACTED" is stored and was not given`}},
+	} {
+		c := served(t, func(req *http.Request) *http.Response {
+			switch {
+			case req.Method == http.MethodPut:
+				return response(201, plain, "OK ("+name+")")
+			case strings.HasPrefix(req.URL.Path, "/doi/"):
+				return response(200, plain, address)
+			}
+			return response(200, "application/xml", root+tt.stored+"</resource>")
+		}, nil)
+		done, err := c.Ensure(t.Context(), name, address, mds.XML([]byte(root+tt.given+"</resource>")), &mds.EnsureOptions{Show: true})
+		require.NoError(t, err)
+		assert.Equal(t, tt.want, done.Altered, tt.given)
+	}
 }
 
 // TestTypedRecordsAreStoredAsTheyAre writes texts that mean something in XML.

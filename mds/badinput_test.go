@@ -100,6 +100,7 @@ func TestOldNamesAreChangedAndNotMade(t *testing.T) {
 			require.ErrorIs(t, errMetadata, datacite.ErrInvalidDOI)
 			_, errRegister := c.Register(ctx, old, address, record("Old"))
 			require.ErrorIs(t, errRegister, datacite.ErrInvalidDOI)
+			assert.Equal(t, "doi", datacite.Findings(errRegister)[0].Path)
 			_, errURL := c.PutURL(ctx, old, address)
 			require.Error(t, errURL, "it has no metadata")
 			require.ErrorIs(t, c.Hide(ctx, old), datacite.ErrNotFound)
@@ -221,6 +222,10 @@ func TestDocumentsThatCannotBeSent(t *testing.T) {
 		{mds.Document{Data: []byte("<resource/>")}, "doc.ContentType: is empty"},
 		{mds.Document{ContentType: "text/plain\r\nX-Evil: 1", Data: []byte("a")}, "not allowed in a header"},
 		{mds.Document{ContentType: "application/json", Data: []byte("{}")}, "read as parameters"},
+		{mds.Document{ContentType: "text/x-json", Data: []byte("{}")}, "read as parameters"},
+		{mds.Document{ContentType: "application/jsonrequest", Data: []byte("{}")}, "read as parameters"},
+		{mds.Document{ContentType: "multipart/form-data", Data: []byte("{}")}, "read as parameters"},
+		{mds.Document{ContentType: "application/json; a=~", Data: []byte("{}")}, "read as parameters"},
 		{mds.Document{ContentType: "application/x-www-form-urlencoded", Data: []byte("a=b")}, "read as parameters"},
 	} {
 		_, errPut := srv.MDS().PutMetadata(t.Context(), name, tt.doc)
@@ -234,6 +239,10 @@ func TestDocumentsThatCannotBeSent(t *testing.T) {
 	for _, prefix := range []string{"", "10", "10.", "5072", "10.5072/", "10.5072/a", "10.50.72"} {
 		_, err := srv.MDS().Mint(t.Context(), prefix, record("A"))
 		require.ErrorIs(t, err, datacite.ErrInvalidDOI, prefix)
+		assert.Equal(t, "prefix", datacite.Findings(err)[0].Path)
+		err = srv.MDS().CheckAccess(t.Context(), prefix, address)
+		require.ErrorIs(t, err, datacite.ErrInvalidDOI, prefix)
+		assert.Equal(t, "prefix", datacite.Findings(err)[0].Path)
 	}
 	assert.Empty(t, srv.Requests(), "nothing was sent")
 }

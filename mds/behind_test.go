@@ -90,16 +90,22 @@ func TestARefusalMayBeALostService(t *testing.T) {
 	}
 }
 
-// One refusal costs what any other response does that may pass: the same request,
-// MaxAttempts times at most, and no other one.
+// Without the address of the DOI API, which could confirm it, one refusal costs what any other response
+// does that may pass: the same request, MaxAttempts times at most, and no other one.
 func TestARefusalIsAskedForNothingElse(t *testing.T) {
 	for _, b := range behaviours() {
 		synctest.Test(t, func(t *testing.T) {
 			srv := newServer(t, &datacitetest.Options{Behaviour: b})
 			for _, attempts := range []int{1, 3} {
 				since := len(srv.Requests())
-				_, err := as(t, srv, account, &datacite.Config{MaxAttempts: attempts}).PutMetadata(t.Context(), "10.70000/theirs", record("A"))
+				c, err := mds.NewClient(datacite.Config{
+					Service: datacite.Service{MDS: srv.URL}, Username: account.Username, Password: account.Password,
+					HTTPClient: srv.HTTPClient(), MaxAttempts: attempts,
+				})
+				require.NoError(t, err)
+				_, err = c.PutMetadata(t.Context(), "10.70000/theirs", record("A"))
 				require.ErrorIs(t, err, datacite.ErrForbidden)
+				assert.True(t, datacite.Temporary(err))
 				assert.Equal(t, slices.Repeat([]string{"PUT /metadata/10.70000/theirs"}, attempts), paths(srv, since))
 			}
 		})

@@ -13,12 +13,15 @@ import (
 type Client struct {
 	core    *transport.Client
 	records *transport.Client // of the DOI API; nil without its address
+
+	username string
 }
 
 // NewClient makes a client for the metadata store at cfg.Service.MDS. Nothing is sent yet.
 // [Client.Register] and [Client.Ensure] ask cfg.Service.API whether a DOI is hidden, because the
-// store does not show this; without that address, they refuse to change a DOI that may be hidden
-// ([ErrHidden]).
+// store does not show this, and all methods ask it whether a 403 of the store is a refusal of the DOI
+// or the prefix. Without that address, no refusal is final, and Register and Ensure refuse to change a
+// DOI that may be hidden ([ErrHidden]).
 //
 // Username and Password are required; the password may be an API key of the deployed service. An
 // API key as Username is refused, because the service repeats user names in its responses. Tokens
@@ -32,7 +35,7 @@ func NewClient(cfg datacite.Config) (*Client, error) {
 	if err := datacite.Invalid(datacite.Findings(errors.Join(noLogin, err))...); err != nil {
 		return nil, err
 	}
-	c := &Client{core: core}
+	c := &Client{core: core, username: cfg.Username}
 	if cfg.Service.API != "" {
 		// The API has 404 for what an account may not see, so a 403 passes.
 		c.records, err = transport.New(cfg, transport.Interface{Name: "API", Login: login, Relays: true})

@@ -86,7 +86,9 @@
 //   - It stores characters beyond ASCII correctly, but garbles them in responses
 //     ([ErrGarbled]). This package never writes garbled text back.
 //   - It answers 403 for a refusal, and also when its backend is unreachable, before or after
-//     the work. This package therefore retries a 403. A 403 with an HTML page is
+//     the work. After a 403 this package therefore asks the DOI API (Service.API), with one or
+//     two requests, whether the DOI is of another account, or the prefix is. If so, the refusal
+//     is final; if not, the request is retried. A 403 with an HTML page is
 //     [datacite.ErrRateLimited].
 //
 // [table]: https://github.com/datacite-go/datacite-go/blob/main/docs/registering.md

@@ -3,9 +3,10 @@ package mds
 import (
 	"bytes"
 	"context"
-	"errors"
+	"encoding/xml"
 	"fmt"
 	"mime"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -65,8 +66,8 @@ func NewDocument(record *metadata.Record) (Document, error) {
 
 // Findings returns the faults of the metadata and warnings about them: those of
 // [metadata.Record.Findings] if NewDocument made the document, and for other XML those of
-// [metadata.FindingsXML], with line and column. Findings with the codes identifier and json
-// are left out, because the service uses the DOI of the request and receives XML. Other
+// [metadata.FindingsXML], with line and column. Findings with the codes identifier, json and
+// not-in-xml are left out, because the service uses the DOI of the request and receives XML. Other
 // formats are not checked.
 func (d Document) Findings() []datacite.Finding {
 	found := slices.Clone(d.findings)
@@ -74,7 +75,7 @@ func (d Document) Findings() []datacite.Finding {
 		found, _ = metadata.FindingsXML(bytes.NewReader(d.Data)) // the error is that of a reader
 	}
 	return slices.DeleteFunc(found, func(f datacite.Finding) bool {
-		return f.Code == "identifier" || f.Code == "json"
+		return slices.Contains([]datacite.Code{"identifier", "json", "not-in-xml"}, f.Code)
 	})
 }
 
@@ -126,7 +127,8 @@ func (d Document) isXML() bool { return document.IsXML(d.Data) }
 // identifier, and other formats converted to XML. A DOI without metadata is
 // [ErrNoMetadata]. The deployed service garbles characters beyond ASCII: such metadata come
 // with [ErrGarbled]. Do not store them again; read them with Get of package dois
-// (Record.MetadataXML).
+// (Record.MetadataXML). More than 16 MiB, which the service cannot store, are
+// [datacite.ErrTooLarge].
 //
 // Metadata sends GET /metadata/{doi} (specification §4.3).
 func (c *Client) Metadata(ctx context.Context, doiName string) (*Document, error) {
@@ -143,19 +145,34 @@ func (c *Client) Metadata(ctx context.Context, doiName string) (*Document, error
 }
 
 func (c *Client) metadata(ctx context.Context, op, name string) (*Document, error) {
-	request := transport.Request{Op: op, Method: "GET", Path: "/metadata/" + doi.Store.Path(name), Accept: "application/xml", Long: true}
-	res, err := c.do(ctx, request)
+	request := transport.Request{Op: op, Method: "GET", Path: "/metadata/" + doi.Store.Path(name), Accept: "application/xml", Most: transport.MaxDocument}
+	res, err := c.read(ctx, name, request)
 	if err != nil {
 		return nil, err
 	}
 	text := bytes.TrimSpace(bytes.TrimPrefix(res.Data, []byte("\ufeff")))
-	if len(text) == 0 {
+	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
+	if len(text) == 0 && (res.StatusCode == http.StatusNoContent || strings.HasSuffix(kind, "xml")) {
 		return nil, c.absent(request, res, ErrNoMetadata)
 	}
-	if text[0] != '<' {
-		return nil, c.core.Unreadable(request, res, errors.New("it is not XML"))
+	if root := rootOf(text); root != "resource" {
+		return nil, c.core.Unreadable(request, res, fmt.Errorf("it is not metadata XML, as its root element is %.40q", root))
 	}
 	return &Document{ContentType: res.Header.Get("Content-Type"), Data: res.Data}, nil
+}
+
+// rootOf returns the name of the root element, "" if there is none.
+func rootOf(data []byte) string {
+	decoder := newDecoder(data)
+	for {
+		token, err := decoder.RawToken()
+		if err != nil {
+			return ""
+		}
+		if start, ok := token.(xml.StartElement); ok {
+			return start.Name.Local
+		}
+	}
 }
 
 // PutMetadata stores metadata for a DOI. A DOI that the service does not know
@@ -180,7 +197,7 @@ func (c *Client) putMetadata(ctx context.Context, op, name string, doc Document)
 		Op: op, Method: "PUT", Path: "/metadata/" + doi.Store.Path(name),
 		ContentType: doc.ContentType, Body: bytes.NewReader(doc.Data),
 	}
-	res, err := c.do(ctx, request)
+	res, err := c.write(ctx, name, request)
 	if err != nil {
 		return "", explainRefusal(err, doc)
 	}

@@ -1,6 +1,7 @@
 package mds
 
 import (
+	"bytes"
 	"errors"
 	"net/http"
 	"strings"
@@ -19,18 +20,18 @@ var (
 	// ErrTimeout: the metadata store got no response from its backend in time (408).
 	ErrTimeout error = &transport.Condition{Text: "mds: service timed out", Passes: true}
 	// ErrNoMetadata: the DOI is known and has no metadata (204).
-	ErrNoMetadata = errors.New("mds: no metadata registered")
+	ErrNoMetadata = transport.NewSign("mds: no metadata registered")
 	// ErrNoURL: the DOI is known and has no URL yet (204).
-	ErrNoURL = errors.New("mds: no URL registered")
+	ErrNoURL = transport.NewSign("mds: no URL registered")
 	// ErrGarbled: the text that was read may differ from the stored one. The deployed
 	// service sends "?" for each byte of a character beyond ASCII; the stored text is
 	// intact. The garbled text is returned with the error. A stored text that contains "??"
 	// gives the same error. Get of package dois returns the stored text (Record.URL,
 	// Record.MetadataXML).
-	ErrGarbled = errors.New(`mds: "?" may stand for characters beyond ASCII`)
+	ErrGarbled = transport.NewSign(`mds: "?" may stand for characters beyond ASCII`)
 	// ErrHalfRegistered: a registration stored the metadata, but setting the URL failed. If
 	// the error also matches [datacite.ErrUnclear], the URL may have been stored.
-	ErrHalfRegistered = errors.New("mds: the metadata are stored, setting the URL failed")
+	ErrHalfRegistered = transport.NewSign("mds: the metadata are stored, setting the URL failed")
 	// ErrHidden: the DOI is hidden, or may be, and the change would make it findable again.
 	// EnsureOptions.Show permits this; Update of package dois changes a hidden DOI and
 	// keeps it hidden. The error also matches [datacite.ErrNotAllowed].
@@ -54,8 +55,15 @@ func explain(e *datacite.Error) {
 // the specification, and that of the deployed service, which names the title, the
 // creators and so on of an empty record.
 func metadataMissing(e *datacite.Error) bool {
-	return e.StatusCode == http.StatusPreconditionFailed ||
+	return e.StatusCode == http.StatusPreconditionFailed && !markup(e.Body) ||
 		e.StatusCode == http.StatusUnprocessableEntity && e.Op == opPutURL && strings.HasPrefix(e.Message, "Can't be blank")
+}
+
+// markup recognises HTML, XML and JSON, which the store never sends as a refusal, and a
+// gateway or another host does.
+func markup(body []byte) bool {
+	text := bytes.TrimSpace(body)
+	return len(text) > 0 && bytes.IndexByte([]byte("<{["), text[0]) >= 0
 }
 
 // What the deployed service may mean by 404 in response to a write that makes a DOI if
@@ -73,7 +81,7 @@ var (
 
 // notMade explains a 404 in response to a write.
 func notMade(err error, why error) error {
-	if e, ok := errors.AsType[*datacite.Error](err); ok && e.StatusCode == http.StatusNotFound {
+	if e, ok := errors.AsType[*datacite.Error](err); ok && transport.NotFound(err) {
 		e.Err = why
 		e.Message += " (" + why.Error() + ")"
 	}

@@ -83,6 +83,9 @@ func TestEveryResponseOfTheDeployedService(t *testing.T) {
 			if strings.HasPrefix(tt.body, "<html") {
 				kind = "text/html"
 			}
+			if tt.call == getMetadata && tt.status == 200 {
+				kind = "application/xml; charset=utf-8" // also for a record without XML
+			}
 			c := served(t, func(req *http.Request) *http.Response {
 				if tt.call == hide && req.Method == "GET" {
 					return response(200, plain, address) // Hide looks first
@@ -122,9 +125,10 @@ func TestEveryResponseOfTheDeployedService(t *testing.T) {
 func TestTemporary(t *testing.T) {
 	for status, want := range map[int]bool{400: false, 401: false, 403: true, 404: false, 408: true, 412: false, 415: false, 422: false, 429: true, 500: true, 502: true, 503: true} {
 		synctest.Test(t, func(t *testing.T) {
-			_, err := responding(t, status, plain, "", nil).URL(t.Context(), name)
+			words := map[int]string{404: "DOI not found"}[status]
+			_, err := responding(t, status, plain, words, nil).URL(t.Context(), name)
 			assert.Equal(t, want, datacite.Temporary(err), status)
-			_, err = responding(t, status, plain, "", nil).Register(t.Context(), name, address, record("A"))
+			_, err = responding(t, status, plain, words, nil).Register(t.Context(), name, address, record("A"))
 			if status != 404 {
 				assert.Equal(t, want, datacite.Temporary(err), status)
 			}

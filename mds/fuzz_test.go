@@ -72,7 +72,8 @@ func FuzzURLBody(f *testing.F) {
 	})
 }
 
-// FuzzDetect: it never panics, and what it takes can be sent.
+// FuzzDetect: it never panics, and what it takes can be sent, or names another DOI and can be
+// sent with OtherDOI.
 func FuzzDetect(f *testing.F) {
 	for _, format := range formats {
 		f.Add([]byte(format.text))
@@ -83,7 +84,12 @@ func FuzzDetect(f *testing.F) {
 			require.ErrorIs(t, err, datacite.ErrInvalid)
 			return
 		}
-		_, err = responding(t, 201, plain, "OK", nil).PutMetadata(t.Context(), name, doc)
+		c := responding(t, 201, plain, "OK", nil)
+		if _, err = c.PutMetadata(t.Context(), name, doc); err != nil {
+			require.ErrorContains(t, err, "another DOI than "+name)
+			doc.OtherDOI = true
+			_, err = c.PutMetadata(t.Context(), name, doc)
+		}
 		require.NoError(t, err)
 	})
 }

@@ -3,14 +3,19 @@ package mds
 import (
 	"bytes"
 	"fmt"
-	"strings"
 )
 
 // garbled reports whether a response may have lost characters: each of them has two
 // bytes or more.
 func garbled[T string | []byte](text T) bool {
-	ascii := strings.IndexFunc(string(text), func(r rune) bool { return r >= 0x80 }) < 0
-	return ascii && bytes.Contains([]byte(text), []byte("??"))
+	lost := false
+	for i := range len(text) {
+		if text[i] >= 0x80 {
+			return false
+		}
+		lost = lost || text[i] == '?' && i > 0 && text[i-1] == '?'
+	}
+	return lost
 }
 
 func garbledError(op, name string) error {
@@ -39,20 +44,29 @@ type comparison struct {
 // compareMetadata compares what was given with what is stored. Garbled metadata are
 // never the same, as that cannot be seen; where they differ only by the garbling they
 // are not altered.
-func compareMetadata(given, stored []byte) comparison {
-	expected := []byte(rewritten.Replace(string(given)))
-	seen := asIs
-	if garbled(stored) {
+func compareMetadata(givenData, storedData []byte) comparison {
+	given, stored := string(givenData), string(storedData)
+	seen, lost := asIs, garbled(stored)
+	if lost {
 		seen = garble
-		if _, err := leaves(stored); err != nil {
-			// The name of an element or attribute is garbled. What the service changes each
-			// time is known even so.
-			return comparison{altered: alterations(given, expected, asIs)}
-		}
 	}
-	c := comparison{altered: alterations(given, stored, seen)}
-	c.same = !garbled(stored) && (c.altered == nil || alterations(expected, stored, seen) == nil)
-	return c
+	altered, err := alterations(given, stored, seen)
+	expected := rewritten.Replace(given)
+	if lost && err != nil && err != errNotXML {
+		// The name of an element or attribute is garbled. What the service changes each time
+		// is known even so.
+		altered, err = alterations(given, expected, asIs)
+	}
+	switch {
+	case err == errNotXML:
+		return comparison{altered: []string{"the metadata were not XML; the service turned them into XML"}}
+	case err != nil:
+		return comparison{altered: []string{"what is stored cannot be read: " + err.Error()}}
+	case lost || altered == nil:
+		return comparison{same: !lost, altered: altered}
+	}
+	same, _ := sameLeaves(leavesOf(expected), leavesOf(stored), seen) // an error is a difference
+	return comparison{same, altered}
 }
 
 // seemsSame is sameURL for a stored URL that may be garbled.
@@ -63,5 +77,14 @@ func seemsSame(stored, given string) bool {
 // isCopy reports whether metadata of the DOI API are those that the store sent, which may be
 // garbled. They are not if the API lags behind.
 func isCopy(whole, sent []byte) bool {
-	return len(whole) > 0 && garbled(sent) && garble(string(bytes.TrimSpace(whole))) == string(bytes.TrimSpace(sent))
+	whole, sent = bytes.TrimSpace(whole), bytes.TrimSpace(sent)
+	if len(whole) != len(sent) || len(whole) == 0 || !garbled(sent) {
+		return false
+	}
+	for i, c := range whole {
+		if c != sent[i] && (c < 0x80 || sent[i] != '?') {
+			return false
+		}
+	}
+	return true
 }

@@ -3,7 +3,6 @@ package mds
 import (
 	"context"
 	"errors"
-	"net/http"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/doi"
@@ -26,7 +25,7 @@ func (c *Client) Hide(ctx context.Context, doiName string) error {
 	if _, err := c.url(ctx, op, name, 0); err != nil && !errors.Is(err, ErrNoURL) {
 		return err
 	}
-	return c.delete(ctx, op, "/metadata/"+doi.Store.Path(name))
+	return c.delete(ctx, op, name, "/metadata/"+doi.Store.Path(name))
 }
 
 // Show makes a registered DOI findable again. It stores the DOI's metadata again, or its
@@ -74,17 +73,17 @@ func (c *Client) DeleteDraft(ctx context.Context, doiName string) error {
 	if err != nil {
 		return err
 	}
-	err = c.delete(ctx, "mds.DeleteDraft", "/doi/"+doi.Store.Path(name))
-	if e, ok := errors.AsType[*datacite.Error](err); ok && e.StatusCode == http.StatusNotFound && e.Unclear {
+	err = c.delete(ctx, "mds.DeleteDraft", name, "/doi/"+doi.Store.Path(name))
+	if transport.NotFound(err) && errors.Is(err, datacite.ErrUnclear) {
 		return nil
 	}
 	return err
 }
 
 // delete sends DELETE and reads the service's short text.
-func (c *Client) delete(ctx context.Context, op, path string) error {
+func (c *Client) delete(ctx context.Context, op, name, path string) error {
 	request := transport.Request{Op: op, Method: "DELETE", Path: path}
-	res, err := c.do(ctx, request)
+	res, err := c.write(ctx, name, request)
 	if err != nil {
 		return err
 	}

@@ -26,12 +26,16 @@ type refusal struct {
 	registered bool // one item at least
 }
 
-// of returns the error of an item that need not be sent, nil for others.
-func (r *refusals) of(name string) error {
+// of returns the error of an item that need not be sent, nil for others. An item of a prefix to which the
+// account surely has no right may have its DOI all the same, from another account: known reports whether
+// there is such a DOI.
+func (r *refusals) of(name string, known func() bool) error {
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	found := r.prefixes[doi.Prefix(name)]
-	if found.registered || found.items < refusedAfter {
+	r.mu.Unlock()
+	sure := found.last != nil && errors.Is(found.last, errForeignPrefix)
+	switch {
+	case sure && known(), !sure && (found.registered || found.items < refusedAfter):
 		return nil
 	}
 	e := *found.last
@@ -48,7 +52,7 @@ func (r *refusals) note(name string, err error) {
 	found := r.prefixes[prefix]
 	if err == nil {
 		found.registered = true
-	} else if e, ok := err.(*datacite.Error); ok && errors.Is(e, datacite.ErrForbidden) {
+	} else if e, ok := err.(*datacite.Error); ok && errors.Is(e, datacite.ErrForbidden) && !errors.Is(e, errForeignDOI) {
 		found.items, found.last = found.items+1, e
 	}
 	r.prefixes[prefix] = found

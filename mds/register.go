@@ -1,6 +1,7 @@
 package mds
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -59,7 +60,8 @@ type EnsureOptions struct {
 	NoReadBack bool     // do not read the DOI back after writing; saves two requests
 	Resolver   Resolver // wait until the DOI resolves there, as WaitResolved does; nil does not wait
 
-	// Show makes a hidden DOI findable again. Without it, a change of a DOI that is or may
+	// Show makes a hidden DOI findable again, and removes the reason for hiding it from the
+	// record; without Service.API a warning says that the reason stays. Without Show, a change of a DOI that is or may
 	// be hidden is refused ([ErrHidden]), because every write of this interface makes the
 	// DOI findable.
 	Show bool
@@ -87,7 +89,7 @@ type EnsureOptions struct {
 // Other errors are those of [Client.Register].
 //
 // Ensure sends GET /doi/{doi}, GET /dois/{doi} to the DOI API for a DOI that has a URL, GET
-// /metadata/{doi}, the PUTs that are needed, and then the GETs of /doi/{doi} and
+// /metadata/{doi}, the PUTs that are needed, with Show and a reason for hiding PUT /dois/{doi}, and then the GETs of /doi/{doi} and
 // /metadata/{doi} again.
 func (c *Client) Ensure(ctx context.Context, doiName, address string, doc Document, opts *EnsureOptions) (*Registration, error) {
 	return c.register(ctx, doiName, address, doc, opts, true)
@@ -118,6 +120,7 @@ type registration struct {
 	options EnsureOptions
 	done    Registration
 	whole   []byte // the metadata before any write, as the DOI API shows them
+	reason  string // why the DOI is or was hidden
 
 	sameMetadata, sameURL bool // what is stored is what is wanted
 }
@@ -148,7 +151,7 @@ func (r *registration) compare(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		state, r.whole = shown.state, shown.xml
+		state, r.whole, r.reason = shown.state, shown.xml, shown.reason
 	}
 	if state == StateNone {
 		if err := doi.CheckNew(r.done.DOI); err != nil {
@@ -167,13 +170,16 @@ func (r *registration) compare(ctx context.Context) error {
 		return err
 	case state == StateNone:
 		r.done.Change = Created
-	case r.sameURL && r.sameMetadata:
+	case r.sameURL && r.sameMetadata && !r.clearsReason():
 		r.done.Change = Unchanged
 	default:
 		r.done.Change = Updated
 	}
 	return nil
 }
+
+// clearsReason reports whether a DOI that shall be findable has a reason for being hidden.
+func (r *registration) clearsReason() bool { return r.options.Show && r.reason != "" }
 
 func (r *registration) mayBeHidden() bool {
 	return r.done.Before == StateRegistered || r.done.Before == StateRegisteredOrFindable
@@ -184,7 +190,7 @@ func (r *registration) mayBeHidden() bool {
 func (r *registration) stored(ctx context.Context) (comparison, error) {
 	doc, err := r.client.metadata(ctx, opRegister, r.done.DOI)
 	switch {
-	case errors.Is(err, ErrNoMetadata), errors.Is(err, datacite.ErrNotFound), errors.Is(err, datacite.ErrInvalid):
+	case errors.Is(err, ErrNoMetadata), transport.NotFound(err), errors.Is(err, datacite.ErrInvalid):
 		return comparison{altered: []string{"no metadata are stored"}}, nil
 	case err != nil:
 		return comparison{}, err
@@ -206,7 +212,7 @@ var errBefore error = &transport.Condition{Text: "mds: refused by EnsureOptions.
 
 // write takes the steps that are needed.
 func (r *registration) write(ctx context.Context) (*Registration, error) {
-	writes := !r.sameMetadata || !r.sameURL
+	writes := !r.sameMetadata || !r.sameURL || r.clearsReason()
 	if writes && r.mayBeHidden() && !r.options.Show {
 		return nil, r.hidden()
 	}
@@ -228,6 +234,9 @@ func (r *registration) write(ctx context.Context) (*Registration, error) {
 			return nil, err
 		}
 	}
+	if err := r.clearReason(ctx); err != nil {
+		return nil, err
+	}
 	r.done.State = StateFindable
 	if r.mayBeHidden() && r.sameMetadata {
 		r.done.State = r.done.Before
@@ -244,6 +253,23 @@ func (r *registration) write(ctx context.Context) (*Registration, error) {
 		}
 	}
 	return &r.done, nil
+}
+
+// clearReason removes the reason for hiding from a DOI that is findable again. The store has no
+// request for it.
+func (r *registration) clearReason(ctx context.Context) error {
+	switch {
+	case r.options.Show && r.done.Before == StateRegisteredOrFindable:
+		r.done.Warnings = append(r.done.Warnings, datacite.Finding{Path: "reason", Code: "conflict", Warning: true,
+			Reason: "if the DOI was hidden with a reason, the findable DOI still has it; nothing shows it without Config.Service.API; ChangeState of package dois removes it"})
+	case r.clearsReason():
+		_, err := r.client.records.Do(ctx, transport.Request{
+			Op: opRegister, Method: "PUT", Path: "/dois/" + doi.API.Path(r.done.DOI), ContentType: "application/vnd.api+json",
+			Body: bytes.NewReader([]byte(`{"data":{"type":"dois","attributes":{"reason":null}}}`)), Accept: transport.JSONType, Access: transport.Required,
+		})
+		return err
+	}
+	return nil
 }
 
 // hidden is the error for a change that would show a DOI.

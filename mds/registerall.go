@@ -65,10 +65,11 @@ type Progress struct {
 // changed something: [ErrHalfRegistered], [ErrUnconfirmed] or [datacite.ErrUnclear]. A DOI
 // that comes twice is an error the second time.
 //
-// After three items of a prefix with [datacite.ErrForbidden] and none registered,
-// RegisterAll sends no more items of that prefix in the round: either the prefix is not the
-// account's, or the store cannot reach its backend. The next round first sends one item of
-// the prefix. In the last round the items that were not sent fail with this error, with the
+// After the DOI API has confirmed that the account has no right to a prefix, a further item of it is only
+// looked up, and fails with the same error unless its DOI exists. Where nothing confirms a refusal, after
+// three items of a prefix with [datacite.ErrForbidden] and none registered, RegisterAll sends no more
+// items of that prefix in the round: either the prefix is not the account's, or the store cannot reach its
+// backend. The next round first sends one item of the prefix. In the last round the items that were not sent fail with this error, with the
 // URL of an item that was sent and Attempts 0.
 //
 // An error ends the sequence and comes with an empty Outcome: an error of ctx or of items,
@@ -202,7 +203,11 @@ func (b *bulkRun) try(ctx context.Context, o Outcome) Outcome {
 		return o
 	}
 	name, _ := doi.Parse(o.Item.DOI)
-	if o.Err = b.refusals.of(name); o.Err == nil {
+	known := func() bool {
+		state, _, err := b.client.look(ctx, opRegister, name)
+		return err != nil || state != StateNone
+	}
+	if o.Err = b.refusals.of(name, known); o.Err == nil {
 		o.Tries++
 		opts := b.opts.Ensure
 		if before := opts.Before; before != nil {

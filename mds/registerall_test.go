@@ -109,6 +109,7 @@ func TestRegisterAllTellsEachItemsFate(t *testing.T) {
 	require.ErrorIs(t, fates["10.5072/item-2"], mds.ErrHalfRegistered)
 	require.ErrorIs(t, fates["10.5072/item-3"], datacite.ErrInvalid)
 	assert.ErrorContains(t, fates["https://doi.org/10.5072/ITEM-0"], "occurs twice")
+	assert.EqualValues(t, "repeated", datacite.Findings(fates["https://doi.org/10.5072/ITEM-0"])[0].Code)
 }
 
 // An item with a temporary error, such as that of a database, is not tried either.
@@ -117,7 +118,7 @@ func TestItemsWithAnErrorAreNotTried(t *testing.T) {
 	bad := item(1)
 	bad.Err = fmt.Errorf("reading the item: %w", &datacite.Error{StatusCode: 503})
 	outcomes := 0
-	for o, err := range srv.MDS().RegisterAll(t.Context(), each([]mds.Item{bad, item(2)}), &mds.BulkOptions{Rounds: 9}) {
+	for o, err := range srv.MDS().RegisterAll(t.Context(), each([]mds.Item{bad, item(2)}), &mds.BulkOptions{Rounds: 9, Progress: func(p mds.Progress) { assert.Zero(t, p.Waiting) }}) {
 		require.NoError(t, err)
 		require.Equal(t, o.Item.Err, o.Err)
 		outcomes++
@@ -235,17 +236,38 @@ func TestAJobStopsAskingForARefusedPrefix(t *testing.T) {
 			}
 			require.ErrorIs(t, o.Err, datacite.ErrForbidden)
 			sent += min(o.Tries, 1)
-			assert.Equal(t, o.Tries > 0, errors.Is(o.Err, datacite.ErrUnclear), "nothing was sent for the others: %v", o.Err)
+			assert.False(t, datacite.Temporary(o.Err))
+			assert.NotErrorIs(t, o.Err, datacite.ErrUnclear)
 			if o.Tries == 0 {
 				assert.ErrorContains(t, o.Err, o.Item.DOI+" was not sent, as others of its prefix were refused")
+				e, _ := errors.AsType[*datacite.Error](o.Err)
+				assert.Zero(t, e.Attempts)
 			}
 		}
-		assert.Equal(t, 5, sent, "three in the first round, one in each of the others")
-		assert.Len(t, asked, 5)
-		for name, times := range asked {
-			assert.Equal(t, 2, times, name)
-		}
+		assert.Equal(t, 1, sent)
+		assert.Equal(t, map[string]int{"item-0": 1}, asked)
 	})
+}
+
+// An account may have a DOI under a prefix to which it has no right, from another account: such DOIs are
+// registered, although new ones of the prefix are refused.
+func TestAJobRegistersWhatIsTheAccountsUnderAForeignPrefix(t *testing.T) {
+	srv := newServer(t, &datacitetest.Options{Behaviour: datacitetest.Deployed})
+	items := strangers(5)
+	seed(t, srv, map[string]any{"doi": items[3].DOI, "state": "draft"})
+	outcomes := map[string]error{}
+	for o, err := range srv.MDS().RegisterAll(t.Context(), each(items), &mds.BulkOptions{Workers: 1}) {
+		require.NoError(t, err)
+		outcomes[o.Item.DOI] = o.Err
+	}
+	for i, it := range items {
+		if i == 3 {
+			require.NoError(t, outcomes[it.DOI])
+			continue
+		}
+		require.ErrorIs(t, outcomes[it.DOI], datacite.ErrForbidden)
+	}
+	assert.Len(t, srv.Names(), 1)
 }
 
 // A service behind the store that is lost for a while makes every DOI look refused.
@@ -384,6 +406,28 @@ func TestARunEndsWithAnError(t *testing.T) {
 			}
 			require.ErrorIs(t, end, context.DeadlineExceeded)
 			assert.Equal(t, 5, outcomes, "no item is lost silently")
+		})
+	})
+	t.Run("the context ends within the second round", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			sent := 0
+			c := served(t, func(*http.Request) *http.Response {
+				if sent++; sent == 7 {
+					cancel()
+				}
+				return response(500, plain, "")
+			}, nil)
+			outcomes := map[string]bool{}
+			var end error
+			for o, err := range c.RegisterAll(ctx, batch(5), &mds.BulkOptions{Workers: 1}) {
+				if end = err; err == nil {
+					require.Error(t, o.Err)
+					outcomes[o.Item.DOI] = true
+				}
+			}
+			require.ErrorIs(t, end, context.Canceled)
+			assert.Len(t, outcomes, 5, "no item is lost silently")
 		})
 	})
 	t.Run("the loop panics", func(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/doi"
+	"github.com/datacite-go/datacite-go/internal/ended"
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
@@ -52,6 +53,9 @@ func (h *HTTPResolver) Resolve(ctx context.Context, doiName string) (string, err
 	}
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	res, err := client.Do(req)
+	if end := ended.Err(ctx); err != nil && end != nil {
+		return "", fmt.Errorf("mds.Resolve: HEAD %s: %w", address, end) // err may be the cause alone
+	}
 	if err != nil {
 		return "", err
 	}
@@ -103,7 +107,7 @@ func WaitResolved(ctx context.Context, r Resolver, doiName, address string, opts
 		left := time.Until(end)
 		switch {
 		case ctx.Err() != nil:
-			return fmt.Errorf("mds.WaitResolved: %s: %w", name, ctx.Err())
+			return fmt.Errorf("mds.WaitResolved: %s: %w", name, ended.Err(ctx))
 		case left <= 0 && err != nil:
 			return fmt.Errorf("%w: %s: %w", ErrNotResolved, name, err)
 		case left <= 0:

@@ -154,7 +154,7 @@ func findable(t testing.TB, srv *datacitetest.Server, doi string) {
 func paths(srv *datacitetest.Server, since int) []string {
 	var asked []string
 	for _, r := range srv.Requests()[since:] {
-		asked = append(asked, r.Method+" "+r.Path)
+		asked = append(asked, r.Method+" "+r.URL.EscapedPath())
 	}
 	return asked
 }

@@ -2,12 +2,13 @@ package mds
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"net/http"
 
-	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/doi"
+	"github.com/datacite-go/datacite-go/internal/jsonlex"
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
@@ -43,7 +44,7 @@ func (c *Client) State(ctx context.Context, doiName string) (State, error) {
 func (c *Client) look(ctx context.Context, op, name string) (State, string, error) {
 	address, err := c.url(ctx, op, name, http.StatusNotFound)
 	switch {
-	case errors.Is(err, datacite.ErrNotFound):
+	case transport.NotFound(err):
 		return StateNone, "", nil
 	case errors.Is(err, ErrNoURL):
 		return StateDraft, "", nil
@@ -55,8 +56,10 @@ func (c *Client) look(ctx context.Context, op, name string) (State, string, erro
 
 // A view is what the DOI API shows of a DOI, beyond what the store shows.
 type view struct {
-	state State  // StateRegisteredOrFindable if the API does not show the DOI
-	xml   []byte // its metadata, without the store's garbling; nil if they are not shown
+	id     string // the DOI of the record
+	state  State  // StateRegisteredOrFindable if the API does not show the DOI
+	xml    []byte // its metadata, without the store's garbling; nil if they are not shown
+	reason string // why it is or was hidden
 }
 
 // view asks the DOI API. It tells registered from findable, and a draft that was given a URL
@@ -66,33 +69,52 @@ func (c *Client) view(ctx context.Context, op, name string) (view, error) {
 	if c.records == nil || doi.API.Check(name) != nil {
 		return none, nil
 	}
-	request := transport.Request{
+	var shown view
+	_, err := c.records.Do(ctx, transport.Request{
 		Op: op, Method: "GET", Path: "/dois/" + doi.API.Path(name), Query: "detail=true", Accept: transport.JSONType,
-		Access: transport.Required, Long: true, Expected: http.StatusNotFound,
-	}
-	res, err := c.records.Do(ctx, request)
-	if errors.Is(err, datacite.ErrNotFound) {
+		Access: transport.Required, Expected: http.StatusNotFound,
+		Read: func(d *jsonlex.Decoder) error {
+			shown = view{}
+			viewJSON.Read(d, &shown)
+			if err := d.Err(); err != nil || doi.Equal(shown.id, name) {
+				return err
+			}
+			return fmt.Errorf("it is not the record of %q", name)
+		},
+	})
+	if transport.NotFound(err) {
 		return none, nil
 	}
 	if err != nil {
 		return view{}, err
 	}
-	var record struct {
-		Data struct {
-			Attributes struct {
-				State State
-				XML   json.RawMessage
-			}
-		}
-	}
-	if err := json.Unmarshal(res.Data, &record); err != nil {
-		return view{}, c.records.Unreadable(request, res, err)
-	}
-	switch a := record.Data.Attributes; a.State {
+	switch shown.state {
 	case StateDraft, StateRegistered, StateFindable:
-		var xml []byte
-		_ = json.Unmarshal(a.XML, &xml) // nil if it is not base64
-		return view{a.State, xml}, nil
+		return shown, nil
 	}
 	return none, nil
+}
+
+// viewJSON reads what is needed of a record, and drops the rest as it comes in.
+var viewJSON = jsonlex.NewObject(jsonlex.Field("data", jsonlex.NewObject(
+	jsonlex.Field("id", func(d *jsonlex.Decoder, v *view) { v.id = d.Text() }),
+	jsonlex.Field("attributes", jsonlex.NewObject(
+		jsonlex.Field("state", func(d *jsonlex.Decoder, v *view) { v.state = State(d.Word()) }),
+		jsonlex.Field("reason", func(d *jsonlex.Decoder, v *view) { v.reason = d.Text() }),
+		jsonlex.Field("xml", func(d *jsonlex.Decoder, v *view) { v.xml = readXML(d) }),
+	).Read),
+).Read))
+
+// readXML reads metadata in base64; nil for anything else.
+func readXML(d *jsonlex.Decoder) []byte {
+	if d.Kind() != '"' {
+		d.Skip()
+		return nil
+	}
+	encoded := d.Lexer.Base64()
+	data, err := transport.ReadAll(io.LimitReader(encoded, transport.MaxDocument))
+	if bad := encoded.Drain(); err != nil || bad != nil || encoded.Size() > int64(len(data)) {
+		return nil
+	}
+	return data
 }

@@ -2,6 +2,7 @@ package mds
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -21,14 +22,20 @@ type Status string
 // so after one it is not known what has been done.
 func (c *Client) accepted(r transport.Request, res *transport.Response) (Status, error) {
 	status := statusOf(res)
-	if res.StatusCode == http.StatusCreated {
-		return status, nil
+	switch {
+	case markup(res.Data):
+		return "", c.core.Unreadable(r, res, fmt.Errorf("it is no short text, but %.200q", status))
+	case res.StatusCode == http.StatusCreated && status == "":
+		return "", nil
 	}
 	switch Status(strings.ToUpper(string(status))) {
 	case "":
 		return "", c.core.Unreadable(r, res, errors.New("it is empty"))
 	case "OK", "CREATED", "HANDLE_ALREADY_EXISTS":
 		return status, nil
+	}
+	if res.StatusCode == http.StatusCreated {
+		return "", c.core.Unreadable(r, res, fmt.Errorf("it says %.200q", status))
 	}
 	return "", c.core.Unsuccessful(r, res, string(status), datacite.ErrInvalid)
 }

@@ -41,7 +41,7 @@ func (c *Client) URL(ctx context.Context, doiName string) (string, error) {
 // url asks for a URL. A response with the expected status is logged without a warning.
 func (c *Client) url(ctx context.Context, op, name string, expected int) (string, error) {
 	request := transport.Request{Op: op, Method: "GET", Path: "/doi/" + doi.Store.Path(name), Expected: expected}
-	res, err := c.do(ctx, request)
+	res, err := c.read(ctx, name, request)
 	if err != nil {
 		return "", err
 	}
@@ -55,8 +55,8 @@ func (c *Client) url(ctx context.Context, op, name string, expected int) (string
 	return address, nil
 }
 
-// isURL is lenient: old URLs may be odd.
-var isURL = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:[^\r\n]+$`)
+// isURL is lenient: old URLs may be odd. A sentence such as "Error: log in" is none.
+var isURL = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:[^\s][^\r\n]*$`)
 
 // PutURL sets or changes the URL that a DOI resolves to, and makes a draft findable. The deployed service also
 // makes a hidden DOI findable. The global resolver has the URL usually after a few minutes. A DOI without
@@ -84,7 +84,7 @@ func (c *Client) putURL(ctx context.Context, name, address string) (Status, erro
 		ContentType: "text/plain;charset=UTF-8",
 		Body:        strings.NewReader("doi=" + bodyValue(name) + "\nurl=" + bodyValue(address)),
 	}
-	res, err := c.do(ctx, request)
+	res, err := c.write(ctx, name, request)
 	if err != nil {
 		return "", notMade(err, errUnknownAccount)
 	}

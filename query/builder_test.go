@@ -199,3 +199,21 @@ func TestExpressionsDoNotChange(t *testing.T) {
 	assert.Equal(t, "a AND b AND NOT c", second.String())
 	assert.Equal(t, "a OR b", or.String())
 }
+
+// A regular expression that ends in a backslash would go on to the next slash.
+func TestRegularExpressionsEnd(t *testing.T) {
+	for _, tt := range []struct {
+		clauses []string
+		want    string
+	}{
+		{[]string{`/a\\/`, "b"}, `/a\\/ OR b`},
+		{[]string{"b", `/a\\/`, "/c/"}, `b OR /a\\()/ OR /c/`},
+		{[]string{`/a\\/`, `/b\\/`}, `/a\\()/ OR /b\\()/`},
+	} {
+		var clauses []Expr
+		for _, text := range tt.clauses {
+			clauses = append(clauses, Raw(text))
+		}
+		assert.Equal(t, tt.want, Or(clauses...).String())
+	}
+}

@@ -43,6 +43,13 @@ func TestCheckRefuses(t *testing.T) {
 		"a~.5":                                   "reads a fraction as 0",
 		"10.1000:abc":                            "read as the name of a field",
 		"http:x":                                 "read as the name of a field",
+		"https:x":                                "read as the name of a field",
+		"ftp:x":                                  "read as the name of a field",
+		"mailto:x":                               "read as the name of a field",
+		"urn:x":                                  "read as the name of a field",
+		"INFO:x":                                 "read as the name of a field",
+		"ark:x":                                  "read as the name of a field",
+		"hdl:x":                                  "read as the name of a field",
 		`Re\ view:x`:                             "read as the name of a field",
 		`titles.title:"--"`:                      "has no word",
 		`a AND titles.title:""`:                  "has no word",
@@ -63,10 +70,10 @@ func TestCheckRefuses(t *testing.T) {
 
 func TestCheckAccepts(t *testing.T) {
 	for _, text := range []string{
-		"publicationYear:2010", "publicationYear:(2010 OR 2011)", "publicationYear:(>=2010 AND <2015)", "publicationYear:[* TO 2010}", "publicationYear:*", "publicationYear:[now/y TO now]",
+		"publicationYear:2010", "publicationYear:1000", "publicationYear:9999", "publicationYear:(2010 OR 2011)", "publicationYear:(>=2010 AND <2015)", "publicationYear:[* TO 2010}", "publicationYear:*", "publicationYear:[now/y TO now]",
 		"created:[2015 TO 2016]", "created:2015-06", `created:"2015-06-30T12:00:00.5Z"`, "created:[now-1d/d TO now]", `created:"2014-11-18||/M"`,
 		"viewCount:10", "viewCount:>10", "viewCount:[10 TO *]", "types.resourceTypeGeneral:(Image AND Text b:c)", "types.resourceTypeGeneral:(Image (Text))",
-		"a b", "+a -b c", "unknown:x", "*a", "*:2015", `titles.\*:x`, `"a b"`, "_exists_:titles", `titles.title:"a-"`, "a~2",
+		"a b", "+a -b c", "unknown:x", "*a", "*:2015", `titles.\*:x`, `"a b"`, "_exists_:titles", `titles.title:"a-"`, "a~2", "a~0", "a~1",
 	} {
 		assert.NoError(t, Check(mustParse(t, text)), text)
 	}

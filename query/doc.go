@@ -13,7 +13,9 @@
 //   - [Term], [Phrase] and [Wildcard] search the default fields, the methods of [Field] one
 //     field. [And], [Or] and [Not] combine them. Values are literal: no quote or operator in
 //     a value can change the query.
-//   - [Parse] reads queries that people type; its error, a [SyntaxError], has the place and
+//   - [Typed] makes a query of what somebody typed into a search box: words, phrases and DOIs.
+//     Nothing in it is an operator, and nothing is an error but a text without a word.
+//   - [Parse] reads queries in the syntax below; its error, a [SyntaxError], has the place and
 //     the reason. Parsed and built expressions can be combined, so a platform can restrict its
 //     users' queries.
 //   - [Check] and [CheckList] refuse queries and options that the service would refuse or

@@ -17,7 +17,7 @@ import (
 
 // A record of testdata/records.jsonl, as far as these tests look at it.
 type record struct {
-	ID       string
+	ID, DOI  string
 	Language string
 	Suffix   string
 	Titles   []struct{ Title string }

@@ -25,7 +25,7 @@ func TestAMissingCountIsNotZero(t *testing.T) {
 		r, err := reports.NewReader(strings.NewReader(`{"report-datasets":[` + entry + `,` + entry + `]}`))
 		require.NoError(t, err)
 		var read []reports.Dataset
-		for d, err := range r.Datasets() {
+		for d, err := range r.All() {
 			require.NoError(t, err)
 			assert.Equal(t, none, d.Performance[0].Instance[0].NoCount, text)
 			read = append(read, d)

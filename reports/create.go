@@ -96,7 +96,7 @@ func (c *Client) Create(ctx context.Context, r *Report) (_ *Stored, err error) {
 
 // lockFor takes the lock that runs of Submit take for the report.
 func (c *Client) lockFor(op string, h *Header) (*runlock.Lock, error) {
-	lock, err := c.lock(runlock.Folder(), h)
+	lock, err := c.lock("", h)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op, transport.Within("reports.Submit", err))
 	}
@@ -210,8 +210,8 @@ func (c *Client) storePlain(ctx context.Context, r transport.Request) (*Report, 
 		dec.budget, dec.kept = d.Budget(), true
 		stored = Report{}
 		stored.read(d.Lexer, dec)
-		if d.Err() == nil && stored.ID == "" {
-			return errors.New("it holds no report with an id")
+		if d.Err() == nil && !isUUID(stored.ID) {
+			return errNoID
 		}
 		return d.Err()
 	}

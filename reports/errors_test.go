@@ -140,16 +140,20 @@ func TestStatusCodes(t *testing.T) {
 		413: datacite.ErrTooLarge, 415: datacite.ErrMediaType, 422: datacite.ErrInvalid, 429: datacite.ErrRateLimited, 500: datacite.ErrServer, 503: datacite.ErrServer,
 	} {
 		t.Run(fmt.Sprint(status), func(t *testing.T) {
-			c := responding(t, status, "application/json", `{"errors":[{"title":"the reason"}]}`)
+			reason := "the reason"
+			if status == 404 {
+				reason = "The resource you are looking for doesn't exist."
+			}
+			c := responding(t, status, "application/json", `{"errors":[{"title":"`+reason+`"}]}`)
 			_, err := c.Put(t.Context(), id, report("Example", 1))
 			require.ErrorIs(t, err, want)
 			assert.ErrorContains(t, err, "reports.Put: PUT http://127.0.0.1:")
 			assert.ErrorContains(t, err, "/reports/"+id+": "+fmt.Sprint(status))
-			assert.ErrorContains(t, err, "the reason")
+			assert.ErrorContains(t, err, reason)
 			e, _ := errors.AsType[*datacite.Error](err)
 			assert.Equal(t, "request-7", e.RequestID)
 			assert.Equal(t, status >= 500 || status == 429, errors.Is(err, datacite.ErrUnclear))
-			assert.Equal(t, []datacite.Finding{{Code: "refused", Reason: "the reason"}}, e.Details)
+			assert.Equal(t, []datacite.Finding{{Code: "refused", Reason: reason}}, e.Details)
 			matched := 0
 			for _, other := range []error{datacite.ErrBadRequest, datacite.ErrUnauthorized, datacite.ErrForbidden, datacite.ErrNotFound, datacite.ErrConflict,
 				datacite.ErrTooLarge, datacite.ErrMediaType, datacite.ErrInvalid, datacite.ErrRateLimited, datacite.ErrServer, datacite.ErrUnreadable} {
@@ -191,6 +195,7 @@ func TestBadInputIsNotSent(t *testing.T) {
 		{"not a date", change(func(r *reports.Report) { r.Header.Created = "October" }), `report-header.created: is "October", not a date`},
 		{"two months", change(func(r *reports.Report) { r.Header.ReportingPeriod.EndDate = "1999-11-30" }), "is not within one month"},
 		{"no creator", change(func(r *reports.Report) { r.Header.CreatedBy = "" }), "report-header.created-by: is empty"},
+		{"creator that ends in an umlaut", change(func(r *reports.Report) { r.Header.CreatedBy = "Repositorä" }), "ends with a character that the service refuses"},
 		{"creator that ends badly", change(func(r *reports.Report) { r.Header.CreatedBy = "Example " }), "ends with a character that the service refuses"},
 		{"another release", change(func(r *reports.Report) { r.Header.Release = "RD1" }), `report-header.release: is "RD1"`},
 		{"another data type", change(func(r *reports.Report) { r.Datasets[0].DataType = "Dataset" }), `report-datasets[0].data-type: is "Dataset"`},

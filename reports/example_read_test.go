@@ -76,7 +76,7 @@ func ExampleNewReader() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for d, err := range r.Datasets() {
+	for d, err := range r.All() {
 		if err != nil {
 			log.Fatal(err)
 		}

@@ -67,7 +67,7 @@ func ExampleClient_Open() {
 	}
 	defer r.Close()
 	fmt.Println(r.Header.CreatedBy, r.Header.ReportingPeriod)
-	for dataset, err := range r.Datasets() {
+	for dataset, err := range r.All() {
 		if err != nil {
 			log.Fatal(err)
 		}

@@ -153,6 +153,10 @@ func TestGroupNamesEachFault(t *testing.T) {
 			require.ErrorIs(t, err, datacite.ErrInvalid)
 			require.ErrorContains(t, err, tt.want)
 			assert.Empty(t, list, "nothing is yielded after a fault")
+			if !strings.Contains(tt.want, "counts what") && !strings.Contains(tt.want, "makes a sum") {
+				_, err = grouped(rowsOf(tt.row), nil)
+				require.ErrorContains(t, err, tt.want, "it is the first row")
+			}
 
 			var leftOut []string
 			list, err = grouped(rows, &reports.GroupOptions{Memory: 1, TempDir: t.TempDir(), LeaveOut: func(err error) bool {

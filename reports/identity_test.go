@@ -38,7 +38,7 @@ func TestManySubsets(t *testing.T) {
 				require.Equal(t, n, first.Sent)
 				asked := srv.Requests()
 				require.Equal(t, n, len(asked)-slices.IndexFunc(asked, func(r datacitetest.Request) bool {
-					return r.Method == "PUT" && strings.HasSuffix(r.Path, first.ReportID)
+					return r.Method == "PUT" && strings.HasSuffix(r.URL.EscapedPath(), first.ReportID)
 				}),
 					"each response says enough")
 				require.NoError(t, srv.Reports().Verify(t.Context(), first))
@@ -294,7 +294,7 @@ func TestWhatIsKnownToFailIsKnownBeforeTheSourceIsRead(t *testing.T) {
 	}{
 		{"no token", "", datacite.ErrUnauthorized, ""},
 		{"no JSON web token", "secret-of-mine", datacite.ErrUnauthorized, "not a JSON web token"},
-		{"expired", srv.Token(srv.Now().Add(-time.Hour)), reports.ErrTokenExpired, "expired on"},
+		{"expired", srv.Token(srv.Now().Add(-time.Hour)), reports.ErrTokenExpired, "expired at "},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			read := false

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
 	"sync/atomic"
 
@@ -30,7 +31,7 @@ func (c *Client) Get(ctx context.Context, id string) (*Report, error) {
 	}
 	defer r.Close()
 	report := &Report{Datasets: []Dataset{}}
-	for d, err := range r.Datasets() {
+	for d, err := range r.All() {
 		if err != nil {
 			return nil, err
 		}
@@ -43,7 +44,7 @@ func (c *Client) Get(ctx context.Context, id string) (*Report, error) {
 	return report, nil
 }
 
-// Open starts to read a stored report. [Reader.Datasets] yields its datasets one by one,
+// Open starts to read a stored report. [Reader.All] yields its datasets one by one,
 // in constant memory; the caller closes the Reader. No credentials are needed.
 //
 // Open sends GET /reports/{id} (specification §4.1). The request is sent a second time if
@@ -122,9 +123,9 @@ func (c *connection) Close() error {
 // made of them, the datasets are read once.
 type Reader struct {
 	ID     string // of the report
-	Header Header // complete once Datasets has ended; the service sends it first
+	Header Header // complete once All has ended; the service sends it first
 
-	// Subsets are the compressed parts of the report that Datasets has read so far;
+	// Subsets are the compressed parts of the report that All has read so far;
 	// empty if the service returns the datasets themselves.
 	Subsets []Subset
 
@@ -137,6 +138,7 @@ type Reader struct {
 	memory   *jsonlex.Budget // for all datasets, if they are kept
 	plain    plainSubset     // the subset that is being read
 
+	closed    bool
 	ranged    bool // an iterator has begun
 	doc       *document
 	next      int  // member of the document whose value comes next
@@ -161,7 +163,7 @@ func (r *Reader) open() error {
 	r.doc = newDocument(r.bounded(src, new(int64)), dec)
 	r.next = r.advance()
 	if err := r.found(); err != nil {
-		r.Close()
+		r.disconnect()
 		return r.failed(err)
 	}
 	return nil
@@ -199,28 +201,34 @@ func (r *Reader) failed(cause error) error {
 	return r.fail(cause)
 }
 
-// Close ends reading.
+// Close ends reading: the datasets that were not read are not yielded any more; ranging over them is an
+// error that matches [fs.ErrClosed].
 func (r *Reader) Close() error {
+	r.closed = true
+	return r.disconnect()
+}
+
+func (r *Reader) disconnect() error {
 	if r.closer == nil {
 		return nil
 	}
 	return r.closer.Close()
 }
 
-// Datasets returns an iterator over the datasets in the order in which the service returns
+// All returns an iterator over the datasets in the order in which the service returns
 // them; the deployed service returns subsets in no fixed order. It can be used once:
 // ranging over the datasets again, also after [Reader.Scan], is an error. An error ends the
 // sequence: a broken connection, a truncated response, a report larger than
 // Config.MaxReport allows ([datacite.ErrTooLarge]), a subset that does not match its
 // checksum, or a compressed report without subsets (both [datacite.ErrIncomplete]). The
 // last dataset of a subset is yielded after its checksum was verified.
-func (r *Reader) Datasets() iter.Seq2[Dataset, error] {
+func (r *Reader) All() iter.Seq2[Dataset, error] {
 	return func(yield func(Dataset, error) bool) {
 		r.read(newEmitter(r.doc.dec, func(d *Dataset, err error) bool { return yield(*d, err) }))
 	}
 }
 
-// Scan does the same as [Reader.Datasets], and is faster, for programs that keep no
+// Scan does the same as [Reader.All], and is faster, for programs that keep no
 // datasets: the lists of a dataset are valid only until the next iteration; its strings may
 // be kept.
 func (r *Reader) Scan() iter.Seq2[*Dataset, error] {
@@ -231,6 +239,10 @@ func (r *Reader) Scan() iter.Seq2[*Dataset, error] {
 func (r *Reader) read(e *emitter) {
 	if r.ranged {
 		e.yield(&Dataset{}, datacite.Invalid(datacite.Finding{Path: "report", Code: "used", Reason: "its datasets have been read, and can be read once; open the report again"}))
+		return
+	}
+	if r.closed {
+		e.yield(&Dataset{}, fmt.Errorf("reports: reading report %.40q: %w", r.ID, fs.ErrClosed))
 		return
 	}
 	r.ranged = true
@@ -272,7 +284,7 @@ func (r *Reader) members(e *emitter) error {
 // again reads the document a second time, now that it is known that no datasets
 // are shown.
 func (r *Reader) again(e *emitter) error {
-	if err := r.Close(); err != nil {
+	if err := r.disconnect(); err != nil {
 		return r.failed(err)
 	}
 	if err := r.open(); err != nil {

@@ -17,7 +17,7 @@ import (
 // the service goes on listing the report.
 
 // errNotReadNow is ErrBroken within Submit, which waits and looks again before it says that.
-var errNotReadNow = errors.New("reports: stored report cannot be read now")
+var errNotReadNow = transport.NewSign("reports: stored report cannot be read now")
 
 // mayBeUnread reports whether a response may mean that the service cannot read the report.
 func mayBeUnread(err error) bool {

@@ -24,7 +24,7 @@ func readAll(src io.Reader) (titles []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for d, err := range r.Datasets() {
+	for d, err := range r.All() {
 		if err != nil {
 			return titles, err
 		}
@@ -136,7 +136,7 @@ func TestReportsThatInflateWithoutEndAreStopped(t *testing.T) {
 	r, err := c.Open(t.Context(), id)
 	require.NoError(t, err)
 	n := 0
-	for _, err := range r.Datasets() {
+	for _, err := range r.All() {
 		require.NoError(t, err)
 		n++
 	}
@@ -170,7 +170,7 @@ func TestLeavingEarly(t *testing.T) {
 	for name, leave := range map[string]func(*testing.T, *reports.Reader){
 		"without reading": func(*testing.T, *reports.Reader) {},
 		"after one": func(t *testing.T, r *reports.Reader) {
-			for _, err := range r.Datasets() {
+			for _, err := range r.All() {
 				require.NoError(t, err)
 				break
 			}
@@ -183,7 +183,7 @@ func TestLeavingEarly(t *testing.T) {
 		},
 		"when the line goes dead": func(t *testing.T, r *reports.Reader) {
 			var last error
-			for _, last = range r.Datasets() {
+			for _, last = range r.All() {
 			}
 			assert.ErrorContains(t, last, "no response: nothing sent or received")
 		},
@@ -255,7 +255,7 @@ func TestReadingStopsWhenItsContextEnds(t *testing.T) {
 		}()
 		var titles []string
 		var last error
-		for d, err := range r.Datasets() {
+		for d, err := range r.All() {
 			if last = err; err == nil {
 				titles = append(titles, d.Title)
 			}

@@ -62,7 +62,7 @@ func readerOf(op string, src io.Reader) *Reader {
 func (r *Reader) file() iter.Seq2[Dataset, error] {
 	return func(yield func(Dataset, error) bool) {
 		going := true
-		for d, err := range r.Datasets() {
+		for d, err := range r.All() {
 			if going = yield(d, err) && err == nil; !going {
 				return
 			}

@@ -108,7 +108,7 @@ func TestEntriesThatAreNone(t *testing.T) {
 		require.NoError(t, err)
 		n := 0
 		var last error
-		for _, err := range r.Datasets() {
+		for _, err := range r.All() {
 			if last = err; err == nil {
 				n++
 			}
@@ -221,7 +221,7 @@ func TestDatasetsAreIndependent(t *testing.T) {
 	reader, err := reports.NewReader(strings.NewReader(string(data)))
 	require.NoError(t, err)
 	var kept []reports.Dataset
-	for d, err := range reader.Datasets() {
+	for d, err := range reader.All() {
 		require.NoError(t, err)
 		kept = append(kept, d)
 		if len(kept) > 1 { // a list of one must not grow into the next one's

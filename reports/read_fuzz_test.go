@@ -90,7 +90,7 @@ func decoded(entry string, stream func(io.Reader) io.Reader) (d reports.Dataset,
 	if err != nil {
 		return d, err
 	}
-	for d, err = range r.Datasets() {
+	for d, err = range r.All() {
 	}
 	return d, err
 }
@@ -188,7 +188,7 @@ func FuzzReader(f *testing.F) {
 			if err != nil {
 				return nil, nil, true
 			}
-			for d, err := range r.Datasets() {
+			for d, err := range r.All() {
 				if err != nil {
 					return list, r.Subsets, true
 				}

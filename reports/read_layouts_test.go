@@ -149,7 +149,7 @@ func TestDataThatARefusedPUTDropped(t *testing.T) {
 		require.NoError(t, err)
 		_, source, err := reports.ReadFile(strings.NewReader(document))
 		require.NoError(t, err)
-		for name, err := range map[string]error{"Get": got, "Open": lastError(opened.Datasets()), "NewReader": lastError(file.Scan()), "ReadFile": lastError(source)} {
+		for name, err := range map[string]error{"Get": got, "Open": lastError(opened.All()), "NewReader": lastError(file.Scan()), "ReadFile": lastError(source)} {
 			require.ErrorIs(t, err, datacite.ErrIncomplete, "%s of %s", name, document)
 			assert.ErrorContains(t, err, "report-subsets is empty")
 		}
@@ -221,7 +221,7 @@ func TestSubsetsFirstCostASecondRequest(t *testing.T) {
 	r, err := reports.NewReader(struct{ io.Reader }{strings.NewReader(`{"report":{` + plainHeader + `,"report-subsets":[` + part(inner("a")) + `],"report-datasets":[]}}`)})
 	require.NoError(t, err)
 	var last error
-	for _, last = range r.Datasets() {
+	for _, last = range r.All() {
 	}
 	assert.ErrorContains(t, last, "not an io.Seeker", "a pipe cannot be read twice")
 }

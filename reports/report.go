@@ -18,7 +18,7 @@ import (
 type Report struct {
 	ID       string    `json:"id,omitempty"` // a UUID; chosen by the service on Create, by the caller on Put
 	Header   Header    `json:"report-header"`
-	Datasets []Dataset `json:"report-datasets"` // at most 50,000 in one request
+	Datasets []Dataset `json:"report-datasets"` // at most 50,000 in one request; Source makes an iterator of them
 }
 
 // A Header describes a report (specification §2.1, report-header).

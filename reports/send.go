@@ -7,8 +7,11 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
+	"path"
 	"slices"
+	"strings"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/gzipbody"
@@ -112,14 +115,20 @@ func (c *Client) requestStored(ctx context.Context, r transport.Request) (*store
 	}
 	defer res.Body.Close()
 	stored, err := scanResponse(&boundedReader{src: res.Body, count: new(int64), limit: c.maxReport})
-	if err == nil && stored.ID == "" {
-		err = errors.New("it holds no report with an id")
+	if err == nil && !isUUID(stored.ID) {
+		err = errNoID
+	}
+	if err == nil && r.Method == http.MethodGet && !strings.EqualFold(stored.ID, path.Base(r.Path)) {
+		err = fmt.Errorf("it is the report %.40q", stored.ID)
 	}
 	if err != nil {
 		return nil, c.core.Unreadable(r, res, err)
 	}
 	return &stored, nil
 }
+
+// errNoID: the ids of reports are UUIDs (specification §3.2).
+var errNoID = errors.New("it holds no report with an id")
 
 // scan reads what the service holds of a report, but for its datasets.
 func (c *Client) scan(ctx context.Context, op, id string) (*storedReport, error) {

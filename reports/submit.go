@@ -65,7 +65,7 @@ type SubmitOptions struct {
 	// CompareOthers reads the other reports of the account for that month, and calls Warn
 	// for each that has numbers of the same datasets, because records show the sum. This
 	// happens when the name of the creator has changed. A report that cannot be read is
-	// only a warning.
+	// only a warning with its id, or without one if the list of reports cannot be read.
 	CompareOthers bool
 
 	// LeaveOut is called for each dataset that has faults, with its DOI (if it has one) and
@@ -85,7 +85,8 @@ type SubmitOptions struct {
 	// report. Runs that share the folder, of any account, never submit the same report at
 	// the same time, and know the results of earlier runs. "" means the folder in the
 	// environment variable DATACITE_LOCK_DIR, or else /tmp, regardless of TMPDIR
-	// (%ProgramData% on Windows), which all accounts of the machine share. A container, or
+	// (%ProgramData% on Windows), which all accounts of the machine share; for a server of
+	// package datacitetest, a folder of its own that goes with it. A container, or
 	// a systemd service with PrivateTmp, has a /tmp of its own: name a persistent folder
 	// that all runs share. If several accounts write to it, it must have the sticky bit
 	// (mode 1777) like /tmp; then an account can delay the runs of others, but not harm
@@ -162,7 +163,8 @@ type Subset struct {
 }
 
 // Submit makes the stored report of the header's creator and month hold exactly the
-// datasets of src, each once. Submitting the same data again sends nothing.
+// datasets of src, each once. Submitting the same data again sends nothing. [Source] makes src
+// of a slice, [ReadFile] of a file, [Group] of rows, and [Reader.All] of a stored report.
 //
 // First, Submit reads src to its end: it checks and compresses each dataset, and keeps the
 // subsets in a temporary file. Faults are returned as a [*datacite.ValidationError], and an
@@ -196,6 +198,9 @@ type Subset struct {
 // all, and for each number of the replaced report that they continue to show. Identifiers that
 // the service cannot read are normalised to the bare DOI and moved to the front.
 //
+// A wait that may last longer than the token is valid is a warning before it begins, with Path
+// Config.Token and the time, unless Config.TokenSource may have another token by then.
+//
 // Submit adds exception 69, which compressed reports need, to the header. An invalid or expired
 // token and an unusable TempDir or LockDir are errors before src is read. All callbacks run on
 // the caller's goroutine.
@@ -215,8 +220,12 @@ func (c *Client) Submit(ctx context.Context, h Header, src iter.Seq2[Dataset, er
 	o.MaxProcessing, o.MaxOutage = c.core.Pause(o.MaxProcessing), c.core.Outage(o.MaxOutage)
 	s := &submission{client: c, header: h.withCompressed(o.HelpURL), options: o}
 	if !o.DryRun {
-		if s.account, err = c.token.account(ctx); err != nil {
+		token, err := c.token.claims(ctx)
+		if err != nil {
 			return nil, fmt.Errorf("reports.Submit: %w", err)
+		}
+		if s.account = token.Account; !c.token.renewable {
+			s.expires = token.Expires
 		}
 	}
 	if s.bodies, err = tempfile.Create(o.TempDir); err != nil {
@@ -265,6 +274,12 @@ func (s *submission) receipt() *Receipt {
 // lock excludes other runs on this machine. The service finds a report by the creator's
 // name and the month, and its database compares names without regard to case and accents.
 func (c *Client) lock(folder string, h *Header) (*runlock.Lock, error) {
+	if folder == "" {
+		var err error
+		if folder, err = runlock.Folder(c.core.LockDir()); err != nil {
+			return nil, fmt.Errorf("reports.Submit: %w", err)
+		}
+	}
 	name := collate.New(language.Und, collate.Loose).KeyFromString(&collate.Buffer{}, strings.TrimSpace(h.CreatedBy))
 	year, month := h.ReportingPeriod.yearMonth()
 	base := c.core.BaseURL()
@@ -289,7 +304,6 @@ func (o *SubmitOptions) withDefaults() (SubmitOptions, error) {
 	out.Level = cmp.Or(o.Level, gzipbody.DefaultLevel)
 	out.Workers = cmp.Or(o.Workers, min(2, runtime.GOMAXPROCS(0)))
 	out.TempDir = cmp.Or(o.TempDir, os.TempDir())
-	out.LockDir = cmp.Or(o.LockDir, runlock.Folder())
 	out.MaxProcessing = cmp.Or(o.MaxProcessing, 5*time.Minute)
 	out.MaxOutage = cmp.Or(o.MaxOutage, 30*time.Minute)
 	var faults []datacite.Finding
@@ -320,7 +334,8 @@ func (o *SubmitOptions) withDefaults() (SubmitOptions, error) {
 // A submission is one Submit: what is to be stored, and what is known of it.
 type submission struct {
 	client  *Client
-	account string // of the token
+	account string    // of the token
+	expires time.Time // the token, if nothing can bring another; zero once Warn was called for it
 	header  Header
 	options SubmitOptions
 	lock    *runlock.Lock

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/ended"
 	"github.com/datacite-go/datacite-go/internal/runlock"
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
@@ -100,13 +101,25 @@ func (s *submission) note(d delivery) error {
 func (s *submission) wait(ctx context.Context, next step, stored int) error {
 	left := time.Until(next.at)
 	if left <= 0 {
-		return context.Cause(ctx)
+		return ended.Err(ctx)
 	}
-	s.progress(Progress{Stage: Waiting, Reason: next.why, Until: later(next.at, next.until)}, stored)
-	if transport.Sleep(ctx, left) != nil {
-		return context.Cause(ctx)
+	until := later(next.at, next.until)
+	s.warnOfToken(until)
+	s.progress(Progress{Stage: Waiting, Reason: next.why, Until: until}, stored)
+	return transport.Sleep(ctx, left)
+}
+
+// warnOfToken warns, once, of a wait that may outlive the token.
+func (s *submission) warnOfToken(until time.Time) {
+	at := s.expires
+	if s.options.Warn == nil || at.IsZero() || until.Before(at) {
+		return
 	}
-	return nil
+	s.expires = time.Time{}
+	s.options.Warn(datacite.Finding{
+		Path: "Config.Token", Code: "date", Warning: true,
+		Reason: fmt.Sprintf("expires at %s, and the run may wait until %s; what it has to send after that needs a new token: submit the same data again with one", moment(at), moment(until)),
+	})
 }
 
 // send sends subset i once: by PUT if it is the first, else by POST. It returns

@@ -4,10 +4,12 @@ package reports_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -388,6 +390,112 @@ func TestTheNextRunTellsWhyItWaits(t *testing.T) {
 		assert.GreaterOrEqual(t, last.Until.Sub(start), 4*time.Minute)
 		assert.Equal(t, all(6), stored(t, c, receipt.ReportID))
 	})
+}
+
+// A run that is killed while it sends a subset leaves the time of that request, so that the next
+// run waits for its end.
+func TestAKilledRunLeavesTheTimeOfItsLastRequest(t *testing.T) {
+	for killed := 1; killed <= 3; killed++ {
+		synctest.Test(t, func(t *testing.T) {
+			srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Behaviour: datacitetest.Deployed})
+			ctx, kill := context.WithCancel(t.Context())
+			defer kill()
+			dir, left := t.TempDir(), filepath.Join(t.TempDir(), "left")
+			sent := 0
+			n := &network{srv: srv, before: func(r *http.Request) error {
+				if r.Method == http.MethodGet {
+					return nil
+				}
+				if sent++; sent == killed {
+					require.NoError(t, os.CopyFS(left, os.DirFS(dir)))
+					kill()
+					return errLost
+				}
+				return nil
+			}}
+			c := client(t, srv, &datacite.Config{
+				Token: srv.Token(srv.Now().Add(year)), HTTPClient: &http.Client{Transport: n}, MaxAttempts: 1,
+			})
+			_, err := c.Submit(ctx, header("Example", time.October), datasets(6), &reports.SubmitOptions{MaxDatasets: 2, LockDir: dir})
+			require.Error(t, err)
+			require.Equal(t, killed, sent)
+
+			require.NoError(t, filepath.WalkDir(left, func(path string, d fs.DirEntry, err error) error {
+				if err == nil && !d.IsDir() {
+					return os.Chmod(path, 0o600)
+				}
+				return cmp.Or(err, os.Chmod(path, 0o700))
+			}))
+			var reasons []string
+			opts := &reports.SubmitOptions{MaxDatasets: 2, LockDir: left, Progress: func(p reports.Progress) {
+				if p.Stage == reports.Waiting {
+					reasons = append(reasons, p.Reason)
+				}
+			}}
+			receipt, err := c.Submit(t.Context(), header("Example", time.October), datasets(6), opts)
+			require.NoError(t, err)
+			assert.Contains(t, reasons, "the last request of an earlier run may still be in progress", "killed at write %d", killed)
+			assert.Equal(t, all(6), stored(t, c, receipt.ReportID))
+		})
+	}
+}
+
+// A wait that may outlive the token is said before it begins, once, with the time; what comes after it
+// is refused. A source may have another token by then.
+func TestAWaitThatOutlivesTheToken(t *testing.T) {
+	for name, tt := range map[string]struct {
+		left   time.Duration
+		source bool
+		warned bool
+	}{
+		"it expires before the end":     {2 * time.Minute, false, true},
+		"it lasts":                      {time.Hour, false, false},
+		"the source may have a new one": {2 * time.Minute, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Behaviour: datacitetest.Deployed, WriteTime: 20 * time.Second})
+				lost := false
+				n := &network{srv: srv, before: func(r *http.Request) error {
+					if r.Method != http.MethodPut || lost {
+						return nil
+					}
+					lost = true
+					return errLost
+				}}
+				end := time.Now().Add(tt.left)
+				token := srv.Token(end)
+				cfg := &datacite.Config{Token: token, HTTPClient: &http.Client{Transport: n}}
+				if tt.source {
+					cfg.Token, cfg.TokenSource = "", func(context.Context) (string, error) { return token, nil }
+				}
+				c := client(t, srv, cfg)
+				var said []string
+				_, err := c.Submit(t.Context(), header("Example", time.October), datasets(1), &reports.SubmitOptions{
+					LockDir: t.TempDir(),
+					Warn: func(f datacite.Finding) {
+						if f.Path == "Config.Token" {
+							assert.True(t, f.Warning)
+							assert.EqualValues(t, "date", f.Code)
+							said = append(said, f.Reason)
+						}
+					},
+					Progress: func(p reports.Progress) {
+						if p.Stage == reports.Waiting {
+							said = append(said, "waiting")
+						}
+					},
+				})
+				warned := said[0] != "waiting"
+				assert.Equal(t, tt.warned, warned)
+				if warned {
+					assert.Contains(t, said[0], "expires at "+end.UTC().Format("2006-01-02 15:04:05")+" UTC, and the run may wait until ")
+					assert.NotContains(t, said[1:], said[0], "once")
+					require.ErrorIs(t, err, reports.ErrTokenExpired)
+				}
+			})
+		})
+	}
 }
 
 // The service may still be working on a report when the response of Create or Put is lost.

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/ended"
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
@@ -23,7 +24,7 @@ func (s *submission) look(ctx context.Context) (view, error) {
 	request.Replay = transport.IfUnsent // deliver has pauses of its own
 	stored, err := s.client.requestStored(ctx, request)
 	switch {
-	case errors.Is(err, datacite.ErrNotFound):
+	case transport.NotFound(err):
 		return view{kind: shown}, nil
 	case err != nil:
 		return view{kind: failure(err)}, err
@@ -114,11 +115,11 @@ func sortedChecksums(subsets []Subset) []string {
 func failure(err error) viewKind {
 	e, ok := errors.AsType[*datacite.Error](err)
 	switch {
-	case !ok || errors.Is(err, datacite.ErrTooLarge):
+	case !ok || ended.Is(err) || errors.Is(err, datacite.ErrTooLarge):
 		return unseen
 	case errors.Is(err, errNotReadNow):
 		return unreadable
-	case e.StatusCode == 0 && e.Attempts > 0 && !errors.Is(err, context.Canceled),
+	case e.StatusCode == 0 && e.Attempts > 0,
 		e.StatusCode >= 500 || e.StatusCode == http.StatusTooManyRequests || errors.Is(err, datacite.ErrUnreadable):
 		return unreachable
 	}
@@ -182,7 +183,7 @@ func (s *submission) holdsContent(ctx context.Context) (first int, held []Subset
 }
 
 // errDamaged: a stored report was received several times, and never completely readable.
-var errDamaged = errors.New("reports: stored report is damaged")
+var errDamaged = transport.NewSign("reports: stored report is damaged")
 
 // readStored calls f with a stored report. If the response breaks off, even without an error
 // of the connection, the report seems damaged; so it is read again first.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/display"
+	"github.com/datacite-go/datacite-go/internal/ended"
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
@@ -17,24 +18,42 @@ func (s *submission) compareOthers(ctx context.Context) error {
 	if s.account == "" { // the list would be that of everybody's reports
 		return datacite.Invalid(datacite.Finding{Path: "SubmitOptions.CompareOthers", Code: "missing", Reason: "needs a token that names its account"})
 	}
-	err := s.warnOfOthers(ctx)
-	if err != nil && ctx.Err() == nil {
-		s.warn(datacite.Finding{Path: "report-datasets", Reason: fmt.Sprintf("cannot be compared with the other reports of the account: %v", transport.Within("reports.Submit", err)), Code: display.ReportedTwice, Warning: true})
-		return nil
+	others, unlisted := s.listOthers(ctx)
+	err := s.warnOfOthers(ctx, others)
+	for _, err := range []error{unlisted, err} {
+		switch {
+		case err == nil:
+		case ctx.Err() != nil:
+			return err
+		default:
+			s.warn(datacite.Finding{Path: "report-datasets", Reason: fmt.Sprintf("cannot be compared with the other reports of the account: %v", transport.Within("reports.Submit", err)), Code: display.ReportedTwice, Warning: true})
+		}
 	}
-	return err
+	return nil
 }
 
-func (s *submission) warnOfOthers(ctx context.Context) error {
-	var others []*Summary
-	for r, err := range s.client.All(ctx, &ListOptions{ClientID: s.account}) {
-		if err != nil {
-			return err
+// listOthers lists the other reports of the account for the month. An unnamed report could not be
+// looked up by whoever reads the warning, so the list is requested more often than usual. With an
+// error, it returns those that it found.
+func (s *submission) listOthers(ctx context.Context) (others []*Summary, err error) {
+	const tries = 5
+	seen := map[string]bool{}
+	for range tries {
+		err = nil
+		for r, failed := range s.client.All(ctx, &ListOptions{ClientID: s.account}) {
+			if err = failed; err == nil && !seen[r.ID] && !strings.EqualFold(r.ID, s.id) && r.Header.shownMonth() == s.header.shownMonth() {
+				seen[r.ID] = true
+				others = append(others, r)
+			}
 		}
-		if !strings.EqualFold(r.ID, s.id) && r.Header.shownMonth() == s.header.shownMonth() {
-			others = append(others, r)
+		if err == nil || ctx.Err() != nil || !datacite.Temporary(err) {
+			break
 		}
 	}
+	return others, err
+}
+
+func (s *submission) warnOfOthers(ctx context.Context, others []*Summary) error {
 	if len(others) == 0 {
 		return nil
 	}
@@ -47,7 +66,7 @@ func (s *submission) warnOfOthers(ctx context.Context) error {
 		err := s.client.eachStored(ctx, r.ID, func(d *Dataset) error { return c.add(i+1, d, false) })
 		switch {
 		case ctx.Err() != nil:
-			return err
+			return ended.Err(ctx)
 		case err != nil:
 			s.warn(datacite.Finding{Path: "report-datasets", Reason: fmt.Sprintf("cannot be compared completely with report %s of the same month: %v", r.ID, err), Code: display.ReportedTwice, Warning: true})
 		}

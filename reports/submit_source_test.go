@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
 	"math"
 	"os"
@@ -300,7 +301,7 @@ func TestPanicsOfSources(t *testing.T) {
 			_, _ = c.Submit(t.Context(), header("Example", time.October), func(func(reports.Dataset, error) bool) { panic(1) }, nil)
 		},
 		"Group, a panic": func() { drain(reports.Group(func(func(reports.Row, error) bool) { panic(1) }, nil)) },
-		"a zero Reader":  func() { drain(new(reports.Reader).Datasets()) },
+		"a zero Reader":  func() { drain(new(reports.Reader).All()) },
 		"ReadFile, compressed": func() {
 			_, src, err := reports.ReadFile(io.MultiReader(bytes.NewReader(compressed[:len(compressed)/2]), panicking{}))
 			require.NoError(t, err)
@@ -310,7 +311,7 @@ func TestPanicsOfSources(t *testing.T) {
 			document := compressedDocument(part(inner(strings.Repeat("a ", 100_000))))
 			r, err := reports.NewReader(io.MultiReader(strings.NewReader(document[:len(document)*3/4]), panicking{}))
 			require.NoError(t, err)
-			drain(r.Datasets())
+			drain(r.All())
 		},
 	} {
 		t.Run(name, func(t *testing.T) { assert.Panics(t, f) })
@@ -320,6 +321,34 @@ func TestPanicsOfSources(t *testing.T) {
 type panicking struct{}
 
 func (panicking) Read([]byte) (int, error) { panic(1) }
+
+// A Reader that was closed yields no datasets, and says so, wherever they would come from.
+func TestAReaderThatWasClosed(t *testing.T) {
+	srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true})
+	defer srv.Close()
+	h := header("Example", time.October)
+	id, err := srv.PutReport(&reports.Report{Header: h, Datasets: []reports.Dataset{}})
+	require.NoError(t, err)
+	opened, err := srv.Reports().Open(t.Context(), id)
+	require.NoError(t, err)
+	read, err := reports.NewReader(strings.NewReader(compressedDocument(part(inner("a b")))))
+	require.NoError(t, err)
+	for _, r := range []*reports.Reader{opened, read} {
+		require.NoError(t, r.Close())
+		for range 2 {
+			var last error
+			n := 0
+			for _, last = range r.All() {
+				n++
+			}
+			require.ErrorIs(t, last, fs.ErrClosed)
+			assert.Equal(t, 1, n)
+			for _, last = range r.Scan() {
+			}
+			require.ErrorIs(t, last, fs.ErrClosed)
+		}
+	}
+}
 
 // Datasets are there once: a second range says so, whatever the shape of the
 // report and however far the first one came.
@@ -334,7 +363,7 @@ func TestDatasetsCanBeReadOnce(t *testing.T) {
 				r, err := reports.NewReader(strings.NewReader(document))
 				require.NoError(t, err)
 				read := 0
-				for _, err := range r.Datasets() {
+				for _, err := range r.All() {
 					require.NoError(t, err)
 					if read++; read == stop {
 						break

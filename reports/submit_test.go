@@ -65,7 +65,7 @@ func writes(srv *datacitetest.Server) []string {
 	var sent []string
 	for _, r := range srv.Requests() {
 		if r.Method != http.MethodGet {
-			sent = append(sent, r.Method+" "+r.Path)
+			sent = append(sent, r.Method+" "+r.URL.EscapedPath())
 		}
 	}
 	return sent
@@ -556,7 +556,7 @@ func TestOpenReadsWithoutHoldingTheReport(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, "Example", r.Header.CreatedBy)
 		n := 0
-		for d, err := range r.Datasets() {
+		for d, err := range r.All() {
 			require.NoError(t, err)
 			require.Equal(t, dataset(0).Platform, d.Platform)
 			if n++; n == 7 {
@@ -574,7 +574,7 @@ func TestReadingSubsets(t *testing.T) {
 	r, err := deployed.Open(t.Context(), id)
 	require.NoError(t, err)
 	n := 0
-	for d, err := range r.Datasets() {
+	for d, err := range r.All() {
 		require.NoError(t, err)
 		require.Equal(t, dataset(n), d)
 		n++

@@ -12,6 +12,7 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/apikey"
+	"github.com/datacite-go/datacite-go/internal/ended"
 	"github.com/datacite-go/datacite-go/internal/input"
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
@@ -75,25 +76,37 @@ func (t *tokens) authorizer() transport.Authorizer {
 	})
 }
 
-// account returns the account of the token, or "" if the token does not name one. It is
-// called early, to fail before any work if the service would refuse the token.
-func (t *tokens) account(ctx context.Context) (string, error) {
+// claims returns what the token says. It is called early, to fail before any work if the service
+// would refuse the token.
+func (t *tokens) claims(ctx context.Context) (c transport.Claims, err error) {
 	if t.source == nil {
-		return "", datacite.ErrUnauthorized
+		return c, datacite.ErrUnauthorized
 	}
 	token, err := t.source(ctx)
-	if err != nil {
-		return "", fmt.Errorf("%w: %w", datacite.ErrUnauthorized, err)
+	if end := ended.Err(ctx); err != nil && end != nil {
+		return c, end
 	}
-	c, err := readToken(token)
+	if err != nil {
+		return c, fmt.Errorf("%w: %w", datacite.ErrUnauthorized, err)
+	}
+	c, err = readToken(token)
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("%w: %w", datacite.ErrUnauthorized, err)
+		return c, fmt.Errorf("%w: %w", datacite.ErrUnauthorized, err)
 	case !time.Now().Before(c.Expires):
-		return "", fmt.Errorf("%w on %s", ErrTokenExpired, c.Expires.Format(time.DateOnly))
+		return c, fmt.Errorf("%w at %s", ErrTokenExpired, moment(c.Expires))
 	}
-	return c.Account, nil
+	return c, nil
 }
+
+// account returns the account of the token, or "" if the token does not name one.
+func (t *tokens) account(ctx context.Context) (string, error) {
+	c, err := t.claims(ctx)
+	return c.Account, err
+}
+
+// moment is a time to the second, in UTC.
+func moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
 
 // note remembers when a token expires, and warns when that is soon.
 func (t *tokens) note(token string) {

@@ -211,7 +211,7 @@ func TestComparison(t *testing.T) {
 				took := time.Since(began)
 				var requests []string
 				for _, r := range service.Requests()[before:] {
-					requests = append(requests, fmt.Sprintf("%s %s %d", r.Method, r.Path, r.Status))
+					requests = append(requests, fmt.Sprintf("%s %s %d", r.Method, r.URL.EscapedPath(), r.Status))
 				}
 				if n := len(requests); n > 5 {
 					requests = append(requests[:5:5], fmt.Sprintf("… (%d)", n))

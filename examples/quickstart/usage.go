@@ -34,7 +34,7 @@ func (d *demo) report(ctx context.Context) error {
 	}
 	defer stored.Close()
 	arrived, requests := int64(0), int64(0)
-	for dataset, err := range stored.Datasets() {
+	for dataset, err := range stored.All() {
 		if err != nil {
 			return err
 		}

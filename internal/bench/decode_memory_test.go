@@ -127,7 +127,7 @@ func countStored(c *reports.Client) (n int, err error) {
 		return 0, err
 	}
 	defer r.Close()
-	for _, err := range r.Datasets() {
+	for _, err := range r.All() {
 		if err != nil {
 			return 0, err
 		}

@@ -100,7 +100,7 @@ func datasetsOf(t testing.TB, src io.Reader) []reports.Dataset {
 	r, err := reports.NewReader(src)
 	require.NoError(t, err)
 	var all []reports.Dataset
-	for d, err := range r.Datasets() {
+	for d, err := range r.All() {
 		require.NoError(t, err)
 		all = append(all, d)
 	}

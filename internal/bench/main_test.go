@@ -41,6 +41,8 @@ func TestMain(m *testing.M) {
 		err = beUploader(arguments)
 	case "victim":
 		err = beVictim(arguments)
+	case "limits":
+		err = beReader(arguments)
 	case "decode":
 		err = beDecoder(arguments)
 	case "archive":

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"iter"
 
+	"github.com/datacite-go/datacite-go/internal/ended"
 	"github.com/datacite-go/datacite-go/internal/panics"
 )
 
@@ -23,6 +24,7 @@ var ErrLeft = errors.New("loop left")
 // error is ErrLeft, which is returned whatever else happened. After an error of items,
 // the items that were begun are finished.
 func Run[T, R any](ctx context.Context, items iter.Seq2[T, error], workers int, do func(context.Context, T) R, take func(context.Context, R) error) error {
+	caller := ctx
 	ctx, cancel := context.WithCancelCause(ctx)
 	work, done := make(chan T), make(chan R)
 	defer func() { // also when take panics
@@ -31,7 +33,7 @@ func Run[T, R any](ctx context.Context, items iter.Seq2[T, error], workers int, 
 			continue
 		}
 	}()
-	var source error
+	var source, taken error
 	running := panics.Group{Stop: func() { cancel(nil) }}
 	running.Go(func() {
 		defer close(work)
@@ -51,7 +53,7 @@ func Run[T, R any](ctx context.Context, items iter.Seq2[T, error], workers int, 
 			continue
 		}
 		if err := take(ctx, result); err != nil {
-			left = errors.Is(err, ErrLeft)
+			left, taken = errors.Is(err, ErrLeft), cmp.Or(taken, err)
 			cancel(err)
 		}
 	}
@@ -59,7 +61,7 @@ func Run[T, R any](ctx context.Context, items iter.Seq2[T, error], workers int, 
 	if left {
 		return ErrLeft
 	}
-	return cmp.Or(context.Cause(ctx), source)
+	return cmp.Or(taken, ended.Err(caller), source)
 }
 
 // feed hands out work until none is left or the run ends.

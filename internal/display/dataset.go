@@ -112,7 +112,7 @@ func (d *Dataset) Check(month string) (hints []Hint) {
 	}
 	first := d.Counts[:d.instances()]
 	if n := len(first); n > mostInstances {
-		hint(TooManyInstances, "performance[0].instance", "has %d entries; with more than %d, records show no count of the dataset", n, mostInstances)
+		hint(TooManyInstances, "performance[0].instance", "has %d entries; with more than %d, records show no count of the dataset, or keep an earlier number", n, mostInstances)
 		return hints
 	}
 	if d.Begin != "" && !strings.HasPrefix(d.Begin, month) && WrittenMonth(d.Begin) != month {

@@ -144,10 +144,15 @@ func describe(r rune) string {
 	switch {
 	case name == "":
 		return fmt.Sprintf("%q", r)
-	case strings.ContainsRune("\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d", r):
+	case isDash(r):
 		return fmt.Sprintf("U+%04X (%s, which looks like \"-\")", r, name)
 	}
 	return fmt.Sprintf("U+%04X (%s, invisible)", r, name)
+}
+
+// isDash reports whether a character looks like the hyphen.
+func isDash(r rune) bool {
+	return strings.ContainsRune("\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d", r)
 }
 
 func cutPrefixFold(s, prefix string) (string, bool) {

@@ -33,7 +33,7 @@ var decoders = sync.Pool{New: func() any { return &Decoder{} }}
 // The error is the Decoder's, or that of read.
 func Decode(src io.Reader, allowed int64, read func(*Decoder) error) error {
 	d := decoders.Get().(*Decoder)
-	defer decoders.Put(d)
+	defer d.release()
 	if d.stream == nil {
 		d.stream = New(src)
 	}
@@ -47,13 +47,21 @@ func Decode(src io.Reader, allowed int64, read func(*Decoder) error) error {
 // meanwhile.
 func Unmarshal[T any](data []byte, v *T, read func(*Decoder, *T)) error {
 	d := decoders.Get().(*Decoder)
-	defer decoders.Put(d)
+	defer d.release()
 	d.Lexer = OfBytes(data)
 	*v = *new(T)
 	return d.run(func(d *Decoder) error {
 		read(d, v)
 		return nil
 	})
+}
+
+// release keeps the Decoder for others, unless its lists may keep a large part of what it
+// made in memory.
+func (d *Decoder) release() {
+	if b := d.budget; b == nil || b.left > b.allowed/2 {
+		decoders.Put(d)
+	}
 }
 
 func (d *Decoder) run(read func(*Decoder) error) error {

@@ -61,7 +61,11 @@ func New(src io.Reader) *Lexer {
 
 // Reset makes the Lexer read another stream.
 func (l *Lexer) Reset(src io.Reader) {
-	*l = Lexer{src: src, buf: l.window, window: l.window, mark: -1, hold: -1, scratch: l.scratch}
+	scratch := l.scratch
+	if cap(scratch) > windowSize {
+		scratch = nil
+	}
+	*l = Lexer{src: src, buf: l.window, window: l.window, mark: -1, hold: -1, scratch: scratch}
 }
 
 // OfBytes makes a Lexer of data, which must stay as they are meanwhile.

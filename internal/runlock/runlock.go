@@ -30,13 +30,20 @@ var ErrHeld = errors.New("another run on this machine holds the lock")
 
 // Folder returns the folder that all runs on this machine share, whatever their
 // account: DATACITE_LOCK_DIR, or else one in which every account may create files, and
-// only remove its own.
-func Folder() string {
+// only remove its own. Before that comes the folder of a service in the same process, which
+// own returns unless it is nil.
+func Folder(own func() (string, error)) (string, error) {
+	if dir := os.Getenv("DATACITE_LOCK_DIR"); dir != "" {
+		return dir, nil
+	}
+	if own != nil {
+		return own()
+	}
 	folder := "/tmp"
 	if runtime.GOOS == "windows" {
 		folder = os.Getenv("ProgramData")
 	}
-	return cmp.Or(os.Getenv("DATACITE_LOCK_DIR"), folder, os.TempDir())
+	return cmp.Or(folder, os.TempDir()), nil
 }
 
 // A Record is what a run tells the next one.

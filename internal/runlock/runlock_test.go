@@ -22,6 +22,8 @@ import (
 	"github.com/datacite-go/datacite-go/internal/runlock"
 )
 
+var errGone = errors.New("gone")
+
 func take(t *testing.T, folder, key string) *runlock.Lock {
 	t.Helper()
 	l, err := runlock.Take(folder, key, false)
@@ -279,8 +281,17 @@ func TestTheFilesAreReadable(t *testing.T) {
 // names one.
 func TestAllAccountsUseTheSameFolder(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
-	t.Setenv("DATACITE_LOCK_DIR", "")
-	assert.Equal(t, "/tmp", runlock.Folder())
-	t.Setenv("DATACITE_LOCK_DIR", "/srv/locks")
-	assert.Equal(t, "/srv/locks", runlock.Folder())
+	own := func() (string, error) { return "/own", errGone }
+	for _, tt := range []struct {
+		env, want string
+		own       func() (string, error)
+		err       error
+	}{
+		{"", "/tmp", nil, nil}, {"", "/own", own, errGone}, {"/srv/locks", "/srv/locks", nil, nil}, {"/srv/locks", "/srv/locks", own, nil},
+	} {
+		t.Setenv("DATACITE_LOCK_DIR", tt.env)
+		folder, err := runlock.Folder(tt.own)
+		assert.Equal(t, tt.want, folder)
+		assert.Equal(t, tt.err, err)
+	}
 }

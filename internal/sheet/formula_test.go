@@ -3,12 +3,14 @@ package sheet_test
 import (
 	"bytes"
 	"encoding/csv"
+	"io"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/sheet"
 )
 
@@ -21,7 +23,7 @@ func TestFormulasAreDefused(t *testing.T) {
 	var out bytes.Buffer
 	w := sheet.NewCSVWriter(&out)
 	require.NoError(t, w.Write(cells))
-	w.Flush()
+	require.NoError(t, w.Close())
 	assert.Equal(t, 7, w.Defused)
 	shown, err := csv.NewReader(strings.NewReader(out.String())).Read()
 	require.NoError(t, err)
@@ -33,20 +35,45 @@ func TestFormulasAreDefused(t *testing.T) {
 	assert.Equal(t, cells, read)
 }
 
+// FuzzFormulas: what is written is read back, also where the first row could be taken for one with
+// other separators.
 func FuzzFormulas(f *testing.F) {
-	f.Add("=1")
-	f.Add("''-")
-	f.Fuzz(func(t *testing.T, a string) {
-		if a = strings.ToValidUTF8(a, ""); strings.ContainsAny(a, "\x00\r") || len(a) > 1000 {
-			return // CSV has no lone line ends of its own
+	f.Add("=1", "")
+	f.Add("''-", "x")
+	f.Add(";;", "a,b")
+	f.Add("a\tb\tc", "\"")
+	f.Fuzz(func(t *testing.T, a, b string) {
+		for _, s := range []*string{&a, &b} {
+			if *s = strings.ToValidUTF8(*s, ""); strings.ContainsAny(*s, "\x00\r") || len(*s) > 1000 {
+				return // CSV has no lone line ends of its own
+			}
 		}
-		var out bytes.Buffer
-		w := sheet.NewCSVWriter(&out)
-		require.NoError(t, w.Write([]string{"x", a}))
-		w.Flush()
-		assert.NotRegexp(t, `,"?[=+@-]`, out.String()[:min(4, out.Len())])
-		read, err := sheet.NewReader("t", &out).Read()
-		require.NoError(t, err)
-		assert.Equal(t, []string{"x", a}, read)
+		for _, comma := range ",;\t" {
+			for _, rows := range [][][]string{{{"x", a, b}, {b, a, ""}}, {{a}, {b}}} {
+				var out bytes.Buffer
+				w := sheet.NewCSVWriter(&out)
+				w.Comma = comma
+				for _, row := range rows {
+					require.NoError(t, w.Write(row))
+				}
+				require.NoError(t, w.Close())
+				assert.NotRegexp(t, `[,;\t\n]"?[=+@-]`, "\n"+out.String()[:min(4, out.Len())])
+				r := sheet.NewReader("t", &out)
+				for _, row := range rows {
+					read, err := r.Read()
+					require.NoError(t, err)
+					assert.Equal(t, row, read)
+				}
+				if len(rows[0]) > 1 {
+					assert.Equal(t, comma, r.Separator())
+				}
+			}
+		}
 	})
+}
+
+func TestASeparatorThatIsNoneIsRefused(t *testing.T) {
+	w := sheet.NewCSVWriter(io.Discard)
+	w.Comma = '|'
+	require.ErrorIs(t, w.Write([]string{"a"}), datacite.ErrInvalid)
 }

@@ -30,7 +30,7 @@ func (p *packer) collect(ctx context.Context, w io.Writer) error {
 		select {
 		case <-b.ready:
 		case <-ctx.Done():
-			return context.Cause(ctx)
+			return ctx.Err()
 		}
 		if err := c.add(ctx, b); err != nil {
 			return err
@@ -97,6 +97,6 @@ func (c *collector) finish(ctx context.Context) error {
 		c.part = Part{}
 		return nil
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		return ctx.Err()
 	}
 }

@@ -18,7 +18,7 @@ func (p *packer) fill(ctx context.Context, src iter.Seq2[Item, error]) error {
 	}
 	items := 0
 	for item, err := range src {
-		if err := cmp.Or(err, context.Cause(ctx)); err != nil {
+		if err := cmp.Or(err, ctx.Err()); err != nil {
 			return err
 		}
 		if err := p.emitFinished(); err != nil {

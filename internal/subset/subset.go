@@ -17,6 +17,7 @@ import (
 	"iter"
 	"sync"
 
+	"github.com/datacite-go/datacite-go/internal/ended"
 	"github.com/datacite-go/datacite-go/internal/gzipbody"
 )
 
@@ -72,7 +73,9 @@ func Pack(ctx context.Context, s Settings, src iter.Seq2[Item, error], w io.Writ
 	if err != nil {
 		return err
 	}
-	ctx, stop := context.WithCancelCause(ctx)
+	caller := ctx
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := func(err error) { cancel(&stopped{err}) } // the cause of the caller is no *stopped
 	p.emit = func(part Part) error {
 		err := emit(part)
 		if err != nil {
@@ -82,7 +85,7 @@ func Pack(ctx context.Context, s Settings, src iter.Seq2[Item, error], w io.Writ
 	}
 	var stages sync.WaitGroup
 	defer stages.Wait()
-	defer stop(nil) // after a panic, no one receives the parts
+	defer cancel(nil) // after a panic, no one receives the parts
 	for i := range s.Workers {
 		var c *gzipbody.Compressor
 		if i == 0 {
@@ -106,8 +109,14 @@ func Pack(ctx context.Context, s Settings, src iter.Seq2[Item, error], w io.Writ
 			_ = p.emit(part) // its error is the cause of ctx
 		}
 	}
-	return cmp.Or(context.Cause(ctx), err)
+	if end, ok := context.Cause(ctx).(*stopped); ok {
+		return end.error
+	}
+	return cmp.Or(ended.Err(caller), err)
 }
+
+// stopped is the failure of a stage.
+type stopped struct{ error }
 
 // A packer is the state that the stages of one Pack share.
 type packer struct {
@@ -210,13 +219,13 @@ func receive[T any](ctx context.Context, p *packer, from <-chan T) (v T, err err
 			return v, nil
 		case part, ok := <-p.emitting:
 			if !ok {
-				return v, context.Cause(ctx)
+				return v, ctx.Err()
 			}
 			if err = p.emit(part); err != nil {
 				return v, err
 			}
 		case <-ctx.Done():
-			return v, context.Cause(ctx)
+			return v, ctx.Err()
 		}
 	}
 }

@@ -61,7 +61,7 @@ func TestRequestsOfTheCaller(t *testing.T) {
 	require.NoError(t, err, "a read is sent again")
 	assert.JSONEq(t, `[]`, string(dataOf(t, res.Body)))
 	assert.Len(t, srv.Requests(), 2)
-	assert.Equal(t, "page%5Bsize%5D=0", srv.Requests()[0].Query)
+	assert.Equal(t, "page%5Bsize%5D=0", srv.Requests()[0].URL.RawQuery)
 
 	draft := &datacite.Request{Method: http.MethodPost, Path: "/dois", ContentType: "application/vnd.api+json", Body: []byte(`{"data":{"type":"dois","attributes":{"doi":"10.5072/own"}}}`)}
 	_, err = srv.DOIs().Do(t.Context(), draft)

@@ -47,11 +47,12 @@ var looped = flag.Int("looped", 3, "values of each loop that TestLoopsAreLeft le
 // A scene is what a loop runs in: an embedded service with some of everything, and
 // clients whose requests can be watched.
 type scene struct {
-	srv     *datacitetest.Server
-	dois    *dois.Client
-	mds     *mds.Client
-	reports *reports.Client
-	folder  func() string // makes an empty one
+	srv      *datacitetest.Server
+	dois     *dois.Client
+	mds      *mds.Client
+	reports  *reports.Client
+	resolver mds.HTTPResolver
+	folder   func() string // makes an empty one
 }
 
 // newScene calls watch at each request and each entry of a source.
@@ -259,12 +260,12 @@ var loops = map[string]loop{
 	"reports.Client.All": func(ctx context.Context, s *scene, _ func()) iter.Seq[error] {
 		return over(s.reports.All(ctx, &reports.ListOptions{Page: query.Page{Size: 2}}))
 	},
-	"reports.Reader.Datasets": func(ctx context.Context, s *scene, _ func()) iter.Seq[error] {
-		r, err := s.reports.Open(ctx, s.srv.StoredReports()[0].ID)
+	"reports.Reader.All": func(ctx context.Context, s *scene, _ func()) iter.Seq[error] {
+		r, err := s.reports.Open(ctx, s.srv.StoredReports()[0].ReportID)
 		if err != nil {
 			return failed(err)
 		}
-		return over(r.Datasets())
+		return over(r.All())
 	},
 	"reports.Reader.Scan": func(_ context.Context, _ *scene, watch func()) iter.Seq[error] {
 		r, err := reports.NewReader(watched{zip(file()), watch})

@@ -111,7 +111,7 @@ func bad(t *testing.T) map[string]func() error {
 		},
 		"reports.Header.EndOn":        func() error { return new(reports.Header).EndOn("x") },
 		"reports.NewReader":           func() error { return only(reports.NewReader(text("x"))) },
-		"reports.Reader.Datasets":     func() error { return only(end(cutReport(t).Datasets())) },
+		"reports.Reader.All":          func() error { return only(end(cutReport(t).All())) },
 		"reports.Reader.Scan":         func() error { return only(end(cutReport(t).Scan())) },
 		"reports.Report.Validate":     wrong.Validate,
 		"reports.Dataset.MarshalJSON": func() error { return only(reports.Dataset{Title: "\xff"}.MarshalJSON()) },

@@ -33,7 +33,7 @@ var given = func() map[reflect.Type]reflect.Value {
 	}
 	values := map[reflect.Type]reflect.Value{}
 	for _, v := range []any{
-		mds.XML(data), &mds.HTTPResolver{}, source(func() {}, item),
+		mds.XML(data), source(func() {}, item),
 		&datacite.Request{Method: "GET", Path: "/"},
 		&dois.Draft{DOI: names[0], URL: "https://example.org/"}, dois.Publish, dois.DataCiteXML, source(func() {}, wanted), source(func() {}, difference), &dois.AuditOptions{Prefix: []string{"10.5072"}},
 		r, r.Header, source(func() {}, func(i int) reports.Dataset { return r.Datasets[i] }),
@@ -46,22 +46,26 @@ var given = func() map[reflect.Type]reflect.Value {
 
 var names = []string{"10.5072/a", "10.5072", "https://example.org/", "00000000-0000-4000-8000-000000000000"}
 
-// outcomes calls a function with each combination of names, and returns what came back as
-// an error, or what it panicked with.
-func outcomes(ctx context.Context, f reflect.Value) (errs []error) {
-	type call struct{ args []reflect.Value }
-	calls := []call{{}}
+// combinations are the arguments of calls of a function with each combination of names.
+func combinations(ctx context.Context, f reflect.Value) [][]reflect.Value {
+	calls := [][]reflect.Value{nil}
 	for in := range f.Type().Ins() {
-		var next []call
-		for _, c := range calls {
+		var next [][]reflect.Value
+		for _, args := range calls {
 			for _, v := range values(ctx, in) {
-				next = append(next, call{append(slices.Clone(c.args), v)})
+				next = append(next, append(slices.Clone(args), v))
 			}
 		}
 		calls = next
 	}
-	for _, c := range calls {
-		errs = append(errs, outcome(f, c.args))
+	return calls
+}
+
+// outcomes calls a function with each combination of names, and returns what came back as
+// an error, or what it panicked with.
+func outcomes(ctx context.Context, f reflect.Value) (errs []error) {
+	for _, args := range combinations(ctx, f) {
+		errs = append(errs, outcome(f, args))
 	}
 	return errs
 }
@@ -89,25 +93,32 @@ func values(ctx context.Context, t reflect.Type) (all []reflect.Value) {
 }
 
 // outcome is the error that a call returns or, of a sequence, the first.
-func outcome(f reflect.Value, args []reflect.Value) (err error) {
+func outcome(f reflect.Value, args []reflect.Value) error {
+	return append(everyOutcome(f, args), nil)[0]
+}
+
+// everyOutcome is the error that a call returns or, of a sequence, one for each value, which
+// is nil if there is none.
+func everyOutcome(f reflect.Value, args []reflect.Value) (errs []error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v", p)
+			errs = append(errs, fmt.Errorf("panic: %v", p))
 		}
 	}()
 	results := f.Call(args)
 	last := results[len(results)-1]
 	if last.Kind() != reflect.Func {
-		err, _ = last.Interface().(error)
-		return err
+		err, _ := last.Interface().(error)
+		return []error{err}
 	}
 	for value, end := range last.Seq2() {
-		if err, _ = end.Interface().(error); err == nil && value.Kind() == reflect.Struct { // an outcome has its own
+		err, _ := end.Interface().(error)
+		if value = reflect.Indirect(value); err == nil && value.FieldByName("Err").IsValid() { // an outcome has its own
 			err, _ = value.FieldByName("Err").Interface().(error)
 		}
-		break
+		errs = append(errs, err)
 	}
-	return err
+	return errs
 }
 
 // takesContext finds the exported functions and methods with a context.
@@ -116,7 +127,8 @@ func takesContext(t *testing.T) (found []string) {
 	for _, file := range publicFiles(t) {
 		for _, d := range file.parsed.Decls {
 			f, ok := d.(*ast.FuncDecl)
-			if !ok || !f.Name.IsExported() || file.parsed.Name.Name == "datacitetest" || len(f.Type.Params.List) == 0 {
+			pkg := file.parsed.Name.Name // package datacite sends nothing
+			if !ok || !f.Name.IsExported() || pkg == "datacitetest" || pkg == "datacite" || len(f.Type.Params.List) == 0 {
 				continue
 			}
 			first, ok := f.Type.Params.List[0].Type.(*ast.SelectorExpr)
@@ -132,7 +144,9 @@ func takesContext(t *testing.T) (found []string) {
 // the clients of a scene, or of zero ones.
 func functions(s *scene) map[string]reflect.Value {
 	all := map[string]reflect.Value{
-		"mds.WaitResolved": reflect.ValueOf(mds.WaitResolved),
+		"mds.WaitResolved": reflect.ValueOf(func(ctx context.Context, doi, address string) error {
+			return mds.WaitResolved(ctx, &s.resolver, doi, address, nil)
+		}),
 		"shown.Compare": reflect.ValueOf(func(ctx context.Context, account string) iter.Seq2[*shown.Difference, error] {
 			return shown.Compare(ctx, s.reports, s.dois, account, nil)
 		}),
@@ -145,7 +159,7 @@ func functions(s *scene) map[string]reflect.Value {
 		add(all, pkg+".Client.", receiver)
 	}
 	add(all, "dois.Walk.", s.dois.Walk(nil))
-	add(all, "mds.HTTPResolver.", &mds.HTTPResolver{})
+	add(all, "mds.HTTPResolver.", &s.resolver)
 	return all
 }
 

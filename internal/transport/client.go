@@ -19,7 +19,7 @@ const Version = "0.1.0"
 
 // The defaults of a [datacite.Config].
 const (
-	DefaultMaxAttempts = 5
+	defaultMaxAttempts = 5
 	DefaultMaxWait     = 30 * time.Second
 	defaultTimeout     = 2 * time.Minute
 	defaultMinSpeed    = 1 << 10
@@ -42,6 +42,7 @@ type Interface struct {
 
 // Client sends requests to one service. It is safe for concurrent use.
 type Client struct {
+	name        string // of the interface
 	base        string
 	origin      string
 	http        *http.Client
@@ -55,6 +56,7 @@ type Client struct {
 	relays      bool
 	explain     func(*datacite.Error)
 	embedded    bool // the service is, and pauses are short
+	lockDir     func() (string, error)
 	hidden      secrets
 }
 
@@ -72,11 +74,12 @@ func New(cfg datacite.Config, i Interface) (*Client, error) {
 		logger = slog.New(slog.DiscardHandler)
 	}
 	c := &Client{
+		name:        i.Name,
 		base:        strings.TrimRight(base.String(), "/"),
 		origin:      base.Scheme + "://" + base.Host,
 		userAgent:   agent,
 		logger:      logger,
-		maxAttempts: cmp.Or(cfg.MaxAttempts, DefaultMaxAttempts),
+		maxAttempts: cmp.Or(cfg.MaxAttempts, defaultMaxAttempts),
 		maxBody:     cmp.Or(cfg.MaxBody, defaultMaxBody),
 		limiter:     cfg.Limiter,
 		authorize:   i.Login,
@@ -84,7 +87,8 @@ func New(cfg datacite.Config, i Interface) (*Client, error) {
 		explain:     i.Explain,
 	}
 	c.hidden.give(cfg)
-	c.embedded = isEmbedded(cfg.HTTPClient, address)
+	service := embeddedIn(cfg.HTTPClient, address)
+	c.embedded, c.lockDir = service.BaseURL != "" && !service.RealTime, service.LockDir
 	c.maxWait = c.Pause(cmp.Or(cfg.MaxWait, DefaultMaxWait))
 	if c.explain == nil {
 		c.explain = func(*datacite.Error) {}
@@ -103,7 +107,7 @@ func fault(field string, code datacite.Code, reason string) error {
 }
 
 func checkNumbers(cfg datacite.Config) error {
-	var faults []error
+	var faults []datacite.Finding
 	for _, o := range []struct {
 		name  string
 		value int64
@@ -116,10 +120,10 @@ func checkNumbers(cfg datacite.Config) error {
 		{"MaxReport", cfg.MaxReport},
 	} {
 		if o.value < 0 {
-			faults = append(faults, fault(o.name, "limit", "is negative"))
+			faults = append(faults, negative("Config."+o.name))
 		}
 	}
-	return errors.Join(faults...)
+	return datacite.Invalid(faults...)
 }
 
 // parseBase accepts https addresses, and http for a loopback host, since

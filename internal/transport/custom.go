@@ -3,6 +3,7 @@ package transport
 import (
 	"bytes"
 	"context"
+	"math"
 	"strings"
 
 	"github.com/datacite-go/datacite-go"
@@ -22,7 +23,7 @@ func (c *Client) Custom(ctx context.Context, op string, r *datacite.Request) (*d
 	}
 	request := Request{
 		Op: op, Method: r.Method, Path: r.Path, Query: r.Query.Encode(), Header: r.Header,
-		Accept: r.Accept, ContentType: r.ContentType, Access: Optional, Long: true, Replay: IfUnsent,
+		Accept: r.Accept, ContentType: r.ContentType, Access: Optional, Most: math.MaxInt64, Replay: IfUnsent,
 	}
 	if r.Body != nil {
 		request.Body = bytes.NewReader(r.Body)

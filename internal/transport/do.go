@@ -2,6 +2,7 @@ package transport
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,8 @@ import (
 	"github.com/hashicorp/go-retryablehttp"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/call"
+	"github.com/datacite-go/datacite-go/internal/ended"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
 )
 
@@ -27,16 +30,19 @@ func (c *Client) Do(ctx context.Context, r Request) (*Response, error) {
 		return nil, err
 	}
 	x := &exchange{client: c, request: r, requestID: newRequestID()}
+	if err := ended.Err(ctx); err != nil {
+		return nil, x.fail(ctx, err)
+	}
 	req, err := x.prepare(ctx)
 	if err != nil {
-		return nil, x.fail(err)
+		return nil, x.fail(ctx, err)
 	}
 	if err := x.wait(req.Request); err != nil {
-		return nil, x.fail(err)
+		return nil, x.fail(ctx, err)
 	}
 	sender := &retryablehttp.Client{
 		HTTPClient:   c.http,
-		RetryMax:     c.maxAttempts - 1,
+		RetryMax:     c.MaxAttempts(ctx) - 1,
 		CheckRetry:   x.check,
 		Backoff:      x.backoff,
 		PrepareRetry: x.wait,
@@ -44,12 +50,13 @@ func (c *Client) Do(ctx context.Context, r Request) (*Response, error) {
 		RequestLogHook: func(retryablehttp.Logger, *http.Request, int) {
 			x.attempts++
 			x.started = time.Now()
+			x.line.begin()
 		},
 	}
 	if _, err = sender.Do(req); x.success != nil {
 		return x.success, nil
 	}
-	return nil, x.fail(err)
+	return nil, x.fail(ctx, err)
 }
 
 // ErrNilContext is the fault of a caller who gives no context.
@@ -63,11 +70,16 @@ func (c *Client) Ready(ctx context.Context) error {
 	if ctx == nil {
 		return ErrNilContext
 	}
-	return nil
+	return checkCall(ctx)
 }
 
 // Unreadable is the error for a success whose body does not make sense.
 func (c *Client) Unreadable(r Request, res *Response, cause error) error {
+	if ended.Is(cause) {
+		e := c.unsuccessful(r, res, cause.Error(), cause)
+		e.Unclear = r.changes()
+		return c.show(e)
+	}
 	e := c.unsuccessful(r, res, fmt.Sprintf("%v: %v", datacite.ErrUnreadable, cause), errors.Join(datacite.ErrUnreadable, cause))
 	e.Unclear = r.changes()
 	return c.show(e)
@@ -80,14 +92,18 @@ func (c *Client) Unsuccessful(r Request, res *Response, message string, cause er
 }
 
 func (c *Client) unsuccessful(r Request, res *Response, message string, cause error) *datacite.Error {
-	return &datacite.Error{
-		Op: r.Op, Method: r.Method, URL: c.shownURL(r), StatusCode: res.StatusCode, Message: Line(c.hidden.in(message)),
-		Body: []byte(c.hidden.cut(string(res.Data), maxErrorBody)), RequestID: res.RequestID, Attempts: res.Attempts, Err: c.hidden.cause(cause),
+	e := &datacite.Error{
+		Op: r.Op, Method: r.Method, URL: c.shownURL(r), StatusCode: res.StatusCode, Message: c.hidden.line(message),
+		Body: c.hidden.excerpt(res.Data).body(), RequestID: res.RequestID, Attempts: res.Attempts, Err: c.hidden.cause(cause),
 	}
+	c.keepHeader(e, res.Header)
+	return e
 }
 
 func (c *Client) show(e *datacite.Error) error {
-	c.explain(e)
+	if !ended.Is(e.Err) { // otherwise it is a response that did not come whole, or none
+		c.explain(e)
+	}
 	return e
 }
 
@@ -115,7 +131,9 @@ type exchange struct {
 	unclear  bool // some attempt may have been carried out without our knowing
 	success  *Response
 	failure  *datacite.Error // of the last attempt
+	again    bool            // the last attempt may be repeated
 	pause    time.Duration
+	line     line
 }
 
 func newRequestID() string {
@@ -128,7 +146,7 @@ func (x *exchange) prepare(ctx context.Context) (*retryablehttp.Request, error) 
 	if r.Body != nil {
 		body = retryablehttp.ReaderFunc(func() (io.Reader, error) { return newBodyReader(r.Body), nil })
 	}
-	req, err := retryablehttp.NewRequestWithContext(ctx, r.Method, c.url(r), body)
+	req, err := retryablehttp.NewRequestWithContext(x.line.watch(call.WithOperation(ctx, r.Op)), r.Method, c.url(r), body)
 	if err != nil {
 		return nil, err
 	}
@@ -165,6 +183,9 @@ func (x *exchange) authorize(ctx context.Context, h http.Header) error {
 		return nil
 	}
 	if err := authorize(ctx, h); err != nil {
+		if end := ended.Err(ctx); end != nil {
+			return end
+		}
 		return fmt.Errorf("%w: %w", errNoLogin, err)
 	}
 	return nil
@@ -173,9 +194,12 @@ func (x *exchange) authorize(ctx context.Context, h http.Header) error {
 // wait asks the limiter and the caller before each attempt.
 func (x *exchange) wait(req *http.Request) error {
 	if limiter := x.client.limiter; limiter != nil {
-		if err := limiter.Wait(req.Context()); err != nil {
+		if err := limiter.Wait(req.Context()); err != nil && req.Context().Err() == nil {
 			return fmt.Errorf("limiter: %w", err)
 		}
+	}
+	if err := ended.Err(req.Context()); err != nil {
+		return err
 	}
 	if x.request.Before != nil {
 		return x.request.Before()
@@ -186,17 +210,22 @@ func (x *exchange) wait(req *http.Request) error {
 // check judges an attempt: it reads the response, keeps the outcome, and says
 // whether to send again.
 func (x *exchange) check(ctx context.Context, res *http.Response, err error) (bool, error) {
-	x.success, x.failure = nil, nil
-	o := outcome{err: err}
+	x.success, x.failure, x.again = nil, nil, false
+	var o outcome
 	if err != nil {
-		x.lost(err)
+		o.err = wrongScheme(err)
+		if end := ended.Err(ctx); end != nil {
+			o.err = end // err may be the cause alone, which says nothing about this request
+		}
+		o.unsent = neverSent(o.err) || x.line.unsent()
+		x.lost(o)
 	} else {
 		o = x.answered(ctx, res)
 	}
 	var v verdict
 	if x.failure != nil {
 		v = judge(x.request.Replay, o, x.client.maxWait)
-		x.failure.Unclear, x.pause = v.unclear, v.pause
+		x.failure.Unclear, x.again, x.pause = v.unclear, v.again, v.pause
 		x.unclear = x.unclear || v.unclear && x.request.changes()
 	}
 	x.log(ctx)
@@ -204,10 +233,10 @@ func (x *exchange) check(ctx context.Context, res *http.Response, err error) (bo
 }
 
 // lost handles an attempt that brought no response.
-func (x *exchange) lost(err error) {
-	x.failure = x.newError(0, "", causeText(err))
-	x.failure.Err = x.client.hidden.cause(err)
-	if neverSent(err) {
+func (x *exchange) lost(o outcome) {
+	x.failure = x.newError(0, "", causeText(o.err))
+	x.failure.Err = x.client.hidden.cause(o.err)
+	if o.unsent {
 		x.failure.RequestID = "" // the service never saw it
 	}
 }
@@ -227,24 +256,27 @@ func (x *exchange) answered(ctx context.Context, res *http.Response) outcome {
 		x.success.Body = body
 		return o
 	}
-	if x.request.Read == nil && !x.request.Long {
-		body.limit = min(body.limit, maxShort)
+	if x.request.Read == nil {
+		body.limit = min(body.limit, cmp.Or(x.request.Most, maxShort))
 	}
 	defer res.Body.Close()
-	excerpt := maxErrorBody + x.client.hidden.longest()
 	if !ok {
-		o.page, _ = io.ReadAll(io.LimitReader(body, int64(excerpt)))
+		var cut error
+		o.page, cut = io.ReadAll(io.LimitReader(body, int64(x.client.hidden.enough())))
 		x.refused(res, id, o.page)
+		if ended.Is(cut) {
+			x.failure.Err = x.client.hidden.cause(cut)
+			x.failure.Message = fmt.Sprintf("%s; then %s", x.failure.Message, Line(x.failure.Err.Error()))
+			return o
+		}
 		if x.client.relays && errors.Is(x.failure, datacite.ErrForbidden) {
-			o.err = errMaybeLost
-			x.failure.Err = o.err
-			x.failure.Message += " (" + o.err.Error() + ")"
+			o.err = x.relayed(ctx)
 		}
 		return o
 	}
 	var data []byte
 	if x.request.Read != nil {
-		data, o.err = x.decode(res, body, excerpt)
+		data, o.err = x.decode(res, body)
 	} else if data, o.err = ReadAll(body); o.err == nil {
 		o.err = x.wrongKind(res, data)
 	}
@@ -259,8 +291,23 @@ func (x *exchange) answered(ctx context.Context, res *http.Response) outcome {
 	return o
 }
 
+// relayed explains a 403 of a service that relays. It returns nil if that surely is a refusal.
+func (x *exchange) relayed(ctx context.Context) (unsure error) {
+	var why error
+	if x.request.Refused != nil {
+		why = x.request.Refused(ctx)
+	}
+	if why == nil {
+		why, unsure = errMaybeLost, errMaybeLost
+	}
+	x.failure.Err = why
+	x.failure.Message += " (" + why.Error() + ")"
+	return unsure
+}
+
 // decode reads a response as it arrives. It returns what an error shows of it.
-func (x *exchange) decode(res *http.Response, body io.Reader, excerpt int) ([]byte, error) {
+func (x *exchange) decode(res *http.Response, body io.Reader) ([]byte, error) {
+	enough := x.client.hidden.enough()
 	start := make([]byte, 512)
 	n, err := io.ReadFull(body, start)
 	start = start[:n]
@@ -268,10 +315,10 @@ func (x *exchange) decode(res *http.Response, body io.Reader, excerpt int) ([]by
 		return start, err
 	}
 	if err := x.wrongKind(res, start); err != nil {
-		rest, _ := io.ReadAll(io.LimitReader(body, int64(excerpt-n)))
+		rest, _ := io.ReadAll(io.LimitReader(body, int64(enough-n)))
 		return append(start, rest...), x.wrongKind(res, append(start, rest...))
 	}
-	seen := &seen{Reader: io.MultiReader(bytes.NewReader(start), body), most: excerpt}
+	seen := &seen{Reader: io.MultiReader(bytes.NewReader(start), body), most: enough}
 	err = x.client.Decode(seen, x.request.Read)
 	return seen.bytes, err
 }
@@ -300,34 +347,45 @@ func (x *exchange) wrongKind(res *http.Response, data []byte) error {
 	if !isHTML(res.Header.Get("Content-Type"), data) && (json || x.request.Accept != JSONType) {
 		return nil
 	}
-	text, _ := explain(res.Header.Get("Content-Type"), []byte(x.client.hidden.cut(string(data), math.MaxInt)))
+	text, _ := explain(res.Header.Get("Content-Type"), []byte(x.client.hidden.excerpt(data)))
 	return errors.New(text)
 }
 
 // refused handles a status other than success.
 func (x *exchange) refused(res *http.Response, id string, data []byte) {
 	// Before it is read: what is left of a page without its tags would hide a secret with some.
-	shown := x.client.hidden.cut(string(data), math.MaxInt)
+	shown := x.client.hidden.excerpt(data)
 	message, details := explain(res.Header.Get("Content-Type"), []byte(shown))
 	if location := res.Header.Get("Location"); location != "" && res.StatusCode/100 == 3 {
-		message = "redirect to " + Line(x.client.hidden.in(location)) + " not followed"
+		message = "redirect to " + x.client.hidden.line(location) + " not followed"
 	}
 	x.failure = x.newError(res.StatusCode, id, message)
+	x.client.keepHeader(x.failure, res.Header)
 	for _, d := range details {
-		d.Path, d.Reason = Line(x.client.hidden.in(d.Path)), Line(x.client.hidden.in(d.Reason))
+		d.Path, d.Reason = x.client.hidden.line(d.Path), x.client.hidden.line(d.Reason)
 		d.Line, d.Column = Position(d.Reason)
 		x.failure.Details = append(x.failure.Details, d)
 	}
-	x.failure.Body = []byte(shown[:min(len(shown), maxErrorBody)])
-	if res.StatusCode/100 == 3 {
+	x.failure.Body = shown.body()
+	switch {
+	case res.StatusCode/100 == 3:
 		x.failure.Err = datacite.ErrRedirect
+	case res.StatusCode == http.StatusNotFound && !x.client.saysAbsent(x.request.Method, res.Header.Get("Content-Type"), data):
+		x.failure.Err = errElsewhere
+		x.failure.Message += " (" + errElsewhere.Error() + ")"
 	}
 }
 
 // garbled handles a success status whose body is malformed.
 func (x *exchange) garbled(res *http.Response, id string, data []byte, cause error) {
+	if ended.Is(cause) {
+		x.failure = x.newError(res.StatusCode, id, cause.Error())
+		x.failure.Err = x.client.hidden.cause(cause)
+		return
+	}
 	x.failure = x.newError(res.StatusCode, id, fmt.Sprintf("%v: %v", datacite.ErrUnreadable, cause))
-	x.failure.Body = []byte(x.client.hidden.cut(string(data[:min(len(data), maxErrorBody+x.client.hidden.longest())]), maxErrorBody))
+	x.client.keepHeader(x.failure, res.Header)
+	x.failure.Body = x.client.hidden.excerpt(data).body()
 	x.failure.Err = x.client.hidden.cause(errors.Join(datacite.ErrUnreadable, cause))
 }
 
@@ -336,7 +394,7 @@ func (x *exchange) garbled(res *http.Response, id string, data []byte, cause err
 func (x *exchange) newError(status int, id, message string) *datacite.Error {
 	return &datacite.Error{
 		Op: x.request.Op, Method: x.request.Method, URL: x.client.shownURL(x.request),
-		StatusCode: status, Message: Line(x.client.hidden.in(message)), RequestID: x.id(id), Attempts: x.attempts,
+		StatusCode: status, Message: x.client.hidden.line(message), RequestID: x.id(id), Attempts: x.attempts,
 	}
 }
 
@@ -346,7 +404,7 @@ func (x *exchange) id(given string) string {
 	if given == x.requestID {
 		return given // most services repeat ours
 	}
-	id := Line(x.client.hidden.in(given))
+	id := x.client.hidden.line(given)
 	if id == "" {
 		return x.requestID
 	}
@@ -355,8 +413,15 @@ func (x *exchange) id(given string) string {
 
 // fail makes the error that Do returns. err is what ended the exchange apart
 // from the attempts: a context that ended while waiting, a limiter, bad input.
-func (x *exchange) fail(err error) error {
+func (x *exchange) fail(ctx context.Context, err error) error {
 	e := x.failure
+	switch end := ended.Err(ctx); {
+	case end == nil, ended.Is(err):
+	case e != nil && ended.Is(e.Err):
+		err = nil // e has it
+	case err == nil && x.again, err == ctx.Err():
+		err = end
+	}
 	switch {
 	case e == nil:
 		e = x.newError(0, "", causeText(err))
@@ -365,7 +430,7 @@ func (x *exchange) fail(err error) error {
 			e.RequestID = "" // the service never saw it
 		}
 	case err != nil && !errors.Is(e.Err, err):
-		e.Message = fmt.Sprintf("%s; then gave up: %s", e.Message, Line(x.client.hidden.in(err.Error())))
+		e.Message = fmt.Sprintf("%s; then gave up: %s", e.Message, x.client.hidden.line(err.Error()))
 		e.Err = errors.Join(e.Err, x.client.hidden.cause(err))
 	}
 	e.Attempts = x.attempts

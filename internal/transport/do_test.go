@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -228,12 +229,60 @@ func TestContextEndsTheWaitAtOnce(t *testing.T) {
 	})
 }
 
+// Whether a request that the caller gave up has an unclear outcome depends on how far it came.
+func TestContextEndsAnAttempt(t *testing.T) {
+	dialing := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	connected := func(context.Context, string, string) (net.Conn, error) {
+		here, there := net.Pipe()
+		go func() { _, _ = io.Copy(io.Discard, there) }()
+		return here, nil
+	}
+	for name, tt := range map[string]struct {
+		net      http.RoundTripper
+		request  transport.Request
+		wait     time.Duration
+		attempts int
+		unclear  bool
+	}{
+		"before the call":            {&script{steps: []step{silent}}, put(), 0, 0, false},
+		"while connecting":           {&http.Transport{DialContext: dialing}, mint(), time.Second, 1, false},
+		"while the service works":    {&http.Transport{DialContext: connected}, put(), time.Second, 1, true},
+		"in another kind of network": {&script{steps: []step{silent}}, put(), time.Second, 1, true},
+		"read":                       {&http.Transport{DialContext: connected}, get(), time.Second, 1, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				cause := fmt.Errorf("sibling: %w", &net.OpError{Op: "dial", Err: errors.New("refused")})
+				ctx, cancel := context.WithDeadlineCause(t.Context(), time.Now().Add(tt.wait), cause)
+				defer cancel()
+				c := client(t, tt.net, func(c *config) { c.BaseURL = "http://127.0.0.1" })
+				_, err := c.Do(ctx, tt.request)
+				require.ErrorIs(t, err, context.DeadlineExceeded)
+				require.ErrorIs(t, err, cause)
+				assert.False(t, datacite.Temporary(err))
+				failed, ok := errors.AsType[*datacite.Error](err)
+				require.True(t, ok)
+				assert.Equal(t, tt.attempts, failed.Attempts)
+				assert.Equal(t, tt.unclear && tt.request.Method != "GET", errors.Is(err, datacite.ErrUnclear), "%v", err)
+				assert.Equal(t, tt.attempts == 0 || name == "while connecting", failed.RequestID == "", "%v", err)
+				if idle, ok := tt.net.(*http.Transport); ok {
+					idle.CloseIdleConnections()
+				}
+			})
+		})
+	}
+}
+
 func TestServiceThatNeverResponds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		net := &script{steps: []step{silent}}
 		c := client(t, net, func(c *config) { c.Timeout, c.MaxAttempts = time.Minute, 2 })
 		_, err := c.Do(t.Context(), put())
 		require.ErrorIs(t, err, context.DeadlineExceeded)
+		assert.True(t, datacite.Temporary(err), "it is the client that had no patience, and not the caller")
 		assert.ErrorContains(t, err, "mds.PutURL: PUT https://api.example.org/doi/10.5072/a: no response: nothing sent or received for 1m0s")
 		assert.Len(t, net.seen, 2)
 		assert.Equal(t, time.Minute, net.seen[1].Sub(net.seen[0]).Truncate(time.Minute))
@@ -300,6 +349,7 @@ func TestErrorBodies(t *testing.T) {
 		{"bare title", "application/json", `{"status":400,"title":"invalid date"}`, "invalid date", []datacite.Finding{{Code: "refused", Reason: "invalid date"}}},
 		{"bare error", "", `{"status":500,"error":"Internal Server Error"}`, "Internal Server Error", []datacite.Finding{{Code: "refused", Reason: "Internal Server Error"}}},
 		{"field map", "application/json", `{"report_id":["can't be blank"],"base":[[{"#/report-id":"wrong type"},{"#/report-datasets/0":"no publisher"}]]}`, "#/report-id: wrong type; #/report-datasets/0: no publisher; report_id: can't be blank", []datacite.Finding{{Path: "#/report-id", Code: "refused", Reason: "wrong type"}, {Path: "#/report-datasets/0", Code: "refused", Reason: "no publisher"}, {Path: "report_id", Code: "refused", Reason: "can't be blank"}}},
+		{"fields in their order", "application/json", `{"d":"4","b":"2","a":"1","e":"5","c":"3"}`, "a: 1; b: 2; c: 3; d: 4; e: 5", nil},
 		{"plain text", "text/plain", "DOI not found\n", "DOI not found", nil},
 		{"HTML", "text/html", "<html><head><title>413 Request Entity\n Too Large</title></head>", "an HTML page: 413 Request Entity Too Large", nil},
 		{"HTML without a title", "text/html", "<html><p>x", "an HTML page without a title", nil},
@@ -534,6 +584,24 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
+// The default port need not be named: a redirect to the address with it, or without, is on the same host.
+func TestAnAddressHasOneSpelling(t *testing.T) {
+	for base, want := range map[string]string{
+		"HTTPS://API.example.org:443": "https://api.example.org/x", "https://api.example.org:80": "https://api.example.org:80/x",
+		"http://localhost:80/v2/": "http://localhost/v2/x", "http://localhost:443": "http://localhost:443/x",
+	} {
+		var asked string
+		c, err := newClient(config{BaseURL: base, HTTPClient: &http.Client{Transport: responding(func(r *http.Request) (*http.Response, error) {
+			asked = r.URL.String()
+			return response(200, "application/json", "{}"), nil
+		})}})
+		require.NoError(t, err)
+		_, err = c.Do(t.Context(), transport.Request{Op: "x.Y", Method: "GET", Path: "/x"})
+		require.NoError(t, err)
+		assert.Equal(t, want, asked)
+	}
+}
+
 func TestCallersClientIsNotChanged(t *testing.T) {
 	own := &http.Client{}
 	_, err := newClient(config{BaseURL: "https://api.example.org", HTTPClient: own})
@@ -543,9 +611,21 @@ func TestCallersClientIsNotChanged(t *testing.T) {
 
 func TestCheckToken(t *testing.T) {
 	assert.NoError(t, transport.CheckToken("eyJh.eyJz.c2ln"))
-	for _, token := range []string{"", `"eyJh"`, "s3 cret", "s3\ncret", "sécret"} {
+	for token, fault := range map[string]datacite.Finding{
+		"":           {Code: "missing", Reason: "is empty"},
+		`"eyJh"`:     {Code: "syntax", Reason: "has quotes around it"},
+		"'eyJh'":     {Code: "syntax", Reason: "has quotes around it"},
+		"s3 cret":    {Code: "encoding", Reason: "has a blank"},
+		"s3\ncret":   {Code: "encoding", Reason: "has a blank"},
+		"s3cret\x7f": {Code: "encoding", Reason: "has a blank"},
+		"sécret":     {Code: "encoding", Reason: "has a blank"},
+	} {
 		err := transport.CheckToken(token)
-		require.Error(t, err)
+		require.ErrorIs(t, err, datacite.ErrInvalid)
+		found := datacite.Findings(err)[0]
+		assert.Equal(t, "Config.Token", found.Path)
+		assert.Equal(t, fault.Code, found.Code, "%q", token)
+		assert.Contains(t, found.Reason, fault.Reason)
 		if token != "" {
 			assert.NotContains(t, err.Error(), token)
 		}

@@ -22,6 +22,10 @@ const maxErrorBody = 64 << 10
 // maxShort is how long a response of a line or two may be, in bytes.
 const maxShort = 1 << 20
 
+// MaxDocument is how long the metadata of a DOI, or a text that the service makes of them,
+// may be, in bytes: the service's database stores no longer ones.
+const MaxDocument = 16 << 20
+
 // maxMessage is how long a message taken from a response may be, in bytes.
 const maxMessage = 500
 

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"context"
 	"io"
 	"net/http"
 
@@ -52,10 +53,15 @@ type Request struct {
 	Expected        int // a status other than success that is nothing to warn of; 0 for none
 	Access          Access
 	Before          func() error // called before each attempt; an error stops it
-	Read            Reader       // nil: the response's body is kept in Data
-	Long            bool         // without Read: the body is more than a line or two
-	Stream          bool         // hand out the response's body unread
-	Unbounded       bool         // with Stream: of any length; the caller sets its own bounds
+
+	// Refused is asked after a 403 of a service that relays: why it surely is a refusal, nil if
+	// that is not sure. The reason is a [Condition]. A nil function is never sure.
+	Refused func(context.Context) error
+
+	Read      Reader // nil: the response's body is kept in Data
+	Most      int64  // without Read and Stream: bytes that the body may have; 0: those of a line or two; never more than MaxBody
+	Stream    bool   // hand out the response's body unread
+	Unbounded bool   // with Stream: of any length; the caller sets its own bounds
 }
 
 // A Reader reads the JSON of a response as it arrives, once in each attempt. What it

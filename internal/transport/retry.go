@@ -1,11 +1,14 @@
 package transport
 
 import (
+	"context"
 	"errors"
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/datacite-go/datacite-go"
@@ -15,6 +18,7 @@ import (
 type outcome struct {
 	status     int    // 0: no response came
 	err        error  // without a response: what the network says; of a success: why it cannot be read; of a refusal: what else it may be
+	unsent     bool   // without a response: the request surely did not reach the service
 	page       []byte // with status: the beginning of the body
 	retryAfter string // the header of that name
 }
@@ -30,12 +34,16 @@ type verdict struct {
 //
 //	outcome                              unclear  Replay Always  Replay IfUnsent
 //	no connection could be made          no       again          again
+//	TLS sent to a port of HTTP, or HTTP  no       no             no
+//	to one of TLS
 //	no response, or one that broke off   yes      again          no
+//	the caller's context ended           if sent  no             no
 //	a certificate that is not good       no       no             no
 //	2xx that cannot be read              yes      again          no
 //	2xx that is too large                yes      no             no
 //	408, 429, 5xx, 403 with a page       yes      again          no
-//	403 of a service that relays         yes      again          no
+//	403 of a service that relays,        yes      again          no
+//	unless Request.Refused is sure
 //	501, any other status                no       no             no
 //
 // A gateway may respond with 429 and 503, too, while the service behind it goes on with the
@@ -44,7 +52,7 @@ func judge(replay Replay, o outcome, longest time.Duration) (v verdict) {
 	e := &datacite.Error{StatusCode: o.status, Body: o.page, Err: o.err}
 	switch {
 	case o.status == 0:
-		v.unclear = !neverSent(o.err)
+		v.unclear = !o.unsent
 		v.again = e.Transient() && (replay == Always || !v.unclear)
 	case o.err != nil:
 		v.unclear = true
@@ -60,8 +68,32 @@ func judge(replay Replay, o outcome, longest time.Duration) (v verdict) {
 	return v
 }
 
-// neverSent reports whether the request surely did not reach the service.
+// A line is the way to the service, in one attempt. A context that ends while a connection
+// is being made, which may take minutes, leaves an error that does not say so.
+type line struct{ asked, connected atomic.Bool }
+
+// watch returns a context in which the network says how far an attempt came. A
+// http.RoundTripper of the caller's own may not say it.
+func (l *line) watch(ctx context.Context) context.Context {
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GetConn: func(string) { l.asked.Store(true) },
+		GotConn: func(httptrace.GotConnInfo) { l.connected.Store(true) },
+	})
+}
+
+func (l *line) begin() {
+	l.asked.Store(false)
+	l.connected.Store(false)
+}
+
+// unsent reports whether there surely was no connection.
+func (l *line) unsent() bool { return l.asked.Load() && !l.connected.Load() }
+
+// neverSent reports whether the request surely did not reach the service, by the error.
 func neverSent(err error) bool {
+	if _, ok := errors.AsType[*schemeError](err); ok {
+		return true
+	}
 	op, ok := errors.AsType[*net.OpError](err)
 	return ok && op.Op == "dial"
 }

@@ -29,7 +29,7 @@ func TestWhatMustNotBeDoneTwiceIsSentOnce(t *testing.T) {
 			assert.False(t, always.again && !always.unclear, "sent again after a clear response: %+v", o)
 		}
 	}
-	v := judge(IfUnsent, outcome{err: dial}, time.Minute)
+	v := judge(IfUnsent, outcome{err: dial, unsent: neverSent(dial)}, time.Minute)
 	assert.True(t, v.again, "nothing was sent")
 	assert.False(t, v.unclear)
 }

@@ -10,12 +10,14 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/apikey"
+	"github.com/datacite-go/datacite-go/internal/ended"
 )
 
 // shortestSecret is the length from which a password is looked for by itself.
@@ -214,12 +216,42 @@ var login = regexp.MustCompile(`://[^/@\s"'<>]+@`)
 // in returns a text without the secrets.
 func (s *secrets) in(text string) string { return s.without(text, false) }
 
-// cut returns the beginning of a text that may go on, of at most limit bytes, without
-// the secrets, nor the beginning of one at its end.
-func (s *secrets) cut(text string, limit int) string {
-	text = s.without(text, true)
-	return text[:min(len(text), limit)]
+// An excerpt is the beginning of a text of any length, without the secrets, nor the
+// beginning of one at its end. Whatever is told of a response is taken from one, so that
+// what a response costs does not depend on its length.
+type excerpt string
+
+// excerpt takes as much of data as an error shows, and what a secret there may take beyond.
+func (s *secrets) excerpt(data []byte) excerpt {
+	return excerpt(s.without(string(clipped(data, s.enough())), true))
 }
+
+// clipped is the beginning of a text, without a part of a character at its end.
+func clipped[T string | []byte](text T, most int) T {
+	if len(text) <= most {
+		return text
+	}
+	end := most
+	for end > most-utf8.UTFMax && end > 0 && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end]
+}
+
+// body is what an error keeps of it.
+func (e excerpt) body() []byte { return []byte(clipped(string(e), maxErrorBody)) }
+
+// part returns a text without the secrets, and only its beginning if it is long.
+func (s *secrets) part(text string) string {
+	most := s.enough()
+	return clipped(s.without(clipped(text, most), len(text) > most), maxErrorBody)
+}
+
+// line is a text as one line of a message.
+func (s *secrets) line(text string) string { return Line(s.part(text)) }
+
+// enough is how many bytes of a text are read to show those of an error.
+func (s *secrets) enough() int { return maxErrorBody + s.longest() }
 
 // without redacts the secrets, and the beginning of one in an unfinished text.
 func (s *secrets) without(text string, unfinished bool) string {
@@ -241,13 +273,13 @@ func (s *secrets) without(text string, unfinished bool) string {
 	return without(text, found)
 }
 
-// longest is how much is read beyond what is shown, so that a secret in usual spelling
-// is whole: JSON takes the most, six bytes for one.
+// longest is how much is read beyond what is shown, so that a secret in any spelling is
+// whole: HTML takes the most, up to so many bytes for one.
 func (s *secrets) longest() (most int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, c := range slices.Concat(s.given, s.sent) {
-		most = max(most, 6*len(c.header))
+		most = max(most, longestEntity*len(c.header))
 	}
 	return most
 }
@@ -255,7 +287,7 @@ func (s *secrets) longest() (most int) {
 // cause returns an error whose text has no secrets, and is bounded and clean.
 func (s *secrets) cause(err error) error {
 	return showing(err, func(text string) string {
-		shown := s.in(text)
+		shown := s.part(text)
 		if line := Line(shown); line != strings.ReplaceAll(shown, "\n", " ") { // a line feed stands between joined errors
 			return line
 		}
@@ -273,21 +305,24 @@ func Redaction(sent []http.Header) func(text string) string {
 	return s.in
 }
 
-// Text is a text that has words of the service in it, without secrets.
-func (c *Client) Text(text string) string { return c.hidden.in(text) }
+// Text is a text that has words of the service in it, without secrets. A long one is cut.
+func (c *Client) Text(text string) string { return c.hidden.part(text) }
 
 // Shown is an error that has words of the service in its text, without secrets. That of a
-// request has none already.
+// request has none already. A long text is cut.
 func (c *Client) Shown(err error) error {
 	if c == nil {
 		return err
 	}
-	return showing(err, c.hidden.in)
+	return showing(err, c.hidden.part)
 }
 
 func showing(err error, shown func(string) string) error {
 	if err == nil || shown(err.Error()) == err.Error() {
 		return err
+	}
+	if end, ok := err.(*ended.Error); ok {
+		return end.Shown(shown) // it can be unwrapped: its text is all that it shows
 	}
 	return &hiddenError{err, shown}
 }

@@ -76,6 +76,12 @@ var responses = map[string]func(text string) *http.Response{
 		res.Header.Set("X-Request-Id", text)
 		return res
 	},
+	"header": func(text string) *http.Response {
+		res := response(400, "text/plain", "no")
+		res.Header["X-Login"] = []string{"first", text}
+		res.Header[text] = []string{"named"}
+		return res
+	},
 	"network": func(string) *http.Response { return nil },
 }
 
@@ -294,6 +300,13 @@ func TestARequestThatWasNeverSentHasNoID(t *testing.T) {
 	require.True(t, ok)
 	assert.Empty(t, e.RequestID)
 	assert.False(t, e.Unclear)
+
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = client.Do(ctx, transport.Request{Op: "x.Y", Method: "PUT", Path: "/"})
+	e, ok = err.(*datacite.Error)
+	require.True(t, ok)
+	assert.Empty(t, e.RequestID)
 }
 
 func TestListsOfFaultsEndWhole(t *testing.T) {

@@ -4,13 +4,18 @@ import (
 	"context"
 	"net/http"
 	"time"
+
+	"github.com/datacite-go/datacite-go/internal/ended"
 )
 
 // Embedded is the way to a service in the same process, for tests. A client that is made
-// with it, for its BaseURL, makes short pauses. Nothing but package datacitetest makes one.
+// with it, for its BaseURL, makes short pauses, unless RealTime is set, and keeps its locks in
+// LockDir. Nothing but package datacitetest makes one.
 type Embedded struct {
 	http.RoundTripper
-	BaseURL string
+	BaseURL  string
+	RealTime bool
+	LockDir  func() (string, error)
 }
 
 // CloseIdleConnections is for [http.Client.CloseIdleConnections].
@@ -20,13 +25,20 @@ func (e Embedded) CloseIdleConnections() {
 	}
 }
 
-func isEmbedded(c *http.Client, baseURL string) bool {
+// embeddedIn returns the embedded service that the client reaches, or the zero value.
+func embeddedIn(c *http.Client, baseURL string) Embedded {
 	if c == nil {
-		return false
+		return Embedded{}
 	}
-	e, ok := c.Transport.(Embedded)
-	return ok && e.BaseURL == baseURL
+	if e, ok := c.Transport.(Embedded); ok && e.BaseURL == baseURL {
+		return e
+	}
+	return Embedded{}
 }
+
+// LockDir returns what returns the folder for the locks of an embedded service; nil for any
+// other.
+func (c *Client) LockDir() func() (string, error) { return c.lockDir }
 
 // shorter is by how much the pauses of a client of an embedded service are shorter.
 const shorter = 10_000
@@ -56,7 +68,7 @@ func (c *Client) Sleep(ctx context.Context, d time.Duration) error {
 // Sleep waits, or returns the context's error when it ends first.
 func Sleep(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
-		return ctx.Err()
+		return ended.Err(ctx)
 	}
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -64,6 +76,6 @@ func Sleep(ctx context.Context, d time.Duration) error {
 	case <-timer.C:
 		return nil
 	case <-ctx.Done():
-		return ctx.Err()
+		return ended.Err(ctx)
 	}
 }

@@ -116,10 +116,12 @@ func (p *plainText) hex(i int) (rune, bool) {
 	return rune(v), err == nil
 }
 
+// longestEntity is how long a character of HTML may be, as it is written.
+const longestEntity = 34
+
 // entity reads &quot; or &#x27;.
 func (p *plainText) entity() bool {
-	const longest = 34 // of HTML
-	for i := len(p.bytes) - len("lt;"); i >= max(0, len(p.bytes)-longest); i-- {
+	for i := len(p.bytes) - len("lt;"); i >= max(0, len(p.bytes)-longestEntity); i-- {
 		if p.bytes[i] != '&' {
 			continue
 		}

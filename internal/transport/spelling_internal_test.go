@@ -14,6 +14,7 @@ import (
 	"testing"
 	"unicode"
 	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -67,6 +68,14 @@ func TestSpellingsOfOtherLanguages(t *testing.T) {
 	assert.Equal(t, `REDACTED`, h.in(`summer \\ud83d\\ude00 winter`))
 	h = hidingToken("eyJhbGciOiJSUzI1NiJ9/x")
 	assert.Equal(t, `{"got":"Bearer REDACTED"}`, h.in(`{"got":"Bearer eyJhbGciOiJSUzI1NiJ9\/x"}`))
+}
+
+// The characters of the two alphabets, in plain text, where letters are small.
+func TestAlphabets(t *testing.T) {
+	for b := range 256 {
+		assert.Equal(t, strings.IndexByte("abcdefghijklmnopqrstuvwxyz0123456789 /-_", byte(b)) >= 0, isBase64([]byte{byte(b)}), "%q", rune(b))
+		assert.Equal(t, strings.IndexByte("0123456789abcdefABCDEF", byte(b)) >= 0, isHex(byte(b)), "%q", rune(b))
+	}
 }
 
 // Where UTF-8 is taken for Latin-1 or Windows-1252, or a text is written so.
@@ -251,6 +260,33 @@ func TestASecretBesideHalfAnEscape(t *testing.T) {
 	}
 }
 
+// A long text is cut before secrets are looked for. One that lies across the cut, or across
+// the end of what is shown, leaves no more of itself than anywhere else.
+func TestASecretAcrossTheCut(t *testing.T) {
+	const password = "Summer!2026#xyz+1"
+	h := &secrets{}
+	h.remember(basicHeader("A", password))
+	for name, spell := range map[string]string{"as it is": "%c", "in an address": "%%%02x", "in JSON": `\u%04x`, "in a page": "&#%d;", "with noughts": "&#x%030x;"} {
+		var spelt strings.Builder
+		for _, c := range password {
+			fmt.Fprintf(&spelt, spell, c)
+		}
+		for _, cut := range []int{maxErrorBody, h.enough()} {
+			for inside := 0; inside <= spelt.Len(); inside += 1 + spelt.Len()/80 {
+				text := strings.Repeat("-", cut-inside) + spelt.String() + strings.Repeat("-", 200)
+				for _, shown := range []string{string(h.excerpt([]byte(text)).body()), h.part(text)} {
+					left := strings.Trim(string(plain(shown).bytes), "-")
+					require.NotContains(t, left, "summer!2", "%s, %d bytes before %d", name, inside, cut)
+					require.LessOrEqual(t, len(shown), maxErrorBody)
+				}
+			}
+		}
+	}
+	long := strings.Repeat("é", maxErrorBody)
+	assert.True(t, utf8.ValidString(h.part("a"+long)), "characters stay whole")
+	assert.True(t, utf8.Valid(h.excerpt([]byte("a"+long)).body()))
+}
+
 // BenchmarkHiding looks at bodies that were made to take long. The time for each byte
 // is much the same, and with 65 tokens, too.
 func BenchmarkHiding(b *testing.B) {
@@ -271,7 +307,7 @@ func BenchmarkHiding(b *testing.B) {
 					b.ReportAllocs()
 					b.SetBytes(int64(len(text)))
 					for b.Loop() {
-						h.cut(text, size)
+						h.in(text)
 					}
 				})
 			}

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -8,6 +9,8 @@ import (
 	"os"
 	"sync/atomic"
 	"time"
+
+	"github.com/datacite-go/datacite-go/internal/call"
 )
 
 // A SilenceError says that nothing moved in either direction for too long, or too
@@ -43,6 +46,7 @@ type watchdog struct {
 }
 
 func (w *watchdog) RoundTrip(req *http.Request) (*http.Response, error) {
+	w = &watchdog{w.base, cmp.Or(call.SettingsOf(req.Context()).Timeout, w.silence), w.speed}
 	ctx, cancel := context.WithCancelCause(req.Context())
 	sending := w.patience(cancel)
 	watched := req.WithContext(ctx)
@@ -55,7 +59,7 @@ func (w *watchdog) RoundTrip(req *http.Request) (*http.Response, error) {
 	answered.Store(true)
 	sending.timer.Stop()
 	if err != nil {
-		if silent, ok := context.Cause(ctx).(*SilenceError); ok {
+		if silent, ok := context.Cause(ctx).(*SilenceError); ok && req.Context().Err() == nil {
 			err = silent
 		}
 		cancel(nil)

@@ -55,7 +55,7 @@ func TestSlowBodiesAreNotSilence(t *testing.T) {
 				defer time.Sleep(2 * tt.pause) // the service notices that nobody listens
 				net := &script{steps: []step{trickling(strings.Repeat(" ", tt.piece), tt.pause)}}
 				r := get()
-				r.Long = true
+				r.Most = 100 << 20
 				_, err := client(t, net, func(c *config) {
 					c.Timeout, c.MinSpeed, c.MaxAttempts = time.Minute, tt.speed, 1
 				}).Do(t.Context(), r)

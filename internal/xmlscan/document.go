@@ -29,6 +29,12 @@ func (s *Scanner) Fail(offset int, format string, args ...any) {
 	if s.err != nil {
 		return
 	}
+	const longest = 100 // of a name: the error is a text for people
+	for i, arg := range args {
+		if text, ok := arg.(string); ok && len(text) > longest {
+			args[i] = strings.ToValidUTF8(text[:longest], "") + "…"
+		}
+	}
 	line, column := position(s.src, offset)
 	s.err = &Error{Line: line, Column: column, Reason: fmt.Sprintf(format, args...)}
 }
@@ -38,6 +44,22 @@ func position(src string, offset int) (line, column int) {
 	before := src[:min(offset, len(src))]
 	lineStart := strings.LastIndexByte(before, '\n') + 1
 	return strings.Count(before, "\n") + 1, utf8.RuneCountInString(before[lineStart:]) + 1
+}
+
+// Stored reads a document that the service has accepted before: of any length, and with
+// what it ignores, an encoding that is declared and a document type.
+func Stored(src string) *Scanner {
+	s := &Scanner{src: strings.TrimPrefix(src, "\ufeff"), stored: true}
+	s.start()
+	return s
+}
+
+// start reads the beginning, and looks at all characters.
+func (s *Scanner) start() {
+	s.declaration() // may say why the bytes are not UTF-8
+	if at := BadChar(s.src); at >= 0 {
+		s.failAtBadChar(at)
+	}
 }
 
 // Open reads all of r and checks what holds for the document as a whole. The error is that
@@ -53,10 +75,7 @@ func Open(r io.Reader) (*Scanner, error) {
 	} else if len(src) > maxSize {
 		s.Fail(maxSize, "the document is longer than %d bytes", maxSize)
 	} else {
-		s.declaration() // may say why the bytes are not UTF-8
-		if at := BadChar(s.src); at >= 0 {
-			s.failAtBadChar(at)
-		}
+		s.start()
 	}
 	return s, nil
 }
@@ -135,6 +154,7 @@ func (s *Scanner) declaration() {
 		s.Fail(0, "the XML declaration gives no version 1.x")
 	case Trim(body) != "", standalone != "" && standalone != "yes" && standalone != "no":
 		s.Fail(0, "the XML declaration is not written correctly")
+	case s.stored:
 	case !slices.Contains([]string{"", "utf-8", "utf8", "us-ascii"}, strings.ToLower(encoding)):
 		s.Fail(0, "the document declares the encoding %q; %s", encoding, onlyUTF8)
 	}

@@ -36,9 +36,10 @@ const (
 //
 // The names and texts of its tokens are parts of the document, not copies.
 type Scanner struct {
-	src string
-	pos int
-	err *Error
+	src    string
+	stored bool // see Stored
+	pos    int
+	err    *Error
 
 	// The token read last.
 	Start int         // the offset at which it begins
@@ -108,6 +109,8 @@ func (s *Scanner) scan() Kind {
 			s.comment()
 		case strings.HasPrefix(rest, "<![CDATA["):
 			return s.cdata()
+		case strings.HasPrefix(rest, "<!DOCTYPE") && s.stored && !s.rootSeen:
+			s.documentType()
 		case strings.HasPrefix(rest, "<!DOCTYPE"):
 			s.Fail(s.pos, "a document type declaration is not allowed")
 		case strings.HasPrefix(rest, "<!"):
@@ -204,6 +207,29 @@ func (s *Scanner) instruction() {
 		s.Fail(s.pos, "an XML declaration is allowed at the very start only")
 	}
 	s.pos = from + end + len("?>")
+}
+
+// documentType skips a document type, and the declarations in it.
+func (s *Scanner) documentType() {
+	depth, quote := 0, byte(0)
+	for i := s.pos; i < len(s.src); i++ {
+		switch c := s.src[i]; {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '"' || c == '\'':
+			quote = c
+		case c == '<':
+			depth++
+		case c == '>':
+			if depth--; depth == 0 {
+				s.pos = i + 1
+				return
+			}
+		}
+	}
+	s.Fail(s.pos, "the document type does not end")
 }
 
 func (s *Scanner) readStartTag() Kind {

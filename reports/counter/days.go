@@ -125,7 +125,11 @@ func OpenDays(folder string, opts *Options) (*Days, error) {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return nil, err
 	}
-	d := &Days{folder: folder, rules: r.Options, lock: flock.New(filepath.Join(folder, lockFile))}
+	lock := filepath.Join(folder, lockFile)
+	if info, err := os.Lstat(lock); err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("counter: %s is not a regular file; a symbolic link could lead anywhere", lock)
+	}
+	d := &Days{folder: folder, rules: r.Options, lock: flock.New(lock)}
 	switch taken, err := d.lock.TryLock(); {
 	case err != nil:
 		return nil, err

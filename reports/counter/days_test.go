@@ -249,6 +249,14 @@ func TestAFolderOfDaysThatIsNotSound(t *testing.T) {
 }
 
 // An error of a source leaves everything as it was, and a run that was killed leaves nothing behind.
+func TestALinkInPlaceOfTheLockIsRefused(t *testing.T) {
+	folder, elsewhere := t.TempDir(), filepath.Join(t.TempDir(), "elsewhere")
+	require.NoError(t, os.Symlink(elsewhere, filepath.Join(folder, "days.lock")))
+	_, err := counter.OpenDays(folder, nil)
+	require.ErrorContains(t, err, "is not a regular file")
+	require.NoFileExists(t, elsewhere)
+}
+
 func TestDaysAreStoredWholeOrNotAtAll(t *testing.T) {
 	folder := t.TempDir()
 	d := openDays(t, folder, nil)

@@ -109,9 +109,15 @@ type Total struct {
 // the context, a report that cannot be read (see Options.LeaveOut), or a
 // [*datacite.ValidationError] for bad options.
 func Compare(ctx context.Context, r *reports.Client, d *dois.Client, account string, opts *Options) iter.Seq2[*Difference, error] {
+	return compare(ctx, r, d, account, opts, nil)
+}
+
+// compare is Compare, and calls even for numbers that do not differ although the record has
+// entries that no stored report makes, such as a 0.
+func compare(ctx context.Context, r *reports.Client, d *dois.Client, account string, opts *Options, even func(*Difference)) iter.Seq2[*Difference, error] {
 	return func(yield func(*Difference, error) bool) {
 		c := &comparison{
-			reports: r, dois: d, account: account,
+			reports: r, dois: d, account: account, even: even,
 			progress: Progress{AllReports: -1, AllRecords: -1}, skipped: map[string]bool{}, totalled: map[string]*Month{}, of: map[string][]string{},
 		}
 		if opts != nil {
@@ -144,6 +150,7 @@ type comparison struct {
 	dois    *dois.Client
 	account string
 	opts    Options
+	even    func(*Difference)
 
 	stored   []stored            // by the number in entries
 	of       map[string][]string // ids of the reports of a month

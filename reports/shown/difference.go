@@ -29,6 +29,19 @@ type Difference struct {
 	Cause    Cause    // why Shown differs from Reported
 	Detail   string   // the place in the report that causes it, or other details; may be ""
 	Reports  []string // ids of the reports that cause it, the oldest first
+
+	shares  []share  // of reports that have the number, the oldest first
+	surplus []int64  // entries of the record that no stored report makes, the greatest first
+	old     int      // further entries that have the number of no report, and may be of earlier versions
+	owners  []string // ids of the reports without the number, of which an earlier version may have had it
+}
+
+// A share is what a report has of a number.
+type share struct {
+	report string   // its id
+	counts bool     // not only a 0
+	hidden bool     // records do not show it as it is reported
+	guests []string // names under which it is reported for another DOI or month
 }
 
 // String returns the difference and its cause on one line.

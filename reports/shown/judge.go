@@ -2,21 +2,22 @@ package shown
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
-	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/internal/display"
+	"github.com/datacite-go/datacite-go/internal/ended"
+	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
 // judge compares the numbers of a DOI, and looks it up if they seem to differ. It returns the
 // differences that are looked for.
 func (c *comparison) judge(ctx context.Context, h *holding) ([]*Difference, error) {
-	if err := ctx.Err(); err != nil {
+	if err := ended.Err(ctx); err != nil {
 		return nil, err
 	}
 	c.progress.Compared++
@@ -34,6 +35,9 @@ func (c *comparison) judge(ctx context.Context, h *holding) ([]*Difference, erro
 		all = p.differences()
 	}
 	all = slices.DeleteFunc(all, func(d *Difference) bool { return !p.wanted(d) })
+	if c.even != nil {
+		p.evens()
+	}
 	p.count(all)
 	return all, nil
 }
@@ -42,7 +46,7 @@ func (c *comparison) judge(ctx context.Context, h *holding) ([]*Difference, erro
 func (c *comparison) look(ctx context.Context, name string) (*record, error) {
 	r, err := c.dois.Get(ctx, name, nil)
 	switch {
-	case errors.Is(err, datacite.ErrNotFound):
+	case transport.NotFound(err):
 		return nil, nil
 	case err != nil:
 		return nil, err
@@ -65,11 +69,11 @@ func (p *pair) wanted(d *Difference) bool { return p.looksFor(d.Cause) }
 type number struct {
 	month    string
 	metric   Metric
-	parts    []part         // by report, the oldest first
-	events   int            // that the service stores for it
-	expected display.Values // by the rules
+	parts    []part           // by report, the oldest first
+	events   []*display.Event // that the service stores for it
+	expected display.Values   // by the rules
 	shown    int64
-	entries  int // of the record: one for each event
+	entries  []int64 // of the record: one for each event
 }
 
 // A part is what one report has of a number.
@@ -104,7 +108,7 @@ func (p *pair) numbers() (all []number) {
 			for _, shown := range p.record.series(metric) {
 				if shown.YearMonth == month {
 					n.shown += int64(shown.Total)
-					n.entries++
+					n.entries = append(n.entries, int64(shown.Total))
 				}
 			}
 			all = append(all, n)
@@ -139,16 +143,14 @@ func (p *pair) report(n *number, m display.Metric) {
 			to.cause, to.why = Cause(e.Code), e.Detail
 		}
 	}
-	var events []*display.Event
 	for _, e := range p.events {
 		if e.Month != n.month || e.Metric != m {
 			continue
 		}
-		events = append(events, e)
+		n.events = append(n.events, e)
 		at := slices.IndexFunc(n.parts, func(one part) bool { return one.report == e.Report })
 		to := &n.parts[at]
 		to.events++
-		n.events++
 		to.missing = to.missing || e.Missing
 		if p.guest(e.Report, e.Name, e.Month) != "" {
 			to.guests = append(to.guests, e)
@@ -159,7 +161,7 @@ func (p *pair) report(n *number, m display.Metric) {
 			to.cause, to.why = Cause(e.Code), e.Detail
 		}
 	}
-	n.expected = display.Sum(events)
+	n.expected = display.Sum(n.events)
 }
 
 // guest is why a number that a report has under a name is shown by this DOI in a month, although
@@ -174,14 +176,21 @@ func (p *pair) guest(report int, name, month string) Cause {
 	return ""
 }
 
-// latest is the newest report that has a count for this DOI and month; nil if none does. A
-// count of 0 takes back another one, so that reports with a number precede it.
+// latest is the newest report that has a count for this DOI and month; nil if none does. Counts
+// that records show precede totals, which other reports may have beside them, and both precede
+// a 0, which takes back the count of another report.
 func (n *number) latest() (latest *part) {
-	zero := func(p *part) bool {
-		return p.counts.Reported == 0 && !p.counts.Missing && (p.counts.Total == 0 || p.events > 0)
+	rank := func(p *part) int {
+		switch {
+		case p.counts.Reported != 0 || p.counts.Missing:
+			return 2
+		case p.counts.Total != 0 && p.events == 0:
+			return 1
+		}
+		return 0
 	}
 	for i := range n.parts {
-		if p := &n.parts[i]; p.own && (latest == nil || !zero(p) || zero(latest)) {
+		if p := &n.parts[i]; p.own && (latest == nil || rank(p) >= rank(latest)) {
 			latest = p
 		}
 	}
@@ -222,9 +231,7 @@ func (p *pair) differences() (all []*Difference) {
 		for _, one := range causing {
 			d.Reports = append(d.Reports, p.stored[one.report].id)
 		}
-		if d.Cause == Unreported {
-			p.surplus(n, d)
-		}
+		p.own(n, d)
 		all = append(all, d)
 	}
 	return all
@@ -247,19 +254,19 @@ func (p *pair) explain(n *number, reported int64) (cause Cause, detail string, c
 		return NoRecord, "", all
 	case p.lacks(n) && !(hidden && latest.events == 0):
 		return LongDOI, "", all
-	case hidden && (allowed || latest.events == 0 || latest.counts.Missing && n.entries <= n.events):
+	case hidden && (allowed || latest.events == 0 || latest.counts.Missing && !n.exceeds()):
 		return latest.cause, latest.why, all
 	case allowed:
 		return p.added(n)
-	case len(missing) > 0 && n.entries <= n.events:
+	case len(missing) > 0 && !n.exceeds():
 		return NoCount, "", missing
-	case n.events == 0 && slices.ContainsFunc(n.parts, func(one part) bool { return one.counts.Machine }):
+	case len(n.events) == 0 && slices.ContainsFunc(n.parts, func(one part) bool { return one.counts.Machine }):
 		return NotRegular, "", all
-	case n.shown > n.expected.All[len(n.expected.All)-1] && n.entries > n.events:
+	case n.shown > n.expected.All[len(n.expected.All)-1] && n.exceeds():
 		return Unreported, "", nil
 	case slices.ContainsFunc(n.parts, func(one part) bool { return p.young(&one) }):
 		return NotProcessed, "", n.only(func(one *part) bool { return one.events > 0 && p.young(one) })
-	case n.entries > n.events:
+	case n.exceeds():
 		return Unreported, "", nil
 	}
 	if begin, whole := display.IndexedName(p.doi); !whole {
@@ -308,18 +315,79 @@ func (p *pair) added(n *number) (cause Cause, detail string, causing []part) {
 	return p.guest(last.Report, last.Name, last.Month), fmt.Sprintf("%.100q of %s", last.Name, p.stored[last.Report].month), guests
 }
 
-// surplus explains a number that no compared report has. If every report of the month has
-// the count, no earlier version of them is the cause. Of one creator's reports that cannot
-// be told, since another creator may have reported it.
-func (p *pair) surplus(n *number, d *Difference) {
+// exceeds reports whether the record has entries other than 0 that no stored report makes.
+func (n *number) exceeds() bool {
+	surplus, _ := n.surplus()
+	return len(surplus) > 0 && surplus[0] != 0
+}
+
+// surplus are the entries of the record that no stored report makes, the greatest first. Further
+// ones have the number of no report, either: old is how many. They are of an earlier version of a
+// report that the service has not read again, or of one that has no number any more.
+func (n *number) surplus() (entries []int64, old int) {
+	entries = slices.Clone(n.entries)
+	for _, e := range n.events {
+		if at := slices.IndexFunc(entries, func(shown int64) bool { return slices.Contains(e.Values, shown) }); at >= 0 {
+			entries = slices.Delete(entries, at, at+1)
+		}
+	}
+	slices.Sort(entries)
+	slices.Reverse(entries)
+	certain := min(len(entries), max(0, len(n.entries)-len(n.events)))
+	for _, shown := range entries[certain:] {
+		if shown != 0 {
+			old++
+		}
+	}
+	return entries[:certain], old
+}
+
+// own finds out to which reports a difference belongs: those that have a number now, and, for
+// entries that no stored report makes, those that may have had one in an earlier version. The
+// service has one entry for each report, name and metric, so these are the reports of the month
+// that have none under the name of the DOI.
+func (p *pair) own(n *number, d *Difference) {
+	for i := range n.parts {
+		one := &n.parts[i]
+		s := share{report: p.stored[one.report].id, counts: one.counts.Reported != 0 || one.counts.Total != 0 || one.events > 0 && !slices.Equal(one.counts.Values, []int64{0})}
+		s.hidden = one.cause != "" || p.record == nil
+		for _, e := range one.guests {
+			s.guests = append(s.guests, e.Name)
+		}
+		d.shares = append(d.shares, s)
+	}
+	if d.surplus, d.old = n.surplus(); len(d.surplus)+d.old == 0 && d.Cause != Unreported {
+		return
+	}
 	if by := p.opts.CreatedBy; by != "" {
-		d.Detail = fmt.Sprintf("only reports of %s are compared; another creator may have reported it, or an earlier version of one of these", by)
+		if d.Cause == Unreported {
+			d.Detail = fmt.Sprintf("only reports of %s are compared; another creator may have reported it, or an earlier version of one of these", by)
+		}
 		return
 	}
 	for _, id := range p.of[n.month] {
-		if !slices.ContainsFunc(n.parts, func(one part) bool { return one.events > 0 && p.stored[one.report].id == id }) {
-			d.Cause = Left
-			d.Reports = append(d.Reports, id)
+		if !slices.ContainsFunc(p.events, func(e *display.Event) bool {
+			return e.Name == p.doi && metrics[e.Metric] == n.metric && p.stored[e.Report].id == id
+		}) {
+			d.owners = append(d.owners, id)
+		}
+	}
+	switch {
+	case d.Cause == Unreported && len(d.owners) > 0:
+		d.Cause, d.Reports = Left, d.owners
+	case d.Cause != Unreported && d.Cause != NotRegular && d.Shown != 0 && len(n.events) == 0:
+		d.Detail = strings.TrimPrefix(d.Detail+"; the number shown is that of an earlier version", "; ")
+	}
+}
+
+// evens calls even.
+func (p *pair) evens() {
+	for i := range p.all {
+		n := &p.all[i]
+		if n.reported() == n.shown && len(n.entries) > len(n.events) {
+			d := &Difference{DOI: p.doi, Month: n.month, Metric: n.metric, Reported: n.shown, Expected: n.expected.All, Shown: n.shown, Cause: Unreported}
+			p.own(n, d)
+			p.even(d)
 		}
 	}
 }
@@ -347,6 +415,14 @@ func (p *pair) count(all []*Difference) {
 	for _, d := range all {
 		total(d.Month, d.Metric).Differences++
 	}
+}
+
+// of returns the value of a key, which it adds if it is missing.
+func of[V any](all map[string]*V, key string) *V {
+	if all[key] == nil {
+		all[key] = new(V)
+	}
+	return all[key]
 }
 
 // totals are the totals of all months, in order.

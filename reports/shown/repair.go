@@ -3,11 +3,9 @@ package shown
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
-	"maps"
 	"slices"
 	"strings"
 
@@ -60,7 +58,7 @@ type RepairedReport struct {
 type Change struct {
 	DOI    string
 	Metric Metric
-	Was    int64 // in the stored report; for Left and Unreported, the surplus of the record over all reports
+	Was    int64 // in the stored report; if no report has the number, as the record shows it: of several such numbers of a DOI, the greatest
 	Now    int64
 	Cause  Cause // of the difference that it removes; "" if the record would show the reported number unchanged
 }
@@ -72,16 +70,22 @@ type Change struct {
 // records. Then it submits
 //
 //   - the wanted datasets, as [reports.Client.Submit] does, with a 0 for each number that they lack but that
-//     the stored report has, or that a record still shows although no report has it any more (Left);
+//     the stored report has, or that a record still shows although no report has it any more; the 0 is in the
+//     wanted dataset of the DOI, if there is one;
 //   - for each report of RepairOptions.Replaces zeros in place of all its numbers, under
 //     its own header, so that records do not show the sum (ReportedTwice).
 //
 // Each difference of the month is either removed by a change or listed in Repaired.Remain. A report that is
 // already correct is not sent again, so a second Repair changes nothing. Records change when the service has
 // processed the reports. Until then their differences are NotProcessed, or Lost if the reports are old, and
-// remain.
+// remain. After an interruption in between, a later Repair may still find a number of an earlier version,
+// which remains until then.
 //
-// A 0 of views beside downloads is inconsistent: without Submit.AllowInconsistent it is a fault.
+// A number that no report of the account has may be that of another account. Repair cannot tell, and sends a 0,
+// which changes nothing then; the next comparison names it as Unreported.
+//
+// A 0 of views beside downloads is inconsistent: without Submit.AllowInconsistent it is a fault. A wanted dataset
+// that needs a 0 and already has 8 instances is one, too.
 //
 // With DryRun nothing is sent, and the outcome is the same except for the receipts. Faults are a
 // [*datacite.ValidationError], like those of Submit. A dry run does not include zeros for numbers that Submit
@@ -228,52 +232,70 @@ func (m *repair) read(ctx context.Context, p *plan) error {
 	if !p.stored {
 		return nil
 	}
-	return again(ctx, func() error {
+	err := again(ctx, func() error {
 		p.forget()
 		return eachDataset(ctx, m.reports, p.id, p.had)
 	})
+	if err != nil || len(p.apart) == 0 {
+		return err
+	}
+	return p.settle()
 }
 
 // compare finds the differences of the month, and plans zeros for numbers that no report has.
 func (m *repair) compare(ctx context.Context) error {
 	opts := m.opts.Compare
 	opts.Month, opts.Causes, opts.CreatedBy, opts.LeaveOut = m.month, nil, "", nil
-	for d, err := range Compare(ctx, m.reports, m.dois, m.account, &opts) {
+	var even []*Difference
+	for d, err := range compare(ctx, m.reports, m.dois, m.account, &opts, func(d *Difference) { even = append(even, d) }) {
 		if err != nil {
 			return err
 		}
 		m.found = append(m.found, d)
-		for _, p := range m.plans() {
-			if !p.lost(d) {
-				continue
-			}
-			if p.targets[d.DOI] == nil {
-				about, err := m.describe(ctx, p, d.DOI)
-				if err != nil {
-					return err
-				}
-				p.targets[d.DOI] = &target{about: about}
-			}
-			p.surplus(d)
+	}
+	for _, d := range slices.Concat(m.found, even) {
+		if len(d.surplus) == 0 || d.surplus[0] == 0 && len(m.replaced) == 0 {
+			continue // a 0 is harmless, unless one report takes the numbers of another
 		}
+		if err := m.replace(ctx, d); err != nil {
+			return err
+		}
+	}
+	return m.own.full()
+}
+
+// replace plans numbers in place of entries that no stored report makes, in all reports that may
+// have made them.
+func (m *repair) replace(ctx context.Context, d *Difference) error {
+	for _, p := range m.plans() {
+		if !p.owns(d) {
+			continue
+		}
+		if p.targets[d.DOI] == nil {
+			about, err := m.describe(ctx, p, d.DOI)
+			if err != nil {
+				return err
+			}
+			p.target(d.DOI, about)
+		}
+		p.replace(d)
 	}
 	return nil
 }
 
 // describe makes a dataset of what the record says of it.
-func (m *repair) describe(ctx context.Context, p *plan, name string) ([]byte, error) {
+func (m *repair) describe(ctx context.Context, p *plan, name string) (*reports.Dataset, error) {
 	r, err := m.dois.Get(ctx, name, nil)
 	switch {
-	case errors.Is(err, datacite.ErrNotFound), errors.Is(err, datacite.ErrInvalidDOI): // a name that no address can have
+	case transport.NotFound(err), errors.Is(err, datacite.ErrInvalidDOI): // a name that no address can have
 		r = &dois.Record{}
 	case err != nil:
 		return nil, fmt.Errorf("shown.Repair: the title of %s, which gets a 0: %w", name, err)
 	}
-	d := &reports.Dataset{
+	return &reports.Dataset{
 		Title: cmp.Or(r.Title(), name), Platform: p.header.CreatedBy, Publisher: cmp.Or(r.Publisher.Name, p.header.CreatedBy), DataType: reports.DataTypeDataset,
 		DatasetID: []reports.TypedValue{{Type: reports.TypeDOI, Value: name}},
-	}
-	return json.Marshal(d)
+	}, nil
 }
 
 // rehearse finds out what is going to change, and what remains. With DryRun it checks the
@@ -299,50 +321,69 @@ func (m *repair) rehearse(ctx context.Context) error {
 	}
 	m.done.Found = len(m.found)
 	for _, d := range m.found {
-		if !m.mends(d) {
+		if m.remains(d) {
 			m.done.Remain = append(m.done.Remain, d)
 		}
 	}
 	return nil
 }
 
-// mends reports whether a difference is gone when the service has read what is sent.
-func (m *repair) mends(d *Difference) bool {
-	i := slices.Index(metrics[:], d.Metric)
-	var own count
-	if t := m.own.targets[d.DOI]; t != nil {
-		own = t.counts[i]
-	}
-	others, sent := 0, false // reports that are left as they are, and whether one of the others is sent
-	for _, id := range d.Reports {
-		at := slices.IndexFunc(m.done.Reports, func(one *RepairedReport) bool { return one.ID == id })
-		if at < 0 {
-			others++
-		} else {
-			sent = sent || m.done.Reports[at].Datasets > 0
+// sent returns the report that is sent under an id; nil if none is, or it is as it was.
+func (m *repair) sent(id string) *RepairedReport {
+	for _, one := range m.done.Reports {
+		if one.ID == id && one.Datasets > 0 {
+			return one
 		}
 	}
-	gone := !own.has || own.now == 0
-	switch {
-	case own.has && !own.certain, d.Cause == Unreported:
-		return false
-	case d.Cause == ReportedTwice && others == 1:
-		return gone
-	case others > 0:
-		return false
-	case d.Cause == Left, d.Cause == ReportedTwice:
-		return true
-	case d.Cause == NoRecord:
-		return !own.has
-	case d.Cause == LongDOI:
-		return gone
-	case d.Cause == OtherDOI:
-		return !slices.ContainsFunc(slices.Collect(maps.Keys(m.own.targets)), func(name string) bool {
-			rest, found := strings.CutPrefix(name, d.DOI)
-			return found && rest != "" && strings.ContainsAny(rest[:1], "#?") && m.own.targets[name].counts[i].now != 0
-		})
+	return nil
+}
+
+// remains reports whether a number may still differ when the service has read what is sent.
+func (m *repair) remains(d *Difference) bool {
+	i, own, onlyTotals := slices.Index(metrics[:], d.Metric), count{}, false
+	if t := m.own.targets[d.DOI]; t != nil {
+		own = t.counts[i]
+		onlyTotals = own.total && !own.has && !slices.ContainsFunc(t.counts[:], func(c count) bool { return c.has && !c.apart })
 	}
-	return sent
+	if m.own.hidden[d.DOI] || own.has && !own.certain || onlyTotals {
+		return true
+	}
+	counting := 0 // reports with a number
+	if own.now != 0 {
+		counting++
+	}
+	for _, s := range d.shares {
+		at := slices.IndexFunc(m.plans(), func(p *plan) bool { return p.id == s.report && !p.empty() })
+		switch {
+		case at < 0 && s.counts && (s.hidden || len(s.guests) > 0):
+			return true
+		case at < 0 && s.counts:
+			counting++
+		case at == 0 && slices.ContainsFunc(s.guests, func(name string) bool { t := m.own.targets[name]; return t != nil && t.counts[i].now != 0 }):
+			return true
+		}
+	}
+	switch {
+	case counting > 1 || m.keeps(d):
+		return true
+	case d.Cause == NoRecord, d.Cause == LongDOI:
+		return counting > 0
+	case d.Cause == Lost, d.Cause == NotProcessed:
+		return slices.ContainsFunc(d.Reports, func(id string) bool { return m.sent(id) == nil })
+	}
+	return false
+}
+
+// keeps reports whether the record may keep entries that no stored report makes: those of a
+// report that is not sent, more than the sent ones can have made, each of them one, and those of
+// which only the next comparison can tell.
+func (m *repair) keeps(d *Difference) bool {
+	shown := len(d.surplus) // without zeros, which come last
+	for shown > 0 && d.surplus[shown-1] == 0 {
+		shown--
+	}
+	left := slices.ContainsFunc(d.owners, func(id string) bool { return m.sent(id) == nil })
+	return d.Cause == Unreported || d.old > 0 && len(d.owners) > 0 || shown > 0 && (left || shown > len(d.owners))
 }
 
 // submit sends the wanted report first: if the service refuses it, no other report is changed.
@@ -358,7 +399,7 @@ func (m *repair) submit(ctx context.Context) error {
 
 // send submits a plan, or checks it. A report without datasets, which shows nothing, is not sent.
 func (m *repair) send(ctx context.Context, p *plan, datasets iter.Seq2[reports.Dataset, error]) (*reports.Receipt, error) {
-	if len(p.targets)+p.lines == 0 {
+	if p.empty() {
 		return nil, nil
 	}
 	opts := m.opts.Submit

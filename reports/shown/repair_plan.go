@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/display"
 	"github.com/datacite-go/datacite-go/reports"
 )
@@ -27,7 +28,9 @@ type plan struct {
 	wanted  *os.File                  // its datasets as lines of JSON; nil for zeros only
 	lines   int                       // of the file
 	targets map[string]*target        // by DOI
+	hidden  map[string]bool           // DOIs of wanted datasets in which the service does not find them
 	content map[[sha256.Size]byte]int // of the stored datasets, as JSON: how often
+	apart   map[string]*zeros         // of DOIs that have another dataset
 
 	// Of the dataset that datasets yielded last.
 	name string
@@ -37,7 +40,16 @@ type plan struct {
 // A target is what a report has, and what it is to have, for a DOI.
 type target struct {
 	about  []byte // the dataset, as JSON without counts; nil if a wanted one has the DOI
+	line   int    // of the wanted dataset that gets zeros
+	placed bool   // that one has a performance
+	room   int    // for instances, of the dataset that gets zeros
 	counts [len(metrics)]count
+}
+
+// Zeros are stored datasets of a DOI that have nothing but zeros, such as Submit adds to the data.
+type zeros struct {
+	content [][sha256.Size]byte
+	of      [len(metrics)]bool
 }
 
 // A count is that of a metric.
@@ -45,7 +57,9 @@ type count struct {
 	has     bool // the report is to have one
 	now     int64
 	zero    bool // which no wanted dataset has
+	apart   bool // a zero that Submit adds
 	certain bool // the record will show it
+	total   bool // a wanted dataset has only a total
 
 	was   int64 // in the stored report, and what the record shows beyond all reports
 	had   bool  // the stored report has it
@@ -53,21 +67,13 @@ type count struct {
 }
 
 func newPlan(h reports.Header) *plan {
-	return &plan{id: reports.DeriveID(h), header: h, targets: map[string]*target{}, content: map[[sha256.Size]byte]int{}}
+	return &plan{id: reports.DeriveID(h), header: h, targets: map[string]*target{}, hidden: map[string]bool{}, apart: map[string]*zeros{}, content: map[[sha256.Size]byte]int{}}
 }
 
 // is says which report is stored.
 func (p *plan) is(s *reports.Summary) {
 	p.id, p.stored = s.ID, true
 	p.packed = slices.ContainsFunc(s.Header.Exceptions, func(e reports.Exception) bool { return e.Code == reports.CodeCompressed })
-}
-
-// of returns the value of a key, which it adds if it is missing.
-func of[V any](all map[string]*V, key string) *V {
-	if all[key] == nil {
-		all[key] = new(V)
-	}
-	return all[key]
 }
 
 // keep reads the wanted datasets into the file.
@@ -91,27 +97,44 @@ func (p *plan) keep(wanted iter.Seq2[reports.Dataset, error]) error {
 	return nil
 }
 
-// numbers calls f for each number of a dataset, under the name that the service reads.
-func (p *plan) numbers(d *reports.Dataset, f func(name string, metric int, n *display.Number)) {
+// wants adds a wanted dataset.
+func (p *plan) wants(d *reports.Dataset) {
 	one := read(&p.header, d)
+	if one.DOI == "" {
+		p.hidden[meant(d, &one)] = true
+		return
+	}
+	t := p.targets[one.Name]
+	if t == nil {
+		t = &target{line: -1}
+		p.targets[one.Name] = t
+	}
+	if placed := len(d.Performance) > 0; t.line < 0 || placed && !t.placed {
+		t.line, t.placed, t.room = p.lines, placed, mostInstances
+		if placed {
+			t.room -= len(d.Performance[0].Instance)
+		}
+	}
 	for i := range one.Numbers {
-		if n := &one.Numbers[i]; one.DOI != "" && (len(n.Values) > 0 || n.Reported != 0) {
-			f(one.Name, i, n)
+		n, c := &one.Numbers[i], &t.counts[i]
+		c.total = c.total || n.Total != 0
+		if counts(n) {
+			c.certain = !c.has && one.Name == one.DOI && slices.Equal(n.Values, []int64{n.Reported})
+			c.has, c.now = true, c.now+n.Reported
 		}
 	}
 }
 
-func (p *plan) wants(d *reports.Dataset) {
-	p.numbers(d, func(name string, metric int, n *display.Number) {
-		c := &of(p.targets, name).counts[metric]
-		c.certain = !c.has && slices.Equal(n.Values, []int64{n.Reported})
-		c.has, c.now = true, c.now+n.Reported
-	})
-}
+// mostInstances is how many instances the service reads of a dataset.
+const mostInstances = 8
+
+// counts reports whether a dataset has a number for what records show.
+func counts(n *display.Number) bool { return len(n.Values) > 0 || n.Reported != 0 }
 
 // forget forgets what an attempt to read the stored report has found.
 func (p *plan) forget() {
 	clear(p.content)
+	clear(p.apart)
 	for _, t := range p.targets {
 		for i := range t.counts {
 			t.counts[i].was, t.counts[i].had = 0, false
@@ -122,21 +145,96 @@ func (p *plan) forget() {
 // had adds a stored dataset.
 func (p *plan) had(d *reports.Dataset) error {
 	text, err := json.Marshal(d)
+	key := sha256.Sum256(text)
 	if err == nil && p.packed { // else it differs from all that can be sent
-		p.content[sha256.Sum256(text)]++
+		p.content[key]++
 	}
-	p.numbers(d, func(name string, metric int, n *display.Number) {
-		if p.targets[name] == nil {
-			about := *d
-			about.DatasetID, about.Performance = d.DatasetID[:1], nil
-			text, _ := json.Marshal(&about) // what was read from JSON can be written
-			p.targets[name] = &target{about: text}
+	one := read(&p.header, d)
+	if p.targets[one.Name] != nil && onlyZeros(d) {
+		apart := of(p.apart, one.Name)
+		apart.content = append(apart.content, key)
+		for i := range one.Numbers {
+			apart.of[i] = apart.of[i] || len(one.Numbers[i].Values) > 0
 		}
-		c := &p.targets[name].counts[metric]
+	}
+	for i := range one.Numbers {
+		n := &one.Numbers[i]
+		if one.DOI == "" || !counts(n) {
+			continue
+		}
+		about := *d
+		about.DatasetID, about.Performance = d.DatasetID[:1], nil
+		c := &p.target(one.Name, &about).counts[i]
 		c.had, c.was = true, c.was+n.Reported
 		c.plan()
-	})
+	}
 	return nil
+}
+
+// onlyZeros reports whether a dataset has nothing but zeros of what records show.
+func onlyZeros(d *reports.Dataset) bool {
+	return len(d.Performance) == 1 && !slices.ContainsFunc(d.Performance[0].Instance, func(n reports.Instance) bool {
+		return n.Count != 0 || n.NoCount || n.AccessMethod != reports.Regular
+	})
+}
+
+// settle leaves zeros where an earlier run of Submit has stored them, beside a dataset of the same
+// DOI that is stored as it is planned: Submit adds them again.
+func (p *plan) settle() error {
+	for name, apart := range p.apart {
+		t := p.targets[name]
+		for i := range metrics {
+			if apart.of[i] && !t.counts[i].zero {
+				delete(p.apart, name)
+			}
+		}
+		if p.apart[name] != nil {
+			apart.leave(t, true)
+		}
+	}
+	settled := map[string]bool{}
+	for d, err := range p.datasets() {
+		if err != nil {
+			return err
+		}
+		name := read(&p.header, &d).Name
+		if p.apart[name] == nil {
+			continue
+		}
+		text, err := json.Marshal(&d)
+		if err != nil {
+			return err
+		}
+		settled[name] = settled[name] || p.content[sha256.Sum256(text)] > 0
+	}
+	for name, apart := range p.apart {
+		if !settled[name] {
+			apart.leave(p.targets[name], false)
+			continue
+		}
+		for _, key := range apart.content {
+			p.content[key]--
+		}
+	}
+	return nil
+}
+
+// leave leaves these zeros to Submit, or plans them.
+func (z *zeros) leave(t *target, apart bool) {
+	for i := range metrics {
+		if z.of[i] {
+			t.counts[i].zero, t.counts[i].apart = !apart, apart
+		}
+	}
+}
+
+// target returns the target of a DOI, which it adds if it is missing.
+func (p *plan) target(name string, about *reports.Dataset) *target {
+	if p.targets[name] == nil {
+		text, _ := json.Marshal(about) // what was read from JSON can be written
+		p.targets[name] = &target{about: text, room: mostInstances}
+	}
+	return p.targets[name]
 }
 
 // counts reports whether the stored report has numbers other than 0.
@@ -158,17 +256,34 @@ func (c *count) plan() {
 	}
 }
 
-// lost reports whether a number that no report has may be of an earlier version of this one.
-// Before a report is stored, it may be that of a deleted one with the same id.
-func (p *plan) lost(d *Difference) bool {
-	return d.Cause == Left && slices.Contains(d.Reports, p.id) || !p.stored && (d.Cause == Left || d.Cause == Unreported)
+// owns reports whether an earlier version of this report may have made entries of the record.
+// Before it is stored, a deleted one with the same id may have.
+func (p *plan) owns(d *Difference) bool {
+	return !p.stored || slices.Contains(d.owners, p.id)
 }
 
-// surplus plans a number for one that no report has.
-func (p *plan) surplus(d *Difference) {
+// replace plans a number in place of such an entry.
+func (p *plan) replace(d *Difference) {
 	c := &p.targets[d.DOI].counts[slices.Index(metrics[:], d.Metric)]
 	c.plan()
-	c.was, c.cause = c.was+max(0, d.Shown-d.Expected[len(d.Expected)-1]), d.Cause
+	if d.surplus[0] > 0 { // the record shows this, and nothing of the stored report
+		c.was, c.cause = d.surplus[0], d.Cause
+	}
+}
+
+// full is an error if a wanted dataset needs a zero and has as many instances as the service
+// reads: with one more it would read none of them.
+func (p *plan) full() error {
+	var faults []datacite.Finding
+	for _, name := range slices.Sorted(maps.Keys(p.targets)) {
+		if t, zeros := p.targets[name], len(p.zeros(name)); zeros > max(0, t.room) {
+			faults = append(faults, datacite.Finding{
+				Path: fmt.Sprintf("report-datasets[%d].performance[0].instance", t.line), Code: display.TooManyInstances,
+				Reason: fmt.Sprintf("needs a 0 for a number of %s that its record shows, and there is no room for it: the service reads no more than %d", name, mostInstances),
+			})
+		}
+	}
+	return datacite.Invalid(faults...)
 }
 
 // changes are the numbers that are not as they were.
@@ -187,16 +302,18 @@ func (p *plan) changes() (all []Change) {
 // in the first of its DOI, and then datasets of zeros.
 func (p *plan) datasets() iter.Seq2[reports.Dataset, error] {
 	return func(yield func(reports.Dataset, error) bool) {
-		given := map[string]bool{}
+		line := 0
 		for d, err := range p.read() {
 			if err != nil {
 				yield(d, err)
 				return
 			}
 			var zeros []reports.Instance
-			if name := read(&p.header, &d).Name; !given[name] && len(d.Performance) > 0 {
-				given[name], zeros = true, p.zeros(name)
+			name := read(&p.header, &d).Name
+			if t := p.targets[name]; t != nil && t.line == line {
+				zeros = p.zeros(name)
 			}
+			line++
 			if !p.give(d, zeros, yield) {
 				return
 			}
@@ -211,7 +328,6 @@ func (p *plan) datasets() iter.Seq2[reports.Dataset, error] {
 				yield(d, fmt.Errorf("shown.Repair: %s: %w", name, err))
 				return
 			}
-			d.Performance = []reports.Performance{{Period: p.header.ReportingPeriod}}
 			if !p.give(d, p.zeros(name), yield) {
 				return
 			}
@@ -224,6 +340,9 @@ func (p *plan) give(d reports.Dataset, zeros []reports.Instance, yield func(repo
 	p.name, p.adds = "", 0
 	if len(d.DatasetID) > 0 {
 		p.name = d.DatasetID[0].Value
+	}
+	if len(zeros) > 0 && len(d.Performance) == 0 {
+		d.Performance = []reports.Performance{{Period: p.header.ReportingPeriod}}
 	}
 	if len(d.Performance) > 0 {
 		first := &d.Performance[0]
@@ -279,6 +398,9 @@ func (p *plan) zeros(name string) (all []reports.Instance) {
 	return all
 }
 
+// empty reports whether there is nothing to store. The service accepts no report without datasets.
+func (p *plan) empty() bool { return len(p.targets)+p.lines == 0 }
+
 // counted yields the datasets, and counts those that are not stored as they should be, also
 // those that are stored and should not be.
 func (p *plan) counted(differ *int) iter.Seq2[reports.Dataset, error] {
@@ -301,6 +423,8 @@ func (p *plan) counted(differ *int) iter.Seq2[reports.Dataset, error] {
 		for _, n := range p.content { // stored, and not planned
 			gone += max(n, 0)
 		}
-		*differ, p.content = max(new, gone), nil
+		if *differ, p.content = max(new, gone), nil; p.empty() {
+			*differ = 0
+		}
 	}
 }

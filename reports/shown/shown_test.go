@@ -177,6 +177,16 @@ func TestCauses(t *testing.T) {
 			}, shown.Options{},
 			[]string{"10.5072/a 2025-10 views 6 [11] 11 reported-twice 2,1"},
 		},
+		"lost, and a later report of another creator has only totals": {
+			func(t *testing.T, srv *datacitetest.Server) {
+				store(t, srv, 2, header("One", 10), dataset("10.5072/a", views(35)))
+				h := header("Two", 10)
+				h.Created = "2025-12-01"
+				store(t, srv, 1, h, dataset("10.5072/a", instance(50, reports.TotalDatasetInvestigations, reports.Regular)))
+				put(t, srv, "10.5072/a", nil, nil)
+			}, shown.Options{},
+			[]string{"10.5072/a 2025-10 views 35 [35] 0 lost 2"},
+		},
 		"half of it reported by each of two": {
 			func(t *testing.T, srv *datacitetest.Server) {
 				store(t, srv, 1, header("One", 10), dataset("10.5072/a", views(5)))

@@ -17,8 +17,9 @@ import (
 // address or at the end, or with other fields after the user agent. Options.Layout
 // describes other layouts.
 //
-// A successful GET or POST of one of Options.Paths is an event; all other lines are
-// Counts.Other.
+// A successful GET or POST of one of Options.Paths is an event. Lines with another status or
+// method are Counts.Other. A line with something else in place of the status, or of the method
+// of a successful request, is a fault: the log has another layout.
 var Combined = Format{
 	Name:    "combined",
 	Summary: "access log of a web server, in a usual layout or the one that is told",
@@ -90,7 +91,16 @@ func (w *webLog) parse(line string) (e counter.Event, ok bool, err error) {
 			f[target] += "?" + q
 		}
 	}
-	if !slices.Contains(w.statuses, f[status]) || f[method] != http.MethodGet && f[method] != http.MethodPost {
+	if !isStatus(f[status]) {
+		return e, false, fault("syntax", "status is %.100q, not three digits such as 200%s", f[status], w.cure())
+	}
+	if !slices.Contains(w.statuses, f[status]) {
+		return e, false, nil // of a request that failed, the method may be anything
+	}
+	if !isMethod(f[method]) {
+		return e, false, fault("syntax", "method is %.100q, not one such as GET%s", f[method], w.cure())
+	}
+	if f[method] != http.MethodGet && f[method] != http.MethodPost {
 		return e, false, nil
 	}
 	found, err := w.find(unescape(f[target]))
@@ -107,6 +117,29 @@ func (w *webLog) parse(line string) (e counter.Event, ok bool, err error) {
 	e.DOI, e.Request, e.URL = found.DOI, found.Request, present(f[host])+f[target]
 	e.Agent = present(unescape(f[agent]))
 	return e, true, nil
+}
+
+// cure says what to do about a line in which something stands in the wrong place.
+func (w *webLog) cure() string {
+	if w.Layout != "" {
+		return "; is the layout that of this log?"
+	}
+	return "; the layout of the log says where it stands"
+}
+
+// isStatus tells whether a text is the status of a response. Some servers log 000 if there was none.
+func isStatus(text string) bool {
+	return len(text) == 3 && text[0] >= '0' && text[0] <= '9' && text[1] >= '0' && text[1] <= '9' && text[2] >= '0' && text[2] <= '9'
+}
+
+// isMethod tells whether a text may be the method of a request, which servers compare with case.
+func isMethod(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; (c < 'A' || c > 'Z') && (i == 0 || c != '-' && c != '_') {
+			return false
+		}
+	}
+	return text != ""
 }
 
 // split splits a line by the first layout that fits. Which one that is does not depend on the

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/reports"
 	"github.com/datacite-go/datacite-go/reports/counter"
 	"github.com/datacite-go/datacite-go/reports/counter/logs"
 )
@@ -98,6 +100,48 @@ func TestLinesWithoutAnAddress(t *testing.T) {
 	assert.Equal(t, "192.0.2.1", events[1].Address, "a port is another one with each connection")
 	_, err = collect(read(logs.Dataverse, strings.NewReader(line("client_ip", "203.0.113.9, 10.0.0.2")), nil))
 	assert.ErrorContains(t, err, `line 1: client_ip is "203.0.113.9, 10.0.0.2", not an IP address`)
+}
+
+// TestWhatIsNoStatusIsAFault: it shows that the log has another layout, and all of its accesses
+// would be missing. A line that cannot be read is no sign that the log of its hour is there.
+func TestWhatIsNoStatusIsAFault(t *testing.T) {
+	const told = `%h %t "%m %U" %s "%{User-Agent}i"`
+	for _, c := range []struct{ layout, rest, reason string }{
+		{"", `"GET /data/10.5072/a HTTP/1.1" 0.003 200 512 "-" "M"`, `status is "0.003", not three digits such as 200; the layout of the log says where it stands`},
+		{"", `"GET /data/10.5072/a HTTP/1.1" 81920 200 "-" "M"`, `status is "81920"`},
+		{"", `"GET /data/10.5072/a HTTP/1.1" - 512 "-" "M"`, `status is "-"`},
+		{"", `"GET /data/10.5072/a HTTP/1.1" OK 512 "-" "M"`, `status is "OK"`},
+		{"", `"get /data/10.5072/a HTTP/1.1" 200 512 "-" "M"`, `method is "get", not one such as GET; the layout`},
+		{"", `"/data/10.5072/a GET" 200 512 "-" "M"`, `method is "/data/10.5072/a"`},
+		{"", `"-" 200 512 "-" "M"`, `method is "-"`},
+		{"", `"" 200 512 "-" "M"`, `method is ""`},
+		{told, `"GET /data/10.5072/a" 0.003 "M"`, `status is "0.003", not three digits such as 200; is the layout that of this log?`},
+		{told, `"data.example.org GET /data/10.5072/a" 200 "M"`, `method is "data.example.org"`},
+		{"", `"GET /data/10.5072/a HTTP/1.1" 200 512 "-" "M"`, ""},
+		{"", `"HEAD /data/10.5072/a HTTP/1.1" 200 512 "-" "M"`, ""},
+		{"", `"VERSION-CONTROL /data/10.5072/a HTTP/1.1" 200 512 "-" "M"`, ""},
+		{"", `"GET /data/10.5072/a HTTP/1.1" 000 0 "-" "M"`, ""},
+		{"", `"\x16\x03\x01" 400 0 "-" "M"`, ""},
+		{"", `"-" 408 0 "-" "-"`, ""},
+	} {
+		line, sum := "192.0.2.1 - - [14/Oct/2026:10:01:00 +0000] "+c.rest+"\n", logs.Summary{}
+		if c.layout != "" {
+			line = strings.Replace(line, "- - ", "", 1)
+		}
+		var found []string
+		_, err := collect(read(logs.Combined, strings.NewReader(line), &logs.Options{
+			Paths: pages(), Layout: c.layout, Period: reports.Month(2026, time.October), Summary: &sum, Tolerance: all,
+			Faulty: func(f datacite.Finding) { found = append(found, string(f.Code)+": "+f.Reason) },
+		}))
+		require.NoError(t, err)
+		assert.Equal(t, c.reason == "", slices.Contains(sum.Files[0].Hours, true), c.rest)
+		assert.Equal(t, c.reason == "", !sum.Files[0].First.IsZero(), c.rest)
+		if c.reason == "" {
+			assert.Empty(t, found, c.rest)
+		} else if assert.Len(t, found, 1, c.rest) {
+			assert.Contains(t, found[0], "syntax: "+c.reason)
+		}
+	}
 }
 
 func TestLayoutsOfWhichNothingCanBeCounted(t *testing.T) {

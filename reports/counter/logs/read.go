@@ -480,7 +480,7 @@ func (p *parser) read(c *chunk) {
 			continue
 		}
 		e, ok, err := p.parse(line)
-		if !e.Time.IsZero() {
+		if !e.Time.IsZero() && err == nil {
 			p.see(c, e.Time, number)
 		}
 		switch {

@@ -40,10 +40,10 @@ type Summary struct {
 type FileSummary struct {
 	Name string
 	Counts
-	First, Last time.Time // of all lines that have a time, even if they are not counted; zero if there is none
+	First, Last time.Time // of all lines that could be read, even if they are not counted; zero if there is none
 
-	// Hours has one entry for each hour of Options.Period: whether a line has a time in
-	// it. It is nil without a period.
+	// Hours has one entry for each hour of Options.Period: whether a line that could be read
+	// has a time in it. It is nil without a period.
 	Hours []bool
 
 	// Cut says that a compressed log ends too soon, and that Options.AllowCut accepted it.

@@ -2,6 +2,7 @@ package account
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -29,11 +30,11 @@ func (s *Service) Prove(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	who, err := caller(client.Do(ctx, &datacite.Request{Method: http.MethodGet, Path: "/dois", Query: url.Values{"page[size]": {"1"}}}))
+	who, err := caller("data")(client.Do(ctx, &datacite.Request{Method: http.MethodGet, Path: "/dois", Query: url.Values{"page[size]": {"1"}}}))
 	if err == nil && !strings.EqualFold(who, cfg.Username) || errors.Is(err, datacite.ErrUnauthorized) {
 		return fmt.Errorf("%s refuses the login of %s: %w", s, cfg.Username, datacite.ErrUnauthorized)
 	}
-	return err
+	return s.named(err)
 }
 
 // Check proves the login of a command that reads, if there is one, and warns if that cannot be done.
@@ -62,11 +63,19 @@ func (s *Service) ProveToken(ctx context.Context) (account string, expires time.
 	if err != nil {
 		return "", expires, err
 	}
-	account, err = caller(client.Do(ctx, &datacite.Request{Method: http.MethodGet, Path: "/reports", Query: url.Values{"page[size]": {"1"}}}))
+	account, err = caller("reports")(client.Do(ctx, &datacite.Request{Method: http.MethodGet, Path: "/reports", Query: url.Values{"page[size]": {"1"}}}))
 	if err == nil && account == "" || errors.Is(err, datacite.ErrUnauthorized) {
 		err = fmt.Errorf("%s refuses the token: %w", s, datacite.ErrUnauthorized)
 	}
-	return account, expires, err
+	return account, expires, s.named(err)
+}
+
+// named adds the service to the error of a response that is not read by a client.
+func (s *Service) named(err error) error {
+	if _, ok := errors.AsType[*datacite.Error](err); !ok && errors.Is(err, datacite.ErrUnreadable) {
+		return fmt.Errorf("%s: %w", s, err)
+	}
+	return err
 }
 
 // expiry is when a token expires. It is an error if it has.
@@ -75,22 +84,30 @@ func expiry(token string) (at time.Time, err error) {
 		return at, shell.Wrong(fmt.Errorf("%w; is DATACITE_TOKEN right?", err))
 	}
 	if !time.Now().Before(at) {
-		err = shell.Wrong(fmt.Errorf("the token expired on %s; the operator of the service issues a new one", at.Format(time.DateOnly)))
+		err = shell.Wrong(fmt.Errorf("the token expired at %s; the operator of the service issues a new one", shell.Moment(at)))
 	}
 	return at, err
 }
 
-// caller is whom a response names as the account of its request, "" for somebody that the service
-// does not know.
-func caller(response *datacite.Response, err error) (string, error) {
-	if err != nil {
-		return "", err
+// caller returns whom a response names as the account of its request, "" for somebody that the
+// service does not know. A response that does neither and has no list of the given name is that
+// of another host, where a login must not seem good.
+func caller(list string) func(*datacite.Response, error) (string, error) {
+	return func(response *datacite.Response, err error) (string, error) {
+		if err != nil {
+			return "", err
+		}
+		switch named, ok := response.Header[http.CanonicalHeaderKey("X-Credential-Username")]; {
+		case ok:
+			return strings.Join(named, ""), nil
+		case response.Header.Get("X-Anonymous-Consumer") != "":
+			return "", nil
+		}
+		var members map[string]json.RawMessage
+		var entries []json.RawMessage
+		if json.Unmarshal(response.Body, &members) != nil || json.Unmarshal(members[list], &entries) != nil || entries == nil {
+			return "", fmt.Errorf("%w: it is not that of a DataCite service, as it has no list named %q; is the address of the service right?", datacite.ErrUnreadable, list)
+		}
+		return "", ErrUnproven
 	}
-	switch named, ok := response.Header[http.CanonicalHeaderKey("X-Credential-Username")]; {
-	case ok:
-		return strings.Join(named, ""), nil
-	case response.Header.Get("X-Anonymous-Consumer") != "":
-		return "", nil
-	}
-	return "", ErrUnproven
 }

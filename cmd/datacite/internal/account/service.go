@@ -159,9 +159,21 @@ func (f *Flags) ForReports(s *Service) (datacite.Config, error) {
 	at, err := expiry(cfg.Token)
 	const month = 30 * 24 * time.Hour
 	if err == nil && time.Until(at) < month {
-		f.shell.Warn("warning: the token expires on %s; ask the operator of the service for a new one", at.Format(time.DateOnly))
+		f.shell.Warn("warning: the token expires at %s; ask the operator of the service for a new one", shell.Moment(at))
 	}
 	return cfg, err
+}
+
+// WarnOfToken returns what a submission calls with its warnings: that of a wait which may outlive the
+// token is told at once, before the wait, and warn takes the others.
+func WarnOfToken(sh *shell.Shell, warn func(datacite.Finding)) func(datacite.Finding) {
+	return func(f datacite.Finding) {
+		if f.Path != "Config.Token" {
+			warn(f)
+			return
+		}
+		sh.Warn("warning: the token %s", f.Reason)
+	}
 }
 
 // find reads which service is meant, and copies the shell's configuration to it.

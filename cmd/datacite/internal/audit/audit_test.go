@@ -451,7 +451,7 @@ func TestWrongSources(t *testing.T) {
 		assert.NotContains(t, out, "repaired")
 	}
 	for _, r := range srv.Requests()[before:] {
-		assert.Equal(t, "/dois?page%5Bsize%5D=1", r.Path+"?"+r.Query, "only the login was checked: nothing was read, and nothing written")
+		assert.Equal(t, "/dois?page%5Bsize%5D=1", r.URL.String(), "only the login was checked: nothing was read, and nothing written")
 	}
 }
 

@@ -31,10 +31,10 @@ type command struct {
 func Command(s *shell.Shell) *cobra.Command {
 	c := &command{Shell: s}
 	cmd := &cobra.Command{
-		Use: "harvest [QUERY] --output FILE", GroupID: shell.Reading, ValidArgsFunction: cobra.NoFileCompletions,
+		Use: "harvest [WORD...] --output FILE", GroupID: shell.Reading, ValidArgsFunction: cobra.NoFileCompletions,
 		Short: "Copy all records of a repository, a prefix or a query to a file",
 		Long: `Copy records to a file, in the order of creation: those of a repository, a prefix or a query, or
-without any of these all records of the service.
+without any of these all records of the service. Words are read as by "datacite search".
 
 The file has one JSON object per line, a record with all attributes as the service sends them. It is
 compressed if its name ends in .gz. --output - is standard output.
@@ -50,7 +50,7 @@ deleted meanwhile are not among them.
 
 With a login, drafts and registered DOIs of the account are copied, too.`,
 		Example: `  datacite harvest --client ice.archive --output records.jsonl.gz
-  datacite harvest 'titles.title:glacier*' --output - | jq .doi
+  datacite harvest --query 'titles.title:glacier*' --output - | jq .doi
   datacite harvest --prefix 10.5072 --updated-since 2026-01-06 --output changes.jsonl.gz`,
 		RunE: c.run,
 	}

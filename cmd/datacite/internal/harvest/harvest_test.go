@@ -118,7 +118,7 @@ func TestJSON(t *testing.T) {
 }
 
 func TestHarvestOfSomeRecords(t *testing.T) {
-	for _, choice := range [][]string{{"--client", "demo.c1"}, {"doi:*1 OR doi:*3 OR doi:*5 OR doi:*7 OR doi:*9"}} {
+	for _, choice := range [][]string{{"--client", "demo.c1"}, {"--query", "doi:*1 OR doi:*3 OR doi:*5 OR doi:*7 OR doi:*9"}} {
 		srv, file := service(t, 30)
 		code, _, notes := start(t, srv.URL, append(choice, "-o", file)...)
 		require.Zero(t, code, notes)
@@ -448,7 +448,7 @@ func TestFaults(t *testing.T) {
 		{[]string{"-o", t.TempDir()}, 2, "is a folder"},
 		{[]string{"-o", filepath.Join(t.TempDir(), "none", "a.gz")}, 2, "no such file"},
 		{[]string{"-o", file, "--prefix", "10.5072"}, 2, "was begun with other flags; use the same ones, or another file"},
-		{[]string{"-o", file + "2", `"open`}, 2, "quot"},
+		{[]string{"-o", file + "2", "--query", `"open`}, 2, "quot"},
 		{[]string{"-o", "-", "--service", "http://127.0.0.1:1"}, 3, "connection refused"},
 	} {
 		code, out, notes := start(t, srv.URL, tt.args...)
@@ -463,4 +463,31 @@ func TestFaults(t *testing.T) {
 	data, err := os.ReadFile(foreign)
 	require.NoError(t, err)
 	assert.Equal(t, "mine", string(data), "another's file is left alone")
+}
+
+// In a folder that others can write to, a link at the place of a file of the harvest's own could
+// lead anywhere.
+func TestLinksAreNotFollowed(t *testing.T) {
+	for _, ending := range []string{".position", ".position.new", ".lock"} {
+		for _, exists := range []bool{true, false} {
+			srv, file := service(t, 3)
+			elsewhere := filepath.Join(t.TempDir(), "precious")
+			if exists {
+				require.NoError(t, os.WriteFile(elsewhere, []byte("precious"), 0o600))
+			}
+			require.NoError(t, os.Symlink(elsewhere, file+ending))
+			code, _, notes := start(t, srv.URL, "-o", file)
+			if ending != ".position.new" { // which nothing uses
+				assert.Equal(t, 2, code, notes)
+				assert.Contains(t, notes, ending+" is a symbolic link")
+			}
+			if exists {
+				text, err := os.ReadFile(elsewhere)
+				require.NoError(t, err)
+				assert.Equal(t, "precious", string(text))
+			} else {
+				assert.NoFileExists(t, elsewhere)
+			}
+		}
+	}
 }

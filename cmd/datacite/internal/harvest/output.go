@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/dois/archive"
 )
@@ -47,7 +48,7 @@ func openOutput(name, host string, stdout io.Writer) (*output, error) {
 	if name == "-" {
 		return o, nil
 	}
-	data, err := os.ReadFile(o.stateName())
+	data, err := o.read()
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		o.made = true
@@ -86,6 +87,15 @@ func openOutput(name, host string, stdout io.Writer) (*output, error) {
 		}
 	}
 	return o, nil
+}
+
+func (o *output) read() ([]byte, error) {
+	file, err := shell.OpenState(o.stateName(), os.O_RDONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(file)
 }
 
 func (o *output) stateName() string { return o.name + ".position" }
@@ -167,11 +177,18 @@ func (o *output) note(now state) error {
 	if err != nil {
 		return err
 	}
-	next := o.stateName() + ".new"
-	if err := os.WriteFile(next, data, 0o644); err != nil {
+	if err := shell.CheckState(o.stateName()); err != nil {
 		return err
 	}
-	if err := os.Rename(next, o.stateName()); err != nil {
+	file, err := shell.CreateFile(o.stateName(), 0o644)
+	if err != nil {
+		return err
+	}
+	defer file.Discard()
+	if _, err := file.Write(data); err != nil {
+		return err
+	}
+	if err := file.Save(); err != nil {
 		return err
 	}
 	o.state = now

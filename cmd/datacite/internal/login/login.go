@@ -43,7 +43,7 @@ them for the commands that follow, in a file that only you can read. Each servic
 login of its own.
 
 Without a terminal, the login is read from --login or the environment ("datacite help logins"). A
-token for usage reports is tested, too: its form, the day on which it expires, and whether the
+token for usage reports is tested, too: its form, when it expires, and whether the
 service knows its account. Whether that account may send reports shows when one is sent.`,
 		Example: `  datacite login --service test
   datacite login --service production --login secret.env
@@ -109,7 +109,7 @@ func (c *command) prove(ctx context.Context, service *account.Service, done *res
 		return said, nil
 	}
 	done.TokenOf, done.Expires, err = service.ProveToken(ctx)
-	until := "it expires on " + done.Expires.Format(time.DateOnly)
+	until := "it expires at " + shell.Moment(done.Expires)
 	switch {
 	case errors.Is(err, account.ErrUnproven):
 		done.Unproven = append(done.Unproven, "token")

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/login"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell/shelltest"
 	"github.com/datacite-go/datacite-go/datacitetest"
 )
@@ -72,9 +73,9 @@ func TestToken(t *testing.T) {
 		code      int
 		says      string
 	}{
-		{datacitetest.Deployed, func(srv *datacitetest.Server) string { return srv.Token(next) }, 0, " accepts the token of example.repo; it expires on " + next.Format(time.DateOnly) + "; it is stored in "},
-		{datacitetest.Documented, func(srv *datacitetest.Server) string { return srv.Token(next) }, 0, " accepts the token of example.repo; it expires on " + next.Format(time.DateOnly) + "; it is stored in "},
-		{datacitetest.Deployed, func(srv *datacitetest.Server) string { return srv.Token(time.Now().AddDate(0, 0, -1)) }, 2, "the token expired on " + time.Now().AddDate(0, 0, -1).UTC().Format(time.DateOnly) + "; the operator"},
+		{datacitetest.Deployed, func(srv *datacitetest.Server) string { return srv.Token(next) }, 0, " accepts the token of example.repo; it expires at " + shell.Moment(next) + "; it is stored in "},
+		{datacitetest.Documented, func(srv *datacitetest.Server) string { return srv.Token(next) }, 0, " accepts the token of example.repo; it expires at " + shell.Moment(next) + "; it is stored in "},
+		{datacitetest.Deployed, func(srv *datacitetest.Server) string { return srv.Token(time.Now().AddDate(0, 0, -1)) }, 2, "the token expired at " + time.Now().AddDate(0, 0, -1).UTC().Format(time.DateOnly)},
 		{datacitetest.Deployed, func(*datacitetest.Server) string { return "secret" }, 2, "token: "},
 		{datacitetest.Deployed, func(srv *datacitetest.Server) string { return srv.IssueKey() }, 2, "an API key, which the service does not accept for reports"},
 	} {
@@ -100,11 +101,11 @@ func TestToken(t *testing.T) {
 func TestProof(t *testing.T) {
 	seen, at := datacitetest.NewServer(nil), time.Now().AddDate(1, 0, 0)
 	t.Cleanup(seen.Close)
-	header, status := http.Header{}, 200
+	header, status, body := http.Header{}, 200, ""
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		maps.Copy(w.Header(), header)
 		w.WriteHeader(status)
-		_, _ = io.WriteString(w, `{}`) // the client sees it
+		_, _ = io.WriteString(w, body) // the client sees it
 	}))
 	defer srv.Close()
 	const name = "DATACITE_USERNAME=A.B\nDATACITE_PASSWORD=a secret\n"
@@ -121,14 +122,19 @@ func TestProof(t *testing.T) {
 		{name, http.Header{"X-Anonymous-Consumer": {"true"}}, 200, 2, " refuses the login of A.B"},
 		{name, nil, 200, 0, " does not say whether it accepts the login of A.B; it is stored in "},
 		{name, nil, 401, 2, " refuses the login of A.B"},
-		{name, nil, 404, 1, "404 Not Found"},
+		{name, nil, 404, 3, "404 Not Found: "},
+		{name, nil, 202, 3, `it is not that of a DataCite service, as it has no list named "data"`},
 		{name, nil, 501, 3, "501 Not Implemented"},
 		{"DATACITE_TOKEN=" + seen.Token(at), http.Header{"X-Credential-Username": {""}}, 200, 2, " refuses the token"},
 		{"DATACITE_TOKEN=" + seen.Token(at), http.Header{"X-Anonymous-Consumer": {"true"}}, 200, 2, " refuses the token"},
 		{"DATACITE_TOKEN=" + seen.Token(at), nil, 401, 2, " refuses the token"},
-		{name + "DATACITE_TOKEN=" + seen.Token(at), http.Header{"X-Credential-Username": {"a.b"}}, 200, 0, " accepts the login of A.B; " + strings.TrimPrefix(srv.URL, "http://") + " accepts the token of a.b; it expires on "},
+		{"DATACITE_TOKEN=" + seen.Token(at), nil, 202, 3, `it is not that of a DataCite service, as it has no list named "reports"`},
+		{name + "DATACITE_TOKEN=" + seen.Token(at), http.Header{"X-Credential-Username": {"a.b"}}, 200, 0, " accepts the login of A.B; " + strings.TrimPrefix(srv.URL, "http://") + " accepts the token of a.b; it expires at "},
 	} {
-		header, status = tt.header, tt.status
+		header, status, body = tt.header, tt.status, `{"data":[],"reports":[]}`
+		if tt.status == 202 {
+			body = `{"status":"ok"}` // of another API
+		}
 		run := shelltest.Run{Env: map[string]string{"DATACITE_SERVICE": srv.URL}, Stdin: tt.login}
 		code, out, notes := run.Do(t, login.Command, "login", "--login", "-")
 		assert.Equal(t, tt.code, code, "%v: %s", tt, notes)

@@ -53,6 +53,9 @@ func loadResults(path string, s source) (*results, error) {
 	if path == "" {
 		return r, nil
 	}
+	if err := shell.CheckState(path); err != nil {
+		return nil, err
+	}
 	if err := r.loadTable(); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
@@ -93,7 +96,7 @@ func (r *results) loadTable() error {
 func (r *results) journalPath() string { return r.path + ".journal" }
 
 func (r *results) loadJournal() error {
-	file, err := os.Open(r.journalPath())
+	file, err := shell.OpenState(r.journalPath(), os.O_RDONLY, 0)
 	if err != nil {
 		return err
 	}
@@ -195,7 +198,7 @@ func (r *results) begin() (err error) {
 	if r.path == "" {
 		return nil
 	}
-	r.journal, err = os.OpenFile(r.journalPath(), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	r.journal, err = shell.OpenState(r.journalPath(), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return err
 	}
@@ -242,6 +245,9 @@ func (r *results) save(s source) error {
 }
 
 func (r *results) replace(s source) error {
+	if err := shell.CheckState(r.path); err != nil {
+		return err
+	}
 	file, err := shell.CreateFile(r.path, 0o600)
 	if err != nil {
 		return err

@@ -88,6 +88,20 @@ func newServer(t *testing.T, opts *datacitetest.Options) *datacitetest.Server {
 	return srv
 }
 
+// The address of a row finds the name that was made for it, so it may stand in several rows only if each has a name.
+func TestRowsWithOneAddress(t *testing.T) {
+	row := func(doi string) string {
+		return doi + ",https://repository.example.org/1,Item,\"Lovelace, Ada\",Repository,2026,Dataset\n"
+	}
+	for names, code := range map[[2]string]int{{"", ""}: 2, {"10.5072/a", ""}: 2, {"", "10.5072/a"}: 2, {"10.5072/a", "10.5072/b"}: 0} {
+		srv := newServer(t, nil)
+		items := filepath.Join(folder(t, header+row(names[0])+row(names[1])), "items.csv")
+		got, _, notes := start(t, srv, "--prefix", "10.5072", items)
+		assert.Equal(t, code, got, "%q: %s", names, notes)
+		assert.Equal(t, code != 0, len(srv.Requests()) == 0)
+	}
+}
+
 func TestATableIsRegisteredOnce(t *testing.T) {
 	srv := newServer(t, nil)
 	path := folder(t, header+line(1)+"10.5072/mine,https://repository.example.org/2,Mine,org: Ice,Repository,2026,Dataset\n")
@@ -695,4 +709,30 @@ func damage(random *rand.Rand, text []byte) []byte {
 		return append(bytes.Clone(text[:to]), text[from:]...)
 	}
 	return text
+}
+
+// In a folder that others can write to, a link at the place of the result table or its journal
+// could lead anywhere.
+func TestLinksAreNotFollowed(t *testing.T) {
+	for _, name := range []string{"items.registered.csv", "items.registered.csv.journal"} {
+		for _, exists := range []bool{true, false} {
+			srv := newServer(t, nil)
+			path, elsewhere := folder(t, header+line(1)), filepath.Join(t.TempDir(), "precious")
+			if exists {
+				require.NoError(t, os.WriteFile(elsewhere, []byte("precious"), 0o600))
+			}
+			require.NoError(t, os.Symlink(elsewhere, filepath.Join(path, name)))
+			code, _, notes := start(t, srv, "--prefix", "10.5072", filepath.Join(path, "items.csv"))
+			assert.Equal(t, 2, code, notes)
+			assert.Contains(t, notes, name+" is a symbolic link")
+			assert.Empty(t, srv.Requests())
+			if exists {
+				text, err := os.ReadFile(elsewhere)
+				require.NoError(t, err)
+				assert.Equal(t, "precious", string(text))
+			} else {
+				assert.NoFileExists(t, elsewhere)
+			}
+		}
+	}
 }

@@ -20,6 +20,7 @@ func (c *command) start(ctx context.Context, words []string, address, token stri
 	child.Stdin, child.Stdout, child.Stderr = c.Stdin, c.Stdout, c.Stderr
 	child.Env = append(os.Environ(), "DATACITE_SERVICE="+address, "DATACITE_USERNAME="+datacitetest.Username,
 		"DATACITE_PASSWORD="+datacitetest.Password, "DATACITE_TOKEN="+token)
+	child.Env = append(append(child.Env, c.direct()...), c.trust()...)
 	err := child.Run()
 	if ended, ok := errors.AsType[*exec.ExitError](err); ok && ended.ExitCode() > 0 {
 		return shell.Exit(ended.ExitCode())

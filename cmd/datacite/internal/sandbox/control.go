@@ -103,7 +103,7 @@ func (s *site) admit(w http.ResponseWriter, r *http.Request) (preflight bool, er
 			}
 			return true, nil
 		}
-	case origin != "" && origin != "http://"+r.Host:
+	case origin != "" && origin != served(r):
 		return false, refuse(http.StatusForbidden, "pages of %q may not control the sandbox; start it with --allow-origin %s", origin, origin)
 	case !reads && site != "" && site != "same-origin" && site != "none":
 		return false, refuse(http.StatusForbidden, "pages of other origins may not control the sandbox; start it with --allow-origin and their origin")
@@ -234,7 +234,15 @@ func (s *site) health(r *http.Request, _ string) (int, any, error) {
 		Status    string                 `json:"status"`
 		Behaviour datacitetest.Behaviour `json:"behaviour"`
 		welcome
-	}{"ok", s.service.Behaviour, s.welcome("http://" + r.Host)}, nil
+	}{"ok", s.service.Behaviour, s.welcome(served(r))}, nil
+}
+
+// served is the address under which a request has come.
+func served(r *http.Request) string {
+	if r.TLS != nil {
+		return "https://" + r.Host
+	}
+	return "http://" + r.Host
 }
 
 func (s *site) reset(r *http.Request, _ string) (int, any, error) {
@@ -315,7 +323,7 @@ type listedRequest struct {
 
 func list(r *datacitetest.Request) listedRequest {
 	l := listedRequest{
-		Number: r.Number, Method: r.Method, Path: r.Path, Query: r.Query, Headers: map[string]string{}, Bytes: r.Bytes,
+		Number: r.Number, Method: r.Method, Path: r.URL.EscapedPath(), Query: r.URL.RawQuery, Headers: map[string]string{}, Bytes: r.Bytes,
 		Status: orNull(r.Status), Fault: orNull(r.Fault),
 	}
 	for name, values := range r.Header {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -262,10 +261,4 @@ func readFault(text string) (*datacitetest.Fault, error) {
 }
 
 // asked is the route of a request that was logged.
-func asked(r *datacitetest.Request) (method, path string) {
-	path, err := url.PathUnescape(r.Path)
-	if err != nil {
-		path = r.Path
-	}
-	return r.Method, path
-}
+func asked(r *datacitetest.Request) (method, path string) { return r.Method, r.URL.Path }

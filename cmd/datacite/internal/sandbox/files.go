@@ -125,8 +125,8 @@ func save(service *datacitetest.Server, name string) error {
 }
 
 // printRules prints the tables of the servers in operation.
-func printRules(out io.Writer) error {
-	names, err := fs.Glob(datacitetest.Rules(), "*.md")
+func printRules(out io.Writer, pattern string) error {
+	names, err := fs.Glob(datacitetest.Rules(), pattern)
 	if err != nil {
 		return err
 	}

@@ -120,7 +120,7 @@ func (s *site) showAll(w http.ResponseWriter, r *http.Request) {
 	last := slices.Clone(s.last)
 	s.mu.Unlock()
 	show(w, http.StatusOK, "page.html", map[string]any{
-		"Behaviour": s.service.Behaviour, "Welcome": s.welcome("http://" + r.Host), "Faults": s.faults.list(), "Count": all, "Filter": filter, "DOIs": found, "More": more, "Reports": s.reports(),
+		"Behaviour": s.service.Behaviour, "Welcome": s.welcome(served(r)), "Faults": s.faults.list(), "Count": all, "Filter": filter, "DOIs": found, "More": more, "Reports": s.reports(),
 		"Last": last[:min(len(last), newest)], "Older": last[min(len(last), newest):],
 		"Counts": s.service.Behaviour == datacitetest.Deployed,
 	})
@@ -161,7 +161,7 @@ func (s *site) reports() (stored []shownReport) {
 		if len(stored) == mostShown {
 			break
 		}
-		shown := shownReport{ID: r.ID, Account: r.ClientID, Subsets: r.Subsets}
+		shown := shownReport{ID: r.ReportID, Account: r.ClientID, Subsets: r.Subsets}
 		if report, err := r.Report(); err != nil {
 			shown.Problem = shell.Message(err)
 		} else {

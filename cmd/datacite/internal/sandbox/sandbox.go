@@ -6,6 +6,7 @@ package sandbox
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +15,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,9 +31,10 @@ import (
 type command struct {
 	*shell.Shell
 	listen, addressFile string
+	authority           string // file of the certificate that clients trust
 	port                int
 	load, state         string
-	rules               bool
+	rules, notPlayed    bool
 	options             datacitetest.Options
 	others              []string // further accounts
 	chosen, down        []string // faults
@@ -51,7 +54,7 @@ func Command(s *shell.Shell) *cobra.Command {
 query and usage reports. The page at / shows what it holds and what it was asked last; its DOIs
 resolve below ` + resolverPath + `. With a COMMAND after "--", it serves until that has ended, and
 passes its exit code on; the command finds the address and the login in DATACITE_SERVICE,
-DATACITE_USERNAME, DATACITE_PASSWORD and DATACITE_TOKEN.
+DATACITE_USERNAME, DATACITE_PASSWORD and DATACITE_TOKEN, and NO_PROXY leads past a proxy.
 
 Tests of any language control it below /sandbox/: reset it, add faults, read the requests. The
 document ` + controlPath + `openapi.yaml describes that. A reset returns to the records of --load and to the
@@ -60,6 +63,10 @@ faults of the flags; the file of --state follows.
 It accepts unsigned tokens and a public password, so let it listen on loopback addresses only. It
 answers under loopback names only, and no web page of another host, unless --host or --allow-origin
 names it. Below /sandbox/ it answers no page of another origin but those of --allow-origin.
+
+With --tls it serves https, with a certificate for loopback names and each --host, which clients
+trust by the file of --tls-ca. A COMMAND finds that file in SSL_CERT_FILE, CURL_CA_BUNDLE,
+REQUESTS_CA_BUNDLE and NODE_EXTRA_CA_CERTS; most clients then trust no other host.
 
 Faults of chosen requests, with --fault; the first that fits counts:
   --fault "PUT /metadata=503"        a gateway responds with 503, and nothing is done
@@ -82,6 +89,8 @@ A path fits all below it: /metadata fits /metadata/10.5072/a.`,
 	flags.IntVar(&c.port, "port", 8080, "`port` to listen on; 0 takes a free one, as for a COMMAND")
 	flags.StringVar(&c.listen, "listen", "localhost", "`address` to listen on; 0.0.0.0 means all")
 	flags.StringVar(&c.addressFile, "address-file", "", "write the URL of the service to this `file` as soon as it serves; removed at the end")
+	flags.BoolVar(&o.TLS, "tls", false, "serve https, with a certificate made at the start")
+	flags.StringVar(&c.authority, "tls-ca", "", "with --tls, write the certificate that clients trust to this `file`, in PEM")
 	flags.StringArrayVar(&o.Hosts, "host", nil, "a further `name` under which clients and web pages may use it; may be repeated")
 	flags.StringArrayVar(&o.Origins, "allow-origin", nil, "a further `origin`, such as http://localhost:3000, whose pages may use and control it; may be repeated")
 	flags.StringArrayVar(&c.others, "account", nil, "a further account, `NAME:PASSWORD:PREFIX,PREFIX`; may be repeated")
@@ -96,6 +105,7 @@ A path fits all below it: /metadata fits /metadata/10.5072/a.`,
 	flags.StringVar(&c.load, "load", "", "`file` of records to begin with: JSON lines as of datacite search --json, or pages of the service; .gz is unpacked")
 	flags.StringVar(&c.state, "state", "", "`file` that keeps everything over a restart; created if it is missing")
 	flags.BoolVar(&c.rules, "rules", false, "print how the service in operation behaves, rule by rule with evidence, and exit")
+	flags.BoolVar(&c.notPlayed, "not-played", false, "print what it refuses with 501, with evidence, and exit")
 	s.Flags(cmd, shell.JSON)
 	return cmd
 }
@@ -111,6 +121,10 @@ func (c *command) check(cmd *cobra.Command, words []string) error {
 		return err
 	case len(words) > 0 && cmd.ArgsLenAtDash() != 0:
 		return fmt.Errorf("%q is not a flag; a command goes after --", words[0])
+	case c.authority != "" && !o.TLS:
+		return errors.New("--tls-ca is for --tls")
+	case o.TLS && c.authority == "" && len(words) == 0:
+		return errors.New("--tls needs --tls-ca, a file for the certificate that clients trust")
 	case c.port < 0 || c.port > 65535:
 		return fmt.Errorf("--port is %d; it goes from 0 to 65535", c.port)
 	case !(c.random >= 0 && c.random <= 1):
@@ -166,8 +180,11 @@ func (c *command) run(cmd *cobra.Command, words []string) error {
 	if err := c.check(cmd, words); err != nil {
 		return shell.Wrong(err)
 	}
-	if c.rules {
-		return printRules(c.Data())
+	switch {
+	case c.rules:
+		return printRules(c.Data(), "*.md")
+	case c.notPlayed:
+		return printRules(c.Data(), "not-played.md")
 	}
 	service := datacitetest.NewServer(&c.options)
 	defer service.Close()
@@ -203,6 +220,14 @@ func (c *command) run(cmd *cobra.Command, words []string) error {
 		c.Warn("WARNING: %s can be reached from other machines. This service is for tests: it accepts unsigned tokens and a public password. Under other names than localhost it is served if --host names them.", listener.Addr())
 	}
 	address := "http://" + at
+	if c.options.TLS {
+		address, listener = "https://"+at, tls.NewListener(listener, service.TLSConfig())
+		remove, err := c.writeAuthority(service.CA())
+		defer remove()
+		if err != nil {
+			return errors.Join(shell.Wrong(err), listener.Close())
+		}
+	}
 	if err := c.writeAddress(address); err != nil {
 		return errors.Join(shell.Wrong(err), listener.Close())
 	}
@@ -254,16 +279,58 @@ func (c *command) writeAddress(address string) error {
 	if c.addressFile == "" {
 		return nil
 	}
+	return write(c.addressFile, address+"\n")
+}
+
+// write writes a file that other programs read.
+func write(name, text string) error {
 	const readable = 0o644
-	file, err := shell.CreateFile(c.addressFile, readable)
+	file, err := shell.CreateFile(name, readable)
 	if err != nil {
 		return err
 	}
 	defer file.Discard()
-	if _, err := io.WriteString(file, address+"\n"); err != nil {
+	if _, err := io.WriteString(file, text); err != nil {
 		return err
 	}
 	return file.Save()
+}
+
+// writeAuthority writes the file that clients trust. Without --tls-ca it is one for the COMMAND, which
+// remove removes.
+func (c *command) writeAuthority(pem []byte) (remove func(), err error) {
+	remove = func() {}
+	if c.authority == "" {
+		folder, err := os.MkdirTemp("", "datacite-sandbox-")
+		if err != nil {
+			return remove, err
+		}
+		c.authority, remove = filepath.Join(folder, "ca.pem"), func() { _ = os.RemoveAll(folder) }
+	}
+	if c.authority, err = filepath.Abs(c.authority); err == nil { // the COMMAND may change the folder
+		err = write(c.authority, string(pem))
+	}
+	return remove, err
+}
+
+// direct are the variables by which clients reach the service without a proxy of the system's.
+func (c *command) direct() (variables []string) {
+	names := append([]string{"localhost", "127.0.0.1", "::1"}, c.options.Hosts...)
+	for _, name := range []string{"NO_PROXY", "no_proxy"} {
+		others := slices.DeleteFunc([]string{os.Getenv(name)}, func(list string) bool { return list == "" })
+		variables = append(variables, name+"="+strings.Join(append(others, names...), ","))
+	}
+	return variables
+}
+
+// trust are the variables by which clients of many languages find what they trust.
+func (c *command) trust() (variables []string) {
+	if c.options.TLS {
+		for _, name := range []string{"SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS"} {
+			variables = append(variables, name+"="+c.authority)
+		}
+	}
+	return variables
 }
 
 // keep saves the state a second after a write.
@@ -322,6 +389,10 @@ func (c *command) greet(w welcome) {
 	if c.state != "" {
 		kept = c.state + " keeps what there is"
 	}
+	trust := ""
+	if variables := c.trust(); len(variables) > 0 {
+		trust = "\n  export " + strings.Join(variables, " ")
+	}
 	c.Result(w, `%[1]s
 
 The service runs there; open it in a browser to see what it holds.
@@ -333,7 +404,7 @@ The service runs there; open it in a browser to see what it holds.
 
 Try, in another terminal:
 
-  export DATACITE_SERVICE=%[1]s DATACITE_USERNAME=%[2]s DATACITE_PASSWORD=%[3]s
+  export DATACITE_SERVICE=%[1]s DATACITE_USERNAME=%[2]s DATACITE_PASSWORD=%[3]s%[9]s
   datacite search
   curl -u %[2]s:%[3]s -X PUT -H 'Content-Type: application/xml;charset=UTF-8' --data-binary @record.xml %[1]s/metadata/%[4]s/example
   printf 'doi=%[4]s/example\nurl=https://example.org/' | curl -u %[2]s:%[3]s -X PUT -H 'Content-Type: text/plain;charset=UTF-8' --data-binary @- %[1]s/doi/%[4]s/example
@@ -341,5 +412,5 @@ Try, in another terminal:
   curl -I %[1]s%[7]s/%[4]s/example
   curl %[1]s/reports
 
-Press Ctrl-C to stop; %[6]s.`, w.Service, w.Username, w.Password, w.Prefix, w.Token, kept, resolverPath, w.OpenAPI)
+Press Ctrl-C to stop; %[6]s.`, w.Service, w.Username, w.Password, w.Prefix, w.Token, kept, resolverPath, w.OpenAPI, trust)
 }

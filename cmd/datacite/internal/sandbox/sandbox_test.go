@@ -3,6 +3,8 @@ package sandbox
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"flag"
 	"io"
 	"net"
@@ -45,7 +47,7 @@ func start(t *testing.T, args ...string) (address string, stop func()) {
 	}()
 	lines := bufio.NewScanner(out)
 	require.True(t, lines.Scan())
-	address = regexp.MustCompile(`http://\S+`).FindString(lines.Text())
+	address = regexp.MustCompile(`https?://\S+`).FindString(lines.Text())
 	if !slices.Contains(args, "--json") {
 		require.Equal(t, address, lines.Text(), "scripts read the first line")
 	}
@@ -164,6 +166,73 @@ func TestSandboxSaysWhereItIs(t *testing.T) {
 		text, err := os.ReadFile(file)
 		return err == nil && string(text) == address+"\n"
 	}, 5*time.Minute, time.Millisecond)
+}
+
+// With --tls, clients that have the file of --tls-ca trust the service, also under a name of --host.
+func TestSandboxServesTLS(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "ca.pem")
+	address, stop := start(t, "--tls", "--tls-ca", file, "--host", "api.test")
+	defer stop()
+	require.Regexp(t, `^https://127\.0\.0\.1:\d+$`, address)
+	_, err := http.Get(address)
+	assert.ErrorAs(t, err, new(x509.UnknownAuthorityError))
+
+	authority, err := os.ReadFile(file)
+	require.NoError(t, err)
+	roots := x509.NewCertPool()
+	require.True(t, roots.AppendCertsFromPEM(authority))
+	for _, name := range []string{"127.0.0.1", "localhost", "api.test"} {
+		transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, ServerName: name}}
+		client := &http.Client{Transport: transport}
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address+"/sandbox/health", nil)
+		require.NoError(t, err)
+		request.Host = name
+		res, err := client.Do(request)
+		require.NoError(t, err, name)
+		health, err := io.ReadAll(res.Body)
+		require.NoError(t, err)
+		require.NoError(t, res.Body.Close())
+		transport.CloseIdleConnections()
+		assert.Contains(t, string(health), `"service":"https://`+name, name)
+	}
+}
+
+// A COMMAND finds the file of --tls in the variables that clients of many languages read.
+func TestSandboxTellsACommandWhatToTrust(t *testing.T) {
+	script := `case $DATACITE_SERVICE in https://*) ;; *) exit 1 ;; esac
+for file in "$SSL_CERT_FILE" "$CURL_CA_BUNDLE" "$REQUESTS_CA_BUNDLE" "$NODE_EXTRA_CA_CERTS"; do
+	grep -q 'BEGIN CERTIFICATE' "$file" || exit 1
+done
+case $NO_PROXY,$no_proxy in *localhost*,*localhost*) ;; *) exit 1 ;; esac
+echo "$SSL_CERT_FILE"`
+	var out strings.Builder
+	require.Zero(t, call(t.Context(), &out, io.Discard, "--tls", "--", "sh", "-c", script))
+	assert.NoFileExists(t, strings.TrimSpace(out.String()))
+	assert.NoDirExists(t, filepath.Dir(strings.TrimSpace(out.String())))
+
+	named := filepath.Join(t.TempDir(), "ca.pem")
+	require.Zero(t, call(t.Context(), io.Discard, io.Discard, "--tls", "--tls-ca", named, "--", "sh", "-c", script))
+	assert.FileExists(t, named)
+	for said, args := range map[string][]string{"--tls-ca is for --tls": {"--tls-ca", "x"}, "--tls needs --tls-ca": {"--tls"}, "no such": {"--tls", "--tls-ca", filepath.Join(named, "x"), "--", "true"}} {
+		var notes strings.Builder
+		assert.NotZero(t, call(t.Context(), io.Discard, &notes, args...), args)
+		if said != "no such" {
+			assert.Contains(t, notes.String(), said)
+		}
+	}
+}
+
+// The text of a 501 names a flag that prints what is behind it.
+func TestSandboxPrintsWhatIsNotPlayed(t *testing.T) {
+	address, stop := start(t)
+	defer stop()
+	code, said := get(t, address+"/dois?page[scroll]=1m")
+	require.Equal(t, 501, code)
+	assert.Contains(t, said, "datacite sandbox --not-played")
+	var out strings.Builder
+	require.Zero(t, call(t.Context(), &out, io.Discard, "--not-played"))
+	assert.Contains(t, out.String(), "| this parameter of DOIs | `GET /dois?page[scroll]=1m as nobody` |")
+	assert.NotContains(t, out.String(), "# Usage reports as deployed")
 }
 
 func TestSandboxPrintsTheRules(t *testing.T) {

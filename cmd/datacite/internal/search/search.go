@@ -35,19 +35,22 @@ func Command(s *shell.Shell) *cobra.Command {
 	c := &command{Shell: s}
 	o := &c.opts
 	cmd := &cobra.Command{
-		Use: "search [QUERY]", GroupID: shell.Reading, ValidArgsFunction: cobra.NoFileCompletions,
+		Use: "search [WORD...]", GroupID: shell.Reading, ValidArgsFunction: cobra.NoFileCompletions,
 		Short: "Find DOI records",
 		Long: `Find DOI records by words, by fields of the record, and by filters.
 
-The query is in the syntax of the service, for example
-'titles.title:glacier* AND publicationYear:2020', in quotes for the shell. Words that begin
-with "-" go after "--". Of words without an operator one has to match; with --and, all have to.
-Without a query, the filters alone choose the records. Finding nothing is no error.
+All words must match; words in quotes stand side by side. A DOI, also as an address, finds its
+record. Nothing else in the words has a meaning. Words that begin with "-" go after "--".
+
+--query takes a query in the syntax of the service, with fields, operators and wildcards, such as
+'titles.title:glacier* AND publicationYear:2020', in quotes for the shell. Of words without an
+operator all have to match. Without words and query, the filters alone choose the records. Finding
+nothing is no error.
 
 The table is for people, and long texts are cut. A file of --output is CSV or .xlsx in the columns
 of "datacite help tables", or JSON lines, as its name says.`,
 		Example: `  datacite search glacier svalbard
-  datacite search --type dataset --created 2020,2022 'titles.title:glacier* AND NOT publisher:"Ice Archive"'
+  datacite search --type dataset --created 2020,2022 --query 'titles.title:glacier* AND NOT publisher:"Ice Archive"'
   datacite search --client ice.archive --all --output records.xlsx
   datacite search --client ice.archive --all --json > records.jsonl`,
 		RunE: c.run,

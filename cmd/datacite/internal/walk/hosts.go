@@ -1,3 +1,5 @@
+//go:build !plan9
+
 package walk
 
 import (
@@ -55,7 +57,7 @@ func Play(t testing.TB, hosts map[string]http.Handler) (env []string) {
 	}
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { connect(w, r, addresses[r.Host]) }))
 	t.Cleanup(proxy.Close)
-	return []string{"HTTPS_PROXY=" + proxy.URL, "https_proxy=" + proxy.URL, "SSL_CERT_FILE=" + root, "CURL_CA_BUNDLE=" + root}
+	return []string{"HTTPS_PROXY=" + proxy.URL, "https_proxy=" + proxy.URL, "NO_PROXY=127.0.0.1", "no_proxy=127.0.0.1", "SSL_CERT_FILE=" + root, "CURL_CA_BUNDLE=" + root}
 }
 
 // connect joins a client with the address to which its host leads.

@@ -1,3 +1,5 @@
+//go:build !plan9
+
 // Package walk runs the commands of a page of the documentation as its readers do, and compares
 // what they print with the page. See "Pages that are walked" in CONTRIBUTING.md.
 package walk

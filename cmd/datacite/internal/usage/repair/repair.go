@@ -136,7 +136,9 @@ func (c *command) repair(cmd *cobra.Command, files []string, dry bool) (*shown.R
 		return nil, shell.Wrong(err)
 	}
 	done, err := shown.Repair(ctx, c.reports, c.dois, c.account, in.Header, in.Datasets(), &shown.RepairOptions{
-		DryRun: dry, Replaces: c.replaces, Warn: in.WarnOf,
+		DryRun: dry, Replaces: c.replaces, Warn: func(doi string, f datacite.Finding) {
+			account.WarnOfToken(c.Shell, func(f datacite.Finding) { in.WarnOf(doi, f) })(f)
+		},
 		Submit: reports.SubmitOptions{MergeRepeats: c.files.MergeRepeats, LeaveOut: in.LeavingOut(), Progress: func(p reports.Progress) {
 			c.Progress(int(p.Datasets), 0, "datasets sent", p.Reason)
 		}},

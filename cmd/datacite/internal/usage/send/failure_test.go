@@ -27,7 +27,7 @@ func TestTokens(t *testing.T) {
 	file := inFile(t, "report.json", report(t, 2, nil))
 	for _, test := range []struct{ name, token, says string }{
 		{"none", "", "there is no login for "},
-		{"expired", srv.Token(srv.Now().Add(-time.Hour)), "the token expired on "},
+		{"expired", srv.Token(srv.Now().Add(-time.Hour)), "the token expired at "},
 		{"no JWT", "not-a-token", "not a JSON web token"},
 		{"in quotes", `"quoted"`, "quote"},
 	} {
@@ -96,7 +96,7 @@ func TestTokenThatWillNotLast(t *testing.T) {
 	srv.token = srv.Token(srv.Now().Add(48 * time.Hour))
 	got := srv.runs(t, "", "--max-datasets", "1", inFile(t, "report.json", report(t, 3, nil)))
 	assert.Equal(t, shell.ExitDone, got.code, got.errors)
-	assert.Equal(t, 1, strings.Count(got.errors, "warning: the token expires on"))
+	assert.Equal(t, 1, strings.Count(got.errors, "warning: the token expires at"))
 }
 
 // What to do after failures that a service is not easily brought to.

@@ -158,7 +158,7 @@ func (c *command) send(ctx context.Context, in *source.Report) error {
 	}
 	watch := &watcher{show: c.meter}
 	opts := c.opts
-	opts.DryRun, opts.LeaveOut, opts.Warn, opts.Progress = c.DryRun, in.LeavingOut(), in.Warn, watch.progress
+	opts.DryRun, opts.LeaveOut, opts.Warn, opts.Progress = c.DryRun, in.LeavingOut(), account.WarnOfToken(c.Shell, in.Warn), watch.progress
 	stored, err := c.client.Submit(ctx, in.Header, in.Datasets(), &opts)
 	switch {
 	case err != nil:

@@ -298,7 +298,7 @@ func TestDryRunSendsNothing(t *testing.T) {
 	for says, at := range map[string]*service{
 		"usage reports need a token": {Server: srv.Server},
 		"refuses the token":          {Server: &datacitetest.Server{URL: srv.behind(t, func(w http.ResponseWriter, _ *http.Request) bool { w.WriteHeader(http.StatusUnauthorized); return true })}, token: srv.token},
-		"the token expired on":       {Server: srv.Server, token: srv.Token(srv.Now().Add(-time.Hour))},
+		"the token expired at":       {Server: srv.Server, token: srv.Token(srv.Now().Add(-time.Hour))},
 		"connection refused":         {Server: &datacitetest.Server{URL: "http://127.0.0.1:1"}, token: srv.token},
 		`"nowhere" is not test`:      {Server: &datacitetest.Server{URL: "nowhere"}, token: srv.token},
 	} {

@@ -92,6 +92,18 @@ func TestALostAnswer(t *testing.T) {
 	}
 }
 
+// That a wait may outlive the token is said before the wait, with the time.
+func TestAWaitThatOutlivesTheToken(t *testing.T) {
+	slowly(t, loss{method: http.MethodPut}, func(t *testing.T, srv *service, file string) {
+		srv.token = srv.Token(time.Now().Add(2 * time.Minute))
+		got := srv.runsAt(t.Context(), srv.URL, "", "--quiet", "--max-processing", "5m", "--max-datasets", "1", file)
+		assert.NotEqual(t, shell.ExitDone, got.code)
+		const said = `warning: the token expires at 2000-01-01 00:02:00 UTC, and the run may wait until 2000-01-01 00:05:00 UTC`
+		require.Equal(t, 1, strings.Count(got.errors, said), got.errors)
+		assert.Less(t, strings.Index(got.errors, said), strings.Index(got.errors, "The token has expired"), got.errors)
+	})
+}
+
 func TestInterruptedWhileWaiting(t *testing.T) {
 	for _, l := range []loss{
 		{method: http.MethodPut, arrives: true}, {method: http.MethodPut}, {method: http.MethodPost, stored: 1},

@@ -184,7 +184,7 @@ func (r *Report) rows(ctx context.Context) iter.Seq2[reports.Row, error] {
 			for row, err := range table.Read(in.Name, in, r.Header.ReportingPeriod.BeginDate, &r.table) {
 				n++
 				if ctx.Err() != nil {
-					yield(row, context.Cause(ctx))
+					yield(row, ctx.Err())
 					return
 				}
 				r.progress(n, "rows read", in.Fraction())

@@ -1,0 +1,82 @@
+package datacite_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/datacitetest"
+	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/mds"
+)
+
+// A spans transport stands for one that makes a span for each request.
+type spans struct{ next http.RoundTripper }
+
+func (s spans) RoundTrip(req *http.Request) (*http.Response, error) {
+	res, err := s.next.RoundTrip(req)
+	if err == nil {
+		fmt.Println(datacite.Operation(req.Context()), res.StatusCode)
+	}
+	return res, err
+}
+
+// A transport of the caller's own learns the name of the operation from the context of the request.
+func ExampleOperation() {
+	srv := datacitetest.NewServer(nil)
+	defer srv.Close()
+	cfg := srv.Config()
+	cfg.HTTPClient = &http.Client{Transport: spans{srv.HTTPClient().Transport}}
+	client, err := mds.NewClient(cfg)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, err = client.State(context.Background(), "10.5072/example")
+	fmt.Println(err)
+	// Output:
+	// mds.State 404
+	// <nil>
+}
+
+// With OpenTelemetry, whose package otelhttp is at go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp,
+// each attempt becomes a span with the name of its operation.
+func ExampleOperation_openTelemetry() {
+	srv := datacitetest.NewServer(nil)
+	defer srv.Close()
+	name := func(_ string, req *http.Request) string { return datacite.Operation(req.Context()) }
+	cfg := srv.Config() // in operation: a datacite.Config, and http.DefaultTransport
+	cfg.HTTPClient = &http.Client{
+		Transport: otelhttp.NewTransport(cfg.HTTPClient.Transport, otelhttp.WithSpanNameFormatter(name)),
+	}
+	client, err := dois.NewClient(cfg)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, err = client.Exists(context.Background(), "10.5072/example")
+	fmt.Println(err)
+	// Output:
+	// span dois.Exists
+	// <nil>
+}
+
+// A form for people looks a DOI up once and gives up soon; the job that runs at night, with the
+// same client, is patient.
+func ExampleWithCallOptions() {
+	down := func(int, *http.Request) *datacitetest.Fault { return &datacitetest.Fault{Kind: datacitetest.Status} }
+	srv := datacitetest.NewServer(&datacitetest.Options{Faults: down})
+	defer srv.Close()
+	client := srv.DOIs()
+	ctx := datacite.WithCallOptions(context.Background(), &datacite.CallOptions{MaxAttempts: 1, Timeout: 5 * time.Second})
+	_, err := client.Get(ctx, "10.5072/example", nil)
+	fmt.Println(errors.Is(err, datacite.ErrServer), len(srv.Requests()))
+	_, err = client.Get(context.Background(), "10.5072/example", nil)
+	fmt.Println(errors.Is(err, datacite.ErrServer), len(srv.Requests()))
+	// Output:
+	// true 1
+	// true 6
+}

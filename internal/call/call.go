@@ -1,0 +1,41 @@
+// Package call keeps in a context what belongs to one call of a client: the settings that the
+// caller changes for it, and the name of the operation, which a RoundTripper may ask for.
+package call
+
+import (
+	"context"
+	"time"
+)
+
+// Settings replace those of a client; what is 0 does not.
+type Settings struct {
+	MaxAttempts int
+	Timeout     time.Duration
+}
+
+type (
+	settingsKey  struct{}
+	operationKey struct{}
+)
+
+// WithSettings returns a context with settings.
+func WithSettings(ctx context.Context, s Settings) context.Context {
+	return context.WithValue(ctx, settingsKey{}, s)
+}
+
+// SettingsOf returns the settings of a context.
+func SettingsOf(ctx context.Context) Settings {
+	s, _ := ctx.Value(settingsKey{}).(Settings)
+	return s
+}
+
+// WithOperation returns a context with the name of an operation.
+func WithOperation(ctx context.Context, name string) context.Context {
+	return context.WithValue(ctx, operationKey{}, name)
+}
+
+// OperationOf returns the name of the operation of a context, "" if it has none.
+func OperationOf(ctx context.Context) string {
+	name, _ := ctx.Value(operationKey{}).(string)
+	return name
+}

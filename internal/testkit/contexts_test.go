@@ -1,0 +1,282 @@
+package testkit_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/token"
+	"io"
+	"io/fs"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/datacitetest"
+	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/mds"
+	"github.com/datacite-go/datacite-go/reports"
+)
+
+// conditions are the exported conditions of all packages.
+var conditions = map[string]error{
+	"datacite.ErrBadRequest": datacite.ErrBadRequest, "datacite.ErrUnauthorized": datacite.ErrUnauthorized, "datacite.ErrForbidden": datacite.ErrForbidden,
+	"datacite.ErrNotFound": datacite.ErrNotFound, "datacite.ErrNotAllowed": datacite.ErrNotAllowed, "datacite.ErrConflict": datacite.ErrConflict,
+	"datacite.ErrTooLarge": datacite.ErrTooLarge, "datacite.ErrMediaType": datacite.ErrMediaType, "datacite.ErrInvalid": datacite.ErrInvalid,
+	"datacite.ErrInvalidDOI": datacite.ErrInvalidDOI, "datacite.ErrRateLimited": datacite.ErrRateLimited, "datacite.ErrServer": datacite.ErrServer,
+	"datacite.ErrRedirect": datacite.ErrRedirect, "datacite.ErrUnreadable": datacite.ErrUnreadable, "datacite.ErrIncomplete": datacite.ErrIncomplete,
+	"datacite.ErrUnclear":    datacite.ErrUnclear,
+	"mds.ErrMetadataMissing": mds.ErrMetadataMissing, "mds.ErrTimeout": mds.ErrTimeout, "mds.ErrNoMetadata": mds.ErrNoMetadata, "mds.ErrNoURL": mds.ErrNoURL,
+	"mds.ErrGarbled": mds.ErrGarbled, "mds.ErrHalfRegistered": mds.ErrHalfRegistered, "mds.ErrHidden": mds.ErrHidden, "mds.ErrUnconfirmed": mds.ErrUnconfirmed,
+	"mds.ErrNotResolved":  mds.ErrNotResolved,
+	"dois.ErrNotModified": dois.ErrNotModified, "dois.ErrNoFormat": dois.ErrNoFormat, "dois.ErrNoRepair": dois.ErrNoRepair, "dois.ErrNothingListed": dois.ErrNothingListed,
+	"reports.ErrTokenExpired": reports.ErrTokenExpired, "reports.ErrRepeated": reports.ErrRepeated, "reports.ErrBusy": reports.ErrBusy, "reports.ErrBroken": reports.ErrBroken,
+}
+
+func exportedConditions(t *testing.T) (names []string) {
+	for _, file := range publicFiles(t) {
+		for _, d := range file.parsed.Decls {
+			vars, ok := d.(*ast.GenDecl)
+			if !ok || vars.Tok != token.VAR {
+				continue
+			}
+			for _, spec := range vars.Specs {
+				for _, name := range spec.(*ast.ValueSpec).Names {
+					if strings.HasPrefix(name.Name, "Err") && file.parsed.Name.Name != "table" { // no request has the conditions of tables
+						names = append(names, file.parsed.Name.Name+"."+name.Name)
+					}
+				}
+			}
+		}
+	}
+	return names
+}
+
+// callersContext is the context of one call, which a test ends when it wants to.
+type callersContext struct {
+	context.Context
+	end func()
+}
+
+func callersContexts(t *testing.T, cause error) map[string]func() callersContext {
+	return map[string]func() callersContext{
+		"canceled": func() callersContext {
+			ctx, cancel := context.WithCancelCause(t.Context())
+			return callersContext{ctx, func() { cancel(cause) }}
+		},
+		"deadline": func() callersContext {
+			ctx, cancel := context.WithTimeoutCause(t.Context(), time.Hour, cause)
+			t.Cleanup(cancel)
+			return callersContext{ctx, func() { <-ctx.Done() }}
+		},
+	}
+}
+
+type limiter func(context.Context) error
+
+func (f limiter) Wait(ctx context.Context) error { return f(ctx) }
+
+type body func([]byte) (int, error)
+
+func (f body) Read(p []byte) (int, error) { return f(p) }
+
+// moments end the context at some point of a call, as often as it comes to it. Each does what
+// net/http and others do: it returns the cause alone.
+var moments = map[string]func(cfg *datacite.Config, end func(), number int){
+	"before the call": func(*datacite.Config, func(), int) {},
+	"in the limiter": func(cfg *datacite.Config, end func(), number int) {
+		pass := first(number)
+		cfg.Limiter = limiter(func(ctx context.Context) error {
+			if pass() {
+				return nil
+			}
+			end()
+			return context.Cause(ctx)
+		})
+	},
+	"in the source of tokens": func(cfg *datacite.Config, end func(), number int) {
+		tokens, pass := cfg.TokenSource, first(number)
+		cfg.TokenSource = func(ctx context.Context) (string, error) {
+			if pass() {
+				return tokens(ctx)
+			}
+			end()
+			return "", context.Cause(ctx)
+		}
+	},
+	"during a request": inTransport(func(r *http.Request, end func(), _ http.RoundTripper) (*http.Response, error) {
+		end()
+		return nil, context.Cause(r.Context())
+	}),
+	"during a response": inTransport(func(r *http.Request, end func(), service http.RoundTripper) (*http.Response, error) {
+		res, err := service.RoundTrip(r)
+		if err != nil {
+			return nil, err
+		}
+		res.Body.Close()
+		res.Body = io.NopCloser(body(func([]byte) (int, error) {
+			end()
+			return 0, context.Cause(r.Context())
+		}))
+		return res, nil
+	}),
+	"before a retry": inTransport(func(r *http.Request, end func(), _ http.RoundTripper) (*http.Response, error) {
+		end()
+		return &http.Response{StatusCode: http.StatusServiceUnavailable, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("busy")), Request: r}, nil
+	}),
+}
+
+// first is true the first times that it is called, from any goroutine.
+func first(times int) func() bool {
+	var called atomic.Int64
+	return func() bool { return called.Add(1) <= int64(times) }
+}
+
+func inTransport(do func(r *http.Request, end func(), service http.RoundTripper) (*http.Response, error)) func(*datacite.Config, func(), int) {
+	return func(cfg *datacite.Config, end func(), number int) {
+		service, pass := cfg.HTTPClient.Transport, first(number)
+		cfg.HTTPClient = &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+			if pass() {
+				return service.RoundTrip(r)
+			}
+			return do(r, end, service)
+		})}
+	}
+}
+
+// sceneOf is a scene with clients of a configuration.
+func sceneOf(t *testing.T, cfg datacite.Config) *scene {
+	t.Helper()
+	var s scene
+	var errs [3]error
+	s.mds, errs[0] = mds.NewClient(cfg)
+	s.reports, errs[1] = reports.NewClient(cfg)
+	s.dois, errs[2] = dois.NewClient(cfg)
+	s.resolver = mds.HTTPResolver{BaseURL: cfg.Service.MDS, HTTPClient: cfg.HTTPClient}
+	require.NoError(t, errors.Join(errs[:]...))
+	return &s
+}
+
+// A context that ends, with whatever cause and at whatever moment, is never taken for the
+// response of the service.
+func TestContextsThatEnd(t *testing.T) {
+	t.Setenv("DATACITE_LOCK_DIR", t.TempDir())
+	require.ElementsMatch(t, exportedConditions(t), slices.Collect(maps.Keys(conditions)), "exported conditions, and those that are tested")
+	all := errors.Join(slices.Collect(maps.Values(conditions))...)
+	sibling := fmt.Errorf("sibling: %w: %w", &datacite.Error{StatusCode: http.StatusNotFound, Err: all}, errors.Join(io.EOF, fs.ErrNotExist, context.DeadlineExceeded))
+	var calls map[string]int
+	synctest.Test(t, func(t *testing.T) { calls = sending(t) })
+	for what, cause := range map[string]error{"none": nil, "the error of a sibling": sibling, "a bare condition": datacite.ErrNotFound, "the end of a file": io.EOF} {
+		for moment, arm := range moments {
+			for number := range 3 {
+				if number > 0 && moment == "before the call" {
+					continue
+				}
+				t.Run(fmt.Sprintf("%s/%s/%d", what, moment, number), func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) { endContexts(t, calls, cause, moment, arm, number) })
+				})
+			}
+		}
+	}
+}
+
+func endContexts(t *testing.T, calls map[string]int, cause error, moment string, arm func(*datacite.Config, func(), int), number int) {
+	srv := serviceWithADOI(t)
+	defer srv.Close()
+	for kind, newContext := range callersContexts(t, cause) {
+		for name, i := range calls {
+			ctx, before := newContext(), len(srv.Requests())
+			cfg := srv.Config()
+			cfg.Token = ""
+			cfg.TokenSource = func(context.Context) (string, error) { return srv.Token(srv.Now().Add(time.Hour)), nil }
+			arm(&cfg, ctx.end, number)
+			f := functions(sceneOf(t, cfg))[name]
+			if moment == "before the call" {
+				ctx.end()
+			}
+			errs := everyOutcome(f, combinations(ctx, f)[i])
+			if ctx.Err() == nil {
+				continue // it does not come to this moment
+			}
+			err := errs[0]
+			if at := slices.IndexFunc(errs, func(err error) bool { return errors.Is(err, ctx.Err()) }); at >= 0 {
+				err = errs[at] // other values may have come before
+			}
+			what := fmt.Sprintf("%s: %s: %v", kind, name, err)
+			require.Error(t, err, what)
+			var also []error // what the client knows of its own requests
+			switch {
+			case moment == "before the call":
+				assert.Equal(t, before, len(srv.Requests()), what)
+			case number > 0 || moment != "in the limiter" && moment != "in the source of tokens":
+				also = []error{datacite.ErrUnclear, datacite.ErrIncomplete, mds.ErrHalfRegistered, mds.ErrUnconfirmed}
+			}
+			if moment == "before a retry" {
+				if also = append(also, datacite.ErrServer); errors.Is(err, datacite.ErrUnclear) || name == "mds.HTTPResolver.Resolve" {
+					continue // it is not sent again
+				}
+			}
+			isEnd(t, ctx, cause, err, also, what)
+		}
+	}
+}
+
+func serviceWithADOI(t *testing.T) *datacitetest.Server {
+	t.Helper()
+	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true})
+	rec := dois.Record{Record: plain(0), URL: "https://example.org/", State: dois.StateFindable}
+	rec.DOI = names[0]
+	require.NoError(t, srv.PutRecord(&rec))
+	return srv
+}
+
+// sending is for each function with a context the place of the first of its combinations
+// that sends a request.
+func sending(t *testing.T) map[string]int {
+	t.Helper()
+	srv := serviceWithADOI(t)
+	defer srv.Close()
+	var sent atomic.Int64
+	cfg := srv.Config()
+	arrive := cfg.HTTPClient.Transport
+	cfg.HTTPClient = &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+		sent.Add(1)
+		return arrive.RoundTrip(r)
+	})}
+	found := map[string]int{}
+	for name, f := range functions(sceneOf(t, cfg)) {
+		for i, args := range combinations(t.Context(), f) {
+			sent.Store(0)
+			if _ = outcome(f, args); sent.Load() > 0 {
+				found[name] = i
+				break
+			}
+		}
+		require.Contains(t, found, name, "no call of it sends a request")
+	}
+	return found
+}
+
+// isEnd checks that an error says that a context ended, and nothing that only the service can say.
+func isEnd(t *testing.T, ctx context.Context, cause, err error, also []error, what string) {
+	t.Helper()
+	assert.ErrorIs(t, err, ctx.Err(), what)
+	assert.False(t, datacite.Temporary(err), what)
+	if _, bare := cause.(interface{ ServiceCondition() }); cause != nil && !bare {
+		assert.ErrorIs(t, err, cause, what)
+	}
+	for name, condition := range conditions {
+		if !slices.Contains(also, condition) {
+			assert.NotErrorIs(t, err, condition, "%s: %s", name, what)
+		}
+	}
+}

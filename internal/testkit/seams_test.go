@@ -1,0 +1,405 @@
+package testkit_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/datacitetest"
+	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/dois/archive"
+	"github.com/datacite-go/datacite-go/mds"
+	"github.com/datacite-go/datacite-go/metadata"
+)
+
+var seams = flag.Int("seams", 1, "random records that pass each seam, of each behaviour")
+
+// An outlet is what hands out the record of a DOI.
+type outlet struct {
+	name string
+	of   []string // functions of the API
+	read func(*testing.T, *datacitetest.Server, string) (*dois.Record, error)
+
+	// plain: without the XML, so that markup that the service does not show is lost, and texts
+	// may be ambiguous.
+	plain bool
+}
+
+// ofXML is the record in XML.
+func ofXML(r io.Reader, err error) (*dois.Record, error) {
+	if err != nil {
+		return nil, err
+	}
+	rec, err := metadata.ParseXML(r)
+	if err != nil {
+		return nil, err
+	}
+	return &dois.Record{Record: *rec}, nil
+}
+
+func get(t *testing.T, srv *datacitetest.Server, name string) *dois.Record {
+	t.Helper()
+	r, err := srv.DOIs().Get(t.Context(), name, &dois.GetOptions{Detail: true})
+	require.NoError(t, err)
+	return r
+}
+
+func listedRecord(t *testing.T, srv *datacitetest.Server, name string, detail bool) *dois.Record {
+	t.Helper()
+	for r, err := range srv.DOIs().All(t.Context(), &dois.ListOptions{IDs: []string{name}, Affiliation: true, Publisher: true, Detail: detail}) {
+		require.NoError(t, err)
+		return r
+	}
+	t.Fatalf("%s is not listed", name)
+	return nil
+}
+
+// archived reads a record from an archive with the attributes.
+func archived(attributes []byte) (*dois.Record, error) {
+	for r, err := range archive.NewReader(bytes.NewReader(append(attributes, '\n')), nil).All() {
+		return r, err
+	}
+	return nil, io.ErrUnexpectedEOF
+}
+
+var outlets = []outlet{
+	{name: "Get", of: []string{"dois.Client.Get"}, read: func(t *testing.T, srv *datacitetest.Server, name string) (*dois.Record, error) {
+		return get(t, srv, name), nil
+	}},
+	{name: "Get without options", plain: true, read: func(t *testing.T, srv *datacitetest.Server, name string) (*dois.Record, error) {
+		return srv.DOIs().Get(t.Context(), name, nil)
+	}},
+	{name: "All", plain: true, of: []string{"dois.Client.All", "dois.Walk.All"}, read: func(t *testing.T, srv *datacitetest.Server, name string) (*dois.Record, error) {
+		return listedRecord(t, srv, name, false), nil
+	}},
+	{name: "All in detail", read: func(t *testing.T, srv *datacitetest.Server, name string) (*dois.Record, error) {
+		return listedRecord(t, srv, name, true), nil
+	}},
+	{name: "Record as JSON", of: []string{"dois.Record.UnmarshalJSON"}, read: func(t *testing.T, srv *datacitetest.Server, name string) (*dois.Record, error) {
+		data, err := json.Marshal(get(t, srv, name))
+		require.NoError(t, err)
+		var r dois.Record
+		return &r, json.Unmarshal(data, &r)
+	}},
+	{name: "Record of a list as JSON", plain: true, read: func(t *testing.T, srv *datacitetest.Server, name string) (*dois.Record, error) {
+		first := listedRecord(t, srv, name, false)
+		data, err := json.Marshal(first)
+		require.NoError(t, err)
+		var r dois.Record
+		err = json.Unmarshal(data, &r)
+		r.Warnings = append(r.Warnings, first.Warnings...) // the JSON has what was guessed
+		return &r, err
+	}},
+	{name: "Raw", read: func(t *testing.T, srv *datacitetest.Server, name string) (*dois.Record, error) {
+		var r dois.Record
+		return &r, json.Unmarshal(get(t, srv, name).Raw, &r)
+	}},
+	{name: "ParseJSON", of: []string{"metadata.ParseJSON", "metadata.Unescape"}, read: func(t *testing.T, srv *datacitetest.Server, name string) (*dois.Record, error) {
+		rec, err := metadata.ParseJSON(bytes.NewReader(get(t, srv, name).Raw))
+		require.NoError(t, err)
+		return &dois.Record{Record: *rec}, nil
+	}},
+	{name: "archive", of: []string{"dois/archive.Reader.All"}, read: func(t *testing.T, srv *datacitetest.Server, name string) (*dois.Record, error) {
+		return archived(get(t, srv, name).Raw)
+	}},
+	{name: "archive of a list", plain: true, read: func(t *testing.T, srv *datacitetest.Server, name string) (*dois.Record, error) {
+		return archived(listedRecord(t, srv, name, false).Raw)
+	}},
+	{name: "MetadataXML", of: []string{"metadata.ParseXML"}, read: func(t *testing.T, srv *datacitetest.Server, name string) (*dois.Record, error) {
+		return ofXML(bytes.NewReader(get(t, srv, name).MetadataXML), nil)
+	}},
+	{name: "Record as XML", of: []string{"metadata.Record.XML"}, read: func(t *testing.T, srv *datacitetest.Server, name string) (*dois.Record, error) {
+		data, err := get(t, srv, name).XML()
+		return ofXML(bytes.NewReader(data), err)
+	}},
+	{name: "Open", of: []string{"dois.Client.Open"}, read: func(t *testing.T, srv *datacitetest.Server, name string) (*dois.Record, error) {
+		r, err := srv.DOIs().Open(t.Context(), name, dois.DataCiteXML)
+		require.NoError(t, err)
+		defer r.Close()
+		return ofXML(r, nil)
+	}},
+	{name: "Metadata of mds", of: []string{"mds.Client.Metadata"}, read: func(t *testing.T, srv *datacitetest.Server, name string) (*dois.Record, error) {
+		doc, err := srv.MDS().Metadata(t.Context(), name)
+		if err != nil {
+			return nil, err
+		}
+		return ofXML(bytes.NewReader(doc.Data), nil)
+	}},
+}
+
+// A sink is what a record is written with.
+type sink struct {
+	name  string
+	of    []string
+	copy  bool // writes another DOI
+	write func(*testing.T, *datacitetest.Server, string, *dois.Record) ([]datacite.Finding, error)
+}
+
+const seamAddress = "https://example.org/"
+
+var sinks = []sink{
+	{name: "Update with a Draft of the record", of: []string{"dois.Record.Draft", "dois.Client.Update"}, write: func(t *testing.T, srv *datacitetest.Server, name string, r *dois.Record) ([]datacite.Finding, error) {
+		d := &dois.Draft{Record: r.Record}
+		if r.Raw != nil {
+			var err error
+			if d, err = r.Draft(); err != nil {
+				return nil, err
+			}
+		}
+		return warningsOf(srv.DOIs().Update(t.Context(), name, d))
+	}},
+	{name: "Create of a copy", copy: true, of: []string{"dois.Client.Create"}, write: func(t *testing.T, srv *datacitetest.Server, name string, r *dois.Record) ([]datacite.Finding, error) {
+		d := &dois.Draft{Record: r.Record}
+		if r.Raw != nil {
+			var err error
+			if d, err = r.Draft(); err != nil {
+				return nil, err
+			}
+		}
+		d.DOI, d.URL, d.Event = name, seamAddress, dois.Publish
+		return warningsOf(srv.DOIs().Create(t.Context(), d))
+	}},
+	{name: "Ensure", of: []string{"mds.Client.Ensure", "mds.Client.Register", "mds.Client.RegisterAll", "mds.Client.PutMetadata", "mds.Client.Mint", "mds.NewDocument"}, write: func(t *testing.T, srv *datacitetest.Server, name string, r *dois.Record) ([]datacite.Finding, error) {
+		doc, err := mds.NewDocument(&r.Record)
+		if err != nil {
+			return nil, err
+		}
+		done, err := srv.MDS().Ensure(t.Context(), name, seamAddress, doc, nil)
+		if err != nil {
+			return nil, err
+		}
+		return done.Warnings, nil
+	}},
+	{name: "Audit and Repair", of: []string{"dois.Client.Audit", "dois.Client.Repair"}, write: func(t *testing.T, srv *datacitetest.Server, name string, r *dois.Record) (warnings []datacite.Finding, err error) {
+		wanted := func(yield func(dois.Wanted, error) bool) {
+			yield(dois.Wanted{DOI: name, URL: seamAddress, State: dois.StateFindable, Metadata: &r.Record}, nil)
+		}
+		diffs := srv.DOIs().Audit(t.Context(), wanted, &dois.AuditOptions{Prefix: []string{"10.5072"}, Kinds: []dois.DifferenceKind{dois.Missing, dois.Changed}})
+		for done, err := range srv.DOIs().Repair(t.Context(), iter.Seq2[*dois.Difference, error](diffs), nil) {
+			require.NoError(t, err)
+			require.NotErrorIs(t, done.Err, dois.ErrNoRepair)
+			for _, c := range done.Difference.Changes {
+				named := slices.ContainsFunc(r.Warnings, func(f datacite.Finding) bool { return about(f.Path, c.Path) })
+				assert.True(t, named, "a record differs from itself: %s; findings: %v", c, r.Warnings)
+			}
+		}
+		return nil, nil
+	}},
+}
+
+func warningsOf(r *dois.Record, err error) ([]datacite.Finding, error) {
+	if err != nil {
+		return nil, err
+	}
+	return r.Warnings, nil
+}
+
+// A record that is read in any way and written in any other is stored unchanged, or refused,
+// or a finding names what became different. A second pass changes nothing.
+func TestSeams(t *testing.T) {
+	for _, b := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {
+		for _, from := range outlets {
+			for _, to := range sinks {
+				t.Run(fmt.Sprintf("%s/%s/%s", b, from.name, to.name), func(t *testing.T) {
+					t.Parallel()
+					srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: b, NoPort: true})
+					defer srv.Close()
+					passed := 0
+					for seed := range uint64(*seams) {
+						seed += 4 // the first is a record with nearly all properties, and markup in its texts
+						for _, first := range []string{"XML", "JSON"} {
+							if pass(t, srv, fmt.Sprintf("10.5072/%s-%d", first, seed), first, seed, from, to) {
+								passed++
+							}
+						}
+					}
+					if !slices.Contains(from.of, "mds.Client.Metadata") || b == datacitetest.Documented { // it refuses letters beyond ASCII
+						assert.Positive(t, passed, "all were refused")
+					}
+				})
+			}
+		}
+	}
+}
+
+// pass registers a random record, hands it from an outlet to a sink three times, and reports whether
+// it was taken.
+func pass(t *testing.T, srv *datacitetest.Server, name, first string, seed uint64, from outlet, to sink) bool {
+	t.Helper()
+	rec := datacitetest.RandomRecord(seed)
+	if first == "XML" {
+		doc, err := mds.NewDocument(rec)
+		require.NoError(t, err)
+		_, err = srv.MDS().Register(t.Context(), name, seamAddress, doc)
+		require.NoError(t, err)
+	} else {
+		_, err := srv.DOIs().Create(t.Context(), &dois.Draft{DOI: name, URL: seamAddress, Event: dois.Publish, Record: *rec})
+		require.NoError(t, err)
+	}
+	var documents [4][]byte
+	documents[0] = documentOf(get(t, srv, name))
+	for n := 1; n < len(documents); n++ {
+		r, err := from.read(t, srv, name)
+		if err == nil {
+			if to.copy {
+				name += "-copy"
+				r.DOI = ""
+			}
+			var said []datacite.Finding
+			said, err = to.write(t, srv, name, r)
+			said = append(said, r.Warnings...)
+			if err == nil {
+				documents[n] = documentOf(get(t, srv, name))
+				unchanged(t, documents[n-1], documents[n], said, from.plain, fmt.Sprintf("seed %d, %s, pass %d", seed, first, n))
+			}
+		}
+		if err != nil {
+			sent, isSent := errors.AsType[*datacite.Error](err)
+			require.False(t, isSent, "seed %d: refused by the service: %v", seed, sent)
+			require.True(t, errors.Is(err, datacite.ErrInvalid) || errors.Is(err, mds.ErrGarbled), "seed %d: %v", seed, err)
+			return false
+		}
+	}
+	assert.Equal(t, string(documents[2]), string(documents[3]), "seed %d, %s: what the service normalises is settled after the second pass", seed, first)
+	return true
+}
+
+// documentOf is the XML of a record, without its DOI.
+func documentOf(r *dois.Record) []byte {
+	return identifier.ReplaceAll(r.MetadataXML, []byte("<identifier${1}></identifier>"))
+}
+
+var identifier = regexp.MustCompile(`<identifier([^>]*)>[^<]*</identifier>`)
+
+// unchanged compares two documents. Where a record came without XML, markup that the service
+// does not show may be lost.
+func unchanged(t *testing.T, before, after []byte, said []datacite.Finding, plain bool, what string) {
+	t.Helper()
+	was, err := metadata.ParseXML(bytes.NewReader(before))
+	require.NoError(t, err)
+	is, err := metadata.ParseXML(bytes.NewReader(after))
+	require.NoError(t, err)
+	changes := metadata.Diff(was, is)
+	if !plain {
+		old, now := textsOf(was), textsOf(is)
+		for text, path := range old {
+			if now[text] == "" {
+				changes = append(changes, metadata.Change{Path: path, Wanted: text})
+			}
+		}
+		for text, path := range now {
+			if old[text] == "" {
+				changes = append(changes, metadata.Change{Path: path, Found: text})
+			}
+		}
+	}
+	for _, c := range changes {
+		assert.True(t, slices.ContainsFunc(said, func(f datacite.Finding) bool { return about(f.Path, c.Path) }), "%s: %s; findings: %v", what, c, said)
+	}
+}
+
+// textsOf are the texts of a record that the service shows as HTML, or with references resolved,
+// with the name of their property before them; each has one of its paths.
+func textsOf(r *metadata.Record) map[string]string {
+	all := map[string]string{}
+	add := func(text, format string, args ...any) {
+		path := fmt.Sprintf(format, args...)
+		all[strings.SplitN(path, "[", 2)[0]+": "+strings.Join(strings.Fields(text), " ")] = path
+	}
+	titles := func(path string, list []metadata.Title) {
+		for i, v := range list {
+			add(v.Title, "%stitles[%d].title", path, i)
+		}
+	}
+	titles("", r.Titles)
+	for i, v := range r.Subjects {
+		if !strings.HasPrefix(v.Subject, "FOS: ") { // the service adds some
+			add(v.Subject, "subjects[%d].subject", i)
+		}
+	}
+	for i, v := range r.Descriptions {
+		add(v.Description, "descriptions[%d].description", i)
+	}
+	for i, v := range r.Sizes {
+		add(v, "sizes[%d]", i)
+	}
+	for i, v := range r.Formats {
+		add(v, "formats[%d]", i)
+	}
+	for i, v := range r.GeoLocations {
+		add(v.Place, "geoLocations[%d].geoLocationPlace", i)
+	}
+	for i, v := range r.FundingReferences {
+		add(v.AwardNumber, "fundingReferences[%d].awardNumber", i)
+	}
+	for i, v := range r.RelatedItems {
+		titles(fmt.Sprintf("relatedItems[%d].", i), v.Titles)
+		add(v.Volume, "relatedItems[%d].volume", i)
+		add(v.Publisher, "relatedItems[%d].publisher", i)
+		add(v.Edition, "relatedItems[%d].edition", i)
+	}
+	return all
+}
+
+// noSeam are functions of the API with records that neither hand one out nor write it, or
+// that do it through another one.
+var noSeam = map[string]string{
+	"dois.Client.ChangeState": "returns the response of Update", "dois.Difference.String": "a text for people",
+	"dois.Record.Clone": "a copy", "dois.Record.Decode": "parts of Raw", "dois.Record.Has": "no record",
+	"dois.Client.List": "the records of All", "mds.Client.DeleteDraft": "no metadata",
+	"mds.Document.Findings": "no record", "mds.Detect": "bytes as they are", "mds.XML": "bytes as they are",
+	"metadata.Record.Alternates": "a list of the record", "metadata.Record.Clone": "a copy", "metadata.Record.Findings": "no record",
+	"metadata.Record.OwnNames": "no record", "metadata.Record.Title": "a text for people", "metadata.Record.Validate": "no record",
+	"metadata.Diff": "compares", "metadata.Upgrade": "changes records of older schemas on purpose",
+	"dois.Client.Citation": "a text for people",
+}
+
+var apiFunc = regexp.MustCompile(`^pkg datacite/(dois|dois/archive|mds|metadata), func (?:\(\*?(\w+)\) )?(\w+)(\(.*)$`)
+
+// A function of the API that hands out a record or writes one has its row.
+func TestEachSeamHasItsRow(t *testing.T) {
+	rows := map[string]bool{}
+	for _, s := range outlets {
+		for _, name := range s.of {
+			rows[name] = true
+		}
+	}
+	for _, s := range sinks {
+		for _, name := range s.of {
+			rows[name] = true
+		}
+	}
+	files, err := filepath.Glob("../../api/*.txt")
+	require.NoError(t, err)
+	found := map[string]bool{}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		for line := range strings.Lines(string(text)) {
+			m := apiFunc.FindStringSubmatch(strings.TrimSpace(line))
+			if m == nil || !regexp.MustCompile(`\b(Record|Draft|Document|Wanted|Item|Difference|Page|Format)\b`).MatchString(m[2]+m[4]) {
+				continue
+			}
+			name := strings.Replace(m[1]+"."+m[2]+"."+m[3], "..", ".", 1)
+			found[name] = true
+			assert.True(t, rows[name] != (noSeam[name] != ""), "%s needs a row in outlets or in sinks, or a reason in noSeam", name)
+		}
+	}
+	for name := range rows {
+		assert.True(t, found[name], "%s is not in the API", name)
+	}
+}

@@ -1,0 +1,42 @@
+package transport
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/datacite-go/datacite-go"
+)
+
+// maxHeader is how much of the header of a failed response is kept, names included.
+const maxHeader = 16 << 10
+
+// keepHeader gives an error the header of its response, and when the service wants to be asked
+// again. Cookies open a session as credentials do.
+func (c *Client) keepHeader(e *datacite.Error, h http.Header) {
+	if after, ok := retryAfter(h.Get("Retry-After")); ok {
+		e.RetryAt = time.Now().Add(after)
+	}
+	e.Header = http.Header{}
+	left := maxHeader
+	for _, name := range slices.Sorted(maps.Keys(h)) {
+		if name == "Set-Cookie" || len(name) > maxMessage || c.hidden.in(name) != name {
+			continue
+		}
+		for _, value := range h[name] {
+			shown := c.headerValue(value)
+			if left -= len(name) + len(shown); left < 0 {
+				return
+			}
+			e.Header[name] = append(e.Header[name], shown)
+		}
+	}
+}
+
+func (c *Client) headerValue(value string) string {
+	if len(value) <= maxMessage {
+		return Line(c.hidden.in(value))
+	}
+	return Line(clipped(c.hidden.without(clipped(value, maxMessage+c.hidden.longest()), true), maxMessage))
+}
