@@ -20,9 +20,7 @@ import (
 
 func deployedServer(t *testing.T) *datacitetest.Server {
 	t.Helper()
-	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed, Accounts: []datacitetest.Account{{}, {Username: "OTHER.REPO"}}})
-	t.Cleanup(srv.Close)
-	return srv
+	return serve(t, &datacitetest.Options{Behaviour: datacitetest.Deployed, Accounts: []datacitetest.Account{{}, {Username: "OTHER.REPO"}}})
 }
 
 // Without a fault, reports of any number of subsets are stored at the first call,

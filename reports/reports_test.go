@@ -27,7 +27,14 @@ const year = 365 * 24 * time.Hour
 // server follows the specification.
 func server(t *testing.T) *datacitetest.Server {
 	t.Helper()
-	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented})
+	return serve(t, &datacitetest.Options{Behaviour: datacitetest.Documented})
+}
+
+// serve starts a server with locks and records of its own: it may have the port of an earlier one.
+func serve(t *testing.T, opts *datacitetest.Options) *datacitetest.Server {
+	t.Helper()
+	t.Setenv("DATACITE_LOCK_DIR", t.TempDir())
+	srv := datacitetest.NewServer(opts)
 	t.Cleanup(srv.Close)
 	return srv
 }
@@ -40,9 +47,7 @@ func eachBehaviour(t *testing.T, story func(t *testing.T, srv *datacitetest.Serv
 	t.Helper()
 	for _, b := range behaviours {
 		t.Run(string(b), func(t *testing.T) {
-			srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: b})
-			t.Cleanup(srv.Close)
-			story(t, srv)
+			story(t, serve(t, &datacitetest.Options{Behaviour: b}))
 		})
 	}
 }
