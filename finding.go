@@ -73,7 +73,6 @@ import (
 //   - spelling: the service does not read the DOI in this spelling
 //   - characters: the service does not find a DOI with such characters
 //   - other-doi: the service reads another DOI, which ends before # or ?
-//   - long-doi: another DOI has the same first 175 characters
 //   - other-month: the report begins in another month in UTC
 //   - not-unique: only totals, or only counts by machines
 //   - several-counts: several counts for one number

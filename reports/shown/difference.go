@@ -81,7 +81,6 @@ const (
 	OtherMonth       Cause = "other-month"        // the report begins in another month in UTC
 	TooLarge         Cause = "too-large"          // the count exceeds 32 bits
 	NoCount          Cause = "no-count"           // the report has the number without a count
-	LongDOI          Cause = "long-doi"           // another DOI has, or had, the same first 175 characters
 )
 
 var sentences = []struct {
@@ -107,7 +106,6 @@ var sentences = []struct {
 	{OtherMonth, "in UTC the report begins in another month, under which the service shows its counts"},
 	{TooLarge, "the service shows no count above 2,147,483,647"},
 	{NoCount, "the count is missing in the report, and the service shows 1 for it, or keeps an earlier number"},
-	{LongDOI, "of DOIs with the same first 175 characters, the service keeps the counts of only one"},
 }
 
 // AllCauses returns all causes.

@@ -286,5 +286,4 @@ var remedies = map[shown.Cause]string{
 	shown.OtherMonth:       "Give the begin date of the report as a day, such as 2026-10-01.",
 	shown.TooLarge:         "Correct the count.",
 	shown.NoCount:          "Store the report again with the count, or with 0.",
-	shown.LongDOI:          "Nothing: the service keeps the counts of one of these DOIs.",
 }
