@@ -140,7 +140,7 @@ func (p *pair) report(n *number, m display.Metric) {
 		to.counts.Total += counts.Total
 		to.counts.Machine = to.counts.Machine || counts.Machine
 		if to.cause == "" {
-			to.cause, to.why = Cause(e.Code), e.Detail
+			to.cause, to.why = e.Code, e.Detail
 		}
 	}
 	for _, e := range p.events {
@@ -158,7 +158,7 @@ func (p *pair) report(n *number, m display.Metric) {
 		}
 		to.counts.Values, to.counts.Missing = e.Values, e.Missing
 		if to.cause == "" {
-			to.cause, to.why = Cause(e.Code), e.Detail
+			to.cause, to.why = e.Code, e.Detail
 		}
 	}
 	n.expected = display.Sum(n.events)

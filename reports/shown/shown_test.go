@@ -10,10 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
-	"github.com/datacite-go/datacite-go/internal/display"
 	"github.com/datacite-go/datacite-go/reports"
 	"github.com/datacite-go/datacite-go/reports/shown"
 )
@@ -314,29 +312,5 @@ func TestCauses(t *testing.T) {
 			tt.plant(t, srv)
 			assert.Equal(t, tt.want, short(compare(t, srv, &tt.opts)))
 		})
-	}
-}
-
-// TestCausesHaveTheNamesOfTheRules: a warning before a report is sent, and the difference
-// afterwards, have one name.
-func TestCausesHaveTheNamesOfTheRules(t *testing.T) {
-	for rule, cause := range map[datacite.Code]shown.Cause{
-		display.LaterIdentifier:  shown.LaterIdentifier,
-		display.Spelling:         shown.Spelling,
-		display.Characters:       shown.Characters,
-		display.OtherDOI:         shown.OtherDOI,
-		display.TooManyInstances: shown.TooManyInstances,
-		display.NotUnique:        shown.NotUnique,
-		display.LaterPerformance: shown.LaterPerformance,
-		display.NoCount:          shown.NoCount,
-		display.SeveralCounts:    shown.SeveralCounts,
-		display.TooLarge:         shown.TooLarge,
-		display.OtherMonth:       shown.OtherMonth,
-		display.Left:             shown.Left,
-		display.ReportedTwice:    shown.ReportedTwice,
-	} {
-		assert.Equal(t, string(rule), string(cause))
-		assert.Contains(t, shown.AllCauses(), cause)
-		assert.NotEqual(t, string(rule), cause.Sentence())
 	}
 }

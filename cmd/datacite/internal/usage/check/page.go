@@ -240,7 +240,7 @@ var pageTemplate = htmlpage.New("page", pageText, template.FuncMap{
 	"long":     shell.Number[int64],
 	"chart":    newChart,
 	"change":   change,
-	"sentence": func(c shown.Cause) string { return c.Sentence() },
+	"sentence": shown.Sentence,
 	"remedy":   func(c shown.Cause) string { return remedies[c] },
 	"largest":  func() int { return largest },
 	"mostBars": func() int { return mostBars },
