@@ -56,7 +56,7 @@ type EnsureProgress struct {
 	Waiting int // failed, to be tried again in the next round
 
 	Pause time.Duration // how long the pause is that begins now; 0 at other times
-	Err   error         // before a pause: of the first DOI that waits
+	Err   error         // of the DOI that was tried last or, before a pause, of the first that waits
 }
 
 // An Ensured is the outcome of one [Wanted]. It was created if Found is nil, updated if Draft is
@@ -233,6 +233,7 @@ func (r *ensuring) round(ctx context.Context, tasks iter.Seq2[*task, error]) err
 		case datacite.Temporary(t.Err) && !t.final && r.begun < r.opts.Rounds && ctx.Err() == nil:
 			r.again = append(r.again, t)
 			r.progress.Waiting++
+			r.progress.Err = t.Err
 			r.report()
 		case !r.end(t):
 			return bulk.ErrLeft
@@ -249,6 +250,7 @@ func (r *ensuring) end(t *task) bool {
 	} else {
 		r.progress.Done++
 	}
+	r.progress.Err = t.Err
 	r.report()
 	return r.give(t)
 }
@@ -384,7 +386,7 @@ type prefixes struct {
 // A right is that of the account to make DOIs below a prefix.
 type right struct {
 	turn    chan struct{} // has room for the one who asks
-	isOpen  bool          // a DOI was created, or refused for another reason
+	isOpen  bool          // the first was not refused because of its prefix
 	refused error
 }
 
@@ -403,22 +405,24 @@ func (p *prefixes) ask(ctx context.Context, name string) (settle func(error), er
 	case <-ctx.Done():
 		return nil, ended.Err(ctx)
 	}
-	if one.isOpen || one.refused != nil {
-		defer func() { <-one.turn }()
-	}
 	if e, ok := errors.AsType[*datacite.Error](one.refused); ok {
+		<-one.turn
 		again := *e
 		again.Attempts, again.Message = 0, again.Message+"; not sent, as another new DOI below "+name+" was refused"
 		return nil, &again
 	}
-	if one.isOpen {
-		return func(error) {}, nil
+	isFirst := !one.isOpen
+	if !isFirst {
+		<-one.turn
 	}
 	return func(err error) {
-		switch e, ok := errors.AsType[*datacite.Error](err); {
-		case errors.Is(err, errForeign):
+		if !isFirst {
+			one.turn <- struct{}{}
+		}
+		switch _, ofService := errors.AsType[*datacite.Error](err); {
+		case errors.Is(err, errForeign), errors.Is(err, datacite.ErrUnauthorized):
 			one.refused = err
-		case err == nil, ok && e.StatusCode != 0 && !datacite.Temporary(err):
+		case err == nil, ofService:
 			one.isOpen = true
 		}
 		<-one.turn

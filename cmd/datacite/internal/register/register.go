@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -60,7 +61,8 @@ drafts become findable, unless --state or the column state says otherwise; other
 state.
 
 Nothing is sent before everything was read. If a record has faults, nothing is sent at all, unless
---leave-out is given. --dry-run shows all faults.
+--leave-out is given. --dry-run shows all faults and, with a login, whether the account may use
+the prefixes.
 
 The result table is beside the table, items.registered.csv beside items.csv: the same rows with the
 DOIs, and the columns result, error and registered. Run the same command again to continue after
@@ -178,7 +180,7 @@ func (c *command) run(cmd *cobra.Command, files []string) (err error) {
 	if c.wait && c.resolverURL() == "" {
 		return shell.Wrong(fmt.Errorf("--wait needs --resolver: where the DOIs of %s resolve is not known", c.service))
 	}
-	j := &job{command: c, items: map[string]*item{}}
+	j := &job{command: c, items: map[string]*item{}, prefixes: map[string]bool{}}
 	if j.client, err = dois.NewClient(c.service.Config); err != nil {
 		return err
 	}
@@ -246,6 +248,11 @@ func (j *job) check(ctx context.Context) error {
 			j.Output, shell.Count(len(strays), "DOI"), j.source.name(), strays[0].DOI, strays[0].URL))
 	}
 	left := j.rows - j.faulty - j.earlier
+	if j.DryRun && j.faulty == 0 {
+		if err := j.askPrefixes(ctx); err != nil {
+			return err
+		}
+	}
 	j.isSingle = j.rows == 1 && !j.isTable
 	switch {
 	case j.rows == 0:
@@ -279,6 +286,32 @@ func (j *job) check(ctx context.Context) error {
 	return nil
 }
 
+// askPrefixes asks, with a login, whether the account may make DOIs below the prefixes of the rows to write.
+func (j *job) askPrefixes(ctx context.Context) error {
+	if j.service.Config.Password == "" {
+		return nil
+	}
+	store, err := mds.NewClient(j.service.Config)
+	if err != nil {
+		return err
+	}
+	for _, prefix := range slices.Sorted(maps.Keys(j.prefixes)) {
+		switch err := store.CheckAccess(ctx, prefix, ""); {
+		case errors.Is(err, datacite.ErrUnauthorized), ctx.Err() != nil:
+			return err
+		case err == nil:
+		case errors.Is(err, datacite.ErrForbidden) && !datacite.Temporary(err) && prefix == j.prefix:
+			return shell.Refused(fmt.Errorf("the prefix %s belongs to another account: %s would refuse new DOIs below it", prefix, j.service))
+		case errors.Is(err, datacite.ErrForbidden) && !datacite.Temporary(err):
+			j.Warn("warning: the prefix %s belongs to another account: %s would refuse new DOIs below it", prefix, j.service)
+		default:
+			j.Warn("warning: whether the account may make DOIs below %s cannot be asked: %s", prefix, shell.Message(err))
+			return nil
+		}
+	}
+	return nil
+}
+
 // rehearse shows what would be written of a single record.
 func (j *job) rehearse() error {
 	for r, err := range j.source.rows(false) {
@@ -308,8 +341,14 @@ func (j *job) checkRow(r *row) (torn bool) {
 		j.faulty++
 	case known.DOI == "":
 		j.unnamed++
+		if j.prefix != "" {
+			j.prefixes[j.prefix] = true
+		}
 	case known.Registered != "" && known.Registered == j.digest(r, known.DOI):
 		j.earlier++
+	default:
+		prefix, _, _ := strings.Cut(known.DOI, "/")
+		j.prefixes[prefix] = true
 	}
 	if j.DryRun && j.JSON {
 		o := outcome{DOI: known.DOI, URL: r.URL, State: string(j.wanted(r, nil)), Result: "checked", Place: r.place(), Service: j.service.Host}

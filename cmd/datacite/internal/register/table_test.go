@@ -183,7 +183,7 @@ func TestStates(t *testing.T) {
 			{"findable", []string{"draft", "registered", "findable", ""}, []string{"draft", "registered", "findable", "findable"}, ""},
 			{"draft", []string{"", "", "", ""}, []string{"draft", "registered", "findable", "findable"}, ""},
 			{"registered", []string{"", "findable", "registered", ""}, []string{"registered", "findable", "registered", "findable"}, ""},
-			{"findable", []string{"draft", "", "", ""}, []string{"registered", "findable", "registered", "findable"}, "items.csv, line 2: it is registered, and cannot become draft"},
+			{"findable", []string{"draft", "", "", ""}, []string{"registered", "findable", "registered", "findable"}, "items.csv, line 2: 10.5072/s0 is registered and cannot become draft"},
 		} {
 			var text strings.Builder
 			text.WriteString("doi,state,url,title,creators,publisher,year,type\n")
@@ -353,17 +353,49 @@ func TestRefusals(t *testing.T) {
 	code, _, notes := shelltest.Run{}.Do(t, quick, "register", items, "--prefix", "10.5072")
 	assert.Equal(t, 2, code)
 	assert.Contains(t, notes, "say which service is meant: add --service test or --service production")
-	code, _, notes = start(t, srv, items, "--prefix", "10.5072", "--service", "http://127.0.0.1:1")
+	begun := time.Now()
+	code, _, notes = shelltest.At(srv).Do(t, Command, "register", items, "--prefix", "10.5072", "--service", "http://127.0.0.1:1")
 	assert.Equal(t, 3, code)
+	assert.Less(t, time.Since(begun), 30*time.Second, "where nobody answers, nothing is waited for")
 	assert.Contains(t, notes, "the service failed for all that was to do, 1 record; run the same command again; the first one: ")
 	wrong := shelltest.At(srv)
 	wrong.Env["DATACITE_PASSWORD"] = "wrong"
-	code, _, notes = wrong.Do(t, quick, "register", items, "--prefix", "10.5072")
+	code, _, notes = wrong.Do(t, quick, "register", file("several.csv", header+line(5)+line(6)+line(7)+line(8)), "--prefix", "10.5072")
 	assert.Equal(t, 2, code)
+	assert.NotContains(t, notes, "not known whether", "the others are not sent")
 	assert.Contains(t, notes, "is the login right? datacite login tests it")
 	code, _, notes = start(t, srv, file("theirs.csv", header+"10.1234/1"+line(1)+"10.1234/2"+line(2)+"10.1234/3"+line(3)+"10.1234/4"+line(4)+"10.1234/5"+line(5)), "--workers", "1")
 	assert.Equal(t, 1, code)
-	assert.Contains(t, notes, "the first 3 were refused, so the rest was not sent; may the account write below this prefix?")
+	assert.Equal(t, 1, strings.Count(notes, "belongs to another account"), notes)
+	for i, row := range read(t, filepath.Join(path, "theirs.registered.csv")) {
+		assert.Contains(t, row["error"], "belongs to another account")
+		assert.Equal(t, i > 0, strings.Contains(row["error"], "not sent, as another new DOI below 10.1234 was refused"))
+	}
+	// A dry run asks before.
+	for _, tt := range []struct {
+		args       []string
+		code, says string
+	}{
+		{[]string{file("new.csv", header+line(9)), "--prefix", "10.1234"}, "1", "datacite: the prefix 10.1234 belongs to another account: "},
+		{[]string{filepath.Join(path, "theirs.csv")}, "0", "warning: the prefix 10.1234 belongs to another account: "},
+	} {
+		code, _, notes = start(t, srv, append(tt.args, "--dry-run")...)
+		assert.Equal(t, tt.code, fmt.Sprint(code), notes)
+		assert.Contains(t, notes, tt.says)
+	}
+}
+
+// While nothing happens, the command says why, and when it goes on.
+func TestWaitingIsSaid(t *testing.T) {
+	srv := newServer(t, &datacitetest.Options{Faults: func(n int, _ *http.Request) *datacitetest.Fault {
+		if n <= 5 {
+			return &datacitetest.Fault{Kind: datacitetest.Status}
+		}
+		return nil
+	}})
+	code, _, notes := start(t, srv, filepath.Join(folder(t, header+"10.5072/a"+line(1)), "items.csv"))
+	assert.Zero(t, code)
+	assert.Contains(t, notes, "the service failed for 1 record; trying again in 10ms; the first one: GET ")
 }
 
 // Two runs do not write the same results.

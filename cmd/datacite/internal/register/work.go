@@ -2,16 +2,12 @@ package register
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"reflect"
-	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
@@ -29,11 +25,13 @@ type job struct {
 	source  source
 	results *results
 	counts
-	first    error  // of those with which rows failed
-	lastName string // of the row that was begun last
+	first    error           // of those with which rows failed
+	lastName string          // of the row that was begun last
+	prefixes map[string]bool // of rows to send
 
 	mu    sync.Mutex
 	items map[string]*item // under way, by key
+	again []*item          // whose names were taken
 }
 
 // counts are numbers of rows.
@@ -42,7 +40,6 @@ type counts struct {
 	earlier               int // registered by an earlier run
 	done, failed          int
 	down                  int // of the failed ones, because the service failed
-	forbidden             int // one after the other
 }
 
 // An item is a row under way.
@@ -50,13 +47,8 @@ type item struct {
 	*row
 	entry  entry
 	begun  bool // the name may have been sent
-	tries  int
+	names  int  // that were made for it
 	digest string
-	change string
-	state  dois.State
-
-	written error // a write whose outcome is unknown
-	err     error
 }
 
 // outcome is what --json prints of a DOI.
@@ -73,46 +65,68 @@ type outcome struct {
 // errTaken says that a name that was made exists already.
 var errTaken = errors.New("the name that was made is taken")
 
-const (
-	rounds = 3 // how often an item is tried for which the service fails
-	draws  = 5 // another name is needed rarely, a third one hardly ever
-	looks  = 3 // how often a write is followed by a look that shows what became of it
-)
+const draws = 5 // another name is needed rarely, a third one hardly ever
 
 // run registers what is not registered yet, and writes the table of results in any case.
 func (j *job) run(ctx context.Context) error {
 	if err := j.results.begin(); err != nil {
 		return shell.Wrong(fmt.Errorf("the results cannot be kept: %w", err))
 	}
-	again, err := j.round(ctx, j.fresh)
-	for err == nil && len(again) > 0 {
-		pause := j.pause
-		if !slices.ContainsFunc(again, func(it *item) bool { return it.begun }) {
-			pause = 0 // names were taken, and nothing failed
-		}
-		select {
-		case <-ctx.Done():
-			err = ctx.Err()
-		case <-time.After(pause):
-			left := again
-			again, err = j.round(ctx, func(yield func(*item) bool) error {
-				for _, it := range left {
-					if !yield(it) {
-						break
-					}
+	err := j.ensure(ctx, j.fresh)
+	for err == nil && len(j.again) > 0 {
+		taken := j.again
+		j.again = nil
+		err = j.ensure(ctx, func(yield func(dois.Wanted, error) bool) {
+			for _, it := range taken {
+				if !yield(j.wantedOf(it), nil) {
+					return
 				}
-				return nil
-			})
-		}
+			}
+		})
 	}
 	return errors.Join(err, j.results.save(j.source))
 }
 
+// ensure registers what is wanted, several at a time. Where nobody answers the first, it
+// ends at once.
+func (j *job) ensure(ctx context.Context, wanted func(func(dois.Wanted, error) bool)) error {
+	running, stop := context.WithCancel(ctx)
+	defer stop()
+	opts := &dois.EnsureOptions{Adapt: j.adapt, Before: j.begin, Register: j.store, Workers: j.workers, Pause: j.pause, Progress: func(p dois.EnsureProgress) {
+		switch {
+		case p.Done+p.Failed == 0 && isSilent(p.Err):
+			stop()
+		case p.Pause > 0:
+			j.Say("the service failed for %s; trying again in %v; the first one: %s", shell.Count(p.Waiting, "record"), p.Pause, shell.Message(p.Err))
+		}
+	}}
+	for e, err := range j.client.EnsureAll(running, wanted, opts) {
+		if err != nil && running.Err() != nil {
+			return ctx.Err()
+		}
+		if err == nil {
+			err = j.take(ctx, e)
+		}
+		if err != nil {
+			return err
+		}
+		j.Progress(j.earlier+j.done, j.rows, "records", fmt.Sprintf("%s failed", shell.Number(j.failed+j.faulty)))
+	}
+	return nil
+}
+
+// isSilent reports whether no connection was made.
+func isSilent(err error) bool {
+	e, ok := errors.AsType[*datacite.Error](err)
+	return ok && e.StatusCode == 0 && !isUnclear(err)
+}
+
 // fresh are the rows without a fault that are not registered yet.
-func (j *job) fresh(yield func(*item) bool) error {
+func (j *job) fresh(yield func(dois.Wanted, error) bool) {
 	for r, err := range j.source.rows(false) {
 		if err != nil {
-			return shell.Wrong(err)
+			yield(dois.Wanted{}, shell.Wrong(err))
+			return
 		}
 		if r.Err() != nil {
 			continue
@@ -125,15 +139,14 @@ func (j *job) fresh(yield func(*item) bool) error {
 				continue
 			}
 		}
-		if !yield(it) {
-			return nil
+		if !yield(j.wantedOf(it), nil) {
+			return
 		}
 	}
-	return nil
 }
 
-// name gives an item a new name.
-func (j *job) name(it *item) {
+// wantedOf is what an item should become. It gets a name if it has none.
+func (j *job) wantedOf(it *item) dois.Wanted {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for it.entry.DOI == "" {
@@ -141,189 +154,46 @@ func (j *job) name(it *item) {
 		if !j.results.has(name) && j.items[doi.Key(name)] == nil {
 			it.entry.DOI, it.entry.Made = name, true
 			it.digest = j.digest(it.row, name)
+			it.names++
 		}
 	}
 	j.items[doi.Key(it.entry.DOI)] = it
 	j.lastName = it.entry.DOI
+	w := dois.Wanted{DOI: it.entry.DOI, URL: it.URL, New: it.entry.Made && !it.begun, Place: it.place()}
+	if doc := it.metadata(); doc.ContentType == mds.XMLType {
+		w.Metadata, w.MetadataXML, w.ContentURL, w.Container = it.Record, doc.Data, it.contentURL, it.container
+	}
+	return w
 }
 
-// round tries each item once, several at a time. It returns those to try again.
-func (j *job) round(ctx context.Context, todo func(yield func(*item) bool) error) (again []*item, err error) {
-	work, stop := context.WithCancel(ctx)
-	defer stop()
-	in, out := make(chan *item), make(chan *item)
-	var workers sync.WaitGroup
-	for range j.workers {
-		workers.Go(func() {
-			for it := range in {
-				j.try(work, it)
-				out <- it
-			}
-		})
-	}
-	var source error
-	go func() {
-		source = todo(func(it *item) bool {
-			j.name(it)
-			select {
-			case in <- it:
-				return true
-			case <-work.Done():
-				return false
-			}
-		})
-		close(in)
-		workers.Wait()
-		close(out)
-	}()
-	for it := range out {
-		end := j.take(ctx, it, &again)
-		if end != nil && err == nil {
-			err = end
-			stop()
-		}
-		j.Progress(j.earlier+j.done, j.rows, "records", fmt.Sprintf("%s failed", shell.Number(j.failed+j.faulty)))
-	}
-	return again, errors.Join(err, source, ctx.Err())
+func (j *job) item(name string) *item {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.items[doi.Key(name)]
 }
 
-// try makes the DOI of an item as it should be.
-func (j *job) try(ctx context.Context, it *item) {
-	it.tries++
-	it.err = nil
-	if ctx.Err() != nil {
-		it.err = ctx.Err()
-		return
+// adapt keeps what the columns of a table do not say. A name that was made is not used if
+// somebody else has it, since before the run that made it was killed.
+func (j *job) adapt(w *dois.Wanted, found *dois.Record) error {
+	it := j.item(w.DOI)
+	if found != nil && it.entry.Made && found.URL != it.URL {
+		return errTaken
 	}
-	if doc := it.metadata(); doc.ContentType != mds.XMLType {
-		it.err = j.tryStore(ctx, it, doc)
-		return
+	if w.State = j.wanted(it.row, found); found == nil || !it.isRow {
+		return nil
 	}
-	it.err = j.put(ctx, it)
-}
-
-// put creates a DOI, or changes what differs. A name that was made now is known to be new; of
-// any other, the service is asked first. After a write whose outcome is unknown, it is asked again.
-func (j *job) put(ctx context.Context, it *item) error {
-	isNew := !it.begun && it.entry.Made
-	for look := 0; ; look++ {
-		var found *dois.Record
-		if !isNew {
-			var err error
-			if found, err = j.client.Get(ctx, it.entry.DOI, &dois.GetOptions{Detail: true}); errors.Is(err, datacite.ErrNotFound) {
-				found = nil
-			} else if err != nil {
-				return it.after(err)
-			}
-		}
-		after, err := j.write(ctx, it, found)
-		switch {
-		case err == nil && after == nil: // nothing differs
-			it.change, it.state = cmp.Or(it.change, "unchanged"), found.State
-			return nil
-		case err == nil:
-			it.state = after.State
-			if wanted := j.wanted(it.row, found); wanted != after.State {
-				return fmt.Errorf("the service took the record, and the DOI is %s, not %s", after.State, wanted)
-			}
-			return nil
-		case errors.Is(err, datacite.ErrConflict) && isNew:
-			return errTaken
-		case errors.Is(err, datacite.ErrConflict) && found == nil && look == 0:
-			return fmt.Errorf("%w, perhaps by another account", err)
-		case !errors.Is(err, datacite.ErrUnclear) && !errors.Is(err, datacite.ErrConflict), look == looks, ctx.Err() != nil:
-			return err
-		}
-		isNew, it.written = false, err // it may be there now
-	}
-}
-
-// after is the error of a look after a write whose outcome is unknown: it matches that of the
-// write, too.
-func (it *item) after(err error) error {
-	if it.written == nil {
-		return err
-	}
-	return fmt.Errorf("%w, after a write whose outcome is unknown: %w", err, it.written)
-}
-
-// write creates a DOI that was not found, and corrects one that was. It returns nil if nothing
-// differs.
-func (j *job) write(ctx context.Context, it *item, found *dois.Record) (after *dois.Record, err error) {
-	draft := &dois.Draft{DOI: it.entry.DOI, URL: it.URL}
-	doc, differs := it.metadata(), true
-	if found != nil {
-		if doc, differs, err = it.compare(found); err != nil {
-			return nil, err
-		}
-		if it.entry.Made && found.URL != it.URL {
-			return nil, errTaken // by somebody else, before the run that made it was killed
-		}
-	}
-	state := dois.StateDraft
-	if found != nil {
-		state = found.State
-	}
-	// With more than the XML in a draft, the service writes the XML anew, from its JSON.
-	if found == nil || !slices.Equal(it.contentURL, found.ContentURL) {
-		draft.ContentURL = it.contentURL
-	}
-	if it.container != nil && !it.ofSeries() && (found == nil || !reflect.DeepEqual(*it.container, found.Container)) {
-		draft.Container = it.container
-	}
-	differs = found == nil || differs || it.URL != found.URL || draft.ContentURL != nil || draft.Container != nil
-	wanted := j.wanted(it.row, found)
-	if draft.Event = eventTo(state, wanted); draft.Event == "" && wanted != state {
-		return nil, fmt.Errorf("it is %s, and cannot become %s", state, wanted)
-	}
-	if found != nil && !differs && draft.Event == "" {
-		return nil, nil
-	}
-	draft.MetadataXML = doc.Data
-	if err := j.begin(it); err != nil {
-		return nil, err
-	}
-	if found == nil {
-		it.change = "created"
-		after, err = j.client.Create(ctx, draft)
-	} else {
-		it.change = cmp.Or(it.change, "updated")
-		after, err = j.client.Update(ctx, it.entry.DOI, draft)
-	}
-	if err == nil {
-		for _, f := range after.Warnings {
-			if f.Code == "escaped" || f.Code == "not-in-xml" { // the others are known from the file
-				j.Warn("warning: %s: %s", it.place(), f)
-			}
-		}
-	}
-	return after, err
-}
-
-// ofSeries reports whether the service finds the container in the metadata.
-func (it *item) ofSeries() bool {
-	return len(it.Record.RelatedItems) > 0 || slices.ContainsFunc(it.Record.Descriptions, func(d metadata.Description) bool {
-		return d.DescriptionType == metadata.DescriptionSeriesInformation
-	})
-}
-
-// compare returns the metadata to write, and whether they differ from those of a record. What
-// the columns of a table do not say stays.
-func (it *item) compare(found *dois.Record) (doc mds.Document, differs bool, err error) {
 	stored := &found.Record
-	if record, err := metadata.ParseXML(bytes.NewReader(found.MetadataXML)); err == nil && (!it.isJSON || len(metadata.Diff(it.Record, stored)) > 0) {
-		stored = record // unless it is as the service shows it in JSON, with an Issued date and without repeats
+	if record, err := metadata.ParseXML(bytes.NewReader(found.MetadataXML)); err == nil {
+		stored = record
 	}
-	whole, doc := it.Record, it.metadata()
-	if it.isRow {
-		whole = table.Complete(it.Record, stored)
-		copied := *whole
-		copied.DOI = ""
-		if doc, err = mds.NewDocument(&copied); err != nil {
-			return doc, false, fmt.Errorf("with what is stored of it: %w", err)
-		}
+	whole := *table.Complete(it.Record, stored)
+	whole.DOI = ""
+	doc, err := mds.NewDocument(&whole)
+	if err != nil {
+		return fmt.Errorf("with what is stored of it: %w", err)
 	}
-	return doc, len(metadata.Diff(whole, stored)) > 0, nil
+	w.Metadata, w.MetadataXML = &whole, doc.Data
+	return nil
 }
 
 // wanted is the state that a DOI should have; found is nil if it does not exist.
@@ -337,22 +207,9 @@ func (c *command) wanted(r *row, found *dois.Record) dois.State {
 	return dois.State(c.state)
 }
 
-// eventTo is the event that leads from one state to another; "" if none does.
-func eventTo(from, to dois.State) dois.Event {
-	switch {
-	case from == to:
-	case to == dois.StateFindable:
-		return dois.Publish
-	case to == dois.StateRegistered && from == dois.StateDraft:
-		return dois.RegisterHidden
-	case to == dois.StateRegistered:
-		return dois.Hide
-	}
-	return ""
-}
-
-// begin keeps a name that was made on disk before it is sent.
-func (j *job) begin(it *item) error {
+// begin keeps a name on disk before it is sent.
+func (j *job) begin(_ context.Context, e *dois.Ensured) error {
+	it := j.item(e.Wanted.DOI)
 	if it.begun {
 		return nil
 	}
@@ -366,43 +223,52 @@ func (j *job) begin(it *item) error {
 	return nil
 }
 
-// tryStore registers metadata that the metadata store alone takes.
-func (j *job) tryStore(ctx context.Context, it *item, doc mds.Document) error {
-	store, err := mds.NewClient(j.service.Config)
+// store registers metadata that the metadata store alone takes.
+func (j *job) store(ctx context.Context, e *dois.Ensured) (bool, error) {
+	it := j.item(e.Wanted.DOI)
+	doc := it.metadata()
+	if doc.ContentType == mds.XMLType {
+		return false, nil
+	}
+	client, err := mds.NewClient(j.service.Config)
 	if err != nil {
-		return err
+		return true, err
 	}
-	done, err := store.Ensure(ctx, it.entry.DOI, it.URL, doc, &mds.EnsureOptions{
+	done, err := client.Ensure(ctx, it.entry.DOI, it.URL, doc, &mds.EnsureOptions{
 		NoReadBack: true,
-		Before:     func(context.Context, string, mds.State) error { return j.begin(it) },
+		Before:     func(ctx context.Context, _ string, _ mds.State) error { return j.begin(ctx, e) },
 	})
-	if err == nil {
-		it.change, it.state = string(done.Change), dois.State(done.State)
+	if err != nil {
+		return true, err
 	}
-	return err
+	e.Record = &dois.Record{State: dois.State(done.State)}
+	if done.Change != mds.Created {
+		e.Found = e.Record
+	}
+	if done.Change != mds.Unchanged {
+		e.Draft = &dois.Draft{}
+	}
+	return true, nil
 }
 
-// take keeps the outcome of a try. The error is one that ends the run.
-func (j *job) take(ctx context.Context, it *item, again *[]*item) error {
-	key := doi.Key(it.entry.DOI)
+// take keeps an outcome. The error is one that ends the run.
+func (j *job) take(ctx context.Context, done *dois.Ensured) error {
+	it, key := j.item(done.Wanted.DOI), doi.Key(done.Wanted.DOI)
 	j.mu.Lock()
 	delete(j.items, key)
 	j.mu.Unlock()
 	e := it.entry
-	switch err := it.err; {
+	isTaken := it.entry.Made && (errors.Is(done.Err, errTaken) || errors.Is(done.Err, datacite.ErrConflict))
+	switch err := done.Err; {
 	case err == nil:
 		j.done++
-		j.forbidden = 0
-		e.Result, e.Error, e.Registered, e.State = it.change, "", it.digest, string(it.state)
+		e.Result, e.Error, e.Registered, e.State = change(done), "", it.digest, string(done.Record.State)
 	case ctx.Err() != nil: // what it was is on disk
 		return nil
-	case errors.Is(err, errTaken) && it.tries < draws:
-		*again = append(*again, it)
-		it.entry, it.begun, it.change = entry{URL: it.URL}, false, ""
+	case isTaken && it.names < draws:
+		it.entry, it.begun = entry{URL: it.URL}, false
+		j.again = append(j.again, it)
 		return j.results.note(it.entry, false)
-	case datacite.Temporary(err) && it.tries < rounds:
-		*again = append(*again, it)
-		return nil
 	default:
 		j.failed++
 		if j.first == nil {
@@ -411,44 +277,42 @@ func (j *job) take(ctx context.Context, it *item, again *[]*item) error {
 		if shell.Code(err) == shell.ExitFailed {
 			j.down++
 		}
-		e.Result, e.Error = "failed", shell.Message(err)
+		e.Result, e.Error = "failed", strings.TrimPrefix(shell.Message(err), shell.Message(dois.ErrNotAsWanted)+": ")
 		if errors.Is(err, mds.ErrHidden) {
 			e.Error = "the DOI is hidden, or may be, and metadata in this format would show it"
 		}
-		if !it.begun && it.entry.Made {
-			e.DOI = "" // it was not sent
-		}
-		if j.forbidden++; !errors.Is(err, datacite.ErrForbidden) {
-			j.forbidden = 0
+		if it.entry.Made && (!it.begun || errors.Is(err, datacite.ErrForbidden) && !isUnclear(err)) {
+			e.DOI = "" // it was not sent, or its prefix is refused, and the row may get another
 		}
 	}
 	if err := j.results.note(e, false); err != nil {
 		return shell.Wrong(err)
 	}
-	j.say(it, e)
-	switch {
-	case it.err == nil:
-		return nil
-	case errors.Is(it.err, datacite.ErrUnauthorized):
-		return it.err
-	case j.forbidden == refusals && j.done+j.earlier == 0:
-		return shell.Refused(fmt.Errorf("%w; the first %d were refused, so the rest was not sent; may the account write below this prefix?", it.err, refusals))
-	}
+	j.say(it, e, done.Err)
 	return nil
 }
 
-// refusals is after how many without a success the rest is not sent.
-const refusals = 3
+// change is what became of a DOI.
+func change(e *dois.Ensured) string {
+	switch {
+	case e.Draft == nil:
+		return "unchanged"
+	case e.Found == nil:
+		return "created"
+	}
+	return "updated"
+}
 
 // say prints an outcome: always for programs, and for people unless a table has it.
-func (j *job) say(it *item, e entry) {
+func (j *job) say(it *item, e entry, failed error) {
 	o := outcome{DOI: e.DOI, URL: e.URL, State: e.State, Result: e.Result, Error: e.Error, Place: it.place(), Service: j.service.Host}
 	switch {
 	case j.JSON:
 		j.Result(o, "")
-	case it.err != nil && !j.isSingle:
+	case failed != nil && j.isTable && isNotSent(failed): // the first of its prefix was shown, and the table has it
+	case failed != nil && !j.isSingle:
 		j.Warn("%s: %s", it.place(), e.Error)
-	case it.err == nil && !j.isTable:
+	case failed == nil && !j.isTable:
 		j.Result(o, "%s %s at %s, now %s, leads to %s", e.DOI, e.Result, j.service, e.State, e.URL)
 	}
 }
@@ -465,4 +329,10 @@ func (j *job) digest(r *row, name string) string {
 // isUnclear reports whether a DOI may have been written in spite of an error.
 func isUnclear(err error) bool {
 	return errors.Is(err, datacite.ErrUnclear) || errors.Is(err, mds.ErrUnconfirmed) || errors.Is(err, mds.ErrHalfRegistered)
+}
+
+// isNotSent reports whether a new DOI was not sent because another one of its prefix was refused.
+func isNotSent(err error) bool {
+	e, ok := errors.AsType[*datacite.Error](err)
+	return ok && e.Attempts == 0 && e.StatusCode != 0
 }
