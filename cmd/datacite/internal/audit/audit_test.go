@@ -615,6 +615,23 @@ func TestResultsThatCannotBePrinted(t *testing.T) {
 	assert.Contains(t, stderr.String(), "datacite: standard output cannot be written: ")
 }
 
+// Without a login, hidden DOIs are not seen; with one, nothing differs.
+func TestMissingOrNotSeen(t *testing.T) {
+	srv := service(t, datacitetest.Deployed)
+	require.NoError(t, srv.PutRecordJSON([]byte(`{"doi":"10.5072/gone","state":"registered","url":"https://a.example/","titles":[{"title":"A"}]}`)))
+	source, page := file(t, "own.csv", "doi,url\n10.5072/gone,https://a.example/\n"), filepath.Join(t.TempDir(), "page.html")
+	args := []string{"audit", "--prefix", "10.5072", "--only", "missing,url", source, "--quiet", "--html", page}
+	code, _, notes := shelltest.Anonymous(srv).Do(t, Command, args...)
+	assert.Equal(t, shell.ExitRefused, code)
+	assert.Contains(t, notes, "warning: without a login only findable DOIs are seen: a missing one may be a draft, or hidden; datacite login stores a login\n")
+	html, err := os.ReadFile(page)
+	require.NoError(t, err)
+	assert.Contains(t, string(html), "Without a login, only findable DOIs are seen")
+	code, _, notes = shelltest.At(srv).Do(t, Command, args...)
+	assert.Zero(t, code, notes)
+	assert.NotContains(t, notes, "login")
+}
+
 // Names and logins that are wrong are errors, although the service then shows what everybody
 // may see, which may be all that is wanted.
 func TestWrongNamesAndLogins(t *testing.T) {
