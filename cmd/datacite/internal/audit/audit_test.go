@@ -315,10 +315,10 @@ func TestOutcomes(t *testing.T) {
 		{Result: repaired}:                     {Difference: changed, Changed: true},
 		{Result: asWanted}:                     {Difference: changed},
 		{left, "interrupted"}:                  {Difference: changed, Err: context.Canceled},
-		{left, "10.5072/a is findable"}:        {Difference: changed, Err: fmt.Errorf("%w: 10.5072/a is findable", dois.ErrNoRepair)},
+		{left, "10.5072/a is findable"}:        {Difference: changed, Err: fmt.Errorf("%w: 10.5072/a is findable", dois.ErrNotAsWanted)},
 		{left, "conflict with what is stored"}: {Difference: changed, Err: datacite.ErrConflict},
 		{failed, "outcome unknown"}:            {Difference: changed, Err: datacite.ErrUnclear},
-		{failed, dois.ErrNoRepair.Error()}:     {Difference: changed, Changed: true, Err: dois.ErrNoRepair},
+		{failed, dois.ErrNotAsWanted.Error()}:     {Difference: changed, Changed: true, Err: dois.ErrNotAsWanted},
 	} {
 		assert.Equal(t, want, outcomeOf(r))
 	}
