@@ -112,11 +112,12 @@ func (s *secrets) known() search {
 		}
 		s.all = search{}
 		for start, all := range texts {
-			s.all = append(s.all, beginning{start, all})
+			slices.Sort(all)
+			s.all = append(s.all, beginning{start, slices.Compact(all)})
 		}
 		// A password is a part of a login.
 		slices.SortFunc(s.all, func(a, b beginning) int {
-			return cmp.Or(len(b.text)-len(a.text), len(b.secrets[0])-len(a.secrets[0]), strings.Compare(a.text, b.text))
+			return cmp.Or(len(b.text)-len(a.text), strings.Compare(a.text, b.text))
 		})
 	}
 	return s.all
