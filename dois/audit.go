@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -34,7 +35,7 @@ type Wanted struct {
 	MetadataXML []byte
 
 	ContentURL []string   // where the content itself is
-	Container  *Container // written with the metadata and not compared: the service derives it from them, too
+	Container  *Container // leave it nil where the service derives it from series information or related items
 
 	// New: the name was made now, and surely nobody has it, so Ensure does not look for it
 	// before it creates the DOI. Only Ensure and EnsureAll use it.
@@ -491,6 +492,9 @@ func (w *Wanted) changes(f *Record) (changes []metadata.Change) {
 	}
 	if w.ContentURL != nil && !slices.Equal(w.ContentURL, f.ContentURL) {
 		changes = append(changes, metadata.Change{Path: "contentUrl", Wanted: strings.Join(w.ContentURL, " "), Found: strings.Join(f.ContentURL, " ")})
+	}
+	if w.Container != nil && !reflect.DeepEqual(*w.Container, f.Container) {
+		changes = append(changes, metadata.Change{Path: "container", Wanted: w.Container.Title, Found: f.Container.Title})
 	}
 	if w.Metadata == nil {
 		return changes

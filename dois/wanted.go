@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -11,7 +12,7 @@ import (
 )
 
 // notInMetadata are the properties of a DOI beside its metadata.
-var notInMetadata = []string{"url", "state", "contentUrl"}
+var notInMetadata = []string{"url", "state", "contentUrl", "container"}
 
 // draft is what has to be written so that the DOI becomes as wanted; found is nil if the
 // DOI is unknown.
@@ -36,7 +37,7 @@ func (w *Wanted) draft(found *Record) (*Draft, error) {
 	}
 	changes := w.changes(found)
 	isOther := found.oldSchema() || slices.ContainsFunc(changes, func(c metadata.Change) bool { return !slices.Contains(notInMetadata, c.Path) })
-	if isOther {
+	if w.Container != nil && !reflect.DeepEqual(*w.Container, found.Container) {
 		draft.Container = w.Container
 	}
 	switch {

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -161,7 +162,10 @@ func (j *job) wantedOf(it *item) dois.Wanted {
 	j.lastName = it.entry.DOI
 	w := dois.Wanted{DOI: it.entry.DOI, URL: it.URL, New: it.entry.Made && !it.begun, Place: it.place()}
 	if doc := it.metadata(); doc.ContentType == mds.XMLType {
-		w.Metadata, w.MetadataXML, w.ContentURL, w.Container = it.Record, doc.Data, it.contentURL, it.container
+		w.Metadata, w.MetadataXML, w.ContentURL = it.Record, doc.Data, it.contentURL
+		if it.container != nil && !it.ofSeries() {
+			w.Container = it.container
+		}
 	}
 	return w
 }
@@ -179,21 +183,37 @@ func (j *job) adapt(w *dois.Wanted, found *dois.Record) error {
 	if found != nil && it.entry.Made && found.URL != it.URL {
 		return errTaken
 	}
-	if w.State = j.wanted(it.row, found); found == nil || !it.isRow {
+	if w.State = j.wanted(it.row, found); found == nil || !it.isRow && !it.isJSON {
 		return nil
 	}
 	stored := &found.Record
 	if record, err := metadata.ParseXML(bytes.NewReader(found.MetadataXML)); err == nil {
 		stored = record
 	}
+	if it.isJSON { // which may be that of the service: it adds a date Issued, and leaves out repeats
+		shown := metadata.Diff(&found.Record, stored)
+		if !slices.ContainsFunc(metadata.Diff(it.Record, stored), func(c metadata.Change) bool {
+			return c.Wanted != "" && c.Found != "" || !slices.Contains(shown, c)
+		}) {
+			w.Metadata, w.MetadataXML = nil, nil
+		}
+		return nil
+	}
 	whole := *table.Complete(it.Record, stored)
 	whole.DOI = ""
 	doc, err := mds.NewDocument(&whole)
 	if err != nil {
-		return fmt.Errorf("with what is stored of it: %w", err)
+		return fmt.Errorf("merging with the stored record: %w", err)
 	}
 	w.Metadata, w.MetadataXML = &whole, doc.Data
 	return nil
+}
+
+// ofSeries reports whether the service finds the container in the metadata.
+func (it *item) ofSeries() bool {
+	return len(it.Record.RelatedItems) > 0 || slices.ContainsFunc(it.Record.Descriptions, func(d metadata.Description) bool {
+		return d.DescriptionType == metadata.DescriptionSeriesInformation
+	})
 }
 
 // wanted is the state that a DOI should have; found is nil if it does not exist.
@@ -262,6 +282,13 @@ func (j *job) take(ctx context.Context, done *dois.Ensured) error {
 	switch err := done.Err; {
 	case err == nil:
 		j.done++
+		if done.Draft != nil {
+			for _, f := range done.Record.Warnings {
+				if f.Code == "escaped" || f.Code == "not-in-xml" { // the others are known from the file
+					j.Warn("warning: %s: %s", it.place(), f)
+				}
+			}
+		}
 		e.Result, e.Error, e.Registered, e.State = change(done), "", it.digest, string(done.Record.State)
 	case ctx.Err() != nil: // what it was is on disk
 		return nil

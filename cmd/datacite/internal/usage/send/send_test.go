@@ -22,6 +22,7 @@ import (
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell/shelltest"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/usage/usagetest"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/walk"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/reports"
@@ -110,7 +111,11 @@ type result struct {
 
 func (s *service) runs(t *testing.T, stdin string, args ...string) result {
 	t.Helper()
-	return s.runsAt(t.Context(), s.URL, stdin, args...)
+	done := s.runsAt(t.Context(), s.URL, stdin, args...)
+	if done.code == shell.ExitDone {
+		usagetest.Holds(t, s.Reports(), stdin, args...)
+	}
+	return done
 }
 
 func (s *service) runsAt(ctx context.Context, url, stdin string, args ...string) result {
@@ -361,7 +366,7 @@ func TestCorrections(t *testing.T) {
 		"A log may have been missing when it was counted; if this is the correction, add --allow-lower.\n", got.errors)
 	assert.Equal(t, sent, srv.writes())
 
-	got = srv.runs(t, "", "--allow-lower", "--compare-others", part)
+	got = srv.runs(t, "", "--allow-lower", "--allow-others", part)
 	require.Equal(t, shell.ExitDone, got.code, got.errors)
 	assert.Contains(t, got.errors, "lack the unique-dataset-investigations of 10.5072/d1 that the stored report has; its record continues to show 5")
 	assert.Contains(t, got.out, "kept           2 numbers of earlier versions")
@@ -531,7 +536,7 @@ func TestTheQuestion(t *testing.T) {
 func TestSeveralReports(t *testing.T) {
 	srv := newService(t)
 	another := report(t, 1, func(r *reports.Report) { r.Header.CreatedBy = "Another" })
-	got := srv.runs(t, "", "--json", inFile(t, "a.json", report(t, 2, nil)), inFile(t, "b.json.gz", zipped(t, another)))
+	got := srv.runs(t, "", "--json", "--allow-others", inFile(t, "a.json", report(t, 2, nil)), inFile(t, "b.json.gz", zipped(t, another)))
 	require.Equal(t, shell.ExitDone, got.code, got.errors)
 	assert.Equal(t, 2, strings.Count(got.out, "\n"))
 	assert.Contains(t, got.out, `"createdBy":"Another"`)
