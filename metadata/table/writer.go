@@ -7,6 +7,7 @@ import (
 	"io"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/sheet"
@@ -71,7 +72,9 @@ func (w *Writer) write(cells []string) {
 }
 
 // Write writes a row. lost lists the JSON names of properties that the columns cannot hold
-// completely, such as contributors: a record that is read back from the row differs in them.
+// completely, such as contributors: a record that is read back from the row differs in them. The
+// cell of a property is left empty if it would be read as a change of the record, as of a related
+// identifier without a type: [Complete] of the row that is read back and the record is the record.
 // File, Line and Findings are not written. The error is that of the first row that could not be
 // written.
 func (w *Writer) Write(row *Row) (lost []string, err error) {
@@ -79,15 +82,23 @@ func (w *Writer) Write(row *Row) (lost []string, err error) {
 	if whole.Record == nil {
 		whole.Record = &metadata.Record{}
 	}
-	cells, read := make([]string, 0, len(w.columns)+w.others), &Row{Record: &metadata.Record{}}
-	for _, c := range w.columns {
-		cell := c.write(&whole)
+	cells, read := make([]string, len(w.columns), len(w.columns)+w.others), &Row{Record: &metadata.Record{}}
+	unfit := map[string]bool{}
+	for i, c := range w.columns {
+		cells[i] = c.write(&whole)
 		if unread := row.unread[c.Name]; unread != "" {
-			cell = unread
-		} else if cell != "" {
-			_ = c.read(cell, read) // a cell that cannot be read counts as lost
+			cells[i] = unread
+		} else if text := strings.TrimSpace(cells[i]); text != "" {
+			unfit[c.Name] = c.read(text, read) != nil
 		}
-		cells = append(cells, cell)
+	}
+	for _, change := range metadata.Diff(Complete(read.Record, whole.Record), whole.Record) {
+		unfit[ofMember(change.Path)] = true
+	}
+	for i, c := range w.columns {
+		if unfit[c.Name] && c.member != "" && row.unread[c.Name] == "" {
+			cells[i] = ""
+		}
 	}
 	others := slices.Clone(row.Others[:min(len(row.Others), w.others)])
 	cells = append(cells, append(others, make([]string, w.others-len(others))...)...)
