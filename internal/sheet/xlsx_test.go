@@ -197,6 +197,13 @@ func TestWhatASpreadsheetCannotSay(t *testing.T) {
 	}
 }
 
+// A spreadsheet of another format in a ZIP archive is told from a damaged one.
+func TestOtherSpreadsheets(t *testing.T) {
+	_, err := readAll(sheet.NewReader("t", bytes.NewReader(archive(t, map[string]string{"mimetype": "application/vnd.oasis.opendocument.spreadsheet", "content.xml": "<a/>"}))))
+	require.ErrorIs(t, err, sheet.ErrSpreadsheet)
+	assert.ErrorContains(t, err, `it is not an .xlsx file; save it as .xlsx, or as "CSV UTF-8"`)
+}
+
 // randomRows are rows of texts of all kinds.
 func randomRows(random *rand.Rand) (rows [][]string) {
 	signs := []string{"a", "é", "🧊", "<", "&", ">", "\"", "\n", "\r", "\t", " ", "_x0041_", "_x", "0041_", "=1+1", "\x01", "\uffff", "]]>", "May-23", "007"}

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 
@@ -170,6 +171,13 @@ func corrected[E any](said, existing metadata.List[E], like func(said, found E) 
 		for i := range said {
 			for j := max(0, i-reach); j < min(len(existing), i+reach) && !done[i]; j++ {
 				pair(i, j, least)
+			}
+		}
+	}
+	for i := range said { // what is repeated is the same element: the service's JSON leaves out repeats
+		for k := max(0, i-reach); k < i && !done[i]; k++ {
+			if done[k] && reflect.DeepEqual(said[i], said[k]) {
+				all[i], done[i] = all[k], true
 			}
 		}
 	}

@@ -116,11 +116,13 @@ func TestHeaders(t *testing.T) {
 		"":                              "a.csv: the table is empty; the first row names the columns",
 		"doi,utl":                       `a.csv, line 1, column 2: the column is named "utl"; did you mean "url"?`,
 		"doi,author":                    `a.csv, line 1, column 2: the column is named "author", which is not one of doi, url, state, title,`,
+		"doi,autor":                     `the column is named "autor", which is not one of`,
+		"sep=;\ndoi;utl":                `a.csv, line 2, column 2: the column is named "utl"`,
 		"doi,creator":                   `did you mean "creators"?`,
 		"doi,Related-Identifier":        `did you mean "related identifiers"?`,
 		"doi,url,DOI":                   `column 3: the column is named "doi", like another column`,
 		"doi,url,title":                 "a.csv: the table also needs the columns creators, publisher, year, type",
-		"doi,gr\xfcn":                   `a.csv, line 1, column 7: the text is not UTF-8; save the table again as "CSV UTF-8"`,
+		"doi,gr\xfcn":                   `a.csv, line 1, column 7: the text is not UTF-8; save the table again as .xlsx, or as "CSV UTF-8"`,
 		"PK\x03\x04\x14":                "a.csv: the spreadsheet cannot be read: zip: not a valid zip file",
 		strings.Repeat("doi ", 100_000): "the row is longer than 256 KiB",
 		"doi|url":                       `column 1: the column is named "doi|url"`,
@@ -145,8 +147,8 @@ func TestColumnsOfOnesOwn(t *testing.T) {
 	_, err := table.NewReader("a.csv", strings.NewReader(text), nil)
 	require.ErrorIs(t, err, table.ErrUnknownColumn)
 	for _, want := range []string{
-		`column 2: the column is named "notes"; did you mean "dates"?`, `column 3: the column is named "utl"; did you mean "url"?`,
-		`column 4: the column is named "in charge", which is not one of doi, url`, `column 5: the column is named "shelf", which is none of these either`,
+		`column 2: the column is named "notes", which is not one of doi, url`, `column 3: the column is named "utl"; did you mean "url"?`,
+		`column 4: the column is named "in charge", which is none of these either`, `column 5: the column is named "shelf", which is none of these either`,
 	} {
 		assert.ErrorContains(t, err, want)
 	}

@@ -136,7 +136,11 @@ func differing(a, b *metadata.Record) (names []string) {
 	return names
 }
 
+// members are those of the JSON, without empty ones and the types that the service derives.
 func members(r *metadata.Record) map[string]any {
+	whole := *r
+	whole.Types = metadata.Types{ResourceTypeGeneral: r.Types.ResourceTypeGeneral, ResourceType: r.Types.ResourceType}
+	r = &whole
 	var all map[string]any
 	data, err := json.Marshal(r)
 	if err == nil {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
 	"maps"
 	"os"
@@ -39,13 +40,18 @@ func (s *records) name() string {
 
 func (s *records) separator() rune { return ',' }
 
+func (s *records) mode() fs.FileMode {
+	const readable = 0o644
+	return readable
+}
+
 func (s *records) results() (columns, others []string) {
 	return []string{"doi", "url", "state"}, append([]string{"file"}, tables.ResultColumns...)
 }
 
 func (s *records) rows(bool) iter.Seq2[*row, error] {
 	return func(yield func(*row, error) bool) {
-		c := checks{dois: map[string]string{}, urls: map[string]owner{}}
+		c := checks{dois: map[string]string{}, urls: map[string]string{}, named: map[string]string{}}
 		for _, file := range s.files {
 			for r, err := range s.ofFile(file) {
 				if err == nil {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -88,6 +89,9 @@ func (r *results) loadTable() error {
 			return err
 		}
 		cells := row.Others[len(row.Others)-len(tables.ResultColumns):]
+		if _, known := r.urls[row.URL]; known && row.DOI == "" {
+			continue // it was left out, since its URL is that of another row
+		}
 		r.put(entry{DOI: row.DOI, URL: row.URL, State: row.State, Result: cells[0], Error: cells[1], Registered: cells[2]})
 	}
 	return nil
@@ -149,20 +153,27 @@ func (r *results) find(name, url string) *entry {
 	return nil
 }
 
-// of returns the entry of a row of the source, and whether several DOIs have its address, so
-// that the row is ambiguous.
-func (r *results) of(row *row) (e entry, ambiguous bool) {
+// of returns the entry of a row of the source. A row without a DOI whose URL is that of another row
+// has none of its own.
+func (r *results) of(row *row) entry {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	found := r.find(row.DOI, row.URL)
-	if found == nil {
-		_, known := r.urls[row.URL]
-		return entry{DOI: row.DOI, URL: row.URL}, known && row.DOI == ""
+	if found == nil || row.DOI == "" && row.sharesURL {
+		return entry{DOI: row.DOI, URL: row.URL}
 	}
 	r.taken[found] = true
-	e = *found
+	e := *found
 	e.URL = row.URL
-	return e, false
+	return e
+}
+
+// ambiguous reports whether a row has no DOI, and its URL is that of several DOIs.
+func (r *results) ambiguous(row *row) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e, known := r.urls[row.URL]
+	return row.DOI == "" && row.URL != "" && known && e == nil
 }
 
 // ofName returns the entry of a DOI.
@@ -227,11 +238,11 @@ func (r *results) note(e entry, sync bool) error {
 }
 
 // save writes the table of results and removes the journal.
-func (r *results) save(s source) error {
+func (r *results) save(s source, rows iter.Seq2[*row, error]) error {
 	if r.path == "" {
 		return nil
 	}
-	err := r.replace(s)
+	err := r.replace(s, rows)
 	if r.journal != nil {
 		err = errors.Join(err, r.journal.Close())
 	}
@@ -244,21 +255,21 @@ func (r *results) save(s source) error {
 	return nil
 }
 
-func (r *results) replace(s source) error {
+func (r *results) replace(s source, rows iter.Seq2[*row, error]) error {
 	if err := shell.CheckState(r.path); err != nil {
 		return err
 	}
-	file, err := shell.CreateFile(r.path, 0o600)
+	file, err := shell.CreateFile(r.path, s.mode())
 	if err != nil {
 		return err
 	}
 	defer file.Discard()
 	w := table.NewWriter(file, &table.WriterOptions{Columns: r.columns, Others: r.others, Separator: s.separator(), Spreadsheet: tables.IsSpreadsheet(r.path)})
-	for row, err := range s.rows(false) {
+	for row, err := range rows {
 		if err != nil {
 			return err
 		}
-		e, _ := r.of(row)
+		e := r.of(row)
 		if row.Err() != nil {
 			e.Result, e.Error = "failed", faults(row)
 		}

@@ -336,7 +336,7 @@ func TestRefusals(t *testing.T) {
 		{[]string{file("rows.csv", header)}, "has no rows"},
 		{[]string{file("states.csv", "state,"+header+"published"+","+line(1))}, `states.csv, line 2, column 1: state: "published" is not one of draft, registered, findable`},
 		{[]string{file("cells.csv", header+"a,b\n"), "--leave-out"}, "rows have too many or too few cells; nothing was sent"},
-		{[]string{file("latin.csv", header+"gr\xfcn\n")}, `line 2, column 3: the text is not UTF-8; save the table again as "CSV UTF-8"`},
+		{[]string{file("latin.csv", header+"gr\xfcn\n")}, `line 2, column 3: the text is not UTF-8; save the table again as .xlsx, or as "CSV UTF-8"`},
 		{[]string{file("open.csv", header+"\""+strings.Repeat("x\n", 200_000))}, "the row is longer than 256 KiB; a quotation mark may be missing"},
 		{[]string{file("broken.xlsx", "PK\x03\x04 and nothing more")}, "broken.xlsx: "},
 	} {

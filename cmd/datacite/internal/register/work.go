@@ -1,7 +1,6 @@
 package register
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/tables"
 	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/mds"
@@ -104,19 +104,19 @@ func (j *job) run(ctx context.Context) error {
 			})
 		}
 	}
-	return errors.Join(err, j.results.save(j.source))
+	return errors.Join(err, j.results.save(j.source, j.read(false)))
 }
 
 // fresh are the rows without a fault that are not registered yet.
 func (j *job) fresh(yield func(*item) bool) error {
-	for r, err := range j.source.rows(false) {
+	for r, err := range j.read(false) {
 		if err != nil {
 			return shell.Wrong(err)
 		}
 		if r.Err() != nil {
 			continue
 		}
-		known, _ := j.results.of(r)
+		known := j.results.of(r)
 		it := &item{row: r, entry: entry{DOI: known.DOI, URL: r.URL, State: known.State, Made: known.Made}}
 		it.begun = known.DOI != ""
 		if it.begun {
@@ -286,10 +286,7 @@ func (j *job) write(ctx context.Context, it *item, found *dois.Record) (after *d
 // compare returns the metadata to write, and whether they differ from those of a record. What
 // the columns of a table do not say stays.
 func (it *item) compare(found *dois.Record) (doc mds.Document, differs bool, err error) {
-	stored := &found.Record
-	if record, err := metadata.ParseXML(bytes.NewReader(found.MetadataXML)); err == nil {
-		stored = record
-	}
+	stored := tables.Stored(found)
 	whole, doc := it.Record, it.metadata()
 	if it.isRow {
 		whole = table.Complete(it.Record, stored)

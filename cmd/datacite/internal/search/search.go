@@ -134,6 +134,7 @@ func (c *command) run(cmd *cobra.Command, words []string) error {
 
 // find prints what is found. It returns how many records it printed, and how many there are.
 func (c *command) find(ctx context.Context, client *dois.Client, out printer) (n, total int, err error) {
+	c.opts.Detail = c.Format == shell.FormatCSV || c.Format == shell.FormatXLSX // texts as in the XML, since the table may be sent
 	pages := client.Pages(ctx, &c.opts)
 	if c.opts.Affiliation, c.opts.Publisher = c.Format != shell.FormatTable, c.Format != shell.FormatTable; !c.all {
 		pages = func(yield func(*dois.Results, error) bool) { yield(client.List(ctx, &c.opts)) }
