@@ -24,7 +24,7 @@ import (
 	"github.com/datacite-go/datacite-go/metadata"
 )
 
-var tabled = flag.Int("tabled", 6, "random records in the tables of TestTables")
+var tabled = flag.Int("tabled", 3, "random records in the tables of TestTables")
 
 // A shelf is a service with random records, half of them registered as XML and half as JSON, and
 // a folder for tables.

@@ -165,6 +165,9 @@ func (s *records) other(name string, src io.Reader) (*row, error) {
 		return nil, err
 	}
 	doc, err := mds.Detect(data)
+	if utf16 := bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")); err != nil && utf16 {
+		return nil, fmt.Errorf("%s is text in UTF-16; save it as UTF-8, and a table as .xlsx or as \"CSV UTF-8\"", name)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

@@ -319,8 +319,14 @@ func (j *job) rehearse() error {
 func (j *job) read(say bool) iter.Seq2[*row, error] {
 	return func(yield func(*row, error) bool) {
 		for r, err := range j.source.rows(say) {
-			if err == nil && j.results.ambiguous(r) {
+			switch {
+			case err != nil || r.DOI != "" || r.Err() != nil:
+			case j.results.ambiguous(r):
 				r.fault("url", "is not enough: the result table has several DOIs with this URL; give the row its DOI")
+			default:
+				if known := j.results.of(r); known.contested && known.Registered != j.digest(r, known.DOI) {
+					r.fault("url", "is that of "+known.DOI+" and of a row that was left out; give the row its DOI, or continue with the result table")
+				}
 			}
 			if !yield(r, err) {
 				return

@@ -30,6 +30,8 @@ type entry struct {
 	Result     string `json:"result,omitempty"` // created, updated, unchanged, failed
 	Error      string `json:"error,omitempty"`
 	Registered string `json:"registered,omitempty"` // digest of what was registered and where, empty without success
+
+	contested bool // by a row that was left out since it has the same URL, which therefore does not tell whose DOI it is
 }
 
 // results are the entries of all rows. They are kept in two files: the table of results, which
@@ -84,15 +86,25 @@ func (r *results) loadTable() error {
 		return err
 	}
 	defer file.Close()
+	var unnamed []entry
 	for row, err := range t.All() {
 		if err != nil {
 			return err
 		}
 		cells := row.Others[len(row.Others)-len(tables.ResultColumns):]
-		if _, known := r.urls[row.URL]; known && row.DOI == "" {
-			continue // it was left out, since its URL is that of another row
+		e := entry{DOI: row.DOI, URL: row.URL, State: row.State, Result: cells[0], Error: cells[1], Registered: cells[2]}
+		if e.DOI == "" {
+			unnamed = append(unnamed, e)
+			continue
 		}
-		r.put(entry{DOI: row.DOI, URL: row.URL, State: row.State, Result: cells[0], Error: cells[1], Registered: cells[2]})
+		r.put(e)
+	}
+	for _, e := range unnamed {
+		if known := r.urls[e.URL]; known != nil { // it was left out, since its URL is that of another row
+			known.contested = true
+		} else {
+			r.put(e)
+		}
 	}
 	return nil
 }
@@ -132,6 +144,7 @@ func (r *results) put(e entry) {
 			r.urls[e.URL] = old
 		}
 	}
+	e.contested = old.contested
 	*old = e
 	if e.DOI != "" {
 		r.dois[doi.Key(e.DOI)] = old
