@@ -73,8 +73,8 @@ func (w *Writer) write(cells []string) {
 
 // Write writes a row. lost lists the JSON names of properties that the columns cannot hold
 // completely, such as contributors: a record that is read back from the row differs in them. The
-// cell of a property is left empty if it would be read as a change of the record, as of a related
-// identifier without a type: [Complete] of the row that is read back and the record is the record.
+// cell of a property is left empty if it would be read as a change of the record, as of a date
+// without a kind: [Complete] of the row that is read back and the record is the record.
 // File, Line and Findings are not written. The error is that of the first row that could not be
 // written.
 func (w *Writer) Write(row *Row) (lost []string, err error) {
@@ -83,20 +83,18 @@ func (w *Writer) Write(row *Row) (lost []string, err error) {
 		whole.Record = &metadata.Record{}
 	}
 	cells, read := make([]string, len(w.columns), len(w.columns)+w.others), &Row{Record: &metadata.Record{}}
-	unfit := map[string]bool{}
+	asItIs := map[string]bool{} // a cell that cannot be read is a fault there
 	for i, c := range w.columns {
 		cells[i] = c.write(&whole)
 		if unread := row.unread[c.Name]; unread != "" {
-			cells[i] = unread
+			cells[i], asItIs[c.Name] = unread, true
 		} else if text := strings.TrimSpace(cells[i]); text != "" {
-			unfit[c.Name] = c.read(text, read) != nil
+			asItIs[c.Name] = c.read(text, read) != nil
 		}
 	}
 	for _, change := range metadata.Diff(Complete(read.Record, whole.Record), whole.Record) {
-		unfit[ofMember(change.Path)] = true
-	}
-	for i, c := range w.columns {
-		if unfit[c.Name] && c.member != "" && row.unread[c.Name] == "" {
+		name := ofMember(change.Path)
+		if i := slices.IndexFunc(w.columns, func(c column) bool { return c.Name == name }); i >= 0 && !asItIs[name] {
 			cells[i] = ""
 		}
 	}

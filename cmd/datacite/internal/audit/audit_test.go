@@ -462,8 +462,8 @@ func TestTablesOfAFewColumns(t *testing.T) {
 		source := file(t, "own.csv", "DOI,title,Notes,shelf\n10.5072/right,Glacier width,look again,7\n10.5072/moved,Glacier length,,\n10.5072/hidden,,lost,\n")
 		_, notes, code := call(t, srv, source)
 		assert.Equal(t, shell.ExitWrong, code)
-		assert.Contains(t, notes, `own.csv, line 1, column 3: the column is named "notes"; did you mean "dates"?`)
-		assert.Contains(t, notes, `own.csv, line 1, column 4: the column is named "shelf", which is not one of doi`)
+		assert.Contains(t, notes, `own.csv, line 1, column 3: the column is named "notes", which is not one of doi`)
+		assert.Contains(t, notes, `own.csv, line 1, column 4: the column is named "shelf", which is none of these either`)
 		assert.Contains(t, notes, "--pass-over names columns of your own")
 
 		out, notes, code := call(t, srv, "--pass-over", "Notes, shelf", "--only", "missing,url,state,metadata", "--fix", "--yes", source)
