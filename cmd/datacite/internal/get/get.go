@@ -159,7 +159,7 @@ func (c *command) one(ctx context.Context, client *dois.Client, name string, out
 		}
 		return err
 	case text, asJSON:
-		record, err := client.Get(ctx, name, nil)
+		record, err := client.Get(ctx, name, &dois.GetOptions{Detail: true}) // texts are those of the XML
 		if err != nil {
 			return err
 		}

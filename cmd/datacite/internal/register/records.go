@@ -164,6 +164,9 @@ func (s *records) other(name string, src io.Reader) (*row, error) {
 	if err != nil {
 		return nil, err
 	}
+	if bytes.HasPrefix(data, []byte("\x1f\x8b")) {
+		return nil, fmt.Errorf("%s is compressed; give the file that gunzip makes of it", name)
+	}
 	doc, err := mds.Detect(data)
 	if utf16 := bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")); err != nil && utf16 {
 		return nil, fmt.Errorf("%s is text in UTF-16; save it as UTF-8, and a table as .xlsx or as \"CSV UTF-8\"", name)
@@ -242,12 +245,16 @@ func readJSON(place string, data json.RawMessage, err error) (*row, error) {
 	if err == nil {
 		err = json.Unmarshal(data, &record)
 	}
+	if err == nil {
+		err = tables.CheckRecord(&record)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", place, err)
 	}
 	r := &row{
 		Row:        &table.Row{File: place, DOI: record.DOI, URL: record.URL, State: string(record.State), Record: &record.Record},
 		contentURL: record.ContentURL,
+		isJSON:     true,
 	}
 	if c := record.Container; c.Title != "" || c.Identifier != "" || c.Type != "" {
 		r.container = &c
@@ -260,6 +267,7 @@ func readJSON(place string, data json.RawMessage, err error) (*row, error) {
 		r.Findings = append(r.Findings, datacite.Finding{File: place, Path: name, Code: "member", Warning: true,
 			Reason: "is no member of a record, or cannot be read; it is left out"})
 	}
+	r.add(record.Warnings)
 	r.add(r.Record.Findings())
 	r.checkYear()
 	return r, nil

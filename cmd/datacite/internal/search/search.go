@@ -136,7 +136,8 @@ func (c *command) run(cmd *cobra.Command, words []string) error {
 func (c *command) find(ctx context.Context, client *dois.Client, out printer) (n, total int, err error) {
 	c.opts.Detail = c.Format == shell.FormatCSV || c.Format == shell.FormatXLSX // texts as in the XML, since the table may be sent
 	pages := client.Pages(ctx, &c.opts)
-	if c.opts.Affiliation, c.opts.Publisher = c.Format != shell.FormatTable, c.Format != shell.FormatTable; !c.all {
+	whole := c.Format != shell.FormatTable // for other commands, whose texts are those of the XML
+	if c.opts.Affiliation, c.opts.Publisher, c.opts.Detail = whole, whole, whole; !c.all {
 		pages = func(yield func(*dois.Results, error) bool) { yield(client.List(ctx, &c.opts)) }
 	}
 	for page, err := range pages {
