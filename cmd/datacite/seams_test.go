@@ -115,7 +115,8 @@ const ways = `datacite [a-z]+ |--[a-z]|\bgive |\bsave |is not one of|are require
 // noSeam are surfaces that are none.
 var noSeam = map[string]string{
 	"get DOI…": "names", "search [WORD...]": "words", "harvest [WORD...]": "words", "usage check ACCOUNT": "a name", "usage repair ACCOUNT": "a name",
-	"sandbox COMMAND]": "a program", "config [NAME": "a word", "config [VALUE]]": "a word",
+	"hide DOI…": "names", "show DOI…": "names", "delete DOI…": "names", "hide --json": "what was done", "show --json": "what was done",
+	"delete --json": "what was done", "sandbox COMMAND]": "a program", "config [NAME": "a word", "config [VALUE]]": "a word",
 	"get --format text": "for people", "get --format citation": "for people", "search --format table": "for people", "audit --format table": "for people",
 	"usage check --format table": "for people", "audit --html": "for people", "usage check --html": "for people",
 	"get --format bibtex": "as citeproc: other programs read it", "get --format codemeta": "as citeproc", "get --format crosscite": "as citeproc",
@@ -140,7 +141,7 @@ func surfaces(cmd *cobra.Command) (all []string) {
 		takes, usage := pflag.UnquoteUsage(f)
 		complete, _ := cmd.GetFlagCompletionFunc(f.Name)
 		switch {
-		case f.Name == "login":
+		case f.Name == "login", f.Name == "debug":
 		case f.Name == "format":
 			values, _ := complete(cmd, nil, "")
 			for _, value := range values {

@@ -240,6 +240,9 @@ var loops = map[string]loop{
 	"dois.Client.Repair": func(ctx context.Context, s *scene, watch func()) iter.Seq[error] {
 		return over(s.dois.Repair(ctx, source(watch, difference), nil))
 	},
+	"dois.Client.EnsureAll": func(ctx context.Context, s *scene, watch func()) iter.Seq[error] {
+		return over(s.dois.EnsureAll(ctx, source(watch, wanted), nil))
+	},
 	"archive.Reader.All": func(_ context.Context, _ *scene, watch func()) iter.Seq[error] {
 		return over(archive.NewReader(watched{zip(recorded()), watch}, nil).All())
 	},
@@ -434,6 +437,9 @@ var calls = map[string]func(ctx context.Context, t *testing.T, s *scene, act fun
 	"the source of Repair": func(ctx context.Context, _ *testing.T, s *scene, act func()) error {
 		return last(over(s.dois.Repair(ctx, source(act, difference), nil)))
 	},
+	"the source of EnsureAll": func(ctx context.Context, _ *testing.T, s *scene, act func()) error {
+		return last(over(s.dois.EnsureAll(ctx, source(act, wanted), nil)))
+	},
 	"the source of Submit": func(ctx context.Context, t *testing.T, s *scene, act func()) error {
 		r, dir := report(0), t.TempDir()
 		defer func() { assert.Empty(t, temporary(t, dir), "files left behind") }()
@@ -480,6 +486,9 @@ var calls = map[string]func(ctx context.Context, t *testing.T, s *scene, act fun
 	},
 	"the transport of RegisterAll": func(ctx context.Context, t *testing.T, _ *scene, act func()) error {
 		return last(over(newScene(t, datacitetest.Password, act).mds.RegisterAll(ctx, source(func() {}, item), nil)))
+	},
+	"the transport of EnsureAll": func(ctx context.Context, t *testing.T, _ *scene, act func()) error {
+		return last(over(newScene(t, datacitetest.Password, act).dois.EnsureAll(ctx, source(func() {}, wanted), nil)))
 	},
 	"the transport of Repair": func(ctx context.Context, t *testing.T, _ *scene, act func()) error {
 		return last(over(newScene(t, datacitetest.Password, act).dois.Repair(ctx, source(func() {}, difference), nil)))
