@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/csv"
-	"flag"
 	"fmt"
 	"net/http"
 	"os"
@@ -23,8 +22,6 @@ import (
 	"github.com/datacite-go/datacite-go/mds"
 	"github.com/datacite-go/datacite-go/metadata"
 )
-
-var tabled = flag.Int("tabled", 3, "random records in the tables of TestTables")
 
 // A shelf is a service with random records, half of them registered as XML and half as JSON, and
 // a folder for tables.
@@ -160,7 +157,7 @@ func TestTables(t *testing.T) {
 		for _, w := range tableWriters {
 			t.Run(fmt.Sprintf("%s/%s", b, w.name), func(t *testing.T) {
 				t.Parallel()
-				s := newShelf(t, b, *tabled)
+				s := newShelf(t, b, 3**seams)
 				before := s.documents(t)
 				file, notes := w.write(t, s)
 				wrote := s.writes()
@@ -210,3 +207,70 @@ func (s *shelf) copied(t *testing.T, b datacitetest.Behaviour, file, notes strin
 }
 
 var topLevel = regexp.MustCompile(`^\w+`)
+
+// A librarian takes a table of all records, corrects 20 cells, and has them written: these cells are
+// changed at the service, and nothing else is but what the service makes of every write (metadata.Diff).
+func TestALibrariansRound(t *testing.T) {
+	for _, b := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {
+		t.Run(string(b), func(t *testing.T) {
+			t.Parallel()
+			const records = 10
+			s := newShelf(t, b, records)
+			file, _ := s.searched(t, "items.csv")
+			before := readCSV(t, file)
+			was := map[string]*dois.Record{}
+			for _, name := range s.names {
+				r, err := s.Record(name)
+				require.NoError(t, err)
+				was[name] = r
+			}
+			wanted := slices.Clone(before)
+			column := func(name string) int { return slices.Index(before[0], name) }
+			for i := 1; i < len(wanted); i++ {
+				wanted[i] = slices.Clone(wanted[i])
+				wanted[i][column("title")] += " & <i>Salix</i>"
+				switch cell := &wanted[i][column([]string{"url", "subjects", "publisher", "language"}[i%4])]; i % 4 {
+				case 0:
+					*cell += "&d=1;e"
+				case 1:
+					*cell = strings.TrimPrefix(*cell+"; lichens & <mosses>", "; ")
+				case 2:
+					*cell = "Another “Archive” & Co. | [ISNI=0000 0001 2103 2683]"
+				case 3:
+					*cell = "it"
+				}
+			}
+			writeCSV(t, file, wanted)
+
+			code, out, notes := s.run(t, "audit", file, "--prefix", "10.5072", "--fix", "--yes")
+			require.Zero(t, code, out+notes)
+			harvested := filepath.Join(s.folder, "all.jsonl")
+			code, _, notes = s.run(t, "harvest", "--prefix", "10.5072", "--output", harvested)
+			require.Zero(t, code, notes)
+			wrote := s.writes()
+			for _, source := range []string{harvested, file} {
+				code, out, notes = s.run(t, "audit", source, "--prefix", "10.5072", "--fix", "--yes")
+				assert.Zero(t, code, out+notes)
+			}
+			assert.Equal(t, wrote, s.writes())
+
+			again, _ := s.searched(t, "again.csv")
+			after := readCSV(t, again)
+			for i := 1; i < len(wanted); i++ {
+				corrected := []string{"title", []string{"url", "subjects", "publisher", "language"}[i%4]}
+				for _, name := range corrected {
+					assert.Equal(t, wanted[i][column(name)], after[i][column(name)], name)
+				}
+				name := wanted[i][column("doi")]
+				is, err := s.Record(name)
+				require.NoError(t, err)
+				for _, c := range metadata.Diff(&was[name].Record, &is.Record) {
+					member := topLevel.FindString(c.Path)
+					assert.True(t, member == "titles" || slices.Contains(corrected, member), "%s: %s", name, c)
+				}
+				assert.Equal(t, was[name].State, is.State)
+				assert.True(t, was[name].URL == is.URL || slices.Contains(corrected, "url"), name)
+			}
+		})
+	}
+}
