@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/call"
 	"github.com/datacite-go/datacite-go/internal/display"
-	"github.com/datacite-go/datacite-go/internal/ended"
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
@@ -66,7 +66,7 @@ func (s *submission) warnOfOthers(ctx context.Context, others []*Summary) error 
 		err := s.client.eachStored(ctx, r.ID, func(d *Dataset) error { return c.add(i+1, d, false) })
 		switch {
 		case ctx.Err() != nil:
-			return ended.Err(ctx)
+			return call.Ended(ctx)
 		case err != nil:
 			s.warn(datacite.Finding{Path: "report-datasets", Reason: fmt.Sprintf("cannot be compared completely with report %s of the same month: %v", r.ID, err), Code: display.ReportedTwice, Warning: true})
 		}

@@ -14,8 +14,8 @@ import (
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/internal/call"
 	"github.com/datacite-go/datacite-go/internal/display"
-	"github.com/datacite-go/datacite-go/internal/ended"
 	"github.com/datacite-go/datacite-go/internal/transport"
 	"github.com/datacite-go/datacite-go/query"
 	"github.com/datacite-go/datacite-go/reports"
@@ -54,7 +54,7 @@ func (c *comparison) readReports(ctx context.Context) error {
 		}
 		switch {
 		case ctx.Err() != nil:
-			return ended.Err(ctx)
+			return call.Ended(ctx)
 		case err == nil:
 			c.of[month] = append(c.of[month], s.ID)
 		case c.opts.LeaveOut == nil || !c.opts.LeaveOut(err):

@@ -9,15 +9,15 @@ import (
 	"time"
 
 	"github.com/datacite-go/datacite-go/doi"
+	"github.com/datacite-go/datacite-go/internal/call"
 	"github.com/datacite-go/datacite-go/internal/display"
-	"github.com/datacite-go/datacite-go/internal/ended"
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
 // judge compares the numbers of a DOI, and looks it up if they seem to differ. It returns the
 // differences that are looked for.
 func (c *comparison) judge(ctx context.Context, h *holding) ([]*Difference, error) {
-	if err := ended.Err(ctx); err != nil {
+	if err := call.Ended(ctx); err != nil {
 		return nil, err
 	}
 	c.progress.Compared++
