@@ -280,7 +280,7 @@ func (x *exchange) answered(ctx context.Context, res *http.Response) outcome {
 		o.err = x.wrongKind(res, data)
 	}
 	if o.err != nil {
-		x.garbled(res, id, data, o.err)
+		x.unreadable(res, id, data, o.err)
 		return o
 	}
 	x.success = x.newResponse(res, id)
@@ -376,7 +376,7 @@ func (x *exchange) refused(res *http.Response, id string, data []byte) {
 }
 
 // garbled handles a success status whose body is malformed.
-func (x *exchange) garbled(res *http.Response, id string, data []byte, cause error) {
+func (x *exchange) unreadable(res *http.Response, id string, data []byte, cause error) {
 	if call.IsEnded(cause) {
 		x.failure = x.newError(res.StatusCode, id, cause.Error())
 		x.failure.Err = x.client.hidden.cause(cause)

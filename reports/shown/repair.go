@@ -355,11 +355,11 @@ func (m *repair) remains(d *Difference) bool {
 	for _, s := range d.shares {
 		at := slices.IndexFunc(m.plans(), func(p *plan) bool { return p.id == s.report && !p.empty() })
 		switch {
-		case at < 0 && s.counts && (s.hidden || len(s.guests) > 0):
+		case at < 0 && s.counts && (s.hidden || len(s.misattributed) > 0):
 			return true
 		case at < 0 && s.counts:
 			counting++
-		case at == 0 && slices.ContainsFunc(s.guests, func(name string) bool { t := m.own.targets[name]; return t != nil && t.counts[i].now != 0 }):
+		case at == 0 && slices.ContainsFunc(s.misattributed, func(name string) bool { t := m.own.targets[name]; return t != nil && t.counts[i].now != 0 }):
 			return true
 		}
 	}
