@@ -99,6 +99,7 @@ var readers = []reader{
 	{of: []string{"register FILE…"}, name: "register", args: "register FILE", reads: []content{recordJSON, recordXML, recordTable}, way: ways},
 	{name: "register, a copy", args: "register FILE --url https://a.example/{suffix}", reads: []content{recordJSON, recordXML}, changes: copied},
 	{name: "register, another year", args: "register FILE", reads: []content{recordJSON, recordXML}, changes: anotherYear},
+	{name: "register, hidden", args: "register FILE", reads: []content{recordJSON}, changes: hidden},
 	{of: []string{"audit SOURCE"}, name: "audit", args: "audit FILE --prefix 10.5072 --only missing,url,state,metadata", reads: []content{recordJSON, recordTable}, way: ways},
 	{name: "audit of a folder", args: "audit FOLDER --prefix 10.5072 --only missing,url,state,metadata", reads: []content{recordXML}},
 	{name: "audit --fix", args: "audit FILE --prefix 10.5072 --only missing,url,state,metadata --fix --yes", reads: []content{recordJSON, recordTable}, way: ways},
@@ -115,7 +116,8 @@ const ways = `datacite [a-z]+ |--[a-z]|\bgive |\bsave |is not one of|are require
 // noSeam are surfaces that are none.
 var noSeam = map[string]string{
 	"get DOI…": "names", "search [WORD...]": "words", "harvest [WORD...]": "words", "usage check ACCOUNT": "a name", "usage repair ACCOUNT": "a name",
-	"sandbox COMMAND]": "a program", "config [NAME": "a word", "config [VALUE]]": "a word",
+	"hide DOI…": "names", "show DOI…": "names", "delete DOI…": "names", "hide --json": "what was done", "show --json": "what was done",
+	"delete --json": "what was done", "sandbox COMMAND]": "a program", "config [NAME": "a word", "config [VALUE]]": "a word",
 	"get --format text": "for people", "get --format citation": "for people", "search --format table": "for people", "audit --format table": "for people",
 	"usage check --format table": "for people", "audit --html": "for people", "usage check --html": "for people",
 	"get --format bibtex": "as citeproc: other programs read it", "get --format codemeta": "as citeproc", "get --format crosscite": "as citeproc",
@@ -140,7 +142,7 @@ func surfaces(cmd *cobra.Command) (all []string) {
 		takes, usage := pflag.UnquoteUsage(f)
 		complete, _ := cmd.GetFlagCompletionFunc(f.Name)
 		switch {
-		case f.Name == "login":
+		case f.Name == "login", f.Name == "debug":
 		case f.Name == "format":
 			values, _ := complete(cmd, nil, "")
 			for _, value := range values {
@@ -304,6 +306,11 @@ var year = regexp.MustCompile(`("publicationYear":\s*"?|<publicationYear>)\d{4}`
 
 // anotherYear changes one property, with which all of a record is written.
 func anotherYear(text string) string { return year.ReplaceAllString(text, "${1}2031") }
+
+// hidden changes the state alone.
+func hidden(text string) string {
+	return strings.ReplaceAll(text, `"state":"findable"`, `"state":"registered"`)
+}
 
 // A file that a command wrote changes nothing when another one reads it, or is refused, or the change is
 // named; what a person changes in it is all that changes. A second pass changes nothing. A file of something

@@ -108,6 +108,9 @@ func (c *command) run(cmd *cobra.Command, words []string) error {
 	if err != nil {
 		return err
 	}
+	if err := service.Check(cmd.Context(), c.Shell); err != nil { // a wrong login sees what everybody sees
+		return err
+	}
 	var n, total int
 	err = c.WriteOutput(func(to io.Writer) (err error) {
 		out := printers[c.Format](c.Shell, to)
