@@ -73,7 +73,6 @@ import (
 //   - spelling: the service does not read the DOI in this spelling
 //   - characters: the service does not find a DOI with such characters
 //   - other-doi: the service reads another DOI, which ends before # or ?
-//   - long-doi: another DOI has the same first 175 characters
 //   - other-month: the report begins in another month in UTC
 //   - not-unique: only totals, or only counts by machines
 //   - several-counts: several counts for one number
@@ -81,6 +80,15 @@ import (
 //   - too-large: more than 32 bits
 //   - left: an earlier number, which the records still show
 //   - reported-twice: other reports have the number, too, and the service adds them up
+//
+// Of differences between reports and records, beside those:
+//
+//   - not-processed: the report is younger than Options.Lag
+//   - lost: the report is older than Options.Lag, and its count is not shown
+//   - no-record: the DOI is not registered, or not visible to the account
+//   - unreported: none of the compared reports has the number
+//   - not-regular: the report has only machine counts; the number is an old one
+//   - not-a-doi: the identifier of the dataset is not a DOI
 type Code string
 
 // A Finding is a fault or a warning about input: arguments, options, metadata, reports,

@@ -28,6 +28,18 @@ type Wanted struct {
 	State    State
 	Metadata *metadata.Record // its DOI must be the same or empty
 
+	// MetadataXML are the same metadata as XML, for Ensure and Repair, which then write the XML
+	// as it is and compare with the stored XML: nothing is lost that the service's JSON lacks.
+	// If Metadata is nil, it is read from the XML.
+	MetadataXML []byte
+
+	ContentURL []string   // where the content itself is
+	Container  *Container // written with the metadata and not compared: the service derives it from them, too
+
+	// New: the name was made now, and surely nobody has it, so Ensure does not look for it
+	// before it creates the DOI. Only Ensure and EnsureAll use it.
+	New bool
+
 	Place string // place in the source for messages, such as "line 3"; "" means its number
 }
 
@@ -218,6 +230,9 @@ func (e *entry) path(field string) string {
 // check returns the DOI, and an error if the entry contradicts itself.
 func (e *entry) check() (name string, err error) {
 	if name, err = parseName(e.path("DOI"), e.DOI); err != nil {
+		return "", err
+	}
+	if err := e.parse(e.path("MetadataXML")); err != nil {
 		return "", err
 	}
 	if e.Metadata != nil && e.Metadata.DOI != "" {
@@ -455,6 +470,17 @@ func differences(name string, w *Wanted, f *Record, looksFor func(DifferenceKind
 	return all
 }
 
+// parse reads Metadata from MetadataXML if that is all there is.
+func (w *Wanted) parse(path string) (err error) {
+	if w.Metadata != nil || len(w.MetadataXML) == 0 {
+		return nil
+	}
+	if w.Metadata, err = metadata.ParseXML(bytes.NewReader(w.MetadataXML)); err != nil {
+		return datacite.Invalid(datacite.Finding{Path: path, Code: "syntax", Reason: "is not a DataCite record: " + err.Error(), Err: err})
+	}
+	return nil
+}
+
 // changes are where a record differs from what is wanted.
 func (w *Wanted) changes(f *Record) (changes []metadata.Change) {
 	if w.URL != "" && w.URL != f.URL {
@@ -463,8 +489,17 @@ func (w *Wanted) changes(f *Record) (changes []metadata.Change) {
 	if w.State != "" && w.State != f.State {
 		changes = append(changes, metadata.Change{Path: "state", Wanted: string(w.State), Found: string(f.State)})
 	}
+	if w.ContentURL != nil && !slices.Equal(w.ContentURL, f.ContentURL) {
+		changes = append(changes, metadata.Change{Path: "contentUrl", Wanted: strings.Join(w.ContentURL, " "), Found: strings.Join(f.ContentURL, " ")})
+	}
 	if w.Metadata == nil {
 		return changes
+	}
+	stored := f.Record
+	if len(w.MetadataXML) > 0 {
+		if inXML, err := metadata.ParseXML(bytes.NewReader(f.MetadataXML)); err == nil {
+			stored = *inXML
+		}
 	}
 	without := func(r metadata.Record) *metadata.Record { // the service does not show the URL among the names
 		r.AlternateIdentifiers, r.Identifiers = slices.DeleteFunc(slices.Clone(r.Alternates()), func(id metadata.AlternateIdentifier) bool {
@@ -474,7 +509,7 @@ func (w *Wanted) changes(f *Record) (changes []metadata.Change) {
 	}
 	wanted := without(*w.Metadata)
 	wanted.DOI = ""
-	return append(changes, metadata.Diff(wanted, without(f.Record))...)
+	return append(changes, metadata.Diff(wanted, without(stored))...)
 }
 
 // oldSchema reports whether a record names a schema version before 4. A record that was

@@ -25,6 +25,8 @@
 //     of the metadata makes the service write the XML anew from its JSON, which escapes texts
 //     that came as XML; one of Record.Draft keeps them.
 //     Package mds registers DOIs, too; a [table] compares both packages.
+//   - [Client.Ensure] brings a DOI to a wanted record, URL and state, whatever there is of it, and
+//     [Client.EnsureAll] many DOIs.
 //   - [Client.Audit] compares the DOIs of an account or a prefix with a repository's own list,
 //     and [Client.Repair] writes the differences.
 //   - [Client.Open] reads a record as DataCite XML, BibTeX, schema.org and so on, and

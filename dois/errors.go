@@ -17,6 +17,9 @@ var (
 	ErrNoFormat = transport.NewSign("dois: no such format")
 )
 
+// errForeign: the service itself refuses a write, and no gateway before it.
+var errForeign error = &transport.Condition{Text: "dois: the DOI or its prefix belongs to another account", General: datacite.ErrForbidden}
+
 // explain finds out what a refusal means beyond its status.
 func explain(e *datacite.Error) {
 	switch {
@@ -26,6 +29,9 @@ func explain(e *datacite.Error) {
 		e.Err = ErrNoFormat
 	case e.StatusCode == http.StatusUnprocessableEntity && strings.Contains(e.Message, "already been taken"):
 		e.Err = errors.Join(datacite.ErrConflict, datacite.ErrInvalid)
+	case e.StatusCode == http.StatusForbidden && e.Method != http.MethodGet && strings.HasPrefix(e.Message, "You are not authorized"):
+		e.Err = errForeign
+		e.Message = "the DOI or its prefix belongs to another account (" + e.Message + ")"
 	case unknownAccount(e):
 		e.Err = errors.Join(datacite.ErrUnauthorized, datacite.ErrNotFound)
 		e.Message = "the login is not accepted: the deployed service responds like this to a wrong name or password, and to an account that is not a repository's (" + e.Message + ")"

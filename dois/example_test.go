@@ -230,7 +230,7 @@ func ExampleClient_Audit() {
 	// 10.5072/viewer: extra
 	// 10.5072/area is as it should be
 	// 10.5072/mass is as it should be
-	// dois: no repair: 10.5072/viewer is not wanted; hide or delete it yourself, or add it to what is wanted
+	// dois: not as wanted: 10.5072/viewer is not wanted; hide or delete it yourself, or add it to what is wanted
 }
 
 func ExampleSeries_ByYear() {

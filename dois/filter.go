@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -94,9 +95,9 @@ func (f *faults) spell(path, value string, spell spelling) string {
 func asGiven(value string) (string, string) { return value, "" }
 
 func pattern(form string, as func(string) string, what string) spelling {
-	compiled := regexp.MustCompile(form)
+	compiled := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(form) })
 	return func(value string) (string, string) {
-		if m := compiled.FindStringSubmatch(value); m != nil {
+		if m := compiled().FindStringSubmatch(value); m != nil {
 			return as(m[1]), ""
 		}
 		return value, what

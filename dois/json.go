@@ -21,7 +21,7 @@ import (
 type decoder = jsonlex.Decoder
 
 var recordJSON = jsonlex.NewObject(slices.Concat(
-	jsonlex.Inside(func(r *Record) *metadata.Record { return &r.Record }), attributes, relations,
+	jsonlex.Inside(jsonlex.Metadata.([]jsonlex.Member[metadata.Record]), func(r *Record) *metadata.Record { return &r.Record }), attributes, relations,
 )...)
 
 var attributes = []jsonlex.Member[Record]{

@@ -262,9 +262,9 @@ func TestRepairThatCannotBe(t *testing.T) {
 			errs[r.DOI] = r.Err
 		}
 		require.Len(t, errs, 4)
-		require.ErrorIs(t, errs["10.5072/h000000"], dois.ErrNoRepair)
+		require.ErrorIs(t, errs["10.5072/h000000"], dois.ErrNotAsWanted)
 		require.ErrorIs(t, errs["10.5072/h000001"], datacite.ErrInvalid)
-		require.ErrorIs(t, errs["10.5072/h000002"], dois.ErrNoRepair)
+		require.ErrorIs(t, errs["10.5072/h000002"], dois.ErrNotAsWanted)
 		require.ErrorIs(t, errs["10.70000/none"], datacite.ErrForbidden)
 		assert.Equal(t, datacitetest.StateFindable, srv.State("10.5072/h000002"), "it is extra, and stays")
 	})
@@ -350,7 +350,7 @@ func TestRepairThatTheServiceChanges(t *testing.T) {
 	h := holding{"year": {DOI: "10.5072/year", State: dois.StateDraft, Metadata: &rec}}
 	for r, err := range c.Repair(ctx, c.Audit(ctx, h.all(), &dois.AuditOptions{Prefix: []string{datacitetest.Prefix}, AllowEmpty: true}), nil) {
 		require.NoError(t, err)
-		require.ErrorIs(t, r.Err, dois.ErrNoRepair)
+		require.ErrorIs(t, r.Err, dois.ErrNotAsWanted)
 		assert.ErrorContains(t, r.Err, `publicationYear: "last" is wanted, and "0000" was found`)
 		assert.True(t, r.Changed)
 	}

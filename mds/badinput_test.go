@@ -218,6 +218,8 @@ func TestDocumentsThatCannotBeSent(t *testing.T) {
 		want string
 	}{
 		{mds.Document{}, "doc.Data: is empty"},
+		{mds.Document{ContentType: mds.XMLType, Data: []byte("TY  - DATA")}, "doc.Data: is not XML"},
+		{mds.Document{ContentType: ";", Data: []byte("a")}, "doc.ContentType: \";\" is not a media type"},
 		{mds.XML(nil), "doc.Data: is empty"},
 		{mds.Document{Data: []byte("<resource/>")}, "doc.ContentType: is empty"},
 		{mds.Document{ContentType: "text/plain\r\nX-Evil: 1", Data: []byte("a")}, "not allowed in a header"},
@@ -234,6 +236,7 @@ func TestDocumentsThatCannotBeSent(t *testing.T) {
 		for _, err := range []error{errPut, errMint, errRegister} {
 			require.ErrorIs(t, err, datacite.ErrInvalid)
 			assert.ErrorContains(t, err, tt.want)
+			assert.NotEmpty(t, datacite.Findings(err)[0].Code)
 		}
 	}
 	for _, prefix := range []string{"", "10", "10.", "5072", "10.5072/", "10.5072/a", "10.50.72"} {

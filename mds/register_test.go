@@ -253,6 +253,7 @@ func TestServiceMayNormaliseTheURL(t *testing.T) {
 		"https://repo.example.org/größe":   "https://repo.example.org/gr%C3%B6%C3%9Fe",
 		"https://repo.example.org/%c3%a4":  "https://repo.example.org/%C3%A4",
 		"https://repo.example.org/?q=größ": "https://repo.example.org/?q=gr%C3%B6%C3%9F",
+		"https://repo.example.org/?q=1–2":  "https://repo.example.org/?q=1%E2%80%932",
 	} {
 		srv := newServer(t, nil)
 		c := between(t, srv, func(req *http.Request, next http.RoundTripper) (*http.Response, error) {

@@ -353,7 +353,7 @@ func TestRecord_Findings_suggestTheLikelyValue(t *testing.T) {
 	tests := []struct{ value, want string }{
 		{"dataset", "did you mean Dataset?"}, {"Data Set", "did you mean Dataset?"}, {"Sofware", "did you mean Software?"},
 		{"Film", "did you mean Audiovisual?"}, {"thesis", "did you mean Dissertation?"}, {"Journal-Article", "did you mean JournalArticle?"},
-		{"Xylophone", ""},
+		{"paper", "did you mean JournalArticle?"}, {"Xylophone", ""},
 	}
 	for _, tt := range tests {
 		got := check(func(r *metadata.Record) { r.Types.ResourceTypeGeneral = metadata.ResourceTypeGeneral(tt.value) })
@@ -364,6 +364,10 @@ func TestRecord_Findings_suggestTheLikelyValue(t *testing.T) {
 	}))
 	assert.Equal(t, "did you mean IsPublishedIn?", check(func(r *metadata.Record) {
 		r.RelatedIdentifiers = []metadata.RelatedIdentifier{{RelatedIdentifier: "10.5438/0012", RelatedIdentifierType: "DOI", RelationType: "isPublishedIn"}}
+	}))
+	assert.Equal(t, "did you mean Organizational?", check(func(r *metadata.Record) { r.Creators[0].NameType = "Organization" }))
+	assert.Equal(t, "did you mean Issued?", check(func(r *metadata.Record) {
+		r.Dates = []metadata.Date{{Date: "2020", DateType: "Published"}}
 	}))
 	assert.Equal(t, "did you mean arXiv?", check(func(r *metadata.Record) {
 		r.RelatedIdentifiers = []metadata.RelatedIdentifier{{RelatedIdentifier: "0706.0001", RelatedIdentifierType: "ArXiv", RelationType: "Cites"}}
@@ -406,7 +410,7 @@ func TestValidationError(t *testing.T) {
 
 func TestValidateXML_showsWhere(t *testing.T) {
 	document := `<resource xmlns="http://datacite.org/schema/kernel-4" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">
- <identifier identifierType="DOI">10.5072/x</identifier>
+ <identifier>10.5072/x</identifier>
  <creators>
   <creator><creatorName nameType="">A</creatorName><familyName>B</familyName><givenName>C</givenName></creator>
   <creator role="x"><creatorName>É</creatorName><creatorName/></creator>
@@ -426,6 +430,7 @@ func TestValidateXML_showsWhere(t *testing.T) {
 		got = append(got, fmt.Sprintf("%d:%d %s %s: %s", f.Line, f.Column, f.Code, f.Path, f.Reason))
 	}
 	assert.Equal(t, []string{
+		`2:2 missing identifierType: the attribute identifierType is mandatory`,
 		`4:25 vocabulary creators[0].nameType: the attribute nameType is empty; leave it out`,
 		`4:78 element creators[0]: <givenName> must come before <familyName>`,
 		`5:12 attribute creators[1]: <creator> has no attribute role`,

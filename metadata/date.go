@@ -1,7 +1,6 @@
 package metadata
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -63,7 +62,7 @@ func isStandIn(s string) bool {
 
 // datePattern is W3CDTF, with negative years and with the marks ~ ? % of EDTF for uncertain
 // dates.
-var datePattern = regexp.MustCompile(
+var datePattern = compiled(
 	`^(-?\d{4})(?:-(\d\d)(?:-(\d\d)(?:T(\d\d):(\d\d)(?::(\d\d))?(?:Z|[+-](\d\d):(\d\d)))?)?)?[~?%]?$`)
 
 // dateFault is the reason why the service does not read a date, "" if it does.
@@ -96,7 +95,7 @@ func dateFault(s string) string {
 
 // parseDate returns year, month and so on, as many as s has.
 func parseDate(s string) (parts []int, fault string) {
-	m := datePattern.FindStringSubmatch(s)
+	m := datePattern().FindStringSubmatch(s)
 	if m == nil {
 		return nil, "the service drops dates that are not YYYY, YYYY-MM, YYYY-MM-DD, YYYY-MM-DDThh:mm:ssZ or two of these separated by a slash"
 	}

@@ -3,7 +3,6 @@ package metadata
 import (
 	"cmp"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -109,10 +108,10 @@ func (a *allowance) covers(at *path) bool {
 	if strings.Count(a.paths, ".") < 2 {
 		return true
 	}
-	return strings.HasSuffix(inLists.ReplaceAllString(at.String(), ""), a.paths)
+	return strings.HasSuffix(inLists().ReplaceAllString(at.String(), ""), a.paths)
 }
 
-var inLists = regexp.MustCompile(`\[\d+\]`)
+var inLists = compiled(`\[\d+\]`)
 
 func squish(text string) string { return strings.Join(strings.Fields(text), " ") }
 
@@ -164,7 +163,7 @@ func sameMarkup(p pair) bool {
 
 // isMoreEscaped compares the numbers of references.
 func isMoreEscaped(a, b string) bool {
-	return len(references.FindAllString(a, -1)) > len(references.FindAllString(b, -1))
+	return len(references().FindAllString(a, -1)) > len(references().FindAllString(b, -1))
 }
 
 func sameDescription(p pair) bool {
@@ -230,11 +229,11 @@ func sameUnescaped(p pair) bool {
 	return either(w, f, bare)
 }
 
-var initials = regexp.MustCompile(`\s((?:[A-Z]\.)?-?[A-Z]\.)$`)
+var initials = compiled(`\s((?:[A-Z]\.)?-?[A-Z]\.)$`)
 
 func tidyName(name string) string {
 	if !strings.Contains(name, ",") {
-		name = initials.ReplaceAllString(name, ", $1")
+		name = initials().ReplaceAllString(name, ", $1")
 	}
 	return squish(strings.ReplaceAll(bare(name), " - ", "-"))
 }
@@ -257,10 +256,10 @@ func isSplit(p pair, name string) bool {
 // nameWords are the words of a name without titles such as Dr, which the service leaves out.
 func nameWords(name string) string {
 	words := strings.FieldsFunc(name, func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
-	return strings.Join(slices.DeleteFunc(words, notInName.MatchString), " ")
+	return strings.Join(slices.DeleteFunc(words, notInName().MatchString), " ")
 }
 
-var notInName = regexp.MustCompile(`^(?:(?:JR|Jr|jr|SR|Sr|sr|[IVX]{2,})\.?|(?i:(?:dr|prof|mrs?|ms|herr|frau|miss|sir)\.?))$`)
+var notInName = compiled(`^(?:(?:JR|Jr|jr|SR|Sr|sr|[IVX]{2,})\.?|(?i:(?:dr|prof|mrs?|ms|herr|frau|miss|sir)\.?))$`)
 
 // sameParts allows parts that are derived from the name, and a given name without a family
 // name that is dropped.
@@ -288,7 +287,7 @@ func sameAgent(p pair) bool {
 	switch w, f = bare(w), bare(f); {
 	case known && f == "":
 		form := keptForms[agentScheme(p.wanted)]
-		return form != nil && !form.MatchString(w)
+		return form != nil && !form().MatchString(w)
 	case known && strings.EqualFold(agentDigits(s, w), agentDigits(s, f)):
 		return true
 	}
@@ -297,10 +296,10 @@ func sameAgent(p pair) bool {
 }
 
 // keptForms are the forms of identifiers that the service does not drop.
-var keptForms = map[string]*regexp.Regexp{
-	"orcid":            regexp.MustCompile(`^(?:https?://(?:(?:www|sandbox)?\.)?orcid\.org/)?(?:\d{4}[\s-]){3}\d{3}[0-9X]+/?$`),
-	"ror":              regexp.MustCompile(`(?m)^(?:(?:https?://)?ror\.org/)?0\w{6}\d{2}/?$`),
-	"crossreffunderid": regexp.MustCompile(`^(?:https?://?(?:dx\.)?doi.org/)?(?:doi:)?(?:10\.13039/)?[1-9]\d+$`),
+var keptForms = map[string]pattern{
+	"orcid":            compiled(`^(?:https?://(?:(?:www|sandbox)?\.)?orcid\.org/)?(?:\d{4}[\s-]){3}\d{3}[0-9X]+/?$`),
+	"ror":              compiled(`(?m)^(?:(?:https?://)?ror\.org/)?0\w{6}\d{2}/?$`),
+	"crossreffunderid": compiled(`^(?:https?://?(?:dx\.)?doi.org/)?(?:doi:)?(?:10\.13039/)?[1-9]\d+$`),
 }
 
 // agentDigits is an identifier without its address and the prefix of Crossref funders.
@@ -336,7 +335,7 @@ func sameRelated(p pair) bool {
 		return false
 	}
 	w, f = doiRule.bare(bare(w)), doiRule.bare(bare(f))
-	return strings.EqualFold(w, f) || f == "" && !doiPattern.MatchString(w)
+	return strings.EqualFold(w, f) || f == "" && !doiPattern().MatchString(w)
 }
 
 func isNoAlternate(p pair) bool {

@@ -3,7 +3,6 @@ package metadata
 import (
 	"fmt"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -179,7 +178,7 @@ func invisible(name, text string) string {
 	if strings.IndexFunc(text, func(r rune) bool { return r >= 0x80 }) < 0 {
 		return ""
 	}
-	if codeName.MatchString(name) {
+	if codeName().MatchString(name) {
 		return firstOf(text, zeroWidth+direction)
 	}
 	inner := strings.Trim(text, zeroWidth)
@@ -198,7 +197,7 @@ func firstOf(text, chars string) string {
 	return text[at : at+size]
 }
 
-var codeName = regexp.MustCompile(`(?i)(?:^DOI|identifier|uri|^date|year|number|code)$`)
+var codeName = compiled(`(?i)(?:^DOI|identifier|uri|^date|year|number|code)$`)
 
 // maxIndexed is the longest text in bytes that the service's index takes, except for
 // those of which it indexes the words.

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"math"
 	"reflect"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -122,7 +121,7 @@ func coordinate[T any](name string, d datatype, field func(*T) *Coordinate) part
 
 var longitude, latitude = datatype{fault: degrees(180)}, datatype{fault: degrees(90)}
 
-var decimalPattern = regexp.MustCompile(`^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$`)
+var decimalPattern = compiled(`^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$`)
 
 // degrees requires a number between -most and most. The schema has single precision, so
 // 90.0000001 is 90.
@@ -132,7 +131,7 @@ func degrees(most float32) rule {
 		if value == "" {
 			return newFault("coordinate", "the coordinate is missing: a point has two, a box has four")
 		}
-		if !decimalPattern.MatchString(value) {
+		if !decimalPattern().MatchString(value) {
 			return newFault("coordinate", "a coordinate is a decimal number of degrees such as -71.032")
 		}
 		n, _ := strconv.ParseFloat(value, 32) // out of range is infinite

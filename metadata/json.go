@@ -28,8 +28,8 @@ type List[T any] []T
 // Package dois reads a Record inside its own.
 func init() {
 	resourceElement.jsonObject()
-	jsonlex.Publish(resourceElement.members)
-	sentJSON = jsonlex.NewObject(append(jsonlex.Inside(func(s *sent) *Record { return &s.record }),
+	jsonlex.Metadata = resourceElement.members
+	sentJSON = jsonlex.NewObject(append(jsonlex.Inside(resourceElement.members, func(s *sent) *Record { return &s.record }),
 		jsonlex.Field("xml", func(d *decoder, s *sent) { s.xml = d.Base64() }))...)
 }
 

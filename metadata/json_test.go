@@ -190,6 +190,7 @@ func TestPolygons_JSON(t *testing.T) {
 			}
 		})
 	}
+	assert.Error(t, new(metadata.Polygons).UnmarshalJSON([]byte(`[{"polygonPoint":`)))
 }
 
 func TestRecord_writesJSON(t *testing.T) {

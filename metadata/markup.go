@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"html"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -15,7 +14,7 @@ var keptTags = []string{"strong", "em", "b", "i", "code", "pre", "sub", "sup", "
 
 // markup is a comment, an instruction or a tag; one that is not closed extends to the end
 // of the text. Any other "<" is text.
-var markup = regexp.MustCompile(`(?s)<!--.*?(?:-->|$)|<\?(?:[^>]*>)?|<(/?)([A-Za-z][\w:.-]*)(?:(?:[^>"']|"[^"]*"|'[^']*')*>|[^>]*(?:>|$))|</`)
+var markup = compiled(`(?s)<!--.*?(?:-->|$)|<\?(?:[^>]*>)?|<(/?)([A-Za-z][\w:.-]*)(?:(?:[^>"']|"[^"]*"|'[^']*')*>|[^>]*(?:>|$))|</`)
 
 // served is the HTML that the service makes of a text, and the first markup that it removes
 // or adds, "" if there is none.
@@ -31,7 +30,7 @@ func served(text string) (kept, changed string) {
 		}
 	}
 	at := 0
-	for _, m := range markup.FindAllStringSubmatchIndex(text, -1) {
+	for _, m := range markup().FindAllStringSubmatchIndex(text, -1) {
 		out.WriteString(escaped(text[at:m[0]]))
 		at = m[1]
 		piece, name := text[m[0]:m[1]], ""
@@ -69,7 +68,7 @@ func served(text string) (kept, changed string) {
 	return out.String(), changed
 }
 
-var references = regexp.MustCompile(`&(?:#\d+|#[xX][0-9A-Fa-f]+|[A-Za-z][A-Za-z0-9]*);`)
+var references = compiled(`&(?:#\d+|#[xX][0-9A-Fa-f]+|[A-Za-z][A-Za-z0-9]*);`)
 
 var htmlEscapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
@@ -78,7 +77,7 @@ func escaped(text string) string {
 	if !strings.ContainsAny(text, "<>&") {
 		return text
 	}
-	return htmlEscapes.Replace(references.ReplaceAllStringFunc(text, html.UnescapeString))
+	return htmlEscapes.Replace(references().ReplaceAllStringFunc(text, html.UnescapeString))
 }
 
 // markupWarning finds markup that the service changes.
@@ -89,15 +88,15 @@ func markupWarning(value string) *fault {
 	return nil
 }
 
-var xmlReferences = regexp.MustCompile(`&(?:amp|lt|gt|quot|apos|#\d+|#[xX][0-9A-Fa-f]+);`)
+var xmlReferences = compiled(`&(?:amp|lt|gt|quot|apos|#\d+|#[xX][0-9A-Fa-f]+);`)
 
 func unescapedXML(text string) string {
-	return xmlReferences.ReplaceAllStringFunc(text, html.UnescapeString)
+	return xmlReferences().ReplaceAllStringFunc(text, html.UnescapeString)
 }
 
 // referenceWarning finds references in texts whose XML the service resolves twice.
 func referenceWarning(value string) *fault {
-	if found := xmlReferences.FindString(value); found != "" {
+	if found := xmlReferences().FindString(value); found != "" {
 		return warning("lossy", fmt.Sprintf("the service replaces %s in this text with %s", found, html.UnescapeString(found)))
 	}
 	return nil

@@ -2,7 +2,6 @@ package metadata
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/datacite-go/datacite-go"
@@ -68,14 +67,14 @@ func yearRule(value string) *fault {
 	return nil
 }
 
-var languagePattern = regexp.MustCompile(`^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$`)
+var languagePattern = compiled(`^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$`)
 
 func languageRule(value string) *fault {
 	value = xmlscan.Trim(value)
-	if languagePattern.MatchString(value) {
+	if languagePattern().MatchString(value) {
 		return nil
 	}
-	if fixed := strings.ReplaceAll(value, "_", "-"); languagePattern.MatchString(fixed) {
+	if fixed := strings.ReplaceAll(value, "_", "-"); languagePattern().MatchString(fixed) {
 		return newFault("language", "language tags have a hyphen: %s", fixed)
 	}
 	return newFault("language", "a language tag looks like en or pt-BR")

@@ -3,7 +3,6 @@ package metadata
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -178,20 +177,20 @@ func (r *Record) mayBeHTML() bool {
 }
 
 var (
-	servedForm = regexp.MustCompile(`^(?:[^&<>]|&(?:amp|lt|gt);|</?(?:` + strings.Join(keptTags, "|") + `)(?:\s[^<>]*)?>)*$`)
+	servedForm = compiled(`^(?:[^&<>]|&(?:amp|lt|gt);|</?(?:` + strings.Join(keptTags, "|") + `)(?:\s[^<>]*)?>)*$`)
 	// needed are the references of HTML, with what follows where it decides about their need.
-	needed     = regexp.MustCompile(`&(?:amp;(?:#[0-9xX]|[A-Za-z][A-Za-z0-9]*;)?|lt;[A-Za-z/!?]?|gt;)`)
-	escapedTag = regexp.MustCompile(`&lt;[A-Za-z/!?]`)
+	needed     = compiled(`&(?:amp;(?:#[0-9xX]|[A-Za-z][A-Za-z0-9]*;)?|lt;[A-Za-z/!?]?|gt;)`)
+	escapedTag = compiled(`&lt;[A-Za-z/!?]`)
 )
 
 // plain is the text with the fewest references of which the service makes this HTML. A text
 // that is not such HTML stays as it is.
 func plain(text string) string {
-	if strings.IndexByte(text, '&') < 0 || !servedForm.MatchString(text) {
+	if strings.IndexByte(text, '&') < 0 || !servedForm().MatchString(text) {
 		return text
 	}
-	brackets := !escapedTag.MatchString(text) // whoever escapes a tag escapes all of it
-	return needed.ReplaceAllStringFunc(text, func(found string) string {
+	brackets := !escapedTag().MatchString(text) // whoever escapes a tag escapes all of it
+	return needed().ReplaceAllStringFunc(text, func(found string) string {
 		switch {
 		case found == "&amp;":
 			return "&"

@@ -53,6 +53,57 @@ func TestUnescape(t *testing.T) {
 	}
 }
 
+// So it is in each place, with nothing beside it that would call for the XML.
+func TestUnescape_everyText(t *testing.T) {
+	type item = metadata.RelatedItem
+	inItem := func(set func(i *item, text string)) func(*metadata.Record, string) {
+		return func(r *metadata.Record, text string) {
+			r.RelatedItems = make([]item, 1)
+			set(&r.RelatedItems[0], text)
+		}
+	}
+	for name, tt := range map[string]struct {
+		asHTML bool // or the service resolves references
+		set    func(r *metadata.Record, text string)
+	}{
+		"title":            {true, func(r *metadata.Record, text string) { r.Titles = []metadata.Title{{Title: text}} }},
+		"subject":          {true, func(r *metadata.Record, text string) { r.Subjects = []metadata.Subject{{Subject: text}} }},
+		"size":             {true, func(r *metadata.Record, text string) { r.Sizes = []string{text} }},
+		"format":           {true, func(r *metadata.Record, text string) { r.Formats = []string{text} }},
+		"description":      {true, func(r *metadata.Record, text string) { r.Descriptions = []metadata.Description{{Description: text}} }},
+		"title of an item": {true, inItem(func(i *item, text string) { i.Titles = []metadata.Title{{Title: text}} })},
+		"volume":           {false, inItem(func(i *item, text string) { i.Volume = text })},
+		"issue":            {false, inItem(func(i *item, text string) { i.Issue = text })},
+		"first page":       {false, inItem(func(i *item, text string) { i.FirstPage = text })},
+		"last page":        {false, inItem(func(i *item, text string) { i.LastPage = text })},
+		"publisher":        {false, inItem(func(i *item, text string) { i.Publisher = text })},
+		"edition":          {false, inItem(func(i *item, text string) { i.Edition = text })},
+		"author":           {false, inItem(func(i *item, text string) { i.Creators = []metadata.Creator{{Name: text}} })},
+		"editor": {false, inItem(func(i *item, text string) {
+			i.Contributors = []metadata.Contributor{{Creator: metadata.Creator{Name: text}}}
+		})},
+		"creator":     {false, func(r *metadata.Record, text string) { r.Creators = []metadata.Creator{{Name: text}} }},
+		"given name":  {false, func(r *metadata.Record, text string) { r.Creators = []metadata.Creator{{Name: "A", GivenName: text}} }},
+		"family name": {false, func(r *metadata.Record, text string) { r.Creators = []metadata.Creator{{Name: "A", FamilyName: text}} }},
+		"contributor": {false, func(r *metadata.Record, text string) {
+			r.Contributors = []metadata.Contributor{{Creator: metadata.Creator{Name: text}}}
+		}},
+		"place": {false, func(r *metadata.Record, text string) { r.GeoLocations = []metadata.GeoLocation{{Place: text}} }},
+		"award number": {false, func(r *metadata.Record, text string) {
+			r.FundingReferences = []metadata.FundingReference{{AwardNumber: text}}
+		}},
+	} {
+		var given, shown metadata.Record
+		tt.set(&given, "A &amp; B")
+		stored, err := given.XML()
+		require.NoError(t, err, name)
+		tt.set(&shown, map[bool]string{true: "A &amp; B", false: "A & B"}[tt.asHTML])
+		assert.Empty(t, metadata.Unescape(&shown, stored), name)
+		assert.Equal(t, given, shown, name)
+		assert.Equal(t, tt.asHTML, len(metadata.Unescape(&shown, nil)) > 0, "%s without XML", name)
+	}
+}
+
 // A text that was written back as it was shown is a difference, in each place.
 func TestDiff_findsTextsThatWereStoredEscaped(t *testing.T) {
 	record := func(text string) *metadata.Record {

@@ -1,7 +1,6 @@
 package metadata
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/datacite-go/datacite-go/internal/xmlscan"
@@ -9,7 +8,7 @@ import (
 
 // anyURI is what the service accepts as a URI: RFC 3986 as the service's XML library follows
 // it, which allows other characters, and brackets in a fragment.
-var anyURI = func() *regexp.Regexp {
+var anyURI = func() pattern {
 	const (
 		letter    = `[^%:/?#\[\]@]|%[0-9A-Fa-f]{2}`
 		path      = `/(?:` + letter + `|[:@/])*`
@@ -19,11 +18,11 @@ var anyURI = func() *regexp.Regexp {
 		afterName = `(?:` + authority + `|` + rooted + `|(?:(?:` + letter + `|[:@])(?:` + letter + `|[:@/])*)?)`
 		relative  = `(?:` + authority + `|` + rooted + `|(?:(?:` + letter + `|@)+(?:` + path + `)?)?)`
 	)
-	return regexp.MustCompile(`^(?:[A-Za-z][A-Za-z0-9+.-]*:` + afterName + `|` + relative + `)` +
+	return compiled(`^(?:[A-Za-z][A-Za-z0-9+.-]*:` + afterName + `|` + relative + `)` +
 		`(?:\?(?:` + letter + `|[:@/?])*)?(?:#(?:` + letter + `|[:@/?\[\]])*)?$`)
 }()
 
-func isAnyURI(s string) bool { return anyURI.MatchString(xmlscan.Trim(s)) }
+func isAnyURI(s string) bool { return anyURI().MatchString(xmlscan.Trim(s)) }
 
 // isAbsoluteURI reports whether s is a URI of a common scheme.
 func isAbsoluteURI(s string) bool {

@@ -66,6 +66,7 @@ func TestText(t *testing.T) {
 		{`created:[2025-06-01T00:00:00Z TO 2025-06-01T00:00:00Z]`, FieldCreated.BetweenTimes(june, june)},
 		{`created:[2025-06-01T00:00:01Z TO 2025-06-01T00:00:02Z]`, FieldCreated.BetweenTimes(june.Add(1), june.Add(3*time.Second-1))},
 		{`registered:[2025-05-31T22:00:00Z TO *]`, FieldRegistered.BetweenTimes(time.Date(2025, 6, 1, 0, 0, 0, 0, time.FixedZone("", 2*60*60)), time.Time{})},
+		{`created:[* TO 9999-12-31T23:59:59Z]`, FieldCreated.BetweenTimes(time.Time{}, time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC))},
 		{`registered:[* TO *]`, FieldRegistered.BetweenTimes(time.Time{}, time.Time{})},
 		{`published:[2025-06-01T00:00:00Z TO *]`, Field("published").BetweenTimes(june, time.Time{})},
 		{`titles.title:["a b" TO "c\u0022d"]`, FieldTitle.Between("a b", `c"d`)},

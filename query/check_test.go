@@ -147,6 +147,7 @@ func TestAdvise(t *testing.T) {
 		{"alternateIdentifiers.alternateIdentifier:x", "no field of that name", "identifiers.identifier:x"},
 		{"citations:x", "no field of that name", ""},
 		{"citations:5", "no field of that name", "citationCount:5"},
+		{"funder:x", "no field of that name", "fundingReferences.funderName:x"},
 		{"qwertz:x", "quote the text", ""},
 		{"creators.affiliation:x", "no value of its own", "creators.affiliation.name:x"},
 		{"creators:x", "no value of its own", "creators.name:x"},
@@ -156,6 +157,7 @@ func TestAdvise(t *testing.T) {
 		{"a AND - AND b", "a word to look for", "- directly before a word, or nothing"},
 		{`"a b"`, "with another one in between", `"a b"~0`},
 		{"types.resourceTypeGeneral:dataset", "case counts", "types.resourceTypeGeneral:Dataset"},
+		{`relatedIdentifiers.relationType:"isPartOf"`, "case counts", `relatedIdentifiers.relationType:"IsPartOf"`},
 	} {
 		e, err := Parse(test.text)
 		require.NoError(t, err, test.text)
@@ -172,8 +174,9 @@ func TestAdvise(t *testing.T) {
 // A query built with care needs no advice, and following advice ends it.
 func TestAdviseIsQuiet(t *testing.T) {
 	assert.Empty(t, Advise(nil))
+	assert.Empty(t, Advise(Raw("doi:10.5438/0012"))) // the service adds the backslash
 	assert.Empty(t, Advise(tenClauses()))
-	for _, text := range []string{"a", "a AND b", "a AND NOT b", "titles.title:*", "client.name:x", `titles.\*:x`, "_exists_:titles", "*:*"} {
+	for _, text := range []string{"a", "a AND b", "a AND NOT b", "titles.title:*", "client.name:x", "dates.date:x", `titles.\*:x`, "_exists_:titles", "*:*"} {
 		assert.Empty(t, Advise(mustParse(t, text)), text)
 	}
 	for _, text := range []string{"a b", "a OR b AND c", "-a", "title:x", "*mate", `"a b"`, "creators:x"} {

@@ -77,6 +77,7 @@ func TestCheckList(t *testing.T) {
 			fault, ok := errors.AsType[*datacite.ValidationError](err)
 			require.True(t, ok)
 			assert.Contains(t, []string{"query", "sort", "page", "sample"}, fault.Findings[0].Path)
+			assert.NotEmpty(t, fault.Findings[0].Code)
 		})
 	}
 }

@@ -2,12 +2,14 @@ package query_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	. "github.com/datacite-go/datacite-go/query"
 )
 
@@ -99,6 +101,9 @@ func TestSyntaxErrors(t *testing.T) {
 		require.True(t, ok)
 		assert.Equal(t, test.offset, fault.Offset, "%s: %v", test.text, err)
 		assert.ErrorContains(t, err, test.reason, test.text)
+		invalid, ok := errors.AsType[*datacite.ValidationError](err)
+		require.True(t, ok)
+		assert.Equal(t, datacite.Finding{Path: "query", Code: "syntax", Reason: fmt.Sprintf("at offset %d: %s", fault.Offset, fault.Reason)}, invalid.Findings[0])
 	}
 }
 

@@ -53,11 +53,19 @@ type Stored struct {
 // If the service cannot read an existing report, the error is [ErrBroken].
 //
 // Create sends POST /reports (specification §4.1).
-func (c *Client) Create(ctx context.Context, r *Report) (_ *Stored, err error) {
-	defer func() { err = c.core.Shown(err) }()
+func (c *Client) Create(ctx context.Context, r *Report) (*Stored, error) {
 	const op = "reports.Create"
+	return c.store(ctx, op, nil, r, func(body body, _ *runlock.Lock) (*Stored, error) { return c.create(ctx, op, body) })
+}
+
+// store checks a report and calls write with its lock, unless other arguments are at fault.
+func (c *Client) store(ctx context.Context, op string, fault error, r *Report, write func(body, *runlock.Lock) (*Stored, error)) (_ *Stored, err error) {
+	defer func() { err = c.core.Shown(err) }()
 	if err := c.core.Ready(ctx); err != nil {
 		return nil, err
+	}
+	if fault != nil {
+		return nil, fault
 	}
 	body, err := newBody(r)
 	if err != nil {
@@ -68,10 +76,15 @@ func (c *Client) Create(ctx context.Context, r *Report) (_ *Stored, err error) {
 		return nil, err
 	}
 	defer func() { err = release(lock, op, err) }()
+	return write(body, lock)
+}
+
+func (c *Client) create(ctx context.Context, op string, body body) (*Stored, error) {
+	h := body.report.Header
 	if !body.compressed {
 		stored, err := c.storePlain(ctx, body.request(op, http.MethodPost, "/reports"))
 		if mayBeUnread(err) {
-			if found, _ := c.find(ctx, op, r.Header); found != nil { // if none can be found, err says what is wrong
+			if found, _ := c.find(ctx, op, h); found != nil { // if none can be found, err says what is wrong
 				err = c.notWritten(ctx, op, found.ID, err)
 			}
 		}
@@ -84,7 +97,7 @@ func (c *Client) Create(ctx context.Context, r *Report) (_ *Stored, err error) {
 		}
 		return &Stored{ID: stored.ID, Header: stored.Header, Existing: existing, Warnings: body.warnings}, nil
 	}
-	found, err := c.find(ctx, op, r.Header)
+	found, err := c.find(ctx, op, h)
 	if err != nil {
 		return nil, err
 	}
@@ -166,24 +179,12 @@ func (c *Client) storeAlone(ctx context.Context, op, method, path string, b body
 // never change.
 //
 // Put sends PUT /reports/{id} (specification §3.2, §4.1).
-func (c *Client) Put(ctx context.Context, id string, r *Report) (_ *Stored, err error) {
-	defer func() { err = c.core.Shown(err) }()
+func (c *Client) Put(ctx context.Context, id string, r *Report) (*Stored, error) {
 	const op = "reports.Put"
-	if err := c.core.Ready(ctx); err != nil {
-		return nil, err
-	}
-	if err := checkUUID("id", id); err != nil {
-		return nil, err
-	}
-	body, err := newBody(r)
-	if err != nil {
-		return nil, err
-	}
-	lock, err := c.lockFor(op, &r.Header)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = release(lock, op, err) }()
+	return c.store(ctx, op, checkUUID("id", id), r, func(body body, lock *runlock.Lock) (*Stored, error) { return c.put(ctx, op, id, body, lock) })
+}
+
+func (c *Client) put(ctx context.Context, op, id string, body body, lock *runlock.Lock) (*Stored, error) {
 	if err := lock.Forget(); err != nil {
 		return nil, fmt.Errorf("%s: the record of earlier runs: %w", op, err)
 	}
@@ -193,7 +194,7 @@ func (c *Client) Put(ctx context.Context, id string, r *Report) (_ *Stored, err 
 			return nil, c.notWritten(ctx, op, id, err)
 		}
 		if stored.Datasets != nil && len(stored.Datasets) == 0 {
-			return nil, fmt.Errorf("%s: report %s: %w: the response contains none of the %d datasets that were sent", op, id, datacite.ErrIncomplete, len(r.Datasets))
+			return nil, fmt.Errorf("%s: report %s: %w: the response contains none of the %d datasets that were sent", op, id, datacite.ErrIncomplete, len(body.report.Datasets))
 		}
 		return &Stored{ID: stored.ID, Header: stored.Header, Warnings: body.warnings}, nil
 	}

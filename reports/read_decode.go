@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/datacite-go/datacite-go/internal/country"
 	"github.com/datacite-go/datacite-go/internal/input"
@@ -239,7 +240,7 @@ func wholeNumber(digits string) (int64, error) {
 	if n, err := strconv.ParseInt(digits, 10, 64); err == nil {
 		return n, nil
 	}
-	if decimal.MatchString(digits) {
+	if decimal().MatchString(digits) {
 		// Exact, unlike a float: 9007199254740993.0 is odd.
 		if n, ok := new(big.Rat).SetString(digits); ok && n.IsInt() && n.Num().IsInt64() {
 			return n.Num().Int64(), nil
@@ -249,7 +250,9 @@ func wholeNumber(digits string) (int64, error) {
 }
 
 // decimal is a number as JSON writes it, of an exponent that a count can have.
-var decimal = regexp.MustCompile(`^-?[0-9]{1,40}(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,2})?$`)
+var decimal = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^-?[0-9]{1,40}(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,2})?$`)
+})
 
 // UnmarshalJSON reads a dataset entry as the service stores it.
 func (d *Dataset) UnmarshalJSON(data []byte) error {

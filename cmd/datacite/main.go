@@ -11,6 +11,7 @@ import (
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/sandbox"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/search"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/states"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/topics"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/usage"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/version"
@@ -19,7 +20,7 @@ import (
 // commands are those of the program, in the order in which datacite help shows them.
 var commands = []shell.Maker{
 	get.Command, search.Command, harvest.Command,
-	register.Command, audit.Command,
+	register.Command, audit.Command, states.Hide, states.Show, states.Delete,
 	usage.Command,
 	sandbox.Command,
 	login.Command, config.Command, version.Command,

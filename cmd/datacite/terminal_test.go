@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 	"time"
+	"unicode"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -171,6 +172,34 @@ func TestProgressIsInterrupted(t *testing.T) {
 	assert.Equal(t, 130, code)
 	screen, _ := shelltest.Screen(printed)
 	assert.Regexp(t, `^(\^C)?\S+items\.registered\.csv: \d+ of 250 records written at \S+, \d+ of them now\ndatacite: interrupted; \d+ records left; run the same command again to continue\n$`, screen)
+}
+
+// What anybody has written into a record does not control the terminal, in no format.
+func TestTextsDoNotControlTheTerminal(t *testing.T) {
+	srv := datacitetest.NewServer(nil)
+	defer srv.Close()
+	require.NoError(t, srv.PutRecordJSON([]byte(`{"doi":"10.5072/a","state":"findable","url":"https://a.example/","publisher":"P","publicationYear":2020,"creators":[{"name":"C\u009b31m"}],
+		"titles":[{"title":"A\u001b]0;owned\u0007 \u202eevil\u001b[31m 中文 and more"}],"types":{"resourceTypeGeneral":"Dataset"}}`)))
+	other := filepath.Join(t.TempDir(), "other.csv")
+	require.NoError(t, os.WriteFile(other, []byte("doi,title,creators,publisher,year,type\n10.5072/a,B,org: C,P,2020,Dataset\n"), 0o600))
+	for _, line := range []string{
+		"search", "search --format csv", "search --json", "harvest --output -", "get 10.5072/a", "get 10.5072/a --json",
+		"get 10.5072/a --format citation", "get 10.5072/a --format bibtex", "audit FILE --prefix 10.5072", "audit FILE --prefix 10.5072 --format csv",
+		"audit FILE --prefix 10.5072 --json", "audit FILE --prefix 10.5072 --fix --yes --json",
+	} {
+		run := shelltest.At(srv)
+		run.Env["TERM"] = "dumb"
+		_, printed := run.Terminal(t, 400, strings.Fields(strings.ReplaceAll(line, "FILE", other))...).End()
+		if !strings.HasSuffix(line, "10.5072") {
+			assert.Contains(t, printed, "中文", line)
+		}
+		for _, r := range strings.ReplaceAll(printed, "\r\n", "\n") {
+			if r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) {
+				t.Errorf("%s prints %U: %q", line, r, printed)
+				break
+			}
+		}
+	}
 }
 
 // Colours are for terminals that show them, and for people who want them.

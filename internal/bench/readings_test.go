@@ -223,6 +223,21 @@ func readings(subset string) []reading {
 			}
 			return nil
 		}),
+		ofDOIs("Ensure", oneRecord, wholeBody, request("GET", "/dois/"), func(ctx context.Context, c *dois.Client) error {
+			return failed(c.Ensure(ctx, dois.Wanted{DOI: thisDOI, URL: thisURL, State: dois.StateFindable}, nil))
+		}),
+		ofDOIs("EnsureAll", oneRecord, wholeBody, request("GET", "/dois/"), func(ctx context.Context, c *dois.Client) error {
+			wanted := func(yield func(dois.Wanted, error) bool) {
+				yield(dois.Wanted{DOI: thisDOI, URL: thisURL, State: dois.StateFindable}, nil)
+			}
+			for e, err := range c.EnsureAll(ctx, wanted, &dois.EnsureOptions{Rounds: 1}) {
+				if err != nil {
+					return err
+				}
+				return e.Err
+			}
+			return nil
+		}),
 		ofDOIs("Repair, look", oneRecord, wholeBody, request("GET", "/dois/"), func(ctx context.Context, c *dois.Client) error {
 			diffs := func(yield func(*dois.Difference, error) bool) {
 				yield(&dois.Difference{DOI: thisDOI, Kind: dois.Changed, Wanted: &dois.Wanted{DOI: thisDOI, URL: thisURL, State: dois.StateDraft}, Found: &dois.Record{Record: metadata.Record{DOI: thisDOI}}}, nil)

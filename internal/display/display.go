@@ -12,7 +12,6 @@ import (
 // nothing.
 type Display struct {
 	events map[key]*Event
-	slots  map[slot]string // the name whose event has a place in the unique index; "" if several may have it
 }
 
 // A key identifies an event to the service (rule 6): the report, the DOI as it was read, and the
@@ -23,12 +22,6 @@ type key struct {
 	metric Metric
 }
 
-// A slot is a place in the unique index of events, which has only the beginnings of DOIs.
-type slot key
-
-// earlier is the report of events whose report is not known.
-const earlier = -1
-
 // An Event is a number that a report gave to a DOI record.
 type Event struct {
 	Report     int
@@ -36,7 +29,6 @@ type Event struct {
 	DOI, Month string // of the record
 	Metric     Metric
 	Values     []int64       // what it may be, ascending
-	Kept       bool          // an earlier number, or none, may be displayed instead
 	Missing    bool          // the report has no count
 	Code       datacite.Code // the rule that changes the number; "" if none does
 	Detail     string
@@ -70,90 +62,29 @@ func Merge(readings []Reading) (merged []Reading) {
 // Store tells the display that a report was stored, in place of its earlier version. Numbers
 // that it no longer has stay (rule 6).
 func (d *Display) Store(report int, readings []Reading) {
-	d.begin()
-	merged := slices.DeleteFunc(Merge(readings), func(r Reading) bool { return r.DOI == "" })
-	alike := map[slot]int{}
-	for _, r := range merged {
-		for _, m := range Metrics {
-			if len(r.Numbers[m].Values) > 0 {
-				alike[slotOf(report, r.Name, m)]++
-			}
-		}
-	}
-	for _, r := range merged {
-		for _, m := range Metrics {
-			if len(r.Numbers[m].Values) > 0 {
-				d.store(report, &r, m, alike)
-			}
-		}
-	}
-}
-
-func (d *Display) begin() {
 	if d.events == nil {
-		d.events, d.slots = map[key]*Event{}, map[slot]string{}
+		d.events = map[key]*Event{}
+	}
+	for _, r := range Merge(readings) {
+		for _, m := range Metrics {
+			if r.DOI != "" && len(r.Numbers[m].Values) > 0 {
+				d.store(report, &r, m)
+			}
+		}
 	}
 }
 
-func (d *Display) store(report int, r *Reading, m Metric, alike map[slot]int) {
-	stored, kept := d.place(r.Name, slotOf(report, r.Name, m), alike)
-	if !stored {
-		return
-	}
+func (d *Display) store(report int, r *Reading, m Metric) {
 	at, n := key{report, r.Name, m}, r.Numbers[m]
 	e := d.events[at]
 	if e == nil {
-		e = &Event{Report: report, Name: r.Name, DOI: r.DOI, Metric: m, Kept: true}
+		e = &Event{Report: report, Name: r.Name, DOI: r.DOI, Metric: m}
 		d.events[at] = e
 	}
 	e.Month, e.Missing, e.Code, e.Detail = r.Month, n.Missing, r.Code, r.Detail
-	values := n.Values
-	if n.Missing && len(e.Values) > 0 { // rule 8
-		if values = e.Values; e.Kept {
-			values = union(e.Values, n.Values)
-		}
+	if !n.Missing || len(e.Values) == 0 { // rule 8
+		e.Values = n.Values
 	}
-	if kept {
-		e.Values = union(e.Values, values)
-	} else {
-		e.Values, e.Kept = values, false
-	}
-}
-
-// slotOf is the place of an event in the unique index.
-func slotOf(report int, name string, m Metric) slot {
-	begin, _ := IndexedName(name)
-	return slot{report, begin, m}
-}
-
-// place reports whether the event of a name is stored, and whether another one may be in its
-// place in the unique index (rule 24).
-func (d *Display) place(name string, at slot, alike map[slot]int) (stored, kept bool) {
-	if before, claimed := d.slots[slot{earlier, at.name, at.metric}]; claimed && before != name {
-		return true, true
-	}
-	switch owner, taken := d.slots[at]; {
-	case taken && owner == name:
-		return true, false
-	case taken && owner != "":
-		return false, true
-	case taken || alike[at] > 1:
-		d.slots[at] = ""
-		return true, true
-	}
-	d.slots[at] = name
-	return true, false
-}
-
-// Claim tells the display, before Store, that an unknown report gave a number to a name: an
-// earlier version of one that is going to be stored, or another one.
-func (d *Display) Claim(name string, m Metric) {
-	d.begin()
-	at := slotOf(earlier, name, m)
-	if owner, taken := d.slots[at]; taken && owner != name {
-		name = ""
-	}
-	d.slots[at] = name
 }
 
 // Events returns the events of all records, by DOI, report and name.
@@ -182,13 +113,9 @@ const mostValues = 64
 func Sum(events []*Event) Values {
 	sum := Values{All: []int64{0}}
 	for _, e := range events {
-		values := e.Values
-		if e.Kept {
-			values = union(values, []int64{0})
-		}
 		var all []int64
 		for _, x := range sum.All {
-			for _, y := range values {
+			for _, y := range e.Values {
 				all = append(all, x+y)
 			}
 		}

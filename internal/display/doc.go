@@ -15,6 +15,7 @@
 //     replaces the number of an existing one, which is not;
 //   - exception code "69" as text (18), broken subsets (19), reports at several addresses (21),
 //     a header without begin-date (25);
+//   - of DOIs with the same first 175 characters in one report, only one is displayed (24);
 //   - the order in which workers process reports, and reports that they lose.
 package display
 
@@ -35,7 +36,6 @@ const (
 	OtherMonth       datacite.Code = "other-month"        // 5: the month is that of the report's begin date in UTC
 	Left             datacite.Code = "left"               // 6: a number that a corrected report lacks stays
 	ReportedTwice    datacite.Code = "reported-twice"     // 7: the counts of several reports are added up
-	LongDOI          datacite.Code = "long-doi"           // 24: of DOIs with the same beginning, one has counts
 )
 
 // precedence orders the rules about one dataset.

@@ -4,7 +4,6 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
-	"strings"
 	"testing"
 	"time"
 
@@ -45,8 +44,7 @@ func report(id string, month int, datasets ...display.Dataset) *reports.Report {
 // corrections, renamed creators and everything that goes wrong in reports, on a server that was
 // written from the services' source and not from the prediction.
 func TestDisplayIsWhatTheServerShows(t *testing.T) {
-	long := "10.5072/" + strings.Repeat("x", 175)
-	records := []string{"10.5072/a", "10.5072/b", "10.5072/c", "10.5072/k", long + "1", long + "2"}
+	records := []string{"10.5072/a", "10.5072/b", "10.5072/c", "10.5072/k"}
 	spellings := append([]string{"10.5072/A", "doi:10.5072/a", "DOI:10.5072/a", "https://doi.org/10.5072/b", "http://dx.doi.org/10.5072/B", "https://doi.org/doi:10.5072/c",
 		"www.doi.org/10.5072/a", "10.5072/c#part", "10.5072/c?part", "10.5072/a<", "10.5072/b ", "10.5072/\u212a", "10.5072/a\u200b", "10.5072/unregistered", "hdl:10.5072/a", "10.5072/#"}, records...)
 	several := 0

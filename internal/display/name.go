@@ -114,18 +114,6 @@ func percentEncoded(name string) string {
 	return b.String()
 }
 
-// indexed is how many characters of a DOI are in the unique index of events: 191 with
-// https://doi.org/ before it.
-const indexed = 191 - len("https://doi.org/")
-
-// IndexedName is what the unique index of events has of a DOI: of several that are alike there,
-// the service keeps the counts of only one (rule 24). Whole is true if that is all of the DOI,
-// so that no other one is alike.
-func IndexedName(name string) (begin string, whole bool) {
-	begin = name[:min(len(name), indexed)]
-	return begin, len(name) < indexed
-}
-
 var day = regexp.MustCompile(`^([0-9]{4})-([0-9]{1,2})-[0-9]{1,2}`)
 
 // Month is the month under which the counts of a report are displayed, such as "2026-10": that

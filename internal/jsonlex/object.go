@@ -1,7 +1,6 @@
 package jsonlex
 
 import (
-	"reflect"
 	"sync/atomic"
 
 	"github.com/datacite-go/datacite-go/internal/arena"
@@ -53,17 +52,14 @@ func (o *Object[T]) Names() []string {
 	return names
 }
 
-// published are the members of types that types of other packages hold.
-var published = map[reflect.Type]any{}
+// Metadata are the members of a metadata.Record, for package dois, which reads one inside its
+// own. Package metadata sets it.
+var Metadata any
 
-// Publish lets other packages read a T inside their types. It is called while packages are
-// initialized.
-func Publish[T any](members []Member[T]) { published[reflect.TypeFor[T]()] = members }
-
-// Inside makes the members that were published of a T those of a U that holds one.
-func Inside[U, T any](t func(*U) *T) []Member[U] {
+// Inside makes the members of a T those of a U that holds one.
+func Inside[U, T any](members []Member[T], t func(*U) *T) []Member[U] {
 	var inside []Member[U]
-	for _, m := range published[reflect.TypeFor[T]()].([]Member[T]) {
+	for _, m := range members {
 		inside = append(inside, Member[U]{m.Name, func(d *Decoder, u *U) { m.Read(d, t(u)) }})
 	}
 	return inside

@@ -27,7 +27,7 @@ type fault struct {
 	place, what string
 }
 
-func (f fault) String() string { return f.place + ": " + f.what }
+func (f fault) in(folder string) string { return filepath.Join(folder, f.place) + ": " + f.what }
 
 // A pkg is a package with the faults that can be put into it.
 type pkg struct {

@@ -120,11 +120,11 @@ func (r *run) do(folder string) (*result, error) {
 
 func (r *result) print(w io.Writer, unreached bool) {
 	for _, f := range r.survivors {
-		fmt.Fprintf(w, "not noticed: %s\n", filepath.Join(r.folder, f.String()))
+		fmt.Fprintf(w, "not noticed: %s\n", f.in(r.folder))
 	}
 	if unreached {
 		for _, f := range r.unreached {
-			fmt.Fprintf(w, "not reached: %s\n", filepath.Join(r.folder, f.String()))
+			fmt.Fprintf(w, "not reached: %s\n", f.in(r.folder))
 		}
 	}
 	for _, name := range r.broken {

@@ -18,7 +18,7 @@ import "errors"
 
 var limit = 3
 
-var errLarge = errors.New("large")
+var errLarge = errors.New("a//b")
 
 // Add adds what is not too large.
 func Add(sum *int, n int) error {
@@ -65,7 +65,7 @@ func TestFaultsOfASample(t *testing.T) {
 	var out strings.Builder
 	result.print(&out, true)
 	assert.Equal(t, `not noticed: sample.go:5:13: changed: 3
-not noticed: sample.go:7:27: changed: "large"
+not noticed: sample.go:7:27: changed: "a//b"
 not noticed: sample.go:11:5: equal values: n > limit
 not noticed: sample.go:12:8: changed: 9
 not reached: sample.go:22:3: left out: break

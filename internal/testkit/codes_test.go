@@ -78,7 +78,7 @@ func TestCodesAreDocumented(t *testing.T) {
 		_, err := (&types.Config{Importer: from}).Check(p.ImportPath, files, sources, info)
 		require.NoError(t, err)
 		for expr, v := range info.Types {
-			if v.Value != nil && v.Type.String() == root+".Code" && constant.StringVal(v.Value) != "" {
+			if v.Value != nil && types.Unalias(v.Type).String() == root+".Code" && constant.StringVal(v.Value) != "" {
 				used[datacite.Code(constant.StringVal(v.Value))] = files.Position(expr.Pos()).String()
 			}
 		}

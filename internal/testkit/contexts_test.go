@@ -38,7 +38,7 @@ var conditions = map[string]error{
 	"mds.ErrMetadataMissing": mds.ErrMetadataMissing, "mds.ErrTimeout": mds.ErrTimeout, "mds.ErrNoMetadata": mds.ErrNoMetadata, "mds.ErrNoURL": mds.ErrNoURL,
 	"mds.ErrGarbled": mds.ErrGarbled, "mds.ErrHalfRegistered": mds.ErrHalfRegistered, "mds.ErrHidden": mds.ErrHidden, "mds.ErrUnconfirmed": mds.ErrUnconfirmed,
 	"mds.ErrNotResolved":  mds.ErrNotResolved,
-	"dois.ErrNotModified": dois.ErrNotModified, "dois.ErrNoFormat": dois.ErrNoFormat, "dois.ErrNoRepair": dois.ErrNoRepair, "dois.ErrNothingListed": dois.ErrNothingListed,
+	"dois.ErrNotModified": dois.ErrNotModified, "dois.ErrNoFormat": dois.ErrNoFormat, "dois.ErrNotAsWanted": dois.ErrNotAsWanted, "dois.ErrNothingListed": dois.ErrNothingListed,
 	"reports.ErrTokenExpired": reports.ErrTokenExpired, "reports.ErrRepeated": reports.ErrRepeated, "reports.ErrBusy": reports.ErrBusy, "reports.ErrBroken": reports.ErrBroken,
 }
 

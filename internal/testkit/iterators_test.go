@@ -42,7 +42,7 @@ import (
 	counted "github.com/datacite-go/datacite-go/reports/table"
 )
 
-var looped = flag.Int("looped", 3, "values of each loop that TestLoopsAreLeft leaves at every point")
+var looped = flag.Int("looped", 2, "values of each loop that TestLoopsAreLeft leaves at every point")
 
 // A scene is what a loop runs in: an embedded service with some of everything, and
 // clients whose requests can be watched.
@@ -223,22 +223,25 @@ func failed(err error) iter.Seq[error] { return func(yield func(error) bool) { y
 // loops are all sequences that the public packages return, by package, type and name.
 var loops = map[string]loop{
 	"dois.Client.All": func(ctx context.Context, s *scene, _ func()) iter.Seq[error] {
-		return over(s.dois.All(ctx, &dois.ListOptions{Page: query.Page{Size: 2}}))
+		return over(s.dois.All(ctx, &dois.ListOptions{Page: query.Page{Size: (*looped + 1) / 2}}))
 	},
 	"dois.Client.Pages": func(ctx context.Context, s *scene, _ func()) iter.Seq[error] {
-		return over(s.dois.Pages(ctx, &dois.ListOptions{Page: query.Page{Size: 2}}))
+		return over(s.dois.Pages(ctx, &dois.ListOptions{Page: query.Page{Size: (*looped + 1) / 2}}))
 	},
 	"dois.Walk.All": func(ctx context.Context, s *scene, _ func()) iter.Seq[error] {
-		return over(s.dois.Walk(&dois.ListOptions{Page: query.Page{Size: 2}, Sort: query.ByName}).All(ctx))
+		return over(s.dois.Walk(&dois.ListOptions{Page: query.Page{Size: (*looped + 1) / 2}, Sort: query.ByName}).All(ctx))
 	},
 	"dois.Walk.Pages": func(ctx context.Context, s *scene, _ func()) iter.Seq[error] {
-		return over(s.dois.Walk(&dois.ListOptions{Page: query.Page{Size: 2}, Sort: query.ByName}).Pages(ctx))
+		return over(s.dois.Walk(&dois.ListOptions{Page: query.Page{Size: (*looped + 1) / 2}, Sort: query.ByName}).Pages(ctx))
 	},
 	"dois.Client.Audit": func(ctx context.Context, s *scene, watch func()) iter.Seq[error] {
 		return over(s.dois.Audit(ctx, source(watch, wanted), &dois.AuditOptions{Prefix: []string{"10.5072"}}))
 	},
 	"dois.Client.Repair": func(ctx context.Context, s *scene, watch func()) iter.Seq[error] {
 		return over(s.dois.Repair(ctx, source(watch, difference), nil))
+	},
+	"dois.Client.EnsureAll": func(ctx context.Context, s *scene, watch func()) iter.Seq[error] {
+		return over(s.dois.EnsureAll(ctx, source(watch, wanted), nil))
 	},
 	"archive.Reader.All": func(_ context.Context, _ *scene, watch func()) iter.Seq[error] {
 		return over(archive.NewReader(watched{zip(recorded()), watch}, nil).All())
@@ -258,7 +261,7 @@ var loops = map[string]loop{
 		return over(s.mds.RegisterAll(ctx, source(watch, item), nil))
 	},
 	"reports.Client.All": func(ctx context.Context, s *scene, _ func()) iter.Seq[error] {
-		return over(s.reports.All(ctx, &reports.ListOptions{Page: query.Page{Size: 2}}))
+		return over(s.reports.All(ctx, &reports.ListOptions{Page: query.Page{Size: (*looped + 1) / 2}}))
 	},
 	"reports.Reader.All": func(ctx context.Context, s *scene, _ func()) iter.Seq[error] {
 		r, err := s.reports.Open(ctx, s.srv.StoredReports()[0].ReportID)
@@ -434,6 +437,9 @@ var calls = map[string]func(ctx context.Context, t *testing.T, s *scene, act fun
 	"the source of Repair": func(ctx context.Context, _ *testing.T, s *scene, act func()) error {
 		return last(over(s.dois.Repair(ctx, source(act, difference), nil)))
 	},
+	"the source of EnsureAll": func(ctx context.Context, _ *testing.T, s *scene, act func()) error {
+		return last(over(s.dois.EnsureAll(ctx, source(act, wanted), nil)))
+	},
 	"the source of Submit": func(ctx context.Context, t *testing.T, s *scene, act func()) error {
 		r, dir := report(0), t.TempDir()
 		defer func() { assert.Empty(t, temporary(t, dir), "files left behind") }()
@@ -481,6 +487,9 @@ var calls = map[string]func(ctx context.Context, t *testing.T, s *scene, act fun
 	"the transport of RegisterAll": func(ctx context.Context, t *testing.T, _ *scene, act func()) error {
 		return last(over(newScene(t, datacitetest.Password, act).mds.RegisterAll(ctx, source(func() {}, item), nil)))
 	},
+	"the transport of EnsureAll": func(ctx context.Context, t *testing.T, _ *scene, act func()) error {
+		return last(over(newScene(t, datacitetest.Password, act).dois.EnsureAll(ctx, source(func() {}, wanted), nil)))
+	},
 	"the transport of Repair": func(ctx context.Context, t *testing.T, _ *scene, act func()) error {
 		return last(over(newScene(t, datacitetest.Password, act).dois.Repair(ctx, source(func() {}, difference), nil)))
 	},
@@ -516,13 +525,13 @@ func last(loop iter.Seq[error]) (last error) {
 }
 
 // What a caller's function does to its goroutine happens to the caller's, whichever
-// goroutine it was called in: at its first and at its third call it panics, or ends the goroutine as
+// goroutine it was called in: at each of its first three calls it panics, or ends the goroutine as
 // t.FailNow does.
 func TestPanicsOfCallersFunctions(t *testing.T) {
 	mine := errors.New("mine")
 	for name, call := range calls {
 		t.Run(name, func(t *testing.T) {
-			for _, at := range []int64{1, 3} {
+			for _, at := range []int64{1, 2, 3} {
 				happened := int64(0)
 				run := func(act func()) (value any, returned bool) {
 					synctest.Test(t, func(t *testing.T) {

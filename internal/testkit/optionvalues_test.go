@@ -64,6 +64,9 @@ func usesOfOptions(t *testing.T) map[string]use {
 		"dois.RepairOptions": {&dois.RepairOptions{}, func(ctx context.Context, srv *datacitetest.Server, o any) (string, error) {
 			return end(srv.DOIs().Repair(ctx, func(func(*dois.Difference, error) bool) {}, o.(*dois.RepairOptions)))
 		}},
+		"dois.EnsureOptions": {&dois.EnsureOptions{}, func(ctx context.Context, srv *datacitetest.Server, o any) (string, error) {
+			return end(srv.DOIs().EnsureAll(ctx, func(func(dois.Wanted, error) bool) {}, o.(*dois.EnsureOptions)))
+		}},
 		"mds.BulkOptions": {&mds.BulkOptions{}, func(ctx context.Context, srv *datacitetest.Server, o any) (string, error) {
 			items := func(yield func(mds.Item, error) bool) {
 				yield(mds.Item{DOI: "10.5072/one", URL: address, Document: doc}, nil)

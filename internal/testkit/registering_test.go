@@ -72,6 +72,14 @@ var registrars = map[string]registrar{
 		}
 		return nil
 	},
+	"`dois.Ensure`, for each DOI of `dois.EnsureAll`": func(ctx context.Context, srv *datacitetest.Server, want []dois.Wanted) error {
+		for _, w := range want {
+			if _, err := srv.DOIs().Ensure(ctx, w, nil); err != nil {
+				return err
+			}
+		}
+		return nil
+	},
 	"`dois.Audit`, then `dois.Repair`": func(ctx context.Context, srv *datacitetest.Server, want []dois.Wanted) error {
 		c := srv.DOIs()
 		wanted := func(yield func(dois.Wanted, error) bool) {

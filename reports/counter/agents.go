@@ -14,7 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/datacite-go/datacite-go"
-	"github.com/datacite-go/datacite-go/internal/literal"
+	"github.com/datacite-go/datacite-go/internal/access"
 )
 
 // Agents is a list of patterns for user agents: regular expressions that ignore case and
@@ -149,7 +149,7 @@ func readPattern(text string) (pattern, error) {
 	if err != nil {
 		return pattern{}, err
 	}
-	p := pattern{text, literal.Longest(tree, lower), expression}
+	p := pattern{text, access.Literal(tree, lower), expression}
 	if tree.Op == syntax.OpLiteral && p.literal != "" {
 		p.expression = nil
 	}

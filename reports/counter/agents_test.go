@@ -138,3 +138,19 @@ func TestOnePassFindsWhatEachPatternFinds(t *testing.T) {
 		}
 	}
 }
+
+// FuzzReadAgents: a list that is read finds what its patterns find, tried one by one.
+func FuzzReadAgents(f *testing.F) {
+	f.Add("# robots\nbot\r\n\n^.?$\ncurl\\/\n[^a]fish", "A Fish")
+	f.Add(`[{"pattern": "b(o|u)t+"}, {"pattern": "\u00e9"}, {"pattern": "K"}]`, "\u212aÉ")
+	f.Add("a{2}b\n(?-i:X)\n\\Qa.b\\E", "xaab")
+	f.Fuzz(func(t *testing.T, list, agent string) {
+		agents, err := counter.ReadAgents(strings.NewReader(list))
+		if err != nil {
+			require.ErrorIs(t, err, datacite.ErrInvalid)
+			return
+		}
+		want := slices.ContainsFunc(agents.Patterns(), func(p string) bool { return regexp.MustCompile("(?i)" + p).MatchString(agent) })
+		require.Equal(t, want, agents.Match(agent))
+	})
+}

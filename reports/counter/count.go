@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/access"
 	"github.com/datacite-go/datacite-go/internal/extsort"
-	"github.com/datacite-go/datacite-go/internal/recent"
 	"github.com/datacite-go/datacite-go/reports"
 )
 
@@ -185,11 +185,11 @@ type recorder struct {
 	*rules
 	left Summary // events without a record
 
-	agents recent.Cache[agentKind]
+	agents access.Cache[agentKind]
 }
 
 func newRecorder(r *rules) recorder {
-	return recorder{rules: r, agents: recent.Cache[agentKind]{Most: 1 << 16}}
+	return recorder{rules: r, agents: access.Cache[agentKind]{Most: 1 << 16}}
 }
 
 // An agentKind is what a user agent is.
@@ -203,7 +203,7 @@ const (
 
 // kind tells what a user agent is.
 func (r *recorder) kind(agent string) agentKind {
-	key := recent.KeyOf(agent)
+	key := access.KeyOf(agent)
 	kind, known := r.agents.Get(key)
 	switch {
 	case known:

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/datacite-go/datacite-go/internal/access"
 )
 
 // FromRequest makes an event, with the present time, of a request to which a platform has
@@ -36,39 +38,11 @@ func FromRequest(r *http.Request, status int, trusted []netip.Prefix) (e Event, 
 	}, true
 }
 
-// clientAddress walks back from the connection to the first address that no trusted
-// proxy has: what it wrote about clients before it may be invented.
+// clientAddress is that of the client, as far as trusted proxies tell.
 func clientAddress(r *http.Request, trusted []netip.Prefix) string {
 	var chain []string
 	for _, header := range r.Header.Values("X-Forwarded-For") {
-		for address := range strings.SplitSeq(header, ",") {
-			chain = append(chain, strings.TrimSpace(address))
-		}
+		chain = append(chain, strings.Split(header, ",")...)
 	}
-	client := ""
-	for _, text := range append([]string{r.RemoteAddr}, reversed(chain)...) {
-		address, ok := readAddress(text)
-		if !ok {
-			break
-		}
-		client = address.String()
-		if !slices.ContainsFunc(trusted, func(p netip.Prefix) bool { return p.Contains(address) }) {
-			break
-		}
-	}
-	return client
-}
-
-func reversed(list []string) []string {
-	slices.Reverse(list)
-	return list
-}
-
-// readAddress reads an address with or without a port.
-func readAddress(text string) (netip.Addr, bool) {
-	if both, err := netip.ParseAddrPort(text); err == nil {
-		return both.Addr().Unmap(), true
-	}
-	address, err := netip.ParseAddr(strings.Trim(text, "[]"))
-	return address.Unmap(), err == nil
+	return access.Visitor(slices.Backward(append(chain, r.RemoteAddr)), func(ip netip.Addr) bool { return access.Has(trusted, ip) })
 }

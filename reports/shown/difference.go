@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/display"
 )
 
@@ -46,7 +47,7 @@ type share struct {
 
 // String returns the difference and its cause on one line.
 func (d *Difference) String() string {
-	text := fmt.Sprintf("%s: %s of %s: %d reported, %d shown: %s", d.DOI, d.Metric, d.Month, d.Reported, d.Shown, d.Cause.Sentence())
+	text := fmt.Sprintf("%s: %s of %s: %d reported, %d shown: %s", d.DOI, d.Metric, d.Month, d.Reported, d.Shown, Sentence(d.Cause))
 	if d.Detail != "" {
 		text += ": " + d.Detail
 	}
@@ -56,32 +57,32 @@ func (d *Difference) String() string {
 	return text
 }
 
-// A Cause is the reason why a record does not show the reported number.
-type Cause string
+// A Cause is the reason why a record does not show the reported number, such as [Left].
+// [datacite.Code] lists the causes. Those that lie in reports are also the codes of the findings
+// with which Submit and [reports.Report.Findings] warn in advance.
+type Cause = datacite.Code
 
-// The causes. Causes that lie in a single report are also the codes of the findings with
-// which Submit and [reports.Report.Findings] warn in advance.
+// The causes; [Sentence] describes each.
 const (
-	NotProcessed     Cause = "not-processed"      // the report is younger than Options.Lag
-	Lost             Cause = "lost"               // the report is older than Options.Lag, and its count is not shown
-	NoRecord         Cause = "no-record"          // the DOI is not registered, or not visible to the account
-	ReportedTwice    Cause = "reported-twice"     // several reports have the count, and the service adds them up
-	Left             Cause = "left"               // the report of the month no longer has the count; the old number stays
-	Unreported       Cause = "unreported"         // none of the compared reports has the number
-	NotRegular       Cause = "not-regular"        // the report has only machine counts; the number is an old one
-	NotUnique        Cause = "not-unique"         // the report has no unique counts by people
-	TooManyInstances Cause = "too-many-instances" // the dataset has more than 8 instances in a performance
-	LaterPerformance Cause = "later-performance"  // the count is not in the first performance of the dataset
-	SeveralCounts    Cause = "several-counts"     // the report has several counts for the number
-	LaterIdentifier  Cause = "later-identifier"   // the DOI is not the first identifier of the dataset
-	NotADOI          Cause = "not-a-doi"          // the identifier of the dataset is not a DOI
-	Spelling         Cause = "spelling"           // the service does not read the DOI as it is spelt
-	Characters       Cause = "characters"         // the DOI has characters that keep the service from finding it
-	OtherDOI         Cause = "other-doi"          // the service reads the DOI as another one, which ends before # or ?
-	OtherMonth       Cause = "other-month"        // the report begins in another month in UTC
-	TooLarge         Cause = "too-large"          // the count exceeds 32 bits
-	NoCount          Cause = "no-count"           // the report has the number without a count
-	LongDOI          Cause = "long-doi"           // another DOI has, or had, the same first 175 characters
+	NotProcessed     Cause = "not-processed"
+	Lost             Cause = "lost"
+	NoRecord         Cause = "no-record"
+	Unreported       Cause = "unreported"
+	NotRegular       Cause = "not-regular"
+	NotADOI          Cause = "not-a-doi"
+	ReportedTwice    Cause = "reported-twice"
+	Left             Cause = "left"
+	NotUnique        Cause = "not-unique"
+	TooManyInstances Cause = "too-many-instances"
+	LaterPerformance Cause = "later-performance"
+	SeveralCounts    Cause = "several-counts"
+	LaterIdentifier  Cause = "later-identifier"
+	Spelling         Cause = "spelling"
+	Characters       Cause = "characters"
+	OtherDOI         Cause = "other-doi"
+	OtherMonth       Cause = "other-month"
+	TooLarge         Cause = "too-large"
+	NoCount          Cause = "no-count"
 )
 
 var sentences = []struct {
@@ -107,7 +108,6 @@ var sentences = []struct {
 	{OtherMonth, "in UTC the report begins in another month, under which the service shows its counts"},
 	{TooLarge, "the service shows no count above 2,147,483,647"},
 	{NoCount, "the count is missing in the report, and the service shows 1 for it, or keeps an earlier number"},
-	{LongDOI, "of DOIs with the same first 175 characters, the service keeps the counts of only one"},
 }
 
 // AllCauses returns all causes.
@@ -118,9 +118,9 @@ func AllCauses() (all []Cause) {
 	return all
 }
 
-// Sentence describes the cause, such as "several reports have this count, and the
+// Sentence describes a cause, such as "several reports have this count, and the
 // service adds them up".
-func (c Cause) Sentence() string {
+func Sentence(c Cause) string {
 	for _, s := range sentences {
 		if s.cause == c {
 			return s.text

@@ -28,7 +28,7 @@ func ExampleCompare() {
 	for d, err := range shown.Compare(context.Background(), srv.Reports(), srv.DOIs(), "example.repo", nil) {
 		must(err)
 		fmt.Println(d.DOI, d.Month, d.Metric, d.Reported, "reported,", d.Shown, "shown")
-		fmt.Println(d.Cause.Sentence())
+		fmt.Println(shown.Sentence(d.Cause))
 	}
 	// Output:
 	// 10.5072/glacier-1 2025-10 views 15 reported, 27 shown

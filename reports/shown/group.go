@@ -44,12 +44,8 @@ func (h *holding) read(l *line) error {
 	return nil
 }
 
-// Holdings are compared when there are so many, so that unlisted ones are looked up together;
-// those that are alike to the index of events wait for each other.
-const (
-	holdings     = 100
-	mostHoldings = 1000
-)
+// Holdings are compared when there are so many, so that unlisted ones are looked up together.
+const holdings = 100
 
 // holdings goes through the sorted lines, DOI by DOI.
 func (c *comparison) holdings(ctx context.Context) iter.Seq2[*holding, error] {
@@ -60,19 +56,13 @@ func (c *comparison) holdings(ctx context.Context) iter.Seq2[*holding, error] {
 				yield(nil, err)
 				return false
 			}
-			for len(held) > 0 {
-				n := 1
-				for n < len(held) && alike(held[0], held[n].doi) {
-					n++
+			for _, h := range held {
+				h.predict()
+				if !yield(h, nil) {
+					return false
 				}
-				predict(held[:n])
-				for _, h := range held[:n] {
-					if !yield(h, nil) {
-						return false
-					}
-				}
-				held = held[n:]
 			}
+			held = nil
 			return true
 		}
 		for sorted, err := range c.sorter.Keys() {
@@ -86,10 +76,8 @@ func (c *comparison) holdings(ctx context.Context) iter.Seq2[*holding, error] {
 			}
 			last := len(held) - 1
 			if last < 0 || held[last].doi != l.doi {
-				if len(held) >= mostHoldings || len(held) >= holdings && !alike(held[last], l.doi) {
-					if !release() {
-						return
-					}
+				if len(held) >= holdings && !release() {
+					return
 				}
 				held = append(held, &holding{doi: l.doi})
 				last = len(held) - 1
@@ -103,57 +91,22 @@ func (c *comparison) holdings(ctx context.Context) iter.Seq2[*holding, error] {
 	}
 }
 
-// alike reports whether a DOI is alike to that of a holding in the index of events.
-func alike(h *holding, name string) bool {
-	begin, whole := display.IndexedName(h.doi)
-	return !whole && strings.HasPrefix(name, begin)
-}
-
-// predict asks the rules what the records of alike DOIs display of the reports. What the lists
-// show beyond that is of earlier versions, or of other reports, which have places in the index
-// of events, too.
-func predict(group []*holding) {
-	var d display.Display
-	fill(&d, group)
-	if len(group) > 1 {
-		known := d.Events()
-		d = display.Display{}
-		for _, h := range group {
-			for m, metric := range metrics {
-				left := len(h.listed.series(metric))
-				for _, e := range known {
-					if e.DOI == h.doi && e.Metric == display.Metric(m) {
-						left--
-					}
-				}
-				if left > 0 {
-					d.Claim(h.doi, display.Metric(m))
-				}
-			}
-		}
-		fill(&d, group)
-	}
-	for _, e := range d.Events() {
-		for _, h := range group {
-			if h.doi == e.DOI {
-				h.events = append(h.events, e)
-			}
-		}
-	}
-}
-
-// fill stores the reports that have entries of a group.
-func fill(d *display.Display, group []*holding) {
+// predict asks the rules what the record displays of the reports.
+func (h *holding) predict() {
 	readings := map[int][]display.Reading{}
-	for _, h := range group {
-		for i := range h.entries {
-			if e := &h.entries[i]; !e.Away {
-				readings[e.report] = append(readings[e.report], e.Reading)
-			}
+	for i := range h.entries {
+		if e := &h.entries[i]; !e.Away {
+			readings[e.report] = append(readings[e.report], e.Reading)
 		}
 	}
+	var d display.Display
 	for report, read := range readings {
 		d.Store(report, read)
+	}
+	for _, e := range d.Events() {
+		if e.DOI == h.doi {
+			h.events = append(h.events, e)
+		}
 	}
 }
 

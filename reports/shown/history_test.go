@@ -227,9 +227,6 @@ func TestHistories(t *testing.T) {
 	assert.Greater(t, whole, *histories/2)
 }
 
-// twin is one of two DOIs that are alike to the service.
-func twin(i int) string { return fmt.Sprintf("10.5072/%0167d%d", 0, i) }
-
 // foreign stores another account's report.
 func (h *history) foreign(t *testing.T, name string, n int64) {
 	_, err := h.srv.As("OTHER.REPO").PutReport(&reports.Report{ID: reportID(101), Header: header("Aggregator", 1), Datasets: []reports.Dataset{dataset(name, views(n), downloads(n))}})
@@ -241,19 +238,6 @@ func (h *history) plant(t *testing.T) {
 	h.outsider = h.pick(0)
 	h.expect(h.outsider, 0, shown.Unreported, shown.Unreported)
 	h.foreign(t, h.outsider, 4)
-	const m = 3
-	for i := range 2 {
-		put(t, h.srv, twin(i), nil, nil)
-		h.used[m][twin(i)] = true
-	}
-	h.months[m][twin(0)] = []reports.Dataset{dataset(twin(0), views(5), downloads(5))}
-	h.store(t, m+1, header("Repository", m+1), h.months[m])
-	h.processed(true)
-	delete(h.months[m], twin(0))
-	h.months[m][twin(1)] = []reports.Dataset{dataset(twin(1), views(6), downloads(6))}
-	h.expect(twin(0), m, shown.Left, shown.Left)
-	h.expect(twin(1), m, shown.LongDOI, shown.LongDOI)
-
 	for _, name := range slices.Sorted(maps.Keys(changes)) {
 		m := h.random.IntN(12)
 		doi := h.pick(m)
@@ -330,10 +314,6 @@ func (h *history) repair(t *testing.T) {
 			if len(now) == 2 && now[1].DatasetID[0].Value == name+"?version=2" {
 				h.months[m][name] = append(h.months[m][name], dataset(name+"?version=2", views(0)))
 			}
-		}
-		if h.used[m][twin(1)] { // by a report of its own
-			h.months[m][twin(1)] = []reports.Dataset{dataset(twin(1), views(0), downloads(0))}
-			h.store(t, 102, header("Repository", m+1), map[string][]reports.Dataset{"": {dataset(twin(1), views(6), downloads(6))}})
 		}
 		h.store(t, m+1, header("Repository", m+1), h.months[m])
 	}

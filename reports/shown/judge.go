@@ -140,7 +140,7 @@ func (p *pair) report(n *number, m display.Metric) {
 		to.counts.Total += counts.Total
 		to.counts.Machine = to.counts.Machine || counts.Machine
 		if to.cause == "" {
-			to.cause, to.why = Cause(e.Code), e.Detail
+			to.cause, to.why = e.Code, e.Detail
 		}
 	}
 	for _, e := range p.events {
@@ -158,7 +158,7 @@ func (p *pair) report(n *number, m display.Metric) {
 		}
 		to.counts.Values, to.counts.Missing = e.Values, e.Missing
 		if to.cause == "" {
-			to.cause, to.why = Cause(e.Code), e.Detail
+			to.cause, to.why = e.Code, e.Detail
 		}
 	}
 	n.expected = display.Sum(n.events)
@@ -252,8 +252,6 @@ func (p *pair) explain(n *number, reported int64) (cause Cause, detail string, c
 		return NotADOI, latest.why, all
 	case p.name && p.record == nil && (latest == nil || latest.cause != OtherDOI):
 		return NoRecord, "", all
-	case p.lacks(n) && !(hidden && latest.events == 0):
-		return LongDOI, "", all
 	case hidden && (allowed || latest.events == 0 || latest.counts.Missing && !n.exceeds()):
 		return latest.cause, latest.why, all
 	case allowed:
@@ -269,10 +267,7 @@ func (p *pair) explain(n *number, reported int64) (cause Cause, detail string, c
 	case n.exceeds():
 		return Unreported, "", nil
 	}
-	if begin, whole := display.IndexedName(p.doi); !whole {
-		detail = fmt.Sprintf("or it is in the place of a DOI with the same first %d characters, which an earlier version of the report had", len(begin))
-	}
-	return Lost, detail, stored
+	return Lost, "", stored
 }
 
 // only returns the parts that match.
@@ -283,19 +278,6 @@ func (n *number) only(match func(*part) bool) (all []part) {
 		}
 	}
 	return all
-}
-
-// lacks reports whether a number is less than what all reports have, because counts of another
-// DOI are in the place of some.
-func (p *pair) lacks(n *number) bool {
-	var least int64
-	rivals := false
-	for _, e := range p.events {
-		if e.Month == n.month && metrics[e.Metric] == n.metric {
-			least, rivals = least+e.Values[0], rivals || e.Kept
-		}
-	}
-	return n.shown < least && rivals
 }
 
 // added explains a number that is right by the rules: counts of several reports, or of

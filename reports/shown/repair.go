@@ -366,7 +366,7 @@ func (m *repair) remains(d *Difference) bool {
 	switch {
 	case counting > 1 || m.keeps(d):
 		return true
-	case d.Cause == NoRecord, d.Cause == LongDOI:
+	case d.Cause == NoRecord:
 		return counting > 0
 	case d.Cause == Lost, d.Cause == NotProcessed:
 		return slices.ContainsFunc(d.Reports, func(id string) bool { return m.sent(id) == nil })

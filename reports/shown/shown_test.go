@@ -10,10 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
-	"github.com/datacite-go/datacite-go/internal/display"
 	"github.com/datacite-go/datacite-go/reports"
 	"github.com/datacite-go/datacite-go/reports/shown"
 )
@@ -128,7 +126,6 @@ func plant(d reports.Dataset, views, downloads []int) planting {
 }
 
 func TestCauses(t *testing.T) {
-	long := "10.5072/" + strings.Repeat("x", 167)
 	nine := []reports.Instance{views(5), downloads(3)}
 	for _, country := range []string{"a", "b", "c", "d", "e", "f", "g"} {
 		nine = append(nine, instance(1, reports.TotalDatasetRequests, reports.AccessMethod(country)))
@@ -305,31 +302,6 @@ func TestCauses(t *testing.T) {
 			plant(dataset("10.5072/a", views(1<<31), downloads(1<<31-1)), nil, []int{1<<31 - 1}), shown.Options{},
 			[]string{"10.5072/a 2025-10 views 2147483648 [0] 0 too-large 1"},
 		},
-		"alike for 175 characters": {
-			func(t *testing.T, srv *datacitetest.Server) {
-				store(t, srv, 1, header("Repo", 10), dataset(long+"-1", views(5)), dataset(long+"-2", views(6)))
-				put(t, srv, long+"-1", nil, nil)
-				put(t, srv, long+"-2", series("2025-10", 6), nil)
-			}, shown.Options{},
-			[]string{long + "-1 2025-10 views 5 [0 5] 0 long-doi 1"},
-		},
-		"alike for 175 characters, in two reports": {
-			func(t *testing.T, srv *datacitetest.Server) {
-				store(t, srv, 1, header("Repo", 10), dataset(long+"-1", views(5)))
-				store(t, srv, 2, header("Repo", 11), dataset(long+"-2", views(6)))
-				put(t, srv, long+"-1", nil, nil)
-				put(t, srv, long+"-2", series("2025-11", 6), nil)
-			}, shown.Options{},
-			[]string{long + "-1 2025-10 views 5 [5] 0 lost 1"},
-		},
-		"alike for 174 characters": {
-			func(t *testing.T, srv *datacitetest.Server) {
-				store(t, srv, 1, header("Repo", 10), dataset(long[:174]+"1", views(5)), dataset(long[:174]+"2", views(6)))
-				put(t, srv, long[:174]+"1", nil, nil)
-				put(t, srv, long[:174]+"2", series("2025-10", 6), nil)
-			}, shown.Options{},
-			[]string{long[:174] + "1 2025-10 views 5 [5] 0 lost 1"},
-		},
 		"causes that are not looked for": {
 			plant(dataset("10.5072/a", views(5)), nil, []int{3}), shown.Options{Causes: []shown.Cause{shown.Left, shown.NoRecord}},
 			[]string{"10.5072/a 2025-10 downloads 0 [0] 3 left 1"},
@@ -340,30 +312,5 @@ func TestCauses(t *testing.T) {
 			tt.plant(t, srv)
 			assert.Equal(t, tt.want, short(compare(t, srv, &tt.opts)))
 		})
-	}
-}
-
-// TestCausesHaveTheNamesOfTheRules: a warning before a report is sent, and the difference
-// afterwards, have one name.
-func TestCausesHaveTheNamesOfTheRules(t *testing.T) {
-	for rule, cause := range map[datacite.Code]shown.Cause{
-		display.LaterIdentifier:  shown.LaterIdentifier,
-		display.Spelling:         shown.Spelling,
-		display.Characters:       shown.Characters,
-		display.OtherDOI:         shown.OtherDOI,
-		display.TooManyInstances: shown.TooManyInstances,
-		display.NotUnique:        shown.NotUnique,
-		display.LaterPerformance: shown.LaterPerformance,
-		display.NoCount:          shown.NoCount,
-		display.SeveralCounts:    shown.SeveralCounts,
-		display.TooLarge:         shown.TooLarge,
-		display.OtherMonth:       shown.OtherMonth,
-		display.Left:             shown.Left,
-		display.ReportedTwice:    shown.ReportedTwice,
-		display.LongDOI:          shown.LongDOI,
-	} {
-		assert.Equal(t, string(rule), string(cause))
-		assert.Contains(t, shown.AllCauses(), cause)
-		assert.NotEqual(t, string(rule), cause.Sentence())
 	}
 }

@@ -93,8 +93,8 @@ func named(titles map[string]string) func(string) bucket {
 	return func(v string) bucket { return bucket{v, cmp.Or(titles[v], v)} }
 }
 
-// addFacets adds the facets that the parameters request. They are off by default, and an
-// empty list has none.
+// addFacets adds the facets that the parameters request. Without a name they are off by
+// default, and an empty list has none.
 func addFacets(meta object, p wire.Params, found []hit, now time.Time) error {
 	if len(found) == 0 || p["id"] != "" {
 		return nil
@@ -103,11 +103,12 @@ func addFacets(meta object, p wire.Params, found []hit, now time.Time) error {
 		meta["createdByMonth"] = newest("created", 7)(found, now) // always included
 	}
 	off, said := p["disable_facets"]
-	if off = strings.ToLower(off); !said || off == "true" || off == "1" {
+	list, limited := p["facets"]
+	if off = strings.ToLower(off); !said && !limited || off == "true" || off == "1" {
 		return nil
 	}
 	wanted := usual
-	if list, limited := p["facets"]; limited {
+	if limited {
 		wanted = strings.Split(list, ",")
 	}
 	asked := func(name string) bool {

@@ -403,7 +403,8 @@ func TestFacets(t *testing.T) {
 	assert.Len(t, listed(t, service, "disable-facets=false", "")["meta"], 21, "of any record")
 	assert.Len(t, listed(t, service, "disable-facets=false&prefix=10.70000", "")["meta"], 21, "none of these has")
 	assert.Len(t, listed(t, service, "disable-facets=false&facets=resource_types,published", "")["meta"], 5)
-	for _, query := range []string{"", "disable-facets=true", "facets=states", "disable-facets=false&query=nothing"} {
+	assert.Len(t, listed(t, service, "facets=states", "")["meta"], 4, "they are named")
+	for _, query := range []string{"", "disable-facets=true", "disable-facets=true&facets=states", "disable-facets=false&query=nothing"} {
 		assert.Len(t, listed(t, service, query, "")["meta"], 3, query)
 	}
 }

@@ -200,22 +200,6 @@ func TestDeployedUsageSpellings(t *testing.T) {
 	}
 }
 
-// Of DOIs that are alike for 175 characters, which are 191 of a URL, the first counts.
-func TestDeployedUsageOfLongNames(t *testing.T) {
-	alike := "10.5072/" + strings.Repeat("x", 167)
-	service := countingService(t)
-	seed(t, service, fmt.Sprintf(`{"doi":%q}`, alike+"a"), fmt.Sprintf(`{"doi":%q}`, alike+"b"))
-	for range 2 {
-		_, err := service.PutReport([]byte(october(used(alike+"a", viewed(1)), used(alike+"b", viewed(2)))))
-		require.NoError(t, err)
-		assert.Equal(t, "views 2026-10:1", usageShown(t, service, alike+"a"))
-		assert.Empty(t, usageShown(t, service, alike+"b"))
-	}
-	_, err := service.PutReport([]byte(usageOf(secondReport, "2026-10-01", used(alike+"b", viewed(2)))))
-	require.NoError(t, err)
-	assert.Equal(t, "views 2026-10:2", usageShown(t, service, alike+"b"), "of another report it is the first")
-}
-
 // alpsDataset is a dataset that the schema of reports takes.
 func alpsDataset(doi string, n int) string {
 	whole := strings.Replace(numbered(1), "10.5072/0001", doi, 1)

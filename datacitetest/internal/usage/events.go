@@ -40,15 +40,14 @@ type Events struct {
 	related   map[string][]*Relation  // by each of their DOIs
 }
 
-// key is the unique index of the events, which contains only the beginnings of URLs.
+// key is the unique index of the events.
 type key struct {
 	report, object string
 	views          bool
 }
 
 func keyOf(report, object string, views bool) key {
-	begin := func(url string) string { return url[:min(191, len(url))] }
-	return key{begin(names.Lower(report)), begin(object), views}
+	return key{names.Lower(report), object, views}
 }
 
 // Import makes events of a report fetched from a URL, and returns the DOIs whose numbers
@@ -76,12 +75,9 @@ func (e *Events) take(m message, now time.Time) *Event {
 	}
 	key := keyOf(m.report, m.object, m.views)
 	event := e.all[key]
-	switch {
-	case event == nil:
+	if event == nil {
 		event = &Event{Report: m.report, Object: m.object, Views: m.views, Count: 1, At: now}
 		e.all[key] = event
-	case event.Object != m.object:
-		return nil // the unique index refuses it
 	}
 	if given {
 		event.Count = total

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/access"
 	"github.com/datacite-go/datacite-go/reports/counter"
 )
 
@@ -169,17 +170,9 @@ func (o *Options) visitor(peer, list string) (string, error) {
 	if peer != "" && strings.TrimSpace(chain[len(chain)-1]) != peer {
 		chain = append(chain, peer)
 	}
-	client := ""
-	for _, text := range slices.Backward(chain) {
-		ip, ok := readAddress(strings.TrimSpace(text))
-		if !ok {
-			break // anybody can send such a header
-		}
-		client = ip.String()
-		if !ip.IsPrivate() && !ip.IsLoopback() && !ip.IsLinkLocalUnicast() && !slices.ContainsFunc(o.Proxies, func(p netip.Prefix) bool { return p.Contains(ip) }) {
-			break
-		}
-	}
+	client := access.Visitor(slices.Backward(chain), func(ip netip.Addr) bool {
+		return ip.IsPrivate() || ip.IsLoopback() || ip.IsLinkLocalUnicast() || access.Has(o.Proxies, ip)
+	})
 	if client == "" {
 		return o.address("X-Forwarded-For", list)
 	}
@@ -191,7 +184,7 @@ func (o *Options) address(name, text string) (string, error) {
 	if o.Pseudonyms || isIPv4(text) {
 		return text, nil
 	}
-	ip, ok := readAddress(text)
+	ip, ok := access.Address(text)
 	if !ok {
 		return "", fault("address", "%s is %.100q, not an IP address", name, text)
 	}
@@ -215,19 +208,6 @@ func isIPv4(text string) bool {
 		}
 	}
 	return dots == 3 && digits > 0
-}
-
-// readAddress reads an address with or without a port.
-func readAddress(text string) (netip.Addr, bool) {
-	ip, err := netip.ParseAddr(text)
-	if err == nil {
-		return ip.Unmap(), true
-	}
-	if both, err := netip.ParseAddrPort(text); err == nil {
-		return both.Addr().Unmap(), true
-	}
-	ip, err = netip.ParseAddr(strings.Trim(text, "[]"))
-	return ip.Unmap(), err == nil
 }
 
 // unescape undoes what servers do to quotation marks and control characters.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/access"
 )
 
 // A field is what a part of a line in the log of a web server says.
@@ -91,13 +92,13 @@ func plausible(f field, text string) bool {
 		if isIPv4(text) {
 			return true
 		}
-		_, ok := readAddress(text)
+		_, ok := access.Address(text)
 		return ok
 	case ident:
 		if text == "-" {
 			return true
 		}
-		_, shifted := readAddress(text)
+		_, shifted := access.Address(text)
 		return !shifted
 	case user:
 		return !strings.HasPrefix(text, "- ")
@@ -106,7 +107,7 @@ func plausible(f field, text string) bool {
 			return true
 		}
 		for one := range strings.SplitSeq(text, ",") {
-			if _, ok := readAddress(strings.TrimSpace(one)); !ok {
+			if _, ok := access.Address(strings.TrimSpace(one)); !ok {
 				return false
 			}
 		}

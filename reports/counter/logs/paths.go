@@ -6,9 +6,8 @@ import (
 	"regexp/syntax"
 	"strings"
 
+	"github.com/datacite-go/datacite-go/internal/access"
 	"github.com/datacite-go/datacite-go/internal/doi"
-	"github.com/datacite-go/datacite-go/internal/literal"
-	"github.com/datacite-go/datacite-go/internal/recent"
 )
 
 // Paths decide by the path of a URL whether an access is an investigation, a request, or
@@ -68,7 +67,7 @@ func newPathFinder(p *Paths) *pathFinder {
 		for _, r := range of {
 			next := pathPattern{Regexp: r, request: len(f.patterns) < len(p.Requests)}
 			if tree, err := syntax.Parse(r.String(), syntax.Perl); err == nil { // else it is POSIX
-				next.needed = literal.Longest(tree, exactly)
+				next.needed = access.Literal(tree, exactly)
 			}
 			f.patterns = append(f.patterns, next)
 		}
@@ -95,16 +94,16 @@ func (p *pathPattern) match(path string) []int {
 // A pathReader finds out about the paths of one goroutine, most of which come again.
 type pathReader struct {
 	*pathFinder
-	known recent.Cache[*Target] // nil if the path does not count
+	known access.Cache[*Target] // nil if the path does not count
 }
 
 func (f *pathFinder) reader() *pathReader {
-	return &pathReader{f, recent.Cache[*Target]{Most: 1 << 15}}
+	return &pathReader{f, access.Cache[*Target]{Most: 1 << 15}}
 }
 
 // kind tells whether a path is counted, and if so whether it is a request.
 func (r *pathReader) kind(path string) (request, ok bool) {
-	key := recent.KeyOf(path)
+	key := access.KeyOf(path)
 	t, known := r.known.Get(key)
 	if !known {
 		if found, ok := r.inTable(tidy(path)); ok {
@@ -119,7 +118,7 @@ func (r *pathReader) kind(path string) (request, ok bool) {
 
 // target is kind for logs that have the DOI in the path. It returns nil for what is not counted.
 func (r *pathReader) target(path string) (*Target, error) {
-	key := recent.KeyOf(path)
+	key := access.KeyOf(path)
 	if t, known := r.known.Get(key); known {
 		return t, nil
 	}

@@ -17,9 +17,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/access"
 	"github.com/datacite-go/datacite-go/internal/country"
 	"github.com/datacite-go/datacite-go/internal/input"
-	"github.com/datacite-go/datacite-go/internal/recent"
 	"github.com/datacite-go/datacite-go/reports"
 	"github.com/datacite-go/datacite-go/reports/counter"
 )
@@ -139,11 +139,11 @@ type reader struct {
 	watch   *input.Watch // of the file
 	number  int          // of the next line
 	packed  bool         // the file is compressed
-	country recent.Cache[string]
+	country access.Cache[string]
 }
 
 func newReader(format Format, opts *Options) (*reader, error) {
-	r := &reader{sum: &Summary{}, country: recent.Cache[string]{Most: 1 << 15}}
+	r := &reader{sum: &Summary{}, country: access.Cache[string]{Most: 1 << 15}}
 	if opts != nil {
 		r.Options = *opts
 	}
@@ -326,7 +326,7 @@ func (r *reader) locate(e *counter.Event) (err error) {
 	if r.Country == nil || e.Country != "" || e.Address == "" {
 		return nil
 	}
-	key := recent.KeyOf(e.Address)
+	key := access.KeyOf(e.Address)
 	code, known := r.country.Get(key)
 	if !known {
 		if code, err = r.Country(e.Address); err != nil {

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/access"
 )
 
 // Settings are the options for reading logs as texts, such as the flags of a command. All
@@ -159,7 +160,7 @@ func (s *Settings) proxies() (list []netip.Prefix, err error) {
 	}
 	for text := range strings.SplitSeq(s.Proxies, ",") {
 		prefix, err := netip.ParsePrefix(strings.TrimSpace(text))
-		if ip, ok := readAddress(strings.TrimSpace(text)); err != nil && ok {
+		if ip, ok := access.Address(strings.TrimSpace(text)); err != nil && ok {
 			prefix, err = ip.Prefix(ip.BitLen())
 		}
 		if err != nil {

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
@@ -144,8 +143,15 @@ func Forget(s *shell.Shell, service *Service) (bool, error) {
 	return err == nil, err
 }
 
-// Stored are the hosts with a login that is stored.
-func Stored(s *shell.Shell) (hosts []string, err error) {
+// A StoredLogin is one of those that datacite login keeps.
+type StoredLogin struct {
+	Login
+	Host, File string
+	Err        error // the file cannot be read
+}
+
+// Stored are the logins that are stored.
+func Stored(s *shell.Shell) (all []StoredLogin, err error) {
 	folder, err := Folder(s)
 	if err != nil {
 		return nil, nil //nolint:nilerr // a process without a home has no logins
@@ -155,9 +161,23 @@ func Stored(s *shell.Shell) (hosts []string, err error) {
 		return nil, err
 	}
 	for _, file := range files {
-		if !strings.HasPrefix(file.Name(), ".") { // one that is being written, or was when its process was killed
-			hosts = append(hosts, file.Name())
+		if strings.HasPrefix(file.Name(), ".") { // one that is being written, or was when its process was killed
+			continue
 		}
+		one := StoredLogin{Host: file.Name(), File: filepath.Join(folder, "logins", file.Name())}
+		one.Login, one.Err = readLoginFile(one.File)
+		all = append(all, one)
 	}
-	return slices.Clip(hosts), nil
+	return all, nil
+}
+
+// String says whose login it is.
+func (l Login) String() string {
+	switch {
+	case l.Token == "":
+		return l.Username
+	case l.Username == "":
+		return "a token for usage reports"
+	}
+	return l.Username + ", and a token for usage reports"
 }

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"strings"
 	"time"
@@ -34,9 +35,10 @@ type Flags struct {
 	use            Use
 	service, login string
 	rate           float64
+	debug          bool
 }
 
-// NewFlags adds the flags --service, --login and --rate to a command.
+// NewFlags adds the flags --service, --login, --rate and --debug to a command.
 func NewFlags(s *shell.Shell, cmd *cobra.Command, use Use) *Flags {
 	f := &Flags{shell: s, use: use}
 	otherwise := ", or production"
@@ -47,6 +49,7 @@ func NewFlags(s *shell.Shell, cmd *cobra.Command, use Use) *Flags {
 	_ = cmd.RegisterFlagCompletionFunc("service", cobra.FixedCompletions([]string{"test", "production"}, cobra.ShellCompDirectiveNoFileComp)) // the flag is there
 	cmd.Flags().StringVar(&f.login, "login", "", "`file` with the login, or - for standard input (\"datacite help logins\")")
 	cmd.Flags().Float64Var(&f.rate, "rate", 0, "most `requests` per second")
+	cmd.Flags().BoolVar(&f.debug, "debug", false, "print requests and responses on standard error, without the login")
 	return f
 }
 
@@ -139,6 +142,9 @@ func (f *Flags) Open() (*Service, error) {
 		return nil, shell.Wrong(fmt.Errorf("there is no login for %s; store one with datacite login --service %s, or see datacite help logins", service, service.argument()))
 	}
 	service.Config.Username, service.Config.Password, service.Config.Token = login.Username, login.Password, login.Token
+	if f.debug {
+		service.Config.HTTPClient = &http.Client{Transport: &tracer{next: http.DefaultTransport, shell: f.shell, service: service}}
+	}
 	return service, nil
 }
 

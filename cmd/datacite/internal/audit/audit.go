@@ -80,7 +80,7 @@ the service lack (licence, ORCID, ROR, abstract, funding, related works).
 If the service lists no DOI of the account or the prefix, its name may be wrong: that is an error,
 and with --fix a warning. Lists lag behind: what became different in the last ten minutes may be
 missing, and an extra DOI may have been deleted meanwhile. Without a login, only findable DOIs are
-seen.`,
+seen, and drafts and hidden ones are missing.`,
 		Example: `  datacite audit items.csv --client ice.archive
   datacite audit items.csv --client ice.archive --html report.html --output differences.xlsx
   datacite audit items.registered.csv --prefix 10.5072 --fix --service test`,
@@ -342,6 +342,9 @@ func (c *command) verdict() error {
 	}
 	for _, s := range p.Sections() {
 		c.Say("%7s %s%s", shell.Number(s.Count), s.Kind, before)
+	}
+	if p.Unseen() {
+		c.Warn("warning: without a login only findable DOIs are seen: a missing one may be a draft, or hidden; datacite login stores a login")
 	}
 	c.Say("what was made or changed after %s may be missing: the list of the service lags behind by up to ten minutes", c.began.Add(-lag).Format(time.TimeOnly))
 	read := fmt.Sprintf("%s wanted and %s at %s", shell.Count(p.Progress.Wanted, "DOI"), shell.Count(p.Progress.Found, "DOI"), c.service)

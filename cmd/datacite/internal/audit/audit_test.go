@@ -315,10 +315,10 @@ func TestOutcomes(t *testing.T) {
 		{Result: repaired}:                     {Difference: changed, Changed: true},
 		{Result: asWanted}:                     {Difference: changed},
 		{left, "interrupted"}:                  {Difference: changed, Err: context.Canceled},
-		{left, "10.5072/a is findable"}:        {Difference: changed, Err: fmt.Errorf("%w: 10.5072/a is findable", dois.ErrNoRepair)},
+		{left, "10.5072/a is findable"}:        {Difference: changed, Err: fmt.Errorf("%w: 10.5072/a is findable", dois.ErrNotAsWanted)},
 		{left, "conflict with what is stored"}: {Difference: changed, Err: datacite.ErrConflict},
 		{failed, "outcome unknown"}:            {Difference: changed, Err: datacite.ErrUnclear},
-		{failed, dois.ErrNoRepair.Error()}:     {Difference: changed, Changed: true, Err: dois.ErrNoRepair},
+		{failed, dois.ErrNotAsWanted.Error()}:     {Difference: changed, Changed: true, Err: dois.ErrNotAsWanted},
 	} {
 		assert.Equal(t, want, outcomeOf(r))
 	}
@@ -613,6 +613,23 @@ func TestResultsThatCannotBePrinted(t *testing.T) {
 	assert.Contains(t, stderr.String(), "changed\t10.5072/moved\trepaired\t")
 	assert.Contains(t, stderr.String(), "changed\t10.5072/hidden\trepaired\t")
 	assert.Contains(t, stderr.String(), "datacite: standard output cannot be written: ")
+}
+
+// Without a login, hidden DOIs are not seen; with one, nothing differs.
+func TestMissingOrNotSeen(t *testing.T) {
+	srv := service(t, datacitetest.Deployed)
+	require.NoError(t, srv.PutRecordJSON([]byte(`{"doi":"10.5072/gone","state":"registered","url":"https://a.example/","titles":[{"title":"A"}]}`)))
+	source, page := file(t, "own.csv", "doi,url\n10.5072/gone,https://a.example/\n"), filepath.Join(t.TempDir(), "page.html")
+	args := []string{"audit", "--prefix", "10.5072", "--only", "missing,url", source, "--quiet", "--html", page}
+	code, _, notes := shelltest.Anonymous(srv).Do(t, Command, args...)
+	assert.Equal(t, shell.ExitRefused, code)
+	assert.Contains(t, notes, "warning: without a login only findable DOIs are seen: a missing one may be a draft, or hidden; datacite login stores a login\n")
+	html, err := os.ReadFile(page)
+	require.NoError(t, err)
+	assert.Contains(t, string(html), "Without a login, only findable DOIs are seen")
+	code, _, notes = shelltest.At(srv).Do(t, Command, args...)
+	assert.Zero(t, code, notes)
+	assert.NotContains(t, notes, "login")
 }
 
 // Names and logins that are wrong are errors, although the service then shows what everybody

@@ -24,6 +24,9 @@ type page struct {
 	Complete bool // everything was looked for
 	Fixed    bool // repairs were made
 	Broken   bool // and did not come to their end
+
+	Anonymous bool // without a login
+
 	Progress dois.AuditProgress
 	Coverage *coverage
 
@@ -54,7 +57,7 @@ func (c *command) newPage() *page {
 	scope := strings.Trim(c.opts.ClientID+", "+strings.Join(c.opts.Prefix, ", "), ", ")
 	return &page{
 		Scope: scope, Source: filepath.Base(c.source), Service: c.service.String(), Resolver: c.service.Resolver(), At: c.began,
-		Complete: len(c.only) == len(choices), sections: map[dois.DifferenceKind]*section{}, last: map[bool]string{}, rows: c.rows,
+		Anonymous: c.service.Config.Password == "", Complete: len(c.only) == len(choices), sections: map[dois.DifferenceKind]*section{}, last: map[bool]string{}, rows: c.rows,
 	}
 }
 
@@ -82,6 +85,9 @@ func (p *page) add(d *dois.Difference, o outcome) {
 		}
 	}
 }
+
+// Unseen reports whether DOIs may be missing only because a login is.
+func (p *page) Unseen() bool { return p.Anonymous && p.sections[dois.Missing] != nil }
 
 // Right is how many DOIs of the source are as they should be, as far as was looked for.
 func (p *page) Right() int { return p.Progress.Wanted - p.wrong }

@@ -91,7 +91,7 @@ var formats = map[string]func(c *command, out io.Writer, results bool) printer{
 	shell.FormatTable: func(c *command, out io.Writer, results bool) printer { return newScreen(c, out, results) },
 	shell.FormatCSV:   func(c *command, out io.Writer, results bool) printer { return newSheet(c, out, results, false) },
 	shell.FormatXLSX:  func(c *command, out io.Writer, results bool) printer { return newSheet(c, out, results, true) },
-	shell.FormatJSON:  func(_ *command, out io.Writer, _ bool) printer { return lines{out} },
+	shell.FormatJSON:  func(_ *command, out io.Writer, _ bool) printer { return lines{shell.Tamed(out)} },
 }
 
 // A screen is for people. Results are printed at once, since they report a write.
@@ -172,7 +172,7 @@ func newSheet(c *command, out io.Writer, results, spreadsheet bool) printer {
 	if results {
 		others = append(others, "result", "error")
 	}
-	w := table.NewWriter(out, &table.WriterOptions{Columns: []string{"doi", "url", "state", "title"}, Others: others, Spreadsheet: spreadsheet})
+	w := table.NewWriter(shell.Tamed(out), &table.WriterOptions{Columns: []string{"doi", "url", "state", "title"}, Others: others, Spreadsheet: spreadsheet})
 	return sheet{c.Shell, w, results, results && !spreadsheet}
 }
 

@@ -34,8 +34,8 @@ func outcomeOf(r *dois.Repaired) outcome {
 		return outcome{Result: asWanted}
 	case errors.Is(r.Err, context.Canceled) && !errors.Is(r.Err, datacite.ErrUnclear):
 		return outcome{left, "interrupted"}
-	case !r.Changed && (errors.Is(r.Err, dois.ErrNoRepair) || errors.Is(r.Err, datacite.ErrConflict)):
-		return outcome{left, strings.TrimPrefix(shell.Message(r.Err), dois.ErrNoRepair.Error()+": ")}
+	case !r.Changed && (errors.Is(r.Err, dois.ErrNotAsWanted) || errors.Is(r.Err, datacite.ErrConflict)):
+		return outcome{left, strings.TrimPrefix(shell.Message(r.Err), dois.ErrNotAsWanted.Error()+": ")}
 	}
 	return outcome{failed, shell.Message(r.Err)}
 }

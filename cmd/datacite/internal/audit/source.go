@@ -3,10 +3,12 @@ package audit
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
@@ -61,6 +63,10 @@ func (c *command) read() iter.Seq2[dois.Wanted, error] {
 				return
 			}
 			defer file.Close()
+			if strings.EqualFold(filepath.Ext(source), ".xml") {
+				yield(dois.Wanted{}, fmt.Errorf("%s is one file of metadata XML; give the folder with all of them", source))
+				return
+			}
 			records(source, archive.NewReader(file, nil), yield)
 		}
 	}
@@ -70,6 +76,13 @@ func (c *command) read() iter.Seq2[dois.Wanted, error] {
 func records(source string, from *archive.Reader, yield func(dois.Wanted, error) bool) {
 	for r, err := range from.All() {
 		if err != nil {
+			if _, ofFile := errors.AsType[*fs.PathError](err); !ofFile {
+				err = fmt.Errorf("%w; datacite harvest writes records", err)
+			}
+			yield(dois.Wanted{}, shell.OfFile(source, err))
+			return
+		}
+		if err := tables.CheckRecord(r); err != nil {
 			yield(dois.Wanted{}, shell.OfFile(source, err))
 			return
 		}

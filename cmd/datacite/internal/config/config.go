@@ -17,6 +17,7 @@ type shown struct {
 	Name   string `json:"name"`
 	Value  string `json:"value"`
 	Origin string `json:"origin,omitempty"` // a variable or a file; empty without a value
+	Login  string `json:"login,omitempty"`  // of a login: whose it is
 }
 
 // Command is datacite config.
@@ -30,7 +31,8 @@ func Command(s *shell.Shell) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "config [NAME [VALUE]]", GroupID: shell.Settings, Args: cobra.MaximumNArgs(2), ValidArgs: names,
 		Short: "Show or change the settings",
-		Long: `Show all settings and where each comes from, or one of them, or change it. They are:
+		Long: `Show all settings and where each comes from, and whose logins there are, or one setting, or change
+it. They are:
 
 ` + strings.Join(uses, "\n") + `
 
@@ -51,14 +53,7 @@ Logins are kept by datacite login.`,
 			for _, k := range account.Known {
 				show(s, k, settings)
 			}
-			hosts, err := account.Stored(s)
-			if err != nil {
-				return shell.Wrong(fmt.Errorf("the stored logins are not known: %w", err))
-			}
-			for _, host := range hosts {
-				s.Answer(shown{"login", host, "datacite login"}, "login at %s", host)
-			}
-			return nil
+			return logins(s)
 		}
 		setting, err := find(args, names)
 		switch {
@@ -88,6 +83,27 @@ Logins are kept by datacite login.`,
 		return nil
 	}
 	return cmd
+}
+
+// logins prints whose logins there are: that of the environment, and those that are stored.
+func logins(s *shell.Shell) error {
+	if file := s.Getenv("DATACITE_LOGIN"); file != "" {
+		s.Answer(shown{Name: "login", Value: file, Origin: "DATACITE_LOGIN"}, "login of the file %s, at all services (DATACITE_LOGIN)", file)
+	} else if name := s.Getenv("DATACITE_USERNAME"); name != "" {
+		s.Answer(shown{Name: "login", Origin: "DATACITE_USERNAME", Login: name}, "login of %s, at all services (DATACITE_USERNAME)", name)
+	}
+	stored, err := account.Stored(s)
+	if err != nil {
+		return shell.Wrong(fmt.Errorf("the stored logins are not known: %w", err))
+	}
+	for _, l := range stored {
+		if l.Err != nil {
+			s.Warn("warning: the login at %s cannot be read: %v", l.Host, l.Err)
+			continue
+		}
+		s.Answer(shown{"login", l.Host, l.File, l.Login.String()}, "login at %s: %s (%s)", l.Host, l.Login, l.File)
+	}
+	return nil
 }
 
 func find(args, names []string) (account.Setting, error) {

@@ -1,9 +1,12 @@
 package config_test
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/config"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell/shelltest"
@@ -34,6 +37,14 @@ func TestConfig(t *testing.T) {
 		assert.Equal(t, tt.out, out, tt.args)
 		assert.Equal(t, tt.notes, notes, tt.args)
 	}
+	logins := filepath.Join(run.Env["DATACITE_CONFIG_DIR"], "logins")
+	require.NoError(t, os.MkdirAll(logins, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(logins, "api.test.datacite.org"), []byte("DATACITE_USERNAME=ICE.ARCHIVE\nDATACITE_PASSWORD=secret-one\n"), 0o600))
+	run.Env["DATACITE_USERNAME"], run.Env["DATACITE_PASSWORD"] = "SNOW.ARCHIVE", "secret-two"
+	_, said, _ := run.Do(t, config.Command, "config")
+	assert.Contains(t, said, "login of SNOW.ARCHIVE, at all services (DATACITE_USERNAME)\nlogin at api.test.datacite.org: ICE.ARCHIVE ("+logins)
+	assert.NotContains(t, said, "secret")
+
 	run.Env["DATACITE_SERVICE"] = "production"
 	_, _, notes := run.Do(t, config.Command, "config", "service", "test")
 	assert.Equal(t, "DATACITE_SERVICE is set in the environment, and counts before this setting\n", notes)

@@ -7,8 +7,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"html"
 	"io"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -17,7 +19,6 @@ import (
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/account"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
-	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/dois"
 )
 
@@ -33,6 +34,9 @@ const (
 	asJSON   = "json"
 	citation = "citation"
 )
+
+// markup is that of a citation, whose texts are HTML.
+var markup = regexp.MustCompile(`</?[a-zA-Z][^<>]*>`)
 
 type command struct {
 	*shell.Shell
@@ -78,7 +82,7 @@ func (c *command) run(cmd *cobra.Command, names []string) error {
 	case c.format != citation && (c.style != "" || c.locale != ""):
 		return shell.Wrong(errors.New("--style and --locale are for --format citation"))
 	}
-	names, err := c.names(names)
+	names, err := c.DOIs(names)
 	if err != nil {
 		return shell.Wrong(err)
 	}
@@ -93,34 +97,6 @@ func (c *command) run(cmd *cobra.Command, names []string) error {
 	return c.WriteOutput(func(out io.Writer) error { return c.all(cmd.Context(), client, service, names, out) })
 }
 
-// names are the DOIs to show; standard input takes the place of "-".
-func (c *command) names(args []string) (names []string, err error) {
-	for _, arg := range args {
-		if arg != "-" {
-			names = append(names, arg)
-			continue
-		}
-		in, err := c.Stdinput()
-		if err != nil {
-			return nil, err
-		}
-		data, err := io.ReadAll(in)
-		if err != nil {
-			return nil, err
-		}
-		names = append(names, strings.Fields(string(data))...)
-	}
-	if len(names) == 0 {
-		return nil, errors.New("standard input has no DOI")
-	}
-	for i, name := range names {
-		if names[i], err = doi.Parse(name); err != nil {
-			return nil, err
-		}
-	}
-	return names, nil
-}
-
 func (c *command) all(ctx context.Context, client *dois.Client, service *account.Service, names []string, out io.Writer) error {
 	shown := 0
 	for _, name := range names {
@@ -133,6 +109,9 @@ func (c *command) all(ctx context.Context, client *dois.Client, service *account
 		case ctx.Err() != nil:
 			return shell.Interrupted("%d of %s shown", shown, shell.Count(len(names), "DOI"))
 		case errors.Is(err, datacite.ErrNotFound):
+			if err := service.Check(ctx, c.Shell); err != nil { // a wrong login sees what everybody sees
+				return err
+			}
 			reason = fmt.Sprintf("%s does not know %s, or does not show it without a login", service, name)
 		case errors.Is(err, dois.ErrNoFormat):
 			reason = fmt.Sprintf("%s does not write %s as %s", service, name, c.format)
@@ -155,11 +134,11 @@ func (c *command) one(ctx context.Context, client *dois.Client, name string, out
 	case citation:
 		line, err := client.Citation(ctx, name, &dois.CitationOptions{Style: c.style, Locale: c.locale})
 		if err == nil {
-			_, err = io.WriteString(out, shell.Clean(line)+"\n")
+			_, err = io.WriteString(out, shell.Clean(html.UnescapeString(markup.ReplaceAllString(line, "")))+"\n")
 		}
 		return err
 	case text, asJSON:
-		record, err := client.Get(ctx, name, nil)
+		record, err := client.Get(ctx, name, &dois.GetOptions{Detail: true}) // texts are those of the XML
 		if err != nil {
 			return err
 		}
@@ -171,7 +150,7 @@ func (c *command) one(ctx context.Context, client *dois.Client, name string, out
 			return err
 		}
 		line.WriteByte('\n')
-		_, err = out.Write(line.Bytes())
+		_, err = shell.Tamed(out).Write(line.Bytes())
 		return err
 	}
 	body, err := client.Open(ctx, name, formats[c.format])
@@ -183,10 +162,6 @@ func (c *command) one(ctx context.Context, client *dois.Client, name string, out
 	if err != nil {
 		return err
 	}
-	data = append(bytes.TrimSpace(data), '\n')
-	if shell.IsTerminal(out) {
-		data = []byte(shell.Tame(string(data)))
-	}
-	_, err = out.Write(data)
+	_, err = shell.Tamed(out).Write(append(bytes.TrimSpace(data), '\n'))
 	return err
 }

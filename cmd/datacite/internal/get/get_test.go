@@ -13,6 +13,8 @@ import (
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/get"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell/shelltest"
 	"github.com/datacite-go/datacite-go/datacitetest"
+	"github.com/datacite-go/datacite-go/mds"
+	"github.com/datacite-go/datacite-go/metadata"
 )
 
 func service(t *testing.T, opts *datacitetest.Options) *datacitetest.Server {
@@ -27,6 +29,31 @@ func service(t *testing.T, opts *datacitetest.Options) *datacitetest.Server {
 		require.NoError(t, srv.PutRecordJSON([]byte(record)))
 	}
 	return srv
+}
+
+// A citation is plain text, whatever is in the title; a wrong login is not taken for a DOI that is not there.
+func TestPlainCitations(t *testing.T) {
+	for _, b := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {
+		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: b})
+		t.Cleanup(srv.Close)
+		doc, err := mds.NewDocument(&metadata.Record{
+			Titles: metadata.List[metadata.Title]{{Title: "Salt & Pepper, a < b"}}, Creators: []metadata.Creator{metadata.Person("Lovelace", "Ada")},
+			Publisher: metadata.Publisher{Name: "P & Q"}, PublicationYear: "2020", Types: metadata.Types{ResourceTypeGeneral: metadata.ResourceTypeDataset},
+		})
+		require.NoError(t, err)
+		_, err = srv.MDS().Register(t.Context(), "10.5072/salt", "https://a.example/", doc)
+		require.NoError(t, err)
+		code, out, notes := shelltest.Anonymous(srv).Do(t, get.Command, "get", "10.5072/salt", "--format", "citation")
+		assert.Zero(t, code, notes)
+		assert.Contains(t, out, "Salt & Pepper, a < b")
+		assert.NotRegexp(t, "<i>|&amp;|&lt;", out)
+
+		run := shelltest.At(srv)
+		run.Env["DATACITE_PASSWORD"] = "wrong-one"
+		code, _, notes = run.Do(t, get.Command, "get", "10.5072/none")
+		assert.Equal(t, 2, code, notes)
+		assert.Contains(t, notes, " refuses the login of EXAMPLE.REPO")
+	}
 }
 
 func TestGet(t *testing.T) {

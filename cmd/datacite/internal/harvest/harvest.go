@@ -132,7 +132,7 @@ func (c *command) run(cmd *cobra.Command, words []string) (err error) {
 		}
 		defer release()
 	}
-	o, err := openOutput(c.Output, c.service.Host, c.Data())
+	o, err := openOutput(c.Output, c.service.Host, shell.Tamed(c.Data()))
 	if err != nil {
 		return shell.Wrong(err)
 	}

@@ -158,6 +158,9 @@ func (s *records) other(name string, src io.Reader) (*row, error) {
 	if err != nil {
 		return nil, err
 	}
+	if bytes.HasPrefix(data, []byte("\x1f\x8b")) {
+		return nil, fmt.Errorf("%s is compressed; give the file that gunzip makes of it", name)
+	}
 	doc, err := mds.Detect(data)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -233,12 +236,16 @@ func readJSON(place string, data json.RawMessage, err error) (*row, error) {
 	if err == nil {
 		err = json.Unmarshal(data, &record)
 	}
+	if err == nil {
+		err = tables.CheckRecord(&record)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", place, err)
 	}
 	r := &row{
 		Row:        &table.Row{File: place, DOI: record.DOI, URL: record.URL, State: string(record.State), Record: &record.Record},
 		contentURL: record.ContentURL,
+		isJSON:     true,
 	}
 	if c := record.Container; c.Title != "" || c.Identifier != "" || c.Type != "" {
 		r.container = &c
@@ -251,6 +258,7 @@ func readJSON(place string, data json.RawMessage, err error) (*row, error) {
 		r.Findings = append(r.Findings, datacite.Finding{File: place, Path: name, Code: "member", Warning: true,
 			Reason: "is no member of a record, or cannot be read; it is left out"})
 	}
+	r.add(record.Warnings)
 	r.add(r.Record.Findings())
 	r.checkYear()
 	return r, nil

@@ -35,6 +35,7 @@ type row struct {
 	*table.Row
 	document   mds.Document // the metadata as they are sent; those of a table are made when they are needed
 	isRow      bool         // of a table, whose columns do not say everything
+	isJSON     bool         // of the DOI query
 	contentURL []string
 	container  *dois.Container
 }
@@ -115,7 +116,11 @@ func (c *checks) row(r *row) {
 	switch {
 	case r.URL != "" || unread:
 	case r.State != string(dois.StateDraft):
-		r.fault("url", "is missing; it is where the DOI leads to")
+		reason := "is missing; it is where the DOI leads to"
+		if !r.isRow {
+			reason += ": give --url"
+		}
+		r.fault("url", reason)
 	case r.DOI == "":
 		r.fault("doi", "is missing; a draft without a URL needs its DOI")
 	}

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -209,7 +210,7 @@ func (j *job) put(ctx context.Context, it *item) error {
 		var found *dois.Record
 		if !isNew {
 			var err error
-			if found, err = j.client.Get(ctx, it.entry.DOI, nil); errors.Is(err, datacite.ErrNotFound) {
+			if found, err = j.client.Get(ctx, it.entry.DOI, &dois.GetOptions{Detail: true}); errors.Is(err, datacite.ErrNotFound) {
 				found = nil
 			} else if err != nil {
 				return it.after(err)
@@ -249,7 +250,7 @@ func (it *item) after(err error) error {
 // write creates a DOI that was not found, and corrects one that was. It returns nil if nothing
 // differs.
 func (j *job) write(ctx context.Context, it *item, found *dois.Record) (after *dois.Record, err error) {
-	draft := &dois.Draft{DOI: it.entry.DOI, URL: it.URL, ContentURL: it.contentURL, Container: it.container}
+	draft := &dois.Draft{DOI: it.entry.DOI, URL: it.URL}
 	doc, differs := it.metadata(), true
 	if found != nil {
 		if doc, differs, err = it.compare(found); err != nil {
@@ -262,8 +263,15 @@ func (j *job) write(ctx context.Context, it *item, found *dois.Record) (after *d
 	state := dois.StateDraft
 	if found != nil {
 		state = found.State
-		differs = differs || it.URL != found.URL || it.contentURL != nil && !slices.Equal(it.contentURL, found.ContentURL)
 	}
+	// With more than the XML in a draft, the service writes the XML anew, from its JSON.
+	if found == nil || !slices.Equal(it.contentURL, found.ContentURL) {
+		draft.ContentURL = it.contentURL
+	}
+	if it.container != nil && !it.ofSeries() && (found == nil || !reflect.DeepEqual(*it.container, found.Container)) {
+		draft.Container = it.container
+	}
+	differs = found == nil || differs || it.URL != found.URL || draft.ContentURL != nil || draft.Container != nil
 	wanted := j.wanted(it.row, found)
 	if draft.Event = eventTo(state, wanted); draft.Event == "" && wanted != state {
 		return nil, fmt.Errorf("it is %s, and cannot become %s", state, wanted)
@@ -277,18 +285,34 @@ func (j *job) write(ctx context.Context, it *item, found *dois.Record) (after *d
 	}
 	if found == nil {
 		it.change = "created"
-		return j.client.Create(ctx, draft)
+		after, err = j.client.Create(ctx, draft)
+	} else {
+		it.change = cmp.Or(it.change, "updated")
+		after, err = j.client.Update(ctx, it.entry.DOI, draft)
 	}
-	it.change = cmp.Or(it.change, "updated")
-	return j.client.Update(ctx, it.entry.DOI, draft)
+	if err == nil {
+		for _, f := range after.Warnings {
+			if f.Code == "escaped" || f.Code == "not-in-xml" { // the others are known from the file
+				j.Warn("warning: %s: %s", it.place(), f)
+			}
+		}
+	}
+	return after, err
+}
+
+// ofSeries reports whether the service finds the container in the metadata.
+func (it *item) ofSeries() bool {
+	return len(it.Record.RelatedItems) > 0 || slices.ContainsFunc(it.Record.Descriptions, func(d metadata.Description) bool {
+		return d.DescriptionType == metadata.DescriptionSeriesInformation
+	})
 }
 
 // compare returns the metadata to write, and whether they differ from those of a record. What
 // the columns of a table do not say stays.
 func (it *item) compare(found *dois.Record) (doc mds.Document, differs bool, err error) {
 	stored := &found.Record
-	if record, err := metadata.ParseXML(bytes.NewReader(found.MetadataXML)); err == nil {
-		stored = record
+	if record, err := metadata.ParseXML(bytes.NewReader(found.MetadataXML)); err == nil && (!it.isJSON || len(metadata.Diff(it.Record, stored)) > 0) {
+		stored = record // unless it is as the service shows it in JSON, with an Issued date and without repeats
 	}
 	whole, doc := it.Record, it.metadata()
 	if it.isRow {

@@ -30,7 +30,7 @@ func loadFile(service *datacitetest.Server, name string) (n int, err error) {
 		}
 	}
 	if n, err = load(service, from); err != nil {
-		return n, fmt.Errorf("%s: after %s: %w", name, shell.Count(n, "record"), err)
+		return n, fmt.Errorf("%s: after %s: %w; datacite harvest writes records", name, shell.Count(n, "record"), err)
 	}
 	return n, nil
 }
@@ -68,7 +68,7 @@ func put(service *datacitetest.Server, value json.RawMessage, n *int) error {
 		}
 		return nil
 	}
-	var shape struct{ Data, Attributes json.RawMessage }
+	var shape struct{ Data, Attributes, Service, Titles json.RawMessage }
 	if err := json.Unmarshal(value, &shape); err != nil {
 		return err
 	}
@@ -77,6 +77,8 @@ func put(service *datacitetest.Server, value json.RawMessage, n *int) error {
 		return put(service, shape.Data, n)
 	case shape.Attributes != nil:
 		value = shape.Attributes
+	case shape.Service != nil && shape.Titles == nil: // a record of no metadata would be made of it
+		return errors.New("this is what a command printed with --json, not a record")
 	}
 	err := service.PutRecordJSON(value)
 	if err == nil {

@@ -23,7 +23,7 @@ var printers = map[string]func(*shell.Shell, io.Writer) printer{
 	shell.FormatTable: func(s *shell.Shell, out io.Writer) printer {
 		return screen{s.Table(out, "DOI", "YEAR", "TYPE", "CITED", "CREATORS", "TITLE")}
 	},
-	shell.FormatJSON: func(_ *shell.Shell, out io.Writer) printer { return lines{out} },
+	shell.FormatJSON: func(_ *shell.Shell, out io.Writer) printer { return lines{shell.Tamed(out)} },
 	shell.FormatCSV:  func(s *shell.Shell, out io.Writer) printer { return newSheet(s, out, false) },
 	shell.FormatXLSX: func(s *shell.Shell, out io.Writer) printer { return newSheet(s, out, true) },
 }
@@ -63,7 +63,7 @@ type sheet struct {
 }
 
 func newSheet(s *shell.Shell, out io.Writer, spreadsheet bool) printer {
-	return sheet{s, table.NewWriter(out, &table.WriterOptions{Others: []string{"citations", "views", "downloads"}, Spreadsheet: spreadsheet})}
+	return sheet{s, table.NewWriter(shell.Tamed(out), &table.WriterOptions{Others: []string{"citations", "views", "downloads"}, Spreadsheet: spreadsheet})}
 }
 
 func (s sheet) print(r *dois.Record) error {

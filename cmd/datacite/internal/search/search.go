@@ -108,6 +108,9 @@ func (c *command) run(cmd *cobra.Command, words []string) error {
 	if err != nil {
 		return err
 	}
+	if err := service.Check(cmd.Context(), c.Shell); err != nil { // a wrong login sees what everybody sees
+		return err
+	}
 	var n, total int
 	err = c.WriteOutput(func(to io.Writer) (err error) {
 		out := printers[c.Format](c.Shell, to)
@@ -135,7 +138,8 @@ func (c *command) run(cmd *cobra.Command, words []string) error {
 // find prints what is found. It returns how many records it printed, and how many there are.
 func (c *command) find(ctx context.Context, client *dois.Client, out printer) (n, total int, err error) {
 	pages := client.Pages(ctx, &c.opts)
-	if c.opts.Affiliation, c.opts.Publisher = c.Format != shell.FormatTable, c.Format != shell.FormatTable; !c.all {
+	whole := c.Format != shell.FormatTable // for other commands, whose texts are those of the XML
+	if c.opts.Affiliation, c.opts.Publisher, c.opts.Detail = whole, whole, whole; !c.all {
 		pages = func(yield func(*dois.Results, error) bool) { yield(client.List(ctx, &c.opts)) }
 	}
 	for page, err := range pages {

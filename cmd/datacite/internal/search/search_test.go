@@ -152,6 +152,20 @@ func TestQueries(t *testing.T) {
 	assert.Equal(t, 1, strings.Count(out, "\n"), "words and query must both match")
 }
 
+// With a wrong login the service shows what everybody sees: that would be an incomplete answer.
+func TestAWrongLogin(t *testing.T) {
+	for _, b := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {
+		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: b})
+		t.Cleanup(srv.Close)
+		run := shelltest.At(srv)
+		run.Env["DATACITE_PASSWORD"] = "wrong-one"
+		code, out, notes := run.Do(t, search.Command, "search", "glacier")
+		assert.Equal(t, 2, code)
+		assert.Empty(t, out)
+		assert.Contains(t, notes, " refuses the login of EXAMPLE.REPO")
+	}
+}
+
 func TestFaults(t *testing.T) {
 	srv := service(t)
 	for _, tt := range []struct {

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -44,6 +45,8 @@ independent of DataCite.`,
 	)
 	root.SetHelpCommandGroupID(Settings)
 	root.SetCompletionCommandGroupID(Settings)
+	root.Version = cmp.Or(strings.TrimPrefix(s.Config.UserAgent, "datacite/"), "devel")
+	root.SetVersionTemplate("datacite {{.Version}}\n")
 	root.PersistentFlags().BoolVarP(&s.Quiet, "quiet", "q", false, "print results, warnings and errors only")
 	for _, maker := range makers {
 		root.AddCommand(maker(s))
@@ -63,6 +66,15 @@ independent of DataCite.`,
 	return root
 }
 
+// elsewhere are commands that other programs have, and what to do instead.
+var elsewhere = map[string]string{
+	"logout":  "; datacite login --forget removes a stored login",
+	"status":  "; datacite config shows the settings and whose logins there are, and datacite get the state of a DOI",
+	"whoami":  "; datacite config shows whose logins there are",
+	"update":  "; datacite register changes what differs",
+	"publish": "; datacite show makes a hidden DOI findable, and datacite register a draft with its metadata",
+}
+
 // unknownCommand is the error of words that are not a command.
 func unknownCommand(cmd *cobra.Command, words []string) error {
 	if len(words) == 0 {
@@ -74,7 +86,10 @@ func unknownCommand(cmd *cobra.Command, words []string) error {
 			names = append(names, c.Name())
 		}
 	}
-	hint := DidYouMean(words[0], names)
+	hint := elsewhere[words[0]]
+	if hint == "" {
+		hint = DidYouMean(words[0], names)
+	}
 	if hint == "" {
 		hint = "; " + strings.Replace(cmd.CommandPath(), "datacite", "datacite help", 1) + " shows them"
 	}

@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync/atomic"
+
+	"github.com/datacite-go/datacite-go/doi"
 )
 
 // Stdinput returns standard input for an argument that is "-". It can be read once: a second "-"
@@ -117,4 +120,32 @@ func (in *Input) Close() {
 	if in.own != nil {
 		_ = in.own.Close() // it was only read
 	}
+}
+
+// DOIs are the names that arguments are; standard input, one per line, takes the place of "-".
+func (s *Shell) DOIs(args []string) (names []string, err error) {
+	for _, arg := range args {
+		if arg != "-" {
+			names = append(names, arg)
+			continue
+		}
+		in, err := s.Stdinput()
+		if err != nil {
+			return nil, err
+		}
+		data, err := io.ReadAll(in)
+		if err != nil {
+			return nil, err
+		}
+		names = append(names, strings.Fields(string(data))...)
+	}
+	if len(names) == 0 {
+		return nil, errors.New("standard input has no DOI")
+	}
+	for i, name := range names {
+		if names[i], err = doi.Parse(name); err != nil {
+			return nil, err
+		}
+	}
+	return names, nil
 }

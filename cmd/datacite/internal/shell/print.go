@@ -1,15 +1,18 @@
 package shell
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/term"
 )
@@ -120,7 +123,15 @@ func jsonLine(object any) string {
 	if err := e.Encode(object); err != nil {
 		panic(err) // it is made by the program
 	}
-	return b.String()
+	var line strings.Builder
+	for _, r := range b.String() { // what would control a terminal, as JSON may write it
+		if r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) && r <= 0xffff {
+			fmt.Fprintf(&line, `\u%04x`, r)
+		} else {
+			line.WriteRune(r)
+		}
+	}
+	return line.String()
 }
 
 // Unwritten marks the error of a write to standard output, nil if there is none.
@@ -153,6 +164,41 @@ func Tame(text string) string {
 		}
 		return r
 	}, text)
+}
+
+// Tamed returns a writer like Tame, where the stream is a terminal: for data with texts that anybody has
+// written. A file or a pipe gets the data as they are.
+func Tamed(out io.Writer) io.Writer {
+	if !IsTerminal(out) {
+		return out
+	}
+	return &tamed{out: out}
+}
+
+type tamed struct {
+	out  io.Writer
+	rest []byte // the beginning of a character
+	some bool
+}
+
+func (t *tamed) Write(text []byte) (int, error) {
+	all := append(t.rest, text...)
+	if !t.some {
+		all = bytes.TrimPrefix(all, []byte("\ufeff")) // of a table for spreadsheet programs
+	}
+	t.some = true
+	end := len(all)
+	for end > 0 && len(all)-end < utf8.UTFMax && !utf8.RuneStart(all[end-1]) {
+		end--
+	}
+	if end > 0 && !utf8.FullRune(all[end-1:]) {
+		end--
+	} else {
+		end = len(all)
+	}
+	t.rest = slices.Clone(all[end:])
+	_, err := io.WriteString(t.out, Tame(strings.ReplaceAll(string(all[:end]), "\r\n", "\n")))
+	return len(text), err
 }
 
 // IsTerminal reports whether a stream is a terminal.

@@ -52,6 +52,7 @@ func TestMistakesSayWhatToDo(t *testing.T) {
 		says string
 	}{
 		{"gret", `there is no command or topic "gret"; did you mean greet?`},
+		{"logout", `there is no command or topic "logout"; datacite login --forget removes a stored login`},
 		{"dance", `there is no command or topic "dance"; datacite help shows them`},
 		{"help dance", `there is no command or topic "dance"; datacite help shows them`},
 		{"greet --nam x", "datacite greet has no flag --nam; did you mean --name?"},

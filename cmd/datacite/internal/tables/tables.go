@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
+	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/metadata/table"
 )
 
@@ -46,6 +47,24 @@ func SaySheets(s *shell.Shell, name string, r *table.Reader) {
 	if sheets := r.Sheets(); len(sheets) > 1 {
 		s.Say("%s: only the sheet %q is read; %s ignored", filepath.Base(name), sheets[0], shell.Count(len(sheets)-1, "other"))
 	}
+}
+
+// CheckRecord is an error for an object that only looks like a record: what commands print with --json
+// about a DOI has its name, its URL and the service, and Citeproc JSON writes DOI. Taken for records, they would
+// be ones without metadata.
+func CheckRecord(r *dois.Record) error {
+	what := ""
+	switch {
+	case r.Has("titles"):
+	case r.Has("service"):
+		what = "what a command printed with --json"
+	case r.Has("DOI"):
+		what = "Citeproc JSON"
+	}
+	if what == "" {
+		return nil
+	}
+	return fmt.Errorf("%s: this is %s, not a record; datacite get --json and datacite harvest write records", r.DOI, what)
 }
 
 // Place is where a row is, such as "items.csv, line 3".

@@ -63,7 +63,7 @@ Causes, for --only and --except:
 	for _, name := range []string{"only", "except"} {
 		var all []string
 		for _, cause := range shown.AllCauses() {
-			all = append(all, string(cause)+"\t"+cause.Sentence())
+			all = append(all, string(cause)+"\t"+shown.Sentence(cause))
 		}
 		_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(all, cobra.ShellCompDirectiveNoFileComp)) // the flag is there
 	}
@@ -80,7 +80,7 @@ func causes() string {
 	for _, cause := range shown.AllCauses() {
 		line := ""
 		fmt.Fprintf(&b, "\n  %-19s", cause)
-		for word := range strings.FieldsSeq(cause.Sentence()) {
+		for word := range strings.FieldsSeq(shown.Sentence(cause)) {
 			if len(line)+len(word) > 70 {
 				b.WriteString(line + "\n" + strings.Repeat(" ", 21))
 				line = ""
@@ -236,7 +236,7 @@ func (c *command) progress(now shown.Progress) {
 func (c *command) verdict() error {
 	p := c.page
 	for _, cause := range p.Causes() {
-		c.Say("%7s %s: %s", shell.Number(cause.Differences), cause.Cause, cause.Cause.Sentence())
+		c.Say("%7s %s: %s", shell.Number(cause.Differences), cause.Cause, shown.Sentence(cause.Cause))
 	}
 	read := fmt.Sprintf("%s and %s at %s", shell.Count(p.Progress.Reports-len(p.LeftOut), "report"), shell.Count(p.Progress.Compared, "DOI"), c.service)
 	switch {

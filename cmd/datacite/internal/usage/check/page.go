@@ -240,7 +240,7 @@ var pageTemplate = htmlpage.New("page", pageText, template.FuncMap{
 	"long":     shell.Number[int64],
 	"chart":    newChart,
 	"change":   change,
-	"sentence": func(c shown.Cause) string { return c.Sentence() },
+	"sentence": shown.Sentence,
 	"remedy":   func(c shown.Cause) string { return remedies[c] },
 	"largest":  func() int { return largest },
 	"mostBars": func() int { return mostBars },
@@ -286,5 +286,4 @@ var remedies = map[shown.Cause]string{
 	shown.OtherMonth:       "Give the begin date of the report as a day, such as 2026-10-01.",
 	shown.TooLarge:         "Correct the count.",
 	shown.NoCount:          "Store the report again with the count, or with 0.",
-	shown.LongDOI:          "Nothing: the service keeps the counts of one of these DOIs.",
 }

@@ -25,7 +25,9 @@ var formats = map[string]func(c *command, out io.Writer) printer{
 	},
 	shell.FormatCSV:  func(c *command, out io.Writer) printer { return newSheet(c, out, false) },
 	shell.FormatXLSX: func(c *command, out io.Writer) printer { return newSheet(c, out, true) },
-	shell.FormatJSON: func(c *command, out io.Writer) printer { return lines{json.NewEncoder(out), c.service.Host} },
+	shell.FormatJSON: func(c *command, out io.Writer) printer {
+		return lines{json.NewEncoder(shell.Tamed(out)), c.service.Host}
+	},
 }
 
 // A screen is for people. It has no head without rows.
@@ -55,7 +57,7 @@ type sheet struct {
 
 func newSheet(c *command, out io.Writer, spreadsheet bool) printer {
 	others := []string{"month", "metric", "reported", "expected", "shown", "cause", "detail", "reports", "service"}
-	return sheet{c.Shell, table.NewWriter(out, &table.WriterOptions{Columns: []string{"doi"}, Others: others, Spreadsheet: spreadsheet}), c.service.Host}
+	return sheet{c.Shell, table.NewWriter(shell.Tamed(out), &table.WriterOptions{Columns: []string{"doi"}, Others: others, Spreadsheet: spreadsheet}), c.service.Host}
 }
 
 func (s sheet) print(d *shown.Difference) error {

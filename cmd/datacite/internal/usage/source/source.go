@@ -103,6 +103,10 @@ func (f *Files) Open(cmd *cobra.Command, names []string) (all []*Report, err err
 			return all, err
 		}
 		isTable := !isReport(in)
+		if bytes.HasPrefix(bytes.TrimSpace(in.Peek(512)), []byte("<")) {
+			in.Close()
+			return all, shell.Wrong(fmt.Errorf("%s is XML; give a report or a table as datacite usage count writes them", in.Name))
+		}
 		switch {
 		case i == 0 || !isTable && !all[0].IsTable:
 			all = append(all, &Report{Files: f, files: []*shell.Input{in}, IsTable: isTable})
@@ -291,6 +295,9 @@ func (r *Report) PrintWarnings(line func(format string, args ...any)) {
 func (r *Report) fault(err error) error {
 	if err == nil || r.IsTable {
 		return err
+	}
+	if invalid, ok := errors.AsType[*datacite.ValidationError](err); ok && invalid.Findings[0].Path == "report" { // it is something else
+		err = fmt.Errorf("%w; give a report or a table as datacite usage count writes them", err)
 	}
 	return &Error{fmt.Errorf("%s: %w", r.files[0].Name, err)}
 }

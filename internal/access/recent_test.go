@@ -1,4 +1,4 @@
-package recent_test
+package access_test
 
 import (
 	"strconv"
@@ -6,19 +6,19 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/datacite-go/datacite-go/internal/recent"
+	"github.com/datacite-go/datacite-go/internal/access"
 )
 
 func TestTheLastValuesAreHeld(t *testing.T) {
-	c := recent.Cache[int]{Most: 10}
+	c := access.Cache[int]{Most: 10}
 	for i := range 1000 {
-		c.Put(recent.KeyOf(strconv.Itoa(i)), -i)
+		c.Put(access.KeyOf(strconv.Itoa(i)), -i)
 		for back := range min(i, 10) {
-			value, ok := c.Get(recent.KeyOf(strconv.Itoa(i - back)))
+			value, ok := c.Get(access.KeyOf(strconv.Itoa(i - back)))
 			assert.True(t, ok)
 			assert.Equal(t, back-i, value)
 		}
-		_, ok := c.Get(recent.KeyOf(strconv.Itoa(i - 20)))
+		_, ok := c.Get(access.KeyOf(strconv.Itoa(i - 20)))
 		assert.False(t, ok)
 	}
 }

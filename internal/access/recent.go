@@ -1,5 +1,6 @@
-// Package recent remembers what was found out about texts, most of which come again.
-package recent
+// Package access has what counting accesses and reading their logs share: addresses of visitors, a
+// cache of what was found out about texts, and a fast test before a regular expression is tried.
+package access
 
 import "hash/maphash"
 

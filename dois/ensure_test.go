@@ -1,0 +1,536 @@
+package dois_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/datacitetest"
+	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/metadata"
+)
+
+// wantedItem is good for any number of runs.
+func wantedItem(i int) dois.Wanted {
+	rec := complete(fmt.Sprintf("Item %d", i))
+	return dois.Wanted{DOI: fmt.Sprintf("10.5072/item-%d", i), URL: fmt.Sprintf("https://repo.example.org/item/%d", i), State: dois.StateFindable, Metadata: &rec}
+}
+
+func wantedItems(n int) iter.Seq2[dois.Wanted, error] {
+	var all []dois.Wanted
+	for i := range n {
+		all = append(all, wantedItem(i))
+	}
+	return each(all)
+}
+
+// asXML has the metadata as XML, too.
+func asXML(t *testing.T, w dois.Wanted) dois.Wanted {
+	t.Helper()
+	data, err := w.Metadata.XML()
+	require.NoError(t, err)
+	w.MetadataXML = data
+	return w
+}
+
+// clientOf is a client of the service with a line of its own, and one attempt for each request.
+func clientOf(t *testing.T, srv *datacitetest.Server, password string, line http.RoundTripper) *dois.Client {
+	t.Helper()
+	c, err := dois.NewClient(datacite.Config{
+		Service: datacite.Service{API: srv.URL}, Username: datacitetest.Username, Password: password, MaxAttempts: 1, HTTPClient: &http.Client{Transport: line},
+	})
+	require.NoError(t, err)
+	return c
+}
+
+type tripper func(*http.Request) (*http.Response, error)
+
+func (f tripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// TestEnsure walks every case: what is found, what is wanted, and what becomes of the first write.
+func TestEnsure(t *testing.T) {
+	const none = dois.State("")
+	outcomes := map[string]*datacitetest.Fault{
+		"accepted": nil, "lost, not done": {Kind: datacitetest.DropBefore}, "lost, done": {Kind: datacitetest.DropAfter},
+		"away, not done": {Kind: datacitetest.Status, Status: 503}, "away, done": {Kind: datacitetest.StatusAfter, Status: 504},
+	}
+	for outcome, fault := range outcomes {
+		for _, found := range []dois.State{none, dois.StateDraft, dois.StateRegistered, dois.StateFindable} {
+			for _, state := range []dois.State{none, dois.StateDraft, dois.StateRegistered, dois.StateFindable} {
+				for _, kind := range [][2]bool{{true, true}, {false, true}, {false, false}} {
+					isSame, isXML := kind[0], kind[1]
+					t.Run(fmt.Sprintf("%s/found %s/wanted %s/same %v/XML %v", outcome, found, state, isSame, isXML), func(t *testing.T) {
+						t.Parallel()
+						onEachInTime(t, func(t *testing.T, srv *datacitetest.Server) {
+							w := wantedItem(0)
+							if isXML {
+								w = asXML(t, w)
+							}
+							if w.State = found; found != none {
+								_, err := srv.DOIs().Ensure(t.Context(), w, nil)
+								require.NoError(t, err)
+							}
+							if !isSame {
+								rec := complete("Another title")
+								w.URL, w.Metadata, w.MetadataXML = w.URL+"/new", &rec, nil
+								if isXML {
+									w = asXML(t, w)
+								}
+							}
+							w.State = state
+							before, failing := writes(srv), fault
+							srv.SetFaults(func(_ int, r *http.Request) *datacitetest.Fault {
+								if r.Method == http.MethodGet {
+									return nil
+								}
+								f := failing
+								failing = nil
+								return f
+							})
+							done, err := srv.DOIs().Ensure(t.Context(), w, nil)
+							if state == dois.StateDraft && (found == dois.StateRegistered || found == dois.StateFindable) {
+								require.ErrorIs(t, err, dois.ErrNotAsWanted)
+								assert.Equal(t, before, writes(srv))
+								assert.Equal(t, string(found), string(srv.State(w.DOI)))
+								return
+							}
+							require.NoError(t, err)
+							want := state
+							if want == none {
+								want = max(found, dois.StateDraft)
+							}
+							assert.Equal(t, want, done.Record.State)
+							stored, err := srv.Record(w.DOI)
+							require.NoError(t, err)
+							assert.Equal(t, w.URL, stored.URL)
+							assert.Equal(t, w.Metadata.Titles[0].Title, stored.Titles[0].Title)
+							assert.Equal(t, found == none, done.Found == nil)
+							needed := 1
+							if found != none && isSame && want == found {
+								needed = 0
+							}
+							assert.Equal(t, needed == 0, done.Draft == nil)
+							if fault != nil && (found != none || strings.HasSuffix(outcome, "not done")) {
+								needed *= 2 // a PUT is sent again at once, a POST after a look
+							}
+							assert.Equal(t, needed, writes(srv)-before)
+							again, err := srv.DOIs().Ensure(t.Context(), w, nil)
+							require.NoError(t, err)
+							assert.Nil(t, again.Draft, "a second pass changes nothing")
+						})
+					})
+				}
+			}
+		}
+	}
+}
+
+func TestEnsureAll(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
+		var last dois.EnsureProgress
+		opts := &dois.EnsureOptions{Progress: func(p dois.EnsureProgress) { last = p }}
+		for run := range 2 {
+			done, before := map[string]bool{}, len(srv.Requests())
+			for e, err := range srv.DOIs().EnsureAll(t.Context(), wantedItems(30), opts) {
+				require.NoError(t, err)
+				require.NoError(t, e.Err)
+				assert.Equal(t, run > 0, e.Draft == nil)
+				assert.Equal(t, 1, e.Tries)
+				assert.Equal(t, dois.StateFindable, e.Record.State)
+				done[e.Wanted.DOI] = true
+			}
+			assert.Len(t, done, 30)
+			assert.Equal(t, dois.EnsureProgress{Done: 30}, last)
+			assert.Equal(t, 60-30*run, len(srv.Requests())-before, "a look, and a write where something differs")
+		}
+	})
+}
+
+// A name that was made now is not looked for.
+func TestNewNames(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
+		w := wantedItem(0)
+		w.New = true
+		for run := range 2 {
+			before := len(srv.Requests())
+			done, err := srv.DOIs().Ensure(t.Context(), w, nil)
+			require.NoError(t, err)
+			assert.Equal(t, 1+run, len(srv.Requests())-before, "one that exists is looked for, and is as wanted")
+			assert.NotNil(t, done.Record)
+		}
+	})
+}
+
+func TestEnsureAllKeepsWorkersInBounds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true})
+		var mu sync.Mutex
+		now, most := 0, 0
+		c := clientOf(t, srv, datacitetest.Password, tripper(func(req *http.Request) (*http.Response, error) {
+			mu.Lock()
+			now++
+			most = max(most, now)
+			mu.Unlock()
+			time.Sleep(time.Second)
+			mu.Lock()
+			now--
+			mu.Unlock()
+			return srv.HTTPClient().Transport.RoundTrip(req)
+		}))
+		for _, err := range c.EnsureAll(t.Context(), wantedItems(20), &dois.EnsureOptions{Workers: 3}) {
+			require.NoError(t, err)
+		}
+		assert.Equal(t, 3, most)
+	})
+}
+
+func TestEnsureAllTellsEachFate(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
+		bad, invalid, unread, twice := wantedItem(1), wantedItem(2), wantedItem(3), wantedItem(0)
+		bad.DOI = "10.5072/b d"
+		rec := metadata.Record{Titles: []metadata.Title{{Title: "No creator"}}}
+		invalid.Metadata = &rec
+		unread.Metadata, unread.MetadataXML = nil, []byte("<resource>")
+		twice.DOI = "https://doi.org/10.5072/ITEM-0"
+		fates := map[string]error{}
+		for e, err := range srv.DOIs().EnsureAll(t.Context(), each([]dois.Wanted{wantedItem(0), bad, invalid, unread, twice}), &dois.EnsureOptions{Workers: 1}) {
+			require.NoError(t, err)
+			fates[e.Wanted.URL+e.Wanted.DOI[:5]] = e.Err
+		}
+		require.Len(t, fates, 5)
+		require.NoError(t, fates[wantedItem(0).URL+"10.50"])
+		require.ErrorIs(t, fates[bad.URL+"10.50"], datacite.ErrInvalidDOI)
+		require.ErrorIs(t, fates[invalid.URL+"10.50"], datacite.ErrInvalid)
+		require.ErrorContains(t, fates[unread.URL+"10.50"], "wanted[3].MetadataXML: is not a DataCite record")
+		require.ErrorContains(t, fates[twice.URL+"https"], "is wanted twice")
+		assert.EqualValues(t, "repeated", datacite.Findings(fates[twice.URL+"https"])[0].Code)
+		assert.Len(t, srv.Names(), 1)
+	})
+}
+
+// Before sees each write, and can refuse it for good. So can Adapt, and it can complete what is wanted.
+func TestBeforeAndAdapt(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
+		c, taken := srv.DOIs(), fmt.Errorf("taken: %w", &datacite.Error{StatusCode: 503}) // as temporary as can be
+		other := wantedItem(1)
+		other.URL += "/of-somebody-else"
+		for _, w := range []dois.Wanted{other, wantedItem(2)} {
+			_, err := c.Ensure(t.Context(), w, nil)
+			require.NoError(t, err)
+		}
+		var mu sync.Mutex
+		seen := map[string]bool{}
+		refuse := func(name string, found *dois.Record) error {
+			mu.Lock()
+			defer mu.Unlock()
+			seen[name] = found != nil
+			if found != nil {
+				return taken
+			}
+			return nil
+		}
+		before := &dois.EnsureOptions{Before: func(_ context.Context, e *dois.Ensured) error {
+			assert.NotNil(t, e.Draft)
+			return refuse(e.Wanted.DOI, e.Found)
+		}}
+		adapt := &dois.EnsureOptions{Adapt: func(w *dois.Wanted, found *dois.Record) error {
+			w.URL += "/adapted"
+			return refuse(w.DOI, found)
+		}}
+		for i, opts := range []*dois.EnsureOptions{before, adapt} {
+			clear(seen)
+			for e, err := range c.EnsureAll(t.Context(), wantedItems(3+i), opts) {
+				require.NoError(t, err)
+				isTaken := e.Wanted.DOI == other.DOI || i == 1 && e.Wanted.DOI != wantedItem(3).DOI
+				assert.Equal(t, isTaken, errors.Is(e.Err, taken), e.Err)
+				assert.Equal(t, 1, e.Tries, "a refusal is final")
+			}
+			assert.Equal(t, []map[string]bool{{"10.5072/item-0": false, other.DOI: true}, {"10.5072/item-0": true, other.DOI: true, "10.5072/item-2": true, "10.5072/item-3": false}}[i], seen)
+		}
+		for i, end := range map[int]string{1: "/of-somebody-else", 3: "/adapted"} {
+			r, err := c.Get(t.Context(), wantedItem(i).DOI, nil)
+			require.NoError(t, err)
+			assert.Equal(t, wantedItem(i).URL+end, r.URL)
+		}
+	})
+}
+
+// What the service takes and makes something else of is named.
+func TestWhatIsNotAsWantedAfterwardsIsNamed(t *testing.T) {
+	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed, NoPort: true})
+	w := wantedItem(0)
+	w.State, w.Metadata.PublicationYear = dois.StateDraft, "last"
+	_, err := srv.DOIs().Ensure(t.Context(), w, nil)
+	require.ErrorIs(t, err, dois.ErrNotAsWanted)
+	assert.ErrorContains(t, err, `publicationYear: "last" is wanted, and "0000" was found`)
+}
+
+func TestEnsureAllTriesOnlyFailuresAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true})
+		down := map[string]int{"10.5072/item-1": 1, "10.5072/item-2": 100}
+		looks := map[string]int{}
+		c := clientOf(t, srv, datacitetest.Password, tripper(func(req *http.Request) (*http.Response, error) {
+			name := strings.TrimPrefix(req.URL.Path, "/dois/")
+			if req.Method == http.MethodGet {
+				looks[name]++
+				if down[name]--; down[name] >= 0 {
+					return &http.Response{StatusCode: 500, Body: io.NopCloser(strings.NewReader("")), Request: req}, nil
+				}
+			}
+			return srv.HTTPClient().Transport.RoundTrip(req)
+		}))
+		start := time.Now()
+		var seen []dois.EnsureProgress
+		opts := &dois.EnsureOptions{Workers: 1, Progress: func(p dois.EnsureProgress) {
+			assert.Equal(t, p.Pause > 0, p.Err != nil)
+			p.Err = nil
+			seen = append(seen, p)
+		}}
+		tries := map[string]int{}
+		for e, err := range c.EnsureAll(t.Context(), wantedItems(3), opts) {
+			require.NoError(t, err)
+			tries[e.Wanted.DOI] = e.Tries
+			assert.Equal(t, e.Wanted.DOI == "10.5072/item-2", e.Err != nil)
+		}
+		assert.Equal(t, map[string]int{"10.5072/item-0": 1, "10.5072/item-1": 2, "10.5072/item-2": 3}, tries)
+		assert.Equal(t, tries, looks)
+		const pause = 30 * time.Second
+		assert.Equal(t, []dois.EnsureProgress{
+			{Done: 1}, {Done: 1, Waiting: 1}, {Done: 1, Waiting: 2}, {Done: 1, Waiting: 2, Pause: pause},
+			{Done: 2}, {Done: 2, Waiting: 1}, {Done: 2, Waiting: 1, Pause: pause}, {Done: 2, Failed: 1},
+		}, seen)
+		assert.Equal(t, 2*pause, time.Since(start))
+	})
+}
+
+// A prefix of another account is asked once, whatever the number of workers, and DOIs of the
+// account below it are brought to their state.
+func TestAPrefixOfAnotherAccountIsAskedOnce(t *testing.T) {
+	onEachInTime(t, func(t *testing.T, srv *datacitetest.Server) {
+		var all []dois.Wanted
+		for i := range 50 {
+			w := wantedItem(i)
+			if i%2 == 0 {
+				w.DOI = strings.Replace(w.DOI, "10.5072", "10.70000", 1)
+			}
+			w.New = i%4 == 0
+			all = append(all, w)
+		}
+		mine := all[6].DOI
+		require.NoError(t, srv.PutRecordJSON(fmt.Appendf(nil, `{"doi":%q,"state":"draft"}`, mine)))
+		asked := 0
+		srv.SetFaults(func(_ int, r *http.Request) *datacitetest.Fault {
+			body, _ := io.ReadAll(r.Body)
+			r.Body = io.NopCloser(strings.NewReader(string(body)))
+			if r.Method == http.MethodPost && strings.Contains(string(body), `"10.70000/`) {
+				asked++
+			}
+			return nil
+		})
+		fates := map[string]error{}
+		for e, err := range srv.DOIs().EnsureAll(t.Context(), each(all), nil) {
+			require.NoError(t, err)
+			fates[e.Wanted.DOI] = e.Err
+		}
+		require.Len(t, fates, 50)
+		sent := 0
+		for name, err := range fates {
+			if strings.HasPrefix(name, "10.5072/") || name == mine {
+				require.NoError(t, err)
+				continue
+			}
+			require.ErrorIs(t, err, datacite.ErrForbidden)
+			require.ErrorContains(t, err, "belongs to another account")
+			assert.False(t, datacite.Temporary(err))
+			assert.NotErrorIs(t, err, datacite.ErrUnclear)
+			e, _ := errors.AsType[*datacite.Error](err)
+			sent += e.Attempts
+			assert.Equal(t, e.Attempts == 0, strings.Contains(err.Error(), "not sent, as another new DOI below 10.70000 was refused"))
+		}
+		assert.Equal(t, 1, sent)
+		assert.Equal(t, 1, asked)
+	})
+}
+
+// A service that is lost for a while gets what is wanted afterwards.
+func TestARunOutlivesALostService(t *testing.T) {
+	onEachInTime(t, func(t *testing.T, srv *datacitetest.Server) {
+		begun := time.Now()
+		srv.SetFaults(func(int, *http.Request) *datacitetest.Fault {
+			if time.Since(begun) < 20*time.Second {
+				return &datacitetest.Fault{Kind: datacitetest.DropBefore}
+			}
+			return nil
+		})
+		c := clientOf(t, srv, datacitetest.Password, srv.HTTPClient().Transport)
+		for e, err := range c.EnsureAll(t.Context(), wantedItems(50), nil) {
+			require.NoError(t, err)
+			require.NoError(t, e.Err)
+		}
+		assert.Len(t, srv.Names(), 50)
+	})
+}
+
+// DOIs of others that the account does not see do not stop the account's own.
+func TestDOIsOfOthers(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
+		for _, i := range []int{0, 1, 2, 7} {
+			require.NoError(t, srv.PutRecordJSON(fmt.Appendf(nil, `{"doi":%q,"state":"findable","url":"https://theirs.example/","client":"other.repo"}`, wantedItem(i).DOI)))
+		}
+		refused := 0
+		for e, err := range srv.DOIs().EnsureAll(t.Context(), wantedItems(20), nil) {
+			require.NoError(t, err)
+			if e.Err != nil {
+				require.ErrorIs(t, e.Err, datacite.ErrForbidden)
+				require.ErrorContains(t, e.Err, "belongs to another account")
+				refused++
+			}
+		}
+		assert.Equal(t, 4, refused)
+	})
+}
+
+func TestARunIsStoppedAndContinued(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true})
+		stopped := 0
+		for _, err := range srv.DOIs().EnsureAll(t.Context(), wantedItems(40), nil) {
+			require.NoError(t, err)
+			if stopped++; stopped == 10 {
+				break
+			}
+		}
+		synctest.Wait() // the service goes on with the requests that were under way
+		made, before := len(srv.Names()), writes(srv)
+		unchanged := 0
+		for e, err := range srv.DOIs().EnsureAll(t.Context(), wantedItems(40), nil) {
+			require.NoError(t, err)
+			require.NoError(t, e.Err)
+			if e.Draft == nil {
+				unchanged++
+			}
+		}
+		assert.GreaterOrEqual(t, made, 10)
+		assert.Equal(t, made, unchanged)
+		assert.Equal(t, 40-made, writes(srv)-before, "what was right is not written again")
+	})
+}
+
+func TestEnsureAllEndsWithAnError(t *testing.T) {
+	newServer := func() *datacitetest.Server { return datacitetest.NewServer(&datacitetest.Options{NoPort: true}) }
+	t.Run("a login that is not accepted", func(t *testing.T) {
+		onEach(t, func(t *testing.T, srv *datacitetest.Server) {
+			outcomes := 0
+			var end error
+			for e, err := range clientOf(t, srv, "wrong", srv.HTTPClient().Transport).EnsureAll(t.Context(), wantedItems(1000), nil) {
+				if end = err; err == nil {
+					outcomes++
+				} else {
+					assert.Nil(t, e)
+				}
+			}
+			require.ErrorIs(t, end, datacite.ErrUnauthorized)
+			assert.Less(t, outcomes, 1000, "the rest was not tried")
+			assert.Empty(t, srv.Names())
+		})
+	})
+	t.Run("a source that fails", func(t *testing.T) {
+		srv, lost := newServer(), errors.New("database gone")
+		items := func(yield func(dois.Wanted, error) bool) {
+			_ = yield(wantedItem(0), nil) && yield(wantedItem(1), nil) && yield(dois.Wanted{}, lost)
+		}
+		outcomes := 0
+		var end error
+		for _, err := range srv.DOIs().EnsureAll(t.Context(), items, nil) {
+			if end = err; err == nil {
+				outcomes++
+			}
+		}
+		require.ErrorIs(t, end, lost)
+		assert.Equal(t, 2, outcomes, "what came before is finished")
+	})
+	// Requests that fail until the context ends: at a time, or after a number of them.
+	for name, after := range map[string]int{"the context ends while DOIs wait": 0, "the context ends within the second round": 7} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				srv := newServer()
+				ctx, cancel := context.WithTimeout(t.Context(), 100*time.Second)
+				if after == 0 {
+					ctx, cancel = context.WithTimeout(t.Context(), 10*time.Second)
+				}
+				defer cancel()
+				sent := 0
+				c := clientOf(t, srv, datacitetest.Password, tripper(func(req *http.Request) (*http.Response, error) {
+					if sent++; sent == after {
+						cancel()
+					}
+					return &http.Response{StatusCode: 500, Body: io.NopCloser(strings.NewReader("")), Request: req}, nil
+				}))
+				outcomes := map[string]bool{}
+				var end error
+				for e, err := range c.EnsureAll(ctx, wantedItems(5), &dois.EnsureOptions{Workers: 1}) {
+					if end = err; err == nil {
+						require.Error(t, e.Err)
+						outcomes[e.Wanted.DOI] = true
+					}
+				}
+				require.ErrorIs(t, end, ctx.Err())
+				assert.Len(t, outcomes, 5, "none is lost silently")
+			})
+		})
+	}
+	t.Run("the loop panics", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) { // which fails if a goroutine is left
+			assert.PanicsWithValue(t, "stop", func() {
+				for range newServer().DOIs().EnsureAll(t.Context(), wantedItems(100), nil) {
+					panic("stop")
+				}
+			})
+		})
+	})
+}
+
+// The error of the last try matches that of an earlier one which may have had its effect.
+func TestTheOutcomeTellsWhatAnEarlierTryLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true})
+		isLost := false
+		c := clientOf(t, srv, datacitetest.Password, tripper(func(req *http.Request) (*http.Response, error) {
+			if isLost = isLost || req.Method == http.MethodPost; isLost {
+				return nil, errors.New("the line is cut")
+			}
+			return srv.HTTPClient().Transport.RoundTrip(req)
+		}))
+		for e, err := range c.EnsureAll(t.Context(), wantedItems(1), &dois.EnsureOptions{Rounds: 2}) {
+			require.NoError(t, err)
+			assert.Equal(t, 2, e.Tries)
+			require.ErrorIs(t, e.Err, datacite.ErrUnclear)
+			assert.True(t, datacite.Temporary(e.Err))
+		}
+	})
+}
+
+func BenchmarkEnsureAll(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true})
+		for e, err := range srv.DOIs().EnsureAll(b.Context(), wantedItems(100), nil) {
+			if err != nil || e.Err != nil {
+				b.Fatal(err, e.Err)
+			}
+		}
+	}
+}
