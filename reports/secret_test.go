@@ -63,6 +63,7 @@ func TestNoSecretInAnyFile(t *testing.T) {
 	srv.Close()
 	client, err = reports.NewClient(datacite.Config{Service: datacite.Service{API: srv.URL}, Token: secret, MaxAttempts: 1})
 	require.NoError(t, err)
+	opts.MaxOutage = 1
 	_, err = client.Submit(t.Context(), header("Example", time.September), looking(datasets(6)), opts)
 	require.Error(t, err)
 	look()

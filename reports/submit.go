@@ -67,6 +67,9 @@ type SubmitOptions struct {
 	// happens when the name of the creator has changed. A report that cannot be read is
 	// only a warning with its id, or without one if the list of reports cannot be read.
 	CompareOthers bool
+	// RefuseOthers does the same, but such a report is an error, a [*datacite.ValidationError]
+	// with the code reported-twice, and nothing is sent.
+	RefuseOthers bool
 
 	// LeaveOut is called for each dataset that has faults, with its DOI (if it has one) and
 	// the first 100 faults ([datacite.Findings]). If it returns true, the dataset is left
@@ -247,7 +250,7 @@ func (c *Client) Submit(ctx context.Context, h Header, src iter.Seq2[Dataset, er
 	if err := s.findReport(ctx); err != nil {
 		return nil, err
 	}
-	if s.options.CompareOthers {
+	if s.options.CompareOthers || s.options.RefuseOthers {
 		if err := s.compareOthers(ctx); err != nil {
 			return nil, fmt.Errorf("reports.Submit: looking for other reports of the account: %w; nothing was sent", transport.Within("reports.Submit", err))
 		}
@@ -322,8 +325,9 @@ func (o *SubmitOptions) withDefaults() (SubmitOptions, error) {
 			faults = append(faults, datacite.Finding{Path: "SubmitOptions." + f.name, Code: "limit", Reason: fmt.Sprintf("is %d, not between %d and %d", f.value, f.low, f.high)})
 		}
 	}
-	if o.CompareOthers && o.Warn == nil {
-		faults = append(faults, datacite.Finding{Path: "SubmitOptions.CompareOthers", Code: "missing", Reason: "needs SubmitOptions.Warn, which it calls"})
+	if (o.CompareOthers || o.RefuseOthers) && o.Warn == nil {
+		path := map[bool]string{true: "SubmitOptions.CompareOthers", false: "SubmitOptions.RefuseOthers"}[o.CompareOthers]
+		faults = append(faults, datacite.Finding{Path: path, Code: "missing", Reason: "needs SubmitOptions.Warn, which it calls"})
 	}
 	if out.ID != "" {
 		faults = append(faults, datacite.Findings(checkUUID("SubmitOptions.ID", out.ID))...)
@@ -367,7 +371,7 @@ type submission struct {
 // report of a POST by creator and month alone, another id for the same month would
 // send the later subsets to the other report.
 func (s *submission) findReport(ctx context.Context) error {
-	found, err := s.client.find(ctx, "reports.Submit", s.header)
+	found, err := s.find(ctx)
 	asked := s.options.ID
 	switch {
 	case err != nil || found == nil:
@@ -380,6 +384,27 @@ func (s *submission) findReport(ctx context.Context) error {
 		s.keep(&found.Header)
 	}
 	return nil
+}
+
+// find looks for the stored report. It waits while the service is unreachable, as a delivery does.
+func (s *submission) find(ctx context.Context) (*Summary, error) {
+	d := newDelivery(0, s.options, runlock.Record{}, time.Time{})
+	d.firstPause, d.longestPause = s.client.core.Pause(d.firstPause), s.client.core.Pause(d.longestPause)
+	for {
+		asked := time.Now()
+		found, err := s.client.find(ctx, "reports.Submit", s.header)
+		if err == nil || !datacite.Temporary(err) {
+			return found, err
+		}
+		d = d.looked(view{kind: unreachable}, asked, time.Now())
+		next := d.next(time.Now())
+		if next.do == stop {
+			return nil, err
+		}
+		if failed := s.wait(ctx, next, 0); failed != nil {
+			return nil, also(err, failed)
+		}
+	}
 }
 
 // keep notes what the service never changes of a stored report, and warns of it once.

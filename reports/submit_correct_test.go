@@ -244,7 +244,20 @@ func TestTheSameMonthUnderAnotherName(t *testing.T) {
 		s.submit(counted("10.5072/c", views(3)))
 		assert.Empty(t, s.said)
 		s.submit(counted("10.5072/A", views(5), downloads(1)))
-		assert.Contains(t, s.said, fmt.Sprintf("have 2 numbers, such as one of 10.5072/a, that report %s of \"Old Name\" has for the same month; records show the sum", old.ReportID))
+		assert.Contains(t, s.said, fmt.Sprintf("report %s of \"Old Name\" has 2 of the same numbers for that month, such as one of 10.5072/a; records show the sum", old.ReportID))
+
+		s.opts.RefuseOthers, s.opts.LockDir, s.said = true, t.TempDir(), nil
+		before := srv.Requests()
+		_, err = c.Submit(t.Context(), header("New Name", time.October), reports.Source([]reports.Dataset{counted("10.5072/b", views(5))}), &s.opts)
+		require.ErrorIs(t, err, datacite.ErrInvalid)
+		assert.Equal(t, datacite.Code("reported-twice"), datacite.Findings(err)[0].Code)
+		assert.ErrorContains(t, err, fmt.Sprintf("report %s of \"Old Name\" has 1 of the same numbers for that month, such as one of 10.5072/b", old.ReportID))
+		assert.Empty(t, s.said)
+		for _, r := range srv.Requests()[len(before):] {
+			assert.Equal(t, http.MethodGet, r.Method)
+		}
+		_, err = c.Submit(t.Context(), header("New Name", time.October), reports.Source([]reports.Dataset{counted("10.5072/d", views(5))}), &s.opts)
+		require.NoError(t, err)
 	})
 }
 
@@ -254,7 +267,7 @@ func TestOtherReportsThatCannotBeRead(t *testing.T) {
 	other := header("Old Name", time.October)
 	old, err := base.Reports().Submit(t.Context(), other, reports.Source([]reports.Dataset{counted("10.5072/a", views(3)), counted("10.5072/b", views(3))}), &reports.SubmitOptions{LockDir: t.TempDir(), MaxDatasets: 1})
 	require.NoError(t, err)
-	sum := fmt.Sprintf("have 2 numbers, such as one of 10.5072/b, that report %s of \"Old Name\" has for the same month; records show the sum", old.ReportID)
+	sum := fmt.Sprintf("report %s of \"Old Name\" has 2 of the same numbers for that month, such as one of 10.5072/b; records show the sum", old.ReportID)
 	cannot := "cannot be compared completely with report " + old.ReportID + " of the same month: "
 	respond := func(status int, length string, body []byte) func(*http.Request, []byte) *http.Response {
 		return func(r *http.Request, whole []byte) *http.Response {

@@ -2,6 +2,7 @@ package reports
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -15,11 +16,12 @@ import (
 // the same month: records add up the counts of all reports (rule 7). It is advice, so what
 // cannot be compared is a warning, too.
 func (s *submission) compareOthers(ctx context.Context) error {
-	if s.account == "" { // the list would be that of everybody's reports
-		return datacite.Invalid(datacite.Finding{Path: "SubmitOptions.CompareOthers", Code: "missing", Reason: "needs a token that names its account"})
+	var others []*Summary
+	unlisted := errors.New("the token does not name its account")
+	if s.account != "" { // the list would be that of everybody's reports
+		others, unlisted = s.listOthers(ctx)
 	}
-	others, unlisted := s.listOthers(ctx)
-	err := s.warnOfOthers(ctx, others)
+	same, err := s.sameNumbers(ctx, others)
 	for _, err := range []error{unlisted, err} {
 		switch {
 		case err == nil:
@@ -28,6 +30,13 @@ func (s *submission) compareOthers(ctx context.Context) error {
 		default:
 			s.warn(datacite.Finding{Path: "report-datasets", Reason: fmt.Sprintf("cannot be compared with the other reports of the account: %v", transport.Within("reports.Submit", err)), Code: display.ReportedTwice, Warning: true})
 		}
+	}
+	if s.options.RefuseOthers {
+		return datacite.Invalid(same...)
+	}
+	for _, f := range same {
+		f.Warning = true
+		s.warn(f)
 	}
 	return nil
 }
@@ -53,20 +62,22 @@ func (s *submission) listOthers(ctx context.Context) (others []*Summary, err err
 	return others, err
 }
 
-func (s *submission) warnOfOthers(ctx context.Context, others []*Summary) error {
+// sameNumbers returns a finding for each of the other reports that has numbers of the plan.
+func (s *submission) sameNumbers(ctx context.Context, others []*Summary) (same []datacite.Finding, err error) {
 	if len(others) == 0 {
-		return nil
+		return nil, nil
 	}
 	c := s.newComparison()
+	c.used = true // a 0 adds nothing to the sum
 	defer c.sorter.Close()
 	if err := s.eachPlanned(func(d *Dataset) error { return c.add(0, d, false) }); err != nil {
-		return err
+		return nil, err
 	}
 	for i, r := range others {
 		err := s.client.eachStored(ctx, r.ID, func(d *Dataset) error { return c.add(i+1, d, false) })
 		switch {
 		case ctx.Err() != nil:
-			return ended.Err(ctx)
+			return nil, ended.Err(ctx)
 		case err != nil:
 			s.warn(datacite.Finding{Path: "report-datasets", Reason: fmt.Sprintf("cannot be compared completely with report %s of the same month: %v", r.ID, err), Code: display.ReportedTwice, Warning: true})
 		}
@@ -74,7 +85,7 @@ func (s *submission) warnOfOthers(ctx context.Context, others []*Summary) error 
 	counts, example := make([]int, len(others)), make([]string, len(others))
 	for n, err := range c.numbers() {
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if n.In[0] != 0 {
 			continue
@@ -86,12 +97,12 @@ func (s *submission) warnOfOthers(ctx context.Context, others []*Summary) error 
 	}
 	for i, r := range others {
 		if counts[i] > 0 {
-			s.warn(datacite.Finding{
+			same = append(same, datacite.Finding{
 				Path:   "report-datasets",
-				Reason: fmt.Sprintf("have %d numbers, such as one of %s, that report %s of %.100q has for the same month; records show the sum", counts[i], example[i], r.ID, r.Header.CreatedBy),
-				Code:   display.ReportedTwice, Warning: true,
+				Reason: fmt.Sprintf("report %s of %.100q has %d of the same numbers for that month, such as one of %s; records show the sum", r.ID, r.Header.CreatedBy, counts[i], example[i]),
+				Code:   display.ReportedTwice,
 			})
 		}
 	}
-	return nil
+	return same, nil
 }

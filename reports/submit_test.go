@@ -412,6 +412,39 @@ func TestAServiceThatGoesAway(t *testing.T) {
 	})
 }
 
+// TestAServiceThatIsAwayAtFirst is waited for, and the wait is announced.
+func TestAServiceThatIsAwayAtFirst(t *testing.T) {
+	for _, away := range []time.Duration{20 * time.Minute, 2 * time.Hour} {
+		onNetwork(t, func(t *testing.T, n *network, c *reports.Client) {
+			start := time.Now()
+			n.before = func(*http.Request) error {
+				if time.Since(start) < away {
+					return errLost
+				}
+				return nil
+			}
+			var said []reports.Progress
+			receipt, err := c.Submit(t.Context(), header("Example", time.October), datasets(4), &reports.SubmitOptions{MaxOutage: time.Hour, Progress: func(p reports.Progress) {
+				if p.Stage == reports.Waiting {
+					said = append(said, p)
+				}
+			}})
+			require.NotEmpty(t, said)
+			assert.Equal(t, "the service cannot be reached, or fails", said[0].Reason)
+			assert.WithinDuration(t, start.Add(time.Hour), said[0].Until, 2*time.Minute)
+			if away > time.Hour {
+				require.ErrorIs(t, err, errLost)
+				assert.GreaterOrEqual(t, time.Since(start), time.Hour)
+				assert.Less(t, time.Since(start), 70*time.Minute)
+				assert.Empty(t, writes(n.srv))
+				return
+			}
+			require.NoError(t, err)
+			assert.Equal(t, 1, receipt.Sent)
+		})
+	}
+}
+
 func TestASecondRunNoticesTheFirst(t *testing.T) {
 	t.Run("in this process", func(t *testing.T) {
 		c := server(t).Reports()

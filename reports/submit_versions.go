@@ -15,6 +15,7 @@ type comparison struct {
 	sorter   extsort.Sorter
 	key      []byte
 	outlined display.Dataset
+	used     bool // leaves out counts of 0
 }
 
 const comparisonMemory = 16 << 20 // bytes
@@ -29,7 +30,7 @@ func (c *comparison) add(report int, d *Dataset, whole bool) error {
 	d.outline(&c.outlined)
 	read := c.outlined.Read("")
 	for metric, n := range read.Numbers {
-		if read.DOI == "" || len(n.Values) == 0 {
+		if read.DOI == "" || len(n.Values) == 0 || c.used && n.Values[len(n.Values)-1] == 0 {
 			continue
 		}
 		one := number{Name: read.Name, Metric: metrics[metric], Count: n.Values[len(n.Values)-1], In: []int{report}}

@@ -94,7 +94,7 @@ func (c *Client) Unsuccessful(r Request, res *Response, message string, cause er
 func (c *Client) unsuccessful(r Request, res *Response, message string, cause error) *datacite.Error {
 	e := &datacite.Error{
 		Op: r.Op, Method: r.Method, URL: c.shownURL(r), StatusCode: res.StatusCode, Message: c.hidden.line(message),
-		Body: c.hidden.excerpt(res.Data).body(), RequestID: res.RequestID, Attempts: res.Attempts, Err: c.hidden.cause(cause),
+		Body: c.hidden.excerpt(res.Data), RequestID: res.RequestID, Attempts: res.Attempts, Err: c.hidden.cause(cause),
 	}
 	c.keepHeader(e, res.Header)
 	return e
@@ -262,7 +262,7 @@ func (x *exchange) answered(ctx context.Context, res *http.Response) outcome {
 	defer res.Body.Close()
 	if !ok {
 		var cut error
-		o.page, cut = io.ReadAll(io.LimitReader(body, int64(x.client.hidden.enough())))
+		o.page, cut = io.ReadAll(io.LimitReader(body, enough))
 		x.refused(res, id, o.page)
 		if ended.Is(cut) {
 			x.failure.Err = x.client.hidden.cause(cut)
@@ -307,7 +307,6 @@ func (x *exchange) relayed(ctx context.Context) (unsure error) {
 
 // decode reads a response as it arrives. It returns what an error shows of it.
 func (x *exchange) decode(res *http.Response, body io.Reader) ([]byte, error) {
-	enough := x.client.hidden.enough()
 	start := make([]byte, 512)
 	n, err := io.ReadFull(body, start)
 	start = start[:n]
@@ -319,7 +318,9 @@ func (x *exchange) decode(res *http.Response, body io.Reader) ([]byte, error) {
 		return append(start, rest...), x.wrongKind(res, append(start, rest...))
 	}
 	seen := &seen{Reader: io.MultiReader(bytes.NewReader(start), body), most: enough}
-	err = x.client.Decode(seen, x.request.Read)
+	if err = x.client.Decode(seen, x.request.Read); err != nil {
+		_, _ = io.CopyN(io.Discard, seen, int64(enough-len(seen.bytes))) // a secret may stand where decoding ended
+	}
 	return seen.bytes, err
 }
 
@@ -347,7 +348,7 @@ func (x *exchange) wrongKind(res *http.Response, data []byte) error {
 	if !isHTML(res.Header.Get("Content-Type"), data) && (json || x.request.Accept != JSONType) {
 		return nil
 	}
-	text, _ := explain(res.Header.Get("Content-Type"), []byte(x.client.hidden.excerpt(data)))
+	text, _ := explain(res.Header.Get("Content-Type"), x.client.hidden.excerpt(data))
 	return errors.New(text)
 }
 
@@ -355,7 +356,7 @@ func (x *exchange) wrongKind(res *http.Response, data []byte) error {
 func (x *exchange) refused(res *http.Response, id string, data []byte) {
 	// Before it is read: what is left of a page without its tags would hide a secret with some.
 	shown := x.client.hidden.excerpt(data)
-	message, details := explain(res.Header.Get("Content-Type"), []byte(shown))
+	message, details := explain(res.Header.Get("Content-Type"), shown)
 	if location := res.Header.Get("Location"); location != "" && res.StatusCode/100 == 3 {
 		message = "redirect to " + x.client.hidden.line(location) + " not followed"
 	}
@@ -366,7 +367,7 @@ func (x *exchange) refused(res *http.Response, id string, data []byte) {
 		d.Line, d.Column = Position(d.Reason)
 		x.failure.Details = append(x.failure.Details, d)
 	}
-	x.failure.Body = shown.body()
+	x.failure.Body = shown
 	switch {
 	case res.StatusCode/100 == 3:
 		x.failure.Err = datacite.ErrRedirect
@@ -385,7 +386,7 @@ func (x *exchange) garbled(res *http.Response, id string, data []byte, cause err
 	}
 	x.failure = x.newError(res.StatusCode, id, fmt.Sprintf("%v: %v", datacite.ErrUnreadable, cause))
 	x.client.keepHeader(x.failure, res.Header)
-	x.failure.Body = x.client.hidden.excerpt(data).body()
+	x.failure.Body = x.client.hidden.excerpt(data)
 	x.failure.Err = x.client.hidden.cause(errors.Join(datacite.ErrUnreadable, cause))
 }
 

@@ -35,8 +35,8 @@ import (
 //	rows := days.Rows(reports.Month(2026, time.November))
 //
 // A day is a file of a few bytes for each dataset. The folder holds counts, names of logs
-// and checksums of DOIs, times, URLs and user agents, but no data about who accessed a
-// dataset.
+// and checksums of all accesses in a log on a day. Of each visitor, a checksum has 16 bits
+// of a hash, so that it shows that a log was replaced, and not who accessed a dataset.
 type Days struct {
 	folder string
 	rules  Options
@@ -54,7 +54,7 @@ type Source struct {
 // AddOptions are the optional settings of [Days.Add].
 type AddOptions struct {
 	// Replace says that the given sources are complete for their days: counts of other logs
-	// for these days are discarded.
+	// for these days are discarded. Without it, a day of which a log is missing is an error.
 	Replace bool
 	// Summary receives the numbers of counted and left out events of the days that were counted;
 	// it may be nil.
@@ -235,7 +235,7 @@ func (d *Days) Add(sources []Source, opts *AddOptions) (*Added, error) {
 	if opts == nil {
 		opts = &AddOptions{}
 	}
-	a := &adding{days: d, options: *opts, sources: sources, given: map[string]addedSource{}}
+	a := &adding{days: d, options: *opts, sources: sources, given: map[string]addedSource{}, known: map[reports.Date]*dayLog{}}
 	if err := a.scan(); err != nil {
 		return nil, err
 	}
@@ -256,6 +256,7 @@ type adding struct {
 	given   map[string]addedSource             // by name
 	parts   map[reports.Date]map[string]part   // of the days that a source has
 	grown   map[reports.Date]map[string]string // parts that a source continues, by name, and its name
+	known   map[reports.Date]*dayLog           // what counted has found
 	anew    map[reports.Date]bool              // days to count
 	added   Added
 }
@@ -346,7 +347,7 @@ func (a *adding) scanned(s *Source) (map[reports.Date]part, error) {
 
 // continues notes the parts of a day that are the beginning of a source.
 func (a *adding) continues(date reports.Date, source string, p *part) {
-	counted := a.days.counted(date)
+	counted := a.counted(date)
 	if counted == nil {
 		return
 	}
@@ -363,8 +364,18 @@ func (a *adding) continues(date reports.Date, source string, p *part) {
 // sumOf is a number that is the same for the same access. Sums of it do not depend on order.
 func sumOf(name string, e *Event) uint64 {
 	sum := fnv.New64a()
-	fmt.Fprintf(sum, "%s\n%d\n%s\n%s\n%t", jsonlex.AppendLower(nil, name), e.Time.UnixNano(), e.URL, e.Agent, e.Request)
+	fmt.Fprintf(sum, "%s\n%d\n%s\n%s\n%t\n%d", jsonlex.AppendLower(nil, name), e.Time.UnixNano(), e.URL, e.Agent, e.Request, visitorSum(e))
 	return sum.Sum64()
+}
+
+// visitorSum shows that a visitor is another one. It is short, so that nobody can test who it is: 65,536
+// addresses of IPv4 share each value.
+func visitorSum(e *Event) uint16 {
+	kind, who := appendUser(nil, e)
+	sum := fnv.New64a()
+	_, _ = sum.Write(append(who, kind)) // a hash takes all
+	all := sum.Sum64()
+	return uint16(all ^ all>>16 ^ all>>32 ^ all>>48)
 }
 
 // compare finds the days that must be counted, and refuses those for which a log is missing.
@@ -372,7 +383,7 @@ func (a *adding) compare() error {
 	a.anew = map[reports.Date]bool{}
 	var faults []datacite.Finding
 	for _, date := range slices.Sorted(maps.Keys(a.parts)) {
-		now, counted := a.parts[date], a.days.counted(date)
+		now, counted := a.parts[date], a.counted(date)
 		if counted == nil {
 			a.anew[date] = true
 			continue
@@ -382,8 +393,7 @@ func (a *adding) compare() error {
 			continue // nothing new: what is missing was counted
 		}
 		if len(missing) > 0 && !a.options.Replace {
-			faults = append(faults, datacite.Finding{Path: string(date), Code: "missing", Reason: fmt.Sprintf("was counted from %s, which %s not among the sources: give all logs of the day, or set AddOptions.Replace if these are all",
-				strings.Join(missing, ", "), is(len(missing)))})
+			faults = append(faults, datacite.Finding{Path: string(date), Code: "missing", Reason: fmt.Sprintf("was counted from %s, whose accesses are in none of the logs: give all logs of the day", strings.Join(missing, ", "))})
 			continue
 		}
 		a.anew[date] = true
@@ -396,13 +406,6 @@ func accesses(n int64) string {
 		return "1 access"
 	}
 	return fmt.Sprint(n, " accesses")
-}
-
-func is(n int) string {
-	if n == 1 {
-		return "is"
-	}
-	return "are"
 }
 
 // missing are the logs from which a day was counted, and whose accesses no source has.
@@ -419,15 +422,19 @@ func (a *adding) missing(date reports.Date, counted *dayLog) []string {
 	return names
 }
 
-// counted is what is known of a day, or nil if it must be counted: its file was removed.
-func (d *Days) counted(date reports.Date) *dayLog {
-	day := d.index.Days[date]
-	if day == nil || day.File == "" {
+// counted is what is known of a day, or nil if it must be counted: its file was removed. The file
+// system is asked once for each day, not for each access.
+func (a *adding) counted(date reports.Date) *dayLog {
+	day, found := a.known[date]
+	if found {
 		return day
 	}
-	if _, err := os.Stat(filepath.Join(d.folder, day.File)); err != nil {
-		return nil
+	if day = a.days.index.Days[date]; day != nil && day.File != "" {
+		if _, err := os.Stat(filepath.Join(a.days.folder, day.File)); err != nil {
+			day = nil
+		}
 	}
+	a.known[date] = day
 	return day
 }
 

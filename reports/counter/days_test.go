@@ -164,7 +164,7 @@ func TestALateLogNeedsTheOthersOfItsDay(t *testing.T) {
 	before := rowsOf(t, d, reports.Period{})
 
 	_, err = d.Add([]counter.Source{other}, nil)
-	require.EqualError(t, err, "datacite: 2026-10-14: was counted from one.log (1 access), which is not among the sources: give all logs of the day, or set AddOptions.Replace if these are all")
+	require.EqualError(t, err, "datacite: 2026-10-14: was counted from one.log (1 access), whose accesses are in none of the logs: give all logs of the day")
 	assert.Equal(t, before, rowsOf(t, d, reports.Period{}), "nothing has changed")
 
 	_, err = d.Add([]counter.Source{one, other}, nil)
@@ -175,6 +175,39 @@ func TestALateLogNeedsTheOthersOfItsDay(t *testing.T) {
 	_, err = d.Add([]counter.Source{named("corrected.log", visit("2026-10-14T10:10:00Z", "/b"))}, &counter.AddOptions{Replace: true})
 	require.NoError(t, err)
 	assert.Equal(t, int64(1), rowsOf(t, d, reports.Period{})[0].Count)
+}
+
+// A log that is replaced by one of other visitors, with the same times, URLs and user agents, is another log.
+func TestWhoBelongsToALog(t *testing.T) {
+	by := func(set func(*counter.Event, string)) (as func(who ...string) counter.Source) {
+		return func(who ...string) counter.Source {
+			var events []counter.Event
+			for i, one := range who {
+				e := visit(fmt.Sprintf("2026-10-14T10:%02d:00Z", i), "/a")
+				set(&e, one)
+				events = append(events, e)
+			}
+			return named("a.log", events...)
+		}
+	}
+	for kind, as := range map[string]func(who ...string) counter.Source{
+		"address": by(func(e *counter.Event, who string) { e.Cookie, e.Address = "", "192.0.2."+who }),
+		"cookie":  by(func(e *counter.Event, who string) { e.Cookie = who }),
+		"session": by(func(e *counter.Event, who string) { e.Cookie, e.Session = "", who }),
+		"login":   by(func(e *counter.Event, who string) { e.User = who }),
+	} {
+		t.Run(kind, func(t *testing.T) {
+			d := openDays(t, t.TempDir(), nil)
+			_, err := d.Add([]counter.Source{as("1", "1", "1")}, nil)
+			require.NoError(t, err)
+			_, err = d.Add([]counter.Source{as("1", "2", "3")}, nil)
+			require.ErrorContains(t, err, "2026-10-14: was counted from a.log (3 accesses), whose accesses are in none of the logs")
+			_, err = d.Add([]counter.Source{as("1", "2", "3")}, &counter.AddOptions{Replace: true})
+			require.NoError(t, err)
+			rows := rowsOf(t, d, reports.Period{})
+			assert.Equal(t, []int64{3, 3}, []int64{rows[0].Count, rows[1].Count}, "three accesses by three visitors")
+		})
+	}
 }
 
 // Logs are rotated while they are counted: access.log of tonight is access.log.1 of tomorrow, and

@@ -125,7 +125,7 @@ func (w *webLog) cure() string {
 	if w.Layout != "" {
 		return "; is the layout that of this log?"
 	}
-	return "; the layout of the log says where it stands"
+	return "; the log has a layout of its own, which has to be named"
 }
 
 // isStatus tells whether a text is the status of a response. Some servers log 000 if there was none.

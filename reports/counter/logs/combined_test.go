@@ -107,11 +107,11 @@ func TestLinesWithoutAnAddress(t *testing.T) {
 func TestWhatIsNoStatusIsAFault(t *testing.T) {
 	const told = `%h %t "%m %U" %s "%{User-Agent}i"`
 	for _, c := range []struct{ layout, rest, reason string }{
-		{"", `"GET /data/10.5072/a HTTP/1.1" 0.003 200 512 "-" "M"`, `status is "0.003", not three digits such as 200; the layout of the log says where it stands`},
+		{"", `"GET /data/10.5072/a HTTP/1.1" 0.003 200 512 "-" "M"`, `status is "0.003", not three digits such as 200; the log has a layout of its own, which has to be named`},
 		{"", `"GET /data/10.5072/a HTTP/1.1" 81920 200 "-" "M"`, `status is "81920"`},
 		{"", `"GET /data/10.5072/a HTTP/1.1" - 512 "-" "M"`, `status is "-"`},
 		{"", `"GET /data/10.5072/a HTTP/1.1" OK 512 "-" "M"`, `status is "OK"`},
-		{"", `"get /data/10.5072/a HTTP/1.1" 200 512 "-" "M"`, `method is "get", not one such as GET; the layout`},
+		{"", `"get /data/10.5072/a HTTP/1.1" 200 512 "-" "M"`, `method is "get", not one such as GET; the log has a layout of its own`},
 		{"", `"/data/10.5072/a GET" 200 512 "-" "M"`, `method is "/data/10.5072/a"`},
 		{"", `"-" 200 512 "-" "M"`, `method is "-"`},
 		{"", `"" 200 512 "-" "M"`, `method is ""`},

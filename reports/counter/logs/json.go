@@ -34,7 +34,7 @@ func parseJSON(line string) (e counter.Event, ok bool, err error) {
 		err = errors.New("something follows it")
 	}
 	if err != nil {
-		return e, false, fault("syntax", "line is not an event: %v", err)
+		return e, false, fault("syntax", "line is not an event: %v; its members are doi, time, url, request, user, cookie, session, address, agent, access and country", err)
 	}
 	if e.DOI == "" {
 		return e, false, fault("no-dataset", "doi is missing, so the access is to no dataset")

@@ -140,7 +140,29 @@ type reader struct {
 	number  int          // of the next line
 	packed  bool         // the file is compressed
 	country access.Cache[string]
+	visitor visitors // of the file
 }
+
+// visitors finds out whether all events come from one address, though not from one program.
+type visitors struct {
+	address, agent string
+	events         int
+	agents, others bool // there is another agent; another address, or users that are known otherwise
+}
+
+func (v *visitors) see(e *counter.Event) {
+	switch v.events++; {
+	case v.others:
+	case e.Address == "" || e.User+e.Cookie+e.Session != "":
+		v.others = true
+	case v.events == 1:
+		v.address, v.agent = e.Address, e.Agent
+	default:
+		v.others, v.agents = e.Address != v.address, v.agents || e.Agent != v.agent
+	}
+}
+
+func (v *visitors) one() bool { return v.events >= 20 && v.agents && !v.others }
 
 func newReader(format Format, opts *Options) (*reader, error) {
 	r := &reader{sum: &Summary{}, country: access.Cache[string]{Most: 1 << 15}}
@@ -234,7 +256,8 @@ func (r *reader) source(s Source, yield func(counter.Event) bool) (err error) {
 	}
 	defer func() { err = cmp.Or(err, file.Close()) }()
 	r.sum.Files = append(r.sum.Files, FileSummary{Name: s.Name})
-	r.file, r.number = &r.sum.Files[len(r.sum.Files)-1], 0
+	r.file, r.number, r.visitor = &r.sum.Files[len(r.sum.Files)-1], 0, visitors{}
+	defer func() { r.file.OneAddress = r.visitor.one() }()
 	if r.hours > 0 {
 		r.file.Hours = make([]bool, r.hours)
 	}
@@ -265,6 +288,7 @@ func (r *reader) source(s Source, yield func(counter.Event) bool) (err error) {
 			}
 			r.file.Events++
 			r.sum.Events++
+			r.visitor.see(&c.events[i])
 			if !yield(c.events[i]) {
 				return errLeft
 			}
@@ -332,7 +356,7 @@ func (r *reader) locate(e *counter.Event) (err error) {
 		if code, err = r.Country(e.Address); err != nil {
 			return fmt.Errorf("the country of an address: %w", err)
 		}
-		if len(code) == 2 && country.Pair(strings.ToLower(code)) == 0 {
+		if pair := country.Pair(strings.ToLower(code)); len(code) == 2 && (pair == 0 || !country.Known(pair)) {
 			code = ""
 		}
 		r.country.Put(key, code)

@@ -551,7 +551,7 @@ func TestAFormatWithoutAParser(t *testing.T) {
 // Databases have codes for networks of no country; anything else that is no code is a fault of
 // the function.
 func TestCountriesThatAreNone(t *testing.T) {
-	for code, want := range map[string]string{"de": "de", "DE": "DE", "T1": "", "": "", "Germany": "Germany"} {
+	for code, want := range map[string]string{"de": "de", "DE": "DE", "T1": "", "ZZ": "", "eu": "", "": "", "Germany": "Germany"} {
 		opts := &logs.Options{Country: func(string) (string, error) { return code, nil }}
 		for e, err := range logs.Read([]logs.Source{logs.FromReader("a.log", strings.NewReader(line()))}, logs.Dataverse, opts) {
 			require.NoError(t, err)

@@ -42,6 +42,11 @@ type FileSummary struct {
 	Counts
 	First, Last time.Time // of all lines that could be read, even if they are not counted; zero if there is none
 
+	// OneAddress says that at least twenty events have only an address and a user agent to tell
+	// users apart, that they have several user agents, and that all have the same address:
+	// probably that of a proxy, so that all visitors count as one or a few.
+	OneAddress bool
+
 	// Hours has one entry for each hour of Options.Period: whether a line that could be read
 	// has a time in it. It is nil without a period.
 	Hours []bool

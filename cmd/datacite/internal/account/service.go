@@ -48,7 +48,7 @@ func NewFlags(s *shell.Shell, cmd *cobra.Command, use Use) *Flags {
 	cmd.Flags().StringVar(&f.service, "service", "", "`where`: test, production or a URL (without it: DATACITE_SERVICE, the settings"+otherwise+")")
 	_ = cmd.RegisterFlagCompletionFunc("service", cobra.FixedCompletions([]string{"test", "production"}, cobra.ShellCompDirectiveNoFileComp)) // the flag is there
 	cmd.Flags().StringVar(&f.login, "login", "", "`file` with the login, or - for standard input (\"datacite help logins\")")
-	cmd.Flags().Float64Var(&f.rate, "rate", 0, "most `requests` per second")
+	cmd.Flags().Float64Var(&f.rate, "rate", 0, "most requests per second, a `number` such as 2.5")
 	cmd.Flags().BoolVar(&f.debug, "debug", false, "print requests and responses on standard error, without the login")
 	return f
 }

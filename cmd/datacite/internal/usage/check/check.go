@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -57,7 +59,7 @@ Causes, for --only and --except:
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&c.opts.CreatedBy, "creator", "", "compare the reports of this `creator`, instead of those that the account sent; what others reported is then unreported")
-	flags.DurationVar(&c.opts.Lag, "lag", 48*time.Hour, "how `long` the service may take to process a report, from the end of the day on which it was created")
+	flags.DurationVar(&c.opts.Lag, "lag", 48*time.Hour, "the `time` that the service may take to process a report, from the end of the day on which it was created")
 	flags.StringSliceVar(&c.only, "only", nil, "look for these `causes`, separated by commas")
 	flags.StringSliceVar(&c.except, "except", nil, "look for all but these `causes`")
 	for _, name := range []string{"only", "except"} {
@@ -121,6 +123,9 @@ func (c *command) choose(cmd *cobra.Command) error {
 }
 
 func (c *command) run(cmd *cobra.Command, args []string) (err error) {
+	if info, err := os.Stat(args[0]); err == nil && info.Mode().IsRegular() && filepath.Ext(args[0]) != ".repo" {
+		return shell.Wrong(fmt.Errorf("%s is a file, and the service is checked: give the name of the account, such as example.repo; datacite usage send --dry-run checks a file", args[0]))
+	}
 	c.account = strings.ToLower(args[0])
 	if err := c.choose(cmd); err != nil {
 		return shell.Wrong(err)

@@ -17,6 +17,7 @@ import (
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell/shelltest"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/reports"
+	"github.com/datacite-go/datacite-go/reports/shown"
 )
 
 // report has a dataset for each of the DOIs, with n views and half as many downloads.
@@ -250,7 +251,7 @@ func TestAccessibility(t *testing.T) {
 	html, err := os.ReadFile(name)
 	require.NoError(t, err)
 	page := string(html)
-	for _, part := range []string{"<b>5 of 6</b> months reported", "Months without a report: 2025-04", "views in the last 3 months, compared with the 3 months before", "<b>&#43;58 %</b>", "2025-04: 0 shown", "&lt;script&gt;alert(1)"} {
+	for _, part := range []string{"<b>5 of 6</b> months reported", "Months without a report: 2025-04", "views in the last 3 full months, compared with the 3 months before", "<b>&#43;58 %</b>", "2025-04: 0 shown", "&lt;script&gt;alert(1)"} {
 		assert.Contains(t, page, part)
 	}
 	assert.Equal(t, 20, strings.Count(page, `<td class="title">`))
@@ -258,6 +259,29 @@ func TestAccessibility(t *testing.T) {
 		assert.NotContains(t, page, absent)
 	}
 	pagetest.Accessible(t, html)
+}
+
+// A month that is not over is not compared with whole ones.
+func TestTrend(t *testing.T) {
+	of := func(month string, shows int64) shown.Month {
+		return shown.Month{Month: month, Views: shown.Total{Shown: shows}}
+	}
+	at := time.Date(2026, 11, 16, 12, 0, 0, 0, time.UTC)
+	for _, tt := range []struct {
+		months  []shown.Month
+		want    *trend
+		running string
+	}{
+		{[]shown.Month{of("2026-09", 100), of("2026-10", 110), of("2026-11", 50)}, &trend{1, 100, 110}, "2026-11"},
+		{[]shown.Month{of("2026-09", 100), of("2026-10", 110)}, &trend{1, 100, 110}, ""},
+		{[]shown.Month{of("2026-10", 110), of("2026-11", 50)}, nil, "2026-11"},
+		{[]shown.Month{of("2026-08", 7), of("2026-11", 50)}, &trend{1, 0, 0}, "2026-11"},
+		{nil, nil, ""},
+	} {
+		p := &page{At: at, Months: tt.months}
+		assert.Equal(t, tt.want, p.Trend())
+		assert.Equal(t, tt.running, p.Running())
+	}
 }
 
 // An .xlsx is written wherever CSV is.

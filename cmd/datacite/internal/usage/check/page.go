@@ -80,7 +80,7 @@ func (p *page) addMostUsed(ctx context.Context, client *dois.Client) error {
 	}
 	for i := range all.Records {
 		if r := &all.Records[i]; r.ViewCount+r.DownloadCount > 0 {
-			p.MostUsed = append(p.MostUsed, used{r.DOI, unescape(r.Title()), r.ViewCount, r.DownloadCount})
+			p.MostUsed = append(p.MostUsed, used{r.DOI, r.Title(), r.ViewCount, r.DownloadCount})
 		}
 	}
 	some, err := list(1, query.FieldViewCount.Between("1", ""))
@@ -90,9 +90,6 @@ func (p *page) addMostUsed(ctx context.Context, client *dois.Client) error {
 	p.Records, p.Used = all.Total, some.Total
 	return nil
 }
-
-// unescape undoes what the service does to &, < and > in the metadata that it sends.
-var unescape = strings.NewReplacer("&amp;", "&", "&lt;", "<", "&gt;", ">").Replace
 
 // A coverage is how many of the months from the first to the last have a report.
 type coverage struct {
@@ -122,7 +119,7 @@ func (p *page) Coverage() (c coverage) {
 	return c
 }
 
-// A trend compares the views of the last months with those of as many before.
+// A trend compares the views of the last months that are over with those of as many before.
 type trend struct {
 	Months        int
 	Before, After int64
@@ -152,10 +149,21 @@ func (p *page) Timeline() (all []shown.Month) {
 	return all
 }
 
+// Running is the last month if it is not over, or else "".
+func (p *page) Running() string {
+	if now := p.At.UTC().Format("2006-01"); len(p.Months) > 0 && p.Months[len(p.Months)-1].Month == now {
+		return now
+	}
+	return ""
+}
+
 // Trend has at most a year on each side; nil if there are not two months.
 func (p *page) Trend() *trend {
 	const year = 12
 	months := p.Timeline()
+	if p.Running() != "" {
+		months = months[:len(months)-1]
+	}
 	n := min(year, len(months)/2)
 	if n == 0 {
 		return nil

@@ -152,6 +152,9 @@ func (c *command) run(cmd *cobra.Command, files []string) error {
 	}
 	in.warn()
 	about.warn(c.Shell)
+	if c.isTable() && len(header.Exceptions) > 0 {
+		c.Say("note: the table does not say that it is of a part of the month (exception %d); a report (.json) does", reports.CodePartial)
+	}
 	return in.summarize(header, done, about)
 }
 
@@ -183,9 +186,13 @@ func (c *command) explained(ctx context.Context, err error) error {
 		n += f.Lines
 		codes = append(codes, string(f.Code))
 	}
-	return shell.Wrong(fmt.Errorf("%s of %s cannot be read%s; nothing was written\n%s"+
+	layout := ""
+	if c.format.Name == logs.Combined.Name && slices.Contains(codes, "syntax") {
+		layout = "--layout names the layout of the log, as the configuration of its server has it.\n"
+	}
+	return shell.Wrong(fmt.Errorf("%s of %s cannot be read%s; nothing was written\n%s%s"+
 		"--bad-lines leave-out counts the other lines if these are at most 1%%, --leave-out %s in any case",
-		shell.Count(n, "line"), shell.Number(faults.Lines), limit, listed(faults.Faults), strings.Join(codes, ",")))
+		shell.Count(n, "line"), shell.Number(faults.Lines), limit, listed(faults.Faults), layout, strings.Join(codes, ",")))
 }
 
 // listed are the codes of faults, each with the first lines that have it.
@@ -316,6 +323,7 @@ func (in *input) complete(datasets iter.Seq2[reports.Dataset, error]) iter.Seq2[
 		for d, err := range datasets {
 			n++
 			d.Publisher = cmp.Or(d.Publisher, in.publisher)
+			d.Title, d.Publisher, d.Platform = strings.TrimSpace(d.Title), strings.TrimSpace(d.Publisher), strings.TrimSpace(d.Platform) // as tables are read
 			if !yield(d, err) || err != nil {
 				return
 			}

@@ -411,6 +411,59 @@ func TestQuiet(t *testing.T) {
 	assert.Contains(t, wrong.errors, "line 2: fields are 1")
 }
 
+// TestALogThatIsLost: of two servers, one has a log of another layout, of other paths, or behind a proxy. Not
+// even --quiet hides that.
+func TestALogThatIsLost(t *testing.T) {
+	hours := func(line string) string {
+		var b strings.Builder
+		for h := range 744 {
+			at := time.Date(2026, 10, 1, h, 10, 0, 0, time.UTC)
+			fmt.Fprintln(&b, strings.NewReplacer("TIME", at.Format("02/Jan/2006:15:04:05 -0700"), "DAY", at.Format("2006-01-02"), "HH", at.Format("15"), "N", fmt.Sprint(h%3)).Replace(line))
+		}
+		return b.String()
+	}
+	const good = `192.0.2.1 - - [TIME] "GET /data/10.5072/a HTTP/1.1" 200 512 "-" "Mozilla/5.0 (N)"`
+	const event = `{"doi":"10.5072/a","time":"DAYTHH:10:00Z","url":"/a","address":"192.0.2.1N","agent":"Mozilla/5.0 (N)"}`
+	visitors := strings.Replace(good, "192.0.2.1 ", "192.0.2.1N ", 1)
+	web := []string{"--log-format", "combined", "--investigations", `^/data/(10\..+)$`, "--requests", `^/files/(10\..+)$`}
+	proxies := databaseOf(t, map[string]string{"192.0.2.0/24": "ZZ"})
+	for name, tt := range map[string]struct {
+		other string
+		more  []string
+		code  int
+		says  string // of FILE
+	}{
+		"good":                   {strings.Replace(visitors, "2.1N", "2.2N", 1), web, 0, ""},
+		"seconds as status":      {strings.Replace(good, "200 512", "0.003 200 512", 1), web, 2, "FILE, line 1: status is \"0.003\", not three digits such as 200; the log has a layout of its own"},
+		"size as status":         {strings.Replace(good, "200 512", "81920 200", 1), web, 2, "--layout names the layout of the log, as the configuration of its server has it.\n"},
+		"no status":              {strings.Replace(good, "200 512", "- 512", 1), web, 2, "FILE, line 1: status is \"-\""},
+		"small letters":          {strings.Replace(good, "GET", "get", 1), web, 2, "FILE, line 1: method is \"get\", not one such as GET"},
+		"a size like a status":   {strings.Replace(good, "200 512", "512 200", 1), web, 0, "warning: no line of FILE counts, of 744: none is a successful access to a dataset; is this its layout, and are its paths those of the patterns?\n"},
+		"other paths":            {strings.Replace(good, "/data/", "/item/", 1), web, 0, "warning: no line of FILE counts"},
+		"a proxy":                {good, web, 0, "warning: all accesses in FILE come from one address, that of a proxy perhaps"},
+		"a proxy, as JSON":       {strings.Replace(event, "192.0.2.1N", "10.0.0.1", 1), []string{"--log-format", "json"}, 0, "warning: all accesses in FILE come from one address"},
+		"logins behind a proxy":  {strings.Replace(event, "192.0.2.1N", `10.0.0.1","user":"u`, 1), []string{"--log-format", "json"}, 0, ""},
+		"an event of other form": {strings.Replace(event, "doi", "identifier", 1), []string{"--log-format", "json"}, 2, "FILE, line 1: line is not an event: json: unknown field \"identifier\"; its members are doi, time, url"},
+		"countries of nobody":    {strings.Replace(visitors, "2.1N", "2.2N", 1), append(slices.Clone(web), "--geoip", proxies), 0, "warning: --geoip " + proxies + ": no access has a country"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			folder := t.TempDir()
+			first, second := write(t, folder, "web1.log", hours(visitors)), write(t, folder, "web2.log", hours(tt.other))
+			if tt.more[1] == "json" {
+				first = write(t, folder, "web1.log", hours(event))
+			}
+			for _, days := range [][]string{nil, {"--days", filepath.Join(folder, "days")}} {
+				done := runs(t.Context(), nil, "", args(slices.Concat(tt.more, days, []string{"--quiet", first, second})...)...)
+				assert.Equal(t, tt.code, done.code, done.errors)
+				if tt.says == "" {
+					assert.Empty(t, done.errors)
+				}
+				assert.Contains(t, done.errors, strings.ReplaceAll(tt.says, "FILE", second))
+			}
+		})
+	}
+}
+
 // TestOutputsThatAreNotPlainFiles: links stay, with a target or before there is one, and a
 // pipe is written to, not replaced.
 func TestOutputsThatAreNotPlainFiles(t *testing.T) {
@@ -652,8 +705,16 @@ func TestTheZoneOfTheLines(t *testing.T) {
 		done := runs(t.Context(), nil, log.String(), args("--zone", zone, "-")...)
 		require.Equal(t, 0, done.code, done.errors)
 		assert.Contains(t, done.out, want)
-		assert.Equal(t, zone == "UTC", strings.Contains(done.errors, "note: 744 lines have the offset -04:00 from UTC, which UTC has not at that time"))
+		assert.Equal(t, zone == "UTC", strings.Contains(done.errors, "warning: 744 lines have the offset -04:00 from UTC, which UTC never has in this month; is --zone right? The first is in standard input, line 1\n"))
 	}
+	winter := strings.ReplaceAll(log.String(), "-0400", "-0500") // a server without summer time
+	done := runs(t.Context(), nil, winter, args("--zone", "America/New_York", "--gap", "0", "-")...)
+	require.Equal(t, 0, done.code, done.errors)
+	assert.NotContains(t, done.errors, "warning:")
+	july := []string{"--month", "2026-07", "--creator", "My Repository", "--zone", "America/New_York", "--gap", "0", "--quiet", "-"}
+	done = runs(t.Context(), nil, strings.ReplaceAll(winter, "2026-10-", "2026-07-"), july...)
+	require.Equal(t, 0, done.code, done.errors)
+	assert.Contains(t, done.errors, "warning: 744 lines have the offset -05:00 from UTC, which America/New_York never has in this month")
 }
 
 // TestWhenTheServiceFails: titles are missing, and nothing is written.

@@ -16,6 +16,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/dois"
@@ -190,19 +191,41 @@ func (a *describer) fill(ctx context.Context, batch []reports.Dataset) ([]report
 
 // ask asks the DOI query interface.
 func ask(ctx context.Context, client *dois.Client, names []string) (map[string]description, error) {
-	opts := &dois.ListOptions{IDs: names, Publisher: true, InBody: true} // a URL has no room for so many
-	opts.Page.Size = 1000
-	results, err := client.List(ctx, opts)
-	if err != nil {
-		return nil, err
-	}
 	found := map[string]description{}
-	for i := range results.Records {
-		about := describeRecord(&results.Records[i])
-		if !slices.Contains(names, about.DOI) {
-			return nil, shell.Failed(fmt.Errorf("the service returned %s, which nobody asked for: the list of DOIs was lost on the way", about.DOI))
+	opts := &dois.ListOptions{Publisher: true, InBody: true} // a URL has no room for so many
+	opts.Page.Size = 1000
+	for _, name := range names {
+		if !strings.Contains(name, ",") { // where the service ends a name
+			opts.IDs = append(opts.IDs, name)
+			continue
 		}
-		found[about.DOI] = about
+		record, err := client.Get(ctx, name, &dois.GetOptions{Detail: true})
+		switch {
+		case err == nil:
+			found[name] = describeRecord(record)
+		case !errors.Is(err, datacite.ErrNotFound) && !errors.Is(err, datacite.ErrInvalidDOI):
+			return nil, err
+		}
+	}
+	for len(opts.IDs) > 0 {
+		results, err := client.List(ctx, opts)
+		if err != nil {
+			return nil, err
+		}
+		opts.IDs = nil
+		for i := range results.Records {
+			r := &results.Records[i]
+			about := describeRecord(r)
+			if !slices.Contains(names, about.DOI) {
+				return nil, shell.Failed(fmt.Errorf("the service returned %s, which was not requested: the list of DOIs was lost on the way", about.DOI))
+			}
+			found[about.DOI] = about
+			guessed := slices.ContainsFunc(r.Warnings, func(f datacite.Finding) bool { return f.Code == "ambiguous" })
+			if guessed && !opts.Detail {
+				opts.IDs = append(opts.IDs, about.DOI) // its XML has the text
+			}
+		}
+		opts.Detail = true
 	}
 	return found, nil
 }

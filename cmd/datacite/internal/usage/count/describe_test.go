@@ -19,10 +19,14 @@ import (
 
 // database is a database of countries.
 func database(t *testing.T) string {
+	return databaseOf(t, map[string]string{"192.0.2.0/24": "DE", "2001:db8::/32": "FR", "198.51.100.0/24": "T1"})
+}
+
+func databaseOf(t *testing.T, codes map[string]string) string {
 	t.Helper()
 	tree, err := mmdbwriter.New(mmdbwriter.Options{DatabaseType: "Test-Country", IncludeReservedNetworks: true})
 	require.NoError(t, err)
-	for network, code := range map[string]string{"192.0.2.0/24": "DE", "2001:db8::/32": "FR", "198.51.100.0/24": "T1"} {
+	for network, code := range codes {
 		_, prefix, err := net.ParseCIDR(network)
 		require.NoError(t, err)
 		require.NoError(t, tree.Insert(prefix, mmdbtype.Map{"country": mmdbtype.Map{"iso_code": mmdbtype.String(code)}}))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/tables"
 	"github.com/datacite-go/datacite-go/reports"
 	"github.com/datacite-go/datacite-go/reports/counter"
 	"github.com/datacite-go/datacite-go/reports/counter/logs"
@@ -32,6 +34,7 @@ type input struct {
 	size     int64        // bytes of the files
 	done     atomic.Int64 // bytes that were read
 	accesses int          // read so far
+	located  bool         // one of them has a country
 	unread   int          // files that an earlier night has read
 }
 
@@ -51,7 +54,10 @@ func (c *command) open(ctx context.Context, files []string) (*input, error) {
 		}
 		info, err := os.Stat(name)
 		if err == nil && info.IsDir() {
-			err = fmt.Errorf("%s is a folder; name the logs in it", name)
+			err = fmt.Errorf("%s is a folder; name the logs in it, such as %s", name, filepath.Join(name, "*.log"))
+		}
+		if err == nil {
+			err = isCounted(name, info)
 		}
 		if err != nil {
 			return nil, shell.Wrong(err)
@@ -69,6 +75,31 @@ func (c *command) open(ctx context.Context, files []string) (*input, error) {
 		}
 	}
 	return in, nil
+}
+
+// isCounted is an error for a file that usage count has written.
+func isCounted(name string, info fs.FileInfo) error {
+	if !info.Mode().IsRegular() {
+		return nil // a pipe can be read once
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	start := make([]byte, 1000)
+	n, _ := io.ReadFull(file, start) // reading the log tells the error
+	first, _, _ := strings.Cut(strings.TrimPrefix(string(start[:n]), "\ufeff"), "\n")
+	kind := ""
+	switch {
+	case strings.HasPrefix(first, `{"report-header"`):
+		kind = "a usage report"
+	case strings.Contains(first, "doi") && strings.Contains(first, "metric") && strings.Contains(first, "access"), tables.IsSpreadsheet(name):
+		kind = "a table"
+	default:
+		return nil
+	}
+	return fmt.Errorf("%s is %s, not a log; datacite usage send sends it", name, kind)
 }
 
 // watched adds up what is read.
@@ -149,6 +180,7 @@ func (in *input) eventsOf(sources []logs.Source, sum *logs.Summary, period repor
 			if in.accesses++; in.accesses%1000 == 0 {
 				in.progress()
 			}
+			in.located = in.located || e.Country != ""
 			if !yield(e, err) || err != nil {
 				return
 			}
@@ -229,7 +261,42 @@ func (in *input) warn() {
 			in.Warn("warning: %s is empty", f.Name)
 		}
 	}
+	for _, s := range logs.Servers(in.lines.Files) {
+		var all logs.Counts
+		one := 0
+		for _, f := range s.Logs {
+			all.Events, all.Other = all.Events+f.Events, all.Other+f.Other
+			if f.OneAddress {
+				one++
+			}
+		}
+		if all.Events == 0 && all.Other > 0 {
+			in.Warn("warning: no line of %s counts, of %s: none is a successful access to a dataset; is this its layout, and are its paths those of the patterns?", serverText(&s), shell.Number(all.Other))
+		}
+		if one > 0 {
+			in.Warn("warning: all accesses in %s come from one address, that of a proxy perhaps, so the counts of users are too low; log the addresses of visitors, such as X-Forwarded-For", serverText(&s))
+		}
+	}
+	if in.countries != nil && in.accesses > 0 && !in.located {
+		in.Warn("warning: --geoip %s: no access has a country; does it know countries of these addresses?", in.geoip)
+	}
 	for _, o := range in.lines.Offsets {
+		if !in.hasOffset(o.Seconds) {
+			in.Warn("warning: %s have the offset %s from UTC, which %s never has in this month; is --zone right? The first is in %s, line %d", shell.Count(o.Lines, "line"), o, in.reading.Location, o.First.File, o.First.Line)
+			continue
+		}
 		in.Say("note: %s have the offset %s from UTC, which %s has not at that time; the first in %s, line %d", shell.Count(o.Lines, "line"), o, in.reading.Location, o.First.File, o.First.Line)
 	}
+}
+
+// hasOffset tells whether the zone has an offset from UTC at some time of the month, as a server that
+// ignores summer time does.
+func (in *input) hasOffset(seconds int) bool {
+	end := in.month.AddDate(0, 1, 1)
+	for day := in.month.AddDate(0, 0, -1); !day.After(end); day = day.AddDate(0, 0, 1) {
+		if _, offset := day.In(in.reading.Location).Zone(); offset == seconds {
+			return true
+		}
+	}
+	return false
 }

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/reports"
 	"github.com/datacite-go/datacite-go/reports/counter"
 	"github.com/datacite-go/datacite-go/reports/counter/logs"
@@ -168,6 +169,11 @@ func (in *input) countNights() (days *counter.Days, err error) {
 		}
 	}
 	added, err := days.Add(sources, &counter.AddOptions{Summary: &in.events})
+	for _, f := range datacite.Findings(err) {
+		if f.Code == "missing" {
+			return days, fmt.Errorf("%w; if these are all, remove %s and give all logs of the month", err, folder)
+		}
+	}
 	if err != nil {
 		return days, err
 	}

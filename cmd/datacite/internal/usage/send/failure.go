@@ -12,11 +12,15 @@ import (
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/usage/source"
 	"github.com/datacite-go/datacite-go/reports"
+	"github.com/datacite-go/datacite-go/reports/shown"
 )
 
 // explained is an error of a submission with what to do, and with its exit code.
 func (c *command) explained(ctx context.Context, err error) error {
 	if faults, ok := errors.AsType[*datacite.ValidationError](err); ok && !ofTheInput(err) && !strings.HasPrefix(faults.Findings[0].Path, "Config.") {
+		if faults.Findings[0].Code == reportedTwice {
+			return shell.Refused(errors.New(whatOthersHave(faults.Findings)))
+		}
 		return shell.Wrong(errors.New(source.Listed(faults)))
 	}
 	if lower, ok := errors.AsType[*reports.LowerError](err); ok {
@@ -63,6 +67,20 @@ func whatIsLower(err *reports.LowerError) string {
 		lines = append(lines, fmt.Sprintf("  and %s more", shell.Number(more)))
 	}
 	return strings.Join(append(lines, "A log may have been missing when it was counted; if this is the correction, add --allow-lower."), "\n")
+}
+
+// reportedTwice is the code of findings about other reports of the account.
+const reportedTwice = datacite.Code(shown.ReportedTwice)
+
+// whatOthersHave lists the other reports of the month that have the same datasets.
+func whatOthersHave(found []datacite.Finding) string {
+	lines := []string{"the account has reported these datasets already, under another name; nothing was sent"}
+	for _, f := range found {
+		lines = append(lines, "  "+f.Reason)
+	}
+	return strings.Join(append(lines,
+		"If that report counts the same accesses, datacite usage repair ACCOUNT FILE --replaces NAME sends this one and sets the numbers of the other one to 0.",
+		"If it counts others, add --allow-others."), "\n")
 }
 
 // advice says what to do after a submission that did not finish.

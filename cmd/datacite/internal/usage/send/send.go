@@ -21,9 +21,10 @@ type command struct {
 	*shell.Shell
 	flags *account.Flags
 
-	files      *source.Files
-	opts       reports.SubmitOptions
-	allowLower bool
+	files *source.Files
+	opts  reports.SubmitOptions
+
+	allowLower, allowOthers bool
 
 	service *account.Service // nil in a dry run without one
 	client  *reports.Client
@@ -42,7 +43,9 @@ func Command(s *shell.Shell) *cobra.Command {
 
 Several reports are sent one after the other. A report is refused that is lower than the stored one
 in counts that DOI records show, since a log may have been missing; --allow-lower sends such a
-correction.
+correction. A report is also refused if another report of the account, such as one under an earlier
+name of the repository, has numbers of the same datasets in that month, since records show the sum:
+"datacite usage repair --replaces" sets those to 0, and --allow-others sends a report of other accesses.
 
 The service makes the numbers of DOI records from a report by rules of its own. What they will not
 show as it was counted is a warning, and so is a number of an earlier version that this one lacks:
@@ -55,7 +58,8 @@ token is right, and looks for the stored report that would be replaced.
 The receipt is printed after the stored report was read back and compared. Running the command
 again changes nothing, and after an interruption it continues from what is stored. When a response
 is lost, it waits before it sends again, since the service may still be working on the request; a
-run after one that was cut off waits for the rest of that time. While a report is sent, other runs
+run after one that was cut off waits for the rest of that time. It waits for a service that cannot be
+reached, too (--max-outage). While a report is sent, other runs
 for it on this machine end at once. They know of each other by files in the folder that the variable
 DATACITE_LOCK_DIR names, or else /tmp.
 
@@ -70,10 +74,11 @@ It needs the token of an account (DATACITE_TOKEN in "datacite help logins").`,
 	c.files = source.NewFiles(s, cmd)
 	flags.BoolVar(&c.allowLower, "allow-lower", false, "replace a stored report that has more in some counts, as a correction does")
 	flags.BoolVar(&c.opts.ZeroDropped, "zero-dropped", false, "send the count 0 for numbers of earlier versions that this one lacks")
-	flags.BoolVar(&c.opts.CompareOthers, "compare-others", false, "read the other reports of the account for that month, and warn of datasets that they have as well; records show the sum")
+	flags.BoolVar(&c.allowOthers, "allow-others", false, "send a report although another one of the account has numbers of the same datasets in that month; records show the sum")
 	flags.StringVar(&c.opts.HelpURL, "help-url", "", "`URL` for the note that the report is compressed")
 	flags.IntVar(&c.opts.MaxDatasets, "max-datasets", reports.MaxDatasets, "most `datasets` in one subset")
-	flags.DurationVar(&c.opts.MaxProcessing, "max-processing", 5*time.Minute, "how `long` the service may still work on a request whose response was lost; until then nothing else is sent")
+	flags.DurationVar(&c.opts.MaxProcessing, "max-processing", 5*time.Minute, "the longest `time` for which the service may still work on a request whose response was lost; until then nothing else is sent")
+	flags.DurationVar(&c.opts.MaxOutage, "max-outage", 30*time.Minute, "the longest `time` to wait for a service that cannot be reached or fails")
 	s.Flags(cmd, shell.DryRun, shell.JSON, shell.Yes)
 	c.flags = account.NewFlags(s, cmd, account.Writes)
 	return cmd
@@ -85,7 +90,10 @@ func (c *command) run(cmd *cobra.Command, files []string) error {
 		return shell.Wrong(fmt.Errorf("--max-datasets is %d, not between 1 and %d", c.opts.MaxDatasets, reports.MaxDatasets))
 	case c.opts.MaxProcessing <= 0:
 		return shell.Wrong(fmt.Errorf("--max-processing is %v; it must be more than 0", c.opts.MaxProcessing))
+	case c.opts.MaxOutage <= 0:
+		return shell.Wrong(fmt.Errorf("--max-outage is %v; it must be more than 0", c.opts.MaxOutage))
 	}
+	c.opts.CompareOthers, c.opts.RefuseOthers = c.allowOthers, !c.allowOthers
 	c.opts.RefuseLower, c.opts.MergeRepeats = !c.allowLower, c.files.MergeRepeats
 	inputs, err := c.files.Open(cmd, files)
 	defer func() {
@@ -157,8 +165,13 @@ func (c *command) send(ctx context.Context, in *source.Report) error {
 		}
 	}
 	watch := &watcher{show: c.meter}
+	warn := func(f datacite.Finding) {
+		if in.Warn(f); f.Code == reportedTwice && c.Quiet && !c.allowOthers {
+			c.Warn("%v", f) // it could not be looked for
+		}
+	}
 	opts := c.opts
-	opts.DryRun, opts.LeaveOut, opts.Warn, opts.Progress = c.DryRun, in.LeavingOut(), account.WarnOfToken(c.Shell, in.Warn), watch.progress
+	opts.DryRun, opts.LeaveOut, opts.Warn, opts.Progress = c.DryRun, in.LeavingOut(), account.WarnOfToken(c.Shell, warn), watch.progress
 	stored, err := c.client.Submit(ctx, in.Header, in.Datasets(), &opts)
 	switch {
 	case err != nil:

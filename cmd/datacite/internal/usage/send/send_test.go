@@ -361,7 +361,7 @@ func TestCorrections(t *testing.T) {
 		"A log may have been missing when it was counted; if this is the correction, add --allow-lower.\n", got.errors)
 	assert.Equal(t, sent, srv.writes())
 
-	got = srv.runs(t, "", "--allow-lower", "--compare-others", part)
+	got = srv.runs(t, "", "--allow-lower", "--allow-others", part)
 	require.Equal(t, shell.ExitDone, got.code, got.errors)
 	assert.Contains(t, got.errors, "lack the unique-dataset-investigations of 10.5072/d1 that the stored report has; its record continues to show 5")
 	assert.Contains(t, got.out, "kept           2 numbers of earlier versions")
@@ -531,7 +531,7 @@ func TestTheQuestion(t *testing.T) {
 func TestSeveralReports(t *testing.T) {
 	srv := newService(t)
 	another := report(t, 1, func(r *reports.Report) { r.Header.CreatedBy = "Another" })
-	got := srv.runs(t, "", "--json", inFile(t, "a.json", report(t, 2, nil)), inFile(t, "b.json.gz", zipped(t, another)))
+	got := srv.runs(t, "", "--json", "--allow-others", inFile(t, "a.json", report(t, 2, nil)), inFile(t, "b.json.gz", zipped(t, another)))
 	require.Equal(t, shell.ExitDone, got.code, got.errors)
 	assert.Equal(t, 2, strings.Count(got.out, "\n"))
 	assert.Contains(t, got.out, `"createdBy":"Another"`)

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"os"
 	"strings"
 	"time"
 
@@ -94,10 +95,16 @@ type Error struct{ err error }
 func (e *Error) Error() string { return e.err.Error() }
 func (e *Error) Unwrap() error { return e.err }
 
+// ofLogs says where reports and tables come from, to those who give other files.
+const ofLogs = "datacite usage count makes reports and tables of logs"
+
 // Open opens files. Tables make one report, and other files one each. Close what it returns, with
 // an error, too.
 func (f *Files) Open(cmd *cobra.Command, names []string) (all []*Report, err error) {
 	for i, name := range names {
+		if info, err := os.Stat(name); err == nil && info.IsDir() {
+			return all, shell.Wrong(fmt.Errorf("%s is a folder; give a report or a table, which datacite usage count --output writes", name))
+		}
 		in, err := f.shell.OpenInput(name)
 		if err != nil {
 			return all, err
@@ -166,7 +173,9 @@ func (f *Files) readHeader(cmd *cobra.Command, isTable bool) error {
 // Begin begins to read. The header is known then.
 func (r *Report) Begin(ctx context.Context) (err error) {
 	if !r.IsTable {
-		r.Header, r.datasets, err = reports.ReadFile(r.files[0])
+		if r.Header, r.datasets, err = reports.ReadFile(r.files[0]); datacite.Findings(err) != nil {
+			err = fmt.Errorf("%w; %s", err, ofLogs)
+		}
 		return r.fault(err)
 	}
 	r.Header = r.header
@@ -192,6 +201,9 @@ func (r *Report) rows(ctx context.Context) iter.Seq2[reports.Row, error] {
 					return
 				}
 				r.progress(n, "rows read", in.Fraction())
+				if f := datacite.Findings(err); len(f) > 0 && f[0].Line <= 1 {
+					err = fmt.Errorf("%w; %s", err, ofLogs)
+				}
 				if err != nil {
 					yield(row, &Error{err})
 					return
