@@ -401,6 +401,7 @@ func (s *submission) find(ctx context.Context) (*Summary, error) {
 		if next.do == stop {
 			return nil, err
 		}
+		next.why += ": " + s.client.core.Text(err.Error())
 		if failed := s.wait(ctx, next, 0); failed != nil {
 			return nil, also(err, failed)
 		}

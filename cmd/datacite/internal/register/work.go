@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
@@ -326,10 +327,11 @@ func (it *item) compare(found *dois.Record) (doc mds.Document, differs bool, err
 		}
 	}
 	changes := metadata.Diff(whole, stored)
-	if it.isJSON { // which may be that of the service: it adds a date Issued, and leaves out repeats
+	if it.isJSON { // which may be that of the service: it adds a date Issued, leaves out repeats, and has its own URLs of licences
 		shown := metadata.Diff(&found.Record, stored)
 		changes = slices.DeleteFunc(changes, func(c metadata.Change) bool {
-			return (c.Wanted == "" || c.Found == "") && slices.Contains(shown, c)
+			invisible := strings.ContainsFunc(c.Found, func(r rune) bool { return unicode.Is(unicode.Cf, r) }) // to be corrected, as its warning says
+			return slices.Contains(shown, c) && !invisible
 		})
 	}
 	return doc, len(changes) > 0, nil
