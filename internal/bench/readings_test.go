@@ -2,6 +2,7 @@ package bench_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"iter"
 	"math"
@@ -315,7 +316,7 @@ func readings(subset string) []reading {
 				if err != nil {
 					return err
 				}
-				failed = o.Err
+				failed = errors.Join(failed, o.Err) // they come in any order
 			}
 			return failed
 		}),

@@ -19,7 +19,6 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/call"
-	"github.com/datacite-go/datacite-go/internal/ended"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
 )
 
@@ -30,7 +29,7 @@ func (c *Client) Do(ctx context.Context, r Request) (*Response, error) {
 		return nil, err
 	}
 	x := &exchange{client: c, request: r, requestID: newRequestID()}
-	if err := ended.Err(ctx); err != nil {
+	if err := call.Ended(ctx); err != nil {
 		return nil, x.fail(ctx, err)
 	}
 	req, err := x.prepare(ctx)
@@ -75,7 +74,7 @@ func (c *Client) Ready(ctx context.Context) error {
 
 // Unreadable is the error for a success whose body does not make sense.
 func (c *Client) Unreadable(r Request, res *Response, cause error) error {
-	if ended.Is(cause) {
+	if call.IsEnded(cause) {
 		e := c.unsuccessful(r, res, cause.Error(), cause)
 		e.Unclear = r.changes()
 		return c.show(e)
@@ -94,14 +93,14 @@ func (c *Client) Unsuccessful(r Request, res *Response, message string, cause er
 func (c *Client) unsuccessful(r Request, res *Response, message string, cause error) *datacite.Error {
 	e := &datacite.Error{
 		Op: r.Op, Method: r.Method, URL: c.shownURL(r), StatusCode: res.StatusCode, Message: c.hidden.line(message),
-		Body: c.hidden.excerpt(res.Data).body(), RequestID: res.RequestID, Attempts: res.Attempts, Err: c.hidden.cause(cause),
+		Body: c.hidden.excerpt(res.Data), RequestID: res.RequestID, Attempts: res.Attempts, Err: c.hidden.cause(cause),
 	}
 	c.keepHeader(e, res.Header)
 	return e
 }
 
 func (c *Client) show(e *datacite.Error) error {
-	if !ended.Is(e.Err) { // otherwise it is a response that did not come whole, or none
+	if !call.IsEnded(e.Err) { // otherwise it is a response that did not come whole, or none
 		c.explain(e)
 	}
 	return e
@@ -183,7 +182,7 @@ func (x *exchange) authorize(ctx context.Context, h http.Header) error {
 		return nil
 	}
 	if err := authorize(ctx, h); err != nil {
-		if end := ended.Err(ctx); end != nil {
+		if end := call.Ended(ctx); end != nil {
 			return end
 		}
 		return fmt.Errorf("%w: %w", errNoLogin, err)
@@ -198,7 +197,7 @@ func (x *exchange) wait(req *http.Request) error {
 			return fmt.Errorf("limiter: %w", err)
 		}
 	}
-	if err := ended.Err(req.Context()); err != nil {
+	if err := call.Ended(req.Context()); err != nil {
 		return err
 	}
 	if x.request.Before != nil {
@@ -214,7 +213,7 @@ func (x *exchange) check(ctx context.Context, res *http.Response, err error) (bo
 	var o outcome
 	if err != nil {
 		o.err = wrongScheme(err)
-		if end := ended.Err(ctx); end != nil {
+		if end := call.Ended(ctx); end != nil {
 			o.err = end // err may be the cause alone, which says nothing about this request
 		}
 		o.unsent = neverSent(o.err) || x.line.unsent()
@@ -262,9 +261,9 @@ func (x *exchange) answered(ctx context.Context, res *http.Response) outcome {
 	defer res.Body.Close()
 	if !ok {
 		var cut error
-		o.page, cut = io.ReadAll(io.LimitReader(body, int64(x.client.hidden.enough())))
+		o.page, cut = io.ReadAll(io.LimitReader(body, enough))
 		x.refused(res, id, o.page)
-		if ended.Is(cut) {
+		if call.IsEnded(cut) {
 			x.failure.Err = x.client.hidden.cause(cut)
 			x.failure.Message = fmt.Sprintf("%s; then %s", x.failure.Message, Line(x.failure.Err.Error()))
 			return o
@@ -281,7 +280,7 @@ func (x *exchange) answered(ctx context.Context, res *http.Response) outcome {
 		o.err = x.wrongKind(res, data)
 	}
 	if o.err != nil {
-		x.garbled(res, id, data, o.err)
+		x.unreadable(res, id, data, o.err)
 		return o
 	}
 	x.success = x.newResponse(res, id)
@@ -307,7 +306,6 @@ func (x *exchange) relayed(ctx context.Context) (unsure error) {
 
 // decode reads a response as it arrives. It returns what an error shows of it.
 func (x *exchange) decode(res *http.Response, body io.Reader) ([]byte, error) {
-	enough := x.client.hidden.enough()
 	start := make([]byte, 512)
 	n, err := io.ReadFull(body, start)
 	start = start[:n]
@@ -319,7 +317,9 @@ func (x *exchange) decode(res *http.Response, body io.Reader) ([]byte, error) {
 		return append(start, rest...), x.wrongKind(res, append(start, rest...))
 	}
 	seen := &seen{Reader: io.MultiReader(bytes.NewReader(start), body), most: enough}
-	err = x.client.Decode(seen, x.request.Read)
+	if err = x.client.Decode(seen, x.request.Read); err != nil {
+		_, _ = io.CopyN(io.Discard, seen, int64(enough-len(seen.bytes))) // a secret may stand where decoding ended
+	}
 	return seen.bytes, err
 }
 
@@ -347,7 +347,7 @@ func (x *exchange) wrongKind(res *http.Response, data []byte) error {
 	if !isHTML(res.Header.Get("Content-Type"), data) && (json || x.request.Accept != JSONType) {
 		return nil
 	}
-	text, _ := explain(res.Header.Get("Content-Type"), []byte(x.client.hidden.excerpt(data)))
+	text, _ := explain(res.Header.Get("Content-Type"), x.client.hidden.excerpt(data))
 	return errors.New(text)
 }
 
@@ -355,7 +355,7 @@ func (x *exchange) wrongKind(res *http.Response, data []byte) error {
 func (x *exchange) refused(res *http.Response, id string, data []byte) {
 	// Before it is read: what is left of a page without its tags would hide a secret with some.
 	shown := x.client.hidden.excerpt(data)
-	message, details := explain(res.Header.Get("Content-Type"), []byte(shown))
+	message, details := explain(res.Header.Get("Content-Type"), shown)
 	if location := res.Header.Get("Location"); location != "" && res.StatusCode/100 == 3 {
 		message = "redirect to " + x.client.hidden.line(location) + " not followed"
 	}
@@ -366,7 +366,7 @@ func (x *exchange) refused(res *http.Response, id string, data []byte) {
 		d.Line, d.Column = Position(d.Reason)
 		x.failure.Details = append(x.failure.Details, d)
 	}
-	x.failure.Body = shown.body()
+	x.failure.Body = shown
 	switch {
 	case res.StatusCode/100 == 3:
 		x.failure.Err = datacite.ErrRedirect
@@ -377,15 +377,15 @@ func (x *exchange) refused(res *http.Response, id string, data []byte) {
 }
 
 // garbled handles a success status whose body is malformed.
-func (x *exchange) garbled(res *http.Response, id string, data []byte, cause error) {
-	if ended.Is(cause) {
+func (x *exchange) unreadable(res *http.Response, id string, data []byte, cause error) {
+	if call.IsEnded(cause) {
 		x.failure = x.newError(res.StatusCode, id, cause.Error())
 		x.failure.Err = x.client.hidden.cause(cause)
 		return
 	}
 	x.failure = x.newError(res.StatusCode, id, fmt.Sprintf("%v: %v", datacite.ErrUnreadable, cause))
 	x.client.keepHeader(x.failure, res.Header)
-	x.failure.Body = x.client.hidden.excerpt(data).body()
+	x.failure.Body = x.client.hidden.excerpt(data)
 	x.failure.Err = x.client.hidden.cause(errors.Join(datacite.ErrUnreadable, cause))
 }
 
@@ -415,9 +415,9 @@ func (x *exchange) id(given string) string {
 // from the attempts: a context that ended while waiting, a limiter, bad input.
 func (x *exchange) fail(ctx context.Context, err error) error {
 	e := x.failure
-	switch end := ended.Err(ctx); {
-	case end == nil, ended.Is(err):
-	case e != nil && ended.Is(e.Err):
+	switch end := call.Ended(ctx); {
+	case end == nil, call.IsEnded(err):
+	case e != nil && call.IsEnded(e.Err):
 		err = nil // e has it
 	case err == nil && x.again, err == ctx.Err():
 		err = end

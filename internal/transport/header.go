@@ -25,18 +25,11 @@ func (c *Client) keepHeader(e *datacite.Error, h http.Header) {
 			continue
 		}
 		for _, value := range h[name] {
-			shown := c.headerValue(value)
+			shown := Line(c.hidden.start(value, maxMessage))
 			if left -= len(name) + len(shown); left < 0 {
 				return
 			}
 			e.Header[name] = append(e.Header[name], shown)
 		}
 	}
-}
-
-func (c *Client) headerValue(value string) string {
-	if len(value) <= maxMessage {
-		return Line(c.hidden.in(value))
-	}
-	return Line(clipped(c.hidden.without(clipped(value, maxMessage+c.hidden.longest()), true), maxMessage))
 }

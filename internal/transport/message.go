@@ -19,6 +19,9 @@ import (
 // maxErrorBody is how much of an error response is kept.
 const maxErrorBody = 64 << 10
 
+// enough is how much of it is read: one byte more, which shows that the rest is left out.
+const enough = maxErrorBody + 1
+
 // maxShort is how long a response of a line or two may be, in bytes.
 const maxShort = 1 << 20
 

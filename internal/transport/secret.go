@@ -1,10 +1,13 @@
 package transport
 
 import (
+	"cmp"
 	"encoding/base64"
-	"encoding/hex"
+	"encoding/json"
 	"errors"
+	"html"
 	"net/http"
+	"net/url"
 	"reflect"
 	"regexp"
 	"slices"
@@ -12,17 +15,13 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"golang.org/x/text/encoding"
-	"golang.org/x/text/encoding/charmap"
-
 	"github.com/datacite-go/datacite-go"
-	"github.com/datacite-go/datacite-go/internal/apikey"
-	"github.com/datacite-go/datacite-go/internal/ended"
+	"github.com/datacite-go/datacite-go/internal/call"
 )
 
 // shortestSecret is the length from which a password is looked for by itself.
-// Redacting shorter ones would remove ordinary words. With its user name, and encoded,
-// a password is looked for always.
+// Redacting shorter ones would remove ordinary words. With its user name, a password is
+// looked for always.
 const shortestSecret = 8
 
 // remembered is how many of the credentials that a client has sent it redacts, beside
@@ -30,30 +29,24 @@ const shortestSecret = 8
 // whose last use is the longest ago is forgotten first.
 const remembered = 64
 
-// secrets redacts the credentials of a client in every text that may repeat them,
-// however the server spells what it received, and whenever it does: a server, a cache or
-// a log that is shown may repeat those of an earlier request.
+// secrets redacts the credentials of a client in every text that may repeat them, and
+// whenever it does: a server, a cache or a log that is shown may repeat those of an earlier
+// request.
 type secrets struct {
 	mu    sync.Mutex
 	given []*credential // of the Config
 	sent  []*credential // the last one at the end
-	all   *searches     // for all of them; nil until needed
+	all   search        // for all of them; nil until needed
 }
 
 // A credential is the value of an Authorization header.
 type credential struct {
-	header    string
-	spellings func() spellings // made once, when first needed
+	header string
+	texts  func() map[string][]string // to look for; made once, when first needed
 }
 
 func newCredential(header string) *credential {
-	return &credential{header, sync.OnceValue(func() spellings { return spellingsOf(header) })}
-}
-
-// spellings are the texts to look for.
-type spellings struct {
-	sent  []needle // as they were sent
-	plain []needle // as all their spellings read
+	return &credential{header, sync.OnceValue(func() map[string][]string { return spellings(header) })}
 }
 
 // give adds the credentials of a Config, also those that this client does not send:
@@ -94,33 +87,114 @@ func (s *secrets) remember(header string) {
 	s.sent, s.all = append(s.sent, newCredential(header)), nil
 }
 
-// searches look for all spellings, as they were sent and in plain text.
-type searches struct{ sent, plain search }
+// A search finds secrets by how they begin.
+type search []beginning
 
-func (s *secrets) known() *searches {
+type beginning struct {
+	text    string
+	secrets []string // that begin so
+}
+
+// beginningLength is how much of a secret it is known by: messages quote only the beginning of a
+// long text.
+const beginningLength = 16
+
+func (s *secrets) known() search {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.all == nil {
-		s.all = &searches{}
+		texts := map[string][]string{}
 		for _, c := range slices.Concat(s.given, s.sent) {
-			spelt := c.spellings()
-			s.all.sent.add(spelt.sent)
-			s.all.plain.add(spelt.plain)
+			for start, all := range c.texts() {
+				texts[start] = append(texts[start], all...)
+			}
 		}
+		s.all = search{}
+		for start, all := range texts {
+			slices.Sort(all)
+			s.all = append(s.all, beginning{start, slices.Compact(all)})
+		}
+		// A password is a part of a login.
+		slices.SortFunc(s.all, func(a, b beginning) int {
+			return cmp.Or(len(b.text)-len(a.text), strings.Compare(a.text, b.text))
+		})
 	}
 	return s.all
 }
 
-// spellingsOf are those of the secrets of a header. Its scheme may be shown.
-func spellingsOf(header string) (all spellings) {
-	for _, secret := range secretsOf(header) {
-		all.sent = append(all.sent, needle{text: []byte(secret), enough: len(secret)})
-		for _, text := range misread(secret) {
-			all.plain = slices.Concat(all.plain, itself(text, strings.Contains(secret, ":")), encoded(text))
+// redact takes out secrets, and as much of one as is there.
+func (b beginning) redact(text string) string {
+	at := strings.Index(text, b.text)
+	if at < 0 {
+		return text
+	}
+	var out strings.Builder
+	for ; at >= 0; at = strings.Index(text, b.text) {
+		out.WriteString(text[:at] + "REDACTED")
+		text = text[at:]
+		most := 0
+		for _, secret := range b.secrets {
+			n := len(b.text)
+			for n < len(secret) && n < len(text) && secret[n] == text[n] {
+				n++
+			}
+			most = max(most, n)
+		}
+		text = text[most:]
+	}
+	return out.String() + text
+}
+
+// spellings are the secrets of a header as they were sent, and escaped for URLs, JSON and
+// HTML, and in base64, by their beginning. The scheme of the header may be shown.
+func spellings(header string) map[string][]string {
+	all := map[string][]string{}
+	add := func(whole bool, texts ...string) {
+		for _, text := range texts {
+			start := text
+			if text == "" { // such as that of a header without credentials
+				continue
+			}
+			if !whole {
+				start = text[:min(len(text), beginningLength)]
+			}
+			all[start] = append(all[start], text)
 		}
 	}
-	all.plain = append(all.plain, encoded(header)...)
+	for _, secret := range secretsOf(header) {
+		login := strings.Contains(secret, ":") // its beginning is a user name, which may be shown
+		add(login, secret, jsonEscaped(secret, true), jsonEscaped(secret, false))
+		for _, escaped := range []string{url.QueryEscape(secret), url.PathEscape(secret), strings.ReplaceAll(url.QueryEscape(secret), "+", "%20")} {
+			add(login, escaped, hexDigits.ReplaceAllStringFunc(escaped, strings.ToLower))
+		}
+		page := html.EscapeString(secret)
+		add(login, page)
+		for _, quote := range []string{"'", "&#39;", "&#x27;", "&#039;"} {
+			add(login, strings.NewReplacer("&#34;", "&quot;", "&#39;", quote).Replace(page))
+		}
+		add(false, inBase64(secret)...)
+	}
+	add(false, inBase64(header)...)
 	return all
+}
+
+func inBase64(text string) (all []string) {
+	for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding} {
+		all = append(all, encoding.EncodeToString([]byte(text)))
+	}
+	return all
+}
+
+// hexDigits are in small letters in some programs.
+var hexDigits = regexp.MustCompile(`%[0-9A-F]{2}`)
+
+// jsonEscaped is a text in JSON, in which the deployed service escapes the characters of HTML.
+func jsonEscaped(text string, forHTML bool) string {
+	var out strings.Builder
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(forHTML)
+	_ = e.Encode(text) // no text fails
+	return strings.TrimSuffix(strings.TrimPrefix(out.String(), `"`), "\"\n")
 }
 
 // secretsOf are the credentials of a header and their parts.
@@ -138,7 +212,7 @@ func secretsOf(header string) []string {
 	}
 	all := []string{credentials, string(plain)}
 	username, password, _ := strings.Cut(string(plain), ":")
-	if name := strings.TrimSpace(username); apikey.Is(name) {
+	if name := strings.TrimSpace(username); call.IsAPIKey(name) {
 		all = append(all, name)
 	}
 	// Blanks at either end are easily lost.
@@ -150,80 +224,35 @@ func secretsOf(header string) []string {
 	return all
 }
 
-// misread are a text and what becomes of it where somebody takes UTF-8 for Latin-1 or
-// Windows-1252, or writes it so.
-func misread(text string) []string {
-	all := []string{text}
-	for _, c := range []encoding.Encoding{charmap.ISO8859_1, charmap.Windows1252} {
-		if read, err := c.NewDecoder().String(text); err == nil {
-			all = append(all, read)
-		}
-		if written, err := c.NewEncoder().String(text); err == nil {
-			all = append(all, written)
-		}
-	}
-	slices.Sort(all[1:])
-	return slices.Compact(all) // mostly the text alone
-}
-
-// itself is a text as it reads in plain text. The beginning of a login is a user name,
-// which may be shown.
-func itself(text string, login bool) []needle {
-	p := plain(text).bytes
-	if len(p) < shortestSecret && len(p) < len(text) {
-		return nil // of hardly more than escapes, it would be found everywhere
-	}
-	n := newNeedle(p)
-	if login {
-		n.enough = len(p)
-	}
-	return []needle{n}
-}
-
-// encoded are the encodings of a text, as they read in plain text.
-func encoded(text string) (all []needle) {
-	data := []byte(text)
-	for _, text := range []string{
-		hex.EncodeToString(data), base64.StdEncoding.EncodeToString(data), base64.RawStdEncoding.EncodeToString(data),
-		base64.URLEncoding.EncodeToString(data), base64.RawURLEncoding.EncodeToString(data),
-	} {
-		all = append(all, newNeedle(plain(text).bytes))
-	}
-	for _, base64 := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
-		for before := range 3 {
-			if n := within64(base64, data, before); len(n.text) >= shortestSecret {
-				all = append(all, n)
-			}
-		}
-	}
-	return all
-}
-
-// within64 is what stands for data within the base64 of a longer text, where the number
-// of bytes before them is a multiple of three and so many more. Characters that stand for
-// other bytes, too, are left out.
-func within64(base64 *base64.Encoding, data []byte, before int) needle {
-	text := base64.EncodeToString(append(make([]byte, before), data...))
-	bits, head := 8*(before+len(data)), min(before, 1)
-	n := newNeedle(plain(text[before+head : bits/6]).bytes)
-	n.head, n.tail = head, min(bits%6, 1)
-	return n
-}
-
 // login is what stands in front of the host in an address, as of a proxy.
 var login = regexp.MustCompile(`://[^/@\s"'<>]+@`)
 
 // in returns a text without the secrets.
-func (s *secrets) in(text string) string { return s.without(text, false) }
+func (s *secrets) in(text string) string {
+	if strings.Contains(text, "@") {
+		text = login.ReplaceAllString(text, "://REDACTED@")
+	}
+	for _, b := range s.known() {
+		text = b.redact(text)
+	}
+	return text
+}
 
-// An excerpt is the beginning of a text of any length, without the secrets, nor the
-// beginning of one at its end. Whatever is told of a response is taken from one, so that
-// what a response costs does not depend on its length.
-type excerpt string
-
-// excerpt takes as much of data as an error shows, and what a secret there may take beyond.
-func (s *secrets) excerpt(data []byte) excerpt {
-	return excerpt(s.without(string(clipped(data, s.enough())), true))
+// start returns the beginning of a text without the secrets, nor the beginning of one where
+// the text was cut.
+func (s *secrets) start(text string, most int) string {
+	if len(text) <= most {
+		return s.in(text)
+	}
+	shown, cut := s.in(clipped(text, most)), 0
+	for _, b := range s.known() {
+		n := min(len(b.text)-1, len(shown))
+		for n > cut && !strings.HasSuffix(shown, b.text[:n]) {
+			n--
+		}
+		cut = max(cut, n)
+	}
+	return clipped(shown, min(most, len(shown)-cut))
 }
 
 // clipped is the beginning of a text, without a part of a character at its end.
@@ -238,51 +267,17 @@ func clipped[T string | []byte](text T, most int) T {
 	return text[:end]
 }
 
-// body is what an error keeps of it.
-func (e excerpt) body() []byte { return []byte(clipped(string(e), maxErrorBody)) }
-
 // part returns a text without the secrets, and only its beginning if it is long.
-func (s *secrets) part(text string) string {
-	most := s.enough()
-	return clipped(s.without(clipped(text, most), len(text) > most), maxErrorBody)
+func (s *secrets) part(text string) string { return s.start(text, maxErrorBody) }
+
+// excerpt is what is told of a response of any length: what that costs does not depend on its
+// length.
+func (s *secrets) excerpt(data []byte) []byte {
+	return []byte(s.part(string(data[:min(len(data), enough)])))
 }
 
 // line is a text as one line of a message.
 func (s *secrets) line(text string) string { return Line(s.part(text)) }
-
-// enough is how many bytes of a text are read to show those of an error.
-func (s *secrets) enough() int { return maxErrorBody + s.longest() }
-
-// without redacts the secrets, and the beginning of one in an unfinished text.
-func (s *secrets) without(text string, unfinished bool) string {
-	if strings.Contains(text, "@") {
-		text = login.ReplaceAllString(text, "://REDACTED@")
-	}
-	known := s.known()
-	if len(known.plain.needles) == 0 {
-		return text
-	}
-	found := known.sent.in([]byte(text)) // whatever escape they make with what stands beside them
-	p := plain(text)
-	for _, part := range known.plain.in(p.bytes) {
-		found = append(found, p.original(part.start, part.end))
-	}
-	if n := known.plain.beginning(p.bytes); unfinished && n > 0 {
-		found = append(found, p.original(len(p.bytes)-n, len(p.bytes)))
-	}
-	return without(text, found)
-}
-
-// longest is how much is read beyond what is shown, so that a secret in any spelling is
-// whole: HTML takes the most, up to so many bytes for one.
-func (s *secrets) longest() (most int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, c := range slices.Concat(s.given, s.sent) {
-		most = max(most, longestEntity*len(c.header))
-	}
-	return most
-}
 
 // cause returns an error whose text has no secrets, and is bounded and clean.
 func (s *secrets) cause(err error) error {
@@ -321,7 +316,7 @@ func showing(err error, shown func(string) string) error {
 	if err == nil || shown(err.Error()) == err.Error() {
 		return err
 	}
-	if end, ok := err.(*ended.Error); ok {
+	if end, ok := err.(*call.EndedError); ok {
 		return end.Shown(shown) // it can be unwrapped: its text is all that it shows
 	}
 	return &hiddenError{err, shown}
