@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http/httptest"
 	"net/url"
+	"strings"
 	"testing"
 	"time"
 
@@ -90,6 +91,8 @@ func TestIDs(t *testing.T) {
 			_, err := srv.DOIs().List(t.Context(), &opts)
 			require.ErrorIs(t, err, datacite.ErrInvalid, reason)
 			assert.ErrorContains(t, err, reason)
+			fault := datacite.Findings(err)[0]
+			assert.True(t, strings.HasPrefix(fault.Path, "ListOptions.IDs") && fault.Code != "", "%#v", fault)
 		}
 	})
 }

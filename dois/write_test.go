@@ -410,6 +410,7 @@ func TestWriteRefusedBeforeSending(t *testing.T) {
 			"character not for new":   {&dois.Draft{DOI: "10.5072/a#b"}, "Draft.DOI"},
 			"URL in Latin-1":          {&dois.Draft{DOI: "10.5072/a", URL: "https://example.org/\xe4"}, "Draft.URL"},
 			"reason in Latin-1":       {&dois.Draft{DOI: "10.5072/a", Reason: "L\xf6schung"}, "Draft.Reason"},
+			"response that is none":   {&dois.Draft{DOI: "10.5072/a", Response: &dois.GetOptions{Include: []string{"views"}}}, "Draft.Response.Include"},
 			"DOI in the metadata too": {&dois.Draft{Prefix: "10.5072", Record: metadata.Record{DOI: "10.5072/b"}}, "Draft.Record.DOI"},
 		} {
 			t.Run(name, func(t *testing.T) {

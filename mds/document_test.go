@@ -1,6 +1,7 @@
 package mds_test
 
 import (
+	"bytes"
 	"errors"
 	"strings"
 	"testing"
@@ -176,6 +177,15 @@ func TestNewDocument(t *testing.T) {
 	assert.Equal(t, mds.XMLType, doc.ContentType)
 	_, err = newServer(t, nil).MDS().PutMetadata(t.Context(), name, doc)
 	require.NoError(t, err)
+
+	rec, err := metadata.ParseXML(bytes.NewReader(doc.Data))
+	require.NoError(t, err)
+	rec.RelatedIdentifiers = []metadata.RelatedIdentifier{{RelatedIdentifier: "https://example.org/m", RelatedIdentifierType: metadata.IdentifierURL,
+		RelationType: metadata.RelationHasMetadata, RelatedMetadataScheme: "citeproc+json", SchemeURI: "https://example.org/s", SchemeType: "XSD"}}
+	assert.NotEmpty(t, rec.Findings(), "the service's JSON has it, and its XML has not")
+	doc, err = mds.NewDocument(rec)
+	require.NoError(t, err)
+	assert.Empty(t, doc.Findings())
 }
 
 // naming is a document of each format that names a DOI.

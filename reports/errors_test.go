@@ -206,6 +206,12 @@ func TestBadInputIsNotSent(t *testing.T) {
 			r.Header.ReportFilters = []reports.NameValue{{Name: "\xc3", Value: "\xbc"}}
 		}), "report-header.report-filters[0].name: is not valid UTF-8\n\treport-header.report-filters[0].value: is not valid UTF-8"},
 		{"broken UTF-8 in an attribute", change(func(r *reports.Report) { r.Header.ReportAttributes = []reports.NameValue{{Value: "\xff"}} }), "report-header.report-attributes[0].value: is not valid UTF-8"},
+		{"broken UTF-8 in lists", change(func(r *reports.Report) {
+			d, bad := &r.Datasets[0], []reports.TypedValue{{Type: "proprietary", Value: "\xff"}}
+			d.Dates, d.Contributors, d.Attributes = bad, []reports.TypedValue{{Type: "name", Value: "\xff"}}, bad
+		}), "report-datasets[0].dataset-dates[0].value: is not valid UTF-8\n\treport-datasets[0].dataset-contributors[0].value: is not valid UTF-8\n\treport-datasets[0].dataset-attributes[0].value: is not valid UTF-8"},
+		{"unknown date type", change(func(r *reports.Report) { r.Datasets[0].Dates = []reports.TypedValue{{Type: "created", Value: "2020"}} }),
+			`dataset-dates[0].type: is "created"; the service accepts pub-date, first-accessed-online, proprietary`},
 		{"long created", change(func(r *reports.Report) { r.Header.Created = reports.Date(strings.Repeat("1", 256)) }), "report-header.created: has 256 characters; the service stores 255"},
 		{"long release", change(func(r *reports.Report) { r.Header.Release = strings.Repeat("1", 256) }), "report-header.release: has 256 characters"},
 		{"Kosovo", change(func(r *reports.Report) { instance(r).CountryCounts[1].Country = "xk" }), `country-counts["xk"]: is not a country code of ISO 3166-1; an uncompressed report with it is refused`},

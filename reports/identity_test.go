@@ -253,7 +253,7 @@ func TestAnEmptySubset(t *testing.T) {
 // A list whose pages bring nothing new ends, and a listed id that is none is not
 // put into a path.
 func TestListsThatDoNotEnd(t *testing.T) {
-	asked := 0
+	asked, size := 0, ""
 	h := `"report-header":{"created-by":"Example","reporting-period":{"begin-date":"1999-10-01","end-date":"1999-10-31"}}`
 	response := `{"reports":[{"id":"` + id + `",` + h + `}],"meta":{"total":5000}}`
 	c, err := reports.NewClient(datacite.Config{
@@ -261,6 +261,7 @@ func TestListsThatDoNotEnd(t *testing.T) {
 		Token:   server(t).Token(time.Now().Add(year)),
 		HTTPClient: &http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
 			asked++
+			size = r.URL.Query().Get("page[size]")
 			return &http.Response{StatusCode: 200, Request: r, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(response))}, nil
 		})},
 	})
@@ -272,6 +273,7 @@ func TestListsThatDoNotEnd(t *testing.T) {
 	require.ErrorIs(t, last, datacite.ErrIncomplete)
 	assert.ErrorContains(t, last, "page 2 shows only reports of earlier pages")
 	assert.Equal(t, 2, asked)
+	assert.Equal(t, "1000", size, "the largest, so that there are few requests")
 	_, err = c.Submit(t.Context(), header("Somebody", time.October), datasets(1), &reports.SubmitOptions{LockDir: t.TempDir()})
 	require.ErrorIs(t, err, datacite.ErrIncomplete)
 

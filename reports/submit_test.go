@@ -430,7 +430,8 @@ func TestAServiceThatIsAwayAtFirst(t *testing.T) {
 				}
 			}})
 			require.NotEmpty(t, said)
-			assert.Equal(t, "the service cannot be reached, or fails", said[0].Reason)
+			assert.Contains(t, said[0].Reason, "the service cannot be reached, or fails: reports.Submit: looking for an existing report: GET ")
+			assert.Contains(t, said[0].Reason, errLost.Error())
 			assert.WithinDuration(t, start.Add(time.Hour), said[0].Until, 2*time.Minute)
 			if away > time.Hour {
 				require.ErrorIs(t, err, errLost)

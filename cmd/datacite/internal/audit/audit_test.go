@@ -318,7 +318,7 @@ func TestOutcomes(t *testing.T) {
 		{left, "10.5072/a is findable"}:        {Difference: changed, Err: fmt.Errorf("%w: 10.5072/a is findable", dois.ErrNotAsWanted)},
 		{left, "conflict with what is stored"}: {Difference: changed, Err: datacite.ErrConflict},
 		{failed, "outcome unknown"}:            {Difference: changed, Err: datacite.ErrUnclear},
-		{failed, dois.ErrNotAsWanted.Error()}:     {Difference: changed, Changed: true, Err: dois.ErrNotAsWanted},
+		{failed, dois.ErrNotAsWanted.Error()}:  {Difference: changed, Changed: true, Err: dois.ErrNotAsWanted},
 	} {
 		assert.Equal(t, want, outcomeOf(r))
 	}

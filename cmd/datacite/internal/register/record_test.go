@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell/shelltest"
 	"github.com/datacite-go/datacite-go/datacitetest"
+	"github.com/datacite-go/datacite-go/dois"
 )
 
 const address = "https://repo.example.org/a"
@@ -340,4 +342,28 @@ func TestFaultsOfRecords(t *testing.T) {
 		assert.Contains(t, notes, tt.want, tt.args)
 		assert.Empty(t, srv.Requests(), tt.args)
 	}
+}
+
+// What is changed in a record of the service is written, and a change of the state alone leaves the XML as it is.
+func TestARecordThatWasReadAndCorrected(t *testing.T) {
+	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed})
+	defer srv.Close()
+	name := filepath.Join(t.TempDir(), "record.json")
+	send := func(text, says string) string {
+		t.Helper()
+		require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
+		code, out, notes := shelltest.At(srv).Do(t, quick, "register", name)
+		require.Zero(t, code, notes)
+		assert.Contains(t, out, says)
+		assert.NotContains(t, notes, "package mds")
+		r, err := srv.DOIs().Get(t.Context(), "10.5072/a", &dois.GetOptions{Detail: true})
+		require.NoError(t, err)
+		return string(r.MetadataXML)
+	}
+	const record = `{"doi":"10.5072/a","url":"https://a.example/","titles":[{"title":"A & B"}],"creators":[{"name":"C"}],"publisher":"P","publicationYear":"2020","types":{"resourceTypeGeneral":"Dataset"},
+		"relatedIdentifiers":[{"relatedIdentifier":"10.5072/x%s","relatedIdentifierType":"DOI","relationType":"HasMetadata","relatedMetadataScheme":"s"}]%s}`
+	assert.Contains(t, send(fmt.Sprintf(record, `\u200b`, ""), " created at "), "10.5072/x\u200b<")
+	before := send(fmt.Sprintf(record, "", ""), " updated at ")
+	assert.Contains(t, before, "10.5072/x<", "the service shows it without the character")
+	assert.Equal(t, before, send(fmt.Sprintf(record, "", `,"state":"registered"`), " updated at "))
 }

@@ -188,7 +188,7 @@ func (s *records) other(name string, src io.Reader) (*row, error) {
 // add adds the findings of a record, with its file.
 func (r *row) add(found []datacite.Finding) {
 	for _, f := range found {
-		if f.Code == "identifier" || f.Code == "json" {
+		if f.Code == "identifier" || f.Code == "json" || f.Code == "not-in-xml" {
 			continue // the request names the DOI; what is sent is XML
 		}
 		f.File = r.File

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
@@ -271,6 +272,9 @@ func (j *job) write(ctx context.Context, it *item, found *dois.Record) (after *d
 	if it.container != nil && !it.ofSeries() && (found == nil || !reflect.DeepEqual(*it.container, found.Container)) {
 		draft.Container = it.container
 	}
+	if found == nil || differs { // or else only the URL or the state changes
+		draft.MetadataXML = doc.Data
+	}
 	differs = found == nil || differs || it.URL != found.URL || draft.ContentURL != nil || draft.Container != nil
 	wanted := j.wanted(it.row, found)
 	if draft.Event = eventTo(state, wanted); draft.Event == "" && wanted != state {
@@ -279,7 +283,6 @@ func (j *job) write(ctx context.Context, it *item, found *dois.Record) (after *d
 	if found != nil && !differs && draft.Event == "" {
 		return nil, nil
 	}
-	draft.MetadataXML = doc.Data
 	if err := j.begin(it); err != nil {
 		return nil, err
 	}
@@ -311,8 +314,8 @@ func (it *item) ofSeries() bool {
 // the columns of a table do not say stays.
 func (it *item) compare(found *dois.Record) (doc mds.Document, differs bool, err error) {
 	stored := &found.Record
-	if record, err := metadata.ParseXML(bytes.NewReader(found.MetadataXML)); err == nil && (!it.isJSON || len(metadata.Diff(it.Record, stored)) > 0) {
-		stored = record // unless it is as the service shows it in JSON, with an Issued date and without repeats
+	if record, err := metadata.ParseXML(bytes.NewReader(found.MetadataXML)); err == nil {
+		stored = record
 	}
 	whole, doc := it.Record, it.metadata()
 	if it.isRow {
@@ -323,7 +326,15 @@ func (it *item) compare(found *dois.Record) (doc mds.Document, differs bool, err
 			return doc, false, fmt.Errorf("with what is stored of it: %w", err)
 		}
 	}
-	return doc, len(metadata.Diff(whole, stored)) > 0, nil
+	changes := metadata.Diff(whole, stored)
+	if it.isJSON { // which may be that of the service: it adds a date Issued, leaves out repeats, and has its own URLs of licences
+		shown := metadata.Diff(&found.Record, stored)
+		changes = slices.DeleteFunc(changes, func(c metadata.Change) bool {
+			invisible := strings.ContainsFunc(c.Found, func(r rune) bool { return unicode.Is(unicode.Cf, r) }) // to be corrected, as its warning says
+			return slices.Contains(shown, c) && !invisible
+		})
+	}
+	return doc, len(changes) > 0, nil
 }
 
 // wanted is the state that a DOI should have; found is nil if it does not exist.

@@ -25,11 +25,13 @@ type Run struct {
 	Env   map[string]string
 	Stdin string
 	Ctx   context.Context // nil means that of the test
+
+	srv *datacitetest.Server // of At
 }
 
 // At is a run whose environment has the service and its login.
 func At(srv *datacitetest.Server) Run {
-	return Run{Env: map[string]string{
+	return Run{srv: srv, Env: map[string]string{
 		"DATACITE_SERVICE": srv.URL, "DATACITE_USERNAME": datacitetest.Username, "DATACITE_PASSWORD": datacitetest.Password,
 	}}
 }
@@ -39,7 +41,8 @@ func Anonymous(srv *datacitetest.Server) Run {
 	return Run{Env: map[string]string{"DATACITE_SERVICE": srv.URL}}
 }
 
-// Do runs a command in this process. Requests are repeated after milliseconds.
+// Do runs a command in this process. Requests are repeated after milliseconds. What a Run of At calls
+// registered or repaired is compared with what is stored.
 func (r Run) Do(t testing.TB, command shell.Maker, args ...string) (code int, out, notes string) {
 	t.Helper()
 	if r.Ctx == nil {
@@ -60,7 +63,11 @@ func (r Run) Do(t testing.TB, command shell.Maker, args ...string) (code int, ou
 		s.Environ = append(s.Environ, name+"="+value)
 	}
 	s.Config.MaxWait = 5 * time.Millisecond
+	before := claimed(args)
 	code = s.Run(r.Ctx, command)
+	if r.srv != nil && !slices.Contains(args, "--dry-run") {
+		held(t, r.srv, before, args, o.String())
+	}
 	return code, o.String(), n.String()
 }
 

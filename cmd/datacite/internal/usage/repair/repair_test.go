@@ -16,6 +16,7 @@ import (
 
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/usage/send"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/usage/usagetest"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/reports"
 )
@@ -70,6 +71,9 @@ func runs(t *testing.T, srv *datacitetest.Server, command shell.Maker, stdin str
 	s := &shell.Shell{Args: args, Getenv: func(name string) string { return env[name] }, Stdin: strings.NewReader(stdin), Stdout: &out, Stderr: &notes}
 	s.Config.MaxWait = 5 * time.Millisecond
 	code := s.Run(t.Context(), command)
+	if code == shell.ExitDone {
+		usagetest.Holds(t, srv.Reports(), stdin, args...)
+	}
 	return result{code, out.String(), notes.String()}
 }
 

@@ -212,3 +212,14 @@ func TestNoSecretIsShown(t *testing.T) {
 	}
 	assert.Contains(t, srv.runsAt(t.Context(), echo.URL, "", file).errors, "no login with Bearer REDACTED")
 }
+
+// A service that nobody reaches is waited for, which is told with the cause.
+func TestAServiceThatIsAway(t *testing.T) {
+	srv := newService(t)
+	start := time.Now()
+	got := srv.runsAt(t.Context(), "http://127.0.0.1:1", "", "--max-outage", "1500ms", inFile(t, "report.json", report(t, 1, nil)))
+	assert.Equal(t, shell.ExitFailed, got.code, got.errors)
+	assert.GreaterOrEqual(t, time.Since(start), 1500*time.Millisecond)
+	assert.Regexp(t, `waiting until \S+ at the latest \([12]s\): the service cannot be reached, or fails: .*(connection refused|actively refused)`, got.errors)
+	assert.Contains(t, got.errors, "This run changed nothing on the service.")
+}

@@ -22,6 +22,7 @@ import (
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell/shelltest"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/usage/usagetest"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/walk"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/reports"
@@ -110,7 +111,11 @@ type result struct {
 
 func (s *service) runs(t *testing.T, stdin string, args ...string) result {
 	t.Helper()
-	return s.runsAt(t.Context(), s.URL, stdin, args...)
+	done := s.runsAt(t.Context(), s.URL, stdin, args...)
+	if done.code == shell.ExitDone {
+		usagetest.Holds(t, s.Reports(), stdin, args...)
+	}
+	return done
 }
 
 func (s *service) runsAt(ctx context.Context, url, stdin string, args ...string) result {
