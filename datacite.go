@@ -43,7 +43,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/datacite-go/datacite-go/internal/apikey"
+	"github.com/datacite-go/datacite-go/internal/call"
 )
 
 // A Service has the base URLs of a deployment: with HTTPS, or with plain HTTP on a loopback
@@ -110,7 +110,7 @@ func (c Config) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
 // shownName is a user name, unless an API key stands in its place.
 func shownName(username string) string {
-	if apikey.Is(strings.TrimSpace(username)) {
+	if call.IsAPIKey(strings.TrimSpace(username)) {
 		return "REDACTED"
 	}
 	return username

@@ -14,8 +14,8 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/bulk"
+	"github.com/datacite-go/datacite-go/internal/call"
 	"github.com/datacite-go/datacite-go/internal/doi"
-	"github.com/datacite-go/datacite-go/internal/ended"
 	"github.com/datacite-go/datacite-go/internal/extsort"
 	"github.com/datacite-go/datacite-go/internal/transport"
 	"github.com/datacite-go/datacite-go/metadata"
@@ -254,7 +254,7 @@ func (a *audit) take(ctx context.Context, wanted iter.Seq2[Wanted, error]) error
 		if err != nil {
 			return err
 		}
-		if err := ended.Err(ctx); err != nil {
+		if err := call.Ended(ctx); err != nil {
 			return err
 		}
 		e := entry{w, a.progress.Wanted}
@@ -390,7 +390,7 @@ func (a *audit) merge(ctx context.Context) error {
 		if found != nil {
 			err = errors.Join(err, f.advance())
 		}
-		if err = cmp.Or(err, ended.Err(ctx)); err == nil {
+		if err = cmp.Or(err, call.Ended(ctx)); err == nil {
 			err = a.judge(ctx, key, wanted, found)
 		}
 	}

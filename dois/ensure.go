@@ -12,8 +12,8 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/bulk"
+	"github.com/datacite-go/datacite-go/internal/call"
 	"github.com/datacite-go/datacite-go/internal/doi"
-	"github.com/datacite-go/datacite-go/internal/ended"
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
@@ -264,7 +264,7 @@ func (r *ensuring) report() {
 // try tries a task once.
 func (r *ensuring) try(ctx context.Context, t *task) {
 	t.Tries++
-	t.Err = ended.Err(ctx)
+	t.Err = call.Ended(ctx)
 	isDone := false
 	if t.Err == nil && r.opts.Register != nil {
 		isDone, t.Err = r.opts.Register(ctx, &t.Ensured)
@@ -403,7 +403,7 @@ func (p *prefixes) ask(ctx context.Context, name string) (settle func(error), er
 	select {
 	case one.turn <- struct{}{}:
 	case <-ctx.Done():
-		return nil, ended.Err(ctx)
+		return nil, call.Ended(ctx)
 	}
 	if e, ok := errors.AsType[*datacite.Error](one.refused); ok {
 		<-one.turn

@@ -11,7 +11,6 @@ import (
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/doi"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
-	"github.com/datacite-go/datacite-go/internal/params"
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
@@ -83,10 +82,10 @@ func (o *GetOptions) check(path string) error {
 }
 
 func (o *GetOptions) query() string {
-	v, _ := params.Values(o) // of texts, flags and lists
+	v, _ := transport.Params(o) // of texts, flags and lists
 	v.Set("affiliation", "true")
 	v.Set("publisher", "true")
-	return params.Encode(v)
+	return transport.EncodeParams(v)
 }
 
 // Exists reports whether a DOI exists and the client may see it. It reads no more of the

@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	"github.com/datacite-go/datacite-go"
-	"github.com/datacite-go/datacite-go/internal/params"
 	"github.com/datacite-go/datacite-go/internal/transport"
 	"github.com/datacite-go/datacite-go/query"
 )
@@ -84,10 +83,10 @@ func (o *ListOptions) request(op string) (transport.Request, error) {
 		return request, err
 	}
 	if !o.InBody {
-		request.Query = params.Encode(values)
+		request.Query = transport.EncodeParams(values)
 		return request, nil
 	}
-	body, err := params.JSON(values)
+	body, err := transport.ParamsJSON(values)
 	if err != nil {
 		return request, datacite.Invalid(datacite.Finding{Path: "ListOptions.Extra", Code: "syntax", Reason: err.Error()})
 	}

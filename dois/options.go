@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/datacite-go/datacite-go"
-	"github.com/datacite-go/datacite-go/internal/params"
+	"github.com/datacite-go/datacite-go/internal/transport"
 	"github.com/datacite-go/datacite-go/query"
 )
 
@@ -115,11 +115,11 @@ func (o *ListOptions) values() (url.Values, error) {
 	if len(o.IDs) > 0 && o.Page.Size == 0 {
 		more.Page.Size = len(o.IDs) // the default would cut the list off
 	}
-	v, err := params.Values(o)
+	v, err := transport.Params(o)
 	if err != nil {
 		return nil, err
 	}
-	others, err := params.Values(more)
+	others, err := transport.Params(more)
 	if err != nil {
 		return nil, err
 	}
@@ -134,8 +134,8 @@ func (o *ListOptions) values() (url.Values, error) {
 // parameters writes options that need no check. The flags are always sent, because their
 // defaults will change (specification §9).
 func parameters(options any) string {
-	v, _ := params.Values(options) // of texts, flags and lists
-	return params.Encode(v)
+	v, _ := transport.Params(options) // of texts, flags and lists
+	return transport.EncodeParams(v)
 }
 
 // addExtra adds the parameters of Extra, but none that has a field, in any spelling: the
@@ -305,7 +305,7 @@ func (o *ListOptions) filtered() bool {
 	filters := *o
 	filters.IDs, filters.Sort, filters.Include, filters.Facets, filters.Fields = nil, "", nil, nil, nil
 	filters.Affiliation, filters.Publisher, filters.Detail = false, false, false
-	v, _ := params.Values(filters)
+	v, _ := transport.Params(filters)
 	delete(v, "affiliation")
 	delete(v, "publisher")
 	for name := range o.Extra {

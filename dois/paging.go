@@ -14,7 +14,6 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/bulk"
-	"github.com/datacite-go/datacite-go/internal/params"
 	"github.com/datacite-go/datacite-go/internal/transport"
 	"github.com/datacite-go/datacite-go/query"
 )
@@ -86,7 +85,7 @@ func (o *ListOptions) fingerprint() (string, error) {
 		return "", err
 	}
 	maps.DeleteFunc(v, func(name string, _ []string) bool { return strings.HasPrefix(name, "page[") })
-	sum := sha256.Sum256([]byte(params.Encode(v)))
+	sum := sha256.Sum256([]byte(transport.EncodeParams(v)))
 	return hex.EncodeToString(sum[:8]), nil
 }
 

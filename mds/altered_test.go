@@ -33,7 +33,7 @@ func TestWhatIsStoredIsWhatWasGiven(t *testing.T) {
 	for i := range uint64(*documents) {
 		r := rand.New(rand.NewPCG(i, 23))
 		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Behaviour: behaviours()[i%2]})
-		given := garbled(r)
+		given := hasReplaced(r)
 		done, err := srv.MDS().Register(t.Context(), name, address, mds.XML(given))
 		if err != nil {
 			require.True(t, errors.Is(err, datacite.ErrInvalid) || errors.Is(err, datacite.ErrMediaType), "%d: %v: %s", i, err, given)
@@ -126,7 +126,7 @@ func TestTypedRecordsAreStoredAsTheyAre(t *testing.T) {
 }
 
 // garbled is a record with pieces put in where they may or may not stand.
-func garbled(r *rand.Rand) []byte {
+func hasReplaced(r *rand.Rand) []byte {
 	text := string(record("Glacier | length").Data)
 	if r.IntN(4) == 0 {
 		text = strings.Replace(text, "</resource>", "<descriptions><description descriptionType=\"Abstract\">One|<br/>two</description></descriptions></resource>", 1)

@@ -183,7 +183,7 @@ func TestCharactersThatTheServiceDoesNotShow(t *testing.T) {
 	assert.Empty(t, done.Altered, "as far as can be seen")
 
 	doc, err := c.Metadata(ctx, name)
-	require.ErrorIs(t, err, mds.ErrGarbled)
+	require.ErrorIs(t, err, mds.ErrReplacedCharacters)
 	require.NotNil(t, doc, "what it gave comes with the error")
 	assert.Contains(t, string(doc.Data), "J??ssica")
 
@@ -213,10 +213,10 @@ func TestCharactersThatTheServiceDoesNotShow(t *testing.T) {
 	_, err = c.Register(ctx, name, odd, jessica)
 	require.NoError(t, err)
 	shown, err := c.URL(ctx, name)
-	require.ErrorIs(t, err, mds.ErrGarbled)
+	require.ErrorIs(t, err, mds.ErrReplacedCharacters)
 	assert.Equal(t, "https://repo.example.org/gr????e", shown)
 	require.NoError(t, c.Hide(ctx, name))
-	require.ErrorIs(t, c.Show(ctx, name), mds.ErrGarbled, "there is nothing that could be written back")
+	require.ErrorIs(t, c.Show(ctx, name), mds.ErrReplacedCharacters, "there is nothing that could be written back")
 	assert.Equal(t, datacitetest.StateRegistered, srv.State(name))
 }
 

@@ -126,7 +126,7 @@ func (d Document) isXML() bool { return document.IsXML(d.Data) }
 // Metadata returns the metadata of a DOI as the service stores them: with the DOI as
 // identifier, and other formats converted to XML. A DOI without metadata is
 // [ErrNoMetadata]. The deployed service garbles characters beyond ASCII: such metadata come
-// with [ErrGarbled]. Do not store them again; read them with Get of package dois
+// with [ErrReplacedCharacters]. Do not store them again; read them with Get of package dois
 // (Record.MetadataXML). More than 16 MiB, which the service cannot store, are
 // [datacite.ErrTooLarge].
 //
@@ -138,8 +138,8 @@ func (c *Client) Metadata(ctx context.Context, doiName string) (*Document, error
 	}
 	const op = "mds.Metadata"
 	doc, err := c.metadata(ctx, op, name)
-	if err == nil && garbled(doc.Data) {
-		err = garbledError(op, name)
+	if err == nil && hasReplaced(doc.Data) {
+		err = replacedError(op, name)
 	}
 	return doc, err
 }

@@ -23,12 +23,12 @@ var (
 	ErrNoMetadata = transport.NewSign("mds: no metadata registered")
 	// ErrNoURL: the DOI is known and has no URL yet (204).
 	ErrNoURL = transport.NewSign("mds: no URL registered")
-	// ErrGarbled: the text that was read may differ from the stored one. The deployed
+	// ErrReplacedCharacters: the text that was read may differ from the stored one. The deployed
 	// service sends "?" for each byte of a character beyond ASCII; the stored text is
 	// intact. The garbled text is returned with the error. A stored text that contains "??"
 	// gives the same error. Get of package dois returns the stored text (Record.URL,
 	// Record.MetadataXML).
-	ErrGarbled = transport.NewSign(`mds: "?" may stand for characters beyond ASCII`)
+	ErrReplacedCharacters = transport.NewSign(`mds: "?" may stand for characters beyond ASCII`)
 	// ErrHalfRegistered: a registration stored the metadata, but setting the URL failed. If
 	// the error also matches [datacite.ErrUnclear], the URL may have been stored.
 	ErrHalfRegistered = transport.NewSign("mds: the metadata are stored, setting the URL failed")

@@ -30,7 +30,7 @@ func (c *Client) Hide(ctx context.Context, doiName string) error {
 
 // Show makes a registered DOI findable again. It stores the DOI's metadata again, or its
 // URL if the service garbles the metadata. If the service garbles both, Show writes nothing
-// and returns [ErrGarbled]. A draft is [ErrNoURL]: [Client.PutURL] makes it findable.
+// and returns [ErrReplacedCharacters]. A draft is [ErrNoURL]: [Client.PutURL] makes it findable.
 // Nobody else may change the DOI at the same time. Show keeps a stored reason for hiding;
 // ChangeState of package dois removes it.
 //
@@ -51,14 +51,14 @@ func (c *Client) Show(ctx context.Context, doiName string) error {
 	switch {
 	case err != nil:
 		return err
-	case !garbled(doc.Data):
+	case !hasReplaced(doc.Data):
 		again := XML(doc.Data)
 		again.OtherDOI = true // they are what is stored for this one
 		_, err = c.putMetadata(ctx, op, name, again)
-	case !garbled(address):
+	case !hasReplaced(address):
 		_, err = c.putURL(ctx, name, address)
 	default:
-		err = garbledError(op, name)
+		err = replacedError(op, name)
 	}
 	return c.core.Shown(err) // it may quote what is stored
 }

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/call"
 	"github.com/datacite-go/datacite-go/internal/doi"
-	"github.com/datacite-go/datacite-go/internal/ended"
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
@@ -53,7 +53,7 @@ func (h *HTTPResolver) Resolve(ctx context.Context, doiName string) (string, err
 	}
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	res, err := client.Do(req)
-	if end := ended.Err(ctx); err != nil && end != nil {
+	if end := call.Ended(ctx); err != nil && end != nil {
 		return "", fmt.Errorf("mds.Resolve: HEAD %s: %w", address, end) // err may be the cause alone
 	}
 	if err != nil {
@@ -107,7 +107,7 @@ func WaitResolved(ctx context.Context, r Resolver, doiName, address string, opts
 		left := time.Until(end)
 		switch {
 		case ctx.Err() != nil:
-			return fmt.Errorf("mds.WaitResolved: %s: %w", name, ended.Err(ctx))
+			return fmt.Errorf("mds.WaitResolved: %s: %w", name, call.Ended(ctx))
 		case left <= 0 && err != nil:
 			return fmt.Errorf("%w: %s: %w", ErrNotResolved, name, err)
 		case left <= 0:

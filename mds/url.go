@@ -22,7 +22,7 @@ const opPutURL = "mds.PutURL"
 
 // URL returns the URL that is registered for a DOI. A draft without one is [ErrNoURL].
 // A URL with characters beyond ASCII, which the deployed service garbles, comes with
-// [ErrGarbled].
+// [ErrReplacedCharacters].
 //
 // URL sends GET /doi/{doi} (specification §4.3).
 func (c *Client) URL(ctx context.Context, doiName string) (string, error) {
@@ -32,8 +32,8 @@ func (c *Client) URL(ctx context.Context, doiName string) (string, error) {
 	}
 	const op = "mds.URL"
 	address, err := c.url(ctx, op, name, 0)
-	if err == nil && garbled(address) {
-		err = garbledError(op, name)
+	if err == nil && hasReplaced(address) {
+		err = replacedError(op, name)
 	}
 	return address, err
 }

@@ -279,10 +279,6 @@ func TestDiff_ofOneChangeIsOneChange(t *testing.T) {
 				RightsIdentifier: "cc-by-4.0", RightsIdentifierScheme: "SPDX", SchemeURI: "https://spdx.org/licenses/",
 			}
 		}, ``},
-		"a licence by its address": {func(r *metadata.Record) {
-			r.RightsList[0] = metadata.SPDX("CC-BY-4.0")
-			r.RightsList[0].RightsURI = "http://creativecommons.org/licenses/by/4.0/legalcode"
-		}, ``},
 		"another licence": {func(r *metadata.Record) { r.RightsList[0] = metadata.SPDX("CC0-1.0") }, `rightsList[0].rightsUri`},
 		"an Issued date": {func(r *metadata.Record) {
 			r.Dates = append(r.Dates, metadata.Date{Date: "2020", DateType: metadata.DateIssued})

@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/datacite-go/datacite-go/internal/checkdigit"
+	"github.com/datacite-go/datacite-go/internal/doi"
 )
 
 // Forms of identifiers without their address.
@@ -98,7 +98,7 @@ func misfit(scheme string) string {
 }
 
 // hasCheckDigit looks at 16 digits, the last of which may be X.
-func hasCheckDigit(digits string) bool { return digits[15] == checkdigit.Mod11(digits[:15]) }
+func hasCheckDigit(digits string) bool { return digits[15] == doi.Mod11(digits[:15]) }
 
 func rorFault(bare string) string {
 	bare = strings.ToLower(bare)
@@ -109,7 +109,7 @@ func rorFault(bare string) string {
 	for _, c := range bare[1:7] {
 		number = number<<5 | uint64(strings.IndexRune("0123456789abcdefghjkmnpqrstvwxyz", c))
 	}
-	if check, _ := strconv.ParseUint(bare[7:], 10, 8); check != checkdigit.Mod97(number) {
+	if check, _ := strconv.ParseUint(bare[7:], 10, 8); check != doi.Mod97(number) {
 		return "the check digits of this ROR do not match its other characters: at least one character is wrong"
 	}
 	return ""

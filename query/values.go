@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/datacite-go/datacite-go/internal/checkdigit"
 	"github.com/datacite-go/datacite-go/internal/doi"
 )
 
@@ -45,7 +44,7 @@ func orcid(id string) (string, bool) {
 		s = strings.TrimPrefix(s, prefix)
 	}
 	s = strings.ReplaceAll(strings.TrimSpace(s), "-", "")
-	if len(s) != 16 || !consistsOf(s[:15], "0123456789") || s[15] != checkdigit.Mod11(s[:15]) {
+	if len(s) != 16 || !consistsOf(s[:15], "0123456789") || s[15] != doi.Mod11(s[:15]) {
 		return "", false
 	}
 	return s[:4] + "-" + s[4:8] + "-" + s[8:12] + "-" + s[12:], true

@@ -11,7 +11,6 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
-	"github.com/datacite-go/datacite-go/internal/params"
 	"github.com/datacite-go/datacite-go/internal/transport"
 	"github.com/datacite-go/datacite-go/query"
 )
@@ -99,7 +98,7 @@ func (c *Client) list(ctx context.Context, op string, opts *ListOptions) (*Resul
 	if err := opts.check(); err != nil {
 		return nil, err
 	}
-	values, err := params.Values(listParams{
+	values, err := transport.Params(listParams{
 		CreatedBy: opts.CreatedBy, Year: opts.Year, ClientID: opts.ClientID,
 		Page: pageParams{Number: opts.Page.Number, Size: opts.Page.Size},
 	})
@@ -108,7 +107,7 @@ func (c *Client) list(ctx context.Context, op string, opts *ListOptions) (*Resul
 	}
 	var found Results
 	_, err = c.core.Do(ctx, transport.Request{
-		Op: op, Method: "GET", Path: "/reports", Query: params.Encode(values), Accept: transport.JSONType,
+		Op: op, Method: "GET", Path: "/reports", Query: transport.EncodeParams(values), Accept: transport.JSONType,
 		Read: func(d *jsonlex.Decoder) error {
 			found = Results{Total: -1}
 			pageJSON.Read(d, &found)

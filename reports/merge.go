@@ -11,11 +11,11 @@ import (
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/doi"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
-	"github.com/datacite-go/datacite-go/internal/repeat"
+	"github.com/datacite-go/datacite-go/internal/subset"
 )
 
 // repeated returns the fault of an entry that has the DOI of an earlier one.
-func repeated(r repeat.Repeat) datacite.Finding {
+func repeated(r subset.Repeat) datacite.Finding {
 	return datacite.Finding{Path: fmt.Sprintf("report-datasets[%d].dataset-id", r.Again), Code: "repeated", Reason: fmt.Sprintf("is that of report-datasets[%d]; the service would keep one of them", r.First), Err: ErrRepeated}
 }
 
@@ -27,7 +27,7 @@ func repeatedIn(datasets []Dataset) []datacite.Finding {
 	for i := range datasets {
 		name = appendDOI(name[:0], &datasets[i])
 		if at, ok := first[string(name)]; ok && len(name) > 0 {
-			f := repeated(repeat.Repeat{First: at, Again: i})
+			f := repeated(subset.Repeat{First: at, Again: i})
 			f.Warning = true
 			findings = append(findings, f)
 		} else {

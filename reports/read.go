@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/datacite-go/datacite-go"
-	"github.com/datacite-go/datacite-go/internal/gunzip"
+	"github.com/datacite-go/datacite-go/internal/gzipbody"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
 )
 
@@ -132,11 +132,11 @@ type Reader struct {
 	source   func() (io.Reader, error) // the document, from its start
 	fail     func(error) error         // the error to return for a cause
 	closer   io.Closer
-	inflater *gunzip.Reader  // of a document that is compressed as a whole
-	limit    int64           // bytes of the document, and of what its subsets inflate to; 0: none
-	inflated int64           // bytes that the subsets have inflated to
-	memory   *jsonlex.Budget // for all datasets, if they are kept
-	plain    plainSubset     // the subset that is being read
+	inflater *gzipbody.Reader // of a document that is compressed as a whole
+	limit    int64            // bytes of the document, and of what its subsets inflate to; 0: none
+	inflated int64            // bytes that the subsets have inflated to
+	memory   *jsonlex.Budget  // for all datasets, if they are kept
+	plain    plainSubset      // the subset that is being read
 
 	closed    bool
 	ranged    bool // an iterator has begun

@@ -8,7 +8,7 @@ import (
 	"iter"
 
 	"github.com/datacite-go/datacite-go"
-	"github.com/datacite-go/datacite-go/internal/gunzip"
+	"github.com/datacite-go/datacite-go/internal/gzipbody"
 	"github.com/datacite-go/datacite-go/internal/input"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
 )
@@ -143,6 +143,6 @@ func (r *Reader) uncompressed(src io.Reader) (io.Reader, error) {
 		r.inflater = nil
 		return b, nil
 	}
-	r.inflater, err = gunzip.New(bufio.NewReaderSize(b, 64<<10), true)
+	r.inflater, err = gzipbody.NewReader(bufio.NewReaderSize(b, 64<<10), true)
 	return r.inflater, err
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/datacite-go/datacite-go"
-	"github.com/datacite-go/datacite-go/internal/gunzip"
+	"github.com/datacite-go/datacite-go/internal/gzipbody"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
 )
 
@@ -89,7 +89,7 @@ func (r *Reader) inflate(content io.Reader, e *emitter) error {
 
 // A plainSubset reads the content of a subset, reusing the memory of the one before.
 type plainSubset struct {
-	gunzip *gunzip.Reader
+	gunzip *gzipbody.Reader
 	lex    *jsonlex.Lexer
 }
 
@@ -99,7 +99,7 @@ func (p *plainSubset) open(content io.Reader) (err error) {
 	if p.gunzip != nil {
 		return p.gunzip.Reset(content)
 	}
-	p.gunzip, err = gunzip.New(content, false)
+	p.gunzip, err = gzipbody.NewReader(content, false)
 	return err
 }
 

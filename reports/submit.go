@@ -17,9 +17,9 @@ import (
 	"golang.org/x/text/language"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/extsort"
 	"github.com/datacite-go/datacite-go/internal/gzipbody"
 	"github.com/datacite-go/datacite-go/internal/runlock"
-	"github.com/datacite-go/datacite-go/internal/tempfile"
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
@@ -231,10 +231,10 @@ func (c *Client) Submit(ctx context.Context, h Header, src iter.Seq2[Dataset, er
 			s.expires = token.Expires
 		}
 	}
-	if s.bodies, err = tempfile.Create(o.TempDir); err != nil {
+	if s.bodies, err = extsort.CreateTemp(o.TempDir); err != nil {
 		return nil, fmt.Errorf("reports.Submit: no temporary file can be created (SubmitOptions.TempDir, or TMPDIR in the environment): %w", err)
 	}
-	defer tempfile.Remove(s.bodies)
+	defer extsort.RemoveTemp(s.bodies)
 	if !o.DryRun {
 		if s.lock, err = c.lock(o.LockDir, &h); err != nil {
 			return nil, err

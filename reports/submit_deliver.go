@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/datacite-go/datacite-go"
-	"github.com/datacite-go/datacite-go/internal/ended"
+	"github.com/datacite-go/datacite-go/internal/call"
 	"github.com/datacite-go/datacite-go/internal/runlock"
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
@@ -101,7 +101,7 @@ func (s *submission) note(d delivery) error {
 func (s *submission) wait(ctx context.Context, next step, stored int) error {
 	left := time.Until(next.at)
 	if left <= 0 {
-		return ended.Err(ctx)
+		return call.Ended(ctx)
 	}
 	until := later(next.at, next.until)
 	s.warnOfToken(until)

@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"github.com/datacite-go/datacite-go"
-	"github.com/datacite-go/datacite-go/internal/ended"
+	"github.com/datacite-go/datacite-go/internal/call"
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
@@ -115,7 +115,7 @@ func sortedChecksums(subsets []Subset) []string {
 func failure(err error) viewKind {
 	e, ok := errors.AsType[*datacite.Error](err)
 	switch {
-	case !ok || ended.Is(err) || errors.Is(err, datacite.ErrTooLarge):
+	case !ok || call.IsEnded(err) || errors.Is(err, datacite.ErrTooLarge):
 		return unseen
 	case errors.Is(err, errNotReadNow):
 		return unreadable

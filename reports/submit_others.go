@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/call"
 	"github.com/datacite-go/datacite-go/internal/display"
-	"github.com/datacite-go/datacite-go/internal/ended"
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
@@ -77,7 +77,7 @@ func (s *submission) sameNumbers(ctx context.Context, others []*Summary) (same [
 		err := s.client.eachStored(ctx, r.ID, func(d *Dataset) error { return c.add(i+1, d, false) })
 		switch {
 		case ctx.Err() != nil:
-			return nil, ended.Err(ctx)
+			return nil, call.Ended(ctx)
 		case err != nil:
 			s.warn(datacite.Finding{Path: "report-datasets", Reason: fmt.Sprintf("cannot be compared completely with report %s of the same month: %v", r.ID, err), Code: display.ReportedTwice, Warning: true})
 		}

@@ -11,7 +11,6 @@ import (
 	"slices"
 
 	"github.com/datacite-go/datacite-go"
-	"github.com/datacite-go/datacite-go/internal/repeat"
 	"github.com/datacite-go/datacite-go/internal/subset"
 )
 
@@ -26,7 +25,7 @@ func (s *submission) build(ctx context.Context, src iter.Seq2[Dataset, error]) e
 	if s.options.MergeRepeats {
 		entries = c.merged(entries)
 	}
-	repeats := repeat.NewFinder(s.options.TempDir)
+	repeats := subset.NewRepeatFinder(s.options.TempDir)
 	defer repeats.Close()
 	err := pack(ctx, s.header, items(entries, repeats), s.options, s.bodies, func(p Subset) error {
 		s.plan, s.starts = append(s.plan, p), append(s.starts, s.filled)
@@ -49,7 +48,7 @@ func (s *submission) build(ctx context.Context, src iter.Seq2[Dataset, error]) e
 }
 
 // items converts entries for packing, and adds their DOIs to repeats.
-func items(entries iter.Seq2[entry, error], repeats *repeat.Finder) iter.Seq2[subset.Item, error] {
+func items(entries iter.Seq2[entry, error], repeats *subset.RepeatFinder) iter.Seq2[subset.Item, error] {
 	return func(yield func(subset.Item, error) bool) {
 		var name []byte
 		for e, err := range entries {
@@ -99,7 +98,7 @@ func pack(ctx context.Context, h Header, src iter.Seq2[subset.Item, error], o Su
 }
 
 // noRepeats fails if a DOI occurred twice.
-func noRepeats(repeats *repeat.Finder) error {
+func noRepeats(repeats *subset.RepeatFinder) error {
 	found, count, err := repeats.Repeats(maxFaults)
 	if err != nil {
 		return fmt.Errorf("reports.Submit: looking for repeated DOIs: %w", err)

@@ -11,8 +11,7 @@ import (
 	"time"
 
 	"github.com/datacite-go/datacite-go"
-	"github.com/datacite-go/datacite-go/internal/apikey"
-	"github.com/datacite-go/datacite-go/internal/ended"
+	"github.com/datacite-go/datacite-go/internal/call"
 	"github.com/datacite-go/datacite-go/internal/input"
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
@@ -33,7 +32,7 @@ func TokenExpiry(token string) (time.Time, error) {
 var errKey = errors.New("an API key, which the service does not accept for reports; use a JSON web token")
 
 func readToken(token string) (transport.Claims, error) {
-	if apikey.Is(token) {
+	if call.IsAPIKey(token) {
 		return transport.Claims{}, errKey
 	}
 	return transport.ReadToken(token)
@@ -53,7 +52,7 @@ const expiresSoon = 30 * 24 * time.Hour
 
 func newTokens(cfg datacite.Config) (*tokens, error) {
 	source, err := transport.Token(cfg)
-	if apikey.Is(cfg.Token) {
+	if call.IsAPIKey(cfg.Token) {
 		err = datacite.Invalid(datacite.Finding{Path: "Config.Token", Code: "value", Reason: "is " + errKey.Error()})
 	}
 	return &tokens{source: source, renewable: cfg.TokenSource != nil, log: cfg.Logger}, err
@@ -68,7 +67,7 @@ func (t *tokens) authorizer() transport.Authorizer {
 		if err != nil {
 			return "", err
 		}
-		if apikey.Is(token) {
+		if call.IsAPIKey(token) {
 			return "", errKey
 		}
 		t.note(token)
@@ -83,7 +82,7 @@ func (t *tokens) claims(ctx context.Context) (c transport.Claims, err error) {
 		return c, datacite.ErrUnauthorized
 	}
 	token, err := t.source(ctx)
-	if end := ended.Err(ctx); err != nil && end != nil {
+	if end := call.Ended(ctx); err != nil && end != nil {
 		return c, end
 	}
 	if err != nil {

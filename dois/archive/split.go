@@ -11,10 +11,9 @@ import (
 
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/internal/bulk"
-	"github.com/datacite-go/datacite-go/internal/gunzip"
+	"github.com/datacite-go/datacite-go/internal/gzipbody"
 	"github.com/datacite-go/datacite-go/internal/input"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
-	"github.com/datacite-go/datacite-go/internal/panics"
 )
 
 const batchSize = 128 << 10 // bytes of text that are decoded at a time
@@ -31,7 +30,7 @@ type splitter struct {
 	current *batch      // the one being filled; may be nil
 	count   int         // of all batches
 	quit    chan struct{}
-	cutting panics.Group // the splitter's goroutine, which calls the source
+	cutting bulk.Group // the splitter's goroutine, which calls the source
 	workers sync.WaitGroup
 
 	watch     *input.Watch // of the source that is being read
@@ -45,7 +44,7 @@ type splitter struct {
 // A layer is the memory for one level of nested packings.
 type layer struct {
 	window   *bufio.Reader
-	inflater *gunzip.Reader
+	inflater *gzipbody.Reader
 }
 
 // A batch is some records of one file.

@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"github.com/datacite-go/datacite-go/internal/bulk"
-	"github.com/datacite-go/datacite-go/internal/gunzip"
+	"github.com/datacite-go/datacite-go/internal/gzipbody"
 	"github.com/datacite-go/datacite-go/internal/input"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
 )
@@ -87,7 +87,7 @@ func (l *layer) open(src io.Reader) *bufio.Reader {
 func (s *splitter) gzip(member string, src io.Reader, layers int) (err error) {
 	l := s.layer(layers)
 	if l.inflater == nil {
-		l.inflater, err = gunzip.New(src, true)
+		l.inflater, err = gzipbody.NewReader(src, true)
 	} else {
 		err = l.inflater.Reset(src)
 	}
@@ -233,7 +233,7 @@ func (s *splitter) empty(at place, src io.Reader) error {
 	if mayHoldOther(at.member) {
 		return nil
 	}
-	if _, inflated := src.(*gunzip.Reader); strings.HasSuffix(at.member, ".gz") && !inflated {
+	if _, inflated := src.(*gzipbody.Reader); strings.HasSuffix(at.member, ".gz") && !inflated {
 		return s.damaged(at, errors.New("an empty file is not gzip"))
 	}
 	s.files++

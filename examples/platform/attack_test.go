@@ -119,7 +119,7 @@ func (c *person) database(statements string) {
 // accesses are all that are stored.
 func (c *person) accesses() (all []counter.Event) {
 	c.Helper()
-	c.platform.counter.Wait() // they are stored after their pages were sent
+	c.platform.counter.Keep(c.Context()) // they are stored after their pages were sent
 	for e, err := range c.platform.store.Accesses(c.Context(), time.Unix(0, 0), time.Now().AddDate(1, 0, 0)) {
 		require.NoError(c, err)
 		all = append(all, e)
@@ -168,11 +168,12 @@ func TestPagesDoNotNeedCounting(t *testing.T) {
 	c := open(t, srv).as("ada")
 	path := c.publish("Glacier")
 	c.settled(path)
+	c.accesses() // the curator was led to the page
 	c.database(`CREATE TRIGGER full BEFORE INSERT ON access BEGIN SELECT RAISE(FAIL, 'database or disk is full'); END`)
 	for _, page := range []string{path, path + "/export/datacite.xml", path + "/export/citation.txt", path + "/files/lengths.csv"} {
 		assert.Equal(t, http.StatusOK, c.visit(visit{"GET", page, "203.0.113.1", "", firefox, ""}), page)
 	}
-	c.platform.counter.Wait()
+	c.platform.counter.Keep(t.Context())
 	_, page := c.get("/status")
 	assert.Regexp(t, `missing in the report of [\d-]+: 4\.`, page)
 }
@@ -381,21 +382,23 @@ func TestAClockThatStepsBack(t *testing.T) {
 			c := open(t, srv, func(c *Config) { c.Folder = folder }).as("ada")
 			require.Equal(t, 200, c.visit(visit{"GET", path, "203.0.113.77", "", firefox, ""})) // it is the month before again
 			_, v := c.now(path)
-			err := c.platform.store.Accessed(t.Context(), v, counter.Event{Time: time.Unix(1000, 0), URL: path, Address: "a", Agent: firefox})
-			assert.ErrorIs(t, err, store.ErrFinal, "nobody reads what is not published yet")
+			final, err := c.platform.store.Accessed(t.Context(), store.Access{Dataset: v.Dataset, Number: v.Number, Event: counter.Event{Time: time.Unix(1000, 0), URL: path, Address: "a", Agent: firefox}})
+			require.NoError(t, err)
+			assert.Equal(t, 1, final, "nobody reads what is not published yet")
 			c.background(c.platform.counter.Count)
 			report(c)
 			c.platform.pages.ReportNow()
 			require.Eventually(t, func() bool {
 				_, page := c.get("/status")
-				return strings.Contains(page, "was not sent: it is complete already. Is the clock right?")
+				return strings.Contains(page, "was not sent: the complete report was sent before; is the clock right?")
 			}, patience, 5*time.Millisecond)
 			assert.EqualValues(t, 11, stored(t, srv)["unique-dataset-investigations regular"])
 			own, _, err := c.platform.store.Usage(t.Context(), v.DOI)
 			require.NoError(t, err)
 			assert.EqualValues(t, 11, own.Views)
 			ahead := now.AddDate(10, 0, 0)
-			require.NoError(t, c.platform.store.Accessed(t.Context(), v, counter.Event{Time: ahead, URL: path, Address: "a", Agent: firefox}))
+			_, err = c.platform.store.Accessed(t.Context(), store.Access{Dataset: v.Dataset, Number: v.Number, Event: counter.Event{Time: ahead, URL: path, Address: "a", Agent: firefox}})
+			require.NoError(t, err)
 			_, page := c.get("/status")
 			assert.Contains(t, page, fmt.Sprintf("Accesses that are missing in the report of %s: 1.", month.Format("2006-01")))
 			assert.Contains(t, page, fmt.Sprintf("There are accesses of %s, which has not begun.", ahead.Format("2006-01")))

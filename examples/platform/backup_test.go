@@ -45,7 +45,7 @@ func TestBackup(t *testing.T) {
 	draft := (&curation{client: client, url: p.url}).post("/new", fields("A draft"))
 	require.Eventually(t, func() bool {
 		_, page := fetch(t, client, p.url+"/status")
-		return strings.Contains(page, "Every DOI is as its dataset is.")
+		return strings.Contains(page, "All DOIs agree with their datasets.")
 	}, patience, patience/100)
 	var out strings.Builder
 	require.NoError(t, run(t.Context(), []string{"backup", backup, "--data", config.Folder}, &out, io.Discard))

@@ -149,7 +149,7 @@ func (s *commandLine) start(ctx context.Context) (err error) {
 	}
 	fmt.Fprintf(s.out, "The repository is at %s (Ctrl-C stops it)\n", here)
 	if demonstration {
-		if err := addAccount(ctx, s.Folder, "ada", true, s.out); err != nil {
+		if err := addAccount(ctx, p.accounts, "ada", true, s.out); err != nil {
 			return errors.Join(err, p.Close())
 		}
 	}
@@ -250,109 +250,89 @@ func (s *commandLine) account() *cobra.Command {
 	account := &cobra.Command{
 		Use: "account", Short: "Make and remove logins", PersistentPreRunE: s.needFolder,
 	}
-	var administrator bool
-	add := &cobra.Command{
-		Use: "add NAME", Args: cobra.ExactArgs(1), Short: "Make a login, or give it a new password, and print the password",
-		RunE: func(cmd *cobra.Command, names []string) error {
-			return addAccount(cmd.Context(), s.Folder, names[0], administrator, s.out)
-		},
+	on := func(use, short string, words int, work func(context.Context, *accounts.Accounts, []string) error) *cobra.Command {
+		cmd := &cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(words)}
+		cmd.RunE = func(cmd *cobra.Command, words []string) error {
+			return withAccounts(s.Folder, func(a *accounts.Accounts) error { return work(cmd.Context(), a, words) })
+		}
+		account.AddCommand(cmd)
+		return cmd
 	}
-	add.Flags().BoolVar(&administrator, "administrator", false, "the login sees how the repository works")
-	account.AddCommand(add, &cobra.Command{
-		Use: "role NAME administrator|curator", Args: cobra.ExactArgs(2), Short: "Make a login an administrator, who sees how the repository works, or no longer",
-		RunE: func(cmd *cobra.Command, words []string) error {
-			if words[1] != "administrator" && words[1] != "curator" {
-				return fmt.Errorf("the role %q is not administrator or curator", words[1])
+	var administrator bool
+	add := on("add NAME", "Make a login, or give it a new password, and print the password", 1, func(ctx context.Context, a *accounts.Accounts, words []string) error {
+		return addAccount(ctx, a, words[0], administrator, s.out)
+	})
+	add.Flags().BoolVar(&administrator, "administrator", false, "the login sees the page Administration")
+	on("role NAME administrator|curator", "Make a login an administrator, who sees the page Administration, or no longer", 2, func(ctx context.Context, a *accounts.Accounts, words []string) error {
+		if words[1] != "administrator" && words[1] != "curator" {
+			return fmt.Errorf("the role %q is not administrator or curator", words[1])
+		}
+		return a.SetAdministrator(ctx, words[0], words[1] == "administrator")
+	})
+	on("list", "List the logins", 0, func(ctx context.Context, a *accounts.Accounts, _ []string) error {
+		curators, err := a.Curators(ctx)
+		for _, c := range curators {
+			role := ""
+			if c.Administrator {
+				role = "\tadministrator"
 			}
-			return withAccounts(s.Folder, func(a *accounts.Accounts) error {
-				return a.SetAdministrator(cmd.Context(), words[0], words[1] == "administrator")
-			})
-		},
-	}, &cobra.Command{
-		Use: "list", Args: cobra.NoArgs, Short: "List the logins",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withAccounts(s.Folder, func(a *accounts.Accounts) error { return listAccounts(cmd.Context(), a, s.out) })
-		},
+			fmt.Fprintln(s.out, c.Name+role)
+		}
+		return err
 	})
 	var heir string
-	remove := &cobra.Command{
-		Use: "remove NAME", Args: cobra.ExactArgs(1), Short: "Remove a login",
-		RunE: func(cmd *cobra.Command, names []string) error {
-			return removeAccount(cmd.Context(), s.Folder, names[0], heir, s.out)
-		},
-	}
+	remove := on("remove NAME", "Remove a login", 1, func(ctx context.Context, a *accounts.Accounts, words []string) error {
+		return removeAccount(ctx, s.Folder, a, words[0], heir, s.out)
+	})
 	remove.Flags().StringVar(&heir, "heir", "", "`name` of the login that gets the datasets; without it they wait for a later login of the same name")
-	account.AddCommand(remove)
 	return account
 }
 
 // addAccount makes a login with a password that nobody had before.
-func addAccount(ctx context.Context, folder, name string, administrator bool, out io.Writer) error {
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return err
-	}
+func addAccount(ctx context.Context, a *accounts.Accounts, name string, administrator bool, out io.Writer) error {
 	password := rand.Text()
-	err := withAccounts(folder, func(a *accounts.Accounts) error {
-		if err := a.Add(ctx, name, password); err != nil || !administrator {
-			return err
-		}
-		return a.SetAdministrator(ctx, name, true)
-	})
-	if err == nil {
-		_, err = fmt.Fprintf(out, "The login %s has the password %s (its page changes it)\n", name, password)
+	err := a.Add(ctx, name, password)
+	if err == nil && administrator {
+		err = a.SetAdministrator(ctx, name, true)
 	}
-	return err
-}
-
-func listAccounts(ctx context.Context, a *accounts.Accounts, out io.Writer) error {
-	curators, err := a.Curators(ctx)
-	for _, c := range curators {
-		role := ""
-		if c.Administrator {
-			role = "\tadministrator"
-		}
-		if _, err := fmt.Fprintln(out, c.Name+role); err != nil {
-			return err
-		}
+	if err == nil {
+		_, err = fmt.Fprintf(out, "The login %s has the password %s (change it on the page Password)\n", name, password)
 	}
 	return err
 }
 
 // removeAccount ends a login, after its datasets have gone to the heir, if there is one.
-func removeAccount(ctx context.Context, folder, name, heir string, out io.Writer) error {
+func removeAccount(ctx context.Context, folder string, a *accounts.Accounts, name, heir string, out io.Writer) error {
 	if name == heir {
 		return fmt.Errorf("%q cannot be the heir of %[1]q", name)
 	}
-	return withAccounts(folder, func(a *accounts.Accounts) error {
-		for _, needed := range []string{name, cmp.Or(heir, name)} {
-			if err := a.Exists(ctx, needed); err != nil {
-				return err
-			}
-		}
-		if heir != "" {
-			s, err := store.Open(folder)
-			if err != nil {
-				return err
-			}
-			given, err := s.Give(ctx, name, heir)
-			if err := errors.Join(err, s.Close()); err != nil {
-				return err
-			}
-			fmt.Fprintf(out, "%d datasets of %s belong to %s now\n", given, name, heir)
-		}
-		if err := a.Remove(ctx, name); err != nil {
+	if err := errors.Join(a.Exists(ctx, name), a.Exists(ctx, cmp.Or(heir, name))); err != nil {
+		return err
+	}
+	text := "; datasets that it has wait for a later login of the same name"
+	if heir != "" {
+		s, err := store.Open(folder)
+		if err != nil {
 			return err
 		}
-		text := "The login %s is removed\n"
-		if heir == "" {
-			text = "The login %s is removed; datasets that it has wait for a later login of the same name\n"
+		given, err := s.Give(ctx, name, heir)
+		if err := errors.Join(err, s.Close()); err != nil {
+			return err
 		}
-		_, err := fmt.Fprintf(out, text, name)
-		return err
-	})
+		text = fmt.Sprintf("; %d datasets of %s belong to %s now", given, name, heir)
+	}
+	err := a.Remove(ctx, name)
+	if err == nil {
+		_, err = fmt.Fprintf(out, "The login %s is removed%s\n", name, text)
+	}
+	return err
 }
 
+// withAccounts does something with the logins of a folder, which it makes if there is none.
 func withAccounts(folder string, work func(*accounts.Accounts) error) error {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return err
+	}
 	a, err := accounts.Open(accountsFile(folder), 0)
 	if err != nil {
 		return err

@@ -375,7 +375,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 		defer p.kill()
 		require.Eventually(t, func() bool {
 			_, page := fetch(t, client, p.url+"/status")
-			return strings.Contains(page, "Every DOI is as its dataset is.")
+			return strings.Contains(page, "All DOIs agree with their datasets.")
 		}, patience, 50*time.Millisecond)
 		p.kill()
 		calm.Store(true)

@@ -191,7 +191,7 @@ func TestLoad(t *testing.T) {
 		t.Helper()
 		require.Eventually(t, func() bool {
 			_, page := fetch(t, client, p.url+"/status")
-			return strings.Contains(page, "Every DOI is as its dataset is.")
+			return strings.Contains(page, "All DOIs agree with their datasets.")
 		}, 10*patience, 100*time.Millisecond)
 	}
 	settled()

@@ -104,7 +104,7 @@ func accountsFile(folder string) string { return filepath.Join(folder, "accounts
 
 // Close closes the databases, when nobody uses them any more.
 func (p *Platform) Close() error {
-	p.counter.Wait()
+	p.counter.Keep(context.Background())
 	return errors.Join(p.store.Close(), p.accounts.Close())
 }
 
@@ -113,8 +113,16 @@ func (p *Platform) Run(ctx context.Context) {
 	var jobs sync.WaitGroup
 	jobs.Go(func() { p.outbox.Deliver(ctx) })
 	jobs.Go(func() { p.regularly(ctx) })
+	for second := time.NewTicker(time.Second); ctx.Err() == nil; {
+		select {
+		case <-ctx.Done():
+			second.Stop()
+		case <-second.C:
+			p.counter.Keep(ctx)
+		}
+	}
 	jobs.Wait()
-	p.counter.Wait()
+	p.counter.Keep(ctx)
 	if err := p.counter.KeepMissed(context.WithoutCancel(ctx)); err != nil {
 		p.log.Error("background", "error", err)
 	}

@@ -368,7 +368,7 @@ func TestVersions(t *testing.T) {
 		status, page := c.upload(second, "lengths-2.csv", "month,length\n2,3\n")
 		require.Equal(t, http.StatusOK, status, page)
 		status, _ = c.upload(first, "late.csv", "x")
-		assert.Equal(t, http.StatusForbidden, status, "the files of a published version do not change")
+		assert.Equal(t, http.StatusConflict, status, "the files of a published version do not change")
 
 		status, page = c.decide(second+"/publish", nil)
 		require.Equal(t, http.StatusOK, status, page)
@@ -466,7 +466,7 @@ func TestANameThatIsTaken(t *testing.T) {
 	c := open(t, srv).as("ada")
 	d, v := c.now(c.draft(fields("Glacier")))
 	_, page := c.get(v.Path())
-	assert.Contains(t, page, v.Address()+", which is being reserved")
+	assert.Contains(t, page, v.Address()+", not reserved yet")
 	taken := []string{d.DOI, v.DOI}
 	for _, name := range taken {
 		require.NoError(t, srv.PutRecordJSON(fmt.Appendf(nil, `{"doi":%q,"titles":[{"title":"Of another system"}],"state":"findable"}`, name)))

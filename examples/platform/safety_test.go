@@ -230,7 +230,7 @@ func TestBoundedUploads(t *testing.T) {
 
 	status, page = c.post("/new", map[string]string{"title": strings.Repeat("x", 2<<20)})
 	assert.Equal(t, http.StatusRequestEntityTooLarge, status)
-	assert.Contains(t, page, "That was too much")
+	assert.Contains(t, page, "The form or the upload is too large")
 }
 
 // An upload goes to the disk while it arrives. If it breaks off, nothing of it stays.
@@ -386,7 +386,7 @@ func TestFaultsOfForms(t *testing.T) {
 	c.post("/logout", nil)
 	status, page = c.post("/new", f)
 	assert.Equal(t, http.StatusUnauthorized, status)
-	assert.Contains(t, page, "not logged in any more")
+	assert.Contains(t, page, "Your login has expired")
 	assert.NotContains(t, page, "Glacier Institute", "who is not logged in makes no page of their own")
 	assert.Empty(t, srv.Names())
 }

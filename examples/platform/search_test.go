@@ -16,7 +16,7 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest"
 )
 
-// Words and order stay from one page to the next.
+// The words stay from one page to the next.
 func TestLists(t *testing.T) {
 	srv := datacitetest.NewServer(nil)
 	defer srv.Close()
@@ -27,11 +27,11 @@ func TestLists(t *testing.T) {
 		status, page := c.decide(path+"/publish", nil)
 		require.Equal(t, http.StatusOK, status, page)
 	}
-	_, page := reader.get("/?q=stones&sort=title")
+	_, page := reader.get("/?q=stones")
 	next := regexp.MustCompile(`<a href="([^"]*)" rel="next">`).FindStringSubmatch(page)[1]
 	address, err := url.Parse(html.UnescapeString(next))
 	require.NoError(t, err)
-	assert.Equal(t, url.Values{"q": {"stones"}, "sort": {"title"}, "page": {"2"}}, address.Query())
+	assert.Equal(t, url.Values{"q": {"stones"}, "page": {"2"}}, address.Query())
 	_, page = reader.get("/" + address.String())
 	assert.Contains(t, page, "Page 2 of 3")
 	assert.Equal(t, 20, strings.Count(page, `<span class="doi">`))
@@ -40,7 +40,7 @@ func TestLists(t *testing.T) {
 	assert.Contains(t, page, "45 datasets")
 	assert.Contains(t, page, "Page 3 of 3")
 	assert.Equal(t, 5, strings.Count(page, `class="state"`))
-	for _, long := range []string{strings.Repeat("stones+", 60), strings.Repeat("%22%C3%B6", 5<<10)} {
+	for _, long := range []string{"stones+glacier+1+2+3+4+5+6+7+8+9+10+11", strings.Repeat("%22%C3%B6", 5<<10)} {
 		status, page := reader.get("/?q=" + long)
 		assert.Equal(t, http.StatusOK, status)
 		assert.Contains(t, page, "The last ones are ignored.")
@@ -93,7 +93,7 @@ func TestNothingHiddenIsFound(t *testing.T) {
 				assert.Regexp(t, `<a href="/datasets/[^"]*">`+want+`</a>`, page, words)
 			}
 		}
-		for _, page := range []string{"/", "/?sort=title", "/?q=-edited"} {
+		for _, page := range []string{"/", "/?q=eta07"} {
 			_, text := who.get(page)
 			assert.Contains(t, text, "eta07, Ada", page)
 			for _, hidden := range []string{"alpha01", "beta02", "gamma03", "delta04", "zeta06", "theta08", ">1901<", ">1902<", ">1906<"} {

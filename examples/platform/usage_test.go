@@ -128,7 +128,8 @@ func TestMonthlyReports(t *testing.T) {
 		_, v := c.settled(path)
 		c.database(`UPDATE version SET published = '2000-01-01'`)
 		used := func(at time.Time, by string) {
-			require.NoError(t, c.platform.store.Accessed(t.Context(), v, counter.Event{Time: at, URL: path, Address: by, Agent: firefox, Request: true}))
+			_, err := c.platform.store.Accessed(t.Context(), store.Access{Dataset: v.Dataset, Number: v.Number, Event: counter.Event{Time: at, URL: path, Address: by, Agent: firefox, Request: true}})
+			require.NoError(t, err)
 		}
 		now := time.Now().UTC()
 		first := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC)

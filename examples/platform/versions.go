@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"runtime/debug"
 	"slices"
 
@@ -19,8 +18,11 @@ func versions() []pages.Version {
 		i := slices.IndexFunc(info.Deps, func(m *debug.Module) bool { return m.Path == of.path })
 		if i >= 0 {
 			version := info.Deps[i].Version
-			if info.Deps[i].Replace != nil { // by a folder, of which no version is known
-				version = cmp.Or(info.Deps[i].Replace.Version, "of the source beside the platform")
+			if replaced := info.Deps[i].Replace; replaced != nil {
+				version = replaced.Version
+			}
+			if version == "" || version == "(devel)" { // of a folder, in place of a release
+				version = "of the source beside the platform"
 			}
 			all = append(all, pages.Version{Of: of.name, Text: version})
 		}

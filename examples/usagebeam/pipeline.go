@@ -200,14 +200,14 @@ func (f *readFn) Setup(ctx context.Context) (err error) {
 }
 
 func (f *readFn) ProcessElement(ctx context.Context, file fileio.ReadableFile, event func(string, counter.Event), describe func(string, logs.Description), summary func([]byte)) error {
-	from := logs.Source{Name: file.Metadata.Path, Open: func() (io.ReadCloser, error) { return file.Open(ctx) }}
+	from := logs.Log{Name: file.Metadata.Path, Open: func() (io.ReadCloser, error) { return file.Open(ctx) }}
 	about := &logs.Descriptions{}
 	defer about.Close() // it has been read, or the reading has failed
 	lines := logs.Summary{}
 	opts := *f.reading
 	opts.Summary, opts.Descriptions = &lines, about
 	opts.Tolerance = logs.Tolerance{Share: 1} // writeFn decides, when it knows all logs
-	for e, err := range logs.Read([]logs.Source{from}, f.format, &opts) {
+	for e, err := range logs.Read([]logs.Log{from}, f.format, &opts) {
 		if err != nil {
 			return err
 		}

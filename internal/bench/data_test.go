@@ -4,7 +4,7 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/datacite-go/datacite-go/internal/bench/gen"
+	"github.com/datacite-go/datacite-go/internal/bench"
 	"github.com/datacite-go/datacite-go/reports"
 )
 
@@ -14,8 +14,8 @@ const poolSize = 2000
 // A corpus is a report of any number of entries, made of a pool of them, in the
 // shapes of both sides.
 type corpus struct {
-	source gen.Source
-	plain  []gen.Entry
+	source bench.Source
+	plain  []bench.Entry
 	ours   []reports.Dataset
 	names  []name // of the first entries, if they were made before
 }
@@ -42,10 +42,10 @@ func (c *corpus) namer() func(i int) (uri, doi string) {
 	}
 }
 
-func newCorpus(profile gen.Profile) *corpus { return newCorpusOf(poolSize, profile) }
+func newCorpus(profile bench.Profile) *corpus { return newCorpusOf(poolSize, profile) }
 
-func newCorpusOf(pool int, profile gen.Profile) *corpus {
-	c := &corpus{source: gen.Source{Seed: 1, Profile: profile}}
+func newCorpusOf(pool int, profile bench.Profile) *corpus {
+	c := &corpus{source: bench.Source{Seed: 1, Profile: profile}}
 	c.plain = c.source.Pool(pool)
 	for i := range c.plain {
 		c.ours = append(c.ours, dataset(&c.plain[i]))
@@ -55,10 +55,10 @@ func newCorpusOf(pool int, profile gen.Profile) *corpus {
 
 // entries yields entries from to below to as a program would declare them that
 // uses encoding/json.
-func (c *corpus) entries(from, to int) []gen.Entry {
+func (c *corpus) entries(from, to int) []bench.Entry {
 	named := c.namer()
-	list := make([]gen.Entry, to-from)
-	ids := make([]gen.TypedValue, len(list))
+	list := make([]bench.Entry, to-from)
+	ids := make([]bench.TypedValue, len(list))
 	for i := range list {
 		list[i] = c.plain[(from+i)%len(c.plain)]
 		ids[i].Type = "doi"
@@ -86,7 +86,7 @@ func (c *corpus) datasets(n int) iter.Seq2[reports.Dataset, error] {
 }
 
 // dataset is an entry in our types.
-func dataset(e *gen.Entry) reports.Dataset {
+func dataset(e *bench.Entry) reports.Dataset {
 	d := reports.Dataset{
 		Title: e.Title, YOP: e.YOP, URI: e.URI, Platform: e.Platform, DataType: e.DataType, Publisher: e.Publisher,
 		PublisherID: typed(e.PublisherID), DatasetID: typed(e.DatasetID), Dates: typed(e.DatasetDates), Contributors: typed(e.Contributors),
@@ -108,7 +108,7 @@ func dataset(e *gen.Entry) reports.Dataset {
 	return d
 }
 
-func typed(values []gen.TypedValue) []reports.TypedValue {
+func typed(values []bench.TypedValue) []reports.TypedValue {
 	return slices.Collect(func(yield func(reports.TypedValue) bool) {
 		for _, v := range values {
 			if !yield(reports.TypedValue(v)) {

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/datacite-go/datacite-go"
-	"github.com/datacite-go/datacite-go/internal/bench/gen"
+	"github.com/datacite-go/datacite-go/internal/bench"
 	"github.com/datacite-go/datacite-go/reports"
 )
 
@@ -25,7 +25,7 @@ type plainReport struct {
 		Release    string `json:"release"`
 		CreatedBy  string `json:"created-by"`
 	} `json:"report-header"`
-	Datasets []gen.Entry `json:"report-datasets"`
+	Datasets []bench.Entry `json:"report-datasets"`
 }
 
 const decodeEntries = 10_000
@@ -34,7 +34,7 @@ func plainJSON(t testing.TB, n int) []byte {
 	t.Helper()
 	var r plainReport
 	r.Header.ReportName, r.Header.Release, r.Header.CreatedBy = "Dataset Report", "rd1", "Example"
-	r.Datasets = newCorpus(gen.Typical).entries(0, n)
+	r.Datasets = newCorpus(bench.Typical).entries(0, n)
 	data, err := json.Marshal(r)
 	require.NoError(t, err)
 	return data

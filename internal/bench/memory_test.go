@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/datacite-go/datacite-go/internal/bench/gen"
+	"github.com/datacite-go/datacite-go/internal/bench"
 )
 
 // mostGrowth is how much more memory, in MiB, a report may take that is many times
@@ -29,12 +29,12 @@ func TestMemoryOfUploads(t *testing.T) {
 	}
 	url := serve(t, sink{})
 	for _, c := range []struct {
-		profile gen.Profile
+		profile bench.Profile
 		most    int // MiB
 		counts  [2]int
 	}{
-		{gen.Typical, 48, [2]int{*mostEntries / 6, *mostEntries}},
-		{gen.Heavy, 72, [2]int{*mostEntries / 30, *mostEntries / 5}},
+		{bench.Typical, 48, [2]int{*mostEntries / 6, *mostEntries}},
+		{bench.Heavy, 72, [2]int{*mostEntries / 30, *mostEntries / 5}},
 	} {
 		t.Run(c.profile.String(), func(t *testing.T) {
 			if raced { // the detector's own memory is several times ours
@@ -56,7 +56,7 @@ func TestMemoryOfUploads(t *testing.T) {
 }
 
 // uploadApart uploads in another process and returns its peak memory in MiB.
-func uploadApart(t *testing.T, url string, profile gen.Profile, n int) (mib int) {
+func uploadApart(t *testing.T, url string, profile bench.Profile, n int) (mib int) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=upload %s %d %d", roleVariable, url, int(profile), n), "GOGC=", "GOMEMLIMIT=")
@@ -77,7 +77,7 @@ func beUploader(arguments string) error {
 	if _, err := fmt.Sscanf(arguments, "%s %d %d", &url, &profile, &n); err != nil {
 		return err
 	}
-	c := newCorpusOf(200, gen.Profile(profile))
+	c := newCorpusOf(200, bench.Profile(profile))
 	c.plain = nil
 	if err := forgetPeak(); err != nil {
 		return err

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/datacite-go/datacite-go/internal/bench/gen"
+	"github.com/datacite-go/datacite-go/internal/bench"
 	"github.com/datacite-go/datacite-go/reports"
 )
 
@@ -19,7 +19,7 @@ import (
 // number of workers changes no byte of them.
 func TestUploadsAreTrue(t *testing.T) {
 	const n = 600
-	for _, profile := range []gen.Profile{gen.Typical, gen.Heavy} {
+	for _, profile := range []bench.Profile{bench.Typical, bench.Heavy} {
 		for _, level := range []int{1, 6} {
 			c := newCorpus(profile)
 			opts := reports.SubmitOptions{Level: level, MaxDatasets: 400, MaxBytes: 120_000}
@@ -52,13 +52,13 @@ func TestUploadsAreTrue(t *testing.T) {
 }
 
 // inflated reads the entries of a body with the standard library.
-func inflated(t *testing.T, body []byte) []gen.Entry {
+func inflated(t *testing.T, body []byte) []bench.Entry {
 	t.Helper()
 	r, err := gzip.NewReader(bytes.NewReader(body))
 	require.NoError(t, err)
 	var report struct {
 		Header   reports.Header `json:"report-header"`
-		Datasets []gen.Entry    `json:"report-datasets"`
+		Datasets []bench.Entry  `json:"report-datasets"`
 	}
 	require.NoError(t, json.NewDecoder(r).Decode(&report))
 	require.NoError(t, r.Close())

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/datacite-go/datacite-go"
-	"github.com/datacite-go/datacite-go/internal/bench/gen"
+	"github.com/datacite-go/datacite-go/internal/bench"
 	"github.com/datacite-go/datacite-go/internal/gzipbody"
 	"github.com/datacite-go/datacite-go/reports"
 )
@@ -28,7 +28,7 @@ var header = reports.NewHeader("Example Repository", "2025-11-02", reports.Month
 func naiveUpload(url string, c *corpus, n, most int) (wire int64, err error) {
 	type report struct {
 		Header   reports.Header `json:"report-header"`
-		Datasets []gen.Entry    `json:"report-datasets"`
+		Datasets []bench.Entry  `json:"report-datasets"`
 	}
 	for from := 0; from < n; from += most {
 		data, err := json.Marshal(report{header, c.entries(from, min(from+most, n))})
@@ -82,10 +82,10 @@ func sum(subsets []reports.Subset) (bytes int64) {
 // BenchmarkUpload sends whole reports: reading, checking, encoding, compressing,
 // sending.
 func BenchmarkUpload(b *testing.B) {
-	for _, profile := range []gen.Profile{gen.Typical, gen.Heavy} {
+	for _, profile := range []bench.Profile{bench.Typical, bench.Heavy} {
 		c := newCorpus(profile)
 		n, most := *entryCount, reports.MaxDatasets
-		if profile == gen.Heavy {
+		if profile == bench.Heavy {
 			n, most = n/10, 12_000
 		}
 		c.prepare(n)

@@ -7,8 +7,7 @@ import (
 	"errors"
 	"iter"
 
-	"github.com/datacite-go/datacite-go/internal/ended"
-	"github.com/datacite-go/datacite-go/internal/panics"
+	"github.com/datacite-go/datacite-go/internal/call"
 )
 
 // ErrLeft says that the loop over the results was left.
@@ -34,7 +33,7 @@ func Run[T, R any](ctx context.Context, items iter.Seq2[T, error], workers int, 
 		}
 	}()
 	var source, taken error
-	running := panics.Group{Stop: func() { cancel(nil) }}
+	running := Group{Stop: func() { cancel(nil) }}
 	running.Go(func() {
 		defer close(work)
 		source = feed(ctx, items, work)
@@ -61,7 +60,7 @@ func Run[T, R any](ctx context.Context, items iter.Seq2[T, error], workers int, 
 	if left {
 		return ErrLeft
 	}
-	return cmp.Or(taken, ended.Err(caller), source)
+	return cmp.Or(taken, call.Ended(caller), source)
 }
 
 // feed hands out work until none is left or the run ends.

@@ -1,5 +1,6 @@
-// Package call keeps in a context what belongs to one call of a client: the settings that the
-// caller changes for it, and the name of the operation, which a RoundTripper may ask for.
+// Package call has what belongs to one call of a client. Its context keeps the settings that the
+// caller changes for it, and the name of the operation, which a RoundTripper may ask for. When
+// the context ends, the call returns the error of [Ended].
 package call
 
 import (

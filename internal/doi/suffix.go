@@ -5,8 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"strings"
-
-	"github.com/datacite-go/datacite-go/internal/checkdigit"
 )
 
 // alphabet has no i, l, o and u, which people misread (Crockford's base 32).
@@ -30,7 +28,7 @@ func suffix(number uint32) string {
 	for i, rest := suffixDigits-1, number; i >= 0; i, rest = i-1, rest>>5 {
 		digits[i] = alphabet[rest&31]
 	}
-	return fmt.Sprintf("%s-%s%02d", digits[:4], digits[4:], checkdigit.Mod97(uint64(number)))
+	return fmt.Sprintf("%s-%s%02d", digits[:4], digits[4:], Mod97(uint64(number)))
 }
 
 // CheckSuffix returns nil if [New] or the service could have made a suffix. The
@@ -49,7 +47,7 @@ func CheckSuffix(text string) error {
 		}
 		number = number<<5 | uint32(digit)
 	}
-	if plain[suffixDigits:] != fmt.Sprintf("%02d", checkdigit.Mod97(uint64(number))) {
+	if plain[suffixDigits:] != fmt.Sprintf("%02d", Mod97(uint64(number))) {
 		return &NameError{text, "has check digits that do not match; it is mistyped"}
 	}
 	return nil

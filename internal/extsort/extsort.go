@@ -13,8 +13,6 @@ import (
 	"iter"
 	"os"
 	"slices"
-
-	"github.com/datacite-go/datacite-go/internal/tempfile"
 )
 
 // A Sorter sorts records by their keys. Records of one key keep their order.
@@ -155,7 +153,7 @@ func commonPrefix(a, b []byte) int {
 // spill writes the records in memory to the file, as a run.
 func (s *Sorter) spill() (err error) {
 	if s.file == nil {
-		if s.file, err = tempfile.Create(s.Dir); err != nil {
+		if s.file, err = CreateTemp(s.Dir); err != nil {
 			return err
 		}
 	}
@@ -250,7 +248,7 @@ func (s *Sorter) cursors() (list cursors, err error) {
 }
 
 // Close removes the temporary file.
-func (s *Sorter) Close() error { return tempfile.Remove(s.file) }
+func (s *Sorter) Close() error { return RemoveTemp(s.file) }
 
 // A cursor is the next record of a run.
 type cursor struct {

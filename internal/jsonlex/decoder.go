@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-
-	"github.com/datacite-go/datacite-go/internal/arena"
 )
 
 // A Decoder reads values of any kind in any place: the services have stored what
@@ -20,9 +18,9 @@ import (
 type Decoder struct {
 	*Lexer
 	stream *Lexer // with the memory for reading streams
-	texts  arena.Texts
+	texts  Texts
 	names  []*Names    // by the place of an Object
-	lists  []any       // *arena.Lists[E], by the place of a list
+	lists  []any       // *Lists[E], by the place of a list
 	turn   int         // of Reuse
 	words  [512]string // of small vocabularies, by their hash
 }

@@ -2,8 +2,6 @@ package jsonlex
 
 import (
 	"sync/atomic"
-
-	"github.com/datacite-go/datacite-go/internal/arena"
 )
 
 // An Object says what the members of a JSON object are in a T.
@@ -182,13 +180,13 @@ func Map[S ~[]E, E any](item func(d *Decoder, name []byte, v *E)) func(*Decoder)
 
 // listsOf begins a list in the memory of its place. A list inside an element of such a
 // list gets other memory.
-func listsOf[E any](d *Decoder, place int) *arena.Lists[E] {
+func listsOf[E any](d *Decoder, place int) *Lists[E] {
 	for len(d.lists) <= place {
 		d.lists = append(d.lists, nil)
 	}
-	l, _ := d.lists[place].(*arena.Lists[E])
+	l, _ := d.lists[place].(*Lists[E])
 	if l == nil || l.Open() {
-		l = &arena.Lists[E]{}
+		l = &Lists[E]{}
 		d.lists[place] = l
 	}
 	l.Begin(d.turn)
@@ -196,7 +194,7 @@ func listsOf[E any](d *Decoder, place int) *arena.Lists[E] {
 }
 
 // grow adds an element in a new block; nil beyond the budget.
-func grow[E any](d *Decoder, l *arena.Lists[E]) *E {
+func grow[E any](d *Decoder, l *Lists[E]) *E {
 	if d.Spend(l.Cost()); d.Err() != nil {
 		return nil
 	}

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"errors"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -28,8 +29,16 @@ func newCSV(src *bufio.Reader) (*csvRows, error) {
 	r := &csvRows{lines: lines{src: src, number: 1}}
 	r.csv = csv.NewReader(&r.lines)
 	r.csv.Comma = separator(start)
+	if said := separatorLine.FindSubmatch(start); said != nil {
+		r.csv.Comma = rune(said[1][0])
+		_, _ = src.Discard(len(said[0])) // it is there
+		r.lines.rest = []byte("\n")      // empty lines count, and are left out
+	}
 	return r, nil
 }
+
+// separatorLine is what tells spreadsheet programs the separator.
+var separatorLine = regexp.MustCompile(`^"?sep=([,;\t])"?\r?\n`)
 
 // separator is the most frequent of those in the first line that says something.
 func separator(text []byte) rune {

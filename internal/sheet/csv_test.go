@@ -75,6 +75,10 @@ func TestNamesAndLines(t *testing.T) {
 	_, err = r.Read()
 	require.NoError(t, err)
 	assert.Equal(t, 5, r.Line(0))
+	r = sheet.NewReader("t", strings.NewReader("sep=;\ndoi;title\n10.5072/a;A\n"))
+	_, err = r.Read()
+	require.NoError(t, err)
+	assert.Equal(t, 2, r.Line(0), "the line before it counts")
 	_, err = readAll(sheet.NewReader("t", io.MultiReader(strings.NewReader("a,b\n1,2\n"), iotest.ErrReader(io.ErrClosedPipe))))
 	require.ErrorIs(t, err, io.ErrClosedPipe)
 }
@@ -88,6 +92,8 @@ func TestTablesOfAnyUsualProgramAreTheSame(t *testing.T) {
 		"tabs":               "doi\ttitle\tnote\n10.5072/a\t\"Eis, Schnee; Firn\tund mehr\"\tgrün\n10.5072/b\t\t\n",
 		"a mark":             "\ufeffdoi;title;note\n10.5072/a;\"Eis, Schnee; Firn\tund mehr\";grün\n10.5072/b;;",
 		"a mark and a quote": "\ufeff\"doi\";\"title\";\"note\"\n10.5072/a;\"Eis, Schnee; Firn\tund mehr\";grün\n10.5072/b;;",
+		"a line that says":   "sep=;\r\ndoi;title;note\r\n10.5072/a;\"Eis, Schnee; Firn\tund mehr\";grün\r\n10.5072/b;;\r\n",
+		"the same in quotes": "\ufeff\"sep=\t\"\ndoi\ttitle\tnote\n10.5072/a\t\"Eis, Schnee; Firn\tund mehr\"\tgrün\n10.5072/b\t\t\n",
 		"an empty line":      "\r\ndoi;title;note\n10.5072/a;\"Eis, Schnee; Firn\tund mehr\";grün\n10.5072/b;;",
 	} {
 		for _, src := range []io.Reader{strings.NewReader(text), iotest.OneByteReader(strings.NewReader(text))} {
@@ -101,8 +107,8 @@ func TestTablesOfAnyUsualProgramAreTheSame(t *testing.T) {
 // What is not UTF-8 is refused with its place.
 func TestOtherEncodings(t *testing.T) {
 	for text, says := range map[string]string{
-		"doi,title\na,b\nc,gr\xfcn\n":           "t, line 3, column 5: the text is not UTF-8; save the table again as \"CSV UTF-8\"",
-		"doi,title\na,\"b\n\nd gr\xfcn\"\n":     "t, line 4, column 5: the text is not UTF-8; save the table again as \"CSV UTF-8\"; the row begins on line 2",
+		"doi,title\na,b\nc,gr\xfcn\n":           "t, line 3, column 5: the text is not UTF-8; save the table again as .xlsx, or as \"CSV UTF-8\"",
+		"doi,title\na,\"b\n\nd gr\xfcn\"\n":     "t, line 4, column 5: the text is not UTF-8; save the table again as .xlsx, or as \"CSV UTF-8\"; the row begins on line 2",
 		"doi,gr\xfcn\na,b\n":                    "t, line 1, column 7: the text is not UTF-8",
 		"doi,title\na,b\nc,d,gr\xfcn\n":         "t, line 3, column 7: the text is not UTF-8",
 		"\xff\xfed\x00o\x00i\x00\n\x00":         "t, line 1, column 1: the text is not UTF-8",

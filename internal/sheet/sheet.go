@@ -1,6 +1,7 @@
 // Package sheet reads and writes tables row by row, in bounded memory: CSV of any usual make
 // and the sheets of .xlsx files. CSV is UTF-8 with or without a byte order mark, cells are
-// separated by commas, semicolons or tabs, and lines may end as on Windows. A program that
+// separated by commas, semicolons or tabs, also after a line such as sep=; for spreadsheet
+// programs, and lines may end as on Windows. A program that
 // is copied takes this folder along.
 //
 // An .xlsx file is read as a whole or not at all: before its first row is returned, all of it
@@ -29,7 +30,7 @@ var ErrTooLong = errors.New("the row is longer than 256 KiB; a quotation mark ma
 
 // ErrEncoding says that a text is not UTF-8. Which other encoding it has is not guessed. It
 // comes in a [*csv.ParseError].
-var ErrEncoding = errors.New("the text is not UTF-8; save the table again as \"CSV UTF-8\"")
+var ErrEncoding = errors.New("the text is not UTF-8; save the table again as .xlsx, or as \"CSV UTF-8\"")
 
 // ErrSpreadsheet says that an .xlsx file is damaged, or that it has what cannot be read for
 // certain.

@@ -126,15 +126,19 @@ func (b *budget) ReadAt(p []byte, off int64) (int, error) {
 
 // readBook finds the sheet, and reads what its cells refer to.
 func (b *workbook) readBook() error {
-	links, err := b.links("", "_rels/.rels")
-	if err != nil {
-		return err
+	const root = "_rels/.rels"
+	var main string
+	if b.parts[root] != nil {
+		links, err := b.links("", root)
+		if err != nil {
+			return err
+		}
+		main = target(links, "/officeDocument")
 	}
-	main := target(links, "/officeDocument")
-	if main == "" {
+	if main == "" { // such as an .ods
 		return broken("it is not an .xlsx file; save it as .xlsx, or as \"CSV UTF-8\"")
 	}
-	links, err = b.links(main, path.Join(path.Dir(main), "_rels", path.Base(main)+".rels"))
+	links, err := b.links(main, path.Join(path.Dir(main), "_rels", path.Base(main)+".rels"))
 	if err != nil {
 		return err
 	}

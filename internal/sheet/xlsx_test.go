@@ -174,18 +174,19 @@ func TestWhatASpreadsheetCannotSay(t *testing.T) {
 		assert.Empty(t, all, "the whole table or nothing")
 	}
 	for name, change := range map[string][2]string{
-		"is missing":                      {"xl/worksheets/sheet1.xml", ""},
-		"sheetData":                       {"xl/worksheets/sheet1.xml", "<worksheet/>"},
-		"no sheet that is not hidden":     {"xl/workbook.xml", `<workbook><sheets/></workbook>`},
-		"it is not an .xlsx file":         {"_rels/.rels", `<Relationships/>`},
-		"among the texts":                 {"xl/sharedStrings.xml", `<sst><si/><sii/></sst>`},
-		"is in a text":                    {"xl/sharedStrings.xml", `<sst><si><u>x</u></si></sst>`},
-		"two root elements":               {"xl/styles.xml", `<a/><b/>`},
-		"has a document type declaration": {"xl/styles.xml", `<!DOCTYPE a><a/>`},
-		"unexpected EOF":                  {"xl/styles.xml", ``},
+		"is missing":                          {"xl/worksheets/sheet1.xml", ""},
+		"sheetData":                           {"xl/worksheets/sheet1.xml", "<worksheet/>"},
+		"no sheet that is not hidden":         {"xl/workbook.xml", `<workbook><sheets/></workbook>`},
+		"it is not an .xlsx file":             {"_rels/.rels", `<Relationships/>`},
+		`save it as .xlsx, or as "CSV UTF-8"`: {"_rels/.rels", ""}, // such as an .ods
+		"among the texts":                     {"xl/sharedStrings.xml", `<sst><si/><sii/></sst>`},
+		"is in a text":                        {"xl/sharedStrings.xml", `<sst><si><u>x</u></si></sst>`},
+		"two root elements":                   {"xl/styles.xml", `<a/><b/>`},
+		"has a document type declaration":     {"xl/styles.xml", `<!DOCTYPE a><a/>`},
+		"unexpected EOF":                      {"xl/styles.xml", ``},
 	} {
 		book := parts(good)
-		if book[change[0]] = change[1]; name == "is missing" {
+		if book[change[0]] = change[1]; name == "is missing" || strings.HasPrefix(name, "save it") {
 			delete(book, change[0])
 		}
 		_, err := readAll(sheet.NewReader("t", bytes.NewReader(archive(t, book))))

@@ -1,10 +1,14 @@
 // Package spelling compares misspelt words with known ones.
 package spelling
 
-// Nearest returns the known word that was probably meant, "" if none is near.
+// Nearest returns the known word that was probably meant, "" if none is near: a third of the
+// letters may be wrong, at most three, and one of a short word.
 func Nearest(word string, known []string) (best string) {
-	least := min(4, len(word)/2+2)
+	least := min(4, max(len(word)/3, 1)+1)
 	for _, candidate := range known {
+		if len(word) < 2 {
+			break
+		}
 		if d := Distance(word, candidate, least); d < least {
 			best, least = candidate, d
 		}
@@ -12,26 +16,29 @@ func Nearest(word string, known []string) (best string) {
 	return best
 }
 
-// Distance returns how many bytes must be changed, added or removed to turn a into b, at
-// most limit.
+// Distance returns how many bytes must be changed, added, removed or exchanged with the next
+// one to turn a into b, at most limit.
 func Distance(a, b string, limit int) int {
 	if len(a)-len(b) >= limit || len(b)-len(a) >= limit {
 		return limit
 	}
-	row := make([]int, len(b)+1)
+	before, row, next := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
 	}
 	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
+		next[0] = i + 1
 		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost = 1 + min(diagonal, row[j], row[j+1])
+			if a[i] == b[j] {
+				next[j+1] = row[j]
+				continue
 			}
-			diagonal, row[j+1] = row[j+1], cost
+			next[j+1] = 1 + min(row[j], next[j], row[j+1])
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				next[j+1] = min(next[j+1], 1+before[j-1])
+			}
 		}
+		before, row, next = row, next, before
 	}
 	return min(row[len(b)], limit)
 }

@@ -17,7 +17,7 @@ import (
 	"iter"
 	"sync"
 
-	"github.com/datacite-go/datacite-go/internal/ended"
+	"github.com/datacite-go/datacite-go/internal/call"
 	"github.com/datacite-go/datacite-go/internal/gzipbody"
 )
 
@@ -112,7 +112,7 @@ func Pack(ctx context.Context, s Settings, src iter.Seq2[Item, error], w io.Writ
 	if end, ok := context.Cause(ctx).(*stopped); ok {
 		return end.error
 	}
-	return cmp.Or(ended.Err(caller), err)
+	return cmp.Or(call.Ended(caller), err)
 }
 
 // stopped is the failure of a stage.

@@ -36,7 +36,7 @@ var conditions = map[string]error{
 	"datacite.ErrRedirect": datacite.ErrRedirect, "datacite.ErrUnreadable": datacite.ErrUnreadable, "datacite.ErrIncomplete": datacite.ErrIncomplete,
 	"datacite.ErrUnclear":    datacite.ErrUnclear,
 	"mds.ErrMetadataMissing": mds.ErrMetadataMissing, "mds.ErrTimeout": mds.ErrTimeout, "mds.ErrNoMetadata": mds.ErrNoMetadata, "mds.ErrNoURL": mds.ErrNoURL,
-	"mds.ErrGarbled": mds.ErrGarbled, "mds.ErrHalfRegistered": mds.ErrHalfRegistered, "mds.ErrHidden": mds.ErrHidden, "mds.ErrUnconfirmed": mds.ErrUnconfirmed,
+	"mds.ErrReplacedCharacters": mds.ErrReplacedCharacters, "mds.ErrHalfRegistered": mds.ErrHalfRegistered, "mds.ErrHidden": mds.ErrHidden, "mds.ErrUnconfirmed": mds.ErrUnconfirmed,
 	"mds.ErrNotResolved":  mds.ErrNotResolved,
 	"dois.ErrNotModified": dois.ErrNotModified, "dois.ErrNoFormat": dois.ErrNoFormat, "dois.ErrNotAsWanted": dois.ErrNotAsWanted, "dois.ErrNothingListed": dois.ErrNothingListed,
 	"reports.ErrTokenExpired": reports.ErrTokenExpired, "reports.ErrRepeated": reports.ErrRepeated, "reports.ErrBusy": reports.ErrBusy, "reports.ErrBroken": reports.ErrBroken,

@@ -305,20 +305,20 @@ var loops = map[string]loop{
 		return over(days.Rows(reports.Period{}))
 	},
 	"logs.Read": func(_ context.Context, _ *scene, watch func()) iter.Seq[error] {
-		return over(logs.Read([]logs.Source{
+		return over(logs.Read([]logs.Log{
 			logs.FromReader("a", watched{strings.NewReader(eventLines()), watch}), logs.FromReader("b", watched{strings.NewReader(eventLines()), watch}),
 		}, logs.JSON, nil))
 	},
 	"logs.Descriptions.Describe": func(_ context.Context, _ *scene, watch func()) iter.Seq[error] {
 		var about logs.Descriptions
-		if err := last(over(logs.Read([]logs.Source{logs.FromReader("", strings.NewReader(dataverseLog()))}, logs.Dataverse, &logs.Options{Descriptions: &about}))); err != nil {
+		if err := last(over(logs.Read([]logs.Log{logs.FromReader("", strings.NewReader(dataverseLog()))}, logs.Dataverse, &logs.Options{Descriptions: &about}))); err != nil {
 			return failed(err)
 		}
 		return over(about.Describe(source(watch, func(i int) reports.Dataset { return report(0).Datasets[i] })))
 	},
 	"logs.Descriptions.All": func(_ context.Context, _ *scene, watch func()) iter.Seq[error] {
 		var about logs.Descriptions
-		if err := last(over(logs.Read([]logs.Source{logs.FromReader("", watched{strings.NewReader(dataverseLog()), watch})}, logs.Dataverse, &logs.Options{Descriptions: &about}))); err != nil {
+		if err := last(over(logs.Read([]logs.Log{logs.FromReader("", watched{strings.NewReader(dataverseLog()), watch})}, logs.Dataverse, &logs.Options{Descriptions: &about}))); err != nil {
 			return failed(err)
 		}
 		return over(about.All())

@@ -126,7 +126,7 @@ func bad(t *testing.T) map[string]func() error {
 		"counter.Event.Validate": func() error { return counter.Event{DOI: "x"}.Validate() },
 		"logs.ParseLocation":     func() error { return only(logs.ParseLocation("x")) },
 		"logs.Read": func() error {
-			return only(end(logs.Read([]logs.Source{{Name: "a", Open: func() (io.ReadCloser, error) { return io.NopCloser(text("x\n")), nil }}}, logs.JSON, nil)))
+			return only(end(logs.Read([]logs.Log{{Name: "a", Open: func() (io.ReadCloser, error) { return io.NopCloser(text("x\n")), nil }}}, logs.JSON, nil)))
 		},
 		"logs.ReadDOIs":         func() error { return only(logs.ReadDOIs(text("x"), "a.csv")) },
 		"logs.ReadPaths":        func() error { return only(logs.ReadPaths(text("x"), "a.csv")) },

@@ -288,7 +288,7 @@ func pass(t *testing.T, srv *datacitetest.Server, name, first string, seed uint6
 		if err != nil {
 			sent, isSent := errors.AsType[*datacite.Error](err)
 			require.False(t, isSent, "seed %d: refused by the service: %v", seed, sent)
-			require.True(t, errors.Is(err, datacite.ErrInvalid) || errors.Is(err, mds.ErrGarbled), "seed %d: %v", seed, err)
+			require.True(t, errors.Is(err, datacite.ErrInvalid) || errors.Is(err, mds.ErrReplacedCharacters), "seed %d: %v", seed, err)
 			return false
 		}
 	}

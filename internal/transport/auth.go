@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/datacite-go/datacite-go"
-	"github.com/datacite-go/datacite-go/internal/apikey"
+	"github.com/datacite-go/datacite-go/internal/call"
 )
 
 // Authorizer puts credentials on a request's header.
@@ -57,7 +57,7 @@ func checkUsername(name string) error {
 	switch {
 	case name == "":
 		return fault("Username", "missing", "is empty")
-	case apikey.Is(strings.TrimSpace(name)):
+	case call.IsAPIKey(strings.TrimSpace(name)):
 		return fault("Username", "value", "is an API key; give the name of the account, and the key as Password")
 	case strings.Contains(name, ":"):
 		return fault("Username", "encoding", "has a colon, which Basic credentials cannot carry")

@@ -8,7 +8,7 @@ import (
 	"io"
 
 	"github.com/datacite-go/datacite-go"
-	"github.com/datacite-go/datacite-go/internal/ended"
+	"github.com/datacite-go/datacite-go/internal/call"
 )
 
 // A responseBody is the body of a response. Reading it ends with an error when it is
@@ -23,14 +23,14 @@ type responseBody struct {
 
 func (b *responseBody) Read(p []byte) (int, error) {
 	const long = 1 << 20
-	if err := ended.Err(b.ctx); err != nil && b.read > long {
+	if err := call.Ended(b.ctx); err != nil && b.read > long {
 		return 0, err
 	}
 	n, err := b.ReadCloser.Read(p)
 	if b.read += int64(n); b.read > b.limit {
 		return max(n-int(b.read-b.limit), 0), fmt.Errorf("%w: more than %d bytes", datacite.ErrTooLarge, b.limit)
 	}
-	if end := ended.Err(b.ctx); end != nil && err != nil && (err != io.EOF || errors.Is(end, io.EOF)) {
+	if end := call.Ended(b.ctx); end != nil && err != nil && (err != io.EOF || errors.Is(end, io.EOF)) {
 		return n, end // instead of err, which may be the cause alone, and the end of the body is a cause like any other
 	}
 	if err != nil && err != io.EOF {

@@ -19,7 +19,6 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/call"
-	"github.com/datacite-go/datacite-go/internal/ended"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
 )
 
@@ -30,7 +29,7 @@ func (c *Client) Do(ctx context.Context, r Request) (*Response, error) {
 		return nil, err
 	}
 	x := &exchange{client: c, request: r, requestID: newRequestID()}
-	if err := ended.Err(ctx); err != nil {
+	if err := call.Ended(ctx); err != nil {
 		return nil, x.fail(ctx, err)
 	}
 	req, err := x.prepare(ctx)
@@ -75,7 +74,7 @@ func (c *Client) Ready(ctx context.Context) error {
 
 // Unreadable is the error for a success whose body does not make sense.
 func (c *Client) Unreadable(r Request, res *Response, cause error) error {
-	if ended.Is(cause) {
+	if call.IsEnded(cause) {
 		e := c.unsuccessful(r, res, cause.Error(), cause)
 		e.Unclear = r.changes()
 		return c.show(e)
@@ -101,7 +100,7 @@ func (c *Client) unsuccessful(r Request, res *Response, message string, cause er
 }
 
 func (c *Client) show(e *datacite.Error) error {
-	if !ended.Is(e.Err) { // otherwise it is a response that did not come whole, or none
+	if !call.IsEnded(e.Err) { // otherwise it is a response that did not come whole, or none
 		c.explain(e)
 	}
 	return e
@@ -183,7 +182,7 @@ func (x *exchange) authorize(ctx context.Context, h http.Header) error {
 		return nil
 	}
 	if err := authorize(ctx, h); err != nil {
-		if end := ended.Err(ctx); end != nil {
+		if end := call.Ended(ctx); end != nil {
 			return end
 		}
 		return fmt.Errorf("%w: %w", errNoLogin, err)
@@ -198,7 +197,7 @@ func (x *exchange) wait(req *http.Request) error {
 			return fmt.Errorf("limiter: %w", err)
 		}
 	}
-	if err := ended.Err(req.Context()); err != nil {
+	if err := call.Ended(req.Context()); err != nil {
 		return err
 	}
 	if x.request.Before != nil {
@@ -214,7 +213,7 @@ func (x *exchange) check(ctx context.Context, res *http.Response, err error) (bo
 	var o outcome
 	if err != nil {
 		o.err = wrongScheme(err)
-		if end := ended.Err(ctx); end != nil {
+		if end := call.Ended(ctx); end != nil {
 			o.err = end // err may be the cause alone, which says nothing about this request
 		}
 		o.unsent = neverSent(o.err) || x.line.unsent()
@@ -264,7 +263,7 @@ func (x *exchange) answered(ctx context.Context, res *http.Response) outcome {
 		var cut error
 		o.page, cut = io.ReadAll(io.LimitReader(body, enough))
 		x.refused(res, id, o.page)
-		if ended.Is(cut) {
+		if call.IsEnded(cut) {
 			x.failure.Err = x.client.hidden.cause(cut)
 			x.failure.Message = fmt.Sprintf("%s; then %s", x.failure.Message, Line(x.failure.Err.Error()))
 			return o
@@ -281,7 +280,7 @@ func (x *exchange) answered(ctx context.Context, res *http.Response) outcome {
 		o.err = x.wrongKind(res, data)
 	}
 	if o.err != nil {
-		x.garbled(res, id, data, o.err)
+		x.unreadable(res, id, data, o.err)
 		return o
 	}
 	x.success = x.newResponse(res, id)
@@ -378,8 +377,8 @@ func (x *exchange) refused(res *http.Response, id string, data []byte) {
 }
 
 // garbled handles a success status whose body is malformed.
-func (x *exchange) garbled(res *http.Response, id string, data []byte, cause error) {
-	if ended.Is(cause) {
+func (x *exchange) unreadable(res *http.Response, id string, data []byte, cause error) {
+	if call.IsEnded(cause) {
 		x.failure = x.newError(res.StatusCode, id, cause.Error())
 		x.failure.Err = x.client.hidden.cause(cause)
 		return
@@ -416,9 +415,9 @@ func (x *exchange) id(given string) string {
 // from the attempts: a context that ended while waiting, a limiter, bad input.
 func (x *exchange) fail(ctx context.Context, err error) error {
 	e := x.failure
-	switch end := ended.Err(ctx); {
-	case end == nil, ended.Is(err):
-	case e != nil && ended.Is(e.Err):
+	switch end := call.Ended(ctx); {
+	case end == nil, call.IsEnded(err):
+	case e != nil && call.IsEnded(e.Err):
 		err = nil // e has it
 	case err == nil && x.again, err == ctx.Err():
 		err = end

@@ -16,8 +16,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/datacite-go/datacite-go"
-	"github.com/datacite-go/datacite-go/internal/apikey"
-	"github.com/datacite-go/datacite-go/internal/ended"
+	"github.com/datacite-go/datacite-go/internal/call"
 )
 
 // shortestSecret is the length from which a password is looked for by itself.
@@ -213,7 +212,7 @@ func secretsOf(header string) []string {
 	}
 	all := []string{credentials, string(plain)}
 	username, password, _ := strings.Cut(string(plain), ":")
-	if name := strings.TrimSpace(username); apikey.Is(name) {
+	if name := strings.TrimSpace(username); call.IsAPIKey(name) {
 		all = append(all, name)
 	}
 	// Blanks at either end are easily lost.
@@ -317,7 +316,7 @@ func showing(err error, shown func(string) string) error {
 	if err == nil || shown(err.Error()) == err.Error() {
 		return err
 	}
-	if end, ok := err.(*ended.Error); ok {
+	if end, ok := err.(*call.EndedError); ok {
 		return end.Shown(shown) // it can be unwrapped: its text is all that it shows
 	}
 	return &hiddenError{err, shown}

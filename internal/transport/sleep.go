@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/datacite-go/datacite-go/internal/ended"
+	"github.com/datacite-go/datacite-go/internal/call"
 )
 
 // Embedded is the way to a service in the same process, for tests. A client that is made
@@ -68,7 +68,7 @@ func (c *Client) Sleep(ctx context.Context, d time.Duration) error {
 // Sleep waits, or returns the context's error when it ends first.
 func Sleep(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
-		return ended.Err(ctx)
+		return call.Ended(ctx)
 	}
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -76,6 +76,6 @@ func Sleep(ctx context.Context, d time.Duration) error {
 	case <-timer.C:
 		return nil
 	case <-ctx.Done():
-		return ended.Err(ctx)
+		return call.Ended(ctx)
 	}
 }

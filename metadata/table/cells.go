@@ -47,7 +47,7 @@ func readTitle(text string, r *Row) error {
 
 func writeTitle(r *Row) string {
 	if i := mainTitle(r.Record.Titles); i >= 0 {
-		return r.Record.Titles[i].Title
+		return oneLine(r.Record.Titles[i].Title)
 	}
 	return ""
 }
@@ -94,20 +94,27 @@ func readLanguage(text string, r *Row) error {
 
 func readPublisher(text string, r *Row) error {
 	parts := split(text, '|')
-	r.Record.Publisher.Name = parts[0]
+	p := &r.Record.Publisher
+	p.Name = parts[0]
+	if len(parts) == 1 {
+		return nil
+	}
+	name, scheme, id, ok := identified(parts[1])
 	switch {
-	case len(parts) > 2 || len(parts) == 2 && !isROR(parts[1]):
-		return errors.New("is more than a name and, after a |, a ROR such as https://ror.org/04wxnsj81")
-	case len(parts) == 2:
+	case len(parts) > 2, !isROR(parts[1]) && (!ok || name != ""):
+		return errors.New("is more than a name and, after a |, a ROR such as https://ror.org/04wxnsj81, or another identifier such as [ISNI=0000 0001 2103 2683]")
+	case ok:
+		p.PublisherIdentifier, p.PublisherIdentifierScheme = id, scheme
+	default:
 		id := metadata.Organization("").ROR(parts[1]).NameIdentifiers[0]
-		r.Record.Publisher.PublisherIdentifier = id.NameIdentifier
-		r.Record.Publisher.PublisherIdentifierScheme, r.Record.Publisher.SchemeURI = id.NameIdentifierScheme, id.SchemeURI
+		p.PublisherIdentifier, p.PublisherIdentifierScheme, p.SchemeURI = id.NameIdentifier, id.NameIdentifierScheme, id.SchemeURI
 	}
 	return nil
 }
 
 func writePublisher(r *Row) string {
-	return join(r.Record.Publisher.Name, r.Record.Publisher.PublisherIdentifier)
+	p := r.Record.Publisher
+	return join(p.Name, written(p.PublisherIdentifier, p.PublisherIdentifierScheme))
 }
 
 func readType(text string, r *Row) error {
@@ -121,13 +128,49 @@ func writeType(r *Row) string {
 }
 
 var (
-	orcidPattern = regexp.MustCompile(`(?i)^(https?://(www\.)?orcid\.org/.*|[\dx-]{16,})$`)
+	dashes = strings.NewReplacer("\u2010", "-", "\u2011", "-", "\u2012", "-", "\u2013", "-", "\u2014", "-", "\u2212", "-")
+	// orcidPattern is an ORCID as people write it.
+	orcidPattern = regexp.MustCompile(`(?i)^\(?(?:orcid(?: ?id)?\s*[:=]?\s*)?(?:https?://)?(?:www\.)?(?:orcid\.org/)?(\d{4})-?(\d{4})-?(\d{4})-?(\d{3}[\dx])/?\)?$`)
+	// likeORCIDPattern is what is no affiliation and no part of a name.
+	likeORCIDPattern = regexp.MustCompile(`(?i)orcid.*\d|orcid\.org/|\d{4}-\d{4}-\d{4}|^[\d x-]{15,}$`)
+	// bareIdentifierPattern is an identifier that is not written as [SCHEME=VALUE].
+	bareIdentifierPattern = regexp.MustCompile(`(?i)^(https?://.*|(isni|gnd|grid|ror|viaf|wikidata|scopus|researcherid)\W*([\dx][\dx -]*|grid\.\d+\.\w+|q\d+)|grid\.\d+\.\w+)$`)
+	identifierPattern     = regexp.MustCompile(`^(.*?)\s*\[([^\[\]=]*)=(.*)\]$`)
 	// severalPattern is what joins names. A family name may have "y" and "e".
 	severalPattern = regexp.MustCompile(`(?i)&|＆|\s(und|and|et|u\.|sowie)\s`)
 	rorPattern     = regexp.MustCompile(`(?i)^(https?://)?ror\.org/\S+$`)
 )
 
 func isROR(text string) bool { return rorPattern.MatchString(text) }
+
+// asORCID reads an ORCID as people write it.
+func asORCID(text string) (bare string, ok bool) {
+	digits := orcidPattern.FindStringSubmatch(dashes.Replace(text))
+	if digits == nil {
+		return "", false
+	}
+	return strings.ToUpper(strings.Join(digits[1:], "-")), true
+}
+
+// identified reads a name that may be empty, and after it an identifier: [GRID=grid.5335.0].
+func identified(text string) (name, scheme, id string, ok bool) {
+	parts := identifierPattern.FindStringSubmatch(text)
+	if parts == nil {
+		return text, "", "", false
+	}
+	return parts[1], strings.TrimSpace(parts[2]), strings.TrimSpace(parts[3]), true
+}
+
+// written is the inverse of [identified], and leaves out the scheme of a ROR.
+func written(id, scheme string) string {
+	switch {
+	case id == "" && scheme == "":
+		return ""
+	case (scheme == "" || strings.EqualFold(scheme, "ROR")) && isROR(id):
+		return id
+	}
+	return "[" + scheme + "=" + id + "]"
+}
 
 func readCreators(text string, r *Row) error {
 	for _, item := range split(text, ';') {
@@ -140,23 +183,40 @@ func readCreators(text string, r *Row) error {
 	return nil
 }
 
-// creator reads a name and the identifiers after it.
+// creator reads a name, and the identifiers and affiliations after it.
 func creator(text string) (metadata.Creator, error) {
 	parts := split(text, '|')
 	c, err := named(parts[0])
 	if err != nil {
 		return c, err
 	}
+	organization := c.NameType == metadata.NameOrganizational
 	for _, part := range parts[1:] {
-		switch organization := c.NameType == metadata.NameOrganizational; {
+		name, scheme, id, hasID := identified(part)
+		orcid, isORCID := asORCID(part)
+		rest, isAffiliation := marked(part, "affiliation:")
+		switch {
+		case part == "":
+		case isAffiliation:
+			c = affiliated(c, rest)
+		case hasID && name == "":
+			c.NameIdentifiers = append(c.NameIdentifiers, metadata.NameIdentifier{NameIdentifier: id, NameIdentifierScheme: scheme})
+		case hasID:
+			c = affiliated(c, part)
 		case isROR(part) && organization:
 			c = c.ROR(part)
 		case isROR(part):
 			return c, fmt.Errorf("%q has a ROR id that does not follow the name of its organization", text)
-		case orcidPattern.MatchString(part) && organization:
+		case isORCID && organization:
 			return c, fmt.Errorf("%q is an organization with an ORCID, which only persons have", text)
-		case orcidPattern.MatchString(part):
-			c = c.ORCID(strings.ToUpper(part[strings.LastIndexByte(part, '/')+1:]))
+		case isORCID:
+			c = c.ORCID(orcid)
+		case rorEnd(part) > 0:
+			c = affiliated(c, part)
+		case likeORCIDPattern.MatchString(dashes.Replace(part)):
+			return c, fmt.Errorf("%q is no affiliation, and an ORCID looks like 0000-0001-5727-2427; write other identifiers as [ISNI=0000 0001 2103 2683]", part)
+		case bareIdentifierPattern.MatchString(part):
+			return c, fmt.Errorf("%q is no affiliation; write an identifier with its scheme, as in [ISNI=0000 0001 2103 2683]", part)
 		default:
 			c = affiliated(c, part)
 		}
@@ -164,16 +224,32 @@ func creator(text string) (metadata.Creator, error) {
 	return c, nil
 }
 
-// named reads Family, Given, or org: and a name. It does not guess which of the two a name
-// without a comma is.
+// marked returns what follows a mark such as "org:".
+func marked(text, mark string) (rest string, ok bool) {
+	if len(text) <= len(mark) || !strings.EqualFold(text[:len(mark)], mark) {
+		return text, false
+	}
+	return strings.TrimSpace(text[len(mark):]), true
+}
+
+// named reads Family, Given, or a name after one of the marks org:, person: and name:, which is
+// taken as it is. It does not guess what a name without a comma is.
 func named(text string) (metadata.Creator, error) {
-	const mark = "org:"
+	if name, ok := marked(text, "org:"); ok {
+		return metadata.Organization(name), nil
+	}
+	if name, ok := marked(text, "person:"); ok {
+		return metadata.Creator{Name: name, NameType: metadata.NamePersonal}, nil
+	}
+	if name, ok := marked(text, "name:"); ok {
+		return metadata.Creator{Name: name}, nil
+	}
 	family, given, isPerson := strings.Cut(text, ",")
 	switch {
-	case len(text) > len(mark) && strings.EqualFold(text[:len(mark)], mark):
-		return metadata.Organization(strings.TrimSpace(text[len(mark):])), nil
+	case likeORCIDPattern.MatchString(dashes.Replace(text)):
+		return metadata.Creator{}, fmt.Errorf("%q has an identifier in the name: write a | before it, as in Lovelace, Ada | 0000-0001-5727-2427", text)
 	case strings.Contains(given, ","), severalPattern.MatchString(text):
-		return metadata.Creator{}, fmt.Errorf(`%q looks like several persons: write a semicolon between them, as in "Lovelace, Ada; Noether, Emmy"; one person is "Family, Given", with one comma`, text)
+		return metadata.Creator{}, fmt.Errorf(`%q looks like several persons: write a semicolon between them, as in "Lovelace, Ada; Noether, Emmy"; one person is "Family, Given", with one comma, or "person: King, Jr., Martin"`, text)
 	case isPerson && strings.TrimSpace(family) != "":
 		return metadata.Person(strings.TrimSpace(family), strings.TrimSpace(given)), nil
 	case strings.HasPrefix(text, ":"), strings.HasPrefix(text, "(:"): // a code of the schema such as :unkn
@@ -182,8 +258,20 @@ func named(text string) (metadata.Creator, error) {
 	return metadata.Creator{}, fmt.Errorf(`%q: write persons as "Family, Given" or "Name,", organizations as "org: Name"`, text)
 }
 
+// rorEnd is where a ROR behind a name begins, 0 if there is none.
+func rorEnd(text string) int {
+	if at := strings.LastIndexByte(text, ' '); at > 0 && isROR(text[at+1:]) {
+		return at
+	}
+	return 0
+}
+
 func affiliated(c metadata.Creator, text string) metadata.Creator {
-	if at := strings.LastIndexByte(text, ' '); at >= 0 && isROR(text[at+1:]) {
+	if name, scheme, id, ok := identified(text); ok {
+		c.Affiliation = append(c.Affiliation, metadata.Affiliation{Name: name, AffiliationIdentifier: id, AffiliationIdentifierScheme: scheme})
+		return c
+	}
+	if at := rorEnd(text); at > 0 {
 		return c.AffiliatedWith(strings.TrimSpace(text[:at]), text[at+1:])
 	}
 	return c.AffiliatedWith(text, "")
@@ -192,23 +280,46 @@ func affiliated(c metadata.Creator, text string) metadata.Creator {
 func writeCreators(r *Row) string {
 	var items []string
 	for _, c := range r.Record.Creators {
-		name := c.Name
-		switch {
-		case c.NameType == metadata.NameOrganizational:
-			name = "org: " + name
-		case !strings.Contains(name, ",") && c.NameType == metadata.NamePersonal:
-			name += ","
-		}
-		parts := []string{name}
+		parts := []string{nameOf(&c)}
 		for _, id := range c.NameIdentifiers {
-			parts = append(parts, strings.TrimPrefix(id.NameIdentifier, "https://orcid.org/"))
+			part := written(id.NameIdentifier, id.NameIdentifierScheme)
+			orcid, isORCID := asORCID(id.NameIdentifier)
+			switch isOrganization := c.NameType == metadata.NameOrganizational; {
+			case isORCID && !isOrganization && (id.NameIdentifierScheme == "" || strings.EqualFold(id.NameIdentifierScheme, "ORCID")):
+				part = orcid
+			case isROR(part) && !isOrganization:
+				part = "[" + id.NameIdentifierScheme + "=" + id.NameIdentifier + "]"
+			}
+			parts = append(parts, part)
 		}
 		for _, a := range c.Affiliation {
-			parts = append(parts, strings.TrimSpace(a.Name+" "+a.AffiliationIdentifier))
+			part := strings.TrimSpace(a.Name + " " + written(a.AffiliationIdentifier, a.AffiliationIdentifierScheme))
+			if again, err := creator("name: N | " + escaped(part)); err != nil || len(again.Affiliation) == 0 {
+				part = "affiliation: " + part
+			}
+			parts = append(parts, part)
 		}
 		items = append(items, join(parts...))
 	}
 	return strings.Join(items, "; ")
+}
+
+// nameOf is the name of a creator in the form that is read as the same.
+func nameOf(c *metadata.Creator) string {
+	name, mark := oneLine(c.Name), "name: "
+	switch {
+	case c.NameType == metadata.NameOrganizational:
+		return "org: " + name
+	case c.NameType == metadata.NamePersonal:
+		mark = "person: "
+		if !strings.Contains(name, ",") {
+			name += ","
+		}
+	}
+	if again, err := named(name); err != nil || !sameWords(again.Name, c.Name) {
+		return mark + oneLine(c.Name)
+	}
+	return name
 }
 
 func readSubjects(text string, r *Row) error {
@@ -257,9 +368,9 @@ func writeRights(r *Row) string {
 	var items []string
 	for _, rights := range r.Record.RightsList {
 		switch {
-		case strings.EqualFold(rights.RightsIdentifierScheme, "SPDX"):
+		case strings.EqualFold(rights.RightsIdentifierScheme, "SPDX") && rights.RightsIdentifier != "":
 			items = append(items, join(rights.RightsIdentifier))
-		case rights.Rights == "":
+		case rights.Rights == "" && isAddress(rights.RightsURI):
 			items = append(items, join(rights.RightsURI))
 		case rights.RightsURI == "" && !strings.Contains(rights.Rights, " "):
 			items = append(items, join(rights.Rights)+" |") // without the bar it would be an identifier
@@ -272,23 +383,26 @@ func writeRights(r *Row) string {
 
 func readRelated(text string, r *Row) error {
 	for _, item := range split(text, ';') {
-		words := strings.Fields(unescaped(item))
+		words := strings.Fields(strings.ReplaceAll(item, `\ `, noBreak))
 		if len(words) != 3 {
 			return fmt.Errorf("%q is not a relation, a type and an identifier, such as IsSupplementTo DOI 10.5072/article-1", item)
 		}
 		r.Record.RelatedIdentifiers = append(r.Record.RelatedIdentifiers, metadata.RelatedIdentifier{
 			RelationType:          term[metadata.RelationType](words[0]),
 			RelatedIdentifierType: term[metadata.RelatedIdentifierType](words[1]),
-			RelatedIdentifier:     words[2],
+			RelatedIdentifier:     unescaped(strings.ReplaceAll(words[2], noBreak, " ")),
 		})
 	}
 	return nil
 }
 
+// noBreak stands for a blank within an identifier, before which a table has a backslash.
+const noBreak = "\x00"
+
 func writeRelated(r *Row) string {
 	var items []string
 	for _, id := range r.Record.RelatedIdentifiers {
-		items = append(items, fmt.Sprintf("%s %s %s", id.RelationType, id.RelatedIdentifierType, escaped(id.RelatedIdentifier)))
+		items = append(items, fmt.Sprintf("%s %s %s", id.RelationType, id.RelatedIdentifierType, strings.ReplaceAll(escaped(oneLine(id.RelatedIdentifier)), " ", `\ `)))
 	}
 	return strings.Join(items, "; ")
 }
@@ -363,9 +477,17 @@ func join(parts ...string) string {
 	}
 	var all []string
 	for _, part := range parts {
-		all = append(all, escaped(part))
+		all = append(all, escaped(oneLine(part)))
 	}
 	return strings.Join(all, " | ")
+}
+
+// oneLine is a text without line breaks: only descriptions have them in a table.
+func oneLine(text string) string {
+	if !strings.ContainsAny(text, "\r\n") {
+		return text
+	}
+	return strings.Join(strings.FieldsFunc(text, func(c rune) bool { return c == '\r' || c == '\n' }), " ")
 }
 
 var (

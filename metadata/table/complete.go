@@ -1,6 +1,7 @@
 package table
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 
@@ -46,8 +47,9 @@ func completeTitle(said, r *metadata.Record) {
 		r.Titles = slices.Clone(said.Titles)
 		return
 	}
-	r.Titles = slices.Clone(r.Titles)
-	r.Titles[i].Title = said.Titles[0].Title
+	if r.Titles = slices.Clone(r.Titles); !sameWords(said.Titles[0].Title, r.Titles[i].Title) {
+		r.Titles[i].Title = said.Titles[0].Title
+	}
 }
 
 func completeDescription(said, r *metadata.Record) {
@@ -60,7 +62,7 @@ func completeDescription(said, r *metadata.Record) {
 		return
 	}
 	r.Descriptions = slices.Clone(r.Descriptions)
-	if d := &r.Descriptions[i]; d.Description != said.Descriptions[0].Description {
+	if d := &r.Descriptions[i]; inCell(d.Description) != said.Descriptions[0].Description {
 		d.Description, d.Breaks = said.Descriptions[0].Description, nil
 	}
 }
@@ -100,7 +102,7 @@ func completePublisher(said, r *metadata.Record) {
 	if !sameWords(s.Name, p.Name) {
 		p.Name = s.Name
 	}
-	if s.PublisherIdentifier != "" && !sameEnd(s.PublisherIdentifier, p.PublisherIdentifier) {
+	if s.PublisherIdentifier != "" && (!sameEnd(s.PublisherIdentifier, p.PublisherIdentifier) || otherScheme(s.PublisherIdentifierScheme, p.PublisherIdentifierScheme)) {
 		p.PublisherIdentifier, p.PublisherIdentifierScheme, p.SchemeURI = s.PublisherIdentifier, s.PublisherIdentifierScheme, s.SchemeURI
 	}
 }
@@ -169,6 +171,13 @@ func corrected[E any](said, existing metadata.List[E], like func(said, found E) 
 		for i := range said {
 			for j := max(0, i-reach); j < min(len(existing), i+reach) && !done[i]; j++ {
 				pair(i, j, least)
+			}
+		}
+	}
+	for i := range said { // what is repeated is the same element: the service's JSON leaves out repeats
+		for k := max(0, i-reach); k < i && !done[i]; k++ {
+			if done[k] && reflect.DeepEqual(said[i], said[k]) {
+				all[i], done[i] = all[k], true
 			}
 		}
 	}
@@ -253,7 +262,10 @@ func correctedCreator(said, found metadata.Creator) metadata.Creator {
 	}
 	c.NameIdentifiers = slices.Clone(c.NameIdentifiers)
 	for _, id := range said.NameIdentifiers {
-		if identifierIn(id, c) >= 0 {
+		if i := identifierIn(id, c); i >= 0 {
+			if s := &c.NameIdentifiers[i]; otherScheme(id.NameIdentifierScheme, s.NameIdentifierScheme) {
+				s.NameIdentifierScheme, s.SchemeURI = id.NameIdentifierScheme, id.SchemeURI
+			}
 			continue
 		}
 		if i := ofScheme(id, c); i >= 0 {
@@ -264,6 +276,12 @@ func correctedCreator(said, found metadata.Creator) metadata.Creator {
 	}
 	c.Affiliation = corrected(said.Affiliation, c.Affiliation, affiliationLikeness, correctedAffiliation)
 	return c
+}
+
+// otherScheme reports whether a cell says another scheme than the existing one. None is not
+// another one: the reader derives some.
+func otherScheme(said, found string) bool {
+	return said != "" && found != "" && plain(said) != plain(found)
 }
 
 func affiliationLikeness(said, found metadata.Affiliation) likeness {
@@ -284,7 +302,7 @@ func correctedAffiliation(said, found metadata.Affiliation) metadata.Affiliation
 	if !sameWords(said.Name, found.Name) {
 		a.Name = said.Name
 	}
-	if said.AffiliationIdentifier != "" && !sameEnd(said.AffiliationIdentifier, found.AffiliationIdentifier) {
+	if said.AffiliationIdentifier != "" && (!sameEnd(said.AffiliationIdentifier, found.AffiliationIdentifier) || otherScheme(said.AffiliationIdentifierScheme, found.AffiliationIdentifierScheme)) {
 		a.AffiliationIdentifier, a.AffiliationIdentifierScheme, a.SchemeURI = said.AffiliationIdentifier, said.AffiliationIdentifierScheme, said.SchemeURI
 	}
 	return a
@@ -297,7 +315,7 @@ func subjectLikeness(said, found metadata.Subject) likeness {
 		return sameSaid
 	case same:
 		return sameOne
-	case schemed && near(said.Subject, found.Subject):
+	case schemed && (near(said.Subject, found.Subject) || found.ValueURI+found.ClassificationCode == "" && oneSign(said.Subject, found.Subject)):
 		return similar
 	}
 	return unlike
@@ -402,12 +420,9 @@ func correctedDate(said, found metadata.Date) metadata.Date {
 	return d
 }
 
-// references are what the service writes for three signs.
-var references = strings.NewReplacer("&amp;", "&", "&lt;", "<", "&gt;", ">")
+func words(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-func words(text string) string { return strings.Join(strings.Fields(references.Replace(text)), " ") }
-
-// sameWords ignores white space, and how the service writes signs.
+// sameWords ignores white space.
 func sameWords(a, b string) bool { return a == b || words(a) == words(b) }
 
 // near reports whether one text may be the other with a fault corrected: one sign in six may
@@ -418,11 +433,26 @@ func near(a, b string) bool {
 	return a != "" && b != "" && (a == b || spelling.Distance(a, b, limit) < limit)
 }
 
+// oneSign reports whether one sign of a short word may be the fault that was corrected.
+func oneSign(a, b string) bool {
+	const shortest, limit = 3, 2
+	a, b = strings.ToLower(words(a)), strings.ToLower(words(b))
+	return min(len(a), len(b)) >= shortest && spelling.Distance(a, b, limit) < limit
+}
+
+// inCell is a text as it is read from a cell that has it.
+func inCell(text string) string {
+	return strings.TrimSpace(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text))
+}
+
 // sameEnd compares identifiers without their addresses. Empty ones are not the same.
 func sameEnd(a, b string) bool {
 	end := func(id string) string {
-		id = strings.TrimSuffix(strings.TrimSpace(id), "/")
-		return strings.ToLower(id[strings.LastIndexByte(id, '/')+1:])
+		if id = strings.ToLower(words(id)); strings.Contains(id, "://") || isROR(id) || strings.HasPrefix(id, "orcid.org/") {
+			id = strings.TrimSuffix(id, "/")
+			id = id[strings.LastIndexByte(id, '/')+1:]
+		}
+		return id
 	}
 	return a != "" && end(a) == end(b)
 }

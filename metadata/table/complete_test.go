@@ -99,7 +99,7 @@ func TestCorrections(t *testing.T) {
 		Descriptions: metadata.List[metadata.Description]{{Description: "What", DescriptionType: metadata.DescriptionAbstract, Lang: "en"}},
 		Publisher:    metadata.Publisher{Name: "Example Repository", PublisherIdentifier: "https://ror.org/04wxnsj81", PublisherIdentifierScheme: "ROR", Lang: "en"},
 		Creators:     metadata.List[metadata.Creator]{ada, parts},
-		Subjects:     metadata.List[metadata.Subject]{{Subject: "glacier", SubjectScheme: "T", ValueURI: "https://t.example/7", Lang: "en"}, {Subject: "climate", Lang: "en"}},
+		Subjects:     metadata.List[metadata.Subject]{{Subject: "glacier", SubjectScheme: "T", ValueURI: "https://t.example/7", Lang: "en"}, {Subject: "climate", Lang: "en"}, {Subject: "ice", Lang: "de"}},
 		RightsList:   metadata.List[metadata.Rights]{{Rights: "MIT Licens", RightsIdentifier: "mit", Lang: "en"}},
 		RelatedIdentifiers: metadata.List[metadata.RelatedIdentifier]{
 			{RelationType: "Cites", RelatedIdentifierType: "DOI", RelatedIdentifier: "10.5072/article-1", ResourceTypeGeneral: "JournalArticle"},
@@ -133,6 +133,8 @@ func TestCorrections(t *testing.T) {
 		{"subjects", "glaciers; snow", metadata.Subject{Subject: "glaciers", SubjectScheme: "T", ValueURI: "https://t.example/7", Lang: "en"}, func(r *metadata.Record) any { return r.Subjects[0] }},
 		{"subjects", "glaciers; snow", metadata.Subject{Subject: "snow"}, func(r *metadata.Record) any { return r.Subjects[1] }},
 		{"subjects", "glacier | Other Scheme", metadata.Subject{Subject: "glacier", SubjectScheme: "Other Scheme", Lang: "en"}, func(r *metadata.Record) any { return r.Subjects[0] }},
+		{"subjects", "glacier; ide; climates", metadata.Subject{Subject: "ide", Lang: "de"}, func(r *metadata.Record) any { return r.Subjects[1] }},
+		{"subjects", "glacier; fire", metadata.Subject{Subject: "fire"}, func(r *metadata.Record) any { return r.Subjects[1] }},
 		{"rights", "MIT License |", metadata.Rights{Rights: "MIT License", RightsIdentifier: "mit", Lang: "en"}, func(r *metadata.Record) any { return r.RightsList[0] }},
 		{"rights", "CC-BY-4.0", metadata.SPDX("CC-BY-4.0"), func(r *metadata.Record) any { return r.RightsList[0] }},
 		{"rights", "MIT", record.RightsList[0], func(r *metadata.Record) any { return r.RightsList[0] }},

@@ -219,6 +219,15 @@ func (r *Reader) row(cells []string) *Row {
 			break
 		}
 		f := r.header[i]
+		if end := strings.Count(cells[i], "\n"); r.Separator() != 0 && strings.Contains(text, "\n") && f.Name != "description" {
+			from := r.rows.Line(i)
+			row.add(r.at(i, datacite.Finding{Path: f.Name, Code: "syntax", Value: text, Warning: f.other >= 0,
+				Reason: fmt.Sprintf("the cell has line breaks, from line %d to line %d: a quotation mark too many or too few makes one cell of several rows; write the cell in one line", from, from+end)}))
+			if f.other < 0 {
+				row.spoilt(f.Name, text)
+				continue
+			}
+		}
 		switch {
 		case f.blank:
 			row.add(r.at(i, datacite.Finding{Code: "column", Value: text, Reason: "the column has no name"}))

@@ -22,8 +22,14 @@
 //
 //	Lovelace, Ada | 0000-0001-5727-2427 | Example University https://ror.org/04wxnsj81; org: Ice Group
 //
+// Identifiers of other schemes than ORCID and ROR are in brackets with their scheme, those of an
+// affiliation behind its name. A name that is taken as it is follows a mark:
+//
+//	Lovelace, Ada | [ISNI=0000 0001 2103 2683] | Example University [GRID=grid.5335.0]; person: King, Jr., Martin; name: Ice Group
+//
 // A backslash before a semicolon, a vertical bar or another backslash makes it part of the
-// text. Titles and descriptions are single texts, in which these signs are ordinary characters.
+// text, and so does one before a blank in a related identifier. Titles and descriptions are single
+// texts, in which these signs are ordinary characters. Of CSV, descriptions alone have line breaks.
 //
 // Columns may be missing. But a table with metadata must have all five properties that a record
 // needs: title, creators, publisher, year and type. [Options].Partial also reads tables without
@@ -114,9 +120,9 @@ var columns = []column{
 	{Column{"state", "draft, registered or findable", "findable"}, false, "", readState,
 		func(r *Row) string { return r.State }, nil},
 	{Column{"title", "title", "Glacier length, 1850 to 2020"}, true, "titles", readTitle, writeTitle, completeTitle},
-	{Column{"creators", "Family, Given | ORCID | affiliation and its ROR; next creator. An organization is org: Name | ROR. Only the name is needed; there may be several affiliations", "Lovelace, Ada | 0000-0001-5727-2427 | Example University https://ror.org/04wxnsj81; org: Ice Group"},
+	{Column{"creators", "Family, Given | ORCID | affiliation and its ROR; next creator. An organization is org: Name | ROR. Only the name is needed; there may be several affiliations. Identifiers of other schemes are [ISNI=0000 0001 2103 2683], those of an affiliation behind its name. A name that is taken as it is follows person: or name:", "Lovelace, Ada | 0000-0001-5727-2427 | Example University https://ror.org/04wxnsj81; org: Ice Group"},
 		true, "creators", readCreators, writeCreators, completeCreators},
-	{Column{"publisher", "who holds or releases the item; after a | its ROR", "Example Repository"}, true, "publisher", readPublisher, writePublisher, completePublisher},
+	{Column{"publisher", "who holds or releases the item; after a | its ROR, or another identifier such as [ISNI=0000 0001 2103 2683]", "Example Repository"}, true, "publisher", readPublisher, writePublisher, completePublisher},
 	{Column{"year", "year of publication, four digits", "2026"}, true, yearMember, readYear,
 		func(r *Row) string { return string(r.Record.PublicationYear) }, completeYear},
 	{Column{"type", "general type of the schema; after a | the type in your own words", "Dataset | Tabular data"}, true, "types", readType, writeType, completeType},

@@ -116,11 +116,13 @@ func TestHeaders(t *testing.T) {
 		"":                              "a.csv: the table is empty; the first row names the columns",
 		"doi,utl":                       `a.csv, line 1, column 2: the column is named "utl"; did you mean "url"?`,
 		"doi,author":                    `a.csv, line 1, column 2: the column is named "author", which is not one of doi, url, state, title,`,
+		"doi,autor":                     `the column is named "autor", which is not one of`,
+		"sep=;\ndoi;utl":                `a.csv, line 2, column 2: the column is named "utl"`,
 		"doi,creator":                   `did you mean "creators"?`,
 		"doi,Related-Identifier":        `did you mean "related identifiers"?`,
 		"doi,url,DOI":                   `column 3: the column is named "doi", like another column`,
 		"doi,url,title":                 "a.csv: the table also needs the columns creators, publisher, year, type",
-		"doi,gr\xfcn":                   `a.csv, line 1, column 7: the text is not UTF-8; save the table again as "CSV UTF-8"`,
+		"doi,gr\xfcn":                   `a.csv, line 1, column 7: the text is not UTF-8; save the table again as .xlsx, or as "CSV UTF-8"`,
 		"PK\x03\x04\x14":                "a.csv: the spreadsheet cannot be read: zip: not a valid zip file",
 		strings.Repeat("doi ", 100_000): "the row is longer than 256 KiB",
 		"doi|url":                       `column 1: the column is named "doi|url"`,
@@ -145,8 +147,8 @@ func TestColumnsOfOnesOwn(t *testing.T) {
 	_, err := table.NewReader("a.csv", strings.NewReader(text), nil)
 	require.ErrorIs(t, err, table.ErrUnknownColumn)
 	for _, want := range []string{
-		`column 2: the column is named "notes"; did you mean "dates"?`, `column 3: the column is named "utl"; did you mean "url"?`,
-		`column 4: the column is named "in charge", which is not one of doi, url`, `column 5: the column is named "shelf", which is none of these either`,
+		`column 2: the column is named "notes", which is not one of doi, url`, `column 3: the column is named "utl"; did you mean "url"?`,
+		`column 4: the column is named "in charge", which is none of these either`, `column 5: the column is named "shelf", which is none of these either`,
 	} {
 		assert.ErrorContains(t, err, want)
 	}
@@ -198,10 +200,20 @@ func TestFaults(t *testing.T) {
 		{"creators", "Groß, Änne und Öl Weiß", "looks like several persons"},
 		{"creators", "Lovelace, Ada AND Noether, Emmy", "looks like several persons"},
 		{"creators", "Curie, Marie et Pierre", "looks like several persons"},
-		{"creators", "\"Lovelace,\nNoether,\"", "looks like several persons"},
+		{"creators", "\"Lovelace,\nNoether,\"", "the cell has line breaks, from line 3 to line 4: a quotation mark too many or too few makes one cell of several rows"},
+		{"title", "\"T\n\nrepeated\"", "the cell has line breaks, from line 3 to line 5"},
+		{"creators", "King, Jr., Martin", `one person is "Family, Given", with one comma, or "person: King, Jr., Martin"`},
+		{"creators", "Lovelace, Ada (0000-0001-5727-2427)", "has an identifier in the name: write a | before it"},
+		{"creators", "Lovelace, Ada 0000–0001–5727–2427", "has an identifier in the name"},
+		{"creators", "Lovelace, Ada | ORCID 0000-0001-5727", "is no affiliation, and an ORCID looks like 0000-0001-5727-2427"},
+		{"creators", "Lovelace, Ada | 0000 0001 2103 2683", "is no affiliation, and an ORCID looks like"},
+		{"creators", "Lovelace, Ada | GND 118540238", "is no affiliation; write an identifier with its scheme, as in [ISNI=0000 0001 2103 2683]"},
+		{"creators", "Lovelace, Ada | https://www.wikidata.org/wiki/Q7259", "is no affiliation; write an identifier with its scheme"},
+		{"creators", "Lovelace, Ada | [ISNI=0000 0001 2103 2684]", "the check digit of this ISNI does not match"},
 		{"creators", "Lovelace, Ada; Groß, Änne&Weiß, Öl", "looks like several persons"},
 		{"creators", "Lovelace, Ada | 0000-0001-5727-2428", "the check digit of this ORCID does not match"},
 		{"creators", "Lovelace, Ada | https://orcid.org/ada", "an ORCID looks like"},
+		{"publisher", "P | [grid.5335.0]", "or another identifier such as [ISNI=0000 0001 2103 2683]"},
 		{"creators", "Lovelace, Ada | https://ror.org/04wxnsj81", "has a ROR id that does not follow the name of its organization"},
 		{"creators", "org: Ice Group | 0000-0001-5727-2427", "is an organization with an ORCID"},
 		{"creators", "org: Ice Group | https://ror.org/04wxnsj82", "the check digits of this ROR do not match"},
@@ -245,6 +257,20 @@ func TestFaults(t *testing.T) {
 	assert.Contains(t, rows[0].Err().Error(), "a.csv, line 2: there are 1 cells for 2 columns")
 	assert.Contains(t, rows[1].Err().Error(), "a.csv, line 3: there are 3 cells for 2 columns")
 	require.NoError(t, rows[2].Err())
+}
+
+// An ORCID is read in any spelling.
+func TestSpellingsOfAnORCID(t *testing.T) {
+	want := metadata.Person("Lovelace", "Ada").ORCID("0000-0002-1694-233X")
+	for _, text := range []string{
+		"0000-0002-1694-233X", "0000-0002-1694-233x", "https://orcid.org/0000-0002-1694-233X", "https://orcid.org/0000-0002-1694-233X/", "http://www.orcid.org/0000-0002-1694-233x",
+		"orcid.org/0000-0002-1694-233X", "orcid:0000-0002-1694-233X", "ORCID 0000-0002-1694-233X", "ORCID iD: https://orcid.org/0000-0002-1694-233X", "0000–0002–1694–233X",
+		"0000‐0002‑1694−233X", "000000021694233X", "(0000-0002-1694-233X)", "ORCID=0000-0002-1694-233X",
+	} {
+		rows := read(t, "a.csv", "title\tcreators\tpublisher\tyear\ttype\nT\tLovelace, Ada | "+text+"\tP\t2026\tDataset\n")
+		require.NoError(t, rows[0].Err(), text)
+		assert.Equal(t, metadata.List[metadata.Creator]{want}, rows[0].Record.Creators, text)
+	}
 }
 
 // What joins several persons is a part of these names.
@@ -294,7 +320,7 @@ func TestWhatColumnsCannotHoldIsNamed(t *testing.T) {
 	w := table.NewWriter(&bytes.Buffer{}, nil)
 	lost, err := w.Write(&table.Row{Record: &metadata.Record{
 		Titles:       metadata.List[metadata.Title]{{Title: "A"}, {Title: "B"}},
-		Creators:     metadata.List[metadata.Creator]{{Name: "Ada"}},
+		Creators:     metadata.List[metadata.Creator]{{Name: "Ada", NameIdentifiers: metadata.List[metadata.NameIdentifier]{{NameIdentifier: "1", NameIdentifierScheme: "GND", SchemeURI: "https://d-nb.info/gnd/"}}}},
 		Contributors: metadata.List[metadata.Contributor]{{Creator: metadata.Creator{Name: "Grace"}}},
 		Subjects:     metadata.List[metadata.Subject]{{Subject: "ice"}},
 		Sizes:        metadata.List[string]{},
@@ -330,7 +356,7 @@ func TestRoundTrip(t *testing.T) {
 }
 
 func randomRow(random *rand.Rand) *table.Row {
-	text := func() string {
+	lines := func() string {
 		signs := []string{"a", "b", "é", "🧊", ";", "|", `\`, `"`, ",", " ", "\n", "org:", "x"}
 		var b strings.Builder
 		for range 1 + random.IntN(8) {
@@ -338,7 +364,8 @@ func randomRow(random *rand.Rand) *table.Row {
 		}
 		return "t" + strings.TrimSpace(b.String()) + "."
 	}
-	word := func() string { return strings.NewReplacer(",", "", "\n", " ").Replace(text()) }
+	text := func() string { return strings.ReplaceAll(lines(), "\n", " ") }
+	word := func() string { return strings.ReplaceAll(text(), ",", "") }
 	maybe := func() bool { return random.IntN(2) == 0 }
 	r := &metadata.Record{
 		DOI: fmt.Sprintf("10.5072/a%d", random.IntN(1000)), Titles: metadata.List[metadata.Title]{{Title: text()}},
@@ -350,26 +377,34 @@ func randomRow(random *rand.Rand) *table.Row {
 	}
 	for range 1 + random.IntN(3) {
 		c := metadata.Person(word(), "")
-		switch random.IntN(3) {
+		switch random.IntN(5) {
 		case 0:
 			c = metadata.Person(word(), word())
 		case 1:
 			c = metadata.Organization(text()).ROR("04wxnsj81")
+		case 2:
+			c = metadata.Creator{Name: "& " + text()}
+		case 3:
+			c = metadata.Creator{Name: "King, Jr., " + text(), NameType: metadata.NamePersonal}
 		}
 		if c.NameType == metadata.NamePersonal && maybe() {
 			c = c.ORCID("0000-0001-5727-2427")
 		}
 		if maybe() {
 			c = c.AffiliatedWith(text(), "04wxnsj81").AffiliatedWith(text(), "")
+			c.Affiliation = append(c.Affiliation, metadata.Affiliation{Name: text(), AffiliationIdentifier: "1 [x] " + word(), AffiliationIdentifierScheme: "GRID"})
+		}
+		if maybe() {
+			c.NameIdentifiers = append(c.NameIdentifiers, metadata.NameIdentifier{NameIdentifier: text(), NameIdentifierScheme: word()}, metadata.NameIdentifier{NameIdentifier: "0000 0001 2103 2683", NameIdentifierScheme: "ISNI"})
 		}
 		r.Creators = append(r.Creators, c)
 	}
 	if maybe() {
-		r.Descriptions = metadata.List[metadata.Description]{{Description: text(), DescriptionType: metadata.DescriptionAbstract}}
+		r.Descriptions = metadata.List[metadata.Description]{{Description: lines(), DescriptionType: metadata.DescriptionAbstract}}
 		r.Subjects = metadata.List[metadata.Subject]{{Subject: text()}, {Subject: text(), SubjectScheme: text()}}
 		r.RightsList = metadata.List[metadata.Rights]{metadata.SPDX("MIT"), {Rights: text() + " x", RightsURI: "https://a.example/;|"}, {Rights: word()}}
 		r.Language = "de"
-		r.RelatedIdentifiers = metadata.List[metadata.RelatedIdentifier]{{RelationType: "Cites", RelatedIdentifierType: "URL", RelatedIdentifier: `https://a.example/;|\`}}
+		r.RelatedIdentifiers = metadata.List[metadata.RelatedIdentifier]{{RelationType: "Cites", RelatedIdentifierType: "URL", RelatedIdentifier: `https://a.example/;|\`}, {RelationType: "Cites", RelatedIdentifierType: "ISBN", RelatedIdentifier: `978 0 306\ 40615 7`}}
 		r.Dates = metadata.List[metadata.Date]{{Date: "2020/2021", DateType: "Collected"}, {Date: "2020", DateType: "Issued", DateInformation: text()}}
 	}
 	return &table.Row{DOI: r.DOI, URL: "https://a.example/" + fmt.Sprint(random.IntN(9)), Record: r}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/sheet"
@@ -71,7 +72,9 @@ func (w *Writer) write(cells []string) {
 }
 
 // Write writes a row. lost lists the JSON names of properties that the columns cannot hold
-// completely, such as contributors: a record that is read back from the row differs in them.
+// completely, such as contributors: a record that is read back from the row differs in them. The
+// cell of a property is left empty if it would be read as a change of the record, as of a date
+// without a kind: [Complete] of the row that is read back and the record is the record.
 // File, Line and Findings are not written. The error is that of the first row that could not be
 // written.
 func (w *Writer) Write(row *Row) (lost []string, err error) {
@@ -79,15 +82,21 @@ func (w *Writer) Write(row *Row) (lost []string, err error) {
 	if whole.Record == nil {
 		whole.Record = &metadata.Record{}
 	}
-	cells, read := make([]string, 0, len(w.columns)+w.others), &Row{Record: &metadata.Record{}}
-	for _, c := range w.columns {
-		cell := c.write(&whole)
+	cells, read := make([]string, len(w.columns), len(w.columns)+w.others), &Row{Record: &metadata.Record{}}
+	asItIs := map[string]bool{} // a cell that cannot be read is a fault there
+	for i, c := range w.columns {
+		cells[i] = c.write(&whole)
 		if unread := row.unread[c.Name]; unread != "" {
-			cell = unread
-		} else if cell != "" {
-			_ = c.read(cell, read) // a cell that cannot be read counts as lost
+			cells[i], asItIs[c.Name] = unread, true
+		} else if text := strings.TrimSpace(cells[i]); text != "" {
+			asItIs[c.Name] = c.read(text, read) != nil
 		}
-		cells = append(cells, cell)
+	}
+	for _, change := range metadata.Diff(Complete(read.Record, whole.Record), whole.Record) {
+		name := ofMember(change.Path)
+		if i := slices.IndexFunc(w.columns, func(c column) bool { return c.Name == name }); i >= 0 && !asItIs[name] {
+			cells[i] = ""
+		}
 	}
 	others := slices.Clone(row.Others[:min(len(row.Others), w.others)])
 	cells = append(cells, append(others, make([]string, w.others-len(others))...)...)
@@ -125,7 +134,11 @@ func differing(a, b *metadata.Record) (names []string) {
 	return names
 }
 
+// members are those of the JSON, without empty ones and the types that the service derives.
 func members(r *metadata.Record) map[string]any {
+	whole := *r
+	whole.Types = metadata.Types{ResourceTypeGeneral: r.Types.ResourceTypeGeneral, ResourceType: r.Types.ResourceType}
+	r = &whole
 	var all map[string]any
 	data, err := json.Marshal(r)
 	if err == nil {

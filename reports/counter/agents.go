@@ -150,7 +150,7 @@ func readPattern(text string) (pattern, error) {
 		return pattern{}, err
 	}
 	p := pattern{text, access.Literal(tree, lower), expression}
-	if tree.Op == syntax.OpLiteral && p.literal != "" {
+	if tree.Op == syntax.OpLiteral && p.literal != "" && tree.Flags&syntax.FoldCase != 0 {
 		p.expression = nil
 	}
 	return p, nil

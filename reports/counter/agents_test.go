@@ -144,6 +144,7 @@ func FuzzReadAgents(f *testing.F) {
 	f.Add("# robots\nbot\r\n\n^.?$\ncurl\\/\n[^a]fish", "A Fish")
 	f.Add(`[{"pattern": "b(o|u)t+"}, {"pattern": "\u00e9"}, {"pattern": "K"}]`, "\u212aÉ")
 	f.Add("a{2}b\n(?-i:X)\n\\Qa.b\\E", "xaab")
+	f.Add("(?-i:X)", "x")
 	f.Fuzz(func(t *testing.T, list, agent string) {
 		agents, err := counter.ReadAgents(strings.NewReader(list))
 		if err != nil {

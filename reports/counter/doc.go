@@ -1,7 +1,7 @@
 // Package counter counts accesses to datasets by the COUNTER Code of Practice for
 // Research Data, release RD1, and makes the rows of a usage report.
 //
-//	events := logs.Read(logs.Files(names...), logs.Dataverse, nil) // or of your own
+//	events := logs.Read([]logs.Log{logs.FromReader(name, file)}, logs.Dataverse, nil) // or of your own
 //	rows := counter.Count(events, &counter.Options{Period: reports.Month(2026, time.October)})
 //	datasets := reports.Group(rows, &reports.GroupOptions{Sorted: true})
 //	receipt, err := client.Submit(ctx, header, datasets, nil)

@@ -14,8 +14,8 @@ import (
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/internal/call"
 	"github.com/datacite-go/datacite-go/internal/display"
-	"github.com/datacite-go/datacite-go/internal/ended"
 	"github.com/datacite-go/datacite-go/internal/transport"
 	"github.com/datacite-go/datacite-go/query"
 	"github.com/datacite-go/datacite-go/reports"
@@ -54,7 +54,7 @@ func (c *comparison) readReports(ctx context.Context) error {
 		}
 		switch {
 		case ctx.Err() != nil:
-			return ended.Err(ctx)
+			return call.Ended(ctx)
 		case err == nil:
 			c.of[month] = append(c.of[month], s.ID)
 		case c.opts.LeaveOut == nil || !c.opts.LeaveOut(err):
@@ -63,7 +63,7 @@ func (c *comparison) readReports(ctx context.Context) error {
 			c.skipped[month], c.skipped[headerMonth(&s.Header)] = true, true
 		}
 		c.progress.Reports++
-		c.told(0)
+		c.reportProgress(0)
 	}
 	return nil
 }
@@ -100,7 +100,7 @@ func (c *comparison) readReport(ctx context.Context, s *reports.Summary) error {
 func (c *comparison) scan(ctx context.Context, s *reports.Summary) error {
 	return eachDataset(ctx, c.reports, s.ID, func(d *reports.Dataset) error {
 		c.progress.Datasets++
-		c.told(c.progress.Datasets)
+		c.reportProgress(c.progress.Datasets)
 		return c.keep(&s.Header, d)
 	})
 }
@@ -140,7 +140,7 @@ func read(h *reports.Header, d *reports.Dataset) display.Reading {
 // An entry is what the service reads of a dataset.
 type entry struct {
 	display.Reading
-	Away bool `json:"e,omitempty"` // another record or month displays it, or none
+	Elsewhere bool `json:"e,omitempty"` // another record or month displays it, or none
 }
 
 // keep keeps what the service reads of a dataset: for the DOI and month that the sender means,
@@ -159,7 +159,7 @@ func (c *comparison) keep(h *reports.Header, d *reports.Dataset) error {
 	if e.DOI == name {
 		e.Code, e.Detail = display.OtherMonth, fmt.Sprintf("the report begins on %s", h.ReportingPeriod.BeginDate)
 	}
-	e.Away = true
+	e.Elsewhere = true
 	return c.add(name, month, &e)
 }
 
@@ -201,7 +201,7 @@ func (c *comparison) listRecords(ctx context.Context) error {
 		}
 		c.progress.Records++
 		c.progress.AllRecords = max(c.progress.AllRecords, walk.Total())
-		c.told(c.progress.Records)
+		c.reportProgress(c.progress.Records)
 	}
 	return nil
 }

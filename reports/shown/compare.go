@@ -211,18 +211,18 @@ func (c *comparison) differences(ctx context.Context) iter.Seq2[*Difference, err
 			}
 			for _, d := range all {
 				c.progress.Differences++
-				c.told(0)
+				c.reportProgress(0)
 				if !yield(d, nil) {
 					return
 				}
 			}
 		}
-		c.told(0)
+		c.reportProgress(0)
 	}
 }
 
-// told calls Progress after each thousandth entry, and if n is 0.
-func (c *comparison) told(n int) {
+// reportProgress calls Progress after each thousandth entry, and if n is 0.
+func (c *comparison) reportProgress(n int) {
 	if n%1000 == 0 && c.opts.Progress != nil {
 		c.opts.Progress(c.progress)
 	}

@@ -39,10 +39,10 @@ type Difference struct {
 
 // A share is what a report has of a number.
 type share struct {
-	report string   // its id
-	counts bool     // not only a 0
-	hidden bool     // records do not show it as it is reported
-	guests []string // names under which it is reported for another DOI or month
+	report        string   // its id
+	counts        bool     // not only a 0
+	hidden        bool     // records do not show it as it is reported
+	misattributed []string // names under which it is reported for another DOI or month
 }
 
 // String returns the difference and its cause on one line.

@@ -37,7 +37,7 @@ func (h *holding) read(l *line) error {
 		return err
 	}
 	e.Name = l.name
-	if e.Month = l.month; !e.Away {
+	if e.Month = l.month; !e.Elsewhere {
 		e.DOI = l.doi
 	}
 	h.entries = append(h.entries, e)
@@ -95,7 +95,7 @@ func (c *comparison) holdings(ctx context.Context) iter.Seq2[*holding, error] {
 func (h *holding) predict() {
 	readings := map[int][]display.Reading{}
 	for i := range h.entries {
-		if e := &h.entries[i]; !e.Away {
+		if e := &h.entries[i]; !e.Elsewhere {
 			readings[e.report] = append(readings[e.report], e.Reading)
 		}
 	}

@@ -9,19 +9,19 @@ import (
 	"time"
 
 	"github.com/datacite-go/datacite-go/doi"
+	"github.com/datacite-go/datacite-go/internal/call"
 	"github.com/datacite-go/datacite-go/internal/display"
-	"github.com/datacite-go/datacite-go/internal/ended"
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
 // judge compares the numbers of a DOI, and looks it up if they seem to differ. It returns the
 // differences that are looked for.
 func (c *comparison) judge(ctx context.Context, h *holding) ([]*Difference, error) {
-	if err := ended.Err(ctx); err != nil {
+	if err := call.Ended(ctx); err != nil {
 		return nil, err
 	}
 	c.progress.Compared++
-	c.told(c.progress.Compared)
+	c.reportProgress(c.progress.Compared)
 	_, invalid := doi.Parse(h.doi)
 	p := pair{comparison: c, holding: h, record: h.listed, name: invalid == nil}
 	all := p.differences()
@@ -78,14 +78,14 @@ type number struct {
 
 // A part is what one report has of a number.
 type part struct {
-	report  int
-	own     bool           // the report has a count for this DOI and month
-	counts  display.Number // reported for them; Values are what the rules make of it
-	cause   Cause          // why they hide or change it; "" if they do not
-	why     string
-	guests  []*display.Event // of counts that are reported for another DOI or month
-	events  int              // including guests
-	missing bool             // one of them has no count
+	report        int
+	own           bool           // the report has a count for this DOI and month
+	counts        display.Number // reported for them; Values are what the rules make of it
+	cause         Cause          // why they hide or change it; "" if they do not
+	why           string
+	misattributed []*display.Event // of counts that are reported for another DOI or month
+	events        int              // including misattributed
+	missing       bool             // one of them has no count
 }
 
 // numbers are the numbers to compare, in order, except months of reports that were left
@@ -131,11 +131,11 @@ func (p *pair) report(n *number, m display.Metric) {
 			continue
 		}
 		to := of(e.report)
-		if !e.Away && p.guest(e.report, e.Name, e.month) != "" {
+		if !e.Elsewhere && p.misattribution(e.report, e.Name, e.month) != "" {
 			continue
 		}
 		counts := &e.Numbers[m]
-		to.own = to.own || counts.Reported != 0 || counts.Total != 0 || !e.Away && len(counts.Values) > 0
+		to.own = to.own || counts.Reported != 0 || counts.Total != 0 || !e.Elsewhere && len(counts.Values) > 0
 		to.counts.Reported += counts.Reported
 		to.counts.Total += counts.Total
 		to.counts.Machine = to.counts.Machine || counts.Machine
@@ -152,8 +152,8 @@ func (p *pair) report(n *number, m display.Metric) {
 		to := &n.parts[at]
 		to.events++
 		to.missing = to.missing || e.Missing
-		if p.guest(e.Report, e.Name, e.Month) != "" {
-			to.guests = append(to.guests, e)
+		if p.misattribution(e.Report, e.Name, e.Month) != "" {
+			to.misattributed = append(to.misattributed, e)
 			continue
 		}
 		to.counts.Values, to.counts.Missing = e.Values, e.Missing
@@ -164,9 +164,9 @@ func (p *pair) report(n *number, m display.Metric) {
 	n.expected = display.Sum(n.events)
 }
 
-// guest is why a number that a report has under a name is shown by this DOI in a month, although
+// misattribution is why a number that a report has under a name is shown by this DOI in a month, although
 // it is reported for another DOI or month; "" if it is not.
-func (p *pair) guest(report int, name, month string) Cause {
+func (p *pair) misattribution(report int, name, month string) Cause {
 	switch {
 	case name != p.doi:
 		return OtherDOI
@@ -287,14 +287,14 @@ func (p *pair) added(n *number) (cause Cause, detail string, causing []part) {
 	if own := n.only(func(one *part) bool { return counts(one.counts.Values) }); len(own) > 1 {
 		return ReportedTwice, "", own
 	}
-	guests := n.only(func(one *part) bool {
-		return slices.ContainsFunc(one.guests, func(e *display.Event) bool { return counts(e.Values) })
+	misattributed := n.only(func(one *part) bool {
+		return slices.ContainsFunc(one.misattributed, func(e *display.Event) bool { return counts(e.Values) })
 	})
-	if len(guests) == 0 {
+	if len(misattributed) == 0 {
 		return Lost, "", n.parts
 	}
-	last := guests[0].guests[len(guests[0].guests)-1]
-	return p.guest(last.Report, last.Name, last.Month), fmt.Sprintf("%.100q of %s", last.Name, p.stored[last.Report].month), guests
+	last := misattributed[0].misattributed[len(misattributed[0].misattributed)-1]
+	return p.misattribution(last.Report, last.Name, last.Month), fmt.Sprintf("%.100q of %s", last.Name, p.stored[last.Report].month), misattributed
 }
 
 // exceeds reports whether the record has entries other than 0 that no stored report makes.
@@ -333,8 +333,8 @@ func (p *pair) own(n *number, d *Difference) {
 		one := &n.parts[i]
 		s := share{report: p.stored[one.report].id, counts: one.counts.Reported != 0 || one.counts.Total != 0 || one.events > 0 && !slices.Equal(one.counts.Values, []int64{0})}
 		s.hidden = one.cause != "" || p.record == nil
-		for _, e := range one.guests {
-			s.guests = append(s.guests, e.Name)
+		for _, e := range one.misattributed {
+			s.misattributed = append(s.misattributed, e.Name)
 		}
 		d.shares = append(d.shares, s)
 	}

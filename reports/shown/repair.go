@@ -14,7 +14,7 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/dois"
-	"github.com/datacite-go/datacite-go/internal/tempfile"
+	"github.com/datacite-go/datacite-go/internal/extsort"
 	"github.com/datacite-go/datacite-go/internal/transport"
 	"github.com/datacite-go/datacite-go/reports"
 )
@@ -120,10 +120,10 @@ func Repair(ctx context.Context, r *reports.Client, d *dois.Client, account stri
 	m.done = &Repaired{}
 	m.own = newPlan(h)
 	var err error
-	if m.own.wanted, err = tempfile.Create(m.opts.Submit.TempDir); err != nil {
+	if m.own.wanted, err = extsort.CreateTemp(m.opts.Submit.TempDir); err != nil {
 		return nil, fmt.Errorf("shown.Repair: no temporary file can be created (SubmitOptions.TempDir): %w", err)
 	}
-	defer tempfile.Remove(m.own.wanted)
+	defer extsort.RemoveTemp(m.own.wanted)
 	if err := m.own.keep(wanted); err != nil {
 		return nil, err
 	}
@@ -355,11 +355,11 @@ func (m *repair) remains(d *Difference) bool {
 	for _, s := range d.shares {
 		at := slices.IndexFunc(m.plans(), func(p *plan) bool { return p.id == s.report && !p.empty() })
 		switch {
-		case at < 0 && s.counts && (s.hidden || len(s.guests) > 0):
+		case at < 0 && s.counts && (s.hidden || len(s.misattributed) > 0):
 			return true
 		case at < 0 && s.counts:
 			counting++
-		case at == 0 && slices.ContainsFunc(s.guests, func(name string) bool { t := m.own.targets[name]; return t != nil && t.counts[i].now != 0 }):
+		case at == 0 && slices.ContainsFunc(s.misattributed, func(name string) bool { t := m.own.targets[name]; return t != nil && t.counts[i].now != 0 }):
 			return true
 		}
 	}

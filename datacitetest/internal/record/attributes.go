@@ -4,7 +4,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/datacite-go/datacite-go/datacitetest/internal/kernel"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
@@ -36,7 +35,7 @@ func trimmedTexts(v any) any {
 // membersOf reads the members that the schema has, untrimmed. empty says whether an
 // element without a text is "" rather than missing.
 func membersOf(root *element, empty bool) object {
-	o := xmlReader{empty}.object(root, kernel.Properties)
+	o := xmlReader{empty}.object(root, Properties)
 	o["schemaVersion"] = root.name.space
 	if o["types"] == nil {
 		o["types"] = object{}
@@ -55,7 +54,7 @@ func membersOf(root *element, empty bool) object {
 
 type xmlReader struct{ empty bool }
 
-func (r xmlReader) object(e *element, of []*kernel.Property) object {
+func (r xmlReader) object(e *element, of []*Property) object {
 	o := object{}
 	for _, p := range of {
 		if p.Name == "" || !p.InXML() {
@@ -69,7 +68,7 @@ func (r xmlReader) object(e *element, of []*kernel.Property) object {
 }
 
 // value is the value of a property in an element, nil if it is absent.
-func (r xmlReader) value(e *element, p *kernel.Property) any {
+func (r xmlReader) value(e *element, p *Property) any {
 	if p.Name == "geoLocationPolygon" {
 		return polygonsOf(e)
 	}
@@ -100,7 +99,7 @@ func (r xmlReader) value(e *element, p *kernel.Property) any {
 	return text
 }
 
-func (r xmlReader) list(e *element, name string, p *kernel.Property) []any {
+func (r xmlReader) list(e *element, name string, p *Property) []any {
 	out := []any{}
 	for c := range e.each(name) {
 		if p.Inside != nil {

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/datacite-go/datacite-go/datacitetest/internal/kernel"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
@@ -54,7 +53,7 @@ func (rec *Record) Indexed() object {
 // resourceTypes are the general types of resources, by their id: "book-chapter" is Book Chapter.
 var resourceTypes = func() map[string]string {
 	titles := map[string]string{}
-	for _, name := range kernel.Vocabulary["resourceTypeGeneral"] {
+	for _, name := range Vocabulary["resourceTypeGeneral"] {
 		titles[names.Dashed(name)] = names.Titled(name)
 	}
 	return titles

@@ -5,32 +5,30 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/datacite-go/datacite-go/datacitetest/internal/kernel"
 )
 
 // A property stands in the table alone: one that is sent is kept, written to XML that
 // is right by the schema, and read from it again.
 func TestEveryPropertyIsKept(t *testing.T) {
-	sent := everything(kernel.Properties).(object)
-	accepted, err := permitted(kernel.Properties, sent, "")
+	sent := everything(Properties).(object)
+	accepted, err := permitted(Properties, sent, "")
 	require.NoError(t, err)
 	assert.Equal(t, sent, accepted)
 	doc := parsed(t, string(kernelXML(sent, "10.5072/X")))
 	assert.Empty(t, violations(doc.Root))
 	read := membersOf(doc.Root, false)
-	assertRead(t, "", kernel.Properties, sent, read)
+	assertRead(t, "", Properties, sent, read)
 }
 
 // everything is an object with all properties.
-func everything(of []*kernel.Property) any {
+func everything(of []*Property) any {
 	o := object{}
 	for _, p := range of {
 		if p.Name == "" || p.Is("read") {
 			continue
 		}
 		var v any = p.Name
-		switch list, kind := kernel.Vocabulary[p.Name], p.Note("text"); {
+		switch list, kind := Vocabulary[p.Name], p.Note("text"); {
 		case p.Inside != nil:
 			v = everything(p.Inside)
 		case p.Name == "familyName":
@@ -61,7 +59,7 @@ func everything(of []*kernel.Property) any {
 	return o
 }
 
-func assertRead(t *testing.T, path string, of []*kernel.Property, want, got any) {
+func assertRead(t *testing.T, path string, of []*Property, want, got any) {
 	t.Helper()
 	for _, p := range of {
 		at, wanted, there := path+"/"+p.Name, Member(want, p.Name), Member(got, p.Name)

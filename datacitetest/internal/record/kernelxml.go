@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/datacite-go/datacite-go/datacitetest/internal/kernel"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
@@ -25,14 +24,14 @@ func kernelXML(o object, doi string) []byte {
 }
 
 // asWritten are the properties in the order in which the service writes them.
-var asWritten = func() []*kernel.Property {
-	items := kernel.Find("relatedItems")
-	order := slices.DeleteFunc(slices.Clone(kernel.Properties), func(p *kernel.Property) bool { return p == items })
-	return slices.Insert(order, 1+slices.Index(order, kernel.Find("relatedIdentifiers")), items)
+var asWritten = func() []*Property {
+	items := Find("relatedItems")
+	order := slices.DeleteFunc(slices.Clone(Properties), func(p *Property) bool { return p == items })
+	return slices.Insert(order, 1+slices.Index(order, Find("relatedIdentifiers")), items)
 }()
 
 // writeMembers adds the members of an object, or a string in its place, to an element.
-func (e *element) writeMembers(of []*kernel.Property, v any) {
+func (e *element) writeMembers(of []*Property, v any) {
 	for _, p := range of {
 		if p.Name != "" && p.InXML() && !p.Is("lost") {
 			e.writeMember(p, v)
@@ -40,7 +39,7 @@ func (e *element) writeMembers(of []*kernel.Property, v any) {
 	}
 }
 
-func (e *element) writeMember(p *kernel.Property, of any) {
+func (e *element) writeMember(p *Property, of any) {
 	value := Member(of, p.Name)
 	switch {
 	case p.Name == "geoLocationPolygon":
@@ -72,7 +71,7 @@ func (e *element) writeMember(p *kernel.Property, of any) {
 
 // writeAttribute writes an attribute of the element, or of a child. Without the child it
 // is dropped, unless it is always written.
-func (e *element) writeAttribute(p *kernel.Property, value any) {
+func (e *element) writeAttribute(p *Property, value any) {
 	if len(p.Path) == 0 {
 		if p.Is("always") {
 			value = textOf(value)
@@ -90,7 +89,7 @@ func (e *element) writeAttribute(p *kernel.Property, value any) {
 	}
 }
 
-func (e *element) writeList(p *kernel.Property, items []any) {
+func (e *element) writeList(p *Property, items []any) {
 	if len(p.Path) > 1 && (len(items) > 0 || p.Is("always")) {
 		wrapper := &element{tag: p.Path[0].Name}
 		e.children = append(e.children, wrapper)

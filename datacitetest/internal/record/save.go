@@ -14,7 +14,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/datacite-go/datacite-go/datacitetest/internal/kernel"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
@@ -30,7 +29,7 @@ var commands = strings.Fields("doi prefix xml event mode reason source regenerat
 // are texts in a list of objects, and objects where a text belongs: Rails strong_parameters.rb
 // (permitted_scalar_filter, each_element). Of the record itself, and of numbers and the like in
 // place of texts, the effect depends on the column: those are refused.
-func permitted(of []*kernel.Property, o object, path string) (object, error) {
+func permitted(of []*Property, o object, path string) (object, error) {
 	out := object{}
 	for _, p := range of {
 		v, sent := o[p.Name]
@@ -48,7 +47,7 @@ func permitted(of []*kernel.Property, o object, path string) (object, error) {
 
 // isPermitted says whether a value has a form that its member may have. A member of the record
 // itself may always be a text.
-func isPermitted(p *kernel.Property, v any, outermost bool) bool {
+func isPermitted(p *Property, v any, outermost bool) bool {
 	switch v := v.(type) {
 	case object:
 		return p.Inside != nil
@@ -66,7 +65,7 @@ func isNested(v any) bool {
 	return false
 }
 
-func permittedValue(p *kernel.Property, v any, path string) (any, error) {
+func permittedValue(p *Property, v any, path string) (any, error) {
 	list, isList := v.([]any)
 	switch {
 	case v == nil:
@@ -91,7 +90,7 @@ func permittedValue(p *kernel.Property, v any, path string) (any, error) {
 // numeric are the members that may be numbers.
 var numeric = strings.Fields("publicationYear version pointLatitude pointLongitude westBoundLongitude eastBoundLongitude southBoundLatitude northBoundLatitude")
 
-func permittedItem(p *kernel.Property, v any, path string) (any, error) {
+func permittedItem(p *Property, v any, path string) (any, error) {
 	switch v := v.(type) {
 	case object:
 		return permitted(p.Inside, v, path+".")
@@ -121,7 +120,7 @@ type Sent struct {
 
 // columns are the stored members, which may also come from XML.
 var columns = func() (names []string) {
-	for _, p := range kernel.Properties {
+	for _, p := range Properties {
 		if p.Name != "" && p.Name != "version" && p.Name != "landingPage" {
 			names = append(names, p.Name)
 		}
@@ -138,7 +137,7 @@ func Take(o object) (Sent, error) {
 		return Sent{}, err
 	}
 	s := Sent{}
-	if s.object, err = permitted(kernel.Properties, o, ""); err != nil {
+	if s.object, err = permitted(Properties, o, ""); err != nil {
 		return s, err
 	}
 	for _, name := range commands {
@@ -283,7 +282,7 @@ func (rec *Record) Assign(s Sent, existed bool) {
 			continue
 		}
 		switch {
-		case kernel.Find(name).List && !kernel.Find(name).Is("assent"):
+		case Find(name).List && !Find(name).Is("assent"):
 			v = listed(v)
 		case v == nil && (name == "types" || name == "container"):
 			v = object{}
@@ -527,7 +526,7 @@ func (rec *Record) checkMembers(fault func(source, title string)) {
 		switch kind := wire.String(Member(v, "contributorType")); {
 		case wire.IsBlank(kind):
 			fault("contributors", fmt.Sprintf("Contributor '%s' is missing a required element: contributor type.", wire.Encode(v)))
-		case !kernel.IsListed("contributorType", kind):
+		case !IsListed("contributorType", kind):
 			fault("contributors", fmt.Sprintf("Contributor '%s' has a contributor type that is not supported in schema 4: '%s'.", wire.Encode(v), kind))
 		}
 	}

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/datacite-go/datacite-go/datacitetest/internal/kernel"
 )
 
 // A shape is what an element may contain. Without children it is an element with text.
@@ -29,7 +27,7 @@ type shape struct {
 // one rule: the identifier may be empty (specification §2.3).
 var kernelShape = func() *shape {
 	root := &shape{}
-	for _, p := range kernel.Properties {
+	for _, p := range Properties {
 		root.add(p, false)
 	}
 	return root
@@ -37,7 +35,7 @@ var kernelShape = func() *shape {
 
 // add adds the elements and the attribute of a property. many says whether all elements
 // may be repeated.
-func (want *shape) add(p *kernel.Property, many bool) {
+func (want *shape) add(p *Property, many bool) {
 	at := want
 	for i, step := range p.Path {
 		last := i == len(p.Path)-1
@@ -54,7 +52,7 @@ func (want *shape) add(p *kernel.Property, many bool) {
 	}
 	if kind := p.Note("text"); kind == "html" {
 		at.mixed, at.ordered = true, true
-		at.child(kernel.Step{Name: "br"}, true).empty = true
+		at.child(Step{Name: "br"}, true).empty = true
 	} else if kind != "" {
 		at.text = textChecks[kind]
 	}
@@ -66,7 +64,7 @@ func (want *shape) add(p *kernel.Property, many bool) {
 }
 
 // child is the shape of a child, which is made when it is missing.
-func (want *shape) child(step kernel.Step, repeated bool) *shape {
+func (want *shape) child(step Step, repeated bool) *shape {
 	if want.children == nil {
 		want.children, want.repeated, want.need = map[string]*shape{}, map[string]bool{}, map[string]int{}
 	}
@@ -278,7 +276,7 @@ func (want *shape) checkAttributes(e *element, fault func(source, text string)) 
 	for _, a := range e.attrs {
 		name := a.name.local
 		source := e.name.local + "', attribute '" + name
-		list, listed := kernel.Vocabulary[name]
+		list, listed := Vocabulary[name]
 		switch space := a.name.space; {
 		case space == "xmlns", name == "xmlns", space == schemaSpace, want.open && want.attrs == nil:
 		case !slices.Contains(want.attrs, name) && !slices.Contains(want.attrs, name+"!"),

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/datacite-go/datacite-go/datacitetest/internal/kernel"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/usage"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
@@ -105,7 +104,7 @@ func (rec *Record) shown(v View) object {
 // blank are the attributes of a record without metadata.
 func blank() object {
 	o := object{"container": object{}, "types": object{}, "reason": nil, "published": nil}
-	for _, p := range kernel.Properties {
+	for _, p := range Properties {
 		switch {
 		case p.List && p.InXML():
 			o[p.Name] = []any{}

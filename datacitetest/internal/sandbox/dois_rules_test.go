@@ -82,7 +82,7 @@ func TestDOIExchanges(t *testing.T) {
 			if row[1] != "" {
 				kind = "application/vnd.api+json"
 			}
-			assertAnswer(t, row[2], played{service}.do(t, requestOf(row[0], kind, row[1])))
+			assertAnswer(t, row[2], replayed{service}.do(t, requestOf(row[0], kind, row[1])))
 		})
 	}
 }

@@ -19,15 +19,15 @@ import (
 
 const storeTables = "deployed-store.md"
 
-// played is a Deployed service against which the rows of the tables are replayed.
-type played struct{ *sandbox.Service }
+// replayed is a Deployed service against which the rows of the tables are replayed.
+type replayed struct{ *sandbox.Service }
 
-func newStore() played { return played{deployed()} }
+func newStore() replayed { return replayed{deployed()} }
 
-func (p played) do(t testing.TB, c call) answer { return c.do(t, p.Service) }
+func (p replayed) do(t testing.TB, c call) answer { return c.do(t, p.Service) }
 
 // filledStore is a store in the state that the tables begin with.
-func filledStore(t testing.TB) played {
+func filledStore(t testing.TB) replayed {
 	s := newStore()
 	require.NoError(t, s.Restore(bytes.NewReader(savedStore(t))))
 	return s
@@ -46,7 +46,7 @@ func savedStore(t testing.TB) []byte {
 	return saved
 }
 
-func fillStore(t testing.TB) played {
+func fillStore(t testing.TB) replayed {
 	s := newStore()
 	for _, name := range []string{"draft", "found", "hidden", "files", "many"} {
 		require.Equal(t, 201, s.do(t, putMetadata("10.5072/"+name, testkit.Expand(t, storeTables, "[[RECORD]]"))).status)
@@ -218,7 +218,7 @@ func TestStoreFormats(t *testing.T) {
 
 // summary are titles, creators, publisher, year and type of a stored record;
 // "-" is no record.
-func summary(t testing.TB, s played, path string) string {
+func summary(t testing.TB, s replayed, path string) string {
 	a := s.do(t, call{method: "GET", path: path, as: "repo"})
 	if a.status != 200 {
 		return "-"

@@ -317,9 +317,9 @@ var reasons = []reason{
 	{members: "status", forget: whole(`^501 `), why: "it is refused (not-played.md)"},
 	{members: "status", forget: whole(`^404 \S+/media/\d{4}-`), why: "a medium has a number that only its server knows (lupo app/models/media.rb)"},
 	{members: "data", forget: without(`"(created|updated|id|version)":("[^"]*"|\d+),?`), why: "a medium has a number that only its server knows (lupo app/models/media.rb)"},
-	{members: "subjects", forget: without(`\{[^{}]*"subject":"FOS: [^{}]*\}`), why: "fields of science are not added (lupo 9818877d, deployed-records.md, Not played)"},
-	{members: people, forget: as(`"familyName":"([^"]*)","givenName":"([^"]*)","name":"[^"]*"`, `"name":"$2 $1"`), why: "there is no list of given names (lupo config/initializers/gender_detector.rb, deployed-records.md, Not played)"},
-	{where: inOtherFormat, members: "container creators dates descriptions identifiers types url xml", forget: whole(``), why: "of other formats the little that is read (bolognese readers/, deployed-records.md, Not played)"},
+	{members: "subjects", forget: without(`\{[^{}]*"subject":"FOS: [^{}]*\}`), why: "fields of science are not added (lupo 9818877d, deployed-records.md, Not replayed)"},
+	{members: people, forget: as(`"familyName":"([^"]*)","givenName":"([^"]*)","name":"[^"]*"`, `"name":"$2 $1"`), why: "there is no list of given names (lupo config/initializers/gender_detector.rb, deployed-records.md, Not replayed)"},
+	{where: inOtherFormat, members: "container creators dates descriptions identifiers types url xml", forget: whole(``), why: "of other formats the little that is read (bolognese readers/, deployed-records.md, Not replayed)"},
 	{where: inFabrica, forget: without(`"\w+":null,?|"schemeUri":"[^"]*",?|,"valueUri":"[^"]*"`), why: "written in a form, not as XML (lupo app/models/doi.rb: null stays)"},
 	{where: inFabrica, members: "language", forget: whole(``), why: "written in a form, not as XML (lupo app/models/doi.rb: null stays)"},
 

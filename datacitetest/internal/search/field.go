@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/datacite-go/datacite-go/datacitetest/internal/kernel"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/record"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
@@ -60,8 +60,8 @@ var mapping = func() map[string]field {
 		date: `- registered published created updated
 			client created updated`,
 	})
-	addProperties(fields, "", kernel.Properties)
-	addProperties(fields, "creators_and_contributors.", kernel.Find("contributors").Inside)
+	addProperties(fields, "", record.Properties)
+	addProperties(fields, "creators_and_contributors.", record.Find("contributors").Inside)
 	name := "creators_and_contributors.affiliation.name"
 	fields[name] = newField(name, exact) // only in the index
 	return fields
@@ -70,7 +70,7 @@ var mapping = func() map[string]field {
 // kinds are the kinds of fields by their name in the table of properties.
 var kinds = map[string]kind{"keyword": exact, "lower": folded, "text": text, "text+": text, "number": number, "date": date, "year": year}
 
-func addProperties(fields map[string]field, before string, of []*kernel.Property) {
+func addProperties(fields map[string]field, before string, of []*record.Property) {
 	for _, p := range of {
 		name := before + p.Name
 		switch {

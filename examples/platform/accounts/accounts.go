@@ -1,5 +1,5 @@
-// Package accounts knows the curators: their passwords, as hashes, and their sessions.
-// A repository with a single sign-on has another package in its place.
+// Package accounts keeps the curators, the hashes of their passwords, and their sessions.
+// Replace it if you have single sign-on.
 package accounts
 
 import (
@@ -22,17 +22,17 @@ import (
 var (
 	// ErrWrong means that the name or the password is wrong.
 	ErrWrong = errors.New("the name or the password is wrong")
-	// ErrTooMany means that somebody has tried too often.
+	// ErrTooMany means too many wrong passwords.
 	ErrTooMany = errors.New("too many wrong passwords; try again in a quarter of an hour")
-	// ErrBusy means that too many people try at once.
-	ErrBusy = errors.New("too many people are logging in just now; try again in a minute")
-	// ErrName means that nobody could log in with a name.
-	ErrName = errors.New("the name of a login has 1 to 100 printable characters, without spaces at its ends")
+	// ErrBusy means too many logins at the same time.
+	ErrBusy = errors.New("too many logins at the same time; try again in a minute")
+	// ErrName means that a login cannot have this name.
+	ErrName = errors.New("a login name has 1 to 100 printable characters and no spaces at its ends")
 	// ErrPassword means that a password is too short or too long.
-	ErrPassword = fmt.Errorf("a password has %d characters or more, and %d bytes at most", minPassword, maxPassword)
+	ErrPassword = fmt.Errorf("a password has at least %d characters and at most %d bytes", minPassword, maxPassword)
 )
 
-// Remembered is how long a browser is known in which a curator has logged in.
+// Remembered is how long a browser stays known after a login.
 const Remembered = 180 * 24 * time.Hour
 
 const (
@@ -104,7 +104,7 @@ func (a *Accounts) set(ctx context.Context, statement, name, password string, ar
 		return err
 	}
 	return sqlite.Change(ctx, a.db, func(tx *sql.Tx) error {
-		if _, err := tx.ExecContext(ctx, `DELETE FROM session WHERE curator = ?`, name); err != nil {
+		if err := sqlite.Do(ctx, tx, `DELETE FROM session WHERE curator = ?`, name); err != nil {
 			return err
 		}
 		return changed(tx.ExecContext(ctx, statement, append([]any{name, hash}, args...)...))
@@ -118,20 +118,9 @@ type Curator struct {
 }
 
 // Curators returns all curators.
-func (a *Accounts) Curators(ctx context.Context) (all []Curator, err error) {
-	rows, err := a.db.QueryContext(ctx, `SELECT name, administrator FROM curator ORDER BY name`)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var c Curator
-		if err := rows.Scan(&c.Name, &c.Administrator); err != nil {
-			return nil, err
-		}
-		all = append(all, c)
-	}
-	return all, rows.Err()
+func (a *Accounts) Curators(ctx context.Context) ([]Curator, error) {
+	return sqlite.All(ctx, a.db, func(row *sql.Rows, c *Curator) error { return row.Scan(&c.Name, &c.Administrator) },
+		`SELECT name, administrator FROM curator ORDER BY name`)
 }
 
 // SetAdministrator makes a curator an administrator, or no longer.
@@ -149,12 +138,11 @@ func (a *Accounts) one(ctx context.Context, name, statement string, args ...any)
 	if err := a.Exists(ctx, name); err != nil {
 		return err
 	}
-	_, err := a.db.ExecContext(ctx, statement, args...)
-	return err
+	return sqlite.Do(ctx, a.db, statement, args...)
 }
 
-// changed is ErrWrong if a statement found nothing to do: the password has changed since it
-// was compared.
+// changed is ErrWrong if a statement changed no row: the password was changed since it was
+// compared.
 func changed(res sql.Result, err error) error {
 	if err != nil {
 		return err
@@ -186,7 +174,7 @@ func (a *Accounts) Login(ctx context.Context, name, password string, from From) 
 	return a.begin(ctx, name, stored, from)
 }
 
-// begin begins a session, unless the password has changed since it was compared.
+// begin creates a session, unless the password has changed since it was compared.
 func (a *Accounts) begin(ctx context.Context, name string, stored []byte, from From) (session, browser string, err error) {
 	session, browser = rand.Text(), rand.Text()
 	err = a.db.Freeing(func() error { return a.store(ctx, name, session, browser, stored, from) })
@@ -197,11 +185,11 @@ func (a *Accounts) store(ctx context.Context, name, session, browser string, sto
 	now := time.Now()
 	return sqlite.Change(ctx, a.db, func(tx *sql.Tx) error {
 		for _, forget := range []string{`DELETE FROM session WHERE expires < ?1`, `DELETE FROM browser WHERE expires < ?1 OR token = ?2`} {
-			if _, err := tx.ExecContext(ctx, forget, now.Unix(), hash(from.Browser)); err != nil {
+			if err := sqlite.Do(ctx, tx, forget, now.Unix(), hash(from.Browser)); err != nil {
 				return err
 			}
 		}
-		if _, err := tx.ExecContext(ctx, `INSERT INTO browser SELECT ?, name, ? FROM curator WHERE name = ?`, hash(browser), now.Add(Remembered).Unix(), name); err != nil {
+		if err := sqlite.Do(ctx, tx, `INSERT INTO browser SELECT ?, name, ? FROM curator WHERE name = ?`, hash(browser), now.Add(Remembered).Unix(), name); err != nil {
 			return err
 		}
 		return changed(tx.ExecContext(ctx, `INSERT INTO session SELECT ?, name, ? FROM curator WHERE name = ? AND hash = ?`, hash(session), now.Add(lifetime).Unix(), name, stored))
@@ -233,8 +221,7 @@ func (a *Accounts) Curator(ctx context.Context, token string) (c Curator, err er
 
 // Logout ends a session.
 func (a *Accounts) Logout(ctx context.Context, token string) error {
-	_, err := a.db.ExecContext(ctx, `DELETE FROM session WHERE token = ?`, hash(token))
-	return err
+	return sqlite.Do(ctx, a.db, `DELETE FROM session WHERE token = ?`, hash(token))
 }
 
 // hash needs no salt: a token is as random as a key.

@@ -19,13 +19,12 @@ const (
 	maxWaiting = 50
 )
 
-// Tries bound what somebody who guesses passwords can do: how many, and how much of the
-// machine it takes, since a comparison takes a processor for a quarter of a second. A browser
-// in which the curator has logged in before does not share these bounds with anybody else,
-// so the owner of an account can always log in there.
+// Tries limit wrong passwords, and how many comparisons run at the same time, since one takes a
+// quarter of a second. Known browsers have limits of their own, so that a curator can always log
+// in from one, however many others guess.
 type tries struct {
 	mu      sync.Mutex
-	lately  map[string][]time.Time // those that were not right, or are not known yet, by who tries
+	lately  map[string][]time.Time // wrong and unfinished tries, by network or known browser
 	waiting int
 	turn    map[bool]chan struct{} // for known browsers, and for others
 }
@@ -36,8 +35,8 @@ func newTries() *tries {
 	}}
 }
 
-// begin counts a try before anything is compared, and waits for its turn. The caller ends
-// it, and says whether the password was right. The error is ErrTooMany or ErrBusy.
+// begin counts a try and waits until it may compare. The caller ends it and says whether the
+// password was right. The error is ErrTooMany or ErrBusy.
 func (t *tries) begin(ctx context.Context, who string, known bool) (end func(right bool), err error) {
 	if err := t.reserve(who, known); err != nil {
 		return nil, err

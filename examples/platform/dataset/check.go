@@ -13,16 +13,16 @@ import (
 	"github.com/datacite-go/datacite-go/doi"
 )
 
-// A Fault is something to put right, in words of the form.
+// A Fault is a mistake in a form.
 type Fault struct {
 	Field   string // id of the form's field; "" if it is not about one
 	Label   string // of the field
 	Message string
 }
 
-// Faults returns what has to be put right before a version can be stored: everything
-// that the service would refuse, what only the check digits of identifiers tell, and
-// what the form asks for by itself. Each field has one fault at most.
+// Faults returns what must be corrected before a version can be stored: what the service would
+// refuse, identifiers with wrong check digits, and the rules of the form itself. Each field has
+// one fault at most.
 func (d *Dataset) Faults(v *Version, by Repository) []Fault {
 	var all faults
 	all.about(v.About)
@@ -130,7 +130,7 @@ func (all *faults) person(c Creator, co, n string) {
 	}
 }
 
-// places lead from the paths of findings to fields of the form.
+// places map the paths of findings to fields of the form.
 var places = []struct {
 	path  *regexp.Regexp
 	field string

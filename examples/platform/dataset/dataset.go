@@ -11,21 +11,21 @@ import (
 	"github.com/datacite-go/datacite-go/doi"
 )
 
-// A State is what the curator has decided about a version. The outbox makes its DOI
-// follow.
+// A State is what the curator decided about a version. The outbox changes the state of its
+// DOI accordingly.
 type State string
 
 // The states of a version.
 const (
 	Draft     State = "draft"     // being written; only its owner sees it
 	Published State = "published" // with a findable DOI
-	Withdrawn State = "withdrawn" // a tombstone: the DOI resolves, and searching does not find it
+	Withdrawn State = "withdrawn" // a tombstone page: the DOI resolves, but is hidden from searches
 )
 
-// A Repository is who publishes.
+// A Repository is the publisher.
 type Repository struct {
 	Name   string
-	Public string // its address in the world, without a slash at the end
+	Public string // its public URL, without a slash at the end
 }
 
 // A Dataset has one or more versions, each with a DOI, and a concept DOI that stands
@@ -38,19 +38,20 @@ type Dataset struct {
 	Revision int    // grows with each change
 	Versions []*Version
 
-	Pending bool   // in the outbox
-	Tries   int    // how often the outbox has tried in vain
-	Problem string // why the last try failed
+	Pending bool      // in the outbox
+	Due     time.Time // when the outbox tries next
+	Tries   int       // how often it has tried in vain
+	Problem string    // why the last try failed
 }
 
-// A Version is what was published at one time: its files do not change any more.
+// A Version is a state of a dataset. Its files do not change once it is published.
 type Version struct {
 	Dataset   int64
 	Number    int // from 1
 	DOI       string
 	Claimed   bool
 	State     State
-	Shown     State  // what the service is known to have; "" means nothing
+	Shown     State  // state that the service confirmed; "" means that nothing was registered
 	Published string // the day on which it was published first
 	Withdrawn string // the day on which it was withdrawn
 	Reason    string // why it was withdrawn
@@ -60,7 +61,7 @@ type Version struct {
 	Files     []File
 }
 
-// About is what the curator says of a version.
+// About is the metadata that the curator types.
 type About struct {
 	Title        string
 	Description  string
@@ -78,8 +79,8 @@ type About struct {
 	Funders      []Funder
 }
 
-// Texts are what the curator says in words, for searching: no codes, such as the language or a
-// licence, since "de" and "by" are words of many texts.
+// Texts are the metadata to search in. Codes of languages and licences are left out, since "de"
+// and "by" are words of many texts.
 func (a About) Texts() []string {
 	all := append([]string{a.Title, a.Description, a.Methods}, a.Keywords...)
 	for _, s := range a.Subjects {
@@ -139,11 +140,11 @@ type Contributor struct {
 	Creator
 }
 
-// Related is a work that a dataset has to do with, such as the article about it.
+// Related is a related work, such as the article about the dataset.
 type Related struct {
 	Relation string // from the dataset to the work, in DataCite's terms
 	ID       string // a bare DOI, or an address of the web
-	Type     string // what the work is; "" means that nobody said it
+	Type     string // general type of the work; "" means that it is unknown
 }
 
 // DOI returns the DOI of the work, "" if it has an address only.
@@ -172,7 +173,7 @@ type File struct {
 	SHA256 string // in hexadecimal
 }
 
-// Licenses are those that the form suggests.
+// Licenses are suggested by the form.
 var Licenses = []string{"CC-BY-4.0", "CC0-1.0", "CC-BY-SA-4.0", "CC-BY-NC-4.0", "ODbL-1.0", "MIT"}
 
 // Version returns a version by its number, nil if there is none.
@@ -195,13 +196,13 @@ func (d Dataset) With(v *Version) *Dataset {
 	return &d
 }
 
-// Public returns the versions that everybody sees, tombstones among them, oldest first.
+// Public returns the published and withdrawn versions, oldest first.
 func (d *Dataset) Public() []*Version {
 	return slices.DeleteFunc(slices.Clone(d.Versions), func(v *Version) bool { return v.State == Draft })
 }
 
-// Latest returns the version that stands for the dataset: the last one that is
-// published, else the last one that was withdrawn, nil if none is public.
+// Latest returns the version that the concept DOI leads to: the last published one, else the
+// last withdrawn one, nil if there is neither.
 func (d *Dataset) Latest() *Version {
 	var latest *Version
 	for _, v := range d.Public() {
@@ -221,22 +222,20 @@ func (d *Dataset) Path() string { return path(d.DOI) }
 // Path is that of the landing page.
 func (v *Version) Path() string { return path(v.DOI) }
 
-// path contains the suffix of the DOI rather than a number that the database counts: after
-// a backup was restored, new datasets would get the numbers of those that were lost, whose
-// DOIs go on leading there.
+// path contains the suffix of the DOI and no number from the database: after a restore, new
+// datasets would get the numbers of lost ones, whose DOIs still lead there.
 func path(name string) string {
 	_, suffix := doi.Split(name)
 	return "/datasets/" + suffix
 }
 
-// Address is the concept DOI as people should see it.
+// Address is the concept DOI as a URL, the form in which DOIs are displayed.
 func (d *Dataset) Address() string { return doi.Address(d.DOI) }
 
-// Address is the DOI as people should see it.
+// Address is the DOI as a URL.
 func (v *Version) Address() string { return doi.Address(v.DOI) }
 
-// Status is what people see: a version is published when its DOI is findable, not
-// before.
+// Status is the state on pages: a version counts as published only once its DOI is findable.
 func (v *Version) Status() string {
 	switch {
 	case v.State == v.Shown || v.State == Draft:
@@ -252,7 +251,7 @@ func (v *Version) Embargoed(now time.Time) bool {
 	return v.About.Embargo > now.UTC().Format(time.DateOnly)
 }
 
-// Open returns the files that everybody may have.
+// Open returns the files that everybody may download.
 func (v *Version) Open(now time.Time) []File {
 	if v.State != Published || v.Embargoed(now) {
 		return nil
@@ -260,8 +259,7 @@ func (v *Version) Open(now time.Time) []File {
 	return v.Files
 }
 
-// As returns a version as it is when its curator has decided about it: on which day, and
-// for a withdrawal why.
+// As returns the version in another state. The reason is that of a withdrawal.
 func (v Version) As(state State, day, reason string) *Version {
 	v.State, v.Withdrawn, v.Reason = state, "", ""
 	v.Published = cmp.Or(v.Published, day)
@@ -271,8 +269,8 @@ func (v Version) As(state State, day, reason string) *Version {
 	return &v
 }
 
-// Says is what everybody reads of a version. A tombstone has what citations of it need,
-// and nothing of what the data are about, since that may be the reason of the withdrawal.
+// Says is the public part of the metadata. A tombstone keeps what citations need, and no
+// description of the data, which may be the reason of the withdrawal.
 func (v *Version) Says() About {
 	a := v.About
 	if v.State == Withdrawn {
@@ -291,8 +289,7 @@ func (v *Version) Available() string {
 	return max(v.About.Embargo, published)
 }
 
-// Issued is the day on which the version was published, or the year if that was
-// elsewhere, earlier.
+// Issued is the day of publication, or the year of an earlier publication elsewhere.
 func (v *Version) Issued() string {
 	if year := v.About.Year; year != "" && !strings.HasPrefix(v.Published, year) {
 		return year
@@ -300,11 +297,11 @@ func (v *Version) Issued() string {
 	return v.Published
 }
 
-// Year is that of citations: of an earlier publication, or else the one in which the
-// files become public, as DataCite wants it for embargoes.
+// Year is the publication year: that of an earlier publication, or else the year in which the
+// files become public, which is DataCite's rule for embargoes.
 func (v *Version) Year() string { return cmp.Or(v.About.Year, v.Available()[:4]) }
 
-// Access says in a sentence who may have the files.
+// Access is a sentence about who may download the files.
 func (v *Version) Access(now time.Time) string {
 	switch {
 	case v.State == Draft:

@@ -12,8 +12,8 @@ import (
 	"github.com/datacite-go/datacite-go/metadata"
 )
 
-// Citation is the text to cite a version with. A page sets names and title apart from the text
-// around them, since they may be written from right to left: see the template cite.
+// Citation is the recommended citation. The template cite is the same with isolated names and
+// title, which may be written from right to left.
 func (v *Version) Citation(by Repository) string {
 	var names []string
 	for _, c := range v.About.Creators {
@@ -100,8 +100,8 @@ var properties = map[metadata.RelationType]string{
 	metadata.RelationIsDerivedFrom: "isBasedOn", metadata.RelationHasPart: "hasPart",
 }
 
-// Types are those that the form offers. A map has what schema.org calls them, where it is
-// more than CreativeWork: the same as the registration service derives.
+// Types are offered by the form. Their types of schema.org are the same as DataCite derives;
+// types that are not in the map are a CreativeWork.
 var (
 	Types = []metadata.ResourceTypeGeneral{
 		metadata.ResourceTypeDataset, metadata.ResourceTypeAudiovisual, metadata.ResourceTypeCollection, metadata.ResourceTypeComputationalNotebook, metadata.ResourceTypeImage,

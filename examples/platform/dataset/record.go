@@ -14,7 +14,7 @@ import (
 	"github.com/datacite-go/datacite-go/metadata"
 )
 
-// versions are the DOIs of the dataset, as far as they are public.
+// versions are the concept DOI and the DOIs of the public versions.
 func (d *Dataset) versions() metadata.Versions {
 	all := metadata.Versions{Concept: d.DOI}
 	for _, v := range d.Public() {
@@ -23,9 +23,9 @@ func (d *Dataset) versions() metadata.Versions {
 	return all
 }
 
-// Wanted returns the DOIs of the dataset as the service should have them, in an order in
-// which no record names a DOI that is not registered yet but for its concept DOI: the
-// newest version, the concept DOI, the older versions. It is empty for a draft.
+// Wanted returns the records that the service should have, none for a draft. In their order
+// (newest version, concept DOI, older versions), a record refers only to DOIs that are already
+// registered, except to its concept DOI.
 func (d *Dataset) Wanted(by Repository) []dois.Wanted {
 	var all []dois.Wanted
 	for i, v := range slices.Backward(d.Public()) {
@@ -45,7 +45,7 @@ func (s State) doi() dois.State {
 	return dois.StateFindable
 }
 
-// concept is the metadata of the concept DOI: those of the version that it leads to.
+// concept is the metadata of the concept DOI: that of the version to which it leads.
 func (d *Dataset) concept(latest *Version, by Repository) *metadata.Record {
 	r := d.Record(latest, by)
 	r.DOI, r.Version, r.RelatedIdentifiers = d.DOI, "", d.versions().Relations(d.DOI)
@@ -100,8 +100,8 @@ func (d *Dataset) Record(v *Version, by Repository) *metadata.Record {
 	return r
 }
 
-// Fingerprint distinguishes all that is public of a version from anything else that could
-// be, so a form can tell what a person has seen when they decided.
+// Fingerprint is a hash of everything that is public of a version. A form contains it, so that
+// a decision applies only to what its page showed.
 func (d *Dataset) Fingerprint(v *Version, by Repository) (string, error) {
 	data, err := json.Marshal([]any{d.Record(v, by), v.Files, v.State})
 	return fmt.Sprintf("%x", sha256.Sum256(data)), err
@@ -111,8 +111,7 @@ func (a About) general() metadata.ResourceTypeGeneral {
 	return cmp.Or(metadata.ResourceTypeGeneral(a.Type), metadata.ResourceTypeDataset)
 }
 
-// Words writes a term of DataCite's schema as people do: "Data collector" for
-// DataCollector.
+// Words writes a term of DataCite's schema in words: "Data collector" for DataCollector.
 func Words(term string) string {
 	var b strings.Builder
 	for i, c := range term {
@@ -169,7 +168,7 @@ func (v *Version) dates() []metadata.Date {
 	return dates
 }
 
-// Bare brings identifiers and the licence into one form, however they were typed.
+// Bare normalises identifiers and the licence.
 func (a *About) Bare() {
 	const orcid, ror = "https://orcid.org/", "https://ror.org/"
 	bareROR := func(id string) string {

@@ -16,41 +16,41 @@ import (
 // datasets. What differs goes into the outbox; what the repository does not know is for
 // a person to look at. It also notes the usage that the service shows.
 func (o *Outbox) Check(ctx context.Context) error {
-	public, err := o.Store.Public(ctx)
+	public, err := o.Store.AllPublic(ctx)
 	if err != nil {
 		return err
 	}
 	owners := map[string]*dataset.Dataset{}
-	var wanted []dois.Wanted
 	sent := false // whether the service must have something
 	for _, d := range public {
 		sent = sent || !d.Pending
 		for _, w := range d.Wanted(o.By) {
 			owners[doi.Key(w.DOI)] = d
-			wanted = append(wanted, w)
 		}
 	}
 	if err := o.display(ctx, owners); err != nil {
 		return err
 	}
-	findings, err := o.differences(ctx, wanted, owners, sent)
+	findings, err := o.differences(ctx, public, owners, sent)
 	if err != nil {
 		return err
 	}
-	o.Log.Info("records compared", "dois", len(wanted), "findings", len(findings))
+	o.Log.Info("records compared", "dois", len(owners), "findings", len(findings))
 	return o.Store.Checked(ctx, time.Now(), findings)
 }
 
-func (o *Outbox) differences(ctx context.Context, wanted []dois.Wanted, owners map[string]*dataset.Dataset, sent bool) (findings []store.Finding, err error) {
+func (o *Outbox) differences(ctx context.Context, public []*dataset.Dataset, owners map[string]*dataset.Dataset, sent bool) (findings []store.Finding, err error) {
 	opts := &dois.AuditOptions{Prefix: []string{o.Prefix}, AllowEmpty: !sent, Kinds: []dois.DifferenceKind{dois.Missing, dois.Extra, dois.Changed}}
-	each := func(yield func(dois.Wanted, error) bool) {
-		for _, w := range wanted {
-			if !yield(w, nil) {
-				return
+	wanted := func(yield func(dois.Wanted, error) bool) {
+		for _, d := range public {
+			for _, w := range d.Wanted(o.By) {
+				if !yield(w, nil) {
+					return
+				}
 			}
 		}
 	}
-	for difference, err := range o.DOIs.Audit(ctx, each, opts) {
+	for difference, err := range o.DOIs.Audit(ctx, wanted, opts) {
 		if err != nil {
 			return nil, err
 		}
@@ -75,8 +75,8 @@ func (o *Outbox) differences(ctx context.Context, wanted []dois.Wanted, owners m
 	return findings, nil
 }
 
-// lost is a DOI that the repository does not know, such as that of a dataset that was
-// published after the backup that was restored.
+// lost is the finding of an unknown DOI, such as one that was registered after the backup that
+// was restored.
 func lost(r *dois.Record) store.Finding {
 	f := store.Finding{Text: r.DOI + " is registered and belongs to no public dataset"}
 	switch r.State {
@@ -88,7 +88,7 @@ func lost(r *dois.Record) store.Finding {
 	return f
 }
 
-// Hide keeps searches from finding a DOI that belongs to no public dataset.
+// Hide hides a DOI of no public dataset from searches.
 func (o *Outbox) Hide(ctx context.Context, name string) error {
 	_, findings, err := o.Store.Findings(ctx)
 	if err != nil {
@@ -115,7 +115,7 @@ func words(difference *dois.Difference) string {
 	return difference.DOI + ": " + strings.Join(changes, "; ")
 }
 
-// display notes what the service shows of the use of our DOIs.
+// display stores the usage counts that the records of our DOIs show.
 func (o *Outbox) display(ctx context.Context, owners map[string]*dataset.Dataset) error {
 	counts := map[string]store.Used{}
 	opts := &dois.ListOptions{Prefix: []string{o.Prefix}, Fields: []string{"doi", "viewCount", "downloadCount"}}

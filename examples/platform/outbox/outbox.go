@@ -1,5 +1,5 @@
-// Package outbox makes the registration service agree with the repository, and looks
-// from time to time whether it still does.
+// Package outbox registers and updates the DOIs of the repository at DataCite, and compares
+// both once a day.
 package outbox
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/datacite-go/datacite-go/mds"
 )
 
-// An Outbox tells the service of what changed.
+// An Outbox registers what changed.
 type Outbox struct {
 	Store  *store.Store
 	MDS    *mds.Client
@@ -35,7 +35,7 @@ func New(o Outbox) *Outbox {
 	return &o
 }
 
-// Wake says that something new is in the outbox.
+// Wake makes Deliver look at the outbox.
 func (o *Outbox) Wake() {
 	select {
 	case o.wake <- struct{}{}:
@@ -43,10 +43,9 @@ func (o *Outbox) Wake() {
 	}
 }
 
-// Deliver works until the context is done. A dataset is in the outbox from the same
-// transaction on that changed it, so a process that dies loses nothing: the next one
-// does again what may have been done, and doing it twice has the effect of doing it
-// once.
+// Deliver works until the context is done. A dataset is put into the outbox by the transaction
+// that changes it, so a killed process loses nothing: the next one repeats what may have been
+// done, and all requests have the same effect when they are repeated.
 func (o *Outbox) Deliver(ctx context.Context) {
 	for ctx.Err() == nil {
 		datasets, next, err := o.Store.Due(ctx)
@@ -70,7 +69,7 @@ func (o *Outbox) Deliver(ctx context.Context) {
 	}
 }
 
-// settle makes the service agree with a dataset, or notes why it does not.
+// settle registers a dataset, or records why that failed.
 func (o *Outbox) settle(ctx context.Context, d *dataset.Dataset) error {
 	err := o.tell(ctx, d)
 	switch {
@@ -103,9 +102,9 @@ func (o *Outbox) pause(d *dataset.Dataset, err error) time.Duration {
 	return min(pause, store.LongestPause)
 }
 
-// tell sends the records of all versions and of the concept DOI, as far as they differ:
-// each names others, so a new version changes more than its own. Of a draft it sends
-// nothing, and makes sure that its DOI is free, since curators copy it into their articles.
+// tell updates the records of all versions and of the concept DOI, since a new version changes
+// the relations of others. Nothing is sent of a draft, but its DOI is checked to be free, since
+// curators copy it into their articles.
 func (o *Outbox) tell(ctx context.Context, d *dataset.Dataset) error {
 	if err := o.claim(ctx, &d.DOI, &d.Claimed); err != nil {
 		return err
@@ -135,8 +134,7 @@ func (o *Outbox) tell(ctx context.Context, d *dataset.Dataset) error {
 	return nil
 }
 
-// setState makes a DOI findable, or hides it, and makes sure that it is so before the
-// dataset says so.
+// setState makes a DOI findable, or hides it, and verifies the new state.
 func (o *Outbox) setState(ctx context.Context, w dois.Wanted) error {
 	r, err := o.DOIs.Get(ctx, w.DOI, nil)
 	if err != nil || r.State == w.State {
@@ -153,9 +151,8 @@ func (o *Outbox) setState(ctx context.Context, w dois.Wanted) error {
 	return err
 }
 
-// claim makes sure that a name is the repository's before anything is sent under it: a
-// name that the service knows already is somebody else's, and another one is chosen.
-// Once it is claimed, whatever is there is ours.
+// claim reserves a DOI before anything is sent under it. A DOI that exists at the service belongs
+// to somebody else, and is replaced. Once a DOI is claimed, its record is ours.
 func (o *Outbox) claim(ctx context.Context, name *string, claimed *bool) error {
 	for !*claimed {
 		state, err := o.MDS.State(ctx, *name)

@@ -27,7 +27,8 @@ func (p *Pages) archive(w http.ResponseWriter, r *http.Request) error {
 	if r.Method == http.MethodHead {
 		return nil
 	}
-	err = p.zip(&patientWriter{ResponseWriter: w, control: http.NewResponseController(w)}, folder, v)
+	w.WriteHeader(http.StatusOK)
+	err = p.zip(patientWriter{w}, folder, v)
 	if err != nil && r.Context().Err() == nil {
 		p.Log.Error("archive", "path", r.URL.Path, "error", err)
 	}
@@ -38,7 +39,8 @@ func (p *Pages) archive(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// zip writes a ZIP in constant memory.
+// zip writes a ZIP in constant memory. Nothing is compressed: that would cost the processor as
+// much as a hundred pages for each megabyte, and anybody can ask for it.
 func (p *Pages) zip(w io.Writer, folder string, v *dataset.Version) error {
 	archive := zip.NewWriter(w)
 	modified, _ := time.Parse(time.DateOnly, v.Published) // the same bytes each time
@@ -47,7 +49,7 @@ func (p *Pages) zip(w io.Writer, folder string, v *dataset.Version) error {
 		if err != nil {
 			return err
 		}
-		entry, err := archive.CreateHeader(&zip.FileHeader{Name: folder + "/" + inFolder.Replace(f.Name), Method: zip.Deflate, Modified: modified})
+		entry, err := archive.CreateHeader(&zip.FileHeader{Name: folder + "/" + inFolder.Replace(f.Name), Method: zip.Store, Modified: modified})
 		if err == nil {
 			_, err = io.Copy(entry, data)
 		}

@@ -12,8 +12,8 @@ import (
 	"github.com/datacite-go/datacite-go/examples/platform/store"
 )
 
-// A question is asked before something happens that cannot be undone. Its form carries a
-// fingerprint of what the page shows: if that is no longer so, the question is asked again.
+// A question asks for confirmation. Its form contains a fingerprint of what the page shows; if
+// that has changed, the question is asked again.
 type question struct {
 	Title, Text, Button string
 	Preview             bool // of what becomes public
@@ -23,8 +23,7 @@ type question struct {
 	Back                string // path of the page to go back to
 }
 
-// ask shows a question, unless it was answered for what is there now. The page also shows
-// the version, if it is to become public.
+// ask shows a question, unless the request confirms it for the present state.
 func (p *Pages) ask(w http.ResponseWriter, r *http.Request, d *dataset.Dataset, v *dataset.Version, q question) (answered bool, err error) {
 	shown, err := d.Fingerprint(v, p.By)
 	if err != nil {
@@ -50,8 +49,7 @@ func (p *Pages) ask(w http.ResponseWriter, r *http.Request, d *dataset.Dataset, 
 
 func today() string { return time.Now().UTC().Format(time.DateOnly) }
 
-// publish asks about all that becomes public, and publishes exactly that: a draft, or a
-// version that was withdrawn.
+// publish publishes a draft or a withdrawn version, exactly as the question showed it.
 func (p *Pages) publish(w http.ResponseWriter, r *http.Request) error {
 	d, v, err := p.own(r)
 	switch {
@@ -87,12 +85,9 @@ func (p *Pages) decide(w http.ResponseWriter, r *http.Request, d *dataset.Datase
 const maxReason = 2000
 
 func (p *Pages) withdraw(w http.ResponseWriter, r *http.Request) error {
-	d, v, err := p.own(r)
+	d, v, err := p.own(r, dataset.Published)
 	if err != nil {
 		return err
-	}
-	if v.State != dataset.Published {
-		return store.ErrChanged
 	}
 	reason := Field{ID: "reason", Label: "Reason", Type: "textarea", Value: line(r, "reason"), Required: true, Hint: "Everybody can read it."}
 	withdrawn := v.As(dataset.Withdrawn, today(), reason.Value)
@@ -116,20 +111,17 @@ func (p *Pages) withdraw(w http.ResponseWriter, r *http.Request) error {
 	return p.decide(w, r, d, withdrawn)
 }
 
-// erase deletes the files of a version that was withdrawn and what describes the data, such
-// as those of somebody who has withdrawn the consent.
+// erase deletes the files and the description of a withdrawn version, such as after a person
+// withdrew their consent.
 func (p *Pages) erase(w http.ResponseWriter, r *http.Request) error {
-	d, v, err := p.own(r)
+	d, v, err := p.own(r, dataset.Withdrawn)
 	if err != nil {
 		return err
-	}
-	if v.State != dataset.Withdrawn {
-		return store.ErrChanged
 	}
 	answered, err := p.ask(w, r, d, v, question{
 		Title: "Delete the files and the description?", Button: "Delete",
 		Text: "The files of “" + v.About.Title + "” are deleted for good, unless another version or dataset has the same, too. So are description, methods and keywords. This version cannot be published again. " +
-			"Backups that were made before keep all of it: tell who runs the repository if it must not be kept.",
+			"Earlier backups still contain all of it: tell the administrator if they must be deleted, too.",
 	})
 	if err != nil || !answered {
 		return err
@@ -141,18 +133,15 @@ func (p *Pages) erase(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (p *Pages) discard(w http.ResponseWriter, r *http.Request) error {
-	d, v, err := p.own(r)
+	d, v, err := p.own(r, dataset.Draft)
 	if err != nil {
 		return err
-	}
-	if v.State != dataset.Draft || v != d.Last() {
-		return store.ErrChanged
 	}
 	var names []string
 	for _, f := range v.Files {
 		names = append(names, f.Name)
 	}
-	text := "The draft of “" + v.About.Title + "” and files that only it has are removed. This cannot be undone."
+	text := "The draft “" + v.About.Title + "” is deleted for good, with the files that no other version has."
 	if len(names) > 0 {
 		text += " Its files: " + strings.Join(names, ", ") + "."
 	}
@@ -163,6 +152,5 @@ func (p *Pages) discard(w http.ResponseWriter, r *http.Request) error {
 	if err := p.Store.Discard(r.Context(), d); err != nil {
 		return err
 	}
-	http.Redirect(w, r, "/mine", http.StatusSeeOther)
-	return nil
+	return lead(w, r, "/mine")
 }

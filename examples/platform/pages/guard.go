@@ -5,14 +5,18 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"strings"
 	"time"
 )
 
-// maxForm is the most bytes of a form.
-const maxForm = 1 << 20
+// The most bytes of a form of a curator, and of somebody who may be one.
+const (
+	maxForm  = 1 << 20
+	maxLogin = 4 << 10
+)
 
-// large are the pages that take more, and read and bound it themselves.
+// large are routes with larger bodies, which they limit themselves.
 var large = map[string]bool{"POST /datasets/{suffix}/files": true}
 
 // readBody reads the form of a request.
@@ -20,16 +24,26 @@ func readBody(w http.ResponseWriter, r *http.Request, pattern string) error {
 	if large[pattern] {
 		return nil
 	}
-	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	if curator(r) == "" && r.Method == http.MethodPost && pattern != "POST /login" {
+		r.Form = url.Values{} // nobody reads what was typed
+		return nil
+	}
+	most := int64(maxForm)
+	if curator(r) == "" {
+		most = maxLogin
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, most)
 	if err := r.ParseForm(); err != nil && r.Method == http.MethodPost {
 		return fmt.Errorf("%w: %w", errForm, err)
 	}
 	return nil
 }
 
-// guard refuses requests for other hosts, whose pages could otherwise read what is here
-// through a name of theirs, and tells browsers what our pages never do. Nobody stores a
-// response unless its page is public.
+// maxRanges is how many parts of a file somebody gets in one response.
+const maxRanges = 10
+
+// guard refuses requests for other host names (DNS rebinding), sets the security headers, and
+// forbids caches to store responses; see public.
 func (p *Pages) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !p.ours(r.Host) {
@@ -44,6 +58,9 @@ func (p *Pages) guard(next http.Handler) http.Handler {
 		h.Set("Vary", "Cookie")
 		if p.secure {
 			h.Set("Strict-Transport-Security", "max-age=31536000")
+		}
+		if strings.Count(r.Header.Get("Range"), ",") >= maxRanges {
+			r.Header.Del("Range") // the whole costs less
 		}
 		next.ServeHTTP(w, r)
 	})
@@ -62,9 +79,8 @@ func (p *Pages) ours(host string) bool {
 	return name == "localhost" || err == nil && address.IsLoopback()
 }
 
-// public lets caches store a response for some time, since everybody may have it; but not
-// what somebody gets who is logged in, who may see more. The time is 0 for what is counted:
-// caches ask each time whether they may use what they have, and so every access is known.
+// public lets caches store a response for some time, unless its reader is logged in and may see
+// more. The time is 0 for responses that are counted: caches then revalidate each time.
 func public(w http.ResponseWriter, r *http.Request, fresh time.Duration) {
 	if curator(r) != "" {
 		return
@@ -72,5 +88,5 @@ func public(w http.ResponseWriter, r *http.Request, fresh time.Duration) {
 	w.Header().Set("Cache-Control", fmt.Sprintf("public, max-age=%.0f, must-revalidate", fresh.Seconds()))
 }
 
-// short is a text that somebody else chose, as much of it as a log needs.
+// short shortens a text of a request for the log.
 func short(text string) string { return fmt.Sprintf("%.200s", text) }

@@ -13,7 +13,7 @@ import (
 
 type curatorKey struct{}
 
-// recognise notes in a request whose session it belongs to.
+// recognise adds the curator of the session to the context of a request.
 func (p *Pages) recognise(r *http.Request) (*http.Request, error) {
 	cookie, err := r.Cookie(p.cookie())
 	if err != nil {
@@ -58,7 +58,7 @@ func (p *Pages) setCookie(w http.ResponseWriter, name, token string, lasts time.
 
 // from is who tries a password.
 func (p *Pages) from(r *http.Request) accounts.From {
-	from := accounts.From{Address: p.Counter.Network(r)}
+	from := accounts.From{Address: p.Counter.Network(r).String()}
 	if cookie, err := r.Cookie(p.known()); err == nil {
 		from.Browser = cookie.Value
 	}
@@ -111,8 +111,7 @@ func (p *Pages) login(w http.ResponseWriter, r *http.Request) error {
 	}
 	p.setCookie(w, p.cookie(), session, 0)
 	p.setCookie(w, p.known(), browser, accounts.Remembered)
-	http.Redirect(w, r, next(r), http.StatusSeeOther)
-	return nil
+	return lead(w, r, next(r))
 }
 
 func (p *Pages) logout(w http.ResponseWriter, r *http.Request) error {
@@ -120,8 +119,7 @@ func (p *Pages) logout(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	p.setCookie(w, p.cookie(), "", 0)
-	http.Redirect(w, r, "/", http.StatusSeeOther)
-	return nil
+	return lead(w, r, "/")
 }
 
 func (p *Pages) endSession(r *http.Request) error {
@@ -141,7 +139,7 @@ func (p *Pages) passwordForm(w http.ResponseWriter, r *http.Request) error {
 
 func (p *Pages) renderPassword(w http.ResponseWriter, r *http.Request, status int, oldFault, newFault string) error {
 	fields := []Field{
-		{ID: "old", Label: "Password until now", Type: "password", Required: true, Complete: "current-password", Fault: oldFault},
+		{ID: "old", Label: "Current password", Type: "password", Required: true, Complete: "current-password", Fault: oldFault},
 		{ID: "new", Label: "New password", Type: "password", Required: true, Complete: "new-password", Fault: newFault, Hint: sentence(accounts.ErrPassword)},
 	}
 	return p.render(w, r, status, "password", "Change your password", map[string]any{"Fields": fields})
@@ -161,8 +159,7 @@ func (p *Pages) password(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	p.setCookie(w, p.cookie(), "", 0) // all sessions have ended
-	http.Redirect(w, r, "/login", http.StatusSeeOther)
-	return nil
+	return lead(w, r, "/login")
 }
 
 // sentence is the text of an error as a page shows it.

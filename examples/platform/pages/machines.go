@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/elnormous/contenttype"
@@ -66,17 +67,15 @@ func negotiate(r *http.Request) (*format, string) {
 
 // send writes a response that a program may ask for again: if it has this already, it
 // hears only that.
-func send(w http.ResponseWriter, r *http.Request, status int, contentType string, text []byte) int {
+func send(w http.ResponseWriter, r *http.Request, status int, contentType string, text []byte) {
 	w.Header().Set("Content-Type", contentType)
 	if status != http.StatusOK {
 		w.WriteHeader(status)
 		_, _ = w.Write(text) // its reader may be gone
-		return status
+		return
 	}
 	w.Header().Set("ETag", fmt.Sprintf(`"%x"`, sha256.Sum256(text)))
-	kept := &notedWriter{w, status}
-	http.ServeContent(kept, r, "", time.Time{}, bytes.NewReader(text))
-	return kept.status
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(text))
 }
 
 // exported writes the metadata of a version in one of the formats.
@@ -93,7 +92,7 @@ func (p *Pages) exported(w http.ResponseWriter, r *http.Request) error {
 	return store.ErrNotFound
 }
 
-func (p *Pages) export(w http.ResponseWriter, r *http.Request, f *format, contentType string, status int, d *dataset.Dataset, v *dataset.Version) error {
+func (p *Pages) export(w http.ResponseWriter, r *http.Request, f *format, contentType string, code int, d *dataset.Dataset, v *dataset.Version) error {
 	text, err := f.write(d, v, p.By)
 	if err != nil {
 		return err
@@ -102,7 +101,8 @@ func (p *Pages) export(w http.ResponseWriter, r *http.Request, f *format, conten
 		public(w, r, 0)
 	}
 	w.Header().Set("Content-Location", v.Path()+"/export/"+f.Name)
-	p.Counter.Access(r, send(w, r, status, contentType, text), v, false)
+	send(w, r, code, contentType, text)
+	p.Counter.Access(r, status(w), v, false)
 	return nil
 }
 
@@ -141,26 +141,48 @@ type location struct {
 	Lastmod string `xml:"lastmod,omitempty"`
 }
 
+// A sitemap is cached until public pages change.
+type sitemap struct {
+	mu   sync.Mutex
+	of   int64 // see Store.Public
+	text []byte
+}
+
 // sitemap lists the landing pages that everybody sees, for search engines.
 func (p *Pages) sitemap(w http.ResponseWriter, r *http.Request) error {
-	pages, err := p.Store.Published(r.Context(), maxSitemap)
+	text, err := p.mapped.get(r, p)
 	if err != nil {
 		return err
+	}
+	public(w, r, time.Hour)
+	send(w, r, http.StatusOK, "application/xml", text)
+	return nil
+}
+
+func (m *sitemap) get(r *http.Request, p *Pages) ([]byte, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	of := p.Store.Public()
+	if m.text != nil && m.of == of {
+		return m.text, nil
+	}
+	pages, err := p.Store.Published(r.Context(), maxSitemap)
+	if err != nil {
+		return nil, err
 	}
 	var file struct {
 		XMLName xml.Name   `xml:"http://www.sitemaps.org/schemas/sitemap/0.9 urlset"`
 		Pages   []location `xml:"url"`
 	}
 	for _, page := range pages {
-		file.Pages = append(file.Pages, location{p.By.Public + page.Path(), page.Changed(time.Now())})
+		file.Pages = append(file.Pages, location{p.By.Public + (&dataset.Version{DOI: page.DOI}).Path(), page.Changed})
 	}
 	text, err := xml.Marshal(file)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	public(w, r, time.Hour)
-	send(w, r, http.StatusOK, "application/xml", append([]byte(xml.Header), text...))
-	return nil
+	m.of, m.text = of, append([]byte(xml.Header), text...)
+	return m.text, nil
 }
 
 // robots tells search engines what is worth their while, and where it is.

@@ -1,9 +1,9 @@
-// Package pages shows the repository to people: to everybody what is public, to
-// curators what is theirs.
+// Package pages serves the public pages, and those of curators and administrators.
 package pages
 
 import (
 	"cmp"
+	"context"
 	"embed"
 	"errors"
 	"fmt"
@@ -12,7 +12,9 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/text/language"
@@ -34,17 +36,18 @@ type Pages struct {
 	Limits   Limits
 	Log      *slog.Logger
 
-	Changed   func()           // something new is in the outbox
-	CheckNow  func()           // somebody wants the records to be compared
-	ReportNow func()           // somebody wants the report of this month so far
-	HideNow   func(doi string) // somebody wants a DOI without a dataset to be hidden
+	Changed   func()           // the outbox has something new
+	CheckNow  func()           // compare with DataCite's records
+	ReportNow func()           // send the report of this month so far
+	HideNow   func(doi string) // hide a DOI that belongs to no dataset
 
 	Service  string    // host of the registration service
-	Versions []Version // of what the repository is made of
+	Versions []Version // of the program, Go and modules
 
-	looked look
-	host   string // that requests are for
-	secure bool   // reached by https
+	mapped  sitemap
+	working chan struct{} // has an element for each GET request that is worked on
+	host    string        // that requests are for
+	secure  bool          // reached by https
 }
 
 // A Version is that of a part of the repository.
@@ -68,6 +71,7 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 // New returns pages with these settings.
 func New(p *Pages) *Pages {
 	p.Limits = Limits{cmp.Or(p.Limits.Files, 100), cmp.Or(p.Limits.Bytes, 1_000_000_000), cmp.Or(p.Limits.Room, store.Room)}
+	p.working = make(chan struct{}, maxWorking)
 	if public, err := url.Parse(p.By.Public); err == nil {
 		p.host, p.secure = public.Host, public.Scheme == "https"
 	}
@@ -134,19 +138,16 @@ func (p *Pages) Handler() http.Handler {
 		"GET /":               func(http.ResponseWriter, *http.Request) error { return store.ErrNotFound },
 	} {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-			noted := &notedWriter{ResponseWriter: w, status: http.StatusOK}
-			err := readBody(w, r, pattern)
-			if err == nil {
-				r, err = p.recognise(r)
+			if r.Method != http.MethodGet && r.Method != http.MethodHead {
+				p.handle(&response{ResponseWriter: w}, r, pattern, page)
+				return
 			}
-			if err == nil {
-				err = page(noted, r)
-			}
-			if err != nil {
-				p.fail(noted, r, err)
-			}
-			if r.Method != http.MethodGet && r.Method != http.MethodHead { // who changed what; of visitors nothing is logged
-				p.Log.Info("form", "curator", curator(r), "path", short(r.URL.Path), "status", noted.status)
+			select {
+			case p.working <- struct{}{}:
+				done := sync.OnceFunc(func() { <-p.working })
+				defer done()
+				p.handle(&response{w, http.StatusOK, done}, r, pattern, page)
+			case <-r.Context().Done():
 			}
 		})
 	}
@@ -160,24 +161,51 @@ func (p *Pages) Handler() http.Handler {
 	return p.guard(sameSite.Handler(mux))
 }
 
-// A notedWriter keeps the status of a response.
-type notedWriter struct {
+// maxWorking limits how many GET requests are worked on at the same time. Others wait. Sending
+// the response does not count, since readers may be slow.
+const maxWorking = 16
+
+// A response remembers its status, and calls begins before it is sent.
+type response struct {
 	http.ResponseWriter
 	status int
+	begins func()
 }
 
-func (w *notedWriter) WriteHeader(status int) {
-	w.status = status
+func (w *response) WriteHeader(status int) {
+	if w.status = status; w.begins != nil {
+		w.begins()
+	}
 	w.ResponseWriter.WriteHeader(status)
 }
 
 // Unwrap is for http.ResponseController.
-func (w *notedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+func (w *response) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// fail shows what went wrong.
+// status is that of a response.
+func status(w http.ResponseWriter) int { return w.(*response).status }
+
+// handle answers a request.
+func (p *Pages) handle(w *response, r *http.Request, pattern string, page func(http.ResponseWriter, *http.Request) error) {
+	r, err := p.recognise(r)
+	if err == nil {
+		err = readBody(w, r, pattern)
+	}
+	if err == nil {
+		err = page(w, r)
+	}
+	if err != nil {
+		p.fail(w, r, err)
+	}
+	if r.Method == http.MethodPost { // who changed what; of visitors nothing is logged
+		p.Log.Info("form", "curator", curator(r), "path", short(r.URL.Path), "status", w.status)
+	}
+}
+
+// fail sends the page of an error.
 func (p *Pages) fail(w http.ResponseWriter, r *http.Request, err error) {
 	w.Header().Set("Cache-Control", "private, no-store")
-	status, title, text := http.StatusInternalServerError, "Something went wrong here", "It was noted. Please try again later."
+	status, title, text := http.StatusInternalServerError, "Something went wrong", "The error is in the log. Please try again later."
 	var tooLarge *http.MaxBytesError
 	switch {
 	case r.Context().Err() != nil:
@@ -187,23 +215,23 @@ func (p *Pages) fail(w http.ResponseWriter, r *http.Request, err error) {
 		http.Redirect(w, r, "/login?next="+url.QueryEscape(r.URL.Path), http.StatusSeeOther)
 		return
 	case errors.Is(err, errLogin):
-		status, title, text = http.StatusUnauthorized, "You are not logged in any more", "Nothing was stored. Log in in another window, go back to the page before this one, where what you typed still is, and try again."
+		status, title, text = http.StatusUnauthorized, "Your login has expired", "Nothing was stored. Log in in another window, go back to the form, which still has your input, and send it again."
 	case errors.Is(err, store.ErrNotFound):
-		status, title, text = http.StatusNotFound, "There is no such page", "The address may be wrong, or the dataset is a draft: only the curator who writes it sees it."
+		status, title, text = http.StatusNotFound, "There is no such page", "The address may be wrong, or the dataset is a draft, which only its curator sees."
 	case errors.Is(err, errForbidden):
-		status, title, text = http.StatusForbidden, "This is the dataset of another curator", "Only they can change it."
+		status, title, text = http.StatusForbidden, "This is the dataset of another curator", "Only its curator can change it."
 	case errors.Is(err, errAdministrator):
 		status, title, text = http.StatusForbidden, "This is for administrators", "Your datasets show whether they are registered."
 	case errors.Is(err, errElsewhere):
-		status, title, text = http.StatusForbidden, "This came from another site", "Nothing was changed. If you pressed a button here, tell who runs this repository that its address is wrong."
+		status, title, text = http.StatusForbidden, "The request came from another site", "Nothing was changed. If you pressed a button of this repository, tell its administrator that its public address is set wrongly."
 	case errors.Is(err, errEmbargo):
-		status, title, text = http.StatusForbidden, "The files are not public yet", "The page of the dataset says from when on they are."
+		status, title, text = http.StatusForbidden, "The files are not public yet", "The page of the dataset has the date."
 	case errors.Is(err, store.ErrChanged):
-		status, title, text = http.StatusConflict, "The dataset has changed in the meantime", "Perhaps in another window. Nothing was changed by you. Go back, load the page again, and decide again."
+		status, title, text = http.StatusConflict, "The dataset has changed in the meantime", "Perhaps you changed it in another window. This request changed nothing. Go back, reload the page, and try again."
 	case errors.As(err, &tooLarge):
-		status, title, text = http.StatusRequestEntityTooLarge, "That was too much", "A form or an upload may not be that large."
+		status, title, text = http.StatusRequestEntityTooLarge, "The form or the upload is too large", "Nothing was stored. Use fewer rows, shorter texts or smaller files."
 	case errors.Is(err, errForm):
-		status, title, text = http.StatusBadRequest, "This is no form of this repository", "Nothing was changed. Load the page again, and try once more."
+		status, title, text = http.StatusBadRequest, "The form cannot be read", "Nothing was changed. Reload the page and try again."
 	}
 	if status == http.StatusInternalServerError {
 		p.Log.Error("page", "path", short(r.URL.Path), "error", err)
@@ -213,22 +241,36 @@ func (p *Pages) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 }
 
-// render writes a page. What every page needs comes beside its own data.
+// render sends a page, with the data that all pages have in common.
 func (p *Pages) render(w http.ResponseWriter, r *http.Request, status int, page, title string, data map[string]any) error {
 	data["Repository"], data["Title"], data["Curator"], data["Administrator"], data["Here"] = p.By.Name, title, curator(r), administrator(r), r.URL.Path
-	var text strings.Builder
-	if err := templates.ExecuteTemplate(&text, page+".html", data); err != nil {
+	text := &untilGone{reader: r.Context()}
+	if err := templates.ExecuteTemplate(text, page+".html", data); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	if _, err := io.WriteString(w, text.String()); err != nil && r.Context().Err() == nil {
+	if _, err := io.WriteString(w, text.page.String()); err != nil && r.Context().Err() == nil {
 		p.Log.Info("page", "path", short(r.URL.Path), "error", err) // its reader is gone
 	}
 	return nil
 }
 
-// version returns the version that a request is for. A draft exists for its owner only.
+// untilGone collects a page, and stops when its reader is gone.
+type untilGone struct {
+	page   strings.Builder
+	reader context.Context
+}
+
+func (b *untilGone) Write(text []byte) (int, error) {
+	if err := b.reader.Err(); err != nil {
+		return 0, err
+	}
+	return b.page.Write(text)
+}
+
+// version returns the version that a request is for. Drafts are not found by others than their
+// owner.
 func (p *Pages) version(r *http.Request) (*dataset.Dataset, *dataset.Version, error) {
 	d, v, err := p.Store.Find(r.Context(), r.PathValue("suffix"))
 	if err == nil && (v == nil || v.State == dataset.Draft && !mayEdit(r, d)) {
@@ -240,16 +282,26 @@ func (p *Pages) version(r *http.Request) (*dataset.Dataset, *dataset.Version, er
 	return d, v, nil
 }
 
-// own returns the version that a request wants to change.
-func (p *Pages) own(r *http.Request) (*dataset.Dataset, *dataset.Version, error) {
+// own returns the version that a request changes, which must be the curator's own and in one of
+// the states.
+func (p *Pages) own(r *http.Request, states ...dataset.State) (*dataset.Dataset, *dataset.Version, error) {
+	if curator(r) == "" {
+		return nil, nil, errLogin
+	}
 	d, v, err := p.version(r)
 	switch {
-	case curator(r) == "":
-		return nil, nil, errLogin
 	case err == nil && !mayEdit(r, d):
-		return nil, nil, errForbidden
+		err = errForbidden
+	case err == nil && len(states) > 0 && !slices.Contains(states, v.State):
+		err = store.ErrChanged
 	}
 	return d, v, err
+}
+
+// lead redirects from a form to a page.
+func lead(w http.ResponseWriter, r *http.Request, path string) error {
+	http.Redirect(w, r, path, http.StatusSeeOther)
+	return nil
 }
 
 func mayEdit(r *http.Request, d *dataset.Dataset) bool { return curator(r) == d.Owner && d.Owner != "" }

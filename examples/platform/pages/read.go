@@ -16,7 +16,7 @@ import (
 	"github.com/datacite-go/datacite-go/examples/platform/store"
 )
 
-// landing shows a version. Where the concept DOI leads, it leads on to the latest one.
+// landing serves a landing page. The address of the concept DOI redirects to the latest version.
 func (p *Pages) landing(w http.ResponseWriter, r *http.Request) error {
 	d, v, err := p.Store.Find(r.Context(), r.PathValue("suffix"))
 	switch {
@@ -58,8 +58,8 @@ func (p *Pages) latest(w http.ResponseWriter, r *http.Request, d *dataset.Datase
 	return nil
 }
 
-// numbered leads on from addresses before they had the suffix of the DOI: /datasets/1 of a
-// dataset, /datasets/1/2 of its second version, and what is below.
+// numbered redirects from the addresses of earlier versions of the platform: /datasets/1 of a
+// dataset, /datasets/1/2 of its second version, and those below.
 func (p *Pages) numbered(w http.ResponseWriter, r *http.Request) error {
 	id, err1 := strconv.ParseInt(r.PathValue("suffix"), 10, 64)
 	number, err2 := strconv.Atoi(cmp.Or(r.PathValue("number"), "0"))
@@ -119,33 +119,31 @@ func (p *Pages) download(w http.ResponseWriter, r *http.Request) error {
 	if err := admit(w, r, d, v); err != nil {
 		return err
 	}
-	status, err := p.sendFile(w, r, v)
-	if err != nil {
+	if err := p.sendFile(w, r, v); err != nil {
 		return err
 	}
-	p.downloaded(r, status, v)
+	p.downloaded(r, status(w), v)
 	return nil
 }
 
-func (p *Pages) sendFile(w http.ResponseWriter, r *http.Request, v *dataset.Version) (status int, err error) {
+func (p *Pages) sendFile(w http.ResponseWriter, r *http.Request, v *dataset.Version) error {
 	f, found := v.File(r.PathValue("name"))
 	if !found {
-		return 0, store.ErrNotFound
+		return store.ErrNotFound
 	}
 	data, err := p.Store.OpenFile(f)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	defer data.Close()
 	w.Header().Set("Content-Type", "application/octet-stream")
 	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": f.Name}))
 	w.Header().Set("ETag", `"`+f.SHA256+`"`)
-	patient := &patientWriter{ResponseWriter: w, control: http.NewResponseController(w)}
-	http.ServeContent(patient, r, "", time.Time{}, data)
-	return patient.status, nil
+	http.ServeContent(patientWriter{w}, r, "", time.Time{}, data)
+	return nil
 }
 
-// admit returns why somebody cannot have the files of a version.
+// admit returns an error if the reader may not download the files of a version.
 func admit(w http.ResponseWriter, r *http.Request, d *dataset.Dataset, v *dataset.Version) error {
 	switch embargoed := v.Embargoed(time.Now()); {
 	case v.State == dataset.Published && !embargoed:
@@ -170,20 +168,11 @@ func (p *Pages) downloaded(r *http.Request, status int, v *dataset.Version) {
 // for whole requests and responses.
 const patience = 30 * time.Second
 
-// A patientWriter gives each part of a response its own time, and keeps its status.
-type patientWriter struct {
-	http.ResponseWriter
-	control *http.ResponseController
-	status  int
-}
+// A patientWriter extends the deadline of a large response with each part.
+type patientWriter struct{ http.ResponseWriter }
 
-func (w *patientWriter) WriteHeader(status int) {
-	w.status = status
-	w.ResponseWriter.WriteHeader(status)
-}
-
-func (w *patientWriter) Write(data []byte) (int, error) {
-	if err := w.control.SetWriteDeadline(time.Now().Add(patience)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+func (w patientWriter) Write(data []byte) (int, error) {
+	if err := http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Now().Add(patience)); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return 0, err
 	}
 	return w.ResponseWriter.Write(data)

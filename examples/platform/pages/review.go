@@ -7,17 +7,14 @@ import (
 	"github.com/datacite-go/datacite-go/examples/platform/dataset"
 )
 
-// A curator may show a draft to reviewers at a secret address, to read and not to change.
-// The address ends when the curator takes it back, and when the draft is published.
+// Reviewers can read a draft at a secret address. The address ends when the curator revokes it,
+// and when the draft is published.
 
 // setReview makes a secret address for the draft, another one, or none.
 func (p *Pages) setReview(w http.ResponseWriter, r *http.Request) error {
-	d, v, err := p.own(r)
+	d, v, err := p.own(r, dataset.Draft)
 	if err != nil {
 		return err
-	}
-	if v.State != dataset.Draft {
-		return errForbidden
 	}
 	secret := ""
 	if r.PostFormValue("make") != "" {
@@ -26,12 +23,11 @@ func (p *Pages) setReview(w http.ResponseWriter, r *http.Request) error {
 	if err := p.Store.SetReview(r.Context(), d, v, secret); err != nil {
 		return err
 	}
-	http.Redirect(w, r, v.Path(), http.StatusSeeOther)
-	return nil
+	return lead(w, r, v.Path())
 }
 
-// underReview returns the draft that a reviewer may see, and keeps its address from search
-// engines and from the pages that it has links to.
+// underReview returns the draft of a reviewer's address, and keeps search engines and linked
+// pages from learning the address.
 func (p *Pages) underReview(w http.ResponseWriter, r *http.Request) (*dataset.Dataset, *dataset.Version, error) {
 	w.Header().Set("X-Robots-Tag", "noindex, nofollow")
 	w.Header().Set("Referrer-Policy", "no-referrer")
@@ -51,8 +47,7 @@ func (p *Pages) reviewFile(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	_, err = p.sendFile(w, r, v)
-	return err
+	return p.sendFile(w, r, v)
 }
 
 func reviewPath(v *dataset.Version) string { return "/review/" + v.Review }

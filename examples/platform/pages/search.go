@@ -15,35 +15,19 @@ const (
 	maxQuery = 1000 // bytes of a search: the links of its page repeat it
 )
 
-// An order in which the list can be sorted.
-type order struct{ Value, Label string }
-
-var (
-	orders        = []order{{store.ByRelevance, "Relevance"}, {store.ByNewest, "Newest first"}, {store.ByTitle, "Title"}}
-	ordersOfWhole = []order{{store.ByRelevance, "Newest first"}, {store.ByTitle, "Title"}} // without words, nothing is more relevant
-)
-
 // home shows the published datasets, or those that somebody searches for.
 func (p *Pages) home(w http.ResponseWriter, r *http.Request) error {
 	words, cut := r.FormValue("q"), false
 	if len(words) > maxQuery {
 		words, cut = strings.ToValidUTF8(words[:maxQuery], ""), true
 	}
-	q := store.Query{Words: words, Order: r.FormValue("sort"), Page: page(r)}
-	chosen := url.Values{"q": {q.Words}, "sort": {q.Order}}
-	list, err := p.Store.Search(r.Context(), q)
+	list, err := p.Store.Search(r.Context(), store.Query{Words: words, Page: page(r)})
 	if err != nil {
 		return err
 	}
 	list.Cut = list.Cut || cut
-	sorted := orders
-	if q.Words == "" {
-		sorted = ordersOfWhole
-	}
 	public(w, r, time.Minute)
-	return p.render(w, r, http.StatusOK, "home", "Datasets", map[string]any{
-		"Query": q, "Orders": sorted, "List": list, "Turn": turn(list, chosen),
-	})
+	return p.render(w, r, http.StatusOK, "home", "Datasets", map[string]any{"Words": words, "List": list, "Turn": turn(list, words)})
 }
 
 // mine shows the datasets of the curator who is logged in.
@@ -55,7 +39,7 @@ func (p *Pages) mine(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return p.render(w, r, http.StatusOK, "mine", "Your datasets", map[string]any{"List": list, "Turn": turn(list, url.Values{})})
+	return p.render(w, r, http.StatusOK, "mine", "Your datasets", map[string]any{"List": list, "Turn": turn(list, "")})
 }
 
 func page(r *http.Request) store.Page {
@@ -64,27 +48,16 @@ func page(r *http.Request) store.Page {
 }
 
 // turn returns the links to the pages before and after, as far as there are any.
-func turn(list store.List, chosen url.Values) map[string]string {
-	links := map[string]string{}
-	if n := list.Page.Number; n > 1 {
-		links["Previous"] = link(chosen, "page", strconv.Itoa(n-1))
-	}
-	if n := list.Page.Number; n < list.Pages() {
-		links["Next"] = link(chosen, "page", strconv.Itoa(n+1))
-	}
-	return links
-}
-
-// link is the address of a list with another choice, "" if there is none any more.
-func link(chosen url.Values, name, value string) string {
-	values := url.Values{}
-	for other := range chosen {
-		if v := chosen.Get(other); v != "" {
-			values.Set(other, v)
+func turn(list store.List, words string) map[string]string {
+	links, n := map[string]string{}, list.Page.Number
+	for name, number := range map[string]int{"Previous": n - 1, "Next": n + 1} {
+		values := url.Values{"page": {strconv.Itoa(number)}}
+		if words != "" {
+			values.Set("q", words)
+		}
+		if number >= 1 && number <= list.Pages() {
+			links[name] = "?" + values.Encode()
 		}
 	}
-	if values.Del(name); value != "" {
-		values.Set(name, value)
-	}
-	return "?" + values.Encode()
+	return links
 }

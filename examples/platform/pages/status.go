@@ -1,12 +1,10 @@
 package pages
 
 import (
-	"context"
 	"errors"
 	"io"
 	"net/http"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/datacite-go/datacite-go/examples/platform/store"
@@ -30,7 +28,7 @@ func (p *Pages) status(w http.ResponseWriter, r *http.Request) error {
 	if err := errors.Join(err1, err2, err3, err4, err5, err6); err != nil {
 		return err
 	}
-	return p.render(w, r, http.StatusOK, "status", "How the repository works", map[string]any{
+	return p.render(w, r, http.StatusOK, "status", "Administration", map[string]any{
 		"Waiting": waiting, "Reports": sent, "Checked": checked, "Findings": findings, "Asked": r.FormValue("asked") != "",
 		"Notices": notices, "Totals": totals, "Free": free, "Disk": size, "Versions": p.Versions, "Service": p.Service,
 	})
@@ -55,22 +53,21 @@ func (p *Pages) reportNow(w http.ResponseWriter, r *http.Request) error {
 	return p.soon(w, r, p.ReportNow)
 }
 
-// hide hides a DOI that the last look at the records found without a dataset.
+// hide hides a DOI that the last comparison found without a dataset.
 func (p *Pages) hide(w http.ResponseWriter, r *http.Request) error {
 	return p.soon(w, r, func() { p.HideNow(r.PostFormValue("doi")) })
 }
 
-// soon asks for a job in the background, since it may take minutes.
+// soon starts a job in the background, since it may take minutes.
 func (p *Pages) soon(w http.ResponseWriter, r *http.Request, job func()) error {
 	if err := administers(r); err != nil {
 		return err
 	}
 	job()
-	http.Redirect(w, r, "/status?asked=1", http.StatusSeeOther)
-	return nil
+	return lead(w, r, "/status?asked=1")
 }
 
-// again has a dataset registered now that would wait for its next try, or all that wait.
+// again makes a dataset in the outbox due.
 func (p *Pages) again(w http.ResponseWriter, r *http.Request) error {
 	if err := administers(r); err != nil {
 		return err
@@ -85,11 +82,10 @@ func (p *Pages) again(w http.ResponseWriter, r *http.Request) error {
 	return p.changed(w, r, "/status?asked=1")
 }
 
-// health tells a supervisor whether the repository can work. Whoever asks learns no more
-// than that, and nobody makes it look more often than once a second.
+// health tells a supervisor whether the repository can work, and nobody more than that.
 func (p *Pages) health(w http.ResponseWriter, r *http.Request) {
 	status, text := http.StatusOK, "ok"
-	if err := p.looked.healthy(r.Context(), p.Store.Healthy); err != nil {
+	if err := p.Store.Healthy(r.Context()); err != nil {
 		p.Log.Error("health", "error", err)
 		status, text = http.StatusServiceUnavailable, "failing"
 		if errors.Is(err, store.ErrFull) {
@@ -100,21 +96,4 @@ func (p *Pages) health(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
 	_, _ = io.WriteString(w, text+"\n") // its reader may be gone
-}
-
-// A look at the health of the store, which is valid for a second.
-type look struct {
-	mu  sync.Mutex
-	at  time.Time
-	err error
-}
-
-func (l *look) healthy(ctx context.Context, look func(context.Context) error) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if time.Since(l.at) > time.Second {
-		l.err = look(context.WithoutCancel(ctx)) // for those who wait, too
-		l.at = time.Now()
-	}
-	return l.err
 }

@@ -97,30 +97,26 @@ func (p *Pages) unstored(w http.ResponseWriter, r *http.Request, d *dataset.Data
 		return err
 	}
 	p.Log.Error("form", "error", err)
-	return p.renderForm(w, r, http.StatusInsufficientStorage, d, v, nil, "The disk of the repository is full, and nothing was stored. Here is what you typed. Tell who runs the repository, and press Save again when there is room.")
+	return p.renderForm(w, r, http.StatusInsufficientStorage, d, v, nil, "The disk of the repository is full, and nothing was stored. Here is what you typed. Tell the administrator, and press Save again when there is room.")
 }
 
-// changed wakes the outbox and leads to a page. The response does not wait for the
-// registration service: what the page promises is in the database.
+// changed wakes the outbox and redirects to a page. The response does not wait for DataCite,
+// since the change is in the database.
 func (p *Pages) changed(w http.ResponseWriter, r *http.Request, path string) error {
 	p.Changed()
-	http.Redirect(w, r, path, http.StatusSeeOther)
-	return nil
+	return lead(w, r, path)
 }
 
-// A refusal is a fault of an upload, in words for the page.
+// A refusal is the reason why an upload was refused, as the page shows it.
 type refusal string
 
 func (f refusal) Error() string { return string(f) }
 
 // upload stores files of a draft while they arrive.
 func (p *Pages) upload(w http.ResponseWriter, r *http.Request) error {
-	d, v, err := p.own(r)
+	d, v, err := p.own(r, dataset.Draft)
 	if err != nil {
 		return err
-	}
-	if v.State != dataset.Draft {
-		return errForbidden
 	}
 	r.Body = http.MaxBytesReader(w, &patientBody{r.Body, http.NewResponseController(w)}, p.Limits.Bytes*int64(p.Limits.Files)+1<<20)
 	parts, err := r.MultipartReader()
@@ -139,8 +135,7 @@ func (p *Pages) upload(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	http.Redirect(w, r, v.Path(), http.StatusSeeOther)
-	return nil
+	return lead(w, r, v.Path())
 }
 
 // adding adds files to those that a version has.
@@ -168,7 +163,7 @@ func (p *Pages) receive(parts *multipart.Reader) (arrived []dataset.File, err er
 		}
 		var tooLarge *http.MaxBytesError
 		if err != nil && !errors.As(err, &tooLarge) {
-			return arrived, refusal("The upload broke off, and nothing of it was kept. Try again.")
+			return arrived, refusal("The upload was interrupted, and nothing of it was kept. Try again.")
 		}
 		if err != nil {
 			return arrived, err
@@ -182,7 +177,7 @@ func (p *Pages) receive(parts *multipart.Reader) (arrived []dataset.File, err er
 		case len(arrived) >= p.Limits.Files:
 			return arrived, refusal(fmt.Sprintf("A version has %d files at most. Nothing of this upload was kept.", p.Limits.Files))
 		case !goodName(name):
-			return arrived, refusal(fmt.Sprintf("The name %q is too long, or has characters that cannot be shown or that are not for names. Rename the file.", name))
+			return arrived, refusal(fmt.Sprintf("The name %q is too long, begins with a dot, or has a backslash or invisible characters. Rename the file.", name))
 		}
 		f, err := p.Store.Receive(name, part, p.Limits.Bytes)
 		switch {
@@ -190,7 +185,7 @@ func (p *Pages) receive(parts *multipart.Reader) (arrived []dataset.File, err er
 			return arrived, refusal(fmt.Sprintf("%s is larger than %s. Nothing of this upload was kept.", name, size(p.Limits.Bytes)))
 		case errors.Is(err, store.ErrFull) || sqlite.Full(err):
 			p.Log.Error("upload", "error", err)
-			return arrived, refusal("The disk of the repository is full. Nothing of this upload was kept. Tell who runs the repository.")
+			return arrived, refusal("The disk of the repository is full. Nothing of this upload was kept. Tell the administrator.")
 		case err != nil:
 			return arrived, err
 		}
@@ -205,7 +200,7 @@ func goodName(name string) bool {
 	return len(name) <= 255 && !strings.Contains(name, `\`) && utf8.ValidString(name) && !strings.HasPrefix(name, ".") && !strings.ContainsFunc(name, func(c rune) bool { return !unicode.IsPrint(c) })
 }
 
-// A patientBody gives each part of a large request its own time.
+// A patientBody extends the deadline of a large request with each part.
 type patientBody struct {
 	io.ReadCloser
 	control *http.ResponseController
@@ -220,12 +215,9 @@ func (b *patientBody) Read(buf []byte) (int, error) {
 }
 
 func (p *Pages) removeFile(w http.ResponseWriter, r *http.Request) error {
-	_, v, err := p.own(r)
+	_, v, err := p.own(r, dataset.Draft)
 	if err != nil {
 		return err
-	}
-	if v.State != dataset.Draft {
-		return errForbidden
 	}
 	name := r.PostFormValue("name")
 	err = p.Store.ChangeFiles(r.Context(), v, func(files []dataset.File) ([]dataset.File, error) {
@@ -234,8 +226,7 @@ func (p *Pages) removeFile(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	http.Redirect(w, r, v.Path(), http.StatusSeeOther)
-	return nil
+	return lead(w, r, v.Path())
 }
 
 // addVersion begins a draft of the next version with what the last one has.
@@ -245,8 +236,7 @@ func (p *Pages) addVersion(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if d.Last().State == dataset.Draft {
-		http.Redirect(w, r, d.Last().Path(), http.StatusSeeOther) // it was begun already
-		return nil
+		return lead(w, r, d.Last().Path()) // it was begun already
 	}
 	if err := p.Store.AddVersion(r.Context(), d, p.Prefix); err != nil {
 		return err

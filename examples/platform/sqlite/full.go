@@ -11,11 +11,11 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// reserved is how much room a folder keeps for work on a full disk: even deleting writes a
-// few pages first.
+// reserved is the size of the file that is deleted on a full disk, since even deleting needs a few
+// free pages.
 const reserved = 4 << 20
 
-// Reserve sets room aside in the folder of a database, unless that has been done.
+// Reserve creates the file in the folder of a database, unless it exists.
 func Reserve(folder string) error {
 	file, err := os.OpenFile(reserve(folder), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if errors.Is(err, fs.ErrExist) {
@@ -33,8 +33,8 @@ func Reserve(folder string) error {
 
 func reserve(folder string) string { return filepath.Join(folder, "reserve") }
 
-// Freeing does work after which less is stored, or without which nobody can delete anything.
-// If the disk is full, it does it again in the room that Reserve has set aside.
+// Freeing does work that frees room, or that is necessary before anything can be deleted. If the
+// disk is full, it deletes the file of Reserve and tries again.
 func (db *DB) Freeing(work func() error) error {
 	err := work()
 	if !Full(err) || os.Remove(reserve(db.folder)) != nil {

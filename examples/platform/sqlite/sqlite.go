@@ -11,8 +11,8 @@ import (
 	_ "modernc.org/sqlite" // SQLite without cgo
 )
 
-// A DB is a database with many readers and one writer, as SQLite has it: whoever wants to
-// write waits for the connection, and nobody is told that the database is locked.
+// A DB is a database with one connection for writing and several for reading, so that SQLite
+// never reports that the database is locked.
 type DB struct {
 	*sql.DB // for reading only
 	writer  *sql.DB
@@ -69,7 +69,42 @@ func (db *DB) ExecContext(ctx context.Context, query string, args ...any) (sql.R
 	return db.writer.ExecContext(ctx, query, args...)
 }
 
-// Change does several things to a database, all or none.
+// A Querier is a database, or a transaction.
+type Querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+// All returns the rows of a query, as scan reads them.
+func All[T any](ctx context.Context, db Querier, scan func(*sql.Rows, *T) error, query string, args ...any) (all []T, err error) {
+	rows, err := db.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var value T
+		if err := scan(rows, &value); err != nil {
+			return nil, err
+		}
+		all = append(all, value)
+	}
+	return all, rows.Err()
+}
+
+// Column returns the only column of a query.
+func Column[T any](ctx context.Context, db Querier, query string, args ...any) ([]T, error) {
+	return All(ctx, db, func(row *sql.Rows, value *T) error { return row.Scan(value) }, query, args...)
+}
+
+// Do executes a statement in a database, or in a transaction.
+func Do(ctx context.Context, db interface {
+	ExecContext(ctx context.Context, statement string, args ...any) (sql.Result, error)
+}, statement string, args ...any) error {
+	_, err := db.ExecContext(ctx, statement, args...)
+	return err
+}
+
+// Change runs a transaction.
 func Change(ctx context.Context, db *DB, work func(*sql.Tx) error) error {
 	tx, err := db.writer.BeginTx(ctx, nil)
 	if err != nil {

@@ -70,20 +70,12 @@ func fileNames(ctx context.Context, path string) (map[string]bool, error) {
 		return nil, err
 	}
 	defer db.Close()
-	rows, err := db.QueryContext(ctx, `SELECT DISTINCT value ->> 'SHA256' FROM version, json_each(version.files)`)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
+	all, err := sqlite.Column[string](ctx, db, `SELECT DISTINCT value ->> 'SHA256' FROM version, json_each(version.files)`)
 	names := map[string]bool{}
-	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
-			return nil, err
-		}
+	for _, name := range all {
 		names[name] = true
 	}
-	return names, rows.Err()
+	return names, err
 }
 
 // copyFiles copies the files that the other folder lacks. Their names are hashes of their

@@ -13,13 +13,14 @@ import (
 	"strings"
 
 	"github.com/datacite-go/datacite-go/examples/platform/dataset"
+	"github.com/datacite-go/datacite-go/examples/platform/sqlite"
 )
 
 // ErrTooLarge means that a file is larger than files may be.
 var ErrTooLarge = errors.New("the file is too large")
 
-// Receive stores the bytes of a file, at most as many, under their hash. The file belongs to
-// nobody until ChangeFiles names it: call Release when it has, or when it will not.
+// Receive stores a file of at most so many bytes under its hash. Until ChangeFiles adds it to a
+// version, only the caller keeps it from being deleted: call Release after that, or to give up.
 func (s *Store) Receive(name string, from io.Reader, most int64) (f dataset.File, err error) {
 	if err := s.full(); err != nil {
 		return f, err
@@ -50,7 +51,7 @@ func (s *Store) Receive(name string, from io.Reader, most int64) (f dataset.File
 	return f, nil
 }
 
-// leaving writes as long as the disk has the room that uploads leave to others.
+// leaving writes as long as enough of the disk is free.
 type leaving struct {
 	io.Writer
 	store   *Store
@@ -68,7 +69,7 @@ func (w *leaving) Write(data []byte) (int, error) {
 	return w.Writer.Write(data)
 }
 
-// Release gives back files that were received. Those that no version has are deleted.
+// Release ends the protection of received files. Those that no version has are deleted.
 func (s *Store) Release(ctx context.Context, files []dataset.File) error {
 	s.mu.Lock()
 	for _, f := range files {
@@ -80,8 +81,8 @@ func (s *Store) Release(ctx context.Context, files []dataset.File) error {
 	return s.drop(ctx, files)
 }
 
-// drop deletes the files that no version has any more, and that do not arrive just now. The
-// next Open deletes what a process that was killed has left.
+// drop deletes those of the files that no version has and that are not protected. What a killed
+// process leaves is deleted by the next Open.
 func (s *Store) drop(ctx context.Context, files []dataset.File) error {
 	hashes := []string{}
 	for _, f := range files {
@@ -93,7 +94,7 @@ func (s *Store) drop(ctx context.Context, files []dataset.File) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	unneeded, err := column[string](context.WithoutCancel(ctx), s.db, `SELECT DISTINCT value FROM json_each(?) WHERE value NOT IN (SELECT sha256 FROM file)`, string(list))
+	unneeded, err := sqlite.Column[string](context.WithoutCancel(ctx), s.db, `SELECT DISTINCT value FROM json_each(?) WHERE value NOT IN (SELECT sha256 FROM file)`, string(list))
 	if err != nil {
 		return err
 	}
@@ -125,7 +126,7 @@ func (s *Store) path(f dataset.File) string { return filepath.Join(s.folder, "fi
 
 // sweep removes the files that belong to no version.
 func (s *Store) sweep() error {
-	all, err := column[string](context.Background(), s.db, `SELECT DISTINCT sha256 FROM file`)
+	all, err := sqlite.Column[string](context.Background(), s.db, `SELECT DISTINCT sha256 FROM file`)
 	if err != nil {
 		return err
 	}

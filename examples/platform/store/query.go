@@ -1,98 +1,67 @@
 package store
 
 import (
-	"regexp"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/datacite-go/datacite-go/doi"
 )
 
-// maxWords bounds what one search may cost. A DOI has several words.
+// What one search may cost: a word may be in all datasets, and one of a few letters is the
+// beginning of many words.
 const (
-	maxWords = 50
+	maxWords = 12
 	maxNames = 5
+	shortest = 3 // letters of a word that is also found at the beginning of longer ones
 )
 
-var (
-	quotes = strings.NewReplacer("“", `"`, "”", `"`, "„", `"`, "«", `"`, "»", `"`)
-	pieces = regexp.MustCompile(`(-?)"([^"]*)"|(-\pL|[^\s"])[^\s"]*`)
-)
+var quotes = strings.NewReplacer("“", `"`, "”", `"`, "„", `"`, "«", `"`, "»", `"`)
 
-// A term is a word or a phrase that somebody searches for.
-type term struct {
-	text   string
-	quoted bool
-}
-
-// parse reads what somebody typed as an expression of FTS5 for what is searched for, one
-// for what is left out, and whether words at the end are ignored, since there are too
-// many. All terms must match, unless OR is between them. Anything can be typed: no text
-// is an error, and only DOIs, quotes, a minus before a word, AND, OR and NOT have a meaning.
-func parse(text string) (match, except string, cut bool) {
-	var all, none []string
+// parse reads what somebody typed as an expression of FTS5, as query.Typed does it for searches
+// at DataCite: all words must match, those in quotes side by side; a DOI in any form finds its
+// dataset, and several DOIs those of any of them. Everything else is literal. It also tells
+// whether words at the end are ignored, since there are too many. Anything can be typed: no
+// text is an error.
+func parse(text string) (match string, cut bool) {
 	names, text := doi.Find(text)
-	if len(names) > maxNames {
-		names, cut = names[:maxNames], true
+	cut = len(names) > maxNames
+	var all, any []string
+	for _, name := range names[:min(len(names), maxNames)] {
+		any = append(any, `"`+fold(doi.Key(name))+`"`)
 	}
-	words, or, not := 0, false, false
-	for _, name := range names {
-		expression, count := term{doi.Key(name), true}.expression()
-		all = append(all, expression)
-		words += count
+	if len(any) > 0 {
+		all = append(all, strings.Join(any, " OR "))
 	}
-	found := pieces.FindAllStringSubmatch(quotes.Replace(text), -1)
-	for i, piece := range found {
-		between := i > 0 && i < len(found)-1
-		switch {
-		case between && piece[0] == "AND":
+	left := maxWords
+	add := func(text string, quoted bool) {
+		words := strings.Fields(fold(text))
+		if len(words) > left {
+			words, cut = words[:left], true
+		}
+		if len(words) == 0 {
+			return
+		}
+		term := `"` + strings.Join(words, " ") + `"`
+		if !quoted && utf8.RuneCountInString(words[len(words)-1]) >= shortest {
+			term += "*"
+		}
+		if !slices.Contains(all, term) {
+			all, left = append(all, term), left-len(words)
+		}
+	}
+	parts := strings.Split(quotes.Replace(text), `"`)
+	for i, part := range parts {
+		if quoted := i%2 == 1 && i < len(parts)-1; quoted { // the last quote may be open
+			add(part, true)
 			continue
-		case between && piece[0] == "OR":
-			or = len(all) > 0
-			continue
-		case i < len(found)-1 && piece[0] == "NOT":
-			not = true
-			continue
 		}
-		t := term{piece[2], strings.HasSuffix(piece[0], `"`)}
-		if !t.quoted {
-			t.text = piece[0]
+		for _, word := range strings.Fields(strings.ReplaceAll(part, " AND ", " ")) {
+			add(word, false)
 		}
-		if piece[1] != "" || strings.HasPrefix(piece[3], "-") && len(piece[3]) > 1 {
-			t.text, not = strings.TrimPrefix(t.text, "-"), true
-		}
-		expression, count := t.expression()
-		if words += count; words > maxWords {
-			cut = true
-			break
-		}
-		switch {
-		case count == 0:
-		case not:
-			none = append(none, expression)
-		case or:
-			all[len(all)-1] += " OR " + expression
-		default:
-			all = append(all, expression)
-		}
-		or, not = false, false
 	}
 	if len(all) > 0 {
 		match = "(" + strings.Join(all, ") AND (") + ")"
 	}
-	return match, strings.Join(none, " OR "), cut
-}
-
-// expression returns the expression of FTS5 that finds a term, and how many words it has.
-// A word is also found at the beginning of longer ones; what is quoted is not.
-func (t term) expression() (text string, words int) {
-	star := "*"
-	if t.quoted {
-		star = ""
-	}
-	folded := fold(t.text)
-	if folded == "" {
-		return "", 0
-	}
-	text = `"` + folded + `"` + star
-	return text, 1 + strings.Count(folded, " ")
+	return match, cut
 }

@@ -127,6 +127,7 @@ CREATE UNIQUE INDEX reviews ON version (review) WHERE review <> '';
 ALTER TABLE finding ADD COLUMN doi TEXT NOT NULL DEFAULT '';
 DROP TABLE reopened;
 DROP TABLE facet;
+ALTER TABLE found DROP COLUMN title;
 DROP TABLE search;
 CREATE VIRTUAL TABLE search USING fts5 (title, names, text, content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 0');
 `,

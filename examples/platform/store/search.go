@@ -12,17 +12,9 @@ import (
 	"github.com/datacite-go/datacite-go/examples/platform/sqlite"
 )
 
-// Orders of what is found.
-const (
-	ByRelevance = "" // without words: the newest first
-	ByNewest    = "newest"
-	ByTitle     = "title"
-)
-
 // A Query says which datasets somebody wants to find.
 type Query struct {
 	Words string // see parse
-	Order string
 	Page  Page
 }
 
@@ -46,49 +38,40 @@ type List struct {
 // Pages is how many there are.
 func (l List) Pages() int { return (l.Total + l.Page.Size - 1) / l.Page.Size }
 
-// Search returns a page of the datasets that have a published version, chosen by what
-// their latest one says. Nothing else of a dataset can be searched for, but the DOIs of
-// all its published versions.
+// Search returns a page of the datasets that have a published version, chosen by what their
+// latest one says: those with all words in the title first, then the newest. A rank by how often
+// words occur would read every place of each. Nothing else of a dataset can be searched for, but
+// the DOIs of all its published versions.
 func (s *Store) Search(ctx context.Context, q Query) (list List, err error) {
 	tx, err := s.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true}) // list and total are of the same moment
 	if err != nil {
 		return list, err
 	}
 	defer func() { err = errors.Join(err, tx.Rollback()) }()
-	match, except, cut := parse(q.Words)
-	if match == "" && except == "" && strings.TrimSpace(q.Words) != "" {
-		return List{Page: Page{1, q.Page.Size}}, nil // nothing that can be found, such as emoji
-	}
-	from, order, where, args := "found f", "", []string{"true"}, []any{}
-	if match != "" {
-		from, where, args = "search JOIN found f ON f.dataset = search.rowid", []string{"search MATCH ?"}, []any{match}
-		order = "bm25(search, 10, 5, 1), " // a title weighs more than a name, and a name more than the rest
-	}
-	if except != "" {
-		where, args = append(where, "f.dataset NOT IN (SELECT rowid FROM search WHERE search MATCH ?)"), append(args, except)
-	}
-	switch q.Order {
-	case ByNewest:
-		order = ""
-	case ByTitle:
-		order = "f.title, "
-	}
-	chosen := " FROM " + from + " WHERE " + strings.Join(where, " AND ")
+	match, cut := parse(q.Words)
 	list.Cut = cut
-	err = list.fill(ctx, tx, q.Page, "f.dataset", chosen, order+"f.published DESC, f.dataset DESC", args)
+	switch {
+	case match != "":
+		err = list.fill(ctx, tx, q.Page, "f.dataset", " FROM search JOIN found f ON f.dataset = search.rowid WHERE search MATCH ?1",
+			"f.dataset IN (SELECT rowid FROM search WHERE search MATCH '{title} : (' || ?1 || ')') DESC, f.published DESC, f.dataset DESC", match)
+	case strings.TrimSpace(q.Words) == "":
+		err = list.fill(ctx, tx, q.Page, "dataset", " FROM found", "published DESC, dataset DESC")
+	default: // nothing that can be found, such as emoji
+		list.Page = Page{1, q.Page.Size}
+	}
 	return list, err
 }
 
 // fill reads a page of the datasets whose ids a part of a statement chooses.
-func (l *List) fill(ctx context.Context, db querier, page Page, id, chosen, order string, args []any) error {
-	total, err := column[int](ctx, db, "SELECT count(*)"+chosen, args...)
+func (l *List) fill(ctx context.Context, db sqlite.Querier, page Page, id, chosen, order string, args ...any) error {
+	total, err := sqlite.Column[int](ctx, db, "SELECT count(*)"+chosen, args...)
 	if err != nil {
 		return err
 	}
 	before := 0
 	l.Total = total[0]
 	l.Page, before = page.within(l.Total)
-	ids, err := column[int64](ctx, db, "SELECT "+id+chosen+" ORDER BY "+order+" LIMIT ? OFFSET ?", append(slices.Clone(args), page.Size, before)...)
+	ids, err := sqlite.Column[int64](ctx, db, "SELECT "+id+chosen+" ORDER BY "+order+" LIMIT ? OFFSET ?", append(slices.Clone(args), page.Size, before)...)
 	if err != nil {
 		return err
 	}
@@ -98,12 +81,21 @@ func (l *List) fill(ctx context.Context, db querier, page Page, id, chosen, orde
 
 // Of returns a page of the datasets of a curator, the newest first.
 func (s *Store) Of(ctx context.Context, owner string, page Page) (list List, err error) {
-	err = list.fill(ctx, s.db, page, "id", " FROM dataset WHERE owner = ?", "id DESC", []any{owner})
+	err = list.fill(ctx, s.db, page, "id", " FROM dataset WHERE owner = ?", "id DESC", owner)
 	return list, err
 }
 
+// A Landing is a landing page that everybody sees.
+type Landing struct{ DOI, Changed string }
+
+// Published returns the landing pages of the versions that are published, the newest first.
+func (s *Store) Published(ctx context.Context, most int) ([]Landing, error) {
+	return sqlite.All(ctx, s.db, func(row *sql.Rows, p *Landing) error { return row.Scan(&p.DOI, &p.Changed) },
+		`SELECT v.doi, d.changed FROM version v JOIN dataset d ON d.id = v.dataset WHERE v.state = 'published' ORDER BY v.id DESC LIMIT ?`, most)
+}
+
 // inOrder returns datasets in the order of their ids.
-func inOrder(ctx context.Context, db querier, ids []int64) ([]*dataset.Dataset, error) {
+func inOrder(ctx context.Context, db sqlite.Querier, ids []int64) ([]*dataset.Dataset, error) {
 	list, err := json.Marshal(append([]int64{}, ids...))
 	if err != nil {
 		return nil, err
@@ -113,23 +105,6 @@ func inOrder(ctx context.Context, db querier, ids []int64) ([]*dataset.Dataset, 
 	return all, err
 }
 
-// column returns the only column of a query.
-func column[T any](ctx context.Context, db querier, query string, args ...any) (all []T, err error) {
-	rows, err := db.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var value T
-		if err := rows.Scan(&value); err != nil {
-			return nil, err
-		}
-		all = append(all, value)
-	}
-	return all, rows.Err()
-}
-
 // indexForm is the form of what index stores. Whoever changes it adds 1, and the next
 // Open builds the index again.
 const indexForm = 2
@@ -137,10 +112,8 @@ const indexForm = 2
 // index makes the index agree with a dataset, in the transaction that changes what
 // everybody sees of it.
 func index(ctx context.Context, tx *sql.Tx, id int64) error {
-	for _, drop := range []string{`DELETE FROM search WHERE rowid = ?`, `DELETE FROM found WHERE dataset = ?`} { // and its facets
-		if _, err := tx.ExecContext(ctx, drop, id); err != nil {
-			return err
-		}
+	if err := sqlite.Do(ctx, tx, `DELETE FROM search WHERE rowid = ?1; DELETE FROM found WHERE dataset = ?1`, id); err != nil {
+		return err
 	}
 	all, err := datasets(ctx, tx, "WHERE d.id = ?", id)
 	if err != nil || len(all) == 0 {
@@ -161,27 +134,25 @@ func index(ctx context.Context, tx *sql.Tx, id int64) error {
 		}
 	}
 	everything := strings.Join(text, "\n")
-	if _, err := tx.ExecContext(ctx, `INSERT INTO search (rowid, title, names, text) VALUES (?, ?, ?, ?)`,
+	if err := sqlite.Do(ctx, tx, `INSERT INTO search (rowid, title, names, text) VALUES (?, ?, ?, ?)`,
 		id, fold(v.About.Title), fold(strings.Join(names, " ")), fold(everything)); err != nil {
 		return err
 	}
-	if _, err := tx.ExecContext(ctx, `INSERT INTO found VALUES (?, ?, ?)`, id, v.Published, fold(v.About.Title)); err != nil {
-		return err
-	}
-	return nil
+	err = sqlite.Do(ctx, tx, `INSERT INTO found VALUES (?, ?)`, id, v.Published)
+	return err
 }
 
 // reindex builds an index of another form again.
 func (s *Store) reindex(ctx context.Context) error {
 	return sqlite.Change(ctx, s.db, func(tx *sql.Tx) error {
-		current, err := column[int](ctx, tx, `SELECT form FROM indexed`)
+		current, err := sqlite.Column[int](ctx, tx, `SELECT form FROM indexed`)
 		if err != nil || slices.Equal(current, []int{indexForm}) {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, `INSERT INTO search (search) VALUES ('delete-all'); DELETE FROM found`); err != nil {
+		if err := sqlite.Do(ctx, tx, `INSERT INTO search (search) VALUES ('delete-all'); DELETE FROM found`); err != nil {
 			return err
 		}
-		ids, err := column[int64](ctx, tx, `SELECT id FROM dataset`)
+		ids, err := sqlite.Column[int64](ctx, tx, `SELECT id FROM dataset`)
 		if err != nil {
 			return err
 		}
@@ -190,7 +161,7 @@ func (s *Store) reindex(ctx context.Context) error {
 				return err
 			}
 		}
-		_, err = tx.ExecContext(ctx, `INSERT OR REPLACE INTO indexed (id, form) VALUES (1, ?)`, indexForm)
+		err = sqlite.Do(ctx, tx, `INSERT OR REPLACE INTO indexed (id, form) VALUES (1, ?)`, indexForm)
 		return err
 	})
 }

@@ -1,5 +1,5 @@
-// Package store keeps datasets, their files, and what has to be told to the
-// registration service. What it says survives a crash at any moment.
+// Package store keeps datasets, their files, and the outbox of what must be registered. Every
+// confirmed change survives a crash at any moment.
 package store
 
 import (
@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -38,15 +39,15 @@ type Store struct {
 	lock   *flock.Flock               // held by the process that has the folder
 	choose func(prefix string) string // a DOI at random
 
-	notes notes
+	public atomic.Int64 // see Public
 
 	mu       sync.Mutex     // of the folder of files
 	arriving map[string]int // files that were received, and not released, by hash
 }
 
-// Open opens the store in a folder, which it makes if there is none. Other accounts of
-// the machine may not read it. Files that belong to no version are removed, so only one
-// process at a time may have the folder: for a second one it is an error.
+// Open opens the store in a folder, which it creates if necessary. Other accounts of the machine
+// must not be able to read the folder. Only one process at a time may open it, since Open removes
+// files that belong to no version.
 func Open(folder string) (*Store, error) {
 	if err := os.MkdirAll(filepath.Join(folder, "files"), 0o700); err != nil {
 		return nil, err
@@ -77,7 +78,7 @@ func Open(folder string) (*Store, error) {
 	return s, nil
 }
 
-// take makes a folder this process's own.
+// take locks a folder for this process.
 func take(folder string) (*flock.Flock, error) {
 	lock := flock.New(filepath.Join(folder, "lock"), flock.SetPermissions(0o600))
 	got, err := lock.TryLock()
@@ -87,53 +88,47 @@ func take(folder string) (*flock.Flock, error) {
 	return lock, err
 }
 
-// database is the name of the store's own in its folder.
+// database is the file name of the store's database.
 const database = "platform.db"
 
-// Close closes the database, and leaves the folder to other processes.
+// Close closes the database and unlocks the folder.
 func (s *Store) Close() error { return errors.Join(s.db.Close(), s.lock.Unlock()) }
 
-// A querier is the database, or a transaction.
-type querier interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-}
-
 // One statement, so that a dataset and its versions are of the same moment.
-const columns = `SELECT d.id, d.owner, d.doi, d.claimed, d.revision, o.dataset IS NOT NULL, coalesce(o.tries, 0), coalesce(o.problem, ''),
+const columns = `SELECT d.id, d.owner, d.doi, d.claimed, d.revision, o.dataset IS NOT NULL, coalesce(o.due, 0), coalesce(o.tries, 0), coalesce(o.problem, ''),
 	v.number, v.doi, v.claimed, v.state, v.shown, v.published, v.withdrawn, v.reason, v.review, v.revision, v.about, v.files
 	FROM dataset d JOIN version v ON v.dataset = d.id LEFT JOIN outbox o ON o.dataset = d.id `
 
-// datasets returns those that a condition chooses, the newest first unless the
-// condition has an order. The rows of a dataset must follow each other.
-func datasets(ctx context.Context, db querier, condition string, args ...any) ([]*dataset.Dataset, error) {
+// datasets returns the datasets that match a condition, newest first unless the condition has
+// an order, in which the rows of a dataset must be adjacent.
+func datasets(ctx context.Context, db sqlite.Querier, condition string, args ...any) (all []*dataset.Dataset, err error) {
 	if !strings.Contains(condition, "ORDER BY o.due") {
 		condition += " ORDER BY d.id DESC, v.number"
 	}
-	rows, err := db.QueryContext(ctx, columns+condition, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var all []*dataset.Dataset
-	for rows.Next() {
-		var d dataset.Dataset
-		var v dataset.Version
-		var about, files []byte
-		if err := rows.Scan(&d.ID, &d.Owner, &d.DOI, &d.Claimed, &d.Revision, &d.Pending, &d.Tries, &d.Problem,
-			&v.Number, &v.DOI, &v.Claimed, &v.State, &v.Shown, &v.Published, &v.Withdrawn, &v.Reason, &v.Review, &v.Revision, &about, &files); err != nil {
-			return nil, err
-		}
-		if err := errors.Join(json.Unmarshal(about, &v.About), json.Unmarshal(files, &v.Files)); err != nil {
-			return nil, err
-		}
-		v.Dataset = d.ID
+	rows, err := sqlite.All(ctx, db, scanVersion, columns+condition, args...)
+	for _, d := range rows {
 		if len(all) == 0 || all[len(all)-1].ID != d.ID {
-			all = append(all, &d)
+			all = append(all, d)
+		} else {
+			last := all[len(all)-1]
+			last.Versions = append(last.Versions, d.Versions...)
 		}
-		last := all[len(all)-1]
-		last.Versions = append(last.Versions, &v)
 	}
-	return all, rows.Err()
+	return all, err
+}
+
+// scanVersion reads a dataset with one of its versions.
+func scanVersion(row *sql.Rows, into **dataset.Dataset) error {
+	var d dataset.Dataset
+	var v dataset.Version
+	var about, files []byte
+	var due int64
+	if err := row.Scan(&d.ID, &d.Owner, &d.DOI, &d.Claimed, &d.Revision, &d.Pending, &due, &d.Tries, &d.Problem,
+		&v.Number, &v.DOI, &v.Claimed, &v.State, &v.Shown, &v.Published, &v.Withdrawn, &v.Reason, &v.Review, &v.Revision, &about, &files); err != nil {
+		return err
+	}
+	v.Dataset, d.Due, d.Versions, *into = d.ID, time.UnixMilli(due), []*dataset.Version{&v}, &d
+	return errors.Join(json.Unmarshal(about, &v.About), json.Unmarshal(files, &v.Files))
 }
 
 // Dataset returns a dataset, or ErrNotFound.
@@ -186,13 +181,13 @@ func (s *Store) one(ctx context.Context, condition string, args ...any) (*datase
 	return found[0], nil
 }
 
-// Public returns the datasets that have a DOI, or will have one soon.
-func (s *Store) Public(ctx context.Context) ([]*dataset.Dataset, error) {
+// AllPublic returns the datasets that have a DOI, or will have one soon.
+func (s *Store) AllPublic(ctx context.Context) ([]*dataset.Dataset, error) {
 	return datasets(ctx, s.db, "WHERE d.id IN (SELECT dataset FROM version WHERE state <> 'draft')")
 }
 
-// Create stores a new dataset, with a draft of its first version, under DOIs that it
-// chooses, and returns its id.
+// Create stores a new dataset with a draft of its first version and new DOIs, and returns its
+// id.
 func (s *Store) Create(ctx context.Context, owner, prefix string, about dataset.About) (id int64, err error) {
 	err = sqlite.Change(ctx, s.db, func(tx *sql.Tx) error {
 		name, err := s.newName(ctx, tx, prefix)
@@ -214,8 +209,8 @@ func (s *Store) Create(ctx context.Context, owner, prefix string, about dataset.
 // suffixOf is the suffix of a DOI, which has an index.
 const suffixOf = "substr(doi, instr(doi, '/') + 1)"
 
-// newName chooses a DOI whose suffix no dataset and no version has. Among 100,000 datasets,
-// one choice in 5,000 is in use.
+// newName chooses a DOI whose suffix is not in use. Among 100,000 datasets, one choice in 5,000
+// is in use.
 func (s *Store) newName(ctx context.Context, tx *sql.Tx, prefix string) (name string, err error) {
 	for used := true; used && err == nil; {
 		name = s.choose(prefix)
@@ -232,49 +227,58 @@ func (s *Store) insertVersion(ctx context.Context, tx *sql.Tx, prefix string, v 
 	if err := errors.Join(err, err1, err2); err != nil {
 		return err
 	}
-	if _, err = tx.ExecContext(ctx, `INSERT INTO version (dataset, number, doi, about, files) VALUES (?, ?, ?, ?, ?)`,
+	if err = sqlite.Do(ctx, tx, `INSERT INTO version (dataset, number, doi, about, files) VALUES (?, ?, ?, ?, ?)`,
 		v.Dataset, v.Number, name, about, files); err != nil {
 		return err
 	}
 	return enqueue(ctx, tx, v.Dataset) // which reserves the DOI
 }
 
-// change does something to a dataset, unless somebody else has changed it since it was
-// read. If the public sees the change, the outbox and the index get it with it.
-func (s *Store) change(ctx context.Context, d *dataset.Dataset, public bool, work func(*sql.Tx) (sql.Result, error)) error {
-	return sqlite.Change(ctx, s.db, func(tx *sql.Tx) error {
-		current, err := column[int](ctx, tx, `SELECT revision FROM dataset WHERE id = ?`, d.ID)
+// change changes a dataset, unless it was changed since it was read. A public change is put
+// into the outbox and the index in the same transaction.
+func (s *Store) change(ctx context.Context, d *dataset.Dataset, public bool, work func(*sql.Tx) error) error {
+	return s.commit(ctx, func(tx *sql.Tx) error {
+		current, err := sqlite.Column[int](ctx, tx, `SELECT revision FROM dataset WHERE id = ?`, d.ID)
 		if err != nil {
 			return err
 		}
 		if !slices.Equal(current, []int{d.Revision}) {
 			return ErrChanged
 		}
-		if _, err := work(tx); err != nil {
+		if err := work(tx); err != nil {
 			return err
 		}
 		return s.touch(ctx, tx, d.ID, public)
 	})
 }
 
-// touch notes that a dataset has changed.
+// commit runs a transaction that may change public pages.
+func (s *Store) commit(ctx context.Context, work func(*sql.Tx) error) error {
+	defer s.public.Add(1) // afterwards: whoever sees the new number sees the change
+	return sqlite.Change(ctx, s.db, work)
+}
+
+// Public returns a number that grows with each change of public pages.
+func (s *Store) Public() int64 { return s.public.Load() }
+
+// touch increases the revision of a dataset.
 func (s *Store) touch(ctx context.Context, tx *sql.Tx, id int64, public bool) error {
-	_, err := tx.ExecContext(ctx, `UPDATE dataset SET revision = revision + 1, changed = iif(?, ?, changed) WHERE id = ?`, public, time.Now().UTC().Format(time.RFC3339), id)
+	err := sqlite.Do(ctx, tx, `UPDATE dataset SET revision = revision + 1, changed = iif(?, ?, changed) WHERE id = ?`, public, time.Now().UTC().Format(time.RFC3339), id)
 	if err != nil || !public {
 		return err
 	}
 	return errors.Join(enqueue(ctx, tx, id), index(ctx, tx, id))
 }
 
-// Edit stores what was edited of a version, unless somebody has edited it since it was read.
-// Other changes, such as an upload, do not contradict it.
+// Edit stores the metadata of a version, unless they were edited since the version was read.
+// Other changes, such as an upload, do not conflict with it.
 func (s *Store) Edit(ctx context.Context, v *dataset.Version, about dataset.About) error {
 	data, err := json.Marshal(about)
 	if err != nil {
 		return err
 	}
-	return sqlite.Change(ctx, s.db, func(tx *sql.Tx) error {
-		states, err := column[dataset.State](ctx, tx, `UPDATE version SET about = ?, revision = revision + 1 WHERE dataset = ? AND number = ? AND revision = ? RETURNING state`,
+	return s.commit(ctx, func(tx *sql.Tx) error {
+		states, err := sqlite.Column[dataset.State](ctx, tx, `UPDATE version SET about = ?, revision = revision + 1 WHERE dataset = ? AND number = ? AND revision = ? RETURNING state`,
 			data, v.Dataset, v.Number, v.Revision)
 		if err != nil {
 			return err
@@ -286,22 +290,22 @@ func (s *Store) Edit(ctx context.Context, v *dataset.Version, about dataset.Abou
 	})
 }
 
-// AddVersion adds a draft with the contents of the last version, which is not a draft.
+// AddVersion adds a draft with metadata and files of the last version, which is not a draft.
 func (s *Store) AddVersion(ctx context.Context, d *dataset.Dataset, prefix string) error {
 	next := &dataset.Version{Dataset: d.ID, Number: d.Last().Number + 1, About: d.Last().About, Files: d.Last().Files}
-	return s.change(ctx, d, false, func(tx *sql.Tx) (sql.Result, error) { return nil, s.insertVersion(ctx, tx, prefix, next) })
+	return s.change(ctx, d, false, func(tx *sql.Tx) error { return s.insertVersion(ctx, tx, prefix, next) })
 }
 
 // Discard removes the draft that is the last version, and a dataset that had no other. Files
 // that only the draft has are deleted.
 func (s *Store) Discard(ctx context.Context, d *dataset.Dataset) error {
 	err := s.db.Freeing(func() error {
-		return s.change(ctx, d, false, func(tx *sql.Tx) (sql.Result, error) {
-			res, err := tx.ExecContext(ctx, `DELETE FROM version WHERE dataset = ? AND number = ? AND state = 'draft'`, d.ID, d.Last().Number)
+		return s.change(ctx, d, false, func(tx *sql.Tx) error {
+			err := sqlite.Do(ctx, tx, `DELETE FROM version WHERE dataset = ? AND number = ? AND state = 'draft'`, d.ID, d.Last().Number)
 			if err != nil || len(d.Versions) > 1 {
-				return res, err
+				return err
 			}
-			return tx.ExecContext(ctx, `DELETE FROM outbox WHERE dataset = ?1; DELETE FROM dataset WHERE id = ?1`, d.ID)
+			return sqlite.Do(ctx, tx, `DELETE FROM outbox WHERE dataset = ?1; DELETE FROM dataset WHERE id = ?1`, d.ID)
 		})
 	})
 	if err != nil {
@@ -310,9 +314,8 @@ func (s *Store) Discard(ctx context.Context, d *dataset.Dataset) error {
 	return s.drop(ctx, d.Last().Files)
 }
 
-// ChangeFiles changes which files a draft has. The work gets those that it has at that moment,
-// whatever it had when it was read: nobody's upload contradicts what others change. Files that
-// no version has any more are deleted.
+// ChangeFiles changes the list of files of a draft. The work gets the current list, so that
+// parallel uploads do not conflict. Files that no version has any more are deleted.
 func (s *Store) ChangeFiles(ctx context.Context, v *dataset.Version, work func([]dataset.File) ([]dataset.File, error)) error {
 	return s.contents(ctx, v, dataset.Draft, func(v *dataset.Version) (err error) {
 		v.Files, err = work(slices.Clone(v.Files))
@@ -320,8 +323,8 @@ func (s *Store) ChangeFiles(ctx context.Context, v *dataset.Version, work func([
 	})
 }
 
-// Erase deletes the files of a version that was withdrawn, and what was said of the data,
-// also from the free pages of the database.
+// Erase deletes the files and the description of a withdrawn version, also from the free pages
+// of the database.
 func (s *Store) Erase(ctx context.Context, v *dataset.Version) error {
 	err := s.contents(ctx, v, dataset.Withdrawn, func(v *dataset.Version) error {
 		v.Files, v.About = nil, v.Says()
@@ -330,18 +333,18 @@ func (s *Store) Erase(ctx context.Context, v *dataset.Version) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.db.ExecContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`) // readers that are busy delay it until the next one
+	err = sqlite.Do(ctx, s.db, `PRAGMA wal_checkpoint(TRUNCATE)`) // readers that are busy delay it until the next one
 	return err
 }
 
-// contents changes what a version has and says, in a state.
+// contents changes files and metadata of a version that has a state.
 func (s *Store) contents(ctx context.Context, v *dataset.Version, state dataset.State, work func(*dataset.Version) error) error {
 	if err := syncFolder(filepath.Join(s.folder, "files")); err != nil { // once for all that were received
 		return err
 	}
 	var before, after []dataset.File
 	err := s.db.Freeing(func() error {
-		return sqlite.Change(ctx, s.db, func(tx *sql.Tx) error {
+		return s.commit(ctx, func(tx *sql.Tx) error {
 			found, err := datasets(ctx, tx, "WHERE d.id = ?", v.Dataset)
 			if err != nil {
 				return err
@@ -360,7 +363,7 @@ func (s *Store) contents(ctx context.Context, v *dataset.Version, state dataset.
 			if err := errors.Join(err1, err2); err != nil {
 				return err
 			}
-			if _, err := tx.ExecContext(ctx, `UPDATE version SET about = ?, files = ? WHERE dataset = ? AND number = ?`, about, files, v.Dataset, v.Number); err != nil {
+			if err := sqlite.Do(ctx, tx, `UPDATE version SET about = ?, files = ? WHERE dataset = ? AND number = ?`, about, files, v.Dataset, v.Number); err != nil {
 				return err
 			}
 			return s.touch(ctx, tx, v.Dataset, state != dataset.Draft)
@@ -372,23 +375,22 @@ func (s *Store) contents(ctx context.Context, v *dataset.Version, state dataset.
 	return s.drop(ctx, slices.DeleteFunc(slices.Clone(before), func(f dataset.File) bool { return slices.Contains(after, f) }))
 }
 
-// Decide stores what was decided about a version: its state, since when, and why.
+// Decide stores the state of a version, its date and its reason.
 func (s *Store) Decide(ctx context.Context, d *dataset.Dataset, decided *dataset.Version) error {
-	return s.change(ctx, d, true, func(tx *sql.Tx) (sql.Result, error) {
-		return tx.ExecContext(ctx, `UPDATE version SET state = ?, reason = ?, withdrawn = ?, published = ? WHERE dataset = ? AND number = ?`,
+	return s.change(ctx, d, true, func(tx *sql.Tx) error {
+		return sqlite.Do(ctx, tx, `UPDATE version SET state = ?, reason = ?, withdrawn = ?, published = ? WHERE dataset = ? AND number = ?`,
 			decided.State, decided.Reason, decided.Withdrawn, decided.Published, d.ID, decided.Number)
 	})
 }
 
-// SetReview gives a draft another secret address for reviewers, or takes it away with "".
+// SetReview sets the secret address of a draft for reviewers; "" removes it.
 func (s *Store) SetReview(ctx context.Context, d *dataset.Dataset, draft *dataset.Version, secret string) error {
-	return s.change(ctx, d, false, func(tx *sql.Tx) (sql.Result, error) {
-		return tx.ExecContext(ctx, `UPDATE version SET review = ? WHERE dataset = ? AND number = ? AND state = 'draft'`, secret, d.ID, draft.Number)
+	return s.change(ctx, d, false, func(tx *sql.Tx) error {
+		return sqlite.Do(ctx, tx, `UPDATE version SET review = ? WHERE dataset = ? AND number = ? AND state = 'draft'`, secret, d.ID, draft.Number)
 	})
 }
 
-// Give makes one curator the owner of what another one has, and returns how many datasets
-// that is.
+// Give transfers all datasets of a curator to another one, and returns their number.
 func (s *Store) Give(ctx context.Context, from, to string) (given int64, err error) {
 	res, err := s.db.ExecContext(ctx, `UPDATE dataset SET owner = ?, revision = revision + 1 WHERE owner = ?`, to, from)
 	if err != nil {

@@ -20,7 +20,7 @@ type Limits struct {
 	Visitor int // accesses of a network in a day; 0 means 5,000
 }
 
-// An allowance is what is left of the limits today.
+// An allowance counts the accesses of today.
 type allowance struct {
 	mu   sync.Mutex
 	day  string
@@ -28,7 +28,7 @@ type allowance struct {
 	from map[string]int
 }
 
-// allow reports whether an access may be stored, as an error if not.
+// allow counts an access, or returns an error if a limit is reached.
 func (c *Counter) allow(ctx context.Context, at time.Time, from string) error {
 	a := &c.allowance
 	a.mu.Lock()
@@ -42,39 +42,37 @@ func (c *Counter) allow(ctx context.Context, at time.Time, from string) error {
 	}
 	switch {
 	case a.all >= cmp.Or(c.Limits.Day, 100_000):
-		return errors.New("there were too many today")
+		return errors.New("the limit of accesses of a day is reached")
 	case a.from[from] >= cmp.Or(c.Limits.Visitor, 5000):
-		return errors.New("there were too many of this visitor today")
+		return errors.New("the limit of accesses of a network and day is reached")
 	}
+	a.all++
+	a.from[from]++
 	return nil
 }
 
-func (a *allowance) noted(from string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.all++
-	a.from[from]++
-}
-
-// network is the part of an address that its owner cannot choose. Whoever has an address of
-// IPv6 has 2^64 of them.
-func network(address string) string {
+// network is the network of an IPv4 address with so many bits, or the /64 of an IPv6 address,
+// whose owner can choose among 2^64 addresses.
+func network(address string, bits int) netip.Prefix {
 	ip, err := netip.ParseAddr(address)
-	if err != nil || ip.Unmap().Is4() {
-		return address
+	if err != nil {
+		return netip.Prefix{}
 	}
-	prefix, _ := ip.Prefix(64)
-	return prefix.Addr().String()
+	if ip = ip.Unmap(); !ip.Is4() {
+		bits = 64
+	}
+	prefix, _ := ip.Prefix(bits)
+	return prefix
 }
 
-// Troubles are what makes reports untrue, or keeps them from being sent.
+// Troubles are missing accesses and reports that could not be sent.
 type troubles struct {
 	mu     sync.Mutex
 	missed map[string]int64 // accesses that were not noted, by month; not in the database yet
 	failed map[string]error // why the last try to send a report failed, by month
 }
 
-// miss remembers that an access was not noted. The log has the first of an hour.
+// miss counts an access that was not stored. The first of an hour is logged.
 func (c *Counter) miss(at time.Time, why error) {
 	t := &c.troubles
 	t.mu.Lock()
@@ -103,7 +101,7 @@ func (t *troubles) reported(month time.Time, err error) {
 	t.failed[month.Format("2006-01")] = err
 }
 
-// Notices are what a person should know: why reports are not sent, and what they lack.
+// Notices tell an administrator why reports were not sent, and what they lack.
 func (c *Counter) Notices(ctx context.Context, now time.Time) (all []string, err error) {
 	if problem := c.TokenProblem(now); problem != "" {
 		all = append(all, problem)
@@ -135,7 +133,7 @@ func (c *Counter) Notices(ctx context.Context, now time.Time) (all []string, err
 	return all, nil
 }
 
-// TokenProblem tells why reports cannot be sent, or soon not any more; "" if they can.
+// TokenProblem says why reports cannot be sent now, or in 30 days; "" if they can.
 func (c *Counter) TokenProblem(now time.Time) string {
 	expires, err := reports.TokenExpiry(c.Token)
 	switch left := expires.Sub(now); {
@@ -144,9 +142,9 @@ func (c *Counter) TokenProblem(now time.Time) string {
 	case err != nil:
 		return "" // perhaps the service can read it
 	case left <= 0:
-		return "DATACITE_TOKEN has expired on " + expires.Format(time.DateOnly) + ". Usage is counted and kept, but no report can be sent."
+		return "DATACITE_TOKEN expired on " + expires.Format(time.DateOnly) + ". Usage is counted and kept, but no report can be sent."
 	case left < 30*24*time.Hour:
-		return "DATACITE_TOKEN expires on " + expires.Format(time.DateOnly) + ". Then no report can be sent any more."
+		return "DATACITE_TOKEN expires on " + expires.Format(time.DateOnly) + ". After that, no report can be sent."
 	}
 	return ""
 }

@@ -38,82 +38,81 @@ type Counter struct {
 	visitors  counter.Pseudonyms
 	allowance allowance
 	troubles  troubles
-	pending   sync.RWMutex  // held for reading by each access that is being stored
-	slots     chan struct{} // taken by each of them
-}
 
-// maxPending is how many accesses are stored at once, after their pages were sent.
-const maxPending = 1000
+	keeping sync.Mutex // held while some are stored
+	mu      sync.Mutex
+	noted   []store.Access // not stored yet
+}
 
 // New returns a counter with these settings.
 func New(s Settings) *Counter {
-	return &Counter{Settings: s, troubles: troubles{missed: map[string]int64{}, failed: map[string]error{}}, slots: make(chan struct{}, maxPending)}
+	return &Counter{Settings: s, troubles: troubles{missed: map[string]int64{}, failed: map[string]error{}}}
 }
 
 // maxAgent is the most bytes of a user agent that are kept. Programs name themselves before that.
 const maxAgent = 250
 
-// Access notes an access to a published version: a request if a file was downloaded.
-// Which accesses count is decided when they are counted. The page does not depend on it: an
-// access that cannot be noted is missed, and Missed tells how many were. The page does not
-// wait for the disk either, so a process that is killed loses the accesses of a moment.
+// Access notes an access to a published version: a request if a file was downloaded. Which
+// accesses count is decided when they are counted. The page neither waits for the disk nor
+// fails with it: an access that cannot be stored is missed, which Notices tells, and a process
+// that is killed loses the accesses since the last Keep.
 func (c *Counter) Access(r *http.Request, status int, v *dataset.Version, request bool) {
 	e, ok := counter.FromRequest(r, status, c.Proxies)
 	if !ok || v.State != dataset.Published {
 		return
 	}
-	from := c.visitors.Address(network(e.Address), e.Time)
+	from := c.visitors.Address(network(e.Address, 32).String(), e.Time)
 	e.Address = c.visitors.Address(e.Address, e.Time)
 	// What the reader chooses is stored as far as counting needs it.
 	e.URL, e.Agent, e.Request = r.URL.Path, e.Agent[:min(len(e.Agent), maxAgent)], request
-	ctx := context.WithoutCancel(r.Context())
-	if err := c.allow(ctx, e.Time, from); err != nil {
+	if err := c.allow(context.WithoutCancel(r.Context()), e.Time, from); err != nil {
 		c.miss(e.Time, err)
 		return
 	}
-	c.allowance.noted(from)
-	c.slots <- struct{}{}
-	c.pending.RLock()
-	go func() {
-		defer func() { c.pending.RUnlock(); <-c.slots }()
-		if err := c.Store.Accessed(ctx, v, e); err != nil {
-			c.miss(e.Time, err)
-		}
-	}()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.noted = append(c.noted, store.Access{Dataset: v.Dataset, Number: v.Number, Event: e})
 }
 
-// Wait waits until all accesses are stored that were noted until now.
-func (c *Counter) Wait() {
-	c.pending.Lock()
-	defer c.pending.Unlock()
-}
-
-// Network returns the network from which a request came, for as long as it is handled.
-func (c *Counter) Network(r *http.Request) string {
-	e, _ := counter.FromRequest(r, http.StatusOK, c.Proxies)
-	return network(e.Address)
-}
-
-// Shortened returns the network from which a request came in a form that logs may have, such
-// as 192.0.2.0/24: a program that blocks networks can use it, and it names no person.
-func (c *Counter) Shortened(r *http.Request) string {
-	e, _ := counter.FromRequest(r, http.StatusOK, c.Proxies)
-	ip, err := netip.ParseAddr(e.Address)
+// Keep stores the accesses that were noted since the last time.
+func (c *Counter) Keep(ctx context.Context) {
+	c.keeping.Lock()
+	defer c.keeping.Unlock()
+	c.mu.Lock()
+	noted := c.noted
+	c.noted = nil
+	c.mu.Unlock()
+	if len(noted) == 0 {
+		return
+	}
+	missed, err := c.Store.Accessed(context.WithoutCancel(ctx), noted...)
 	if err != nil {
-		return ""
+		missed = len(noted)
+	} else {
+		err = store.ErrFinal
 	}
-	bits := 64
-	if ip = ip.Unmap(); ip.Is4() {
-		bits = 24
+	for range missed {
+		c.miss(noted[0].Event.Time, err)
 	}
-	prefix, _ := ip.Prefix(bits)
-	return prefix.String()
+}
+
+// Network returns the network from which a request came: the part of the address that its
+// owner cannot choose, such as 192.0.2.7/32 or 2001:db8::/64.
+func (c *Counter) Network(r *http.Request) netip.Prefix { return c.prefix(r, 32) }
+
+// Shortened returns a network that logs may have, such as 192.0.2.0/24: a program that blocks
+// networks can use it, and it names no person.
+func (c *Counter) Shortened(r *http.Request) netip.Prefix { return c.prefix(r, 24) }
+
+func (c *Counter) prefix(r *http.Request, bits int) netip.Prefix {
+	e, _ := counter.FromRequest(r, http.StatusOK, c.Proxies)
+	return network(e.Address, bits)
 }
 
 // rows yields the counts of a month, with what the report says of the datasets.
 func (c *Counter) rows(ctx context.Context, month time.Time) iter.Seq2[reports.Row, error] {
 	return func(yield func(reports.Row, error) bool) {
-		public, err := c.Store.Public(ctx)
+		public, err := c.Store.AllPublic(ctx)
 		if err != nil {
 			yield(reports.Row{}, err)
 			return
@@ -164,7 +163,7 @@ func (c *Counter) counts(ctx context.Context, month time.Time) (map[string]store
 // Count stores the counts of the months whose reports are not complete, and how many
 // accesses they lack.
 func (c *Counter) Count(ctx context.Context) error {
-	c.Wait()
+	c.Keep(ctx)
 	months, err := c.Store.Months(ctx)
 	if err := errors.Join(err, c.KeepMissed(ctx)); err != nil {
 		return err
@@ -184,7 +183,7 @@ func (c *Counter) Count(ctx context.Context) error {
 // ReportDue sends the reports of the months that are over, as far as they are not sent
 // completely: one from before the month was over is replaced.
 func (c *Counter) ReportDue(ctx context.Context, now time.Time) error {
-	c.Wait()
+	c.Keep(ctx)
 	months, err := c.Store.Months(ctx)
 	if err != nil {
 		return err
@@ -203,13 +202,13 @@ func (c *Counter) ReportDue(ctx context.Context, now time.Time) error {
 // database is an old copy.
 func (c *Counter) Report(ctx context.Context, month, now time.Time) (err error) {
 	defer func() { c.troubles.reported(month, err) }()
-	c.Wait()
+	c.Keep(ctx)
 	final, err := c.Store.Final(ctx, month)
 	if err != nil {
 		return err
 	}
 	if final {
-		return errors.New("it is complete already. Is the clock right?")
+		return errors.New("the complete report was sent before; is the clock right?")
 	}
 	counts, err := c.counts(ctx, month)
 	if err != nil {

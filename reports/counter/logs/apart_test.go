@@ -24,18 +24,18 @@ func TestLogsThatAreReadApart(t *testing.T) {
 		lineAbout("2026-10-14T12:00:00-0400", "10.5072/A", "New") + bad + lineAbout("2026-10-14T11:00:00+0200", "10.5072/b", "B"),
 		"# empty\n",
 	}
-	source := func(i int) logs.Source { return logs.FromReader(fmt.Sprint("log ", i), strings.NewReader(texts[i])) }
+	source := func(i int) logs.Log { return logs.FromReader(fmt.Sprint("log ", i), strings.NewReader(texts[i])) }
 	settings := func(sum *logs.Summary, about *logs.Descriptions) *logs.Options {
 		return &logs.Options{Summary: sum, Descriptions: about, Tolerance: all, Period: reports.Month(2026, 10)}
 	}
 	var together, sum logs.Summary
 	about, apart := &logs.Descriptions{}, &logs.Descriptions{}
-	_, err := collect(logs.Read([]logs.Source{source(0), source(1), source(2)}, logs.Dataverse, settings(&together, about)))
+	_, err := collect(logs.Read([]logs.Log{source(0), source(1), source(2)}, logs.Dataverse, settings(&together, about)))
 	require.NoError(t, err)
 	for i := range texts {
 		var one logs.Summary
 		found := &logs.Descriptions{}
-		_, err := collect(logs.Read([]logs.Source{source(i)}, logs.Dataverse, settings(&one, found)))
+		_, err := collect(logs.Read([]logs.Log{source(i)}, logs.Dataverse, settings(&one, found)))
 		require.NoError(t, err)
 		sum.Add(one)
 		for d, err := range found.All() {

@@ -76,9 +76,9 @@ func (w *webLog) parse(line string) (e counter.Event, ok bool, err error) {
 	}
 	var f fields
 	if !w.split(line, &f) {
-		const told = "is not in the layout of the log"
+		const mismatch = "is not in the layout of the log"
 		const usual = "is not in the combined format, nor in another usual layout that begins with the address of the visitor"
-		return e, false, fault("syntax", "line %s: %.100q", map[bool]string{true: told, false: usual}[w.Layout != ""], line)
+		return e, false, fault("syntax", "line %s: %.100q", map[bool]string{true: mismatch, false: usual}[w.Layout != ""], line)
 	}
 	if e.Time, err = w.clocks[w.last](f[clock]); err != nil {
 		return e, false, err

@@ -88,7 +88,7 @@ func TestADamagedLogIsCountedOrNamed(t *testing.T) {
 		var sum logs.Summary
 		var named []datacite.Finding
 		opts.Summary, opts.Tolerance, opts.Faulty = &sum, all, func(f datacite.Finding) { named = append(named, f) }
-		events, err := collect(logs.Read([]logs.Source{logs.FromReader("a", strings.NewReader(text[:half])), logs.FromReader("b", strings.NewReader(text[half:]))}, format, &opts))
+		events, err := collect(logs.Read([]logs.Log{logs.FromReader("a", strings.NewReader(text[:half])), logs.FromReader("b", strings.NewReader(text[half:]))}, format, &opts))
 		require.NoError(t, err, "seed %d", seed)
 
 		number := strings.Count(text, "\n")

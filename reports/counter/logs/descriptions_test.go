@@ -19,7 +19,7 @@ func described(t *testing.T, d *logs.Descriptions, day, n int) {
 	for i := range n {
 		fmt.Fprintf(&lines, "2026-10-%02dT10:01:00Z\t192.0.2.1\ts\t-\t-\thttps://example.org/dataset.xhtml\tdoi:10.5072/%04d\t-\t-\tM\tTitle %d of day %d\tP\t-\tDoe, Jane\t2024-05-06\t1\t-\t-\t2024\n", day, i, i, day)
 	}
-	for _, err := range logs.Read([]logs.Source{logs.FromReader("counter.log", strings.NewReader(lines.String()))}, logs.Dataverse, &logs.Options{Descriptions: d}) {
+	for _, err := range logs.Read([]logs.Log{logs.FromReader("counter.log", strings.NewReader(lines.String()))}, logs.Dataverse, &logs.Options{Descriptions: d}) {
 		require.NoError(t, err)
 	}
 }

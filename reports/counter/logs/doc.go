@@ -1,7 +1,7 @@
 // Package logs reads the accesses in log files, for package counter to count.
 //
 //	opts := &logs.Options{Location: berlin, Period: october, Summary: &sum}
-//	events := logs.Read(logs.Files("counter_2026-10-14.log", "web2.log.gz"), logs.Dataverse, opts)
+//	events := logs.Read([]logs.Log{logs.FromReader("counter_2026-10-14.log", file)}, logs.Dataverse, opts)
 //	rows := counter.Count(events, &counter.Options{Location: berlin, Period: october})
 //
 // Three formats are built in:

@@ -21,7 +21,7 @@ func Example() {
 	var lines logs.Summary
 	var about logs.Descriptions
 	defer about.Close()
-	events := logs.Read([]logs.Source{logs.FromReader("counter_2026-10-14.log", file)}, logs.Dataverse, &logs.Options{
+	events := logs.Read([]logs.Log{logs.FromReader("counter_2026-10-14.log", file)}, logs.Dataverse, &logs.Options{
 		Period: october, Summary: &lines, Descriptions: &about,
 	})
 
@@ -81,7 +81,7 @@ func ExampleFormat() {
 yesterday	192.0.2.1	200	/doi/10.5072/a	Mozilla/5.0
 `)
 	var lines logs.Summary
-	for event, err := range logs.Read([]logs.Source{logs.FromReader("edge.log", file)}, edge, &logs.Options{
+	for event, err := range logs.Read([]logs.Log{logs.FromReader("edge.log", file)}, edge, &logs.Options{
 		Paths: &logs.Paths{
 			Investigations: []*regexp.Regexp{regexp.MustCompile(`^/doi/(.+)`)},
 			Requests:       []*regexp.Regexp{regexp.MustCompile(`^/files/(.+)`)},

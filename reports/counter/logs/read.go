@@ -9,7 +9,6 @@ import (
 	"io"
 	"iter"
 	"net/netip"
-	"os"
 	"runtime"
 	"strings"
 	"sync"
@@ -82,24 +81,15 @@ type Options struct {
 	Pseudonyms bool
 }
 
-// A Source is a log.
-type Source struct {
+// A Log is where lines are read from.
+type Log struct {
 	Name string // for messages
 	Open func() (io.ReadCloser, error)
 }
 
-// Files returns the sources of files.
-func Files(names ...string) []Source {
-	var list []Source
-	for _, name := range names {
-		list = append(list, Source{name, func() (io.ReadCloser, error) { return os.Open(name) }})
-	}
-	return list
-}
-
-// FromReader returns a source of an open reader, which can be read once.
-func FromReader(name string, r io.Reader) Source {
-	return Source{name, func() (io.ReadCloser, error) { return io.NopCloser(r), nil }}
+// FromReader returns the log of an open reader, which can be read once.
+func FromReader(name string, r io.Reader) Log {
+	return Log{name, func() (io.ReadCloser, error) { return io.NopCloser(r), nil }}
 }
 
 // Read yields the events in logs, in their order. The first bytes of a log show its
@@ -112,7 +102,7 @@ func FromReader(name string, r io.Reader) Source {
 //
 // A log is read on all processors. The result can be ranged over as often as the sources can
 // be opened.
-func Read(sources []Source, format Format, opts *Options) iter.Seq2[counter.Event, error] {
+func Read(sources []Log, format Format, opts *Options) iter.Seq2[counter.Event, error] {
 	return func(yield func(counter.Event, error) bool) {
 		r, err := newReader(format, opts)
 		if err == nil {
@@ -238,7 +228,7 @@ func (o *Options) Gaps(atLeast time.Duration, files ...FileSummary) (gaps []Gap)
 }
 
 // all reads all logs.
-func (r *reader) all(sources []Source, yield func(counter.Event) bool) error {
+func (r *reader) all(sources []Log, yield func(counter.Event) bool) error {
 	defer r.sum.sort()
 	for _, s := range sources {
 		if err := r.source(s, yield); err != nil {
@@ -249,7 +239,7 @@ func (r *reader) all(sources []Source, yield func(counter.Event) bool) error {
 }
 
 // source reads a log.
-func (r *reader) source(s Source, yield func(counter.Event) bool) (err error) {
+func (r *reader) source(s Log, yield func(counter.Event) bool) (err error) {
 	file, err := s.Open()
 	if err != nil {
 		return err

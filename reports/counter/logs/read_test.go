@@ -45,7 +45,7 @@ func line(replace ...string) string {
 
 // read reads one log.
 func read(format logs.Format, r io.Reader, opts *logs.Options) iter.Seq2[counter.Event, error] {
-	return logs.Read([]logs.Source{logs.FromReader("", r)}, format, opts)
+	return logs.Read([]logs.Log{logs.FromReader("", r)}, format, opts)
 }
 
 // all lines that cannot be read are left out.
@@ -183,7 +183,7 @@ func TestFaultyLines(t *testing.T) {
 		`counter.log, line 1: #Fields names other fields, or another order, than event_time, client_ip, session_cooki`: strings.Replace(header, "event_time	client_ip", "client_ip	event_time", 1),
 		`counter.log, line 2: line has more than 1048576 bytes`:                                                        line() + line("title", strings.Repeat("x", 1<<20)) + line(),
 	} {
-		_, err := collect(logs.Read([]logs.Source{logs.FromReader("counter.log", strings.NewReader(log))}, logs.Dataverse, nil))
+		_, err := collect(logs.Read([]logs.Log{logs.FromReader("counter.log", strings.NewReader(log))}, logs.Dataverse, nil))
 		require.ErrorIs(t, err, datacite.ErrInvalid)
 		assert.ErrorContains(t, err, want)
 	}
@@ -307,7 +307,7 @@ func TestALogThatEndsTooSoon(t *testing.T) {
 	w.Close()
 	r, err := gzip.NewReader(bytes.NewReader(packed.Bytes()[:packed.Len()-20]))
 	require.NoError(t, err)
-	_, err = collect(logs.Read([]logs.Source{logs.FromReader("october.log.gz", r)}, logs.Dataverse, nil))
+	_, err = collect(logs.Read([]logs.Log{logs.FromReader("october.log.gz", r)}, logs.Dataverse, nil))
 	assert.ErrorIs(t, err, io.ErrUnexpectedEOF)
 	assert.ErrorContains(t, err, "october.log.gz, line ")
 
@@ -428,7 +428,7 @@ func TestAccessLogsWithATable(t *testing.T) {
 	assert.Equal(t, `line 2: path is "/records/18", whose dataset is not in the table`, sum.Faults[0].First[0].String())
 
 	paths.DOIs = nil
-	_, err = collect(logs.Read([]logs.Source{logs.FromReader("access.log", strings.NewReader(log+"common format\n"))}, logs.Combined, &logs.Options{Paths: paths}))
+	_, err = collect(logs.Read([]logs.Log{logs.FromReader("access.log", strings.NewReader(log+"common format\n"))}, logs.Combined, &logs.Options{Paths: paths}))
 	assert.ErrorContains(t, err, `access.log, line 1: path is "/records/17" and has "17", which is not a DOI`)
 	assert.ErrorContains(t, err, `access.log, line 4: line is not in the combined format, nor in another usual layout that begins with the address of the visitor: "common format"`)
 }
@@ -533,7 +533,7 @@ func TestAHandleIsToldInEveryFormat(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var sum logs.Summary
-			for range logs.Read([]logs.Source{logs.FromReader("a.log", strings.NewReader(tt.line))}, tt.format, &logs.Options{Paths: tt.paths, Summary: &sum, Tolerance: logs.Tolerance{Always: []datacite.Code{"handle"}}}) {
+			for range logs.Read([]logs.Log{logs.FromReader("a.log", strings.NewReader(tt.line))}, tt.format, &logs.Options{Paths: tt.paths, Summary: &sum, Tolerance: logs.Tolerance{Always: []datacite.Code{"handle"}}}) {
 			}
 			require.Len(t, sum.Faults, 1)
 			assert.EqualValues(t, "handle", sum.Faults[0].Code)
@@ -543,7 +543,7 @@ func TestAHandleIsToldInEveryFormat(t *testing.T) {
 
 // A format without a parser is an error, like other wrong options, not a panic.
 func TestAFormatWithoutAParser(t *testing.T) {
-	_, err := collect(logs.Read([]logs.Source{logs.FromReader("log", strings.NewReader("x"))}, logs.Format{Name: "mine"}, nil))
+	_, err := collect(logs.Read([]logs.Log{logs.FromReader("log", strings.NewReader("x"))}, logs.Format{Name: "mine"}, nil))
 	require.ErrorIs(t, err, datacite.ErrInvalid)
 	assert.ErrorContains(t, err, `"mine" has no Parser`)
 }
@@ -553,7 +553,7 @@ func TestAFormatWithoutAParser(t *testing.T) {
 func TestCountriesThatAreNone(t *testing.T) {
 	for code, want := range map[string]string{"de": "de", "DE": "DE", "T1": "", "ZZ": "", "eu": "", "": "", "Germany": "Germany"} {
 		opts := &logs.Options{Country: func(string) (string, error) { return code, nil }}
-		for e, err := range logs.Read([]logs.Source{logs.FromReader("a.log", strings.NewReader(line()))}, logs.Dataverse, opts) {
+		for e, err := range logs.Read([]logs.Log{logs.FromReader("a.log", strings.NewReader(line()))}, logs.Dataverse, opts) {
 			require.NoError(t, err)
 			assert.Equal(t, want, e.Country)
 			assert.Equal(t, code == "Germany", e.Validate() != nil)

@@ -94,7 +94,7 @@ func TestCoverage(t *testing.T) {
 		table, err := logs.ReadPaths(strings.NewReader("path,doi,kind\n/data/10.5072/a,10.5072/a,investigation\n"), "paths")
 		require.NoError(t, err)
 		opts.Paths = &logs.Paths{Table: table}
-		for _, err := range logs.Read([]logs.Source{logs.FromReader("access.log", strings.NewReader(october(tt.hours)))}, logs.Combined, opts) {
+		for _, err := range logs.Read([]logs.Log{logs.FromReader("access.log", strings.NewReader(october(tt.hours)))}, logs.Combined, opts) {
 			require.NoError(t, err)
 		}
 		got := opts.Coverage(24*time.Hour, &logs.Servers(sum.Files)[0])

@@ -433,11 +433,11 @@ func TestWrongSources(t *testing.T) {
 		"c.csv, line 2: there are 1 cells":                          file(t, "c.csv", "doi,url\n10.5072/a\n"),
 		"d.csv: the table is empty":                                 file(t, "d.csv", ""),
 		`e.csv, line 3, DOI: "10.5072/`:                             file(t, "e.csv", "doi,url\n10.5072/a,https://example.org/\n10.5072/A,https://example.org/\n"),
-		`f.csv, line 2, column 2: state: "published" is not one of draft, registered, findable`: file(t, "f.csv", "doi,state\n10.5072/a,published\n"),
-		`g.csv, line 2, column 2: state: "public" is not one of`:                                file(t, "g.csv", "doi;state\n10.5072/a;public\n"),
-		`State: is "public"; the states are`:                                                    file(t, "g.jsonl", `{"doi":"10.5072/a","state":"public"}`),
-		"h.csv, line 23834, column 1: the row is longer":                                        file(t, "h.csv", "doi,url\n10.5072/a,https://example.org/\n10.5072/b,\""+strings.Repeat("a new line\n", 100_000)),
-		`i.csv, line 2, column 42: the text is not UTF-8; save the table again as "CSV UTF-8"`:  file(t, "i.csv", "doi,url,title,creators,publisher,year,type\n10.5072/moved,https://example.org/moved,M\xfcller,\"Lovelace, Ada\",P,2026,Dataset\n"),
+		`f.csv, line 2, column 2: state: "published" is not one of draft, registered, findable`:             file(t, "f.csv", "doi,state\n10.5072/a,published\n"),
+		`g.csv, line 2, column 2: state: "public" is not one of`:                                            file(t, "g.csv", "doi;state\n10.5072/a;public\n"),
+		`State: is "public"; the states are`:                                                                file(t, "g.jsonl", `{"doi":"10.5072/a","state":"public"}`),
+		"h.csv, line 23834, column 1: the row is longer":                                                    file(t, "h.csv", "doi,url\n10.5072/a,https://example.org/\n10.5072/b,\""+strings.Repeat("a new line\n", 100_000)),
+		`i.csv, line 2, column 42: the text is not UTF-8; save the table again as .xlsx, or as "CSV UTF-8"`: file(t, "i.csv", "doi,url,title,creators,publisher,year,type\n10.5072/moved,https://example.org/moved,M\xfcller,\"Lovelace, Ada\",P,2026,Dataset\n"),
 		`did you mean "title"?`:                  file(t, "j.csv", "doi,tilte\n"),
 		"k.xlsx: the spreadsheet cannot be read": file(t, "k.xlsx", "PK\x03\x04"),
 		"has no column doi":                      file(t, "l.csv", "url\nhttps://example.org/\n"),
@@ -462,8 +462,8 @@ func TestTablesOfAFewColumns(t *testing.T) {
 		source := file(t, "own.csv", "DOI,title,Notes,shelf\n10.5072/right,Glacier width,look again,7\n10.5072/moved,Glacier length,,\n10.5072/hidden,,lost,\n")
 		_, notes, code := call(t, srv, source)
 		assert.Equal(t, shell.ExitWrong, code)
-		assert.Contains(t, notes, `own.csv, line 1, column 3: the column is named "notes"; did you mean "dates"?`)
-		assert.Contains(t, notes, `own.csv, line 1, column 4: the column is named "shelf", which is not one of doi`)
+		assert.Contains(t, notes, `own.csv, line 1, column 3: the column is named "notes", which is not one of doi`)
+		assert.Contains(t, notes, `own.csv, line 1, column 4: the column is named "shelf", which is none of these either`)
 		assert.Contains(t, notes, "--pass-over names columns of your own")
 
 		out, notes, code := call(t, srv, "--pass-over", "Notes, shelf", "--only", "missing,url,state,metadata", "--fix", "--yes", source)

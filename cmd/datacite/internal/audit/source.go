@@ -121,7 +121,7 @@ func document(name string) (dois.Wanted, error) {
 // items are the rows of a table. If some have faults, the last thing is an error, after
 // which nothing was compared or written yet.
 func (c *command) items(yield func(dois.Wanted, error) bool) {
-	r, file, err := tables.Open(c.source, &table.Options{Others: slices.Concat(tables.ResultColumns, c.passOver), Partial: true})
+	r, file, err := tables.Open(c.source, &table.Options{Others: slices.Concat(tables.SearchColumns, tables.ResultColumns, c.passOver), Partial: true})
 	if err != nil {
 		yield(dois.Wanted{}, err)
 		return

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
 	"maps"
 	"os"
@@ -39,13 +40,18 @@ func (s *records) name() string {
 
 func (s *records) separator() rune { return ',' }
 
+func (s *records) mode() fs.FileMode {
+	const readable = 0o644
+	return readable
+}
+
 func (s *records) results() (columns, others []string) {
 	return []string{"doi", "url", "state"}, append([]string{"file"}, tables.ResultColumns...)
 }
 
 func (s *records) rows(bool) iter.Seq2[*row, error] {
 	return func(yield func(*row, error) bool) {
-		c := checks{dois: map[string]string{}, urls: map[string]owner{}}
+		c := checks{dois: map[string]string{}, urls: map[string]string{}, named: map[string]string{}}
 		for _, file := range s.files {
 			for r, err := range s.ofFile(file) {
 				if err == nil {
@@ -162,6 +168,9 @@ func (s *records) other(name string, src io.Reader) (*row, error) {
 		return nil, fmt.Errorf("%s is compressed; give the file that gunzip makes of it", name)
 	}
 	doc, err := mds.Detect(data)
+	if utf16 := bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")); err != nil && utf16 {
+		return nil, fmt.Errorf("%s is text in UTF-16; save it as UTF-8, and a table as .xlsx or as \"CSV UTF-8\"", name)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

@@ -6,7 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"iter"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -70,7 +73,7 @@ an interruption or a failure. Or correct the result table, and run the command w
 that failed or were changed are sent. A new DOI is on disk before it is sent (in a file .journal
 beside the result table), so none is lost.`,
 		Example: `  datacite register record.xml --doi 10.5072/glacier-7 --url https://repo.example.org/glacier/7
-  datacite register --template > items.csv
+  datacite register --template --output items.xlsx
   datacite register items.csv --prefix 10.5072 --dry-run
   datacite register items.csv --prefix 10.5072 --service test
   datacite register records/*.xml --url 'https://repo.example.org/items/{suffix}'`,
@@ -127,7 +130,7 @@ func (c *command) check(files []string, isInput bool) error {
 		return errors.New("--resolver has no effect without --wait")
 	case c.isTable && isInput && c.Output == "":
 		return errors.New("a table from standard input needs --output FILE.csv, which keeps the names that its rows get")
-	case c.Output != "" && !tables.Is(c.Output):
+	case c.Output != "" && !tables.IsOutput(c.Output):
 		return fmt.Errorf("--output %s is neither .csv nor .xlsx", c.Output)
 	}
 	if c.doi != "" {
@@ -163,7 +166,7 @@ func (c *command) resolverURL() string { return cmp.Or(c.resolver, c.service.Res
 
 func (c *command) run(cmd *cobra.Command, files []string) (err error) {
 	if c.template {
-		return table.NewWriter(c.Data(), nil).Flush()
+		return c.printTemplate(files)
 	}
 	isInput := slices.Contains(files, "-")
 	files, remove, err := c.Spool(files, false)
@@ -186,7 +189,11 @@ func (c *command) run(cmd *cobra.Command, files []string) (err error) {
 	}
 	var s source = &records{command: c, files: files}
 	if c.isTable {
-		s = &rows{command: c, file: files[0]}
+		table := &rows{command: c, file: files[0]}
+		if err := table.prepare(); err != nil {
+			return shell.Wrong(err)
+		}
+		s = table
 	}
 	j.source = s
 	if !c.DryRun && c.Output != "" {
@@ -212,6 +219,21 @@ func (c *command) run(cmd *cobra.Command, files []string) (err error) {
 	return j.report(ctx, j.run(ctx))
 }
 
+// printTemplate writes a table without rows. It replaces no table, which may be filled in.
+func (c *command) printTemplate(files []string) error {
+	switch _, err := os.Stat(c.Output); {
+	case len(files) > 0:
+		return shell.Wrong(fmt.Errorf("--template reads no file; leave %s out", files[0]))
+	case c.Output != "" && c.Output != "-" && !tables.IsOutput(c.Output):
+		return shell.Wrong(fmt.Errorf("--output %s is neither .csv nor .xlsx", c.Output))
+	case c.Output != "" && c.Output != "-" && err == nil:
+		return shell.Wrong(fmt.Errorf("--output %s is there already; give the name of a new file", c.Output))
+	}
+	return c.WriteOutput(func(to io.Writer) error {
+		return table.NewWriter(to, &table.WriterOptions{Spreadsheet: tables.IsSpreadsheet(c.Output)}).Flush()
+	})
+}
+
 // ask asks before something permanent is made at the production service.
 func (j *job) ask(ctx context.Context) error {
 	if left := j.rows - j.faulty - j.earlier; left > 0 && j.service.Name == "production" && shell.IsTerminal(j.Stdin) {
@@ -233,7 +255,7 @@ func (c *command) resolve() mds.Resolver { return &mds.HTTPResolver{BaseURL: c.r
 // check reads everything and prints the faults.
 func (j *job) check(ctx context.Context) error {
 	torn := false
-	for r, err := range j.source.rows(true) {
+	for r, err := range j.read(true) {
 		if ctx.Err() != nil {
 			return shell.Interrupted("nothing was sent")
 		}
@@ -256,7 +278,7 @@ func (j *job) check(ctx context.Context) error {
 	j.isSingle = j.rows == 1 && !j.isTable
 	switch {
 	case j.rows == 0:
-		return shell.Wrong(fmt.Errorf("%s has no rows", j.source.name()))
+		return shell.Wrong(fmt.Errorf("%s has no rows; fill in one for each DOI", j.source.name()))
 	case torn && !j.DryRun:
 		return shell.Wrong(errors.New("rows have too many or too few cells; nothing was sent"))
 	case j.faulty > 0 && (j.DryRun || !j.leaveOut || j.isSingle):
@@ -314,7 +336,7 @@ func (j *job) askPrefixes(ctx context.Context) error {
 
 // rehearse shows what would be written of a single record.
 func (j *job) rehearse() error {
-	for r, err := range j.source.rows(false) {
+	for r, err := range j.read(false) {
 		if err != nil {
 			return shell.Wrong(err)
 		}
@@ -326,14 +348,31 @@ func (j *job) rehearse() error {
 	return nil
 }
 
+// read reads the source. A row that may be that of several DOIs has a fault.
+func (j *job) read(say bool) iter.Seq2[*row, error] {
+	return func(yield func(*row, error) bool) {
+		for r, err := range j.source.rows(say) {
+			switch {
+			case err != nil || r.DOI != "" || r.Err() != nil:
+			case j.results.ambiguous(r):
+				r.fault("url", "is not enough: the result table has several DOIs with this URL; give the row its DOI")
+			default:
+				if known := j.results.of(r); known.contested && known.Registered != j.digest(r, known.DOI) {
+					r.fault("url", "is that of "+known.DOI+" and of a row that was left out; give the row its DOI, or continue with the result table")
+				}
+			}
+			if !yield(r, err) {
+				return
+			}
+		}
+	}
+}
+
 // checkRow prints the faults of a row, and counts it. It reports whether the number of its
 // cells is not that of the columns, so that cells may be in wrong columns.
 func (j *job) checkRow(r *row) (torn bool) {
 	j.rows++
-	known, ambiguous := j.results.of(r)
-	if ambiguous {
-		r.fault("url", "is not enough: the result table has several DOIs with this URL; give the row its DOI")
-	}
+	known := j.results.of(r)
 	tables.PrintFindings(j.Shell, r.Row)
 	torn = slices.ContainsFunc(r.Findings, func(f datacite.Finding) bool { return f.Code == "cells" })
 	switch {

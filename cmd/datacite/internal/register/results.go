@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -29,6 +30,8 @@ type entry struct {
 	Result     string `json:"result,omitempty"` // created, updated, unchanged, failed
 	Error      string `json:"error,omitempty"`
 	Registered string `json:"registered,omitempty"` // digest of what was registered and where, empty without success
+
+	contested bool // by a row that was left out since it has the same URL, which therefore does not tell whose DOI it is
 }
 
 // results are the entries of all rows. They are kept in two files: the table of results, which
@@ -83,12 +86,25 @@ func (r *results) loadTable() error {
 		return err
 	}
 	defer file.Close()
+	var unnamed []entry
 	for row, err := range t.All() {
 		if err != nil {
 			return err
 		}
 		cells := row.Others[len(row.Others)-len(tables.ResultColumns):]
-		r.put(entry{DOI: row.DOI, URL: row.URL, State: row.State, Result: cells[0], Error: cells[1], Registered: cells[2]})
+		e := entry{DOI: row.DOI, URL: row.URL, State: row.State, Result: cells[0], Error: cells[1], Registered: cells[2]}
+		if e.DOI == "" {
+			unnamed = append(unnamed, e)
+			continue
+		}
+		r.put(e)
+	}
+	for _, e := range unnamed {
+		if known := r.urls[e.URL]; known != nil { // it was left out, since its URL is that of another row
+			known.contested = true
+		} else {
+			r.put(e)
+		}
 	}
 	return nil
 }
@@ -128,6 +144,7 @@ func (r *results) put(e entry) {
 			r.urls[e.URL] = old
 		}
 	}
+	e.contested = old.contested
 	*old = e
 	if e.DOI != "" {
 		r.dois[doi.Key(e.DOI)] = old
@@ -149,20 +166,27 @@ func (r *results) find(name, url string) *entry {
 	return nil
 }
 
-// of returns the entry of a row of the source, and whether several DOIs have its address, so
-// that the row is ambiguous.
-func (r *results) of(row *row) (e entry, ambiguous bool) {
+// of returns the entry of a row of the source. A row without a DOI whose URL is that of another row
+// has none of its own.
+func (r *results) of(row *row) entry {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	found := r.find(row.DOI, row.URL)
-	if found == nil {
-		_, known := r.urls[row.URL]
-		return entry{DOI: row.DOI, URL: row.URL}, known && row.DOI == ""
+	if found == nil || row.DOI == "" && row.sharesURL {
+		return entry{DOI: row.DOI, URL: row.URL}
 	}
 	r.taken[found] = true
-	e = *found
+	e := *found
 	e.URL = row.URL
-	return e, false
+	return e
+}
+
+// ambiguous reports whether a row has no DOI, and its URL is that of several DOIs.
+func (r *results) ambiguous(row *row) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e, known := r.urls[row.URL]
+	return row.DOI == "" && row.URL != "" && known && e == nil
 }
 
 // ofName returns the entry of a DOI.
@@ -227,11 +251,11 @@ func (r *results) note(e entry, sync bool) error {
 }
 
 // save writes the table of results and removes the journal.
-func (r *results) save(s source) error {
+func (r *results) save(s source, rows iter.Seq2[*row, error]) error {
 	if r.path == "" {
 		return nil
 	}
-	err := r.replace(s)
+	err := r.replace(s, rows)
 	if r.journal != nil {
 		err = errors.Join(err, r.journal.Close())
 	}
@@ -244,21 +268,21 @@ func (r *results) save(s source) error {
 	return nil
 }
 
-func (r *results) replace(s source) error {
+func (r *results) replace(s source, rows iter.Seq2[*row, error]) error {
 	if err := shell.CheckState(r.path); err != nil {
 		return err
 	}
-	file, err := shell.CreateFile(r.path, 0o600)
+	file, err := shell.CreateFile(r.path, s.mode())
 	if err != nil {
 		return err
 	}
 	defer file.Discard()
 	w := table.NewWriter(file, &table.WriterOptions{Columns: r.columns, Others: r.others, Separator: s.separator(), Spreadsheet: tables.IsSpreadsheet(r.path)})
-	for row, err := range s.rows(false) {
+	for row, err := range rows {
 		if err != nil {
 			return err
 		}
-		e, _ := r.of(row)
+		e := r.of(row)
 		if row.Err() != nil {
 			e.Result, e.Error = "failed", faults(row)
 		}

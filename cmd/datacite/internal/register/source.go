@@ -2,8 +2,10 @@ package register
 
 import (
 	"fmt"
+	"io/fs"
 	"iter"
 	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -28,6 +30,7 @@ type source interface {
 	// further ones, of which the last are tables.ResultColumns.
 	results() (columns, others []string)
 	separator() rune
+	mode() fs.FileMode // of the table of results
 }
 
 // A row is what is known of one DOI.
@@ -38,6 +41,7 @@ type row struct {
 	isJSON     bool         // of the DOI query
 	contentURL []string
 	container  *dois.Container
+	sharesURL  bool // with another row, which is the one that the URL finds
 }
 
 func (r *row) fault(path, reason string) {
@@ -61,13 +65,54 @@ type rows struct {
 	*command
 	file  string
 	comma rune
+
+	// named are the rows with a DOI, and searched the columns of search; both are known after prepare.
+	named    map[string]string // places, by URL
+	searched []string
 }
 
 func (s *rows) name() string    { return s.file }
 func (s *rows) separator() rune { return s.comma }
 
+// mode is that of the table: who may read it may read what became of it.
+func (s *rows) mode() fs.FileMode {
+	info, err := os.Stat(s.file)
+	if err != nil {
+		return private
+	}
+	return info.Mode().Perm()
+}
+
+const private = 0o600
+
+// prepare reads what must be known of the whole table before its first row is judged.
+func (s *rows) prepare() error {
+	s.named = map[string]string{}
+	others := slices.Concat(s.passOver, tables.ResultColumns)
+	for _, name := range tables.SearchColumns {
+		if !slices.ContainsFunc(s.passOver, func(own string) bool { return strings.EqualFold(own, name) }) {
+			s.searched = append(s.searched, name)
+		}
+	}
+	r, file, err := tables.Open(s.file, &table.Options{Others: slices.Concat(others, s.searched), Partial: true})
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	s.searched = slices.DeleteFunc(s.searched, func(name string) bool { return !r.Has(name) })
+	for row, err := range r.All() {
+		if err != nil {
+			return nil // rows tells it with the faults before it
+		}
+		if row.DOI != "" && row.URL != "" {
+			s.named[strings.Clone(row.URL)] = tables.Place(row)
+		}
+	}
+	return nil
+}
+
 func (s *rows) results() (columns, others []string) {
-	return nil, slices.Concat(s.passOver, tables.ResultColumns)
+	return nil, slices.Concat(s.passOver, s.searched, tables.ResultColumns)
 }
 
 func (s *rows) rows(say bool) iter.Seq2[*row, error] {
@@ -87,7 +132,7 @@ func (s *rows) rows(say bool) iter.Seq2[*row, error] {
 			yield(nil, fmt.Errorf("%s: the columns url, title, creators, publisher, year and type are required; datacite help tables describes them", filepath.Base(s.file)))
 			return
 		}
-		c := checks{dois: map[string]string{}, urls: map[string]owner{}}
+		c := checks{dois: map[string]string{}, urls: map[string]string{}, named: s.named}
 		for one, err := range r.All() {
 			r := &row{Row: one, isRow: true}
 			if err == nil {
@@ -100,15 +145,11 @@ func (s *rows) rows(say bool) iter.Seq2[*row, error] {
 	}
 }
 
-// checks are about all rows. They keep the name and the address of each.
+// checks are about all rows. They keep the place of each name and of each address.
 type checks struct {
-	dois map[string]string // places
-	urls map[string]owner
-}
-
-type owner struct {
-	place string
-	named bool // the row has a DOI
+	dois  map[string]string
+	urls  map[string]string // of rows without a DOI
+	named map[string]string // URLs of rows with a DOI
 }
 
 func (c *checks) row(r *row) {
@@ -138,8 +179,24 @@ func (c *checks) row(r *row) {
 		c.dois[key] = r.place()
 	}
 	// The address tells which row a name was made for.
-	if other, ok := c.urls[r.URL]; ok && r.URL != "" && !(other.named && r.DOI != "") {
-		r.fault("url", "is that of "+other.place+", too; rows with the same URL need a DOI each")
+	switch {
+	case r.URL == "":
+		return
+	case r.DOI != "":
+		if place, shared := c.urls[r.URL]; shared {
+			r.fault("url", "is that of "+place+", too; rows with the same URL need a DOI each")
+		}
+		c.named[strings.Clone(r.URL)] = r.place()
+		return
 	}
-	c.urls[strings.Clone(r.URL)] = owner{r.place(), r.DOI != ""}
+	place, shared := c.named[r.URL]
+	if !shared {
+		place, shared = c.urls[r.URL]
+	}
+	if shared {
+		r.sharesURL = true
+		r.fault("url", "is that of "+place+", too; rows with the same URL need a DOI each")
+		return
+	}
+	c.urls[strings.Clone(r.URL)] = r.place()
 }

@@ -102,6 +102,95 @@ func TestRowsWithOneAddress(t *testing.T) {
 	}
 }
 
+// A row that was left out has no DOI that it was not given, and a row that was registered stays so.
+func TestARowThatWasLeftOutHasNoDOI(t *testing.T) {
+	srv := newServer(t, nil)
+	row := func(doi, url, title string) string {
+		return doi + ",https://repository.example.org/" + url + "," + title + ",\"Lovelace, Ada\",Repository,2026,Dataset\n"
+	}
+	path := folder(t, header+row("", "1", "First")+row("", "1", "Second"))
+	items, result := filepath.Join(path, "items.csv"), filepath.Join(path, "items.registered.csv")
+	titleOf := func(name string) string {
+		record, err := srv.Record(name)
+		require.NoError(t, err)
+		return record.Titles[0].Title
+	}
+	var first string
+	for _, file := range []string{items, items, result, result} {
+		code, _, notes := start(t, srv, "--prefix", "10.5072", "--leave-out", file)
+		require.Equal(t, 1, code, notes)
+		assert.Contains(t, notes, "line 3: url: is that of "+filepath.Base(file)+", line 2, too")
+		rows := read(t, result)
+		first = rows[0]["doi"]
+		assert.Equal(t, []string{"created", "", "failed"}, []string{rows[0]["result"], rows[1]["doi"], rows[1]["result"]})
+		assert.Equal(t, "First", titleOf(first))
+	}
+	data, err := os.ReadFile(result)
+	require.NoError(t, err)
+
+	// The source loses the first row: the URL does not make its DOI that of the second.
+	require.NoError(t, os.WriteFile(items, []byte(header+row("", "1", "Second")), 0o600))
+	code, _, notes := start(t, srv, "--prefix", "10.5072", "--leave-out", items)
+	assert.Equal(t, 1, code)
+	assert.Contains(t, notes, "is that of "+first+" and of a row that was left out; give the row its DOI, or continue with the result table")
+	assert.Equal(t, "First", titleOf(first))
+
+	// So does the result table, whose second row is corrected.
+	lines := strings.SplitAfter(string(data), "\n")
+	require.NoError(t, os.WriteFile(result, []byte(lines[0]+strings.Replace(lines[2], "example.org/1,", "example.org/2,", 1)), 0o600))
+	code, _, notes = start(t, srv, "--prefix", "10.5072", "--leave-out", result)
+	require.Zero(t, code, notes)
+	second := read(t, result)[0]["doi"]
+	assert.Equal(t, []string{"First", "Second"}, []string{titleOf(first), titleOf(second)})
+
+	// The row with a DOI is the one that its URL tells, wherever it is.
+	require.NoError(t, os.WriteFile(items, []byte(header+row("", "3", "Without")+row("10.5072/mine", "3", "Mine")), 0o600))
+	require.NoError(t, os.Remove(result))
+	for range 2 {
+		code, _, notes = start(t, srv, "--prefix", "10.5072", "--leave-out", items)
+		assert.Equal(t, 1, code)
+		assert.Contains(t, notes, "line 2: url: is that of items.csv, line 3, too")
+		rows := read(t, result)
+		assert.Equal(t, []string{"", "failed", "10.5072/mine", "created"}, []string{rows[0]["doi"], rows[0]["result"], rows[1]["doi"], rows[1]["result"]})
+	}
+}
+
+// A result may be read by those who may read the table.
+func TestModeOfTheResult(t *testing.T) {
+	srv := newServer(t, nil)
+	for _, mode := range []os.FileMode{0o644, 0o640, 0o600} {
+		items := filepath.Join(folder(t, header+line(1)), "items.csv")
+		require.NoError(t, os.Chmod(items, mode))
+		code, _, notes := start(t, srv, "--prefix", "10.5072", items)
+		require.Zero(t, code, notes)
+		info, err := os.Stat(strings.TrimSuffix(items, ".csv") + ".registered.csv")
+		require.NoError(t, err)
+		assert.Equal(t, mode, info.Mode().Perm())
+	}
+}
+
+func TestTemplate(t *testing.T) {
+	srv := newServer(t, nil)
+	for _, name := range []string{"t.csv", "t.xlsx"} {
+		file := filepath.Join(t.TempDir(), name)
+		code, out, notes := start(t, srv, "--template", "--output", file)
+		require.Zero(t, code, notes)
+		assert.Empty(t, out)
+		code, _, notes = start(t, srv, file)
+		assert.Equal(t, 2, code)
+		assert.Contains(t, notes, file+" has no rows; fill in one for each DOI")
+		code, _, notes = start(t, srv, "--template", "--output", file)
+		assert.Equal(t, 2, code)
+		assert.Contains(t, notes, "is there already; give the name of a new file")
+		code, _, notes = start(t, srv, "--template", file)
+		assert.Equal(t, 2, code)
+		assert.Contains(t, notes, "--template reads no file")
+	}
+	code, _, notes := start(t, srv, "--template", "--output", "t.ods")
+	assert.Equal(t, 2, code)
+	assert.Contains(t, notes, "--output t.ods is neither .csv nor .xlsx")
+}
+
 func TestATableIsRegisteredOnce(t *testing.T) {
 	srv := newServer(t, nil)
 	path := folder(t, header+line(1)+"10.5072/mine,https://repository.example.org/2,Mine,org: Ice,Repository,2026,Dataset\n")
@@ -336,7 +425,11 @@ func TestRefusals(t *testing.T) {
 		{[]string{file("rows.csv", header)}, "has no rows"},
 		{[]string{file("states.csv", "state,"+header+"published"+","+line(1))}, `states.csv, line 2, column 1: state: "published" is not one of draft, registered, findable`},
 		{[]string{file("cells.csv", header+"a,b\n"), "--leave-out"}, "rows have too many or too few cells; nothing was sent"},
-		{[]string{file("latin.csv", header+"gr\xfcn\n")}, `line 2, column 3: the text is not UTF-8; save the table again as "CSV UTF-8"`},
+		{[]string{file("t.ods", "PK\x03\x04")}, "the spreadsheet cannot be read"},
+		{[]string{file("t.txt", "\xff\xfed\x00")}, `t.txt is text in UTF-16; save it as UTF-8, and a table as .xlsx or as "CSV UTF-8"`},
+		{[]string{file("d.csv", "doi,url,state,title,kind,path,wanted,found,reason,service\n")}, "d.csv is a table of differences that datacite audit wrote; correct the source that was compared"},
+		{[]string{file("c.csv", "doi,metric,access,count\n")}, "c.csv is a table of counts; datacite usage send sends it"},
+		{[]string{file("latin.csv", header+"gr\xfcn\n")}, `line 2, column 3: the text is not UTF-8; save the table again as .xlsx, or as "CSV UTF-8"`},
 		{[]string{file("open.csv", header+"\""+strings.Repeat("x\n", 200_000))}, "the row is longer than 256 KiB; a quotation mark may be missing"},
 		{[]string{file("broken.xlsx", "PK\x03\x04 and nothing more")}, "broken.xlsx: "},
 	} {

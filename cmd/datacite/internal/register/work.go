@@ -1,7 +1,6 @@
 package register
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -9,9 +8,11 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/tables"
 	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/mds"
@@ -85,7 +86,7 @@ func (j *job) run(ctx context.Context) error {
 			}
 		})
 	}
-	return errors.Join(err, j.results.save(j.source))
+	return errors.Join(err, j.results.save(j.source, j.read(false)))
 }
 
 // ensure registers what is wanted, several at a time. Where nobody answers the first, it
@@ -124,7 +125,7 @@ func isSilent(err error) bool {
 
 // fresh are the rows without a fault that are not registered yet.
 func (j *job) fresh(yield func(dois.Wanted, error) bool) {
-	for r, err := range j.source.rows(false) {
+	for r, err := range j.read(false) {
 		if err != nil {
 			yield(dois.Wanted{}, shell.Wrong(err))
 			return
@@ -132,7 +133,7 @@ func (j *job) fresh(yield func(dois.Wanted, error) bool) {
 		if r.Err() != nil {
 			continue
 		}
-		known, _ := j.results.of(r)
+		known := j.results.of(r)
 		it := &item{row: r, entry: entry{DOI: known.DOI, URL: r.URL, State: known.State, Made: known.Made}}
 		it.begun = known.DOI != ""
 		if it.begun {
@@ -186,14 +187,12 @@ func (j *job) adapt(w *dois.Wanted, found *dois.Record) error {
 	if w.State = j.wanted(it.row, found); found == nil || !it.isRow && !it.isJSON {
 		return nil
 	}
-	stored := &found.Record
-	if record, err := metadata.ParseXML(bytes.NewReader(found.MetadataXML)); err == nil {
-		stored = record
-	}
-	if it.isJSON { // which may be that of the service: it adds a date Issued, and leaves out repeats
+	stored := tables.Stored(found)
+	if it.isJSON { // which may be that of the service: it adds a date Issued, leaves out repeats, and has its own URLs of licences
 		shown := metadata.Diff(&found.Record, stored)
 		if !slices.ContainsFunc(metadata.Diff(it.Record, stored), func(c metadata.Change) bool {
-			return c.Wanted != "" && c.Found != "" || !slices.Contains(shown, c)
+			invisible := strings.ContainsFunc(c.Found, func(r rune) bool { return unicode.Is(unicode.Cf, r) }) // to be corrected, as its warning says
+			return !slices.Contains(shown, c) || invisible
 		}) {
 			w.Metadata, w.MetadataXML = nil, nil
 		}

@@ -60,18 +60,26 @@ func (l lines) end() error { return nil }
 type sheet struct {
 	shell *shell.Shell
 	w     *table.Writer
+	lost  *tables.Losses
 }
 
 func newSheet(s *shell.Shell, out io.Writer, spreadsheet bool) printer {
-	return sheet{s, table.NewWriter(shell.Tamed(out), &table.WriterOptions{Others: []string{"citations", "views", "downloads"}, Spreadsheet: spreadsheet})}
+	return sheet{s, table.NewWriter(shell.Tamed(out), &table.WriterOptions{Others: tables.SearchColumns, Spreadsheet: spreadsheet}), &tables.Losses{}}
 }
 
 func (s sheet) print(r *dois.Record) error {
-	_, err := s.w.Write(&table.Row{
-		DOI: r.DOI, URL: r.URL, State: string(r.State), Record: &r.Record,
+	for _, f := range r.Warnings {
+		s.shell.Warn("%s: %s", r.DOI, f)
+	}
+	lost, err := s.w.Write(&table.Row{
+		DOI: r.DOI, URL: r.URL, State: string(r.State), Record: tables.Stored(r),
 		Others: []string{strconv.Itoa(r.CitationCount), strconv.Itoa(r.ViewCount), strconv.Itoa(r.DownloadCount)},
 	})
+	s.lost.Add(lost)
 	return err
 }
 
-func (s sheet) end() error { return tables.End(s.shell, s.w) }
+func (s sheet) end() error {
+	s.lost.Say(s.shell)
+	return tables.End(s.shell, s.w)
+}

@@ -137,6 +137,7 @@ func (c *command) run(cmd *cobra.Command, words []string) error {
 
 // find prints what is found. It returns how many records it printed, and how many there are.
 func (c *command) find(ctx context.Context, client *dois.Client, out printer) (n, total int, err error) {
+	c.opts.Detail = c.Format == shell.FormatCSV || c.Format == shell.FormatXLSX // texts as in the XML, since the table may be sent
 	pages := client.Pages(ctx, &c.opts)
 	whole := c.Format != shell.FormatTable // for other commands, whose texts are those of the XML
 	if c.opts.Affiliation, c.opts.Publisher, c.opts.Detail = whole, whole, whole; !c.all {

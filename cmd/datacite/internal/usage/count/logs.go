@@ -25,7 +25,7 @@ type input struct {
 	*command
 	ctx context.Context
 
-	sources      []logs.Source
+	sources      []logs.Log
 	lines        logs.Summary
 	events       counter.Summary
 	countries    *countries // nil without --geoip
@@ -47,7 +47,7 @@ func (c *command) open(ctx context.Context, files []string) (*input, error) {
 			if err != nil {
 				return nil, err
 			}
-			in.sources = append(in.sources, logs.Source{Name: "standard input", Open: func() (io.ReadCloser, error) {
+			in.sources = append(in.sources, logs.Log{Name: "standard input", Open: func() (io.ReadCloser, error) {
 				return watched{io.NopCloser(stdin), &in.done}, nil
 			}})
 			continue
@@ -63,7 +63,7 @@ func (c *command) open(ctx context.Context, files []string) (*input, error) {
 			return nil, shell.Wrong(err)
 		}
 		in.size += info.Size()
-		in.sources = append(in.sources, logs.Source{Name: name, Open: func() (io.ReadCloser, error) {
+		in.sources = append(in.sources, logs.Log{Name: name, Open: func() (io.ReadCloser, error) {
 			file, err := os.Open(name)
 			return watched{file, &in.done}, err
 		}})
@@ -166,7 +166,7 @@ func (in *input) all() iter.Seq2[counter.Event, error] {
 }
 
 // eventsOf are the events of some files, with what became of their lines.
-func (in *input) eventsOf(sources []logs.Source, sum *logs.Summary, period reports.Period) iter.Seq2[counter.Event, error] {
+func (in *input) eventsOf(sources []logs.Log, sum *logs.Summary, period reports.Period) iter.Seq2[counter.Event, error] {
 	opts := *in.reading
 	opts.Summary, opts.Descriptions, opts.Period = sum, in.descriptions, period
 	if in.countries != nil {

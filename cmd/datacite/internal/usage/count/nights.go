@@ -201,7 +201,7 @@ func (in *input) countNights() (days *counter.Days, err error) {
 }
 
 // version changes with the content of a log, and with the tables by which it is read.
-func (in *input) version(s logs.Source) (string, error) {
+func (in *input) version(s logs.Log) (string, error) {
 	sum, size := sha256.New(), int64(0)
 	for _, name := range []string{s.Name, in.settings.Paths, in.settings.DOIs} {
 		if name == "" {

@@ -1,4 +1,4 @@
-package gen_test
+package bench_test
 
 import (
 	"bytes"
@@ -9,26 +9,26 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/datacite-go/datacite-go/internal/bench/gen"
+	"github.com/datacite-go/datacite-go/internal/bench"
 )
 
 // TestCalibration: a generator whose entries compress better than real ones
 // would flatter everything that is measured with it.
 func TestCalibration(t *testing.T) {
 	for _, c := range []struct {
-		profile           gen.Profile
+		profile           bench.Profile
 		bytes, ratio      [2]float64
 		instances, places [2]float64
 	}{
-		{gen.Typical, [2]float64{1000, 1100}, [2]float64{7.0, 8.5}, [2]float64{2.7, 3.1}, [2]float64{2.7, 3.1}},
-		{gen.Heavy, [2]float64{3700, 4300}, [2]float64{3.6, 4.3}, [2]float64{4, 4}, [2]float64{100, 110}},
+		{bench.Typical, [2]float64{1000, 1100}, [2]float64{7.0, 8.5}, [2]float64{2.7, 3.1}, [2]float64{2.7, 3.1}},
+		{bench.Heavy, [2]float64{3700, 4300}, [2]float64{3.6, 4.3}, [2]float64{4, 4}, [2]float64{100, 110}},
 	} {
 		t.Run(c.profile.String(), func(t *testing.T) {
 			const n = 1500
 			var plain, zipped bytes.Buffer
 			var instances, countries int
 			for i := range n {
-				e := gen.Source{Seed: 1, Profile: c.profile}.Entry(i)
+				e := bench.Source{Seed: 1, Profile: c.profile}.Entry(i)
 				data, err := json.Marshal(e)
 				require.NoError(t, err)
 				plain.Write(append(data, ','))
@@ -55,10 +55,10 @@ func TestCalibration(t *testing.T) {
 }
 
 func TestEntryIsAFunctionOfSeedAndNumber(t *testing.T) {
-	s := gen.Source{Seed: 7}
+	s := bench.Source{Seed: 7}
 	pool := s.Pool(50)
 	assert.Equal(t, pool[17], s.Entry(17))
-	assert.NotEqual(t, pool[17], gen.Source{Seed: 8}.Entry(17))
+	assert.NotEqual(t, pool[17], bench.Source{Seed: 8}.Entry(17))
 	names := map[string]bool{}
 	for _, e := range s.Pool(5000) {
 		names[e.DatasetID[0].Value] = true

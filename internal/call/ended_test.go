@@ -1,4 +1,4 @@
-package ended_test
+package call_test
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/datacite-go/datacite-go"
-	"github.com/datacite-go/datacite-go/internal/ended"
+	"github.com/datacite-go/datacite-go/internal/call"
 )
 
 type fault []string // cannot be compared
@@ -32,12 +32,12 @@ func TestErr(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
-			require.NoError(t, ended.Err(ctx))
+			require.NoError(t, call.Ended(ctx))
 			cancel(cause)
-			err := fmt.Errorf("call: %w", ended.Err(ctx))
+			err := fmt.Errorf("call: %w", call.Ended(ctx))
 			require.ErrorIs(t, err, context.Canceled)
 			assert.NotErrorIs(t, err, context.DeadlineExceeded)
-			assert.True(t, ended.Is(err))
+			assert.True(t, call.IsEnded(err))
 			assert.False(t, datacite.Temporary(err))
 			for _, condition := range []error{datacite.ErrNotFound, datacite.ErrConflict, datacite.ErrUnclear} {
 				assert.NotErrorIs(t, err, condition)
@@ -56,8 +56,8 @@ func TestErr(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(fmt.Errorf("row 7: %w", io.EOF))
-	assert.ErrorIs(t, ended.Err(ctx), io.EOF, "an error within the cause")
-	shown := ended.Err(ctx).(*ended.Error).Shown(strings.ToUpper)
+	assert.ErrorIs(t, call.Ended(ctx), io.EOF, "an error within the cause")
+	shown := call.Ended(ctx).(*call.EndedError).Shown(strings.ToUpper)
 	assert.EqualError(t, shown, "CONTEXT CANCELED: ROW 7: EOF")
 	assert.ErrorIs(t, shown, io.EOF)
 }
@@ -68,7 +68,7 @@ func TestErrOfADeadline(t *testing.T) {
 		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, cause)
 		defer cancel()
 		time.Sleep(2 * time.Second)
-		err := ended.Err(ctx)
+		err := call.Ended(ctx)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.ErrorIs(t, err, cause)
 		assert.False(t, datacite.Temporary(err))

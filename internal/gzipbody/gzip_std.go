@@ -1,6 +1,6 @@
 //go:build stdflate
 
-package gunzip
+package gzipbody
 
 import "compress/gzip"
 

@@ -1,9 +1,4 @@
-// Package gen makes usage data for measurements: entries of a report that are as
-// long, and compress as well, as those that repositories really send.
-//
-// A [Source] is a pure function of its seed and of the number of the entry, so
-// that a report of any length needs no memory and is the same on every machine.
-package gen
+package bench
 
 import (
 	"math"
@@ -12,7 +7,8 @@ import (
 	"strings"
 )
 
-// A Profile is a kind of report.
+// A Profile is a kind of report, whose entries are as long, and compress as well, as those that
+// repositories really send.
 type Profile int
 
 const (

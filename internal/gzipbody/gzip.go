@@ -1,6 +1,6 @@
 //go:build !stdflate
 
-package gunzip
+package gzipbody
 
 import "github.com/klauspost/compress/gzip"
 

@@ -1,4 +1,4 @@
-package repeat
+package subset
 
 import (
 	"fmt"
@@ -16,7 +16,7 @@ func TestRepeatsAmongMany(t *testing.T) {
 		{0, 1}, {1, 1}, {2, 1}, {100, 1000}, {5000, 500_000}, {20_000, 20_000}, {300_000, 40_000_000}, {150_000, 3},
 	} {
 		random := rand.New(rand.NewPCG(uint64(c.entries), uint64(c.names)))
-		f := NewFinder(t.TempDir())
+		f := NewRepeatFinder(t.TempDir())
 		first := map[int]int{}
 		var want []Repeat
 		for i := range c.entries {

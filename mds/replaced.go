@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// garbled reports whether a response may have lost characters: each of them has two
+// hasReplaced reports whether a response may have lost characters: each of them has two
 // bytes or more.
-func garbled[T string | []byte](text T) bool {
+func hasReplaced[T string | []byte](text T) bool {
 	lost := false
 	for i := range len(text) {
 		if text[i] >= 0x80 {
@@ -18,12 +18,12 @@ func garbled[T string | []byte](text T) bool {
 	return lost
 }
 
-func garbledError(op, name string) error {
-	return fmt.Errorf("%s: %s: %w", op, name, ErrGarbled)
+func replacedError(op, name string) error {
+	return fmt.Errorf("%s: %s: %w", op, name, ErrReplacedCharacters)
 }
 
-// garble replaces characters as the service does.
-func garble(text string) string {
+// replaceCharacters replaces characters as the service does.
+func replaceCharacters(text string) string {
 	out := []byte(text)
 	for i, c := range out {
 		if c >= 0x80 {
@@ -46,9 +46,9 @@ type comparison struct {
 // are not altered.
 func compareMetadata(givenData, storedData []byte) comparison {
 	given, stored := string(givenData), string(storedData)
-	seen, lost := asIs, garbled(stored)
+	seen, lost := asIs, hasReplaced(stored)
 	if lost {
-		seen = garble
+		seen = replaceCharacters
 	}
 	altered, err := alterations(given, stored, seen)
 	expected := rewritten.Replace(given)
@@ -71,14 +71,14 @@ func compareMetadata(givenData, storedData []byte) comparison {
 
 // seemsSame is sameURL for a stored URL that may be garbled.
 func seemsSame(stored, given string) bool {
-	return sameURL(stored, given) || garbled(stored) && sameURL(stored, garble(given))
+	return sameURL(stored, given) || hasReplaced(stored) && sameURL(stored, replaceCharacters(given))
 }
 
 // isCopy reports whether metadata of the DOI API are those that the store sent, which may be
 // garbled. They are not if the API lags behind.
 func isCopy(whole, sent []byte) bool {
 	whole, sent = bytes.TrimSpace(whole), bytes.TrimSpace(sent)
-	if len(whole) != len(sent) || len(whole) == 0 || !garbled(sent) {
+	if len(whole) != len(sent) || len(whole) == 0 || !hasReplaced(sent) {
 		return false
 	}
 	for i, c := range whole {

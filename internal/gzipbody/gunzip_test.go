@@ -1,4 +1,4 @@
-package gunzip_test
+package gzipbody_test
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/datacite-go/datacite-go/internal/gunzip"
+	"github.com/datacite-go/datacite-go/internal/gzipbody"
 )
 
 // sample is data that compress a little, and their gzip members one by one.
@@ -39,7 +39,7 @@ func sample(t *testing.T, sizes ...int) (plain []byte, members [][]byte) {
 func TestReadsAhead(t *testing.T) {
 	for _, size := range []int{0, 1, 1000, 64 << 10, 64<<10 + 1, 1 << 20} {
 		plain, members := sample(t, size)
-		r, err := gunzip.New(bytes.NewReader(members[0]), false)
+		r, err := gzipbody.NewReader(bytes.NewReader(members[0]), false)
 		require.NoError(t, err)
 		for range 3 {
 			r.Start()
@@ -56,7 +56,7 @@ func TestReadsAhead(t *testing.T) {
 
 func TestStartsInTheMiddle(t *testing.T) {
 	plain, members := sample(t, 300_000)
-	r, err := gunzip.New(bytes.NewReader(members[0]), true)
+	r, err := gzipbody.NewReader(bytes.NewReader(members[0]), true)
 	require.NoError(t, err)
 	head := make([]byte, 1234)
 	_, err = io.ReadFull(r, head)
@@ -71,7 +71,7 @@ func TestStartsInTheMiddle(t *testing.T) {
 func TestMembers(t *testing.T) {
 	plain, members := sample(t, 1000, 2000)
 	for all, want := range map[bool]int{true: 3000, false: 1000} {
-		r, err := gunzip.New(bytes.NewReader(bytes.Join(members, nil)), all)
+		r, err := gzipbody.NewReader(bytes.NewReader(bytes.Join(members, nil)), all)
 		require.NoError(t, err)
 		got, err := io.ReadAll(r)
 		require.NoError(t, err)
@@ -84,7 +84,7 @@ func TestADamagedStreamNeverLooksComplete(t *testing.T) {
 	_, members := sample(t, 200_000)
 	data := members[0]
 	for end := 20; end < len(data); end += len(data) / 50 {
-		r, err := gunzip.New(bytes.NewReader(data[:end]), false)
+		r, err := gzipbody.NewReader(bytes.NewReader(data[:end]), false)
 		require.NoError(t, err)
 		r.Start()
 		_, err = io.ReadAll(r)
@@ -93,7 +93,7 @@ func TestADamagedStreamNeverLooksComplete(t *testing.T) {
 	}
 	wrong := bytes.Clone(data)
 	wrong[len(wrong)-5] ^= 1 // of the CRC
-	r, err := gunzip.New(bytes.NewReader(wrong), false)
+	r, err := gzipbody.NewReader(bytes.NewReader(wrong), false)
 	require.NoError(t, err)
 	r.Start()
 	defer r.Stop()
@@ -101,11 +101,11 @@ func TestADamagedStreamNeverLooksComplete(t *testing.T) {
 	require.Error(t, err)
 
 	lost := errors.New("line is dead")
-	r, err = gunzip.New(io.MultiReader(bytes.NewReader(data[:1000]), iotest.ErrReader(lost)), false)
+	r, err = gzipbody.NewReader(io.MultiReader(bytes.NewReader(data[:1000]), iotest.ErrReader(lost)), false)
 	require.NoError(t, err)
 	_, err = io.ReadAll(r)
 	require.ErrorIs(t, err, lost)
-	_, err = gunzip.New(bytes.NewReader([]byte("no gzip at all")), false)
+	_, err = gzipbody.NewReader(bytes.NewReader([]byte("no gzip at all")), false)
 	require.Error(t, err)
 	require.Error(t, r.Reset(bytes.NewReader(nil)))
 }
@@ -115,7 +115,7 @@ func TestStopLeavesNoGoroutine(t *testing.T) {
 	_, members := sample(t, 1<<20+1)
 	for _, n := range []int{0, 1, 100_000, 1 << 19} {
 		synctest.Test(t, func(t *testing.T) {
-			r, err := gunzip.New(bytes.NewReader(members[0]), false)
+			r, err := gzipbody.NewReader(bytes.NewReader(members[0]), false)
 			require.NoError(t, err)
 			r.Start()
 			_, err = io.ReadFull(r, make([]byte, n))

@@ -1,6 +1,4 @@
-// Package kernel is DataCite's metadata schema, version 4.7: what the properties of a
-// record are called in JSON, in XML and in the search index, and their allowed values.
-package kernel
+package record
 
 import (
 	"slices"
@@ -8,7 +6,8 @@ import (
 	"strings"
 )
 
-// A Property is a member of a record in JSON, or of an object in a record.
+// A Property is a member of a record in JSON, or of an object in a record, by the metadata schema,
+// version 4.7.
 type Property struct {
 	Name  string // in JSON; "" if only XML has it
 	List  bool

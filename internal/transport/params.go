@@ -1,6 +1,4 @@
-// Package params writes option structs as query parameters or as the JSON body
-// that says the same (specification §4.2).
-package params
+package transport
 
 import (
 	"encoding/json"
@@ -11,19 +9,19 @@ import (
 	"github.com/google/go-querystring/query"
 )
 
-// Values turns a struct with url tags into parameters.
-func Values(options any) (url.Values, error) { return query.Values(options) }
+// Params turns a struct with url tags into parameters.
+func Params(options any) (url.Values, error) { return query.Values(options) }
 
-// Encode writes parameters for a URL: sorted by name, a blank as %20 and a plus
+// EncodeParams writes parameters for a URL: sorted by name, a blank as %20 and a plus
 // as %2B, as specification §4.2.1(7) asks.
-func Encode(v url.Values) string {
+func EncodeParams(v url.Values) string {
 	return strings.ReplaceAll(v.Encode(), "+", "%20")
 }
 
-// JSON writes parameters as the JSON object that means the same: page[size]
+// ParamsJSON writes parameters as the JSON object that means the same: page[size]
 // becomes the member size of the object page. All values are strings, because
 // the service compares some of them, such as "true", with the text in a URL.
-func JSON(v url.Values) ([]byte, error) {
+func ParamsJSON(v url.Values) ([]byte, error) {
 	root := map[string]any{}
 	for name, values := range v {
 		if len(values) == 0 {

@@ -1,12 +1,12 @@
-// Package panics carries a panic from a goroutine to the one that waits for it.
-package panics
+package bulk
 
 import (
 	"runtime"
 	"sync"
 )
 
-// A Group is goroutines that run functions of callers. The zero Group is ready for use.
+// A Group is goroutines that run functions of callers. It carries a panic from one of them to the
+// goroutine that waits. The zero Group is ready for use.
 type Group struct {
 	sync.WaitGroup
 	Stop func() // called when one of them panics, so that the others end; may be nil

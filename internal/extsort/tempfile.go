@@ -1,5 +1,4 @@
-// Package tempfile makes temporary files that a crash does not leave behind.
-package tempfile
+package extsort
 
 import (
 	"errors"
@@ -7,9 +6,9 @@ import (
 	"runtime"
 )
 
-// Create makes a temporary file in dir. Where the system allows it, the file has no
+// CreateTemp makes a temporary file in dir. Where the system allows it, the file has no
 // name, so that it is gone when the process ends.
-func Create(dir string) (*os.File, error) {
+func CreateTemp(dir string) (*os.File, error) {
 	file, err := os.CreateTemp(dir, "datacite-report-*")
 	if err != nil {
 		return nil, err
@@ -22,8 +21,8 @@ func Create(dir string) (*os.File, error) {
 	return file, nil
 }
 
-// Remove closes and removes a temporary file. It does nothing if file is nil.
-func Remove(file *os.File) error {
+// RemoveTemp closes and removes a temporary file. It does nothing if file is nil.
+func RemoveTemp(file *os.File) error {
 	if file == nil {
 		return nil
 	}

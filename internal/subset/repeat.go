@@ -1,5 +1,4 @@
-// Package repeat finds names that occur more than once in a stream of any length.
-package repeat
+package subset
 
 import (
 	"cmp"
@@ -9,18 +8,18 @@ import (
 	"os"
 	"slices"
 
-	"github.com/datacite-go/datacite-go/internal/tempfile"
+	"github.com/datacite-go/datacite-go/internal/extsort"
 )
 
 // A Repeat is two entries with the same name.
 type Repeat struct{ First, Again int }
 
-// A Finder finds repeated names in a stream of any length. It keeps a 64-bit hash and the
+// A RepeatFinder finds repeated names in a stream of any length. It keeps a 64-bit hash and the
 // number of each entry, in partitions by hash, which are searched one at a time in the
 // end. That takes 1 MiB of memory, and 16 bytes of a temporary file for each entry beyond
 // the first 60,000 or so. Different names with the same hash would be reported as
 // repeated; with six million entries the probability of that is one in a million.
-type Finder struct {
+type RepeatFinder struct {
 	seed       maphash.Seed
 	dir        string // for the temporary file
 	partitions [64]partition
@@ -46,13 +45,13 @@ const (
 	entrySize   = 16   // bytes in the file
 )
 
-// NewFinder returns a Finder that keeps its temporary file in dir. The caller closes it.
-func NewFinder(dir string) *Finder {
-	return &Finder{seed: maphash.MakeSeed(), dir: dir}
+// NewRepeatFinder returns a RepeatFinder that keeps its temporary file in dir. The caller closes it.
+func NewRepeatFinder(dir string) *RepeatFinder {
+	return &RepeatFinder{seed: maphash.MakeSeed(), dir: dir}
 }
 
 // Add adds the name of entry i.
-func (f *Finder) Add(i int, name []byte) error {
+func (f *RepeatFinder) Add(i int, name []byte) error {
 	hash := maphash.Bytes(f.seed, name)
 	p := &f.partitions[hash%uint64(len(f.partitions))]
 	switch len(p.recent) {
@@ -70,9 +69,9 @@ func (f *Finder) Add(i int, name []byte) error {
 }
 
 // write moves the recent entries of a partition to the file.
-func (f *Finder) write(p *partition) error {
+func (f *RepeatFinder) write(p *partition) error {
 	if f.file == nil {
-		file, err := tempfile.Create(f.dir)
+		file, err := extsort.CreateTemp(f.dir)
 		if err != nil {
 			return err
 		}
@@ -93,7 +92,7 @@ func (f *Finder) write(p *partition) error {
 
 // Repeats returns at most limit repeated entries, in the order of the second one
 // of each, and the number of all.
-func (f *Finder) Repeats(limit int) (found []Repeat, count int, err error) {
+func (f *RepeatFinder) Repeats(limit int) (found []Repeat, count int, err error) {
 	var all []seenName
 	var table []uint32
 	for i := range f.partitions {
@@ -111,7 +110,7 @@ func (f *Finder) Repeats(limit int) (found []Repeat, count int, err error) {
 }
 
 // read appends all entries of a partition, in order.
-func (f *Finder) read(all []seenName, p *partition) ([]seenName, error) {
+func (f *RepeatFinder) read(all []seenName, p *partition) ([]seenName, error) {
 	batch := f.batch[:cap(f.batch)]
 	for _, at := range p.written {
 		batch = batch[:batchLength*entrySize]
@@ -150,4 +149,4 @@ func eachRepeat(all []seenName, table []uint32, note func(Repeat)) []uint32 {
 }
 
 // Close removes the temporary file.
-func (f *Finder) Close() error { return tempfile.Remove(f.file) }
+func (f *RepeatFinder) Close() error { return extsort.RemoveTemp(f.file) }

@@ -1,4 +1,4 @@
-package kernel
+package record
 
 import "slices"
 
@@ -200,8 +200,8 @@ url                             -                           text+
 
 // Vocabulary are the controlled lists, by the name of the attribute or member.
 var Vocabulary = map[string][]string{
-	"resourceTypeGeneral": resourceTypes,
-	"relatedItemType":     resourceTypes,
+	"resourceTypeGeneral": resourceTypeTerms,
+	"relatedItemType":     resourceTypeTerms,
 	"contributorType": strings.Fields(`ContactPerson DataCollector DataCurator DataManager Distributor Editor
 		HostingInstitution Other Producer ProjectLeader ProjectManager ProjectMember RegistrationAgency
 		RegistrationAuthority RelatedPerson ResearchGroup RightsHolder Researcher Sponsor Supervisor Translator
@@ -213,8 +213,8 @@ var Vocabulary = map[string][]string{
 	"nameType":                  strings.Fields(`Organizational Personal`),
 	"numberType":                strings.Fields(`Article Chapter Report Other`),
 	"funderIdentifierType":      {"ISNI", "GRID", "ROR", "Crossref Funder ID", "Other"},
-	"relatedIdentifierType":     identifierTypes,
-	"relatedItemIdentifierType": identifierTypes,
+	"relatedIdentifierType":     identifierTypeTerms,
+	"relatedItemIdentifierType": identifierTypeTerms,
 	"relationType": strings.Fields(`IsCitedBy Cites IsSupplementTo IsSupplementedBy IsContinuedBy Continues
 		IsNewVersionOf IsPreviousVersionOf IsPartOf HasPart IsPublishedIn IsReferencedBy References IsDocumentedBy
 		Documents IsCompiledBy Compiles IsVariantFormOf IsOriginalFormOf IsIdenticalTo HasMetadata IsMetadataFor Reviews
@@ -223,11 +223,11 @@ var Vocabulary = map[string][]string{
 }
 
 var (
-	resourceTypes = strings.Fields(`Audiovisual Award Book BookChapter Collection ComputationalNotebook
+	resourceTypeTerms = strings.Fields(`Audiovisual Award Book BookChapter Collection ComputationalNotebook
 		ConferencePaper ConferenceProceeding DataPaper Dataset Dissertation Event Image Instrument InteractiveResource
 		Journal JournalArticle Model OutputManagementPlan PeerReview PhysicalObject Poster Preprint Presentation Project
 		Report Service Software Sound Standard StudyRegistration Text Workflow Other`)
-	identifierTypes = strings.Fields(`ARK arXiv bibcode CSTR DOI EAN13 EISSN Handle IGSN ISBN ISSN ISTC LISSN
+	identifierTypeTerms = strings.Fields(`ARK arXiv bibcode CSTR DOI EAN13 EISSN Handle IGSN ISBN ISSN ISTC LISSN
 		LSID PMID PURL RAiD RRID SWHID UPC URL URN w3id`)
 )
 

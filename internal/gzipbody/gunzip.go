@@ -1,11 +1,9 @@
-// Package gunzip inflates gzip streams ahead of their reader, in a goroutine of
-// its own, so that inflating and parsing take place at the same time.
-package gunzip
+package gzipbody
 
 import (
 	"io"
 
-	"github.com/datacite-go/datacite-go/internal/panics"
+	"github.com/datacite-go/datacite-go/internal/bulk"
 )
 
 const (
@@ -14,7 +12,8 @@ const (
 )
 
 // A Reader reads what a gzip stream holds, one byte after the other as usual
-// until Start, and ahead from there on.
+// until Start. From there on it inflates ahead in a goroutine of its own, so that inflating and
+// parsing take place at the same time.
 type Reader struct {
 	inflater *inflater
 	all      bool
@@ -22,15 +21,15 @@ type Reader struct {
 
 	full, empty chan []byte
 	stop        chan struct{}
-	done        panics.Group // of ahead, which calls the source
-	err         error        // of inflater; to be read when full is closed
+	done        bulk.Group // of ahead, which calls the source
+	err         error      // of inflater; to be read when full is closed
 
 	block, rest []byte
 }
 
-// New reads the header of a gzip stream. Members that follow the first one are
+// NewReader reads the header of a gzip stream. Members that follow the first one are
 // part of the content if all is true, and left unread otherwise.
-func New(src io.Reader, all bool) (*Reader, error) {
+func NewReader(src io.Reader, all bool) (*Reader, error) {
 	inflater, err := newInflater(src)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,4 @@
-// Package checkdigit computes the check characters of ISO 7064 that names of people,
-// organizations and DOIs end with.
-package checkdigit
+package doi
 
 // Mod11 returns the check character of decimal digits by MOD 11-2, as ORCID and ISNI
 // have it: a digit or X.

@@ -1,4 +1,4 @@
-package params_test
+package transport_test
 
 import (
 	"net/url"
@@ -7,11 +7,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/datacite-go/datacite-go/internal/params"
+	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
-func TestEncode(t *testing.T) {
-	got := params.Encode(url.Values{"query": {`titles.title:"a b" +c`}, "page[size]": {"5"}, "fields[dois]": {"doi,titles"}})
+func TestEncodeParams(t *testing.T) {
+	got := transport.EncodeParams(url.Values{"query": {`titles.title:"a b" +c`}, "page[size]": {"5"}, "fields[dois]": {"doi,titles"}})
 	assert.Equal(t, `fields%5Bdois%5D=doi%2Ctitles&page%5Bsize%5D=5&query=titles.title%3A%22a%20b%22%20%2Bc`, got)
 }
 
@@ -20,7 +20,7 @@ func TestValues(t *testing.T) {
 		Number int    `url:"number,omitempty"`
 		Cursor string `url:"cursor,omitempty"`
 	}
-	got, err := params.Values(struct {
+	got, err := transport.Params(struct {
 		Page   page     `url:"page"`
 		Fields []string `url:"fields[dois],comma,omitempty"`
 		Empty  string   `url:"empty,omitempty"`
@@ -29,15 +29,15 @@ func TestValues(t *testing.T) {
 	assert.Equal(t, url.Values{"page[number]": {"2"}, "fields[dois]": {"doi,titles"}}, got)
 }
 
-func TestJSON(t *testing.T) {
-	got, err := params.JSON(url.Values{"query": {"a +b"}, "page[size]": {"5"}, "page[cursor]": {"1"}, "fields[dois]": {"doi"}, "x": {"1", "2"}, "none": {}})
+func TestParamsJSON(t *testing.T) {
+	got, err := transport.ParamsJSON(url.Values{"query": {"a +b"}, "page[size]": {"5"}, "page[cursor]": {"1"}, "fields[dois]": {"doi"}, "x": {"1", "2"}, "none": {}})
 	require.NoError(t, err)
 	assert.JSONEq(t, `{"query":"a +b","page":{"size":"5","cursor":"1"},"fields":{"dois":"doi"},"x":["1","2"]}`, string(got))
 
 	for _, v := range []url.Values{
 		{"page": {"1"}, "page[size]": {"5"}},
 	} {
-		_, err := params.JSON(v)
+		_, err := transport.ParamsJSON(v)
 		assert.ErrorContains(t, err, "a value and an object at once")
 	}
 }

@@ -1,13 +1,12 @@
-// Package arena allocates many small strings and lists in few blocks of memory. A string
-// or list keeps its whole block in memory.
-package arena
+package jsonlex
 
 import (
 	"reflect"
 	"strings"
 )
 
-// Texts allocates strings in blocks.
+// Texts allocates many small strings in few blocks. A string keeps its whole block in memory, as a list of
+// [Lists] does.
 type Texts struct{ block strings.Builder }
 
 const textBlock = 8 << 10

@@ -1,0 +1,276 @@
+package main
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell/shelltest"
+	"github.com/datacite-go/datacite-go/datacitetest"
+	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/mds"
+	"github.com/datacite-go/datacite-go/metadata"
+)
+
+// A shelf is a service with random records, half of them registered as XML and half as JSON, and
+// a folder for tables.
+type shelf struct {
+	*datacitetest.Server
+	folder string
+	names  []string
+}
+
+func newShelf(t *testing.T, b datacitetest.Behaviour, records int) *shelf {
+	s := &shelf{Server: datacitetest.NewServer(&datacitetest.Options{Behaviour: b}), folder: t.TempDir()}
+	t.Cleanup(s.Close)
+	for i := range records {
+		name, url := fmt.Sprintf("10.5072/t-%d", i), fmt.Sprintf("https://repository.example.org/%d?a=1;b=2&c", i)
+		rec := datacitetest.RandomRecord(uint64(i))
+		if i%2 == 0 {
+			doc, err := mds.NewDocument(rec)
+			require.NoError(t, err)
+			_, err = s.MDS().Register(t.Context(), name, url, doc)
+			require.NoError(t, err)
+		} else {
+			_, err := s.DOIs().Create(t.Context(), &dois.Draft{DOI: name, URL: url, Event: dois.Publish, Record: *rec})
+			require.NoError(t, err)
+		}
+		s.names = append(s.names, name)
+	}
+	return s
+}
+
+// run runs a command at the service.
+func (s *shelf) run(t *testing.T, args ...string) (code int, out, notes string) {
+	t.Helper()
+	i := slices.IndexFunc(commands, func(m shell.Maker) bool {
+		return m(&shell.Shell{Getenv: func(string) string { return "" }}).Name() == args[0]
+	})
+	return shelltest.At(s.Server).Do(t, commands[i], args...)
+}
+
+// documents are all that is stored, by DOI.
+func (s *shelf) documents(t *testing.T) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	for r, err := range s.DOIs().All(t.Context(), &dois.ListOptions{Prefix: []string{"10.5072"}, Detail: true}) {
+		require.NoError(t, err)
+		all[r.DOI] = fmt.Sprintf("%s %s %s", r.URL, r.State, r.MetadataXML)
+	}
+	return all
+}
+
+// writes are the requests so far that change something.
+func (s *shelf) writes() (n int) {
+	for _, r := range s.Requests() {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			n++
+		}
+	}
+	return n
+}
+
+// tableWriters make a table of the records of a shelf.
+var tableWriters = []struct {
+	name  string
+	write func(t *testing.T, s *shelf) (file, notes string)
+}{
+	{"search --output .csv", func(t *testing.T, s *shelf) (string, string) { return s.searched(t, "items.csv") }},
+	{"search --output .xlsx", func(t *testing.T, s *shelf) (string, string) { return s.searched(t, "items.xlsx") }},
+	{"the result table of register", func(t *testing.T, s *shelf) (string, string) {
+		file, notes := s.searched(t, "before.csv")
+		result := filepath.Join(s.folder, "result.csv")
+		code, _, more := s.run(t, "register", file, "--output", result)
+		require.Zero(t, code, more)
+		return result, notes
+	}},
+	{"the result table of register .xlsx", func(t *testing.T, s *shelf) (string, string) {
+		file, notes := s.searched(t, "before.xlsx")
+		code, _, more := s.run(t, "register", file)
+		require.Zero(t, code, more)
+		return filepath.Join(s.folder, "before.registered.xlsx"), notes
+	}},
+	{"register --template", func(t *testing.T, s *shelf) (string, string) {
+		file := filepath.Join(s.folder, "template.csv")
+		code, _, notes := s.run(t, "register", "--template", "--output", file)
+		require.Zero(t, code, notes)
+		searched, notes := s.searched(t, "before.csv")
+		rows, from := readCSV(t, file), readCSV(t, searched)
+		for _, row := range from[1:] { // as somebody fills it in
+			var cells []string
+			for _, name := range rows[0] {
+				cells = append(cells, row[slices.Index(from[0], name)])
+			}
+			rows = append(rows, cells)
+		}
+		writeCSV(t, file, rows)
+		return file, notes
+	}},
+}
+
+func (s *shelf) searched(t *testing.T, name string) (file, notes string) {
+	t.Helper()
+	file = filepath.Join(s.folder, name)
+	code, _, notes := s.run(t, "search", "--prefix", "10.5072", "--all", "--output", file)
+	require.Zero(t, code, notes)
+	return file, notes
+}
+
+func readCSV(t *testing.T, file string) [][]string {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	require.NoError(t, err)
+	rows, err := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(data, []byte("\ufeff")))).ReadAll()
+	require.NoError(t, err)
+	return rows
+}
+
+func writeCSV(t *testing.T, file string, rows [][]string) {
+	t.Helper()
+	var out bytes.Buffer
+	require.NoError(t, csv.NewWriter(&out).WriteAll(rows))
+	require.NoError(t, os.WriteFile(file, out.Bytes(), 0o600))
+}
+
+// tableReaders read a table of the records of a shelf.
+var tableReaders = [][]string{
+	{"register", "FILE"},
+	{"audit", "FILE", "--prefix", "10.5072"},
+	{"audit", "FILE", "--prefix", "10.5072", "--fix", "--yes"},
+}
+
+// A table that a command wrote changes nothing when another command reads it, and a copy that is made of
+// it has what the table has; what it lacks was named.
+func TestTables(t *testing.T) {
+	for _, b := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {
+		for _, w := range tableWriters {
+			t.Run(fmt.Sprintf("%s/%s", b, w.name), func(t *testing.T) {
+				t.Parallel()
+				s := newShelf(t, b, 3**seams)
+				before := s.documents(t)
+				file, notes := w.write(t, s)
+				wrote := s.writes()
+				for _, reader := range tableReaders {
+					for pass := range 2 {
+						args := slices.Clone(reader)
+						args[1] = file
+						code, out, said := s.run(t, args...)
+						assert.Zero(t, code, "%v, pass %d: %s%s", args, pass, out, said)
+						assert.Equal(t, wrote, s.writes(), "%v: %s", args, said)
+					}
+				}
+				for name, doc := range s.documents(t) {
+					assert.Equal(t, strings.Split(before[name], "\n"), strings.Split(doc, "\n"))
+				}
+				s.copied(t, b, file, notes)
+			})
+		}
+	}
+}
+
+// copied registers the records of a table at an empty service.
+func (s *shelf) copied(t *testing.T, b datacitetest.Behaviour, file, notes string) {
+	t.Helper()
+	other := newShelf(t, b, 0)
+	data, err := os.ReadFile(file)
+	require.NoError(t, err)
+	at := filepath.Join(other.folder, "copy"+filepath.Ext(file))
+	require.NoError(t, os.WriteFile(at, data, 0o600))
+	code, _, said := other.run(t, "register", at)
+	require.Zero(t, code, said)
+	for _, name := range s.names {
+		was, err := s.Record(name)
+		require.NoError(t, err)
+		is, err := other.Record(name)
+		require.NoError(t, err)
+		for _, c := range metadata.Diff(&was.Record, &is.Record) {
+			member := topLevel.FindString(c.Path)
+			assert.Regexp(t, `not all of the .*\b`+member+`\b`, notes, "%s: %s", name, c)
+		}
+	}
+	wrote, stored := other.writes(), other.documents(t)
+	code, _, said = other.run(t, "register", at)
+	require.Zero(t, code, said)
+	assert.Equal(t, wrote, other.writes(), said)
+	assert.Equal(t, stored, other.documents(t))
+}
+
+var topLevel = regexp.MustCompile(`^\w+`)
+
+// A librarian takes a table of all records, corrects 20 cells, and has them written: these cells are
+// changed at the service, and nothing else is but what the service makes of every write (metadata.Diff).
+func TestALibrariansRound(t *testing.T) {
+	for _, b := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {
+		t.Run(string(b), func(t *testing.T) {
+			t.Parallel()
+			const records = 10
+			s := newShelf(t, b, records)
+			file, _ := s.searched(t, "items.csv")
+			before := readCSV(t, file)
+			was := map[string]*dois.Record{}
+			for _, name := range s.names {
+				r, err := s.Record(name)
+				require.NoError(t, err)
+				was[name] = r
+			}
+			wanted := slices.Clone(before)
+			column := func(name string) int { return slices.Index(before[0], name) }
+			for i := 1; i < len(wanted); i++ {
+				wanted[i] = slices.Clone(wanted[i])
+				wanted[i][column("title")] += " & <i>Salix</i>"
+				switch cell := &wanted[i][column([]string{"url", "subjects", "publisher", "language"}[i%4])]; i % 4 {
+				case 0:
+					*cell += "&d=1;e"
+				case 1:
+					*cell = strings.TrimPrefix(*cell+"; lichens & <mosses>", "; ")
+				case 2:
+					*cell = "Another “Archive” & Co. | [ISNI=0000 0001 2103 2683]"
+				case 3:
+					*cell = "it"
+				}
+			}
+			writeCSV(t, file, wanted)
+
+			code, out, notes := s.run(t, "audit", file, "--prefix", "10.5072", "--fix", "--yes")
+			require.Zero(t, code, out+notes)
+			harvested := filepath.Join(s.folder, "all.jsonl")
+			code, _, notes = s.run(t, "harvest", "--prefix", "10.5072", "--output", harvested)
+			require.Zero(t, code, notes)
+			wrote := s.writes()
+			for _, source := range []string{harvested, file} {
+				code, out, notes = s.run(t, "audit", source, "--prefix", "10.5072", "--fix", "--yes")
+				assert.Zero(t, code, out+notes)
+			}
+			assert.Equal(t, wrote, s.writes())
+
+			again, _ := s.searched(t, "again.csv")
+			after := readCSV(t, again)
+			for i := 1; i < len(wanted); i++ {
+				corrected := []string{"title", []string{"url", "subjects", "publisher", "language"}[i%4]}
+				for _, name := range corrected {
+					assert.Equal(t, wanted[i][column(name)], after[i][column(name)], name)
+				}
+				name := wanted[i][column("doi")]
+				is, err := s.Record(name)
+				require.NoError(t, err)
+				for _, c := range metadata.Diff(&was[name].Record, &is.Record) {
+					member := topLevel.FindString(c.Path)
+					assert.True(t, member == "titles" || slices.Contains(corrected, member), "%s: %s", name, c)
+				}
+				assert.Equal(t, was[name].State, is.State)
+				assert.True(t, was[name].URL == is.URL || slices.Contains(corrected, "url"), name)
+			}
+		})
+	}
+}
