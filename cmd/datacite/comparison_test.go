@@ -157,7 +157,7 @@ func TestComparison(t *testing.T) {
 			"metadata put many.json" + user + " && doi post many.json" + user},
 		{"get", "register one.json", nil, "get " + doi, 1, "convert " + doi + " -f datacite", "metadata get " + doi + user},
 		{"cite", "register one.json", nil, "get " + doi + " --format citation", 1, "convert " + doi + " -f datacite -t csl", ""},
-		{"list 25", "register many.jsonl --quiet", nil, "search --client example.repo", 1, "list -f datacite --client example.repo -n 25",
+		{"list 25", "register many.jsonl --quiet", nil, "search --client example.repo", 2, "list -f datacite --client example.repo -n 25",
 			"doi get all --limit 25" + user},
 	} {
 		for program, line := range map[string]string{"datacite": job.datacite, "commonmeta": job.commonmeta, "cirneco": job.cirneco} {

@@ -68,7 +68,7 @@ func (p *page) add(d *dois.Difference, o outcome) {
 		p.sections[d.Kind] = s
 	}
 	if s.Count++; s.Count <= mostItems {
-		s.Items = append(s.Items, item{readable(p.rows(d, o))})
+		s.Items = append(s.Items, item{p.rows(d, o)})
 	}
 	if now := d.DOI + " " + o.Result; now != p.last[repairable(d)] {
 		p.last[repairable(d)] = now

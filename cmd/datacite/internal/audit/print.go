@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/tables"
@@ -62,24 +61,6 @@ func (c *command) rows(d *dois.Difference, o outcome) (all []row) {
 	return all
 }
 
-// unescape undoes what the service does to &, < and > in the metadata that it sends.
-var unescape = strings.NewReplacer("&amp;", "&", "&lt;", "<", "&gt;", ">").Replace
-
-// readable are rows with their texts as people write them. Texts that differ stay
-// different.
-func readable(rows []row) []row {
-	rows = slices.Clone(rows)
-	for i := range rows {
-		r := &rows[i]
-		r.Title = unescape(r.Title)
-		wanted, found := unescape(r.Wanted), unescape(r.Found)
-		if r.Path != "url" && wanted != found {
-			r.Wanted, r.Found = wanted, found
-		}
-	}
-	return rows
-}
-
 // A printer writes differences in one format.
 type printer interface {
 	print(rows []row) error
@@ -115,7 +96,7 @@ func newScreen(c *command, out io.Writer, results bool) printer {
 }
 
 func (s screen) print(rows []row) error {
-	for _, r := range readable(rows) {
+	for _, r := range rows {
 		*s.rows++
 		what := r.Reason
 		switch {

@@ -177,7 +177,7 @@ func TestTheFirstRow(t *testing.T) {
 	srv := newService(t)
 	for _, test := range []struct{ table, says string }{
 		{"", "is empty; the first row has to name the columns"},
-		{"doi,metric,access,total\n", `line 1: column 4 is named "total" (did you mean "title"?); the columns are doi, title`},
+		{"doi,metric,access,titel\n", `line 1: column 4 is named "titel" (did you mean "title"?); the columns are doi, title`},
 		{"doi,metric,access,count,DOI\n", "line 1: two columns are named doi"},
 		{"doi,metric,count\n", "line 1: there is no column access, platform, publisher"},
 		{"doi,metric,access,count,platform,publisher\n", "report-datasets: is empty"},
