@@ -27,7 +27,7 @@ type Repaired struct {
 	Changed    bool   // the service accepted it; never with DryRun
 	Err        error
 
-	Warnings []datacite.Finding // about the wanted metadata; see Record.Warnings
+	Warnings []datacite.Finding // about the wanted metadata, and what the service made of the write; see Record.Warnings
 }
 
 // Repair repairs the differences that an audit found, and returns the outcome of each as soon
@@ -144,6 +144,13 @@ func (t *task) repaired(d *Difference) *Repaired {
 	r.Draft, r.Changed, r.Err = t.Draft, t.Draft != nil && t.Record != nil, t.Err
 	if w := d.Wanted; r.Draft != nil && w != nil && w.Metadata != nil {
 		r.Warnings = (&Draft{Record: *w.Metadata}).warnings()
+	}
+	if r.Changed {
+		for _, f := range t.Record.Warnings { // also about what was not sent, and the service wrote anew
+			if !slices.ContainsFunc(r.Warnings, func(known datacite.Finding) bool { return known.Path == f.Path && known.Code == f.Code }) {
+				r.Warnings = append(r.Warnings, f)
+			}
+		}
 	}
 	return r
 }

@@ -400,6 +400,24 @@ func TestFixWritesOnlyWhatIsChosen(t *testing.T) {
 	assert.Equal(t, "Old", record.Titles[0].Title)
 }
 
+// The service writes the XML of a record anew from its JSON. What it leaves out on the way is named.
+func TestFixNamesWhatTheServiceLeavesOut(t *testing.T) {
+	for _, behaviour := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {
+		srv := service(t, behaviour)
+		record, err := os.ReadFile("../../../../testdata/records/minimal.xml")
+		require.NoError(t, err)
+		record = bytes.Replace(record, []byte("</resource>"), []byte(`<relatedIdentifiers><relatedIdentifier relatedIdentifierType="DOI" relationType="HasMetadata" relatedMetadataScheme="ddi">10.5072/m</relatedIdentifier></relatedIdentifiers></resource>`), 1)
+		_, err = srv.MDS().Register(t.Context(), "10.5072/with", "https://repo.example.org/with", mds.XML(record))
+		require.NoError(t, err)
+		_, notes, code := call(t, srv, "--fix", "--yes", file(t, "own.csv", "doi,title\n10.5072/with,Another title\n"))
+		require.Equal(t, shell.ExitRefused, code, "four others are left")
+		assert.Contains(t, notes, `warning: 10.5072/with: relatedIdentifiers[0].relatedMetadataScheme: `, behaviour)
+		stored, err := srv.MDS().Metadata(t.Context(), "10.5072/with")
+		require.NoError(t, err)
+		assert.NotContains(t, string(stored.Data), "ddi", "or there is nothing to name")
+	}
+}
+
 // What is not in the source is left alone, whatever is wrong with it.
 func TestFixLeavesOthersAlone(t *testing.T) {
 	srv := datacitetest.NewServer(nil)

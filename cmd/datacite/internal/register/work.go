@@ -282,11 +282,7 @@ func (j *job) take(ctx context.Context, done *dois.Ensured) error {
 	case err == nil:
 		j.done++
 		if done.Draft != nil {
-			for _, f := range done.Record.Warnings {
-				if f.Code == "escaped" || f.Code == "not-in-xml" { // the others are known from the file
-					j.Warn("warning: %s: %s", it.place(), f)
-				}
-			}
+			tables.PrintOfWrite(j.Shell, it.place(), done.Record.Warnings) // the others are known from the file
 		}
 		e.Result, e.Error, e.Registered, e.State = change(done), "", it.digest, string(done.Record.State)
 	case ctx.Err() != nil: // what it was is on disk

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/metadata"
@@ -119,6 +120,17 @@ func CheckRecord(r *dois.Record) error {
 		return nil
 	}
 	return fmt.Errorf("%s: this is %s, not a record; datacite get --json and datacite harvest write records", r.DOI, what)
+}
+
+// PrintOfWrite prints the warnings about what the service made of a write, and not those about the
+// metadata that were sent.
+func PrintOfWrite(s *shell.Shell, place string, found []datacite.Finding) {
+	for _, f := range found {
+		if f.Code == "escaped" || f.Code == "not-in-xml" {
+			f.Warning = false // the line says it
+			s.Warn("warning: %s: %s", place, f)
+		}
+	}
 }
 
 // Place is where a row is, such as "items.csv, line 3".
