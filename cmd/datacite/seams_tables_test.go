@@ -156,7 +156,6 @@ func TestTables(t *testing.T) {
 	for _, b := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {
 		for _, w := range tableWriters {
 			t.Run(fmt.Sprintf("%s/%s", b, w.name), func(t *testing.T) {
-				t.Parallel()
 				s := newShelf(t, b, 3**seams)
 				before := s.documents(t)
 				file, notes := w.write(t, s)
@@ -213,7 +212,6 @@ var topLevel = regexp.MustCompile(`^\w+`)
 func TestALibrariansRound(t *testing.T) {
 	for _, b := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {
 		t.Run(string(b), func(t *testing.T) {
-			t.Parallel()
 			const records = 10
 			s := newShelf(t, b, records)
 			file, _ := s.searched(t, "items.csv")

@@ -328,7 +328,6 @@ func TestSeams(t *testing.T) {
 				}
 				reads = reads && !strings.HasSuffix(w.file, ".gz") || reads && !strings.HasPrefix(r.name, "register") // which reads no gzip
 				t.Run(fmt.Sprintf("%s/%s %s/%s", b, w.of[0], w.file, r.name), func(t *testing.T) {
-					t.Parallel()
 					s := newSeam(t, b)
 					files := s.write(t, w)
 					if !reads {
