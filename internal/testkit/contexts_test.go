@@ -76,7 +76,10 @@ func callersContexts(t *testing.T, cause error) map[string]func() callersContext
 		"deadline": func() callersContext {
 			ctx, cancel := context.WithTimeoutCause(t.Context(), time.Hour, cause)
 			t.Cleanup(cancel)
-			return callersContext{ctx, func() { <-ctx.Done() }}
+			return callersContext{ctx, func() {
+				<-ctx.Done()
+				time.Sleep(time.Nanosecond) // contexts made of it end a moment after it
+			}}
 		},
 	}
 }
