@@ -29,7 +29,7 @@ func countries(name string, data []byte) (func(address string) (string, error), 
 		some = some || found != ""
 	}
 	if !some {
-		return nil, fmt.Errorf("%s: it has no country of any address; give one with countries, such as GeoLite2-Country.mmdb", name)
+		return nil, fmt.Errorf("%s: it contains no country data; give one with countries, such as GeoLite2-Country.mmdb", name)
 	}
 	return func(address string) (string, error) {
 		ip, err := netip.ParseAddr(address)

@@ -89,9 +89,9 @@ func (j *job) flags(ofBeam *flag.FlagSet) *flag.FlagSet {
 	j.rules.Logs.AddFlags(flags)
 	flags.StringVar(&j.rules.Month, "month", "", "`month` to count, such as 2026-10")
 	flags.StringVar(&j.rules.GeoIP, "geoip", "", "`file` .mmdb with the countries of addresses, which all machines see; no countries without it")
-	flags.DurationVar(&j.rules.Gap, "gap", 24*time.Hour, "refuse logs of a busy server without an access in a `time` as long as this, such as 72h; 0 refuses none")
+	flags.DurationVar(&j.rules.Gap, "gap", 24*time.Hour, "refuse logs of a busy server that have no access for this `time`, such as 72h; 0 refuses none")
 	flags.StringVar(&j.robots, "robots", "", "`file` of user agents that are not counted, as COUNTER-Robots publishes it or one pattern a line; that of COUNTER is built in")
-	flags.StringVar(&j.machines, "machines", "", "`file` of user agents that are programs, likewise")
+	flags.StringVar(&j.machines, "machines", "", "`file` of user agents that count as machines, in the same form")
 	flags.StringVar(&j.table, "o", "counts.csv", "`file` for the table of counts, .csv or .xlsx")
 	for name, why := range elsewhere {
 		flags.BoolFunc(name, "not here: "+why, func(string) error { return errors.New(why) })
