@@ -213,8 +213,8 @@ func TestALogOfAWebServer(t *testing.T) {
 		write(t, "zstd.log", packer.EncodeAll([]byte(line("192.0.2.4", "/data/sun", "Googlebot/2.1")), nil)), write(t, "empty.log", nil),
 	}
 	j, err := parsed(t, append([]string{
-		"-log-format", "combined", "-timezone", "America/New_York", "-month", "2026-10", "-investigations", "^/data/([a-z]+)$", "-requests", "^/file/([a-z]+)$",
-		"-paths", write(t, "paths.csv", []byte("\ufeffpath,doi,kind\n/rain/,10.5072/rain,request\n")), "-dois", write(t, "dois.csv", []byte("name,doi\nsun,10.5072/a\n")),
+		"-log-format", "combined", "-timezone", "America/New_York", "-month", "2026-10", "-investigations", "^/data/(.+)", "-requests", "^/file/([a-z]+)$",
+		"-paths", write(t, "paths.csv", []byte("\ufeffpath,doi,kind\n/rain/,10.5072/rain,request\n")), "-dois", write(t, "dois.csv", []byte("name,doi\nsun,10.5072/a\n10.5072/a,10.5072/a\n")),
 		"-geoip", database(t, "GeoLite2-Country"), "-bad-lines", "50%", "-proxies", "198.51.100.0/24,2001:db8::/32", "-leave-out", "date", "-gap", "0",
 	}, names...)...)
 	require.NoError(t, err)
