@@ -169,7 +169,7 @@ func (o *AuditOptions) check() error {
 		return datacite.Invalid(datacite.Finding{Path: "AuditOptions", Code: "missing", Reason: "has neither ClientID nor Prefix; give the account or prefix to audit"})
 	}
 	if o.Kinds != nil && len(o.Kinds) == 0 {
-		return datacite.Invalid(datacite.Finding{Path: "AuditOptions.Kinds", Code: "value", Reason: "is an empty list, of which no difference is; leave it nil to look for all"})
+		return datacite.Invalid(datacite.Finding{Path: "AuditOptions.Kinds", Code: "value", Reason: "is empty, so nothing would be reported; leave it nil to look for all"})
 	}
 	for _, k := range o.Kinds {
 		if !slices.Contains([]DifferenceKind{Missing, Extra, Changed, Invalid, OldSchema}, k) {

@@ -69,8 +69,7 @@ type EnsureOptions struct {
 	// Before is called before the first write for a DOI, with its state. If it returns an
 	// error, nothing is written, and the registration fails with that error, which is never
 	// Temporary. Use Before to save a name before it is sent, or to refuse a name that is
-	// taken. RegisterAll calls it from several goroutines, once for each DOI in a run. nil
-	// allows every write.
+	// taken. nil allows every write.
 	Before func(ctx context.Context, doi string, found State) error
 }
 

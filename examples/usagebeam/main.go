@@ -88,7 +88,7 @@ func (j *job) addFlags(to *flag.FlagSet) {
 	to.StringVar(&r.Paths, "paths", "", "`file` .csv with the columns path, doi and kind (investigation or request), for paths without a DOI")
 	to.StringVar(&r.DOIs, "dois", "", "`file` .csv with the columns name and doi: the DOI of what the first group of a pattern finds")
 	to.StringVar(&r.GeoIP, "geoip", "", "`file` .mmdb with the countries of addresses; no countries without it")
-	to.DurationVar(&r.Gap, "gap", 24*time.Hour, "refuse logs of a folder without an access in a `time` as long as this, such as 72h; 0 refuses none")
+	to.DurationVar(&r.Gap, "gap", 24*time.Hour, "refuse logs of a folder that have no access for this `time`, such as 72h; 0 refuses none")
 	to.StringVar(&j.table, "o", "counts.csv", "`file` for the table of counts, .csv")
 	to.Func("proxies", "`addresses` of proxies, such as 198.51.100.0/24, separated by commas", func(text string) error {
 		for part := range strings.SplitSeq(text, ",") {

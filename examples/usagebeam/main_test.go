@@ -226,7 +226,7 @@ func TestALogOfAWebServer(t *testing.T) {
 		"10.5072/rain,,,,,,total-dataset-requests,machine,de,1\n", "10.5072/rain,,,,,,unique-dataset-requests,machine,de,1\n", "",
 	}, lines)
 	assert.Equal(t, map[string]int64{
-		"events counted": 4, "double clicks": 1, "events of robots": 1, "events of other months": 0, "events without a dataset": 0,
+		"events counted": 4, "double clicks": 0, "events of robots": 1, "events of other months": 0, "events without a dataset": 0,
 		"lines about other pages": 1, "lines left out: syntax": 1, "logs that are empty": 1,
 	}, sum)
 
