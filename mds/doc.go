@@ -83,8 +83,8 @@
 //     only the beginning of a prefix of more than five digits. This package refuses such
 //     names.
 //   - It repairs XML that is not well formed by dropping parts. This package refuses such XML.
-//   - It stores characters beyond ASCII correctly, but garbles them in responses
-//     ([ErrReplacedCharacters]). This package never writes garbled text back.
+//   - It stores characters beyond ASCII correctly, but replaces them by "?" in responses
+//     ([ErrReplacedCharacters]). This package never writes such text back.
 //   - It answers 403 for a refusal, and also when its backend is unreachable, before or after
 //     the work. After a 403 this package therefore asks the DOI API (Service.API), with one or
 //     two requests, whether the DOI is of another account, or the prefix is. If so, the refusal
