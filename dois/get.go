@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 
 	"github.com/datacite-go/datacite-go"
@@ -32,6 +33,11 @@ type GetOptions struct {
 //
 // Get sends GET /dois/{doi} (specification §4.2).
 func (c *Client) Get(ctx context.Context, doiName string, opts *GetOptions) (*Record, error) {
+	return c.get(ctx, doiName, opts, 0)
+}
+
+// get reads a record. A response with the expected status is logged without a warning.
+func (c *Client) get(ctx context.Context, doiName string, opts *GetOptions, expected int) (*Record, error) {
 	name, err := parseName("doi", doiName)
 	if err != nil {
 		return nil, err
@@ -48,7 +54,7 @@ func (c *Client) Get(ctx context.Context, doiName string, opts *GetOptions) (*Re
 	}
 	request := transport.Request{
 		Op: "dois.Get", Method: "GET", Path: "/dois/" + doi.API.Path(name), Query: opts.query(),
-		Access: transport.Optional,
+		Access: transport.Optional, Expected: expected,
 	}
 	return c.doRecord(ctx, name, request)
 }
@@ -92,7 +98,7 @@ func (c *Client) Exists(ctx context.Context, doiName string) (bool, error) {
 		return false, err
 	}
 	_, err = c.core.Do(ctx, transport.Request{
-		Op: "dois.Exists", Method: "GET", Path: "/dois/" + doi.API.Path(name), Accept: transport.JSONType, Access: transport.Optional,
+		Op: "dois.Exists", Method: "GET", Path: "/dois/" + doi.API.Path(name), Accept: transport.JSONType, Access: transport.Optional, Expected: http.StatusNotFound,
 		Read: func(d *decoder) error {
 			var id string
 			existingJSON.Read(d, &id)
