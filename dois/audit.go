@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"net/http"
 	"reflect"
 	"slices"
 	"strings"
@@ -432,7 +433,7 @@ func (a *audit) differences(name string, wanted *Wanted, found *Record) []*Diffe
 
 // look reads a record as it is now, nil for an unknown DOI.
 func (c *Client) look(ctx context.Context, name string) (*Record, error) {
-	found, err := c.Get(ctx, name, &GetOptions{Detail: true})
+	found, err := c.get(ctx, name, &GetOptions{Detail: true}, http.StatusNotFound)
 	if transport.NotFound(err) {
 		return nil, nil
 	}

@@ -1,11 +1,13 @@
 package dois_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
+	"log/slog"
 	"math/rand/v2"
 	"net/http"
 	"strings"
@@ -219,6 +221,25 @@ func TestEnsureAllTellsEachFate(t *testing.T) {
 		assert.EqualValues(t, "repeated", datacite.Findings(fates[twice.URL+"https"])[0].Code)
 		assert.Len(t, srv.Names(), 1)
 	})
+}
+
+// That a DOI does not exist yet is nothing to warn of.
+func TestANewNameIsNoWarning(t *testing.T) {
+	var log bytes.Buffer
+	srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true})
+	cfg := srv.Config()
+	cfg.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	c, err := dois.NewClient(cfg)
+	require.NoError(t, err)
+	found, err := c.Exists(t.Context(), wantedItem(0).DOI)
+	require.NoError(t, err)
+	assert.False(t, found)
+	_, err = c.Ensure(t.Context(), wantedItem(0), nil)
+	require.NoError(t, err)
+	assert.Empty(t, log.String())
+	_, err = c.Get(t.Context(), wantedItem(1).DOI, nil)
+	require.ErrorIs(t, err, datacite.ErrNotFound)
+	assert.NotEmpty(t, log.String())
 }
 
 // Before sees each write, and can refuse it for good. So can Adapt, and it can complete what is wanted.
