@@ -37,8 +37,8 @@ var conditions = map[string]error{
 	"datacite.ErrUnclear":    datacite.ErrUnclear,
 	"mds.ErrMetadataMissing": mds.ErrMetadataMissing, "mds.ErrTimeout": mds.ErrTimeout, "mds.ErrNoMetadata": mds.ErrNoMetadata, "mds.ErrNoURL": mds.ErrNoURL,
 	"mds.ErrReplacedCharacters": mds.ErrReplacedCharacters, "mds.ErrHalfRegistered": mds.ErrHalfRegistered, "mds.ErrHidden": mds.ErrHidden, "mds.ErrUnconfirmed": mds.ErrUnconfirmed,
-	"mds.ErrNotResolved":  mds.ErrNotResolved,
-	"dois.ErrNotModified": dois.ErrNotModified, "dois.ErrNoFormat": dois.ErrNoFormat, "dois.ErrNotAsWanted": dois.ErrNotAsWanted, "dois.ErrNothingListed": dois.ErrNothingListed,
+	"mds.ErrNotResolved": mds.ErrNotResolved,
+	"dois.ErrNoFormat":   dois.ErrNoFormat, "dois.ErrNotAsWanted": dois.ErrNotAsWanted, "dois.ErrNothingListed": dois.ErrNothingListed,
 	"reports.ErrTokenExpired": reports.ErrTokenExpired, "reports.ErrRepeated": reports.ErrRepeated, "reports.ErrBusy": reports.ErrBusy, "reports.ErrBroken": reports.ErrBroken,
 }
 

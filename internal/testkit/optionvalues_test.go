@@ -129,12 +129,11 @@ func TestAllOptionsAreTried(t *testing.T) {
 
 // harmless are the values that no check refuses, and why they mislead nobody.
 var harmless = map[string]string{
-	"TempDir":     "an error when a file is made there",
-	"LockDir":     "an error when a file is made there",
-	"HelpURL":     "checked with the header it goes into",
-	"IfNoneMatch": "matches no record, so the record is returned",
-	"Replaces":    "a name may have a comma, and one without a report is an error",
-	"CreatedBy":   "a name may have a comma, and is compared as a whole",
+	"TempDir":   "an error when a file is made there",
+	"LockDir":   "an error when a file is made there",
+	"HelpURL":   "checked with the header it goes into",
+	"Replaces":  "a name may have a comma, and one without a report is an error",
+	"CreatedBy": "a name may have a comma, and is compared as a whole",
 }
 
 // Every field of every options struct refuses a value that cannot be meant, such as a blank,
