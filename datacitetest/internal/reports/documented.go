@@ -56,8 +56,7 @@ func (s *Service) Serve(q *wire.Request, path string) (wire.Reply, error) {
 		}
 		return s.takeReport(q, id)
 	case http.MethodDelete:
-		// Only the operator's staff deletes reports.
-		return wire.Reply{}, wire.Fail(http.StatusUnauthorized, wire.NotAuthorized)
+		return wire.Reply{}, errDeletion
 	}
 	return wire.Reply{}, errNoReport
 }

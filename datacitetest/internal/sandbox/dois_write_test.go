@@ -231,13 +231,3 @@ func TestXMLInJSON(t *testing.T) {
 	assert.Equal(t, "Alps", at(a.read(t), "data.attributes.titles.0.title"))
 	assert.Equal(t, "Dataset", at(a.read(t), "data.attributes.types.resourceTypeGeneral"))
 }
-
-func TestCompressedWrite(t *testing.T) {
-	service := newService()
-	c := create("")
-	c.body = string(zipped([]byte(payload(`"doi":"10.5072/x"`))))
-	c.header = map[string]string{"Content-Type": "application/json", "Content-Encoding": "gzip"}
-	assert.Equal(t, 201, c.do(t, service).status)
-	c.body = "no gzip"
-	assert.Equal(t, 400, c.do(t, service).status)
-}

@@ -50,7 +50,7 @@ func TestNotPlayedIsRefusedByItsRow(t *testing.T) {
 	}
 }
 
-// serviceWithRecords has 10.5072/draft, 10.5072/files with a medium, and the findable 10.5072/found.
+// serviceWithRecords has 10.5072/draft, 10.5072/files with a file, and the findable 10.5072/found.
 func serviceWithRecords(t testing.TB, behaviour sandbox.Behaviour) *sandbox.Service {
 	t.Helper()
 	service := sandbox.New(&sandbox.Options{Behaviour: behaviour, Accounts: []sandbox.Account{sandbox.DefaultAccount, other}})

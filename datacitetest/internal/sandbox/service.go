@@ -201,7 +201,7 @@ func (s *Service) Restore(r io.Reader) error {
 }
 
 // ServeHTTP serves a request to any of the three interfaces, by its path:
-// /reports, /dois, or /doi, /metadata and /media.
+// /reports, /dois, or /doi and /metadata.
 func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.front.ServeHTTP(w, r) }
 
 // respond does the work of a request, which may meet a fault at a step of it.
@@ -223,7 +223,7 @@ func (s *Service) respond(r *http.Request, f *faults.Fault) (status int, send fu
 // takes from them what would have counted.
 func seesUsage(q *wire.Request) bool {
 	area, _ := areaOf(q.Request)
-	return area != reportsArea || q.Verb == http.MethodPut || q.Verb == http.MethodDelete
+	return area != reportsArea || q.Verb == http.MethodPut
 }
 
 // respondDocumented goes by the path as it arrives: decoded once, and cleaned by

@@ -217,10 +217,6 @@ func TestDeployedUsageOfSentReports(t *testing.T) {
 		status     int
 		alps, reef string
 	}
-	remove := func(service *sandbox.Service, id string) call {
-		return call{method: "DELETE", path: "/reports/" + id, header: map[string]string{"Authorization": "Bearer " + claims(fmt.Sprintf(`{"uid":"x","role_id":"staff_admin","exp":%d}`, service.Now().Unix()+60))}}
-	}
-	service := countingService(t)
 	for name, steps := range map[string][]step{
 		"POST, and a correction by PUT": {
 			{postReport(plain(5)), 201, "views 2026-10:5", ""},
@@ -247,20 +243,6 @@ func TestDeployedUsageOfSentReports(t *testing.T) {
 		},
 		"a plain report has lost its nulls before": {
 			{postReport(reportBody(month("Repo", "2026-10-01", ""), strings.Replace(alpsDataset("10.5072/alps", 5), `"instance":[`, `"instance":[null,`, 1))), 201, "views 2026-10:5", ""},
-		},
-		"DELETE removes no number": {
-			{postReport(plain(5)), 201, "views 2026-10:5", ""},
-			{remove(service, ""), 204, "views 2026-10:5", ""},
-		},
-		"removed and sent again with another id": {
-			{putReport(firstReport, plain(5)), 201, "views 2026-10:5", ""},
-			{remove(service, ""), 204, "views 2026-10:5", ""},
-			{putReport(secondReport, plain(5)), 201, "views 2026-10:5 2026-10:5", ""},
-		},
-		"removed and sent again with the id in capitals": {
-			{putReport("aaaaaaaa-1111-4111-8111-111111111111", plain(5)), 201, "views 2026-10:5", ""},
-			{remove(service, ""), 204, "views 2026-10:5", ""},
-			{putReport("AAAAAAAA-1111-4111-8111-111111111111", plain(6)), 201, "views 2026-10:6", ""},
 		},
 		"a refused report counts nothing": {
 			{postReport(reportBody(month("Repo", "2026-10-01", ""), used("10.5072/alps", viewed(5)))), 422, "", ""},
@@ -368,19 +350,6 @@ func TestDeployedUsageLag(t *testing.T) {
 	assert.Equal(t, "views 2026-10:7", usageShown(t, service, "10.5072/alps"), "without waiting")
 }
 
-// A report that cannot be read when its turn comes is not counted.
-func TestDeployedUsageOfReportsThatAreGone(t *testing.T) {
-	service := sandbox.New(&sandbox.Options{Behaviour: sandbox.Deployed, UsageLag: time.Hour})
-	seed(t, service, `{"doi":"10.5072/alps"}`)
-	a := postReport(reportBody(month("Repo", "2026-10-01", ""), alpsDataset("10.5072/alps", 5))).do(t, service)
-	require.Equal(t, 201, a.status)
-	staff := claims(fmt.Sprintf(`{"uid":"x","role_id":"staff_admin","exp":%d}`, service.Now().Unix()+60))
-	gone := call{method: "DELETE", path: "/reports/" + onlyReport(t, service), header: map[string]string{"Authorization": "Bearer " + staff}}
-	require.Equal(t, 204, gone.do(t, service).status)
-	service.Advance(2 * time.Hour)
-	assert.Empty(t, usageShown(t, service, "10.5072/alps"))
-}
-
 // What is saved is counted by the one that restores it, and what waits still waits.
 func TestDeployedUsageIsSaved(t *testing.T) {
 	of := func() *sandbox.Service {
@@ -403,7 +372,7 @@ func TestDeployedUsageIsSaved(t *testing.T) {
 	assert.Equal(t, "views 2026-10:5 2026-10:5", usageShown(t, restored, "10.5072/alps"))
 }
 
-// Resolution reports are counted by nobody, and a Documented service counts no reports.
+// A Documented service counts no reports.
 func TestUsageThatIsNotCounted(t *testing.T) {
 	documented := newService()
 	seed(t, documented, `{"doi":"10.5072/alps","viewCount":3,"viewsOverTime":[{"yearMonth":"2020-01","total":3}]}`)
@@ -412,9 +381,4 @@ func TestUsageThatIsNotCounted(t *testing.T) {
 	documented.ProcessUsage()
 	assert.Equal(t, "views 2020-01:3", usageShown(t, documented, "10.5072/alps"))
 	assert.Empty(t, documented.UsageEvents())
-
-	service := countingService(t)
-	a := putSubset(someUUID, strings.Replace(reportBody(month("Repo", "2026-10-01", noteCompressed), used("10.5072/alps", viewed(5))), `"rd1"`, `"drl"`, 1)).do(t, service)
-	require.Equal(t, 201, a.status, a.body)
-	assert.Empty(t, usageShown(t, service, "10.5072/alps"))
 }
