@@ -46,7 +46,7 @@ func (s *Service) ServeDeployed(q *wire.Request) (wire.Reply, error) {
 	case q.Verb == http.MethodPost && id == "", q.Verb == http.MethodPut && id != "":
 		return s.takeSubmission(q, id)
 	case q.Verb == http.MethodDelete && id != "":
-		return wire.Reply{}, errDeletion
+		return s.deleteReport(q, caller, id)
 	}
 	return wire.Reply{}, wire.Outside(q, http.StatusNotFound)
 }
@@ -129,8 +129,22 @@ func (s *Service) Usage(id string) (report usage.Report, err error) {
 	return report, nil
 }
 
-// errDeletion is the response to DELETE, which is for the operator's staff.
-var errDeletion = wire.Route.Refusal("deletion of a usage report")
+// deleteReport is DELETE, which is for the operator's staff.
+func (s *Service) deleteReport(q *wire.Request, c caller, id string) (wire.Reply, error) {
+	s.Archive.mu.Lock()
+	defer s.Archive.mu.Unlock()
+	switch {
+	case s.Archive.find(id) == nil:
+		return wire.Reply{}, errNoReport
+	case !c.given:
+		return wire.Reply{}, errNoToken
+	case c.Role != store.Staff:
+		return wire.Reply{}, wire.Fail(http.StatusUnauthorized, wire.NotAuthorized)
+	}
+	s.Archive.remove(id)
+	nameCaller(q, c)
+	return wire.Reply{Status: http.StatusNoContent}, nil
+}
 
 // list is the table of reports, by id.
 func (a *archive) list() []*stored {

@@ -56,7 +56,8 @@ func (s *Service) Serve(q *wire.Request, path string) (wire.Reply, error) {
 		}
 		return s.takeReport(q, id)
 	case http.MethodDelete:
-		return wire.Reply{}, errDeletion
+		// Only the operator's staff deletes reports.
+		return wire.Reply{}, wire.Fail(http.StatusUnauthorized, wire.NotAuthorized)
 	}
 	return wire.Reply{}, errNoReport
 }

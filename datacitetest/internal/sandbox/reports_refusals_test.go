@@ -65,6 +65,20 @@ func TestDeployedReportsAuth(t *testing.T) {
 		assert.Equal(t, []string{""}, a.header["X-Credential-Username"])
 		assert.Equal(t, "true", call{method: "GET", path: "/reports"}.do(t, service).header.Get("X-Anonymous-Consumer"))
 	})
+	t.Run("deletion is for the staff", func(t *testing.T) {
+		service := deployed()
+		require.Equal(t, 201, putReport(someUUID, body).do(t, service).status)
+		remove := call{method: "DELETE", path: "/reports/" + someUUID}
+		assertRefused(t, remove.do(t, service), 422, "uid")
+		remove.as = "token"
+		assertRefused(t, remove.do(t, service), 401, "You are not authorized")
+		remove.as, remove.header = "", map[string]string{"Authorization": claims(`{"uid":"admin","role_id":"staff_admin","exp":9999999999}`)}
+		removed := remove.do(t, service)
+		assert.Equal(t, 204, removed.status)
+		assert.Equal(t, "admin", removed.header.Get("X-Credential-Username"))
+		assertRefused(t, remove.do(t, service), 404, "doesn't exist")
+		assert.Equal(t, 201, postReport(body).do(t, service).status)
+	})
 }
 
 func TestDeployedReportTypes(t *testing.T) {

@@ -153,6 +153,9 @@ func TestTokensOfReports(t *testing.T) {
 			assert.Equal(t, 200, c.do(t, service).status)
 		}
 	})
+	t.Run("deletion is not for members", func(t *testing.T) {
+		assert.Equal(t, 401, call{method: "DELETE", path: "/reports/" + someUUID, as: "token"}.do(t, service).status)
+	})
 }
 
 // Specification §4.1 and §7: content types.

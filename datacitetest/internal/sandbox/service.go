@@ -223,7 +223,7 @@ func (s *Service) respond(r *http.Request, f *faults.Fault) (status int, send fu
 // takes from them what would have counted.
 func seesUsage(q *wire.Request) bool {
 	area, _ := areaOf(q.Request)
-	return area != reportsArea || q.Verb == http.MethodPut
+	return area != reportsArea || q.Verb == http.MethodPut || q.Verb == http.MethodDelete
 }
 
 // respondDocumented goes by the path as it arrives: decoded once, and cleaned by

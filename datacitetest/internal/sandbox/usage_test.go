@@ -217,6 +217,10 @@ func TestDeployedUsageOfSentReports(t *testing.T) {
 		status     int
 		alps, reef string
 	}
+	remove := func(service *sandbox.Service, id string) call {
+		return call{method: "DELETE", path: "/reports/" + id, header: map[string]string{"Authorization": "Bearer " + claims(fmt.Sprintf(`{"uid":"x","role_id":"staff_admin","exp":%d}`, service.Now().Unix()+60))}}
+	}
+	service := countingService(t)
 	for name, steps := range map[string][]step{
 		"POST, and a correction by PUT": {
 			{postReport(plain(5)), 201, "views 2026-10:5", ""},
@@ -243,6 +247,20 @@ func TestDeployedUsageOfSentReports(t *testing.T) {
 		},
 		"a plain report has lost its nulls before": {
 			{postReport(reportBody(month("Repo", "2026-10-01", ""), strings.Replace(alpsDataset("10.5072/alps", 5), `"instance":[`, `"instance":[null,`, 1))), 201, "views 2026-10:5", ""},
+		},
+		"DELETE removes no number": {
+			{postReport(plain(5)), 201, "views 2026-10:5", ""},
+			{remove(service, ""), 204, "views 2026-10:5", ""},
+		},
+		"removed and sent again with another id": {
+			{putReport(firstReport, plain(5)), 201, "views 2026-10:5", ""},
+			{remove(service, ""), 204, "views 2026-10:5", ""},
+			{putReport(secondReport, plain(5)), 201, "views 2026-10:5 2026-10:5", ""},
+		},
+		"removed and sent again with the id in capitals": {
+			{putReport("aaaaaaaa-1111-4111-8111-111111111111", plain(5)), 201, "views 2026-10:5", ""},
+			{remove(service, ""), 204, "views 2026-10:5", ""},
+			{putReport("AAAAAAAA-1111-4111-8111-111111111111", plain(6)), 201, "views 2026-10:6", ""},
 		},
 		"a refused report counts nothing": {
 			{postReport(reportBody(month("Repo", "2026-10-01", ""), used("10.5072/alps", viewed(5)))), 422, "", ""},
@@ -348,6 +366,19 @@ func TestDeployedUsageLag(t *testing.T) {
 	put(7)
 	service.ProcessUsage()
 	assert.Equal(t, "views 2026-10:7", usageShown(t, service, "10.5072/alps"), "without waiting")
+}
+
+// A report that cannot be read when its turn comes is not counted.
+func TestDeployedUsageOfReportsThatAreGone(t *testing.T) {
+	service := sandbox.New(&sandbox.Options{Behaviour: sandbox.Deployed, UsageLag: time.Hour})
+	seed(t, service, `{"doi":"10.5072/alps"}`)
+	a := postReport(reportBody(month("Repo", "2026-10-01", ""), alpsDataset("10.5072/alps", 5))).do(t, service)
+	require.Equal(t, 201, a.status)
+	staff := claims(fmt.Sprintf(`{"uid":"x","role_id":"staff_admin","exp":%d}`, service.Now().Unix()+60))
+	gone := call{method: "DELETE", path: "/reports/" + onlyReport(t, service), header: map[string]string{"Authorization": "Bearer " + staff}}
+	require.Equal(t, 204, gone.do(t, service).status)
+	service.Advance(2 * time.Hour)
+	assert.Empty(t, usageShown(t, service, "10.5072/alps"))
 }
 
 // What is saved is counted by the one that restores it, and what waits still waits.

@@ -312,6 +312,8 @@ func (a *agreement) interfaces(address string) {
 	a.send("GET", address+"/reports?page[size]=1", "", "")
 	a.send("POST", address+"/reports", inJSON, "{}")
 	a.send("POST", address+"/reports", inJSON, "{}", "Authorization", "Bearer "+w.Token)
+	a.send("DELETE", address+"/reports/"+stored.ID, "", "", "Authorization", "Bearer "+w.Token)
+	a.send("DELETE", address+"/reports/"+stored.ID, "", "")
 }
 
 func errOf[T any](_ T, err error) error { return err }
