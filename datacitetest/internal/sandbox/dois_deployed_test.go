@@ -235,18 +235,3 @@ func TestDeployedIndexLag(t *testing.T) {
 	assert.Equal(t, []string{"again"}, titles(""))
 	assert.Equal(t, []string{"again"}, titles("again"))
 }
-
-// The service looks for both members of an alternate identifier, and refuses the
-// whole record when one is missing.
-func TestDeployedAlternateIdentifiers(t *testing.T) {
-	service := deployed()
-	a := update("10.5072/x", `"alternateIdentifiers":[{"alternateIdentifier":"A","alternateIdentifierType":""},{"alternateIdentifier":"B"}]`).do(t, service)
-	assert.Equal(t, 422, a.status)
-	assert.Equal(t, "param is missing or the value is empty or invalid: alternateIdentifierType", at(a.read(t), "errors.0.title"))
-	for _, taken := range []string{
-		`"alternateIdentifiers":[{"alternateIdentifier":null,"alternateIdentifierType":""}]`,
-		`"alternateIdentifiers":[{}],"identifiers":[{"identifier":"A"}]`,
-	} {
-		assert.Less(t, update("10.5072/x", taken).do(t, service).status, 300, taken)
-	}
-}

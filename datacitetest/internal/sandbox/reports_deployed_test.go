@@ -16,10 +16,6 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
-func deployed() *sandbox.Service {
-	return sandbox.New(&sandbox.Options{Behaviour: sandbox.Deployed, Accounts: []sandbox.Account{sandbox.DefaultAccount, other}})
-}
-
 // month is a header of a report of one month.
 func month(createdBy, begin, exceptions string) string {
 	return strings.Replace(header(createdBy, begin, exceptions), "2020-12-31", begin[:8]+"28", 1)
