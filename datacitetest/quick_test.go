@@ -15,7 +15,7 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
-	"github.com/datacite-go/datacite-go/mds"
+	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/reports"
 )
 
@@ -35,20 +35,20 @@ func submit(ctx context.Context, cfg datacite.Config, n int, locks string) error
 	return err
 }
 
-func registerAll(ctx context.Context, cfg datacite.Config) (failed []error, err error) {
-	client, err := mds.NewClient(cfg)
+func ensureAll(ctx context.Context, cfg datacite.Config) (failed []error, err error) {
+	client, err := dois.NewClient(cfg)
 	if err != nil {
 		return nil, err
 	}
-	for outcome, err := range client.RegisterAll(ctx, func(yield func(mds.Item, error) bool) {
-		_ = yield(mds.Item{DOI: "10.5072/a", URL: "https://repo.example.org/a", Document: glacier()}, nil) &&
-			yield(mds.Item{DOI: "10.5072/b", URL: "https://repo.example.org/b", Document: glacier()}, nil)
+	for done, err := range client.EnsureAll(ctx, func(yield func(dois.Wanted, error) bool) {
+		_ = yield(dois.Wanted{DOI: "10.5072/a", URL: "https://repo.example.org/a", MetadataXML: glacier().Data}, nil) &&
+			yield(dois.Wanted{DOI: "10.5072/b", URL: "https://repo.example.org/b", MetadataXML: glacier().Data}, nil)
 	}, nil) {
 		if err != nil {
 			return nil, err
 		}
-		if outcome.Err != nil {
-			failed = append(failed, outcome.Err)
+		if done.Err != nil {
+			failed = append(failed, done.Err)
 		}
 	}
 	return failed, nil
@@ -70,7 +70,7 @@ func TestWaitsAreShort(t *testing.T) {
 					ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 					defer cancel()
 					_ = submit(ctx, srv.Config(), 5, t.TempDir())
-					_, err := registerAll(ctx, srv.Config())
+					_, err := ensureAll(ctx, srv.Config())
 					require.NoError(t, err)
 					require.NoError(t, ctx.Err())
 				})
@@ -107,7 +107,7 @@ func TestPausesOfOperation(t *testing.T) {
 		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Faults: down})
 		defer srv.Close()
 		begun := time.Now()
-		failed, err := registerAll(t.Context(), srv.Config())
+		failed, err := ensureAll(t.Context(), srv.Config())
 		require.NoError(t, err)
 		assert.Len(t, failed, 2)
 		assert.GreaterOrEqual(t, time.Since(begun), time.Minute)
@@ -115,10 +115,10 @@ func TestPausesOfOperation(t *testing.T) {
 	srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Faults: down})
 	defer srv.Close()
 	cfg := srv.Config()
-	cfg.Service.MDS = "http://localhost:1"
+	cfg.Service.API = "http://localhost:1"
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	_, err := registerAll(ctx, cfg)
+	_, err := ensureAll(ctx, cfg)
 	assert.ErrorIs(t, err, context.DeadlineExceeded, "between two rounds")
 }
 

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"net/http"
 	"reflect"
 	"slices"
 	"strings"
@@ -169,7 +170,7 @@ func (o *AuditOptions) check() error {
 		return datacite.Invalid(datacite.Finding{Path: "AuditOptions", Code: "missing", Reason: "has neither ClientID nor Prefix; give the account or prefix to audit"})
 	}
 	if o.Kinds != nil && len(o.Kinds) == 0 {
-		return datacite.Invalid(datacite.Finding{Path: "AuditOptions.Kinds", Code: "value", Reason: "is an empty list, of which no difference is; leave it nil to look for all"})
+		return datacite.Invalid(datacite.Finding{Path: "AuditOptions.Kinds", Code: "value", Reason: "is empty, so nothing would be reported; leave it nil to look for all"})
 	}
 	for _, k := range o.Kinds {
 		if !slices.Contains([]DifferenceKind{Missing, Extra, Changed, Invalid, OldSchema}, k) {
@@ -432,7 +433,7 @@ func (a *audit) differences(name string, wanted *Wanted, found *Record) []*Diffe
 
 // look reads a record as it is now, nil for an unknown DOI.
 func (c *Client) look(ctx context.Context, name string) (*Record, error) {
-	found, err := c.Get(ctx, name, &GetOptions{Detail: true})
+	found, err := c.get(ctx, name, &GetOptions{Detail: true}, http.StatusNotFound)
 	if transport.NotFound(err) {
 		return nil, nil
 	}

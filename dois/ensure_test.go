@@ -1,11 +1,14 @@
 package dois_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
+	"log/slog"
+	"math/rand/v2"
 	"net/http"
 	"strings"
 	"sync"
@@ -220,6 +223,25 @@ func TestEnsureAllTellsEachFate(t *testing.T) {
 	})
 }
 
+// That a DOI does not exist yet is nothing to warn of.
+func TestANewNameIsNoWarning(t *testing.T) {
+	var log bytes.Buffer
+	srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true})
+	cfg := srv.Config()
+	cfg.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	c, err := dois.NewClient(cfg)
+	require.NoError(t, err)
+	found, err := c.Exists(t.Context(), wantedItem(0).DOI)
+	require.NoError(t, err)
+	assert.False(t, found)
+	_, err = c.Ensure(t.Context(), wantedItem(0), nil)
+	require.NoError(t, err)
+	assert.Empty(t, log.String())
+	_, err = c.Get(t.Context(), wantedItem(1).DOI, nil)
+	require.ErrorIs(t, err, datacite.ErrNotFound)
+	assert.NotEmpty(t, log.String())
+}
+
 // Before sees each write, and can refuse it for good. So can Adapt, and it can complete what is wanted.
 func TestBeforeAndAdapt(t *testing.T) {
 	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
@@ -236,6 +258,7 @@ func TestBeforeAndAdapt(t *testing.T) {
 			mu.Lock()
 			defer mu.Unlock()
 			seen[name] = found != nil
+			assert.Equal(t, found != nil, srv.State(name) != "", "it is called before the write")
 			if found != nil {
 				return taken
 			}
@@ -365,23 +388,80 @@ func TestAPrefixOfAnotherAccountIsAskedOnce(t *testing.T) {
 	})
 }
 
-// A service that is lost for a while gets what is wanted afterwards.
+// A service that is lost for a while gets what is wanted afterwards, and the 403 of a gateway
+// before it is taken for no refusal of the prefix.
 func TestARunOutlivesALostService(t *testing.T) {
-	onEachInTime(t, func(t *testing.T, srv *datacitetest.Server) {
-		begun := time.Now()
-		srv.SetFaults(func(int, *http.Request) *datacitetest.Fault {
-			if time.Since(begun) < 20*time.Second {
-				return &datacitetest.Fault{Kind: datacitetest.DropBefore}
+	for _, fault := range []datacitetest.Fault{{Kind: datacitetest.DropBefore}, {Kind: datacitetest.Status, Status: 403}} {
+		onEachInTime(t, func(t *testing.T, srv *datacitetest.Server) {
+			begun := time.Now()
+			srv.SetFaults(func(int, *http.Request) *datacitetest.Fault {
+				if time.Since(begun) < 20*time.Second {
+					return &fault
+				}
+				return nil
+			})
+			c := clientOf(t, srv, datacitetest.Password, srv.HTTPClient().Transport)
+			for e, err := range c.EnsureAll(t.Context(), wantedItems(50), nil) {
+				require.NoError(t, err)
+				require.NoError(t, e.Err)
 			}
-			return nil
+			assert.Len(t, srv.Names(), 50)
 		})
-		c := clientOf(t, srv, datacitetest.Password, srv.HTTPClient().Transport)
-		for e, err := range c.EnsureAll(t.Context(), wantedItems(50), nil) {
-			require.NoError(t, err)
-			require.NoError(t, e.Err)
-		}
-		assert.Len(t, srv.Names(), 50)
-	})
+	}
+}
+
+// Over lines that break in every way, each DOI has one outcome, which is true: an error is
+// temporary, and nothing was written unless it is unclear. The seed brings a schedule back.
+func TestEnsureAllUnderRandomFaults(t *testing.T) {
+	const taken = 2 // the first ones
+	for seed := range uint64(*repairs) {
+		onEachInTime(t, func(t *testing.T, srv *datacitetest.Server) {
+			for i := range taken {
+				w := wantedItem(i)
+				w.URL += "/of-somebody-else"
+				_, err := srv.DOIs().Ensure(t.Context(), w, nil)
+				require.NoError(t, err)
+			}
+			r := rand.New(rand.NewPCG(seed, 9))
+			srv.SetFaults(datacitetest.Schedule(seed, r.Float64()))
+			refused := errors.New("taken")
+			opts := &dois.EnsureOptions{Workers: 1 + r.IntN(3), Rounds: 1 + r.IntN(4), Before: func(_ context.Context, e *dois.Ensured) error {
+				if e.Found != nil {
+					return refused
+				}
+				return nil
+			}}
+			fates := map[string]error{}
+			for e, err := range clientOf(t, srv, datacitetest.Password, srv.HTTPClient().Transport).EnsureAll(t.Context(), wantedItems(6), opts) {
+				require.NoError(t, err)
+				require.NotContains(t, fates, e.Wanted.DOI)
+				fates[e.Wanted.DOI] = e.Err
+			}
+			srv.SetFaults(nil)
+			time.Sleep(time.Minute) // the service goes on with what it was sent
+			require.Len(t, fates, 6)
+			for i := range 6 {
+				name := wantedItem(i).DOI
+				switch err := fates[name]; {
+				case i < taken:
+					assert.True(t, errors.Is(err, refused) || datacite.Temporary(err), "seed %d: %v", seed, err)
+					r, err := srv.DOIs().Get(t.Context(), name, nil)
+					require.NoError(t, err)
+					assert.Equal(t, wantedItem(i).URL+"/of-somebody-else", r.URL)
+				case err == nil:
+					assert.Equal(t, string(dois.StateFindable), string(srv.State(name)), "seed %d", seed)
+				default:
+					assert.True(t, datacite.Temporary(err), "seed %d: %v", seed, err)
+					assert.True(t, srv.State(name) == "" || errors.Is(err, datacite.ErrUnclear), "seed %d: %v", seed, err)
+				}
+			}
+			for e, err := range srv.DOIs().EnsureAll(t.Context(), wantedItems(6), nil) {
+				require.NoError(t, err)
+				require.NoError(t, e.Err, "seed %d: every run after it converges", seed)
+			}
+			assert.Len(t, srv.Names(), 6)
+		})
+	}
 }
 
 // DOIs of others that the account does not see do not stop the account's own.

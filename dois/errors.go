@@ -11,8 +11,6 @@ import (
 
 // Error conditions of this interface only, for [errors.Is] like those of package datacite.
 var (
-	// ErrNotModified: the record still has the ETag of GetOptions.IfNoneMatch (304).
-	ErrNotModified = transport.NewSign("dois: not modified")
 	// ErrNoFormat: the service cannot return the record in the requested format (406).
 	ErrNoFormat = transport.NewSign("dois: no such format")
 )
@@ -23,8 +21,6 @@ var errForeign error = &transport.Condition{Text: "dois: the DOI or its prefix b
 // explain finds out what a refusal means beyond its status.
 func explain(e *datacite.Error) {
 	switch {
-	case e.StatusCode == http.StatusNotModified:
-		e.Err = ErrNotModified
 	case e.StatusCode == http.StatusNotAcceptable:
 		e.Err = ErrNoFormat
 	case e.StatusCode == http.StatusUnprocessableEntity && strings.Contains(e.Message, "already been taken"):

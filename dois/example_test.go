@@ -188,6 +188,37 @@ func ExampleClient_Update() {
 	// https://ror.org/04z8jg394
 }
 
+func ExampleClient_EnsureAll() {
+	srv := datacitetest.NewServer(nil)
+	defer srv.Close()
+	wanted := func(yield func(dois.Wanted, error) bool) { // from a database, a file, a slice
+		record := &metadata.Record{
+			Creators: []metadata.Creator{metadata.Person("Lovelace", "Ada")}, Titles: []metadata.Title{{Title: "Glacier length"}},
+			Publisher: metadata.Publisher{Name: "Ice Archive"}, PublicationYear: "2026", Types: metadata.Types{ResourceTypeGeneral: metadata.ResourceTypeDataset},
+		}
+		for _, suffix := range []string{"one", "two", "th ree"} {
+			if !yield(dois.Wanted{DOI: "10.5072/" + suffix, URL: "https://example.org/" + suffix[:2], State: dois.StateFindable, Metadata: record}, nil) {
+				return
+			}
+		}
+	}
+	findable := 0
+	for done, err := range srv.DOIs().EnsureAll(context.Background(), wanted, nil) {
+		if err != nil {
+			log.Fatal(err) // the run ended; run it again to continue
+		}
+		if done.Err != nil {
+			fmt.Println(done.Wanted.DOI, "failed, badly named:", errors.Is(done.Err, datacite.ErrInvalidDOI))
+			continue
+		}
+		findable++
+	}
+	fmt.Println(findable, "are findable")
+	// Output:
+	// 10.5072/th ree failed, badly named: true
+	// 2 are findable
+}
+
 // A repository compares its own list with the service, and mends what differs.
 func ExampleClient_Audit() {
 	srv := datacitetest.NewServer(nil)

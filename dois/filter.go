@@ -30,13 +30,6 @@ func (o *ListOptions) spelled(f *faults) *ListOptions {
 		{"ClientID", &out.ClientID, asGiven},
 		{"ResourceTypeID", &out.ResourceTypeID, typeID},
 		{"Prefix", &out.Prefix, prefix},
-		{"ResourceType", &out.ResourceType, asGiven},
-		{"License", &out.License, asGiven},
-		{"Subject", &out.Subject, asGiven},
-		{"FieldOfScience", &out.FieldOfScience, asGiven},
-		{"AffiliationCountry", &out.AffiliationCountry, country},
-		{"FunderID", &out.FunderID, doiName},
-		{"Certificate", &out.Certificate, certificate},
 	} {
 		if *list.values != nil && len(*list.values) == 0 {
 			f.add("ListOptions."+list.name, "value", emptyList)
@@ -53,13 +46,6 @@ func (o *ListOptions) spelled(f *faults) *ListOptions {
 	}{
 		{"ConsortiumID", &out.ConsortiumID, asGiven},
 		{"SchemaVersion", &out.SchemaVersion, schemaVersion},
-		{"Source", &out.Source, asGiven},
-		{"UserID", &out.UserID, orcid},
-		{"AffiliationID", &out.AffiliationID, ror},
-		{"FundedBy", &out.FundedBy, ror},
-		{"Re3dataID", &out.Re3dataID, doiName},
-		{"OpendoarID", &out.OpendoarID, digits},
-		{"ClientType", &out.ClientType, clientType},
 	} {
 		if *text.value != "" {
 			*text.value = f.spell("ListOptions."+text.name, *text.value, text.spell)
@@ -94,36 +80,13 @@ func (f *faults) spell(path, value string, spell spelling) string {
 
 func asGiven(value string) (string, string) { return value, "" }
 
-func pattern(form string, as func(string) string, what string) spelling {
-	compiled := sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(form) })
-	return func(value string) (string, string) {
-		if m := compiled().FindStringSubmatch(value); m != nil {
-			return as(m[1]), ""
-		}
-		return value, what
-	}
-}
+var schemaPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\d(\.\d+)?$`) })
 
-var (
-	country       = pattern(`^([A-Za-z]{2})$`, strings.ToUpper, "a country code of two letters")
-	schemaVersion = pattern(`^(\d(?:\.\d+)?)$`, strings.ToLower, `a version of the schema such as "4" or "4.5"`)
-	ror           = pattern(`(?i)^(?:https?://)?(?:ror\.org/)?(0[a-z0-9]{6}\d\d)$`, strings.ToLower, "a ROR id such as 04wxnsj81")
-	digits        = pattern(`^(\d+)$`, strings.ToLower, "a number")
-	orcid         = pattern(`(?i)^(?:https?://)?(?:www\.)?(?:orcid\.org/)?(\d{4}-\d{4}-\d{4}-\d{3}[\dX])$`, strings.ToUpper, "an ORCID iD such as 0000-0001-5727-2427")
-	clientType    = oneOf("a type of repository", "repository", "periodical", "igsnCatalog", "raidRegistry")
-	certificate   = oneOf("a certificate of repositories", "CoreTrustSeal", "DIN 31644", "DINI", "DSA", "RatSWD", "WDS", "CLARIN")
-)
-
-// oneOf are the values that the service accepts for a repository.
-func oneOf(what string, known ...string) spelling {
-	return func(value string) (string, string) {
-		for _, term := range known {
-			if strings.EqualFold(term, value) {
-				return term, ""
-			}
-		}
-		return value, what + ": " + strings.Join(known, ", ")
+func schemaVersion(value string) (string, string) {
+	if schemaPattern().MatchString(value) {
+		return value, ""
 	}
+	return value, `a version of the schema such as "4" or "4.5"`
 }
 
 func prefix(value string) (string, string) {
@@ -131,14 +94,6 @@ func prefix(value string) (string, string) {
 		return value, ""
 	}
 	return value, `a prefix such as "10.5072"`
-}
-
-func doiName(value string) (string, string) {
-	name, err := doi.Parse(value)
-	if err != nil {
-		return value, `a DOI such as "10.13039/501100000780"`
-	}
-	return strings.ToLower(name), ""
 }
 
 // typeID is the id of a resourceTypeGeneral, however its words are joined. An unknown one

@@ -17,9 +17,8 @@ import (
 // GetOptions select the parts of a record that the service sends. Affiliations and the
 // publisher always come with their identifiers, which Record.Draft needs for an update.
 type GetOptions struct {
-	Detail      bool     `url:"detail,omitempty"`        // the attributes of specification §2.2 that a list leaves out; the deployed service always sends them here
-	Include     []string `url:"include,comma,omitempty"` // resources for Record.Included; the service knows "client" and "media"
-	IfNoneMatch string   `url:"-"`                       // the ETag of an earlier response; Get returns ErrNotModified if the record is still the same
+	Detail  bool     `url:"detail,omitempty"`        // the attributes of specification §2.2 that a list leaves out; the deployed service always sends them here
+	Include []string `url:"include,comma,omitempty"` // resources for Record.Included; the service knows "client" and "media"
 }
 
 // Get returns one record. Records that are not findable are [datacite.ErrNotFound] unless
@@ -28,12 +27,17 @@ type GetOptions struct {
 // The deployed service lists everything that cites a record, so one record can take a
 // minute or more. It misreads some names in a path: names with letters beyond ASCII, or
 // with a part "." or "..". Get reads these from the list, which lags behind writes by
-// seconds or minutes and has no ETag. A name of this kind that also has a comma is refused.
+// seconds or minutes. A name of this kind that also has a comma is refused.
 //
 // A response with the record of another DOI matches [datacite.ErrUnreadable].
 //
 // Get sends GET /dois/{doi} (specification §4.2).
 func (c *Client) Get(ctx context.Context, doiName string, opts *GetOptions) (*Record, error) {
+	return c.get(ctx, doiName, opts, 0)
+}
+
+// get reads a record. A response with the expected status is logged without a warning.
+func (c *Client) get(ctx context.Context, doiName string, opts *GetOptions, expected int) (*Record, error) {
 	name, err := parseName("doi", doiName)
 	if err != nil {
 		return nil, err
@@ -48,14 +52,9 @@ func (c *Client) Get(ctx context.Context, doiName string, opts *GetOptions) (*Re
 	case misread != nil:
 		return c.listed(ctx, name, opts)
 	}
-	// The deployed service gives a compressed response no ETag.
-	header := http.Header{"Accept-Encoding": {"identity"}}
-	if opts.IfNoneMatch != "" {
-		header.Set("If-None-Match", opts.IfNoneMatch)
-	}
 	request := transport.Request{
 		Op: "dois.Get", Method: "GET", Path: "/dois/" + doi.API.Path(name), Query: opts.query(),
-		Access: transport.Optional, Header: header,
+		Access: transport.Optional, Expected: expected,
 	}
 	return c.doRecord(ctx, name, request)
 }
@@ -99,7 +98,7 @@ func (c *Client) Exists(ctx context.Context, doiName string) (bool, error) {
 		return false, err
 	}
 	_, err = c.core.Do(ctx, transport.Request{
-		Op: "dois.Exists", Method: "GET", Path: "/dois/" + doi.API.Path(name), Accept: transport.JSONType, Access: transport.Optional,
+		Op: "dois.Exists", Method: "GET", Path: "/dois/" + doi.API.Path(name), Accept: transport.JSONType, Access: transport.Optional, Expected: http.StatusNotFound,
 		Read: func(d *decoder) error {
 			var id string
 			existingJSON.Read(d, &id)
@@ -144,10 +143,8 @@ func (c *Client) doRecord(ctx context.Context, name string, request transport.Re
 		}
 		return checkName(record.DOI, name)
 	}
-	res, err := c.core.Do(ctx, request)
-	if err != nil {
+	if _, err := c.core.Do(ctx, request); err != nil {
 		return nil, err
 	}
-	record.ETag = res.Header.Get("ETag")
 	return &record, nil
 }

@@ -19,8 +19,8 @@ import (
 // are not sent.
 //
 // A record must match all filters that are set; it matches a list if it matches one of its values.
-// One exception: of ProviderID, ClientID, AffiliationID, FunderID, and has-affiliation,
-// has-organization and has-funder in Extra, the deployed service requires only one to match. A value
+// One exception: of ProviderID, ClientID, and affiliation-id, funder-id, has-affiliation, has-organization
+// and has-funder in Extra, the deployed service requires only one to match. A value
 // that no record has is not an error: the results are empty. A value that can never match, or that
 // the service would ignore, is a [*datacite.ValidationError]. So is a value with white space around it
 // or with a comma, which separates values for the service.
@@ -41,26 +41,9 @@ type ListOptions struct {
 
 	// Filters of the deployed service that the specification does not name.
 
-	IDs            []string `url:"ids,comma,omitempty"`              // these DOI names, at most 1,000; unknown names are left out; no other filter may be set
-	States         []State  `url:"state,comma,omitempty"`            // in one of these states; without credentials findable records only
-	Published      string   `url:"published,omitempty"`              // publicationYear, as for Registered
-	ResourceType   []string `url:"resource-type,comma,omitempty"`    // free-text resourceType, whole, in any case
-	License        []string `url:"license,comma,omitempty"`          // rightsIdentifier, such as "cc-by-4.0", in any case
-	Subject        []string `url:"subject,comma,omitempty"`          // whole subject, with its case; one with a comma cannot be found
-	FieldOfScience []string `url:"field-of-science,comma,omitempty"` // id such as "computer_and_information_sciences"
-	Source         string   `url:"source,omitempty"`                 // interface that created the DOI, such as "mds", with its case
-
-	UserID             string   `url:"user-id,omitempty"`                            // ORCID iD of a creator, finds only https://orcid.org/… as stored; query.Field.IsORCID finds more
-	AffiliationID      string   `url:"affiliation-id,omitempty"`                     // ROR id of a creator's or contributor's affiliation, in any form
-	AffiliationCountry []string `url:"affiliation-country,comma,omitempty"`          // two-letter codes of affiliations' countries
-	FunderID           []string `url:"funder-id,comma,omitempty"`                    // Crossref Funder id, such as "10.13039/501100000780"
-	FundedBy           string   `url:"funded-by,omitempty"`                          // ROR id of a funder; finds its Crossref Funder ids too
-	FunderChildren     bool     `url:"include-funder-child-organizations,omitempty"` // with FundedBy: also by organizations that are part of the funder
-
-	Re3dataID   string   `url:"re3data-id,omitempty"`        // of the repository
-	OpendoarID  string   `url:"opendoar-id,omitempty"`       // of the repository, a number
-	Certificate []string `url:"certificate,comma,omitempty"` // of the repository, such as "CoreTrustSeal"
-	ClientType  string   `url:"client-type,omitempty"`       // of the repository: repository, periodical, igsnCatalog (physical objects only), raidRegistry
+	IDs       []string `url:"ids,comma,omitempty"`   // these DOI names, at most 1,000; unknown names are left out; no other filter may be set
+	States    []State  `url:"state,comma,omitempty"` // in one of these states; without credentials findable records only
+	Published string   `url:"published,omitempty"`   // publicationYear, as for Registered
 
 	Affiliation bool     `url:"affiliation"`                  // affiliations with their identifiers
 	Publisher   bool     `url:"publisher"`                    // publisher with its identifier
@@ -73,12 +56,22 @@ type ListOptions struct {
 
 	InBody bool `url:"-"` // send the parameters as JSON in the body, for queries too long for a URL; some networks drop the body of a GET
 
-	// Extra has further parameters, which are sent unchanged. The deployed service knows, among others,
-	// has-citations, has-references, has-parts, has-versions, has-views, has-downloads (a minimum),
-	// has-person, has-affiliation, has-organization, has-funder (true), link-check-status,
-	// include_other_registration_agencies, enriched and composite; it ignores unknown names and values. Of
-	// the parameters with a field above, Extra accepts only fields[dois], include and facets, for names that
-	// this package does not know.
+	// Extra has further parameters, which are sent unchanged. The service ignores unknown names and values.
+	// The deployed service knows these filters, among others:
+	//
+	//   - resource-type (free-text resourceType, whole), license (rightsIdentifier, such as cc-by-4.0), subject
+	//     (whole, with its case), field-of-science (such as computer_and_information_sciences), source (mds, …)
+	//   - user-id (ORCID iD of a creator; query.Field.IsORCID finds more), affiliation-id (ROR id),
+	//     affiliation-country (DE), funder-id (10.13039/501100000780), funded-by (ROR id; with
+	//     include-funder-child-organizations=true, also by its parts)
+	//   - of the repository: client-type (repository, periodical, igsnCatalog, raidRegistry), re3data-id,
+	//     opendoar-id, certificate (CoreTrustSeal)
+	//   - has-citations, has-references, has-parts, has-versions, has-views, has-downloads (a minimum),
+	//     has-person, has-affiliation, has-organization, has-funder (true), link-check-status
+	//   - include_other_registration_agencies, enriched, composite
+	//
+	// Of the parameters with a field above, Extra accepts only fields[dois], include and facets, for names
+	// that this package does not know.
 	Extra url.Values `url:"-"`
 }
 
@@ -145,8 +138,7 @@ func (o *ListOptions) addExtra(v url.Values) error {
 	var faults faults
 	for name, values := range inOrder(o.Extra) {
 		_, set := v[name]
-		lists := slices.Contains([]string{"fields[dois]", "facets", "include"}, name)
-		if slices.Contains(fieldParams, letters(name)) && (set || !lists) || strings.HasPrefix(name, "page[") {
+		if slices.Contains(fieldParams, letters(name)) && (set || !slices.Contains(extraLists, name)) || strings.HasPrefix(name, "page[") {
 			faults.add("ListOptions.Extra", "conflict", "has the parameter %s, which has a field", name)
 			continue
 		}
@@ -157,6 +149,9 @@ func (o *ListOptions) addExtra(v url.Values) error {
 	}
 	return datacite.Invalid(faults...)
 }
+
+// extraLists are lists of names that may stand in Extra instead of in their fields.
+var extraLists = []string{"fields[dois]", "facets", "include"}
 
 // letters is what the spellings of a parameter have in common. The service ignores those that
 // it does not know, such as clientId.
@@ -203,9 +198,6 @@ func (o *ListOptions) checkValues(f *faults) {
 		if value != "" && !years.MatchString(value) {
 			f.add("ListOptions."+name, "year", `%q is not a year such as "2020", or years such as "2019,2021"`, value)
 		}
-	}
-	if o.FunderChildren && o.FundedBy == "" {
-		f.add("ListOptions.FunderChildren", "missing", "needs FundedBy, without which the service ignores it")
 	}
 }
 
@@ -309,7 +301,7 @@ func (o *ListOptions) filtered() bool {
 	delete(v, "affiliation")
 	delete(v, "publisher")
 	for name := range o.Extra {
-		if filter := letters(name); strings.HasPrefix(filter, "has") || strings.HasPrefix(filter, "linkcheck") {
+		if !slices.Contains(extraLists, name) && name != "mailto" {
 			return true
 		}
 	}

@@ -48,18 +48,6 @@ func TestReadChangeWrite(t *testing.T) {
 	}
 }
 
-// A program that asks with the ETag of its last response is told that nothing changed.
-func TestETagOfAReadWithoutOptions(t *testing.T) {
-	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
-		_, err := srv.DOIs().Create(t.Context(), &dois.Draft{DOI: "10.5072/a", Record: *everything(t)})
-		require.NoError(t, err)
-		r, err := srv.DOIs().Get(t.Context(), "10.5072/a", nil)
-		require.NoError(t, err)
-		_, err = srv.DOIs().Get(t.Context(), "10.5072/a", &dois.GetOptions{IfNoneMatch: r.ETag})
-		assert.ErrorIs(t, err, dois.ErrNotModified)
-	})
-}
-
 // A record without identifiers, as from a list or a file, says at once all that it lacks.
 func TestDraftNamesAllThatWasNotRead(t *testing.T) {
 	var r dois.Record

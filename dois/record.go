@@ -85,7 +85,6 @@ type Record struct {
 
 	Fields   []string   `json:"-"` // those of ListOptions.Fields; nil means all attributes
 	Included []Resource `json:"-"` // the resources of GetOptions.Include
-	ETag     string     `json:"-"` // of the response to Get, for GetOptions.IfNoneMatch
 }
 
 // A State is the state of a DOI (specification §3.1).

@@ -72,7 +72,9 @@ func (c *Client) Repair(ctx context.Context, diffs iter.Seq2[*Difference, error]
 		run := newEnsuring(c, &EnsureOptions{DryRun: opts.DryRun, Workers: opts.Workers, Rounds: 1})
 		run.give = func(t *task) bool {
 			for _, d := range t.diffs {
-				if !yield(t.repaired(d), nil) {
+				r := t.repaired(d)
+				r.Err = c.core.Shown(r.Err) // it names the DOI of a list
+				if !yield(r, nil) {
 					return false
 				}
 			}

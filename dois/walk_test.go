@@ -142,8 +142,8 @@ func TestWalkAtTheLimit(t *testing.T) {
 func TestWalkKeepsItsParameters(t *testing.T) {
 	service := &archive{n: 350}
 	opts := &dois.ListOptions{
-		Query: query.Term("record"), SchemaVersion: "4", Affiliation: true, License: []string{"cc-by-4.0"}, Subject: []string{"ice"},
-		States: []dois.State{dois.StateFindable}, Fields: []string{"doi"}, Extra: url.Values{"mailto": {"me@example.org"}, "has-views": {"2"}},
+		Query: query.Term("record"), SchemaVersion: "4", Affiliation: true,
+		States: []dois.State{dois.StateFindable}, Fields: []string{"doi"}, Extra: url.Values{"mailto": {"me@example.org"}, "has-views": {"2"}, "license": {"cc-by-4.0"}},
 	}
 	_, err := walked(t.Context(), service.client(t), opts)
 	require.NoError(t, err)
@@ -156,7 +156,6 @@ func TestWalkKeepsItsParameters(t *testing.T) {
 		}
 		assert.Equal(t, "4", sent.Get("schema-version"))
 		assert.Equal(t, "cc-by-4.0", sent.Get("license"))
-		assert.Equal(t, "ice", sent.Get("subject"))
 		assert.Equal(t, "2", sent.Get("has-views"))
 		assert.Equal(t, "findable", sent.Get("state"))
 		assert.Equal(t, "doi", sent.Get("fields[dois]"))

@@ -4,10 +4,8 @@ import (
 	"errors"
 	"net/http"
 	"slices"
-	"strings"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -118,30 +116,6 @@ func TestWhatMayNotBeSentTwiceIsNot(t *testing.T) {
 	_, err := mintByService(t.Context(), srv.MDS(), datacitetest.Prefix, record("A"))
 	require.ErrorIs(t, err, datacite.ErrUnclear)
 	assert.Len(t, srv.Names(), 1, "it was carried out, once")
-}
-
-func TestTheOutcomeTellsWhatAnEarlierTryLeft(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		srv := newServer(t, nil)
-		sent := 0
-		c := as(t, srv, account, &datacite.Config{MaxAttempts: 1, HTTPClient: line(func(req *http.Request, next http.RoundTripper) (*http.Response, error) {
-			switch sent++; {
-			case strings.HasPrefix(req.URL.Path, "/metadata/"), sent <= 1:
-				return next.RoundTrip(req)
-			case req.Method == http.MethodPut:
-				return response(500, plain, "We're sorry"), nil // the URL, in the first round
-			}
-			return nil, errLine // from then on
-		}).to(srv)})
-		for o, err := range c.RegisterAll(t.Context(), batch(1), &mds.BulkOptions{Rounds: 2, Pause: time.Second}) {
-			require.NoError(t, err)
-			assert.Equal(t, 2, o.Tries)
-			require.ErrorIs(t, o.Err, mds.ErrHalfRegistered)
-			assert.True(t, datacite.Temporary(o.Err))
-			assert.ErrorContains(t, o.Err, "; an earlier try: mds: the metadata are stored, setting the URL failed: 10.5072/item-0: ")
-		}
-		assert.Equal(t, datacitetest.StateDraft, srv.State("10.5072/item-0"))
-	})
 }
 
 // A write is unclear if its response does not say whether it was carried out.

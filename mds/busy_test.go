@@ -182,11 +182,9 @@ func TestRegisterAtABusyGateway(t *testing.T) {
 	})
 }
 
-// TestRegisterAllAtABusyGateway turns each write away once, with the work done:
-// no other is needed.
-func TestRegisterAllAtABusyGateway(t *testing.T) {
+// Each write is turned away once, with the work done: a second run sends nothing of it again.
+func TestRegisterAgainAtABusyGateway(t *testing.T) {
 	busyGateways(t, func(t *testing.T, srv *datacitetest.Server, g *gateway) {
-		const items = 5
 		seen := map[string]bool{}
 		g.meets = func(r *http.Request) bool {
 			again := seen[r.URL.Path]
@@ -195,12 +193,11 @@ func TestRegisterAllAtABusyGateway(t *testing.T) {
 		}
 		g.busy.Store(ever)
 		c := as(t, srv, account, &datacite.Config{HTTPClient: srv.HTTPClient(), MaxAttempts: 1})
-		for o, err := range c.RegisterAll(t.Context(), batch(items), nil) {
-			require.NoError(t, err)
-			require.NoError(t, o.Err)
-			assert.Equal(t, datacitetest.StateFindable, srv.State(o.Item.DOI))
-			assert.Equal(t, 2, o.Tries)
-		}
-		assert.Equal(t, 2*items, puts(srv, 0), "what is done is not sent again")
+		_, err := c.Register(t.Context(), name, address, record("A"))
+		g.means(t, err)
+		_, err = c.Register(t.Context(), name, address, record("A"))
+		require.NoError(t, err)
+		assert.Equal(t, datacitetest.StateFindable, srv.State(name))
+		assert.Equal(t, 2, puts(srv, 0), "what is done is not sent again")
 	})
 }

@@ -50,11 +50,6 @@ func TestALifeOnTheDeployedService(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, strings.ToLower(minted), minted)
 	assert.Equal(t, datacitetest.StateDraft, srv.State(minted))
-
-	for o, err := range c.RegisterAll(ctx, batch(10), nil) {
-		require.NoError(t, err)
-		require.NoError(t, o.Err)
-	}
 }
 
 func TestHidingAnUnknownDOIMakesNoDraft(t *testing.T) {
@@ -99,16 +94,9 @@ func TestPrefixesOfWhichTheDeployedServiceTakesAPart(t *testing.T) {
 	for _, prefix := range []string{"10.507224", "10.5072.1", "10.507"} {
 		_, errPut := c.PutMetadata(ctx, prefix+"/x", record("A"))
 		_, errMint := c.Mint(ctx, prefix, record("A"))
-		for _, err := range []error{errPut, errMint, c.CheckAccess(ctx, prefix, address)} {
+		_, errRegister := c.Register(ctx, prefix+"/x", address, record("A"))
+		for _, err := range []error{errPut, errMint, errRegister, c.CheckAccess(ctx, prefix, address)} {
 			require.ErrorIs(t, err, datacite.ErrInvalidDOI)
-		}
-		items := func(yield func(mds.Item, error) bool) {
-			yield(mds.Item{DOI: prefix + "/x", URL: address, Document: record("A")}, nil)
-		}
-		for o, err := range c.RegisterAll(ctx, items, nil) {
-			require.NoError(t, err)
-			require.ErrorIs(t, o.Err, datacite.ErrInvalidDOI)
-			assert.Equal(t, 1, o.Tries)
 		}
 	}
 	assert.Empty(t, srv.Names())
@@ -148,15 +136,6 @@ func TestAWrongPasswordReadsAndDoesNotWrite(t *testing.T) {
 			_, err = c.PutMetadata(ctx, "10.5072/new", record("B"))
 			require.ErrorIs(t, err, datacite.ErrUnauthorized)
 			assert.NotErrorIs(t, err, datacite.ErrNotFound)
-			tried := 0
-			for _, err := range c.RegisterAll(ctx, batch(100), &mds.BulkOptions{Workers: 1}) {
-				if err != nil {
-					require.ErrorIs(t, err, datacite.ErrUnauthorized, "no other item would fare better")
-					continue
-				}
-				tried++
-			}
-			assert.Less(t, tried, 10, "of 100; a few may be at work")
 		})
 	}
 	assert.Equal(t, []string{"10.5072/draft", name}, srv.Names())

@@ -22,8 +22,8 @@
 //
 // # What to call
 //
-//   - [Client.Register] registers a DOI or corrects it, [Client.Ensure] does so with options,
-//     and [Client.RegisterAll] for many DOIs.
+//   - [Client.Register] registers a DOI or corrects it, and [Client.Ensure] does so with options.
+//     EnsureAll of package dois registers many DOIs.
 //   - [Client.Mint] lets the service choose the name of a new DOI.
 //   - [Client.PutMetadata] and [Client.PutURL] do a single step. All these methods but Mint may
 //     be run again after any error. A [table] compares them with each other and with package
@@ -53,8 +53,8 @@
 // searching. Neither can be deleted (specification §3.1).
 //
 // A registered DOI that was hidden becomes findable with every write through this interface,
-// which cannot tell whether a DOI is hidden. Register, Ensure and RegisterAll therefore ask
-// the DOI API (Service.API), and refuse to change a hidden DOI ([ErrHidden]) unless
+// which cannot tell whether a DOI is hidden. Register and Ensure therefore ask the
+// DOI API (Service.API), and refuse to change a hidden DOI ([ErrHidden]) unless
 // EnsureOptions.Show is set. PutMetadata and PutURL do not ask.
 //
 // # Errors
@@ -83,8 +83,8 @@
 //     only the beginning of a prefix of more than five digits. This package refuses such
 //     names.
 //   - It repairs XML that is not well formed by dropping parts. This package refuses such XML.
-//   - It stores characters beyond ASCII correctly, but garbles them in responses
-//     ([ErrReplacedCharacters]). This package never writes garbled text back.
+//   - It stores characters beyond ASCII correctly, but replaces them by "?" in responses
+//     ([ErrReplacedCharacters]). This package never writes such text back.
 //   - It answers 403 for a refusal, and also when its backend is unreachable, before or after
 //     the work. After a 403 this package therefore asks the DOI API (Service.API), with one or
 //     two requests, whether the DOI is of another account, or the prefix is. If so, the refusal

@@ -125,7 +125,7 @@ func (d Document) isXML() bool { return document.IsXML(d.Data) }
 
 // Metadata returns the metadata of a DOI as the service stores them: with the DOI as
 // identifier, and other formats converted to XML. A DOI without metadata is
-// [ErrNoMetadata]. The deployed service garbles characters beyond ASCII: such metadata come
+// [ErrNoMetadata]. The deployed service replaces characters beyond ASCII in its response: such metadata come
 // with [ErrReplacedCharacters]. Do not store them again; read them with Get of package dois
 // (Record.MetadataXML). More than 16 MiB, which the service cannot store, are
 // [datacite.ErrTooLarge].

@@ -139,7 +139,7 @@ var pieces = []string{
 func anyWrite(t *testing.T, r *rand.Rand, c *mds.Client, name string) error {
 	ctx := t.Context()
 	var err error
-	switch r.IntN(8) {
+	switch r.IntN(7) {
 	case 0:
 		_, err = c.PutMetadata(ctx, name, record("Other"))
 	case 1:
@@ -154,13 +154,6 @@ func anyWrite(t *testing.T, r *rand.Rand, c *mds.Client, name string) error {
 		_, err = c.Register(ctx, name, address, record("Other"))
 	case 6:
 		_, err = c.Ensure(ctx, name, address, record("Other"), &mds.EnsureOptions{NoReadBack: true})
-	case 7:
-		items := func(yield func(mds.Item, error) bool) {
-			yield(mds.Item{DOI: name, URL: address, Document: record("Other")}, nil)
-		}
-		for o, failed := range c.RegisterAll(ctx, items, &mds.BulkOptions{Rounds: 1, Workers: 1}) {
-			err = errors.Join(failed, o.Err)
-		}
 	}
 	return err
 }

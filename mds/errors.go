@@ -25,7 +25,7 @@ var (
 	ErrNoURL = transport.NewSign("mds: no URL registered")
 	// ErrReplacedCharacters: the text that was read may differ from the stored one. The deployed
 	// service sends "?" for each byte of a character beyond ASCII; the stored text is
-	// intact. The garbled text is returned with the error. A stored text that contains "??"
+	// intact. The text with replacements is returned with the error. A stored text that contains "??"
 	// gives the same error. Get of package dois returns the stored text (Record.URL,
 	// Record.MetadataXML).
 	ErrReplacedCharacters = transport.NewSign(`mds: "?" may stand for characters beyond ASCII`)

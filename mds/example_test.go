@@ -171,34 +171,6 @@ func ExampleClient_Ensure() {
 	// unchanged
 }
 
-func ExampleClient_RegisterAll() {
-	srv := datacitetest.NewServer(nil)
-	defer srv.Close()
-	items := func(yield func(mds.Item, error) bool) { // from a database, a file, a slice
-		for _, suffix := range []string{"one", "two", "th ree"} {
-			item := mds.Item{DOI: "10.5072/" + suffix, URL: "https://repo.example.org/" + suffix[:2], Document: glacier()}
-			if !yield(item, nil) {
-				return
-			}
-		}
-	}
-	registered := 0
-	for outcome, err := range srv.MDS().RegisterAll(context.Background(), items, nil) {
-		if err != nil {
-			log.Fatal(err) // the run ended; run it again to continue
-		}
-		if outcome.Err != nil {
-			fmt.Println(outcome.Item.DOI, "failed, badly named:", errors.Is(outcome.Err, datacite.ErrInvalidDOI))
-			continue
-		}
-		registered++
-	}
-	fmt.Println(registered, "registered")
-	// Output:
-	// 10.5072/th ree failed, badly named: true
-	// 2 registered
-}
-
 func ExampleWaitResolved() {
 	srv := datacitetest.NewServer(nil)
 	defer srv.Close()

@@ -65,7 +65,7 @@ func FuzzURLBody(f *testing.F) {
 			return
 		}
 		got, err := srv.MDS().URL(t.Context(), name)
-		if !strings.Contains(to, "??") { // which may stand for what the service garbles
+		if !strings.Contains(to, "??") { // which may stand for characters that the service replaces
 			require.NoError(t, err)
 		}
 		assert.Equal(t, to, got)

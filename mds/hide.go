@@ -29,7 +29,7 @@ func (c *Client) Hide(ctx context.Context, doiName string) error {
 }
 
 // Show makes a registered DOI findable again. It stores the DOI's metadata again, or its
-// URL if the service garbles the metadata. If the service garbles both, Show writes nothing
+// URL if the metadata come back with replaced characters. If both do, Show writes nothing
 // and returns [ErrReplacedCharacters]. A draft is [ErrNoURL]: [Client.PutURL] makes it findable.
 // Nobody else may change the DOI at the same time. Show keeps a stored reason for hiding;
 // ChangeState of package dois removes it.

@@ -69,8 +69,7 @@ type EnsureOptions struct {
 	// Before is called before the first write for a DOI, with its state. If it returns an
 	// error, nothing is written, and the registration fails with that error, which is never
 	// Temporary. Use Before to save a name before it is sent, or to refuse a name that is
-	// taken. RegisterAll calls it from several goroutines, once for each DOI in a run. nil
-	// allows every write.
+	// taken. nil allows every write.
 	Before func(ctx context.Context, doi string, found State) error
 }
 
@@ -81,9 +80,9 @@ type EnsureOptions struct {
 // elements, comments and the order of attributes. It also ignores changes that the deployed
 // service always makes: it turns the tags <i>, <b>, <sub> and a few more into text, also in
 // CDATA sections, and drops U+FEFF; Registration.Altered lists these changes. Where the
-// deployed service garbles characters beyond ASCII ([ErrReplacedCharacters]), the metadata are compared
+// deployed service replaces characters beyond ASCII ([ErrReplacedCharacters]), the metadata are compared
 // with those of the DOI API. Ensure always writes metadata in formats other than XML, which
-// the service turns into XML, and, without Service.API, metadata that the store garbles.
+// the service turns into XML, and, without Service.API, metadata in which the store replaces characters.
 //
 // A change of a hidden DOI is [ErrHidden], unless EnsureOptions.Show asks to make it findable.
 // Other errors are those of [Client.Register].

@@ -41,8 +41,8 @@ type comparison struct {
 	altered []string // where stored differs from given, as far as can be seen
 }
 
-// compareMetadata compares what was given with what is stored. Garbled metadata are
-// never the same, as that cannot be seen; where they differ only by the garbling they
+// compareMetadata compares what was given with what is stored. Metadata with replaced characters are
+// never the same, as that cannot be seen; where they differ only by the replaced characters they
 // are not altered.
 func compareMetadata(givenData, storedData []byte) comparison {
 	given, stored := string(givenData), string(storedData)
@@ -53,7 +53,7 @@ func compareMetadata(givenData, storedData []byte) comparison {
 	altered, err := alterations(given, stored, seen)
 	expected := rewritten.Replace(given)
 	if lost && err != nil && err != errNotXML {
-		// The name of an element or attribute is garbled. What the service changes each time
+		// The name of an element or attribute has replaced characters. What the service changes each time
 		// is known even so.
 		altered, err = alterations(given, expected, asIs)
 	}
@@ -69,13 +69,13 @@ func compareMetadata(givenData, storedData []byte) comparison {
 	return comparison{same, altered}
 }
 
-// seemsSame is sameURL for a stored URL that may be garbled.
+// seemsSame is sameURL for a stored URL that may have replaced characters.
 func seemsSame(stored, given string) bool {
 	return sameURL(stored, given) || hasReplaced(stored) && sameURL(stored, replaceCharacters(given))
 }
 
-// isCopy reports whether metadata of the DOI API are those that the store sent, which may be
-// garbled. They are not if the API lags behind.
+// isCopy reports whether metadata of the DOI API are those that the store sent, which may
+// have replaced characters. They do not if the API lags behind.
 func isCopy(whole, sent []byte) bool {
 	whole, sent = bytes.TrimSpace(whole), bytes.TrimSpace(sent)
 	if len(whole) != len(sent) || len(whole) == 0 || !hasReplaced(sent) {

@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -28,7 +27,7 @@ var schedules = flag.Int("schedules", 70, "random fault schedules that each beha
 // store and between the store and the service behind it, and looks at what the
 // service has at the end. The seed in a test's name brings its schedule back.
 func TestFaultSchedules(t *testing.T) {
-	stories := []func(*testing.T, *world, *rand.Rand){registerStory, ensureStory, mintStory, bulkStory, beforeStory, deleteStory, hideStory}
+	stories := []func(*testing.T, *world, *rand.Rand){registerStory, ensureStory, mintStory, beforeStory, deleteStory, hideStory}
 	for seed := range uint64(*schedules) {
 		for _, b := range behaviours() {
 			t.Run(fmt.Sprintf("%d/%s", seed, b), func(t *testing.T) {
@@ -106,9 +105,7 @@ func maybe(t *testing.T, err error) {
 		assert.NotErrorIs(t, err, final)
 	}
 	assert.True(t, datacite.Temporary(err), "%v", err)
-	for try := range strings.SplitSeq(err.Error(), "; an earlier try: ") {
-		testkit.NamedOnce(t, try)
-	}
+	testkit.NamedOnce(t, err.Error())
 }
 
 // what the service has of a DOI, seen past the broken line.
@@ -280,74 +277,33 @@ func mintStory(t *testing.T, w *world, r *rand.Rand) {
 	}
 }
 
-func bulkStory(t *testing.T, w *world, r *rand.Rand) {
-	const items = 6
-	ctx := t.Context()
-	fates := map[string]error{}
-	c := w.broken(t, r)
-	for o, err := range c.RegisterAll(ctx, batch(items), &mds.BulkOptions{Workers: 1 + r.IntN(3), Rounds: 1 + r.IntN(3)}) {
-		require.NoError(t, err)
-		assert.NotContains(t, fates, o.Item.DOI, "one outcome each")
-		fates[o.Item.DOI] = o.Err
-		maybe(t, o.Err)
-	}
-	w.sound()
-	require.Len(t, fates, items)
-	for i := range items {
-		it := item(i)
-		wanted := stored{datacitetest.StateFindable, it.URL, fmt.Sprintf("Item %d", i)}
-		honest(t, stored{}, look(t, w.Server, it.DOI), wanted, fates[it.DOI])
-	}
-	for o, err := range w.MDS().RegisterAll(ctx, batch(items), nil) {
-		require.NoError(t, err)
-		require.NoError(t, o.Err, "every run after it converges")
-	}
-	for i := range items {
-		assert.Equal(t, stored{datacitetest.StateFindable, item(i).URL, fmt.Sprintf("Item %d", i)}, look(t, w.Server, item(i).DOI))
-	}
-	assert.Len(t, w.Names(), items)
-}
-
-// beforeStory refuses names that are taken. A run never refuses what it made itself.
+// beforeStory refuses a name that is taken, and is asked once before a new one is written.
 func beforeStory(t *testing.T, w *world, r *rand.Rand) {
-	const items, taken = 6, 2 // the first ones
-	ctx := t.Context()
-	for i := range taken {
-		findable(t, w.Server, item(i).DOI)
+	ctx, want := t.Context(), mds.StateNone
+	if r.IntN(2) == 0 {
+		findable(t, w.Server, name)
+		want = mds.StateFindable
 	}
+	before := look(t, w.Server, name)
 	refused := fmt.Errorf("taken: %w", &datacite.Error{StatusCode: 503}) // as temporary as can be
-	var mu sync.Mutex
-	seen := map[string][]mds.State{}
-	opts := &mds.BulkOptions{Workers: 1 + r.IntN(3), Rounds: 1 + r.IntN(4)}
-	opts.Ensure.Before = func(_ context.Context, doi string, found mds.State) error {
-		mu.Lock()
-		defer mu.Unlock()
-		if seen[doi] = append(seen[doi], found); found != mds.StateNone {
+	var seen []mds.State
+	_, err := w.broken(t, r).Ensure(ctx, name, address, record("New"), &mds.EnsureOptions{Before: func(_ context.Context, _ string, found mds.State) error {
+		if seen = append(seen, found); found != mds.StateNone {
 			return refused
 		}
 		return nil
-	}
-	for o, err := range w.broken(t, r).RegisterAll(ctx, batch(items), opts) {
-		require.NoError(t, err)
-		if errors.Is(o.Err, refused) {
-			assert.False(t, datacite.Temporary(o.Err), "%v", o.Err)
-			continue
-		}
-		maybe(t, o.Err)
-		mu.Lock() // other items are still being registered
-		asked := len(seen[o.Item.DOI])
-		mu.Unlock()
-		assert.True(t, o.Err != nil || asked == 1, "%s was written without asking", o.Item.DOI)
-	}
+	}})
 	w.sound()
-	for i := range items {
-		want := []mds.State{mds.StateNone}
-		if i < taken {
-			want[0] = mds.StateFindable
-			assert.Equal(t, "Glacier length", look(t, w.Server, item(i).DOI).title, "it is somebody else's")
-		}
-		if asked := seen[item(i).DOI]; asked != nil { // it may have failed before
-			assert.Equal(t, want, asked, item(i).DOI)
-		}
+	if errors.Is(err, refused) {
+		assert.False(t, datacite.Temporary(err), "%v", err)
+	} else {
+		maybe(t, err)
+		assert.True(t, err != nil || len(seen) == 1, "it was written without asking")
+	}
+	if seen != nil { // it may have failed before
+		assert.Equal(t, []mds.State{want}, seen)
+	}
+	if want != mds.StateNone {
+		assert.Equal(t, before, look(t, w.Server, name), "it is somebody else's")
 	}
 }

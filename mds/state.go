@@ -58,7 +58,7 @@ func (c *Client) look(ctx context.Context, op, name string) (State, string, erro
 type view struct {
 	id     string // the DOI of the record
 	state  State  // StateRegisteredOrFindable if the API does not show the DOI
-	xml    []byte // its metadata, without the store's garbling; nil if they are not shown
+	xml    []byte // its metadata, without the store's replacements; nil if they are not shown
 	reason string // why it is or was hidden
 }
 

@@ -21,7 +21,7 @@ import (
 const opPutURL = "mds.PutURL"
 
 // URL returns the URL that is registered for a DOI. A draft without one is [ErrNoURL].
-// A URL with characters beyond ASCII, which the deployed service garbles, comes with
+// A URL with characters beyond ASCII, which the deployed service replaces by "?", comes with
 // [ErrReplacedCharacters].
 //
 // URL sends GET /doi/{doi} (specification §4.3).

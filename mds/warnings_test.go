@@ -40,13 +40,6 @@ func TestRegistrationsWarn(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, []string{"creators[0].lang"}, pathsOf(done.Warnings))
 		assert.Contains(t, done.Warnings[0].String(), "warning: line 5, column 27: creators[0].lang")
-
-		items := []mds.Item{{DOI: name, URL: address, Document: raw}, {DOI: name + "b", URL: address, Document: record("B")}}
-		for o, err := range c.RegisterAll(t.Context(), each(items), nil) {
-			require.NoError(t, err)
-			require.NoError(t, o.Err)
-			assert.Equal(t, o.Item.DOI == name, len(o.Registration.Warnings) == 1)
-		}
 	})
 }
 

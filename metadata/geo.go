@@ -225,11 +225,6 @@ func (p *Polygon) values() (points []value) {
 	return points
 }
 
-// Degrees returns v as a Coordinate, with as few digits as identify it.
-func Degrees(v float64) Coordinate {
-	return Coordinate(strconv.FormatFloat(v, 'f', -1, 64))
-}
-
 // Degrees returns the coordinate as a number. The error is that of
 // [strconv.ParseFloat].
 func (c Coordinate) Degrees() (float64, error) {

@@ -237,30 +237,15 @@ func (c Creator) AffiliatedWith(organization, ror string) Creator {
 // ContributorType is the role of a contributor.
 type ContributorType string
 
-// The values of [ContributorType].
+// Frequent values of [ContributorType]; write others as the schema has them. [Values] lists all.
 const (
-	ContributorContactPerson         ContributorType = "ContactPerson"
-	ContributorDataCollector         ContributorType = "DataCollector"
-	ContributorDataCurator           ContributorType = "DataCurator"
-	ContributorDataManager           ContributorType = "DataManager"
-	ContributorDistributor           ContributorType = "Distributor"
-	ContributorEditor                ContributorType = "Editor"
-	ContributorHostingInstitution    ContributorType = "HostingInstitution"
-	ContributorOther                 ContributorType = "Other"
-	ContributorProducer              ContributorType = "Producer"
-	ContributorProjectLeader         ContributorType = "ProjectLeader"
-	ContributorProjectManager        ContributorType = "ProjectManager"
-	ContributorProjectMember         ContributorType = "ProjectMember"
-	ContributorRegistrationAgency    ContributorType = "RegistrationAgency"
-	ContributorRegistrationAuthority ContributorType = "RegistrationAuthority"
-	ContributorRelatedPerson         ContributorType = "RelatedPerson"
-	ContributorResearchGroup         ContributorType = "ResearchGroup"
-	ContributorRightsHolder          ContributorType = "RightsHolder"
-	ContributorResearcher            ContributorType = "Researcher"
-	ContributorSponsor               ContributorType = "Sponsor"
-	ContributorSupervisor            ContributorType = "Supervisor"
-	ContributorTranslator            ContributorType = "Translator" // since 4.6
-	ContributorWorkPackageLeader     ContributorType = "WorkPackageLeader"
+	ContributorContactPerson      ContributorType = "ContactPerson"
+	ContributorDataCollector      ContributorType = "DataCollector"
+	ContributorDataCurator        ContributorType = "DataCurator"
+	ContributorEditor             ContributorType = "Editor"
+	ContributorHostingInstitution ContributorType = "HostingInstitution"
+	ContributorOther              ContributorType = "Other"
+	ContributorResearcher         ContributorType = "Researcher"
 )
 
 var contributorTypes = vocabulary{

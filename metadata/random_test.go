@@ -18,7 +18,7 @@ import (
 	"github.com/datacite-go/datacite-go/metadata"
 )
 
-var randomRecords = flag.Int("random", 1_000, "random records of each test that draws some")
+var randomRecords = flag.Int("random", 300, "random records of each test that draws some")
 
 // A generator makes records with a value in every field.
 type generator struct {

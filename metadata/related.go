@@ -137,16 +137,8 @@ var relatedItemIdentifierElement = newElement("relatedItemIdentifier", textOnly,
 	}),
 )
 
-// NumberType is the kind of a related item's number.
+// NumberType is the kind of a related item's number; [Values] lists them.
 type NumberType string
-
-// The values of [NumberType].
-const (
-	NumberArticle NumberType = "Article" // since 4.4
-	NumberChapter NumberType = "Chapter" // since 4.4
-	NumberReport  NumberType = "Report"  // since 4.4
-	NumberOther   NumberType = "Other"   // since 4.4
-)
 
 var numberTypes = vocabulary{"Article", "Chapter", "Report", "Other"}
 
@@ -155,31 +147,16 @@ func (NumberType) vocabulary() vocabulary { return numberTypes }
 // RelatedIdentifierType is the scheme of a related identifier.
 type RelatedIdentifierType string
 
-// The values of [RelatedIdentifierType].
+// Frequent values of [RelatedIdentifierType]; write others as the schema has them. [Values] lists all.
 const (
-	IdentifierARK     RelatedIdentifierType = "ARK"
-	IdentifierArXiv   RelatedIdentifierType = "arXiv"
-	IdentifierBibcode RelatedIdentifierType = "bibcode"
-	IdentifierCSTR    RelatedIdentifierType = "CSTR" // since 4.6
-	IdentifierDOI     RelatedIdentifierType = "DOI"
-	IdentifierEAN13   RelatedIdentifierType = "EAN13"
-	IdentifierEISSN   RelatedIdentifierType = "EISSN"
-	IdentifierHandle  RelatedIdentifierType = "Handle"
-	IdentifierIGSN    RelatedIdentifierType = "IGSN"
-	IdentifierISBN    RelatedIdentifierType = "ISBN"
-	IdentifierISSN    RelatedIdentifierType = "ISSN"
-	IdentifierISTC    RelatedIdentifierType = "ISTC"
-	IdentifierLISSN   RelatedIdentifierType = "LISSN"
-	IdentifierLSID    RelatedIdentifierType = "LSID"
-	IdentifierPMID    RelatedIdentifierType = "PMID"
-	IdentifierPURL    RelatedIdentifierType = "PURL"
-	IdentifierRAiD    RelatedIdentifierType = "RAiD"  // since 4.7
-	IdentifierRRID    RelatedIdentifierType = "RRID"  // since 4.6
-	IdentifierSWHID   RelatedIdentifierType = "SWHID" // since 4.7
-	IdentifierUPC     RelatedIdentifierType = "UPC"
-	IdentifierURL     RelatedIdentifierType = "URL"
-	IdentifierURN     RelatedIdentifierType = "URN"
-	IdentifierW3ID    RelatedIdentifierType = "w3id" // since 4.2
+	IdentifierArXiv RelatedIdentifierType = "arXiv"
+	IdentifierDOI   RelatedIdentifierType = "DOI"
+	IdentifierEISSN RelatedIdentifierType = "EISSN"
+	IdentifierISBN  RelatedIdentifierType = "ISBN"
+	IdentifierISSN  RelatedIdentifierType = "ISSN"
+	IdentifierLISSN RelatedIdentifierType = "LISSN"
+	IdentifierSWHID RelatedIdentifierType = "SWHID" // since 4.7
+	IdentifierURL   RelatedIdentifierType = "URL"
 )
 
 var relatedIdentifierTypes = vocabulary{
@@ -193,14 +170,11 @@ func (RelatedIdentifierType) vocabulary() vocabulary { return relatedIdentifierT
 // the other.
 type RelationType string
 
-// The values of [RelationType].
+// Frequent values of [RelationType]; write others as the schema has them. [Values] lists all.
 const (
 	RelationIsCitedBy           RelationType = "IsCitedBy"
 	RelationCites               RelationType = "Cites"
 	RelationIsSupplementTo      RelationType = "IsSupplementTo"
-	RelationIsSupplementedBy    RelationType = "IsSupplementedBy"
-	RelationIsContinuedBy       RelationType = "IsContinuedBy"
-	RelationContinues           RelationType = "Continues"
 	RelationIsNewVersionOf      RelationType = "IsNewVersionOf"
 	RelationIsPreviousVersionOf RelationType = "IsPreviousVersionOf"
 	RelationIsPartOf            RelationType = "IsPartOf"
@@ -209,60 +183,39 @@ const (
 	RelationIsReferencedBy      RelationType = "IsReferencedBy"
 	RelationReferences          RelationType = "References"
 	RelationIsDocumentedBy      RelationType = "IsDocumentedBy"
-	RelationDocuments           RelationType = "Documents"
-	RelationIsCompiledBy        RelationType = "IsCompiledBy"
-	RelationCompiles            RelationType = "Compiles"
-	RelationIsVariantFormOf     RelationType = "IsVariantFormOf"
-	RelationIsOriginalFormOf    RelationType = "IsOriginalFormOf"
-	RelationIsIdenticalTo       RelationType = "IsIdenticalTo"
 	RelationHasMetadata         RelationType = "HasMetadata"
 	RelationIsMetadataFor       RelationType = "IsMetadataFor"
-	RelationReviews             RelationType = "Reviews"
 	RelationIsReviewedBy        RelationType = "IsReviewedBy"
 	RelationIsDerivedFrom       RelationType = "IsDerivedFrom"
 	RelationIsSourceOf          RelationType = "IsSourceOf"
-	RelationDescribes           RelationType = "Describes"       // since 4.1
-	RelationIsDescribedBy       RelationType = "IsDescribedBy"   // since 4.1
-	RelationHasVersion          RelationType = "HasVersion"      // since 4.1
-	RelationIsVersionOf         RelationType = "IsVersionOf"     // since 4.1
-	RelationRequires            RelationType = "Requires"        // since 4.1
-	RelationIsRequiredBy        RelationType = "IsRequiredBy"    // since 4.1
-	RelationObsoletes           RelationType = "Obsoletes"       // since 4.2
-	RelationIsObsoletedBy       RelationType = "IsObsoletedBy"   // since 4.2
-	RelationCollects            RelationType = "Collects"        // since 4.5
-	RelationIsCollectedBy       RelationType = "IsCollectedBy"   // since 4.5
-	RelationHasTranslation      RelationType = "HasTranslation"  // since 4.6
-	RelationIsTranslationOf     RelationType = "IsTranslationOf" // since 4.6
-	RelationOther               RelationType = "Other"           // since 4.7
+	RelationIsDescribedBy       RelationType = "IsDescribedBy" // since 4.1
+	RelationHasVersion          RelationType = "HasVersion"    // since 4.1
+	RelationIsVersionOf         RelationType = "IsVersionOf"   // since 4.1
+	RelationRequires            RelationType = "Requires"      // since 4.1
+	RelationIsRequiredBy        RelationType = "IsRequiredBy"  // since 4.1
+	RelationOther               RelationType = "Other"         // since 4.7
 )
 
-var relationTypes = vocabulary{
-	"IsCitedBy", "Cites", "IsSupplementTo", "IsSupplementedBy", "IsContinuedBy", "Continues", "IsNewVersionOf",
-	"IsPreviousVersionOf", "IsPartOf", "HasPart", "IsReferencedBy", "References", "IsDocumentedBy", "Documents",
-	"IsCompiledBy", "Compiles", "IsVariantFormOf", "IsOriginalFormOf", "IsIdenticalTo", "HasMetadata", "IsMetadataFor",
-	"Reviews", "IsReviewedBy", "IsDerivedFrom", "IsSourceOf", "Describes", "IsDescribedBy", "HasVersion", "IsVersionOf",
-	"Requires", "IsRequiredBy", "Obsoletes", "IsObsoletedBy", "IsPublishedIn", "Collects", "IsCollectedBy",
-	"HasTranslation", "IsTranslationOf", "Other",
+// inverses are pairs of opposite relations.
+var inverses = vocabulary{
+	"IsCitedBy", "Cites", "IsSupplementTo", "IsSupplementedBy", "IsContinuedBy", "Continues",
+	"IsNewVersionOf", "IsPreviousVersionOf", "IsPartOf", "HasPart", "IsReferencedBy", "References",
+	"IsDocumentedBy", "Documents", "IsCompiledBy", "Compiles", "IsVariantFormOf", "IsOriginalFormOf",
+	"IsIdenticalTo", "IsIdenticalTo", "HasMetadata", "IsMetadataFor", "Reviews", "IsReviewedBy",
+	"IsDerivedFrom", "IsSourceOf", "Describes", "IsDescribedBy", "HasVersion", "IsVersionOf",
+	"Requires", "IsRequiredBy", "Obsoletes", "IsObsoletedBy", "Collects", "IsCollectedBy",
+	"HasTranslation", "IsTranslationOf",
 }
+
+var relationTypes = append(slices.Compact(slices.Clone(inverses)), "IsPublishedIn", "Other")
 
 func (RelationType) vocabulary() vocabulary { return relationTypes }
-
-// inverses are pairs of opposite relations.
-var inverses = []RelationType{
-	RelationIsCitedBy, RelationCites, RelationIsSupplementTo, RelationIsSupplementedBy, RelationIsContinuedBy, RelationContinues,
-	RelationIsNewVersionOf, RelationIsPreviousVersionOf, RelationIsPartOf, RelationHasPart, RelationIsReferencedBy, RelationReferences,
-	RelationIsDocumentedBy, RelationDocuments, RelationIsCompiledBy, RelationCompiles, RelationIsVariantFormOf, RelationIsOriginalFormOf,
-	RelationIsIdenticalTo, RelationIsIdenticalTo, RelationHasMetadata, RelationIsMetadataFor, RelationReviews, RelationIsReviewedBy,
-	RelationIsDerivedFrom, RelationIsSourceOf, RelationDescribes, RelationIsDescribedBy, RelationHasVersion, RelationIsVersionOf,
-	RelationRequires, RelationIsRequiredBy, RelationObsoletes, RelationIsObsoletedBy, RelationCollects, RelationIsCollectedBy,
-	RelationHasTranslation, RelationIsTranslationOf,
-}
 
 // Inverse returns the relation of the other resource to this one: Cites for IsCitedBy. It
 // is empty if the schema has none, as for IsPublishedIn and Other.
 func (t RelationType) Inverse() RelationType {
-	if i := slices.Index(inverses, t); i >= 0 {
-		return inverses[i^1]
+	if i := slices.Index(inverses, string(t)); i >= 0 {
+		return RelationType(inverses[i^1])
 	}
 	return ""
 }

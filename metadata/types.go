@@ -38,39 +38,19 @@ func (t *Types) UnmarshalJSON(data []byte) error {
 // ResourceTypeGeneral is the general type of a resource.
 type ResourceTypeGeneral string
 
-// The values of [ResourceTypeGeneral].
+// Frequent values of [ResourceTypeGeneral]; write others as the schema has them. [Values] lists all.
 const (
 	ResourceTypeAudiovisual           ResourceTypeGeneral = "Audiovisual"
-	ResourceTypeAward                 ResourceTypeGeneral = "Award"       // since 4.6
-	ResourceTypeBook                  ResourceTypeGeneral = "Book"        // since 4.4
-	ResourceTypeBookChapter           ResourceTypeGeneral = "BookChapter" // since 4.4
+	ResourceTypeBook                  ResourceTypeGeneral = "Book" // since 4.4
 	ResourceTypeCollection            ResourceTypeGeneral = "Collection"
 	ResourceTypeComputationalNotebook ResourceTypeGeneral = "ComputationalNotebook" // since 4.4
-	ResourceTypeConferencePaper       ResourceTypeGeneral = "ConferencePaper"       // since 4.4
-	ResourceTypeConferenceProceeding  ResourceTypeGeneral = "ConferenceProceeding"  // since 4.4
-	ResourceTypeDataPaper             ResourceTypeGeneral = "DataPaper"             // since 4.1
 	ResourceTypeDataset               ResourceTypeGeneral = "Dataset"
-	ResourceTypeDissertation          ResourceTypeGeneral = "Dissertation" // since 4.4
-	ResourceTypeEvent                 ResourceTypeGeneral = "Event"
 	ResourceTypeImage                 ResourceTypeGeneral = "Image"
-	ResourceTypeInstrument            ResourceTypeGeneral = "Instrument" // since 4.5
 	ResourceTypeInteractiveResource   ResourceTypeGeneral = "InteractiveResource"
-	ResourceTypeJournal               ResourceTypeGeneral = "Journal"        // since 4.4
-	ResourceTypeJournalArticle        ResourceTypeGeneral = "JournalArticle" // since 4.4
+	ResourceTypeJournal               ResourceTypeGeneral = "Journal" // since 4.4
 	ResourceTypeModel                 ResourceTypeGeneral = "Model"
-	ResourceTypeOutputManagementPlan  ResourceTypeGeneral = "OutputManagementPlan" // since 4.4
-	ResourceTypePeerReview            ResourceTypeGeneral = "PeerReview"           // since 4.4
-	ResourceTypePhysicalObject        ResourceTypeGeneral = "PhysicalObject"
-	ResourceTypePoster                ResourceTypeGeneral = "Poster"       // since 4.7
-	ResourceTypePreprint              ResourceTypeGeneral = "Preprint"     // since 4.4
-	ResourceTypePresentation          ResourceTypeGeneral = "Presentation" // since 4.7
-	ResourceTypeProject               ResourceTypeGeneral = "Project"      // since 4.6
-	ResourceTypeReport                ResourceTypeGeneral = "Report"       // since 4.4
-	ResourceTypeService               ResourceTypeGeneral = "Service"
 	ResourceTypeSoftware              ResourceTypeGeneral = "Software"
 	ResourceTypeSound                 ResourceTypeGeneral = "Sound"
-	ResourceTypeStandard              ResourceTypeGeneral = "Standard"          // since 4.4
-	ResourceTypeStudyRegistration     ResourceTypeGeneral = "StudyRegistration" // since 4.5
 	ResourceTypeText                  ResourceTypeGeneral = "Text"
 	ResourceTypeWorkflow              ResourceTypeGeneral = "Workflow"
 	ResourceTypeOther                 ResourceTypeGeneral = "Other"

@@ -157,7 +157,7 @@ func TestAQueryThatCannotBeWrittenMatchesNothing(t *testing.T) {
 		{"literal *", FieldPublicationYear.Between("*", "2015")},
 		{"literal *", FieldTitle.Between("a", "*")},
 		{"slash cannot be written in a pattern", FieldURL.Like("*example.org/data*")},
-		{"from 0 up", FieldTitle.Near("a b", -1)},
+		{"must be 0 or more", FieldTitle.Near("a b", -1)},
 		{"there is no whole second from 2025-06-01T00:00:01Z to 2025-06-01T00:00:00Z", FieldUpdated.BetweenTimes(june.Add(1), june.Add(time.Second-1))},
 		{"no whole second", FieldUpdated.BetweenTimes(june, june.Add(-time.Hour))},
 		{"four digits", FieldUpdated.BetweenTimes(time.Date(999, 1, 1, 0, 0, 0, 0, time.UTC), time.Time{})},

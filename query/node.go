@@ -57,7 +57,7 @@ func nodeFault(n *syntax.Node) string {
 	case n.Text == "" && n.Kind == syntax.KindWildcard:
 		return "a word without quotes is empty"
 	case n.Kind == syntax.KindPhrase && n.Slop != nil && *n.Slop < 0:
-		return quoteText(n.Text) + ": the slop of a phrase is a number from 0 up"
+		return quoteText(n.Text) + ": the slop of a phrase must be 0 or more"
 	case n.Kind == syntax.KindRange:
 		return rangeFault(n.Range)
 	}

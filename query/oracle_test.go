@@ -3,6 +3,7 @@ package query_test
 import (
 	"bufio"
 	"encoding/json"
+	"flag"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -108,10 +109,7 @@ func newRand(t testing.TB) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, 0))
 }
 
-// many is how many random cases a test asks about; a tenth with -short.
-func many(n int) int {
-	if testing.Short() {
-		return n / 10
-	}
-	return n
-}
+var trials = flag.Int("trials", 1, "random queries that are tried; 10 takes minutes where Lucene's parser answers, too")
+
+// many is how many random cases a test asks about: n with ten times the trials.
+func many(n int) int { return max(n**trials/10, n/10) }

@@ -152,7 +152,7 @@ func unreadableAfter(member string, err error) error {
 	if member == "" {
 		return fmt.Errorf("the TAR cannot be read: %w", err)
 	}
-	return fmt.Errorf("the TAR cannot be read from %s on: %w", member, err)
+	return fmt.Errorf("the TAR cannot be read after %s: %w", member, err)
 }
 
 var errMore = errors.New("data follows the end of the TAR")

@@ -13,7 +13,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -27,6 +26,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/reports/counter"
 	"github.com/datacite-go/datacite-go/reports/counter/logs"
 )
@@ -123,10 +123,7 @@ func compressed(t *testing.T, text bytes.Buffer) (packed bytes.Buffer) {
 func TestTheRowsAreThoseOfCount(t *testing.T) {
 	for seed := range uint64(4) {
 		r := rand.New(rand.NewPCG(seed, 24))
-		j := job{rules: rules{Month: "2026-10", Logs: logs.Settings{Format: "json", Tolerated: "no-dataset", Zone: []string{"UTC", "Europe/Berlin"}[seed%2]}}}
-		if seed == 3 {
-			j.rules.Robots = []string{"mozilla", "^$"}
-		}
+		j := job{rules: rules{Month: "2026-10", Format: "json", Tolerance: logs.Tolerance{Always: []datacite.Code{"no-dataset"}}, Zone: []string{"UTC", "Europe/Berlin"}[seed%2]}}
 		opts, err := j.rules.options()
 		require.NoError(t, err)
 		events := randomEvents(r, opts.Location)
@@ -174,7 +171,7 @@ func TestALogOfDataverse(t *testing.T) {
 	} {
 		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte(log), 0o600))
 	}
-	j := job{rules: rules{Month: "2026-10", Logs: logs.Settings{Zone: "-05:00"}}, logs: []string{filepath.Join(folder, "*.log")}, table: filepath.Join(folder, "counts.csv")}
+	j := job{rules: rules{Month: "2026-10", Format: "dataverse", Zone: "America/Chicago"}, logs: []string{filepath.Join(folder, "*.log")}, table: filepath.Join(folder, "counts.csv")}
 	p, s := beam.NewPipelineWithRoot()
 	j.build(s)
 	result, err := prism.Execute(t.Context(), p)
@@ -201,30 +198,26 @@ func write(t *testing.T, name string, text []byte) string {
 // bzip2ed has the line of the visitor 192.0.2.3; nothing here writes bzip2.
 const bzip2ed = "\x42\x5a\x68\x39\x31\x41\x59\x26\x53\x59\x72\xc1\xda\xfb\x00\x00\x1d\x5f\x80\x00\x10\x50\x63\xff\xb0\x02\xc2\xc4\x4a\x2c\x24\x84\x10\x20\x00\x74\x31\xea\x3c\x53\x4c\x8d\x03\x26\x4c\x86\x98\x84\x53\xf4\xa7\x94\xc4\xd3\x4d\x34\x00\x00\x0e\x3b\x1d\x30\x71\xe8\x13\x74\x78\xad\xe4\x40\x12\x89\x58\x8d\x31\xab\xbd\x0a\xac\x93\x08\x26\x2b\x78\xa9\xf1\x6a\x10\xc1\x0e\xd4\xc7\x60\xd1\x35\xa4\xae\xf1\x62\x45\x7e\x42\x00\xfc\xe0\xd5\x06\x2e\x80\x46\x26\x93\x7c\xfe\x90\xd4\x69\x3a\x4a\xbf\x8b\xb9\x22\x9c\x28\x48\x39\x60\xed\x7d\x80"
 
-// TestALogOfAWebServer: what datacite usage count takes, this program takes by the same flags.
+// TestALogOfAWebServer: plain and compressed logs, a table of paths, and countries.
 func TestALogOfAWebServer(t *testing.T) {
 	line := func(address, path, agent string) string {
 		return fmt.Sprintf("%s - - [31/Oct/2026:23:30:00 -0400] \"GET %s HTTP/1.1\" 200 17 \"-\" %q\n", address, path, agent)
 	}
 	const browser = "Mozilla/5.0 (X11)"
-	zipped := compressed(t, *bytes.NewBufferString(line("192.0.2.2", "/data/10.5072/a", browser)))
+	zipped := compressed(t, *bytes.NewBufferString(line("192.0.2.2", "/data/sun", browser)))
 	packer, err := zstd.NewWriter(nil)
 	require.NoError(t, err)
 	names := []string{
-		write(t, "plain.log", []byte(line("192.0.2.1", "/data/10.5072/a", browser)+line("192.0.2.1", "/about", browser)+line("garden", "/data/10.5072/a", browser)+line("192.0.2.1", "/rain", "tractor/1"))),
+		write(t, "plain.log", []byte(line("192.0.2.1", "/data/sun", browser)+line("192.0.2.1", "/about", browser)+line("garden", "/data/sun", browser)+line("192.0.2.1", "/rain", "curl/8"))),
 		write(t, "gzip", zipped.Bytes()), write(t, "bzip2.log", []byte(bzip2ed)),
-		write(t, "zstd.log", packer.EncodeAll([]byte(line("192.0.2.4", "/data/10.5072/a", "mole/2")), nil)),
-		write(t, "cut.log.gz", zipped.Bytes()[:zipped.Len()-9]), write(t, "empty.log", nil),
+		write(t, "zstd.log", packer.EncodeAll([]byte(line("192.0.2.4", "/data/sun", "Googlebot/2.1")), nil)), write(t, "empty.log", nil),
 	}
-	var j job
-	flags := j.flags(flag.CommandLine)
-	require.NoError(t, flags.Parse(append([]string{
-		"-log-format", "combined", "-zone", "America/New_York", "-month", "2026-10", "-investigations", "^/data/(10[.].*)", "-requests", "^/file/(10[.].*)",
-		"-paths", write(t, "paths.csv", []byte("path,doi,kind\n/rain,10.5072/rain,request\n")), "-machines", write(t, "machines", []byte("tractor\n")),
-		"-robots", write(t, "robots", []byte("mole\n")), "-geoip", database(t), "-bad-lines", "50%", "-cut",
-	}, names...)))
-	j.logs = flags.Args()
-	require.NoError(t, j.check(t.Context()))
+	j, err := parsed(t, append([]string{
+		"-log-format", "combined", "-timezone", "America/New_York", "-month", "2026-10", "-investigations", "^/data/(.+)", "-requests", "^/file/([a-z]+)$",
+		"-paths", write(t, "paths.csv", []byte("\ufeffpath,doi,kind\n/rain/,10.5072/rain,request\n")), "-dois", write(t, "dois.csv", []byte("name,doi\nsun,10.5072/a\n10.5072/a,10.5072/a\n")),
+		"-geoip", database(t, "GeoLite2-Country"), "-bad-lines", "50%", "-proxies", "198.51.100.0/24,2001:db8::/32", "-leave-out", "date", "-gap", "0",
+	}, names...)...)
+	require.NoError(t, err)
 	lines, sum, err := run(t, j)
 	require.NoError(t, err)
 	assert.ElementsMatch(t, []string{
@@ -233,8 +226,8 @@ func TestALogOfAWebServer(t *testing.T) {
 		"10.5072/rain,,,,,,total-dataset-requests,machine,de,1\n", "10.5072/rain,,,,,,unique-dataset-requests,machine,de,1\n", "",
 	}, lines)
 	assert.Equal(t, map[string]int64{
-		"events counted": 4, "double clicks": 1, "events of robots": 1, "events of other months": 0, "events without a dataset": 0,
-		"lines about other pages": 1, "lines left out: syntax": 1, "logs that are cut": 1, "logs that are empty": 1,
+		"events counted": 4, "double clicks": 0, "events of robots": 1, "events of other months": 0, "events without a dataset": 0,
+		"lines about other pages": 1, "lines left out: syntax": 1, "logs that are empty": 1,
 	}, sum)
 
 	for _, tt := range []struct {
@@ -242,11 +235,9 @@ func TestALogOfAWebServer(t *testing.T) {
 		change func(*job)
 		want   string
 	}{
-		{"a share of all logs together", func(j *job) { j.rules.Logs.BadLines = "10%" }, "garden"},
-		{"no share", func(j *job) { j.rules.Logs.BadLines = "" }, "cannot be read"},
-		{"cut", func(j *job) { j.rules.Logs.AllowCut = false }, "cut.log.gz"},
-		{"UTC, which nobody said", func(j *job) { j.rules.Logs.Zone = "" }, "in which time zone does the month begin?"},
-		{"machines that do not see a table", func(j *job) { j.rules.Logs.Paths += "2" }, "paths.csv2"},
+		{"a share of all logs together", func(j *job) { j.rules.Tolerance.Share = 0.1 }, "garden"},
+		{"no share", func(j *job) { j.rules.Tolerance.Share = 0 }, "cannot be read"},
+		{"machines that do not see a table", func(j *job) { j.rules.Paths += "2" }, "paths.csv2"},
 		{"nor the countries", func(j *job) { j.rules.GeoIP += "2" }, "countries.mmdb2"},
 	} {
 		other := j
@@ -257,8 +248,8 @@ func TestALogOfAWebServer(t *testing.T) {
 }
 
 // database has a country for 192.0.2.0/24.
-func database(t *testing.T) string {
-	tree, err := mmdbwriter.New(mmdbwriter.Options{DatabaseType: "GeoLite2-Country", IncludeReservedNetworks: true})
+func database(t *testing.T, kind string) string {
+	tree, err := mmdbwriter.New(mmdbwriter.Options{DatabaseType: kind, IncludeReservedNetworks: true})
 	require.NoError(t, err)
 	_, prefix, err := net.ParseCIDR("192.0.2.0/24")
 	require.NoError(t, err)
@@ -277,10 +268,10 @@ func TestADayIsMissing(t *testing.T) {
 			fmt.Fprintf(&log, `{"doi":"10.5072/a","time":"2026-10-%02dT%02d:00:00Z","url":"/a"}`+"\n", 1+hour/24, hour%24)
 		}
 	}
-	j := job{logs: []string{write(t, "events.log", []byte(log.String()))}}
+	j := job{logs: []string{write(t, "events.log", []byte(log.String())), write(t, "another_server.log", []byte(strings.ReplaceAll(log.String(), "2026-10-14", "2026-10-15")))}}
 	for gap, want := range map[time.Duration]string{24 * time.Hour: "none from 2026-10-15T00:00:00Z to 2026-10-16T00:00:00Z", 0: ""} {
 		p, s := beam.NewPipelineWithRoot()
-		j.rules = rules{Month: "2026-10", Gap: gap, Logs: logs.Settings{Format: "json"}}
+		j.rules = rules{Month: "2026-10", Zone: "UTC", Gap: gap, Format: "json"}
 		j.table = filepath.Join(t.TempDir(), "counts.csv")
 		j.build(s)
 		_, err := prism.Execute(t.Context(), p)
@@ -303,13 +294,13 @@ func TestFaults(t *testing.T) {
 		{write(t, "d.jsonl.gz", packed.Bytes()[:packed.Len()-10]), "d.jsonl.gz"},
 		{filepath.Join(t.TempDir(), "missing"), "missing"},
 	} {
-		_, _, err := run(t, job{rules: rules{Month: "2026-10", Logs: logs.Settings{Format: "json"}}, logs: []string{tt.log, write(t, "good.jsonl", []byte(good))}})
+		_, _, err := run(t, job{rules: rules{Month: "2026-10", Zone: "UTC", Format: "json"}, logs: []string{tt.log, write(t, "good.jsonl", []byte(good))}})
 		assert.ErrorContains(t, err, tt.want)
 	}
 }
 
 func TestArguments(t *testing.T) {
-	list := write(t, "robots", []byte("crawl\n^curl\n"))
+	table := func(text string) string { return write(t, "table.csv", []byte(text)) }
 	for _, tt := range []struct {
 		args []string
 		want string
@@ -317,52 +308,45 @@ func TestArguments(t *testing.T) {
 		{nil, "no logs"},
 		{[]string{"-"}, "standard input"},
 		{[]string{"-month", "10/2026", "a"}, "-month"},
-		{[]string{"-zone", "Berlin", "a"}, "Berlin"},
-		{[]string{"-robots", list + "2", "a"}, "robots2"},
-		{[]string{"-machines", list + "2", "a"}, "robots2"},
-		{[]string{"-machines", write(t, "none", nil), "a"}, "no pattern"},
-		{[]string{"-paths", list + "2", "a"}, "robots2"},
-		{[]string{"-geoip", list, "a"}, "-geoip: "},
-		{[]string{"-log-format", "combined", "a"}, "-paths, or investigations and requests, are missing"},
-		{[]string{"-until", "2026-10-14", "a"}, "the table is of a whole month"},
-		{[]string{"-creator", "a"}, "datacite usage send takes it"},
-		{[]string{"-describe", "a"}, "titles come from the logs"},
+		{[]string{"-timezone", "Berlin", "a"}, "Berlin"},
+		{[]string{"-timezone", "", "-zone", "Europe/Berlin", "a"}, "-timezone is needed"}, // -zone is Google's
+		{[]string{"-paths", table("") + "2", "a"}, "table.csv2"},
+		{[]string{"-paths", table(""), "a"}, "table.csv: EOF"},
+		{[]string{"-paths", table("path,doi\n"), "a"}, "table.csv"},
+		{[]string{"-paths", table("path,kind,doi\n"), "a"}, `has the columns ["path" "kind" "doi"]`},
+		{[]string{"-paths", table("path,doi,kind\n/a,10.5072/a,requests\n"), "a"}, `line 2: kind is "requests"`},
+		{[]string{"-paths", table("path,doi,kind\n/%zz,10.5072/a,request\n"), "a"}, "line 2: "},
+		{[]string{"-dois", table("name,doi\n17\n"), "a"}, "line 2: "},
+		{[]string{"-geoip", table(""), "a"}, "-geoip: "},
+		{[]string{"-geoip", database(t, "GeoLite2-ASN"), "a"}, "GeoLite2-ASN"},
+		{[]string{"-log-format", "combined", "a"}, "Paths: are missing"},
+		{[]string{"-log-format", "nginx", "a"}, `-log-format is "nginx"`},
+		{[]string{"-requests", "a", "a"}, "belong together"},
+		{[]string{"-requests", "(", "-investigations", "a", "a"}, "-requests: "},
+		{[]string{"-requests", "a", "-investigations", "(", "a"}, "-investigations: "},
+		{[]string{"-bad-lines", "2", "a"}, "not a share"},
+		{[]string{"-proxies", "192.0.2.1", "a"}, "-proxies"},
+		{[]string{"-o", "counts.xlsx", "a"}, "not a file .csv"},
 		{[]string{"-untold", "a"}, "not defined: -untold"},
 	} {
-		var j job
-		flags := j.flags(flag.CommandLine)
-		flags.Init("usagebeam", flag.ContinueOnError)
-		flags.SetOutput(io.Discard)
-		err := flags.Parse(append([]string{"-month", "2026-10"}, tt.args...))
-		if err == nil {
-			j.logs = flags.Args()
-			err = j.check(t.Context())
-		}
+		_, err := parsed(t, append([]string{"-month", "2026-10", "-timezone", "UTC"}, tt.args...)...)
 		assert.ErrorContains(t, err, tt.want, "%q", tt.args)
 	}
-	j := job{rules: rules{Month: "2026-10"}, logs: []string{"a"}, robots: list, machines: list}
-	require.NoError(t, j.check(t.Context()))
-	assert.Equal(t, []string{"crawl"}, j.rules.Robots, "curl is no robot")
-	assert.Equal(t, []string{"crawl", "^curl"}, j.rules.Machines)
+	_, err := parsed(t, "-month", "2026-10", "-timezone", "UTC", "-paths", table("path,doi,kind\n"), "a")
+	require.NoError(t, err, "the patterns are Dataverse's")
 }
 
-// TestNoFlagOfUsageCountMeansAnythingElse: Beam defines flags, too, such as Google's -zone, which
-// said nothing while months began in UTC.
-func TestNoFlagOfUsageCountMeansAnythingElse(t *testing.T) {
-	source, err := os.ReadFile("../../cmd/datacite/internal/usage/count/count.go")
-	require.NoError(t, err)
-	names := regexp.MustCompile(`flags\.\w+\((?:&[\w.]+, )?"([a-z-]+)"`).FindAllStringSubmatch(string(source), -1)
-	require.Greater(t, len(names), 10)
-	ofBeam := flag.CommandLine.Lookup("zone")
-	require.NotNil(t, ofBeam, "Google's")
-	var j job
-	flags := j.flags(flag.CommandLine)
-	require.NotNil(t, flags.Lookup("worker_zone"), "Beam's flags are there")
-	require.NoError(t, flags.Parse([]string{"-zone", "Europe/Berlin"}))
-	assert.Equal(t, "Europe/Berlin", j.rules.Logs.Zone)
-	assert.Empty(t, ofBeam.Value.String())
-	for _, m := range names {
-		ours, beams := flags.Lookup(m[1]), flag.CommandLine.Lookup(m[1])
-		assert.False(t, ours != nil && beams != nil && ours.Value == beams.Value, "-%s is Beam's", m[1])
+// parsed is the job of arguments, with Beam's flags beside its own.
+func parsed(t *testing.T, args ...string) (j job, err error) {
+	flags := flag.NewFlagSet("usagebeam", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	flag.VisitAll(func(f *flag.Flag) { flags.Var(f.Value, f.Name, f.Usage) })
+	before := flag.Lookup("zone").Value.String()
+	t.Cleanup(func() { require.NoError(t, flag.Set("zone", before)) })
+	j.addFlags(flags) // a name that Beam has panics
+	if err := flags.Parse(args); err != nil {
+		return j, err
 	}
+	j.logs = flags.Args()
+	return j, j.check(t.Context())
 }

@@ -3,14 +3,20 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/fnv"
 	"io"
+	"maps"
+	"net/netip"
+	"net/url"
 	"path"
 	"reflect"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -20,13 +26,12 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/transforms/stats"
+	"github.com/oschwald/maxminddb-golang/v2"
 
-	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/reports"
 	"github.com/datacite-go/datacite-go/reports/counter"
 	"github.com/datacite-go/datacite-go/reports/counter/logs"
-	"github.com/datacite-go/datacite-go/reports/table"
 )
 
 func init() {
@@ -99,67 +104,155 @@ func (j *job) write(s beam.Scope, counts beam.PCollection, in input) {
 
 // rules are what the machines need to know, as text.
 type rules struct {
-	Logs             logs.Settings
-	Month            string
-	Robots, Machines []string // patterns; nil means those that are built in
-	GeoIP            string   // name of a file
-	Gap              time.Duration
-}
-
-func (r *rules) period() (reports.Period, error) {
-	month, err := time.Parse("2006-01", r.Month)
-	if err != nil {
-		return reports.Period{}, errors.New("-month has to be a month such as 2026-10")
-	}
-	return reports.Month(month.Year(), month.Month()), nil
+	Month, Zone              string
+	Format, Layout           string
+	Investigations, Requests string // regular expressions
+	Paths, DOIs, GeoIP       string // names of files
+	Proxies                  []netip.Prefix
+	Tolerance                logs.Tolerance
+	Gap                      time.Duration
 }
 
 // options are those of counting.
 func (r *rules) options() (*counter.Options, error) {
-	period, err := r.period()
+	month, err := time.Parse("2006-01", r.Month)
 	if err != nil {
-		return nil, err
+		return nil, errors.New("-month has to be a month such as 2026-10")
 	}
-	opts := &counter.Options{Period: period, Summary: &counter.Summary{}}
-	if opts.Location, err = logs.ParseLocation(cmp.Or(r.Logs.Zone, "UTC")); err != nil {
-		return nil, fmt.Errorf("-zone: %w", err)
+	if r.Zone == "" { // else each month would begin and end at another hour
+		return nil, errors.New("-timezone is needed, such as Europe/Berlin or UTC")
 	}
-	if r.Robots != nil {
-		if opts.Robots, err = counter.NewAgents(r.Robots...); err != nil {
-			return nil, err
-		}
+	location, err := time.LoadLocation(r.Zone)
+	if err != nil {
+		return nil, fmt.Errorf("-timezone: %w", err)
 	}
-	if r.Machines != nil {
-		opts.Machines, err = counter.NewAgents(r.Machines...)
-	}
-	return opts, err
+	return &counter.Options{Period: reports.Month(month.Year(), month.Month()), Location: location, Summary: &counter.Summary{}}, nil
 }
 
 // reading are the format and options of the logs.
-func (r *rules) reading(ctx context.Context) (logs.Format, *logs.Options, error) {
-	format, opts, err := r.Logs.OptionsFrom(func(name string) (io.ReadCloser, error) { return open(ctx, name) })
-	if found := datacite.Findings(err); len(found) == 1 && found[0].File == "" {
-		err = fmt.Errorf("-%s %s", found[0].Path, found[0].Reason)
+func (r *rules) reading(ctx context.Context) (format logs.Format, opts *logs.Options, err error) {
+	i := slices.IndexFunc(logs.Formats(), func(f logs.Format) bool { return f.Name == r.Format })
+	if i < 0 {
+		return format, nil, fmt.Errorf("-log-format is %q, not dataverse, combined or json", r.Format)
 	}
+	format = logs.Formats()[i]
+	of, err := r.options()
 	if err != nil {
-		return format, opts, err
+		return format, nil, err
 	}
-	if opts.Period, err = r.period(); err != nil || r.GeoIP == "" {
-		return format, opts, err
+	opts = &logs.Options{Location: of.Location, Period: of.Period, Layout: r.Layout, Proxies: r.Proxies, Tolerance: r.Tolerance}
+	if opts.Paths, err = r.paths(ctx); err != nil {
+		return format, nil, err
 	}
-	file, err := open(ctx, r.GeoIP)
+	if r.GeoIP != "" {
+		if opts.Country, err = countries(ctx, r.GeoIP); err != nil {
+			return format, nil, fmt.Errorf("-geoip: %s: %w", r.GeoIP, err)
+		}
+	}
+	_, err = format.Parser(opts)
+	return format, opts, err
+}
+
+// paths are those of datasets; nil if nothing is said about them.
+func (r *rules) paths(ctx context.Context) (p *logs.Paths, err error) {
+	switch {
+	case (r.Investigations == "") != (r.Requests == ""):
+		return nil, errors.New("-investigations and -requests belong together")
+	case r.Requests != "":
+		p = &logs.Paths{Investigations: make([]*regexp.Regexp, 1), Requests: make([]*regexp.Regexp, 1)}
+		if p.Investigations[0], err = regexp.Compile(r.Investigations); err != nil {
+			return nil, fmt.Errorf("-investigations: %w", err)
+		}
+		if p.Requests[0], err = regexp.Compile(r.Requests); err != nil {
+			return nil, fmt.Errorf("-requests: %w", err)
+		}
+	case r.Paths == "" && r.DOIs == "":
+		return nil, nil
+	case r.Format == logs.Dataverse.Name:
+		p = logs.DataversePaths()
+	default:
+		p = &logs.Paths{}
+	}
+	if r.Paths != "" {
+		p.Table = map[string]logs.Target{}
+		err = readTable(ctx, r.Paths, []string{"path", "doi", "kind"}, func(cells []string) error {
+			name, err := url.PathUnescape(cells[0])
+			if err == nil && cells[2] != "investigation" && cells[2] != "request" {
+				err = fmt.Errorf("kind is %q, neither investigation nor request", cells[2])
+			}
+			p.Table[strings.TrimSuffix(name, "/")] = logs.Target{DOI: cells[1], Request: cells[2] == "request"}
+			return err
+		})
+	}
+	if err == nil && r.DOIs != "" {
+		p.DOIs = map[string]string{}
+		err = readTable(ctx, r.DOIs, []string{"name", "doi"}, func(cells []string) error {
+			p.DOIs[cells[0]] = cells[1]
+			return nil
+		})
+	}
+	return p, err
+}
+
+// readTable reads a table with some columns.
+func readTable(ctx context.Context, name string, columns []string, add func(cells []string) error) error {
+	file, err := open(ctx, name)
 	if err != nil {
-		return format, opts, fmt.Errorf("-geoip: %w", err)
+		return err
+	}
+	defer file.Close()
+	in := csv.NewReader(file)
+	in.FieldsPerRecord = len(columns)
+	names, err := in.Read()
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	if names[0] = strings.TrimPrefix(names[0], byteOrderMark); !slices.Equal(names, columns) {
+		return fmt.Errorf("%s has the columns %q, not %q", name, names, columns)
+	}
+	for {
+		cells, err := in.Read()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		if err := add(cells); err != nil {
+			line, _ := in.FieldPos(0)
+			return fmt.Errorf("%s, line %d: %w", name, line, err)
+		}
+	}
+}
+
+// countries returns the function that looks up addresses in a database. One of something else is
+// refused: a table without countries looks like any other.
+func countries(ctx context.Context, name string) (func(address string) (string, error), error) {
+	file, err := open(ctx, name)
+	if err != nil {
+		return nil, err
 	}
 	defer file.Close()
 	data, err := io.ReadAll(file)
 	if err != nil {
-		return format, opts, fmt.Errorf("-geoip: %w", err)
+		return nil, err
 	}
-	if opts.Country, err = countries(r.GeoIP, data); err != nil {
-		err = fmt.Errorf("-geoip: %w", err)
+	db, err := maxminddb.OpenBytes(data)
+	if err != nil {
+		return nil, err
 	}
-	return format, opts, err
+	if kind := db.Metadata.DatabaseType; !strings.Contains(kind, "Country") && !strings.Contains(kind, "City") {
+		return nil, fmt.Errorf("is a database of the type %q, not of countries, such as GeoLite2-Country", kind)
+	}
+	return func(address string) (code string, err error) {
+		ip, err := netip.ParseAddr(address)
+		if err != nil {
+			return "", nil // a pseudonym
+		}
+		found := db.Lookup(ip)
+		err = errors.Join(found.Err(), found.DecodePath(&code, "country", "iso_code"))
+		return code, err
+	}, nil
 }
 
 // open opens a file where the machines see it.
@@ -326,14 +419,26 @@ func (f *writeFn) ProcessElement(ctx context.Context, _ int, next func(*row) boo
 	if err != nil {
 		return err
 	}
-	w := table.NewWriter(file, &table.WriterOptions{Spreadsheet: strings.EqualFold(path.Ext(f.Table), ".xlsx")})
+	_, err = io.WriteString(file, byteOrderMark)
+	w := csv.NewWriter(file) // it keeps its first error
+	_ = w.Write([]string{"doi", "title", "year", "uri", "publisher", "platform", "metric", "access", "country", "count"})
 	for r := new(row); next(r); r = new(row) {
-		_ = w.Write(reports.Row{ // the writer keeps its first error
-			DOI: r.DOI, Metric: reports.MetricType(r.Metric), Access: reports.AccessMethod(r.Access), Country: r.Country, Count: r.Count,
-			Title: r.Title, YOP: r.Year, URI: r.URI, Publisher: r.Publisher,
-		})
+		_ = w.Write([]string{r.DOI, inert(r.Title), r.Year, r.URI, inert(r.Publisher), "", r.Metric, r.Access, r.Country, strconv.FormatInt(r.Count, 10)})
 	}
-	return errors.Join(w.Close(), file.Close())
+	w.Flush()
+	return errors.Join(err, w.Error(), file.Close())
+}
+
+// byteOrderMark lets spreadsheet programs read the table as UTF-8.
+const byteOrderMark = "\ufeff"
+
+// inert returns a text with an apostrophe in front if spreadsheet programs would take it for a formula.
+// Programs that read the table remove it.
+func inert(text string) string {
+	if start := strings.TrimLeft(text, "'"); start != "" && strings.ContainsRune("=+-@\t\r", rune(start[0])) {
+		return "'" + text
+	}
+	return text
 }
 
 // check decides about the lines of all logs, and tells of those that are left out.
@@ -355,10 +460,7 @@ func (f *writeFn) check(ctx context.Context, next func(*[]byte) bool) error {
 	if err != nil {
 		return err
 	}
-	if err := cmp.Or(all.Check(opts.Tolerance), f.Rules.Logs.CheckZone(&all)); err != nil {
-		return err
-	}
-	if err := f.Rules.checkGaps(opts, all.Files); err != nil {
+	if err := cmp.Or(all.Check(opts.Tolerance), f.Rules.checkGaps(opts, all.Files)); err != nil {
 		return err
 	}
 	outcome := map[string]int64{"lines about other pages": all.Other}
@@ -369,11 +471,7 @@ func (f *writeFn) check(ctx context.Context, next func(*[]byte) bool) error {
 		}
 	}
 	for _, file := range all.Files {
-		switch {
-		case file.Cut:
-			outcome["logs that are cut"]++
-			log.Warnf(ctx, "%s is cut after line %d; what followed is not counted", file.Name, file.Lines())
-		case file.Lines() == 0:
+		if file.Lines() == 0 {
 			outcome["logs that are empty"]++
 			log.Warnf(ctx, "%s is empty", file.Name)
 		}
@@ -385,21 +483,26 @@ func (f *writeFn) check(ctx context.Context, next func(*[]byte) bool) error {
 	return nil
 }
 
-// checkGaps refuses logs that have nothing of times in which other days have much.
+// checkGaps refuses logs of a folder, which are those of a server, that have nothing of a long time.
 func (r *rules) checkGaps(opts *logs.Options, files []logs.FileSummary) error {
 	if r.Gap == 0 {
 		return nil
 	}
+	folders := map[string][]logs.FileSummary{}
+	for _, f := range files {
+		folder := path.Dir(f.Name)
+		folders[folder] = append(folders[folder], f)
+	}
 	var missing []string
-	for _, s := range logs.Servers(files) {
-		for _, g := range opts.Coverage(r.Gap, &s).Gaps {
-			missing = append(missing, fmt.Sprintf("%s: none from %s to %s", s.Name, g.From.Format(time.RFC3339), g.Until.Format(time.RFC3339)))
+	for _, folder := range slices.Sorted(maps.Keys(folders)) {
+		for _, g := range opts.Gaps(r.Gap, folders[folder]...) {
+			missing = append(missing, fmt.Sprintf("%s: none from %s to %s", folder, g.From.Format(time.RFC3339), g.Until.Format(time.RFC3339)))
 		}
 	}
 	if missing == nil {
 		return nil
 	}
-	return fmt.Errorf("logs seem to be missing, of servers that have accesses on other days; give them, or a longer -gap: %s", strings.Join(missing, "; "))
+	return fmt.Errorf("logs seem to be missing; give them, or a longer -gap: %s", strings.Join(missing, "; "))
 }
 
 // tell adds to the counts of what became of events and lines, on all machines.

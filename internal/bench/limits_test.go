@@ -64,8 +64,6 @@ func TestWorkOfResponsesAtTheLimits(t *testing.T) {
 func checkWork(t *testing.T, r *reading, c content, all bool) {
 	calls := int64(1)
 	switch r.method() {
-	case "mds.RegisterAll":
-		calls = 8
 	case "dois.Ensure", "dois.EnsureAll", "dois.Repair":
 		calls = 2 // after a write whose response cannot be read, they look again
 	}
@@ -112,10 +110,7 @@ func TestRefusalsAreReadInPart(t *testing.T) {
 			config := r.of("http://localhost")
 			s := service{reading: &r, content: c, status: statuses[i%len(statuses)], size: 1 << 40}
 			cost := s.cost(config)
-			calls := int64(4) // some look again, or ask for something else
-			if r.method() == "mds.RegisterAll" {
-				calls *= 8
-			}
+			const calls = int64(4) // some look again, or ask for something else
 			require.LessOrEqual(t, cost.read, calls*(128<<10), "%s, %s: bytes read", r.name, c.name)
 			require.LessOrEqual(t, cost.allocated, calls*(24<<20), "%s, %s", r.name, c.name)
 			if cost.err != nil {

@@ -2,7 +2,6 @@ package bench_test
 
 import (
 	"context"
-	"errors"
 	"io"
 	"iter"
 	"math"
@@ -300,25 +299,6 @@ func readings(subset string) []reading {
 		}),
 		ofStore("Ensure", costly, aDocument, request("GET", "/metadata/"), func(ctx context.Context, c *mds.Client) error {
 			return failed(c.Ensure(ctx, thisDOI, thisURL, givenDocument(), nil))
-		}),
-		ofStore("RegisterAll", costly, aDocument, request("GET", "/metadata/"), func(ctx context.Context, c *mds.Client) error {
-			items := func(yield func(mds.Item, error) bool) {
-				for i := range 8 {
-					doc := givenDocument()
-					doc.OtherDOI = true
-					if !yield(mds.Item{DOI: thisDOI + strings.Repeat("a", i), URL: thisURL, Document: doc}, nil) {
-						return
-					}
-				}
-			}
-			var failed error
-			for o, err := range c.RegisterAll(ctx, items, &mds.BulkOptions{Rounds: 1}) {
-				if err != nil {
-					return err
-				}
-				failed = errors.Join(failed, o.Err) // they come in any order
-			}
-			return failed
 		}),
 		ofStore("State", texts(thisURL), aLine, every, func(ctx context.Context, c *mds.Client) error { return failed(c.State(ctx, thisDOI)) }),
 		ofStore("URL", texts(thisURL), aLine, every, func(ctx context.Context, c *mds.Client) error { return failed(c.URL(ctx, thisDOI)) }),

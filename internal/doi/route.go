@@ -44,7 +44,7 @@ func (w Route) Check(name string) error {
 			return another(name, "has the character %s, which the service may confuse with another", describe(r))
 		}
 		if w == Store && strings.ContainsRune("#?%", r) {
-			return another(name, "has the character %s, from which on the service reads the name wrongly", describe(r))
+			return another(name, "has the character %s, after which the service misreads the name", describe(r))
 		}
 	}
 	switch {

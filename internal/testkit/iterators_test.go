@@ -116,15 +116,6 @@ func source[T any](watch func(), of func(i int) T) iter.Seq2[T, error] {
 	}
 }
 
-func item(i int) mds.Item {
-	rec := plain(i)
-	xml, err := rec.XML()
-	if err != nil {
-		panic(err)
-	}
-	return mds.Item{DOI: fmt.Sprintf("10.5072/n%d", i), URL: "https://example.org/", Document: mds.XML(xml)}
-}
-
 func wanted(i int) dois.Wanted {
 	rec := plain(i + 1)
 	return dois.Wanted{DOI: fmt.Sprintf("10.5072/r%d", i), Metadata: &rec}
@@ -256,9 +247,6 @@ var loops = map[string]loop{
 	"table.Read": func(_ context.Context, _ *scene, watch func()) iter.Seq[error] {
 		const counts = "doi,metric,access,count\n" + "10.5072/a,unique-dataset-requests,regular,1\n" + "10.5072/b,unique-dataset-requests,regular,1\n"
 		return over(counted.Read("a.csv", watched{strings.NewReader(counts), watch}, "2026-10-01", &counted.Options{Platform: "Portal", Publisher: "University"}))
-	},
-	"mds.Client.RegisterAll": func(ctx context.Context, s *scene, watch func()) iter.Seq[error] {
-		return over(s.mds.RegisterAll(ctx, source(watch, item), nil))
 	},
 	"reports.Client.All": func(ctx context.Context, s *scene, _ func()) iter.Seq[error] {
 		return over(s.reports.All(ctx, &reports.ListOptions{Page: query.Page{Size: (*looped + 1) / 2}}))
@@ -428,9 +416,6 @@ func qualified(f *ast.FuncDecl) string {
 // calls are functions that call a function of their caller's: act, as part of what
 // they are given.
 var calls = map[string]func(ctx context.Context, t *testing.T, s *scene, act func()) error{
-	"the source of RegisterAll": func(ctx context.Context, _ *testing.T, s *scene, act func()) error {
-		return last(over(s.mds.RegisterAll(ctx, source(act, item), nil)))
-	},
 	"the source of Audit": func(ctx context.Context, _ *testing.T, s *scene, act func()) error {
 		return last(over(s.dois.Audit(ctx, source(act, wanted), &dois.AuditOptions{Prefix: []string{"10.5072"}})))
 	},
@@ -482,10 +467,7 @@ var calls = map[string]func(ctx context.Context, t *testing.T, s *scene, act fun
 	},
 	"the faults of an embedded service": func(ctx context.Context, _ *testing.T, _ *scene, act func()) error {
 		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true, Faults: func(int, *http.Request) *datacitetest.Fault { act(); return nil }})
-		return errors.Join(last(over(srv.DOIs().All(ctx, nil))), last(over(srv.MDS().RegisterAll(ctx, source(func() {}, item), nil))))
-	},
-	"the transport of RegisterAll": func(ctx context.Context, t *testing.T, _ *scene, act func()) error {
-		return last(over(newScene(t, datacitetest.Password, act).mds.RegisterAll(ctx, source(func() {}, item), nil)))
+		return errors.Join(last(over(srv.DOIs().All(ctx, nil))), last(over(srv.DOIs().EnsureAll(ctx, source(func() {}, wanted), nil))))
 	},
 	"the transport of EnsureAll": func(ctx context.Context, t *testing.T, _ *scene, act func()) error {
 		return last(over(newScene(t, datacitetest.Password, act).dois.EnsureAll(ctx, source(func() {}, wanted), nil)))
@@ -574,8 +556,8 @@ func TestNilArguments(t *testing.T) {
 	_, _, noFile := reports.ReadFile(nil)
 	const uuid = "00000000-0000-4000-8000-000000000000"
 	for name, err := range map[string]error{
-		"items":    last(over(s.mds.RegisterAll(ctx, nil, nil))),
 		"wanted":   last(over(s.dois.Audit(ctx, nil, &dois.AuditOptions{Prefix: []string{"10.5072"}}))),
+		"ensured":  last(over(s.dois.EnsureAll(ctx, nil, nil))),
 		"diffs":    last(over(s.dois.Repair(ctx, nil, nil))),
 		"diffs[2]": last(over(s.dois.Repair(ctx, source(func() {}, func(i int) *dois.Difference { return []*dois.Difference{2: nil}[i] }), nil))),
 		"rows":     last(over(reports.Group(nil, nil))),

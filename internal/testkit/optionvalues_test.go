@@ -46,7 +46,7 @@ func end[T any](seq iter.Seq2[T, error]) (string, error) {
 }
 
 func usesOfOptions(t *testing.T) map[string]use {
-	doc, wanted, locks := mds.XML([]byte(record)), usageReport(1), t.TempDir()
+	wanted, locks := usageReport(1), t.TempDir()
 	return map[string]use{
 		"dois.GetOptions": {&dois.GetOptions{Include: []string{"client"}}, func(ctx context.Context, srv *datacitetest.Server, o any) (string, error) {
 			r, err := srv.DOIs().Get(ctx, "10.5072/one", o.(*dois.GetOptions))
@@ -66,19 +66,6 @@ func usesOfOptions(t *testing.T) map[string]use {
 		}},
 		"dois.EnsureOptions": {&dois.EnsureOptions{}, func(ctx context.Context, srv *datacitetest.Server, o any) (string, error) {
 			return end(srv.DOIs().EnsureAll(ctx, func(func(dois.Wanted, error) bool) {}, o.(*dois.EnsureOptions)))
-		}},
-		"mds.BulkOptions": {&mds.BulkOptions{}, func(ctx context.Context, srv *datacitetest.Server, o any) (string, error) {
-			items := func(yield func(mds.Item, error) bool) {
-				yield(mds.Item{DOI: "10.5072/one", URL: address, Document: doc}, nil)
-			}
-			done := 0
-			for o, err := range srv.MDS().RegisterAll(ctx, items, o.(*mds.BulkOptions)) {
-				if err := errors.Join(err, o.Err); err != nil {
-					return "", err
-				}
-				done++
-			}
-			return fmt.Sprint(done), nil
 		}},
 		"mds.WaitOptions": {&mds.WaitOptions{}, func(ctx context.Context, srv *datacitetest.Server, o any) (string, error) {
 			return "", mds.WaitResolved(ctx, resolver{}, "10.5072/one", "", o.(*mds.WaitOptions))
@@ -142,12 +129,11 @@ func TestAllOptionsAreTried(t *testing.T) {
 
 // harmless are the values that no check refuses, and why they mislead nobody.
 var harmless = map[string]string{
-	"TempDir":     "an error when a file is made there",
-	"LockDir":     "an error when a file is made there",
-	"HelpURL":     "checked with the header it goes into",
-	"IfNoneMatch": "matches no record, so the record is returned",
-	"Replaces":    "a name may have a comma, and one without a report is an error",
-	"CreatedBy":   "a name may have a comma, and is compared as a whole",
+	"TempDir":   "an error when a file is made there",
+	"LockDir":   "an error when a file is made there",
+	"HelpURL":   "checked with the header it goes into",
+	"Replaces":  "a name may have a comma, and one without a report is an error",
+	"CreatedBy": "a name may have a comma, and is compared as a whole",
 }
 
 // Every field of every options struct refuses a value that cannot be meant, such as a blank,

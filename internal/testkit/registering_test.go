@@ -46,9 +46,9 @@ var registrars = map[string]registrar{
 		_, err := srv.MDS().Register(ctx, name, address, doc)
 		return err
 	}),
-	"`mds.Ensure`, for each item of `mds.RegisterAll`": ensure(nil),
-	"`mds.Ensure` with `NoReadBack`":                   ensure(&mds.EnsureOptions{NoReadBack: true}),
-	"`mds.Ensure` with `Show`":                         ensure(&mds.EnsureOptions{Show: true}),
+	"`mds.Ensure`":                   ensure(nil),
+	"`mds.Ensure` with `NoReadBack`": ensure(&mds.EnsureOptions{NoReadBack: true}),
+	"`mds.Ensure` with `Show`":       ensure(&mds.EnsureOptions{Show: true}),
 	"`mds.Mint`, then `mds.PutURL`": one(func(ctx context.Context, srv *datacitetest.Server, _, address string, doc mds.Document) error {
 		name, err := srv.MDS().Mint(ctx, datacitetest.Prefix, doc)
 		if err == nil {

@@ -173,7 +173,7 @@ var sinks = []sink{
 		d.DOI, d.URL, d.Event = name, seamAddress, dois.Publish
 		return warningsOf(srv.DOIs().Create(t.Context(), d))
 	}},
-	{name: "Ensure", of: []string{"mds.Client.Ensure", "mds.Client.Register", "mds.Client.RegisterAll", "mds.Client.PutMetadata", "mds.Client.Mint", "mds.NewDocument"}, write: func(t *testing.T, srv *datacitetest.Server, name string, r *dois.Record) ([]datacite.Finding, error) {
+	{name: "Ensure", of: []string{"mds.Client.Ensure", "mds.Client.Register", "mds.Client.PutMetadata", "mds.Client.Mint", "mds.NewDocument"}, write: func(t *testing.T, srv *datacitetest.Server, name string, r *dois.Record) ([]datacite.Finding, error) {
 		doc, err := mds.NewDocument(&r.Record)
 		if err != nil {
 			return nil, err
@@ -403,13 +403,15 @@ func TestEachSeamHasItsRow(t *testing.T) {
 	}
 	files, err := filepath.Glob("../../api/*.txt")
 	require.NoError(t, err)
+	removed, err := os.ReadFile("../../api/except.txt")
+	require.NoError(t, err)
 	found := map[string]bool{}
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
 		for line := range strings.Lines(string(text)) {
 			m := apiFunc.FindStringSubmatch(strings.TrimSpace(line))
-			if m == nil || !regexp.MustCompile(`\b(Record|Draft|Document|Wanted|Item|Difference|Page|Format)\b`).MatchString(m[2]+m[4]) {
+			if m == nil || strings.Contains(string(removed), line) || !regexp.MustCompile(`\b(Record|Draft|Document|Wanted|Item|Difference|Page|Format)\b`).MatchString(m[2]+m[4]) {
 				continue
 			}
 			name := strings.Replace(m[1]+"."+m[2]+"."+m[3], "..", ".", 1)

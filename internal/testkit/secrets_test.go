@@ -367,15 +367,17 @@ func lifeOf(t *testing.T, cfg datacite.Config, by datacite.Service, said *saying
 		func() { registration(store.Register(ctx, "10.5072/b", address, doc(title()))) },
 		func() { registration(store.Ensure(ctx, "10.5072/b", address, doc("same"), nil)) },
 		func() {
-			items := func(yield func(mds.Item, error) bool) {
+			wanted := func(yield func(dois.Wanted, error) bool) {
 				for i := range 4 {
-					if !yield(mds.Item{DOI: fmt.Sprintf("10.5072/%d", i), URL: address, Document: doc(title())}, nil) {
+					if !yield(dois.Wanted{DOI: fmt.Sprintf("10.5072/%d", i), URL: address, State: dois.StateFindable, MetadataXML: doc(title()).Data}, nil) {
 						return
 					}
 				}
 			}
-			for o, err := range store.RegisterAll(ctx, items, &mds.BulkOptions{Pause: time.Millisecond, Progress: func(p mds.Progress) { said.add(p) }}) {
-				registration(o.Registration, cmp.Or(o.Err, err))
+			for e, err := range records.EnsureAll(ctx, wanted, &dois.EnsureOptions{Pause: time.Millisecond, Progress: func(p dois.EnsureProgress) { said.add(p) }}) {
+				if said.add(err); e != nil {
+					said.add(e.Err)
+				}
 			}
 		},
 		func() { only(store.URL(ctx, "10.5072/a")) },

@@ -376,7 +376,7 @@ func (x *exchange) refused(res *http.Response, id string, data []byte) {
 	}
 }
 
-// garbled handles a success status whose body is malformed.
+// unreadable handles a success status whose body is malformed.
 func (x *exchange) unreadable(res *http.Response, id string, data []byte, cause error) {
 	if call.IsEnded(cause) {
 		x.failure = x.newError(res.StatusCode, id, cause.Error())

@@ -173,7 +173,7 @@ func (c *comparison) check() error {
 		return datacite.Invalid(datacite.Finding{Path: "Options.Month", Code: "date", Reason: fmt.Sprintf("is %q, not YYYY-MM", c.opts.Month)})
 	}
 	if c.opts.Causes != nil && len(c.opts.Causes) == 0 {
-		return datacite.Invalid(datacite.Finding{Path: "Options.Causes", Code: "value", Reason: "is an empty list, of which no difference is; leave it nil to look for all"})
+		return datacite.Invalid(datacite.Finding{Path: "Options.Causes", Code: "value", Reason: "is empty, so nothing would be reported; leave it nil to look for all"})
 	}
 	for _, cause := range c.opts.Causes {
 		if !slices.Contains(AllCauses(), cause) {

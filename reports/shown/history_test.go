@@ -20,7 +20,7 @@ import (
 	"github.com/datacite-go/datacite-go/reports/shown"
 )
 
-var histories = flag.Int("histories", 3, "random histories of reports that are compared")
+var histories = flag.Int("histories", 1, "random histories of reports that are compared")
 
 // A history is a year of reports of some DOIs, with their corrections.
 type history struct {

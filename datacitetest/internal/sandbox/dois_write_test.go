@@ -5,7 +5,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
 )
 
 var apiType = map[string]string{"Content-Type": "application/vnd.api+json"}

@@ -5,7 +5,6 @@ package outbox
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"time"
 
@@ -102,8 +101,8 @@ func (o *Outbox) pause(d *dataset.Dataset, err error) time.Duration {
 	return min(pause, store.LongestPause)
 }
 
-// tell updates the records of all versions and of the concept DOI, since a new version changes
-// the relations of others. Nothing is sent of a draft, but its DOI is checked to be free, since
+// tell brings the records of all versions and of the concept DOI to their wanted state, since a new
+// version changes the relations of others. Nothing is sent of a draft, but its DOI is checked to be free, since
 // curators copy it into their articles.
 func (o *Outbox) tell(ctx context.Context, d *dataset.Dataset) error {
 	if err := o.claim(ctx, &d.DOI, &d.Claimed); err != nil {
@@ -115,40 +114,15 @@ func (o *Outbox) tell(ctx context.Context, d *dataset.Dataset) error {
 		}
 	}
 	for _, w := range d.Wanted(o.By) {
-		doc, err := mds.NewDocument(w.Metadata)
-		if err != nil {
+		var err error
+		if w.MetadataXML, err = w.Metadata.XML(); err != nil {
 			return err
 		}
-		// What is withdrawn is corrected through the DOI API: the store would show it.
-		_, err = o.MDS.Ensure(ctx, w.DOI, w.URL, doc, &mds.EnsureOptions{Show: w.State == dois.StateFindable})
-		if errors.Is(err, mds.ErrHidden) {
-			_, err = o.DOIs.Update(ctx, w.DOI, &dois.Draft{URL: w.URL, MetadataXML: doc.Data})
-		}
-		if err != nil {
-			return err
-		}
-		if err := o.setState(ctx, w); err != nil {
+		if _, err := o.DOIs.Ensure(ctx, w, nil); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// setState makes a DOI findable, or hides it, and verifies the new state.
-func (o *Outbox) setState(ctx context.Context, w dois.Wanted) error {
-	r, err := o.DOIs.Get(ctx, w.DOI, nil)
-	if err != nil || r.State == w.State {
-		return err
-	}
-	event := dois.Publish
-	if w.State == dois.StateRegistered {
-		event = dois.Hide
-	}
-	r, err = o.DOIs.ChangeState(ctx, w.DOI, event, nil)
-	if err == nil && r.State != w.State {
-		err = fmt.Errorf("%s is %s", w.DOI, r.State)
-	}
-	return err
 }
 
 // claim reserves a DOI before anything is sent under it. A DOI that exists at the service belongs

@@ -23,7 +23,7 @@ import (
 // of a successful request, is a fault: the log has another layout.
 var Combined = Format{
 	Name:    "combined",
-	Summary: "access log of a web server, in a usual layout or the one that is told",
+	Summary: "access log of a web server, in a common layout or that of --layout",
 	Parser:  readCombined,
 }
 
@@ -77,7 +77,7 @@ func (w *webLog) parse(line string) (e counter.Event, ok bool, err error) {
 	var f fields
 	if !w.split(line, &f) {
 		const mismatch = "is not in the layout of the log"
-		const usual = "is not in the combined format, nor in another usual layout that begins with the address of the visitor"
+		const usual = "is neither in the combined format nor in another common layout that begins with the address of the visitor"
 		return e, false, fault("syntax", "line %s: %.100q", map[bool]string{true: mismatch, false: usual}[w.Layout != ""], line)
 	}
 	if e.Time, err = w.clocks[w.last](f[clock]); err != nil {

@@ -225,7 +225,7 @@ func readLayout(text string) (*layout, error) {
 		}
 		*literal += w.before
 		if len(l.parts) > 0 && *literal == "" {
-			return nil, layoutError("has two fields with nothing between them, so nobody knows where the first ends")
+			return nil, layoutError("has two fields with nothing between them, so the end of the first cannot be found")
 		}
 		l.parts = append(l.parts, part{field: w.field, after: w.after})
 		literal = &l.parts[len(l.parts)-1].after

@@ -430,7 +430,7 @@ func TestAccessLogsWithATable(t *testing.T) {
 	paths.DOIs = nil
 	_, err = collect(logs.Read([]logs.Log{logs.FromReader("access.log", strings.NewReader(log+"common format\n"))}, logs.Combined, &logs.Options{Paths: paths}))
 	assert.ErrorContains(t, err, `access.log, line 1: path is "/records/17" and has "17", which is not a DOI`)
-	assert.ErrorContains(t, err, `access.log, line 4: line is not in the combined format, nor in another usual layout that begins with the address of the visitor: "common format"`)
+	assert.ErrorContains(t, err, `access.log, line 4: line is neither in the combined format nor in another common layout that begins with the address of the visitor: "common format"`)
 }
 
 // TestAccessLogsWithATableOfPaths: some paths say nothing of a DOI, nor of what is there.

@@ -43,17 +43,17 @@ func (s *Settings) AddFlags(to *flag.FlagSet) {
 		codes = append(codes, string(c))
 	}
 	to.StringVar(&s.Format, "log-format", Dataverse.Name, "`format` of the logs: "+strings.Join(formats, ", "))
-	to.StringVar(&s.Layout, "layout", "", "for the format combined: the `text` that LogFormat (Apache) or log_format (nginx) has in the configuration of the web server, or a file with it; the usual ones are known")
+	to.StringVar(&s.Layout, "layout", "", "for the format combined: the `text` that LogFormat (Apache) or log_format (nginx) has in the configuration of the web server, or a file with it; common layouts need no flag")
 	to.StringVar(&s.Zone, "zone", "", "time `zone` of the repository, in which months, days and hours begin, such as Europe/Berlin, or an offset such as -04:00")
-	to.Var((*patterns)(&s.Investigations), "investigations", "`pattern` that is found in paths of investigations; may be repeated; Dataverse's without it")
+	to.Var((*patterns)(&s.Investigations), "investigations", "`pattern` that is found in paths of investigations; may be repeated (default: those of Dataverse)")
 	to.Var((*patterns)(&s.Requests), "requests", "`pattern` that is found in paths of requests, likewise")
-	to.StringVar(&s.Paths, "paths", "", "`file` of a table, CSV or .xlsx, with the columns path, doi and kind (investigation or request), for paths without a DOI; goes before the patterns")
+	to.StringVar(&s.Paths, "paths", "", "`file` of a table, CSV or .xlsx, with the columns path, doi and kind (investigation or request), for paths without a DOI; it counts before the patterns")
 	to.StringVar(&s.DOIs, "dois", "", "`file` of a table, CSV or .xlsx, with the columns name and doi: the DOI of what the first group of a pattern finds, such as a handle")
-	to.StringVar(&s.Proxies, "proxies", "", "`addresses` of proxies, such as 198.51.100.0/24, separated by commas: visitors are behind them; private addresses are known")
-	to.StringVar(&s.BadLines, "bad-lines", "stop", "`what` becomes of lines that cannot be read: stop, leave-out up to 1% of them, or up to a share such as 5%")
-	to.StringVar(&s.Tolerated, "leave-out", "", "`codes` of faults: lines with these are left out however many they are, separated by commas: "+strings.Join(codes, ", "))
-	to.BoolVar(&s.AllowCut, "cut", false, "read a compressed log that is cut as far as it goes")
-	to.BoolVar(&s.Pseudonyms, "pseudonyms", false, "pseudonyms or names of hosts may stand where an address belongs")
+	to.StringVar(&s.Proxies, "proxies", "", "`addresses` of proxies, such as 198.51.100.0/24, separated by commas, which are passed over in lists of forwarded addresses; private addresses always are")
+	to.StringVar(&s.BadLines, "bad-lines", "stop", "`how` to treat lines that cannot be read: stop, leave-out up to 1% of them, or up to a share such as 5%")
+	to.StringVar(&s.Tolerated, "leave-out", "", "`codes` of faults, separated by commas: lines with these are left out, whatever their number: "+strings.Join(codes, ", "))
+	to.BoolVar(&s.AllowCut, "cut", false, "read a truncated compressed log up to where it ends")
+	to.BoolVar(&s.Pseudonyms, "pseudonyms", false, "accept pseudonyms or host names in place of addresses")
 }
 
 // patterns are a flag that may be repeated.

@@ -83,7 +83,7 @@ beside the result table), so none is lost.`,
 	flags.StringVar(&c.doi, "doi", "", "the `DOI` of a single record")
 	flags.StringVar(&c.prefix, "prefix", "", "the `prefix` of new DOIs")
 	flags.StringVar(&c.url, "url", "", "the `URL` that the DOI of a record leads to; {doi}, {suffix} and {file} stand for the DOI, what follows its prefix, and the name of the file without its ending")
-	shell.Choice(cmd, &c.state, "state", "the `state` of DOIs for which nothing else is said: findable, registered or draft", string(dois.StateFindable), string(dois.StateRegistered), string(dois.StateDraft))
+	shell.Choice(cmd, &c.state, "state", "`state` of DOIs whose record gives none: findable, registered or draft", string(dois.StateFindable), string(dois.StateRegistered), string(dois.StateDraft))
 	flags.BoolVar(&c.leaveOut, "leave-out", false, "register what has no faults, and leave out the rest")
 	flags.StringSliceVar(&c.passOver, "pass-over", nil, "`columns` of your own, separated by commas, which stay in the table and are not registered")
 	flags.IntVar(&c.workers, "workers", 4, "how many `records` are written at the same time")
@@ -129,7 +129,7 @@ func (c *command) check(files []string, isInput bool) error {
 	case c.resolver != "" && !c.wait:
 		return errors.New("--resolver has no effect without --wait")
 	case c.isTable && isInput && c.Output == "":
-		return errors.New("a table from standard input needs --output FILE.csv, which keeps the names that its rows get")
+		return errors.New("a table from standard input needs --output FILE.csv, which keeps the DOIs of its rows")
 	case c.Output != "" && !tables.IsOutput(c.Output):
 		return fmt.Errorf("--output %s is neither .csv nor .xlsx", c.Output)
 	}

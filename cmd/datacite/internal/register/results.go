@@ -260,7 +260,7 @@ func (r *results) save(s source, rows iter.Seq2[*row, error]) error {
 		err = errors.Join(err, r.journal.Close())
 	}
 	if err != nil {
-		return fmt.Errorf("%w; %s has what was done, and the next run writes %s", err, r.journalPath(), r.path)
+		return fmt.Errorf("%w; %s holds the results so far, and the next run writes %s", err, r.journalPath(), r.path)
 	}
 	if err := os.Remove(r.journalPath()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -355,7 +355,7 @@ func readWanted(parameters url.Values) (w wanted, err error) {
 		}
 		n, wrong := strconv.Atoi(text)
 		if wrong != nil || n < 0 {
-			err = fmt.Errorf("%s is %q; it is a number from 0 up", name, text)
+			err = fmt.Errorf("%s is %q; it must be 0 or more", name, text)
 		}
 		return n
 	}

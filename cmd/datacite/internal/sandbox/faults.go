@@ -88,7 +88,7 @@ func readRule(text string, seed uint64) (r faultRule, err error) {
 			}
 			r.Share, r.Seed = new(percent/100), new(seed)
 		} else if r.Count, err = strconv.Atoi(part); err != nil || r.Count < 1 {
-			return r, fmt.Errorf("%q is not how often, from 1 up", part)
+			return r, fmt.Errorf("%q is not a count of at least 1", part)
 		}
 	}
 }
@@ -120,11 +120,11 @@ func newFault(rule faultRule, behaviour datacitetest.Behaviour) (f *listedFault,
 	}
 	switch {
 	case rule.Count < 0:
-		return nil, fmt.Errorf("count is %d; it goes from 1 up, and without it there is no limit", rule.Count)
+		return nil, fmt.Errorf("count is %d; it must be at least 1, and without it there is no limit", rule.Count)
 	case !(*share > 0 && *share <= 1):
 		return nil, fmt.Errorf("share is %v; it is more than 0 and at most 1", *share)
 	case f.fault != nil && f.fault.Behind && behaviour != datacitetest.Deployed:
-		return nil, errors.New("behind does not go with --behaviour documented")
+		return nil, errors.New("behind needs --behaviour deployed")
 	}
 	f.chosen = datacitetest.Schedule(*f.Seed, *share)
 	return f, nil

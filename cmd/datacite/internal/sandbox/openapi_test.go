@@ -192,7 +192,7 @@ func (a *agreement) control(address, behaviour string) {
 		{"GET", "requests?count=2", "", "", 400, "add wait"},
 		{"GET", "requests?wait=20m", "", "", 400, "at most 10m"},
 		{"GET", "requests?rout=/dois", "", "", 400, `\"rout\" is unknown; there are route, fault`},
-		{"GET", "requests?after=-1", "", "", 400, "from 0 up"},
+		{"GET", "requests?after=-1", "", "", 400, "must be 0 or more"},
 		{"GET", "requests?route=dois", "", "", 400, "does not begin with /"},
 		{"GET", "clock", "", "", 200, `{"now":"20`},
 		{"POST", "clock", inJSON, `{"advance":"3m"}`, 200, `{"now":"20`},

@@ -126,15 +126,15 @@ func (c *command) check(cmd *cobra.Command, words []string) error {
 	case o.TLS && c.authority == "" && len(words) == 0:
 		return errors.New("--tls needs --tls-ca, a file for the certificate that clients trust")
 	case c.port < 0 || c.port > 65535:
-		return fmt.Errorf("--port is %d; it goes from 0 to 65535", c.port)
+		return fmt.Errorf("--port is %d, not between 0 and 65535", c.port)
 	case !(c.random >= 0 && c.random <= 1):
-		return fmt.Errorf("--random-faults is %v; it goes from 0 to 1", c.random)
+		return fmt.Errorf("--random-faults is %v, not between 0 and 1", c.random)
 	case o.ResolveDelay < 0:
-		return errors.New("--resolve-delay is a time from 0 up")
+		return errors.New("--resolve-delay must not be negative")
 	case o.IndexLag < 0 || o.IndexLag > 0 && !deployed:
-		return errors.New("--lag is a time from 0 up, and --behaviour documented has none")
+		return errors.New("--lag must not be negative, and --behaviour documented has none")
 	case o.UsageLag < 0 || o.UsageLag > 0 && !deployed:
-		return errors.New("--usage-lag is a time from 0 up, and --behaviour documented has none")
+		return errors.New("--usage-lag must not be negative, and --behaviour documented has none")
 	}
 	for _, origin := range o.Origins {
 		if u, err := url.Parse(origin); err != nil || u.Host == "" || u.Scheme+"://"+strings.ToLower(u.Host) != origin || u.Scheme != "http" && u.Scheme != "https" {

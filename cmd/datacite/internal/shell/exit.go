@@ -108,9 +108,9 @@ func message(err error) string {
 	case errors.Is(err, datacite.ErrUnauthorized) && !strings.Contains(text, "datacite login") && !strings.Contains(text, " refuses the "):
 		text += "; is the login right? datacite login tests it"
 	case certificate:
-		text += "; is --service right? If it is, the certificate of the host has to be mended, or its authority made known to this machine"
+		text += "; is --service right? If it is, renew the certificate of the host, or let this machine trust its authority"
 	case ofService && failure.StatusCode == 0 && Code(err) == ExitFailed:
-		text += "; is --service right, and is the network there? If so, run the command again later"
+		text += "; is --service right, and is this machine connected? If so, run the command again later"
 	}
 	return text
 }

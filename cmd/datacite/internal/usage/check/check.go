@@ -58,7 +58,7 @@ Causes, for --only and --except:
 		RunE: c.run,
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&c.opts.CreatedBy, "creator", "", "compare the reports of this `creator`, instead of those that the account sent; what others reported is then unreported")
+	flags.StringVar(&c.opts.CreatedBy, "creator", "", "compare the reports of this `creator`, instead of those that the account sent; numbers from others then have the cause unreported")
 	flags.DurationVar(&c.opts.Lag, "lag", 48*time.Hour, "the `time` that the service may take to process a report, from the end of the day on which it was created")
 	flags.StringSliceVar(&c.only, "only", nil, "look for these `causes`, separated by commas")
 	flags.StringSliceVar(&c.except, "except", nil, "look for all but these `causes`")

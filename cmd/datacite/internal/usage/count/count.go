@@ -64,7 +64,7 @@ until yesterday, and the report tells it (exception 3040). Keep the logs of each
 folder, or under a name, of its own: a day without an access on a server that has many on other
 days is refused (--gap).
 
-The summary shows what became of each line, and the most used datasets. --output writes
+The summary accounts for every line, and the most used datasets. --output writes
 
   report.json                 the report, for "datacite usage send"; for --output -, on standard output
   counts.csv, counts.xlsx     a table of its counts, which "datacite usage send" reads, too; it has
@@ -91,17 +91,17 @@ Counting needs no network, but for --describe service.`,
 	flags.StringVar(&c.platform, "platform", "", "`platform` of the datasets; --creator without it")
 	flags.StringVar(&c.publisher, "publisher", "", "`publisher` of datasets for which nothing names one")
 	s.OutputFlag(cmd, "write the report to this `file`; .csv and .xlsx write a table of its counts")
-	flags.StringVar(&c.days, "days", "", "`folder` that keeps the counts of days, so that each night only the logs that are new are read")
+	flags.StringVar(&c.days, "days", "", "`folder` that keeps the counts of each day, so that a nightly run reads only new logs")
 	ofLogs := flag.NewFlagSet("", flag.ContinueOnError)
 	c.settings.AddFlags(ofLogs)
 	flags.AddGoFlagSet(ofLogs)
-	flags.StringVar(&c.describe, "describe", "", "`where` titles and publishers come from that the logs do not have: service (that of --service), or a file or a folder of records, such as of datacite harvest")
-	shell.Choice(cmd, &c.unknown, "unknown", "`what` becomes of DOIs that --describe does not know: keep, leave-out or stop", "keep", "leave-out", "stop")
-	flags.StringVar(&c.geoip, "geoip", "", "`file` .mmdb with the countries of addresses; no countries without it")
-	flags.StringVar(&c.robotsFile, "robots", "", "`file` of user agents that are not counted, as COUNTER-Robots publishes it or one pattern per line; that of COUNTER is built in")
-	flags.StringVar(&c.machinesFile, "machines", "", "`file` of user agents that are programs, likewise")
-	flags.StringVar(&c.until, "until", "", "the last `day` to count, YYYY-MM-DD; the end of the month without it, or yesterday if that is not over")
-	flags.DurationVar(&c.gap, "gap", 24*time.Hour, "refuse logs of a busy server without an access in a `time` as long as this, such as 72h; 0 refuses none")
+	flags.StringVar(&c.describe, "describe", "", "`source` of titles and publishers that the logs lack: service (that of --service), or a file or a folder of records, such as of datacite harvest")
+	shell.Choice(cmd, &c.unknown, "unknown", "`how` to treat DOIs that --describe does not know: keep, leave-out or stop", "keep", "leave-out", "stop")
+	flags.StringVar(&c.geoip, "geoip", "", "`file` .mmdb that maps addresses to countries; without it, no countries are reported")
+	flags.StringVar(&c.robotsFile, "robots", "", "`file` of user agents that are not counted, as COUNTER-Robots publishes it or one pattern per line (default: the list of COUNTER, built in)")
+	flags.StringVar(&c.machinesFile, "machines", "", "`file` of user agents that count as machines, in the same form")
+	flags.StringVar(&c.until, "until", "", "last `day` to count, YYYY-MM-DD (default: the end of the month, or yesterday if that is not over)")
+	flags.DurationVar(&c.gap, "gap", 24*time.Hour, "refuse logs of a busy server that have no access for this `time`, such as 72h; 0 refuses none")
 	flags.IntVar(&c.memory, "memory", 24, "`MiB` of events that are sorted in memory; more go to temporary files")
 	s.Flags(cmd, shell.JSON)
 	c.flags = account.NewFlags(s, cmd, account.Reads)
@@ -224,7 +224,7 @@ func (c *command) choose(cmd *cobra.Command, files []string) (err error) {
 	case c.days != "" && slices.Contains(files, "-"):
 		return errors.New("--days needs files, not standard input: it knows a log by its name and its content")
 	case c.gap < 0:
-		return fmt.Errorf("--gap is %v, less than nothing", c.gap)
+		return fmt.Errorf("--gap is %v and must not be negative", c.gap)
 	case c.memory < 1 || c.memory > 2000:
 		return fmt.Errorf("--memory is %d, not between 1 and 2000", c.memory)
 	}

@@ -86,7 +86,7 @@ func TestDatabasesWithoutCountries(t *testing.T) {
 	folder, log := t.TempDir(), view("2026-10-14T10:01:00Z", "s1", "10.5072/a")
 	asn := runs(t.Context(), nil, log, args("--geoip", write(t, folder, "asn.mmdb", other.String()), "--quiet", "-")...)
 	assert.Equal(t, 2, asn.code)
-	assert.Contains(t, asn.errors, "asn.mmdb: it has no country of any address")
+	assert.Contains(t, asn.errors, "asn.mmdb: it contains no country data")
 
 	damaged := 0
 	for at := 0; at < len(whole); at += 41 {

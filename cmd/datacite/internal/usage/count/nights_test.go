@@ -51,7 +51,7 @@ func TestNightByNight(t *testing.T) {
 		assert.Equal(t, day != 4, strings.Contains(kept.out, fmt.Sprint("Title of day ", day)))
 		_, table, _ := strings.Cut(plain.errors, "First access")
 		assert.Contains(t, kept.errors, table, "what the logs have, and the counts")
-		assert.Equal(t, day > 1, strings.Contains(kept.errors, "files were counted before"), kept.errors)
+		assert.Equal(t, day > 1, strings.Contains(kept.errors, "files were counted in earlier runs"), kept.errors)
 
 		again := runsAt(t.Context(), night, nil, "", append(given, "--days", state)...)
 		assert.Equal(t, plain.out, again.out)

@@ -183,7 +183,7 @@ func (s *summary) text(in *input) string {
 	}
 	line(s.Lines, "lines in %s", shell.Count(s.Files, "file"))
 	if s.Before > 0 {
-		line(int64(s.Before), "files were counted before; what follows is of the others, up to the datasets")
+		line(int64(s.Before), "files were counted in earlier runs; what follows, up to the datasets, is about the others")
 	}
 	line(s.Comments, "comments and empty lines")
 	line(s.Other, "neither investigations nor requests")
