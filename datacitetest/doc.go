@@ -80,7 +80,7 @@
 // expires:
 //
 //	srv.Advance(3 * time.Minute)
-//	err := mds.WaitResolved(ctx, srv, "10.5072/glacier-7", "https://repo.example.org/7", nil)
+//	url, err := srv.Resolve(ctx, "10.5072/glacier-7")
 //
 // Let DOI records show the counts of a usage report:
 //

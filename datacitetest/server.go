@@ -88,8 +88,7 @@ type Options struct {
 
 // A Server is the whole service in memory: usage reports, DOI query and metadata
 // store over one set of records. It is empty at first. Many goroutines may use it at
-// once. It is an [http.Handler] and, for [mds.WaitResolved] and mds.EnsureOptions, an
-// [mds.Resolver].
+// once. It is an [http.Handler].
 type Server struct {
 	URL       string // base URL of all three interfaces
 	Behaviour Behaviour

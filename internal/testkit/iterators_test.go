@@ -39,7 +39,6 @@ import (
 	"github.com/datacite-go/datacite-go/reports/counter"
 	"github.com/datacite-go/datacite-go/reports/counter/logs"
 	"github.com/datacite-go/datacite-go/reports/shown"
-	counted "github.com/datacite-go/datacite-go/reports/table"
 )
 
 var looped = flag.Int("looped", 2, "values of each loop that TestLoopsAreLeft leaves at every point")
@@ -47,12 +46,11 @@ var looped = flag.Int("looped", 2, "values of each loop that TestLoopsAreLeft le
 // A scene is what a loop runs in: an embedded service with some of everything, and
 // clients whose requests can be watched.
 type scene struct {
-	srv      *datacitetest.Server
-	dois     *dois.Client
-	mds      *mds.Client
-	reports  *reports.Client
-	resolver mds.HTTPResolver
-	folder   func() string // makes an empty one
+	srv     *datacitetest.Server
+	dois    *dois.Client
+	mds     *mds.Client
+	reports *reports.Client
+	folder  func() string // makes an empty one
 }
 
 // newScene calls watch at each request and each entry of a source.
@@ -243,10 +241,6 @@ var loops = map[string]loop{
 			return failed(err)
 		}
 		return over(r.All())
-	},
-	"table.Read": func(_ context.Context, _ *scene, watch func()) iter.Seq[error] {
-		const counts = "doi,metric,access,count\n" + "10.5072/a,unique-dataset-requests,regular,1\n" + "10.5072/b,unique-dataset-requests,regular,1\n"
-		return over(counted.Read("a.csv", watched{strings.NewReader(counts), watch}, "2026-10-01", &counted.Options{Platform: "Portal", Publisher: "University"}))
 	},
 	"reports.Client.All": func(ctx context.Context, s *scene, _ func()) iter.Seq[error] {
 		return over(s.reports.All(ctx, &reports.ListOptions{Page: query.Page{Size: (*looped + 1) / 2}}))
@@ -564,7 +558,6 @@ func TestNilArguments(t *testing.T) {
 		"src":      read(s.reports.Submit(ctx, report(0).Header, nil, nil)),
 		"file":     noFile,
 		"reader":   read(reports.NewReader(nil)),
-		"resolver": mds.WaitResolved(ctx, nil, "10.5072/a", "https://example.org/", nil),
 		"receipt":  s.reports.Verify(ctx, nil),
 		"draft":    read(s.dois.Create(ctx, nil)),
 		"update":   read(s.dois.Update(ctx, "10.5072/a", nil)),

@@ -25,7 +25,6 @@ import (
 	"github.com/datacite-go/datacite-go/reports"
 	"github.com/datacite-go/datacite-go/reports/counter"
 	"github.com/datacite-go/datacite-go/reports/counter/logs"
-	counts "github.com/datacite-go/datacite-go/reports/table"
 )
 
 // broken are values that their types read from JSON.
@@ -73,13 +72,6 @@ func bad(t *testing.T) map[string]func() error {
 			require.NoError(t, err)
 			return only(end(r.All()))
 		},
-		"table.Read": func() error {
-			var last error
-			for _, err := range counts.Read("a.csv", text("doi,counts\n"), "2026-10-01", nil) {
-				last = err
-			}
-			return last
-		},
 		"table.Row.Err": func() error {
 			r, err := table.NewReader("a.csv", text("doi\nx\n"), nil)
 			require.NoError(t, err)
@@ -96,7 +88,6 @@ func bad(t *testing.T) map[string]func() error {
 		"dois.Record.Draft":   func() error { return only((*dois.Record)(nil).Draft()) },
 		"dois.Timestamp.Time": func() error { return only(dois.Timestamp("x").Time()) },
 		"archive.Reader.All":  func() error { return only(end(archive.NewReader(text("{"), nil).All())) },
-		"mds.Detect":          func() error { return only(mds.Detect([]byte("x"))) },
 		"mds.NewClient":       func() error { return only(mds.NewClient(datacite.Config{})) },
 		"mds.NewDocument":     func() error { return only(mds.NewDocument(&metadata.Record{})) },
 		"reports.Group": func() error {
@@ -124,21 +115,14 @@ func bad(t *testing.T) map[string]func() error {
 		"counter.Days.Add":       func() error { return only(days.Add([]counter.Source{{}}, nil)) },
 		"counter.Days.Rows":      func() error { return only(end(days.Rows(reports.Period{BeginDate: "x"}))) },
 		"counter.Event.Validate": func() error { return counter.Event{DOI: "x"}.Validate() },
-		"logs.ParseLocation":     func() error { return only(logs.ParseLocation("x")) },
 		"logs.Read": func() error {
 			return only(end(logs.Read([]logs.Log{{Name: "a", Open: func() (io.ReadCloser, error) { return io.NopCloser(text("x\n")), nil }}}, logs.JSON, nil)))
 		},
-		"logs.ReadDOIs":         func() error { return only(logs.ReadDOIs(text("x"), "a.csv")) },
-		"logs.ReadPaths":        func() error { return only(logs.ReadPaths(text("x"), "a.csv")) },
 		"logs.Descriptions.Add": func() error { return about.Add(logs.Description{}) },
 		"logs.Descriptions.Describe": func() error {
 			unsorted := []reports.Dataset{{DatasetID: []reports.TypedValue{{Type: "doi", Value: "10.5072/b"}}}, {DatasetID: []reports.TypedValue{{Type: "doi", Value: "10.5072/a"}}}}
 			return only(end(about.Describe(reports.Source(unsorted))))
 		},
-		"logs.FormatNamed":          func() error { return only(logs.FormatNamed("x")) },
-		"logs.Settings.CheckZone":   func() error { return new(logs.Settings).CheckZone(&logs.Summary{Offsets: make([]logs.Offset, 1)}) },
-		"logs.Settings.Options":     func() error { _, _, err := (&logs.Settings{Zone: "x"}).Options(); return err },
-		"logs.Settings.OptionsFrom": func() error { _, _, err := (&logs.Settings{BadLines: "x"}).OptionsFrom(nil); return err },
 		"logs.Summary.Check": func() error {
 			return (&logs.Summary{Faults: []logs.CodeFaults{{Code: "date", Lines: 1, First: []datacite.Finding{{Code: "date", Reason: "x"}}}}}).Check(logs.Tolerance{})
 		},
@@ -224,7 +208,6 @@ func TestRefusals(t *testing.T) {
 func TestZeroArguments(t *testing.T) {
 	defaults := []string{
 		"dois.Client.List", "dois.Client.All", "dois.Client.Pages", "dois.Walk.All", "dois.Walk.Pages", "reports.Client.List", "reports.Client.All",
-		"mds.HTTPResolver.Resolve", // any text has an address at a resolver
 	}
 	for name, f := range functions(newScene(t, datacitetest.Password, func() { t.Error("a request was sent") })) {
 		if slices.Contains(defaults, name) {
