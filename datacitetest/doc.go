@@ -82,12 +82,6 @@
 //	srv.Advance(3 * time.Minute)
 //	url, err := srv.Resolve(ctx, "10.5072/glacier-7")
 //
-// Let requests that write a certain record fail:
-//
-//	faults := datacitetest.Schedule(seed, 1).WhenSeen(func(r *datacitetest.Request) bool {
-//		return bytes.Contains(r.Body, []byte("Glacier"))
-//	})
-//
 // Let DOI records show the counts of a usage report:
 //
 //	srv := datacitetest.NewServer(&datacitetest.Options{UsageLag: time.Hour})

@@ -267,7 +267,7 @@ func (s *Server) Now() time.Time { return s.service.Current().Now() }
 // Advance moves the server's clock forward.
 func (s *Server) Advance(d time.Duration) { s.service.Current().Advance(d) }
 
-// A Request is a request that the server received, for [Server.Requests] and [Faults.WhenSeen].
+// A Request is a request that the server received, for [Server.Requests].
 type Request struct {
 	Number int // 1 for the first request; of simultaneous ones, the first that is done
 	Method string

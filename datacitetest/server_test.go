@@ -486,9 +486,6 @@ func TestSaveAndRestore(t *testing.T) {
 	on(t, datacitetest.Options{}, func(t *testing.T, srv *datacitetest.Server) {
 		_, err := srv.MDS().Register(t.Context(), datacitetest.Prefix+"/a", "https://repo.example.org/a", glacier())
 		require.NoError(t, err)
-		media := &datacite.Request{Method: "POST", Path: "/media/" + datacitetest.Prefix + "/a", ContentType: "text/plain;charset=UTF-8", Body: []byte("text/csv=https://repo.example.org/a.csv")}
-		_, err = srv.MDS().Do(t.Context(), media)
-		require.NoError(t, err)
 		_, err = srv.MDS().PutMetadata(t.Context(), datacitetest.Prefix+"/draft", glacier())
 		require.NoError(t, err)
 		created, err := srv.Reports().Create(t.Context(), usage(3))
@@ -510,9 +507,6 @@ func TestSaveAndRestore(t *testing.T) {
 		address, err := next.Resolve(t.Context(), datacitetest.Prefix+"/a")
 		require.NoError(t, err)
 		assert.Equal(t, "https://repo.example.org/a", address)
-		listed, err := next.MDS().Do(t.Context(), &datacite.Request{Method: "GET", Path: media.Path})
-		require.NoError(t, err)
-		assert.Equal(t, string(media.Body), strings.TrimSpace(string(listed.Body)))
 		client, err := dois.NewClient(datacite.Config{Service: datacite.Service{API: next.URL}, Token: key, HTTPClient: next.HTTPClient()})
 		require.NoError(t, err)
 		_, err = client.Update(t.Context(), datacitetest.Prefix+"/a", &dois.Draft{URL: "https://repo.example.org/b"})
