@@ -125,7 +125,6 @@ var filters = []struct {
 	{"opendoar_id", "client.opendoar_id", term(asIs)},
 	{"certificate", "client.certificate", terms(asIs)},
 	{"client_type", "client.client_type", term(asIs)},
-	{"client_type", "types.resourceTypeGeneral", samplesOfCatalogue},
 
 	{"has_citations", "citation_count", atLeast(leadingNumber)},
 	{"has_references", "reference_count", atLeast(leadingNumber)},
@@ -154,6 +153,7 @@ var filters = []struct {
 // support, with the value that has an effect, "" for any.
 var unplayedParameters = map[string]string{
 	"affiliation_country": "", "include_funder_child_organizations": "true", "enriched": "true", "page[scroll]": "", "callback": "",
+	"composite": "", "client_type": igsnCatalog,
 }
 
 // bracketed are the parameters with brackets that are read.
@@ -250,14 +250,7 @@ func exists(field, _ string) (filter, error) {
 	return holds(field, func(string) bool { return true }), nil
 }
 
-// samplesOfCatalogue restricts a catalogue of samples to physical objects.
-func samplesOfCatalogue(field, value string) (filter, error) {
-	if value != igsnCatalog {
-		return func(hit) bool { return true }, nil
-	}
-	return always("PhysicalObject")(field, value)
-}
-
+// igsnCatalog is a type of repositories: lists of their records are restricted to physical objects, and counted by month.
 const igsnCatalog = "igsnCatalog"
 
 // years matches a year, or the span from the first to the last of several.

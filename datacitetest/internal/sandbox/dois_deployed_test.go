@@ -122,10 +122,6 @@ func TestDeployedFlags(t *testing.T) {
 	}
 	assert.Equal(t, "Zenodo", first("publisher=1")["publisher"])
 	assert.Equal(t, map[string]any{"name": "Zenodo"}, first("publisher=true")["publisher"])
-	assert.Contains(t, first(""), "contributors")
-	for _, name := range []string{"contributors", "fundingReferences", "relatedIdentifiers", "geoLocations", "subjects"} {
-		assert.NotContains(t, first("composite=true"), name)
-	}
 	a := call{method: "GET", path: "/dois/10.5072/alps?fields[dois]=doi"}.do(t, service)
 	assert.Contains(t, at(a.read(t), "data.attributes"), "titles", "one record comes whole")
 }
@@ -161,9 +157,9 @@ func TestDeployedNextLink(t *testing.T) {
 	for i := range 3 {
 		require.NoError(t, service.PutRecord(fmt.Appendf(nil, `{"doi":"10.5072/%05d"}`, i)))
 	}
-	kept := []string{"query", "affiliation", "publisher", "detail", "created", "prefix", "disable-facets", "composite"}
+	kept := []string{"query", "affiliation", "publisher", "detail", "created", "prefix", "disable-facets"}
 	lost := []string{"sort", "state", "schema-version", "mailto", "include", "source"}
-	query := "page[size]=1&query=*:*&affiliation=true&publisher=true&detail=true&created=2000,2100&prefix=10.5072&disable-facets=true&composite=1" +
+	query := "page[size]=1&query=*:*&affiliation=true&publisher=true&detail=true&created=2000,2100&prefix=10.5072&disable-facets=true" +
 		"&sort=name&state=findable&mailto=me&include=client&source=api"
 	next := nextPage(t, listed(t, service, query, ""))
 	for _, name := range kept {
@@ -238,19 +234,4 @@ func TestDeployedIndexLag(t *testing.T) {
 	service.Advance(time.Minute)
 	assert.Equal(t, []string{"again"}, titles(""))
 	assert.Equal(t, []string{"again"}, titles("again"))
-}
-
-// The service looks for both members of an alternate identifier, and refuses the
-// whole record when one is missing.
-func TestDeployedAlternateIdentifiers(t *testing.T) {
-	service := deployed()
-	a := update("10.5072/x", `"alternateIdentifiers":[{"alternateIdentifier":"A","alternateIdentifierType":""},{"alternateIdentifier":"B"}]`).do(t, service)
-	assert.Equal(t, 422, a.status)
-	assert.Equal(t, "param is missing or the value is empty or invalid: alternateIdentifierType", at(a.read(t), "errors.0.title"))
-	for _, taken := range []string{
-		`"alternateIdentifiers":[{"alternateIdentifier":null,"alternateIdentifierType":""}]`,
-		`"alternateIdentifiers":[{}],"identifiers":[{"identifier":"A"}]`,
-	} {
-		assert.Less(t, update("10.5072/x", taken).do(t, service).status, 300, taken)
-	}
 }
