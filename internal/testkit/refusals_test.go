@@ -54,7 +54,6 @@ func bad(t *testing.T) map[string]func() error {
 		"doi.Parse":                   func() error { return only(doi.Parse("x")) },
 		"doi.CheckNew":                func() error { return doi.CheckNew("x") },
 		"doi.CheckPrefix":             func() error { return doi.CheckPrefix("x") },
-		"doi.CheckSuffix":             func() error { return doi.CheckSuffix("x") },
 		"query.Check":                 func() error { return query.Check(query.Or()) },
 		"query.CheckList":             func() error { return query.CheckList(nil, "x", query.Page{Number: -1}, query.Sample{}) },
 		"query.Parse":                 func() error { return only(query.Parse("(")) },
