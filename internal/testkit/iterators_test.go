@@ -33,7 +33,6 @@ import (
 	"github.com/datacite-go/datacite-go/dois/archive"
 	"github.com/datacite-go/datacite-go/mds"
 	"github.com/datacite-go/datacite-go/metadata"
-	"github.com/datacite-go/datacite-go/metadata/table"
 	"github.com/datacite-go/datacite-go/query"
 	"github.com/datacite-go/datacite-go/reports"
 	"github.com/datacite-go/datacite-go/reports/counter"
@@ -237,13 +236,6 @@ var loops = map[string]loop{
 	"archive.Reader.All": func(_ context.Context, _ *scene, watch func()) iter.Seq[error] {
 		return over(archive.NewReader(watched{zip(recorded()), watch}, nil).All())
 	},
-	"table.Reader.All": func(_ context.Context, _ *scene, watch func()) iter.Seq[error] {
-		r, err := table.NewReader("a.csv", watched{strings.NewReader("doi\n10.5072/a\n10.5072/b\n10.5072/c\n"), watch}, nil)
-		if err != nil {
-			return failed(err)
-		}
-		return over(r.All())
-	},
 	"table.Read": func(_ context.Context, _ *scene, watch func()) iter.Seq[error] {
 		const counts = "doi,metric,access,count\n" + "10.5072/a,unique-dataset-requests,regular,1\n" + "10.5072/b,unique-dataset-requests,regular,1\n"
 		return over(counted.Read("a.csv", watched{strings.NewReader(counts), watch}, "2026-10-01", &counted.Options{Platform: "Portal", Publisher: "University"}))
@@ -442,9 +434,6 @@ var calls = map[string]func(ctx context.Context, t *testing.T, s *scene, act fun
 	},
 	"an archive": func(_ context.Context, _ *testing.T, _ *scene, act func()) error {
 		return last(over(archive.NewReader(watched{strings.NewReader(recorded()), act}, nil).All()))
-	},
-	"a table": func(_ context.Context, _ *testing.T, _ *scene, act func()) error {
-		return last(loops["table.Reader.All"](nil, nil, act))
 	},
 	"a table of counts": func(_ context.Context, _ *testing.T, _ *scene, act func()) error {
 		return last(loops["table.Read"](nil, nil, act))

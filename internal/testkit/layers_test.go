@@ -78,7 +78,6 @@ func TestImportsPointOneWay(t *testing.T) {
 	for name, allowed := range map[string][]string{
 		"query":                {},
 		"metadata":             {},
-		"metadata/table":       {"metadata"},
 		"mds":                  {"metadata"},
 		"dois":                 {"query", "metadata"},
 		"dois/archive":         {"dois", "query", "metadata"},
