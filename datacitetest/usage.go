@@ -6,7 +6,7 @@ import (
 	"github.com/datacite-go/datacite-go/reports"
 )
 
-// A UsageEvent is a number that a Deployed server has made of a usage report. A record's
+// A UsageEvent is a count that a Deployed server derived from a usage report. A record's
 // viewCount and downloadCount are sums of them, and its viewsOverTime and
 // downloadsOverTime have an entry for each.
 type UsageEvent struct {

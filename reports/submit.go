@@ -89,7 +89,7 @@ type SubmitOptions struct {
 	// the same time, and know the results of earlier runs. "" means the folder in the
 	// environment variable DATACITE_LOCK_DIR, or else /tmp, regardless of TMPDIR
 	// (%ProgramData% on Windows), which all accounts of the machine share; for a server of
-	// package datacitetest, a folder of its own that goes with it. A container, or
+	// package datacitetest, a folder of its own, removed with it. A container, or
 	// a systemd service with PrivateTmp, has a /tmp of its own: name a persistent folder
 	// that all runs share. If several accounts write to it, it must have the sticky bit
 	// (mode 1777) like /tmp; then an account can delay the runs of others, but not harm

@@ -174,8 +174,8 @@ var robots string
 const RobotsDate = "2024-04-22"
 
 // Robots is the list of robots that is built in: the one that COUNTER publishes, of
-// [RobotsDate], without general-purpose agents, as the code of practice asks for. A newer
-// one takes its place:
+// [RobotsDate], without general-purpose agents, as the code of practice asks for. To use
+// a newer list:
 //
 //	robots, err := counter.ReadAgents(file)
 //	opts.Robots = robots.Without(counter.GeneralPurpose()...)
