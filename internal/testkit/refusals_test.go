@@ -73,6 +73,10 @@ func bad(t *testing.T) map[string]func() error {
 			}
 			return last
 		},
+		"table.Writer.Write": func() error {
+			w := counts.NewWriter(io.Discard, &counts.WriterOptions{Spreadsheet: true})
+			return w.Write(reports.Row{Title: strings.Repeat("x", 1<<16)})
+		},
 		"dois.NewClient":      func() error { return only(dois.NewClient(datacite.Config{})) },
 		"dois.Record.Draft":   func() error { return only((*dois.Record)(nil).Draft()) },
 		"dois.Timestamp.Time": func() error { return only(dois.Timestamp("x").Time()) },
