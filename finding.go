@@ -30,8 +30,6 @@ import (
 //
 // Of tables:
 //
-//   - column: unknown, missing, doubled, or without a name
-//   - cells: more or fewer cells than columns
 //
 // Of logs:
 //

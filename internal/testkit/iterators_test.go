@@ -38,7 +38,6 @@ import (
 	"github.com/datacite-go/datacite-go/reports/counter"
 	"github.com/datacite-go/datacite-go/reports/counter/logs"
 	"github.com/datacite-go/datacite-go/reports/shown"
-	counted "github.com/datacite-go/datacite-go/reports/table"
 )
 
 var looped = flag.Int("looped", 2, "values of each loop that TestLoopsAreLeft leaves at every point")
@@ -235,10 +234,6 @@ var loops = map[string]loop{
 	},
 	"archive.Reader.All": func(_ context.Context, _ *scene, watch func()) iter.Seq[error] {
 		return over(archive.NewReader(watched{zip(recorded()), watch}, nil).All())
-	},
-	"table.Read": func(_ context.Context, _ *scene, watch func()) iter.Seq[error] {
-		const counts = "doi,metric,access,count\n" + "10.5072/a,unique-dataset-requests,regular,1\n" + "10.5072/b,unique-dataset-requests,regular,1\n"
-		return over(counted.Read("a.csv", watched{strings.NewReader(counts), watch}, "2026-10-01", &counted.Options{Platform: "Portal", Publisher: "University"}))
 	},
 	"reports.Client.All": func(ctx context.Context, s *scene, _ func()) iter.Seq[error] {
 		return over(s.reports.All(ctx, &reports.ListOptions{Page: query.Page{Size: (*looped + 1) / 2}}))

@@ -84,7 +84,6 @@ func TestImportsPointOneWay(t *testing.T) {
 		"reports":              {"query"},
 		"datacitetest":         {"dois", "mds", "metadata", "query", "reports"},
 		"reports/counter":      {"reports", "query"},
-		"reports/table":        {"reports", "query"},
 		"reports/counter/logs": {"reports", "reports/counter", "query"},
 		"reports/shown":        {"reports", "dois", "doi", "metadata", "query"},
 	} {

@@ -24,7 +24,6 @@ import (
 	"github.com/datacite-go/datacite-go/reports"
 	"github.com/datacite-go/datacite-go/reports/counter"
 	"github.com/datacite-go/datacite-go/reports/counter/logs"
-	counts "github.com/datacite-go/datacite-go/reports/table"
 )
 
 // broken are values that their types read from JSON.
@@ -66,24 +65,13 @@ func bad(t *testing.T) map[string]func() error {
 		"metadata.Record.Validate":    func() error { return new(metadata.Record).Validate() },
 		"metadata.Record.XML":         func() error { return only((&metadata.Record{Version: "\x01"}).XML()) },
 		"metadata.Coordinate.Degrees": func() error { return only(metadata.Coordinate("x").Degrees()) },
-		"table.Read": func() error {
-			var last error
-			for _, err := range counts.Read("a.csv", text("doi,counts\n"), "2026-10-01", nil) {
-				last = err
-			}
-			return last
-		},
-		"table.Writer.Write": func() error {
-			w := counts.NewWriter(io.Discard, &counts.WriterOptions{Spreadsheet: true})
-			return w.Write(reports.Row{Title: strings.Repeat("x", 1<<16)})
-		},
-		"dois.NewClient":      func() error { return only(dois.NewClient(datacite.Config{})) },
-		"dois.Record.Draft":   func() error { return only((*dois.Record)(nil).Draft()) },
-		"dois.Timestamp.Time": func() error { return only(dois.Timestamp("x").Time()) },
-		"archive.Reader.All":  func() error { return only(end(archive.NewReader(text("{"), nil).All())) },
-		"mds.Detect":          func() error { return only(mds.Detect([]byte("x"))) },
-		"mds.NewClient":       func() error { return only(mds.NewClient(datacite.Config{})) },
-		"mds.NewDocument":     func() error { return only(mds.NewDocument(&metadata.Record{})) },
+		"dois.NewClient":              func() error { return only(dois.NewClient(datacite.Config{})) },
+		"dois.Record.Draft":           func() error { return only((*dois.Record)(nil).Draft()) },
+		"dois.Timestamp.Time":         func() error { return only(dois.Timestamp("x").Time()) },
+		"archive.Reader.All":          func() error { return only(end(archive.NewReader(text("{"), nil).All())) },
+		"mds.Detect":                  func() error { return only(mds.Detect([]byte("x"))) },
+		"mds.NewClient":               func() error { return only(mds.NewClient(datacite.Config{})) },
+		"mds.NewDocument":             func() error { return only(mds.NewDocument(&metadata.Record{})) },
 		"reports.Group": func() error {
 			return only(end(reports.Group(func(yield func(reports.Row, error) bool) { yield(reports.Row{}, nil) }, nil)))
 		},
@@ -109,21 +97,14 @@ func bad(t *testing.T) map[string]func() error {
 		"counter.Days.Add":       func() error { return only(days.Add([]counter.Source{{}}, nil)) },
 		"counter.Days.Rows":      func() error { return only(end(days.Rows(reports.Period{BeginDate: "x"}))) },
 		"counter.Event.Validate": func() error { return counter.Event{DOI: "x"}.Validate() },
-		"logs.ParseLocation":     func() error { return only(logs.ParseLocation("x")) },
 		"logs.Read": func() error {
 			return only(end(logs.Read([]logs.Log{{Name: "a", Open: func() (io.ReadCloser, error) { return io.NopCloser(text("x\n")), nil }}}, logs.JSON, nil)))
 		},
-		"logs.ReadDOIs":         func() error { return only(logs.ReadDOIs(text("x"), "a.csv")) },
-		"logs.ReadPaths":        func() error { return only(logs.ReadPaths(text("x"), "a.csv")) },
 		"logs.Descriptions.Add": func() error { return about.Add(logs.Description{}) },
 		"logs.Descriptions.Describe": func() error {
 			unsorted := []reports.Dataset{{DatasetID: []reports.TypedValue{{Type: "doi", Value: "10.5072/b"}}}, {DatasetID: []reports.TypedValue{{Type: "doi", Value: "10.5072/a"}}}}
 			return only(end(about.Describe(reports.Source(unsorted))))
 		},
-		"logs.FormatNamed":          func() error { return only(logs.FormatNamed("x")) },
-		"logs.Settings.CheckZone":   func() error { return new(logs.Settings).CheckZone(&logs.Summary{Offsets: make([]logs.Offset, 1)}) },
-		"logs.Settings.Options":     func() error { _, _, err := (&logs.Settings{Zone: "x"}).Options(); return err },
-		"logs.Settings.OptionsFrom": func() error { _, _, err := (&logs.Settings{BadLines: "x"}).OptionsFrom(nil); return err },
 		"logs.Summary.Check": func() error {
 			return (&logs.Summary{Faults: []logs.CodeFaults{{Code: "date", Lines: 1, First: []datacite.Finding{{Code: "date", Reason: "x"}}}}}).Check(logs.Tolerance{})
 		},

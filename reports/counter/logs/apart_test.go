@@ -2,7 +2,6 @@ package logs_test
 
 import (
 	"fmt"
-	"io"
 	"strings"
 	"testing"
 	"time"
@@ -59,13 +58,9 @@ func TestLogsThatAreReadApart(t *testing.T) {
 	require.Len(t, got, 2)
 	assert.Contains(t, got[0].Fields, "New")
 	require.ErrorIs(t, apart.Add(logs.Description{DOI: "10.5072/a", Time: time.Now(), Fields: "a title"}), datacite.ErrInvalid)
-
-	require.ErrorContains(t, (&logs.Settings{}).CheckZone(&sum), "2 of them, this one first: name the zone of the repository, such as America/New_York; or -04:00")
-	require.NoError(t, (&logs.Settings{Zone: "UTC"}).CheckZone(&sum))
-	_, _, err = (&logs.Settings{DOIs: "handles.csv"}).OptionsFrom(func(name string) (io.ReadCloser, error) {
-		return io.NopCloser(strings.NewReader("name,doi\n1/17,10.5072/a\n")), nil
-	})
-	require.NoError(t, err)
+	require.Len(t, sum.Offsets, 2)
+	assert.Equal(t, "-04:00", sum.Offsets[0].String())
+	assert.Equal(t, int64(2), sum.Offsets[0].Lines)
 }
 
 // lineAbout is a line of Dataverse's log.

@@ -1,12 +1,9 @@
 package logs
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/datacite-go/datacite-go"
 )
 
 // timeLayouts are the forms of ISO 8601 that logs have, as Dataverse writes it first.
@@ -128,18 +125,4 @@ func epoch(text string, unit int64) (time.Time, error) {
 		return time.Time{}, fault("date", "time is %.100q, not a number of seconds since 1970", text)
 	}
 	return time.Unix(n/unit, n%unit*(1e9/unit)).UTC(), nil
-}
-
-// ParseLocation returns the time zone of a name such as Europe/Berlin, or of an offset from
-// UTC as in the lines of logs, such as -04:00.
-func ParseLocation(name string) (*time.Location, error) {
-	if t, err := time.Parse("-07:00", name); err == nil {
-		_, offset := t.Zone()
-		return time.FixedZone(name, offset), nil
-	}
-	zone, err := time.LoadLocation(name)
-	if err != nil {
-		return nil, datacite.Invalid(datacite.Finding{Path: "zone", Code: "vocabulary", Reason: fmt.Sprintf("is %q, not a time zone such as Europe/Berlin or -04:00", name), Err: err})
-	}
-	return zone, nil
 }

@@ -4,13 +4,8 @@
 //	events := logs.Read([]logs.Log{logs.FromReader("counter_2026-10-14.log", file)}, logs.Dataverse, opts)
 //	rows := counter.Count(events, &counter.Options{Location: berlin, Period: october})
 //
-// Three formats are built in:
-//
-//   - [Dataverse]: the logs that Dataverse and Dryad write for counter-processor
-//   - [Combined]: the access logs of Apache, nginx and other web servers
-//   - [JSON]: events that a platform stored itself
-//
-// Define a [Format] to read another. Files may be compressed with gzip, bzip2 or zstd.
+// The formats of [Formats] are built in, such as [Dataverse] and [Combined]. Define a [Format] to read
+// another. Files may be compressed with gzip, bzip2 or zstd.
 //
 // A line that cannot be read is a fault with one of the [Codes], and an error of [Read], unless
 // Options.Tolerated allows a share of such lines. [Summary] has:

@@ -1,12 +1,6 @@
 package logs
 
-import (
-	"fmt"
-	"strings"
-
-	"github.com/datacite-go/datacite-go"
-	"github.com/datacite-go/datacite-go/reports/counter"
-)
+import "github.com/datacite-go/datacite-go/reports/counter"
 
 // A Format is a log format with one access per line. [Read] accepts your own formats like
 // the built-in ones.
@@ -29,16 +23,3 @@ type ParseLine func(line string) (e counter.Event, ok bool, err error)
 
 // Formats returns the built-in formats.
 func Formats() []Format { return []Format{Dataverse, Combined, JSON} }
-
-// FormatNamed returns the built-in format with a name, such as the value of a flag. Its
-// error matches [datacite.ErrInvalid].
-func FormatNamed(name string) (Format, error) {
-	var names []string
-	for _, f := range Formats() {
-		if f.Name == name {
-			return f, nil
-		}
-		names = append(names, f.Name)
-	}
-	return Format{}, datacite.Invalid(datacite.Finding{Path: "log-format", Code: "vocabulary", Reason: fmt.Sprintf("is %q, not %s or %s", name, strings.Join(names[:len(names)-1], ", "), names[len(names)-1])})
-}

@@ -85,7 +85,7 @@ type Offset struct {
 	First   datacite.Finding // place of the first of these lines
 }
 
-// String returns the offset in the form that [ParseLocation] reads, such as -04:00.
+// String returns the offset in the form -04:00.
 func (o Offset) String() string {
 	return time.Unix(0, 0).In(time.FixedZone("", o.Seconds)).Format("-07:00")
 }

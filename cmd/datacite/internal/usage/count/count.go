@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"io/fs"
@@ -33,7 +32,7 @@ type command struct {
 	flags *account.Flags
 	now   time.Time
 
-	settings                                   logs.Settings
+	settings                                   settings
 	monthText, until, robotsFile, machinesFile string
 	creator, platform, publisher               string
 	geoip, describe, unknown                   string
@@ -92,9 +91,7 @@ Counting needs no network, but for --describe service.`,
 	flags.StringVar(&c.publisher, "publisher", "", "`publisher` of datasets for which nothing names one")
 	s.OutputFlag(cmd, "write the report to this `file`; .csv and .xlsx write a table of its counts")
 	flags.StringVar(&c.days, "days", "", "`folder` that keeps the counts of each day, so that a nightly run reads only new logs")
-	ofLogs := flag.NewFlagSet("", flag.ContinueOnError)
-	c.settings.AddFlags(ofLogs)
-	flags.AddGoFlagSet(ofLogs)
+	c.settings.addFlags(flags)
 	flags.StringVar(&c.describe, "describe", "", "`source` of titles and publishers that the logs lack: service (that of --service), or a file or a folder of records, such as of datacite harvest")
 	shell.Choice(cmd, &c.unknown, "unknown", "`how` to treat DOIs that --describe does not know: keep, leave-out or stop", "keep", "leave-out", "stop")
 	flags.StringVar(&c.geoip, "geoip", "", "`file` .mmdb that maps addresses to countries; without it, no countries are reported")
@@ -232,7 +229,7 @@ func (c *command) choose(cmd *cobra.Command, files []string) (err error) {
 	if c.month, err = time.Parse("2006-01", c.monthText); err != nil {
 		return fmt.Errorf("--month is %q, not YYYY-MM", c.monthText)
 	}
-	if c.format, c.reading, err = c.settings.Options(); err != nil {
+	if c.format, c.reading, err = c.settings.options(); err != nil {
 		return inFlag(err)
 	}
 	if c.period, err = c.periodUntil(reports.Date(c.until), reports.Day(c.now.In(c.reading.Location))); err != nil {

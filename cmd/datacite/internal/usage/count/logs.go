@@ -185,7 +185,7 @@ func (in *input) eventsOf(sources []logs.Log, sum *logs.Summary, period reports.
 				return
 			}
 		}
-		if err := in.settings.CheckZone(sum); err != nil {
+		if err := in.settings.checkZone(sum); err != nil {
 			yield(counter.Event{}, fmt.Errorf("%w; --zone names it", err))
 		}
 	}
@@ -207,9 +207,9 @@ func (in *input) checkGaps() error {
 	}
 	var missing []string
 	longest, shorter, late := time.Duration(0), "", ""
-	servers := logs.Servers(in.lines.Files)
+	servers := serversOf(in.lines.Files)
 	for _, s := range servers {
-		for _, g := range in.reading.Coverage(in.gap, &s).Gaps {
+		for _, g := range coverageOf(in.reading, in.gap, &s).Gaps {
 			missing = append(missing, fmt.Sprintf("  %s: none from %s to %s", serverText(&s), g.From.Format(toTheMinute), g.Until.Format(toTheMinute)))
 			longest = max(longest, g.Until.Sub(g.From))
 			if oneOfMany(&s, servers) {
@@ -231,8 +231,8 @@ func (in *input) checkGaps() error {
 }
 
 // oneOfMany tells whether the only log of a server is named like the logs in another folder.
-func oneOfMany(s *logs.Server, servers []logs.Server) bool {
-	return len(s.Logs) == 1 && slices.ContainsFunc(servers, func(other logs.Server) bool {
+func oneOfMany(s *logServer, servers []logServer) bool {
+	return len(s.Logs) == 1 && slices.ContainsFunc(servers, func(other logServer) bool {
 		return len(other.Logs) > 1 && filepath.Base(other.Name) == filepath.Base(s.Name)
 	})
 }
@@ -240,7 +240,7 @@ func oneOfMany(s *logs.Server, servers []logs.Server) bool {
 const toTheMinute = "2006-01-02 15:04"
 
 // serverText names a server, or its only log.
-func serverText(s *logs.Server) string {
+func serverText(s *logServer) string {
 	if len(s.Logs) == 1 {
 		return s.Logs[0].Name
 	}
@@ -261,7 +261,7 @@ func (in *input) warn() {
 			in.Warn("warning: %s is empty", f.Name)
 		}
 	}
-	for _, s := range logs.Servers(in.lines.Files) {
+	for _, s := range serversOf(in.lines.Files) {
 		var all logs.Counts
 		one := 0
 		for _, f := range s.Logs {

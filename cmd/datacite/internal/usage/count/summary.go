@@ -13,9 +13,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/usage/table"
 	"github.com/datacite-go/datacite-go/reports"
-	"github.com/datacite-go/datacite-go/reports/counter/logs"
-	"github.com/datacite-go/datacite-go/reports/table"
 )
 
 // totals are of the whole report.
@@ -162,9 +161,9 @@ func (in *input) summarize(h reports.Header, t *totals, about *describer) error 
 		Accesses: l.Events, OutsidePeriod: e.OtherMonths, NoDataset: e.NoDataset, Robots: e.Robots, DoubleClicks: e.DoubleClicks, Counted: e.Counted,
 		Datasets: t.datasets, Untitled: t.untitled, UnknownDOIs: about.missing, Counts: t.counts, MostUsed: t.most, LeftOut: about.left,
 	}
-	for _, of := range logs.Servers(in.lines.Files) {
-		first, last := of.Span()
-		c := in.reading.Coverage(0, &of)
+	for _, of := range serversOf(in.lines.Files) {
+		first, last := of.span()
+		c := coverageOf(in.reading, 0, &of)
 		s.Servers = append(s.Servers, server{of.Name, len(of.Logs), first, last, c.Days, c.EmptyDays, c.Hours, c.EmptyHours, serverText(&of)})
 	}
 	if in.Output == "-" {

@@ -1,9 +1,8 @@
-package logs
+package count
 
 import (
 	"cmp"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"net/netip"
@@ -12,41 +11,43 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
 
 	"github.com/datacite-go/datacite-go"
-	"github.com/datacite-go/datacite-go/internal/access"
+	"github.com/datacite-go/datacite-go/reports/counter/logs"
 )
 
-// Settings are the options for reading logs as texts, such as the flags of a command. All
-// programs that read logs share them, and they can be sent to other machines as JSON.
-type Settings struct {
-	Format                   string   // name of a [Format]; "" means Dataverse
+// settings are the options for reading logs as texts. Their JSON names the folder of --days.
+type settings struct {
+	Format                   string   // name of a [logs.Format]
 	Layout                   string   // as Options.Layout, or the name of a file that contains it
-	Zone                     string   // a text for [ParseLocation]; "" means UTC
-	Investigations, Requests []string // regular expressions, as in [Paths]
-	Paths                    string   // file for [ReadPaths]
-	DOIs                     string   // file for [ReadDOIs]
+	Zone                     string   // a text for parseLocation; "" means UTC
+	Investigations, Requests []string // regular expressions, as in [logs.Paths]
+	Paths                    string   // file for readPaths
+	DOIs                     string   // file for readDOIs
 	Proxies                  string   // prefixes or addresses, separated by commas
-	BadLines                 string   // stop, leave-out, or a share such as 2.5%; "" means stop
+	BadLines                 string   // stop, leave-out, or a share such as 2.5%
 	Tolerated                string   // codes of faults, separated by commas, whose lines are always left out
 	AllowCut, Pseudonyms     bool
 }
 
-// AddFlags adds a flag for each setting.
-func (s *Settings) AddFlags(to *flag.FlagSet) {
+// addFlags adds a flag for each setting.
+func (s *settings) addFlags(to *pflag.FlagSet) {
 	var formats []string
-	for _, f := range Formats() {
+	for _, f := range logs.Formats() {
 		formats = append(formats, f.Name)
 	}
 	var codes []string
-	for _, c := range Codes() {
+	for _, c := range logs.Codes() {
 		codes = append(codes, string(c))
 	}
-	to.StringVar(&s.Format, "log-format", Dataverse.Name, "`format` of the logs: "+strings.Join(formats, ", "))
+	to.StringVar(&s.Format, "log-format", logs.Dataverse.Name, "`format` of the logs: "+strings.Join(formats, ", "))
 	to.StringVar(&s.Layout, "layout", "", "for the format combined: the `text` that LogFormat (Apache) or log_format (nginx) has in the configuration of the web server, or a file with it; common layouts need no flag")
 	to.StringVar(&s.Zone, "zone", "", "time `zone` of the repository, in which months, days and hours begin, such as Europe/Berlin, or an offset such as -04:00")
-	to.Var((*patterns)(&s.Investigations), "investigations", "`pattern` that is found in paths of investigations; may be repeated (default: those of Dataverse)")
-	to.Var((*patterns)(&s.Requests), "requests", "`pattern` that is found in paths of requests, likewise")
+	to.StringArrayVar(&s.Investigations, "investigations", nil, "`pattern` that is found in paths of investigations; may be repeated (default: those of Dataverse)")
+	to.StringArrayVar(&s.Requests, "requests", nil, "`pattern` that is found in paths of requests, likewise")
 	to.StringVar(&s.Paths, "paths", "", "`file` of a table, CSV or .xlsx, with the columns path, doi and kind (investigation or request), for paths without a DOI; it counts before the patterns")
 	to.StringVar(&s.DOIs, "dois", "", "`file` of a table, CSV or .xlsx, with the columns name and doi: the DOI of what the first group of a pattern finds, such as a handle")
 	to.StringVar(&s.Proxies, "proxies", "", "`addresses` of proxies, such as 198.51.100.0/24, separated by commas, which are passed over in lists of forwarded addresses; private addresses always are")
@@ -56,32 +57,15 @@ func (s *Settings) AddFlags(to *flag.FlagSet) {
 	to.BoolVar(&s.Pseudonyms, "pseudonyms", false, "accept pseudonyms or host names in place of addresses")
 }
 
-// patterns are a flag that may be repeated.
-type patterns []string
-
-func (p *patterns) String() string { return strings.Join(*p, " ") }
-
-func (p *patterns) Set(text string) error {
-	_, err := regexp.Compile(text)
-	*p = append(*p, text)
-	return err
-}
-
-// Options reads the files that the settings name, and returns the format and options for
-// [Read]. An error names the flag of the setting.
-func (s *Settings) Options() (Format, *Options, error) {
-	return s.OptionsFrom(func(name string) (io.ReadCloser, error) { return os.Open(name) })
-}
-
-// OptionsFrom does the same as Options with another function to open files, such as from a
-// store that many machines share.
-func (s *Settings) OptionsFrom(open func(name string) (io.ReadCloser, error)) (Format, *Options, error) {
-	o := &Options{AllowCut: s.AllowCut, Pseudonyms: s.Pseudonyms}
-	format, err := FormatNamed(cmp.Or(s.Format, Dataverse.Name))
+// options reads the files that the settings name, and returns the format and options for
+// [logs.Read]. An error names the flag of the setting.
+func (s *settings) options() (logs.Format, *logs.Options, error) {
+	o := &logs.Options{AllowCut: s.AllowCut, Pseudonyms: s.Pseudonyms}
+	format, err := formatNamed(s.Format)
 	if err != nil {
 		return format, nil, err
 	}
-	if o.Location, err = ParseLocation(cmp.Or(s.Zone, "UTC")); err != nil {
+	if o.Location, err = parseLocation(cmp.Or(s.Zone, "UTC")); err != nil {
 		return format, nil, err
 	}
 	if o.Tolerance, err = s.tolerance(); err != nil {
@@ -90,11 +74,11 @@ func (s *Settings) OptionsFrom(open func(name string) (io.ReadCloser, error)) (F
 	if o.Proxies, err = s.proxies(); err != nil {
 		return format, nil, err
 	}
-	if o.Paths, err = s.readPaths(open); err != nil {
+	if o.Paths, err = s.paths(); err != nil {
 		return format, nil, err
 	}
 	if o.Layout = s.Layout; s.Layout != "" && !strings.ContainsAny(s.Layout, "%$") {
-		file, err := open(s.Layout)
+		file, err := os.Open(s.Layout)
 		if err != nil {
 			return format, nil, fmt.Errorf("layout: %w", err)
 		}
@@ -105,8 +89,8 @@ func (s *Settings) OptionsFrom(open func(name string) (io.ReadCloser, error)) (F
 		}
 		o.Layout = string(text)
 	}
-	if o.Layout != "" && format.Name != Combined.Name {
-		return format, nil, datacite.Invalid(datacite.Finding{Path: "layout", Code: "conflict", Reason: "has no effect without the format " + Combined.Name})
+	if o.Layout != "" && format.Name != logs.Combined.Name {
+		return format, nil, datacite.Invalid(datacite.Finding{Path: "layout", Code: "conflict", Reason: "has no effect without the format " + logs.Combined.Name})
 	}
 	_, err = format.Parser(o)                  // before hours of counting
 	for _, f := range datacite.Findings(err) { // one at most
@@ -116,10 +100,10 @@ func (s *Settings) OptionsFrom(open func(name string) (io.ReadCloser, error)) (F
 	return format, o, err
 }
 
-// CheckZone returns an error if no time zone is set and the lines of the logs have another
+// checkZone returns an error if no time zone is set and the lines of the logs have another
 // one than UTC: the first or last hours of each month would otherwise count for another
 // month.
-func (s *Settings) CheckZone(lines *Summary) error {
+func (s *settings) checkZone(lines *logs.Summary) error {
 	if s.Zone != "" || len(lines.Offsets) == 0 {
 		return nil
 	}
@@ -129,11 +113,11 @@ func (s *Settings) CheckZone(lines *Summary) error {
 			"name the zone of the repository, such as America/New_York; or %s; or UTC, in which the month begins and ends at another hour", o, o.Lines, o)})
 }
 
-func (s *Settings) tolerance() (l Tolerance, err error) {
+func (s *settings) tolerance() (l logs.Tolerance, err error) {
 	for text := range strings.SplitSeq(s.Tolerated, ",") {
 		code := datacite.Code(strings.TrimSpace(text))
-		if code != "" && !slices.Contains(Codes(), code) {
-			return l, datacite.Invalid(datacite.Finding{Path: "leave-out", Code: "vocabulary", Reason: fmt.Sprintf("is %q, not one of %q", code, Codes())})
+		if code != "" && !slices.Contains(logs.Codes(), code) {
+			return l, datacite.Invalid(datacite.Finding{Path: "leave-out", Code: "vocabulary", Reason: fmt.Sprintf("is %q, not one of %q", code, logs.Codes())})
 		}
 		if code != "" {
 			l.Always = append(l.Always, code)
@@ -154,14 +138,14 @@ func (s *Settings) tolerance() (l Tolerance, err error) {
 	return l, nil
 }
 
-func (s *Settings) proxies() (list []netip.Prefix, err error) {
+func (s *settings) proxies() (list []netip.Prefix, err error) {
 	if s.Proxies == "" {
 		return nil, nil
 	}
 	for text := range strings.SplitSeq(s.Proxies, ",") {
 		prefix, err := netip.ParsePrefix(strings.TrimSpace(text))
-		if ip, ok := access.Address(strings.TrimSpace(text)); err != nil && ok {
-			prefix, err = ip.Prefix(ip.BitLen())
+		if ip, notIP := netip.ParseAddr(strings.TrimSpace(text)); notIP == nil {
+			prefix, err = ip.Unmap().Prefix(ip.Unmap().BitLen())
 		}
 		if err != nil {
 			return nil, datacite.Invalid(datacite.Finding{Path: "proxies", Code: "value", Reason: fmt.Sprintf("has %q, neither an address nor a prefix such as 198.51.100.0/24", text)})
@@ -171,41 +155,46 @@ func (s *Settings) proxies() (list []netip.Prefix, err error) {
 	return list, nil
 }
 
-func (s *Settings) readPaths(open func(name string) (io.ReadCloser, error)) (p *Paths, err error) {
-	if (s.Investigations == nil) != (s.Requests == nil) {
+func (s *settings) paths() (p *logs.Paths, err error) {
+	p = &logs.Paths{}
+	if p.Investigations, err = patterns("investigations", s.Investigations); err != nil {
+		return nil, err
+	}
+	if p.Requests, err = patterns("requests", s.Requests); err != nil {
+		return nil, err
+	}
+	switch {
+	case (s.Investigations == nil) != (s.Requests == nil):
 		return nil, datacite.Invalid(datacite.Finding{Path: "investigations and requests", Code: "conflict", Reason: "belong together"})
-	}
-	if s.Requests == nil && s.Paths == "" && s.DOIs == "" {
+	case s.Requests == nil && s.Paths == "" && s.DOIs == "":
 		return nil, nil
+	case s.Requests == nil && s.Format == logs.Dataverse.Name:
+		p = logs.DataversePaths()
 	}
-	p = &Paths{}
-	if s.Requests == nil && cmp.Or(s.Format, Dataverse.Name) == Dataverse.Name {
-		p = DataversePaths()
-	}
-	for _, of := range []struct {
-		from []string
-		to   *[]*regexp.Regexp
-	}{{s.Investigations, &p.Investigations}, {s.Requests, &p.Requests}} {
-		for _, text := range of.from {
-			r, err := regexp.Compile(text)
-			if err != nil {
-				return nil, datacite.Invalid(datacite.Finding{Path: "investigations and requests", Code: "syntax", Reason: err.Error()})
-			}
-			*of.to = append(*of.to, r)
-		}
-	}
-	if p.Table, err = readTable(open, "paths", s.Paths, ReadPaths); err == nil {
-		p.DOIs, err = readTable(open, "dois", s.DOIs, ReadDOIs)
+	if p.Table, err = readTable("paths", s.Paths, readPaths); err == nil {
+		p.DOIs, err = readTable("dois", s.DOIs, readDOIs)
 	}
 	return p, err
 }
 
+// patterns are the regular expressions of a flag.
+func patterns(flag string, texts []string) (list []*regexp.Regexp, err error) {
+	for _, text := range texts {
+		r, err := regexp.Compile(text)
+		if err != nil {
+			return nil, datacite.Invalid(datacite.Finding{Path: flag, Code: "syntax", Reason: err.Error()})
+		}
+		list = append(list, r)
+	}
+	return list, nil
+}
+
 // readTable reads the table in a file; nil without a name.
-func readTable[V any](open func(name string) (io.ReadCloser, error), setting, name string, read func(io.Reader, string) (map[string]V, error)) (map[string]V, error) {
+func readTable[V any](setting, name string, read func(io.Reader, string) (map[string]V, error)) (map[string]V, error) {
 	if name == "" {
 		return nil, nil
 	}
-	file, err := open(name)
+	file, err := os.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", setting, err)
 	}
@@ -215,4 +204,30 @@ func readTable[V any](open func(name string) (io.ReadCloser, error), setting, na
 		err = fmt.Errorf("%s: %w", setting, err)
 	}
 	return rows, err
+}
+
+// formatNamed returns the built-in format with a name.
+func formatNamed(name string) (logs.Format, error) {
+	var names []string
+	for _, f := range logs.Formats() {
+		if f.Name == name {
+			return f, nil
+		}
+		names = append(names, f.Name)
+	}
+	return logs.Format{}, datacite.Invalid(datacite.Finding{Path: "log-format", Code: "vocabulary", Reason: fmt.Sprintf("is %q, not %s or %s", name, strings.Join(names[:len(names)-1], ", "), names[len(names)-1])})
+}
+
+// parseLocation returns the time zone of a name such as Europe/Berlin, or of an offset from
+// UTC as in the lines of logs, such as -04:00.
+func parseLocation(name string) (*time.Location, error) {
+	if t, err := time.Parse("-07:00", name); err == nil {
+		_, offset := t.Zone()
+		return time.FixedZone(name, offset), nil
+	}
+	zone, err := time.LoadLocation(name)
+	if err != nil {
+		return nil, datacite.Invalid(datacite.Finding{Path: "zone", Code: "vocabulary", Reason: fmt.Sprintf("is %q, not a time zone such as Europe/Berlin or -04:00", name), Err: err})
+	}
+	return zone, nil
 }

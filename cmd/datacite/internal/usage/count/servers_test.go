@@ -1,4 +1,4 @@
-package logs_test
+package count
 
 import (
 	"fmt"
@@ -29,15 +29,15 @@ func TestServersAreToldApartByTheNamesOfTheirLogs(t *testing.T) {
 		for _, name := range names {
 			files = append(files, logs.FileSummary{Name: name})
 		}
-		servers := logs.Servers(files)
+		servers := serversOf(files)
 		if assert.Len(t, servers, 1, "%v", names) {
 			assert.Equal(t, want, servers[0].Name)
 			assert.Len(t, servers[0].Logs, len(names))
 		}
 	}
-	assert.Equal(t, "/id20070367612/x.log", logs.Servers([]logs.FileSummary{{Name: "/id20070367612/x_2026-10-01.log"}})[0].Name, "no date")
-	assert.Equal(t, "/id9920070312/x.log", logs.Servers([]logs.FileSummary{{Name: "/id9920070312/x.log"}})[0].Name, "no date")
-	assert.Len(t, logs.Servers([]logs.FileSummary{{Name: "b/x.log"}, {Name: "a/x.log"}, {Name: "b/x.log.1"}}), 2)
+	assert.Equal(t, "/id20070367612/x.log", serversOf([]logs.FileSummary{{Name: "/id20070367612/x_2026-10-01.log"}})[0].Name, "no date")
+	assert.Equal(t, "/id9920070312/x.log", serversOf([]logs.FileSummary{{Name: "/id9920070312/x.log"}})[0].Name, "no date")
+	assert.Len(t, serversOf([]logs.FileSummary{{Name: "b/x.log"}, {Name: "a/x.log"}, {Name: "b/x.log.1"}}), 2)
 }
 
 // Numbers in names are days, or servers: what follows one another is of one server.
@@ -46,7 +46,7 @@ func TestServersOfNumberedLogs(t *testing.T) {
 		return logs.FileSummary{Name: name, First: time.Date(2026, 10, from, 0, 0, 9, 0, time.UTC), Last: time.Date(2026, 10, until, 0, 0, 7, 0, time.UTC)}
 	}
 	names := func(files ...logs.FileSummary) (names []string) {
-		for _, s := range logs.Servers(files) {
+		for _, s := range serversOf(files) {
 			names = append(names, fmt.Sprint(s.Name, " ", len(s.Logs)))
 		}
 		return names
@@ -70,6 +70,7 @@ func TestCoverage(t *testing.T) {
 		}
 		return lines
 	}
+	gap := func(from, until time.Time) logs.Gap { return logs.Gap{From: from, Until: until} }
 	day := func(n int) time.Time { return time.Date(2026, 10, n, 0, 0, 0, 0, time.UTC) }
 	for name, tt := range map[string]struct {
 		hours            func(day, hour int) bool
@@ -77,28 +78,28 @@ func TestCoverage(t *testing.T) {
 		gaps             []logs.Gap
 	}{
 		"all hours":              {func(int, int) bool { return true }, 0, 0, nil},
-		"only 14 days":           {func(day, _ int) bool { return day <= 14 }, 17, 17 * 24, []logs.Gap{{day(15), day(32)}}},
-		"without the 15th":       {func(day, _ int) bool { return day != 15 }, 1, 24, []logs.Gap{{day(15), day(16)}}},
-		"begins late":            {func(day, _ int) bool { return day > 2 }, 2, 48, []logs.Gap{{day(1), day(3)}}},
-		"quiet nights, lost day": {func(day, hour int) bool { return day != 15 && hour >= 8 && hour < 20 }, 1, 31*12 + 12, []logs.Gap{{day(14).Add(20 * time.Hour), day(16).Add(8 * time.Hour)}}},
+		"only 14 days":           {func(day, _ int) bool { return day <= 14 }, 17, 17 * 24, []logs.Gap{gap(day(15), day(32))}},
+		"without the 15th":       {func(day, _ int) bool { return day != 15 }, 1, 24, []logs.Gap{gap(day(15), day(16))}},
+		"begins late":            {func(day, _ int) bool { return day > 2 }, 2, 48, []logs.Gap{gap(day(1), day(3))}},
+		"quiet nights, lost day": {func(day, hour int) bool { return day != 15 && hour >= 8 && hour < 20 }, 1, 31*12 + 12, []logs.Gap{gap(day(14).Add(20*time.Hour), day(16).Add(8*time.Hour))}},
 		"some hours":             {func(day, hour int) bool { return day != 15 || hour > 20 }, 0, 21, nil},
 		"a quiet server":         {func(day, hour int) bool { return day%3 == 0 && hour < 5 }, 21, 31*24 - 50, nil},
-		"quiet until the 14th":   {func(day, hour int) bool { return day <= 14 && day%2 == 0 && hour == 7 }, 24, 31*24 - 7, []logs.Gap{{day(14).Add(8 * time.Hour), day(32)}}},
+		"quiet until the 14th":   {func(day, hour int) bool { return day <= 14 && day%2 == 0 && hour == 7 }, 24, 31*24 - 7, []logs.Gap{gap(day(14).Add(8*time.Hour), day(32))}},
 		"quiet, one day":         {func(day, hour int) bool { return day == 14 && hour == 7 }, 30, 31*24 - 1, nil},
-		"one busy day":           {func(day, hour int) bool { return day == 14 }, 30, 30 * 24, []logs.Gap{{day(1), day(14)}, {day(15), day(32)}}},
+		"one busy day":           {func(day, hour int) bool { return day == 14 }, 30, 30 * 24, []logs.Gap{gap(day(1), day(14)), gap(day(15), day(32))}},
 		"nothing of the month":   {func(day, hour int) bool { return false }, 31, 31 * 24, nil},
 	} {
 		var sum logs.Summary
-		opts := &logs.Options{Summary: &sum, Period: reports.Month(2026, time.October)}
+		opts := &logs.Options{Summary: &sum, Location: time.UTC, Period: reports.Month(2026, time.October)}
 
-		table, err := logs.ReadPaths(strings.NewReader("path,doi,kind\n/data/10.5072/a,10.5072/a,investigation\n"), "paths")
+		table, err := readPaths(strings.NewReader("path,doi,kind\n/data/10.5072/a,10.5072/a,investigation\n"), "paths")
 		require.NoError(t, err)
 		opts.Paths = &logs.Paths{Table: table}
 		for _, err := range logs.Read([]logs.Log{logs.FromReader("access.log", strings.NewReader(october(tt.hours)))}, logs.Combined, opts) {
 			require.NoError(t, err)
 		}
-		got := opts.Coverage(24*time.Hour, &logs.Servers(sum.Files)[0])
-		assert.Equal(t, logs.Coverage{Days: 31, Hours: 744, EmptyDays: tt.days, EmptyHours: tt.emptyHours, Gaps: got.Gaps}, got, name)
+		got := coverageOf(opts, 24*time.Hour, &serversOf(sum.Files)[0])
+		assert.Equal(t, coverage{Days: 31, Hours: 744, EmptyDays: tt.days, EmptyHours: tt.emptyHours, Gaps: got.Gaps}, got, name)
 		assert.True(t, slices.EqualFunc(tt.gaps, got.Gaps, func(a, b logs.Gap) bool { return a.From.Equal(b.From) && a.Until.Equal(b.Until) }), "%s: %v", name, got.Gaps)
 	}
 }

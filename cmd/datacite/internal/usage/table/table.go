@@ -36,9 +36,8 @@ import (
 	"strings"
 
 	"github.com/datacite-go/datacite-go"
-	"github.com/datacite-go/datacite-go/internal/input"
-	"github.com/datacite-go/datacite-go/internal/sheet"
-	"github.com/datacite-go/datacite-go/internal/spelling"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/sheet"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/spelling"
 	"github.com/datacite-go/datacite-go/reports"
 )
 
@@ -114,7 +113,7 @@ var (
 func (t *table) begin(src io.Reader) error {
 	content, err := inflated(src)
 	if errors.Is(err, gzip.ErrHeader) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return input.Fault(err, datacite.Finding{File: t.name, Code: "syntax"})
+		return datacite.Invalid(datacite.Finding{File: t.name, Code: "syntax", Reason: err.Error(), Err: err})
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", t.name, err)

@@ -1,4 +1,4 @@
-package logs
+package count
 
 import (
 	"cmp"
@@ -6,13 +6,15 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/datacite-go/datacite-go/reports/counter/logs"
 )
 
-// A Server is the writer of logs whose names differ only in dates, numbers and compression:
+// A logServer is the writer of logs whose names differ only in dates, numbers and compression:
 // web1/access.log, web1/access.log-20261014.gz and web1/access.log.2.
-type Server struct {
+type logServer struct {
 	Name string // common part of the names, such as web1/access.log
-	Logs []FileSummary
+	Logs []logs.FileSummary
 }
 
 var (
@@ -21,18 +23,18 @@ var (
 	rotationInName = regexp.MustCompile(`(?:\.\d{1,10})?(?:\.(?:gz|bz2|zst))?$`)
 )
 
-// Servers groups logs by server, in the order of their names, which may have dates and numbers. Logs with the
+// serversOf groups logs by server, in the order of their names, which may have dates and numbers. Logs with the
 // same names count as one server's, so keep the logs of each server in a folder of its own. Logs whose names
 // differ only in numbers, such as access-01.log and access-02.log, belong to one server if there are at least
 // three and none of them begins before the previous one ends. A number in the name of a folder is part of the
 // server's name.
-func Servers(files []FileSummary) (list []Server) {
+func serversOf(files []logs.FileSummary) (list []logServer) {
 	for _, f := range files {
 		name := rotationInName.ReplaceAllString(f.Name, "")
 		name = rotationInName.ReplaceAllString(withoutDates(name), "")
-		i, known := slices.BinarySearchFunc(list, name, func(s Server, name string) int { return cmp.Compare(s.Name, name) })
+		i, known := slices.BinarySearchFunc(list, name, func(s logServer, name string) int { return cmp.Compare(s.Name, name) })
 		if !known {
-			list = slices.Insert(list, i, Server{Name: name})
+			list = slices.Insert(list, i, logServer{Name: name})
 		}
 		list[i].Logs = append(list[i].Logs, f)
 	}
@@ -40,9 +42,9 @@ func Servers(files []FileSummary) (list []Server) {
 }
 
 // joinNumbered joins servers whose names differ in numbers alone, and whose logs follow one another.
-func joinNumbered(servers []Server) (list []Server) {
+func joinNumbered(servers []logServer) (list []logServer) {
 	type numbered struct {
-		Server
+		logServer
 		names int
 	}
 	joined := map[string]numbered{}
@@ -53,15 +55,15 @@ func joinNumbered(servers []Server) (list []Server) {
 	for _, s := range servers {
 		name := anyNumber(s.Name)
 		all := joined[name]
-		joined[name] = numbered{Server{name, slices.Concat(all.Logs, s.Logs)}, all.names + 1}
+		joined[name] = numbered{logServer{name, slices.Concat(all.Logs, s.Logs)}, all.names + 1}
 	}
 	for _, s := range servers {
 		all := joined[anyNumber(s.Name)]
 		switch {
 		case all.names < 3 || !all.inTurn():
 			list = append(list, s)
-		case !slices.ContainsFunc(list, func(known Server) bool { return known.Name == all.Name }):
-			list = append(list, all.Server)
+		case !slices.ContainsFunc(list, func(known logServer) bool { return known.Name == all.Name }):
+			list = append(list, all.logServer)
 		}
 	}
 	return list
@@ -69,11 +71,11 @@ func joinNumbered(servers []Server) (list []Server) {
 
 // inTurn tells whether no log begins before the one before it ends. An hour does not count: servers
 // end a request, and rotate, some time after it began.
-func (s *Server) inTurn() bool {
-	logs := slices.DeleteFunc(slices.Clone(s.Logs), func(f FileSummary) bool { return f.First.IsZero() })
-	slices.SortFunc(logs, func(a, b FileSummary) int { return a.First.Compare(b.First) })
-	for i := range logs[min(1, len(logs)):] {
-		if logs[i+1].First.Before(logs[i].Last.Add(-time.Hour)) {
+func (s *logServer) inTurn() bool {
+	inTime := slices.DeleteFunc(slices.Clone(s.Logs), func(f logs.FileSummary) bool { return f.First.IsZero() })
+	slices.SortFunc(inTime, func(a, b logs.FileSummary) int { return a.First.Compare(b.First) })
+	for i := range inTime[min(1, len(inTime)):] {
+		if inTime[i+1].First.Before(inTime[i].Last.Add(-time.Hour)) {
 			return false
 		}
 	}
@@ -95,8 +97,8 @@ func withoutDates(name string) string {
 	return b.String() + name[from:]
 }
 
-// Span returns the times of the first and the last access, or zero times if there is none.
-func (s *Server) Span() (first, last time.Time) {
+// span returns the times of the first and the last access, or zero times if there is none.
+func (s *logServer) span() (first, last time.Time) {
 	for _, f := range s.Logs {
 		if first.IsZero() || !f.First.IsZero() && f.First.Before(first) {
 			first = f.First
@@ -108,11 +110,11 @@ func (s *Server) Span() (first, last time.Time) {
 	return first, last
 }
 
-// A Coverage says for how much of Options.Period the logs of a server have lines.
-type Coverage struct {
+// A coverage says for how much of the period the logs of a server have lines.
+type coverage struct {
 	Days, Hours           int // of the period
 	EmptyDays, EmptyHours int // without a line; an empty day is 24 hours from midnight
-	Gaps                  []Gap
+	Gaps                  []logs.Gap
 }
 
 const (
@@ -121,22 +123,27 @@ const (
 	fewDays   = 5                  // say nothing about the others
 )
 
-// Coverage looks for times for which the logs of a server are missing. For a busy server, Gaps are the times
+// coverageOf looks for times for which the logs of a server are missing. For a busy server, Gaps are the times
 // without a line of at least atLeast. A server is busy if its days with lines have them in six or more hours,
 // on average. A quiet server may have no visitor for days: its Gaps are those of a week or longer, and only if
 // half of the other days, and at least five, have lines.
-func (o *Options) Coverage(atLeast time.Duration, s *Server) (c Coverage) {
-	begin, until, err := o.period()
-	if err != nil {
-		return c // Read returned the error
+func coverageOf(o *logs.Options, atLeast time.Duration, s *logServer) (c coverage) {
+	first, err := o.Period.BeginDate.Time()
+	last, err2 := o.Period.EndDate.Time()
+	if err != nil || err2 != nil {
+		return c // logs.Read returned the error
 	}
+	midnight := func(t time.Time) time.Time {
+		return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, o.Location)
+	}
+	until := midnight(last.AddDate(0, 0, 1))
 	gaps := o.Gaps(0, s.Logs...)
 	emptyDays := make([]int, len(gaps))
-	for day := begin; day.Before(until); day = day.AddDate(0, 0, 1) {
+	for day := midnight(first); day.Before(until); day = day.AddDate(0, 0, 1) {
 		next := day.AddDate(0, 0, 1)
 		c.Days++
 		c.Hours += int(next.Sub(day) / time.Hour)
-		if i := slices.IndexFunc(gaps, func(g Gap) bool { return !g.From.After(day) && !g.Until.Before(next) }); i >= 0 {
+		if i := slices.IndexFunc(gaps, func(g logs.Gap) bool { return !g.From.After(day) && !g.Until.Before(next) }); i >= 0 {
 			c.EmptyDays++
 			emptyDays[i]++
 		}

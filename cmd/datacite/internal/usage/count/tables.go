@@ -1,6 +1,7 @@
-package logs
+package count
 
 import (
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -10,30 +11,32 @@ import (
 	"strings"
 
 	"github.com/datacite-go/datacite-go"
-	"github.com/datacite-go/datacite-go/internal/doi"
-	"github.com/datacite-go/datacite-go/internal/sheet"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/sheet"
+	"github.com/datacite-go/datacite-go/doi"
+	"github.com/datacite-go/datacite-go/reports/counter/logs"
 )
 
-// mostRows bounds a table, which is held in memory, and mostFaults the list of what is
+// mostLookups bounds a table, which is held in memory, and mostFaults the list of what is
 // wrong in it.
 const (
-	mostRows   = 5_000_000
-	mostFaults = 100
+	mostLookups = 5_000_000
+	mostFaults  = 100
 )
 
-// ReadPaths reads a table for Paths.Table: CSV or .xlsx whose first row names the columns
+// readPaths reads a table for logs.Paths.Table: CSV or .xlsx whose first row names the columns
 // path, doi and kind, which is investigation or request. A path without a DOI is not a dataset. The
 // name of the table is for messages. The error is a [*datacite.ValidationError] with all
 // faults, at most 100.
-func ReadPaths(r io.Reader, name string) (map[string]Target, error) {
-	targets := map[string]Target{}
-	t := &table{name: name, rows: sheet.NewReader(name, r)}
+func readPaths(r io.Reader, name string) (map[string]logs.Target, error) {
+	targets := map[string]logs.Target{}
+	t := &lookupTable{name: name, rows: sheet.NewReader(name, r)}
 	err := t.read([]string{"path", "doi", "kind"}, func(cells []string) *cellFault {
 		path, err := url.PathUnescape(strings.TrimSpace(cells[0]))
 		if err != nil || !strings.HasPrefix(path, "/") || strings.ContainsAny(cells[0], "?#") {
 			return &cellFault{0, "syntax", fmt.Sprintf("is %.100q, not a path such as /data/17, without host and query", cells[0])}
 		}
-		var target Target
+		path, _, _ = strings.Cut(path, ";jsessionid=") // as in logs.Paths
+		var target logs.Target
 		if target.DOI, err = optionalDOI(cells[1]); err != nil {
 			return &cellFault{1, "doi", fmt.Sprintf("is %.100q, not a DOI such as 10.5072/abc", cells[1])}
 		}
@@ -43,16 +46,16 @@ func ReadPaths(r io.Reader, name string) (map[string]Target, error) {
 		case text != "investigation" && (text != "" || target.DOI != ""):
 			return &cellFault{2, "vocabulary", fmt.Sprintf("is %.100q, neither investigation nor request", text)}
 		}
-		return put(targets, strings.Clone(tidy(path)), target)
+		return put(targets, cmp.Or(strings.Clone(strings.TrimRight(path, "/")), "/"), target)
 	})
 	return targets, err
 }
 
-// ReadDOIs reads a table for Paths.DOIs: CSV or .xlsx whose first row names the columns
-// name and doi. A name without a DOI is not a dataset. Faults are returned as by [ReadPaths].
-func ReadDOIs(r io.Reader, name string) (map[string]string, error) {
+// readDOIs reads a table for logs.Paths.DOIs: CSV or .xlsx whose first row names the columns
+// name and doi. A name without a DOI is not a dataset. Faults are returned as by readPaths.
+func readDOIs(r io.Reader, name string) (map[string]string, error) {
 	dois := map[string]string{}
-	t := &table{name: name, rows: sheet.NewReader(name, r)}
+	t := &lookupTable{name: name, rows: sheet.NewReader(name, r)}
 	err := t.read([]string{"name", "doi"}, func(cells []string) *cellFault {
 		text, err := optionalDOI(cells[1])
 		switch {
@@ -90,15 +93,15 @@ type cellFault struct {
 	reason string
 }
 
-// A table has some columns that are read.
-type table struct {
+// A lookupTable has some columns that are read.
+type lookupTable struct {
 	name   string
 	rows   *sheet.Reader
 	faults []datacite.Finding
 }
 
 // read adds the rows with the columns.
-func (t *table) read(columns []string, add func(cells []string) *cellFault) error {
+func (t *lookupTable) read(columns []string, add func(cells []string) *cellFault) error {
 	names, err := t.rows.Names()
 	if err != nil && !errors.Is(err, io.EOF) {
 		return err
@@ -123,8 +126,8 @@ func (t *table) read(columns []string, add func(cells []string) *cellFault) erro
 			continue
 		case err != nil:
 			return err
-		case n == mostRows:
-			t.fault(-1, "", "limit", fmt.Sprintf("the table has more than %d rows; patterns take any number of paths", mostRows))
+		case n == mostLookups:
+			t.fault(-1, "", "limit", fmt.Sprintf("the table has more than %d rows; patterns take any number of paths", mostLookups))
 			return t.end()
 		}
 		for i, column := range at {
@@ -137,11 +140,11 @@ func (t *table) read(columns []string, add func(cells []string) *cellFault) erro
 	return t.end()
 }
 
-func (t *table) end() error {
+func (t *lookupTable) end() error {
 	return datacite.Invalid(t.faults...)
 }
 
 // fault notes what is wrong with a cell.
-func (t *table) fault(cell int, column string, code datacite.Code, reason string) {
+func (t *lookupTable) fault(cell int, column string, code datacite.Code, reason string) {
 	t.faults = append(t.faults, datacite.Finding{File: t.name, Line: t.rows.Line(max(cell, 0)), Column: cell + 1, Path: column, Code: code, Reason: reason})
 }
