@@ -80,13 +80,7 @@
 // expires:
 //
 //	srv.Advance(3 * time.Minute)
-//	err := mds.WaitResolved(ctx, srv, "10.5072/glacier-7", "https://repo.example.org/7", nil)
-//
-// Let requests that write a certain record fail:
-//
-//	faults := datacitetest.Schedule(seed, 1).WhenSeen(func(r *datacitetest.Request) bool {
-//		return bytes.Contains(r.Body, []byte("Glacier"))
-//	})
+//	url, err := srv.Resolve(ctx, "10.5072/glacier-7")
 //
 // Let DOI records show the counts of a usage report:
 //

@@ -61,8 +61,8 @@ const (
 )
 
 // Faults returns the fault of the n-th request, counted from 1, or nil. A nil function means no faults. A
-// server calls it from one goroutine at a time. It must not read the request's body; [Faults.WhenSeen] shows
-// it. In this example, one interface is down:
+// server calls it from one goroutine at a time. It must not read the request's body.
+// In this example, one interface is down:
 //
 //	func(n int, r *http.Request) *datacitetest.Fault {
 //		if strings.HasPrefix(r.URL.Path, "/metadata") {
@@ -71,7 +71,7 @@ const (
 //		return nil
 //	}
 //
-// The results of [First], [Schedule], [Faults.When] and [Faults.WhenSeen] may count requests: make new ones for
+// The results of [First], [Schedule] and [Faults.When] may count requests: make new ones for
 // each server.
 type Faults func(n int, r *http.Request) *Fault
 
@@ -118,22 +118,6 @@ func (f Faults) When(chosen func(*http.Request) bool) Faults {
 		}
 		return f.of(int(n.Add(1)), r)
 	}
-}
-
-// WhenSeen returns the faults of f for chosen requests only, as When does. The function
-// gets the request in the form of [Server.Requests], before it is carried out: without
-// credentials, status and fault, and with the first 16 KiB of the body, for which the
-// server waits. In this example, one record cannot be written:
-//
-//	down := &datacitetest.Fault{Kind: datacitetest.Status}
-//	faults := datacitetest.First(down, down, down).WhenSeen(func(r *datacitetest.Request) bool {
-//		return r.Method == http.MethodPut && bytes.Contains(r.Body, []byte("Glacier"))
-//	})
-func (f Faults) WhenSeen(chosen func(*Request) bool) Faults {
-	return f.When(func(r *http.Request) bool {
-		seen := request(faults.Arrived(r))
-		return chosen(&seen)
-	})
 }
 
 // Or returns the faults of f and, for requests without one, those of other. Each of the two

@@ -88,8 +88,7 @@ type Options struct {
 
 // A Server is the whole service in memory: usage reports, DOI query and metadata
 // store over one set of records. It is empty at first. Many goroutines may use it at
-// once. It is an [http.Handler] and, for [mds.WaitResolved] and mds.EnsureOptions, an
-// [mds.Resolver].
+// once. It is an [http.Handler].
 type Server struct {
 	URL       string // base URL of all three interfaces
 	Behaviour Behaviour
@@ -268,7 +267,7 @@ func (s *Server) Now() time.Time { return s.service.Current().Now() }
 // Advance moves the server's clock forward.
 func (s *Server) Advance(d time.Duration) { s.service.Current().Advance(d) }
 
-// A Request is a request that the server received, for [Server.Requests] and [Faults.WhenSeen].
+// A Request is a request that the server received, for [Server.Requests].
 type Request struct {
 	Number int // 1 for the first request; of simultaneous ones, the first that is done
 	Method string

@@ -59,10 +59,6 @@ func Split(name string) (prefix, suffix string) {
 	return prefix, suffix
 }
 
-// HasPrefix reports whether a name that [Parse] returned is under a prefix: 10.5072/abc is
-// under 10.5072, and neither 10.50721/abc nor 10.5072.1/abc is.
-func HasPrefix(name, prefix string) bool { return doi.Prefix(name) == prefix && name != prefix }
-
 // CheckPrefix returns nil for the prefix of new names: "10." and four or five digits
 // (specification §8). The error is like that of [Parse].
 func CheckPrefix(prefix string) error { return doi.At("prefix", doi.CheckPrefix(prefix)) }
@@ -84,8 +80,3 @@ func CheckNew(name string) error {
 // digits, such as "10.5072/003r-j076", as the service does when it chooses a name. Each
 // prefix has a billion of them. New checks nothing; see [CheckPrefix].
 func New(prefix string) string { return doi.New(prefix) }
-
-// CheckSuffix returns nil for a suffix of the form that [New] and the service make, with
-// correct check digits. The check digits reveal any single mistyped character. Case and
-// hyphens do not count. The error is like that of [Parse].
-func CheckSuffix(suffix string) error { return doi.At("suffix", doi.CheckSuffix(suffix)) }

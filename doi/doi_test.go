@@ -40,17 +40,6 @@ func ExampleKey() {
 	// 10.5072/abd false
 }
 
-func ExampleHasPrefix() {
-	for _, name := range []string{"10.5072/abc", "10.50721/abc", "10.5072.1/abc", "10.5072"} {
-		fmt.Println(name, doi.HasPrefix(name, "10.5072"))
-	}
-	// Output:
-	// 10.5072/abc true
-	// 10.50721/abc false
-	// 10.5072.1/abc false
-	// 10.5072 false
-}
-
 func ExampleSplit() {
 	prefix, suffix := doi.Split("10.5072/FK2/abc")
 	fmt.Println(prefix, suffix)
@@ -60,17 +49,16 @@ func ExampleSplit() {
 func TestANewNameIsParsedAndChecked(t *testing.T) {
 	name, err := doi.Parse(doi.New("10.5072"))
 	require.NoError(t, err)
-	prefix, suffix := doi.Split(name)
+	prefix, _ := doi.Split(name)
+	assert.Equal(t, "10.5072", prefix)
 	require.NoError(t, doi.CheckPrefix(prefix))
-	require.NoError(t, doi.CheckSuffix(suffix))
-	assert.True(t, doi.HasPrefix(name, "10.5072"))
+	require.NoError(t, doi.CheckNew(name))
 }
 
 func TestErrors(t *testing.T) {
 	_, err := doi.Parse("10.5072/a\u200bb")
 	require.ErrorIs(t, err, datacite.ErrInvalidDOI)
 	assert.ErrorContains(t, err, "U+200B (zero-width space")
-	require.ErrorIs(t, doi.CheckSuffix("003r-j077"), datacite.ErrInvalidDOI)
 	for _, prefix := range []string{"", "10.507", "10.507200", "10.5072/", "10.5072.1", "11.5072", " 10.5072"} {
 		require.ErrorIs(t, doi.CheckPrefix(prefix), datacite.ErrInvalidDOI, prefix)
 	}

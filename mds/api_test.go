@@ -27,6 +27,4 @@ var (
 	_ func(*datacitetest.Options) *datacitetest.Server                                            = datacitetest.NewServer
 	_ func(*datacitetest.Server) *mds.Client                                                      = (*datacitetest.Server).MDS
 	_ datacite.Limiter                                                                            = (*rate.Limiter)(nil)
-	_ mds.Resolver                                                                                = (*datacitetest.Server)(nil)
-	_ mds.Resolver                                                                                = (*mds.HTTPResolver)(nil)
 )

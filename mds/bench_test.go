@@ -41,14 +41,3 @@ func BenchmarkEnsureUnchanged(b *testing.B) {
 		}
 	}
 }
-
-func BenchmarkDetect(b *testing.B) {
-	data := record("Glacier length").Data
-	b.ReportAllocs()
-	b.SetBytes(int64(len(data)))
-	for b.Loop() {
-		if _, err := mds.Detect(data); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

@@ -32,9 +32,8 @@
 //   - [Client.URL], [Client.Metadata] and [Client.State] read. Package dois lists an account's
 //     DOIs, and has the addresses of a DOI's files (Draft.ContentURL).
 //   - [Client.CheckAccess] tests a login without writing.
-//   - [WaitResolved] waits until a DOI resolves, usually a few minutes.
-//   - [Detect] recognises metadata in other formats. Package metadata checks records before
-//     they are sent.
+//
+// Package metadata checks records before they are sent.
 //
 // A DOI name may be written in every form that package doi reads. A new DOI cannot have a
 // name with other characters than doi.CheckNew allows. Older DOIs have such names; all

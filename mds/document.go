@@ -18,8 +18,15 @@ import (
 )
 
 // A Document is metadata in the form in which they are sent: bytes and their content type.
-// [NewDocument] makes one of a typed record, [XML] of metadata XML, and [Detect] of any
-// format that the service accepts.
+// [NewDocument] makes one of a typed record, and [XML] of metadata XML.
+//
+// The service also accepts other formats of specification §4.3, and converts them to XML:
+// schema.org JSON-LD (application/vnd.schemaorg.ld+json), Codemeta
+// (application/vnd.codemeta.ld+json), Citeproc JSON
+// (application/vnd.citationstyles.csl+json), RIS (application/x-research-info-systems) and
+// BibTeX (application/x-bibtex), the last three with the DOI in the text. Properties that
+// the new text lacks, such as a description, keep their registered values. The deployed
+// service keeps nothing of Crossref XML and of the address of a page.
 //
 // The service recognises the format by the bytes. It would read the body of
 // application/json and of form types as parameters, so documents with these types are
@@ -100,13 +107,13 @@ func (d Document) check() error {
 	case len(d.Data) == 0:
 		return datacite.Invalid(datacite.Finding{Path: "doc.Data", Code: "missing", Reason: "is empty"})
 	case d.ContentType == "":
-		return datacite.Invalid(datacite.Finding{Path: "doc.ContentType", Code: "missing", Reason: "is empty; mds.XML sets it for metadata XML, mds.Detect for other formats"})
+		return datacite.Invalid(datacite.Finding{Path: "doc.ContentType", Code: "missing", Reason: "is empty; mds.XML sets it for metadata XML"})
 	case strings.ContainsFunc(d.ContentType, func(r rune) bool { return r < ' ' || r > '~' }):
 		return datacite.Invalid(datacite.Finding{Path: "doc.ContentType", Code: "encoding", Reason: "has a character that is not allowed in a header"})
 	case kind == "":
 		return datacite.Invalid(datacite.Finding{Path: "doc.ContentType", Code: "syntax", Reason: fmt.Sprintf("%q is not a media type", d.ContentType)})
 	case kind == "application/json", kind == "text/x-json", kind == "application/jsonrequest", kind == "application/x-www-form-urlencoded", kind == "multipart/form-data":
-		return datacite.Invalid(datacite.Finding{Path: "doc.ContentType", Code: "value", Reason: fmt.Sprintf("%s is read as parameters by the service; mds.Detect finds a type that works", kind)})
+		return datacite.Invalid(datacite.Finding{Path: "doc.ContentType", Code: "value", Reason: fmt.Sprintf("%s is read as parameters by the service; the comment of Document has types that work", kind)})
 	case !d.isXML() && (kind == "application/xml" || kind == "text/xml"):
 		return datacite.Invalid(datacite.Finding{Path: "doc.Data", Code: "syntax", Reason: "is not XML, as doc.ContentType says"})
 	}

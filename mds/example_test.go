@@ -171,26 +171,6 @@ func ExampleClient_Ensure() {
 	// unchanged
 }
 
-func ExampleWaitResolved() {
-	srv := datacitetest.NewServer(nil)
-	defer srv.Close()
-	ctx, client := context.Background(), srv.MDS()
-
-	if _, err := client.Register(ctx, "10.5072/glacier-7", "https://repo.example.org/glacier/7", glacier()); err != nil {
-		log.Fatal(err)
-	}
-	srv.Advance(3 * time.Minute)
-	err := mds.WaitResolved(ctx, srv, "10.5072/glacier-7", "https://repo.example.org/glacier/7", nil)
-	fmt.Println(err)
-	// Output: <nil>
-}
-
-func ExampleDetect() {
-	doc, err := mds.Detect([]byte("@article{lovelace, title={Glacier length}, doi={10.5072/glacier-7}}"))
-	fmt.Println(doc.ContentType, err)
-	// Output: application/x-bibtex <nil>
-}
-
 func ExampleClient_CheckAccess() {
 	srv := datacitetest.NewServer(nil)
 	defer srv.Close()

@@ -11,7 +11,6 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/doi"
-	"github.com/datacite-go/datacite-go/mds"
 )
 
 // FuzzWirePath: for any text that is a DOI name, the path that goes on the wire
@@ -69,27 +68,5 @@ func FuzzURLBody(f *testing.F) {
 			require.NoError(t, err)
 		}
 		assert.Equal(t, to, got)
-	})
-}
-
-// FuzzDetect: it never panics, and what it takes can be sent, or names another DOI and can be
-// sent with OtherDOI.
-func FuzzDetect(f *testing.F) {
-	for _, format := range formats {
-		f.Add([]byte(format.text))
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		doc, err := mds.Detect(data)
-		if err != nil {
-			require.ErrorIs(t, err, datacite.ErrInvalid)
-			return
-		}
-		c := responding(t, 201, plain, "OK", nil)
-		if _, err = c.PutMetadata(t.Context(), name, doc); err != nil {
-			require.ErrorContains(t, err, "another DOI than "+name)
-			doc.OtherDOI = true
-			_, err = c.PutMetadata(t.Context(), name, doc)
-		}
-		require.NoError(t, err)
 	})
 }

@@ -38,8 +38,7 @@ const (
 
 // Register makes a DOI findable with a URL and metadata, in the two steps of specification
 // §1(3): its metadata, then its URL. It reads the DOI first, writes what differs, and reads the
-// DOI back at the end. The DOI resolves after a delay of usually a few minutes
-// ([WaitResolved]). Running it again, after success or failure, is safe: both steps replace
+// DOI back at the end. The DOI resolves after a delay of usually a few minutes. Running it again, after success or failure, is safe: both steps replace
 // what is there.
 //
 // Register does the same as [Client.Ensure] without options, with one exception: a DOI that is
@@ -57,8 +56,7 @@ func (c *Client) Register(ctx context.Context, doiName, address string, doc Docu
 
 // EnsureOptions are the optional settings of Ensure.
 type EnsureOptions struct {
-	NoReadBack bool     // do not read the DOI back after writing; saves two requests
-	Resolver   Resolver // wait until the DOI resolves there, as WaitResolved does; nil does not wait
+	NoReadBack bool // do not read the DOI back after writing; saves two requests
 
 	// Show makes a hidden DOI findable again, and removes the reason for hiding it from the
 	// record; without Service.API a warning says that the reason stays. Without Show, a change of a DOI that is or may
@@ -243,11 +241,6 @@ func (r *registration) write(ctx context.Context) (*Registration, error) {
 	r.whole = nil // it was what is stored no longer
 	if writes && !r.options.NoReadBack {
 		if err := r.readBack(ctx); err != nil {
-			return nil, r.unconfirmed(err)
-		}
-	}
-	if r.options.Resolver != nil {
-		if err := WaitResolved(ctx, r.options.Resolver, doi.Address(r.done.DOI), r.done.URL, nil); err != nil {
 			return nil, r.unconfirmed(err)
 		}
 	}

@@ -14,40 +14,6 @@ import (
 
 const deployedStore = "deployed-store.md"
 
-// What Detect takes, the deployed store takes and keeps, by the table of its
-// formats.
-func TestDetectTakesWhatTheStoreKeeps(t *testing.T) {
-	taken := 0
-	for _, row := range testkit.Table(t, deployedStore, "Formats") {
-		text, kept, content := testkit.Expand(t, deployedStore, row[0]), strings.HasPrefix(row[2], "201 "), strings.Trim(row[3], "; -")
-		text = strings.TrimPrefix(text, "found: ")
-		doc, err := mds.Detect([]byte(text))
-		if err != nil {
-			require.ErrorIs(t, err, datacite.ErrInvalid)
-			continue
-		}
-		taken++
-		if string(doc.Data) == text && kept {
-			assert.NotEmpty(t, content, "nothing of it is kept: %s", text)
-		}
-		srv, c := newDeployed(t)
-		_, err = c.PutMetadata(t.Context(), name, doc)
-		if string(doc.Data) == text && !kept {
-			require.ErrorIs(t, err, datacite.ErrInvalid, "it is of the format, and not complete: %s", row[2])
-			assert.True(t, strings.HasPrefix(row[2], "422 "), "%s: %s", row[2], text)
-			continue
-		}
-		if err == nil {
-			assert.Equal(t, []string{name}, srv.Names())
-			stored := storedXML(t, srv, name)
-			for part := range strings.SplitSeq(content, "; ") {
-				assert.Contains(t, stored, part)
-			}
-		}
-	}
-	assert.Greater(t, taken, 15)
-}
-
 // What the store changes in a document, the registration tells of.
 func TestNothingIsChangedInSilence(t *testing.T) {
 	taken := 0

@@ -8,7 +8,6 @@ import (
 	"io"
 	"iter"
 	"os"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -22,10 +21,6 @@ import (
 	"github.com/datacite-go/datacite-go/internal/runlock"
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
-
-// maxSubsetBytes is the most compressed bytes that the deployed service stores
-// of one subset.
-const maxSubsetBytes = 16_777_215
 
 // SubmitOptions are the optional settings of [Client.Submit].
 type SubmitOptions struct {
@@ -79,9 +74,7 @@ type SubmitOptions struct {
 	Progress func(Progress)         // called after each subset is built or stored, and before each wait; must not block
 
 	MaxDatasets int    // most datasets in a subset; 0 means 50,000, which is also the most
-	MaxBytes    int64  // most compressed bytes in a subset; 0 means 16,777,215, the most that the deployed service stores
 	Level       int    // compression from 1, fast, to 9, small; 0 means 6
-	Workers     int    // goroutines that compress; 0 means 2, or 1 on a single processor
 	TempDir     string // folder for the temporary file that holds the subsets until they are sent; "" means the system's
 
 	// LockDir is the folder that holds a lock and a record of the last request for each
@@ -303,9 +296,7 @@ func (o *SubmitOptions) withDefaults() (SubmitOptions, error) {
 	}
 	out := *o
 	out.MaxDatasets = cmp.Or(o.MaxDatasets, MaxDatasets)
-	out.MaxBytes = cmp.Or(o.MaxBytes, maxSubsetBytes)
 	out.Level = cmp.Or(o.Level, gzipbody.DefaultLevel)
-	out.Workers = cmp.Or(o.Workers, min(2, runtime.GOMAXPROCS(0)))
 	out.TempDir = cmp.Or(o.TempDir, os.TempDir())
 	out.MaxProcessing = cmp.Or(o.MaxProcessing, 5*time.Minute)
 	out.MaxOutage = cmp.Or(o.MaxOutage, 30*time.Minute)
@@ -315,9 +306,7 @@ func (o *SubmitOptions) withDefaults() (SubmitOptions, error) {
 		value, low, high int64
 	}{
 		{"MaxDatasets", int64(out.MaxDatasets), 1, MaxDatasets},
-		{"MaxBytes", out.MaxBytes, 1, maxSubsetBytes},
 		{"Level", int64(out.Level), 1, 9},
-		{"Workers", int64(out.Workers), 1, 1024},
 		{"MaxProcessing", int64(out.MaxProcessing), 1, 1 << 62},
 		{"MaxOutage", int64(out.MaxOutage), 1, 1 << 62},
 	} {

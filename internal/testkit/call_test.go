@@ -39,11 +39,7 @@ func callables(t *testing.T, line http.RoundTripper) map[string]reflect.Value {
 	cfg.Token = srv.Token(time.Now().Add(1000 * time.Hour))
 	s.reports, errs[2] = reports.NewClient(cfg)
 	require.NoError(t, errors.Join(errs[:]...))
-	all := functions(s)
-	maps.DeleteFunc(all, func(name string, _ reflect.Value) bool {
-		return name == "mds.WaitResolved" || name == "mds.HTTPResolver.Resolve" // they have no client
-	})
-	return all
+	return functions(s)
 }
 
 // Whatever a client sends, it sends by the options of the call, and its transport learns for which

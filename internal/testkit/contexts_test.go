@@ -37,8 +37,7 @@ var conditions = map[string]error{
 	"datacite.ErrUnclear":    datacite.ErrUnclear,
 	"mds.ErrMetadataMissing": mds.ErrMetadataMissing, "mds.ErrTimeout": mds.ErrTimeout, "mds.ErrNoMetadata": mds.ErrNoMetadata, "mds.ErrNoURL": mds.ErrNoURL,
 	"mds.ErrReplacedCharacters": mds.ErrReplacedCharacters, "mds.ErrHalfRegistered": mds.ErrHalfRegistered, "mds.ErrHidden": mds.ErrHidden, "mds.ErrUnconfirmed": mds.ErrUnconfirmed,
-	"mds.ErrNotResolved": mds.ErrNotResolved,
-	"dois.ErrNoFormat":   dois.ErrNoFormat, "dois.ErrNotAsWanted": dois.ErrNotAsWanted, "dois.ErrNothingListed": dois.ErrNothingListed,
+	"dois.ErrNoFormat": dois.ErrNoFormat, "dois.ErrNotAsWanted": dois.ErrNotAsWanted, "dois.ErrNothingListed": dois.ErrNothingListed,
 	"reports.ErrTokenExpired": reports.ErrTokenExpired, "reports.ErrRepeated": reports.ErrRepeated, "reports.ErrBusy": reports.ErrBusy, "reports.ErrBroken": reports.ErrBroken,
 }
 
@@ -164,7 +163,6 @@ func sceneOf(t *testing.T, cfg datacite.Config) *scene {
 	s.mds, errs[0] = mds.NewClient(cfg)
 	s.reports, errs[1] = reports.NewClient(cfg)
 	s.dois, errs[2] = dois.NewClient(cfg)
-	s.resolver = mds.HTTPResolver{BaseURL: cfg.Service.MDS, HTTPClient: cfg.HTTPClient}
 	require.NoError(t, errors.Join(errs[:]...))
 	return &s
 }
@@ -224,7 +222,7 @@ func endContexts(t *testing.T, calls map[string]int, cause error, moment string,
 				also = []error{datacite.ErrUnclear, datacite.ErrIncomplete, mds.ErrHalfRegistered, mds.ErrUnconfirmed}
 			}
 			if moment == "before a retry" {
-				if also = append(also, datacite.ErrServer); errors.Is(err, datacite.ErrUnclear) || name == "mds.HTTPResolver.Resolve" {
+				if also = append(also, datacite.ErrServer); errors.Is(err, datacite.ErrUnclear) {
 					continue // it is not sent again
 				}
 			}

@@ -42,7 +42,7 @@ func TestTemporary(t *testing.T) {
 		assert.False(t, datacite.Temporary(err), "%v", err)
 	}
 	for _, err := range []error{
-		reports.ErrBusy, mds.ErrNotResolved,
+		reports.ErrBusy,
 		&reports.SubmitError{State: reports.Incomplete, Err: &datacite.Error{StatusCode: 502}},
 		mds.ErrUnconfirmed, &datacite.Error{StatusCode: 408, Err: mds.ErrTimeout},
 	} {

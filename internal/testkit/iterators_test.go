@@ -45,12 +45,11 @@ var looped = flag.Int("looped", 2, "values of each loop that TestLoopsAreLeft le
 // A scene is what a loop runs in: an embedded service with some of everything, and
 // clients whose requests can be watched.
 type scene struct {
-	srv      *datacitetest.Server
-	dois     *dois.Client
-	mds      *mds.Client
-	reports  *reports.Client
-	resolver mds.HTTPResolver
-	folder   func() string // makes an empty one
+	srv     *datacitetest.Server
+	dois    *dois.Client
+	mds     *mds.Client
+	reports *reports.Client
+	folder  func() string // makes an empty one
 }
 
 // newScene calls watch at each request and each entry of a source.
@@ -548,7 +547,6 @@ func TestNilArguments(t *testing.T) {
 		"src":      read(s.reports.Submit(ctx, report(0).Header, nil, nil)),
 		"file":     noFile,
 		"reader":   read(reports.NewReader(nil)),
-		"resolver": mds.WaitResolved(ctx, nil, "10.5072/a", "https://example.org/", nil),
 		"receipt":  s.reports.Verify(ctx, nil),
 		"draft":    read(s.dois.Create(ctx, nil)),
 		"update":   read(s.dois.Update(ctx, "10.5072/a", nil)),

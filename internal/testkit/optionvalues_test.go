@@ -67,9 +67,6 @@ func usesOfOptions(t *testing.T) map[string]use {
 		"dois.EnsureOptions": {&dois.EnsureOptions{}, func(ctx context.Context, srv *datacitetest.Server, o any) (string, error) {
 			return end(srv.DOIs().EnsureAll(ctx, func(func(dois.Wanted, error) bool) {}, o.(*dois.EnsureOptions)))
 		}},
-		"mds.WaitOptions": {&mds.WaitOptions{}, func(ctx context.Context, srv *datacitetest.Server, o any) (string, error) {
-			return "", mds.WaitResolved(ctx, resolver{}, "10.5072/one", "", o.(*mds.WaitOptions))
-		}},
 		"reports.ListOptions": {&reports.ListOptions{Page: query.Page{Number: 1, Size: 10}}, func(ctx context.Context, srv *datacitetest.Server, o any) (string, error) {
 			found, err := srv.Reports().List(ctx, o.(*reports.ListOptions))
 			return fmt.Sprintf("%+v", found), err
@@ -98,10 +95,6 @@ func usesOfOptions(t *testing.T) map[string]use {
 		}},
 	}
 }
-
-type resolver struct{}
-
-func (resolver) Resolve(context.Context, string) (string, error) { return address, nil }
 
 // No options struct is left out of the test below.
 func TestAllOptionsAreTried(t *testing.T) {

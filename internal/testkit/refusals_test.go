@@ -53,7 +53,6 @@ func bad(t *testing.T) map[string]func() error {
 		"doi.Parse":                   func() error { return only(doi.Parse("x")) },
 		"doi.CheckNew":                func() error { return doi.CheckNew("x") },
 		"doi.CheckPrefix":             func() error { return doi.CheckPrefix("x") },
-		"doi.CheckSuffix":             func() error { return doi.CheckSuffix("x") },
 		"query.Check":                 func() error { return query.Check(query.Or()) },
 		"query.CheckList":             func() error { return query.CheckList(nil, "x", query.Page{Number: -1}, query.Sample{}) },
 		"query.Parse":                 func() error { return only(query.Parse("(")) },
@@ -69,7 +68,6 @@ func bad(t *testing.T) map[string]func() error {
 		"dois.Record.Draft":           func() error { return only((*dois.Record)(nil).Draft()) },
 		"dois.Timestamp.Time":         func() error { return only(dois.Timestamp("x").Time()) },
 		"archive.Reader.All":          func() error { return only(end(archive.NewReader(text("{"), nil).All())) },
-		"mds.Detect":                  func() error { return only(mds.Detect([]byte("x"))) },
 		"mds.NewClient":               func() error { return only(mds.NewClient(datacite.Config{})) },
 		"mds.NewDocument":             func() error { return only(mds.NewDocument(&metadata.Record{})) },
 		"reports.Group": func() error {
@@ -190,7 +188,6 @@ func TestRefusals(t *testing.T) {
 func TestZeroArguments(t *testing.T) {
 	defaults := []string{
 		"dois.Client.List", "dois.Client.All", "dois.Client.Pages", "dois.Walk.All", "dois.Walk.Pages", "reports.Client.List", "reports.Client.All",
-		"mds.HTTPResolver.Resolve", // any text has an address at a resolver
 	}
 	for name, f := range functions(newScene(t, datacitetest.Password, func() { t.Error("a request was sent") })) {
 		if slices.Contains(defaults, name) {

@@ -379,7 +379,7 @@ var noSeam = map[string]string{
 	"dois.Client.ChangeState": "returns the response of Update", "dois.Difference.String": "a text for people",
 	"dois.Record.Clone": "a copy", "dois.Record.Decode": "parts of Raw", "dois.Record.Has": "no record",
 	"dois.Client.List": "the records of All", "mds.Client.DeleteDraft": "no metadata",
-	"mds.Document.Findings": "no record", "mds.Detect": "bytes as they are", "mds.XML": "bytes as they are",
+	"mds.Document.Findings": "no record", "mds.XML": "bytes as they are",
 	"metadata.Record.Alternates": "a list of the record", "metadata.Record.Clone": "a copy", "metadata.Record.Findings": "no record",
 	"metadata.Record.OwnNames": "no record", "metadata.Record.Title": "a text for people", "metadata.Record.Validate": "no record",
 	"metadata.Diff": "compares", "metadata.Upgrade": "changes records of older schemas on purpose",

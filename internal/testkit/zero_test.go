@@ -144,9 +144,6 @@ func takesContext(t *testing.T) (found []string) {
 // the clients of a scene, or of zero ones.
 func functions(s *scene) map[string]reflect.Value {
 	all := map[string]reflect.Value{
-		"mds.WaitResolved": reflect.ValueOf(func(ctx context.Context, doi, address string) error {
-			return mds.WaitResolved(ctx, &s.resolver, doi, address, nil)
-		}),
 		"shown.Compare": reflect.ValueOf(func(ctx context.Context, account string) iter.Seq2[*shown.Difference, error] {
 			return shown.Compare(ctx, s.reports, s.dois, account, nil)
 		}),
@@ -159,7 +156,6 @@ func functions(s *scene) map[string]reflect.Value {
 		add(all, pkg+".Client.", receiver)
 	}
 	add(all, "dois.Walk.", s.dois.Walk(nil))
-	add(all, "mds.HTTPResolver.", &s.resolver)
 	return all
 }
 
@@ -183,9 +179,6 @@ func TestNilContextsAndZeroClients(t *testing.T) {
 			ctx = t.Context()
 		}
 		for name, f := range functions(s) {
-			if s == zero && (name == "mds.WaitResolved" || name == "mds.HTTPResolver.Resolve") {
-				continue // they have no client
-			}
 			t.Run(what+"/"+name, func(t *testing.T) {
 				said := false
 				for _, err := range outcomes(ctx, f) {

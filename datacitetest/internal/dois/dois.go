@@ -69,13 +69,13 @@ func (s *Service) showDOI(q *wire.Request, name, f string) (wire.Reply, error) {
 	if rec == nil || !rec.Visible(account) || s.Deployed && (hit{Record: rec}).isForeign() {
 		return wire.Reply{}, store.ErrNoRecord
 	}
-	if wire.Listed(params["include"], "media") && len(rec.Media) > 0 {
+	if _, files := rec.Attributes["contentUrl"].([]any); files && wire.Listed(params["include"], "media") {
 		return wire.Reply{}, wire.Parameter.Refusal("include", "media")
 	}
 	if f == "json" {
 		return s.one(rec, params, account), nil
 	}
-	return formatted(f, []*record.Record{rec}, false, params)
+	return formatted(f, rec, params)
 }
 
 func (s *Service) one(rec *record.Record, p wire.Params, account *record.Account) wire.Reply {

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/datacite-go/datacite-go/datacitetest/internal/record"
-	"github.com/datacite-go/datacite-go/datacitetest/internal/store"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
@@ -58,21 +57,8 @@ func negotiated(q *wire.Request) string {
 	return ""
 }
 
-// linked is the format of the response, and the path without it: a path may begin
-// with a media type, which replaces the Accept header.
-func linked(q *wire.Request, path string) (f, rest string) {
-	for _, m := range mediaTypes {
-		rest, found := strings.CutPrefix(path, "/"+m.mediaType)
-		if found && q.Verb == http.MethodGet && record.Writers[m.format] != nil && !strings.HasPrefix(m.mediaType, "application/x-datacite") &&
-			m.mediaType != "application/citeproc+json" && (rest == "" || rest[0] == '/') {
-			return m.format, rest
-		}
-	}
-	return negotiated(q), path
-}
-
-// formatted is the response in a format: one record, or a list.
-func formatted(f string, records []*record.Record, list bool, p wire.Params) (wire.Reply, error) {
+// formatted is the response with one record in a format.
+func formatted(f string, rec *record.Record, p wire.Params) (wire.Reply, error) {
 	w := record.Writers[f]
 	switch {
 	case w == nil:
@@ -80,41 +66,10 @@ func formatted(f string, records []*record.Record, list bool, p wire.Params) (wi
 	case f == "citation" && (!p.Is("style", "apa") || !p.Is("locale", "en-US")):
 		return wire.Reply{}, wire.CitationStyle.Refusal(p["style"] + " " + p["locale"])
 	}
-	body, err := w(records, list)
+	body, err := w(rec)
 	if err != nil {
 		return wire.Reply{}, err
 	}
 	i := slices.IndexFunc(mediaTypes, func(m struct{ mediaType, format string }) bool { return m.format == f })
 	return wire.Reply{Status: http.StatusOK, ContentType: mediaTypes[i].mediaType + "; charset=utf-8", Body: body}, nil
-}
-
-// ShowAtRoot is a findable record in a format, without a login; in any other format the
-// response redirects to its URL. Here alone the Accept header may name the style of a citation
-// (lupo app/controllers/index_controller.rb).
-func (s *Service) ShowAtRoot(q *wire.Request, path string) (wire.Reply, error) {
-	f, path := linked(q, path)
-	name, err := s.nameIn(path)
-	if err != nil {
-		return wire.Reply{}, err
-	}
-	rec := s.Find(name)
-	if q.Verb != http.MethodGet || rec == nil || rec.State != record.Findable {
-		return wire.Reply{}, store.ErrNoRecord
-	}
-	q.ResponseHeader.Set("X-Anonymous-Consumer", "true")
-	if record.Writers[f] == nil {
-		return wire.Reply{Status: http.StatusSeeOther, ContentType: "text/html; charset=utf-8", Header: map[string]string{"Location": rec.URL}}, nil
-	}
-	p, err := wire.URLParams(q.URL.RawQuery)
-	if err != nil {
-		return wire.Reply{}, err
-	}
-	accepted := strings.Join(strings.Fields(q.Header.Get("Accept")), "")
-	for item := range strings.SplitSeq(accepted, ";") {
-		name, value, _ := strings.Cut(item, "=")
-		if _, sent := p[name]; !sent && (name == "style" || name == "locale") {
-			p[name] = value
-		}
-	}
-	return formatted(f, []*record.Record{rec}, false, p)
 }

@@ -16,9 +16,6 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
-// compositeMembers are left out of lists with the parameter composite.
-var compositeMembers = []string{"contributors", "fundingReferences", "relatedIdentifiers", "geoLocations", "subjects"}
-
 // pageWindow is how far page numbers reach: a page beyond record 10,000 gets
 // the last one before it.
 const pageWindow = 10_000
@@ -29,8 +26,11 @@ func (s *Service) listDOIs(q *wire.Request, f string) (wire.Reply, error) {
 	if err != nil {
 		return wire.Reply{}, err
 	}
-	if f != "json" && record.Writers[f] == nil {
+	switch {
+	case f != "json" && record.Writers[f] == nil:
 		return wire.Reply{}, errType
+	case f != "json":
+		return wire.Reply{}, wire.OutputFormat.Refusal("in a list")
 	}
 	if err := playable(p); err != nil {
 		return wire.Reply{}, err
@@ -42,9 +42,6 @@ func (s *Service) listDOIs(q *wire.Request, f string) (wire.Reply, error) {
 	l, err := s.arrange(found, p)
 	if err != nil {
 		return wire.Reply{}, err
-	}
-	if f != "json" {
-		return formatted(f, l.records(), true, p)
 	}
 	if err := addFacets(l.meta, p, found, s.Now()); err != nil {
 		return wire.Reply{}, err
@@ -293,10 +290,10 @@ func (s *Service) reply(q *wire.Request, l listing, p wire.Params, v record.View
 // carried are the parameters that the link to the next page keeps. All others
 // are lost, sort and state among them.
 var carried = []string{
-	"query", "provider-id", "consortium-id", "client-id", "funder-id", "affiliation-id", "affiliation-country", "resource-type-id", "prefix",
+	"query", "provider-id", "consortium-id", "client-id", "funder-id", "affiliation-id", "resource-type-id", "prefix",
 	"certificate", "published", "created", "registered", "has-citations", "has-references", "has-parts", "has-part-of",
 	"has-versions", "has-version-of", "has-views", "has-downloads", "has-person", "has-affiliation", "has-funder",
-	"facets", "detail", "composite", "affiliation", "publisher", "fields[dois]",
+	"facets", "detail", "affiliation", "publisher", "fields[dois]",
 	"funded_by", "include_funder_child_organizations", "enriched",
 }
 
@@ -324,9 +321,6 @@ func (s *Service) listView(p wire.Params) record.View {
 	v := record.View{Affiliation: p["affiliation"] == "true", Publisher: p["publisher"] == "true", Detail: p["detail"] == "true"}
 	if _, given := p["detail"]; given && s.Deployed {
 		v.Detail = true
-	}
-	if p["composite"] != "" && s.Deployed {
-		v.Without = compositeMembers
 	}
 	switch names, given := p["fields[dois]"]; {
 	case given && s.Deployed:

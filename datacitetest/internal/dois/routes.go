@@ -28,6 +28,8 @@ var unplayed = []struct {
 	{routes(`\w+ /(report-subsets|repositories-usage-reports|reports\.)\b.*|\w+ //.*`), "other views of usage reports"},
 	{routes(`POST /dois/(undo|set-url|delete-test-dois|status|validate)`), "maintenance and trial runs"},
 	{routes(`GET /dois/random`), "random names"},
+	{routes(`\w+ /media/.+`), "the files of a DOI"},
+	{routes(`\w+ /(10\.|application/|text/).*|GET /dois/(application|text)/.+`), "records by the DOI alone, and media types in paths"},
 	{routes(`\w+ /dois/.+/(media|metadata|activities|events)(/.+)?|GET /dois/.+/get-url`), "parts of a DOI"},
 }
 
@@ -43,15 +45,9 @@ func Unplayed(method, path string) error {
 	return nil
 }
 
-// atRoot are paths of a record without /dois, which may begin with a media type.
-var atRoot = regexp.MustCompile(`\A/(10\.|application/|text/)`)
-
-// AtRoot says whether a path may be that of a record by its DOI alone.
-func AtRoot(path string) bool { return atRoot.MatchString(path) }
-
 // Owns says whether a path of the deployed service is for this interface.
 func Owns(path string) bool {
-	return AtRoot(path) || path == "/dois" || strings.HasPrefix(path, "/dois/")
+	return path == "/dois" || strings.HasPrefix(path, "/dois/")
 }
 
 // Serve is interface B (specification §4.2), by the path still escaped. What the
@@ -83,13 +79,10 @@ func shared(q *wire.Request, reply wire.Reply) wire.Reply {
 }
 
 func (s *Service) route(q *wire.Request, path string) (wire.Reply, error) {
-	if AtRoot(path) {
-		return s.ShowAtRoot(q, path)
-	}
 	if err := Unplayed(q.Verb, path); err != nil {
 		return wire.Reply{}, err
 	}
-	f, rest := linked(q, strings.TrimPrefix(path, "/dois"))
+	f, rest := negotiated(q), strings.TrimPrefix(path, "/dois")
 	all := strings.TrimSuffix(rest, "/") == ""
 	if all && q.Verb != http.MethodGet && q.Verb != http.MethodPost {
 		return wire.Reply{}, store.ErrNoRecord

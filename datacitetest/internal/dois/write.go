@@ -1,9 +1,7 @@
 package dois
 
 import (
-	"compress/gzip"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 
@@ -85,9 +83,6 @@ func (s *Service) writeDOI(q *wire.Request, path string) (wire.Reply, error) {
 	if old != nil {
 		return s.save(q, p, account, s.Client(old.Client), old.DOI, sent, path)
 	}
-	if kind := sent.Numeric("doi"); kind != "" && path == "" {
-		return wire.Reply{}, wire.Fail(http.StatusBadRequest, "undefined method 'upcase' for an instance of %s", kind)
-	}
 	asked, client, err := s.toMake(data, sent, account)
 	if err != nil {
 		return wire.Reply{}, err
@@ -112,14 +107,12 @@ func (s *Service) callerAndData(q *wire.Request) (account *record.Account, data 
 }
 
 func readData(q *wire.Request) (object, error) {
-	kind, _, _ := strings.Cut(q.Header.Get("Content-Type"), ";")
-	coded := q.Header.Get("Content-Encoding") != "" && q.Verb != http.MethodPatch // PATCH ignores it
-	read := wire.ReadBody
-	if coded {
-		read = readCoded
+	if coding := q.Header.Get("Content-Encoding"); coding != "" {
+		return nil, wire.CodedBody.Refusal(coding)
 	}
-	body, err := read(q)
-	if err != nil || !coded && !wire.JSONTypes[strings.TrimSpace(kind)] {
+	kind, _, _ := strings.Cut(q.Header.Get("Content-Type"), ";")
+	body, err := wire.ReadBody(q)
+	if err != nil || !wire.JSONTypes[strings.TrimSpace(kind)] {
 		return nil, err
 	}
 	var o struct{ Data object }
@@ -127,22 +120,6 @@ func readData(q *wire.Request) (object, error) {
 		return nil, wire.ErrParams
 	}
 	return wire.Compacted(o.Data).(object), nil
-}
-
-// readCoded reads a body that may be compressed.
-func readCoded(q *wire.Request) ([]byte, error) {
-	if q.Header.Get("Content-Encoding") != "gzip" {
-		return wire.ReadBody(q)
-	}
-	r, err := gzip.NewReader(io.LimitReader(q.Body, wire.MaxOtherBody))
-	if err != nil {
-		return nil, wire.ErrParams
-	}
-	body, err := wire.ReadAll(r)
-	if err != nil && wire.AsFailure(err).Status != http.StatusRequestEntityTooLarge {
-		return nil, wire.ErrParams
-	}
-	return body, err
 }
 
 func take(data object) (record.Sent, error) {

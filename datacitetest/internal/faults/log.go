@@ -1,7 +1,6 @@
 package faults
 
 import (
-	"bytes"
 	"io"
 	"net/http"
 	"net/url"
@@ -89,49 +88,15 @@ func newRequest(r *http.Request) Request {
 	return Request{Method: r.Method, URL: &url.URL{Path: r.URL.Path, RawPath: r.URL.RawPath, RawQuery: r.URL.RawQuery}, Header: header}
 }
 
-// Arrived is a request before its work, for a Front's Ask. It waits for the beginning of
-// the body, which the service still reads.
-func Arrived(r *http.Request) Request {
-	request := newRequest(r)
-	if body, ok := r.Body.(*countedBody); ok {
-		request.Body = body.peek()
-	}
-	return request
-}
-
 type countedBody struct {
 	io.ReadCloser
 	n     int64
 	start []byte
-
-	ahead  *bytes.Reader // what was read before the service asked for it
-	failed error         // after that
-}
-
-// peek returns the beginning of a body of which nothing was read.
-func (b *countedBody) peek() []byte {
-	if b.ahead == nil {
-		data, err := io.ReadAll(io.LimitReader(b.ReadCloser, loggedBody))
-		b.ahead, b.failed = bytes.NewReader(data), err
-	}
-	data := make([]byte, b.ahead.Size())
-	_, _ = b.ahead.ReadAt(data, 0)
-	return data
 }
 
 func (b *countedBody) Read(p []byte) (int, error) {
-	n, err := b.read(p)
+	n, err := b.ReadCloser.Read(p)
 	b.n += int64(n)
 	b.start = append(b.start, p[:min(n, loggedBody-len(b.start))]...)
 	return n, err
-}
-
-func (b *countedBody) read(p []byte) (int, error) {
-	switch {
-	case b.ahead != nil && b.ahead.Len() > 0:
-		return b.ahead.Read(p)
-	case b.failed != nil:
-		return 0, b.failed
-	}
-	return b.ReadCloser.Read(p)
 }

@@ -33,7 +33,6 @@ var (
 
 	errUnknown = wire.Fail(http.StatusNotFound, "DOI is unknown to MDS")
 	errNoRoute = wire.Fail(http.StatusNotFound, "Resource not found")
-	errNoMedia = wire.Fail(http.StatusNotFound, "No media for the DOI")
 	errBehind  = wire.Fail(http.StatusNotFound, "Not found") // the store has no text of its own
 )
 
@@ -65,9 +64,6 @@ var (
 	readMetadata   = operation{errUnknown, nothing, (*Service).readMetadata, nil}
 	createMetadata = operation{errBehind, (*Service).readSentMetadata, (*Service).createMetadata, (*Service).readDocumentedMetadata}
 	hideDOI        = operation{errBehind, nothing, (*Service).hideDOI, nil}
-
-	listMedia    = operation{errUnknown, nothing, (*Service).listMedia, nil}
-	createMedium = operation{errNoMedia, func(_ *Service, c *call) error { return c.isTaken() }, (*Service).createMedium, nothing}
 )
 
 func nothing(*Service, *call) error { return nil }
@@ -75,8 +71,6 @@ func nothing(*Service, *call) error { return nil }
 // routes are tried in this order.
 var routes = []route{
 	{"POST", regexp.MustCompile(`\A/doi\z`), false, changeURL},
-	{"POST", regexp.MustCompile(`(?s)\A/media/(.+)\z`), true, createMedium},
-	{"GET", regexp.MustCompile(`(?s)\A/media/(.+)\z`), true, listMedia},
 	{"POST", regexp.MustCompile(`(?s)\A/metadata(?:/(.+))?\z`), false, createMetadata},
 	{"PUT", regexp.MustCompile(`(?s)\A/metadata/(.+)\z`), false, createMetadata},
 	{"GET", regexp.MustCompile(`(?s)\A/metadata(?:/(.+))?\z`), true, readMetadata},
@@ -132,9 +126,7 @@ func playable(q *wire.Request, path string) error {
 		return wire.StoreParameter.Refusal(q.URL.RawQuery)
 	}
 	for name := range params {
-		if name != "testMode" {
-			return wire.StoreParameter.Refusal(name)
-		}
+		return wire.StoreParameter.Refusal(name)
 	}
 	return q.MediaTypes()
 }

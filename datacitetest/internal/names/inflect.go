@@ -42,29 +42,6 @@ func Titled(name string) string {
 	return strings.Join(words, " ")
 }
 
-// Titleised is "Fos: Earth And Environment" for "FOS: Earth and environment".
-func Titleised(text string) string {
-	letters := []rune(Humanised(Underscored(text)))
-	isWord := func(i int) bool {
-		return i >= 0 && (unicode.IsLetter(letters[i]) || unicode.IsDigit(letters[i]) || letters[i] == '_')
-	}
-	for i, r := range letters {
-		ofWord := isWord(i-2) && strings.ContainsRune("'’`()", letters[i-1]) // as in "Earth's"
-		if 'a' <= r && r <= 'z' && !isWord(i-1) && !ofWord {
-			letters[i] = r - 'a' + 'A'
-		}
-	}
-	return string(letters)
-}
-
-// Slug is a text in the form of an id: computer_and_information_sciences.
-func Slug(text string) string {
-	words := strings.FieldsFunc(Lower(text), func(r rune) bool {
-		return !(r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '-'))
-	})
-	return strings.Join(words, "_")
-}
-
 // capital is a text with its first letter, if ASCII, in upper case.
 func capital(text string) string {
 	if text != "" && 'a' <= text[0] && text[0] <= 'z' {

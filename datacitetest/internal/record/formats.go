@@ -177,6 +177,9 @@ type brief struct {
 	unnamed         bool // it lacks the DOI that the deployed service requires of this format
 }
 
+// maxPeople are the most creators in a format in which each may be a few characters.
+const maxPeople = wire.MaxPieces / 10
+
 // readForeign reads metadata of another format than DataCite XML.
 func readForeign(f Format, text string) (b brief, err error) {
 	kind, o := "", objectIn(text)
@@ -217,6 +220,9 @@ func readForeign(f Format, text string) (b brief, err error) {
 		if f == codemeta {
 			b.creators = peopleIn(wire.First(o, "agents", "authors"))
 		}
+	}
+	if len(b.creators) > maxPeople {
+		return b, wire.ErrTooMuch
 	}
 	b.types = object{"resourceTypeGeneral": generalType(f, kind)}
 	return b, nil
@@ -372,7 +378,7 @@ func peopleIn(v any) (people []object) {
 }
 
 func peopleNamed(names []string) (people []object) {
-	for _, name := range names {
+	for _, name := range names[:min(len(names), maxPeople+1)] {
 		people = append(people, object{"name": name})
 	}
 	return people

@@ -155,22 +155,6 @@ func (rec *Record) indexParents(o object) {
 	o["fields_of_science_combined"] = slices.Concat(o["fields_of_science"].([]any), fields)
 }
 
-// Contents are the files that the metadata name (lupo app/models/doi.rb update_media).
-func (rec *Record) Contents() (media []Medium) {
-	urls, _ := rec.Attributes["contentUrl"].([]any)
-	formats, _ := rec.Attributes["formats"].([]any)
-	for i, at := range urls {
-		m := Medium{Kind: "text/plain", URL: wire.String(at)}
-		if i < len(formats) {
-			m.Kind = cmp.Or(wire.String(formats[i]), m.Kind)
-		}
-		if m.HasURL() {
-			media = append(media, m)
-		}
-	}
-	return media
-}
-
 // Parent is a repository or a member: its known members, or only its id.
 func Parent(id string, said object) object {
 	about := object{"id": strings.ToLower(id), "name": id, "symbol": names.Upper(id)}

@@ -1,18 +1,9 @@
 package record
 
 import (
-	"regexp"
 	"slices"
 	"time"
 )
-
-// Medium is a file of a DOI.
-type Medium struct{ Kind, URL string }
-
-// HasURL says whether the DOI service would store the medium.
-func (m Medium) HasURL() bool { return mediumURL.MatchString(m.URL) }
-
-var mediumURL = regexp.MustCompile(`\A(ftp|http|https|gs|s3|dos)://\S+\z`)
 
 // The states of specification §3.1.
 const (
@@ -38,9 +29,8 @@ type Record struct {
 	Version    int // of the metadata, from 0
 	Created    time.Time
 	Updated    time.Time
-	Registered time.Time // zero for drafts
-	Handles    []Handle  // what the global resolver knows, oldest first
-	Media      []Medium
+	Registered time.Time             // zero for drafts
+	Handles    []Handle              // what the global resolver knows, oldest first
 	Usage      map[string]any        `json:"-"` // views and downloads by usage reports, in place of those among the attributes
 	Search     func() map[string]any `json:"-"` // the record as queries see it; made by the first query
 

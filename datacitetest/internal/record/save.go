@@ -6,7 +6,6 @@ import (
 	"encoding/base64"
 	"fmt"
 	"maps"
-	"math"
 	"net/http"
 	"regexp"
 	"slices"
@@ -146,7 +145,10 @@ func Take(o object) (Sent, error) {
 		}
 	}
 	body, err := base64.StdEncoding.DecodeString(wire.String(s.object["xml"]))
+	_, numeric := s.object["doi"].(float64)
 	switch {
+	case numeric:
+		return s, wire.ValueKind.Refusal("doi")
 	case err != nil:
 		return s, wire.ValueKind.Refusal("xml is not base64")
 	case !utf8.Valid(body):
@@ -577,26 +579,12 @@ func (rec *Record) Kept(before []byte, now time.Time, delay time.Duration) error
 		}
 		rec.Version++
 	}
-	if len(listed(rec.columns["contentUrl"])) > 0 {
-		rec.Media = nil // derived again; see Contents
-	}
 	rec.Settle(now, delay)
 	return nil
 }
 
 // Wants is a string that was sent.
 func (s Sent) Wants(name string) string { return wire.String(s.object[name]) }
-
-// Numeric is the class that Ruby gives a number that was sent, "" for other values.
-func (s Sent) Numeric(name string) string {
-	switch n, isNumber := s.object[name].(float64); {
-	case !isNumber:
-		return ""
-	case n == math.Trunc(n):
-		return "Integer"
-	}
-	return "Float"
-}
 
 // ErrNoMembers is the response to a body without attributes.
 var ErrNoMembers = wire.Fail(http.StatusUnprocessableEntity, "param is missing or the value is empty or invalid: attributes")

@@ -36,13 +36,11 @@ type View struct {
 	Owner                  bool
 	Agency                 bool // with the registration agency
 	Fields                 []string
-	Without                []string // attributes to leave out
 }
 
 // Resource is the record as JSON: {id, type, attributes, relationships}.
 func (rec *Record) Resource(v View) object {
 	attributes, relationships := rec.shown(v), rec.relationships(v)
-	maps.DeleteFunc(attributes, func(name string, _ any) bool { return slices.Contains(v.Without, name) })
 	if v.Fields != nil {
 		unwanted := func(name string, _ any) bool { return !slices.Contains(v.Fields, name) }
 		maps.DeleteFunc(attributes, unwanted)

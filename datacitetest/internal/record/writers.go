@@ -13,12 +13,12 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
-// Writers write records in the formats of the deployed service other than JSON:
+// Writers write a record in the formats of the deployed service other than JSON:
 // lupo config/initializers/mime_types.rb, bolognese lib/bolognese/writers.
 var Writers = map[string]writer{
-	"datacite":      texted("\n", func(w written) string { return string(w.XML) }),
-	"bibtex":        withPublisher(texted("\n", written.bibtex)),
-	"citation":      withPublisher(texted("\n\n", written.citation)),
+	"datacite":      texted(func(w written) string { return string(w.XML) }),
+	"bibtex":        withPublisher(texted(written.bibtex)),
+	"citation":      withPublisher(texted(written.citation)),
 	"citeproc":      withPublisher(inJSON(written.citeproc)),
 	"datacite_json": inJSON(written.dataciteJSON),
 	"codemeta":      notWritten,
@@ -29,43 +29,26 @@ var Writers = map[string]writer{
 	"schema_org":    notWritten,
 }
 
-type writer = func([]*Record, bool) ([]byte, error)
+type writer = func(*Record) ([]byte, error)
 
-func notWritten([]*Record, bool) ([]byte, error) { return nil, wire.OutputFormat.Refusal() }
+func notWritten(*Record) ([]byte, error) { return nil, wire.OutputFormat.Refusal() }
 
-// withPublisher refuses records without a publisher, as the deployed service does.
+// withPublisher refuses a record without a publisher, as the deployed service does.
 func withPublisher(write writer) writer {
-	return func(records []*Record, list bool) ([]byte, error) {
-		if slices.ContainsFunc(records, func(rec *Record) bool { return writtenOf(rec).object["publisher"] == nil }) {
+	return func(rec *Record) ([]byte, error) {
+		if writtenOf(rec).object["publisher"] == nil {
 			return nil, wire.Fail(http.StatusBadRequest, "undefined method '[]' for nil")
 		}
-		return write(records, list)
+		return write(rec)
 	}
 }
 
-// texted joins the texts of the records.
-func texted(between string, write func(written) string) writer {
-	return func(records []*Record, _ bool) ([]byte, error) {
-		var all []string
-		for _, rec := range records {
-			all = append(all, write(writtenOf(rec)))
-		}
-		return []byte(strings.Join(all, between)), nil
-	}
+func texted(write func(written) string) writer {
+	return func(rec *Record) ([]byte, error) { return []byte(write(writtenOf(rec))), nil }
 }
 
-// inJSON is an object for a single record, or a list of objects.
 func inJSON(write func(written) object) writer {
-	return func(records []*Record, list bool) ([]byte, error) {
-		all := []any{}
-		for _, rec := range records {
-			all = append(all, withoutNulls(write(writtenOf(rec))))
-		}
-		if !list {
-			return indented(all[0]), nil
-		}
-		return indented(all), nil
-	}
+	return func(rec *Record) ([]byte, error) { return indented(withoutNulls(write(writtenOf(rec)))), nil }
 }
 
 // written is a record to be written in another format.

@@ -202,11 +202,11 @@ func (a *archive) load(r *stored) (attachment, error) {
 	if !ok {
 		return d, errNoDocument(r.uid)
 	}
-	kind, err := r.kind()
+	compressed, err := r.isCompressed()
 	if err != nil {
 		return d, err
 	}
-	if kind != normalKind {
+	if compressed {
 		if len(r.rows) == 0 {
 			return d, noMethod("checksum")
 		}

@@ -251,30 +251,23 @@ var (
 		kind: "object", members: headerMembers, required: []string{"report-id", "release", "created-by", "created", "reporting-period"},
 	}).ready()
 
-	reportDatasets = datasetsOf(
-		[]string{"data-type", "dataset-title", "performance", "platform", "publisher", "publisher-id"},
-		"total-dataset-investigations", "total-dataset-requests", "unique-dataset-investigations", "unique-dataset-requests",
-	).ready()
+	reportDatasets = datasetEntries().ready()
 
-	sentReport      = sentWith(reportDatasets)
-	sentResolutions = sentWith(datasetsOf([]string{"dataset-id", "performance"}, "total-resolutions", "unique-resolutions"))
+	// sentReport are header and datasets in one object, as the service checks them.
+	sentReport = &schema{kind: "object", members: append(slices.Clone(headerMembers), member{"report-datasets", reportDatasets})}
 )
 
-// sentWith are header and datasets in one object, as the service checks them.
-func sentWith(datasets *schema) *schema {
-	return &schema{kind: "object", members: append(slices.Clone(headerMembers), member{"report-datasets", datasets})}
-}
-
-// datasetsOf are dataset entries of specification §2.1, with such members and metrics. The types of
-// identifiers, contributors and dates are those that the servers accept.
-func datasetsOf(required []string, metrics ...string) *schema {
+// datasetEntries are those of specification §2.1. The types of identifiers, contributors and dates are those that
+// the servers accept.
+func datasetEntries() *schema {
+	metrics := []string{"total-dataset-investigations", "total-dataset-requests", "unique-dataset-investigations", "unique-dataset-requests"}
 	instance := listOf([]string{"count", "metric-type", "access-method"},
 		member{"metric-type", &schema{kind: "string", values: metrics}},
 		member{"count", &schema{kind: "integer"}},
 		member{"access-method", &schema{kind: "string", values: []string{"regular", "machine"}}},
 		member{"country-counts", &schema{kind: "object", unchecked: true, sound: countryCounts, any: isCountry}},
 	)
-	return listOf(required,
+	return listOf([]string{"data-type", "dataset-title", "performance", "platform", "publisher", "publisher-id"},
 		member{"dataset-title", textOnly},
 		member{"dataset-id", labelled("doi", "DOI", "proprietary", "uri")},
 		member{"dataset-contributors", labelled("name", "orcid", "isni")},

@@ -69,6 +69,8 @@ func (sub *submission) open(q *wire.Request) error {
 		err = sub.parse(r)
 	}
 	switch {
+	case err == nil && sub.coded() && sub.header["release"] == "drl":
+		return wire.ReportValue.Refusal("release drl, a report of resolutions")
 	case err == nil:
 		return nil
 	case errors.Is(err, wire.ErrTooMuch):
@@ -238,7 +240,7 @@ func (sub *submission) permitted() (members object, err error) {
 	switch {
 	case !given:
 		return nil, errNoRelease
-	case sub.coding == "gzip" && (release == "rd1" || release == "drl"):
+	case sub.coding == "gzip" && release == "rd1":
 		return sub.header, nil
 	case sub.coding == "gzip" || release != "rd1" || absent(sub.datasets):
 		return nil, errProtocol
@@ -286,28 +288,11 @@ func (r *stored) assign(sub *submission, members object, owner string) error {
 	return nil
 }
 
-// kind says how the service reads a report: normal, compressed or resolutions.
-type kind int
-
-const (
-	normalKind kind = iota
-	compressedKind
-	resolutionsKind
-)
-
-// kind depends on the exceptions: code 69 anywhere, or first for resolutions
-// (Report#compressed_report?, #resolution_report?).
-func (r *stored) kind() (kind, error) {
+// isCompressed depends on the exceptions: one of them has the code 69 (Report#compressed_report?).
+func (r *stored) isCompressed() (bool, error) {
 	noted, err := compressionNotes(r.header["exceptions"])
-	switch release := cmp.Or(wire.String(r.header["release"]), "rd1"); {
-	case err != nil:
-		return normalKind, err
-	case slices.Contains(noted, true) && (release == "rd1" || release == "RD1"):
-		return compressedKind, nil
-	case len(noted) > 0 && noted[0] && release == "drl":
-		return resolutionsKind, nil
-	}
-	return normalKind, nil
+	release := cmp.Or(wire.String(r.header["release"]), "rd1")
+	return slices.Contains(noted, true) && (release == "rd1" || release == "RD1"), err
 }
 
 // compressionNotes says of each exception whether it has the code 69.
@@ -348,20 +333,16 @@ func (r *stored) faults(creating bool) (object, error) {
 		missing(underscored(name), r.header[name])
 	}
 	missing("user_id", r.owner)
-	kind, err := r.kind()
+	compressed, err := r.isCompressed()
 	if err != nil {
 		return nil, err
 	}
-	if kind == normalKind {
+	if !compressed {
 		datasets := decoded(r.datasets)
 		missing("report_datasets", datasets)
 		sent := maps.Clone(r.header)
 		sent["report-datasets"] = datasets
-		schema, name := sentReport, "7757177d-ae02-5888-8cdf-d748b3fb8616"
-		if wire.String(r.header["release"]) == "drl" {
-			schema, name = sentResolutions, "ce9a010e-6fcf-5775-8063-9c77f4938838"
-		}
-		switch found := schema.faults(sent, "#", name, nil); {
+		switch found := sentReport.faults(sent, "#", "7757177d-ae02-5888-8cdf-d748b3fb8616", nil); {
 		case len(found) > wire.MaxFaults:
 			return nil, wire.ErrTooMuch
 		case len(found) > 0:

@@ -228,7 +228,7 @@ func (w *write) save() (invalid object, err error) {
 	if w.creating && w.Archive.find(w.report.uid) != nil {
 		invalid["uid"] = []any{"has already been taken"}
 	}
-	if kind, _ := w.report.kind(); kind == compressedKind {
+	if compressed, _ := w.report.isCompressed(); compressed {
 		w.report.datasets = json.RawMessage("[]")
 	}
 	if len(invalid) > 0 {
@@ -294,13 +294,8 @@ func (w *write) commit(members object) error {
 	return err
 }
 
-// announce queues the report for counting, unless it is a resolution report
-// (Report#push_report).
-func (w *write) announce() {
-	if kind, err := w.report.kind(); err == nil && kind != resolutionsKind {
-		w.Stored(w.report.uid)
-	}
-}
+// announce queues the report for counting (Report#push_report).
+func (w *write) announce() { w.Stored(w.report.uid) }
 
 // rowRead is a row of the request's copy that has its bytes, nil without.
 func (w *write) rowRead(id int64) *row {
@@ -366,9 +361,7 @@ func (w *write) render() (attachment, error) {
 // bytes of the rows in the request's copy.
 func (w *write) clean(r *stored) {
 	r.compressed = nil
-	if kind, _ := w.report.kind(); kind != resolutionsKind {
-		r.datasets = json.RawMessage("[]")
-	}
+	r.datasets = json.RawMessage("[]")
 	r.rows = slices.Clone(r.rows)
 	for i := range r.rows {
 		if w.rowRead(r.rows[i].ID) != nil {

@@ -360,61 +360,9 @@ func TestParametersInTheBody(t *testing.T) {
 	assert.Len(t, found(listed(t, service, "query=doi:10.5072/a;b", "")), 0, "a semicolon is part of a value")
 }
 
-func TestAccept(t *testing.T) {
-	service := newService()
-	require.Equal(t, 201, putMetadata("10.5072/x", metadataXML).do(t, service).status)
-	require.Equal(t, 201, putURL("10.5072/x", "10.5072/x", "https://example.org/").do(t, service).status)
-	for accept, want := range map[string]struct {
-		status int
-		kind   string
-	}{
-		"application/vnd.api+json":              {200, "application/json; charset=utf-8"},
-		"application/json":                      {200, "application/json; charset=utf-8"},
-		"text/html, */*;q=0.1":                  {200, "application/json; charset=utf-8"},
-		"application/vnd.datacite.datacite+xml": {200, "application/vnd.datacite.datacite+xml; charset=utf-8"},
-		"text/turtle":                           {406, "application/json; charset=utf-8"},
-	} {
-		a := call{method: "GET", path: "/dois/10.5072/x", header: map[string]string{"Accept": accept}}.do(t, service)
-		assert.Equal(t, want.status, a.status, accept)
-		assert.Equal(t, want.kind, a.header.Get("Content-Type"), accept)
-	}
-	a := call{method: "GET", path: "/dois", header: map[string]string{"Accept": "text/turtle"}}.do(t, service)
-	assert.Equal(t, 406, a.status)
-	a = call{method: "HEAD", path: "/dois/10.5072/x"}.do(t, service)
+func TestHEAD(t *testing.T) {
+	service := library(t)
+	a := call{method: "HEAD", path: "/dois/10.5072/alps"}.do(t, service)
 	assert.Equal(t, 200, a.status)
 	assert.Empty(t, a.body)
-}
-
-func TestFacets(t *testing.T) {
-	service := library(t)
-	meta := listed(t, service, "disable-facets=false&facets=clients,states,created,registered,published,resourceTypes,prefixes,schemaVersions,affiliations,licenses,providers", "")["meta"]
-	assert.Equal(t, []any{
-		map[string]any{"id": "example.repo", "title": "example.repo", "count": 2.0},
-		map[string]any{"id": "other.repo", "title": "other.repo", "count": 1.0},
-	}, at(meta, "clients"), "the frequent ones first")
-	for path, want := range map[string]any{
-		"states.0.id": "findable", "states.0.count": 3.0, "created.0.id": "2020", "registered.0.id": "2020", "published.0.id": "2018",
-		"resourceTypes.1.id": "journal-article", "resourceTypes.1.title": "Journal Article", "prefixes.0.id": "10.5072",
-		"schemaVersions.0.id": "3", "schemaVersions.0.title": "Schema 3",
-		"affiliations.0.id": "ror.org/04wxnsj81", "licenses": []any{}, "providers.1.id": "other",
-	} {
-		assert.Equal(t, want, at(meta, path), path)
-	}
-	assert.Len(t, listed(t, service, "disable-facets=false", "")["meta"], 21, "of any record")
-	assert.Len(t, listed(t, service, "disable-facets=false&prefix=10.70000", "")["meta"], 21, "none of these has")
-	assert.Len(t, listed(t, service, "disable-facets=false&facets=resource_types,published", "")["meta"], 5)
-	assert.Len(t, listed(t, service, "facets=states", "")["meta"], 4, "they are named")
-	for _, query := range []string{"", "disable-facets=true", "disable-facets=true&facets=states", "disable-facets=false&query=nothing"} {
-		assert.Len(t, listed(t, service, query, "")["meta"], 3, query)
-	}
-}
-
-func TestInclude(t *testing.T) {
-	service := library(t)
-	list := listed(t, service, "include=client", "")
-	assert.Len(t, list["included"], 2, "each client once")
-	assert.Equal(t, "clients", at(list, "included.0.type"))
-	assert.NotContains(t, listed(t, service, "", ""), "included")
-	one := call{method: "GET", path: "/dois/10.70000/cake?include=client"}.do(t, service).read(t)
-	assert.Equal(t, "other.repo", at(one, "included.0.id"))
 }

@@ -61,13 +61,6 @@ func TestFaultsBehindNothing(t *testing.T) {
 	assert.Contains(t, a.body, "<center>")
 }
 
-func TestNames(t *testing.T) {
-	service := filledDeployed(t)
-	assert.Equal(t, []string{
-		"10.5072/bare", "10.5072/broken", "10.5072/draft", "10.5072/found", "10.5072/hidden", "10.70000/secret", "10.70000/theirs",
-	}, service.Names())
-}
-
 // No document makes either service panic, and what a Deployed one keeps can be
 // read and sent again.
 func FuzzMetadata(f *testing.F) {

@@ -48,21 +48,13 @@ func savedStore(t testing.TB) []byte {
 
 func fillStore(t testing.TB) replayed {
 	s := newStore()
-	for _, name := range []string{"draft", "found", "hidden", "files", "many"} {
+	for _, name := range []string{"draft", "found", "hidden"} {
 		require.Equal(t, 201, s.do(t, putMetadata("10.5072/"+name, testkit.Expand(t, storeTables, "[[RECORD]]"))).status)
 	}
 	for _, doi := range []string{"10.5072/found", "10.5072/hidden"} {
 		require.Equal(t, 201, s.do(t, putURL(doi, doi, "https://example.org/"+doi)).status)
 	}
 	require.Equal(t, 200, s.do(t, call{method: "DELETE", path: "/metadata/10.5072/hidden", as: "repo"}).status)
-	files := []string{"files text/csv=https://example.org/1.csv", "files text/xml=s3://example/2"}
-	for n := range 26 {
-		files = append(files, "many text/plain=https://example.org/"+string(rune('a'+n)))
-	}
-	for _, file := range files {
-		name, line, _ := strings.Cut(file, " ")
-		require.Equal(t, 200, s.do(t, call{method: "POST", path: "/media/10.5072/" + name, header: textType, body: line, as: "repo"}).status)
-	}
 	for _, record := range []string{
 		`{"doi":"10.70000/theirs","client":"other.repo","state":"findable","url":"https://example.org/","xml":"PGEvPg=="}`,
 		`{"doi":"10.70000/secret","client":"other.repo","state":"draft","url":"https://example.org/secret","xml":"PGEvPg=="}`,

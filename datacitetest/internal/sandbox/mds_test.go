@@ -450,37 +450,11 @@ func TestOddNamesAreReached(t *testing.T) {
 
 func TestUnknownPathsAre404(t *testing.T) {
 	for _, c := range []call{
-		{method: "GET", path: "/"}, {method: "DELETE", path: "/media/10.5072/x", as: "repo"}, {method: "GET", path: "/nowhere"},
+		{method: "GET", path: "/"}, {method: "GET", path: "/nowhere"},
 		{method: "POST", path: "/doi/10.5072/x", as: "repo"}, {method: "OPTIONS", path: "/metadata/10.5072/x", as: "repo"},
 		{method: "PATCH", path: "/reports/1"}, {method: "PUT", path: "/dois", as: "repo"}, {method: "GET", path: "/dois/nothing"},
 		{method: "POST", path: "/reports/00000000-0000-4000-8000-000000000000", as: "token"},
 	} {
 		assert.Equal(t, http.StatusNotFound, c.do(t, newService()).status, c.method+" "+c.path)
 	}
-}
-
-// The files of a DOI, which the specification does not show.
-func TestMedia(t *testing.T) {
-	service := filled(t)
-	get := func(path string) answer {
-		return call{method: "GET", path: "/media/" + path, as: "repo"}.do(t, service)
-	}
-	post := func(path, body string) answer {
-		return call{method: "POST", path: "/media/" + path, header: textType, body: body, as: "repo"}.do(t, service)
-	}
-	a := get("10.5072/found")
-	assert.Equal(t, 404, a.status)
-	assert.Equal(t, "No media for the DOI", a.body)
-	assert.Equal(t, 200, post("10.5072/found", "application/pdf=https://example.org/a.pdf?x=1").status)
-	assert.Equal(t, 200, post("10.5072/FOUND", "text/csv=s3://bucket/b.csv\n").status)
-	assert.Equal(t, "application/pdf=https://example.org/a.pdf?x=1\ntext/csv=s3://bucket/b.csv", get("10.5072/found").body)
-	for body, status := range map[string]int{"": 422, "text/csv": 422, "a/b=mailto:x@example.org": 422, "a/b=https://example.org\nc/d=https://example.org": 422} {
-		assert.Equal(t, status, post("10.5072/found", body).status, body)
-	}
-	assert.Equal(t, 404, post("10.5072/unknown", "a/b=https://example.org").status)
-	assert.Equal(t, 404, get("10.5072/unknown").status)
-	assert.Equal(t, 404, get("nothing").status)
-	assert.Equal(t, 403, get("10.70000/theirs").status)
-	assert.Equal(t, 403, post("10.70000/theirs", "a/b=https://example.org").status)
-	assert.Equal(t, 401, call{method: "GET", path: "/media/10.5072/found"}.do(t, service).status)
 }

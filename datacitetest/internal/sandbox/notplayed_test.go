@@ -22,10 +22,7 @@ func TestNotPlayedIsRefusedByItsRow(t *testing.T) {
 		reached[name] = true
 		t.Run(name+" "+strings.Join(row[1:4], " "), func(t *testing.T) {
 			assert.NotEmpty(t, row[4], "evidence")
-			behaviours := []sandbox.Behaviour{sandbox.Documented, sandbox.Deployed}
-			if one, rest, found := strings.Cut(request, ": "); found {
-				behaviours, request = []sandbox.Behaviour{sandbox.Behaviour(strings.ToLower(one))}, rest
-			}
+			request, behaviours := playedBy(request)
 			for _, behaviour := range behaviours {
 				service := serviceWithRecords(t, behaviour)
 				names := service.Names()
@@ -50,10 +47,18 @@ func TestNotPlayedIsRefusedByItsRow(t *testing.T) {
 	}
 }
 
-// serviceWithRecords has 10.5072/draft, 10.5072/files with a medium, and the findable 10.5072/found.
+// playedBy is a request of a table, and the behaviours that it is for: both, unless the text begins with one.
+func playedBy(text string) (request string, behaviours []sandbox.Behaviour) {
+	if one, rest, found := strings.Cut(text, ": "); found {
+		return rest, []sandbox.Behaviour{sandbox.Behaviour(strings.ToLower(one))}
+	}
+	return text, []sandbox.Behaviour{sandbox.Documented, sandbox.Deployed}
+}
+
+// serviceWithRecords has 10.5072/draft, 10.5072/files with a file, and the findable 10.5072/found.
 func serviceWithRecords(t testing.TB, behaviour sandbox.Behaviour) *sandbox.Service {
 	t.Helper()
-	service := sandbox.New(&sandbox.Options{Behaviour: behaviour, Accounts: []sandbox.Account{sandbox.DefaultAccount, other}})
+	service := newServiceAs(behaviour)
 	complete := testkit.Expand(t, recordTables, "[[COMPLETE]]")
 	for _, attributes := range []string{`"doi":"10.5072/draft",` + complete, `"doi":"10.5072/found","event":"publish",` + complete, `"doi":"10.5072/files","contentUrl":["https://example.org/1.csv"]`} {
 		require.Equal(t, 201, create(attributes).do(t, service).status)

@@ -78,18 +78,6 @@ func nextPage(t testing.TB, list map[string]any) url.Values {
 	return u.Query()
 }
 
-func TestPageWindow(t *testing.T) {
-	service := many(t, 10_030)
-	list := listed(t, service, "sort=name&page[size]=1000&page[number]=11&fields[dois]=doi", "")
-	assert.Equal(t, 10.0, at(list, "meta.page"), "page numbers reach 10,000 records")
-	assert.Equal(t, "09000", found(list)[0])
-	assert.Equal(t, 10_030.0, at(list, "meta.total"))
-	assert.Equal(t, 10.0, at(list, "meta.totalPages"))
-	assert.Nil(t, nextPage(t, list))
-	list = listed(t, service, "sort=name&page[size]=300&page[number]=40&fields[dois]=doi", "")
-	assert.Equal(t, 33.0, at(list, "meta.page"))
-}
-
 // Specification §4.2: page[cursor].
 func TestCursor(t *testing.T) {
 	service := many(t, 60)
@@ -131,16 +119,6 @@ func TestCursor(t *testing.T) {
 	list := listed(t, service, "page[cursor]=@@@&page[size]=2", "")
 	assert.Equal(t, []string{"00000", "00007"}, found(list), "a cursor that cannot be read starts again")
 	assert.Equal(t, 400, call{method: "GET", path: "/dois?page[cursor]=1&random=true"}.do(t, service).status)
-}
-
-// The link to the next page keeps some parameters and loses others.
-func TestNextLink(t *testing.T) {
-	service := many(t, 60)
-	list := listed(t, service, "query=number&client-id=c1&sort=name&state=findable&detail=true&affiliation=true&fields[dois]=doi,titles&page[size]=5", "")
-	assert.Equal(t, url.Values{
-		"query": {"number"}, "client-id": {"c1"}, "detail": {"true"}, "affiliation": {"true"},
-		"fields[dois]": {"doi,titles"}, "page[size]": {"5"}, "page[number]": {"2"},
-	}, nextPage(t, list))
 }
 
 // Specification §4.2: random, sample and sample-group.

@@ -16,10 +16,6 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
-func deployed() *sandbox.Service {
-	return sandbox.New(&sandbox.Options{Behaviour: sandbox.Deployed, Accounts: []sandbox.Account{sandbox.DefaultAccount, other}})
-}
-
 // month is a header of a report of one month.
 func month(createdBy, begin, exceptions string) string {
 	return strings.Replace(header(createdBy, begin, exceptions), "2020-12-31", begin[:8]+"28", 1)
@@ -279,26 +275,6 @@ func TestDeployedCompressedResponses(t *testing.T) {
 		c.header["If-None-Match"] = a.header.Get("ETag")
 		assert.Equal(t, want, c.do(t, service).status, coding)
 	}
-}
-
-func TestDeployedResolutions(t *testing.T) {
-	service := deployed()
-	drl := strings.Replace(month("Repo", "2020-01-01", noteCompressed), "rd1", "drl", 1)
-	a := postSubset(reportBody(drl, dataset)).do(t, service)
-	require.Equal(t, 201, a.status, a.body)
-	assert.Contains(t, a.body, `"report-datasets":null`)
-	assert.Contains(t, getReport(onlyReport(t, service)).do(t, service).body, `"report-datasets":[]`)
-	later := strings.Replace(drl, noteCompressed, `{"code":3040},`+noteCompressed, 1)
-	a = postSubset(reportBody(later, dataset)).do(t, deployed())
-	assert.Equal(t, 422, a.status, "code 69 comes first")
-	assert.Contains(t, a.body, "in schema ce9a010e-6fcf-5775-8063-9c77f4938838")
-
-	// Resolutions without code 69 over a plain report: its datasets are none of theirs.
-	service = deployed()
-	require.Equal(t, 201, putReport(someUUID, reportBody(month("Repo", "2020-01-01", ""), dataset)).do(t, service).status)
-	uncoded := reportBody(strings.Replace(month("Repo", "2020-01-01", ""), "rd1", "drl", 1), dataset)
-	assertRefused(t, putSubset(someUUID, uncoded).do(t, service), 422, "undefined method `serialize' for #<ReportsController")
-	assert.Equal(t, "rd1", at(getReport(someUUID).do(t, service).read(t), "report.report-header.release"))
 }
 
 func TestDeployedReportHeaders(t *testing.T) {

@@ -37,8 +37,12 @@ var other = sandbox.Account{
 	Prefixes: []string{"10.70000"}, Domains: []string{"example.org", "*.example.net"},
 }
 
-func newService() *sandbox.Service {
-	return sandbox.New(&sandbox.Options{Accounts: []sandbox.Account{sandbox.DefaultAccount, other}})
+func newService() *sandbox.Service { return newServiceAs(sandbox.Documented) }
+
+func deployed() *sandbox.Service { return newServiceAs(sandbox.Deployed) }
+
+func newServiceAs(behaviour sandbox.Behaviour) *sandbox.Service {
+	return sandbox.New(&sandbox.Options{Behaviour: behaviour, Accounts: []sandbox.Account{sandbox.DefaultAccount, other}})
 }
 
 func (c call) do(t testing.TB, service *sandbox.Service) answer {

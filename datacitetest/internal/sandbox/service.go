@@ -201,7 +201,7 @@ func (s *Service) Restore(r io.Reader) error {
 }
 
 // ServeHTTP serves a request to any of the three interfaces, by its path:
-// /reports, /dois, or /doi, /metadata and /media.
+// /reports, /dois, or /doi and /metadata.
 func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.front.ServeHTTP(w, r) }
 
 // respond does the work of a request, which may meet a fault at a step of it.

@@ -403,7 +403,7 @@ func TestDeployedUsageIsSaved(t *testing.T) {
 	assert.Equal(t, "views 2026-10:5 2026-10:5", usageShown(t, restored, "10.5072/alps"))
 }
 
-// Resolution reports are counted by nobody, and a Documented service counts no reports.
+// A Documented service counts no reports.
 func TestUsageThatIsNotCounted(t *testing.T) {
 	documented := newService()
 	seed(t, documented, `{"doi":"10.5072/alps","viewCount":3,"viewsOverTime":[{"yearMonth":"2020-01","total":3}]}`)
@@ -412,9 +412,4 @@ func TestUsageThatIsNotCounted(t *testing.T) {
 	documented.ProcessUsage()
 	assert.Equal(t, "views 2020-01:3", usageShown(t, documented, "10.5072/alps"))
 	assert.Empty(t, documented.UsageEvents())
-
-	service := countingService(t)
-	a := putSubset(someUUID, strings.Replace(reportBody(month("Repo", "2026-10-01", noteCompressed), used("10.5072/alps", viewed(5))), `"rd1"`, `"drl"`, 1)).do(t, service)
-	require.Equal(t, 201, a.status, a.body)
-	assert.Empty(t, usageShown(t, service, "10.5072/alps"))
 }

@@ -170,9 +170,6 @@ func (s *Store) keep(rec *record.Record) {
 	}
 	rec.Known = s.known
 	rec.Search = sync.OnceValue(rec.Indexed)
-	if s.Deployed && rec.Media == nil {
-		rec.Media = rec.Contents()
-	}
 	key := s.key(rec.DOI)
 	s.records[key] = rec
 	delete(s.removed, key)

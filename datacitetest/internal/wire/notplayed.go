@@ -20,6 +20,7 @@ var (
 	PageMetadata   = &Gap{"the address of a page with schema.org", "This service fetches nothing."}
 	OddText        = &Gap{"a text with @ in no known format", "The servers take some for BibTeX: 415 or 404."}
 	ValueKind      = &Gap{"a value of this kind in a record", "The servers convert some of them, and refuse others."}
+	CodedBody      = &Gap{"a compressed record", "The servers inflate it, except that of a PATCH; send it as it is."}
 	OutputFormat   = &Gap{"this format of records", "DataCite XML, DataCite JSON, Citeproc JSON, BibTeX and citations are played."}
 	CitationStyle  = &Gap{"another style or locale of citations than apa and en-US", "The servers have the styles and locales of citationstyles.org, and use apa and en-US for unknown ones."}
 )
@@ -28,7 +29,7 @@ var (
 var (
 	Route         = &Gap{"this route", "DOIs, the metadata store and usage reports are played, without the services around them."}
 	Parameter     = &Gap{"this parameter of DOIs", "The servers read it, with an effect that is not played; leave it out, or set up the records that it should find."}
-	Facet         = &Gap{"this facet", "Name others in the parameter facets."}
+	Facet         = &Gap{"this facet", "Name states, resourceTypes or published in the parameter facets."}
 	QueryDates    = &Gap{"date arithmetic in a query", "Compute the date, such as 2026-01-31."}
 	QueryDistance = &Gap{"what follows ~ in a query", "Whole numbers are played."}
 	QueryScript   = &Gap{"a search for words of a script without spaces", "The servers split such a text into words by Unicode's rules."}
@@ -40,9 +41,9 @@ var (
 var (
 	Name           = &Gap{"a name that the servers would change", "The request would reach another DOI than the one it names, or none; send names as they are shown, in a path escaped once."}
 	MediaType      = &Gap{"a header that is no media type", "The servers respond to it with a page of their framework; send a type such as application/json."}
-	StoreParameter = &Gap{"this parameter of the metadata store", "testMode is played."}
+	StoreParameter = &Gap{"this parameter of the metadata store", "The servers read some of them; leave it out."}
 	StoreBody      = &Gap{"this type or encoding of a body for the metadata store", "The servers' framework converts such a body; send application/xml;charset=UTF-8 for metadata, and text/plain;charset=UTF-8 for addresses."}
-	StoreRoute     = &Gap{"this route of the metadata store", "/doi, /metadata and /media are played."}
+	StoreRoute     = &Gap{"this route of the metadata store", "/doi and /metadata are played."}
 
 	ReportBody      = &Gap{"this type or coding of a usage report", "Send application/json, or application/gzip with Content-Encoding: gzip."}
 	ReportValue     = &Gap{"a name or value of another kind in a usage report", "The servers convert some of them; send names in lower case with hyphens, and values of the kinds that the code of practice has."}
@@ -51,7 +52,7 @@ var (
 
 // Gaps are all of them.
 var Gaps = []*Gap{
-	BrokenXML, UnreadMetadata, PageMetadata, OddText, ValueKind, OutputFormat, CitationStyle,
+	BrokenXML, UnreadMetadata, PageMetadata, OddText, ValueKind, CodedBody, OutputFormat, CitationStyle,
 	Route, Parameter, Facet, QueryDates, QueryDistance, QueryScript, QueryFields, QueryEscape,
 	Name, MediaType, StoreParameter, StoreBody, StoreRoute, ReportBody, ReportValue, ReportParameter,
 }

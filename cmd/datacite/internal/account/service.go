@@ -16,7 +16,6 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
-	"github.com/datacite-go/datacite-go/mds"
 )
 
 // A Use is what a command does with a service.
@@ -80,7 +79,7 @@ func (s *Service) argument() string {
 func (s *Service) Resolver() string {
 	switch s.Name {
 	case "test":
-		return mds.TestResolver
+		return "https://handle.test.datacite.org"
 	case "production":
 		return "https://doi.org"
 	}

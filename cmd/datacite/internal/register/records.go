@@ -150,7 +150,7 @@ func (s *records) foreignJSON(name string) (*row, error) {
 	if err != nil {
 		return nil, err
 	}
-	doc, err := mds.Detect(bytes.TrimPrefix(data, []byte("\ufeff")))
+	doc, err := detect(data)
 	if err != nil {
 		return nil, nil // it is the format of the DOI query
 	}
@@ -166,12 +166,12 @@ func (s *records) other(name string, src io.Reader) (*row, error) {
 	if bytes.HasPrefix(data, []byte("\x1f\x8b")) {
 		return nil, fmt.Errorf("%s is compressed; give the file that gunzip makes of it", name)
 	}
-	doc, err := mds.Detect(data)
+	doc, err := detect(data)
 	if utf16 := bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")); err != nil && utf16 {
 		return nil, fmt.Errorf("%s is text in UTF-16; save it as UTF-8, and a table as .xlsx or as \"CSV UTF-8\"", name)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, fmt.Errorf("%s %w", name, err)
 	}
 	r := &row{Row: &table.Row{File: name}, document: doc}
 	if doc.ContentType != mds.XMLType {

@@ -163,6 +163,8 @@ func resultOf(file string) string {
 // resolverURL is where the DOIs of the service resolve, "" if that is not known.
 func (c *command) resolverURL() string { return cmp.Or(c.resolver, c.service.Resolver()) }
 
+func (c *command) resolverAt() resolver { return resolver{base: c.resolverURL()} }
+
 func (c *command) run(cmd *cobra.Command, files []string) (err error) {
 	if c.template {
 		return c.printTemplate(files)
@@ -243,13 +245,11 @@ func (j *job) ask(ctx context.Context) error {
 	if !j.wait { // what cannot be waited for is known before anything is sent
 		return nil
 	}
-	if _, err := j.resolve().Resolve(ctx, j.lookedFor()); err != nil && ctx.Err() == nil {
+	if _, err := j.resolverAt().ask(ctx, j.lookedFor()); err != nil && ctx.Err() == nil {
 		return shell.Failed(fmt.Errorf("--wait: the resolver cannot be asked, and nothing was sent: %w", err))
 	}
 	return nil
 }
-
-func (c *command) resolve() mds.Resolver { return &mds.HTTPResolver{BaseURL: c.resolverURL()} }
 
 // check reads everything and prints the faults.
 func (j *job) check(ctx context.Context) error {
@@ -449,7 +449,7 @@ func (j *job) singleFailed(again string) error {
 // waitResolved returns when the single record resolves.
 func (j *job) waitResolved(ctx context.Context) error {
 	e, _ := j.results.ofName(j.lookedFor())
-	err := mds.WaitResolved(ctx, j.resolve(), e.DOI, e.URL, nil)
+	err := j.resolverAt().wait(ctx, e.DOI, e.URL)
 	switch {
 	case ctx.Err() != nil:
 		return shell.Interrupted("%s is registered, and was not seen to resolve", e.DOI)

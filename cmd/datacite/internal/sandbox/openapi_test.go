@@ -257,7 +257,6 @@ func (a *agreement) interfaces(address string) {
 	login := []string{"Authorization", "Basic RVhBTVBMRS5SRVBPOnNhbmRib3gtcGFzc3dvcmQ="}
 	a.send("POST", address+"/metadata", "application/xml;charset=UTF-8", minimal, login...)
 	a.send("POST", address+"/metadata/10.5072", "application/xml;charset=UTF-8", string(xml), login...)
-	a.send("POST", address+"/media/10.5072/a", "text/plain;charset=UTF-8", "text/csv=https://example.org/a.csv", login...)
 	for _, call := range []error{
 		errOf(store.URL(ctx, "10.5072/a")), errOf(store.Metadata(ctx, "10.5072/a")), errOf(store.URL(ctx, "10.5072/none")),
 		errOf(store.Metadata(ctx, "10.5072/none")), errOf(store.PutURL(ctx, "10.5072/none", "https://example.org/")),
@@ -266,7 +265,7 @@ func (a *agreement) interfaces(address string) {
 	} {
 		_ = call // whether it succeeds is not the question here
 	}
-	for _, path := range []string{"/doi", "/media/10.5072/a", "/metadata/10.5072/none", "/media/10.5072/none", "/doi?other=1"} {
+	for _, path := range []string{"/doi", "/metadata/10.5072/none", "/doi?other=1"} {
 		a.send("GET", address+path, "", "", login...)
 	}
 

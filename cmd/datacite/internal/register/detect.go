@@ -1,73 +1,56 @@
-package mds
+package register
 
 import (
 	"bytes"
 	"cmp"
 	"encoding/json"
 	"encoding/xml"
+	"errors"
 	"fmt"
+	"io"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
-	"github.com/datacite-go/datacite-go"
-	"github.com/datacite-go/datacite-go/internal/document"
+	"github.com/datacite-go/datacite-go/mds"
 )
 
-// Detect makes a Document of metadata in one of the formats that the service keeps. It
-// recognises the format by the bytes, as the deployed service does, and removes a leading
-// byte order mark and white space. The formats are
-//
-//   - DataCite XML ([XMLType]), by the namespace of its root element;
-//   - schema.org JSON-LD (application/vnd.schemaorg.ld+json) whose "@context" is a text
-//     that begins with "http://schema.org" or "https://schema.org";
-//   - Codemeta version 1 (application/vnd.codemeta.ld+json), by its "@context";
-//   - DataCite JSON (application/vnd.datacite.datacite+json), by a "schema-version" that
-//     begins like the namespace; the "schemaVersion" of the DOI API is another format;
-//   - Crosscite (application/vnd.crosscite.crosscite+json), by "types" and
-//     "publication_year";
-//   - Citeproc JSON (application/vnd.citationstyles.csl+json), by the "date-parts" of
-//     "issued", with any DOI in "id" or "DOI";
-//   - RIS (application/x-research-info-systems) with a line "DO";
-//   - BibTeX (application/x-bibtex) of one entry with a field doi.
-//
-// The last three formats need a DOI in the text.
-//
-// Other formats and malformed text are a [*datacite.ValidationError]. So are Crossref XML
-// and addresses of pages, which the specification lists (§4.3) but the deployed service does
-// not keep; a [Document] made by hand can still hold them.
-//
-// The service converts other formats to XML. Properties that the new text lacks, such as a
-// description, keep their registered values.
-func Detect(data []byte) (Document, error) {
-	text := document.Trim(data)
-	contentType, reason := "", "is in no format that the service accepts"
+// detect makes a Document of metadata in one of the formats that the service keeps, which it
+// recognises by the bytes, as the deployed service does. The error of others says what they are.
+func detect(data []byte) (mds.Document, error) {
+	doc := mds.XML(data) // without what stands in front
+	text, reason := doc.Data, "is in no format that the service accepts"
+	doc.ContentType = ""
 	switch {
 	case len(text) == 0:
 		reason = "is empty"
 	case text[0] == '<':
-		contentType, reason = detectXML(text)
+		doc.ContentType, reason = detectXML(text)
+	case !utf8.Valid(text):
+		reason = "is not UTF-8; save it as UTF-8"
 	case text[0] == '{':
-		contentType, reason = detectJSON(text)
+		doc.ContentType, reason = detectJSON(text)
 	case bytes.HasPrefix(text, []byte("TY  - ")):
-		contentType, reason = detectRIS(text)
+		doc.ContentType, reason = detectRIS(text)
 	case bytes.IndexByte(text, '@') >= 0:
-		contentType, reason = detectBibTeX(text)
+		doc.ContentType, reason = detectBibTeX(text)
 	case pageAddress.Match(text):
 		reason = "is the address of a page, which the service does not fetch"
 	}
-	if contentType == "" {
-		return Document{}, datacite.Invalid(datacite.Finding{Path: "data", Code: "vocabulary", Reason: reason})
+	if doc.ContentType == "" {
+		return mds.Document{}, errors.New(reason)
 	}
-	doc := Document{ContentType: contentType, Data: text}
-	return doc, doc.check()
+	return doc, nil
 }
 
 var pageAddress = regexp.MustCompile(`^https?://\S+\s*$`)
 
-// detectXML looks at the root element. Whether the rest is well formed is checked later.
+// detectXML looks at the root element; FindingsXML of package metadata looks at the rest. The
+// service reads XML as UTF-8, whatever it declares.
 func detectXML(text []byte) (contentType, reason string) {
-	decoder := newDecoder(text)
+	decoder := xml.NewDecoder(bytes.NewReader(text))
 	decoder.Strict = false
+	decoder.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil }
 	for {
 		token, err := decoder.Token()
 		if err != nil {
@@ -78,7 +61,7 @@ func detectXML(text []byte) (contentType, reason string) {
 		case !ok:
 			continue
 		case strings.HasPrefix(root.Name.Space, kernelPrefix):
-			return XMLType, ""
+			return mds.XMLType, ""
 		case strings.HasPrefix(root.Name.Space, "http://www.crossref.org/"), root.Name.Local == "doi_records":
 			return "", "is Crossref XML, which the service accepts and keeps nothing of"
 		}
