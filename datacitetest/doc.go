@@ -136,7 +136,7 @@
 //
 //   - 501: requests that the servers support but a Server does not, and XML that is not well
 //     formed, of which the service in operation would store a part. The response says why, and
-//     names the row of not-played.md (see [Rules]).
+//     names the row of unsupported.md (see [Rules]).
 //   - 501: names that the metadata store would change into other names.
 //   - 421 and 403: requests to the port under a host name that is not a loopback name, and
 //     requests of web pages of other hosts (see [Options].Hosts).

@@ -5,7 +5,7 @@ import (
 	"io/fs"
 )
 
-//go:embed deployed-*.md not-played.md
+//go:embed deployed-*.md unsupported.md
 var rules embed.FS
 
 // Rules returns the differences between the deployed servers and the specification, as

@@ -85,18 +85,18 @@ func TestAValueFindsNoLessThanItsParts(t *testing.T) {
 					}
 				}
 				var parts [2][]string
-				unplayed := false
+				unsupported := false
 				for i, value := range good {
 					var err error
 					parts[i], err = find(text(value), name)
 					if e, known := errors.AsType[*datacite.Error](err); known && e.StatusCode == 501 {
-						unplayed = true
+						unsupported = true
 						continue
 					}
 					require.NoError(t, err, "%s %q", name, value)
 					require.NotEmpty(t, parts[i], "%s %q", name, value)
 				}
-				if unplayed {
+				if unsupported {
 					continue
 				}
 				both := slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(parts[0]), parts[1]...))))

@@ -111,7 +111,7 @@ func TestFormatsOfTheDeployedService(t *testing.T) {
 		assert.Contains(t, string(text), part, format)
 	}
 	_, err = client.Open(t.Context(), "10.5072/x", dois.RIS)
-	require.ErrorContains(t, err, "Not played by this test service")
+	require.ErrorContains(t, err, "Not supported by this test service")
 	require.NotErrorIs(t, err, dois.ErrNoFormat, "the deployed service has it")
 	text, err := client.Citation(t.Context(), "10.5072/x", nil)
 	require.NoError(t, err)

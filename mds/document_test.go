@@ -102,7 +102,7 @@ func TestFormatsOfTheSpecificationAlone(t *testing.T) {
 	assert.Equal(t, datacitetest.StateFindable, srv.State(name))
 	// The embedded service fetches no page.
 	_, err = srv.MDS().Register(t.Context(), name, address, mds.Document{ContentType: "text/plain;charset=UTF-8", Data: []byte("https://repo.example.org/glacier/7")})
-	require.ErrorContains(t, err, "Not played by this test service: the address of a page")
+	require.ErrorContains(t, err, "Not supported by this test service: the address of a page")
 }
 
 func TestNewDocument(t *testing.T) {

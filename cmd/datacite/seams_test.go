@@ -124,7 +124,7 @@ var noSeam = map[string]string{
 	"get --format jats": "as citeproc", "get --format ris": "as citeproc", "get --format schema.org": "as citeproc", "get --format csv": "as citeproc",
 	"harvest --json": "what was done", "usage repair --json": "what was done", "usage send --json": "what was done", "login --json": "what was done",
 	"config --json": "settings", "version --json": "the version", "sandbox --json": "an address", "sandbox --address-file": "an address",
-	"sandbox --rules": "for people", "sandbox --not-played": "for people", "sandbox --state": "its own file", "sandbox --tls-ca": "a certificate",
+	"sandbox --rules": "for people", "sandbox --unsupported": "for people", "sandbox --state": "its own file", "sandbox --tls-ca": "a certificate",
 	"usage count --dois": "a list of names", "usage count --geoip": "another program's", "usage count --machines": "a list", "usage count --paths": "a list",
 	"usage count --robots": "a list", "usage count --days": "its own file, which it alone reads",
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
-// facets are the counts of a list that are played (lupo app/models/doi.rb DOI_AGGREGATION_DEFINITIONS and
+// facets are the counts of a list that are supported (lupo app/models/doi.rb DOI_AGGREGATION_DEFINITIONS and
 // app/controllers/concerns/facetable.rb).
 var facets = map[string]facet{
 	"states":        top("aasm_state", 3, func(v string) bucket { return bucket{v, names.Titled(v)} }),
@@ -20,8 +20,8 @@ var facets = map[string]facet{
 	"published":     published,
 }
 
-// unplayedFacets are those that the deployed service has besides.
-var unplayedFacets = strings.Fields(`created registered providers clients affiliations prefixes schemaVersions linkChecksStatus subjects
+// unsupportedFacets are those that the deployed service has besides.
+var unsupportedFacets = strings.Fields(`created registered providers clients affiliations prefixes schemaVersions linkChecksStatus subjects
 	fieldsOfScience licenses certificates views downloads citations clientTypes viewCount downloadCount citationCount languages
 	registrationAgencies authors creatorsAndContributors personToWorkTypesMultilevel funders licensesWithMissing openLicenses contentUrlCount`)
 
@@ -47,7 +47,7 @@ func addFacets(meta object, p wire.Params, found []hit, now time.Time) error {
 	asked := func(name string) bool {
 		return slices.ContainsFunc(strings.Split(list, ","), func(w string) bool { return names.Underscored(strings.TrimSpace(w)) == names.Underscored(name) })
 	}
-	for _, name := range unplayedFacets {
+	for _, name := range unsupportedFacets {
 		if asked(name) {
 			return wire.Facet.Refusal(name)
 		}

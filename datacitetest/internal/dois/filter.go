@@ -141,9 +141,9 @@ var filters = []struct {
 	{"has_funder", "funding_references.funderIdentifierType", always("Crossref Funder ID")},
 }
 
-// unplayedParameters are the parameters of the deployed service that this one does not
+// unsupportedParameters are the parameters of the deployed service that this one does not
 // support, with the value that has an effect, "" for any.
-var unplayedParameters = map[string]string{
+var unsupportedParameters = map[string]string{
 	"affiliation_country": "", "include_funder_child_organizations": "true", "enriched": "true", "page[scroll]": "", "callback": "",
 	"composite": "", "client_type": igsnCatalog,
 }
@@ -157,7 +157,7 @@ func playable(p wire.Params) error {
 			return wire.Parameter.Refusal(name)
 		}
 	}
-	for name, effective := range unplayedParameters {
+	for name, effective := range unsupportedParameters {
 		if value := p[name]; effective == "" && !wire.IsBlank(value) || effective != "" && strings.EqualFold(value, effective) {
 			return wire.Parameter.Refusal(name)
 		}

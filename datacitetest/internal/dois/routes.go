@@ -12,9 +12,9 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
-// unplayed are the routes of the public servers that this service does not support, by
+// unsupported are the routes of the public servers that this service does not support, by
 // method and path (lupo and sashimi config/routes.rb). They are 501, since 404 would look like a response of those servers.
-var unplayed = []struct {
+var unsupported = []struct {
 	form *regexp.Regexp
 	what string
 }{
@@ -35,9 +35,9 @@ var unplayed = []struct {
 
 func routes(form string) *regexp.Regexp { return regexp.MustCompile(`\A(?:` + form + `)\z`) }
 
-// Unplayed is the response to a request that the service does not support, nil for others.
-func Unplayed(method, path string) error {
-	for _, r := range unplayed {
+// Unsupported is the response to a request that the service does not support, nil for others.
+func Unsupported(method, path string) error {
+	for _, r := range unsupported {
 		if r.form.MatchString(method + " " + path) {
 			return wire.Route.Refusal(r.what)
 		}
@@ -79,7 +79,7 @@ func shared(q *wire.Request, reply wire.Reply) wire.Reply {
 }
 
 func (s *Service) route(q *wire.Request, path string) (wire.Reply, error) {
-	if err := Unplayed(q.Verb, path); err != nil {
+	if err := Unsupported(q.Verb, path); err != nil {
 		return wire.Reply{}, err
 	}
 	f, rest := negotiated(q), strings.TrimPrefix(path, "/dois")

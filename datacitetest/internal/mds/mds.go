@@ -87,8 +87,8 @@ var routesWithoutName = []route{
 	{"PUT", regexp.MustCompile(`\A/metadata\z`), false, createMetadata},
 }
 
-// unplayed are routes of the deployed store, by method and path, that this one does not support.
-var unplayed = regexp.MustCompile(`(?s)\A(PATCH /doi/.+|\w+ /doi/.+/media(/.+)?|GET /(heartbeat|login|doi|metadata)\..*|GET /login|\w+ /)\z`)
+// unsupported are routes of the deployed store, by method and path, that this one does not support.
+var unsupported = regexp.MustCompile(`(?s)\A(PATCH /doi/.+|\w+ /doi/.+/media(/.+)?|GET /(heartbeat|login|doi|metadata)\..*|GET /login|\w+ /)\z`)
 
 // Serve serves a request to the path area/rest with Documented (specification §4.3).
 func (s *Service) Serve(q *wire.Request, area, rest string) wire.Reply {
@@ -118,7 +118,7 @@ func (s *Service) ServeDeployed(q *wire.Request, path string) wire.Reply {
 
 // playable refuses what the deployed store might read in another way than this one.
 func playable(q *wire.Request, path string) error {
-	if unplayed.MatchString(q.Verb + " " + path) {
+	if unsupported.MatchString(q.Verb + " " + path) {
 		return wire.StoreRoute.Refusal(q.Verb + " " + path)
 	}
 	params, err := wire.URLParams(q.URL.RawQuery)

@@ -124,7 +124,7 @@ func TestAPIKeyMayNotListNames(t *testing.T) {
 	assert.Equal(t, 403, c.do(t, service).status)
 }
 
-// Each parameter that the service reads is played, or said not to be.
+// Each parameter that the service reads is supported, or said not to be.
 func TestDOIParameters(t *testing.T) {
 	var requests strings.Builder
 	for table, before := range map[string]string{"Filters": "&", "Orders": "&", "Facets": "&", "Exchanges": ""} {
@@ -132,7 +132,7 @@ func TestDOIParameters(t *testing.T) {
 			requests.WriteString(strings.ReplaceAll(before+row[0], "?", "&") + "\n")
 		}
 	}
-	for _, row := range testkit.Table(t, gapTables, "Not played") {
+	for _, row := range testkit.Table(t, gapTables, "Not supported") {
 		requests.WriteString(strings.ReplaceAll(row[1], "?", "&") + "\n")
 	}
 	for _, row := range testkit.Table(t, doisTables, "Parameters") {

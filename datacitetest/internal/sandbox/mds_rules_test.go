@@ -114,7 +114,7 @@ func TestStoreNames(t *testing.T) {
 	assert.Greater(t, arrived, 30)
 }
 
-// testName reports whether the name is played.
+// testName reports whether the name is supported.
 func testName(t *testing.T, base, path, arrives string) bool {
 	s := newStore()
 	put := func(doi, mark string) {
@@ -131,7 +131,7 @@ func testName(t *testing.T, base, path, arrives string) bool {
 		hide.header = map[string]string{"Content-Type": "application/vnd.api+json"}
 	}
 	if a := s.do(t, read); a.status == 501 {
-		assert.Contains(t, a.body, "Not played by this test service")
+		assert.Contains(t, a.body, "Not supported by this test service")
 		assert.Equal(t, 501, s.do(t, hide).status)
 		return false
 	}
@@ -180,13 +180,13 @@ func TestStoreExchanges(t *testing.T) {
 	}
 }
 
-// What is not played is listed with what is answered in its place, and only that.
-func TestStoreExchangesNotPlayed(t *testing.T) {
-	for _, row := range testkit.Table(t, storeTables, "Exchanges not played") {
+// What is not supported is listed with what is answered in its place, and only that.
+func TestStoreExchangesUnsupported(t *testing.T) {
+	for _, row := range testkit.Table(t, storeTables, "Unsupported exchanges") {
 		t.Run(strings.Join(row[:3], " | "), func(t *testing.T) {
 			a := filledStore(t).do(t, requestOf(row[0], row[1], testkit.Expand(t, storeTables, row[2])))
 			assertAnswer(t, row[4], a)
-			assert.NotEqual(t, row[3], row[4], "this is played: move the row to Exchanges")
+			assert.NotEqual(t, row[3], row[4], "this is supported: move the row to Exchanges")
 		})
 	}
 }

@@ -314,7 +314,7 @@ const (
 // reasons are why recordings differ, each with its evidence in the servers' source.
 var reasons = []reason{
 	// What the service does not play.
-	{members: "status", forget: whole(`^501 `), why: "it is refused (not-played.md)"},
+	{members: "status", forget: whole(`^501 `), why: "it is refused (unsupported.md)"},
 	{members: "status", forget: whole(`^404 \S+/media/\d{4}-`), why: "a medium has a number that only its server knows (lupo app/models/media.rb)"},
 	{members: "data", forget: without(`"(created|updated|id|version)":("[^"]*"|\d+),?`), why: "a medium has a number that only its server knows (lupo app/models/media.rb)"},
 	{members: "subjects", forget: without(`\{[^{}]*"subject":"FOS: [^{}]*\}`), why: "fields of science are not added (lupo 9818877d, deployed-records.md, Not replayed)"},

@@ -110,7 +110,7 @@ func assertForm(t *testing.T, want, got string) {
 func TestRecordWrites(t *testing.T) {
 	for _, row := range testkit.Table(t, recordTables, "Writes") {
 		t.Run(row[0]+" "+row[1], func(t *testing.T) {
-			request, behaviours := playedBy(row[0])
+			request, behaviours := supportedBy(row[0])
 			for _, behaviour := range behaviours {
 				service := withRecords(t, behaviour)
 				before := service.Names()
@@ -156,7 +156,7 @@ func TestRecordMembers(t *testing.T) {
 func TestRecordReads(t *testing.T) {
 	for _, row := range testkit.Table(t, recordTables, "Reads") {
 		t.Run(row[0]+" "+row[1], func(t *testing.T) {
-			request, behaviours := playedBy(row[0])
+			request, behaviours := supportedBy(row[0])
 			for _, behaviour := range behaviours {
 				c := requestOf(request, "", "")
 				if row[1] != "" {

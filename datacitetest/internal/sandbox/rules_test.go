@@ -44,11 +44,11 @@ func testSources(t *testing.T) string {
 	return sources.String()
 }
 
-// Every rule that is known and not played is listed, with its evidence and what is done
+// Every rule that is known and not supported is listed, with its evidence and what is done
 // in its place.
-func TestRulesNotPlayed(t *testing.T) {
+func TestRulesUnsupported(t *testing.T) {
 	for _, file := range []string{"deployed-reports.md", "deployed-store.md", "deployed-usage.md"} {
-		rules := testkit.Table(t, file, "Not played")
+		rules := testkit.Table(t, file, "Not supported")
 		assert.GreaterOrEqual(t, len(rules), 10, file)
 		for _, cells := range rules {
 			if assert.Len(t, cells, 3, cells[0]) {

@@ -17,7 +17,7 @@
 // and dois, mds and reports, one for each interface.
 //
 // Limits: the syntax of URIs in metadata is not checked; there are no rate limits. What is
-// not played has the status 501: see wire/notplayed.go.
+// not supported has the status 501: see wire/unsupported.go.
 package sandbox
 
 import (
@@ -237,7 +237,7 @@ func (s *Service) respondDocumented(q *wire.Request) wire.Reply {
 	case dois.Owns(path):
 		return s.dois.Serve(q.Limited(s.MaxBody), path)
 	}
-	if err := dois.Unplayed(q.Verb, path); err != nil {
+	if err := dois.Unsupported(q.Verb, path); err != nil {
 		return wire.InJSON(wire.Reply{}, err)
 	}
 	return s.mds.Serve(q.Limited(s.MaxBody), area, rest)
@@ -273,7 +273,7 @@ func (s *Service) respondDeployed(q *wire.Request) wire.Reply {
 	case doisArea:
 		return s.dois.Serve(q.Limited(s.MaxBody), path).CodedUntagged(q)
 	default:
-		if err := dois.Unplayed(q.Verb, path); err != nil {
+		if err := dois.Unsupported(q.Verb, path); err != nil {
 			return wire.InJSON(wire.Reply{}, err)
 		}
 		return s.mds.ServeDeployed(q.Limited(s.MaxBody), path)

@@ -81,7 +81,7 @@ func TestRefused(t *testing.T) {
 }
 
 // What the embedded service cannot read as its servers do is refused, and not searched for.
-func TestNotPlayed(t *testing.T) {
+func TestUnsupported(t *testing.T) {
 	for gap, queries := range map[*wire.Gap][]string{
 		wire.QueryDates:    {"created:[now-1d/d TO now]", "created:>now", "created:{2015-01-01||-1d/w TO 2016]", "publicationYear:[2014||-4y TO 2012]"},
 		wire.QueryDistance: {"a~", "a~AUTO", "a~.5", "a~1.5", "a~-1", "a~foo", `"a b"~x`, `"a b"~-1`, "publicationYear:2010~"},

@@ -24,7 +24,7 @@ import (
 // of a successful request, is a fault: the log has another layout.
 var Combined = Format{
 	Name:    "combined",
-	Summary: "access log of a web server, in a common layout or that of --layout",
+	Summary: "access log of a web server, in a common layout or one that is given",
 	Parser:  readCombined,
 }
 

@@ -34,7 +34,7 @@ type command struct {
 	authority           string // file of the certificate that clients trust
 	port                int
 	load, state         string
-	rules, notPlayed    bool
+	rules, unsupported  bool
 	options             datacitetest.Options
 	others              []string // further accounts
 	chosen, down        []string // faults
@@ -105,7 +105,7 @@ A path fits all below it: /metadata fits /metadata/10.5072/a.`,
 	flags.StringVar(&c.load, "load", "", "`file` of records to begin with: JSON lines as of datacite search --json, or pages of the service; .gz is unpacked")
 	flags.StringVar(&c.state, "state", "", "`file` that keeps everything over a restart; created if it is missing")
 	flags.BoolVar(&c.rules, "rules", false, "print how the service in operation behaves, rule by rule with evidence, and exit")
-	flags.BoolVar(&c.notPlayed, "not-played", false, "print what it refuses with 501, with evidence, and exit")
+	flags.BoolVar(&c.unsupported, "unsupported", false, "print what it refuses with 501, with evidence, and exit")
 	s.Flags(cmd, shell.JSON)
 	return cmd
 }
@@ -183,8 +183,8 @@ func (c *command) run(cmd *cobra.Command, words []string) error {
 	switch {
 	case c.rules:
 		return printRules(c.Data(), "*.md")
-	case c.notPlayed:
-		return printRules(c.Data(), "not-played.md")
+	case c.unsupported:
+		return printRules(c.Data(), "unsupported.md")
 	}
 	service := datacitetest.NewServer(&c.options)
 	defer service.Close()

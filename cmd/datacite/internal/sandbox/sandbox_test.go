@@ -223,14 +223,14 @@ echo "$SSL_CERT_FILE"`
 }
 
 // The text of a 501 names a flag that prints what is behind it.
-func TestSandboxPrintsWhatIsNotPlayed(t *testing.T) {
+func TestSandboxPrintsWhatIsUnsupported(t *testing.T) {
 	address, stop := start(t)
 	defer stop()
 	code, said := get(t, address+"/dois?page[scroll]=1m")
 	require.Equal(t, 501, code)
-	assert.Contains(t, said, "datacite sandbox --not-played")
+	assert.Contains(t, said, "datacite sandbox --unsupported")
 	var out strings.Builder
-	require.Zero(t, call(t.Context(), &out, io.Discard, "--not-played"))
+	require.Zero(t, call(t.Context(), &out, io.Discard, "--unsupported"))
 	assert.Contains(t, out.String(), "| this parameter of DOIs | `GET /dois?page[scroll]=1m as nobody` |")
 	assert.NotContains(t, out.String(), "# Usage reports as deployed")
 }

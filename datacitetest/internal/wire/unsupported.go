@@ -6,7 +6,7 @@ import (
 )
 
 // Gap is something that the servers support and the embedded service refuses with 501: a
-// wrong guess would hide a mistake of a client. The table of datacitetest/not-played.md has
+// wrong guess would hide a mistake of a client. The table of datacitetest/unsupported.md has
 // for each gap a request that meets it, and the evidence.
 type Gap struct {
 	Name string // what the request asked for; the row of the table
@@ -21,17 +21,17 @@ var (
 	OddText        = &Gap{"a text with @ in no known format", "The servers take some for BibTeX: 415 or 404."}
 	ValueKind      = &Gap{"a value of this kind in a record", "The servers convert some of them, and refuse others."}
 	CodedBody      = &Gap{"a compressed record", "The servers inflate it, except that of a PATCH; send it as it is."}
-	OutputFormat   = &Gap{"this format of records", "DataCite XML, DataCite JSON, Citeproc JSON, BibTeX and citations are played."}
+	OutputFormat   = &Gap{"this format of records", "DataCite XML, DataCite JSON, Citeproc JSON, BibTeX and citations are supported."}
 	CitationStyle  = &Gap{"another style or locale of citations than apa and en-US", "The servers have the styles and locales of citationstyles.org, and use apa and en-US for unknown ones."}
 )
 
 // Gaps in routes, lists and searches.
 var (
-	Route         = &Gap{"this route", "DOIs, the metadata store and usage reports are played, without the services around them."}
-	Parameter     = &Gap{"this parameter of DOIs", "The servers read it, with an effect that is not played; leave it out, or set up the records that it should find."}
+	Route         = &Gap{"this route", "DOIs, the metadata store and usage reports are supported, without the services around them."}
+	Parameter     = &Gap{"this parameter of DOIs", "The servers read it, with an effect that is not supported; leave it out, or set up the records that it should find."}
 	Facet         = &Gap{"this facet", "Name states, resourceTypes or published in the parameter facets."}
 	QueryDates    = &Gap{"date arithmetic in a query", "Compute the date, such as 2026-01-31."}
-	QueryDistance = &Gap{"what follows ~ in a query", "Whole numbers are played."}
+	QueryDistance = &Gap{"what follows ~ in a query", "Whole numbers are supported."}
 	QueryScript   = &Gap{"a search for words of a script without spaces", "The servers split such a text into words by Unicode's rules."}
 	QueryFields   = &Gap{"a pattern for the names of fields in a query", "Name each field."}
 	QueryEscape   = &Gap{"this escape in a query", "Write the character itself."}
@@ -43,7 +43,7 @@ var (
 	MediaType      = &Gap{"a header that is no media type", "The servers respond to it with a page of their framework; send a type such as application/json."}
 	StoreParameter = &Gap{"this parameter of the metadata store", "The servers read some of them; leave it out."}
 	StoreBody      = &Gap{"this type or encoding of a body for the metadata store", "The servers' framework converts such a body; send application/xml;charset=UTF-8 for metadata, and text/plain;charset=UTF-8 for addresses."}
-	StoreRoute     = &Gap{"this route of the metadata store", "/doi and /metadata are played."}
+	StoreRoute     = &Gap{"this route of the metadata store", "/doi and /metadata are supported."}
 
 	ReportBody      = &Gap{"this type or coding of a usage report", "Send application/json, or application/gzip with Content-Encoding: gzip."}
 	ReportValue     = &Gap{"a name or value of another kind in a usage report", "The servers convert some of them; send names in lower case with hyphens, and values of the kinds that the code of practice has."}
@@ -60,6 +60,6 @@ var Gaps = []*Gap{
 // Refusal is the response to a request that needs what is missing. Details say more about
 // the request, such as the line of a document.
 func (g *Gap) Refusal(details ...string) *Failure {
-	title := "Not played by this test service: " + strings.Join(append([]string{g.Name}, details...), ": ") + "."
-	return Fail(http.StatusNotImplemented, "%s %s The evidence, and all else that is refused: datacite sandbox --not-played, or not-played.md of datacitetest.Rules.", title, g.Note)
+	title := "Not supported by this test service: " + strings.Join(append([]string{g.Name}, details...), ": ") + "."
+	return Fail(http.StatusNotImplemented, "%s %s The evidence, and all else that is refused: datacite sandbox --unsupported, or unsupported.md of datacitetest.Rules.", title, g.Note)
 }

@@ -12,17 +12,17 @@ import (
 	"github.com/datacite-go/datacite-go/internal/testkit"
 )
 
-const gapTables = "not-played.md"
+const gapTables = "unsupported.md"
 
 // Each request of the table is refused by the row that the table says, and each row by one.
-func TestNotPlayedIsRefusedByItsRow(t *testing.T) {
+func TestUnsupportedIsRefusedByItsRow(t *testing.T) {
 	reached := map[string]bool{}
-	for _, row := range testkit.Table(t, gapTables, "Not played") {
+	for _, row := range testkit.Table(t, gapTables, "Not supported") {
 		name, request := row[0], row[1]
 		reached[name] = true
 		t.Run(name+" "+strings.Join(row[1:4], " "), func(t *testing.T) {
 			assert.NotEmpty(t, row[4], "evidence")
-			request, behaviours := playedBy(request)
+			request, behaviours := supportedBy(request)
 			for _, behaviour := range behaviours {
 				service := serviceWithRecords(t, behaviour)
 				names := service.Names()
@@ -35,8 +35,8 @@ func TestNotPlayedIsRefusedByItsRow(t *testing.T) {
 				}
 				a := c.do(t, service)
 				assert.Equal(t, 501, a.status, "%s: %s", behaviour, a.body)
-				assert.Contains(t, a.body, "Not played by this test service: "+name, behaviour)
-				assert.Contains(t, a.body, "datacite sandbox --not-played, or "+gapTables+" of datacitetest.Rules")
+				assert.Contains(t, a.body, "Not supported by this test service: "+name, behaviour)
+				assert.Contains(t, a.body, "datacite sandbox --unsupported, or "+gapTables+" of datacitetest.Rules")
 				assert.Equal(t, names, service.Names(), "nothing is stored")
 			}
 		})
@@ -47,8 +47,8 @@ func TestNotPlayedIsRefusedByItsRow(t *testing.T) {
 	}
 }
 
-// playedBy is a request of a table, and the behaviours that it is for: both, unless the text begins with one.
-func playedBy(text string) (request string, behaviours []sandbox.Behaviour) {
+// supportedBy is a request of a table, and the behaviours that it is for: both, unless the text begins with one.
+func supportedBy(text string) (request string, behaviours []sandbox.Behaviour) {
 	if one, rest, found := strings.Cut(text, ": "); found {
 		return rest, []sandbox.Behaviour{sandbox.Behaviour(strings.ToLower(one))}
 	}
