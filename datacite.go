@@ -79,8 +79,7 @@ type Config struct {
 	Logger      *slog.Logger  // one record per attempt: debug for success, warn for failure; nil is silent
 	MaxAttempts int           // how often a request is sent at most; 0 means 5; a request that is unsafe to repeat is retried only if no connection was made
 	MaxWait     time.Duration // longest pause between two attempts, even if the service asks for more; 0 means 30 seconds
-	Timeout     time.Duration // an attempt fails after this time without a byte, or below MinSpeed; 0 means 2 minutes, and 5 for usage reports
-	MinSpeed    int           // bytes per second, on average over Timeout; 0 means 1,024
+	Timeout     time.Duration // an attempt fails after this time without a byte, or with fewer than 1,024 bytes a second; 0 means 2 minutes, and 5 for usage reports
 	MaxBody     int64         // most uncompressed bytes of one response, and of memory for the values read from it; 0 means 100 MiB
 	MaxReport   int64         // most uncompressed bytes of a stored usage report that is read, regardless of memory; 0 means 16 GiB
 	Limiter     Limiter       // called before each attempt; nil means no limit

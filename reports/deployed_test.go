@@ -116,7 +116,7 @@ func TestRefusalsAreNotRepeated(t *testing.T) {
 		says   string
 	}{
 		{"409, another account has it", 409, `{"errors":[{"status":"409","title":"The resource already exists."}]}`, datacite.ErrConflict, "under another id or for another account"},
-		{"413, too large for a gateway", 413, `<html><title>413 Request Entity Too Large</title>`, datacite.ErrTooLarge, "set SubmitOptions.MaxBytes below"},
+		{"413, too large for a gateway", 413, `<html><title>413 Request Entity Too Large</title>`, datacite.ErrTooLarge, "set SubmitOptions.MaxDatasets below 2"},
 		{"422", 422, `{"report_id":["can't be blank"]}`, datacite.ErrInvalid, "report_id: can't be blank"},
 		{"500 about the request itself", 500, `{"status":400,"title":"invalid date"}`, datacite.ErrServer, "invalid date"},
 	} {

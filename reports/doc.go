@@ -23,9 +23,8 @@
 //   - Send: [Client.Submit]. It stores exactly the given datasets, each once, and can be run
 //     again after any failure. [Client.Create] and [Client.Put] are the single requests of
 //     specification §4.1.
-//   - Make datasets: [Group] from rows of counts by DOI, metric, access method and country, which
-//     package table reads from CSV and .xlsx; [Source] from a slice; [ReadFile] from a report
-//     file; package counter from logs.
+//   - Make datasets: [Group] from rows of counts by DOI, metric, access method and country;
+//     [Source] from a slice; [ReadFile] from a report file; package counter from logs.
 //   - Check before sending: [Report.Validate], [Report.Findings], [TokenExpiry]. Submit, Create
 //     and Put do these checks themselves.
 //   - Read: [Client.List], [Client.All], [Client.Get]; in constant memory, [Client.Open] and,
@@ -34,6 +33,58 @@
 //   - Compare stored reports with the counts that DOI records show, and repair the differences:
 //     package shown.
 //   - Test: package datacitetest has the service in memory.
+//
+// # Sending a report
+//
+// [Client.Submit] looks at the header, the token, TempDir and LockDir first: what is wrong with them is
+// an error before the source is read. Then it reads the source to its end: it checks and compresses each
+// dataset, and keeps the subsets in a temporary file. An endless source fills that folder until the
+// context ends. Identifiers that the service cannot read are normalised to the bare DOI and
+// moved to the front. Exception 69, which compressed reports need, is added to the header.
+//
+// Then it compares the data with the stored report. It sends nothing if they are the same,
+// continues where an earlier run stopped, or starts over. It sends a PUT, which replaces the
+// stored report by the first subset, and a POST for each further subset, one after the other
+// (specification §4.1, Large reports, 4). When a response is lost, it waits and reads the
+// stored report before it sends the next request, because each POST that arrives adds its
+// subset, and two writes at the same time make a report permanently unreadable. Until
+// SubmitOptions.MaxProcessing has passed it writes nothing else, unless the service shows that
+// it has finished: the deployed service took 20 to 50 seconds for a full subset on an otherwise
+// idle machine, and needs several times as long under load. If every response is lost, each
+// subset takes this long. It gives up after MaxOutage. A report is unreadable while another program
+// writes to it, so if MaxOutage is less than MaxProcessing, Submit never returns [ErrBroken]. A
+// wait that may last longer than the token is valid is a warning before it begins, with Path
+// Config.Token and the time, unless Config.TokenSource may have another token by then.
+//
+// The service lets any account replace any report. Submit compares the account, the creator and
+// the month of the stored report, as far as it shows them, with those of the token and the
+// header; if they differ, it sends nothing and the error matches [datacite.ErrConflict]. The
+// name of the creator and the report id of a stored report never change, although the service
+// treats "repo" like "Repo". If they differ, Warn is called, and Receipt.Header has the stored
+// values.
+//
+// The options that change what is sent, or refuse it:
+//
+//   - MergeRepeats adds up datasets with the same DOI that follow one another, as in a source
+//     that is sorted by DOI. Each is checked first. Everything except the counts is taken from the
+//     first of them. Datasets with different or several periods cannot be merged. Any other
+//     repeated DOI is a fault: consumers of the report keep one entry for each DOI.
+//   - AllowInconsistent sends, in a month and for one access method, more unique than total counts,
+//     more requests than investigations, or counts by country that exceed the whole count. The
+//     service stores them.
+//   - ZeroDropped sends zeros for all numbers of a dataset that was dropped, or only for its views or
+//     downloads. Without it DOI records continue to show these numbers, since the service replaces
+//     only numbers that the new report has; each run then calls Warn for each of them, and a later
+//     run with ZeroDropped can still send the zeros. These numbers are kept in LockDir from before the
+//     first request until the data or a zero replace them, so a failed run loses none of them. The
+//     zeros are separate datasets. Later versions keep them, with or without ZeroDropped, until the
+//     data have the numbers again.
+//   - RefuseLower refuses a report with lower counts than the stored one: a log may have been missing.
+//     Zeros for dropped numbers count as lower, too. A run that continues an earlier run of the same
+//     data is not refused. A damaged stored report is compared as far as it can be read.
+//   - CompareOthers and RefuseOthers find the same datasets in other reports of the account, as when the
+//     name of the creator has changed. A report that cannot be read is only a warning with its id, or
+//     without one if the list of reports cannot be read.
 //
 // # What DOI records show
 //
@@ -64,12 +115,25 @@
 //
 // # Several runs
 //
-// Runs on one machine share a folder, SubmitOptions.LockDir. While a report is being sent, a
-// second Submit, Create or Put of it fails with [ErrBusy]; and after a run was killed, the
-// next Submit knows its last request. Give containers, services with PrivateTmp and several
-// machines a common folder, or run them one after the other. Otherwise a run sees the data
-// that the others have stored, and waits while the data change, but it does not know of a
-// request whose effect is not visible yet.
+// Runs on one machine share a folder, SubmitOptions.LockDir. It holds a lock and a record of the last
+// request for each report. While a report is being sent, a second Submit, Create or Put of it, of any
+// account, fails with [ErrBusy]; and after a run was killed, the next Submit waits until its last request
+// must have ended. "" means the folder in the environment variable DATACITE_LOCK_DIR, or else
+// /tmp, regardless of TMPDIR (%ProgramData% on Windows), which all accounts of the machine share; for a
+// server of package datacitetest, a folder of its own, removed with it. If several accounts write to
+// the folder, it must have the sticky bit (mode 1777) like /tmp; then an account can delay the runs
+// of others, but not harm them.
+//
+// For each account, the folder also holds notes on earlier versions: usually a few bytes in the
+// record, as much as the compressed report while a report is replaced, and afterwards the numbers
+// that records continue to show. If the record is missing, or another program or account has
+// written the report since, Warn is called and Receipt.EarlierUnknown is true. A later run of the
+// same account removes records and notes after 400 days.
+//
+// A container, or a systemd service with PrivateTmp, has a /tmp of its own. Give them, and several
+// machines, a common folder that persists, or run them one after the other. Otherwise a run sees
+// the data that the others have stored, and waits while the data change, but it does not know of
+// a request whose effect is not visible yet.
 //
 // If the server dies in the middle of a write, the deployed service can lose the document of a
 // report, or leave a document that nobody can read. Submit cannot repair this, and ends with

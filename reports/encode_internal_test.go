@@ -79,7 +79,7 @@ func full(text string) *Dataset {
 		PublisherID: pair, DatasetID: pair, Dates: pair, Contributors: pair, Attributes: pair,
 		Performance: []Performance{
 			{Period{Date(text), "2026-10-31"}, []Instance{
-				{1, TotalDatasetRequests, Regular, NewCountryCounts(map[string]int64{"de": 1, "us": 10, text + "x": 1234567, text + "y": -9223372036854775808}), false},
+				{1, TotalDatasetRequests, Regular, newCountryCounts(map[string]int64{"de": 1, "us": 10, text + "x": 1234567, text + "y": -9223372036854775808}), false},
 				{-7, MetricType(text), AccessMethod(text), nil, false},
 				{9223372036854775807, UniqueDatasetRequests, Machine, CountryCounts{}, false},
 			}},

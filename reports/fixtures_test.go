@@ -7,6 +7,8 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"maps"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -53,4 +55,12 @@ func mustJSON(t *testing.T, v any) []byte {
 	data, err := json.Marshal(v)
 	require.NoError(t, err)
 	return data
+}
+
+// byCountry are counts in the order of their countries.
+func byCountry(counts map[string]int64) (list reports.CountryCounts) {
+	for _, country := range slices.Sorted(maps.Keys(counts)) {
+		list = append(list, reports.CountryCount{Country: country, Count: counts[country]})
+	}
+	return list
 }

@@ -135,7 +135,7 @@ func (n *Instance) add(m *Instance) bool {
 		}
 	}
 	n.Count += m.Count
-	n.CountryCounts = NewCountryCounts(sums)
+	n.CountryCounts = newCountryCounts(sums)
 	return n.Count >= 0
 }
 

@@ -215,7 +215,7 @@ func TestDatasetsAreIndependent(t *testing.T) {
 	}
 	for i := range r.Datasets {
 		c := r.Datasets[i].Performance[0].Instance[0].CountryCounts
-		r.Datasets[i].Performance[0].Instance[0].CountryCounts = reports.NewCountryCounts(asMap(c))
+		r.Datasets[i].Performance[0].Instance[0].CountryCounts = byCountry(asMap(c))
 	}
 	data := mustJSON(t, r)
 	reader, err := reports.NewReader(strings.NewReader(string(data)))

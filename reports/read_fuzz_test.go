@@ -64,7 +64,7 @@ func (d *strictDataset) dataset() reports.Dataset {
 		for _, n := range p.Instance {
 			instance := reports.Instance{Count: n.Count, MetricType: reports.MetricType(n.MetricType), AccessMethod: reports.AccessMethod(n.AccessMethod)}
 			if n.CountryCounts != nil {
-				instance.CountryCounts = reports.NewCountryCounts(n.CountryCounts)
+				instance.CountryCounts = byCountry(n.CountryCounts)
 			}
 			performance.Instance = append(performance.Instance, instance)
 		}

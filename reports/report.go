@@ -198,8 +198,8 @@ type CountryCount struct {
 	Count   int64
 }
 
-// NewCountryCounts sorts counts by country.
-func NewCountryCounts(counts map[string]int64) CountryCounts {
+// newCountryCounts sorts counts by country.
+func newCountryCounts(counts map[string]int64) CountryCounts {
 	list := make(CountryCounts, 0, len(counts))
 	for country, count := range counts {
 		list = append(list, CountryCount{country, count})

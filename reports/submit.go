@@ -8,7 +8,6 @@ import (
 	"io"
 	"iter"
 	"os"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -23,97 +22,36 @@ import (
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
-// maxSubsetBytes is the most compressed bytes that the deployed service stores
-// of one subset.
-const maxSubsetBytes = 16_777_215
-
-// SubmitOptions are the optional settings of [Client.Submit].
+// SubmitOptions are the optional settings of [Client.Submit]. The package documentation has the details of
+// each ("Sending a report", "Several runs").
 type SubmitOptions struct {
-	DryRun  bool   // reads, checks and compresses the data, and sends nothing; it needs no token and takes no lock
-	ID      string // id of the report, a UUID; "" means that of the stored report, or else DeriveID
-	HelpURL string // help-url of the exception for compressed reports
+	// What is sent:
+	DryRun            bool   // reads, checks and compresses the data, and sends nothing; it needs no token and takes no lock
+	ID                string // id of the report, a UUID; "" means that of the stored report, or else DeriveID
+	HelpURL           string // help-url of the exception for compressed reports
+	MergeRepeats      bool   // adds up the counts of consecutive datasets with the same DOI; a repeated DOI is a fault otherwise
+	AllowInconsistent bool   // sends counts that contradict each other, such as more unique than total ones; a fault otherwise
+	ZeroDropped       bool   // sends the count 0 for each number that DOI records show because of an earlier version, and that this one lacks
 
-	// MergeRepeats adds up the counts of consecutive datasets with the same DOI, as in a
-	// source that is sorted by DOI. Each dataset is checked first. Everything except the
-	// counts is taken from the first of them. Datasets with different or several periods
-	// cannot be merged: they are a [*datacite.ValidationError]. Any other repeated DOI is a
-	// fault: consumers of the report keep one entry for each DOI.
-	MergeRepeats bool
-	// AllowInconsistent sends inconsistent counts: in a month and for one access method,
-	// more unique than total ones, more requests than investigations, or counts by country
-	// that exceed the whole count. The service stores them. Without this option they are a
-	// fault.
-	AllowInconsistent bool
-	// ZeroDropped sends the count 0 for each number that DOI records show because of an
-	// earlier version of the report and that this version lacks: all numbers of a dataset
-	// that was dropped, or only its views or downloads. Without it the records continue to
-	// show these numbers, since the service replaces only numbers that the new report has.
-	// Each run then calls Warn for each of them, and a later run with ZeroDropped can still
-	// send the zeros.
-	//
-	// These numbers are kept in LockDir from before the first request until the data or a
-	// zero replace them, so a failed run loses none of them. The zeros are separate
-	// datasets. Later versions keep the zeros, with or without ZeroDropped, until the data
-	// have the numbers again.
-	ZeroDropped bool
-	// RefuseLower compares the report with the stored one before it replaces it. If any count that
-	// DOI records show is lower in the new report, or missing, nothing is sent and the error is a
-	// [*LowerError]: a log may have been missing. Zeros for dropped numbers count as lower, too. A
-	// run that continues an earlier run of the same data is not refused. A damaged stored report
-	// is compared as far as it can be read.
-	RefuseLower bool
-	// CompareOthers reads the other reports of the account for that month, and calls Warn
-	// for each that has numbers of the same datasets, because records show the sum. This
-	// happens when the name of the creator has changed. A report that cannot be read is
-	// only a warning with its id, or without one if the list of reports cannot be read.
-	CompareOthers bool
-	// RefuseOthers does the same, but such a report is an error, a [*datacite.ValidationError]
-	// with the code reported-twice, and nothing is sent.
-	RefuseOthers bool
+	// What is compared before anything is sent:
+	RefuseLower   bool // a [*LowerError] if a count that DOI records show is lower in the new report, or missing
+	CompareOthers bool // calls Warn for each other report of the account for the month that has numbers of the same datasets: records show the sum
+	RefuseOthers  bool // the same, but such a report is a [*datacite.ValidationError] with the code reported-twice
 
-	// LeaveOut is called for each dataset that has faults, with its DOI (if it has one) and
-	// the first 100 faults ([datacite.Findings]). If it returns true, the dataset is left
-	// out. If it is nil or returns false, nothing is sent and the faults are an error.
-	LeaveOut func(error) bool
+	// Callbacks, which run on the caller's goroutine:
+	LeaveOut func(error) bool       // called for each dataset that has faults, with its DOI (if it has one) and the first 100 faults ([datacite.Findings]); true leaves it out; false, or nil: the faults are an error
 	Warn     func(datacite.Finding) // called for each finding that does not stop the submission
 	Progress func(Progress)         // called after each subset is built or stored, and before each wait; must not block
 
+	// Subsets and files:
 	MaxDatasets int    // most datasets in a subset; 0 means 50,000, which is also the most
-	MaxBytes    int64  // most compressed bytes in a subset; 0 means 16,777,215, the most that the deployed service stores
 	Level       int    // compression from 1, fast, to 9, small; 0 means 6
-	Workers     int    // goroutines that compress; 0 means 2, or 1 on a single processor
 	TempDir     string // folder for the temporary file that holds the subsets until they are sent; "" means the system's
+	LockDir     string // folder of locks and notes that all runs share; "" means that in DATACITE_LOCK_DIR, or else /tmp (%ProgramData% on Windows)
 
-	// LockDir is the folder that holds a lock and a record of the last request for each
-	// report. Runs that share the folder, of any account, never submit the same report at
-	// the same time, and know the results of earlier runs. "" means the folder in the
-	// environment variable DATACITE_LOCK_DIR, or else /tmp, regardless of TMPDIR
-	// (%ProgramData% on Windows), which all accounts of the machine share; for a server of
-	// package datacitetest, a folder of its own, removed with it. A container, or
-	// a systemd service with PrivateTmp, has a /tmp of its own: name a persistent folder
-	// that all runs share. If several accounts write to it, it must have the sticky bit
-	// (mode 1777) like /tmp; then an account can delay the runs of others, but not harm
-	// them.
-	//
-	// For each account, the folder also holds notes on earlier versions: usually a few
-	// bytes in the record, as much as the compressed report while a report is replaced, and
-	// afterwards the numbers that records continue to show. If the record is missing, or
-	// another program or account has written the report since, Warn is called and
-	// Receipt.EarlierUnknown is true. A later run of the same account removes records and
-	// notes after 400 days.
-	LockDir string
-
-	// MaxProcessing is the longest time for which the service may continue to process a
-	// request after its connection was lost. Until then Submit writes nothing else, unless
-	// the service shows that it has finished. 0 means 5 minutes: the deployed service took
-	// 20 to 50 seconds for a full subset on an otherwise idle machine, and needs several
-	// times as long under load. If every response is lost, each subset takes this long.
-	MaxProcessing time.Duration
-	// MaxOutage is how long the service may be unreachable, or unable to read the
-	// report, before Submit gives up. 0 means 30 minutes. A report is unreadable while
-	// another program writes to it, so if MaxOutage is less than MaxProcessing, Submit
-	// never returns ErrBroken.
-	MaxOutage time.Duration
+	// Waits:
+	MaxProcessing time.Duration // longest time for which the service may still process a request whose connection was lost; 0 means 5 minutes
+	MaxOutage     time.Duration // longest time for which the service may be unreachable, or unable to read the report; 0 means 30 minutes
 }
 
 // A Stage is a phase of a submission.
@@ -166,47 +104,17 @@ type Subset struct {
 }
 
 // Submit makes the stored report of the header's creator and month hold exactly the
-// datasets of src, each once. Submitting the same data again sends nothing. [Source] makes src
-// of a slice, [ReadFile] of a file, [Group] of rows, and [Reader.All] of a stored report.
+// datasets of src, each once. [Source] makes src of a slice, [ReadFile] of a file, [Group] of
+// rows, and [Reader.All] of a stored report.
 //
-// First, Submit reads src to its end: it checks and compresses each dataset, and keeps the
-// subsets in a temporary file. Faults are returned as a [*datacite.ValidationError], and an
-// error of src is wrapped; in both cases nothing has been sent. An endless src fills the folder
-// until ctx ends.
+// Submit reads and checks src to its end before it sends anything. Faults are a
+// [*datacite.ValidationError], and an error of src is wrapped. Then it sends what the stored
+// report lacks: nothing if it has the data already. If Submit cannot finish, the error is a
+// [*SubmitError], which says what is stored; submit the same data again to continue. While
+// another run submits the report, the error matches [ErrBusy]; if the stored report belongs to
+// another account, creator or month, [datacite.ErrConflict].
 //
-// Then Submit compares the data with the stored report. It sends nothing if they are the same,
-// continues where an earlier run stopped, or starts over. It sends a PUT, which replaces the
-// stored report by the first subset, and a POST for each further subset, one after the other
-// (specification §4.1, Large reports, 4). When a response is lost, Submit waits and reads the
-// stored report before it sends the next request, because each POST that arrives adds its
-// subset, and two writes at the same time make a report permanently unreadable.
-//
-// If Submit cannot finish, the error is a [*SubmitError], which says what is stored. Submit the
-// same data again to continue.
-//
-// A second run for the same report fails with [ErrBusy] while the first one is alive, and a run
-// after a killed one waits until the last request of the killed run must have ended. This holds
-// for runs that share SubmitOptions.LockDir. Other runs are noticed only by the data that they
-// store; therefore submit a report from one machine only.
-//
-// The service lets any account replace any report. Submit compares the account, the creator and
-// the month of the stored report, as far as it shows them, with those of the token and the
-// header; if they differ, it sends nothing and the error matches [datacite.ErrConflict]. The
-// name of the creator and the report id of a stored report never change, although the service
-// treats "repo" like "Repo". If they differ, Warn is called, and Receipt.Header has the stored
-// values.
-//
-// DOI records show counts of a stored report some time later, by rules that the service does
-// not publish. Warn is called for each count of the data that they will show changed or not at
-// all, and for each number of the replaced report that they continue to show. Identifiers that
-// the service cannot read are normalised to the bare DOI and moved to the front.
-//
-// A wait that may last longer than the token is valid is a warning before it begins, with Path
-// Config.Token and the time, unless Config.TokenSource may have another token by then.
-//
-// Submit adds exception 69, which compressed reports need, to the header. An invalid or expired
-// token and an unusable TempDir or LockDir are errors before src is read. All callbacks run on
-// the caller's goroutine.
+// The package documentation has the details ("Sending a report").
 func (c *Client) Submit(ctx context.Context, h Header, src iter.Seq2[Dataset, error], opts *SubmitOptions) (_ *Receipt, err error) {
 	defer func() { err = c.core.Shown(err) }()
 	o, err := opts.withDefaults()
@@ -303,9 +211,7 @@ func (o *SubmitOptions) withDefaults() (SubmitOptions, error) {
 	}
 	out := *o
 	out.MaxDatasets = cmp.Or(o.MaxDatasets, MaxDatasets)
-	out.MaxBytes = cmp.Or(o.MaxBytes, maxSubsetBytes)
 	out.Level = cmp.Or(o.Level, gzipbody.DefaultLevel)
-	out.Workers = cmp.Or(o.Workers, min(2, runtime.GOMAXPROCS(0)))
 	out.TempDir = cmp.Or(o.TempDir, os.TempDir())
 	out.MaxProcessing = cmp.Or(o.MaxProcessing, 5*time.Minute)
 	out.MaxOutage = cmp.Or(o.MaxOutage, 30*time.Minute)
@@ -315,9 +221,7 @@ func (o *SubmitOptions) withDefaults() (SubmitOptions, error) {
 		value, low, high int64
 	}{
 		{"MaxDatasets", int64(out.MaxDatasets), 1, MaxDatasets},
-		{"MaxBytes", out.MaxBytes, 1, maxSubsetBytes},
 		{"Level", int64(out.Level), 1, 9},
-		{"Workers", int64(out.Workers), 1, 1024},
 		{"MaxProcessing", int64(out.MaxProcessing), 1, 1 << 62},
 		{"MaxOutage", int64(out.MaxOutage), 1, 1 << 62},
 	} {

@@ -114,7 +114,7 @@ func (c *comparison) lower() error {
 func (s *submission) addZeros(ctx context.Context, c *comparison, after bool) error {
 	var zeros []Subset
 	var starts []int64
-	err := pack(ctx, s.header, s.dropped(c), s.options, s.bodies, func(p Subset) error {
+	err := pack(ctx, s.header, s.dropped(c), s.options.packing(), s.bodies, func(p Subset) error {
 		zeros, starts = append(zeros, p), append(starts, s.filled)
 		s.filled += p.Bytes
 		return nil

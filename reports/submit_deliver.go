@@ -174,8 +174,8 @@ func (s *submission) explain(i int, err error) error {
 		err = fmt.Errorf("%w; the service holds a report of %q for %s under another id or for another account: look for it with List, and submit with its id, or under another name",
 			err, s.header.CreatedBy, s.header.ReportingPeriod.BeginDate)
 	}
-	if errors.Is(err, datacite.ErrTooLarge) {
-		err = fmt.Errorf("%w; set SubmitOptions.MaxBytes below %d", err, s.plan[i].Bytes)
+	if n := s.plan[i].Datasets; n > 1 && errors.Is(err, datacite.ErrTooLarge) {
+		err = fmt.Errorf("%w; set SubmitOptions.MaxDatasets below %d", err, n)
 	}
 	return err
 }

@@ -8,11 +8,16 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"runtime"
 	"slices"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/subset"
 )
+
+// maxSubsetBytes is the most compressed bytes that the deployed service stores
+// of one subset.
+const maxSubsetBytes = 16_777_215
 
 // build reads src to its end and packs what may be sent into the temporary file.
 func (s *submission) build(ctx context.Context, src iter.Seq2[Dataset, error]) error {
@@ -27,7 +32,7 @@ func (s *submission) build(ctx context.Context, src iter.Seq2[Dataset, error]) e
 	}
 	repeats := subset.NewRepeatFinder(s.options.TempDir)
 	defer repeats.Close()
-	err := pack(ctx, s.header, items(entries, repeats), s.options, s.bodies, func(p Subset) error {
+	err := pack(ctx, s.header, items(entries, repeats), s.options.packing(), s.bodies, func(p Subset) error {
 		s.plan, s.starts = append(s.plan, p), append(s.starts, s.filled)
 		s.filled += p.Bytes
 		s.progress(Progress{Stage: Building}, len(s.plan))
@@ -45,6 +50,11 @@ func (s *submission) build(ctx context.Context, src iter.Seq2[Dataset, error]) e
 	}
 	s.whole = true
 	return noRepeats(repeats)
+}
+
+// packing are the settings of subsets.
+func (o *SubmitOptions) packing() subset.Settings {
+	return subset.Settings{MaxItems: o.MaxDatasets, MaxBytes: maxSubsetBytes, Workers: min(2, runtime.GOMAXPROCS(0)), Level: o.Level}
 }
 
 // items converts entries for packing, and adds their DOIs to repeats.
@@ -72,19 +82,16 @@ func items(entries iter.Seq2[entry, error], repeats *subset.RepeatFinder) iter.S
 // emit or the end of ctx. An item that is too large for a subset is a
 // [*datacite.ValidationError].
 //
-// Where subsets end and what bytes they are depends only on the data and the options
-// MaxDatasets, MaxBytes and Level.
-func pack(ctx context.Context, h Header, src iter.Seq2[subset.Item, error], o SubmitOptions, w io.Writer, emit func(Subset) error) error {
+// Where subsets end and what bytes they are depends only on the data, MaxItems, MaxBytes
+// and Level.
+func pack(ctx context.Context, h Header, src iter.Seq2[subset.Item, error], settings subset.Settings, w io.Writer, emit func(Subset) error) error {
 	head, err := json.Marshal(h)
 	if err != nil {
 		return err
 	}
-	err = subset.Pack(ctx, subset.Settings{
-		MaxItems: o.MaxDatasets, MaxBytes: o.MaxBytes, Workers: o.Workers, Level: o.Level,
-		Head:      slices.Concat([]byte(`{"report-header":`), head, []byte(`,"report-datasets":[`)),
-		Separator: []byte(`,`),
-		Tail:      []byte(`]}`),
-	}, src, w, func(p subset.Part) error {
+	settings.Head = slices.Concat([]byte(`{"report-header":`), head, []byte(`,"report-datasets":[`))
+	settings.Separator, settings.Tail = []byte(`,`), []byte(`]}`)
+	err = subset.Pack(ctx, settings, src, w, func(p subset.Part) error {
 		return emit(Subset{hex.EncodeToString(p.Checksum[:]), p.Items, p.Bytes})
 	})
 	if e, ok := errors.AsType[*subset.TooLargeError](err); ok {

@@ -20,7 +20,7 @@ import (
 	"github.com/datacite-go/datacite-go/internal/subset"
 )
 
-var packing = SubmitOptions{MaxDatasets: 1000, MaxBytes: 100_000, Workers: 2, Level: 6}
+var packing = subset.Settings{MaxItems: 1000, MaxBytes: 100_000, Workers: 2, Level: 6}
 
 func numbered(n int) []Dataset {
 	list := make([]Dataset, n)
@@ -50,7 +50,7 @@ type packed struct {
 	body []byte
 }
 
-func packAll(t *testing.T, s SubmitOptions, src iter.Seq2[subset.Item, error]) (all []packed, err error) {
+func packAll(t *testing.T, s subset.Settings, src iter.Seq2[subset.Item, error]) (all []packed, err error) {
 	t.Helper()
 	var bodies bytes.Buffer
 	err = pack(t.Context(), Header{CreatedBy: "Example"}, src, s, &bodies, func(s Subset) error {
@@ -97,7 +97,7 @@ func TestPackedSubsetsHoldTheSource(t *testing.T) {
 	}
 	next := 0
 	for _, p := range want {
-		assert.LessOrEqual(t, p.Datasets, packing.MaxDatasets)
+		assert.LessOrEqual(t, p.Datasets, packing.MaxItems)
 		assert.LessOrEqual(t, p.Bytes, packing.MaxBytes)
 		for _, d := range unpack(t, p) {
 			require.Equal(t, datasets[next].Title, d.Title)

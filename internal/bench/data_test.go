@@ -2,6 +2,7 @@ package bench_test
 
 import (
 	"iter"
+	"maps"
 	"slices"
 
 	"github.com/datacite-go/datacite-go/internal/bench"
@@ -94,13 +95,13 @@ func dataset(e *bench.Entry) reports.Dataset {
 	for _, p := range e.Performance {
 		out := reports.Performance{Period: reports.Period{BeginDate: reports.Date(p.Period.BeginDate), EndDate: reports.Date(p.Period.EndDate)}}
 		for _, n := range p.Instance {
-			counts := make(map[string]int64, len(n.CountryCounts))
-			for country, count := range n.CountryCounts {
-				counts[country] = int64(count)
+			var counts reports.CountryCounts
+			for _, country := range slices.Sorted(maps.Keys(n.CountryCounts)) {
+				counts = append(counts, reports.CountryCount{Country: country, Count: int64(n.CountryCounts[country])})
 			}
 			out.Instance = append(out.Instance, reports.Instance{
 				Count: int64(n.Count), MetricType: reports.MetricType(n.MetricType), AccessMethod: reports.AccessMethod(n.AccessMethod),
-				CountryCounts: reports.NewCountryCounts(counts),
+				CountryCounts: counts,
 			})
 		}
 		d.Performance = append(d.Performance, out)

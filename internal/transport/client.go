@@ -22,7 +22,6 @@ const (
 	defaultMaxAttempts = 5
 	DefaultMaxWait     = 30 * time.Second
 	defaultTimeout     = 2 * time.Minute
-	defaultMinSpeed    = 1 << 10
 	defaultMaxBody     = 100 << 20
 )
 
@@ -115,7 +114,6 @@ func checkNumbers(cfg datacite.Config) error {
 		{"MaxAttempts", int64(cfg.MaxAttempts)},
 		{"MaxWait", int64(cfg.MaxWait)},
 		{"Timeout", int64(cfg.Timeout)},
-		{"MinSpeed", int64(cfg.MinSpeed)},
 		{"MaxBody", cfg.MaxBody},
 		{"MaxReport", cfg.MaxReport},
 	} {
@@ -184,7 +182,7 @@ func (c *Client) httpClient(cfg datacite.Config, timeout time.Duration) *http.Cl
 	if hc.Transport == nil {
 		hc.Transport = http.DefaultTransport
 	}
-	hc.Transport = &watchdog{base: hc.Transport, silence: timeout, speed: cmp.Or(cfg.MinSpeed, defaultMinSpeed)}
+	hc.Transport = &watchdog{base: hc.Transport, silence: timeout}
 	hc.CheckRedirect = c.checkRedirect
 	return &hc
 }

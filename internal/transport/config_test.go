@@ -26,7 +26,6 @@ type config struct {
 	MaxAttempts int
 	MaxWait     time.Duration
 	Timeout     time.Duration
-	MinSpeed    int
 	MaxBody     int64
 	Limiter     datacite.Limiter
 }
@@ -34,7 +33,7 @@ type config struct {
 func newClient(c config) (*transport.Client, error) {
 	return transport.New(datacite.Config{
 		Service: datacite.Service{API: c.BaseURL}, HTTPClient: c.HTTPClient, UserAgent: c.UserAgent, Contact: c.Contact, Logger: c.Logger,
-		MaxAttempts: c.MaxAttempts, MaxWait: c.MaxWait, Timeout: c.Timeout, MinSpeed: c.MinSpeed, MaxBody: c.MaxBody, Limiter: c.Limiter,
+		MaxAttempts: c.MaxAttempts, MaxWait: c.MaxWait, Timeout: c.Timeout, MaxBody: c.MaxBody, Limiter: c.Limiter,
 	}, transport.Interface{Name: "API", Login: c.Authorize})
 }
 

@@ -42,11 +42,13 @@ func (e *SilenceError) Is(target error) bool {
 type watchdog struct {
 	base    http.RoundTripper
 	silence time.Duration
-	speed   int // bytes a second
 }
 
+// minSpeed is how many bytes a second are enough.
+const minSpeed = 1 << 10
+
 func (w *watchdog) RoundTrip(req *http.Request) (*http.Response, error) {
-	w = &watchdog{w.base, cmp.Or(call.SettingsOf(req.Context()).Timeout, w.silence), w.speed}
+	w = &watchdog{w.base, cmp.Or(call.SettingsOf(req.Context()).Timeout, w.silence)}
 	ctx, cancel := context.WithCancelCause(req.Context())
 	sending := w.patience(cancel)
 	watched := req.WithContext(ctx)
@@ -91,7 +93,7 @@ func (w *watchdog) patience(cancel context.CancelCauseFunc) *patience {
 	p.timer = time.AfterFunc(w.silence, func() {
 		err := &SilenceError{Silence: w.silence}
 		if last := p.moved.Load(); last > 0 && time.Since(time.Unix(0, last)) < w.silence {
-			err.Speed = w.speed
+			err.Speed = minSpeed
 		}
 		cancel(err)
 	})
@@ -111,7 +113,7 @@ func (p *patience) got(bytes int) {
 	if bytes > 0 {
 		p.moved.Store(now.UnixNano())
 	}
-	earned := time.Duration(float64(bytes) / float64(p.speed) * float64(time.Second))
+	earned := time.Duration(float64(bytes) / minSpeed * float64(time.Second))
 	p.left = min(p.left-now.Sub(p.since)+earned, p.silence)
 }
 

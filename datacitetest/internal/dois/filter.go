@@ -126,27 +126,19 @@ var filters = []struct {
 	{"certificate", "client.certificate", terms(asIs)},
 	{"client_type", "client.client_type", term(asIs)},
 
-	{"has_citations", "citation_count", atLeast(leadingNumber)},
-	{"has_references", "reference_count", atLeast(leadingNumber)},
-	{"has_parts", "part_count", atLeast(leadingNumber)},
-	{"has_part_of", "part_of_count", atLeast(leadingNumber)},
-	{"has_versions", "version_count", atLeast(leadingNumber)},
-	{"has_version_of", "version_of_count", atLeast(leadingNumber)},
-	{"has_views", "view_count", atLeast(leadingNumber)},
-	{"has_downloads", "download_count", atLeast(leadingNumber)},
+	{"has_citations", "citation_count", atLeast},
+	{"has_references", "reference_count", atLeast},
+	{"has_parts", "part_count", atLeast},
+	{"has_part_of", "part_of_count", atLeast},
+	{"has_versions", "version_count", atLeast},
+	{"has_version_of", "version_of_count", atLeast},
+	{"has_views", "view_count", atLeast},
+	{"has_downloads", "download_count", atLeast},
 
 	{"has_person", "creators.nameIdentifiers.nameIdentifierScheme", always("ORCID")},
 	{"has_organization", "creators.nameIdentifiers.nameIdentifierScheme contributors.nameIdentifiers.nameIdentifierScheme", always("ROR")},
 	{"has_affiliation", "creators.affiliation.affiliationIdentifierScheme contributors.affiliation.affiliationIdentifierScheme", always("ROR")},
 	{"has_funder", "funding_references.funderIdentifierType", always("Crossref Funder ID")},
-
-	{"link_check_status", "landing_page.status", integer},
-	{"link_check_has_schema_org", "landing_page.hasSchemaOrg", boolean},
-	{"link_check_body_has_pid", "landing_page.bodyHasPid", boolean},
-	{"link_check_found_schema_org_id", "landing_page.schemaOrgId", exists},
-	{"link_check_found_dc_identifier", "landing_page.dcIdentifier", exists},
-	{"link_check_found_citation_doi", "landing_page.citationDoi", exists},
-	{"link_check_redirect_count_gte", "landing_page.redirectCount", atLeast(wholeNumber)},
 }
 
 // unplayedParameters are the parameters of the deployed service that this one does not
@@ -161,7 +153,7 @@ var bracketed = []string{"page[number]", "page[size]", "page[cursor]", "page[scr
 
 func playable(p wire.Params) error {
 	for name := range p {
-		if strings.Contains(name, "[") && !slices.Contains(bracketed, name) {
+		if strings.Contains(name, "[") && !slices.Contains(bracketed, name) || strings.HasPrefix(name, "link_check_") {
 			return wire.Parameter.Refusal(name)
 		}
 	}
@@ -246,10 +238,6 @@ func always(wanted string) condition {
 	}
 }
 
-func exists(field, _ string) (filter, error) {
-	return holds(field, func(string) bool { return true }), nil
-}
-
 // igsnCatalog is a type of repositories: lists of their records are restricted to physical objects, and counted by month.
 const igsnCatalog = "igsnCatalog"
 
@@ -267,38 +255,10 @@ func years(field, value string) (filter, error) {
 
 var fourDigits = regexp.MustCompile(`\A[0-9]{4}\z`)
 
-// atLeast matches counts of at least the value.
-func atLeast(read func(string) (int64, error)) condition {
-	return func(field, value string) (filter, error) {
-		wanted, err := read(value)
-		if err != nil {
-			return nil, noNumber(value)
-		}
-		return holds(field, func(v string) bool { n, err := strconv.ParseFloat(v, 64); return err == nil && n >= float64(wanted) }), nil
-	}
-}
-
-// leadingNumber is the number at the start of a text, else 0, which every record has.
-func leadingNumber(value string) (int64, error) { return wire.Leading(strings.TrimSpace(value)), nil }
-
-func wholeNumber(value string) (int64, error) { return strconv.ParseInt(value, 10, 64) }
-
-func integer(field, value string) (filter, error) {
-	if _, err := wholeNumber(value); err != nil {
-		return nil, noNumber(value)
-	}
-	return holds(field, func(v string) bool { return v == value }), nil
-}
-
-func noNumber(value string) error {
-	return searchFault(`failed to create query: For input string: "` + value + `"`)
-}
-
-func boolean(field, value string) (filter, error) {
-	if value != "true" && value != "false" {
-		return nil, searchFault("failed to create query: Can't parse boolean value [" + value + "], expected [true] or [false]")
-	}
-	return holds(field, func(v string) bool { return v == value }), nil
+// atLeast matches counts of at least the number at the start of a text, else 0, which every record has.
+func atLeast(field, value string) (filter, error) {
+	wanted := float64(wire.Leading(strings.TrimSpace(value)))
+	return holds(field, func(v string) bool { n, err := strconv.ParseFloat(v, 64); return err == nil && n >= wanted }), nil
 }
 
 // doiFrom is the DOI in a text, "" if there is none.

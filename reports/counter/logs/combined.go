@@ -18,7 +18,8 @@ import (
 // address or at the end, or with other fields after the user agent. Options.Layout
 // describes other layouts.
 //
-// A successful GET or POST of one of Options.Paths is an event. Lines with another status or
+// A successful GET or POST of one of Options.Paths is an event: its status is 200, 206 or 304 (the code of
+// practice names 200 and 304; a ranged download is a retrieval, too). Lines with another status or
 // method are Counts.Other. A line with something else in place of the status, or of the method
 // of a successful request, is a fault: the log has another layout.
 var Combined = Format{
@@ -30,14 +31,6 @@ var Combined = Format{
 func readCombined(o *Options) (func() ParseLine, error) {
 	if o.Paths == nil {
 		return nil, datacite.Invalid(datacite.Finding{Path: "Options.Paths", Code: "missing", Reason: "are missing: nothing else says which path is which dataset"})
-	}
-	statuses := o.Statuses
-	if statuses == nil {
-		statuses = []int{http.StatusOK, http.StatusPartialContent, http.StatusNotModified}
-	}
-	var texts []string
-	for _, s := range statuses {
-		texts = append(texts, strconv.Itoa(s))
 	}
 	layouts := usual
 	if o.Layout != "" {
@@ -52,7 +45,7 @@ func readCombined(o *Options) (func() ParseLine, error) {
 		layouts = []*layout{&combined}
 	}
 	return func() ParseLine {
-		w := &webLog{Options: o, layouts: layouts, statuses: texts, find: o.Paths.Finder()}
+		w := &webLog{Options: o, layouts: layouts, find: o.Paths.Finder()}
 		for _, l := range layouts {
 			w.clocks = append(w.clocks, l.time(o))
 		}
@@ -63,11 +56,10 @@ func readCombined(o *Options) (func() ParseLine, error) {
 // A webLog reads lines of a web server.
 type webLog struct {
 	*Options
-	layouts  []*layout
-	clocks   []func(string) (time.Time, error) // of the layouts
-	last     int                               // layout of the line
-	statuses []string
-	find     func(string) (*Target, error)
+	layouts []*layout
+	clocks  []func(string) (time.Time, error) // of the layouts
+	last    int                               // layout of the line
+	find    func(string) (*Target, error)
 }
 
 func (w *webLog) parse(line string) (e counter.Event, ok bool, err error) {
@@ -95,7 +87,7 @@ func (w *webLog) parse(line string) (e counter.Event, ok bool, err error) {
 	if !isStatus(f[status]) {
 		return e, false, fault("syntax", "status is %.100q, not three digits such as 200%s", f[status], w.cure())
 	}
-	if !slices.Contains(w.statuses, f[status]) {
+	if !slices.Contains([]string{"200", "206", "304"}, f[status]) {
 		return e, false, nil // of a request that failed, the method may be anything
 	}
 	if !isMethod(f[method]) {

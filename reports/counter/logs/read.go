@@ -61,11 +61,6 @@ type Options struct {
 	// nil ignores them.
 	Descriptions *Descriptions
 
-	// Statuses are the HTTP statuses of successful accesses in the log of a web server; nil
-	// means 200, 206 and 304. The code of practice names 200 and 304; a ranged download is
-	// a retrieval, too.
-	Statuses []int
-
 	// Layout is the layout of the log of a web server, as in the server's configuration:
 	// Apache's LogFormat, or the log_format of nginx; "" means the usual ones (see
 	// [Combined]).
