@@ -28,11 +28,6 @@ import (
 //   - query: a part of a query that the service would refuse or misread
 //   - refused: a fault that the service found; Reason quotes its message
 //
-// Of tables:
-//
-//   - column: unknown, missing, doubled, or without a name
-//   - cells: more or fewer cells than columns
-//
 // Of logs:
 //
 //   - address: no IP address where one is required

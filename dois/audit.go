@@ -101,8 +101,7 @@ type AuditOptions struct {
 	AllowEmpty bool
 
 	// Complete may add properties that the source does not contain, such as contributors
-	// from a table without a column for them; table.Complete of package metadata/table does
-	// this. The changed Wanted is compared with the record, and is the Difference.Wanted;
+	// from a table without a column for them. The changed Wanted is compared with the record, and is the Difference.Wanted;
 	// Complete must not change the record. It is called once or twice for each DOI that was
 	// found, each time with the Wanted of the source.
 	Complete func(*Wanted, *Record)

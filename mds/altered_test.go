@@ -33,7 +33,7 @@ func TestWhatIsStoredIsWhatWasGiven(t *testing.T) {
 	for i := range uint64(*documents) {
 		r := rand.New(rand.NewPCG(i, 23))
 		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Behaviour: behaviours()[i%2]})
-		given := hasReplaced(r)
+		given := withPieces(r)
 		done, err := srv.MDS().Register(t.Context(), name, address, mds.XML(given))
 		if err != nil {
 			require.True(t, errors.Is(err, datacite.ErrInvalid) || errors.Is(err, datacite.ErrMediaType), "%d: %v: %s", i, err, given)
@@ -125,8 +125,22 @@ func TestTypedRecordsAreStoredAsTheyAre(t *testing.T) {
 	}
 }
 
-// garbled is a record with pieces put in where they may or may not stand.
-func hasReplaced(r *rand.Rand) []byte {
+// The name of an attribute loses characters like any text, which is no reason to take the
+// response for a foreign page.
+func TestNamesBeyondASCII(t *testing.T) {
+	srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Behaviour: datacitetest.Deployed})
+	defer srv.Close()
+	doc := mds.XML(bytes.Replace(record("Glacier").Data, []byte("xsi:"), []byte("xsi:é"), 1))
+	require.Contains(t, string(doc.Data), "xsi:é")
+	_, err := srv.MDS().Register(t.Context(), name, address, doc)
+	require.NoError(t, err)
+	_, err = srv.MDS().Metadata(t.Context(), name)
+	require.ErrorIs(t, err, mds.ErrReplacedCharacters)
+	require.NotErrorIs(t, err, datacite.ErrUnreadable)
+}
+
+// withPieces is a record with pieces put in where they may or may not stand.
+func withPieces(r *rand.Rand) []byte {
 	text := string(record("Glacier | length").Data)
 	if r.IntN(4) == 0 {
 		text = strings.Replace(text, "</resource>", "<descriptions><description descriptionType=\"Abstract\">One|<br/>two</description></descriptions></resource>", 1)

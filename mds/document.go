@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"mime"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -162,11 +163,16 @@ func (c *Client) metadata(ctx context.Context, op, name string) (*Document, erro
 	if len(text) == 0 && (res.StatusCode == http.StatusNoContent || strings.HasSuffix(kind, "xml")) {
 		return nil, c.absent(request, res, ErrNoMetadata)
 	}
+	if hasReplaced(text) { // in a name, too, which XML could not have
+		text = replacedRun.ReplaceAll(text, []byte("_"))
+	}
 	if root := rootOf(text); root != "resource" {
 		return nil, c.core.Unreadable(request, res, fmt.Errorf("it is not metadata XML, as its root element is %.40q", root))
 	}
 	return &Document{ContentType: res.Header.Get("Content-Type"), Data: res.Data}, nil
 }
+
+var replacedRun = regexp.MustCompile(`\?{2,}`)
 
 // rootOf returns the name of the root element, "" if there is none.
 func rootOf(data []byte) string {

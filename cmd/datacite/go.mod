@@ -3,6 +3,7 @@ module github.com/datacite-go/datacite-go/cmd/datacite
 go 1.26.0
 
 require (
+	github.com/agnivade/levenshtein v1.2.2
 	github.com/creack/pty v1.1.24
 	github.com/datacite-go/datacite-go v0.1.0
 	github.com/gofrs/flock v0.13.1

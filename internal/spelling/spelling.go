@@ -1,21 +1,6 @@
 // Package spelling compares misspelt words with known ones.
 package spelling
 
-// Nearest returns the known word that was probably meant, "" if none is near: a third of the
-// letters may be wrong, at most three, and one of a short word.
-func Nearest(word string, known []string) (best string) {
-	least := min(4, max(len(word)/3, 1)+1)
-	for _, candidate := range known {
-		if len(word) < 2 {
-			break
-		}
-		if d := Distance(word, candidate, least); d < least {
-			best, least = candidate, d
-		}
-	}
-	return best
-}
-
 // Distance returns how many bytes must be changed, added, removed or exchanged with the next
 // one to turn a into b, at most limit.
 func Distance(a, b string, limit int) int {

@@ -8,17 +8,6 @@ import (
 	"github.com/datacite-go/datacite-go/internal/spelling"
 )
 
-func TestNearest(t *testing.T) {
-	known := []string{"doi", "error", "dates", "title", "publicationYear", "publicationYears"}
-	for word, want := range map[string]string{
-		"autor": "", "notes": "", "title": "title", "tilte": "title", "titles": "title", "publicatonYeer": "publicationYear",
-		"pubicatonYeer": "publicationYear", "pubicatonYeerx": "", // three letters wrong, and four
-		"dio": "doi", "xxi": "", "xxx": "", "do": "doi", "xx": "", "d": "", "": "",
-	} {
-		assert.Equal(t, want, spelling.Nearest(word, known), word)
-	}
-}
-
 func TestDistance(t *testing.T) {
 	for _, tt := range []struct {
 		a, b        string

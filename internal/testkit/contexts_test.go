@@ -50,7 +50,7 @@ func exportedConditions(t *testing.T) (names []string) {
 			}
 			for _, spec := range vars.Specs {
 				for _, name := range spec.(*ast.ValueSpec).Names {
-					if strings.HasPrefix(name.Name, "Err") && file.parsed.Name.Name != "table" { // no request has the conditions of tables
+					if strings.HasPrefix(name.Name, "Err") {
 						names = append(names, file.parsed.Name.Name+"."+name.Name)
 					}
 				}

@@ -33,7 +33,6 @@ import (
 	"github.com/datacite-go/datacite-go/dois/archive"
 	"github.com/datacite-go/datacite-go/mds"
 	"github.com/datacite-go/datacite-go/metadata"
-	"github.com/datacite-go/datacite-go/metadata/table"
 	"github.com/datacite-go/datacite-go/query"
 	"github.com/datacite-go/datacite-go/reports"
 	"github.com/datacite-go/datacite-go/reports/counter"
@@ -235,13 +234,6 @@ var loops = map[string]loop{
 	"archive.Reader.All": func(_ context.Context, _ *scene, watch func()) iter.Seq[error] {
 		return over(archive.NewReader(watched{zip(recorded()), watch}, nil).All())
 	},
-	"table.Reader.All": func(_ context.Context, _ *scene, watch func()) iter.Seq[error] {
-		r, err := table.NewReader("a.csv", watched{strings.NewReader("doi\n10.5072/a\n10.5072/b\n10.5072/c\n"), watch}, nil)
-		if err != nil {
-			return failed(err)
-		}
-		return over(r.All())
-	},
 	"reports.Client.All": func(ctx context.Context, s *scene, _ func()) iter.Seq[error] {
 		return over(s.reports.All(ctx, &reports.ListOptions{Page: query.Page{Size: (*looped + 1) / 2}}))
 	},
@@ -436,9 +428,6 @@ var calls = map[string]func(ctx context.Context, t *testing.T, s *scene, act fun
 	},
 	"an archive": func(_ context.Context, _ *testing.T, _ *scene, act func()) error {
 		return last(over(archive.NewReader(watched{strings.NewReader(recorded()), act}, nil).All()))
-	},
-	"a table": func(_ context.Context, _ *testing.T, _ *scene, act func()) error {
-		return last(loops["table.Reader.All"](nil, nil, act))
 	},
 	"a table of counts": func(_ context.Context, _ *testing.T, _ *scene, act func()) error {
 		return last(loops["table.Read"](nil, nil, act))

@@ -20,7 +20,6 @@ import (
 	"github.com/datacite-go/datacite-go/dois/archive"
 	"github.com/datacite-go/datacite-go/mds"
 	"github.com/datacite-go/datacite-go/metadata"
-	"github.com/datacite-go/datacite-go/metadata/table"
 	"github.com/datacite-go/datacite-go/query"
 	"github.com/datacite-go/datacite-go/reports"
 	"github.com/datacite-go/datacite-go/reports/counter"
@@ -65,30 +64,12 @@ func bad(t *testing.T) map[string]func() error {
 		"metadata.Record.Validate":    func() error { return new(metadata.Record).Validate() },
 		"metadata.Record.XML":         func() error { return only((&metadata.Record{Version: "\x01"}).XML()) },
 		"metadata.Coordinate.Degrees": func() error { return only(metadata.Coordinate("x").Degrees()) },
-		"table.NewReader":             func() error { return only(table.NewReader("a.csv", text("\xff\xfe"), nil)) },
-		"table.Reader.All": func() error {
-			r, err := table.NewReader("a.csv", text("doi\n\xff\n"), nil)
-			require.NoError(t, err)
-			return only(end(r.All()))
-		},
-		"table.Row.Err": func() error {
-			r, err := table.NewReader("a.csv", text("doi\nx\n"), nil)
-			require.NoError(t, err)
-			for row := range r.All() {
-				return row.Err()
-			}
-			return nil
-		},
-		"table.Writer.Write": func() error {
-			w := table.NewWriter(io.Discard, &table.WriterOptions{Spreadsheet: true})
-			return only(w.Write(&table.Row{URL: strings.Repeat("x", 1<<16)}))
-		},
-		"dois.NewClient":      func() error { return only(dois.NewClient(datacite.Config{})) },
-		"dois.Record.Draft":   func() error { return only((*dois.Record)(nil).Draft()) },
-		"dois.Timestamp.Time": func() error { return only(dois.Timestamp("x").Time()) },
-		"archive.Reader.All":  func() error { return only(end(archive.NewReader(text("{"), nil).All())) },
-		"mds.NewClient":       func() error { return only(mds.NewClient(datacite.Config{})) },
-		"mds.NewDocument":     func() error { return only(mds.NewDocument(&metadata.Record{})) },
+		"dois.NewClient":              func() error { return only(dois.NewClient(datacite.Config{})) },
+		"dois.Record.Draft":           func() error { return only((*dois.Record)(nil).Draft()) },
+		"dois.Timestamp.Time":         func() error { return only(dois.Timestamp("x").Time()) },
+		"archive.Reader.All":          func() error { return only(end(archive.NewReader(text("{"), nil).All())) },
+		"mds.NewClient":               func() error { return only(mds.NewClient(datacite.Config{})) },
+		"mds.NewDocument":             func() error { return only(mds.NewDocument(&metadata.Record{})) },
 		"reports.Group": func() error {
 			return only(end(reports.Group(func(yield func(reports.Row, error) bool) { yield(reports.Row{}, nil) }, nil)))
 		},

@@ -16,10 +16,9 @@ import (
 
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/account"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
-	"github.com/datacite-go/datacite-go/cmd/datacite/internal/tables"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/table"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/metadata"
-	"github.com/datacite-go/datacite-go/metadata/table"
 )
 
 // lag is how long a change may take until the lists of the service show it.
@@ -363,5 +362,5 @@ func (c *command) verdict() error {
 
 // isTable reports whether a source is a table.
 func isTable(source string) bool {
-	return tables.Is(source) || strings.HasSuffix(strings.ToLower(source), ".txt")
+	return table.Is(source) || strings.HasSuffix(strings.ToLower(source), ".txt")
 }

@@ -8,10 +8,9 @@ import (
 	"slices"
 
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
-	"github.com/datacite-go/datacite-go/cmd/datacite/internal/tables"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/table"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/metadata"
-	"github.com/datacite-go/datacite-go/metadata/table"
 )
 
 // A row is one thing that differs.
@@ -174,7 +173,7 @@ func (s sheet) print(rows []row) error {
 	return nil
 }
 
-func (s sheet) end() error { return tables.End(s.shell, s.w) }
+func (s sheet) end() error { return table.End(s.shell, s.w) }
 
 // lines are JSON objects, one a line.
 type lines struct{ out io.Writer }

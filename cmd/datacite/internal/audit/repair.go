@@ -10,7 +10,7 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
-	"github.com/datacite-go/datacite-go/cmd/datacite/internal/tables"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/table"
 	"github.com/datacite-go/datacite-go/dois"
 )
 
@@ -77,7 +77,7 @@ func (c *command) repair(ctx context.Context, writes int, to io.Writer) error {
 	}
 	for r, err := range c.client.Repair(ctx, found, nil) {
 		if err == nil {
-			tables.PrintOfWrite(c.Shell, r.DOI, r.Warnings)
+			table.PrintOfWrite(c.Shell, r.DOI, r.Warnings)
 			err = report(r.Difference, outcomeOf(r))
 		}
 		if err != nil {

@@ -12,11 +12,10 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
-	"github.com/datacite-go/datacite-go/cmd/datacite/internal/tables"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/table"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/dois/archive"
 	"github.com/datacite-go/datacite-go/metadata"
-	"github.com/datacite-go/datacite-go/metadata/table"
 )
 
 // wanted are the DOIs of a source, which has one at least: without any, all DOIs of the service would be
@@ -82,7 +81,7 @@ func records(source string, from *archive.Reader, yield func(dois.Wanted, error)
 			yield(dois.Wanted{}, shell.OfFile(source, err))
 			return
 		}
-		if err := tables.CheckRecord(r); err != nil {
+		if err := table.CheckRecord(r); err != nil {
 			yield(dois.Wanted{}, shell.OfFile(source, err))
 			return
 		}
@@ -121,7 +120,7 @@ func document(name string) (dois.Wanted, error) {
 // items are the rows of a table. If some have faults, the last thing is an error, after
 // which nothing was compared or written yet.
 func (c *command) items(yield func(dois.Wanted, error) bool) {
-	r, file, err := tables.Open(c.source, &table.Options{Others: slices.Concat(tables.SearchColumns, tables.ResultColumns, c.passOver), Partial: true})
+	r, file, err := table.Open(c.source, &table.Options{Others: slices.Concat(table.SearchColumns, table.ResultColumns, c.passOver), Partial: true})
 	if err != nil {
 		yield(dois.Wanted{}, err)
 		return
@@ -131,7 +130,7 @@ func (c *command) items(yield func(dois.Wanted, error) bool) {
 		yield(dois.Wanted{}, fmt.Errorf("%s has no column doi", c.source))
 		return
 	}
-	tables.SaySheets(c.Shell, c.source, r)
+	table.SaySheets(c.Shell, c.source, r)
 	faults, faulty := 0, 0
 	for row, err := range r.All() {
 		if err != nil {
@@ -141,7 +140,7 @@ func (c *command) items(yield func(dois.Wanted, error) bool) {
 		if row.DOI == "" && len(row.Findings) == 0 {
 			row.Findings = append(row.Findings, datacite.Finding{File: row.File, Line: row.Line, Path: "doi", Code: "missing", Reason: "is empty; datacite register gives names to records"})
 		}
-		tables.PrintFindings(c.Shell, row)
+		table.PrintFindings(c.Shell, row)
 		if invalid, ok := errors.AsType[*datacite.ValidationError](row.Err()); ok {
 			faulty++
 			for _, f := range invalid.Findings {
@@ -150,7 +149,7 @@ func (c *command) items(yield func(dois.Wanted, error) bool) {
 				}
 			}
 		}
-		if faulty == 0 && !yield(dois.Wanted{DOI: row.DOI, URL: row.URL, State: dois.State(row.State), Metadata: row.Record, Place: tables.Place(row)}, nil) {
+		if faulty == 0 && !yield(dois.Wanted{DOI: row.DOI, URL: row.URL, State: dois.State(row.State), Metadata: row.Record, Place: table.Place(row)}, nil) {
 			return
 		}
 	}

@@ -17,12 +17,11 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
-	"github.com/datacite-go/datacite-go/cmd/datacite/internal/tables"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/table"
 	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/mds"
 	"github.com/datacite-go/datacite-go/metadata"
-	"github.com/datacite-go/datacite-go/metadata/table"
 )
 
 // records are those of files that are no tables.
@@ -46,7 +45,7 @@ func (s *records) mode() fs.FileMode {
 }
 
 func (s *records) results() (columns, others []string) {
-	return []string{"doi", "url", "state"}, append([]string{"file"}, tables.ResultColumns...)
+	return []string{"doi", "url", "state"}, append([]string{"file"}, table.ResultColumns...)
 }
 
 func (s *records) rows(bool) iter.Seq2[*row, error] {
@@ -246,7 +245,7 @@ func readJSON(place string, data json.RawMessage, err error) (*row, error) {
 		err = json.Unmarshal(data, &record)
 	}
 	if err == nil {
-		err = tables.CheckRecord(&record)
+		err = table.CheckRecord(&record)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", place, err)

@@ -20,11 +20,10 @@ import (
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/account"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
-	"github.com/datacite-go/datacite-go/cmd/datacite/internal/tables"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/table"
 	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/mds"
-	"github.com/datacite-go/datacite-go/metadata/table"
 )
 
 type command struct {
@@ -100,7 +99,7 @@ beside the result table), so none is lost.`,
 func (c *command) check(files []string, isInput bool) error {
 	count := 0
 	for _, file := range files {
-		if tables.Is(file) {
+		if table.Is(file) {
 			count++
 		}
 	}
@@ -130,7 +129,7 @@ func (c *command) check(files []string, isInput bool) error {
 		return errors.New("--resolver has no effect without --wait")
 	case c.isTable && isInput && c.Output == "":
 		return errors.New("a table from standard input needs --output FILE.csv, which keeps the DOIs of its rows")
-	case c.Output != "" && !tables.IsOutput(c.Output):
+	case c.Output != "" && !table.IsOutput(c.Output):
 		return fmt.Errorf("--output %s is neither .csv nor .xlsx", c.Output)
 	}
 	if c.doi != "" {
@@ -152,7 +151,7 @@ func (c *command) check(files []string, isInput bool) error {
 // resultOf is the file for the results of a table: a result table is replaced.
 func resultOf(file string) string {
 	end := ".registered.csv"
-	if tables.IsSpreadsheet(file) {
+	if table.IsSpreadsheet(file) {
 		end = ".registered.xlsx"
 	}
 	if strings.HasSuffix(file, end) {
@@ -226,13 +225,13 @@ func (c *command) printTemplate(files []string) error {
 	switch _, err := os.Stat(c.Output); {
 	case len(files) > 0:
 		return shell.Wrong(fmt.Errorf("--template reads no file; leave %s out", files[0]))
-	case c.Output != "" && c.Output != "-" && !tables.IsOutput(c.Output):
+	case c.Output != "" && c.Output != "-" && !table.IsOutput(c.Output):
 		return shell.Wrong(fmt.Errorf("--output %s is neither .csv nor .xlsx", c.Output))
 	case c.Output != "" && c.Output != "-" && err == nil:
 		return shell.Wrong(fmt.Errorf("--output %s is there already; give the name of a new file", c.Output))
 	}
 	return c.WriteOutput(func(to io.Writer) error {
-		return table.NewWriter(to, &table.WriterOptions{Spreadsheet: tables.IsSpreadsheet(c.Output)}).Flush()
+		return table.NewWriter(to, &table.WriterOptions{Spreadsheet: table.IsSpreadsheet(c.Output)}).Flush()
 	})
 }
 
@@ -373,7 +372,7 @@ func (j *job) read(say bool) iter.Seq2[*row, error] {
 func (j *job) checkRow(r *row) (torn bool) {
 	j.rows++
 	known := j.results.of(r)
-	tables.PrintFindings(j.Shell, r.Row)
+	table.PrintFindings(j.Shell, r.Row)
 	torn = slices.ContainsFunc(r.Findings, func(f datacite.Finding) bool { return f.Code == "cells" })
 	switch {
 	case r.Err() != nil:

@@ -16,9 +16,8 @@ import (
 	"sync"
 
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
-	"github.com/datacite-go/datacite-go/cmd/datacite/internal/tables"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/table"
 	"github.com/datacite-go/datacite-go/doi"
-	"github.com/datacite-go/datacite-go/metadata/table"
 )
 
 // An entry is the stored state of a row.
@@ -81,7 +80,7 @@ func (r *results) lookFor(usual string) {
 }
 
 func (r *results) loadTable() error {
-	t, file, err := tables.Open(r.path, &table.Options{Others: r.others})
+	t, file, err := table.Open(r.path, &table.Options{Others: r.others})
 	if err != nil {
 		return err
 	}
@@ -91,7 +90,7 @@ func (r *results) loadTable() error {
 		if err != nil {
 			return err
 		}
-		cells := row.Others[len(row.Others)-len(tables.ResultColumns):]
+		cells := row.Others[len(row.Others)-len(table.ResultColumns):]
 		e := entry{DOI: row.DOI, URL: row.URL, State: row.State, Result: cells[0], Error: cells[1], Registered: cells[2]}
 		if e.DOI == "" {
 			unnamed = append(unnamed, e)
@@ -277,7 +276,7 @@ func (r *results) replace(s source, rows iter.Seq2[*row, error]) error {
 		return err
 	}
 	defer file.Discard()
-	w := table.NewWriter(file, &table.WriterOptions{Columns: r.columns, Others: r.others, Separator: s.separator(), Spreadsheet: tables.IsSpreadsheet(r.path)})
+	w := table.NewWriter(file, &table.WriterOptions{Columns: r.columns, Others: r.others, Separator: s.separator(), Spreadsheet: table.IsSpreadsheet(r.path)})
 	for row, err := range rows {
 		if err != nil {
 			return err
@@ -290,7 +289,7 @@ func (r *results) replace(s source, rows iter.Seq2[*row, error]) error {
 			e.State = "" // it is what the row wants
 		}
 		row.DOI, row.State = e.DOI, cmp.Or(e.State, row.State)
-		own := row.Others[:min(len(row.Others), len(r.others)-len(tables.ResultColumns))]
+		own := row.Others[:min(len(row.Others), len(r.others)-len(table.ResultColumns))]
 		if r.columns != nil {
 			own = []string{row.place()}
 		}

@@ -12,11 +12,10 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
-	"github.com/datacite-go/datacite-go/cmd/datacite/internal/tables"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/table"
 	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/mds"
-	"github.com/datacite-go/datacite-go/metadata/table"
 )
 
 // A source is what the command line names: a table, or files with records. It is read several
@@ -27,7 +26,7 @@ type source interface {
 	// notes about the whole are printed. An error ends them.
 	rows(say bool) iter.Seq2[*row, error]
 	// results are the columns of the table of results: those of package table, nil for all, and
-	// further ones, of which the last are tables.ResultColumns.
+	// further ones, of which the last are table.ResultColumns.
 	results() (columns, others []string)
 	separator() rune
 	mode() fs.FileMode // of the table of results
@@ -48,7 +47,7 @@ func (r *row) fault(path, reason string) {
 	r.Findings = append(r.Findings, datacite.Finding{File: r.File, Line: r.Line, Path: path, Code: "conflict", Reason: reason})
 }
 
-func (r *row) place() string { return tables.Place(r.Row) }
+func (r *row) place() string { return table.Place(r.Row) }
 
 // metadata returns the metadata as they are sent. The row has no faults.
 func (r *row) metadata() mds.Document {
@@ -88,13 +87,13 @@ const private = 0o600
 // prepare reads what must be known of the whole table before its first row is judged.
 func (s *rows) prepare() error {
 	s.named = map[string]string{}
-	others := slices.Concat(s.passOver, tables.ResultColumns)
-	for _, name := range tables.SearchColumns {
+	others := slices.Concat(s.passOver, table.ResultColumns)
+	for _, name := range table.SearchColumns {
 		if !slices.ContainsFunc(s.passOver, func(own string) bool { return strings.EqualFold(own, name) }) {
 			s.searched = append(s.searched, name)
 		}
 	}
-	r, file, err := tables.Open(s.file, &table.Options{Others: slices.Concat(others, s.searched), Partial: true})
+	r, file, err := table.Open(s.file, &table.Options{Others: slices.Concat(others, s.searched), Partial: true})
 	if err != nil {
 		return err
 	}
@@ -105,20 +104,20 @@ func (s *rows) prepare() error {
 			return nil // rows tells it with the faults before it
 		}
 		if row.DOI != "" && row.URL != "" {
-			s.named[strings.Clone(row.URL)] = tables.Place(row)
+			s.named[strings.Clone(row.URL)] = table.Place(row)
 		}
 	}
 	return nil
 }
 
 func (s *rows) results() (columns, others []string) {
-	return nil, slices.Concat(s.passOver, s.searched, tables.ResultColumns)
+	return nil, slices.Concat(s.passOver, s.searched, table.ResultColumns)
 }
 
 func (s *rows) rows(say bool) iter.Seq2[*row, error] {
 	return func(yield func(*row, error) bool) {
 		_, others := s.results()
-		r, file, err := tables.Open(s.file, &table.Options{Others: others})
+		r, file, err := table.Open(s.file, &table.Options{Others: others})
 		if err != nil {
 			yield(nil, err)
 			return
@@ -126,7 +125,7 @@ func (s *rows) rows(say bool) iter.Seq2[*row, error] {
 		defer file.Close()
 		s.comma = r.Separator()
 		if say {
-			tables.SaySheets(s.Shell, s.file, r)
+			table.SaySheets(s.Shell, s.file, r)
 		}
 		if !r.HasRecords() || !r.Has("url") {
 			yield(nil, fmt.Errorf("%s: the columns url, title, creators, publisher, year and type are required; datacite help tables describes them", filepath.Base(s.file)))

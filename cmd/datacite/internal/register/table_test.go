@@ -26,11 +26,10 @@ import (
 
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell/shelltest"
-	"github.com/datacite-go/datacite-go/cmd/datacite/internal/tables"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/table"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/metadata"
-	"github.com/datacite-go/datacite-go/metadata/table"
 )
 
 var (
@@ -612,7 +611,7 @@ func TestSpreadsheet(t *testing.T) {
 	in, err := os.Open(result)
 	require.NoError(t, err)
 	defer in.Close()
-	r, err := table.NewReader("result", in, &table.Options{Others: tables.ResultColumns})
+	r, err := table.NewReader("result", in, &table.Options{Others: table.ResultColumns})
 	require.NoError(t, err)
 	var corrected []*table.Row
 	for row, err := range r.All() {
@@ -625,7 +624,7 @@ func TestSpreadsheet(t *testing.T) {
 	whole := newItem(2, "2026", "=1+1")
 	whole.Others = corrected[1].Others
 	corrected[1] = whole
-	spreadsheet(t, result, corrected, tables.ResultColumns...)
+	spreadsheet(t, result, corrected, table.ResultColumns...)
 	code, out, notes = start(t, srv, "--prefix", "10.5072", result)
 	assert.Equal(t, 0, code, notes)
 	assert.Contains(t, out, "items.registered.xlsx: 2 of 2 records written at ")

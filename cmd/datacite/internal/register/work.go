@@ -12,12 +12,11 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
-	"github.com/datacite-go/datacite-go/cmd/datacite/internal/tables"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/table"
 	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/mds"
 	"github.com/datacite-go/datacite-go/metadata"
-	"github.com/datacite-go/datacite-go/metadata/table"
 )
 
 // A job registers the rows of a source.
@@ -187,7 +186,7 @@ func (j *job) adapt(w *dois.Wanted, found *dois.Record) error {
 	if w.State = j.wanted(it.row, found); found == nil || !it.isRow && !it.isJSON {
 		return nil
 	}
-	stored := tables.Stored(found)
+	stored := table.Stored(found)
 	if it.isJSON { // which may be that of the service: it adds a date Issued, leaves out repeats, and has its own URLs of licences
 		shown := metadata.Diff(&found.Record, stored)
 		if !slices.ContainsFunc(metadata.Diff(it.Record, stored), func(c metadata.Change) bool {
@@ -282,7 +281,7 @@ func (j *job) take(ctx context.Context, done *dois.Ensured) error {
 	case err == nil:
 		j.done++
 		if done.Draft != nil {
-			tables.PrintOfWrite(j.Shell, it.place(), done.Record.Warnings) // the others are known from the file
+			table.PrintOfWrite(j.Shell, it.place(), done.Record.Warnings) // the others are known from the file
 		}
 		e.Result, e.Error, e.Registered, e.State = change(done), "", it.digest, string(done.Record.State)
 	case ctx.Err() != nil: // what it was is on disk

@@ -8,9 +8,8 @@ import (
 	"strings"
 
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
-	"github.com/datacite-go/datacite-go/cmd/datacite/internal/tables"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/table"
 	"github.com/datacite-go/datacite-go/dois"
-	"github.com/datacite-go/datacite-go/metadata/table"
 )
 
 // A printer writes records in one format.
@@ -60,11 +59,11 @@ func (l lines) end() error { return nil }
 type sheet struct {
 	shell *shell.Shell
 	w     *table.Writer
-	lost  *tables.Losses
+	lost  *table.Losses
 }
 
 func newSheet(s *shell.Shell, out io.Writer, spreadsheet bool) printer {
-	return sheet{s, table.NewWriter(shell.Tamed(out), &table.WriterOptions{Others: tables.SearchColumns, Spreadsheet: spreadsheet}), &tables.Losses{}}
+	return sheet{s, table.NewWriter(shell.Tamed(out), &table.WriterOptions{Others: table.SearchColumns, Spreadsheet: spreadsheet}), &table.Losses{}}
 }
 
 func (s sheet) print(r *dois.Record) error {
@@ -72,7 +71,7 @@ func (s sheet) print(r *dois.Record) error {
 		s.shell.Warn("%s: %s", r.DOI, f)
 	}
 	lost, err := s.w.Write(&table.Row{
-		DOI: r.DOI, URL: r.URL, State: string(r.State), Record: tables.Stored(r),
+		DOI: r.DOI, URL: r.URL, State: string(r.State), Record: table.Stored(r),
 		Others: []string{strconv.Itoa(r.CitationCount), strconv.Itoa(r.ViewCount), strconv.Itoa(r.DownloadCount)},
 	})
 	s.lost.Add(lost)
@@ -81,5 +80,5 @@ func (s sheet) print(r *dois.Record) error {
 
 func (s sheet) end() error {
 	s.lost.Say(s.shell)
-	return tables.End(s.shell, s.w)
+	return table.End(s.shell, s.w)
 }

@@ -11,8 +11,8 @@ import (
 
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/search"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell/shelltest"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/table"
 	"github.com/datacite-go/datacite-go/datacitetest"
-	"github.com/datacite-go/datacite-go/metadata/table"
 )
 
 func service(t *testing.T) *datacitetest.Server {

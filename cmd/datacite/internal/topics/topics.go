@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
-	"github.com/datacite-go/datacite-go/metadata/table"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/table"
 )
 
 // The first line of a page is shown in the list of topics. %columns% stands for the columns of

@@ -14,10 +14,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/datacite-go/datacite-go/cmd/datacite/internal/tables"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/table"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/metadata"
-	"github.com/datacite-go/datacite-go/metadata/table"
 )
 
 // Whatever a run called created, updated, unchanged or repaired is so at the service when it ends: each Run of At
@@ -29,7 +28,7 @@ func claimed(args []string) map[string]*table.Row {
 	for _, arg := range args {
 		end := filepath.Ext(arg)
 		for _, name := range []string{arg, strings.TrimSuffix(arg, end) + ".registered" + end} {
-			if !tables.Is(name) {
+			if !table.Is(name) {
 				continue
 			}
 			rows, others := readTable(name)
@@ -54,14 +53,14 @@ func readTable(name string) (rows []*table.Row, others []string) {
 	for _, c := range table.Columns() {
 		known[c.Name] = true
 	}
-	if head, _, _ := bytes.Cut(bytes.TrimPrefix(data, []byte("\ufeff")), []byte("\n")); !tables.IsSpreadsheet(name) {
+	if head, _, _ := bytes.Cut(bytes.TrimPrefix(data, []byte("\ufeff")), []byte("\n")); !table.IsSpreadsheet(name) {
 		for cell := range strings.FieldsFuncSeq(string(head), func(r rune) bool { return strings.ContainsRune(",;\t\r", r) }) {
 			if cell = strings.Trim(cell, `" `); !known[strings.ToLower(cell)] {
 				others = append(others, cell)
 			}
 		}
 	} else {
-		others = tables.ResultColumns
+		others = table.ResultColumns
 	}
 	r, err := table.NewReader(name, bytes.NewReader(data), &table.Options{Others: others, Partial: true})
 	if err != nil {

@@ -7,8 +7,7 @@ import (
 	"strings"
 
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
-	"github.com/datacite-go/datacite-go/cmd/datacite/internal/tables"
-	"github.com/datacite-go/datacite-go/metadata/table"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/table"
 	"github.com/datacite-go/datacite-go/reports/shown"
 )
 
@@ -72,7 +71,7 @@ func (s sheet) print(d *shown.Difference) error {
 	return err
 }
 
-func (s sheet) end() error { return tables.End(s.shell, s.w) }
+func (s sheet) end() error { return table.End(s.shell, s.w) }
 
 // lines are JSON objects, one a line.
 type lines struct {

@@ -21,7 +21,7 @@ import (
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/account"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
-	"github.com/datacite-go/datacite-go/cmd/datacite/internal/tables"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/table"
 	"github.com/datacite-go/datacite-go/reports"
 	"github.com/datacite-go/datacite-go/reports/counter"
 	"github.com/datacite-go/datacite-go/reports/counter/logs"
@@ -140,7 +140,7 @@ func (c *command) run(cmd *cobra.Command, files []string) error {
 	case c.Output == "":
 		err = drain(datasets)
 	case c.isTable():
-		err = c.WriteOutput(func(out io.Writer) error { return writeTable(out, datasets, tables.IsSpreadsheet(c.Output)) })
+		err = c.WriteOutput(func(out io.Writer) error { return writeTable(out, datasets, table.IsSpreadsheet(c.Output)) })
 	default:
 		err = c.WriteOutput(func(out io.Writer) error { return reports.WriteFile(out, header, datasets) })
 	}
@@ -157,7 +157,7 @@ func (c *command) run(cmd *cobra.Command, files []string) error {
 
 // isTable reports whether the output is a table of counts.
 func (c *command) isTable() bool {
-	return tables.IsSpreadsheet(c.Output) || strings.EqualFold(filepath.Ext(c.Output), ".csv")
+	return table.IsSpreadsheet(c.Output) || strings.EqualFold(filepath.Ext(c.Output), ".csv")
 }
 
 // explained is an error with what to do.

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
-	"github.com/datacite-go/datacite-go/cmd/datacite/internal/tables"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/table"
 	"github.com/datacite-go/datacite-go/reports"
 	"github.com/datacite-go/datacite-go/reports/counter"
 	"github.com/datacite-go/datacite-go/reports/counter/logs"
@@ -94,7 +94,7 @@ func isCounted(name string, info fs.FileInfo) error {
 	switch {
 	case strings.HasPrefix(first, `{"report-header"`):
 		kind = "a usage report"
-	case strings.Contains(first, "doi") && strings.Contains(first, "metric") && strings.Contains(first, "access"), tables.IsSpreadsheet(name):
+	case strings.Contains(first, "doi") && strings.Contains(first, "metric") && strings.Contains(first, "access"), table.IsSpreadsheet(name):
 		kind = "a table"
 	default:
 		return nil

@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/sheet"
 	"github.com/datacite-go/datacite-go/doi"
-	"github.com/datacite-go/datacite-go/internal/sheet"
 	"github.com/datacite-go/datacite-go/reports/counter/logs"
 )
 

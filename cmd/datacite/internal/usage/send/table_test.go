@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
+	records "github.com/datacite-go/datacite-go/cmd/datacite/internal/table"
 	"github.com/datacite-go/datacite-go/metadata"
-	records "github.com/datacite-go/datacite-go/metadata/table"
 	"github.com/datacite-go/datacite-go/reports"
 )
 

@@ -36,8 +36,8 @@ import (
 	"strings"
 
 	"github.com/datacite-go/datacite-go"
-	"github.com/datacite-go/datacite-go/internal/sheet"
-	"github.com/datacite-go/datacite-go/internal/spelling"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/sheet"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/spelling"
 	"github.com/datacite-go/datacite-go/reports"
 )
 

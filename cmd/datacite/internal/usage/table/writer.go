@@ -4,7 +4,7 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/datacite-go/datacite-go/internal/sheet"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/sheet"
 	"github.com/datacite-go/datacite-go/reports"
 )
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/datacite-go/datacite-go/internal/doi"
+	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/metadata"
 )
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/datacite-go/datacite-go/internal/spelling"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/spelling"
 	"github.com/datacite-go/datacite-go/metadata"
 )
 

@@ -1,20 +1,6 @@
 // Package table reads and writes metadata records as rows of a table, for people who keep
 // them in a spreadsheet: one row for each DOI, one column for each property.
 //
-//	items, err := table.NewReader("items.csv", file, nil)
-//	if err != nil {
-//		return err // of the header
-//	}
-//	for row, err := range items.All() {
-//		if err != nil {
-//			return err // the table cannot be read further
-//		}
-//		if err := row.Err(); err != nil {
-//			return err // all faults of the row, each with file, line and column
-//		}
-//		use(row.DOI, row.URL, row.State, row.Record)
-//	}
-//
 // # Cells
 //
 // [Columns] describes each column, with an example. Some columns hold lists: semicolons

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/datacite-go/datacite-go"
-	"github.com/datacite-go/datacite-go/internal/sheet"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/sheet"
 	"github.com/datacite-go/datacite-go/metadata"
 )
 

@@ -16,11 +16,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/table"
 	"github.com/datacite-go/datacite-go/metadata"
-	"github.com/datacite-go/datacite-go/metadata/table"
 )
 
-var rounds = flag.Int("rounds", 1000, "rows of the round trip")
+var rounds = flag.Int("rounds", 300, "rows of the round trip")
 
 const items = `doi,url,state,title,creators,publisher,year,type,description,subjects,rights,language,related_identifiers,Dates
 10.5072/glacier-1,https://repository.example.org/1,findable,"Glacier length; 1850 | 2020","Lovelace, Ada | 0000-0001-5727-2427 | Example University https://ror.org/04wxnsj81; org: Ice Group; Plato,",Example Repository | https://ror.org/04wxnsj81,2026,dataset | Table,"Lengths.

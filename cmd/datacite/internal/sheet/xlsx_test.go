@@ -20,7 +20,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/datacite-go/datacite-go/internal/sheet"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/sheet"
 )
 
 var (

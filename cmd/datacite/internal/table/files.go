@@ -1,5 +1,4 @@
-// Package tables has what commands share that read and write tables of records.
-package tables
+package table
 
 import (
 	"bytes"
@@ -17,7 +16,6 @@ import (
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/metadata"
-	"github.com/datacite-go/datacite-go/metadata/table"
 )
 
 // ResultColumns are the columns of a table of results in addition to those of its source.
@@ -42,20 +40,20 @@ func IsOutput(file string) bool {
 }
 
 // Open returns a reader of a table of records, and its file.
-func Open(name string, opts *table.Options) (*table.Reader, io.Closer, error) {
+func Open(name string, opts *Options) (*Reader, io.Closer, error) {
 	r, file, err := open(name, opts)
-	if errors.Is(err, table.ErrUnknownColumn) {
+	if errors.Is(err, ErrUnknownColumn) {
 		err = cmp.Or(otherTable(name), fmt.Errorf("%w; --pass-over names columns of your own", err))
 	}
 	return r, file, err
 }
 
-func open(name string, opts *table.Options) (*table.Reader, io.Closer, error) {
+func open(name string, opts *Options) (*Reader, io.Closer, error) {
 	file, err := os.Open(name)
 	if err != nil {
 		return nil, nil, err
 	}
-	r, err := table.NewReader(filepath.Base(name), file, opts)
+	r, err := NewReader(filepath.Base(name), file, opts)
 	if err != nil {
 		return nil, nil, errors.Join(err, file.Close())
 	}
@@ -76,7 +74,7 @@ var otherTables = []struct {
 // otherTable is the error for a table of other things than records, nil for any other one.
 func otherTable(name string) error {
 	for _, other := range otherTables {
-		r, file, err := open(name, &table.Options{Others: other.columns, Partial: true})
+		r, file, err := open(name, &Options{Others: other.columns, Partial: true})
 		if err != nil {
 			continue
 		}
@@ -98,7 +96,7 @@ func Stored(r *dois.Record) *metadata.Record {
 }
 
 // SaySheets says which sheet of several is read.
-func SaySheets(s *shell.Shell, name string, r *table.Reader) {
+func SaySheets(s *shell.Shell, name string, r *Reader) {
 	if sheets := r.Sheets(); len(sheets) > 1 {
 		s.Say("%s: only the sheet %q is read; %s ignored", filepath.Base(name), sheets[0], shell.Count(len(sheets)-1, "other"))
 	}
@@ -134,7 +132,7 @@ func PrintOfWrite(s *shell.Shell, place string, found []datacite.Finding) {
 }
 
 // Place is where a row is, such as "items.csv, line 3".
-func Place(row *table.Row) string {
+func Place(row *Row) string {
 	if row.Line == 0 {
 		return row.File
 	}
@@ -142,7 +140,7 @@ func Place(row *table.Row) string {
 }
 
 // PrintFindings prints the faults and warnings of a row.
-func PrintFindings(s *shell.Shell, row *table.Row) {
+func PrintFindings(s *shell.Shell, row *Row) {
 	for _, f := range row.Findings {
 		if f.Warning {
 			s.Warn("%s", f)
@@ -185,7 +183,7 @@ func (l *Losses) Say(s *shell.Shell) {
 }
 
 // End ends a table that is printed, and says what it did to cells.
-func End(s *shell.Shell, w *table.Writer) error {
+func End(s *shell.Shell, w *Writer) error {
 	err := w.Flush()
 	if n := w.Defused(); n > 0 && err == nil {
 		s.Say("%s could be taken for a formula by a spreadsheet program, and got an apostrophe in front; tables are read without it", shell.Count(n, "cell"))

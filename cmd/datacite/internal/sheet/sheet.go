@@ -1,8 +1,7 @@
 // Package sheet reads and writes tables row by row, in bounded memory: CSV of any usual make
 // and the sheets of .xlsx files. CSV is UTF-8 with or without a byte order mark, cells are
 // separated by commas, semicolons or tabs, also after a line such as sep=; for spreadsheet
-// programs, and lines may end as on Windows. A program that
-// is copied takes this folder along.
+// programs, and lines may end as on Windows.
 //
 // An .xlsx file is read as a whole or not at all: before its first row is returned, all of it
 // was read once, so that a damaged file is an error and not a shorter table.
@@ -18,7 +17,6 @@ import (
 	"strings"
 
 	"github.com/datacite-go/datacite-go"
-	"github.com/datacite-go/datacite-go/internal/input"
 )
 
 // MaxSize is how many bytes a row may have.
@@ -40,7 +38,7 @@ var ErrSpreadsheet = errors.New("the spreadsheet cannot be read")
 type Reader struct {
 	name  string
 	src   io.Reader
-	watch input.Watch
+	watch watch
 	rows  rows
 	comma rune
 	book  *workbook // nil of CSV
@@ -63,15 +61,15 @@ const peeked = 64 << 10
 
 // begin looks at the start of the table.
 func (r *Reader) begin() error {
-	buffer := bufio.NewReaderSize(r.watch.Reader(r.src), peeked)
+	buffer := bufio.NewReaderSize(&watched{r.src, &r.watch}, peeked)
 	start, _ := buffer.Peek(4) // reading tells the error
 	switch {
 	case bytes.HasPrefix(start, []byte("PK\x03\x04")):
 		at, size, err := seekable(r.src, buffer)
 		if err != nil {
-			return r.watch.Note(err)
+			return r.watch.note(err)
 		}
-		book, err := openBook(r.watch.ReaderAt(at), size)
+		book, err := openBook(&watchedAt{at, &r.watch}, size)
 		if err != nil {
 			return err
 		}
@@ -132,7 +130,7 @@ func (r *Reader) fault(err error) error {
 	switch {
 	case err == nil, err == io.EOF, errors.Is(err, csv.ErrFieldCount):
 		return err
-	case r.watch.Failed():
+	case r.watch.failed:
 		return fmt.Errorf("%s: %w", r.name, err)
 	}
 	f := datacite.Finding{File: r.name, Code: "syntax", Reason: err.Error(), Err: err}
@@ -161,4 +159,33 @@ func (r *Reader) Number(cell int) string {
 		return ""
 	}
 	return r.book.numbers[cell]
+}
+
+// A watch knows whether a source failed: then its content is not to blame.
+type watch struct{ failed bool }
+
+// note returns err, and remembers if that is a failure.
+func (w *watch) note(err error) error {
+	w.failed = w.failed || err != nil && err != io.EOF
+	return err
+}
+
+type watched struct {
+	io.Reader
+	watch *watch
+}
+
+func (r *watched) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
+	return n, r.watch.note(err)
+}
+
+type watchedAt struct {
+	io.ReaderAt
+	watch *watch
+}
+
+func (r *watchedAt) ReadAt(p []byte, off int64) (int, error) {
+	n, err := r.ReaderAt.ReadAt(p, off)
+	return n, r.watch.note(err)
 }

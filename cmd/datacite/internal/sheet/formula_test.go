@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/datacite-go/datacite-go"
-	"github.com/datacite-go/datacite-go/internal/sheet"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/sheet"
 )
 
 // A text of a stranger is no formula in a spreadsheet, and is read back as it was.

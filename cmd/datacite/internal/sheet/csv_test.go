@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/datacite-go/datacite-go"
-	"github.com/datacite-go/datacite-go/internal/sheet"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/sheet"
 )
 
 func readAll(r *sheet.Reader) (all [][]string, err error) {

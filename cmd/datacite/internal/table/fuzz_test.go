@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/datacite-go/datacite-go/metadata/table"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/table"
 )
 
 // FuzzReader: whatever a table holds, it is read without a panic, and what Write does not
