@@ -24,7 +24,7 @@ import (
 	"github.com/datacite-go/datacite-go/metadata"
 )
 
-var repairs = flag.Int("repairs", 8, "random fault schedules that audits and repairs go through with each behaviour")
+var repairs = flag.Int("repairs", 8, "random fault schedules that audits, repairs and EnsureAll go through with each behaviour")
 
 // damage registers n DOIs and then makes each tenth and its neighbours differ, in all
 // the ways that people do it. It returns how many differ, but for those that are extra.
