@@ -3,8 +3,6 @@ package register
 import (
 	"bytes"
 	"encoding/csv"
-	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -15,8 +13,6 @@ import (
 	"regexp"
 	"strings"
 	"sync"
-	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -30,11 +26,6 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/metadata"
-)
-
-var (
-	kills = flag.Int("kills", 5, "how often TestKilled kills the command")
-	size  = flag.Int("rows", 300, "rows of the table of TestKilled")
 )
 
 func TestMain(m *testing.M) { shelltest.Main(m, quick) }
@@ -659,180 +650,6 @@ func TestDamagedSpreadsheet(t *testing.T) {
 		made := len(srv.Names()) - before
 		assert.True(t, code == 2 && made == 0 && strings.Contains(notes, "items.xlsx") || code == 0 && made == 10, "%d, %d made: %s", code, made, notes)
 	}
-}
-
-func TestInterrupted(t *testing.T) {
-	path := folder(t, header+line(1)+line(2)+line(3)+line(4)+line(5)+line(6)+line(7)+line(8))
-	var running atomic.Pointer[os.Process]
-	srv := newServer(t, &datacitetest.Options{Faults: func(n int, _ *http.Request) *datacitetest.Fault {
-		if n == 8 {
-			_ = running.Load().Signal(syscall.SIGTERM)
-		}
-		if n >= 8 && n < 20 {
-			return &datacitetest.Fault{Kind: datacitetest.Status}
-		}
-		return nil
-	}})
-	args := []string{"register", "--prefix", "10.5072", "--workers", "1", filepath.Join(path, "items.csv")}
-	command, stdout, stderr := shelltest.At(srv).Process(t, args...)
-	require.NoError(t, command.Start())
-	running.Store(command.Process)
-	assert.Equal(t, 130, shelltest.ExitCode(t, command.Wait()))
-	assert.Regexp(t, `[567] of 8 records written at 127.0.0.1:\d+, [567] of them now`, stdout.String())
-	assert.Regexp(t, `^datacite: interrupted; [123] records? left; run the same command again to continue\n$`, stderr.String())
-	rows := read(t, filepath.Join(path, "items.registered.csv"))
-	require.Len(t, rows, 8)
-	assert.Empty(t, rows[7]["result"])
-	again, stdout, stderr := shelltest.At(srv).Process(t, args...)
-	assert.Equal(t, 0, shelltest.ExitCode(t, again.Run()), stderr)
-	assert.Contains(t, stdout.String(), "8 of 8 records written at ")
-	assert.Len(t, srv.Names(), 8)
-}
-
-// TestKilled kills the program at random requests and at random times, on a service with
-// faults. In the end every row has one DOI, and no other DOI exists. Every other row has a name
-// already.
-func TestKilled(t *testing.T) {
-	kinds := []datacitetest.Fault{
-		{Kind: datacitetest.Status}, {Kind: datacitetest.StatusAfter, Status: http.StatusGatewayTimeout}, {Kind: datacitetest.DropBefore},
-		{Kind: datacitetest.DropAfter}, {Kind: datacitetest.CutResponse}, {Kind: datacitetest.Delay, Delay: 20 * time.Millisecond},
-	}
-	signals := []os.Signal{os.Kill, syscall.SIGTERM, os.Interrupt}
-	for _, behaviour := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {
-		t.Run(string(behaviour), func(t *testing.T) {
-			path, given := folder(t, ""), 0
-			items, err := os.Create(filepath.Join(path, "items.csv"))
-			require.NoError(t, err)
-			_, err = items.WriteString(header)
-			for i := range *size {
-				if err == nil && i%2 == 0 {
-					given++
-					_, err = fmt.Fprintf(items, "10.5072/given-%d", i)
-				}
-				if err == nil {
-					_, err = items.WriteString(line(i))
-				}
-			}
-			require.NoError(t, errors.Join(err, items.Close()))
-			var victim atomic.Pointer[os.Process]
-			var requests, last atomic.Int64 // last: the request that the victim does not survive
-			var signal atomic.Value
-			srv := newServer(t, &datacitetest.Options{Behaviour: behaviour, Faults: func(n int, _ *http.Request) *datacitetest.Fault {
-				requests.Store(int64(n))
-				if int64(n) == last.Load() {
-					_ = victim.Load().Signal(signal.Load().(os.Signal)) // it may have ended
-				}
-				if rand.IntN(20) > 0 {
-					return nil
-				}
-				return &kinds[rand.IntN(len(kinds))]
-			}})
-			result, begun, runs := filepath.Join(path, "items.registered.csv"), time.Now(), 0
-			for code := -1; code != 0; runs++ {
-				require.Less(t, runs, *kills+50, "it does not end")
-				command, _, stderr := shelltest.At(srv).Process(t, "register", "--prefix", "10.5072", items.Name())
-				require.NoError(t, command.Start())
-				victim.Store(command.Process)
-				signal.Store(signals[runs%len(signals)])
-				switch {
-				case runs >= *kills:
-				case runs < len(signals):
-					last.Store(requests.Load() + 1 + rand.Int64N(int64(*size / *kills)))
-				default:
-					time.Sleep(time.Duration(rand.IntN(500)) * time.Millisecond)
-					_ = command.Process.Signal(signals[runs%len(signals)]) // it may have ended
-				}
-				if code = shelltest.ExitCode(t, command.Wait()); code > 0 {
-					require.Contains(t, []int{shell.ExitRefused, shell.ExitFailed, shell.ExitInterrupted}, code, stderr.String())
-				}
-			}
-			ideal := int64(*size + given) // a name that is given is looked for before it is made
-			t.Logf("%d rows (%d with names), %d runs, %d requests (%d without faults and kills), %v",
-				*size, given, runs, requests.Load(), ideal, time.Since(begun).Round(time.Millisecond))
-			// 5 % are sent again, each perhaps after a look; and each run looks for what the last one had begun.
-			assert.LessOrEqual(t, requests.Load(), ideal+ideal/5+int64(50*runs), "requests")
-			rows, seen := read(t, result), map[string]bool{}
-			require.Len(t, rows, *size)
-			for i, row := range rows {
-				assert.Equal(t, fmt.Sprintf("https://repository.example.org/%d", i), row["url"])
-				if i%2 == 0 {
-					assert.Equal(t, fmt.Sprintf("10.5072/given-%d", i), row["doi"])
-				}
-				assert.Equal(t, datacitetest.StateFindable, srv.State(row["doi"]))
-				assert.Equal(t, []string{"findable", ""}, []string{row["state"], row["error"]}, row)
-				assert.NotEmpty(t, row["registered"])
-				seen[row["doi"]] = true
-			}
-			assert.Equal(t, *size, len(seen))
-			assert.Equal(t, *size, len(srv.Names()), "each row has one DOI, and there are no others: no name was lost")
-			assert.NoFileExists(t, result+".journal")
-		})
-	}
-}
-
-var damaged = flag.Int("damaged", 60, "tables that TestDamagedTables damages")
-
-// Of a damaged table each row is registered as it stands there or named with its fault, or
-// nothing is sent and the exit code shows it.
-func TestDamagedTables(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2))
-	for n := range *damaged {
-		srv := newServer(t, nil)
-		var items strings.Builder
-		items.WriteString("doi,url,title,creators,publisher,year,type,dates\n")
-		for i := range 1 + random.IntN(8) {
-			fmt.Fprintf(&items, "10.5072/d%d,https://repository.example.org/%[1]d,\"Item, \"\"%[1]d\"\"\nand more\",\"Lovelace, Ada; org: Ice\",Repository,2026,Dataset,Collected 202%[1]d\n", i)
-		}
-		text := damage(random, []byte(items.String()))
-		path := folder(t, string(text))
-		code, _, notes := start(t, srv, "--prefix", "10.5072", "--leave-out", filepath.Join(path, "items.csv"))
-		if code == 2 {
-			assert.Empty(t, srv.Names(), "%s\n%s", notes, text)
-			assert.Contains(t, notes, "items.csv", "%s", text)
-			continue
-		}
-		require.Contains(t, []int{0, 1}, code, notes)
-		all := csv.NewReader(bytes.NewReader(text)) // another reader of the same table
-		all.FieldsPerRecord = -1
-		rows, err := all.ReadAll()
-		require.NoError(t, err, "%d: %s", n, text)
-		results := read(t, filepath.Join(path, "items.registered.csv"))
-		require.Len(t, results, len(rows)-1, "%s\n%s", notes, text)
-		registered := 0
-		for _, row := range results {
-			switch row["result"] {
-			case "created":
-				registered++
-				assert.Empty(t, row["error"])
-				assert.Equal(t, datacitetest.StateFindable, srv.State(row["doi"]))
-			case "failed":
-				assert.NotEmpty(t, row["error"])
-			default:
-				t.Errorf("neither registered nor failed: %v", row)
-			}
-		}
-		assert.Equal(t, code == 0, registered == len(results), notes)
-		assert.Len(t, srv.Names(), registered)
-	}
-}
-
-// damage cuts, changes, repeats or takes out some bytes.
-func damage(random *rand.Rand, text []byte) []byte {
-	from := random.IntN(len(text))
-	to := min(from+1+random.IntN(40), len(text))
-	switch random.IntN(5) {
-	case 0:
-		return text[:from]
-	case 1:
-		text[from] = "\",;\n\x00\xff |&"[random.IntN(8)]
-	case 2:
-		clear(text[from:to])
-	case 3:
-		return append(text[:from], text[to:]...)
-	case 4:
-		return append(bytes.Clone(text[:to]), text[from:]...)
-	}
-	return text
 }
 
 // In a folder that others can write to, a link at the place of the result table or its journal
