@@ -12,7 +12,7 @@
 // from it for several reasons. For example, the service reads only a part of each dataset, adds
 // up counts that are reported twice, and keeps numbers that a corrected report no longer
 // contains. [Cause] lists the reasons, and datacitetest/deployed-usage.md the rules with their
-// evidence. [Repair] makes records show the counts of a platform.
+// evidence.
 //
 // Compare does not predict the effect of:
 //
@@ -20,6 +20,29 @@
 //   - a metric in capitals that replaces a number
 //   - a header without created or begin-date
 //   - a damaged subset
+//
+// # Repair
+//
+// [Repair] sends a 0 for each number that the wanted datasets lack but that the stored report
+// has, or that a record still shows although no report has it any more. The 0 is in the wanted
+// dataset of the DOI, if there is one. A report of RepairOptions.Replaces gets zeros in place of
+// all its numbers, under its own header, so that records do not show the sum ([ReportedTwice]).
+//
+//   - A 0 of views beside downloads is inconsistent: without Submit.AllowInconsistent it is a
+//     fault. A wanted dataset that needs a 0 and already has 8 instances is one, too.
+//   - A number that no report of the account has may be that of another account. Repair cannot
+//     distinguish them, and sends a 0, which then changes nothing; the next comparison names it
+//     as [Unreported].
+//   - A report that is already correct is not sent again. Records change when the service has
+//     processed the reports. Until then their differences are [NotProcessed], or [Lost] if the
+//     reports are old, and remain. After an interruption in between, a later Repair may still
+//     find a number of an earlier version, which remains until then.
+//   - With DryRun nothing is sent, and the outcome is the same except for the receipts, and for
+//     zeros that Submit finds only in its LockDir, for records of other accounts; Receipt.Zeros
+//     includes them.
+//   - Repair reads the wanted datasets to their end, into a temporary file, before the first
+//     request. It holds the numbers of the month in memory, about 200 bytes for each DOI, and
+//     the datasets that get zeros.
 package shown
 
 import (

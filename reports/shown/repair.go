@@ -67,37 +67,14 @@ type Change struct {
 // their report.
 //
 // It compares the stored reports of the account for that month with the wanted datasets and with the numbers of
-// records. Then it submits
+// records. Then it submits the wanted datasets as [reports.Client.Submit] does, with a 0 for each number that is
+// gone, and zeros in place of the reports of RepairOptions.Replaces. Each difference of the month is either
+// removed by a change or listed in Repaired.Remain. A second Repair changes nothing.
 //
-//   - the wanted datasets, as [reports.Client.Submit] does, with a 0 for each number that they lack but that
-//     the stored report has, or that a record still shows although no report has it any more; the 0 is in the
-//     wanted dataset of the DOI, if there is one;
-//   - for each report of RepairOptions.Replaces zeros in place of all its numbers, under
-//     its own header, so that records do not show the sum (ReportedTwice).
-//
-// Each difference of the month is either removed by a change or listed in Repaired.Remain. A report that is
-// already correct is not sent again, so a second Repair changes nothing. Records change when the service has
-// processed the reports. Until then their differences are NotProcessed, or Lost if the reports are old, and
-// remain. After an interruption in between, a later Repair may still find a number of an earlier version,
-// which remains until then.
-//
-// A number that no report of the account has may be that of another account. Repair cannot tell, and sends a 0,
-// which changes nothing then; the next comparison names it as Unreported.
-//
-// A 0 of views beside downloads is inconsistent: without Submit.AllowInconsistent it is a fault. A wanted dataset
-// that needs a 0 and already has 8 instances is one, too.
-//
-// With DryRun nothing is sent, and the outcome is the same except for the receipts. Faults are a
-// [*datacite.ValidationError], like those of Submit. A dry run does not include zeros for numbers that Submit
-// finds only in its LockDir, for records of other accounts; Receipt.Zeros includes them.
-//
-// Repair reads wanted to its end, into a temporary file, before the first request. It holds
-// the numbers of the month in memory, about 200 bytes for each DOI, and the datasets that get
-// zeros.
-//
-// If a submission fails, the error of Submit is returned together with the reports sent until then. Run Repair
-// again to continue. If another account has stored a report of the same name, the error matches
-// [datacite.ErrConflict]; if a name in Replaces has no report, it matches [datacite.ErrNotFound].
+// Faults are a [*datacite.ValidationError], like those of Submit. If a submission fails, its error is returned
+// together with the reports sent until then; run Repair again to continue. If another account has stored a report
+// of the same name, the error matches [datacite.ErrConflict]; if a name in Replaces has no report, it matches
+// [datacite.ErrNotFound]. The package documentation has the details ("Repair").
 func Repair(ctx context.Context, r *reports.Client, d *dois.Client, account string, h reports.Header, wanted iter.Seq2[reports.Dataset, error], opts *RepairOptions) (*Repaired, error) {
 	m := &repair{reports: r, dois: d, account: account, month: headerMonth(&h), opts: *cmp.Or(opts, &RepairOptions{})}
 	switch {
