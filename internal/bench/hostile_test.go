@@ -52,6 +52,8 @@ func hostileServer(t *testing.T, all []reading) (url string) {
 		}
 		r.URL.Path = "/" + path
 		c, size := all[i].contents[0], int64(*hostileMiB)<<20
+		kind, _, _ := strings.Cut(r.Header.Get("Accept"), ",")
+		w.Header().Set("Content-Type", kind) // a response of another type is not read
 		switch {
 		case !all[i].hostile(r):
 			status, text := ordinary(r)
