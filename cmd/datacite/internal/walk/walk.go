@@ -9,10 +9,12 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/creack/pty"
@@ -71,6 +73,11 @@ func open(ctx context.Context, folder string, env []string) (*terminal, error) {
 	}
 	t := &terminal{ctx: ctx, blocks: blocks, read: make(chan string), shell: exec.Command("sh", "-i", "+m")}
 	t.shell.Dir, t.shell.Env = folder, append(env, "PS1=[walked $?]", "PS2=", "NO_COLOR=1", "TERM=xterm", "LANG=C.UTF-8")
+	// A program that was started by nohup passes on that SIGHUP is ignored, and then a shell in the shell
+	// outlives its terminal.
+	hangUp := make(chan os.Signal, 1)
+	signal.Notify(hangUp, syscall.SIGHUP)
+	defer signal.Stop(hangUp)
 	if t.master, err = pty.StartWithSize(t.shell, &pty.Winsize{Rows: 40, Cols: 100}); err != nil {
 		return nil, err
 	}
