@@ -127,7 +127,7 @@ const fullSize = 100
 // method in a process of its own, and reads how much memory that took at its peak.
 func TestMemoryOfResponsesAtTheLimits(t *testing.T) {
 	if *hostileMiB < fullSize || raced {
-		t.Skip("takes a minute; TestWorkOfResponsesAtTheLimits does the same with small limits, and -hostile 512 runs this one, as .ci/run does")
+		t.Skip("takes a minute; TestWorkOfResponsesAtTheLimits does the same with small limits, and -hostile 512 runs this one, as .ci/run --long does")
 	}
 	if _, err := os.Stat("/proc/self/status"); err != nil {
 		t.Skip("this system does not tell how much memory a process took")
