@@ -113,7 +113,7 @@ func TestReleaseArchives(t *testing.T) {
 			for _, dep := range append(info.Deps, &info.Main) {
 				assert.Nil(t, dep.Replace, dep.Path)
 				assert.Contains(t, string(modules), dep.Path+" "+dep.Version+"\n")
-				files, err := filepath.Glob(filepath.Join(folder, "licenses", filepath.FromSlash(dep.Path), "LICEN*"))
+				files, err := filepath.Glob(filepath.Join(folder, "licenses", filepath.FromSlash(dep.Path), "[Ll][Ii][Cc][Ee][Nn]*"))
 				require.NoError(t, err)
 				assert.NotEmpty(t, files, dep.Path)
 			}
