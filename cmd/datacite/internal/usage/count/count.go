@@ -63,7 +63,7 @@ until yesterday, and the report tells it (exception 3040). Keep the logs of each
 folder, or under a name, of its own: a day without an access on a server that has many on other
 days is refused (--gap).
 
-The summary accounts for every line, and the most used datasets. --output writes
+The summary accounts for every line, and lists the most used datasets. --output writes
 
   report.json                 the report, for "datacite usage send"; for --output -, on standard output
   counts.csv, counts.xlsx     a table of its counts, which "datacite usage send" reads, too; it has
