@@ -228,11 +228,15 @@ func (w *write) save() (invalid object, err error) {
 	if w.creating && w.Archive.find(w.report.uid) != nil {
 		invalid["uid"] = []any{"has already been taken"}
 	}
-	if compressed, _ := w.report.isCompressed(); compressed {
+	compressed, err := w.report.isCompressed()
+	if compressed {
 		w.report.datasets = json.RawMessage("[]")
 	}
 	if len(invalid) > 0 {
 		return invalid, nil
+	}
+	if err != nil {
+		return nil, err
 	}
 	if err := w.report.fits(w.creating); err != nil {
 		return nil, err
