@@ -3,6 +3,7 @@ package dois_test
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -162,7 +163,7 @@ func TestWritingOtherPropertiesKeepsTextsOrNamesThem(t *testing.T) {
 	})
 }
 
-// What the service keeps in its JSON and leaves out of its XML is named, with the other way.
+// What the service leaves out of its XML, or ignores in JSON, is named, with the other way.
 func TestWhatIsNotInTheXMLIsNamed(t *testing.T) {
 	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
 		rec := withTexts("Alps")
@@ -170,11 +171,13 @@ func TestWhatIsNotInTheXMLIsNamed(t *testing.T) {
 			RelationType: metadata.RelationHasMetadata, RelatedMetadataScheme: "citeproc+json", SchemeURI: "https://example.org/s", SchemeType: "XSD"}}
 		rec.FundingReferences[0].FunderIdentifier, rec.FundingReferences[0].FunderIdentifierType = "grid.5335.0", metadata.FunderGRID
 		rec.FundingReferences[0].SchemeURI = "https://www.grid.ac"
+		rec.RelatedItems[0].Titles[0].Lang = "de"
+		const inJSON = "relatedItems[0].titles[0].lang"
 		paths := []string{"relatedIdentifiers[0].relatedMetadataScheme", "relatedIdentifiers[0].schemeUri", "relatedIdentifiers[0].schemeType", "fundingReferences[0].schemeUri"}
 		named := func(r *dois.Record, err error) (named []string) {
 			require.NoError(t, err)
 			for _, f := range r.Warnings {
-				if f.Code == "not-in-xml" {
+				if f.Code == "not-in-xml" || f.Code == "not-in-json" {
 					assert.Contains(t, f.Reason, "package mds")
 					named = append(named, f.Path)
 				}
@@ -182,13 +185,13 @@ func TestWhatIsNotInTheXMLIsNamed(t *testing.T) {
 			return named
 		}
 		const name = "10.5072/not-in-xml"
-		assert.Equal(t, paths, named(srv.DOIs().Create(t.Context(), &dois.Draft{DOI: name, Record: rec})))
+		assert.Equal(t, append(slices.Clone(paths), inJSON), named(srv.DOIs().Create(t.Context(), &dois.Draft{DOI: name, Record: rec})))
 		doc, err := mds.NewDocument(&rec)
 		require.NoError(t, err)
 		done, err := srv.MDS().Register(t.Context(), name, "https://example.org/", doc)
 		require.NoError(t, err)
 		for _, f := range done.Warnings {
-			assert.NotContains(t, paths, f.Path)
+			assert.NotContains(t, append(paths, inJSON), f.Path)
 		}
 		want := storedXML(t, srv, name)
 		assert.Equal(t, "XSD", want.RelatedIdentifiers[0].SchemeType)
@@ -197,5 +200,6 @@ func TestWhatIsNotInTheXMLIsNamed(t *testing.T) {
 		assert.Equal(t, "XSD", storedXML(t, srv, name).RelatedIdentifiers[0].SchemeType)
 		assert.Equal(t, paths, named(srv.DOIs().Update(t.Context(), name, &dois.Draft{Record: metadata.Record{Version: "2"}})), "the service writes the XML anew")
 		assert.Empty(t, storedXML(t, srv, name).RelatedIdentifiers[0].SchemeType)
+		assert.Equal(t, "de", storedXML(t, srv, name).RelatedItems[0].Titles[0].Lang, "the service wrote it from its JSON")
 	})
 }

@@ -74,8 +74,8 @@ func NewDocument(record *metadata.Record) (Document, error) {
 
 // Findings returns the faults of the metadata and warnings about them: those of
 // [metadata.Record.Findings] if NewDocument made the document, and for other XML those of
-// [metadata.FindingsXML], with line and column. Findings with the codes identifier, json and
-// not-in-xml are left out, because the service uses the DOI of the request and receives XML. Other
+// [metadata.FindingsXML], with line and column. Findings with the codes identifier, json,
+// not-in-json and not-in-xml are left out, because the service uses the DOI of the request and receives XML. Other
 // formats are not checked.
 func (d Document) Findings() []datacite.Finding {
 	found := slices.Clone(d.findings)
@@ -83,7 +83,7 @@ func (d Document) Findings() []datacite.Finding {
 		found, _ = metadata.FindingsXML(bytes.NewReader(d.Data)) // the error is that of a reader
 	}
 	return slices.DeleteFunc(found, func(f datacite.Finding) bool {
-		return slices.Contains([]datacite.Code{"identifier", "json", "not-in-xml"}, f.Code)
+		return slices.Contains([]datacite.Code{"identifier", "json", "not-in-json", "not-in-xml"}, f.Code)
 	})
 }
 

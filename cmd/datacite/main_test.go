@@ -12,7 +12,6 @@ import (
 
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell/shelltest"
-	"github.com/datacite-go/datacite-go/cmd/datacite/internal/topics"
 )
 
 // Each command and each flag has a text, in the form of the others.
@@ -33,7 +32,7 @@ func TestTexts(t *testing.T) {
 			assert.NotContains(t, out, "%!")
 		})
 	}
-	for _, maker := range topics.Makers() {
+	for _, maker := range topics() {
 		cmd := maker(nil)
 		assert.NotEmpty(t, cmd.Short, cmd.Name())
 		assert.NotContains(t, cmd.Long, "%columns%")
@@ -43,7 +42,7 @@ func TestTexts(t *testing.T) {
 
 // The manual has each word of the help.
 func TestManualHasTheHelp(t *testing.T) {
-	makers := append(commands, topics.Makers()...)
+	makers := append(commands, topics()...)
 	folder := filepath.Join(t.TempDir(), "man")
 	var out, notes strings.Builder
 	s := &shell.Shell{Args: []string{"manual", folder}, Getenv: func(string) string { return "" }, Stdout: &out, Stderr: &notes}
@@ -81,7 +80,7 @@ func TestManualHasTheHelp(t *testing.T) {
 func TestTopicsThatTextsName(t *testing.T) {
 	known := map[string]bool{}
 	var all []*cobra.Command
-	for _, maker := range append(commands, topics.Makers()...) {
+	for _, maker := range append(commands, topics()...) {
 		cmd := maker(&shell.Shell{Getenv: func(string) string { return "" }})
 		known[cmd.Name()] = true
 		all = append(all, cmd)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/csv"
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,95 +14,35 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell/shelltest"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
-	"github.com/datacite-go/datacite-go/mds"
 	"github.com/datacite-go/datacite-go/metadata"
 )
 
-// A shelf is a service with random records, half of them registered as XML and half as JSON, and
-// a folder for tables.
-type shelf struct {
-	*datacitetest.Server
-	folder string
-	names  []string
-}
-
-func newShelf(t *testing.T, b datacitetest.Behaviour, records int) *shelf {
-	s := &shelf{Server: datacitetest.NewServer(&datacitetest.Options{Behaviour: b}), folder: t.TempDir()}
-	t.Cleanup(s.Close)
-	for i := range records {
-		name, url := fmt.Sprintf("10.5072/t-%d", i), fmt.Sprintf("https://repository.example.org/%d?a=1;b=2&c", i)
-		rec := datacitetest.RandomRecord(uint64(i))
-		if i%2 == 0 {
-			doc, err := mds.NewDocument(rec)
-			require.NoError(t, err)
-			_, err = s.MDS().Register(t.Context(), name, url, doc)
-			require.NoError(t, err)
-		} else {
-			_, err := s.DOIs().Create(t.Context(), &dois.Draft{DOI: name, URL: url, Event: dois.Publish, Record: *rec})
-			require.NoError(t, err)
-		}
-		s.names = append(s.names, name)
-	}
-	return s
-}
-
-// run runs a command at the service.
-func (s *shelf) run(t *testing.T, args ...string) (code int, out, notes string) {
-	t.Helper()
-	i := slices.IndexFunc(commands, func(m shell.Maker) bool {
-		return m(&shell.Shell{Getenv: func(string) string { return "" }}).Name() == args[0]
-	})
-	return shelltest.At(s.Server).Do(t, commands[i], args...)
-}
-
-// documents are all that is stored, by DOI.
-func (s *shelf) documents(t *testing.T) map[string]string {
-	t.Helper()
-	all := map[string]string{}
-	for r, err := range s.DOIs().All(t.Context(), &dois.ListOptions{Prefix: []string{"10.5072"}, Detail: true}) {
-		require.NoError(t, err)
-		all[r.DOI] = fmt.Sprintf("%s %s %s", r.URL, r.State, r.MetadataXML)
-	}
-	return all
-}
-
-// writes are the requests so far that change something.
-func (s *shelf) writes() (n int) {
-	for _, r := range s.Requests() {
-		if r.Method != http.MethodGet && r.Method != http.MethodHead {
-			n++
-		}
-	}
-	return n
-}
-
-// tableWriters make a table of the records of a shelf.
+// tableWriters make a table of the records of a seam.
 var tableWriters = []struct {
 	name  string
-	write func(t *testing.T, s *shelf) (file, notes string)
+	write func(t *testing.T, s *seam) (file, notes string)
 }{
-	{"search --output .csv", func(t *testing.T, s *shelf) (string, string) { return s.searched(t, "items.csv") }},
-	{"search --output .xlsx", func(t *testing.T, s *shelf) (string, string) { return s.searched(t, "items.xlsx") }},
-	{"the result table of register", func(t *testing.T, s *shelf) (string, string) {
+	{"search --output .csv", func(t *testing.T, s *seam) (string, string) { return s.searched(t, "items.csv") }},
+	{"search --output .xlsx", func(t *testing.T, s *seam) (string, string) { return s.searched(t, "items.xlsx") }},
+	{"the result table of register", func(t *testing.T, s *seam) (string, string) {
 		file, notes := s.searched(t, "before.csv")
 		result := filepath.Join(s.folder, "result.csv")
-		code, _, more := s.run(t, "register", file, "--output", result)
+		code, _, more := s.do(t, "register", file, "--output", result)
 		require.Zero(t, code, more)
 		return result, notes
 	}},
-	{"the result table of register .xlsx", func(t *testing.T, s *shelf) (string, string) {
+	{"the result table of register .xlsx", func(t *testing.T, s *seam) (string, string) {
 		file, notes := s.searched(t, "before.xlsx")
-		code, _, more := s.run(t, "register", file)
+		code, _, more := s.do(t, "register", file)
 		require.Zero(t, code, more)
 		return filepath.Join(s.folder, "before.registered.xlsx"), notes
 	}},
-	{"register --template", func(t *testing.T, s *shelf) (string, string) {
+	{"register --template", func(t *testing.T, s *seam) (string, string) {
 		file := filepath.Join(s.folder, "template.csv")
-		code, _, notes := s.run(t, "register", "--template", "--output", file)
+		code, _, notes := s.do(t, "register", "--template", "--output", file)
 		require.Zero(t, code, notes)
 		searched, notes := s.searched(t, "before.csv")
 		rows, from := readCSV(t, file), readCSV(t, searched)
@@ -119,10 +58,10 @@ var tableWriters = []struct {
 	}},
 }
 
-func (s *shelf) searched(t *testing.T, name string) (file, notes string) {
+func (s *seam) searched(t *testing.T, name string) (file, notes string) {
 	t.Helper()
 	file = filepath.Join(s.folder, name)
-	code, _, notes := s.run(t, "search", "--prefix", "10.5072", "--all", "--output", file)
+	code, _, notes := s.do(t, "search", "--prefix", "10.5072", "--all", "--output", file)
 	require.Zero(t, code, notes)
 	return file, notes
 }
@@ -143,7 +82,7 @@ func writeCSV(t *testing.T, file string, rows [][]string) {
 	require.NoError(t, os.WriteFile(file, out.Bytes(), 0o600))
 }
 
-// tableReaders read a table of the records of a shelf.
+// tableReaders read a table of the records of a seam.
 var tableReaders = [][]string{
 	{"register", "FILE"},
 	{"audit", "FILE", "--prefix", "10.5072"},
@@ -156,17 +95,17 @@ func TestTables(t *testing.T) {
 	for _, b := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {
 		for _, w := range tableWriters {
 			t.Run(fmt.Sprintf("%s/%s", b, w.name), func(t *testing.T) {
-				s := newShelf(t, b, 3**seams)
+				s := newSeam(t, b, 3**seams)
 				before := s.documents(t)
 				file, notes := w.write(t, s)
-				wrote := s.writes()
+				wrote := shelltest.Writes(s.Server)
 				for _, reader := range tableReaders {
 					for pass := range 2 {
 						args := slices.Clone(reader)
 						args[1] = file
-						code, out, said := s.run(t, args...)
+						code, out, said := s.do(t, args...)
 						assert.Zero(t, code, "%v, pass %d: %s%s", args, pass, out, said)
-						assert.Equal(t, wrote, s.writes(), "%v: %s", args, said)
+						assert.Equal(t, wrote, shelltest.Writes(s.Server), "%v: %s", args, said)
 					}
 				}
 				for name, doc := range s.documents(t) {
@@ -179,16 +118,16 @@ func TestTables(t *testing.T) {
 }
 
 // copied registers the records of a table at an empty service.
-func (s *shelf) copied(t *testing.T, b datacitetest.Behaviour, file, notes string) {
+func (s *seam) copied(t *testing.T, b datacitetest.Behaviour, file, notes string) {
 	t.Helper()
-	other := newShelf(t, b, 0)
+	other := newSeam(t, b, 0)
 	data, err := os.ReadFile(file)
 	require.NoError(t, err)
 	at := filepath.Join(other.folder, "copy"+filepath.Ext(file))
 	require.NoError(t, os.WriteFile(at, data, 0o600))
-	code, _, said := other.run(t, "register", at)
+	code, _, said := other.do(t, "register", at)
 	require.Zero(t, code, said)
-	for _, name := range s.names {
+	for _, name := range s.dois {
 		was, err := s.Record(name)
 		require.NoError(t, err)
 		is, err := other.Record(name)
@@ -198,10 +137,10 @@ func (s *shelf) copied(t *testing.T, b datacitetest.Behaviour, file, notes strin
 			assert.Regexp(t, `not all of the .*\b`+member+`\b`, notes, "%s: %s", name, c)
 		}
 	}
-	wrote, stored := other.writes(), other.documents(t)
-	code, _, said = other.run(t, "register", at)
+	wrote, stored := shelltest.Writes(other.Server), other.documents(t)
+	code, _, said = other.do(t, "register", at)
 	require.Zero(t, code, said)
-	assert.Equal(t, wrote, other.writes(), said)
+	assert.Equal(t, wrote, shelltest.Writes(other.Server), said)
 	assert.Equal(t, stored, other.documents(t))
 }
 
@@ -213,11 +152,11 @@ func TestALibrariansRound(t *testing.T) {
 	for _, b := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {
 		t.Run(string(b), func(t *testing.T) {
 			const records = 10
-			s := newShelf(t, b, records)
+			s := newSeam(t, b, records)
 			file, _ := s.searched(t, "items.csv")
 			before := readCSV(t, file)
 			was := map[string]*dois.Record{}
-			for _, name := range s.names {
+			for _, name := range s.dois {
 				r, err := s.Record(name)
 				require.NoError(t, err)
 				was[name] = r
@@ -240,17 +179,17 @@ func TestALibrariansRound(t *testing.T) {
 			}
 			writeCSV(t, file, wanted)
 
-			code, out, notes := s.run(t, "audit", file, "--prefix", "10.5072", "--fix", "--yes")
+			code, out, notes := s.do(t, "audit", file, "--prefix", "10.5072", "--fix", "--yes")
 			require.Zero(t, code, out+notes)
 			harvested := filepath.Join(s.folder, "all.jsonl")
-			code, _, notes = s.run(t, "harvest", "--prefix", "10.5072", "--output", harvested)
+			code, _, notes = s.do(t, "harvest", "--prefix", "10.5072", "--output", harvested)
 			require.Zero(t, code, notes)
-			wrote := s.writes()
+			wrote := shelltest.Writes(s.Server)
 			for _, source := range []string{harvested, file} {
-				code, out, notes = s.run(t, "audit", source, "--prefix", "10.5072", "--fix", "--yes")
+				code, out, notes = s.do(t, "audit", source, "--prefix", "10.5072", "--fix", "--yes")
 				assert.Zero(t, code, out+notes)
 			}
-			assert.Equal(t, wrote, s.writes())
+			assert.Equal(t, wrote, shelltest.Writes(s.Server))
 
 			again, _ := s.searched(t, "again.csv")
 			after := readCSV(t, again)

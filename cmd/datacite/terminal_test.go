@@ -15,12 +15,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell/shelltest"
-	"github.com/datacite-go/datacite-go/cmd/datacite/internal/topics"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/walk"
 	"github.com/datacite-go/datacite-go/datacitetest"
 )
 
-func TestMain(m *testing.M) { shelltest.Main(m, append(commands, topics.Makers()...)...) }
+func TestMain(m *testing.M) { shelltest.Main(m, append(commands, topics()...)...) }
 
 // The password is not shown, and the terminal is as before whatever ends the question.
 func TestThePasswordIsNotShown(t *testing.T) {
@@ -111,7 +110,13 @@ func TestQuestions(t *testing.T) {
 			assert.Equal(t, tt.code, code, "%v: %s", command.args, printed)
 			assert.Contains(t, printed, tt.says)
 		}
+		code, printed := run.Terminal(t, 200, append(command.args, "--yes")...).End()
+		assert.Zero(t, code, printed)
+		assert.NotContains(t, printed, "[y/N]")
 	}
+	code, printed := run.Terminal(t, 200, "usage", "send", counts, "--creator", "Ice", "--month", "2026-05", "--dry-run").End()
+	assert.Zero(t, code, printed)
+	assert.Contains(t, printed, "The report could be sent to production (api.datacite.org); nothing was.")
 }
 
 // The progress is redrawn in one line, which fits, and goes away.

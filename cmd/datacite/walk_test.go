@@ -18,8 +18,8 @@ import (
 
 var walked = flag.String("datacite", "", "`program` with which the pages of docs are walked (without it: built from this folder)")
 
-// path is a PATH with the program that is walked.
-func path(t *testing.T) string {
+// programPath is a PATH with the program that is walked.
+func programPath(t *testing.T) string {
 	t.Helper()
 	bin := t.TempDir()
 	program := filepath.Join(bin, "datacite")
@@ -38,7 +38,7 @@ func path(t *testing.T) string {
 // What the pages of docs show is what happens: their commands run as written, and print what they
 // show.
 func TestPagesOfDocs(t *testing.T) {
-	path := path(t)
+	path := programPath(t)
 	pages, err := filepath.Glob("../../docs/*.md")
 	require.NoError(t, err)
 	require.NotEmpty(t, pages)

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	htmlpage "github.com/datacite-go/datacite-go/cmd/datacite/internal/page"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/dois"
@@ -144,7 +143,7 @@ func (s *section) Faults() bool { return s.Kind == dois.Invalid }
 //go:embed page.html
 var pageText string
 
-var pageTemplate = htmlpage.New("audit", pageText, template.FuncMap{
+var pageTemplate = shell.PageTemplate("audit", pageText, template.FuncMap{
 	"part": part,
 	"most": func() int { return mostItems },
 })

@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
-	"net/http"
 	"strings"
 	"testing"
 
@@ -14,12 +13,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell/shelltest"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/metadata"
 )
 
-var foreign = flag.Int("foreign", 60, "records of other clients in TestTableOfForeignRecords")
+var foreign = flag.Int("foreign", 26, "records of other clients in TestTableOfForeignRecords")
 
 // A foreigner is a record as another client wrote it, and the row of it in one's own table.
 type foreigner struct {
@@ -138,16 +138,6 @@ func ownTableOf(t *testing.T, items []*foreigner) string {
 	return file(t, "own.csv", b.String())
 }
 
-// writes are the requests that wrote.
-func writes(srv *datacitetest.Server) (n int) {
-	for _, r := range srv.Requests() {
-		if r.Method != http.MethodGet && r.Method != http.MethodHead {
-			n++
-		}
-	}
-	return n
-}
-
 // Records that other clients wrote differ from a table only where the table says something
 // else, and a repair writes only that: what a cell cannot say stays.
 func TestTableOfForeignRecords(t *testing.T) {
@@ -175,11 +165,11 @@ func auditForeignRecords(t *testing.T, behaviour datacitetest.Behaviour) {
 		}
 		items = append(items, it)
 	}
-	before := writes(srv)
+	before := shelltest.Writes(srv)
 	out, notes, code := call(t, srv, "--fix", "--yes", ownTableOf(t, items))
 	require.Equal(t, shell.ExitDone, code, "%.3000s\n%s", out, notes)
 	require.Empty(t, out)
-	require.Equal(t, before, writes(srv))
+	require.Equal(t, before, shelltest.Writes(srv))
 
 	planted := map[string]string{} // paths by DOI
 	for i, plant := range plants {
@@ -211,7 +201,7 @@ func auditForeignRecords(t *testing.T, behaviour datacitetest.Behaviour) {
 		}
 	}
 	assert.Len(t, told, len(planted))
-	assert.Equal(t, before+len(planted), writes(srv))
+	assert.Equal(t, before+len(planted), shelltest.Writes(srv))
 	out, notes, code = call(t, srv, source)
 	assert.Equal(t, shell.ExitDone, code, "%s\n%s", out, notes)
 }

@@ -22,8 +22,8 @@ import (
 )
 
 var (
-	kills = flag.Int("kills", 5, "how often TestKilled kills the command")
-	size  = flag.Int("rows", 300, "rows of the table of TestKilled")
+	kills = flag.Int("kills", 4, "how often TestKilled kills the command")
+	size  = flag.Int("rows", 120, "rows of the table of TestKilled")
 )
 
 func TestInterrupted(t *testing.T) {
@@ -32,7 +32,7 @@ func TestInterrupted(t *testing.T) {
 	srv := newServer(t, &datacitetest.Options{Faults: func(n int, _ *http.Request) *datacitetest.Fault {
 		if n == 8 {
 			_ = running.Load().Signal(syscall.SIGTERM)
-			return &datacitetest.Fault{Kind: datacitetest.Status, Delay: 10 * time.Second} // the signal arrives before
+			return &datacitetest.Fault{Kind: datacitetest.Status, Delay: time.Second} // the signal arrives before
 		}
 		if n > 8 && n < 20 {
 			return &datacitetest.Fault{Kind: datacitetest.Status}

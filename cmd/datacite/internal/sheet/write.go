@@ -20,6 +20,18 @@ type RowWriter interface {
 	Close() error // after the last row
 }
 
+// Create returns a writer of an .xlsx, or else of CSV. That begins with a byte order mark, so that spreadsheet
+// programs read it as UTF-8.
+func Create(out io.Writer, spreadsheet bool, comma rune) (RowWriter, error) {
+	if spreadsheet {
+		return NewWriter(out)
+	}
+	w := NewCSVWriter(out)
+	w.Comma = comma
+	_, err := io.WriteString(out, "\ufeff")
+	return w, err
+}
+
 // A Writer writes an .xlsx file with one sheet, in which every cell is a text: a spreadsheet
 // program makes no dates and no formulas of them.
 type Writer struct {

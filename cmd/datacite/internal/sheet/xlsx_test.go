@@ -24,7 +24,7 @@ import (
 )
 
 var (
-	damages  = flag.Int("damages", 300, "how many damaged files the tests of them read")
+	damages  = flag.Int("damages", 100, "how many damaged files the tests of them read")
 	unpacked = flag.Int("unpacked", 1, "MiB of the parts of TestSmallFilesOfMuch")
 )
 

@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/spelling"
 )
 
 // The groups in which datacite help shows the commands.
@@ -232,12 +234,8 @@ func NotOne(value string, values []string) error {
 
 // DidYouMean suggests the word that is nearest to a mistyped one; it is empty if none is near.
 func DidYouMean(typed string, words []string) string {
-	parent := &cobra.Command{SuggestionsMinimumDistance: 2}
-	for _, word := range words {
-		parent.AddCommand(&cobra.Command{Use: word, Run: func(*cobra.Command, []string) {}})
-	}
-	if near := parent.SuggestionsFor(typed); len(near) > 0 {
-		return "; did you mean " + near[0] + "?"
+	if near := spelling.Nearest(typed, words); near != "" {
+		return "; did you mean " + near + "?"
 	}
 	return ""
 }
@@ -245,20 +243,19 @@ func DidYouMean(typed string, words []string) string {
 // wrongFlag is the error of a flag, with what helps.
 func wrongFlag(cmd *cobra.Command, err error) error {
 	var names []string
-	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
-	cmd.InheritedFlags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	cmd.InheritedFlags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 	hint := ""
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		typed := unknown.GetSpecifiedName()
 		if group := unknown.GetSpecifiedShortnames(); group != "" {
 			typed = strings.TrimLeft(group, "-") // such as -service
 		}
-		err = fmt.Errorf("%s has no flag %s", cmd.CommandPath(), "--"+typed)
-		if slices.Contains(names, "--"+typed) {
-			err, hint = fmt.Errorf("there is no flag -%s", typed), "; did you mean --"+typed+"?"
-		} else {
-			hint = DidYouMean("--"+typed, names)
+		err = fmt.Errorf("%s has no flag --%s", cmd.CommandPath(), typed)
+		if slices.Contains(names, typed) {
+			err = fmt.Errorf("there is no flag -%s", typed)
 		}
+		hint = strings.Replace(DidYouMean(typed, names), "mean ", "mean --", 1)
 	}
 	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		if strings.TrimSpace(invalid.GetValue()) == "" {

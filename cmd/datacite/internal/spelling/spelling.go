@@ -3,20 +3,28 @@ package spelling
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/agnivade/levenshtein"
 )
 
 // Nearest returns the known word that was probably meant, "" if none is near: a third of the
-// letters may be wrong, at most three, and one of a short word.
+// letters may be wrong, at most three, and one of a short word; or the end of the word is missing. The
+// case of letters does not count.
 func Nearest(word string, known []string) (best string) {
+	const shortest, begun = 2, 3 // letters
+	if word = strings.ToLower(word); len(word) < shortest {
+		return ""
+	}
 	least := min(4, max(len(word)/3, 1)+1)
 	for _, candidate := range known {
-		if len(word) < 2 {
-			break
-		}
-		if d := Distance(word, candidate, least); d < least {
+		if d := Distance(word, strings.ToLower(candidate), least); d < least {
 			best, least = candidate, d
+		}
+	}
+	for _, candidate := range known {
+		if best == "" && len(word) >= begun && strings.HasPrefix(strings.ToLower(candidate), word) {
+			best = candidate
 		}
 	}
 	return best

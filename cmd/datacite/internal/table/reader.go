@@ -141,9 +141,11 @@ func (r *Reader) unknown(names []string, unknown []int) error {
 	var all []datacite.Finding
 	for _, i := range unknown {
 		name := plain(names[i])
-		reason := fmt.Sprintf("the column is named %q; did you mean %q?", name, spelling.Nearest(name, known))
-		if spelling.Nearest(name, known) == "" {
-			reason, which = fmt.Sprintf("the column is named %q, which is %s", name, which), "none of these either"
+		reason := fmt.Sprintf("the column is named %q", name)
+		if near := spelling.Nearest(name, known); near != "" {
+			reason += fmt.Sprintf("; did you mean %q?", near)
+		} else {
+			reason, which = reason+", which is "+which, "none of these either"
 		}
 		f := r.fault(i, reason)
 		f.Err = ErrUnknownColumn

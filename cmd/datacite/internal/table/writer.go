@@ -49,14 +49,7 @@ func NewWriter(out io.Writer, opts *WriterOptions) *Writer {
 		}
 		w.columns = append(w.columns, c)
 	}
-	if opts.Spreadsheet {
-		w.rows, w.err = sheet.NewWriter(out)
-	} else {
-		rows := sheet.NewCSVWriter(out)
-		rows.Comma = cmp.Or(opts.Separator, ',')
-		_, w.err = io.WriteString(out, "\ufeff")
-		w.rows = rows
-	}
+	w.rows, w.err = sheet.Create(out, opts.Spreadsheet, cmp.Or(opts.Separator, ','))
 	var names []string
 	for _, c := range w.columns {
 		names = append(names, c.Name)

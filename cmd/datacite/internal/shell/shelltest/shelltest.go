@@ -5,7 +5,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"maps"
+	"net/http"
 	"os"
 	"os/exec"
 	"slices"
@@ -22,9 +24,10 @@ import (
 
 // A Run is how a command is started. Its zero value has no environment and no settings.
 type Run struct {
-	Env   map[string]string
-	Stdin string
-	Ctx   context.Context // nil means that of the test
+	Env    map[string]string
+	Stdin  string
+	Stdout io.Writer       // nil means what Do returns
+	Ctx    context.Context // nil means that of the test
 
 	srv *datacitetest.Server // of At
 }
@@ -39,6 +42,16 @@ func At(srv *datacitetest.Server) Run {
 // Anonymous is a run whose environment has the service alone.
 func Anonymous(srv *datacitetest.Server) Run {
 	return Run{Env: map[string]string{"DATACITE_SERVICE": srv.URL}}
+}
+
+// Writes are the requests to a service so far that were to change something.
+func Writes(srv *datacitetest.Server) (n int) {
+	for _, r := range srv.Requests() {
+		if datacitetest.Writes(&http.Request{Method: r.Method, URL: r.URL}) {
+			n++
+		}
+	}
+	return n
 }
 
 // Do runs a command in this process. Requests are repeated after milliseconds. What a Run of At calls
@@ -59,13 +72,16 @@ func (r Run) Do(t testing.TB, command shell.Maker, args ...string) (code int, ou
 	s := &shell.Shell{
 		Args: args, Getenv: func(name string) string { return env[name] }, Stdin: strings.NewReader(r.Stdin), Stdout: &o, Stderr: &n,
 	}
+	if r.Stdout != nil {
+		s.Stdout = r.Stdout
+	}
 	for name, value := range env {
 		s.Environ = append(s.Environ, name+"="+value)
 	}
 	s.Config.MaxWait = 5 * time.Millisecond
 	before := claimed(args)
 	code = s.Run(r.Ctx, command)
-	if r.srv != nil && !slices.Contains(args, "--dry-run") {
+	if r.srv != nil && r.Stdout == nil && !slices.Contains(args, "--dry-run") {
 		held(t, r.srv, before, args, o.String())
 	}
 	return code, o.String(), n.String()

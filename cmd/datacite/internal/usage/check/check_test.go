@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/datacite-go/datacite-go/cmd/datacite/internal/page/pagetest"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell/shelltest"
 	"github.com/datacite-go/datacite-go/datacitetest"
@@ -258,7 +257,7 @@ func TestAccessibility(t *testing.T) {
 	for _, absent := range []string{"<script", "<img", "ZgotmplZ", "%!"} {
 		assert.NotContains(t, page, absent)
 	}
-	pagetest.Accessible(t, html)
+	shelltest.Accessible(t, html)
 }
 
 // A month that is not over is not compared with whole ones.

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	htmlpage "github.com/datacite-go/datacite-go/cmd/datacite/internal/page"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/dois"
@@ -244,7 +243,7 @@ func (p *page) Newest() []shown.Month {
 //go:embed page.html
 var pageText string
 
-var pageTemplate = htmlpage.New("page", pageText, template.FuncMap{
+var pageTemplate = shell.PageTemplate("page", pageText, template.FuncMap{
 	"long":     shell.Number[int64],
 	"chart":    newChart,
 	"change":   change,

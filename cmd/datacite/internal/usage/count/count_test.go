@@ -191,12 +191,12 @@ Report of My Repository, 2026-10-01 to 2026-10-31
 	assert.Equal(t, reports.Month(2026, time.October), inFile.Header.ReportingPeriod)
 	assert.EqualValues(t, "2026-11-01", inFile.Header.Created)
 
-	requests := writes(srv)
+	requests := shelltest.Writes(srv)
 	require.Equal(t, 0, runs(t.Context(), nil, "", all...).code)
 	again := sends(t.Context(), srv, "", file)
 	require.Equal(t, 0, again.code, again.errors)
 	assert.Contains(t, again.out, "sent now       0 of 1 subset")
-	assert.Equal(t, requests, writes(srv))
+	assert.Equal(t, requests, shelltest.Writes(srv))
 	same, err := os.ReadFile(file)
 	require.NoError(t, err)
 	assert.Equal(t, string(data), string(same))
@@ -262,16 +262,16 @@ func TestAReportThatHasLess(t *testing.T) {
 	count := []string{"--month", "2026-10", "--creator", "Mine", "--publisher", "P", "--quiet", "--output", report}
 	require.Equal(t, result{}, runs(t.Context(), nil, "", append(count, web1, web2)...))
 	require.Equal(t, result{}, sends(t.Context(), srv, "", "--quiet", report))
-	requests := writes(srv)
+	requests := shelltest.Writes(srv)
 	require.Equal(t, result{}, runs(t.Context(), nil, "", append(count, web1)...))
 	less := sends(t.Context(), srv, "", "--quiet", report)
 	assert.Equal(t, 1, less.code)
 	assert.Equal(t, "datacite: the stored report has 2 counts that DOI records show, and this one has less in 1; nothing was sent\n"+
 		"  10.5072/b, unique-dataset-investigations: 0, not 31\nA log may have been missing when it was counted; if this is the correction, add --allow-lower.\n", less.errors)
-	assert.Equal(t, requests, writes(srv))
+	assert.Equal(t, requests, shelltest.Writes(srv))
 	meant := sends(t.Context(), srv, "", "--allow-lower", report)
 	assert.Equal(t, 0, meant.code, meant.errors)
-	assert.Greater(t, writes(srv), requests)
+	assert.Greater(t, shelltest.Writes(srv), requests)
 }
 
 // TestQuiet: a run by cron prints nothing if all goes well, except the report itself.
@@ -424,15 +424,6 @@ func TestSummaryForPrograms(t *testing.T) {
 	assert.Contains(t, done.out, `"mostUsed":[{"doi":"10.5072/FK2/ABC","title":"Data of 10.5072/FK2/ABC","counts":{"totalInvestigations":4,"uniqueInvestigations":2,"totalRequests":1,"uniqueRequests":1}}`)
 	require.Len(t, s.Servers, 3)
 	assert.Equal(t, 30, s.Servers[0].EmptyDays)
-}
-
-func writes(srv *datacitetest.Server) (n int) {
-	for _, r := range srv.Requests() {
-		if r.Method != http.MethodGet {
-			n++
-		}
-	}
-	return n
 }
 
 // TestDataverseReadsTheReport does what parseSushiReport of Dataverse does

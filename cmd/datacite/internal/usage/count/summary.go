@@ -13,7 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
-	"github.com/datacite-go/datacite-go/cmd/datacite/internal/usage/table"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/usage/source"
 	"github.com/datacite-go/datacite-go/reports"
 )
 
@@ -84,7 +84,7 @@ func countsOf(d *reports.Dataset) (all counts) {
 // writeTable writes the counts of datasets, from which the same datasets can be made again, but
 // for what has no column.
 func writeTable(out io.Writer, datasets iter.Seq2[reports.Dataset, error], spreadsheet bool) error {
-	w := table.NewWriter(out, &table.WriterOptions{Spreadsheet: spreadsheet})
+	w := source.NewWriter(out, spreadsheet)
 	for d, err := range datasets {
 		if err != nil {
 			return err

@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell/shelltest"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/usage/send"
-	"github.com/datacite-go/datacite-go/cmd/datacite/internal/usage/usagetest"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/reports"
 )
@@ -72,18 +72,9 @@ func runs(t *testing.T, srv *datacitetest.Server, command shell.Maker, stdin str
 	s.Config.MaxWait = 5 * time.Millisecond
 	code := s.Run(t.Context(), command)
 	if code == shell.ExitDone {
-		usagetest.Holds(t, srv.Reports(), stdin, args...)
+		shelltest.HoldsCounts(t, srv.Reports(), stdin, args...)
 	}
 	return result{code, out.String(), notes.String()}
-}
-
-func writes(srv *datacitetest.Server) (n int) {
-	for _, r := range srv.Requests() {
-		if r.Method != http.MethodGet && r.Method != http.MethodHead {
-			n++
-		}
-	}
-	return n
 }
 
 // viewsAndDownloads are the views of a and b, and the downloads of b, once the service has read the reports.
@@ -127,7 +118,7 @@ func TestRepairs(t *testing.T) {
 		{[]string{"repair", "example.repo", fewer, "--replaces", "Web Server 1", "--yes"}, []string{"nothing is to be sent"}, 0, "1 0 0"},
 		{[]string{"send", fewer, "--allow-lower"}, []string{"holds exactly this report"}, 0, "1 0 0"}, // the other report has zeros
 	} {
-		before, line, command := writes(srv), strings.Join(tt.args, " "), shell.Maker(Command)
+		before, line, command := shelltest.Writes(srv), strings.Join(tt.args, " "), shell.Maker(Command)
 		if tt.args[0] == "send" {
 			command = send.Command
 		}
@@ -137,7 +128,7 @@ func TestRepairs(t *testing.T) {
 			assert.Contains(t, done.out+done.errors, text, line)
 		}
 		sends := tt.args[0] == "send" && tt.code == 0 && tt.args[1] != fewer || strings.Contains(line, "--yes") && !strings.Contains(done.out, "nothing is to be sent")
-		assert.Equal(t, sends, writes(srv) > before, line)
+		assert.Equal(t, sends, shelltest.Writes(srv) > before, line)
 		assert.Equal(t, tt.shows, viewsAndDownloads(t, srv), line)
 	}
 }

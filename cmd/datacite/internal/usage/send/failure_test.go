@@ -18,6 +18,7 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell/shelltest"
 	"github.com/datacite-go/datacite-go/reports"
 )
 
@@ -87,7 +88,7 @@ func TestAnotherRunIsAtIt(t *testing.T) {
 		assert.Contains(t, second.errors, "another run on this machine holds the lock")
 		assert.Contains(t, second.errors, "This run changed nothing on the service.")
 		assert.Contains(t, second.errors, "Wait until it has ended, then run the same command again")
-		assert.Equal(t, 1, srv.writes())
+		assert.Equal(t, 1, shelltest.Writes(srv.Server))
 	})
 }
 

@@ -22,8 +22,6 @@ import (
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell/shelltest"
-	"github.com/datacite-go/datacite-go/cmd/datacite/internal/usage/usagetest"
-	"github.com/datacite-go/datacite-go/cmd/datacite/internal/walk"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/reports"
 )
@@ -58,16 +56,6 @@ func eachBehaviour(t *testing.T, story func(t *testing.T, srv *service)) {
 	for _, b := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {
 		t.Run(string(b), func(t *testing.T) { story(t, serviceLike(t, b)) })
 	}
-}
-
-// writes counts the requests that were to change something.
-func (s *service) writes() (n int) {
-	for _, r := range s.Requests() {
-		if r.Method != http.MethodGet {
-			n++
-		}
-	}
-	return n
 }
 
 // held returns the DOIs of the datasets in the only report of the service, sorted,
@@ -113,7 +101,7 @@ func (s *service) runs(t *testing.T, stdin string, args ...string) result {
 	t.Helper()
 	done := s.runsAt(t.Context(), s.URL, stdin, args...)
 	if done.code == shell.ExitDone {
-		usagetest.Holds(t, s.Reports(), stdin, args...)
+		shelltest.HoldsCounts(t, s.Reports(), stdin, args...)
 	}
 	return done
 }
@@ -226,12 +214,12 @@ func TestSecondRunChangesNothing(t *testing.T) {
 		first := srv.runs(t, "", "--max-datasets", "2", file)
 		require.Equal(t, shell.ExitDone, first.code, first.errors)
 		assert.Contains(t, first.out, "sent now       2 of 2 subsets")
-		sent := srv.writes()
+		sent := shelltest.Writes(srv.Server)
 
 		second := srv.runs(t, "", "--max-datasets", "2", file)
 		require.Equal(t, shell.ExitDone, second.code, second.errors)
 		assert.Contains(t, second.out, "already there  2 of 2 subsets")
-		assert.Equal(t, sent, srv.writes())
+		assert.Equal(t, sent, shelltest.Writes(srv.Server))
 		assert.Len(t, srv.held(t), 3)
 	})
 }
@@ -296,7 +284,7 @@ func TestDryRunSendsNothing(t *testing.T) {
 	got = srv.runs(t, "", "--dry-run", bad)
 	assert.Equal(t, shell.ExitWrong, got.code)
 	assert.Contains(t, got.errors, `report-datasets[2].data-type: is "software"`)
-	assert.Zero(t, srv.writes())
+	assert.Zero(t, shelltest.Writes(srv.Server))
 	assert.Len(t, srv.Requests(), 2, "whether the token is right, and what is stored")
 
 	// What is wrong with the service or the token is known before the report is sent.
@@ -336,7 +324,7 @@ func TestBadDatasets(t *testing.T) {
 		assert.Equal(t, shell.ExitWrong, got.code)
 		assert.Contains(t, got.errors, `report-datasets[1].data-type: is "software"`)
 		assert.Empty(t, got.out)
-		assert.Zero(t, srv.writes())
+		assert.Zero(t, shelltest.Writes(srv.Server))
 
 		got = srv.runs(t, "", "--leave-out", file)
 		require.Equal(t, shell.ExitDone, got.code, got.errors)
@@ -358,13 +346,13 @@ func TestCorrections(t *testing.T) {
 	require.Equal(t, shell.ExitDone, got.code, got.errors)
 	assert.NotContains(t, got.out, "kept")
 
-	sent := srv.writes()
+	sent := shelltest.Writes(srv.Server)
 	got = srv.runs(t, "", part)
 	assert.Equal(t, shell.ExitRefused, got.code)
 	assert.Equal(t, "datacite: the stored report has 3 counts that DOI records show, and this one has less in 2; nothing was sent\n"+
 		"  10.5072/d1, unique-dataset-investigations: 0, not 5\n  10.5072/d2, unique-dataset-requests: 0, not 3\n"+
 		"A log may have been missing when it was counted; if this is the correction, add --allow-lower.\n", got.errors)
-	assert.Equal(t, sent, srv.writes())
+	assert.Equal(t, sent, shelltest.Writes(srv.Server))
 
 	got = srv.runs(t, "", "--allow-lower", "--allow-others", part)
 	require.Equal(t, shell.ExitDone, got.code, got.errors)
@@ -396,7 +384,7 @@ func TestRepeatedDOIs(t *testing.T) {
 			if test.held == 0 {
 				assert.Contains(t, got.errors, "report-datasets[1].dataset-id: is that of report-datasets[0]")
 				assert.Contains(t, got.errors, "--merge-repeats adds up what is counted twice.")
-				assert.Zero(t, srv.writes())
+				assert.Zero(t, shelltest.Writes(srv.Server))
 				return
 			}
 			assert.Len(t, srv.held(t), test.held)
@@ -433,7 +421,7 @@ func TestFaultsOfTheInput(t *testing.T) {
 			got := srv.runs(t, "", inFile(t, "report.json", test.content))
 			assert.Equal(t, shell.ExitWrong, got.code, got.errors)
 			assert.Contains(t, got.errors, test.says)
-			assert.Zero(t, srv.writes())
+			assert.Zero(t, shelltest.Writes(srv.Server))
 		})
 	}
 }
@@ -503,33 +491,6 @@ func TestTheServiceIsSaid(t *testing.T) {
 	got = runs(t.Context(), nil, "", nil, nil, "send", "--dry-run", file)
 	assert.Equal(t, shell.ExitDone, got.code, got.errors)
 	assert.Equal(t, "the service and the token are not checked, since no service is said; --service checks them\n", got.errors, "no service is read from")
-}
-
-// At production, sending asks, and a rehearsal does not.
-func TestTheQuestion(t *testing.T) {
-	hosts, env := walk.Hosts(t), map[string]string{"DATACITE_TOKEN": newService(t).token, "DATACITE_LOCK_DIR": t.TempDir()}
-	for _, pair := range hosts {
-		name, value, _ := strings.Cut(pair, "=")
-		env[name] = value
-	}
-	file := inFile(t, "report.json", report(t, 2, nil))
-	for _, tt := range []struct {
-		more, answer, says string
-		code               int
-	}{
-		{"--dry-run", "", "The report could be sent to production (api.datacite.org); nothing was.", shell.ExitDone},
-		{"--quiet", "n\n", "nothing was done", shell.ExitRefused},
-		{"--yes", "", "production (api.datacite.org) holds exactly this report.", shell.ExitDone},
-	} {
-		x := shelltest.Run{Env: env}.Terminal(t, 100, "send", file, "--service", "production", tt.more)
-		if tt.answer != "" {
-			x.Until("Send the report of My Repository for 1999-10-01 to production (api.datacite.org)? [y/N]")
-			x.Type(tt.answer)
-		}
-		code, printed := x.End()
-		assert.Equal(t, tt.code, code, printed)
-		assert.Contains(t, printed, tt.says)
-	}
 }
 
 // Several reports are sent one after the other.

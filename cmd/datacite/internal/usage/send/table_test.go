@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell/shelltest"
 	records "github.com/datacite-go/datacite-go/cmd/datacite/internal/table"
 	"github.com/datacite-go/datacite-go/metadata"
 	"github.com/datacite-go/datacite-go/reports"
@@ -65,7 +66,7 @@ func TestTables(t *testing.T) {
 	}, datasets[0].Performance[0].Instance)
 	assert.Equal(t, reports.CountryCounts{{Country: "no", Count: 2}}, datasets[2].Performance[0].Instance[0].CountryCounts)
 	assert.EqualValues(t, 3, datasets[2].Performance[0].Instance[0].Count, "one use was from an unknown country")
-	sent := srv.writes()
+	sent := shelltest.Writes(srv.Server)
 
 	whole := sampleTable(t)
 	for _, test := range []struct {
@@ -87,7 +88,7 @@ func TestTables(t *testing.T) {
 			got := srv.runs(t, test.stdin, tableArgs(test.file, test.options...)...)
 			require.Equal(t, shell.ExitDone, got.code, got.errors)
 			assert.Contains(t, got.out, "already there  1 of 1 subset")
-			assert.Equal(t, sent, srv.writes())
+			assert.Equal(t, sent, shelltest.Writes(srv.Server))
 		})
 	}
 }
@@ -177,7 +178,7 @@ func TestTheFirstRow(t *testing.T) {
 	srv := newService(t)
 	for _, test := range []struct{ table, says string }{
 		{"", "is empty; the first row has to name the columns"},
-		{"doi,metric,access,titel\n", `line 1: column 4 is named "titel" (did you mean "title"?); the columns are doi, title`},
+		{"doi,metric,access,titel\n", `line 1: column 4 is named "titel"; the columns are doi, title, year, uri, publisher, platform, metric, access, country, count; did you mean title?`},
 		{"doi,metric,access,count,DOI\n", "line 1: two columns are named doi"},
 		{"doi,metric,count\n", "line 1: there is no column access, platform, publisher"},
 		{"doi,metric,access,count,platform,publisher\n", "report-datasets: is empty"},
@@ -219,7 +220,7 @@ func TestSpreadsheets(t *testing.T) {
 	srv := newService(t)
 	first := srv.runs(t, "", tableArgs("testdata/counts.csv")...)
 	require.Equal(t, shell.ExitDone, first.code, first.errors)
-	sent := srv.writes()
+	sent := shelltest.Writes(srv.Server)
 	for file, stdin := range map[string]string{
 		inFile(t, "counts.xlsx", b.String()): "", inFile(t, "counts.xlsx.gz", zipped(t, b.String())): "", "-": b.String(),
 	} {
@@ -227,19 +228,19 @@ func TestSpreadsheets(t *testing.T) {
 		require.Equal(t, shell.ExitDone, got.code, got.errors)
 		assert.Contains(t, got.out, "already there  1 of 1 subset", file)
 	}
-	assert.Equal(t, sent, srv.writes())
+	assert.Equal(t, sent, shelltest.Writes(srv.Server))
 }
 
 // Several tables make one report, and messages name the file.
 func TestSeveralTables(t *testing.T) {
 	srv := newService(t)
 	require.Equal(t, shell.ExitDone, srv.runs(t, "", tableArgs("testdata/counts.csv")...).code)
-	sent := srv.writes()
+	sent := shelltest.Writes(srv.Server)
 	lines := strings.SplitAfter(sampleTable(t), "\n")
 	one, two := inFile(t, "one.csv", strings.Join(lines[:4], "")), inFile(t, "two.csv", lines[0]+strings.Join(lines[4:], ""))
 	got := srv.runs(t, "", append(tableArgs(one), two)...)
 	require.Equal(t, shell.ExitDone, got.code, got.errors)
-	assert.Equal(t, sent, srv.writes())
+	assert.Equal(t, sent, shelltest.Writes(srv.Server))
 	got = srv.runs(t, "", append(tableArgs(one), inFile(t, "bad.csv", strings.ReplaceAll(sampleTable(t), ",40\n", ",many\n")))...)
 	assert.Equal(t, shell.ExitWrong, got.code)
 	assert.Contains(t, got.errors, `bad.csv, line 5, column 10: count: is "many"`)
@@ -252,5 +253,5 @@ func TestDamagedTableIsNotLeftOut(t *testing.T) {
 	got := srv.runs(t, "", tableArgs(inFile(t, "counts.csv", sampleTable(t)+"10.5072/a,\"x"), "--leave-out")...)
 	assert.Equal(t, shell.ExitWrong, got.code, got.errors)
 	assert.Contains(t, got.errors, "extraneous or missing")
-	assert.Zero(t, srv.writes())
+	assert.Zero(t, shelltest.Writes(srv.Server))
 }

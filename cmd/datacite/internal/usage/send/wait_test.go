@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell/shelltest"
 	"github.com/datacite-go/datacite-go/datacitetest"
 )
 
@@ -117,14 +118,14 @@ func TestInterruptedWhileWaiting(t *testing.T) {
 			assert.Contains(t, first.errors, "interrupt signal received")
 			assert.Contains(t, first.errors, fmt.Sprintf(": %d of 3 subsets, %s\n", l.stored, shell.Count(l.stored, "dataset")))
 			assert.Contains(t, first.errors, "Run the same command again")
-			sent := srv.writes()
+			sent := shelltest.Writes(srv.Server)
 
 			second := srv.submits(interrupted(t, time.Minute), file)
 			require.Equal(t, shell.ExitInterrupted, second.code, second.errors)
 			assert.Regexp(t, `waiting until 00:05:[024]0 at the latest \(4m[24]?0s\): `+earlierRun, second.errors)
 			assert.Contains(t, second.errors, "This run changed nothing on the service.")
 			assert.Contains(t, second.errors, "Run the same command again")
-			assert.Equal(t, sent, srv.writes())
+			assert.Equal(t, sent, shelltest.Writes(srv.Server))
 
 			third := srv.submits(t.Context(), file)
 			require.Equal(t, shell.ExitDone, third.code, third.errors)

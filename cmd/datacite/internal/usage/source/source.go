@@ -17,7 +17,6 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
-	"github.com/datacite-go/datacite-go/cmd/datacite/internal/usage/table"
 	"github.com/datacite-go/datacite-go/reports"
 )
 
@@ -46,7 +45,7 @@ type Files struct {
 
 	shell                                   *shell.Shell
 	creator, month, created, name, reportID string // of the header of a table
-	table                                   table.Options
+	platform, publisher                     string // of rows that do not name one
 	leaveOut                                bool
 	header                                  reports.Header // of a table
 }
@@ -62,8 +61,8 @@ func NewFiles(s *shell.Shell, cmd *cobra.Command) *Files {
 	flags.StringVar(&f.created, "created", "", "of a table: the `day` on which the report was made, YYYY-MM-DD (without it: the day after the month, so that each run makes the same report)")
 	flags.StringVar(&f.name, "name", "Dataset Report", "of a table: `name` of the report, for people")
 	flags.StringVar(&f.reportID, "report-id", "dsr", "of a table: short `code` of the type of the report")
-	flags.StringVar(&f.table.Platform, "platform", "", "of a table: `platform` of rows that do not name one")
-	flags.StringVar(&f.table.Publisher, "publisher", "", "of a table: `publisher` of rows that do not name one")
+	flags.StringVar(&f.platform, "platform", "", "of a table: `platform` of rows that do not name one")
+	flags.StringVar(&f.publisher, "publisher", "", "of a table: `publisher` of rows that do not name one")
 	flags.BoolVar(&f.leaveOut, "leave-out", false, "leave out datasets with faults, and send the others")
 	flags.BoolVar(&f.MergeRepeats, "merge-repeats", false, "add up what is counted twice")
 	return f
@@ -194,7 +193,8 @@ func (r *Report) rows(ctx context.Context) iter.Seq2[reports.Row, error] {
 	return func(yield func(reports.Row, error) bool) {
 		n := 0
 		for _, in := range r.files {
-			for row, err := range table.Read(in.Name, in, r.Header.ReportingPeriod.BeginDate, &r.table) {
+			t := counts{name: in.Name, day: r.Header.ReportingPeriod.BeginDate, platform: r.platform, publisher: r.publisher}
+			for row, err := range t.rows(in) {
 				n++
 				if ctx.Err() != nil {
 					yield(row, ctx.Err())

@@ -1,4 +1,4 @@
-package version
+package main
 
 import (
 	"runtime/debug"
@@ -32,14 +32,14 @@ func TestVersionOfEachKindOfBuild(t *testing.T) {
 				Commit, Date = test.linked, date
 				defer func() { Commit, Date = "", "" }()
 			}
-			got := read(test.build)
+			got := readVersion(test.build)
 			assert.Equal(t, []string{test.version, test.commit, test.date}, []string{got.Version, got.Commit, got.Date})
 		})
 	}
 }
 
 func TestVersionNamesWhatTheCommandKnows(t *testing.T) {
-	code, out, _ := shelltest.Run{}.Do(t, Command, "version")
+	code, out, _ := shelltest.Run{}.Do(t, versionCommand, "version")
 	assert.Zero(t, code)
 	assert.Contains(t, out, "metadata schema "+metadata.KernelVersion+", robots of "+counter.RobotsDate)
 }

@@ -1,5 +1,4 @@
-// Package login is the command datacite login.
-package login
+package account
 
 import (
 	"context"
@@ -10,18 +9,17 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/datacite-go/datacite-go/cmd/datacite/internal/account"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 )
 
-type command struct {
+type loginCommand struct {
 	*shell.Shell
-	flags  *account.Flags
+	flags  *Flags
 	forget bool
 }
 
-// result is what --json prints.
-type result struct {
+// loginResult is what --json prints.
+type loginResult struct {
 	Service  string    `json:"service"`
 	Host     string    `json:"host"`
 	Username string    `json:"username,omitempty"`
@@ -32,9 +30,9 @@ type result struct {
 	Removed  bool      `json:"removed,omitempty"`
 }
 
-// Command is datacite login.
-func Command(s *shell.Shell) *cobra.Command {
-	c := &command{Shell: s}
+// LoginCommand is datacite login.
+func LoginCommand(s *shell.Shell) *cobra.Command {
+	c := &loginCommand{Shell: s}
 	cmd := &cobra.Command{
 		Use: "login", GroupID: shell.Settings, Args: cobra.NoArgs,
 		Short: "Test and store the login of a repository account",
@@ -52,35 +50,35 @@ service knows its account. Whether that account may send reports shows when one 
 	}
 	cmd.Flags().BoolVar(&c.forget, "forget", false, "remove the stored login")
 	s.Flags(cmd, shell.JSON)
-	c.flags = account.NewFlags(s, cmd, account.LogsIn)
+	c.flags = NewFlags(s, cmd, LogsIn)
 	return cmd
 }
 
-func (c *command) run(cmd *cobra.Command, _ []string) error {
+func (c *loginCommand) run(cmd *cobra.Command, _ []string) error {
 	service, err := c.flags.Open()
 	if err != nil {
 		return err
 	}
 	if c.forget {
-		removed, err := account.Forget(c.Shell, service)
+		removed, err := Forget(c.Shell, service)
 		if err != nil {
 			return shell.Wrong(err)
 		}
 		if !removed {
 			c.Say("no login was stored for %s", service)
 		} else {
-			c.Result(result{Service: service.Name, Host: service.Host, Removed: true}, "the login for %s is removed", service)
+			c.Result(loginResult{Service: service.Name, Host: service.Host, Removed: true}, "the login for %s is removed", service)
 		}
 		return nil
 	}
-	login := account.Login{Username: service.Config.Username, Password: service.Config.Password, Token: service.Config.Token}
-	if login == (account.Login{}) {
+	login := Login{Username: service.Config.Username, Password: service.Config.Password, Token: service.Config.Token}
+	if login == (Login{}) {
 		if login, err = c.ask(service); err != nil {
 			return err
 		}
 		service.Config.Username, service.Config.Password = login.Username, login.Password
 	}
-	done := result{Service: service.Name, Host: service.Host, Username: login.Username}
+	done := loginResult{Service: service.Name, Host: service.Host, Username: login.Username}
 	said, err := c.prove(cmd.Context(), service, &done)
 	if err != nil {
 		return err
@@ -93,10 +91,10 @@ func (c *command) run(cmd *cobra.Command, _ []string) error {
 }
 
 // prove tests the parts of a login, and says of each what is known.
-func (c *command) prove(ctx context.Context, service *account.Service, done *result) (said []string, err error) {
+func (c *loginCommand) prove(ctx context.Context, service *Service, done *loginResult) (said []string, err error) {
 	if done.Username != "" {
 		switch err := service.Prove(ctx); {
-		case errors.Is(err, account.ErrUnproven):
+		case errors.Is(err, ErrUnproven):
 			done.Unproven = append(done.Unproven, "login")
 			said = append(said, fmt.Sprintf("%s does not say whether it accepts the login of %s", service, done.Username))
 		case err != nil:
@@ -111,7 +109,7 @@ func (c *command) prove(ctx context.Context, service *account.Service, done *res
 	done.TokenOf, done.Expires, err = service.ProveToken(ctx)
 	until := "it expires at " + shell.Moment(done.Expires)
 	switch {
-	case errors.Is(err, account.ErrUnproven):
+	case errors.Is(err, ErrUnproven):
 		done.Unproven = append(done.Unproven, "token")
 		return append(said, fmt.Sprintf("%s does not say whether it accepts the token", service), until), nil
 	case err != nil:
@@ -121,7 +119,7 @@ func (c *command) prove(ctx context.Context, service *account.Service, done *res
 }
 
 // ask reads the login from the terminal. The password is not shown.
-func (c *command) ask(service *account.Service) (login account.Login, err error) {
+func (c *loginCommand) ask(service *Service) (login Login, err error) {
 	if !shell.IsTerminal(c.Stdin) {
 		return login, shell.Wrong(errors.New("standard input is not a terminal; give the login with --login FILE, --login - or the environment"))
 	}

@@ -1,6 +1,6 @@
 //go:build unix
 
-package login_test
+package account_test
 
 import (
 	"bufio"

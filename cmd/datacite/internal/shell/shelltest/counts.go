@@ -1,5 +1,4 @@
-// Package usagetest compares what a command says it has sent with what the service holds.
-package usagetest
+package shelltest
 
 import (
 	"cmp"
@@ -22,15 +21,15 @@ import (
 // ofFiles are the flags that say how files are read, and have a value.
 var ofFiles = []string{"--creator", "--month", "--created", "--name", "--report-id", "--platform", "--publisher"}
 
-// Holds requires that the service holds the files of a command that has succeeded: each dataset with its counts and
-// texts, and besides them only zeros. It leaves out what no file alone tells: datasets that were left out, and
+// HoldsCounts requires that the service holds the files of a command that has succeeded: each dataset with its counts
+// and texts, and besides them only zeros. It leaves out what no file alone tells: datasets that were left out, and
 // counts that were added up.
-func Holds(t testing.TB, client *reports.Client, stdin string, args ...string) {
+func HoldsCounts(t testing.TB, client *reports.Client, stdin string, args ...string) {
 	t.Helper()
-	for _, flag := range []string{"--dry-run", "--leave-out", "--merge-repeats"} {
-		if slices.Contains(args, flag) {
-			return
-		}
+	if slices.ContainsFunc(args, func(arg string) bool {
+		return slices.Contains([]string{"--dry-run", "--leave-out", "--merge-repeats"}, arg)
+	}) {
+		return
 	}
 	var flags, names []string
 	for i, arg := range args {
@@ -38,7 +37,7 @@ func Holds(t testing.TB, client *reports.Client, stdin string, args ...string) {
 		switch info, err := os.Stat(arg); {
 		case slices.Contains(ofFiles, before):
 			flags = append(flags, before, arg)
-		case arg == "-" && before != "--login", err == nil && info.Mode().IsRegular() && before != "--login":
+		case before != "--login" && (arg == "-" || err == nil && info.Mode().IsRegular()):
 			names = append(names, arg)
 		}
 	}
@@ -57,46 +56,39 @@ func Holds(t testing.TB, client *reports.Client, stdin string, args ...string) {
 			require.NoError(t, err)
 			want[nameOf(&d)] = textOf(&d)
 		}
-		for d := range stored(t, client, &in.Header) {
-			name := nameOf(d)
-			if want[name] == "" && onlyZeros(d) {
+		for _, d := range storedDatasets(t, client, &in.Header) {
+			name := nameOf(&d)
+			if want[name] == "" && onlyZeros(&d) {
 				continue
 			}
-			assert.Equal(t, want[name], textOf(d), "%s is otherwise at the service", name)
+			assert.Equal(t, want[name], textOf(&d), "%s is otherwise at the service", name)
 			delete(want, name)
 		}
 		assert.Empty(t, want, "not at the service")
 	}
 }
 
-// stored are the datasets of the report with a header.
-func stored(t testing.TB, client *reports.Client, h *reports.Header) func(func(*reports.Dataset) bool) {
+// storedDatasets are those of the report with a header.
+func storedDatasets(t testing.TB, client *reports.Client, h *reports.Header) (all []reports.Dataset) {
 	t.Helper()
-	return func(yield func(*reports.Dataset) bool) {
-		for s, err := range client.All(t.Context(), &reports.ListOptions{CreatedBy: h.CreatedBy}) {
-			require.NoError(t, err)
-			if s.Header.ReportingPeriod.BeginDate != h.ReportingPeriod.BeginDate {
-				continue
-			}
+	for s, err := range client.All(t.Context(), &reports.ListOptions{CreatedBy: h.CreatedBy}) {
+		require.NoError(t, err)
+		if s.Header.ReportingPeriod.BeginDate == h.ReportingPeriod.BeginDate {
 			r, err := client.Get(t.Context(), s.ID)
 			require.NoError(t, err)
-			for i := range r.Datasets {
-				if !yield(&r.Datasets[i]) {
-					return
-				}
-			}
+			all = append(all, r.Datasets...)
 		}
 	}
+	return all
 }
 
 // nameOf is the DOI of a dataset. The service is sent the DOI first.
 func nameOf(d *reports.Dataset) string {
-	for _, id := range d.DatasetID {
-		if strings.EqualFold(id.Type, reports.TypeDOI) {
-			return doi.Key(id.Value)
-		}
+	i := slices.IndexFunc(d.DatasetID, func(id reports.TypedValue) bool { return strings.EqualFold(id.Type, reports.TypeDOI) })
+	if i < 0 {
+		return ""
 	}
-	return ""
+	return doi.Key(d.DatasetID[i].Value)
 }
 
 // textOf is what a reader of a dataset sees, whatever the order of its counts.
@@ -113,12 +105,7 @@ func textOf(d *reports.Dataset) string {
 }
 
 func onlyZeros(d *reports.Dataset) bool {
-	for _, p := range d.Performance {
-		for _, n := range p.Instance {
-			if n.Count != 0 {
-				return false
-			}
-		}
-	}
-	return true
+	return !slices.ContainsFunc(d.Performance, func(p reports.Performance) bool {
+		return slices.ContainsFunc(p.Instance, func(n reports.Instance) bool { return n.Count != 0 })
+	})
 }

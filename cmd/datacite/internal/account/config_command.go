@@ -1,5 +1,4 @@
-// Package config is the command datacite config.
-package config
+package account
 
 import (
 	"errors"
@@ -8,22 +7,21 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/datacite-go/datacite-go/cmd/datacite/internal/account"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 )
 
-// shown is a setting as --json prints it.
-type shown struct {
+// shownSetting is a setting as --json prints it.
+type shownSetting struct {
 	Name   string `json:"name"`
 	Value  string `json:"value"`
 	Origin string `json:"origin,omitempty"` // a variable or a file; empty without a value
 	Login  string `json:"login,omitempty"`  // of a login: whose it is
 }
 
-// Command is datacite config.
-func Command(s *shell.Shell) *cobra.Command {
+// ConfigCommand is datacite config.
+func ConfigCommand(s *shell.Shell) *cobra.Command {
 	var names, uses []string
-	for _, k := range account.Known {
+	for _, k := range Known {
 		names = append(names, k.Name)
 		uses = append(uses, fmt.Sprintf("  %-9s %s (%s)", k.Name, k.Use, k.Variable))
 	}
@@ -45,24 +43,24 @@ Logins are kept by datacite login.`,
 	cmd.Flags().BoolVar(&unset, "unset", false, "remove the setting")
 	s.Flags(cmd, shell.JSON)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		settings, err := account.Load(s)
+		settings, err := Load(s)
 		if err != nil {
 			return shell.Wrong(err)
 		}
 		if len(args) == 0 && !unset {
-			for _, k := range account.Known {
-				show(s, k, settings)
+			for _, k := range Known {
+				showSetting(s, k, settings)
 			}
-			return logins(s)
+			return showLogins(s)
 		}
-		setting, err := find(args, names)
+		setting, err := findSetting(args, names)
 		switch {
 		case err != nil:
 			return shell.Wrong(err)
 		case unset && len(args) == 2:
 			return shell.Wrong(errors.New("--unset removes the setting, and a value sets it; leave one of them out"))
 		case len(args) == 1 && !unset:
-			if show(s, setting, settings) == "" {
+			if showSetting(s, setting, settings) == "" {
 				return shell.Refused(fmt.Errorf("%s is not set", setting.Name))
 			}
 			return nil
@@ -85,14 +83,14 @@ Logins are kept by datacite login.`,
 	return cmd
 }
 
-// logins prints whose logins there are: that of the environment, and those that are stored.
-func logins(s *shell.Shell) error {
+// showLogins prints whose logins there are: that of the environment, and those that are stored.
+func showLogins(s *shell.Shell) error {
 	if file := s.Getenv("DATACITE_LOGIN"); file != "" {
-		s.Answer(shown{Name: "login", Value: file, Origin: "DATACITE_LOGIN"}, "login of the file %s, at all services (DATACITE_LOGIN)", file)
+		s.Answer(shownSetting{Name: "login", Value: file, Origin: "DATACITE_LOGIN"}, "login of the file %s, at all services (DATACITE_LOGIN)", file)
 	} else if name := s.Getenv("DATACITE_USERNAME"); name != "" {
-		s.Answer(shown{Name: "login", Origin: "DATACITE_USERNAME", Login: name}, "login of %s, at all services (DATACITE_USERNAME)", name)
+		s.Answer(shownSetting{Name: "login", Origin: "DATACITE_USERNAME", Login: name}, "login of %s, at all services (DATACITE_USERNAME)", name)
 	}
-	stored, err := account.Stored(s)
+	stored, err := Stored(s)
 	if err != nil {
 		return shell.Wrong(fmt.Errorf("the stored logins are not known: %w", err))
 	}
@@ -101,26 +99,26 @@ func logins(s *shell.Shell) error {
 			s.Warn("warning: the login at %s cannot be read: %v", l.Host, l.Err)
 			continue
 		}
-		s.Answer(shown{"login", l.Host, l.File, l.Login.String()}, "login at %s: %s (%s)", l.Host, l.Login, l.File)
+		s.Answer(shownSetting{"login", l.Host, l.File, l.Login.String()}, "login at %s: %s (%s)", l.Host, l.Login, l.File)
 	}
 	return nil
 }
 
-func find(args, names []string) (account.Setting, error) {
+func findSetting(args, names []string) (Setting, error) {
 	if len(args) == 0 {
-		return account.Setting{}, errors.New("--unset needs the name of a setting")
+		return Setting{}, errors.New("--unset needs the name of a setting")
 	}
-	for _, k := range account.Known {
+	for _, k := range Known {
 		if k.Name == args[0] {
 			return k, nil
 		}
 	}
-	return account.Setting{}, fmt.Errorf("setting %w", shell.NotOne(args[0], names))
+	return Setting{}, fmt.Errorf("setting %w", shell.NotOne(args[0], names))
 }
 
-// show prints a setting that has a value, and returns it.
-func show(s *shell.Shell, k account.Setting, settings account.Settings) string {
-	one := shown{Name: k.Name, Value: s.Getenv(k.Variable), Origin: k.Variable}
+// showSetting prints a setting that has a value, and returns it.
+func showSetting(s *shell.Shell, k Setting, settings Settings) string {
+	one := shownSetting{Name: k.Name, Value: s.Getenv(k.Variable), Origin: k.Variable}
 	if one.Value == "" {
 		one.Value, one.Origin = settings[k.Name], "settings"
 	}

@@ -1,5 +1,4 @@
-// Package version is the command datacite version.
-package version
+package main
 
 import (
 	"runtime"
@@ -16,8 +15,8 @@ import (
 // module, which does not name them, and not from a checkout, which does.
 var Commit, Date string
 
-// info is what datacite version --json prints.
-type info struct {
+// versionInfo is what datacite version --json prints.
+type versionInfo struct {
 	Version string `json:"version"`
 	Commit  string `json:"commit,omitempty"`
 	Date    string `json:"date,omitempty"` // of the commit
@@ -27,15 +26,15 @@ type info struct {
 	System  string `json:"system"`
 }
 
-// Command is datacite version.
-func Command(s *shell.Shell) *cobra.Command {
+// versionCommand is datacite version.
+func versionCommand(s *shell.Shell) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "version", GroupID: shell.Settings, Args: cobra.NoArgs,
 		Short: "Print the version",
 		Long: `Print the version of the command, its commit, the version of Go, that of the metadata schema by
 which records are checked, and the date of the list of robots that are not counted as usage.`,
 		RunE: func(*cobra.Command, []string) error {
-			i := current()
+			i := currentVersion()
 			line := "datacite " + i.Version
 			if i.Commit != "" {
 				line += " (commit " + i.Commit + ", " + i.Date + ")"
@@ -48,18 +47,15 @@ which records are checked, and the date of the list of robots that are not count
 	return cmd
 }
 
-// Agent is how the command introduces itself to a service.
-func Agent() string { return "datacite/" + current().Version }
-
-func current() info {
+func currentVersion() versionInfo {
 	build, _ := debug.ReadBuildInfo()
-	return read(build)
+	return readVersion(build)
 }
 
-// read takes the version from what the go command knows about the build: of a module, that of
+// readVersion takes the version from what the go command knows about the build: of a module, that of
 // the module; of a checkout, that of the tag or commit; nil if nothing is known.
-func read(build *debug.BuildInfo) info {
-	i := info{
+func readVersion(build *debug.BuildInfo) versionInfo {
+	i := versionInfo{
 		Version: "devel", Commit: Commit, Date: Date,
 		Go: runtime.Version(), Schema: metadata.KernelVersion, Robots: counter.RobotsDate, System: runtime.GOOS + "/" + runtime.GOARCH,
 	}

@@ -1,4 +1,4 @@
-package login_test
+package account_test
 
 import (
 	"io"
@@ -14,16 +14,16 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/datacite-go/datacite-go/cmd/datacite/internal/login"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/account"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell/shelltest"
 	"github.com/datacite-go/datacite-go/datacitetest"
 )
 
-func TestMain(m *testing.M) { shelltest.Main(m, login.Command) }
+func TestMain(m *testing.M) { shelltest.Main(m, account.LoginCommand) }
 
 // A login is stored when the service accepts it.
-func TestLogin(t *testing.T) {
+func TestLoginCommand(t *testing.T) {
 	for _, behaviour := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {
 		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: behaviour})
 		t.Cleanup(srv.Close)
@@ -32,7 +32,7 @@ func TestLogin(t *testing.T) {
 		run.Env["DATACITE_CONFIG_DIR"] = folder
 		for _, wrong := range []string{"DATACITE_USERNAME=EXAMPLE.REPO\nDATACITE_PASSWORD=wrong\n", "DATACITE_USERNAME=EXMPLE.REPO\nDATACITE_PASSWORD=x\n"} {
 			run.Stdin = wrong
-			code, out, notes := run.Do(t, login.Command, "login", "--login", "-")
+			code, out, notes := run.Do(t, account.LoginCommand, "login", "--login", "-")
 			assert.Equal(t, 2, code, notes)
 			assert.Empty(t, out)
 			assert.Contains(t, notes, " refuses the login of EX")
@@ -40,12 +40,12 @@ func TestLogin(t *testing.T) {
 			assert.NoDirExists(t, filepath.Join(folder, "logins"))
 		}
 		run.Stdin = ""
-		code, _, notes := run.Do(t, login.Command, "login")
+		code, _, notes := run.Do(t, account.LoginCommand, "login")
 		assert.Equal(t, 2, code)
 		assert.Equal(t, "datacite: standard input is not a terminal; give the login with --login FILE, --login - or the environment\n", notes)
 
 		run.Stdin = "DATACITE_USERNAME=" + datacitetest.Username + "\nDATACITE_PASSWORD=" + datacitetest.Password
-		code, out, notes := run.Do(t, login.Command, "login", "--login", "-")
+		code, out, notes := run.Do(t, account.LoginCommand, "login", "--login", "-")
 		require.Zero(t, code, notes)
 		assert.Contains(t, out, " accepts the login of EXAMPLE.REPO; it is stored in "+folder)
 		files, err := filepath.Glob(filepath.Join(folder, "logins", "*"))
@@ -55,11 +55,11 @@ func TestLogin(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, os.FileMode(0o600), info.Mode())
 
-		code, out, _ = run.Do(t, login.Command, "login", "--forget")
+		code, out, _ = run.Do(t, account.LoginCommand, "login", "--forget")
 		assert.Zero(t, code)
 		assert.Contains(t, out, "is removed")
 		assert.NoFileExists(t, files[0])
-		_, _, notes = run.Do(t, login.Command, "login", "--forget")
+		_, _, notes = run.Do(t, account.LoginCommand, "login", "--forget")
 		assert.Contains(t, notes, "no login was stored for ")
 	}
 }
@@ -83,7 +83,7 @@ func TestToken(t *testing.T) {
 		t.Cleanup(srv.Close)
 		run, folder := shelltest.Anonymous(srv), t.TempDir()
 		run.Env["DATACITE_CONFIG_DIR"], run.Stdin = folder, "DATACITE_TOKEN="+tt.token(srv)
-		code, out, notes := run.Do(t, login.Command, "login", "--login", "-")
+		code, out, notes := run.Do(t, account.LoginCommand, "login", "--login", "-")
 		assert.Equal(t, tt.code, code, notes)
 		assert.Contains(t, out+notes, tt.says)
 		assert.NotContains(t, out+notes, tt.token(srv))
@@ -136,7 +136,7 @@ func TestProof(t *testing.T) {
 			body = `{"status":"ok"}` // of another API
 		}
 		run := shelltest.Run{Env: map[string]string{"DATACITE_SERVICE": srv.URL}, Stdin: tt.login}
-		code, out, notes := run.Do(t, login.Command, "login", "--login", "-")
+		code, out, notes := run.Do(t, account.LoginCommand, "login", "--login", "-")
 		assert.Equal(t, tt.code, code, "%v: %s", tt, notes)
 		assert.Contains(t, out+notes, tt.says)
 	}

@@ -1,4 +1,4 @@
-package config_test
+package account_test
 
 import (
 	"os"
@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/datacite-go/datacite-go/cmd/datacite/internal/config"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/account"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell/shelltest"
 )
 
@@ -32,7 +32,7 @@ func TestConfig(t *testing.T) {
 		{[]string{"--unset", "service"}, 0, "", ""},
 		{[]string{"service", "--quiet"}, 1, "", "datacite: service is not set\n"},
 	} {
-		code, out, notes := run.Do(t, config.Command, append([]string{"config"}, tt.args...)...)
+		code, out, notes := run.Do(t, account.ConfigCommand, append([]string{"config"}, tt.args...)...)
 		assert.Equal(t, tt.code, code, tt.args)
 		assert.Equal(t, tt.out, out, tt.args)
 		assert.Equal(t, tt.notes, notes, tt.args)
@@ -41,13 +41,13 @@ func TestConfig(t *testing.T) {
 	require.NoError(t, os.MkdirAll(logins, 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(logins, "api.test.datacite.org"), []byte("DATACITE_USERNAME=ICE.ARCHIVE\nDATACITE_PASSWORD=secret-one\n"), 0o600))
 	run.Env["DATACITE_USERNAME"], run.Env["DATACITE_PASSWORD"] = "SNOW.ARCHIVE", "secret-two"
-	_, said, _ := run.Do(t, config.Command, "config")
+	_, said, _ := run.Do(t, account.ConfigCommand, "config")
 	assert.Contains(t, said, "login of SNOW.ARCHIVE, at all services (DATACITE_USERNAME)\nlogin at api.test.datacite.org: ICE.ARCHIVE ("+logins)
 	assert.NotContains(t, said, "secret")
 
 	run.Env["DATACITE_SERVICE"] = "production"
-	_, _, notes := run.Do(t, config.Command, "config", "service", "test")
+	_, _, notes := run.Do(t, account.ConfigCommand, "config", "service", "test")
 	assert.Equal(t, "DATACITE_SERVICE is set in the environment, and counts before this setting\n", notes)
-	_, out, _ := run.Do(t, config.Command, "config", "service")
+	_, out, _ := run.Do(t, account.ConfigCommand, "config", "service")
 	assert.Equal(t, "service = production (DATACITE_SERVICE)\n", out)
 }

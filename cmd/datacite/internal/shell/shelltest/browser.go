@@ -1,5 +1,4 @@
-// Package pagetest looks at HTML pages with a browser.
-package pagetest
+package shelltest
 
 import (
 	"encoding/json"
@@ -8,6 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -20,10 +21,10 @@ const harness = `<!doctype html><title>Check</title><script>
 async function loaded(e) { await new Promise((yes, no) => { e.onload = yes; e.onerror = no }) }
 async function check() {
 	const all = []
-	for (const width of [400, 1400]) {
+	for (let n = 0; n < PAGES; n++) for (const width of [400, 1400]) {
 		const frame = document.createElement("iframe")
 		frame.style = "border: 0; height: 900px; width: " + width + "px"
-		frame.src = "/page"
+		frame.src = "/page/" + n
 		document.body.append(frame)
 		await loaded(frame)
 		const script = frame.contentDocument.createElement("script")
@@ -32,7 +33,7 @@ async function check() {
 		await loaded(script)
 		const found = await frame.contentWindow.axe.run()
 		all.push({
-			Width: frame.contentWindow.innerWidth, Needs: frame.contentDocument.documentElement.scrollWidth, Passes: found.passes.length,
+			Page: n, Width: frame.contentWindow.innerWidth, Needs: frame.contentDocument.documentElement.scrollWidth, Passes: found.passes.length,
 			Violations: found.violations.map(v => v.id + ": " + v.nodes.map(n => n.html).join(" ")),
 		})
 	}
@@ -41,15 +42,15 @@ async function check() {
 onload = check
 </script><body></body>`
 
-// Accessible checks that axe-core finds no fault in a page, and that it fits into windows of 400 and 1400
+// Accessible checks that axe-core finds no fault in pages, and that they fit into windows of 400 and 1400
 // pixels. It skips the test where there is no Chromium, or npm cannot fetch axe-core.
-func Accessible(t *testing.T, html []byte) {
+func Accessible(t *testing.T, pages ...[]byte) {
 	t.Helper()
 	browser := chromium(t)
 	source := axe(t)
 	type view struct {
-		Width, Needs, Passes int
-		Violations           []string
+		Page, Width, Needs, Passes int
+		Violations                 []string
 	}
 	reports := make(chan []view, 1)
 	mux := http.NewServeMux()
@@ -59,8 +60,10 @@ func Accessible(t *testing.T, html []byte) {
 			_, _ = w.Write(data) // a browser that has left misses nothing
 		})
 	}
-	serve("/{$}", "text/html; charset=utf-8", []byte(harness))
-	serve("/page", "text/html; charset=utf-8", html)
+	serve("/{$}", "text/html; charset=utf-8", []byte(strings.ReplaceAll(harness, "PAGES", strconv.Itoa(len(pages)))))
+	for n, page := range pages {
+		serve("/page/"+strconv.Itoa(n), "text/html; charset=utf-8", page)
+	}
 	serve("/axe.js", "text/javascript", source)
 	mux.HandleFunc("POST /report", func(_ http.ResponseWriter, r *http.Request) {
 		var all []view
@@ -77,15 +80,25 @@ func Accessible(t *testing.T, html []byte) {
 	}()
 	select {
 	case all := <-reports:
-		require.Len(t, all, 2)
+		require.Len(t, all, 2*len(pages))
 		for _, v := range all {
-			assert.Empty(t, v.Violations, "at %d pixels", v.Width)
+			assert.Empty(t, v.Violations, "page %d at %d pixels", v.Page, v.Width)
 			assert.NotZero(t, v.Passes)
-			assert.LessOrEqual(t, v.Needs, v.Width, "it fits the window")
+			assert.LessOrEqual(t, v.Needs, v.Width, "page %d fits the window", v.Page)
 		}
 	case <-time.After(2 * time.Minute):
 		require.Fail(t, "the browser reports nothing")
 	}
+}
+
+// Picture takes a picture of a page, which is a file.
+func Picture(t *testing.T, page, file string) {
+	t.Helper()
+	file, err := filepath.Abs(file)
+	require.NoError(t, err)
+	out, err := exec.CommandContext(t.Context(), chromium(t), "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
+		"--window-size=860,940", "--screenshot="+file, page).CombinedOutput()
+	require.NoError(t, err, string(out))
 }
 
 func chromium(t *testing.T) string {

@@ -1,25 +1,21 @@
-// Package page has what the HTML pages of commands share: the style sheet, and functions for their
-// templates. A page stands for itself: it has no script, and nothing from elsewhere.
-package page
+package shell
 
 import (
 	_ "embed"
 	"fmt"
 	"html/template"
-
-	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 )
 
 //go:embed page.css
-var style string
+var pageStyle string
 
-// New parses a template. In addition to funcs it may call style, for the style element; number and
+// PageTemplate parses the template of an HTML page, which stands for itself: it has no script, and nothing from elsewhere. In addition to funcs it may call style, for the style element; number and
 // count, as in other output; percent; and bar, an image of a share of a whole beside a text.
-func New(name, text string, funcs template.FuncMap) *template.Template {
+func PageTemplate(name, text string, funcs template.FuncMap) *template.Template {
 	return template.Must(template.New(name).Funcs(template.FuncMap{
-		"style":   func() template.CSS { return template.CSS(style) },
-		"number":  shell.Number[int],
-		"count":   shell.Count[int],
+		"style":   func() template.CSS { return template.CSS(pageStyle) },
+		"number":  Number[int],
+		"count":   Count[int],
 		"percent": percent,
 		"bar":     bar,
 	}).Funcs(funcs).Parse(text))
