@@ -215,7 +215,13 @@ func (v *validator) days(p Period, path func(date string) string) (begin, end ti
 	return begin, end, ok && err == nil && !end.Before(begin)
 }
 
-// Types of typed values that the service accepts, by member.
+// A typedList is a list of a dataset, and the types that the service accepts in it.
+type typedList struct {
+	field  string
+	values []TypedValue
+	types  []string
+}
+
 var (
 	datasetIDTypes   = []string{"doi", "DOI", "proprietary", "uri"}
 	publisherIDTypes = []string{"isni", "orcid", "grid", "urn", "client-id"}
@@ -223,6 +229,16 @@ var (
 	contributorTypes = []string{"name", "orcid", "isni"}
 	attributeTypes   = []string{"dataset-version", "dataset_type", "proprietary"}
 )
+
+func (d *Dataset) lists() [5]typedList {
+	return [...]typedList{
+		{"dataset-id", d.DatasetID, datasetIDTypes},
+		{"publisher-id", d.PublisherID, publisherIDTypes},
+		{"dataset-dates", d.Dates, dateTypes},
+		{"dataset-contributors", d.Contributors, contributorTypes},
+		{"dataset-attributes", d.Attributes, attributeTypes},
+	}
+}
 
 // dataset checks the dataset with number i. It allocates only when it finds
 // something.
@@ -239,11 +255,13 @@ func (v *validator) dataset(i int, d *Dataset) {
 			v.fault(fmt.Sprintf("dataset-id[%d].value", j), "missing", "is empty")
 		}
 	}
-	v.types("dataset-id", d.DatasetID, datasetIDTypes)
-	v.types("publisher-id", d.PublisherID, publisherIDTypes)
-	v.types("dataset-dates", d.Dates, dateTypes)
-	v.types("dataset-contributors", d.Contributors, contributorTypes)
-	v.types("dataset-attributes", d.Attributes, attributeTypes)
+	for _, list := range d.lists() {
+		for j := range list.values {
+			if kind := list.values[j].Type; !slices.Contains(list.types, kind) {
+				v.fault(fmt.Sprintf("%s[%d].type", list.field, j), "vocabulary", fmt.Sprintf("is %q; the service accepts %s", kind, strings.Join(list.types, ", ")))
+			}
+		}
+	}
 	for j := range d.Performance {
 		v.place.performance = j
 		v.performance(&d.Performance[j])
@@ -266,34 +284,14 @@ func (v *validator) warning(field string, code datacite.Code, reason string) {
 // look at have been compared with lists of ASCII words.
 func (v *validator) utf8(i int, d *Dataset) {
 	v.place = place{dataset: i, performance: -1, instance: -1}
-	text := func(field, value string) {
-		if !utf8.ValidString(value) {
-			v.fault(field, "encoding", "is not valid UTF-8")
-		}
+	for _, text := range [...]struct{ field, value string }{
+		{"dataset-title", d.Title}, {"platform", d.Platform}, {"publisher", d.Publisher}, {"uri", d.URI}, {"yop", d.YOP},
+	} {
+		v.text(v.place.path(text.field), text.value)
 	}
-	text("dataset-title", d.Title)
-	text("platform", d.Platform)
-	text("publisher", d.Publisher)
-	text("uri", d.URI)
-	text("yop", d.YOP)
-	list := func(field string, values []TypedValue) {
-		for j := range values {
-			if !utf8.ValidString(values[j].Value) {
-				v.fault(fmt.Sprintf("%s[%d].value", field, j), "encoding", "is not valid UTF-8")
-			}
-		}
-	}
-	list("dataset-id", d.DatasetID)
-	list("publisher-id", d.PublisherID)
-	list("dataset-dates", d.Dates)
-	list("dataset-contributors", d.Contributors)
-	list("dataset-attributes", d.Attributes)
-}
-
-func (v *validator) types(field string, values []TypedValue, allowed []string) {
-	for i := range values {
-		if !slices.Contains(allowed, values[i].Type) {
-			v.fault(fmt.Sprintf("%s[%d].type", field, i), "vocabulary", fmt.Sprintf("is %q; the service accepts %s", values[i].Type, strings.Join(allowed, ", ")))
+	for _, list := range d.lists() {
+		for j := range list.values {
+			v.text(v.place.path(fmt.Sprintf("%s[%d].value", list.field, j)), list.values[j].Value)
 		}
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -22,34 +21,17 @@ import (
 // Two compressed POSTs at once break a report of the deployed service for good.
 // Submit notices, changes nothing, and says whom to ask.
 func TestABrokenReport(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Behaviour: datacitetest.Deployed, WriteTime: 10 * time.Second})
-		c, h := srv.Reports(), header("Example", time.October)
-		opts := &reports.SubmitOptions{MaxDatasets: 2, LockDir: t.TempDir()}
+	onNetwork(t, datacitetest.Options{WriteTime: 10 * time.Second}, func(t *testing.T, n *network, c *reports.Client) {
+		h, opts := header("Example", time.October), &reports.SubmitOptions{MaxDatasets: 2}
 		_, err := c.Submit(t.Context(), h, datasets(2), opts)
 		require.NoError(t, err)
-
-		token := srv.Token(srv.Now().Add(year))
 		var both sync.WaitGroup
 		for i := range 2 {
-			r := &reports.Report{Header: h, Datasets: all(6)[2+2*i : 4+2*i]}
-			r.Header.Exceptions = []reports.Exception{{Code: reports.CodeCompressed}}
-			body := compressed(t, r)
-			both.Go(func() {
-				req, _ := http.NewRequest("POST", srv.URL+"/reports", strings.NewReader(body))
-				req.Header = http.Header{"Content-Type": {"application/gzip"}, "Content-Encoding": {"gzip"}, "Authorization": {"Bearer " + token}}
-				res, err := srv.HTTPClient().Do(req)
-				if assert.NoError(t, err) {
-					assert.Equal(t, 201, res.StatusCode)
-					io.Copy(io.Discard, res.Body)
-					res.Body.Close()
-				}
-			})
+			both.Go(func() { bypass(t, n.srv, "POST", "/reports", h, all(6)[2+2*i:4+2*i]) })
 		}
 		both.Wait()
 
-		before := len(writes(srv))
-		start := time.Now()
+		before, start := len(writes(n.srv)), time.Now()
 		_, err = c.Submit(t.Context(), h, datasets(4), opts)
 		require.ErrorIs(t, err, reports.ErrBroken)
 		assert.ErrorContains(t, err, "has been unreadable for 3")
@@ -57,33 +39,26 @@ func TestABrokenReport(t *testing.T) {
 		require.True(t, ok)
 		assert.NotEmpty(t, e.RequestID, "what to quote to the operator")
 		assert.GreaterOrEqual(t, time.Since(start), 30*time.Minute, "it may have been a write under way")
-		assert.Len(t, writes(srv), before)
+		assert.Len(t, writes(n.srv), before)
 	})
 }
 
 // A report that is being written is unreadable for a moment only.
 func TestAReportThatIsBeingWritten(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Behaviour: datacitetest.Deployed, WriteTime: 20 * time.Second})
-		lost := 0
-		n := &network{srv: srv, before: func(r *http.Request) error {
-			if r.Method == "POST" && lost == 0 {
-				lost++
-				goOn(t, srv, r)
+	onNetwork(t, datacitetest.Options{WriteTime: 20 * time.Second}, func(t *testing.T, n *network, c *reports.Client) {
+		lost := once(http.MethodPost)
+		n.before = func(r *http.Request) error {
+			if lost(r) {
+				goOn(t, n.srv, r)
 				time.Sleep(time.Second)
 				return errLost
 			}
 			return nil
-		}}
-		c, err := reports.NewClient(datacite.Config{
-			Service: datacite.Service{API: srv.URL},
-			Token:   srv.Token(srv.Now().Add(year)), HTTPClient: &http.Client{Transport: n},
-		})
-		require.NoError(t, err)
-		receipt, err := c.Submit(t.Context(), header("Example", time.October), datasets(6), &reports.SubmitOptions{MaxDatasets: 2, LockDir: t.TempDir()})
+		}
+		receipt, err := c.Submit(t.Context(), header("Example", time.October), datasets(6), &reports.SubmitOptions{MaxDatasets: 2})
 		require.NoError(t, err)
 		assert.Equal(t, all(6), stored(t, c, receipt.ReportID))
-		assert.Len(t, writes(srv), 3, "nothing was sent twice")
+		assert.Len(t, writes(n.srv), 3, "nothing was sent twice")
 	})
 }
 
@@ -121,7 +96,7 @@ func TestRefusalsAreNotRepeated(t *testing.T) {
 		{"500 about the request itself", 500, `{"status":400,"title":"invalid date"}`, datacite.ErrServer, "invalid date"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			onNetwork(t, func(t *testing.T, n *network, c *reports.Client) {
+			onNetwork(t, documented, func(t *testing.T, n *network, c *reports.Client) {
 				n.instead = refusing(tt.status, tt.body)
 				sent := 0
 				n.before = func(r *http.Request) error {
@@ -131,7 +106,7 @@ func TestRefusalsAreNotRepeated(t *testing.T) {
 					return nil
 				}
 				start := time.Now()
-				_, err := c.Submit(t.Context(), header("Example", time.October), datasets(6), &reports.SubmitOptions{MaxDatasets: 2, LockDir: t.TempDir()})
+				_, err := c.Submit(t.Context(), header("Example", time.October), datasets(6), &reports.SubmitOptions{MaxDatasets: 2})
 				require.ErrorIs(t, err, tt.want)
 				assert.ErrorContains(t, err, tt.says)
 				e, ok := errors.AsType[*reports.SubmitError](err)
@@ -148,15 +123,14 @@ func TestRefusalsAreNotRepeated(t *testing.T) {
 // A subset that never arrives: the looks show what is stored, so the error of the last try
 // does not say that nobody knows.
 func TestASubsetThatNeverArrives(t *testing.T) {
-	dir := t.TempDir()
-	onNetwork(t, func(t *testing.T, n *network, c *reports.Client) {
+	onNetwork(t, documented, func(t *testing.T, n *network, c *reports.Client) {
 		n.instead = func(r *http.Request) *http.Response {
 			if r.Method != http.MethodPost {
 				return nil
 			}
 			return refusing(503, "<html><title>503 Service Unavailable</title>")(r)
 		}
-		_, err := c.Submit(t.Context(), header("Example", time.October), datasets(6), &reports.SubmitOptions{MaxDatasets: 2, LockDir: dir})
+		_, err := c.Submit(t.Context(), header("Example", time.October), datasets(6), &reports.SubmitOptions{MaxDatasets: 2})
 		e, ok := errors.AsType[*reports.SubmitError](err)
 		require.True(t, ok)
 		assert.Equal(t, reports.Incomplete, e.State)
@@ -166,56 +140,29 @@ func TestASubsetThatNeverArrives(t *testing.T) {
 	})
 }
 
-// Subsets that another release of a compressor made have other checksums. They
-// are recognised by what is in them.
-func TestOtherCompressorsBytes(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Behaviour: datacitetest.Deployed})
-		c, h := srv.Reports(), header("Example", time.October)
-		opts := &reports.SubmitOptions{MaxDatasets: 2, Level: 1, LockDir: t.TempDir()}
-		first, err := c.Submit(t.Context(), h, datasets(6), opts)
-		require.NoError(t, err)
-		opts.Level = 9
-		second, err := c.Submit(t.Context(), h, datasets(6), opts)
-		require.NoError(t, err)
-		assert.Zero(t, second.Sent, "it is the same report")
-		assert.ElementsMatch(t, first.Subsets, second.Subsets, "the receipt tells what is stored")
-		require.NoError(t, c.Verify(t.Context(), second))
-		elsewhere, err := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true}).Reports().Submit(t.Context(), h, datasets(6), &reports.SubmitOptions{MaxDatasets: 2, Level: 9, LockDir: t.TempDir()})
-		require.NoError(t, err)
-		require.NotEqual(t, first.Subsets[0].Checksum, elsewhere.Subsets[0].Checksum, "or this shows nothing")
-
-		third, err := c.Submit(t.Context(), h, datasets(8), opts)
-		require.NoError(t, err)
-		assert.Equal(t, 1, third.Sent, "and goes on from there")
-		assert.Equal(t, all(8), stored(t, c, third.ReportID))
-	})
-}
-
-// A run of another release goes on where one stopped, also if the service shows
-// no checksums until something is sent.
+// Subsets that another release of a compressor made, or cut elsewhere, have other checksums. A run
+// recognises them by their datasets and goes on from there, also if the service shows no checksums
+// until something is sent.
 func TestAnotherReleaseGoesOn(t *testing.T) {
-	for _, behaviour := range behaviours {
-		t.Run(string(behaviour), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Behaviour: behaviour})
-				c, h := srv.Reports(), header("Example", time.October)
-				first, err := c.Submit(t.Context(), h, datasets(6), &reports.SubmitOptions{MaxDatasets: 2, Level: 1, LockDir: t.TempDir()})
-				require.NoError(t, err)
-
-				opts := &reports.SubmitOptions{MaxDatasets: 3, Level: 9, LockDir: t.TempDir()}
-				second, err := c.Submit(t.Context(), h, datasets(14), opts)
-				require.NoError(t, err)
-				assert.Equal(t, 3, second.Sent, "9, 12 and 14 datasets; the first 6 were there")
-				assert.EqualValues(t, 14, second.Datasets)
-				require.Len(t, second.Subsets, 6)
-				for _, s := range first.Subsets {
-					same := func(o reports.Subset) bool { return o.Checksum == s.Checksum }
-					assert.True(t, slices.ContainsFunc(second.Subsets, same), "the receipt tells what is stored")
-				}
-				assert.Equal(t, all(14), stored(t, c, second.ReportID))
-				require.NoError(t, c.Verify(t.Context(), second))
-			})
+	for _, tt := range []struct {
+		behaviour           datacitetest.Behaviour
+		size, datasets, new int // of the second release
+	}{{datacitetest.Deployed, 2, 6, 0}, {datacitetest.Deployed, 2, 8, 1}, {datacitetest.Deployed, 3, 14, 3}, {datacitetest.Documented, 3, 14, 3}} {
+		onNetwork(t, datacitetest.Options{Behaviour: tt.behaviour}, func(t *testing.T, n *network, c *reports.Client) {
+			h := header("Example", time.October)
+			first, err := c.Submit(t.Context(), h, datasets(6), &reports.SubmitOptions{MaxDatasets: 2, Level: 1})
+			require.NoError(t, err)
+			second, err := c.Submit(t.Context(), h, datasets(tt.datasets), &reports.SubmitOptions{MaxDatasets: tt.size, Level: 9, LockDir: t.TempDir()})
+			require.NoError(t, err)
+			assert.Equal(t, tt.new, second.Sent, "the first 6 datasets were there")
+			assert.EqualValues(t, tt.datasets, second.Datasets)
+			require.Len(t, second.Subsets, 3+tt.new)
+			for _, s := range first.Subsets {
+				same := func(o reports.Subset) bool { return o.Checksum == s.Checksum }
+				assert.True(t, slices.ContainsFunc(second.Subsets, same), "the receipt has what is stored")
+			}
+			assert.Equal(t, all(tt.datasets), stored(t, c, second.ReportID))
+			require.NoError(t, c.Verify(t.Context(), second))
 		})
 	}
 }

@@ -2,52 +2,39 @@ package reports_test
 
 import (
 	"bytes"
-	"compress/gzip"
-	"crypto/sha256"
-	"encoding/base64"
-	"encoding/hex"
 	"encoding/json"
+	"io"
 	"maps"
+	"net/http"
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/reports"
 )
 
-// compressedResponse is a stored report as the deployed service shows it: empty
-// report-datasets, and each part as base64 of gzip with its checksum.
-func compressedResponse(t *testing.T, parts ...[]int) string {
+// bypass sends a compressed report as a program does that knows nothing of locks.
+func bypass(t *testing.T, srv *datacitetest.Server, method, path string, h reports.Header, datasets []reports.Dataset) {
 	t.Helper()
-	type subset struct {
-		Gzip     string `json:"gzip"`
-		Checksum string `json:"checksum"`
-	}
-	subsets := []subset{}
-	for _, numbers := range parts {
-		inner := reports.Report{Header: reports.Header{CreatedBy: "Somebody else"}}
-		for _, i := range numbers {
-			inner.Datasets = append(inner.Datasets, dataset(i))
-		}
-		body := compressed(t, &inner)
-		sum := sha256.Sum256([]byte(body))
-		subsets = append(subsets, subset{base64.StdEncoding.EncodeToString([]byte(body)), hex.EncodeToString(sum[:])})
-	}
-	response, err := json.Marshal(map[string]any{"report": json.RawMessage(`{"id":"` + id + `","report-header":{"created-by":"Example","year":"1999","month":"10"},"report-datasets":[],"report-subsets":` + string(mustJSON(t, subsets)) + `}`)})
+	body := gz(string(mustJSON(t, reports.Report{Header: packed(h), Datasets: datasets})))
+	req, err := http.NewRequestWithContext(t.Context(), method, srv.URL+path, bytes.NewReader(body))
 	require.NoError(t, err)
-	return string(response)
+	req.Header = http.Header{"Content-Type": {"application/gzip"}, "Content-Encoding": {"gzip"}, "Authorization": {"Bearer " + srv.Token(srv.Now().Add(year))}}
+	res, err := srv.HTTPClient().Do(req)
+	if assert.NoError(t, err) {
+		assert.Equal(t, 201, res.StatusCode)
+		io.Copy(io.Discard, res.Body)
+		res.Body.Close()
+	}
 }
 
-// compressed is a report as a request body with Content-Encoding gzip.
-func compressed(t *testing.T, r *reports.Report) string {
-	t.Helper()
-	var body bytes.Buffer
-	w := gzip.NewWriter(&body)
-	_, err := w.Write(mustJSON(t, r))
-	require.NoError(t, err)
-	require.NoError(t, w.Close())
-	return body.String()
+// packed is a header with the exception of a compressed report.
+func packed(h reports.Header) reports.Header {
+	h.Exceptions = []reports.Exception{{Code: reports.CodeCompressed}}
+	return h
 }
 
 func mustJSON(t *testing.T, v any) []byte {

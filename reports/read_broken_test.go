@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -48,19 +47,18 @@ func without(status int, body string) func(*http.Request) *http.Response {
 func TestAReportThatTheServiceCannotRead(t *testing.T) {
 	for _, tt := range unreadable {
 		t.Run(tt.name, func(t *testing.T) {
-			onNetwork(t, func(t *testing.T, n *network, c *reports.Client) {
+			onNetwork(t, documented, func(t *testing.T, n *network, c *reports.Client) {
 				r := report("Example", 2)
 				stored, err := c.Create(t.Context(), r)
 				require.NoError(t, err)
-				packed := *r
-				packed.Header.Exceptions = []reports.Exception{{Code: reports.CodeCompressed}}
+				compressed := &reports.Report{Header: packed(r.Header), Datasets: r.Datasets}
 				n.instead = without(tt.status, tt.body)
 				read := func(_ any, err error) error { return err }
 				for call, err := range map[string]error{
 					"Get": read(c.Get(t.Context(), stored.ID)), "Open": read(c.Open(t.Context(), stored.ID)),
 					"Verify": c.Verify(t.Context(), &reports.Receipt{ReportID: stored.ID}),
-					"Put":    read(c.Put(t.Context(), stored.ID, r)), "Put, compressed": read(c.Put(t.Context(), stored.ID, &packed)),
-					"Create": read(c.Create(t.Context(), r)), "Create, compressed": read(c.Create(t.Context(), &packed)),
+					"Put":    read(c.Put(t.Context(), stored.ID, r)), "Put, compressed": read(c.Put(t.Context(), stored.ID, compressed)),
+					"Create": read(c.Create(t.Context(), r)), "Create, compressed": read(c.Create(t.Context(), compressed)),
 				} {
 					require.ErrorIs(t, err, reports.ErrBroken, call)
 					assert.ErrorContains(t, err, "the service cannot read the stored report, which is broken unless another program is writing to it now", call)
@@ -90,9 +88,8 @@ func TestSubmitOverAReportThatTheServiceCannotRead(t *testing.T) {
 		for _, from := range []int{0, 2} { // subsets sent before it happens
 			for _, passes := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%s, after %d, passes %v", tt.name, from, passes), func(t *testing.T) {
-					dir := t.TempDir()
-					onNetwork(t, func(t *testing.T, n *network, c *reports.Client) {
-						opts := &reports.SubmitOptions{MaxDatasets: 2, LockDir: dir}
+					onNetwork(t, documented, func(t *testing.T, n *network, c *reports.Client) {
+						opts := &reports.SubmitOptions{MaxDatasets: 2}
 						_, err := c.Submit(t.Context(), header("Example", time.October), datasets(2), opts)
 						require.NoError(t, err)
 						posts, broke := 0, time.Time{}
@@ -128,16 +125,11 @@ func TestSubmitOverAReportThatTheServiceCannotRead(t *testing.T) {
 
 // A run that ends while the report cannot be read does not claim that it is broken.
 func TestSubmitThatEndsWhileAReportIsWritten(t *testing.T) {
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed, NoPort: true})
-		n := &network{srv: srv}
-		c := client(t, srv, &datacite.Config{Token: srv.Token(srv.Now().Add(year)), HTTPClient: &http.Client{Transport: n}})
-		opts := &reports.SubmitOptions{LockDir: dir, MaxOutage: time.Minute}
-		_, err := c.Submit(t.Context(), header("Example", time.October), datasets(2), opts)
+	onNetwork(t, datacitetest.Options{}, func(t *testing.T, n *network, c *reports.Client) {
+		_, err := c.Submit(t.Context(), header("Example", time.October), datasets(2), nil)
 		require.NoError(t, err)
 		n.instead = without(500, unreadable[0].body)
-		_, err = c.Submit(t.Context(), header("Example", time.October), datasets(3), opts)
+		_, err = c.Submit(t.Context(), header("Example", time.October), datasets(3), &reports.SubmitOptions{MaxOutage: time.Minute})
 		require.Error(t, err)
 		assert.NotErrorIs(t, err, reports.ErrBroken)
 		assert.True(t, datacite.Temporary(err))

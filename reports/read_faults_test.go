@@ -182,10 +182,7 @@ func TestLeavingEarly(t *testing.T) {
 			}
 		},
 		"when the line goes dead": func(t *testing.T, r *reports.Reader) {
-			var last error
-			for _, last = range r.All() {
-			}
-			assert.ErrorContains(t, last, "no response: nothing sent or received")
+			assert.ErrorContains(t, lastError(r.All()), "no response: nothing sent or received")
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -220,10 +220,7 @@ func TestSubsetsFirstCostASecondRequest(t *testing.T) {
 	require.NoError(t, err)
 	r, err := reports.NewReader(struct{ io.Reader }{strings.NewReader(`{"report":{` + plainHeader + `,"report-subsets":[` + part(inner("a")) + `],"report-datasets":[]}}`)})
 	require.NoError(t, err)
-	var last error
-	for _, last = range r.All() {
-	}
-	assert.ErrorContains(t, last, "not an io.Seeker", "a pipe cannot be read twice")
+	assert.ErrorContains(t, lastError(r.All()), "not an io.Seeker", "a pipe cannot be read twice")
 }
 
 func TestReaderTellsTheSubsets(t *testing.T) {

@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/reports"
 )
@@ -101,26 +100,27 @@ func TestAReportThatGrows(t *testing.T) {
 // MaxOutage holds also when it is less than MaxProcessing, and a report is not called
 // broken that may merely be in the making.
 func TestAShortOutage(t *testing.T) {
-	onMachines(t, func(t *testing.T, srv *datacitetest.Server, one, _ string) {
-		n := &network{srv: srv, after: func(r *http.Request) (*http.Response, error) {
-			if r.Method == http.MethodPost {
-				return nil, errLost
+	for _, behaviour := range behaviours {
+		onNetwork(t, datacitetest.Options{Behaviour: behaviour}, func(t *testing.T, n *network, c *reports.Client) {
+			n.after = func(r *http.Request) (*http.Response, error) {
+				if r.Method == http.MethodPost {
+					return nil, errLost
+				}
+				return nil, nil
 			}
-			return nil, nil
-		}}
-		posted := false
-		n.before = func(r *http.Request) error {
-			if posted = posted || r.Method == http.MethodPost; posted && r.Method == http.MethodGet {
-				return errLost
+			posted := false
+			n.before = func(r *http.Request) error {
+				if posted = posted || r.Method == http.MethodPost; posted && r.Method == http.MethodGet {
+					return errLost
+				}
+				return nil
 			}
-			return nil
-		}
-		c := client(t, srv, &datacite.Config{Token: srv.Token(srv.Now().Add(year)), HTTPClient: &http.Client{Transport: n}})
-		start := time.Now()
-		_, err := c.Submit(t.Context(), header("Example", time.October), datasets(6), &reports.SubmitOptions{MaxDatasets: 3, LockDir: one, MaxOutage: 5 * time.Second})
-		e, ok := errors.AsType[*reports.SubmitError](err)
-		require.True(t, ok, "%v", err)
-		assert.Equal(t, reports.Unclear, e.State)
-		assert.Less(t, time.Since(start), time.Minute)
-	})
+			start := time.Now()
+			_, err := c.Submit(t.Context(), header("Example", time.October), datasets(6), &reports.SubmitOptions{MaxDatasets: 3, MaxOutage: 5 * time.Second})
+			e, ok := errors.AsType[*reports.SubmitError](err)
+			require.True(t, ok, "%v", err)
+			assert.Equal(t, reports.Unclear, e.State)
+			assert.Less(t, time.Since(start), time.Minute)
+		})
+	}
 }

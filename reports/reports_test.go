@@ -342,25 +342,3 @@ func TestJSONShape(t *testing.T) {
 	}
 	assert.NotContains(t, string(empty), "null")
 }
-
-func TestReadingToleratesOddTypes(t *testing.T) {
-	var d reports.Dataset
-	require.NoError(t, json.Unmarshal([]byte(`{"yop":2010,"dataset-title":null,"uri":null,"platform":7,"unknown":{"a":[1]},"dataset-dates":null,
-	  "performance":[{"instance":[{"count":"12","metric-type":"total-resolutions","access-method":"regular","country-counts":{"DE":"3","us":4.0}},
-	                              {"count":3.0,"country-counts":[]},{"count":null,"country-counts":null}]}]}`), &d))
-	assert.Equal(t, "2010", d.YOP)
-	assert.Equal(t, "7", d.Platform)
-	n := d.Performance[0].Instance
-	assert.EqualValues(t, 12, n[0].Count)
-	assert.Equal(t, reports.CountryCounts{{"DE", 3}, {"us", 4}}, n[0].CountryCounts)
-	assert.Equal(t, reports.MetricType("total-resolutions"), n[0].MetricType, "unknown values survive")
-	assert.EqualValues(t, 3, n[1].Count)
-	assert.Empty(t, n[1].CountryCounts)
-
-	var h reports.Header
-	require.NoError(t, json.Unmarshal([]byte(`{"exceptions":[{},{"code":"69"},{"code":3040}],"report-filters":["bare",{"name":"a","value":1}],"client-id":"x","year":"1999"}`), &h))
-	assert.Equal(t, []reports.Exception{{}, {Code: 69}, {Code: 3040}}, h.Exceptions)
-	assert.Equal(t, []reports.NameValue{{Value: "bare"}, {Name: "a", Value: "1"}}, h.ReportFilters)
-
-	assert.Error(t, json.Unmarshal([]byte(`{"performance":[{"instance":[{"count":"many"}]}]}`), &d), "a count that is none is not guessed")
-}

@@ -198,37 +198,6 @@ func TestTheEndOfAMonthThatIsNotOver(t *testing.T) {
 	assert.Equal(t, header("Example", time.October), h)
 }
 
-// TestACorrectionThatIsInterrupted: the zeros are not lost, wherever a run ends.
-func TestACorrectionThatIsInterrupted(t *testing.T) {
-	before := []reports.Dataset{counted("10.5072/a", views(3)), counted("10.5072/b", views(1))}
-	after := []reports.Dataset{counted("10.5072/c", views(4)), counted("10.5072/d", views(4)), counted("10.5072/e", views(4))}
-	for subset := range 5 {
-		writes := 100 // until the token is refused
-		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed, Faults: func(_ int, r *http.Request) *datacitetest.Fault {
-			if r.Method == http.MethodGet {
-				return nil
-			}
-			if writes--; writes < 0 {
-				return &datacitetest.Fault{Kind: datacitetest.Status, Status: 401}
-			}
-			return nil
-		}})
-		t.Cleanup(srv.Close)
-		s := corrections{t: t, c: srv.Reports()}
-		s.submit(before...)
-		s.opts.ZeroDropped, s.opts.MaxDatasets = true, 2
-		writes = subset
-		_, err := s.c.Submit(t.Context(), header("Example", time.October), reports.Source(after), &reports.SubmitOptions{ZeroDropped: true, MaxDatasets: 2, LockDir: s.opts.LockDir})
-		if subset < 3 {
-			require.Error(t, err)
-		}
-		writes = 100
-		receipt := s.submit(after...)
-		assert.EqualValues(t, 2, receipt.Zeros, subset)
-		assert.Equal(t, "10.5072/a 0 unchanged; 10.5072/b 0 unchanged; 10.5072/c 4 unchanged; 10.5072/d 4 unchanged; 10.5072/e 4 unchanged", numbers(t, s.c, receipt.ReportID))
-	}
-}
-
 // TestTheSameMonthUnderAnotherName is noticed if asked.
 func TestTheSameMonthUnderAnotherName(t *testing.T) {
 	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {

@@ -274,19 +274,6 @@ func TestMergingWithRowsLeftOut(t *testing.T) {
 	}
 }
 
-// TestAPanicOfProgressReachesTheCaller on its own goroutine, whatever the stage.
-func TestAPanicOfProgressReachesTheCaller(t *testing.T) {
-	for _, stage := range []reports.Stage{reports.Building, reports.Sending} {
-		c := server(t).Reports()
-		opts := &reports.SubmitOptions{MaxDatasets: 10, LockDir: t.TempDir(), Progress: func(p reports.Progress) {
-			if p.Stage == stage {
-				panic(stage)
-			}
-		}}
-		assert.PanicsWithValue(t, stage, func() { _, _ = c.Submit(t.Context(), header("Example", time.October), datasets(25), opts) })
-	}
-}
-
 // A panic of what the caller gave comes out in the caller's goroutine, where it can be
 // recovered.
 func TestPanicsOfSources(t *testing.T) {
@@ -336,16 +323,8 @@ func TestAReaderThatWasClosed(t *testing.T) {
 	for _, r := range []*reports.Reader{opened, read} {
 		require.NoError(t, r.Close())
 		for range 2 {
-			var last error
-			n := 0
-			for _, last = range r.All() {
-				n++
-			}
-			require.ErrorIs(t, last, fs.ErrClosed)
-			assert.Equal(t, 1, n)
-			for _, last = range r.Scan() {
-			}
-			require.ErrorIs(t, last, fs.ErrClosed)
+			require.ErrorIs(t, lastError(r.All()), fs.ErrClosed)
+			require.ErrorIs(t, lastError(r.Scan()), fs.ErrClosed)
 		}
 	}
 }

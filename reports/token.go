@@ -98,12 +98,6 @@ func (t *tokens) claims(ctx context.Context) (c transport.Claims, err error) {
 	return c, nil
 }
 
-// account returns the account of the token, or "" if the token does not name one.
-func (t *tokens) account(ctx context.Context) (string, error) {
-	c, err := t.claims(ctx)
-	return c.Account, err
-}
-
 // moment is a time to the second, in UTC.
 func moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
 

@@ -2,17 +2,11 @@ package gzipbody
 
 import (
 	"encoding/binary"
-	"fmt"
 	"hash/crc32"
 	"io"
-)
 
-// A deflater is the writer of a flate package.
-type deflater interface {
-	io.Writer
-	Flush() error
-	Reset(io.Writer)
-}
+	"github.com/klauspost/compress/flate"
+)
 
 // A Block is a piece of a member's data: whole deflate blocks that end on a byte
 // boundary, refer to nothing before them, and may be followed by others.
@@ -24,20 +18,14 @@ type Block struct {
 
 // A Compressor makes blocks. Only one goroutine may use it at a time.
 type Compressor struct {
-	deflater deflater
+	deflater *flate.Writer
 	out      appender
 }
 
 // NewCompressor returns a Compressor of a level from 1, fast, to 9, small.
 func NewCompressor(level int) (*Compressor, error) {
-	if level < 1 || level > 9 {
-		return nil, fmt.Errorf("gzipbody: level %d is not between 1 and 9", level)
-	}
-	d, err := newDeflater(level)
-	if err != nil {
-		return nil, err
-	}
-	return &Compressor{deflater: d}, nil
+	d, err := flate.NewWriter(io.Discard, level)
+	return &Compressor{deflater: d}, err
 }
 
 // Block compresses data and appends the result to dst. Data and level alone

@@ -158,13 +158,6 @@ func TestStored(t *testing.T) {
 	assert.Panics(t, func() { gzipbody.Stored(make([]byte, 65_536)) })
 }
 
-func TestLevels(t *testing.T) {
-	for _, level := range []int{-1, 0, 10} {
-		_, err := gzipbody.NewCompressor(level)
-		assert.ErrorContains(t, err, "between 1 and 9")
-	}
-}
-
 // FuzzMember puts any data into blocks of any size: the standard library must
 // read the same data back. Releases of compressors have been withdrawn for less.
 func FuzzMember(f *testing.F) {

@@ -146,19 +146,8 @@ func compare(ctx context.Context, r *reports.Client, d *dois.Client, account str
 		if opts != nil {
 			c.opts = *opts
 		}
-		if err := c.check(); err != nil {
+		if err := c.run(ctx, func(d *Difference) bool { return yield(d, nil) }); err != nil {
 			yield(nil, err)
-			return
-		}
-		c.sorter = extsort.Sorter{Memory: sortMemory, Dir: c.opts.TempDir}
-		defer c.sorter.Close() // the temporary file is of no further use
-		for d, err := range c.differences(ctx) {
-			if !yield(d, err) || err != nil {
-				return
-			}
-		}
-		if c.opts.Months != nil {
-			c.opts.Months(c.totals())
 		}
 	}
 }
@@ -212,36 +201,40 @@ func (c *comparison) check() error {
 	return nil
 }
 
-// differences reads everything, and yields the differences that are looked for.
-func (c *comparison) differences(ctx context.Context) iter.Seq2[*Difference, error] {
-	return func(yield func(*Difference, error) bool) {
-		err := c.readReports(ctx)
+// run reads everything, and calls f for the differences that are looked for, until it returns false.
+func (c *comparison) run(ctx context.Context, f func(*Difference) bool) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	c.sorter = extsort.Sorter{Memory: sortMemory, Dir: c.opts.TempDir}
+	defer c.sorter.Close() // the temporary file is of no further use
+	if err := c.readReports(ctx); err != nil {
+		return err
+	}
+	if err := c.listRecords(ctx); err != nil {
+		return err
+	}
+	for h, err := range c.holdings(ctx) {
+		var all []*Difference
 		if err == nil {
-			err = c.listRecords(ctx)
+			all, err = c.judge(ctx, h)
 		}
 		if err != nil {
-			yield(nil, err)
-			return
+			return err
 		}
-		for h, err := range c.holdings(ctx) {
-			var all []*Difference
-			if err == nil {
-				all, err = c.judge(ctx, h)
-			}
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			for _, d := range all {
-				c.progress.Differences++
-				c.reportProgress(0)
-				if !yield(d, nil) {
-					return
-				}
+		for _, d := range all {
+			c.progress.Differences++
+			c.reportProgress(0)
+			if !f(d) {
+				return nil
 			}
 		}
-		c.reportProgress(0)
 	}
+	c.reportProgress(0)
+	if c.opts.Months != nil {
+		c.opts.Months(c.totals())
+	}
+	return nil
 }
 
 // reportProgress calls Progress after each thousandth entry, and if n is 0.
