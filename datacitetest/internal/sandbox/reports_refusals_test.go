@@ -299,53 +299,6 @@ func TestDeployedValidation(t *testing.T) {
 	assert.Equal(t, 201, postReport(strings.Replace(plain, of, `"period":[]`, 1)).do(t, deployed()).status, "the schema names no type for it")
 }
 
-// A compressed PUT that is refused has destroyed what was there.
-func TestDeployedPutDestroys(t *testing.T) {
-	noted := reportBody(month("Repo", "2020-01-01", noteCompressed), dataset)
-	change := func(old, replacement string) string { return strings.Replace(noted, old, replacement, 1) }
-	for name, want := range map[string]struct {
-		body, title string
-		status      int
-		left        string // whose subset is there afterwards: "old", "new", or none
-	}{
-		"no code 69":            {change(noteCompressed, ""), "serialize", 422, "new"},
-		"unknown header member": {change(`"release"`, `"foo":1,"release"`), "unknown attribute 'foo' for Report.", 400, "new"},
-		"release":               {change(`"rd1"`, `"RD1"`), "Report protocol is incorrect", 422, ""},
-		"no release":            {change(`"release":"rd1",`, ""), "param is missing", 422, ""},
-		"two months":            {change(`"end-date":"2020-01-28"`, `"end-date":"2020-02-28"`), "Reports are monthly", 422, "old"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			service := deployed()
-			a := putSubset(someUUID, noted).do(t, service)
-			require.Equal(t, 201, a.status, a.body)
-			old := checksums(a.read(t))
-			require.Equal(t, 201, postSubset(reportBody(month("Repo", "2020-01-01", ""), numbered(2))).do(t, service).status)
-			assertRefused(t, putSubset(someUUID, want.body).do(t, service), want.status, want.title)
-			got := getReport(someUUID).do(t, service).read(t)
-			switch want.left {
-			case "old":
-				assert.Len(t, checksums(got), 2)
-			case "new":
-				require.Len(t, checksums(got), 1)
-				assert.NotEqual(t, old, checksums(got))
-				assert.Equal(t, want.body, packed(t, got, 0))
-			default:
-				assert.Empty(t, checksums(got))
-				assert.Equal(t, 201, postSubset(noted).do(t, service).status, "POST goes on from there")
-			}
-			assert.Equal(t, 69.0, at(got, "report.report-header.exceptions.0.code"), "the header stays")
-		})
-	}
-	t.Run("code 69 on plain JSON", func(t *testing.T) {
-		service := deployed()
-		a := postReport(noted).do(t, service)
-		assert.Equal(t, 201, a.status)
-		got := getReport(onlyReport(t, service)).do(t, service).read(t)
-		assert.Empty(t, at(got, "report.report-datasets"))
-		assert.Contains(t, packed(t, got, 0), `"report-datasets":[]`)
-	})
-}
-
 // Any body is answered, and what is taken is there afterwards. Ids and gzip make
 // the paths through the code differ from run to run, so fuzz with
 // -fuzzminimizetime 0.

@@ -206,7 +206,7 @@ func TestReportValidation(t *testing.T) {
 		"no header":                  {`{"report-datasets":[]}`, "report-header is missing"},
 		"no datasets":                {`{"report-header":` + header("Repo", "2020-01-01", "") + `}`, "report-datasets is missing"},
 		"datasets twice":             {strings.TrimSuffix(valid, "}") + `,"report-datasets":[]}`, "given twice"},
-		"invalid UTF-8":              {change(`"Alps"`, "\"\xff\""), "report-datasets/0/dataset-title: invalid UTF-8"},
+		"invalid UTF-8":              {change(`"Alps"`, "\"\xff\""), "report-datasets/0/dataset-title: encoding: invalid UTF-8"},
 		"control character":          {change(`"Alps"`, "\"a\nb\""), "report-datasets/0/dataset-title: at byte"},
 		"broken escape":              {change(`"Alps"`, `"\x"`), "report-datasets/0/dataset-title"},
 		"header not an object":       {`{"report-header":[],"report-datasets":[]}`, "report-header: an object expected"},
