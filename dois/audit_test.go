@@ -9,6 +9,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"net/http"
+	"net/url"
 	"os"
 	"runtime"
 	"slices"
@@ -305,6 +306,19 @@ func TestAuditOfExtras(t *testing.T) {
 			assert.Equal(t, map[bool]int{false: 1, true: 21}[read], len(srv.Requests())-before)
 		}
 	})
+}
+
+// A record that moves while the list is read may be on two of its pages.
+func TestAuditOfAMovingRecord(t *testing.T) {
+	service := &archive{n: 3500, trap: func(p *archivePage) {
+		if p.first == 3000 {
+			p.first, p.end = 1999, 2999
+			p.next = url.Values{"page[cursor]": {cursorAfter(2998)}}
+		}
+	}}
+	diffs := differ(t, service.client(t).Audit(t.Context(), holding{}.all(), &dois.AuditOptions{Prefix: []string{datacitetest.Prefix}}))
+	assert.Len(t, diffs, 3500)
+	assert.Equal(t, []dois.DifferenceKind{dois.Extra, dois.Invalid}, diffs[recordName(1999)])
 }
 
 // A source that says only a part is completed, and then only that part is compared and
