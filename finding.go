@@ -48,6 +48,7 @@ import (
 //   - lossy: the service drops or changes the value
 //   - invisible: an invisible character where it has no purpose
 //   - json: the service refuses or drops the value in JSON, and accepts it in XML
+//   - not-in-json: of a record sent as JSON, the service ignores the value
 //   - not-in-xml: of a record sent as JSON, the service leaves the value out of its XML
 //   - ambiguous: the service's JSON does not tell which text was given
 //   - escaped: the service may have stored a text with its own escapes

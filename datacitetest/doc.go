@@ -94,6 +94,13 @@
 //
 //	old, err := srv.DOIs().Get(ctx, "10.5072/glacier-7", nil) // Versions, VersionCount, CitationCount, …
 //
+// Try code that handles records of all kinds, each with another one:
+//
+//	for seed := range uint64(100) {
+//		page, err := render(datacitetest.RandomRecord(seed)) // the code under test
+//		…
+//	}
+//
 // Use another kind of login, or another account:
 //
 //	cfg := srv.Config()

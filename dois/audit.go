@@ -154,11 +154,11 @@ func (c *Client) Audit(ctx context.Context, wanted iter.Seq2[Wanted, error], opt
 		}
 		a := &audit{
 			client: c, opts: *opts, yield: yield,
-			wanted: extsort.Sorter{Memory: auditMemory, Dir: opts.TempDir}, found: extsort.Sorter{Memory: auditMemory, Dir: opts.TempDir},
+			entries: extsort.Sorter{Memory: auditMemory, Dir: opts.TempDir},
 		}
 		a.progress.Total = -1
 		err = a.run(ctx, wanted)
-		if err = errors.Join(err, a.wanted.Close(), a.found.Close()); err != nil && !errors.Is(err, bulk.ErrLeft) {
+		if err = errors.Join(err, a.entries.Close()); err != nil && !errors.Is(err, bulk.ErrLeft) {
 			yield(nil, err)
 		}
 	}
@@ -179,23 +179,24 @@ func (o *AuditOptions) check() error {
 	return nil
 }
 
-// auditMemory is the number of bytes of each side that are held in memory.
-const auditMemory = 1 << 20
+// auditMemory is the number of bytes of entries that are held in memory.
+const auditMemory = 2 << 20
 
 type audit struct {
-	client        *Client
-	opts          AuditOptions
-	yield         func(*Difference, error) bool
-	wanted, found extsort.Sorter // entries by DOI
-	metadata      bool           // some wanted DOIs have metadata
-	progress      AuditProgress
+	client   *Client
+	opts     AuditOptions
+	yield    func(*Difference, error) bool
+	entries  extsort.Sorter // by DOI: what is wanted, then what was found
+	metadata bool           // some wanted DOIs have metadata
+	progress AuditProgress
 }
 
 func (a *audit) run(ctx context.Context, wanted iter.Seq2[Wanted, error]) error {
 	if err := a.take(ctx, wanted); err != nil {
 		return err
 	}
-	if err := a.repeats(); err != nil {
+	// That a DOI is wanted twice is known before a difference is, so that a repair does not begin.
+	if err := a.each(func(string, []byte, []byte) error { return nil }); err != nil {
 		return err
 	}
 	if err := a.list(ctx); err != nil {
@@ -204,7 +205,16 @@ func (a *audit) run(ctx context.Context, wanted iter.Seq2[Wanted, error]) error 
 	if a.progress.Found == 0 && !a.opts.AllowEmpty {
 		return fmt.Errorf("dois.Audit: %w: the service lists no DOI of %s; is the name right?", ErrNothingListed, a.opts.scope())
 	}
-	return a.merge(ctx)
+	err := a.each(func(name string, wanted, found []byte) error {
+		w, bad := decoded[Wanted](wanted)
+		f, err := decoded[Record](found)
+		if err = cmp.Or(bad, err, call.Ended(ctx)); err != nil {
+			return err
+		}
+		return a.judge(ctx, name, w, f)
+	})
+	a.report(0)
+	return err
 }
 
 // scope is which DOIs are compared.
@@ -267,7 +277,7 @@ func (a *audit) take(ctx context.Context, wanted iter.Seq2[Wanted, error]) error
 		if err != nil {
 			return err
 		}
-		if err := keep(&a.wanted, e.DOI, data); err != nil {
+		if err := a.keep(e.DOI, isWanted, data); err != nil {
 			return err
 		}
 		a.progress.Wanted++
@@ -276,30 +286,61 @@ func (a *audit) take(ctx context.Context, wanted iter.Seq2[Wanted, error]) error
 	return nil
 }
 
-// keep adds an entry with its key before it.
-func keep(s *extsort.Sorter, key string, data []byte) error {
-	return s.Add([]byte(key), append(append([]byte(key), 0), data...))
+const isWanted, isFound = "w", "f"
+
+// keep adds an entry of a DOI, with the DOI and its side before it.
+func (a *audit) keep(name, side string, data []byte) error {
+	return a.entries.Add([]byte(name), slices.Concat([]byte(name+"\x00"+side), data))
 }
 
-// repeats is an error if a DOI is wanted twice. It is known before a difference is, so that
-// a repair does not begin.
-func (a *audit) repeats() error {
-	var before []byte
-	for data, err := range a.wanted.Values() {
+// each calls do for each DOI, in their order, with the JSON of what is wanted and of what was found. A
+// DOI that is wanted twice is an error.
+func (a *audit) each(do func(name string, wanted, found []byte) error) error {
+	var name string
+	var wanted, found []byte
+	for data, err := range a.entries.Values() {
 		if err != nil {
 			return err
 		}
-		key, value, _ := bytes.Cut(data, []byte{0})
-		if earlier, ok := bytes.CutPrefix(before, data[:len(key)+1]); ok {
-			var e, again entry
-			if err := errors.Join(json.Unmarshal(earlier, &e), json.Unmarshal(value, &again)); err != nil {
-				return err
+		key, data, _ := bytes.Cut(data, []byte{0})
+		if string(key) != name {
+			if name != "" {
+				if err := do(name, wanted, found); err != nil {
+					return err
+				}
 			}
-			return datacite.Invalid(datacite.Finding{Path: again.path("DOI"), Code: "repeated", Reason: fmt.Sprintf("%q is wanted twice, also by %s", key, e.place())})
+			name, wanted, found = string(key), wanted[:0], found[:0]
 		}
-		before = append(before[:0], data...)
+		switch side, data := string(data[:1]), data[1:]; {
+		case side == isFound: // twice, if the record moved between the pages of the list
+			found = append(found[:0], data...)
+		case len(wanted) > 0:
+			return repeated(name, wanted, data)
+		default:
+			wanted = append(wanted, data...)
+		}
 	}
-	return nil
+	if name == "" {
+		return nil
+	}
+	return do(name, wanted, found)
+}
+
+func decoded[T any](data []byte) (*T, error) {
+	if len(data) == 0 {
+		return nil, nil
+	}
+	v := new(T)
+	return v, json.Unmarshal(data, v)
+}
+
+func repeated(name string, earlier, later []byte) error {
+	e, bad := decoded[entry](earlier)
+	again, err := decoded[entry](later)
+	if err = cmp.Or(bad, err); err != nil {
+		return err
+	}
+	return datacite.Invalid(datacite.Finding{Path: again.path("DOI"), Code: "repeated", Reason: fmt.Sprintf("%q is wanted twice, also by %s", name, e.place())})
 }
 
 // list reads what the service has.
@@ -317,7 +358,7 @@ func (a *audit) list(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := keep(&a.found, doi.Normal(r.DOI), r.Raw); err != nil {
+		if err := a.keep(doi.Normal(r.DOI), isFound, r.Raw); err != nil {
 			return err
 		}
 		if a.opts.Listed != nil {
@@ -339,63 +380,6 @@ func (a *audit) report(n int) {
 	if n%1000 == 0 && a.opts.Progress != nil {
 		a.opts.Progress(a.progress)
 	}
-}
-
-// A side is the entries of a sorter, one by one.
-type side[T any] struct {
-	next  func() ([]byte, error, bool)
-	more  bool
-	key   string
-	value *T
-}
-
-func (s *side[T]) advance() error {
-	data, err, more := s.next()
-	if s.more = more && err == nil; !s.more {
-		return err
-	}
-	key, data, _ := bytes.Cut(data, []byte{0})
-	s.key, s.value = string(key), new(T)
-	return json.Unmarshal(data, s.value)
-}
-
-// of returns the entry of a DOI, if it is the next one.
-func (s *side[T]) of(key string) *T {
-	if s.more && s.key == key {
-		return s.value
-	}
-	return nil
-}
-
-// merge compares both sides, DOI by DOI.
-func (a *audit) merge(ctx context.Context) error {
-	var w side[entry]
-	var f side[Record]
-	var stop [2]func()
-	w.next, stop[0] = iter.Pull2(a.wanted.Values())
-	defer stop[0]()
-	f.next, stop[1] = iter.Pull2(a.found.Values())
-	defer stop[1]()
-	err := errors.Join(w.advance(), f.advance())
-	for err == nil && (w.more || f.more) {
-		key := f.key
-		if !f.more || w.more && w.key < f.key {
-			key = w.key
-		}
-		var wanted *Wanted
-		if e := w.of(key); e != nil {
-			wanted, err = &e.Wanted, w.advance()
-		}
-		found := f.of(key)
-		if found != nil {
-			err = errors.Join(err, f.advance())
-		}
-		if err = cmp.Or(err, call.Ended(ctx)); err == nil {
-			err = a.judge(ctx, key, wanted, found)
-		}
-	}
-	a.report(0)
-	return err
 }
 
 // judge reads a wanted DOI that seems to differ, and yields the differences.

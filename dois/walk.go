@@ -1,14 +1,313 @@
 package dois
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
 	"fmt"
 	"iter"
+	"maps"
+	"net/http"
+	"strings"
+	"time"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/bulk"
+	"github.com/datacite-go/datacite-go/internal/transport"
 	"github.com/datacite-go/datacite-go/query"
 )
+
+const (
+	pageWindow   = 10_000 // records that page numbers reach
+	walkSize     = 100    // larger pages are often too much for the deployed service
+	smallestSize = 10
+)
+
+// A visitor is called for the records and pages of a walk; false ends the walk.
+type visitor struct {
+	record func(*Record) bool
+	page   func(*Results) bool // after the records of each page
+}
+
+// walk prepares a walk. Options are checked; run returns their faults.
+func (c *Client) walk(op string, opts *ListOptions) *Walk {
+	w := &Walk{client: c, op: op, total: -1, cursors: map[string]bool{}}
+	if opts != nil {
+		w.opts = *opts
+	}
+	from := w.opts.From
+	w.opts.From = Position{}
+	of, err := w.opts.fingerprint()
+	switch {
+	case from == (Position{}):
+		w.pos.Options, w.err = of, err
+		w.begin()
+	case err == nil && from.Options != of:
+		w.pos = from
+		w.err = datacite.Invalid(datacite.Finding{Path: "ListOptions.From", Code: "conflict", Reason: "is the position of a walk with other options"})
+	default:
+		w.pos, w.skipTo, w.err = from, from.Last, err
+	}
+	return w
+}
+
+// begin decides whether the walk goes by cursor or by number.
+func (w *Walk) begin() {
+	o := &w.opts
+	w.pos.Page = o.Page
+	page := &w.pos.Page
+	switch {
+	case len(o.IDs) > 0 || o.Sample != (query.Sample{}):
+		return
+	case page.Cursor == "" && page.Number == 0 && (o.Sort == "" || o.Sort == query.ByCreated):
+		page.Cursor = "1"
+	}
+	page.Size = cmp.Or(page.Size, walkSize)
+	switch {
+	case page.Cursor == "1":
+	case page.Cursor != "":
+		w.pos.Seen = -1
+	case page.Number > 1:
+		w.pos.Seen = (page.Number - 1) * page.Size
+	default:
+		page.Number = 1
+		for pageWindow%page.Size != 0 {
+			page.Size--
+		}
+	}
+}
+
+// fingerprint is different for options that select different records.
+func (o *ListOptions) fingerprint() (string, error) {
+	v, err := o.values()
+	if err != nil {
+		return "", err
+	}
+	maps.DeleteFunc(v, func(name string, _ []string) bool { return strings.HasPrefix(name, "page[") })
+	sum := sha256.Sum256([]byte(transport.EncodeParams(v)))
+	return hex.EncodeToString(sum[:8]), nil
+}
+
+// run goes from the position to the end.
+func (w *Walk) run(ctx context.Context, visit visitor) error {
+	if w.client == nil {
+		return datacite.Invalid(datacite.Finding{Path: "walk", Code: "missing", Reason: "is the zero value; Client.Walk makes one"})
+	}
+	if err := cmp.Or(w.err, w.client.core.Ready(ctx)); err != nil {
+		return err
+	}
+	for {
+		more, err := w.step(ctx, visit)
+		if err != nil || !more {
+			return err
+		}
+	}
+}
+
+// step reads one page.
+func (w *Walk) step(ctx context.Context, visit visitor) (more bool, err error) {
+	o := w.opts
+	o.Page = w.pos.Page
+	if o.Page.Cursor != "" {
+		o.Sort = "" // a cursor goes by creation, whatever the order
+	}
+	if w.mayOverflow() {
+		return w.firstByNumber(ctx, &o, visit)
+	}
+	p, err := w.page(ctx, &o, visit.record)
+	if err != nil {
+		return false, err
+	}
+	return w.turn(&o, p, visit)
+}
+
+// mayOverflow reports whether the total of the next page may show that page numbers do
+// not reach far enough.
+func (w *Walk) mayOverflow() bool {
+	return w.pos.Page.Number > 0 && w.total < 0 && w.pos.Seen == (w.pos.Page.Number-1)*w.pos.Page.Size
+}
+
+// firstByNumber holds back the records of the first page until its total shows that all
+// can be reached.
+func (w *Walk) firstByNumber(ctx context.Context, o *ListOptions, visit visitor) (more bool, err error) {
+	start := w.pos
+	var held []*Record
+	p, err := w.page(ctx, o, func(r *Record) bool {
+		held = append(held, r)
+		return true
+	})
+	if err != nil {
+		return false, err
+	}
+	if total := p.total(); total > pageWindow {
+		w.pos = start
+		return false, &IncompleteError{Op: w.op, Total: total, Reason: fmt.Sprintf(
+			"%d records match, and page numbers, which the order %q needs, reach %d; leave Sort out to read them in the order of creation, or narrow the query, such as to one year with Created",
+			total, string(o.Sort), pageWindow)}
+	}
+	w.pos.Seen, w.pos.Last, w.current = start.Seen, start.Last, map[string]bool{}
+	for _, r := range held {
+		w.current[r.DOI] = true
+		if !w.give(r, visit.record) {
+			return false, bulk.ErrLeft
+		}
+	}
+	return w.turn(o, p, visit)
+}
+
+// turn takes the walk to the page after p.
+func (w *Walk) turn(o *ListOptions, p *page, visit visitor) (more bool, err error) {
+	results := &Results{}
+	results.fill(o, p)
+	results.Next, results.More = p.next(o, len(w.current))
+	w.total = results.Total
+	if err := w.checkTurn(results); err != nil {
+		return false, err
+	}
+	if w.first == nil {
+		w.first = w.current
+	}
+	if o.Page.Number > 0 && w.previous != nil {
+		maps.Copy(w.previous, w.current) // by number, a record may come back on any later page
+	} else {
+		w.previous = w.current
+	}
+	w.current = nil
+	more = results.More
+	if more {
+		w.pos.Page, w.pos.Last = results.Next, ""
+	}
+	if !visit.page(results) {
+		return false, bulk.ErrLeft
+	}
+	return more, nil
+}
+
+// checkTurn refuses pages without anything new, and a walk that ends too early.
+func (w *Walk) checkTurn(r *Results) error {
+	whole := w.opts.Sample == (query.Sample{}) && w.pos.Seen >= 0
+	switch {
+	case w.skipTo != "":
+		return w.incomplete("the record %s, the last one of the earlier walk, is no longer on its page", w.skipTo)
+	case r.More && len(w.current) == 0:
+		return w.incomplete("a page after %d records has no new record", w.pos.Seen)
+	case r.More && w.cursors[r.Next.Cursor]:
+		return w.incomplete("the service repeats a cursor after %d records", w.pos.Seen)
+	case !r.More && whole && r.Total > w.pos.Seen:
+		return w.incomplete("the service counts %d records and showed %d, so %d are missing", r.Total, w.pos.Seen, r.Total-w.pos.Seen)
+	}
+	if r.More && r.Next.Cursor != "" {
+		w.cursors[r.Next.Cursor] = true
+	}
+	return nil
+}
+
+func (w *Walk) incomplete(format string, args ...any) error {
+	return &IncompleteError{Op: w.op, Total: w.total, Seen: w.pos.Seen, Reason: w.client.core.Text(fmt.Sprintf(format, args...))}
+}
+
+// page reads one page: again if it breaks off, and in smaller parts if it takes the
+// service too long.
+func (w *Walk) page(ctx context.Context, o *ListOptions, each func(*Record) bool) (*page, error) {
+	for failures := 1; ; failures++ {
+		before := len(w.current)
+		p, err := w.attempt(ctx, o, each)
+		switch {
+		case err == nil, ctx.Err() != nil:
+			return p, err
+		case timedOut(err) && w.shrink():
+			o.Page = w.pos.Page
+			continue
+		case !errors.Is(err, datacite.ErrUnreadable) || errors.Is(err, datacite.ErrTooLarge):
+			return nil, err
+		case len(w.current) > before:
+			failures = 1
+		}
+		if failures >= w.client.core.MaxAttempts(ctx) {
+			return nil, err
+		}
+		_ = w.client.core.Sleep(ctx, time.Duration(failures)*time.Second) // asking again finds the end of ctx
+	}
+}
+
+// timedOut recognises the responses to a page that took the service too long.
+func timedOut(err error) bool {
+	e, ok := errors.AsType[*datacite.Error](err)
+	return ok && (e.StatusCode == http.StatusBadGateway || e.StatusCode == http.StatusGatewayTimeout)
+}
+
+// shrink halves the pages from here on, if they can be halved.
+func (w *Walk) shrink() bool {
+	page := &w.pos.Page
+	half := page.Size / 2
+	switch {
+	case half < smallestSize, page.Number > 0 && page.Size%2 != 0:
+		return false
+	case page.Number > 0:
+		page.Number = 2*page.Number - 1
+	}
+	page.Size = half
+	return true
+}
+
+// attempt requests a page once and passes on what arrives of it.
+func (w *Walk) attempt(ctx context.Context, o *ListOptions, each func(*Record) bool) (*page, error) {
+	request, err := o.request(w.op)
+	if err != nil {
+		return nil, err
+	}
+	request.Accept, request.Stream = transport.JSONType, true
+	res, err := w.client.core.Do(ctx, request)
+	if err != nil {
+		return nil, err
+	}
+	defer res.Body.Close()
+	p := &page{fields: o.Fields, limit: o.maxRecords(), place: func() *Record { return &Record{} }, each: func(r *Record) error { return w.take(r, each) }}
+	err = cmp.Or(w.client.core.Decode(res.Body, p.read), p.check(o.Page))
+	if _, ok := errors.AsType[*IncompleteError](err); err == nil || ok || err == bulk.ErrLeft {
+		return p, err
+	}
+	return nil, w.client.core.Unreadable(request, res, err)
+}
+
+// take passes on a record unless it was seen.
+func (w *Walk) take(r *Record, each func(*Record) bool) error {
+	if w.current == nil {
+		w.current = map[string]bool{}
+	}
+	switch {
+	case w.current[r.DOI], w.previous[r.DOI]:
+		return nil
+	case w.first[r.DOI], w.again(r):
+		return w.incomplete("after %d records the service began again from the first", w.pos.Seen)
+	case w.skipTo != "":
+		w.current[r.DOI] = true
+		if r.DOI == w.skipTo {
+			w.skipTo = ""
+		}
+		return nil
+	}
+	w.current[r.DOI] = true
+	if !w.give(r, each) {
+		return bulk.ErrLeft
+	}
+	return nil
+}
+
+// again recognises the very first record of a walk that was continued.
+func (w *Walk) again(r *Record) bool {
+	return r.DOI == w.pos.First && w.pos.Page.Cursor != "1" && w.pos.Page.Cursor != ""
+}
+
+func (w *Walk) give(r *Record, each func(*Record) bool) bool {
+	w.pos.Last, w.pos.First = r.DOI, cmp.Or(w.pos.First, r.DOI)
+	if w.pos.Seen >= 0 {
+		w.pos.Seen++
+	}
+	return each(r)
+}
 
 // Pages returns the pages of the records that match opts, from opts.Page on, as complete as
 // [Client.All]. An error ends the sequence and comes with nil results. Ranging over it

@@ -2,16 +2,19 @@ package mds_test
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
+	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -26,65 +29,53 @@ import (
 // odd are names that older DOIs may have and new ones may not.
 var odd = []string{"10.5072/a b", "10.5072/a+b", "10.5072/a:b", "10.5072/<1661::AID>3.0.CO;2-2", `10.5072/a\b`, `10.5072/a"b`, "10.5072/a&b=c"}
 
-// elsewhere are names under prefixes that the service does not register.
-var elsewhere = []string{"10.1000.10/abc", "10.824331/abc"}
+// elsewhere are names under prefixes that the service does not register, or of which it would take a part.
+var elsewhere = []string{"10.1000.10/abc", "10.824331/abc", "10.507224/x", "10.5072.1/x", "10.507/x"}
 
-// others are names that the deployed service takes for those of other DOIs.
+// others are names that are none, or that the deployed service takes for those of other DOIs.
 var others = []string{
-	"10.5072/a#b", "10.5072/a?b", "10.5072/a%b", "10.5072/a%23b", "10.5072/größe", "10.5072/日本", "10.5072//a//b", "10.5072/a/./b/../c",
-	"10.5072/.", "10.5072/a/", "10.5072/a/media", "10.5072/a/events/1",
+	"", " ", "null", "10.5072", "10.5072/", "not a doi", "10.5072/a\nurl=https://evil.example", "10.5072/a\u200bb", "https://repo.example.org/glacier/7",
+	"10.5072/a#b", "10.5072/a?b", "10.5072/a%b", "10.5072/a%23b", "10.5072/%61", "10.5072/größe", "10.5072/á", "10.5072/日本", "10.5072/\uff41",
+	"10.5072//a//b", "10.5072//a", "10.5072/a/./b/../c", "10.5072/b/../a", "10.5072/.", "10.5072/a/.", "10.5072/a/", "10.5072/a/media", "10.5072/a/media/1",
+	"10.5072/a/get-url", "10.5072/a/events/1", "https://doi.org/10.5072/a%E2%80%8B", "https://doi.org/10.5072/a%20",
 }
 
 func TestReadsReachExactlyThatDOI(t *testing.T) {
 	for _, doi := range slices.Concat([]string{"10.5072/ABC"}, odd, elsewhere) {
-		t.Run(doi, func(t *testing.T) {
-			var asked []string
-			c := served(t, func(req *http.Request) *http.Response {
-				assert.Empty(t, req.URL.RawQuery)
-				assert.Empty(t, req.URL.Fragment)
-				arrived, err := url.ParseRequestURI(req.URL.RequestURI()) // as a server reads the wire
-				require.NoError(t, err)
-				asked = append(asked, arrived.Path)
-				return response(http.StatusNotFound, plain, "DOI not found")
-			}, nil)
-			_, err := c.URL(t.Context(), doi)
-			require.ErrorIs(t, err, datacite.ErrNotFound)
-			_, err = c.Metadata(t.Context(), doi)
-			require.ErrorIs(t, err, datacite.ErrNotFound)
-			assert.Equal(t, []string{"/doi/" + doi, "/metadata/" + doi}, asked)
-		})
+		var asked []string
+		c := served(t, func(req *http.Request) *http.Response {
+			assert.Empty(t, req.URL.RawQuery+req.URL.Fragment, doi)
+			arrived, err := url.ParseRequestURI(req.URL.RequestURI()) // as a server reads the wire
+			require.NoError(t, err)
+			asked = append(asked, arrived.Path)
+			return response(http.StatusNotFound, plain, "DOI not found")
+		}, nil)
+		require.ErrorIs(t, calls["URL"](t.Context(), c, doi), datacite.ErrNotFound)
+		require.ErrorIs(t, calls["Metadata"](t.Context(), c, doi), datacite.ErrNotFound)
+		assert.Equal(t, []string{"/doi/" + doi, "/metadata/" + doi}, asked)
 	}
 }
 
-func TestWritesRefuseNamesOfOthers(t *testing.T) {
-	srv := newServer(t, nil)
-	c := srv.MDS()
-	for _, doi := range append([]string{"", "null", "10.5072", "10.5072/", "not a doi", "10.5072/a\nurl=https://evil.example"}, slices.Concat(elsewhere, others)...) {
-		t.Run(doi, func(t *testing.T) {
-			_, errMetadata := c.PutMetadata(t.Context(), doi, record("A"))
-			_, errURL := c.PutURL(t.Context(), doi, address)
-			_, errRegister := c.Register(t.Context(), doi, address, record("A"))
-			_, errEnsure := c.Ensure(t.Context(), doi, address, record("A"), nil)
-			for _, err := range []error{errMetadata, errURL, errRegister, errEnsure, c.Hide(t.Context(), doi), c.Show(t.Context(), doi), c.DeleteDraft(t.Context(), doi)} {
-				require.ErrorIs(t, err, datacite.ErrInvalidDOI)
-				require.ErrorIs(t, err, datacite.ErrInvalid)
-				fault, ok := errors.AsType[*datacite.ValidationError](err)
-				require.True(t, ok)
-				assert.Equal(t, "doi", fault.Findings[0].Path)
-			}
-		})
+func TestRefusedNames(t *testing.T) {
+	srv := newServer(t, &datacitetest.Options{Behaviour: datacitetest.Deployed})
+	for call, do := range calls {
+		refused := others
+		if reads := call == "URL" || call == "Metadata" || call == "State"; !reads {
+			refused = slices.Concat(others, elsewhere)
+		}
+		for _, text := range refused {
+			err := do(t.Context(), srv.MDS(), text)
+			require.ErrorIs(t, err, datacite.ErrInvalidDOI, "%s %q", call, text)
+			require.ErrorIs(t, err, datacite.ErrInvalid)
+			assert.Equal(t, "doi", datacite.Findings(err)[0].Path)
+			require.ErrorIs(t, doi.CheckNew(text), datacite.ErrInvalidDOI)
+		}
 	}
-	assert.Empty(t, srv.Requests(), "nothing was sent")
-}
-
-func TestReadsRefuseWhatIsNoName(t *testing.T) {
-	srv := newServer(t, nil)
-	for _, text := range append([]string{"", " ", "null", "10.5072", "10.5072/", "glacier-7", "10.5072/a\nb", "10.5072/a\u200bb", "https://repo.example.org/glacier/7"}, others...) {
-		_, errURL := srv.MDS().URL(t.Context(), text)
-		_, errMetadata := srv.MDS().Metadata(t.Context(), text)
-		_, errState := srv.MDS().State(t.Context(), text)
-		for _, err := range []error{errURL, errMetadata, errState} {
-			require.ErrorIs(t, err, datacite.ErrInvalidDOI, "%q", text)
+	for _, prefix := range []string{"", "10", "10.", "5072", "10.5072/", "10.5072/a", "10.50.72", "10.507224", "10.5072.1", "10.507"} {
+		_, errMint := srv.MDS().Mint(t.Context(), prefix, record("A"))
+		for _, err := range []error{errMint, srv.MDS().CheckAccess(t.Context(), prefix, address)} {
+			require.ErrorIs(t, err, datacite.ErrInvalidDOI, prefix)
+			assert.Equal(t, "prefix", datacite.Findings(err)[0].Path)
 		}
 	}
 	assert.Empty(t, srv.Requests(), "nothing was sent")
@@ -124,91 +115,97 @@ func TestOldNamesAreChangedAndNotMade(t *testing.T) {
 }
 
 func TestAServiceThatTakesAnotherNameIsFoundOut(t *testing.T) {
-	c := responding(t, 201, plain, "OK (10.5072/A)", nil)
-	_, err := c.PutMetadata(t.Context(), "10.5072/a.b", record("A"))
-	require.ErrorIs(t, err, datacite.ErrUnreadable)
-	assert.ErrorContains(t, err, "stored the metadata under 10.5072/a")
-	assert.False(t, datacite.Temporary(err), "once more would make one more")
-	_, err = c.PutMetadata(t.Context(), "10.5072/A", record("A"))
-	require.NoError(t, err, "case does not count")
+	for said, location := range map[string]string{"OK (10.5072/A)": "", "CREATED": "https://mds.example.org/metadata/10.5072%2FA"} {
+		c := served(t, func(*http.Request) *http.Response {
+			res := response(201, plain, said)
+			res.Header.Set("Location", location)
+			return res
+		}, nil)
+		_, err := c.PutMetadata(t.Context(), "10.5072/a.b", record("A"))
+		require.ErrorIs(t, err, datacite.ErrUnreadable)
+		assert.ErrorContains(t, err, "stored the metadata under 10.5072/a")
+		assert.False(t, datacite.Temporary(err), "once more would make one more")
+		_, err = c.PutMetadata(t.Context(), "10.5072/A", record("A"))
+		require.NoError(t, err, "case does not count")
+	}
+	_, err := responding(t, 201, plain, "OK", nil).PutMetadata(t.Context(), name, record("A"))
+	require.NoError(t, err, "it does not say under which name")
 }
 
-func TestUpperCaseIsTheSameDOI(t *testing.T) {
+func TestRefusedAddresses(t *testing.T) {
 	srv := newServer(t, nil)
-	findable(t, srv, "10.5072/ABC")
-	got, err := srv.MDS().URL(t.Context(), "https://doi.org/10.5072/abc")
-	require.NoError(t, err)
-	assert.Equal(t, address, got)
-}
-
-func TestPutURLRefusesAddresses(t *testing.T) {
-	srv := newServer(t, nil)
-	for name, bad := range map[string]string{
-		"empty":                 "",
-		"line break":            "https://repo.example.org/\nurl=https://evil.example",
-		"carriage return":       "https://repo.example.org/\rurl=https://evil.example",
-		"null character":        "https://repo.example.org/\x00",
-		"tabulator":             "https://repo.example.org/\ta",
-		"blank":                 "https://repo.example.org/a b",
-		"delete character":      "https://repo.example.org/\x7f",
-		"next line, U+0085":     "https://repo.example.org/\u0085a",
-		"line separator":        "https://repo.example.org/\u2028url=x",
-		"paragraph separator":   "https://repo.example.org/\u2029url=x",
-		"no-break space":        "https://repo.example.org/\u00a0",
-		"broken UTF-8":          "https://repo.example.org/\xff",
-		"relative":              "/glacier/7",
-		"no host":               "https:///glacier",
-		"script":                "javascript:alert(1)",
-		"file":                  "file:///etc/passwd",
-		"broken percent":        "https://repo.example.org/%zz",
-		"line break at the end": "https://repo.example.org/\n",
+	for bad, code := range map[string]datacite.Code{
+		"": "missing", "https://repo.example.org/\nurl=https://evil.example": "encoding", "https://repo.example.org/\rurl=https://evil.example": "encoding",
+		"https://repo.example.org/\x00": "encoding", "https://repo.example.org/\ta": "encoding", "https://repo.example.org/a b": "encoding",
+		"https://repo.example.org/\x7f": "encoding", "https://repo.example.org/\u0085a": "encoding", "https://repo.example.org/\u2028url=x": "encoding",
+		"https://repo.example.org/\u2029url=x": "encoding", "https://repo.example.org/\u00a0": "encoding", "https://repo.example.org/\xff": "encoding",
+		"https://repo.example.org/\n": "encoding", "/glacier/7": "uri", "https:///glacier": "uri", "javascript:alert(1)": "uri", "file:///etc/passwd": "uri",
+		"https://repo.example.org/%zz": "uri", "HTTPS://repo.example.org/": "uri", "Http://repo.example.org/": "uri", "FTP://repo.example.org/": "uri",
 	} {
-		t.Run(name, func(t *testing.T) {
-			_, errPut := srv.MDS().PutURL(t.Context(), "10.5072/a", bad)
-			_, errRegister := srv.MDS().Register(t.Context(), "10.5072/a", bad, record("A"))
-			for _, err := range []error{errPut, errRegister} {
-				fault, ok := errors.AsType[*datacite.ValidationError](err)
-				require.True(t, ok, "%v", err)
-				assert.Equal(t, "url", fault.Findings[0].Path)
-				require.ErrorIs(t, err, datacite.ErrInvalid)
+		_, errPut := srv.MDS().PutURL(t.Context(), "10.5072/a", bad)
+		_, errRegister := srv.MDS().Register(t.Context(), "10.5072/a", bad, record("A"))
+		for _, err := range []error{errPut, errRegister, srv.MDS().CheckAccess(t.Context(), "10.5072", cmp.Or(bad, " "))} {
+			require.ErrorIs(t, err, datacite.ErrInvalid)
+			fault := datacite.Findings(err)[0]
+			assert.Equal(t, "url", fault.Path, "%q", bad)
+			assert.True(t, fault.Code == code || bad == "", "%q: %v", bad, err)
+			if code == "uri" && bad != strings.ToLower(bad) {
+				assert.Contains(t, fault.Reason, "in lower case")
 			}
-		})
+		}
 	}
 	assert.Empty(t, srv.Requests(), "nothing was sent")
-	for _, bad := range []string{"/glacier/7", "https:///glacier", "https://repo.example.org/%zz"} {
-		_, err := srv.MDS().PutURL(t.Context(), "10.5072/a", bad)
-		assert.Equal(t, datacite.Code("uri"), datacite.Findings(err)[0].Code, bad)
-	}
 }
 
+// The body has two lines, and what the service decodes in it is protected.
 func TestURLsArriveAsTheyAre(t *testing.T) {
-	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
-		for _, exact := range []string{
-			"https://repo.example.org/a%20b", "https://repo.example.org/a+b", "https://repo.example.org/?q=a%2Bb+c&d=e=f",
-			"https://repo.example.org/a%250Aurl=x", "https://repo.example.org/größe", "https://repo.example.org/#part%2F", "ftp://ftp.example.org/x",
-		} {
-			findable(t, srv, name)
-			_, err := srv.MDS().PutURL(t.Context(), name, exact)
-			require.NoError(t, err)
-			assert.Equal(t, exact, storedURL(t, srv, name))
-		}
-	})
-}
-
-func TestTheBodyHasTwoLines(t *testing.T) {
-	var body string
+	body := ""
 	c := served(t, func(req *http.Request) *http.Response {
 		data, err := io.ReadAll(req.Body)
 		assert.NoError(t, err)
 		body = string(data)
+		assert.Equal(t, "text/plain;charset=UTF-8", req.Header.Get("Content-Type"))
 		return response(201, plain, "OK")
 	}, nil)
-	_, err := c.PutURL(t.Context(), "https://doi.org/10.5072/ABC", address)
-	require.NoError(t, err)
-	assert.Equal(t, "doi=10.5072/ABC\nurl="+address, body)
-	_, err = c.PutURL(t.Context(), "10.5072/abc", "https://repo.example.org/a%0Aurl=b+c")
-	require.NoError(t, err)
-	assert.Equal(t, "doi=10.5072/abc\nurl=https://repo.example.org/a%250Aurl=b%2Bc", body, "what the service decodes is protected")
+	for exact, encoded := range map[string]string{
+		address: address, "https://repo.example.org/a%20b": "https://repo.example.org/a%2520b", "https://repo.example.org/a+b": "https://repo.example.org/a%2Bb",
+		"https://repo.example.org/?q=a%2Bb+c&d=e=f": "https://repo.example.org/?q=a%252Bb%2Bc&d=e=f", "https://repo.example.org/a%0Aurl=x": "https://repo.example.org/a%250Aurl=x",
+		"https://repo.example.org/größe": "https://repo.example.org/größe", "https://repo.example.org/#part%2F": "https://repo.example.org/#part%252F", "ftp://ftp.example.org/x": "ftp://ftp.example.org/x",
+	} {
+		status, err := c.PutURL(t.Context(), "https://doi.org/10.5072/ABC", exact)
+		require.NoError(t, err)
+		assert.EqualValues(t, "OK", status)
+		assert.Equal(t, "doi=10.5072/ABC\nurl="+encoded, body)
+		eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
+			findable(t, srv, name)
+			_, err := srv.MDS().PutURL(t.Context(), name, exact)
+			require.NoError(t, err)
+			assert.Equal(t, exact, storedURL(t, srv, name))
+		})
+	}
+}
+
+// No URL adds a line to the body, of which the service decodes the values.
+func FuzzURLBody(f *testing.F) {
+	for _, seed := range []string{address, "https://a.example/%0Aurl=b", "https://a.example/\nurl=b", "http://0??", "https://a.example/a+b%2Bc", "ftp://a.example/\u2028"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, to string) {
+		c := served(t, func(req *http.Request) *http.Response {
+			body, err := io.ReadAll(req.Body)
+			require.NoError(t, err)
+			value, found := strings.CutPrefix(string(body), "doi="+name+"\nurl=")
+			require.True(t, found)
+			require.NotContains(t, value, "\n")
+			sent, err := url.QueryUnescape(value)
+			require.NoError(t, err)
+			assert.Equal(t, to, sent)
+			return response(201, plain, "OK")
+		}, nil)
+		if _, err := c.PutURL(t.Context(), name, to); err != nil {
+			require.ErrorIs(t, err, datacite.ErrInvalid)
+		}
+	})
 }
 
 func TestDocumentsThatCannotBeSent(t *testing.T) {
@@ -239,14 +236,6 @@ func TestDocumentsThatCannotBeSent(t *testing.T) {
 			assert.NotEmpty(t, datacite.Findings(err)[0].Code)
 		}
 	}
-	for _, prefix := range []string{"", "10", "10.", "5072", "10.5072/", "10.5072/a", "10.50.72"} {
-		_, err := srv.MDS().Mint(t.Context(), prefix, record("A"))
-		require.ErrorIs(t, err, datacite.ErrInvalidDOI, prefix)
-		assert.Equal(t, "prefix", datacite.Findings(err)[0].Path)
-		err = srv.MDS().CheckAccess(t.Context(), prefix, address)
-		require.ErrorIs(t, err, datacite.ErrInvalidDOI, prefix)
-		assert.Equal(t, "prefix", datacite.Findings(err)[0].Path)
-	}
 	assert.Empty(t, srv.Requests(), "nothing was sent")
 }
 
@@ -267,6 +256,9 @@ func TestCredentialsThatCannotBeSent(t *testing.T) {
 		assert.ErrorContains(t, err, tt.want)
 		assert.NotContains(t, err.Error(), "sesame")
 	}
+	_, err := mds.NewClient(datacite.Config{Service: datacite.Service{MDS: "http://mds.example.org"}, Username: account.Username, Password: account.Password})
+	require.ErrorIs(t, err, datacite.ErrInvalid)
+	assert.ErrorContains(t, err, "is not HTTPS")
 }
 
 func TestClientShowsNoSecret(t *testing.T) {
@@ -286,37 +278,16 @@ func TestClientShowsNoSecret(t *testing.T) {
 	assert.NotContains(t, log.String(), "sesame")
 }
 
-func TestSecretsShowInNoErrorAndNoLog(t *testing.T) {
-	var log bytes.Buffer
-	// A service that repeats the request's header in its response.
-	c := served(t, func(req *http.Request) *http.Response {
-		_, password, _ := req.BasicAuth()
-		return response(403, plain, "denied for "+req.Header.Get("Authorization")+" with "+password)
-	}, &datacite.Config{MaxAttempts: 1, Logger: slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
-	_, err := c.PutURL(t.Context(), name, address)
-	e, ok := errors.AsType[*datacite.Error](err)
-	require.True(t, ok)
-	slog.New(slog.NewTextHandler(&log, nil)).Error("failed", "error", e)
-	everything := err.Error() + string(e.Body) + e.Message + fmt.Sprintf("%+v", *e) + log.String()
-	assert.NotContains(t, everything, account.Password)
-	assert.NotContains(t, everything, "RVhBTVBMRS5SRVBP", "nor encoded")
-	assert.Contains(t, everything, "REDACTED")
-}
-
 func TestResponsesThatMakeNoSense(t *testing.T) {
 	page := "<!DOCTYPE html><html><head><title>Welcome to the hotel network</title></head></html>"
 	t.Run("200 with an HTML page", func(t *testing.T) {
-		c := responding(t, 200, "text/html", page, nil)
-		_, errURL := c.URL(t.Context(), name)
-		_, errMetadata := c.Metadata(t.Context(), name)
-		_, errPut := c.PutURL(t.Context(), name, address)
-		_, errStore := c.PutMetadata(t.Context(), name, record("A"))
-		for _, err := range []error{errURL, errMetadata, errPut, errStore, c.Hide(t.Context(), name), c.DeleteDraft(t.Context(), name)} {
-			require.ErrorIs(t, err, datacite.ErrUnreadable)
-			assert.ErrorContains(t, err, "Welcome to the hotel network")
+		for call, do := range calls {
+			err := do(t.Context(), responding(t, 200, "text/html", page, nil), name)
+			require.ErrorIs(t, err, datacite.ErrUnreadable, call)
+			assert.ErrorContains(t, err, "Welcome to the hotel network", call)
+			writes := call == "PutURL" || call == "PutMetadata" || call == "DeleteDraft"
+			assert.Equal(t, writes, errors.Is(err, datacite.ErrUnclear), "%s: reading changes nothing", call)
 		}
-		assert.ErrorIs(t, errPut, datacite.ErrUnclear)
-		assert.NotErrorIs(t, errURL, datacite.ErrUnclear, "reading changes nothing")
 	})
 	t.Run("200 with a text that says no", func(t *testing.T) {
 		c := responding(t, 200, plain, "Not a valid HTTP(S) or FTP URL", nil)
@@ -329,9 +300,10 @@ func TestResponsesThatMakeNoSense(t *testing.T) {
 		require.ErrorIs(t, err, datacite.ErrUnreadable)
 	})
 	t.Run("a URL that is none", func(t *testing.T) {
-		for _, text := range []string{"DOI not found", "https://repo.example.org/\nhttps://evil.example/", "glacier/7"} {
-			_, err := responding(t, 200, plain, text, nil).URL(t.Context(), name)
-			require.ErrorIs(t, err, datacite.ErrUnreadable)
+		for _, text := range []string{"", "DOI not found", "https://repo.example.org/\nhttps://evil.example/", "glacier/7"} {
+			for _, call := range []string{"URL", "State"} {
+				require.ErrorIs(t, calls[call](t.Context(), responding(t, 200, plain, text, nil), name), datacite.ErrUnreadable)
+			}
 		}
 		got, err := responding(t, 200, plain, "http://old.example.org/a b\n", nil).URL(t.Context(), name)
 		require.NoError(t, err)
@@ -353,45 +325,92 @@ type failing struct{}
 
 func (failing) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
-func TestRedirectsToAnotherHostAreNotFollowed(t *testing.T) {
-	asked := 0
-	c := served(t, func(*http.Request) *http.Response {
-		asked++
-		res := response(302, plain, "")
-		res.Header.Set("Location", "https://evil.example/")
-		return res
-	}, nil)
-	_, errGet := c.URL(t.Context(), name)
-	_, errPut := c.PutURL(t.Context(), name, address)
-	for _, err := range []error{errGet, errPut} {
-		e, ok := errors.AsType[*datacite.Error](err)
-		require.True(t, ok)
-		assert.Equal(t, 302, e.StatusCode)
-		assert.ErrorContains(t, err, "redirect to https://evil.example/ not followed")
+var names = flag.Int("names", 500, "generated DOI names that every write is tried with")
+
+// TestNoWriteReachesAnotherDOI gives every method a name that is nearly that of an
+// existing DOI, and looks at what the service has afterwards: the DOI that was
+// named may have changed, the existing one and all others may not. No read shows what is known of
+// another. Half of the names go to a service of each behaviour.
+func TestNoWriteReachesAnotherDOI(t *testing.T) {
+	all := slices.Sorted(maps.Keys(calls))
+	sent := 0
+	for i := range uint64(*names) {
+		r := rand.New(rand.NewPCG(i, 11))
+		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Behaviour: behaviours()[i%2]})
+		victim := victims[r.IntN(len(victims))]
+		given := nearly(r, victim)
+		require.NoError(t, calls[[]string{"PutMetadata", "Register"}[r.IntN(2)]](t.Context(), srv.MDS(), victim))
+		before := look(t, srv, victim)
+		c := as(t, srv, account, &datacite.Config{MaxAttempts: 1, MaxWait: time.Nanosecond})
+		named, bad := doi.Parse(given)
+		isVictim := bad == nil && doi.Same(named, victim)
+		state, _ := c.State(t.Context(), given)
+		url, _ := c.URL(t.Context(), given)
+		doc, _ := c.Metadata(t.Context(), given)
+		assert.True(t, isVictim || state == "" && url == "" && doc == nil, "%d: %q shows another", i, given)
+
+		call, since := all[r.IntN(len(all))], len(srv.Requests())
+		err := calls[call](t.Context(), c, given)
+		if _, ok := errors.AsType[*datacite.ValidationError](err); ok {
+			for _, p := range paths(srv, since) {
+				assert.True(t, strings.HasPrefix(p, "GET "), "nothing was written: %s", p)
+			}
+		} else {
+			sent++
+			require.NoError(t, bad, "%q was sent", given)
+		}
+		if !isVictim {
+			for _, made := range srv.Names() {
+				require.True(t, made == victim || bad == nil && doi.Same(made, named), "%d: %s of %q made %q: %v", i, call, given, made, err)
+			}
+			require.Equal(t, before, look(t, srv, victim), "%d: %s of %q changed %q: %v", i, call, given, victim, err)
+		}
+		srv.Close()
 	}
-	assert.Equal(t, 2, asked)
+	assert.Greater(t, sent, *names/10, "most of what can be sent is")
 }
 
-func TestAServerThatNeverResponds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		attempts := 0
-		client, err := mds.NewClient(datacite.Config{
-			Service: datacite.Service{MDS: "https://mds.example.org"}, Username: account.Username, Password: account.Password,
-			MaxAttempts: 3, Timeout: time.Minute,
-			HTTPClient: &http.Client{Transport: roundTripper(func(req *http.Request) (*http.Response, error) {
-				attempts++
-				<-req.Context().Done()
-				return nil, req.Context().Err()
-			})},
-		})
-		require.NoError(t, err)
-		_, err = client.PutURL(t.Context(), name, address)
-		e, ok := errors.AsType[*datacite.Error](err)
-		require.True(t, ok)
-		assert.ErrorContains(t, err, "no response")
-		require.ErrorIs(t, err, datacite.ErrUnclear)
-		assert.True(t, datacite.Temporary(err))
-		assert.Equal(t, 3, e.Attempts)
-		assert.Equal(t, 3, attempts)
-	})
+var victims = []string{"10.5072/a", "10.5072/a/b", "10.5072/abc-1.x", "10.5072/9f3k-2w17", "10.5072/a_(b);c"}
+
+// nearly writes a name that people, programs or attackers may give: pieces put in,
+// taken out, doubled, encoded.
+func nearly(r *rand.Rand, victim string) string {
+	name := []byte(victim)
+	for range 1 + r.IntN(3) {
+		at := len("10.5072/") + r.IntN(max(len(name)-len("10.5072/"), 0)+1)
+		if at > len(name) || r.IntN(20) == 0 {
+			at = r.IntN(len(name) + 1)
+		}
+		switch r.IntN(8) {
+		case 0, 1: // a piece at the end
+			name = append(name, pieces[r.IntN(len(pieces))]...)
+		case 2: // a piece somewhere
+			name = slices.Insert(name, at, []byte(pieces[r.IntN(len(pieces))])...)
+		case 3: // a character is encoded
+			if at < len(name) {
+				name = slices.Replace(name, at, at+1, fmt.Appendf(nil, "%%%02X", name[at])...)
+			}
+		case 4: // any character
+			name = slices.Insert(name, at, byte(' '+r.IntN(95)))
+		case 5: // a letter that looks or folds alike
+			if at < len(name) && name[at]|0x20 == 'a' {
+				name = slices.Replace(name, at, at+1, []byte([]string{"á", "Å", "ａ", "ª", "А"}[r.IntN(5)])...)
+			}
+		case 6: // other case
+			name = []byte(strings.ToUpper(string(name)))
+		case 7: // another prefix
+			if r.IntN(3) == 0 {
+				name = []byte(strings.Replace(string(name), "10.5072", prefixes[r.IntN(len(prefixes))], 1))
+			}
+		}
+	}
+	return string(name)
+}
+
+var prefixes = []string{"10.507224", "10.5072.1", "10.507", "10.05072", "doi:10.5072", "https://doi.org/10.5072", "https://doi.org/10.5072/x/../..", "10.5072/x/../..", "10.5072%2F"}
+
+var pieces = []string{
+	"/", "//", "/.", "/..", "/../a", "/./", "/x/..", "%2F", "%2f..%2f", "%2E%2E", "%", "%25", "%41", "%zz", "%00", "#", "#x", "?", "?x=1", "&", "+", " ",
+	"/media", "/media/1", "/media/1/2", "/Media", "/get-url", "/metadata", "/metadata/x", "/events/1", "/activities", "media/", ".xml", ".json", "\u200b", "\ufeff",
+	"\ufb01", "\u0301", "e\u0301", "é", "İ", "ß", "²", "\u00a0", "\u3000", "<1::2>", "\\", "\"", "'", "|", "^", "{x}", "[1]", ";v=1", ":80", "@x", "~", "$", "*", "!", ",", "=",
 }

@@ -72,59 +72,46 @@ func (l leaf) path() string {
 	return fmt.Sprintf("%s/@%.100s", &out, l.attribute)
 }
 
-// leaves lists the content of an XML document in its order, without comments, blanks
+// A reader goes through the leaves of a document.
+type reader struct {
+	scan   *xmlscan.Scanner
+	do     func(leaf)
+	open   []element
+	pieces []string // of the text since the last tag
+	count  int
+	err    error
+}
+
+// leaves calls do for the content of an XML document in its order, without comments, blanks
 // around texts, namespace declarations, schema locations and the DOI's own identifier. It
 // takes no memory in proportion to the document.
-type leaves struct {
-	scan  *xmlscan.Scanner
-	open  []element
-	text  string // since the last tag
-	more  []byte // that, and what came behind it
-	found []leaf // by the last tag
-	next  int    // of those
-	count int
-	err   error
-}
-
-func leavesOf(document string) *leaves { return &leaves{scan: xmlscan.Stored(document)} }
-
-// read reads the next leaf; there is none at the end, and after an error.
-func (r *leaves) read() (leaf, bool) {
-	for r.next == len(r.found) {
-		r.found, r.next = r.found[:0], 0
-		if !r.token() {
-			return leaf{}, false
-		}
-	}
-	r.next++
-	return r.found[r.next-1], true
-}
-
-// token reads a tag or a text.
-func (r *leaves) token() bool {
-	switch s := r.scan; s.Next() {
-	case xmlscan.StartTag:
-		if s.Depth() == 2 && s.Name == "identifier" {
-			for s.Depth() > 1 && s.Next() != xmlscan.End {
+func leaves(document string, do func(leaf)) error {
+	r := reader{scan: xmlscan.Stored(document), do: do}
+	for s := r.scan; r.err == nil; {
+		switch s.Next() {
+		case xmlscan.StartTag:
+			if s.Depth() == 2 && s.Name == "identifier" {
+				for s.Depth() > 1 && s.Next() != xmlscan.End {
+					continue
+				}
 				continue
 			}
-			return true
+			r.start()
+		case xmlscan.EndTag:
+			r.end()
+		case xmlscan.Text:
+			r.pieces = append(r.pieces, s.Text)
+		case xmlscan.End:
+			if err := s.Err(); err != nil {
+				return err
+			}
+			return nil
 		}
-		r.start()
-	case xmlscan.EndTag:
-		r.end()
-	case xmlscan.Text:
-		r.append(s.Text)
-	case xmlscan.End:
-		if err := s.Err(); err != nil && r.err == nil {
-			r.err = err
-		}
-		return false
 	}
-	return r.err == nil
+	return r.err
 }
 
-func (r *leaves) start() {
+func (r *reader) start() {
 	r.flush()
 	s, above := r.scan, r.open
 	if len(r.open) == cap(r.open) {
@@ -177,7 +164,7 @@ func (e *element) adopt(child *element) error {
 	return nil
 }
 
-func (r *leaves) end() {
+func (r *reader) end() {
 	r.flush()
 	last := len(r.open) - 1
 	if r.count == r.open[last].at {
@@ -186,40 +173,18 @@ func (r *leaves) end() {
 	r.open = r.open[:last]
 }
 
-// flush keeps the text before a tag.
-func (r *leaves) flush() {
-	if len(r.more) > 0 {
-		r.text, r.more = string(r.more), nil
-	}
-	if text := strings.Trim(r.text, " \t\r\n"); text != "" && len(r.open) > 0 {
+// flush adds the text before a tag.
+func (r *reader) flush() {
+	if text := strings.Trim(strings.Join(r.pieces, ""), " \t\r\n"); text != "" {
 		r.add("", text)
 	}
-	r.text = ""
-}
-
-// append adds a piece of a text. Nearly all texts have one.
-func (r *leaves) append(text string) {
-	switch {
-	case len(r.more) > 0:
-		r.more = append(r.more, text...)
-	case r.text == "":
-		r.text = text
-	default:
-		r.more = append([]byte(r.text), text...)
-	}
+	r.pieces = r.pieces[:0]
 }
 
 // add adds a leaf of the element that is open.
-func (r *leaves) add(attribute, text string) {
-	r.found = append(r.found, leaf{r.open, attribute, text})
+func (r *reader) add(attribute, text string) {
 	r.count++
-}
-
-// all ranges over the leaves up to an error.
-func (r *leaves) all(yield func(leaf) bool) {
-	for l, more := r.read(); more && yield(l); l, more = r.read() {
-		continue
-	}
+	r.do(leaf{r.open, attribute, text})
 }
 
 // normalAttribute replaces also those line breaks and tabs by blanks that are written as
@@ -236,7 +201,7 @@ var errNotXML = errors.New("not XML")
 // seen was applied to the texts given. There are none if both have the same content. An
 // error is errNotXML, or why what is stored cannot be read.
 func alterations(given, stored string, seen func(string) string) ([]string, error) {
-	if same, err := sameLeaves(leavesOf(given), leavesOf(stored), seen); same || err != nil {
+	if same, err := sameLeaves(given, stored, seen); same || err != nil {
 		return nil, err
 	}
 	out, err := differences(given, stored, seen)
@@ -246,54 +211,46 @@ func alterations(given, stored string, seen func(string) string) ([]string, erro
 	return out, err
 }
 
-// sameLeaves compares two documents up to the first difference.
-func sameLeaves(given, stored *leaves, seen func(string) string) (bool, error) {
-	for {
-		x, more := given.read()
-		y, still := stored.read()
-		switch {
-		case given.err != nil:
-			return false, errNotXML
-		case stored.err != nil:
-			return false, stored.err
-		case !more || !still:
-			return more == still, nil
-		case x.place() != y.place() || seen(x.text) != y.text:
-			return false, nil
-		}
+// sameLeaves reports whether two documents have the same leaves in the same order.
+func sameLeaves(given, stored string, seen func(string) string) (bool, error) {
+	digest := func(document string, seen func(string) string) (sum uint64, err error) {
+		err = leaves(document, func(l leaf) { sum = maphash.Comparable(seed, [2]uint64{sum, l.content(seen)}) })
+		return sum, err
 	}
+	a, err := digest(given, seen)
+	if err != nil {
+		return false, errNotXML
+	}
+	b, err := digest(stored, asIs)
+	return a == b, err
 }
 
 // differences lists the leaves of one document that the other does not have, each as often
 // as it is missing there. Only what was given is counted by its content: what is stored may
 // be of any size.
 func differences(given, stored string, seen func(string) string) ([]string, error) {
-	wanted, rest := leavesOf(given), map[uint64]int{}
-	for l := range wanted.all {
-		rest[l.content(seen)]++
-	}
-	if wanted.err != nil {
+	rest := map[uint64]int{}
+	if err := leaves(given, func(l leaf) { rest[l.content(seen)]++ }); err != nil {
 		return nil, errNotXML
 	}
-	found, missing := leavesOf(stored), maps.Clone(rest)
-	var more bounded
-	for l := range found.all {
-		if key := l.content(seen); missing[key] > 0 {
+	missing := maps.Clone(rest)
+	var out, more bounded
+	err := leaves(stored, func(l leaf) {
+		if key := l.content(asIs); missing[key] > 0 {
 			missing[key]--
 		} else {
 			more.add(l, "is stored and was not given")
 		}
+	})
+	if err != nil {
+		return nil, err
 	}
-	if found.err != nil {
-		return nil, found.err
-	}
-	var out bounded
-	for l := range leavesOf(given).all { // the last ones of equal leaves are those that are missing
+	_ = leaves(given, func(l leaf) { // the last ones of equal leaves are those that are missing
 		key := l.content(seen)
 		if rest[key]--; rest[key] < missing[key] {
 			out.add(l, "was given and is not stored")
 		}
-	}
+	})
 	out.texts, out.count = append(out.texts, more.texts...), out.count+more.count
 	if out.count > maxAlterations {
 		return append(out.texts[:maxAlterations-1], fmt.Sprintf("and %d more", out.count-maxAlterations+1)), nil
@@ -358,4 +315,88 @@ func plainURL(address string) string {
 		}
 	}
 	return out.String()
+}
+
+// hasReplaced reports whether a response may have lost characters: each of them has two
+// bytes or more.
+func hasReplaced[T string | []byte](text T) bool {
+	lost := false
+	for i := range len(text) {
+		if text[i] >= 0x80 {
+			return false
+		}
+		lost = lost || text[i] == '?' && i > 0 && text[i-1] == '?'
+	}
+	return lost
+}
+
+func replacedError(op, name string) error {
+	return fmt.Errorf("%s: %s: %w", op, name, ErrReplacedCharacters)
+}
+
+// replaceCharacters replaces characters as the service does.
+func replaceCharacters(text string) string {
+	out := []byte(text)
+	for i, c := range out {
+		if c >= 0x80 {
+			out[i] = '?'
+		}
+	}
+	return string(out)
+}
+
+func asIs(text string) string { return text }
+
+// A comparison is the result of comparing given with stored metadata.
+type comparison struct {
+	same    bool     // stored is what was given, or what the service makes of it each time
+	altered []string // where stored differs from given, as far as can be seen
+}
+
+// compareMetadata compares what was given with what is stored. Metadata with replaced characters are
+// never the same, as that cannot be seen; where they differ only by the replaced characters they
+// are not altered.
+func compareMetadata(givenData, storedData []byte) comparison {
+	given, stored := string(givenData), string(storedData)
+	seen, lost := asIs, hasReplaced(stored)
+	if lost {
+		seen = replaceCharacters
+	}
+	altered, err := alterations(given, stored, seen)
+	expected := rewritten.Replace(given)
+	if lost && err != nil && err != errNotXML {
+		// The name of an element or attribute has replaced characters. What the service changes each time
+		// is known even so.
+		altered, err = alterations(given, expected, asIs)
+	}
+	switch {
+	case err == errNotXML:
+		return comparison{altered: []string{"the metadata were not XML; the service turned them into XML"}}
+	case err != nil:
+		return comparison{altered: []string{"what is stored cannot be read: " + err.Error()}}
+	case lost || altered == nil:
+		return comparison{same: !lost, altered: altered}
+	}
+	same, _ := sameLeaves(expected, stored, seen) // an error is a difference
+	return comparison{same, altered}
+}
+
+// seemsSame is sameURL for a stored URL that may have replaced characters.
+func seemsSame(stored, given string) bool {
+	return sameURL(stored, given) || hasReplaced(stored) && sameURL(stored, replaceCharacters(given))
+}
+
+// isCopy reports whether metadata of the DOI API are those that the store sent, which may
+// have replaced characters. They do not if the API lags behind.
+func isCopy(whole, sent []byte) bool {
+	whole, sent = bytes.TrimSpace(whole), bytes.TrimSpace(sent)
+	if len(whole) != len(sent) || len(whole) == 0 || !hasReplaced(sent) {
+		return false
+	}
+	for i, c := range whole {
+		if c != sent[i] && (c < 0x80 || sent[i] != '?') {
+			return false
+		}
+	}
+	return true
 }

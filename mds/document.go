@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"mime"
 	"net/http"
@@ -74,8 +75,8 @@ func NewDocument(record *metadata.Record) (Document, error) {
 
 // Findings returns the faults of the metadata and warnings about them: those of
 // [metadata.Record.Findings] if NewDocument made the document, and for other XML those of
-// [metadata.FindingsXML], with line and column. Findings with the codes identifier, json and
-// not-in-xml are left out, because the service uses the DOI of the request and receives XML. Other
+// [metadata.FindingsXML], with line and column. Findings with the codes identifier, json,
+// not-in-json and not-in-xml are left out, because the service uses the DOI of the request and receives XML. Other
 // formats are not checked.
 func (d Document) Findings() []datacite.Finding {
 	found := slices.Clone(d.findings)
@@ -83,7 +84,7 @@ func (d Document) Findings() []datacite.Finding {
 		found, _ = metadata.FindingsXML(bytes.NewReader(d.Data)) // the error is that of a reader
 	}
 	return slices.DeleteFunc(found, func(f datacite.Finding) bool {
-		return slices.Contains([]datacite.Code{"identifier", "json", "not-in-xml"}, f.Code)
+		return slices.Contains([]datacite.Code{"identifier", "json", "not-in-json", "not-in-xml"}, f.Code)
 	})
 }
 
@@ -195,7 +196,10 @@ func rootOf(data []byte) string {
 //
 // PutMetadata sends PUT /metadata/{doi} (specification §4.3).
 func (c *Client) PutMetadata(ctx context.Context, doiName string, doc Document) (Status, error) {
-	name, err := creatable(doiName)
+	name, err := doi.Store.Writable(doiName)
+	if err == nil {
+		err = doi.At("doi", doi.CheckNew(name))
+	}
 	if err != nil {
 		return "", err
 	}
@@ -222,4 +226,62 @@ func (c *Client) putMetadata(ctx context.Context, op, name string, doc Document)
 		return "", c.core.Unreadable(request, res, fmt.Errorf("the service stored the metadata under %s: %w", stored, errOtherDOI))
 	}
 	return status, nil
+}
+
+// Mint stores metadata under a new DOI of a prefix, a draft, and returns its name. The
+// suffix is random, with check digits (see New of package doi). The identifier in
+// the metadata is overwritten. [Client.PutURL] makes the DOI findable.
+//
+// One call never makes two DOIs: Mint chooses the name before it writes, checks that the
+// service does not know it, and can then safely repeat the request. If the outcome of the
+// last attempt is unknown, Mint looks the name up. If it is not found, or the lookup fails,
+// the error matches [datacite.ErrUnclear] and the name is returned with it, as the draft
+// may exist. Then call [Client.PutMetadata] with this name; another call of Mint would make
+// another DOI.
+//
+// The service itself can choose a name: send PUT /metadata/{prefix} with [Client.Do]. It
+// does not check whether the name exists, and after a lost response a draft with an unknown
+// name may remain.
+//
+// Mint sends GET /doi/{doi} and PUT /metadata/{doi} (specification §4.3).
+func (c *Client) Mint(ctx context.Context, prefix string, doc Document) (string, error) {
+	const op = "mds.Mint"
+	if err := doi.CheckPrefix(prefix); err != nil {
+		return "", doi.At("prefix", err)
+	}
+	if err := doc.check(); err != nil {
+		return "", err
+	}
+	name, err := c.freeName(ctx, op, prefix)
+	if err != nil {
+		return "", err
+	}
+	doc.OtherDOI = true // whatever they name, the name is new
+	_, err = c.putMetadata(ctx, op, name, doc)
+	if err == nil {
+		return name, nil
+	}
+	if !errors.Is(err, datacite.ErrUnclear) {
+		return "", err
+	}
+	if state, _, lost := c.look(ctx, op, name); lost == nil && state == StateDraft {
+		return name, nil // nobody else knows the name
+	}
+	return name, err
+}
+
+// freeName draws names under a prefix until the service does not know one.
+func (c *Client) freeName(ctx context.Context, op, prefix string) (string, error) {
+	const draws = 5 // the second is needed once in a billion times, so this many mean a fault
+	for range draws {
+		name := doi.New(prefix)
+		state, _, err := c.look(ctx, op, name)
+		switch {
+		case err != nil:
+			return "", err
+		case state == StateNone:
+			return name, nil
+		}
+	}
+	return "", fmt.Errorf("%s: %w: the service knows %d random names under %s", op, datacite.ErrUnreadable, draws, prefix)
 }

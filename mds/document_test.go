@@ -3,6 +3,7 @@ package mds_test
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -84,25 +85,12 @@ func TestEveryFormatIsRegistered(t *testing.T) {
 				assert.Contains(t, string(stored.Data), "Lovelace")
 				assert.Equal(t, datacitetest.StateFindable, srv.State(name))
 				assert.Equal(t, format != "DataCite XML", len(registered.Altered) > 0)
+				again, err := srv.MDS().Ensure(t.Context(), name, address, of(format, tt.text), nil)
+				require.NoError(t, err)
+				assert.Equal(t, format != "DataCite XML", again.Change == mds.Updated, "other formats are always written")
 			})
 		})
 	}
-}
-
-// Crossref XML and addresses of pages are formats of specification §4.3, which the
-// deployed service does not keep. They can be sent to one that does.
-func TestFormatsOfTheSpecificationAlone(t *testing.T) {
-	crossref := `<doi_records><doi_record><crossref><journal><journal_metadata><full_title>J</full_title></journal_metadata>
-		<journal_article><titles><title>Glacier length</title></titles><contributors><person_name><given_name>Ada</given_name><surname>Lovelace</surname></person_name></contributors>
-		<publisher><publisher_name>R</publisher_name></publisher>
-		<publication_date><year>2026</year></publication_date></journal_article></journal></crossref></doi_record></doi_records>`
-	srv := newServer(t, nil)
-	_, err := srv.MDS().Register(t.Context(), name, address, mds.Document{ContentType: mds.XMLType, Data: []byte(crossref)})
-	require.NoError(t, err)
-	assert.Equal(t, datacitetest.StateFindable, srv.State(name))
-	// The embedded service fetches no page.
-	_, err = srv.MDS().Register(t.Context(), name, address, mds.Document{ContentType: "text/plain;charset=UTF-8", Data: []byte("https://repo.example.org/glacier/7")})
-	require.ErrorContains(t, err, "Not supported by this test service: the address of a page")
 }
 
 func TestNewDocument(t *testing.T) {
@@ -110,20 +98,17 @@ func TestNewDocument(t *testing.T) {
 	require.ErrorIs(t, err, datacite.ErrInvalid)
 	_, err = mds.NewDocument(&metadata.Record{})
 	require.ErrorIs(t, err, datacite.ErrInvalid)
-	require.ErrorIs(t, err, datacite.ErrInvalid)
 	invalid, ok := errors.AsType[*datacite.ValidationError](err)
 	require.True(t, ok)
 	assert.Greater(t, len(invalid.Findings), 3, "all faults at once")
 
 	doc := glacier()
 	assert.Equal(t, mds.XMLType, doc.ContentType)
-	_, err = newServer(t, nil).MDS().PutMetadata(t.Context(), name, doc)
-	require.NoError(t, err)
-
 	rec, err := metadata.ParseXML(bytes.NewReader(doc.Data))
 	require.NoError(t, err)
 	rec.RelatedIdentifiers = []metadata.RelatedIdentifier{{RelatedIdentifier: "https://example.org/m", RelatedIdentifierType: metadata.IdentifierURL,
 		RelationType: metadata.RelationHasMetadata, RelatedMetadataScheme: "citeproc+json", SchemeURI: "https://example.org/s", SchemeType: "XSD"}}
+	rec.Language = "de " // which JSON cannot have
 	assert.NotEmpty(t, rec.Findings(), "the service's JSON has it, and its XML has not")
 	doc, err = mds.NewDocument(rec)
 	require.NoError(t, err)
@@ -192,4 +177,53 @@ func TestWhatNamesNoOtherDOI(t *testing.T) {
 		_, err := newServer(t, nil).MDS().PutMetadata(t.Context(), name, doc)
 		require.NoError(t, err, string(doc.Data))
 	}
+}
+
+// What package metadata knows of the metadata reaches everybody who registers them, whether
+// they are written or not.
+func TestRegistrationsWarn(t *testing.T) {
+	rec, err := metadata.ParseXML(strings.NewReader(string(record("A").Data)))
+	require.NoError(t, err)
+	rec.Creators[0].Lang = "en"
+	rec.RelatedItems = metadata.List[metadata.RelatedItem]{{
+		RelatedItemType: metadata.ResourceTypeJournal, RelationType: metadata.RelationIsPublishedIn,
+		Titles:   metadata.List[metadata.Title]{{Title: "Notes"}},
+		Creators: metadata.List[metadata.Creator]{metadata.Person("Lovelace", "Ada").ORCID("0000-0001-5727-2427")},
+	}}
+	ofRecord, err := mds.NewDocument(rec)
+	require.NoError(t, err)
+	raw := mds.XML([]byte(strings.Replace(string(record("A").Data), "<creatorName>", `<creatorName xml:lang="en">`, 1)))
+
+	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
+		c := srv.MDS()
+		for range 2 { // new, and unchanged
+			done, err := c.Ensure(t.Context(), name, address, ofRecord, nil)
+			require.NoError(t, err)
+			assert.Equal(t, []string{"creators[0].lang", "relatedItems[0].creators[0]"}, pathsOf(done.Warnings), "the second is not in the XML")
+		}
+		done, err := c.Register(t.Context(), name, address, raw)
+		require.NoError(t, err)
+		require.Equal(t, []string{"creators[0].lang"}, pathsOf(done.Warnings))
+		assert.Contains(t, done.Warnings[0].String(), "warning: line 5, column 27: creators[0].lang")
+	})
+}
+
+// A document full of faults does not fill the memory of who registers many.
+func TestWarningsHaveABound(t *testing.T) {
+	rec, err := metadata.ParseXML(strings.NewReader(string(record("A").Data)))
+	require.NoError(t, err)
+	rec.Sizes = slices.Repeat([]string{" "}, 1000)
+	doc, err := mds.NewDocument(rec)
+	require.NoError(t, err)
+	done, err := newServer(t, nil).MDS().Register(t.Context(), name, address, doc)
+	require.NoError(t, err)
+	assert.Len(t, done.Warnings, 100)
+	assert.Len(t, doc.Findings(), 1000)
+}
+
+func pathsOf(findings []datacite.Finding) (all []string) {
+	for _, f := range findings {
+		all = append(all, f.Path)
+	}
+	return all
 }

@@ -2,11 +2,17 @@ package mds
 
 import (
 	"bytes"
+	"encoding/xml"
 	"errors"
+	"fmt"
+	"mime"
 	"net/http"
+	"net/url"
+	"regexp"
 	"strings"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/doi"
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
@@ -20,9 +26,9 @@ var (
 	// ErrTimeout: the metadata store got no response from its backend in time (408).
 	ErrTimeout error = &transport.Condition{Text: "mds: service timed out", Passes: true}
 	// ErrNoMetadata: the DOI is known and has no metadata (204).
-	ErrNoMetadata = transport.NewSign("mds: no metadata registered")
+	ErrNoMetadata = error(&transport.Condition{Text: "mds: no metadata registered"})
 	// ErrNoURL: the DOI is known and has no URL yet (204).
-	ErrNoURL = transport.NewSign("mds: no URL registered")
+	ErrNoURL = error(&transport.Condition{Text: "mds: no URL registered"})
 	// ErrReplacedCharacters: the text that was read may differ from the stored one. The deployed
 	// service sends "?" for each byte of a character beyond ASCII; the stored text is
 	// intact. The text with replacements is returned with the error. A stored text that contains "??"
@@ -66,6 +72,9 @@ func markup(body []byte) bool {
 	return len(text) > 0 && bytes.IndexByte([]byte("<{["), text[0]) >= 0
 }
 
+// errRefused: the service refuses input with a text and status 200.
+var errRefused error = &transport.Condition{Text: "refused", General: datacite.ErrInvalid}
+
 // What the deployed service may mean by 404 in response to a write that makes a DOI if
 // it does not exist.
 var (
@@ -91,3 +100,119 @@ func notMade(err error, why error) error {
 // errOtherDOI: the service stored the metadata under another name than the one given.
 // Sending them again would make another DOI.
 var errOtherDOI error = &transport.Condition{Text: "another DOI was made or changed"}
+
+// How the schema validator and the service name an element.
+var (
+	namedElement = regexp.MustCompile(`^(?:\d+:\d+: )?(?:[A-Z]+: )?Element '(?:\{[^}]*\})?([^']+)'`)
+	leadingName  = regexp.MustCompile(`^([A-Za-z]+)(?:', attribute '[^']*')?: `)
+)
+
+// explainRefusal adds to a refusal of metadata the element at the fault, and to a 404
+// what the service may mean by it.
+func explainRefusal(err error, doc Document) error {
+	why := errUnknownAccount
+	if !doc.isXML() {
+		why = errForeignFormat
+	}
+	err = notMade(err, why)
+	e, ok := errors.AsType[*datacite.Error](err)
+	if !ok || e.StatusCode != http.StatusUnprocessableEntity {
+		return err
+	}
+	if len(e.Details) == 0 {
+		line, column := transport.Position(e.Message)
+		e.Details = []datacite.Finding{{Code: "refused", Reason: e.Message, Line: line, Column: column}}
+	}
+	for i, d := range e.Details {
+		if d.Path == "" {
+			e.Details[i].Path = faultyElement(d, doc)
+		}
+	}
+	return err
+}
+
+func faultyElement(d datacite.Finding, doc Document) string {
+	if m := namedElement.FindStringSubmatch(d.Reason); m != nil {
+		return m[1]
+	}
+	if m := leadingName.FindStringSubmatch(d.Reason); m != nil && bytes.Contains(doc.Data, []byte("<"+m[1])) {
+		return m[1]
+	}
+	if kind, _, _ := mime.ParseMediaType(doc.ContentType); kind != "application/xml" {
+		return ""
+	}
+	// The first element whose tag ends on the line, which is the one that validators name, or else
+	// the last one before it.
+	name := ""
+	for decoder := newDecoder(doc.Data); ; {
+		token, err := decoder.Token()
+		line, _ := decoder.InputPos()
+		if err != nil || line > d.Line {
+			return name
+		}
+		if start, ok := token.(xml.StartElement); ok {
+			if name = start.Name.Local; line == d.Line {
+				return name
+			}
+		}
+	}
+}
+
+// Status is the short text with which the service accepts a write: OK, CREATED or
+// HANDLE_ALREADY_EXISTS.
+type Status string
+
+// accepted reads the short text of a write. The deployed service refuses some
+// input with status 200 and a text that says why. It never sends a 200 without a text,
+// so after one it is not known what has been done.
+func (c *Client) accepted(r transport.Request, res *transport.Response) (Status, error) {
+	status := statusOf(res)
+	switch {
+	case markup(res.Data):
+		return "", c.core.Unreadable(r, res, fmt.Errorf("it is no short text, but %.200q", status))
+	case res.StatusCode == http.StatusCreated && status == "":
+		return "", nil
+	}
+	switch Status(strings.ToUpper(string(status))) {
+	case "":
+		return "", c.core.Unreadable(r, res, errors.New("it is empty"))
+	case "OK", "CREATED", "HANDLE_ALREADY_EXISTS":
+		return status, nil
+	}
+	if res.StatusCode == http.StatusCreated {
+		return "", c.core.Unreadable(r, res, fmt.Errorf("it says %.200q", status))
+	}
+	return "", c.core.Unsuccessful(r, res, string(status), errRefused)
+}
+
+// statusOf reads the short text, without the DOI that may follow it in brackets.
+func statusOf(res *transport.Response) Status {
+	text, _, _ := strings.Cut(strings.TrimSpace(string(res.Data)), " (")
+	return Status(text)
+}
+
+var inBrackets = regexp.MustCompile(`\((10\..+)\)\s*$`)
+
+// storedName finds the DOI under which the deployed service stored something: in the
+// text, such as "OK (10.5072/ABCD-EFGH)", or in the Location header. Names come in
+// upper case and are returned in lower case.
+func storedName(res *transport.Response) (string, bool) {
+	if m := inBrackets.FindSubmatch(res.Data); m != nil {
+		name, err := doi.Parse(string(m[1]))
+		return doi.Normal(name), err == nil
+	}
+	_, path, ok := strings.Cut(res.Header.Get("Location"), "/metadata/")
+	if !ok {
+		return "", false
+	}
+	name, err := url.PathUnescape(path)
+	if err == nil {
+		name, err = doi.Parse(name)
+	}
+	return doi.Normal(name), err == nil
+}
+
+// absent is the error for a known DOI without what was asked for.
+func (c *Client) absent(r transport.Request, res *transport.Response, kind error) error {
+	return c.core.Unsuccessful(r, res, strings.TrimPrefix(kind.Error(), "mds: "), kind)
+}

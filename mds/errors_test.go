@@ -1,13 +1,12 @@
 package mds_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -25,7 +24,7 @@ var sentinels = []error{
 // TestEveryResponseOfTheDeployedService maps each response that the public
 // service is known to send to exactly one condition.
 func TestEveryResponseOfTheDeployedService(t *testing.T) {
-	const get, getMetadata, put, putMetadata, hide, del = "URL", "Metadata", "PutURL", "PutMetadata", "Hide", "DeleteDraft"
+	const get, getMetadata, put, putMetadata, hide, del, state = "URL", "Metadata", "PutURL", "PutMetadata", "Hide", "DeleteDraft", "State"
 	for _, tt := range []struct {
 		call   string
 		status int
@@ -74,6 +73,9 @@ func TestEveryResponseOfTheDeployedService(t *testing.T) {
 		{del, 200, "OK", nil},
 		{del, 404, "DOI not found", datacite.ErrNotFound},
 		{del, 405, "Method not allowed", datacite.ErrNotAllowed},
+		{state, 204, "", nil},
+		{state, 404, "DOI not found", nil},
+		{state, 502, "", datacite.ErrServer},
 		{hide, 200, "OK", nil},
 		{hide, 403, "Access is denied", datacite.ErrForbidden},
 		{hide, 404, "DOI not found", datacite.ErrNotFound},
@@ -92,21 +94,7 @@ func TestEveryResponseOfTheDeployedService(t *testing.T) {
 				}
 				return response(tt.status, kind, tt.body)
 			}, nil)
-			var err error
-			switch tt.call {
-			case get:
-				_, err = c.URL(t.Context(), name)
-			case getMetadata:
-				_, err = c.Metadata(t.Context(), name)
-			case put:
-				_, err = c.PutURL(t.Context(), name, address)
-			case putMetadata:
-				_, err = c.PutMetadata(t.Context(), name, record("A"))
-			case hide:
-				err = c.Hide(t.Context(), name)
-			case del:
-				err = c.DeleteDraft(t.Context(), name)
-			}
+			err := calls[tt.call](t.Context(), c, name)
 			if tt.want == nil {
 				require.NoError(t, err)
 				return
@@ -118,29 +106,13 @@ func TestEveryResponseOfTheDeployedService(t *testing.T) {
 			require.True(t, ok)
 			assert.Equal(t, tt.status, e.StatusCode)
 			assert.True(t, strings.HasPrefix(err.Error(), "mds."+tt.call+": "), err.Error())
-		})
-	}
-}
-
-func TestTemporary(t *testing.T) {
-	for status, want := range map[int]bool{400: false, 401: false, 403: true, 404: false, 408: true, 412: false, 415: false, 422: false, 429: true, 500: true, 502: true, 503: true} {
-		synctest.Test(t, func(t *testing.T) {
-			words := map[int]string{404: "DOI not found"}[status]
-			_, err := responding(t, status, plain, words, nil).URL(t.Context(), name)
-			assert.Equal(t, want, datacite.Temporary(err), status)
-			_, err = responding(t, status, plain, words, nil).Register(t.Context(), name, address, record("A"))
-			if status != 404 {
-				assert.Equal(t, want, datacite.Temporary(err), status)
+			temporary := []error{datacite.ErrForbidden, datacite.ErrRateLimited, datacite.ErrServer, mds.ErrTimeout}
+			assert.Equal(t, slices.Contains(temporary, tt.want), datacite.Temporary(err))
+			if tt.want == datacite.ErrUnauthorized && tt.status == 404 {
+				assert.ErrorContains(t, err, "unknown account")
 			}
 		})
 	}
-	assert.False(t, datacite.Temporary(nil))
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	_, err := newServer(t, nil).MDS().URL(ctx, name)
-	require.ErrorIs(t, err, context.Canceled)
-	assert.False(t, datacite.Temporary(err), "the caller did not want to wait")
-	assert.False(t, datacite.Temporary(&datacite.ValidationError{}))
 }
 
 func TestRefusedMetadataSayWhere(t *testing.T) {
@@ -184,17 +156,4 @@ func TestRefusedMetadataSayWhere(t *testing.T) {
 		assert.Equal(t, "resource", e.Details[0].Path)
 		assert.Contains(t, e.Details[0].Reason, "publisher")
 	})
-}
-
-func TestErrorsSayWhatWhereAndWhy(t *testing.T) {
-	srv := newServer(t, nil)
-	_, err := srv.MDS().PutURL(t.Context(), "doi:10.5072/Glacier", address)
-	e, ok := errors.AsType[*datacite.Error](err)
-	require.True(t, ok)
-	assert.Equal(t, "mds.PutURL", e.Op)
-	assert.Equal(t, "PUT", e.Method)
-	assert.Equal(t, srv.URL+"/doi/10.5072/Glacier", e.URL)
-	assert.NotEmpty(t, e.RequestID)
-	assert.Equal(t, 1, e.Attempts)
-	assert.Regexp(t, `^mds\.PutURL: PUT http://\S+/doi/10\.5072/Glacier: 412 Precondition Failed: .+ \[request \w+\]$`, err.Error())
 }

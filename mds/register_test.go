@@ -3,6 +3,7 @@ package mds_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -18,71 +19,6 @@ import (
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/mds"
 )
-
-func TestALifeOfADOI(t *testing.T) {
-	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
-		ctx, c := t.Context(), srv.MDS()
-
-		_, err := c.PutURL(ctx, name, address)
-		require.ErrorIs(t, err, mds.ErrMetadataMissing, "the URL cannot come first")
-
-		for range 2 { // all of it twice
-			_, err = c.PutMetadata(ctx, name, record("A"))
-			require.NoError(t, err)
-		}
-		state, err := c.State(ctx, name)
-		require.NoError(t, err)
-		assert.Equal(t, mds.StateDraft, state)
-
-		for range 2 {
-			_, err = c.PutURL(ctx, name, address)
-			require.NoError(t, err)
-		}
-		state, err = c.State(ctx, name)
-		require.NoError(t, err)
-		assert.Equal(t, mds.StateRegisteredOrFindable, state)
-		assert.Equal(t, datacitetest.StateFindable, srv.State(name))
-
-		for range 2 {
-			require.NoError(t, c.Hide(ctx, name))
-			assert.Equal(t, datacitetest.StateRegistered, srv.State(name))
-		}
-		for range 2 {
-			require.NoError(t, c.Show(ctx, name))
-			assert.Equal(t, datacitetest.StateFindable, srv.State(name))
-		}
-		doc, err := c.Metadata(ctx, name)
-		require.NoError(t, err)
-		assert.Contains(t, string(doc.Data), "<title>A</title>", "hiding and showing keeps the metadata")
-		require.ErrorIs(t, c.DeleteDraft(ctx, name), datacite.ErrNotAllowed)
-	})
-}
-
-func TestADraftIsThrownAway(t *testing.T) {
-	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
-		c := srv.MDS()
-		_, err := c.PutMetadata(t.Context(), name, record("A"))
-		require.NoError(t, err)
-		require.ErrorIs(t, c.Show(t.Context(), name), mds.ErrNoURL, "a draft cannot be shown")
-		require.NoError(t, c.DeleteDraft(t.Context(), name))
-		state, err := c.State(t.Context(), name)
-		require.NoError(t, err)
-		assert.Equal(t, mds.StateNone, state)
-		require.ErrorIs(t, c.DeleteDraft(t.Context(), name), datacite.ErrNotFound)
-		require.ErrorIs(t, c.Show(t.Context(), name), datacite.ErrNotFound)
-	})
-}
-
-func TestDeleteDraftIsDoneWhenTheResponseGotLost(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		srv := newServer(t, nil)
-		_, err := srv.MDS().PutMetadata(t.Context(), name, record("A"))
-		require.NoError(t, err)
-		c := faulty(t, srv, schedule{loseResponse})
-		require.NoError(t, c.DeleteDraft(t.Context(), name))
-		assert.Empty(t, srv.State(name))
-	})
-}
 
 func TestRegister(t *testing.T) {
 	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
@@ -484,17 +420,6 @@ func relaid(doc mds.Document) mds.Document {
 	return mds.XML([]byte(text))
 }
 
-func TestOtherFormatsAreAlwaysWritten(t *testing.T) {
-	srv := newServer(t, nil)
-	doc := of("RIS", "TY  - DATA\nT1  - Glacier length\nAU  - Lovelace, Ada\nPB  - Example Repository\nPY  - 2026\nDO  - 10.5072/glacier-7\nER  - \n")
-	for _, want := range []mds.Change{mds.Created, mds.Updated} {
-		done, err := srv.MDS().Ensure(t.Context(), name, address, doc, nil)
-		require.NoError(t, err)
-		assert.Equal(t, want, done.Change)
-		assert.NotEmpty(t, done.Altered, "the service made XML of it")
-	}
-}
-
 func TestMint(t *testing.T) {
 	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
 		minted, err := srv.MDS().Mint(t.Context(), datacitetest.Prefix, record("A"))
@@ -552,14 +477,75 @@ func TestMintTellsTheNameThatMayExist(t *testing.T) {
 	})
 }
 
-func TestHideNeverMakesADraft(t *testing.T) {
-	// The deployed service responds with 201 to a DELETE of metadata nobody knows.
-	c := served(t, func(req *http.Request) *http.Response {
-		if req.Method != "GET" {
-			t.Error("sent ", req.Method, req.URL)
-			return response(201, plain, "")
-		}
-		return response(404, plain, "DOI not found")
-	}, nil)
-	require.ErrorIs(t, c.Hide(t.Context(), name), datacite.ErrNotFound)
+func newDeployed(t *testing.T) (*datacitetest.Server, *mds.Client) {
+	t.Helper()
+	srv := newServer(t, &datacitetest.Options{Behaviour: datacitetest.Deployed})
+	return srv, srv.MDS()
+}
+
+func TestAWrongPasswordReadsAndDoesNotWrite(t *testing.T) {
+	ctx := t.Context()
+	srv, clean := newDeployed(t)
+	findable(t, srv, name)
+	_, err := clean.PutMetadata(ctx, "10.5072/draft", record("Draft"))
+	require.NoError(t, err)
+	for who, creds := range map[string]credentials{"wrong password": wrong, "unknown account": {Username: "NO.BODY", Password: "x"}} {
+		t.Run(who, func(t *testing.T) {
+			c := as(t, srv, creds, nil)
+			got, err := c.URL(ctx, name)
+			require.NoError(t, err)
+			assert.Equal(t, address, got)
+			state, err := c.State(ctx, "10.5072/draft")
+			require.NoError(t, err)
+			assert.Equal(t, mds.StateDraft, state, "even of drafts")
+
+			require.ErrorIs(t, c.CheckAccess(ctx, datacitetest.Prefix, address), datacite.ErrUnauthorized, "which tells")
+			require.ErrorIs(t, c.Hide(ctx, name), datacite.ErrUnauthorized)
+			_, err = c.Register(ctx, name, address+"/new", record("B"))
+			require.ErrorIs(t, err, datacite.ErrUnauthorized)
+			_, err = c.PutMetadata(ctx, "10.5072/new", record("B"))
+			require.ErrorIs(t, err, datacite.ErrUnauthorized)
+			assert.NotErrorIs(t, err, datacite.ErrNotFound)
+		})
+	}
+	assert.Equal(t, []string{"10.5072/draft", name}, srv.Names())
+}
+
+func TestPrefixOfAnotherAccount(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, c := newDeployed(t)
+		require.NoError(t, c.CheckAccess(t.Context(), datacitetest.Prefix, address))
+		require.ErrorIs(t, c.CheckAccess(t.Context(), "10.70000", address), datacite.ErrForbidden)
+		_, err := mintByService(t.Context(), c, "10.70000", record("A"))
+		require.ErrorIs(t, err, datacite.ErrForbidden, "though it cannot be sent again")
+	})
+}
+
+// What the service makes of a document each time is no reason to write it again,
+// and the registration says what it is.
+func TestWhatTheDeployedServiceRewrites(t *testing.T) {
+	for given, stored := range map[string]string{
+		"H<sub>2</sub>O, <i>in situ</i>":            "",
+		"<![CDATA[H<sub>2</sub>O & <br> <x>]]>":     "H&lt;sub&gt;2&lt;/sub&gt;O & &lt;br&gt; <x>",
+		"zero\ufeffwidth":                           "zerowidth",
+		"H&lt;sub&gt;2&lt;/sub&gt;O &amp; the rest": "H<sub>2</sub>O & the rest",
+	} {
+		t.Run(given, func(t *testing.T) {
+			ctx := t.Context()
+			srv, c := newDeployed(t)
+			doc := mds.Document{ContentType: mds.XMLType, Data: []byte("\ufeff" + string(record(given).Data))}
+			first, err := c.Register(ctx, name, address, doc)
+			require.NoError(t, err)
+			assert.Equal(t, !strings.Contains(given, "&lt;"), len(first.Altered) > 0, "%v", first.Altered)
+			if stored != "" && len(first.Altered) > 0 {
+				assert.Contains(t, strings.Join(first.Altered, "\n"), fmt.Sprintf("%q is stored and was not given", stored))
+			}
+			require.NoError(t, c.Hide(ctx, name))
+			again, err := c.Ensure(ctx, name, address, doc, nil)
+			require.NoError(t, err)
+			assert.Equal(t, mds.Unchanged, again.Change)
+			assert.Equal(t, first.Altered, again.Altered)
+			assert.Equal(t, datacitetest.StateRegistered, srv.State(name), "what was hidden stays so")
+		})
+	}
 }

@@ -3,6 +3,7 @@ package mds_test
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"io"
@@ -100,6 +101,39 @@ func response(status int, contentType, body string) *http.Response {
 }
 
 const plain = "text/plain; charset=utf-8"
+
+const name = "10.5072/glacier-7"
+
+// unowned is a DOI below a prefix that the account has no right to.
+const unowned = "10.70000/new"
+
+// wrong is a login that the service does not accept.
+var wrong = credentials{Username: datacitetest.Username, Password: "not the password"}
+
+// calls are the methods for one DOI.
+var calls = map[string]func(ctx context.Context, c *mds.Client, doi string) error{
+	"URL":      func(ctx context.Context, c *mds.Client, doi string) error { return failure(c.URL(ctx, doi)) },
+	"Metadata": func(ctx context.Context, c *mds.Client, doi string) error { return failure(c.Metadata(ctx, doi)) },
+	"State":    func(ctx context.Context, c *mds.Client, doi string) error { return failure(c.State(ctx, doi)) },
+	"PutURL": func(ctx context.Context, c *mds.Client, doi string) error {
+		return failure(c.PutURL(ctx, doi, address))
+	},
+	"PutMetadata": func(ctx context.Context, c *mds.Client, doi string) error {
+		return failure(c.PutMetadata(ctx, doi, record("A")))
+	},
+	"Register": func(ctx context.Context, c *mds.Client, doi string) error {
+		return failure(c.Register(ctx, doi, address, record("A")))
+	},
+	"Ensure": func(ctx context.Context, c *mds.Client, doi string) error {
+		return failure(c.Ensure(ctx, doi, address, record("A"), &mds.EnsureOptions{NoReadBack: true}))
+	},
+	"Hide":        func(ctx context.Context, c *mds.Client, doi string) error { return c.Hide(ctx, doi) },
+	"Show":        func(ctx context.Context, c *mds.Client, doi string) error { return c.Show(ctx, doi) },
+	"DeleteDraft": func(ctx context.Context, c *mds.Client, doi string) error { return c.DeleteDraft(ctx, doi) },
+}
+
+// failure is the error of a call with a result.
+func failure[T any](_ T, err error) error { return err }
 
 // record is a complete metadata record with a title of its own.
 func record(title string) mds.Document {

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 
@@ -26,9 +25,6 @@ func TestBuilders_addNothingForEmptyValues(t *testing.T) {
 		assert.Equal(t, metadata.List[metadata.Affiliation]{{Name: "Example University"}}, ada.AffiliatedWith("Example University", empty).Affiliation)
 	}
 	assert.Equal(t, ada, ada.ORCID("https://orcid.org/").ROR("https://ror.org/"), "an address without an identifier")
-	day := time.Date(2024, 5, 17, 0, 0, 0, 0, time.UTC)
-	assert.Len(t, metadata.Embargo(day, time.Time{}), 1)
-	assert.Empty(t, metadata.Embargo(time.Time{}, time.Time{}))
 }
 
 // Blanks around what a form was given do not become part of an identifier.

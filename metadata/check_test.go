@@ -191,6 +191,11 @@ func TestRecord_Findings(t *testing.T) {
 				Creators: []metadata.Creator{metadata.Person("Lovelace", "Ada").AffiliatedWith("Society", "")},
 			}}
 		}, []string{"warning lossy relatedItems[0].creators[0]"}},
+		{"related item's title with a language", func(r *metadata.Record) {
+			r.RelatedItems = []metadata.RelatedItem{{
+				RelatedItemType: metadata.ResourceTypeBook, RelationType: metadata.RelationIsPublishedIn, Titles: []metadata.Title{{Title: "T"}, {Title: "T", Lang: "fr"}},
+			}}
+		}, []string{"warning not-in-json relatedItems[0].titles[1].lang"}},
 		{"related item's identifier", func(r *metadata.Record) {
 			r.RelatedItems = []metadata.RelatedItem{{
 				RelatedItemType: metadata.ResourceTypeBook, RelationType: metadata.RelationIsPublishedIn, Titles: []metadata.Title{{Title: "T"}},

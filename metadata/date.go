@@ -30,26 +30,20 @@ func dateWarning(value string) *fault {
 // DateType is the event of a date.
 type DateType string
 
-// The values of [DateType].
+// Frequent values of [DateType]; write others as the schema has them. [Values] lists all.
 const (
-	DateAccepted    DateType = "Accepted"
-	DateAvailable   DateType = "Available"
-	DateCollected   DateType = "Collected"
-	DateCopyrighted DateType = "Copyrighted"
-	DateCoverage    DateType = "Coverage" // since 4.6
-	DateCreated     DateType = "Created"
-	DateIssued      DateType = "Issued"
-	DateOther       DateType = "Other" // since 4.1
-	DateSubmitted   DateType = "Submitted"
-	DateUpdated     DateType = "Updated"
-	DateValid       DateType = "Valid"
-	DateWithdrawn   DateType = "Withdrawn" // since 4.2
+	DateAccepted  DateType = "Accepted"
+	DateAvailable DateType = "Available"
+	DateCollected DateType = "Collected"
+	DateCreated   DateType = "Created"
+	DateIssued    DateType = "Issued"
+	DateOther     DateType = "Other" // since 4.1
+	DateUpdated   DateType = "Updated"
+	DateWithdrawn DateType = "Withdrawn" // since 4.2
 )
 
-var dateTypes = vocabulary{
-	"Accepted", "Available", "Collected", "Copyrighted", "Created", "Issued", "Submitted", "Updated", "Valid", "Other",
-	"Withdrawn", "Coverage",
-}
+var dateTypes = terms(DateAccepted, DateAvailable, DateCollected, "Copyrighted", DateCreated, DateIssued, "Submitted", DateUpdated,
+	"Valid", DateOther, DateWithdrawn, "Coverage")
 
 func (DateType) vocabulary() vocabulary { return dateTypes }
 

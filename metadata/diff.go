@@ -33,7 +33,8 @@ func (c Change) String() string {
 // Values that the deployed service adds, changes or drops when it stores a record are not
 // differences: an Issued date made from the year, the parts of a personal name, the details
 // of a known licence, the address of an ORCID, a language of two letters, HTML taken out of
-// titles. [Record.Findings] warns of values that the service changes or drops. Diff ignores
+// titles, white space around a value: XML loses it, and the year is stored as a number.
+// [Record.Findings] warns of values that the service changes or drops. Diff ignores
 // the losses of both XML and JSON. It does not compare Extra, Breaks, SchemaVersion and the
 // types that the service derives, and takes Identifiers as AlternateIdentifiers.
 //

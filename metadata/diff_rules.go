@@ -39,8 +39,8 @@ var allowances = []allowance{
 		"are set by the service", "lupo doi.rb (update_types), params_sanitizer.rb (add_schema_version)", nil},
 	{"identifiers", "are alternateIdentifiers", "lupo datacite_doi_serializer.rb", nil},
 	{"nameIdentifiers.extra affiliation.extra descriptions.breaks", "are in XML only", "bolognese datacite_reader.rb, author_utils.rb", nil},
-	{"*", "white space around a text and U+FEFF are removed, and CR becomes LF",
-		"lupo params_sanitizer.rb (cleanse), bolognese datacite_reader.rb", sameTrimmed},
+	{"*", "white space around a text and U+FEFF are removed, and CR becomes LF; the year is a number",
+		"lupo params_sanitizer.rb (cleanse), schema.rb (publication_year), bolognese datacite_reader.rb", sameTrimmed},
 	{"doi", "a DOI is in lower case, and may be in the path of the request only", "lupo doi.rb (doi=)", sameOwnDOI},
 	{"titles.title subjects.subject sizes.* formats.*",
 		"white space becomes one blank; comments, most tags and unclosed markup are removed, and end tags are added",
@@ -347,7 +347,7 @@ func isNoAlternate(p pair) bool {
 // identifier, name or address of.
 func sameLicence(p pair) bool {
 	w, f := p.wanted, p.found
-	if f.get("rightsIdentifierScheme") != "SPDX" || f.get("schemeUri") != spdxURI {
+	if f.get("rightsIdentifierScheme") != "SPDX" || f.get("schemeUri") != spdxURI || f.get("rightsIdentifier") == "" {
 		return false
 	}
 	address, name := f.get("rightsUri"), bare(w.get("rights"))
@@ -367,11 +367,10 @@ func licenceTwin(id string) string {
 
 // licenceAddress is an address without the parts in which those of one licence differ.
 func licenceAddress(text string) string {
-	_, rest, ok := strings.Cut(addressOf(text), "://")
-	if !ok {
-		return text
+	if _, rest, ok := strings.Cut(addressOf(text), "://"); ok {
+		text = rest
 	}
-	return strings.TrimSuffix(rest, "/legalcode")
+	return strings.TrimSuffix(text, "/legalcode")
 }
 
 func sameCoordinate(p pair) bool {

@@ -432,8 +432,12 @@ func TestDiff_ofWhatTheServiceMakesOfTexts(t *testing.T) {
 	point := func(longitude string) *metadata.Record {
 		return &metadata.Record{GeoLocations: []metadata.GeoLocation{{Point: metadata.Point{Longitude: metadata.Coordinate(longitude), Latitude: "1"}}}}
 	}
+	year := func(text string) *metadata.Record { return &metadata.Record{PublicationYear: metadata.YearText(text)} }
 	licence := func(id string) *metadata.Record {
 		return &metadata.Record{RightsList: []metadata.Rights{{RightsIdentifier: id, RightsIdentifierScheme: "SPDX", SchemeURI: "https://spdx.org/licenses/"}}}
+	}
+	rightsAt := func(address string) *metadata.Record {
+		return &metadata.Record{RightsList: []metadata.Rights{{RightsURI: address, RightsIdentifier: address, RightsIdentifierScheme: "SPDX", SchemeURI: "https://spdx.org/licenses/"}}}
 	}
 	for _, tt := range []struct {
 		of            func(string) *metadata.Record
@@ -453,6 +457,7 @@ func TestDiff_ofWhatTheServiceMakesOfTexts(t *testing.T) {
 		{title, "a <? x ?> &copy 2020 &copy;", "a &amp;copy 2020 ©", true},
 		{title, "a <!-- b", "a c", false},
 		{title, "<i>x", "<b>x</b>", false},
+		{title, "a<i>b</i>", "<i>ab</i>", false},
 		{title, "x<5", "x", false},
 		{size, "<z", "", true},
 		{size, "z", "", false},
@@ -473,7 +478,14 @@ func TestDiff_ofWhatTheServiceMakesOfTexts(t *testing.T) {
 		{point, "00045", "45", true},
 		{point, "+1", "1", true},
 		{point, ".25", "25", false},
+		{year, "2020 ", "2020", true},
+		{year, "2020 ", "2021", false},
 		{licence, "GPL-3.0-or-later", "gpl-3.0+", true},
+		{rightsAt, "http://example.org/by/", "https://example.org/by/legalcode", true},
+		{rightsAt, "http://example.org/by/", "https://example.org/by-sa/", false},
+		{rightsAt, "by", "by-sa", false},
+		{licence, "", "", true},
+		{licence, "", "mit", false},
 		{licence, "GPL-3.0-only", "gpl-3.0", true},
 		{licence, "GPL-3.0-only", "gpl-3.0+", false},
 	} {

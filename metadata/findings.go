@@ -120,7 +120,7 @@ func (c *checker) notInXML(p *path, value string) {
 }
 
 // ofJSON are the codes of findings about records that are sent as JSON.
-var ofJSON = []datacite.Code{"json", "not-in-xml"}
+var ofJSON = []datacite.Code{"json", "not-in-json", "not-in-xml"}
 
 // padded warns of an identifier that the service does not recognise in XML, where it removes
 // white space only from some values.

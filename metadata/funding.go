@@ -37,15 +37,14 @@ var fundingElement = newElement("fundingReference", anyOrder,
 // FunderIdentifierType is the scheme of a funder identifier.
 type FunderIdentifierType string
 
-// The values of [FunderIdentifierType].
+// Frequent values of [FunderIdentifierType]; write others as the schema has them. [Values] lists all.
 const (
-	FunderISNI     FunderIdentifierType = "ISNI"
 	FunderGRID     FunderIdentifierType = "GRID"
 	FunderROR      FunderIdentifierType = "ROR" // since 4.3
 	FunderCrossref FunderIdentifierType = "Crossref Funder ID"
 	FunderOther    FunderIdentifierType = "Other"
 )
 
-var funderIdentifierTypes = vocabulary{"ISNI", "GRID", "Crossref Funder ID", "Other", "ROR"}
+var funderIdentifierTypes = terms("ISNI", FunderGRID, FunderCrossref, FunderOther, FunderROR)
 
 func (FunderIdentifierType) vocabulary() vocabulary { return funderIdentifierTypes }

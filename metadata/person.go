@@ -239,21 +239,16 @@ type ContributorType string
 
 // Frequent values of [ContributorType]; write others as the schema has them. [Values] lists all.
 const (
-	ContributorContactPerson      ContributorType = "ContactPerson"
-	ContributorDataCollector      ContributorType = "DataCollector"
-	ContributorDataCurator        ContributorType = "DataCurator"
 	ContributorEditor             ContributorType = "Editor"
 	ContributorHostingInstitution ContributorType = "HostingInstitution"
 	ContributorOther              ContributorType = "Other"
 	ContributorResearcher         ContributorType = "Researcher"
 )
 
-var contributorTypes = vocabulary{
-	"ContactPerson", "DataCollector", "DataCurator", "DataManager", "Distributor", "Editor", "HostingInstitution",
-	"Other", "Producer", "ProjectLeader", "ProjectManager", "ProjectMember", "RegistrationAgency",
-	"RegistrationAuthority", "RelatedPerson", "ResearchGroup", "RightsHolder", "Researcher", "Sponsor", "Supervisor",
-	"WorkPackageLeader", "Translator",
-}
+var contributorTypes = terms("ContactPerson", "DataCollector", "DataCurator", "DataManager", "Distributor", ContributorEditor,
+	ContributorHostingInstitution, ContributorOther, "Producer", "ProjectLeader", "ProjectManager", "ProjectMember",
+	"RegistrationAgency", "RegistrationAuthority", "RelatedPerson", "ResearchGroup", "RightsHolder", ContributorResearcher,
+	"Sponsor", "Supervisor", "WorkPackageLeader", "Translator")
 
 func (ContributorType) vocabulary() vocabulary { return contributorTypes }
 
@@ -266,6 +261,6 @@ const (
 	NamePersonal       NameType = "Personal"       // since 4.1
 )
 
-var nameTypes = vocabulary{"Organizational", "Personal"}
+var nameTypes = terms(NameOrganizational, NamePersonal)
 
 func (NameType) vocabulary() vocabulary { return nameTypes }

@@ -100,6 +100,11 @@ var relatedItemElement = newElement("relatedItem", inOrder,
 		if len(r.Titles) == 0 {
 			c.warn("missing", p.dot("titles"), "", "a related item needs a title")
 		}
+		for i, title := range r.Titles {
+			if title.Lang != "" {
+				c.warn("not-in-json", p.dot("titles").item(i).dot("lang"), title.Lang, "if the record is sent as JSON, the service ignores this; package mds sends XML")
+			}
+		}
 	}),
 	list("titles", titleElement, func(r *RelatedItem) *List[Title] { return &r.Titles }),
 	textElement("publicationYear", optional, year, func(r *RelatedItem) *string { return &r.PublicationYear }),
@@ -159,10 +164,9 @@ const (
 	IdentifierURL   RelatedIdentifierType = "URL"
 )
 
-var relatedIdentifierTypes = vocabulary{
-	"ARK", "arXiv", "bibcode", "DOI", "EAN13", "EISSN", "Handle", "IGSN", "ISBN", "ISSN", "ISTC", "LISSN", "LSID",
-	"PMID", "PURL", "UPC", "URL", "URN", "w3id", "CSTR", "RRID", "RAiD", "SWHID",
-}
+var relatedIdentifierTypes = terms("ARK", IdentifierArXiv, "bibcode", IdentifierDOI, "EAN13", IdentifierEISSN, "Handle", "IGSN",
+	IdentifierISBN, IdentifierISSN, "ISTC", IdentifierLISSN, "LSID", "PMID", "PURL", "UPC", IdentifierURL, "URN", "w3id", "CSTR",
+	"RRID", "RAiD", IdentifierSWHID)
 
 func (RelatedIdentifierType) vocabulary() vocabulary { return relatedIdentifierTypes }
 
@@ -197,25 +201,25 @@ const (
 )
 
 // inverses are pairs of opposite relations.
-var inverses = vocabulary{
-	"IsCitedBy", "Cites", "IsSupplementTo", "IsSupplementedBy", "IsContinuedBy", "Continues",
-	"IsNewVersionOf", "IsPreviousVersionOf", "IsPartOf", "HasPart", "IsReferencedBy", "References",
-	"IsDocumentedBy", "Documents", "IsCompiledBy", "Compiles", "IsVariantFormOf", "IsOriginalFormOf",
-	"IsIdenticalTo", "IsIdenticalTo", "HasMetadata", "IsMetadataFor", "Reviews", "IsReviewedBy",
-	"IsDerivedFrom", "IsSourceOf", "Describes", "IsDescribedBy", "HasVersion", "IsVersionOf",
-	"Requires", "IsRequiredBy", "Obsoletes", "IsObsoletedBy", "Collects", "IsCollectedBy",
+var inverses = []RelationType{
+	RelationIsCitedBy, RelationCites, RelationIsSupplementTo, "IsSupplementedBy", "IsContinuedBy", "Continues",
+	RelationIsNewVersionOf, RelationIsPreviousVersionOf, RelationIsPartOf, RelationHasPart, RelationIsReferencedBy, RelationReferences,
+	RelationIsDocumentedBy, "Documents", "IsCompiledBy", "Compiles", "IsVariantFormOf", "IsOriginalFormOf",
+	"IsIdenticalTo", "IsIdenticalTo", RelationHasMetadata, RelationIsMetadataFor, "Reviews", RelationIsReviewedBy,
+	RelationIsDerivedFrom, RelationIsSourceOf, "Describes", RelationIsDescribedBy, RelationHasVersion, RelationIsVersionOf,
+	RelationRequires, RelationIsRequiredBy, "Obsoletes", "IsObsoletedBy", "Collects", "IsCollectedBy",
 	"HasTranslation", "IsTranslationOf",
 }
 
-var relationTypes = append(slices.Compact(slices.Clone(inverses)), "IsPublishedIn", "Other")
+var relationTypes = terms(append(slices.Compact(slices.Clone(inverses)), RelationIsPublishedIn, RelationOther)...)
 
 func (RelationType) vocabulary() vocabulary { return relationTypes }
 
 // Inverse returns the relation of the other resource to this one: Cites for IsCitedBy. It
 // is empty if the schema has none, as for IsPublishedIn and Other.
 func (t RelationType) Inverse() RelationType {
-	if i := slices.Index(inverses, string(t)); i >= 0 {
-		return RelationType(inverses[i^1])
+	if i := slices.Index(inverses, t); i >= 0 {
+		return inverses[i^1]
 	}
 	return ""
 }

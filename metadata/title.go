@@ -32,7 +32,7 @@ const (
 	TitleOther       TitleType = "Other"
 )
 
-var titleTypes = vocabulary{"AlternativeTitle", "Subtitle", "TranslatedTitle", "Other"}
+var titleTypes = terms(TitleAlternative, TitleSubtitle, TitleTranslated, TitleOther)
 
 func (TitleType) vocabulary() vocabulary { return titleTypes }
 

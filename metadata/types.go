@@ -56,12 +56,11 @@ const (
 	ResourceTypeOther                 ResourceTypeGeneral = "Other"
 )
 
-var resourceTypes = vocabulary{
-	"Audiovisual", "Collection", "Dataset", "Event", "Image", "InteractiveResource", "Model", "PhysicalObject",
-	"Service", "Software", "Sound", "Text", "Workflow", "Other", "DataPaper", "Book", "BookChapter",
-	"ComputationalNotebook", "ConferencePaper", "ConferenceProceeding", "Dissertation", "Journal", "JournalArticle",
+var resourceTypes = terms(ResourceTypeAudiovisual, ResourceTypeCollection, ResourceTypeDataset, "Event", ResourceTypeImage,
+	ResourceTypeInteractiveResource, ResourceTypeModel, "PhysicalObject", "Service", ResourceTypeSoftware, ResourceTypeSound,
+	ResourceTypeText, ResourceTypeWorkflow, ResourceTypeOther, "DataPaper", ResourceTypeBook, "BookChapter",
+	ResourceTypeComputationalNotebook, "ConferencePaper", "ConferenceProceeding", "Dissertation", ResourceTypeJournal, "JournalArticle",
 	"OutputManagementPlan", "PeerReview", "Preprint", "Report", "Standard", "Instrument", "StudyRegistration", "Award",
-	"Project", "Poster", "Presentation",
-}
+	"Project", "Poster", "Presentation")
 
 func (ResourceTypeGeneral) vocabulary() vocabulary { return resourceTypes }

@@ -2,7 +2,6 @@ package metadata
 
 import (
 	"slices"
-	"time"
 
 	"github.com/datacite-go/datacite-go/internal/doi"
 )
@@ -42,22 +41,4 @@ func (v Versions) Relations(name string) (all []RelatedIdentifier) {
 		relate(v.DOIs[i+1], RelationIsPreviousVersionOf)
 	}
 	return all
-}
-
-// Embargo returns the dates of a resource that was accepted on one day and whose content
-// becomes public on another. The schema marks the beginning of an embargo by [DateAccepted]
-// and its end by [DateAvailable]. Only the days count, in the time zone of the arguments.
-// The dates remain correct after the embargo, so the record need not be changed at its end.
-// A zero time adds no date.
-func Embargo(accepted, available time.Time) []Date {
-	var dates []Date
-	for _, d := range []struct {
-		day  time.Time
-		kind DateType
-	}{{accepted, DateAccepted}, {available, DateAvailable}} {
-		if !d.day.IsZero() {
-			dates = append(dates, Date{Date: d.day.Format(time.DateOnly), DateType: d.kind})
-		}
-	}
-	return dates
 }

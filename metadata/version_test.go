@@ -3,7 +3,6 @@ package metadata_test
 import (
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 
@@ -26,17 +25,6 @@ func ExampleVersions_Relations() {
 	// 10.5072/glacier.v1 IsPreviousVersionOf 10.5072/glacier.v2
 	// 10.5072/glacier.v2 IsVersionOf 10.5072/glacier
 	// 10.5072/glacier.v2 IsNewVersionOf 10.5072/glacier.v1
-}
-
-func ExampleEmbargo() {
-	accepted := time.Date(2026, time.October, 14, 0, 0, 0, 0, time.UTC)
-	rec := &metadata.Record{Dates: metadata.Embargo(accepted, accepted.AddDate(1, 0, 0))}
-	for _, d := range rec.Dates {
-		fmt.Println(d.DateType, d.Date)
-	}
-	// Output:
-	// Accepted 2026-10-14
-	// Available 2027-10-14
 }
 
 // Whatever DOI of a resource has a relation to another one, that one has the opposite.

@@ -19,6 +19,14 @@ type Term interface {
 	vocabulary() vocabulary
 }
 
+// terms makes a vocabulary of constants and other values.
+func terms[T ~string](values ...T) (v vocabulary) {
+	for _, value := range values {
+		v = append(v, string(value))
+	}
+	return v
+}
+
 // Values returns the values of a vocabulary: Values[DateType]().
 func Values[T Term]() []T {
 	var out []T

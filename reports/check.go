@@ -3,7 +3,6 @@ package reports
 import (
 	"encoding/json"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -215,7 +214,13 @@ func (v *validator) days(p Period, path func(date string) string) (begin, end ti
 	return begin, end, ok && err == nil && !end.Before(begin)
 }
 
-// Types of typed values that the service accepts, by member.
+// A typedList is a list of a dataset, and the types that the service accepts in it.
+type typedList struct {
+	field  string
+	values []TypedValue
+	types  []string
+}
+
 var (
 	datasetIDTypes   = []string{"doi", "DOI", "proprietary", "uri"}
 	publisherIDTypes = []string{"isni", "orcid", "grid", "urn", "client-id"}
@@ -223,6 +228,16 @@ var (
 	contributorTypes = []string{"name", "orcid", "isni"}
 	attributeTypes   = []string{"dataset-version", "dataset_type", "proprietary"}
 )
+
+func (d *Dataset) lists() [5]typedList {
+	return [...]typedList{
+		{"dataset-id", d.DatasetID, datasetIDTypes},
+		{"publisher-id", d.PublisherID, publisherIDTypes},
+		{"dataset-dates", d.Dates, dateTypes},
+		{"dataset-contributors", d.Contributors, contributorTypes},
+		{"dataset-attributes", d.Attributes, attributeTypes},
+	}
+}
 
 // dataset checks the dataset with number i. It allocates only when it finds
 // something.
@@ -239,11 +254,13 @@ func (v *validator) dataset(i int, d *Dataset) {
 			v.fault(fmt.Sprintf("dataset-id[%d].value", j), "missing", "is empty")
 		}
 	}
-	v.types("dataset-id", d.DatasetID, datasetIDTypes)
-	v.types("publisher-id", d.PublisherID, publisherIDTypes)
-	v.types("dataset-dates", d.Dates, dateTypes)
-	v.types("dataset-contributors", d.Contributors, contributorTypes)
-	v.types("dataset-attributes", d.Attributes, attributeTypes)
+	for _, list := range d.lists() {
+		for j := range list.values {
+			if kind := list.values[j].Type; !slices.Contains(list.types, kind) {
+				v.fault(fmt.Sprintf("%s[%d].type", list.field, j), "vocabulary", fmt.Sprintf("is %q; the service accepts %s", kind, strings.Join(list.types, ", ")))
+			}
+		}
+	}
 	for j := range d.Performance {
 		v.place.performance = j
 		v.performance(&d.Performance[j])
@@ -266,34 +283,14 @@ func (v *validator) warning(field string, code datacite.Code, reason string) {
 // look at have been compared with lists of ASCII words.
 func (v *validator) utf8(i int, d *Dataset) {
 	v.place = place{dataset: i, performance: -1, instance: -1}
-	text := func(field, value string) {
-		if !utf8.ValidString(value) {
-			v.fault(field, "encoding", "is not valid UTF-8")
-		}
+	for _, text := range [...]struct{ field, value string }{
+		{"dataset-title", d.Title}, {"platform", d.Platform}, {"publisher", d.Publisher}, {"uri", d.URI}, {"yop", d.YOP},
+	} {
+		v.text(v.place.path(text.field), text.value)
 	}
-	text("dataset-title", d.Title)
-	text("platform", d.Platform)
-	text("publisher", d.Publisher)
-	text("uri", d.URI)
-	text("yop", d.YOP)
-	list := func(field string, values []TypedValue) {
-		for j := range values {
-			if !utf8.ValidString(values[j].Value) {
-				v.fault(fmt.Sprintf("%s[%d].value", field, j), "encoding", "is not valid UTF-8")
-			}
-		}
-	}
-	list("dataset-id", d.DatasetID)
-	list("publisher-id", d.PublisherID)
-	list("dataset-dates", d.Dates)
-	list("dataset-contributors", d.Contributors)
-	list("dataset-attributes", d.Attributes)
-}
-
-func (v *validator) types(field string, values []TypedValue, allowed []string) {
-	for i := range values {
-		if !slices.Contains(allowed, values[i].Type) {
-			v.fault(fmt.Sprintf("%s[%d].type", field, i), "vocabulary", fmt.Sprintf("is %q; the service accepts %s", values[i].Type, strings.Join(allowed, ", ")))
+	for _, list := range d.lists() {
+		for j := range list.values {
+			v.text(v.place.path(fmt.Sprintf("%s[%d].value", list.field, j)), list.values[j].Value)
 		}
 	}
 }
@@ -397,72 +394,100 @@ func (v *validator) countriesOnce(counts CountryCounts) {
 // maxFaults bounds the list of faults of a source of any length.
 const maxFaults = 100
 
-// A checker finds the datasets of a source that may be sent.
-type checker struct {
-	validator
-	leaveOut func(error) bool // nil: a fault stops the submission
-	leftOut  int64
-	stopped  bool // by a fault: nothing will be sent
-}
+// bounded has the metrics, each one before those that bound it.
+var bounded = []MetricType{UniqueDatasetRequests, TotalDatasetRequests, UniqueDatasetInvestigations, TotalDatasetInvestigations}
 
-// An entry is a dataset that may be sent, and how. It is valid until the next
-// iteration.
-type entry struct {
-	number  int // in the source
-	dataset *Dataset
-	json    []byte
-}
-
-// entries yields the datasets of src without faults. After a fault that stops the
-// submission it reads on to find further ones, and ends with an error that has all.
-func (c *checker) entries(src iter.Seq2[Dataset, error]) iter.Seq2[entry, error] {
-	return func(yield func(entry, error) bool) {
-		var d Dataset // one for all, since its address is passed on
-		e := entry{number: -1, dataset: &d}
-		for next, err := range src {
-			if err != nil {
-				yield(entry{}, err)
-				return
-			}
-			d = next
-			e.number++
-			before := len(c.faults)
-			c.dataset(e.number, &d)
-			d.DatasetID, _ = readableIDs(d.DatasetID)
-			e.json = c.encode(e.json[:0], e.number, &d)
-			if c.passes(before, &d) && !yield(e, nil) {
-				return
-			}
-			if len(c.faults) >= maxFaults {
-				break
-			}
+// inconsistent calls report for inconsistent counts of a month: for one access method,
+// more unique than total ones, or more requests than investigations. A metric that is
+// not there bounds nothing.
+func inconsistent(instances []Instance, report func(reason string)) {
+	type sum struct {
+		count int64
+		there bool
+	}
+	var sums [2][4]sum
+	for i := range instances {
+		n := &instances[i]
+		access, metric := slices.Index(accessMethods, n.AccessMethod), slices.Index(bounded, n.MetricType)
+		if access >= 0 && metric >= 0 {
+			s := &sums[access][metric]
+			s.count, s.there = s.count+n.Count, true
 		}
-		if c.stopped {
-			yield(entry{}, c.err())
+	}
+	for access, s := range sums {
+		for _, pair := range [...][2]int{{0, 1}, {2, 3}, {0, 2}, {1, 3}} {
+			less, more := s[pair[0]], s[pair[1]]
+			if less.there && more.there && less.count > more.count {
+				report(fmt.Sprintf("are inconsistent: %s (%s) is %d, more than %s, which is %d",
+					bounded[pair[0]], accessMethods[access], less.count, bounded[pair[1]], more.count))
+			}
 		}
 	}
 }
 
-// passes reports whether a dataset is to be sent, given the number of faults before it.
-func (c *checker) passes(before int, d *Dataset) bool {
-	faults := c.faults[before:]
+// inconsistent looks at the counts of a dataset and a month.
+func (v *validator) inconsistent(d *Dataset, instances []Instance) {
+	report := v.fault
 	switch {
-	case len(faults) == 0:
-		return !c.stopped
-	case c.leaveOut == nil || !c.leaveOut(ofDataset(string(appendDOI(nil, d)), faults)):
-		c.stopped = true
-		return false
+	case v.strict:
+	case v.warn != nil:
+		report = v.warning
+	default:
+		return
 	}
-	c.faults = c.faults[:before]
-	c.leftOut++
-	return false
+	v.place.instance = -1
+	inconsistent(instances, func(reason string) {
+		var name string
+		if len(d.DatasetID) > 0 {
+			name = d.DatasetID[0].Value
+		}
+		report("instance", "inconsistent", fmt.Sprintf("of %.100q %s", name, reason))
+	})
 }
 
-// ofDataset is the error of a dataset that LeaveOut decides about.
-func ofDataset(doi string, faults []datacite.Finding) error {
-	err := datacite.Invalid(faults...)
-	if doi == "" {
-		return err
+var accessMethods = []AccessMethod{Regular, Machine}
+
+// What DOI records display of a report is decided by package display. Its rules say of which
+// counts Submit, Create, Put and Group warn.
+
+// outline writes what the rules of display ask of a dataset into to, whose memory it reuses.
+func (d *Dataset) outline(to *display.Dataset) {
+	*to = display.Dataset{IDs: len(d.DatasetID), Performances: len(d.Performance), Counts: to.Counts[:0]}
+	if to.IDs > 0 {
+		to.ID = d.DatasetID[0].Value
 	}
-	return fmt.Errorf("dataset %s: %w", doi, err)
+	if to.Performances > 0 {
+		to.Begin = string(d.Performance[0].Period.BeginDate)
+	}
+	for i := range d.Performance {
+		for j := range d.Performance[i].Instance {
+			n := &d.Performance[i].Instance[j]
+			to.Counts = append(to.Counts, display.Count{Performance: i, Metric: string(n.MetricType), Access: string(n.AccessMethod), N: n.Count, Missing: n.NoCount})
+		}
+	}
+}
+
+// displayed warns of counts of a dataset that no record would display unchanged.
+func (v *validator) displayed(d *Dataset) {
+	sent := *d
+	if ids, changed := readableIDs(d.DatasetID); changed {
+		v.place.performance, v.place.instance = -1, -1
+		v.warning("dataset-id[0].value", "corrected", fmt.Sprintf("is %.100q, in which the service does not find the DOI; Submit, Create and Put send %.100q first", d.DatasetID[0].Value, ids[0].Value))
+		sent.DatasetID = ids
+	}
+	sent.outline(&v.outlined)
+	for _, h := range v.outlined.Check(v.month) {
+		if h.Code != display.NoCount { // a fault
+			v.warn(datacite.Finding{Path: fmt.Sprintf("report-datasets[%d].%s", v.place.dataset, h.Path), Code: h.Code, Reason: h.Reason, Warning: true})
+		}
+	}
+}
+
+// shownMonth is the month under which records display the counts of a report.
+func (h *Header) shownMonth() string { return display.Month(string(h.ReportingPeriod.BeginDate)) }
+
+// readableIDs returns the identifiers of a dataset so that the service finds the DOI, and whether
+// they had to be changed.
+func readableIDs(ids []TypedValue) ([]TypedValue, bool) {
+	return display.Readable(ids, func(id *TypedValue) (kind, value *string) { return &id.Type, &id.Value })
 }

@@ -30,27 +30,23 @@ type Stored struct {
 
 // Create stores a new report under an id that the service chooses. If the service already
 // holds a report of the same creator and begin date, it stores nothing and returns the
-// existing report, with Existing true; use [Client.Put] to replace it.
+// existing report, with Existing true; use [Client.Put] to replace it. If that one belongs to another
+// account, the error matches [datacite.ErrConflict].
 //
 // The report is validated first. A DOI that the service would not recognise is sent in bare
 // form, as the first identifier of its dataset. The report is sent compressed, with exception
 // 69, if its JSON is longer than 10 MB (specification §8) or its header has that exception.
 // Since the service would add a compressed report to an existing one, Create looks for one
-// before it sends: of the same creator and begin date or, as the deployed service compares
-// them, of the same month and a name that differs only in case or accents. If the report that
-// it finds is of another account, the error matches [datacite.ErrConflict].
+// before it sends: also for one of the same month and a name that differs only in case or accents,
+// since the deployed service compares them like this.
 //
-// Two writes at the same time can make a report unreadable. Create therefore takes the same
-// lock as Submit, in the default folder (see SubmitOptions.LockDir): while another program on
-// this machine writes to the report, Create sends nothing, and the error is [ErrBusy]. If a
-// program elsewhere creates the report at the same time, the service adds the data to it; the
-// error matches [datacite.ErrConflict] and gives the number of subsets. After a lost
-// response, or a gateway's 429 or 503, a compressed report is not sent again: the error
-// matches [datacite.ErrUnclear]. The service may still work on it for some minutes; look for
-// the report with List after that. The next Submit of the report that uses the same folder
-// waits for it.
-//
-// If the service cannot read an existing report, the error is [ErrBroken].
+// Create takes the same lock as Submit, in the default folder: while another program on this machine
+// writes to the report, Create sends nothing, and the error is [ErrBusy]. If a program elsewhere
+// creates the report at the same time, the service adds the data to it; the error matches
+// [datacite.ErrConflict] and gives the number of subsets. After a lost response, or a gateway's 429 or
+// 503, the error matches [datacite.ErrUnclear]: the service may still work on the report for some
+// minutes. The next Submit of it that uses the same folder waits for that. A report that the service
+// cannot read is [ErrBroken].
 //
 // Create sends POST /reports (specification §4.1).
 func (c *Client) Create(ctx context.Context, r *Report) (*Stored, error) {
@@ -71,7 +67,7 @@ func (c *Client) store(ctx context.Context, op string, fault error, r *Report, w
 	if err != nil {
 		return nil, err
 	}
-	lock, err := c.lockFor(op, &r.Header)
+	lock, err := c.lock(op, "", &r.Header)
 	if err != nil {
 		return nil, err
 	}
@@ -107,15 +103,6 @@ func (c *Client) create(ctx context.Context, op string, body body) (*Stored, err
 	return c.storeAlone(ctx, op, http.MethodPost, "/reports", body)
 }
 
-// lockFor takes the lock that runs of Submit take for the report.
-func (c *Client) lockFor(op string, h *Header) (*runlock.Lock, error) {
-	lock, err := c.lock("", h)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", op, transport.Within("reports.Submit", err))
-	}
-	return lock, nil
-}
-
 // release releases the lock. If the service may still be working on the request, the next run
 // of Submit learns of it, and waits.
 func release(lock *runlock.Lock, op string, err error) error {
@@ -136,13 +123,13 @@ func release(lock *runlock.Lock, op string, err error) error {
 // existing returns the report that is stored already. A report of another account is an
 // error, as the service refuses an uncompressed POST for it.
 func (c *Client) existing(ctx context.Context, op string, found *Summary) (*Stored, error) {
-	account, err := c.token.account(ctx)
+	token, err := c.token.claims(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
 	stored, err := c.scan(ctx, op, found.ID)
 	if err == nil {
-		err = stored.belongsTo(account)
+		err = stored.belongsTo(token.Account)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: reading the existing report: %w", op, err)
@@ -165,12 +152,11 @@ func (c *Client) storeAlone(ctx context.Context, op, method, path string, b body
 	return &Stored{ID: stored.ID, Header: stored.Header, Subsets: stored.Subsets, Warnings: b.warnings}, nil
 }
 
-// Put stores a report under an id that the caller chooses, a UUID, and replaces the report that has this id.
-// Sending it twice, one after the other, has the same effect as once. A compressed Put is sent again only if no
-// connection was made, as the service may still be working on it. The service does not check who owns a report:
-// Put also replaces that of another account. Validation, compression, the lock and [ErrBroken] are those of
-// [Client.Create]. DOI records continue to show numbers that only the replaced report had. Put does not find
-// out which; later runs of Submit set [Receipt].EarlierUnknown.
+// Put stores a report under an id that the caller chooses, a UUID, and replaces the report that has
+// this id, also one of another account. Sending it twice, one after the other, has the same effect as
+// once. Validation, compression, the lock and the errors are those of [Client.Create]. DOI records
+// continue to show numbers that only the replaced report had; later runs of Submit set
+// [Receipt].EarlierUnknown.
 //
 // Put sends every member of the header, also an empty one, because the deployed service
 // keeps the old value of a missing member, and would drop the datasets of a plain report

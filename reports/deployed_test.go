@@ -1,14 +1,16 @@
 package reports_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -22,34 +24,17 @@ import (
 // Two compressed POSTs at once break a report of the deployed service for good.
 // Submit notices, changes nothing, and says whom to ask.
 func TestABrokenReport(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Behaviour: datacitetest.Deployed, WriteTime: 10 * time.Second})
-		c, h := srv.Reports(), header("Example", time.October)
-		opts := &reports.SubmitOptions{MaxDatasets: 2, LockDir: t.TempDir()}
+	onNetwork(t, datacitetest.Options{WriteTime: 10 * time.Second}, func(t *testing.T, n *network, c *reports.Client) {
+		h, opts := header("Example", time.October), &reports.SubmitOptions{MaxDatasets: 2}
 		_, err := c.Submit(t.Context(), h, datasets(2), opts)
 		require.NoError(t, err)
-
-		token := srv.Token(srv.Now().Add(year))
 		var both sync.WaitGroup
 		for i := range 2 {
-			r := &reports.Report{Header: h, Datasets: all(6)[2+2*i : 4+2*i]}
-			r.Header.Exceptions = []reports.Exception{{Code: reports.CodeCompressed}}
-			body := compressed(t, r)
-			both.Go(func() {
-				req, _ := http.NewRequest("POST", srv.URL+"/reports", strings.NewReader(body))
-				req.Header = http.Header{"Content-Type": {"application/gzip"}, "Content-Encoding": {"gzip"}, "Authorization": {"Bearer " + token}}
-				res, err := srv.HTTPClient().Do(req)
-				if assert.NoError(t, err) {
-					assert.Equal(t, 201, res.StatusCode)
-					io.Copy(io.Discard, res.Body)
-					res.Body.Close()
-				}
-			})
+			both.Go(func() { bypass(t, n.srv, "POST", "/reports", h, all(6)[2+2*i:4+2*i]) })
 		}
 		both.Wait()
 
-		before := len(writes(srv))
-		start := time.Now()
+		before, start := len(writes(n.srv)), time.Now()
 		_, err = c.Submit(t.Context(), h, datasets(4), opts)
 		require.ErrorIs(t, err, reports.ErrBroken)
 		assert.ErrorContains(t, err, "has been unreadable for 3")
@@ -57,33 +42,26 @@ func TestABrokenReport(t *testing.T) {
 		require.True(t, ok)
 		assert.NotEmpty(t, e.RequestID, "what to quote to the operator")
 		assert.GreaterOrEqual(t, time.Since(start), 30*time.Minute, "it may have been a write under way")
-		assert.Len(t, writes(srv), before)
+		assert.Len(t, writes(n.srv), before)
 	})
 }
 
 // A report that is being written is unreadable for a moment only.
 func TestAReportThatIsBeingWritten(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Behaviour: datacitetest.Deployed, WriteTime: 20 * time.Second})
-		lost := 0
-		n := &network{srv: srv, before: func(r *http.Request) error {
-			if r.Method == "POST" && lost == 0 {
-				lost++
-				goOn(t, srv, r)
+	onNetwork(t, datacitetest.Options{WriteTime: 20 * time.Second}, func(t *testing.T, n *network, c *reports.Client) {
+		lost := once(http.MethodPost)
+		n.before = func(r *http.Request) error {
+			if lost(r) {
+				goOn(t, n.srv, r)
 				time.Sleep(time.Second)
 				return errLost
 			}
 			return nil
-		}}
-		c, err := reports.NewClient(datacite.Config{
-			Service: datacite.Service{API: srv.URL},
-			Token:   srv.Token(srv.Now().Add(year)), HTTPClient: &http.Client{Transport: n},
-		})
-		require.NoError(t, err)
-		receipt, err := c.Submit(t.Context(), header("Example", time.October), datasets(6), &reports.SubmitOptions{MaxDatasets: 2, LockDir: t.TempDir()})
+		}
+		receipt, err := c.Submit(t.Context(), header("Example", time.October), datasets(6), &reports.SubmitOptions{MaxDatasets: 2})
 		require.NoError(t, err)
 		assert.Equal(t, all(6), stored(t, c, receipt.ReportID))
-		assert.Len(t, writes(srv), 3, "nothing was sent twice")
+		assert.Len(t, writes(n.srv), 3, "nothing was sent twice")
 	})
 }
 
@@ -121,7 +99,7 @@ func TestRefusalsAreNotRepeated(t *testing.T) {
 		{"500 about the request itself", 500, `{"status":400,"title":"invalid date"}`, datacite.ErrServer, "invalid date"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			onNetwork(t, func(t *testing.T, n *network, c *reports.Client) {
+			onNetwork(t, documented, func(t *testing.T, n *network, c *reports.Client) {
 				n.instead = refusing(tt.status, tt.body)
 				sent := 0
 				n.before = func(r *http.Request) error {
@@ -131,7 +109,7 @@ func TestRefusalsAreNotRepeated(t *testing.T) {
 					return nil
 				}
 				start := time.Now()
-				_, err := c.Submit(t.Context(), header("Example", time.October), datasets(6), &reports.SubmitOptions{MaxDatasets: 2, LockDir: t.TempDir()})
+				_, err := c.Submit(t.Context(), header("Example", time.October), datasets(6), &reports.SubmitOptions{MaxDatasets: 2})
 				require.ErrorIs(t, err, tt.want)
 				assert.ErrorContains(t, err, tt.says)
 				e, ok := errors.AsType[*reports.SubmitError](err)
@@ -148,15 +126,14 @@ func TestRefusalsAreNotRepeated(t *testing.T) {
 // A subset that never arrives: the looks show what is stored, so the error of the last try
 // does not say that nobody knows.
 func TestASubsetThatNeverArrives(t *testing.T) {
-	dir := t.TempDir()
-	onNetwork(t, func(t *testing.T, n *network, c *reports.Client) {
+	onNetwork(t, documented, func(t *testing.T, n *network, c *reports.Client) {
 		n.instead = func(r *http.Request) *http.Response {
 			if r.Method != http.MethodPost {
 				return nil
 			}
 			return refusing(503, "<html><title>503 Service Unavailable</title>")(r)
 		}
-		_, err := c.Submit(t.Context(), header("Example", time.October), datasets(6), &reports.SubmitOptions{MaxDatasets: 2, LockDir: dir})
+		_, err := c.Submit(t.Context(), header("Example", time.October), datasets(6), &reports.SubmitOptions{MaxDatasets: 2})
 		e, ok := errors.AsType[*reports.SubmitError](err)
 		require.True(t, ok)
 		assert.Equal(t, reports.Incomplete, e.State)
@@ -166,56 +143,262 @@ func TestASubsetThatNeverArrives(t *testing.T) {
 	})
 }
 
-// Subsets that another release of a compressor made have other checksums. They
-// are recognised by what is in them.
-func TestOtherCompressorsBytes(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Behaviour: datacitetest.Deployed})
-		c, h := srv.Reports(), header("Example", time.October)
-		opts := &reports.SubmitOptions{MaxDatasets: 2, Level: 1, LockDir: t.TempDir()}
-		first, err := c.Submit(t.Context(), h, datasets(6), opts)
-		require.NoError(t, err)
-		opts.Level = 9
-		second, err := c.Submit(t.Context(), h, datasets(6), opts)
-		require.NoError(t, err)
-		assert.Zero(t, second.Sent, "it is the same report")
-		assert.ElementsMatch(t, first.Subsets, second.Subsets, "the receipt tells what is stored")
-		require.NoError(t, c.Verify(t.Context(), second))
-		elsewhere, err := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true}).Reports().Submit(t.Context(), h, datasets(6), &reports.SubmitOptions{MaxDatasets: 2, Level: 9, LockDir: t.TempDir()})
-		require.NoError(t, err)
-		require.NotEqual(t, first.Subsets[0].Checksum, elsewhere.Subsets[0].Checksum, "or this shows nothing")
+// Subsets that another release of a compressor made, or cut elsewhere, have other checksums. A run
+// recognises them by their datasets and goes on from there, also if the service shows no checksums
+// until something is sent.
+func TestAnotherReleaseGoesOn(t *testing.T) {
+	for _, tt := range []struct {
+		behaviour           datacitetest.Behaviour
+		size, datasets, new int // of the second release
+	}{{datacitetest.Deployed, 2, 6, 0}, {datacitetest.Deployed, 2, 8, 1}, {datacitetest.Deployed, 3, 14, 3}, {datacitetest.Documented, 3, 14, 3}} {
+		onNetwork(t, datacitetest.Options{Behaviour: tt.behaviour}, func(t *testing.T, n *network, c *reports.Client) {
+			h := header("Example", time.October)
+			first, err := c.Submit(t.Context(), h, datasets(6), &reports.SubmitOptions{MaxDatasets: 2, Level: 1})
+			require.NoError(t, err)
+			second, err := c.Submit(t.Context(), h, datasets(tt.datasets), &reports.SubmitOptions{MaxDatasets: tt.size, Level: 9, LockDir: t.TempDir()})
+			require.NoError(t, err)
+			assert.Equal(t, tt.new, second.Sent, "the first 6 datasets were there")
+			assert.EqualValues(t, tt.datasets, second.Datasets)
+			require.Len(t, second.Subsets, 3+tt.new)
+			for _, s := range first.Subsets {
+				same := func(o reports.Subset) bool { return o.Checksum == s.Checksum }
+				assert.True(t, slices.ContainsFunc(second.Subsets, same), "the receipt has what is stored")
+			}
+			assert.Equal(t, all(tt.datasets), stored(t, c, second.ReportID))
+			require.NoError(t, c.Verify(t.Context(), second))
+		})
+	}
+}
 
-		third, err := c.Submit(t.Context(), h, datasets(8), opts)
+// unreadable are the responses of the deployed service to every request that makes it read a
+// report that is broken; 500 also while the report is being written.
+var unreadable = []struct {
+	name   string
+	status int
+	body   string
+}{
+	{"a subset is not in the document", 500, `{"status":400,"title":"[UsageReports] Cannot find report-subset gzip field."}`},
+	{"no document", 500, `{"status":400,"title":"The attachment for this report cannot be found: /report_files/a.json"}`},
+	{"a subset without its bytes", 500, `{"status":400,"title":"no implicit conversion of nil into String"}`},
+	{"damaged base64", 500, `{"status":400,"title":"invalid base64"}`},
+	{"a document that is cut off", 422, `{"errors":[{"status":"422","title":"quoted string not terminated (after report.report-subsets[0].checksum) at line 1, column 1298 [parse.c:384] in '{\"report\":{\"id\":\"Guide of Manila"}]}`},
+	{"an empty document", 422, `{"errors":[{"status":"422","title":"An empty string is not a valid JSON string."}]}`},
+	{"no subset left", 422, "{\"errors\":[{\"status\":\"422\",\"title\":\"undefined method `checksum' for nil:NilClass\"}]}"},
+}
+
+// without responds for a service that cannot read its reports and works otherwise.
+func without(status int, body string) func(*http.Request) *http.Response {
+	return func(r *http.Request) *http.Response {
+		if r.Method == http.MethodGet && r.URL.Path == "/reports" {
+			return nil
+		}
+		return &http.Response{StatusCode: status, Request: r, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(body))}
+	}
+}
+
+// A report that the service cannot read is broken, whatever the response says, and neither
+// the caller's data nor the login are.
+func TestAReportThatTheServiceCannotRead(t *testing.T) {
+	for _, tt := range unreadable {
+		t.Run(tt.name, func(t *testing.T) {
+			onNetwork(t, documented, func(t *testing.T, n *network, c *reports.Client) {
+				r := report("Example", 2)
+				stored, err := c.Create(t.Context(), r)
+				require.NoError(t, err)
+				compressed := &reports.Report{Header: packed(r.Header), Datasets: r.Datasets}
+				n.instead = without(tt.status, tt.body)
+				read := func(_ any, err error) error { return err }
+				for call, err := range map[string]error{
+					"Get": read(c.Get(t.Context(), stored.ID)), "Open": read(c.Open(t.Context(), stored.ID)),
+					"Verify": c.Verify(t.Context(), &reports.Receipt{ReportID: stored.ID}),
+					"Put":    read(c.Put(t.Context(), stored.ID, r)), "Put, compressed": read(c.Put(t.Context(), stored.ID, compressed)),
+					"Create": read(c.Create(t.Context(), r)), "Create, compressed": read(c.Create(t.Context(), compressed)),
+				} {
+					require.ErrorIs(t, err, reports.ErrBroken, call)
+					assert.ErrorContains(t, err, "the service cannot read the stored report, which is broken unless another program is writing to it now", call)
+					assert.NotErrorIs(t, err, datacite.ErrInvalid, call)
+					assert.NotErrorIs(t, err, datacite.ErrUnauthorized, call)
+					assert.Equal(t, tt.status == 500, datacite.Temporary(err), "%s: another program may be writing", call)
+				}
+			})
+		})
+	}
+}
+
+// A service that fails altogether is not a report that is broken.
+func TestAServiceThatFailsAltogether(t *testing.T) {
+	for status, want := range map[int]error{500: datacite.ErrServer, 422: datacite.ErrInvalid, 502: datacite.ErrServer} {
+		c := responding(t, status, "application/json", `{"status":400,"title":"Can't connect to MySQL server"}`)
+		_, err := c.Get(t.Context(), id)
+		require.ErrorIs(t, err, want)
+		assert.NotErrorIs(t, err, reports.ErrBroken)
+	}
+}
+
+// Submit waits for a report that cannot be read, since it may be under way, and says that it
+// is broken only when that has lasted.
+func TestSubmitOverAReportThatTheServiceCannotRead(t *testing.T) {
+	for _, tt := range unreadable {
+		for _, from := range []int{0, 2} { // subsets sent before it happens
+			for _, passes := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s, after %d, passes %v", tt.name, from, passes), func(t *testing.T) {
+					onNetwork(t, documented, func(t *testing.T, n *network, c *reports.Client) {
+						opts := &reports.SubmitOptions{MaxDatasets: 2}
+						_, err := c.Submit(t.Context(), header("Example", time.October), datasets(2), opts)
+						require.NoError(t, err)
+						posts, broke := 0, time.Time{}
+						respond := without(tt.status, tt.body)
+						n.instead = func(r *http.Request) *http.Response {
+							if r.Method == http.MethodPost {
+								posts++
+							}
+							if broke.IsZero() && posts*2 >= from {
+								broke = time.Now()
+							}
+							if broke.IsZero() || passes && time.Since(broke) > 10*time.Minute {
+								return nil
+							}
+							return respond(r)
+						}
+						_, err = c.Submit(t.Context(), header("Example", time.October), datasets(6), opts)
+						if passes {
+							require.NoError(t, err)
+							assert.Equal(t, all(6), stored(t, c, reports.DeriveID(header("Example", time.October))))
+							return
+						}
+						require.ErrorIs(t, err, reports.ErrBroken)
+						assert.NotErrorIs(t, err, datacite.ErrInvalid)
+						assert.False(t, datacite.Temporary(err))
+						assert.ErrorContains(t, err, "has been unreadable for 3")
+					})
+				})
+			}
+		}
+	}
+}
+
+// A run that ends while the report cannot be read does not claim that it is broken.
+func TestSubmitThatEndsWhileAReportIsWritten(t *testing.T) {
+	onNetwork(t, datacitetest.Options{}, func(t *testing.T, n *network, c *reports.Client) {
+		_, err := c.Submit(t.Context(), header("Example", time.October), datasets(2), nil)
 		require.NoError(t, err)
-		assert.Equal(t, 1, third.Sent, "and goes on from there")
-		assert.Equal(t, all(8), stored(t, c, third.ReportID))
+		n.instead = without(500, unreadable[0].body)
+		_, err = c.Submit(t.Context(), header("Example", time.October), datasets(3), &reports.SubmitOptions{MaxOutage: time.Minute})
+		require.Error(t, err)
+		assert.NotErrorIs(t, err, reports.ErrBroken)
+		assert.True(t, datacite.Temporary(err))
 	})
 }
 
-// A run of another release goes on where one stopped, also if the service shows
-// no checksums until something is sent.
-func TestAnotherReleaseGoesOn(t *testing.T) {
-	for _, behaviour := range behaviours {
-		t.Run(string(behaviour), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Behaviour: behaviour})
-				c, h := srv.Reports(), header("Example", time.October)
-				first, err := c.Submit(t.Context(), h, datasets(6), &reports.SubmitOptions{MaxDatasets: 2, Level: 1, LockDir: t.TempDir()})
-				require.NoError(t, err)
+// receiptOf is the receipt of a report of these subsets.
+func receiptOf(subsets ...string) *reports.Receipt {
+	r := &reports.Receipt{ReportID: id, Header: reports.Header{CreatedBy: "Outer", Exceptions: []reports.Exception{{Code: 3071}, {Code: 69}}}}
+	for _, titles := range subsets {
+		data := gz(inner(titles))
+		n := len(strings.Fields(titles))
+		r.Subsets = append(r.Subsets, reports.Subset{Checksum: sum(data), Datasets: n, Bytes: int64(len(data))})
+		r.Datasets += int64(n)
+	}
+	return r
+}
 
-				opts := &reports.SubmitOptions{MaxDatasets: 3, Level: 9, LockDir: t.TempDir()}
-				second, err := c.Submit(t.Context(), h, datasets(14), opts)
+func TestVerifyFindsEachDifference(t *testing.T) {
+	a, b, c := part(inner("a b")), part(inner("c")), part(inner("d"))
+	stolen := strings.Replace(b, b64(gz(inner("c"))), b64(gz(inner("x"))), 1)
+	damaged := strings.Replace(b, b64(gz(inner("c")))[:9], "H4sI!AAAA", 1)
+	require.NotEqual(t, b, damaged)
+	for _, tt := range []struct{ name, document, reason string }{
+		{"the same", compressedDocument(a, b), ""},
+		{"one missing", compressedDocument(a), "1 subsets stored, 2 sent"},
+		{"one twice", compressedDocument(a, b, b), "is stored twice"},
+		{"one more", compressedDocument(a, b, c), "3 subsets stored, 2 sent"},
+		{"another one", compressedDocument(a, c), "was not sent"},
+		{"another order", compressedDocument(b, a), ""},
+		{"one instead of another", compressedDocument(b, b), "is stored twice"},
+		{"none left", compressedDocument(), "datacite: incomplete"},
+		{"other data under the same checksum", compressedDocument(a, stolen), "subset 2 has checksum"},
+		{"one damaged character", compressedDocument(a, damaged), "subset 2: illegal base64 data"},
+		{"no data under the checksum", compressedDocument(a, `{"gzip":null,"checksum":"`+sum(gz(inner("c")))+`"}`), "subset 2 has no data"},
+		{"datasets shown", `{"report":{` + compressedHeader + `,"report-datasets":` + titled("a b c") + `}}`, ""},
+		{"too few datasets shown", `{"report":{` + compressedHeader + `,"report-datasets":` + titled("a b") + `}}`, "2 datasets stored, 3 sent"},
+		{"another creator", strings.Replace(compressedDocument(a, b), "Outer", "Another", 1), `created-by is "Another", that sent "Outer"`},
+		{"another month", strings.Replace(compressedDocument(a, b), `"created-by"`, `"reporting-period":{"begin-date":"2018-04-01"},"created-by"`, 1), `reporting-period is {"2018-04-01" ""}, that sent {"" ""}`},
+		{"no exception 69", strings.Replace(compressedDocument(a, b), `"code":69`, `"code":70`, 1), "exceptions are"},
+		{"other filters", strings.Replace(compressedDocument(a, b), `"created-by"`, `"report-filters":["x"],"created-by"`, 1), "report-filters are"},
+		{"other attributes", strings.Replace(compressedDocument(a, b), `"created-by"`, `"report-attributes":["x"],"created-by"`, 1), "report-attributes are"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			err := responding(t, 200, "application/json", tt.document).Verify(t.Context(), receiptOf("a b", "c"))
+			if tt.reason == "" {
 				require.NoError(t, err)
-				assert.Equal(t, 3, second.Sent, "9, 12 and 14 datasets; the first 6 were there")
-				assert.EqualValues(t, 14, second.Datasets)
-				require.Len(t, second.Subsets, 6)
-				for _, s := range first.Subsets {
-					same := func(o reports.Subset) bool { return o.Checksum == s.Checksum }
-					assert.True(t, slices.ContainsFunc(second.Subsets, same), "the receipt tells what is stored")
+				return
+			}
+			require.ErrorContains(t, err, tt.reason)
+			assert.ErrorIs(t, err, datacite.ErrIncomplete)
+		})
+	}
+}
+
+func TestVerifyComparesWhatTheReceiptHas(t *testing.T) {
+	client := responding(t, 200, "application/json", compressedDocument(part(inner("a b"))))
+	r := receiptOf("a b")
+	r.Header = reports.Header{}
+	require.NoError(t, client.Verify(t.Context(), r), "a receipt without a header")
+	r.Subsets[0].Checksum = strings.ToUpper(r.Subsets[0].Checksum)
+	require.NoError(t, client.Verify(t.Context(), r))
+	assert.ErrorIs(t, client.Verify(t.Context(), &reports.Receipt{ReportID: "x"}), datacite.ErrInvalid)
+	missing := responding(t, 404, "application/json", `{"errors":[{"status":"404","title":"The resource you are looking for doesn't exist."}]}`)
+	assert.ErrorIs(t, missing.Verify(t.Context(), r), datacite.ErrNotFound)
+}
+
+// What Verify finds, Submit mends: it looks at the data, not at the checksum beside
+// them.
+func TestSubmitMendsDamage(t *testing.T) {
+	for name, damage := range map[string]func(subset map[string]any){
+		"a changed count beside its checksum": func(subset map[string]any) { subset["gzip"] = b64(gz(inner("x"))) },
+		"one damaged character":               func(subset map[string]any) { subset["gzip"] = "!" + subset["gzip"].(string)[1:] },
+		"one character less":                  func(subset map[string]any) { subset["gzip"] = subset["gzip"].(string)[1:] },
+		"another checksum":                    func(subset map[string]any) { subset["checksum"] = strings.Repeat("0", 64) },
+		"no data":                             func(subset map[string]any) { subset["gzip"] = nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			srv := deployedServer(t)
+			damaged := false
+			n := &network{srv: srv}
+			n.before = func(r *http.Request) error {
+				damaged = damaged && r.Method == http.MethodGet // a PUT replaces it
+				return nil
+			}
+			n.instead = func(r *http.Request) *http.Response {
+				if !damaged || r.URL.Path == "/reports" {
+					return nil
 				}
-				assert.Equal(t, all(14), stored(t, c, second.ReportID))
-				require.NoError(t, c.Verify(t.Context(), second))
-			})
+				res, err := srv.HTTPClient().Transport.RoundTrip(r)
+				require.NoError(t, err)
+				defer res.Body.Close()
+				var response map[string]map[string]any
+				require.NoError(t, json.NewDecoder(res.Body).Decode(&response))
+				damage(response["report"]["report-subsets"].([]any)[0].(map[string]any))
+				data, err := json.Marshal(response)
+				require.NoError(t, err)
+				return &http.Response{StatusCode: 200, Request: r, Header: http.Header{}, Body: io.NopCloser(bytes.NewReader(data))}
+			}
+			c := client(t, srv, &datacite.Config{Token: srv.Token(srv.Now().Add(year)), HTTPClient: &http.Client{Transport: n}})
+			submit := func() *reports.Receipt {
+				receipt, err := c.Submit(t.Context(), header("Example", time.October), datasets(4), &reports.SubmitOptions{MaxDatasets: 2})
+				require.NoError(t, err)
+				return receipt
+			}
+			receipt := submit()
+			assert.Zero(t, submit().Sent)
+			damaged = true
+			require.ErrorIs(t, c.Verify(t.Context(), receipt), datacite.ErrIncomplete)
+			if name != "no data" {
+				_, err := c.Submit(t.Context(), header("Example", time.October), datasets(5), &reports.SubmitOptions{ZeroDropped: true})
+				require.ErrorContains(t, err, "ZeroDropped cannot be met")
+			}
+			assert.Equal(t, 2, submit().Sent)
+			require.NoError(t, c.Verify(t.Context(), receipt))
 		})
 	}
 }

@@ -37,24 +37,22 @@
 // # Sending a report
 //
 // [Client.Submit] looks at the header, the token, TempDir and LockDir first: what is wrong with them is
-// an error before the source is read. Then it reads the source to its end: it checks and compresses each
-// dataset, and keeps the subsets in a temporary file. An endless source fills that folder until the
-// context ends. Identifiers that the service cannot read are normalised to the bare DOI and
-// moved to the front. Exception 69, which compressed reports need, is added to the header.
+// an error before the source is read. Then it reads the source to its end, checks and compresses each
+// dataset, and keeps the subsets in a temporary file. Identifiers that the service cannot read are
+// normalised to the bare DOI and moved to the front. Exception 69, which compressed reports need, is
+// added to the header.
 //
 // Then it compares the data with the stored report. It sends nothing if they are the same,
-// continues where an earlier run stopped, or starts over. It sends a PUT, which replaces the
-// stored report by the first subset, and a POST for each further subset, one after the other
-// (specification §4.1, Large reports, 4). When a response is lost, it waits and reads the
-// stored report before it sends the next request, because each POST that arrives adds its
-// subset, and two writes at the same time make a report permanently unreadable. Until
-// SubmitOptions.MaxProcessing has passed it writes nothing else, unless the service shows that
-// it has finished: the deployed service took 20 to 50 seconds for a full subset on an otherwise
-// idle machine, and needs several times as long under load. If every response is lost, each
-// subset takes this long. It gives up after MaxOutage. A report is unreadable while another program
-// writes to it, so if MaxOutage is less than MaxProcessing, Submit never returns [ErrBroken]. A
-// wait that may last longer than the token is valid is a warning before it begins, with Path
-// Config.Token and the time, unless Config.TokenSource may have another token by then.
+// continues where an earlier run stopped, or starts over: a PUT replaces the stored report by the
+// first subset, and a POST adds each further one (specification §4.1, Large reports, 4). Each POST that
+// arrives adds its subset, and two writes at the same time make a report permanently unreadable.
+// So after a lost response Submit reads the stored report before it sends anything else, and waits
+// until MaxProcessing has passed, unless the service shows that it has finished: the deployed service
+// takes 20 to 50 seconds for a full subset on an otherwise idle machine, and several times as long under
+// load. Submit gives up after MaxOutage. A report is unreadable while another program writes to it, so
+// if MaxOutage is less than MaxProcessing, Submit never returns [ErrBroken]. A wait that may last longer
+// than the token is valid is a warning before it begins, unless Config.TokenSource may have another
+// token by then.
 //
 // The service lets any account replace any report. Submit compares the account, the creator and
 // the month of the stored report, as far as it shows them, with those of the token and the
@@ -66,25 +64,21 @@
 // The options that change what is sent, or refuse it:
 //
 //   - MergeRepeats adds up datasets with the same DOI that follow one another, as in a source
-//     that is sorted by DOI. Each is checked first. Everything except the counts is taken from the
-//     first of them. Datasets with different or several periods cannot be merged. Any other
-//     repeated DOI is a fault: consumers of the report keep one entry for each DOI.
+//     that is sorted by DOI. Everything except the counts is taken from the first of them. Datasets
+//     with different or several periods cannot be merged. Any other repeated DOI is a fault: consumers
+//     of the report keep one entry for each DOI.
 //   - AllowInconsistent sends, in a month and for one access method, more unique than total counts,
-//     more requests than investigations, or counts by country that exceed the whole count. The
-//     service stores them.
-//   - ZeroDropped sends zeros for all numbers of a dataset that was dropped, or only for its views or
-//     downloads. Without it DOI records continue to show these numbers, since the service replaces
-//     only numbers that the new report has; each run then calls Warn for each of them, and a later
-//     run with ZeroDropped can still send the zeros. These numbers are kept in LockDir from before the
-//     first request until the data or a zero replace them, so a failed run loses none of them. The
-//     zeros are separate datasets. Later versions keep them, with or without ZeroDropped, until the
-//     data have the numbers again.
+//     more requests than investigations, or counts by country that exceed the whole count.
+//   - ZeroDropped sends zeros, in datasets of their own, for all numbers that an earlier version had and
+//     the data lack: without them DOI records continue to show these numbers, of each of which Warn is
+//     told. They are kept in LockDir from before the first request until the data or a zero replace
+//     them, so a failed run loses none, and a later run with ZeroDropped can still send the zeros.
+//     Later versions keep the zeros until the data have the numbers again.
 //   - RefuseLower refuses a report with lower counts than the stored one: a log may have been missing.
 //     Zeros for dropped numbers count as lower, too. A run that continues an earlier run of the same
 //     data is not refused. A damaged stored report is compared as far as it can be read.
 //   - CompareOthers and RefuseOthers find the same datasets in other reports of the account, as when the
-//     name of the creator has changed. A report that cannot be read is only a warning with its id, or
-//     without one if the list of reports cannot be read.
+//     name of the creator has changed. What cannot be read for that is a warning.
 //
 // # What DOI records show
 //
@@ -109,9 +103,8 @@
 // [ErrBroken].
 //
 // Reads and an uncompressed Put or Create are retried, up to Config.MaxAttempts attempts. A
-// compressed POST adds data each time it arrives, and two simultaneous compressed PUTs can
-// break the report. They are retried only if no connection could be made; after a lost
-// response the error matches [datacite.ErrUnclear].
+// compressed one is retried only if no connection could be made; after a lost response the error
+// matches [datacite.ErrUnclear].
 //
 // # Several runs
 //
@@ -124,11 +117,10 @@
 // the folder, it must have the sticky bit (mode 1777) like /tmp; then an account can delay the runs
 // of others, but not harm them.
 //
-// For each account, the folder also holds notes on earlier versions: usually a few bytes in the
-// record, as much as the compressed report while a report is replaced, and afterwards the numbers
-// that records continue to show. If the record is missing, or another program or account has
-// written the report since, Warn is called and Receipt.EarlierUnknown is true. A later run of the
-// same account removes records and notes after 400 days.
+// For each account, the folder also holds notes on earlier versions: usually a few bytes, as much as the
+// compressed report while a report is replaced, and afterwards the numbers that records continue to
+// show. If the record is missing, or another program or account has written the report since, Warn is
+// called and Receipt.EarlierUnknown is true. Records and notes are removed after 400 days.
 //
 // A container, or a systemd service with PrivateTmp, has a /tmp of its own. Give them, and several
 // machines, a common folder that persists, or run them one after the other. Otherwise a run sees

@@ -2,8 +2,6 @@ package reports
 
 import (
 	"encoding/json"
-	"slices"
-	"strconv"
 	"unicode/utf8"
 
 	"github.com/datacite-go/datacite-go"
@@ -12,25 +10,28 @@ import (
 )
 
 // errNotUTF8: JSON cannot carry such text unchanged.
-var errNotUTF8 = datacite.Invalid(datacite.Finding{Path: "dataset", Code: "encoding", Reason: "holds text that is not valid UTF-8"})
+var errNotUTF8 = datacite.Invalid(datacite.Finding{Path: "dataset", Code: "encoding", Reason: "has text that is not valid UTF-8"})
 
-// appendDataset appends the JSON of a dataset entry, without allocating. It says
-// the same as encoding/json does, in an order of members that compresses a
-// fiftieth better than that of the specification, and escapes nothing that JSON
+// appendDataset appends the JSON of a dataset entry, without allocating, in an order of members
+// that compresses a fiftieth better than that of the specification. It escapes nothing that JSON
 // allows.
 func appendDataset(dst []byte, d *Dataset) ([]byte, error) {
 	var e encoder
-	entry := e.dataset(dst, d)
-	if e.beyondASCII&jsonlex.Highs != 0 && !utf8.Valid(entry[len(dst):]) {
-		return dst, errNotUTF8
-	}
-	return entry, nil
+	return e.valid(e.dataset(dst, d), len(dst))
 }
 
 // An encoder appends JSON. It remembers what it has seen, but not the bytes: they
 // go from call to call, which takes less time than a field.
 type encoder struct {
 	beyondASCII uint64 // has the highest bit of some byte if there was such a text
+}
+
+// valid returns b, or what of it was there before with an error.
+func (e *encoder) valid(b []byte, before int) ([]byte, error) {
+	if e.beyondASCII&jsonlex.Highs != 0 && !utf8.Valid(b[before:]) {
+		return b[:before], errNotUTF8
+	}
+	return b, nil
 }
 
 func (e *encoder) dataset(b []byte, d *Dataset) []byte {
@@ -165,39 +166,19 @@ func (h Header) MarshalJSON() ([]byte, error) {
 }
 
 // MarshalJSON writes the lists that the service requires as [] when they are empty.
-func (d Dataset) MarshalJSON() ([]byte, error) {
-	type plain Dataset
-	d.PublisherID = orEmpty(d.PublisherID)
-	d.DatasetID = orEmpty(d.DatasetID)
-	d.Performance = orEmpty(d.Performance)
-	if slices.ContainsFunc(d.Performance, Performance.lacksCount) {
-		return json.Marshal(plain(d))
-	}
-	type counted Performance // json.Marshal would read what MarshalJSON returns once more
-	list := make([]counted, len(d.Performance))
-	for i, p := range d.Performance {
-		p.Instance = orEmpty(p.Instance)
-		list[i] = counted(p)
-	}
-	return json.Marshal(struct {
-		plain
-		Performance []counted `json:"performance"`
-	}{plain(d), list})
-}
-
-func (p Performance) lacksCount() bool {
-	return slices.ContainsFunc(p.Instance, func(n Instance) bool { return n.NoCount })
-}
+func (d Dataset) MarshalJSON() ([]byte, error) { return appendDataset(nil, &d) }
 
 // MarshalJSON writes the list of instances as [] when it is empty, and a missing count as
 // null.
 func (p Performance) MarshalJSON() ([]byte, error) {
-	if p.lacksCount() {
-		return new(encoder).performance(nil, &p), nil
-	}
-	type plain Performance
-	p.Instance = orEmpty(p.Instance)
-	return json.Marshal(plain(p))
+	var e encoder
+	return e.valid(e.performance(nil, &p), 0)
+}
+
+// MarshalJSON writes a JSON object, in the order of the list.
+func (c CountryCounts) MarshalJSON() ([]byte, error) {
+	var e encoder
+	return e.valid(append(e.counts([]byte{'{'}, c), '}'), 0)
 }
 
 // MarshalJSON writes the list of datasets as [] when it is empty.
@@ -221,21 +202,4 @@ func orEmpty[T any](list []T) []T {
 		return []T{}
 	}
 	return list
-}
-
-// MarshalJSON writes a JSON object, in the order of the list.
-func (c CountryCounts) MarshalJSON() ([]byte, error) {
-	buf := []byte{'{'}
-	for i, n := range c {
-		if i > 0 {
-			buf = append(buf, ',')
-		}
-		name, err := json.Marshal(n.Country)
-		if err != nil {
-			return nil, err
-		}
-		buf = append(append(buf, name...), ':')
-		buf = strconv.AppendInt(buf, n.Count, 10)
-	}
-	return append(buf, '}'), nil
 }

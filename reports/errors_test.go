@@ -286,39 +286,6 @@ func TestStrangeResponses(t *testing.T) {
 	}
 }
 
-func TestBodyCutOffInTheMiddle(t *testing.T) {
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		w.Header().Set("Content-Length", "1000")
-		io.WriteString(w, `{"report":{"id":"`+id+`","report-header":{},"report-datasets":[{"yop":"2010"},`)
-		w.(http.Flusher).Flush()
-		conn, _, _ := w.(http.Hijacker).Hijack()
-		conn.Close()
-	}))
-	defer srv.Close()
-	c, err := reports.NewClient(datacite.Config{Service: datacite.Service{API: srv.URL}, Token: "any", MaxAttempts: 1})
-	require.NoError(t, err)
-	_, err = c.Get(t.Context(), id)
-	require.ErrorIs(t, err, datacite.ErrUnreadable)
-	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
-	_, err = c.Put(t.Context(), id, report("Example", 1))
-	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
-	require.ErrorIs(t, err, datacite.ErrUnclear)
-}
-
-func TestRedirectToAnotherHost(t *testing.T) {
-	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("followed") }))
-	defer elsewhere.Close()
-	srv := httptest.NewServer(http.RedirectHandler(elsewhere.URL, http.StatusTemporaryRedirect))
-	defer srv.Close()
-	c, err := reports.NewClient(datacite.Config{Service: datacite.Service{API: srv.URL}, Token: "secret-token"})
-	require.NoError(t, err)
-	_, err = c.Put(t.Context(), id, report("Example", 1))
-	assert.ErrorContains(t, err, "307 Temporary Redirect: redirect to "+elsewhere.URL+" not followed")
-	_, err = c.Get(t.Context(), id)
-	assert.ErrorContains(t, err, "not followed")
-}
-
 func TestServiceThatNeverResponds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		never := roundTripper(func(r *http.Request) (*http.Response, error) {
@@ -329,14 +296,8 @@ func TestServiceThatNeverResponds(t *testing.T) {
 		require.NoError(t, err)
 		start := time.Now()
 		_, err = c.Put(t.Context(), id, report("Example", 1))
-		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.ErrorIs(t, err, datacite.ErrUnclear)
 		assert.Equal(t, 5*time.Minute, time.Since(start))
-
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		_, err = c.Get(ctx, id)
-		require.ErrorIs(t, err, context.DeadlineExceeded)
 	})
 }
 

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -90,9 +89,8 @@ func TestTheReportThatAPOSTWouldReach(t *testing.T) {
 		require.NoError(t, c.Verify(t.Context(), receipt))
 		assert.Len(t, stored(t, c, first.ReportID), 7)
 
-		h.Exceptions = []reports.Exception{{Code: reports.CodeCompressed}}
 		before := len(writes(srv))
-		found, err := c.Create(t.Context(), &reports.Report{Header: h, Datasets: all(3)})
+		found, err := c.Create(t.Context(), &reports.Report{Header: packed(h), Datasets: all(3)})
 		require.NoError(t, err)
 		assert.True(t, found.Existing)
 		assert.Equal(t, first.ReportID, found.ID)
@@ -147,22 +145,16 @@ func TestPutReplacesACompressedReport(t *testing.T) {
 
 // Somebody creates the report between Create's look and its POST.
 func TestACompressedCreateThatWasAdded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Behaviour: datacitetest.Deployed})
-		h := header("Example", time.October)
-		n := &network{srv: srv}
+	onNetwork(t, datacitetest.Options{}, func(t *testing.T, n *network, c *reports.Client) {
+		h, first := header("Example", time.October), once(http.MethodPost)
 		n.before = func(r *http.Request) error {
-			if r.Method == "POST" {
-				n.before = nil
-				_, err := srv.Reports().Submit(t.Context(), h, datasets(5), &reports.SubmitOptions{LockDir: t.TempDir()})
+			if first(r) {
+				_, err := n.srv.Reports().Submit(t.Context(), h, datasets(5), &reports.SubmitOptions{LockDir: t.TempDir()})
 				require.NoError(t, err)
 			}
 			return nil
 		}
-		c := client(t, srv, &datacite.Config{Token: srv.Token(srv.Now().Add(year)), HTTPClient: &http.Client{Transport: n}})
-		compressed := h
-		compressed.Exceptions = []reports.Exception{{Code: reports.CodeCompressed}}
-		_, err := c.Create(t.Context(), &reports.Report{Header: compressed, Datasets: all(1)})
+		_, err := c.Create(t.Context(), &reports.Report{Header: packed(h), Datasets: all(1)})
 		require.ErrorIs(t, err, datacite.ErrConflict)
 		assert.ErrorContains(t, err, "holds 2 subsets")
 	})
@@ -172,28 +164,23 @@ func TestACompressedCreateThatWasAdded(t *testing.T) {
 // work that was done.
 func TestAGatewayThatHidesTheWork(t *testing.T) {
 	for _, status := range []int{429, 503, 504} {
-		synctest.Test(t, func(t *testing.T) {
-			srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Behaviour: datacitetest.Deployed, WriteTime: 50 * time.Second})
-			hidden := map[string]bool{}
-			n := &network{srv: srv, after: func(r *http.Request) (*http.Response, error) {
-				if r.Method == http.MethodGet || hidden[r.Method] {
+		onNetwork(t, datacitetest.Options{WriteTime: 50 * time.Second}, func(t *testing.T, n *network, c *reports.Client) {
+			put, post := once(http.MethodPut), once(http.MethodPost)
+			n.after = func(r *http.Request) (*http.Response, error) {
+				if !put(r) && !post(r) {
 					return nil, nil
 				}
-				hidden[r.Method] = true
-				return &http.Response{StatusCode: status, Request: r, Header: http.Header{"Retry-After": {"1"}}, Body: io.NopCloser(strings.NewReader(""))}, nil
-			}}
-			c := client(t, srv, &datacite.Config{Token: srv.Token(srv.Now().Add(year)), HTTPClient: &http.Client{Transport: n}})
-			receipt, err := c.Submit(t.Context(), header("Example", time.October), datasets(6), &reports.SubmitOptions{MaxDatasets: 2, LockDir: t.TempDir()})
+				return &http.Response{StatusCode: status, Request: r, Header: http.Header{"Retry-After": {"1"}}, Body: http.NoBody}, nil
+			}
+			receipt, err := c.Submit(t.Context(), header("Example", time.October), datasets(6), &reports.SubmitOptions{MaxDatasets: 2})
 			require.NoError(t, err)
-			assert.Len(t, writes(srv), 3, "nothing was sent twice")
+			assert.Len(t, writes(n.srv), 3, "nothing was sent twice")
 			assert.Equal(t, all(6), stored(t, c, receipt.ReportID))
 
-			clear(hidden)
-			h := header("Another", time.October)
-			h.Exceptions = []reports.Exception{{Code: reports.CodeCompressed}}
-			_, err = c.Create(t.Context(), &reports.Report{Header: h, Datasets: all(1)})
+			post = once(http.MethodPost)
+			_, err = c.Create(t.Context(), &reports.Report{Header: packed(header("Another", time.October)), Datasets: all(1)})
 			require.ErrorIs(t, err, datacite.ErrUnclear)
-			assert.Len(t, writes(srv), 4)
+			assert.Len(t, writes(n.srv), 4)
 		})
 	}
 }
@@ -202,27 +189,25 @@ func TestAGatewayThatHidesTheWork(t *testing.T) {
 // end by itself.
 func TestEveryResponseIsLost(t *testing.T) {
 	for _, behaviour := range behaviours {
-		synctest.Test(t, func(t *testing.T) {
-			srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Behaviour: behaviour, WriteTime: 50 * time.Second})
-			n := &network{srv: srv, after: func(r *http.Request) (*http.Response, error) {
+		onNetwork(t, datacitetest.Options{Behaviour: behaviour, WriteTime: 50 * time.Second}, func(t *testing.T, n *network, c *reports.Client) {
+			n.after = func(r *http.Request) (*http.Response, error) {
 				if r.Method == http.MethodGet {
 					return nil, nil
 				}
 				return &http.Response{StatusCode: 504, Request: r, Header: http.Header{}, Body: http.NoBody}, nil
-			}}
-			c := client(t, srv, &datacite.Config{Token: srv.Token(srv.Now().Add(year)), HTTPClient: &http.Client{Transport: n}})
+			}
 			start := time.Now()
 			var waits []time.Time
 			var reason string
 			receipt, err := c.Submit(t.Context(), header("Example", time.October), datasets(10), &reports.SubmitOptions{
-				MaxDatasets: 2, LockDir: t.TempDir(), Progress: func(p reports.Progress) {
+				MaxDatasets: 2, Progress: func(p reports.Progress) {
 					if p.Stage == reports.Waiting && !slices.Contains(waits, p.Until) {
 						waits, reason = append(waits, p.Until), p.Reason
 					}
 				},
 			})
 			require.NoError(t, err)
-			assert.Len(t, writes(srv), 5)
+			assert.Len(t, writes(n.srv), 5)
 			assert.Equal(t, all(10), stored(t, c, receipt.ReportID))
 			assert.Less(t, time.Since(start), time.Hour)
 			require.Len(t, waits, 5, "no response shows that a write has ended, so each takes MaxProcessing")
@@ -233,18 +218,8 @@ func TestEveryResponseIsLost(t *testing.T) {
 
 // One subset without datasets is somebody else's report, not the beginning of ours.
 func TestAnEmptySubset(t *testing.T) {
-	srv := deployedServer(t)
-	h := header("Example", time.October)
-	empty := &reports.Report{Header: h, Datasets: []reports.Dataset{}}
-	empty.Header.Exceptions = []reports.Exception{{Code: reports.CodeCompressed, Severity: "warning", Message: "Report is compressed using gzip", Data: "usage data needs to be uncompressed"}}
-	req, err := http.NewRequestWithContext(t.Context(), "PUT", srv.URL+"/reports/"+reports.DeriveID(h), strings.NewReader(compressed(t, empty)))
-	require.NoError(t, err)
-	req.Header = http.Header{"Content-Type": {"application/gzip"}, "Content-Encoding": {"gzip"}, "Authorization": {"Bearer " + srv.Token(srv.Now().Add(year))}}
-	res, err := srv.HTTPClient().Do(req)
-	require.NoError(t, err)
-	require.NoError(t, res.Body.Close())
-	require.Equal(t, 201, res.StatusCode)
-
+	srv, h := deployedServer(t), header("Example", time.October)
+	bypass(t, srv, "PUT", "/reports/"+reports.DeriveID(h), h, []reports.Dataset{})
 	receipt, err := srv.Reports().Submit(t.Context(), h, datasets(5), &reports.SubmitOptions{MaxDatasets: 2})
 	require.NoError(t, err)
 	require.NoError(t, srv.Reports().Verify(t.Context(), receipt))
@@ -266,10 +241,7 @@ func TestListsThatDoNotEnd(t *testing.T) {
 		})},
 	})
 	require.NoError(t, err)
-	var last error
-	for _, err := range c.All(t.Context(), nil) {
-		last = err
-	}
+	last := lastError(c.All(t.Context(), nil))
 	require.ErrorIs(t, last, datacite.ErrIncomplete)
 	assert.ErrorContains(t, last, "page 2 shows only reports of earlier pages")
 	assert.Equal(t, 2, asked)
@@ -340,14 +312,12 @@ func TestCreateOverSomebodyElsesReport(t *testing.T) {
 	receipt, err := srv.Reports().Submit(t.Context(), h, datasets(5), nil)
 	require.NoError(t, err)
 	before := len(writes(srv))
-	compressed := h
-	compressed.Exceptions = []reports.Exception{{Code: reports.CodeCompressed}}
-	for _, h := range []reports.Header{h, compressed} {
+	for _, h := range []reports.Header{h, packed(h)} {
 		_, err := srv.As("OTHER.REPO").Reports().Create(t.Context(), &reports.Report{Header: h, Datasets: all(1)})
 		require.ErrorIs(t, err, datacite.ErrConflict)
 	}
 	assert.Len(t, writes(srv), before+1, "the uncompressed one, which the service refused")
-	for _, h := range []reports.Header{h, compressed} {
+	for _, h := range []reports.Header{h, packed(h)} {
 		stored, err := srv.Reports().Create(t.Context(), &reports.Report{Header: h, Datasets: all(1)})
 		require.NoError(t, err)
 		assert.Equal(t, receipt.ReportID, stored.ID)

@@ -179,46 +179,36 @@ func (c *Client) All(ctx context.Context, opts *ListOptions) iter.Seq2[*Summary,
 		o = *opts
 	}
 	o.Page.Size = cmp.Or(o.Page.Size, maxPageSize)
+	first := o.Page.Number
 	return func(yield func(*Summary, error) bool) {
-		w := walk{seen: map[string]bool{}, whole: o.Page.Number <= 1}
-		for o, more := o, true; more; o.Page = w.page.Next {
-			var err error
-			if w.page, err = c.list(ctx, "reports.All", &o); err == nil {
-				more, err = w.turn(&o, yield)
+		seen := map[string]bool{} // ids
+		for o, more := o, true; more; {
+			page, err := c.list(ctx, "reports.All", &o)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			before := len(seen)
+			for _, s := range page.Reports {
+				if seen[s.ID] {
+					continue
+				}
+				if seen[s.ID] = true; !yield(&s, nil) {
+					return
+				}
+			}
+			missing := page.Total - len(seen)
+			switch {
+			case page.More && len(seen) == before:
+				err = fmt.Errorf("reports.All: %w: page %d shows only reports of earlier pages, and the service says there are more", datacite.ErrIncomplete, max(o.Page.Number, 1))
+			case !page.More && first <= 1 && missing > 0:
+				err = fmt.Errorf("reports.All: %w: %d of %d reports did not appear on any page", datacite.ErrIncomplete, missing, page.Total)
 			}
 			if err != nil {
 				yield(nil, err)
 				return
 			}
+			more, o.Page = page.More, page.Next
 		}
 	}
-}
-
-// A walk goes through the pages of a list.
-type walk struct {
-	page  *Results
-	seen  map[string]bool // ids
-	whole bool            // from the first page on
-}
-
-// turn yields what is new on the page, and reports whether another one follows.
-func (w *walk) turn(o *ListOptions, yield func(*Summary, error) bool) (more bool, err error) {
-	before := len(w.seen)
-	for _, s := range w.page.Reports {
-		if w.seen[s.ID] {
-			continue
-		}
-		w.seen[s.ID] = true
-		if !yield(&s, nil) {
-			return false, nil
-		}
-	}
-	missing := w.page.Total - len(w.seen)
-	switch {
-	case w.page.More && len(w.seen) == before:
-		return false, fmt.Errorf("reports.All: %w: page %d shows only reports of earlier pages, and the service says there are more", datacite.ErrIncomplete, max(o.Page.Number, 1))
-	case !w.page.More && w.whole && missing > 0:
-		return false, fmt.Errorf("reports.All: %w: %d of %d reports did not appear on any page", datacite.ErrIncomplete, missing, w.page.Total)
-	}
-	return w.page.More, nil
 }

@@ -11,12 +11,11 @@ import (
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/doi"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
-	"github.com/datacite-go/datacite-go/internal/subset"
 )
 
 // repeated returns the fault of an entry that has the DOI of an earlier one.
-func repeated(r subset.Repeat) datacite.Finding {
-	return datacite.Finding{Path: fmt.Sprintf("report-datasets[%d].dataset-id", r.Again), Code: "repeated", Reason: fmt.Sprintf("is that of report-datasets[%d]; the service would keep one of them", r.First), Err: ErrRepeated}
+func repeated(first, again int) datacite.Finding {
+	return datacite.Finding{Path: fmt.Sprintf("report-datasets[%d].dataset-id", again), Code: "repeated", Reason: fmt.Sprintf("is that of report-datasets[%d]; the service would keep one of them", first), Err: ErrRepeated}
 }
 
 // repeatedIn finds repeated DOIs in a report that is held in memory.
@@ -27,7 +26,7 @@ func repeatedIn(datasets []Dataset) []datacite.Finding {
 	for i := range datasets {
 		name = appendDOI(name[:0], &datasets[i])
 		if at, ok := first[string(name)]; ok && len(name) > 0 {
-			f := repeated(subset.Repeat{First: at, Again: i})
+			f := repeated(at, i)
 			f.Warning = true
 			findings = append(findings, f)
 		} else {

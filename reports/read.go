@@ -136,7 +136,8 @@ type Reader struct {
 	limit    int64            // bytes of the document, and of what its subsets inflate to; 0: none
 	inflated int64            // bytes that the subsets have inflated to
 	memory   *jsonlex.Budget  // for all datasets, if they are kept
-	plain    plainSubset      // the subset that is being read
+	gunzip   *gzipbody.Reader // of the subset that is being read, with the memory of the one before
+	inner    *jsonlex.Lexer   // of what it inflates to
 
 	closed    bool
 	ranged    bool // an iterator has begun

@@ -1,10 +1,14 @@
 package reports_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -343,24 +347,38 @@ func TestJSONShape(t *testing.T) {
 	assert.NotContains(t, string(empty), "null")
 }
 
-func TestReadingToleratesOddTypes(t *testing.T) {
-	var d reports.Dataset
-	require.NoError(t, json.Unmarshal([]byte(`{"yop":2010,"dataset-title":null,"uri":null,"platform":7,"unknown":{"a":[1]},"dataset-dates":null,
-	  "performance":[{"instance":[{"count":"12","metric-type":"total-resolutions","access-method":"regular","country-counts":{"DE":"3","us":4.0}},
-	                              {"count":3.0,"country-counts":[]},{"count":null,"country-counts":null}]}]}`), &d))
-	assert.Equal(t, "2010", d.YOP)
-	assert.Equal(t, "7", d.Platform)
-	n := d.Performance[0].Instance
-	assert.EqualValues(t, 12, n[0].Count)
-	assert.Equal(t, reports.CountryCounts{{"DE", 3}, {"us", 4}}, n[0].CountryCounts)
-	assert.Equal(t, reports.MetricType("total-resolutions"), n[0].MetricType, "unknown values survive")
-	assert.EqualValues(t, 3, n[1].Count)
-	assert.Empty(t, n[1].CountryCounts)
+// bypass sends a compressed report as a program does that knows nothing of locks.
+func bypass(t *testing.T, srv *datacitetest.Server, method, path string, h reports.Header, datasets []reports.Dataset) {
+	t.Helper()
+	body := gz(string(mustJSON(t, reports.Report{Header: packed(h), Datasets: datasets})))
+	req, err := http.NewRequestWithContext(t.Context(), method, srv.URL+path, bytes.NewReader(body))
+	require.NoError(t, err)
+	req.Header = http.Header{"Content-Type": {"application/gzip"}, "Content-Encoding": {"gzip"}, "Authorization": {"Bearer " + srv.Token(srv.Now().Add(year))}}
+	res, err := srv.HTTPClient().Do(req)
+	if assert.NoError(t, err) {
+		assert.Equal(t, 201, res.StatusCode)
+		io.Copy(io.Discard, res.Body)
+		res.Body.Close()
+	}
+}
 
-	var h reports.Header
-	require.NoError(t, json.Unmarshal([]byte(`{"exceptions":[{},{"code":"69"},{"code":3040}],"report-filters":["bare",{"name":"a","value":1}],"client-id":"x","year":"1999"}`), &h))
-	assert.Equal(t, []reports.Exception{{}, {Code: 69}, {Code: 3040}}, h.Exceptions)
-	assert.Equal(t, []reports.NameValue{{Value: "bare"}, {Name: "a", Value: "1"}}, h.ReportFilters)
+// packed is a header with the exception of a compressed report.
+func packed(h reports.Header) reports.Header {
+	h.Exceptions = []reports.Exception{{Code: reports.CodeCompressed}}
+	return h
+}
 
-	assert.Error(t, json.Unmarshal([]byte(`{"performance":[{"instance":[{"count":"many"}]}]}`), &d), "a count that is none is not guessed")
+func mustJSON(t *testing.T, v any) []byte {
+	t.Helper()
+	data, err := json.Marshal(v)
+	require.NoError(t, err)
+	return data
+}
+
+// byCountry are counts in the order of their countries.
+func byCountry(counts map[string]int64) (list reports.CountryCounts) {
+	for _, country := range slices.Sorted(maps.Keys(counts)) {
+		list = append(list, reports.CountryCount{Country: country, Count: counts[country]})
+	}
+	return list
 }

@@ -127,7 +127,9 @@ func (c *Client) Submit(ctx context.Context, h Header, src iter.Seq2[Dataset, er
 	if src == nil {
 		return nil, datacite.Invalid(datacite.Finding{Path: "src", Code: "missing", Reason: "is nil"})
 	}
-	c.redact(&o)
+	if warn := o.Warn; warn != nil { // the words of the service may hold secrets
+		o.Warn = func(f datacite.Finding) { f.Path, f.Reason = c.core.Text(f.Path), c.core.Text(f.Reason); warn(f) }
+	}
 	o.MaxProcessing, o.MaxOutage = c.core.Pause(o.MaxProcessing), c.core.Outage(o.MaxOutage)
 	s := &submission{client: c, header: h.withCompressed(o.HelpURL), options: o}
 	if !o.DryRun {
@@ -144,7 +146,7 @@ func (c *Client) Submit(ctx context.Context, h Header, src iter.Seq2[Dataset, er
 	}
 	defer extsort.RemoveTemp(s.bodies)
 	if !o.DryRun {
-		if s.lock, err = c.lock(o.LockDir, &h); err != nil {
+		if s.lock, err = c.lock("reports.Submit", o.LockDir, &h); err != nil {
 			return nil, err
 		}
 		defer s.lock.Release()
@@ -169,13 +171,6 @@ func (c *Client) Submit(ctx context.Context, h Header, src iter.Seq2[Dataset, er
 	return s.receipt(), nil
 }
 
-// redact takes secrets out of what callbacks are told in words of the service.
-func (c *Client) redact(o *SubmitOptions) {
-	if warn := o.Warn; warn != nil {
-		o.Warn = func(f datacite.Finding) { f.Path, f.Reason = c.core.Text(f.Path), c.core.Text(f.Reason); warn(f) }
-	}
-}
-
 func (s *submission) receipt() *Receipt {
 	h := s.header
 	h.CreatedBy, h.ReportID = cmp.Or(s.kept.CreatedBy, h.CreatedBy), cmp.Or(s.kept.ReportID, h.ReportID)
@@ -184,11 +179,11 @@ func (s *submission) receipt() *Receipt {
 
 // lock excludes other runs on this machine. The service finds a report by the creator's
 // name and the month, and its database compares names without regard to case and accents.
-func (c *Client) lock(folder string, h *Header) (*runlock.Lock, error) {
+func (c *Client) lock(op, folder string, h *Header) (*runlock.Lock, error) {
 	if folder == "" {
 		var err error
 		if folder, err = runlock.Folder(c.core.LockDir()); err != nil {
-			return nil, fmt.Errorf("reports.Submit: %w", err)
+			return nil, fmt.Errorf("%s: %w", op, err)
 		}
 	}
 	name := collate.New(language.Und, collate.Loose).KeyFromString(&collate.Buffer{}, strings.TrimSpace(h.CreatedBy))
@@ -198,9 +193,9 @@ func (c *Client) lock(folder string, h *Header) (*runlock.Lock, error) {
 	lock, err := runlock.Take(folder, fmt.Sprintf("%x\n%s\n%s\n%s", name, year, month, base), inMemory)
 	switch {
 	case errors.Is(err, runlock.ErrHeld):
-		return nil, fmt.Errorf("reports.Submit: %w: %w", ErrBusy, err)
+		return nil, fmt.Errorf("%s: %w: %w", op, ErrBusy, err)
 	case err != nil:
-		return nil, fmt.Errorf("reports.Submit: the lock of the report (SubmitOptions.LockDir, or DATACITE_LOCK_DIR in the environment): %w", err)
+		return nil, fmt.Errorf("%s: the lock of the report (SubmitOptions.LockDir, or DATACITE_LOCK_DIR in the environment): %w", op, err)
 	}
 	return lock, nil
 }
@@ -316,14 +311,11 @@ func (s *submission) find(ctx context.Context) (*Summary, error) {
 func (s *submission) keep(stored *Header) {
 	known := s.kept.CreatedBy != ""
 	s.kept.CreatedBy, s.kept.ReportID = stored.CreatedBy, stored.ReportID
-	if known || s.options.Warn == nil {
-		return
-	}
 	for _, m := range []struct{ name, sent, stored string }{
 		{"created-by", s.header.CreatedBy, stored.CreatedBy}, {"report-id", s.header.ReportID, stored.ReportID},
 	} {
-		if m.sent != m.stored {
-			s.options.Warn(datacite.Finding{Path: "report-header." + m.name, Code: "conflict", Reason: fmt.Sprintf("is %q; the stored report keeps %q", m.sent, m.stored), Warning: true})
+		if !known && m.sent != m.stored {
+			s.warn(datacite.Finding{Path: "report-header." + m.name, Code: "conflict", Reason: fmt.Sprintf("is %q; the stored report keeps %q", m.sent, m.stored), Warning: true})
 		}
 	}
 }

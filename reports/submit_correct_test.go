@@ -11,8 +11,10 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/iotest"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -198,37 +200,6 @@ func TestTheEndOfAMonthThatIsNotOver(t *testing.T) {
 	assert.Equal(t, header("Example", time.October), h)
 }
 
-// TestACorrectionThatIsInterrupted: the zeros are not lost, wherever a run ends.
-func TestACorrectionThatIsInterrupted(t *testing.T) {
-	before := []reports.Dataset{counted("10.5072/a", views(3)), counted("10.5072/b", views(1))}
-	after := []reports.Dataset{counted("10.5072/c", views(4)), counted("10.5072/d", views(4)), counted("10.5072/e", views(4))}
-	for subset := range 5 {
-		writes := 100 // until the token is refused
-		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed, Faults: func(_ int, r *http.Request) *datacitetest.Fault {
-			if r.Method == http.MethodGet {
-				return nil
-			}
-			if writes--; writes < 0 {
-				return &datacitetest.Fault{Kind: datacitetest.Status, Status: 401}
-			}
-			return nil
-		}})
-		t.Cleanup(srv.Close)
-		s := corrections{t: t, c: srv.Reports()}
-		s.submit(before...)
-		s.opts.ZeroDropped, s.opts.MaxDatasets = true, 2
-		writes = subset
-		_, err := s.c.Submit(t.Context(), header("Example", time.October), reports.Source(after), &reports.SubmitOptions{ZeroDropped: true, MaxDatasets: 2, LockDir: s.opts.LockDir})
-		if subset < 3 {
-			require.Error(t, err)
-		}
-		writes = 100
-		receipt := s.submit(after...)
-		assert.EqualValues(t, 2, receipt.Zeros, subset)
-		assert.Equal(t, "10.5072/a 0 unchanged; 10.5072/b 0 unchanged; 10.5072/c 4 unchanged; 10.5072/d 4 unchanged; 10.5072/e 4 unchanged", numbers(t, s.c, receipt.ReportID))
-	}
-}
-
 // TestTheSameMonthUnderAnotherName is noticed if asked.
 func TestTheSameMonthUnderAnotherName(t *testing.T) {
 	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
@@ -380,4 +351,54 @@ func TestIdentifiersAreSentReadable(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestOtherReportsUnderReadFaults: whatever requests fail, CompareOthers names each report of the
+// account that has the same numbers, or could not be compared.
+func TestOtherReportsUnderReadFaults(t *testing.T) {
+	submitted, unlisted := 0, 0
+	for i := range uint64(*schedules) {
+		seed := *firstSeed + i
+		if !t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			locks := t.TempDir()
+			synctest.Test(t, func(t *testing.T) {
+				var bad atomic.Bool
+				srv := datacitetest.NewServer(&datacitetest.Options{
+					NoPort: true, Faults: datacitetest.Schedule(seed, 0.5+float64(seed%5)/20).When(func(r *http.Request) bool {
+						return bad.Load() && !datacitetest.Writes(r) && !r.URL.Query().Has("created-by")
+					}),
+				})
+				same := reports.Source([]reports.Dataset{counted("10.5072/a", views(3))})
+				var ids []string
+				for n := range 1 + seed%3 {
+					receipt, err := srv.Reports().Submit(t.Context(), header(fmt.Sprint("Old Name ", n), time.October), same, &reports.SubmitOptions{LockDir: locks})
+					require.NoError(t, err)
+					ids = append(ids, receipt.ReportID)
+				}
+				bad.Store(true)
+				var said []string
+				_, err := srv.Reports().Submit(t.Context(), header("Example", time.October), same, &reports.SubmitOptions{LockDir: locks, CompareOthers: true, Warn: func(f datacite.Finding) {
+					said = append(said, f.Reason)
+				}})
+				bad.Store(false)
+				time.Sleep(time.Hour) // until the service has sent its last response
+				if err != nil {
+					return // which says that nothing was sent, or what
+				}
+				submitted++
+				all := strings.Join(said, "\n")
+				if strings.Contains(all, "cannot be compared with the other reports of the account") {
+					unlisted++ // nobody knows the ids
+					return
+				}
+				for _, id := range ids {
+					assert.Contains(t, all, id)
+				}
+			})
+		}) {
+			return
+		}
+	}
+	assert.Less(t, *schedules/2, submitted)
+	assert.LessOrEqual(t, unlisted, *schedules/500, "the list is requested until it is read")
 }

@@ -112,11 +112,11 @@ func (s *submission) wait(ctx context.Context, next step, stored int) error {
 // warnOfToken warns, once, of a wait that may outlive the token.
 func (s *submission) warnOfToken(until time.Time) {
 	at := s.expires
-	if s.options.Warn == nil || at.IsZero() || until.Before(at) {
+	if at.IsZero() || until.Before(at) {
 		return
 	}
 	s.expires = time.Time{}
-	s.options.Warn(datacite.Finding{
+	s.warn(datacite.Finding{
 		Path: "Config.Token", Code: "date", Warning: true,
 		Reason: fmt.Sprintf("expires at %s, and the run may wait until %s; what it has to send after that needs a new token: submit the same data again with one", moment(at), moment(until)),
 	})

@@ -131,45 +131,36 @@ func TestACrowdOfProcesses(t *testing.T) {
 // Two calls at once that write one report, of whatever kind: one is refused before it sends
 // anything. The deployed service would leave a report that nobody can read.
 func TestWritesOfOneReportAtOnce(t *testing.T) {
-	packed := report("Example", 1)
-	packed.Header.Exceptions = []reports.Exception{{Code: reports.CodeCompressed}}
 	calls := map[string]func(*testing.T, *reports.Client) error{
-		"Create": func(t *testing.T, c *reports.Client) error {
-			_, err := c.Create(t.Context(), report("Example", 2))
-			return err
-		},
-		"Create, compressed": func(t *testing.T, c *reports.Client) error { _, err := c.Create(t.Context(), packed); return err },
-		"Put": func(t *testing.T, c *reports.Client) error {
-			_, err := c.Put(t.Context(), id, report("Example", 2))
-			return err
-		},
-		"Put, compressed": func(t *testing.T, c *reports.Client) error { _, err := c.Put(t.Context(), id, packed); return err },
 		"Submit": func(t *testing.T, c *reports.Client) error {
 			_, err := c.Submit(t.Context(), header("EXAMPLE", time.October), datasets(2), nil)
 			return err
 		},
 	}
+	for name, h := range map[string]reports.Header{"": header("Example", time.October), ", compressed": packed(header("Example", time.October))} {
+		r := &reports.Report{Header: h, Datasets: all(2)}
+		calls["Create"+name] = func(t *testing.T, c *reports.Client) error { _, err := c.Create(t.Context(), r); return err }
+		calls["Put"+name] = func(t *testing.T, c *reports.Client) error { _, err := c.Put(t.Context(), id, r); return err }
+	}
 	for first, write := range calls {
 		for second, other := range calls {
 			t.Run(first+" and "+second, func(t *testing.T) {
-				t.Setenv("DATACITE_LOCK_DIR", t.TempDir())
-				var c *reports.Client
-				once := false
-				srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Behaviour: datacitetest.Deployed})
-				n := &network{srv: srv, before: func(r *http.Request) error {
-					if r.Method == http.MethodGet || once {
+				onNetwork(t, datacitetest.Options{}, func(t *testing.T, n *network, c *reports.Client) {
+					wrote := false
+					n.before = func(r *http.Request) error {
+						if r.Method == http.MethodGet || wrote {
+							return nil
+						}
+						wrote = true
+						err := other(t, c)
+						require.ErrorIs(t, err, reports.ErrBusy)
+						assert.True(t, datacite.Temporary(err))
 						return nil
 					}
-					once = true
-					err := other(t, c)
-					require.ErrorIs(t, err, reports.ErrBusy)
-					assert.True(t, datacite.Temporary(err))
-					return nil
-				}}
-				c = client(t, srv, &datacite.Config{Token: srv.Token(srv.Now().Add(year)), HTTPClient: &http.Client{Transport: n}})
-				require.NoError(t, write(t, c))
-				assert.True(t, once)
-				assert.Len(t, writes(srv), 1)
+					require.NoError(t, write(t, c))
+					assert.True(t, wrote)
+					assert.Len(t, writes(n.srv), 1)
+				})
 			})
 		}
 	}
@@ -351,23 +342,19 @@ func TestOneReportOneLock(t *testing.T) {
 // After a run that was interrupted while it waited, the next one says how long it
 // waits and why, and nothing is sent before.
 func TestTheNextRunTellsWhyItWaits(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Behaviour: datacitetest.Deployed, WriteTime: 20 * time.Second})
-		lost := false
-		n := &network{srv: srv, before: func(r *http.Request) error {
-			if r.Method != "POST" || lost {
+	onNetwork(t, datacitetest.Options{WriteTime: 20 * time.Second}, func(t *testing.T, n *network, c *reports.Client) {
+		lost := once(http.MethodPost)
+		n.before = func(r *http.Request) error {
+			if !lost(r) {
 				return nil
 			}
-			lost = true
-			goOn(t, srv, r)
+			goOn(t, n.srv, r)
 			time.Sleep(time.Second)
 			return errLost
-		}}
-		c := client(t, srv, &datacite.Config{Token: srv.Token(srv.Now().Add(year)), HTTPClient: &http.Client{Transport: n}})
+		}
 		ctx, cancel := context.WithCancel(t.Context())
-		dir := t.TempDir()
 		var waits []reports.Progress
-		opts := &reports.SubmitOptions{MaxDatasets: 2, LockDir: dir, Progress: func(p reports.Progress) {
+		opts := &reports.SubmitOptions{MaxDatasets: 2, Progress: func(p reports.Progress) {
 			if p.Stage == reports.Waiting {
 				waits = append(waits, p)
 				if len(waits) == 5 {
@@ -396,13 +383,12 @@ func TestTheNextRunTellsWhyItWaits(t *testing.T) {
 // run waits for its end.
 func TestAKilledRunLeavesTheTimeOfItsLastRequest(t *testing.T) {
 	for killed := 1; killed <= 3; killed++ {
-		synctest.Test(t, func(t *testing.T) {
-			srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Behaviour: datacitetest.Deployed})
+		onNetwork(t, datacitetest.Options{}, func(t *testing.T, n *network, c *reports.Client) {
 			ctx, kill := context.WithCancel(t.Context())
 			defer kill()
 			dir, left := t.TempDir(), filepath.Join(t.TempDir(), "left")
 			sent := 0
-			n := &network{srv: srv, before: func(r *http.Request) error {
+			n.before = func(r *http.Request) error {
 				if r.Method == http.MethodGet {
 					return nil
 				}
@@ -412,10 +398,7 @@ func TestAKilledRunLeavesTheTimeOfItsLastRequest(t *testing.T) {
 					return errLost
 				}
 				return nil
-			}}
-			c := client(t, srv, &datacite.Config{
-				Token: srv.Token(srv.Now().Add(year)), HTTPClient: &http.Client{Transport: n}, MaxAttempts: 1,
-			})
+			}
 			_, err := c.Submit(ctx, header("Example", time.October), datasets(6), &reports.SubmitOptions{MaxDatasets: 2, LockDir: dir})
 			require.Error(t, err)
 			require.Equal(t, killed, sent)
@@ -427,11 +410,7 @@ func TestAKilledRunLeavesTheTimeOfItsLastRequest(t *testing.T) {
 				return cmp.Or(err, os.Chmod(path, 0o700))
 			}))
 			var reasons []string
-			opts := &reports.SubmitOptions{MaxDatasets: 2, LockDir: left, Progress: func(p reports.Progress) {
-				if p.Stage == reports.Waiting {
-					reasons = append(reasons, p.Reason)
-				}
-			}}
+			opts := &reports.SubmitOptions{MaxDatasets: 2, LockDir: left, Progress: func(p reports.Progress) { reasons = append(reasons, p.Reason) }}
 			receipt, err := c.Submit(t.Context(), header("Example", time.October), datasets(6), opts)
 			require.NoError(t, err)
 			assert.Contains(t, reasons, "the last request of an earlier run may still be in progress", "killed at write %d", killed)
@@ -440,8 +419,8 @@ func TestAKilledRunLeavesTheTimeOfItsLastRequest(t *testing.T) {
 	}
 }
 
-// A wait that may outlive the token is said before it begins, once, with the time; what comes after it
-// is refused. A source may have another token by then.
+// A wait that may outlive the token is a warning before it begins, once, with the time; what comes after
+// it is refused. A source may have another token by then.
 func TestAWaitThatOutlivesTheToken(t *testing.T) {
 	for name, tt := range map[string]struct {
 		left   time.Duration
@@ -453,44 +432,39 @@ func TestAWaitThatOutlivesTheToken(t *testing.T) {
 		"the source may have a new one": {2 * time.Minute, true, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Behaviour: datacitetest.Deployed, WriteTime: 20 * time.Second})
-				lost := false
-				n := &network{srv: srv, before: func(r *http.Request) error {
-					if r.Method != http.MethodPut || lost {
-						return nil
+			onNetwork(t, datacitetest.Options{WriteTime: 20 * time.Second}, func(t *testing.T, n *network, _ *reports.Client) {
+				lost := once(http.MethodPut)
+				n.before = func(r *http.Request) error {
+					if lost(r) {
+						return errLost
 					}
-					lost = true
-					return errLost
-				}}
+					return nil
+				}
 				end := time.Now().Add(tt.left)
-				token := srv.Token(end)
+				token := n.srv.Token(end)
 				cfg := &datacite.Config{Token: token, HTTPClient: &http.Client{Transport: n}}
 				if tt.source {
 					cfg.Token, cfg.TokenSource = "", func(context.Context) (string, error) { return token, nil }
 				}
-				c := client(t, srv, cfg)
-				var said []string
-				_, err := c.Submit(t.Context(), header("Example", time.October), datasets(1), &reports.SubmitOptions{
-					LockDir: t.TempDir(),
+				var events []string
+				_, err := client(t, n.srv, cfg).Submit(t.Context(), header("Example", time.October), datasets(1), &reports.SubmitOptions{
 					Warn: func(f datacite.Finding) {
 						if f.Path == "Config.Token" {
-							assert.True(t, f.Warning)
-							assert.EqualValues(t, "date", f.Code)
-							said = append(said, f.Reason)
+							assert.Equal(t, datacite.Finding{Path: "Config.Token", Code: "date", Reason: f.Reason, Warning: true}, f)
+							events = append(events, f.Reason)
 						}
 					},
 					Progress: func(p reports.Progress) {
 						if p.Stage == reports.Waiting {
-							said = append(said, "waiting")
+							events = append(events, "waiting")
 						}
 					},
 				})
-				warned := said[0] != "waiting"
+				warned := events[0] != "waiting"
 				assert.Equal(t, tt.warned, warned)
 				if warned {
-					assert.Contains(t, said[0], "expires at "+end.UTC().Format("2006-01-02 15:04:05")+" UTC, and the run may wait until ")
-					assert.NotContains(t, said[1:], said[0], "once")
+					assert.Contains(t, events[0], "expires at "+end.UTC().Format("2006-01-02 15:04:05")+" UTC, and the run may wait until ")
+					assert.NotContains(t, events[1:], events[0], "once")
 					require.ErrorIs(t, err, reports.ErrTokenExpired)
 				}
 			})
@@ -501,50 +475,150 @@ func TestAWaitThatOutlivesTheToken(t *testing.T) {
 // The service may still be working on a report when the response of Create or Put is lost.
 // Two writes at once can break it: a compressed one is not sent again, and Submit waits.
 func TestSubmitWaitsForALostCreateOrPut(t *testing.T) {
-	packed := report("Example", 1)
-	packed.Header.Exceptions = []reports.Exception{{Code: reports.CodeCompressed}}
-	for name, write := range map[string]func(context.Context, *reports.Client) error{
-		"Create": func(ctx context.Context, c *reports.Client) error {
-			_, err := c.Create(ctx, report("Example", 1))
-			return err
-		},
-		"Create, compressed": func(ctx context.Context, c *reports.Client) error { _, err := c.Create(ctx, packed); return err },
-		"Put": func(ctx context.Context, c *reports.Client) error {
-			_, err := c.Put(ctx, id, report("Example", 1))
-			return err
-		},
-		"Put, compressed": func(ctx context.Context, c *reports.Client) error { _, err := c.Put(ctx, id, packed); return err },
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Setenv("DATACITE_LOCK_DIR", t.TempDir())
-			synctest.Test(t, func(t *testing.T) {
-				srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Behaviour: datacitetest.Deployed})
-				broken := true
-				n := &network{srv: srv, after: func(r *http.Request) (*http.Response, error) {
-					if broken && r.Method != http.MethodGet {
-						return nil, errLost
+	plain := report("Example", 1)
+	compressed := &reports.Report{Header: packed(plain.Header), Datasets: plain.Datasets}
+	for _, r := range []*reports.Report{plain, compressed} {
+		for name, write := range map[string]func(context.Context, *reports.Client) error{
+			"Create": func(ctx context.Context, c *reports.Client) error { _, err := c.Create(ctx, r); return err },
+			"Put":    func(ctx context.Context, c *reports.Client) error { _, err := c.Put(ctx, id, r); return err },
+		} {
+			t.Run(fmt.Sprint(name, ", compressed ", r == compressed), func(t *testing.T) {
+				onNetwork(t, datacitetest.Options{}, func(t *testing.T, n *network, c *reports.Client) {
+					n.after = func(r *http.Request) (*http.Response, error) {
+						if r.Method != http.MethodGet {
+							return nil, errLost
+						}
+						return nil, nil
 					}
-					return nil, nil
-				}}
-				c := client(t, srv, &datacite.Config{Token: srv.Token(srv.Now().Add(year)), HTTPClient: &http.Client{Transport: n}})
-				require.ErrorIs(t, write(t.Context(), c), datacite.ErrUnclear)
-				if strings.HasSuffix(name, "compressed") {
-					require.Len(t, writes(srv), 1)
-				}
-				broken = false
-				began, sent := time.Now(), len(writes(srv))
-				var waited time.Duration
-				n.before = func(r *http.Request) error {
-					if r.Method != http.MethodGet && waited == 0 {
-						waited = time.Since(began)
+					require.ErrorIs(t, write(t.Context(), c), datacite.ErrUnclear)
+					if r == compressed {
+						require.Len(t, writes(n.srv), 1)
 					}
-					return nil
-				}
-				_, err := c.Submit(t.Context(), header("Example", time.October), datasets(2), nil)
-				require.NoError(t, err)
-				assert.Greater(t, len(writes(srv)), sent)
-				assert.Greater(t, waited, 4*time.Minute, "SubmitOptions.MaxProcessing")
+					n.after = nil
+					began, sent := time.Now(), len(writes(n.srv))
+					var waited time.Duration
+					n.before = func(r *http.Request) error {
+						if r.Method != http.MethodGet && waited == 0 {
+							waited = time.Since(began)
+						}
+						return nil
+					}
+					_, err := c.Submit(t.Context(), header("Example", time.October), datasets(2), nil)
+					require.NoError(t, err)
+					assert.Greater(t, len(writes(n.srv)), sent)
+					assert.Greater(t, waited, 4*time.Minute, "SubmitOptions.MaxProcessing")
+				})
 			})
+		}
+	}
+}
+
+// onMachines tells a story in virtual time, with both behaviours. Each folder is a
+// machine.
+func onMachines(t *testing.T, story func(t *testing.T, srv *datacitetest.Server, one, other string)) {
+	t.Helper()
+	for _, behaviour := range behaviours {
+		one, other := t.TempDir(), t.TempDir()
+		t.Run(string(behaviour), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				story(t, datacitetest.NewServer(&datacitetest.Options{NoPort: true, Behaviour: behaviour}), one, other)
+			})
+		})
+	}
+}
+
+// A cron job on another machine may run for four minutes, and has to wait five: the
+// second run goes on where the first stopped waiting.
+func TestAWaitThatSeveralRunsShare(t *testing.T) {
+	onMachines(t, func(t *testing.T, srv *datacitetest.Server, one, other string) {
+		h := header("Example", time.October)
+		_, err := srv.Reports().Submit(t.Context(), h, datasets(6), &reports.SubmitOptions{MaxDatasets: 3, LockDir: one})
+		require.NoError(t, err)
+		before := len(writes(srv))
+		start := time.Now()
+		run := func() (*reports.Receipt, error) {
+			ctx, stop := context.WithTimeout(t.Context(), 4*time.Minute)
+			defer stop()
+			return srv.Reports().Submit(ctx, h, datasets(12), &reports.SubmitOptions{MaxDatasets: 3, LockDir: other})
+		}
+		_, err = run()
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		assert.Len(t, writes(srv), before)
+		assert.ErrorContains(t, err, "no run may send anything before "+start.Add(5*time.Minute).Format(time.RFC3339)+", because another program may be writing to the report; nothing was sent")
+		receipt, err := run()
+		require.NoError(t, err)
+		assert.Equal(t, 2, receipt.Sent)
+		assert.Less(t, time.Since(start), 6*time.Minute)
+		assert.Equal(t, all(12), stored(t, srv.Reports(), receipt.ReportID))
+	})
+}
+
+// What changed since an earlier run began to wait is another program at work, and the
+// wait begins anew.
+func TestAWaitThatAnotherProgramEnds(t *testing.T) {
+	onMachines(t, func(t *testing.T, srv *datacitetest.Server, one, other string) {
+		h := header("Example", time.October)
+		submit := func(machine string, n int, limit time.Duration) error {
+			ctx, stop := context.WithTimeout(t.Context(), limit)
+			defer stop()
+			_, err := srv.Reports().Submit(ctx, h, datasets(n), &reports.SubmitOptions{MaxDatasets: 3, LockDir: machine})
+			return err
+		}
+		require.NoError(t, submit(one, 3, time.Hour))
+		require.ErrorIs(t, submit(other, 12, 4*time.Minute), context.DeadlineExceeded)
+		require.NoError(t, submit(one, 6, time.Hour))
+		start := time.Now()
+		require.NoError(t, submit(other, 12, time.Hour))
+		assert.GreaterOrEqual(t, time.Since(start), 5*time.Minute)
+	})
+}
+
+// On the machine that finished it, a report grows without a wait.
+func TestAReportThatGrows(t *testing.T) {
+	onMachines(t, func(t *testing.T, srv *datacitetest.Server, one, other string) {
+		h := header("Example", time.October)
+		opts := &reports.SubmitOptions{MaxDatasets: 3, LockDir: one}
+		start := time.Now()
+		for n := 3; n <= 12; n += 3 {
+			receipt, err := srv.Reports().Submit(t.Context(), h, datasets(n), opts)
+			require.NoError(t, err)
+			assert.Equal(t, 1, receipt.Sent)
+		}
+		assert.Zero(t, time.Since(start))
+		opts.LockDir = other
+		_, err := srv.Reports().Submit(t.Context(), h, datasets(12), opts)
+		require.NoError(t, err)
+		assert.Zero(t, time.Since(start), "there is nothing to send")
+		_, err = srv.Reports().Submit(t.Context(), h, datasets(15), opts)
+		require.NoError(t, err)
+		assert.GreaterOrEqual(t, time.Since(start), 5*time.Minute, "but when it was seen, another machine might have been at it")
+	})
+}
+
+// MaxOutage holds also when it is less than MaxProcessing, and a report is not called
+// broken that may merely be in the making.
+func TestAShortOutage(t *testing.T) {
+	for _, behaviour := range behaviours {
+		onNetwork(t, datacitetest.Options{Behaviour: behaviour}, func(t *testing.T, n *network, c *reports.Client) {
+			n.after = func(r *http.Request) (*http.Response, error) {
+				if r.Method == http.MethodPost {
+					return nil, errLost
+				}
+				return nil, nil
+			}
+			posted := false
+			n.before = func(r *http.Request) error {
+				if posted = posted || r.Method == http.MethodPost; posted && r.Method == http.MethodGet {
+					return errLost
+				}
+				return nil
+			}
+			start := time.Now()
+			_, err := c.Submit(t.Context(), header("Example", time.October), datasets(6), &reports.SubmitOptions{MaxDatasets: 3, MaxOutage: 5 * time.Second})
+			e, ok := errors.AsType[*reports.SubmitError](err)
+			require.True(t, ok, "%v", err)
+			assert.Equal(t, reports.Unclear, e.State)
+			assert.Less(t, time.Since(start), time.Minute)
 		})
 	}
 }

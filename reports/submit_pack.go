@@ -1,7 +1,10 @@
 package reports
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -12,6 +15,7 @@ import (
 	"slices"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/extsort"
 	"github.com/datacite-go/datacite-go/internal/subset"
 )
 
@@ -30,9 +34,9 @@ func (s *submission) build(ctx context.Context, src iter.Seq2[Dataset, error]) e
 	if s.options.MergeRepeats {
 		entries = c.merged(entries)
 	}
-	repeats := subset.NewRepeatFinder(s.options.TempDir)
-	defer repeats.Close()
-	err := pack(ctx, s.header, items(entries, repeats), s.options.packing(), s.bodies, func(p Subset) error {
+	names := extsort.Sorter{Memory: namesMemory, Dir: s.options.TempDir}
+	defer names.Close()
+	err := pack(ctx, s.header, items(entries, &names), s.options.packing(), s.bodies, func(p Subset) error {
 		s.plan, s.starts = append(s.plan, p), append(s.starts, s.filled)
 		s.filled += p.Bytes
 		s.progress(Progress{Stage: Building}, len(s.plan))
@@ -49,7 +53,77 @@ func (s *submission) build(ctx context.Context, src iter.Seq2[Dataset, error]) e
 		return datacite.Invalid(datacite.Finding{Path: "report-datasets", Code: "missing", Reason: "is empty; the service accepts no report without datasets"})
 	}
 	s.whole = true
-	return noRepeats(repeats)
+	return noRepeats(&names)
+}
+
+// A checker finds the datasets of a source that may be sent.
+type checker struct {
+	validator
+	leaveOut func(error) bool // nil: a fault stops the submission
+	leftOut  int64
+	stopped  bool // by a fault: nothing will be sent
+}
+
+// An entry is a dataset that may be sent, and how. It is valid until the next
+// iteration.
+type entry struct {
+	number  int // in the source
+	dataset *Dataset
+	json    []byte
+}
+
+// entries yields the datasets of src without faults. After a fault that stops the
+// submission it reads on to find further ones, and ends with an error that has all.
+func (c *checker) entries(src iter.Seq2[Dataset, error]) iter.Seq2[entry, error] {
+	return func(yield func(entry, error) bool) {
+		var d Dataset // one for all, since its address is passed on
+		e := entry{number: -1, dataset: &d}
+		for next, err := range src {
+			if err != nil {
+				yield(entry{}, err)
+				return
+			}
+			d = next
+			e.number++
+			before := len(c.faults)
+			c.dataset(e.number, &d)
+			d.DatasetID, _ = readableIDs(d.DatasetID)
+			e.json = c.encode(e.json[:0], e.number, &d)
+			if c.passes(before, &d) && !yield(e, nil) {
+				return
+			}
+			if len(c.faults) >= maxFaults {
+				break
+			}
+		}
+		if c.stopped {
+			yield(entry{}, c.err())
+		}
+	}
+}
+
+// passes reports whether a dataset is to be sent, given the number of faults before it.
+func (c *checker) passes(before int, d *Dataset) bool {
+	faults := c.faults[before:]
+	switch {
+	case len(faults) == 0:
+		return !c.stopped
+	case c.leaveOut == nil || !c.leaveOut(ofDataset(string(appendDOI(nil, d)), faults)):
+		c.stopped = true
+		return false
+	}
+	c.faults = c.faults[:before]
+	c.leftOut++
+	return false
+}
+
+// ofDataset is the error of a dataset that LeaveOut decides about.
+func ofDataset(doi string, faults []datacite.Finding) error {
+	err := datacite.Invalid(faults...)
+	if doi == "" {
+		return err
+	}
+	return fmt.Errorf("dataset %s: %w", doi, err)
 }
 
 // packing are the settings of subsets.
@@ -57,8 +131,10 @@ func (o *SubmitOptions) packing() subset.Settings {
 	return subset.Settings{MaxItems: o.MaxDatasets, MaxBytes: maxSubsetBytes, Workers: min(2, runtime.GOMAXPROCS(0)), Level: o.Level}
 }
 
-// items converts entries for packing, and adds their DOIs to repeats.
-func items(entries iter.Seq2[entry, error], repeats *subset.RepeatFinder) iter.Seq2[subset.Item, error] {
+const namesMemory = 2 << 20 // bytes
+
+// items converts entries for packing, and adds their DOIs and numbers to names.
+func items(entries iter.Seq2[entry, error], names *extsort.Sorter) iter.Seq2[subset.Item, error] {
 	return func(yield func(subset.Item, error) bool) {
 		var name []byte
 		for e, err := range entries {
@@ -67,7 +143,8 @@ func items(entries iter.Seq2[entry, error], repeats *subset.RepeatFinder) iter.S
 				return
 			}
 			if name = appendDOI(name[:0], e.dataset); len(name) > 0 {
-				err = repeats.Add(e.number, name)
+				name = binary.BigEndian.AppendUint64(append(name, 0), uint64(e.number))
+				err = names.Add(name, nil)
 			}
 			if !yield(subset.Item{Number: e.number, Text: e.json}, err) {
 				return
@@ -105,17 +182,26 @@ func pack(ctx context.Context, h Header, src iter.Seq2[subset.Item, error], sett
 }
 
 // noRepeats fails if a DOI occurred twice.
-func noRepeats(repeats *subset.RepeatFinder) error {
-	found, count, err := repeats.Repeats(maxFaults)
-	if err != nil {
-		return fmt.Errorf("reports.Submit: looking for repeated DOIs: %w", err)
+func noRepeats(names *extsort.Sorter) error {
+	var name []byte
+	var first int
+	var found [][2]int
+	for key, err := range names.Keys() {
+		if err != nil {
+			return fmt.Errorf("reports.Submit: looking for repeated DOIs: %w", err)
+		}
+		end := len(key) - 8
+		number := int(binary.BigEndian.Uint64(key[end:]))
+		if !bytes.Equal(name, key[:end]) {
+			name, first = append(name[:0], key[:end]...), number
+		} else if found = append(found, [2]int{number, first}); len(found) == maxFaults {
+			break
+		}
 	}
-	if count == 0 {
-		return nil
-	}
+	slices.SortFunc(found, func(a, b [2]int) int { return cmp.Compare(a[0], b[0]) })
 	var faults []datacite.Finding
 	for _, r := range found {
-		faults = append(faults, repeated(r))
+		faults = append(faults, repeated(r[1], r[0]))
 	}
 	return datacite.Invalid(faults...)
 }

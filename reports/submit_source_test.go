@@ -3,13 +3,17 @@ package reports_test
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"iter"
 	"math"
+	"net/url"
 	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -274,19 +278,6 @@ func TestMergingWithRowsLeftOut(t *testing.T) {
 	}
 }
 
-// TestAPanicOfProgressReachesTheCaller on its own goroutine, whatever the stage.
-func TestAPanicOfProgressReachesTheCaller(t *testing.T) {
-	for _, stage := range []reports.Stage{reports.Building, reports.Sending} {
-		c := server(t).Reports()
-		opts := &reports.SubmitOptions{MaxDatasets: 10, LockDir: t.TempDir(), Progress: func(p reports.Progress) {
-			if p.Stage == stage {
-				panic(stage)
-			}
-		}}
-		assert.PanicsWithValue(t, stage, func() { _, _ = c.Submit(t.Context(), header("Example", time.October), datasets(25), opts) })
-	}
-}
-
 // A panic of what the caller gave comes out in the caller's goroutine, where it can be
 // recovered.
 func TestPanicsOfSources(t *testing.T) {
@@ -336,16 +327,8 @@ func TestAReaderThatWasClosed(t *testing.T) {
 	for _, r := range []*reports.Reader{opened, read} {
 		require.NoError(t, r.Close())
 		for range 2 {
-			var last error
-			n := 0
-			for _, last = range r.All() {
-				n++
-			}
-			require.ErrorIs(t, last, fs.ErrClosed)
-			assert.Equal(t, 1, n)
-			for _, last = range r.Scan() {
-			}
-			require.ErrorIs(t, last, fs.ErrClosed)
+			require.ErrorIs(t, lastError(r.All()), fs.ErrClosed)
+			require.ErrorIs(t, lastError(r.Scan()), fs.ErrClosed)
 		}
 	}
 }
@@ -406,4 +389,54 @@ func TestASourceThatNeverEnds(t *testing.T) {
 	left, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	assert.Empty(t, left)
+}
+
+// TestNoSecretInAnyFile looks into every file of a submission, at each of its steps
+// and after one that failed.
+func TestNoSecretInAnyFile(t *testing.T) {
+	srv := server(t)
+	secret := srv.Token(srv.Now().Add(time.Hour))
+	folder := t.TempDir()
+	client, err := reports.NewClient(datacite.Config{Service: datacite.Service{API: srv.URL}, Token: secret})
+	require.NoError(t, err)
+	files := 0
+	look := func() {
+		require.NoError(t, filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() {
+				return err
+			}
+			data, err := os.ReadFile(path)
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil // done with, meanwhile
+			}
+			files++
+			for _, written := range []string{secret, url.QueryEscape(secret), base64.StdEncoding.EncodeToString([]byte(secret)), hex.EncodeToString([]byte(secret))} {
+				assert.NotContains(t, string(data)+path, written)
+			}
+			return err
+		}))
+	}
+	looking := func(source iter.Seq2[reports.Dataset, error]) iter.Seq2[reports.Dataset, error] {
+		return func(yield func(reports.Dataset, error) bool) {
+			for d, err := range source {
+				look()
+				if !yield(d, err) {
+					return
+				}
+			}
+		}
+	}
+	opts := &reports.SubmitOptions{TempDir: folder, LockDir: folder, MaxDatasets: 2, Progress: func(reports.Progress) { look() }}
+	_, err = client.Submit(t.Context(), header("Example", time.October), looking(datasets(6)), opts)
+	require.NoError(t, err)
+	require.NotZero(t, files, "there were files to look into")
+
+	srv.Close()
+	client, err = reports.NewClient(datacite.Config{Service: datacite.Service{API: srv.URL}, Token: secret, MaxAttempts: 1})
+	require.NoError(t, err)
+	opts.MaxOutage = 1
+	_, err = client.Submit(t.Context(), header("Example", time.September), looking(datasets(6)), opts)
+	require.Error(t, err)
+	look()
+	assert.False(t, strings.Contains(err.Error(), secret))
 }

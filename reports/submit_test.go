@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"iter"
 	"log/slog"
@@ -148,27 +149,32 @@ func TestSubmitTakesTheReportThatIsThere(t *testing.T) {
 
 func TestNothingIsSentBeforeAllIsChecked(t *testing.T) {
 	srv := server(t)
-	c := srv.Reports()
 	database := errors.New("database is down")
 	failing := func(yield func(reports.Dataset, error) bool) {
-		if yield(dataset(0), nil) && yield(dataset(1), nil) {
-			yield(reports.Dataset{}, database)
-		}
+		_ = yield(dataset(0), nil) && yield(dataset(1), nil) && yield(reports.Dataset{}, database)
 	}
 	h := header("Example", time.October)
-	_, err := c.Submit(t.Context(), h, failing, &reports.SubmitOptions{MaxDatasets: 1})
-	require.ErrorIs(t, err, database)
-	_, err = c.Submit(t.Context(), h, bad(500), nil)
-	v, ok := errors.AsType[*datacite.ValidationError](err)
-	require.True(t, ok)
-	assert.Len(t, v.Findings, 100, "a bounded list")
-	_, err = c.Submit(t.Context(), h, datasets(0), nil)
-	require.ErrorIs(t, err, datacite.ErrInvalid)
-	_, err = c.Submit(t.Context(), reports.Header{}, datasets(1), nil)
-	require.ErrorIs(t, err, datacite.ErrInvalid)
-	for _, opts := range []*reports.SubmitOptions{{MaxDatasets: 50_001}, {MaxDatasets: -1}, {Level: -1}, {Level: 10}, {ID: "x"}} {
-		_, err = c.Submit(t.Context(), h, datasets(1), opts)
-		require.ErrorIs(t, err, datacite.ErrInvalid)
+	for name, tt := range map[string]struct {
+		h      reports.Header
+		src    iter.Seq2[reports.Dataset, error]
+		opts   *reports.SubmitOptions
+		want   error
+		faults int
+	}{
+		"the source fails": {h, failing, &reports.SubmitOptions{MaxDatasets: 1}, database, 0},
+		"a bounded list":   {h, bad(500), nil, datacite.ErrInvalid, 100},
+		"no datasets":      {h, datasets(0), nil, datacite.ErrInvalid, 1},
+		"no source":        {h, nil, nil, datacite.ErrInvalid, 1},
+		"no header":        {reports.Header{}, datasets(1), nil, datacite.ErrInvalid, 6},
+		"large subsets":    {h, datasets(1), &reports.SubmitOptions{MaxDatasets: 50_001}, datacite.ErrInvalid, 1},
+		"negative options": {h, datasets(1), &reports.SubmitOptions{MaxDatasets: -1, Level: -1, MaxProcessing: -1, MaxOutage: -1}, datacite.ErrInvalid, 4},
+		"level 10":         {h, datasets(1), &reports.SubmitOptions{Level: 10}, datacite.ErrInvalid, 1},
+		"no UUID":          {h, datasets(1), &reports.SubmitOptions{ID: "x"}, datacite.ErrInvalid, 1},
+		"no Warn":          {h, datasets(1), &reports.SubmitOptions{CompareOthers: true}, datacite.ErrInvalid, 1},
+	} {
+		_, err := srv.Reports().Submit(t.Context(), tt.h, tt.src, tt.opts)
+		require.ErrorIs(t, err, tt.want, name)
+		assert.Len(t, datacite.Findings(err), tt.faults, name)
 	}
 	assert.Empty(t, srv.Requests())
 }
@@ -188,76 +194,32 @@ func bad(n int) iter.Seq2[reports.Dataset, error] {
 	}
 }
 
+// TestDatasetsCanBeLeftOut: LeaveOut is called with each fault, and those that it does not accept stop
+// the submission.
 func TestDatasetsCanBeLeftOut(t *testing.T) {
-	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
-		c := srv.Reports()
+	for _, refused := range []int{0, 2} {
+		srv := server(t)
 		var leftOut []string
-		receipt, err := c.Submit(t.Context(), header("Example", time.October), bad(10), &reports.SubmitOptions{
+		receipt, err := srv.Reports().Submit(t.Context(), header("Example", time.October), bad(10), &reports.SubmitOptions{
 			LeaveOut: func(err error) bool {
 				require.ErrorIs(t, err, datacite.ErrInvalid)
 				require.Len(t, datacite.Findings(err), 1)
 				leftOut = append(leftOut, err.Error())
-				return true
+				return len(leftOut) != refused
 			},
 		})
-		require.NoError(t, err)
-		assert.EqualValues(t, 5, receipt.Datasets)
 		require.Len(t, leftOut, 5)
 		assert.Contains(t, leftOut[1], "dataset "+dataset(3).DatasetID[0].Value+": datacite: report-datasets[3].data-type: ", "datasets are counted as in the source")
-		assert.Len(t, stored(t, c, receipt.ReportID), 5)
-	})
-}
-
-// TestNotEveryFaultIsLeftOut: LeaveOut sees each fault, and those that it does not accept stop the
-// submission.
-func TestNotEveryFaultIsLeftOut(t *testing.T) {
-	srv := server(t)
-	asked := 0
-	_, err := srv.Reports().Submit(t.Context(), header("Example", time.October), bad(10), &reports.SubmitOptions{
-		LeaveOut: func(err error) bool { asked++; return asked != 2 },
-	})
-	require.ErrorIs(t, err, datacite.ErrInvalid)
-	assert.Equal(t, 5, asked)
-	require.Len(t, datacite.Findings(err), 1)
-	assert.Equal(t, "report-datasets[3].data-type", datacite.Findings(err)[0].Path)
-	assert.Empty(t, writes(srv))
-}
-
-func TestRepeatedDOIs(t *testing.T) {
-	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
-		c := srv.Reports()
-		source := func(numbers ...int) iter.Seq2[reports.Dataset, error] {
-			return func(yield func(reports.Dataset, error) bool) {
-				for i, n := range numbers {
-					d := dataset(n)
-					if i%2 == 1 {
-						d.DatasetID = []reports.TypedValue{{Type: "DOI", Value: "doi:" + strings.ToUpper(d.DatasetID[0].Value)}}
-					}
-					if !yield(d, nil) {
-						return
-					}
-				}
-			}
+		if refused > 0 {
+			require.Len(t, datacite.Findings(err), 1)
+			assert.Equal(t, "report-datasets[3].data-type", datacite.Findings(err)[0].Path)
+			assert.Empty(t, writes(srv))
+			continue
 		}
-		h := header("Example", time.October)
-		_, err := c.Submit(t.Context(), h, source(1, 2, 3, 1, 2), &reports.SubmitOptions{MaxDatasets: 1})
-		v, ok := errors.AsType[*datacite.ValidationError](err)
-		require.True(t, ok)
-		assert.Equal(t, "datacite: 2 faults:\n\treport-datasets[3].dataset-id: is that of report-datasets[0]; the service would keep one of them\n\treport-datasets[4].dataset-id: is that of report-datasets[1]; the service would keep one of them", v.Error())
-		assert.Empty(t, writes(srv))
-
-		receipt, err := c.Submit(t.Context(), h, source(1, 1, 2, 2, 2, 3), &reports.SubmitOptions{MergeRepeats: true})
 		require.NoError(t, err)
-		assert.EqualValues(t, 3, receipt.Datasets)
-		got := stored(t, c, receipt.ReportID)
-		assert.EqualValues(t, 14, got[0].Performance[0].Instance[0].Count)
-		assert.Equal(t, reports.CountryCounts{{"de", 12}, {"fr", 9}}, got[1].Performance[0].Instance[0].CountryCounts)
-		assert.EqualValues(t, 7, got[2].Performance[0].Instance[0].Count)
-		assert.EqualValues(t, 7, dataset(1).Performance[0].Instance[0].Count)
-
-		_, err = c.Submit(t.Context(), h, source(1, 2, 1), &reports.SubmitOptions{MergeRepeats: true})
-		require.ErrorIs(t, err, datacite.ErrInvalid, "not side by side")
-	})
+		assert.EqualValues(t, 5, receipt.Datasets)
+		assert.Len(t, stored(t, srv.Reports(), receipt.ReportID), 5)
+	}
 }
 
 func TestWarnings(t *testing.T) {
@@ -320,64 +282,59 @@ func (n *network) RoundTrip(r *http.Request) (*http.Response, error) {
 	return other, err
 }
 
-// onNetwork runs a story inside virtual time.
-func onNetwork(t *testing.T, story func(t *testing.T, n *network, c *reports.Client)) {
+// onNetwork runs a test in virtual time, with locks of its own.
+func onNetwork(t *testing.T, o datacitetest.Options, test func(t *testing.T, n *network, c *reports.Client)) {
 	t.Helper()
+	t.Setenv("DATACITE_LOCK_DIR", t.TempDir())
 	synctest.Test(t, func(t *testing.T) {
-		n := &network{srv: datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true})}
-		c, err := reports.NewClient(datacite.Config{
-			Service: datacite.Service{API: n.srv.URL},
-			Token:   n.srv.Token(n.srv.Now().Add(year)), HTTPClient: &http.Client{Transport: n},
-		})
-		require.NoError(t, err)
-		story(t, n, c)
+		o.NoPort = true
+		n := &network{srv: datacitetest.NewServer(&o)}
+		test(t, n, client(t, n.srv, &datacite.Config{Token: n.srv.Token(n.srv.Now().Add(year)), HTTPClient: &http.Client{Transport: n}}))
 	})
 }
 
+var documented = datacitetest.Options{Behaviour: datacitetest.Documented}
+
+// once is true the first time that a request has the method.
+func once(method string) func(*http.Request) bool {
+	done := false
+	return func(r *http.Request) bool {
+		if done || r.Method != method {
+			return false
+		}
+		done = true
+		return true
+	}
+}
+
 func TestLostResponses(t *testing.T) {
-	h := header("Example", time.October)
-	opts := &reports.SubmitOptions{MaxDatasets: 10}
 	for _, method := range []string{"PUT", "POST"} {
-		t.Run(method+" arrived", func(t *testing.T) {
-			onNetwork(t, func(t *testing.T, n *network, c *reports.Client) {
-				times := 0
-				n.after = func(r *http.Request) (*http.Response, error) {
-					if r.Method == method {
-						if times++; times == 1 {
-							return nil, errLost
-						}
-					}
-					return nil, nil
-				}
-				receipt, err := c.Submit(t.Context(), h, datasets(40), opts)
-				require.NoError(t, err)
-				assert.Equal(t, all(40), stored(t, c, receipt.ReportID), "each dataset once")
-				assert.Len(t, writes(n.srv), 4, "and nothing was sent twice")
-			})
-		})
-		t.Run(method+" did not arrive", func(t *testing.T) {
-			onNetwork(t, func(t *testing.T, n *network, c *reports.Client) {
-				times := 0
-				start := time.Now()
-				n.before = func(r *http.Request) error {
-					if r.Method == method {
-						if times++; times == 1 {
+		for _, arrives := range []bool{true, false} {
+			t.Run(fmt.Sprint(method, " arrives ", arrives), func(t *testing.T) {
+				onNetwork(t, documented, func(t *testing.T, n *network, c *reports.Client) {
+					lost, start := once(method), time.Now()
+					lose := func(r *http.Request) error {
+						if lost(r) {
 							return errLost
 						}
+						return nil
 					}
-					return nil
-				}
-				receipt, err := c.Submit(t.Context(), h, datasets(40), opts)
-				require.NoError(t, err)
-				assert.Equal(t, all(40), stored(t, c, receipt.ReportID))
-				assert.GreaterOrEqual(t, time.Since(start), 5*time.Minute, "the service had time to finish what it might have begun")
+					if n.before = lose; arrives {
+						n.before, n.after = nil, func(r *http.Request) (*http.Response, error) { return nil, lose(r) }
+					}
+					receipt, err := c.Submit(t.Context(), header("Example", time.October), datasets(40), &reports.SubmitOptions{MaxDatasets: 10})
+					require.NoError(t, err)
+					assert.Equal(t, all(40), stored(t, c, receipt.ReportID), "each dataset once")
+					assert.Len(t, writes(n.srv), 4, "and nothing was sent twice")
+					assert.True(t, arrives || time.Since(start) >= 5*time.Minute, "the service had time to finish what it might have begun")
+				})
 			})
-		})
+		}
 	}
 }
 
 func TestAServiceThatGoesAway(t *testing.T) {
-	onNetwork(t, func(t *testing.T, n *network, c *reports.Client) {
+	onNetwork(t, documented, func(t *testing.T, n *network, c *reports.Client) {
 		posts, gone := 0, false
 		n.before = func(r *http.Request) error {
 			if r.Method == "POST" {
@@ -415,7 +372,7 @@ func TestAServiceThatGoesAway(t *testing.T) {
 // TestAServiceThatIsAwayAtFirst is waited for, and the wait is announced.
 func TestAServiceThatIsAwayAtFirst(t *testing.T) {
 	for _, away := range []time.Duration{20 * time.Minute, 2 * time.Hour} {
-		onNetwork(t, func(t *testing.T, n *network, c *reports.Client) {
+		onNetwork(t, documented, func(t *testing.T, n *network, c *reports.Client) {
 			start := time.Now()
 			n.before = func(*http.Request) error {
 				if time.Since(start) < away {
@@ -446,46 +403,23 @@ func TestAServiceThatIsAwayAtFirst(t *testing.T) {
 	}
 }
 
+// TestASecondRunNoticesTheFirst on another machine, which sends a subset while it waits. On the same
+// machine see TestWritesOfOneReportAtOnce.
 func TestASecondRunNoticesTheFirst(t *testing.T) {
-	t.Run("in this process", func(t *testing.T) {
-		c := server(t).Reports()
+	onNetwork(t, documented, func(t *testing.T, n *network, c *reports.Client) {
 		h := header("Example", time.October)
-		_, err := c.Submit(t.Context(), h, func(yield func(reports.Dataset, error) bool) {
-			_, err := c.Submit(t.Context(), h, datasets(1), nil)
-			assert.ErrorIs(t, err, reports.ErrBusy)
-			yield(dataset(0), nil)
-		}, nil)
+		first, err := c.Submit(t.Context(), h, datasets(10), nil)
 		require.NoError(t, err)
-	})
-	t.Run("in another", func(t *testing.T) {
-		onNetwork(t, func(t *testing.T, n *network, c *reports.Client) {
-			h := header("Example", time.October)
-			opts := &reports.SubmitOptions{MaxDatasets: 10, LockDir: t.TempDir()}
-			first, err := c.Submit(t.Context(), h, datasets(10), opts)
-			require.NoError(t, err)
-			opts.LockDir = t.TempDir() // that of another machine
-			// The other run has sent the first subset and sends the second while we wait.
-			go func() {
-				time.Sleep(time.Minute)
-				r := &reports.Report{Header: h, Datasets: all(20)[10:]}
-				r.Header.Exceptions = []reports.Exception{{Code: 69}}
-				body := compressed(t, r)
-				req, _ := http.NewRequest("POST", n.srv.URL+"/reports", strings.NewReader(body))
-				req.Header = http.Header{"Content-Type": {"application/gzip"}, "Content-Encoding": {"gzip"}, "Authorization": {"Bearer " + n.srv.Token(n.srv.Now().Add(year))}}
-				res, err := n.srv.HTTPClient().Do(req)
-				if assert.NoError(t, err) {
-					assert.Equal(t, 201, res.StatusCode)
-					io.Copy(io.Discard, res.Body)
-					res.Body.Close()
-				}
-			}()
-			before := len(writes(n.srv))
-			_, err = c.Submit(t.Context(), h, datasets(30), opts)
-			require.ErrorIs(t, err, reports.ErrBusy)
-			assert.ErrorContains(t, err, "changed while nothing was sent")
-			assert.Len(t, writes(n.srv), before+1, "only the other run wrote")
-			assert.Equal(t, all(20), stored(t, c, first.ReportID))
-		})
+		go func() {
+			time.Sleep(time.Minute)
+			bypass(t, n.srv, "POST", "/reports", h, all(20)[10:])
+		}()
+		before := len(writes(n.srv))
+		_, err = c.Submit(t.Context(), h, datasets(30), &reports.SubmitOptions{MaxDatasets: 10, LockDir: t.TempDir()})
+		require.ErrorIs(t, err, reports.ErrBusy)
+		assert.ErrorContains(t, err, "changed while nothing was sent")
+		assert.Len(t, writes(n.srv), before+1, "only the other run wrote")
+		assert.Equal(t, all(20), stored(t, c, first.ReportID))
 	})
 }
 
@@ -567,76 +501,6 @@ func TestATokenThatExpiresSoonIsAWarning(t *testing.T) {
 			assert.Equal(t, warned, strings.Count(log.String(), "token expires soon"), "once, not for each request")
 		}
 	})
-}
-
-func TestReadFileIsASourceForSubmit(t *testing.T) {
-	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
-		c := srv.Reports()
-		h, src, err := reports.ReadFile(strings.NewReader(`{"report-header":{"report-name":"Dataset Report","report-id":"dsr","release":"rd1","created-by":"Example","created":"1999-11-01",
-	  "reporting-period":{"begin-date":"1999-10-01","end-date":"1999-10-31"}},"report-datasets":[{"dataset-title":"a","data-type":"dataset","platform":"p","publisher":"q","dataset-id":[{"type":"doi","value":"10.5072/a"}]}]}`))
-		require.NoError(t, err)
-		receipt, err := c.Submit(t.Context(), h, src, nil)
-		require.NoError(t, err)
-		assert.EqualValues(t, 1, receipt.Datasets)
-	})
-}
-
-func TestOpenReadsWithoutHoldingTheReport(t *testing.T) {
-	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
-		c := srv.Reports()
-		receipt, err := c.Submit(t.Context(), header("Example", time.October), datasets(30), &reports.SubmitOptions{MaxDatasets: 10})
-		require.NoError(t, err)
-		r, err := c.Open(t.Context(), receipt.ReportID)
-		require.NoError(t, err)
-		assert.Equal(t, "Example", r.Header.CreatedBy)
-		n := 0
-		for d, err := range r.All() {
-			require.NoError(t, err)
-			require.Equal(t, dataset(0).Platform, d.Platform)
-			if n++; n == 7 {
-				break
-			}
-		}
-		require.NoError(t, r.Close())
-	})
-}
-
-// The deployed service keeps a compressed report in subsets and shows them so.
-func TestReadingSubsets(t *testing.T) {
-	response := compressedResponse(t, []int{0, 1}, []int{2, 3})
-	deployed := responding(t, 200, "application/json", response)
-	r, err := deployed.Open(t.Context(), id)
-	require.NoError(t, err)
-	n := 0
-	for d, err := range r.All() {
-		require.NoError(t, err)
-		require.Equal(t, dataset(n), d)
-		n++
-	}
-	assert.Equal(t, 4, n)
-	assert.Len(t, r.Subsets, 2)
-	assert.Equal(t, 2, r.Subsets[1].Datasets)
-	require.NoError(t, r.Close())
-
-	_, err = responding(t, 200, "application/json", strings.Replace(response, `"checksum":"`, `"checksum":"0`, 1)).Get(t.Context(), id)
-	require.ErrorIs(t, err, datacite.ErrUnreadable)
-	assert.ErrorContains(t, err, "checksum")
-
-	// A report that shows its datasets has a subset too, made by the service.
-	both := strings.Replace(response, `"report-datasets":[]`, `"report-datasets":[{"yop":"2010"}]`, 1)
-	got, err := responding(t, 200, "application/json", both).Get(t.Context(), id)
-	require.NoError(t, err)
-	assert.Len(t, got.Datasets, 1, "never counted twice")
-}
-
-func TestSource(t *testing.T) {
-	n := 0
-	for d, err := range reports.Source([]reports.Dataset{dataset(0), dataset(1)}) {
-		require.NoError(t, err)
-		require.Equal(t, dataset(n), d)
-		n++
-	}
-	assert.Equal(t, 2, n)
 }
 
 // TestADryRunSaysWhatIsSent: it finds all faults and makes the same subsets, without a request, a

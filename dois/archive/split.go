@@ -11,6 +11,7 @@ import (
 
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/internal/bulk"
+	"github.com/datacite-go/datacite-go/internal/doi"
 	"github.com/datacite-go/datacite-go/internal/gzipbody"
 	"github.com/datacite-go/datacite-go/internal/input"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
@@ -37,6 +38,7 @@ type splitter struct {
 	faults    int          // damages so far
 	files     int          // files with records so far
 	layers    []*layer
+	line      []byte         // the last one
 	lexer     *jsonlex.Lexer // of documents
 	pageNames *jsonlex.Names
 }
@@ -185,110 +187,53 @@ func (s *splitter) damaged(at place, err error) error {
 }
 
 // lines cuts the JSON lines that begin at a place.
-func (s *splitter) lines(at place, src io.Reader) error {
-	for at.line = 1; ; {
-		b, err := s.batch(at.member)
-		if err != nil {
-			return err
-		}
-		ended := fill(b, src)
-		whole := bytes.LastIndexByte(b.text, '\n') + 1 // without the line that continues after the batch
+func (s *splitter) lines(at place, src *bufio.Reader) error {
+	for at.line = 1; ; at.line++ {
+		size, ended := s.readLine(src)
+		var err error
 		switch {
-		case ended == io.EOF:
-			b.addLines(at, b.text)
-			return nil
-		case ended == nil && whole == 0:
-			if at, err = s.longLine(at, src); err != nil {
-				return err
-			}
-			continue
+		case size > jsonlex.MaxValue:
+			err = s.damaged(at, errLongLine)
+		case ended != nil && ended != io.EOF:
+		case len(bytes.TrimSpace(s.line)) > 0:
+			err = s.add(at, bytes.TrimRight(s.line, "\r\n"))
 		}
-		rest := b.text[whole:]
-		at = b.addLines(at, b.text[:whole])
-		if ended != nil {
-			at.offset += int64(len(rest))
-			return s.damaged(at, ended)
-		}
-		s.send()
-		if b, err = s.batch(at.member); err == nil && len(rest) > batchSize {
-			err = s.alone()
-		}
-		if err != nil {
-			return err
-		}
-		b.text = append(b.text, rest...)
-	}
-}
-
-// fill reads until the batch is full. An error means that nothing follows.
-func fill(b *batch, src io.Reader) error {
-	const patience = 100
-	for idle := 0; len(b.text) < cap(b.text); idle++ {
-		n, err := src.Read(b.text[len(b.text):cap(b.text)])
-		b.text = b.text[:len(b.text)+n]
+		at.offset += int64(size)
 		switch {
 		case err != nil:
 			return err
-		case n > 0:
-			idle = 0
-		case idle == patience:
-			return io.ErrNoProgress
+		case ended == io.EOF:
+			return nil
+		case ended != nil:
+			return s.damaged(at, ended)
 		}
 	}
-	return nil
+}
+
+// readLine reads a line into s.line, and passes over the rest of one that is too long. An error
+// means that nothing follows.
+func (s *splitter) readLine(src *bufio.Reader) (size int, err error) {
+	if s.line = s.line[:0]; cap(s.line) > batchSize {
+		s.line = nil
+	}
+	for err = bufio.ErrBufferFull; err == bufio.ErrBufferFull; {
+		var part []byte
+		part, err = src.ReadSlice('\n')
+		if size += len(part); size > jsonlex.MaxValue {
+			continue
+		}
+		if size > cap(s.line) {
+			s.line = append(make([]byte, 0, min(max(2*cap(s.line), windowSize), jsonlex.MaxValue)), s.line...)
+		}
+		s.line = append(s.line, part...)
+	}
+	return size, err
 }
 
 var (
 	errLongLine   = fmt.Errorf("%w: the line is longer than %d MiB", jsonlex.ErrTooLarge, jsonlex.MaxValue>>20)
 	errLongRecord = fmt.Errorf("%w: the record is longer than %d MiB", jsonlex.ErrTooLarge, jsonlex.MaxValue>>20)
 )
-
-// longLine makes room for a line that fills the batch, and skips a line that is too long.
-func (s *splitter) longLine(at place, src io.Reader) (place, error) {
-	b := s.current
-	if size := cap(b.text); size < jsonlex.MaxValue {
-		if err := s.alone(); err != nil {
-			return at, err
-		}
-		b.text = append(make([]byte, 0, min(2*size, jsonlex.MaxValue)), b.text...)
-		return at, nil
-	}
-	passed := at
-	passed.offset += int64(len(b.text))
-	b.text = nil // the line may be longer still
-	if err := s.damaged(at, errLongLine); err != nil {
-		return at, err
-	}
-	for {
-		b, err := s.batch(at.member)
-		if err != nil {
-			return at, err
-		}
-		ended := fill(b, src)
-		end := bytes.IndexByte(b.text, '\n') + 1
-		if end > 0 {
-			passed.line, passed.offset = passed.line+1, passed.offset+int64(end)
-			b.text = b.text[:copy(b.text, b.text[end:])]
-			return passed, nil
-		}
-		passed.offset += int64(len(b.text))
-		if b.text = b.text[:0]; ended != nil { // lines will get the same error
-			return passed, nil
-		}
-	}
-}
-
-// addLines adds the lines of text, which is a part of the batch, and returns the place
-// after them.
-func (b *batch) addLines(at place, text []byte) place {
-	for line := range bytes.Lines(text) {
-		if len(bytes.TrimSpace(line)) > 0 {
-			b.pieces = append(b.pieces, piece{text: bytes.TrimRight(line, "\r\n"), line: at.line, offset: at.offset})
-		}
-		at.line, at.offset = at.line+1, at.offset+int64(len(line))
-	}
-	return at
-}
 
 // documents cuts pages, lists and single records, one after the other.
 func (s *splitter) documents(at place, src io.Reader) error {
@@ -366,6 +311,13 @@ func (s *splitter) record(at place) {
 	if s.lexer.Err() != nil {
 		return
 	}
+	if err := s.add(at, text); err != nil {
+		s.lexer.Fail(err)
+	}
+}
+
+// add adds the text of a record to the batch.
+func (s *splitter) add(at place, text []byte) error {
 	b, err := s.batch(at.member)
 	if err == nil && len(b.pieces) > 0 && len(b.text)+len(text) > batchSize {
 		s.send()
@@ -375,10 +327,59 @@ func (s *splitter) record(at place) {
 		err = s.alone()
 	}
 	if err != nil {
-		s.lexer.Fail(err)
-		return
+		return err
 	}
 	start := len(b.text)
 	b.text = append(b.text, text...)
-	b.pieces = append(b.pieces, piece{text: b.text[start:], offset: at.offset})
+	b.pieces = append(b.pieces, piece{text: b.text[start:], line: at.line, offset: at.offset})
+	return nil
+}
+
+// decode reads the records of batches until there are no more.
+func (s *splitter) decode() {
+	for b := range s.work {
+		select {
+		case <-s.quit:
+		default:
+			for i := range b.pieces {
+				b.pieces[i].decode()
+			}
+		}
+		b.decoded <- struct{}{}
+	}
+}
+
+func (p *piece) decode() {
+	r := &dois.Record{}
+	if p.err = r.UnmarshalJSON(p.text); p.err == nil && r.DOI == "" {
+		r.DOI, p.err = nameInID(r)
+	}
+	if p.err == nil {
+		p.record = r
+	}
+}
+
+// damage describes a piece that is not a record.
+func (p *piece) damage(member string) *damage {
+	at := p.offset
+	if fault, ok := errors.AsType[*jsonlex.SyntaxError](p.err); ok {
+		at += fault.Offset
+	}
+	return &damage{place: place{member, p.line, at}, err: p.err}
+}
+
+var errNoDOI = errors.New("not a record: it has no DOI")
+
+// nameInID returns the DOI of attributes that have it only in the member id, often as
+// an address of the resolver.
+func nameInID(r *dois.Record) (string, error) {
+	var id string
+	if _, err := r.Decode("id", &id); err != nil {
+		return "", errNoDOI
+	}
+	name, err := doi.Parse(id)
+	if err != nil {
+		return "", errNoDOI
+	}
+	return name, nil
 }

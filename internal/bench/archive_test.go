@@ -183,17 +183,11 @@ func TestMemoryOfArchives(t *testing.T) {
 		t.Logf("%d records: %.1f MiB", records, peak/(1<<10))
 		return peak / (1 << 10)
 	}
-	least, most := 2, 8
-	if raced {
-		least, most = 1, 2
+	short, long := read(1), read(4)
+	for try := 1; try < 3 && long-short > mostGrowth; try++ {
+		long = min(long, read(4))
 	}
-	short, long := read(least), read(most)
-	for try := 1; try < 3 && long-short > mostGrowth && !raced; try++ {
-		long = min(long, read(most))
-	}
-	if !raced {
-		assert.LessOrEqual(t, long-short, float64(mostGrowth), "MiB more for a longer archive")
-	}
+	assert.LessOrEqual(t, long-short, float64(mostGrowth), "MiB more for a longer archive")
 }
 
 // beArchivist is the process that TestMemoryOfArchives starts.

@@ -124,7 +124,7 @@ func scan(src io.Reader) (n int, err error) {
 
 // What is measured below has to give what encoding/json gives.
 func TestDecodersAgree(t *testing.T) {
-	const n = 3000
+	const n = 1000
 	data := plainJSON(t, n)
 	var plain plainReport
 	require.NoError(t, json.Unmarshal(data, &plain))

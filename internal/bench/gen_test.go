@@ -24,7 +24,7 @@ func TestCalibration(t *testing.T) {
 		{bench.Heavy, [2]float64{3700, 4300}, [2]float64{3.6, 4.3}, [2]float64{4, 4}, [2]float64{100, 110}},
 	} {
 		t.Run(c.profile.String(), func(t *testing.T) {
-			const n = 1500
+			const n = 500
 			var plain, zipped bytes.Buffer
 			var instances, countries int
 			for i := range n {

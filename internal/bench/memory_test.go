@@ -37,10 +37,6 @@ func TestMemoryOfUploads(t *testing.T) {
 		{bench.Heavy, 72, [2]int{*mostEntries / 30, *mostEntries / 5}},
 	} {
 		t.Run(c.profile.String(), func(t *testing.T) {
-			if raced { // the detector's own memory is several times ours
-				uploadApart(t, url, c.profile, 2_000)
-				return
-			}
 			var peaks [2]int
 			for i, n := range c.counts {
 				peaks[i] = uploadApart(t, url, c.profile, n)

@@ -2,5 +2,4 @@
 
 package bench_test
 
-// raced: the race detector takes time and memory of its own.
-const raced = true
+func init() { raced = true }

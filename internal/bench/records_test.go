@@ -117,7 +117,7 @@ func TestBothWaysReadTheSameRecords(t *testing.T) {
 		require.NoError(t, json.Unmarshal(data, plain))
 		records := reflect.ValueOf(plain).Elem().Field(0)
 		require.Equal(t, pageRecords, records.Len())
-		for i := range pageRecords / 4 {
+		for i := range pageRecords / 20 {
 			var want, got map[string]any
 			attributes := records.Index(i).Field(1).Interface()
 			raw, err := json.Marshal(attributes)

@@ -16,11 +16,11 @@ import (
 // TestUploadsAreTrue checks what is measured: that the bodies hold exactly the
 // entries, by the standard library's word, within the limit.
 func TestUploadsAreTrue(t *testing.T) {
-	const n = 600
+	const n = 240
 	for _, profile := range []bench.Profile{bench.Typical, bench.Heavy} {
+		c := newCorpusOf(n, profile)
 		for _, level := range []int{1, 6} {
-			c := newCorpus(profile)
-			opts := reports.SubmitOptions{Level: level, MaxDatasets: 250}
+			opts := reports.SubmitOptions{Level: level, MaxDatasets: 100}
 			var bodies [][]byte
 			url := serve(t, sink{keep: func(body []byte) { bodies = append(bodies, body) }})
 			receipt, err := upload(t.Context(), url, c, n, &opts)

@@ -2,8 +2,12 @@ package display
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
+	"math"
 	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/datacite-go/datacite-go"
 )
@@ -127,4 +131,213 @@ func Sum(events []*Event) Values {
 		sum.All = all
 	}
 	return sum
+}
+
+// A Metric is a number that records display by month.
+type Metric int
+
+// The metrics.
+const (
+	Views     Metric = iota // unique investigations by people
+	Downloads               // unique requests by people
+)
+
+// Metrics are all of them.
+var Metrics = [...]Metric{Views, Downloads}
+
+// A Dataset is a dataset of a usage report, as far as the rules depend on it.
+type Dataset struct {
+	ID           string // the first identifier
+	IDs          int    // how many there are
+	Performances int
+	Begin        string  // begin date of the first performance
+	Counts       []Count // of all performances, in order
+}
+
+// A Count is an instance of a dataset.
+type Count struct {
+	Performance    int // that has it
+	Metric, Access string
+	N              int64
+	Missing        bool // there is an instance, and no count
+}
+
+const (
+	requests             = "total-dataset-requests"
+	uniqueInvestigations = "unique-dataset-investigations"
+	uniqueRequests       = "unique-dataset-requests"
+	regular              = "regular"
+	machine              = "machine"
+)
+
+// metric is the number to which a count belongs, and whether records display it if it is by
+// people (rule 4).
+func (c *Count) metric() (m Metric, unique bool) {
+	unique = c.Metric == uniqueInvestigations || c.Metric == uniqueRequests
+	if c.Metric == uniqueRequests || c.Metric == requests {
+		return Downloads, unique
+	}
+	return Views, unique
+}
+
+func (c *Count) displayed() bool {
+	_, unique := c.metric()
+	return unique && c.Access == regular
+}
+
+// mostInstances is how many instances a performance may have: with more, the job that reads the
+// dataset dies (rule 2).
+const mostInstances = 8
+
+// instances is how many there are in the first performance.
+func (d *Dataset) instances() (n int) {
+	for n < len(d.Counts) && d.Counts[n].Performance == 0 {
+		n++
+	}
+	return n
+}
+
+// A Hint says that records do not display a count, or a dataset, as it is reported.
+type Hint struct {
+	Code   datacite.Code // name of the rule
+	Path   string        // of the member of the dataset, such as "performance[0].instance[1].count"
+	Reason string
+}
+
+// Check finds the counts that no record would display unchanged under a month; "" if the month
+// is not known. It allocates only if there are any.
+func (d *Dataset) Check(month string) (hints []Hint) {
+	hint := func(code datacite.Code, path, format string, args ...any) {
+		hints = append(hints, Hint{code, path, fmt.Sprintf(format, args...)})
+	}
+	if !slices.ContainsFunc(d.Counts, func(c Count) bool { return c.displayed() }) {
+		if slices.ContainsFunc(d.Counts, func(c Count) bool { return c.Access == regular && c.N > 0 }) {
+			hint(NotUnique, "performance", "has no %s or %s (%s); records show no other counts", uniqueInvestigations, uniqueRequests, regular)
+		}
+		return hints
+	}
+	if d.IDs > 0 && !AsWritten(d.ID) {
+		const first = "dataset-id[0].value"
+		name, record := Resolve(d.ID)
+		switch {
+		case name == "" && d.IDs > 1:
+			hint(LaterIdentifier, first, "is %.100q, in which the service finds no DOI; it reads only the first one, so no record shows the counts", d.ID)
+		case name == "":
+			hint(Spelling, first, "is %.100q, in which the service finds no DOI, so no record shows the counts", d.ID)
+		case record == "":
+			hint(Characters, first, "is %.100q; the service does not find the record of a DOI with such characters, so no record shows the counts", d.ID)
+		case record != name || strings.IndexFunc(d.ID, func(r rune) bool { return r >= utf8.RuneSelf }) >= 0:
+			hint(OtherDOI, first, "is %.100q; the counts are added to those of %s", d.ID, record)
+		}
+	}
+	if d.Performances > 1 {
+		hint(LaterPerformance, "performance", "has %d entries; records show the counts of the first only", d.Performances)
+	}
+	first := d.Counts[:d.instances()]
+	if n := len(first); n > mostInstances {
+		hint(TooManyInstances, "performance[0].instance", "has %d entries; with more than %d, records show no count of the dataset, or keep an earlier number", n, mostInstances)
+		return hints
+	}
+	if d.Begin != "" && !strings.HasPrefix(d.Begin, month) && WrittenMonth(d.Begin) != month {
+		hint(OtherMonth, "performance[0].period.begin-date", "is %s; records show the counts under the month of the report, %s", d.Begin, month)
+	}
+	for i := range first {
+		c := &first[i]
+		if !c.displayed() {
+			continue
+		}
+		path := func() string { return fmt.Sprintf("performance[0].instance[%d].count", i) }
+		if c.Missing {
+			hint(NoCount, path(), "is missing; records show 1 for it, or keep an earlier number")
+		}
+		if c.N > math.MaxInt32 || c.N < math.MinInt32 {
+			hint(TooLarge, path(), "is %d; records show no count above %d or below %d", c.N, math.MaxInt32, math.MinInt32)
+		}
+		if slices.ContainsFunc(first[:i], func(b Count) bool { return b.Metric == c.Metric && b.Access == c.Access }) {
+			hint(SeveralCounts, path(), "is another one of %s (%s); records show one of the two, not their sum", c.Metric, c.Access)
+		}
+	}
+	return hints
+}
+
+// A Reading is what the service reads of a dataset.
+type Reading struct {
+	Name    string               `json:"-"` // the DOI as it is read; "" if none is found
+	DOI     string               `json:"-"` // of the record that displays the numbers: Name up to "#" or "?"; "" if no record can
+	Month   string               `json:"-"` // under which it displays them
+	Numbers [len(Metrics)]Number `json:"n"`
+	Code    datacite.Code        `json:"c,omitempty"` // the rule that hides or changes most of the numbers; "" if none does
+	Detail  string               `json:"d,omitempty"` // its place in the dataset and the reason
+}
+
+// A Number is what a dataset, or a report, has of a metric.
+type Number struct {
+	Reported int64   `json:"r,omitempty"`
+	Values   []int64 `json:"v,omitempty"` // what may be displayed, ascending; several if the order of the service's work decides; empty if nothing of it is
+	Missing  bool    `json:"m,omitempty"` // there is no count: 1 for a new event, and no change of another one
+	Total    int64   `json:"t,omitempty"` // by people, if there are no unique counts
+	Machine  bool    `json:"a,omitempty"` // there are unique counts by machines
+}
+
+// Read reads a dataset alone.
+func (d *Dataset) Read(month string) Reading {
+	r := Reading{Month: month}
+	if d.IDs > 0 {
+		r.Name, r.DOI = Resolve(d.ID)
+	}
+	best := len(precedence)
+	for _, h := range d.Check(month) {
+		if at := slices.Index(precedence, h.Code); at >= 0 && at < best {
+			best, r.Code, r.Detail = at, h.Code, h.Path+" "+h.Reason
+		}
+	}
+	readable := r.DOI != "" && d.instances() <= mostInstances
+	for i := range d.Counts {
+		c := &d.Counts[i]
+		metric, unique := c.metric()
+		to := &r.Numbers[metric]
+		switch {
+		case !unique && c.Access == regular && r.Code == NotUnique:
+			to.Total += c.N
+		case unique && c.Access == machine:
+			to.Machine = to.Machine || c.N > 0
+		case unique && c.Access == regular:
+			one := Number{Reported: c.N}
+			switch {
+			case !readable || c.Performance > 0:
+			case c.Missing:
+				one.Values, one.Missing = []int64{1}, true
+			case c.N >= math.MinInt32 && c.N <= math.MaxInt32:
+				one.Values = []int64{c.N}
+			}
+			to.add(&one)
+		}
+	}
+	return r
+}
+
+// add adds another count for the same event, of which the last one to be processed is displayed
+// (rules 10 and 11). A missing one is 1 for a new event, and changes no other (rule 8).
+func (n *Number) add(m *Number) {
+	n.Reported, n.Total, n.Machine = n.Reported+m.Reported, n.Total+m.Total, n.Machine || m.Machine
+	switch {
+	case len(m.Values) == 0 || m.Missing && len(n.Values) > 0:
+	case n.Missing:
+		n.Values, n.Missing = m.Values, m.Missing
+	default:
+		n.Values, n.Missing = union(n.Values, m.Values), m.Missing
+	}
+}
+
+// union returns the values of two ascending lists, ascending and each once.
+func union(a, b []int64) []int64 {
+	switch {
+	case len(b) == 0:
+		return a
+	case len(a) == 0:
+		return b
+	}
+	all := slices.Concat(a, b)
+	slices.Sort(all)
+	return slices.Compact(all)
 }

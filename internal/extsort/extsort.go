@@ -174,7 +174,7 @@ func (s *Sorter) spill() (err error) {
 }
 
 // Values returns an iterator over the values, in the order of their keys. A value is
-// valid until the next iteration. Call it after the last Add; it may be ranged over again.
+// valid until the next iteration. It may be ranged over again, also after further Adds.
 func (s *Sorter) Values() iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		if err := s.each(func(_, value []byte) bool { return yield(value, nil) }); err != nil {

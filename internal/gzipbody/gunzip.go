@@ -3,6 +3,8 @@ package gzipbody
 import (
 	"io"
 
+	"github.com/klauspost/compress/gzip"
+
 	"github.com/datacite-go/datacite-go/internal/bulk"
 )
 
@@ -15,7 +17,7 @@ const (
 // until Start. From there on it inflates ahead in a goroutine of its own, so that inflating and
 // parsing take place at the same time.
 type Reader struct {
-	inflater *inflater
+	inflater *gzip.Reader
 	all      bool
 	memory   [][]byte
 
@@ -30,7 +32,7 @@ type Reader struct {
 // NewReader reads the header of a gzip stream. Members that follow the first one are
 // part of the content if all is true, and left unread otherwise.
 func NewReader(src io.Reader, all bool) (*Reader, error) {
-	inflater, err := newInflater(src)
+	inflater, err := gzip.NewReader(src)
 	if err != nil {
 		return nil, err
 	}

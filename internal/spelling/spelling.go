@@ -12,8 +12,9 @@ func Distance(a, b string, limit int) int {
 		row[j] = j
 	}
 	for i := range len(a) {
-		next[0] = i + 1
-		for j := range len(b) {
+		from, to := max(i-limit, 0), min(i+limit, len(b)) // beyond them, the distance is too large
+		next[min(to+1, len(b))], next[from] = limit, min(i+1, limit)
+		for j := from; j < to; j++ {
 			if a[i] == b[j] {
 				next[j+1] = row[j]
 				continue

@@ -13,6 +13,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"iter"
 	"sync"
@@ -258,4 +259,159 @@ func (p *packer) compress(ctx context.Context, c *gzipbody.Compressor) (err erro
 		b.ready <- struct{}{}
 	}
 	return nil
+}
+
+// fill reads the source into blocks. A block ends before the item that would
+// make it larger than blockSize, and at every MaxItems-th item, so that parts
+// can hold MaxItems items exactly. Nothing else decides where it ends.
+func (p *packer) fill(ctx context.Context, src iter.Seq2[Item, error]) error {
+	defer close(p.collecting)
+	defer close(p.compressing)
+	b, err := p.take(ctx)
+	if err != nil {
+		return err
+	}
+	items := 0
+	for item, err := range src {
+		if err := cmp.Or(err, ctx.Err()); err != nil {
+			return err
+		}
+		if err := p.emitFinished(); err != nil {
+			return err
+		}
+		if b.items > 0 && len(b.raw)+len(p.Separator)+len(item.Text) > p.blockSize {
+			if b, err = p.sendAndTake(ctx, b); err != nil {
+				return err
+			}
+		}
+		p.add(b, item)
+		if items++; items%p.MaxItems == 0 {
+			if b, err = p.sendAndTake(ctx, b); err != nil {
+				return err
+			}
+		}
+	}
+	if b.items > 0 {
+		p.send(b)
+	}
+	p.collecting <- nil
+	return nil
+}
+
+func (p *packer) add(b *block, item Item) {
+	if size := len(b.raw) + len(p.Separator) + len(item.Text); size > cap(b.raw) && size <= p.fullBuffer() {
+		b.raw = append(make([]byte, 0, p.fullBuffer()), b.raw...)
+	}
+	if b.items == 0 {
+		b.first = item.Number
+	} else {
+		b.raw = append(b.raw, p.Separator...)
+	}
+	b.raw = append(b.raw, item.Text...)
+	b.items++
+}
+
+// emitFinished emits the finished part, if there is one.
+func (p *packer) emitFinished() error {
+	if len(p.emitting) == 0 {
+		return nil
+	}
+	return p.emit(<-p.emitting)
+}
+
+func (p *packer) sendAndTake(ctx context.Context, b *block) (*block, error) {
+	p.send(b)
+	return p.take(ctx)
+}
+
+// A collector puts the part in the making together.
+type collector struct {
+	*packer
+	out      io.Writer // to the packer's writer and to checksum
+	checksum hash.Hash
+	member   *gzipbody.Member
+	part     Part // has no items between two parts
+}
+
+// collect takes the compressed blocks in order and closes a part before the
+// block that would make it too long or too large.
+func (p *packer) collect(ctx context.Context, w io.Writer) error {
+	c := &collector{packer: p, checksum: sha256.New()}
+	c.out = io.MultiWriter(w, c.checksum)
+	for b := range p.collecting {
+		if b == nil { // the source has come to its end, and was not broken off
+			return c.finish(ctx)
+		}
+		select {
+		case <-b.ready:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		if err := c.add(ctx, b); err != nil {
+			return err
+		}
+		p.free <- b
+	}
+	return nil
+}
+
+func (c *collector) add(ctx context.Context, b *block) error {
+	if c.part.Items > 0 && (c.part.Items+b.items > c.MaxItems || c.sizeWith(b) > c.MaxBytes) {
+		if err := c.finish(ctx); err != nil {
+			return err
+		}
+	}
+	if err := c.open(b); err != nil {
+		return err
+	}
+	if err := c.member.Add(b.Block); err != nil {
+		return err
+	}
+	c.part.Items += b.items
+	if c.part.Items == c.MaxItems {
+		return c.finish(ctx)
+	}
+	return nil
+}
+
+// open adds what stands before b: a separator, or the head of a new part.
+func (c *collector) open(b *block) (err error) {
+	if c.part.Items > 0 {
+		return c.member.Add(c.separator)
+	}
+	if size := c.overhead + int64(len(b.Data)); size > c.MaxBytes {
+		return &TooLargeError{Number: b.first, Bytes: size, Max: c.MaxBytes}
+	}
+	c.checksum.Reset()
+	if c.member, err = gzipbody.NewMember(c.out); err != nil {
+		return err
+	}
+	return c.member.Add(c.head)
+}
+
+// sizeWith is the size of the part if it took b too and ended there.
+func (c *collector) sizeWith(b *block) int64 {
+	return c.member.Len() + int64(len(c.separator.Data)+len(b.Data)+len(c.tail.Data))
+}
+
+// finish completes the part and passes it on.
+func (c *collector) finish(ctx context.Context) error {
+	if c.part.Items == 0 {
+		return nil
+	}
+	if err := c.member.Add(c.tail); err != nil {
+		return err
+	}
+	c.part.Bytes = c.member.Len()
+	if err := c.member.Close(); err != nil {
+		return err
+	}
+	c.checksum.Sum(c.part.Checksum[:0])
+	select {
+	case c.emitting <- c.part:
+		c.part = Part{}
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }

@@ -26,7 +26,7 @@ import (
 	"github.com/datacite-go/datacite-go/metadata"
 )
 
-var seams = flag.Int("seams", 1, "random records that pass each seam, of each behaviour")
+var seams = flag.Int("seams", 0, "random records that pass each seam, of each behaviour; by default one, of one of them")
 
 // An outlet is what hands out the record of a DOI.
 type outlet struct {
@@ -229,23 +229,29 @@ func warningsOf(r *dois.Record, err error) ([]datacite.Finding, error) {
 // A record that is read in any way and written in any other is stored unchanged, or refused,
 // or a finding names what became different. A second pass changes nothing.
 func TestSeams(t *testing.T) {
-	for _, b := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {
-		for _, from := range outlets {
-			for _, to := range sinks {
+	for k, b := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {
+		for i, from := range outlets {
+			for j, to := range sinks {
+				if *seams == 0 && (i+j+k)%2 > 0 {
+					continue
+				}
 				t.Run(fmt.Sprintf("%s/%s/%s", b, from.name, to.name), func(t *testing.T) {
 					t.Parallel()
 					srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: b, NoPort: true})
 					defer srv.Close()
 					passed := 0
-					for seed := range uint64(*seams) {
+					for seed := range uint64(max(*seams, 1)) {
 						seed += 4 // the first is a record with nearly all properties, and markup in its texts
-						for _, first := range []string{"XML", "JSON"} {
+						for k, first := range []string{"XML", "JSON"} {
+							if *seams == 0 && (j/2+k)%2 > 0 {
+								continue
+							}
 							if pass(t, srv, fmt.Sprintf("10.5072/%s-%d", first, seed), first, seed, from, to) {
 								passed++
 							}
 						}
 					}
-					if !slices.Contains(from.of, "mds.Client.Metadata") || b == datacitetest.Documented { // it refuses letters beyond ASCII
+					if *seams > 0 && (b == datacitetest.Documented || !slices.Contains(from.of, "mds.Client.Metadata")) { // it refuses letters beyond ASCII
 						assert.Positive(t, passed, "all were refused")
 					}
 				})

@@ -37,7 +37,7 @@ import (
 	"github.com/datacite-go/datacite-go/reports"
 )
 
-var lives = flag.Int("lives", 2, "lives of clients, in which a service repeats their credentials")
+var lives = flag.Int("lives", 1, "lives of clients, in which a service repeats their credentials")
 
 // A gossip stands between clients and a service. It remembers every credential that it
 // was ever sent, and puts one into responses to whatever comes later.

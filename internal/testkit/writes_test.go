@@ -20,7 +20,7 @@ import (
 	"github.com/datacite-go/datacite-go/metadata"
 )
 
-var writes = flag.Int("writes", 150, "random records that are written on each road")
+var writes = flag.Int("writes", 50, "random records that are written on each road")
 
 // terms are the values of the vocabularies.
 var terms = map[reflect.Type][]string{

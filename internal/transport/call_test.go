@@ -65,14 +65,17 @@ func TestNegativeCallOptionsAreRefused(t *testing.T) {
 // which may send requests of its own, does not.
 func TestOperationOfARequest(t *testing.T) {
 	var seen []string
-	note := func(ctx context.Context) { seen = append(seen, datacite.Operation(ctx)) }
+	note := func(ctx context.Context) error {
+		seen = append(seen, datacite.Operation(ctx))
+		return nil
+	}
 	net := responding(func(req *http.Request) (*http.Response, error) {
-		note(req.Context())
+		_ = note(req.Context())
 		return respond(200, "application/json", `{}`)(req)
 	})
 	c := client(t, net, func(c *config) {
 		c.Limiter = limiting(note)
-		c.Authorize = transport.Bearer(func(ctx context.Context) (string, error) { note(ctx); return "abc.def.ghi", nil })
+		c.Authorize = transport.Bearer(func(ctx context.Context) (string, error) { return "abc.def.ghi", note(ctx) })
 	})
 	r := get()
 	r.Access = transport.Required
@@ -84,9 +87,9 @@ func TestOperationOfARequest(t *testing.T) {
 	assert.Empty(t, datacite.Operation(none), "no panic")
 }
 
-type limiting func(context.Context)
+type limiting func(context.Context) error
 
-func (l limiting) Wait(ctx context.Context) error { l(ctx); return nil }
+func (l limiting) Wait(ctx context.Context) error { return l(ctx) }
 
 // An error has the header of the response that it is about, and says when the service wants to be asked
 // again.

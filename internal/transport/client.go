@@ -154,8 +154,7 @@ func parseBase(field, text string) (*url.URL, error) {
 // loopback leaves out names below localhost: a name server or a proxy may decide
 // where they lead.
 func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
+	return host == "localhost" || net.ParseIP(host).IsLoopback()
 }
 
 func userAgent(product, contact string) (string, error) {

@@ -51,12 +51,15 @@ func TestLoginsThatCannotBeSent(t *testing.T) {
 	h := http.Header{}
 	require.NoError(t, login(t.Context(), h))
 	assert.Equal(t, "Basic UkVQTy5PTkU6cGFzczp3b3Jk", h.Get("Authorization"))
-	for _, c := range []datacite.Config{
-		{Password: "x"}, {Username: "x"}, {Username: "a:b", Password: "x"}, {Username: "a\nb", Password: "x"}, {Username: "x", Password: "a\rb"},
-		{Username: "DC.sesamesesamesesamesesame", Password: "x"},
+	for path, configs := range map[string][]datacite.Config{
+		"Config.Username": {{Password: "x"}, {Username: "a:b", Password: "x"}, {Username: "a\nb", Password: "x"}, {Username: "DC.sesamesesamesesamesesame", Password: "x"}},
+		"Config.Password": {{Username: "x"}, {Username: "x", Password: "a\rb"}},
 	} {
-		_, err := transport.Basic(c)
-		require.ErrorIs(t, err, datacite.ErrInvalid)
-		assert.NotContains(t, err.Error(), "sesame")
+		for _, c := range configs {
+			_, err := transport.Basic(c)
+			require.ErrorIs(t, err, datacite.ErrInvalid)
+			assert.Equal(t, path, datacite.Findings(err)[0].Path)
+			assert.NotContains(t, err.Error(), "sesame")
+		}
 	}
 }

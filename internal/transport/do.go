@@ -74,14 +74,16 @@ func (c *Client) Ready(ctx context.Context) error {
 
 // Unreadable is the error for a success whose body does not make sense.
 func (c *Client) Unreadable(r Request, res *Response, cause error) error {
-	if call.IsEnded(cause) {
-		e := c.unsuccessful(r, res, cause.Error(), cause)
-		e.Unclear = r.changes()
-		return c.show(e)
-	}
-	e := c.unsuccessful(r, res, fmt.Sprintf("%v: %v", datacite.ErrUnreadable, cause), errors.Join(datacite.ErrUnreadable, cause))
+	e := c.unreadable(r, res, cause)
 	e.Unclear = r.changes()
 	return c.show(e)
+}
+
+func (c *Client) unreadable(r Request, res *Response, cause error) *datacite.Error {
+	if call.IsEnded(cause) {
+		return c.unsuccessful(r, res, cause.Error(), cause)
+	}
+	return c.unsuccessful(r, res, fmt.Sprintf("%v: %v", datacite.ErrUnreadable, cause), errors.Join(datacite.ErrUnreadable, cause))
 }
 
 // Unsuccessful is the error for a success status with which the service says, in
@@ -91,12 +93,19 @@ func (c *Client) Unsuccessful(r Request, res *Response, message string, cause er
 }
 
 func (c *Client) unsuccessful(r Request, res *Response, message string, cause error) *datacite.Error {
-	e := &datacite.Error{
-		Op: r.Op, Method: r.Method, URL: c.shownURL(r), StatusCode: res.StatusCode, Message: c.hidden.line(message),
-		Body: c.hidden.excerpt(res.Data), RequestID: res.RequestID, Attempts: res.Attempts, Err: c.hidden.cause(cause),
-	}
+	e := c.newError(r, res, message)
+	e.Body, e.Err = c.hidden.excerpt(res.Data), c.hidden.cause(cause)
 	c.keepHeader(e, res.Header)
 	return e
+}
+
+// newError makes every error. Whatever the service or the network said is in one line, of bounded
+// length, and without secrets.
+func (c *Client) newError(r Request, res *Response, message string) *datacite.Error {
+	return &datacite.Error{
+		Op: r.Op, Method: r.Method, URL: c.shownURL(r), StatusCode: res.StatusCode, Message: c.hidden.line(message),
+		RequestID: res.RequestID, Attempts: res.Attempts,
+	}
 }
 
 func (c *Client) show(e *datacite.Error) error {
@@ -233,8 +242,7 @@ func (x *exchange) check(ctx context.Context, res *http.Response, err error) (bo
 
 // lost handles an attempt that brought no response.
 func (x *exchange) lost(o outcome) {
-	x.failure = x.newError(0, "", causeText(o.err))
-	x.failure.Err = x.client.hidden.cause(o.err)
+	x.failure = x.newError(o.err)
 	if o.unsent {
 		x.failure.RequestID = "" // the service never saw it
 	}
@@ -276,11 +284,13 @@ func (x *exchange) answered(ctx context.Context, res *http.Response) outcome {
 	var data []byte
 	if x.request.Read != nil {
 		data, o.err = x.decode(res, body)
-	} else if data, o.err = ReadAll(body); o.err == nil {
+	} else if data, o.err = io.ReadAll(body); o.err == nil {
 		o.err = x.wrongKind(res, data)
 	}
 	if o.err != nil {
-		x.unreadable(res, id, data, o.err)
+		came := x.newResponse(res, id)
+		came.Data = data
+		x.failure = x.client.unreadable(x.request, came, o.err)
 		return o
 	}
 	x.success = x.newResponse(res, id)
@@ -359,7 +369,7 @@ func (x *exchange) refused(res *http.Response, id string, data []byte) {
 	if location := res.Header.Get("Location"); location != "" && res.StatusCode/100 == 3 {
 		message = "redirect to " + x.client.hidden.line(location) + " not followed"
 	}
-	x.failure = x.newError(res.StatusCode, id, message)
+	x.failure = x.client.newError(x.request, x.newResponse(res, id), message)
 	x.client.keepHeader(x.failure, res.Header)
 	for _, d := range details {
 		d.Path, d.Reason = x.client.hidden.line(d.Path), x.client.hidden.line(d.Reason)
@@ -376,39 +386,17 @@ func (x *exchange) refused(res *http.Response, id string, data []byte) {
 	}
 }
 
-// unreadable handles a success status whose body is malformed.
-func (x *exchange) unreadable(res *http.Response, id string, data []byte, cause error) {
-	if call.IsEnded(cause) {
-		x.failure = x.newError(res.StatusCode, id, cause.Error())
-		x.failure.Err = x.client.hidden.cause(cause)
-		return
-	}
-	x.failure = x.newError(res.StatusCode, id, fmt.Sprintf("%v: %v", datacite.ErrUnreadable, cause))
-	x.client.keepHeader(x.failure, res.Header)
-	x.failure.Body = x.client.hidden.excerpt(data)
-	x.failure.Err = x.client.hidden.cause(errors.Join(datacite.ErrUnreadable, cause))
-}
-
-// newError makes every error of an exchange. Whatever the service or the network
-// said is in one line, of bounded length, and without secrets.
-func (x *exchange) newError(status int, id, message string) *datacite.Error {
-	return &datacite.Error{
-		Op: x.request.Op, Method: x.request.Method, URL: x.client.shownURL(x.request),
-		StatusCode: status, Message: x.client.hidden.line(message), RequestID: x.id(id), Attempts: x.attempts,
-	}
+// newError is an error of an attempt that brought no response.
+func (x *exchange) newError(err error) *datacite.Error {
+	e := x.client.newError(x.request, &Response{RequestID: x.requestID, Attempts: x.attempts}, causeText(err))
+	e.Err = x.client.hidden.cause(err)
+	return e
 }
 
 // id is the name of the request: the service's, or ours if it has none.
 func (x *exchange) id(given string) string {
 	const longest = 100
-	if given == x.requestID {
-		return given // most services repeat ours
-	}
-	id := x.client.hidden.line(given)
-	if id == "" {
-		return x.requestID
-	}
-	return id[:min(len(id), longest)]
+	return cmp.Or(clipped(x.client.hidden.line(given), longest), x.requestID)
 }
 
 // fail makes the error that Do returns. err is what ended the exchange apart
@@ -424,8 +412,7 @@ func (x *exchange) fail(ctx context.Context, err error) error {
 	}
 	switch {
 	case e == nil:
-		e = x.newError(0, "", causeText(err))
-		e.Err = x.client.hidden.cause(err)
+		e = x.newError(err)
 		if x.attempts == 0 {
 			e.RequestID = "" // the service never saw it
 		}

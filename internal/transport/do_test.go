@@ -160,17 +160,38 @@ func TestRetriesFollowTheOperation(t *testing.T) {
 				assert.Equal(t, tt.unclear, e.Unclear, err)
 				assert.Equal(t, tt.attempts, e.Attempts)
 				assert.Equal(t, tt.unclear, strings.Contains(err.Error(), "not known whether"))
+				assert.Equal(t, strings.Contains(tt.name, "never reached"), e.RequestID == "")
 			})
 		})
 	}
 }
 
-func TestEachAttemptSendsTheWholeBody(t *testing.T) {
+// Before each attempt, the limiter and the caller are asked, and each sends the whole body.
+func TestEachAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		asked := 0
+		limiter := limiting(func(context.Context) error { asked++; return nil })
+		r := put()
+		r.Before = func() error { asked++; return nil }
 		net := &script{steps: []step{respond(502, "", ""), respond(504, "", ""), ok("OK")}}
-		_, err := client(t, net, nil).Do(t.Context(), put())
+		_, err := client(t, net, func(c *config) { c.Limiter = limiter }).Do(t.Context(), r)
 		require.NoError(t, err)
 		assert.Equal(t, []string{"body", "body", "body"}, net.sent)
+		assert.Equal(t, 6, asked)
+
+		full := errors.New("budget used up")
+		ctx, cancel := context.WithCancel(t.Context())
+		for _, before := range []func() error{nil, func() error { return full }, func() error { cancel(); return full }} {
+			r.Before = before
+			if limiter = func(context.Context) error { return nil }; before == nil {
+				limiter = func(context.Context) error { return full }
+			}
+			net = &script{steps: []step{ok("OK")}}
+			_, err = client(t, net, func(c *config) { c.Limiter = limiter }).Do(ctx, r)
+			require.ErrorIs(t, err, full)
+			assert.NotErrorIs(t, err, datacite.ErrUnclear)
+			assert.Empty(t, net.seen)
+		}
 	})
 }
 
@@ -289,52 +310,6 @@ func TestServiceThatNeverResponds(t *testing.T) {
 	})
 }
 
-func TestResponseThatStopsInTheMiddle(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		stops := func(req *http.Request) (*http.Response, error) {
-			r, w := io.Pipe()
-			go func() {
-				io.WriteString(w, `{"data":`)
-				<-req.Context().Done()
-				w.CloseWithError(req.Context().Err())
-			}()
-			return &http.Response{StatusCode: 200, Header: http.Header{}, Body: r, Request: req}, nil
-		}
-		net := &script{steps: []step{stops, ok(`{}`)}}
-		_, err := client(t, net, nil).Do(t.Context(), get())
-		require.NoError(t, err)
-		assert.Len(t, net.seen, 2, "sent again after the silence")
-	})
-}
-
-func TestLimiterIsAskedBeforeEachAttempt(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := &countingLimiter{}
-		net := &script{steps: []step{respond(500, "", ""), respond(500, "", ""), ok(`{}`)}}
-		_, err := client(t, net, func(c *config) { c.Limiter = l }).Do(t.Context(), get())
-		require.NoError(t, err)
-		assert.Equal(t, 3, l.asked)
-
-		l.err = errors.New("budget used up")
-		net = &script{steps: []step{ok(`{}`)}}
-		_, err = client(t, net, func(c *config) { c.Limiter = l }).Do(t.Context(), put())
-		require.ErrorIs(t, err, l.err)
-		assert.Empty(t, net.seen)
-		e, _ := errors.AsType[*datacite.Error](err)
-		assert.False(t, e.Unclear)
-	})
-}
-
-type countingLimiter struct {
-	asked int
-	err   error
-}
-
-func (l *countingLimiter) Wait(context.Context) error {
-	l.asked++
-	return l.err
-}
-
 func TestErrorBodies(t *testing.T) {
 	for _, tt := range []struct {
 		name, contentType, body string
@@ -357,7 +332,11 @@ func TestErrorBodies(t *testing.T) {
 		{"broken JSON", "application/json", `{"errors":[{"ti`, `{"errors":[{"ti`, nil},
 		{"byte order mark", "application/json", "\ufeff" + `{"title":"x"}`, "x", []datacite.Finding{{Code: "refused", Reason: "x"}}},
 		{"control characters", "text/plain", "a\x00\x1b[31mb", "a [31mb", nil},
+		{"six", "application/json", `{"errors":["1","2","3","4","5","6"]}`, "1; 2; 3; 4; 5; 6", nil},
 		{"many", "application/json", `{"errors":["1","2","3","4","5","6","7"]}`, "1; 2; 3; 4; 5; and 2 more", nil},
+		{"as deep as is read", "application/json", `{"a":[[[[[[[["1"]]]]]]]],"b":{"c":{"d":"2"}}}`, "a: 1; d: 2", nil},
+		{"too deep", "application/json", `{"a":[[[[[[[[["1"]]]]]]]]]}`, `{"a":[[[[[[[[["1"]]]]]]]]]}`, nil},
+		{"XML", "application/xml", "<error>no</error>", "<error>no</error>", nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			net := &script{steps: []step{respond(422, tt.contentType, tt.body, "X-Request-Id", "id-7")}}
@@ -373,14 +352,6 @@ func TestErrorBodies(t *testing.T) {
 			assert.Equal(t, "mds.PutURL: PUT https://api.example.org/doi/10.5072/a: 422 Unprocessable Entity: "+tt.message+" [request id-7]", err.Error())
 		})
 	}
-}
-
-func TestErrorBodiesAreKeptInPart(t *testing.T) {
-	net := &script{steps: []step{respond(400, "text/plain", strings.Repeat("x", 1<<20))}}
-	_, err := client(t, net, nil).Do(t.Context(), put())
-	e, _ := errors.AsType[*datacite.Error](err)
-	assert.Len(t, e.Body, 64<<10)
-	assert.Less(t, len(err.Error()), 1000)
 }
 
 func TestResponsesAreBounded(t *testing.T) {
@@ -423,6 +394,7 @@ func TestRedirects(t *testing.T) {
 	for _, method := range []string{"GET", "PUT"} {
 		_, err = c.Do(t.Context(), transport.Request{Op: "x", Method: method, Path: "/other/host", Access: transport.Required})
 		assert.ErrorContains(t, err, "307 Temporary Redirect: redirect to "+elsewhere.URL+"/x not followed")
+		assert.ErrorIs(t, err, datacite.ErrRedirect)
 	}
 	_, err = c.Do(t.Context(), transport.Request{Op: "x", Method: "PUT", Path: "/same/host", Access: transport.Required})
 	assert.ErrorContains(t, err, "redirect to /end not followed", "a write goes nowhere else")
@@ -472,46 +444,14 @@ func TestCredentials(t *testing.T) {
 	})
 }
 
-func TestSecretsStayPut(t *testing.T) {
-	const password, token = "open-sesame", "eyJh.eyJz.c2ln"
-	echo := func(req *http.Request) (*http.Response, error) {
-		text := "you sent " + req.Header.Get("Authorization") + " that is jane:" + password + " or " + token
-		return respond(403, "application/json", `{"errors":[{"title":"`+text+`"}]}`)(req)
-	}
-	for name, authorize := range map[string]transport.Authorizer{
-		"basic":  basic("jane", password),
-		"bearer": transport.Bearer(func(context.Context) (string, error) { return token, nil }),
-	} {
-		t.Run(name, func(t *testing.T) {
-			var log bytes.Buffer
-			c := client(t, &script{steps: []step{echo}}, func(c *config) {
-				c.Authorize = authorize
-				c.Logger = slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-			})
-			r := put()
-			r.Access = transport.Required
-			_, err := c.Do(t.Context(), r)
-			e, _ := errors.AsType[*datacite.Error](err)
-			everything := err.Error() + string(e.Body) + e.Message + e.Details[0].Reason + log.String()
-			secret := password
-			if name == "bearer" {
-				secret = token
-			}
-			assert.NotContains(t, everything, secret)
-			assert.NotContains(t, everything, "amFuZTpvcGVuLXNlc2FtZQ", "nor encoded")
-			assert.Contains(t, everything, "REDACTED")
-		})
-	}
-}
-
 func TestOneLogRecordPerAttempt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
 		net := &script{steps: []step{respond(502, "text/html", "<title>Bad Gateway</title>"), ok(`{}`)}}
-		c := client(t, net, func(c *config) {
+		logged := func(c *config) {
 			c.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-		})
-		_, err := c.Do(t.Context(), get())
+		}
+		_, err := client(t, net, logged).Do(t.Context(), get())
 		require.NoError(t, err)
 		lines := strings.Split(strings.TrimSpace(log.String()), "\n")
 		require.Len(t, lines, 2)
@@ -519,21 +459,14 @@ func TestOneLogRecordPerAttempt(t *testing.T) {
 		assert.Contains(t, lines[0], `error="an HTML page: Bad Gateway"`)
 		assert.Contains(t, lines[1], "level=DEBUG msg=dois.Get")
 		assert.Contains(t, lines[1], "attempt=2 status=200")
-	})
-}
 
-func TestAnExpectedStatusIsNothingToWarnOf(t *testing.T) {
-	var log bytes.Buffer
-	net := &script{steps: []step{respond(404, "text/plain", "DOI not found")}}
-	c := client(t, net, func(c *config) {
-		c.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+		log.Reset()
+		r := get()
+		r.Expected = 404
+		_, err = client(t, &script{steps: []step{respond(404, "text/plain", "DOI not found")}}, logged).Do(t.Context(), r)
+		require.Error(t, err, "it is an error all the same")
+		assert.Contains(t, log.String(), "level=DEBUG")
 	})
-	r := get()
-	r.Expected = 404
-	_, err := c.Do(t.Context(), r)
-	require.Error(t, err, "it is an error all the same")
-	assert.Contains(t, log.String(), "level=DEBUG")
-	assert.NotContains(t, log.String(), "WARN")
 }
 
 func TestHeaders(t *testing.T) {
@@ -548,7 +481,8 @@ func TestHeaders(t *testing.T) {
 	assert.Equal(t, "application/gzip", h.Get("Content-Type"))
 	assert.Equal(t, "gzip", h.Get("Content-Encoding"))
 	assert.Equal(t, "application/json", h.Get("Accept"))
-	assert.NotEmpty(t, h.Get("X-Request-Id"))
+	assert.Regexp(t, "^[0-9a-f]{32}$", h.Get("X-Request-Id"))
+	assert.Error(t, net.reqs[0].Context().Err(), "nothing of the request is left")
 	assert.EqualValues(t, 4, net.reqs[0].ContentLength)
 }
 
@@ -610,7 +544,7 @@ func TestCallersClientIsNotChanged(t *testing.T) {
 }
 
 func TestCheckToken(t *testing.T) {
-	assert.NoError(t, transport.CheckToken("eyJh.eyJz.c2ln"))
+	assert.NoError(t, transport.CheckToken("!eyJh.eyJz.c2ln~"))
 	for token, fault := range map[string]datacite.Finding{
 		"":           {Code: "missing", Reason: "is empty"},
 		`"eyJh"`:     {Code: "syntax", Reason: "has quotes around it"},
@@ -641,7 +575,12 @@ func TestJSON(t *testing.T) {
 			texts = read(d)
 			return nil
 		}
-		net := &script{steps: []step{ok(`["x"`), ok(`["x`), ok(`["x"] 1`), ok(strings.Repeat(" ", 2000) + `["a"]`)}}
+		net := &script{steps: []step{ok(`["a"]`)}}
+		_, err := client(t, net, nil).Do(t.Context(), request)
+		require.NoError(t, err)
+		assert.Equal(t, []string{"a"}, texts)
+
+		net = &script{steps: []step{ok(`["x"`), ok(`["x`), ok(`["x"] 1`), ok(strings.Repeat(" ", 2000) + `["a"]`)}}
 		res, err := client(t, net, nil).Do(t.Context(), request)
 		require.NoError(t, err)
 		assert.Equal(t, []string{"a"}, texts)
@@ -655,21 +594,32 @@ func TestJSON(t *testing.T) {
 	})
 }
 
-func TestTheCallerIsToldOfEachAttempt(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		told := 0
-		r := get()
-		r.Before = func() error { told++; return nil }
-		net := &script{steps: []step{respond(500, "", ""), respond(500, "", ""), ok(`{}`)}}
-		_, err := client(t, net, nil).Do(t.Context(), r)
+// A 404 says that something does not exist only in the words of the service, which each interface has.
+func TestNotFoundInTheWordsOfTheService(t *testing.T) {
+	const absent = "The resource you are looking for doesn't exist."
+	errorsOf := func(title string) string { return `{"errors":[{"title":"` + title + `"}]}` }
+	for _, tt := range []struct {
+		name, method, body string
+		found              bool
+	}{
+		{"API", "GET", errorsOf(absent), true},
+		{"API", "GET", absent, false},
+		{"API", "PUT", errorsOf("Not found"), false},
+		{"MDS", "GET", "DOI not found", true},
+		{"MDS", "GET", errorsOf("DOI not found"), false},
+		{"MDS", "GET", "Not found", false},
+		{"MDS", "PUT", "Not found", true},
+		{"MDS", "PUT", "404 page not found", false},
+	} {
+		const base = "https://api.example.org"
+		net := &script{steps: []step{respond(404, "", tt.body)}}
+		c, err := transport.New(datacite.Config{Service: datacite.Service{API: base, MDS: base}, MaxAttempts: 1, HTTPClient: &http.Client{Transport: net}}, transport.Interface{Name: tt.name})
 		require.NoError(t, err)
-		assert.Equal(t, 3, told)
-
-		full := errors.New("disk is full")
-		r.Before = func() error { return full }
-		net = &script{steps: []step{ok(`{}`)}}
-		_, err = client(t, net, nil).Do(t.Context(), r)
-		require.ErrorIs(t, err, full)
-		assert.Empty(t, net.seen)
-	})
+		r := put()
+		r.Method = tt.method
+		_, err = c.Do(t.Context(), r)
+		assert.Equal(t, tt.found, transport.NotFound(err), "%+v", tt)
+		assert.Equal(t, !tt.found, datacite.Temporary(err), "%+v", tt)
+		assert.Equal(t, !tt.found, strings.Contains(err.Error(), "how a gateway or another host responds"), "%+v", tt)
+	}
 }

@@ -8,15 +8,13 @@ import (
 
 // log writes one record for the attempt that just ended.
 func (x *exchange) log(ctx context.Context) {
-	level, status, message := slog.LevelDebug, 0, ""
-	switch {
-	case x.success != nil:
+	var status int
+	var message string
+	level := slog.LevelDebug
+	if x.success != nil {
 		status = x.success.StatusCode
-	case x.failure != nil:
-		level, status, message = slog.LevelWarn, x.failure.StatusCode, x.failure.Message
-		if status != 0 && status == x.request.Expected {
-			level = slog.LevelDebug
-		}
+	} else if status, message = x.failure.StatusCode, x.failure.Message; status == 0 || status != x.request.Expected {
+		level = slog.LevelWarn
 	}
 	if !x.client.logger.Enabled(ctx, level) {
 		return

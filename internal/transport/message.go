@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"html"
+	"maps"
 	"mime"
 	"regexp"
 	"slices"
@@ -132,7 +133,7 @@ func Position(message string) (line, column int) {
 // names with messages below them, in lists of any depth.
 func fieldMap(members map[string]json.RawMessage) []datacite.Finding {
 	var details []datacite.Finding
-	for _, name := range sortedNames(members) {
+	for _, name := range slices.Sorted(maps.Keys(members)) {
 		details = append(details, messages(name, members[name], 0)...)
 	}
 	return details
@@ -156,20 +157,11 @@ func messages(field string, raw json.RawMessage, depth int) []datacite.Finding {
 	}
 	var members map[string]json.RawMessage
 	if json.Unmarshal(raw, &members) == nil {
-		for _, name := range sortedNames(members) {
+		for _, name := range slices.Sorted(maps.Keys(members)) {
 			details = append(details, messages(name, members[name], depth+1)...)
 		}
 	}
 	return details
-}
-
-func sortedNames(members map[string]json.RawMessage) []string {
-	names := make([]string, 0, len(members))
-	for name := range members {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }
 
 func jsonText(raw json.RawMessage) string {

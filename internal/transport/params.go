@@ -37,25 +37,22 @@ func ParamsJSON(v url.Values) ([]byte, error) {
 func set(root map[string]any, name string, values []string) error {
 	keys := strings.Split(strings.ReplaceAll(name, "]", ""), "[")
 	object := root
-	for _, key := range keys[:len(keys)-1] {
-		inner, ok := object[key].(map[string]any)
-		if !ok {
-			if _, taken := object[key]; taken {
-				return fmt.Errorf("parameter %s: %s is a value and an object at once", name, key)
-			}
+	last := len(keys) - 1
+	for i, key := range keys {
+		known, taken := object[key]
+		inner, isObject := known.(map[string]any)
+		switch {
+		case taken && (i == last || !isObject):
+			return fmt.Errorf("parameter %s: %s is a value and an object at once", name, key)
+		case i == last && len(values) == 1:
+			object[key] = values[0]
+		case i == last:
+			object[key] = values
+		case !taken:
 			inner = map[string]any{}
 			object[key] = inner
 		}
 		object = inner
 	}
-	last := keys[len(keys)-1]
-	if _, taken := object[last]; taken {
-		return fmt.Errorf("parameter %s: %s is a value and an object at once", name, last)
-	}
-	if len(values) == 1 {
-		object[last] = values[0]
-		return nil
-	}
-	object[last] = values
 	return nil
 }

@@ -109,7 +109,6 @@ func (s *secrets) known() search {
 				texts[start] = append(texts[start], all...)
 			}
 		}
-		s.all = search{}
 		for start, all := range texts {
 			slices.Sort(all)
 			s.all = append(s.all, beginning{start, slices.Compact(all)})

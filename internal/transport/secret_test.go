@@ -10,7 +10,6 @@ import (
 	"html"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -283,39 +282,6 @@ func TestAShortPasswordLeavesTextsReadable(t *testing.T) {
 	}
 }
 
-func TestARequestThatWasNeverSentHasNoID(t *testing.T) {
-	client, err := newClient(config{BaseURL: "https://service.example", MaxAttempts: 1, HTTPClient: &http.Client{
-		Transport: responding(func(*http.Request) (*http.Response, error) {
-			return nil, &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connection refused")}
-		}),
-	}})
-	require.NoError(t, err)
-	_, err = client.Do(t.Context(), transport.Request{Op: "x.Y", Method: "PUT", Path: "/"})
-	e, ok := err.(*datacite.Error)
-	require.True(t, ok)
-	assert.Empty(t, e.RequestID)
-	assert.False(t, e.Unclear)
-
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	_, err = client.Do(ctx, transport.Request{Op: "x.Y", Method: "PUT", Path: "/"})
-	e, ok = err.(*datacite.Error)
-	require.True(t, ok)
-	assert.Empty(t, e.RequestID)
-}
-
-func TestListsOfFaultsEndWhole(t *testing.T) {
-	for n, end := range map[int]string{5: "fault 5", 6: "fault 6", 7: "and 2 more"} {
-		var faults []string
-		for i := range n {
-			faults = append(faults, fmt.Sprintf(`{"title":"fault %d"}`, i+1))
-		}
-		shown := everything(t, nil, response(422, "application/json", `{"errors":[`+strings.Join(faults, ",")+`]}`), "")
-		message, _, _ := strings.Cut(shown, " [request")
-		assert.True(t, strings.HasSuffix(message, end), message)
-	}
-}
-
 func TestWhatAServerSaysIsOneBoundedLine(t *testing.T) {
 	nasty := "\x1b[31mred\x07\u202eevil\u2066\r\n\x00" + strings.Repeat("long ", 10_000)
 	for path, response := range responses {
@@ -341,6 +307,7 @@ func TestWhatAServerSaysIsOneBoundedLine(t *testing.T) {
 				said.WriteString(strings.ReplaceAll(cause.Error(), "\n", " "))
 			}
 			assert.Less(t, len(said.String()), 4_000)
+			assert.LessOrEqual(t, len(e.RequestID), 100)
 			assert.NotRegexp(t, "[\x00-\x1f\x7f\u202e\u2066]", said.String())
 		})
 	}

@@ -71,13 +71,6 @@ func (w *watchdog) RoundTrip(req *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// CloseIdleConnections passes on what http.Client.CloseIdleConnections asks.
-func (w *watchdog) CloseIdleConnections() {
-	if c, ok := w.base.(interface{ CloseIdleConnections() }); ok {
-		c.CloseIdleConnections()
-	}
-}
-
 // patience is how long an exchange may still wait: waiting uses it up, and what
 // moves renews it in proportion, up to the silence allowed.
 type patience struct {

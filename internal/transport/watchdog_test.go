@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
 )
 
@@ -100,27 +101,29 @@ func (a respondingSlowly) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 }
 
-// endless is a body that never ends, and ends the context on the way.
-type endless struct{ cancel func() }
+// blanks is a body that never ends, and ends the context on the way.
+type blanks struct{ cancel func() }
 
-func (e *endless) Read(p []byte) (int, error) {
-	e.cancel()
+func (b *blanks) Read(p []byte) (int, error) {
+	b.cancel()
 	return copy(p, bytes.Repeat([]byte(" "), len(p))), nil
 }
 
-// TestDecodingEndsWithTheContext: what is decompressed goes on when the network has
-// ended.
+// What is decompressed goes on when the network has ended; what has come whole is a response.
 func TestDecodingEndsWithTheContext(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	net := &script{steps: []step{func(req *http.Request) (*http.Response, error) {
-		body := io.MultiReader(strings.NewReader(`[`), &endless{cancel})
-		return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(body), Request: req}, nil
-	}}}
-	r := get()
-	r.Read = func(d *jsonlex.Decoder) error {
-		d.Skip()
-		return d.Err()
+	for most, want := range map[int64]error{100: nil, 1 << 60: context.Canceled} {
+		ctx, cancel := context.WithCancel(t.Context())
+		net := &script{steps: []step{func(req *http.Request) (*http.Response, error) {
+			body := io.MultiReader(strings.NewReader(`[`), io.LimitReader(&blanks{cancel}, most), strings.NewReader(`]`))
+			return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(body), Request: req}, nil
+		}}}
+		r := get()
+		r.Read = func(d *jsonlex.Decoder) error {
+			d.Skip()
+			return d.Err()
+		}
+		_, err := client(t, net, func(c *config) { c.MaxBody = 1 << 60 }).Do(ctx, r)
+		require.ErrorIs(t, err, want)
+		assert.NotErrorIs(t, err, datacite.ErrUnreadable)
 	}
-	_, err := client(t, net, func(c *config) { c.MaxBody = 1 << 60 }).Do(ctx, r)
-	require.ErrorIs(t, err, context.Canceled)
 }

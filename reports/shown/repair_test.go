@@ -1,18 +1,416 @@
 package shown_test
 
 import (
+	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
 	"net/http"
+	"slices"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/reports"
 	"github.com/datacite-go/datacite-go/reports/shown"
 )
+
+// mending are the settings of a repair of October whose locks are in a folder.
+func mending(folder string, dry bool, replaces ...string) *shown.RepairOptions {
+	return &shown.RepairOptions{DryRun: dry, Replaces: replaces, Submit: reports.SubmitOptions{LockDir: folder}, Compare: shown.Options{Now: now}}
+}
+
+func mend(ctx context.Context, srv *datacitetest.Server, wanted []reports.Dataset, opts *shown.RepairOptions) (*shown.Repaired, error) {
+	return shown.Repair(ctx, srv.Reports(), srv.DOIs(), account, header("Repository", 10), reports.Source(wanted), opts)
+}
+
+// said is what a repair changes: report, DOI, metric, numbers and cause.
+func said(r *shown.Repaired) (lines []string) {
+	for _, one := range r.Reports {
+		for _, c := range one.Changes {
+			lines = append(lines, fmt.Sprintf("%s: %s %s %d -> %d %s", one.Header.CreatedBy, c.DOI, c.Metric, c.Was, c.Now, c.Cause))
+		}
+	}
+	return lines
+}
+
+// written counts the requests that write reports.
+func written(srv *datacitetest.Server) (n int) {
+	for _, r := range srv.Requests() {
+		if r.Method != http.MethodGet {
+			n++
+		}
+	}
+	return n
+}
+
+// displayed is what records show for October.
+func displayed(t *testing.T, srv *datacitetest.Server, names ...string) (lines []string) {
+	t.Helper()
+	for _, name := range names {
+		r, err := srv.DOIs().Get(t.Context(), name, nil)
+		require.NoError(t, err)
+		var v, n int
+		for _, c := range r.ViewsOverTime {
+			v += c.Total
+		}
+		for _, c := range r.DownloadsOverTime {
+			n += c.Total
+		}
+		lines = append(lines, fmt.Sprintf("%s %d %d", name[len("10.5072/"):], v, n))
+	}
+	return lines
+}
+
+// TestRepairMakesRecordsShowWhatTheLogsSay: a rehearsal says what the repair then does,
+// records show the wanted numbers, and a second repair changes nothing.
+func TestRepairMakesRecordsShowWhatTheLogsSay(t *testing.T) {
+	both := func(name string, v, d int64) reports.Dataset { return dataset(name, views(v), downloads(d)) }
+	a, b := both("10.5072/a", 5, 3), both("10.5072/b", 4, 2)
+	for name, tt := range map[string]struct {
+		fault    []stage
+		wanted   []reports.Dataset
+		replaces []string
+		changes  []string
+		shows    []string // afterwards, of a, b and c
+	}{
+		"nothing is wrong": {[]stage{october(1, a, b)}, []reports.Dataset{a, b}, nil, nil, []string{"a 5 3", "b 4 2", "c 0 0"}},
+		"unreported": {nil, []reports.Dataset{a, b}, nil, []string{
+			"Repository: 10.5072/a views 0 -> 5 ", "Repository: 10.5072/a downloads 0 -> 3 ",
+			"Repository: 10.5072/b views 0 -> 4 ", "Repository: 10.5072/b downloads 0 -> 2 ",
+		}, []string{"a 5 3", "b 4 2", "c 0 0"}},
+		"the repository was renamed": {[]stage{october(2, a, b)}, []reports.Dataset{a}, []string{"Renamed Repository"}, []string{
+			"Repository: 10.5072/a views 0 -> 5 ", "Repository: 10.5072/a downloads 0 -> 3 ",
+			"Renamed Repository: 10.5072/a views 5 -> 0 ", "Renamed Repository: 10.5072/a downloads 3 -> 0 ",
+			"Renamed Repository: 10.5072/b views 4 -> 0 ", "Renamed Repository: 10.5072/b downloads 2 -> 0 ",
+		}, []string{"a 5 3", "b 0 0", "c 0 0"}},
+		"a double report": {[]stage{october(1, a, b), october(2, both("10.5072/a", 6, 3))}, []reports.Dataset{a, b}, []string{"Renamed Repository"}, []string{
+			"Renamed Repository: 10.5072/a views 6 -> 0 ", "Renamed Repository: 10.5072/a downloads 3 -> 0 ",
+		}, []string{"a 5 3", "b 4 2", "c 0 0"}},
+		"a double report of which a dataset was dropped": {[]stage{october(1, a, b), october(2, a), october(2, b)}, []reports.Dataset{a, b}, []string{reportID(2)}, []string{
+			"Renamed Repository: 10.5072/a views 5 -> 0 left", "Renamed Repository: 10.5072/a downloads 3 -> 0 left",
+			"Renamed Repository: 10.5072/b views 4 -> 0 ", "Renamed Repository: 10.5072/b downloads 2 -> 0 ",
+		}, []string{"a 5 3", "b 4 2", "c 0 0"}},
+		"a correction, lower and without a dataset": {[]stage{october(1, a, b)}, []reports.Dataset{both("10.5072/a", 4, 3)}, nil, []string{
+			"Repository: 10.5072/a views 5 -> 4 ", "Repository: 10.5072/b views 4 -> 0 ", "Repository: 10.5072/b downloads 2 -> 0 ",
+		}, []string{"a 4 3", "b 0 0", "c 0 0"}},
+		"a correction that was sent without zeros": {[]stage{october(1, a, b), october(1, dataset("10.5072/a", views(4)))}, []reports.Dataset{dataset("10.5072/a", views(4))}, nil, []string{
+			"Repository: 10.5072/a downloads 3 -> 0 left", "Repository: 10.5072/b views 4 -> 0 left", "Repository: 10.5072/b downloads 2 -> 0 left",
+		}, []string{"a 4 0", "b 0 0", "c 0 0"}},
+		"a dropped dataset that is wanted": {[]stage{october(1, a, b), october(1, a)}, []reports.Dataset{a, both("10.5072/b", 3, 2)}, nil, []string{
+			"Repository: 10.5072/b views 4 -> 3 left",
+		}, []string{"a 5 3", "b 3 2", "c 0 0"}},
+		"a spelling that is not read": {[]stage{october(1, both("DOI:10.5072/a", 5, 3))}, []reports.Dataset{both("DOI:10.5072/a", 5, 3)}, nil, []string{
+			"Repository: 10.5072/a views 0 -> 5 ", "Repository: 10.5072/a downloads 0 -> 3 ",
+		}, []string{"a 5 3", "b 0 0", "c 0 0"}},
+		"a part that counts for the whole": {[]stage{october(1, a, both("10.5072/a#part", 2, 2))}, []reports.Dataset{a}, nil, []string{
+			"Repository: 10.5072/a#part views 2 -> 0 ", "Repository: 10.5072/a#part downloads 2 -> 0 ",
+		}, []string{"a 5 3", "b 0 0", "c 0 0"}},
+		"nothing was counted": {[]stage{october(1, a)}, nil, nil, []string{
+			"Repository: 10.5072/a views 5 -> 0 ", "Repository: 10.5072/a downloads 3 -> 0 ",
+		}, []string{"a 0 0", "b 0 0", "c 0 0"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true})
+			for _, name := range []string{"10.5072/a", "10.5072/b", "10.5072/c"} {
+				put(t, srv, name, nil, nil)
+			}
+			for _, s := range tt.fault {
+				s(t, srv)
+				srv.ProcessUsage()
+			}
+			locks, before := t.TempDir(), written(srv)
+			rehearsed, err := mend(t.Context(), srv, tt.wanted, mending(locks, true, tt.replaces...))
+			require.NoError(t, err)
+			assert.Equal(t, tt.changes, said(rehearsed))
+			assert.Empty(t, short(rehearsed.Remain))
+			assert.Equal(t, before, written(srv), "a rehearsal sends nothing")
+
+			done, err := mend(t.Context(), srv, tt.wanted, mending(locks, false, tt.replaces...))
+			require.NoError(t, err)
+			for i, one := range done.Reports {
+				assert.Equal(t, rehearsed.Reports[i].Changes, one.Changes)
+				assert.Equal(t, rehearsed.Reports[i].Datasets, one.Datasets)
+				if one.Receipt != nil {
+					assert.Equal(t, one.Datasets > 0, one.Receipt.Sent > 0, "%s: sent what was said", one.Header.CreatedBy)
+				}
+			}
+			after := written(srv)
+			for range 2 { // before and after the service has read the reports
+				again, err := mend(t.Context(), srv, tt.wanted, mending(locks, false, tt.replaces...))
+				require.NoError(t, err)
+				for _, one := range again.Reports {
+					assert.Zero(t, one.Datasets)
+				}
+				assert.Equal(t, after, written(srv), "again changes nothing")
+				srv.ProcessUsage()
+			}
+			assert.Equal(t, tt.shows, displayed(t, srv, "10.5072/a", "10.5072/b", "10.5072/c"))
+			assert.Empty(t, short(compare(t, srv, nil)))
+			assert.Empty(t, short(compare(t, srv, &shown.Options{Month: "2025-10"})))
+		})
+	}
+}
+
+// TestWhatARepairDoesNotMend: it is named, and other reports are left as they are.
+func TestWhatARepairDoesNotMend(t *testing.T) {
+	both := func(name string, v, d int64) reports.Dataset { return dataset(name, views(v), downloads(d)) }
+	a, b := both("10.5072/a", 5, 3), both("10.5072/b", 4, 2)
+	for name, tt := range map[string]struct {
+		fault  []stage
+		wanted []reports.Dataset
+		remain []string
+		shows  []string
+	}{
+		"a report of another platform": {[]stage{october(1, a, b), october(2, both("10.5072/a", 1, 1))}, []reports.Dataset{a, b},
+			[]string{"10.5072/a 2025-10 views 1 [6] 6 reported-twice 1,2", "10.5072/a 2025-10 downloads 1 [4] 4 reported-twice 1,2"}, []string{"a 6 4", "b 4 2"}},
+		"a number that another platform may have dropped": {[]stage{october(1, a), october(2, b), october(2, dataset("10.5072/d"))}, []reports.Dataset{a},
+			[]string{"10.5072/b 2025-10 views 0 [0] 4 left 1,2", "10.5072/b 2025-10 downloads 0 [0] 2 left 1,2"}, []string{"a 5 3", "b 4 2"}},
+		"a report that was deleted": {[]stage{october(2, a), removed(2)}, []reports.Dataset{b},
+			[]string{"10.5072/a 2025-10 views 0 [0] 5 unreported ", "10.5072/a 2025-10 downloads 0 [0] 3 unreported "}, []string{"a 5 3", "b 4 2"}},
+		"a DOI that is not registered": {[]stage{october(1, a, both("10.5072/new", 1, 1))}, []reports.Dataset{a, both("10.5072/new", 1, 1)},
+			[]string{"10.5072/new 2025-10 views 1 [1] 0 no-record 1", "10.5072/new 2025-10 downloads 1 [1] 0 no-record 1"}, []string{"a 5 3", "b 0 0"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true})
+			for _, name := range []string{"10.5072/a", "10.5072/b"} {
+				put(t, srv, name, nil, nil)
+			}
+			for _, s := range tt.fault {
+				s(t, srv)
+				srv.ProcessUsage()
+			}
+			locks := t.TempDir()
+			for _, dry := range []bool{true, false} {
+				r, err := mend(t.Context(), srv, tt.wanted, mending(locks, dry))
+				require.NoError(t, err)
+				assert.Equal(t, tt.remain, short(r.Remain))
+			}
+			srv.ProcessUsage()
+			assert.Equal(t, tt.shows, displayed(t, srv, "10.5072/a", "10.5072/b"))
+		})
+	}
+}
+
+// TestZerosHaveTheTitleOfTheRecord: nobody reported the dataset in a version that is stored.
+func TestZerosHaveTheTitleOfTheRecord(t *testing.T) {
+	srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true})
+	put(t, srv, "10.5072/a", nil, nil)
+	put(t, srv, "10.5072/b", nil, nil)
+	for _, s := range []stage{october(1, dataset("10.5072/a", views(5)), dataset("10.5072/b", views(4))), october(1, dataset("10.5072/a", views(5)))} {
+		s(t, srv)
+		srv.ProcessUsage()
+	}
+	for _, dry := range []bool{true, false} {
+		var warned []string
+		opts := mending(t.TempDir(), dry)
+		opts.Warn = func(doi string, f datacite.Finding) {
+			if doi != "" { // else the stored report was sent from elsewhere
+				warned = append(warned, doi+" "+f.Path)
+			}
+		}
+		wanted := dataset("10.5072/a", views(5))
+		wanted.Performance = append(wanted.Performance, wanted.Performance[0])
+		_, err := mend(t.Context(), srv, []reports.Dataset{wanted}, opts)
+		require.NoError(t, err)
+		assert.Equal(t, []string{"10.5072/a report-datasets[0].performance"}, warned, "not of the zeros")
+	}
+	stored, err := srv.Reports().Get(t.Context(), reportID(1))
+	require.NoError(t, err)
+	require.Len(t, stored.Datasets, 2)
+	assert.Equal(t, "Glacier", stored.Datasets[1].Title)
+	assert.Equal(t, []reports.Instance{views(0)}, stored.Datasets[1].Performance[0].Instance)
+}
+
+// TestRepairBySpecification: a service that shows numbers of its own gets a 0 for what no report
+// has, once.
+func TestRepairBySpecification(t *testing.T) {
+	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true})
+	a, locks := dataset("10.5072/a", views(5)), t.TempDir()
+	store(t, srv, 1, header("Repository", 10), a, dataset("10.5072/c", views(1)))
+	store(t, srv, 2, header("Renamed Repository", 10), a)
+	put(t, srv, "10.5072/a", series("2025-10", 5, 5), nil)
+	put(t, srv, "10.5072/b", series("2025-10", 4), nil)
+	changes := []string{"Repository: 10.5072/b views 4 -> 0 left", "Repository: 10.5072/c views 1 -> 0 ", "Renamed Repository: 10.5072/a views 5 -> 0 ", "Renamed Repository: 10.5072/b views 4 -> 0 left"}
+	for _, dry := range []bool{true, false} {
+		before := written(srv)
+		r, err := mend(t.Context(), srv, []reports.Dataset{a}, mending(locks, dry, "Renamed Repository"))
+		require.NoError(t, err)
+		assert.Equal(t, changes, said(r))
+		assert.Equal(t, dry, written(srv) == before)
+	}
+	last := written(srv)
+	r, err := mend(t.Context(), srv, []reports.Dataset{a}, mending(locks, false, "Renamed Repository"))
+	require.NoError(t, err)
+	for _, one := range r.Reports {
+		assert.Zero(t, one.Datasets)
+	}
+	assert.Equal(t, last, written(srv))
+}
+
+func TestRepairRefuses(t *testing.T) {
+	a := dataset("10.5072/a", views(5))
+	foreign := func(t *testing.T, srv *datacitetest.Server) {
+		_, err := srv.As("OTHER.REPO").PutReport(&reports.Report{ID: reportID(9), Header: header("REPOSITORY", 10), Datasets: []reports.Dataset{a}})
+		require.NoError(t, err)
+	}
+	broken := errors.New("the log ends")
+	for name, tt := range map[string]struct {
+		stored   []stage
+		wanted   []reports.Dataset
+		replaces string
+		is       error
+		says     string
+	}{
+		"a report of another account": {[]stage{foreign}, []reports.Dataset{a}, "", datacite.ErrConflict, "is not among those of"},
+		"a name without a report":     {[]stage{october(1, a)}, []reports.Dataset{a}, "Renamed", nil, `is "Renamed", which is neither the creator nor the id of another report`},
+		"its own name":                {[]stage{october(1, a)}, []reports.Dataset{a}, "Repository", nil, "neither the creator nor the id of another report"},
+		"a fault of the datasets":     {nil, []reports.Dataset{a, dataset("nothing", views(-1))}, "", nil, "report-datasets[1].performance[0].instance[0].count"},
+		"inconsistent counts":         {nil, []reports.Dataset{dataset("10.5072/a", views(1), downloads(2))}, "", nil, "are inconsistent"},
+		"an inconsistent zero":        {[]stage{october(1, a)}, []reports.Dataset{dataset("10.5072/a", downloads(2))}, "", nil, "are inconsistent"},
+		"a dataset twice":             {nil, []reports.Dataset{a, a}, "", nil, "report-datasets[1]"},
+		"datasets that break off":     {nil, nil, "", broken, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Accounts: []datacitetest.Account{{}, {Username: "OTHER.REPO"}}})
+			for _, s := range tt.stored {
+				s(t, srv)
+			}
+			before := written(srv)
+			for _, dry := range []bool{true, false} {
+				opts := mending(t.TempDir(), dry)
+				if tt.replaces != "" {
+					opts.Replaces = []string{tt.replaces}
+				}
+				source := reports.Source(tt.wanted)
+				if tt.is == broken {
+					source = func(yield func(reports.Dataset, error) bool) { yield(reports.Dataset{}, broken) }
+				}
+				_, err := shown.Repair(t.Context(), srv.Reports(), srv.DOIs(), account, header("Repository", 10), source, opts)
+				require.ErrorContains(t, err, tt.says)
+				if tt.is != nil {
+					require.ErrorIs(t, err, tt.is)
+				}
+			}
+			assert.Equal(t, before, written(srv))
+		})
+	}
+}
+
+// TestRepairsUnderRandomFaults: after any history of corrections and double reports, repairs
+// that are repeated until one ends make records show what is wanted, whatever requests fail.
+func TestRepairsUnderRandomFaults(t *testing.T) {
+	for seed := range uint64(*histories) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				time.Sleep(time.Until(now))
+				random := rand.New(rand.NewPCG(seed, 7))
+				var bad atomic.Bool
+				srv := datacitetest.NewServer(&datacitetest.Options{
+					Behaviour: datacitetest.Deployed, NoPort: true, UsageLag: 24 * time.Hour, IndexLag: 24 * time.Hour,
+					Faults: datacitetest.Schedule(seed, float64(seed%4)/15).When(func(*http.Request) bool { return bad.Load() }),
+				})
+				processed := func() {
+					srv.Advance(25 * time.Hour)
+					srv.ProcessUsage()
+					srv.Advance(25 * time.Hour)
+				}
+				wanted, shows := map[string]reports.Dataset{}, []string(nil)
+				some := func() (all []reports.Dataset) {
+					for i := range 30 {
+						if n := random.Int64N(50); n < 30 {
+							all = append(all, dataset(fmt.Sprintf("10.5072/m%02d", i), []reports.Instance{views(n + 1), downloads(n)}[:1+random.IntN(2)]...))
+						}
+					}
+					return all
+				}
+				var names []string
+				for i := range 30 {
+					names = append(names, fmt.Sprintf("10.5072/m%02d", i))
+					put(t, srv, names[i], nil, nil)
+				}
+				for range 1 + random.IntN(4) {
+					october(1+random.IntN(2), some()...)(t, srv)
+					processed()
+				}
+				for _, d := range some() {
+					wanted[d.DatasetID[0].Value] = d
+				}
+				for _, name := range names {
+					var v, n int64
+					if d, ok := wanted[name]; ok {
+						for _, one := range d.Performance[0].Instance {
+							if one.MetricType == reports.UniqueDatasetRequests {
+								n = one.Count
+							} else {
+								v = one.Count
+							}
+						}
+					}
+					shows = append(shows, fmt.Sprintf("%s %d %d", name[len("10.5072/"):], v, n))
+				}
+				source := slices.Collect(func(yield func(reports.Dataset) bool) {
+					for _, name := range slices.Sorted(maps.Keys(wanted)) {
+						if !yield(wanted[name]) {
+							return
+						}
+					}
+				})
+				var replaces []string
+				for s, err := range srv.Reports().All(t.Context(), nil) {
+					require.NoError(t, err)
+					if s.Header.CreatedBy != "Repository" {
+						replaces = append(replaces, s.ID)
+					}
+				}
+				locks := t.TempDir()
+				bad.Store(true)
+				end := errors.New("never begun")
+				for i := 0; i < 20 && end != nil; i++ {
+					_, end = mend(t.Context(), srv, source, mending(locks, false, replaces...))
+					time.Sleep(time.Hour)
+				}
+				bad.Store(false)
+				time.Sleep(time.Minute) // until the service has sent its last response
+				require.NoError(t, end)
+				processed()
+				assert.Equal(t, shows, displayed(t, srv, names...))
+				assert.Empty(t, short(compare(t, srv, nil)))
+				last := written(srv)
+				r, err := mend(t.Context(), srv, source, mending(locks, false, replaces...))
+				require.NoError(t, err)
+				assert.Zero(t, r.Found)
+				assert.Empty(t, said(r))
+				assert.Equal(t, last, written(srv), "again changes nothing")
+			})
+		})
+	}
+}
+
+// TestOneMonth: other months are neither read nor compared.
+func TestOneMonth(t *testing.T) {
+	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true})
+	store(t, srv, 1, header("Repo", 10), dataset("10.5072/a", views(5)))
+	store(t, srv, 2, header("Repo", 11), dataset("10.5072/a", views(6)))
+	put(t, srv, "10.5072/a", append(series("2025-10", 4), series("2025-11", 9)...), nil)
+	before := len(srv.Requests())
+	assert.Equal(t, []string{"10.5072/a 2025-11 views 6 [6] 9 lost 2"}, short(compare(t, srv, &shown.Options{Month: "2025-11"})))
+	assert.Len(t, srv.Requests()[before:], 1+1+1+1)
+	assert.Len(t, compare(t, srv, nil), 2)
+	_, err := mend(t.Context(), srv, nil, &shown.RepairOptions{DryRun: true, Compare: shown.Options{Lag: -1}})
+	var bad *datacite.ValidationError
+	require.ErrorAs(t, err, &bad)
+	assert.Equal(t, "Options.Lag", bad.Findings[0].Path)
+}
 
 // A stage of a course of events, after which the service makes its numbers.
 type stage func(t *testing.T, srv *datacitetest.Server)

@@ -1,15 +1,26 @@
 package shown_test
 
 import (
+	"bufio"
+	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/reports"
@@ -313,4 +324,302 @@ func TestCauses(t *testing.T) {
 			assert.Equal(t, tt.want, short(compare(t, srv, &tt.opts)))
 		})
 	}
+}
+
+var compared = flag.Int("compared", 2_000, "DOIs of the long test of a comparison")
+
+func TestRequestsAndTotals(t *testing.T) {
+	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true})
+	var october, november []reports.Dataset
+	for i := range 2_500 {
+		name := fmt.Sprintf("10.5072/n%d", i)
+		october = append(october, dataset(name, views(10), downloads(2)))
+		november = append(november, dataset(name, views(1)))
+		missing := 0
+		if i%100 == 0 {
+			missing = 1
+		}
+		put(t, srv, name, append(series("2025-10", 10-missing), series("2025-11", 1)...), series("2025-10", 2))
+	}
+	store(t, srv, 1, header("Repo", 10), october...)
+	store(t, srv, 2, header("Repo", 11), november...)
+	before := len(srv.Requests())
+	var seen []shown.Progress
+	var months []shown.Month
+	all := compare(t, srv, &shown.Options{
+		Progress: func(p shown.Progress) { seen = append(seen, p) },
+		Months:   func(m []shown.Month) { months = m },
+	})
+	assert.Len(t, all, 25)
+	assert.Equal(t, []shown.Month{
+		{Month: "2025-10", Views: shown.Total{Reported: 25_000, Shown: 24_975, Differences: 25}, Downloads: shown.Total{Reported: 5_000, Shown: 5_000}},
+		{Month: "2025-11", Views: shown.Total{Reported: 2_500, Shown: 2_500}},
+	}, months)
+	assert.Equal(t, shown.Progress{Reports: 2, AllReports: 2, Datasets: 5_000, Records: 2_500, AllRecords: 2_500, Compared: 2_500, Differences: 25}, seen[len(seen)-1])
+	requests := srv.Requests()[before:]
+	assert.Len(t, requests, 1+2+3+25)
+	for _, r := range requests {
+		assert.Equal(t, "GET", r.Method)
+	}
+}
+
+// DOIs of other accounts are looked up together.
+func TestDOIsOfOthers(t *testing.T) {
+	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true, Accounts: []datacitetest.Account{{}, {Username: "OTHER.REPO"}}})
+	var datasets []reports.Dataset
+	for i := range 250 {
+		name := fmt.Sprintf("10.5072/n%d", i)
+		datasets = append(datasets, dataset(name, views(5)))
+		shows := 5
+		if i == 7 {
+			shows = 4
+		}
+		if i != 8 {
+			put(t, srv.As("OTHER.REPO"), name, series("2025-10", shows), nil)
+		}
+	}
+	store(t, srv, 1, header("Repo", 10), datasets...)
+	before := len(srv.Requests())
+	assert.Equal(t, []string{"10.5072/n7 2025-10 views 5 [5] 4 lost 1", "10.5072/n8 2025-10 views 5 [5] 0 no-record 1"}, short(compare(t, srv, nil)))
+	assert.Len(t, srv.Requests()[before:], 1+1+1+3+2)
+}
+
+// A report whose connection breaks off is read again, and nothing of the first attempt counts.
+func TestABrokenConnection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cut := &datacitetest.Fault{Kind: datacitetest.CutResponse}
+		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true, Faults: datacitetest.First(cut, cut).When(func(r *http.Request) bool {
+			return strings.HasPrefix(r.URL.Path, "/reports/")
+		})})
+		var datasets []reports.Dataset
+		for i := range 200 {
+			name := fmt.Sprintf("10.5072/n%d", i)
+			datasets = append(datasets, dataset(name, views(1)))
+			put(t, srv, name, series("2025-10", 1), nil)
+		}
+		store(t, srv, 1, header("Repo", 10), datasets...)
+		assert.Empty(t, compare(t, srv, nil))
+		time.Sleep(time.Minute) // until the service has sent its last response
+	})
+}
+
+// A month of a report that cannot be read is not compared.
+func TestLeaveOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true, Faults: failing("/reports/" + reportID(2))})
+		store(t, srv, 1, header("Repo", 10), dataset("10.5072/a", views(5)))
+		store(t, srv, 2, header("Repo", 11), dataset("10.5072/a", views(6)))
+		put(t, srv, "10.5072/a", append(series("2025-10", 4), series("2025-11", 9)...), nil)
+		var left []string
+		all := compare(t, srv, &shown.Options{LeaveOut: func(err error) bool {
+			left = append(left, err.Error())
+			assert.ErrorIs(t, err, datacite.ErrServer)
+			return true
+		}})
+		require.Len(t, left, 1)
+		assert.Contains(t, left[0], "report "+reportID(2)+": ")
+		assert.Equal(t, []string{"10.5072/a 2025-10 views 5 [5] 4 lost 1"}, short(all))
+		for _, err := range shown.Compare(t.Context(), srv.Reports(), srv.DOIs(), account, &shown.Options{LeaveOut: func(error) bool { return false }}) {
+			require.ErrorIs(t, err, datacite.ErrServer, "not left out, so the error ends the sequence")
+		}
+	})
+}
+
+// failing fails requests for a path.
+func failing(path string) datacitetest.Faults {
+	return func(_ int, r *http.Request) *datacitetest.Fault {
+		if r.URL.Path != path {
+			return nil
+		}
+		return &datacitetest.Fault{Kind: datacitetest.Status, Status: 500}
+	}
+}
+
+func TestCompareEndsWithAnError(t *testing.T) {
+	for name, tt := range map[string]struct {
+		account string
+		opts    *shown.Options
+		faults  datacitetest.Faults
+		is      error
+		says    string
+	}{
+		"no account":     {"", nil, nil, datacite.ErrInvalid, "account: is empty"},
+		"no such cause":  {account, &shown.Options{Causes: []shown.Cause{"bad-luck"}}, nil, datacite.ErrInvalid, `Options.Causes: has "bad-luck"`},
+		"a negative lag": {account, &shown.Options{Lag: -1}, nil, datacite.ErrInvalid, "Options.Lag: is negative"},
+		"the list":       {account, nil, failing("/reports"), datacite.ErrServer, "reports.All"},
+		"a report":       {account, nil, failing("/reports/" + reportID(1)), datacite.ErrServer, "reports.Open"},
+		"the records":    {account, nil, failing("/dois"), datacite.ErrServer, "dois.Walk"},
+		"a record":       {account, nil, failing("/dois/10.5072/a"), datacite.ErrServer, "dois.Get"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true, Faults: tt.faults})
+				store(t, srv, 1, header("Repo", 10), dataset("10.5072/a", views(5)))
+				put(t, srv, "10.5072/a", nil, nil)
+				var end error
+				for d, err := range shown.Compare(t.Context(), srv.Reports(), srv.DOIs(), tt.account, tt.opts) {
+					require.NoError(t, end, "the error is the last")
+					if end = err; err != nil {
+						assert.Nil(t, d)
+					}
+				}
+				require.ErrorIs(t, end, tt.is)
+				assert.ErrorContains(t, end, tt.says)
+			})
+		})
+	}
+	t.Run("the context", func(t *testing.T) {
+		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true})
+		for i := range 20 {
+			put(t, srv, fmt.Sprintf("10.5072/n%d", i), series("2025-10", 1), nil)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		n := 0
+		for _, err := range shown.Compare(ctx, srv.Reports(), srv.DOIs(), account, nil) {
+			if n++; n == 3 {
+				cancel()
+			}
+			if err != nil {
+				require.ErrorIs(t, err, context.Canceled)
+			}
+		}
+		assert.Equal(t, 4, n)
+	})
+	t.Run("no temporary file", func(t *testing.T) {
+		ofReports, ofDOIs := (&world{dois: 3_000}).clients(t)
+		for _, err := range shown.Compare(t.Context(), ofReports, ofDOIs, account, &shown.Options{TempDir: "/nonexistent"}) {
+			require.ErrorIs(t, err, os.ErrNotExist)
+		}
+	})
+	t.Run("no client", func(t *testing.T) {
+		for _, err := range shown.Compare(t.Context(), nil, nil, account, nil) {
+			require.ErrorIs(t, err, datacite.ErrInvalid)
+		}
+	})
+}
+
+// A world makes its reports and records as they are asked for. Each month is reported for
+// all DOIs, and one DOI in a thousand lacks a month.
+type world struct {
+	dois, asked int
+}
+
+func (w *world) clients(t testing.TB) (*reports.Client, *dois.Client) {
+	cfg := datacite.Config{Service: datacite.Service{API: "https://api.example.org"}, HTTPClient: &http.Client{Transport: w}, MaxAttempts: 1}
+	ofReports, err := reports.NewClient(cfg)
+	require.NoError(t, err)
+	ofDOIs, err := dois.NewClient(cfg)
+	require.NoError(t, err)
+	return ofReports, ofDOIs
+}
+
+func (w *world) name(i int) string { return fmt.Sprintf("10.5072/r%07d", i) }
+
+func (w *world) RoundTrip(r *http.Request) (*http.Response, error) {
+	w.asked++
+	body, pipe := io.Pipe()
+	go func() {
+		out := bufio.NewWriter(pipe)
+		w.write(out, r)
+		pipe.CloseWithError(out.Flush())
+	}()
+	return &http.Response{
+		StatusCode: 200, ProtoMajor: 1, ProtoMinor: 1, Request: r, ContentLength: -1,
+		Header: http.Header{"Content-Type": {"application/json"}}, Body: body,
+	}, nil
+}
+
+func (w *world) write(out *bufio.Writer, r *http.Request) {
+	query := r.URL.Query()
+	last := path.Base(r.URL.Path)
+	switch {
+	case r.URL.Path == "/reports":
+		var all []string
+		for month := range 12 {
+			h, _ := json.Marshal(header("Repo", month+1))
+			all = append(all, fmt.Sprintf(`{"id":%q,"report-header":%s}`, reportID(month+1), h))
+		}
+		fmt.Fprintf(out, `{"reports":[%s],"meta":{"total":12}}`, strings.Join(all, ","))
+	case r.URL.Path == "/dois":
+		first, _ := strconv.Atoi(query.Get("page[cursor]"))
+		size, _ := strconv.Atoi(query.Get("page[size]"))
+		first-- // the first cursor is 1
+		end := min(first+size, w.dois)
+		fmt.Fprint(out, `{"data":[`)
+		for i := first; i < end; i++ {
+			if i > first {
+				fmt.Fprint(out, ",")
+			}
+			w.record(out, w.dois-1-i)
+		}
+		fmt.Fprintf(out, `],"meta":{"total":%d},"links":{`, w.dois)
+		if end < w.dois {
+			fmt.Fprintf(out, `"next":"https://api.example.org/dois?page%%5Bcursor%%5D=%d"`, end+1)
+		}
+		fmt.Fprint(out, `}}`)
+	case strings.HasPrefix(r.URL.Path, "/reports/"):
+		month, _ := strconv.Atoi(last[24:])
+		h, _ := json.Marshal(header("Repo", month))
+		fmt.Fprintf(out, `{"report":{"id":%q,"report-header":%s,"report-datasets":[`, last, h)
+		for i := range w.dois {
+			if i > 0 {
+				fmt.Fprint(out, ",")
+			}
+			fmt.Fprintf(out, `{"dataset-title":"T","dataset-id":[{"type":"doi","value":%q}],"performance":[{"period":{},"instance":[{"count":%d,"metric-type":"unique-dataset-investigations","access-method":"regular"}]}]}`, w.name(i), i+month)
+		}
+		fmt.Fprint(out, `]}}`)
+	default:
+		i, _ := strconv.Atoi(last[1:])
+		fmt.Fprint(out, `{"data":`)
+		w.record(out, i)
+		fmt.Fprint(out, `}`)
+	}
+}
+
+func (w *world) record(out *bufio.Writer, i int) {
+	fmt.Fprintf(out, `{"id":%[1]q,"type":"dois","attributes":{"doi":%[1]q,"downloadsOverTime":[],"viewsOverTime":[`, w.name(i))
+	for month := 1; month <= 12; month++ {
+		n := i + month
+		if i%1000 == 7 && month == 5 {
+			n = 0
+		}
+		if month > 1 {
+			fmt.Fprint(out, ",")
+		}
+		fmt.Fprintf(out, `{"yearMonth":"2025-%02d","total":%d}`, month, n)
+	}
+	fmt.Fprint(out, `]}}`)
+}
+
+// TestMemory wants a comparison of many DOIs to hold what an audit does, and to take one
+// request for 1,000 DOIs, one for each report and one for each difference.
+func TestMemory(t *testing.T) {
+	w := &world{dois: *compared}
+	ofReports, ofDOIs := w.clients(t)
+	inUse := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	dir, before, most, calls := t.TempDir(), inUse(), uint64(0), 0
+	opts := &shown.Options{TempDir: dir, Now: now, Progress: func(shown.Progress) {
+		if calls++; calls%25 == 0 {
+			most = max(most, inUse())
+		}
+	}}
+	began, differences := time.Now(), 0
+	for d, err := range shown.Compare(t.Context(), ofReports, ofDOIs, account, opts) {
+		require.NoError(t, err)
+		assert.Equal(t, "2025-05", d.Month)
+		differences++
+	}
+	t.Logf("%d DOIs, 12 months: %d requests, %d differences, %v, %.1f MiB at most", *compared, w.asked, differences, time.Since(began).Round(time.Millisecond), float64(most-min(most, before))/(1<<20))
+	assert.Equal(t, (*compared+992)/1000, differences)
+	assert.LessOrEqual(t, w.asked, 1+12+(*compared+999)/1000+differences)
+	assert.LessOrEqual(t, most, before+8<<20)
+	left, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	assert.Empty(t, left)
 }

@@ -72,14 +72,10 @@ func (s *Service) showDOI(q *wire.Request, name, f string) (wire.Reply, error) {
 	if _, files := rec.Attributes["contentUrl"].([]any); files && wire.Listed(params["include"], "media") {
 		return wire.Reply{}, wire.Parameter.Refusal("include", "media")
 	}
-	if f == "json" {
-		return s.one(rec, params, account), nil
+	if f != "json" {
+		return formatted(f, rec, params)
 	}
-	return formatted(f, rec, params)
-}
-
-func (s *Service) one(rec *record.Record, p wire.Params, account *record.Account) wire.Reply {
-	body := object{"data": s.resource(rec, singleView(p), p, account)}
-	s.include(body, p, []*record.Record{rec}, true)
-	return wire.JSON(http.StatusOK, body)
+	body := object{"data": s.resource(rec, singleView(params), params, account)}
+	s.include(body, params, []*record.Record{rec}, true)
+	return wire.JSON(http.StatusOK, body), nil
 }

@@ -121,11 +121,6 @@ var filters = []struct {
 	{"funder_id", "funding_references.funderIdentifier", terms(func(id string) string { return "https://doi.org/" + doiFrom(id) })},
 	{"funded_by", "funder_rors", term(record.RORURL)},
 
-	{"re3data_id", "client.re3data_id", term(doiFrom)},
-	{"opendoar_id", "client.opendoar_id", term(asIs)},
-	{"certificate", "client.certificate", terms(asIs)},
-	{"client_type", "client.client_type", term(asIs)},
-
 	{"has_citations", "citation_count", atLeast},
 	{"has_references", "reference_count", atLeast},
 	{"has_parts", "part_count", atLeast},
@@ -145,7 +140,7 @@ var filters = []struct {
 // support, with the value that has an effect, "" for any.
 var unsupportedParameters = map[string]string{
 	"affiliation_country": "", "include_funder_child_organizations": "true", "enriched": "true", "page[scroll]": "", "callback": "",
-	"composite": "", "client_type": igsnCatalog,
+	"composite": "", "client_type": "", "re3data_id": "", "opendoar_id": "", "certificate": "",
 }
 
 // bracketed are the parameters with brackets that are read.
@@ -158,7 +153,7 @@ func playable(p wire.Params) error {
 		}
 	}
 	for name, effective := range unsupportedParameters {
-		if value := p[name]; effective == "" && !wire.IsBlank(value) || effective != "" && strings.EqualFold(value, effective) {
+		if value, given := p[name]; given && (effective == "" || strings.EqualFold(value, effective)) {
 			return wire.Parameter.Refusal(name)
 		}
 	}
@@ -171,9 +166,8 @@ var alternatives = strings.Fields("provider_id client_id affiliation_id funder_i
 func (s *Service) readFilters(p wire.Params) ([]filter, error) {
 	var keep, either []filter
 	for _, rule := range filters {
-		value, given := p[rule.name]
-		// An empty client type matches nothing.
-		if wire.IsBlank(value) && (rule.name != "client_type" || !given) {
+		value := p[rule.name]
+		if wire.IsBlank(value) {
 			continue
 		}
 		fields := rule.fields
@@ -237,9 +231,6 @@ func always(wanted string) condition {
 		return holds(field, func(v string) bool { return v == wanted }), nil
 	}
 }
-
-// igsnCatalog is a type of repositories: lists of their records are restricted to physical objects, and counted by month.
-const igsnCatalog = "igsnCatalog"
 
 // years matches a year, or the span from the first to the last of several.
 func years(field, value string) (filter, error) {

@@ -31,11 +31,10 @@ func rewritten(query string) string {
 }
 
 func (s *Service) parseQuery(text string) (*search.Query, error) {
-	opts := search.Options{And: s.Deployed, Index: s.Deployed}
 	if s.Deployed {
-		text, opts.Slop = rewritten(text), 1
+		text = rewritten(text)
 	}
-	query, err := search.Parse(text, opts)
+	query, err := search.Parse(text, s.Deployed)
 	switch {
 	case err == nil:
 		return query, nil

@@ -150,17 +150,12 @@ func (s *Service) nameSent(sent record.Sent) (string, error) {
 	if !wire.IsBlank(given) || wire.IsBlank(prefix) {
 		return names.Lower(given), nil
 	}
-	for {
-		name, ok := names.MintUnder(prefix)
-		if name = names.Lower(name); !ok {
-			return "", errNoPrefix
-		} else if s.Find(name) == nil {
-			return name, nil
-		}
+	name, ok := s.FreeName(prefix)
+	if !ok {
+		return "", wire.Crashed("No valid prefix found")
 	}
+	return name, nil
 }
-
-var errNoPrefix = wire.Crashed("No valid prefix found")
 
 // clientOf is the repository of a new record: the one that it names, or the account's.
 func (s *Service) clientOf(data object, account *record.Account) (*record.Account, error) {

@@ -69,13 +69,13 @@ func (s *Service) readDocumentedMetadata(c *call) (err error) {
 		return err
 	}
 	name, ok := s.nameIn(c)
-	switch {
-	case !ok && names.PrefixForm.MatchString(c.name):
-		name = s.FreeName(c.name)
-	case !ok:
+	if !ok && names.PrefixForm.MatchString(c.name) {
+		name, ok = s.FreeName(c.name)
+		ok = ok && strings.HasPrefix(name, c.name+"/")
+	}
+	if c.target = name; !ok {
 		return &worded{errNoDOI}
 	}
-	c.target = name
 	return nil
 }
 

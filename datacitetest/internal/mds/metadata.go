@@ -80,7 +80,7 @@ func (s *Service) readSentMetadata(c *call) error {
 	}
 	name, ok := s.nameIn(c)
 	if !ok {
-		name, ok = names.MintUnder(c.name)
+		name, ok = s.FreeName(c.name)
 	}
 	if prefix, _ := names.Split(name); !ok {
 		return &worded{errNoDOI}

@@ -2,9 +2,8 @@
 package names
 
 import (
-	"crypto/rand"
-	"encoding/binary"
 	"fmt"
+	"math/rand/v2"
 	"regexp"
 	"strings"
 )
@@ -56,16 +55,9 @@ func mapASCII(text string, from, to, shift rune) string {
 
 const base32 = "0123456789abcdefghjkmnpqrstvwxyz"
 
-// MintSuffix makes a random suffix as the service does: six characters of
-// base 32 and two check digits, as in "003r-j076".
-func MintSuffix() string {
-	var b [4]byte
-	_, _ = rand.Read(b[:])
-	return SuffixFor(uint64(binary.BigEndian.Uint32(b[:]) >> 2))
-}
-
-// MintUnder makes a new name under the prefix at the start of a text, as the deployed
-// service does: text after a slash precedes the suffix.
+// MintUnder makes a random name under the prefix at the start of a text, as the deployed
+// service does: text after a slash, then six characters of base 32 and two check digits, as
+// in "003r-j076".
 func MintUnder(text string) (name string, ok bool) {
 	m := prefixStart.FindStringSubmatch(text)
 	if m == nil {
@@ -75,7 +67,7 @@ func MintUnder(text string) (name string, ok bool) {
 	if _, shoulder, _ := strings.Cut(text, "/"); shoulder != "" {
 		name += shoulder + "-"
 	}
-	return name + MintSuffix(), true
+	return name + SuffixFor(rand.Uint64N(1<<30)), true
 }
 
 var prefixStart = regexp.MustCompile(`\A(?:https?://?(?:dx\.)?(?:doi.org|handle.stage.datacite.org|handle.test.datacite.org)/)?(?:doi:)?(10\.[0-9]{4,5})`)

@@ -26,14 +26,6 @@ var (
 	oldSchemas     = []string{"2.1", "2.2", "3.0", "3.1", "3"}
 )
 
-// checkSchema checks the XML of a record against kernel 4.
-func (rec *Record) checkSchema() error {
-	for _, v := range rec.violations() {
-		return wire.Fail(http.StatusUnprocessableEntity, "%s", v.title(rec.DOI))
-	}
-	return nil
-}
-
 func (rec *Record) violations() []violation {
 	doc, err := parseXML(rec.XML)
 	if err != nil {
@@ -46,17 +38,10 @@ func (v violation) title(doi string) string {
 	return fmt.Sprintf("DOI %s: %s at line %d, column 0", doi, v.text, v.line)
 }
 
-// CheckKept checks metadata in their stored form: they must be DataCite XML and,
+// keeps says whether metadata may be stored in this form: they must be DataCite XML and,
 // unless the DOI is a draft, valid by the schema that they name.
-func (rec *Record) CheckKept() error {
+func (rec *Record) keeps() bool {
 	doc, err := parseXML(rec.XML)
-	switch {
-	case err != nil || doc.namespace() == "":
-		return ErrInvalid
-	case rec.State != Draft && doc.namespace() != kernelNamespace:
-		return ErrInvalid
-	case rec.State != Draft && rec.checkSchema() != nil:
-		return ErrInvalid
-	}
-	return nil
+	return err == nil && doc.namespace() != "" &&
+		(rec.State == Draft || doc.namespace() == kernelNamespace && len(violations(doc.Root)) == 0)
 }

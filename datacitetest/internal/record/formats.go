@@ -145,7 +145,7 @@ func formatOf(o object) Format {
 // specification. DataCite XML is checked, stored, and read in full. Of other formats
 // the members of a brief are read, and DataCite XML is written from them.
 func (rec *Record) SetMetadata(f Format, body []byte) error {
-	rec.columns = nil
+	rec.Columns = nil
 	if f == Kernel {
 		doc, err := ReadXML(body)
 		if err == nil {

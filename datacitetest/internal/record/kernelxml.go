@@ -321,19 +321,4 @@ func seriesIn(text string) object {
 	return s
 }
 
-// isPresent is the opposite of Ruby's blank?.
-func isPresent(v any) bool {
-	switch v := v.(type) {
-	case nil:
-		return false
-	case bool:
-		return v
-	case string:
-		return !wire.IsBlank(v)
-	case []any:
-		return len(v) > 0
-	case object:
-		return len(v) > 0
-	}
-	return true
-}
+func isPresent(v any) bool { return !wire.IsAbsent(v) }

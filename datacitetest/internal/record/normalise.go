@@ -160,18 +160,16 @@ func sanitised(text string) string {
 				closeFrom(len(open) - 1)
 			}
 		case slices.Contains(open, name):
-			closeFrom(len(open) - 1 - slices.Index(reversed(open), name))
+			last := len(open) - 1
+			for open[last] != name {
+				last--
+			}
+			closeFrom(last)
 		}
 	}
 	escape(len(text))
 	closeFrom(0)
 	return out.String()
-}
-
-func reversed(list []string) []string {
-	list = slices.Clone(list)
-	slices.Reverse(list)
-	return list
 }
 
 var htmlEscapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
@@ -496,7 +494,11 @@ func keptPlace(v any) any {
 		}
 		return o
 	case []any:
-		return mapped(v, keptPlace)
+		list := make([]any, len(v))
+		for i, inside := range v {
+			list[i] = keptPlace(inside)
+		}
+		return list
 	}
 	return v
 }
@@ -508,12 +510,4 @@ func keptCoordinate(v any) any {
 		}
 	}
 	return v
-}
-
-func mapped(list []any, change func(any) any) []any {
-	out := make([]any, len(list))
-	for i, v := range list {
-		out[i] = change(v)
-	}
-	return out
 }

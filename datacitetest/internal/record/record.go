@@ -39,7 +39,7 @@ type Record struct {
 	CitationsOverTime []any                 `json:"-"`
 	Known             func(doi string) bool `json:"-"` // a record has that name
 
-	columns map[string]any // with Deployed: the stored values that the attributes are made of
+	Columns map[string]any // the stored values that the attributes are made of; nil for a seeded record
 
 	// With Deployed, where the search index lags behind.
 	shows  time.Time // when the index has this record

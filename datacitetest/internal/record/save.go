@@ -269,7 +269,7 @@ func (doc *Document) doi() string {
 
 // Assign stores what was sent, normalised as the service does.
 func (rec *Record) Assign(s Sent, existed bool) {
-	c := maps.Clone(rec.columns)
+	c := maps.Clone(rec.Columns)
 	unwritten := c == nil && rec.XML == nil && rec.HasMetadata() // the service has XML for all metadata
 	if c == nil {                                                // the record was seeded
 		c = maps.Clone(rec.Attributes)
@@ -327,7 +327,7 @@ func (rec *Record) Assign(s Sent, existed bool) {
 		withContainer["container"] = cmp.Or[any](containerOf(c), c["container"])
 		rec.XML = kernelXML(withContainer, names.Upper(rec.DOI))
 	}
-	rec.columns = c
+	rec.Columns = c
 	rec.keep()
 }
 
@@ -355,7 +355,7 @@ func wholeNumber(v any) any {
 
 // keep normalises members for storing, and derives the attributes that responses show.
 func (rec *Record) keep() {
-	c := rec.columns
+	c := rec.Columns
 	each := func(name string, item func(any) any) {
 		if c[name] == nil {
 			return
@@ -416,7 +416,7 @@ func keptSubject(v any) any {
 
 // shownColumns are the members as responses show them.
 func (rec *Record) shownColumns() object {
-	o := maps.Clone(rec.columns)
+	o := maps.Clone(rec.Columns)
 	for name, v := range blank() {
 		if _, isList := v.([]any); isList {
 			o[name] = listed(o[name])
@@ -490,7 +490,7 @@ func (rec *Record) Faults(s Sent, existed, taken bool, client *Account) []Wrong 
 // checkXML checks the XML against the schema that the record names. The service
 // knows few names, and new records in JSON name none.
 func (rec *Record) checkXML(fault func(source, title string)) {
-	version := wire.String(rec.columns["schemaVersion"])
+	version := wire.String(rec.Columns["schemaVersion"])
 	number := strings.TrimPrefix(version, kernelSpaces+"-")
 	if len(rec.XML) == 0 {
 		fault("xml", "Can't be blank")
@@ -516,15 +516,15 @@ var columnNames = map[string]string{
 }
 
 func (rec *Record) checkMembers(fault func(source, title string)) {
-	for _, v := range listed(rec.columns["rightsList"]) {
+	for _, v := range listed(rec.Columns["rightsList"]) {
 		if len([]rune(wire.String(Member(v, "rights")))) > 2000 {
 			fault("rights_list", "Rights should not have a length of more than 2000 characters.")
 		}
 	}
-	if rec.columns["schemaVersion"] != kernelNamespace {
+	if rec.Columns["schemaVersion"] != kernelNamespace {
 		return // contributor types are checked if the record names its schema
 	}
-	for _, v := range listed(rec.columns["contributors"]) {
+	for _, v := range listed(rec.Columns["contributors"]) {
 		switch kind := wire.String(Member(v, "contributorType")); {
 		case wire.IsBlank(kind):
 			fault("contributors", fmt.Sprintf("Contributor '%s' is missing a required element: contributor type.", wire.Encode(v)))
@@ -552,7 +552,7 @@ const (
 func (rec *Record) TooLong() error {
 	column := ""
 	for _, w := range widths {
-		if len([]rune(wire.String(rec.columns[w.member]))) > w.most {
+		if len([]rune(wire.String(rec.Columns[w.member]))) > w.most {
 			column = w.column
 		}
 	}
@@ -574,7 +574,7 @@ func (rec *Record) TooLong() error {
 // changed.
 func (rec *Record) Kept(before []byte, now time.Time, delay time.Duration) error {
 	if len(rec.XML) > 0 && !bytes.Equal(rec.XML, before) {
-		if rec.CheckKept() != nil {
+		if !rec.keeps() {
 			return Invalid(rec.DOI, Wrong{"metadata", "Is invalid"})
 		}
 		rec.Version++

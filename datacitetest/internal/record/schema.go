@@ -290,7 +290,8 @@ func (want *shape) checkAttributes(e *element, fault func(source, text string)) 
 		}
 	}
 	for _, name := range want.attrs {
-		if name, must := strings.CutSuffix(name, "!"); must && !e.hasAttr(name) {
+		name, must := strings.CutSuffix(name, "!")
+		if _, there := e.lookUp(name); must && !there {
 			fault(e.name.local, fmt.Sprintf("The attribute '%s' is required but missing.", name))
 		}
 	}

@@ -59,7 +59,7 @@ type written struct {
 }
 
 func writtenOf(rec *Record) written {
-	w := written{Record: rec, object: maps.Clone(rec.columns), doi: names.Upper(rec.DOI), url: "https://doi.org/" + rec.DOI}
+	w := written{Record: rec, object: maps.Clone(rec.Columns), doi: names.Upper(rec.DOI), url: "https://doi.org/" + rec.DOI}
 	if w.object == nil {
 		w.object = blank()
 		maps.Copy(w.object, rec.Attributes)

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
@@ -61,11 +60,6 @@ func (e *element) lookUp(attr string) (value string, ok bool) {
 		return "", false
 	}
 	return strings.TrimSpace(e.attrs[i].value), true
-}
-
-func (e *element) hasAttr(name string) bool {
-	_, ok := e.lookUp(name)
-	return ok
 }
 
 // elements are the elements in e.
@@ -260,16 +254,12 @@ func (e *element) write(out *bytes.Buffer, indent string, lines bool) {
 	out.WriteString("</" + e.tag + ">")
 }
 
-func isLegal(r rune) bool {
-	return (r >= ' ' || r == '\t' || r == '\n' || r == '\r') && (r < 0xd800 || 0xdfff < r) && r != 0xfffe && r != 0xffff && r <= utf8.MaxRune
-}
-
 // legal drops the characters that XML does not allow.
 func legal(text string) string {
 	return strings.Map(func(r rune) rune {
-		if isLegal(r) {
-			return r
+		if r < ' ' && !strings.ContainsRune(blanks, r) || r == 0xfffe || r == 0xffff {
+			return -1
 		}
-		return -1
+		return r
 	}, text)
 }

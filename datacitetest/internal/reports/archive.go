@@ -41,14 +41,14 @@ func newArchive() archive {
 
 // stored is a report in the database, or a request's copy of it.
 type stored struct {
-	uid, owner, year, month string
-	key                     string          // unique: creator and period
-	header                  object          // its other columns, by their names in responses
-	datasets                json.RawMessage // nil is NULL
-	compressed              []byte          // sent last; nil is NULL
-	documented              bool            // the column with the document's name is set
-	rows                    []row
-	parts                   []part // with Documented, in place of all but the header
+	UID, Owner, Year, Month string
+	Key                     string          // unique: creator and period
+	Header                  object          // its other columns, by their names in responses
+	Datasets                json.RawMessage `json:",omitempty"` // nil is NULL
+	Compressed              []byte          // sent last; nil is NULL
+	Documented              bool            // the column with the document's name is set
+	Rows                    []row
+	Parts                   []part // with Documented, in place of all but the header
 }
 
 // row is a subset. Rows are ordered by their random ids.
@@ -85,15 +85,15 @@ func (a *archive) find(uid string) *stored {
 		return nil
 	}
 	c := *r
-	c.header = maps.Clone(r.header)
-	c.rows = slices.SortedFunc(slices.Values(r.rows), func(x, y row) int { return cmp.Compare(x.ID, y.ID) })
+	c.Header = maps.Clone(r.Header)
+	c.Rows = slices.SortedFunc(slices.Values(r.Rows), func(x, y row) int { return cmp.Compare(x.ID, y.ID) })
 	return &c
 }
 
 // findOf is the report of a creator and a period, if it is the account's.
 func (a *archive) findOf(owner, key string) *stored {
 	r := a.find(a.keys[key])
-	if r == nil || names.Folded(r.owner) != names.Folded(owner) {
+	if r == nil || names.Folded(r.Owner) != names.Folded(owner) {
 		return nil
 	}
 	return r
@@ -102,8 +102,8 @@ func (a *archive) findOf(owner, key string) *stored {
 // insert stores a new report.
 func (a *archive) insert(r *stored) {
 	c := *r
-	c.header = maps.Clone(r.header)
-	a.reports[names.Folded(r.uid)], a.keys[r.key] = &c, r.uid
+	c.Header = maps.Clone(r.Header)
+	a.reports[names.Folded(r.UID)], a.keys[r.Key] = &c, r.UID
 }
 
 // RowIDs are the ids of a report's rows, in the order of insertion. No response
@@ -119,7 +119,7 @@ func (a *archive) RowIDs(uid string) (ids []int64) {
 
 // inserted are the rows in the order of insertion.
 func (r *stored) inserted() []row {
-	return slices.SortedFunc(slices.Values(r.rows), func(x, y row) int { return cmp.Compare(x.Nth, y.Nth) })
+	return slices.SortedFunc(slices.Values(r.Rows), func(x, y row) int { return cmp.Compare(x.Nth, y.Nth) })
 }
 
 // kept are the reports with their rows. The bytes of a row are in the row or in the
@@ -128,12 +128,12 @@ func (a *archive) kept() (all []Kept) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, r := range a.list() {
-		k := Kept{ID: r.uid, Owner: r.owner, Header: wire.Encode(r.header)}
-		for _, p := range r.parts {
-			k.Subsets = append(k.Subsets, KeptSubset{p.checksum, p.body})
+		k := Kept{ID: r.UID, Owner: r.Owner, Header: wire.Encode(r.Header)}
+		for _, p := range r.Parts {
+			k.Subsets = append(k.Subsets, KeptSubset{p.checksum, p.Body})
 		}
 		for _, row := range r.inserted() {
-			if there := a.documents[names.Folded(r.uid)].find(row.Checksum); row.Gzip == nil && there != nil {
+			if there := a.documents[names.Folded(r.UID)].find(row.Checksum); row.Gzip == nil && there != nil {
 				row.Gzip = there.Gzip
 			}
 			k.Subsets = append(k.Subsets, KeptSubset{row.Checksum, row.Gzip})
@@ -144,8 +144,8 @@ func (a *archive) kept() (all []Kept) {
 }
 
 func (a *archive) remove(uid string) {
-	if r := a.reports[names.Folded(uid)]; r != nil && names.Folded(a.keys[r.key]) == names.Folded(uid) {
-		delete(a.keys, r.key)
+	if r := a.reports[names.Folded(uid)]; r != nil && names.Folded(a.keys[r.Key]) == names.Folded(uid) {
+		delete(a.keys, r.Key)
 	}
 	delete(a.reports, names.Folded(uid))
 	delete(a.documents, names.Folded(uid))
@@ -168,7 +168,7 @@ func (a *archive) insertRow(uid string, data []byte) (row, error) {
 	}
 	a.inserted++
 	added := row{a.NewID(), a.inserted, sum256(data), data}
-	a.change(uid, func(r *stored) { r.rows = append(r.rows, added) })
+	a.change(uid, func(r *stored) { r.Rows = append(r.Rows, added) })
 	return added, nil
 }
 
@@ -198,53 +198,53 @@ func noMethod(name string) *wire.Failure {
 // load reads the document into a report: the datasets, and the bytes of every
 // row (Report#load_attachment!). A row that is not in the document is an error.
 func (a *archive) load(r *stored) (attachment, error) {
-	d, ok := a.documents[names.Folded(r.uid)]
+	d, ok := a.documents[names.Folded(r.UID)]
 	if !ok {
-		return d, errNoDocument(r.uid)
+		return d, errNoDocument(r.UID)
 	}
 	compressed, err := r.isCompressed()
 	if err != nil {
 		return d, err
 	}
 	if compressed {
-		if len(r.rows) == 0 {
+		if len(r.Rows) == 0 {
 			return d, noMethod("checksum")
 		}
-		newest := slices.MaxFunc(r.rows, func(x, y row) int { return cmp.Compare(x.Nth, y.Nth) })
+		newest := slices.MaxFunc(r.Rows, func(x, y row) int { return cmp.Compare(x.Nth, y.Nth) })
 		if d.find(newest.Checksum) == nil {
 			return d, wire.Crashed("[UsageReports] cannot find gzip for a report-subset")
 		}
 		// The service stores the checksum as the bytes.
-		r.compressed, _ = base64.StdEncoding.DecodeString(newest.Checksum)
+		r.Compressed, _ = base64.StdEncoding.DecodeString(newest.Checksum)
 	}
-	r.datasets = d.Datasets
-	if r.datasets == nil {
-		r.datasets = json.RawMessage("[]")
+	r.Datasets = d.Datasets
+	if r.Datasets == nil {
+		r.Datasets = json.RawMessage("[]")
 	}
-	for i := range r.rows {
-		found := d.find(r.rows[i].Checksum)
+	for i := range r.Rows {
+		found := d.find(r.Rows[i].Checksum)
 		if found == nil {
 			return d, wire.Crashed("[UsageReports] Cannot find report-subset gzip field.")
 		}
-		r.rows[i].Gzip = found.Gzip
+		r.Rows[i].Gzip = found.Gzip
 	}
 	return d, nil
 }
 
 // document is the report in the form of ReportSerializer.
 func (r *stored) document() (attachment, error) {
-	for _, row := range r.rows {
+	for _, row := range r.Rows {
 		if row.Gzip == nil {
 			return attachment{}, errNilText
 		}
 	}
-	return attachment{r.fullHeader(), r.datasets, r.rows}, nil
+	return attachment{r.fullHeader(), r.Datasets, r.Rows}, nil
 }
 
 // fullHeader is the header with the members that lists omit.
 func (r *stored) fullHeader() object {
-	h := maps.Clone(r.header)
-	h["client-id"], h["year"], h["month"] = r.owner, r.year, r.month
+	h := maps.Clone(r.Header)
+	h["client-id"], h["year"], h["month"] = r.Owner, r.Year, r.Month
 	return h
 }
 
@@ -279,9 +279,9 @@ func (d attachment) reply(status int, uid string) wire.Reply {
 func (r *stored) compressOwn() []byte {
 	header := object{}
 	for _, name := range slices.Concat(textColumns, jsonColumns) {
-		header[name] = respell(r.header[name], underscored)
+		header[name] = respell(r.Header[name], underscored)
 	}
-	datasets := r.datasets
+	datasets := r.Datasets
 	if datasets == nil {
 		datasets = json.RawMessage("null")
 	}

@@ -98,16 +98,16 @@ func (s *Service) getStored(id string) (wire.Reply, error) {
 		return r.expanded(http.StatusOK), nil
 	}
 	shown, err := s.Archive.shown(r)
-	return shown.reply(http.StatusOK, r.uid), err
+	return shown.reply(http.StatusOK, r.UID), err
 }
 
 // shown is a report in the form of GET with Deployed.
 func (a *archive) shown(r *stored) (attachment, error) {
-	if !r.documented {
+	if !r.Documented {
 		return r.document()
 	}
 	stored, err := a.load(r)
-	return attachment{r.fullHeader(), r.datasets, stored.Subsets}, err
+	return attachment{r.fullHeader(), r.Datasets, stored.Subsets}, err
 }
 
 // Usage is a report for counting, with Deployed.
@@ -122,7 +122,7 @@ func (s *Service) Usage(id string) (report usage.Report, err error) {
 	if err != nil {
 		return report, err
 	}
-	report = usage.Report{ID: r.uid, Header: wire.Encode(shown.Header), Datasets: shown.Datasets}
+	report = usage.Report{ID: r.UID, Header: wire.Encode(shown.Header), Datasets: shown.Datasets}
 	for _, subset := range shown.Subsets {
 		report.Subsets = append(report.Subsets, subset.Gzip)
 	}
@@ -148,7 +148,7 @@ func (s *Service) deleteReport(q *wire.Request, c caller, id string) (wire.Reply
 
 // list is the table of reports, by id.
 func (a *archive) list() []*stored {
-	return slices.SortedFunc(maps.Values(a.reports), func(x, y *stored) int { return cmp.Compare(names.Folded(x.uid), names.Folded(y.uid)) })
+	return slices.SortedFunc(maps.Values(a.reports), func(x, y *stored) int { return cmp.Compare(names.Folded(x.UID), names.Folded(y.UID)) })
 }
 
 // listStored is GET /reports (ReportsController#index).
@@ -183,7 +183,7 @@ func (s *Service) listReports(params wire.Params) (wire.Reply, error) {
 		size = rows
 	}
 	entries, err := wire.Encoded(wire.Window(found, number, rows), func(r *stored) any {
-		return object{"id": r.uid, "report-header": r.header}
+		return object{"id": r.UID, "report-header": r.Header}
 	})
 	if err != nil {
 		return wire.Reply{}, err
@@ -202,13 +202,13 @@ func (s *Service) drops(p wire.Params) func(*stored) bool {
 	}
 	return func(r *stored) bool {
 		for _, filter := range [][2]string{
-			{"id", r.uid}, {"created_by", wire.String(r.header["created-by"])}, {"year", r.year}, {"client_id", r.owner},
+			{"id", r.UID}, {"created_by", wire.String(r.Header["created-by"])}, {"year", r.Year}, {"client_id", r.Owner},
 		} {
 			wanted := p[filter[0]]
 			if wire.IsBlank(wanted) {
 				continue
 			}
-			listed := filter[0] == "id" && slices.Contains(strings.Split(names.Folded(wanted), ","), names.Folded(r.uid))
+			listed := filter[0] == "id" && slices.Contains(strings.Split(names.Folded(wanted), ","), names.Folded(r.UID))
 			if !listed && !same(filter[1], wanted) {
 				return true
 			}

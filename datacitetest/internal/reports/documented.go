@@ -21,8 +21,8 @@ import (
 // one for each subset.
 type part struct {
 	content
-	body     []byte
-	coding   string // gzip, or none
+	Body     []byte
+	Coding   string // gzip, or none
 	checksum string // SHA-256 of body, in hex
 }
 
@@ -87,15 +87,15 @@ func (s *Service) takeReport(q *wire.Request, id string) (wire.Reply, error) {
 // headers that specification §4.1 allows. Any other is 415.
 func (s *Service) readPart(q *wire.Request) (p part, err error) {
 	kind, _, _ := mime.ParseMediaType(q.Header.Get("Content-Type"))
-	p.coding = q.Header.Get("Content-Encoding")
-	if pair := kind + " " + p.coding; pair != "application/json " && pair != "application/gzip gzip" {
-		return p, wire.Fail(http.StatusUnsupportedMediaType, "Content-Type %q with Content-Encoding %q is not supported", q.Header.Get("Content-Type"), p.coding)
+	p.Coding = q.Header.Get("Content-Encoding")
+	if pair := kind + " " + p.Coding; pair != "application/json " && pair != "application/gzip gzip" {
+		return p, wire.Fail(http.StatusUnsupportedMediaType, "Content-Type %q with Content-Encoding %q is not supported", q.Header.Get("Content-Type"), p.Coding)
 	}
-	if p.body, err = wire.ReadWhole(q.Body); err != nil {
+	if p.Body, err = wire.ReadWhole(q.Body); err != nil {
 		return p, err
 	}
-	p.checksum = sum256(p.body)
-	r, err := withoutCoding(p.coding, p.body)
+	p.checksum = sum256(p.Body)
+	r, err := withoutCoding(p.Coding, p.Body)
 	if err == nil {
 		p.content, err = readReport(r, reportHeader.check, reportDatasets.element.check, s.MaxDatasets)
 	}
@@ -104,9 +104,9 @@ func (s *Service) readPart(q *wire.Request) (p part, err error) {
 		err = wire.ErrTooMuch
 	case err != nil:
 		err = wire.Fail(http.StatusUnprocessableEntity, "%v", err)
-	case p.coding != "" && !p.isNoted():
+	case p.Coding != "" && !p.isNoted():
 		err = wire.Fail(http.StatusUnprocessableEntity, "a compressed report needs an exceptions entry with code 69")
-	case p.coding == "" && p.isNoted():
+	case p.Coding == "" && p.isNoted():
 		err = wire.Fail(http.StatusUnprocessableEntity, "exceptions code 69 says compressed, but the report is not")
 	}
 	return p, err
@@ -118,25 +118,25 @@ func (s *Service) storeReport(owner, id string, p part) (r *stored, status int, 
 	s.Archive.mu.Lock()
 	defer s.Archive.mu.Unlock()
 	r, status = s.reportOf(owner, id, p), http.StatusCreated
-	holder := s.Archive.find(s.Archive.keys[r.key])
+	holder := s.Archive.find(s.Archive.keys[r.Key])
 	switch {
-	case id != "" && holder != nil && holder.uid != id:
+	case id != "" && holder != nil && holder.UID != id:
 		return nil, 0, errTaken
 	case id != "":
 		if old := s.Archive.find(id); old != nil {
-			status, r.owner = http.StatusOK, old.owner
+			status, r.Owner = http.StatusOK, old.Owner
 		}
 	case holder == nil:
-		r.uid = uuid.NewString()
-	case p.coding == "":
+		r.UID = uuid.NewString()
+	case p.Coding == "":
 		return holder, status, nil
-	case !strings.EqualFold(holder.owner, owner):
+	case !strings.EqualFold(holder.Owner, owner):
 		return nil, 0, errTaken
 	default:
-		holder.parts = append(slices.Clone(holder.parts), p)
+		holder.Parts = append(slices.Clone(holder.Parts), p)
 		r = holder
 	}
-	s.Archive.remove(r.uid)
+	s.Archive.remove(r.UID)
 	s.Archive.insert(r)
 	return r, status, nil
 }
@@ -147,8 +147,8 @@ func (s *Service) reportOf(owner, id string, p part) *stored {
 	period, _ := p.header["reporting-period"].(object)
 	begin := wire.String(period["begin-date"])
 	return &stored{
-		uid: id, owner: owner, year: begin[:min(4, len(begin))], header: p.header, parts: []part{p},
-		key: wire.String(p.header["created-by"]) + "\x00" + begin,
+		UID: id, Owner: owner, Year: begin[:min(4, len(begin))], Header: p.header, Parts: []part{p},
+		Key: wire.String(p.header["created-by"]) + "\x00" + begin,
 	}
 }
 
@@ -156,13 +156,13 @@ func (s *Service) reportOf(owner, id string, p part) *stored {
 // bodies, in the order received.
 func (r *stored) expanded(status int) wire.Reply {
 	of := []string{"expanded"}
-	for _, p := range r.parts {
+	for _, p := range r.Parts {
 		of = append(of, p.checksum)
 	}
-	return response(status, r.uid, r.header, of, func(o *output) {
+	return response(status, r.UID, r.Header, of, func(o *output) {
 		o.print(`"report-datasets":[`)
 		between := ""
-		for _, p := range r.parts {
+		for _, p := range r.Parts {
 			if p.datasets > 0 {
 				o.print("%s", between)
 				between = ","
@@ -175,7 +175,7 @@ func (r *stored) expanded(status int) wire.Reply {
 
 // copyDatasets writes the elements of the part's report-datasets.
 func (p part) copyDatasets(o *output) {
-	r, err := withoutCoding(p.coding, p.body)
+	r, err := withoutCoding(p.Coding, p.Body)
 	if err == nil {
 		_, err = io.CopyN(io.Discard, r, p.start)
 	}
@@ -188,12 +188,12 @@ func (p part) copyDatasets(o *output) {
 // inSubsets is the response to POST and PUT. It shows a compressed report by its
 // subsets, as the deployed server does.
 func (r *stored) inSubsets(status int) wire.Reply {
-	d := attachment{Header: r.header, Datasets: json.RawMessage("[]")}
-	for _, p := range r.parts {
-		if p.coding == "" {
+	d := attachment{Header: r.Header, Datasets: json.RawMessage("[]")}
+	for _, p := range r.Parts {
+		if p.Coding == "" {
 			return r.expanded(status)
 		}
-		d.Subsets = append(d.Subsets, row{Checksum: p.checksum, Gzip: p.body})
+		d.Subsets = append(d.Subsets, row{Checksum: p.checksum, Gzip: p.Body})
 	}
-	return d.reply(status, r.uid)
+	return d.reply(status, r.UID)
 }

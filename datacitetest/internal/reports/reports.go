@@ -43,11 +43,11 @@ func (s *Service) Put(owner string, data json.RawMessage) (id string, err error)
 	if id = strings.ToLower(c.id); id == "" {
 		id = uuid.NewString()
 	}
-	p := part{content: c, body: bytes.Clone(data)}
+	p := part{content: c, Body: bytes.Clone(data)}
 	if c.isNoted() {
-		p.coding, p.body = "gzip", compress(data)
+		p.Coding, p.Body = "gzip", compress(data)
 	}
-	p.checksum = sum256(p.body)
+	p.checksum = sum256(p.Body)
 	r := s.reportOf(owner, id, p)
 	if s.Deployed {
 		if r, err = seeded(r, data); err != nil {
@@ -59,7 +59,7 @@ func (s *Service) Put(owner string, data json.RawMessage) (id string, err error)
 	s.Archive.remove(id)
 	s.Archive.insert(r)
 	if s.Deployed {
-		err = s.Archive.document(id, r.compressed)
+		err = s.Archive.document(id, r.Compressed)
 		s.Stored(id)
 	}
 	return id, err

@@ -366,23 +366,6 @@ func respell(v any, name func(string) string) any {
 	return v
 }
 
-// absent says whether a value counts as missing.
-func absent(v any) bool {
-	switch v := v.(type) {
-	case nil:
-		return true
-	case bool:
-		return !v
-	case string:
-		return strings.TrimSpace(v) == ""
-	case []any:
-		return len(v) == 0
-	case object:
-		return len(v) == 0
-	}
-	return false
-}
-
 func underscored(name string) string { return strings.ReplaceAll(name, "-", "_") }
 
 // sorted are the names of an object, so that responses are the same each time.

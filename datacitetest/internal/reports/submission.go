@@ -17,6 +17,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"golang.org/x/text/encoding"
+
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
@@ -75,8 +77,8 @@ func (sub *submission) open(q *wire.Request) error {
 		return nil
 	case errors.Is(err, wire.ErrTooMuch):
 		return wire.ErrTooMuch
-	case errors.Is(err, errEncoding):
-		return wire.Crashed("Invalid request parameters: Invalid encoding for parameter: " + errEncoding.Error())
+	case errors.Is(err, encoding.ErrInvalidUTF8):
+		return wire.Crashed("Invalid request parameters: Invalid encoding for parameter: " + encoding.ErrInvalidUTF8.Error())
 	case wire.AsFailure(err).Status == http.StatusNotImplemented:
 		return err
 	case sub.coded() && !errors.Is(err, wire.ErrParams):
@@ -242,7 +244,7 @@ func (sub *submission) permitted() (members object, err error) {
 		return nil, errNoRelease
 	case sub.coding == "gzip" && release == "rd1":
 		return sub.header, nil
-	case sub.coding == "gzip" || release != "rd1" || absent(sub.datasets):
+	case sub.coding == "gzip" || release != "rd1" || wire.IsAbsent(sub.datasets):
 		return nil, errProtocol
 	}
 	members = maps.Clone(sub.header)
@@ -267,38 +269,38 @@ func (r *stored) assign(sub *submission, members object, owner string) error {
 			if text, ok := members[name].(string); !ok && members[name] != nil {
 				return wire.ReportValue.Refusal("report-header", name)
 			} else if ok {
-				r.header[name] = text
+				r.Header[name] = text
 			} else {
-				r.header[name] = nil
+				r.Header[name] = nil
 			}
 		case slices.Contains(jsonColumns, name):
-			r.header[name] = members[name]
+			r.Header[name] = members[name]
 		case slices.Contains(columns, name):
 			return wire.ReportValue.Refusal("report-header", name)
 		default:
 			return wire.Fail(http.StatusBadRequest, "unknown attribute '%s' for Report.", underscored(name))
 		}
 	}
-	r.owner = owner
+	r.Owner = owner
 	if sub.coding == "gzip" {
-		r.compressed = sub.body
+		r.Compressed = sub.body
 	} else {
-		r.datasets, sub.datasets = wire.Encode(sub.datasets), nil
+		r.Datasets, sub.datasets = wire.Encode(sub.datasets), nil
 	}
 	return nil
 }
 
 // isCompressed depends on the exceptions: one of them has the code 69 (Report#compressed_report?).
 func (r *stored) isCompressed() (bool, error) {
-	noted, err := compressionNotes(r.header["exceptions"])
-	release := cmp.Or(wire.String(r.header["release"]), "rd1")
+	noted, err := compressionNotes(r.Header["exceptions"])
+	release := cmp.Or(wire.String(r.Header["release"]), "rd1")
 	return slices.Contains(noted, true) && (release == "rd1" || release == "RD1"), err
 }
 
 // compressionNotes says of each exception whether it has the code 69.
 func compressionNotes(exceptions any) (noted []bool, err error) {
 	list, ok := exceptions.([]any)
-	if !ok && !absent(exceptions) {
+	if !ok && !wire.IsAbsent(exceptions) {
 		return nil, wire.ReportValue.Refusal("exceptions")
 	}
 	for _, exception := range list {
@@ -325,22 +327,22 @@ func (r *stored) faults(creating bool) (object, error) {
 		all[name] = append(before, fault)
 	}
 	missing := func(name string, v any) {
-		if absent(v) {
+		if wire.IsAbsent(v) {
 			add(name, "can't be blank")
 		}
 	}
 	for _, name := range []string{"report-id", "created-by", "created", "reporting-period"} {
-		missing(underscored(name), r.header[name])
+		missing(underscored(name), r.Header[name])
 	}
-	missing("user_id", r.owner)
+	missing("user_id", r.Owner)
 	compressed, err := r.isCompressed()
 	if err != nil {
 		return nil, err
 	}
 	if !compressed {
-		datasets := decoded(r.datasets)
+		datasets := decoded(r.Datasets)
 		missing("report_datasets", datasets)
-		sent := maps.Clone(r.header)
+		sent := maps.Clone(r.Header)
 		sent["report-datasets"] = datasets
 		switch found := sentReport.faults(sent, "#", "7757177d-ae02-5888-8cdf-d748b3fb8616", nil); {
 		case len(found) > wire.MaxFaults:
@@ -349,7 +351,7 @@ func (r *stored) faults(creating bool) (object, error) {
 			add("base", found)
 		}
 	}
-	if creating && !creatorEnd.MatchString(wire.String(r.header["created-by"])) {
+	if creating && !creatorEnd.MatchString(wire.String(r.Header["created-by"])) {
 		add("created_by", "is invalid")
 	}
 	return all, nil
@@ -360,14 +362,14 @@ func (r *stored) faults(creating bool) (object, error) {
 func (r *stored) fits(creating bool) error {
 	for _, name := range textColumns {
 		written := creating || !slices.Contains(readOnly, name)
-		if written && utf8.RuneCountInString(wire.String(r.header[name])) > 255 {
+		if written && utf8.RuneCountInString(wire.String(r.Header[name])) > 255 {
 			return tooLong(underscored(name))
 		}
 	}
 	switch {
-	case creating && utf8.RuneCountInString(r.owner) > 255:
+	case creating && utf8.RuneCountInString(r.Owner) > 255:
 		return tooLong("user_id")
-	case len(r.compressed) > maxColumn:
+	case len(r.Compressed) > maxColumn:
 		return tooLong("compressed")
 	}
 	return nil

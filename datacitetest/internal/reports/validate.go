@@ -6,11 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/transform"
 
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
@@ -19,9 +20,8 @@ import (
 // checker reads JSON and checks it by rules. It stops at the first error.
 type checker struct {
 	*jsonlex.Lexer
-	encoding *utf8Reader
-	path     []string // to the value with the error, from the inside out
-	depth    int      // of anyValue
+	path  []string // to the value with the error, from the inside out
+	depth int      // of anyValue
 
 	begin, end string // of the period that is read
 }
@@ -29,8 +29,7 @@ type checker struct {
 // check reads a stream of JSON by a rule. Errors begin with the path of the
 // value, as in "report-datasets/0/yop: a string expected".
 func check(r io.Reader, value rule) error {
-	source := &utf8Reader{Reader: r, bad: math.MaxInt64}
-	c := &checker{Lexer: jsonlex.New(source), encoding: source}
+	c := &checker{Lexer: jsonlex.New(&inUTF8{Reader: transform.NewReader(r, encoding.UTF8Validator)})}
 	value(c)
 	c.End()
 	err := c.Err()
@@ -44,38 +43,20 @@ func check(r io.Reader, value rule) error {
 	return fmt.Errorf("%s: %w", strings.Join(c.path, "/"), err)
 }
 
-var errEncoding = errors.New("invalid UTF-8")
-
-// utf8Reader notes where a stream ceases to be UTF-8, which the lexer does not check.
-type utf8Reader struct {
+// inUTF8 gives the text before a character that is not UTF-8, then the error.
+type inUTF8 struct {
 	io.Reader
-	rest []byte // of an incomplete character
-	read int64
-	bad  int64 // offset of the first byte that is not UTF-8
+	err error
 }
 
-func (u *utf8Reader) Read(p []byte) (int, error) {
-	n, err := u.Reader.Read(p)
-	if start := u.read - int64(len(u.rest)); u.bad > start && (len(u.rest) > 0 || !utf8.Valid(p[:n])) {
-		u.rest = append(u.rest, p[:n]...)
-		for at := start; utf8.FullRune(u.rest); {
-			r, size := utf8.DecodeRune(u.rest)
-			if r == utf8.RuneError && size == 1 {
-				u.bad, u.rest = at, nil
-				break
-			}
-			at, u.rest = at+int64(size), u.rest[size:]
-		}
+func (u *inUTF8) Read(p []byte) (n int, err error) {
+	if u.err == nil {
+		n, u.err = u.Reader.Read(p)
 	}
-	u.read += int64(n)
-	return n, err
-}
-
-// sound refuses the string that was just read if it is not UTF-8.
-func (c *checker) sound() {
-	if c.encoding.bad < c.Offset() {
-		c.Fail(errEncoding)
+	if n > 0 {
+		return n, nil
 	}
+	return 0, u.err
 }
 
 // rule reads one value and checks it.
@@ -115,7 +96,6 @@ func (c *checker) object(member func(name []byte) rule) {
 	}
 	for i := 0; ; i++ {
 		name, ok := c.Key(i)
-		c.sound()
 		if !ok {
 			return
 		}
@@ -140,7 +120,6 @@ func (c *checker) array(element rule) {
 // text reads a string. The bytes are valid until the next call.
 func (c *checker) text() []byte {
 	c.starts('"', "a string")
-	defer c.sound()
 	return c.Text()
 }
 
@@ -187,7 +166,6 @@ func anyValue(c *checker) {
 		c.array(anyValue)
 	default:
 		c.Skip()
-		c.sound()
 	}
 	c.depth--
 }

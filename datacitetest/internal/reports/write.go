@@ -47,7 +47,7 @@ func (w *write) done(step faults.Step, twentieths time.Duration) {
 func (w *write) change(do func(r *stored)) {
 	w.Archive.mu.Lock()
 	defer w.Archive.mu.Unlock()
-	w.Archive.change(w.report.uid, do)
+	w.Archive.change(w.report.UID, do)
 }
 
 // takeSubmission is POST, without an id, and PUT. The checks follow the order of the
@@ -138,10 +138,10 @@ func (w *write) lookUp(find func() *stored) error {
 	w.Archive.mu.Lock()
 	defer w.Archive.mu.Unlock()
 	w.report = find()
-	if w.report == nil || !w.report.documented {
+	if w.report == nil || !w.report.Documented {
 		return nil
 	}
-	if _, w.loaded = w.Archive.documents[names.Folded(w.report.uid)]; !w.loaded {
+	if _, w.loaded = w.Archive.documents[names.Folded(w.report.UID)]; !w.loaded {
 		return nil
 	}
 	_, err := w.Archive.load(w.report)
@@ -151,12 +151,12 @@ func (w *write) lookUp(find func() *stored) error {
 // begin makes a new report of the submission, in memory.
 func (w *write) begin(uid string) error {
 	w.creating = true
-	w.report = &stored{uid: uid, year: w.sub.year, month: w.sub.month, header: object{"report-name": "Dataset Report"}}
+	w.report = &stored{UID: uid, Year: w.sub.year, Month: w.sub.month, Header: object{"report-name": "Dataset Report"}}
 	if err := w.assign(); err != nil {
 		return err
 	}
-	header := w.report.header
-	w.report.key = keyOf(header["created-by"], w.sub.year, w.sub.month)
+	header := w.report.Header
+	w.report.Key = keyOf(header["created-by"], w.sub.year, w.sub.month)
 	for _, name := range slices.Concat(textColumns, jsonColumns) {
 		if header[name] == nil && slices.Contains(jsonColumns[1:], name) {
 			header[name] = []any{}
@@ -183,9 +183,9 @@ func (w *write) addRow() error {
 	}
 	w.Archive.mu.Lock()
 	defer w.Archive.mu.Unlock()
-	added, err := w.Archive.insertRow(w.report.uid, w.sub.body)
+	added, err := w.Archive.insertRow(w.report.UID, w.sub.body)
 	if err == nil && w.loaded {
-		w.report.rows = append(w.report.rows, added)
+		w.report.Rows = append(w.report.Rows, added)
 	}
 	return err
 }
@@ -194,21 +194,21 @@ func (w *write) addRow() error {
 // document is removed if the report is valid before the change; the rows that were
 // read are destroyed; the new row is inserted.
 func (w *write) replaceRows() error {
-	w.report.documented = false
+	w.report.Documented = false
 	if faults, err := w.report.faults(false); err == nil && len(faults) == 0 {
 		w.change(func(r *stored) {
-			delete(w.Archive.documents, names.Folded(r.uid))
-			r.documented = false
+			delete(w.Archive.documents, names.Folded(r.UID))
+			r.Documented = false
 			_ = w.commit(nil)
 		})
 	}
 	w.done(faults.DocumentRemoved, 1)
 	w.change(func(r *stored) {
-		r.rows = slices.DeleteFunc(slices.Clone(r.rows), func(there row) bool {
-			return !w.loaded || slices.ContainsFunc(w.report.rows, func(read row) bool { return read.ID == there.ID })
+		r.Rows = slices.DeleteFunc(slices.Clone(r.Rows), func(there row) bool {
+			return !w.loaded || slices.ContainsFunc(w.report.Rows, func(read row) bool { return read.ID == there.ID })
 		})
 	})
-	w.report.rows, w.loaded = nil, true
+	w.report.Rows, w.loaded = nil, true
 	w.done(faults.RowsDestroyed, 1)
 	if err := w.addRow(); err != nil {
 		return err
@@ -225,12 +225,12 @@ func (w *write) save() (invalid object, err error) {
 	if invalid, err = w.report.faults(w.creating); err != nil {
 		return nil, err
 	}
-	if w.creating && w.Archive.find(w.report.uid) != nil {
+	if w.creating && w.Archive.find(w.report.UID) != nil {
 		invalid["uid"] = []any{"has already been taken"}
 	}
 	compressed, err := w.report.isCompressed()
 	if compressed {
-		w.report.datasets = json.RawMessage("[]")
+		w.report.Datasets = json.RawMessage("[]")
 	}
 	if len(invalid) > 0 {
 		return invalid, nil
@@ -242,13 +242,13 @@ func (w *write) save() (invalid object, err error) {
 		return nil, err
 	}
 	if w.creating {
-		if _, taken := w.Archive.keys[w.report.key]; taken {
+		if _, taken := w.Archive.keys[w.report.Key]; taken {
 			return nil, errTaken
 		}
 		w.Archive.insert(w.report)
 	}
 	if err = w.commit(w.members); err != nil && w.creating {
-		w.Archive.remove(w.report.uid)
+		w.Archive.remove(w.report.UID)
 	}
 	return nil, err
 }
@@ -271,46 +271,46 @@ var readOnly = []string{"created-by", "report-id"}
 // and the bytes. A report without rows gets one (Report#to_compress).
 func (w *write) commit(members object) error {
 	w.announce()
-	w.Archive.change(w.report.uid, func(r *stored) {
-		r.header = maps.Clone(r.header)
+	w.Archive.change(w.report.UID, func(r *stored) {
+		r.Header = maps.Clone(r.Header)
 		for name := range members {
-			if _, column := w.report.header[name]; column && !slices.Contains(readOnly, name) {
-				r.header[name] = w.report.header[name]
+			if _, column := w.report.Header[name]; column && !slices.Contains(readOnly, name) {
+				r.Header[name] = w.report.Header[name]
 			}
 		}
-		r.datasets, r.compressed = w.report.datasets, w.report.compressed
-		r.rows = slices.Clone(r.rows)
-		for i := range r.rows {
-			if read := w.rowRead(r.rows[i].ID); read != nil {
-				r.rows[i].Gzip = read.Gzip
+		r.Datasets, r.Compressed = w.report.Datasets, w.report.Compressed
+		r.Rows = slices.Clone(r.Rows)
+		for i := range r.Rows {
+			if read := w.rowRead(r.Rows[i].ID); read != nil {
+				r.Rows[i].Gzip = read.Gzip
 			}
 		}
 	})
-	there := w.Archive.find(w.report.uid)
-	if w.loaded && len(w.report.rows) > 0 || !w.loaded && there != nil && len(there.rows) > 0 {
+	there := w.Archive.find(w.report.UID)
+	if w.loaded && len(w.report.Rows) > 0 || !w.loaded && there != nil && len(there.Rows) > 0 {
 		return nil
 	}
-	data := w.report.compressed
+	data := w.report.Compressed
 	if data == nil {
 		data = w.report.compressOwn()
 	}
-	_, err := w.Archive.insertRow(w.report.uid, data)
+	_, err := w.Archive.insertRow(w.report.UID, data)
 	return err
 }
 
 // announce queues the report for counting (Report#push_report).
-func (w *write) announce() { w.Stored(w.report.uid) }
+func (w *write) announce() { w.Stored(w.report.UID) }
 
 // rowRead is a row of the request's copy that has its bytes, nil without.
 func (w *write) rowRead(id int64) *row {
 	if !w.loaded {
 		return nil
 	}
-	i := slices.IndexFunc(w.report.rows, func(r row) bool { return r.ID == id && r.Gzip != nil })
+	i := slices.IndexFunc(w.report.Rows, func(r row) bool { return r.ID == id && r.Gzip != nil })
 	if i < 0 {
 		return nil
 	}
-	return &w.report.rows[i]
+	return &w.report.Rows[i]
 }
 
 // finish saves the report, renders the response, stores its text as the document and cleans up
@@ -335,27 +335,27 @@ func (w *write) finish(status int) (wire.Reply, error) {
 		return wire.Reply{}, err
 	}
 	w.done(faults.Rendered, 2)
-	w.change(func(r *stored) { delete(w.Archive.documents, names.Folded(r.uid)) })
+	w.change(func(r *stored) { delete(w.Archive.documents, names.Folded(r.UID)) })
 	w.done(faults.DocumentDeleted, 1)
 	w.change(func(r *stored) {
-		w.Archive.documents[names.Folded(r.uid)] = document
+		w.Archive.documents[names.Folded(r.UID)] = document
 		// The column is written only if it differs from the request's copy.
-		r.documented = r.documented || !w.report.documented
+		r.Documented = r.Documented || !w.report.Documented
 	})
 	w.announce()
 	w.done(faults.DocumentStored, 0)
 	w.change(w.clean)
 	w.done(faults.RowsCleaned, 0)
-	return document.reply(status, w.report.uid), nil
+	return document.reply(status, w.report.UID), nil
 }
 
 func (w *write) render() (attachment, error) {
 	w.Archive.mu.Lock()
 	defer w.Archive.mu.Unlock()
 	if !w.loaded {
-		w.report.rows, w.loaded = nil, true
-		if now := w.Archive.find(w.report.uid); now != nil {
-			w.report.rows = now.rows
+		w.report.Rows, w.loaded = nil, true
+		if now := w.Archive.find(w.report.UID); now != nil {
+			w.report.Rows = now.Rows
 		}
 	}
 	return w.report.document()
@@ -364,12 +364,12 @@ func (w *write) render() (attachment, error) {
 // clean removes from the database what the document contains: the datasets, and the
 // bytes of the rows in the request's copy.
 func (w *write) clean(r *stored) {
-	r.compressed = nil
-	r.datasets = json.RawMessage("[]")
-	r.rows = slices.Clone(r.rows)
-	for i := range r.rows {
-		if w.rowRead(r.rows[i].ID) != nil {
-			r.rows[i].Gzip = nil
+	r.Compressed = nil
+	r.Datasets = json.RawMessage("[]")
+	r.Rows = slices.Clone(r.Rows)
+	for i := range r.Rows {
+		if w.rowRead(r.Rows[i].ID) != nil {
+			r.Rows[i].Gzip = nil
 		}
 	}
 }
@@ -378,19 +378,19 @@ var errTaken = wire.Fail(http.StatusConflict, "The resource already exists.")
 
 // seeded is a report as the database stores it with Deployed.
 func seeded(r *stored, data []byte) (*stored, error) {
-	p := r.parts[0]
-	sub := &submission{body: data, coding: p.coding}
+	p := r.Parts[0]
+	sub := &submission{body: data, coding: p.Coding}
 	if err := sub.parse(bytes.NewReader(data)); err != nil {
 		return nil, err
 	}
 	_ = sub.datePeriod() // a seeded report may lack the period
 	r = &stored{
-		uid: r.uid, owner: r.owner, year: sub.year, month: sub.month, key: keyOf(sub.header["created-by"], sub.year, sub.month),
-		documented: true, header: sub.header, datasets: json.RawMessage("[]"), compressed: p.body,
+		UID: r.UID, Owner: r.Owner, Year: sub.year, Month: sub.month, Key: keyOf(sub.header["created-by"], sub.year, sub.month),
+		Documented: true, Header: sub.header, Datasets: json.RawMessage("[]"), Compressed: p.Body,
 	}
-	if p.coding == "" {
-		r.datasets = wire.Encode(sub.datasets)
-		r.compressed = r.compressOwn()
+	if p.Coding == "" {
+		r.Datasets = wire.Encode(sub.datasets)
+		r.Compressed = r.compressOwn()
 	}
 	return r, nil
 }
@@ -401,8 +401,8 @@ func (a *archive) document(uid string, gzip []byte) error {
 		return fmt.Errorf("%d bytes: %w", len(gzip), err)
 	}
 	a.change(uid, func(r *stored) {
-		a.documents[names.Folded(uid)] = attachment{r.fullHeader(), r.datasets, slices.Clone(r.rows)}
-		r.datasets, r.compressed, r.rows[0].Gzip = json.RawMessage("[]"), nil, nil
+		a.documents[names.Folded(uid)] = attachment{r.fullHeader(), r.Datasets, slices.Clone(r.Rows)}
+		r.Datasets, r.Compressed, r.Rows[0].Gzip = json.RawMessage("[]"), nil, nil
 	})
 	return nil
 }

@@ -2,7 +2,6 @@ package sandbox_test
 
 import (
 	"fmt"
-	"net/url"
 	"slices"
 	"testing"
 	"time"
@@ -29,44 +28,6 @@ func deployedLibrary(t *testing.T) *sandbox.Service {
 		`{"doi":"10.70000/secret","state":"draft","client":"other.repo","titles":[{"title":"Secret"}]}`,
 	)
 	return service
-}
-
-func TestDeployedQuery(t *testing.T) {
-	service := deployedLibrary(t)
-	for query, want := range map[string][]string{
-		"climate OR book": {"alps", "cake"},
-		`"climate alps"`:  {},
-		`"of high"`:       {"alps"},
-		`"of alps"~2`:     {"alps"},
-		`"climate of"~0`:  {"alps"},
-		`"Alps climate"`:  {},
-		"garza":           {"alps"},
-		`"https://orcid.org/0000-0003-3484-6875"`:              {},
-		"publicationYear:[2015 TO 2018]":                       {"alps", "book"},
-		`schemaVersion:"http://datacite.org/schema/kernel-4"`:  {"alps"},
-		`schema_version:"http://datacite.org/schema/kernel-4"`: {},
-		"viewCount:3":                  {"alps"},
-		"url:https://example.org/alps": nil, // a colon after a field: an error
-		"*:*":                          {"alps", "book", "cake"},
-		"doi:10.5072/ALPS":             {"alps"},
-		"types.resourceTypeGeneral:Book AND titles.title:(alps the)":        {"book"},
-		`titles.title:["a" TO "b"] AND "climate of the high alps" OR book `: {"alps", "book"},
-	} {
-		t.Run(query, func(t *testing.T) {
-			a := call{method: "GET", path: "/dois?sort=name&query=" + url.QueryEscape(query)}.do(t, service)
-			if want == nil {
-				assert.Equal(t, 400, a.status)
-				return
-			}
-			require.Equal(t, 200, a.status, a.body)
-			assert.Equal(t, want, found(a.read(t)))
-		})
-	}
-	for query, want := range map[string]string{`"open`: "token_mgr_error: Lexical error", "a AND": "parse_exception: ", "(a": "parse_exception: ", "created:[x TO y]": "failed to parse date field"} {
-		a := call{method: "GET", path: "/dois?query=" + url.QueryEscape(query)}.do(t, service)
-		assert.Equal(t, 400, a.status)
-		assert.Contains(t, at(a.read(t), "errors.title"), want, "an object, not a list")
-	}
 }
 
 // What lists show to accounts, and orders that are none; the filters are in a table.

@@ -17,9 +17,9 @@ import (
 
 const doisTables = "deployed-dois.md"
 
-// doisLibrary is a Deployed service with the records of the tables.
-func doisLibrary(t testing.TB) *sandbox.Service {
-	service := deployed()
+// doisLibrary is a service with the records of the tables.
+func doisLibrary(t testing.TB, behaviour sandbox.Behaviour) *sandbox.Service {
+	service := newServiceAs(behaviour)
 	for _, row := range testkit.Table(t, doisTables, "Records") {
 		require.NoError(t, service.PutRecord([]byte(row[1])), row[0])
 	}
@@ -32,21 +32,30 @@ func listOf(t testing.TB, service *sandbox.Service, parameters string) map[strin
 	return listed(t, service, strings.ReplaceAll(parameters, " ", "%20"), "")
 }
 
-// Each query, filter and order finds what its table says.
+// Each query, filter and order finds what its table says, with both behaviours or the one that it names.
 func TestDOILists(t *testing.T) {
-	service := doisLibrary(t)
+	services := map[sandbox.Behaviour]*sandbox.Service{}
+	for _, behaviour := range []sandbox.Behaviour{sandbox.Documented, sandbox.Deployed} {
+		services[behaviour] = doisLibrary(t, behaviour)
+	}
 	for table, before := range map[string]string{"Queries": "sort=name&query=", "Filters": "sort=name&", "Orders": ""} {
 		for _, row := range testkit.Table(t, doisTables, table) {
 			t.Run(row[0], func(t *testing.T) {
-				parameters, want := row[0], strings.Fields(strings.TrimPrefix(row[1], "-"))
-				if table == "Queries" {
-					parameters = url.QueryEscape(parameters)
+				want, deployedOnly := strings.CutPrefix(row[1], "Deployed: ")
+				for behaviour, service := range services {
+					if deployedOnly && behaviour == sandbox.Documented {
+						continue
+					}
+					parameters := row[0]
+					if table == "Queries" {
+						parameters = url.QueryEscape(parameters)
+					}
+					got := found(listOf(t, service, before+parameters))
+					if table != "Orders" {
+						slices.Sort(got)
+					}
+					assert.Equal(t, strings.Fields(strings.TrimPrefix(want, "-")), got, behaviour)
 				}
-				got := found(listOf(t, service, before+parameters))
-				if table != "Orders" {
-					slices.Sort(got)
-				}
-				assert.Equal(t, want, got)
 			})
 		}
 	}
@@ -54,7 +63,7 @@ func TestDOILists(t *testing.T) {
 
 // Each facet counts what the table says.
 func TestDOIFacets(t *testing.T) {
-	service := doisLibrary(t)
+	service := doisLibrary(t, sandbox.Deployed)
 	for _, row := range testkit.Table(t, doisTables, "Facets") {
 		t.Run(row[0]+" "+row[1], func(t *testing.T) {
 			parameters, unset := strings.CutSuffix(row[0], "&disable-facets=-")
@@ -75,21 +84,21 @@ func TestDOIFacets(t *testing.T) {
 
 // Each request gets the answer that the table says.
 func TestDOIExchanges(t *testing.T) {
-	service := doisLibrary(t)
+	service := doisLibrary(t, sandbox.Deployed)
 	for _, row := range testkit.Table(t, doisTables, "Exchanges") {
 		t.Run(row[0]+" "+row[1], func(t *testing.T) {
 			kind := ""
 			if row[1] != "" {
 				kind = "application/vnd.api+json"
 			}
-			assertAnswer(t, row[2], replayed{service}.do(t, requestOf(row[0], kind, row[1])))
+			assertAnswer(t, row[2], requestOf(row[0], kind, row[1]).do(t, service))
 		})
 	}
 }
 
 // A script on another page may read answers, errors too, and asks first.
 func TestDeployedForScripts(t *testing.T) {
-	service := doisLibrary(t)
+	service := doisLibrary(t, sandbox.Deployed)
 	for request, status := range map[string]int{"GET /dois": 200, "GET /dois/10.5072/nothing": 404, "OPTIONS /dois": 204} {
 		c := requestOf(request+" as nobody", "", "")
 		c.header["Origin"] = "https://example.org"
@@ -119,7 +128,7 @@ func TestDeployedCursors(t *testing.T) {
 }
 
 func TestAPIKeyMayNotListNames(t *testing.T) {
-	service := doisLibrary(t)
+	service := doisLibrary(t, sandbox.Deployed)
 	c := call{method: "GET", path: "/dois/get-dois", header: map[string]string{"Authorization": "Bearer " + service.IssueKey()}}
 	assert.Equal(t, 403, c.do(t, service).status)
 }

@@ -1,7 +1,6 @@
 package sandbox_test
 
 import (
-	"bytes"
 	"encoding/base64"
 	"encoding/xml"
 	"net/url"
@@ -19,42 +18,26 @@ import (
 
 const storeTables = "deployed-store.md"
 
-// replayed is a Deployed service against which the rows of the tables are replayed.
-type replayed struct{ *sandbox.Service }
-
-func newStore() replayed { return replayed{deployed()} }
-
-func (p replayed) do(t testing.TB, c call) answer { return c.do(t, p.Service) }
-
-// filledStore is a store in the state that the tables begin with.
-func filledStore(t testing.TB) replayed {
-	s := newStore()
-	require.NoError(t, s.Restore(bytes.NewReader(savedStore(t))))
-	return s
-}
-
-var saved []byte
-
-// savedStore is what a filled store has saved, once for all rows.
-func savedStore(t testing.TB) []byte {
-	if saved == nil {
-		s := fillStore(t)
-		var b bytes.Buffer
-		require.NoError(t, s.Save(&b))
-		saved = b.Bytes()
+// filledStore is a Deployed store in the state that the tables begin with.
+func filledStore(t testing.TB) *sandbox.Service {
+	if firstStore == nil {
+		firstStore = fillStore(t, deployed())
 	}
-	return saved
+	return firstStore.Copy()
 }
 
-func fillStore(t testing.TB) replayed {
-	s := newStore()
-	for _, name := range []string{"draft", "found", "hidden"} {
-		require.Equal(t, 201, s.do(t, putMetadata("10.5072/"+name, testkit.Expand(t, storeTables, "[[RECORD]]"))).status)
+var firstStore *sandbox.Service
+
+// fill makes one DOI in each state, two of another account, one that has a name alone and one
+// whose XML is broken.
+func fillStore(t testing.TB, s *sandbox.Service) *sandbox.Service {
+	for _, doi := range []string{"10.5072/draft", "10.5072/found", "10.5072/hidden"} {
+		require.Equal(t, 201, putMetadata(doi, testkit.Expand(t, storeTables, "[[RECORD]]")).do(t, s).status)
 	}
 	for _, doi := range []string{"10.5072/found", "10.5072/hidden"} {
-		require.Equal(t, 201, s.do(t, putURL(doi, doi, "https://example.org/"+doi)).status)
+		require.Equal(t, 201, putURL(doi, doi, "https://example.org/"+doi).do(t, s).status)
 	}
-	require.Equal(t, 200, s.do(t, call{method: "DELETE", path: "/metadata/10.5072/hidden", as: "repo"}).status)
+	require.Equal(t, 200, call{method: "DELETE", path: "/metadata/10.5072/hidden", as: "repo"}.do(t, s).status)
 	for _, record := range []string{
 		`{"doi":"10.70000/theirs","client":"other.repo","state":"findable","url":"https://example.org/","xml":"PGEvPg=="}`,
 		`{"doi":"10.70000/secret","client":"other.repo","state":"draft","url":"https://example.org/secret","xml":"PGEvPg=="}`,
@@ -116,7 +99,7 @@ func TestStoreNames(t *testing.T) {
 
 // testName reports whether the name is supported.
 func testName(t *testing.T, base, path, arrives string) bool {
-	s := newStore()
+	s := deployed()
 	put := func(doi, mark string) {
 		record := testkit.Expand(t, storeTables, `[[RECORD: "DOI"> => "DOI">10.5072/x]]`)
 		require.NoError(t, s.PutRecord(mustJSON(t, map[string]any{
@@ -130,16 +113,16 @@ func testName(t *testing.T, base, path, arrives string) bool {
 		hide = call{method: "PATCH", path: base + path, as: "repo", body: `{"data":{"type":"dois","attributes":{"event":"hide"}}}`}
 		hide.header = map[string]string{"Content-Type": "application/vnd.api+json"}
 	}
-	if a := s.do(t, read); a.status == 501 {
+	if a := read.do(t, s); a.status == 501 {
 		assert.Contains(t, a.body, "Not supported by this test service")
-		assert.Equal(t, 501, s.do(t, hide).status)
+		assert.Equal(t, 501, hide.do(t, s).status)
 		return false
 	}
 	if arrives == "-" {
 		put("10.5072/a", "x")
 		put("10.5072/b", "x")
-		assert.NotContains(t, s.do(t, read).body, "<title>x</title>")
-		s.do(t, hide)
+		assert.NotContains(t, read.do(t, s).body, "<title>x</title>")
+		hide.do(t, s)
 		assert.Equal(t, []string{"10.5072/a", "10.5072/b"}, s.Names(), "no DOI is made")
 		assert.Equal(t, "findable findable", s.State("10.5072/a")+" "+s.State("10.5072/b"), "and none is changed")
 		return true
@@ -148,13 +131,13 @@ func testName(t *testing.T, base, path, arrives string) bool {
 	require.NoError(t, err)
 	put(doi, "here")
 	if as, err := url.PathUnescape(path); err == nil && strings.HasPrefix(as, "10.5072/") && !strings.EqualFold(as, doi) {
-		s.do(t, read) // nothing but what arrives is there
+		read.do(t, s) // nothing but what arrives is there
 	}
-	assert.Contains(t, s.do(t, read).body, "<title>here</title>")
+	assert.Contains(t, read.do(t, s).body, "<title>here</title>")
 	if base == "/metadata/" && !strings.ContainsAny(strings.ToLower(path), "%") {
-		assert.Equal(t, "https://example.org/here", s.do(t, call{method: "GET", path: "/doi/" + path, as: "repo"}).body)
+		assert.Equal(t, "https://example.org/here", call{method: "GET", path: "/doi/" + path, as: "repo"}.do(t, s).body)
 	}
-	assert.Equal(t, 200, s.do(t, hide).status)
+	assert.Equal(t, 200, hide.do(t, s).status)
 	assert.Equal(t, "registered", s.State(doi))
 	return true
 }
@@ -163,8 +146,8 @@ func testName(t *testing.T, base, path, arrives string) bool {
 func TestStorePrefixes(t *testing.T) {
 	for _, row := range testkit.Table(t, storeTables, "Prefixes") {
 		t.Run(row[0], func(t *testing.T) {
-			s := newStore()
-			a := s.do(t, putMetadata(row[0], testkit.Expand(t, storeTables, "[[RECORD]]")))
+			s := deployed()
+			a := putMetadata(row[0], testkit.Expand(t, storeTables, "[[RECORD]]")).do(t, s)
 			assertAnswer(t, row[1], a)
 		})
 	}
@@ -174,7 +157,7 @@ func TestStorePrefixes(t *testing.T) {
 func TestStoreExchanges(t *testing.T) {
 	for _, row := range testkit.Table(t, storeTables, "Exchanges") {
 		t.Run(strings.Join(row[:3], " | "), func(t *testing.T) {
-			a := filledStore(t).do(t, requestOf(row[0], row[1], testkit.Expand(t, storeTables, row[2])))
+			a := requestOf(row[0], row[1], testkit.Expand(t, storeTables, row[2])).do(t, filledStore(t))
 			assertAnswer(t, row[3], a)
 		})
 	}
@@ -184,7 +167,7 @@ func TestStoreExchanges(t *testing.T) {
 func TestStoreExchangesUnsupported(t *testing.T) {
 	for _, row := range testkit.Table(t, storeTables, "Unsupported exchanges") {
 		t.Run(strings.Join(row[:3], " | "), func(t *testing.T) {
-			a := filledStore(t).do(t, requestOf(row[0], row[1], testkit.Expand(t, storeTables, row[2])))
+			a := requestOf(row[0], row[1], testkit.Expand(t, storeTables, row[2])).do(t, filledStore(t))
 			assertAnswer(t, row[4], a)
 			assert.NotEqual(t, row[3], row[4], "this is supported: move the row to Exchanges")
 		})
@@ -201,7 +184,7 @@ func TestStoreFormats(t *testing.T) {
 			if found {
 				path = "/metadata/10.5072/found"
 			}
-			a := s.do(t, requestOf("PUT "+path, row[1], testkit.Expand(t, storeTables, document)))
+			a := requestOf("PUT "+path, row[1], testkit.Expand(t, storeTables, document)).do(t, s)
 			assertAnswer(t, row[2], a)
 			assert.Equal(t, row[3], summary(t, s, path))
 		})
@@ -210,8 +193,8 @@ func TestStoreFormats(t *testing.T) {
 
 // summary are titles, creators, publisher, year and type of a stored record;
 // "-" is no record.
-func summary(t testing.TB, s replayed, path string) string {
-	a := s.do(t, call{method: "GET", path: path, as: "repo"})
+func summary(t testing.TB, s *sandbox.Service, path string) string {
+	a := call{method: "GET", path: path, as: "repo"}.do(t, s)
 	if a.status != 200 {
 		return "-"
 	}
@@ -235,14 +218,14 @@ func TestStoreDocuments(t *testing.T) {
 	for _, table := range []string{"Documents", "Broken documents"} {
 		for _, row := range testkit.Table(t, storeTables, table) {
 			t.Run(row[0], func(t *testing.T) {
-				s := newStore()
-				a := s.do(t, putMetadata("10.5072/new", testkit.Expand(t, storeTables, row[0])))
+				s := deployed()
+				a := putMetadata("10.5072/new", testkit.Expand(t, storeTables, row[0])).do(t, s)
 				status, stored, _ := strings.Cut(row[1], " ")
 				if table == "Broken documents" {
 					status = "501"
 				}
 				assert.Equal(t, status, strconv.Itoa(a.status), a.body)
-				kept := s.do(t, call{method: "GET", path: "/metadata/10.5072/new", as: "repo"})
+				kept := call{method: "GET", path: "/metadata/10.5072/new", as: "repo"}.do(t, s)
 				if a.status == 201 {
 					form := strings.ReplaceAll(regexp.QuoteMeta(testkit.Expand(t, storeTables, stored)), "…", "(?s:.*)")
 					assert.Regexp(t, form, kept.body)

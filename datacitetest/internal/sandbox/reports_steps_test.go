@@ -1,12 +1,14 @@
 package sandbox_test
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
 	"math/rand/v2"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -105,70 +107,156 @@ func assertBroken(t *testing.T, service *sandbox.Service) {
 	assert.Equal(t, someUUID, onlyReport(t, service), "the list still shows it")
 }
 
-func TestDeployedGapOfPOST(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		service := withOne(t, slow())
-		start := time.Now()
-		done := begin(t, service, subsetNumber(2))
-		early := begin(t, service, putReport(someUUID, "{")) // refused as soon as it is read
-		until(start, 14*second)
-		assert.Equal(t, 1, subsets(t, service), "nothing to be seen yet")
-		assert.Equal(t, 400, (<-early).status)
-
-		until(start, 15*second) // the row is there, the document is not
-		assertCrash(t, getReport(someUUID).do(t, service), crash)
-		assert.Equal(t, 200, call{method: "GET", path: "/reports"}.do(t, service).status)
-		until(start, 19*second) // and the old document is gone
-		assertCrash(t, getReport(someUUID).do(t, service), "The attachment for this report cannot be found: https://")
-		assert.Equal(t, 201, (<-done).status)
-		assert.Equal(t, 20*second, time.Since(start))
-		assert.Equal(t, 2, subsets(t, service))
-	})
+// A course is what happens to a report, step by step:
+//
+//	put 1: 201            a compressed PUT of dataset 1, and its status, which may be followed
+//	                      by how many subsets the response lists, or by its text
+//	put 1: dies           the server dies; "drops": after its work
+//	post 2                a POST in the background
+//	answer 1: 201         the response to the first request in the background
+//	shows 2, fails …      how many subsets GET shows, or its error
+//	start, @15, +18       the clock begins; seconds since then; so many more
+//	broken                no request works any more
+type course struct {
+	name   string
+	faults []sandbox.Fault
+	steps  string
 }
 
-// A write that looks the report up while a row is not in the document.
-func TestDeployedWritesInTheGapOfPOST(t *testing.T) {
-	for _, c := range everyCall()[1:] {
-		synctest.Test(t, func(t *testing.T) {
-			service := withOne(t, slow())
-			start := time.Now()
-			done := begin(t, service, subsetNumber(2))
-			until(start, 4*second)
-			assertCrash(t, c.do(t, service), crash)
-			assert.Equal(t, 201, (<-done).status)
-			assert.Equal(t, 2, subsets(t, service))
-		})
+const (
+	gone   = "The attachment for this report cannot be found"
+	noText = "no implicit conversion of nil into String"
+)
+
+func (c course) run(t *testing.T) {
+	service, start := slow(c.faults...), time.Now()
+	var background []<-chan answer
+	for step := range strings.SplitSeq(c.steps, "; ") {
+		what, want, now := strings.Cut(step, ": ")
+		verb, arg, _ := strings.Cut(what, " ")
+		n, _ := strconv.ParseFloat(strings.TrimLeft(cmp.Or(arg, verb), "@+"), 64)
+		var a answer
+		switch send := sent(verb, int(n)); {
+		case verb == "start":
+			start = time.Now()
+		case verb[0] == '@':
+			until(start, time.Duration(n*float64(second)))
+		case verb[0] == '+':
+			until(time.Now(), time.Duration(n*float64(second)))
+		case verb == "shows":
+			assert.Equal(t, int(n), subsets(t, service), c.steps)
+		case verb == "took":
+			assert.Equal(t, time.Duration(n)*second, time.Since(start))
+		case verb == "rows":
+			assert.Len(t, service.RowIDs(someUUID), int(n))
+		case verb == "broken":
+			assertBroken(t, service)
+		case verb == "fails" && arg == "404":
+			assert.Equal(t, 404, getReport(someUUID).do(t, service).status)
+		case verb == "fails":
+			assertCrash(t, getReport(someUUID).do(t, service), arg)
+		case verb == "answer":
+			a = <-background[int(n)-1]
+		case want == "dies" || want == "drops":
+			req, err := http.NewRequestWithContext(t.Context(), send.method, base+send.path, strings.NewReader(send.body))
+			require.NoError(t, err)
+			req.Header = gzipPost(t, service, nil).Header
+			_, err = service.Transport().RoundTrip(req)
+			require.Error(t, err, "the connection drops")
+			requests := service.Requests()
+			assert.Equal(t, want == "dies", requests[len(requests)-1].Status == 0)
+			continue
+		case now:
+			a = send.do(t, service)
+		default:
+			background = append(background, begin(t, service, send))
+		}
+		if !now {
+			continue
+		}
+		status, text, _ := strings.Cut(want, " ")
+		assert.Equal(t, status, strconv.Itoa(a.status), "%s of %s: %s", step, c.steps, a.body)
+		switch count, err := strconv.Atoi(text); {
+		case err == nil && text != "":
+			assert.Len(t, checksums(a.read(t)), count, step)
+		case status == "500":
+			assertCrash(t, a, text)
+		default:
+			assert.Contains(t, a.body, text)
+		}
 	}
 }
 
-func TestDeployedPOSTsAtOnceBreakTheReport(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		service := withOne(t, slow())
-		start := time.Now()
-		one := begin(t, service, subsetNumber(2))
-		until(start, second)
-		two := begin(t, service, subsetNumber(3))
-		until(start, 16*second)
-		assertCrash(t, getReport(someUUID).do(t, service), crash)
-		a, b := <-one, <-two
-		assert.Equal(t, []int{201, 201}, []int{a.status, b.status})
-		assert.Len(t, checksums(a.read(t)), 2, "each lists its own")
-		assert.Len(t, checksums(b.read(t)), 2)
-		assertCrash(t, getReport(someUUID).do(t, service), "[UsageReports] Cannot find report-subset gzip field.")
-		assertBroken(t, service)
-	})
+// sent is the request of a step.
+func sent(verb string, n int) call {
+	switch verb {
+	case "put":
+		return putNumber(n)
+	case "post":
+		return subsetNumber(n)
+	case "plain-put":
+		return plainPut()
+	case "plain-post":
+		return postReport(reportBody(noted, dataset))
+	case "unknown-put":
+		return putSubset(someUUID, reportBody(strings.Replace(noted, `"release"`, `"foo":1,"release"`, 1), numbered(n)))
+	case "capital-put":
+		return putSubset(someUUID, reportBody(strings.Replace(noted, "rd1", "RD1", 1), numbered(n)))
+	}
+	return putReport(someUUID, "{") // refused as soon as it is read
 }
 
-// Two that send the same bytes leave a report that can be read.
-func TestDeployedSameBytesAtOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		service := withOne(t, slow())
-		one, two := begin(t, service, subsetNumber(2)), begin(t, service, subsetNumber(2))
-		<-one
-		<-two
-		assert.Equal(t, 2, subsets(t, service), "fewer than there are rows")
-		assert.Len(t, service.RowIDs(someUUID), 3)
-	})
+func stalls(before int, at faults.Step) []sandbox.Fault {
+	return append(make([]sandbox.Fault, before), stalled(at))
+}
+
+func crashes(before int, at faults.Step) []sandbox.Fault {
+	return append(make([]sandbox.Fault, before), sandbox.Fault{Kind: faults.Crash, Step: at})
+}
+
+// Writes that overlap, and what is seen between their steps.
+func TestDeployedCourses(t *testing.T) {
+	const one = "put 1: 201; start; "
+	courses := []course{
+		{"POST over a report", nil, one + "post 2; refused; @14; shows 1; answer 2: 400; @15; fails " + crash + "; @19; fails " + gone + "; answer 1: 201; took 20; shows 2"},
+		{"POSTs at once break the report", nil, one + "post 2; @1; post 3; @16; fails " + crash + "; answer 1: 201 2; answer 2: 201 2; fails [UsageReports] Cannot find report-subset gzip field.; broken"},
+		{"POSTs of the same bytes at once do not", nil, one + "post 2; post 2; answer 1: 201; answer 2: 201; shows 2; rows 3"},
+		{"first PUTs with one id at once", nil, "put 1; @1; put 1; answer 1: 201; answer 2: 422 undefined method `serialize'; shows 1"},
+		{"PUT that creates", nil, "put 1; @14; fails 404; @15; shows 1; answer 1: 201"},
+		{"PUT over a report", nil, "put 1: 201; post 2: 201; start; put 3; @12; shows 2; @13; shows 2; @14; shows 0; @15; shows 1; @16; shows 1; @19; shows 1; answer 1: 200; took 20; shows 1"},
+		{"the document of a PUT comes after that of a POST", stalls(0, faults.Rendered), "put 2; @16; shows 1; post 3: 201 2; shows 2; answer 1: 201; fails " + crash + "; broken"},
+		{"the same over a report", stalls(1, faults.Rendered), one + "put 2; @16; shows 1; post 3: 201 2; shows 2; answer 1: 200; fails " + crash + "; broken"},
+		{"the document of a PUT comes first", []sandbox.Fault{{Kind: faults.Stall, Step: faults.Rendered, Delay: 3 * second}}, "put 1; @4.5; post 2; @22; shows 2; answer 1: 201; @23.2; fails " + crash + "; answer 2: 201; shows 2"},
+		{"a PUT is rendered after the other has cleaned up", stalls(0, faults.HeaderCommitted), "put 1; @18; post 2: 201; answer 1: 500 " + noText + "; shows 2; post 3: 201"},
+		{"a POST is rendered after the other has cleaned up", nil, "put 1; @4; post 2; answer 1: 201; answer 2: 500 " + noText + "; broken"},
+		{"the same PUT twice", stalls(0, faults.Rendered), "put 1; @18; put 1: 200; answer 1: 201; shows 1; post 2: 201"},
+		{"without a document, with rows", stalls(2, faults.Rendered), one + "unknown-put 2: 400; shows 1; post 3; +18; shows 2; post 4: 201; shows 3; answer 1: 201 2; broken"},
+		{"without a document, without rows", stalls(2, faults.Rendered), one + "capital-put 2: 422; shows 0; post 3; +18; shows 1; post 4: 201; shows 2; answer 1: 201 1; broken"},
+		{"POST while there is no file", stalls(1, faults.DocumentDeleted), one + "post 2; +30; fails " + gone + "; post 3: 201 3; shows 3; answer 1: 201; broken"},
+		{"POST that arrives too late", nil, one + "post 2; @7.5; post 3: 500 " + noText + "; answer 1: 201; broken"},
+		{"PUT while there is no file repairs it", crashes(1, faults.DocumentDeleted), one + "post 2: dies; fails " + gone + "; put 5: 200; shows 1"},
+
+		// What is left when the server dies at a step.
+		{"POST, before the row", crashes(1, faults.LookedUp), one + "post 2: dies; shows 1; post 5: 201; put 6: 200"},
+		{"POST, before the document", crashes(1, faults.RowInserted), one + "post 2: dies; fails " + crash + "; post 5: 500; put 6: 500"},
+		{"POST, after the header", crashes(1, faults.HeaderCommitted), one + "post 2: dies; fails " + crash + "; post 5: 500; put 6: 500"},
+		{"POST, without a file", crashes(1, faults.DocumentDeleted), one + "post 2: dies; fails " + gone + "; post 5: 201; put 6: 200"},
+		{"POST, with the document", crashes(1, faults.DocumentStored), one + "post 2: dies; shows 2; post 5: 201; put 6: 200"},
+		{"POST, before the answer", crashes(1, faults.RowsCleaned), one + "post 2: dies; shows 2; post 5: 201; put 6: 200"},
+		{"first PUT, before the row", crashes(0, faults.LookedUp), "put 2: dies; fails 404; post 5: 201; put 6: 409"},
+		{"first PUT, before the document", crashes(0, faults.RowInserted), "put 2: dies; shows 1; post 5: 201; put 6: 200"},
+		{"first PUT, with the document", crashes(0, faults.DocumentStored), "put 2: dies; shows 1; post 5: 201; put 6: 200"},
+		{"PUT, after the document's removal", crashes(1, faults.DocumentRemoved), one + "put 2: dies; shows 1; post 5: 201; put 6: 200"},
+		{"PUT, after the rows' removal", crashes(1, faults.RowsDestroyed), one + "put 2: dies; shows 0; post 5: 201; put 6: 200"},
+		{"PUT, before the document", crashes(1, faults.RowInserted), one + "put 2: dies; shows 1; post 5: 201; put 6: 200"},
+		{"a request that does not reach the step is done", crashes(0, faults.RowsDestroyed), "put 2: drops; shows 1"},
+	}
+	for _, in := range []string{"post 7", "plain-post", "plain-put", "put 8"} {
+		courses = append(courses, course{in + " looks the report up while a row is not in the document", nil, one + "post 2; @4; " + in + ": 500 " + crash + "; answer 1: 201; shows 2"})
+	}
+	for _, c := range courses {
+		t.Run(c.name, func(t *testing.T) { synctest.Test(t, c.run) })
+	}
 }
 
 func TestDeployedFirstPOSTsAtOnce(t *testing.T) {
@@ -180,53 +268,6 @@ func TestDeployedFirstPOSTsAtOnce(t *testing.T) {
 		got[(<-two).status]++
 		assert.Equal(t, map[int]int{201: 1, 409: 1}, got)
 		assert.Len(t, checksums(getReport(onlyReport(t, service)).do(t, service).read(t)), 1)
-	})
-}
-
-// Of two first PUTs with one id the second finds the id taken; its reasons are
-// lost like all.
-func TestDeployedFirstPUTsAtOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		service := slow()
-		start := time.Now()
-		one := begin(t, service, putNumber(1))
-		until(start, second)
-		two := begin(t, service, putNumber(1))
-		assert.Equal(t, 201, (<-one).status)
-		assertRefused(t, <-two, 422, "undefined method `serialize'")
-		assert.Equal(t, 1, subsets(t, service))
-	})
-}
-
-func TestDeployedGapOfPUTThatCreates(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		service := slow()
-		start := time.Now()
-		done := begin(t, service, putNumber(1))
-		until(start, 14*second)
-		assert.Equal(t, 404, getReport(someUUID).do(t, service).status)
-		until(start, 15*second)
-		assert.Equal(t, 1, subsets(t, service), "from the database")
-		assert.Equal(t, 201, (<-done).status)
-	})
-}
-
-func TestDeployedGapOfPUTOverAReport(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		service := withOne(t, slow())
-		require.Equal(t, 201, subsetNumber(2).do(t, service).status)
-		start := time.Now()
-		done := begin(t, service, putNumber(3))
-		for _, moment := range []struct {
-			at   time.Duration
-			want int
-		}{{12, 2}, {13, 2}, {14, 0}, {15, 1}, {16, 1}, {19, 1}} {
-			until(start, moment.at*second)
-			assert.Equal(t, moment.want, subsets(t, service), "after %d seconds", moment.at)
-		}
-		assert.Equal(t, 200, (<-done).status)
-		assert.Equal(t, 20*second, time.Since(start))
-		assert.Equal(t, 1, subsets(t, service))
 	})
 }
 
@@ -247,220 +288,6 @@ func TestDeployedGapOfPlainPUT(t *testing.T) {
 		assertCrash(t, getReport(someUUID).do(t, service), "The attachment for this report cannot be found")
 		assert.Equal(t, 200, (<-done).status)
 		assert.Equal(t, []string{"10.5072/0009"}, dois(getReport(someUUID).do(t, service).read(t)))
-	})
-}
-
-// The document of a PUT that comes after that of a POST breaks the report. It
-// makes no difference whether the PUT creates the report or replaces it.
-func TestDeployedLateDocumentOfPUT(t *testing.T) {
-	for _, before := range []int{0, 1} {
-		synctest.Test(t, func(t *testing.T) {
-			service := slow(append(make([]sandbox.Fault, before), stalled(faults.Rendered))...)
-			for range before {
-				withOne(t, service)
-			}
-			put := begin(t, service, putNumber(2))
-			time.Sleep(16 * second)
-			assert.Equal(t, 1, subsets(t, service))
-			a := subsetNumber(3).do(t, service)
-			assert.Equal(t, 201, a.status)
-			assert.Len(t, checksums(a.read(t)), 2, "its document lists both")
-			assert.Equal(t, 2, subsets(t, service))
-			assert.Equal(t, 201-before, (<-put).status)
-			assertCrash(t, getReport(someUUID).do(t, service), crash)
-			assertBroken(t, service)
-		})
-	}
-}
-
-// If the document of the PUT comes first, the report is sound in the end.
-func TestDeployedEarlyDocumentOfPUT(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		service := slow(sandbox.Fault{Kind: faults.Stall, Step: faults.Rendered, Delay: 3 * second}) // its document comes at 23
-		start := time.Now()
-		put := begin(t, service, putNumber(1))
-		until(start, 4500*time.Millisecond)
-		post := begin(t, service, subsetNumber(2)) // row at 19.5, rendered at 21.5, document at 24.5
-		until(start, 22*second)
-		assert.Equal(t, 2, subsets(t, service))
-		assert.Equal(t, 201, (<-put).status)
-		until(start, 23200*time.Millisecond)
-		assertCrash(t, getReport(someUUID).do(t, service), crash)
-		assert.Equal(t, 201, (<-post).status)
-		assert.Equal(t, 2, subsets(t, service))
-	})
-}
-
-// An answer that is rendered after the other request has cleaned up finds a row
-// without bytes.
-func TestDeployedLateResponse(t *testing.T) {
-	t.Run("of a PUT", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			service := slow(stalled(faults.HeaderCommitted))
-			put := begin(t, service, putNumber(1))
-			time.Sleep(18 * second)
-			assert.Equal(t, 201, subsetNumber(2).do(t, service).status)
-			assertCrash(t, <-put, "no implicit conversion of nil into String")
-			assert.Equal(t, 2, subsets(t, service), "nothing is broken by that")
-			assert.Equal(t, 201, subsetNumber(3).do(t, service).status)
-		})
-	})
-	t.Run("of a POST", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			service := slow()
-			start := time.Now()
-			put := begin(t, service, putNumber(1))
-			until(start, 4*second)
-			post := begin(t, service, subsetNumber(2)) // looked up while there is no document, row at 19
-			assert.Equal(t, 201, (<-put).status)
-			assertCrash(t, <-post, "no implicit conversion of nil into String")
-			assertBroken(t, service)
-		})
-	})
-}
-
-func TestDeployedSamePUTTwice(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		service := slow(stalled(faults.Rendered))
-		one := begin(t, service, putNumber(1))
-		time.Sleep(18 * second)
-		assert.Equal(t, 200, putNumber(1).do(t, service).status)
-		assert.Equal(t, 201, (<-one).status)
-		assert.Equal(t, 1, subsets(t, service))
-		assert.Equal(t, 201, subsetNumber(2).do(t, service).status)
-	})
-}
-
-// A report without a document shows what a POST has inserted before its document
-// is there, and takes another POST meanwhile.
-func TestDeployedReportWithoutADocument(t *testing.T) {
-	for name, refused := range map[string]call{
-		"with rows":    putSubset(someUUID, reportBody(strings.Replace(noted, `"release"`, `"foo":1,"release"`, 1), numbered(2))),
-		"without rows": putSubset(someUUID, reportBody(strings.Replace(noted, "rd1", "RD1", 1), numbered(2))),
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				service := withOne(t, slow(sandbox.Fault{}, sandbox.Fault{}, stalled(faults.Rendered)))
-				require.GreaterOrEqual(t, refused.do(t, service).status, 400)
-				left := subsets(t, service)
-				one := begin(t, service, subsetNumber(3))
-				time.Sleep(18 * second)
-				assert.Equal(t, left+1, subsets(t, service), "seen without a document")
-				assert.Equal(t, 201, subsetNumber(4).do(t, service).status)
-				assert.Equal(t, left+2, subsets(t, service))
-				a := <-one
-				assert.Equal(t, 201, a.status)
-				assert.Len(t, checksums(a.read(t)), left+1, "what there was when it was rendered")
-				assertBroken(t, service)
-			})
-		})
-	}
-}
-
-// While there is no file, a write skips the comparison, and finds rows whose
-// bytes the other request is about to remove.
-func TestDeployedWriteWhileThereIsNoFile(t *testing.T) {
-	t.Run("POST", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			service := withOne(t, slow(sandbox.Fault{}, stalled(faults.DocumentDeleted)))
-			one := begin(t, service, subsetNumber(2))
-			time.Sleep(30 * second)
-			assertCrash(t, getReport(someUUID).do(t, service), "The attachment for this report cannot be found")
-			a := subsetNumber(3).do(t, service)
-			assert.Equal(t, 201, a.status)
-			assert.Len(t, checksums(a.read(t)), 3, "all from the database")
-			assert.Equal(t, 3, subsets(t, service))
-			assert.Equal(t, 201, (<-one).status)
-			assertBroken(t, service)
-		})
-	})
-	t.Run("POST that arrives too late", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			service := withOne(t, slow())
-			start := time.Now()
-			one := begin(t, service, subsetNumber(2))
-			until(start, 7*second+second/2)
-			a := subsetNumber(3).do(t, service) // looks up between 19 and 20
-			assertCrash(t, a, "no implicit conversion of nil into String")
-			assert.Equal(t, 201, (<-one).status)
-			assertBroken(t, service)
-		})
-	})
-	t.Run("compressed PUT", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			service := withOne(t, slow(sandbox.Fault{}, sandbox.Fault{Kind: faults.Crash, Step: faults.DocumentDeleted}))
-			_, err := service.Transport().RoundTrip(gzipPost(t, service, zipped([]byte(reportBody(noted, numbered(2))))))
-			require.Error(t, err)
-			assertCrash(t, getReport(someUUID).do(t, service), "The attachment for this report cannot be found")
-			assert.Equal(t, 200, putNumber(5).do(t, service).status, "repairs it")
-			assert.Equal(t, 1, subsets(t, service))
-		})
-	})
-}
-
-// What is left when the server dies at a step.
-func TestDeployedCrash(t *testing.T) {
-	const gone = "The attachment for this report cannot be found"
-	for name, want := range map[string]struct {
-		call
-		empty bool        // nothing was there before
-		step  faults.Step // where it dies
-		shown int         // how many subsets GET shows; -1: no report
-		title string      // what GET says instead
-		post  int         // what another POST gets
-		put   int         // and then another PUT
-	}{
-		"POST, before the row":              {call: subsetNumber(2), step: faults.LookedUp, shown: 1, post: 201, put: 200},
-		"POST, before the document":         {call: subsetNumber(2), step: faults.RowInserted, title: crash, post: 500, put: 500},
-		"POST, after the header":            {call: subsetNumber(2), step: faults.HeaderCommitted, title: crash, post: 500, put: 500},
-		"POST, without a file":              {call: subsetNumber(2), step: faults.DocumentDeleted, title: gone, post: 201, put: 200},
-		"POST, with the document":           {call: subsetNumber(2), step: faults.DocumentStored, shown: 2, post: 201, put: 200},
-		"POST, before the answer":           {call: subsetNumber(2), step: faults.RowsCleaned, shown: 2, post: 201, put: 200},
-		"first PUT, before the row":         {call: putNumber(2), empty: true, step: faults.LookedUp, shown: -1, post: 201, put: 409},
-		"first PUT, before the document":    {call: putNumber(2), empty: true, step: faults.RowInserted, shown: 1, post: 201, put: 200},
-		"first PUT, with the document":      {call: putNumber(2), empty: true, step: faults.DocumentStored, shown: 1, post: 201, put: 200},
-		"PUT, after the document's removal": {call: putNumber(2), step: faults.DocumentRemoved, shown: 1, post: 201, put: 200},
-		"PUT, after the rows' removal":      {call: putNumber(2), step: faults.RowsDestroyed, shown: 0, post: 201, put: 200},
-		"PUT, before the document":          {call: putNumber(2), step: faults.RowInserted, shown: 1, post: 201, put: 200},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				faults := []sandbox.Fault{{}, {Kind: faults.Crash, Step: want.step}}
-				if want.empty {
-					faults = faults[1:]
-				}
-				service := slow(faults...)
-				if !want.empty {
-					withOne(t, service)
-				}
-				req, err := http.NewRequestWithContext(t.Context(), want.method, base+want.path, strings.NewReader(want.body))
-				require.NoError(t, err)
-				req.Header = gzipPost(t, service, nil).Header
-				_, err = service.Transport().RoundTrip(req)
-				require.Error(t, err, "the connection drops")
-				requests := service.Requests()
-				assert.Equal(t, 0, requests[len(requests)-1].Status)
-				a := getReport(someUUID).do(t, service)
-				switch {
-				case want.title != "":
-					assertCrash(t, a, want.title)
-				case want.shown < 0:
-					assert.Equal(t, 404, a.status)
-				default:
-					require.Equal(t, 200, a.status, a.body)
-					assert.Len(t, checksums(a.read(t)), want.shown)
-					assert.Equal(t, 69.0, at(a.read(t), "report.report-header.exceptions.0.code"))
-				}
-				assert.Equal(t, want.post, subsetNumber(5).do(t, service).status)
-				assert.Equal(t, want.put, putNumber(6).do(t, service).status)
-			})
-		})
-	}
-	t.Run("a request that does not come there is done", func(t *testing.T) {
-		service := sandbox.New(&sandbox.Options{Behaviour: sandbox.Deployed, Faults: first([]sandbox.Fault{{Kind: faults.Crash, Step: faults.RowsDestroyed}})})
-		_, err := service.Transport().RoundTrip(gzipPost(t, service, zipped([]byte(reportBody(noted, dataset)))))
-		require.Error(t, err)
-		onlyReport(t, service)
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -22,7 +23,7 @@ type call struct {
 	method, path string
 	header       map[string]string
 	body         string
-	as           string // "repo" and "other" send Basic credentials, "token" a token
+	as           string // "repo" and "other" send Basic credentials, "token" a token, "token of x" one of another account
 }
 
 type answer struct {
@@ -60,10 +61,19 @@ func (c call) do(t testing.TB, service *sandbox.Service) answer {
 	case "token":
 		req.Header.Set("Authorization", "Bearer "+service.Token(service.Now().Add(time.Hour)))
 	}
+	if client, ok := strings.CutPrefix(c.as, "token of "); ok {
+		req.Header.Set("Authorization", "Bearer "+service.TokenOf(client, service.Now().Add(time.Hour)))
+	}
 	res := send(t, service, req)
 	body, err := io.ReadAll(res.Body)
 	require.NoError(t, err)
 	return answer{res.StatusCode, res.Header, string(body)}
+}
+
+// by sends a call with the token of another account.
+func (c call) by(client string) call {
+	c.as = "token of " + client
+	return c
 }
 
 func send(t testing.TB, service *sandbox.Service, req *http.Request) *http.Response {
@@ -145,6 +155,19 @@ func unzipped(t testing.TB, data []byte) []byte {
 	require.NoError(t, err)
 	return out
 }
+
+// zipped is gzip of data.
+func zipped(data []byte) []byte {
+	var b bytes.Buffer
+	w := compressors.Get().(*gzip.Writer)
+	defer compressors.Put(w)
+	w.Reset(&b)
+	_, _ = w.Write(data)
+	_ = w.Close()
+	return b.Bytes()
+}
+
+var compressors = sync.Pool{New: func() any { return gzip.NewWriter(nil) }} // they are large
 
 // stored is gzip that does not make smaller.
 func stored(data []byte) []byte {

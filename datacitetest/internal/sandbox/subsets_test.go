@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -64,12 +63,7 @@ func TestLargeReportsAreSentInSubsets(t *testing.T) {
 		assert.Equal(t, []string{"10.5072/0005", "10.5072/0006", "10.5072/0007"}, dois(getReport(id).do(t, service).read(t)))
 	})
 	t.Run("not by another account", func(t *testing.T) {
-		c := postSubset(reportBody(noted, numbered(8)))
-		c.as, c.header = "", map[string]string{
-			"Content-Type": "application/gzip", "Content-Encoding": "gzip",
-			"Authorization": "Bearer " + service.TokenOf(other.ClientID, service.Now().Add(time.Hour)),
-		}
-		assert.Equal(t, 409, c.do(t, service).status)
+		assert.Equal(t, 409, postSubset(reportBody(noted, numbered(8))).by("other.repo").do(t, service).status)
 	})
 }
 

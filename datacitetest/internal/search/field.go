@@ -151,21 +151,21 @@ func some(namesAndBoosts ...any) (fields []field) {
 }
 
 // fieldsOf are the fields of a name in a query, the common ones without a name.
-func (o Options) fieldsOf(name string) ([]field, error) {
+func fieldsOf(name string, deployed bool) ([]field, error) {
 	switch {
-	case name == "" && o.Index:
+	case name == "" && deployed:
 		return indexFields, nil
 	case name == "":
 		return commonFields, nil
 	case strings.Contains(name, "*"):
 		return nil, wire.QueryFields.Refusal(name)
 	}
-	return o.fieldNamed(name), nil
+	return fieldNamed(name, deployed), nil
 }
 
-func (o Options) fieldNamed(name string) []field {
+func fieldNamed(name string, deployed bool) []field {
 	f, known := mapping[name]
-	if !o.Index && !known {
+	if !deployed && !known {
 		as := spelled(name)
 		if f, known = mapping[as]; !known {
 			if f, known = beyond[as]; !known {

@@ -21,8 +21,7 @@ func FuzzParse(f *testing.F) {
 		f.Add(seed, true)
 	}
 	f.Fuzz(func(t *testing.T, text string, and bool) {
-		opts := search.Options{And: and}
-		q, err := search.Parse(text, opts)
+		q, err := search.Parse(text, and)
 		if err != nil {
 			require.NotEmpty(t, err.Error())
 			return
@@ -30,11 +29,11 @@ func FuzzParse(f *testing.F) {
 		if strings.Trim(text, " \t\r\n\u3000") == "" || strings.Count(text, "(") > 900 || len(text) > 2000 {
 			return // brackets around it would be too much, or would hold nothing
 		}
-		inBrackets, err := search.Parse("("+text+")", opts)
+		inBrackets, err := search.Parse("("+text+")", and)
 		require.NoError(t, err)
-		with, err := search.Parse("*:* AND ("+text+")", opts)
+		with, err := search.Parse("*:* AND ("+text+")", and)
 		require.NoError(t, err)
-		without, err := search.Parse("*:* AND NOT ("+text+")", opts)
+		without, err := search.Parse("*:* AND NOT ("+text+")", and)
 		require.NoError(t, err)
 		for _, record := range library {
 			score, ok := q.Match(record)

@@ -49,13 +49,13 @@ func (l leaf) size() int {
 
 // in makes the node that searches a field for the leaf. It returns nil if there
 // is nothing to search for, and an error if the field cannot have such values.
-func (l leaf) in(f field, opts Options) (node, error) {
+func (l leaf) in(f field, deployed bool) (node, error) {
 	if l.op == opExists {
 		return inField{f, hasValue}, nil
 	}
 	switch f.kind {
 	case text:
-		return l.inText(f, opts)
+		return l.inText(f, deployed)
 	case exact:
 		return inField{f, onString(l.onWhole(asIs))}, nil
 	case folded:
@@ -89,7 +89,7 @@ func (l leaf) refused(f field) error {
 }
 
 // inText searches for the leaf word by word.
-func (l leaf) inText(f field, opts Options) (node, error) {
+func (l leaf) inText(f field, deployed bool) (node, error) {
 	if strings.ContainsFunc(l.text, isUnspaced) || slices.ContainsFunc(l.pattern, isUnspaced) {
 		return nil, wire.QueryScript.Refusal(l.text)
 	}
@@ -98,7 +98,7 @@ func (l leaf) inText(f field, opts Options) (node, error) {
 		var clauses []clause
 		for w := range words(strings.ToLower(l.text)) {
 			o := should
-			if opts.And {
+			if deployed {
 				o = must
 			}
 			clauses = appendClause(clauses, o, inField{f, onWord(w)})

@@ -90,12 +90,12 @@ func TestOperators(t *testing.T) {
 	}
 }
 
-func agree(t *testing.T, query string, opts search.Options, want func(has) bool) {
+func agree(t *testing.T, query string, deployed bool, want func(has) bool) {
 	t.Helper()
-	q, err := search.Parse(query, opts)
+	q, err := search.Parse(query, deployed)
 	require.NoError(t, err)
 	for h, record := range everyRecord() {
 		_, ok := q.Match(record)
-		assert.Equal(t, want(h), ok, "%s, required by default: %t, in a record of %+v", query, opts.And, h)
+		assert.Equal(t, want(h), ok, "%s, deployed: %t, in a record of %+v", query, deployed, h)
 	}
 }

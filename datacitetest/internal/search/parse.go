@@ -13,12 +13,12 @@ const (
 )
 
 type parser struct {
-	text    string
-	tokens  []token
-	at      int
-	opts    Options
-	depth   int
-	clauses int
+	text     string
+	tokens   []token
+	at       int
+	deployed bool
+	depth    int
+	clauses  int
 }
 
 func (p *parser) peek() token { return p.tokens[p.at] }
@@ -89,7 +89,7 @@ func (p *parser) list(field string) (node, error) {
 // passes them to its fields. A word that begins another kind of clause, or is
 // followed by AND or OR, stands alone.
 func (p *parser) neighbours() (string, bool) {
-	if !p.opts.And || p.kind(0) != tokenWord || !p.joins(1) {
+	if !p.deployed || p.kind(0) != tokenWord || !p.joins(1) {
 		return "", false
 	}
 	words := []string{p.peek().text}
@@ -128,7 +128,7 @@ func (p *parser) revisePrevious(clauses []clause, joint tokenKind) {
 	switch {
 	case joint == tokenAnd:
 		clauses[len(clauses)-1].occur = must
-	case joint == tokenOr && p.opts.And:
+	case joint == tokenOr && p.deployed:
 		clauses[len(clauses)-1].occur = should
 	}
 }
@@ -137,9 +137,9 @@ func (p *parser) occurOf(joint, modifier tokenKind) occur {
 	switch {
 	case modifier == tokenMinus || modifier == tokenNot:
 		return mustNot
-	case p.opts.And && joint != tokenOr:
+	case p.deployed && joint != tokenOr:
 		return must
-	case p.opts.And:
+	case p.deployed:
 		return should
 	case modifier == tokenPlus || joint == tokenAnd:
 		return must
@@ -205,7 +205,7 @@ func (p *parser) add(name string, l leaf) (node, error) {
 	if err := p.count(l.size()); err != nil {
 		return nil, err
 	}
-	fields, err := p.opts.fieldsOf(name)
+	fields, err := fieldsOf(name, p.deployed)
 	if err != nil {
 		return nil, err
 	}
@@ -214,7 +214,7 @@ func (p *parser) add(name string, l leaf) (node, error) {
 	}
 	nodes, vanished := best{}, false
 	for _, f := range fields {
-		switch n, err := l.in(f, p.opts); {
+		switch n, err := l.in(f, p.deployed); {
 		case err != nil:
 			return nil, err
 		case n == nil:

@@ -55,24 +55,24 @@ func TestRefused(t *testing.T) {
 		{"a [b TO c] ]", `Lexical error at column 12: ']'`},
 		{`[a TO \u]`, "Truncated unicode escape sequence"},
 		{`[a\ TO b]`, "Term can not end with escape character"},
-		{"publicationYear:20*", "Can only use prefix queries on keyword, text and wildcard fields - not on [publicationYear] which is of type [date]"},
-		{"publicationYear:2?10", "Can only use wildcard queries on keyword, text and wildcard fields - not on [publicationYear]"},
+		{"publication_year:20*", "Can only use prefix queries on keyword, text and wildcard fields - not on [publication_year] which is of type [date]"},
+		{"publication_year:2?10", "Can only use wildcard queries on keyword, text and wildcard fields - not on [publication_year]"},
 		{"created:2015*", "Can only use prefix queries"},
 		{"view_count:1*", "not on [view_count] which is of type [integer]"},
-		{"publicationYear:abc", "failed to parse date field [abc] with format [yyyy]"},
-		{"publicationYear:2015-01", "failed to parse date field [2015-01] with format [yyyy]"},
-		{"publicationYear:[abc TO 2015]", "failed to parse date field [abc]"},
-		{"publicationYear:(x OR 2015)", "failed to parse date field [x]"},
+		{"publication_year:abc", "failed to parse date field [abc] with format [yyyy]"},
+		{"publication_year:2015-01", "failed to parse date field [2015-01] with format [yyyy]"},
+		{"publication_year:[abc TO 2015]", "failed to parse date field [abc]"},
+		{"publication_year:(x OR 2015)", "failed to parse date field [x]"},
 		{"created:yesterday", "failed to parse date field [yesterday]"},
 		{"created:2015-02-30", "failed to parse date field [2015-02-30]"},
 		{"created:[2015 TO soon]", "failed to parse date field [soon]"},
-		{"viewCount:many", `failed to create query: For input string: "many"`},
-		{"viewCount:NaN", `failed to create query: For input string: "NaN"`},
-		{"viewCount:[0 TO lots]", `For input string: "lots"`},
+		{"view_count:many", `failed to create query: For input string: "many"`},
+		{"view_count:NaN", `failed to create query: For input string: "NaN"`},
+		{"view_count:[0 TO lots]", `For input string: "lots"`},
 	} {
 		t.Run(c.query, func(t *testing.T) {
-			for _, opts := range []search.Options{documented, deployed} {
-				_, err := search.Parse(c.query, opts)
+			for _, rules := range []bool{documented, deployed} {
+				_, err := search.Parse(c.query, rules)
 				require.Error(t, err)
 				assert.Contains(t, err.Error(), c.reason)
 			}
@@ -83,15 +83,15 @@ func TestRefused(t *testing.T) {
 // What the embedded service cannot read as its servers do is refused, and not searched for.
 func TestUnsupported(t *testing.T) {
 	for gap, queries := range map[*wire.Gap][]string{
-		wire.QueryDates:    {"created:[now-1d/d TO now]", "created:>now", "created:{2015-01-01||-1d/w TO 2016]", "publicationYear:[2014||-4y TO 2012]"},
-		wire.QueryDistance: {"a~", "a~AUTO", "a~.5", "a~1.5", "a~-1", "a~foo", `"a b"~x`, `"a b"~-1`, "publicationYear:2010~"},
+		wire.QueryDates:    {"created:[now-1d/d TO now]", "created:>now", "created:{2015-01-01||-1d/w TO 2016]", "publication_year:[2014||-4y TO 2012]"},
+		wire.QueryDistance: {"a~", "a~AUTO", "a~.5", "a~1.5", "a~-1", "a~foo", `"a b"~x`, `"a b"~-1`, "publication_year:2010~"},
 		wire.QueryScript:   {"titles.title:気", `titles.title:"気候"`, `titles.title:\気`, "気*", "titles.title:สวัสดี", "😀", "a\u3000b"},
 		wire.QueryFields:   {`titles.\*:a`, `\*:a`, "*:a", `_exists_:tit\*`, `titles.\*:*`},
 		wire.QueryEscape:   {`\ud83d\ude00`, `["a\"b" TO c]`, `["a TO b]`},
 	} {
 		for _, query := range queries {
-			for _, opts := range []search.Options{documented, deployed} {
-				_, err := search.Parse(query, opts)
+			for _, rules := range []bool{documented, deployed} {
+				_, err := search.Parse(query, rules)
 				require.Error(t, err, query)
 				assert.Contains(t, err.Error(), gap.Name, query)
 			}
@@ -117,8 +117,8 @@ func TestLimits(t *testing.T) {
 		{"brackets side by side", strings.Repeat("(a) ", 1000), ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			for _, opts := range []search.Options{documented, deployed} {
-				_, err := search.Parse(c.query, opts)
+			for _, rules := range []bool{documented, deployed} {
+				_, err := search.Parse(c.query, rules)
 				if c.reason == "" {
 					require.NoError(t, err)
 					continue

@@ -1,7 +1,7 @@
 // Package search is the search engine of the embedded service: it parses a
 // query string (specification §4.2.1) and says whether a record matches.
 //
-//	q, err := search.Parse("titles.title:climate AND publicationYear:[2015 TO 2020]", search.Options{})
+//	q, err := search.Parse("titles.title:climate AND publicationYear:[2015 TO 2020]", false)
 //	...
 //	score, ok := q.Match(record)
 //
@@ -35,23 +35,6 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
-// Options choose between the rules of parsing. The zero value follows the
-// specification.
-type Options struct {
-	// And makes words without an operator between them all required, and passes
-	// them to each field as one text, as the deployed service does. False makes
-	// them optional, as the specification says (§4.2.1(4)).
-	And bool
-
-	// Slop is the default slop of a phrase: how many places its words may be apart.
-	Slop int
-
-	// Index allows only the names of the deployed service's index, and searches its
-	// default fields. False follows the structure of the JSON record, and allows
-	// those names too.
-	Index bool
-}
-
 // Query is a parsed query. It may be used by many goroutines at once.
 type Query struct {
 	root node
@@ -59,7 +42,12 @@ type Query struct {
 
 // Parse reads a query string. An empty one matches every record. The text of an
 // error says what is wrong and where, and is meant to follow "parse_exception: ".
-func Parse(text string, opts Options) (*Query, error) {
+//
+// By the specification words without an operator between them are optional (§4.2.1(4)), and
+// fields follow the structure of the JSON record, or the index. In the deployed service such
+// words are all required, and each field gets them as one text; the words of a phrase may be
+// one place apart; only the names of the index are known, and its default fields are searched.
+func Parse(text string, deployed bool) (*Query, error) {
 	switch {
 	case strings.Contains(text, "\u3000"): // a blank to the servers
 		return nil, wire.QueryScript.Refusal(text)
@@ -72,7 +60,7 @@ func Parse(text string, opts Options) (*Query, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := parser{text: text, tokens: tokens, opts: opts}
+	p := parser{text: text, tokens: tokens, deployed: deployed}
 	root, err := p.query()
 	if err != nil {
 		return nil, err

@@ -49,8 +49,11 @@ func (p *parser) textLeaf(field string, t token, tilde string) (node, error) {
 	}
 	switch t.kind {
 	case tokenQuoted:
-		slop := p.opts.Slop
-		if tilde != "" {
+		slop := 0
+		switch {
+		case tilde == "" && p.deployed:
+			slop = 1
+		case tilde != "":
 			if slop, err = distance(tilde); err != nil {
 				return nil, err
 			}

@@ -36,11 +36,11 @@ func (s *Store) RemoveDraft(account *record.Account, name string, unknown, denie
 
 var ErrNoRecord = wire.Fail(http.StatusNotFound, wire.NotFound)
 
-// FreeName is a new name under the prefix that no record has.
-func (s *Store) FreeName(prefix string) string {
+// FreeName is a new name that no record has, under the prefix at the start of a text.
+func (s *Store) FreeName(text string) (name string, ok bool) {
 	for {
-		if name := prefix + "/" + names.MintSuffix(); s.Find(name) == nil {
-			return name
+		if name, ok = names.MintUnder(text); !ok || s.Find(name) == nil {
+			return names.Lower(name), ok
 		}
 	}
 }

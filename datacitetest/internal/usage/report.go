@@ -82,7 +82,7 @@ func read(url string, report Report, send func([]message)) error {
 // isCompressed says whether any exception has the code 69. A list of only nulls is empty.
 func (r reader) isCompressed() (found bool, err error) {
 	list, ok := r.header["exceptions"].([]any)
-	if !ok && !isBlank(r.header["exceptions"]) {
+	if !ok && !wire.IsAbsent(r.header["exceptions"]) {
 		return false, errStopped
 	}
 	if !slices.ContainsFunc(list, func(v any) bool { return v != nil && v != false }) {
@@ -96,17 +96,6 @@ func (r reader) isCompressed() (found bool, err error) {
 		found = found || o["code"] == 69.0
 	}
 	return found, nil
-}
-
-// isBlank says whether a value counts as missing.
-func isBlank(v any) bool {
-	switch v := v.(type) {
-	case string:
-		return wire.IsBlank(v)
-	case object:
-		return len(v) == 0
-	}
-	return v == nil || v == false
 }
 
 // subset reads a whole subset before any of it counts. The last member report-datasets

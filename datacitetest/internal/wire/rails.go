@@ -58,6 +58,23 @@ func With(header map[string]string, name, value string) map[string]string {
 	return out
 }
 
+// IsAbsent says whether a value in JSON counts as missing: Ruby's blank?.
+func IsAbsent(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case bool:
+		return !v
+	case string:
+		return IsBlank(v)
+	case []any:
+		return len(v) == 0
+	case object:
+		return len(v) == 0
+	}
+	return false
+}
+
 // Compacted removes nulls from the lists of parameters in JSON, as Rails does before a server
 // sees them.
 func Compacted(v any) any {

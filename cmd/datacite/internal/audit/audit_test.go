@@ -415,6 +415,9 @@ func TestFixNamesWhatTheServiceLeavesOut(t *testing.T) {
 		stored, err := srv.MDS().Metadata(t.Context(), "10.5072/with")
 		require.NoError(t, err)
 		assert.NotContains(t, string(stored.Data), "ddi", "or there is nothing to name")
+		item := `{"doi":"10.5072/with","relatedItems":[{"relatedItemType":"Journal","relationType":"IsPublishedIn","titles":[{"title":"J","lang":"fr"}]}]}`
+		_, notes, _ = call(t, srv, "--fix", "--yes", file(t, "own.jsonl", item))
+		assert.Contains(t, notes, "warning: 10.5072/with: relatedItems[0].titles[0].lang: if the record is sent as JSON, the service ignores this", behaviour)
 	}
 }
 

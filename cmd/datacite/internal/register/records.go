@@ -196,7 +196,7 @@ func (s *records) other(name string, src io.Reader) (*row, error) {
 // add adds the findings of a record, with its file.
 func (r *row) add(found []datacite.Finding) {
 	for _, f := range found {
-		if f.Code == "identifier" || f.Code == "json" || f.Code == "not-in-xml" {
+		if slices.Contains([]datacite.Code{"identifier", "json", "not-in-json", "not-in-xml"}, f.Code) {
 			continue // the request names the DOI; what is sent is XML
 		}
 		f.File = r.File

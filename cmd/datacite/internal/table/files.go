@@ -124,7 +124,7 @@ func CheckRecord(r *dois.Record) error {
 // metadata that were sent.
 func PrintOfWrite(s *shell.Shell, place string, found []datacite.Finding) {
 	for _, f := range found {
-		if f.Code == "escaped" || f.Code == "not-in-xml" {
+		if f.Code == "escaped" || f.Code == "not-in-json" || f.Code == "not-in-xml" {
 			f.Warning = false // the line says it
 			s.Warn("warning: %s: %s", place, f)
 		}

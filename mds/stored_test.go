@@ -19,8 +19,8 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
+	"github.com/datacite-go/datacite-go/internal/testkit"
 	"github.com/datacite-go/datacite-go/mds"
-	"github.com/datacite-go/datacite-go/metadata"
 )
 
 var documents = flag.Int("documents", 500, "generated documents that are registered and read back")
@@ -72,6 +72,12 @@ func TestWhatIsStoredIsWhatWasGiven(t *testing.T) {
 // Each difference is named with its place, once for each time, and without the password.
 func TestAlteredNamesEachDifference(t *testing.T) {
 	const root = `<resource xmlns="http://datacite.org/schema/kernel-4">`
+	lost := func(name string, text, n int, what string) (all []string) {
+		for i := range n {
+			all = append(all, fmt.Sprintf("/resource/a[1]/%s[%d]: \"%d\" %s", name, i+1, text, what))
+		}
+		return all
+	}
 	for _, tt := range []struct {
 		given, stored string
 		want          []string
@@ -88,6 +94,8 @@ func TestAlteredNamesEachDifference(t *testing.T) {
 		{"<a b='1 2'/>", "<a b='1&#13;2'/>", nil},
 		{"<a b='1 2'/>", "<a b='12'/>", []string{`/resource/a[1]/@b: "1 2" was given and is not stored`, `/resource/a[1]/@b: "12" is stored and was not given`}},
 		{"<a>1<b/>2</a>", "<a>2<b/>1</a>", []string{"the order of the elements"}},
+		{"<a>" + strings.Repeat("<b>1</b>", 10) + "</a>", "<a>" + strings.Repeat("<c>2</c>", 10) + "</a>", append(lost("b", 1, 10, "was given and is not stored"), lost("c", 2, 10, "is stored and was not given")...)},
+		{"<a>" + strings.Repeat("<b>1</b>", 15) + "</a>", "<a>" + strings.Repeat("<c>2</c>", 15) + "</a>", append(append(lost("b", 1, 15, "was given and is not stored"), lost("c", 2, 4, "is stored and was not given")...), "and 11 more")},
 		{"<a/>", "<a>" + account.Password + "</a>", []string{`/resource/a[1]: "" was given and is not stored`, `/resource/a[1]: "REDACTED" is stored and was not given`}},
 	} {
 		c := served(t, func(req *http.Request) *http.Response {
@@ -102,26 +110,6 @@ func TestAlteredNamesEachDifference(t *testing.T) {
 		done, err := c.Ensure(t.Context(), name, address, mds.XML([]byte(root+tt.given+"</resource>")), &mds.EnsureOptions{Show: true})
 		require.NoError(t, err)
 		assert.Equal(t, tt.want, done.Altered, tt.given)
-	}
-}
-
-// TestTypedRecordsAreStoredAsTheyAre writes texts that mean something in XML.
-func TestTypedRecordsAreStoredAsTheyAre(t *testing.T) {
-	for _, title := range []string{
-		"Salt & Pepper", "a < b > c", "H<sub>2</sub>O, <i>in situ</i>, <br/> & <br>", "]]> \" '", "&lt;i&gt; &amp;", "zero\ufeffwidth", "\u200bé\u0301\U0001F9CA", "a\u00a0b\u0085c",
-	} {
-		eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
-			doc, err := mds.NewDocument(&metadata.Record{
-				Creators: []metadata.Creator{{Name: "Lovelace, Ada"}}, Titles: []metadata.Title{{Title: title}}, PublicationYear: "2026",
-				Publisher: metadata.Publisher{Name: title}, Types: metadata.Types{ResourceTypeGeneral: metadata.ResourceTypeDataset},
-			})
-			require.NoError(t, err)
-			done, err := srv.MDS().Register(t.Context(), name, address, doc)
-			require.NoError(t, err)
-			same := content(t, doc.Data) == content(t, []byte(storedXML(t, srv, name)))
-			assert.Equal(t, same, len(done.Altered) == 0, "%q: %q", title, done.Altered)
-			assert.True(t, same || strings.Contains(title, "\ufeff"), "%q", title)
-		})
 	}
 }
 
@@ -223,4 +211,34 @@ func attributes(all []xml.Attr) string {
 		fmt.Fprintf(&out, " %s %s=%q", a.Name.Space, a.Name.Local, strings.Join(strings.Fields(a.Value), " "))
 	}
 	return out.String()
+}
+
+const deployedStore = "deployed-store.md"
+
+// What the store changes in a document, the registration tells of.
+func TestNothingIsChangedInSilence(t *testing.T) {
+	taken := 0
+	for _, row := range testkit.Table(t, deployedStore, "Documents") {
+		text := testkit.Expand(t, deployedStore, row[0])
+		srv, c := newDeployed(t)
+		done, err := c.Register(t.Context(), name, address, mds.XML([]byte(text)))
+		if err != nil {
+			require.ErrorIs(t, err, datacite.ErrInvalid, text)
+			continue
+		}
+		taken++
+		same := content(t, []byte(text)) == content(t, []byte(storedXML(t, srv, name)))
+		assert.Equal(t, same, len(done.Altered) == 0, "%q: %s", done.Altered, text)
+	}
+	assert.Greater(t, taken, 10)
+}
+
+// What the store repairs, by dropping parts, is not sent.
+func TestNothingIsRepaired(t *testing.T) {
+	for _, row := range testkit.Table(t, deployedStore, "Broken documents") {
+		srv, c := newDeployed(t)
+		_, err := c.Register(t.Context(), name, address, mds.XML([]byte(testkit.Expand(t, deployedStore, row[0]))))
+		require.ErrorIs(t, err, datacite.ErrInvalid, row[0])
+		assert.Empty(t, srv.Requests(), row[0])
+	}
 }

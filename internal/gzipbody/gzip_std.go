@@ -1,9 +1,0 @@
-//go:build stdflate
-
-package gzipbody
-
-import "compress/gzip"
-
-type inflater = gzip.Reader
-
-var newInflater = gzip.NewReader

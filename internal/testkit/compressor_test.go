@@ -1,5 +1,0 @@
-//go:build !stdflate
-
-package testkit_test
-
-const otherCompressor = false
