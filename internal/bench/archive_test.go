@@ -165,20 +165,13 @@ func BenchmarkArchive(b *testing.B) {
 // TestMemoryOfArchives reads archives of two lengths, in a process of its own that gets
 // them from this one.
 func TestMemoryOfArchives(t *testing.T) {
-	if _, err := os.Stat("/proc/self/status"); err != nil {
-		t.Skip("this system does not tell how much memory a process took")
-	}
 	const mostGrowth = 8 // MiB
 	part := gzipped(t, archiveLines(t))
 	read := func(parts int) (peak float64) {
-		cmd := exec.Command(os.Args[0])
-		cmd.Env = append(os.Environ(), roleVariable+"=archive", "GOGC=", "GOMEMLIMIT=", "GOMAXPROCS=1")
-		cmd.Stdin, cmd.Stderr = bytes.NewReader(bytes.Repeat(part, parts)), os.Stderr
-		out, err := cmd.Output()
-		require.NoError(t, err)
+		out := apart(t, "archive", bytes.NewReader(bytes.Repeat(part, parts)), "GOMAXPROCS=1")
 		var records int
-		_, err = fmt.Sscanf(string(out), "%f KiB for %d records", &peak, &records)
-		require.NoError(t, err, "%s", out)
+		_, err := fmt.Sscanf(out, "%f KiB for %d records", &peak, &records)
+		require.NoError(t, err, out)
 		require.Equal(t, parts*archivePages*pageRecords, records)
 		t.Logf("%d records: %.1f MiB", records, peak/(1<<10))
 		return peak / (1 << 10)
