@@ -101,6 +101,7 @@ func TestDataversesLog(t *testing.T) {
 	last.Cookie = "c"
 	assert.Equal(t, []counter.Event{page, file, last}, events)
 	assert.Equal(t, logs.Counts{Events: 3, Comments: 3, Other: 1, Faulty: 1}, sum.Counts)
+	assert.True(t, at.Equal(sum.Files[0].First) && at.Equal(sum.Files[0].Last), "that of a line that cannot be read does not count")
 }
 
 // TestTimesAreThoseOfTheStandardLibrary: most times are read without it. Here each one is
