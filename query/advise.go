@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/datacite-go/datacite-go/internal/spelling"
-	"github.com/datacite-go/datacite-go/query/internal/syntax"
 )
 
 // Advice is a remark on a part of a query that the service accepts, but that may find other
@@ -36,16 +35,16 @@ func Advise(expr Expr) []Advice {
 		return nil
 	}
 	text, tree := expr.String(), expr.tree()
-	if tree.Kind == syntax.KindRaw {
+	if tree.Kind == kindRaw {
 		tree = readable(tree.Text)
 	}
 	var out []Advice
 	if len(text) > longText {
 		out = append(out, Advice{Part: excerpt(text), Reason: "the query may be too long for an address; send it in the body of the request"})
 	}
-	for n, field := range syntax.Walk(tree) {
+	tree.walk("", func(n *node, field string) {
 		rules := leafRules
-		if n.Kind == syntax.KindGroup {
+		if n.Kind == kindGroup {
 			rules = groupRules
 		}
 		part := *n
@@ -55,13 +54,13 @@ func Advise(expr Expr) []Advice {
 				out = append(out, Advice{partText(n, Field(field)), reason, suggestion})
 			}
 		}
-	}
+	})
 	return out
 }
 
 // readable reads raw text as the deployed service does, which accepts slashes without a
 // backslash.
-func readable(text string) *syntax.Node {
+func readable(text string) *node {
 	n, err := parse(text)
 	if err != nil {
 		n, err = parse(withSlashes(text))
@@ -74,14 +73,14 @@ func readable(text string) *syntax.Node {
 
 // A rule looks at a node whose Field is the one that it is searched in. It returns a reason
 // and a suggestion, or nothing.
-type rule func(syntax.Node) (reason, suggestion string)
+type rule func(node) (reason, suggestion string)
 
 var groupRules = []rule{mixedOperators, missingOperators, onlyExclusions}
 
 // missingOperators finds clauses that the two default operators read
 // differently.
-func missingOperators(n syntax.Node) (string, string) {
-	left := func(c syntax.Clause) bool { return c.Join == syntax.NoJoin || c.Sign == syntax.SignMust }
+func missingOperators(n node) (string, string) {
+	left := func(c clause) bool { return c.Join == noJoin || c.Sign == signMust }
 	if !slices.ContainsFunc(n.Clauses[1:], left) || slices.Equal(occurs(n.Clauses, OperatorOr), occurs(n.Clauses, OperatorAnd)) {
 		return "", ""
 	}
@@ -91,21 +90,21 @@ func missingOperators(n syntax.Node) (string, string) {
 }
 
 // mixedOperators finds lists with both operators, which people read as if AND came first.
-func mixedOperators(n syntax.Node) (string, string) {
-	var either, all []*syntax.Node
-	joins := map[syntax.Join]bool{}
+func mixedOperators(n node) (string, string) {
+	var either, all []*node
+	joins := map[join]bool{}
 	for i, c := range n.Clauses {
 		part := asOperand(c.Node)
-		if c.Sign == syntax.SignMustNot {
+		if c.Sign == signMustNot {
 			part = not(part)
 		}
-		if c.Join == syntax.JoinOr {
+		if c.Join == joinOr {
 			either, all = append(either, and(all)), nil
 		}
 		all = append(all, part)
 		joins[c.Join] = joins[c.Join] || i > 0
 	}
-	if !joins[syntax.JoinAnd] || !joins[syntax.JoinOr] || joins[syntax.NoJoin] {
+	if !joins[joinAnd] || !joins[joinOr] || joins[noJoin] {
 		return "", ""
 	}
 	either = append(either, and(all))
@@ -113,7 +112,7 @@ func mixedOperators(n syntax.Node) (string, string) {
 		fromNode(Field(n.Field).match(or(either))).String()
 }
 
-func onlyExclusions(n syntax.Node) (string, string) {
+func onlyExclusions(n node) (string, string) {
 	if slices.ContainsFunc(n.Clauses, isPositive) {
 		return "", ""
 	}
@@ -122,7 +121,7 @@ func onlyExclusions(n syntax.Node) (string, string) {
 
 var leafRules = []rule{unknownName, valueOfObject, leadingWildcard, looseOperator, loosePhrase, lowerCaseTerm}
 
-func unknownName(n syntax.Node) (string, string) {
+func unknownName(n node) (string, string) {
 	field := Field(n.Field)
 	if _, known := kinds[field]; known || field == existsField || strings.Contains(n.Field, "*") {
 		return "", ""
@@ -138,7 +137,7 @@ func unknownName(n syntax.Node) (string, string) {
 	return "the service knows no field of that name and finds nothing in it", inField(n, better)
 }
 
-func inField(n syntax.Node, f Field) string {
+func inField(n node, f Field) string {
 	n.Field = string(f)
 	return suggest(leaf(n))
 }
@@ -153,8 +152,8 @@ func suggest(e Expr) string {
 
 const noValue = "on the deployed service the field has members but no value of its own"
 
-func valueOfObject(n syntax.Node) (string, string) {
-	if kinds[Field(n.Field)] != objectField || n.Kind == syntax.KindExists {
+func valueOfObject(n node) (string, string) {
+	if kinds[Field(n.Field)] != objectField || n.Kind == kindExists {
 		return "", ""
 	}
 	for _, fields := range [][]Field{fieldsOf[textField], fieldsOf[foldedField], fieldsOf[keywordField]} {
@@ -167,8 +166,8 @@ func valueOfObject(n syntax.Node) (string, string) {
 	return noValue, ""
 }
 
-func leadingWildcard(n syntax.Node) (string, string) {
-	if n.Kind != syntax.KindWildcard || n.Text[0] != '*' && n.Text[0] != '?' {
+func leadingWildcard(n node) (string, string) {
+	if n.Kind != kindWildcard || n.Text[0] != '*' && n.Text[0] != '?' {
 		return "", ""
 	}
 	n.Text = strings.TrimLeft(n.Text, "*?")
@@ -179,8 +178,8 @@ func leadingWildcard(n syntax.Node) (string, string) {
 }
 
 // looseOperator finds operators that the parser reads as words.
-func looseOperator(n syntax.Node) (string, string) {
-	if n.Kind != syntax.KindTerm {
+func looseOperator(n node) (string, string) {
+	if n.Kind != kindTerm {
 		return "", ""
 	}
 	switch n.Text {
@@ -194,8 +193,8 @@ func looseOperator(n syntax.Node) (string, string) {
 	return "", ""
 }
 
-func loosePhrase(n syntax.Node) (string, string) {
-	if n.Kind != syntax.KindPhrase || n.Slop != nil || !Field(n.Field).isAnalysed() || len(strings.Fields(n.Text)) < 2 {
+func loosePhrase(n node) (string, string) {
+	if n.Kind != kindPhrase || n.Slop != nil || !Field(n.Field).isAnalysed() || len(strings.Fields(n.Text)) < 2 {
 		return "", ""
 	}
 	n.Slop = &exact
@@ -203,14 +202,14 @@ func loosePhrase(n syntax.Node) (string, string) {
 }
 
 // lowerCaseTerm finds terms of vocabularies whose terms begin with a capital.
-func lowerCaseTerm(n syntax.Node) (string, string) {
+func lowerCaseTerm(n node) (string, string) {
 	switch Field(n.Field) {
 	case FieldResourceTypeGeneral, FieldRelationType, "relatedIdentifiers.resourceTypeGeneral":
 	default:
 		return "", ""
 	}
 	r, size := utf8.DecodeRuneInString(n.Text)
-	if n.Kind != syntax.KindTerm && n.Kind != syntax.KindPhrase || !unicode.IsLower(r) {
+	if n.Kind != kindTerm && n.Kind != kindPhrase || !unicode.IsLower(r) {
 		return "", ""
 	}
 	n.Text = string(unicode.ToUpper(r)) + n.Text[size:]

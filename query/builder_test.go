@@ -9,10 +9,15 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	. "github.com/datacite-go/datacite-go/query"
-	"github.com/datacite-go/datacite-go/query/internal/syntax"
 )
 
 var a, b, c = Term("a"), Term("b"), Term("c")
+
+func mustParse(t *testing.T, text string) Expr {
+	e, err := Parse(text)
+	require.NoError(t, err, text)
+	return e
+}
 
 // The shortest text that is right on every kind of server.
 var june = time.Date(2025, 6, 1, 0, 0, 0, 0, time.UTC)
@@ -59,8 +64,8 @@ func TestText(t *testing.T) {
 		{`publicationYear:[2010 TO 2015]`, FieldPublicationYear.Between("2010", "2015")},
 		{`publicationYear:[2010 TO *]`, FieldPublicationYear.Between("2010", "")},
 		{`publicationYear:[2010 TO *]`, FieldPublicationYear.Between("2010", "")},
-		{`created:[2015-01-01T00:00:00Z TO 2016}`, FieldCreated.Within(syntax.Range{Low: "2015-01-01T00:00:00Z", High: "2016", ExcludeHigh: true})},
-		{`viewCount:{10 TO *]`, FieldViewCount.Within(syntax.Range{Low: "10", ExcludeLow: true})},
+		{`created:[2015-01-01T00:00:00Z TO 2016}`, FieldCreated.Within(Range{Low: "2015-01-01T00:00:00Z", High: "2016", ExcludeHigh: true})},
+		{`viewCount:{10 TO *]`, FieldViewCount.Within(Range{Low: "10", ExcludeLow: true})},
 		{`updated:[2025-06-01T00:00:00Z TO *]`, FieldUpdated.BetweenTimes(june, time.Time{})},
 		{`updated:[* TO 2025-06-01T00:00:00Z]`, FieldUpdated.BetweenTimes(time.Time{}, june)},
 		{`created:[2025-06-01T00:00:00Z TO 2025-06-01T00:00:00Z]`, FieldCreated.BetweenTimes(june, june)},
@@ -125,7 +130,7 @@ func TestText(t *testing.T) {
 		{`creators.nameIdentifiers.nameIdentifier:("0000-0002-1825-0097" OR "https://orcid.org/0000-0002-1825-0097")`, FieldCreatorNameIdentifier.IsORCID("https://orcid.org/0000-0002-1825-0097")},
 	} {
 		assert.Equal(t, test.want, test.expr.String())
-		if Syntax(test.expr).Kind == syntax.KindRaw || Check(test.expr) != nil {
+		if Syntax(test.expr).Kind == KindRaw || Check(test.expr) != nil {
 			continue
 		}
 		again, err := Parse(test.want)

@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/datacite-go/datacite-go"
-	"github.com/datacite-go/datacite-go/query/internal/syntax"
 )
 
 // refused is the fault of a parameter that cannot be sent.
@@ -28,7 +27,7 @@ func Check(expr Expr) error {
 	if expr == nil {
 		return nil
 	}
-	if n := expr.tree(); n.Kind == syntax.KindRaw {
+	if n := expr.tree(); n.Kind == kindRaw {
 		return checkRaw(n.Text)
 	}
 	return new(checker).check(expr.tree())
@@ -66,7 +65,7 @@ type checker struct {
 	raw    bool // the text is sent as it is, not as String writes it
 }
 
-func (c *checker) check(n *syntax.Node) error {
+func (c *checker) check(n *node) error {
 	c.node(n, "", 0)
 	if c.leaves > maxClauses {
 		c.fault(fmt.Sprintf("a query of %d clauses", c.leaves), "limit", "the service accepts %d in all", maxClauses)
@@ -79,12 +78,12 @@ func (c *checker) fault(part string, code datacite.Code, format string, args ...
 }
 
 // node checks n, which is searched in field unless it has one itself.
-func (c *checker) node(n *syntax.Node, field Field, depth int) {
+func (c *checker) node(n *node, field Field, depth int) {
 	if n.Field != "" {
 		field = Field(n.Field)
 		c.field(n)
 	}
-	if n.Kind != syntax.KindGroup {
+	if n.Kind != kindGroup {
 		c.leaves++
 		c.leaf(n, field)
 		return
@@ -103,7 +102,7 @@ func (c *checker) node(n *syntax.Node, field Field, depth int) {
 }
 
 // neighbours refuses words side by side where the service would read them as one value.
-func (c *checker) neighbours(n *syntax.Node, field Field) {
+func (c *checker) neighbours(n *node, field Field) {
 	k := kinds[field]
 	if field.isAnalysed() {
 		return
@@ -118,16 +117,16 @@ func (c *checker) neighbours(n *syntax.Node, field Field) {
 
 // merges reports whether the parser makes one text of the first two clauses:
 // words of which neither has an operator on either side.
-func merges(clauses []syntax.Clause) bool {
+func merges(clauses []clause) bool {
 	for _, c := range clauses[:2] {
-		if c.Join != syntax.NoJoin || c.Sign != syntax.NoSign || !c.Node.IsWord() {
+		if c.Join != noJoin || c.Sign != noSign || !c.Node.isWord() {
 			return false
 		}
 	}
-	return len(clauses) == 2 || clauses[2].Join == syntax.NoJoin
+	return len(clauses) == 2 || clauses[2].Join == noJoin
 }
 
-func (c *checker) leaf(n *syntax.Node, field Field) {
+func (c *checker) leaf(n *node, field Field) {
 	part := func() string { return partText(n, field) }
 	if reason := c.leafFault(n); reason != "" {
 		c.fault(part(), "query", "%s", reason)
@@ -139,37 +138,37 @@ func (c *checker) leaf(n *syntax.Node, field Field) {
 			return
 		}
 	}
-	if kinds[field] == textField && field != "" && (n.Kind == syntax.KindPhrase || n.Kind == syntax.KindTerm) && !hasWord(n.Text) {
+	if kinds[field] == textField && field != "" && (n.Kind == kindPhrase || n.Kind == kindTerm) && !hasWord(n.Text) {
 		c.fault(part(), "query", "it has no word, so the service would ignore this part of the query")
 	}
-	if field == existsField && n.Kind != syntax.KindTerm && n.Kind != syntax.KindPhrase {
+	if field == existsField && n.Kind != kindTerm && n.Kind != kindPhrase {
 		c.fault(part(), "query", "_exists_ needs the whole name of one field")
 	}
 }
 
 // leafFault says what is wrong with a leaf in any field.
-func (c *checker) leafFault(n *syntax.Node) string {
+func (c *checker) leafFault(n *node) string {
 	switch n.Kind {
-	case syntax.KindInvalid:
+	case kindInvalid:
 		return n.Text
-	case syntax.KindRegexp:
+	case kindRegexp:
 		return "the service has no regular expressions and reads the slashes as part of a word"
-	case syntax.KindWildcard:
+	case kindWildcard:
 		if strings.Contains(n.Text, "/") && !c.raw {
 			return n.Text + slashInPattern
 		}
-	case syntax.KindRange:
+	case kindRange:
 		return rangeFault(n.Range)
-	case syntax.KindFuzzy:
+	case kindFuzzy:
 		if n.Edits > 0 && n.Edits < 1 {
 			return "the service takes 0, 1 or 2 edits after ~ and reads a fraction as 0"
 		}
-	case syntax.KindPhrase:
+	case kindPhrase:
 		if n.Slop != nil && *n.Slop < 0 {
 			return "the number after ~ is negative"
 		}
 	}
-	if (n.Kind == syntax.KindPrefix || n.Kind == syntax.KindWildcard) && utf8.RuneCountInString(n.Text) > maxPattern {
+	if (n.Kind == kindPrefix || n.Kind == kindWildcard) && utf8.RuneCountInString(n.Text) > maxPattern {
 		return fmt.Sprintf("a pattern may have %d characters", maxPattern)
 	}
 	return ""
@@ -179,7 +178,7 @@ func (c *checker) leafFault(n *syntax.Node) string {
 const maxPattern = 1000
 
 // field refuses a name that is not a field: the colon after it belongs to a text.
-func (c *checker) field(n *syntax.Node) {
+func (c *checker) field(n *node) {
 	f := Field(n.Field)
 	if f == "*" || looksLikeField(string(f)) && !isScheme(string(f)) {
 		return
@@ -217,12 +216,12 @@ func hasWord(s string) bool {
 }
 
 // partText is the text of a part that is searched in field.
-func partText(n *syntax.Node, field Field) string {
+func partText(n *node, field Field) string {
 	m := *n
-	if m.Kind != syntax.KindAll {
+	if m.Kind != kindAll {
 		m.Field = string(field)
 	}
-	if m.Kind == syntax.KindInvalid {
+	if m.Kind == kindInvalid {
 		return cmp.Or(string(field), "an expression")
 	}
 	return excerpt(fromNode(&m).String())

@@ -59,9 +59,8 @@ func TestCheckRefuses(t *testing.T) {
 		"_exists_:tit*":                          "the whole name of one field",
 		strings.Repeat("x", 1001) + "*":          "may have 1000 characters",
 	} {
-		e, err := Parse(text)
-		require.NoError(t, err, text)
-		err = Check(e)
+		e := mustParse(t, text)
+		err := Check(e)
 		require.ErrorIs(t, err, datacite.ErrInvalid, text)
 		assert.ErrorContains(t, err, reason, text)
 		assert.Error(t, Check(And(Term("x"), e)), text)
@@ -159,9 +158,7 @@ func TestAdvise(t *testing.T) {
 		{"types.resourceTypeGeneral:dataset", "case counts", "types.resourceTypeGeneral:Dataset"},
 		{`relatedIdentifiers.relationType:"isPartOf"`, "case counts", `relatedIdentifiers.relationType:"IsPartOf"`},
 	} {
-		e, err := Parse(test.text)
-		require.NoError(t, err, test.text)
-		advice := Advise(e)
+		advice := Advise(mustParse(t, test.text))
 		require.Len(t, advice, 1, "%s: %v", test.text, advice)
 		assert.Contains(t, advice[0].Reason, test.reason, test.text)
 		assert.Equal(t, test.suggestion, advice[0].Suggestion, test.text)

@@ -8,14 +8,13 @@ import (
 	"unicode/utf8"
 
 	"github.com/datacite-go/datacite-go/query"
-	"github.com/datacite-go/datacite-go/query/internal/syntax"
 )
 
 // dump writes the tree of an expression as Lucene's parser understands it,
 // in the notation of the golden files: (bool (must (term "text" "a")) …).
 func dump(e query.Expr, op query.Operator) string { return dumpIn(query.Syntax(e), op, "text") }
 
-func dumpIn(n *syntax.Node, op query.Operator, field string) string {
+func dumpIn(n *query.Node, op query.Operator, field string) string {
 	if n.Field != "" {
 		field = n.Field
 	}
@@ -26,36 +25,36 @@ func dumpIn(n *syntax.Node, op query.Operator, field string) string {
 	return out
 }
 
-func dumpNode(n *syntax.Node, op query.Operator, field string) string {
+func dumpNode(n *query.Node, op query.Operator, field string) string {
 	f := quote(field)
 	switch n.Kind {
-	case syntax.KindAll:
+	case query.KindAll:
 		return "(matchall)"
-	case syntax.KindExists:
+	case query.KindExists:
 		if field == "*" {
 			return "(matchall)"
 		}
 		return fmt.Sprintf(`(wildcard %s "*")`, f)
-	case syntax.KindPhrase:
+	case query.KindPhrase:
 		slop := 0
 		if n.Slop != nil {
 			slop = *n.Slop
 		}
 		return fmt.Sprintf("(phrase %s %d %s)", f, slop, quote(n.Text))
-	case syntax.KindFuzzy:
+	case query.KindFuzzy:
 		return fmt.Sprintf("(fuzzy %s %s %d)", f, quote(n.Text), luceneEdits(n))
-	case syntax.KindRange:
+	case query.KindRange:
 		r := n.Range
 		return fmt.Sprintf("(range %s %s %s %s %s)", f, choose(r.ExcludeLow, "{", "["),
 			bound(r.Low), bound(r.High), choose(r.ExcludeHigh, "}", "]"))
-	case syntax.KindGroup:
+	case query.KindGroup:
 		return dumpGroup(n, op, field)
 	}
 	return fmt.Sprintf("(%s %s %s)", n.Kind, f, quote(n.Text))
 }
 
-func dumpGroup(n *syntax.Node, op query.Operator, field string) string {
-	if len(n.Clauses) == 1 && n.Clauses[0].Sign == syntax.NoSign {
+func dumpGroup(n *query.Node, op query.Operator, field string) string {
+	if len(n.Clauses) == 1 && n.Clauses[0].Sign == query.NoSign {
 		return dumpIn(n.Clauses[0].Node, op, field)
 	}
 	var b strings.Builder
@@ -68,9 +67,9 @@ func dumpGroup(n *syntax.Node, op query.Operator, field string) string {
 }
 
 // luceneEdits is how Lucene turns the number after ~ into edits.
-func luceneEdits(n *syntax.Node) int {
+func luceneEdits(n *query.Node) int {
 	switch {
-	case n.Edits == syntax.AutoEdits:
+	case n.Edits == query.AutoEdits:
 		return 2
 	case n.Edits >= 1 || n.Edits == 0:
 		return int(n.Edits)

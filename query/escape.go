@@ -154,21 +154,12 @@ func appendField(b []byte, f Field) []byte {
 	if f == "" {
 		return b
 	}
-	if text, known := fieldTexts[f]; known {
-		b = append(b, text...)
-	} else {
-		b = writeField(b, f)
-	}
-	return append(b, ':')
-}
-
-func writeField(b []byte, f Field) []byte {
 	if f == "*" {
-		return append(b, '*')
+		return append(b, "*:"...)
 	}
 	b = aName.appendWord(b, string(f))
 	if f != FieldVersion && strings.HasSuffix(string(f), "version") {
 		b = append(b[:len(b)-1], `\n`...) // the colon would make it version:
 	}
-	return b
+	return append(b, ':')
 }

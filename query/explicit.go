@@ -1,10 +1,6 @@
 package query
 
-import (
-	"slices"
-
-	"github.com/datacite-go/datacite-go/query/internal/syntax"
-)
+import "slices"
 
 // An Operator is the operator that a server assumes between clauses that stand side by
 // side.
@@ -25,11 +21,11 @@ const (
 // person who typed a query that it may mean something else.
 func Explicit(expr Expr, op Operator) Expr { return fromNode(explicit(operand(expr), op)) }
 
-func explicit(n *syntax.Node, op Operator) *syntax.Node {
-	if n.Kind != syntax.KindGroup {
+func explicit(n *node, op Operator) *node {
+	if n.Kind != kindGroup {
 		return n
 	}
-	var parts, optional []*syntax.Node
+	var parts, optional []*node
 	at, required := 0, false
 	for i, o := range occurs(n.Clauses, op) {
 		part := explicit(asOperand(n.Clauses[i].Node), op)
@@ -70,22 +66,22 @@ const (
 // occurs returns what Lucene makes of the clauses of one list. AND and OR are not
 // Boolean operators there: each decides about the clause before it and the one after it,
 // whatever else is in the list.
-func occurs(clauses []syntax.Clause, op Operator) []occur {
+func occurs(clauses []clause, op Operator) []occur {
 	out := make([]occur, len(clauses))
 	for i, c := range clauses {
 		if i > 0 && out[i-1] != mustNotOccur {
 			switch {
-			case c.Join == syntax.JoinAnd:
+			case c.Join == joinAnd:
 				out[i-1] = mustOccur
-			case c.Join == syntax.JoinOr && op == OperatorAnd:
+			case c.Join == joinOr && op == OperatorAnd:
 				out[i-1] = mayOccur
 			}
 		}
 		switch {
-		case c.Sign == syntax.SignMustNot:
+		case c.Sign == signMustNot:
 			out[i] = mustNotOccur
-		case op == OperatorAnd && c.Join != syntax.JoinOr,
-			op != OperatorAnd && (c.Sign == syntax.SignMust || c.Join == syntax.JoinAnd):
+		case op == OperatorAnd && c.Join != joinOr,
+			op != OperatorAnd && (c.Sign == signMust || c.Join == joinAnd):
 			out[i] = mustOccur
 		}
 	}

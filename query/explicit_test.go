@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/datacite-go/datacite-go/query"
-	"github.com/datacite-go/datacite-go/query/internal/syntax"
 )
 
 // A record of testdata/records.jsonl, as far as these tests look at it.
@@ -185,7 +184,7 @@ func TestBuiltQueriesMeanTheSameEverywhere(t *testing.T) {
 	exprs, texts, want := make([]query.Expr, many(10_000)), make([]string, many(10_000)), make([]string, many(10_000))
 	for i := range exprs {
 		m := meantExpr(r, r.IntN(4), meantLeaf)
-		if top := query.Syntax(m.expr); len(top.Clauses) == 1 && top.Clauses[0].Sign == syntax.SignMustNot {
+		if top := query.Syntax(m.expr); len(top.Clauses) == 1 && top.Clauses[0].Sign == query.SignMustNot {
 			m.expr = query.And(m.expr) // a lone MustNot is nothing in Lucene, as its comment says
 		}
 		exprs[i], texts[i], want[i] = m.expr, m.expr.String(), matching(rs, m.matches)

@@ -1,9 +1,34 @@
 package query
 
-import "github.com/datacite-go/datacite-go/query/internal/syntax"
+// Names of the trees for the tests.
+type (
+	Node   = node
+	Clause = clause
+	Range  = bounds
+)
+
+const (
+	KindInvalid, KindTerm, KindPhrase, KindPrefix, KindFuzzy = kindInvalid, kindTerm, kindPhrase, kindPrefix, kindFuzzy
+	KindRegexp, KindRange, KindExists, KindAll, KindGroup    = kindRegexp, kindRange, kindExists, kindAll, kindGroup
+	KindRaw, AutoEdits, NoSign, SignMustNot                  = kindRaw, autoEdits, noSign, signMustNot
+)
+
+func (k nodeKind) String() string {
+	return [...]string{"invalid", "term", "phrase", "prefix", "wildcard", "fuzzy", "regexp", "range", "exists", "all", "group", "raw"}[k]
+}
+
+// Nodes are the parts of an expression, each with the field that it is searched in.
+func Nodes(e Expr) (all []Node) {
+	e.tree().walk("", func(n *node, field string) {
+		part := *n
+		part.Field = field
+		all = append(all, part)
+	})
+	return all
+}
 
 // Occurs shows the tests what Lucene makes of the clauses of one list.
-func Occurs(clauses []syntax.Clause, op Operator) []string {
+func Occurs(clauses []clause, op Operator) []string {
 	names := map[occur]string{mayOccur: "should", mustOccur: "must", mustNotOccur: "not"}
 	var out []string
 	for _, o := range occurs(clauses, op) {
@@ -13,11 +38,11 @@ func Occurs(clauses []syntax.Clause, op Operator) []string {
 }
 
 // Syntax shows the tests the tree of an expression.
-func Syntax(e Expr) *syntax.Node { return e.tree() }
+func Syntax(e Expr) *node { return e.tree() }
 
 // Within is a range whose bounds may be excluded, which only Parse makes.
-func (f Field) Within(r syntax.Range) Expr {
-	return leaf(syntax.Node{Kind: syntax.KindRange, Field: string(f), Range: &r})
+func (f Field) Within(r Range) Expr {
+	return leaf(node{Kind: kindRange, Field: string(f), Range: &r})
 }
 
 // Boost and Fuzzy are expressions that only Parse makes.
@@ -27,5 +52,5 @@ func (f Field) Fuzzy(word string, edits int) Expr {
 	if word == "" {
 		return f.Exists()
 	}
-	return leaf(syntax.Node{Kind: syntax.KindFuzzy, Field: string(f), Text: word, Edits: float32(edits)})
+	return leaf(node{Kind: kindFuzzy, Field: string(f), Text: word, Edits: float32(edits)})
 }

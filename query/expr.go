@@ -1,10 +1,6 @@
 package query
 
-import (
-	"unicode/utf8"
-
-	"github.com/datacite-go/datacite-go/query/internal/syntax"
-)
+import "unicode/utf8"
 
 // An Expr is a query or a part of one. Expressions are made by the functions and [Field]
 // methods of this package and by [Parse]. They are immutable: they can be kept, shared
@@ -15,14 +11,14 @@ import (
 // server refuses; [Check] returns the reason.
 type Expr interface {
 	String() string
-	tree() *syntax.Node
+	tree() *node
 }
 
 // expr is the one implementation of Expr. Its tree is never changed after the
 // constructor has returned, and only copies of it leave the package.
-type expr syntax.Node
+type expr node
 
-func (e *expr) tree() *syntax.Node { return (*syntax.Node)(e) }
+func (e *expr) tree() *node { return (*node)(e) }
 
 // Term looks for one word or value in the default fields: title, creator name, creator
 // nameIdentifier, publisher, description, subject and relatedIdentifier (specification
@@ -43,38 +39,38 @@ func Wildcard(pattern string) Expr { return Field("").Like(pattern) }
 // All matches every record: *:*.
 func All() Expr { return fromNode(everything) }
 
-var everything = &syntax.Node{Kind: syntax.KindAll}
+var everything = &node{Kind: kindAll}
 
 // Raw is query text that is sent unchanged, for queries that the other functions cannot
 // express. Inside another expression it is parsed first, so that it cannot change the query
 // around it. Prefer [Parse] for text that people typed.
-func Raw(text string) Expr { return fromNode(&syntax.Node{Kind: syntax.KindRaw, Text: text}) }
+func Raw(text string) Expr { return fromNode(&node{Kind: kindRaw, Text: text}) }
 
-func boost(n *syntax.Node, factor float32) *syntax.Node {
+func boost(n *node, factor float32) *node {
 	switch {
-	case n.Kind == syntax.KindInvalid:
+	case n.Kind == kindInvalid:
 		return n
 	case n.Boost != nil:
-		n = group(syntax.Clause{Node: n})
+		n = group(clause{Node: n})
 	}
 	boosted := *n
 	boosted.Boost = &factor
 	return &boosted
 }
 
-func fromNode(n *syntax.Node) Expr {
+func fromNode(n *node) Expr {
 	if !utf8.ValidString(n.Field) {
 		n = badName(n.Field)
 	}
 	return (*expr)(n)
 }
 
-func badName(field string) *syntax.Node { return invalid("", "the name of a field, "+notUTF8(field)) }
+func badName(field string) *node { return invalid("", "the name of a field, "+notUTF8(field)) }
 
 // leaf is the expression of a single node.
-func leaf(n syntax.Node) Expr { return fromNode(valid(&n)) }
+func leaf(n node) Expr { return fromNode(valid(&n)) }
 
 // invalid is the node of an expression that cannot be written; Check returns the reason.
-func invalid(f Field, reason string) *syntax.Node {
-	return &syntax.Node{Kind: syntax.KindInvalid, Field: string(f), Text: reason}
+func invalid(f Field, reason string) *node {
+	return &node{Kind: kindInvalid, Field: string(f), Text: reason}
 }

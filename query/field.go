@@ -4,8 +4,6 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/datacite-go/datacite-go/query/internal/syntax"
 )
 
 // A Field is the name of a field, such as titles.title: names of the JSON record, joined by
@@ -24,11 +22,11 @@ const existsField Field = "_exists_"
 func (f Field) Is(value string) Expr { return fromNode(f.value(value)) }
 
 // value needs no check but of the encoding: every text can be written.
-func (f Field) value(text string) *syntax.Node {
-	n := &syntax.Node{Kind: syntax.KindPhrase, Field: string(f), Text: text}
+func (f Field) value(text string) *node {
+	n := &node{Kind: kindPhrase, Field: string(f), Text: text}
 	switch {
 	case isPlain(text):
-		n.Kind = syntax.KindTerm
+		n.Kind = kindTerm
 	case !utf8.ValidString(text):
 		return invalid(f, notUTF8(text))
 	case f.isAnalysed() && hasParts(text):
@@ -53,7 +51,7 @@ func hasParts(text string) bool {
 // of moves, each of one word by one place, that may be needed to get the exact phrase; 0
 // means the exact phrase.
 func (f Field) Near(text string, slop int) Expr {
-	n := syntax.Node{Kind: syntax.KindPhrase, Field: string(f), Text: text}
+	n := node{Kind: kindPhrase, Field: string(f), Text: text}
 	if slop != 0 || f.isAnalysed() && hasParts(text) {
 		n.Slop = &slop
 	}
@@ -75,7 +73,7 @@ func (f Field) Like(pattern string) Expr {
 	case shape == otherWildcards && strings.Contains(pattern, "/"):
 		return fromNode(invalid(f, quoteText(pattern)+slashInPattern))
 	}
-	return leaf(syntax.Node{Kind: syntax.KindWildcard, Field: string(f), Text: pattern})
+	return leaf(node{Kind: kindWildcard, Field: string(f), Text: pattern})
 }
 
 const slashInPattern = ": a slash cannot be written in a pattern such as a*/b; put ? in its place"
@@ -118,18 +116,18 @@ func (f Field) StartsWith(prefix string) Expr {
 	if prefix == "" {
 		return f.Exists()
 	}
-	return leaf(syntax.Node{Kind: syntax.KindPrefix, Field: string(f), Text: prefix})
+	return leaf(node{Kind: kindPrefix, Field: string(f), Text: prefix})
 }
 
 // Exists looks for records that have any value in the field: field:*
 // (specification §4.2.1(3)).
-func (f Field) Exists() Expr { return leaf(syntax.Node{Kind: syntax.KindExists, Field: string(f)}) }
+func (f Field) Exists() Expr { return leaf(node{Kind: kindExists, Field: string(f)}) }
 
 // Between looks for values from low to high, both included; "" leaves that side open:
 // field:[low TO high]. A date may be a year or a month, which then counts as a whole: 2015
 // as the high bound includes December. A literal * cannot be a bound.
 func (f Field) Between(low, high string) Expr {
-	return leaf(syntax.Node{Kind: syntax.KindRange, Field: string(f), Range: &syntax.Range{Low: low, High: high}})
+	return leaf(node{Kind: kindRange, Field: string(f), Range: &bounds{Low: low, High: high}})
 }
 
 // In looks for any of the values: field:(a OR b). It needs at least one.
@@ -137,20 +135,20 @@ func (f Field) In(values ...string) Expr {
 	if len(values) == 0 {
 		return fromNode(invalid(f, "In needs at least one value"))
 	}
-	clauses := make([]syntax.Clause, len(values))
+	clauses := make([]clause, len(values))
 	for i, v := range values {
 		clauses[i].Node = f.value(v)
 		clauses[i].Node.Field = "" // it is before the brackets
 	}
-	return fromNode(f.match(list(clauses, syntax.JoinOr)))
+	return fromNode(f.match(list(clauses, joinOr)))
 }
 
 // Match looks for expr in the field: field:(a AND b). Parts of expr with a field of their
 // own keep it.
 func (f Field) Match(expr Expr) Expr { return fromNode(f.match(operand(expr))) }
 
-func (f Field) match(n *syntax.Node) *syntax.Node {
-	if f == "" || n.Field != "" || n.Kind == syntax.KindInvalid {
+func (f Field) match(n *node) *node {
+	if f == "" || n.Field != "" || n.Kind == kindInvalid {
 		return n
 	}
 	inside := *n

@@ -115,12 +115,3 @@ var kinds = func() map[Field]fieldKind {
 	}
 	return m
 }()
-
-// fieldTexts holds the fields as they are written before a colon.
-var fieldTexts = func() map[Field]string {
-	m := make(map[Field]string)
-	for f := range kinds {
-		m[f] = string(writeField(nil, f))
-	}
-	return m
-}()

@@ -12,7 +12,6 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	. "github.com/datacite-go/datacite-go/query"
-	"github.com/datacite-go/datacite-go/query/internal/syntax"
 )
 
 // fieldKinds lists the fields with a constant, by what their comments say.
@@ -71,7 +70,7 @@ func TestFieldsOfTheService(t *testing.T) {
 			default:
 				ask(f.Between(v, ""), true)
 				ask(f.Between("", v), true)
-				ask(f.Within(syntax.Range{Low: v, ExcludeLow: true}), false)
+				ask(f.Within(Range{Low: v, ExcludeLow: true}), false)
 			}
 		}
 	}

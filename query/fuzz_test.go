@@ -11,7 +11,6 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/query"
-	"github.com/datacite-go/datacite-go/query/internal/syntax"
 )
 
 // Parse takes any text without harm, and what it reads can be printed, read
@@ -52,8 +51,8 @@ func FuzzBuild(f *testing.F) {
 	f.Fuzz(func(t *testing.T, seed uint64, a, b, c string) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		e := query.And(anyExpr(r, 3, []string{a, b, c}))
-		for n := range syntax.Walk(query.Syntax(e)) {
-			if n.Kind == syntax.KindInvalid {
+		for _, n := range query.Nodes(e) {
+			if n.Kind == query.KindInvalid {
 				require.ErrorIs(t, query.Check(e), datacite.ErrInvalid, "%q %+v", e, n)
 				_, err := query.Parse(e.String())
 				require.Error(t, err, e.String())
@@ -78,8 +77,8 @@ func readsAsItself(t *testing.T, e query.Expr) {
 }
 
 func hasEndlessRegexp(e query.Expr) bool {
-	for n := range syntax.Walk(query.Syntax(e)) {
-		if n.Kind == syntax.KindRegexp && strings.HasSuffix(n.Text, `\`) {
+	for _, n := range query.Nodes(e) {
+		if n.Kind == query.KindRegexp && strings.HasSuffix(n.Text, `\`) {
 			return true
 		}
 	}
@@ -116,7 +115,7 @@ func anyExpr(r *rand.Rand, depth int, values []string) query.Expr {
 		case 6:
 			return f.Between(v, oneOf(r, values...))
 		case 7:
-			return f.Within(syntax.Range{Low: v, High: oneOf(r, values...), ExcludeLow: r.IntN(2) == 0, ExcludeHigh: true})
+			return f.Within(query.Range{Low: v, High: oneOf(r, values...), ExcludeLow: r.IntN(2) == 0, ExcludeHigh: true})
 		case 8:
 			return f.Exists()
 		case 9:

@@ -9,8 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/datacite-go/datacite-go/query/internal/syntax"
 )
 
 // A fieldKind is what a field holds, which decides how it can be searched.
@@ -66,20 +64,20 @@ func among(f, pattern Field) string {
 }
 
 // refuses says why the service would refuse n in a field of that kind.
-func (k fieldKind) refuses(n *syntax.Node) string {
+func (k fieldKind) refuses(n *node) string {
 	if k != yearField && k != dateField && k != countField {
 		return ""
 	}
 	switch n.Kind {
-	case syntax.KindPrefix, syntax.KindWildcard:
+	case kindPrefix, kindWildcard:
 		return fmt.Sprintf("%s takes no wildcard; use a range such as %s", k, k.example())
-	case syntax.KindFuzzy:
+	case kindFuzzy:
 		return fmt.Sprintf("%s takes no ~", k)
-	case syntax.KindTerm:
+	case kindTerm:
 		return k.badValue(comparand(n.Text))
-	case syntax.KindPhrase:
+	case kindPhrase:
 		return k.badValue(n.Text)
-	case syntax.KindRange:
+	case kindRange:
 		for _, bound := range []string{n.Range.Low, n.Range.High} {
 			if reason := k.badValue(bound); bound != "" && reason != "" {
 				return reason

@@ -10,7 +10,6 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/query"
-	"github.com/datacite-go/datacite-go/query/internal/syntax"
 )
 
 // A leafKind builds one kind of leaf from a value and says what it means, in
@@ -44,7 +43,7 @@ var leafKinds = []leafKind{
 		return map[string]any{"kind": "range", "lo": v}
 	}},
 	{"high bound", func(f query.Field, v string) query.Expr {
-		return f.Within(syntax.Range{Low: "a b", High: v, ExcludeHigh: true})
+		return f.Within(query.Range{Low: "a b", High: v, ExcludeHigh: true})
 	}, func(v string) map[string]any {
 		return map[string]any{"kind": "range", "lo": "a b", "hi": v, "incHi": false}
 	}},

@@ -1,10 +1,6 @@
 package query
 
-import (
-	"slices"
-
-	"github.com/datacite-go/datacite-go/query/internal/syntax"
-)
+import "slices"
 
 // And matches what all of exprs match: a AND b (specification §4.2.1(5)). An operand made
 // by [Not] or [MustNot] excludes its matches: a AND NOT b. [Check] refuses And without
@@ -16,15 +12,15 @@ func And(exprs ...Expr) Expr {
 	return fromNode(and(operands(exprs)))
 }
 
-func and(nodes []*syntax.Node) *syntax.Node {
-	clauses := append(make([]syntax.Clause, 0, len(nodes)+4), syntax.Clause{Node: everything})
-	clauses = appendJoined(clauses, nodes, syntax.JoinAnd)
+func and(nodes []*node) *node {
+	clauses := append(make([]clause, 0, len(nodes)+4), clause{Node: everything})
+	clauses = appendJoined(clauses, nodes, joinAnd)
 	// *:* is only needed where there is nothing else to exclude from.
 	rest := slices.DeleteFunc(clauses[1:], isEverything)
 	if slices.ContainsFunc(rest, isPositive) {
-		return list(rest, syntax.JoinAnd)
+		return list(rest, joinAnd)
 	}
-	return list(clauses[:1+len(rest)], syntax.JoinAnd)
+	return list(clauses[:1+len(rest)], joinAnd)
 }
 
 // Or matches what at least one of exprs matches: a OR b. An operand made by [Not] or
@@ -37,59 +33,59 @@ func Or(exprs ...Expr) Expr {
 	return fromNode(or(operands(exprs)))
 }
 
-func or(nodes []*syntax.Node) *syntax.Node {
-	return list(appendJoined(make([]syntax.Clause, 0, len(nodes)), nodes, syntax.JoinOr), syntax.JoinOr)
+func or(nodes []*node) *node {
+	return list(appendJoined(make([]clause, 0, len(nodes)), nodes, joinOr), joinOr)
 }
 
 // appendJoined appends nodes as clauses, and the clauses of those that are lists with the
 // same operator.
-func appendJoined(clauses []syntax.Clause, nodes []*syntax.Node, join syntax.Join) []syntax.Clause {
+func appendJoined(clauses []clause, nodes []*node, join join) []clause {
 	for _, n := range nodes {
 		if isList(n, join) {
 			clauses = append(clauses, n.Clauses...)
 		} else {
-			clauses = append(clauses, syntax.Clause{Node: n})
+			clauses = append(clauses, clause{Node: n})
 		}
 	}
 	return clauses
 }
 
 // list joins clauses with one operator.
-func list(clauses []syntax.Clause, join syntax.Join) *syntax.Node {
-	if len(clauses) == 1 && clauses[0].Sign == syntax.NoSign {
+func list(clauses []clause, join join) *node {
+	if len(clauses) == 1 && clauses[0].Sign == noSign {
 		return clauses[0].Node
 	}
 	for i := range clauses {
 		clauses[i].Join = join
 	}
-	clauses[0].Join = syntax.NoJoin
+	clauses[0].Join = noJoin
 	return group(clauses...)
 }
 
-func group(clauses ...syntax.Clause) *syntax.Node {
-	return &syntax.Node{Kind: syntax.KindGroup, Clauses: clauses}
+func group(clauses ...clause) *node {
+	return &node{Kind: kindGroup, Clauses: clauses}
 }
 
 // Not matches every record that expr does not match: *:* AND NOT expr. NOT or - alone
 // would match nothing in Lucene. Not(Not(x)) is x.
 func Not(expr Expr) Expr { return fromNode(not(operand(expr))) }
 
-func not(n *syntax.Node) *syntax.Node {
+func not(n *node) *node {
 	if isNot(n) {
 		return n.Clauses[1].Node
 	}
-	return group(syntax.Clause{Node: everything}, syntax.Clause{Join: syntax.JoinAnd, Sign: syntax.SignMustNot, Node: n})
+	return group(clause{Node: everything}, clause{Join: joinAnd, Sign: signMustNot, Node: n})
 }
 
 // Must is +expr: an expression that [Bool] requires (specification §4.2.1(4)).
-func Must(expr Expr) Expr { return signed(syntax.SignMust, expr) }
+func Must(expr Expr) Expr { return signed(signMust, expr) }
 
 // MustNot is -expr: an expression that [Bool] excludes. By itself it matches all other
 // records on the service, but nothing in plain Lucene; use [Not] there.
-func MustNot(expr Expr) Expr { return signed(syntax.SignMustNot, expr) }
+func MustNot(expr Expr) Expr { return signed(signMustNot, expr) }
 
-func signed(sign syntax.Sign, expr Expr) Expr {
-	return fromNode(group(syntax.Clause{Sign: sign, Node: operand(expr)}))
+func signed(sign sign, expr Expr) Expr {
+	return fromNode(group(clause{Sign: sign, Node: operand(expr)}))
 }
 
 // Bool puts expressions side by side, as specification §4.2.1(4) has it: +a -b c. Those
@@ -107,16 +103,16 @@ func Bool(exprs ...Expr) Expr {
 	case 1:
 		return fromNode(operand(exprs[0])) // its sign is for its neighbours here, and must not count further out
 	}
-	clauses := make([]syntax.Clause, len(exprs))
+	clauses := make([]clause, len(exprs))
 	for i, e := range exprs {
-		if c, ok := sign(e); ok {
+		if c, ok := signedClause(e); ok {
 			clauses[i] = c
 		} else {
-			clauses[i] = syntax.Clause{Node: operand(e)}
+			clauses[i] = clause{Node: operand(e)}
 		}
 	}
 	switch {
-	case !slices.ContainsFunc(clauses, func(c syntax.Clause) bool { return c.Sign != syntax.NoSign }):
+	case !slices.ContainsFunc(clauses, func(c clause) bool { return c.Sign != noSign }):
 		return Or(exprs...)
 	case !slices.ContainsFunc(clauses, isPositive):
 		return And(exprs...)
@@ -126,12 +122,12 @@ func Bool(exprs ...Expr) Expr {
 
 // apart brackets bare words that follow one another. The service would read them as one
 // text.
-func apart(clauses []syntax.Clause) []syntax.Clause {
+func apart(clauses []clause) []clause {
 	bare := false
 	for i, c := range clauses {
-		word := c.Sign == syntax.NoSign && c.Node.IsWord()
+		word := c.Sign == noSign && c.Node.isWord()
 		if word && bare {
-			clauses[i].Node = group(syntax.Clause{Node: c.Node})
+			clauses[i].Node = group(clause{Node: c.Node})
 			word = false
 		}
 		bare = word
@@ -142,29 +138,29 @@ func apart(clauses []syntax.Clause) []syntax.Clause {
 // operand returns what expr means as a part of another expression, on every kind of
 // server: a raw text is read, a lone +a or (a) is a, and a group that only excludes
 // excludes from everything.
-func operand(expr Expr) *syntax.Node {
+func operand(expr Expr) *node {
 	if expr == nil {
 		return invalid("", "an expression is nil")
 	}
 	return asOperand(expr.tree())
 }
 
-func operands(exprs []Expr) []*syntax.Node {
-	out := make([]*syntax.Node, len(exprs))
+func operands(exprs []Expr) []*node {
+	out := make([]*node, len(exprs))
 	for i, e := range exprs {
 		out[i] = operand(e)
 	}
 	return out
 }
 
-func asOperand(n *syntax.Node) *syntax.Node {
+func asOperand(n *node) *node {
 	switch {
-	case n.Kind == syntax.KindRaw:
+	case n.Kind == kindRaw:
 		return readRaw(n.Text)
-	case n.Kind != syntax.KindGroup:
+	case n.Kind != kindGroup:
 		return n
 	case !slices.ContainsFunc(n.Clauses, isPositive):
-		return &syntax.Node{Kind: syntax.KindGroup, Field: n.Field, Boost: n.Boost, Clauses: fromEverything(n.Clauses)}
+		return &node{Kind: kindGroup, Field: n.Field, Boost: n.Boost, Clauses: fromEverything(n.Clauses)}
 	case len(n.Clauses) == 1 && n.Boost == nil:
 		return Field(n.Field).match(asOperand(n.Clauses[0].Node))
 	}
@@ -172,16 +168,16 @@ func asOperand(n *syntax.Node) *syntax.Node {
 }
 
 // fromEverything puts *:* before clauses that only exclude.
-func fromEverything(clauses []syntax.Clause) []syntax.Clause {
-	out := slices.Insert(slices.Clone(clauses), 0, syntax.Clause{Node: everything})
+func fromEverything(clauses []clause) []clause {
+	out := slices.Insert(slices.Clone(clauses), 0, clause{Node: everything})
 	for i := range out[1:] {
-		out[i+1].Join = syntax.JoinAnd
+		out[i+1].Join = joinAnd
 	}
 	return out
 }
 
 // readRaw reads text that becomes a part of another expression.
-func readRaw(text string) *syntax.Node {
+func readRaw(text string) *node {
 	n, err := parse(text)
 	if err != nil {
 		return invalid("", excerpt(text)+": a raw text inside a query must be a query by itself: "+err.Reason)
@@ -189,39 +185,39 @@ func readRaw(text string) *syntax.Node {
 	return asOperand(n)
 }
 
-// sign returns the clause of an expression made by Must or MustNot.
-func sign(e Expr) (syntax.Clause, bool) {
+// signedClause returns the clause of an expression made by Must or MustNot.
+func signedClause(e Expr) (clause, bool) {
 	if e == nil {
-		return syntax.Clause{}, false
+		return clause{}, false
 	}
 	n := e.tree()
-	if n.Kind != syntax.KindGroup || len(n.Clauses) != 1 || n.Field != "" || n.Boost != nil {
-		return syntax.Clause{}, false
+	if n.Kind != kindGroup || len(n.Clauses) != 1 || n.Field != "" || n.Boost != nil {
+		return clause{}, false
 	}
-	return n.Clauses[0], n.Clauses[0].Sign != syntax.NoSign
+	return n.Clauses[0], n.Clauses[0].Sign != noSign
 }
 
 // isList reports whether n is a plain list with the same operator throughout, which can
 // become a part of a longer one.
-func isList(n *syntax.Node, join syntax.Join) bool {
-	if n.Kind != syntax.KindGroup || n.Field != "" || n.Boost != nil || len(n.Clauses) < 2 {
+func isList(n *node, join join) bool {
+	if n.Kind != kindGroup || n.Field != "" || n.Boost != nil || len(n.Clauses) < 2 {
 		return false
 	}
 	for i, c := range n.Clauses {
-		if i > 0 && c.Join != join || join == syntax.JoinOr && c.Sign != syntax.NoSign {
+		if i > 0 && c.Join != join || join == joinOr && c.Sign != noSign {
 			return false
 		}
 	}
 	return true
 }
 
-func isNot(n *syntax.Node) bool {
-	return isList(n, syntax.JoinAnd) && len(n.Clauses) == 2 &&
-		isEverything(n.Clauses[0]) && n.Clauses[1].Sign == syntax.SignMustNot
+func isNot(n *node) bool {
+	return isList(n, joinAnd) && len(n.Clauses) == 2 &&
+		isEverything(n.Clauses[0]) && n.Clauses[1].Sign == signMustNot
 }
 
-func isPositive(c syntax.Clause) bool { return c.Sign != syntax.SignMustNot }
+func isPositive(c clause) bool { return c.Sign != signMustNot }
 
-func isEverything(c syntax.Clause) bool {
-	return c.Sign != syntax.SignMustNot && c.Node.Kind == syntax.KindAll && c.Node.Boost == nil
+func isEverything(c clause) bool {
+	return c.Sign != signMustNot && c.Node.Kind == kindAll && c.Node.Boost == nil
 }

@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/datacite-go/datacite-go"
-	"github.com/datacite-go/datacite-go/query/internal/syntax"
 )
 
 // A SyntaxError says where and why a text is not a query.
@@ -62,7 +61,7 @@ func Parse(text string) (Expr, error) {
 	return fromNode(n), nil
 }
 
-func parse(text string) (*syntax.Node, *SyntaxError) {
+func parse(text string) (*node, *SyntaxError) {
 	if !utf8.ValidString(text) {
 		return nil, &SyntaxError{invalidOffset(text), "the text is not valid UTF-8"}
 	}
@@ -104,10 +103,10 @@ func (p *parser) accept(kind tokenKind) (token, bool) {
 }
 
 // list reads clauses up to a closing bracket or the end.
-func (p *parser) list() (*syntax.Node, *SyntaxError) {
-	var clauses []syntax.Clause
+func (p *parser) list() (*node, *SyntaxError) {
+	var clauses []clause
 	var bracketed []bool
-	join := syntax.NoJoin
+	join := noJoin
 	for {
 		sign := p.sign()
 		open := p.tok().kind == tokOpen
@@ -115,7 +114,7 @@ func (p *parser) list() (*syntax.Node, *SyntaxError) {
 		if err != nil {
 			return nil, err
 		}
-		clauses = append(clauses, syntax.Clause{Join: join, Sign: sign, Node: n})
+		clauses = append(clauses, clause{Join: join, Sign: sign, Node: n})
 		bracketed = append(bracketed, open)
 		if len(clauses) > maxClauses {
 			return nil, &SyntaxError{p.tok().start, fmt.Sprintf("more than %d clauses in one list", maxClauses)}
@@ -125,7 +124,7 @@ func (p *parser) list() (*syntax.Node, *SyntaxError) {
 		}
 		join = p.join()
 	}
-	if len(clauses) == 1 && clauses[0].Sign == syntax.NoSign {
+	if len(clauses) == 1 && clauses[0].Sign == noSign {
 		return clauses[0].Node, nil
 	}
 	keepBrackets(clauses, bracketed)
@@ -134,42 +133,42 @@ func (p *parser) list() (*syntax.Node, *SyntaxError) {
 
 // keepBrackets keeps the brackets round a word that has neighbours without
 // operator: the service hands such neighbours to analysis as one text.
-func keepBrackets(clauses []syntax.Clause, bracketed []bool) {
+func keepBrackets(clauses []clause, bracketed []bool) {
 	for i, c := range clauses {
-		before := i > 0 && c.Join == syntax.NoJoin
-		after := i+1 < len(clauses) && clauses[i+1].Join == syntax.NoJoin
-		if bracketed[i] && c.Sign == syntax.NoSign && (before || after) && c.Node.IsWord() {
-			clauses[i].Node = group(syntax.Clause{Node: c.Node})
+		before := i > 0 && c.Join == noJoin
+		after := i+1 < len(clauses) && clauses[i+1].Join == noJoin
+		if bracketed[i] && c.Sign == noSign && (before || after) && c.Node.isWord() {
+			clauses[i].Node = group(clause{Node: c.Node})
 		}
 	}
 }
 
-func (p *parser) sign() syntax.Sign {
+func (p *parser) sign() sign {
 	switch p.tok().kind {
 	case tokPlus:
 		p.i++
-		return syntax.SignMust
+		return signMust
 	case tokMinus, tokNot:
 		p.i++
-		return syntax.SignMustNot
+		return signMustNot
 	}
-	return syntax.NoSign
+	return noSign
 }
 
-func (p *parser) join() syntax.Join {
+func (p *parser) join() join {
 	switch p.tok().kind {
 	case tokAnd:
 		p.i++
-		return syntax.JoinAnd
+		return joinAnd
 	case tokOr:
 		p.i++
-		return syntax.JoinOr
+		return joinOr
 	}
-	return syntax.NoJoin
+	return noJoin
 }
 
 // clause reads one leaf or one pair of brackets, with the field before it.
-func (p *parser) clause() (*syntax.Node, *SyntaxError) {
+func (p *parser) clause() (*node, *SyntaxError) {
 	field, err := p.field()
 	if err != nil {
 		return nil, err
@@ -197,7 +196,7 @@ func (p *parser) field() (string, *SyntaxError) {
 	return p.unescape(t.start, t.end)
 }
 
-func (p *parser) brackets() (*syntax.Node, *SyntaxError) {
+func (p *parser) brackets() (*node, *SyntaxError) {
 	open := p.tok()
 	if p.depth == maxDepth {
 		return nil, &SyntaxError{open.start, fmt.Sprintf("more than %d nested brackets", maxDepth)}
@@ -217,39 +216,39 @@ func (p *parser) brackets() (*syntax.Node, *SyntaxError) {
 		return n, err
 	}
 	if n.Boost != nil {
-		n = group(syntax.Clause{Node: n})
+		n = group(clause{Node: n})
 	}
 	n.Boost = boost
 	return n, nil
 }
 
-func (p *parser) leaf() (*syntax.Node, *SyntaxError) {
+func (p *parser) leaf() (*node, *SyntaxError) {
 	t := p.tok()
-	n := &syntax.Node{}
+	n := &node{}
 	var err *SyntaxError
 	switch t.kind {
 	case tokTerm:
-		n.Kind = syntax.KindTerm
+		n.Kind = kindTerm
 		n.Text, err = p.unescape(t.start, t.end)
 	case tokBareOperator:
-		n.Kind, n.Text = syntax.KindTerm, p.image(t)
+		n.Kind, n.Text = kindTerm, p.image(t)
 	case tokStar:
-		n.Kind = syntax.KindExists
+		n.Kind = kindExists
 	case tokPrefix:
-		n.Kind = syntax.KindPrefix
+		n.Kind = kindPrefix
 		n.Text, err = p.unescape(t.start, t.end-1)
 	case tokWildcard:
-		n.Kind = syntax.KindWildcard
+		n.Kind = kindWildcard
 		_, err = p.unescape(t.start, t.end)
 		n.Text = patternText(p.image(t))
 	case tokRegexp:
-		n.Kind, n.Text = syntax.KindRegexp, p.text[t.start+1:t.end-1]
+		n.Kind, n.Text = kindRegexp, p.text[t.start+1:t.end-1]
 		_, err = p.unescape(t.start, t.end)
 	case tokQuoted:
-		n.Kind = syntax.KindPhrase
+		n.Kind = kindPhrase
 		n.Text, err = p.unescape(t.start+1, t.end-1)
 	case tokRangeOpen:
-		n.Kind = syntax.KindRange
+		n.Kind = kindRange
 		n.Range, err = p.rng()
 	default:
 		return nil, p.unexpected()
@@ -257,18 +256,18 @@ func (p *parser) leaf() (*syntax.Node, *SyntaxError) {
 	if err != nil {
 		return nil, err
 	}
-	if n.Kind != syntax.KindRange {
+	if n.Kind != kindRange {
 		p.i++
 	}
 	return n, p.suffixes(n)
 }
 
 // suffixes reads ^2~1 or ~1^2.
-func (p *parser) suffixes(n *syntax.Node) (err *SyntaxError) {
+func (p *parser) suffixes(n *node) (err *SyntaxError) {
 	if n.Boost, err = p.boost(); err != nil {
 		return err
 	}
-	if t, ok := p.accept(tokTilde); ok && n.Kind != syntax.KindRange {
+	if t, ok := p.accept(tokTilde); ok && n.Kind != kindRange {
 		if err := p.tilde(n, t); err != nil {
 			return err
 		}
@@ -299,9 +298,9 @@ func (p *parser) boost() (*float32, *SyntaxError) {
 
 // tilde reads the number after ~: the edits of a word, the slop of a phrase. Patterns
 // take one and ignore it.
-func (p *parser) tilde(n *syntax.Node, t token) *SyntaxError {
+func (p *parser) tilde(n *node, t token) *SyntaxError {
 	digits := p.text[t.start+1 : t.end]
-	if n.Kind == syntax.KindTerm && strings.EqualFold(digits, "AUTO") {
+	if n.Kind == kindTerm && strings.EqualFold(digits, "AUTO") {
 		digits = ""
 	}
 	if digits != "" && !decimal.MatchString(digits) {
@@ -309,14 +308,14 @@ func (p *parser) tilde(n *syntax.Node, t token) *SyntaxError {
 	}
 	number, _ := strconv.ParseFloat(digits, 64) // infinite if it is too large
 	switch {
-	case n.Kind == syntax.KindPhrase && digits != "":
+	case n.Kind == kindPhrase && digits != "":
 		n.Slop = new(int(min(number, math.MaxInt32)))
-	case n.Kind == syntax.KindTerm && digits == "":
-		n.Kind, n.Edits = syntax.KindFuzzy, syntax.AutoEdits
-	case n.Kind == syntax.KindTerm && number >= 1 && number != math.Trunc(number):
+	case n.Kind == kindTerm && digits == "":
+		n.Kind, n.Edits = kindFuzzy, autoEdits
+	case n.Kind == kindTerm && number >= 1 && number != math.Trunc(number):
 		return &SyntaxError{t.start, "the number after ~ is not a whole number of edits"}
-	case n.Kind == syntax.KindTerm:
-		n.Kind, n.Edits = syntax.KindFuzzy, float32(min(number, 2))
+	case n.Kind == kindTerm:
+		n.Kind, n.Edits = kindFuzzy, float32(min(number, 2))
 	}
 	return nil
 }
@@ -324,7 +323,7 @@ func (p *parser) tilde(n *syntax.Node, t token) *SyntaxError {
 var decimal = regexp.MustCompile(`^([0-9]+\.?[0-9]*|\.[0-9]+)$`)
 
 // rng reads [low TO high].
-func (p *parser) rng() (*syntax.Range, *SyntaxError) {
+func (p *parser) rng() (*bounds, *SyntaxError) {
 	open := p.tok()
 	p.i++
 	low, err := p.bound()
@@ -342,7 +341,7 @@ func (p *parser) rng() (*syntax.Range, *SyntaxError) {
 	if !ok {
 		return nil, &SyntaxError{open.start, "this range is not closed; a bound with blanks needs quotes"}
 	}
-	return &syntax.Range{Low: low, High: high,
+	return &bounds{Low: low, High: high,
 		ExcludeLow: p.text[open.start] == '{', ExcludeHigh: p.text[end.start] == '}'}, nil
 }
 

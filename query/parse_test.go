@@ -45,9 +45,7 @@ func TestParse(t *testing.T) {
 		`/a\/b/`:                                 `/a\/b/`,
 		`publisher.name:x OR version:1 OR *:*^2`: "publisher.name:x OR version:1 OR *:*^2",
 	} {
-		e, err := Parse(typed)
-		require.NoError(t, err, typed)
-		assert.Equal(t, want, e.String(), typed)
+		assert.Equal(t, want, mustParse(t, typed).String(), typed)
 	}
 }
 
@@ -120,9 +118,7 @@ func TestRestrict(t *testing.T) {
 		"*:*":          `client_id:"cern.zenodo"`,
 		"+a -b":        `client_id:"cern.zenodo" AND (+a -b)`,
 	} {
-		theirs, err := Parse(typed)
-		require.NoError(t, err)
-		assert.Equal(t, want, And(mine, theirs).String())
+		assert.Equal(t, want, And(mine, mustParse(t, typed)).String())
 	}
 }
 
@@ -140,8 +136,7 @@ func TestExplicit(t *testing.T) {
 		{"a OR (-b)", "a OR (*:* AND NOT b)", "a OR (*:* AND NOT b)"},
 		{"a", "a", "a"},
 	} {
-		e, err := Parse(test.typed)
-		require.NoError(t, err)
+		e := mustParse(t, test.typed)
 		assert.Equal(t, test.or, Explicit(e, OperatorOr).String(), test.typed)
 		assert.Equal(t, test.and, Explicit(e, OperatorAnd).String(), test.typed)
 	}

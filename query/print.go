@@ -4,14 +4,12 @@ import (
 	"bytes"
 	"strconv"
 	"strings"
-
-	"github.com/datacite-go/datacite-go/query/internal/syntax"
 )
 
 // String writes the query. Brackets stand only where the grammar needs them.
 func (e *expr) String() string {
 	n := e.tree()
-	if n.Kind == syntax.KindRaw {
+	if n.Kind == kindRaw {
 		return n.Text
 	}
 	p := printer{b: make([]byte, 0, 32+32*len(n.Clauses))}
@@ -37,11 +35,11 @@ func (p *printer) swallows() bool {
 }
 
 // node writes one node; field is that of the brackets around it.
-func (p *printer) node(n *syntax.Node, field string, outermost bool) {
+func (p *printer) node(n *node, field string, outermost bool) {
 	if n.Field != "" {
 		field = n.Field
 	}
-	if n.Kind == syntax.KindGroup {
+	if n.Kind == kindGroup {
 		p.group(n, field, outermost)
 	} else {
 		p.leaf(n, field)
@@ -52,24 +50,24 @@ func (p *printer) node(n *syntax.Node, field string, outermost bool) {
 	}
 }
 
-func (p *printer) group(n *syntax.Node, field string, outermost bool) {
+func (p *printer) group(n *node, field string, outermost bool) {
 	p.b = appendField(p.b, Field(n.Field))
 	brackets := !outermost || n.Field != "" || n.Boost != nil
 	if brackets {
 		p.b = append(p.b, '(')
 	}
-	words := len(n.Clauses) > 1 && n.Clauses[1].Join != syntax.NoJoin
+	words := len(n.Clauses) > 1 && n.Clauses[1].Join != noJoin
 	for i, c := range n.Clauses {
 		if i > 0 {
 			p.b = append(p.b, ' ')
 		}
-		p.b = append(p.b, [...]string{syntax.NoJoin: "", syntax.JoinAnd: "AND ", syntax.JoinOr: "OR "}[c.Join]...)
+		p.b = append(p.b, [...]string{noJoin: "", joinAnd: "AND ", joinOr: "OR "}[c.Join]...)
 		switch {
-		case c.Sign == syntax.SignMustNot && (words || c.Join != syntax.NoJoin):
+		case c.Sign == signMustNot && (words || c.Join != noJoin):
 			p.b = append(p.b, "NOT "...)
-		case c.Sign == syntax.SignMustNot:
+		case c.Sign == signMustNot:
 			p.b = append(p.b, '-')
-		case c.Sign == syntax.SignMust:
+		case c.Sign == signMust:
 			p.b = append(p.b, '+')
 		}
 		p.node(c.Node, field, false)
@@ -79,41 +77,41 @@ func (p *printer) group(n *syntax.Node, field string, outermost bool) {
 	}
 }
 
-func (p *printer) leaf(n *syntax.Node, field string) {
-	if n.Kind == syntax.KindAll {
+func (p *printer) leaf(n *node, field string) {
+	if n.Kind == kindAll {
 		p.b = append(p.b, "*:*"...)
 		return
 	}
-	if n.Kind == syntax.KindInvalid || n.Kind == syntax.KindRaw { // raw texts within a query were read before
+	if n.Kind == kindInvalid || n.Kind == kindRaw { // raw texts within a query were read before
 		p.b = append(p.b, "()"...)
 		return
 	}
 	value := role(Field(field) == existsField) // the value of _exists_ is the name of a field
 	p.b = appendField(p.b, Field(n.Field))
 	switch n.Kind {
-	case syntax.KindTerm:
+	case kindTerm:
 		p.b = value.appendWord(p.b, n.Text)
-	case syntax.KindPhrase:
+	case kindPhrase:
 		p.phrase(n, value)
-	case syntax.KindPrefix:
+	case kindPrefix:
 		p.b = append(value.appendWord(p.b, n.Text), '*')
-	case syntax.KindWildcard:
+	case kindWildcard:
 		p.b = value.appendPattern(p.b, n.Text)
-	case syntax.KindFuzzy:
+	case kindFuzzy:
 		p.b = append(value.appendWord(p.b, n.Text), '~')
-		if n.Edits != syntax.AutoEdits {
+		if n.Edits != autoEdits {
 			p.b = strconv.AppendFloat(p.b, float64(n.Edits), 'f', -1, 32)
 		}
-	case syntax.KindRegexp:
+	case kindRegexp:
 		p.regexp(n.Text)
-	case syntax.KindRange:
+	case kindRange:
 		p.rng(n.Range)
-	case syntax.KindExists:
+	case kindExists:
 		p.b = append(p.b, '*')
 	}
 }
 
-func (p *printer) phrase(n *syntax.Node, value role) {
+func (p *printer) phrase(n *node, value role) {
 	p.b = append(p.b, '"')
 	p.b = value.appendQuoted(p.b, n.Text)
 	p.b = append(p.b, '"')
@@ -123,7 +121,7 @@ func (p *printer) phrase(n *syntax.Node, value role) {
 	}
 }
 
-func (p *printer) rng(r *syntax.Range) {
+func (p *printer) rng(r *bounds) {
 	p.b = append(p.b, pick(r.ExcludeLow, '{', '['))
 	p.b = appendBound(p.b, r.Low)
 	p.b = append(p.b, " TO "...)

@@ -13,7 +13,6 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/query"
-	"github.com/datacite-go/datacite-go/query/internal/syntax"
 )
 
 func ExampleTyped() {
@@ -120,16 +119,15 @@ func typedIsSafe(t testing.TB, text string) {
 	require.Equal(t, e, again, "%q", text)
 	words := strings.Join(strings.Fields(strings.ToValidUTF8(text, " ")), " ")
 	values := 0
-	for n, field := range syntax.Walk(query.Syntax(e)) {
+	for _, n := range query.Nodes(e) {
+		require.Contains(t, []string{"", "doi"}, n.Field, "%q", text)
 		switch n.Kind {
-		case syntax.KindTerm, syntax.KindPhrase:
+		case query.KindTerm, query.KindPhrase:
 			values++
-			require.Contains(t, []string{"", "doi"}, field, "%q", text)
-			if field == "" {
+			if n.Field == "" {
 				require.Contains(t, words, n.Text, "%q", text)
 			}
-		case syntax.KindGroup:
-			require.Contains(t, []string{"", "doi"}, n.Field, "%q", text)
+		case query.KindGroup:
 		default:
 			t.Fatalf("%q: %s has more than values", text, e)
 		}
@@ -183,12 +181,12 @@ func TestTypedMeansTheSameEverywhere(t *testing.T) {
 }
 
 // hasAll is what a tree of values means, read without the rules of Lucene.
-func hasAll(x record, n *syntax.Node) bool {
+func hasAll(x record, n *query.Node) bool {
 	switch {
-	case n.Kind == syntax.KindGroup && n.Field == "doi":
-		return slices.ContainsFunc(n.Clauses, func(c syntax.Clause) bool { return x.DOI == c.Node.Text })
-	case n.Kind == syntax.KindGroup:
-		return !slices.ContainsFunc(n.Clauses, func(c syntax.Clause) bool { return !hasAll(x, c.Node) })
+	case n.Kind == query.KindGroup && n.Field == "doi":
+		return slices.ContainsFunc(n.Clauses, func(c query.Clause) bool { return x.DOI == c.Node.Text })
+	case n.Kind == query.KindGroup:
+		return !slices.ContainsFunc(n.Clauses, func(c query.Clause) bool { return !hasAll(x, c.Node) })
 	case n.Field == "doi":
 		return x.DOI == n.Text
 	}
