@@ -91,23 +91,6 @@ func TestMisuseIsReportedAtOnce(t *testing.T) {
 	assert.EqualError(t, err, "datacite: r: is nil")
 }
 
-// The kinds of faults, and what the server has done.
-func TestFaults(t *testing.T) {
-	const put = `{"data":{"attributes":{"doi":"10.5072/x"}}}`
-	for kind, want := range map[datacitetest.FaultKind]struct {
-		status int
-		done   bool
-	}{
-		datacitetest.DropBefore: {0, false}, datacitetest.DropDuring: {0, false}, datacitetest.DropAfter: {0, true},
-		datacitetest.CutResponse: {201, true}, datacitetest.Status: {503, false}, datacitetest.StatusAfter: {503, true}, datacitetest.Delay: {201, true},
-	} {
-		on(t, datacitetest.Options{Faults: datacitetest.First(&datacitetest.Fault{Kind: kind})}, func(t *testing.T, srv *datacitetest.Server) {
-			assert.Equal(t, want.status, send(t, srv, "PUT", "/dois/10.5072/x", srv.Token(srv.Now().Add(time.Hour)), strings.NewReader(put)), kind)
-			assert.Equal(t, want.done, srv.State("10.5072/x") == datacitetest.StateDraft, kind)
-		})
-	}
-}
-
 func TestFaultsCompose(t *testing.T) {
 	status := func(n int) *datacitetest.Fault { return &datacitetest.Fault{Kind: datacitetest.Status, Status: n} }
 	always := func(n int) datacitetest.Faults {
@@ -135,19 +118,6 @@ func TestFaultsCompose(t *testing.T) {
 		}
 		assert.Equal(t, tt.want, got, name)
 	}
-}
-
-// Chance is the same for the same seed, and Schedule fails as often as it is told to.
-func TestSchedule(t *testing.T) {
-	fate, again, failed := datacitetest.Schedule(1, 0.5), datacitetest.Schedule(1, 0.5), 0
-	for n := range 1000 {
-		f := fate(n, nil)
-		assert.Equal(t, f, again(n, nil))
-		if f != nil {
-			failed++
-		}
-	}
-	assert.InDelta(t, 500, failed, 100)
 }
 
 // A write takes its time, and is done though nobody waits for it.
@@ -323,26 +293,6 @@ func TestStoredReports(t *testing.T) {
 		}
 		assert.Len(t, srv.Requests(), asked, "this was no request")
 	})
-}
-
-// A usage report of any size survives that each of its answers gets lost.
-func TestAReportSurvivesEachLostResponse(t *testing.T) {
-	lost := []*datacitetest.Fault{nil, nil, nil}
-	for i := range lost {
-		for _, behaviour := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {
-			dir := t.TempDir()
-			synctest.Test(t, func(t *testing.T) {
-				faults := slices.Clone(lost)
-				faults[i] = &datacitetest.Fault{Kind: datacitetest.DropAfter}
-				srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: behaviour, NoPort: true, Faults: datacitetest.First(faults...).When(datacitetest.Writes)})
-				defer srv.Close()
-				sent := usage(5)
-				_, err := srv.Reports().Submit(t.Context(), sent.Header, reports.Source(sent.Datasets), &reports.SubmitOptions{MaxDatasets: 2, LockDir: dir})
-				require.NoError(t, err)
-				assert.Len(t, srv.StoredReports()[0].Subsets, 3)
-			})
-		}
-	}
 }
 
 // A misspelled step would be a fault that never happens.

@@ -82,11 +82,3 @@ func TestTLSForOtherClients(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, 200, code)
 }
-
-func TestWithoutTLS(t *testing.T) {
-	srv := datacitetest.NewServer(nil)
-	defer srv.Close()
-	assert.Nil(t, srv.CA())
-	assert.Nil(t, srv.TLSConfig())
-	assert.Regexp(t, `^http://`, srv.URL)
-}

@@ -10,69 +10,90 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go/datacitetest/internal/sandbox"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
-func TestDeployedReportsAuth(t *testing.T) {
+// Specification §5 and §7: tokens, with both behaviours. By the specification only the header
+// of the first column counts.
+func TestTokensOfReports(t *testing.T) {
 	service := deployed()
 	valid := service.Token(service.Now().Add(time.Hour))
-	body := reportBody(month("Repo", "2020-01-01", ""), dataset)
-	twoMonths := reportBody(header("Repo", "2020-01-01", ""), dataset)
+	body, twoMonths := reportBody(month("Repo", "2020-01-01", ""), dataset), reportBody(header("Repo", "2020-01-01", ""), dataset)
+	const noToken, no = "undefined method `uid' for nil:NilClass", "You are not authorized"
 	for name, want := range map[string]struct {
-		header, body string
-		status       int
-		title        string
+		header, body         string
+		documented, deployed int
+		title                string // of the deployed service, or the caller
 	}{
-		"no token":                     {"", body, 422, "undefined method `uid' for nil:NilClass"},
-		"empty token":                  {"Bearer ", body, 401, "You are not authorized"},
-		"empty header":                 {" ", body, 422, "undefined method `uid' for nil:NilClass"},
-		"unknown to the service":       {"Bearer " + service.TokenOf("nobody", service.Now().Add(time.Hour)), body, 201, "nobody"},
-		"no token, before the dates":   {"", twoMonths, 422, "uid"},
-		"expired":                      {"Bearer " + service.Token(service.Now().Add(-time.Minute)), body, 401, "You are not authorized"},
-		"garbled":                      {"Bearer x.y.z", body, 401, "You are not authorized"},
-		"garbled, but the dates first": {"Bearer x.y.z", twoMonths, 422, "Reports are monthly"},
-		"in quotes":                    {`Bearer "` + valid + `"`, body, 401, "You are not authorized"},
-		"exp a fraction":               {claims(`{"uid":"example.repo","role_id":"client_admin","exp":9999999999.5}`), body, 201, ""},
-		"exp a text":                   {claims(`{"uid":"example.repo","role_id":"client_admin","exp":"9999999999"}`), body, 201, ""},
-		"not valid yet":                {claims(`{"uid":"example.repo","role_id":"client_admin","exp":9999999999,"nbf":9999999990}`), body, 401, "You are not authorized"},
-		"padded":                       {claims(`{"uid":"example.repo","role_id":"client_admin","exp":9999999999}`) + "==", body, 201, ""},
-		"basic":                        {"Basic RVhBTVBMRS5SRVBPOnNhbmRib3gtcGFzc3dvcmQ=", body, 401, "You are not authorized"},
-		"without exp":                  {claims(`{"uid":"example.repo","role_id":"client_admin"}`), body, 401, "You are not authorized"},
-		"without uid":                  {claims(`{"role_id":"client_admin","exp":9999999999}`), body, 401, "You are not authorized"},
-		"uid of spaces":                {claims(`{"uid":" ","role_id":"client_admin","exp":9999999999}`), body, 401, "You are not authorized"},
-		"another role":                 {claims(`{"uid":"example.repo","role_id":"user","exp":9999999999}`), body, 401, "You are not authorized"},
-		"valid":                        {"Bearer " + valid, body, 201, ""},
-		"scheme in lower case":         {"bearer " + valid, body, 201, ""},
-		"no scheme":                    {valid, body, 201, ""},
+		"no token":                     {"", body, 401, 422, noToken},
+		"empty token":                  {"Bearer ", body, 401, 401, no},
+		"empty header":                 {" ", body, 401, 422, noToken},
+		"unknown to the service":       {"Bearer " + service.TokenOf("nobody", service.Now().Add(time.Hour)), body, 201, 201, "nobody"},
+		"no token, before the dates":   {"", twoMonths, 401, 422, "uid"},
+		"expired":                      {"Bearer " + service.Token(service.Now().Add(-time.Minute)), body, 403, 401, no},
+		"expires now":                  {"Bearer " + service.Token(service.Now()), body, 403, 401, no},
+		"garbled":                      {"Bearer x.y.z", body, 401, 401, no},
+		"garbled, but the dates first": {"Bearer x.y.z", twoMonths, 401, 422, "Reports are monthly"},
+		"not a token":                  {"Bearer secret", body, 401, 401, no},
+		"in quotes":                    {`Bearer "` + valid + `"`, body, 401, 401, no},
+		"exp a fraction":               {claims(`{"uid":"example.repo","role_id":"client_admin","exp":9999999999.5}`), body, 401, 201, ""},
+		"exp a text":                   {claims(`{"uid":"example.repo","role_id":"client_admin","exp":"9999999999"}`), body, 401, 201, ""},
+		"not valid yet":                {claims(`{"uid":"example.repo","role_id":"client_admin","exp":9999999999,"nbf":9999999990}`), body, 401, 401, no},
+		"padded":                       {claims(`{"uid":"example.repo","role_id":"client_admin","exp":9999999999}`) + "==", body, 401, 201, ""},
+		"basic":                        {"Basic RVhBTVBMRS5SRVBPOnNhbmRib3gtcGFzc3dvcmQ=", body, 401, 401, no},
+		"without exp":                  {claims(`{"uid":"example.repo","role_id":"client_admin"}`), body, 401, 401, no},
+		"without uid":                  {claims(`{"role_id":"client_admin","exp":9999999999}`), body, 401, 401, no},
+		"uid of spaces":                {claims(`{"uid":" ","role_id":"client_admin","exp":9999999999}`), body, 401, 401, no},
+		"another role":                 {claims(`{"uid":"example.repo","role_id":"user","exp":9999999999}`), body, 401, 401, no},
+		"valid":                        {"Bearer " + valid, body, 201, 201, ""},
+		"scheme in lower case":         {"bearer " + valid, body, 201, 201, ""},
+		"no scheme":                    {valid, body, 401, 201, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, c := range []call{{method: "POST", path: "/reports"}, {method: "PUT", path: "/reports/" + someUUID}} {
 				c.body, c.header = want.body, map[string]string{"Content-Type": "application/json", "Authorization": want.header}
-				a := c.do(t, deployed())
-				if want.status >= 400 {
-					assertRefused(t, a, want.status, want.title)
+				a := c.do(t, newService())
+				assert.Equal(t, want.documented, a.status, c.method)
+				if a.status >= 400 {
+					assertRefused(t, a, a.status, "")
+				}
+				if a = c.do(t, deployed()); want.deployed >= 400 {
+					assertRefused(t, a, want.deployed, want.title)
 					assert.NotContains(t, a.header, "X-Credential-Username")
 				} else {
-					assert.Equal(t, want.status, a.status)
+					assert.Equal(t, want.deployed, a.status)
 					assert.Equal(t, cmp.Or(want.title, "example.repo"), a.header.Get("X-Credential-Username"))
 				}
 			}
 		})
 	}
-	t.Run("reading with a worthless token", func(t *testing.T) {
+	t.Run("they expire by the service's clock", func(t *testing.T) {
+		service := newService()
+		c := call{method: "POST", path: "/reports", body: body, header: map[string]string{"Content-Type": "application/json", "Authorization": "Bearer " + service.Token(service.Now().Add(time.Hour))}}
+		assert.Equal(t, 201, c.do(t, service).status)
+		service.Advance(2 * time.Hour)
+		assert.Equal(t, 403, c.do(t, service).status)
+	})
+	t.Run("reads need none", func(t *testing.T) {
+		for _, service := range []*sandbox.Service{newService(), deployed()} {
+			for _, token := range []string{"", "Bearer x", "Bearer " + valid} {
+				a := call{method: "GET", path: "/reports", header: map[string]string{"Authorization": token}}.do(t, service)
+				assert.Equal(t, 200, a.status)
+			}
+		}
 		a := call{method: "GET", path: "/reports", header: map[string]string{"Authorization": "Bearer x"}}.do(t, service)
-		assert.Equal(t, 200, a.status)
 		assert.Equal(t, []string{""}, a.header["X-Credential-Username"])
 		assert.Equal(t, "true", call{method: "GET", path: "/reports"}.do(t, service).header.Get("X-Anonymous-Consumer"))
 	})
 	t.Run("deletion is for the staff", func(t *testing.T) {
+		remove := call{method: "DELETE", path: "/reports/" + someUUID}
+		assert.Equal(t, 401, remove.by("example.repo").do(t, newService()).status)
 		service := deployed()
 		require.Equal(t, 201, putReport(someUUID, body).do(t, service).status)
-		remove := call{method: "DELETE", path: "/reports/" + someUUID}
 		assertRefused(t, remove.do(t, service), 422, "uid")
-		remove.as = "token"
-		assertRefused(t, remove.do(t, service), 401, "You are not authorized")
-		remove.as, remove.header = "", map[string]string{"Authorization": claims(`{"uid":"admin","role_id":"staff_admin","exp":9999999999}`)}
+		assertRefused(t, remove.by("example.repo").do(t, service), 401, no)
+		remove.header = map[string]string{"Authorization": claims(`{"uid":"admin","role_id":"staff_admin","exp":9999999999}`)}
 		removed := remove.do(t, service)
 		assert.Equal(t, 204, removed.status)
 		assert.Equal(t, "admin", removed.header.Get("X-Credential-Username"))
@@ -81,40 +102,43 @@ func TestDeployedReportsAuth(t *testing.T) {
 	})
 }
 
-func TestDeployedReportTypes(t *testing.T) {
+// Specification §4.1 and §7: types of bodies, with both behaviours.
+func TestReportsContentType(t *testing.T) {
 	plain := reportBody(month("Repo", "2020-01-01", ""), dataset)
 	compressed := string(zipped([]byte(reportBody(month("Repo", "2020-01-01", noteCompressed), dataset))))
+	const notRead = "undefined method `dig' for nil:NilClass"
 	for name, want := range map[string]struct {
-		kind, coding, body string
-		status             int
-		text               string
+		kind, coding, body   string
+		documented, deployed int
+		text                 string // of the deployed service
 	}{
-		"JSON":                        {"application/json", "", plain, 201, ""},
-		"JSON with charset":           {"application/json; charset=utf-8", "", plain, 201, ""},
-		"JSON said to be gzip":        {"application/gzip", "", plain, 201, ""},
-		"JSON or else":                {"Application/JSON, text/plain", "", plain, 501, wire.MediaType.Name},
-		"JSON:API":                    {"application/vnd.api+json", "", plain, 501, wire.ReportBody.Name},
-		"JSON:API, gzip":              {"application/vnd.api+json", "gzip", compressed, 501, wire.ReportBody.Name},
-		"half a type":                 {"application/", "", plain, 501, wire.MediaType.Name},
-		"half a type, gzip":           {"application/", "gzip", compressed, 501, wire.MediaType.Name},
-		"gzip, wrong checksum":        {"application/gzip", "gzip", compressed[:len(compressed)-8] + "xxxx" + compressed[len(compressed)-4:], 201, ""},
-		"gzip, wrong length":          {"application/gzip", "gzip", compressed[:len(compressed)-4] + "xxxx", 201, ""},
-		"gzip without trailer":        {"application/gzip", "gzip", compressed[:len(compressed)-4], 201, ""},
-		"gzip":                        {"application/gzip", "gzip", compressed, 201, ""},
-		"gzip of JSON":                {"application/json", "gzip", compressed, 201, ""},
-		"gzip of octets":              {"application/octet-stream", "gzip", compressed, 501, wire.ReportBody.Name},
-		"gzip without a type":         {"", "gzip", compressed, 501, wire.ReportBody.Name},
-		"gzip as a form":              {"application/x-www-form-urlencoded", "gzip", compressed, 501, wire.ReportBody.Name},
-		"encoding in capitals":        {"application/gzip", "GZIP", compressed, 501, wire.ReportBody.Name},
-		"another encoding":            {"application/gzip", "x-gzip", compressed, 501, wire.ReportBody.Name},
-		"gzip bytes without encoding": {"application/gzip", "", compressed, 400, "Error occurred while parsing"},
-		"text":                        {"text/plain", "", plain, 422, "undefined method `dig' for nil:NilClass"},
-		"no type":                     {"", "", plain, 422, "undefined method `dig' for nil:NilClass"},
-		"form":                        {"application/x-www-form-urlencoded", "", plain, 422, "dig"},
-		"a malformed type":            {"json", "", plain, 501, wire.MediaType.Name},
-		"empty":                       {"application/json", "", "", 422, "dig"},
-		"empty gzip":                  {"application/gzip", "gzip", "", 500, `"error":"Internal Server Error"`},
-		"no gzip after all":           {"application/gzip", "gzip", plain, 500, `"error":"Internal Server Error"`},
+		"JSON":                        {"application/json", "", plain, 201, 201, ""},
+		"JSON with charset":           {"application/json; charset=utf-8", "", plain, 201, 201, ""},
+		"JSON said to be gzip":        {"application/gzip", "", plain, 415, 201, ""},
+		"JSON or else":                {"Application/JSON, text/plain", "", plain, 415, 501, wire.MediaType.Name},
+		"JSON:API":                    {"application/vnd.api+json", "", plain, 415, 501, wire.ReportBody.Name},
+		"JSON:API, gzip":              {"application/vnd.api+json", "gzip", compressed, 415, 501, wire.ReportBody.Name},
+		"half a type":                 {"application/", "", plain, 415, 501, wire.MediaType.Name},
+		"half a type, gzip":           {"application/", "gzip", compressed, 415, 501, wire.MediaType.Name},
+		"both in one header":          {"application/gzip; Content-Encoding: gzip", "", compressed, 415, 400, "Error occurred while parsing"},
+		"gzip, wrong checksum":        {"application/gzip", "gzip", compressed[:len(compressed)-8] + "xxxx" + compressed[len(compressed)-4:], 201, 201, ""},
+		"gzip, wrong length":          {"application/gzip", "gzip", compressed[:len(compressed)-4] + "xxxx", 201, 201, ""},
+		"gzip without trailer":        {"application/gzip", "gzip", compressed[:len(compressed)-4], 201, 201, ""},
+		"gzip":                        {"application/gzip", "gzip", compressed, 201, 201, ""},
+		"gzip of JSON":                {"application/json", "gzip", compressed, 415, 201, ""},
+		"gzip of octets":              {"application/octet-stream", "gzip", compressed, 415, 501, wire.ReportBody.Name},
+		"gzip without a type":         {"", "gzip", compressed, 415, 501, wire.ReportBody.Name},
+		"gzip as a form":              {"application/x-www-form-urlencoded", "gzip", compressed, 415, 501, wire.ReportBody.Name},
+		"encoding in capitals":        {"application/gzip", "GZIP", compressed, 415, 501, wire.ReportBody.Name},
+		"another encoding":            {"application/gzip", "x-gzip", compressed, 415, 501, wire.ReportBody.Name},
+		"gzip bytes without encoding": {"application/gzip", "", compressed, 415, 400, "Error occurred while parsing"},
+		"text":                        {"text/plain", "", plain, 415, 422, notRead},
+		"no type":                     {"", "", plain, 415, 422, notRead},
+		"form":                        {"application/x-www-form-urlencoded", "", plain, 415, 422, notRead},
+		"a malformed type":            {"json", "", plain, 415, 501, wire.MediaType.Name},
+		"empty":                       {"application/json", "", "", 422, 422, notRead},
+		"empty gzip":                  {"application/gzip", "gzip", "", 422, 500, `"error":"Internal Server Error"`},
+		"no gzip after all":           {"application/gzip", "gzip", plain, 422, 500, `"error":"Internal Server Error"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := postReport(want.body)
@@ -122,24 +146,18 @@ func TestDeployedReportTypes(t *testing.T) {
 			if want.kind != "" {
 				c.header["Content-Type"] = want.kind
 			}
+			assert.Equal(t, want.documented, c.do(t, newService()).status)
 			a := c.do(t, deployed())
-			assert.Equal(t, want.status, a.status, a.body)
+			assert.Equal(t, want.deployed, a.status, a.body)
 			assert.Contains(t, a.body, want.text)
 		})
 	}
-	t.Run("an error of the framework, JSON not accepted", func(t *testing.T) {
-		c := postReport("")
-		c.header = map[string]string{"Content-Type": "application/gzip", "Content-Encoding": "gzip"}
-		a := c.do(t, deployed())
-		assert.Equal(t, 500, a.status)
-		assert.Empty(t, a.body)
-		assert.Contains(t, a.header.Get("Content-Type"), "text/html")
-	})
-	t.Run("no such route", func(t *testing.T) {
-		a := call{method: "PATCH", path: "/reports/" + someUUID, header: jsonType, as: "token"}.do(t, deployed())
-		assert.Equal(t, 404, a.status)
-		assert.JSONEq(t, `{"status":404,"error":"Not Found"}`, a.body)
-	})
+	c := postReport("")
+	c.header = map[string]string{"Content-Type": "application/gzip", "Content-Encoding": "gzip"}
+	a := c.do(t, deployed())
+	assert.Equal(t, 500, a.status, "of the framework, JSON not accepted")
+	assert.Empty(t, a.body)
+	assert.Contains(t, a.header.Get("Content-Type"), "text/html")
 }
 
 // What is refused before the deployed service has touched anything.

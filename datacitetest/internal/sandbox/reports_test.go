@@ -6,12 +6,9 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/datacite-go/datacite-go/datacitetest/internal/sandbox"
 )
 
 const dataset = `{"uri":"https://repo.example.org/1","yop":"2019","platform":"Example Repository","data-type":"dataset",` +
@@ -103,88 +100,6 @@ func TestReportHeaders(t *testing.T) {
 
 	c.as = "token"
 	assert.Empty(t, c.do(t, service).header.Get("X-Anonymous-Consumer"))
-}
-
-// Specification §5 and §7: tokens.
-func TestTokensOfReports(t *testing.T) {
-	service := newService()
-	body := reportBody(header("Repo", "2020-01-01", ""), dataset)
-	valid := service.Token(service.Now().Add(time.Hour))
-	for name, want := range map[string]struct {
-		header string
-		status int
-	}{
-		"no token":             {"", 401},
-		"empty token":          {"Bearer ", 401},
-		"expired":              {"Bearer " + service.Token(service.Now().Add(-time.Minute)), 403},
-		"expires now":          {"Bearer " + service.Token(service.Now()), 403},
-		"garbled":              {"Bearer x.y.z", 401},
-		"not a token":          {"Bearer secret", 401},
-		"in quotes":            {`Bearer "` + valid + `"`, 401},
-		"of a stranger":        {"Bearer e30.eyJ1aWQiOiJub2JvZHkiLCJleHAiOjk5OTk5OTk5OTl9.", 201},
-		"basic":                {"Basic RVhBTVBMRS5SRVBPOnNhbmRib3gtcGFzc3dvcmQ=", 401},
-		"valid":                {"Bearer " + valid, 201},
-		"scheme in lower case": {"bearer " + valid, 201},
-	} {
-		t.Run(name, func(t *testing.T) {
-			for _, c := range []call{
-				{method: "POST", path: "/reports"}, {method: "PUT", path: "/reports/" + someUUID},
-			} {
-				fresh := sandbox.New(&sandbox.Options{Now: service.Now})
-				c.body, c.header = body, map[string]string{"Content-Type": "application/json", "Authorization": want.header}
-				a := c.do(t, fresh)
-				assert.Equal(t, want.status, a.status, c.method)
-				if want.status >= 400 {
-					assert.Equal(t, fmt.Sprint(want.status), at(a.read(t), "errors.0.status"))
-					assert.NotEmpty(t, at(a.read(t), "errors.0.title"))
-				}
-			}
-		})
-	}
-	t.Run("it expires by the service's clock", func(t *testing.T) {
-		c := call{method: "POST", path: "/reports", body: body, header: map[string]string{"Content-Type": "application/json", "Authorization": "Bearer " + valid}}
-		assert.Equal(t, 201, c.do(t, service).status)
-		service.Advance(2 * time.Hour)
-		assert.Equal(t, 403, c.do(t, service).status)
-	})
-	t.Run("reads need none", func(t *testing.T) {
-		for _, token := range []string{"", "Bearer x", "Bearer " + valid} {
-			c := call{method: "GET", path: "/reports", header: map[string]string{"Authorization": token}}
-			assert.Equal(t, 200, c.do(t, service).status)
-		}
-	})
-	t.Run("deletion is not for members", func(t *testing.T) {
-		assert.Equal(t, 401, call{method: "DELETE", path: "/reports/" + someUUID, as: "token"}.do(t, service).status)
-	})
-}
-
-// Specification §4.1 and §7: content types.
-func TestReportsContentType(t *testing.T) {
-	plain := reportBody(header("Repo", "2020-01-01", ""), dataset)
-	compressed := string(zipped([]byte(reportBody(header("Repo", "2020-01-01", noteCompressed), dataset))))
-	for name, want := range map[string]struct {
-		kind, coding, body string
-		status             int
-	}{
-		"JSON":                     {"application/json", "", plain, 201},
-		"JSON with charset":        {"application/json; charset=utf-8", "", plain, 201},
-		"gzip":                     {"application/gzip", "gzip", compressed, 201},
-		"no type":                  {"", "", plain, 415},
-		"text":                     {"text/plain", "", plain, 415},
-		"form":                     {"application/x-www-form-urlencoded", "", plain, 415},
-		"gzip type alone":          {"application/gzip", "", compressed, 415},
-		"gzip encoding alone":      {"application/json", "gzip", compressed, 415},
-		"both in one header":       {"application/gzip; Content-Encoding: gzip", "", compressed, 415},
-		"other encoding":           {"application/gzip", "x-gzip", compressed, 415},
-		"no compression after all": {"application/gzip", "gzip", plain, 422},
-	} {
-		t.Run(name, func(t *testing.T) {
-			c := postReport(want.body)
-			c.header = map[string]string{"Content-Type": want.kind, "Content-Encoding": want.coding}
-			a := c.do(t, newService())
-			assert.Equal(t, want.status, a.status, a.body)
-		})
-	}
 }
 
 // Specification §2.1 and §7: what is 422, and where the answer says it is.
