@@ -97,7 +97,7 @@ func (s *Service) readPart(q *wire.Request) (p part, err error) {
 	p.checksum = sum256(p.Body)
 	r, err := withoutCoding(p.Coding, p.Body)
 	if err == nil {
-		p.content, err = readReport(r, reportHeader.check, reportDatasets.element.check, s.MaxDatasets)
+		p.content, err = readReport(r, true, s.MaxDatasets)
 	}
 	switch {
 	case errors.Is(err, wire.ErrTooMuch):

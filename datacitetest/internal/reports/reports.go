@@ -36,7 +36,7 @@ var errNoReport = wire.Fail(http.StatusNotFound, wire.NotFound)
 
 // Put stores a report of a client unchanged.
 func (s *Service) Put(owner string, data json.RawMessage) (id string, err error) {
-	c, err := readReport(bytes.NewReader(data), anyValue, anyValue, wire.MaxDatasets)
+	c, err := readReport(bytes.NewReader(data), false, wire.MaxDatasets)
 	if err != nil {
 		return "", err
 	}

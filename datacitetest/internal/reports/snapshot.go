@@ -39,7 +39,7 @@ func (s *Service) Restore(snap Snapshot) error {
 		for i, p := range r.Parts {
 			text, err := withoutCoding(p.Coding, p.Body)
 			if err == nil {
-				p.content, err = readReport(text, anyValue, anyValue, wire.MaxDatasets)
+				p.content, err = readReport(text, false, wire.MaxDatasets)
 			}
 			if err != nil {
 				return err
