@@ -120,6 +120,37 @@ func TestFaultsCompose(t *testing.T) {
 	}
 }
 
+func TestSchedule(t *testing.T) {
+	fates := func(seed uint64, rate float64) (all []datacitetest.Fault, failed int) {
+		fate := datacitetest.Schedule(seed, rate)
+		for n := range 10_000 {
+			f := fate(n, nil)
+			if f == nil {
+				all = append(all, datacitetest.Fault{})
+				continue
+			}
+			failed++
+			all = append(all, *f)
+		}
+		return all, failed
+	}
+	first, failed := fates(1, 0.2)
+	again, _ := fates(1, 0.2)
+	another, _ := fates(2, 0.2)
+	assert.Equal(t, first, again)
+	assert.NotEqual(t, first, another)
+	assert.InDelta(t, 2000, failed, 200)
+	kinds := map[datacitetest.FaultKind]bool{}
+	for _, f := range first {
+		kinds[f.Kind] = true
+		assert.Less(t, f.Delay, time.Second)
+	}
+	assert.Len(t, kinds, 8, "all seven, and none")
+	_, none := fates(1, 0)
+	_, all := fates(1, 1)
+	assert.Equal(t, []int{0, 10_000}, []int{none, all})
+}
+
 // A write takes its time, and is done though nobody waits for it.
 func TestAWriteIsDoneThoughNobodyWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -360,6 +391,8 @@ func TestRequestsAreShownWithoutSecrets(t *testing.T) {
 		_, _ = srv.MDS().URL(t.Context(), "10.5072/x y")
 		seen := srv.Requests()
 		require.Len(t, seen, 2)
+		assert.Equal(t, []int{1, 2}, []int{seen[0].Number, seen[1].Number})
+		assert.Equal(t, `{"data":{}}`, string(seen[0].Body))
 		assert.Equal(t, []string{"application/json"}, seen[0].Header["Content-Type"])
 		assert.Equal(t, "/doi/10.5072/x%20y", seen[1].URL.EscapedPath())
 		assert.NotContains(t, fmt.Sprint(seen), token)

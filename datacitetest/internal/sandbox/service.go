@@ -10,13 +10,7 @@
 //	service := sandbox.New(nil)
 //	client := &http.Client{Transport: service.Transport()}
 //
-// Its packages, each of which imports only those before it: faults (what fails between
-// client and service, and the log of requests), wire (requests, responses, JSON, limits),
-// names (DOI names), kernel (the table of the metadata schema), record (a record in JSON,
-// XML and other formats), usage (events of reports and relations), search (the query language), store (records, accounts, clock),
-// and dois, mds and reports, one for each interface.
-//
-// Limits: the syntax of URIs in metadata is not checked; there are no rate limits. What is
+// The syntax of URIs in metadata is not checked; there are no rate limits. What is
 // not supported has the status 501: see wire/unsupported.go.
 package sandbox
 
