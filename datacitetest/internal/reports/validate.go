@@ -117,13 +117,10 @@ func (c *checker) skip() {
 	c.depth--
 }
 
-// content describes the body of a report. The datasets stay in the body: start and end
-// are the offsets of their elements in the uncompressed body.
+// content is what a report says of itself.
 type content struct {
-	id         string
-	header     object
-	start, end int64
-	datasets   int
+	id     string
+	header object
 }
 
 // readReport reads a report body in one pass, with at most so many datasets, and checks
@@ -149,7 +146,7 @@ func readReport(r io.Reader, checked bool, most int) (read content, err error) {
 					c.refuse("report-header%s", fault)
 				}
 			case "report-datasets":
-				read.readDatasets(c, checked, most)
+				c.datasets(checked, most)
 			default:
 				c.skip() // other members of a GET
 			}
@@ -163,22 +160,19 @@ func readReport(r io.Reader, checked bool, most int) (read content, err error) {
 	return read, err
 }
 
-func (read *content) readDatasets(c *checker, checked bool, most int) {
+func (c *checker) datasets(checked bool, most int) {
 	if !c.starts('[', "report-datasets: an array") {
 		return
 	}
-	read.start = c.Offset() + 1
 	c.List()
-	for c.Element(read.datasets) {
-		if read.datasets == most {
+	for i := 0; c.Element(i); i++ {
+		if i == most {
 			c.refuse("more than %d datasets", most)
 		}
 		if !checked {
 			c.skip()
 		} else if fault := reportDatasets.element.fault(c.value(wire.MaxPieces)); fault != "" {
-			c.refuse("report-datasets/%d%s", read.datasets, fault)
+			c.refuse("report-datasets/%d%s", i, fault)
 		}
-		read.datasets++
 	}
-	read.end = c.Offset() - 1
 }

@@ -121,7 +121,7 @@ func over(store *store.Store, o Options, work *atWork) *Service {
 // of either do not reach the other.
 func (s *Service) Copy() *Service {
 	c := over(s.Store.Copy(), s.options, s.work)
-	s.reports.CopyTo(c.reports)
+	c.reports.Restore(s.reports.Snapshot())
 	c.toCount.add(s.toCount.all()...)
 	return c
 }
@@ -190,8 +190,9 @@ func (s *Service) Restore(r io.Reader) error {
 		return errors.New("it was saved by a service of the other behaviour")
 	}
 	s.Store.Restore(snap.Store)
+	s.reports.Restore(snap.Reports)
 	s.toCount.add(snap.Awaiting...)
-	return s.reports.Restore(snap.Reports)
+	return nil
 }
 
 // ServeHTTP serves a request to any of the three interfaces, by its path:
