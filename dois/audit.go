@@ -312,8 +312,8 @@ func (a *audit) each(do func(name string, wanted, found []byte) error) error {
 			name, wanted, found = string(key), wanted[:0], found[:0]
 		}
 		switch side, data := string(data[:1]), data[1:]; {
-		case side == isFound:
-			found = append(found, data...)
+		case side == isFound: // twice, if the record moved between the pages of the list
+			found = append(found[:0], data...)
 		case len(wanted) > 0:
 			return repeated(name, wanted, data)
 		default:

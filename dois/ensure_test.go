@@ -401,11 +401,11 @@ func TestARunOutlivesALostService(t *testing.T) {
 				return nil
 			})
 			c := clientOf(t, srv, datacitetest.Password, srv.HTTPClient().Transport)
-			for e, err := range c.EnsureAll(t.Context(), wantedItems(50), nil) {
+			for e, err := range c.EnsureAll(t.Context(), wantedItems(20), nil) {
 				require.NoError(t, err)
 				require.NoError(t, e.Err)
 			}
-			assert.Len(t, srv.Names(), 50)
+			assert.Len(t, srv.Names(), 20)
 		})
 	}
 }

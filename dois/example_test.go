@@ -74,23 +74,6 @@ func ExampleClient_List() {
 	// more: true
 }
 
-func ExampleClient_All() {
-	srv := exampleService()
-	defer srv.Close()
-
-	// In the order of creation, by cursor.
-	for record, err := range srv.DOIs().All(context.Background(), nil) {
-		if err != nil {
-			log.Fatal(err)
-		}
-		fmt.Println(record.DOI)
-	}
-	// Output:
-	// 10.5072/length
-	// 10.5072/area
-	// 10.5072/viewer
-}
-
 func ExampleClient_Walk() {
 	srv := exampleService()
 	defer srv.Close()

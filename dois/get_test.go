@@ -3,6 +3,13 @@ package dois_test
 import (
 	"encoding/json"
 	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"net/http"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -11,6 +18,7 @@ import (
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/internal/doi"
 )
 
 // TestNamesWithTheCharactersOfURLs reads DOI names whose characters mean something else in a URL:
@@ -84,48 +92,25 @@ func TestNamesThatNoPathHolds(t *testing.T) {
 	})
 }
 
-func TestNamesPeopleWrite(t *testing.T) {
-	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
-		seed(t, srv, `{"doi":"10.5072/abc"}`)
-		for _, name := range []string{
-			"10.5072/abc", "10.5072/ABC", "doi:10.5072/abc", "https://doi.org/10.5072/abc", "http://dx.doi.org/10.5072/abc", " 10.5072/abc\n",
-		} {
-			r, err := srv.DOIs().Get(t.Context(), name, nil)
-			require.NoError(t, err, name)
-			assert.Equal(t, "10.5072/abc", r.DOI)
-		}
-	})
-}
-
 // TestInvalidNamesAreNotSent gives names that are none. Nothing may be sent: a path
 // without a name is the list of all DOIs.
 func TestInvalidNamesAreNotSent(t *testing.T) {
-	calls := map[string]func(*dois.Client, string) error{
-		"Get": func(c *dois.Client, name string) error { _, err := c.Get(t.Context(), name, nil); return err },
-		"Update": func(c *dois.Client, name string) error {
-			_, err := c.Update(t.Context(), name, &dois.Draft{})
-			return err
-		},
-		"Delete": func(c *dois.Client, name string) error { return c.Delete(t.Context(), name) },
-	}
-	for call, do := range calls {
-		t.Run(call, func(t *testing.T) {
-			for _, name := range []string{
-				"", " ", "null", "undefined", "10.5072", "10.5072/", "/abc", "abc/10.5072", "10./x", "11.5072/x", "10.5072/a\x00b", "10.5072/a\nb",
-				"10.5072/\xff", "https://example.org/10.5072/abc", "https://doi.org/10.5072/a%2",
-			} {
-				onEach(t, func(t *testing.T, srv *datacitetest.Server) {
-					err := do(srv.DOIs(), name)
-					require.ErrorIs(t, err, datacite.ErrInvalidDOI, "%q", name)
-					require.ErrorIs(t, err, datacite.ErrInvalid)
-					field, ok := errors.AsType[*datacite.ValidationError](err)
-					require.True(t, ok)
-					assert.Equal(t, "doi", field.Findings[0].Path)
-					assert.Empty(t, srv.Requests(), "nothing was sent for %q", name)
-				})
+	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
+		c := srv.DOIs()
+		for _, name := range []string{
+			"", " ", "null", "undefined", "10.5072", "10.5072/", "/abc", "abc/10.5072", "10./x", "11.5072/x", "10.5072/a\x00b", "10.5072/a\nb",
+			"10.5072/\xff", "https://example.org/10.5072/abc", "https://doi.org/10.5072/a%2",
+		} {
+			_, errGet := c.Get(t.Context(), name, nil)
+			_, errUpdate := c.Update(t.Context(), name, &dois.Draft{})
+			for _, err := range []error{errGet, errUpdate, c.Delete(t.Context(), name)} {
+				require.ErrorIs(t, err, datacite.ErrInvalidDOI, "%q", name)
+				require.ErrorIs(t, err, datacite.ErrInvalid)
+				assert.Equal(t, "doi", datacite.Findings(err)[0].Path)
 			}
-		})
-	}
+		}
+		assert.Empty(t, srv.Requests(), "nothing was sent")
+	})
 }
 
 func TestGetUnknown(t *testing.T) {
@@ -139,4 +124,233 @@ func TestGetUnknown(t *testing.T) {
 		assert.NotEmpty(t, e.RequestID)
 		assert.ErrorContains(t, err, "/dois/10.5072/nothing?affiliation=true&publisher=true: 404 Not Found")
 	})
+}
+
+var names = flag.Int("names", 300, "generated DOI names that every write is tried with")
+
+// TestNoRequestReachesAnotherDOI gives every method a name that is nearly that of
+// an existing DOI. The service may change, make or show the DOI that was named, and
+// no other.
+func TestNoRequestReachesAnotherDOI(t *testing.T) {
+	pieces := []string{
+		"/", "//", "/.", "/..", "/../a", "/x/..", "%2F", "%2f..%2f", "%2E%2E", "%", "%25", "%41", "#x", "?", "?x=1", "+", " ", "/media", "/media/1", "/get-url",
+		"/metadata/x", "/events/1", "/activities", ".xml", ".json", "\u200b", "\ufb01", "\u0301", "e\u0301", "é", "á", "Å", "<1>", "\\", "\"", "|", ";v=1", "@x", "~", "*",
+	}
+	victims := []string{"10.5072/a", "10.5072/a/b", "10.5072/abc-1.x"}
+	refused, sent := 0, 0
+	for i := range uint64(*names) {
+		r := rand.New(rand.NewPCG(i, 19))
+		victim := victims[r.IntN(len(victims))]
+		given := []byte(victim)
+		for range 1 + r.IntN(2) {
+			at := len(given)
+			if r.IntN(2) == 0 {
+				at = len("10.5072/") + r.IntN(len(given)-len("10.5072/"))
+			}
+			given = slices.Insert(given, at, []byte(pieces[r.IntN(len(pieces))])...)
+		}
+		name := string(given)
+		if sameDOI(victim, name) {
+			continue // blanks around do not count
+		}
+		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: behaviours[i%2], NoPort: true})
+		seed(t, srv, fmt.Sprintf(`{"doi":%q,"url":"https://example.org/precious","state":%q}`, victim, []string{"draft", "findable"}[r.IntN(2)]))
+		shown, err := anyCall(t, r, srv.DOIs(), name)
+		if _, ok := errors.AsType[*datacite.ValidationError](err); ok {
+			refused++
+		} else {
+			sent++
+		}
+		if shown != "" {
+			assert.True(t, sameDOI(shown, name), "%d: %q was shown for %q", i, shown, name)
+		}
+		all, err := srv.DOIs().List(t.Context(), nil)
+		require.NoError(t, err)
+		for _, record := range all.Records {
+			if record.DOI == victim {
+				assert.Equal(t, "https://example.org/precious", record.URL, "%d: changed by a write for %q", i, name)
+			} else {
+				assert.True(t, sameDOI(record.DOI, name), "%d: %q was made by a write for %q", i, record.DOI, name)
+			}
+		}
+		_, err = srv.DOIs().Get(t.Context(), victim, nil)
+		require.NoError(t, err, "%d: gone after %q", i, name)
+		srv.Close()
+	}
+	t.Logf("%d names: %d sent, %d refused", *names, sent, refused)
+	assert.Greater(t, sent, *names/10)
+}
+
+// sameDOI compares a name that the service shows with one that was given.
+func sameDOI(shown, given string) bool {
+	named, err := doi.Parse(given)
+	return err == nil && doi.Equal(shown, named)
+}
+
+// anyCall is one of the methods that take a name. It returns the name of the record
+// in the response.
+func anyCall(t *testing.T, r *rand.Rand, c *dois.Client, name string) (string, error) {
+	ctx := t.Context()
+	var record *dois.Record
+	var err error
+	switch r.IntN(7) {
+	case 0:
+		record, err = c.Update(ctx, name, &dois.Draft{URL: "https://example.org/other"})
+	case 1:
+		err = c.Delete(ctx, name)
+	case 2:
+		record, err = c.ChangeState(ctx, name, dois.Hide, nil)
+	case 3:
+		record, err = c.ChangeState(ctx, name, dois.Publish, nil)
+	case 4:
+		record, err = c.Get(ctx, name, nil)
+	case 5:
+		record, err = c.Create(ctx, &dois.Draft{DOI: name})
+	case 6:
+		var found bool
+		if found, err = c.Exists(ctx, name); found {
+			return name, err
+		}
+	}
+	if record == nil {
+		return "", err
+	}
+	return record.DOI, err
+}
+
+// A cache or a gateway may answer with another record than the one that was asked for. It is
+// not taken for that one, and above all it does not direct a write.
+func TestTheRecordOfAnotherDOI(t *testing.T) {
+	var written []string
+	client := scripted(t, &datacite.Config{Username: "EXAMPLE.REPO", Password: "secret-of-tests", MaxAttempts: 1}, func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet {
+			written = append(written, r.URL.Path)
+		}
+		fmt.Fprint(w, `{"data":{"id":"10.5072/theirs","type":"dois","attributes":{"doi":"10.5072/theirs","state":"draft","titles":[{"title":"Theirs"}]}}}`)
+	})
+	ctx := t.Context()
+	_, get := client.Get(ctx, "10.5072/mine", nil)
+	_, change := client.ChangeState(ctx, "10.5072/mine", dois.Publish, nil)
+	require.Empty(t, written)
+	_, update := client.Update(ctx, "10.5072/mine", &dois.Draft{URL: "https://example.org/"})
+	_, create := client.Create(ctx, &dois.Draft{DOI: "10.5072/mine"})
+	for call, err := range map[string]error{"Get": get, "ChangeState": change, "Update": update, "Create": create} {
+		require.ErrorIs(t, err, datacite.ErrUnreadable, call)
+		assert.ErrorContains(t, err, `it is the record of "10.5072/theirs", not of "10.5072/mine"`, call)
+	}
+	assert.Equal(t, []string{"/dois/10.5072/mine", "/dois"}, written)
+
+	for _, spelling := range []string{"10.5072/THEIRS", "https://doi.org/10.5072/theirs", "doi:10.5072/Theirs"} {
+		r, err := client.Get(ctx, spelling, nil)
+		require.NoError(t, err)
+		assert.Equal(t, "Theirs", r.Titles[0].Title)
+	}
+	r, err := client.Create(ctx, &dois.Draft{Prefix: "10.5072"})
+	require.NoError(t, err)
+	assert.Equal(t, "10.5072/theirs", r.DOI)
+}
+
+func TestOpenXML(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
+		_, err := srv.DOIs().Create(t.Context(), &dois.Draft{DOI: "10.5072/xml", MetadataXML: []byte(xmlRecord)})
+		require.NoError(t, err)
+		body, err := srv.DOIs().Open(t.Context(), "10.5072/xml", dois.DataCiteXML)
+		require.NoError(t, err)
+		text, err := io.ReadAll(body)
+		require.NoError(t, err)
+		require.NoError(t, body.Close())
+		assert.Contains(t, string(text), "<title>From XML</title>")
+
+		body, err = srv.DOIs().Open(t.Context(), "10.5072/xml", dois.DataCiteXML)
+		require.NoError(t, err)
+		require.NoError(t, body.Close())
+		n, err := body.Read(make([]byte, 10))
+		assert.Zero(t, n, "of what was read ahead")
+		require.ErrorIs(t, err, fs.ErrClosed)
+		require.NoError(t, body.Close(), "twice")
+
+		_, err = srv.DOIs().Open(t.Context(), "10.5072/xml", "application/x-unheard-of")
+		require.ErrorIs(t, err, dois.ErrNoFormat)
+		_, err = srv.DOIs().Open(t.Context(), "10.5072/none", dois.DataCiteXML)
+		require.ErrorIs(t, err, datacite.ErrNotFound)
+	})
+}
+
+// TestOpen asks for each format by its media type.
+func TestOpen(t *testing.T) {
+	client := scripted(t, nil, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", r.Header.Get("Accept"))
+		fmt.Fprint(w, r.Header.Get("Accept"))
+	})
+	for _, format := range []dois.Format{
+		dois.DataCiteXML, dois.DataCiteJSON, dois.Citeproc, dois.SchemaOrg, dois.Codemeta, dois.Crosscite, dois.JATS, dois.BibTeX, dois.RIS, dois.CSV,
+	} {
+		body, err := client.Open(t.Context(), "10.5072/x", format)
+		require.NoError(t, err)
+		text, err := io.ReadAll(body)
+		require.NoError(t, err)
+		assert.Equal(t, string(format), string(text))
+		require.NoError(t, body.Close())
+	}
+}
+
+func TestOpenRefused(t *testing.T) {
+	response := func(kind, body string) *dois.Client {
+		return scripted(t, &datacite.Config{MaxAttempts: 1}, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", kind)
+			_, _ = io.WriteString(w, body)
+		})
+	}
+	_, err := response("application/vnd.datacite.datacite+xml", "").Open(t.Context(), "10.5072/x", dois.DataCiteXML)
+	require.ErrorIs(t, err, dois.ErrNoFormat, "a record without XML")
+	_, err = response("text/html", "<html>").Open(t.Context(), "10.5072/x", dois.BibTeX)
+	require.ErrorIs(t, err, datacite.ErrUnreadable)
+	_, err = response("text/html", "x").Open(t.Context(), "10.5072/x", "application/*")
+	require.NoError(t, err, "any of them")
+	_, err = response("text/plain", "x").Open(t.Context(), "10.5072/x", "no media type;")
+	require.ErrorIs(t, err, datacite.ErrInvalid)
+	_, err = response("text/plain", "x").Open(t.Context(), "null", dois.RIS)
+	require.ErrorIs(t, err, datacite.ErrInvalidDOI)
+}
+
+func TestCitation(t *testing.T) {
+	client := scripted(t, nil, func(w http.ResponseWriter, r *http.Request) {
+		assert.Equal(t, "text/x-bibliography", r.Header.Get("Accept"))
+		w.Header().Set("Content-Type", "text/x-bibliography; charset=utf-8")
+		fmt.Fprintf(w, "Lovelace, A. (2020). Ice. %s\n", r.URL.RawQuery)
+	})
+	text, err := client.Citation(t.Context(), "10.5072/x", nil)
+	require.NoError(t, err)
+	assert.Equal(t, "Lovelace, A. (2020). Ice.", text)
+	text, err = client.Citation(t.Context(), "10.5072/x", &dois.CitationOptions{Style: "chicago-author-date", Locale: "de-DE"})
+	require.NoError(t, err)
+	assert.Equal(t, "Lovelace, A. (2020). Ice. locale=de-DE&style=chicago-author-date", text)
+}
+
+// The deployed service writes a record in other formats, also one that was written in JSON. The embedded one refuses most of them
+// with 501.
+func TestFormatsOfTheDeployedService(t *testing.T) {
+	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed, NoPort: true})
+	defer srv.Close()
+	client := srv.DOIs()
+	draft := &dois.Draft{DOI: "10.5072/x", URL: "https://example.org/", Event: dois.Publish}
+	draft.Record = complete("Ice")
+	_, err := client.Create(t.Context(), draft)
+	require.NoError(t, err)
+	for format, part := range map[dois.Format]string{
+		dois.DataCiteXML: "<title>Ice</title>", dois.DataCiteJSON: `"title": "Ice"`, dois.Citeproc: `"title": "Ice"`, dois.BibTeX: "title = {Ice}",
+	} {
+		body, err := client.Open(t.Context(), "10.5072/x", format)
+		require.NoError(t, err, format)
+		text, err := io.ReadAll(body)
+		require.NoError(t, err)
+		require.NoError(t, body.Close())
+		assert.Contains(t, string(text), part, format)
+	}
+	_, err = client.Open(t.Context(), "10.5072/x", dois.RIS)
+	require.ErrorContains(t, err, "Not supported by this test service")
+	require.NotErrorIs(t, err, dois.ErrNoFormat, "the deployed service has it")
+	text, err := client.Citation(t.Context(), "10.5072/x", nil)
+	require.NoError(t, err)
+	assert.Equal(t, "Lovelace, Ada. (2020). <i>Ice</i> [Data set]. Example Press. https://doi.org/10.5072/X", text)
 }

@@ -3,9 +3,12 @@ package dois_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"runtime"
+	"strings"
 	"testing"
 	"testing/iotest"
 
@@ -121,3 +124,99 @@ type uneven struct {
 }
 
 func (u uneven) Read(p []byte) (int, error) { return u.Reader.Read(p[:u.dice.IntN(min(len(p), 5000))]) }
+
+// realisticPage is a page of records with all that a record usually has.
+func realisticPage(records int) []byte {
+	var b strings.Builder
+	b.WriteString(`{"data":[`)
+	for i := range records {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, `{"id":"10.5072/r%04d","type":"dois","attributes":{"doi":"10.5072/r%04[1]d","identifiers":[{"identifier":"core-%[1]d","identifierType":"Local"}],
+"creators":[{"name":"Lovelace, Ada","nameType":"Personal","givenName":"Ada","familyName":"Lovelace","affiliation":["Analytical Society","Ice Archive"],"nameIdentifiers":[{"schemeUri":"https://orcid.org","nameIdentifier":"https://orcid.org/0000-0001-2345-6789","nameIdentifierScheme":"ORCID"}]},
+{"name":"Hopper, Grace","nameType":"Personal","givenName":"Grace","familyName":"Hopper","affiliation":[],"nameIdentifiers":[]}],
+"titles":[{"title":"Ice core measurements, drilling site %[1]d, with \"raw\" data"}],"publisher":"Ice Archive","container":{},"publicationYear":2020,
+"subjects":[{"subject":"ice cores"},{"subject":"glaciology","subjectScheme":"GCMD"},{"subject":"climate"}],"contributors":[],
+"dates":[{"date":"2020-03-01","dateType":"Issued"},{"date":"2019","dateType":"Collected"}],"language":"en",
+"types":{"ris":"DATA","bibtex":"misc","citeproc":"dataset","schemaOrg":"Dataset","resourceType":"Table","resourceTypeGeneral":"Dataset"},
+"relatedIdentifiers":[{"relationType":"IsCitedBy","relatedIdentifier":"10.5072/paper-%[1]d","relatedIdentifierType":"DOI"}],"relatedItems":[],"sizes":["5 MB"],"formats":["text/csv"],"version":"1.0",
+"rightsList":[{"rights":"Creative Commons Attribution 4.0 International","rightsUri":"https://creativecommons.org/licenses/by/4.0/legalcode","schemeUri":"https://spdx.org/licenses/","rightsIdentifier":"cc-by-4.0","rightsIdentifierScheme":"SPDX"}],
+"descriptions":[{"description":"%[2]s","descriptionType":"Abstract"}],
+"geoLocations":[{"geoLocationPoint":{"pointLatitude":"78.22","pointLongitude":"15.65"},"geoLocationPlace":"Svalbard"}],"fundingReferences":[{"funderName":"Ice Council","awardNumber":"42"}],
+"url":"https://repository.example.org/records/%[1]d","contentUrl":null,"metadataVersion":2,"schemaVersion":"http://datacite.org/schema/kernel-4","source":"mds","isActive":true,"state":"findable","reason":null,
+"viewCount":12,"downloadCount":3,"referenceCount":0,"citationCount":1,"partCount":0,"partOfCount":0,"versionCount":0,"versionOfCount":0,
+"created":"2020-03-01T10:00:00Z","registered":"2020-03-01T10:00:01Z","published":null,"updated":"2021-07-08T09:53:54Z"},"relationships":{"client":{"data":{"id":"ice.archive","type":"clients"}}}}`,
+			i, strings.Repeat("The site was drilled to a depth of four hundred metres. ", 12))
+	}
+	b.WriteString(`],"meta":{"totalPages":1,"page":1},"links":{"self":"https://localhost/dois"}}`)
+	return []byte(b.String())
+}
+
+// canned is a client of a service that always gives the same response.
+func canned(t testing.TB, data []byte) *dois.Client {
+	t.Helper()
+	client, err := dois.NewClient(datacite.Config{Service: datacite.Service{API: "http://localhost"}, HTTPClient: &http.Client{Transport: same(data)}})
+	require.NoError(t, err)
+	return client
+}
+
+type same []byte
+
+func (s same) RoundTrip(r *http.Request) (*http.Response, error) {
+	return &http.Response{
+		StatusCode: 200, ProtoMajor: 1, ProtoMinor: 1, Request: r, ContentLength: int64(len(s)),
+		Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(bytes.NewReader(s)),
+	}, nil
+}
+
+// BenchmarkPage reads a page of 1,000 records of 3 KB each; internal/bench compares with encoding/json.
+func BenchmarkPage(b *testing.B) {
+	data := realisticPage(1000)
+	client := canned(b, data)
+	b.SetBytes(int64(len(data)))
+	b.ReportAllocs()
+	for b.Loop() {
+		n := 0
+		for _, err := range client.All(b.Context(), &dois.ListOptions{Page: query.Page{Size: 1000}}) {
+			require.NoError(b, err)
+			n++
+		}
+		require.Equal(b, 1000, n)
+	}
+}
+
+// A program that keeps 30 of 3,000 records as clones keeps only these in memory.
+func TestAFewClonesKeepNoPages(t *testing.T) {
+	used := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	page := realisticPage(1000)
+	c := canned(t, page)
+	kept := func(keep func(*dois.Record) *dois.Record) (int, uint64) {
+		var few []*dois.Record
+		before := used()
+		for range 3 {
+			results, err := c.List(t.Context(), &dois.ListOptions{Page: query.Page{Size: 1000}})
+			require.NoError(t, err)
+			require.Len(t, results.Records, 1000)
+			for i := 50; i < 1000; i += 100 {
+				few = append(few, keep(&results.Records[i]))
+			}
+		}
+		after := used()
+		size := max(after, before) - before
+		runtime.KeepAlive(few)
+		return len(few), size
+	}
+	n, pinned := kept(func(r *dois.Record) *dois.Record { copied := *r; return &copied })
+	_, cloned := kept((*dois.Record).Clone)
+	t.Logf("%d records: copies %d bytes, clones %d bytes", n, pinned, cloned)
+	assert.Equal(t, 30, n)
+	assert.Less(t, cloned, uint64(512<<10))
+	runtime.KeepAlive(page)
+}

@@ -3,11 +3,20 @@ package dois_test
 import (
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"gopkg.in/dnaeon/go-vcr.v3/cassette"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/metadata"
@@ -41,7 +50,6 @@ const fullRecord = `{
 
 // TestRecordFields reads every field of specification §2.2, each way there is.
 func TestRecordFields(t *testing.T) {
-
 	list := func(t *testing.T, srv *datacitetest.Server) *dois.Record {
 		found, err := srv.DOIs().List(t.Context(), &dois.ListOptions{
 			IDs: []string{"10.5072/full"}, Affiliation: true, Publisher: true, Detail: true,
@@ -64,54 +72,17 @@ func TestRecordFields(t *testing.T) {
 				}
 				r := read(t, srv)
 
-				assert.Equal(t, "10.5072/full", r.DOI, "doi")
-				assert.Equal(t, metadata.List[metadata.Title]{
-					{Title: "Ice cores"}, {Title: "Cores of ice", TitleType: metadata.TitleAlternative, Lang: "en"},
-				}, r.Titles, "titles")
-				assert.Equal(t, metadata.List[metadata.Creator]{{
-					Name: "Lovelace, Ada", NameType: metadata.NamePersonal, GivenName: "Ada", FamilyName: "Lovelace",
-					Affiliation: []metadata.Affiliation{
-						{Name: "DataCite", SchemeURI: "https://ror.org", AffiliationIdentifier: "https://ror.org/04wxnsj81", AffiliationIdentifierScheme: "ROR"},
-						{Name: "A place without an identifier"},
-					},
-					NameIdentifiers: []metadata.NameIdentifier{{NameIdentifier: "https://orcid.org/0000-0001-2345-6789", NameIdentifierScheme: "ORCID"}},
-				}}, r.Creators, "creators")
-				assert.Equal(t, metadata.Publisher{
-					Name: "Example Press", SchemeURI: "https://ror.org", PublisherIdentifier: "https://ror.org/04z8jg394", PublisherIdentifierScheme: "ROR", Lang: "en",
-				}, r.Publisher, "publisher")
-				assert.Equal(t, metadata.Year(2020), r.PublicationYear, "publicationYear")
-				assert.Equal(t, metadata.List[metadata.Description]{{Description: "What they say", DescriptionType: "Abstract"}}, r.Descriptions, "descriptions")
-				assert.Equal(t, metadata.List[metadata.Subject]{{Subject: "glaciology"}}, r.Subjects, "subjects")
-				assert.Equal(t, metadata.ResourceTypeDataset, r.Types.ResourceTypeGeneral, "types.resourceTypeGeneral")
-				assert.Equal(t, "Table", r.Types.ResourceType, "types.resourceType")
-				require.Len(t, r.RelatedIdentifiers, 6, "relatedIdentifiers")
-				assert.Equal(t, metadata.RelatedIdentifier{
-					RelationType: "Cites", RelatedIdentifier: "10.5072/cited", RelatedIdentifierType: "DOI",
-				}, r.RelatedIdentifiers[0])
-				assert.Equal(t, [3]int{11, 7, 3}, [3]int{r.ViewCount, r.DownloadCount, r.CitationCount}, "counters")
-
-				assert.Equal(t, "10.5072", r.Prefix, "prefix")
-				assert.Equal(t, "full", r.Suffix, "suffix")
-				assert.Equal(t, dois.Series{{YearMonth: "2020-01", Total: 5}, {YearMonth: "2020-02", Total: 6}}, r.ViewsOverTime, "viewsOverTime")
-				assert.Equal(t, dois.Series{{Year: "2021", Total: 3}}, r.CitationsOverTime, "citationsOverTime")
-				assert.Equal(t, "example", r.Provider, "provider")
-				assert.Equal(t, "example.repo", r.Client)
-				assert.Equal(t, []string{"10.5072/cited"}, r.References, "references")
-				assert.Equal(t, []string{"10.5072/citing"}, r.Citations, "citations")
-				assert.Equal(t, []string{"10.5072/part"}, r.Parts, "parts")
-				assert.Equal(t, []string{"10.5072/whole"}, r.PartOf, "partOf")
-				assert.Equal(t, []string{"10.5072/v2"}, r.Versions, "versions")
-				assert.Equal(t, []string{"10.5072/v0"}, r.VersionOf, "versionOf")
-				assert.Equal(t, "<resource/>", string(r.MetadataXML), "xml")
-				assert.Equal(t, metadata.List[metadata.AlternateIdentifier]{
-					{AlternateIdentifier: "core-17", AlternateIdentifierType: "Local accession number"},
-				}, r.AlternateIdentifiers, "alternateIdentifiers")
-
-				assert.Equal(t, "https://example.org/full", r.URL)
-				assert.Equal(t, dois.StateFindable, r.State)
-				created, err := r.Created.Time()
+				written, err := json.Marshal(r)
 				require.NoError(t, err)
-				assert.Equal(t, 2020, created.Year())
+				assertKeeps(t, strings.NewReplacer(`"created":"2020-01-02T03:04:05Z",`, "", `"registered":"2020-01-03T00:00:00Z",`, "").Replace(fullRecord), string(written))
+				assertKeeps(t, `{"prefix":"10.5072","suffix":"full","provider":"example","client":"example.repo","state":"findable",
+					"references":["10.5072/cited"],"citations":["10.5072/citing"],"parts":["10.5072/part"],"partOf":["10.5072/whole"],
+					"versions":["10.5072/v2"],"versionOf":["10.5072/v0"]}`, string(written))
+				for at, day := range map[dois.Timestamp]int{r.Created: 2, r.Registered: 3} { // with fractions of a second or without
+					read, err := at.Time()
+					require.NoError(t, err)
+					assert.Equal(t, day, read.Day())
+				}
 			})
 		})
 	}
@@ -209,4 +180,395 @@ func TestMembersInAnyCase(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(`{"DOI":"10.5072/x","publicationyear":"2026"}`), &r))
 	assert.Equal(t, "10.5072/x", r.DOI)
 	assert.Equal(t, metadata.Year(2026), r.PublicationYear)
+}
+
+// TestAttributesOfOddTypes reads attributes of types that the deployed service has been seen
+// to send, and some that it has not. None fails the record, and what can be
+// understood is. Package metadata has the tests of the metadata's.
+func TestAttributesOfOddTypes(t *testing.T) {
+	creator := func(r *dois.Record) metadata.Creator { return r.Creators[0] }
+	for name, tt := range map[string]struct {
+		attributes string
+		read       func(*dois.Record) any
+		want       any
+	}{
+		"creators null":            {`"creators":null`, func(r *dois.Record) any { return len(r.Creators) }, 0},
+		"affiliations mixed":       {`"creators":[{"name":"X","affiliation":["Y",{"name":"Z"},null]}]`, func(r *dois.Record) any { return len(creator(r).Affiliation) }, 2},
+		"publisher string":         {`"publisher":"P"`, func(r *dois.Record) any { return r.Publisher.Name }, "P"},
+		"year number":              {`"publicationYear":2020`, func(r *dois.Record) any { return string(r.PublicationYear) }, "2020"},
+		"container empty":          {`"container":{}`, func(r *dois.Record) any { return r.Container.Title }, ""},
+		"container":                {`"container":{"type":"Series","title":"S","volume":7,"identifiers":[{"identifier":"1","identifierType":"ISSN"}]}`, func(r *dois.Record) any { return r.Container }, dois.Container{Type: "Series", Title: "S", Volume: "7", Identifiers: []metadata.Identifier{{Identifier: "1", IdentifierType: "ISSN"}}}},
+		"container a string":       {`"container":"S"`, func(r *dois.Record) any { return r.Container.Title }, ""},
+		"identifier null":          {`"identifiers":[{"identifier":null,"identifierType":"DOI"}]`, func(r *dois.Record) any { return len(r.Alternates()) }, 0},
+		"identifier with the DOI":  {`"identifiers":[{"identifier":"https://doi.org/10.5072/x","identifierType":"DOI"},{"identifier":"7","identifierType":"local"}]`, func(r *dois.Record) any { return r.Alternates()[0].AlternateIdentifier }, "7"},
+		"url null":                 {`"url":null`, func(r *dois.Record) any { return r.URL }, ""},
+		"content urls null":        {`"contentUrl":null`, func(r *dois.Record) any { return len(r.ContentURL) }, 0},
+		"content urls":             {`"contentUrl":["a","b"]`, func(r *dois.Record) any { return r.ContentURL }, []string{"a", "b"}},
+		"content url alone":        {`"contentUrl":"a"`, func(r *dois.Record) any { return r.ContentURL }, []string{"a"}},
+		"metadata version":         {`"metadataVersion":3`, func(r *dois.Record) any { return r.MetadataVersion }, 3},
+		"active":                   {`"isActive":true`, func(r *dois.Record) any { return r.IsActive }, true},
+		"reason":                   {`"reason":"gone"`, func(r *dois.Record) any { return r.Reason }, "gone"},
+		"counter":                  {`"viewCount":5`, func(r *dois.Record) any { return r.ViewCount }, 5},
+		"counter a text":           {`"viewCount":"5"`, func(r *dois.Record) any { return r.ViewCount }, 5},
+		"counter null":             {`"viewCount":null`, func(r *dois.Record) any { return r.ViewCount }, 0},
+		"counter a fraction":       {`"viewCount":5.0`, func(r *dois.Record) any { return r.ViewCount }, 5},
+		"counter an object":        {`"viewCount":{"total":5}`, func(r *dois.Record) any { return r.ViewCount }, 0},
+		"month by month":           {`"viewsOverTime":[{"yearMonth":"2020-01","total":"3"},null,7]`, func(r *dois.Record) any { return r.ViewsOverTime }, dois.Series{{YearMonth: "2020-01", Total: 3}}},
+		"year by year, as numbers": {`"citationsOverTime":[{"year":2020,"total":3}]`, func(r *dois.Record) any { return r.CitationsOverTime }, dois.Series{{Year: "2020", Total: 3}}},
+		"published null":           {`"published":null`, func(r *dois.Record) any { return string(r.Published) }, ""},
+		"published a number":       {`"published":2016`, func(r *dois.Record) any { return string(r.Published) }, "2016"},
+		"agency":                   {`"agency":"crossref"`, func(r *dois.Record) any { return r.Agency }, "crossref"},
+		"state a number":           {`"state":1`, func(r *dois.Record) any { return string(r.State) }, "1"},
+		"registered null":          {`"registered":null`, func(r *dois.Record) any { return string(r.Registered) }, ""},
+		"texts with escapes":       {`"titles":[{"title":"\u00e9\ud83d\ude00 \"\\\/\n"}]`, func(r *dois.Record) any { return r.Titles[0].Title }, "é😀 \"\\/\n"},
+		"names with escapes":       {`"\u0075rl":"https://example.org"`, func(r *dois.Record) any { return r.URL }, "https://example.org"},
+		"citations as attributes":  {`"citations":["10.5072/a",{"id":"10.5072/b"}]`, func(r *dois.Record) any { return r.Citations }, []string{"10.5072/a", "10.5072/b"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			attributes := `{"doi":"10.5072/x",` + tt.attributes + `,"unknown":{"kept":[1,2.50,"three"]}}`
+			r := recordFrom(t, attributes)
+			assert.Equal(t, "10.5072/x", r.DOI)
+			assert.Equal(t, tt.want, tt.read(r))
+			assert.Equal(t, attributes, string(r.Raw), "Raw is what was sent, letter by letter")
+
+			var decoded dois.Record
+			require.NoError(t, json.Unmarshal([]byte(attributes), &decoded), "encoding/json reads it too")
+			assert.Equal(t, tt.want, tt.read(&decoded))
+
+			written, err := json.Marshal(r)
+			require.NoError(t, err)
+			var again dois.Record
+			require.NoError(t, json.Unmarshal(written, &again))
+			assert.Equal(t, tt.want, tt.read(&again), "what is written can be read again: %s", written)
+		})
+	}
+}
+
+// TestOddRecordsAreWrittenAsTheyAre reads odd records, writes them as they are, and reads the same.
+func TestOddRecordsAreWrittenAsTheyAre(t *testing.T) {
+	for name, attributes := range map[string]string{
+		"everything": fullRecord,
+		"numbers and texts": `{"doi":"10.5072/full","state":"draft","publicationYear":"1999","version":2,"titles":[{"title":1984}],"dates":[{"date":2019,"dateType":"Issued"}],
+			"geoLocations":[{"geoLocationPoint":{"pointLongitude":"1.5","pointLatitude":-2}},
+				{"geoLocationPolygon":[{"polygonPoint":{"pointLongitude":1,"pointLatitude":2}},{"inPolygonPoint":{"pointLongitude":3,"pointLatitude":4}}]}],
+			"fundingReferences":[{"funderName":"F","awardNumber":12345}],"sizes":["5 MB"],"language":"de"}`,
+		"container and content": `{"doi":"10.5072/full","state":"draft","container":{"type":"Series","title":"S","volume":"7"},"contentUrl":["https://example.org/data.zip"]}`,
+		"related items": `{"doi":"10.5072/full","state":"draft","relatedItems":[{"relatedItemType":"Journal","relationType":"IsPublishedIn","publicationYear":"2018","volume":"3",
+			"relatedItemIdentifier":{"relatedItemIdentifier":"1234-5678","relatedItemIdentifierType":"ISSN","schemeURI":"u"},"titles":[{"title":"J"}]}],
+			"container":{"type":"Series","identifier":"1234-5678","identifierType":"ISSN","title":"J","volume":"3"}}`,
+		"mixed affiliations": `{"doi":"10.5072/full","state":"draft","creators":[{"name":"X","affiliation":[{"name":"Y","affiliationIdentifier":"https://ror.org/1"},"Z"],"nameIdentifiers":[]}]}`,
+		"other identifiers":  `{"doi":"10.5072/full","state":"draft","identifiers":[{"identifier":"7","identifierType":"local"}]}`,
+		"without their type": `{"doi":"10.5072/full","state":"draft","identifiers":[{"identifier":"7"}]}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			onEach(t, func(t *testing.T, srv *datacitetest.Server) {
+				ctx, client := t.Context(), srv.DOIs()
+				seed(t, srv, attributes)
+				var all *dois.GetOptions
+				before, err := client.Get(ctx, "10.5072/full", all)
+				require.NoError(t, err)
+
+				draft, err := before.Draft()
+				require.NoError(t, err)
+				_, err = client.Update(ctx, before.DOI, draft)
+				require.NoError(t, err)
+
+				after, err := client.Get(ctx, "10.5072/full", all)
+				require.NoError(t, err)
+				types := after.Types // the service works four members out
+				after.Types = before.Types
+				after.SchemaVersion = before.SchemaVersion // and a deployed one names the schema that it checks by
+				assert.Equal(t, before.Record, after.Record, "the metadata")
+				assert.Equal(t, before.Types.ResourceType, types.ResourceType)
+				assert.Equal(t, before.Types.ResourceTypeGeneral, types.ResourceTypeGeneral)
+				assert.Equal(t, before.URL, after.URL)
+				assert.Equal(t, before.Container, after.Container)
+				assert.Equal(t, before.ContentURL, after.ContentURL)
+				assert.Equal(t, before.State, after.State)
+				assert.Equal(t, before.ViewCount, after.ViewCount)
+			})
+		})
+	}
+}
+
+// TestWriteBackLosesNothing refuses to write back what was read without the
+// identifiers.
+func TestWriteBackLosesNothing(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
+		seed(t, srv, fullRecord)
+		for _, opts := range []*dois.ListOptions{nil, {Affiliation: true}, {Publisher: true}} {
+			found, err := srv.DOIs().List(t.Context(), opts)
+			require.NoError(t, err)
+			_, err = found.Records[0].Draft()
+			require.ErrorIs(t, err, datacite.ErrInvalid)
+		}
+		found, err := srv.DOIs().List(t.Context(), &dois.ListOptions{Affiliation: true, Publisher: true})
+		require.NoError(t, err)
+		_, err = found.Records[0].Draft()
+		require.NoError(t, err)
+	})
+}
+
+func TestHas(t *testing.T) {
+	r := recordFrom(t, `{"doi":"10.5072/x","viewCount":0,"citationCount":null}`)
+	assert.True(t, r.Has("viewCount"), "a zero that was counted")
+	assert.True(t, r.Has("citationCount"))
+	assert.False(t, r.Has("downloadCount"), "not counted")
+
+	var extra int
+	found, err := r.Decode("viewCount", &extra)
+	assert.True(t, found)
+	require.NoError(t, err)
+	_, err = r.Decode("viewCount", new(string))
+	require.Error(t, err)
+	found, err = r.Decode("other", &extra)
+	assert.False(t, found)
+	require.NoError(t, err)
+}
+
+// TestRelationships reads the places where the service names other resources.
+func TestRelationships(t *testing.T) {
+	client := scripted(t, nil, reply(200, `{"data":{"id":"10.5072/X","type":"dois","attributes":{"doi":"10.5072/x"},"relationships":{
+		"client":{"data":{"id":"a.b","type":"clients"}},"provider":{"data":{"id":"a","type":"providers"}},
+		"media":{"data":{"id":"10.5072/x","type":"media"}},"citations":{"data":[{"id":"10.5072/c","type":"dois"},{"id":"10.5072/d","type":"dois"}]},
+		"references":{"data":[]},"parts":{"data":null},"versions":null,"partOf":"10.5072/whole"}},
+		"included":[{"id":"a.b","type":"clients","attributes":{"name":"Repository","language":[]}}]}`))
+	r, err := client.Get(t.Context(), "10.5072/x", &dois.GetOptions{Include: []string{"client", "media"}})
+	require.NoError(t, err)
+	assert.Equal(t, "a.b", r.Client)
+	assert.Equal(t, "a", r.Provider)
+	assert.Equal(t, []string{"10.5072/c", "10.5072/d"}, r.Citations)
+	assert.Equal(t, []string{}, r.References, "none, and the service said so")
+	assert.Nil(t, r.Parts)
+	assert.Nil(t, r.Versions)
+	assert.Equal(t, []string{"10.5072/whole"}, r.PartOf)
+	assert.Contains(t, string(r.Relationships), `"media"`)
+	require.Len(t, r.Included, 1)
+	assert.Equal(t, "clients", r.Included[0].Type)
+	assert.JSONEq(t, `{"name":"Repository","language":[]}`, string(r.Included[0].Attributes))
+
+	for name, relationships := range map[string]string{"null": "null", "a list": "[]", "a text": `"x"`, "client null": `{"client":{"data":null}}`} {
+		t.Run(name, func(t *testing.T) {
+			client := scripted(t, nil, reply(200, `{"data":{"id":"10.5072/x","attributes":{"doi":"10.5072/x"},"relationships":`+relationships+`}}`))
+			r, err := client.Get(t.Context(), "10.5072/x", nil)
+			require.NoError(t, err)
+			assert.Empty(t, r.Client)
+		})
+	}
+}
+
+// filled is a record with a value of its own in every field that JSON has.
+func filled() *dois.Record {
+	r := &dois.Record{}
+	n := 0
+	fill(reflect.ValueOf(r).Elem(), &n)
+	r.PublicationYear = "2020"
+	r.Identifiers = nil // the same as AlternateIdentifiers
+	return r
+}
+
+func fill(v reflect.Value, n *int) {
+	*n++
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(fmt.Sprintf("text %d", *n))
+	case reflect.Int:
+		v.SetInt(int64(*n))
+	case reflect.Uint8:
+		v.SetUint(uint64(*n % 256))
+	case reflect.Float64:
+		v.SetFloat(float64(*n) + 0.5)
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(v.Elem(), n)
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
+		for i := range 2 {
+			fill(v.Index(i), n)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).Tag.Get("json") != "-" {
+				fill(v.Field(i), n)
+			}
+		}
+	}
+}
+
+// A record that is written as JSON and read again has lost nothing, down to the
+// least member.
+func TestRecordKeepsEveryField(t *testing.T) {
+	want := filled()
+	data, err := json.Marshal(want)
+	require.NoError(t, err)
+	var got dois.Record
+	require.NoError(t, json.Unmarshal(data, &got))
+	got.Raw = nil
+	assert.Equal(t, want, &got)
+}
+
+// Nothing that the service sent is lost on the way to JSON, in whatever shape it
+// came.
+func TestRecordKeepsWhatWasSent(t *testing.T) {
+	responses := []string{fullRecord,
+		`{"doi":"10.5072/x","identifiers":[{"identifier":"acc-1","identifierType":"Accession"}]}`,
+		`{"doi":"10.5072/x","alternateIdentifiers":[],"identifiers":[{"identifier":"acc-1","identifierType":"Accession"}]}`,
+		`{"identifiers":[{"identifier":"10.5072/other","identifierType":"DOI"},{"identifier":"7"}],"alternateIdentifiers":[{"alternateIdentifier":"7"},{"alternateIdentifier":"8"}],"doi":"10.5072/x"}`,
+		`{"doi":"10.5072/x","provider":"a","citations":["10.5072/a",{"id":"10.5072/b"}],"xml":"PHJlc291cmNlLz4="}`,
+	}
+	files, err := filepath.Glob("../testdata/cassettes/dois*.yaml")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		tape, err := cassette.Load(strings.TrimSuffix(file, ".yaml"))
+		require.NoError(t, err)
+		for _, exchange := range tape.Interactions {
+			responses = append(responses, records(exchange.Response.Body)...)
+		}
+	}
+	require.Greater(t, len(responses), 8)
+	for _, sent := range responses {
+		var r dois.Record
+		require.NoError(t, json.Unmarshal([]byte(sent), &r))
+		written, err := json.Marshal(r)
+		require.NoError(t, err)
+		assertKeeps(t, sent, string(written))
+	}
+}
+
+// records are the attributes of the records in a response.
+func records(body string) []string {
+	type resource struct {
+		Attributes json.RawMessage `json:"attributes"`
+	}
+	var one struct{ Data resource }
+	var list struct{ Data []resource }
+	if json.Unmarshal([]byte(body), &one) == nil {
+		list.Data = append(list.Data, one.Data)
+	} else {
+		_ = json.Unmarshal([]byte(body), &list)
+	}
+	var out []string
+	for _, r := range list.Data {
+		if r.Attributes != nil {
+			out = append(out, string(r.Attributes))
+		}
+	}
+	return out
+}
+
+// assertKeeps finds all the values of one JSON object in the same members of
+// another, each once. Those that say nothing do not count.
+func assertKeeps(t *testing.T, sent, kept string) {
+	t.Helper()
+	var before, after map[string]any
+	require.NoError(t, json.Unmarshal([]byte(sent), &before))
+	require.NoError(t, json.Unmarshal([]byte(kept), &after))
+	for member, value := range before {
+		if member == "identifiers" {
+			member = "alternateIdentifiers"
+		}
+		rest := values(after[member])
+		for _, v := range values(value) {
+			i := slices.Index(rest, v)
+			if assert.GreaterOrEqual(t, i, 0, "%s of %s is not in %s of %s", v, sent, member, kept) && member != "alternateIdentifiers" {
+				rest = slices.Delete(rest, i, i+1)
+			}
+		}
+	}
+	if others, ok := after["alternateIdentifiers"].([]any); ok {
+		for i, id := range others {
+			assert.NotContains(t, others[:i], id, "there twice: %s", kept)
+		}
+	}
+}
+
+func values(v any) []string {
+	var out []string
+	switch v := v.(type) {
+	case map[string]any:
+		for _, item := range v {
+			out = append(out, values(item)...)
+		}
+	case []any:
+		for _, item := range v {
+			out = append(out, values(item)...)
+		}
+	case nil:
+	default:
+		if text := fmt.Sprint(v); text != "" && text != "0" && text != "false" {
+			out = append(out, text)
+		}
+	}
+	return out
+}
+
+// Of the two lists a draft may have of the same, the service would keep the one
+// that nobody changed.
+func TestDraftSendsOneListOfIdentifiers(t *testing.T) {
+	old := metadata.List[metadata.Identifier]{{Identifier: "old", IdentifierType: "local"}}
+	for name, tt := range map[string]struct {
+		record metadata.Record
+		want   string
+	}{
+		"one":     {metadata.Record{AlternateIdentifiers: []metadata.AlternateIdentifier{{AlternateIdentifier: "new", AlternateIdentifierType: "local"}}}, `{"alternateIdentifiers":[{"alternateIdentifier":"new","alternateIdentifierType":"local"}]}`},
+		"other":   {metadata.Record{Identifiers: old}, `{"identifiers":[{"identifier":"old","identifierType":"local"}]}`},
+		"both":    {metadata.Record{Identifiers: old, AlternateIdentifiers: []metadata.AlternateIdentifier{{AlternateIdentifier: "new"}}}, `{"alternateIdentifiers":[{"alternateIdentifier":"new","alternateIdentifierType":""}]}`},
+		"cleared": {metadata.Record{Identifiers: old, AlternateIdentifiers: []metadata.AlternateIdentifier{}}, `{"alternateIdentifiers":[]}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			assert.JSONEq(t, tt.want, sent(t, &dois.Draft{Record: tt.record}))
+		})
+	}
+}
+
+func TestDraftNamesIdentifiersOnce(t *testing.T) {
+	others := metadata.Record{AlternateIdentifiers: []metadata.AlternateIdentifier{{AlternateIdentifier: "new"}}}
+	for name, d := range map[string]*dois.Draft{
+		"more of them":  {Record: others, Extra: map[string]any{"identifiers": []any{}}},
+		"none of them":  {Record: others, Clear: []string{"identifiers"}},
+		"by both names": {Extra: map[string]any{"identifiers": []any{}}, Clear: []string{"alternateIdentifiers"}},
+	} {
+		_, err := scripted(t, &datacite.Config{Username: "EXAMPLE.REPO", Password: "secret-password"}, reply(200, "{}")).Update(t.Context(), "10.5072/x", d)
+		require.ErrorIs(t, err, datacite.ErrInvalid, name)
+	}
+}
+
+// All that a draft has is in what is sent.
+func TestDraftSendsEveryField(t *testing.T) {
+	r := filled()
+	r.DOI, r.Raw = "10.5072/x", nil
+	for i := range r.GeoLocations {
+		r.GeoLocations[i].Polygons = r.GeoLocations[i].Polygons[:1] // JSON has one
+	}
+	d, err := r.Draft()
+	require.NoError(t, err)
+	r.MetadataXML = []byte("<resource/>")
+	d.MetadataXML = r.MetadataXML
+	want, err := json.Marshal(map[string]any{
+		"url": r.URL, "contentUrl": r.ContentURL, "container": r.Container, "xml": r.MetadataXML, "reason": "gone", "event": "hide",
+	})
+	require.NoError(t, err)
+	d.Event, d.Reason = dois.Hide, "gone"
+	body := sent(t, d)
+	assertKeeps(t, string(want), body)
+	r.DOI, r.Types = "", metadata.Types{ResourceTypeGeneral: r.Types.ResourceTypeGeneral, ResourceType: r.Types.ResourceType}
+	want, err = json.Marshal(r.Record)
+	require.NoError(t, err)
+	assertKeeps(t, string(want), body)
+}
+
+// sent are the attributes that an update with the draft sends.
+func sent(t *testing.T, d *dois.Draft) string {
+	t.Helper()
+	var body []byte
+	client := scripted(t, &datacite.Config{Username: "EXAMPLE.REPO", Password: "secret-password"}, func(w http.ResponseWriter, r *http.Request) {
+		body, _ = io.ReadAll(r.Body)
+		reply(200, `{"data":{"id":"10.5072/x","type":"dois","attributes":{"doi":"10.5072/x"}}}`)(w, r)
+	})
+	_, err := client.Update(t.Context(), "10.5072/x", d)
+	require.NoError(t, err)
+	return records(string(body))[0]
 }

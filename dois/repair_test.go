@@ -110,32 +110,6 @@ func TestRepair(t *testing.T) {
 	})
 }
 
-// A dry run meets every kind of difference.
-func TestRepairDryRunWritesNothing(t *testing.T) {
-	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
-		ctx, c := t.Context(), srv.DOIs()
-		h := newHolding(40)
-		h.put(t, srv)
-		planted := h.plant(t, srv, rand.New(rand.NewPCG(1, 1)), 24)
-		before, kinds, drafts := writes(srv), map[dois.DifferenceKind]int{}, 0
-		for r, err := range c.Repair(ctx, h.audit(ctx, c), &dois.RepairOptions{DryRun: true}) {
-			require.NoError(t, err)
-			assert.False(t, r.Changed)
-			kinds[r.Difference.Kind]++
-			if r.Draft != nil {
-				drafts++
-			}
-			if r.Difference.Kind == dois.Extra || r.DOI != "" && planted[r.DOI][0] == dois.Changed && srv.State(r.DOI) == datacitetest.StateDraft {
-				continue
-			}
-			require.NoError(t, r.Err)
-		}
-		assert.Equal(t, map[dois.DifferenceKind]int{dois.Missing: 3, dois.Extra: 3, dois.Changed: 18, dois.Invalid: 3, dois.OldSchema: 3}, kinds)
-		assert.Equal(t, 27, drafts)
-		assert.Equal(t, before, writes(srv))
-	})
-}
-
 // writes counts the requests that write.
 func writes(srv *datacitetest.Server) (n int) {
 	for _, r := range srv.Requests() {
@@ -207,25 +181,16 @@ func TestRepairLooksFirst(t *testing.T) {
 	})
 }
 
-// A repair that cannot look first writes nothing and says so.
-func TestRepairThatCannotLook(t *testing.T) {
+// What is wanted may be XML alone, which is read first.
+func TestRepairFromXML(t *testing.T) {
 	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
-		h := newHolding(10)
-		h.damage(t, srv)
-		var diffs []*dois.Difference
-		for d, err := range h.audit(t.Context(), srv.DOIs()) {
-			require.NoError(t, err)
-			diffs = append(diffs, d)
-		}
-		require.NotEmpty(t, diffs)
-		client := scripted(t, &datacite.Config{MaxAttempts: 1, Username: "a", Password: "b"}, func(w http.ResponseWriter, r *http.Request) {
-			assert.Equal(t, http.MethodGet, r.Method)
-			w.WriteHeader(http.StatusTeapot)
-		})
-		for r, err := range client.Repair(t.Context(), each(diffs), nil) {
-			require.NoError(t, err)
-			require.Error(t, r.Err, r.DOI)
-			assert.False(t, r.Changed)
+		for text, is := range map[string]error{xmlRecord: nil, "<resource>": datacite.ErrInvalid} {
+			missing := []*dois.Difference{{DOI: "10.5072/xml", Kind: dois.Missing, Wanted: &dois.Wanted{DOI: "10.5072/xml", MetadataXML: []byte(text)}}}
+			for r, err := range srv.DOIs().Repair(t.Context(), each(missing), nil) {
+				require.NoError(t, err)
+				require.ErrorIs(t, r.Err, is)
+				assert.Equal(t, is == nil, r.Changed)
+			}
 		}
 	})
 }
@@ -338,20 +303,5 @@ func TestRepairConverges(t *testing.T) {
 				})
 			})
 		}
-	}
-}
-
-// What the service makes something else of is told, and not called repaired.
-func TestRepairThatTheServiceChanges(t *testing.T) {
-	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed, NoPort: true})
-	ctx, c := t.Context(), srv.DOIs()
-	rec := complete("Year")
-	rec.PublicationYear = "last"
-	h := holding{"year": {DOI: "10.5072/year", State: dois.StateDraft, Metadata: &rec}}
-	for r, err := range c.Repair(ctx, c.Audit(ctx, h.all(), &dois.AuditOptions{Prefix: []string{datacitetest.Prefix}, AllowEmpty: true}), nil) {
-		require.NoError(t, err)
-		require.ErrorIs(t, r.Err, dois.ErrNotAsWanted)
-		assert.ErrorContains(t, r.Err, `publicationYear: "last" is wanted, and "0000" was found`)
-		assert.True(t, r.Changed)
 	}
 }

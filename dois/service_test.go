@@ -1,11 +1,16 @@
 package dois_test
 
 import (
-	"errors"
+	"cmp"
+	"encoding/base64"
+	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -102,16 +107,13 @@ func last(t *testing.T, srv *datacitetest.Server) datacitetest.Request {
 	return requests[len(requests)-1]
 }
 
-// scripted is a client of a server that plays one trap.
-func scripted(t *testing.T, opts *datacite.Config, handler http.HandlerFunc) *dois.Client {
+// scripted is a client of a handler that is reached without a network, so that
+// the test may live inside testing/synctest.
+func scripted(t testing.TB, opts *datacite.Config, handler http.HandlerFunc) *dois.Client {
 	t.Helper()
-	srv := httptest.NewServer(handler)
-	t.Cleanup(srv.Close)
-	if opts == nil {
-		opts = &datacite.Config{}
-	}
-	opts.Service.API, opts.HTTPClient = srv.URL, srv.Client()
-	client, err := dois.NewClient(*opts)
+	cfg := *cmp.Or(opts, &datacite.Config{})
+	cfg.Service.API, cfg.HTTPClient = "http://localhost", &http.Client{Transport: wire(handler)}
+	client, err := dois.NewClient(cfg)
 	require.NoError(t, err)
 	return client
 }
@@ -120,39 +122,19 @@ func scripted(t *testing.T, opts *datacite.Config, handler http.HandlerFunc) *do
 // attributes.
 func recordFrom(t *testing.T, attributes string) *dois.Record {
 	t.Helper()
-	client := scripted(t, nil, func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/json; charset=utf-8")
-		_, _ = w.Write([]byte(`{"data":{"id":"10.5072/x","type":"dois","attributes":` + attributes + `}}`))
-	})
+	client := scripted(t, nil, reply(200, `{"data":{"id":"10.5072/x","type":"dois","attributes":`+attributes+`}}`))
 	r, err := client.Get(t.Context(), "10.5072/x", nil)
 	require.NoError(t, err)
 	return r
 }
 
-// reply gives every request the same response, and notes the Authorization
-// header of the last one.
-func reply(status int, body string, authorization *string) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		if authorization != nil {
-			*authorization = r.Header.Get("Authorization")
-		}
+// reply gives every request the same response.
+func reply(status int, body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json; charset=utf-8")
 		w.WriteHeader(status)
 		_, _ = w.Write([]byte(body))
 	}
-}
-
-// offline is a client of a handler that is reached without a network, so that
-// the test may live inside testing/synctest.
-func offline(t *testing.T, opts *datacite.Config, handler http.HandlerFunc) *dois.Client {
-	t.Helper()
-	if opts == nil {
-		opts = &datacite.Config{}
-	}
-	opts.Service.API, opts.HTTPClient = "http://localhost", &http.Client{Transport: wire(handler)}
-	client, err := dois.NewClient(*opts)
-	require.NoError(t, err)
-	return client
 }
 
 // wire carries requests to a handler in memory.
@@ -181,35 +163,162 @@ type broken struct{}
 
 func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
-// sized is a client of an archive that responds with 504 to pages larger than most.
-func sized(t *testing.T, a *archive, most int) *dois.Client {
-	t.Helper()
-	a.trap = func(p *archivePage) {
-		if p.size > most {
-			panic(errTooLarge)
-		}
-	}
-	client, err := dois.NewClient(datacite.Config{
-		Service:    datacite.Service{API: "http://localhost"},
-		HTTPClient: &http.Client{Transport: slow{a}}, MaxAttempts: 2,
-	})
-	require.NoError(t, err)
-	return client
+// An archive is a service with n records, r0000000 and so on, that pages them as
+// the deployed one does: 1,000 records a page at most, page numbers clamped at
+// 10,000 records silently, a link to the next page that leaves out most
+// parameters, a cursor that begins again when it cannot be read, and an empty
+// page at the end when the number of records is a multiple of the page size.
+//
+// Sorting by name is the order of creation; filters are ignored.
+type archive struct {
+	n      int
+	trap   func(page *archivePage) // changes a page before it is sent
+	fail   func() fault            // what goes wrong with a request
+	asked  int
+	params []url.Values
 }
 
-var errTooLarge = errors.New("too large")
+// A fault is something that goes wrong on the way.
+type fault int
 
-// slow turns the panic of a page that is too large into the response of a gateway.
-type slow struct{ http.RoundTripper }
+const (
+	none fault = iota
+	serverError
+	badGateway
+	htmlPage
+	cutOff
+	lostConnection
+	faults
+)
 
-func (s slow) RoundTrip(r *http.Request) (res *http.Response, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			res = &http.Response{
-				StatusCode: http.StatusGatewayTimeout, ProtoMajor: 1, ProtoMinor: 1, Request: r,
-				Header: http.Header{}, Body: io.NopCloser(strings.NewReader("")),
-			}
+// often makes every twentieth request fail, each time in another way.
+func often() func() fault {
+	dice := rand.New(rand.NewPCG(1, 2))
+	kind := 0
+	return func() fault {
+		if dice.IntN(20) != 0 {
+			return none
 		}
-	}()
-	return s.RoundTripper.RoundTrip(r)
+		kind++
+		return fault(1 + kind%int(faults-1))
+	}
+}
+
+// An archivePage is one page before it is written.
+type archivePage struct {
+	number     int // 0 by cursor
+	first, end int // records from first, before end
+	size       int
+	total      int
+	next       url.Values // nil at the end
+	tooLarge   bool       // to be made in time
+	asked      url.Values
+}
+
+func recordName(i int) string { return "10.5072/r" + strconv.Itoa(10_000_000 + i)[1:] }
+
+func (a *archive) RoundTrip(r *http.Request) (*http.Response, error) {
+	a.asked++
+	kind := none
+	if a.fail != nil {
+		kind = a.fail()
+	}
+	status, body, contentType := 200, io.Reader(nil), "application/json; charset=utf-8"
+	switch kind {
+	case lostConnection:
+		return nil, io.ErrUnexpectedEOF
+	case serverError:
+		status, body = 500, strings.NewReader(`{"status":500,"title":"Internal Server Error"}`)
+	case badGateway:
+		status, body, contentType = 502, strings.NewReader("<html><title>502 Bad Gateway</title></html>"), "text/html"
+	case htmlPage:
+		body, contentType = strings.NewReader("<!doctype html><title>Maintenance</title>"), "text/html"
+	default:
+		p := a.page(r.URL.Query())
+		text := p.text()
+		body = strings.NewReader(text)
+		if kind == cutOff {
+			body = io.MultiReader(strings.NewReader(text[:len(text)*2/3]), broken{})
+		} else if p.tooLarge {
+			status, body = 504, strings.NewReader("")
+		}
+	}
+	return &http.Response{
+		StatusCode: status, ProtoMajor: 1, ProtoMinor: 1, Request: r, ContentLength: -1,
+		Header: http.Header{"Content-Type": {contentType}}, Body: io.NopCloser(body),
+	}, nil
+}
+
+func (a *archive) page(asked url.Values) *archivePage {
+	a.params = append(a.params, asked)
+	p := &archivePage{size: 25, total: a.n, asked: asked}
+	if size, err := strconv.Atoi(asked.Get("page[size]")); err == nil {
+		p.size = min(size, 1000)
+	}
+	if cursor := asked.Get("page[cursor]"); cursor != "" {
+		p.byCursor(cursor)
+	} else {
+		p.byNumber()
+	}
+	if a.trap != nil {
+		a.trap(p)
+	}
+	return p
+}
+
+func (p *archivePage) byCursor(cursor string) {
+	if plain, err := base64.RawURLEncoding.DecodeString(cursor); err == nil && cursor != "1" {
+		if _, name, ok := strings.Cut(string(plain), ","); ok {
+			last, _ := strconv.Atoi(strings.TrimPrefix(name, "10.5072/r"))
+			p.first = last + 1
+		}
+	}
+	p.end = min(p.first+p.size, p.total)
+	if p.end-p.first == p.size && p.total > p.size {
+		p.next = url.Values{"page[cursor]": {cursorAfter(p.end - 1)}, "page[size]": {strconv.Itoa(p.size)}}
+	}
+}
+
+func cursorAfter(i int) string {
+	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%d,%s", i, recordName(i)))
+}
+
+func (p *archivePage) byNumber() {
+	p.number, _ = strconv.Atoi(p.asked.Get("page[number]"))
+	p.number = min(max(p.number, 1), 10_000/p.size)
+	p.first = min((p.number-1)*p.size, p.total)
+	p.end = min(p.first+p.size, p.total)
+	if p.end-p.first == p.size && p.number*p.size < min(p.total, 10_000) {
+		p.next = url.Values{"page[number]": {strconv.Itoa(p.number + 1)}, "page[size]": {strconv.Itoa(p.size)}}
+	}
+}
+
+func (p *archivePage) text() string {
+	var b strings.Builder
+	b.WriteString(`{"data":[`)
+	for i := p.first; i < p.end; i++ {
+		if i > p.first {
+			b.WriteByte(',')
+		}
+		name := recordName(i)
+		b.WriteString(`{"id":"` + name + `","type":"dois","attributes":{"doi":"` + name + `","titles":[{"title":"Record"}]},"relationships":{"client":{"data":{"id":"example.repo","type":"clients"}}}}`)
+	}
+	fmt.Fprintf(&b, `],"meta":{"total":%d,"totalPages":1`, p.total)
+	if p.number > 0 {
+		fmt.Fprintf(&b, `,"page":%d`, p.number)
+	}
+	b.WriteString(`},"links":{"self":"https://localhost/dois"`)
+	if p.next != nil {
+		fmt.Fprintf(&b, `,"next":"https://localhost/dois?%s"`, p.next.Encode())
+	}
+	b.WriteString(`}}`)
+	return b.String()
+}
+
+// client is a client of the archive.
+func (a *archive) client(t *testing.T) *dois.Client {
+	t.Helper()
+	client, err := dois.NewClient(datacite.Config{Service: datacite.Service{API: "http://localhost"}, HTTPClient: &http.Client{Transport: a}})
+	require.NoError(t, err)
+	return client
 }

@@ -6,11 +6,15 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
+	"net/http"
 	"net/url"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -85,55 +89,6 @@ func TestWalkIsComplete(t *testing.T) {
 				})
 			}
 		}
-	}
-}
-
-// TestWalkOverTheService does the same with the service's own paging.
-func TestWalkOverTheService(t *testing.T) {
-	for _, n := range []int{0, 1, 25, 100, 101, 250} {
-		t.Run(fmt.Sprint(n), func(t *testing.T) {
-			onEach(t, func(t *testing.T, srv *datacitetest.Server) {
-				for i := range n {
-					seed(t, srv, fmt.Sprintf(`{"doi":%q,"created":"2020-01-01T%02d:%02d:00Z"}`, recordName(i), i/60, i%60))
-				}
-				for _, opts := range []dois.ListOptions{
-					{}, {Page: query.Page{Size: 25}}, {Sort: query.ByName.Desc()}, {Sort: query.ByTitle, Page: query.Page{Size: 10}}, {InBody: true},
-				} {
-					times, err := walked(t.Context(), srv.DOIs(), &opts)
-					require.NoError(t, err)
-					onceEach(t, times, n)
-				}
-			})
-		})
-	}
-}
-
-// TestWalkAtTheLimit goes through as many records of the service as page numbers
-// reach, and one more.
-func TestWalkAtTheLimit(t *testing.T) {
-	if *sandboxRecords < 10_001 {
-		t.Skip("needs -records 20000; TestWalkIsComplete has the same limit with a smaller service")
-	}
-	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed, NoPort: true})
-	large := query.Page{Size: 1000}
-	fields := []string{"doi"}
-	for n := range 10_001 {
-		seed(t, srv, fmt.Sprintf(`{"doi":%q,"created":"20%02d-01-01T00:00:%02dZ"}`, recordName(n), 10+n%7, n%60))
-		if n < 9_999 {
-			continue
-		}
-		times, err := walked(t.Context(), srv.DOIs(), &dois.ListOptions{Page: large, Fields: fields})
-		require.NoError(t, err)
-		onceEach(t, times, n+1)
-
-		times, err = walked(t.Context(), srv.DOIs(), &dois.ListOptions{Sort: query.ByName, Page: large, Fields: fields})
-		if n == 10_000 {
-			require.ErrorIs(t, err, datacite.ErrIncomplete)
-			require.Empty(t, times)
-			continue
-		}
-		require.NoError(t, err)
-		onceEach(t, times, n+1)
 	}
 }
 
@@ -286,16 +241,8 @@ func TestWalkAsksForSmallerPages(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				service := &archive{n: 3_333}
-				service.fail = func() fault { return none }
-				client := sized(t, service, tt.large)
-				tooLarge := service.trap
-				service.trap = func(p *archivePage) {
-					if p.first >= tt.from {
-						tooLarge(p)
-					}
-				}
-				times, err := walked(t.Context(), client, &dois.ListOptions{Sort: tt.sort, Page: query.Page{Size: tt.size}})
+				service := &archive{n: 3_333, trap: func(p *archivePage) { p.tooLarge = p.size > tt.large && p.first >= tt.from }}
+				times, err := walked(t.Context(), service.client(t), &dois.ListOptions{Sort: tt.sort, Page: query.Page{Size: tt.size}})
 				require.NoError(t, err)
 				onceEach(t, times, 3_333)
 			})
@@ -303,7 +250,7 @@ func TestWalkAsksForSmallerPages(t *testing.T) {
 	}
 	t.Run("not for ever", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			_, err := walked(t.Context(), sized(t, &archive{n: 100}, 5), nil)
+			_, err := walked(t.Context(), (&archive{n: 100, trap: func(p *archivePage) { p.tooLarge = p.size > 5 }}).client(t), nil)
 			require.ErrorIs(t, err, datacite.ErrServer)
 		})
 	})
@@ -336,6 +283,7 @@ func TestWalkContinues(t *testing.T) {
 				assert.Less(t, len(saved), 400, "it is small")
 
 				opts := tt.opts
+				opts.Page.Size += 10 // the size is that of the position
 				require.NoError(t, json.Unmarshal(saved, &opts.From))
 				rest, err := walked(t.Context(), client, &opts)
 				require.NoError(t, err)
@@ -478,4 +426,165 @@ func TestLongWalk(t *testing.T) {
 		assert.Greater(t, service.asked, *longWalk/1000, "some pages were asked for again")
 		assert.Less(t, most-min(most, before), uint64(200**longWalk))
 	})
+}
+
+var sandboxRecords = flag.Int("records", 600, "records of the walks over the embedded service; 250000 takes minutes")
+
+// Walks over the embedded service, deployed behaviour, with one request in twenty failing in any
+// of the ways there are.
+func TestWalkOverTheEmbeddedService(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Behaviour: datacitetest.Deployed, Faults: datacitetest.Schedule(1, 0.05)})
+		defer srv.Close()
+		start := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
+		for i := range *sandboxRecords {
+			require.NoError(t, srv.PutRecordJSON(fmt.Appendf(nil, `{"doi":"10.5072/walk-%d","created":%q}`, i, start.Add(time.Duration(i)*time.Minute).Format(time.RFC3339))))
+		}
+		for _, opts := range []dois.ListOptions{
+			{Page: query.Page{Size: 100}}, {Sort: query.ByName.Desc()}, {Sort: query.ByTitle, Page: query.Page{Size: 50}}, {InBody: true},
+		} {
+			times, err := walked(t.Context(), srv.DOIs(), &opts)
+			if opts.Sort != "" && *sandboxRecords > 10_000 {
+				require.ErrorIs(t, err, datacite.ErrIncomplete)
+				require.Empty(t, times)
+				continue
+			}
+			require.NoError(t, err)
+			onceEach(t, times, *sandboxRecords)
+		}
+	})
+}
+
+// bodies counts the responses that are open.
+type bodies struct {
+	http.RoundTripper
+	opened, open atomic.Int64
+}
+
+func (b *bodies) RoundTrip(r *http.Request) (*http.Response, error) {
+	res, err := b.RoundTripper.RoundTrip(r)
+	if err == nil {
+		b.opened.Add(1)
+		b.open.Add(1)
+		res.Body = &counted{ReadCloser: res.Body, open: &b.open}
+	}
+	return res, err
+}
+
+type counted struct {
+	io.ReadCloser
+	open   *atomic.Int64
+	closed bool
+}
+
+func (c *counted) Close() error {
+	if !c.closed {
+		c.closed = true
+		c.open.Add(-1)
+	}
+	return c.ReadCloser.Close()
+}
+
+// TestLoopsLeftInAnyWayLeaveNothingBehind leaves loops in every possible way. The bubble of synctest ends only
+// when every goroutine in it has ended.
+func TestLoopsLeftInAnyWayLeaveNothingBehind(t *testing.T) {
+	for name, leave := range map[string]func(t *testing.T, client *dois.Client){
+		"break": func(t *testing.T, client *dois.Client) {
+			for _, err := range client.All(t.Context(), nil) {
+				require.NoError(t, err)
+				break
+			}
+		},
+		"cancel in a loop": func(t *testing.T, client *dois.Client) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			n := 0
+			for _, err := range client.All(ctx, &dois.ListOptions{Page: query.Page{Size: 50}}) {
+				if n++; n == 60 {
+					cancel()
+				}
+				if err != nil {
+					require.ErrorIs(t, err, context.Canceled)
+				}
+			}
+			assert.Less(t, n, 300)
+		},
+		"a panic in the loop": func(t *testing.T, client *dois.Client) {
+			defer func() { assert.Equal(t, "mine", recover()) }()
+			for range client.All(t.Context(), nil) {
+				panic("mine")
+			}
+		},
+		"a document, closed unread": func(t *testing.T, client *dois.Client) {
+			_, err := client.Create(t.Context(), &dois.Draft{DOI: "10.5072/xml", MetadataXML: []byte(xmlRecord)})
+			require.NoError(t, err)
+			body, err := client.Open(t.Context(), "10.5072/xml", dois.DataCiteXML)
+			require.NoError(t, err)
+			require.NoError(t, body.Close())
+		},
+		"a document in a format that is not there": func(t *testing.T, client *dois.Client) {
+			_, err := client.Open(t.Context(), "10.5072/r0000001", dois.DataCiteXML)
+			require.ErrorIs(t, err, dois.ErrNoFormat)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true})
+				for i := range 200 {
+					seed(t, srv, fmt.Sprintf(`{"doi":%q,"titles":[{"title":%q}]}`, recordName(i), strings.Repeat("long ", 500)))
+				}
+				line := &bodies{RoundTripper: srv.HTTPClient().Transport}
+				client, err := dois.NewClient(datacite.Config{
+					Service:  datacite.Service{API: srv.URL},
+					Username: datacitetest.Username, Password: datacitetest.Password, HTTPClient: &http.Client{Transport: line},
+				})
+				require.NoError(t, err)
+				leave(t, client)
+				assert.Positive(t, line.opened.Load())
+				assert.Zero(t, line.open.Load(), "bodies left open")
+			})
+		})
+	}
+}
+
+// TestRecordsComeWhileThePageArrives sends a page record by record: each must
+// have been given before the next one is sent.
+func TestRecordsComeWhileThePageArrives(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		seen := make(chan string)
+		client, err := dois.NewClient(datacite.Config{
+			Service:    datacite.Service{API: "http://localhost"},
+			HTTPClient: &http.Client{Transport: dripping{seen}},
+		})
+		require.NoError(t, err)
+		for r, err := range client.All(t.Context(), nil) {
+			require.NoError(t, err)
+			seen <- r.DOI
+		}
+	})
+}
+
+// dripping responds with three records, and sends one only after it has heard of
+// the one before.
+type dripping struct{ seen chan string }
+
+func (d dripping) RoundTrip(r *http.Request) (*http.Response, error) {
+	body, page := io.Pipe()
+	go func() {
+		_, _ = io.WriteString(page, `{"data":[`)
+		for i := range 3 {
+			comma := ","
+			if i == 2 {
+				comma = ""
+			}
+			_, _ = fmt.Fprintf(page, `{"id":%q,"attributes":{}}%s`, recordName(i), comma)
+			<-d.seen
+		}
+		_, _ = io.WriteString(page, `],"meta":{"total":3}}`)
+		_ = page.Close()
+	}()
+	return &http.Response{
+		StatusCode: 200, ProtoMajor: 1, ProtoMinor: 1, Request: r, ContentLength: -1,
+		Header: http.Header{"Content-Type": {"application/json"}}, Body: body,
+	}, nil
 }

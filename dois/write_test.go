@@ -1,8 +1,10 @@
 package dois_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"reflect"
 	"slices"
 	"strings"
@@ -16,6 +18,7 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/metadata"
+	"github.com/datacite-go/datacite-go/query"
 )
 
 // complete is metadata with all that a findable DOI needs.
@@ -32,6 +35,12 @@ func complete(title string) metadata.Record {
 func TestLifeOfADOI(t *testing.T) {
 	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
 		ctx, client := t.Context(), srv.DOIs()
+
+		discarded, err := client.Create(ctx, &dois.Draft{DOI: "10.5072/short-lived"})
+		require.NoError(t, err)
+		require.NoError(t, client.Delete(ctx, discarded.DOI))
+		require.ErrorIs(t, client.Delete(ctx, discarded.DOI), datacite.ErrNotFound)
+		assert.Empty(t, srv.Names())
 
 		made, err := client.Create(ctx, &dois.Draft{Prefix: datacitetest.Prefix, Record: complete("Ice cores")})
 		require.NoError(t, err)
@@ -52,18 +61,6 @@ func TestLifeOfADOI(t *testing.T) {
 		hidden, err := client.Update(ctx, made.DOI, &dois.Draft{Event: dois.Hide})
 		require.NoError(t, err)
 		assert.Equal(t, dois.StateRegistered, hidden.State)
-	})
-}
-
-func TestDeleteDraft(t *testing.T) {
-	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
-		ctx, client := t.Context(), srv.DOIs()
-		made, err := client.Create(ctx, &dois.Draft{DOI: "10.5072/short-lived"})
-		require.NoError(t, err)
-		require.NoError(t, client.Delete(ctx, made.DOI))
-		_, err = client.Get(ctx, made.DOI, nil)
-		require.ErrorIs(t, err, datacite.ErrNotFound)
-		require.ErrorIs(t, client.Delete(ctx, made.DOI), datacite.ErrNotFound)
 	})
 }
 
@@ -88,18 +85,6 @@ func TestUpdateReplacesWhatIsSent(t *testing.T) {
 		assert.Equal(t, "en", changed.Language, "not sent")
 		assert.Len(t, changed.Creators, 1, "not sent")
 		assert.Equal(t, "https://example.org/ice", changed.URL, "not sent")
-	})
-}
-
-func TestCreateFromXML(t *testing.T) {
-	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
-		made, err := srv.DOIs().Create(t.Context(), &dois.Draft{
-			DOI: "10.5072/xml", MetadataXML: []byte(xmlRecord), URL: "https://example.org/xml", Event: dois.Publish,
-		})
-		require.NoError(t, err)
-		assert.Equal(t, "From XML", made.Titles[0].Title)
-		assert.Equal(t, metadata.Year(2021), made.PublicationYear)
-		assert.Equal(t, dois.StateFindable, made.State)
 	})
 }
 
@@ -344,41 +329,25 @@ func TestWriteRefusedByTheService(t *testing.T) {
 		_, err := client.Create(ctx, &dois.Draft{DOI: "10.5072/taken"})
 		require.NoError(t, err)
 
-		t.Run("name taken", func(t *testing.T) {
-			_, err := client.Create(ctx, &dois.Draft{DOI: "10.5072/taken"})
-			require.ErrorIs(t, err, datacite.ErrConflict)
-			require.ErrorIs(t, err, datacite.ErrInvalid)
-		})
-		t.Run("prefix of another account", func(t *testing.T) {
-			_, err := client.Create(ctx, &dois.Draft{DOI: "10.1234/other"})
-			require.ErrorIs(t, err, datacite.ErrForbidden)
-		})
-		t.Run("nothing that a findable DOI needs", func(t *testing.T) {
-			_, err := client.Update(ctx, "10.5072/taken", &dois.Draft{Event: dois.Publish})
-			require.ErrorIs(t, err, datacite.ErrInvalid)
-			e, ok := errors.AsType[*datacite.Error](err)
-			require.True(t, ok)
-			fields := map[string]string{}
-			for _, d := range e.Details {
-				fields[d.Path] = d.Reason
-			}
-			assert.Contains(t, fields, "url", "the fault has a place: %v", fields)
-			assert.NotEmpty(t, fields["url"])
-		})
-		t.Run("without credentials", func(t *testing.T) {
-			before := len(srv.Requests())
-			_, err := anonymous(t, srv).Create(ctx, &dois.Draft{DOI: "10.5072/x"})
-			require.ErrorIs(t, err, datacite.ErrUnauthorized)
-			require.ErrorIs(t, anonymous(t, srv).Delete(ctx, "10.5072/taken"), datacite.ErrUnauthorized)
-			assert.Len(t, srv.Requests(), before, "nothing was sent")
-		})
-		t.Run("wrong password", func(t *testing.T) {
-			client, err := dois.NewClient(datacite.Config{Service: datacite.Service{API: srv.URL}, Username: datacitetest.Username, Password: "guess", HTTPClient: srv.HTTPClient()})
-			require.NoError(t, err)
-			_, err = client.Create(ctx, &dois.Draft{DOI: "10.5072/x"})
-			require.ErrorIs(t, err, datacite.ErrUnauthorized)
-			assert.Regexp(t, `the login is not accepted|Bad credentials`, err.Error())
-		})
+		_, err = client.Create(ctx, &dois.Draft{DOI: "10.5072/taken"})
+		require.ErrorIs(t, err, datacite.ErrConflict)
+		require.ErrorIs(t, err, datacite.ErrInvalid)
+		_, err = client.Create(ctx, &dois.Draft{DOI: "10.1234/other"})
+		require.ErrorIs(t, err, datacite.ErrForbidden, "a prefix of another account")
+		_, err = client.Update(ctx, "10.5072/taken", &dois.Draft{Event: dois.Publish})
+		require.ErrorIs(t, err, datacite.ErrInvalid)
+		named := slices.ContainsFunc(datacite.Findings(err), func(f datacite.Finding) bool { return f.Path == "url" && f.Reason != "" })
+		assert.True(t, named, "the fault has a place: %v", err)
+
+		before := len(srv.Requests())
+		_, err = anonymous(t, srv).Create(ctx, &dois.Draft{DOI: "10.5072/x"})
+		require.ErrorIs(t, err, datacite.ErrUnauthorized)
+		require.ErrorIs(t, anonymous(t, srv).Delete(ctx, "10.5072/taken"), datacite.ErrUnauthorized)
+		assert.Len(t, srv.Requests(), before, "nothing was sent")
+
+		_, err = clientOf(t, srv, "guess", srv.HTTPClient().Transport).Create(ctx, &dois.Draft{DOI: "10.5072/x"})
+		require.ErrorIs(t, err, datacite.ErrUnauthorized)
+		assert.Regexp(t, `the login is not accepted|Bad credentials`, err.Error())
 	})
 }
 
@@ -386,14 +355,19 @@ func TestWriteRefusedByTheService(t *testing.T) {
 func TestNotFoundOfOthersIsNoWrongLogin(t *testing.T) {
 	const own = `{"errors":[{"status":"404","title":"The resource you are looking for doesn't exist."}]}`
 	for body, is := range map[string]bool{own: true, `<html><title>404 Not Found</title>`: false, `{"message":"no route"}`: false, "": false} {
-		client := scripted(t, &datacite.Config{Token: "a.b.c"}, reply(404, body, new(string)))
+		client := scripted(t, &datacite.Config{Token: "a.b.c"}, reply(404, body))
 		_, err := client.Create(t.Context(), &dois.Draft{DOI: "10.5072/x"})
 		assert.Equal(t, is, errors.Is(err, datacite.ErrUnauthorized), "%v", err)
 	}
-	client := scripted(t, &datacite.Config{Token: "a.b.c"}, reply(404, own, new(string)))
+	authorization := ""
+	client := scripted(t, &datacite.Config{Token: "a.b.c"}, func(w http.ResponseWriter, r *http.Request) {
+		authorization = r.Header.Get("Authorization")
+		reply(404, own)(w, r)
+	})
 	_, err := client.Do(t.Context(), &datacite.Request{Method: "POST", Path: "/other"})
 	assert.NotErrorIs(t, err, datacite.ErrUnauthorized)
 	assert.ErrorIs(t, err, datacite.ErrNotFound)
+	assert.Equal(t, "Bearer a.b.c", authorization)
 }
 
 func TestWriteRefusedBeforeSending(t *testing.T) {
@@ -402,16 +376,17 @@ func TestWriteRefusedBeforeSending(t *testing.T) {
 		for name, tt := range map[string]struct {
 			draft *dois.Draft
 			path  string
+			code  datacite.Code
 		}{
-			"no draft":                {nil, "Draft"},
-			"neither DOI nor prefix":  {&dois.Draft{}, "Draft"},
-			"DOI and prefix":          {&dois.Draft{DOI: "10.5072/a", Prefix: "10.5072"}, "Draft"},
-			"prefix that is none":     {&dois.Draft{Prefix: "10.5072/x"}, "Draft.Prefix"},
-			"character not for new":   {&dois.Draft{DOI: "10.5072/a#b"}, "Draft.DOI"},
-			"URL in Latin-1":          {&dois.Draft{DOI: "10.5072/a", URL: "https://example.org/\xe4"}, "Draft.URL"},
-			"reason in Latin-1":       {&dois.Draft{DOI: "10.5072/a", Reason: "L\xf6schung"}, "Draft.Reason"},
-			"response that is none":   {&dois.Draft{DOI: "10.5072/a", Response: &dois.GetOptions{Include: []string{"views"}}}, "Draft.Response.Include"},
-			"DOI in the metadata too": {&dois.Draft{Prefix: "10.5072", Record: metadata.Record{DOI: "10.5072/b"}}, "Draft.Record.DOI"},
+			"no draft":                {nil, "Draft", "missing"},
+			"neither DOI nor prefix":  {&dois.Draft{}, "Draft", "missing"},
+			"DOI and prefix":          {&dois.Draft{DOI: "10.5072/a", Prefix: "10.5072"}, "Draft", "conflict"},
+			"prefix that is none":     {&dois.Draft{Prefix: "10.5072/x"}, "Draft.Prefix", "doi"},
+			"character not for new":   {&dois.Draft{DOI: "10.5072/a#b"}, "Draft.DOI", "doi"},
+			"URL in Latin-1":          {&dois.Draft{DOI: "10.5072/a", URL: "https://example.org/\xe4"}, "Draft.URL", "encoding"},
+			"reason in Latin-1":       {&dois.Draft{DOI: "10.5072/a", Reason: "L\xf6schung"}, "Draft.Reason", "encoding"},
+			"response that is none":   {&dois.Draft{DOI: "10.5072/a", Response: &dois.GetOptions{Include: []string{"views"}}}, "Draft.Response.Include", "vocabulary"},
+			"DOI in the metadata too": {&dois.Draft{Prefix: "10.5072", Record: metadata.Record{DOI: "10.5072/b"}}, "Draft.Record.DOI", "conflict"},
 		} {
 			t.Run(name, func(t *testing.T) {
 				_, err := client.Create(t.Context(), tt.draft)
@@ -419,6 +394,7 @@ func TestWriteRefusedBeforeSending(t *testing.T) {
 				field, ok := errors.AsType[*datacite.ValidationError](err)
 				require.True(t, ok)
 				assert.Equal(t, tt.path, field.Findings[0].Path)
+				assert.Equal(t, tt.code, field.Findings[0].Code)
 			})
 		}
 		t.Run("update of another DOI", func(t *testing.T) {
@@ -433,22 +409,125 @@ func TestWriteRefusedBeforeSending(t *testing.T) {
 	})
 }
 
-// TestWritesWithAToken writes with a token instead of a password.
-func TestWritesWithAToken(t *testing.T) {
-	var seen string
-	client := scripted(t, &datacite.Config{Token: "a.b.c"}, reply(201, `{"data":{"id":"10.5072/x","attributes":{"doi":"10.5072/x"}}}`, &seen))
-	_, err := client.Create(t.Context(), &dois.Draft{DOI: "10.5072/x"})
-	require.NoError(t, err)
-	assert.Equal(t, "Bearer a.b.c", seen)
+// busyGateways tests with each behaviour and each status of a gateway that responds to writes in
+// the place of the service: before or after the work, a number of times.
+func busyGateways(t *testing.T, test func(t *testing.T, srv *datacitetest.Server, busy func(kind datacitetest.FaultKind, times int), means func(error))) {
+	t.Helper()
+	for _, status := range []int{429, 503} {
+		t.Run(fmt.Sprint(status), func(t *testing.T) {
+			onEachInTime(t, func(t *testing.T, srv *datacitetest.Server) {
+				busy := func(kind datacitetest.FaultKind, times int) {
+					fault := &datacitetest.Fault{Kind: kind, Status: status, RetryAfter: 7 * time.Second}
+					srv.SetFaults(datacitetest.First(slices.Repeat([]*datacitetest.Fault{fault}, times)...).When(datacitetest.Writes))
+				}
+				test(t, srv, busy, func(err error) {
+					require.ErrorIs(t, err, datacite.ErrUnclear)
+					assert.Equal(t, status == 429, errors.Is(err, datacite.ErrRateLimited))
+					assert.Equal(t, status == 503, errors.Is(err, datacite.ErrServer))
+				})
+			})
+		})
+	}
 }
 
-// TestTimesOfListsAndOfSingleRecords reads points in time as lists and single records write them.
-func TestTimesOfListsAndOfSingleRecords(t *testing.T) {
-	for _, text := range []dois.Timestamp{"2021-07-08T09:53:54Z", "2021-07-08T09:53:54.000Z"} {
-		at, err := text.Time()
-		require.NoError(t, err)
-		assert.Equal(t, time.Date(2021, 7, 8, 9, 53, 54, 0, time.UTC), at)
+func TestCreateIsSentOnceToABusyGateway(t *testing.T) {
+	latest := &dois.ListOptions{Prefix: []string{datacitetest.Prefix}, Sort: query.ByCreated.Desc()}
+	for _, tt := range []struct {
+		name  string
+		draft dois.Draft
+		kind  datacitetest.FaultKind
+		made  int
+	}{
+		{"a name of ours, done", dois.Draft{DOI: "10.5072/ours"}, datacitetest.StatusAfter, 1},
+		{"a name of ours, not done", dois.Draft{DOI: "10.5072/ours"}, datacitetest.Status, 0},
+		{"a name that the service chooses, done", dois.Draft{Prefix: datacitetest.Prefix}, datacitetest.StatusAfter, 1},
+		{"a name that the service chooses, not done", dois.Draft{Prefix: datacitetest.Prefix}, datacitetest.Status, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			busyGateways(t, func(t *testing.T, srv *datacitetest.Server, busy func(datacitetest.FaultKind, int), means func(error)) {
+				busy(tt.kind, 1000)
+				made, err := srv.DOIs().Create(t.Context(), &tt.draft)
+				assert.Nil(t, made)
+				means(err)
+				require.Len(t, srv.Requests(), 1, "sent once")
+
+				found, err := srv.DOIs().List(t.Context(), latest)
+				require.NoError(t, err)
+				assert.Len(t, found.Records, tt.made)
+				if tt.draft.DOI != "" {
+					_, err = srv.DOIs().Get(t.Context(), tt.draft.DOI, nil)
+					assert.Equal(t, tt.made == 0, errors.Is(err, datacite.ErrNotFound), err)
+				}
+			})
+		})
 	}
-	_, err := dois.Timestamp("").Time()
-	assert.Error(t, err)
+}
+
+// TestWritesAtABusyGateway does what may be done twice.
+func TestWritesAtABusyGateway(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		write func(*testing.T, *dois.Client) error
+		want  dois.State // after it; "" means no DOI
+	}{
+		{"Update", func(t *testing.T, c *dois.Client) error {
+			_, err := c.Update(t.Context(), "10.5072/a", &dois.Draft{Record: complete("New")})
+			return err
+		}, dois.StateDraft},
+		{"Publish", func(t *testing.T, c *dois.Client) error {
+			_, err := c.ChangeState(t.Context(), "10.5072/a", dois.Publish, nil)
+			return err
+		}, dois.StateFindable},
+		{"Delete", func(t *testing.T, c *dois.Client) error { return c.Delete(t.Context(), "10.5072/a") }, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			busyGateways(t, func(t *testing.T, srv *datacitetest.Server, busy func(datacitetest.FaultKind, int), means func(error)) {
+				_, err := srv.DOIs().Create(t.Context(), &dois.Draft{DOI: "10.5072/a", URL: "https://example.org/a", Record: complete("Old")})
+				require.NoError(t, err)
+				busy(datacitetest.Status, 1000)
+				means(tt.write(t, srv.DOIs()))
+				busy(datacitetest.StatusAfter, 1)
+				require.NoError(t, tt.write(t, srv.DOIs()), "sent again")
+				found, err := srv.DOIs().Get(t.Context(), "10.5072/a", nil)
+				if tt.want == "" {
+					require.ErrorIs(t, err, datacite.ErrNotFound)
+					return
+				}
+				require.NoError(t, err)
+				assert.Equal(t, tt.want, found.State)
+			})
+		})
+	}
+}
+
+// An API key works in each place that it may stand in, until it is revoked.
+func TestAPIKeys(t *testing.T) {
+	for _, behaviour := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {
+		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: behaviour, NoPort: true})
+		defer srv.Close()
+		key := srv.IssueKey()
+		for where, opts := range map[string]datacite.Config{
+			"password": {Username: datacitetest.Username, Password: key}, "token": {Token: key},
+			"source": {TokenSource: func(context.Context) (string, error) { return key, nil }},
+		} {
+			opts.Service, opts.HTTPClient, opts.MaxAttempts = srv.Config().Service, srv.HTTPClient(), 1
+			client, err := dois.NewClient(opts)
+			require.NoError(t, err, where)
+			made, err := client.Create(t.Context(), &dois.Draft{Prefix: datacitetest.Prefix})
+			require.NoError(t, err, where)
+			_, err = client.Get(t.Context(), made.DOI, nil)
+			require.NoError(t, err, where)
+			require.NoError(t, client.Delete(t.Context(), made.DOI), where)
+		}
+		srv.RevokeKey(key)
+		client, err := dois.NewClient(datacite.Config{Service: datacite.Service{API: srv.URL}, Token: key, HTTPClient: srv.HTTPClient()})
+		require.NoError(t, err)
+		_, err = client.Create(t.Context(), &dois.Draft{Prefix: datacitetest.Prefix})
+		require.ErrorIs(t, err, datacite.ErrUnauthorized)
+		assert.NotContains(t, err.Error(), key)
+	}
+	_, err := dois.NewClient(datacite.Config{Service: datacite.Test, Username: "EXAMPLE.REPO"})
+	assert.ErrorContains(t, err, "Config.Password: is empty")
+	_, err = dois.NewClient(datacite.Config{Service: datacite.Test, Username: "DC.Zx81kQw7Lm20PtRv55YhNc64BdGsAe93"})
+	assert.ErrorContains(t, err, "Config.Username: is an API key")
 }

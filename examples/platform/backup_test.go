@@ -22,8 +22,7 @@ import (
 // A repository is copied while curators work. Then its process is killed and its disk is
 // lost: one that starts from the copy has everything, and the service agrees with it.
 func TestBackup(t *testing.T) {
-	srv := datacitetest.NewServer(nil)
-	defer srv.Close()
+	srv := serve(t, nil)
 	config := settings(srv, filepath.Join(t.TempDir(), "data"))
 	client := login(t, config)
 	p := start(t, config)
@@ -33,7 +32,7 @@ func TestBackup(t *testing.T) {
 	var death sync.WaitGroup
 	death.Go(func() {
 		defer p.kill()
-		for range 8 {
+		for range 4 {
 			require.NoError(t, run(t.Context(), []string{"backup", backup, "--data", config.Folder}, io.Discard, io.Discard))
 			whole(t, config, backup)
 		}
@@ -100,8 +99,7 @@ func whole(t *testing.T, config Config, backup string) {
 
 // A copy that is interrupted, or has no room, leaves the earlier one as it was.
 func TestBackupFails(t *testing.T) {
-	srv := datacitetest.NewServer(nil)
-	defer srv.Close()
+	srv := serve(t, nil)
 	var config Config
 	c := open(t, srv, func(settings *Config) { config = *settings }).as("ada")
 	c.publish("Glacier")
@@ -131,8 +129,7 @@ func TestBackupFails(t *testing.T) {
 // A backup is restored that lacks datasets whose DOIs are registered: no dataset or version
 // that is made later gets an address that one of these DOIs leads to.
 func TestAddressesAfterARestore(t *testing.T) {
-	srv := datacitetest.NewServer(nil)
-	defer srv.Close()
+	srv := serve(t, nil)
 	var config Config
 	c := open(t, srv, func(settings *Config) { config = *settings }).as("ada")
 	kept := c.publish("Kept")
@@ -179,8 +176,7 @@ func TestAddressesAfterARestore(t *testing.T) {
 
 // A reviewer reads a draft at a secret address, until it is taken back or published.
 func TestReview(t *testing.T) {
-	srv := datacitetest.NewServer(nil)
-	defer srv.Close()
+	srv := serve(t, nil)
 	reader := open(t, srv)
 	ada, grace := reader.as("ada"), reader.as("grace")
 	path := ada.draft(fields("Glacier"))

@@ -21,7 +21,7 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest"
 )
 
-var shots = flag.String("shots", "", "`folder` for the screenshots of TestPagesInABrowser")
+var shots = flag.String("shots", "", "`folder` for the screenshots of TestAccessibility")
 
 // A browser is a headless Chromium.
 type browser struct {
@@ -89,52 +89,6 @@ func (b *browser) login(name string) {
 	b.write("password", password)
 	b.click("login")
 	b.see("logout")
-}
-
-// A person publishes a dataset, and withdraws it.
-func TestInABrowser(t *testing.T) {
-	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed})
-	defer srv.Close()
-	c := open(t, srv)
-	c.as("ada")
-	b := browse(t, c.url)
-	upload := filepath.Join(t.TempDir(), "lengths.csv")
-	require.NoError(t, os.WriteFile(upload, []byte("month,length\n"), 0o600))
-
-	b.login("ada")
-	b.do(chromedp.Click(chromedp.CSS(`a[href="/new"]`)))
-	b.see("save")
-	b.write("title", "Glacier length")
-	b.write("family0", "Lovelace")
-	b.write("given0", "Ada")
-	b.write("orcid0", "0000-0001-5727-2428")
-	b.click("save")
-	assert.Contains(t, b.text("#orcid0-fault"), "check digit")
-	assert.Contains(t, b.text("#faults"), "Creator 1, ORCID")
-	b.write("orcid0", "0000-0001-5727-2427")
-	b.click("save")
-	b.see("upload")
-	b.choose("file", upload)
-	b.click("upload")
-	b.see("zip") // the file has arrived
-	assert.Contains(t, b.text("table"), "lengths.csv")
-	b.click("publish")
-	b.see("confirm")
-	assert.Contains(t, b.text("#main"), "https://doi.org/10.5072/")
-	b.click("confirm")
-	b.see("withdraw")
-	b.becomes("published")
-	assert.Regexp(t, `^Lovelace, Ada \(\d{4}\): Glacier length\. Version 1\. Test Repository\. https://doi\.org/10\.5072/`, b.text("#citation"))
-	require.Len(t, srv.Names(), 2)
-	assert.Equal(t, datacitetest.StateFindable, srv.State(srv.Names()[0]))
-
-	b.click("withdraw")
-	b.see("reason")
-	b.write("reason", "The instrument was broken.")
-	b.click("confirm")
-	b.see("restore")
-	b.becomes("withdrawn")
-	assert.Equal(t, datacitetest.StateRegistered, srv.State(srv.Names()[0]))
 }
 
 // A sight is a page that people see.
@@ -228,27 +182,6 @@ func (b *browser) each(all []sight, look func(name string)) {
 	look("faults")
 }
 
-// No page is wider than the screen, on a telephone or a desk.
-func TestPagesInABrowser(t *testing.T) {
-	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed})
-	defer srv.Close()
-	c := open(t, srv)
-	b := browse(t, c.url)
-	b.each(sights(t, c), func(name string) {
-		for _, width := range []int64{400, 800, 1400} {
-			b.do(chromedp.EmulateViewport(width, 900))
-			wide, err := chromedp.Run(b.ctx, chromedp.Evaluate[int64](`document.documentElement.scrollWidth`))
-			require.NoError(t, err)
-			assert.LessOrEqual(t, wide, width, name)
-			if *shots != "" {
-				picture, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
-				require.NoError(t, err)
-				require.NoError(t, os.WriteFile(filepath.Join(*shots, fmt.Sprintf("%s-%d.png", name, width)), picture, 0o600))
-			}
-		}
-	})
-}
-
 // axe returns the source of axe-core (MPL-2.0), which npm fetches once, and skips the
 // test where it cannot.
 func axe(t *testing.T) string {
@@ -272,17 +205,23 @@ func axe(t *testing.T) string {
 	return string(source)
 }
 
-// People who do not see, or see little, can use every page.
+// No page is wider than the screen, on a telephone or a desk, and people who do not see, or see
+// little, can use each.
 func TestAccessibility(t *testing.T) {
-	srv := datacitetest.NewServer(nil)
-	defer srv.Close()
-	c := open(t, srv)
+	c := open(t, serve(t, &datacitetest.Options{Behaviour: datacitetest.Deployed}))
 	b := browse(t, c.url)
 	source := axe(t)
-	pages := 0
 	b.each(sights(t, c), func(name string) {
 		for _, width := range []int64{400, 1400} {
 			b.do(chromedp.EmulateViewport(width, 900), chromedp.Evaluate[chromedp.Void](source))
+			wide, err := chromedp.Run(b.ctx, chromedp.Evaluate[int64](`document.documentElement.scrollWidth`))
+			require.NoError(t, err)
+			assert.LessOrEqual(t, wide, width, name)
+			if *shots != "" {
+				picture, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
+				require.NoError(t, err)
+				require.NoError(t, os.WriteFile(filepath.Join(*shots, fmt.Sprintf("%s-%d.png", name, width)), picture, 0o600))
+			}
 			report, err := chromedp.Run(b.ctx, chromedp.Evaluate[string](
 				`axe.run().then(r => JSON.stringify({passes: r.passes.length, violations: r.violations.map(v => v.id + ": " + v.nodes.map(n => n.html).join(" "))}))`, chromedp.EvalAwaitPromise))
 			require.NoError(t, err)
@@ -294,17 +233,13 @@ func TestAccessibility(t *testing.T) {
 			assert.Empty(t, found.Violations, "%s at %d", name, width)
 			assert.NotZero(t, found.Passes)
 		}
-		pages++
 	})
-	t.Logf("%d pages", pages)
 }
 
 // Everything can be done with the keyboard alone.
 func TestKeyboardOnly(t *testing.T) {
-	srv := datacitetest.NewServer(nil)
-	defer srv.Close()
-	c := open(t, srv)
-	c.as("ada")
+	srv := serve(t, nil)
+	c, _ := curated(t, srv)
 	b := browse(t, c.url)
 	focused := func() string {
 		id, err := chromedp.Run(b.ctx, chromedp.Evaluate[string](`document.activeElement?.id || document.activeElement?.getAttribute("href") || ""`))
@@ -367,6 +302,8 @@ func TestKeyboardOnly(t *testing.T) {
 	enter("confirm")
 	b.see("withdraw")
 	b.becomes("published")
+	assert.Regexp(t, `^Lovelace \(\d{4}\): Glacier length\. Version 1\. Test Repository\. https://doi\.org/10\.5072/`, b.text("#citation"))
+	assert.Equal(t, []string{datacitetest.StateFindable, datacitetest.StateFindable}, states(srv))
 	enter("withdraw")
 	b.see("reason")
 	write("reason", "It was broken.")

@@ -1,3 +1,14 @@
+// Command platform is a small data repository that embeds the clients as a real one would.
+// README.md leads through its packages: begin with dataset, outbox and store.
+//
+// Without flags it uses the embedded service, in memory, and makes a login:
+//
+//	cd examples/platform && go run .
+//
+// With --data it keeps everything in a folder, and --service names the service:
+//
+//	go run . account add ada --data /var/lib/platform
+//	go run . --data /var/lib/platform --service test --prefix 10.1234 --public https://data.example.org --proxy 192.0.2.7
 package main
 
 import (
@@ -12,8 +23,10 @@ import (
 	"net/netip"
 	"net/url"
 	"os"
+	"os/signal"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -25,20 +38,29 @@ import (
 	"github.com/datacite-go/datacite-go/examples/platform/store"
 )
 
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "platform:", err)
+	}
+	os.Exit(code(err))
+}
+
 // A failure is what happened to a platform that was started as it should be. Other errors
 // are of the command line, the settings or the folder.
 type failure struct{ error }
 
 // code is the exit code for an error, as the command datacite has them.
 func code(err error) int {
-	var failed failure
-	switch {
-	case err == nil:
-		return 0
-	case errors.As(err, &failed):
+	if _, failed := errors.AsType[failure](err); failed {
 		return 1
 	}
-	return 2
+	if err != nil {
+		return 2
+	}
+	return 0
 }
 
 // A commandLine is what the flags and the environment say.
@@ -208,33 +230,28 @@ A backup has all that the repository has: drafts, names of curators, and hashes 
 		},
 		PreRunE: s.needFolder,
 		RunE: func(cmd *cobra.Command, folders []string) error {
-			made, err := backUp(cmd.Context(), s.Folder, folders[0])
+			to := folders[0]
+			if err := os.MkdirAll(to, 0o700); err != nil {
+				return err
+			}
+			source, err1 := os.Stat(s.Folder)
+			target, err2 := os.Stat(to)
+			if err := errors.Join(err1, err2); err != nil {
+				return err
+			}
+			if os.SameFile(source, target) {
+				return fmt.Errorf("%s is the folder of the repository itself", to)
+			}
+			made, err := store.Copy(cmd.Context(), s.Folder, to)
 			if err == nil {
-				_, err = fmt.Fprintf(s.out, "%s has the databases and %d files, %d of them new\n", folders[0], made.Files, made.Copied)
+				err = sqlite.Copy(cmd.Context(), accountsFile(s.Folder), accountsFile(to))
+			}
+			if err == nil {
+				_, err = fmt.Fprintf(s.out, "%s has the databases and %d files, %d of them new\n", to, made.Files, made.Copied)
 			}
 			return err
 		},
 	}
-}
-
-// backUp copies everything.
-func backUp(ctx context.Context, folder, to string) (store.Backup, error) {
-	if err := os.MkdirAll(to, 0o700); err != nil {
-		return store.Backup{}, err
-	}
-	source, err1 := os.Stat(folder)
-	target, err2 := os.Stat(to)
-	if err := errors.Join(err1, err2); err != nil {
-		return store.Backup{}, err
-	}
-	if os.SameFile(source, target) {
-		return store.Backup{}, fmt.Errorf("%s is the folder of the repository itself", to)
-	}
-	made, err := store.Copy(ctx, folder, to)
-	if err != nil {
-		return made, err
-	}
-	return made, sqlite.Copy(ctx, accountsFile(folder), accountsFile(to))
 }
 
 // needFolder is for commands that do something to a folder.
@@ -253,7 +270,14 @@ func (s *commandLine) account() *cobra.Command {
 	on := func(use, short string, words int, work func(context.Context, *accounts.Accounts, []string) error) *cobra.Command {
 		cmd := &cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(words)}
 		cmd.RunE = func(cmd *cobra.Command, words []string) error {
-			return withAccounts(s.Folder, func(a *accounts.Accounts) error { return work(cmd.Context(), a, words) })
+			if err := os.MkdirAll(s.Folder, 0o700); err != nil {
+				return err
+			}
+			a, err := accounts.Open(accountsFile(s.Folder), 0)
+			if err != nil {
+				return err
+			}
+			return errors.Join(work(cmd.Context(), a, words), a.Close())
 		}
 		account.AddCommand(cmd)
 		return cmd
@@ -272,11 +296,7 @@ func (s *commandLine) account() *cobra.Command {
 	on("list", "List the logins", 0, func(ctx context.Context, a *accounts.Accounts, _ []string) error {
 		curators, err := a.Curators(ctx)
 		for _, c := range curators {
-			role := ""
-			if c.Administrator {
-				role = "\tadministrator"
-			}
-			fmt.Fprintln(s.out, c.Name+role)
+			fmt.Fprintln(s.out, c.Name+map[bool]string{true: "\tadministrator"}[c.Administrator])
 		}
 		return err
 	})
@@ -326,16 +346,4 @@ func removeAccount(ctx context.Context, folder string, a *accounts.Accounts, nam
 		_, err = fmt.Fprintf(out, "The login %s is removed%s\n", name, text)
 	}
 	return err
-}
-
-// withAccounts does something with the logins of a folder, which it makes if there is none.
-func withAccounts(folder string, work func(*accounts.Accounts) error) error {
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return err
-	}
-	a, err := accounts.Open(accountsFile(folder), 0)
-	if err != nil {
-		return err
-	}
-	return errors.Join(work(a), a.Close())
 }

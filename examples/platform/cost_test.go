@@ -7,6 +7,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"net"
@@ -24,13 +25,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/examples/platform/dataset"
 )
 
+var atOnce = flag.Int("crowd", 40, "requests that TestCost sends at once; its figures need 200")
+
 const (
 	population = 2000 // datasets
-	atOnce     = 200  // requests
 	dearest    = 20   // times what a landing page costs
 )
 
@@ -140,8 +141,7 @@ func processor(t *testing.T, pid int) (used time.Duration) {
 // Nobody without a login can stop the repository: what each route costs at most is bounded, and
 // so is what many of them cost at once. docs/platform.md has the figures that -v prints.
 func TestCost(t *testing.T) {
-	srv := datacitetest.NewServer(nil)
-	defer srv.Close()
+	srv := serve(t, nil)
 	config := settings(srv, filepath.Join(t.TempDir(), "data"))
 	large, usual := populate(t, config)
 	url, pid := program(t, config)
@@ -154,7 +154,7 @@ func TestCost(t *testing.T) {
 	parts := map[string]string{"Range": "bytes=" + ranges.String() + "0-1"}
 	quotes := strings.Repeat("%22", 4000)
 	wrong := "name=ada&password=a+guess+of+somebody"
-	transport := &http.Transport{MaxIdleConnsPerHost: atOnce}
+	transport := &http.Transport{MaxIdleConnsPerHost: *atOnce}
 	defer transport.CloseIdleConnections()
 	var visitors atomic.Int64
 	var page time.Duration
@@ -245,7 +245,7 @@ func TestCost(t *testing.T) {
 		assert.True(t, hashes || cost <= dearest*page, "%s costs %v, and a page %v", d.name, cost, page)
 
 		var people sync.WaitGroup
-		for range atOnce {
+		for range *atOnce {
 			people.Go(send)
 		}
 		time.Sleep(10 * time.Millisecond)
@@ -257,9 +257,9 @@ func TestCost(t *testing.T) {
 		}
 		people.Wait()
 		assert.Equal(t, http.StatusOK, status)
-		assert.Less(t, health, time.Second, "/health beside %d of %s", atOnce, d.name)
+		assert.Less(t, health, time.Second, "/health beside %d of %s", *atOnce, d.name)
 		used := most(t, pid)
-		assert.Less(t, used, 150_000_000, "memory after %d of %s", atOnce, d.name)
+		assert.Less(t, used, 150_000_000, "memory after %d of %s", *atOnce, d.name)
 		t.Logf("| `%s` | %s | %v | %.1f | %v | %d MB |", d.route, d.name, cost.Round(10*time.Microsecond), float64(cost)/float64(page), health.Round(time.Millisecond), used/1_000_000)
 	}
 }

@@ -20,9 +20,7 @@ import (
 // Faults of rows are beside the field to be put right, which may be another one than what
 // was typed in.
 func TestFaultsOfRows(t *testing.T) {
-	srv := datacitetest.NewServer(nil)
-	defer srv.Close()
-	c := open(t, srv).as("ada")
+	_, _, c := repository(t)
 	for typed, want := range map[string]string{
 		"scheme0=GND":                      "term0: Term of a classification 1, Term: Write the term.",
 		"term0=glaciers":                   "scheme0: Term of a classification 1, Classification: Name the classification.",
@@ -80,9 +78,7 @@ func typed(page string) map[string]string {
 // What is typed is stored, published in the record, and in the form when it is opened
 // again: nothing is lost, and nothing changes.
 func TestAFormComesBack(t *testing.T) {
-	both(t, func(t *testing.T, opts datacitetest.Options) {
-		srv := datacitetest.NewServer(&opts)
-		defer srv.Close()
+	both(t, nil, func(t *testing.T, srv *datacitetest.Server) {
 		c := open(t, srv).as("ada")
 		path := c.draft(filled())
 		_, v := c.now(path)

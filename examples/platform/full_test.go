@@ -17,8 +17,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/datacite-go/datacite-go/datacitetest"
 )
 
 // smallDisk is a folder on a disk of its own, with so many bytes.
@@ -37,8 +35,7 @@ func smallDisk(t *testing.T, size int) (folder string) {
 // Uploads leave room on the disk. If others take the last byte of it, people can still log
 // in and delete, and what cannot be stored comes back to who typed it.
 func TestAFullDisk(t *testing.T) {
-	srv := datacitetest.NewServer(nil)
-	defer srv.Close()
+	srv := serve(t, nil)
 	const size, room = 32 << 20, 8 << 20
 	folder := filepath.Join(smallDisk(t, size), "data")
 	reader := open(t, srv, func(c *Config) { c.Folder, c.Limits.Room = folder, room })
@@ -87,9 +84,7 @@ func TestAFullDisk(t *testing.T) {
 
 // Files are added while others are, and while the title changes: nothing of it is lost.
 func TestAnUploadContradictsNoEdit(t *testing.T) {
-	srv := datacitetest.NewServer(nil)
-	defer srv.Close()
-	c := open(t, srv).as("ada")
+	_, _, c := repository(t)
 	path := c.draft(fields("Glacier"))
 	_, opened := c.now(path)
 	var people sync.WaitGroup

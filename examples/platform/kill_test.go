@@ -41,12 +41,9 @@ import (
 	"github.com/datacite-go/datacite-go/examples/platform/store"
 )
 
-var kills = flag.Int("kills", 10, "how often each platform of TestKilledAtAnyMoment is killed")
+var kills = flag.Int("kills", 6, "how often each platform of TestKilledAtAnyMoment is killed")
 
-const (
-	childVariable = "PLATFORM_CHILD" // its value is the Config in JSON
-	static        = "static"         // as the Prefix in it: only serve the files in the folder
-)
+const childVariable = "PLATFORM_CHILD" // its value is the Config in JSON
 
 func TestMain(m *testing.M) {
 	if config := os.Getenv(childVariable); config != "" {
@@ -65,10 +62,7 @@ func child(config string) {
 	if err == nil {
 		err = json.Unmarshal([]byte(config), &c)
 	}
-	if c.Prefix == static {
-		fmt.Println("http://" + listener.Addr().String())
-		err = http.Serve(listener, http.FileServer(http.Dir(c.Folder)))
-	} else if err == nil {
+	if err == nil {
 		var p *Platform
 		if p, err = Open(c); err == nil {
 			fmt.Println("http://" + listener.Addr().String())
@@ -339,19 +333,17 @@ func bothWays(t *testing.T, srv *datacitetest.Server) (relations int) {
 // Whenever the platform dies, its database and the service agree, and the next one
 // goes on where it stopped.
 func TestKilledAtAnyMoment(t *testing.T) {
-	both(t, func(t *testing.T, opts datacitetest.Options) {
+	both(t, nil, func(t *testing.T, srv *datacitetest.Server) {
 		const seed = 3
 		var calm atomic.Bool // while the test itself looks, nothing fails
 		faults := datacitetest.Schedule(seed, 0.2)
-		opts.Faults = func(n int, r *http.Request) *datacitetest.Fault {
+		srv.SetFaults(func(n int, r *http.Request) *datacitetest.Fault {
 			fault := faults(n, r)
 			if calm.Load() || fault != nil && fault.Kind == datacitetest.Delay && fault.Delay > 50*time.Millisecond {
 				return nil
 			}
 			return fault
-		}
-		srv := datacitetest.NewServer(&opts)
-		defer srv.Close()
+		})
 		config := settings(srv, filepath.Join(t.TempDir(), "data"))
 		client := login(t, config)
 		random := rand.New(rand.NewPCG(seed, seed))
@@ -399,8 +391,7 @@ func fetch(t *testing.T, client *http.Client, address string) (status int, page 
 
 // SIGTERM ends the platform when the requests that it has are done.
 func TestSIGTERMDrains(t *testing.T) {
-	srv := datacitetest.NewServer(nil)
-	defer srv.Close()
+	srv := serve(t, nil)
 	config := settings(srv, filepath.Join(t.TempDir(), "data"))
 	client := login(t, config)
 	p := start(t, config)

@@ -179,8 +179,7 @@ func fillFolder(t *testing.T, config Config) (pages []string) {
 // Readers and depositors at once: no request fails, and every deposit is published
 // exactly once.
 func TestLoad(t *testing.T) {
-	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed})
-	defer srv.Close()
+	srv := serve(t, &datacitetest.Options{Behaviour: datacitetest.Deployed})
 	config := settings(srv, filepath.Join(t.TempDir(), "data"))
 	config.Proxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
 	client := login(t, config)
@@ -232,7 +231,6 @@ func TestLoad(t *testing.T) {
 	public.sample.log(t, "readers", lasted)
 	own.sample.log(t, "deposits", lasted)
 
-	statically(t, newCrowd(t, public.client, staticCopy(t, p.url, pages[0])), *load/4)
 	settled()
 	p.kill()
 	assert.Empty(t, p.errs.String(), "errors in the log")
@@ -266,42 +264,6 @@ func memory(pid int) string {
 		parts = append(parts, m[1]+" "+m[2]+" kB")
 	}
 	return strings.Join(parts, ", ")
-}
-
-// staticCopy serves a landing page and a file from a folder, in a process of its own, and
-// returns its address.
-func staticCopy(t *testing.T, url, page string) string {
-	t.Helper()
-	folder := t.TempDir()
-	for name, path := range map[string]string{"landing.html": page, "part.csv": page + "/files/part0.csv"} {
-		_, text := fetch(t, http.DefaultClient, url+path)
-		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
-	}
-	p := start(t, Config{Folder: folder, Prefix: static})
-	t.Cleanup(p.kill)
-	return p.url
-}
-
-// statically is the load of the readers alone on a server of static files.
-func statically(t *testing.T, c *crowd, length time.Duration) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), length)
-	defer cancel()
-	var people sync.WaitGroup
-	begin := time.Now()
-	for range readers {
-		people.Go(func() {
-			for i := 0; ctx.Err() == nil; i++ {
-				if i%4 == 0 {
-					c.ask("file", http.MethodGet, "/part.csv", "", nil, "month,length")
-				} else {
-					c.ask("landing", http.MethodGet, "/landing.html", "", nil, "Series 1 of")
-				}
-			}
-		})
-	}
-	people.Wait()
-	c.sample.log(t, "static", time.Since(begin))
 }
 
 // everyDataset visits all datasets in a folder that no process has.

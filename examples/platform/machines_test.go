@@ -17,7 +17,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/examples/platform/dataset"
 )
 
@@ -40,10 +39,7 @@ func (c *person) ask(method, path string, headers ...string) (*http.Response, st
 
 // The address behind a DOI gives programs what they prefer, and everybody else the page.
 func TestContentNegotiation(t *testing.T) {
-	srv := datacitetest.NewServer(nil)
-	defer srv.Close()
-	reader := open(t, srv)
-	c := reader.as("ada")
+	_, reader, c := repository(t)
 	path := c.publish("Glacier")
 	_, v := c.settled(path)
 	const page, ld, inXML, inJSON = "text/html; charset=utf-8", "application/ld+json", "application/vnd.datacite.datacite+xml", "application/vnd.datacite.datacite+json"
@@ -119,10 +115,7 @@ func (c *person) sitemap(path, root string) map[string]string {
 }
 
 func TestSitemap(t *testing.T) {
-	srv := datacitetest.NewServer(nil)
-	defer srv.Close()
-	reader := open(t, srv)
-	c := reader.as("ada")
+	_, reader, c := repository(t)
 	assert.Empty(t, reader.sitemap("/sitemap.xml", "urlset"))
 	begin := time.Now().UTC().Truncate(time.Second)
 	first, withdrawn := c.publish("Glacier"), c.publish("Withdrawn")
@@ -169,10 +162,7 @@ func unzip(t *testing.T, data string) map[string]string {
 
 // All files of a version come as one ZIP; it is a download like that of a file.
 func TestArchive(t *testing.T) {
-	srv := datacitetest.NewServer(nil)
-	defer srv.Close()
-	reader := open(t, srv)
-	c := reader.as("ada")
+	_, reader, c := repository(t)
 	path := c.draft(fields("Glacier"))
 	for _, name := range []string{"A.csv", "a.csv", "100%.csv", "Äletsch.csv", "x%22.csv", "evil.txt"} {
 		status, page := c.upload(path, name, "content of "+name)
@@ -231,9 +221,7 @@ func TestArchive(t *testing.T) {
 
 // A ZIP is made while it is sent, however large the files are.
 func TestArchivesAreStreamed(t *testing.T) {
-	srv := datacitetest.NewServer(nil)
-	defer srv.Close()
-	c := open(t, srv).as("ada")
+	_, _, c := repository(t)
 	path := c.draft(fields("Glacier"))
 	large := make([]byte, 40<<20) // more than the buffers of a connection, and it cannot be compressed
 	_, err := rand.NewChaCha8([32]byte{}).Read(large)

@@ -40,6 +40,11 @@ func TestAdministration(t *testing.T) {
 	for _, want := range []string{"422", "1 dataset, 1 of which failed", `href="` + path + `"`, "of grace", "1 file of ", " free</dd>", "go1."} {
 		assert.Contains(t, page, want)
 	}
+	_, own := grace.get(path)
+	assert.Contains(t, own, "not registered yet")
+	_, public := reader.get(path)
+	assert.Contains(t, public, `id="state">being published`)
+	assert.NotContains(t, public, "not registered yet", "that is for its curator")
 	_, v := grace.now(path)
 	for _, form := range []string{"/status", "/status/check", "/status/report", "/status/again"} {
 		status, page := grace.post(form, map[string]string{"dataset": "1"})
@@ -64,8 +69,7 @@ func TestAdministration(t *testing.T) {
 
 // A supervisor learns whether the repository can work, and nothing else.
 func TestHealth(t *testing.T) {
-	srv := datacitetest.NewServer(nil)
-	defer srv.Close()
+	srv := serve(t, nil)
 	c := open(t, srv)
 	status, text := c.get("/health")
 	assert.Equal(t, http.StatusOK, status)
@@ -81,17 +85,20 @@ func TestHealth(t *testing.T) {
 // The log says who changed what and what became of it. It has nothing of visitors, and no
 // passwords.
 func TestLog(t *testing.T) {
-	srv := datacitetest.NewServer(nil)
-	defer srv.Close()
+	srv := serve(t, nil)
 	var log lockedBuffer
-	reader := open(t, srv, func(c *Config) { c.Log = slog.New(slog.NewJSONHandler(&log, nil)) })
+	reader := open(t, srv, func(c *Config) { c.Token, c.Log = "", slog.New(slog.NewJSONHandler(&log, nil)) })
 	c := reader.as("ada")
 	path := c.publish("Glacier")
 	d, _ := c.settled(path)
 	reader.get(path + "?q=what+a+visitor+looks+for")
 	c.background(c.platform.outbox.Check)
 
+	_, page := c.get("/status")
+	assert.Contains(t, page, "DATACITE_TOKEN", "usage that cannot be reported is not only counted")
+
 	text := log.String()
+	assert.Contains(t, text, "DATACITE_TOKEN")
 	var seen []string
 	for line := range strings.Lines(text) {
 		var entry struct {
@@ -137,8 +144,7 @@ func TestTheOutboxWaitsAsLongAsTheServiceAsks(t *testing.T) {
 	busy := func(int, *http.Request) *datacitetest.Fault {
 		return &datacitetest.Fault{Kind: datacitetest.Status, Status: http.StatusTooManyRequests, RetryAfter: 3 * time.Hour}
 	}
-	srv := datacitetest.NewServer(&datacitetest.Options{Faults: busy})
-	defer srv.Close()
+	srv := serve(t, &datacitetest.Options{Faults: busy})
 	c := open(t, srv).as("ada")
 	path := c.publish("Glacier")
 	require.Eventually(t, func() bool { d, _ := c.now(path); return d.Tries > 0 }, patience, 5*time.Millisecond)

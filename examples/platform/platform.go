@@ -5,9 +5,12 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/netip"
 	"path/filepath"
+	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 
@@ -172,4 +175,66 @@ func (p *Platform) ask(now job) {
 	case p.asked <- now:
 	default:
 	}
+}
+
+// grace is how long requests may go on that have begun before the end.
+const grace = 30 * time.Second
+
+// serve handles requests and works in the background until the context is done. Then it
+// takes no new requests, ends those that it has, and closes the databases.
+func (p *Platform) serve(ctx context.Context, listener net.Listener) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	server := &http.Server{
+		Handler: p.pages.Handler(), MaxHeaderBytes: 16 << 10,
+		// For whole requests and responses; transfers of files have longer, part by part.
+		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, WriteTimeout: time.Minute, IdleTimeout: 2 * time.Minute,
+		ErrorLog: slog.NewLogLogger(p.log.Handler(), slog.LevelInfo),
+	}
+	p.log.Info("started", "listen", listener.Addr().String(), "service", p.pages.Service, "public", p.pages.By.Public, "version", p.pages.Versions[0].Text)
+	var work sync.WaitGroup
+	work.Go(func() { p.Run(ctx) })
+	served := make(chan error, 1)
+	go func() {
+		served <- server.Serve(listener)
+		stop() // without requests there is nothing to work for
+	}()
+	<-ctx.Done()
+	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+	defer cancel()
+	err := server.Shutdown(end)
+	if err != nil {
+		err = errors.Join(err, server.Close())
+	}
+	if ended := <-served; !errors.Is(ended, http.ErrServerClosed) {
+		err = errors.Join(err, ended)
+	}
+	work.Wait()
+	if err = errors.Join(err, p.Close()); err == nil {
+		p.log.Info("stopped")
+	}
+	return err
+}
+
+// versions are those of the program and of what it is made of.
+func versions() []pages.Version {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return nil
+	}
+	all := []pages.Version{{Of: "Platform", Text: info.Main.Version}, {Of: "Go", Text: info.GoVersion}}
+	for _, of := range []struct{ path, name string }{{"github.com/datacite-go/datacite-go", "SDK"}, {"modernc.org/sqlite", "SQLite driver"}} {
+		i := slices.IndexFunc(info.Deps, func(m *debug.Module) bool { return m.Path == of.path })
+		if i >= 0 {
+			version := info.Deps[i].Version
+			if replaced := info.Deps[i].Replace; replaced != nil {
+				version = replaced.Version
+			}
+			if version == "" || version == "(devel)" { // of a folder, in place of a release
+				version = "of the source beside the platform"
+			}
+			all = append(all, pages.Version{Of: of.name, Text: version})
+		}
+	}
+	return all
 }

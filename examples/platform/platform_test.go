@@ -25,6 +25,7 @@ import (
 
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/examples/platform/accounts"
 	"github.com/datacite-go/datacite-go/examples/platform/dataset"
 	"github.com/datacite-go/datacite-go/examples/platform/store"
 	"github.com/datacite-go/datacite-go/metadata"
@@ -79,6 +80,28 @@ func open(t *testing.T, srv *datacitetest.Server, edits ...func(*Config)) *perso
 		assert.NoError(t, p.Close())
 	})
 	return &person{t, p, site.Client(), site.URL}
+}
+
+// serve starts a service.
+func serve(t *testing.T, opts *datacitetest.Options) *datacitetest.Server {
+	srv := datacitetest.NewServer(opts)
+	t.Cleanup(srv.Close)
+	return srv
+}
+
+// curated is a platform for a reader, and for ada, who is its administrator.
+func curated(t *testing.T, srv *datacitetest.Server, edits ...func(*Config)) (reader, ada *person) {
+	t.Helper()
+	reader = open(t, srv, edits...)
+	return reader, reader.as("ada")
+}
+
+// repository is a curated platform with a service of its own.
+func repository(t *testing.T, edits ...func(*Config)) (srv *datacitetest.Server, reader, ada *person) {
+	t.Helper()
+	srv = serve(t, nil)
+	reader, ada = curated(t, srv, edits...)
+	return srv, reader, ada
 }
 
 // as is a curator who logs in.
@@ -247,10 +270,12 @@ func (c *person) background(work job) {
 	require.NoError(c, <-done)
 }
 
-// both runs a test on a service of either behaviour.
-func both(t *testing.T, test func(*testing.T, datacitetest.Options)) {
+// both runs a test with a service of either behaviour.
+func both(t *testing.T, faults datacitetest.Faults, test func(*testing.T, *datacitetest.Server)) {
 	for _, behaviour := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {
-		t.Run(string(behaviour), func(t *testing.T) { test(t, datacitetest.Options{Behaviour: behaviour}) })
+		t.Run(string(behaviour), func(t *testing.T) {
+			test(t, serve(t, &datacitetest.Options{Behaviour: behaviour, Faults: faults}))
+		})
 	}
 }
 
@@ -267,11 +292,8 @@ func related(t *testing.T, srv *datacitetest.Server, name string) []string {
 }
 
 func TestTheLifeOfADataset(t *testing.T) {
-	both(t, func(t *testing.T, opts datacitetest.Options) {
-		srv := datacitetest.NewServer(&opts)
-		defer srv.Close()
-		reader := open(t, srv)
-		c := reader.as("ada")
+	both(t, nil, func(t *testing.T, srv *datacitetest.Server) {
+		reader, c := curated(t, srv)
 
 		path := c.publish("Glacier length")
 		d, v := c.settled(path)
@@ -346,11 +368,8 @@ func TestTheLifeOfADataset(t *testing.T) {
 }
 
 func TestVersions(t *testing.T) {
-	both(t, func(t *testing.T, opts datacitetest.Options) {
-		srv := datacitetest.NewServer(&opts)
-		defer srv.Close()
-		reader := open(t, srv)
-		c := reader.as("ada")
+	both(t, nil, func(t *testing.T, srv *datacitetest.Server) {
+		reader, c := curated(t, srv)
 		first := c.publish("Glacier length")
 		d, v1 := c.settled(first)
 		home := d.Path()
@@ -401,11 +420,8 @@ func TestVersions(t *testing.T) {
 }
 
 func TestEmbargo(t *testing.T) {
-	both(t, func(t *testing.T, opts datacitetest.Options) {
-		srv := datacitetest.NewServer(&opts)
-		defer srv.Close()
-		reader := open(t, srv)
-		c := reader.as("ada")
+	both(t, nil, func(t *testing.T, srv *datacitetest.Server) {
+		reader, c := curated(t, srv)
 		until := time.Now().UTC().AddDate(0, 0, 2).Format(time.DateOnly)
 		form := fields("Glacier length")
 		form["embargo"] = until
@@ -426,10 +442,15 @@ func TestEmbargo(t *testing.T) {
 		assert.Contains(t, page, "public from "+until)
 		assert.Contains(t, page, "Monthly lengths", "the metadata is public")
 		assert.NotContains(t, page, "lengths.csv")
-		status, _ = reader.get(path + "/files/lengths.csv")
+		status, there := reader.get(path + "/files/lengths.csv")
 		assert.Equal(t, http.StatusForbidden, status)
+		status, none := reader.get(path + "/files/none.csv")
+		assert.Equal(t, http.StatusForbidden, status, "which files there are is not public, either")
+		assert.Equal(t, strings.ReplaceAll(there, "lengths.csv", "none.csv"), none)
 		status, _ = c.get(path + "/files/lengths.csv")
 		assert.Equal(t, http.StatusOK, status, "its curator has it")
+		status, _ = c.get(path + "/files/none.csv")
+		assert.Equal(t, http.StatusNotFound, status)
 
 		form["embargo"] = time.Now().UTC().Format(time.DateOnly)
 		form["revision"] = fmt.Sprint(v.Revision)
@@ -441,28 +462,9 @@ func TestEmbargo(t *testing.T) {
 	})
 }
 
-func TestPublishingThroughFaults(t *testing.T) {
-	both(t, func(t *testing.T, opts datacitetest.Options) {
-		opts.Faults = datacitetest.Schedule(7, 0.3)
-		srv := datacitetest.NewServer(&opts)
-		defer srv.Close()
-		c := open(t, srv).as("ada")
-		var paths []string
-		for i := range 5 {
-			paths = append(paths, c.publish(fmt.Sprint("Dataset ", i)))
-		}
-		for _, path := range paths {
-			_, v := c.settled(path)
-			assert.Equal(t, datacitetest.StateFindable, srv.State(v.DOI))
-		}
-		assert.Len(t, srv.Names(), 10)
-	})
-}
-
 // A name that is taken is somebody else's: it is left alone, and another is chosen.
 func TestANameThatIsTaken(t *testing.T) {
-	srv := datacitetest.NewServer(&datacitetest.Options{Faults: func(int, *http.Request) *datacitetest.Fault { return &datacitetest.Fault{Kind: datacitetest.Status} }})
-	defer srv.Close()
+	srv := serve(t, &datacitetest.Options{Faults: func(int, *http.Request) *datacitetest.Fault { return &datacitetest.Fault{Kind: datacitetest.Status} }})
 	c := open(t, srv).as("ada")
 	d, v := c.now(c.draft(fields("Glacier")))
 	_, page := c.get(v.Path())
@@ -493,33 +495,9 @@ func TestANameThatIsTaken(t *testing.T) {
 	}
 }
 
-// What the service refuses waits for a person, and the dataset does not say that it is
-// published.
-func TestARefusal(t *testing.T) {
-	srv := datacitetest.NewServer(&datacitetest.Options{Accounts: []datacitetest.Account{{Domains: []string{"elsewhere.example.org"}}}})
-	defer srv.Close()
-	reader := open(t, srv)
-	c := reader.as("ada")
-	path := c.publish("Glacier")
-	require.Eventually(t, func() bool {
-		_, page := c.get("/status")
-		return strings.Contains(page, "Tried 1 time:")
-	}, patience, 5*time.Millisecond)
-	_, page := c.get(path)
-	assert.Contains(t, page, "not registered yet")
-	_, page = reader.get(path)
-	assert.Contains(t, page, `id="state">being published`)
-	assert.NotContains(t, page, "not registered yet", "that is for its curator")
-	for _, name := range srv.Names() {
-		assert.NotEqual(t, datacitetest.StateFindable, srv.State(name))
-	}
-}
-
 // The check of the service's records finds what others did to them, and puts it right.
 func TestCheck(t *testing.T) {
-	both(t, func(t *testing.T, opts datacitetest.Options) {
-		srv := datacitetest.NewServer(&opts)
-		defer srv.Close()
+	both(t, nil, func(t *testing.T, srv *datacitetest.Server) {
 		c := open(t, srv).as("ada")
 		var paths, names []string
 		for _, title := range []string{"Hidden", "Moved", "Renamed", "Right"} {
@@ -557,8 +535,7 @@ func TestCheck(t *testing.T) {
 
 // Datasets that wait for their first registration are no findings, and no failure of the check.
 func TestCheckBeforeTheFirstRegistration(t *testing.T) {
-	srv := datacitetest.NewServer(nil)
-	defer srv.Close()
+	srv := serve(t, nil)
 	config := settings(srv, filepath.Join(t.TempDir(), "data"))
 	fillFolder(t, config)
 	p, err := Open(config)
@@ -578,15 +555,14 @@ func TestCommandLine(t *testing.T) {
 	var out bytes.Buffer
 	folder := filepath.Join(t.TempDir(), "data")
 	for line, want := range map[string]string{
-		"extra":                                    `unknown command "extra"`,
-		"--proxy proxy.example.org":                "--proxy",
-		"--servce test":                            "--servce; platform -h lists the flags",
-		"--service tset":                           `--service: "tset" is not test, production or a URL`,
-		"--service test":                           "the service test needs --data, --prefix, --public, DATACITE_USERNAME, DATACITE_PASSWORD",
-		"--log xml":                                `--log is "xml"`,
-		"account add ada":                          "--data is missing",
-		"account add --data " + folder:             "accepts 1 arg",
-		"account remove nobody --data " + folder:   `no curator "nobody"`,
+		"extra":                        `unknown command "extra"`,
+		"--proxy proxy.example.org":    "--proxy",
+		"--servce test":                "--servce; platform -h lists the flags",
+		"--service tset":               `--service: "tset" is not test, production or a URL`,
+		"--service test":               "the service test needs --data, --prefix, --public, DATACITE_USERNAME, DATACITE_PASSWORD",
+		"--log xml":                    `--log is "xml"`,
+		"account add ada":              "--data is missing",
+		"account add --data " + folder: "accepts 1 arg",
 		"--data " + folder + " --listen 192.0.2.1": "listen tcp 192.0.2.1:8090",
 	} {
 		require.NoError(t, os.MkdirAll(folder, 0o700))
@@ -605,11 +581,6 @@ func TestCommandLine(t *testing.T) {
 	assert.ErrorContains(t, run(t.Context(), nil, &out, io.Discard), "the service production needs --data, --prefix, --public", "a demonstration registers no real DOI")
 	t.Setenv("DATACITE_SERVICE", "")
 
-	require.NoError(t, run(t.Context(), []string{"account", "add", "ada", "--data", folder}, &out, io.Discard))
-	assert.Regexp(t, `The login ada has the password [A-Z2-7]{26} `, out.String())
-	require.NoError(t, run(t.Context(), []string{"account", "remove", "ada", "--data", folder}, &out, io.Discard))
-	assert.ErrorContains(t, run(t.Context(), []string{"account", "remove", "ada", "--data", folder}, &out, io.Discard), `no curator "ada"`)
-
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	pages, lines := io.Pipe()
@@ -626,17 +597,55 @@ func TestCommandLine(t *testing.T) {
 	assert.NoError(t, <-ended)
 }
 
-// What is published is found by its words, whatever their case, page by page; and other
-// programs can have it.
-func TestSearchAndExport(t *testing.T) {
-	srv := datacitetest.NewServer(nil)
-	defer srv.Close()
-	reader := open(t, srv)
-	c := reader.as("ada")
-	path := c.publish("Lengths of the ÄLETSCH glacier, 50%")
-	for i := range 21 {
-		c.publish(fmt.Sprint("Stones ", i))
+// Whoever may log in is said on the command line.
+func TestAccounts(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "data")
+	var out bytes.Buffer
+	account := func(words ...string) error {
+		out.Reset()
+		return run(t.Context(), append([]string{"account", "--data", folder}, words...), &out, io.Discard)
 	}
+	require.NoError(t, account("add", "ada", "--administrator"))
+	assert.Regexp(t, `^The login ada has the password [A-Z2-7]{26} `, out.String())
+	require.NoError(t, account("add", "eve"))
+	require.NoError(t, account("add", "ada"), "another password")
+	require.NoError(t, account("role", "eve", "administrator"))
+	require.NoError(t, account("list"))
+	assert.Equal(t, "ada\tadministrator\neve\tadministrator\n", out.String(), "the role stays")
+	require.NoError(t, account("role", "ada", "curator"))
+	require.NoError(t, account("list"))
+	assert.Equal(t, "ada\neve\tadministrator\n", out.String())
+	s, err := store.Open(folder)
+	require.NoError(t, err)
+	for range 2 {
+		_, err = s.Create(t.Context(), "eve", "10.5072", dataset.About{})
+		require.NoError(t, err)
+	}
+	require.NoError(t, s.Close())
+	for line, want := range map[string]string{
+		"role ada owner": `"owner" is not administrator or curator`, "role nobody curator": `no curator "nobody"`, "remove nobody": `no curator "nobody"`,
+		"remove eve --heir nobody": `no curator "nobody"`, "remove nobody --heir ada": `no curator "nobody"`, "remove eve --heir eve": `"eve" cannot be the heir of "eve"`,
+		"add e\ae": accounts.ErrName.Error(), "add " + strings.Repeat("e", 300): accounts.ErrName.Error(),
+	} {
+		err := account(strings.Fields(line)...)
+		assert.ErrorContains(t, err, want, line)
+		assert.Equal(t, 2, code(err), line)
+	}
+	for _, name := range []string{"", " eve"} {
+		assert.ErrorIs(t, account("add", name), accounts.ErrName, "nobody can log in as %q", name)
+	}
+	require.NoError(t, account("remove", "eve", "--heir", "ada"))
+	assert.Contains(t, out.String(), "2 datasets of eve belong to ada now")
+	require.NoError(t, account("remove", "ada"))
+	require.NoError(t, account("list"))
+	assert.Empty(t, out.String())
+}
+
+// What is published is found by its words, whatever their case, and other programs can have it.
+func TestSearchAndExport(t *testing.T) {
+	_, reader, c := repository(t)
+	path := c.publish("Lengths of the ÄLETSCH glacier, 50%")
+	c.publish("Stones")
 	for words, want := range map[string]bool{
 		"äletsch": true, "LENGTHS lovelace 2026": true, "50%": true, "science fund": true, "0000-0001-5727-2427": true,
 		"lengths volcano": false, "l%ths": false, "'; DROP TABLE dataset": false,
@@ -645,14 +654,6 @@ func TestSearchAndExport(t *testing.T) {
 		assert.Equal(t, want, strings.Contains(page, path+`"`), words)
 		assert.Contains(t, page, `name="q"`)
 	}
-	_, page := reader.get("/?q=stones")
-	assert.Equal(t, 20, strings.Count(page, `<span class="doi">`))
-	assert.Contains(t, page, `href="?page=2&amp;q=stones"`)
-	assert.Contains(t, page, "21 datasets")
-	_, page = reader.get("/?page=2&q=stones")
-	assert.Equal(t, 1, strings.Count(page, `<span class="doi">`))
-	assert.Contains(t, page, `<a href="?page=1&amp;q=stones" rel="prev">`)
-
 	_, v := c.now(path)
 	_, text := reader.get(path + "/export/datacite.xml")
 	record, err := metadata.ParseXML(strings.NewReader(text))

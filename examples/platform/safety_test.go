@@ -17,7 +17,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/examples/platform/accounts"
 	"github.com/datacite-go/datacite-go/examples/platform/pages"
 	"github.com/datacite-go/datacite-go/examples/platform/store"
@@ -25,8 +24,7 @@ import (
 
 // Drafts and their files are for their owners, and only they change what is public.
 func TestWhoMayDoWhat(t *testing.T) {
-	srv := datacitetest.NewServer(nil)
-	defer srv.Close()
+	srv := serve(t, nil)
 	reader := open(t, srv)
 	ada, grace := reader.as("ada"), reader.as("grace")
 	public := ada.publish("Public")
@@ -96,8 +94,7 @@ func TestWhoMayDoWhat(t *testing.T) {
 }
 
 func TestLogins(t *testing.T) {
-	srv := datacitetest.NewServer(nil)
-	defer srv.Close()
+	srv := serve(t, nil)
 	var log lockedBuffer
 	reader := open(t, srv, func(c *Config) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) })
 	ada := reader.as("ada")
@@ -141,29 +138,10 @@ func TestLogins(t *testing.T) {
 	assert.Equal(t, "/login", address, "a removed login has no session")
 }
 
-// By https, the cookie goes to this host only and never in the clear, and no script
-// reads it.
-func TestSessionCookie(t *testing.T) {
-	srv := datacitetest.NewServer(nil)
-	defer srv.Close()
-	c := open(t, srv, func(c *Config) { c.By.Public = "https://repository.example.org" })
-	require.NoError(t, c.platform.accounts.Add(t.Context(), "ada", password))
-	r := httptest.NewRequest(http.MethodPost, "https://repository.example.org/login", encode(map[string]string{"name": "ada", "password": password}))
-	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	w := httptest.NewRecorder()
-	c.platform.pages.Handler().ServeHTTP(w, r)
-	require.Equal(t, http.StatusSeeOther, w.Code)
-	cookie := w.Result().Cookies()[0]
-	assert.Equal(t, "__Host-session", cookie.Name)
-	assert.True(t, cookie.Secure && cookie.HttpOnly && cookie.SameSite == http.SameSiteLaxMode && cookie.Path == "/" && cookie.Domain == "")
-}
-
 // A page of another site cannot press buttons here, nor read pages under a name of its
 // own.
 func TestOtherSites(t *testing.T) {
-	srv := datacitetest.NewServer(nil)
-	defer srv.Close()
-	c := open(t, srv).as("ada")
+	_, _, c := repository(t)
 	path := c.draft(fields("Glacier"))
 	for header, value := range map[string]string{"Origin": "https://elsewhere.example.org", "Sec-Fetch-Site": "cross-site"} {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, c.url+path+"/publish", nil)
@@ -187,9 +165,7 @@ func TestOtherSites(t *testing.T) {
 }
 
 func TestBoundedUploads(t *testing.T) {
-	srv := datacitetest.NewServer(nil)
-	defer srv.Close()
-	c := open(t, srv, func(c *Config) { c.Limits = pages.Limits{Files: 3, Bytes: 100} }).as("ada")
+	_, _, c := repository(t, func(c *Config) { c.Limits = pages.Limits{Files: 3, Bytes: 100} })
 	_, path := c.post("/new", fields("Glacier"))
 	for _, tt := range []struct {
 		files []string
@@ -235,9 +211,7 @@ func TestBoundedUploads(t *testing.T) {
 
 // An upload goes to the disk while it arrives. If it breaks off, nothing of it stays.
 func TestUploadsAreStreamed(t *testing.T) {
-	srv := datacitetest.NewServer(nil)
-	defer srv.Close()
-	c := open(t, srv).as("ada")
+	_, _, c := repository(t)
 	_, path := c.post("/new", fields("Glacier"))
 	arriving := func() (size int64) {
 		matches, err := filepath.Glob(filepath.Join(c.folder(), "files", "new-*"))
@@ -280,9 +254,7 @@ func (c *person) folder() string { return c.platform.counter.Folder }
 // Nobody else on the machine reads what is kept, and what belongs to no dataset is
 // removed at the next start.
 func TestWhatIsKept(t *testing.T) {
-	srv := datacitetest.NewServer(nil)
-	defer srv.Close()
-	c := open(t, srv).as("ada")
+	_, _, c := repository(t)
 	path := c.draft(fields("Glacier"))
 	_, first := c.now(path)
 	count := 0
@@ -332,9 +304,7 @@ func TestWhatIsKept(t *testing.T) {
 // What is wrong is said beside its field, in words of the form, and nothing that was
 // typed is lost or stored.
 func TestFaultsOfForms(t *testing.T) {
-	srv := datacitetest.NewServer(nil)
-	defer srv.Close()
-	c := open(t, srv).as("ada")
+	srv, _, c := repository(t)
 	for _, tt := range []struct{ field, value, label, want string }{
 		{"title", "", "Title", "Give the dataset a title"},
 		{"title", "bell \a", "Title", "XML"},
@@ -389,28 +359,4 @@ func TestFaultsOfForms(t *testing.T) {
 	assert.Contains(t, page, "Your login has expired")
 	assert.NotContains(t, page, "Glacier Institute", "who is not logged in makes no page of their own")
 	assert.Empty(t, srv.Names())
-}
-
-// A login keeps its role when it gets another password, and gets another role with the
-// password that it has.
-func TestRoles(t *testing.T) {
-	folder := filepath.Join(t.TempDir(), "data")
-	var out bytes.Buffer
-	platform := func(line string) error {
-		return run(t.Context(), append(strings.Fields(line), "--data", folder), &out, io.Discard)
-	}
-	roles := func() string {
-		out.Reset()
-		require.NoError(t, platform("account list"))
-		return out.String()
-	}
-	require.NoError(t, platform("account add ada --administrator"))
-	require.NoError(t, platform("account add grace"))
-	require.NoError(t, platform("account add ada"))
-	assert.Equal(t, "ada\tadministrator\ngrace\n", roles())
-	require.NoError(t, platform("account role grace administrator"))
-	require.NoError(t, platform("account role ada curator"))
-	assert.Equal(t, "ada\ngrace\tadministrator\n", roles())
-	assert.ErrorContains(t, platform("account role ada owner"), `"owner" is not administrator or curator`)
-	assert.ErrorContains(t, platform("account role eve curator"), `no curator "eve"`)
 }

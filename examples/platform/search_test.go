@@ -12,16 +12,11 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/datacite-go/datacite-go/datacitetest"
 )
 
 // The words stay from one page to the next.
 func TestLists(t *testing.T) {
-	srv := datacitetest.NewServer(nil)
-	defer srv.Close()
-	reader := open(t, srv)
-	c := reader.as("ada")
+	_, reader, c := repository(t)
 	for i := range 45 {
 		path := c.draft(fields(fmt.Sprint("Stones ", i)))
 		status, page := c.decide(path+"/publish", nil)
@@ -34,6 +29,8 @@ func TestLists(t *testing.T) {
 	assert.Equal(t, url.Values{"q": {"stones"}, "page": {"2"}}, address.Query())
 	_, page = reader.get("/" + address.String())
 	assert.Contains(t, page, "Page 2 of 3")
+	assert.Contains(t, page, `<a href="?page=1&amp;q=stones" rel="prev">`)
+	assert.Contains(t, page, "45 datasets")
 	assert.Equal(t, 20, strings.Count(page, `<span class="doi">`))
 
 	_, page = c.get("/mine?page=3")
@@ -51,10 +48,7 @@ func TestLists(t *testing.T) {
 // Drafts, what was withdrawn, older versions and embargoed files are not found, whatever
 // is searched for.
 func TestNothingHiddenIsFound(t *testing.T) {
-	srv := datacitetest.NewServer(nil)
-	defer srv.Close()
-	reader := open(t, srv)
-	c := reader.as("ada")
+	_, reader, c := repository(t)
 	form := func(title, word string) map[string]string {
 		f := fields(title)
 		f["description"], f["family0"], f["year"] = "About "+word+".", word, "19"+word[len(word)-2:]

@@ -105,11 +105,8 @@ func (c *person) forms(srv *datacitetest.Server, path string) (f forms) {
 // Whatever form of a dataset somebody has, it says the same: while it is open, under an
 // embargo, withdrawn, and published again.
 func TestAllFormsAgree(t *testing.T) {
-	both(t, func(t *testing.T, opts datacitetest.Options) {
-		srv := datacitetest.NewServer(&opts)
-		defer srv.Close()
-		reader := open(t, srv)
-		c := reader.as("ada")
+	both(t, nil, func(t *testing.T, srv *datacitetest.Server) {
+		reader, c := curated(t, srv)
 		today := time.Now().UTC().Format(time.DateOnly)
 		later := time.Now().UTC().AddDate(1, 0, 1).Format(time.DateOnly)
 		for _, tt := range []struct {
@@ -189,8 +186,7 @@ func TestAllFormsAgree(t *testing.T) {
 
 // The types of schema.org are those that the service derives.
 func TestTypes(t *testing.T) {
-	srv := datacitetest.NewServer(nil)
-	defer srv.Close()
+	srv := serve(t, nil)
 	for _, general := range dataset.Types {
 		d := &dataset.Dataset{DOI: "10.5072/c"}
 		v := &dataset.Version{Number: 1, DOI: "10.5072/" + strings.ToLower(string(general)), State: dataset.Published, Published: "2026-10-14", About: dataset.About{
@@ -207,9 +203,7 @@ func TestTypes(t *testing.T) {
 
 // What was shown is what is published: a page from before a change does not publish it.
 func TestPublishingIsAskedAbout(t *testing.T) {
-	srv := datacitetest.NewServer(nil)
-	defer srv.Close()
-	c := open(t, srv).as("ada")
+	srv, _, c := repository(t)
 	form := filled()
 	form["embargo"] = time.Now().AddDate(0, 0, 9).Format(time.DateOnly)
 	path := c.draft(form)
@@ -268,10 +262,7 @@ func TestPublishingIsAskedAbout(t *testing.T) {
 
 // A title that is written from right to left, and a name, do not turn the text around them.
 func TestDirections(t *testing.T) {
-	srv := datacitetest.NewServer(nil)
-	defer srv.Close()
-	reader := open(t, srv)
-	c := reader.as("ada")
+	_, reader, c := repository(t)
 	form := fields("אורך הקרחון (2026)")
 	form["language"], form["family0"], form["given0"] = "he", "כהן", "דוד"
 	path := c.draft(form)

@@ -1,5 +1,5 @@
-// Package access has what counting accesses and reading their logs share: addresses of visitors, a
-// cache of what was found out about texts, and a fast test before a regular expression is tried.
+// Package access has what counting accesses and reading their logs share: addresses of visitors, and a
+// cache of what was found out about texts.
 package access
 
 import "hash/maphash"

@@ -25,22 +25,19 @@ type name struct{ uri, doi string }
 
 // prepare makes the names of n entries, so that their making is not timed.
 func (c *corpus) prepare(n int) {
-	names := c.source.Names()
-	c.names = make([]name, n)
-	for i := range c.names {
-		c.names[i].uri, c.names[i].doi = names.Of(i)
+	names := make([]name, n)
+	for i := range names {
+		names[i] = c.name(i)
 	}
+	c.names = names
 }
 
-// namer names entries by their number.
-func (c *corpus) namer() func(i int) (uri, doi string) {
-	names := c.source.Names()
-	return func(i int) (uri, doi string) {
-		if i < len(c.names) {
-			return c.names[i].uri, c.names[i].doi
-		}
-		return names.Of(i)
+func (c *corpus) name(i int) name {
+	if i < len(c.names) {
+		return c.names[i]
 	}
+	uri, doi := c.source.Name(i)
+	return name{uri, doi}
 }
 
 func newCorpus(profile bench.Profile) *corpus { return newCorpusOf(poolSize, profile) }
@@ -57,13 +54,13 @@ func newCorpusOf(pool int, profile bench.Profile) *corpus {
 // entries yields entries from to below to as a program would declare them that
 // uses encoding/json.
 func (c *corpus) entries(from, to int) []bench.Entry {
-	named := c.namer()
 	list := make([]bench.Entry, to-from)
 	ids := make([]bench.TypedValue, len(list))
 	for i := range list {
 		list[i] = c.plain[(from+i)%len(c.plain)]
 		ids[i].Type = "doi"
-		list[i].URI, ids[i].Value = named(from + i)
+		named := c.name(from + i)
+		list[i].URI, ids[i].Value = named.uri, named.doi
 		list[i].DatasetID = ids[i : i+1]
 	}
 	return list
@@ -73,11 +70,11 @@ func (c *corpus) entries(from, to int) []bench.Entry {
 // source for Submit may do that.
 func (c *corpus) datasets(n int) iter.Seq2[reports.Dataset, error] {
 	return func(yield func(reports.Dataset, error) bool) {
-		named := c.namer()
 		id := []reports.TypedValue{{Type: reports.TypeDOI}}
 		for i := range n {
 			d := c.ours[i%len(c.ours)]
-			d.URI, id[0].Value = named(i)
+			named := c.name(i)
+			d.URI, id[0].Value = named.uri, named.doi
 			d.DatasetID = id
 			if !yield(d, nil) {
 				return

@@ -75,8 +75,7 @@ type Source struct {
 // Entry returns entry i.
 func (s Source) Entry(i int) Entry {
 	g := generator{rand.New(rand.NewPCG(s.Seed, uint64(i))), s.Profile}
-	uri := string(s.Names().appendURI(nil, i))
-	doi := uri[len(resolver):]
+	uri, doi := s.Name(i)
 	year := 2005 + g.IntN(20)
 	published := strconv.Itoa(year) + "-" + twoDigits(1+g.IntN(12)) + "-" + twoDigits(1+g.IntN(28))
 	e := Entry{
@@ -214,7 +213,7 @@ var countryCodes = strings.Fields(`us cn de gb in fr ca jp br au it nl es kr ru 
 
 // Pool returns the first n entries. Measurements cycle through a pool of 2,000,
 // 2 MB of text, far more than the 32 KiB that a compressor remembers, and give
-// each entry the [Names] of its number.
+// each entry the [Source.Name] of its number.
 func (s Source) Pool(n int) []Entry {
 	pool := make([]Entry, n)
 	for i := range pool {
@@ -223,51 +222,16 @@ func (s Source) Pool(n int) []Entry {
 	return pool
 }
 
-// Names makes the names of entries in batches, so that a million of them need
-// few allocations.
-type Names struct {
-	seed  uint64
-	first int    // number of the first entry in batch
-	batch string // namesInBatch URIs, one after the other
-}
-
-// Names returns the Names of the source's entries.
-func (s Source) Names() *Names { return &Names{seed: s.Seed} }
-
-const (
-	namesInBatch = 1024
-	resolver     = "https://repository.example/dataset/"
-	prefix       = "10.5072/FK2/"
-	suffixLength = 8
-	nameLength   = len(resolver) + len(prefix) + suffixLength
-)
-
-// Of returns the URI and the DOI of entry i, which no other entry of the first
+// Name returns the URI and the DOI of entry i, which no other entry of the first
 // 2⁴⁰ has.
-func (n *Names) Of(i int) (uri, doi string) {
-	if i < n.first || i >= n.first+namesInBatch || n.batch == "" {
-		n.first = i - i%namesInBatch
-		n.batch = n.make()
-	}
-	uri = n.batch[(i-n.first)*nameLength:][:nameLength]
-	return uri, uri[len(resolver):]
-}
-
-func (n *Names) make() string {
-	batch := make([]byte, 0, namesInBatch*nameLength)
-	for i := range namesInBatch {
-		batch = n.appendURI(batch, n.first+i)
-	}
-	return string(batch)
-}
-
-func (n *Names) appendURI(dst []byte, i int) []byte {
-	const letters = "ABCDEFGHJKMNPQRSTVWXYZ0123456789"
-	dst = append(append(dst, resolver...), prefix...)
-	bits := (uint64(i) + n.seed) * 0x9e3779b97f4a7c15 // odd, so no two numbers meet
-	for range suffixLength {
-		dst = append(dst, letters[bits%32])
+func (s Source) Name(i int) (uri, doi string) {
+	const resolver, letters = "https://repository.example/dataset/", "ABCDEFGHJKMNPQRSTVWXYZ0123456789"
+	name := append(make([]byte, 0, 64), resolver+"10.5072/FK2/"...)
+	bits := (uint64(i) + s.Seed) * 0x9e3779b97f4a7c15 // odd, so no two numbers meet
+	for range 8 {
+		name = append(name, letters[bits%32])
 		bits /= 32
 	}
-	return dst
+	uri = string(name)
+	return uri, uri[len(resolver):]
 }

@@ -541,55 +541,24 @@ func TestNilArguments(t *testing.T) {
 	const uuid = "00000000-0000-4000-8000-000000000000"
 	for name, err := range map[string]error{
 		"wanted":   last(over(s.dois.Audit(ctx, nil, &dois.AuditOptions{Prefix: []string{"10.5072"}}))),
-		"ensured":  last(over(s.dois.EnsureAll(ctx, nil, nil))),
-		"diffs":    last(over(s.dois.Repair(ctx, nil, nil))),
 		"diffs[2]": last(over(s.dois.Repair(ctx, source(func() {}, func(i int) *dois.Difference { return []*dois.Difference{2: nil}[i] }), nil))),
 		"rows":     last(over(reports.Group(nil, nil))),
 		"src":      read(s.reports.Submit(ctx, report(0).Header, nil, nil)),
 		"file":     noFile,
 		"reader":   read(reports.NewReader(nil)),
-		"receipt":  s.reports.Verify(ctx, nil),
-		"draft":    read(s.dois.Create(ctx, nil)),
 		"update":   read(s.dois.Update(ctx, "10.5072/a", nil)),
-		"report":   read(s.reports.Create(ctx, nil)),
 		"put":      read(s.reports.Put(ctx, uuid, nil)),
 		"archive":  last(over(archive.NewReader(nil, nil).All())),
 		"skipping": last(over(archive.NewReader(nil, &archive.Options{LeaveOut: func(error) bool { return true }}).All())),
 		"folder":   last(over(archive.NewFolderReader(nil, nil).All())),
 		"zero":     last(over((&archive.Reader{}).All())),
+		"XML":      read(metadata.ParseXML(nil)),
+		"findings": read(metadata.FindingsXML(nil)),
+		"valid":    metadata.ValidateXML(nil),
 	} {
 		t.Run(name, func(t *testing.T) {
 			require.ErrorContains(t, err, "nil")
 			require.ErrorIs(t, err, datacite.ErrInvalid)
 		})
-	}
-	var none context.Context
-	for name, err := range map[string]error{
-		"Get":        read(s.reports.Get(none, uuid)),
-		"Open":       read(s.reports.Open(none, uuid)),
-		"List":       read(s.reports.List(none, nil)),
-		"All":        last(over(s.reports.All(none, nil))),
-		"Create":     read(s.reports.Create(none, report(1))),
-		"Put":        read(s.reports.Put(none, uuid, report(1))),
-		"Verify":     s.reports.Verify(none, &reports.Receipt{ReportID: uuid}),
-		"Do":         read(s.reports.Do(none, &datacite.Request{Method: "GET", Path: "/reports"})),
-		"Submit":     read(s.reports.Submit(none, report(0).Header, reports.Source(report(1).Datasets), nil)),
-		"Compare":    last(over(shown.Compare(none, s.reports, s.dois, "example.repo", nil))),
-		"dois.Get":   read(s.dois.Get(none, "10.5072/a", nil)),
-		"mds.URL":    read(s.mds.URL(none, "10.5072/a")),
-		"mds.PutURL": read(s.mds.PutURL(none, "10.5072/a", "https://example.org/")),
-	} {
-		t.Run("context of "+name, func(t *testing.T) {
-			require.ErrorContains(t, err, "ctx: is nil")
-			require.ErrorIs(t, err, datacite.ErrInvalid)
-			require.False(t, datacite.Temporary(err))
-		})
-	}
-	for name, err := range map[string]error{
-		"metadata.ParseXML": read(metadata.ParseXML(nil)), "metadata.FindingsXML": read(metadata.FindingsXML(nil)),
-		"metadata.ValidateXML": metadata.ValidateXML(nil), "metadata.Upgrade": read(metadata.Upgrade(nil)),
-		"datacitetest.PutRecord": s.srv.PutRecord(nil), "datacitetest.PutReport": read(s.srv.PutReport(nil)), "datacitetest.Restore": s.srv.Restore(nil),
-	} {
-		require.Error(t, err, name)
 	}
 }

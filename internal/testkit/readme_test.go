@@ -105,6 +105,20 @@ func TestExamplesRunWhereTheyAreCopied(t *testing.T) {
 	}
 }
 
+var testName = regexp.MustCompile("`(Test[A-Za-z0-9_]+)`")
+
+// Each row of SECURITY.md names tests, which exist by the test below.
+func TestThreatsHaveTests(t *testing.T) {
+	rows := 0
+	for line := range strings.Lines(read(t, "SECURITY.md")) {
+		if cells := strings.Split(line, " | "); strings.HasPrefix(line, "| ") && len(cells) == 3 && !strings.HasPrefix(cells[2], "Shown by") {
+			rows++
+			assert.Regexp(t, testName, cells[2], "no test for: %s", cells[0])
+		}
+	}
+	assert.Greater(t, rows, 30)
+}
+
 // Links within the repository must lead somewhere, and so must the files and tests
 // that guides name.
 func TestDocumentsLeadSomewhere(t *testing.T) {

@@ -235,6 +235,9 @@ func TestCassettesHoldNoSecrets(t *testing.T) {
 		for _, found := range secret.FindAllString(string(data), -1) {
 			assert.Regexp(t, `^(Basic|Bearer) REDACTED$`, found, file)
 		}
+		for _, header := range []string{"User-Agent", "X-Request-Id", "X-Credential-Username", "Set-Cookie"} {
+			assert.NotContains(t, string(data), header, file)
+		}
 		for _, env := range []string{"DATACITE_USERNAME", "DATACITE_PASSWORD", "DATACITE_TOKEN"} {
 			if value := cmp.Or(os.Getenv(env), "\x00"); strings.Contains(string(data), value) {
 				t.Errorf("%s holds the value of %s", file, env)

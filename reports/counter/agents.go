@@ -10,27 +10,20 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/datacite-go/datacite-go"
-	"github.com/datacite-go/datacite-go/internal/access"
 )
 
 // Agents is a list of patterns for user agents: regular expressions that ignore case and
-// match anywhere in the text. Matching is fast for long lists: an automaton reads the user
-// agent once and finds the literal texts of the patterns, and only patterns whose literal
-// text was found, or that have none, are tried. The zero value matches nothing.
-type Agents struct {
-	patterns []pattern
-	literals automaton
-	others   []int // patterns without a literal
-}
+// match anywhere in the text. An expression is tried only if the text has what it must
+// contain, so matching is fast for long lists. The zero value matches nothing.
+type Agents struct{ patterns []pattern }
 
-// A pattern matches where its literal is found, and its expression, if it has one.
+// A pattern matches only where its literal is.
 type pattern struct {
-	text, literal string
-	expression    *regexp.Regexp // nil if the literal is all of it
+	text, literal string // the literal is in lower case, and may be empty
+	expression    *regexp.Regexp
 }
 
 // NewAgents makes a list of patterns. A pattern that is not a regular expression is a
@@ -43,20 +36,7 @@ func NewAgents(patterns ...string) (*Agents, error) {
 			return nil, datacite.Invalid(datacite.Finding{Path: fmt.Sprintf("pattern %d", i+1), Code: "syntax", Reason: err.Error()})
 		}
 	}
-	return newAgents(list), nil
-}
-
-func newAgents(patterns []pattern) *Agents {
-	a := &Agents{patterns: patterns}
-	literals := make([]string, len(patterns))
-	for i, p := range patterns {
-		literals[i] = p.literal
-		if p.literal == "" {
-			a.others = append(a.others, i)
-		}
-	}
-	a.literals = newAutomaton(literals)
-	return a
+	return &Agents{list}, nil
 }
 
 // ReadAgents reads a list of patterns: the JSON that COUNTER-Robots publishes, an array of
@@ -85,7 +65,7 @@ func ReadAgents(r io.Reader) (*Agents, error) {
 		}
 		list = append(list, p)
 	}
-	return newAgents(list), nil
+	return &Agents{list}, nil
 }
 
 func readJSONAgents(data []byte) (*Agents, error) {
@@ -106,29 +86,20 @@ func readJSONAgents(data []byte) (*Agents, error) {
 
 // Match reports whether a pattern matches a user agent.
 func (a *Agents) Match(agent string) bool {
-	if len(a.patterns) == 0 {
-		return false
-	}
-	for _, i := range a.others {
-		if a.patterns[i].expression.MatchString(agent) {
-			return true
-		}
-	}
-	return a.literals.find(agent, func(found []int) bool {
-		return slices.ContainsFunc(found, func(i int) bool {
-			p := &a.patterns[i]
-			return p.expression == nil || p.expression.MatchString(agent)
-		})
+	// Of three letters that are one without case, such as K, k and the Kelvin sign, this makes one.
+	lower := strings.ToLower(strings.ToUpper(agent))
+	return slices.ContainsFunc(a.patterns, func(p pattern) bool {
+		return strings.Contains(lower, p.literal) && p.expression.MatchString(agent)
 	})
 }
 
 // Without returns the list without the patterns that match one of the given agents. The
 // code of practice requires Without(GeneralPurpose()...) for a list of robots.
 func (a *Agents) Without(agents ...string) *Agents {
-	return newAgents(slices.DeleteFunc(slices.Clone(a.patterns), func(p pattern) bool {
-		one := newAgents([]pattern{p})
+	return &Agents{slices.DeleteFunc(slices.Clone(a.patterns), func(p pattern) bool {
+		one := &Agents{[]pattern{p}}
 		return slices.ContainsFunc(agents, one.Match)
-	}))
+	})}
 }
 
 // Patterns returns the patterns of the list.
@@ -149,22 +120,27 @@ func readPattern(text string) (pattern, error) {
 	if err != nil {
 		return pattern{}, err
 	}
-	p := pattern{text, access.Literal(tree, lower), expression}
-	if tree.Op == syntax.OpLiteral && p.literal != "" && tree.Flags&syntax.FoldCase != 0 {
-		p.expression = nil
-	}
-	return p, nil
+	return pattern{text, literal(tree), expression}, nil
 }
 
-// lower is a literal in lower case; "" if the automaton cannot find it, which knows the case
-// of ASCII only.
-func lower(e *syntax.Regexp) string {
-	for _, r := range e.Rune {
-		if r >= utf8.RuneSelf && unicode.SimpleFold(r) != r {
-			return ""
+// literal returns the longest text, in lower case, that is in all that an expression matches; "" if
+// none is found.
+func literal(e *syntax.Regexp) (longest string) {
+	switch e.Op {
+	case syntax.OpLiteral:
+		if !slices.ContainsFunc(e.Rune, func(r rune) bool { return r >= utf8.RuneSelf }) {
+			return strings.ToLower(string(e.Rune))
+		}
+	case syntax.OpCapture, syntax.OpPlus:
+		return literal(e.Sub[0])
+	case syntax.OpConcat:
+		for _, sub := range e.Sub {
+			if found := literal(sub); len(found) > len(longest) {
+				longest = found
+			}
 		}
 	}
-	return strings.ToLower(string(e.Rune))
+	return longest
 }
 
 //go:embed robots.txt

@@ -18,7 +18,7 @@ import (
 	"github.com/datacite-go/datacite-go/reports/counter"
 )
 
-var logs = flag.Int("logs", 400, "how many random logs are counted and compared with the model")
+var randomLogs = flag.Int("logs", 400, "how many random logs are counted and compared with the model")
 
 func zone(t testing.TB, name string) *time.Location {
 	t.Helper()
@@ -117,7 +117,7 @@ func zones(t testing.TB) []*time.Location {
 // how many.
 func TestEveryLogIsCountedAsTheCodeSays(t *testing.T) {
 	zones := zones(t)
-	for seed := range uint64(*logs) {
+	for seed := range uint64(*randomLogs) {
 		r := rand.New(rand.NewPCG(seed, 24))
 		l := makeLog(r, zones)
 		want, sum := model(l.events, l.period, l.zone)

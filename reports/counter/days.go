@@ -389,7 +389,7 @@ func (a *adding) compare() error {
 			continue
 		}
 		missing := a.missing(date, counted)
-		if len(missing) == 0 && sameParts(now, counted.Parts) || len(missing) > 0 && a.adds(now, counted) == 0 {
+		if a.adds(now, counted) == 0 {
 			continue // nothing new: what is missing was counted
 		}
 		if len(missing) > 0 && !a.options.Replace {
@@ -447,16 +447,6 @@ func (a *adding) adds(now map[string]part, counted *dayLog) (n int) {
 		}
 	}
 	return n
-}
-
-// sameParts tells whether two sets of logs have the same accesses of a day.
-func sameParts(a, b map[string]part) bool {
-	sorted := func(m map[string]part) []part {
-		return slices.SortedFunc(maps.Values(m), func(a, b part) int {
-			return cmp.Or(cmp.Compare(a.Sum, b.Sum), cmp.Compare(a.Events, b.Events))
-		})
-	}
-	return slices.Equal(sorted(a), sorted(b))
 }
 
 // count counts the days, and stores all that is new.

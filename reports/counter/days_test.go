@@ -57,7 +57,7 @@ func visit(at string, url string) counter.Event {
 // some of them late. The days add up to what one count of everything gives.
 func TestDaysAddUpToTheMonth(t *testing.T) {
 	zones := zones(t)
-	for seed := range uint64(max(1, *logs/20)) {
+	for seed := range uint64(max(1, *randomLogs/20)) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		var l randomLog
 		for range 1 + r.IntN(4) {

@@ -1,11 +1,18 @@
 package counter_test
 
 import (
+	"bytes"
+	"context"
+	"encoding/json"
 	"fmt"
+	"log"
 	"net/http"
 	"net/http/httptest"
+	"time"
 
+	"github.com/datacite-go/datacite-go/reports"
 	"github.com/datacite-go/datacite-go/reports/counter"
+	"github.com/datacite-go/datacite-go/reports/counter/logs"
 )
 
 // A platform stores the accesses that count while it serves them.
@@ -23,4 +30,36 @@ func ExampleFromRequest() {
 	}
 	fmt.Println(len(store), store[0].DOI, store[0].URL)
 	// Output: 1 10.5072/abc data.example.org/dataset?id=abc
+}
+
+// A platform stores accesses while it serves them, and counts a month.
+func ExampleHandler() {
+	var stored bytes.Buffer // a file, or a table with a column of texts
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /data/{id}", func(w http.ResponseWriter, r *http.Request) {
+		counter.Accessed(r, func(e *counter.Event) { e.DOI, e.Request = "10.5072/"+r.PathValue("id"), true })
+		fmt.Fprintln(w, "year,rain")
+	})
+	site := counter.Handler(mux, func(_ context.Context, e counter.Event) error {
+		return json.NewEncoder(&stored).Encode(e)
+	}, &counter.HandlerOptions{Pseudonyms: &counter.Pseudonyms{}})
+	for range 2 { // a double click
+		r := httptest.NewRequest(http.MethodGet, "https://data.example.org/data/abc", nil)
+		r.Header.Set("User-Agent", "Mozilla/5.0 (X11; Linux x86_64) Firefox/130.0")
+		site.ServeHTTP(httptest.NewRecorder(), r)
+	}
+
+	now := time.Now().UTC()
+	events := logs.Read([]logs.Log{logs.FromReader("stored", &stored)}, logs.JSON, nil)
+	for row, err := range counter.Count(events, &counter.Options{Period: reports.Month(now.Year(), now.Month())}) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(row.DOI, row.Metric, row.Count)
+	}
+	// Output:
+	// 10.5072/abc total-dataset-investigations 1
+	// 10.5072/abc total-dataset-requests 1
+	// 10.5072/abc unique-dataset-investigations 1
+	// 10.5072/abc unique-dataset-requests 1
 }

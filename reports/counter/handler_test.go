@@ -111,8 +111,8 @@ func (s *sender) ReadFrom(r io.Reader) (int64, error) {
 	return io.Copy(s.ResponseRecorder, r)
 }
 
-// An access that cannot be stored is not forgotten without a word.
-func TestAnAccessThatCannotBeStoredIsSaid(t *testing.T) {
+// An access that cannot be stored is passed to Failed.
+func TestAnAccessThatCannotBeStored(t *testing.T) {
 	var failed []error
 	handler := counter.Handler(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		counter.Accessed(r, func(e *counter.Event) { e.DOI = "10.5072/a" })
@@ -170,7 +170,7 @@ func TestAPseudonymLastsADay(t *testing.T) {
 // Counted by pseudonyms, the numbers are those of the addresses.
 func TestPseudonymsCountAsAddresses(t *testing.T) {
 	zones := zones(t)
-	for seed := range uint64(max(1, *logs/20)) {
+	for seed := range uint64(max(1, *randomLogs/20)) {
 		l := makeLog(rand.New(rand.NewPCG(seed, 11)), zones)
 		p := counter.Pseudonyms{Location: l.zone, Key: []byte("secret")}
 		opts := &counter.Options{Location: l.zone, Period: l.period}

@@ -17,7 +17,7 @@ import (
 // TestMoreURLsAtOnceThanMemoryHolds: what a user accesses within 30 seconds goes to a
 // temporary file, and is counted as the model counts it. Most of it is close to a full hour.
 func TestMoreURLsAtOnceThanMemoryHolds(t *testing.T) {
-	for seed := range uint64(*logs / 20) {
+	for seed := range uint64(*randomLogs / 20) {
 		r := rand.New(rand.NewPCG(seed, 31))
 		user := []counter.Event{{User: "u"}, {Session: "s"}, {Address: "192.0.2.1"}, {Address: "192.0.2.1"}}[r.IntN(4)]
 		at := time.Date(2026, 10, 14, 12, 59, 40, 0, time.UTC)

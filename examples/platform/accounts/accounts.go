@@ -3,6 +3,7 @@
 package accounts
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -69,9 +70,7 @@ type Accounts struct {
 
 // Open opens the database of the accounts. The cost is that of bcrypt; 0 means 12.
 func Open(path string, cost int) (*Accounts, error) {
-	if cost == 0 {
-		cost = 12
-	}
+	cost = cmp.Or(cost, 12)
 	decoy, err := bcrypt.GenerateFromPassword([]byte(rand.Text()), cost)
 	if err != nil {
 		return nil, err
@@ -177,13 +176,8 @@ func (a *Accounts) Login(ctx context.Context, name, password string, from From) 
 // begin creates a session, unless the password has changed since it was compared.
 func (a *Accounts) begin(ctx context.Context, name string, stored []byte, from From) (session, browser string, err error) {
 	session, browser = rand.Text(), rand.Text()
-	err = a.db.Freeing(func() error { return a.store(ctx, name, session, browser, stored, from) })
-	return session, browser, err
-}
-
-func (a *Accounts) store(ctx context.Context, name, session, browser string, stored []byte, from From) error {
 	now := time.Now()
-	return sqlite.Change(ctx, a.db, func(tx *sql.Tx) error {
+	work := func(tx *sql.Tx) error {
 		for _, forget := range []string{`DELETE FROM session WHERE expires < ?1`, `DELETE FROM browser WHERE expires < ?1 OR token = ?2`} {
 			if err := sqlite.Do(ctx, tx, forget, now.Unix(), hash(from.Browser)); err != nil {
 				return err
@@ -193,7 +187,8 @@ func (a *Accounts) store(ctx context.Context, name, session, browser string, sto
 			return err
 		}
 		return changed(tx.ExecContext(ctx, `INSERT INTO session SELECT ?, name, ? FROM curator WHERE name = ? AND hash = ?`, hash(session), now.Add(lifetime).Unix(), name, stored))
-	})
+	}
+	return session, browser, a.db.Freeing(func() error { return sqlite.Change(ctx, a.db, work) })
 }
 
 // Change gives a curator another password. All sessions end.

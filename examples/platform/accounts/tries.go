@@ -44,18 +44,19 @@ func (t *tries) begin(ctx context.Context, who string, known bool) (end func(rig
 	turn := t.turn[known]
 	select {
 	case turn <- struct{}{}:
-		t.wait(-1)
-		return func(right bool) {
-			<-turn
-			if right {
-				t.release(who)
-			}
-		}, nil
 	case <-ctx.Done():
-		t.wait(-1)
+		err = ctx.Err()
 		t.release(who)
-		return nil, ctx.Err()
 	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.waiting--
+	return func(right bool) {
+		<-turn
+		if right {
+			t.release(who)
+		}
+	}, err
 }
 
 func (t *tries) reserve(who string, known bool) error {
@@ -79,12 +80,6 @@ func (t *tries) reserve(who string, known bool) error {
 	t.lately[who] = append(t.lately[who], now)
 	t.waiting++
 	return nil
-}
-
-func (t *tries) wait(change int) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.waiting += change
 }
 
 // release forgets the last try.

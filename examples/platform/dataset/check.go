@@ -38,12 +38,13 @@ func (d *Dataset) Faults(v *Version, by Repository) []Fault {
 		if f.Warning && f.Code != "scheme" && f.Code != "date" && f.Code != "uri" {
 			continue
 		}
-		all.add(field(f.Path, v.About), sentence(f.Reason))
+		all.add(field(f.Path, v.About), Sentence(f.Reason))
 	}
 	return all
 }
 
-func sentence(text string) string {
+// Sentence is a text with a capital letter and a full stop.
+func Sentence(text string) string {
 	first, size := utf8.DecodeRuneInString(text)
 	text = string(unicode.ToUpper(first)) + text[size:]
 	if strings.HasSuffix(text, "?") {

@@ -132,13 +132,9 @@ func (c Creator) schemaOrg() map[string]any {
 	if c.Organisation {
 		return organisation(c.Family, c.ROR)
 	}
-	person := map[string]any{"@type": "Person", "familyName": c.Family, "name": strings.TrimSpace(c.Given + " " + c.Family)}
-	if c.Given != "" {
-		person["givenName"] = c.Given
-	}
-	if c.ORCID != "" {
-		person["@id"] = "https://orcid.org/" + c.ORCID
-	}
+	person := dropEmpty(map[string]any{
+		"@type": "Person", "@id": c.Address(), "familyName": c.Family, "givenName": c.Given, "name": strings.TrimSpace(c.Given + " " + c.Family),
+	})
 	if c.Affiliation != "" {
 		person["affiliation"] = organisation(c.Affiliation, c.ROR)
 	}

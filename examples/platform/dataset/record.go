@@ -170,18 +170,16 @@ func (v *Version) dates() []metadata.Date {
 
 // Bare normalises identifiers and the licence.
 func (a *About) Bare() {
-	const orcid, ror = "https://orcid.org/", "https://ror.org/"
-	bareROR := func(id string) string {
-		if id == "" {
-			return ""
+	ror := func(id *string) {
+		for _, known := range (metadata.Creator{}).ROR(*id).NameIdentifiers { // none of ""
+			*id = strings.ToLower(strings.TrimPrefix(known.NameIdentifier, "https://ror.org/"))
 		}
-		return strings.ToLower(strings.TrimPrefix(metadata.Creator{}.ROR(id).NameIdentifiers[0].NameIdentifier, ror))
 	}
 	bare := func(c *Creator) {
-		if c.ORCID != "" {
-			c.ORCID = strings.TrimPrefix(metadata.Creator{}.ORCID(c.ORCID).NameIdentifiers[0].NameIdentifier, orcid)
+		for _, known := range (metadata.Creator{}).ORCID(c.ORCID).NameIdentifiers {
+			c.ORCID = strings.TrimPrefix(known.NameIdentifier, "https://orcid.org/")
 		}
-		c.ROR = bareROR(c.ROR)
+		ror(&c.ROR)
 	}
 	for i := range a.Creators {
 		bare(&a.Creators[i])
@@ -193,7 +191,7 @@ func (a *About) Bare() {
 		a.Related[i].ID = cmp.Or(r.DOI(), r.ID)
 	}
 	for i := range a.Funders {
-		a.Funders[i].ROR = bareROR(a.Funders[i].ROR)
+		ror(&a.Funders[i].ROR)
 	}
 	for _, id := range Licenses {
 		if strings.EqualFold(id, a.License) {

@@ -75,10 +75,7 @@ func (o *Outbox) settle(ctx context.Context, d *dataset.Dataset) error {
 	case ctx.Err() != nil:
 		return nil // the next run goes on
 	case err == nil:
-		message := "registered"
-		if len(d.Public()) == 0 {
-			message = "reserved"
-		}
+		message := map[bool]string{true: "registered", false: "reserved"}[len(d.Public()) > 0]
 		o.Log.Info(message, "dataset", d.ID, "doi", d.DOI, "versions", len(d.Public()))
 		return o.Store.Settled(ctx, d)
 	case datacite.Temporary(err):

@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/datacite-go/datacite-go/examples/platform/dataset"
-	"github.com/datacite-go/datacite-go/examples/platform/store"
 )
 
 // A question asks for confirmation. Its form contains a fingerprint of what the page shows; if
@@ -23,11 +22,11 @@ type question struct {
 	Back                string // path of the page to go back to
 }
 
-// ask shows a question, unless the request confirms it for the present state.
-func (p *Pages) ask(w http.ResponseWriter, r *http.Request, d *dataset.Dataset, v *dataset.Version, q question) (answered bool, err error) {
+// ask shows a question, or does the work if the request confirms it for the present state.
+func (p *Pages) ask(w http.ResponseWriter, r *http.Request, d *dataset.Dataset, v *dataset.Version, q question, work func() error) error {
 	shown, err := d.Fingerprint(v, p.By)
 	if err != nil {
-		return false, err
+		return err
 	}
 	status, fault := http.StatusOK, len(q.Fields) > 0 && q.Fields[0].Fault != ""
 	switch {
@@ -37,26 +36,23 @@ func (p *Pages) ask(w http.ResponseWriter, r *http.Request, d *dataset.Dataset, 
 	case fault:
 		status = http.StatusUnprocessableEntity
 	default:
-		return true, nil
+		return work()
 	}
 	q.Shown, q.Back = shown, v.Path()
 	data := map[string]any{"Question": q}
 	if q.Preview {
 		data["Dataset"], data["Version"], data["By"], data["Now"] = d, v, p.By, time.Now()
 	}
-	return false, p.render(w, r, status, "confirm", q.Title, data)
+	return p.render(w, r, status, "confirm", q.Title, data)
 }
 
 func today() string { return time.Now().UTC().Format(time.DateOnly) }
 
 // publish publishes a draft or a withdrawn version, exactly as the question showed it.
-func (p *Pages) publish(w http.ResponseWriter, r *http.Request) error {
-	d, v, err := p.own(r)
+func (p *Pages) publish(w http.ResponseWriter, r *http.Request, d *dataset.Dataset, v *dataset.Version) error {
 	switch {
-	case err != nil:
-		return err
 	case v.State == dataset.Published || v.State == dataset.Withdrawn && len(v.Files) == 0:
-		return store.ErrChanged
+		return errChanged
 	case len(v.Files) == 0:
 		return p.renderLanding(w, r, http.StatusUnprocessableEntity, d, v, landing{base: v.Path(), mine: true, uploadFault: "A dataset needs a file before it can be published."})
 	}
@@ -65,30 +61,15 @@ func (p *Pages) publish(w http.ResponseWriter, r *http.Request) error {
 	if faults := public.Faults(published, p.By); len(faults) > 0 { // the rules are newer than the draft
 		return p.renderForm(w, r, http.StatusUnprocessableEntity, d, v, faults, "")
 	}
-	answered, err := p.ask(w, r, public, published, question{
+	return p.ask(w, r, public, published, question{
 		Title: fmt.Sprintf("Publish version %d?", v.Number), Button: "Publish", Preview: true,
 		Text: "Its DOI is registered for good, and everybody sees what is below. You can correct the description later, but not change the files: that takes a new version. If you withdraw it, a page with its title and names stays.",
-	})
-	if err != nil || !answered {
-		return err
-	}
-	return p.decide(w, r, d, published)
-}
-
-func (p *Pages) decide(w http.ResponseWriter, r *http.Request, d *dataset.Dataset, decided *dataset.Version) error {
-	if err := p.Store.Decide(r.Context(), d, decided); err != nil {
-		return err
-	}
-	return p.changed(w, r, decided.Path())
+	}, func() error { return p.changed(w, r, v.Path(), p.Store.Decide(r.Context(), d, published)) })
 }
 
 const maxReason = 2000
 
-func (p *Pages) withdraw(w http.ResponseWriter, r *http.Request) error {
-	d, v, err := p.own(r, dataset.Published)
-	if err != nil {
-		return err
-	}
+func (p *Pages) withdraw(w http.ResponseWriter, r *http.Request, d *dataset.Dataset, v *dataset.Version) error {
 	reason := Field{ID: "reason", Label: "Reason", Type: "textarea", Value: line(r, "reason"), Required: true, Hint: "Everybody can read it."}
 	withdrawn := v.As(dataset.Withdrawn, today(), reason.Value)
 	switch faults := d.Faults(withdrawn, p.By); {
@@ -100,43 +81,24 @@ func (p *Pages) withdraw(w http.ResponseWriter, r *http.Request) error {
 	case len(faults) > 0:
 		reason.Fault = faults[0].Message
 	}
-	answered, err := p.ask(w, r, d, v, question{
+	return p.ask(w, r, d, v, question{
 		Title: "Withdraw version " + strconv.Itoa(v.Number) + "?", Button: "Withdraw", Fields: []Field{reason},
 		Text: "“" + v.About.Title + "” can no longer be downloaded or found by searching. Its DOI " + v.Address() + " leads to a page that says who made it, what it was called, and why it was withdrawn. " +
 			"Description, methods and keywords are removed from the page and from the record of the DOI. You can publish it again later.",
-	})
-	if err != nil || !answered {
-		return err
-	}
-	return p.decide(w, r, d, withdrawn)
+	}, func() error { return p.changed(w, r, v.Path(), p.Store.Decide(r.Context(), d, withdrawn)) })
 }
 
 // erase deletes the files and the description of a withdrawn version, such as after a person
 // withdrew their consent.
-func (p *Pages) erase(w http.ResponseWriter, r *http.Request) error {
-	d, v, err := p.own(r, dataset.Withdrawn)
-	if err != nil {
-		return err
-	}
-	answered, err := p.ask(w, r, d, v, question{
+func (p *Pages) erase(w http.ResponseWriter, r *http.Request, d *dataset.Dataset, v *dataset.Version) error {
+	return p.ask(w, r, d, v, question{
 		Title: "Delete the files and the description?", Button: "Delete",
 		Text: "The files of “" + v.About.Title + "” are deleted for good, unless another version or dataset has the same, too. So are description, methods and keywords. This version cannot be published again. " +
 			"Earlier backups still contain all of it: tell the administrator if they must be deleted, too.",
-	})
-	if err != nil || !answered {
-		return err
-	}
-	if err := p.Store.Erase(r.Context(), v); err != nil {
-		return err
-	}
-	return p.changed(w, r, v.Path())
+	}, func() error { return p.changed(w, r, v.Path(), p.Store.Erase(r.Context(), v)) })
 }
 
-func (p *Pages) discard(w http.ResponseWriter, r *http.Request) error {
-	d, v, err := p.own(r, dataset.Draft)
-	if err != nil {
-		return err
-	}
+func (p *Pages) discard(w http.ResponseWriter, r *http.Request, d *dataset.Dataset, v *dataset.Version) error {
 	var names []string
 	for _, f := range v.Files {
 		names = append(names, f.Name)
@@ -145,12 +107,5 @@ func (p *Pages) discard(w http.ResponseWriter, r *http.Request) error {
 	if len(names) > 0 {
 		text += " Its files: " + strings.Join(names, ", ") + "."
 	}
-	answered, err := p.ask(w, r, d, v, question{Title: "Discard this draft?", Button: "Discard", Text: text})
-	if err != nil || !answered {
-		return err
-	}
-	if err := p.Store.Discard(r.Context(), d); err != nil {
-		return err
-	}
-	return lead(w, r, "/mine")
+	return p.ask(w, r, d, v, question{Title: "Discard this draft?", Button: "Discard", Text: text}, func() error { return lead(w, r, "/mine", p.Store.Discard(r.Context(), d)) })
 }

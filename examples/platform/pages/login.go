@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/datacite-go/datacite-go/examples/platform/accounts"
+	"github.com/datacite-go/datacite-go/examples/platform/dataset"
 )
 
 type curatorKey struct{}
@@ -58,7 +59,7 @@ func (p *Pages) setCookie(w http.ResponseWriter, name, token string, lasts time.
 
 // from is who tries a password.
 func (p *Pages) from(r *http.Request) accounts.From {
-	from := accounts.From{Address: p.Counter.Network(r).String()}
+	from := accounts.From{Address: p.Counter.Network(r, 32).String()}
 	if cookie, err := r.Cookie(p.known()); err == nil {
 		from.Browser = cookie.Value
 	}
@@ -94,15 +95,15 @@ func (p *Pages) login(w http.ResponseWriter, r *http.Request) error {
 		if p.Accounts.Exists(r.Context(), name) == nil {
 			tried = name
 		}
-		p.Log.Warn("login refused", "curator", tried, "network", p.Counter.Shortened(r), "error", err)
+		p.Log.Warn("login refused", "curator", tried, "network", p.Counter.Network(r, 24), "error", err)
 	}
 	switch {
 	case errors.Is(err, accounts.ErrWrong):
-		return p.renderLogin(w, r, http.StatusUnauthorized, name, sentence(err))
+		return p.renderLogin(w, r, http.StatusUnauthorized, name, dataset.Sentence(err.Error()))
 	case errors.Is(err, accounts.ErrTooMany):
-		return p.renderLogin(w, r, http.StatusTooManyRequests, name, sentence(err))
+		return p.renderLogin(w, r, http.StatusTooManyRequests, name, dataset.Sentence(err.Error()))
 	case errors.Is(err, accounts.ErrBusy):
-		return p.renderLogin(w, r, http.StatusServiceUnavailable, name, sentence(err))
+		return p.renderLogin(w, r, http.StatusServiceUnavailable, name, dataset.Sentence(err.Error()))
 	case err != nil:
 		return err
 	}
@@ -111,15 +112,12 @@ func (p *Pages) login(w http.ResponseWriter, r *http.Request) error {
 	}
 	p.setCookie(w, p.cookie(), session, 0)
 	p.setCookie(w, p.known(), browser, accounts.Remembered)
-	return lead(w, r, next(r))
+	return lead(w, r, next(r), nil)
 }
 
 func (p *Pages) logout(w http.ResponseWriter, r *http.Request) error {
-	if err := p.endSession(r); err != nil {
-		return err
-	}
 	p.setCookie(w, p.cookie(), "", 0)
-	return lead(w, r, "/")
+	return lead(w, r, "/", p.endSession(r))
 }
 
 func (p *Pages) endSession(r *http.Request) error {
@@ -131,39 +129,27 @@ func (p *Pages) endSession(r *http.Request) error {
 }
 
 func (p *Pages) passwordForm(w http.ResponseWriter, r *http.Request) error {
-	if curator(r) == "" {
-		return errLogin
-	}
 	return p.renderPassword(w, r, http.StatusOK, "", "")
 }
 
 func (p *Pages) renderPassword(w http.ResponseWriter, r *http.Request, status int, oldFault, newFault string) error {
 	fields := []Field{
 		{ID: "old", Label: "Current password", Type: "password", Required: true, Complete: "current-password", Fault: oldFault},
-		{ID: "new", Label: "New password", Type: "password", Required: true, Complete: "new-password", Fault: newFault, Hint: sentence(accounts.ErrPassword)},
+		{ID: "new", Label: "New password", Type: "password", Required: true, Complete: "new-password", Fault: newFault, Hint: dataset.Sentence(accounts.ErrPassword.Error())},
 	}
 	return p.render(w, r, status, "password", "Change your password", map[string]any{"Fields": fields})
 }
 
 func (p *Pages) password(w http.ResponseWriter, r *http.Request) error {
-	if curator(r) == "" {
-		return errLogin
-	}
 	err := p.Accounts.Change(r.Context(), curator(r), r.PostFormValue("old"), r.PostFormValue("new"), p.from(r))
 	switch {
 	case errors.Is(err, accounts.ErrPassword):
-		return p.renderPassword(w, r, http.StatusUnprocessableEntity, "", sentence(err))
+		return p.renderPassword(w, r, http.StatusUnprocessableEntity, "", dataset.Sentence(err.Error()))
 	case errors.Is(err, accounts.ErrWrong), errors.Is(err, accounts.ErrTooMany), errors.Is(err, accounts.ErrBusy):
-		return p.renderPassword(w, r, http.StatusUnprocessableEntity, sentence(err), "")
+		return p.renderPassword(w, r, http.StatusUnprocessableEntity, dataset.Sentence(err.Error()), "")
 	case err != nil:
 		return err
 	}
 	p.setCookie(w, p.cookie(), "", 0) // all sessions have ended
-	return lead(w, r, "/login")
-}
-
-// sentence is the text of an error as a page shows it.
-func sentence(err error) string {
-	text := err.Error()
-	return strings.ToUpper(text[:1]) + text[1:] + "."
+	return lead(w, r, "/login", nil)
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/elnormous/contenttype"
 
 	"github.com/datacite-go/datacite-go/examples/platform/dataset"
-	"github.com/datacite-go/datacite-go/examples/platform/store"
 )
 
 // A format is one in which other programs get the metadata of a version: at an address of
@@ -79,17 +78,13 @@ func send(w http.ResponseWriter, r *http.Request, status int, contentType string
 }
 
 // exported writes the metadata of a version in one of the formats.
-func (p *Pages) exported(w http.ResponseWriter, r *http.Request) error {
-	d, v, err := p.version(r)
-	if err != nil {
-		return err
-	}
+func (p *Pages) exported(w http.ResponseWriter, r *http.Request, d *dataset.Dataset, v *dataset.Version) error {
 	for _, f := range formats {
 		if f.Name == r.PathValue("format") {
 			return p.export(w, r, &f, f.Types[0], http.StatusOK, d, v)
 		}
 	}
-	return store.ErrNotFound
+	return errNotFound
 }
 
 func (p *Pages) export(w http.ResponseWriter, r *http.Request, f *format, contentType string, code int, d *dataset.Dataset, v *dataset.Version) error {

@@ -10,7 +10,9 @@ import (
 	"html/template"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -78,64 +80,77 @@ func New(p *Pages) *Pages {
 	return p
 }
 
-// Errors that have a page of their own.
-var (
-	errLogin     = errors.New("not logged in")
-	errForbidden = errors.New("the dataset of another curator")
-	errEmbargo   = errors.New("the files are not public yet")
-	errForm      = errors.New("a form that cannot be read")
-	errElsewhere = errors.New("a form of another site")
+// A problem is an error that has a page of its own.
+type problem struct {
+	status      int
+	title, text string
+}
 
-	errAdministrator = errors.New("only for administrators")
+func (e *problem) Error() string { return e.title }
+
+var (
+	errLogin         = &problem{http.StatusUnauthorized, "Your login has expired", "Nothing was stored. Log in in another window, go back to the form, which still has your input, and send it again."}
+	errNotFound      = &problem{http.StatusNotFound, "There is no such page", "The address may be wrong, or the dataset is a draft, which only its curator sees."}
+	errForbidden     = &problem{http.StatusForbidden, "This is the dataset of another curator", "Only its curator can change it."}
+	errAdministrator = &problem{http.StatusForbidden, "This is for administrators", "Your datasets show whether they are registered."}
+	errElsewhere     = &problem{http.StatusForbidden, "The request came from another site", "Nothing was changed. If you pressed a button of this repository, tell its administrator that its public address is set wrongly."}
+	errEmbargo       = &problem{http.StatusForbidden, "The files are not public yet", "The page of the dataset has the date."}
+	errChanged       = &problem{http.StatusConflict, "The dataset has changed in the meantime", "Perhaps you changed it in another window. This request changed nothing. Go back, reload the page, and try again."}
+	errTooLarge      = &problem{http.StatusRequestEntityTooLarge, "The form or the upload is too large", "Nothing was stored. Use fewer rows, shorter texts or smaller files."}
+	errForm          = &problem{http.StatusBadRequest, "The form cannot be read", "Nothing was changed. Reload the page and try again."}
+	errFailed        = &problem{http.StatusInternalServerError, "Something went wrong", "The error is in the log. Please try again later."}
 )
+
+// A handler answers a request, or returns why it does not.
+type handler func(http.ResponseWriter, *http.Request) error
 
 // Handler returns the pages.
 func (p *Pages) Handler() http.Handler {
 	mux := http.NewServeMux()
-	for pattern, page := range map[string]func(http.ResponseWriter, *http.Request) error{
+	for pattern, page := range map[string]handler{
 		"GET /{$}":                                  p.home,
 		"GET /datasets/{suffix}":                    p.landing,
-		"GET /datasets/{suffix}/files/{name}":       p.download,
-		"GET /datasets/{suffix}/files.zip":          p.archive,
-		"GET /datasets/{suffix}/export/{format}":    p.exported,
+		"GET /datasets/{suffix}/files/{name}":       p.of(admitted(p.download)),
+		"GET /datasets/{suffix}/files.zip":          p.of(admitted(p.archive)),
+		"GET /datasets/{suffix}/export/{format}":    p.of(p.exported),
 		"GET /datasets/{suffix}/{number}":           p.numbered,
 		"GET /datasets/{suffix}/{number}/{rest...}": p.numbered,
-		"GET /review/{secret}":                      p.review,
-		"GET /review/{secret}/files/{name}":         p.reviewFile,
+		"GET /review/{secret}":                      p.reviewed(p.review),
+		"GET /review/{secret}/files/{name}":         p.reviewed(p.sendFile),
 		"GET /sitemap.xml":                          p.sitemap,
 		"GET /robots.txt":                           p.robots,
 
 		"GET /login":     p.loginForm,
 		"POST /login":    p.login,
 		"POST /logout":   p.logout,
-		"GET /password":  p.passwordForm,
-		"POST /password": p.password,
+		"GET /password":  loggedIn(p.passwordForm),
+		"POST /password": loggedIn(p.password),
 
-		"GET /mine":                       p.mine,
-		"GET /new":                        p.newForm,
-		"POST /new":                       p.create,
-		"GET /datasets/{suffix}/edit":     p.editForm,
-		"POST /datasets/{suffix}/edit":    p.edit,
-		"POST /datasets/{suffix}/files":   p.upload,
-		"POST /datasets/{suffix}/remove":  p.removeFile,
-		"POST /datasets/{suffix}/version": p.addVersion,
-		"POST /datasets/{suffix}/review":  p.setReview,
+		"GET /mine":                       loggedIn(p.mine),
+		"GET /new":                        loggedIn(p.newForm),
+		"POST /new":                       loggedIn(p.create),
+		"GET /datasets/{suffix}/edit":     p.own(p.editForm),
+		"POST /datasets/{suffix}/edit":    p.own(p.edit),
+		"POST /datasets/{suffix}/files":   p.own(p.upload, dataset.Draft),
+		"POST /datasets/{suffix}/remove":  p.own(p.removeFile, dataset.Draft),
+		"POST /datasets/{suffix}/version": p.own(p.addVersion),
+		"POST /datasets/{suffix}/review":  p.own(p.setReview, dataset.Draft),
 
-		"GET /datasets/{suffix}/publish":   p.publish, // GET asks, POST answers
-		"POST /datasets/{suffix}/publish":  p.publish,
-		"GET /datasets/{suffix}/withdraw":  p.withdraw,
-		"POST /datasets/{suffix}/withdraw": p.withdraw,
-		"GET /datasets/{suffix}/erase":     p.erase,
-		"POST /datasets/{suffix}/erase":    p.erase,
-		"GET /datasets/{suffix}/discard":   p.discard,
-		"POST /datasets/{suffix}/discard":  p.discard,
+		"GET /datasets/{suffix}/publish":   p.own(p.publish), // GET asks, POST answers
+		"POST /datasets/{suffix}/publish":  p.own(p.publish),
+		"GET /datasets/{suffix}/withdraw":  p.own(p.withdraw, dataset.Published),
+		"POST /datasets/{suffix}/withdraw": p.own(p.withdraw, dataset.Published),
+		"GET /datasets/{suffix}/erase":     p.own(p.erase, dataset.Withdrawn),
+		"POST /datasets/{suffix}/erase":    p.own(p.erase, dataset.Withdrawn),
+		"GET /datasets/{suffix}/discard":   p.own(p.discard, dataset.Draft),
+		"POST /datasets/{suffix}/discard":  p.own(p.discard, dataset.Draft),
 
-		"GET /status":         p.status,
-		"POST /status/check":  p.checkNow,
-		"POST /status/report": p.reportNow,
-		"POST /status/again":  p.again,
-		"POST /status/hide":   p.hide,
-		"GET /":               func(http.ResponseWriter, *http.Request) error { return store.ErrNotFound },
+		"GET /status":         administered(p.status),
+		"POST /status/check":  soon(func(*http.Request) { p.CheckNow() }),
+		"POST /status/report": soon(func(*http.Request) { p.ReportNow() }),
+		"POST /status/again":  administered(p.again),
+		"POST /status/hide":   soon(func(r *http.Request) { p.HideNow(r.PostFormValue("doi")) }), // of no dataset, as the last comparison found
+		"GET /":               func(http.ResponseWriter, *http.Request) error { return errNotFound },
 	} {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			if r.Method != http.MethodGet && r.Method != http.MethodHead {
@@ -186,7 +201,7 @@ func (w *response) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 func status(w http.ResponseWriter) int { return w.(*response).status }
 
 // handle answers a request.
-func (p *Pages) handle(w *response, r *http.Request, pattern string, page func(http.ResponseWriter, *http.Request) error) {
+func (p *Pages) handle(w *response, r *http.Request, pattern string, page handler) {
 	r, err := p.recognise(r)
 	if err == nil {
 		err = readBody(w, r, pattern)
@@ -205,7 +220,7 @@ func (p *Pages) handle(w *response, r *http.Request, pattern string, page func(h
 // fail sends the page of an error.
 func (p *Pages) fail(w http.ResponseWriter, r *http.Request, err error) {
 	w.Header().Set("Cache-Control", "private, no-store")
-	status, title, text := http.StatusInternalServerError, "Something went wrong", "The error is in the log. Please try again later."
+	shown := errFailed
 	var tooLarge *http.MaxBytesError
 	switch {
 	case r.Context().Err() != nil:
@@ -214,29 +229,17 @@ func (p *Pages) fail(w http.ResponseWriter, r *http.Request, err error) {
 	case errors.Is(err, errLogin) && r.Method == http.MethodGet:
 		http.Redirect(w, r, "/login?next="+url.QueryEscape(r.URL.Path), http.StatusSeeOther)
 		return
-	case errors.Is(err, errLogin):
-		status, title, text = http.StatusUnauthorized, "Your login has expired", "Nothing was stored. Log in in another window, go back to the form, which still has your input, and send it again."
-	case errors.Is(err, store.ErrNotFound):
-		status, title, text = http.StatusNotFound, "There is no such page", "The address may be wrong, or the dataset is a draft, which only its curator sees."
-	case errors.Is(err, errForbidden):
-		status, title, text = http.StatusForbidden, "This is the dataset of another curator", "Only its curator can change it."
-	case errors.Is(err, errAdministrator):
-		status, title, text = http.StatusForbidden, "This is for administrators", "Your datasets show whether they are registered."
-	case errors.Is(err, errElsewhere):
-		status, title, text = http.StatusForbidden, "The request came from another site", "Nothing was changed. If you pressed a button of this repository, tell its administrator that its public address is set wrongly."
-	case errors.Is(err, errEmbargo):
-		status, title, text = http.StatusForbidden, "The files are not public yet", "The page of the dataset has the date."
-	case errors.Is(err, store.ErrChanged):
-		status, title, text = http.StatusConflict, "The dataset has changed in the meantime", "Perhaps you changed it in another window. This request changed nothing. Go back, reload the page, and try again."
 	case errors.As(err, &tooLarge):
-		status, title, text = http.StatusRequestEntityTooLarge, "The form or the upload is too large", "Nothing was stored. Use fewer rows, shorter texts or smaller files."
-	case errors.Is(err, errForm):
-		status, title, text = http.StatusBadRequest, "The form cannot be read", "Nothing was changed. Reload the page and try again."
-	}
-	if status == http.StatusInternalServerError {
+		shown = errTooLarge
+	case errors.As(err, &shown):
+	case errors.Is(err, store.ErrNotFound):
+		shown = errNotFound
+	case errors.Is(err, store.ErrChanged):
+		shown = errChanged
+	default:
 		p.Log.Error("page", "path", short(r.URL.Path), "error", err)
 	}
-	if err := p.render(w, r, status, "error", title, map[string]any{"Text": text, "Next": r.URL.Path}); err != nil {
+	if err := p.render(w, r, shown.status, "error", shown.title, map[string]any{"Text": shown.text, "Next": r.URL.Path}); err != nil {
 		p.Log.Error("page", "path", short(r.URL.Path), "error", err)
 	}
 }
@@ -269,39 +272,63 @@ func (b *untilGone) Write(text []byte) (int, error) {
 	return b.page.Write(text)
 }
 
-// version returns the version that a request is for. Drafts are not found by others than their
+// loggedIn is a page for people who are logged in.
+func loggedIn(page handler) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		if curator(r) == "" {
+			return errLogin
+		}
+		return page(w, r)
+	}
+}
+
+// administered is a page for administrators.
+func administered(page handler) handler {
+	return loggedIn(func(w http.ResponseWriter, r *http.Request) error {
+		if !administrator(r) {
+			return errAdministrator
+		}
+		return page(w, r)
+	})
+}
+
+// A versionPage answers a request for a version.
+type versionPage func(http.ResponseWriter, *http.Request, *dataset.Dataset, *dataset.Version) error
+
+// of is a page of the version that a request is for. Drafts are not found by others than their
 // owner.
-func (p *Pages) version(r *http.Request) (*dataset.Dataset, *dataset.Version, error) {
-	d, v, err := p.Store.Find(r.Context(), r.PathValue("suffix"))
-	if err == nil && (v == nil || v.State == dataset.Draft && !mayEdit(r, d)) {
-		err = store.ErrNotFound
+func (p *Pages) of(page versionPage) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		d, v, err := p.Store.Find(r.Context(), r.PathValue("suffix"))
+		switch {
+		case err != nil:
+			return err
+		case v == nil || v.State == dataset.Draft && !mayEdit(r, d):
+			return errNotFound
+		}
+		return page(w, r, d, v)
 	}
-	if err != nil {
-		return nil, nil, err
-	}
-	return d, v, nil
 }
 
-// own returns the version that a request changes, which must be the curator's own and in one of
-// the states.
-func (p *Pages) own(r *http.Request, states ...dataset.State) (*dataset.Dataset, *dataset.Version, error) {
-	if curator(r) == "" {
-		return nil, nil, errLogin
-	}
-	d, v, err := p.version(r)
-	switch {
-	case err == nil && !mayEdit(r, d):
-		err = errForbidden
-	case err == nil && len(states) > 0 && !slices.Contains(states, v.State):
-		err = store.ErrChanged
-	}
-	return d, v, err
+// own is a page that changes a version, which must be the curator's own and in one of the states.
+func (p *Pages) own(page versionPage, states ...dataset.State) handler {
+	return loggedIn(p.of(func(w http.ResponseWriter, r *http.Request, d *dataset.Dataset, v *dataset.Version) error {
+		switch {
+		case !mayEdit(r, d):
+			return errForbidden
+		case len(states) > 0 && !slices.Contains(states, v.State):
+			return errChanged
+		}
+		return page(w, r, d, v)
+	}))
 }
 
-// lead redirects from a form to a page.
-func lead(w http.ResponseWriter, r *http.Request, path string) error {
-	http.Redirect(w, r, path, http.StatusSeeOther)
-	return nil
+// lead redirects from a form to a page, unless what it was sent for failed.
+func lead(w http.ResponseWriter, r *http.Request, path string, err error) error {
+	if err == nil {
+		http.Redirect(w, r, path, http.StatusSeeOther)
+	}
+	return err
 }
 
 func mayEdit(r *http.Request, d *dataset.Dataset) bool { return curator(r) == d.Owner && d.Owner != "" }
@@ -312,11 +339,8 @@ func size(bytes int64) string {
 	for value >= 1000 && unit < 4 {
 		value, unit = value/1000, unit+1
 	}
-	switch {
-	case bytes == 1:
-		return "1 byte"
-	case unit == 0:
-		return fmt.Sprintf("%d bytes", bytes)
+	if unit == 0 {
+		return count(bytes, "byte")
 	}
 	return fmt.Sprintf("%.1f %s", value, []string{"", "kB", "MB", "GB", "TB"}[unit])
 }
@@ -336,3 +360,81 @@ func count(n any, thing string) string {
 	}
 	return fmt.Sprintf("%d %s", n, thing)
 }
+
+// The most bytes of a form of a curator, and of somebody who may be one.
+const (
+	maxForm  = 1 << 20
+	maxLogin = 4 << 10
+)
+
+// readBody reads the form of a request.
+func readBody(w http.ResponseWriter, r *http.Request, pattern string) error {
+	if pattern == "POST /datasets/{suffix}/files" {
+		return nil // it limits the body itself
+	}
+	if curator(r) == "" && r.Method == http.MethodPost && pattern != "POST /login" {
+		r.Form = url.Values{} // nobody reads what was typed
+		return nil
+	}
+	most := int64(maxForm)
+	if curator(r) == "" {
+		most = maxLogin
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, most)
+	if err := r.ParseForm(); err != nil && r.Method == http.MethodPost {
+		return fmt.Errorf("%w: %w", errForm, err)
+	}
+	return nil
+}
+
+// maxRanges is how many parts of a file somebody gets in one response.
+const maxRanges = 10
+
+// guard refuses requests for other host names (DNS rebinding), sets the security headers, and
+// forbids caches to store responses; see public.
+func (p *Pages) guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !p.ours(r.Host) {
+			http.Error(w, "This repository is at "+p.By.Public, http.StatusMisdirectedRequest)
+			return
+		}
+		h := w.Header()
+		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'")
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "same-origin")
+		h.Set("Cache-Control", "private, no-store")
+		h.Set("Vary", "Cookie")
+		if p.secure {
+			h.Set("Strict-Transport-Security", "max-age=31536000")
+		}
+		if strings.Count(r.Header.Get("Range"), ",") >= maxRanges {
+			r.Header.Del("Range") // the whole costs less
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// ours reports whether a host is the repository's, or this machine's own.
+func (p *Pages) ours(host string) bool {
+	if standard := map[bool]string{true: ":443", false: ":80"}[p.secure]; strings.EqualFold(strings.TrimSuffix(host, standard), strings.TrimSuffix(p.host, standard)) {
+		return true
+	}
+	name, _, err := net.SplitHostPort(host)
+	if err != nil {
+		name = host
+	}
+	address, err := netip.ParseAddr(strings.Trim(name, "[]"))
+	return name == "localhost" || err == nil && address.IsLoopback()
+}
+
+// public lets caches store a response for some time, unless its reader is logged in and may see
+// more. The time is 0 for responses that are counted: caches then revalidate each time.
+func public(w http.ResponseWriter, r *http.Request, fresh time.Duration) {
+	if curator(r) != "" {
+		return
+	}
+	w.Header().Set("Cache-Control", fmt.Sprintf("public, max-age=%.0f, must-revalidate", fresh.Seconds()))
+}
+
+// short shortens a text of a request for the log.
+func short(text string) string { return fmt.Sprintf("%.200s", text) }

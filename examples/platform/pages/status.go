@@ -16,9 +16,6 @@ const shownWaiting = 100
 // status shows an administrator what waits to be registered and why, what was reported and
 // what the service shows of it, and what the machine has left.
 func (p *Pages) status(w http.ResponseWriter, r *http.Request) error {
-	if err := administers(r); err != nil {
-		return err
-	}
 	waiting, err1 := p.Store.Waiting(r.Context(), shownWaiting)
 	sent, err2 := p.Store.Reports(r.Context())
 	checked, findings, err3 := p.Store.Findings(r.Context())
@@ -34,52 +31,21 @@ func (p *Pages) status(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// administers returns an error unless an administrator is logged in.
-func administers(r *http.Request) error {
-	switch {
-	case curator(r) == "":
-		return errLogin
-	case !administrator(r):
-		return errAdministrator
-	}
-	return nil
-}
-
-func (p *Pages) checkNow(w http.ResponseWriter, r *http.Request) error {
-	return p.soon(w, r, p.CheckNow)
-}
-
-func (p *Pages) reportNow(w http.ResponseWriter, r *http.Request) error {
-	return p.soon(w, r, p.ReportNow)
-}
-
-// hide hides a DOI that the last comparison found without a dataset.
-func (p *Pages) hide(w http.ResponseWriter, r *http.Request) error {
-	return p.soon(w, r, func() { p.HideNow(r.PostFormValue("doi")) })
-}
-
 // soon starts a job in the background, since it may take minutes.
-func (p *Pages) soon(w http.ResponseWriter, r *http.Request, job func()) error {
-	if err := administers(r); err != nil {
-		return err
-	}
-	job()
-	return lead(w, r, "/status?asked=1")
+func soon(job func(*http.Request)) handler {
+	return administered(func(w http.ResponseWriter, r *http.Request) error {
+		job(r)
+		return lead(w, r, "/status?asked=1", nil)
+	})
 }
 
 // again makes a dataset in the outbox due.
 func (p *Pages) again(w http.ResponseWriter, r *http.Request) error {
-	if err := administers(r); err != nil {
-		return err
-	}
 	id, err := strconv.ParseInt(r.PostFormValue("dataset"), 10, 64)
 	if err != nil {
-		return store.ErrNotFound
+		return errNotFound
 	}
-	if err := p.Store.TryNow(r.Context(), id); err != nil {
-		return err
-	}
-	return p.changed(w, r, "/status?asked=1")
+	return p.changed(w, r, "/status?asked=1", p.Store.TryNow(r.Context(), id))
 }
 
 // health tells a supervisor whether the repository can work, and nobody more than that.

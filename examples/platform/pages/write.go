@@ -19,58 +19,49 @@ import (
 )
 
 func (p *Pages) newForm(w http.ResponseWriter, r *http.Request) error {
-	if curator(r) == "" {
-		return errLogin
-	}
 	return p.renderForm(w, r, http.StatusOK, &dataset.Dataset{}, &dataset.Version{About: dataset.About{License: dataset.Licenses[0]}}, nil, "")
 }
 
 func (p *Pages) create(w http.ResponseWriter, r *http.Request) error {
-	if curator(r) == "" {
-		return errLogin
-	}
 	a, err := readForm(r)
 	if err != nil {
 		return err
 	}
 	d, v := &dataset.Dataset{}, &dataset.Version{Number: 1, State: dataset.Draft, About: a}
-	if shown, err := p.unfinished(w, r, d, v); shown {
-		return err
-	}
-	id, err := p.Store.Create(r.Context(), curator(r), p.Prefix, a)
-	if err != nil {
+	return p.finished(w, r, d, v, func() error {
+		id, err := p.Store.Create(r.Context(), curator(r), p.Prefix, a)
+		if err == nil {
+			err = p.begun(w, r, id)
+		}
 		return p.unstored(w, r, d, v, err)
-	}
-	if d, err = p.Store.Dataset(r.Context(), id); err != nil {
-		return err
-	}
-	return p.changed(w, r, d.Last().Path())
+	})
 }
 
-// unfinished shows the form again, with all that was typed, if it cannot be stored.
-func (p *Pages) unfinished(w http.ResponseWriter, r *http.Request, d *dataset.Dataset, v *dataset.Version) (shown bool, err error) {
+// begun leads to the draft that was made of a dataset.
+func (p *Pages) begun(w http.ResponseWriter, r *http.Request, id int64) error {
+	d, err := p.Store.Dataset(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	return p.changed(w, r, d.Last().Path(), nil)
+}
+
+// finished shows the form again, with all that was typed, or stores it if that can be done.
+func (p *Pages) finished(w http.ResponseWriter, r *http.Request, d *dataset.Dataset, v *dataset.Version, store func() error) error {
 	if r.PostFormValue("more") != "" {
-		return true, p.renderForm(w, r, http.StatusOK, d, v, nil, "")
+		return p.renderForm(w, r, http.StatusOK, d, v, nil, "")
 	}
 	if faults := d.Faults(v, p.By); len(faults) > 0 {
-		return true, p.renderForm(w, r, http.StatusUnprocessableEntity, d, v, faults, "")
+		return p.renderForm(w, r, http.StatusUnprocessableEntity, d, v, faults, "")
 	}
-	return false, nil
+	return store()
 }
 
-func (p *Pages) editForm(w http.ResponseWriter, r *http.Request) error {
-	d, v, err := p.own(r)
-	if err != nil {
-		return err
-	}
+func (p *Pages) editForm(w http.ResponseWriter, r *http.Request, d *dataset.Dataset, v *dataset.Version) error {
 	return p.renderForm(w, r, http.StatusOK, d, v, nil, "")
 }
 
-func (p *Pages) edit(w http.ResponseWriter, r *http.Request) error {
-	d, v, err := p.own(r)
-	if err != nil {
-		return err
-	}
+func (p *Pages) edit(w http.ResponseWriter, r *http.Request, d *dataset.Dataset, v *dataset.Version) error {
 	a, err := readForm(r)
 	if err != nil {
 		return err
@@ -78,17 +69,14 @@ func (p *Pages) edit(w http.ResponseWriter, r *http.Request) error {
 	edited := *v
 	edited.About = a
 	edited.Revision, _ = strconv.Atoi(r.PostFormValue("revision")) // that of the form, so that no change is lost
-	if shown, err := p.unfinished(w, r, d, &edited); shown {
-		return err
-	}
-	switch err := p.Store.Edit(r.Context(), &edited, a); {
-	case errors.Is(err, store.ErrChanged):
+	return p.finished(w, r, d, &edited, func() error {
+		err := p.Store.Edit(r.Context(), &edited, a)
+		if !errors.Is(err, store.ErrChanged) {
+			return p.unstored(w, r, d, &edited, p.changed(w, r, v.Path(), err))
+		}
 		edited.Revision = v.Revision
 		return p.renderForm(w, r, http.StatusConflict, d, &edited, nil, "The dataset has changed since you opened this form, perhaps in another window. Nothing was stored yet. Here is what you typed: compare it with the dataset, and press Save to put it in its place.")
-	case err != nil:
-		return p.unstored(w, r, d, &edited, err)
-	}
-	return p.changed(w, r, v.Path())
+	})
 }
 
 // unstored gives the form back when the disk is full.
@@ -100,11 +88,13 @@ func (p *Pages) unstored(w http.ResponseWriter, r *http.Request, d *dataset.Data
 	return p.renderForm(w, r, http.StatusInsufficientStorage, d, v, nil, "The disk of the repository is full, and nothing was stored. Here is what you typed. Tell the administrator, and press Save again when there is room.")
 }
 
-// changed wakes the outbox and redirects to a page. The response does not wait for DataCite,
-// since the change is in the database.
-func (p *Pages) changed(w http.ResponseWriter, r *http.Request, path string) error {
-	p.Changed()
-	return lead(w, r, path)
+// changed wakes the outbox and redirects to a page, unless the change failed. The response does
+// not wait for DataCite, since the change is in the database.
+func (p *Pages) changed(w http.ResponseWriter, r *http.Request, path string, err error) error {
+	if err == nil {
+		p.Changed()
+	}
+	return lead(w, r, path, err)
 }
 
 // A refusal is the reason why an upload was refused, as the page shows it.
@@ -113,11 +103,7 @@ type refusal string
 func (f refusal) Error() string { return string(f) }
 
 // upload stores files of a draft while they arrive.
-func (p *Pages) upload(w http.ResponseWriter, r *http.Request) error {
-	d, v, err := p.own(r, dataset.Draft)
-	if err != nil {
-		return err
-	}
+func (p *Pages) upload(w http.ResponseWriter, r *http.Request, d *dataset.Dataset, v *dataset.Version) error {
 	r.Body = http.MaxBytesReader(w, &patientBody{r.Body, http.NewResponseController(w)}, p.Limits.Bytes*int64(p.Limits.Files)+1<<20)
 	parts, err := r.MultipartReader()
 	if err != nil {
@@ -132,10 +118,7 @@ func (p *Pages) upload(w http.ResponseWriter, r *http.Request) error {
 		_, _ = io.CopyN(io.Discard, r.Body, 64<<20) // a browser shows nothing until it has sent all
 		return p.renderLanding(w, r, http.StatusUnprocessableEntity, d, v, landing{base: v.Path(), mine: true, uploadFault: string(fault)})
 	}
-	if err != nil {
-		return err
-	}
-	return lead(w, r, v.Path())
+	return lead(w, r, v.Path(), err)
 }
 
 // adding adds files to those that a version has.
@@ -161,12 +144,11 @@ func (p *Pages) receive(parts *multipart.Reader) (arrived []dataset.File, err er
 		if errors.Is(err, io.EOF) {
 			return arrived, nil
 		}
-		var tooLarge *http.MaxBytesError
-		if err != nil && !errors.As(err, &tooLarge) {
-			return arrived, refusal("The upload was interrupted, and nothing of it was kept. Try again.")
+		if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
+			return arrived, err
 		}
 		if err != nil {
-			return arrived, err
+			return arrived, refusal("The upload was interrupted, and nothing of it was kept. Try again.")
 		}
 		name := browsersEscape.Replace(part.FileName())
 		switch {
@@ -214,35 +196,20 @@ func (b *patientBody) Read(buf []byte) (int, error) {
 	return b.ReadCloser.Read(buf)
 }
 
-func (p *Pages) removeFile(w http.ResponseWriter, r *http.Request) error {
-	_, v, err := p.own(r, dataset.Draft)
-	if err != nil {
-		return err
-	}
+func (p *Pages) removeFile(w http.ResponseWriter, r *http.Request, _ *dataset.Dataset, v *dataset.Version) error {
 	name := r.PostFormValue("name")
-	err = p.Store.ChangeFiles(r.Context(), v, func(files []dataset.File) ([]dataset.File, error) {
+	return lead(w, r, v.Path(), p.Store.ChangeFiles(r.Context(), v, func(files []dataset.File) ([]dataset.File, error) {
 		return slices.DeleteFunc(files, func(f dataset.File) bool { return f.Name == name }), nil
-	})
-	if err != nil {
-		return err
-	}
-	return lead(w, r, v.Path())
+	}))
 }
 
 // addVersion begins a draft of the next version with what the last one has.
-func (p *Pages) addVersion(w http.ResponseWriter, r *http.Request) error {
-	d, _, err := p.own(r)
-	if err != nil {
-		return err
-	}
+func (p *Pages) addVersion(w http.ResponseWriter, r *http.Request, d *dataset.Dataset, _ *dataset.Version) error {
 	if d.Last().State == dataset.Draft {
-		return lead(w, r, d.Last().Path()) // it was begun already
+		return lead(w, r, d.Last().Path(), nil) // it was begun already
 	}
 	if err := p.Store.AddVersion(r.Context(), d, p.Prefix); err != nil {
 		return err
 	}
-	if d, err = p.Store.Dataset(r.Context(), d.ID); err != nil {
-		return err
-	}
-	return p.changed(w, r, d.Last().Path())
+	return p.begun(w, r, d.ID)
 }

@@ -5,10 +5,17 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"net/url"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	_ "modernc.org/sqlite" // SQLite without cgo
+	driver "modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // A DB is a database with one connection for writing and several for reading, so that SQLite
@@ -27,10 +34,10 @@ const readers = 8
 // have yet are done. Released steps never change; a new form is a new step at the end.
 func Open(path string, steps ...string) (*DB, error) {
 	file, err := private(path, os.O_CREATE) // SQLite gives its other files the same mode
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = file.Close()
 	}
-	if err := file.Close(); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	const settings = "?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=busy_timeout(10000)&_pragma=foreign_keys(1)&_pragma=secure_delete(1)"
@@ -74,21 +81,36 @@ type Querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
+// Rows yields the rows of a query, as scan reads them, until one has an error.
+func Rows[T any](ctx context.Context, db Querier, scan func(*sql.Rows, *T) error, query string, args ...any) iter.Seq2[T, error] {
+	return func(yield func(value T, err error) bool) {
+		rows, err := db.QueryContext(ctx, query, args...)
+		if err == nil {
+			defer rows.Close()
+			for rows.Next() {
+				var value T
+				err := scan(rows, &value)
+				if !yield(value, err) || err != nil {
+					return
+				}
+			}
+			err = rows.Err()
+		}
+		if err != nil {
+			yield(*new(T), err)
+		}
+	}
+}
+
 // All returns the rows of a query, as scan reads them.
 func All[T any](ctx context.Context, db Querier, scan func(*sql.Rows, *T) error, query string, args ...any) (all []T, err error) {
-	rows, err := db.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var value T
-		if err := scan(rows, &value); err != nil {
+	for value, err := range Rows(ctx, db, scan, query, args...) {
+		if err != nil {
 			return nil, err
 		}
 		all = append(all, value)
 	}
-	return all, rows.Err()
+	return all, nil
 }
 
 // Column returns the only column of a query.
@@ -114,4 +136,92 @@ func Change(ctx context.Context, db *DB, work func(*sql.Tx) error) error {
 		return errors.Join(err, tx.Rollback())
 	}
 	return tx.Commit()
+}
+
+// Copy copies a database as it is at one moment, while others use it. The copy has its
+// name, and replaces a file with that name, when it is complete.
+func Copy(ctx context.Context, from, to string) error {
+	db, err := Read(from)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(keep(ctx, db, to), db.Close()); err != nil {
+		return fmt.Errorf("copying %s to %s: %w", from, to, err)
+	}
+	return nil
+}
+
+func keep(ctx context.Context, db *sql.DB, name string) error {
+	unfinished := name + ".unfinished"
+	file, err := private(unfinished, os.O_CREATE|os.O_TRUNC|os.O_WRONLY) // VACUUM keeps the mode of an empty file
+	if err != nil {
+		return err
+	}
+	defer os.Remove(unfinished) // nothing is there after the Rename
+	_, err = db.ExecContext(ctx, `VACUUM INTO ?`, unfinished)
+	if err == nil {
+		err = file.Sync()
+	}
+	if err := errors.Join(err, file.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(unfinished, name); err != nil {
+		return err
+	}
+	return SyncFolder(filepath.Dir(name))
+}
+
+// SyncFolder makes a rename in a folder survive a crash of the machine.
+func SyncFolder(path string) error {
+	folder, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	_ = folder.Sync() // not every system can
+	return folder.Close()
+}
+
+// Read opens a database that is there, whatever its version, for reading only.
+func Read(path string) (*sql.DB, error) {
+	return sql.Open("sqlite", (&url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath()}).String()+"?mode=ro&_pragma=busy_timeout(10000)")
+}
+
+// reserved is the size of the file that is deleted on a full disk, since even deleting needs a few
+// free pages.
+const reserved = 4 << 20
+
+// Reserve creates the file in the folder of a database, unless it exists.
+func Reserve(folder string) error {
+	file, err := os.OpenFile(reserve(folder), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(make([]byte, reserved)) // and not a hole
+	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return errors.Join(err, os.Remove(file.Name()))
+	}
+	return nil
+}
+
+func reserve(folder string) string { return filepath.Join(folder, "reserve") }
+
+// Freeing does work that frees room, or that is necessary before anything can be deleted. If the
+// disk is full, it deletes the file of Reserve and tries again.
+func (db *DB) Freeing(work func() error) error {
+	err := work()
+	if !Full(err) || os.Remove(reserve(db.folder)) != nil {
+		return err
+	}
+	return work()
+}
+
+// Full reports whether an error means that the disk is full.
+func Full(err error) bool {
+	if e, ok := errors.AsType[*driver.Error](err); ok && e.Code()&0xff == sqlite3.SQLITE_FULL {
+		return true
+	}
+	return errors.Is(err, syscall.ENOSPC)
 }

@@ -18,11 +18,11 @@ func upgrade(ctx context.Context, db *DB, path string, steps []string) error {
 		if err != nil || done == len(steps) {
 			return err
 		}
-		var tables int
-		if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_schema`).Scan(&tables); err != nil {
+		tables, err := Column[string](ctx, tx, `SELECT name FROM sqlite_schema`)
+		if err != nil {
 			return err
 		}
-		if tables > 0 { // it is not new
+		if len(tables) > 0 { // it is not new
 			if err := Copy(ctx, path, fmt.Sprintf("%s.version-%d", path, done)); err != nil {
 				return fmt.Errorf("%s was not upgraded, because no copy could be made: %w", path, err)
 			}
@@ -37,16 +37,15 @@ func upgrade(ctx context.Context, db *DB, path string, steps []string) error {
 	})
 }
 
-type querier interface {
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-}
-
 // version returns how many steps a database has. More than this program knows are an
 // error: it would write what a newer program cannot read.
-func version(ctx context.Context, db querier, path string, steps []string) (done int, err error) {
-	err = db.QueryRowContext(ctx, `PRAGMA user_version`).Scan(&done)
-	if err == nil && done > len(steps) {
-		err = fmt.Errorf("%s has version %d, and this program can read versions up to %d: start the newer program that upgraded it, or restore the folder from a backup made before", path, done, len(steps))
+func version(ctx context.Context, db Querier, path string, steps []string) (int, error) {
+	done, err := Column[int](ctx, db, `PRAGMA user_version`)
+	if err != nil {
+		return 0, err
 	}
-	return done, err
+	if done[0] > len(steps) {
+		err = fmt.Errorf("%s has version %d, and this program can read versions up to %d: start the newer program that upgraded it, or restore the folder from a backup made before", path, done[0], len(steps))
+	}
+	return done[0], err
 }

@@ -55,7 +55,7 @@ func Copy(ctx context.Context, folder, to string) (b Backup, err error) {
 		if err := copyNotes(folder, to); err != nil {
 			return b, err
 		}
-		if err := errors.Join(syncFolder(filepath.Join(to, "files")), os.Rename(next, filepath.Join(to, database)), syncFolder(to)); err != nil {
+		if err := errors.Join(sqlite.SyncFolder(filepath.Join(to, "files")), os.Rename(next, filepath.Join(to, database)), sqlite.SyncFolder(to)); err != nil {
 			return b, err
 		}
 		return b, removeOthers(to, names)
@@ -70,12 +70,7 @@ func fileNames(ctx context.Context, path string) (map[string]bool, error) {
 		return nil, err
 	}
 	defer db.Close()
-	all, err := sqlite.Column[string](ctx, db, `SELECT DISTINCT value ->> 'SHA256' FROM version, json_each(version.files)`)
-	names := map[string]bool{}
-	for _, name := range all {
-		names[name] = true
-	}
-	return names, err
+	return hashes(ctx, db, `SELECT DISTINCT value ->> 'SHA256' FROM version, json_each(version.files)`)
 }
 
 // copyFiles copies the files that the other folder lacks. Their names are hashes of their
@@ -123,17 +118,13 @@ func copyFile(from, to string) error {
 		return err
 	}
 	defer source.Close()
-	target, err := os.CreateTemp(filepath.Dir(to), "new-*") // with mode 0600
-	if err != nil {
+	temporary, err := newFile(filepath.Dir(to), func(w io.Writer) error {
+		_, err := io.Copy(w, source)
 		return err
-	}
-	defer os.Remove(target.Name()) // nothing is there after the Rename
-	_, err = io.Copy(target, source)
-	if err == nil {
-		err = target.Sync()
-	}
-	if err := errors.Join(err, target.Close()); err != nil {
+	})
+	defer os.Remove(temporary) // nothing is there after the Rename
+	if err != nil {
 		return fmt.Errorf("%s: %w", to, err)
 	}
-	return os.Rename(target.Name(), to)
+	return os.Rename(temporary, to)
 }

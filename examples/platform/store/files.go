@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"crypto/sha256"
+	"database/sql"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -25,30 +26,39 @@ func (s *Store) Receive(name string, from io.Reader, most int64) (f dataset.File
 	if err := s.full(); err != nil {
 		return f, err
 	}
-	temporary, err := os.CreateTemp(filepath.Join(s.folder, "files"), "new-*") // with mode 0600
+	hash := sha256.New()
+	f.Name = name
+	temporary, err := newFile(filepath.Join(s.folder, "files"), func(w io.Writer) (err error) {
+		f.Size, err = io.Copy(io.MultiWriter(&leaving{Writer: w, store: s}, hash), io.LimitReader(from, most+1))
+		if err == nil && f.Size > most {
+			err = ErrTooLarge
+		}
+		return err
+	})
+	defer os.Remove(temporary) // nothing is there after the Rename
 	if err != nil {
 		return f, err
 	}
-	defer os.Remove(temporary.Name()) // nothing is there after the Rename
-	hash := sha256.New()
-	size, err := io.Copy(io.MultiWriter(&leaving{Writer: temporary, store: s}, hash), io.LimitReader(from, most+1))
-	if err == nil && size > most {
-		err = ErrTooLarge
-	}
-	if err == nil {
-		err = temporary.Sync()
-	}
-	if err := errors.Join(err, temporary.Close()); err != nil {
-		return f, err
-	}
-	f = dataset.File{Name: name, Size: size, SHA256: hex.EncodeToString(hash.Sum(nil))}
+	f.SHA256 = hex.EncodeToString(hash.Sum(nil))
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := os.Rename(temporary.Name(), s.path(f)); err != nil {
+	if err := os.Rename(temporary, s.path(f)); err != nil {
 		return f, err
 	}
 	s.arriving[f.SHA256]++
 	return f, nil
+}
+
+// newFile writes a file under a name of its own until it is complete on the disk.
+func newFile(folder string, write func(io.Writer) error) (name string, err error) {
+	file, err := os.CreateTemp(folder, "new-*") // with mode 0600
+	if err != nil {
+		return "", err
+	}
+	if err = write(file); err == nil {
+		err = file.Sync()
+	}
+	return file.Name(), errors.Join(err, file.Close())
 }
 
 // leaving writes as long as enough of the disk is free.
@@ -109,16 +119,6 @@ func (s *Store) drop(ctx context.Context, files []dataset.File) error {
 	return nil
 }
 
-// syncFolder makes a rename survive a crash of the machine.
-func syncFolder(path string) error {
-	folder, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	_ = folder.Sync() // not every system can
-	return folder.Close()
-}
-
 // OpenFile opens a file for reading.
 func (s *Store) OpenFile(f dataset.File) (*os.File, error) { return os.Open(s.path(f)) }
 
@@ -126,15 +126,23 @@ func (s *Store) path(f dataset.File) string { return filepath.Join(s.folder, "fi
 
 // sweep removes the files that belong to no version.
 func (s *Store) sweep() error {
-	all, err := sqlite.Column[string](context.Background(), s.db, `SELECT DISTINCT sha256 FROM file`)
+	kept, err := hashes(context.Background(), s.db, `SELECT DISTINCT sha256 FROM file`)
 	if err != nil {
 		return err
 	}
-	kept := map[string]bool{}
-	for _, hash := range all {
-		kept[hash] = true
-	}
 	return removeOthers(s.folder, kept)
+}
+
+// hashes are those of the files that versions have, and so the names under which they are stored.
+func hashes(ctx context.Context, db sqlite.Querier, query string) (map[string]bool, error) {
+	all := map[string]bool{}
+	for hash, err := range sqlite.Rows(ctx, db, func(row *sql.Rows, hash *string) error { return row.Scan(hash) }, query) {
+		if err != nil {
+			return nil, err
+		}
+		all[hash] = true
+	}
+	return all, nil
 }
 
 // removeOthers removes the files of a folder's datasets that are not kept, and those that

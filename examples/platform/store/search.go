@@ -7,7 +7,12 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/examples/platform/dataset"
 	"github.com/datacite-go/datacite-go/examples/platform/sqlite"
 )
@@ -133,13 +138,11 @@ func index(ctx context.Context, tx *sql.Tx, id int64) error {
 			text = append(text, v.DOI)
 		}
 	}
-	everything := strings.Join(text, "\n")
 	if err := sqlite.Do(ctx, tx, `INSERT INTO search (rowid, title, names, text) VALUES (?, ?, ?, ?)`,
-		id, fold(v.About.Title), fold(strings.Join(names, " ")), fold(everything)); err != nil {
+		id, fold(v.About.Title), fold(strings.Join(names, " ")), fold(strings.Join(text, "\n"))); err != nil {
 		return err
 	}
-	err = sqlite.Do(ctx, tx, `INSERT INTO found VALUES (?, ?)`, id, v.Published)
-	return err
+	return sqlite.Do(ctx, tx, `INSERT INTO found VALUES (?, ?)`, id, v.Published)
 }
 
 // reindex builds an index of another form again.
@@ -161,7 +164,97 @@ func (s *Store) reindex(ctx context.Context) error {
 				return err
 			}
 		}
-		err = sqlite.Do(ctx, tx, `INSERT OR REPLACE INTO indexed (id, form) VALUES (1, ?)`, indexForm)
-		return err
+		return sqlite.Do(ctx, tx, `INSERT OR REPLACE INTO indexed (id, form) VALUES (1, ?)`, indexForm)
 	})
+}
+
+// What one search may cost: a word may be in all datasets, and one of a few letters is the
+// beginning of many words.
+const (
+	maxWords = 12
+	maxNames = 5
+	shortest = 3 // letters of a word that is also found at the beginning of longer ones
+)
+
+var quotes = strings.NewReplacer("“", `"`, "”", `"`, "„", `"`, "«", `"`, "»", `"`)
+
+// parse reads what somebody typed as an expression of FTS5, as query.Typed does it for searches
+// at DataCite: all words must match, those in quotes side by side; a DOI in any form finds its
+// dataset, and several DOIs those of any of them. Everything else is literal. It also tells
+// whether words at the end are ignored, since there are too many. Anything can be typed: no
+// text is an error.
+func parse(text string) (match string, cut bool) {
+	names, text := doi.Find(text)
+	cut = len(names) > maxNames
+	var all, any []string
+	for _, name := range names[:min(len(names), maxNames)] {
+		any = append(any, `"`+fold(doi.Key(name))+`"`)
+	}
+	if len(any) > 0 {
+		all = append(all, strings.Join(any, " OR "))
+	}
+	left := maxWords
+	add := func(text string, quoted bool) {
+		words := strings.Fields(fold(text))
+		if len(words) > left {
+			words, cut = words[:left], true
+		}
+		if len(words) == 0 {
+			return
+		}
+		term := `"` + strings.Join(words, " ") + `"`
+		if !quoted && utf8.RuneCountInString(words[len(words)-1]) >= shortest {
+			term += "*"
+		}
+		if !slices.Contains(all, term) {
+			all, left = append(all, term), left-len(words)
+		}
+	}
+	parts := strings.Split(quotes.Replace(text), `"`)
+	for i, part := range parts {
+		if quoted := i%2 == 1 && i < len(parts)-1; quoted { // the last quote may be open
+			add(part, true)
+			continue
+		}
+		for _, word := range strings.Fields(strings.ReplaceAll(part, " AND ", " ")) {
+			add(word, false)
+		}
+	}
+	if len(all) > 0 {
+		match = "(" + strings.Join(all, ") AND (") + ")"
+	}
+	return match, cut
+}
+
+// letters are those that have no accent to leave out.
+var letters = strings.NewReplacer("ß", "ss", "æ", "ae", "œ", "oe", "ø", "o", "ł", "l", "đ", "d", "ð", "d", "þ", "th", "ħ", "h", "ı", "i", "ς", "σ")
+
+// fold brings a text into the form in which it is compared with others: words without
+// case or accents, so that Muller is found in Müller.
+func fold(text string) string {
+	text = norm.NFKD.String(strings.ToLower(strings.ToValidUTF8(text, " ")))
+	text = strings.Map(func(r rune) rune {
+		if '\u0300' <= r && r <= '\u036f' { // accents
+			return -1
+		}
+		return r
+	}, text)
+	return strings.Join(tokens(letters.Replace(norm.NFC.String(text))), " ")
+}
+
+// tokens are the words of a text. A character of a script that has no spaces between
+// words is one of its own: a word is then found as a phrase.
+func tokens(text string) []string {
+	var b strings.Builder
+	for _, r := range text {
+		switch {
+		case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai):
+			b.WriteString(" " + string(r) + " ")
+		case unicode.IsLetter(r), unicode.IsNumber(r):
+			b.WriteRune(r)
+		default:
+			b.WriteByte(' ')
+		}
+	}
+	return strings.Fields(b.String())
 }

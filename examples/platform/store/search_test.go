@@ -19,7 +19,7 @@ import (
 	"github.com/datacite-go/datacite-go/examples/platform/sqlite"
 )
 
-var histories = flag.Int("histories", 20, "how many random histories TestTheIndexAgreesWithTheTables plays")
+var histories = flag.Int("histories", 8, "how many random histories TestTheIndexAgreesWithTheTables plays")
 
 const prefix = "10.5072"
 

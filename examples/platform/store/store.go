@@ -133,13 +133,13 @@ func scanVersion(row *sql.Rows, into **dataset.Dataset) error {
 
 // Dataset returns a dataset, or ErrNotFound.
 func (s *Store) Dataset(ctx context.Context, id int64) (*dataset.Dataset, error) {
-	return s.one(ctx, "WHERE d.id = ?", id)
+	return one(ctx, s.db, "WHERE d.id = ?", id)
 }
 
 // Find returns the dataset that has a DOI with a suffix, and the version, which is nil for
 // the concept DOI; or ErrNotFound.
 func (s *Store) Find(ctx context.Context, suffix string) (*dataset.Dataset, *dataset.Version, error) {
-	d, err := s.one(ctx, "WHERE d.id IN (SELECT id FROM dataset WHERE "+suffixOf+" = ?1 UNION SELECT dataset FROM version WHERE "+suffixOf+" = ?1)", suffix)
+	d, err := one(ctx, s.db, "WHERE d.id IN (SELECT id FROM dataset WHERE "+suffixOf+" = ?1 UNION SELECT dataset FROM version WHERE "+suffixOf+" = ?1)", suffix)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -154,7 +154,7 @@ func (s *Store) Find(ctx context.Context, suffix string) (*dataset.Dataset, *dat
 // Numbered returns the dataset that had a number in its address, before addresses had the
 // suffix of the DOI, and its version, which is nil for the number 0; or ErrNotFound.
 func (s *Store) Numbered(ctx context.Context, id int64, number int) (*dataset.Dataset, *dataset.Version, error) {
-	d, err := s.one(ctx, "WHERE d.id IN (SELECT dataset FROM version WHERE numbered AND dataset = ?1 AND ?2 IN (0, number))", id, number)
+	d, err := one(ctx, s.db, "WHERE d.id IN (SELECT dataset FROM version WHERE numbered AND dataset = ?1 AND ?2 IN (0, number))", id, number)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -163,15 +163,15 @@ func (s *Store) Numbered(ctx context.Context, id int64, number int) (*dataset.Da
 
 // UnderReview returns the draft that has a secret address for reviewers, or ErrNotFound.
 func (s *Store) UnderReview(ctx context.Context, secret string) (*dataset.Dataset, *dataset.Version, error) {
-	d, err := s.one(ctx, "WHERE d.id = (SELECT dataset FROM version WHERE review = ? AND review <> '' AND state = 'draft')", secret)
+	d, err := one(ctx, s.db, "WHERE d.id = (SELECT dataset FROM version WHERE review = ? AND review <> '' AND state = 'draft')", secret)
 	if err != nil {
 		return nil, nil, err
 	}
 	return d, d.Last(), nil
 }
 
-func (s *Store) one(ctx context.Context, condition string, args ...any) (*dataset.Dataset, error) {
-	found, err := datasets(ctx, s.db, condition, args...)
+func one(ctx context.Context, db sqlite.Querier, condition string, args ...any) (*dataset.Dataset, error) {
+	found, err := datasets(ctx, db, condition, args...)
 	if err == nil && len(found) == 0 {
 		err = ErrNotFound
 	}
@@ -194,13 +194,11 @@ func (s *Store) Create(ctx context.Context, owner, prefix string, about dataset.
 		if err != nil {
 			return err
 		}
-		res, err := tx.ExecContext(ctx, `INSERT INTO dataset (owner, doi) VALUES (?, ?)`, owner, name)
+		ids, err := sqlite.Column[int64](ctx, tx, `INSERT INTO dataset (owner, doi) VALUES (?, ?) RETURNING id`, owner, name)
 		if err != nil {
 			return err
 		}
-		if id, err = res.LastInsertId(); err != nil {
-			return err
-		}
+		id = ids[0]
 		return s.insertVersion(ctx, tx, prefix, &dataset.Version{Dataset: id, Number: 1, About: about})
 	})
 	return id, err
@@ -333,26 +331,25 @@ func (s *Store) Erase(ctx context.Context, v *dataset.Version) error {
 	if err != nil {
 		return err
 	}
-	err = sqlite.Do(ctx, s.db, `PRAGMA wal_checkpoint(TRUNCATE)`) // readers that are busy delay it until the next one
-	return err
+	return sqlite.Do(ctx, s.db, `PRAGMA wal_checkpoint(TRUNCATE)`) // readers that are busy delay it until the next one
 }
 
 // contents changes files and metadata of a version that has a state.
 func (s *Store) contents(ctx context.Context, v *dataset.Version, state dataset.State, work func(*dataset.Version) error) error {
-	if err := syncFolder(filepath.Join(s.folder, "files")); err != nil { // once for all that were received
+	if err := sqlite.SyncFolder(filepath.Join(s.folder, "files")); err != nil { // once for all that were received
 		return err
 	}
 	var before, after []dataset.File
 	err := s.db.Freeing(func() error {
 		return s.commit(ctx, func(tx *sql.Tx) error {
-			found, err := datasets(ctx, tx, "WHERE d.id = ?", v.Dataset)
-			if err != nil {
+			d, err := one(ctx, tx, "WHERE d.id = ?", v.Dataset)
+			if err != nil && !errors.Is(err, ErrNotFound) {
 				return err
 			}
-			if len(found) == 0 || found[0].Version(v.Number) == nil || found[0].Version(v.Number).State != state {
+			if d == nil || d.Version(v.Number) == nil || d.Version(v.Number).State != state {
 				return ErrChanged
 			}
-			now := found[0].Version(v.Number)
+			now := d.Version(v.Number)
 			before = now.Files
 			if err := work(now); err != nil {
 				return err

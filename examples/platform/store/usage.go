@@ -89,30 +89,16 @@ func (s *Store) AllMissed(ctx context.Context) (map[string]int64, error) {
 
 // Accesses yields what happened from one time until another.
 func (s *Store) Accesses(ctx context.Context, from, until time.Time) iter.Seq2[counter.Event, error] {
-	return func(yield func(counter.Event, error) bool) {
-		rows, err := s.db.QueryContext(ctx, `SELECT v.doi, a.event FROM access a JOIN version v ON v.id = a.version WHERE a.at BETWEEN ? AND ?`, from.Unix(), until.Unix())
-		if err != nil {
-			yield(counter.Event{}, err)
-			return
+	return sqlite.Rows(ctx, s.db, func(row *sql.Rows, e *counter.Event) error {
+		var name string
+		var event []byte
+		err := row.Scan(&name, &event)
+		if err == nil {
+			err = json.Unmarshal(event, e)
 		}
-		defer rows.Close()
-		for rows.Next() {
-			var e counter.Event
-			var name string
-			var event []byte
-			err := rows.Scan(&name, &event)
-			if err == nil {
-				err = json.Unmarshal(event, &e)
-			}
-			e.DOI = name
-			if !yield(e, err) || err != nil {
-				return
-			}
-		}
-		if err := rows.Err(); err != nil {
-			yield(counter.Event{}, err)
-		}
-	}
+		e.DOI = name
+		return err
+	}, `SELECT v.doi, a.event FROM access a JOIN version v ON v.id = a.version WHERE a.at BETWEEN ? AND ?`, from.Unix(), until.Unix())
 }
 
 // Months returns those of which accesses are stored, and whose reports are not complete.
@@ -138,8 +124,13 @@ func (s *Store) Counted(ctx context.Context, first time.Time, counts map[string]
 }
 
 func counted(ctx context.Context, tx *sql.Tx, first time.Time, counts map[string]Used) error {
+	return put(ctx, tx, counts, `INSERT OR REPLACE INTO used VALUES (?1, ?4, ?2, ?3)`, first.Format(month))
+}
+
+// put stores counts by DOI.
+func put(ctx context.Context, tx *sql.Tx, counts map[string]Used, statement string, more ...any) error {
 	for name, n := range counts {
-		if err := sqlite.Do(ctx, tx, `INSERT OR REPLACE INTO used VALUES (?, ?, ?, ?)`, doi.Key(name), first.Format(month), n.Views, n.Downloads); err != nil {
+		if err := sqlite.Do(ctx, tx, statement, append([]any{doi.Key(name), n.Views, n.Downloads}, more...)...); err != nil {
 			return err
 		}
 	}
@@ -149,12 +140,7 @@ func counted(ctx context.Context, tx *sql.Tx, first time.Time, counts map[string
 // Display stores what the service shows, by DOI.
 func (s *Store) Display(ctx context.Context, counts map[string]Used) error {
 	return sqlite.Change(ctx, s.db, func(tx *sql.Tx) error {
-		for name, n := range counts {
-			if err := sqlite.Do(ctx, tx, `INSERT OR REPLACE INTO displayed VALUES (?, ?, ?)`, doi.Key(name), n.Views, n.Downloads); err != nil {
-				return err
-			}
-		}
-		return nil
+		return put(ctx, tx, counts, `INSERT OR REPLACE INTO displayed VALUES (?, ?, ?)`)
 	})
 }
 

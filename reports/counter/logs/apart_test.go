@@ -19,8 +19,8 @@ import (
 func TestLogsThatAreReadApart(t *testing.T) {
 	const bad = "not a line of the log\n"
 	texts := []string{
-		lineAbout("2026-10-14T10:00:00-0400", "10.5072/a", "Old") + bad + bad + bad,
-		lineAbout("2026-10-14T12:00:00-0400", "10.5072/A", "New") + bad + lineAbout("2026-10-14T11:00:00+0200", "10.5072/b", "B"),
+		line("event_time", "2026-10-14T10:00:00-0400", "identifier", "doi:10.5072/a", "title", "Old") + bad + bad + bad,
+		line("event_time", "2026-10-14T12:00:00-0400", "identifier", "doi:10.5072/A", "title", "New") + bad + line("event_time", "2026-10-14T11:00:00+0200", "identifier", "doi:10.5072/b", "title", "B"),
 		"# empty\n",
 	}
 	source := func(i int) logs.Log { return logs.FromReader(fmt.Sprint("log ", i), strings.NewReader(texts[i])) }
@@ -61,10 +61,4 @@ func TestLogsThatAreReadApart(t *testing.T) {
 	require.Len(t, sum.Offsets, 2)
 	assert.Equal(t, "-04:00", sum.Offsets[0].String())
 	assert.Equal(t, int64(2), sum.Offsets[0].Lines)
-}
-
-// lineAbout is a line of Dataverse's log.
-func lineAbout(at, name, title string) string {
-	return strings.Join([]string{at, "192.0.2.1", "-", "-", ":guest", "https://data.example.org/dataset.xhtml", "doi:" + name, "-", "-", "Mozilla/5.0",
-		title, "Root", "-", "Doe, Jane", "2024", "1", "-", "-", "2024"}, "\t") + "\n"
 }

@@ -94,7 +94,7 @@ func BenchmarkDataverse(b *testing.B) {
 
 // TestMemoryDoesNotGrowWithTheLog counts a log, and one that is five times as long.
 func TestMemoryDoesNotGrowWithTheLog(t *testing.T) {
-	const short, memory = 15_000, 1 << 20
+	const short, memory = 8_000, 1 << 20
 	peak := func(lines int) (most uint64) {
 		log := newMonthLog(lines)
 		at := 0

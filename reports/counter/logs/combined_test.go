@@ -45,15 +45,15 @@ func TestLayoutsOfWebServers(t *testing.T) {
 		"as nginx proposes it":            {"", `10.0.0.2 - - ` + page + ` "%s"`, ""},
 		"as nginx proposes it, no proxy":  {"", `%s - - ` + page + ` "-"`, ""},
 		"a header that anybody can write": {"", `%s - - ` + page + ` "203.0.113.9"`, ""},
-		"told: Apache": {`LogFormat "%v:%p %a %l %u %t \"%r\" %>s %O \"%{Referer}i\" \"%{User-Agent}i\" %D" mine`,
+		"given: Apache": {`LogFormat "%v:%p %a %l %u %t \"%r\" %>s %O \"%{Referer}i\" \"%{User-Agent}i\" %D" mine`,
 			`data.example.org:443 %s - - ` + page + ` 7`, "data.example.org"},
-		"told: nginx": {"log_format mine '$time_iso8601 $remote_addr \"$request\" '\n    '$status \"$http_user_agent\" rt=$request_time';",
+		"given: nginx": {"log_format mine '$time_iso8601 $remote_addr \"$request\" '\n    '$status \"$http_user_agent\" rt=$request_time';",
 			`2026-10-14T10:01:00-04:00 %s ` + get + ` 200 "Mozilla/5.0 (X11; \"quoted\")" rt=0.001`, ""},
-		"told: parts of the request": {`%h|%{%Y-%m-%d %H:%M:%S %z}t|%m|%U|%q|%s|%{User-Agent}i`,
+		"given: parts of the request": {`%h|%{%Y-%m-%d %H:%M:%S %z}t|%m|%U|%q|%s|%{User-Agent}i`,
 			`%s|2026-10-14 10:01:00 -0400|GET|/data/10.5072/a|?x=1|200|Mozilla/5.0 (X11; "quoted")`, ""},
-		"told: milliseconds": {`%h %{msec}t %m %U?%q %s "%{User-Agent}i"`, `%s 1791986460000 GET /data/10.5072/a?x=1 200 "Mozilla/5.0 (X11; \"quoted\")"`, ""},
-		"told: nginx, JSON":  {`{"a":"$remote_addr","t":$msec,"r":"$request","s":$status,"u":"$http_user_agent"}`, `{"a":"%s","t":1791986460.000,"r":` + get + `,"s":200,"u":"Mozilla/5.0 (X11; \"quoted\")"}`, ""},
-		"told: behind a CDN": {`%{X-Forwarded-For}i %h %t "%r" %s "%{User-Agent}i"`, `%s, 198.51.100.7 10.0.0.2 ` + at + ` ` + get + ` 200 "Mozilla/5.0 (X11; \"quoted\")"`, ""},
+		"given: milliseconds": {`%h %{msec}t %m %U?%q %s "%{User-Agent}i"`, `%s 1791986460000 GET /data/10.5072/a?x=1 200 "Mozilla/5.0 (X11; \"quoted\")"`, ""},
+		"given: nginx, JSON":  {`{"a":"$remote_addr","t":$msec,"r":"$request","s":$status,"u":"$http_user_agent"}`, `{"a":"%s","t":1791986460.000,"r":` + get + `,"s":200,"u":"Mozilla/5.0 (X11; \"quoted\")"}`, ""},
+		"given: behind a CDN": {`%{X-Forwarded-For}i %h %t "%r" %s "%{User-Agent}i"`, `%s, 198.51.100.7 10.0.0.2 ` + at + ` ` + get + ` 200 "Mozilla/5.0 (X11; \"quoted\")"`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var log strings.Builder
@@ -105,7 +105,7 @@ func TestLinesWithoutAnAddress(t *testing.T) {
 // TestWhatIsNoStatusIsAFault: it shows that the log has another layout, and all of its accesses
 // would be missing. A line that cannot be read is no sign that the log of its hour is there.
 func TestWhatIsNoStatusIsAFault(t *testing.T) {
-	const told = `%h %t "%m %U" %s "%{User-Agent}i"`
+	const given = `%h %t "%m %U" %s "%{User-Agent}i"`
 	for _, c := range []struct{ layout, rest, reason string }{
 		{"", `"GET /data/10.5072/a HTTP/1.1" 0.003 200 512 "-" "M"`, `status is "0.003", not three digits such as 200; the log has a layout of its own, which has to be named`},
 		{"", `"GET /data/10.5072/a HTTP/1.1" 81920 200 "-" "M"`, `status is "81920"`},
@@ -115,8 +115,8 @@ func TestWhatIsNoStatusIsAFault(t *testing.T) {
 		{"", `"/data/10.5072/a GET" 200 512 "-" "M"`, `method is "/data/10.5072/a"`},
 		{"", `"-" 200 512 "-" "M"`, `method is "-"`},
 		{"", `"" 200 512 "-" "M"`, `method is ""`},
-		{told, `"GET /data/10.5072/a" 0.003 "M"`, `status is "0.003", not three digits such as 200; is the layout that of this log?`},
-		{told, `"data.example.org GET /data/10.5072/a" 200 "M"`, `method is "data.example.org"`},
+		{given, `"GET /data/10.5072/a" 0.003 "M"`, `status is "0.003", not three digits such as 200; is the layout that of this log?`},
+		{given, `"data.example.org GET /data/10.5072/a" 200 "M"`, `method is "data.example.org"`},
 		{"", `"GET /data/10.5072/a HTTP/1.1" 200 512 "-" "M"`, ""},
 		{"", `"HEAD /data/10.5072/a HTTP/1.1" 200 512 "-" "M"`, ""},
 		{"", `"VERSION-CONTROL /data/10.5072/a HTTP/1.1" 200 512 "-" "M"`, ""},

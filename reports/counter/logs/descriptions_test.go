@@ -17,7 +17,7 @@ func described(t *testing.T, d *logs.Descriptions, day, n int) {
 	t.Helper()
 	var lines strings.Builder
 	for i := range n {
-		fmt.Fprintf(&lines, "2026-10-%02dT10:01:00Z\t192.0.2.1\ts\t-\t-\thttps://example.org/dataset.xhtml\tdoi:10.5072/%04d\t-\t-\tM\tTitle %d of day %d\tP\t-\tDoe, Jane\t2024-05-06\t1\t-\t-\t2024\n", day, i, i, day)
+		lines.WriteString(line("event_time", fmt.Sprintf("2026-10-%02dT10:01:00Z", day), "identifier", fmt.Sprintf("doi:10.5072/%04d", i), "title", fmt.Sprintf("Title %d of day %d", i, day)))
 	}
 	for _, err := range logs.Read([]logs.Log{logs.FromReader("counter.log", strings.NewReader(lines.String()))}, logs.Dataverse, &logs.Options{Descriptions: d}) {
 		require.NoError(t, err)

@@ -3,7 +3,6 @@ package logs
 import (
 	"net/url"
 	"regexp"
-	"regexp/syntax"
 	"strings"
 
 	"github.com/datacite-go/datacite-go/internal/access"
@@ -48,10 +47,9 @@ func DataversePaths() *Paths {
 	}
 }
 
-// A pathPattern is an expression, and a text that is in each path that it matches.
+// A pathPattern is an expression for paths of requests, or of investigations.
 type pathPattern struct {
 	*regexp.Regexp
-	needed  string
 	request bool
 }
 
@@ -63,32 +61,13 @@ type pathFinder struct {
 
 func newPathFinder(p *Paths) *pathFinder {
 	f := &pathFinder{Paths: p}
-	for _, of := range [][]*regexp.Regexp{p.Requests, p.Investigations} {
-		for _, r := range of {
-			next := pathPattern{Regexp: r, request: len(f.patterns) < len(p.Requests)}
-			if tree, err := syntax.Parse(r.String(), syntax.Perl); err == nil { // else it is POSIX
-				next.needed = access.Literal(tree, exactly)
-			}
-			f.patterns = append(f.patterns, next)
-		}
+	for _, r := range p.Requests {
+		f.patterns = append(f.patterns, pathPattern{r, true})
+	}
+	for _, r := range p.Investigations {
+		f.patterns = append(f.patterns, pathPattern{r, false})
 	}
 	return f
-}
-
-// exactly is a literal that is written in one way only; else "".
-func exactly(e *syntax.Regexp) string {
-	if e.Flags&syntax.FoldCase != 0 {
-		return ""
-	}
-	return string(e.Rune)
-}
-
-// match returns where a path and its groups match, or nil.
-func (p *pathPattern) match(path string) []int {
-	if !strings.Contains(path, p.needed) {
-		return nil
-	}
-	return p.FindStringSubmatchIndex(path)
 }
 
 // A pathReader finds out about the paths of one goroutine, most of which come again.
@@ -179,11 +158,11 @@ func (f *pathFinder) pattern(path string) (*pathPattern, string, []int) {
 	tidied := tidy(path)
 	for i := range f.patterns {
 		p := &f.patterns[i]
-		if at := p.match(tidied); at != nil {
+		if at := p.FindStringSubmatchIndex(tidied); at != nil {
 			return p, tidied, at
 		}
 		if tidied != path {
-			if at := p.match(path); at != nil {
+			if at := p.FindStringSubmatchIndex(path); at != nil {
 				return p, path, at
 			}
 		}

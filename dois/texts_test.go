@@ -1,0 +1,537 @@
+package dois_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/datacitetest"
+	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/mds"
+	"github.com/datacite-go/datacite-go/metadata"
+)
+
+// inHTML are texts that have a meaning in XML or HTML.
+var inHTML = []string{
+	"Salt & Pepper", "a < b > c", "Salt &amp; Pepper", "H<sub>2</sub>O", "H&lt;sub&gt;2", "<p>R&D</p>", "&lt;", "&", "&eacute;t&eacute; &#38; &#x26;",
+	"AT&amp;amp;T", `"q" & 'q'`, "&amp;lt;i&amp;gt;", "1 &lt; 2 & 3", "x<5, if a<b", "<!-- no --> & yes", "データ & größer", "plain",
+}
+
+// withTexts is a record with one text in all places that the service reads as HTML or
+// resolves references in.
+func withTexts(text string) metadata.Record {
+	person := metadata.Creator{Name: "Org " + text, NameType: metadata.NameOrganizational,
+		Affiliation: []metadata.Affiliation{{Name: "U " + text}}}
+	return metadata.Record{
+		Creators:        []metadata.Creator{person},
+		Contributors:    []metadata.Contributor{{Creator: person, ContributorType: metadata.ContributorEditor}},
+		Titles:          []metadata.Title{{Title: "T " + text}, {Title: "second " + text, TitleType: metadata.TitleSubtitle}},
+		Publisher:       metadata.Publisher{Name: "P " + text},
+		PublicationYear: "2020", Types: metadata.Types{ResourceTypeGeneral: metadata.ResourceTypeDataset, ResourceType: "R " + text},
+		Subjects:     []metadata.Subject{{Subject: "S " + text}},
+		Sizes:        []string{"1 " + text},
+		Formats:      []string{"f " + text},
+		Version:      "v " + text,
+		RightsList:   []metadata.Rights{{Rights: "L " + text}},
+		Descriptions: []metadata.Description{{Description: "D " + text + "\n\nmore " + text, DescriptionType: metadata.DescriptionAbstract}},
+		GeoLocations: []metadata.GeoLocation{{Place: "G " + text}},
+		FundingReferences: []metadata.FundingReference{{
+			FunderName: "F " + text, AwardNumber: "7 " + text, AwardTitle: "W " + text,
+		}},
+		RelatedItems: []metadata.RelatedItem{{
+			RelatedItemType: metadata.ResourceTypeJournal, RelationType: metadata.RelationIsPublishedIn, Titles: []metadata.Title{{Title: "J " + text}},
+			Creators: []metadata.Creator{{Name: "A " + text, NameType: metadata.NameOrganizational}},
+			Volume:   "V " + text, Publisher: "Q " + text,
+		}},
+	}
+}
+
+// storedXML are the metadata of a DOI as its XML has them.
+func storedXML(t *testing.T, srv *datacitetest.Server, name string) *metadata.Record {
+	t.Helper()
+	r, err := srv.DOIs().Get(t.Context(), name, &dois.GetOptions{Detail: true})
+	require.NoError(t, err)
+	rec, err := metadata.ParseXML(bytes.NewReader(r.MetadataXML))
+	require.NoError(t, err)
+	rec.DOI, rec.SchemaVersion = "", ""
+	return rec
+}
+
+// What is read and written back unchanged is the same text as before, whichever interface
+// wrote it first.
+func TestWritingBackKeepsTexts(t *testing.T) {
+	for _, way := range []string{"XML", "JSON"} {
+		t.Run(way, func(t *testing.T) {
+			onEach(t, func(t *testing.T, srv *datacitetest.Server) {
+				for i, text := range inHTML {
+					name := fmt.Sprintf("10.5072/text-%d", i)
+					rec := withTexts(text)
+					if way == "XML" {
+						doc, err := mds.NewDocument(&rec)
+						require.NoError(t, err)
+						_, err = srv.MDS().Register(t.Context(), name, "https://example.org/", doc)
+						require.NoError(t, err)
+					} else {
+						_, err := srv.DOIs().Create(t.Context(), &dois.Draft{DOI: name, URL: "https://example.org/", Event: dois.Publish, Record: rec})
+						require.NoError(t, err)
+					}
+					want := storedXML(t, srv, name)
+					for range 2 {
+						r, err := srv.DOIs().Get(t.Context(), name, &dois.GetOptions{Detail: true})
+						require.NoError(t, err)
+						assert.Equal(t, rec.Titles, r.Titles, text)
+						d, err := r.Draft()
+						require.NoError(t, err)
+						_, err = srv.DOIs().Update(t.Context(), name, d)
+						require.NoError(t, err)
+						require.Empty(t, changed(want, storedXML(t, srv, name)), text)
+					}
+				}
+			})
+		})
+	}
+}
+
+// changed are differences between the texts of two records.
+func changed(a, b *metadata.Record) (all []string) {
+	for _, texts := range [][2]any{
+		{a.Creators[0].Name, b.Creators[0].Name}, {a.Contributors[0].Name, b.Contributors[0].Name}, {a.Creators[0].Affiliation, b.Creators[0].Affiliation},
+		{a.Titles, b.Titles}, {a.Publisher.Name, b.Publisher.Name}, {a.Types.ResourceType, b.Types.ResourceType}, {a.Subjects, b.Subjects},
+		{a.Sizes, b.Sizes}, {a.Formats, b.Formats}, {a.Version, b.Version}, {a.RightsList, b.RightsList}, {a.Descriptions, b.Descriptions},
+		{a.GeoLocations[0].Place, b.GeoLocations[0].Place}, {a.FundingReferences, b.FundingReferences},
+		{a.RelatedItems[0].Titles, b.RelatedItems[0].Titles}, {a.RelatedItems[0].Creators[0].Name, b.RelatedItems[0].Creators[0].Name},
+		{a.RelatedItems[0].Volume, b.RelatedItems[0].Volume}, {a.RelatedItems[0].Publisher, b.RelatedItems[0].Publisher},
+	} {
+		if before, after := fmt.Sprintf("%+v", texts[0]), fmt.Sprintf("%+v", texts[1]); before != after {
+			all = append(all, before+" → "+after)
+		}
+	}
+	return all
+}
+
+// A write of other properties makes the deployed service write its own escaping into the XML.
+// Update names the texts, and a repair does not let it happen.
+func TestWritingOtherPropertiesKeepsTextsOrNamesThem(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
+		register := func(name string) *metadata.Record {
+			rec := withTexts("Salt & Pepper")
+			doc, err := mds.NewDocument(&rec)
+			require.NoError(t, err)
+			_, err = srv.MDS().Register(t.Context(), name, "https://example.org/", doc)
+			require.NoError(t, err)
+			return storedXML(t, srv, name)
+		}
+		want := register("10.5072/updated")
+		after, err := srv.DOIs().Update(t.Context(), "10.5072/updated", &dois.Draft{ContentURL: []string{"https://example.org/data"}})
+		require.NoError(t, err)
+		var named []string
+		for _, f := range after.Warnings {
+			if f.Code == "escaped" {
+				named = append(named, f.Path)
+			}
+		}
+		if damage := changed(want, storedXML(t, srv, "10.5072/updated")); deployed(t) {
+			assert.Equal(t, []string{"titles[0].title", "titles[1].title", "subjects[0].subject", "sizes[0]", "formats[0]", "descriptions[0].description", "relatedItems[0].titles[0].title"}, named)
+			assert.Len(t, damage, 6, "%v", damage)
+		} else {
+			assert.Empty(t, damage)
+		}
+		after, err = srv.DOIs().Update(t.Context(), "10.5072/updated", &dois.Draft{URL: "https://example.org/new", Reason: "R&D"})
+		require.NoError(t, err)
+		assert.Empty(t, after.Warnings, "no metadata were written")
+
+		want = register("10.5072/repaired")
+		wanted := withTexts("Salt & Pepper")
+		wanted.Publisher.Name = "Fish & Chips"
+		all := []dois.Wanted{{DOI: "10.5072/repaired", Metadata: &wanted}}
+		opts := &dois.AuditOptions{Prefix: []string{"10.5072"}, Kinds: []dois.DifferenceKind{dois.Changed}}
+		for _, differences := range []int{1, 0} {
+			repaired := 0
+			for r, err := range srv.DOIs().Repair(t.Context(), srv.DOIs().Audit(t.Context(), each(all), opts), nil) {
+				require.NoError(t, err)
+				require.NoError(t, r.Err)
+				repaired++
+			}
+			assert.Equal(t, differences, repaired)
+		}
+		want.Publisher.Name = "Fish & Chips"
+		assert.Empty(t, changed(want, storedXML(t, srv, "10.5072/repaired")))
+	})
+}
+
+// What the service leaves out of its XML, or ignores in JSON, is named, with the other way.
+func TestWhatIsNotInTheXMLIsNamed(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
+		rec := withTexts("Alps")
+		rec.RelatedIdentifiers = []metadata.RelatedIdentifier{{RelatedIdentifier: "https://example.org/m", RelatedIdentifierType: metadata.IdentifierURL,
+			RelationType: metadata.RelationHasMetadata, RelatedMetadataScheme: "citeproc+json", SchemeURI: "https://example.org/s", SchemeType: "XSD"}}
+		rec.FundingReferences[0].FunderIdentifier, rec.FundingReferences[0].FunderIdentifierType = "grid.5335.0", metadata.FunderGRID
+		rec.FundingReferences[0].SchemeURI = "https://www.grid.ac"
+		rec.RelatedItems[0].Titles[0].Lang = "de"
+		const inJSON = "relatedItems[0].titles[0].lang"
+		paths := []string{"relatedIdentifiers[0].relatedMetadataScheme", "relatedIdentifiers[0].schemeUri", "relatedIdentifiers[0].schemeType", "fundingReferences[0].schemeUri"}
+		named := func(r *dois.Record, err error) (named []string) {
+			require.NoError(t, err)
+			for _, f := range r.Warnings {
+				if f.Code == "not-in-xml" || f.Code == "not-in-json" {
+					assert.Contains(t, f.Reason, "package mds")
+					named = append(named, f.Path)
+				}
+			}
+			return named
+		}
+		const name = "10.5072/not-in-xml"
+		assert.Equal(t, append(slices.Clone(paths), inJSON), named(srv.DOIs().Create(t.Context(), &dois.Draft{DOI: name, Record: rec})))
+		doc, err := mds.NewDocument(&rec)
+		require.NoError(t, err)
+		done, err := srv.MDS().Register(t.Context(), name, "https://example.org/", doc)
+		require.NoError(t, err)
+		for _, f := range done.Warnings {
+			assert.NotContains(t, append(paths, inJSON), f.Path)
+		}
+		want := storedXML(t, srv, name)
+		assert.Equal(t, "XSD", want.RelatedIdentifiers[0].SchemeType)
+
+		assert.Empty(t, named(srv.DOIs().Update(t.Context(), name, &dois.Draft{URL: "https://example.org/2"})))
+		assert.Equal(t, "XSD", storedXML(t, srv, name).RelatedIdentifiers[0].SchemeType)
+		assert.Equal(t, paths, named(srv.DOIs().Update(t.Context(), name, &dois.Draft{Record: metadata.Record{Version: "2"}})), "the service writes the XML anew")
+		assert.Empty(t, storedXML(t, srv, name).RelatedIdentifiers[0].SchemeType)
+		assert.Equal(t, "de", storedXML(t, srv, name).RelatedItems[0].Titles[0].Lang, "the service wrote it from its JSON")
+	})
+}
+
+// Reading a record, changing it and writing it back keeps the rest of it, with whatever
+// options it was read.
+func TestReadChangeWrite(t *testing.T) {
+	whole := everything(t)
+	for name, opts := range map[string]*dois.GetOptions{
+		"no options": nil, "no option set": {}, "with the repository": {Include: []string{"client"}}, "in detail": {Detail: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onEach(t, func(t *testing.T, srv *datacitetest.Server) {
+				c := srv.DOIs()
+				_, err := c.Create(t.Context(), &dois.Draft{DOI: "10.5072/a", Record: *whole})
+				require.NoError(t, err)
+				before, err := c.Get(t.Context(), "10.5072/a", nil)
+				require.NoError(t, err)
+
+				r, err := c.Get(t.Context(), "10.5072/a", opts)
+				require.NoError(t, err)
+				d, err := r.Draft()
+				require.NoError(t, err)
+				d.Titles[0].Title = "Better"
+				_, err = c.Update(t.Context(), r.DOI, d)
+				require.NoError(t, err)
+
+				after, err := c.Get(t.Context(), "10.5072/a", nil)
+				require.NoError(t, err)
+				changes := metadata.Diff(&before.Record, &after.Record)
+				require.Len(t, changes, 1)
+				assert.Equal(t, "titles[0].title", changes[0].Path)
+				assert.NotEmpty(t, after.Creators[0].Affiliation[0].AffiliationIdentifier)
+				assert.NotEmpty(t, after.Publisher.PublisherIdentifier)
+			})
+		})
+	}
+}
+
+// A record without identifiers, as from a list or a file, says at once all that it lacks.
+func TestDraftNamesAllThatWasNotRead(t *testing.T) {
+	var r dois.Record
+	require.NoError(t, json.Unmarshal([]byte(`{"doi":"10.5072/a","creators":[{"name":"A","affiliation":["B"]}],"contributors":[{"name":"C","affiliation":["D"]}],"publisher":"E"}`), &r))
+	_, err := r.Draft()
+	require.ErrorIs(t, err, datacite.ErrInvalid)
+	assert.EqualError(t, err, "datacite: Record: has no identifiers in creators, contributors, publisher, and writing it would remove them; read it with Get, or list it with Affiliation and Publisher")
+}
+
+// Each part of a container is written again, also alone.
+func TestDraftKeepsTheContainer(t *testing.T) {
+	for _, c := range []dois.Container{{Title: "Glaciers"}, {Type: "Series"}, {Identifier: "1234-5679"}} {
+		d, err := (&dois.Record{Container: c}).Draft()
+		require.NoError(t, err)
+		assert.Equal(t, &c, d.Container)
+	}
+	d, err := new(dois.Record).Draft()
+	require.NoError(t, err)
+	assert.Nil(t, d.Container)
+}
+
+// An option that the service would ignore is refused.
+func TestGetRefusesWhatTheServiceIgnores(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
+		for _, name := range []string{"", " ", "Client", "client,media", "client ", "clients"} {
+			_, err := srv.DOIs().Get(t.Context(), "10.5072/a", &dois.GetOptions{Include: []string{name}})
+			require.ErrorIs(t, err, datacite.ErrInvalid, name)
+			assert.ErrorContains(t, err, "GetOptions.Include")
+		}
+		assert.Empty(t, srv.Requests())
+	})
+}
+
+// eachText calls do with every text below v that is not empty.
+func eachText(v reflect.Value, do func(text reflect.Value)) {
+	switch v.Kind() {
+	case reflect.String:
+		if v.String() != "" {
+			do(v)
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			eachText(v.Index(i), do)
+		}
+	case reflect.Struct:
+		for _, field := range v.Fields() {
+			eachText(field, do)
+		}
+	}
+}
+
+func everything(t *testing.T) *metadata.Record {
+	document, err := os.ReadFile("../testdata/records/full.xml")
+	require.NoError(t, err)
+	rec, err := metadata.ParseXML(bytes.NewReader(document))
+	require.NoError(t, err)
+	rec.DOI, rec.SchemaVersion = "", ""
+	inItem := rec.RelatedItems[0]
+	inItem.RelatedItemIdentifier = metadata.RelatedItemIdentifier{RelatedItemIdentifier: "10.5072/book", RelatedItemIdentifierType: metadata.IdentifierDOI}
+	rec.RelatedItems = append(rec.RelatedItems, inItem)
+	rec.FundingReferences = append(rec.FundingReferences, metadata.FundingReference{
+		FunderName: "Other Foundation", FunderIdentifier: "https://ror.org/04wxnsj81", FunderIdentifierType: metadata.FunderROR,
+	})
+	return rec
+}
+
+var blanks = flag.Int("blanks", 1, "kinds of white space that each value of a record is tried with, of five")
+
+// White space around a value, as forms and tables have it, does not lose the value: it is
+// stored without, refused, or a finding names it.
+func TestBlanksAroundValuesAreHarmlessOrNamed(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
+		written := 0
+		// taken is what is stored of a record, and what was said of it; nil if it was refused.
+		taken := func(write func(name string) ([]datacite.Finding, error)) (*metadata.Record, []datacite.Finding) {
+			written++
+			name := fmt.Sprintf("10.5072/blank-%d", written)
+			said, err := write(name)
+			if err != nil {
+				return nil, nil
+			}
+			found, err := srv.DOIs().Get(t.Context(), name, nil)
+			require.NoError(t, err)
+			found.DOI = ""
+			return &found.Record, said
+		}
+		asJSON := func(rec *metadata.Record) func(string) ([]datacite.Finding, error) {
+			return func(name string) ([]datacite.Finding, error) {
+				made, err := srv.DOIs().Create(t.Context(), &dois.Draft{DOI: name, Record: *rec})
+				if err != nil {
+					return nil, err
+				}
+				return made.Warnings, nil
+			}
+		}
+		asXML := func(doc mds.Document, err error) func(string) ([]datacite.Finding, error) {
+			return func(name string) ([]datacite.Finding, error) {
+				if err == nil {
+					_, err = srv.MDS().PutMetadata(t.Context(), name, doc)
+				}
+				return doc.Findings(), err
+			}
+		}
+		check := func(plain, spaced *metadata.Record, usual, said []datacite.Finding, what string) {
+			if spaced != nil && len(said) == len(usual) {
+				assert.Empty(t, metadata.Diff(plain, spaced), what)
+			}
+		}
+		rec := everything(t)
+		rec.Dates = slices.DeleteFunc(rec.Dates, func(d metadata.Date) bool { return d.DateType == metadata.DateIssued }) // the service makes one of the year
+		plainJSON, usualJSON := taken(asJSON(rec))
+		plainXML, usualXML := taken(asXML(mds.NewDocument(rec)))
+		tried := 0
+		eachText(reflect.ValueOf(rec).Elem(), func(text reflect.Value) {
+			value := text.String()
+			kinds := []string{" " + value + " \t\n", "\u00a0" + value, value + "\u200b", "\u2060" + value, value + "\u00ad"}
+			for range *blanks {
+				spaced := kinds[tried%len(kinds)]
+				tried++
+				text.SetString(spaced)
+				if *blanks > 1 || tried%2 == 0 {
+					found, said := taken(asJSON(rec))
+					check(plainJSON, found, usualJSON, said, fmt.Sprintf("as JSON %q", spaced))
+				}
+				if *blanks > 1 || tried%2 == 1 {
+					found, said := taken(asXML(mds.NewDocument(rec)))
+					check(plainXML, found, usualXML, said, fmt.Sprintf("as XML %q", spaced))
+				}
+			}
+			text.SetString(value)
+		})
+
+		document, err := rec.XML()
+		require.NoError(t, err)
+		for _, at := range valueInXML.FindAllSubmatchIndex(document, -1) {
+			if bytes.Contains(document[at[0]:at[1]], []byte(`xmlns`)) || at[2] < bytes.Index(document, []byte("<identifier")) {
+				continue
+			}
+			for i, pad := range [][2]string{{" ", ""}, {"\n    ", "\n  "}} {
+				if tried++; *blanks == 1 && (tried/2+i)%2 == 0 {
+					continue
+				}
+				spaced := slices.Concat(document[:at[2]], []byte(pad[0]), document[at[2]:at[3]], []byte(pad[1]), document[at[3]:])
+				found, said := taken(asXML(mds.XML(spaced), nil))
+				check(plainXML, found, usualXML, said, fmt.Sprintf("in XML %q", spaced[at[0]:at[1]+4]))
+			}
+		}
+	})
+}
+
+// valueInXML is a text without elements, or an attribute.
+var valueInXML = regexp.MustCompile(`(?:>|=")([^<>"]*[^<>"\s][^<>"]*)[<"]`)
+
+// What encoding/json would replace by U+FFFD is refused, wherever it is in a draft; U+FFFD
+// itself, and its escape sequence as a text, are stored as they are.
+func TestTextsThatJSONWouldReplace(t *testing.T) {
+	srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true})
+	t.Cleanup(srv.Close)
+	ctx, client := t.Context(), srv.DOIs()
+	for path, draft := range map[string]*dois.Draft{
+		"Draft.URL":           {URL: "https://example.org/\xff"},
+		"Draft.Reason":        {Reason: "gone\xff"},
+		"Draft.ContentURL":    {ContentURL: []string{"https://example.org/", "\xc3"}},
+		"Draft.Container":     {Container: &dois.Container{Title: "Pr\xfcfungen"}},
+		`Draft.Extra["a"]`:    {Extra: map[string]any{"a": []any{map[string]any{"b": "\xff"}}}},
+		`Draft.Extra["raw"]`:  {Extra: map[string]any{"raw": json.RawMessage("\"\xff\"")}},
+		`Draft.Extra["of"]`:   {Extra: map[string]any{"of": []*struct{ Name string }{nil, {"\xff"}}}},
+		`Draft.Extra["key"]`:  {Extra: map[string]any{"key": map[string]string{"\xff": "b"}}},
+		`Draft.Extra["\xff"]`: {Extra: map[string]any{"\xff": "b"}},
+		`Draft.Extra["chan"]`: {Extra: map[string]any{"chan": make(chan int)}},
+	} {
+		before := len(srv.Requests())
+		_, err := client.Update(ctx, "10.5072/texts", draft)
+		field, ok := errors.AsType[*datacite.ValidationError](err)
+		require.True(t, ok, "%s: %v", path, err)
+		assert.Equal(t, path, field.Findings[0].Path)
+		assert.Len(t, srv.Requests(), before)
+	}
+	for _, title := range []string{"\ufffd", `\ufffd`, `\\ufffd`, "\\\ufffd"} {
+		r, err := client.Update(ctx, "10.5072/texts", &dois.Draft{Reason: title, Container: &dois.Container{Title: title}})
+		require.NoError(t, err)
+		assert.Equal(t, title, r.Reason)
+	}
+}
+
+func pathsOf(findings []datacite.Finding) (all []string) {
+	for _, f := range findings {
+		all = append(all, f.Path)
+	}
+	return all
+}
+
+// sound is a record with which nothing is wrong.
+func sound() metadata.Record {
+	return metadata.Record{
+		Creators:  metadata.List[metadata.Creator]{metadata.Person("Lovelace", "Ada").ORCID("0000-0001-5727-2427")},
+		Titles:    metadata.List[metadata.Title]{{Title: "Notes"}},
+		Publisher: metadata.Publisher{Name: "Example Repository"}, PublicationYear: "2024",
+		Types: metadata.Types{ResourceTypeGeneral: metadata.ResourceTypeText},
+	}
+}
+
+// What package metadata knows of the metadata that are sent reaches who sent them.
+func TestWarningsReachTheWriter(t *testing.T) {
+	scene := func(name string, tell func(t *testing.T, c *dois.Client)) {
+		t.Run(name, func(t *testing.T) {
+			onEach(t, func(t *testing.T, srv *datacitetest.Server) { tell(t, srv.DOIs()) })
+		})
+	}
+	scene("a sound record is created without a warning", func(t *testing.T, c *dois.Client) {
+		made, err := c.Create(t.Context(), &dois.Draft{DOI: "10.5072/a", Record: sound()})
+		require.NoError(t, err)
+		assert.Empty(t, made.Warnings)
+	})
+	scene("what the service drops is named", func(t *testing.T, c *dois.Client) {
+		rec := sound()
+		rec.Creators[0].Lang = "en"
+		rec.Dates = metadata.List[metadata.Date]{{Date: "last year", DateType: metadata.DateCreated}}
+		made, err := c.Create(t.Context(), &dois.Draft{DOI: "10.5072/a", Record: rec})
+		require.NoError(t, err)
+		assert.Equal(t, []string{"creators[0].lang", "dates[0].date"}, pathsOf(made.Warnings))
+	})
+	scene("an update is not told of what it leaves as it is", func(t *testing.T, c *dois.Client) {
+		_, err := c.Create(t.Context(), &dois.Draft{DOI: "10.5072/a", Record: sound()})
+		require.NoError(t, err)
+		changed, err := c.Update(t.Context(), "10.5072/a", &dois.Draft{Record: metadata.Record{Sizes: []string{"1 MB", " "}}})
+		require.NoError(t, err)
+		assert.Equal(t, []string{"sizes[1]"}, pathsOf(changed.Warnings))
+		changed, err = c.Update(t.Context(), "10.5072/a", &dois.Draft{URL: "https://example.org/a"})
+		require.NoError(t, err)
+		assert.Empty(t, changed.Warnings)
+	})
+	scene("in XML it has a line and a column", func(t *testing.T, c *dois.Client) {
+		rec := sound()
+		rec.Creators[0].Lang = "en"
+		document, err := rec.XML()
+		require.NoError(t, err)
+		made, err := c.Create(t.Context(), &dois.Draft{DOI: "10.5072/a", MetadataXML: document})
+		require.NoError(t, err)
+		require.Equal(t, []string{"creators[0].lang"}, pathsOf(made.Warnings))
+		assert.NotZero(t, made.Warnings[0].Line)
+	})
+	scene("a repair passes it on", func(t *testing.T, c *dois.Client) {
+		rec := sound()
+		rec.Dates = metadata.List[metadata.Date]{{Date: "last year", DateType: metadata.DateCreated}}
+		wanted := &dois.Wanted{DOI: "10.5072/a", Metadata: &rec}
+		for r, err := range c.Repair(t.Context(), each([]*dois.Difference{{DOI: wanted.DOI, Kind: dois.Missing, Wanted: wanted}}), nil) {
+			require.NoError(t, err)
+			require.NoError(t, r.Err)
+			assert.Equal(t, []string{"dates[0].date"}, pathsOf(r.Warnings))
+		}
+	})
+}
+
+// What JSON cannot carry is not sent, and is no fault of the record.
+func TestWhatOnlyXMLCarriesIsRefused(t *testing.T) {
+	square := func(at metadata.Coordinate) metadata.Polygon {
+		a, b, c := metadata.Point{Longitude: at, Latitude: "0"}, metadata.Point{Longitude: at, Latitude: "1"}, metadata.Point{Longitude: "7", Latitude: "1"}
+		return metadata.Polygon{Points: metadata.List[metadata.Point]{a, b, c, a}}
+	}
+	for path, spoil := range map[string]func(*metadata.Record){
+		"geoLocations[0].geoLocationPolygon": func(r *metadata.Record) {
+			r.GeoLocations = metadata.List[metadata.GeoLocation]{{Polygons: metadata.Polygons{square("1"), square("3")}}}
+		},
+		"publicationYear": func(r *metadata.Record) { r.PublicationYear = "0985" },
+		"language":        func(r *metadata.Record) { r.Language = "fr " },
+	} {
+		onEach(t, func(t *testing.T, srv *datacitetest.Server) {
+			rec := sound()
+			spoil(&rec)
+			require.NoError(t, rec.Validate(), path)
+			assert.Contains(t, pathsOf(rec.Findings()), path)
+
+			_, err := srv.DOIs().Create(t.Context(), &dois.Draft{DOI: "10.5072/a", Record: rec})
+			require.ErrorIs(t, err, datacite.ErrInvalid)
+			require.ErrorContains(t, err, "Draft."+path)
+			assert.Empty(t, srv.Requests())
+
+			document, err := rec.XML()
+			require.NoError(t, err)
+			found, err := metadata.FindingsXML(strings.NewReader(string(document)))
+			require.NoError(t, err)
+			assert.False(t, slices.ContainsFunc(found, func(f datacite.Finding) bool { return f.Code == "json" }))
+			_, err = srv.DOIs().Create(t.Context(), &dois.Draft{DOI: "10.5072/a", MetadataXML: document})
+			require.NoError(t, err)
+		})
+	}
+}
