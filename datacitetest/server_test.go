@@ -464,49 +464,6 @@ func TestCopiesAreWhole(t *testing.T) {
 	assert.Len(t, fields(datacitetest.Request{}), len(fields(faults.Request{})))
 }
 
-// What a server holds outlives it: another one goes on with it.
-func TestSaveAndRestore(t *testing.T) {
-	on(t, datacitetest.Options{}, func(t *testing.T, srv *datacitetest.Server) {
-		_, err := srv.MDS().Register(t.Context(), datacitetest.Prefix+"/a", "https://repo.example.org/a", glacier())
-		require.NoError(t, err)
-		_, err = srv.MDS().PutMetadata(t.Context(), datacitetest.Prefix+"/draft", glacier())
-		require.NoError(t, err)
-		created, err := srv.Reports().Create(t.Context(), usage(3))
-		require.NoError(t, err)
-		key := srv.IssueKey()
-		srv.Advance(3 * time.Minute)
-		var kept bytes.Buffer
-		require.NoError(t, srv.Save(&kept))
-
-		next := datacitetest.NewServer(&datacitetest.Options{Behaviour: srv.Behaviour, NoPort: true})
-		defer next.Close()
-		require.NoError(t, next.Restore(bytes.NewReader(kept.Bytes())))
-		assert.Equal(t, srv.Names(), next.Names())
-		assert.Equal(t, datacitetest.StateDraft, next.State(datacitetest.Prefix+"/draft"))
-		for _, path := range []string{"/dois/" + datacitetest.Prefix + "/a", "/reports/" + created.ID} {
-			before, after := body(t, srv, path), body(t, next, path)
-			assert.Equal(t, strings.ReplaceAll(before, srv.URL, ""), strings.ReplaceAll(after, next.URL, ""), path)
-		}
-		address, err := next.Resolve(t.Context(), datacitetest.Prefix+"/a")
-		require.NoError(t, err)
-		assert.Equal(t, "https://repo.example.org/a", address)
-		client, err := dois.NewClient(datacite.Config{Service: datacite.Service{API: next.URL}, Token: key, HTTPClient: next.HTTPClient()})
-		require.NoError(t, err)
-		_, err = client.Update(t.Context(), datacitetest.Prefix+"/a", &dois.Draft{URL: "https://repo.example.org/b"})
-		require.NoError(t, err, "it goes on from there")
-		_, err = next.Reports().Put(t.Context(), created.ID, usage(2))
-		require.NoError(t, err)
-
-		for _, other := range []string{"", "{", `{"doi":"10.5072/a"}`} {
-			assert.ErrorContains(t, next.Restore(strings.NewReader(other)), "datacite: r: ")
-		}
-		other := map[datacitetest.Behaviour]datacitetest.Behaviour{datacitetest.Documented: datacitetest.Deployed, datacitetest.Deployed: datacitetest.Documented}
-		third := datacitetest.NewServer(&datacitetest.Options{Behaviour: other[srv.Behaviour], NoPort: true})
-		defer third.Close()
-		assert.ErrorContains(t, third.Restore(bytes.NewReader(kept.Bytes())), "other behaviour")
-	})
-}
-
 func body(t *testing.T, srv *datacitetest.Server, path string) string {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, srv.URL+path, nil)
