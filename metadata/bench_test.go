@@ -29,78 +29,33 @@ type treeElement struct {
 	Elements []treeElement `xml:",any"`
 }
 
-func BenchmarkWrite(b *testing.B) {
+func Benchmark(b *testing.B) {
 	rec, document := fullRecord(b)
-	b.Run("metadata", func(b *testing.B) {
-		b.SetBytes(int64(len(document)))
-		b.ReportAllocs()
-		for b.Loop() {
-			if _, err := rec.XML(); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-	b.Run("encoding-xml", func(b *testing.B) {
-		var tree treeElement
-		require.NoError(b, xml.Unmarshal(document, &tree))
-		b.SetBytes(int64(len(document)))
-		b.ReportAllocs()
-		for b.Loop() {
-			if _, err := xml.Marshal(&tree); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-}
-
-func BenchmarkRead(b *testing.B) {
-	_, document := fullRecord(b)
-	b.Run("metadata", func(b *testing.B) {
-		b.SetBytes(int64(len(document)))
-		b.ReportAllocs()
-		for b.Loop() {
-			if _, err := metadata.ParseXML(bytes.NewReader(document)); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-	b.Run("encoding-xml", func(b *testing.B) {
-		b.SetBytes(int64(len(document)))
-		b.ReportAllocs()
-		for b.Loop() {
-			if err := xml.Unmarshal(document, &treeElement{}); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-}
-
-func BenchmarkValidate(b *testing.B) {
-	rec, document := fullRecord(b)
-	b.Run("record", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			_ = rec.Validate()
-		}
-	})
-	b.Run("document", func(b *testing.B) {
-		b.SetBytes(int64(len(document)))
-		b.ReportAllocs()
-		for b.Loop() {
-			_ = metadata.ValidateXML(bytes.NewReader(document))
-		}
-	})
-}
-
-func BenchmarkReadJSON(b *testing.B) {
-	rec, _ := fullRecord(b)
 	data, err := json.Marshal(rec)
 	require.NoError(b, err)
-	b.SetBytes(int64(len(data)))
-	b.ReportAllocs()
-	for b.Loop() {
-		if err := json.Unmarshal(data, &metadata.Record{}); err != nil {
-			b.Fatal(err)
-		}
+	var tree treeElement
+	require.NoError(b, xml.Unmarshal(document, &tree))
+	for _, bb := range []struct {
+		name string
+		size int
+		do   func() error
+	}{
+		{"Write/metadata", len(document), func() error { _, err := rec.XML(); return err }},
+		{"Write/encoding-xml", len(document), func() error { _, err := xml.Marshal(&tree); return err }},
+		{"Read/metadata", len(document), func() error { _, err := metadata.ParseXML(bytes.NewReader(document)); return err }},
+		{"Read/encoding-xml", len(document), func() error { return xml.Unmarshal(document, &treeElement{}) }},
+		{"Validate/record", len(document), rec.Validate},
+		{"Validate/document", len(document), func() error { return metadata.ValidateXML(bytes.NewReader(document)) }},
+		{"ReadJSON", len(data), func() error { return json.Unmarshal(data, &metadata.Record{}) }},
+	} {
+		b.Run(bb.name, func(b *testing.B) {
+			b.SetBytes(int64(bb.size))
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := bb.do(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

@@ -57,6 +57,7 @@ func TestParseXML_readsText(t *testing.T) {
 		{"line ends", "a\r\nb\rc\nd&#13;e", "a\nb\nc\nd\re"},
 		{"white space around", "\n\t  a b \n", "a b"},
 		{"element inside", "a <i>b</i> c", "a b c"},
+		{"a break joins no words", "one<br/>two", "one\ntwo"},
 		{"no-break space stays", "\u00a0a\u00a0", "\u00a0a\u00a0"},
 		{"beyond the basic plane", "𝄞 &#x1D11E;", "𝄞 𝄞"},
 	}
@@ -91,23 +92,6 @@ func TestParseXML_keepsDescriptions(t *testing.T) {
 	require.NoError(t, json.Unmarshal(data, &fromJSON))
 	want[0].Breaks = nil
 	assert.Equal(t, want, fromJSON, "JSON has line feeds only")
-}
-
-// What JSON has as text is no element in XML, however it reads.
-func TestRecord_XML_keepsMarkupText(t *testing.T) {
-	var rec metadata.Record
-	require.NoError(t, json.Unmarshal([]byte(`{"descriptions":[{"description":"one<br/>two<br>three","descriptionType":"Abstract"}]}`), &rec))
-	written, err := rec.XML()
-	require.NoError(t, err)
-	assert.Contains(t, string(written), ">one&lt;br/&gt;two&lt;br&gt;three<")
-	assert.Equal(t, rec.Descriptions, parse(t, string(written)).Descriptions)
-}
-
-// A <br/> where the schema has none joins no words either.
-func TestParseXML_readsBreaksElsewhere(t *testing.T) {
-	rec := parse(t, resource(`<titles><title>one<br/>two</title></titles><rightsList><rights>a<br/>b</rights></rightsList>`))
-	assert.Equal(t, "one\ntwo", rec.Titles[0].Title)
-	assert.Equal(t, "a\nb", rec.RightsList[0].Rights)
 }
 
 func TestParseXML_readsAttributes(t *testing.T) {
@@ -149,13 +133,13 @@ func TestParseXML_readsOlderKernels(t *testing.T) {
 		<geoLocations><geoLocation>
 			<geoLocationPoint>31.233 -67.302</geoLocationPoint>
 			<geoLocationBox>41.090 -71.032  41.893 -68.211</geoLocationBox>
-		</geoLocation></geoLocations>
+		</geoLocation><geoLocation><geoLocationPoint/></geoLocation><geoLocation><geoLocationBox/></geoLocation></geoLocations>
 		<rights rightsURI="https://example.org/licence">Some</rights>
 	</resource>`)
 	assert.Equal(t, metadata.List[metadata.GeoLocation]{{
 		Point: metadata.Point{Longitude: "-67.302", Latitude: "31.233"},
 		Box:   metadata.Box{South: "41.090", West: "-71.032", North: "41.893", East: "-68.211"},
-	}}, rec.GeoLocations)
+	}, {}, {}}, rec.GeoLocations, "the text of an element is that of no other one")
 	assert.Equal(t, metadata.List[metadata.Rights]{{Rights: "Some", RightsURI: "https://example.org/licence"}}, rec.RightsList)
 }
 
@@ -251,18 +235,4 @@ func TestRecord_Alternates(t *testing.T) {
 
 	rec.AlternateIdentifiers = []metadata.AlternateIdentifier{{AlternateIdentifier: "6", AlternateIdentifierType: "new"}}
 	assert.Equal(t, []metadata.AlternateIdentifier(rec.AlternateIdentifiers), rec.Alternates())
-}
-
-// The older form of a place is the text of its element, and of no other one.
-func TestParseXML_readsPlacesOfKernel3(t *testing.T) {
-	rec := parse(t, strings.ReplaceAll(resource(`<geoLocations><geoLocation><geoLocationPoint>31.2 67.3</geoLocationPoint></geoLocation>`+
-		`<geoLocation><geoLocationPoint/></geoLocation><geoLocation><geoLocationBox/></geoLocation></geoLocations>`), "kernel-4", "kernel-3"))
-	require.Len(t, rec.GeoLocations, 3)
-	assert.Equal(t, metadata.Coordinate("31.2"), rec.GeoLocations[0].Point.Latitude)
-	assert.Equal(t, metadata.Coordinate("67.3"), rec.GeoLocations[0].Point.Longitude)
-	for _, empty := range rec.GeoLocations[1:] {
-		data, err := json.Marshal(empty)
-		require.NoError(t, err)
-		assert.NotContains(t, string(data), "31.2")
-	}
 }

@@ -256,13 +256,13 @@ func errorsOf(findings []datacite.Finding) []string {
 }
 
 func TestRecord_XMLOfFullRecordsIsValid(t *testing.T) {
-	lint := xmllint(t)
+	var documents []string
 	for seed := range uint64(20) {
-		g := newGenerator(seed)
-		rec := g.record()
+		rec := newGenerator(seed).record()
 		require.NoError(t, rec.Validate())
 		written, err := rec.XML()
 		require.NoError(t, err)
-		assert.NoError(t, lint(written), "seed %d", seed)
+		documents = append(documents, string(written))
 	}
+	assert.Empty(t, refusals(t, documents))
 }

@@ -124,6 +124,10 @@ func TestParseXML_refuses(t *testing.T) {
 			_, err := metadata.ParseXML(strings.NewReader(tt.xml))
 			assert.Equal(t, []datacite.Finding{{Code: "syntax", Line: tt.line, Column: tt.column, Reason: tt.reason}}, datacite.Findings(err))
 			assert.ErrorIs(t, metadata.ValidateXML(strings.NewReader(tt.xml)), datacite.ErrInvalid)
+			findings, notRead := metadata.FindingsXML(strings.NewReader(tt.xml))
+			require.NoError(t, notRead)
+			last := findings[len(findings)-1]
+			assert.Equal(t, []int{tt.line, tt.column}, []int{last.Line, last.Column})
 		})
 	}
 }

@@ -224,9 +224,6 @@ func betterName(name Field) Field {
 	}
 	best, least := Field(""), min(3, len(plain)/2)
 	for f := range kinds {
-		if f == "" {
-			continue
-		}
 		d := spelling.Distance(strings.ToLower(string(f)), strings.ToLower(string(name)), least+1)
 		if d < least || d == least && best != "" && f < best {
 			best, least = f, d

@@ -22,47 +22,21 @@ func tenClauses() query.Expr {
 	)
 }
 
-var text string
-
-func BenchmarkBuild(b *testing.B) {
-	b.ReportAllocs()
-	for b.Loop() {
-		tenClauses()
-	}
-}
-
-func BenchmarkBuildAndPrint(b *testing.B) {
-	b.ReportAllocs()
-	for b.Loop() {
-		text = tenClauses().String()
-	}
-}
-
-func BenchmarkPrint(b *testing.B) {
+func Benchmark(b *testing.B) {
 	e := tenClauses()
-	b.ReportAllocs()
-	for b.Loop() {
-		text = e.String()
-	}
-}
-
-func BenchmarkParse(b *testing.B) {
-	s := tenClauses().String()
-	b.ReportAllocs()
-	b.SetBytes(int64(len(s)))
-	for b.Loop() {
-		if _, err := query.Parse(s); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-func BenchmarkCheck(b *testing.B) {
-	e := tenClauses()
-	b.ReportAllocs()
-	for b.Loop() {
-		if err := query.Check(e); err != nil {
-			b.Fatal(err)
-		}
+	text := e.String()
+	for name, do := range map[string]func(){
+		"Build":         func() { tenClauses() },
+		"BuildAndPrint": func() { _ = tenClauses().String() },
+		"Print":         func() { _ = e.String() },
+		"Parse":         func() { _, _ = query.Parse(text) },
+		"Check":         func() { _ = query.Check(e) },
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				do()
+			}
+		})
 	}
 }

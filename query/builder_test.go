@@ -19,6 +19,11 @@ func mustParse(t *testing.T, text string) Expr {
 	return e
 }
 
+// restricted is what people typed, in the records of one account.
+func restricted(t *testing.T, typed string) Expr {
+	return And(FieldClientID.Is("a"), mustParse(t, typed))
+}
+
 // The shortest text that is right on every kind of server.
 var june = time.Date(2025, 6, 1, 0, 0, 0, 0, time.UTC)
 
@@ -123,6 +128,15 @@ func TestText(t *testing.T) {
 		{"a b) OR (c", Raw("a b) OR (c")},
 		{"(a OR b) AND c", And(Raw("a || b"), c)},
 		{"() AND c", And(Raw("a) OR (b"), c)},
+
+		{`client_id:a AND climate`, restricted(t, "climate")},
+		{`client_id:a AND (a OR b)`, restricted(t, "a OR b")},
+		{`client_id:a AND (a OR b AND c)`, restricted(t, "a OR b AND c")},
+		{`client_id:a AND (a b)`, restricted(t, "a b")},
+		{`client_id:a AND NOT a`, restricted(t, "-a")},
+		{`client_id:a AND a AND b`, restricted(t, "a AND b")},
+		{`client_id:a`, restricted(t, "*:*")},
+		{`client_id:a AND (+a -b)`, restricted(t, "+a -b")},
 
 		// helpers
 		{`doi:"10.5438/0012"`, FieldDOI.IsDOI("https://doi.org/10.5438/0012")},

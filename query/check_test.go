@@ -72,7 +72,7 @@ func TestCheckAccepts(t *testing.T) {
 		"publicationYear:2010", "publicationYear:1000", "publicationYear:9999", "publicationYear:(2010 OR 2011)", "publicationYear:(>=2010 AND <2015)", "publicationYear:[* TO 2010}", "publicationYear:*", "publicationYear:[now/y TO now]",
 		"created:[2015 TO 2016]", "created:2015-06", `created:"2015-06-30T12:00:00.5Z"`, "created:[now-1d/d TO now]", `created:"2014-11-18||/M"`,
 		"viewCount:10", "viewCount:>10", "viewCount:[10 TO *]", "types.resourceTypeGeneral:(Image AND Text b:c)", "types.resourceTypeGeneral:(Image (Text))",
-		"a b", "+a -b c", "unknown:x", "*a", "*:2015", `titles.\*:x`, `"a b"`, "_exists_:titles", `titles.title:"a-"`, "a~2", "a~0", "a~1",
+		"a b", "+a -b c", "unknown:x", "*a", "*:2015", `titles.\*:x`, `"a b"`, `"--"`, "_exists_:titles", `titles.title:"a-"`, "a~2", "a~0", "a~1",
 	} {
 		assert.NoError(t, Check(mustParse(t, text)), text)
 	}
@@ -141,6 +141,7 @@ func TestAdvise(t *testing.T) {
 		{"titles.title:(a AND b OR c)", "AND does not come before OR", "titles.title:((a AND b) OR c)"},
 		{"-a", "plain Lucene finds nothing", "*:* AND NOT a"},
 		{"title:x", "no field of that name", "titles.title:x"},
+		{`title:a\/b`, "no field of that name", `titles.title:a\u002fb`},
 		{"titels.title:x", "no field of that name", "titles.title:x"},
 		{"publication_year:2010", "no field of that name", "publicationYear:2010"},
 		{"alternateIdentifiers.alternateIdentifier:x", "no field of that name", "identifiers.identifier:x"},

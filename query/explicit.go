@@ -26,7 +26,8 @@ func explicit(n *node, op Operator) *node {
 		return n
 	}
 	var parts, optional []*node
-	at, required := 0, false
+	var at int
+	required := false
 	for i, o := range occurs(n.Clauses, op) {
 		part := explicit(asOperand(n.Clauses[i].Node), op)
 		switch o {

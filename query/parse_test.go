@@ -105,23 +105,6 @@ func TestSyntaxErrors(t *testing.T) {
 	}
 }
 
-// A word between single letters is no escape from the brackets round a text.
-func TestRestrict(t *testing.T) {
-	mine := FieldClientID.Is("cern.zenodo")
-	for typed, want := range map[string]string{
-		"climate":      `client_id:"cern.zenodo" AND climate`,
-		"a OR b":       `client_id:"cern.zenodo" AND (a OR b)`,
-		"a OR b AND c": `client_id:"cern.zenodo" AND (a OR b AND c)`,
-		"a b":          `client_id:"cern.zenodo" AND (a b)`,
-		"-a":           `client_id:"cern.zenodo" AND NOT a`,
-		"a AND b":      `client_id:"cern.zenodo" AND a AND b`,
-		"*:*":          `client_id:"cern.zenodo"`,
-		"+a -b":        `client_id:"cern.zenodo" AND (+a -b)`,
-	} {
-		assert.Equal(t, want, And(mine, mustParse(t, typed)).String())
-	}
-}
-
 // Explicit makes of a text what a server with that default operator reads.
 func TestExplicit(t *testing.T) {
 	for _, test := range []struct{ typed, or, and string }{

@@ -35,7 +35,7 @@ func client(t *testing.T, srv *datacitetest.Server, opts *datacite.Config) *repo
 }
 
 // responding returns a client of a service that gives every request the same response.
-func responding(t *testing.T, status int, contentType, body string) *reports.Client {
+func responding(t *testing.T, status int, contentType, body string, token ...string) *reports.Client {
 	t.Helper()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", contentType)
@@ -44,7 +44,7 @@ func responding(t *testing.T, status int, contentType, body string) *reports.Cli
 		io.WriteString(w, body)
 	}))
 	t.Cleanup(srv.Close)
-	c, err := reports.NewClient(datacite.Config{Service: datacite.Service{API: srv.URL}, Token: "any", MaxAttempts: 1})
+	c, err := reports.NewClient(datacite.Config{Service: datacite.Service{API: srv.URL}, Token: append(token, "any")[0], MaxAttempts: 1})
 	require.NoError(t, err)
 	return c
 }
@@ -59,8 +59,14 @@ func TestAuthentication(t *testing.T) {
 			_, err := client(t, srv, nil).Put(t.Context(), id, report("Example", 1))
 			require.ErrorIs(t, err, datacite.ErrUnauthorized)
 			assert.Empty(t, srv.Requests(), "nothing was sent")
-			_, err = client(t, srv, nil).Submit(t.Context(), header("Example", time.October), reports.Source(report("", 1).Datasets), nil)
-			require.ErrorIs(t, err, datacite.ErrUnauthorized)
+			for token, says := range map[string]string{"": "", "secret-of-mine": "not a JSON web token"} {
+				_, err = client(t, srv, &datacite.Config{Token: token}).Submit(t.Context(), header("Example", time.October),
+					func(func(reports.Dataset, error) bool) { t.Error("known before the source is read") }, nil)
+				require.ErrorIs(t, err, datacite.ErrUnauthorized)
+				assert.ErrorContains(t, err, says)
+				assert.NotContains(t, err.Error(), "secret")
+			}
+			assert.Empty(t, srv.Requests())
 		})
 		t.Run("403 token expired", func(t *testing.T) {
 			expired := client(t, srv, &datacite.Config{Token: srv.Token(srv.Now().Add(-time.Hour))})
@@ -117,14 +123,8 @@ func TestTokensOnTheDeployedService(t *testing.T) {
 		{"422 without a token", `{"errors":[{"status":"422","title":"undefined method ` + "`uid'" + ` for nil:NilClass"}]}`, 422, "opaque", datacite.ErrUnauthorized, datacite.ErrInvalid},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-				w.WriteHeader(tt.status)
-				io.WriteString(w, tt.body)
-			}))
-			defer srv.Close()
-			c, err := reports.NewClient(datacite.Config{Service: datacite.Service{API: srv.URL}, Token: tt.token, MaxAttempts: 1})
-			require.NoError(t, err)
-			_, err = c.Put(t.Context(), id, report("Example", 1))
+			c := responding(t, tt.status, "", tt.body, tt.token)
+			_, err := c.Put(t.Context(), id, report("Example", 1))
 			require.ErrorIs(t, err, tt.want)
 			if tt.not != nil {
 				assert.NotErrorIs(t, err, tt.not)

@@ -256,31 +256,6 @@ func TestListsThatDoNotEnd(t *testing.T) {
 	assert.Equal(t, 1, asked)
 }
 
-// What is known to fail is known before the source is read.
-func TestWhatIsKnownToFailIsKnownBeforeTheSourceIsRead(t *testing.T) {
-	srv := server(t)
-	for _, tt := range []struct {
-		name, token string
-		want        error
-		says        string
-	}{
-		{"no token", "", datacite.ErrUnauthorized, ""},
-		{"no JSON web token", "secret-of-mine", datacite.ErrUnauthorized, "not a JSON web token"},
-		{"expired", srv.Token(srv.Now().Add(-time.Hour)), reports.ErrTokenExpired, "expired at "},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			read := false
-			_, err := client(t, srv, &datacite.Config{Token: tt.token}).Submit(t.Context(), header("Example", time.October),
-				func(func(reports.Dataset, error) bool) { read = true }, nil)
-			require.ErrorIs(t, err, tt.want)
-			assert.ErrorContains(t, err, tt.says)
-			assert.NotContains(t, err.Error(), "secret")
-			assert.False(t, read)
-		})
-	}
-	assert.Empty(t, srv.Requests())
-}
-
 // A panic in a callback reaches the caller, who may go on.
 func TestAPanicInACallback(t *testing.T) {
 	srv := server(t)

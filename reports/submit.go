@@ -188,9 +188,7 @@ func (c *Client) lock(op, folder string, h *Header) (*runlock.Lock, error) {
 	}
 	name := collate.New(language.Und, collate.Loose).KeyFromString(&collate.Buffer{}, strings.TrimSpace(h.CreatedBy))
 	year, month := h.ReportingPeriod.yearMonth()
-	base := c.core.BaseURL()
-	inMemory := strings.HasPrefix(base, "http:") // only services on this machine may be without TLS
-	lock, err := runlock.Take(folder, fmt.Sprintf("%x\n%s\n%s\n%s", name, year, month, base), inMemory)
+	lock, err := runlock.Take(folder, fmt.Sprintf("%x\n%s\n%s\n%s", name, year, month, c.core.BaseURL()))
 	switch {
 	case errors.Is(err, runlock.ErrHeld):
 		return nil, fmt.Errorf("%s: %w: %w", op, ErrBusy, err)

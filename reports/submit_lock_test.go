@@ -187,30 +187,6 @@ func lockPaths(t *testing.T, srv *datacitetest.Server, dir string) (lock, record
 	return lock, record
 }
 
-// A run removes what runs for other reports left a week ago, as tests leave it that have
-// a server of their own each.
-func TestOldRecordsAreRemoved(t *testing.T) {
-	dir := t.TempDir()
-	submit := func() {
-		_, err := server(t).Reports().Submit(t.Context(), header("Example", time.October), datasets(1), &reports.SubmitOptions{LockDir: dir})
-		require.NoError(t, err)
-	}
-	left := func() []string {
-		found, err := filepath.Glob(dir + "/*")
-		require.NoError(t, err)
-		return found
-	}
-	for range 5 {
-		submit()
-	}
-	require.Len(t, left(), 5)
-	for _, path := range left() {
-		require.NoError(t, os.Chtimes(path, time.Time{}, time.Now().AddDate(0, 0, -8)))
-	}
-	submit()
-	assert.Len(t, left(), 1)
-}
-
 // What lies where the lock or its record should be is neither followed nor
 // waited for, and an empty or damaged record does not lock a report for ever.
 func TestStrangeFilesAtTheLock(t *testing.T) {

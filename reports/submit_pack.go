@@ -7,7 +7,6 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -153,11 +152,10 @@ func items(entries iter.Seq2[entry, error], names *extsort.Sorter) iter.Seq2[sub
 	}
 }
 
-// pack reads src to its end, writes all subsets to w, one after the other, and calls emit
+// pack reads src to its end and writes all subsets to w, one after the other, and calls emit
 // with each. Src and emit run on the caller's goroutine, w on another one. After an error
 // of src it emits the subsets that were full by then; it stops at once at an error of w or
-// emit or the end of ctx. An item that is too large for a subset is a
-// [*datacite.ValidationError].
+// emit or the end of ctx.
 //
 // Where subsets end and what bytes they are depends only on the data, MaxItems, MaxBytes
 // and Level.
@@ -168,17 +166,9 @@ func pack(ctx context.Context, h Header, src iter.Seq2[subset.Item, error], sett
 	}
 	settings.Head = slices.Concat([]byte(`{"report-header":`), head, []byte(`,"report-datasets":[`))
 	settings.Separator, settings.Tail = []byte(`,`), []byte(`]}`)
-	err = subset.Pack(ctx, settings, src, w, func(p subset.Part) error {
+	return subset.Pack(ctx, settings, src, w, func(p subset.Part) error {
 		return emit(Subset{hex.EncodeToString(p.Checksum[:]), p.Items, p.Bytes})
 	})
-	if e, ok := errors.AsType[*subset.TooLargeError](err); ok {
-		return datacite.Invalid(datacite.Finding{
-			Path:   fmt.Sprintf("report-datasets[%d]", e.Number),
-			Code:   "limit",
-			Reason: fmt.Sprintf("makes a subset of %d bytes, alone and compressed; the most is %d", e.Bytes, e.Max),
-		})
-	}
-	return err
 }
 
 // noRepeats fails if a DOI occurred twice.

@@ -67,18 +67,12 @@ const (
 // Idle is the time of a record that says that no request can be in progress.
 var Idle = time.Unix(0, 0)
 
-// kept is how long records and notes stay that nobody writes: a monthly job is corrected
-// within a year. All other files stay for keptBriefly: those of trials and of runs that
-// were killed.
-const (
-	kept        = 400 * 24 * time.Hour
-	keptBriefly = 7 * 24 * time.Hour
-)
+// kept is how long files stay that nobody writes: a monthly job is corrected within a year.
+const kept = 400 * 24 * time.Hour
 
 const (
-	prefix = "datacite-go-"    // begins the names of all files,
-	trials = prefix + "trial-" // of those of trials
-	notes  = ".notes"          // ends the name of an account's notes
+	prefix = "datacite-go-" // begins the names of all files
+	notes  = ".notes"       // ends the name of an account's notes
 )
 
 // A Lock is held by one run. The operating system releases it when the process dies.
@@ -92,9 +86,8 @@ type Lock struct {
 }
 
 // Take takes the lock of the job that key identifies, in a folder that may be shared
-// with other accounts. It does not wait: it fails with [ErrHeld]. What a trial leaves behind
-// is removed after a week.
-func Take(folder, key string, trial bool) (*Lock, error) {
+// with other accounts. It does not wait: it fails with [ErrHeld].
+func Take(folder, key string) (*Lock, error) {
 	info, err := os.Stat(folder)
 	switch {
 	case err != nil:
@@ -103,11 +96,7 @@ func Take(folder, key string, trial bool) (*Lock, error) {
 		return nil, fmt.Errorf("%s is not a folder in which nobody else can replace a file (mode %v)", folder, info.Mode())
 	}
 	name := sha256.Sum256([]byte(key))
-	start := prefix
-	if trial {
-		start = trials
-	}
-	return take(folder, fmt.Sprintf("%s%x", start, name[:8]))
+	return take(folder, fmt.Sprintf("%s%x", prefix, name[:8]))
 }
 
 // take takes the lock of the job whose files begin with name.
@@ -170,7 +159,7 @@ func (l *Lock) Release() {
 
 // Last returns what earlier runs left: the record of this account, and when
 // other accounts may have had a request in progress; zero values if there is nothing.
-// It also removes the files of other jobs that this account left a week ago.
+// It also removes old files of other jobs of this account.
 func (l *Lock) Last() (own Record, others time.Time, err error) {
 	entries, err := os.ReadDir(l.folder)
 	if err != nil {
@@ -218,12 +207,8 @@ func (l *Lock) sweep(path, job string) {
 
 // isOld reports whether a file of this account has not been written for long.
 func isOld(path string) bool {
-	limit, name := kept, filepath.Base(path)
-	if strings.HasPrefix(name, trials) || strings.HasPrefix(name, unfinished) || strings.HasSuffix(name, ".lock") {
-		limit = keptBriefly
-	}
 	info, err := os.Lstat(path)
-	return err == nil && info.Mode().IsRegular() && isOwn(info) && time.Since(info.ModTime()) > limit
+	return err == nil && info.Mode().IsRegular() && isOwn(info) && time.Since(info.ModTime()) > kept
 }
 
 // read reads a record, which must belong to this account if own is true.
@@ -335,12 +320,9 @@ func (l *Lock) SetNotes(write func(io.Writer) error) error {
 	return errors.Join(folder.Sync(), folder.Close())
 }
 
-// unfinished begins the names of files that replace has not finished.
-const unfinished = prefix + "new-"
-
 // replace replaces a file atomically: a run that dies leaves the old one or the new one.
 func (l *Lock) replace(path string, write func(*os.File) error) error {
-	file, err := os.CreateTemp(l.folder, unfinished+"*")
+	file, err := os.CreateTemp(l.folder, prefix+"new-*")
 	if err != nil {
 		return err
 	}

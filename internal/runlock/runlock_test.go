@@ -26,7 +26,7 @@ var errGone = errors.New("gone")
 
 func take(t *testing.T, folder, key string) *runlock.Lock {
 	t.Helper()
-	l, err := runlock.Take(folder, key, false)
+	l, err := runlock.Take(folder, key)
 	require.NoError(t, err)
 	return l
 }
@@ -34,7 +34,7 @@ func take(t *testing.T, folder, key string) *runlock.Lock {
 func TestOneRunAtATime(t *testing.T) {
 	f := t.TempDir()
 	first := take(t, f, "a")
-	_, err := runlock.Take(f, "a", false)
+	_, err := runlock.Take(f, "a")
 	require.ErrorIs(t, err, runlock.ErrHeld)
 	take(t, f, "b").Release()
 	first.Release()
@@ -131,8 +131,7 @@ func TestRecordsOfOtherAccounts(t *testing.T) {
 }
 
 // Old files of other jobs are removed, unless the job is at work, they are young, or
-// they do not belong to this account. What a trial or a run that was killed left is old
-// after a week.
+// they do not belong to this account.
 func TestOldFilesOfOtherJobsAreRemoved(t *testing.T) {
 	f := t.TempDir()
 	record := func(key string) string {
@@ -146,11 +145,11 @@ func TestOldFilesOfOtherJobsAreRemoved(t *testing.T) {
 	}
 	young, old, busy, foreign := record("young"), record("old"), record("busy"), record("foreign")
 	notes, killed := old+".notes", strings.TrimSuffix(old, filepath.Ext(old))+".lock"
-	trial, unfinished, other := filepath.Join(f, "datacite-go-trial-1."+strconv.Itoa(os.Getuid())), filepath.Join(f, "datacite-go-new-1"), filepath.Join(f, "precious")
-	for _, path := range []string{notes, killed, trial, unfinished, other} {
+	unfinished, other := filepath.Join(f, "datacite-go-new-1"), filepath.Join(f, "precious")
+	for _, path := range []string{notes, killed, unfinished, other} {
 		require.NoError(t, os.WriteFile(path, nil, 0o600))
 	}
-	for days, paths := range map[int][]string{401: {old, notes, busy, foreign, other}, 399: {young}, 8: {killed, trial, unfinished}} {
+	for days, paths := range map[int][]string{401: {old, notes, killed, unfinished, busy, foreign, other}, 399: {young}} {
 		for _, path := range paths {
 			require.NoError(t, os.Chtimes(path, time.Time{}, time.Now().AddDate(0, 0, -days)))
 		}

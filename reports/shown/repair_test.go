@@ -6,14 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"math/rand/v2"
 	"net/http"
 	"slices"
-	"sync/atomic"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -71,10 +66,39 @@ func displayed(t *testing.T, srv *datacitetest.Server, names ...string) (lines [
 	return lines
 }
 
+// both is a dataset with views and downloads.
+func both(name string, v, n int64) reports.Dataset { return dataset(name, views(v), downloads(n)) }
+
+// after returns a server with records of 10.5072/a, b and c, after stages that it has processed.
+func after(t *testing.T, stages ...stage) *datacitetest.Server {
+	t.Helper()
+	srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Accounts: []datacitetest.Account{{}, {Username: "OTHER.REPO"}}})
+	for _, name := range []string{"10.5072/a", "10.5072/b", "10.5072/c"} {
+		put(t, srv, name, nil, nil)
+	}
+	proceed(t, srv, stages)
+	return srv
+}
+
+func proceed(t *testing.T, srv *datacitetest.Server, stages []stage) {
+	t.Helper()
+	for _, s := range stages {
+		s(t, srv)
+		srv.ProcessUsage()
+	}
+}
+
+// foreign stores a report of another account.
+func foreign(creator string, datasets ...reports.Dataset) stage {
+	return func(t *testing.T, srv *datacitetest.Server) {
+		_, err := srv.As("OTHER.REPO").PutReport(&reports.Report{ID: reportID(9), Header: header(creator, 10), Datasets: datasets})
+		require.NoError(t, err)
+	}
+}
+
 // TestRepairMakesRecordsShowWhatTheLogsSay: a rehearsal says what the repair then does,
 // records show the wanted numbers, and a second repair changes nothing.
 func TestRepairMakesRecordsShowWhatTheLogsSay(t *testing.T) {
-	both := func(name string, v, d int64) reports.Dataset { return dataset(name, views(v), downloads(d)) }
 	a, b := both("10.5072/a", 5, 3), both("10.5072/b", 4, 2)
 	for name, tt := range map[string]struct {
 		fault    []stage
@@ -120,14 +144,7 @@ func TestRepairMakesRecordsShowWhatTheLogsSay(t *testing.T) {
 		}, []string{"a 0 0", "b 0 0", "c 0 0"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true})
-			for _, name := range []string{"10.5072/a", "10.5072/b", "10.5072/c"} {
-				put(t, srv, name, nil, nil)
-			}
-			for _, s := range tt.fault {
-				s(t, srv)
-				srv.ProcessUsage()
-			}
+			srv := after(t, tt.fault...)
 			locks, before := t.TempDir(), written(srv)
 			rehearsed, err := mend(t.Context(), srv, tt.wanted, mending(locks, true, tt.replaces...))
 			require.NoError(t, err)
@@ -163,7 +180,6 @@ func TestRepairMakesRecordsShowWhatTheLogsSay(t *testing.T) {
 
 // TestWhatARepairDoesNotMend: it is named, and other reports are left as they are.
 func TestWhatARepairDoesNotMend(t *testing.T) {
-	both := func(name string, v, d int64) reports.Dataset { return dataset(name, views(v), downloads(d)) }
 	a, b := both("10.5072/a", 5, 3), both("10.5072/b", 4, 2)
 	for name, tt := range map[string]struct {
 		fault  []stage
@@ -177,19 +193,13 @@ func TestWhatARepairDoesNotMend(t *testing.T) {
 			[]string{"10.5072/b 2025-10 views 0 [0] 4 left 1,2", "10.5072/b 2025-10 downloads 0 [0] 2 left 1,2"}, []string{"a 5 3", "b 4 2"}},
 		"a report that was deleted": {[]stage{october(2, a), removed(2)}, []reports.Dataset{b},
 			[]string{"10.5072/a 2025-10 views 0 [0] 5 unreported ", "10.5072/a 2025-10 downloads 0 [0] 3 unreported "}, []string{"a 5 3", "b 4 2"}},
+		"more than one earlier version may have had": {[]stage{foreign("Aggregator", dataset("10.5072/a", views(4))), october(1, a, b), october(1, b)}, []reports.Dataset{b},
+			[]string{"10.5072/a 2025-10 views 0 [0] 9 left 1"}, []string{"a 4 0", "b 4 2"}},
 		"a DOI that is not registered": {[]stage{october(1, a, both("10.5072/new", 1, 1))}, []reports.Dataset{a, both("10.5072/new", 1, 1)},
 			[]string{"10.5072/new 2025-10 views 1 [1] 0 no-record 1", "10.5072/new 2025-10 downloads 1 [1] 0 no-record 1"}, []string{"a 5 3", "b 0 0"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true})
-			for _, name := range []string{"10.5072/a", "10.5072/b"} {
-				put(t, srv, name, nil, nil)
-			}
-			for _, s := range tt.fault {
-				s(t, srv)
-				srv.ProcessUsage()
-			}
-			locks := t.TempDir()
+			srv, locks := after(t, tt.fault...), t.TempDir()
 			for _, dry := range []bool{true, false} {
 				r, err := mend(t.Context(), srv, tt.wanted, mending(locks, dry))
 				require.NoError(t, err)
@@ -203,13 +213,7 @@ func TestWhatARepairDoesNotMend(t *testing.T) {
 
 // TestZerosHaveTheTitleOfTheRecord: nobody reported the dataset in a version that is stored.
 func TestZerosHaveTheTitleOfTheRecord(t *testing.T) {
-	srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true})
-	put(t, srv, "10.5072/a", nil, nil)
-	put(t, srv, "10.5072/b", nil, nil)
-	for _, s := range []stage{october(1, dataset("10.5072/a", views(5)), dataset("10.5072/b", views(4))), october(1, dataset("10.5072/a", views(5)))} {
-		s(t, srv)
-		srv.ProcessUsage()
-	}
+	srv := after(t, october(1, dataset("10.5072/a", views(5)), dataset("10.5072/b", views(4))), october(1, dataset("10.5072/a", views(5))))
 	for _, dry := range []bool{true, false} {
 		var warned []string
 		opts := mending(t.TempDir(), dry)
@@ -259,10 +263,7 @@ func TestRepairBySpecification(t *testing.T) {
 
 func TestRepairRefuses(t *testing.T) {
 	a := dataset("10.5072/a", views(5))
-	foreign := func(t *testing.T, srv *datacitetest.Server) {
-		_, err := srv.As("OTHER.REPO").PutReport(&reports.Report{ID: reportID(9), Header: header("REPOSITORY", 10), Datasets: []reports.Dataset{a}})
-		require.NoError(t, err)
-	}
+	eight := dataset("10.5072/a", slices.Repeat([]reports.Instance{instance(1, reports.TotalDatasetInvestigations, reports.Machine)}, 8)...)
 	broken := errors.New("the log ends")
 	for name, tt := range map[string]struct {
 		stored   []stage
@@ -271,20 +272,19 @@ func TestRepairRefuses(t *testing.T) {
 		is       error
 		says     string
 	}{
-		"a report of another account": {[]stage{foreign}, []reports.Dataset{a}, "", datacite.ErrConflict, "is not among those of"},
+		"a report of another account": {[]stage{foreign("REPOSITORY", a)}, []reports.Dataset{a}, "", datacite.ErrConflict, "is not among those of"},
 		"a name without a report":     {[]stage{october(1, a)}, []reports.Dataset{a}, "Renamed", nil, `is "Renamed", which is neither the creator nor the id of another report`},
 		"its own name":                {[]stage{october(1, a)}, []reports.Dataset{a}, "Repository", nil, "neither the creator nor the id of another report"},
 		"a fault of the datasets":     {nil, []reports.Dataset{a, dataset("nothing", views(-1))}, "", nil, "report-datasets[1].performance[0].instance[0].count"},
 		"inconsistent counts":         {nil, []reports.Dataset{dataset("10.5072/a", views(1), downloads(2))}, "", nil, "are inconsistent"},
 		"an inconsistent zero":        {[]stage{october(1, a)}, []reports.Dataset{dataset("10.5072/a", downloads(2))}, "", nil, "are inconsistent"},
 		"a dataset twice":             {nil, []reports.Dataset{a, a}, "", nil, "report-datasets[1]"},
-		"datasets that break off":     {nil, nil, "", broken, ""},
+		"no room for a zero": {[]stage{october(1, a)}, []reports.Dataset{eight}, "", nil,
+			"report-datasets[0].performance[0].instance: needs a 0 for a number of 10.5072/a that its record shows, and there is no room for it"},
+		"datasets that break off": {nil, nil, "", broken, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Accounts: []datacitetest.Account{{}, {Username: "OTHER.REPO"}}})
-			for _, s := range tt.stored {
-				s(t, srv)
-			}
+			srv := after(t, tt.stored...)
 			before := written(srv)
 			for _, dry := range []bool{true, false} {
 				opts := mending(t.TempDir(), dry)
@@ -306,96 +306,6 @@ func TestRepairRefuses(t *testing.T) {
 	}
 }
 
-// TestRepairsUnderRandomFaults: after any history of corrections and double reports, repairs
-// that are repeated until one ends make records show what is wanted, whatever requests fail.
-func TestRepairsUnderRandomFaults(t *testing.T) {
-	for seed := range uint64(*histories) {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				time.Sleep(time.Until(now))
-				random := rand.New(rand.NewPCG(seed, 7))
-				var bad atomic.Bool
-				srv := datacitetest.NewServer(&datacitetest.Options{
-					Behaviour: datacitetest.Deployed, NoPort: true, UsageLag: 24 * time.Hour, IndexLag: 24 * time.Hour,
-					Faults: datacitetest.Schedule(seed, float64(seed%4)/15).When(func(*http.Request) bool { return bad.Load() }),
-				})
-				processed := func() {
-					srv.Advance(25 * time.Hour)
-					srv.ProcessUsage()
-					srv.Advance(25 * time.Hour)
-				}
-				wanted, shows := map[string]reports.Dataset{}, []string(nil)
-				some := func() (all []reports.Dataset) {
-					for i := range 30 {
-						if n := random.Int64N(50); n < 30 {
-							all = append(all, dataset(fmt.Sprintf("10.5072/m%02d", i), []reports.Instance{views(n + 1), downloads(n)}[:1+random.IntN(2)]...))
-						}
-					}
-					return all
-				}
-				var names []string
-				for i := range 30 {
-					names = append(names, fmt.Sprintf("10.5072/m%02d", i))
-					put(t, srv, names[i], nil, nil)
-				}
-				for range 1 + random.IntN(4) {
-					october(1+random.IntN(2), some()...)(t, srv)
-					processed()
-				}
-				for _, d := range some() {
-					wanted[d.DatasetID[0].Value] = d
-				}
-				for _, name := range names {
-					var v, n int64
-					if d, ok := wanted[name]; ok {
-						for _, one := range d.Performance[0].Instance {
-							if one.MetricType == reports.UniqueDatasetRequests {
-								n = one.Count
-							} else {
-								v = one.Count
-							}
-						}
-					}
-					shows = append(shows, fmt.Sprintf("%s %d %d", name[len("10.5072/"):], v, n))
-				}
-				source := slices.Collect(func(yield func(reports.Dataset) bool) {
-					for _, name := range slices.Sorted(maps.Keys(wanted)) {
-						if !yield(wanted[name]) {
-							return
-						}
-					}
-				})
-				var replaces []string
-				for s, err := range srv.Reports().All(t.Context(), nil) {
-					require.NoError(t, err)
-					if s.Header.CreatedBy != "Repository" {
-						replaces = append(replaces, s.ID)
-					}
-				}
-				locks := t.TempDir()
-				bad.Store(true)
-				end := errors.New("never begun")
-				for i := 0; i < 20 && end != nil; i++ {
-					_, end = mend(t.Context(), srv, source, mending(locks, false, replaces...))
-					time.Sleep(time.Hour)
-				}
-				bad.Store(false)
-				time.Sleep(time.Minute) // until the service has sent its last response
-				require.NoError(t, end)
-				processed()
-				assert.Equal(t, shows, displayed(t, srv, names...))
-				assert.Empty(t, short(compare(t, srv, nil)))
-				last := written(srv)
-				r, err := mend(t.Context(), srv, source, mending(locks, false, replaces...))
-				require.NoError(t, err)
-				assert.Zero(t, r.Found)
-				assert.Empty(t, said(r))
-				assert.Equal(t, last, written(srv), "again changes nothing")
-			})
-		})
-	}
-}
-
 // TestOneMonth: other months are neither read nor compared.
 func TestOneMonth(t *testing.T) {
 	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true})
@@ -406,10 +316,6 @@ func TestOneMonth(t *testing.T) {
 	assert.Equal(t, []string{"10.5072/a 2025-11 views 6 [6] 9 lost 2"}, short(compare(t, srv, &shown.Options{Month: "2025-11"})))
 	assert.Len(t, srv.Requests()[before:], 1+1+1+1)
 	assert.Len(t, compare(t, srv, nil), 2)
-	_, err := mend(t.Context(), srv, nil, &shown.RepairOptions{DryRun: true, Compare: shown.Options{Lag: -1}})
-	var bad *datacite.ValidationError
-	require.ErrorAs(t, err, &bad)
-	assert.Equal(t, "Options.Lag", bad.Findings[0].Path)
 }
 
 // A stage of a course of events, after which the service makes its numbers.
@@ -455,7 +361,6 @@ func registered(name string) stage {
 
 // TestRepairs: what a repair has put right is a difference no more.
 func TestRepairs(t *testing.T) {
-	both := func(name string, v, d int64) reports.Dataset { return dataset(name, views(v), downloads(d)) }
 	a, b := both("10.5072/a", 5, 3), both("10.5072/b", 4, 2)
 	machines := dataset("10.5072/a", instance(5, reports.UniqueDatasetInvestigations, reports.Machine))
 	later := both("10.5072/a", 5, 3)
@@ -466,12 +371,6 @@ func TestRepairs(t *testing.T) {
 	nine := both("10.5072/a", 5, 3)
 	for range 7 {
 		nine.Performance[0].Instance = append(nine.Performance[0].Instance, instance(1, reports.TotalDatasetRequests, reports.Machine))
-	}
-	foreign := func(v, d int64) stage {
-		return func(t *testing.T, srv *datacitetest.Server) {
-			_, err := srv.As("OTHER.REPO").PutReport(&reports.Report{ID: reportID(9), Header: header("Aggregator", 10), Datasets: []reports.Dataset{both("10.5072/a", v, d)}})
-			require.NoError(t, err)
-		}
 	}
 	for name, tt := range map[string]struct {
 		fault  []stage
@@ -491,7 +390,7 @@ func TestRepairs(t *testing.T) {
 		"a dropped dataset sent again":     {[]stage{october(1, a, b), october(1, a)}, []stage{october(1, a, both("10.5072/b", 7, 8))}},
 		"dropped downloads zeroed":         {[]stage{october(1, a), october(1, dataset("10.5072/a", views(5)))}, []stage{october(1, both("10.5072/a", 5, 0))}},
 		"dropped for machines, zeroed":     {[]stage{october(1, dataset("10.5072/a", views(5))), october(1, machines)}, []stage{october(1, dataset("10.5072/a", views(0), machines.Performance[0].Instance[0]))}},
-		"another account's zeroed":         {[]stage{october(1, a), foreign(6, 4)}, []stage{foreign(0, 0)}},
+		"another account's zeroed":         {[]stage{october(1, a), foreign("Aggregator", both("10.5072/a", 6, 4))}, []stage{foreign("Aggregator", both("10.5072/a", 0, 0))}},
 		"a spelling put right":             {[]stage{october(1, both("DOI:10.5072/a", 5, 3))}, []stage{october(1, a)}},
 		"a spelling put right by another":  {[]stage{october(1, both("DOI:10.5072/a", 5, 3))}, []stage{october(2, a), october(1, both("DOI:10.5072/a", 0, 0))}},
 		"the DOI put first":                {[]stage{october(1, handle)}, []stage{october(1, a)}},
@@ -508,19 +407,10 @@ func TestRepairs(t *testing.T) {
 		"a missing count given":            {[]stage{october(1, b), counting(`"count":null,`), october(2, both("10.5072/a", 0, 0))}, []stage{counting(`"count":5,`)}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Accounts: []datacitetest.Account{{}, {Username: "OTHER.REPO"}}})
-			for _, name := range []string{"10.5072/a", "10.5072/b", "10.5072/c"} {
-				put(t, srv, name, nil, nil)
-			}
-			course := func(stages []stage) []string {
-				for _, s := range stages {
-					s(t, srv)
-					srv.ProcessUsage()
-				}
-				return short(compare(t, srv, nil))
-			}
-			assert.NotEmpty(t, course(tt.fault), "the fault is found")
-			assert.Empty(t, course(tt.repair), "repaired")
+			srv := after(t, tt.fault...)
+			assert.NotEmpty(t, compare(t, srv, nil), "the fault is found")
+			proceed(t, srv, tt.repair)
+			assert.Empty(t, short(compare(t, srv, nil)), "repaired")
 		})
 	}
 }
@@ -566,15 +456,7 @@ func TestDifferencesAfterCorrections(t *testing.T) {
 		"a begin date of one digit": {[]stage{beginning("2025-10-1", five)}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true})
-			for _, name := range []string{"10.5072/a", "10.5072/b"} {
-				put(t, srv, name, nil, nil)
-			}
-			for _, s := range tt.stages {
-				s(t, srv)
-				srv.ProcessUsage()
-			}
-			assert.Equal(t, tt.want, short(compare(t, srv, &shown.Options{})))
+			assert.Equal(t, tt.want, short(compare(t, after(t, tt.stages...), &shown.Options{})))
 		})
 	}
 }
