@@ -128,15 +128,12 @@ type AuditProgress struct {
 //
 // Audit reads wanted to its end and lists the service once: DOIs in all states with a
 // login, only findable ones without. Both may have any order and length; a few MiB are
-// held in memory, the rest in temporary files that are removed at the end.
+// held in memory, the rest in a temporary file that is removed at the end.
 //
-// Lists lag behind writes by seconds or minutes, so each wanted DOI that seems to differ is read with
-// [Client.Get] before it is compared. Wanted DOIs are found even outside the account, the prefix or the list
-// (see [Client.List]); unwanted ones outside them are not. Changes of the last minutes may be missing among the
-// differences, and an extra DOI may just have been deleted. Audit sends one request for each 1,000 DOIs and one
-// for each wanted DOI that differs.
-//
-// Changes that the service itself makes to metadata are not differences; see [metadata.Diff].
+// Lists lag behind writes, so each wanted DOI that seems to differ is read with [Client.Get], also if it is
+// outside the account, the prefix or the list. Unwanted ones may just have been deleted, and those of the last
+// minutes may be missing. Changes that the service itself makes to metadata are not differences; see
+// [metadata.Diff].
 //
 // An error ends the sequence and comes with a nil Difference: an error of wanted, of the
 // service or of the context, [ErrNothingListed], or a [*datacite.ValidationError] for bad options, an invalid DOI, an

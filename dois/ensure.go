@@ -70,19 +70,17 @@ type Ensured struct {
 	Tries  int // how often the DOI was tried
 }
 
-// Ensure brings a DOI to a wanted state: it reads the DOI, and creates it, or sends the metadata,
-// URL and state that differ, in one request. A DOI that is as wanted is only read. After a write
-// whose outcome is unknown, the DOI is read before anything is sent again.
+// Ensure brings a DOI to a wanted state: it reads the DOI, and creates it, or sends what differs,
+// in one request. A DOI that is as wanted is only read. After a write whose outcome is unknown, the
+// DOI is read before anything is sent again.
 //
 // Of [Wanted.Metadata] only the properties that differ are written; [Wanted.MetadataXML] is
 // written whole. A DOI that is wanted in no state becomes a draft if it is new, and otherwise
 // keeps its state. A hidden DOI stays hidden unless it is wanted findable, and a draft that is
 // wanted hidden is registered without being findable in between.
 //
-// Errors are those of [Client.Get], [Client.Create] and [Client.Update], and of Adapt and Before.
-// [ErrNotAsWanted]: the state cannot be reached, or the service accepted the change, and the DOI
-// still differs. [datacite.ErrConflict]: the DOI exists, and the account does not see it.
-// [datacite.ErrUnclear]: a write may have had its effect.
+// Errors are those of [Client.Get], [Client.Create] and [Client.Update], and of Adapt and Before;
+// [ErrNotAsWanted]; and [datacite.ErrConflict] if the DOI exists and the account does not see it.
 //
 // Ensure sends GET /dois/{doi}, unless Wanted.New is set, and then POST /dois or PUT /dois/{doi}
 // if something differs.
@@ -100,20 +98,18 @@ func (c *Client) Ensure(ctx context.Context, wanted Wanted, opts *EnsureOptions)
 
 // EnsureAll calls [Client.Ensure] for each wanted DOI, several at a time, and returns each
 // outcome as soon as it is known; Err has the error of that DOI. DOIs that fail with a temporary
-// error ([datacite.Temporary]) are tried again in further rounds, after all others. Their outcome
-// is that of the last try; its error also matches [datacite.ErrUnclear] if an earlier try may have had an
-// effect. A DOI that is wanted twice is an error the second time.
-//
-// The account may have no right to a prefix. This is asked once: new DOIs of the prefix that
-// follow are not sent, and have the same error ([datacite.ErrForbidden]).
+// error ([datacite.Temporary]) are tried again in further rounds, after all others; the last error
+// also matches [datacite.ErrUnclear] if an earlier try may have had an effect. A DOI that is wanted
+// twice is an error the second time. Whether the account has a right to a prefix is asked once:
+// after a refusal, new DOIs of the prefix are not sent, and have the same error
+// ([datacite.ErrForbidden]).
 //
 // An error ends the sequence and comes with a nil Ensured: an error of wanted or of ctx, or a
 // login that is not accepted (401). DOIs that wait for another try have their outcome before it.
 // Leave the loop to stop; run EnsureAll again to continue, which only reads what is as wanted.
 //
-// wanted is read one by one, in another goroutine, as workers become free, and should end when
-// ctx does. DOIs that wait for another try, and the names of all DOIs, are kept in memory.
-// Config.Limiter limits the rate of requests.
+// wanted is read one by one, in another goroutine, as workers become free. DOIs that wait for
+// another try, and the names of all DOIs, are kept in memory.
 func (c *Client) EnsureAll(ctx context.Context, wanted iter.Seq2[Wanted, error], opts *EnsureOptions) iter.Seq2[*Ensured, error] {
 	return func(yield func(*Ensured, error) bool) {
 		run := newEnsuring(c, opts)

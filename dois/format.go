@@ -54,18 +54,9 @@ func (c *Client) Open(ctx context.Context, doiName string, format Format) (io.Re
 	if err != nil {
 		return nil, datacite.Invalid(datacite.Finding{Path: "format", Code: "syntax", Reason: fmt.Sprintf("%q is not a media type", string(format))})
 	}
-	request, err := formatted(op, doiName, format, "")
+	request, res, err := c.formatted(ctx, op, doiName, transport.Request{Accept: string(format), Stream: true}, wanted)
 	if err != nil {
 		return nil, err
-	}
-	request.Stream = true
-	res, err := c.core.Do(ctx, request)
-	if err != nil {
-		return nil, err
-	}
-	if kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); !sends(kind, wanted) {
-		res.Body.Close()
-		return nil, c.core.Unreadable(request, res, fmt.Errorf("its type is %.100q, not %q", kind, wanted))
 	}
 	body := &opened{ahead: bufio.NewReader(res.Body), body: res.Body}
 	if _, err := body.ahead.Peek(1); err != nil {
@@ -87,17 +78,11 @@ func (c *Client) Citation(ctx context.Context, doiName string, opts *CitationOpt
 		return "", err
 	}
 	const op = "dois.Citation"
-	request, err := formatted(op, doiName, citationText, parameters(opts))
+	parameters, _ := transport.Params(opts) // of texts
+	request := transport.Request{Accept: string(citationText), Query: transport.EncodeParams(parameters), Most: transport.MaxDocument}
+	_, res, err := c.formatted(ctx, op, doiName, request, string(citationText))
 	if err != nil {
 		return "", err
-	}
-	request.Most = transport.MaxDocument
-	res, err := c.core.Do(ctx, request)
-	if err != nil {
-		return "", err
-	}
-	if kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); !sends(kind, string(citationText)) {
-		return "", c.core.Unreadable(request, res, fmt.Errorf("its type is %.100q, not %q", kind, citationText))
 	}
 	text := strings.TrimSpace(string(res.Data))
 	if text == "" {
@@ -122,15 +107,24 @@ func (o *CitationOptions) check() error {
 	return datacite.Invalid(f...)
 }
 
-// formatted is the request for a record in a format.
-func formatted(op, doiName string, format Format, parameters string) (transport.Request, error) {
+// formatted requests a record in a format, whose media type is wanted.
+func (c *Client) formatted(ctx context.Context, op, doiName string, r transport.Request, wanted string) (transport.Request, *transport.Response, error) {
 	name, err := doi.API.Readable(doiName)
 	if err != nil {
-		return transport.Request{}, err
+		return r, nil, err
 	}
-	return transport.Request{
-		Op: op, Method: "GET", Path: "/dois/" + doi.API.Path(name), Query: parameters, Accept: string(format), Access: transport.Optional,
-	}, nil
+	r.Op, r.Method, r.Path, r.Access = op, "GET", "/dois/"+doi.API.Path(name), transport.Optional
+	res, err := c.core.Do(ctx, r)
+	if err != nil {
+		return r, nil, err
+	}
+	if kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); !sends(kind, wanted) {
+		if r.Stream {
+			res.Body.Close()
+		}
+		return r, nil, c.core.Unreadable(r, res, fmt.Errorf("its type is %.100q, not %q", kind, wanted))
+	}
+	return r, res, nil
 }
 
 func empty(op, doiName string, format Format) error {

@@ -25,11 +25,9 @@ type GetOptions struct {
 // the client has the credentials of their account.
 //
 // The deployed service lists everything that cites a record, so one record can take a
-// minute or more. It misreads some names in a path: names with letters beyond ASCII, or
-// with a part "." or "..". Get reads these from the list, which lags behind writes by
-// seconds or minutes. A name of this kind that also has a comma is refused.
-//
-// A response with the record of another DOI matches [datacite.ErrUnreadable].
+// minute or more. It misreads some names in a path: with letters beyond ASCII, or a part "." or
+// "..". Get reads these from the list, which lags behind writes by seconds or minutes; such a name
+// with a comma is refused.
 //
 // Get sends GET /dois/{doi} (specification §4.2).
 func (c *Client) Get(ctx context.Context, doiName string, opts *GetOptions) (*Record, error) {

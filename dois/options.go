@@ -128,13 +128,6 @@ func (o *ListOptions) values() (url.Values, error) {
 	return v, o.addExtra(v)
 }
 
-// parameters writes options that need no check. The flags are always sent, because their
-// defaults will change (specification §9).
-func parameters(options any) string {
-	v, _ := transport.Params(options) // of texts, flags and lists
-	return transport.EncodeParams(v)
-}
-
 // addExtra adds the parameters of Extra, but none that has a field, in any spelling: the
 // service reads a hyphen and an underscore alike, and ignores others. Lists of names may stand there
 // instead of in their fields, because the service may know more names than this package.

@@ -14,22 +14,17 @@ import (
 )
 
 // A Record is one DOI: its metadata and what the service knows about it
-// (specification §2.2). It has the same Go types with and without the options Affiliation and
-// Publisher: a plain text becomes the name of an affiliation or a publisher.
+// (specification §2.2). In JSON it is the object of its attributes, with related records as lists
+// of ids.
 //
 // A JSON member of an unexpected type is not an error. Where a field needs another type, a
-// number is read as text, a text as a number, and a single value as a list of one; anything
-// else leaves the field zero. Raw has the attributes as they were sent.
+// number is read as text, a text as a number or as the name of an affiliation or a publisher, and a
+// single value as a list of one; anything else leaves the field zero. Raw has the attributes as sent.
 //
 // Texts are those of the record's XML: what the service escapes in its JSON is undone (see
 // [metadata.Unescape]). Where the response has no XML, as in a list without
-// ListOptions.Detail, Warnings names the texts that had to be guessed.
-//
-// AlternateIdentifiers has the other names of the resource, from either of the two
-// members in which the service sends them; the DOI itself is not among them.
-//
-// In JSON a Record is the object of its attributes, with related records as lists of
-// ids.
+// ListOptions.Detail, Warnings names the texts that had to be guessed. AlternateIdentifiers has the
+// other names of the resource, from either of the two members in which the service sends them.
 type Record struct {
 	metadata.Record
 

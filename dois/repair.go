@@ -31,29 +31,23 @@ type Repaired struct {
 }
 
 // Repair repairs the differences that an audit found, and returns the outcome of each as soon
-// as it is known. It repairs every difference in diffs, so select them first. Differences of
+// as it is known. It repairs every difference in diffs, so select them first. Those of
 // one DOI should follow each other, as they do in an audit; one write then repairs them all.
 //
 //   - Missing: the DOI is created, in the wanted state or as a draft.
-//   - Changed: only the differing properties and the state are written, in one request, and the
-//     texts that the service would otherwise store escaped (see [metadata.Unescape]).
-//   - OldSchema: the record is rewritten in the current schema. Wanted.Metadata must have the
-//     properties that this schema requires and the record lacks.
-//   - Invalid: the record is repaired if the wanted metadata are valid. Otherwise, and if the
-//     DOI is not wanted, the error matches [ErrNotAsWanted].
-//   - Extra: the DOI is never changed or deleted ([ErrNotAsWanted]).
+//   - Changed: what differs is written, and the texts that the service would otherwise store
+//     escaped (see [metadata.Unescape]).
+//   - OldSchema: the record is rewritten in the current schema, with what it lacks from Wanted.Metadata.
+//   - Invalid: the record is repaired if it is wanted, with valid metadata.
+//   - Extra, and what cannot be repaired, is left as it is: [ErrNotAsWanted].
 //
-// Each DOI is read before it is written. If it already has the wanted values, nothing is
-// written. If it has neither the wanted values nor those of the audit, someone else has
-// changed it: it is left unchanged, and the error matches [datacite.ErrConflict]. Other
-// errors are those of [Client.Create] and [Client.Update]; if the service accepted the change
-// and the DOI still differs, the error matches ErrNotAsWanted.
+// Each DOI is read before it is written. If it has neither the wanted values nor those of the
+// audit, someone else has changed it, and it is left unchanged: [datacite.ErrConflict]. Other
+// errors are those of [Client.Ensure].
 //
-// To stop, leave the loop; to continue, run Repair again, best after a new audit.
-// Config.Limiter limits the rate of the requests.
-//
-// An error ends the sequence and comes with a nil Repaired: an error of diffs or of the
-// context, or a login that is not accepted (401). diffs is called in another goroutine.
+// To stop, leave the loop; to continue, run Repair again, best after a new audit. An error ends
+// the sequence and comes with a nil Repaired: an error of diffs or of the context, or a login that
+// is not accepted (401). diffs is called in another goroutine.
 func (c *Client) Repair(ctx context.Context, diffs iter.Seq2[*Difference, error], opts *RepairOptions) iter.Seq2[*Repaired, error] {
 	if opts == nil {
 		opts = &RepairOptions{}
@@ -145,7 +139,7 @@ func (t *task) repaired(d *Difference) *Repaired {
 	}
 	r.Draft, r.Changed, r.Err = t.Draft, t.Draft != nil && t.Record != nil, t.Err
 	if w := d.Wanted; r.Draft != nil && w != nil && w.Metadata != nil {
-		r.Warnings = (&Draft{Record: *w.Metadata}).warnings()
+		r.Warnings = first((&Draft{Record: *w.Metadata}).findings())
 	}
 	if r.Changed {
 		for _, f := range t.Record.Warnings { // also about what was not sent, and the service wrote anew

@@ -316,24 +316,18 @@ func (c *Client) Pages(ctx context.Context, opts *ListOptions) iter.Seq2[*Result
 	return func(yield func(*Results, error) bool) { c.walk("dois.Pages", opts).Pages(ctx)(yield) }
 }
 
-// All returns the records that match opts, one by one, each as soon as it has arrived. It
-// requests further pages as the loop goes on. An error ends the sequence and comes with
-// a nil record. Ranging over it again starts from the beginning.
+// All returns the records that match opts, one by one, each as soon as it has arrived, and requests
+// further pages as the loop goes on. Every listed record (see [Client.List]) is returned once, or
+// an error, with a nil record, ends the sequence. Ranging over it again starts from the beginning.
 //
-// Every listed record (see [Client.List]) is returned once, or the sequence ends with an
-// [*IncompleteError]:
+// Without a Sort, or by creation, a walk goes by cursor and reaches every record. Any other Sort
+// needs page numbers, which reach 10,000 records: if more match, the walk ends before the first
+// record. A record that occurs again, because records moved between two pages, is left out. If the
+// service counts more records than it has listed, starts over, or repeats a page, the walk ends
+// with an [*IncompleteError].
 //
-//   - Without a Sort, or by creation, the walk goes by cursor and reaches every
-//     record.
-//   - Any other Sort needs page numbers, which reach 10,000 records. If more
-//     match, the walk ends before the first record.
-//   - A record that occurs again, because records moved between two pages, is left out. If
-//     the service counts more records than it has listed, starts over, or repeats a page,
-//     the walk ends.
-//
-// A page that breaks off is requested again, and after 502 and 504 in smaller
-// parts. Page.Size 0 means 100 here; by page number the size is rounded down to
-// a divisor of 10,000.
+// A page that breaks off is requested again, and after 502 and 504 in smaller parts. Page.Size 0
+// means 100 here; by page number the size is rounded down to a divisor of 10,000.
 func (c *Client) All(ctx context.Context, opts *ListOptions) iter.Seq2[*Record, error] {
 	return func(yield func(*Record, error) bool) { c.walk("dois.All", opts).All(ctx)(yield) }
 }

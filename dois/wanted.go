@@ -4,42 +4,39 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/datacite-go/datacite-go/metadata"
 )
 
-// notInMetadata are the properties of a DOI beside its metadata.
-var notInMetadata = []string{"url", "state", "contentUrl", "container"}
-
 // draft is what has to be written so that the DOI becomes as wanted; found is nil if the
 // DOI is unknown.
 func (w *Wanted) draft(found *Record) (*Draft, error) {
-	draft := &Draft{}
-	state, was := w.State, StateDraft
+	draft, was := &Draft{}, StateDraft
 	if found == nil {
 		found, draft.DOI = &Record{}, w.DOI
 	} else {
 		was = found.State
 	}
-	if state != "" && state != was {
-		if draft.Event = eventTo(was, state); draft.Event == "" {
-			return nil, fmt.Errorf("%w: %s is %.100s and cannot become %s", ErrNotAsWanted, w.DOI, was, state)
+	var changes []metadata.Change // of the metadata
+	for _, c := range w.changes(found) {
+		switch c.Path {
+		case "url":
+			draft.URL = w.URL
+		case "contentUrl":
+			draft.ContentURL = w.ContentURL
+		case "container":
+			draft.Container = w.Container
+		case "state":
+			if draft.Event = eventTo(was, w.State); draft.Event == "" && w.State != was {
+				return nil, fmt.Errorf("%w: %s is %.100s and cannot become %s", ErrNotAsWanted, w.DOI, was, w.State)
+			}
+		default:
+			changes = append(changes, c)
 		}
 	}
-	if w.URL != found.URL {
-		draft.URL = w.URL
-	}
-	if w.ContentURL != nil && !slices.Equal(w.ContentURL, found.ContentURL) {
-		draft.ContentURL = w.ContentURL
-	}
-	changes := w.changes(found)
-	isOther := found.oldSchema() || slices.ContainsFunc(changes, func(c metadata.Change) bool { return !slices.Contains(notInMetadata, c.Path) })
-	if w.Container != nil && !reflect.DeepEqual(*w.Container, found.Container) {
-		draft.Container = w.Container
-	}
+	isOther := found.oldSchema() || len(changes) > 0
 	switch {
 	case isOther && len(w.MetadataXML) > 0:
 		draft.MetadataXML = w.MetadataXML
@@ -118,7 +115,7 @@ func (d *Draft) properties(changes []metadata.Change, wanted *metadata.Record) e
 		switch value, there := all[name]; {
 		case there && string(value.(json.RawMessage)) != "[]":
 			chosen[name] = value
-		case !slices.Contains(notInMetadata, name) && !slices.Contains(d.Clear, name):
+		case !slices.Contains(d.Clear, name):
 			d.Clear = append(d.Clear, name)
 		}
 	}

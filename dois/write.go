@@ -20,16 +20,12 @@ const writeType = "application/vnd.api+json"
 
 // Create creates a DOI: the one that draft names, or one under its prefix.
 //
-// The request is retried only if no connection was made, because a second request could create
-// a second DOI. After a lost response, and after 429 and 503, which a gateway may send while
-// the service still works on the request, the error matches [datacite.ErrUnclear]. Then check
-// before you call Create again: use [Client.Get] for the DOI that draft names or, if the
-// service was to choose the name, [Client.List] for the latest DOIs of the prefix
-// (ListOptions.Prefix, and for Sort query.ByCreated.Desc()). Lists lag behind by seconds or
-// minutes.
+// It is sent again only if no connection was made, because a second request could create a second
+// DOI. If the error matches [datacite.ErrUnclear], look before you call Create again: with
+// [Client.Get] or, if the service was to choose the name, with [Client.List] for the latest DOIs
+// of the prefix (Sort: query.ByCreated.Desc()), where they appear after seconds or minutes.
 //
-// Create sends POST /dois. Specification §4.2 mentions it without details; request and
-// response are those of the deployed service.
+// Create sends POST /dois, of which specification §4.2 has no details.
 func (c *Client) Create(ctx context.Context, draft *Draft) (*Record, error) {
 	d, err := draft.checked()
 	if err != nil {
@@ -49,8 +45,7 @@ func (c *Client) Create(ctx context.Context, draft *Draft) (*Record, error) {
 // has the same effect as once. If the DOI does not exist, the deployed service creates
 // it; check with [Client.Exists].
 //
-// Update sends PUT /dois/{doi}. Specification §4.2 mentions it without details; request and
-// response are those of the deployed service.
+// Update sends PUT /dois/{doi}, of which specification §4.2 has no details.
 func (c *Client) Update(ctx context.Context, doiName string, draft *Draft) (*Record, error) {
 	return c.update(ctx, "dois.Update", doiName, draft)
 }
@@ -96,20 +91,15 @@ type EventOptions struct {
 	Reason string // shown in Record.Reason, such as why a DOI is hidden; "" removes that of an earlier change
 }
 
-// ChangeState changes the state of a DOI:
+// ChangeState changes the state of a DOI by an [Event]. Publish and RegisterHidden need a URL and
+// complete metadata; the Details of the [*datacite.Error] name missing values.
 //
-//   - [Publish] makes a draft or a registered DOI findable,
-//   - [RegisterHidden] makes a draft registered: it resolves, but searching does not find it,
-//   - [Hide] makes a findable DOI registered. Publish reverses it.
+// A DOI that already has the new state is left unchanged, except for its Reason: a new one is
+// stored, and Publish removes an old one. An event that the state does not allow is
+// [datacite.ErrNotAllowed], and an unknown DOI [datacite.ErrNotFound]: the service would ignore the
+// event, or create the DOI, so the record is read first.
 //
-// Publish and RegisterHidden need a URL and complete metadata; the Details of the
-// [*datacite.Error] name missing values. A DOI that already has the new state is left
-// unchanged, except for its Reason: a new Reason is stored, and Publish removes an old one.
-// An event that the state does not allow is [datacite.ErrNotAllowed], and an unknown DOI
-// [datacite.ErrNotFound]. The service itself would ignore the event, or create the DOI, so
-// the record is read first.
-//
-// ChangeState sends GET and PUT /dois/{doi}. nil options mean the defaults.
+// ChangeState sends GET and PUT /dois/{doi}.
 func (c *Client) ChangeState(ctx context.Context, doiName string, event Event, opts *EventOptions) (_ *Record, err error) {
 	defer func() { err = c.core.Shown(err) }()
 	change, known := transitions[event]
@@ -178,13 +168,18 @@ const maxWarnings = 100
 // warned adds what is known to be wrong with the metadata of a draft to the response.
 func (d *Draft) warned(r *Record, err error) (*Record, error) {
 	if err == nil {
-		r.Warnings = append(r.Warnings, append(d.warnings(), d.Record.OwnNames(r.DOI, r.URL)...)...)
-		r.Warnings = append(r.Warnings, d.rewritten(r)...)
+		found := slices.Concat(r.Warnings, d.findings(), d.Record.OwnNames(r.DOI, r.URL), d.rewritten(r))
 		if inXML, bad := metadata.ParseXML(bytes.NewReader(d.MetadataXML)); bad == nil { // without XML, it is bad
-			r.Warnings = append(r.Warnings, inXML.OwnNames(r.DOI, r.URL)...)
+			found = append(found, inXML.OwnNames(r.DOI, r.URL)...)
 		}
+		r.Warnings = first(found)
 	}
 	return r, err
+}
+
+// first are the findings that are kept.
+func first(found []datacite.Finding) []datacite.Finding {
+	return slices.Clip(found[:min(len(found), maxWarnings)])
 }
 
 // notMetadata are attributes after which the service does not write the XML anew.
@@ -212,23 +207,18 @@ func (d *Draft) rewritten(r *Record) []datacite.Finding {
 	var found []datacite.Finding
 	for _, f := range metadata.Unescape(r.Record.Clone(), nil) {
 		name := property(f.Path)
-		if _, sent := attributes[name]; !sent && len(found) < maxWarnings {
+		if _, sent := attributes[name]; !sent {
 			f.Code, f.Reason = "escaped", "the service wrote this into the XML, where it may have been without references; it writes the XML anew from its JSON, unless a draft has "+name+
 				", as that of Record.Draft; send "+name+" as it is meant"
 			found = append(found, f)
 		}
 	}
 	for _, f := range r.Findings() {
-		if _, sent := attributes[property(f.Path)]; f.Code == "not-in-xml" && !sent && len(found) < maxWarnings {
+		if _, sent := attributes[property(f.Path)]; f.Code == "not-in-xml" && !sent {
 			found = append(found, f)
 		}
 	}
 	return found
-}
-
-func (d *Draft) warnings() []datacite.Finding {
-	found := d.findings()
-	return slices.Clip(found[:min(len(found), maxWarnings)])
 }
 
 // findings are those of the metadata that are sent. What is not sent is not missing: an

@@ -18,9 +18,8 @@ type Client struct {
 }
 
 // NewClient makes a client for the metadata store at cfg.Service.MDS. Nothing is sent yet.
-// [Client.Register] and [Client.Ensure] ask cfg.Service.API whether a DOI is hidden, because the
-// store does not show this, and all methods ask it whether a 403 of the store is a refusal of the DOI
-// or the prefix. Without that address, no refusal is final, and Register and Ensure refuse to change a
+// cfg.Service.API is asked what the store does not show: whether a DOI is hidden, and whether a 403
+// is a refusal. Without that address, no refusal is final, and Register and Ensure refuse to change a
 // DOI that may be hidden ([ErrHidden]).
 //
 // Username and Password are required; the password may be an API key of the deployed service. An

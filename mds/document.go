@@ -22,17 +22,14 @@ import (
 // A Document is metadata in the form in which they are sent: bytes and their content type.
 // [NewDocument] makes one of a typed record, and [XML] of metadata XML.
 //
-// The service also accepts other formats of specification §4.3, and converts them to XML:
-// schema.org JSON-LD (application/vnd.schemaorg.ld+json), Codemeta
+// The service also accepts other formats of specification §4.3, which it recognises by the bytes
+// and converts to XML: schema.org JSON-LD (application/vnd.schemaorg.ld+json), Codemeta
 // (application/vnd.codemeta.ld+json), Citeproc JSON
 // (application/vnd.citationstyles.csl+json), RIS (application/x-research-info-systems) and
 // BibTeX (application/x-bibtex), the last three with the DOI in the text. Properties that
-// the new text lacks, such as a description, keep their registered values. The deployed
-// service keeps nothing of Crossref XML and of the address of a page.
-//
-// The service recognises the format by the bytes. It would read the body of
-// application/json and of form types as parameters, so documents with these types are
-// refused.
+// the new text lacks keep their registered values. The deployed
+// service keeps nothing of Crossref XML and of the address of a page. It reads application/json and
+// form types as parameters, so documents with these types are refused.
 type Document struct {
 	ContentType string
 	Data        []byte
@@ -233,15 +230,12 @@ func (c *Client) putMetadata(ctx context.Context, op, name string, doc Document)
 // the metadata is overwritten. [Client.PutURL] makes the DOI findable.
 //
 // One call never makes two DOIs: Mint chooses the name before it writes, checks that the
-// service does not know it, and can then safely repeat the request. If the outcome of the
-// last attempt is unknown, Mint looks the name up. If it is not found, or the lookup fails,
-// the error matches [datacite.ErrUnclear] and the name is returned with it, as the draft
-// may exist. Then call [Client.PutMetadata] with this name; another call of Mint would make
-// another DOI.
+// service does not know it, and can then safely repeat the request. If the outcome is unknown, the
+// name is returned with an error that matches [datacite.ErrUnclear]: call [Client.PutMetadata] with
+// this name; another call of Mint would make another DOI.
 //
-// The service itself can choose a name: send PUT /metadata/{prefix} with [Client.Do]. It
-// does not check whether the name exists, and after a lost response a draft with an unknown
-// name may remain.
+// The service itself can choose a name: send PUT /metadata/{prefix} with [Client.Do]. After a lost
+// response, a draft with an unknown name may then remain.
 //
 // Mint sends GET /doi/{doi} and PUT /metadata/{doi} (specification §4.3).
 func (c *Client) Mint(ctx context.Context, prefix string, doc Document) (string, error) {

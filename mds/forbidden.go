@@ -2,7 +2,6 @@ package mds
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"strings"
@@ -49,17 +48,11 @@ func (c *Client) refusal(ctx context.Context, op, name string) error {
 	if c.records == nil || doi.API.Check(name) != nil {
 		return nil
 	}
-	res, err := c.records.Do(once(ctx), transport.Request{
-		Op: op, Method: http.MethodGet, Path: "/dois/" + doi.API.Path(name), Accept: transport.JSONType,
-		Access: transport.Required, Most: transport.MaxDocument, Expected: http.StatusNotFound,
-	})
-	if err == nil {
-		if owner := ownerOf(res.Data); owner != "" && !strings.EqualFold(owner, c.username) {
-			return errForeignDOI
-		}
-		return nil
-	}
-	if says(err, http.StatusNotFound, "The resource you are looking for") {
+	shown, err := c.record(once(ctx), op, name, "")
+	switch {
+	case err == nil && shown.owner != "" && !strings.EqualFold(shown.owner, c.username):
+		return errForeignDOI
+	case says(err, http.StatusNotFound, "The resource you are looking for"):
 		return errForeignPrefix
 	}
 	return nil
@@ -68,19 +61,6 @@ func (c *Client) refusal(ctx context.Context, op, name string) error {
 // once is a context for a look at something else, which may fail.
 func once(ctx context.Context) context.Context {
 	return datacite.WithCallOptions(ctx, &datacite.CallOptions{MaxAttempts: 1})
-}
-
-// ownerOf is the account of a record, "" if the response does not name it.
-func ownerOf(response []byte) string {
-	var record struct {
-		Data struct {
-			Relationships struct {
-				Client struct{ Data struct{ ID string } }
-			}
-		}
-	}
-	_ = json.Unmarshal(response, &record)
-	return record.Data.Relationships.Client.Data.ID
 }
 
 // foreignPrefix asks the API to publish a random name of a prefix, as the store does for

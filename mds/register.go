@@ -37,16 +37,12 @@ const (
 )
 
 // Register makes a DOI findable with a URL and metadata, in the two steps of specification
-// §1(3): its metadata, then its URL. It reads the DOI first, writes what differs, and reads the
-// DOI back at the end. The DOI resolves after a delay of usually a few minutes. Running it again, after success or failure, is safe: both steps replace
-// what is there.
+// §1(3): its metadata, then its URL. It does the same as [Client.Ensure] without options, but for
+// a DOI that is or may be hidden, which is always [ErrHidden]. The DOI resolves after usually a few
+// minutes. Running it again, after success or failure, is safe.
 //
-// Register does the same as [Client.Ensure] without options, with one exception: a DOI that is
-// or may be hidden is always [ErrHidden], even if nothing else differs.
-//
-// All input is checked before anything is sent. If the first step fails, the second
-// is not tried: the DOI is as it was, unless the error matches
-// [datacite.ErrUnclear]. If the second step fails, the error matches
+// All input is checked before anything is sent. If the first step fails, the DOI is as it was,
+// unless the error matches [datacite.ErrUnclear]. If the second step fails, the error matches
 // [ErrHalfRegistered]: a DOI that was new is now a draft. Run Register again, or
 // [Client.PutURL], or remove the draft with [Client.DeleteDraft]. If reading back
 // fails, the error matches [ErrUnconfirmed].
@@ -71,23 +67,21 @@ type EnsureOptions struct {
 	Before func(ctx context.Context, doi string, found State) error
 }
 
-// Ensure registers a DOI with a URL and metadata, like Register. A DOI that already has both
-// is only read; a hidden one stays hidden.
+// Ensure makes a DOI findable with a URL and metadata: it reads the DOI, writes what differs, and
+// reads the DOI back. A DOI that already has both is only read; a hidden one stays hidden. A change
+// of a hidden DOI is [ErrHidden], unless EnsureOptions.Show asks to make it findable. Other errors
+// are those of [Client.Register].
 //
-// Metadata are compared as XML. The comparison ignores the identifier, blanks between
-// elements, comments and the order of attributes. It also ignores changes that the deployed
-// service always makes: it turns the tags <i>, <b>, <sub> and a few more into text, also in
-// CDATA sections, and drops U+FEFF; Registration.Altered lists these changes. Where the
-// deployed service replaces characters beyond ASCII ([ErrReplacedCharacters]), the metadata are compared
-// with those of the DOI API. Ensure always writes metadata in formats other than XML, which
-// the service turns into XML, and, without Service.API, metadata in which the store replaces characters.
-//
-// A change of a hidden DOI is [ErrHidden], unless EnsureOptions.Show asks to make it findable.
-// Other errors are those of [Client.Register].
+// Metadata are compared as XML, without the identifier, blanks between elements, comments and the
+// order of attributes. Changes that the deployed service always makes are in Registration.Altered
+// and no reason to write: it turns the tags <i>, <b>, <sub> and a few more into text, and drops
+// U+FEFF. Where it replaces characters beyond ASCII ([ErrReplacedCharacters]), the metadata are
+// compared with those of the DOI API; without Service.API, they are written, as metadata in other
+// formats than XML always are.
 //
 // Ensure sends GET /doi/{doi}, GET /dois/{doi} to the DOI API for a DOI that has a URL, GET
-// /metadata/{doi}, the PUTs that are needed, with Show and a reason for hiding PUT /dois/{doi}, and then the GETs of /doi/{doi} and
-// /metadata/{doi} again.
+// /metadata/{doi}, the PUTs that are needed, with Show and a reason for hiding PUT /dois/{doi}, and
+// then the GETs of /doi/{doi} and /metadata/{doi} again.
 func (c *Client) Ensure(ctx context.Context, doiName, address string, doc Document, opts *EnsureOptions) (*Registration, error) {
 	return c.register(ctx, doiName, address, doc, opts, true)
 }

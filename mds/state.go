@@ -61,6 +61,7 @@ type view struct {
 	state  State  // StateRegisteredOrFindable if the API does not show the DOI
 	xml    []byte // its metadata, without the store's replacements; nil if they are not shown
 	reason string // why it is or was hidden
+	owner  string // the account
 }
 
 // view asks the DOI API. It tells registered from findable, and a draft that was given a URL
@@ -70,19 +71,7 @@ func (c *Client) view(ctx context.Context, op, name string) (view, error) {
 	if c.records == nil || doi.API.Check(name) != nil {
 		return none, nil
 	}
-	var shown view
-	_, err := c.records.Do(ctx, transport.Request{
-		Op: op, Method: "GET", Path: "/dois/" + doi.API.Path(name), Query: "detail=true", Accept: transport.JSONType,
-		Access: transport.Required, Expected: http.StatusNotFound,
-		Read: func(d *jsonlex.Decoder) error {
-			shown = view{}
-			viewJSON.Read(d, &shown)
-			if err := d.Err(); err != nil || doi.Equal(shown.id, name) {
-				return err
-			}
-			return fmt.Errorf("it is not the record of %q", name)
-		},
-	})
+	shown, err := c.record(ctx, op, name, "detail=true")
 	if transport.NotFound(err) {
 		return none, nil
 	}
@@ -96,6 +85,22 @@ func (c *Client) view(ctx context.Context, op, name string) (view, error) {
 	return none, nil
 }
 
+func (c *Client) record(ctx context.Context, op, name, query string) (shown view, err error) {
+	_, err = c.records.Do(ctx, transport.Request{
+		Op: op, Method: "GET", Path: "/dois/" + doi.API.Path(name), Query: query, Accept: transport.JSONType,
+		Access: transport.Required, Expected: http.StatusNotFound,
+		Read: func(d *jsonlex.Decoder) error {
+			shown = view{}
+			viewJSON.Read(d, &shown)
+			if err := d.Err(); err != nil || doi.Equal(shown.id, name) {
+				return err
+			}
+			return fmt.Errorf("it is not the record of %q", name)
+		},
+	})
+	return shown, err
+}
+
 // viewJSON reads what is needed of a record, and drops the rest as it comes in.
 var viewJSON = jsonlex.NewObject(jsonlex.Field("data", jsonlex.NewObject(
 	jsonlex.Field("id", func(d *jsonlex.Decoder, v *view) { v.id = d.Text() }),
@@ -104,6 +109,9 @@ var viewJSON = jsonlex.NewObject(jsonlex.Field("data", jsonlex.NewObject(
 		jsonlex.Field("reason", func(d *jsonlex.Decoder, v *view) { v.reason = d.Text() }),
 		jsonlex.Field("xml", func(d *jsonlex.Decoder, v *view) { v.xml = readXML(d) }),
 	).Read),
+	jsonlex.Field("relationships", jsonlex.NewObject(jsonlex.Field("client", jsonlex.NewObject(jsonlex.Field("data", jsonlex.NewObject(
+		jsonlex.Field("id", func(d *jsonlex.Decoder, v *view) { v.owner = d.Text() }),
+	).Read)).Read)).Read),
 ).Read))
 
 // readXML reads metadata in base64; nil for anything else.

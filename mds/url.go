@@ -129,15 +129,12 @@ func checkAddress(address string) error {
 // [datacite.ErrBadRequest] or [datacite.ErrInvalid] for a prefix or domain that is not
 // the account's.
 //
-// Reading does not test a login, because the deployed service permits many reads without
-// one. CheckAccess therefore tries to set the URL of a random name of the prefix, which has
-// no metadata. The service checks the login, the prefix and the domain, and then refuses
-// (specification §7, 412). The deployed service refuses before it checks the domain, so a
-// wrong domain is not detected. The address "" means https://example.org/, for services
-// that do not check the domain.
+// The deployed service permits many reads without a login. CheckAccess therefore tries to set the
+// URL of a random name, which has no metadata: the service checks the login, the prefix and,
+// unless it is the deployed one, the domain, and then refuses (specification §7, 412). The address
+// "" means https://example.org/.
 //
-// CheckAccess sends PUT /doi/{doi}. After a 403 it asks the DOI API whether that is final, as all
-// methods do (see the page of the package).
+// CheckAccess sends PUT /doi/{doi}, and after a 403 asks the DOI API (see the page of the package).
 func (c *Client) CheckAccess(ctx context.Context, prefix, address string) error {
 	if err := doi.CheckPrefix(prefix); err != nil {
 		return doi.At("prefix", err)

@@ -109,17 +109,14 @@ var errRead = errors.New("it has already been read")
 // the line, and in the reason the number of bytes of the uncompressed file before the damage
 // and the DOI of the last good record. It matches [datacite.ErrTooLarge] for a record or a
 // line of more than 16 MiB and for a record that would take far more memory than its text.
-// If the source cannot be read, the error matches that of the source and not
-// [datacite.ErrInvalid].
+// If the source cannot be read, the error matches that of the source and not [datacite.ErrInvalid].
 //
-// A gzip member has its checksum at the end, so a wrong one is reported after the records
-// of the member: do not rely on these records before the next member begins or the sequence
-// ends. Two kinds of damage cannot be detected: changes of plain text that leave it valid
-// JSON, and whole lines or gzip members missing at the end of a file outside a TAR.
+// The checksum of a gzip member is at its end, so a wrong one is reported after the records of the
+// member. Changes of plain text that leave it valid JSON cannot be detected, nor whole lines or gzip
+// members missing at the end of a file outside a TAR.
 //
-// Leaving the loop waits for the goroutines that read ahead, and so for a Read in progress.
-// To abandon a source that may block, close it. If a method of the source or
-// Options.Members panics, All panics with the same value in the goroutine of the loop.
+// Leaving the loop waits for a Read in progress: to abandon a source that may block, close it. If a
+// method of the source or Options.Members panics, All panics with the same value.
 func (r *Reader) All() iter.Seq2[*dois.Record, error] {
 	return func(yield func(*dois.Record, error) bool) {
 		if r.start == nil {

@@ -5,6 +5,7 @@ package call
 
 import (
 	"context"
+	"strings"
 	"time"
 )
 
@@ -40,3 +41,7 @@ func OperationOf(ctx context.Context) string {
 	name, _ := ctx.Value(operationKey{}).(string)
 	return name
 }
+
+// IsAPIKey reports whether a user name, password or token counts as an API key, by the
+// service's own rule: more than 20 characters that begin with "DC.".
+func IsAPIKey(text string) bool { return len(text) > 20 && strings.EqualFold(text[:3], "DC.") }

@@ -61,23 +61,15 @@ func CheckPrefix(prefix string) error {
 // ones have further dotted parts.
 func IsPrefix(prefix string) bool {
 	rest, ok := strings.CutPrefix(prefix, "10.")
-	if !ok {
-		return false
-	}
-	last := byte('.')
-	for i := range len(rest) {
-		c := rest[i]
-		if c == '.' && last == '.' || c != '.' && (c < '0' || c > '9') {
-			return false
-		}
-		last = c
-	}
-	return last != '.'
+	return ok && strings.Trim(rest, "0123456789.") == "" && !strings.Contains(prefix, "..") && !strings.HasSuffix(prefix, ".")
 }
 
 func newSuffixRune(r rune) bool {
-	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
-		r < utf8.RuneSelf && strings.ContainsRune("-._;()/", r)
+	return r < utf8.RuneSelf && (isASCIILetterOrDigit(byte(r)) || strings.ContainsRune("-._;()/", r))
+}
+
+func isASCIILetterOrDigit(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
 }
 
 // Prefix returns what stands before the first slash.
@@ -108,34 +100,25 @@ func Address(name string) string { return "https://doi.org/" + Path(name) }
 // Everything with a meaning in paths is percent-encoded, and so are the segments "." and
 // "..", which some servers would resolve.
 func Path(name string) string {
+	const hex = "0123456789ABCDEF"
 	var b strings.Builder
 	for i, segment := range strings.Split(name, "/") {
 		if i > 0 {
 			b.WriteByte('/')
 		}
-		if segment == "." || segment == ".." {
-			b.WriteString(strings.ReplaceAll(segment, ".", "%2E"))
-			continue
+		isStep := segment == "." || segment == ".."
+		for j := range len(segment) {
+			if c := segment[j]; plainInPath(c) && !isStep {
+				b.WriteByte(c)
+			} else {
+				b.Write([]byte{'%', hex[c>>4], hex[c&15]})
+			}
 		}
-		escapeSegment(&b, segment)
 	}
 	return b.String()
 }
 
-func escapeSegment(b *strings.Builder, segment string) {
-	const hex = "0123456789ABCDEF"
-	for i := range len(segment) {
-		c := segment[i]
-		if plainInPath(c) {
-			b.WriteByte(c)
-			continue
-		}
-		b.Write([]byte{'%', hex[c>>4], hex[c&15]})
-	}
-}
-
 // plainInPath leaves out the plus sign: some servers read it as a blank.
 func plainInPath(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' ||
-		strings.IndexByte("-._~;():@!$&'*,=", c) >= 0
+	return isASCIILetterOrDigit(c) || strings.IndexByte("-._~;():@!$&'*,=", c) >= 0
 }

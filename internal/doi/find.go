@@ -95,10 +95,6 @@ func continues(before string) bool {
 	return c == '.' || isASCIILetterOrDigit(c)
 }
 
-func isASCIILetterOrDigit(c byte) bool {
-	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
-}
-
 // isLabel reports whether a text only says that a name follows: doi, DOI: or info:doi/.
 func isLabel(text string) bool {
 	found := false
