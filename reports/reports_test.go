@@ -41,7 +41,7 @@ func serve(t *testing.T, opts *datacitetest.Options) *datacitetest.Server {
 	return srv
 }
 
-// behaviours are those of the server that every story is told with.
+// behaviours are those of the server that every test runs with.
 var behaviours = []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed}
 
 // eachBehaviour tells a story once for each truth.
