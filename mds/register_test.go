@@ -525,9 +525,10 @@ func TestPrefixOfAnotherAccount(t *testing.T) {
 // and the registration says what it is.
 func TestWhatTheDeployedServiceRewrites(t *testing.T) {
 	for given, stored := range map[string]string{
-		"H<sub>2</sub>O, <i>in situ</i>":            "",
-		"<![CDATA[H<sub>2</sub>O & <br> <x>]]>":     "H&lt;sub&gt;2&lt;/sub&gt;O & &lt;br&gt; <x>",
-		"zero\ufeffwidth":                           "zerowidth",
+		"H<sub>2</sub>O, <i>in situ</i>":                                 "",
+		"<![CDATA[H<sub>2</sub>O & <br> <x>]]>":                          "H&lt;sub&gt;2&lt;/sub&gt;O & &lt;br&gt; <x>",
+		"<strong>s</strong><em>e</em><b>b</b><code>c</code><sup>2</sup>": "",
+		"zero\ufeffwidth": "zerowidth",
 		"H&lt;sub&gt;2&lt;/sub&gt;O &amp; the rest": "H<sub>2</sub>O & the rest",
 	} {
 		t.Run(given, func(t *testing.T) {
