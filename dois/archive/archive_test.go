@@ -212,6 +212,9 @@ func TestReadsFolders(t *testing.T) {
 	require.NotErrorIs(t, err, datacite.ErrInvalid)
 	_, err = readAll(archive.NewFolderReader(os.DirFS(t.TempDir()), nil))
 	require.ErrorIs(t, err, datacite.ErrInvalid)
+	records, err = readAll(archive.NewFolderReader(fstest.MapFS{"empty.jsonl": {}}, nil))
+	require.NoError(t, err, "a harvest that found nothing")
+	assert.Empty(t, records)
 }
 
 // A month of a data file is read without the others.
@@ -374,6 +377,7 @@ func TestArchiveThatCannotBeRead(t *testing.T) {
 	require.NoError(t, err)
 	_, err = readAll(r)
 	require.ErrorContains(t, err, "already been read")
+	assert.EqualValues(t, "used", datacite.Findings(err)[0].Code)
 }
 
 // A cut, or a bit that has flipped, is never taken for an archive of other records.
@@ -567,5 +571,6 @@ func TestNothingToRead(t *testing.T) {
 		_, err := readAll(r)
 		require.ErrorIs(t, err, datacite.ErrInvalid, name)
 		require.ErrorContains(t, err, "has no source", name)
+		assert.Equal(t, "Reader", datacite.Findings(err)[0].Path)
 	}
 }
