@@ -138,6 +138,7 @@ func shapes(t testing.TB) map[string]string {
 		"data file of 2024":            file,
 		"data file, compressed again":  zipped(file),
 		"a TAR with a file twice":      tarred("a.jsonl", lines(attributes, 1, 2), "a.jsonl", lines(attributes, 3), "a.jsonl", lines(attributes, 4)),
+		"a TAR of pages, printed":      tarred("a.json", indented(t, `{"data":[`+from(resource, ",", 1, 2)+`]}`), "b.json", indented(t, `{"data":[`+from(resource, ",", 3, 4)+`]}`)),
 		"a TAR in a TAR":               tarred("all.tar", file),
 	}
 }
@@ -334,6 +335,7 @@ func TestArchiveErrors(t *testing.T) {
 		{"a TAR whose first header is damaged", spoiled(tarred("a.jsonl", lines(attributes, 1)), 0), `: byte 512: the TAR cannot be read: archive/tar: invalid tar header`, nil},
 		{"a TAR whose second header is damaged", spoiled(tarred("a.jsonl", lines(attributes, 1), "b.jsonl", lines(attributes, 2)), 1024), `, after the record 10.5072/r1: the TAR cannot be read after a.jsonl: archive/tar: invalid tar header`, nil},
 		{"a TAR of other things", tarred("README", "Nothing."), `no file in it has records`, nil},
+		{"a byte behind the TAR", tarred("a.jsonl", lines(attributes, 1)) + "x", `data follows the end of the TAR`, nil},
 		{"something behind the TAR", tarred("a.jsonl", lines(attributes, 1)) + tarred("b.jsonl", lines(attributes, 2)), `data follows the end of the TAR`, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
