@@ -1,6 +1,7 @@
 package datacitetest
 
 import (
+	"math/rand/v2"
 	"net/http"
 	"slices"
 	"sync/atomic"
@@ -97,16 +98,24 @@ func First(faults ...*Fault) Faults {
 // 1, with a fault of any kind except Stall and Crash; delays are shorter than 10 ms. The
 // same seed gives the n-th request the same fault.
 func Schedule(seed uint64, rate float64) Faults {
-	fate := faults.Schedule(seed, rate)
-	return func(n int, r *http.Request) *Fault {
-		f := fate(n, r)
-		if f == nil {
+	return func(n int, _ *http.Request) *Fault {
+		random := rand.New(rand.NewPCG(seed, uint64(n)))
+		if random.Float64() >= rate {
 			return nil
 		}
-		return &Fault{
-			Kind: FaultKind(f.Kind), Status: f.Status, Delay: f.Delay, RetryAfter: f.RetryAfter, Step: string(f.Step), Behind: f.Behind,
+		f := scheduled[random.IntN(len(scheduled))]
+		if f.Kind == Delay {
+			f.Delay = time.Duration(random.Int64N(int64(10 * time.Millisecond)))
 		}
+		return &f
 	}
+}
+
+var scheduled = []Fault{
+	{Kind: DropBefore}, {Kind: DropDuring}, {Kind: DropAfter}, {Kind: CutResponse}, {Kind: Delay},
+	{Kind: Status, Status: 500}, {Kind: Status, Status: 502}, {Kind: Status, Status: 503}, {Kind: Status, Status: 504},
+	{Kind: Status, Status: 429, RetryAfter: time.Second},
+	{Kind: StatusAfter, Status: 500}, {Kind: StatusAfter, Status: 502}, {Kind: StatusAfter, Status: 504},
 }
 
 // When returns the faults of f for chosen requests only; other requests are not counted.

@@ -1,9 +1,11 @@
 package datacitetest_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -20,8 +22,9 @@ import (
 const related = `{"doi":"10.5072/new","titles":[{"title":"Glacier"}],"relatedIdentifiers":[{"relatedIdentifier":"10.5072/old","relatedIdentifierType":"DOI","relationType":"IsNewVersionOf"},
 	{"relatedIdentifier":"10.5072/old","relatedIdentifierType":"DOI","relationType":"Cites"}]}`
 
-// Reset leaves nothing of what came after the checkpoint, and the checkpoint survives what is done to it.
-func TestReset(t *testing.T) {
+// What a server holds at a checkpoint is there again after a reset, and in another server that restores what
+// it has saved; both go on from there.
+func TestResetAndRestore(t *testing.T) {
 	on(t, datacitetest.Options{Faults: always(datacitetest.DropBefore)}, func(t *testing.T, srv *datacitetest.Server) {
 		srv.SetFaults(nil)
 		began := srv.Now()
@@ -32,9 +35,31 @@ func TestReset(t *testing.T) {
 		require.NoError(t, err)
 		key := srv.IssueKey()
 		srv.Advance(time.Hour)
-		srv.Checkpoint()
 		record, report := body(t, srv, "/dois/10.5072/old"), body(t, srv, "/reports/"+kept)
-		for range 2 {
+		isBack := func(back *datacitetest.Server, later string) {
+			assert.Equal(t, []string{"10.5072/new", "10.5072/old"}, back.Names())
+			assert.Less(t, back.Now().Sub(began), 12*time.Hour)
+			assert.GreaterOrEqual(t, back.Now().Sub(began), time.Hour)
+			assert.Equal(t, strings.ReplaceAll(record, srv.URL, ""), strings.ReplaceAll(body(t, back, "/dois/10.5072/old"), back.URL, ""), "and no request fails")
+			assert.Equal(t, report, body(t, back, "/reports/"+kept))
+			assert.Len(t, back.StoredReports(), 1)
+			for _, tt := range []struct {
+				key string
+				err error
+			}{{key, nil}, {later, datacite.ErrUnauthorized}} {
+				client, err := dois.NewClient(datacite.Config{Service: datacite.Service{API: back.URL}, Token: tt.key, HTTPClient: back.HTTPClient()})
+				require.NoError(t, err)
+				_, err = client.Get(t.Context(), "10.5072/old", nil)
+				require.ErrorIs(t, err, tt.err)
+			}
+			found, err := back.DOIs().List(t.Context(), nil)
+			require.NoError(t, err)
+			assert.Equal(t, 2, found.Total)
+			address, err := back.Resolve(t.Context(), "10.5072/old")
+			require.NoError(t, err)
+			assert.Equal(t, "https://repo.example.org/old", address)
+		}
+		change := func(srv *datacitetest.Server) (later string) {
 			_, err := srv.MDS().Register(t.Context(), "10.5072/mine", "https://repo.example.org/mine", glacier())
 			require.NoError(t, err)
 			_, err = srv.DOIs().Update(t.Context(), "10.5072/old", &dois.Draft{URL: "https://repo.example.org/changed"})
@@ -43,32 +68,33 @@ func TestReset(t *testing.T) {
 			require.NoError(t, err)
 			_, err = srv.PutReport(usage(5))
 			require.NoError(t, err)
-			later := srv.IssueKey()
 			srv.Advance(24 * time.Hour)
-			srv.SetFaults(always(datacitetest.DropBefore))
+			return srv.IssueKey()
+		}
 
+		var saved bytes.Buffer
+		require.NoError(t, srv.Save(&saved))
+		next := datacitetest.NewServer(&datacitetest.Options{Behaviour: srv.Behaviour, NoPort: true})
+		defer next.Close()
+		require.NoError(t, next.Restore(bytes.NewReader(saved.Bytes())))
+		isBack(next, srv.IssueKey())
+		change(next)
+		for _, other := range []string{"", "{", `{"doi":"10.5072/a"}`} {
+			assert.ErrorContains(t, next.Restore(strings.NewReader(other)), "datacite: r: ")
+		}
+		other := map[datacitetest.Behaviour]datacitetest.Behaviour{datacitetest.Documented: datacitetest.Deployed, datacitetest.Deployed: datacitetest.Documented}
+		third := datacitetest.NewServer(&datacitetest.Options{Behaviour: other[srv.Behaviour], NoPort: true})
+		defer third.Close()
+		assert.ErrorContains(t, third.Restore(&saved), "other behaviour")
+
+		srv.Checkpoint()
+		for range 2 {
+			later := change(srv)
+			srv.SetFaults(always(datacitetest.DropBefore))
 			srv.Reset()
 			assert.Empty(t, srv.Requests())
-			assert.Equal(t, []string{"10.5072/new", "10.5072/old"}, srv.Names())
-			assert.Less(t, srv.Now().Sub(began), 12*time.Hour, "the clock is back")
-			assert.GreaterOrEqual(t, srv.Now().Sub(began), time.Hour)
-			assert.Equal(t, record, body(t, srv, "/dois/10.5072/old"), "and no request fails")
-			assert.Equal(t, report, body(t, srv, "/reports/"+kept))
-			assert.Len(t, srv.StoredReports(), 1)
-			for _, tt := range []struct {
-				key string
-				err error
-			}{{key, nil}, {later, datacite.ErrUnauthorized}} {
-				client, err := dois.NewClient(datacite.Config{Service: datacite.Service{API: srv.URL}, Token: tt.key, HTTPClient: srv.HTTPClient()})
-				require.NoError(t, err)
-				_, err = client.Get(t.Context(), "10.5072/old", nil)
-				require.ErrorIs(t, err, tt.err)
-			}
-			found, err := srv.DOIs().List(t.Context(), nil)
-			require.NoError(t, err)
-			assert.Equal(t, 2, found.Total)
-			_, err = srv.Reports().Put(t.Context(), kept, usage(4))
-			require.NoError(t, err, "it goes on from there")
+			isBack(srv, later)
+			change(srv)
 			srv.Reset()
 		}
 	})

@@ -120,6 +120,37 @@ func TestFaultsCompose(t *testing.T) {
 	}
 }
 
+func TestSchedule(t *testing.T) {
+	fates := func(seed uint64, rate float64) (all []datacitetest.Fault, failed int) {
+		fate := datacitetest.Schedule(seed, rate)
+		for n := range 10_000 {
+			f := fate(n, nil)
+			if f == nil {
+				all = append(all, datacitetest.Fault{})
+				continue
+			}
+			failed++
+			all = append(all, *f)
+		}
+		return all, failed
+	}
+	first, failed := fates(1, 0.2)
+	again, _ := fates(1, 0.2)
+	another, _ := fates(2, 0.2)
+	assert.Equal(t, first, again)
+	assert.NotEqual(t, first, another)
+	assert.InDelta(t, 2000, failed, 200)
+	kinds := map[datacitetest.FaultKind]bool{}
+	for _, f := range first {
+		kinds[f.Kind] = true
+		assert.Less(t, f.Delay, time.Second)
+	}
+	assert.Len(t, kinds, 8, "all seven, and none")
+	_, none := fates(1, 0)
+	_, all := fates(1, 1)
+	assert.Equal(t, []int{0, 10_000}, []int{none, all})
+}
+
 // A write takes its time, and is done though nobody waits for it.
 func TestAWriteIsDoneThoughNobodyWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -360,6 +391,8 @@ func TestRequestsAreShownWithoutSecrets(t *testing.T) {
 		_, _ = srv.MDS().URL(t.Context(), "10.5072/x y")
 		seen := srv.Requests()
 		require.Len(t, seen, 2)
+		assert.Equal(t, []int{1, 2}, []int{seen[0].Number, seen[1].Number})
+		assert.Equal(t, `{"data":{}}`, string(seen[0].Body))
 		assert.Equal(t, []string{"application/json"}, seen[0].Header["Content-Type"])
 		assert.Equal(t, "/doi/10.5072/x%20y", seen[1].URL.EscapedPath())
 		assert.NotContains(t, fmt.Sprint(seen), token)
@@ -429,49 +462,6 @@ func TestCopiesAreWhole(t *testing.T) {
 	assert.Equal(t, fields(sandbox.Options{}), slices.DeleteFunc(fields(datacitetest.Options{}), func(name string) bool { return name == "NoPort" }))
 	assert.Equal(t, fields(sandbox.Fault{}), fields(datacitetest.Fault{}))
 	assert.Len(t, fields(datacitetest.Request{}), len(fields(faults.Request{})))
-}
-
-// What a server holds outlives it: another one goes on with it.
-func TestSaveAndRestore(t *testing.T) {
-	on(t, datacitetest.Options{}, func(t *testing.T, srv *datacitetest.Server) {
-		_, err := srv.MDS().Register(t.Context(), datacitetest.Prefix+"/a", "https://repo.example.org/a", glacier())
-		require.NoError(t, err)
-		_, err = srv.MDS().PutMetadata(t.Context(), datacitetest.Prefix+"/draft", glacier())
-		require.NoError(t, err)
-		created, err := srv.Reports().Create(t.Context(), usage(3))
-		require.NoError(t, err)
-		key := srv.IssueKey()
-		srv.Advance(3 * time.Minute)
-		var kept bytes.Buffer
-		require.NoError(t, srv.Save(&kept))
-
-		next := datacitetest.NewServer(&datacitetest.Options{Behaviour: srv.Behaviour, NoPort: true})
-		defer next.Close()
-		require.NoError(t, next.Restore(bytes.NewReader(kept.Bytes())))
-		assert.Equal(t, srv.Names(), next.Names())
-		assert.Equal(t, datacitetest.StateDraft, next.State(datacitetest.Prefix+"/draft"))
-		for _, path := range []string{"/dois/" + datacitetest.Prefix + "/a", "/reports/" + created.ID} {
-			before, after := body(t, srv, path), body(t, next, path)
-			assert.Equal(t, strings.ReplaceAll(before, srv.URL, ""), strings.ReplaceAll(after, next.URL, ""), path)
-		}
-		address, err := next.Resolve(t.Context(), datacitetest.Prefix+"/a")
-		require.NoError(t, err)
-		assert.Equal(t, "https://repo.example.org/a", address)
-		client, err := dois.NewClient(datacite.Config{Service: datacite.Service{API: next.URL}, Token: key, HTTPClient: next.HTTPClient()})
-		require.NoError(t, err)
-		_, err = client.Update(t.Context(), datacitetest.Prefix+"/a", &dois.Draft{URL: "https://repo.example.org/b"})
-		require.NoError(t, err, "it goes on from there")
-		_, err = next.Reports().Put(t.Context(), created.ID, usage(2))
-		require.NoError(t, err)
-
-		for _, other := range []string{"", "{", `{"doi":"10.5072/a"}`} {
-			assert.ErrorContains(t, next.Restore(strings.NewReader(other)), "datacite: r: ")
-		}
-		other := map[datacitetest.Behaviour]datacitetest.Behaviour{datacitetest.Documented: datacitetest.Deployed, datacitetest.Deployed: datacitetest.Documented}
-		third := datacitetest.NewServer(&datacitetest.Options{Behaviour: other[srv.Behaviour], NoPort: true})
-		defer third.Close()
-		assert.ErrorContains(t, third.Restore(bytes.NewReader(kept.Bytes())), "other behaviour")
-	})
 }
 
 func body(t *testing.T, srv *datacitetest.Server, path string) string {

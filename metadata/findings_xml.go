@@ -398,11 +398,7 @@ func (x *xmlChecker) remember(p *path, member string, offset int) {
 
 // warnings adds the warnings of the record.
 func (x *xmlChecker) warnings() {
-	s, err := openXML(strings.NewReader(x.Source()))
-	if err != nil {
-		return // of no document that was read
-	}
-	rec, err := (&parser{Scanner: s, padded: true}).record()
+	rec, err := parseXML(strings.NewReader(x.Source()), true)
 	if err != nil {
 		return // root has reported it
 	}

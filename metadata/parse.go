@@ -23,16 +23,14 @@ import (
 // UTF-8, longer than 10 MiB, nested too deep or without the root element of a record, or that
 // has a document type declaration, is a [*datacite.ValidationError] with line and column. Any
 // other error is that of the reader.
-func ParseXML(r io.Reader) (*Record, error) {
+func ParseXML(r io.Reader) (*Record, error) { return parseXML(r, false) }
+
+func parseXML(r io.Reader, padded bool) (*Record, error) {
 	s, err := openXML(r)
 	if err != nil {
 		return nil, err
 	}
-	p := &parser{Scanner: s}
-	return p.record()
-}
-
-func (p *parser) record() (*Record, error) {
+	p := &parser{Scanner: s, padded: padded}
 	rec := p.document()
 	if err := p.Err(); err != nil {
 		return nil, datacite.Invalid(datacite.Finding{Code: "syntax", Reason: err.Reason, Line: err.Line, Column: err.Column})

@@ -41,8 +41,8 @@ func Unescape(r *Record, stored []byte) []datacite.Finding {
 	u.items(r.RelatedItems, s.RelatedItems)
 	unescapePeople(r.Creators, s.Creators, theCreator)
 	unescapePeople(r.Contributors, s.Contributors, theContributor)
-	eachPair(r.GeoLocations, s.GeoLocations, func(_ int, v, s *GeoLocation) { unresolve(&v.Place, s.Place) })
-	eachPair(r.FundingReferences, s.FundingReferences, func(_ int, v, s *FundingReference) { unresolve(&v.AwardNumber, s.AwardNumber) })
+	eachPair(r.GeoLocations, s.GeoLocations, func(v, s *GeoLocation) { unresolve(&v.Place, s.Place) })
+	eachPair(r.FundingReferences, s.FundingReferences, func(v, s *FundingReference) { unresolve(&v.AwardNumber, s.AwardNumber) })
 	return u.guessed
 }
 
@@ -137,7 +137,7 @@ func (u *unescaper) items(read, stored []RelatedItem) {
 }
 
 func unescapePeople[T any](read, stored []T, person func(*T) *Creator) {
-	eachPair(read, stored, func(_ int, v, s *T) {
+	eachPair(read, stored, func(v, s *T) {
 		unresolve(&person(v).Name, person(s).Name)
 		unresolve(&person(v).GivenName, person(s).GivenName)
 		unresolve(&person(v).FamilyName, person(s).FamilyName)
@@ -145,12 +145,12 @@ func unescapePeople[T any](read, stored []T, person func(*T) *Creator) {
 }
 
 // eachPair calls do for the items of two lists if both have the same number.
-func eachPair[T any](read, stored []T, do func(i int, v, s *T)) {
+func eachPair[T any](read, stored []T, do func(v, s *T)) {
 	if len(read) != len(stored) {
 		return
 	}
 	for i := range read {
-		do(i, &read[i], &stored[i])
+		do(&read[i], &stored[i])
 	}
 }
 

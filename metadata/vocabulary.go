@@ -37,11 +37,8 @@ func Values[T Term]() []T {
 }
 
 // termOf requires a value of a vocabulary.
-func termOf(v vocabulary, what string) datatype { return datatype{fault: term(v, what), word: true} }
-
-// term requires a value of a vocabulary.
-func term(v vocabulary, what string) rule {
-	return func(value string) *fault {
+func termOf(v vocabulary, what string) datatype {
+	return datatype{word: true, fault: func(value string) *fault {
 		switch {
 		case value == "":
 			return newFault("missing", "the %s is mandatory", what)
@@ -49,7 +46,7 @@ func term(v vocabulary, what string) rule {
 			return nil
 		}
 		return newFault("vocabulary", "the schema has no %s %q%s", what, value, v.hint(value))
-	}
+	}}
 }
 
 func (v vocabulary) hint(value string) string {

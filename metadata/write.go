@@ -126,7 +126,9 @@ func (w *writer) escape(buf []byte, s string, table *escapes) []byte {
 	for i := 0; i < len(s); {
 		c := s[i]
 		if c >= utf8.RuneSelf {
-			i += w.wide(s[i:])
+			r, size := utf8.DecodeRuneInString(s[i:])
+			w.bad = w.bad || r == utf8.RuneError && size == 1 || !xmlscan.IsChar(r)
+			i += size
 			continue
 		}
 		i++
@@ -138,13 +140,4 @@ func (w *writer) escape(buf []byte, s string, table *escapes) []byte {
 		}
 	}
 	return append(buf, s[done:]...)
-}
-
-// wide checks a character beyond ASCII and returns its length.
-func (w *writer) wide(s string) int {
-	r, size := utf8.DecodeRuneInString(s)
-	if r == utf8.RuneError && size == 1 || !xmlscan.IsChar(r) {
-		w.bad = true
-	}
-	return size
 }

@@ -77,12 +77,11 @@ type GroupOptions struct {
 
 // Group makes datasets of rows: one for each DOI, with a [Performance] for each month, an
 // [Instance] for each metric and access method, and the counts of its countries. There may be
-// any number of rows, in any order. They are sorted by DOI, in memory or in a temporary file,
-// so the same rows always make the same datasets in the same order.
+// any number of rows, in any order: they are sorted by DOI, so the same rows always make the same
+// datasets in the same order.
 //
-// Each row is checked: its DOI, date, metric, access method and country, that its texts are
-// UTF-8, and that its count is not negative. The first 100 faults are returned after the last
-// row as a [*datacite.ValidationError]; no dataset is yielded after the first fault. With
+// Each row is checked. The first 100 faults are returned after the last row as a
+// [*datacite.ValidationError]; no dataset is yielded after the first fault. With
 // GroupOptions.LeaveOut only the datasets with faults are left out. An error of rows ends the
 // sequence; a fault that the source finds in a single row belongs in Row.Err.
 //
@@ -356,12 +355,9 @@ func (p *group) add(g *grouping, r *checkedRow) {
 		key.day = ""
 	}
 	before, again := p.counts[key]
-	switch {
-	case again && !g.MergeRepeats:
+	if again && !g.MergeRepeats {
 		p.fault(datacite.Finding{File: r.File, Line: r.Line, Code: "repeated", Reason: fmt.Sprintf("counts what %s of %s counts already", before.place, p.doi), Err: ErrRepeated})
 		return
-	case again:
-		r.File, r.Line = before.place.file, before.place.line
 	}
 	whole := key
 	whole.country, whole.day = "", ""

@@ -152,6 +152,7 @@ func TestGroupNamesEachFault(t *testing.T) {
 			require.True(t, ok, "%v", err)
 			require.ErrorIs(t, err, datacite.ErrInvalid)
 			require.ErrorContains(t, err, tt.want)
+			assert.Equal(t, strings.Contains(tt.want, "counts what"), errors.Is(err, reports.ErrRepeated))
 			assert.Empty(t, list, "nothing is yielded after a fault")
 			if !strings.Contains(tt.want, "counts what") && !strings.Contains(tt.want, "makes a sum") {
 				_, err = grouped(rowsOf(tt.row), nil)
@@ -202,47 +203,38 @@ func TestGroupBoundsItsFaults(t *testing.T) {
 // all, although its error is one of the input, too.
 func TestFaultsOfRowsAndOfTheirSource(t *testing.T) {
 	damaged := datacite.Invalid(datacite.Finding{File: "a.csv", Line: 9, Code: "syntax", Reason: "cut off"})
-	rows := func(yield func(reports.Row, error) bool) {
-		odd := use("10.5072/b", 1, "", 1)
-		odd.Err = errors.New("is \"x\", not a number")
-		_ = yield(use("10.5072/a", 1, "", 1), nil) && yield(odd, nil) && yield(reports.Row{}, damaged)
-	}
-	var left []string
-	_, err := grouped(rows, &reports.GroupOptions{LeaveOut: func(err error) bool {
-		left = append(left, err.Error())
-		return true
-	}})
-	require.Equal(t, damaged, err)
-	assert.Empty(t, left, "nothing is grouped of a part")
-	list, err := grouped(func(yield func(reports.Row, error) bool) {
-		for row, err := range rows {
-			if err != nil || !yield(row, nil) {
-				return
-			}
-		}
-	}, &reports.GroupOptions{LeaveOut: func(err error) bool {
-		left = append(left, err.Error())
-		return true
-	}})
-	require.NoError(t, err)
-	assert.Len(t, list, 1)
-	assert.Equal(t, []string{`dataset 10.5072/b: datacite: line 2: is "x", not a number`}, left)
-}
-
-// TestGroupAndItsSource: what the source says comes through.
-func TestGroupAndItsSource(t *testing.T) {
-	broken := errors.New("broken")
-	failing := func(yield func(reports.Row, error) bool) {
-		_ = yield(use("10.5072/a", 1, "", 1), nil) && yield(reports.Row{}, broken)
-	}
+	odd := use("10.5072/b", 1, "", 1)
+	odd.Err = errors.New("is \"x\", not a number")
+	rows := rowsOf(use("10.5072/a", 1, "", 1), odd)
 	for _, sorted := range []bool{false, true} {
-		_, err := grouped(failing, &reports.GroupOptions{Sorted: sorted})
-		assert.ErrorIs(t, err, broken)
+		var left []string
+		opts := &reports.GroupOptions{Sorted: sorted, LeaveOut: func(err error) bool { left = append(left, err.Error()); return true }}
+		list, err := grouped(rows, opts)
+		require.NoError(t, err)
+		assert.Len(t, list, 1)
+		assert.Equal(t, []string{`dataset 10.5072/b: datacite: line 2: is "x", not a number`}, left)
+		left = nil
+		_, err = grouped(func(yield func(reports.Row, error) bool) {
+			for r := range rows {
+				if !yield(r, nil) {
+					return
+				}
+			}
+			yield(reports.Row{}, damaged)
+		}, opts)
+		require.Equal(t, damaged, err)
+		assert.Empty(t, left, "nothing is grouped of a part")
+		for range reports.Group(rows, opts) {
+			break
+		}
 	}
-	_, err := grouped(failing, &reports.GroupOptions{Memory: -1})
-	assert.ErrorIs(t, err, datacite.ErrInvalid)
-	for range reports.Group(rowsOf(use("10.5072/a", 1, "", 1), use("10.5072/b", 1, "", 1)), nil) {
-		break
+	for path, tt := range map[string]struct {
+		rows   iter.Seq2[reports.Row, error]
+		memory int
+	}{"rows": {nil, 0}, "GroupOptions.Memory": {rows, -1}} {
+		_, err := grouped(tt.rows, &reports.GroupOptions{Memory: tt.memory})
+		require.ErrorContains(t, err, path)
+		assert.ErrorIs(t, err, datacite.ErrInvalid)
 	}
 }
 

@@ -1,6 +1,7 @@
 package reports_test
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"net/http"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
+	"github.com/datacite-go/datacite-go/query"
 	"github.com/datacite-go/datacite-go/reports"
 )
 
@@ -225,35 +227,44 @@ func TestAnEmptySubset(t *testing.T) {
 	require.NoError(t, srv.Reports().Verify(t.Context(), receipt))
 }
 
-// A list whose pages bring nothing new ends, and a listed id that is none is not
-// put into a path.
-func TestListsThatDoNotEnd(t *testing.T) {
-	asked, size := 0, ""
-	h := `"report-header":{"created-by":"Example","reporting-period":{"begin-date":"1999-10-01","end-date":"1999-10-31"}}`
-	response := `{"reports":[{"id":"` + id + `",` + h + `}],"meta":{"total":5000}}`
-	c, err := reports.NewClient(datacite.Config{
-		Service: datacite.Test,
-		Token:   server(t).Token(time.Now().Add(year)),
-		HTTPClient: &http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
-			asked++
-			size = r.URL.Query().Get("page[size]")
-			return &http.Response{StatusCode: 200, Request: r, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(response))}, nil
-		})},
-	})
-	require.NoError(t, err)
-	last := lastError(c.All(t.Context(), nil))
-	require.ErrorIs(t, last, datacite.ErrIncomplete)
-	assert.ErrorContains(t, last, "page 2 shows only reports of earlier pages")
-	assert.Equal(t, 2, asked)
-	assert.Equal(t, "1000", size, "the largest, so that there are few requests")
-	_, err = c.Submit(t.Context(), header("Somebody", time.October), datasets(1), &reports.SubmitOptions{LockDir: t.TempDir()})
-	require.ErrorIs(t, err, datacite.ErrIncomplete)
-
-	response = `{"reports":[{"id":"../heartbeat",` + h + `}],"meta":{"total":1}}`
-	asked = 0
-	_, err = c.Submit(t.Context(), header("Example", time.October), datasets(1), &reports.SubmitOptions{LockDir: t.TempDir()})
-	require.ErrorContains(t, err, "is not a UUID")
-	assert.Equal(t, 1, asked)
+// A list whose pages bring nothing new ends, one that loses a report between two pages does not look
+// complete, and a listed id that is none is not put into a path.
+func TestListsThatAreNotComplete(t *testing.T) {
+	for name, tt := range map[string]struct {
+		ids         string // of the pages, one each; the last one again and again
+		total, size int
+		says        string
+		requests    int
+	}{
+		"one page":             {id, 3, 3, "2 of 3 reports did not appear on any page", 1},
+		"the last page":        {id + " b b", 3, 1, "1 of 3 reports did not appear on any page", 3},
+		"nothing new":          {id, 5000, 0, "page 2 shows only reports of earlier pages", 2},
+		"an id that is a path": {"../heartbeat", 1, 0, "", 1},
+	} {
+		var asked []string
+		c, err := reports.NewClient(datacite.Config{Service: datacite.Test, Token: server(t).Token(time.Now().Add(year)),
+			HTTPClient: &http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+				ids := strings.Fields(tt.ids)
+				response := fmt.Sprintf(`{"reports":[{"id":%q,"report-header":{"created-by":"Example","reporting-period":{"begin-date":"1999-10-01","end-date":"1999-10-31"}}}],"meta":{"total":%d}}`,
+					ids[min(len(asked), len(ids)-1)], tt.total)
+				asked = append(asked, r.URL.Query().Get("page[size]"))
+				return &http.Response{StatusCode: 200, Request: r, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(response))}, nil
+			})},
+		})
+		require.NoError(t, err)
+		last := lastError(c.All(t.Context(), &reports.ListOptions{Page: query.Page{Size: tt.size}}))
+		assert.Len(t, asked, tt.requests, name)
+		if tt.says != "" {
+			require.ErrorIs(t, last, datacite.ErrIncomplete, name)
+			require.ErrorContains(t, last, tt.says, name)
+		}
+		if asked = nil; tt.size == 0 {
+			_, err = c.Submit(t.Context(), header("Somebody", time.October), datasets(1), &reports.SubmitOptions{LockDir: t.TempDir()})
+			require.ErrorContains(t, err, cmp.Or(tt.says, "is not a UUID"))
+			assert.Equal(t, "1000", asked[0], "the largest, so that there are few requests")
+			assert.Len(t, asked, tt.requests, name)
+		}
+	}
 }
 
 // A panic in a callback reaches the caller, who may go on.

@@ -389,22 +389,29 @@ func respondingWith(t *testing.T, opts *datacite.Config, body func(context.Conte
 // when the service is in the middle of a subset and sends nothing more.
 func TestLeavingEarly(t *testing.T) {
 	document := compressedDocument(part(inner(strings.Repeat("title ", 200_000))))
-	for name, leave := range map[string]func(*testing.T, *reports.Reader){
-		"without reading": func(*testing.T, *reports.Reader) {},
-		"after one": func(t *testing.T, r *reports.Reader) {
+	for name, leave := range map[string]func(t *testing.T, r *reports.Reader, cancel func()){
+		"without reading": func(*testing.T, *reports.Reader, func()) {},
+		"after one": func(t *testing.T, r *reports.Reader, _ func()) {
 			for _, err := range r.All() {
 				require.NoError(t, err)
 				break
 			}
 		},
-		"by a panic": func(t *testing.T, r *reports.Reader) {
+		"by a panic": func(t *testing.T, r *reports.Reader, _ func()) {
 			defer func() { assert.Equal(t, "enough", recover()) }()
 			for range r.Scan() {
 				panic("enough")
 			}
 		},
-		"when the line goes dead": func(t *testing.T, r *reports.Reader) {
+		"when the line goes dead": func(t *testing.T, r *reports.Reader, _ func()) {
 			assert.ErrorContains(t, lastError(r.All()), "no response: nothing sent or received")
+		},
+		"when its context ends": func(t *testing.T, r *reports.Reader, cancel func()) {
+			go func() {
+				synctest.Wait()
+				cancel()
+			}()
+			require.ErrorIs(t, lastError(r.All()), context.Canceled)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -414,9 +421,11 @@ func TestLeavingEarly(t *testing.T) {
 					body = &stalling{Reader: strings.NewReader(document[:len(document)-1000]), ctx: ctx, closed: make(chan struct{})}
 					return body
 				})
-				r, err := c.Open(t.Context(), id)
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				r, err := c.Open(ctx, id)
 				require.NoError(t, err)
-				leave(t, r)
+				leave(t, r, cancel)
 				require.NoError(t, r.Close())
 				synctest.Wait()
 				select {
@@ -457,30 +466,4 @@ func (s *stalling) Close() error {
 		close(s.closed)
 	}
 	return nil
-}
-
-func TestReadingStopsWhenItsContextEnds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
-		c := respondingWith(t, &datacite.Config{}, func(ctx context.Context) io.ReadCloser {
-			document := compressedDocument(part(inner("a b c")))
-			return &stalling{Reader: strings.NewReader(document[:len(document)-10]), ctx: ctx, closed: make(chan struct{})}
-		})
-		r, err := c.Open(ctx, id)
-		require.NoError(t, err)
-		go func() {
-			synctest.Wait()
-			cancel()
-		}()
-		var titles []string
-		var last error
-		for d, err := range r.All() {
-			if last = err; err == nil {
-				titles = append(titles, d.Title)
-			}
-		}
-		require.ErrorIs(t, last, context.Canceled)
-		assert.Equal(t, []string{"a", "b"}, titles, "the last one waits for the checksum")
-		require.NoError(t, r.Close())
-	})
 }

@@ -128,17 +128,6 @@ func FuzzAppendDataset(f *testing.F) {
 	})
 }
 
-func BenchmarkAppendDataset(b *testing.B) {
-	d := full("some text of a usual length")
-	buf, err := appendDataset(nil, d)
-	require.NoError(b, err)
-	b.SetBytes(int64(len(buf)))
-	b.ReportAllocs()
-	for b.Loop() {
-		buf, _ = appendDataset(buf[:0], d)
-	}
-}
-
 // What a response says of a report is read without its data, wherever they are.
 func TestScanResponse(t *testing.T) {
 	s, err := scanResponse(strings.NewReader(`{"report-subsets":[null,{"id":7,"gzip":null,"checksum":"a"}],"report-datasets":[{"gzip":"AAAA","checksum":"b"}],"gzip":"AA==","checksum":"c"}`))

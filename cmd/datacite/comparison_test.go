@@ -124,8 +124,7 @@ func TestComparison(t *testing.T) {
 			}
 		}
 	}
-	compared, err := os.ReadFile("../../docs/comparison.md")
-	require.NoError(t, err)
+	compared := shelltest.Read(t, "../../docs/comparison.md")
 	programs := map[string]string{"datacite": os.Args[0], "commonmeta": *commonmeta, "cirneco": *cirneco}
 	if *commonmeta+*cirneco != "" { // it is measured, and is not the program of tests, which waits less
 		bin, _, _ := strings.Cut(programPath(t), ":")

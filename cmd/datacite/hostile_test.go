@@ -65,8 +65,7 @@ var uses = map[string]use{
 // service is one with a record and an account.
 func service(t *testing.T) *datacitetest.Server {
 	t.Helper()
-	srv := datacitetest.NewServer(nil)
-	t.Cleanup(srv.Close)
+	srv := shelltest.Serve(t, nil)
 	require.NoError(t, srv.PutRecordJSON([]byte(aRecord)))
 	require.NoError(t, srv.PutRecordJSON([]byte(`{"doi":"10.5072/draft","state":"draft"}`)))
 	return srv

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -16,8 +15,7 @@ import (
 
 // Each command and each flag has a text, in the form of the others.
 func TestTexts(t *testing.T) {
-	readme, err := os.ReadFile("README.md")
-	require.NoError(t, err)
+	readme := shelltest.Read(t, "README.md")
 	for _, maker := range commands {
 		cmd := maker(&shell.Shell{Getenv: func(string) string { return "" }})
 		t.Run(cmd.Name(), func(t *testing.T) {
@@ -54,8 +52,7 @@ func TestManualHasTheHelp(t *testing.T) {
 		"man1/datacite.1": "", "man1/datacite-register.1": "register", "man1/datacite-usage-send.1": "usage send", "man1/datacite-sandbox.1": "sandbox",
 		"man1/datacite-audit.1": "audit", "man7/datacite-exit-codes.7": "exit-codes", "man7/datacite-tables.7": "tables", "man7/datacite-json.7": "json",
 	} {
-		data, err := os.ReadFile(filepath.Join(folder, filepath.FromSlash(path)))
-		require.NoError(t, err)
+		data := shelltest.Read(t, filepath.Join(folder, filepath.FromSlash(path)))
 		page := map[string]int{}
 		for word := range strings.FieldsSeq(strings.ToLower(plain.Replace(string(data)))) {
 			page[word]++

@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell/shelltest"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/walk"
 )
 
@@ -66,8 +67,7 @@ func TestReleaseFilesMatchTheirChecksums(t *testing.T) {
 	sums := exec.CommandContext(t.Context(), "sha256sum", "--check", "--strict", "SHA256SUMS")
 	sums.Dir = *release
 	do(t, sums)
-	lines, err := os.ReadFile(filepath.Join(*release, "SHA256SUMS"))
-	require.NoError(t, err)
+	lines := shelltest.Read(t, filepath.Join(*release, "SHA256SUMS"))
 	entries, err := os.ReadDir(*release)
 	require.NoError(t, err)
 	assert.Len(t, strings.Split(strings.TrimSpace(string(lines)), "\n"), len(entries)-1)
@@ -108,8 +108,7 @@ func TestReleaseArchives(t *testing.T) {
 			size, err := os.Stat(program)
 			require.NoError(t, err)
 			assert.Less(t, size.Size(), int64(30_000_000))
-			modules, err := os.ReadFile(filepath.Join(folder, "licenses", "MODULES"))
-			require.NoError(t, err)
+			modules := shelltest.Read(t, filepath.Join(folder, "licenses", "MODULES"))
 			for _, dep := range append(info.Deps, &info.Main) {
 				assert.Nil(t, dep.Replace, dep.Path)
 				assert.Contains(t, string(modules), dep.Path+" "+dep.Version+"\n")
@@ -187,8 +186,7 @@ func TestReleaseIsAnImage(t *testing.T) {
 		RepoTags, Layers []string
 	}
 	read := func(file string, to any) {
-		data, err := os.ReadFile(filepath.Join(folder, file))
-		require.NoError(t, err)
+		data := shelltest.Read(t, filepath.Join(folder, file))
 		require.NoError(t, json.Unmarshal(data, to))
 	}
 	read("manifest.json", &manifest)
@@ -242,13 +240,11 @@ func TestReleaseIsAnImage(t *testing.T) {
 	var authority []byte
 	for _, setting := range env {
 		if file, ok := strings.CutPrefix(setting, "SSL_CERT_FILE="); ok {
-			authority, err = os.ReadFile(file)
-			require.NoError(t, err)
+			authority = shelltest.Read(t, file)
 		}
 	}
 	bundle := filepath.Join(root, "etc/ssl/certs/ca-certificates.crt")
-	known, err := os.ReadFile(bundle)
-	require.NoError(t, err)
+	known := shelltest.Read(t, bundle)
 	assert.Greater(t, strings.Count(string(known), "BEGIN CERTIFICATE"), 100)
 	search := func() (string, error) {
 		cmd := inside(ctx, root, nobody, c.Entrypoint[0], "search", "--service", "test", "--json")

@@ -68,8 +68,7 @@ func (s *seam) searched(t *testing.T, name string) (file, notes string) {
 
 func readCSV(t *testing.T, file string) [][]string {
 	t.Helper()
-	data, err := os.ReadFile(file)
-	require.NoError(t, err)
+	data := shelltest.Read(t, file)
 	rows, err := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(data, []byte("\ufeff")))).ReadAll()
 	require.NoError(t, err)
 	return rows
@@ -121,8 +120,7 @@ func TestTables(t *testing.T) {
 func (s *seam) copied(t *testing.T, b datacitetest.Behaviour, file, notes string) {
 	t.Helper()
 	other := newSeam(t, b, 0)
-	data, err := os.ReadFile(file)
-	require.NoError(t, err)
+	data := shelltest.Read(t, file)
 	at := filepath.Join(other.folder, "copy"+filepath.Ext(file))
 	require.NoError(t, os.WriteFile(at, data, 0o600))
 	code, _, said := other.do(t, "register", at)

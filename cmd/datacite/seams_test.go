@@ -326,8 +326,7 @@ func TestSeams(t *testing.T) {
 						if r.changes == nil {
 							break
 						}
-						text, err := os.ReadFile(files[i])
-						require.NoError(t, err)
+						text := shelltest.Read(t, files[i])
 						changed := r.changes(string(text))
 						require.NotEqual(t, string(text), changed)
 						require.NoError(t, os.WriteFile(files[i], []byte(changed), 0o600))

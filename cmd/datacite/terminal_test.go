@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"syscall"
@@ -23,8 +22,7 @@ func TestMain(m *testing.M) { shelltest.Main(m, append(commands, topics()...)...
 
 // The password is not shown, and the terminal is as before whatever ends the question.
 func TestThePasswordIsNotShown(t *testing.T) {
-	srv := datacitetest.NewServer(nil)
-	defer srv.Close()
+	srv := shelltest.Serve(t, nil)
 	for _, tt := range []struct {
 		typed  string
 		signal os.Signal
@@ -63,8 +61,7 @@ func items(t *testing.T, rows int) string {
 	for i := range rows {
 		fmt.Fprintf(&text, "https://repository.example.org/%d,Item %[1]d,org: Ice,R,2026,Dataset\n", i)
 	}
-	name := filepath.Join(t.TempDir(), "items.csv")
-	require.NoError(t, os.WriteFile(name, []byte(text.String()), 0o600))
+	name := shelltest.File(t, "items.csv", text.String())
 	return name
 }
 
@@ -80,10 +77,8 @@ func TestQuestions(t *testing.T) {
 	defer seen.Close()
 	run.Env["DATACITE_TOKEN"] = seen.Token(seen.Now().AddDate(1, 0, 0))
 	table := items(t, 2)
-	wanted := filepath.Join(t.TempDir(), "wanted.csv")
-	require.NoError(t, os.WriteFile(wanted, []byte("doi,url\n10.5072/wanted,https://repository.example.org/\n"), 0o600))
-	counts := filepath.Join(t.TempDir(), "counts.csv")
-	require.NoError(t, os.WriteFile(counts, []byte("doi,metric,access,count,platform,publisher\n10.5072/a,unique-dataset-requests,regular,1,P,R\n"), 0o600))
+	wanted := shelltest.File(t, "wanted.csv", "doi,url\n10.5072/wanted,https://repository.example.org/\n")
+	counts := shelltest.File(t, "counts.csv", "doi,metric,access,count,platform,publisher\n10.5072/a,unique-dataset-requests,regular,1,P,R\n")
 	for _, command := range []struct {
 		asks string
 		args []string
@@ -121,8 +116,7 @@ func TestQuestions(t *testing.T) {
 
 // The progress is redrawn in one line, which fits, and goes away.
 func TestProgress(t *testing.T) {
-	srv := datacitetest.NewServer(nil)
-	t.Cleanup(srv.Close)
+	srv := shelltest.Serve(t, nil)
 	for _, tt := range []struct {
 		columns, resized int
 		env, flag        string
@@ -168,8 +162,7 @@ func TestProgress(t *testing.T) {
 
 // An interrupt takes the progress away.
 func TestProgressIsInterrupted(t *testing.T) {
-	srv := datacitetest.NewServer(nil)
-	defer srv.Close()
+	srv := shelltest.Serve(t, nil)
 	x := shelltest.At(srv).Terminal(t, 100, "register", items(t, 250), "--prefix", "10.5072", "--rate", "100")
 	x.Until("records/s")
 	x.Type("\x03")
@@ -181,12 +174,10 @@ func TestProgressIsInterrupted(t *testing.T) {
 
 // What anybody has written into a record does not control the terminal, in no format.
 func TestTextsDoNotControlTheTerminal(t *testing.T) {
-	srv := datacitetest.NewServer(nil)
-	defer srv.Close()
+	srv := shelltest.Serve(t, nil)
 	require.NoError(t, srv.PutRecordJSON([]byte(`{"doi":"10.5072/a","state":"findable","url":"https://a.example/","publisher":"P","publicationYear":2020,"creators":[{"name":"C\u009b31m"}],
 		"titles":[{"title":"A\u001b]0;owned\u0007 \u202eevil\u001b[31m 中文 and more"}],"types":{"resourceTypeGeneral":"Dataset"}}`)))
-	other := filepath.Join(t.TempDir(), "other.csv")
-	require.NoError(t, os.WriteFile(other, []byte("doi,title,creators,publisher,year,type\n10.5072/a,B,org: C,P,2020,Dataset\n"), 0o600))
+	other := shelltest.File(t, "other.csv", "doi,title,creators,publisher,year,type\n10.5072/a,B,org: C,P,2020,Dataset\n")
 	for _, line := range []string{
 		"search", "search --format csv", "search --json", "harvest --output -", "get 10.5072/a", "get 10.5072/a --json",
 		"get 10.5072/a --format citation", "get 10.5072/a --format bibtex", "audit FILE --prefix 10.5072", "audit FILE --prefix 10.5072 --format csv",
@@ -209,8 +200,7 @@ func TestTextsDoNotControlTheTerminal(t *testing.T) {
 
 // Colours are for terminals that show them, and for people who want them.
 func TestColours(t *testing.T) {
-	srv := datacitetest.NewServer(nil)
-	defer srv.Close()
+	srv := shelltest.Serve(t, nil)
 	require.NoError(t, srv.PutRecordJSON([]byte(`{"doi":"10.5072/a","state":"findable","url":"https://a.example/","titles":[{"title":"A title that is longer than forty columns are wide"}]}`)))
 	coloured := regexp.MustCompile("\x1b\\[[0-9;]+m")
 	for _, args := range [][]string{{"get", "10.5072/a"}, {"search"}, {"help"}} {

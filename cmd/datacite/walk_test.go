@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell/shelltest"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/walk"
 )
 
@@ -44,8 +45,7 @@ func TestPagesOfDocs(t *testing.T) {
 	require.NotEmpty(t, pages)
 	for _, page := range append(pages, "../../README.md", "README.md") {
 		t.Run(strings.TrimLeft(page, "./"), func(t *testing.T) {
-			text, err := os.ReadFile(page)
-			require.NoError(t, err)
+			text := shelltest.Read(t, page)
 			for _, program := range walk.Missing(string(text)) {
 				t.Logf("NOT CHECKED: the blocks that need %s", program)
 			}

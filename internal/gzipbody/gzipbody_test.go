@@ -105,30 +105,6 @@ func TestCompress(t *testing.T) {
 	assert.Empty(t, inflate(t, body))
 }
 
-func TestMemberOfBlocks(t *testing.T) {
-	for level := 1; level <= 9; level++ {
-		c, err := gzipbody.NewCompressor(level)
-		require.NoError(t, err)
-		for round := range 2 {
-			body, m := member(t)
-			var want []byte
-			for _, data := range [][]byte{
-				words(1, 50_000), words(2, 1), nil, noise(3, 70_000), words(4, 300_000), bytes.Repeat([]byte{0}, 70_000), words(1, 50_000),
-			} {
-				block, err := c.Block(nil, data)
-				require.NoError(t, err)
-				require.NoError(t, m.Add(block))
-				require.NoError(t, m.Add(gzipbody.Stored([]byte(","))))
-				want = append(append(want, data...), ',')
-			}
-			size := m.Len()
-			require.NoError(t, m.Close())
-			require.EqualValues(t, size, body.Len(), "the size is known before the end")
-			assert.True(t, bytes.Equal(want, inflate(t, body.Bytes())), "level %d, round %d", level, round)
-		}
-	}
-}
-
 func TestBlockDependsOnItsDataOnly(t *testing.T) {
 	for level := 1; level <= 9; level++ {
 		fresh, err := gzipbody.NewCompressor(level)
@@ -166,41 +142,27 @@ func TestStored(t *testing.T) {
 // read the same data back. Releases of compressors have been withdrawn for less.
 func FuzzMember(f *testing.F) {
 	f.Add([]byte("abc"), uint16(1), uint8(1))
-	f.Add(words(1, 5000), uint16(1000), uint8(6))
-	f.Add(noise(1, 3000), uint16(700), uint8(9))
-	f.Add(bytes.Repeat([]byte("a"), 100_000), uint16(50_000), uint8(9))
+	for level := range uint8(9) {
+		f.Add(slices.Concat(words(1, 50_000), noise(3, 70_000), words(4, 30_000), bytes.Repeat([]byte{0}, 100_000), words(1, 50_000)), uint16(50_000), level)
+		f.Add(noise(1, 3000), uint16(7*int(level)), level)
+	}
 	f.Fuzz(func(t *testing.T, data []byte, size uint16, level uint8) {
 		c, err := gzipbody.NewCompressor(1 + int(level)%9)
 		require.NoError(t, err)
 		body, m := member(t)
+		var want []byte
 		for piece := range slices.Chunk(data, 1+int(size)) {
 			block, err := c.Block(nil, piece)
 			require.NoError(t, err)
 			require.NoError(t, m.Add(block))
+			require.NoError(t, m.Add(gzipbody.Stored([]byte(","))))
+			want = append(append(want, piece...), ',')
 		}
+		length := m.Len()
 		require.NoError(t, m.Close())
-		require.True(t, bytes.Equal(data, inflate(t, body.Bytes())))
+		require.EqualValues(t, length, body.Len(), "the size is known before the end")
+		require.True(t, bytes.Equal(want, inflate(t, body.Bytes())))
 	})
-}
-
-func BenchmarkBlock(b *testing.B) {
-	data := words(1, 1<<20)
-	for _, level := range []int{1, 6, 8} {
-		b.Run(string(rune('0'+level)), func(b *testing.B) {
-			c, err := gzipbody.NewCompressor(level)
-			require.NoError(b, err)
-			var out []byte
-			b.ReportAllocs()
-			b.SetBytes(int64(len(data)))
-			for b.Loop() {
-				block, err := c.Block(out[:0], data)
-				if err != nil {
-					b.Fatal(err)
-				}
-				out = block.Data
-			}
-		})
-	}
 }
 
 // sample is data that compress a little, and their gzip members one by one.

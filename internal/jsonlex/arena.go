@@ -44,9 +44,6 @@ func (s *Lists[T]) Begin(turn int) {
 	s.start, s.open = len(s.block), true
 }
 
-// Open reports whether a list is being made.
-func (s *Lists[T]) Open() bool { return s.open }
-
 // Next adds an element, and returns a pointer that is valid until the next one is added;
 // nil if that takes [Lists.Grow] first.
 func (s *Lists[T]) Next() *T {
@@ -64,16 +61,16 @@ func (s *Lists[T]) Grow() {
 	s.start = 0
 }
 
-// Cost returns the bytes that Grow will allocate.
-func (s *Lists[T]) Cost() int { return s.room() * size[T]() }
-
 // room returns the number of elements of a new block.
 func (s *Lists[T]) room() int {
 	const block = 4 << 10
-	return max(block/size[T](), 1, 2*(len(s.block)-s.start))
+	return max(block/s.size(), 1, 2*(len(s.block)-s.start))
 }
 
-func size[T any]() int { return max(int(reflect.TypeFor[T]().Size()), 1) }
+// size is the number of bytes of an element.
+func (s *Lists[T]) size() int {
+	return max(int(reflect.TypeFor[T]().Size()), 1)
+}
 
 // Drop removes the last element.
 func (s *Lists[T]) Drop() {

@@ -109,21 +109,12 @@ func (d *Decoder) Copy(b []byte) string {
 func (d *Decoder) Int() int {
 	n, ok := d.Count()
 	if !ok {
-		float := d.Float()
-		if n = int64(float); float != float64(n) {
+		float, err := strconv.ParseFloat(string(d.Scalar()), 64)
+		if n = int64(float); err != nil || float != float64(n) {
 			return 0
 		}
 	}
 	return int(min(max(n, math.MinInt), math.MaxInt))
-}
-
-// Float reads a number, or a text that holds one; 0 for anything else.
-func (d *Decoder) Float() float64 {
-	n, err := strconv.ParseFloat(string(d.Scalar()), 64)
-	if err != nil {
-		return 0
-	}
-	return n
 }
 
 // Word reads a text of a small vocabulary. Texts read before are found by a hash of their

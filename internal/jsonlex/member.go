@@ -83,19 +83,7 @@ func (l *Lexer) Member(n *Names, previous int) int {
 }
 
 func (l *Lexer) member(n *Names, previous int) int {
-	switch c := l.Kind(); {
-	case c == '}':
-		l.pos++
-		return End
-	case previous == End:
-	case c == ',':
-		l.pos++
-	default:
-		l.unexpected("a member or the end of an object")
-		return End
-	}
-	if l.Kind() != '"' {
-		l.unexpected("the name of a member")
+	if !l.hasMember(previous == End) {
 		return End
 	}
 	found := l.name(n, previous)
@@ -103,6 +91,26 @@ func (l *Lexer) member(n *Names, previous int) int {
 		return End
 	}
 	return found
+}
+
+// hasMember reads up to the name of the next member, and past the end of an object without one.
+func (l *Lexer) hasMember(isFirst bool) bool {
+	switch c := l.Kind(); {
+	case c == '}':
+		l.pos++
+		return false
+	case isFirst:
+	case c == ',':
+		l.pos++
+	default:
+		l.unexpected("a member or the end of an object")
+		return false
+	}
+	if l.Kind() != '"' {
+		l.unexpected("the name of a member")
+		return false
+	}
+	return true
 }
 
 func (l *Lexer) name(n *Names, previous int) int {
@@ -157,19 +165,7 @@ func (l *Lexer) Key(i int) ([]byte, bool) {
 	if code := l.code(i); code != nil {
 		return code, true
 	}
-	switch c := l.Kind(); {
-	case c == '}':
-		l.pos++
-		return nil, false
-	case i == 0:
-	case c == ',':
-		l.pos++
-	default:
-		l.unexpected("a member or the end of an object")
-		return nil, false
-	}
-	if l.Kind() != '"' {
-		l.unexpected("the name of a member")
+	if !l.hasMember(i == 0) {
 		return nil, false
 	}
 	name := l.Text()

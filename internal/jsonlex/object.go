@@ -185,7 +185,7 @@ func listsOf[E any](d *Decoder, place int) *Lists[E] {
 		d.lists = append(d.lists, nil)
 	}
 	l, _ := d.lists[place].(*Lists[E])
-	if l == nil || l.Open() {
+	if l == nil || l.open {
 		l = &Lists[E]{}
 		d.lists[place] = l
 	}
@@ -195,7 +195,7 @@ func listsOf[E any](d *Decoder, place int) *Lists[E] {
 
 // grow adds an element in a new block; nil beyond the budget.
 func grow[E any](d *Decoder, l *Lists[E]) *E {
-	if d.Spend(l.Cost()); d.Err() != nil {
+	if d.Spend(l.room() * l.size()); d.Err() != nil {
 		return nil
 	}
 	l.Grow()

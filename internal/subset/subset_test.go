@@ -20,7 +20,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/datacite-go/datacite-go/internal/gzipbody"
 	"github.com/datacite-go/datacite-go/internal/subset"
 )
 
@@ -318,16 +317,6 @@ func TestCancelWhileEmitIsAtWork(t *testing.T) {
 	})
 }
 
-func TestCancelledBeforeItBegins(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	err := subset.Pack(ctx, settings(), numbered(values(numbers(100))), io.Discard, func(subset.Part) error {
-		t.Error("nothing is emitted")
-		return nil
-	})
-	require.ErrorIs(t, err, context.Canceled)
-}
-
 // TestPanicsReachTheCaller recovers, on the caller's goroutine, what the source or emit
 // panics with. A goroutine that is left behind fails the test.
 func TestPanicsReachTheCaller(t *testing.T) {
@@ -412,17 +401,4 @@ func TestAShortStreamNeedsLittleMemory(t *testing.T) {
 	pack(t, s, items)
 	runtime.ReadMemStats(&after)
 	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(4<<20), "bytes allocated")
-}
-
-func BenchmarkPack(b *testing.B) {
-	items := noise(1, 1000, 1000)
-	s := settings()
-	s.MaxItems, s.Level = 50_000, gzipbody.DefaultLevel
-	b.ReportAllocs()
-	b.SetBytes(1000 * 1000)
-	for b.Loop() {
-		if err := subset.Pack(b.Context(), s, numbered(values(items)), io.Discard, func(subset.Part) error { return nil }); err != nil {
-			b.Fatal(err)
-		}
-	}
 }

@@ -53,7 +53,7 @@ func TestLoginsThatCannotBeSent(t *testing.T) {
 	assert.Equal(t, "Basic UkVQTy5PTkU6cGFzczp3b3Jk", h.Get("Authorization"))
 	for path, configs := range map[string][]datacite.Config{
 		"Config.Username": {{Password: "x"}, {Username: "a:b", Password: "x"}, {Username: "a\nb", Password: "x"}, {Username: "DC.sesamesesamesesamesesame", Password: "x"}},
-		"Config.Password": {{Username: "x"}, {Username: "x", Password: "a\rb"}},
+		"Config.Password": {{Username: "x"}, {Username: "x", Password: "a\x7fb"}},
 	} {
 		for _, c := range configs {
 			_, err := transport.Basic(c)

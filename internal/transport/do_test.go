@@ -161,6 +161,7 @@ func TestRetriesFollowTheOperation(t *testing.T) {
 				assert.Equal(t, tt.attempts, e.Attempts)
 				assert.Equal(t, tt.unclear, strings.Contains(err.Error(), "not known whether"))
 				assert.Equal(t, strings.Contains(tt.name, "never reached"), e.RequestID == "")
+				assert.Error(t, net.reqs[0].Context().Err(), "nothing of the request is left")
 			})
 		})
 	}
@@ -325,6 +326,8 @@ func TestErrorBodies(t *testing.T) {
 		{"bare error", "", `{"status":500,"error":"Internal Server Error"}`, "Internal Server Error", []datacite.Finding{{Code: "refused", Reason: "Internal Server Error"}}},
 		{"field map", "application/json", `{"report_id":["can't be blank"],"base":[[{"#/report-id":"wrong type"},{"#/report-datasets/0":"no publisher"}]]}`, "#/report-id: wrong type; #/report-datasets/0: no publisher; report_id: can't be blank", []datacite.Finding{{Path: "#/report-id", Code: "refused", Reason: "wrong type"}, {Path: "#/report-datasets/0", Code: "refused", Reason: "no publisher"}, {Path: "report_id", Code: "refused", Reason: "can't be blank"}}},
 		{"fields in their order", "application/json", `{"d":"4","b":"2","a":"1","e":"5","c":"3"}`, "a: 1; b: 2; c: 3; d: 4; e: 5", nil},
+		{"bare detail", "", `{"status":500,"detail":"no"}`, "no", nil},
+		{"as long as a message", "text/plain", strings.Repeat("x", 500), strings.Repeat("x", 500), nil},
 		{"plain text", "text/plain", "DOI not found\n", "DOI not found", nil},
 		{"HTML", "text/html", "<html><head><title>413 Request Entity\n Too Large</title></head>", "an HTML page: 413 Request Entity Too Large", nil},
 		{"HTML without a title", "text/html", "<html><p>x", "an HTML page without a title", nil},
@@ -334,7 +337,8 @@ func TestErrorBodies(t *testing.T) {
 		{"control characters", "text/plain", "a\x00\x1b[31mb", "a [31mb", nil},
 		{"six", "application/json", `{"errors":["1","2","3","4","5","6"]}`, "1; 2; 3; 4; 5; 6", nil},
 		{"many", "application/json", `{"errors":["1","2","3","4","5","6","7"]}`, "1; 2; 3; 4; 5; and 2 more", nil},
-		{"as deep as is read", "application/json", `{"a":[[[[[[[["1"]]]]]]]],"b":{"c":{"d":"2"}}}`, "a: 1; d: 2", nil},
+		{"as deep as is read", "application/json", `{"a":[[[[[[[["1"]]]]]]]],"b":{"c":{"c":{"c":{"c":{"c":{"c":{"c":{"d":"2"}}}}}}}}}`, "a: 1; d: 2", nil},
+		{"objects too deep", "application/json", `{"a":{"a":{"a":{"a":{"a":{"a":{"a":{"a":{"a":{"b":"1"}}}}}}}}}}`, `{"a":{"a":{"a":{"a":{"a":{"a":{"a":{"a":{"a":{"b":"1"}}}}}}}}}}`, nil},
 		{"too deep", "application/json", `{"a":[[[[[[[[["1"]]]]]]]]]}`, `{"a":[[[[[[[[["1"]]]]]]]]]}`, nil},
 		{"XML", "application/xml", "<error>no</error>", "<error>no</error>", nil},
 	} {
@@ -360,6 +364,13 @@ func TestResponsesAreBounded(t *testing.T) {
 	_, err := client(t, net, small).Do(t.Context(), get())
 	require.ErrorIs(t, err, datacite.ErrTooLarge)
 	assert.Len(t, net.seen, 1, "asking again would not make it shorter")
+	short := &script{steps: []step{ok(strings.Repeat(" ", 1<<20+1))}}
+	_, err = client(t, short, nil).Do(t.Context(), get())
+	require.ErrorIs(t, err, datacite.ErrTooLarge)
+	long := get()
+	long.Most = 1<<20 + 1
+	_, err = client(t, short, nil).Do(t.Context(), long)
+	require.NoError(t, err)
 
 	stream := get()
 	stream.Stream = true
@@ -404,44 +415,36 @@ func TestRedirects(t *testing.T) {
 }
 
 func TestCredentials(t *testing.T) {
-	r := get()
-	t.Run("none given", func(t *testing.T) {
+	vault := errors.New("vault sealed")
+	token := func(token string, err error) transport.Authorizer {
+		return transport.Bearer(func(context.Context) (string, error) { return token, err })
+	}
+	login := basic("jane", "sesame")
+	for _, tt := range []struct {
+		login  transport.Authorizer
+		access transport.Access
+		sent   string
+		fault  error
+	}{
+		{nil, transport.Required, "", datacite.ErrUnauthorized},
+		{nil, transport.Optional, "", nil},
+		{login, transport.Anonymous, "", nil},
+		{login, transport.Optional, "Basic amFuZTpzZXNhbWU=", nil},
+		{login, transport.Required, "Basic amFuZTpzZXNhbWU=", nil},
+		{token("abc.def", nil), transport.Required, "Bearer abc.def", nil},
+		{token("", vault), transport.Required, "", vault},
+	} {
 		net := &script{steps: []step{ok(`{}`)}}
-		r.Access = transport.Required
-		_, err := client(t, net, nil).Do(t.Context(), r)
-		require.ErrorIs(t, err, datacite.ErrUnauthorized)
-		assert.Empty(t, net.seen)
-
-		r.Access = transport.Optional
-		_, err = client(t, net, nil).Do(t.Context(), r)
-		require.NoError(t, err)
-		assert.Empty(t, net.reqs[0].Header.Get("Authorization"))
-	})
-	t.Run("sent only where they belong", func(t *testing.T) {
-		net := &script{steps: []step{ok(`{}`)}}
-		c := client(t, net, func(c *config) { c.Authorize = basic("jane", "sesame") })
-		for _, access := range []transport.Access{transport.Anonymous, transport.Optional, transport.Required} {
-			r.Access = access
-			_, err := c.Do(t.Context(), r)
-			require.NoError(t, err)
+		r := get()
+		r.Access = tt.access
+		_, err := client(t, net, func(c *config) { c.Authorize = tt.login }).Do(t.Context(), r)
+		require.ErrorIs(t, err, tt.fault)
+		if tt.fault != nil {
+			assert.Empty(t, net.seen)
+			continue
 		}
-		for i, want := range []string{"", "Basic amFuZTpzZXNhbWU=", "Basic amFuZTpzZXNhbWU="} {
-			assert.Equal(t, want, net.reqs[i].Header.Get("Authorization"))
-		}
-	})
-	t.Run("token source", func(t *testing.T) {
-		net := &script{steps: []step{ok(`{}`)}}
-		r.Access = transport.Required
-		source := func(context.Context) (string, error) { return "abc.def", nil }
-		_, err := client(t, net, func(c *config) { c.Authorize = transport.Bearer(source) }).Do(t.Context(), r)
-		require.NoError(t, err)
-		assert.Equal(t, "Bearer abc.def", net.reqs[0].Header.Get("Authorization"))
-
-		vault := errors.New("vault sealed")
-		bad := func(context.Context) (string, error) { return "", vault }
-		_, err = client(t, net, func(c *config) { c.Authorize = transport.Bearer(bad) }).Do(t.Context(), r)
-		require.ErrorIs(t, err, vault)
-	})
+		assert.Equal(t, tt.sent, net.reqs[0].Header.Get("Authorization"))
+	}
 }
 
 func TestOneLogRecordPerAttempt(t *testing.T) {
@@ -456,7 +459,7 @@ func TestOneLogRecordPerAttempt(t *testing.T) {
 		lines := strings.Split(strings.TrimSpace(log.String()), "\n")
 		require.Len(t, lines, 2)
 		assert.Contains(t, lines[0], "level=WARN msg=dois.Get method=GET url=https://api.example.org/dois/10.5072/a attempt=1 status=502")
-		assert.Contains(t, lines[0], `error="an HTML page: Bad Gateway"`)
+		assert.Regexp(t, `duration=\S+ request_id=[0-9a-f]{32} error="an HTML page: Bad Gateway"`, lines[0])
 		assert.Contains(t, lines[1], "level=DEBUG msg=dois.Get")
 		assert.Contains(t, lines[1], "attempt=2 status=200")
 

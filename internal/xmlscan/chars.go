@@ -11,15 +11,7 @@ const blanks = " \t\r\n"
 
 func IsBlank(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
 
-func Trim(s string) string {
-	for s != "" && IsBlank(s[0]) {
-		s = s[1:]
-	}
-	for s != "" && IsBlank(s[len(s)-1]) {
-		s = s[:len(s)-1]
-	}
-	return s
-}
+func Trim(s string) string { return strings.Trim(s, blanks) }
 
 // IsChar reports whether XML may contain r (XML 1.0, production 2).
 func IsChar(r rune) bool {

@@ -1,7 +1,6 @@
 package xmlscan
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -111,28 +110,12 @@ func (s *Scanner) failAtBadChar(at int) {
 
 // readLimited reads at most one byte more than is allowed.
 func readLimited(r io.Reader) (string, error) {
-	if r == nil {
-		return "", errors.New("r is nil")
-	}
-	size := 4 << 10
+	var b strings.Builder
 	if sized, ok := r.(interface{ Len() int }); ok {
-		size = min(sized.Len(), maxSize) + 1 // one more, so that the end shows without growing
+		b.Grow(min(sized.Len(), maxSize+1))
 	}
-	buf := make([]byte, 0, size)
-	for len(buf) <= maxSize {
-		if len(buf) == cap(buf) {
-			buf = append(buf, 0)[:len(buf)]
-		}
-		n, err := r.Read(buf[len(buf):min(cap(buf), maxSize+1)])
-		buf = buf[:len(buf)+n]
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return "", err
-		}
-	}
-	return string(buf), nil
+	_, err := io.Copy(&b, io.LimitReader(r, maxSize+1))
+	return b.String(), err
 }
 
 // declaration reads the XML declaration, if there is one.

@@ -92,93 +92,72 @@ func (h *history) processed(listed bool) {
 	}
 }
 
-// A change is what a correction does to a dataset: what the report has afterwards, and the
-// causes why views and downloads then differ; "" if they do not.
-type change func(h *history, name string, d reports.Dataset) (now []reports.Dataset, views, downloads shown.Cause)
+// A change is what a correction makes of a dataset with other views and downloads, and the causes why
+// they then differ; "" if they do not.
+type change struct {
+	of               func(d reports.Dataset, v, n int64) []reports.Dataset
+	views, downloads shown.Cause
+}
 
-// more is the dataset with other counts, made by a function of views and downloads.
-func more(d reports.Dataset, counts func(v, n int64) []reports.Instance) reports.Dataset {
+// make returns what the report has after the change.
+func (c change) make(d reports.Dataset) []reports.Dataset {
 	old := d.Performance[0].Instance
-	d.Performance = []reports.Performance{{Period: d.Performance[0].Period, Instance: counts(old[0].Count+1000, old[1].Count+1000)}}
+	return c.of(d, old[0].Count+1000, old[1].Count+1000)
+}
+
+// having is the dataset with other counts.
+func having(d reports.Dataset, counts ...reports.Instance) reports.Dataset {
+	d.Performance = []reports.Performance{{Period: d.Performance[0].Period, Instance: counts}}
 	return d
 }
 
+func doiOf(d reports.Dataset) string { return d.DatasetID[0].Value }
+
+type list = []reports.Dataset
+
 var changes = map[string]change{
-	"nothing": func(_ *history, _ string, d reports.Dataset) ([]reports.Dataset, shown.Cause, shown.Cause) {
-		return []reports.Dataset{d}, "", ""
-	},
-	"other counts": func(_ *history, _ string, d reports.Dataset) ([]reports.Dataset, shown.Cause, shown.Cause) {
-		return []reports.Dataset{more(d, func(v, n int64) []reports.Instance { return []reports.Instance{views(v), downloads(n)} })}, "", ""
-	},
-	"zeros": func(_ *history, _ string, d reports.Dataset) ([]reports.Dataset, shown.Cause, shown.Cause) {
-		return []reports.Dataset{more(d, func(v, n int64) []reports.Instance { return []reports.Instance{views(0), downloads(0)} })}, "", ""
-	},
-	"dropped": func(*history, string, reports.Dataset) ([]reports.Dataset, shown.Cause, shown.Cause) {
-		return nil, shown.Left, shown.Left
-	},
-	"without downloads": func(_ *history, _ string, d reports.Dataset) ([]reports.Dataset, shown.Cause, shown.Cause) {
-		return []reports.Dataset{more(d, func(v, n int64) []reports.Instance { return []reports.Instance{views(v)} })}, "", shown.Left
-	},
-	"by machines": func(_ *history, _ string, d reports.Dataset) ([]reports.Dataset, shown.Cause, shown.Cause) {
-		return []reports.Dataset{more(d, func(v, n int64) []reports.Instance {
-			return []reports.Instance{instance(v, reports.UniqueDatasetInvestigations, reports.Machine), instance(n, reports.UniqueDatasetRequests, reports.Machine)}
-		})}, shown.NotRegular, shown.NotRegular
-	},
-	"only totals": func(_ *history, _ string, d reports.Dataset) ([]reports.Dataset, shown.Cause, shown.Cause) {
-		return []reports.Dataset{more(d, func(v, n int64) []reports.Instance {
-			return []reports.Instance{instance(v, reports.TotalDatasetInvestigations, reports.Regular), instance(n, reports.TotalDatasetRequests, reports.Regular)}
-		})}, shown.NotUnique, shown.NotUnique
-	},
-	"nine instances": func(_ *history, _ string, d reports.Dataset) ([]reports.Dataset, shown.Cause, shown.Cause) {
-		return []reports.Dataset{more(d, func(v, n int64) []reports.Instance {
-			all := []reports.Instance{views(v), downloads(n)}
-			for range 7 {
-				all = append(all, instance(1, reports.TotalDatasetRequests, reports.Machine))
-			}
-			return all
-		})}, shown.TooManyInstances, shown.TooManyInstances
-	},
-	"views in a second performance": func(_ *history, _ string, d reports.Dataset) ([]reports.Dataset, shown.Cause, shown.Cause) {
-		d = more(d, func(v, n int64) []reports.Instance { return []reports.Instance{downloads(n), views(v)} })
-		d.Performance = []reports.Performance{{Instance: d.Performance[0].Instance[:1]}, {Instance: d.Performance[0].Instance[1:]}}
-		return []reports.Dataset{d}, shown.LaterPerformance, ""
-	},
-	"downloads by country": func(_ *history, _ string, d reports.Dataset) ([]reports.Dataset, shown.Cause, shown.Cause) {
-		return []reports.Dataset{more(d, func(v, n int64) []reports.Instance {
-			return []reports.Instance{views(v), downloads(n - 7), downloads(7)}
-		})}, "", shown.SeveralCounts
-	},
-	"twice in a report": func(_ *history, name string, d reports.Dataset) ([]reports.Dataset, shown.Cause, shown.Cause) {
-		d = more(d, func(v, n int64) []reports.Instance { return []reports.Instance{views(v), downloads(n)} })
-		return []reports.Dataset{d, dataset("https://doi.org/"+name, views(3))}, shown.SeveralCounts, ""
-	},
-	"in halves": func(_ *history, name string, d reports.Dataset) ([]reports.Dataset, shown.Cause, shown.Cause) {
-		d = more(d, func(v, n int64) []reports.Instance { return []reports.Instance{views(v)} })
-		return []reports.Dataset{d, dataset("https://doi.org/"+name, downloads(3))}, "", ""
-	},
-	"views without a count": func(_ *history, _ string, d reports.Dataset) ([]reports.Dataset, shown.Cause, shown.Cause) {
-		return []reports.Dataset{more(d, func(v, n int64) []reports.Instance {
-			none := views(0)
-			none.NoCount = true
-			return []reports.Instance{none, downloads(n)}
-		})}, shown.NoCount, ""
-	},
-	"spelt otherwise": func(_ *history, name string, d reports.Dataset) ([]reports.Dataset, shown.Cause, shown.Cause) {
-		d = more(d, func(v, n int64) []reports.Instance { return []reports.Instance{views(v), downloads(n)} })
-		d.DatasetID = []reports.TypedValue{{Type: reports.TypeDOI, Value: "DOI:" + name}}
-		return []reports.Dataset{d}, shown.Spelling, shown.Spelling
-	},
-	"after a handle": func(_ *history, name string, d reports.Dataset) ([]reports.Dataset, shown.Cause, shown.Cause) {
-		d = more(d, func(v, n int64) []reports.Instance { return []reports.Instance{views(v), downloads(n)} })
-		d.DatasetID = []reports.TypedValue{{Type: "hdl", Value: "1234/5"}, {Type: reports.TypeDOI, Value: name}}
-		return []reports.Dataset{d}, shown.LaterIdentifier, shown.LaterIdentifier
-	},
-	"too large": func(_ *history, name string, d reports.Dataset) ([]reports.Dataset, shown.Cause, shown.Cause) {
-		return []reports.Dataset{more(d, func(v, n int64) []reports.Instance { return []reports.Instance{views(v + 1<<31), downloads(n)} })}, shown.TooLarge, ""
-	},
-	"a part reported, too": func(_ *history, name string, d reports.Dataset) ([]reports.Dataset, shown.Cause, shown.Cause) {
-		return []reports.Dataset{d, dataset(name+"?version=2", views(3))}, shown.OtherDOI, ""
-	},
+	"nothing":           {func(d reports.Dataset, _, _ int64) list { return list{d} }, "", ""},
+	"other counts":      {func(d reports.Dataset, v, n int64) list { return list{having(d, views(v), downloads(n))} }, "", ""},
+	"zeros":             {func(d reports.Dataset, _, _ int64) list { return list{having(d, views(0), downloads(0))} }, "", ""},
+	"dropped":           {func(reports.Dataset, int64, int64) list { return nil }, shown.Left, shown.Left},
+	"without downloads": {func(d reports.Dataset, v, _ int64) list { return list{having(d, views(v))} }, "", shown.Left},
+	"by machines": {func(d reports.Dataset, v, n int64) list {
+		return list{having(d, instance(v, reports.UniqueDatasetInvestigations, reports.Machine), instance(n, reports.UniqueDatasetRequests, reports.Machine))}
+	}, shown.NotRegular, shown.NotRegular},
+	"only totals": {func(d reports.Dataset, v, n int64) list {
+		return list{having(d, instance(v, reports.TotalDatasetInvestigations, reports.Regular), instance(n, reports.TotalDatasetRequests, reports.Regular))}
+	}, shown.NotUnique, shown.NotUnique},
+	"nine instances": {func(d reports.Dataset, v, n int64) list {
+		return list{having(d, append([]reports.Instance{views(v), downloads(n)}, slices.Repeat([]reports.Instance{instance(1, reports.TotalDatasetRequests, reports.Machine)}, 7)...)...)}
+	}, shown.TooManyInstances, shown.TooManyInstances},
+	"views in a second performance": {func(d reports.Dataset, v, n int64) list {
+		d.Performance = []reports.Performance{{Instance: []reports.Instance{downloads(n)}}, {Instance: []reports.Instance{views(v)}}}
+		return list{d}
+	}, shown.LaterPerformance, ""},
+	"downloads by country": {func(d reports.Dataset, v, n int64) list {
+		return list{having(d, views(v), downloads(n-7), downloads(7))}
+	}, "", shown.SeveralCounts},
+	"twice in a report": {func(d reports.Dataset, v, n int64) list {
+		return list{having(d, views(v), downloads(n)), dataset("https://doi.org/"+doiOf(d), views(3))}
+	}, shown.SeveralCounts, ""},
+	"in halves": {func(d reports.Dataset, v, _ int64) list {
+		return list{having(d, views(v)), dataset("https://doi.org/"+doiOf(d), downloads(3))}
+	}, "", ""},
+	"views without a count": {func(d reports.Dataset, _, n int64) list {
+		none := views(0)
+		none.NoCount = true
+		return list{having(d, none, downloads(n))}
+	}, shown.NoCount, ""},
+	"spelt otherwise": {func(d reports.Dataset, v, n int64) list {
+		return list{dataset("DOI:"+doiOf(d), views(v), downloads(n))}
+	}, shown.Spelling, shown.Spelling},
+	"after a handle": {func(d reports.Dataset, v, n int64) list {
+		d = having(d, views(v), downloads(n))
+		d.DatasetID = append([]reports.TypedValue{{Type: "hdl", Value: "1234/5"}}, d.DatasetID...)
+		return list{d}
+	}, shown.LaterIdentifier, shown.LaterIdentifier},
+	"too large":            {func(d reports.Dataset, v, n int64) list { return list{having(d, views(v+1<<31), downloads(n))} }, shown.TooLarge, ""},
+	"a part reported, too": {func(d reports.Dataset, _, _ int64) list { return list{d, dataset(doiOf(d)+"?version=2", views(3))} }, shown.OtherDOI, ""},
 }
 
 // TestHistories plants differences of every kind among a year's reports, with corrections,
@@ -242,9 +221,8 @@ func (h *history) plant(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(changes)) {
 		m := h.random.IntN(12)
 		doi := h.pick(m)
-		var views, downloads shown.Cause
-		h.months[m][doi], views, downloads = changes[name](h, doi, h.months[m][doi][0])
-		h.expect(doi, m, views, downloads)
+		h.months[m][doi] = changes[name].make(h.months[m][doi][0])
+		h.expect(doi, m, changes[name].views, changes[name].downloads)
 		if name == "a part reported, too" {
 			h.expect(doi+"?version=2", m, shown.OtherDOI, "")
 		}
@@ -268,7 +246,7 @@ func (h *history) plant(t *testing.T) {
 			m = 5
 		}
 		late := h.pick(m)
-		h.months[m][late], _, _ = changes["other counts"](h, late, h.months[m][late][0])
+		h.months[m][late] = changes["other counts"].make(h.months[m][late][0])
 		h.expect(late, m, tt.cause, tt.cause)
 		head := header("Repository", m+1)
 		head.Created = tt.created
@@ -287,7 +265,7 @@ func (h *history) double(t *testing.T) {
 		name := h.pick(m)
 		again[name] = h.months[m][name]
 		if i == 0 {
-			again[name], _, _ = changes["other counts"](h, name, h.months[m][name][0])
+			again[name] = changes["other counts"].make(h.months[m][name][0])
 		}
 		h.expect(name, m, shown.ReportedTwice, shown.ReportedTwice)
 	}

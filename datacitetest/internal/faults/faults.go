@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -35,31 +34,6 @@ type Fault struct {
 	RetryAfter time.Duration
 	Step       Step
 	Behind     bool
-}
-
-// scheduled are the faults that Schedule draws from.
-var scheduled = []Fault{
-	{Kind: DropBefore}, {Kind: DropDuring}, {Kind: DropAfter}, {Kind: CutResponse}, {Kind: Delay},
-	{Kind: Status, Status: 500}, {Kind: Status, Status: 502}, {Kind: Status, Status: 503}, {Kind: Status, Status: 504},
-	{Kind: Status, Status: 429, RetryAfter: time.Second},
-	{Kind: StatusAfter, Status: 500}, {Kind: StatusAfter, Status: 502}, {Kind: StatusAfter, Status: 504},
-}
-
-// Schedule returns faults for Options.Faults: each request fails with the
-// probability rate, from 0 to 1, with any of the kinds; delays are shorter than
-// 10 ms. The same seed gives the n-th request the same fault.
-func Schedule(seed uint64, rate float64) func(n int, r *http.Request) *Fault {
-	return func(n int, _ *http.Request) *Fault {
-		random := rand.New(rand.NewPCG(seed, uint64(n)))
-		if random.Float64() >= rate {
-			return nil
-		}
-		f := scheduled[random.IntN(len(scheduled))]
-		if f.Kind == Delay {
-			f.Delay = time.Duration(random.Int64N(int64(10 * time.Millisecond)))
-		}
-		return &f
-	}
 }
 
 // drop ends the connection: the server of net/http closes it, and the

@@ -3,6 +3,7 @@ package mds
 
 import (
 	"errors"
+	"maps"
 	"net/http"
 	"regexp"
 	"slices"
@@ -175,7 +176,9 @@ func (s *Service) enter(c *call, route route) (wire.Reply, error) {
 		res, err = wire.InText(wire.Reply{}, f.Failure), nil
 	}
 	if err == nil {
-		res.Header = wire.With(res.Header, "X-Credential-Username", c.username)
+		header := map[string]string{"X-Credential-Username": c.username}
+		maps.Copy(header, res.Header)
+		res.Header = header
 	}
 	return res, err
 }

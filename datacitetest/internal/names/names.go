@@ -70,7 +70,10 @@ func MintUnder(text string) (name string, ok bool) {
 	return name + SuffixFor(rand.Uint64N(1<<30)), true
 }
 
-var prefixStart = regexp.MustCompile(`\A(?:https?://?(?:dx\.)?(?:doi.org|handle.stage.datacite.org|handle.test.datacite.org)/)?(?:doi:)?(10\.[0-9]{4,5})`)
+var prefixStart = regexp.MustCompile(`\A` + resolver + `(10\.[0-9]{4,5})`)
+
+// resolver is what may stand before a name.
+const resolver = `(?:https?://?(?:dx\.)?(?:doi.org|handle.stage.datacite.org|handle.test.datacite.org)/)?(?:doi:)?`
 
 // SuffixFor makes the suffix of a number, in groups of four from the end.
 func SuffixFor(number uint64) string {

@@ -46,7 +46,7 @@ func isPrintable(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })
 }
 
-var storeName = regexp.MustCompile(`\A(?:https?://?(?:dx\.)?(?:doi.org|handle.stage.datacite.org|handle.test.datacite.org)/)?(?:doi:)?(10\.[0-9]{4,5}/.+)\z`)
+var storeName = regexp.MustCompile(`\A` + resolver + `(10\.[0-9]{4,5}/.+)\z`)
 
 // Validate is the DOI name in a text: without "doi:" or resolver, in Unicode lower case,
 // and without U+200B. ok is false if there is none.

@@ -149,7 +149,8 @@ func (rec *Record) SetMetadata(f Format, body []byte) error {
 	if f == Kernel {
 		doc, err := ReadXML(body)
 		if err == nil {
-			rec.XML = doc.withIdentifier(body, names.Upper(rec.DOI))
+			doc.Root.child("identifier").children = []*element{{text: names.Upper(rec.DOI), isText: true}}
+			rec.XML = doc.bytes()
 			rec.Attributes = AttributesOf(doc.Root)
 		}
 		return err

@@ -55,9 +55,8 @@ func (p *parser) token() error {
 	switch t := token.(type) {
 	case xml.StartElement:
 		line, _ := p.InputPos()
-		return p.startTag(t, &element{start: start, inside: end, line: line})
+		return p.startTag(t, &element{line: line}, string(p.source[start+1:end]))
 	case xml.EndElement:
-		p.open[len(p.open)-1].end = start
 		p.open = p.open[:len(p.open)-1]
 	case xml.CharData:
 		return p.text(string(t), start, end)
@@ -91,14 +90,13 @@ var (
 	valueBlanks = strings.NewReplacer("\n", " ", "\t", " ")
 )
 
-func (p *parser) startTag(t xml.StartElement, e *element) error {
+func (p *parser) startTag(t xml.StartElement, e *element, markup string) error {
 	switch {
 	case p.Root != nil && len(p.open) == 0:
 		return errors.New("a second root element")
 	case len(p.open) == wire.MaxElements:
 		return fmt.Errorf("elements nested more than %d deep", wire.MaxElements)
 	}
-	markup := string(p.source[e.start+1 : e.inside])
 	e.tag, e.name = markup[:strings.IndexAny(markup, blanks+"/>")], name{t.Name.Space, t.Name.Local}
 	if err := e.setAttributes(t.Attr, markup); err != nil {
 		return err

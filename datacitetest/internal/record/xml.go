@@ -2,7 +2,6 @@ package record
 
 import (
 	"bytes"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -37,8 +36,7 @@ type element struct {
 	isText bool
 	markup string // of other pieces, and of text in CDATA: as it is written
 
-	line               int // where the start tag ends
-	start, inside, end int // offsets in the source: of the start tag, its end, and the end tag
+	line int // where the start tag ends
 }
 
 // name is a name without its prefix. An unbound prefix is its own namespace.
@@ -147,22 +145,6 @@ func ReadXML(source []byte) (*Document, error) {
 		return nil, wire.Fail(http.StatusUnprocessableEntity, "%v", err)
 	}
 	return doc, nil
-}
-
-// withIdentifier is the source with another DOI in its identifier element; the
-// rest stays as it is.
-func (doc *Document) withIdentifier(source []byte, doi string) []byte {
-	id := doc.Root.child("identifier")
-	var out bytes.Buffer
-	out.Write(source[:id.start])
-	if open, empty := bytes.CutSuffix(source[id.start:id.inside], []byte("/>")); empty {
-		fmt.Fprintf(&out, "%s>%s</%s>", bytes.TrimRight(open, blanks), escapeText(doi), id.tag)
-	} else {
-		out.Write(source[id.start:id.inside])
-		out.WriteString(escapeText(doi))
-	}
-	out.Write(source[id.end:])
-	return out.Bytes()
 }
 
 // identifier is the first element of that name in the namespace that the root

@@ -48,15 +48,15 @@ type stored struct {
 	Compressed              []byte          // sent last; nil is NULL
 	Documented              bool            // the column with the document's name is set
 	Rows                    []row
-	Parts                   []part // with Documented, in place of all but the header
 }
 
-// row is a subset. Rows are ordered by their random ids.
+// row is a subset. Rows are ordered by their ids, which are random with Deployed.
 type row struct {
 	ID       int64
 	Nth      int64 // counts the rows as they were inserted
 	Checksum string
 	Gzip     []byte // nil is NULL: only the document has the bytes
+	Plain    bool   `json:",omitempty"` // with Documented: the bytes are not compressed
 }
 
 // attachment is the document of a report: the text of the response to a write.
@@ -129,9 +129,6 @@ func (a *archive) kept() (all []Kept) {
 	defer a.mu.Unlock()
 	for _, r := range a.list() {
 		k := Kept{ID: r.UID, Owner: r.Owner, Header: wire.Encode(r.Header)}
-		for _, p := range r.Parts {
-			k.Subsets = append(k.Subsets, KeptSubset{p.checksum, p.Body})
-		}
 		for _, row := range r.inserted() {
 			if there := a.documents[names.Folded(r.UID)].find(row.Checksum); row.Gzip == nil && there != nil {
 				row.Gzip = there.Gzip
@@ -167,7 +164,7 @@ func (a *archive) insertRow(uid string, data []byte) (row, error) {
 		return row{}, tooLong("compressed")
 	}
 	a.inserted++
-	added := row{a.NewID(), a.inserted, sum256(data), data}
+	added := row{ID: a.NewID(), Nth: a.inserted, Checksum: sum256(data), Gzip: data}
 	a.change(uid, func(r *stored) { r.Rows = append(r.Rows, added) })
 	return added, nil
 }

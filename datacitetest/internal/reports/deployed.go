@@ -65,7 +65,7 @@ func (s *Service) readCaller(q *wire.Request) caller {
 		return caller{}
 	}
 	c, ok := store.ReadClaims(words[len(words)-1])
-	if now := s.Now(); !ok || !now.Before(c.Expires.Time()) || now.Before(c.NotBefore.Time()) {
+	if now := s.Now().Unix(); !ok || now >= c.Expires || now < c.NotBefore {
 		c = store.Claims{}
 	}
 	return caller{given: true, Claims: c}

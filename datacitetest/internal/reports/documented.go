@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"io"
 	"mime"
 	"net/http"
 	"regexp"
@@ -16,15 +15,6 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest/internal/store"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
-
-// part is one body of a report, stored unchanged: with Documented a report has one, or
-// one for each subset.
-type part struct {
-	content
-	Body     []byte
-	Coding   string // gzip, or none
-	checksum string // SHA-256 of body, in hex
-}
 
 // isNoted says whether an exceptions entry has the code 69, "report is
 // compressed" (specification §4.1).
@@ -71,11 +61,11 @@ func (s *Service) takeReport(q *wire.Request, id string) (wire.Reply, error) {
 	if id != "" && !uuidForm.MatchString(id) {
 		return wire.Reply{}, wire.Fail(http.StatusUnprocessableEntity, "Record invalid")
 	}
-	p, err := s.readPart(q)
+	c, body, err := s.readPart(q)
 	if err != nil {
 		return wire.Reply{}, err
 	}
-	r, status, err := s.storeReport(owner, id, p)
+	r, status, err := s.storeReport(owner, id, c, body)
 	if err != nil {
 		return wire.Reply{}, err
 	}
@@ -85,39 +75,40 @@ func (s *Service) takeReport(q *wire.Request, id string) (wire.Reply, error) {
 
 // readPart reads and checks the body of a report, with one of the two pairs of
 // headers that specification §4.1 allows. Any other is 415.
-func (s *Service) readPart(q *wire.Request) (p part, err error) {
+func (s *Service) readPart(q *wire.Request) (c content, p row, err error) {
 	kind, _, _ := mime.ParseMediaType(q.Header.Get("Content-Type"))
-	p.Coding = q.Header.Get("Content-Encoding")
-	if pair := kind + " " + p.Coding; pair != "application/json " && pair != "application/gzip gzip" {
-		return p, wire.Fail(http.StatusUnsupportedMediaType, "Content-Type %q with Content-Encoding %q is not supported", q.Header.Get("Content-Type"), p.Coding)
+	coding := q.Header.Get("Content-Encoding")
+	p.Plain = coding == ""
+	if pair := kind + " " + coding; pair != "application/json " && pair != "application/gzip gzip" {
+		return c, p, wire.Fail(http.StatusUnsupportedMediaType, "Content-Type %q with Content-Encoding %q is not supported", q.Header.Get("Content-Type"), coding)
 	}
-	if p.Body, err = wire.ReadWhole(q.Body); err != nil {
-		return p, err
+	if p.Gzip, err = wire.ReadWhole(q.Body); err != nil {
+		return c, p, err
 	}
-	p.checksum = sum256(p.Body)
-	r, err := withoutCoding(p.Coding, p.Body)
+	p.Checksum = sum256(p.Gzip)
+	r, err := withoutCoding(coding, p.Gzip)
 	if err == nil {
-		p.content, err = readReport(r, reportHeader.check, reportDatasets.element.check, s.MaxDatasets)
+		c, err = readReport(r, true, s.MaxDatasets)
 	}
 	switch {
 	case errors.Is(err, wire.ErrTooMuch):
 		err = wire.ErrTooMuch
 	case err != nil:
 		err = wire.Fail(http.StatusUnprocessableEntity, "%v", err)
-	case p.Coding != "" && !p.isNoted():
+	case !p.Plain && !c.isNoted():
 		err = wire.Fail(http.StatusUnprocessableEntity, "a compressed report needs an exceptions entry with code 69")
-	case p.Coding == "" && p.isNoted():
+	case p.Plain && c.isNoted():
 		err = wire.Fail(http.StatusUnprocessableEntity, "exceptions code 69 says compressed, but the report is not")
 	}
-	return p, err
+	return c, p, err
 }
 
 // storeReport stores a body under an id, or without one under that of the report
 // with its creator and begin-date.
-func (s *Service) storeReport(owner, id string, p part) (r *stored, status int, err error) {
+func (s *Service) storeReport(owner, id string, c content, p row) (r *stored, status int, err error) {
 	s.Archive.mu.Lock()
 	defer s.Archive.mu.Unlock()
-	r, status = s.reportOf(owner, id, p), http.StatusCreated
+	r, status = s.reportOf(owner, id, c, p), http.StatusCreated
 	holder := s.Archive.find(s.Archive.keys[r.Key])
 	switch {
 	case id != "" && holder != nil && holder.UID != id:
@@ -128,13 +119,13 @@ func (s *Service) storeReport(owner, id string, p part) (r *stored, status int, 
 		}
 	case holder == nil:
 		r.UID = uuid.NewString()
-	case p.Coding == "":
+	case p.Plain:
 		return holder, status, nil
 	case !strings.EqualFold(holder.Owner, owner):
 		return nil, 0, errTaken
 	default:
-		holder.Parts = append(slices.Clone(holder.Parts), p)
-		r = holder
+		p.ID, p.Nth = int64(len(holder.Rows)), int64(len(holder.Rows))
+		r, holder.Rows = holder, append(holder.Rows, p)
 	}
 	s.Archive.remove(r.UID)
 	s.Archive.insert(r)
@@ -143,12 +134,12 @@ func (s *Service) storeReport(owner, id string, p part) (r *stored, status int, 
 
 // reportOf is a report of one body. Creator and begin-date identify a report
 // (specification §3.2).
-func (s *Service) reportOf(owner, id string, p part) *stored {
-	period, _ := p.header["reporting-period"].(object)
+func (s *Service) reportOf(owner, id string, c content, p row) *stored {
+	period, _ := c.header["reporting-period"].(object)
 	begin := wire.String(period["begin-date"])
 	return &stored{
-		UID: id, Owner: owner, Year: begin[:min(4, len(begin))], Header: p.header, Parts: []part{p},
-		Key: wire.String(p.header["created-by"]) + "\x00" + begin,
+		UID: id, Owner: owner, Year: begin[:min(4, len(begin))], Header: c.header, Rows: []row{p},
+		Key: wire.String(c.header["created-by"]) + "\x00" + begin,
 	}
 }
 
@@ -156,44 +147,51 @@ func (s *Service) reportOf(owner, id string, p part) *stored {
 // bodies, in the order received.
 func (r *stored) expanded(status int) wire.Reply {
 	of := []string{"expanded"}
-	for _, p := range r.Parts {
-		of = append(of, p.checksum)
+	for _, p := range r.Rows {
+		of = append(of, p.Checksum)
 	}
 	return response(status, r.UID, r.Header, of, func(o *output) {
 		o.print(`"report-datasets":[`)
 		between := ""
-		for _, p := range r.Parts {
-			if p.datasets > 0 {
-				o.print("%s", between)
+		for _, p := range r.Rows {
+			o.err = cmp.Or(o.err, p.datasets(func(dataset []byte) {
+				o.print("%s%s", between, dataset)
 				between = ","
-				p.copyDatasets(o)
-			}
+			}))
 		}
 		o.print("]")
 	})
 }
 
-// copyDatasets writes the elements of the part's report-datasets.
-func (p part) copyDatasets(o *output) {
-	r, err := withoutCoding(p.Coding, p.Body)
-	if err == nil {
-		_, err = io.CopyN(io.Discard, r, p.start)
+// datasets reads the datasets of a subset.
+func (p row) datasets(each func(dataset []byte)) error {
+	text, err := withoutCoding(p.coding(), p.Gzip)
+	if err != nil {
+		return err
 	}
-	if err == nil {
-		_, err = io.CopyN(o, r, p.end-p.start)
-	}
-	o.err = cmp.Or(o.err, err)
+	return check(text, func(c *checker) {
+		c.object(func(name []byte) {
+			if string(name) != "report-datasets" {
+				c.skip()
+				return
+			}
+			c.List()
+			for i := 0; c.Element(i); i++ {
+				c.Hold()
+				c.skip()
+				each(c.Held())
+			}
+		})
+	})
 }
+
+func (p row) coding() string { return map[bool]string{false: "gzip"}[p.Plain] }
 
 // inSubsets is the response to POST and PUT. It shows a compressed report by its
 // subsets, as the deployed server does.
 func (r *stored) inSubsets(status int) wire.Reply {
-	d := attachment{Header: r.Header, Datasets: json.RawMessage("[]")}
-	for _, p := range r.Parts {
-		if p.Coding == "" {
-			return r.expanded(status)
-		}
-		d.Subsets = append(d.Subsets, row{Checksum: p.checksum, Gzip: p.Body})
+	if slices.ContainsFunc(r.Rows, func(p row) bool { return p.Plain }) {
+		return r.expanded(status)
 	}
-	return d.reply(status, r.UID)
+	return attachment{Header: r.Header, Datasets: json.RawMessage("[]"), Subsets: r.Rows}.reply(status, r.UID)
 }

@@ -36,19 +36,18 @@ var errNoReport = wire.Fail(http.StatusNotFound, wire.NotFound)
 
 // Put stores a report of a client unchanged.
 func (s *Service) Put(owner string, data json.RawMessage) (id string, err error) {
-	c, err := readReport(bytes.NewReader(data), anyValue, anyValue, wire.MaxDatasets)
+	c, err := readReport(bytes.NewReader(data), false, wire.MaxDatasets)
 	if err != nil {
 		return "", err
 	}
 	if id = strings.ToLower(c.id); id == "" {
 		id = uuid.NewString()
 	}
-	p := part{content: c, Body: bytes.Clone(data)}
+	body := bytes.Clone(data)
 	if c.isNoted() {
-		p.Coding, p.Body = "gzip", compress(data)
+		body = compress(data)
 	}
-	p.checksum = sum256(p.Body)
-	r := s.reportOf(owner, id, p)
+	r := s.reportOf(owner, id, c, row{Checksum: sum256(body), Gzip: body, Plain: !c.isNoted()})
 	if s.Deployed {
 		if r, err = seeded(r, data); err != nil {
 			return "", err

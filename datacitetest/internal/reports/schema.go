@@ -1,10 +1,12 @@
 package reports
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"iter"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,24 +15,23 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
-// schema is what a value of a report may be. With Documented it checks the stream; with
-// Deployed the decoded value, first by the names that the service permits, then by its
-// schema.
+// schema is what a value of a report may be. By the specification the first fault refuses a
+// report. The deployed service checks the names that it permits, and then its schema.
 type schema struct {
-	kind     string                 // object, array, string, integer, or "" for any scalar
-	members  []member               // of an object
-	any      func(name string) bool // which other members an object may have, with any scalar
-	required []string
-	element  *schema // of an array
-	values   []string
+	kind      string // object, array, string, integer, or "" for any scalar
+	members   []member
+	required  []string
+	element   *schema // of an array
+	values    []string
+	countries bool // the members are codes of countries, with integers
 
-	sound rule // the check of the specification, in place of all this
+	// By the specification alone.
+	sound func(v any) (fault string) // a further check
+	open  bool                       // further values are allowed
+	texts bool                       // texts, too
 
 	unchecked bool // absent from the deployed service's schema
 	untyped   bool // ... or names members, but no type
-
-	take  rule   // check, made once
-	takes []rule // ... of each member
 }
 
 type member struct {
@@ -38,72 +39,81 @@ type member struct {
 	*schema
 }
 
-// ready makes the rules of a schema and of its parts.
-func (s *schema) ready() *schema {
-	s.take, s.takes = s.check, nil
-	for _, m := range s.members {
-		inner := m.ready()
-		s.takes = append(s.takes, func(c *checker) { c.in(m.name, inner.take) })
-	}
-	if s.element != nil {
-		s.element.ready()
-	}
-	return s
-}
-
 // member is the schema of a member, nil if there is none of that name.
 func (s *schema) member(name string) *schema {
 	if i := slices.IndexFunc(s.members, func(m member) bool { return m.name == name }); i >= 0 {
 		return s.members[i].schema
 	}
-	if s.any != nil && s.any(name) {
-		return anyScalar
+	if s.countries && isCountry(name) {
+		return whole
 	}
 	return nil
 }
 
-// check reads and checks a value of the stream.
-func (s *schema) check(c *checker) {
+// fault is the first fault of a value by the specification, after the path to it, as in
+// "/yop: a string expected"; "" without one.
+func (s *schema) fault(v any) string {
+	kind, wanted := jsonKind(v), cmp.Or(s.kind, "string")
 	switch {
-	case s.sound != nil:
-		s.sound(c)
-	case s.kind == "array":
-		c.array(s.element.take)
-	case s.kind == "object":
-		s.checkMembers(c)
-	case s.kind == "integer":
-		integer(c)
-	default:
-		if text := c.text(); len(s.values) > 0 && !slices.Contains(s.values, string(text)) {
-			c.refuse("%q is not one of %q", text, s.values)
+	case s.texts && kind == "string":
+		return ""
+	case kind != wanted:
+		return fmt.Sprintf(": %s %s expected", map[bool]string{true: "a", false: "an"}[wanted == "string"], wanted)
+	}
+	var fault string
+	switch v := v.(type) {
+	case object:
+		fault = s.faultInside(v)
+	case []any:
+		for i := 0; i < len(v) && fault == ""; i++ {
+			if fault = s.element.fault(v[i]); fault != "" {
+				fault = "/" + strconv.Itoa(i) + fault
+			}
+		}
+	case json.Number:
+		if _, err := v.Int64(); err != nil {
+			return ": an integer expected"
+		}
+	case string:
+		if len(s.values) > 0 && !s.open && !slices.Contains(s.values, v) {
+			return fmt.Sprintf(": %q is not one of %q", v, s.values)
 		}
 	}
+	if fault == "" && s.sound != nil {
+		if fault = s.sound(v); fault != "" {
+			fault = ": " + fault
+		}
+	}
+	return fault
 }
 
-func (s *schema) checkMembers(c *checker) {
-	var seen uint64
-	next := 0 // the member most likely to follow
-	c.object(func(name []byte) rule {
-		for range s.members {
-			i := next % len(s.members)
-			next++
-			if string(name) != s.members[i].name {
-				continue
+// faultInside is the first fault of the members of an object.
+func (s *schema) faultInside(v object) string {
+	for name := range sorted(v) {
+		switch {
+		case s.countries && !countryForm.MatchString(name):
+			return fmt.Sprintf(": %q is not a lowercase two-letter country code", name)
+		case s.countries:
+			if fault := whole.fault(v[name]); fault != "" {
+				return "/" + name + fault
 			}
-			if seen&(1<<i) != 0 {
-				c.refuse("%s given twice", name)
-			}
-			seen |= 1 << i
-			return s.takes[i]
-		}
-		c.refuse("found unpermitted parameter: :%s", name)
-		return nil
-	})
-	for i, m := range s.members {
-		if seen&(1<<i) == 0 && slices.Contains(s.required, m.name) {
-			c.refuse("%s is missing", m.name)
+		case s.member(name) == nil:
+			return ": found unpermitted parameter: :" + name
 		}
 	}
+	for _, m := range s.members {
+		value, there := v[m.name]
+		if !there && slices.Contains(s.required, m.name) {
+			return ": " + m.name + " is missing"
+		}
+		if !there {
+			continue
+		}
+		if fault := m.fault(value); fault != "" {
+			return "/" + m.name + fault
+		}
+	}
+	return ""
 }
 
 // permit removes what the service drops silently: other values in an array of objects. It
@@ -198,60 +208,56 @@ func jsonKind(v any) string {
 	return "number"
 }
 
-func textWith(sound rule) *schema { return &schema{kind: "string", sound: sound} }
-
 func listOf(required []string, members ...member) *schema {
 	return &schema{kind: "array", element: &schema{kind: "object", required: required, members: members}}
 }
 
 // labelled is an array of {type, value}.
 func labelled(types ...string) *schema {
-	return listOf([]string{"type", "value"}, member{"type", &schema{kind: "string", values: types}}, member{"value", textOnly})
+	return listOf([]string{"type", "value"}, member{"type", &schema{kind: "string", values: types}}, member{"value", text})
 }
 
 // named is an array of {name, value}; the specification also allows strings.
 func named() *schema {
-	s := listOf([]string{"name", "value"}, member{"name", textOnly}, member{"value", textOnly})
-	s.sound = func(c *checker) {
-		c.array(func(c *checker) {
-			if c.Kind() == '"' {
-				c.text()
-			} else {
-				s.element.checkMembers(c)
-			}
-		})
-	}
+	s := listOf([]string{"name", "value"}, member{"name", text}, member{"value", text})
+	s.element.texts = true
 	return s
 }
 
 var (
-	anyScalar = &schema{}
-	textOnly  = &schema{kind: "string"}
-	filled    = textWith(filledText)
+	scalar, text, whole = &schema{}, &schema{kind: "string"}, &schema{kind: "integer"}
+
+	filled = &schema{kind: "string", sound: func(v any) string { return map[any]string{"": "can't be blank"}[v] }}
+	date   = &schema{kind: "string", sound: func(v any) string {
+		if _, err := time.Parse(time.DateOnly, v.(string)); err != nil {
+			return fmt.Sprintf("%q is not a date, YYYY-MM-DD", v)
+		}
+		return ""
+	}}
 
 	// Publishers use other types in practice.
 	publisherID = func() *schema {
 		s := labelled("isni", "orcid", "grid", "urn", "client-id")
-		s.element.members[0].sound = filledText
+		s.element.members[0].open, s.element.members[0].sound = true, filled.sound
 		return s
 	}()
 
 	headerMembers = []member{
-		{"report-name", textOnly}, {"report-id", filled}, {"release", filled}, {"created", textWith(func(c *checker) { c.date() })}, {"created-by", filled},
-		{"reporting-period", &schema{kind: "object", unchecked: true, sound: period, members: periodOf(anyScalar, anyScalar)}},
+		{"report-name", text}, {"report-id", filled}, {"release", filled}, {"created", date}, {"created-by", filled},
+		{"reporting-period", period(schema{unchecked: true})},
 		{"report-filters", named()}, {"report-attributes", named()},
 		{"exceptions", &schema{kind: "array", unchecked: true, element: &schema{kind: "object", members: []member{
-			{"code", &schema{sound: integer}}, {"severity", anyScalar}, {"message", anyScalar}, {"help-url", anyScalar}, {"data", anyScalar},
+			{"code", whole}, {"severity", scalar}, {"message", scalar}, {"help-url", scalar}, {"data", scalar},
 		}}}},
 	}
 
 	// reportHeader is the header of specification §2.1. The specification does
 	// not say which members are required; these are required by the servers.
-	reportHeader = (&schema{
+	reportHeader = &schema{
 		kind: "object", members: headerMembers, required: []string{"report-id", "release", "created-by", "created", "reporting-period"},
-	}).ready()
+	}
 
-	reportDatasets = datasetEntries().ready()
+	reportDatasets = datasetEntries()
 
 	// sentReport are header and datasets in one object, as the service checks them.
 	sentReport = &schema{kind: "object", members: append(slices.Clone(headerMembers), member{"report-datasets", reportDatasets})}
@@ -263,77 +269,39 @@ func datasetEntries() *schema {
 	metrics := []string{"total-dataset-investigations", "total-dataset-requests", "unique-dataset-investigations", "unique-dataset-requests"}
 	instance := listOf([]string{"count", "metric-type", "access-method"},
 		member{"metric-type", &schema{kind: "string", values: metrics}},
-		member{"count", &schema{kind: "integer"}},
+		member{"count", whole},
 		member{"access-method", &schema{kind: "string", values: []string{"regular", "machine"}}},
-		member{"country-counts", &schema{kind: "object", unchecked: true, sound: countryCounts, any: isCountry}},
+		member{"country-counts", &schema{kind: "object", unchecked: true, countries: true}},
 	)
 	return listOf([]string{"data-type", "dataset-title", "performance", "platform", "publisher", "publisher-id"},
-		member{"dataset-title", textOnly},
+		member{"dataset-title", text},
 		member{"dataset-id", labelled("doi", "DOI", "proprietary", "uri")},
 		member{"dataset-contributors", labelled("name", "orcid", "isni")},
 		member{"dataset-dates", labelled("pub-date", "first-accessed-online", "proprietary")},
 		member{"dataset-attributes", labelled("dataset-version", "dataset_type", "proprietary")},
-		member{"platform", textOnly}, member{"publisher", textOnly}, member{"publisher-id", publisherID},
+		member{"platform", text}, member{"publisher", text}, member{"publisher-id", publisherID},
 		member{"data-type", &schema{kind: "string", values: []string{"dataset"}}},
-		member{"yop", textOnly}, member{"uri", anyScalar},
+		member{"yop", text}, member{"uri", scalar},
 		member{"performance", listOf([]string{"instance", "period"},
-			member{"period", &schema{
-				kind: "object", untyped: true, sound: period, required: periodMembers, members: periodOf(textOnly, textOnly),
-			}},
-			member{"instance", instance},
+			member{"period", period(schema{untyped: true})}, member{"instance", instance},
 		)},
 	)
 }
 
-var periodMembers = []string{"begin-date", "end-date"}
-
-func periodOf(begin, end *schema) []member { return []member{{"begin-date", begin}, {"end-date", end}} }
-
-// period reads an object of two dates, the end not before the begin.
-func period(c *checker) {
-	periodDates.checkMembers(c)
-	if c.end < c.begin {
-		c.refuse("end-date %s is before begin-date %s", c.end, c.begin)
-	}
-}
-
-var periodDates = (&schema{required: periodMembers, members: periodOf(
-	textWith(func(c *checker) { c.begin = c.date() }), textWith(func(c *checker) { c.end = c.date() }),
-)}).ready()
-
-func filledText(c *checker) {
-	if len(c.text()) == 0 {
-		c.refuse("can't be blank")
-	}
-}
-
-func integer(c *checker) {
-	if first := c.Kind(); first != '-' && (first < '0' || first > '9') {
-		c.unexpected("an integer")
-	}
-	word := c.Number()
-	if _, err := strconv.ParseInt(string(word), 10, 64); err != nil {
-		c.refuse("an integer expected, not %s", word)
-	}
-}
-
-// date reads a day, YYYY-MM-DD.
-func (c *checker) date() string {
-	day := string(c.text())
-	if _, err := time.Parse(time.DateOnly, day); err != nil {
-		c.refuse("%q is not a date, YYYY-MM-DD", day)
-	}
-	return day
-}
-
-func countryCounts(c *checker) {
-	c.object(func(name []byte) rule {
-		if len(name) != 2 || name[0] < 'a' || name[0] > 'z' || name[1] < 'a' || name[1] > 'z' {
-			c.refuse("%q is not a lowercase two-letter country code", name)
+// period is an object of two dates, the end not before the begin.
+func period(s schema) *schema {
+	s.kind, s.required, s.members = "object", []string{"begin-date", "end-date"}, []member{{"begin-date", date}, {"end-date", date}}
+	s.sound = func(v any) string {
+		begin, end := v.(object)["begin-date"].(string), v.(object)["end-date"].(string)
+		if end < begin {
+			return fmt.Sprintf("end-date %s is before begin-date %s", end, begin)
 		}
-		return integer
-	})
+		return ""
+	}
+	return &s
 }
+
+var countryForm = regexp.MustCompile(`\A[a-z]{2}\z`)
 
 // countries are the codes of ISO 3166-1 alpha-2.
 const countries = "ad ae af ag ai al am ao aq ar as at au aw ax az ba bb bd be bf bg bh bi bj bl bm bn bo bq br bs bt bv bw by bz " +

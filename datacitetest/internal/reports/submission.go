@@ -105,16 +105,17 @@ func withoutCoding(coding string, body []byte) (io.Reader, error) {
 // parse reads the header and, of a plain report, the datasets.
 func (sub *submission) parse(r io.Reader) error {
 	err := check(r, func(c *checker) {
-		c.object(func(name []byte) rule {
+		c.object(func(name []byte) {
 			switch member := string(name); {
 			case member == "report-header":
-				return sub.readHeader
+				sub.readHeader(c)
 			case member == "report-datasets" && !sub.coded():
-				return sub.readDatasets
+				sub.datasets = wire.Compacted(c.value(wire.MaxValues))
 			case isOdd(member):
 				c.Fail(wire.ReportValue.Refusal(member))
+			default:
+				c.skip()
 			}
-			return anyValue
 		})
 	})
 	if err == nil && sub.header == nil {
@@ -150,7 +151,7 @@ func oddName(v any) string {
 }
 
 func (sub *submission) readHeader(c *checker) {
-	header, ok := wire.Compacted(c.value(anyValue, wire.MaxPieces)).(object)
+	header, ok := wire.Compacted(c.value(wire.MaxPieces)).(object)
 	if !ok {
 		c.refuse("report-header: an object expected")
 		return
@@ -159,10 +160,6 @@ func (sub *submission) readHeader(c *checker) {
 		c.Fail(wire.ReportValue.Refusal("report-header", odd))
 	}
 	sub.header = header
-}
-
-func (sub *submission) readDatasets(c *checker) {
-	sub.datasets = wire.Compacted(c.value(anyValue, wire.MaxValues))
 }
 
 // dateForm is a date at the start of a text.

@@ -378,17 +378,17 @@ var errTaken = wire.Fail(http.StatusConflict, "The resource already exists.")
 
 // seeded is a report as the database stores it with Deployed.
 func seeded(r *stored, data []byte) (*stored, error) {
-	p := r.Parts[0]
-	sub := &submission{body: data, coding: p.Coding}
+	p := r.Rows[0]
+	sub := &submission{body: data, coding: p.coding()}
 	if err := sub.parse(bytes.NewReader(data)); err != nil {
 		return nil, err
 	}
 	_ = sub.datePeriod() // a seeded report may lack the period
 	r = &stored{
 		UID: r.UID, Owner: r.Owner, Year: sub.year, Month: sub.month, Key: keyOf(sub.header["created-by"], sub.year, sub.month),
-		Documented: true, Header: sub.header, Datasets: json.RawMessage("[]"), Compressed: p.Body,
+		Documented: true, Header: sub.header, Datasets: json.RawMessage("[]"), Compressed: p.Gzip,
 	}
-	if p.Coding == "" {
+	if p.Plain {
 		r.Datasets = wire.Encode(sub.datasets)
 		r.Compressed = r.compressOwn()
 	}

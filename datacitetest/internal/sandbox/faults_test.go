@@ -154,34 +154,3 @@ func TestFaultsInNumbers(t *testing.T) {
 		assert.Equal(t, int64(50), service.Requests()[0].BodySize, "half of the body")
 	})
 }
-
-func TestSchedule(t *testing.T) {
-	fates := func(seed uint64, rate float64) (all []sandbox.Fault, failed int) {
-		fate := faults.Schedule(seed, rate)
-		for n := range 10_000 {
-			f := fate(n, nil)
-			if f == nil {
-				all = append(all, sandbox.Fault{})
-				continue
-			}
-			failed++
-			all = append(all, *f)
-		}
-		return all, failed
-	}
-	first, failed := fates(1, 0.2)
-	again, _ := fates(1, 0.2)
-	another, _ := fates(2, 0.2)
-	assert.Equal(t, first, again)
-	assert.NotEqual(t, first, another)
-	assert.InDelta(t, 2000, failed, 200)
-	kinds := map[faults.FaultKind]bool{}
-	for _, f := range first {
-		kinds[f.Kind] = true
-		assert.Less(t, f.Delay, time.Second)
-	}
-	assert.Len(t, kinds, 8, "all seven, and none")
-	_, none := fates(1, 0)
-	_, all := fates(1, 1)
-	assert.Equal(t, []int{0, 10_000}, []int{none, all})
-}

@@ -145,7 +145,7 @@ func TestDeployedPutMetadata(t *testing.T) {
 	})
 	t.Run("valid documents are returned unchanged except for white space", func(t *testing.T) {
 		service := deployed()
-		require.Equal(t, 201, putMetadata("10.5072/x", strings.ReplaceAll(fullXML, "<identifier", "<!-- a --><identifier")).do(t, service).status)
+		require.Equal(t, 201, putMetadata("10.5072/x", strings.ReplaceAll(fullXML(t), "<identifier", "<!-- a --><identifier")).do(t, service).status)
 		once := call{method: "GET", path: "/metadata/10.5072/x", as: "repo"}.do(t, service).body
 		require.Equal(t, 201, putMetadata("10.5072/x", once).do(t, service).status)
 		assert.Equal(t, once, call{method: "GET", path: "/metadata/10.5072/x", as: "repo"}.do(t, service).body)

@@ -65,7 +65,7 @@ func TestFaultsBehindNothing(t *testing.T) {
 // read and sent again.
 func FuzzMetadata(f *testing.F) {
 	for _, seed := range []string{
-		metadataXML, fullXML, "@", "@ misc{...}", "@misc{a, title = {x}}", "TY  - ", "TY  - DATA\nDO", "{", `{"@context":"https://schema.org"}`,
+		metadataXML, fullXML(f), "@", "@ misc{...}", "@misc{a, title = {x}}", "TY  - ", "TY  - DATA\nDO", "{", `{"@context":"https://schema.org"}`,
 		`{"@context":"http://schema.org","author":[1,{"family":2}],"publisher":[]}`, `{"types":[],"publication_year":{}}`, `{"types":{"a":1},"publication_year":1}`,
 		`{"issued":{"date-parts":[[]]},"DOI":1}`, `{"schema-version":"http://datacite.org/schema/kernel-4","titles":{},"creators":"x"}`, "<", "<a", "<a b=", "<a b='&#x", "<?xml", "<!DOCTYPE a [", "<!--", "<a><![CDATA[",
 		`<a xmlns="http://datacite.org/schema/kernel-4"`, `<a xmlns:x="http://datacite.org/schema/kernel-5"><x:identifier/>&`, "\xff", "https://\xff", "https://example.org/", `<resource xmlns="http://datacite.org/schema/kernel-4"><identifier>`,

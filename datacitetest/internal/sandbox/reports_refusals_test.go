@@ -37,8 +37,6 @@ func TestTokensOfReports(t *testing.T) {
 		"garbled, but the dates first": {"Bearer x.y.z", twoMonths, 401, 422, "Reports are monthly"},
 		"not a token":                  {"Bearer secret", body, 401, 401, no},
 		"in quotes":                    {`Bearer "` + valid + `"`, body, 401, 401, no},
-		"exp a fraction":               {claims(`{"uid":"example.repo","role_id":"client_admin","exp":9999999999.5}`), body, 401, 201, ""},
-		"exp a text":                   {claims(`{"uid":"example.repo","role_id":"client_admin","exp":"9999999999"}`), body, 401, 201, ""},
 		"not valid yet":                {claims(`{"uid":"example.repo","role_id":"client_admin","exp":9999999999,"nbf":9999999990}`), body, 401, 401, no},
 		"padded":                       {claims(`{"uid":"example.repo","role_id":"client_admin","exp":9999999999}`) + "==", body, 401, 201, ""},
 		"basic":                        {"Basic RVhBTVBMRS5SRVBPOnNhbmRib3gtcGFzc3dvcmQ=", body, 401, 401, no},

@@ -10,13 +10,7 @@
 //	service := sandbox.New(nil)
 //	client := &http.Client{Transport: service.Transport()}
 //
-// Its packages, each of which imports only those before it: faults (what fails between
-// client and service, and the log of requests), wire (requests, responses, JSON, limits),
-// names (DOI names), kernel (the table of the metadata schema), record (a record in JSON,
-// XML and other formats), usage (events of reports and relations), search (the query language), store (records, accounts, clock),
-// and dois, mds and reports, one for each interface.
-//
-// Limits: the syntax of URIs in metadata is not checked; there are no rate limits. What is
+// The syntax of URIs in metadata is not checked; there are no rate limits. What is
 // not supported has the status 501: see wire/unsupported.go.
 package sandbox
 
@@ -127,7 +121,7 @@ func over(store *store.Store, o Options, work *atWork) *Service {
 // of either do not reach the other.
 func (s *Service) Copy() *Service {
 	c := over(s.Store.Copy(), s.options, s.work)
-	s.reports.CopyTo(c.reports)
+	c.reports.Restore(s.reports.Snapshot())
 	c.toCount.add(s.toCount.all()...)
 	return c
 }
@@ -196,8 +190,9 @@ func (s *Service) Restore(r io.Reader) error {
 		return errors.New("it was saved by a service of the other behaviour")
 	}
 	s.Store.Restore(snap.Store)
+	s.reports.Restore(snap.Reports)
 	s.toCount.add(snap.Awaiting...)
-	return s.reports.Restore(snap.Reports)
+	return nil
 }
 
 // ServeHTTP serves a request to any of the three interfaces, by its path:

@@ -78,7 +78,7 @@ func TestCompressedReportsThatAreRefused(t *testing.T) {
 		"damaged":             {whole[:40] + "\x00\x00\x00\x00" + whole[44:], ""},
 		"empty":               {"", "not gzip"},
 		"not JSON":            {string(zipped([]byte("hello"))), "an object expected"},
-		"a wrong value":       {string(zipped([]byte(strings.Replace(noted, `"count":3`, `"count":-`, 1)))), "count"},
+		"a wrong value":       {string(zipped([]byte(strings.Replace(noted, `"count":3`, `"count":"-"`, 1)))), "count"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			service := newService()

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -18,7 +17,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/datacite-go/datacite-go/datacitetest/internal/faults"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/sandbox"
 )
 
@@ -168,26 +166,14 @@ func TestTransportClosesTheRequestsBody(t *testing.T) {
 	}
 }
 
-func TestRequestsAreLogged(t *testing.T) {
+func TestTheLastThousandRequestsAreLogged(t *testing.T) {
 	service := newService()
-	c := postReport("{}")
-	c.path, c.header = "/reports?a=%20b", map[string]string{"Content-Type": "application/json", "Cookie": "secret", "User-Agent": "me"}
-	c.do(t, service)
-	call{method: "GET", path: "/dois/10.5072/a%2Fb", as: "repo"}.do(t, service)
-	log := service.Requests()
-	require.Len(t, log, 2)
-	assert.Equal(t, faults.Request{
-		Number: 1, Method: "POST", URL: &url.URL{Path: "/reports", RawQuery: "a=%20b"}, Status: 422, Body: []byte("{}"), BodySize: 2,
-		Header: http.Header{"Content-Type": {"application/json"}, "User-Agent": {"me"}},
-	}, log[0])
-	assert.Equal(t, "/dois/10.5072/a%2Fb", log[1].URL.EscapedPath())
-	assert.Equal(t, 404, log[1].Status)
-	assert.NotContains(t, fmt.Sprint(log), "Basic")
-
 	for range 1100 {
 		call{method: "GET", path: "/doi"}.do(t, service)
 	}
-	assert.Len(t, service.Requests(), 1000, "the last thousand")
+	log := service.Requests()
+	require.Len(t, log, 1000)
+	assert.Equal(t, 101, log[0].Number)
 }
 
 func TestConcurrentUse(t *testing.T) {

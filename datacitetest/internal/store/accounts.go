@@ -6,7 +6,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
@@ -91,33 +90,17 @@ func (s *Store) TokenOf(clientID string, expires time.Time) string {
 	if a := s.Client(clientID); a != nil {
 		role = cmp.Or(a.Role, role)
 	}
-	return token(Claims{UID: clientID, Role: role, Expires: seconds(strconv.FormatInt(expires.Unix(), 10))})
-}
-
-// Claims are the contents of a token.
-type Claims struct {
-	UID       string  `json:"uid"`
-	Role      string  `json:"role_id"`
-	Expires   seconds `json:"exp"`
-	NotBefore seconds `json:"nbf,omitempty"`
-}
-
-// seconds is a time in a token: a number, or a number as a string.
-type seconds json.Number
-
-func (s *seconds) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, (*json.Number)(s)) }
-
-func (s seconds) MarshalJSON() ([]byte, error) { return json.Marshal(json.Number(s)) }
-
-// Time is the time to the second, the start of 1970 if absent.
-func (s seconds) Time() time.Time {
-	n, _ := json.Number(s).Float64()
-	return time.Unix(int64(n), 0)
-}
-
-func token(c Claims) string {
 	part := base64.RawURLEncoding
-	return part.EncodeToString([]byte(`{"alg":"none","typ":"JWT"}`)) + "." + part.EncodeToString(wire.Encode(c)) + "."
+	claims := wire.Encode(Claims{UID: clientID, Role: role, Expires: expires.Unix()})
+	return part.EncodeToString([]byte(`{"alg":"none","typ":"JWT"}`)) + "." + part.EncodeToString(claims) + "."
+}
+
+// Claims are the contents of a token. Times are in seconds since 1970.
+type Claims struct {
+	UID       string `json:"uid"`
+	Role      string `json:"role_id"`
+	Expires   int64  `json:"exp"`
+	NotBefore int64  `json:"nbf,omitempty"`
 }
 
 // TokenAccount is the account of a token, or of an API key in its place.
@@ -159,7 +142,7 @@ func (s *Store) claims(token string) (Claims, error) {
 		return Claims{}, wire.Fail(http.StatusUnauthorized, "No token was provided.")
 	}
 	c, ok := ReadClaims(token)
-	expired := !s.Now().Before(c.Expires.Time())
+	expired := s.Now().Unix() >= c.Expires
 	switch {
 	case !ok || c.UID == "" || s.Deployed && expired:
 		return c, wire.Fail(http.StatusUnauthorized, wire.NotAuthorized)

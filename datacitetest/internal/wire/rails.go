@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"maps"
 	"net/http"
 	"regexp"
 	"strings"
@@ -48,14 +47,6 @@ func Outside(q *Request, status int) *Failure {
 		res.ContentType, res.Body = "application/json; charset=UTF-8", Encode(object{"status": status, "error": title})
 	}
 	return &Failure{Status: status, Title: title, Whole: &res}
-}
-
-// With are the headers and one more.
-func With(header map[string]string, name, value string) map[string]string {
-	out := map[string]string{}
-	maps.Copy(out, header)
-	out[name] = value
-	return out
 }
 
 // IsAbsent says whether a value in JSON counts as missing: Ruby's blank?.

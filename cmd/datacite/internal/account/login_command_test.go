@@ -25,8 +25,7 @@ func TestMain(m *testing.M) { shelltest.Main(m, account.LoginCommand) }
 // A login is stored when the service accepts it.
 func TestLoginCommand(t *testing.T) {
 	for _, behaviour := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {
-		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: behaviour})
-		t.Cleanup(srv.Close)
+		srv := shelltest.Serve(t, &datacitetest.Options{Behaviour: behaviour})
 		folder := t.TempDir()
 		run := shelltest.Anonymous(srv)
 		run.Env["DATACITE_CONFIG_DIR"] = folder
@@ -79,8 +78,7 @@ func TestToken(t *testing.T) {
 		{datacitetest.Deployed, func(*datacitetest.Server) string { return "secret" }, 2, "token: "},
 		{datacitetest.Deployed, func(srv *datacitetest.Server) string { return srv.IssueKey() }, 2, "an API key, which the service does not accept for reports"},
 	} {
-		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: tt.behaviour})
-		t.Cleanup(srv.Close)
+		srv := shelltest.Serve(t, &datacitetest.Options{Behaviour: tt.behaviour})
 		run, folder := shelltest.Anonymous(srv), t.TempDir()
 		run.Env["DATACITE_CONFIG_DIR"], run.Stdin = folder, "DATACITE_TOKEN="+tt.token(srv)
 		code, out, notes := run.Do(t, account.LoginCommand, "login", "--login", "-")

@@ -20,8 +20,7 @@ import (
 // Ctrl-C at the question for the password ends the command, and the terminal shows again what is
 // typed.
 func TestThePasswordIsNotGiven(t *testing.T) {
-	srv := datacitetest.NewServer(nil)
-	defer srv.Close()
+	srv := shelltest.Serve(t, nil)
 	cmd, _, notes := shelltest.Anonymous(srv).Process(t, "login")
 	master, terminal, err := pty.Open()
 	require.NoError(t, err)

@@ -127,15 +127,7 @@ func (c Settings) save(s *shell.Shell, name string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	file, err := shell.CreateFile(path, 0o600)
-	if err != nil {
-		return err
-	}
-	defer file.Discard()
-	if _, err := file.Write([]byte(text.String())); err != nil {
-		return err
-	}
-	return file.Save()
+	return shell.WriteText(path, 0o600, text.String())
 }
 
 // readPairs reads a file of lines such as NAME=VALUE. Empty lines and those that begin with #

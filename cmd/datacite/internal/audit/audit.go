@@ -281,13 +281,13 @@ func (c *command) audit(ctx context.Context, file *shell.File) error {
 		results = io.Discard
 	}
 	if !c.fix {
-		_, err := c.show(ctx, formats[c.Format](c, data, false))
+		_, err := c.show(ctx, c.printer(c.Format, data, false))
 		return err
 	}
 	if c.Yes {
 		return c.repair(ctx, 0, results)
 	}
-	writes, err := c.show(ctx, newScreen(c, c.Notes(), false))
+	writes, err := c.show(ctx, c.printer(shell.FormatTable, c.Notes(), false))
 	if err != nil {
 		return err
 	}
@@ -308,17 +308,17 @@ func (c *command) show(ctx context.Context, out printer) (writes int, err error)
 			err = shell.Interrupted("the comparison is incomplete; the same command begins again")
 		}
 		if err != nil {
-			return 0, errors.Join(err, out.end())
+			return 0, errors.Join(err, out.End())
 		}
 		c.page.add(d, outcome{})
-		if err := out.print(c.rows(d, outcome{})); err != nil {
+		if err := c.print(out, d, outcome{}); err != nil {
 			return 0, err
 		}
 		if repairable(d) && d.DOI != last {
 			writes, last = writes+1, d.DOI
 		}
 	}
-	return writes, out.end()
+	return writes, out.End()
 }
 
 func (c *command) progress(now dois.AuditProgress) {

@@ -3,7 +3,6 @@ package audit
 import (
 	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -18,8 +17,7 @@ var picture = flag.String("picture", "", "`file` for a picture of a page, docs/a
 
 // People who do not see, or see little, or have a telephone can use the page.
 func TestAccessibility(t *testing.T) {
-	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed})
-	t.Cleanup(srv.Close)
+	srv := shelltest.Serve(t, &datacitetest.Options{Behaviour: datacitetest.Deployed})
 	var source strings.Builder
 	source.WriteString("doi,url,title\n")
 	for i := range 50 {
@@ -56,10 +54,9 @@ func TestAccessibility(t *testing.T) {
 	var pages [][]byte // what was found, what was fixed, and what is right
 	for n, args := range [][]string{nil, {"--fix", "--yes"}, {"--only", "url"}} {
 		path := filepath.Join(t.TempDir(), "report.html")
-		_, notes, code := call(t, srv, append(args, "--html", path, file(t, "items.csv", source.String()))...)
+		_, notes, code := call(t, srv, append(args, "--html", path, shelltest.File(t, "items.csv", source.String()))...)
 		require.LessOrEqual(t, code, 1, notes)
-		html, err := os.ReadFile(path)
-		require.NoError(t, err)
+		html := shelltest.Read(t, path)
 		if pages = append(pages, html); *picture != "" && n == 0 {
 			shelltest.Picture(t, path, *picture)
 		}

@@ -2,12 +2,10 @@ package audit
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
 
-	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/table"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/metadata"
@@ -60,75 +58,21 @@ func (c *command) rows(d *dois.Difference, o outcome) (all []row) {
 	return all
 }
 
-// A printer writes differences in one format.
-type printer interface {
-	print(rows []row) error
-	end() error // after the last one
-}
-
-// formats make printers, with or without results.
-var formats = map[string]func(c *command, out io.Writer, results bool) printer{
-	shell.FormatTable: func(c *command, out io.Writer, results bool) printer { return newScreen(c, out, results) },
-	shell.FormatCSV:   func(c *command, out io.Writer, results bool) printer { return newSheet(c, out, results, false) },
-	shell.FormatXLSX:  func(c *command, out io.Writer, results bool) printer { return newSheet(c, out, results, true) },
-	shell.FormatJSON:  func(_ *command, out io.Writer, _ bool) printer { return lines{shell.Tamed(out)} },
-}
-
-// A screen is for people. Results are printed at once, since they report a write.
-type screen struct {
-	table   *shell.Table
-	results bool
-	rows    *int
-}
-
-func newScreen(c *command, out io.Writer, results bool) printer {
-	names := []string{"KIND", "DOI", "DIFFERENCE"}
-	if results {
-		names = slices.Insert(names, 2, "RESULT")
+// cells are what people see.
+func (r row) cells() []string {
+	what := r.Reason
+	switch {
+	case what != "":
+		what = r.Path + ": " + what
+	case r.Path != "":
+		what = fmt.Sprintf("%s: %s, should be %s", r.Path, quoted(r.Found), quoted(r.Wanted))
+	default:
+		what = fmt.Sprintf("%s %s %s", cmp.Or(r.State, "-"), cmp.Or(r.URL, "-"), quoted(r.Title))
 	}
-	t := c.Table(out, names...)
-	t.Whole = true
-	if results { // they are printed one by one
-		t.Widen(len(dois.OldSchema), 0, len(asWanted))
+	if r.Error != "" {
+		what += ": " + r.Error
 	}
-	return screen{t, results, new(int)}
-}
-
-func (s screen) print(rows []row) error {
-	for _, r := range rows {
-		*s.rows++
-		what := r.Reason
-		switch {
-		case what != "":
-			what = r.Path + ": " + what
-		case r.Path != "":
-			what = fmt.Sprintf("%s: %s, should be %s", r.Path, quoted(r.Found), quoted(r.Wanted))
-		default:
-			what = fmt.Sprintf("%s %s %s", cmp.Or(r.State, "-"), cmp.Or(r.URL, "-"), quoted(r.Title))
-		}
-		if r.Error != "" {
-			what += ": " + r.Error
-		}
-		cells := []string{string(r.Kind), r.DOI, what}
-		if s.results {
-			cells = slices.Insert(cells, 2, r.Result)
-		}
-		if err := s.table.Row(cells...); err != nil {
-			return err
-		}
-	}
-	if s.results {
-		return s.table.Flush()
-	}
-	return nil
-}
-
-// end prints no head without rows.
-func (s screen) end() error {
-	if *s.rows == 0 {
-		return nil
-	}
-	return s.table.Flush()
+	return []string{string(r.Kind), r.DOI, what}
 }
 
 // quoted is a text, cut.
@@ -139,54 +83,37 @@ func quoted(text string) string {
 	return fmt.Sprintf("%.60q", text)
 }
 
-// A sheet is CSV or .xlsx with a head. Results are written at once, since they report a write.
-type sheet struct {
-	shell   *shell.Shell
-	w       *table.Writer
-	results bool
-	atOnce  bool
+// table is the row of a table that other commands read.
+func (r row) table() *table.Row {
+	return &table.Row{
+		DOI: r.DOI, URL: r.URL, State: string(r.State), Record: &metadata.Record{Titles: metadata.List[metadata.Title]{{Title: r.Title}}},
+		Others: []string{string(r.Kind), r.Path, r.Wanted, r.Found, r.Reason, r.Service, r.Result, r.Error},
+	}
 }
 
-func newSheet(c *command, out io.Writer, results, spreadsheet bool) printer {
-	others := []string{"kind", "path", "wanted", "found", "reason", "service"}
+type printer = *table.Printer[row]
+
+// printer writes differences in a format, with or without results, which are printed at once.
+func (c *command) printer(format string, out io.Writer, results bool) printer {
+	l := &table.Layout[row]{
+		Heads: []string{"KIND", "DOI", "DIFFERENCE"}, Cells: row.cells, Whole: true,
+		Columns: []string{"doi", "url", "state", "title"}, Others: []string{"kind", "path", "wanted", "found", "reason", "service"}, Row: row.table,
+		Object: func(r row) any { return r },
+	}
 	if results {
-		others = append(others, "result", "error")
+		l.Heads, l.Widths = slices.Insert(l.Heads, 2, "RESULT"), []int{len(dois.OldSchema), 0, len(asWanted)}
+		l.Cells = func(r row) []string { return slices.Insert(r.cells(), 2, r.Result) }
+		l.Others = append(l.Others, "result", "error")
 	}
-	w := table.NewWriter(shell.Tamed(out), &table.WriterOptions{Columns: []string{"doi", "url", "state", "title"}, Others: others, Spreadsheet: spreadsheet})
-	return sheet{c.Shell, w, results, results && !spreadsheet}
+	return l.Printer(c.Shell, format, out)
 }
 
-func (s sheet) print(rows []row) error {
-	for _, r := range rows {
-		cells := []string{string(r.Kind), r.Path, r.Wanted, r.Found, r.Reason, r.Service}
-		if s.results {
-			cells = append(cells, r.Result, r.Error)
-		}
-		record := &metadata.Record{Titles: metadata.List[metadata.Title]{{Title: r.Title}}}
-		if _, err := s.w.Write(&table.Row{DOI: r.DOI, URL: r.URL, State: string(r.State), Record: record, Others: cells}); err != nil {
-			return err
-		}
-	}
-	if s.atOnce {
-		return s.w.Flush()
-	}
-	return nil
-}
-
-func (s sheet) end() error { return table.End(s.shell, s.w) }
-
-// lines are JSON objects, one a line.
-type lines struct{ out io.Writer }
-
-func (l lines) print(rows []row) error {
-	to := json.NewEncoder(l.out)
-	to.SetEscapeHTML(false)
-	for _, r := range rows {
-		if err := to.Encode(r); err != nil {
+// print prints the rows of a difference.
+func (c *command) print(out printer, d *dois.Difference, o outcome) error {
+	for _, r := range c.rows(d, o) {
+		if err := out.Print(r); err != nil {
 			return err
 		}
 	}
 	return nil
 }
-
-func (lines) end() error { return nil }

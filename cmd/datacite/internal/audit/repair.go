@@ -49,7 +49,7 @@ func repairable(d *dois.Difference) bool { return d.Wanted != nil }
 // prints each result as soon as it is known. writes is how many DOIs there may be, 0 if that is
 // not known.
 func (c *command) repair(ctx context.Context, writes int, to io.Writer) error {
-	out := formats[c.Format](c, to, true)
+	out := c.printer(c.Format, to, true)
 	c.page.Fixed = true
 	var one sync.Mutex // Repair finds in one goroutine, and writes in others
 	report := func(d *dois.Difference, o outcome) error {
@@ -59,7 +59,7 @@ func (c *command) repair(ctx context.Context, writes int, to io.Writer) error {
 		if c.Quiet && o.Error != "" {
 			c.Warn("%s: %s: %s: %s", d.DOI, d.Kind, o.Result, o.Error)
 		}
-		err := out.print(c.rows(d, o))
+		err := c.print(out, d, o)
 		c.Progress(c.page.Repaired, writes, "DOIs repaired", c.page.rest())
 		return err
 	}
@@ -81,10 +81,10 @@ func (c *command) repair(ctx context.Context, writes int, to io.Writer) error {
 			err = report(r.Difference, outcomeOf(r))
 		}
 		if err != nil {
-			return c.stopped(ctx, errors.Join(err, out.end()))
+			return c.stopped(ctx, errors.Join(err, out.End()))
 		}
 	}
-	return out.end()
+	return out.End()
 }
 
 // stopped is the error of a repair that did not come to its end.

@@ -135,7 +135,7 @@ func ownTableOf(t *testing.T, items []*foreigner) string {
 		require.NoError(t, w.Write(cells))
 	}
 	w.Flush()
-	return file(t, "own.csv", b.String())
+	return shelltest.File(t, "own.csv", b.String())
 }
 
 // Records that other clients wrote differ from a table only where the table says something
@@ -147,8 +147,7 @@ func TestTableOfForeignRecords(t *testing.T) {
 }
 
 func auditForeignRecords(t *testing.T, behaviour datacitetest.Behaviour) {
-	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: behaviour})
-	t.Cleanup(srv.Close)
+	srv := shelltest.Serve(t, &datacitetest.Options{Behaviour: behaviour})
 	c := chooser{rand.New(rand.NewPCG(1, 2))}
 	var items []*foreigner
 	for i := range *foreign {

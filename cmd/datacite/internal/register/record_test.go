@@ -38,26 +38,24 @@ func TestRecord(t *testing.T) {
 			assert.Equal(t, "Glacier length", record.Titles[0].Title)
 		}
 	}
-}
-
-// Another format than DataCite's goes to the metadata store.
-func TestOtherFormats(t *testing.T) {
 	srv := newServer(t, nil)
-	file := filepath.Join(t.TempDir(), "a.bib")
-	require.NoError(t, os.WriteFile(file, []byte("@misc{a,\n doi = {10.5072/a},\n title = {Glacier},\n author = {Lovelace, Ada},\n publisher = {P},\n year = {2026}\n}\n"), 0o600))
-	code, _, notes := start(t, srv, "--doi", "10.5072/a", "--url", address, file, "--state", "draft")
-	assert.Equal(t, 2, code)
-	assert.Contains(t, notes, "metadata in this format make findable DOIs only")
-	code, out, notes := start(t, srv, "--doi", "10.5072/a", "--url", address, file)
+	code, out, notes := start(t, srv, "--quiet", "--url", address, "record.xml", "--doi", "10.5072/a")
+	assert.Zero(t, code)
+	assert.Empty(t, out+notes)
+	code, out, notes = start(t, srv, "--url", address, "--doi", "10.5072/glacier-7", shelltest.File(t, "a.bib", bibTeX)) // another format than DataCite's goes to the metadata store
 	assert.Zero(t, code, notes)
-	assert.Contains(t, out, "10.5072/a created at ")
+	assert.Contains(t, out, "10.5072/glacier-7 created at ")
+	code, out, notes = shelltest.Run{}.Do(t, quick, "register", "--dry-run", "--service", "test", "--doi", "10.5072/a", "--url", address, "record.json")
+	require.Zero(t, code, notes)
+	assert.True(t, strings.HasPrefix(out, "10.5072/a would become findable at test (api.test.datacite.org), and lead to "+address+", with these metadata; nothing was sent\n<?xml"), out)
+	assert.Contains(t, out, "<title>Glacier length</title>")
+	assert.Empty(t, notes)
 }
 
 // Records in all forms in which the service writes JSON, and of several files.
 func TestManyRecords(t *testing.T) {
 	srv := newServer(t, nil)
-	record, err := os.ReadFile("record.json")
-	require.NoError(t, err)
+	record := shelltest.Read(t, "record.json")
 	var compact bytes.Buffer
 	require.NoError(t, json.Compact(&compact, record))
 	of := func(name string) string {
@@ -87,8 +85,7 @@ func TestManyRecords(t *testing.T) {
 	assert.Equal(t, lines+", record 2", read(t, result)[1]["file"])
 
 	// XML names no address; it is made of the name.
-	xml, err := os.ReadFile("record.xml")
-	require.NoError(t, err)
+	xml := shelltest.Read(t, "record.xml")
 	for _, name := range []string{"x1", "x2"} {
 		require.NoError(t, os.WriteFile(filepath.Join(folder, name+".xml"), bytes.Replace(xml, []byte(`identifierType="DOI">`), []byte(`identifierType="DOI">10.5072/`+name), 1), 0o600))
 	}
@@ -141,14 +138,6 @@ func TestWaitNeedsAResolver(t *testing.T) {
 	}
 }
 
-func TestDryRunOfARecord(t *testing.T) {
-	code, out, notes := shelltest.Run{}.Do(t, quick, "register", "--dry-run", "--service", "test", "--doi", "10.5072/a", "--url", address, "record.json")
-	require.Zero(t, code, notes)
-	assert.True(t, strings.HasPrefix(out, "10.5072/a would become findable at test (api.test.datacite.org), and lead to "+address+", with these metadata; nothing was sent\n<?xml"), out)
-	assert.Contains(t, out, "<title>Glacier length</title>")
-	assert.Empty(t, notes)
-}
-
 // TestWhatIsLostIsNamed has members that nobody knows on all levels, and the odd
 // forms that the service itself writes, of which nothing is lost.
 func TestWhatIsLostIsNamed(t *testing.T) {
@@ -172,8 +161,7 @@ func TestWhatIsLostIsNamed(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			const rest = `"creators":[{"name":"Example Group","nameType":"Organizational"}],"titles":[{"title":"Glacier"}],"publisher":"P","publicationYear":"2026","types":{"resourceTypeGeneral":"Dataset"}`
-			file := filepath.Join(t.TempDir(), "record.json")
-			require.NoError(t, os.WriteFile(file, []byte("{"+rest+","+tt.member+"}"), 0o600))
+			file := shelltest.File(t, "record.json", "{"+rest+","+tt.member+"}")
 			code, _, notes := start(t, newServer(t, nil), "--doi", "10.5072/a", "--url", "https://a.example/", "--dry-run", file)
 			require.Zero(t, code, notes)
 			var lost []string
@@ -187,33 +175,36 @@ func TestWhatIsLostIsNamed(t *testing.T) {
 	}
 }
 
-func TestFindingsAreShownAndErrorsStop(t *testing.T) {
-	xml, err := os.ReadFile("record.xml")
-	require.NoError(t, err)
-	record, err := os.ReadFile("record.json")
-	require.NoError(t, err)
+// What is changed in the text of a good record, and what comes of it: faults stop, and findings are shown.
+func TestTextsOfRecords(t *testing.T) {
 	for _, tt := range []struct {
-		name, content, says string
-		stops               bool
+		name, from, to, says string // a warning, or with "error: " in front, an error
 	}{
-		{"a.json", strings.Replace(string(record), `"publicationYear": 2026,`, `"publicationYear": 2026, "dates": [{"date": "soon", "dateType": "Issued"}],`, 1), "dates[0].date: ", false},
-		{"b.json", strings.Replace(string(record), `"Dataset"`, `"Dataset!"`, 1), "types.resourceTypeGeneral: ", true},
-		{"c.xml", strings.Replace(string(xml), "<resourceType ", `<dates><date dateType="Issued">soon</date></dates><resourceType `, 1), "c.xml, line 16, ", false},
-		{"d.xml", strings.Replace(string(xml), "<publicationYear>2026</publicationYear>", "", 1), "line ", true},
+		{"record.json", "{", "\ufeff{", ""},
+		{"record.xml", "<?xml", "\ufeff<?xml", ""},
+		{"record.json", `"publicationYear": 2026,`, `"publicationYear": 2026, "dates": [{"date": "soon", "dateType": "Issued"}],`, "dates[0].date: "},
+		{"record.json", `"Dataset"`, `"Dataset!"`, "error: types.resourceTypeGeneral: "},
+		{"record.json", "2026", "26", "error: year of two digits; write all four"},
+		{"record.json", "2026", `"26"`, "error: a year of publication is four digits"},
+		{"record.json", "2026", `"0026"`, "error: year of two digits; write all four"},
+		{"record.xml", "<resourceType ", `<dates><date dateType="Issued">soon</date></dates><resourceType `, "record.xml, line 16, "},
+		{"record.xml", "<publicationYear>2026</publicationYear>", "", "error: line "},
+		{"record.xml", "2026", "26", "error: year of publication is four digits"},
+		{"record.xml", "2026", "0026", "error: year of two digits; write all four"},
 	} {
 		srv := newServer(t, nil)
-		file := filepath.Join(t.TempDir(), tt.name)
-		require.NoError(t, os.WriteFile(file, []byte(tt.content), 0o600))
-		code, out, notes := start(t, srv, "--doi", "10.5072/a", "--url", "https://a.example/", file)
-		assert.Contains(t, notes, tt.says)
-		assert.Equal(t, map[bool]int{true: 2, false: 0}[tt.stops], code, notes)
-		if tt.stops {
+		file := shelltest.File(t, tt.name, strings.Replace(string(shelltest.Read(t, tt.name)), tt.from, tt.to, 1))
+		code, out, notes := start(t, srv, "--doi", "10.5072/a", "--url", address, file)
+		says, stops := strings.CutPrefix(tt.says, "error: ")
+		assert.Contains(t, notes, says)
+		assert.Equal(t, map[bool]int{true: 2, false: 0}[stops], code, "%v: %s", tt, notes)
+		if stops {
 			assert.Contains(t, notes, "error: "+file)
 			assert.Contains(t, notes, "datacite: faults in 1 of 1 record; nothing was sent\n")
 			assert.Empty(t, out)
 			assert.Empty(t, srv.Requests())
 		} else {
-			assert.Contains(t, notes, "warning: "+file)
+			assert.Equal(t, says != "", strings.Contains(notes, "warning: "+file))
 		}
 	}
 }
@@ -222,10 +213,8 @@ func TestFindingsAreShownAndErrorsStop(t *testing.T) {
 func TestTheNameInTheRecord(t *testing.T) {
 	for from, to := range map[string]string{`{`: `{"doi":"10.5072/mine",`, `identifierType="DOI">`: `identifierType="DOI">10.5072/mine`} {
 		name := map[bool]string{true: "record.json", false: "record.xml"}[from == "{"]
-		data, err := os.ReadFile(name)
-		require.NoError(t, err)
-		file := filepath.Join(t.TempDir(), name)
-		require.NoError(t, os.WriteFile(file, []byte(strings.Replace(string(data), from, to, 1)), 0o600))
+		data := shelltest.Read(t, name)
+		file := shelltest.File(t, name, strings.Replace(string(data), from, to, 1))
 		for _, name := range []string{"10.5072/MINE", "10.5072/yours", ""} {
 			args := []string{"--url", "https://a.example/", file}
 			if name != "" {
@@ -271,42 +260,6 @@ func TestAMadeUpNameIsNotLost(t *testing.T) {
 	assert.Contains(t, notes, "; "+names[0]+" may be registered; run this again with --doi "+names[0]+"\n")
 }
 
-func TestByteOrderMark(t *testing.T) {
-	for _, name := range []string{"record.json", "record.xml"} {
-		data, err := os.ReadFile(name)
-		require.NoError(t, err)
-		file := filepath.Join(t.TempDir(), name)
-		require.NoError(t, os.WriteFile(file, append([]byte("\ufeff"), data...), 0o600))
-		code, _, notes := start(t, newServer(t, nil), "--doi", "10.5072/a", "--url", "https://a.example/", file)
-		assert.Zero(t, code, notes)
-	}
-}
-
-func TestYearsOfTwoDigits(t *testing.T) {
-	for name, years := range map[string][]string{"record.json": {"26", `"26"`, `"0026"`}, "record.xml": {"26", "0026"}} {
-		data, err := os.ReadFile(name)
-		require.NoError(t, err)
-		for _, year := range years {
-			file := filepath.Join(t.TempDir(), name)
-			require.NoError(t, os.WriteFile(file, bytes.Replace(data, []byte("2026"), []byte(year), 1), 0o600))
-			code, out, notes := start(t, newServer(t, nil), "--doi", "10.5072/a", "--url", "https://a.example/", file)
-			assert.Equal(t, 2, code, year)
-			assert.Regexp(t, "year of two digits; write all four|year of publication is four digits", notes, year)
-			assert.Empty(t, out)
-		}
-	}
-}
-
-func TestQuiet(t *testing.T) {
-	srv := newServer(t, nil)
-	code, _, notes := start(t, srv, "--quiet", "--prefix", "10.5072", "--url", "https://a.example/", "record.xml")
-	assert.Equal(t, 2, code)
-	assert.Contains(t, notes, "--quiet needs --doi")
-	code, out, notes := start(t, srv, "--quiet", "--url", "https://a.example/", "record.xml", "--doi", "10.5072/a")
-	assert.Zero(t, code)
-	assert.Empty(t, out+notes)
-}
-
 func TestFaultsOfRecords(t *testing.T) {
 	folder := t.TempDir()
 	file := func(name, text string) string {
@@ -320,12 +273,12 @@ func TestFaultsOfRecords(t *testing.T) {
 	}{
 		{[]string{"record.xml", "--doi", "10.5072/a"}, "error: record.xml: url: is missing; it is where the DOI leads to"},
 		{[]string{"--url", address}, "give a file with a record or a table"},
-		{[]string{"--url", address, "nowhere.xml", "--doi", "10.5072/a"}, "nowhere.xml: no such file or directory"},
+		{[]string{"--quiet", "--prefix", "10.5072", "--url", address, "record.xml"}, "--quiet needs --doi"},
+		{[]string{"--doi", "10.5072/glacier-7", "--url", address, file("a.bib", bibTeX), "--state", "draft"}, "metadata in this format make findable DOIs only"},
 		{[]string{"--url", address, "work.go", "--doi", "10.5072/a"}, "in no format that the service accepts"},
 		{[]string{"--url", address, odd, "--doi", "10.5072/a"}, "datacite: faults in 1 of 1 record; nothing was sent"},
 		{[]string{"--url", "repo.example.org", "record.xml", "--doi", "10.5072/a"}, "does not begin with http://, https:// or ftp://"},
 		{[]string{"--url", address, "record.xml", "--prefix", "10.5072", "--doi", "10.5072/a"}, "--prefix has no effect with --doi"},
-		{[]string{"--url", address, "record.xml", "--doi", ""}, "--doi is given and empty; is a variable not set?"},
 		{[]string{"--url", address, "record.xml", "record.json", "--doi", "10.5072/a"}, "--doi is for one record, and there are 2 files"},
 		{[]string{"--url", address, "record.xml", "record.json", "--prefix", "10.5072"}, "--url is the same URL for 2 records; write {doi}, {suffix} or {file} into it"},
 		{[]string{"--url", address + "{suffix}", "record.xml", "--prefix", "10.5072"}, "--url needs a DOI, and the record has none"},
@@ -346,8 +299,7 @@ func TestFaultsOfRecords(t *testing.T) {
 
 // What is changed in a record of the service is written, and a change of the state alone leaves the XML as it is.
 func TestARecordThatWasReadAndCorrected(t *testing.T) {
-	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed})
-	defer srv.Close()
+	srv := shelltest.Serve(t, &datacitetest.Options{Behaviour: datacitetest.Deployed})
 	name := filepath.Join(t.TempDir(), "record.json")
 	send := func(text, says string) string {
 		t.Helper()

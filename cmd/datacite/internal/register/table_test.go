@@ -57,8 +57,7 @@ func start(t *testing.T, srv *datacitetest.Server, args ...string) (code int, ou
 // read returns the rows of a CSV file by their columns.
 func read(t *testing.T, path string) (rows []map[string]string) {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	require.NoError(t, err)
+	data := shelltest.Read(t, path)
 	all, err := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(data, []byte("\ufeff")))).ReadAll()
 	require.NoError(t, err)
 	for _, cells := range all[1:] {
@@ -73,8 +72,7 @@ func read(t *testing.T, path string) (rows []map[string]string) {
 
 func newServer(t *testing.T, opts *datacitetest.Options) *datacitetest.Server {
 	t.Helper()
-	srv := datacitetest.NewServer(opts)
-	t.Cleanup(srv.Close)
+	srv := shelltest.Serve(t, opts)
 	return srv
 }
 
@@ -115,8 +113,7 @@ func TestARowThatWasLeftOutHasNoDOI(t *testing.T) {
 		assert.Equal(t, []string{"created", "", "failed"}, []string{rows[0]["result"], rows[1]["doi"], rows[1]["result"]})
 		assert.Equal(t, "First", titleOf(first))
 	}
-	data, err := os.ReadFile(result)
-	require.NoError(t, err)
+	data := shelltest.Read(t, result)
 
 	// The source loses the first row: the URL does not make its DOI that of the second.
 	require.NoError(t, os.WriteFile(items, []byte(header+row("", "1", "Second")), 0o600))
@@ -215,8 +212,7 @@ func TestATableIsRegisteredOnce(t *testing.T) {
 	assert.NoFileExists(t, elsewhere)
 
 	// What is changed is registered, under its name.
-	data, err := os.ReadFile(result)
-	require.NoError(t, err)
+	data := shelltest.Read(t, result)
 	require.NoError(t, os.WriteFile(result, bytes.Replace(data, []byte("Item 1"), []byte("Item one"), 1), 0o600))
 	code, _, notes = start(t, srv, result)
 	require.Equal(t, 0, code, notes)
@@ -229,8 +225,7 @@ func TestATableIsRegisteredOnce(t *testing.T) {
 	// A hidden DOI is changed and stays hidden, unless its row says otherwise.
 	require.NoError(t, srv.MDS().Hide(t.Context(), "10.5072/mine"))
 	for _, tt := range []struct{ state, want string }{{"", datacitetest.StateRegistered}, {"findable", datacitetest.StateFindable}} {
-		mine := filepath.Join(t.TempDir(), "mine.csv")
-		require.NoError(t, os.WriteFile(mine, []byte("doi,state,url,title,creators,publisher,year,type\n10.5072/mine,"+tt.state+",https://repository.example.org/2,Yours"+tt.state+",org: Ice,Repository,2026,Dataset\n"), 0o600))
+		mine := shelltest.File(t, "mine.csv", "doi,state,url,title,creators,publisher,year,type\n10.5072/mine,"+tt.state+",https://repository.example.org/2,Yours"+tt.state+",org: Ice,Repository,2026,Dataset\n")
 		code, _, notes = start(t, srv, mine)
 		require.Equal(t, 0, code, notes)
 		assert.Equal(t, tt.want, srv.State("10.5072/mine"))
@@ -359,8 +354,7 @@ func TestFaultsStopAllOrAreLeftOut(t *testing.T) {
 	assert.Contains(t, rows[1]["error"], `"26" is not a year of four digits; items.csv, line 3, column 7: type`)
 
 	// Corrected in the result table, the others are registered.
-	data, err := os.ReadFile(result)
-	require.NoError(t, err)
+	data := shelltest.Read(t, result)
 	fixed := strings.NewReplacer("Ada Lovelace,Repository,26,Datset", `"Lovelace, Ada",Repository,2026,Dataset`).Replace(string(data))
 	require.NoError(t, os.WriteFile(result, []byte(fixed), 0o600))
 	code, out, _ = start(t, srv, "--prefix", "10.5072", "--leave-out", result)
@@ -635,8 +629,7 @@ func TestDamagedSpreadsheet(t *testing.T) {
 		rows = append(rows, newItem(i, "2026", "T"))
 	}
 	spreadsheet(t, file, rows)
-	whole, err := os.ReadFile(file)
-	require.NoError(t, err)
+	whole := shelltest.Read(t, file)
 	for i := range 40 {
 		damaged := bytes.Clone(whole)
 		if at := rand.IntN(len(whole)); i%2 == 0 {
@@ -668,8 +661,7 @@ func TestLinksAreNotFollowed(t *testing.T) {
 			assert.Contains(t, notes, name+" is a symbolic link")
 			assert.Empty(t, srv.Requests())
 			if exists {
-				text, err := os.ReadFile(elsewhere)
-				require.NoError(t, err)
+				text := shelltest.Read(t, elsewhere)
 				assert.Equal(t, "precious", string(text))
 			} else {
 				assert.NoFileExists(t, elsewhere)

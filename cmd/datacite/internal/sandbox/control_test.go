@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell/shelltest"
 	"github.com/datacite-go/datacite-go/datacitetest"
 )
 
@@ -55,8 +56,7 @@ func states(t *testing.T, address string) map[string]string {
 // A reset returns to the records and the faults with which the sandbox was started, also after a restart that
 // found other records in the file of the state.
 func TestResetReturnsToTheStart(t *testing.T) {
-	seed := filepath.Join(t.TempDir(), "seed.jsonl")
-	require.NoError(t, os.WriteFile(seed, []byte(`{"doi":"10.5072/loaded","state":"draft"}`), 0o600))
+	seed := shelltest.File(t, "seed.jsonl", `{"doi":"10.5072/loaded","state":"draft"}`)
 	for _, behaviour := range []string{"documented", "deployed"} {
 		state := filepath.Join(t.TempDir(), "state.json")
 		args := []string{"--behaviour", behaviour, "--state", state, "--load", seed, "--fault", "GET /reports=1*503"}
@@ -289,11 +289,9 @@ func TestOriginsThatMayControl(t *testing.T) {
 
 // The file of an earlier run does not lead a script to the wrong place, and the file of this one goes with it.
 func TestAddressFileIsOfThisRun(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "address")
-	require.NoError(t, os.WriteFile(file, []byte("http://127.0.0.1:1\n"), 0o600))
+	file := shelltest.File(t, "address", "http://127.0.0.1:1\n")
 	address, stop := start(t, "--address-file", file, "--quiet")
-	text, err := os.ReadFile(file)
-	require.NoError(t, err)
+	text := shelltest.Read(t, file)
 	assert.Equal(t, address+"\n", string(text))
 	stop()
 	assert.NoFileExists(t, file)
@@ -315,8 +313,7 @@ func TestPageShowsFaults(t *testing.T) {
 func BenchmarkRequest(b *testing.B) {
 	for _, name := range []string{"service", "sandbox"} {
 		b.Run(name, func(b *testing.B) {
-			srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true})
-			defer srv.Close()
+			srv := shelltest.Serve(b, &datacitetest.Options{NoPort: true})
 			require.NoError(b, srv.PutRecordJSON([]byte(`{"doi":"10.5072/a"}`)))
 			var handler http.Handler = srv
 			if name == "sandbox" {
@@ -331,8 +328,7 @@ func BenchmarkRequest(b *testing.B) {
 
 // A reset over HTTP, with 10,000 records that were loaded.
 func BenchmarkReset(b *testing.B) {
-	srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true})
-	defer srv.Close()
+	srv := shelltest.Serve(b, &datacitetest.Options{NoPort: true})
 	for i := range 10_000 {
 		require.NoError(b, srv.PutRecordJSON(fmt.Appendf(nil, `{"doi":"10.5072/%d","titles":[{"title":"Glacier %d"}]}`, i, i)))
 	}

@@ -115,15 +115,7 @@ func restore(service *datacitetest.Server, name string) error {
 // save replaces the file by one that holds what there is now.
 func save(service *datacitetest.Server, name string) error {
 	const private = 0o600
-	file, err := shell.CreateFile(name, private)
-	if err != nil {
-		return shell.Wrong(err)
-	}
-	defer file.Discard()
-	if err := service.Save(file); err != nil {
-		return err
-	}
-	return file.Save()
+	return shell.WriteFile(name, private, service.Save)
 }
 
 // printRules prints the tables of the servers in operation.

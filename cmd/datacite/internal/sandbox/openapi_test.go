@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -19,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell/shelltest"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/mds"
 	"github.com/datacite-go/datacite-go/reports"
@@ -245,8 +245,7 @@ func (a *agreement) interfaces(address string) {
 	stranger, err := mds.NewClient(cfg)
 	require.NoError(t, err)
 
-	xml, err := os.ReadFile("../../../../testdata/records/minimal.xml")
-	require.NoError(t, err)
+	xml := shelltest.Read(t, "../../../../testdata/records/minimal.xml")
 	nameless := mds.XML(xml)
 	_, err = store.Register(ctx, "10.5072/a", "https://example.org/a", nameless)
 	require.NoError(t, err)

@@ -9,7 +9,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net"
 	"net/http"
@@ -279,22 +278,11 @@ func (c *command) writeAddress(address string) error {
 	if c.addressFile == "" {
 		return nil
 	}
-	return write(c.addressFile, address+"\n")
+	return shell.WriteText(c.addressFile, readable, address+"\n")
 }
 
-// write writes a file that other programs read.
-func write(name, text string) error {
-	const readable = 0o644
-	file, err := shell.CreateFile(name, readable)
-	if err != nil {
-		return err
-	}
-	defer file.Discard()
-	if _, err := io.WriteString(file, text); err != nil {
-		return err
-	}
-	return file.Save()
-}
+// readable is the mode of files that other programs read.
+const readable = 0o644
 
 // writeAuthority writes the file that clients trust. Without --tls-ca it is one for the COMMAND, which
 // remove removes.
@@ -308,7 +296,7 @@ func (c *command) writeAuthority(pem []byte) (remove func(), err error) {
 		c.authority, remove = filepath.Join(folder, "ca.pem"), func() { _ = os.RemoveAll(folder) }
 	}
 	if c.authority, err = filepath.Abs(c.authority); err == nil { // the COMMAND may change the folder
-		err = write(c.authority, string(pem))
+		err = shell.WriteText(c.authority, readable, string(pem))
 	}
 	return remove, err
 }

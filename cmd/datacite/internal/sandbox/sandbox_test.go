@@ -24,6 +24,7 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell/shelltest"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/mds"
 	"github.com/datacite-go/datacite-go/reports"
@@ -72,37 +73,21 @@ func get(t *testing.T, address string) (status int, body string) {
 // register makes a findable DOI, as the welcome tells.
 func register(t *testing.T, address, name string) {
 	t.Helper()
-	record, err := os.ReadFile("../../../../testdata/records/minimal.xml")
-	require.NoError(t, err)
+	record := shelltest.Read(t, "../../../../testdata/records/minimal.xml")
 	client, err := mds.NewClient(datacite.Config{Service: datacite.Service{MDS: address}, Username: datacitetest.Username, Password: datacitetest.Password})
 	require.NoError(t, err)
 	_, err = client.Register(t.Context(), name, "https://example.org/", mds.XML(record))
 	require.NoError(t, err)
 }
 
-func TestSandboxServesUntilItIsStopped(t *testing.T) {
-	address, stop := start(t)
-	defer stop()
-	for path, want := range map[string]int{"/reports": 200, "/dois": 200, "/metadata/10.5072/x": 401} {
-		status, _ := get(t, address+path)
-		assert.Equal(t, want, status, path)
-	}
-	stop()
-	_, err := http.Get(address)
-	assert.Error(t, err)
-}
-
 func TestSandboxRefusesWhatItCannotUse(t *testing.T) {
-	broken := filepath.Join(t.TempDir(), "broken")
-	require.NoError(t, os.WriteFile(broken, []byte(`{"doi":"10.5072/a"} {"doi":"nothing"}`), 0o600))
+	broken := shelltest.File(t, "broken", `{"doi":"10.5072/a"} {"doi":"nothing"}`)
 	stopped, stop := context.WithCancel(t.Context())
 	stop() // what is taken all the same ends at once
 	for wrong, args := range map[string][]string{
 		`"odd" is not one of deployed, documented`:         {"--behaviour", "odd"},
 		"--port 0 takes a free port":                       {"--listen", "nowhere:x"},
 		"--port is 70000":                                  {"--port", "70000"},
-		"has no flag --prot; did you mean --port?":         {"--prot", "1"},
-		"--listen is given and empty":                      {"--listen", ""},
 		"there is no fault \"600\"":                        {"--fault", "PUT /metadata=600"},
 		"write it as \"PUT /metadata":                      {"--fault", "PUT /metadata"},
 		"does not begin with /":                            {"--fault", "PUT metadata=503"},
@@ -126,7 +111,6 @@ func TestSandboxRefusesWhatItCannotUse(t *testing.T) {
 		`"PSOT" is not a method; there are GET`:            {"--fault", "PSOT /dois=503"},
 		`"x%" is not a share`:                              {"--fault", "/dois=x%*503"},
 		"share is 2":                                       {"--fault", "/dois=200%*503"},
-		"no/address: no such file":                         {"--address-file", "no/address", "--port", "0"},
 		`exec: "no-such-program": `:                        {"--", "no-such-program"},
 	} {
 		var out, notes strings.Builder
@@ -166,6 +150,13 @@ func TestSandboxSaysWhereItIs(t *testing.T) {
 		text, err := os.ReadFile(file)
 		return err == nil && string(text) == address+"\n"
 	}, 5*time.Minute, time.Millisecond)
+	for path, want := range map[string]int{"/reports": 200, "/dois": 200, "/metadata/10.5072/x": 401} {
+		status, _ := get(t, address+path)
+		assert.Equal(t, want, status, path)
+	}
+	stop()
+	_, err := http.Get(address)
+	assert.Error(t, err)
 }
 
 // With --tls, clients that have the file of --tls-ca trust the service, also under a name of --host.
@@ -177,8 +168,7 @@ func TestSandboxServesTLS(t *testing.T) {
 	_, err := http.Get(address)
 	assert.ErrorAs(t, err, new(x509.UnknownAuthorityError))
 
-	authority, err := os.ReadFile(file)
-	require.NoError(t, err)
+	authority := shelltest.Read(t, file)
 	roots := x509.NewCertPool()
 	require.True(t, roots.AppendCertsFromPEM(authority))
 	for _, name := range []string{"127.0.0.1", "localhost", "api.test"} {
@@ -233,10 +223,6 @@ func TestSandboxPrintsWhatIsUnsupported(t *testing.T) {
 	require.Zero(t, call(t.Context(), &out, io.Discard, "--unsupported"))
 	assert.Contains(t, out.String(), "| this parameter of DOIs | `GET /dois?page[scroll]=1m as nobody` |")
 	assert.NotContains(t, out.String(), "# Usage reports as deployed")
-}
-
-func TestSandboxPrintsTheRules(t *testing.T) {
-	var out strings.Builder
 	require.Zero(t, call(t.Context(), &out, io.Discard, "--rules"))
 	for _, title := range []string{"# Usage reports as deployed", "# Metadata store as deployed", "| Evidence |"} {
 		assert.Contains(t, out.String(), title)
@@ -246,11 +232,10 @@ func TestSandboxPrintsTheRules(t *testing.T) {
 // What one run holds, the next one has, with -state; and -load brings records of the
 // service.
 func TestSandboxKeepsItsState(t *testing.T) {
-	state, seed := filepath.Join(t.TempDir(), "state.json"), filepath.Join(t.TempDir(), "seed.jsonl")
-	require.NoError(t, os.WriteFile(seed, []byte(`{"doi":"10.5072/line"}
+	state, seed := filepath.Join(t.TempDir(), "state.json"), shelltest.File(t, "seed.jsonl", `{"doi":"10.5072/line"}
 {"id":"10.5072/record","type":"dois","attributes":{"doi":"10.5072/record","state":"registered"}}
 {"data":[{"attributes":{"doi":"10.5072/page"}}],"meta":{}}
-`), 0o600))
+`)
 	address, stop := start(t, "--state", state, "--load", seed)
 	register(t, address, "10.5072/mine")
 	stop()
@@ -343,8 +328,7 @@ func TestSandboxShowsUsage(t *testing.T) {
 
 // The page for people, as a browser shows it.
 func TestSandboxPage(t *testing.T) {
-	odd := filepath.Join(t.TempDir(), "odd.jsonl")
-	require.NoError(t, os.WriteFile(odd, []byte(`{"doi":"10.5072/<b>#'q'"}`), 0o600))
+	odd := shelltest.File(t, "odd.jsonl", `{"doi":"10.5072/<b>#'q'"}`)
 	address, stop := start(t, "--load", odd)
 	defer stop()
 	_, page := get(t, address)
@@ -518,10 +502,9 @@ func TestSandboxResolves(t *testing.T) {
 
 // The list is filtered by words of names, titles, URLs and states, and each record has a page.
 func TestSandboxFindsRecords(t *testing.T) {
-	seed := filepath.Join(t.TempDir(), "seed.jsonl")
-	require.NoError(t, os.WriteFile(seed, []byte(`{"doi":"10.5072/ice","titles":[{"title":"Glacier <i>length</i>"}],"url":"javascript:alert(1)","state":"registered"}
+	seed := shelltest.File(t, "seed.jsonl", `{"doi":"10.5072/ice","titles":[{"title":"Glacier <i>length</i>"}],"url":"javascript:alert(1)","state":"registered"}
 {"doi":"10.5072/sea","titles":[{"title":"Tides"}],"url":"https://repo.example.org/tides","created":"2026-11-02T08:09:10Z","creators":[{"name":"Lovelace, Ada"}]}
-`), 0o600))
+`)
 	address, stop := start(t, "--load", seed)
 	defer stop()
 	for filter, want := range map[string][]bool{

@@ -113,12 +113,12 @@ func (c *command) run(cmd *cobra.Command, words []string) error {
 	}
 	var n, total int
 	err = c.WriteOutput(func(to io.Writer) (err error) {
-		out := printers[c.Format](c.Shell, to)
+		out := c.printer(to)
 		n, total, err = c.find(cmd.Context(), client, out)
 		if err != nil && n == 0 {
 			return err // no head without rows
 		}
-		if ended := out.end(); err == nil {
+		if ended := out.End(); err == nil {
 			err = ended
 		}
 		return err
@@ -137,7 +137,6 @@ func (c *command) run(cmd *cobra.Command, words []string) error {
 
 // find prints what is found. It returns how many records it printed, and how many there are.
 func (c *command) find(ctx context.Context, client *dois.Client, out printer) (n, total int, err error) {
-	c.opts.Detail = c.Format == shell.FormatCSV || c.Format == shell.FormatXLSX // texts as in the XML, since the table may be sent
 	pages := client.Pages(ctx, &c.opts)
 	whole := c.Format != shell.FormatTable // for other commands, whose texts are those of the XML
 	if c.opts.Affiliation, c.opts.Publisher, c.opts.Detail = whole, whole, whole; !c.all {
@@ -149,7 +148,7 @@ func (c *command) find(ctx context.Context, client *dois.Client, out printer) (n
 		}
 		total = page.Total
 		for i := range page.Records {
-			if err := out.print(&page.Records[i]); err != nil {
+			if err := out.Print(&page.Records[i]); err != nil {
 				return n, total, err
 			}
 			n++

@@ -111,7 +111,12 @@ func (s *Shell) WriteOutput(write func(io.Writer) error) error {
 		return write(s.Data())
 	}
 	const readable = 0o644
-	file, err := CreateFile(s.Output, readable)
+	return WriteFile(s.Output, readable, write)
+}
+
+// WriteFile writes a file that gets its name when it is complete.
+func WriteFile(name string, mode fs.FileMode, write func(io.Writer) error) error {
+	file, err := CreateFile(name, mode)
 	if err != nil {
 		return Wrong(err)
 	}
@@ -120,6 +125,14 @@ func (s *Shell) WriteOutput(write func(io.Writer) error) error {
 		return err
 	}
 	return file.Save()
+}
+
+// WriteText writes a file whose content is a text.
+func WriteText(name string, mode fs.FileMode, text string) error {
+	return WriteFile(name, mode, func(to io.Writer) error {
+		_, err := io.WriteString(to, text)
+		return err
+	})
 }
 
 // Files begins the file of --output and that of a page for people, nil for one that is not

@@ -2,7 +2,6 @@ package shell
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -41,16 +40,8 @@ func (s *Shell) writeManual(cmd *cobra.Command, folder string) (n int, err error
 	if err := os.MkdirAll(filepath.Dir(path), public); err != nil {
 		return 0, Wrong(err)
 	}
-	file, err := CreateFile(path, readable)
-	if err != nil {
-		return 0, Wrong(err)
-	}
-	defer file.Discard()
-	if _, err := io.WriteString(file, manualPage(cmd, strings.ReplaceAll(s.Config.UserAgent, "/", " "))); err != nil {
-		return 0, Wrong(err)
-	}
-	if err := file.Save(); err != nil {
-		return 0, Wrong(err)
+	if err := WriteText(path, readable, manualPage(cmd, strings.ReplaceAll(s.Config.UserAgent, "/", " "))); err != nil {
+		return 0, err
 	}
 	n = 1
 	for _, below := range cmd.Commands() {

@@ -196,8 +196,7 @@ func TestFile(t *testing.T) {
 		_, err := out.Write([]byte("all"))
 		return err
 	}))
-	text, err := os.ReadFile(name)
-	require.NoError(t, err)
+	text := shelltest.Read(t, name)
 	assert.Equal(t, "all", string(text))
 	// Whoever made it decided who may read it.
 	require.NoError(t, os.Chmod(name, 0o600))
@@ -239,8 +238,7 @@ func TestFile(t *testing.T) {
 
 // Standard input is read once, in the place of a file.
 func TestInputs(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "a.csv")
-	require.NoError(t, os.WriteFile(name, []byte("of a file"), 0o600))
+	name := shelltest.File(t, "a.csv", "of a file")
 	s := &shell.Shell{Stdin: strings.NewReader("standard")}
 	for arg, want := range map[string][2]string{"-": {"standard input", "standard"}, name: {name, "of a file"}} {
 		in, err := s.OpenInput(arg)

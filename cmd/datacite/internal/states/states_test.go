@@ -18,8 +18,7 @@ import (
 // The commands change the state and nothing else; what they cannot change, they name, with the way to go.
 func TestStates(t *testing.T) {
 	for _, b := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {
-		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: b})
-		t.Cleanup(srv.Close)
+		srv := shelltest.Serve(t, &datacitetest.Options{Behaviour: b})
 		doc, err := mds.NewDocument(datacitetest.RandomRecord(4))
 		require.NoError(t, err)
 		for _, name := range []string{"10.5072/a", "10.5072/b"} {

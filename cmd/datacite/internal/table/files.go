@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -148,45 +147,4 @@ func PrintFindings(s *shell.Shell, row *Row) {
 			s.Warn("error: %s", f)
 		}
 	}
-}
-
-// Losses are the properties of records that a table cannot hold.
-type Losses struct {
-	records int
-	members map[string]int // records, by property
-}
-
-// Add adds those of a record.
-func (l *Losses) Add(members []string) {
-	if len(members) == 0 {
-		return
-	}
-	if l.members == nil {
-		l.members = map[string]int{}
-	}
-	l.records++
-	for _, name := range members {
-		l.members[name]++
-	}
-}
-
-// Say names them.
-func (l *Losses) Say(s *shell.Shell) {
-	if l.records == 0 {
-		return
-	}
-	var all []string
-	for _, name := range slices.Sorted(maps.Keys(l.members)) {
-		all = append(all, fmt.Sprintf("%s (%s)", name, shell.Number(l.members[name])))
-	}
-	s.Say("note: of %s, the table has not all of the %s; it stays with DOIs that are corrected by the table, and new DOIs lack it", shell.Count(l.records, "record"), strings.Join(all, ", "))
-}
-
-// End ends a table that is printed, and says what it did to cells.
-func End(s *shell.Shell, w *Writer) error {
-	err := w.Flush()
-	if n := w.Defused(); n > 0 && err == nil {
-		s.Say("%s could be taken for a formula by a spreadsheet program, and got an apostrophe in front; tables are read without it", shell.Count(n, "cell"))
-	}
-	return err
 }

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -127,4 +128,27 @@ func ExitCode(t testing.TB, err error) int {
 	}
 	require.NoError(t, err)
 	return 0
+}
+
+// Serve starts the embedded service.
+func Serve(t testing.TB, opts *datacitetest.Options) *datacitetest.Server {
+	srv := datacitetest.NewServer(opts)
+	t.Cleanup(srv.Close)
+	return srv
+}
+
+// File writes a file in a folder of its own.
+func File(t testing.TB, name, text string) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), name)
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	return path
+}
+
+// Read reads a file.
+func Read(t testing.TB, path string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	return data
 }

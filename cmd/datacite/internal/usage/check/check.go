@@ -144,7 +144,7 @@ func (c *command) run(cmd *cobra.Command, args []string) (err error) {
 	if table != nil {
 		out = table
 	}
-	if err := c.check(cmd.Context(), formats[c.Format](c, out)); err != nil {
+	if err := c.check(cmd.Context(), c.printer(out)); err != nil {
 		return err
 	}
 	if page != nil {
@@ -198,14 +198,14 @@ func (c *command) check(ctx context.Context, out printer) error {
 			err = shell.Interrupted("the comparison is incomplete; the same command begins again")
 		}
 		if err != nil {
-			return errors.Join(err, out.end())
+			return errors.Join(err, out.End())
 		}
 		c.page.add(d)
-		if err := out.print(d); err != nil {
+		if err := out.Print(d); err != nil {
 			return err
 		}
 	}
-	if err := out.end(); err != nil {
+	if err := out.End(); err != nil {
 		return err
 	}
 	return c.nothing(c.page.Progress)

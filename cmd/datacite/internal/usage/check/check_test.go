@@ -37,8 +37,7 @@ func report(creator string, month reports.Period, n int64, names ...string) *rep
 // service has three DOIs: one as it was reported, one that was reported twice, and one that
 // was dropped from a corrected report. A fourth one is only in a report.
 func service(t *testing.T) *datacitetest.Server {
-	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed})
-	t.Cleanup(srv.Close)
+	srv := shelltest.Serve(t, &datacitetest.Options{Behaviour: datacitetest.Deployed})
 	october := reports.Month(2025, time.October)
 	for _, name := range []string{"right", "twice", "dropped"} {
 		require.NoError(t, srv.PutRecordJSON(fmt.Appendf(nil, `{"doi":"10.5072/%s","titles":[{"title":"Glacier"}]}`, name)))
@@ -109,8 +108,7 @@ func TestPage(t *testing.T) {
 	_, notes, code := call(t, srv, "--html", name, "example.repo")
 	assert.Equal(t, shell.ExitRefused, code)
 	assert.Contains(t, notes, name+" is written\n")
-	html, err := os.ReadFile(name)
-	require.NoError(t, err)
+	html := shelltest.Read(t, name)
 	page := string(html)
 	for _, part := range []string{
 		"<b>6</b> numbers are not as reported", "<td class=\"month\">2025-10<td class=\"n\">4,002<td class=\"n\">5,003<td class=\"n differs\">&#43;1,001",
@@ -127,8 +125,7 @@ func TestPage(t *testing.T) {
 	assert.Len(t, left, 1)
 	// The most used datasets are those of the account, whoever reported their usage.
 	_, _, _ = call(t, srv, "--html", name, "--creator", "New Name", "example.repo")
-	html, err = os.ReadFile(name)
-	require.NoError(t, err)
+	html = shelltest.Read(t, name)
 	assert.Contains(t, string(html), "reports of New Name")
 	assert.NotContains(t, string(html), "The most used datasets")
 	assert.NotContains(t, string(html), "viewed at least once")
@@ -199,8 +196,7 @@ func TestWrongNamesAndLogins(t *testing.T) {
 
 // What another creator has reported did not leave the reports of this one.
 func TestCreator(t *testing.T) {
-	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed})
-	t.Cleanup(srv.Close)
+	srv := shelltest.Serve(t, &datacitetest.Options{Behaviour: datacitetest.Deployed})
 	october := reports.Month(2025, time.October)
 	for i, name := range []string{"one", "two"} {
 		require.NoError(t, srv.PutRecordJSON(fmt.Appendf(nil, `{"doi":"10.5072/%s","titles":[{"title":"Glacier"}]}`, name)))
@@ -223,8 +219,7 @@ func TestCreator(t *testing.T) {
 
 // The page is accessible, at 400 pixels, too, and shows hostile titles as they are.
 func TestAccessibility(t *testing.T) {
-	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed})
-	t.Cleanup(srv.Close)
+	srv := shelltest.Serve(t, &datacitetest.Options{Behaviour: datacitetest.Deployed})
 	var names []string
 	for i := range 30 {
 		names = append(names, fmt.Sprintf("10.5072/a%d", i))
@@ -247,8 +242,7 @@ func TestAccessibility(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "usage.html")
 	_, notes, code := call(t, srv, "--html", name, "example.repo")
 	require.Equal(t, shell.ExitRefused, code, notes)
-	html, err := os.ReadFile(name)
-	require.NoError(t, err)
+	html := shelltest.Read(t, name)
 	page := string(html)
 	for _, part := range []string{"<b>5 of 6</b> months reported", "Months without a report: 2025-04", "views in the last 3 full months, compared with the 3 months before", "<b>&#43;58 %</b>", "2025-04: 0 shown", "&lt;script&gt;alert(1)"} {
 		assert.Contains(t, page, part)
@@ -291,7 +285,6 @@ func TestOutput(t *testing.T) {
 	assert.Equal(t, shell.ExitRefused, code)
 	assert.Empty(t, out)
 	assert.Contains(t, notes, name+" is written\n")
-	text, err := os.ReadFile(name)
-	require.NoError(t, err)
+	text := shelltest.Read(t, name)
 	assert.Equal(t, "PK", string(text[:2]))
 }

@@ -18,7 +18,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/account"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/table"
@@ -91,7 +90,7 @@ Counting needs no network, but for --describe service.`,
 	flags.StringVar(&c.publisher, "publisher", "", "`publisher` of datasets for which nothing names one")
 	s.OutputFlag(cmd, "write the report to this `file`; .csv and .xlsx write a table of its counts")
 	flags.StringVar(&c.days, "days", "", "`folder` that keeps the counts of each day, so that a nightly run reads only new logs")
-	c.settings.addFlags(flags)
+	c.settings.addFlags(cmd)
 	flags.StringVar(&c.describe, "describe", "", "`source` of titles and publishers that the logs lack: service (that of --service), or a file or a folder of records, such as of datacite harvest")
 	shell.Choice(cmd, &c.unknown, "unknown", "`how` to treat DOIs that --describe does not know: keep, leave-out or stop", "keep", "leave-out", "stop")
 	flags.StringVar(&c.geoip, "geoip", "", "`file` .mmdb that maps addresses to countries; without it, no countries are reported")
@@ -230,7 +229,7 @@ func (c *command) choose(cmd *cobra.Command, files []string) (err error) {
 		return fmt.Errorf("--month is %q, not YYYY-MM", c.monthText)
 	}
 	if c.format, c.reading, err = c.settings.options(); err != nil {
-		return inFlag(err)
+		return err
 	}
 	if c.period, err = c.periodUntil(reports.Date(c.until), reports.Day(c.now.In(c.reading.Location))); err != nil {
 		return err
@@ -267,18 +266,6 @@ func (c *command) periodUntil(last, today reports.Date) (reports.Period, error) 
 	}
 	p.EndDate = last
 	return p, nil
-}
-
-// inFlag names the flag of a setting that is wrong. Faults in tables have their place.
-func inFlag(err error) error {
-	found := datacite.Findings(err)
-	switch {
-	case len(found) == 1 && found[0].File == "":
-		return fmt.Errorf("--%s %s", found[0].Path, found[0].Reason)
-	case found != nil:
-		return err
-	}
-	return fmt.Errorf("--%w", err)
 }
 
 // readAgents reads a list of user agents; nil is the one that is built in.

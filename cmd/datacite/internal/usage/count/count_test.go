@@ -122,8 +122,7 @@ func does(ctx context.Context, srv *datacitetest.Server, stdin string, args []st
 func service(t *testing.T, faults datacitetest.Faults) *datacitetest.Server {
 	t.Helper()
 	t.Setenv("DATACITE_LOCK_DIR", t.TempDir())
-	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed, Faults: faults})
-	t.Cleanup(srv.Close)
+	srv := shelltest.Serve(t, &datacitetest.Options{Behaviour: datacitetest.Deployed, Faults: faults})
 	return srv
 }
 
@@ -181,8 +180,7 @@ Report of My Repository, 2026-10-01 to 2026-10-31
 	require.Len(t, stored, 1)
 	atService, err := stored[0].Report()
 	require.NoError(t, err)
-	data, err := os.ReadFile(file)
-	require.NoError(t, err)
+	data := shelltest.Read(t, file)
 	var inFile reports.Report
 	require.NoError(t, json.Unmarshal(data, &inFile))
 	assert.Equal(t, inFile.Datasets, atService.Datasets)
@@ -197,16 +195,14 @@ Report of My Repository, 2026-10-01 to 2026-10-31
 	require.Equal(t, 0, again.code, again.errors)
 	assert.Contains(t, again.out, "sent now       0 of 1 subset")
 	assert.Equal(t, requests, shelltest.Writes(srv))
-	same, err := os.ReadFile(file)
-	require.NoError(t, err)
+	same := shelltest.Read(t, file)
 	assert.Equal(t, string(data), string(same))
 
 	logs[0], logs[2] = logs[2], logs[0]
 	require.NoError(t, os.Remove(file))
 	turned := runs(t.Context(), nil, "", append(args(logs...), "--publisher", "My University", "--platform", "My Portal", "--output", file)...)
 	require.Equal(t, 0, turned.code, turned.errors)
-	same, err = os.ReadFile(file)
-	require.NoError(t, err)
+	same = shelltest.Read(t, file)
 	assert.Equal(t, string(data), string(same), "the order of files changes nothing")
 }
 
@@ -310,8 +306,7 @@ func TestOutputsThatAreNotPlainFiles(t *testing.T) {
 		info, err := os.Lstat(filepath.Join(folder, link))
 		require.NoError(t, err)
 		assert.Equal(t, fs.ModeSymlink, info.Mode().Type(), link)
-		data, err := os.ReadFile(target)
-		require.NoError(t, err)
+		data := shelltest.Read(t, target)
 		assert.True(t, json.Valid(data), link)
 	}
 	require.NoError(t, os.Symlink("round", filepath.Join(folder, "round")))
@@ -446,8 +441,7 @@ func TestDataverseReadsTheReport(t *testing.T) {
 			}
 		} `json:"report-datasets"`
 	}
-	data, err := os.ReadFile(file)
-	require.NoError(t, err)
+	data := shelltest.Read(t, file)
 	require.NoError(t, json.Unmarshal(data, &report))
 	metrics := map[string]int{}
 	for _, d := range report.Datasets {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net"
-	"os"
 	"strings"
 	"testing"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell/shelltest"
 	"github.com/datacite-go/datacite-go/reports"
 )
 
@@ -81,8 +81,7 @@ func TestDatabasesWithoutCountries(t *testing.T) {
 	var other bytes.Buffer
 	_, err = tree.WriteTo(&other)
 	require.NoError(t, err)
-	whole, err := os.ReadFile(database(t))
-	require.NoError(t, err)
+	whole := shelltest.Read(t, database(t))
 	folder, log := t.TempDir(), view("2026-10-14T10:01:00Z", "s1", "10.5072/a")
 	asn := runs(t.Context(), nil, log, args("--geoip", write(t, folder, "asn.mmdb", other.String()), "--quiet", "-")...)
 	assert.Equal(t, 2, asn.code)
@@ -168,12 +167,12 @@ func TestUnknownDOIs(t *testing.T) {
 	}
 }
 
-// TestPathsThatSayNothing are in a table, which one writes from one's own database.
+// TestPathsThatSayNothing are in a table, which one writes from one's own database or logs: a session id in them makes no difference.
 func TestPathsThatSayNothing(t *testing.T) {
 	const log = `192.0.2.1 - - [14/Oct/2026:10:01:00 +0000] "GET /records/17 HTTP/1.1" 200 1 "-" "Mozilla/5.0 (X11)"` + "\n" +
 		`192.0.2.1 - - [14/Oct/2026:10:02:00 +0000] "GET /bits/a%20b.csv?v=2 HTTP/1.1" 200 1 "-" "Mozilla/5.0 (X11)"` + "\n" +
 		`192.0.2.1 - - [14/Oct/2026:10:03:00 +0000] "GET /style.css HTTP/1.1" 200 1 "-" "Mozilla/5.0 (X11)"` + "\n"
-	table := write(t, t.TempDir(), "paths.csv", "path,doi,kind\n/records/17,10.5072/a,investigation\n\"/bits/a b.csv\",https://doi.org/10.5072/A,request\n")
+	table := write(t, t.TempDir(), "paths.csv", "path,doi,kind\n/records;jsessionid=AB12/17,10.5072/a,investigation\n\"/bits/a b.csv\",https://doi.org/10.5072/A,request\n")
 	done := runs(t.Context(), nil, log, args("--log-format", "combined", "--paths", table, "-")...)
 	require.Equal(t, 0, done.code, done.errors)
 	for _, want := range []string{"1 neither investigations nor requests", "1 dataset", "2 total investigations", "1 total requests"} {
@@ -198,8 +197,7 @@ func TestDSpace(t *testing.T) {
 	recipe := args("--zone", "America/New_York", "--log-format", "combined", "--dois", table,
 		"--investigations", `^/handle/([0-9.]+/[0-9.]+)$`, "--investigations", `^/(?:items|entities/[a-z]+)/([0-9a-f-]{36})(?:/full)?$`,
 		"--requests", `^/server/api/core/bitstreams/([0-9a-f-]{36})/content$`, "-")
-	docs, err := os.ReadFile("../../../../../docs/counting.md")
-	require.NoError(t, err)
+	docs := shelltest.Read(t, "../../../../../docs/counting.md")
 	for i, word := range recipe {
 		if strings.HasPrefix(word, "^") {
 			assert.Contains(t, string(docs), recipe[i-1]+" '"+word+"'")

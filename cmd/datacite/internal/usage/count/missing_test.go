@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell/shelltest"
 	"github.com/datacite-go/datacite-go/reports"
 )
 
@@ -58,8 +59,7 @@ func TestTheRunningMonth(t *testing.T) {
 		require.Equal(t, 0, done.code, done.errors)
 		sent := sends(t.Context(), srv, "", "--allow-lower", file)
 		require.Equal(t, 0, sent.code, sent.errors)
-		data, err := os.ReadFile(file)
-		require.NoError(t, err)
+		data := shelltest.Read(t, file)
 		var report reports.Report
 		require.NoError(t, json.Unmarshal(data, &report))
 		period := reports.Period{BeginDate: "2026-10-01", EndDate: tt.last}

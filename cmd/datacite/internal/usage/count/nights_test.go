@@ -69,8 +69,7 @@ func TestNightByNight(t *testing.T) {
 	damaged, err := filepath.Glob(filepath.Join(state, "*", "descriptions.gz"))
 	require.NoError(t, err)
 	for _, name := range damaged {
-		data, err := os.ReadFile(name)
-		require.NoError(t, err)
+		data := shelltest.Read(t, name)
 		require.NoError(t, os.WriteFile(name, data[:len(data)-9], 0o600))
 	}
 	broken := runs(t.Context(), nil, "", append(given, "--gap", "0")...)
@@ -125,8 +124,7 @@ func TestKilled(t *testing.T) {
 			}
 			break
 		}
-		data, err := os.ReadFile(report)
-		require.NoError(t, err)
+		data := shelltest.Read(t, report)
 		assert.Equal(t, whole.out, string(data))
 		left, err := os.ReadDir(filepath.Dir(report))
 		require.NoError(t, err)

@@ -13,9 +13,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/reports/counter/logs"
 )
 
@@ -34,7 +35,8 @@ type settings struct {
 }
 
 // addFlags adds a flag for each setting.
-func (s *settings) addFlags(to *pflag.FlagSet) {
+func (s *settings) addFlags(cmd *cobra.Command) {
+	to := cmd.Flags()
 	var formats []string
 	for _, f := range logs.Formats() {
 		formats = append(formats, f.Name)
@@ -43,7 +45,7 @@ func (s *settings) addFlags(to *pflag.FlagSet) {
 	for _, c := range logs.Codes() {
 		codes = append(codes, string(c))
 	}
-	to.StringVar(&s.Format, "log-format", logs.Dataverse.Name, "`format` of the logs: "+strings.Join(formats, ", "))
+	shell.Choice(cmd, &s.Format, "log-format", "`format` of the logs: "+strings.Join(formats, ", "), formats...)
 	to.StringVar(&s.Layout, "layout", "", "for the format combined: the `text` that LogFormat (Apache) or log_format (nginx) has in the configuration of the web server, or a file with it; common layouts need no flag")
 	to.StringVar(&s.Zone, "zone", "", "time `zone` of the repository, in which months, days and hours begin, such as Europe/Berlin, or an offset such as -04:00")
 	to.StringArrayVar(&s.Investigations, "investigations", nil, "`pattern` that is found in paths of investigations; may be repeated (default: those of Dataverse)")
@@ -60,44 +62,37 @@ func (s *settings) addFlags(to *pflag.FlagSet) {
 // options reads the files that the settings name, and returns the format and options for
 // [logs.Read]. An error names the flag of the setting.
 func (s *settings) options() (logs.Format, *logs.Options, error) {
-	o := &logs.Options{AllowCut: s.AllowCut, Pseudonyms: s.Pseudonyms}
-	format, err := formatNamed(s.Format)
-	if err != nil {
+	format := logs.Formats()[slices.IndexFunc(logs.Formats(), func(f logs.Format) bool { return f.Name == s.Format })]
+	zone, err1 := parseLocation(cmp.Or(s.Zone, "UTC"))
+	tolerance, err2 := s.tolerance()
+	proxies, err3 := s.proxies()
+	paths, err4 := s.paths()
+	layout, err5 := s.layout()
+	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
 		return format, nil, err
 	}
-	if o.Location, err = parseLocation(cmp.Or(s.Zone, "UTC")); err != nil {
-		return format, nil, err
-	}
-	if o.Tolerance, err = s.tolerance(); err != nil {
-		return format, nil, err
-	}
-	if o.Proxies, err = s.proxies(); err != nil {
-		return format, nil, err
-	}
-	if o.Paths, err = s.paths(); err != nil {
-		return format, nil, err
-	}
-	if o.Layout = s.Layout; s.Layout != "" && !strings.ContainsAny(s.Layout, "%$") {
-		file, err := os.Open(s.Layout)
-		if err != nil {
-			return format, nil, fmt.Errorf("layout: %w", err)
-		}
-		defer file.Close()
-		text, err := io.ReadAll(file)
-		if err != nil {
-			return format, nil, fmt.Errorf("layout: %w", err)
-		}
-		o.Layout = string(text)
-	}
-	if o.Layout != "" && format.Name != logs.Combined.Name {
-		return format, nil, datacite.Invalid(datacite.Finding{Path: "layout", Code: "conflict", Reason: "has no effect without the format " + logs.Combined.Name})
-	}
-	_, err = format.Parser(o)                  // before hours of counting
+	o := &logs.Options{Location: zone, Tolerance: tolerance, Proxies: proxies, Paths: paths, Layout: layout, AllowCut: s.AllowCut, Pseudonyms: s.Pseudonyms}
+	_, err := format.Parser(o)                 // before hours of counting
 	for _, f := range datacite.Findings(err) { // one at most
-		path := map[string]string{"Options.Paths": "paths, or investigations and requests,", "Options.Layout": "layout"}[f.Path]
-		err = datacite.Invalid(datacite.Finding{Path: cmp.Or(path, f.Path), Code: "value", Reason: f.Reason})
+		flag := map[string]string{"Options.Paths": "--paths, or --investigations and --requests,", "Options.Layout": "--layout"}[f.Path]
+		err = fmt.Errorf("%s %s", cmp.Or(flag, f.Path), f.Reason)
 	}
 	return format, o, err
+}
+
+// layout is the text of a layout.
+func (s *settings) layout() (string, error) {
+	if s.Layout != "" && s.Format != logs.Combined.Name {
+		return "", fmt.Errorf("--layout has no effect without --log-format %s", logs.Combined.Name)
+	}
+	if s.Layout == "" || strings.ContainsAny(s.Layout, "%$") {
+		return s.Layout, nil
+	}
+	text, err := os.ReadFile(s.Layout)
+	if err != nil {
+		err = fmt.Errorf("--layout: %w", err)
+	}
+	return string(text), err
 }
 
 // checkZone returns an error if no time zone is set and the lines of the logs have another
@@ -117,7 +112,7 @@ func (s *settings) tolerance() (l logs.Tolerance, err error) {
 	for text := range strings.SplitSeq(s.Tolerated, ",") {
 		code := datacite.Code(strings.TrimSpace(text))
 		if code != "" && !slices.Contains(logs.Codes(), code) {
-			return l, datacite.Invalid(datacite.Finding{Path: "leave-out", Code: "vocabulary", Reason: fmt.Sprintf("is %q, not one of %q", code, logs.Codes())})
+			return l, fmt.Errorf("--leave-out is %q, not one of %q", code, logs.Codes())
 		}
 		if code != "" {
 			l.Always = append(l.Always, code)
@@ -131,7 +126,7 @@ func (s *settings) tolerance() (l logs.Tolerance, err error) {
 		number, ok := strings.CutSuffix(s.BadLines, "%")
 		share, err := strconv.ParseFloat(number, 64)
 		if !ok || err != nil || !(share > 0 && share <= 100) {
-			return l, datacite.Invalid(datacite.Finding{Path: "bad-lines", Code: "value", Reason: fmt.Sprintf("is %q, not stop, leave-out or a share such as 2.5%%", s.BadLines)})
+			return l, fmt.Errorf("--bad-lines is %q, not stop, leave-out or a share such as 2.5%%", s.BadLines)
 		}
 		l.Share = share / 100
 	}
@@ -148,7 +143,7 @@ func (s *settings) proxies() (list []netip.Prefix, err error) {
 			prefix, err = ip.Unmap().Prefix(ip.Unmap().BitLen())
 		}
 		if err != nil {
-			return nil, datacite.Invalid(datacite.Finding{Path: "proxies", Code: "value", Reason: fmt.Sprintf("has %q, neither an address nor a prefix such as 198.51.100.0/24", text)})
+			return nil, fmt.Errorf("--proxies has %q, neither an address nor a prefix such as 198.51.100.0/24", text)
 		}
 		list = append(list, prefix)
 	}
@@ -157,22 +152,22 @@ func (s *settings) proxies() (list []netip.Prefix, err error) {
 
 func (s *settings) paths() (p *logs.Paths, err error) {
 	p = &logs.Paths{}
-	if p.Investigations, err = patterns("investigations", s.Investigations); err != nil {
+	if p.Investigations, err = patterns("--investigations", s.Investigations); err != nil {
 		return nil, err
 	}
-	if p.Requests, err = patterns("requests", s.Requests); err != nil {
+	if p.Requests, err = patterns("--requests", s.Requests); err != nil {
 		return nil, err
 	}
 	switch {
 	case (s.Investigations == nil) != (s.Requests == nil):
-		return nil, datacite.Invalid(datacite.Finding{Path: "investigations and requests", Code: "conflict", Reason: "belong together"})
+		return nil, errors.New("--investigations and --requests belong together")
 	case s.Requests == nil && s.Paths == "" && s.DOIs == "":
 		return nil, nil
 	case s.Requests == nil && s.Format == logs.Dataverse.Name:
 		p = logs.DataversePaths()
 	}
-	if p.Table, err = readTable("paths", s.Paths, readPaths); err == nil {
-		p.DOIs, err = readTable("dois", s.DOIs, readDOIs)
+	if p.Table, err = readTable("--paths", s.Paths, readPaths); err == nil {
+		p.DOIs, err = readTable("--dois", s.DOIs, readDOIs)
 	}
 	return p, err
 }
@@ -182,7 +177,7 @@ func patterns(flag string, texts []string) (list []*regexp.Regexp, err error) {
 	for _, text := range texts {
 		r, err := regexp.Compile(text)
 		if err != nil {
-			return nil, datacite.Invalid(datacite.Finding{Path: flag, Code: "syntax", Reason: err.Error()})
+			return nil, fmt.Errorf("%s: %w", flag, err)
 		}
 		list = append(list, r)
 	}
@@ -190,32 +185,20 @@ func patterns(flag string, texts []string) (list []*regexp.Regexp, err error) {
 }
 
 // readTable reads the table in a file; nil without a name.
-func readTable[V any](setting, name string, read func(io.Reader, string) (map[string]V, error)) (map[string]V, error) {
+func readTable[V any](flag, name string, read func(io.Reader, string) (map[string]V, error)) (map[string]V, error) {
 	if name == "" {
 		return nil, nil
 	}
 	file, err := os.Open(name)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", setting, err)
+		return nil, fmt.Errorf("%s: %w", flag, err)
 	}
 	defer file.Close()
 	rows, err := read(file, name)
 	if _, told := errors.AsType[*datacite.ValidationError](err); err != nil && !told {
-		err = fmt.Errorf("%s: %w", setting, err)
+		err = fmt.Errorf("%s: %w", flag, err)
 	}
 	return rows, err
-}
-
-// formatNamed returns the built-in format with a name.
-func formatNamed(name string) (logs.Format, error) {
-	var names []string
-	for _, f := range logs.Formats() {
-		if f.Name == name {
-			return f, nil
-		}
-		names = append(names, f.Name)
-	}
-	return logs.Format{}, datacite.Invalid(datacite.Finding{Path: "log-format", Code: "vocabulary", Reason: fmt.Sprintf("is %q, not %s or %s", name, strings.Join(names[:len(names)-1], ", "), names[len(names)-1])})
 }
 
 // parseLocation returns the time zone of a name such as Europe/Berlin, or of an offset from
@@ -227,7 +210,7 @@ func parseLocation(name string) (*time.Location, error) {
 	}
 	zone, err := time.LoadLocation(name)
 	if err != nil {
-		return nil, datacite.Invalid(datacite.Finding{Path: "zone", Code: "vocabulary", Reason: fmt.Sprintf("is %q, not a time zone such as Europe/Berlin or -04:00", name), Err: err})
+		return nil, fmt.Errorf("--zone is %q, not a time zone such as Europe/Berlin or -04:00", name)
 	}
 	return zone, nil
 }

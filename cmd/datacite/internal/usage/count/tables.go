@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -23,6 +24,9 @@ const (
 	mostFaults  = 100
 )
 
+// sessionID is what Java servers write into paths; it ends with its part of the path.
+var sessionID = regexp.MustCompile(`;jsessionid=[^/]*`)
+
 // readPaths reads a table for logs.Paths.Table: CSV or .xlsx whose first row names the columns
 // path, doi and kind, which is investigation or request. A path without a DOI is not a dataset. The
 // name of the table is for messages. The error is a [*datacite.ValidationError] with all
@@ -35,7 +39,7 @@ func readPaths(r io.Reader, name string) (map[string]logs.Target, error) {
 		if err != nil || !strings.HasPrefix(path, "/") || strings.ContainsAny(cells[0], "?#") {
 			return &cellFault{0, "syntax", fmt.Sprintf("is %.100q, not a path such as /data/17, without host and query", cells[0])}
 		}
-		path, _, _ = strings.Cut(path, ";jsessionid=") // as in logs.Paths
+		path = sessionID.ReplaceAllLiteralString(path, "") // logs.Paths leaves it out, too
 		var target logs.Target
 		if target.DOI, err = optionalDOI(cells[1]); err != nil {
 			return &cellFault{1, "doi", fmt.Sprintf("is %.100q, not a DOI such as 10.5072/abc", cells[1])}

@@ -24,8 +24,7 @@ import (
 func service(t *testing.T, faults datacitetest.Faults) *datacitetest.Server {
 	t.Helper()
 	t.Setenv("DATACITE_LOCK_DIR", t.TempDir())
-	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed, Faults: faults})
-	t.Cleanup(srv.Close)
+	srv := shelltest.Serve(t, &datacitetest.Options{Behaviour: datacitetest.Deployed, Faults: faults})
 	for _, name := range []string{"a", "b"} {
 		require.NoError(t, srv.PutRecordJSON(fmt.Appendf(nil, `{"doi":"10.5072/%s","titles":[{"title":"Glacier"}],"publisher":"Example Repository","publicationYear":2026,"url":"https://example.org/","creators":[{"name":"Lovelace, Ada"}],"state":"findable"}`, name)))
 	}

@@ -9,8 +9,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -45,8 +43,7 @@ func newService(t *testing.T) *service { return serviceLike(t, datacitetest.Docu
 func serviceLike(t *testing.T, behaviour datacitetest.Behaviour) *service {
 	t.Helper()
 	t.Setenv("DATACITE_LOCK_DIR", t.TempDir()) // where runs leave what the next one has to know
-	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: behaviour})
-	t.Cleanup(srv.Close)
+	srv := shelltest.Serve(t, &datacitetest.Options{Behaviour: behaviour})
 	return &service{Server: srv, token: srv.Token(srv.Now().Add(365 * 24 * time.Hour))}
 }
 
@@ -153,9 +150,7 @@ func report(t *testing.T, n int, change func(*reports.Report)) string {
 
 func inFile(t *testing.T, name, content string) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
-	return path
+	return shelltest.File(t, name, content)
 }
 
 func zipped(t *testing.T, content string) string {
@@ -436,11 +431,7 @@ func TestFaultsOfTheOptions(t *testing.T) {
 		{"requires at least 1 arg", nil},
 		{"are a table and a report; send them one after the other", []string{file, "testdata/counts.csv"}},
 		{"are a table and a report; send them one after the other", []string{"testdata/counts.csv", file}},
-		{"--service is given and empty; is a variable not set?", []string{file, "--service", ""}},
 		{"an argument is empty; is a variable not set?", []string{""}},
-		{"no such file", []string{file + ".missing"}},
-		{"is a folder", []string{filepath.Dir(file)}},
-		{"has no flag --unknown", []string{"--unknown", file}},
 		{"--max-datasets is 50001", []string{"--max-datasets", "50001", file}},
 		{"--max-processing is", []string{"--max-processing=-1s", file}},
 		{"--creator is for tables: a report file has its own", []string{"--creator", "Me", file}},
@@ -449,7 +440,6 @@ func TestFaultsOfTheOptions(t *testing.T) {
 		{"not YYYY-MM", []string{"testdata/counts.csv", "--creator", "Me", "--month", "10/2024"}},
 		{"is not over", []string{"testdata/counts.csv", "--creator", "Me", "--month", "9999-01"}},
 		{"not YYYY-MM-DD", []string{"testdata/counts.csv", "--creator", "Me", "--month", "2024-10", "--created", "today"}},
-		{"plain HTTP", []string{"--service", "http://service.example.org", file}},
 	} {
 		t.Run(test.says, func(t *testing.T) {
 			got := srv.runs(t, "", test.args...)
@@ -474,14 +464,6 @@ func TestReceiptThatCannotBeWritten(t *testing.T) {
 	assert.Len(t, srv.held(t), 2)
 }
 
-func TestFlagsAfterTheFile(t *testing.T) {
-	srv := newService(t)
-	got := srv.runs(t, "", inFile(t, "report.json", report(t, 3, nil)), "--max-datasets", "2", "--json")
-	require.Equal(t, shell.ExitDone, got.code, got.errors)
-	assert.Contains(t, got.out, `"sent":2,`)
-	assert.Contains(t, got.out, `"service":"`+strings.TrimPrefix(srv.URL, "http://")+`"`)
-}
-
 // Nothing is sent anywhere by accident: the service has to be said, and the token be there.
 func TestTheServiceIsSaid(t *testing.T) {
 	file := inFile(t, "report.json", report(t, 2, nil))
@@ -504,17 +486,4 @@ func TestSeveralReports(t *testing.T) {
 	list, err := srv.Reports().List(t.Context(), nil)
 	require.NoError(t, err)
 	assert.Len(t, list.Reports, 2)
-}
-
-// A service that fails before anything is sent is an exit code of its own.
-func TestTheServiceFails(t *testing.T) {
-	srv := newService(t)
-	url := srv.behind(t, func(w http.ResponseWriter, _ *http.Request) bool {
-		w.WriteHeader(http.StatusNotImplemented)
-		return true
-	})
-	got := srv.runsAt(t.Context(), url, "", inFile(t, "report.json", report(t, 2, nil)))
-	assert.Equal(t, shell.ExitFailed, got.code)
-	assert.Contains(t, got.errors, "This run changed nothing on the service.")
-	assert.Contains(t, got.errors, "Run the same command again")
 }
