@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -180,7 +181,7 @@ func TestBadInputIsNotSent(t *testing.T) {
 		report *reports.Report
 		fault  string
 	}{
-		{"50,001 datasets in one body", &reports.Report{Header: header("Example", time.October), Datasets: slicesRepeat(dataset(1), 50_001)}, "report-datasets: has 50001 entries, more than the 50000 that one request may carry"},
+		{"50,001 datasets in one body", &reports.Report{Header: header("Example", time.October), Datasets: slices.Repeat(all(1), 50_001)}, "report-datasets: has 50001 entries, more than the 50000 that one request may carry"},
 		{"no datasets", change(func(r *reports.Report) { r.Datasets = nil }), "report-datasets: is empty"},
 		{"unknown metric", change(func(r *reports.Report) { instance(r).MetricType = "total-downloads" }), `report-datasets[1].performance[0].instance[0].metric-type: is "total-downloads"; the service knows total-dataset-requests`},
 		{"unknown access method", change(func(r *reports.Report) { instance(r).AccessMethod = "robot" }), `instance[0].access-method: is "robot"`},
@@ -247,14 +248,6 @@ func TestBadInputIsNotSent(t *testing.T) {
 		require.ErrorIs(t, err, datacite.ErrInvalid, bad)
 	}
 	assert.Empty(t, srv.Requests())
-}
-
-func slicesRepeat(d reports.Dataset, n int) []reports.Dataset {
-	all := make([]reports.Dataset, n)
-	for i := range all {
-		all[i] = d
-	}
-	return all
 }
 
 func TestStrangeResponses(t *testing.T) {

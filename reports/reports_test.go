@@ -273,6 +273,15 @@ func TestLargeReportsAreCompressed(t *testing.T) {
 func TestDatesAndMonths(t *testing.T) {
 	assert.Equal(t, reports.Period{"2024-02-01", "2024-02-29"}, reports.Month(2024, time.February))
 	assert.Equal(t, reports.Period{"1999-12-01", "1999-12-31"}, reports.Month(1999, time.December))
+	for begin, p := range map[reports.Date]reports.Period{
+		"1999-13-01": reports.Month(1999, 13), "1999-00-01": reports.Month(1999, 0), "1999--1-01": reports.Month(1999, -1), "1999-113-01": reports.Month(1999, 113),
+		"0-01-01": reports.Month(0, 1), "-1-01-01": reports.Month(-1, 1), "10000-01-01": reports.Month(10_000, 1), "1-13-01": reports.Month(1, 13), "0001-01-01": reports.Month(1, 1),
+	} {
+		r := report("Example", 1)
+		r.Header.ReportingPeriod = p
+		assert.Equal(t, begin, p.BeginDate)
+		assert.Equal(t, begin == "0001-01-01", r.Validate() == nil, begin)
+	}
 	for _, d := range []reports.Date{"1999-10-31", "1999-10-31T23:59:59Z", "1999-10-31T00:00:00.123+02:00"} {
 		at, err := d.Time()
 		require.NoError(t, err, d)
