@@ -41,15 +41,15 @@ func serve(t *testing.T, opts *datacitetest.Options) *datacitetest.Server {
 	return srv
 }
 
-// behaviours are those of the server that every story is told with.
+// behaviours are those of the embedded server.
 var behaviours = []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed}
 
-// eachBehaviour tells a story once for each truth.
-func eachBehaviour(t *testing.T, story func(t *testing.T, srv *datacitetest.Server)) {
+// eachBehaviour runs a test with each behaviour of the server.
+func eachBehaviour(t *testing.T, test func(t *testing.T, srv *datacitetest.Server)) {
 	t.Helper()
 	for _, b := range behaviours {
 		t.Run(string(b), func(t *testing.T) {
-			story(t, serve(t, &datacitetest.Options{Behaviour: b}))
+			test(t, serve(t, &datacitetest.Options{Behaviour: b}))
 		})
 	}
 }

@@ -74,7 +74,7 @@ func numbers(t *testing.T, c *reports.Client, id string) string {
 }
 
 // TestACorrectionThatDropsDatasets says which numbers records continue to show, and sends
-// zeros for them if told.
+// zeros for them with ZeroDropped.
 func TestACorrectionThatDropsDatasets(t *testing.T) {
 	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
 		s := corrections{t: t, c: srv.Reports()}

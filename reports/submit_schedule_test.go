@@ -45,7 +45,7 @@ func TestSubmitUnderRandomFaults(t *testing.T) {
 			dir := t.TempDir()
 			synctest.Test(t, func(t *testing.T) { newTrial(t, seed, dir, behaviours).run(outcomes) })
 		}) {
-			return // one story is enough to read
+			return // one is enough to read
 		}
 	}
 	t.Logf("%d schedules: %v", *schedules, outcomes)
@@ -207,7 +207,7 @@ func (tr *trial) judge(receipt *reports.Receipt, err error, before []string, uns
 	testkit.NamedOnce(tr, err.Error())
 	e, ok := errors.AsType[*reports.SubmitError](err)
 	if !ok {
-		require.True(tr, unseen || slices.Equal(before, now), "an error without a word about what is stored: %v", err)
+		require.True(tr, unseen || slices.Equal(before, now), "an error that does not say what is stored: %v", err)
 		if errors.Is(err, context.Canceled) {
 			return "killed"
 		}

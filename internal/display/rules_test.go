@@ -163,7 +163,7 @@ func displayed(d *display.Display) string {
 	return strings.Join(list, "; ")
 }
 
-// TestDisplay tells a year of a repository.
+// TestDisplay follows the reports of a repository.
 func TestDisplay(t *testing.T) {
 	var d display.Display
 	const october, november = "1999-10", "1999-11"
