@@ -176,6 +176,7 @@ func TestBadInputIsNotSent(t *testing.T) {
 		return r
 	}
 	instance := func(r *reports.Report) *reports.Instance { return &r.Datasets[1].Performance[0].Instance[0] }
+	codes := map[datacite.Code]int{}
 	for _, tt := range []struct {
 		name   string
 		report *reports.Report
@@ -226,12 +227,16 @@ func TestBadInputIsNotSent(t *testing.T) {
 			_, err := c.Put(t.Context(), id, tt.report)
 			require.ErrorIs(t, err, datacite.ErrInvalid)
 			assert.ErrorContains(t, err, tt.fault)
+			for _, f := range datacite.Findings(err) {
+				codes[f.Code]++
+			}
 			_, isField := errors.AsType[*datacite.ValidationError](err)
 			assert.True(t, isField)
 			_, err = c.Create(t.Context(), tt.report)
 			require.ErrorIs(t, err, datacite.ErrInvalid)
 		})
 	}
+	assert.Equal(t, map[datacite.Code]int{"date": 8, "encoding": 9, "limit": 6, "missing": 3, "repeated": 2, "syntax": 1, "vocabulary": 9}, codes)
 	t.Run("all faults at once", func(t *testing.T) {
 		r := report("", 2)
 		r.Datasets[0].DataType = ""
@@ -244,8 +249,10 @@ func TestBadInputIsNotSent(t *testing.T) {
 	for _, bad := range []string{"", "1", "../secret", "0148536f-bfbc-4775-b93c-524e91d0b9f6/x", "0148536f-bfbc-4775-b93c-524e91d0b9f6?x"} {
 		_, err := c.Get(t.Context(), bad)
 		require.ErrorIs(t, err, datacite.ErrInvalid, bad)
+		assert.Equal(t, "id", datacite.Findings(err)[0].Path)
 		_, err = c.Put(t.Context(), bad, report("Example", 1))
 		require.ErrorIs(t, err, datacite.ErrInvalid, bad)
+		assert.Equal(t, "id", datacite.Findings(err)[0].Path)
 	}
 	assert.Empty(t, srv.Requests())
 }

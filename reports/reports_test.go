@@ -213,14 +213,19 @@ func TestListShowsHeaders(t *testing.T) {
 
 func TestListRefusesWhatTheServiceWouldDrop(t *testing.T) {
 	client := server(t).Reports()
-	for name, opts := range map[string]*reports.ListOptions{
-		"two filters": {CreatedBy: "a", Year: 1999},
-		"cursor":      {Page: query.Page{Cursor: "1"}},
-		"large page":  {Page: query.Page{Size: 1001}},
-		"negative":    {Page: query.Page{Number: -1}},
+	for want, opts := range map[string]*reports.ListOptions{
+		"ListOptions conflict":             {CreatedBy: "a", Year: 1999},
+		"ListOptions.CreatedBy value":      {CreatedBy: "a "},
+		"ListOptions.ClientID value":       {ClientID: "a,b"},
+		"ListOptions.Year year":            {Year: 999},
+		"ListOptions.Page.Cursor conflict": {Page: query.Page{Cursor: "1"}},
+		"ListOptions.Page.Size limit":      {Page: query.Page{Size: 1001}},
+		"ListOptions.Page.Number limit":    {Page: query.Page{Number: -1}},
 	} {
 		_, err := client.List(t.Context(), opts)
-		assert.ErrorIs(t, err, datacite.ErrInvalid, name)
+		require.ErrorIs(t, err, datacite.ErrInvalid, want)
+		f := datacite.Findings(err)[0]
+		assert.Equal(t, want, fmt.Sprint(f.Path, " ", f.Code))
 	}
 }
 
