@@ -78,6 +78,7 @@ func TestRecord_Findings(t *testing.T) {
 		}, []string{"warning conflict creators[0].name", "error missing creators[0].name", "error missing titles[0].title", "error missing publisher", "error missing publicationYear"}},
 		{"year", func(r *metadata.Record) { r.PublicationYear = ":tba" }, []string{"error year publicationYear"}},
 		{"language", func(r *metadata.Record) { r.Language = "en_GB" }, []string{"error language language"}},
+		{"no language", func(r *metadata.Record) { r.Language = "?" }, []string{"error language language"}},
 		{"parts of lists", func(r *metadata.Record) {
 			r.Contributors = []metadata.Contributor{{}}
 			r.Dates = []metadata.Date{{Date: "2024"}}
@@ -119,7 +120,9 @@ func TestRecord_Findings(t *testing.T) {
 		}, []string{"warning json geoLocations[0].geoLocationPolygon", "warning polygon geoLocations[0].geoLocationPolygon"}},
 		{"year of three digits", func(r *metadata.Record) { r.PublicationYear = "0054" }, []string{"warning json publicationYear"}},
 		{"title that no list shows", func(r *metadata.Record) { r.Titles[0].Title = strings.Repeat("é", 16_384) }, []string{"warning limit titles[0].title"}},
-		{"title that lists show", func(r *metadata.Record) { r.Titles[0].Title = strings.Repeat("é", 16_383) }, nil},
+		{"texts that lists show", func(r *metadata.Record) {
+			r.Titles[0].Title, r.Sizes = strings.Repeat("é", 16_383), []string{strings.Repeat("é", 16_383)}
+		}, nil},
 		{"description of any length", func(r *metadata.Record) {
 			r.Descriptions = []metadata.Description{{Description: strings.Repeat("é", 40_000), DescriptionType: metadata.DescriptionAbstract}}
 		}, nil},

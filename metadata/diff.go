@@ -225,7 +225,7 @@ func (d *differ) match(at *path, wanted, found *value) (place []int, taken []boo
 	}
 	byWords := map[string][]int{}
 	for j := range taken {
-		if len(rest) > 0 && !taken[j] {
+		if !taken[j] {
 			words := found.inside[j].String()
 			byWords[words] = append(byWords[words], j)
 		}

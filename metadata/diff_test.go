@@ -364,6 +364,7 @@ func TestDiff_ofNames(t *testing.T) {
 		{org("Ministry of Health, Peru"), org("Peru, Ministry of Health"), false},
 		{named("Ministry of Health, Peru"), person("Peru", "Ministry of Health"), false},
 		{named("CERN"), creator{Name: "CERN", NameType: metadata.NamePersonal}, false},
+		{creator{Name: "Doe, Jane", FamilyName: "Doe", GivenName: "Jane"}, person("Doe", "Jane"), false},
 		{org("CERN"), creator{Name: "CERN", NameType: metadata.NameOrganizational, FamilyName: "CERN"}, false},
 	} {
 		wanted, found := &metadata.Record{Creators: []creator{tt.wanted}}, &metadata.Record{Creators: []creator{tt.found}}
@@ -411,6 +412,12 @@ func TestDiff_ofWhatTheServiceMakesOfTexts(t *testing.T) {
 	licence := func(id string) *metadata.Record {
 		return &metadata.Record{RightsList: []metadata.Rights{{RightsIdentifier: id, RightsIdentifierScheme: "SPDX", SchemeURI: "https://spdx.org/licenses/"}}}
 	}
+	alternate := func(kind string) *metadata.Record {
+		if kind == "" {
+			return &metadata.Record{}
+		}
+		return &metadata.Record{AlternateIdentifiers: []metadata.AlternateIdentifier{{AlternateIdentifier: "7", AlternateIdentifierType: kind}}}
+	}
 	language := func(code string) *metadata.Record { return &metadata.Record{Language: code} }
 	rightsAt := func(address string) *metadata.Record {
 		return &metadata.Record{RightsList: []metadata.Rights{{RightsURI: address, RightsIdentifier: address, RightsIdentifierScheme: "SPDX", SchemeURI: "https://spdx.org/licenses/"}}}
@@ -438,6 +445,9 @@ func TestDiff_ofWhatTheServiceMakesOfTexts(t *testing.T) {
 		{size, "<z", "", true},
 		{size, "z", "", false},
 		{description, "a <i>b\r\nc", "a <i>b\nc</i>", true},
+		{description, "a &<\ufeffz", "a &amp;&lt;\ufeffz", true},
+		{alternate, "doi", "", true},
+		{alternate, "local", "", false},
 		{place, "A &amp; B", "A & B", true},
 		{place, "A &amp;amp; B", "A & B", false},
 		{volume, "1&amp;2", "1&2", true},

@@ -1,10 +1,7 @@
 package query_test
 
 import (
-	"bufio"
-	"encoding/json"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -22,18 +19,7 @@ type record struct {
 	Titles   []struct{ Title string }
 }
 
-func records(t testing.TB) []record {
-	f, err := os.Open("testdata/records.jsonl")
-	require.NoError(t, err)
-	defer f.Close()
-	var out []record
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		var r record
-		require.NoError(t, json.Unmarshal(lines.Bytes(), &r))
-		out = append(out, r)
-	}
-	return out
-}
+func records(t *testing.T) []record { return readLines[record](t, "testdata/records.jsonl") }
 
 // words are what analysis makes of the title.
 func (r record) words() []string {
@@ -155,11 +141,7 @@ func startServer(t *testing.T, name string) *oracle {
 
 // found runs queries; the answers are the records found, or begin with ERR.
 func (o *oracle) found(texts []string) []string {
-	requests := make([]any, len(texts))
-	for i, s := range texts {
-		requests[i] = map[string]string{"q": s}
-	}
-	out := o.ask(requests)
+	out := o.askTexts(texts)
 	for i, s := range out {
 		out[i] = strings.TrimPrefix(s, "OK\t")
 	}

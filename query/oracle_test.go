@@ -80,13 +80,18 @@ func withoutLone(tree string) string {
 	})
 }
 
-// parsed asks for the trees of texts; "" is an error.
-func (o *oracle) parsed(texts []string) []string {
+// askTexts sends texts.
+func (o *oracle) askTexts(texts []string) []string {
 	requests := make([]any, len(texts))
 	for i, s := range texts {
 		requests[i] = map[string]string{"q": s}
 	}
-	out := o.ask(requests)
+	return o.ask(requests)
+}
+
+// parsed asks for the trees of texts; "" is an error.
+func (o *oracle) parsed(texts []string) []string {
+	out := o.askTexts(texts)
 	for i, a := range out {
 		tree, ok := strings.CutPrefix(a, "OK\t")
 		if !ok {

@@ -391,8 +391,6 @@ func (p *parser) unexpected() *SyntaxError {
 
 func badReason(rest string) string {
 	switch {
-	case rest == "":
-		return "the query ends too early"
 	case rest[0] == '"':
 		return "this quote is not closed"
 	case rest[0] == '/':

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"net/http"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
@@ -82,12 +81,6 @@ var routes = []route{
 	{"DELETE", regexp.MustCompile(`(?s)\A/doi/(.+)\z`), true, removeDOI},
 }
 
-// routesWithoutName are additional routes with Documented.
-var routesWithoutName = []route{
-	{"PUT", regexp.MustCompile(`\A/doi\z`), false, changeURL},
-	{"PUT", regexp.MustCompile(`\A/metadata\z`), false, createMetadata},
-}
-
 // unsupported are routes of the deployed store, by method and path, that this one does not support.
 var unsupported = regexp.MustCompile(`(?s)\A(PATCH /doi/.+|\w+ /doi/.+/media(/.+)?|GET /(heartbeat|login|doi|metadata)\..*|GET /login|\w+ /)\z`)
 
@@ -97,7 +90,7 @@ func (s *Service) Serve(q *wire.Request, area, rest string) wire.Reply {
 	if rest != "" {
 		path += "/" + rest
 	}
-	res, err := s.respond(q, path, slices.Concat(routes, routesWithoutName))
+	res, err := s.respond(q, path)
 	res = wire.InText(res, err)
 	res.Plain = true
 	return res
@@ -108,7 +101,7 @@ func (s *Service) ServeDeployed(q *wire.Request, path string) wire.Reply {
 	if err := playable(q, path); err != nil {
 		return wire.InText(wire.Reply{}, err)
 	}
-	res, err := s.respond(q, path, routes)
+	res, err := s.respond(q, path)
 	res = wire.InText(res, err)
 	if err == errNoLogin {
 		res.ContentType = "text/html; charset=utf-8"
@@ -132,7 +125,7 @@ func playable(q *wire.Request, path string) error {
 	return q.MediaTypes()
 }
 
-func (s *Service) respond(q *wire.Request, path string, routes []route) (wire.Reply, error) {
+func (s *Service) respond(q *wire.Request, path string) (wire.Reply, error) {
 	for _, route := range routes {
 		m := route.path.FindStringSubmatch(path)
 		if m == nil || route.method != q.Verb {

@@ -1,8 +1,9 @@
 package record
 
-import "slices"
-
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // table has one property a line: its name in JSON ("[]" for a list, "-" if only XML has
 // it), its place in XML ("-" if XML does not have it, "!" what must be there), how the
@@ -25,18 +26,7 @@ creators[]                      creators!/creator!          -        ordered alw
   name                          creatorName!                text     always
   nameType                      creatorName@nameType        keyword
   lang                          creatorName@xml:lang        -        lost
-  givenName                     givenName                   text     open
-  familyName                    familyName                  text     open
-  nameIdentifiers[]             nameIdentifier              -        unchecked
-    nameIdentifier              .                           keyword
-    nameIdentifierScheme        @nameIdentifierScheme       keyword  always
-    schemeUri                   @schemeURI                  keyword  always
-  affiliation[]                 affiliation                 -        unchecked
-    name                        .                           text
-    affiliationIdentifier       @affiliationIdentifier      keyword
-    affiliationIdentifierScheme @affiliationIdentifierScheme keyword
-    schemeUri                   @schemeURI                  keyword
-titles[]                        titles!/title!              -        always assent
+` + personTable + `titles[]                        titles!/title!              -        always assent
   title                         .                           text+
   titleType                     @titleType                  keyword
   lang                          @xml:lang                   keyword
@@ -65,18 +55,7 @@ contributors[]                  contributors/contributor    -        ordered ass
   name                          contributorName!            text     text=filled always
   nameType                      contributorName@nameType    keyword
   lang                          contributorName@xml:lang    -        lost
-  givenName                     givenName                   text     open
-  familyName                    familyName                  text     open
-  nameIdentifiers[]             nameIdentifier              -        unchecked
-    nameIdentifier              .                           keyword
-    nameIdentifierScheme        @nameIdentifierScheme       keyword  always
-    schemeUri                   @schemeURI                  keyword  always
-  affiliation[]                 affiliation                 -        unchecked
-    name                        .                           text
-    affiliationIdentifier       @affiliationIdentifier      keyword
-    affiliationIdentifierScheme @affiliationIdentifierScheme keyword
-    schemeUri                   @schemeURI                  keyword
-  contributorType               @contributorType!           keyword
+` + personTable + `  contributorType               @contributorType!           keyword
 dates[]                         dates/date                  -
   date                          .                           text
   dateType                      @dateType!                  keyword
@@ -196,6 +175,20 @@ landingPage                     -                           -
   bodyHasPid                    -                           keyword
 schemaVersion                   -                           keyword
 url                             -                           text+
+`
+
+// personTable is what creators and contributors share.
+const personTable = `  givenName                     givenName                   text     open
+  familyName                    familyName                  text     open
+  nameIdentifiers[]             nameIdentifier              -        unchecked
+    nameIdentifier              .                           keyword
+    nameIdentifierScheme        @nameIdentifierScheme       keyword  always
+    schemeUri                   @schemeURI                  keyword  always
+  affiliation[]                 affiliation                 -        unchecked
+    name                        .                           text
+    affiliationIdentifier       @affiliationIdentifier      keyword
+    affiliationIdentifierScheme @affiliationIdentifierScheme keyword
+    schemeUri                   @schemeURI                  keyword
 `
 
 // Vocabulary are the controlled lists, by the name of the attribute or member.

@@ -125,7 +125,6 @@ func TestSpecifiedStore(t *testing.T) {
 		{draft, strings.ReplaceAll(lines, "\n", "\r\n") + "\r\n", 201, "OK"},
 		{draft, strings.Replace(lines, "https", "ftp", 1), 201, "OK"},
 		{"PUT /doi/10.5072/Draft", strings.Replace(lines, "draft", "DRAFT", 1), 201, "OK"},
-		{"PUT /doi", lines, 201, "OK"},
 		{draft, "", 400, "param 'doi' required"},
 		{draft, "doi=10.5072/draft", 400, "two lines"},
 		{draft, strings.Replace(lines, "\n", " ", 1), 400, "two lines"},
@@ -134,12 +133,13 @@ func TestSpecifiedStore(t *testing.T) {
 		{draft, "doi=10.5072/draft\nurl=", 400, "param 'url' required"},
 		{draft, strings.Replace(lines, "draft", "found", 1), 400, "does not match"},
 		{draft, strings.Replace(lines, "10.5072/", "", 1), 400, "does not match"},
+		{"POST /doi", strings.Replace(lines, "10.5072/", "", 1), 400, "not a DOI"},
+		{"POST /doi", lines, 201, "OK"},
 		{draft, "doi=10.5072/draft\nurl=mailto:a@example.org", 400, "Not a valid"},
 		{draft, lines + "a+b", 400, "Not a valid"}, // a plus is a blank
 		{"PUT /doi/10.70000/theirs", strings.Replace(lines, "10.5072/draft", "10.70000/theirs", 1), 400, "prefix"},
 		{"PUT /doi/10.5072/new", strings.Replace(lines, "draft", "new", 1), 412, "Metadata must be uploaded first"},
 		{"PUT /doi/10.5072/bare", strings.Replace(lines, "draft", "bare", 1), 412, "Metadata must be uploaded first"},
-		{"PUT /doi", strings.Replace(lines, "10.5072/", "", 1), 400, "not a DOI"},
 
 		{"GET /doi/10.5072/FOUND", "", 200, "https://example.org/10.5072/found"},
 		{"GET /doi/10.5072/draft", "", 204, ""},
@@ -158,7 +158,7 @@ func TestSpecifiedStore(t *testing.T) {
 		{"DELETE /metadata/10.5072/unknown", "", 404, "DOI not found"},
 		{"DELETE /metadata/10.70000/theirs", "", 403, "Access is denied"},
 
-		{"GET /", "", 404, ""}, {"GET /nowhere", "", 404, ""}, {"POST /doi/10.5072/x", "", 404, ""}, {"OPTIONS /metadata/10.5072/x", "", 404, ""},
+		{"PUT /doi", lines, 404, ""}, {"GET /", "", 404, ""}, {"GET /nowhere", "", 404, ""}, {"POST /doi/10.5072/x", "", 404, ""}, {"OPTIONS /metadata/10.5072/x", "", 404, ""},
 		{"PATCH /reports/1", "", 404, ""}, {"PUT /dois", "", 404, ""}, {"GET /dois/nothing", "", 404, ""}, {"POST /reports/" + someUUID, "", 404, ""},
 	} {
 		t.Run(row.request+" "+row.body, func(t *testing.T) {
