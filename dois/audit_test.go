@@ -150,6 +150,7 @@ func TestAuditFindsWhatWasPlanted(t *testing.T) {
 		for _, r := range requests {
 			assert.Equal(t, "GET", r.Method)
 		}
+		assert.Len(t, seen, 3+100+1, "after each thousandth entry, each difference, and at the end")
 		last := seen[len(seen)-1]
 		assert.Equal(t, dois.AuditProgress{Wanted: 1010, Found: 1010, Total: 1010, Compared: 1020, Differences: 100}, last)
 	})

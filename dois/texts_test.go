@@ -212,41 +212,6 @@ func TestWhatIsNotInTheXMLIsNamed(t *testing.T) {
 	})
 }
 
-// Reading a record, changing it and writing it back keeps the rest of it, with whatever
-// options it was read.
-func TestReadChangeWrite(t *testing.T) {
-	whole := everything(t)
-	for name, opts := range map[string]*dois.GetOptions{
-		"no options": nil, "no option set": {}, "with the repository": {Include: []string{"client"}}, "in detail": {Detail: true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			onEach(t, func(t *testing.T, srv *datacitetest.Server) {
-				c := srv.DOIs()
-				_, err := c.Create(t.Context(), &dois.Draft{DOI: "10.5072/a", Record: *whole})
-				require.NoError(t, err)
-				before, err := c.Get(t.Context(), "10.5072/a", nil)
-				require.NoError(t, err)
-
-				r, err := c.Get(t.Context(), "10.5072/a", opts)
-				require.NoError(t, err)
-				d, err := r.Draft()
-				require.NoError(t, err)
-				d.Titles[0].Title = "Better"
-				_, err = c.Update(t.Context(), r.DOI, d)
-				require.NoError(t, err)
-
-				after, err := c.Get(t.Context(), "10.5072/a", nil)
-				require.NoError(t, err)
-				changes := metadata.Diff(&before.Record, &after.Record)
-				require.Len(t, changes, 1)
-				assert.Equal(t, "titles[0].title", changes[0].Path)
-				assert.NotEmpty(t, after.Creators[0].Affiliation[0].AffiliationIdentifier)
-				assert.NotEmpty(t, after.Publisher.PublisherIdentifier)
-			})
-		})
-	}
-}
-
 // A record without identifiers, as from a list or a file, says at once all that it lacks.
 func TestDraftNamesAllThatWasNotRead(t *testing.T) {
 	var r dois.Record

@@ -113,48 +113,34 @@ func (w *Walk) step(ctx context.Context, visit visitor) (more bool, err error) {
 	if o.Page.Cursor != "" {
 		o.Sort = "" // a cursor goes by creation, whatever the order
 	}
-	if w.mayOverflow() {
-		return w.firstByNumber(ctx, &o, visit)
+	give := func(r *Record) bool { return w.give(r, visit.record) }
+	each := give
+	var held []*Record // of the first page by number, until its total shows that all can be reached
+	if w.pos.Page.Number > 0 && w.total < 0 && w.pos.Seen == (w.pos.Page.Number-1)*w.pos.Page.Size {
+		each = func(r *Record) bool {
+			held = append(held, r)
+			return true
+		}
 	}
-	p, err := w.page(ctx, &o, visit.record)
+	p, err := w.page(ctx, &o, each)
 	if err != nil {
 		return false, err
 	}
-	return w.turn(&o, p, visit)
-}
-
-// mayOverflow reports whether the total of the next page may show that page numbers do
-// not reach far enough.
-func (w *Walk) mayOverflow() bool {
-	return w.pos.Page.Number > 0 && w.total < 0 && w.pos.Seen == (w.pos.Page.Number-1)*w.pos.Page.Size
-}
-
-// firstByNumber holds back the records of the first page until its total shows that all
-// can be reached.
-func (w *Walk) firstByNumber(ctx context.Context, o *ListOptions, visit visitor) (more bool, err error) {
-	start := w.pos
-	var held []*Record
-	p, err := w.page(ctx, o, func(r *Record) bool {
-		held = append(held, r)
-		return true
-	})
-	if err != nil {
-		return false, err
-	}
-	if total := p.total(); total > pageWindow {
-		w.pos = start
+	if total := p.total(); len(held) > 0 && total > pageWindow {
 		return false, &IncompleteError{Op: w.op, Total: total, Reason: fmt.Sprintf(
 			"%d records match, and page numbers, which the order %q needs, reach %d; leave Sort out to read them in the order of creation, or narrow the query, such as to one year with Created",
 			total, string(o.Sort), pageWindow)}
 	}
-	w.pos.Seen, w.pos.Last, w.current = start.Seen, start.Last, map[string]bool{}
+	if held != nil {
+		w.current = map[string]bool{} // the loop may be left, and continued
+	}
 	for _, r := range held {
 		w.current[r.DOI] = true
-		if !w.give(r, visit.record) {
+		if !give(r) {
 			return false, bulk.ErrLeft
 		}
 	}
-	return w.turn(o, p, visit)
+	return w.turn(&o, p, visit)
 }
 
 // turn takes the walk to the page after p.
@@ -290,7 +276,7 @@ func (w *Walk) take(r *Record, each func(*Record) bool) error {
 		return nil
 	}
 	w.current[r.DOI] = true
-	if !w.give(r, each) {
+	if !each(r) {
 		return bulk.ErrLeft
 	}
 	return nil

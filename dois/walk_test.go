@@ -495,26 +495,6 @@ func TestLoopsLeftInAnyWayLeaveNothingBehind(t *testing.T) {
 				break
 			}
 		},
-		"cancel in a loop": func(t *testing.T, client *dois.Client) {
-			ctx, cancel := context.WithCancel(t.Context())
-			defer cancel()
-			n := 0
-			for _, err := range client.All(ctx, &dois.ListOptions{Page: query.Page{Size: 50}}) {
-				if n++; n == 60 {
-					cancel()
-				}
-				if err != nil {
-					require.ErrorIs(t, err, context.Canceled)
-				}
-			}
-			assert.Less(t, n, 300)
-		},
-		"a panic in the loop": func(t *testing.T, client *dois.Client) {
-			defer func() { assert.Equal(t, "mine", recover()) }()
-			for range client.All(t.Context(), nil) {
-				panic("mine")
-			}
-		},
 		"a document, closed unread": func(t *testing.T, client *dois.Client) {
 			_, err := client.Create(t.Context(), &dois.Draft{DOI: "10.5072/xml", MetadataXML: []byte(xmlRecord)})
 			require.NoError(t, err)

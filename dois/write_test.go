@@ -36,8 +36,9 @@ func TestLifeOfADOI(t *testing.T) {
 	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
 		ctx, client := t.Context(), srv.DOIs()
 
-		discarded, err := client.Create(ctx, &dois.Draft{DOI: "10.5072/short-lived"})
+		discarded, err := client.Create(ctx, &dois.Draft{DOI: "https://doi.org/10.5072/short-lived"})
 		require.NoError(t, err)
+		assert.Equal(t, "10.5072/short-lived", discarded.DOI)
 		require.NoError(t, client.Delete(ctx, discarded.DOI))
 		require.ErrorIs(t, client.Delete(ctx, discarded.DOI), datacite.ErrNotFound)
 		assert.Empty(t, srv.Names())

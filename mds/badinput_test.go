@@ -89,6 +89,7 @@ func TestOldNamesAreChangedAndNotMade(t *testing.T) {
 			require.ErrorIs(t, doi.CheckNew(old), datacite.ErrInvalidDOI)
 			_, errMetadata := c.PutMetadata(ctx, old, record("Old"))
 			require.ErrorIs(t, errMetadata, datacite.ErrInvalidDOI)
+			assert.Equal(t, "doi", datacite.Findings(errMetadata)[0].Path)
 			_, errRegister := c.Register(ctx, old, address, record("Old"))
 			require.ErrorIs(t, errRegister, datacite.ErrInvalidDOI)
 			assert.Equal(t, "doi", datacite.Findings(errRegister)[0].Path)

@@ -201,6 +201,10 @@ func TestRegistrationsWarn(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, []string{"creators[0].lang", "relatedItems[0].creators[0]"}, pathsOf(done.Warnings), "the second is not in the XML")
 		}
+		named, err := c.Ensure(t.Context(), name, address, mds.XML([]byte(strings.Replace(string(record("A").Data), "</resource>",
+			`<alternateIdentifiers><alternateIdentifier alternateIdentifierType="URL">`+address+`</alternateIdentifier></alternateIdentifiers></resource>`, 1))), nil)
+		require.NoError(t, err)
+		assert.Equal(t, []string{"alternateIdentifiers[0].alternateIdentifier"}, pathsOf(named.Warnings), "the service does not keep the DOI's own URL")
 		done, err := c.Register(t.Context(), name, address, raw)
 		require.NoError(t, err)
 		require.Equal(t, []string{"creators[0].lang"}, pathsOf(done.Warnings))

@@ -1,7 +1,6 @@
 package metadata_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -311,14 +310,6 @@ func TestRecord_Findings_ofSPDX(t *testing.T) {
 		assert.Equal(t, datacite.Finding{
 			Warning: true, Code: "scheme", Path: "rightsList[0].rightsIdentifier", Value: id, Reason: want,
 		}, findings[0])
-
-		document, err := rec.XML()
-		require.NoError(t, err)
-		inDocument, err := metadata.FindingsXML(bytes.NewReader(document))
-		require.NoError(t, err)
-		require.Len(t, inDocument, 1)
-		assert.Equal(t, "rightsList[0].rightsIdentifier", inDocument[0].Path)
-		assert.Positive(t, inDocument[0].Line)
 	}
 }
 

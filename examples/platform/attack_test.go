@@ -385,36 +385,6 @@ func TestAClockThatStepsBack(t *testing.T) {
 	})
 }
 
-// What the outbox put off when the clock was ahead does not wait until then.
-func TestTheOutboxAfterAClockThatWasAhead(t *testing.T) {
-	srv := serve(t, &datacitetest.Options{Accounts: []datacitetest.Account{{Domains: []string{"elsewhere.example.org"}}}})
-	c := open(t, srv).as("ada")
-	path := c.publish("Glacier") // it is refused
-	require.Eventually(t, func() bool { d, _ := c.now(path); return d.Tries == 1 }, patience, 5*time.Millisecond)
-	due, next, err := c.platform.store.Due(t.Context())
-	require.NoError(t, err)
-	assert.Empty(t, due, "a person has to look")
-	assert.False(t, next.After(time.Now().Add(time.Hour)))
-	c.database(fmt.Sprintf(`UPDATE outbox SET due = due + %d`, 365*24*time.Hour.Milliseconds()))
-	due, _, err = c.platform.store.Due(t.Context())
-	require.NoError(t, err)
-	assert.Len(t, due, 1)
-}
-
-// A session ends with the clock, and does not last longer when the clock steps back.
-func TestSessionsAfterAClockThatStepsBack(t *testing.T) {
-	_, _, c := repository(t)
-	accounts, err := sql.Open("sqlite", accountsFile(c.folder()))
-	require.NoError(t, err)
-	defer accounts.Close()
-	for _, step := range [][2]string{{"0", "/mine"}, {"-43300", "/login"}, {"43300", "/mine"}, {"31536000", "/login"}} {
-		_, err = accounts.Exec(`UPDATE session SET expires = expires + ` + step[0])
-		require.NoError(t, err)
-		_, address, _ := c.do(http.MethodGet, "/mine", "", nil)
-		assert.Equal(t, step[1], address, step[0])
-	}
-}
-
 // A month is not replaced by less because accesses were lost.
 func TestAReportDoesNotShrink(t *testing.T) {
 	both(t, nil, func(t *testing.T, srv *datacitetest.Server) {

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -139,7 +140,8 @@ func (l *lockedBuffer) String() string {
 	return l.b.String()
 }
 
-// The outbox comes back when the service asks for it, not sooner.
+// The outbox comes back when the service asks for it, not sooner; and what it put off when the clock was
+// ahead does not wait until then.
 func TestTheOutboxWaitsAsLongAsTheServiceAsks(t *testing.T) {
 	busy := func(int, *http.Request) *datacitetest.Fault {
 		return &datacitetest.Fault{Kind: datacitetest.Status, Status: http.StatusTooManyRequests, RetryAfter: 3 * time.Hour}
@@ -152,4 +154,12 @@ func TestTheOutboxWaitsAsLongAsTheServiceAsks(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, waiting, 1)
 	assert.Greater(t, time.Until(waiting[0].Due), 2*time.Hour)
+	due, next, err := c.platform.store.Due(t.Context())
+	require.NoError(t, err)
+	assert.Empty(t, due)
+	assert.False(t, next.After(time.Now().Add(time.Hour)))
+	c.database(fmt.Sprintf(`UPDATE outbox SET due = due + %d`, 365*24*time.Hour.Milliseconds()))
+	due, _, err = c.platform.store.Due(t.Context())
+	require.NoError(t, err)
+	assert.Len(t, due, 1)
 }

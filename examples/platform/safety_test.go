@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"database/sql"
 	"fmt"
 	"io"
 	"io/fs"
@@ -131,6 +132,18 @@ func TestLogins(t *testing.T) {
 	assert.Equal(t, "/", page)
 	_, address, _ := ada.do(http.MethodGet, "/mine", "", nil)
 	assert.Equal(t, "/login", address)
+
+	// A session ends with the clock, and does not last longer when the clock steps back.
+	ada = reader.as("ada")
+	db, err := sql.Open("sqlite", accountsFile(reader.folder()))
+	require.NoError(t, err)
+	defer db.Close()
+	for _, step := range [][2]string{{"0", "/mine"}, {"-43300", "/login"}, {"43300", "/mine"}, {"31536000", "/login"}} {
+		_, err = db.Exec(`UPDATE session SET expires = expires + ` + step[0])
+		require.NoError(t, err)
+		_, address, _ := ada.do(http.MethodGet, "/mine", "", nil)
+		assert.Equal(t, step[1], address, step[0])
+	}
 
 	grace := reader.as("grace")
 	require.NoError(t, a.Remove(t.Context(), "grace"))

@@ -131,11 +131,11 @@ var (
 	reportList = append(members(`{"reports":[],"meta":{"total":0},`, `}`),
 		content{"reports", `{"reports":[{}`, `,{"id":"#"}`, `]}`},
 		content{"exceptions", `{"reports":[{"report-header":{"exceptions":[{}`, `,{}`, `]}}]}`},
-		content{"a creator", `{"reports":[{"id":"` + hostileID + `","report-header":{"created-by":"`, `%25`, `"}}]}`})
+		content{"a creator", `{"reports":[{"id":"` + reportID + `","report-header":{"created-by":"`, `%25`, `"}}]}`})
 )
 
 const (
-	aReport  = `{"report":{"id":"` + hostileID + `","report-header":{"created-by":"Example","exceptions":[{"code":69}]},`
+	aReport  = `{"report":{"id":"` + reportID + `","report-header":{"created-by":"Example","exceptions":[{"code":69}]},`
 	datasets = `"report-datasets":[{"dataset-id":[{"type":"doi","value":"10.5072/a"}]}]`
 )
 

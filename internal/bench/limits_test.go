@@ -1,12 +1,8 @@
 package bench_test
 
 import (
-	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
 	"reflect"
 	"strings"
 	"testing"
@@ -132,30 +128,22 @@ func TestMemoryOfResponsesAtTheLimits(t *testing.T) {
 	if *hostileMiB < fullSize {
 		t.Skip("takes a minute; TestWorkOfResponsesAtTheLimits does the same with small limits, and -hostile 512 runs this one, as .ci/run --long does")
 	}
-	if _, err := os.Stat("/proc/self/status"); err != nil {
-		t.Skip("this system does not tell how much memory a process took")
-	}
 	for i, r := range readings("") {
 		if r.contents == nil {
 			continue
 		}
 		t.Run(r.name, func(t *testing.T) {
 			t.Parallel()
-			cmd := exec.Command(os.Args[0])
-			cmd.Env = append(os.Environ(), fmt.Sprintf("%s=limits %d %d", roleVariable, i, *hostileMiB), "GOGC=", "GOMEMLIMIT=", "DATACITE_LOCK_DIR="+t.TempDir())
-			cmd.Stderr = os.Stderr
-			out, err := cmd.Output()
-			require.NoError(t, err)
-			lines := bufio.NewScanner(bytes.NewReader(out))
 			n := 0
-			for ; lines.Scan(); n++ {
-				t.Log(lines.Text())
+			for line := range strings.Lines(apart(t, fmt.Sprintf("limits %d %d", i, *hostileMiB), nil)) {
+				n++
+				t.Log(line)
 				var peak int
 				var large, wanted bool
-				_, err := fmt.Sscanf(lines.Text(), "%d MiB %t %t", &peak, &large, &wanted)
-				require.NoError(t, err, lines.Text())
-				assert.LessOrEqual(t, peak, mostForAttack, lines.Text())
-				assert.Equal(t, wanted, wanted && large, lines.Text())
+				_, err := fmt.Sscanf(line, "%d MiB %t %t", &peak, &large, &wanted)
+				require.NoError(t, err, line)
+				assert.LessOrEqual(t, peak, mostForAttack, line)
+				assert.Equal(t, wanted, wanted && large, line)
 			}
 			assert.Equal(t, len(r.contents)+3, n)
 		})

@@ -3,6 +3,7 @@ package bench_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"runtime/debug"
@@ -24,9 +25,6 @@ const mostGrowth = 12
 // TestMemoryOfUploads uploads from a process of its own, the server being in
 // this one, and reads how much memory that process took at its peak.
 func TestMemoryOfUploads(t *testing.T) {
-	if _, err := os.Stat("/proc/self/status"); err != nil {
-		t.Skip("this system does not tell how much memory a process took")
-	}
 	url := serve(t, sink{})
 	for _, c := range []struct {
 		profile bench.Profile
@@ -51,17 +49,27 @@ func TestMemoryOfUploads(t *testing.T) {
 	}
 }
 
+// apart runs this program in a role, in a process of its own, and returns what it writes.
+func apart(t *testing.T, role string, stdin io.Reader, env ...string) string {
+	t.Helper()
+	if _, err := os.Stat("/proc/self/status"); err != nil {
+		t.Skip("this system does not tell how much memory a process took")
+	}
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(append(os.Environ(), env...), roleVariable+"="+role, "GOGC=", "GOMEMLIMIT=", "DATACITE_LOCK_DIR="+t.TempDir())
+	cmd.Stdin, cmd.Stderr = stdin, os.Stderr
+	out, err := cmd.Output()
+	require.NoError(t, err)
+	return string(out)
+}
+
 // uploadApart uploads in another process and returns its peak memory in MiB.
 func uploadApart(t *testing.T, url string, profile bench.Profile, n int) (mib int) {
 	t.Helper()
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=upload %s %d %d", roleVariable, url, int(profile), n), "GOGC=", "GOMEMLIMIT=")
-	cmd.Stderr = os.Stderr
-	out, err := cmd.Output()
-	require.NoError(t, err)
+	out := apart(t, fmt.Sprintf("upload %s %d %d", url, int(profile), n), nil)
 	var peak, datasets int
-	_, err = fmt.Sscanf(string(out), "%d KiB for %d datasets", &peak, &datasets)
-	require.NoError(t, err, "%s", out)
+	_, err := fmt.Sscanf(out, "%d KiB for %d datasets", &peak, &datasets)
+	require.NoError(t, err, out)
 	require.Equal(t, n, datasets)
 	return peak >> 10
 }

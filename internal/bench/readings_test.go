@@ -211,17 +211,8 @@ func readings(subset string) []reading {
 			return failed(c.List(ctx, &dois.ListOptions{Page: query.Page{Size: 1000}}))
 		}),
 		ofDOIs("Repair", oneRecord, wholeBody, request("PUT", "/dois/"), func(ctx context.Context, c *dois.Client) error {
-			diffs := func(yield func(*dois.Difference, error) bool) {
-				found := &dois.Record{Record: metadata.Record{DOI: thisDOI}, URL: thisURL, State: dois.StateFindable}
-				yield(&dois.Difference{DOI: thisDOI, Kind: dois.Changed, Wanted: &dois.Wanted{DOI: thisDOI, URL: thisURL + "new"}, Found: found}, nil)
-			}
-			for r, err := range c.Repair(ctx, diffs, nil) {
-				if err != nil {
-					return err
-				}
-				return r.Err
-			}
-			return nil
+			found := &dois.Record{Record: metadata.Record{DOI: thisDOI}, URL: thisURL, State: dois.StateFindable}
+			return repair(ctx, c, &dois.Wanted{DOI: thisDOI, URL: thisURL + "new"}, found)
 		}),
 		ofDOIs("Ensure", oneRecord, wholeBody, request("GET", "/dois/"), func(ctx context.Context, c *dois.Client) error {
 			return failed(c.Ensure(ctx, dois.Wanted{DOI: thisDOI, URL: thisURL, State: dois.StateFindable}, nil))
@@ -239,16 +230,7 @@ func readings(subset string) []reading {
 			return nil
 		}),
 		ofDOIs("Repair, look", oneRecord, wholeBody, request("GET", "/dois/"), func(ctx context.Context, c *dois.Client) error {
-			diffs := func(yield func(*dois.Difference, error) bool) {
-				yield(&dois.Difference{DOI: thisDOI, Kind: dois.Changed, Wanted: &dois.Wanted{DOI: thisDOI, URL: thisURL, State: dois.StateDraft}, Found: &dois.Record{Record: metadata.Record{DOI: thisDOI}}}, nil)
-			}
-			for r, err := range c.Repair(ctx, diffs, nil) {
-				if err != nil {
-					return err
-				}
-				return r.Err
-			}
-			return nil
+			return repair(ctx, c, &dois.Wanted{DOI: thisDOI, URL: thisURL, State: dois.StateDraft}, &dois.Record{Record: metadata.Record{DOI: thisDOI}})
 		}),
 		ofDOIs("Pages", records, wholeBody, every, func(ctx context.Context, c *dois.Client) error { return each(c.Pages(ctx, nil)) }),
 		ofDOIs("All", records, wholeBody, every, func(ctx context.Context, c *dois.Client) error { return each(c.All(ctx, nil)) }),
@@ -314,13 +296,13 @@ func readings(subset string) []reading {
 			return failed(c.Create(ctx, aGivenReport(true)))
 		}),
 		ofReports("Put", stored, wholeBody, every, func(ctx context.Context, c *reports.Client) error {
-			return failed(c.Put(ctx, hostileID, aGivenReport(false)))
+			return failed(c.Put(ctx, reportID, aGivenReport(false)))
 		}),
 		ofReports("List", reportList, wholeBody, every, func(ctx context.Context, c *reports.Client) error { return failed(c.List(ctx, nil)) }),
 		ofReports("All", reportList, wholeBody, every, func(ctx context.Context, c *reports.Client) error { return each(c.All(ctx, nil)) }),
-		ofReports("Get", stored, wholeReport, every, func(ctx context.Context, c *reports.Client) error { return failed(c.Get(ctx, hostileID)) }),
+		ofReports("Get", stored, wholeReport, every, func(ctx context.Context, c *reports.Client) error { return failed(c.Get(ctx, reportID)) }),
 		ofReports("Open", stored, wholeReport, every, func(ctx context.Context, c *reports.Client) error {
-			r, err := c.Open(ctx, hostileID)
+			r, err := c.Open(ctx, reportID)
 			if err != nil {
 				return err
 			}
@@ -330,9 +312,23 @@ func readings(subset string) []reading {
 		ofReports("Submit", stored, wholeReport, request("PUT POST", "/reports"), submitOne),
 		ofReports("Submit, the list", reportList, wholeBody, func(r *http.Request) bool { return r.URL.Path == "/reports" && r.Method == http.MethodGet }, submitOne),
 		ofReports("Verify", stored, wholeReport, every, func(ctx context.Context, c *reports.Client) error {
-			return c.Verify(ctx, &reports.Receipt{ReportID: hostileID, Datasets: 1, Subsets: []reports.Subset{{Checksum: "a"}}})
+			return c.Verify(ctx, &reports.Receipt{ReportID: reportID, Datasets: 1, Subsets: []reports.Subset{{Checksum: "a"}}})
 		}),
 	}
+}
+
+// repair repairs one difference.
+func repair(ctx context.Context, c *dois.Client, wanted *dois.Wanted, found *dois.Record) error {
+	diffs := func(yield func(*dois.Difference, error) bool) {
+		yield(&dois.Difference{DOI: thisDOI, Kind: dois.Changed, Wanted: wanted, Found: found}, nil)
+	}
+	for r, err := range c.Repair(ctx, diffs, nil) {
+		if err != nil {
+			return err
+		}
+		return r.Err
+	}
+	return nil
 }
 
 func submitOne(ctx context.Context, c *reports.Client) error {
@@ -342,7 +338,7 @@ func submitOne(ctx context.Context, c *reports.Client) error {
 	}
 	defer os.RemoveAll(folder)
 	given := aGivenReport(false)
-	return failed(c.Submit(ctx, given.Header, reports.Source(given.Datasets), &reports.SubmitOptions{ID: hostileID, LockDir: folder, TempDir: folder, MaxOutage: 1, MaxProcessing: 1}))
+	return failed(c.Submit(ctx, given.Header, reports.Source(given.Datasets), &reports.SubmitOptions{ID: reportID, LockDir: folder, TempDir: folder, MaxOutage: 1, MaxProcessing: 1}))
 }
 
 // aGivenReport is of a month before the virtual time of tests begins.

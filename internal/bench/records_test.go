@@ -92,15 +92,6 @@ func plainPage() any {
 	return reflect.New(reflect.StructOf([]reflect.StructField{{Name: "Data", Type: reflect.SliceOf(record), Tag: `json:"data"`}})).Interface()
 }
 
-type canned []byte
-
-func (c canned) RoundTrip(r *http.Request) (*http.Response, error) {
-	return &http.Response{
-		StatusCode: 200, ProtoMajor: 1, ProtoMinor: 1, Request: r, ContentLength: int64(len(c)),
-		Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(bytes.NewReader(c)),
-	}, nil
-}
-
 func listPage(c *dois.Client) (*dois.Results, error) {
 	return c.List(context.Background(), &dois.ListOptions{Page: query.Page{Size: pageRecords}})
 }
@@ -108,7 +99,7 @@ func listPage(c *dois.Client) (*dois.Results, error) {
 func TestBothWaysReadTheSameRecords(t *testing.T) {
 	for _, detail := range []bool{false, true} {
 		data := pageOfRecords(detail)
-		c, err := dois.NewClient(datacite.Config{Service: datacite.Service{API: "http://localhost"}, HTTPClient: &http.Client{Transport: canned(data)}})
+		c, err := dois.NewClient(datacite.Config{Service: datacite.Service{API: "http://localhost"}, HTTPClient: &http.Client{Transport: inMemory(data)}})
 		require.NoError(t, err)
 		found, err := listPage(c)
 		require.NoError(t, err)
@@ -168,7 +159,7 @@ func BenchmarkDecodeRecords(b *testing.B) {
 	}
 	for name, detail := range map[string]bool{"list": false, "detail": true} {
 		b.Run(name, func(b *testing.B) {
-			service := &http.Client{Transport: canned(pageOfRecords(detail))}
+			service := &http.Client{Transport: inMemory(pageOfRecords(detail))}
 			c, err := dois.NewClient(datacite.Config{Service: datacite.Service{API: "http://localhost"}, HTTPClient: service})
 			require.NoError(b, err)
 			pairs(b, pages*pageRecords, times(func() error { return plainRead(service) }), times(func() error {

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/datacite-go/datacite-go/internal/doi"
+	"github.com/datacite-go/datacite-go/internal/testkit"
 )
 
 func TestParse(t *testing.T) {
@@ -134,4 +135,150 @@ func BenchmarkPath(b *testing.B) {
 	for b.Loop() {
 		doi.Path("10.1002/(SICI)1097-0258(19980815)17:15<1661::AID-SIM968>3.0.CO;2-2")
 	}
+}
+
+// Identifiers that exist.
+func TestMod11(t *testing.T) {
+	for _, id := range []string{"0000000218250097", "0000000151093700", "000000021694233X", "0000000121032683"} {
+		assert.Equal(t, string(id[15]), string(doi.Mod11(id[:15])), id)
+	}
+}
+
+func TestMod97(t *testing.T) {
+	for number, digits := range map[uint64]uint64{ // of 04wxnsj81 and 05dxps055
+		0b00100_11100_11101_10101_11001_10010: 81,
+		0b00101_01101_11101_10110_11001_00000: 55,
+	} {
+		assert.Equal(t, digits, doi.Mod97(number), number)
+	}
+	const most = 1<<64 - 1
+	assert.EqualValues(t, 1, (most%97*100+doi.Mod97(most))%97, "no overflow")
+}
+
+func TestNamesThatWouldArriveAsAnother(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		fault string // "" if the name arrives as itself
+		api   bool   // it does on the route of the API
+	}{
+		{name: "10.5072/abc"},
+		{name: "10.5072/AbC.d-e_f;g(h)/i"},
+		{name: "10.5072/a.", fault: ""},
+		{name: "10.5072/...", fault: ""},
+		{name: "10.5072/.a/b.", fault: ""},
+		{name: "10.5072/(SICI)1097-0258(19980815)17:15<1661::AID-SIM968>3.0.CO;2-2"},
+		{name: "10.5072/a+b&c=d,e!f$g'h*i~j@k|l\\m[n]{o}^p`q\"r"},
+		{name: "10.5072/a b"},
+		{name: "10.5072/a/", fault: `ends with "/"`, api: true},
+		{name: "10.5072//", fault: `has "//"`, api: true},
+		{name: "10.5072//a", fault: `has "//"`, api: true},
+		{name: "10.5072/a//b", fault: `has "//"`, api: true},
+		{name: "10.5072/a/.", fault: `the part "."`},
+		{name: "10.5072/a/../b", fault: `the part ".."`},
+		{name: "10.5072/../../clients/x", fault: `the part ".."`},
+		{name: "10.5072/a#x", fault: "'#'", api: true},
+		{name: "10.5072/a?x", fault: "'?'", api: true},
+		{name: "10.5072/a%41", fault: "'%'", api: true},
+		{name: "10.5072/a/media", fault: "belongs to another DOI", api: true},
+		{name: "10.5072/a/MEDIA/1", fault: "belongs to another DOI", api: true},
+		{name: "10.5072/events/2026", fault: "belongs to another DOI", api: true},
+		{name: "10.5072/a/get-url", fault: "belongs to another DOI", api: true},
+		{name: "10.5072/a/metadata/x", fault: "belongs to another DOI", api: true},
+		{name: "10.5072/a/activities", fault: "belongs to another DOI", api: true},
+		{name: "10.5072/media/a/b", fault: "belongs to another DOI", api: true},
+		{name: "10.5072/a/events/1/2/3", fault: "belongs to another DOI", api: true},
+		{name: "10.5072/get-url/a"},
+		{name: "10.5072/a/mediation"},
+		{name: "10.5072/Ä", fault: "may confuse with another"},
+		{name: "10.5072/a\ufb01", fault: "may confuse with another"},
+		{name: "10.5072/a\u200bb", fault: "zero-width space"},
+		{name: "10.5072/a ", fault: "ends with a blank"},
+		{name: "10.5072/" + strings.Repeat("a", 247)},
+		{name: "10.5072/" + strings.Repeat("a", 248), fault: "256 characters"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			for route, fault := range map[doi.Route]string{doi.Store: tt.fault, doi.API: tt.fault} {
+				if route == doi.API && tt.api {
+					fault = ""
+				}
+				err := route.Check(tt.name)
+				if fault == "" {
+					assert.NoError(t, err)
+					continue
+				}
+				assert.ErrorIs(t, err, doi.ErrName)
+				assert.ErrorContains(t, err, fault)
+			}
+		})
+	}
+}
+
+func TestNamesInPathsOfRoutes(t *testing.T) {
+	for name, want := range map[string]string{
+		"10.5072/a/b":       "10.5072/a/b",
+		"10.5072/a//b":      "10.5072/a%2F%2Fb",
+		"10.5072//a":        "10.5072/%2Fa",
+		"10.5072/a/":        "10.5072/a%2F",
+		"10.5072/a/media/1": "10.5072/a%2Fmedia%2F1",
+		"10.5072/a#b/c":     "10.5072/a%23b/c",
+	} {
+		assert.Equal(t, want, doi.API.Path(name))
+	}
+	assert.Equal(t, "10.5072/a/b", doi.Store.Path("10.5072/a/b"))
+}
+
+func TestNamesUnderWhichNothingIsWritten(t *testing.T) {
+	assert.NoError(t, doi.Store.CheckWritable("10.5072/<1::2>"))
+	assert.ErrorContains(t, doi.Store.CheckWritable("10.5072/a/"), `ends with "/"`)
+	for _, name := range []string{"10.824331/x", "10.123/x", "10.5072.1/abc"} {
+		assert.ErrorContains(t, doi.Store.CheckWritable(name), "four or five digits", name)
+		assert.NoError(t, doi.Store.Check(name), "it can be asked for")
+	}
+}
+
+// By the tables of names on their route to the deployed service: what is sent for a
+// name reaches that DOI, or the name is refused.
+func TestNamesOfTheTables(t *testing.T) {
+	for route, section := range map[doi.Route]string{doi.Store: "Names", doi.API: "Names in the DOI API"} {
+		t.Run(section, func(t *testing.T) {
+			reached := map[string]string{}
+			for _, row := range testkit.Table(t, "deployed-store.md", section) {
+				reached[row[0]] = decoded(t, row[1])
+			}
+			sent, refused := 0, 0
+			for path := range reached {
+				name, err := doi.Parse(decoded(t, path))
+				if err != nil {
+					continue
+				}
+				path := route.Path(name)
+				arrives, known := reached[path]
+				if err := route.Check(name); err != nil {
+					refused++
+					assert.True(t, !known || arrives != doi.Normal(name) || doubtful(name), "%q reaches itself", name)
+					continue
+				}
+				sent++
+				if known && arrives != "-" {
+					assert.True(t, doi.Equal(name, arrives), "%q is sent as %q and reaches %q", name, path, arrives)
+				}
+			}
+			assert.Greater(t, sent, 5)
+			assert.Greater(t, refused, 2)
+		})
+	}
+}
+
+// doubtful names are refused whether they arrive or not: they have characters of
+// which some are taken for others, or directions that anything on the route may take.
+func doubtful(name string) bool {
+	beyond := strings.ContainsFunc(name, func(r rune) bool { return r >= 0x80 })
+	return beyond || strings.Contains(name, "%") || strings.Contains(name+"/", "/./") || strings.Contains(name+"/", "/../")
+}
+
+func decoded(t *testing.T, text string) string {
+	t.Helper()
+	out, err := url.PathUnescape(text)
+	require.NoError(t, err)
+	return out
 }

@@ -2,7 +2,6 @@ package testkit_test
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -11,7 +10,6 @@ import (
 	"fmt"
 	"html"
 	"io"
-	"iter"
 	"log/slog"
 	"maps"
 	"math/rand/v2"
@@ -26,7 +24,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -35,6 +32,7 @@ import (
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/mds"
 	"github.com/datacite-go/datacite-go/reports"
+	"github.com/datacite-go/datacite-go/reports/shown"
 )
 
 var lives = flag.Int("lives", 1, "lives of clients, in which a service repeats their credentials")
@@ -135,7 +133,7 @@ func (g *gossip) talks(res *http.Response, known []string) (*http.Response, erro
 		status, body = failed, ""
 	case 7:
 		status = http.StatusFound
-		res.Header.Set("Location", "https://elsewhere.example/?"+url.QueryEscape(text))
+		res.Header.Set("Location", "https://elsewhere.example/?"+url.QueryEscape(known[g.rand.IntN(len(known))])) // escaped once
 	case 8:
 		return nil, errors.New("proxy says: " + text)
 	case 9, 10, 11, 12:
@@ -279,141 +277,97 @@ func live(t *testing.T, r *rand.Rand) {
 	assert.Contains(t, shown, "REDACTED")
 }
 
-// lifeOf is what clients of a configuration may do. They add to said what they say.
-func lifeOf(t *testing.T, cfg datacite.Config, by datacite.Service, said *saying) []func() {
-	ctx := t.Context()
+// A service may list a report with anything as its id: no error repeats it.
+func TestIDsThatAreNone(t *testing.T) {
+	const id = "a-password-of-the-account"
+	cfg := datacite.Config{Service: datacite.Service{API: "https://api.example", MDS: "https://mds.example"}, Username: datacitetest.Username, Password: datacitetest.Password, HTTPClient: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+		body := fmt.Sprintf(`{"reports":[{"id":%q,"report-header":{"created-by":"A","reporting-period":{"begin-date":"2026-10-01","end-date":"2026-10-31"}}}],"meta":{"total":1}}`, id)
+		return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
+	})}}
+	s := sceneOf(t, cfg)
+	err := last(over(shown.Compare(t.Context(), s.reports, s.dois, "example.repo", nil)))
+	require.ErrorIs(t, err, datacite.ErrInvalid)
+	assert.NotContains(t, err.Error(), id)
+}
+
+// lifeOf is what clients of a configuration may do: a call of each function that sends something, and
+// calls with functions of the caller. They add to said what they say. Each client has a name, and knows its own tokens.
+func lifeOf(t *testing.T, cfg datacite.Config, by datacite.Service, said *saying) (calls []func()) {
 	named := func(name string) datacite.Config {
 		cfg.UserAgent = name
 		return cfg
 	}
-	records, err := dois.NewClient(named("records"))
-	require.NoError(t, err)
-	store, err := mds.NewClient(named("store"))
-	require.NoError(t, err)
-	usage, err := reports.NewClient(named("usage"))
-	require.NoError(t, err)
+	var s scene
+	var errs [4]error
+	s.dois, errs[0] = dois.NewClient(named("records"))
+	s.mds, errs[1] = mds.NewClient(named("store"))
+	s.reports, errs[2] = reports.NewClient(named("usage"))
 	without := named(byToken)
-	without.Service = by
-	without.Username, without.Password = "", ""
-	tokens, err := dois.NewClient(without)
-	require.NoError(t, err)
+	without.Service, without.Username, without.Password = by, "", ""
+	var tokens *dois.Client
+	tokens, errs[3] = dois.NewClient(without)
+	require.NoError(t, errors.Join(errs[:]...))
+	alone := map[string]reflect.Value{}
+	add(alone, "dois.Client.", tokens)
 
-	const address = "https://repository.example.org/1"
-	doc := func(title string) mds.Document {
-		return mds.XML([]byte(`<resource xmlns="http://datacite.org/schema/kernel-4"><identifier identifierType="DOI">10.5072/a</identifier><creators><creator><creatorName>Ada</creatorName></creator></creators><titles><title>` + title + `</title></titles><publisher>P</publisher><publicationYear>2024</publicationYear><resourceType resourceTypeGeneral="Dataset"/></resource>`))
+	sent := sending(t)
+	for _, name := range slices.Sorted(maps.Keys(sent)) {
+		for _, of := range []map[string]reflect.Value{functions(&s), alone} {
+			if f, found := of[name]; found {
+				calls = append(calls, func() {
+					for _, err := range everyOutcome(f, combinations(t.Context(), f)[sent[name]]) {
+						said.add(err)
+					}
+				})
+			}
+		}
 	}
 	n := 0
-	title := func() string { n++; return fmt.Sprintf("Title <sub>%d</sub>", n) }
-	registration := func(r *mds.Registration, err error) {
-		if r != nil {
-			said.add(r.Altered, r.DOI, r.URL)
-		}
-		said.add(err)
+	doc := func() []byte { // with markup, and another one each time
+		n++
+		rec := plain(n)
+		rec.Titles[0].Title += " <sub>1</sub>"
+		data, err := rec.XML()
+		require.NoError(t, err)
+		return data
 	}
-	report := func() *reports.Report {
-		return &reports.Report{Header: reports.NewHeader("Example", "1999-11-01", reports.Month(1999, time.October)), Datasets: []reports.Dataset{{
-			Title: "A", YOP: "2024", URI: address, Platform: "p", DataType: reports.DataTypeDataset, Publisher: "P",
-			PublisherID: []reports.TypedValue{{Type: "grid", Value: "grid.0000.0"}}, DatasetID: []reports.TypedValue{{Type: reports.TypeDOI, Value: fmt.Sprintf("10.5072/a%d", n%3)}},
-			Performance: []reports.Performance{{Period: reports.Month(1999, time.October), Instance: []reports.Instance{{Count: 1, MetricType: reports.UniqueDatasetRequests, AccessMethod: reports.Regular}}}},
-		}}}
-	}
-	stored := ""
-	submit := func(zero bool) func() {
-		return func() {
-			n++
-			r := report()
-			receipt, err := usage.Submit(ctx, r.Header, each(r.Datasets), &reports.SubmitOptions{
-				TempDir: t.TempDir(), LockDir: t.TempDir(), MaxDatasets: 1, ZeroDropped: zero, CompareOthers: true, MaxOutage: time.Second,
-				Warn: func(f datacite.Finding) { said.add(f) }, Progress: func(p reports.Progress) { said.add(p) },
-			})
-			if receipt != nil {
-				stored = receipt.ReportID
-				said.add(usage.Verify(ctx, receipt))
-			}
-			said.add(err)
-		}
-	}
-	only := func(_ any, err error) { said.add(err) }
-	return []func(){
-		func() { only(records.Get(ctx, "10.5072/a", nil)) },
-		func() { only(tokens.Get(ctx, "10.5072/a", nil)) },
-		func() { only(tokens.List(ctx, nil)) },
-		func() { only(tokens.Update(ctx, "10.5072/a", &dois.Draft{URL: address})) },
-		func() { only(records.Exists(ctx, "10.5072/a")) },
-		func() { only(records.Citation(ctx, "10.5072/a", nil)) },
-		func() { only(records.List(ctx, &dois.ListOptions{ClientID: []string{"example.repo"}})) },
-		func() {
-			for _, err := range records.All(ctx, &dois.ListOptions{Prefix: []string{"10.5072"}}) {
-				said.add(err)
-			}
-		},
-		func() { only(records.Create(ctx, &dois.Draft{DOI: "10.5072/c" + fmt.Sprint(n)})) },
-		func() { only(records.Update(ctx, "10.5072/a", &dois.Draft{URL: address})) },
-		func() { only(records.ChangeState(ctx, "10.5072/a", dois.Hide, nil)) },
-		func() { said.add(records.Delete(ctx, "10.5072/d")) },
-		func() {
-			wanted := func(yield func(dois.Wanted, error) bool) {
-				yield(dois.Wanted{DOI: "10.5072/a", URL: address + "0"}, nil)
-			}
-			audit := records.Audit(ctx, wanted, &dois.AuditOptions{ClientID: "example.repo", Prefix: []string{"10.5072"}, AllowEmpty: true, Progress: func(p dois.AuditProgress) { said.add(p) }})
-			for repaired, err := range records.Repair(ctx, audit, nil) {
-				if said.add(err); repaired != nil {
-					said.add(repaired.Err)
-				}
-			}
-		},
-		func() { only(records.Do(ctx, &datacite.Request{Method: "GET", Path: "/dois"})) },
-		func() { registration(store.Register(ctx, "10.5072/a", address, doc(title()))) },
-		func() { registration(store.Register(ctx, "10.5072/b", address, doc(title()))) },
-		func() { registration(store.Ensure(ctx, "10.5072/b", address, doc("same"), nil)) },
-		func() {
-			wanted := func(yield func(dois.Wanted, error) bool) {
-				for i := range 4 {
-					if !yield(dois.Wanted{DOI: fmt.Sprintf("10.5072/%d", i), URL: address, State: dois.StateFindable, MetadataXML: doc(title()).Data}, nil) {
-						return
-					}
-				}
-			}
-			for e, err := range records.EnsureAll(ctx, wanted, &dois.EnsureOptions{Pause: time.Millisecond, Progress: func(p dois.EnsureProgress) { said.add(p) }}) {
-				if said.add(err); e != nil {
-					said.add(e.Err)
-				}
-			}
-		},
-		func() { only(store.URL(ctx, "10.5072/a")) },
-		func() { only(store.Metadata(ctx, "10.5072/a")) },
-		func() { only(store.PutURL(ctx, "10.5072/a", address)) },
-		func() { only(store.PutMetadata(ctx, "10.5072/a", doc(title()))) },
-		func() { only(store.Mint(ctx, "10.5072", doc(title()))) },
-		func() { said.add(store.Hide(ctx, "10.5072/a")) },
-		func() { said.add(store.Show(ctx, "10.5072/a")) },
-		func() { only(store.State(ctx, "10.5072/a")) },
-		func() { said.add(store.CheckAccess(ctx, "10.5072", address)) },
-		func() {
-			n++
-			s, err := usage.Create(ctx, report())
-			if s != nil && uuid.Validate(s.ID) == nil {
-				stored = s.ID
-			}
-			said.add(err)
-		},
-		func() { only(usage.Get(ctx, cmp.Or(stored, "0148536f-bfbc-4775-b93c-524e91d0b9f6"))) },
-		func() { only(usage.Put(ctx, cmp.Or(stored, "0148536f-bfbc-4775-b93c-524e91d0b9f6"), report())) },
-		func() {
-			for _, err := range usage.All(ctx, nil) {
-				said.add(err)
-			}
-		},
-		submit(false), submit(true), submit(false), submit(true),
-	}
-}
-
-func each(datasets []reports.Dataset) iter.Seq2[reports.Dataset, error] {
-	return func(yield func(reports.Dataset, error) bool) {
-		for _, d := range datasets {
-			if !yield(d, nil) {
+	wanted := func(yield func(dois.Wanted, error) bool) {
+		for i := range 4 {
+			if !yield(dois.Wanted{DOI: fmt.Sprintf("10.5072/%d", i), URL: "https://example.org/", State: dois.StateFindable, MetadataXML: doc()}, nil) {
 				return
 			}
 		}
 	}
+	ctx := t.Context()
+	submit := func() {
+		r := report(n)
+		receipt, err := s.reports.Submit(ctx, r.Header, reports.Source(r.Datasets), &reports.SubmitOptions{
+			TempDir: t.TempDir(), LockDir: t.TempDir(), MaxDatasets: 1, ZeroDropped: n%2 == 0, CompareOthers: true, MaxOutage: time.Second,
+			Warn: func(f datacite.Finding) { said.add(f) }, Progress: func(p reports.Progress) { said.add(p) },
+		})
+		if receipt != nil {
+			said.add(s.reports.Verify(ctx, receipt))
+		}
+		said.add(err)
+	}
+	return append(calls, submit, submit, submit, func() {
+		done, err := s.mds.Register(ctx, "10.5072/a", "https://example.org/", mds.XML(doc()))
+		if done != nil {
+			said.add(done.Altered, done.DOI, done.URL)
+		}
+		said.add(err)
+	}, func() {
+		for e, err := range s.dois.EnsureAll(ctx, wanted, &dois.EnsureOptions{Pause: time.Millisecond, Progress: func(p dois.EnsureProgress) { said.add(p) }}) {
+			if said.add(err); e != nil {
+				said.add(e.Err)
+			}
+		}
+	}, func() {
+		audit := s.dois.Audit(ctx, wanted, &dois.AuditOptions{ClientID: "example.repo", Prefix: []string{"10.5072"}, AllowEmpty: true, Progress: func(p dois.AuditProgress) { said.add(p) }})
+		for repaired, err := range s.dois.Repair(ctx, audit, nil) {
+			if said.add(err); repaired != nil {
+				said.add(repaired.Err)
+			}
+		}
+	})
 }

@@ -170,11 +170,12 @@ func TestAllInvalidEventsAreInTheError(t *testing.T) {
 
 func TestInvalidOptions(t *testing.T) {
 	for _, o := range []counter.Options{
-		{Memory: -1}, {Period: reports.Period{BeginDate: "2026-10-01"}}, {Period: reports.Period{BeginDate: "2026-10-31", EndDate: "2026-10-01"}},
-		{Period: reports.Period{BeginDate: "October", EndDate: "2026-10-01"}},
+		{Period: reports.Period{BeginDate: "2026-10-01"}}, {Period: reports.Period{BeginDate: "2026-10-31", EndDate: "2026-10-01"}},
+		{Period: reports.Period{BeginDate: "October", EndDate: "2026-10-01"}}, {Memory: -1},
 	} {
 		for _, err := range counter.Count(source(clicks("10:01:00")), &o) {
 			assert.ErrorIs(t, err, datacite.ErrInvalid)
+			assert.Equal(t, map[bool]string{true: "Options.Memory", false: "Options.Period"}[o.Memory < 0], datacite.Findings(err)[0].Path)
 		}
 		assert.Panics(t, func() { counter.CountKey(clicks("10:01:00"), &o) })
 	}

@@ -230,7 +230,7 @@ func TestRotatedLogsAreKnown(t *testing.T) {
 
 	_, err := d.Add([]counter.Source{named("access.log", next, third), named("copy.log", next, third)}, nil)
 	require.ErrorIs(t, err, datacite.ErrInvalid)
-	require.ErrorContains(t, err, "copy.log has the same accesses as access.log")
+	require.ErrorContains(t, err, "sources[1]: copy.log has the same accesses as access.log")
 }
 
 func TestAFolderOfDaysThatIsNotSound(t *testing.T) {

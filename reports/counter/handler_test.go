@@ -47,7 +47,11 @@ func TestHandlerStoresAccessesThatCount(t *testing.T) {
 		}},
 		"flushed":            {serve: func(w http.ResponseWriter, _ *http.Request) { w.(http.Flusher).Flush() }, counted: true},
 		"flushed, the newer": {serve: func(w http.ResponseWriter, _ *http.Request) { _ = http.NewResponseController(w).Flush() }, counted: true},
-		"broken off":         {serve: func(w http.ResponseWriter, r *http.Request) { page(w, r); panic(http.ErrAbortHandler) }},
+		"failed after a flush": {serve: func(w http.ResponseWriter, _ *http.Request) {
+			w.(http.Flusher).Flush()
+			w.WriteHeader(http.StatusBadGateway)
+		}, counted: true},
+		"broken off": {serve: func(w http.ResponseWriter, r *http.Request) { page(w, r); panic(http.ErrAbortHandler) }},
 		"taken over": {serve: func(w http.ResponseWriter, _ *http.Request) {
 			conn, buffered, err := http.NewResponseController(w).Hijack()
 			if err == nil {

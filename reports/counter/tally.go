@@ -119,15 +119,15 @@ func (t *tally) add(c click) error {
 	if t.open.put(&c) {
 		t.summary.DoubleClicks++
 	}
-	if t.most == 0 || len(t.open.byURL) <= t.most {
+	if t.most == 0 || len(t.open.queue) <= t.most {
 		return nil
 	}
 	t.over = t.room()
 	for first := t.open.first(); first != nil; first = t.open.first() {
-		t.open.remove(t.open.byURL[first.url])
 		if err := t.over.add(first); err != nil {
 			return err
 		}
+		t.open.remove()
 	}
 	return nil
 }
@@ -151,8 +151,8 @@ func (t *tally) closeAll() {
 
 // close counts the first of the open clicks: no later one can replace it.
 func (t *tally) close(c *click) {
-	t.open.remove(t.open.byURL[c.url])
 	t.count(c)
+	t.open.remove()
 }
 
 // count counts a click that is kept.
@@ -183,56 +183,48 @@ func (t *tally) count(c *click) {
 	t.seen[v] = seen
 }
 
-// openClicks are clicks in the order of time, one for each URL.
+// openClicks are clicks in the order of time, of which the last one of each URL counts.
 type openClicks struct {
-	nodes []node // a ring; the first one is no click
-	free  []int  // nodes
-	byURL map[[hashSize]byte]int
+	queue  []click // those before head are gone
+	head   int
+	gone   int                    // how many have been cut off the queue
+	latest map[[hashSize]byte]int // number of the last click of each URL, of all that came
 }
 
-type node struct {
-	click
-	next, before int
-}
+func newOpenClicks() openClicks { return openClicks{latest: map[[hashSize]byte]int{}} }
 
-func newOpenClicks() openClicks {
-	return openClicks{nodes: make([]node, 1), byURL: map[[hashSize]byte]int{}}
-}
-
-// first returns the earliest click, which is valid until the next one is put; nil if there
-// is none.
+// first returns the earliest click that no later one has replaced, which is valid until the next
+// call; nil if there is none.
 func (o *openClicks) first() *click {
-	if i := o.nodes[0].next; i != 0 {
-		return &o.nodes[i].click
+	for o.head < len(o.queue) {
+		if c := &o.queue[o.head]; o.latest[c.url] == o.gone+o.head {
+			return c
+		}
+		o.skip()
 	}
 	return nil
 }
 
 // put puts a click at the end, in the place of one of its URL if there is one.
 func (o *openClicks) put(c *click) (replaced bool) {
-	i, replaced := o.byURL[c.url]
-	if replaced {
-		o.remove(i)
-	}
-	if n := len(o.free); n > 0 {
-		i, o.free = o.free[n-1], o.free[:n-1]
-	} else {
-		i = len(o.nodes)
-		o.nodes = append(o.nodes, node{})
-	}
-	last := o.nodes[0].before
-	o.nodes[i] = node{*c, 0, last}
-	o.nodes[last].next, o.nodes[0].before = i, i
-	o.byURL[c.url] = i
+	_, replaced = o.latest[c.url]
+	o.latest[c.url] = o.gone + len(o.queue)
+	o.queue = append(o.queue, *c)
 	return replaced
 }
 
-// remove removes a click, which stays valid until the next one is put.
-func (o *openClicks) remove(i int) {
-	n := &o.nodes[i]
-	o.nodes[n.before].next, o.nodes[n.next].before = n.next, n.before
-	delete(o.byURL, n.url)
-	o.free = append(o.free, i)
+// remove removes the first click.
+func (o *openClicks) remove() {
+	delete(o.latest, o.queue[o.head].url)
+	o.skip()
+}
+
+func (o *openClicks) skip() {
+	if o.head++; 2*o.head >= len(o.queue) { // so that it does not grow
+		o.gone += o.head
+		o.queue = slices.Delete(o.queue, 0, o.head)
+		o.head = 0
+	}
 }
 
 // sessionOf returns the session of a click: the day for a session cookie, else the hour.

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/dois"
@@ -49,8 +51,10 @@ func (c *comparison) readReports(ctx context.Context) error {
 	c.progress.AllReports = len(all)
 	for _, s := range all {
 		month := shownMonth(&s.Header)
-		err := c.readReport(ctx, s)
-		if err != nil {
+		var err error
+		if uuid.Validate(s.ID) != nil { // anything, such as a credential, so it is not repeated
+			err = datacite.Invalid(datacite.Finding{Path: "reports", Code: "syntax", Reason: fmt.Sprintf("have one of %s whose id is not a UUID", month)})
+		} else if err = c.readReport(ctx, s); err != nil {
 			err = fmt.Errorf("report %s: %w", s.ID, err)
 		}
 		switch {

@@ -174,14 +174,13 @@ func (m *repair) findReports(ctx context.Context) error {
 			return fmt.Errorf("shown.Repair: %w: RepairOptions.Replaces[%d] is %q, which is neither the creator nor the id of another report of %s for %s", datacite.ErrNotFound, i, name, m.account, m.month)
 		}
 	}
-	var foreign *reports.Summary
+	foreign := false
 	err = list(&reports.ListOptions{CreatedBy: m.own.header.CreatedBy}, func(s *reports.Summary) {
-		if isOwn(s) {
-			foreign = s
-		}
+		foreign = foreign || isOwn(s)
 	})
-	if err == nil && foreign != nil {
-		err = fmt.Errorf("shown.Repair: %w: report %s of %q for %s is not among those of %s", datacite.ErrConflict, foreign.ID, foreign.Header.CreatedBy, m.month, m.account)
+	if err == nil && foreign {
+		// Without its ID: a service may send anything as one, such as a credential.
+		err = fmt.Errorf("shown.Repair: %w: the report of %q for %s is not among those of %s", datacite.ErrConflict, m.own.header.CreatedBy, m.month, m.account)
 	}
 	return err
 }

@@ -144,6 +144,22 @@ func TestWhatIsNoStatusIsAFault(t *testing.T) {
 	}
 }
 
+func TestTimesOfGivenLayouts(t *testing.T) {
+	for _, c := range []struct{ word, text, want string }{
+		{`%{sec}t`, "1791986460", ""}, {`%{msec}t`, "1791986460000", ""}, {`%{usec}t`, "1791986460000000", ""}, {`%{%F %T %z}t`, "2026-10-14 10:01:00 -0400", ""},
+		{`%{sec}t`, "now", `time is "now", not a number of seconds since 1970`}, {`%{%F %T %z}t`, "2026-10-14", `time is "2026-10-14", not as %F %T %z`},
+		{`%t`, "[14/Okt/2026:10:01:00 -0400]", `time is "14/Okt/2026:10:01:00 -0400", not one such as`},
+	} {
+		events, err := collect(read(logs.Combined, strings.NewReader("192.0.2.1|"+c.text+`|GET|/data/10.5072/a|200|M`), &logs.Options{Paths: pages(), Layout: `%h|` + c.word + `|%m|%U|%s|%{User-Agent}i`}))
+		if c.want != "" {
+			assert.ErrorContains(t, err, c.want)
+			continue
+		}
+		require.NoError(t, err, c.word)
+		assert.EqualValues(t, 1791986460, events[0].Time.Unix(), c.word)
+	}
+}
+
 func TestLayoutsOfWhichNothingCanBeCounted(t *testing.T) {
 	for layout, want := range map[string]string{
 		`%h %l %u %t "%r" %>s %b`:                       "has no user agent",

@@ -23,14 +23,17 @@ func readDataverse(o *Options) (func() ParseLine, error) {
 	if paths == nil {
 		paths = DataversePaths()
 	}
-	find := newPathFinder(paths)
-	return func() ParseLine { return (&dataverse{Options: o, paths: find.reader()}).parse }, nil
+	return func() ParseLine {
+		d := &dataverse{Options: o, paths: newPathFinder(paths)}
+		d.paths.beside = true
+		return d.parse
+	}, nil
 }
 
 // A dataverse reads lines of Dataverse.
 type dataverse struct {
 	*Options
-	paths *pathReader
+	paths *pathFinder
 	clock isoClock
 }
 
@@ -46,12 +49,12 @@ func (d *dataverse) parse(line string) (e counter.Event, ok bool, err error) {
 	if e.Time, err = d.clock.read(fields[0]); err != nil {
 		return e, false, err
 	}
-	request, counted := d.paths.kind(pathOf(fields[5]))
-	if !counted {
-		return e, false, nil
+	to, err := d.paths.target(fields[5])
+	if err != nil || to == nil {
+		return e, false, err
 	}
 	e.Session, e.Cookie, e.User = fields[2], fields[3], fields[4]
-	e.URL, e.Agent, e.Request = fields[5], fields[9], request
+	e.URL, e.Agent, e.Request = fields[5], fields[9], to.Request
 	if e.User == ":guest" {
 		e.User = ""
 	}

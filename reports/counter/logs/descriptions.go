@@ -164,7 +164,6 @@ type description struct {
 	time   time.Time
 	doi    string // as it is written
 	fields string // from the title on, with tabs
-	hash   uint64 // of fields, while others come: long texts are rarely compared
 }
 
 // add takes a description. Its texts are parts of a line.
@@ -190,9 +189,9 @@ func (d *Descriptions) add(name string, at time.Time, fields string) error {
 	if about.doi != name {
 		about.doi = strings.Clone(name)
 	}
-	if hash := maphash.String(shardSeed, fields); about.hash != hash || len(about.fields) != len(fields) {
+	if about.fields != fields {
 		s.size += len(fields) - len(about.fields)
-		about.hash, about.fields = hash, strings.Clone(fields)
+		about.fields = strings.Clone(fields)
 	}
 	if s.size > d.memory()/len(d.shards) {
 		return d.spill(s)

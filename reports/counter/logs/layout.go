@@ -135,19 +135,6 @@ func (p *part) end(text string) int {
 			end = from + next
 		}
 		return end
-	case len(p.after) == 1:
-		return strings.IndexByte(text, p.after[0])
-	case p.after == " [": // before the time, and the bracket is rarer than the blank
-		for from := 0; ; {
-			at := strings.IndexByte(text[from:], '[')
-			if at < 0 {
-				return -1
-			}
-			if at += from; at > 0 && text[at-1] == ' ' {
-				return at - 1
-			}
-			from = at + 1
-		}
 	}
 	return strings.Index(text, p.after)
 }

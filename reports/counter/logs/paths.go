@@ -53,14 +53,16 @@ type pathPattern struct {
 	request bool
 }
 
-// A pathFinder finds out about paths.
+// A pathFinder finds out about the paths of one goroutine, most of which come again.
 type pathFinder struct {
 	*Paths
-	patterns []pathPattern // those for requests, then those for investigations
+	patterns []pathPattern         // those for requests, then those for investigations
+	beside   bool                  // the log has the DOI beside the path
+	known    access.Cache[*Target] // nil if the path does not count
 }
 
 func newPathFinder(p *Paths) *pathFinder {
-	f := &pathFinder{Paths: p}
+	f := &pathFinder{Paths: p, known: access.Cache[*Target]{Most: 1 << 15}}
 	for _, r := range p.Requests {
 		f.patterns = append(f.patterns, pathPattern{r, true})
 	}
@@ -70,55 +72,30 @@ func newPathFinder(p *Paths) *pathFinder {
 	return f
 }
 
-// A pathReader finds out about the paths of one goroutine, most of which come again.
-type pathReader struct {
-	*pathFinder
-	known access.Cache[*Target] // nil if the path does not count
-}
-
-func (f *pathFinder) reader() *pathReader {
-	return &pathReader{f, access.Cache[*Target]{Most: 1 << 15}}
-}
-
-// kind tells whether a path is counted, and if so whether it is a request.
-func (r *pathReader) kind(path string) (request, ok bool) {
+// target returns what the path of an address leads to, or nil if it is not counted.
+func (f *pathFinder) target(address string) (*Target, error) {
+	path := pathOf(address)
 	key := access.KeyOf(path)
-	t, known := r.known.Get(key)
-	if !known {
-		if found, ok := r.inTable(tidy(path)); ok {
-			t = &found
-		} else if p, _, _ := r.pattern(path); p != nil {
-			t = &Target{Request: p.request}
-		}
-		r.known.Put(key, t)
-	}
-	return t != nil && t.Request, t != nil
-}
-
-// target is kind for logs that have the DOI in the path. It returns nil for what is not counted.
-func (r *pathReader) target(path string) (*Target, error) {
-	key := access.KeyOf(path)
-	if t, known := r.known.Get(key); known {
+	t, known := f.known.Get(key)
+	if known {
 		return t, nil
 	}
-	t, ok, err := r.find(path)
+	found, ok, err := f.find(path)
 	if err != nil {
 		return nil, err
 	}
-	if !ok {
-		r.known.Put(key, nil)
-		return nil, nil
+	if ok {
+		t = &found
 	}
-	r.known.Put(key, &t)
-	return &t, nil
+	f.known.Put(key, t)
+	return t, nil
 }
 
 // Finder returns a function that returns the Target of a URL or a path, or nil if an access to it
 // is not counted. Its errors are those of a [ParseLine]. The function caches its results, and
 // only one goroutine may use it.
 func (p *Paths) Finder() func(address string) (*Target, error) {
-	r := newPathFinder(p).reader()
-	return func(address string) (*Target, error) { return r.target(pathOf(address)) }
+	return newPathFinder(p).target
 }
 
 // find finds out what a path leads to; false if it is not counted.
@@ -129,9 +106,12 @@ func (f *pathFinder) find(path string) (t Target, ok bool, err error) {
 			return t, false, nil
 		}
 		t.Request = p.request
-		if t.DOI, ok = f.text(matched, at); !ok {
+		if t.DOI, ok = f.text(matched, at); !ok && !f.beside {
 			return t, false, fault("no-dataset", "path is %.200q, whose dataset is not in the table", matched)
 		}
+	}
+	if f.beside {
+		return Target{Request: t.Request}, true, nil // without a part of a line
 	}
 	if t.DOI == "" {
 		return t, false, nil

@@ -101,6 +101,7 @@ func TestDataversesLog(t *testing.T) {
 	last.Cookie = "c"
 	assert.Equal(t, []counter.Event{page, file, last}, events)
 	assert.Equal(t, logs.Counts{Events: 3, Comments: 3, Other: 1, Faulty: 1}, sum.Counts)
+	assert.True(t, at.Equal(sum.Files[0].First) && at.Equal(sum.Files[0].Last), "that of a line that cannot be read does not count")
 }
 
 // TestTimesAreThoseOfTheStandardLibrary: most times are read without it. Here each one is
@@ -171,6 +172,17 @@ func TestFaultyLines(t *testing.T) {
 		_, err := collect(logs.Read([]logs.Log{logs.FromReader("counter.log", strings.NewReader(log))}, logs.Dataverse, nil))
 		require.ErrorIs(t, err, datacite.ErrInvalid)
 		assert.ErrorContains(t, err, want)
+		assert.Contains(t, logs.Codes(), datacite.Findings(err)[0].Code)
+	}
+}
+
+// Faults that only accesses have are compared with the accesses, others with the lines.
+func TestShareOfFaults(t *testing.T) {
+	for code, refused := range map[datacite.Code]bool{"no-dataset": true, "handle": true, "doi": true, "address": true, "date": false, "syntax": false} {
+		sum := logs.Summary{Counts: logs.Counts{Events: 9, Other: 90, Faulty: 1}, Faults: []logs.CodeFaults{{Code: code, Lines: 1}}}
+		assert.NoError(t, sum.Check(logs.Tolerance{Share: 0.1}), code)
+		assert.Equal(t, refused, sum.Check(logs.Tolerance{Share: 0.01}) != nil, code)
+		assert.Error(t, sum.Check(logs.Tolerance{Share: 0.009}), code)
 	}
 }
 

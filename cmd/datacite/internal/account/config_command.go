@@ -3,6 +3,10 @@ package account
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -90,16 +94,25 @@ func showLogins(s *shell.Shell) error {
 	} else if name := s.Getenv("DATACITE_USERNAME"); name != "" {
 		s.Answer(shownSetting{Name: "login", Origin: "DATACITE_USERNAME", Login: name}, "login of %s, at all services (DATACITE_USERNAME)", name)
 	}
-	stored, err := Stored(s)
+	folder, err := Folder(s)
 	if err != nil {
+		return nil //nolint:nilerr // a process without a home has no logins
+	}
+	files, err := os.ReadDir(filepath.Join(folder, "logins"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return shell.Wrong(fmt.Errorf("the stored logins are not known: %w", err))
 	}
-	for _, l := range stored {
-		if l.Err != nil {
-			s.Warn("warning: the login at %s cannot be read: %v", l.Host, l.Err)
+	for _, file := range files {
+		host, path := file.Name(), filepath.Join(folder, "logins", file.Name())
+		if strings.HasPrefix(host, ".") { // one that is being written, or was when its process was killed
 			continue
 		}
-		s.Answer(shownSetting{"login", l.Host, l.File, l.Login.String()}, "login at %s: %s (%s)", l.Host, l.Login, l.File)
+		login, err := readLoginFile(path)
+		if err != nil {
+			s.Warn("warning: the login at %s cannot be read: %v", host, err)
+			continue
+		}
+		s.Answer(shownSetting{"login", host, path, login.String()}, "login at %s: %s (%s)", host, login, path)
 	}
 	return nil
 }
@@ -108,12 +121,11 @@ func findSetting(args, names []string) (Setting, error) {
 	if len(args) == 0 {
 		return Setting{}, errors.New("--unset needs the name of a setting")
 	}
-	for _, k := range Known {
-		if k.Name == args[0] {
-			return k, nil
-		}
+	i := slices.Index(names, args[0])
+	if i < 0 {
+		return Setting{}, fmt.Errorf("setting %w", shell.NotOne(args[0], names))
 	}
-	return Setting{}, fmt.Errorf("setting %w", shell.NotOne(args[0], names))
+	return Known[i], nil
 }
 
 // showSetting prints a setting that has a value, and returns it.

@@ -143,34 +143,6 @@ func Forget(s *shell.Shell, service *Service) (bool, error) {
 	return err == nil, err
 }
 
-// A StoredLogin is one of those that datacite login keeps.
-type StoredLogin struct {
-	Login
-	Host, File string
-	Err        error // the file cannot be read
-}
-
-// Stored are the logins that are stored.
-func Stored(s *shell.Shell) (all []StoredLogin, err error) {
-	folder, err := Folder(s)
-	if err != nil {
-		return nil, nil //nolint:nilerr // a process without a home has no logins
-	}
-	files, err := os.ReadDir(filepath.Join(folder, "logins"))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	for _, file := range files {
-		if strings.HasPrefix(file.Name(), ".") { // one that is being written, or was when its process was killed
-			continue
-		}
-		one := StoredLogin{Host: file.Name(), File: filepath.Join(folder, "logins", file.Name())}
-		one.Login, one.Err = readLoginFile(one.File)
-		all = append(all, one)
-	}
-	return all, nil
-}
-
 // String says whose login it is.
 func (l Login) String() string {
 	switch {

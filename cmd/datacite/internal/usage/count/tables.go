@@ -33,8 +33,7 @@ var sessionID = regexp.MustCompile(`;jsessionid=[^/]*`)
 // faults, at most 100.
 func readPaths(r io.Reader, name string) (map[string]logs.Target, error) {
 	targets := map[string]logs.Target{}
-	t := &lookupTable{name: name, rows: sheet.NewReader(name, r)}
-	err := t.read([]string{"path", "doi", "kind"}, func(cells []string) *cellFault {
+	err := readRows(r, name, []string{"path", "doi", "kind"}, func(cells []string) *cellFault {
 		path, err := url.PathUnescape(strings.TrimSpace(cells[0]))
 		if err != nil || !strings.HasPrefix(path, "/") || strings.ContainsAny(cells[0], "?#") {
 			return &cellFault{0, "syntax", fmt.Sprintf("is %.100q, not a path such as /data/17, without host and query", cells[0])}
@@ -59,8 +58,7 @@ func readPaths(r io.Reader, name string) (map[string]logs.Target, error) {
 // name and doi. A name without a DOI is not a dataset. Faults are returned as by readPaths.
 func readDOIs(r io.Reader, name string) (map[string]string, error) {
 	dois := map[string]string{}
-	t := &lookupTable{name: name, rows: sheet.NewReader(name, r)}
-	err := t.read([]string{"name", "doi"}, func(cells []string) *cellFault {
+	err := readRows(r, name, []string{"name", "doi"}, func(cells []string) *cellFault {
 		text, err := optionalDOI(cells[1])
 		switch {
 		case strings.TrimSpace(cells[0]) == "":
@@ -97,18 +95,16 @@ type cellFault struct {
 	reason string
 }
 
-// A lookupTable has some columns that are read.
-type lookupTable struct {
-	name   string
-	rows   *sheet.Reader
-	faults []datacite.Finding
-}
-
-// read adds the rows with the columns.
-func (t *lookupTable) read(columns []string, add func(cells []string) *cellFault) error {
-	names, err := t.rows.Names()
+// readRows adds the rows of a table with the columns.
+func readRows(r io.Reader, name string, columns []string, add func(cells []string) *cellFault) error {
+	rows := sheet.NewReader(name, r)
+	names, err := rows.Names()
 	if err != nil && !errors.Is(err, io.EOF) {
 		return err
+	}
+	var faults []datacite.Finding
+	fault := func(cell int, column string, code datacite.Code, reason string) {
+		faults = append(faults, datacite.Finding{File: name, Line: rows.Line(max(cell, 0)), Column: cell + 1, Path: column, Code: code, Reason: reason})
 	}
 	var at []int
 	for _, c := range columns {
@@ -116,39 +112,30 @@ func (t *lookupTable) read(columns []string, add func(cells []string) *cellFault
 	}
 	if slices.Contains(at, -1) {
 		last := len(columns) - 1
-		t.fault(-1, "", "column", fmt.Sprintf("the table has to name the columns %s and %s", strings.Join(columns[:last], ", "), columns[last]))
-		return t.end()
+		fault(-1, "", "column", fmt.Sprintf("the table has to name the columns %s and %s", strings.Join(columns[:last], ", "), columns[last]))
+		return datacite.Invalid(faults...)
 	}
 	wanted := make([]string, len(columns))
-	for n := 0; len(t.faults) < mostFaults; n++ {
-		cells, err := t.rows.Read()
+	for n := 0; len(faults) < mostFaults; n++ {
+		cells, err := rows.Read()
 		switch {
 		case errors.Is(err, io.EOF):
-			return t.end()
+			return datacite.Invalid(faults...)
 		case errors.Is(err, csv.ErrFieldCount):
-			t.fault(-1, "", "cells", fmt.Sprintf("there are %d cells for %d columns", len(cells), len(names)))
+			fault(-1, "", "cells", fmt.Sprintf("there are %d cells for %d columns", len(cells), len(names)))
 			continue
 		case err != nil:
 			return err
 		case n == mostLookups:
-			t.fault(-1, "", "limit", fmt.Sprintf("the table has more than %d rows; patterns take any number of paths", mostLookups))
-			return t.end()
+			fault(-1, "", "limit", fmt.Sprintf("the table has more than %d rows; patterns take any number of paths", mostLookups))
+			return datacite.Invalid(faults...)
 		}
 		for i, column := range at {
 			wanted[i] = cells[column]
 		}
 		if f := add(wanted); f != nil {
-			t.fault(at[f.column], columns[f.column], f.code, f.reason)
+			fault(at[f.column], columns[f.column], f.code, f.reason)
 		}
 	}
-	return t.end()
-}
-
-func (t *lookupTable) end() error {
-	return datacite.Invalid(t.faults...)
-}
-
-// fault notes what is wrong with a cell.
-func (t *lookupTable) fault(cell int, column string, code datacite.Code, reason string) {
-	t.faults = append(t.faults, datacite.Finding{File: t.name, Line: t.rows.Line(max(cell, 0)), Column: cell + 1, Path: column, Code: code, Reason: reason})
+	return datacite.Invalid(faults...)
 }
