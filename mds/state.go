@@ -121,7 +121,7 @@ func readXML(d *jsonlex.Decoder) []byte {
 		return nil
 	}
 	encoded := d.Lexer.Base64()
-	data, err := io.ReadAll(io.LimitReader(encoded, transport.MaxDocument))
+	data, err := transport.ReadAll(io.LimitReader(encoded, transport.MaxDocument))
 	if bad := encoded.Drain(); err != nil || bad != nil || encoded.Size() > int64(len(data)) {
 		return nil
 	}

@@ -441,6 +441,7 @@ func TestDiff_ofWhatTheServiceMakesOfTexts(t *testing.T) {
 		{title, "a <!-- b", "a c", false},
 		{title, "<i>x", "<b>x</b>", false},
 		{title, "a<i>b</i>", "<i>ab</i>", false},
+		{title, "<i>a</i>b", "<i>ab</i>", false},
 		{title, "x<5", "x", false},
 		{size, "<z", "", true},
 		{size, "z", "", false},

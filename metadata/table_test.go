@@ -1,13 +1,11 @@
 package metadata
 
 import (
-	"bytes"
 	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 )
 
 // JSON is written by struct tags and read by the tables, so both must have the same
@@ -49,23 +47,4 @@ func sameNames[T any](t *testing.T, e *element[T]) {
 		}
 	}
 	assert.ElementsMatch(t, tags, table, kind)
-}
-
-// What has no value is left out, but an item of a list keeps its place.
-func TestRecord_XML_ofEmptyItems(t *testing.T) {
-	rec := &Record{
-		FundingReferences: []FundingReference{{}}, GeoLocations: []GeoLocation{{}, {Polygons: Polygons{{}}}}, Sizes: []string{""},
-		RelatedItems: []RelatedItem{{Titles: []Title{{}}}},
-	}
-	written, err := rec.XML()
-	require.NoError(t, err)
-	for _, part := range []string{
-		"<fundingReference/>", "<geoLocation/>", "<geoLocationPolygon/>", "<size/>", "<relatedItem>\n      <titles>\n        <title/>\n",
-	} {
-		assert.Contains(t, string(written), part)
-	}
-	again, err := ParseXML(bytes.NewReader(written))
-	require.NoError(t, err)
-	rec.SchemaVersion = Namespace
-	assert.Equal(t, rec, again)
 }

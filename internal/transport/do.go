@@ -284,7 +284,7 @@ func (x *exchange) answered(ctx context.Context, res *http.Response) outcome {
 	var data []byte
 	if x.request.Read != nil {
 		data, o.err = x.decode(res, body)
-	} else if data, o.err = io.ReadAll(body); o.err == nil {
+	} else if data, o.err = ReadAll(body); o.err == nil {
 		o.err = x.wrongKind(res, data)
 	}
 	if o.err != nil {

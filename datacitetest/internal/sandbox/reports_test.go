@@ -9,6 +9,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/datacitetest/internal/sandbox"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
 const dataset = `{"uri":"https://repo.example.org/1","yop":"2019","platform":"Example Repository","data-type":"dataset",` +
@@ -184,6 +187,7 @@ func TestReportValidation(t *testing.T) {
 		"optional members left out":   change(`"report-name":"Dataset Master Report",`, ""),
 		"an id, which is ignored":     strings.TrimSuffix(valid, "}") + `,"id":"` + someUUID + `"}`,
 		"filters with name and value": change(`"report-filters":[]`, `"report-filters":["a",{"name":"n","value":"v"}]`),
+		"a URI for an identifier":     change(`"type":"doi"`, `"type":"uri"`),
 		"empty country counts":        change(`{"us":2,"de":1}`, `{}`),
 		"escapes":                     change(`"Alps"`, `"\u00e9 \"x\" \\ \/ \ud83d\ude00"`),
 		"escaped member name":         change(`"yop"`, `"\u0079op"`),
@@ -237,51 +241,61 @@ func TestPutReport(t *testing.T) {
 	}
 }
 
-// Specification §4.1, GET /reports.
+// Specification §4.1, GET /reports, with both behaviours.
 func TestListReports(t *testing.T) {
-	service := newService()
-	assert.JSONEq(t, `{"reports":[],"meta":{"total":0,"total-pages":0,"page":1}}`, call{method: "GET", path: "/reports"}.do(t, service).body)
-	for month := range 9 {
-		begin := fmt.Sprintf("2020-%02d-01", month+1)
-		require.Equal(t, 201, postReport(reportBody(header("Repo, A", begin, ""), dataset)).do(t, service).status)
+	type counts struct{ total, pages, page, shown float64 }
+	all, none := counts{11, 1, 1, 11}, counts{0, 0, 1, 0}
+	for i, service := range []*sandbox.Service{newService(), deployed()} {
+		list := func(query string) answer { return call{method: "GET", path: "/reports?" + query}.do(t, service) }
+		assert.JSONEq(t, `{"reports":[],"meta":{"total":0,"total-pages":0,"page":1}}`, list("").body)
+		for n := range 9 {
+			require.Equal(t, 201, postReport(reportBody(month("Repo", fmt.Sprintf("2020-%02d-01", n+1), ""), dataset)).do(t, service).status)
+		}
+		require.Equal(t, 201, postReport(reportBody(month("Other", "2019-01-01", ""), dataset)).by("other.repo").do(t, service).status)
+		_, err := service.PutReport([]byte(`{"id":"00000000-0000-4000-8000-000000000001","report-header":{"created-by":"odd"},"report-datasets":[]}`))
+		require.NoError(t, err)
+		var ids []string
+		for _, r := range list("").read(t)["reports"].([]any) {
+			assert.Len(t, r, 2, "id and report-header alone")
+			for _, hidden := range []string{"client-id", "year", "month"} {
+				assert.NotContains(t, at(r, "report-header"), hidden)
+			}
+			ids = append(ids, at(r, "id").(string))
+		}
+		assert.IsIncreasing(t, ids)
+		for query, want := range map[string][2]counts{
+			"":                                    {all, all},
+			"page[size]=4":                        {{11, 3, 1, 4}, {11, 3, 1, 4}},
+			"page[size]=4&page[number]=3":         {{11, 3, 3, 3}, {11, 3, 3, 3}},
+			"page%5Bsize%5D=4&page%5Bnumber%5D=9": {{11, 3, 9, 0}, {11, 3, 9, 0}},
+			"created-by=Repo":                     {{9, 1, 1, 9}, {9, 1, 1, 9}},
+			"created_by=r%C3%A9PO":                {none, {9, 1, 1, 9}},
+			"created-by=Repo+2":                   {none, none},
+			"created-by=+&year=+2019":             {none, none},
+			"created-by=Repo&year=2019":           {none, {9, 1, 1, 9}},
+			"year=2019":                           {{1, 1, 1, 1}, {1, 1, 1, 1}},
+			"client-id=other.repo":                {{1, 1, 1, 1}, {1, 1, 1, 1}},
+			"client-id=OTHER.repo":                {none, {1, 1, 1, 1}},
+			"year=2019&client-id=example.repo":    {none, {1, 1, 1, 1}},
+			"id=" + ids[0] + "," + ids[3] + ",x":  {{2, 1, 1, 2}, {2, 1, 1, 2}},
+			"id=x," + strings.ToUpper(ids[0]) + "&created-by=nobody": {none, {1, 1, 1, 1}},
+			"created-by=&year=&id=":                                  {all, all},
+			"release=x&sort=-created&month=true":                     {all, all},
+			"page[size]=0":                                           {all, {}}, "page[size]=many": {all, {}}, "page[number]=-3": {all, {}}, "page=2": {all, {}}, "page=": {all, {}},
+			"page[size]=": {all, {}}, "page[number]=1_0": {{11, 1, 1, 11}, {}},
+		} {
+			a := list(query)
+			if want[i] == (counts{}) {
+				assertRefused(t, a, 501, wire.ReportParameter.Name)
+				continue
+			}
+			got := a.read(t)
+			assert.Equal(t, want[i], counts{
+				at(got, "meta.total").(float64), at(got, "meta.total-pages").(float64), at(got, "meta.page").(float64), float64(len(got["reports"].([]any))),
+			}, query)
+		}
 	}
-	require.Equal(t, 201, postReport(reportBody(header("Repo B", "2019-01-01", ""), dataset)).do(t, service).status)
-	_, err := service.PutReport([]byte(`{"id":"00000000-0000-4000-8000-000000000001","report-header":{"created-by":"odd"},"report-datasets":[]}`))
-	require.NoError(t, err)
-
-	list := func(query string) map[string]any {
-		a := call{method: "GET", path: "/reports?" + query}.do(t, service)
-		require.Equal(t, 200, a.status, a.body)
-		return a.read(t)
-	}
-	all := list("")
-	require.Len(t, all["reports"], 11)
-	var ids []string
-	for _, r := range all["reports"].([]any) {
-		assert.Len(t, r, 2, "id and report-header alone")
-		ids = append(ids, at(r, "id").(string))
-	}
-	assert.IsIncreasing(t, ids)
-	for query, want := range map[string]struct{ total, pages, shown float64 }{
-		"page[size]=4":                           {11, 3, 4},
-		"page[size]=4&page[number]=3":            {11, 3, 3},
-		"page%5Bsize%5D=4&page%5Bnumber%5D=9":    {11, 3, 0},
-		"page[size]=0":                           {11, 1, 11},
-		"created-by=Repo,+A":                     {9, 1, 9},
-		"created_by=Repo%2C%20A&year=2019":       {0, 0, 0},
-		"created-by=repo":                        {0, 0, 0},
-		"year=2019":                              {1, 1, 1},
-		"client-id=example.repo":                 {11, 1, 11},
-		"client-id=other.repo":                   {0, 0, 0},
-		"id=" + ids[0] + "," + ids[3] + ",x":     {2, 1, 2},
-		"created-by=&year=&id=":                  {11, 1, 11},
-		"release=rd2&sort=-created&unknown=true": {11, 1, 11},
-	} {
-		got := list(query)
-		assert.Equal(t, want.total, at(got, "meta.total"), query)
-		assert.Equal(t, want.pages, at(got, "meta.total-pages"), query)
-		assert.Len(t, got["reports"], int(want.shown), query)
-	}
+	assertRefused(t, call{method: "GET", path: "/reports?created-by=100%"}.do(t, deployed()), 501, wire.ReportParameter.Name)
 }
 
 func TestSeededReports(t *testing.T) {
