@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -123,7 +124,14 @@ func (s *Shell) AskSecret(question string) (secret string, err error) {
 	}
 	defer noSuspend()()
 	defer func() {
-		_ = term.Restore(fd, shown) // after an interrupt, it would stay as it is
+		// After an interrupt the terminal would stay as it is; ReadPassword may be about to change it.
+		for wait := time.Second; s.ctx.Err() != nil && wait > 0; wait -= time.Millisecond {
+			if now, err := term.GetState(fd); err != nil || *now != *shown {
+				break
+			}
+			time.Sleep(time.Millisecond)
+		}
+		_ = term.Restore(fd, shown)
 		s.print(s.Stderr, "\n")
 	}()
 	return s.ask(question, func() (string, error) {
