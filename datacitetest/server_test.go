@@ -241,7 +241,7 @@ func TestDeployedServersReadTheRoleInAToken(t *testing.T) {
 	})
 }
 
-// Small bodies meet small limits, whether their size is told beforehand or not.
+// Small bodies meet small limits, whether their size is in the header or not.
 func TestLimits(t *testing.T) {
 	plain, err := usage(3).MarshalJSON()
 	require.NoError(t, err)

@@ -167,10 +167,10 @@ func TestAuditTellsWhatDiffers(t *testing.T) {
 		h["missing"] = dois.Wanted{DOI: "https://doi.org/10.5072/MISSING"}
 		h["unsaid"] = dois.Wanted{DOI: "doi:10.5072/H000002"}
 		delete(h, "10.5072/h000002")
-		var told []string
+		var found []string
 		for d, err := range srv.DOIs().Audit(t.Context(), h.all(), &dois.AuditOptions{ClientID: strings.ToLower(datacitetest.Username)}) {
 			require.NoError(t, err)
-			told = append(told, d.String())
+			found = append(found, d.String())
 		}
 		assert.Equal(t, []string{
 			"10.5072/h000001: changed\n" +
@@ -178,7 +178,7 @@ func TestAuditTellsWhatDiffers(t *testing.T) {
 				"\tstate: \"registered\" is wanted, and \"findable\" was found\n" +
 				"\ttitles[0].title: \"Title one\" is wanted, and \"Title 1\" was found",
 			"10.5072/missing: missing",
-		}, told)
+		}, found)
 	})
 }
 

@@ -19,12 +19,11 @@
 //   - [Client.Get] reads one record, [Client.List] one page of records, and [Client.All] all
 //     that match. [ListOptions] has a field for each filter, and a Query made with package
 //     query. A [Walk] does the same, and can be stopped and continued another day.
-//   - [Client.Create] and [Client.Update] write a [Draft]; [Record.Draft] makes a Draft from a
-//     record that was read. [Client.ChangeState] makes a DOI findable or hides it, and
-//     [Client.Delete] removes a draft. Record.Warnings lists doubtful metadata. A Draft with some
-//     of the metadata makes the service write the XML anew from its JSON, which escapes texts
-//     that came as XML; one of Record.Draft keeps them.
-//     Package mds registers DOIs, too; a [table] compares both packages.
+//   - [Client.Create] and [Client.Update] write a [Draft]; [Record.Draft] makes one from a
+//     record that was read. Record.Warnings lists doubtful metadata: a Draft with some of the
+//     metadata makes the service write the XML anew from its JSON, which escapes texts that came as
+//     XML. [Client.ChangeState] makes a DOI findable or hides it, and [Client.Delete] removes a
+//     draft. Package mds registers DOIs, too; a [table] compares both packages.
 //   - [Client.Ensure] brings a DOI to a wanted record, URL and state, whatever there is of it, and
 //     [Client.EnsureAll] many DOIs.
 //   - [Client.Audit] compares the DOIs of an account or a prefix with a repository's own list,

@@ -326,31 +326,3 @@ func TestCitation(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "Lovelace, A. (2020). Ice. locale=de-DE&style=chicago-author-date", text)
 }
-
-// The deployed service writes a record in other formats, also one that was written in JSON. The embedded one refuses most of them
-// with 501.
-func TestFormatsOfTheDeployedService(t *testing.T) {
-	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed, NoPort: true})
-	defer srv.Close()
-	client := srv.DOIs()
-	draft := &dois.Draft{DOI: "10.5072/x", URL: "https://example.org/", Event: dois.Publish}
-	draft.Record = complete("Ice")
-	_, err := client.Create(t.Context(), draft)
-	require.NoError(t, err)
-	for format, part := range map[dois.Format]string{
-		dois.DataCiteXML: "<title>Ice</title>", dois.DataCiteJSON: `"title": "Ice"`, dois.Citeproc: `"title": "Ice"`, dois.BibTeX: "title = {Ice}",
-	} {
-		body, err := client.Open(t.Context(), "10.5072/x", format)
-		require.NoError(t, err, format)
-		text, err := io.ReadAll(body)
-		require.NoError(t, err)
-		require.NoError(t, body.Close())
-		assert.Contains(t, string(text), part, format)
-	}
-	_, err = client.Open(t.Context(), "10.5072/x", dois.RIS)
-	require.ErrorContains(t, err, "Not supported by this test service")
-	require.NotErrorIs(t, err, dois.ErrNoFormat, "the deployed service has it")
-	text, err := client.Citation(t.Context(), "10.5072/x", nil)
-	require.NoError(t, err)
-	assert.Equal(t, "Lovelace, Ada. (2020). <i>Ice</i> [Data set]. Example Press. https://doi.org/10.5072/X", text)
-}

@@ -174,14 +174,6 @@ func TestXMLAttribute(t *testing.T) {
 	assert.Equal(t, xmlRecord, string(r.MetadataXML))
 }
 
-// Members are found whatever the case of their names, as encoding/json does.
-func TestMembersInAnyCase(t *testing.T) {
-	var r dois.Record
-	require.NoError(t, json.Unmarshal([]byte(`{"DOI":"10.5072/x","publicationyear":"2026"}`), &r))
-	assert.Equal(t, "10.5072/x", r.DOI)
-	assert.Equal(t, metadata.Year(2026), r.PublicationYear)
-}
-
 // TestAttributesOfOddTypes reads attributes of types that the deployed service has been seen
 // to send, and some that it has not. None fails the record, and what can be
 // understood is. Package metadata has the tests of the metadata's.
@@ -240,53 +232,6 @@ func TestAttributesOfOddTypes(t *testing.T) {
 			var again dois.Record
 			require.NoError(t, json.Unmarshal(written, &again))
 			assert.Equal(t, tt.want, tt.read(&again), "what is written can be read again: %s", written)
-		})
-	}
-}
-
-// TestOddRecordsAreWrittenAsTheyAre reads odd records, writes them as they are, and reads the same.
-func TestOddRecordsAreWrittenAsTheyAre(t *testing.T) {
-	for name, attributes := range map[string]string{
-		"everything": fullRecord,
-		"numbers and texts": `{"doi":"10.5072/full","state":"draft","publicationYear":"1999","version":2,"titles":[{"title":1984}],"dates":[{"date":2019,"dateType":"Issued"}],
-			"geoLocations":[{"geoLocationPoint":{"pointLongitude":"1.5","pointLatitude":-2}},
-				{"geoLocationPolygon":[{"polygonPoint":{"pointLongitude":1,"pointLatitude":2}},{"inPolygonPoint":{"pointLongitude":3,"pointLatitude":4}}]}],
-			"fundingReferences":[{"funderName":"F","awardNumber":12345}],"sizes":["5 MB"],"language":"de"}`,
-		"container and content": `{"doi":"10.5072/full","state":"draft","container":{"type":"Series","title":"S","volume":"7"},"contentUrl":["https://example.org/data.zip"]}`,
-		"related items": `{"doi":"10.5072/full","state":"draft","relatedItems":[{"relatedItemType":"Journal","relationType":"IsPublishedIn","publicationYear":"2018","volume":"3",
-			"relatedItemIdentifier":{"relatedItemIdentifier":"1234-5678","relatedItemIdentifierType":"ISSN","schemeURI":"u"},"titles":[{"title":"J"}]}],
-			"container":{"type":"Series","identifier":"1234-5678","identifierType":"ISSN","title":"J","volume":"3"}}`,
-		"mixed affiliations": `{"doi":"10.5072/full","state":"draft","creators":[{"name":"X","affiliation":[{"name":"Y","affiliationIdentifier":"https://ror.org/1"},"Z"],"nameIdentifiers":[]}]}`,
-		"other identifiers":  `{"doi":"10.5072/full","state":"draft","identifiers":[{"identifier":"7","identifierType":"local"}]}`,
-		"without their type": `{"doi":"10.5072/full","state":"draft","identifiers":[{"identifier":"7"}]}`,
-	} {
-		t.Run(name, func(t *testing.T) {
-			onEach(t, func(t *testing.T, srv *datacitetest.Server) {
-				ctx, client := t.Context(), srv.DOIs()
-				seed(t, srv, attributes)
-				var all *dois.GetOptions
-				before, err := client.Get(ctx, "10.5072/full", all)
-				require.NoError(t, err)
-
-				draft, err := before.Draft()
-				require.NoError(t, err)
-				_, err = client.Update(ctx, before.DOI, draft)
-				require.NoError(t, err)
-
-				after, err := client.Get(ctx, "10.5072/full", all)
-				require.NoError(t, err)
-				types := after.Types // the service works four members out
-				after.Types = before.Types
-				after.SchemaVersion = before.SchemaVersion // and a deployed one names the schema that it checks by
-				assert.Equal(t, before.Record, after.Record, "the metadata")
-				assert.Equal(t, before.Types.ResourceType, types.ResourceType)
-				assert.Equal(t, before.Types.ResourceTypeGeneral, types.ResourceTypeGeneral)
-				assert.Equal(t, before.URL, after.URL)
-				assert.Equal(t, before.Container, after.Container)
-				assert.Equal(t, before.ContentURL, after.ContentURL)
-				assert.Equal(t, before.State, after.State)
-				assert.Equal(t, before.ViewCount, after.ViewCount)
-			})
 		})
 	}
 }

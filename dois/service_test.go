@@ -48,11 +48,11 @@ func onEachInTime(t *testing.T, test func(t *testing.T, srv *datacitetest.Server
 	}
 }
 
-// deployed tells whether a test of onEach is told by the behaviour of the deployed
+// deployed tells whether a test of onEach runs with the behaviour of the deployed
 // service, where that differs from the specification.
 func deployed(t *testing.T) bool { return strings.HasSuffix(t.Name(), "/deployed") }
 
-// story is one scene of a test, told with each behaviour to a server that has the
+// story is one scene of a test, run with each behaviour on a server that has the
 // records.
 func story(t *testing.T, name string, records []string, tell func(t *testing.T, srv *datacitetest.Server)) {
 	t.Run(name, func(t *testing.T) {

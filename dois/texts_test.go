@@ -434,7 +434,7 @@ func TestWarningsReachTheWriter(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, []string{"creators[0].lang", "dates[0].date"}, pathsOf(made.Warnings))
 	})
-	scene("an update is not told of what it leaves as it is", func(t *testing.T, c *dois.Client) {
+	scene("an update has no warning of what it leaves as it is", func(t *testing.T, c *dois.Client) {
 		_, err := c.Create(t.Context(), &dois.Draft{DOI: "10.5072/a", Record: sound()})
 		require.NoError(t, err)
 		changed, err := c.Update(t.Context(), "10.5072/a", &dois.Draft{Record: metadata.Record{Sizes: []string{"1 MB", " "}}})

@@ -6,16 +6,6 @@ import (
 	"github.com/datacite-go/datacite-go/mds"
 )
 
-func BenchmarkPutURL(b *testing.B) {
-	c := responding(b, 201, plain, "OK", nil)
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := c.PutURL(b.Context(), name, address); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
 func BenchmarkRegister(b *testing.B) {
 	srv := newServer(b, nil)
 	doc := record("Glacier length")

@@ -35,7 +35,7 @@ func TestBuilders_trimTheirValues(t *testing.T) {
 	assert.Equal(t, metadata.SPDX("CC0-1.0"), metadata.SPDX(" CC0-1.0"))
 }
 
-// An item of a list in which nothing is set is not stored without a word.
+// An item of a list in which nothing is set is not stored without a finding.
 func TestFindings_nameEmptyItemsOfLists(t *testing.T) {
 	r := &metadata.Record{}
 	var each func(v reflect.Value, path string)

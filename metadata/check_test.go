@@ -122,7 +122,8 @@ func TestRecord_Findings(t *testing.T) {
 		{"texts that lists show", func(r *metadata.Record) {
 			r.Titles[0].Title, r.Sizes = strings.Repeat("é", 16_383), []string{strings.Repeat("é", 16_383)}
 		}, nil},
-		{"description of any length", func(r *metadata.Record) {
+		{"description and names of any length", func(r *metadata.Record) {
+			r.Creators[0].GivenName, r.Creators[0].FamilyName = strings.Repeat("é", 40_000), strings.Repeat("é", 40_000)
 			r.Descriptions = []metadata.Description{{Description: strings.Repeat("é", 40_000), DescriptionType: metadata.DescriptionAbstract}}
 		}, nil},
 		{"markup that stays", func(r *metadata.Record) { r.Titles[0].Title = "H<sub>2</sub>O<br/>is <I>wet</I>, x < 5 & y<=3, <5, <>" }, nil},
@@ -146,6 +147,7 @@ func TestRecord_Findings(t *testing.T) {
 		{"ISNI with a wrong digit", identified("ISNI", "0000 0001 2103 2684"), []string{"warning scheme creators[0].nameIdentifiers[0].nameIdentifier"}},
 		{"ROR", identified("ROR", "https://ror.org/04wxnsj81"), nil},
 		{"ROR with wrong digits", identified("ROR", "04wxnsj82"), []string{"warning scheme creators[0].nameIdentifiers[0].nameIdentifier"}},
+		{"GRID with its address", identified("GRID", "https://www.grid.ac/institutes/grid.5335.0"), nil},
 		{"GRID", identified("GRID", "5335"), []string{"warning scheme creators[0].nameIdentifiers[0].nameIdentifier"}},
 		{"no scheme", identified("", "123"), []string{"warning scheme creators[0].nameIdentifiers[0].nameIdentifierScheme"}},
 		{"affiliation", func(r *metadata.Record) {
@@ -198,6 +200,9 @@ func TestRecord_Findings(t *testing.T) {
 		{"related item's title with a language", item(func(i *metadata.RelatedItem) {
 			i.Titles = append(i.Titles, metadata.Title{Title: "T", Lang: "fr"})
 		}), []string{"warning not-in-json relatedItems[0].titles[1].lang"}},
+		{"related item's DOI of no form", item(func(i *metadata.RelatedItem) {
+			i.RelatedItemIdentifier = metadata.RelatedItemIdentifier{RelatedItemIdentifier: "see text", RelatedItemIdentifierType: metadata.IdentifierDOI}
+		}), []string{"warning scheme relatedItems[0].relatedItemIdentifier.relatedItemIdentifier"}},
 		{"related item's identifier", item(func(i *metadata.RelatedItem) {
 			i.RelatedItemIdentifier.RelatedItemIdentifier, i.PublicationYear = "1", "18"
 		}), []string{"warning scheme relatedItems[0].relatedItemIdentifier.relatedItemIdentifierType", "error year relatedItems[0].publicationYear"}},

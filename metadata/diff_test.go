@@ -275,7 +275,7 @@ func TestDiff_ofOneChangeIsOneChange(t *testing.T) {
 			r.Dates = append(r.Dates, metadata.Date{Date: "2020-01-02", DateType: metadata.DateIssued})
 		}, `dates[2]: "2020-01-02; Issued" is not wanted`},
 		"a language of a region": {func(r *metadata.Record) { r.Language = "fr" }, `language: "en" is wanted, and "fr" was found`},
-		"a name that is told": {func(r *metadata.Record) {
+		"a name that is reported": {func(r *metadata.Record) {
 			r.Creators[1] = metadata.Creator{Name: "CERN", NameType: metadata.NameOrganizational}
 		}, ``},
 		"a name in its parts":    {func(r *metadata.Record) { r.Creators[2].Name = "Doe, J." }, `creators[2].name: "Doe, Jane" is wanted, and "Doe, J." was found`},
@@ -302,7 +302,7 @@ func TestDiff_ofOneChangeIsOneChange(t *testing.T) {
 	}
 }
 
-// Lists of thousands are told apart by their words first.
+// Lists of thousands are matched by their words first.
 func TestDiff_ofLongLists(t *testing.T) {
 	const n = 3000
 	rec, shuffled, others := &metadata.Record{}, &metadata.Record{}, &metadata.Record{}
@@ -441,6 +441,7 @@ func TestDiff_ofWhatTheServiceMakesOfTexts(t *testing.T) {
 		{title, "a <!-- b", "a c", false},
 		{title, "<i>x", "<b>x</b>", false},
 		{title, "a<i>b</i>", "<i>ab</i>", false},
+		{title, "<i>a</i>b", "<i>ab</i>", false},
 		{title, "x<5", "x", false},
 		{size, "<z", "", true},
 		{size, "z", "", false},

@@ -112,6 +112,7 @@ func TestPolygons_JSON(t *testing.T) {
 		})
 	}
 	assert.Error(t, new(metadata.Polygons).UnmarshalJSON([]byte(`[{"polygonPoint":`)))
+	assert.Error(t, new(metadata.YearText).UnmarshalJSON([]byte(`"20`)))
 }
 
 func TestRecord_writesJSON(t *testing.T) {

@@ -70,8 +70,8 @@
 //   - AllowInconsistent sends, in a month and for one access method, more unique than total counts,
 //     more requests than investigations, or counts by country that exceed the whole count.
 //   - ZeroDropped sends zeros, in datasets of their own, for all numbers that an earlier version had and
-//     the data lack: without them DOI records continue to show these numbers, of each of which Warn is
-//     told. They are kept in LockDir from before the first request until the data or a zero replace
+//     the data lack: without them DOI records continue to show these numbers, and Warn is called for
+//     each. They are kept in LockDir from before the first request until the data or a zero replace
 //     them, so a failed run loses none, and a later run with ZeroDropped can still send the zeros.
 //     Later versions keep the zeros until the data have the numbers again.
 //   - RefuseLower refuses a report with lower counts than the stored one: a log may have been missing.

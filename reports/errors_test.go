@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -175,12 +176,13 @@ func TestBadInputIsNotSent(t *testing.T) {
 		return r
 	}
 	instance := func(r *reports.Report) *reports.Instance { return &r.Datasets[1].Performance[0].Instance[0] }
+	codes := map[datacite.Code]int{}
 	for _, tt := range []struct {
 		name   string
 		report *reports.Report
 		fault  string
 	}{
-		{"50,001 datasets in one body", &reports.Report{Header: header("Example", time.October), Datasets: slicesRepeat(dataset(1), 50_001)}, "report-datasets: has 50001 entries, more than the 50000 that one request may carry"},
+		{"50,001 datasets in one body", &reports.Report{Header: header("Example", time.October), Datasets: slices.Repeat(all(1), 50_001)}, "report-datasets: has 50001 entries, more than the 50000 that one request may carry"},
 		{"no datasets", change(func(r *reports.Report) { r.Datasets = nil }), "report-datasets: is empty"},
 		{"unknown metric", change(func(r *reports.Report) { instance(r).MetricType = "total-downloads" }), `report-datasets[1].performance[0].instance[0].metric-type: is "total-downloads"; the service knows total-dataset-requests`},
 		{"unknown access method", change(func(r *reports.Report) { instance(r).AccessMethod = "robot" }), `instance[0].access-method: is "robot"`},
@@ -225,12 +227,16 @@ func TestBadInputIsNotSent(t *testing.T) {
 			_, err := c.Put(t.Context(), id, tt.report)
 			require.ErrorIs(t, err, datacite.ErrInvalid)
 			assert.ErrorContains(t, err, tt.fault)
+			for _, f := range datacite.Findings(err) {
+				codes[f.Code]++
+			}
 			_, isField := errors.AsType[*datacite.ValidationError](err)
 			assert.True(t, isField)
 			_, err = c.Create(t.Context(), tt.report)
 			require.ErrorIs(t, err, datacite.ErrInvalid)
 		})
 	}
+	assert.Equal(t, map[datacite.Code]int{"date": 8, "encoding": 9, "limit": 6, "missing": 3, "repeated": 2, "syntax": 1, "vocabulary": 9}, codes)
 	t.Run("all faults at once", func(t *testing.T) {
 		r := report("", 2)
 		r.Datasets[0].DataType = ""
@@ -243,18 +249,12 @@ func TestBadInputIsNotSent(t *testing.T) {
 	for _, bad := range []string{"", "1", "../secret", "0148536f-bfbc-4775-b93c-524e91d0b9f6/x", "0148536f-bfbc-4775-b93c-524e91d0b9f6?x"} {
 		_, err := c.Get(t.Context(), bad)
 		require.ErrorIs(t, err, datacite.ErrInvalid, bad)
+		assert.Equal(t, "id", datacite.Findings(err)[0].Path)
 		_, err = c.Put(t.Context(), bad, report("Example", 1))
 		require.ErrorIs(t, err, datacite.ErrInvalid, bad)
+		assert.Equal(t, "id", datacite.Findings(err)[0].Path)
 	}
 	assert.Empty(t, srv.Requests())
-}
-
-func slicesRepeat(d reports.Dataset, n int) []reports.Dataset {
-	all := make([]reports.Dataset, n)
-	for i := range all {
-		all[i] = d
-	}
-	return all
 }
 
 func TestStrangeResponses(t *testing.T) {

@@ -238,7 +238,7 @@ func TestFaultsOfRowsAndOfTheirSource(t *testing.T) {
 	}
 }
 
-func TestGroupMergesRepeatsIfTold(t *testing.T) {
+func TestGroupMergesRepeats(t *testing.T) {
 	a, b := use("10.5072/a", 1, "de", 1), use("10.5072/a", 1, "de", 2)
 	a.Title, b.Title = "Glacier", "Volcano"
 	var warned []string

@@ -226,7 +226,7 @@ func TestSubsetsFirstCostASecondRequest(t *testing.T) {
 	assert.ErrorContains(t, lastError(r.All()), "not an io.Seeker", "a pipe cannot be read twice")
 }
 
-func TestReaderTellsTheSubsets(t *testing.T) {
+func TestReaderListsTheSubsets(t *testing.T) {
 	first, second := gz(inner("a b")), gz(inner("c"))
 	c := responding(t, 200, "application/json", `{"report":{`+compressedHeader+`,"report-datasets":[],"report-subsets":[`+part(inner("a b"))+`,`+part(inner("c"))+`]}}`)
 	r, err := c.Open(t.Context(), id)

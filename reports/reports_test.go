@@ -41,15 +41,15 @@ func serve(t *testing.T, opts *datacitetest.Options) *datacitetest.Server {
 	return srv
 }
 
-// behaviours are those of the server that every story is told with.
+// behaviours are those of the embedded server.
 var behaviours = []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed}
 
-// eachBehaviour tells a story once for each truth.
-func eachBehaviour(t *testing.T, story func(t *testing.T, srv *datacitetest.Server)) {
+// eachBehaviour runs a test with each behaviour of the server.
+func eachBehaviour(t *testing.T, test func(t *testing.T, srv *datacitetest.Server)) {
 	t.Helper()
 	for _, b := range behaviours {
 		t.Run(string(b), func(t *testing.T) {
-			story(t, serve(t, &datacitetest.Options{Behaviour: b}))
+			test(t, serve(t, &datacitetest.Options{Behaviour: b}))
 		})
 	}
 }
@@ -213,14 +213,19 @@ func TestListShowsHeaders(t *testing.T) {
 
 func TestListRefusesWhatTheServiceWouldDrop(t *testing.T) {
 	client := server(t).Reports()
-	for name, opts := range map[string]*reports.ListOptions{
-		"two filters": {CreatedBy: "a", Year: 1999},
-		"cursor":      {Page: query.Page{Cursor: "1"}},
-		"large page":  {Page: query.Page{Size: 1001}},
-		"negative":    {Page: query.Page{Number: -1}},
+	for want, opts := range map[string]*reports.ListOptions{
+		"ListOptions conflict":             {CreatedBy: "a", Year: 1999},
+		"ListOptions.CreatedBy value":      {CreatedBy: "a "},
+		"ListOptions.ClientID value":       {ClientID: "a,b"},
+		"ListOptions.Year year":            {Year: 999},
+		"ListOptions.Page.Cursor conflict": {Page: query.Page{Cursor: "1"}},
+		"ListOptions.Page.Size limit":      {Page: query.Page{Size: 1001}},
+		"ListOptions.Page.Number limit":    {Page: query.Page{Number: -1}},
 	} {
 		_, err := client.List(t.Context(), opts)
-		assert.ErrorIs(t, err, datacite.ErrInvalid, name)
+		require.ErrorIs(t, err, datacite.ErrInvalid, want)
+		f := datacite.Findings(err)[0]
+		assert.Equal(t, want, fmt.Sprint(f.Path, " ", f.Code))
 	}
 }
 
@@ -273,6 +278,15 @@ func TestLargeReportsAreCompressed(t *testing.T) {
 func TestDatesAndMonths(t *testing.T) {
 	assert.Equal(t, reports.Period{"2024-02-01", "2024-02-29"}, reports.Month(2024, time.February))
 	assert.Equal(t, reports.Period{"1999-12-01", "1999-12-31"}, reports.Month(1999, time.December))
+	for begin, p := range map[reports.Date]reports.Period{
+		"1999-13-01": reports.Month(1999, 13), "1999-00-01": reports.Month(1999, 0), "1999--1-01": reports.Month(1999, -1), "1999-113-01": reports.Month(1999, 113),
+		"0-01-01": reports.Month(0, 1), "-1-01-01": reports.Month(-1, 1), "10000-01-01": reports.Month(10_000, 1), "1-13-01": reports.Month(1, 13), "0001-01-01": reports.Month(1, 1),
+	} {
+		r := report("Example", 1)
+		r.Header.ReportingPeriod = p
+		assert.Equal(t, begin, p.BeginDate)
+		assert.Equal(t, begin == "0001-01-01", r.Validate() == nil, begin)
+	}
 	for _, d := range []reports.Date{"1999-10-31", "1999-10-31T23:59:59Z", "1999-10-31T00:00:00.123+02:00"} {
 		at, err := d.Time()
 		require.NoError(t, err, d)

@@ -317,7 +317,7 @@ func TestOneReportOneLock(t *testing.T) {
 
 // After a run that was interrupted while it waited, the next one says how long it
 // waits and why, and nothing is sent before.
-func TestTheNextRunTellsWhyItWaits(t *testing.T) {
+func TestTheNextRunSaysWhyItWaits(t *testing.T) {
 	onNetwork(t, datacitetest.Options{WriteTime: 20 * time.Second}, func(t *testing.T, n *network, c *reports.Client) {
 		lost := once(http.MethodPost)
 		n.before = func(r *http.Request) error {
@@ -489,15 +489,15 @@ func TestSubmitWaitsForALostCreateOrPut(t *testing.T) {
 	}
 }
 
-// onMachines tells a story in virtual time, with both behaviours. Each folder is a
+// onMachines runs a test in virtual time, with both behaviours. Each folder is a
 // machine.
-func onMachines(t *testing.T, story func(t *testing.T, srv *datacitetest.Server, one, other string)) {
+func onMachines(t *testing.T, test func(t *testing.T, srv *datacitetest.Server, one, other string)) {
 	t.Helper()
 	for _, behaviour := range behaviours {
 		one, other := t.TempDir(), t.TempDir()
 		t.Run(string(behaviour), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				story(t, datacitetest.NewServer(&datacitetest.Options{NoPort: true, Behaviour: behaviour}), one, other)
+				test(t, datacitetest.NewServer(&datacitetest.Options{NoPort: true, Behaviour: behaviour}), one, other)
 			})
 		})
 	}

@@ -450,7 +450,7 @@ func explore(from []world) (states, steps int, wrong string) {
 		origins = append(origins, o)
 		next = append(next, w)
 	}
-	story := func(o origin) string {
+	path := func(o origin) string {
 		lines := []string{o.label}
 		for o.parent >= 0 {
 			o = origins[o.parent]
@@ -471,7 +471,7 @@ func explore(from []world) (states, steps int, wrong string) {
 			for _, m := range moves {
 				o := origin{int32(begin + i), m.label}
 				if m.wrong != "" {
-					return len(seen), steps, story(o) + "\nWRONG: " + m.wrong
+					return len(seen), steps, path(o) + "\nWRONG: " + m.wrong
 				}
 				visit(m.world, o)
 			}

@@ -1,6 +1,7 @@
 package reports_test
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -13,7 +14,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/iotest"
 	"testing/synctest"
 	"time"
 
@@ -42,7 +45,7 @@ func TestSubmitUnderRandomFaults(t *testing.T) {
 			dir := t.TempDir()
 			synctest.Test(t, func(t *testing.T) { newTrial(t, seed, dir, behaviours).run(outcomes) })
 		}) {
-			return // one story is enough to read
+			return // one is enough to read
 		}
 	}
 	t.Logf("%d schedules: %v", *schedules, outcomes)
@@ -204,7 +207,7 @@ func (tr *trial) judge(receipt *reports.Receipt, err error, before []string, uns
 	testkit.NamedOnce(tr, err.Error())
 	e, ok := errors.AsType[*reports.SubmitError](err)
 	if !ok {
-		require.True(tr, unseen || slices.Equal(before, now), "an error without a word about what is stored: %v", err)
+		require.True(tr, unseen || slices.Equal(before, now), "an error that does not say what is stored: %v", err)
 		if errors.Is(err, context.Canceled) {
 			return "killed"
 		}
@@ -240,21 +243,11 @@ type faultyNetwork struct {
 	left  int
 	kill  func()
 	going sync.WaitGroup
-	works int // requests that the service works on unseen
+	works atomic.Int32 // requests that the service works on unseen
 }
 
 // unseen tells whether the service still works on a request that was given up.
-func (n *faultyNetwork) unseen() bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.works > 0
-}
-
-func (n *faultyNetwork) count(by int) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.works += by
-}
+func (n *faultyNetwork) unseen() bool { return n.works.Load() > 0 }
 
 // killAfter ends the run when it sends its nth request from now; -1 is never.
 func (n *faultyNetwork) killAfter(requests int, kill func()) {
@@ -303,7 +296,7 @@ func (n *faultyNetwork) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	res, err := n.inner.RoundTrip(req) // done, and the response is cut off
 	if err == nil {
-		body := io.MultiReader(io.LimitReader(res.Body, 40), brokenReader{})
+		body := io.MultiReader(io.LimitReader(res.Body, 40), iotest.ErrReader(io.ErrUnexpectedEOF))
 		res.Body = struct {
 			io.Reader
 			io.Closer
@@ -311,10 +304,6 @@ func (n *faultyNetwork) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	return res, err
 }
-
-type brokenReader struct{}
-
-func (brokenReader) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
 // finish lets the service do its work and drops the response.
 func (n *faultyNetwork) finish(req *http.Request, delay time.Duration) {
@@ -329,21 +318,16 @@ func (n *faultyNetwork) finish(req *http.Request, delay time.Duration) {
 // later is finish, with nobody waiting for it: the service does not notice that
 // the connection is gone.
 func (n *faultyNetwork) later(req *http.Request, delay time.Duration) {
-	body, _ := io.ReadAll(orEmptyBody(req.Body))
 	alone := req.Clone(context.WithoutCancel(req.Context()))
-	alone.Body = io.NopCloser(strings.NewReader(string(body)))
-	n.count(1)
+	if req.Body != nil {
+		body, _ := io.ReadAll(req.Body)
+		alone.Body = io.NopCloser(bytes.NewReader(body))
+	}
+	n.works.Add(1)
 	n.going.Go(func() {
 		n.finish(alone, delay)
-		n.count(-1)
+		n.works.Add(-1)
 	})
-}
-
-func orEmptyBody(body io.Reader) io.Reader {
-	if body == nil {
-		return strings.NewReader("")
-	}
-	return body
 }
 
 func page(req *http.Request, status int) *http.Response {

@@ -35,25 +35,6 @@ func TestLongFiltersAreNoFault(t *testing.T) {
 	assert.NoError(t, r.Validate())
 }
 
-func TestMonth(t *testing.T) {
-	for _, tt := range []struct {
-		year  int
-		month time.Month
-		begin reports.Date
-	}{
-		{1999, 13, "1999-13-01"}, {1999, 0, "1999-00-01"}, {1999, -1, "1999--1-01"}, {1999, 113, "1999-113-01"},
-		{0, 1, "0-01-01"}, {-1, 1, "-1-01-01"}, {10_000, 1, "10000-01-01"}, {1, 13, "1-13-01"},
-	} {
-		r := report("Example", 1)
-		r.Header.ReportingPeriod = reports.Month(tt.year, tt.month)
-		assert.Equal(t, tt.begin, r.Header.ReportingPeriod.BeginDate)
-		assert.ErrorIs(t, r.Validate(), datacite.ErrInvalid, tt.begin)
-	}
-	r := report("Example", 1)
-	r.Header.ReportingPeriod = reports.Month(1, time.January)
-	assert.NoError(t, r.Validate())
-}
-
 // TestPeriodsThatAreNotOver: in synctest it is midnight UTC of 1 January 2000, and
 // two in the afternoon of that day where the day is furthest on.
 func TestPeriodsThatAreNotOver(t *testing.T) {

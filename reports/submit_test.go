@@ -248,7 +248,7 @@ func TestWarnings(t *testing.T) {
 	assert.Contains(t, findings[7].String(), "is that of report-datasets[0]")
 }
 
-// network plays the service in memory and lets a test get between.
+// A network leads to a service in memory, and lets a test intervene.
 type network struct {
 	srv     *datacitetest.Server
 	before  func(*http.Request) error                   // an error is a connection that was lost before anything arrived

@@ -42,7 +42,7 @@ func (c *person) headers(method, path string) (status int, h http.Header) {
 	return res.StatusCode, res.Header
 }
 
-// A cache in front of the pages stores what everybody may see, for as long as it is told
+// A cache in front of the pages stores what everybody may see, for as long as the header says
 // to, and nothing else.
 func TestCaches(t *testing.T) {
 	srv := serve(t, nil)
@@ -124,7 +124,7 @@ func (c *person) accesses() (all []counter.Event) {
 }
 
 // What readers send is not stored but for what counting needs, and not without a limit. What
-// is beyond the limit is missed, and a curator is told.
+// is beyond the limit is missed, and curators see that.
 func TestReadersCannotFillTheDisk(t *testing.T) {
 	_, _, c := repository(t, func(c *Config) { c.Usage = usage.Limits{Day: 100, Visitor: 9} })
 	path := c.publish("Glacier")
@@ -336,7 +336,7 @@ func TestDeletingBesideUploads(t *testing.T) {
 }
 
 // A clock that steps back does not take away what was reported, not after a restart
-// either. What cannot be counted is told.
+// either. What cannot be counted is logged.
 func TestAClockThatStepsBack(t *testing.T) {
 	both(t, nil, func(t *testing.T, srv *datacitetest.Server) {
 		folder := filepath.Join(t.TempDir(), "data")

@@ -247,7 +247,7 @@ func (c *person) now(path string) (*dataset.Dataset, *dataset.Version) {
 // patience ends what hangs. On a busy machine anything else may take its time.
 const patience = 5 * time.Minute
 
-// settled waits until the service was told of a dataset.
+// settled waits until the service has a dataset as it is here.
 func (c *person) settled(path string) (d *dataset.Dataset, v *dataset.Version) {
 	c.Helper()
 	for end := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {

@@ -58,7 +58,7 @@ func main() {
 	if err != nil {
 		exit(1, err)
 	}
-	sum := told(result)
+	sum := numbersOf(result)
 	for _, name := range slices.Sorted(maps.Keys(sum)) {
 		fmt.Fprintln(os.Stderr, name+":", sum[name])
 	}

@@ -44,7 +44,7 @@ const header = "doi,title,year,uri,publisher,platform,metric,access,country,coun
 
 func workerOf(key string, _ counter.Event) int { return int(partOf(key) % workers) }
 
-// run runs a job on prism, and returns its table and what it told. Prism does each step
+// run runs a job on prism, and returns its table and its numbers. Prism does each step
 // at one place: here each log is read at a place of its own, and users are counted at
 // several.
 func run(t *testing.T, j job) (lines []string, sum map[string]int64, err error) {
@@ -67,7 +67,7 @@ func run(t *testing.T, j job) (lines []string, sum map[string]int64, err error) 
 	}
 	table, err := os.ReadFile(j.table)
 	require.NoError(t, err)
-	return strings.SplitAfter(string(table), "\n"), told(result), nil
+	return strings.SplitAfter(string(table), "\n"), numbersOf(result), nil
 }
 
 // A user is met again within seconds and within hours, and around the end of the month.
@@ -147,9 +147,9 @@ func TestTheRowsAreThoseOfCount(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, "\ufeff"+header+"\n", lines[0])
 		assert.ElementsMatch(t, strings.SplitAfter("\ufeff"+want.String(), "\n"), lines, "seed %d", seed)
-		told := outcomes(*opts.Summary)
-		told["lines about other pages"], told["lines left out: no-dataset"], told["events without a dataset"] = 0, opts.Summary.NoDataset, 0
-		assert.Equal(t, told, sum, "seed %d", seed)
+		numbers := outcomes(*opts.Summary)
+		numbers["lines about other pages"], numbers["lines left out: no-dataset"], numbers["events without a dataset"] = 0, opts.Summary.NoDataset, 0
+		assert.Equal(t, numbers, sum, "seed %d", seed)
 		assert.NotZero(t, opts.Summary.DoubleClicks)
 		assert.NotZero(t, opts.Summary.Robots)
 		assert.NotZero(t, opts.Summary.OtherMonths)
@@ -185,7 +185,7 @@ func TestALogOfDataverse(t *testing.T) {
 	}, strings.Split(string(table), "\n"))
 	assert.Equal(t, map[string]int64{
 		"events counted": 2, "double clicks": 1, "events of robots": 1, "events of other months": 0, "events without a dataset": 0, "lines about other pages": 1,
-	}, told(result))
+	}, numbersOf(result))
 }
 
 // write writes a file and returns its name.

@@ -521,8 +521,8 @@ func outcomes(sum counter.Summary) map[string]int64 {
 	}
 }
 
-// told returns what all machines told.
-func told(result beam.PipelineResult) map[string]int64 {
+// numbersOf returns the numbers of all machines together.
+func numbersOf(result beam.PipelineResult) map[string]int64 {
 	sum := outcomes(counter.Summary{})
 	for _, c := range result.Metrics().AllMetrics().Counters() {
 		if c.Key.Namespace == namespace {

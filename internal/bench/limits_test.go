@@ -72,7 +72,7 @@ func checkWork(t *testing.T, r *reading, c content, all bool) {
 	}
 	checkLimits(t, r.name+", "+c.name, costs)
 	half, below := costs[0].allocated/calls, costs[1].allocated/calls
-	const aside = 6 << 20 // for a client, what it looks for, and what is told of a response
+	const aside = 6 << 20 // for a client, what it looks for, and what an error has of a response
 	assert.LessOrEqual(t, below, 60*limit+aside, "%s, %s", r.name, c.name)
 	assert.LessOrEqual(t, below, 9*half/4+aside, "%s, %s: twice as long", r.name, c.name)
 }

@@ -282,9 +282,7 @@ type Number struct {
 // Read reads a dataset alone.
 func (d *Dataset) Read(month string) Reading {
 	r := Reading{Month: month}
-	if d.IDs > 0 {
-		r.Name, r.DOI = Resolve(d.ID)
-	}
+	r.Name, r.DOI = Resolve(d.ID)
 	best := len(precedence)
 	for _, h := range d.Check(month) {
 		if at := slices.Index(precedence, h.Code); at >= 0 && at < best {

@@ -2,7 +2,7 @@
 //
 // Workers of the deployed service read each dataset of a stored report and make an event of
 // each count (levriero), store the events (events), and a DOI record displays the sums of its
-// events (lupo). The sender of the report is told nothing of this. The rules have names, which
+// events (lupo). The sender of the report learns nothing of this. The rules have names, which
 // are the codes of findings about reports and the causes of differences between reports and
 // records. Their numbers are those of datacitetest/deployed-usage.md, which has the evidence.
 //

@@ -42,6 +42,8 @@ func TestRules(t *testing.T) {
 	machine := views(9)
 	machine.Access = "machine"
 	total := display.Count{Metric: "total-dataset-investigations", Access: "regular", N: 9}
+	zero := total
+	zero.N = 0
 	seven := slices.Repeat([]display.Count{total}, 7)
 	another := func(d display.Dataset) display.Dataset {
 		later := downloads(4)
@@ -67,6 +69,7 @@ func TestRules(t *testing.T) {
 		{"2: nine counts", []display.Dataset{counted("10.5072/a", append(seven, views(3), downloads(2))...)}, "10.5072/a - -, too-many-instances"},
 		{"3: the DOI in second place", []display.Dataset{second}, " - -, later-identifier"},
 		{"4: nothing that is shown", []display.Dataset{counted("10.5072/a", total)}, "10.5072/a - -, not-unique"},
+		{"4: zeros of what is not shown", []display.Dataset{counted("10.5072/a", zero)}, "10.5072/a - -"},
 		{"4: machines alone", []display.Dataset{counted("10.5072/a", machine)}, "10.5072/a - -"},
 		{"5: another month", []display.Dataset{november}, "10.5072/a 3 -, other-month"},
 		{"8: a missing count", []display.Dataset{counted("10.5072/a", missing)}, "10.5072/a 1 -, no-count"},
@@ -108,6 +111,24 @@ func TestRules(t *testing.T) {
 			got = append(got, fmt.Sprintf("%s %s %s", r.DOI, number(of[display.Views]), number(of[display.Downloads])))
 		}
 		assert.Equal(t, tt.want, strings.Join(got, "; ")+said.String(), tt.name)
+	}
+}
+
+// TestResolve has the DOI that the service reads, and that of the record.
+func TestResolve(t *testing.T) {
+	for id, want := range map[string][2]string{
+		"10.5072/a?b<": {"10.5072/a?b%3c", "10.5072/a"}, "10.5072/a<#": {"10.5072/a%3c#", ""}, "10.5072/a<?": {"10.5072/a%3c?", ""},
+		"10.5072/#": {"10.5072/#", ""}, "10.5072/a/#": {"10.5072/a/#", "10.5072/a/"}, "10.5072/": {}, "10.5072/a/": {"10.5072/a/", "10.5072/a/"},
+		"https://abc.org/10.5072/a": {}, "https://doi.org": {}, "https://doi-org/10.5072/a": {"10.5072/a", "10.5072/a"}, "": {},
+	} {
+		name, record := display.Resolve(id)
+		assert.Equal(t, want, [2]string{name, record}, id)
+	}
+	none, some := views(0), views(2)
+	none.Access, some.Access = "machine", "machine"
+	for counts, machine := range map[*[]display.Count]bool{{none}: false, {some, none}: true, {none, some}: true} {
+		d := counted("10.5072/a", *counts...)
+		assert.Equal(t, machine, d.Read("1999-10").Numbers[display.Views].Machine)
 	}
 }
 
@@ -163,7 +184,7 @@ func displayed(d *display.Display) string {
 	return strings.Join(list, "; ")
 }
 
-// TestDisplay tells a year of a repository.
+// TestDisplay follows the reports of a repository.
 func TestDisplay(t *testing.T) {
 	var d display.Display
 	const october, november = "1999-10", "1999-11"

@@ -1,5 +1,5 @@
 // Package runlock keeps two runs on this machine from doing the same job at once, and
-// tells a run what an earlier one left behind.
+// lets a run know what an earlier one left behind.
 //
 // The runs may belong to different accounts. The lock is an empty file, which its
 // holder removes. Beside it each account has a record that only this account can

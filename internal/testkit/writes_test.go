@@ -115,7 +115,7 @@ func (w writer) fill(v reflect.Value, name string, depth int) {
 
 // What is written is stored as it was given, or refused, or the result has a warning that
 // names what became different.
-func TestNothingIsLostWithoutAWord(t *testing.T) {
+func TestNothingIsLostWithoutAWarning(t *testing.T) {
 	const address = "https://example.org/"
 	roads := map[string]func(*testing.T, *datacitetest.Server, string, *metadata.Record) ([]datacite.Finding, error){
 		"mds": func(t *testing.T, srv *datacitetest.Server, name string, r *metadata.Record) ([]datacite.Finding, error) {

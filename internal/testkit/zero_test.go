@@ -191,7 +191,7 @@ func TestNilContextsAndZeroClients(t *testing.T) {
 	}
 }
 
-// A nil record has no values, and whoever checks or writes it is told.
+// A nil record has no values, and checking or writing it is an error.
 func TestNilRecords(t *testing.T) {
 	var none *metadata.Record
 	for i := range reflect.TypeFor[*metadata.Record]().NumMethod() {

@@ -24,7 +24,7 @@ func (l lines) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Package net/http prints what a server says on an idle connection, and cannot be told
+// Package net/http prints what a server says on an idle connection, and cannot be made
 // not to. A client without such connections prints nothing, as SECURITY.md says.
 func TestAnIdleConnection(t *testing.T) {
 	for name, tt := range map[string]struct{ keepAlives, printed bool }{"kept": {true, true}, "not kept": {false, false}} {

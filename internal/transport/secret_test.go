@@ -136,7 +136,7 @@ func TestNoSecretInAnyText(t *testing.T) {
 	}
 }
 
-// everything is all that is told of a request that fails: in the error, its fields,
+// everything is all that a request that fails shows: in the error, its fields,
 // the errors below it, and the log.
 func everything(t *testing.T, authorize transport.Authorizer, response *http.Response, text string) string {
 	t.Helper()

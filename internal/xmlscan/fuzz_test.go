@@ -24,11 +24,12 @@ var blank = strings.NewReplacer("\t", " ", "\r", " ", "\n", " ")
 
 // FuzzAgreesWithEncodingXML: what is read without an error, encoding/xml reads in the same way.
 func FuzzAgreesWithEncodingXML(f *testing.F) {
-	for _, seed := range []string{
+	sound := []string{
 		`<?xml version="1.0"?><a xmlns="urn:a" xmlns:b="urn:b"><b:c d='1&#9;2' b:d="3"/><!-- x -->y &amp; <![CDATA[<z>]]></a>`,
 		"\ufeff<?xml version='1.0' encoding='UTF-8'?>\r\n<!-- - --><ä xml:lang=\"de\">&lt;&#x1F600;\r</ä><?p i?>",
-		`<a xmlns="u"><b xmlns=""><c xmlns:p="q" p:e=" x	y "></c></b></a>`, `<a b="&quot;>">]]&gt;</a>`, `<a`, `<!DOCTYPE a><a/>`,
-	} {
+		`<a xmlns="u"><b xmlns=""><c xmlns:p="q" p:e=" x	y "></c></b></a>`, `<a b="&quot;>">]]&gt;</a>`,
+	}
+	for _, seed := range append(sound, `<a`, `<!DOCTYPE a><a/>`) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -52,6 +53,7 @@ func FuzzAgreesWithEncodingXML(f *testing.F) {
 			}
 		}
 		if fault := s.Err(); fault != nil {
+			require.NotContains(t, sound, text, fault)
 			require.NotEmpty(t, fault.Reason)
 			require.LessOrEqual(t, fault.Line, strings.Count(text, "\n")+1)
 			return

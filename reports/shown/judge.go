@@ -331,7 +331,7 @@ func (n *number) surplus() (entries []int64, old int) {
 func (p *pair) own(n *number, d *Difference) {
 	for i := range n.parts {
 		one := &n.parts[i]
-		s := share{report: p.stored[one.report].id, counts: one.counts.Reported != 0 || one.counts.Total != 0 || one.events > 0 && !slices.Equal(one.counts.Values, []int64{0})}
+		s := share{report: p.stored[one.report].id, counts: one.counts.Reported != 0 || one.counts.Total != 0 || !slices.Equal(one.counts.Values, []int64{0})}
 		s.hidden = one.cause != "" || p.record == nil
 		for _, e := range one.misattributed {
 			s.misattributed = append(s.misattributed, e.Name)

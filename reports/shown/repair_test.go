@@ -235,6 +235,28 @@ func TestZerosHaveTheTitleOfTheRecord(t *testing.T) {
 	assert.Equal(t, []reports.Instance{views(0)}, stored.Datasets[1].Performance[0].Instance)
 }
 
+// TestZerosOfSubmit: a dataset of zeros that Submit has stored beside the data stays, until the data change.
+func TestZerosOfSubmit(t *testing.T) {
+	srv, locks, b := after(t), t.TempDir(), both("10.5072/b", 4, 2)
+	wanted := []reports.Dataset{dataset("10.5072/a", views(5)), b}
+	for _, version := range [][]reports.Dataset{{both("10.5072/a", 5, 3), b}, wanted} {
+		_, err := srv.Reports().Submit(t.Context(), header("Repository", 10), reports.Source(version), &reports.SubmitOptions{LockDir: locks, ZeroDropped: true, AllowInconsistent: true})
+		require.NoError(t, err)
+		srv.ProcessUsage()
+	}
+	before := written(srv)
+	done, err := mend(t.Context(), srv, wanted, mending(locks, false))
+	require.NoError(t, err)
+	assert.Zero(t, done.Reports[0].Datasets)
+	assert.Equal(t, before, written(srv))
+	wanted[0] = dataset("10.5072/a", views(6))
+	done, err = mend(t.Context(), srv, wanted, mending(locks, false))
+	require.NoError(t, err)
+	assert.Equal(t, 2, done.Reports[0].Datasets, "a and its zeros")
+	srv.ProcessUsage()
+	assert.Equal(t, []string{"a 6 0", "b 4 2"}, displayed(t, srv, "10.5072/a", "10.5072/b"))
+}
+
 // TestRepairBySpecification: a service that shows numbers of its own gets a 0 for what no report
 // has, once.
 func TestRepairBySpecification(t *testing.T) {

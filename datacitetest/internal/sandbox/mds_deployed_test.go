@@ -12,7 +12,7 @@ import (
 	"github.com/datacite-go/datacite-go/internal/testkit"
 )
 
-// Who asked is told, whoever that is, unless the store stumbles before it asks.
+// A header names whoever asked, known or not, unless the store fails before it looks.
 func TestDeployedWhoAsked(t *testing.T) {
 	for name, want := range map[string]struct {
 		method, path, authorization string

@@ -312,7 +312,7 @@ func TestDeployedSeeds(t *testing.T) {
 	assert.Len(t, checksums(postSubset(reportBody(month("Repo", "2020-04-09", ""), dataset)).do(t, service).read(t)), 2)
 }
 
-// Numbers in a header are told from others by their value, and shown as they came.
+// Numbers in a header are distinguished by their value, and shown as they came.
 func TestDeployedNumbersByValue(t *testing.T) {
 	note := strings.Replace(noteCompressed, `"code":69`, `"code":69.0`, 1)
 	a := postSubset(reportBody(month("Repo", "2020-07-01", note), dataset)).do(t, deployed())

@@ -22,7 +22,7 @@ const dataset = `{"uri":"https://repo.example.org/1","yop":"2019","platform":"Ex
 	`"publisher-id":[{"type":"client-id","value":"example.repo"}],"dataset-dates":[{"type":"pub-date","value":"2019-02-03"}],` +
 	`"dataset-title":"Alps","dataset-contributors":[{"type":"name","value":"Garza, K."}]}`
 
-// numbered is a dataset that can be told from others.
+// numbered is a dataset that differs from others.
 func numbered(n int) string {
 	return strings.Replace(dataset, "10.5072/0001", fmt.Sprintf("10.5072/%04d", n), 1)
 }

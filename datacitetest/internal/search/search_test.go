@@ -247,7 +247,7 @@ func TestIndexNames(t *testing.T) {
 		{"creators_and_contributors.affiliation.name:example", ""},
 		{"creators.affiliation.name:example", "1 2"},
 		{"creators.affiliation:example", ""},
-		{`creator_names:"kristian garza"`, "3"}, // of the first the given name is not told apart, and lost
+		{`creator_names:"kristian garza"`, "3"}, // of the first the given name is not recognised, and lost
 		{`creators.name:"kristian garza"~0`, ""},
 		{`titles.title.keyword:Notes`, "3"},
 		{`titles.title.keyword:notes`, ""},

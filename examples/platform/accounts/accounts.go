@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -64,17 +65,17 @@ CREATE TABLE browser (
 type Accounts struct {
 	db    *sqlite.DB
 	cost  int
-	decoy []byte // compared with when the name is unknown, so that both take the same time
+	decoy func() []byte // compared with when the name is unknown, so that both take the same time
 	tries *tries
 }
 
 // Open opens the database of the accounts. The cost is that of bcrypt; 0 means 12.
 func Open(path string, cost int) (*Accounts, error) {
 	cost = cmp.Or(cost, 12)
-	decoy, err := bcrypt.GenerateFromPassword([]byte(rand.Text()), cost)
-	if err != nil {
-		return nil, err
-	}
+	decoy := sync.OnceValue(func() []byte {
+		hash, _ := bcrypt.GenerateFromPassword([]byte(rand.Text()), cost) // an error for wrong costs
+		return hash
+	})
 	db, err := sqlite.Open(path, steps...)
 	if err != nil {
 		return nil, err
@@ -240,11 +241,11 @@ func (a *Accounts) check(ctx context.Context, name, password string, from From) 
 	if err != nil {
 		return nil, err
 	}
-	right := false
+	right, decoy := false, a.decoy() // the first time for any name
 	defer func() { end(right) }()
 	switch err := a.db.QueryRowContext(ctx, `SELECT hash FROM curator WHERE name = ?`, name).Scan(&stored); {
 	case errors.Is(err, sql.ErrNoRows):
-		stored = a.decoy
+		stored = decoy
 	case err != nil:
 		return nil, err
 	}

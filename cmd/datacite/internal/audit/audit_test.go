@@ -161,13 +161,13 @@ func TestTable(t *testing.T) {
 `, "\n", "\r\n"))
 	out, notes, code := call(t, srv, "--format", "csv", "--fix", "--yes", own)
 	assert.Equal(t, shell.ExitDone, code, notes)
-	told := strings.SplitAfter(out, "\n")
-	slices.Sort(told[1:]) // DOIs are repaired side by side
+	lines := strings.SplitAfter(out, "\n")
+	slices.Sort(lines[1:]) // DOIs are repaired side by side
 	assert.Equal(t, "\ufeff"+strings.ReplaceAll(`doi,url,state,title,kind,path,wanted,found,reason,service,result,error
 10.5072/draft,https://a.example/draft,draft,Draft,missing,,,,,HOST,repaired,
 10.5072/new,https://a.example/new,findable,New,missing,,,,,HOST,repaired,
 10.5072/other,https://a.example/other,findable,Othre,changed,titles[0].title,Other,Othre,,HOST,repaired,
-`, "HOST", of(srv)), strings.Join(told, ""))
+`, "HOST", of(srv)), strings.Join(lines, ""))
 	assert.Equal(t, datacitetest.StateFindable, srv.State("10.5072/new"))
 	assert.Equal(t, datacitetest.StateDraft, srv.State("10.5072/draft"))
 	other, err := srv.DOIs().Get(t.Context(), "10.5072/other", nil)

@@ -188,18 +188,18 @@ func auditForeignRecords(t *testing.T, behaviour datacitetest.Behaviour) {
 	assert.Equal(t, shell.ExitDone, code, notes)
 	rows, err := csv.NewReader(strings.NewReader(out)).ReadAll()
 	require.NoError(t, err)
-	told := map[string][]string{}
+	reported := map[string][]string{}
 	for _, row := range rows[1:] {
-		told[row[0]] = append(told[row[0]], row[5])
+		reported[row[0]] = append(reported[row[0]], row[5])
 		assert.Equal(t, "repaired", row[10], row)
 	}
 	for doi, path := range planted {
-		assert.Equal(t, []string{path}, told[doi], doi)
+		assert.Equal(t, []string{path}, reported[doi], doi)
 		for _, c := range metadata.Diff(was[doi], stored(t, srv, doi)) {
 			assert.Equal(t, path, c.Path, "nothing else is written: %s", c)
 		}
 	}
-	assert.Len(t, told, len(planted))
+	assert.Len(t, reported, len(planted))
 	assert.Equal(t, before+len(planted), shelltest.Writes(srv))
 	out, notes, code = call(t, srv, source)
 	assert.Equal(t, shell.ExitDone, code, "%s\n%s", out, notes)

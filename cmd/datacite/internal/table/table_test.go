@@ -139,7 +139,7 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// All unknown columns are told at once, and can be passed over, as the caller writes them.
+// All unknown columns are reported at once, and can be passed over, as the caller writes them.
 func TestColumnsOfOnesOwn(t *testing.T) {
 	const text = "doi,Notes,utl,In charge,shelf\n10.5072/a,later,,Ada,7\n"
 	_, err := table.NewReader("a.csv", strings.NewReader(text), nil)

@@ -209,13 +209,13 @@ func (m *monthOf) file(name, content string) string {
 	return path
 }
 
-// run runs a command, which must not fail without a word.
+// run runs a command, which must not fail without an error message.
 func (m *monthOf) run(args ...string) (code int, notes string) {
 	m.Helper()
 	r := shelltest.At(m.srv)
 	r.Env["DATACITE_TOKEN"] = m.srv.Token(m.srv.Now().Add(400 * 24 * time.Hour))
 	code, out, notes := r.Do(m.T, Command, args...)
-	require.True(m, code == 0 || strings.Contains(notes, "datacite: "), "%v: %d without a word: %s", args, code, notes)
+	require.True(m, code == 0 || strings.Contains(notes, "datacite: "), "%v: %d without an error message: %s", args, code, notes)
 	return code, out + notes
 }
 

@@ -98,7 +98,7 @@ func TestDatabasesWithoutCountries(t *testing.T) {
 		}
 		known.db.Close()
 	}
-	assert.Greater(t, damaged, 5, "a letter of a code is not told from another")
+	assert.Greater(t, damaged, 5, "another letter of a code is not noticed")
 }
 
 // TestAccessLogsAreDescribed: the log of a web server has no titles. They come from the

@@ -107,7 +107,7 @@ func TestWrongUse(t *testing.T) {
 	}
 }
 
-func TestLinesAreLeftOutIfToldTo(t *testing.T) {
+func TestLinesAreLeftOutOnRequest(t *testing.T) {
 	folder := t.TempDir()
 	good := view("2026-10-14T10:01:00Z", "s1", "10.5072/a")
 	handle := strings.Replace(good, "\tdoi:10.5072/a\t", "\thdl:1902.1/1\t", 1)

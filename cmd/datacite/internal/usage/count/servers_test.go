@@ -14,8 +14,8 @@ import (
 	"github.com/datacite-go/datacite-go/reports/counter/logs"
 )
 
-// TestServersAreToldApartByTheNamesOfTheirLogs: a server's logs are told by their names.
-func TestServersAreToldApartByTheNamesOfTheirLogs(t *testing.T) {
+// TestServersAreGuessedFromTheNamesOfLogs: which logs belong to a server.
+func TestServersAreGuessedFromTheNamesOfLogs(t *testing.T) {
 	for want, names := range map[string][]string{
 		"/web1/counter.log": {"/web1/counter_2026-10-14.log", "/web1/counter_2026-10-15.log.gz", "/web1/counter-20261016.log"},
 		"/web2/access.log":  {"/web2/access.log", "/web2/access.log.1", "/web2/access.log.12.gz", "/web2/access.log-20261014.zst", "/web2/access.log-2026101423", "/web2/access.log.1793500000"},

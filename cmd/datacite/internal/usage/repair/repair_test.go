@@ -150,7 +150,7 @@ func TestTablesAndPrograms(t *testing.T) {
 	assert.Equal(t, "3 0 0", viewsAndDownloads(t, srv))
 }
 
-// TestRefusals: what was not sent is told, and nothing else is changed.
+// TestRefusals: what was not sent is reported, and nothing else is changed.
 func TestRefusals(t *testing.T) {
 	srv := service(t, func(_ int, r *http.Request) *datacitetest.Fault {
 		if r.Method == http.MethodPut || r.Method == http.MethodPost {

@@ -122,9 +122,9 @@ func TestAdvice(t *testing.T) {
 		{"a full disk, half way", &reports.SubmitError{State: reports.Incomplete, Err: full}, shell.ExitRefused, goesOn},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			told := (&command{}).explained(t.Context(), test.err)
-			out := told.Error()
-			assert.Equal(t, test.code, shell.Code(told), out)
+			explained := (&command{}).explained(t.Context(), test.err)
+			out := explained.Error()
+			assert.Equal(t, test.code, shell.Code(explained), out)
 			for _, advice := range []string{goesOn, operator, otherRun} {
 				assert.Equal(t, advice == test.says, strings.Contains(out, advice), out)
 			}
@@ -214,7 +214,7 @@ func TestNoSecretIsShown(t *testing.T) {
 	assert.Contains(t, srv.runsAt(t.Context(), echo.URL, "", file).errors, "no login with Bearer REDACTED")
 }
 
-// A service that nobody reaches is waited for, which is told with the cause.
+// A service that nobody reaches is waited for, and the message has the cause.
 func TestAServiceThatIsAway(t *testing.T) {
 	srv := newService(t)
 	start := time.Now()

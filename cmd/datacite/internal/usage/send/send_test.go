@@ -329,7 +329,7 @@ func TestBadDatasets(t *testing.T) {
 	})
 }
 
-// TestCorrections: what a corrected report lacks is said, and zeros are sent if told.
+// TestCorrections: what a corrected report lacks is reported, and zeros are sent with --zero-dropped.
 func TestCorrections(t *testing.T) {
 	views := func(d *reports.Dataset) {
 		d.Performance[0].Instance = []reports.Instance{{Count: 5, MetricType: reports.UniqueDatasetInvestigations, AccessMethod: reports.Regular}}
