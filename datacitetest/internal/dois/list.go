@@ -291,7 +291,7 @@ func (s *Service) reply(q *wire.Request, l listing, p wire.Params, v record.View
 // are lost, sort and state among them.
 var carried = []string{
 	"query", "provider-id", "consortium-id", "client-id", "funder-id", "affiliation-id", "resource-type-id", "prefix",
-	"certificate", "published", "created", "registered", "has-citations", "has-references", "has-parts", "has-part-of",
+	"published", "created", "registered", "has-citations", "has-references", "has-parts", "has-part-of",
 	"has-versions", "has-version-of", "has-views", "has-downloads", "has-person", "has-affiliation", "has-funder",
 	"facets", "detail", "affiliation", "publisher", "fields[dois]",
 	"funded_by", "include_funder_child_organizations", "enriched",

@@ -3,6 +3,7 @@ package sandbox_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -100,11 +101,17 @@ func TestDeployedNextLink(t *testing.T) {
 		require.NoError(t, service.PutRecord(fmt.Appendf(nil, `{"doi":"10.5072/%05d"}`, i)))
 	}
 	kept := []string{"query", "affiliation", "publisher", "detail", "created", "prefix", "disable-facets"}
+	empty := strings.Fields("provider-id consortium-id client-id funder-id affiliation-id resource-type-id published registered " +
+		"has-citations has-references has-parts has-part-of has-versions has-version-of has-views has-downloads has-person " +
+		"has-affiliation has-funder facets fields[dois] funded_by include_funder_child_organizations enriched")
 	lost := []string{"sort", "state", "schema-version", "mailto", "include", "source"}
 	query := "page[size]=1&query=*:*&affiliation=true&publisher=true&detail=true&created=2000,2100&prefix=10.5072&disable-facets=true" +
 		"&sort=name&state=findable&mailto=me&include=client&source=api"
+	for _, name := range empty {
+		query += "&" + name + "="
+	}
 	next := nextPage(t, listed(t, service, query, ""))
-	for _, name := range kept {
+	for _, name := range append(kept, empty...) {
 		assert.Contains(t, next, name)
 	}
 	for _, name := range lost {

@@ -133,7 +133,9 @@ func TestSample(t *testing.T) {
 		orders[strings.Join(names, " ")] = true
 	}
 	assert.Greater(t, len(orders), 1, "another sample each time")
-	assert.Len(t, found(listed(t, service, "sample-group=client&sample=2", "")), 6)
+	grouped := listed(t, service, "sample-group=client&sample=2", "")
+	assert.Len(t, found(grouped), 6)
+	assert.Equal(t, map[string]any{"total": 6.0, "totalPages": 1.0, "page": 1.0}, grouped["meta"])
 	assert.Len(t, found(listed(t, service, "sample-group=resource-type", "")), 1)
 	assert.Len(t, found(listed(t, service, "sample=2", "")), 25, "no groups, no sample")
 }
