@@ -106,10 +106,7 @@ func TestDeployedNextLink(t *testing.T) {
 		"has-affiliation has-funder facets fields[dois] funded_by include_funder_child_organizations enriched")
 	lost := []string{"sort", "state", "schema-version", "mailto", "include", "source"}
 	query := "page[size]=1&query=*:*&affiliation=true&publisher=true&detail=true&created=2000,2100&prefix=10.5072&disable-facets=true" +
-		"&sort=name&state=findable&mailto=me&include=client&source=api"
-	for _, name := range empty {
-		query += "&" + name + "="
-	}
+		"&sort=name&state=findable&mailto=me&include=client&source=api&" + strings.Join(empty, "=&") + "="
 	next := nextPage(t, listed(t, service, query, ""))
 	for _, name := range append(kept, empty...) {
 		assert.Contains(t, next, name)

@@ -70,15 +70,6 @@ func source(events []counter.Event) iter.Seq2[counter.Event, error] {
 	}
 }
 
-func count(t testing.TB, events []counter.Event, opts *counter.Options) (rows []reports.Row) {
-	t.Helper()
-	for row, err := range counter.Count(source(events), opts) {
-		require.NoError(t, err)
-		rows = append(rows, row)
-	}
-	return rows
-}
-
 func TestDataversesLog(t *testing.T) {
 	log := "\ufeff#Version: 0.0.1\n" + header + line() +
 		line("request_url", "/api/access/datafile/5#x", "user_id", "@doe", "session_cookie_id", "????") +
