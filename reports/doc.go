@@ -115,7 +115,7 @@
 // /tmp, regardless of TMPDIR (%ProgramData% on Windows), which all accounts of the machine share; for a
 // server of package datacitetest, a folder of its own, removed with it. If several accounts write to
 // the folder, it must have the sticky bit (mode 1777) like /tmp; then an account can delay the runs
-// of others, but not harm them.
+// of others, but not harm them. A folder whose files other accounts could replace is refused.
 //
 // For each account, the folder also holds notes on earlier versions: usually a few bytes, as much as the
 // compressed report while a report is replaced, and afterwards the numbers that records continue to

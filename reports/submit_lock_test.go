@@ -255,17 +255,29 @@ func TestAFolderThatIsNotSafe(t *testing.T) {
 	}{
 		{"open to others", func(folder string) error { return os.Chmod(folder, 0o777) }, true},
 		{"open to a group", func(folder string) error { return os.Chmod(folder, 0o770) }, true},
+		{"open to others who cannot get there", func(folder string) error {
+			return errors.Join(os.Chmod(folder, 0o777), os.Chmod(filepath.Dir(folder), 0o700))
+		}, false},
+		{"open to others who get there by another account's folder", func(folder string) error {
+			return errors.Join(os.Chmod(folder, 0o777), os.Chmod(filepath.Dir(folder), 0o700), os.Chown(filepath.Dir(folder), 65534, 65534))
+		}, true},
 		{"as /tmp is", func(folder string) error { return os.Chmod(folder, 0o777|os.ModeSticky) }, false},
 		{"of a group, with the sticky bit", func(folder string) error { return os.Chmod(folder, 0o770|os.ModeSticky) }, false},
 		{"a file", func(folder string) error { return errors.Join(os.Remove(folder), os.WriteFile(folder, nil, 0o600)) }, true},
 		{"missing", os.Remove, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			folder := filepath.Join(t.TempDir(), "locks")
-			require.NoError(t, os.Mkdir(folder, 0o700))
-			require.NoError(t, tt.place(folder))
+			above, err := os.MkdirTemp("/tmp", "") // which all accounts can enter
+			require.NoError(t, err)
+			defer os.RemoveAll(above)
+			folder := filepath.Join(above, "locks")
+			require.NoError(t, errors.Join(os.Chmod(above, 0o755), os.Mkdir(folder, 0o700)))
+			if err = tt.place(folder); errors.Is(err, fs.ErrPermission) {
+				t.Skip("only root gives a folder to another account")
+			}
+			require.NoError(t, err)
 			read := false
-			_, err := server(t).Reports().Submit(t.Context(), header("Example", time.October), func(yield func(reports.Dataset, error) bool) {
+			_, err = server(t).Reports().Submit(t.Context(), header("Example", time.October), func(yield func(reports.Dataset, error) bool) {
 				read = true
 				yield(dataset(0), nil)
 			}, &reports.SubmitOptions{LockDir: folder})

@@ -101,6 +101,8 @@ func report(i int) *reports.Report {
 	return r
 }
 
+func dataset(i int) reports.Dataset { return report(0).Datasets[i] }
+
 // source yields what of makes of each number, as often as it is asked.
 func source[T any](watch func(), of func(i int) T) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
@@ -288,7 +290,7 @@ var loops = map[string]loop{
 		if err := last(over(logs.Read([]logs.Log{logs.FromReader("", strings.NewReader(dataverseLog()))}, logs.Dataverse, &logs.Options{Descriptions: &about}))); err != nil {
 			return failed(err)
 		}
-		return over(about.Describe(source(watch, func(i int) reports.Dataset { return report(0).Datasets[i] })))
+		return over(about.Describe(source(watch, dataset)))
 	},
 	"logs.Descriptions.All": func(_ context.Context, _ *scene, watch func()) iter.Seq[error] {
 		var about logs.Descriptions

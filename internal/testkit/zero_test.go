@@ -36,7 +36,7 @@ var given = func() map[reflect.Type]reflect.Value {
 		mds.XML(data),
 		&datacite.Request{Method: "GET", Path: "/"},
 		&dois.Draft{DOI: names[0], URL: "https://example.org/"}, dois.Publish, dois.DataCiteXML, dois.Wanted{DOI: names[0], URL: "https://example.org/"}, source(func() {}, wanted), source(func() {}, difference), &dois.AuditOptions{Prefix: []string{"10.5072"}},
-		r, r.Header, source(func() {}, func(i int) reports.Dataset { return r.Datasets[i] }),
+		r, r.Header, source(func() {}, dataset),
 		&reports.Receipt{ReportID: names[3]},
 	} {
 		values[reflect.TypeOf(v)] = reflect.ValueOf(v)
