@@ -96,6 +96,7 @@ func TestWritingBackKeepsTexts(t *testing.T) {
 						_, err = srv.DOIs().Update(t.Context(), name, d)
 						require.NoError(t, err)
 						is := storedXML(t, srv, name)
+						is.Dates = nil // the service adds one
 						require.Empty(t, append(changed(want, is), changed(is, want)...), text)
 					}
 				}
