@@ -46,25 +46,6 @@ func TestABrokenReport(t *testing.T) {
 	})
 }
 
-// A report that is being written is unreadable for a moment only.
-func TestAReportThatIsBeingWritten(t *testing.T) {
-	onNetwork(t, datacitetest.Options{WriteTime: 20 * time.Second}, func(t *testing.T, n *network, c *reports.Client) {
-		lost := once(http.MethodPost)
-		n.before = func(r *http.Request) error {
-			if lost(r) {
-				goOn(t, n.srv, r)
-				time.Sleep(time.Second)
-				return errLost
-			}
-			return nil
-		}
-		receipt, err := c.Submit(t.Context(), header("Example", time.October), datasets(6), &reports.SubmitOptions{MaxDatasets: 2})
-		require.NoError(t, err)
-		assert.Equal(t, all(6), stored(t, c, receipt.ReportID))
-		assert.Len(t, writes(n.srv), 3, "nothing was sent twice")
-	})
-}
-
 // goOn gives a request to the service with nobody waiting for the response.
 func goOn(t *testing.T, srv *datacitetest.Server, r *http.Request) {
 	go func() {

@@ -44,6 +44,7 @@ func TestManySubsets(t *testing.T) {
 				second, err := srv.Reports().Submit(t.Context(), h, datasets(2*n), opts)
 				require.NoError(t, err, "%d subsets", n)
 				require.Zero(t, second.Sent)
+				require.Equal(t, first.Subsets, second.Subsets)
 				require.Equal(t, all(2*n), stored(t, srv.Reports(), first.ReportID))
 			}
 		}
