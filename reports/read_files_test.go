@@ -297,41 +297,27 @@ func TestReadFile(t *testing.T) {
 
 // What is written is read back as it was, whatever is in its texts.
 func TestWriteFile(t *testing.T) {
-	month := reports.Month(2026, 10)
-	h := reports.NewHeader("Example \"R\"", "2026-11-01", month)
+	h := reports.NewHeader("Example \"R\"", "2026-11-01", reports.Month(2026, 10))
 	h.ReportFilters, h.ReportAttributes, h.Exceptions = []reports.NameValue{}, []reports.NameValue{}, []reports.Exception{}
-	wanted := []reports.Dataset{{
-		Title: "a\t<b>\u2028\"ü\"", Platform: "P", Publisher: "P", DataType: reports.DataTypeDataset,
-		DatasetID:   []reports.TypedValue{{Type: reports.TypeDOI, Value: "10.5072/a"}},
-		PublisherID: []reports.TypedValue{{Type: "grid", Value: "grid.1"}},
-		Performance: []reports.Performance{{Period: month, Instance: []reports.Instance{{
-			Count: 7, MetricType: reports.TotalDatasetRequests, AccessMethod: reports.Machine, CountryCounts: reports.CountryCounts{{Country: "de", Count: 5}},
-		}}}},
-	}, {Title: "b", DatasetID: []reports.TypedValue{{Type: reports.TypeDOI, Value: "10.5072/b"}}}}
-	for _, datasets := range [][]reports.Dataset{wanted, nil} {
+	for _, datasets := range [][]reports.Dataset{{full("a\t<b>\u2028\"ü\""), dataset(1)}, nil} {
 		var file strings.Builder
 		require.NoError(t, reports.WriteFile(&file, h, reports.Source(datasets)))
 		header, src, err := reports.ReadFile(strings.NewReader(file.String()))
 		require.NoError(t, err)
 		assert.Equal(t, h, header)
-		n := 0
+		var got []reports.Dataset
 		for d, err := range src {
 			require.NoError(t, err)
-			want, err := json.Marshal(datasets[n])
-			require.NoError(t, err)
-			got, err := json.Marshal(d)
-			require.NoError(t, err)
-			assert.JSONEq(t, string(want), string(got))
-			n++
+			got = append(got, d)
 		}
-		assert.Len(t, datasets, n)
+		assert.Equal(t, datasets, got)
 	}
 	broken := func(yield func(reports.Dataset, error) bool) { yield(reports.Dataset{}, io.ErrUnexpectedEOF) }
 	assert.ErrorIs(t, reports.WriteFile(io.Discard, h, broken), io.ErrUnexpectedEOF)
 	assert.ErrorIs(t, reports.WriteFile(io.Discard, h, reports.Source([]reports.Dataset{{Title: "\xff"}})), datacite.ErrInvalid)
 	read, write := io.Pipe()
 	require.NoError(t, read.Close())
-	assert.ErrorIs(t, reports.WriteFile(write, h, reports.Source(wanted)), io.ErrClosedPipe)
+	assert.ErrorIs(t, reports.WriteFile(write, h, datasets(1)), io.ErrClosedPipe)
 }
 
 // The types of the specification, as encoding/json reads them.
