@@ -16,6 +16,7 @@ import (
 // TestUploadsAreTrue checks what is measured: that the bodies hold exactly the
 // entries, by the standard library's word, within the limit.
 func TestUploadsAreTrue(t *testing.T) {
+	t.Setenv("DATACITE_LOCK_DIR", t.TempDir())
 	const n = 240
 	for _, profile := range []bench.Profile{bench.Typical, bench.Heavy} {
 		c := newCorpusOf(n, profile)

@@ -496,6 +496,7 @@ func last(loop iter.Seq[error]) (last error) {
 // goroutine it was called in: at each of its first three calls it panics, or ends the goroutine as
 // t.FailNow does.
 func TestPanicsOfCallersFunctions(t *testing.T) {
+	t.Setenv("DATACITE_LOCK_DIR", t.TempDir())
 	mine := errors.New("mine")
 	for name, call := range calls {
 		t.Run(name, func(t *testing.T) {
