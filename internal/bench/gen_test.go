@@ -53,15 +53,3 @@ func TestCalibration(t *testing.T) {
 		})
 	}
 }
-
-func TestEntryIsAFunctionOfSeedAndNumber(t *testing.T) {
-	s := bench.Source{Seed: 7}
-	pool := s.Pool(50)
-	assert.Equal(t, pool[17], s.Entry(17))
-	assert.NotEqual(t, pool[17], bench.Source{Seed: 8}.Entry(17))
-	names := map[string]bool{}
-	for _, e := range s.Pool(5000) {
-		names[e.DatasetID[0].Value] = true
-	}
-	assert.Len(t, names, 5000, "each entry has a DOI of its own")
-}

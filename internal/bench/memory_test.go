@@ -25,7 +25,7 @@ const mostGrowth = 12
 // TestMemoryOfUploads uploads from a process of its own, the server being in
 // this one, and reads how much memory that process took at its peak.
 func TestMemoryOfUploads(t *testing.T) {
-	url := serve(t, sink{})
+	url := serve(t)
 	for _, c := range []struct {
 		profile bench.Profile
 		most    int // MiB

