@@ -10,7 +10,6 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -96,7 +95,9 @@ func TestWritingBackKeepsTexts(t *testing.T) {
 						require.NoError(t, err)
 						_, err = srv.DOIs().Update(t.Context(), name, d)
 						require.NoError(t, err)
-						require.Empty(t, changed(want, storedXML(t, srv, name)), text)
+						is := storedXML(t, srv, name)
+						is.Dates = nil // the service adds one
+						require.Empty(t, append(changed(want, is), changed(is, want)...), text)
 					}
 				}
 			})
@@ -104,20 +105,15 @@ func TestWritingBackKeepsTexts(t *testing.T) {
 	}
 }
 
-// changed are differences between the texts of two records.
+// changed are texts of a record that another one does not have.
 func changed(a, b *metadata.Record) (all []string) {
-	for _, texts := range [][2]any{
-		{a.Creators[0].Name, b.Creators[0].Name}, {a.Contributors[0].Name, b.Contributors[0].Name}, {a.Creators[0].Affiliation, b.Creators[0].Affiliation},
-		{a.Titles, b.Titles}, {a.Publisher.Name, b.Publisher.Name}, {a.Types.ResourceType, b.Types.ResourceType}, {a.Subjects, b.Subjects},
-		{a.Sizes, b.Sizes}, {a.Formats, b.Formats}, {a.Version, b.Version}, {a.RightsList, b.RightsList}, {a.Descriptions, b.Descriptions},
-		{a.GeoLocations[0].Place, b.GeoLocations[0].Place}, {a.FundingReferences, b.FundingReferences},
-		{a.RelatedItems[0].Titles, b.RelatedItems[0].Titles}, {a.RelatedItems[0].Creators[0].Name, b.RelatedItems[0].Creators[0].Name},
-		{a.RelatedItems[0].Volume, b.RelatedItems[0].Volume}, {a.RelatedItems[0].Publisher, b.RelatedItems[0].Publisher},
-	} {
-		if before, after := fmt.Sprintf("%+v", texts[0]), fmt.Sprintf("%+v", texts[1]); before != after {
-			all = append(all, before+" → "+after)
+	left := map[string]bool{}
+	eachText(reflect.ValueOf(b).Elem(), func(text reflect.Value) { left[text.String()] = true })
+	eachText(reflect.ValueOf(a).Elem(), func(text reflect.Value) {
+		if !left[text.String()] {
+			all = append(all, text.String())
 		}
-	}
+	})
 	return all
 }
 
@@ -144,7 +140,7 @@ func TestWritingOtherPropertiesKeepsTextsOrNamesThem(t *testing.T) {
 		}
 		if damage := changed(want, storedXML(t, srv, "10.5072/updated")); deployed(t) {
 			assert.Equal(t, []string{"titles[0].title", "titles[1].title", "subjects[0].subject", "sizes[0]", "formats[0]", "descriptions[0].description", "relatedItems[0].titles[0].title"}, named)
-			assert.Len(t, damage, 6, "%v", damage)
+			assert.Len(t, damage, len(named), "%v", damage)
 		} else {
 			assert.Empty(t, damage)
 		}
@@ -231,18 +227,6 @@ func TestDraftKeepsTheContainer(t *testing.T) {
 	d, err := new(dois.Record).Draft()
 	require.NoError(t, err)
 	assert.Nil(t, d.Container)
-}
-
-// An option that the service would ignore is refused.
-func TestGetRefusesWhatTheServiceIgnores(t *testing.T) {
-	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
-		for _, name := range []string{"", " ", "Client", "client,media", "client ", "clients"} {
-			_, err := srv.DOIs().Get(t.Context(), "10.5072/a", &dois.GetOptions{Include: []string{name}})
-			require.ErrorIs(t, err, datacite.ErrInvalid, name)
-			assert.ErrorContains(t, err, "GetOptions.Include")
-		}
-		assert.Empty(t, srv.Requests())
-	})
 }
 
 // eachText calls do with every text below v that is not empty.
@@ -464,39 +448,4 @@ func TestWarningsReachTheWriter(t *testing.T) {
 			assert.Equal(t, []string{"dates[0].date"}, pathsOf(r.Warnings))
 		}
 	})
-}
-
-// What JSON cannot carry is not sent, and is no fault of the record.
-func TestWhatOnlyXMLCarriesIsRefused(t *testing.T) {
-	square := func(at metadata.Coordinate) metadata.Polygon {
-		a, b, c := metadata.Point{Longitude: at, Latitude: "0"}, metadata.Point{Longitude: at, Latitude: "1"}, metadata.Point{Longitude: "7", Latitude: "1"}
-		return metadata.Polygon{Points: metadata.List[metadata.Point]{a, b, c, a}}
-	}
-	for path, spoil := range map[string]func(*metadata.Record){
-		"geoLocations[0].geoLocationPolygon": func(r *metadata.Record) {
-			r.GeoLocations = metadata.List[metadata.GeoLocation]{{Polygons: metadata.Polygons{square("1"), square("3")}}}
-		},
-		"publicationYear": func(r *metadata.Record) { r.PublicationYear = "0985" },
-		"language":        func(r *metadata.Record) { r.Language = "fr " },
-	} {
-		onEach(t, func(t *testing.T, srv *datacitetest.Server) {
-			rec := sound()
-			spoil(&rec)
-			require.NoError(t, rec.Validate(), path)
-			assert.Contains(t, pathsOf(rec.Findings()), path)
-
-			_, err := srv.DOIs().Create(t.Context(), &dois.Draft{DOI: "10.5072/a", Record: rec})
-			require.ErrorIs(t, err, datacite.ErrInvalid)
-			require.ErrorContains(t, err, "Draft."+path)
-			assert.Empty(t, srv.Requests())
-
-			document, err := rec.XML()
-			require.NoError(t, err)
-			found, err := metadata.FindingsXML(strings.NewReader(string(document)))
-			require.NoError(t, err)
-			assert.False(t, slices.ContainsFunc(found, func(f datacite.Finding) bool { return f.Code == "json" }))
-			_, err = srv.DOIs().Create(t.Context(), &dois.Draft{DOI: "10.5072/a", MetadataXML: document})
-			require.NoError(t, err)
-		})
-	}
 }

@@ -510,61 +510,6 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-// A failing reads as long as there is text, and then calls fail.
-type failing struct {
-	io.Reader
-	fail func()
-}
-
-func (f failing) Read(p []byte) (int, error) {
-	n, err := f.Reader.Read(p)
-	if err == io.EOF {
-		f.fail()
-	}
-	return n, err
-}
-
-type failingFolder struct{ fail func() }
-
-func (f failingFolder) Open(string) (fs.File, error) {
-	f.fail()
-	return nil, fs.ErrNotExist
-}
-
-// What a function of the caller does instead of returning, it does in the goroutine of
-// the loop, where it can be recovered, and no goroutine is left.
-func TestPanicsOfTheCaller(t *testing.T) {
-	text := tarred("a.jsonl", lines(attributes, 1))
-	for name, reader := range map[string]func(fail func()) *archive.Reader{
-		"source": func(fail func()) *archive.Reader {
-			return archive.NewReader(failing{strings.NewReader(lines(attributes, 1)), fail}, nil)
-		},
-		"source in gzip": func(fail func()) *archive.Reader {
-			return archive.NewReader(failing{strings.NewReader(zipped(text)[:60]), fail}, nil)
-		},
-		"Members": func(fail func()) *archive.Reader {
-			return archive.NewReader(strings.NewReader(text), &archive.Options{Members: func(string) bool { fail(); return true }})
-		},
-		"LeaveOut": func(fail func()) *archive.Reader {
-			return archive.NewReader(strings.NewReader("{"), &archive.Options{LeaveOut: func(error) bool { fail(); return true }})
-		},
-		"folder": func(fail func()) *archive.Reader { return archive.NewFolderReader(failingFolder{fail}, nil) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				assert.PanicsWithValue(t, "mine", func() { _, _ = readAll(reader(func() { panic("mine") })) })
-				exited := make(chan bool)
-				go func() {
-					defer close(exited)
-					_, err := readAll(reader(runtime.Goexit))
-					assert.Fail(t, "the loop ended", "%v", err)
-				}()
-				<-exited
-			})
-		})
-	}
-}
-
 // A Reader without a source is an error, whichever way it was made.
 func TestNothingToRead(t *testing.T) {
 	for name, r := range map[string]*archive.Reader{
