@@ -1,7 +1,6 @@
 package dois_test
 
 import (
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -20,41 +19,6 @@ import (
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/internal/doi"
 )
-
-// TestNamesWithTheCharactersOfURLs reads DOI names whose characters mean something else in a URL:
-// the request must reach exactly that DOI, and the response must not show the
-// record next to it.
-func TestNamesWithTheCharactersOfURLs(t *testing.T) {
-	for _, tt := range []struct{ kind, name, path string }{
-		{"plain", "10.5072/abc", "/dois/10.5072/abc"},
-		{"upper case", "10.5072/ABC-Def", "/dois/10.5072/ABC-Def"},
-		{"space", "10.5072/a b", "/dois/10.5072/a%20b"},
-		{"number sign", "10.5072/a#b", "/dois/10.5072/a%23b"},
-		{"question mark", "10.5072/a?b=c", "/dois/10.5072/a%3Fb=c"},
-		{"percent sign", "10.5072/a%20b", "/dois/10.5072/a%2520b"},
-		{"two slashes", "10.5072/a//b", "/dois/10.5072/a%2F%2Fb"},
-		{"two slashes after the prefix", "10.5072//a", "/dois/10.5072/%2Fa"},
-		{"slash at the end", "10.5072/a/", "/dois/10.5072/a%2F"},
-		{"what belongs to a DOI", "10.5072/a/media", "/dois/10.5072/a%2Fmedia"},
-		{"what belongs to a DOI, and more", "10.5072/a/events/1/x", "/dois/10.5072/a%2Fevents%2F1%2Fx"},
-		{"plus", "10.5072/a+b", "/dois/10.5072/a%2Bb"},
-		{"angle brackets", "10.5072/0003(1999)<1:a>2.0.co;2-x", "/dois/10.5072/0003(1999)%3C1:a%3E2.0.co;2-x"},
-		{"quotes", `10.5072/a"b'c`, "/dois/10.5072/a%22b'c"},
-	} {
-		t.Run(tt.kind, func(t *testing.T) {
-			onEach(t, func(t *testing.T, srv *datacitetest.Server) {
-				attributes, err := json.Marshal(map[string]string{"doi": tt.name, "url": "https://example.org/right"})
-				require.NoError(t, err)
-				seed(t, srv, string(attributes), `{"doi":"10.5072/a","url":"https://example.org/wrong"}`)
-
-				r, err := anonymous(t, srv).Get(t.Context(), tt.name, nil)
-				require.NoError(t, err)
-				assert.Equal(t, "https://example.org/right", r.URL)
-				assert.Equal(t, tt.path, last(t, srv).URL.EscapedPath())
-			})
-		})
-	}
-}
 
 // TestNamesThatNoPathHolds gives names that the deployed service takes for others
 // in a path. Get asks the list for them.
@@ -251,7 +215,7 @@ func TestTheRecordOfAnotherDOI(t *testing.T) {
 }
 
 func TestOpenXML(t *testing.T) {
-	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
+	onEachInTime(t, func(t *testing.T, srv *datacitetest.Server) {
 		_, err := srv.DOIs().Create(t.Context(), &dois.Draft{DOI: "10.5072/xml", MetadataXML: []byte(xmlRecord)})
 		require.NoError(t, err)
 		body, err := srv.DOIs().Open(t.Context(), "10.5072/xml", dois.DataCiteXML)

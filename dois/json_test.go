@@ -5,12 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net/http"
-	"runtime"
 	"strings"
 	"testing"
-	"testing/iotest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -75,56 +72,6 @@ func FuzzRecord(f *testing.F) {
 	})
 }
 
-// TestPagesThatArriveInPieces reads a page that arrives in pieces of every kind.
-func TestPagesThatArriveInPieces(t *testing.T) {
-	data := realisticPage(100)
-	want, err := canned(t, data).List(t.Context(), &dois.ListOptions{Page: query.Page{Size: 100}})
-	require.NoError(t, err)
-	dice := rand.New(rand.NewPCG(1, 2))
-	for name, pieces := range map[string]func(io.Reader) io.Reader{
-		"byte by byte": iotest.OneByteReader,
-		"halves":       iotest.HalfReader,
-		"end and data": iotest.DataErrReader,
-		"random":       func(r io.Reader) io.Reader { return uneven{r, dice} },
-	} {
-		t.Run(name, func(t *testing.T) {
-			client, err := dois.NewClient(datacite.Config{
-				Service:    datacite.Service{API: "http://localhost"},
-				HTTPClient: &http.Client{Transport: inPieces{data, pieces}},
-			})
-			require.NoError(t, err)
-			n := 0
-			for r, err := range client.All(t.Context(), nil) {
-				require.NoError(t, err)
-				if !bytes.Equal(want.Records[n].Raw, r.Raw) {
-					t.Fatalf("record %d is %s, want %s", n, r.Raw, want.Records[n].Raw)
-				}
-				n++
-			}
-			assert.Equal(t, 100, n)
-		})
-	}
-}
-
-type inPieces struct {
-	data   []byte
-	pieces func(io.Reader) io.Reader
-}
-
-func (p inPieces) RoundTrip(r *http.Request) (*http.Response, error) {
-	res, err := same(p.data).RoundTrip(r)
-	res.Body = io.NopCloser(p.pieces(res.Body))
-	return res, err
-}
-
-// uneven reads a random number of bytes at a time, sometimes none.
-type uneven struct {
-	io.Reader
-	dice *rand.Rand
-}
-
-func (u uneven) Read(p []byte) (int, error) { return u.Reader.Read(p[:u.dice.IntN(min(len(p), 5000))]) }
-
 // realisticPage is a page of records with all that a record usually has.
 func realisticPage(records int) []byte {
 	var b strings.Builder
@@ -184,39 +131,4 @@ func BenchmarkPage(b *testing.B) {
 		}
 		require.Equal(b, 1000, n)
 	}
-}
-
-// A program that keeps 30 of 3,000 records as clones keeps only these in memory.
-func TestAFewClonesKeepNoPages(t *testing.T) {
-	used := func() uint64 {
-		var m runtime.MemStats
-		runtime.GC()
-		runtime.GC()
-		runtime.ReadMemStats(&m)
-		return m.HeapAlloc
-	}
-	page := realisticPage(1000)
-	c := canned(t, page)
-	kept := func(keep func(*dois.Record) *dois.Record) (int, uint64) {
-		var few []*dois.Record
-		before := used()
-		for range 3 {
-			results, err := c.List(t.Context(), &dois.ListOptions{Page: query.Page{Size: 1000}})
-			require.NoError(t, err)
-			require.Len(t, results.Records, 1000)
-			for i := 50; i < 1000; i += 100 {
-				few = append(few, keep(&results.Records[i]))
-			}
-		}
-		after := used()
-		size := max(after, before) - before
-		runtime.KeepAlive(few)
-		return len(few), size
-	}
-	n, pinned := kept(func(r *dois.Record) *dois.Record { copied := *r; return &copied })
-	_, cloned := kept((*dois.Record).Clone)
-	t.Logf("%d records: copies %d bytes, clones %d bytes", n, pinned, cloned)
-	assert.Equal(t, 30, n)
-	assert.Less(t, cloned, uint64(512<<10))
-	runtime.KeepAlive(page)
 }

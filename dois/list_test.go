@@ -405,21 +405,6 @@ func TestQuerySyntax(t *testing.T) {
 	}
 }
 
-func TestQueryEncoding(t *testing.T) {
-	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
-		expr := query.Bool(query.Must(query.Term("a b")), query.Term("c+d&e=f"))
-		_, err := srv.DOIs().List(t.Context(), &dois.ListOptions{Query: expr})
-		require.NoError(t, err)
-		raw := last(t, srv).URL.RawQuery
-		assert.Contains(t, raw, "%20", "a blank")
-		assert.Contains(t, raw, "%2B", "a plus")
-		assert.NotContains(t, raw, "+")
-		sent, err := url.ParseQuery(raw)
-		require.NoError(t, err)
-		assert.Equal(t, expr.String(), sent.Get("query"), "the service reads what was written")
-	})
-}
-
 // TestSort asks for each order of specification §4.2.2, both ways.
 func TestSort(t *testing.T) {
 	records := []string{

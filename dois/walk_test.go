@@ -11,7 +11,6 @@ import (
 	"net/url"
 	"runtime"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -453,78 +452,6 @@ func TestWalkOverTheEmbeddedService(t *testing.T) {
 			onceEach(t, times, *sandboxRecords)
 		}
 	})
-}
-
-// bodies counts the responses that are open.
-type bodies struct {
-	http.RoundTripper
-	opened, open atomic.Int64
-}
-
-func (b *bodies) RoundTrip(r *http.Request) (*http.Response, error) {
-	res, err := b.RoundTripper.RoundTrip(r)
-	if err == nil {
-		b.opened.Add(1)
-		b.open.Add(1)
-		res.Body = &counted{ReadCloser: res.Body, open: &b.open}
-	}
-	return res, err
-}
-
-type counted struct {
-	io.ReadCloser
-	open   *atomic.Int64
-	closed bool
-}
-
-func (c *counted) Close() error {
-	if !c.closed {
-		c.closed = true
-		c.open.Add(-1)
-	}
-	return c.ReadCloser.Close()
-}
-
-// TestLoopsLeftInAnyWayLeaveNothingBehind leaves loops in every possible way. The bubble of synctest ends only
-// when every goroutine in it has ended.
-func TestLoopsLeftInAnyWayLeaveNothingBehind(t *testing.T) {
-	for name, leave := range map[string]func(t *testing.T, client *dois.Client){
-		"break": func(t *testing.T, client *dois.Client) {
-			for _, err := range client.All(t.Context(), nil) {
-				require.NoError(t, err)
-				break
-			}
-		},
-		"a document, closed unread": func(t *testing.T, client *dois.Client) {
-			_, err := client.Create(t.Context(), &dois.Draft{DOI: "10.5072/xml", MetadataXML: []byte(xmlRecord)})
-			require.NoError(t, err)
-			body, err := client.Open(t.Context(), "10.5072/xml", dois.DataCiteXML)
-			require.NoError(t, err)
-			require.NoError(t, body.Close())
-		},
-		"a document in a format that is not there": func(t *testing.T, client *dois.Client) {
-			_, err := client.Open(t.Context(), "10.5072/r0000001", dois.DataCiteXML)
-			require.ErrorIs(t, err, dois.ErrNoFormat)
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true})
-				for i := range 200 {
-					seed(t, srv, fmt.Sprintf(`{"doi":%q,"titles":[{"title":%q}]}`, recordName(i), strings.Repeat("long ", 500)))
-				}
-				line := &bodies{RoundTripper: srv.HTTPClient().Transport}
-				client, err := dois.NewClient(datacite.Config{
-					Service:  datacite.Service{API: srv.URL},
-					Username: datacitetest.Username, Password: datacitetest.Password, HTTPClient: &http.Client{Transport: line},
-				})
-				require.NoError(t, err)
-				leave(t, client)
-				assert.Positive(t, line.opened.Load())
-				assert.Zero(t, line.open.Load(), "bodies left open")
-			})
-		})
-	}
 }
 
 // TestRecordsComeWhileThePageArrives sends a page record by record: each must

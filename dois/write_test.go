@@ -18,7 +18,6 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/metadata"
-	"github.com/datacite-go/datacite-go/query"
 )
 
 // complete is metadata with all that a findable DOI needs.
@@ -30,39 +29,6 @@ func complete(title string) metadata.Record {
 		PublicationYear: "2020",
 		Types:           metadata.Types{ResourceTypeGeneral: metadata.ResourceTypeDataset, ResourceType: "Table"},
 	}
-}
-
-func TestLifeOfADOI(t *testing.T) {
-	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
-		ctx, client := t.Context(), srv.DOIs()
-
-		discarded, err := client.Create(ctx, &dois.Draft{DOI: "https://doi.org/10.5072/short-lived"})
-		require.NoError(t, err)
-		assert.Equal(t, "10.5072/short-lived", discarded.DOI)
-		require.NoError(t, client.Delete(ctx, discarded.DOI))
-		require.ErrorIs(t, client.Delete(ctx, discarded.DOI), datacite.ErrNotFound)
-		assert.Empty(t, srv.Names())
-
-		made, err := client.Create(ctx, &dois.Draft{Prefix: datacitetest.Prefix, Record: complete("Ice cores")})
-		require.NoError(t, err)
-		assert.True(t, strings.HasPrefix(made.DOI, datacitetest.Prefix+"/"), "the service chose %s", made.DOI)
-		assert.Equal(t, dois.StateDraft, made.State)
-		_, err = anonymous(t, srv).Get(ctx, made.DOI, nil)
-		require.ErrorIs(t, err, datacite.ErrNotFound, "a draft is not public")
-
-		published, err := client.Update(ctx, made.DOI, &dois.Draft{URL: "https://example.org/ice", Event: dois.Publish})
-		require.NoError(t, err)
-		assert.Equal(t, dois.StateFindable, published.State)
-		assert.Equal(t, "Ice cores", published.Titles[0].Title, "what is not sent stays")
-		_, err = anonymous(t, srv).Get(ctx, made.DOI, nil)
-		require.NoError(t, err)
-
-		require.ErrorIs(t, client.Delete(ctx, made.DOI), datacite.ErrNotAllowed, "only drafts can be deleted")
-
-		hidden, err := client.Update(ctx, made.DOI, &dois.Draft{Event: dois.Hide})
-		require.NoError(t, err)
-		assert.Equal(t, dois.StateRegistered, hidden.State)
-	})
 }
 
 func TestUpdateReplacesWhatIsSent(t *testing.T) {
@@ -152,43 +118,6 @@ func TestMetadataOfAnotherDOIAreRefused(t *testing.T) {
 		}
 		_, err := client.Update(ctx, "10.5072/mine", &dois.Draft{DOI: "10.5072/other", OtherDOI: true})
 		require.ErrorIs(t, err, datacite.ErrInvalid, "the draft's own name is no metadata")
-	})
-}
-
-// The service repairs XML by dropping parts. What package mds refuses to send, so does this one.
-func TestWhatTheStoreRefusesIsRefused(t *testing.T) {
-	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
-		ctx, client := t.Context(), srv.DOIs()
-		_, err := client.Update(ctx, "10.5072/xml", &dois.Draft{MetadataXML: []byte(xmlRecord), URL: "https://example.org/xml", Event: dois.Publish})
-		require.NoError(t, err)
-		for name, text := range map[string]string{
-			"an ampersand":            strings.Replace(xmlRecord, "From XML", "R&D Lab", 1),
-			"a less-than sign":        strings.Replace(xmlRecord, "From XML", "a < b", 1),
-			"broken off":              xmlRecord[:len(xmlRecord)-20],
-			"text after the root":     xmlRecord + "and more",
-			"an undeclared entity":    strings.Replace(xmlRecord, "From XML", "&auml;", 1),
-			"Latin-1":                 strings.Replace(xmlRecord, "From XML", "\xe4", 1),
-			"a control character":     strings.Replace(xmlRecord, "From XML", "\x01", 1),
-			"an attribute twice":      strings.Replace(xmlRecord, `identifierType="DOI"`, `identifierType="DOI" identifierType="DOI"`, 1),
-			"a document type":         strings.Replace(xmlRecord, "<resource", "<!DOCTYPE resource><resource", 1),
-			"only blanks":             " \n",
-			"another record's format": "TY  - DATA\nDO  - 10.5072/xml\n",
-			"another root":            `<doi_records/>`,
-		} {
-			t.Run(name, func(t *testing.T) {
-				sent := len(srv.Requests())
-				_, errUpdate := client.Update(ctx, "10.5072/xml", &dois.Draft{MetadataXML: []byte(text)})
-				_, errCreate := client.Create(ctx, &dois.Draft{DOI: "10.5072/new", MetadataXML: []byte(text)})
-				for _, err := range []error{errUpdate, errCreate} {
-					require.ErrorIs(t, err, datacite.ErrInvalid)
-					require.ErrorContains(t, err, "Draft.MetadataXML: is not")
-				}
-				assert.Len(t, srv.Requests(), sent, "something was sent")
-			})
-		}
-		r, err := client.Get(ctx, "10.5072/xml", nil)
-		require.NoError(t, err)
-		assert.Equal(t, "From XML", r.Titles[0].Title)
 	})
 }
 
@@ -337,6 +266,8 @@ func TestWriteRefusedByTheService(t *testing.T) {
 		require.ErrorIs(t, err, datacite.ErrForbidden, "a prefix of another account")
 		_, err = client.Update(ctx, "10.5072/taken", &dois.Draft{Event: dois.Publish})
 		require.ErrorIs(t, err, datacite.ErrInvalid)
+		require.NoError(t, client.Delete(ctx, "10.5072/taken"))
+		require.ErrorIs(t, client.Delete(ctx, "10.5072/taken"), datacite.ErrNotFound)
 		named := slices.ContainsFunc(datacite.Findings(err), func(f datacite.Finding) bool { return f.Path == "url" && f.Reason != "" })
 		assert.True(t, named, "the fault has a place: %v", err)
 
@@ -383,6 +314,8 @@ func TestWriteRefusedBeforeSending(t *testing.T) {
 			"neither DOI nor prefix":  {&dois.Draft{}, "Draft", "missing"},
 			"DOI and prefix":          {&dois.Draft{DOI: "10.5072/a", Prefix: "10.5072"}, "Draft", "conflict"},
 			"prefix that is none":     {&dois.Draft{Prefix: "10.5072/x"}, "Draft.Prefix", "doi"},
+			"broken XML":              {&dois.Draft{DOI: "10.5072/a", MetadataXML: []byte("<resource>R&D</resource>")}, "Draft.MetadataXML", "syntax"},
+			"what only XML carries":   {&dois.Draft{DOI: "10.5072/a", Record: metadata.Record{Language: "fr "}}, "Draft.language", "json"},
 			"character not for new":   {&dois.Draft{DOI: "10.5072/a#b"}, "Draft.DOI", "doi"},
 			"URL in Latin-1":          {&dois.Draft{DOI: "10.5072/a", URL: "https://example.org/\xe4"}, "Draft.URL", "encoding"},
 			"reason in Latin-1":       {&dois.Draft{DOI: "10.5072/a", Reason: "L\xf6schung"}, "Draft.Reason", "encoding"},
@@ -403,6 +336,8 @@ func TestWriteRefusedBeforeSending(t *testing.T) {
 			require.ErrorIs(t, err, datacite.ErrInvalid)
 			_, err = client.Update(t.Context(), "10.5072/a", &dois.Draft{Record: metadata.Record{DOI: "10.5072/b"}})
 			require.ErrorIs(t, err, datacite.ErrInvalid)
+			_, err = client.Update(t.Context(), "10.5072/a", &dois.Draft{MetadataXML: []byte("<resource>R&D</resource>")})
+			require.ErrorIs(t, err, datacite.ErrInvalid)
 			_, err = client.Update(t.Context(), "10.5072/a", nil)
 			require.ErrorIs(t, err, datacite.ErrInvalid)
 		})
@@ -410,94 +345,66 @@ func TestWriteRefusedBeforeSending(t *testing.T) {
 	})
 }
 
-// busyGateways tests with each behaviour and each status of a gateway that responds to writes in
-// the place of the service: before or after the work, a number of times.
-func busyGateways(t *testing.T, test func(t *testing.T, srv *datacitetest.Server, busy func(kind datacitetest.FaultKind, times int), means func(error))) {
-	t.Helper()
-	for _, status := range []int{429, 503} {
-		t.Run(fmt.Sprint(status), func(t *testing.T) {
-			onEachInTime(t, func(t *testing.T, srv *datacitetest.Server) {
-				busy := func(kind datacitetest.FaultKind, times int) {
-					fault := &datacitetest.Fault{Kind: kind, Status: status, RetryAfter: 7 * time.Second}
-					srv.SetFaults(datacitetest.First(slices.Repeat([]*datacitetest.Fault{fault}, times)...).When(datacitetest.Writes))
-				}
-				test(t, srv, busy, func(err error) {
-					require.ErrorIs(t, err, datacite.ErrUnclear)
-					assert.Equal(t, status == 429, errors.Is(err, datacite.ErrRateLimited))
-					assert.Equal(t, status == 503, errors.Is(err, datacite.ErrServer))
-				})
-			})
-		})
-	}
-}
-
-func TestCreateIsSentOnceToABusyGateway(t *testing.T) {
-	latest := &dois.ListOptions{Prefix: []string{datacitetest.Prefix}, Sort: query.ByCreated.Desc()}
-	for _, tt := range []struct {
-		name  string
-		draft dois.Draft
-		kind  datacitetest.FaultKind
-		made  int
-	}{
-		{"a name of ours, done", dois.Draft{DOI: "10.5072/ours"}, datacitetest.StatusAfter, 1},
-		{"a name of ours, not done", dois.Draft{DOI: "10.5072/ours"}, datacitetest.Status, 0},
-		{"a name that the service chooses, done", dois.Draft{Prefix: datacitetest.Prefix}, datacitetest.StatusAfter, 1},
-		{"a name that the service chooses, not done", dois.Draft{Prefix: datacitetest.Prefix}, datacitetest.Status, 0},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			busyGateways(t, func(t *testing.T, srv *datacitetest.Server, busy func(datacitetest.FaultKind, int), means func(error)) {
-				busy(tt.kind, 1000)
-				made, err := srv.DOIs().Create(t.Context(), &tt.draft)
-				assert.Nil(t, made)
-				means(err)
-				require.Len(t, srv.Requests(), 1, "sent once")
-
-				found, err := srv.DOIs().List(t.Context(), latest)
-				require.NoError(t, err)
-				assert.Len(t, found.Records, tt.made)
-				if tt.draft.DOI != "" {
-					_, err = srv.DOIs().Get(t.Context(), tt.draft.DOI, nil)
-					assert.Equal(t, tt.made == 0, errors.Is(err, datacite.ErrNotFound), err)
-				}
-			})
-		})
-	}
-}
-
-// TestWritesAtABusyGateway does what may be done twice.
+// A gateway responds to writes in the place of the service, before or after the work. What may be
+// done twice is sent again, and Create is sent once.
 func TestWritesAtABusyGateway(t *testing.T) {
+	create := func(draft dois.Draft) func(*testing.T, *dois.Client) error {
+		return func(t *testing.T, c *dois.Client) error {
+			made, err := c.Create(t.Context(), &draft)
+			assert.Nil(t, made)
+			return err
+		}
+	}
 	for _, tt := range []struct {
 		name  string
 		write func(*testing.T, *dois.Client) error
-		want  dois.State // after it; "" means no DOI
+		once  bool
+		want  dois.State // of the DOI that is there, after a write that is sent again; "" means none
 	}{
+		{"Create with a name of ours", create(dois.Draft{DOI: "10.5072/new"}), true, ""},
+		{"Create with a name that the service chooses", create(dois.Draft{Prefix: datacitetest.Prefix}), true, ""},
 		{"Update", func(t *testing.T, c *dois.Client) error {
 			_, err := c.Update(t.Context(), "10.5072/a", &dois.Draft{Record: complete("New")})
 			return err
-		}, dois.StateDraft},
+		}, false, dois.StateDraft},
 		{"Publish", func(t *testing.T, c *dois.Client) error {
 			_, err := c.ChangeState(t.Context(), "10.5072/a", dois.Publish, nil)
 			return err
-		}, dois.StateFindable},
-		{"Delete", func(t *testing.T, c *dois.Client) error { return c.Delete(t.Context(), "10.5072/a") }, ""},
+		}, false, dois.StateFindable},
+		{"Delete", func(t *testing.T, c *dois.Client) error { return c.Delete(t.Context(), "10.5072/a") }, false, ""},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			busyGateways(t, func(t *testing.T, srv *datacitetest.Server, busy func(datacitetest.FaultKind, int), means func(error)) {
-				_, err := srv.DOIs().Create(t.Context(), &dois.Draft{DOI: "10.5072/a", URL: "https://example.org/a", Record: complete("Old")})
-				require.NoError(t, err)
-				busy(datacitetest.Status, 1000)
-				means(tt.write(t, srv.DOIs()))
-				busy(datacitetest.StatusAfter, 1)
-				require.NoError(t, tt.write(t, srv.DOIs()), "sent again")
-				found, err := srv.DOIs().Get(t.Context(), "10.5072/a", nil)
-				if tt.want == "" {
-					require.ErrorIs(t, err, datacite.ErrNotFound)
-					return
-				}
-				require.NoError(t, err)
-				assert.Equal(t, tt.want, found.State)
+		for status, is := range map[int]error{429: datacite.ErrRateLimited, 503: datacite.ErrServer} {
+			t.Run(fmt.Sprint(tt.name, status), func(t *testing.T) {
+				onEachInTime(t, func(t *testing.T, srv *datacitetest.Server) {
+					meet := func(kind datacitetest.FaultKind, times int) (sent int, err error) {
+						fault := &datacitetest.Fault{Kind: kind, Status: status, RetryAfter: 7 * time.Second}
+						srv.SetFaults(datacitetest.First(slices.Repeat([]*datacitetest.Fault{fault}, times)...).When(datacitetest.Writes))
+						before := writes(srv)
+						err = tt.write(t, srv.DOIs())
+						return writes(srv) - before, err
+					}
+					unclear := func(err error) {
+						require.ErrorIs(t, err, datacite.ErrUnclear)
+						require.ErrorIs(t, err, is)
+					}
+					_, err := srv.DOIs().Create(t.Context(), &dois.Draft{DOI: "10.5072/a", URL: "https://example.org/a", Record: complete("Old")})
+					require.NoError(t, err)
+					sent, err := meet(datacitetest.Status, 1000)
+					unclear(err)
+					assert.Equal(t, tt.once, sent == 1)
+					assert.Equal(t, []string{"10.5072/a"}, srv.Names())
+					sent, err = meet(datacitetest.StatusAfter, 1)
+					if tt.once {
+						unclear(err)
+						assert.Equal(t, 1, sent)
+						assert.Len(t, srv.Names(), 2)
+						return
+					}
+					require.NoError(t, err, "sent again")
+					assert.Equal(t, string(tt.want), srv.State("10.5072/a"))
+				})
 			})
-		})
+		}
 	}
 }
 

@@ -2,13 +2,11 @@ package mds_test
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -28,38 +26,6 @@ func losing(t *testing.T, kind datacitetest.FaultKind, times int, when func(*htt
 }
 
 func anything(*http.Request) bool { return true }
-
-// The store says "Access is denied" when it loses the service behind it, before or
-// after the work.
-func TestALostServiceBehindTheStoreIsNoRefusal(t *testing.T) {
-	for _, kind := range []datacitetest.FaultKind{datacitetest.DropBefore, datacitetest.DropAfter} {
-		t.Run(string(kind), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				ctx := t.Context()
-				srv := losing(t, kind, 2, datacitetest.Writes)
-				done, err := srv.MDS().Register(ctx, name, address, record("A"))
-				require.NoError(t, err)
-				assert.Equal(t, mds.StateFindable, done.State)
-
-				srv = losing(t, kind, 1, datacitetest.Writes)
-				minted, err := srv.MDS().Mint(ctx, datacitetest.Prefix, record("A"))
-				require.NoError(t, err)
-				assert.Equal(t, []string{minted}, srv.Names())
-				require.NoError(t, srv.MDS().DeleteDraft(ctx, minted))
-
-				srv = losing(t, kind, 3, func(r *http.Request) bool { return r.Method == http.MethodDelete })
-				_, err = srv.MDS().PutMetadata(ctx, name, record("A"))
-				require.NoError(t, err)
-				require.NoError(t, srv.MDS().DeleteDraft(ctx, name), "what was done at the first time is done")
-				assert.Empty(t, srv.Names())
-
-				srv = losing(t, kind, 4, func(r *http.Request) bool { return r.Method == http.MethodGet })
-				_, err = srv.MDS().State(ctx, name)
-				require.NoError(t, err)
-			})
-		})
-	}
-}
 
 // What stays lost looks like a refusal to the end. The error says what it may be.
 func TestARefusalMayBeALostService(t *testing.T) {
@@ -111,14 +77,6 @@ func TestARefusalIsAskedForNothingElse(t *testing.T) {
 			}
 		})
 	}
-}
-
-// A connection that was lost once is not sent twice what may not be.
-func TestWhatMayNotBeSentTwiceIsNot(t *testing.T) {
-	srv := losing(t, datacitetest.DropAfter, 1, datacitetest.Writes)
-	_, err := mintByService(t.Context(), srv.MDS(), datacitetest.Prefix, record("A"))
-	require.ErrorIs(t, err, datacite.ErrUnclear)
-	assert.Len(t, srv.Names(), 1, "it was carried out, once")
 }
 
 // A write is unclear if its response does not say whether it was carried out.
@@ -202,50 +160,6 @@ func storedXML(t *testing.T, srv *datacitetest.Server, name string) string {
 	found, err := srv.DOIs().Get(t.Context(), name, &dois.GetOptions{Detail: true})
 	require.NoError(t, err)
 	return string(found.MetadataXML)
-}
-
-// A gateway before the service responds in its place as long as it is busy.
-func TestMintAtABusyGateway(t *testing.T) {
-	for _, tt := range []struct {
-		name  string
-		kind  datacitetest.FaultKind
-		meets func() func(*http.Request) bool
-		done  bool // Mint knows that it is done
-		made  int
-	}{
-		{"the work is done", datacitetest.StatusAfter, func() func(*http.Request) bool { return datacitetest.Writes }, true, 1},
-		{"the work is not done", datacitetest.Status, func() func(*http.Request) bool { return datacitetest.Writes }, false, 0},
-		{"the work is done and looking fails", datacitetest.StatusAfter, func() func(*http.Request) bool {
-			wrote := false
-			return func(r *http.Request) bool { wrote = wrote || datacitetest.Writes(r); return wrote }
-		}, false, 1},
-	} {
-		for _, b := range behaviours() {
-			for _, status := range []int{429, 503} {
-				t.Run(fmt.Sprintf("%s/%s/%d", tt.name, b, status), func(t *testing.T) {
-					synctest.Test(t, func(t *testing.T) {
-						busy := &datacitetest.Fault{Kind: tt.kind, Status: status, RetryAfter: 7 * time.Second}
-						srv := newServer(t, &datacitetest.Options{Behaviour: b, Faults: datacitetest.First(slices.Repeat([]*datacitetest.Fault{busy}, 1000)...).When(tt.meets())})
-						minted, err := srv.MDS().Mint(t.Context(), datacitetest.Prefix, record("A"))
-						srv.SetFaults(nil)
-						require.NotEmpty(t, minted, "a DOI that may exist has a name")
-						if tt.done {
-							require.NoError(t, err)
-						} else {
-							require.ErrorIs(t, err, datacite.ErrUnclear)
-							assert.Equal(t, status == 429, errors.Is(err, datacite.ErrRateLimited))
-							assert.Equal(t, status == 503, errors.Is(err, datacite.ErrServer))
-							assert.True(t, datacite.Temporary(err))
-						}
-						assert.Len(t, srv.Names(), tt.made)
-						_, err = srv.MDS().PutMetadata(t.Context(), minted, record("A"))
-						require.NoError(t, err)
-						assert.Equal(t, []string{minted}, srv.Names(), "one DOI, and it is the one")
-					})
-				})
-			}
-		}
-	}
 }
 
 // A refusal that the DOI API confirms is final: it costs a few requests, and is neither temporary nor
@@ -353,7 +267,7 @@ func TestOnlyTheAPIConfirmsARefusal(t *testing.T) {
 func says(status int, body string) func() (*http.Response, error) {
 	return func() (*http.Response, error) {
 		if status == 0 {
-			return nil, errLine
+			return nil, errors.New("connection reset by peer")
 		}
 		return response(status, "application/json", body), nil
 	}

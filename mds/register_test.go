@@ -3,7 +3,6 @@ package mds_test
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -92,20 +91,12 @@ func TestRegisterResumesAfterEitherStepFailed(t *testing.T) {
 		require.ErrorIs(t, err, datacite.ErrBadRequest)
 		assert.NotErrorIs(t, err, mds.ErrHalfRegistered, "nothing was changed")
 	})
-	t.Run("the URL is stored and no response comes", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			srv := newServer(t, nil)
-			c := faulty(t, srv, schedule{pass, pass, loseResponse, loseResponse, loseResponse, loseResponse, loseResponse})
-			done, err := c.Register(t.Context(), name, address, record("A"))
-			require.NoError(t, err, "a look shows that it is done")
-			assert.Equal(t, mds.StateFindable, done.State)
-		})
-	})
 	t.Run("no URL gets through", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			srv := newServer(t, nil)
-			c := faulty(t, srv, schedule{pass, pass, loseRequest, loseRequest, loseRequest, loseRequest, loseRequest})
-			_, err := c.Register(t.Context(), name, address, record("A"))
+			lost := &datacitetest.Fault{Kind: datacitetest.DropBefore}
+			srv.SetFaults(datacitetest.First(nil, nil, lost, lost, lost, lost, lost))
+			_, err := srv.MDS().Register(t.Context(), name, address, record("A"))
 			require.ErrorIs(t, err, mds.ErrHalfRegistered)
 			require.ErrorIs(t, err, datacite.ErrUnclear)
 			assert.ErrorContains(t, err, "setting the URL failed")
@@ -424,26 +415,6 @@ func TestMintDoesNotTakeANameThatIsTaken(t *testing.T) {
 	require.ErrorIs(t, err, datacite.ErrUnreadable, "a service that knows every name is not believed")
 }
 
-func TestMintTellsTheNameThatMayExist(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		srv := newServer(t, nil)
-		c := faulty(t, srv, schedule{
-			pass, loseResponse, loseRequest, loseResponse, loseRequest, loseRequest,
-			loseRequest, loseRequest, loseRequest, loseRequest, loseRequest, // of looking
-		})
-		minted, err := c.Mint(t.Context(), datacitetest.Prefix, record("A"))
-		require.ErrorIs(t, err, datacite.ErrUnclear)
-		assert.Equal(t, datacitetest.StateDraft, srv.State(minted))
-		_, err = srv.MDS().PutMetadata(t.Context(), minted, record("A"))
-		require.NoError(t, err)
-
-		minted, err = srv.MDS().Mint(t.Context(), "10.70000", record("A"))
-		require.ErrorIs(t, err, datacite.ErrForbidden)
-		assert.NotErrorIs(t, err, datacite.ErrUnclear)
-		assert.Empty(t, minted)
-	})
-}
-
 func newDeployed(t *testing.T) (*datacitetest.Server, *mds.Client) {
 	t.Helper()
 	srv := newServer(t, &datacitetest.Options{Behaviour: datacitetest.Deployed})
@@ -476,44 +447,4 @@ func TestAWrongPasswordReadsAndDoesNotWrite(t *testing.T) {
 		})
 	}
 	assert.Equal(t, []string{"10.5072/draft", name}, srv.Names())
-}
-
-func TestPrefixOfAnotherAccount(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		_, c := newDeployed(t)
-		require.NoError(t, c.CheckAccess(t.Context(), datacitetest.Prefix, address))
-		require.ErrorIs(t, c.CheckAccess(t.Context(), "10.70000", address), datacite.ErrForbidden)
-		_, err := mintByService(t.Context(), c, "10.70000", record("A"))
-		require.ErrorIs(t, err, datacite.ErrForbidden, "though it cannot be sent again")
-	})
-}
-
-// What the service makes of a document each time is no reason to write it again,
-// and the registration says what it is.
-func TestWhatTheDeployedServiceRewrites(t *testing.T) {
-	for given, stored := range map[string]string{
-		"H<sub>2</sub>O, <i>in situ</i>":                                 "",
-		"<![CDATA[H<sub>2</sub>O & <br> <x>]]>":                          "H&lt;sub&gt;2&lt;/sub&gt;O & &lt;br&gt; <x>",
-		"<strong>s</strong><em>e</em><b>b</b><code>c</code><sup>2</sup>": "",
-		"zero\ufeffwidth": "zerowidth",
-		"H&lt;sub&gt;2&lt;/sub&gt;O &amp; the rest": "H<sub>2</sub>O & the rest",
-	} {
-		t.Run(given, func(t *testing.T) {
-			ctx := t.Context()
-			srv, c := newDeployed(t)
-			doc := mds.Document{ContentType: mds.XMLType, Data: []byte("\ufeff" + string(record(given).Data))}
-			first, err := c.Register(ctx, name, address, doc)
-			require.NoError(t, err)
-			assert.Equal(t, !strings.Contains(given, "&lt;"), len(first.Altered) > 0, "%v", first.Altered)
-			if stored != "" && len(first.Altered) > 0 {
-				assert.Contains(t, strings.Join(first.Altered, "\n"), fmt.Sprintf("%q is stored and was not given", stored))
-			}
-			require.NoError(t, c.Hide(ctx, name))
-			again, err := c.Ensure(ctx, name, address, doc, nil)
-			require.NoError(t, err)
-			assert.Equal(t, mds.Unchanged, again.Change)
-			assert.Equal(t, first.Altered, again.Altered)
-			assert.Equal(t, datacitetest.StateRegistered, srv.State(name), "what was hidden stays so")
-		})
-	}
 }

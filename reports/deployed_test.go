@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -20,50 +19,6 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/reports"
 )
-
-// Two compressed POSTs at once break a report of the deployed service for good.
-// Submit notices, changes nothing, and says whom to ask.
-func TestABrokenReport(t *testing.T) {
-	onNetwork(t, datacitetest.Options{WriteTime: 10 * time.Second}, func(t *testing.T, n *network, c *reports.Client) {
-		h, opts := header("Example", time.October), &reports.SubmitOptions{MaxDatasets: 2}
-		_, err := c.Submit(t.Context(), h, datasets(2), opts)
-		require.NoError(t, err)
-		var both sync.WaitGroup
-		for i := range 2 {
-			both.Go(func() { bypass(t, n.srv, "POST", "/reports", h, all(6)[2+2*i:4+2*i]) })
-		}
-		both.Wait()
-
-		before, start := len(writes(n.srv)), time.Now()
-		_, err = c.Submit(t.Context(), h, datasets(4), opts)
-		require.ErrorIs(t, err, reports.ErrBroken)
-		assert.ErrorContains(t, err, "has been unreadable for 3")
-		e, ok := errors.AsType[*datacite.Error](err)
-		require.True(t, ok)
-		assert.NotEmpty(t, e.RequestID, "what to quote to the operator")
-		assert.GreaterOrEqual(t, time.Since(start), 30*time.Minute, "it may have been a write under way")
-		assert.Len(t, writes(n.srv), before)
-	})
-}
-
-// A report that is being written is unreadable for a moment only.
-func TestAReportThatIsBeingWritten(t *testing.T) {
-	onNetwork(t, datacitetest.Options{WriteTime: 20 * time.Second}, func(t *testing.T, n *network, c *reports.Client) {
-		lost := once(http.MethodPost)
-		n.before = func(r *http.Request) error {
-			if lost(r) {
-				goOn(t, n.srv, r)
-				time.Sleep(time.Second)
-				return errLost
-			}
-			return nil
-		}
-		receipt, err := c.Submit(t.Context(), header("Example", time.October), datasets(6), &reports.SubmitOptions{MaxDatasets: 2})
-		require.NoError(t, err)
-		assert.Equal(t, all(6), stored(t, c, receipt.ReportID))
-		assert.Len(t, writes(n.srv), 3, "nothing was sent twice")
-	})
-}
 
 // goOn gives a request to the service with nobody waiting for the response.
 func goOn(t *testing.T, srv *datacitetest.Server, r *http.Request) {
@@ -270,6 +225,8 @@ func TestSubmitOverAReportThatTheServiceCannotRead(t *testing.T) {
 						assert.NotErrorIs(t, err, datacite.ErrInvalid)
 						assert.False(t, datacite.Temporary(err))
 						assert.ErrorContains(t, err, "has been unreadable for 3")
+						assert.GreaterOrEqual(t, time.Since(broke), 30*time.Minute, "it may have been a write under way")
+						assert.LessOrEqual(t, posts*2, from+2, "nothing is sent to it")
 					})
 				})
 			}

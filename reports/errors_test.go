@@ -135,38 +135,6 @@ func TestTokensOnTheDeployedService(t *testing.T) {
 	}
 }
 
-func TestStatusCodes(t *testing.T) {
-	for status, want := range map[int]error{
-		400: datacite.ErrBadRequest, 401: datacite.ErrUnauthorized, 403: datacite.ErrForbidden, 404: datacite.ErrNotFound, 409: datacite.ErrConflict,
-		413: datacite.ErrTooLarge, 415: datacite.ErrMediaType, 422: datacite.ErrInvalid, 429: datacite.ErrRateLimited, 500: datacite.ErrServer, 503: datacite.ErrServer,
-	} {
-		t.Run(fmt.Sprint(status), func(t *testing.T) {
-			reason := "the reason"
-			if status == 404 {
-				reason = "The resource you are looking for doesn't exist."
-			}
-			c := responding(t, status, "application/json", `{"errors":[{"title":"`+reason+`"}]}`)
-			_, err := c.Put(t.Context(), id, report("Example", 1))
-			require.ErrorIs(t, err, want)
-			assert.ErrorContains(t, err, "reports.Put: PUT http://127.0.0.1:")
-			assert.ErrorContains(t, err, "/reports/"+id+": "+fmt.Sprint(status))
-			assert.ErrorContains(t, err, reason)
-			e, _ := errors.AsType[*datacite.Error](err)
-			assert.Equal(t, "request-7", e.RequestID)
-			assert.Equal(t, status >= 500 || status == 429, errors.Is(err, datacite.ErrUnclear))
-			assert.Equal(t, []datacite.Finding{{Code: "refused", Reason: reason}}, e.Details)
-			matched := 0
-			for _, other := range []error{datacite.ErrBadRequest, datacite.ErrUnauthorized, datacite.ErrForbidden, datacite.ErrNotFound, datacite.ErrConflict,
-				datacite.ErrTooLarge, datacite.ErrMediaType, datacite.ErrInvalid, datacite.ErrRateLimited, datacite.ErrServer, datacite.ErrUnreadable} {
-				if errors.Is(err, other) {
-					matched++
-				}
-			}
-			assert.Equal(t, 1, matched)
-		})
-	}
-}
-
 func TestBadInputIsNotSent(t *testing.T) {
 	srv := server(t)
 	c := srv.Reports()

@@ -19,7 +19,6 @@ import (
 	"github.com/datacite-go/datacite-go/internal/extsort"
 	"github.com/datacite-go/datacite-go/internal/gzipbody"
 	"github.com/datacite-go/datacite-go/internal/runlock"
-	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
 // SubmitOptions are the optional settings of [Client.Submit]. The package documentation has the details of
@@ -157,14 +156,6 @@ func (c *Client) Submit(ctx context.Context, h Header, src iter.Seq2[Dataset, er
 	if s.id = cmp.Or(o.ID, DeriveID(h)); o.DryRun {
 		return s.receipt(), nil
 	}
-	if err := s.findReport(ctx); err != nil {
-		return nil, err
-	}
-	if s.options.CompareOthers || s.options.RefuseOthers {
-		if err := s.compareOthers(ctx); err != nil {
-			return nil, fmt.Errorf("reports.Submit: looking for other reports of the account: %w; nothing was sent", transport.Within("reports.Submit", err))
-		}
-	}
 	if err := s.deliver(ctx); err != nil {
 		return nil, err
 	}
@@ -241,6 +232,7 @@ type submission struct {
 	options SubmitOptions
 	lock    *runlock.Lock
 	id      string
+	found   bool   // the service was asked which report has the id
 	kept    Header // CreatedBy and ReportID of the report that is there: the service never changes them
 
 	plan     []Subset
@@ -268,41 +260,19 @@ type submission struct {
 // report of a POST by creator and month alone, another id for the same month would
 // send the later subsets to the other report.
 func (s *submission) findReport(ctx context.Context) error {
-	found, err := s.find(ctx)
+	found, err := s.client.find(ctx, "reports.Submit", s.header)
 	asked := s.options.ID
 	switch {
 	case err != nil || found == nil:
 		return err
 	case asked != "" && !strings.EqualFold(asked, found.ID):
-		return fmt.Errorf("reports.Submit: %w: the service holds report %s of %q for %s, not %s",
+		return fmt.Errorf("%w: the service holds report %s of %q for %s, not %s",
 			datacite.ErrConflict, found.ID, found.Header.CreatedBy, s.header.ReportingPeriod.BeginDate, asked)
 	default:
 		s.id = found.ID
 		s.keep(&found.Header)
 	}
 	return nil
-}
-
-// find looks for the stored report. It waits while the service is unreachable, as a delivery does.
-func (s *submission) find(ctx context.Context) (*Summary, error) {
-	d := newDelivery(0, s.options, runlock.Record{}, time.Time{})
-	d.firstPause, d.longestPause = s.client.core.Pause(d.firstPause), s.client.core.Pause(d.longestPause)
-	for {
-		asked := time.Now()
-		found, err := s.client.find(ctx, "reports.Submit", s.header)
-		if err == nil || !datacite.Temporary(err) {
-			return found, err
-		}
-		d = d.looked(view{kind: unreachable}, asked, time.Now())
-		next := d.next(time.Now())
-		if next.do == stop {
-			return nil, err
-		}
-		next.why += ": " + s.client.core.Text(err.Error())
-		if failed := s.wait(ctx, next, 0); failed != nil {
-			return nil, also(err, failed)
-		}
-	}
 }
 
 // keep notes what the service never changes of a stored report, and warns of it once.

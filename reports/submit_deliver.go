@@ -38,6 +38,9 @@ func (s *submission) deliver(ctx context.Context) error {
 		}
 		switch next.do {
 		case look:
+			if !s.found && cause != nil {
+				next.why += ": " + s.client.core.Text(cause.Error())
+			}
 			if err := s.wait(ctx, next, d.stored); err != nil {
 				return s.stopped(d, d.interrupted(), also(cause, err))
 			}

@@ -17,7 +17,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -163,131 +162,6 @@ func TestWritesOfOneReportAtOnce(t *testing.T) {
 				})
 			})
 		}
-	}
-}
-
-// lockPaths are where a run keeps its lock and its record, learned from one that
-// holds them.
-func lockPaths(t *testing.T, srv *datacitetest.Server, dir string) (lock, record string) {
-	t.Helper()
-	_, err := srv.Reports().Submit(t.Context(), header("Example", time.October), func(yield func(reports.Dataset, error) bool) {
-		found, err := filepath.Glob(dir + "/*")
-		require.NoError(t, err)
-		require.Len(t, found, 1, "one lock")
-		lock = found[0]
-		yield(dataset(0), nil)
-	}, &reports.SubmitOptions{LockDir: dir})
-	require.NoError(t, err)
-	found, err := filepath.Glob(dir + "/*")
-	require.NoError(t, err)
-	require.Len(t, found, 1, "the lock is gone, and the record stays")
-	require.Equal(t, ".lock", filepath.Ext(lock))
-	record = fmt.Sprintf("%s.%d", strings.TrimSuffix(lock, ".lock"), os.Getuid())
-	require.Equal(t, record, found[0])
-	return lock, record
-}
-
-// What lies where the lock or its record should be is neither followed nor
-// waited for, and an empty or damaged record does not lock a report for ever.
-func TestStrangeFilesAtTheLock(t *testing.T) {
-	elsewhere := filepath.Join(t.TempDir(), "precious")
-	require.NoError(t, os.WriteFile(elsewhere, []byte("precious"), 0o600))
-	write := func(text string) func(string) error {
-		return func(path string) error { return os.WriteFile(path, []byte(text), 0o600) }
-	}
-	directory := func(path string) error { return os.Mkdir(path, 0o700) }
-	fifo := func(path string) error { return syscall.Mkfifo(path, 0o600) }
-	link := func(path string) error { return os.Symlink(elsewhere, path) }
-	const lock, record = 0, 1
-	for _, tt := range []struct {
-		name  string
-		file  int
-		place func(path string) error
-		fails string
-	}{
-		{"a directory", lock, directory, "is not a regular file"},
-		{"a FIFO", lock, fifo, "is not a regular file"},
-		{"a symbolic link", lock, link, "is not a regular file"},
-		{"a record that is a directory", record, directory, "is not a regular file"},
-		{"a record that is a FIFO", record, fifo, "is not a regular file"},
-		{"a record that is a symbolic link", record, link, "is not a regular file"},
-		{"an empty record", record, write(""), ""},
-		{"a damaged record", record, write("2026-11-22T1"), ""},
-		{"an endless record", record, write(strings.Repeat("x", 1<<20)), ""},
-		{"a record from the future", record, write("32503680000000000000 0"), ""},
-		{"a lock that another account left", lock, func(path string) error {
-			return errors.Join(write("")(path), os.Chown(path, 12345, -1))
-		}, ""},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			dir := t.TempDir()
-			srv := server(t)
-			var paths [2]string
-			paths[lock], paths[record] = lockPaths(t, srv, dir)
-			require.NoError(t, os.Remove(paths[record]))
-			err := tt.place(paths[tt.file])
-			if errors.Is(err, os.ErrPermission) {
-				t.Skip("only the superuser gives a file away")
-			}
-			require.NoError(t, err)
-			before := writes(srv)
-			_, err = srv.Reports().Submit(t.Context(), header("Example", time.October), datasets(2), &reports.SubmitOptions{LockDir: dir, MaxProcessing: time.Second})
-			if tt.fails != "" {
-				require.ErrorContains(t, err, tt.fails)
-				assert.Equal(t, before, writes(srv), "it fails before anything is written")
-				return
-			}
-			require.NoError(t, err, "after MaxProcessing")
-		})
-	}
-	kept, err := os.ReadFile(elsewhere)
-	require.NoError(t, err)
-	assert.Equal(t, "precious", string(kept))
-}
-
-// A folder in which others could replace the files of a run is refused; one with
-// the sticky bit is as good as /tmp.
-func TestAFolderThatIsNotSafe(t *testing.T) {
-	for _, tt := range []struct {
-		name  string
-		place func(folder string) error
-		fails bool
-	}{
-		{"open to others", func(folder string) error { return os.Chmod(folder, 0o777) }, true},
-		{"open to a group", func(folder string) error { return os.Chmod(folder, 0o770) }, true},
-		{"open to others who cannot get there", func(folder string) error {
-			return errors.Join(os.Chmod(folder, 0o777), os.Chmod(filepath.Dir(folder), 0o700))
-		}, false},
-		{"open to others who get there by another account's folder", func(folder string) error {
-			return errors.Join(os.Chmod(folder, 0o777), os.Chmod(filepath.Dir(folder), 0o700), os.Chown(filepath.Dir(folder), 65534, 65534))
-		}, true},
-		{"as /tmp is", func(folder string) error { return os.Chmod(folder, 0o777|os.ModeSticky) }, false},
-		{"of a group, with the sticky bit", func(folder string) error { return os.Chmod(folder, 0o770|os.ModeSticky) }, false},
-		{"a file", func(folder string) error { return errors.Join(os.Remove(folder), os.WriteFile(folder, nil, 0o600)) }, true},
-		{"missing", os.Remove, true},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			above, err := os.MkdirTemp("/tmp", "") // which all accounts can enter
-			require.NoError(t, err)
-			defer os.RemoveAll(above)
-			folder := filepath.Join(above, "locks")
-			require.NoError(t, errors.Join(os.Chmod(above, 0o755), os.Mkdir(folder, 0o700)))
-			if err = tt.place(folder); errors.Is(err, fs.ErrPermission) {
-				t.Skip("only root gives a folder to another account")
-			}
-			require.NoError(t, err)
-			read := false
-			_, err = server(t).Reports().Submit(t.Context(), header("Example", time.October), func(yield func(reports.Dataset, error) bool) {
-				read = true
-				yield(dataset(0), nil)
-			}, &reports.SubmitOptions{LockDir: folder})
-			assert.Equal(t, !tt.fails, read, "known before the source is read")
-			if tt.fails {
-				require.ErrorContains(t, err, "SubmitOptions.LockDir")
-				return
-			}
-			require.NoError(t, err)
-		})
 	}
 }
 
@@ -581,32 +455,4 @@ func TestAReportThatGrows(t *testing.T) {
 		require.NoError(t, err)
 		assert.GreaterOrEqual(t, time.Since(start), 5*time.Minute, "but when it was seen, another machine might have been at it")
 	})
-}
-
-// MaxOutage holds also when it is less than MaxProcessing, and a report is not called
-// broken that may merely be in the making.
-func TestAShortOutage(t *testing.T) {
-	for _, behaviour := range behaviours {
-		onNetwork(t, datacitetest.Options{Behaviour: behaviour}, func(t *testing.T, n *network, c *reports.Client) {
-			n.after = func(r *http.Request) (*http.Response, error) {
-				if r.Method == http.MethodPost {
-					return nil, errLost
-				}
-				return nil, nil
-			}
-			posted := false
-			n.before = func(r *http.Request) error {
-				if posted = posted || r.Method == http.MethodPost; posted && r.Method == http.MethodGet {
-					return errLost
-				}
-				return nil
-			}
-			start := time.Now()
-			_, err := c.Submit(t.Context(), header("Example", time.October), datasets(6), &reports.SubmitOptions{MaxDatasets: 3, MaxOutage: 5 * time.Second})
-			e, ok := errors.AsType[*reports.SubmitError](err)
-			require.True(t, ok, "%v", err)
-			assert.Equal(t, reports.Unclear, e.State)
-			assert.Less(t, time.Since(start), time.Minute)
-		})
-	}
 }

@@ -20,6 +20,20 @@ import (
 // look compares what the service holds with the plan. With an error, the kind of the view
 // tells what it means; unseen means that another look would fail as well.
 func (s *submission) look(ctx context.Context) (view, error) {
+	if !s.found {
+		switch err := s.findReport(ctx); {
+		case datacite.Temporary(err):
+			return view{kind: unreachable}, err
+		case err != nil:
+			return view{}, err
+		}
+		s.found = true
+		if s.options.CompareOthers || s.options.RefuseOthers {
+			if err := s.compareOthers(ctx); err != nil {
+				return view{}, fmt.Errorf("looking for other reports of the account: %w", transport.Within("reports.Submit", err))
+			}
+		}
+	}
 	request := reading("reports.Submit", s.id)
 	request.Replay = transport.IfUnsent // deliver has pauses of its own
 	stored, err := s.client.requestStored(ctx, request)

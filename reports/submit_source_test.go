@@ -1,13 +1,11 @@
 package reports_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"iter"
 	"math"
@@ -258,41 +256,6 @@ func TestMergingWithRowsLeftOut(t *testing.T) {
 		assert.Equal(t, want, got[i].Performance[0].Instance[0].Count)
 	}
 }
-
-// A panic of what the caller gave comes out in the caller's goroutine, where it can be
-// recovered.
-func TestPanicsOfSources(t *testing.T) {
-	c := server(t).Reports()
-	compressed := gz(`{"report-header":{"created-by":"a"},"report-datasets":[` + strings.Repeat(`{"dataset-title":"a"},`, 100_000) + `{}]}`)
-	drain := func(seq iter.Seq2[reports.Dataset, error]) {
-		for range seq {
-		}
-	}
-	for name, f := range map[string]func(){
-		"Submit, a panic": func() {
-			_, _ = c.Submit(t.Context(), header("Example", time.October), func(func(reports.Dataset, error) bool) { panic(1) }, nil)
-		},
-		"Group, a panic": func() { drain(reports.Group(func(func(reports.Row, error) bool) { panic(1) }, nil)) },
-		"a zero Reader":  func() { drain(new(reports.Reader).All()) },
-		"ReadFile, compressed": func() {
-			_, src, err := reports.ReadFile(io.MultiReader(bytes.NewReader(compressed[:len(compressed)/2]), panicking{}))
-			require.NoError(t, err)
-			drain(src)
-		},
-		"NewReader, subsets": func() {
-			document := compressedDocument(part(inner(strings.Repeat("a ", 100_000))))
-			r, err := reports.NewReader(io.MultiReader(strings.NewReader(document[:len(document)*3/4]), panicking{}))
-			require.NoError(t, err)
-			drain(r.All())
-		},
-	} {
-		t.Run(name, func(t *testing.T) { assert.Panics(t, f) })
-	}
-}
-
-type panicking struct{}
-
-func (panicking) Read([]byte) (int, error) { panic(1) }
 
 // A Reader that was closed yields no datasets, and says so, wherever they would come from.
 func TestAReaderThatWasClosed(t *testing.T) {

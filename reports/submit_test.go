@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"iter"
 	"log/slog"
@@ -107,21 +106,12 @@ func TestSubmitInSubsets(t *testing.T) {
 	})
 }
 
-func TestSubmitAgainChangesNothing(t *testing.T) {
+func TestFewerDatasetsReplaceAll(t *testing.T) {
 	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
 		c := srv.Reports()
-		opts := &reports.SubmitOptions{MaxDatasets: 10}
-		first, err := c.Submit(t.Context(), header("Example", time.October), datasets(25), opts)
+		first, err := c.Submit(t.Context(), header("Example", time.October), datasets(25), &reports.SubmitOptions{MaxDatasets: 10})
 		require.NoError(t, err)
-		sent := len(writes(srv))
-		second, err := c.Submit(t.Context(), header("Example", time.October), datasets(25), opts)
-		require.NoError(t, err)
-		assert.Equal(t, first.Subsets, second.Subsets)
-		assert.Zero(t, second.Sent)
-		assert.Len(t, writes(srv), sent, "nothing was sent")
-		assert.Len(t, stored(t, c, first.ReportID), 25)
-
-		fewer, err := c.Submit(t.Context(), header("Example", time.October), datasets(3), opts)
+		fewer, err := c.Submit(t.Context(), header("Example", time.October), datasets(3), nil)
 		require.NoError(t, err)
 		assert.Equal(t, first.ReportID, fewer.ReportID)
 		assert.Len(t, stored(t, c, first.ReportID), 3, "the report holds exactly the datasets given")
@@ -307,66 +297,45 @@ func once(method string) func(*http.Request) bool {
 	}
 }
 
-func TestLostResponses(t *testing.T) {
-	for _, method := range []string{"PUT", "POST"} {
-		for _, arrives := range []bool{true, false} {
-			t.Run(fmt.Sprint(method, " arrives ", arrives), func(t *testing.T) {
-				onNetwork(t, documented, func(t *testing.T, n *network, c *reports.Client) {
-					lost, start := once(method), time.Now()
-					lose := func(r *http.Request) error {
-						if lost(r) {
-							return errLost
-						}
-						return nil
+// TestAServiceThatGoesAway is waited for as long as MaxOutage says, also if that is less than MaxProcessing.
+func TestAServiceThatGoesAway(t *testing.T) {
+	for _, behaviour := range behaviours {
+		for _, outage := range []time.Duration{time.Hour, 5 * time.Second} {
+			onNetwork(t, datacitetest.Options{Behaviour: behaviour}, func(t *testing.T, n *network, c *reports.Client) {
+				posts := 0
+				n.before = func(r *http.Request) error {
+					if r.Method == "POST" {
+						posts++
 					}
-					if n.before = lose; arrives {
-						n.before, n.after = nil, func(r *http.Request) (*http.Response, error) { return nil, lose(r) }
+					if posts >= 2 {
+						return errLost
 					}
-					receipt, err := c.Submit(t.Context(), header("Example", time.October), datasets(40), &reports.SubmitOptions{MaxDatasets: 10})
-					require.NoError(t, err)
-					assert.Equal(t, all(40), stored(t, c, receipt.ReportID), "each dataset once")
-					assert.Len(t, writes(n.srv), 4, "and nothing was sent twice")
-					assert.True(t, arrives || time.Since(start) >= 5*time.Minute, "the service had time to finish what it might have begun")
-				})
+					return nil
+				}
+				h := header("Example", time.October)
+				opts := &reports.SubmitOptions{MaxDatasets: 10, MaxOutage: outage}
+				start := time.Now()
+				_, err := c.Submit(t.Context(), h, datasets(40), opts)
+				e, ok := errors.AsType[*reports.SubmitError](err)
+				require.True(t, ok, "%v", err)
+				assert.Equal(t, reports.Unclear, e.State, "not broken: it may be in the making")
+				assert.Len(t, e.Stored, 2)
+				assert.Equal(t, 4, e.Total)
+				require.ErrorIs(t, err, datacite.ErrUnclear)
+				require.ErrorIs(t, err, errLost)
+				assert.ErrorContains(t, err, "is unclear: 2 of 4 subsets stored")
+				assert.ErrorContains(t, err, "run it again; it waits and looks first")
+				assert.InDelta(t, outage, time.Since(start), float64(2*time.Minute))
+				assert.GreaterOrEqual(t, time.Since(start), outage)
+
+				n.before = nil
+				receipt, err := c.Submit(t.Context(), h, datasets(40), opts)
+				require.NoError(t, err)
+				assert.Equal(t, 2, receipt.Sent, "it went on where it stopped")
+				assert.Equal(t, all(40), stored(t, c, receipt.ReportID))
 			})
 		}
 	}
-}
-
-func TestAServiceThatGoesAway(t *testing.T) {
-	onNetwork(t, documented, func(t *testing.T, n *network, c *reports.Client) {
-		posts, gone := 0, false
-		n.before = func(r *http.Request) error {
-			if r.Method == "POST" {
-				posts++
-				gone = posts >= 2
-			}
-			if gone {
-				return errLost
-			}
-			return nil
-		}
-		h := header("Example", time.October)
-		opts := &reports.SubmitOptions{MaxDatasets: 10, MaxOutage: time.Hour}
-		start := time.Now()
-		_, err := c.Submit(t.Context(), h, datasets(40), opts)
-		e, ok := errors.AsType[*reports.SubmitError](err)
-		require.True(t, ok, "%v", err)
-		assert.Equal(t, reports.Unclear, e.State)
-		assert.Len(t, e.Stored, 2)
-		assert.Equal(t, 4, e.Total)
-		require.ErrorIs(t, err, datacite.ErrUnclear)
-		require.ErrorIs(t, err, errLost)
-		assert.ErrorContains(t, err, "is unclear: 2 of 4 subsets stored")
-		assert.ErrorContains(t, err, "run it again; it waits and looks first")
-		assert.GreaterOrEqual(t, time.Since(start), time.Hour)
-
-		n.before = nil
-		receipt, err := c.Submit(t.Context(), h, datasets(40), opts)
-		require.NoError(t, err)
-		assert.Equal(t, 2, receipt.Sent, "it went on where it stopped")
-		assert.Equal(t, all(40), stored(t, c, receipt.ReportID))
-	})
 }
 
 // TestAServiceThatIsAwayAtFirst is waited for, and the wait is announced.
@@ -439,6 +408,9 @@ func TestNoFilesAreLeft(t *testing.T) {
 
 	_, err = c.Submit(t.Context(), header("Another", time.October), datasets(100), &reports.SubmitOptions{MaxDatasets: 10, TempDir: dir + "/none"})
 	require.ErrorIs(t, err, os.ErrNotExist)
+	_, err = c.Submit(t.Context(), header("Another", time.October), func(func(reports.Dataset, error) bool) { t.Error("known before the source is read") }, &reports.SubmitOptions{LockDir: dir + "/none"})
+	require.ErrorIs(t, err, os.ErrNotExist)
+	require.ErrorContains(t, err, "SubmitOptions.LockDir")
 }
 
 // TestDiskThatFails takes the folder away while subsets are built: nothing is

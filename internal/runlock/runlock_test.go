@@ -31,6 +31,18 @@ func take(t *testing.T, folder, key string) *runlock.Lock {
 	return l
 }
 
+// paths are where a run of this account keeps its lock and its record.
+func paths(t *testing.T, folder, key string) (lock, record string) {
+	t.Helper()
+	l := take(t, folder, key)
+	defer l.Release()
+	require.NoError(t, l.Sending())
+	found, err := filepath.Glob(folder + "/*.lock")
+	require.NoError(t, err)
+	require.Len(t, found, 1)
+	return found[0], strings.TrimSuffix(found[0], "lock") + strconv.Itoa(os.Getuid())
+}
+
 func TestOneRunAtATime(t *testing.T) {
 	f := t.TempDir()
 	first := take(t, f, "a")
@@ -106,12 +118,10 @@ func TestABodyThatTakesLong(t *testing.T) {
 // write to a file of its choice.
 func TestRecordsOfOtherAccounts(t *testing.T) {
 	f := t.TempDir()
+	_, record := paths(t, f, "a")
+	other := strings.TrimSuffix(record, strconv.Itoa(os.Getuid())) + "12345"
 	l := take(t, f, "a")
 	require.NoError(t, l.Note(runlock.Record{At: time.Unix(1000, 0), State: 7}))
-	found, err := filepath.Glob(f + "/*." + strconv.Itoa(os.Getuid()))
-	require.NoError(t, err)
-	require.Len(t, found, 1)
-	other := strings.TrimSuffix(found[0], strconv.Itoa(os.Getuid())) + "12345"
 	for text, request := range map[string]time.Time{
 		"0 0\n":             time.Unix(0, 0),
 		"5000000000000 8\n": {}, // what it saw is no reason for us
@@ -124,8 +134,8 @@ func TestRecordsOfOtherAccounts(t *testing.T) {
 		assert.True(t, request.Equal(others), text)
 	}
 	if os.Getuid() == 0 {
-		require.NoError(t, os.Chown(found[0], 12345, -1))
-		_, _, err = l.Last()
+		require.NoError(t, os.Chown(record, 12345, -1))
+		_, _, err := l.Last()
 		require.ErrorContains(t, err, "of this account")
 	}
 }
@@ -134,17 +144,11 @@ func TestRecordsOfOtherAccounts(t *testing.T) {
 // they do not belong to this account.
 func TestOldFilesOfOtherJobsAreRemoved(t *testing.T) {
 	f := t.TempDir()
-	record := func(key string) string {
-		l := take(t, f, key)
-		require.NoError(t, l.Sending())
-		found, err := filepath.Glob(f + "/*.lock")
-		require.NoError(t, err)
-		require.Len(t, found, 1)
-		l.Release()
-		return strings.TrimSuffix(found[0], "lock") + strconv.Itoa(os.Getuid())
-	}
-	young, old, busy, foreign := record("young"), record("old"), record("busy"), record("foreign")
-	notes, killed := old+".notes", strings.TrimSuffix(old, filepath.Ext(old))+".lock"
+	_, young := paths(t, f, "young")
+	killed, old := paths(t, f, "old")
+	_, busy := paths(t, f, "busy")
+	_, foreign := paths(t, f, "foreign")
+	notes := old + ".notes"
 	unfinished, other := filepath.Join(f, "datacite-go-new-1"), filepath.Join(f, "precious")
 	for _, path := range []string{notes, killed, unfinished, other} {
 		require.NoError(t, os.WriteFile(path, nil, 0o600))
@@ -188,15 +192,15 @@ func TestThePastStaysWithTheRecord(t *testing.T) {
 	l.Release()
 
 	l = take(t, f, "a")
-	defer l.Release()
 	assert.Equal(t, runlock.Noted, last(l))
 	require.NoError(t, l.Note(runlock.Record{At: runlock.Idle, State: 7}))
 	assert.Equal(t, runlock.Noted, last(l))
 
-	found, err := filepath.Glob(f + "/*." + strconv.Itoa(os.Getuid()))
-	require.NoError(t, err)
-	require.Len(t, found, 1)
-	require.NoError(t, os.WriteFile(found[0], []byte("5 7\n"), 0o600))
+	l.Release()
+	_, record := paths(t, f, "a")
+	require.NoError(t, os.WriteFile(record, []byte("5 7\n"), 0o600))
+	l = take(t, f, "a")
+	defer l.Release()
 	own, _, err := l.Last()
 	require.NoError(t, err)
 	assert.Equal(t, runlock.Record{At: time.Unix(0, 5), State: 7}, own, "of an earlier release")
@@ -257,6 +261,107 @@ func TestNotesAreReplacedAsAWhole(t *testing.T) {
 	kept, err := os.ReadFile(precious)
 	require.NoError(t, err)
 	assert.Equal(t, "precious", string(kept))
+}
+
+// What lies where the lock or its record should be is neither followed nor
+// waited for, and an empty or damaged record does not lock a job for ever.
+func TestStrangeFilesAtTheLock(t *testing.T) {
+	elsewhere := filepath.Join(t.TempDir(), "precious")
+	require.NoError(t, os.WriteFile(elsewhere, []byte("precious"), 0o600))
+	write := func(text string) func(string) error {
+		return func(path string) error { return os.WriteFile(path, []byte(text), 0o600) }
+	}
+	directory := func(path string) error { return os.Mkdir(path, 0o700) }
+	fifo := func(path string) error { return syscall.Mkfifo(path, 0o600) }
+	link := func(path string) error { return os.Symlink(elsewhere, path) }
+	const lock, record, irregular = 0, 1, "is not a regular file"
+	for _, tt := range []struct {
+		name  string
+		file  int
+		place func(path string) error
+		fails string
+	}{
+		{"a directory", lock, directory, irregular},
+		{"a FIFO", lock, fifo, irregular},
+		{"a symbolic link", lock, link, irregular},
+		{"a lock that another account left", lock, func(path string) error { return errors.Join(write("")(path), os.Chown(path, 12345, -1)) }, ""},
+		{"a record that is a directory", record, directory, irregular},
+		{"a record that is a FIFO", record, fifo, irregular},
+		{"a record that is a symbolic link", record, link, irregular},
+		{"an empty record", record, write(""), ""},
+		{"a damaged record", record, write("2026-11-22T1"), ""},
+		{"an endless record", record, write(strings.Repeat("x", 1<<20)), ""},
+		{"a record from the future", record, write("32503680000000000000 0"), ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := t.TempDir()
+			var at [2]string
+			at[lock], at[record] = paths(t, f, "a")
+			require.NoError(t, os.Remove(at[record]))
+			err := tt.place(at[tt.file])
+			if errors.Is(err, os.ErrPermission) {
+				t.Skip("only the superuser gives a file away")
+			}
+			require.NoError(t, err)
+			var own runlock.Record
+			l, err := runlock.Take(f, "a")
+			if err == nil {
+				defer l.Release()
+				own, _, err = l.Last()
+			}
+			if tt.fails != "" {
+				require.ErrorContains(t, err, tt.fails)
+				return
+			}
+			require.NoError(t, err)
+			if tt.file == record {
+				assert.WithinDuration(t, time.Now(), own.At, time.Minute, "it is waited for, and not for ever")
+			}
+		})
+	}
+	kept, err := os.ReadFile(elsewhere)
+	require.NoError(t, err)
+	assert.Equal(t, "precious", string(kept))
+}
+
+// A folder in which others could replace the files of a run is refused; one with
+// the sticky bit is as good as /tmp.
+func TestAFolderThatIsNotSafe(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		place func(folder string) error
+		fails string
+	}{
+		{"open to others", func(folder string) error { return os.Chmod(folder, 0o777) }, "other accounts may replace"},
+		{"open to a group", func(folder string) error { return os.Chmod(folder, 0o770) }, "other accounts may replace"},
+		{"open to others who cannot get there", func(folder string) error {
+			return errors.Join(os.Chmod(folder, 0o777), os.Chmod(filepath.Dir(folder), 0o700))
+		}, ""},
+		{"open to others who get there by another account's folder", func(folder string) error {
+			return errors.Join(os.Chmod(folder, 0o777), os.Chmod(filepath.Dir(folder), 0o700), os.Chown(filepath.Dir(folder), 65534, 65534))
+		}, "other accounts may replace"},
+		{"as /tmp is", func(folder string) error { return os.Chmod(folder, 0o777|os.ModeSticky) }, ""},
+		{"of a group, with the sticky bit", func(folder string) error { return os.Chmod(folder, 0o770|os.ModeSticky) }, ""},
+		{"a file", func(folder string) error { return errors.Join(os.Remove(folder), os.WriteFile(folder, nil, 0o600)) }, "is not a folder"},
+		{"missing", os.Remove, "no such file"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			above, err := os.MkdirTemp("/tmp", "") // which all accounts can enter
+			require.NoError(t, err)
+			defer os.RemoveAll(above)
+			folder := filepath.Join(above, "locks")
+			require.NoError(t, errors.Join(os.Chmod(above, 0o755), os.Mkdir(folder, 0o700)))
+			if err = tt.place(folder); errors.Is(err, fs.ErrPermission) {
+				t.Skip("only root gives a folder to another account")
+			}
+			require.NoError(t, err)
+			if l, err := runlock.Take(folder, "a"); tt.fails != "" {
+				require.ErrorContains(t, err, tt.fails)
+			} else if assert.NoError(t, err) {
+				l.Release()
+			}
+		})
+	}
 }
 
 // Other accounts need no right but to read, whatever the umask.

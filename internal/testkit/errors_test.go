@@ -86,6 +86,15 @@ func TestRequestsOfTheCaller(t *testing.T) {
 
 // One condition for each status, unless the response means something else.
 func TestConditions(t *testing.T) {
+	of := map[int]error{
+		400: datacite.ErrBadRequest, 401: datacite.ErrUnauthorized, 403: datacite.ErrForbidden, 404: datacite.ErrNotFound, 405: datacite.ErrNotAllowed, 409: datacite.ErrConflict,
+		413: datacite.ErrTooLarge, 415: datacite.ErrMediaType, 422: datacite.ErrInvalid, 429: datacite.ErrRateLimited, 500: datacite.ErrServer, 503: datacite.ErrServer,
+	}
+	for status := range of {
+		for _, condition := range of {
+			assert.Equal(t, condition == of[status], errors.Is(&datacite.Error{StatusCode: status}, condition), "%d, %v", status, condition)
+		}
+	}
 	assert.ErrorIs(t, &datacite.Error{StatusCode: 404}, datacite.ErrNotFound)
 	assert.NotErrorIs(t, &datacite.Error{StatusCode: 404, Err: datacite.ErrUnauthorized}, datacite.ErrNotFound)
 	assert.ErrorIs(t, &datacite.Error{StatusCode: 404, Err: datacite.ErrUnauthorized}, datacite.ErrUnauthorized)

@@ -100,6 +100,7 @@ func foreign(creator string, datasets ...reports.Dataset) stage {
 // records show the wanted numbers, and a second repair changes nothing.
 func TestRepairMakesRecordsShowWhatTheLogsSay(t *testing.T) {
 	a, b := both("10.5072/a", 5, 3), both("10.5072/b", 4, 2)
+	nine := dataset("10.5072/a", slices.Repeat([]reports.Instance{views(3)}, 9)...)
 	for name, tt := range map[string]struct {
 		fault    []stage
 		wanted   []reports.Dataset
@@ -133,6 +134,9 @@ func TestRepairMakesRecordsShowWhatTheLogsSay(t *testing.T) {
 		"a dropped dataset that is wanted": {[]stage{october(1, a, b), october(1, a)}, []reports.Dataset{a, both("10.5072/b", 3, 2)}, nil, []string{
 			"Repository: 10.5072/b views 4 -> 3 left",
 		}, []string{"a 5 3", "b 3 2", "c 0 0"}},
+		"an earlier version of a dataset that is no longer read": {[]stage{october(1, dataset("10.5072/a", views(5)), b), october(1, nine, b)}, []reports.Dataset{b}, nil, []string{
+			"Repository: 10.5072/a views 5 -> 0 too-many-instances",
+		}, []string{"a 0 0", "b 4 2", "c 0 0"}},
 		"a spelling that is not read": {[]stage{october(1, both("DOI:10.5072/a", 5, 3))}, []reports.Dataset{both("DOI:10.5072/a", 5, 3)}, nil, []string{
 			"Repository: 10.5072/a views 0 -> 5 ", "Repository: 10.5072/a downloads 0 -> 3 ",
 		}, []string{"a 5 3", "b 0 0", "c 0 0"}},

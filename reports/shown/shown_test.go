@@ -145,6 +145,9 @@ func TestCauses(t *testing.T) {
 	twoPerformances.Performance = append(twoPerformances.Performance, reports.Performance{Instance: []reports.Instance{downloads(3)}})
 	handleFirst := dataset("hdl:1234/5", views(5))
 	handleFirst.DatasetID = append(handleFirst.DatasetID, reports.TypedValue{Type: reports.TypeDOI, Value: "10.5072/a"})
+	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true})
+	plant(dataset("10.5072/a", nine...), []int{4}, nil)(t, srv)
+	assert.Contains(t, compare(t, srv, nil)[0].Detail, "records show no count of the dataset, or keep an earlier number; the number shown is that of an earlier version")
 	for name, tt := range map[string]struct {
 		plant planting
 		opts  shown.Options
