@@ -216,16 +216,6 @@ func TestRepairEndsWithAnError(t *testing.T) {
 		}
 		require.ErrorIs(t, end, datacite.ErrInvalid)
 	})
-	t.Run("the loop is left", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) { // which fails if a goroutine is left
-			srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true})
-			h.damage(t, srv, 24)
-			for _, err := range srv.DOIs().Repair(t.Context(), h.audit(t.Context(), srv.DOIs()), nil) {
-				require.NoError(t, err)
-				break
-			}
-		})
-	})
 }
 
 // TestRepairConverges repairs over lines that break, and stops at any moment. Then a

@@ -40,19 +40,10 @@ func of(format, text string) mds.Document {
 func TestBrokenMetadataAreNotSent(t *testing.T) {
 	whole := string(record("Salt and Pepper").Data)
 	for name, data := range map[string]string{
-		"an ampersand":            strings.Replace(whole, "and", "&", 1),
-		"a less-than sign":        strings.Replace(whole, "and", "< ", 1),
-		"broken off":              whole[:len(whole)-20],
-		"text after the root":     whole + "and more",
-		"a second root":           whole + "<resource/>",
-		"Latin-1":                 strings.Replace(whole, "and", "\xe4nd", 1),
-		"UTF-16":                  "\xff\xfe<\x00",
-		"an undeclared entity":    strings.Replace(whole, "and", "&auml;", 1),
-		"a control character":     strings.Replace(whole, "and", "\x01", 1),
-		"an undeclared prefix":    strings.Replace(whole, "<title>", "<title x:lang=\"en\">", 1),
-		"a document type":         strings.Replace(whole, "<resource", "<!DOCTYPE resource><resource", 1),
-		"an attribute twice":      strings.Replace(whole, "identifierType=\"DOI\"", "identifierType=\"DOI\" identifierType=\"DOI\"", 1),
-		"a tag that never closes": strings.Replace(whole, "</title>", "", 1),
+		"an ampersand":    strings.Replace(whole, "and", "&", 1),
+		"broken off":      whole[:len(whole)-20],
+		"Latin-1":         strings.Replace(whole, "and", "\xe4nd", 1),
+		"a document type": strings.Replace(whole, "<resource", "<!DOCTYPE resource><resource", 1),
 	} {
 		t.Run(name, func(t *testing.T) {
 			srv := newServer(t, nil)

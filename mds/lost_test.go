@@ -267,7 +267,7 @@ func TestOnlyTheAPIConfirmsARefusal(t *testing.T) {
 func says(status int, body string) func() (*http.Response, error) {
 	return func() (*http.Response, error) {
 		if status == 0 {
-			return nil, errLine
+			return nil, errors.New("connection reset by peer")
 		}
 		return response(status, "application/json", body), nil
 	}

@@ -91,20 +91,12 @@ func TestRegisterResumesAfterEitherStepFailed(t *testing.T) {
 		require.ErrorIs(t, err, datacite.ErrBadRequest)
 		assert.NotErrorIs(t, err, mds.ErrHalfRegistered, "nothing was changed")
 	})
-	t.Run("the URL is stored and no response comes", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			srv := newServer(t, nil)
-			c := faulty(t, srv, schedule{pass, pass, loseResponse, loseResponse, loseResponse, loseResponse, loseResponse})
-			done, err := c.Register(t.Context(), name, address, record("A"))
-			require.NoError(t, err, "a look shows that it is done")
-			assert.Equal(t, mds.StateFindable, done.State)
-		})
-	})
 	t.Run("no URL gets through", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			srv := newServer(t, nil)
-			c := faulty(t, srv, schedule{pass, pass, loseRequest, loseRequest, loseRequest, loseRequest, loseRequest})
-			_, err := c.Register(t.Context(), name, address, record("A"))
+			lost := &datacitetest.Fault{Kind: datacitetest.DropBefore}
+			srv.SetFaults(datacitetest.First(nil, nil, lost, lost, lost, lost, lost))
+			_, err := srv.MDS().Register(t.Context(), name, address, record("A"))
 			require.ErrorIs(t, err, mds.ErrHalfRegistered)
 			require.ErrorIs(t, err, datacite.ErrUnclear)
 			assert.ErrorContains(t, err, "setting the URL failed")

@@ -5,11 +5,9 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -35,7 +33,7 @@ func TestFaultSchedules(t *testing.T) {
 			t.Run(fmt.Sprintf("%d/%s", seed, b), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					w := &world{}
-					w.Server = newServer(t, &datacitetest.Options{Behaviour: b, Faults: w.behind})
+					w.Server = newServer(t, &datacitetest.Options{Behaviour: b, Faults: w.next})
 					stories[seed%uint64(len(stories))](t, w, rand.New(rand.NewPCG(seed, 7)))
 				})
 			})
@@ -43,15 +41,14 @@ func TestFaultSchedules(t *testing.T) {
 	}
 }
 
-// A world is a server whose store loses the service behind it, as long as there
-// are faults.
+// A world is a server that meets faults, as long as there are some.
 type world struct {
 	*datacitetest.Server
 	faults []*datacitetest.Fault
 }
 
-// behind is called for one request at a time.
-func (w *world) behind(int, *http.Request) *datacitetest.Fault {
+// next is called for one request at a time.
+func (w *world) next(int, *http.Request) *datacitetest.Fault {
 	if len(w.faults) == 0 {
 		return nil
 	}
@@ -64,33 +61,31 @@ func (w *world) behind(int, *http.Request) *datacitetest.Fault {
 // nearly dead, until sound is called.
 func (w *world) broken(t *testing.T, r *rand.Rand) *mds.Client {
 	t.Helper()
-	s := make(schedule, r.IntN(60))
-	for i, chance := 0, r.Float64(); i < len(s); i++ {
-		if r.Float64() < chance {
-			s[i] = fault(r.IntN(int(faults)))
-		}
-	}
 	w.faults = make([]*datacitetest.Fault, r.IntN(60))
 	for i, chance := 0, r.Float64(); i < len(w.faults); i++ {
 		if r.Float64() < chance {
-			w.faults[i] = lost(r)
+			w.faults[i] = anyFault(r)
 		}
 	}
-	return as(t, w.Server, account, &datacite.Config{HTTPClient: s.line().to(w.Server), MaxAttempts: 1 + r.IntN(5)})
+	return as(t, w.Server, account, &datacite.Config{MaxAttempts: 1 + r.IntN(5)})
 }
 
 func (w *world) sound() { w.faults = nil }
 
-// lost is what can happen between the store and the service behind it, or before
-// the store if there is none.
-func lost(r *rand.Rand) *datacitetest.Fault {
-	f := &datacitetest.Fault{Behind: true}
-	switch f.Kind = []datacitetest.FaultKind{datacitetest.DropBefore, datacitetest.DropAfter, datacitetest.Status, datacitetest.StatusAfter, datacitetest.Delay}[r.IntN(5)]; f.Kind {
-	case datacitetest.Status, datacitetest.StatusAfter:
-		f.Status = []int{429, 500, 502, 503, 504, 403}[r.IntN(6)]
-	case datacitetest.Delay:
-		f.Delay = []time.Duration{time.Second, 30 * time.Second, 70 * time.Second}[r.IntN(3)]
+// anyFault is what can happen between the client and the store, or between the store and the
+// service behind it.
+func anyFault(r *rand.Rand) *datacitetest.Fault {
+	f := &datacitetest.Fault{Behind: r.IntN(2) == 0, RetryAfter: time.Duration(r.IntN(2)) * 7 * time.Second}
+	kinds, statuses := []datacitetest.FaultKind{datacitetest.DropBefore, datacitetest.DropAfter, datacitetest.Status, datacitetest.StatusAfter, datacitetest.Delay}, []int{429, 500, 502, 503, 504, 403}
+	if !f.Behind {
+		kinds = append(kinds, datacitetest.DropDuring, datacitetest.CutResponse)
 	}
+	f.Kind = kinds[r.IntN(len(kinds))]
+	if f.Kind == datacitetest.StatusAfter && !f.Behind {
+		statuses = append(statuses, 200) // somebody's page
+	}
+	f.Status = statuses[r.IntN(len(statuses))]
+	f.Delay = []time.Duration{time.Second, 30 * time.Second, 70 * time.Second}[r.IntN(3)]
 	return f
 }
 
@@ -310,104 +305,11 @@ func beforeStory(t *testing.T, w *world, r *rand.Rand) {
 	}
 }
 
-// A fault is what happens to one request on its way to the service or back.
-type fault int
-
-const (
-	pass            fault = iota
-	loseRequest           // the connection breaks before the service reads the request
-	loseResponse          // the service carries the request out, and the connection breaks
-	failBefore            // 500, nothing carried out
-	failAfter             // 502 with a page, carried out
-	busy                  // 503 with Retry-After, nothing carried out
-	tooMany               // 429, nothing carried out
-	busyAfter             // 503 with Retry-After, carried out
-	tooManyAfter          // 429, carried out
-	cutResponse           // carried out, the body of the response breaks off
-	otherPage             // carried out, 200 with somebody's page
-	deniedPage            // 403 with a page, nothing carried out
-	deniedPageAfter       // 403 with a page, carried out
-	faults                // how many there are
-)
-
-// schedule is a fault for each request; requests beyond its end pass.
-type schedule []fault
-
-// line does with a request what happens to it between client and service.
-type line func(*http.Request, http.RoundTripper) (*http.Response, error)
-
 // between is a client of a server with something in the line between them.
-func between(t testing.TB, srv *datacitetest.Server, l line) *mds.Client {
+func between(t testing.TB, srv *datacitetest.Server, line func(*http.Request, http.RoundTripper) (*http.Response, error)) *mds.Client {
 	t.Helper()
-	return as(t, srv, account, &datacite.Config{HTTPClient: l.to(srv)})
-}
-
-func (l line) to(srv *datacitetest.Server) *http.Client {
 	next := srv.HTTPClient().Transport
-	return &http.Client{Transport: roundTripper(func(req *http.Request) (*http.Response, error) { return l(req, next) })}
-}
-
-// faulty is a client whose requests meet the faults of a schedule, one each.
-func faulty(t testing.TB, srv *datacitetest.Server, s schedule) *mds.Client {
-	t.Helper()
-	return between(t, srv, s.line())
-}
-
-func (s schedule) line() line {
-	var mu sync.Mutex
-	return func(req *http.Request, next http.RoundTripper) (*http.Response, error) {
-		mu.Lock()
-		f := pass
-		if len(s) > 0 {
-			f, s = s[0], s[1:]
-		}
-		mu.Unlock()
-		return f.meet(req, next)
-	}
-}
-
-var errLine = errors.New("connection reset by peer")
-
-func (f fault) meet(req *http.Request, next http.RoundTripper) (*http.Response, error) {
-	switch f {
-	case loseRequest:
-		return nil, errLine
-	case failBefore:
-		return response(500, plain, "We're sorry, but something went wrong."), nil
-	case tooMany:
-		return turnedAway(429), nil
-	case busy:
-		return turnedAway(503), nil
-	case deniedPage:
-		return response(403, "text/html", "<html><title>403 Forbidden</title></html>"), nil
-	}
-	res, err := next.RoundTrip(req)
-	if err != nil || f == pass {
-		return res, err
-	}
-	defer res.Body.Close()
-	switch f {
-	case failAfter:
-		return response(502, "text/html", "<html><title>Bad Gateway</title></html>"), nil
-	case tooManyAfter:
-		return turnedAway(429), nil
-	case busyAfter:
-		return turnedAway(503), nil
-	case deniedPageAfter:
-		return response(403, "text/html", "<html><title>403 Forbidden</title></html>"), nil
-	case otherPage:
-		return response(200, "text/html", "<html><title>Please log in</title></html>"), nil
-	case cutResponse:
-		cut := response(res.StatusCode, plain, "")
-		cut.Body = io.NopCloser(io.MultiReader(strings.NewReader("O"), failing{}))
-		return cut, nil
-	}
-	return nil, errLine
-}
-
-// turnedAway is the response of a gateway that has enough to do.
-func turnedAway(status int) *http.Response {
-	res := response(status, plain, "Come again later")
-	res.Header.Set("Retry-After", "7")
-	return res
+	return as(t, srv, account, &datacite.Config{HTTPClient: &http.Client{Transport: roundTripper(func(req *http.Request) (*http.Response, error) {
+		return line(req, next)
+	})}})
 }
