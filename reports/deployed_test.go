@@ -20,16 +20,6 @@ import (
 	"github.com/datacite-go/datacite-go/reports"
 )
 
-// goOn gives a request to the service with nobody waiting for the response.
-func goOn(t *testing.T, srv *datacitetest.Server, r *http.Request) {
-	go func() {
-		if res, err := srv.HTTPClient().Transport.RoundTrip(r.Clone(t.Context())); err == nil {
-			io.Copy(io.Discard, res.Body)
-			res.Body.Close()
-		}
-	}()
-}
-
 // refusing lets everything pass but writes, to which it responds itself.
 func refusing(status int, body string) func(r *http.Request) *http.Response {
 	return func(r *http.Request) *http.Response {
@@ -215,7 +205,10 @@ func TestSubmitOverAReportThatTheServiceCannotRead(t *testing.T) {
 							}
 							return respond(r)
 						}
+						reasons := map[string]bool{}
+						opts.Progress = func(p reports.Progress) { reasons[p.Reason] = true }
 						_, err = c.Submit(t.Context(), header("Example", time.October), datasets(6), opts)
+						assert.Contains(t, reasons, "the service cannot read the report, which is normal while it is written")
 						if passes {
 							require.NoError(t, err)
 							assert.Equal(t, all(6), stored(t, c, reports.DeriveID(header("Example", time.October))))

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -38,16 +37,7 @@ func client(t *testing.T, srv *datacitetest.Server, opts *datacite.Config) *repo
 // responding returns a client of a service that gives every request the same response.
 func responding(t *testing.T, status int, contentType, body string, token ...string) *reports.Client {
 	t.Helper()
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", contentType)
-		w.Header().Set("X-Request-Id", "request-7")
-		w.WriteHeader(status)
-		io.WriteString(w, body)
-	}))
-	t.Cleanup(srv.Close)
-	c, err := reports.NewClient(datacite.Config{Service: datacite.Service{API: srv.URL}, Token: append(token, "any")[0], MaxAttempts: 1})
-	require.NoError(t, err)
-	return c
+	return respondingWith(t, &datacite.Config{Token: append(token, "any")[0]}, status, contentType, func(context.Context) io.ReadCloser { return io.NopCloser(strings.NewReader(body)) })
 }
 
 func jwt(expires time.Time) string {

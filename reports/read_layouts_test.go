@@ -368,17 +368,14 @@ func TestReportsThatInflateWithoutEndAreStopped(t *testing.T) {
 // inMemory is a client whose service responds with a document, without a network.
 func inMemory(t *testing.T, document string, opts *datacite.Config) *reports.Client {
 	t.Helper()
-	return respondingWith(t, opts, func(context.Context) io.ReadCloser { return io.NopCloser(strings.NewReader(document)) })
+	return respondingWith(t, opts, 200, "application/json", func(context.Context) io.ReadCloser { return io.NopCloser(strings.NewReader(document)) })
 }
 
-func respondingWith(t *testing.T, opts *datacite.Config, body func(context.Context) io.ReadCloser) *reports.Client {
+func respondingWith(t *testing.T, opts *datacite.Config, status int, contentType string, body func(context.Context) io.ReadCloser) *reports.Client {
 	t.Helper()
-	if opts == nil {
-		opts = &datacite.Config{}
-	}
 	opts.Service.API, opts.MaxAttempts = "http://localhost", 1
 	opts.HTTPClient = &http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
-		return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"application/json"}}, Body: body(r.Context()), Request: r}, nil
+		return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {contentType}}, Body: body(r.Context()), Request: r}, nil
 	})}
 	c, err := reports.NewClient(*opts)
 	require.NoError(t, err)
@@ -417,7 +414,7 @@ func TestLeavingEarly(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var body *stalling
-				c := respondingWith(t, &datacite.Config{}, func(ctx context.Context) io.ReadCloser {
+				c := respondingWith(t, &datacite.Config{}, 200, "application/json", func(ctx context.Context) io.ReadCloser {
 					body = &stalling{Reader: strings.NewReader(document[:len(document)-1000]), ctx: ctx, closed: make(chan struct{})}
 					return body
 				})

@@ -48,30 +48,6 @@ func (s *corrections) submit(datasets ...reports.Dataset) *reports.Receipt {
 	return receipt
 }
 
-// numbers are what a stored report gives to records: views and downloads by DOI.
-func numbers(t *testing.T, c *reports.Client, id string) string {
-	t.Helper()
-	all := map[string][2]string{}
-	for _, d := range stored(t, c, id) {
-		name := strings.ToLower(d.DatasetID[0].Value)
-		one, seen := all[name]
-		if !seen {
-			one = [2]string{"unchanged", "unchanged"}
-		}
-		for _, n := range d.Performance[0].Instance {
-			if at := slices.Index([]reports.MetricType{reports.UniqueDatasetInvestigations, reports.UniqueDatasetRequests}, n.MetricType); at >= 0 && n.AccessMethod == reports.Regular {
-				one[at] = fmt.Sprint(n.Count)
-			}
-		}
-		all[name] = one
-	}
-	var list []string
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		list = append(list, fmt.Sprintf("%s %s %s", name, all[name][0], all[name][1]))
-	}
-	return strings.Join(list, "; ")
-}
-
 // TestACorrectionThatDropsDatasets says which numbers records continue to show, and sends
 // zeros for them with ZeroDropped.
 func TestACorrectionThatDropsDatasets(t *testing.T) {
@@ -79,6 +55,10 @@ func TestACorrectionThatDropsDatasets(t *testing.T) {
 		s := corrections{t: t, c: srv.Reports()}
 		a, b, c := counted("10.5072/a", views(3), downloads(2)), counted("10.5072/B", views(1)), counted("10.5072/c", downloads(0))
 		first := s.submit(a, b, c)
+		holds := func(want ...reports.Dataset) {
+			t.Helper()
+			assert.ElementsMatch(t, want, stored(t, s.c, first.ReportID))
+		}
 		assert.Empty(t, s.said)
 		assert.Zero(t, first.Kept)
 
@@ -95,7 +75,7 @@ func TestACorrectionThatDropsDatasets(t *testing.T) {
 		assert.Empty(t, s.said)
 		assert.Zero(t, receipt.Kept)
 		assert.EqualValues(t, 3, receipt.Zeros)
-		assert.Equal(t, "10.5072/a 4 0; 10.5072/b 0 unchanged; 10.5072/c unchanged 0", numbers(t, s.c, receipt.ReportID))
+		holds(counted("10.5072/a", views(4)), counted("10.5072/a", downloads(0)), counted("10.5072/B", views(0)), counted("10.5072/c", downloads(0)))
 		require.NoError(t, s.c.Verify(t.Context(), receipt))
 
 		// Again: nothing is sent.
@@ -104,8 +84,8 @@ func TestACorrectionThatDropsDatasets(t *testing.T) {
 		assert.Equal(t, receipt.Subsets, again.Subsets)
 
 		// Zeros are replaced when the dataset is used after all.
-		receipt = s.submit(counted("10.5072/a", views(4), downloads(1)), b)
-		assert.Equal(t, "10.5072/a 4 1; 10.5072/b 1 unchanged; 10.5072/c unchanged 0", numbers(t, s.c, receipt.ReportID))
+		s.submit(counted("10.5072/a", views(4), downloads(1)), b)
+		holds(counted("10.5072/a", views(4), downloads(1)), b, c)
 	})
 }
 

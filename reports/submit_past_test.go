@@ -368,12 +368,18 @@ func randomVersion(r *rand.Rand) version {
 
 // TestDamagedNotes are not used, and said; strange files in their place are not followed.
 func TestDamagedNotes(t *testing.T) {
-	for name, damage := range map[string]func(t *testing.T, path string){
-		"removed":   func(t *testing.T, path string) { remove(t, path) },
-		"truncated": func(t *testing.T, path string) { truncate(t, path, 60) },
-		"empty":     func(t *testing.T, path string) { truncate(t, path, 0) },
-		"changed":   func(t *testing.T, path string) { change(t, path) },
-		"a link":    func(t *testing.T, path string) { link(t, path) },
+	precious := filepath.Join(t.TempDir(), "precious")
+	require.NoError(t, os.WriteFile(precious, []byte("precious"), 0o600))
+	for name, damage := range map[string]func(path string) error{
+		"removed":   os.Remove,
+		"truncated": func(path string) error { return os.Truncate(path, 60) },
+		"empty":     func(path string) error { return os.Truncate(path, 0) },
+		"changed": func(path string) error {
+			data, err := os.ReadFile(path)
+			data[len(data)/2] ^= 1
+			return errors.Join(err, os.WriteFile(path, data, 0o600))
+		},
+		"a link": func(path string) error { return errors.Join(os.Remove(path), os.Symlink(precious, path)) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			newHistory(t, func(h *history) {
@@ -382,7 +388,7 @@ func TestDamagedNotes(t *testing.T) {
 				found, err := filepath.Glob(h.opts.LockDir + "/*.notes")
 				require.NoError(t, err)
 				require.Len(t, found, 1)
-				damage(t, found[0])
+				require.NoError(t, damage(found[0]))
 				h.opts.ZeroDropped = true
 				receipt := h.submit(ab)
 				assert.True(t, receipt.EarlierUnknown)
@@ -393,22 +399,4 @@ func TestDamagedNotes(t *testing.T) {
 			})
 		})
 	}
-}
-
-func remove(t *testing.T, path string) { require.NoError(t, os.Remove(path)) }
-
-func truncate(t *testing.T, path string, size int64) { require.NoError(t, os.Truncate(path, size)) }
-
-func change(t *testing.T, path string) {
-	data, err := os.ReadFile(path)
-	require.NoError(t, err)
-	data[len(data)/2] ^= 1
-	require.NoError(t, os.WriteFile(path, data, 0o600))
-}
-
-func link(t *testing.T, path string) {
-	remove(t, path)
-	other := filepath.Join(t.TempDir(), "precious")
-	require.NoError(t, os.WriteFile(other, []byte("precious"), 0o600))
-	require.NoError(t, os.Symlink(other, path))
 }

@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -270,10 +271,11 @@ func TestCost(t *testing.T) {
 // most is the most memory that a process had until now, in bytes.
 func most(t *testing.T, pid int) int {
 	t.Helper()
-	var kilobytes int
-	_, text, found := strings.Cut(memory(pid), "HWM ")
-	require.True(t, found)
-	_, err := fmt.Sscan(text, &kilobytes)
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	require.NoError(t, err)
+	kilobytes, err := strconv.Atoi(peak.FindStringSubmatch(string(status))[1])
 	require.NoError(t, err)
 	return kilobytes * 1024
 }
+
+var peak = regexp.MustCompile(`VmHWM:\s+(\d+) kB`)

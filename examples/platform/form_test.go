@@ -17,37 +17,6 @@ import (
 	"github.com/datacite-go/datacite-go/metadata"
 )
 
-// Faults of rows are beside the field to be put right, which may be another one than what
-// was typed in.
-func TestFaultsOfRows(t *testing.T) {
-	_, _, c := repository(t)
-	for typed, want := range map[string]string{
-		"scheme0=GND":                      "term0: Term of a classification 1, Term: Write the term.",
-		"term0=glaciers":                   "scheme0: Term of a classification 1, Classification: Name the classification.",
-		"cofamily0=Byron&role0=x":          "role0: Contributor 1, Role:",
-		"coorcid0=0000-0001-5727-2427":     "cofamily0: Contributor 1, Family name, or name of the organisation: A person needs a family name",
-		"relatedtype0=":                    "",
-		"related0=10.5072/abc&relation0=x": "relation0: Related work 1, This dataset:",
-	} {
-		form := fields("Glacier")
-		for pair := range strings.SplitSeq(typed, "&") {
-			name, value, _ := strings.Cut(pair, "=")
-			form[name] = value
-		}
-		status, page := c.post("/new", form)
-		if want == "" {
-			assert.Equal(t, http.StatusOK, status, "an empty row is left out: %s", page)
-			continue
-		}
-		require.Equal(t, http.StatusUnprocessableEntity, status, typed)
-		field, rest, _ := strings.Cut(want, ": ")
-		label, message, _ := strings.Cut(rest, ":")
-		assert.Contains(t, page, `<a href="#`+field+`">`+label+`</a>:`+message, typed)
-		assert.Contains(t, page, `id="`+field+`-fault"`, typed)
-		assert.Equal(t, 1, strings.Count(page, `class="fault"`), typed)
-	}
-}
-
 // filled is a form with something in every field.
 func filled() map[string]string {
 	form := fields("Glacier length")
@@ -57,7 +26,7 @@ func filled() map[string]string {
 		"role0": "DataCollector", "cokind0": "Person", "cofamily0": "Byron", "cogiven0": "Anne", "coorcid0": "0000-0002-1825-0097", "coaffiliation0": "Snow Institute", "coror0": "05dxps055",
 		"role1": "Sponsor", "cokind1": "Organisation", "cofamily1": "Ice Society",
 		"relation0": "IsSupplementTo", "related0": "https://doi.org/10.5072/article-1", "relatedtype0": "JournalArticle",
-		"relation1": "IsDerivedFrom", "related1": "https://maps.example.org/1871?sheet=7", "relatedtype1": "",
+		"relation1": "IsDerivedFrom", "related1": "https://maps.example.org/1871?sheet=7", "relatedtype1": "", "relatedtype2": "", // the last row is empty
 		"funder1": "Snow Fund", "kind0": "Person", "given1": "",
 	})
 	return form

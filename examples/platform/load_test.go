@@ -8,10 +8,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/netip"
-	"os"
 	"path/filepath"
-	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -26,7 +23,7 @@ import (
 )
 
 var (
-	load     = flag.Duration("load", time.Second, "how long readers and depositors of TestLoad are at work; its figures need 60s and -datasets 1000")
+	load     = flag.Duration("load", time.Second, "how long readers and depositors of TestLoad are at work")
 	datasets = flag.Int("datasets", 30, "how many datasets of 20 files there are in TestLoad")
 )
 
@@ -36,51 +33,16 @@ const (
 	perDataset = 20 // files
 )
 
-// A sample says how long requests of a kind took.
-type sample struct {
-	mu    sync.Mutex
-	times map[string][]time.Duration
-}
-
-func (s *sample) add(kind string, d time.Duration) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.times[kind] = append(s.times[kind], d)
-}
-
-// log prints the figures. They depend on the machine, so nothing is asserted of them.
-func (s *sample) log(t *testing.T, title string, lasted time.Duration) {
-	t.Helper()
-	all := []time.Duration{}
-	for _, times := range s.times {
-		all = append(all, times...)
-	}
-	s.times["all"] = all
-	for kind, times := range s.times {
-		slices.Sort(times)
-		at := func(share float64) time.Duration {
-			return times[int(share*float64(len(times)-1))].Round(100 * time.Microsecond)
-		}
-		t.Logf("%-9s %-9s %7d requests, %6.0f/s, median %v, 95%% %v, 99%% %v, longest %v", title, kind, len(times), float64(len(times))/lasted.Seconds(), at(.5), at(.95), at(.99), at(1))
-	}
-}
-
 // A crowd sends requests, many at once, until its time is over.
 type crowd struct {
 	*testing.T
 	client *http.Client
 	url    string
 	pages  []string // paths of landing pages, in the order of their numbers
-	sample sample
 }
 
-func newCrowd(t *testing.T, client *http.Client, url string) *crowd {
-	return &crowd{T: t, client: client, url: url, sample: sample{times: map[string][]time.Duration{}}}
-}
-
-// ask sends a request and measures it. Anything but the wanted text is a failure.
-func (c *crowd) ask(kind, method, path, contentType string, body io.Reader, want string) (address, text string) {
-	begin := time.Now()
+// ask sends a request. Anything but the wanted text is a failure.
+func (c *crowd) ask(method, path, contentType string, body io.Reader, want string) (address, text string) {
 	req, err := http.NewRequest(method, c.url+path, body)
 	if !assert.NoError(c, err) {
 		return "", ""
@@ -94,7 +56,6 @@ func (c *crowd) ask(kind, method, path, contentType string, body io.Reader, want
 	}
 	defer res.Body.Close()
 	data, err := io.ReadAll(res.Body)
-	c.sample.add(kind, time.Since(begin))
 	assert.NoError(c, err)
 	if res.StatusCode != http.StatusOK || !strings.Contains(string(data), want) {
 		assert.Fail(c, "response", "%s %s, answered at %s %s: %s without %q: %.300s", method, path, res.Request.Method, res.Request.URL, res.Status, want, data)
@@ -106,34 +67,34 @@ func (c *crowd) ask(kind, method, path, contentType string, body io.Reader, want
 func (c *crowd) read(random *rand.Rand) {
 	n := 1 + random.IntN(*datasets)
 	landing := c.pages[n-1]
-	get := func(kind, path, want string) { c.ask(kind, http.MethodGet, path, "", nil, want) }
+	get := func(path, want string) { c.ask(http.MethodGet, path, "", nil, want) }
 	switch d := random.IntN(20); {
 	case d < 10:
-		get("landing", landing, fmt.Sprintf("Series %d of glacier lengths</h1>", n))
+		get(landing, fmt.Sprintf("Series %d of glacier lengths</h1>", n))
 	case d < 13:
-		get("file", landing+fmt.Sprintf("/files/part%d.csv", random.IntN(perDataset)), "month,length")
+		get(landing+fmt.Sprintf("/files/part%d.csv", random.IntN(perDataset)), "month,length")
 	case d < 15:
-		get("export", landing+"/export/datacite.xml", fmt.Sprintf("Series %d of", n))
+		get(landing+"/export/datacite.xml", fmt.Sprintf("Series %d of", n))
 	case d < 17:
-		get("home", "/", `id="hits">`)
+		get("/", `id="hits">`)
 	default:
-		get("search", fmt.Sprintf("/?q=glacier+%%22series+%d%%22", n), fmt.Sprintf("Series %d of", n))
+		get(fmt.Sprintf("/?q=glacier+%%22series+%d%%22", n), fmt.Sprintf("Series %d of", n))
 	}
 }
 
 // deposit publishes a dataset of 20 files, as the form does it.
 func (c *crowd) deposit(title string) {
 	const form = "application/x-www-form-urlencoded"
-	path, _ := c.ask("new", http.MethodPost, "/new", form, encode(fields(title)), title)
+	path, _ := c.ask(http.MethodPost, "/new", form, encode(fields(title)), title)
 	var files []string
 	for i := range perDataset {
 		files = append(files, fmt.Sprintf("part%d.csv", i), strings.Repeat(fmt.Sprint(title, ",", i, "\n"), 400))
 	}
 	contentType, body := multipartForm(files...)
-	c.ask("upload", http.MethodPost, path+"/files", contentType, body, "part19.csv")
-	_, question := c.ask("question", http.MethodGet, path+"/publish", "", nil, "part19.csv")
+	c.ask(http.MethodPost, path+"/files", contentType, body, "part19.csv")
+	_, question := c.ask(http.MethodGet, path+"/publish", "", nil, "part19.csv")
 	if m := shown.FindStringSubmatch(question); assert.NotNil(c, m, "the question has no fingerprint") {
-		c.ask("publish", http.MethodPost, path+"/publish", form, encode(map[string]string{"shown": m[1]}), title)
+		c.ask(http.MethodPost, path+"/publish", form, encode(map[string]string{"shown": m[1]}), title)
 	}
 }
 
@@ -194,19 +155,15 @@ func TestLoad(t *testing.T) {
 		}, 10*patience, 100*time.Millisecond)
 	}
 	settled()
-	t.Logf("%d datasets; before: %s", *datasets, memory(p.Process.Pid))
 
 	transport := &http.Transport{MaxIdleConnsPerHost: readers}
 	defer transport.CloseIdleConnections()
-	public := newCrowd(t, &http.Client{Transport: transport}, p.url)
-	public.pages = pages
-	own := newCrowd(t, client, p.url)
+	public, own := &crowd{t, &http.Client{Transport: transport}, p.url, pages}, &crowd{t, client, p.url, nil}
 	var titles []string
 	var mu sync.Mutex
 	ctx, cancel := context.WithTimeout(t.Context(), *load)
 	defer cancel()
 	var people sync.WaitGroup
-	begin := time.Now()
 	for i := range readers {
 		people.Go(func() {
 			for random := rand.New(rand.NewPCG(uint64(i), 1)); ctx.Err() == nil; {
@@ -226,11 +183,6 @@ func TestLoad(t *testing.T) {
 		})
 	}
 	people.Wait()
-	lasted := time.Since(begin)
-	t.Logf("after: %s", memory(p.Process.Pid))
-	public.sample.log(t, "readers", lasted)
-	own.sample.log(t, "deposits", lasted)
-
 	settled()
 	p.kill()
 	assert.Empty(t, p.errs.String(), "errors in the log")
@@ -249,21 +201,6 @@ func TestLoad(t *testing.T) {
 	}
 	assert.Len(t, srv.Names(), 2*(*datasets+len(titles)))
 	t.Logf("%d deposits of %d files", len(titles), perDataset)
-}
-
-var peak = regexp.MustCompile(`Vm(HWM|RSS):\s+(\d+) kB`)
-
-// memory says how much a process has, where the system tells.
-func memory(pid int) string {
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return "memory unknown"
-	}
-	var parts []string
-	for _, m := range peak.FindAllStringSubmatch(string(status), -1) {
-		parts = append(parts, m[1]+" "+m[2]+" kB")
-	}
-	return strings.Join(parts, ", ")
 }
 
 // everyDataset visits all datasets in a folder that no process has.

@@ -640,30 +640,3 @@ func TestAccounts(t *testing.T) {
 	require.NoError(t, account("list"))
 	assert.Empty(t, out.String())
 }
-
-// What is published is found by its words, whatever their case, and other programs can have it.
-func TestSearchAndExport(t *testing.T) {
-	_, reader, c := repository(t)
-	path := c.publish("Lengths of the ÄLETSCH glacier, 50%")
-	c.publish("Stones")
-	for words, want := range map[string]bool{
-		"äletsch": true, "LENGTHS lovelace 2026": true, "50%": true, "science fund": true, "0000-0001-5727-2427": true,
-		"lengths volcano": false, "l%ths": false, "'; DROP TABLE dataset": false,
-	} {
-		_, page := reader.get("/?q=" + url.QueryEscape(words+" 50%"))
-		assert.Equal(t, want, strings.Contains(page, path+`"`), words)
-		assert.Contains(t, page, `name="q"`)
-	}
-	_, v := c.now(path)
-	_, text := reader.get(path + "/export/datacite.xml")
-	record, err := metadata.ParseXML(strings.NewReader(text))
-	require.NoError(t, err)
-	require.NoError(t, record.Validate())
-	assert.Equal(t, v.DOI, record.DOI)
-	_, text = reader.get(path + "/export/datacite.json")
-	assert.Contains(t, text, `"relationType": "IsVersionOf"`)
-	_, text = reader.get(path + "/export/bibtex.bib")
-	assert.Contains(t, text, `title = {{Lengths of the ÄLETSCH glacier, 50\%}}`)
-	_, text = reader.get(path + "/export/citation.txt")
-	assert.Equal(t, v.Citation(c.platform.outbox.By)+"\n", text)
-}

@@ -314,8 +314,8 @@ func TestWhatIsKept(t *testing.T) {
 	assert.ErrorContains(t, err, "run chmod 700 "+open)
 }
 
-// What is wrong is said beside its field, in words of the form, and nothing that was
-// typed is lost or stored.
+// What is wrong is said beside the field to be put right, in words of the form, and nothing that was typed is lost
+// or stored. Other fields of its row go before that field.
 func TestFaultsOfForms(t *testing.T) {
 	srv, _, c := repository(t)
 	for _, tt := range []struct{ field, value, label, want string }{
@@ -342,13 +342,22 @@ func TestFaultsOfForms(t *testing.T) {
 		{"type", "Stone", "Type", "resource type"},
 		{"related0", "volume 3", "Related work 1, DOI or address of the work", "Give a DOI"},
 		{"related0", "javascript:alert(1)", "Related work 1, DOI or address of the work", "Give a DOI"},
+		{"related0=10.5072/abc&relation0", "x", "Related work 1, This dataset", ""},
+		{"scheme0=GND&term0", "", "Term of a classification 1, Term", "Write the term"},
+		{"term0=glaciers&scheme0", "", "Term of a classification 1, Classification", "Name the classification"},
+		{"cofamily0=Byron&role0", "x", "Contributor 1, Role", ""},
+		{"coorcid0=0000-0001-5727-2427&cofamily0", "", "Contributor 1, Family name, or name of the organisation", "A person needs a family name"},
 	} {
 		f := fields("Glacier <b>&</b>")
-		f[tt.field] = tt.value
+		var field string
+		for part := range strings.SplitSeq(tt.field+"="+tt.value, "&") {
+			name, value, _ := strings.Cut(part, "=")
+			field, f[name] = name, value
+		}
 		status, page := c.post("/new", f)
 		assert.Equal(t, http.StatusUnprocessableEntity, status, tt)
-		assert.Contains(t, page, fmt.Sprintf(`<a href="#%s">%s</a>`, tt.field, tt.label))
-		assert.Regexp(t, fmt.Sprintf(`<p class="fault" id="%s-fault">[^<]*%s`, tt.field, tt.want), page)
+		assert.Contains(t, page, fmt.Sprintf(`<a href="#%s">%s</a>`, field, tt.label))
+		assert.Regexp(t, fmt.Sprintf(`<p class="fault" id="%s-fault">[^<]*%s`, field, tt.want), page)
 		assert.Equal(t, 1, strings.Count(page, `class="fault"`), tt)
 		for _, typed := range []string{"Measured by hand.", `value="Glacier Institute"`, `value="G-7"`} {
 			assert.Contains(t, page, typed)

@@ -22,95 +22,43 @@ import (
 
 var writes = flag.Int("writes", 50, "random records that are written on each road")
 
-// terms are the values of the vocabularies.
-var terms = map[reflect.Type][]string{
-	reflect.TypeFor[metadata.ResourceTypeGeneral]():   valuesOf[metadata.ResourceTypeGeneral](),
-	reflect.TypeFor[metadata.ContributorType]():       valuesOf[metadata.ContributorType](),
-	reflect.TypeFor[metadata.DateType]():              valuesOf[metadata.DateType](),
-	reflect.TypeFor[metadata.DescriptionType]():       valuesOf[metadata.DescriptionType](),
-	reflect.TypeFor[metadata.TitleType]():             valuesOf[metadata.TitleType](),
-	reflect.TypeFor[metadata.NameType]():              valuesOf[metadata.NameType](),
-	reflect.TypeFor[metadata.FunderIdentifierType]():  valuesOf[metadata.FunderIdentifierType](),
-	reflect.TypeFor[metadata.RelatedIdentifierType](): valuesOf[metadata.RelatedIdentifierType](),
-	reflect.TypeFor[metadata.RelationType]():          valuesOf[metadata.RelationType](),
-}
-
-func valuesOf[T metadata.Term]() (all []string) {
-	for _, v := range metadata.Values[T]() {
-		all = append(all, string(v))
-	}
-	return all
-}
-
 // junk is what forms, exports and typing leave in the texts of records.
 var junk = []string{
 	"", " ", "Alps", " Alps ", "R&D Lab", "<i>Alps</i>", "a < b", "fr", "fr ", "FR", "xx-invalid-", "2020", "2020-13-45", "0054", "Größe", "a\tb\nc", "\ufeffAlps", "]]>",
 	"10.5072/x", " 10.5072/x ", "doi:10.5072/x", "https://example.org/", "not a uri", "0000-0001-5727-2427", "https://orcid.org/0000-0001-5727-2427", "ORCID", "ROR", "181", "x\x01", "x\xff", "null",
 }
 
-// A writer draws records: complete ones, with junk in some of their values.
-type writer struct{ *rand.Rand }
-
-func (w writer) record() *metadata.Record {
-	r := plain(0)
-	v := reflect.ValueOf(&r).Elem()
-	for range 1 + w.IntN(3) {
-		name := v.Type().Field(w.IntN(v.NumField())).Name
-		if !slices.Contains([]string{"DOI", "SchemaVersion", "Identifiers"}, name) {
-			w.fill(v.FieldByName(name), name, 0)
-		}
+// spoilt is a random record with junk in some of its texts.
+func spoilt(seed uint64) *metadata.Record {
+	r, random := datacitetest.RandomRecord(seed), rand.New(rand.NewPCG(seed, 30))
+	all := textsWithin(reflect.ValueOf(r).Elem(), nil)
+	for range 1 + random.IntN(3) {
+		all[random.IntN(len(all))].SetString(junk[random.IntN(len(junk))])
 	}
-	return &r
+	return r
 }
 
-// text is most often one that fits the field.
-func (w writer) text(field string) string {
-	fit := []string{"Alps", " Alps ", "R&D Lab", "<i>Alps</i>", "Größe", "2020"}
-	switch {
-	case strings.Contains(field, "uri"):
-		fit = []string{"https://example.org/"}
-	case strings.Contains(field, "lang"):
-		fit = []string{"fr", "fr ", "de-AT"}
-	case strings.Contains(field, "itude"):
-		fit = []string{"7.5", " -7 "}
-	case strings.Contains(field, "year"):
-		fit = []string{"2020", "1850"}
-	}
-	if w.IntN(8) == 0 {
-		fit = junk
-	}
-	return fit[w.IntN(len(fit))]
-}
-
-func (w writer) fill(v reflect.Value, name string, depth int) {
+// textsWithin are the texts of a record, also those that are empty.
+func textsWithin(v reflect.Value, found []reflect.Value) []reflect.Value {
 	switch v.Kind() {
 	case reflect.String:
-		if known := terms[v.Type()]; known != nil && w.IntN(20) > 0 {
-			v.SetString(known[w.IntN(len(known))])
-			return
-		}
-		v.SetString(w.text(strings.ToLower(name)))
-	case reflect.Slice:
-		if v.Type().Elem().Kind() == reflect.Int {
-			return // Breaks belong to a text
-		}
-		v.Set(reflect.MakeSlice(v.Type(), 1, 2))
-		for range w.IntN(2) {
-			v.Set(reflect.Append(v, reflect.Zero(v.Type().Elem())))
-		}
-		for i := range v.Len() {
-			w.fill(v.Index(i), name, depth+1)
-		}
+		return append(found, v)
 	case reflect.Pointer:
-		v.Set(reflect.New(v.Type().Elem()))
-		w.fill(v.Elem(), name, depth+1)
+		if !v.IsNil() {
+			return textsWithin(v.Elem(), found)
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			found = textsWithin(v.Index(i), found)
+		}
 	case reflect.Struct:
-		for i := range v.NumField() {
-			if v.Type().Field(i).IsExported() && (w.IntN(3) > 0 || depth == 0) {
-				w.fill(v.Field(i), v.Type().Field(i).Name, depth+1)
+		for field, value := range v.Fields() {
+			if field.IsExported() && !slices.Contains([]string{"DOI", "SchemaVersion", "Identifiers"}, field.Name) {
+				found = textsWithin(value, found)
 			}
 		}
 	}
+	return found
 }
 
 // What is written is stored as it was given, or refused, or the result has a warning that
@@ -143,7 +91,7 @@ func TestNothingIsLostWithoutAWarning(t *testing.T) {
 			stored, refused, warned := 0, 0, 0
 			for seed := range *writes {
 				name := fmt.Sprintf("10.5072/w%d", seed)
-				given := writer{rand.New(rand.NewPCG(uint64(seed), 30))}.record()
+				given := spoilt(uint64(seed))
 				warnings, err := write(t, srv, name, given)
 				if err != nil {
 					refused++

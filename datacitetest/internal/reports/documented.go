@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"mime"
@@ -153,19 +154,24 @@ func (r *stored) expanded(status int) wire.Reply {
 		o.print(`"report-datasets":[`)
 		between := ""
 		for _, p := range r.Rows {
-			p.datasets(func(dataset []byte) {
+			err := p.datasets(func(dataset []byte) {
 				o.print("%s%s", between, dataset)
 				between = ","
 			})
+			o.err = cmp.Or(o.err, err)
 		}
 		o.print("]")
 	})
 }
 
-// datasets reads the datasets of a subset, which was checked when it came.
-func (p row) datasets(each func(dataset []byte)) {
-	text, _ := withoutCoding(p.coding(), p.Gzip)
-	_ = check(text, func(c *checker) {
+// datasets reads the datasets of a subset. It was checked when it came, but may come from a state
+// that was saved and damaged.
+func (p row) datasets(each func(dataset []byte)) error {
+	text, err := withoutCoding(p.coding(), p.Gzip)
+	if err != nil {
+		return err
+	}
+	return check(text, func(c *checker) {
 		c.object(func(name []byte) {
 			if string(name) != "report-datasets" {
 				c.skip()

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -26,9 +25,9 @@ type schema struct {
 	countries bool // the members are codes of countries, with integers
 
 	// By the specification alone.
-	sound func(v any) (fault string) // a further check
-	open  bool                       // further values are allowed
-	texts bool                       // texts, too
+	sound func(v any) (why string) // a further check; "" if it is passed
+	open  bool                     // further values are allowed
+	texts bool                     // texts, too
 
 	unchecked bool // absent from the deployed service's schema
 	untyped   bool // ... or names members, but no type
@@ -48,72 +47,6 @@ func (s *schema) member(name string) *schema {
 		return whole
 	}
 	return nil
-}
-
-// fault is the first fault of a value by the specification, after the path to it, as in
-// "/yop: a string expected"; "" without one.
-func (s *schema) fault(v any) string {
-	kind, wanted := jsonKind(v), cmp.Or(s.kind, "string")
-	switch {
-	case s.texts && kind == "string":
-		return ""
-	case kind != wanted:
-		return fmt.Sprintf(": %s %s expected", map[bool]string{true: "a", false: "an"}[wanted == "string"], wanted)
-	}
-	var fault string
-	switch v := v.(type) {
-	case object:
-		fault = s.faultInside(v)
-	case []any:
-		for i := 0; i < len(v) && fault == ""; i++ {
-			if fault = s.element.fault(v[i]); fault != "" {
-				fault = "/" + strconv.Itoa(i) + fault
-			}
-		}
-	case json.Number:
-		if _, err := v.Int64(); err != nil {
-			return ": an integer expected"
-		}
-	case string:
-		if len(s.values) > 0 && !s.open && !slices.Contains(s.values, v) {
-			return fmt.Sprintf(": %q is not one of %q", v, s.values)
-		}
-	}
-	if fault == "" && s.sound != nil {
-		if fault = s.sound(v); fault != "" {
-			fault = ": " + fault
-		}
-	}
-	return fault
-}
-
-// faultInside is the first fault of the members of an object.
-func (s *schema) faultInside(v object) string {
-	for name := range sorted(v) {
-		switch {
-		case s.countries && !countryForm.MatchString(name):
-			return fmt.Sprintf(": %q is not a lowercase two-letter country code", name)
-		case s.countries:
-			if fault := whole.fault(v[name]); fault != "" {
-				return "/" + name + fault
-			}
-		case s.member(name) == nil:
-			return ": found unpermitted parameter: :" + name
-		}
-	}
-	for _, m := range s.members {
-		value, there := v[m.name]
-		if !there && slices.Contains(s.required, m.name) {
-			return ": " + m.name + " is missing"
-		}
-		if !there {
-			continue
-		}
-		if fault := m.fault(value); fault != "" {
-			return "/" + m.name + fault
-		}
-	}
-	return ""
 }
 
 // permit removes what the service drops silently: other values in an array of objects. It
@@ -153,35 +86,71 @@ func (s *schema) permit(v object, shown func(string) string) (odd [][]string) {
 	return odd
 }
 
-// faults appends the faults of the value by the schema of that name, in the order of
-// the schema.
-func (s *schema) faults(v any, path, name string, found []object) []object {
-	if s.unchecked || len(found) > wire.MaxFaults {
+// A fault is what is wrong with the value at a path.
+type fault struct{ path, text string }
+
+// faults appends the faults of a value, in the order of the schema; strictly by the specification,
+// or as the deployed service finds them.
+func (s *schema) faults(v any, path string, strict bool, found []fault) []fault {
+	kind, wanted, before := jsonKind(v), s.kind, len(found)
+	if strict {
+		wanted = cmp.Or(wanted, "string")
+	}
+	text, isText := v.(string)
+	if !strict && s.unchecked || strict && s.texts && isText || before > wire.MaxFaults {
 		return found
 	}
-	if kind := jsonKind(v); s.kind != "" && kind != s.kind && !s.untyped {
-		found = append(found, schemaFault(path, name, "of type %s did not match the following type: %s", kind, s.kind))
+	add := func(format string, args ...any) { found = append(found, fault{path, fmt.Sprintf(format, args...)}) }
+	if wanted != "" && kind != wanted && (strict || !s.untyped) {
+		add("of type %s did not match the following type: %s", kind, wanted)
 	}
-	if word, ok := v.(string); len(s.values) > 0 && (!ok || !slices.Contains(s.values, word)) {
-		found = append(found, schemaFault(path, name, "value %s did not match one of the following values: %s", inspect(v), strings.Join(s.values, ", ")))
+	if len(s.values) > 0 && !(strict && s.open) && (!isText || !slices.Contains(s.values, text)) {
+		add("value %s did not match one of the following values: %s", inspect(v), strings.Join(s.values, ", "))
 	}
 	switch v := v.(type) {
 	case object:
+		if strict {
+			found = s.others(v, path, found)
+		}
 		for _, member := range s.required {
 			if _, ok := v[member]; !ok {
-				found = append(found, schemaFault(path, name, "did not contain a required property of '%s'", member))
+				add("did not contain a required property of '%s'", member)
 			}
 		}
 		for _, m := range s.members {
 			if value, ok := v[m.name]; ok {
-				found = m.faults(value, path+"/"+m.name, name, found)
+				found = m.faults(value, path+"/"+m.name, strict, found)
 			}
 		}
 	case []any:
 		for i, e := range v {
 			if s.element != nil {
-				found = s.element.faults(e, fmt.Sprintf("%s/%d", path, i), name, found)
+				found = s.element.faults(e, fmt.Sprintf("%s/%d", path, i), strict, found)
 			}
+		}
+	case json.Number:
+		if _, err := v.Int64(); strict && err != nil && kind == wanted {
+			add("is too large")
+		}
+	}
+	if strict && s.sound != nil && len(found) == before {
+		if why := s.sound(v); why != "" {
+			add("%s", why)
+		}
+	}
+	return found
+}
+
+// others appends the faults of members that the schema does not name.
+func (s *schema) others(v object, path string, found []fault) []fault {
+	for name := range sorted(v) {
+		switch {
+		case s.countries && !countryForm.MatchString(name):
+			found = append(found, fault{path, fmt.Sprintf("%q is not a lowercase two-letter country code", name)})
+		case s.countries:
+			found = whole.faults(v[name], path+"/"+name, true, found)
+		case s.member(name) == nil:
+			found = append(found, fault{path, "found unpermitted parameter: :" + name})
 		}
 	}
 	return found

@@ -341,7 +341,11 @@ func (r *stored) faults(creating bool) (object, error) {
 		missing("report_datasets", datasets)
 		sent := maps.Clone(r.Header)
 		sent["report-datasets"] = datasets
-		switch found := sentReport.faults(sent, "#", "7757177d-ae02-5888-8cdf-d748b3fb8616", nil); {
+		var found []object
+		for _, f := range sentReport.faults(sent, "#", false, nil) {
+			found = append(found, f.worded())
+		}
+		switch {
 		case len(found) > wire.MaxFaults:
 			return nil, wire.ErrTooMuch
 		case len(found) > 0:
@@ -372,11 +376,12 @@ func (r *stored) fits(creating bool) error {
 	return nil
 }
 
-// schemaFault is a message about the value at a path. The name of the schema ends with
-// "#", except in messages about the type of a top-level value.
-func schemaFault(path, name, format string, args ...any) object {
-	if strings.Count(path, "/") > 1 || strings.HasPrefix(format, "did not contain") {
-		name += "#"
+// worded is a fault in the words of the service. The name of the schema ends with "#", except in
+// messages about the type of a top-level value.
+func (f fault) worded() object {
+	schema := "7757177d-ae02-5888-8cdf-d748b3fb8616"
+	if strings.Count(f.path, "/") > 1 || strings.HasPrefix(f.text, "did not contain") {
+		schema += "#"
 	}
-	return object{path: fmt.Sprintf("The property '%s' ", path) + fmt.Sprintf(format, args...) + " in schema " + name}
+	return object{f.path: fmt.Sprintf("The property '%s' %s in schema %s", f.path, f.text, schema)}
 }

@@ -48,6 +48,13 @@ func (u *inUTF8) Read(p []byte) (n int, err error) {
 
 func (c *checker) refuse(format string, args ...any) { c.Fail(fmt.Errorf(format, args...)) }
 
+// mustBe refuses a value that a schema does not allow.
+func (c *checker) mustBe(s *schema, v any, path string) {
+	if found := s.faults(v, path, true, nil); len(found) > 0 && c.Err() == nil {
+		c.refuse("%s: %s", found[0].path, found[0].text)
+	}
+}
+
 // starts says whether a value of a kind comes next, by its first byte.
 func (c *checker) starts(with byte, wanted string) bool {
 	found := c.Kind()
@@ -142,8 +149,8 @@ func readReport(r io.Reader, checked bool, most int) (read content, err error) {
 				if read.header, _ = v.(object); read.header == nil {
 					c.refuse("report-header: an object expected")
 				}
-				if fault := reportHeader.fault(v); checked && fault != "" {
-					c.refuse("report-header%s", fault)
+				if checked {
+					c.mustBe(reportHeader, v, "report-header")
 				}
 			case "report-datasets":
 				c.datasets(checked, most)
@@ -171,8 +178,8 @@ func (c *checker) datasets(checked bool, most int) {
 		}
 		if !checked {
 			c.skip()
-		} else if fault := reportDatasets.element.fault(c.value(wire.MaxPieces)); fault != "" {
-			c.refuse("report-datasets/%d%s", i, fault)
+		} else {
+			c.mustBe(reportDatasets.element, c.value(wire.MaxPieces), fmt.Sprintf("report-datasets/%d", i))
 		}
 	}
 }

@@ -3,7 +3,6 @@ package pages
 
 import (
 	"cmp"
-	"context"
 	"embed"
 	"errors"
 	"fmt"
@@ -247,29 +246,16 @@ func (p *Pages) fail(w http.ResponseWriter, r *http.Request, err error) {
 // render sends a page, with the data that all pages have in common.
 func (p *Pages) render(w http.ResponseWriter, r *http.Request, status int, page, title string, data map[string]any) error {
 	data["Repository"], data["Title"], data["Curator"], data["Administrator"], data["Here"] = p.By.Name, title, curator(r), administrator(r), r.URL.Path
-	text := &untilGone{reader: r.Context()}
-	if err := templates.ExecuteTemplate(text, page+".html", data); err != nil {
+	var text strings.Builder
+	if err := templates.ExecuteTemplate(&text, page+".html", data); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	if _, err := io.WriteString(w, text.page.String()); err != nil && r.Context().Err() == nil {
+	if _, err := io.WriteString(w, text.String()); err != nil && r.Context().Err() == nil {
 		p.Log.Info("page", "path", short(r.URL.Path), "error", err) // its reader is gone
 	}
 	return nil
-}
-
-// untilGone collects a page, and stops when its reader is gone.
-type untilGone struct {
-	page   strings.Builder
-	reader context.Context
-}
-
-func (b *untilGone) Write(text []byte) (int, error) {
-	if err := b.reader.Err(); err != nil {
-		return 0, err
-	}
-	return b.page.Write(text)
 }
 
 // loggedIn is a page for people who are logged in.

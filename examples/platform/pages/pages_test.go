@@ -2,7 +2,6 @@ package pages
 
 import (
 	"context"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -10,22 +9,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 )
-
-// Nobody works for a reader who is gone.
-func TestReadersWhoAreGone(t *testing.T) {
-	p := New(&Pages{})
-	ctx, gone := context.WithCancel(t.Context())
-	r := httptest.NewRequestWithContext(ctx, http.MethodGet, "http://localhost/", nil)
-	text := &untilGone{reader: ctx}
-	_, err := io.WriteString(text, "begin")
-	assert.NoError(t, err)
-	gone()
-	_, err = io.WriteString(text, "end")
-	assert.ErrorIs(t, err, context.Canceled)
-	w := httptest.NewRecorder()
-	assert.ErrorIs(t, p.render(w, r, http.StatusOK, "error", "Title", map[string]any{"Text": "text"}), context.Canceled)
-	assert.Empty(t, w.Body)
-}
 
 // More requests than are worked on wait, and do not stop the page that a supervisor looks at.
 func TestRequestsWait(t *testing.T) {

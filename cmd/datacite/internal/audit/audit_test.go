@@ -481,36 +481,6 @@ func TestTablesOfAFewColumns(t *testing.T) {
 	}
 }
 
-// A spreadsheet says the same as a table in CSV, a stranger's title is no formula, and what a
-// damaged one has is not compared.
-func TestSpreadsheets(t *testing.T) {
-	srv := service(t, datacitetest.Deployed)
-	var book, text bytes.Buffer
-	for out, spreadsheet := range map[*bytes.Buffer]bool{&book: true, &text: false} {
-		w := table.NewWriter(out, &table.WriterOptions{Columns: []string{"doi", "title", "url"}, Spreadsheet: spreadsheet})
-		for _, row := range [][3]string{{"10.5072/right", "=1+1", ""}, {"10.5072/moved", "Glacier length", "https://repo.example.org/moved"}} {
-			_, err := w.Write(&table.Row{DOI: row[0], URL: row[2], Record: &metadata.Record{Titles: metadata.List[metadata.Title]{{Title: row[1]}}}})
-			require.NoError(t, err)
-		}
-		require.NoError(t, w.Flush())
-	}
-	args := []string{"--format", "csv", "--only", "missing,url,state,metadata"}
-	out, notes, code := call(t, srv, append(args, shelltest.File(t, "own.xlsx", book.String()))...)
-	assert.Equal(t, shell.ExitRefused, code, notes)
-	assert.Contains(t, out, ",changed,url,https://repo.example.org/moved,https://repo.example.org/old,")
-	assert.Contains(t, out, ",changed,titles[0].title,'=1+1,Glacier length,")
-	assert.Contains(t, notes, "1 cell could be taken for a formula by a spreadsheet program, and got an apostrophe in front")
-	same, _, _ := call(t, srv, append(args, shelltest.File(t, "own.csv", text.String()))...)
-	assert.Equal(t, out, same)
-	for size := 30; size < book.Len(); size += 37 {
-		damaged := shelltest.File(t, "cut.xlsx", book.String()[:size])
-		out, notes, code := call(t, srv, "--fix", "--yes", damaged)
-		assert.Equal(t, shell.ExitWrong, code)
-		assert.Contains(t, notes, "cut.xlsx: the spreadsheet cannot be read")
-		assert.Empty(t, out)
-	}
-}
-
 // The differences can be a spreadsheet, too, which the next command reads.
 func TestOutputFiles(t *testing.T) {
 	srv := service(t, datacitetest.Deployed)

@@ -5,7 +5,6 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -22,7 +21,6 @@ import (
 
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell/shelltest"
-	"github.com/datacite-go/datacite-go/cmd/datacite/internal/table"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/metadata"
@@ -556,93 +554,6 @@ func TestTakenNames(t *testing.T) {
 	record, err := srv.Record("10.5072/taken")
 	require.NoError(t, err)
 	assert.Equal(t, "https://elsewhere.example.org/", record.URL)
-}
-
-// spreadsheet writes an .xlsx file.
-func spreadsheet(t *testing.T, name string, rows []*table.Row, others ...string) {
-	t.Helper()
-	file, err := os.Create(name)
-	require.NoError(t, err)
-	defer file.Close()
-	w := table.NewWriter(file, &table.WriterOptions{Spreadsheet: true, Others: others})
-	for _, row := range rows {
-		_, err := w.Write(row)
-		require.NoError(t, err)
-	}
-	require.NoError(t, w.Flush())
-}
-
-func newItem(i int, year, title string) *table.Row {
-	return &table.Row{URL: fmt.Sprintf("https://repository.example.org/%d", i), Record: &metadata.Record{
-		Titles: []metadata.Title{{Title: title}}, Creators: []metadata.Creator{metadata.Organization("Ice")}, Publisher: metadata.Publisher{Name: "Repository"},
-		PublicationYear: metadata.YearText(year), Types: metadata.Types{ResourceTypeGeneral: "Dataset"},
-	}}
-}
-
-// The result of an .xlsx is an .xlsx, with which a run can go on.
-func TestSpreadsheet(t *testing.T) {
-	srv := newServer(t, nil)
-	path := t.TempDir()
-	file, result := filepath.Join(path, "items.xlsx"), filepath.Join(path, "items.registered.xlsx")
-	spreadsheet(t, file, []*table.Row{newItem(1, "2026", "Länge; Fläche"), newItem(2, "26", "=1+1")})
-	code, _, notes := start(t, srv, "--prefix", "10.5072", file)
-	assert.Equal(t, 2, code)
-	assert.Contains(t, notes, `error: items.xlsx, line 3, column 7: year: "26" is not a year of four digits`)
-	code, out, notes := start(t, srv, "--prefix", "10.5072", "--leave-out", file)
-	assert.Equal(t, 1, code, notes)
-	assert.Contains(t, out, "items.registered.xlsx: 1 of 2 records written at ")
-
-	// The fault is corrected in the result table.
-	in, err := os.Open(result)
-	require.NoError(t, err)
-	defer in.Close()
-	r, err := table.NewReader("result", in, &table.Options{Others: table.ResultColumns})
-	require.NoError(t, err)
-	var corrected []*table.Row
-	for row, err := range r.All() {
-		require.NoError(t, err)
-		corrected = append(corrected, row)
-	}
-	require.Len(t, corrected, 2)
-	assert.Equal(t, "=1+1", corrected[1].Record.Titles[0].Title)
-	assert.Equal(t, `items.xlsx, line 3, column 7: year: "26" is not a year of four digits`, corrected[1].Others[1])
-	whole := newItem(2, "2026", "=1+1")
-	whole.Others = corrected[1].Others
-	corrected[1] = whole
-	spreadsheet(t, result, corrected, table.ResultColumns...)
-	code, out, notes = start(t, srv, "--prefix", "10.5072", result)
-	assert.Equal(t, 0, code, notes)
-	assert.Contains(t, out, "items.registered.xlsx: 2 of 2 records written at ")
-	assert.Contains(t, out, ", 1 of them now")
-	assert.Len(t, srv.Names(), 2)
-	code, out, _ = start(t, srv, file)
-	assert.Equal(t, 2, code, "the table itself still has its fault: %s", out)
-}
-
-// Of a damaged .xlsx nothing is registered, and the exit code shows it.
-func TestDamagedSpreadsheet(t *testing.T) {
-	srv := newServer(t, nil)
-	path := t.TempDir()
-	file := filepath.Join(path, "items.xlsx")
-	var rows []*table.Row
-	for i := range 10 {
-		rows = append(rows, newItem(i, "2026", "T"))
-	}
-	spreadsheet(t, file, rows)
-	whole := shelltest.Read(t, file)
-	for i := range 40 {
-		damaged := bytes.Clone(whole)
-		if at := rand.IntN(len(whole)); i%2 == 0 {
-			damaged = damaged[:at]
-		} else {
-			clear(damaged[at:min(at+8, len(whole))])
-		}
-		require.NoError(t, os.WriteFile(file, damaged, 0o600))
-		before := len(srv.Names())
-		code, _, notes := start(t, srv, "--prefix", "10.5072", "--output", filepath.Join(path, fmt.Sprintf("%d.csv", i)), file)
-		made := len(srv.Names()) - before
-		assert.True(t, code == 2 && made == 0 && strings.Contains(notes, "items.xlsx") || code == 0 && made == 10, "%d, %d made: %s", code, made, notes)
-	}
 }
 
 // In a folder that others can write to, a link at the place of the result table or its journal

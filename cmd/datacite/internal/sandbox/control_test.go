@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,7 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell/shelltest"
-	"github.com/datacite-go/datacite-go/datacitetest"
 )
 
 // do sends a request, and returns the response with its body; 0 if the connection is lost.
@@ -307,48 +305,4 @@ func TestPageShowsFaults(t *testing.T) {
 	for _, fault := range []string{"PUT /metadata=2*503", "/dois=503", "/=25%*random"} {
 		assert.Contains(t, page, "<code>"+fault+"</code>")
 	}
-}
-
-// What control costs requests to the service: compare with those to the service itself.
-func BenchmarkRequest(b *testing.B) {
-	for _, name := range []string{"service", "sandbox"} {
-		b.Run(name, func(b *testing.B) {
-			srv := shelltest.Serve(b, &datacitetest.Options{NoPort: true})
-			require.NoError(b, srv.PutRecordJSON([]byte(`{"doi":"10.5072/a"}`)))
-			var handler http.Handler = srv
-			if name == "sandbox" {
-				site := &site{service: srv, ctx: b.Context()}
-				site.useFaults()
-				handler = srv.Guard(site)
-			}
-			benchmarkGet(b, handler)
-		})
-	}
-}
-
-// A reset over HTTP, with 10,000 records that were loaded.
-func BenchmarkReset(b *testing.B) {
-	srv := shelltest.Serve(b, &datacitetest.Options{NoPort: true})
-	for i := range 10_000 {
-		require.NoError(b, srv.PutRecordJSON(fmt.Appendf(nil, `{"doi":"10.5072/%d","titles":[{"title":"Glacier %d"}]}`, i, i)))
-	}
-	srv.Checkpoint()
-	site := &site{service: srv, ctx: b.Context()}
-	for b.Loop() {
-		benchmarkOne(b, srv.Guard(site), "POST", "/sandbox/reset", 204)
-	}
-}
-
-func benchmarkGet(b *testing.B, h http.Handler) {
-	for b.Loop() {
-		benchmarkOne(b, h, "GET", "/dois/10.5072/a", 200)
-	}
-}
-
-func benchmarkOne(b *testing.B, h http.Handler, method, path string, want int) {
-	r := httptest.NewRequest(method, path, nil)
-	r.Host = "localhost"
-	w := httptest.NewRecorder()
-	h.ServeHTTP(w, r)
-	require.Equal(b, want, w.Code)
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell/shelltest"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/doi"
@@ -58,58 +57,6 @@ func TestUsageSeams(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-// TestEachUsageSeamHasItsRow: a command or an output that is new needs a row.
-func TestEachUsageSeamHasItsRow(t *testing.T) {
-	var known, has []string
-	for _, cmd := range Command(&shell.Shell{}).Commands() {
-		known = append(known, cmd.Name())
-	}
-	for name := range readers {
-		has = append(has, name)
-	}
-	assert.ElementsMatch(t, known, append(has, "count", "check"), "count writes, and check reads what the service holds")
-}
-
-// TestUsageSeamsThatMakeNoSense are refused, with the way to go.
-func TestUsageSeamsThatMakeNoSense(t *testing.T) {
-	m := newMonth(t, 0, datacitetest.Deployed)
-	days := filepath.Join(m.folder, "days")
-	count := []string{"usage", "count", "--month", month, "--creator", creator, "--log-format", "json", "--gap", "0", "--days", days, "--publisher", "P"}
-	for _, name := range []string{"report.json", "counts.csv", "counts.xlsx"} {
-		code, notes := m.run(slices.Concat(count, []string{"--output", filepath.Join(m.folder, name)}, m.logs)...)
-		require.Zero(t, code, notes)
-	}
-	m.file("harvest.jsonl", `{"id":"10.5072/a","type":"dois","attributes":{"doi":"10.5072/a"}}`+"\n")
-	m.file("records.csv", "doi,url,title\n10.5072/a,https://example.org/,T\n")
-	table := []string{"--creator", creator, "--month", month}
-	for _, tt := range []struct {
-		args []string
-		more []string
-		file string
-		says string
-	}{
-		{count, nil, "report.json", " is a usage report, not a log; datacite usage send sends it"},
-		{count, nil, "counts.csv", " is a table, not a log; datacite usage send sends it"},
-		{count, nil, "counts.xlsx", " is a table, not a log; datacite usage send sends it"},
-		{count, nil, "days", " is a folder; name the logs in it, such as " + days + "/*.log"},
-		{readers["send"], nil, "web1-1.log", "datacite usage count makes reports and tables of logs"},
-		{readers["send"], table, "records.csv", "datacite usage count makes reports and tables of logs"},
-		{readers["send"], nil, "harvest.jsonl", "datacite usage count makes reports and tables of logs"},
-		{readers["send"], nil, "days", " is a folder; give a report or a table, which datacite usage count --output writes"},
-		{readers["send"], nil, "counts.csv", "a table needs --creator and --month"},
-		{readers["send"], table, "report.json", "--creator is for tables: a report file has its own"},
-		{readers["repair"], nil, "web1-1.log", "datacite usage count makes reports and tables of logs"},
-		{readers["repair"], nil, "days", " is a folder; give a report or a table"},
-		{[]string{"usage", "check"}, nil, "report.json", " is a file, and the service is checked: give the name of the account"},
-	} {
-		before := shelltest.Writes(m.srv)
-		code, notes := m.run(slices.Concat(tt.args, tt.more, []string{filepath.Join(m.folder, tt.file)})...)
-		assert.Equal(t, 2, code, tt.args)
-		assert.Contains(t, notes, tt.says, "%v %s", tt.args, tt.file)
-		assert.Equal(t, before, shelltest.Writes(m.srv))
 	}
 }
 

@@ -136,6 +136,7 @@ func TestPage(t *testing.T) {
 func TestWrongUse(t *testing.T) {
 	srv := service(t)
 	for args, says := range map[string]string{
+		"check_test.go":                 "is a file, and the service is checked: give the name of the account",
 		"":                              "accepts 1 arg(s), received 0",
 		"a b":                           "accepts 1 arg(s), received 2",
 		"--format xml a":                `--format: "xml" is not one of`,
@@ -275,16 +276,4 @@ func TestTrend(t *testing.T) {
 		assert.Equal(t, tt.want, p.Trend())
 		assert.Equal(t, tt.running, p.Running())
 	}
-}
-
-// An .xlsx is written wherever CSV is.
-func TestOutput(t *testing.T) {
-	srv := service(t)
-	name := filepath.Join(t.TempDir(), "differences.xlsx")
-	out, notes, code := call(t, srv, "--output", name, "example.repo")
-	assert.Equal(t, shell.ExitRefused, code)
-	assert.Empty(t, out)
-	assert.Contains(t, notes, name+" is written\n")
-	text := shelltest.Read(t, name)
-	assert.Equal(t, "PK", string(text[:2]))
 }

@@ -9,11 +9,9 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -25,7 +23,6 @@ import (
 
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell/shelltest"
-	"github.com/datacite-go/datacite-go/cmd/datacite/internal/usage/send"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/reports"
 )
@@ -98,43 +95,31 @@ func runs(ctx context.Context, srv *datacitetest.Server, stdin string, args ...s
 }
 
 func runsAt(ctx context.Context, now time.Time, srv *datacitetest.Server, stdin string, args ...string) result {
-	return does(ctx, srv, stdin, append([]string{"count"}, args...), func(s *shell.Shell) *cobra.Command { return newCommand(s, now) })
-}
-
-// sends calls datacite usage send.
-func sends(ctx context.Context, srv *datacitetest.Server, stdin string, args ...string) result {
-	return does(ctx, srv, stdin, append([]string{"send"}, args...), send.Command)
-}
-
-func does(ctx context.Context, srv *datacitetest.Server, stdin string, args []string, command shell.Maker) result {
-	var out, notes bytes.Buffer
 	env := map[string]string{"DATACITE_CONFIG_DIR": "/datacite-no-settings"}
 	if srv != nil {
-		env["DATACITE_SERVICE"], env["DATACITE_TOKEN"] = srv.URL, srv.Token(srv.Now().Add(90*24*time.Hour))
+		env["DATACITE_SERVICE"] = srv.URL
 	}
-	s := &shell.Shell{Args: args, Getenv: func(name string) string { return env[name] }, Stdin: strings.NewReader(stdin), Stdout: &out, Stderr: &notes}
+	var out, notes bytes.Buffer
+	s := &shell.Shell{Args: append([]string{"count"}, args...), Getenv: func(name string) string { return env[name] }, Stdin: strings.NewReader(stdin), Stdout: &out, Stderr: &notes}
 	s.Config.MaxWait = 5 * time.Millisecond
-	code := s.Run(ctx, command)
+	code := s.Run(ctx, func(s *shell.Shell) *cobra.Command { return newCommand(s, now) })
 	return result{code, out.String(), notes.String()}
 }
 
-// service is an empty service.
+// service has what no request changes.
 func service(t *testing.T, faults datacitetest.Faults) *datacitetest.Server {
 	t.Helper()
-	t.Setenv("DATACITE_LOCK_DIR", t.TempDir())
-	srv := shelltest.Serve(t, &datacitetest.Options{Behaviour: datacitetest.Deployed, Faults: faults})
-	return srv
+	return shelltest.Serve(t, &datacitetest.Options{Behaviour: datacitetest.Deployed, Faults: faults})
 }
 
 var ofOctober = []string{"--month", "2026-10", "--creator", "My Repository"}
 
 func args(more ...string) []string { return append(append([]string{}, ofOctober...), more...) }
 
-// TestFromLogsToAReport goes the way of an administrator: look at the counts, write the
-// file for Dataverse, send it, and send it once more.
+// TestFromLogsToAReport goes the way of an administrator: look at the counts, and write the file for Dataverse. The
+// same logs make the same file.
 func TestFromLogsToAReport(t *testing.T) {
-	srv, logs := service(t, nil), october(t)
-
+	logs := october(t)
 	look := runs(t.Context(), nil, "", args(logs...)...)
 	require.Equal(t, 0, look.code, look.errors)
 	assert.Equal(t, `  9 lines in 3 files
@@ -173,101 +158,19 @@ Report of My Repository, 2026-10-01 to 2026-10-31
 	counted := runs(t.Context(), nil, "", all...)
 	require.Equal(t, 0, counted.code, counted.errors)
 	assert.Contains(t, counted.out, "\n  written to "+file+"\n")
-	sent := sends(t.Context(), srv, "", file)
-	require.Equal(t, 0, sent.code, sent.errors)
-
-	stored := srv.StoredReports()
-	require.Len(t, stored, 1)
-	atService, err := stored[0].Report()
-	require.NoError(t, err)
 	data := shelltest.Read(t, file)
 	var inFile reports.Report
 	require.NoError(t, json.Unmarshal(data, &inFile))
-	assert.Equal(t, inFile.Datasets, atService.Datasets)
 	assert.Equal(t, "My University", inFile.Datasets[0].Publisher)
 	assert.Equal(t, "My Portal", inFile.Datasets[0].Platform)
 	assert.Equal(t, reports.Month(2026, time.October), inFile.Header.ReportingPeriod)
 	assert.EqualValues(t, "2026-11-01", inFile.Header.Created)
 
-	requests := shelltest.Writes(srv)
-	require.Equal(t, 0, runs(t.Context(), nil, "", all...).code)
-	again := sends(t.Context(), srv, "", file)
-	require.Equal(t, 0, again.code, again.errors)
-	assert.Contains(t, again.out, "sent now       0 of 1 subset")
-	assert.Equal(t, requests, shelltest.Writes(srv))
-	same := shelltest.Read(t, file)
-	assert.Equal(t, string(data), string(same))
-
 	logs[0], logs[2] = logs[2], logs[0]
-	require.NoError(t, os.Remove(file))
 	turned := runs(t.Context(), nil, "", append(args(logs...), "--publisher", "My University", "--platform", "My Portal", "--output", file)...)
 	require.Equal(t, 0, turned.code, turned.errors)
-	same = shelltest.Read(t, file)
+	same := shelltest.Read(t, file)
 	assert.Equal(t, string(data), string(same), "the order of files changes nothing")
-}
-
-// TestDroppedDatasets: a corrected report lacks datasets that the stored one has. Their
-// records would continue to show the old numbers, of which nobody would know.
-func TestDroppedDatasets(t *testing.T) {
-	const datasets = 15 // with two numbers each, more than are shown
-	one, all := view("2026-10-14T10:01:00Z", "s1", "10.5072/stays"), ""
-	for i := range datasets {
-		at := fmt.Sprintf("2026-10-14T10:%02d", i)
-		all += view(at+":00Z", "s2", fmt.Sprint("10.5072/gone", i)) + download(at+":50Z", "s2", fmt.Sprint("10.5072/gone", i))
-	}
-	for _, tt := range []struct {
-		more             []string
-		warned           int
-		prints, suppress string
-	}{
-		{nil, 20, "\n  kept           30 numbers of earlier versions, which DOI records continue to show; run it again with --zero-dropped to remove them", "zeros"},
-		{[]string{"--zero-dropped"}, 0, "\n  zeros          15 datasets with the count 0, which earlier versions had\n", "kept"},
-		{[]string{"--quiet"}, 1, "", "stored"}, // not hidden: nobody else notices them
-	} {
-		srv := service(t, nil)
-		pipe := func(log string, more ...string) result { // datacite usage count … | datacite usage send -
-			counted := runs(t.Context(), nil, log, args("--publisher", "My University", "--output", "-", "-")...)
-			require.Equal(t, 0, counted.code, counted.errors)
-			return sends(t.Context(), srv, counted.out, append(more, "-")...)
-		}
-		first := pipe(one + all)
-		require.Equal(t, 0, first.code, first.errors)
-		assert.NotContains(t, first.errors, "warning")
-
-		second := pipe(one, append(tt.more, "--allow-lower")...)
-		require.Equal(t, 0, second.code, second.errors)
-		assert.Contains(t, second.out, tt.prints)
-		assert.NotContains(t, second.out, tt.suppress)
-		assert.Equal(t, tt.warned, strings.Count(second.errors, "warning: "), second.errors)
-		switch tt.warned {
-		case 1:
-			assert.Contains(t, second.errors, "warning: kept: 30 numbers")
-		case 20:
-			assert.Contains(t, second.errors, "of 10.5072/gone0 that the stored report has; its record continues to show 1 for 2026-10")
-			assert.Contains(t, second.errors, "warnings: 30 in all, of which 20 are shown\n")
-		}
-	}
-}
-
-// TestAReportThatHasLess: the logs of a server are missing, which nobody sees in them alone.
-func TestAReportThatHasLess(t *testing.T) {
-	srv, folder := service(t, nil), t.TempDir()
-	web1 := write(t, folder, "web1.log", hourly(all, "10.5072/a"))
-	web2 := write(t, folder, "web2.log", hourly(all, "10.5072/a", "10.5072/b"))
-	report := filepath.Join(folder, "report.json")
-	count := []string{"--month", "2026-10", "--creator", "Mine", "--publisher", "P", "--quiet", "--output", report}
-	require.Equal(t, result{}, runs(t.Context(), nil, "", append(count, web1, web2)...))
-	require.Equal(t, result{}, sends(t.Context(), srv, "", "--quiet", report))
-	requests := shelltest.Writes(srv)
-	require.Equal(t, result{}, runs(t.Context(), nil, "", append(count, web1)...))
-	less := sends(t.Context(), srv, "", "--quiet", report)
-	assert.Equal(t, 1, less.code)
-	assert.Equal(t, "datacite: the stored report has 2 counts that DOI records show, and this one has less in 1; nothing was sent\n"+
-		"  10.5072/b, unique-dataset-investigations: 0, not 31\nA log may have been missing when it was counted; if this is the correction, add --allow-lower.\n", less.errors)
-	assert.Equal(t, requests, shelltest.Writes(srv))
-	meant := sends(t.Context(), srv, "", "--allow-lower", report)
-	assert.Equal(t, 0, meant.code, meant.errors)
-	assert.Greater(t, shelltest.Writes(srv), requests)
 }
 
 // TestQuiet: a run by cron prints nothing if all goes well, except the report itself.
@@ -284,125 +187,6 @@ func TestQuiet(t *testing.T) {
 	wrong := runs(t.Context(), nil, "", args(log, "--quiet")...)
 	assert.Equal(t, 2, wrong.code)
 	assert.Contains(t, wrong.errors, "line 2: fields are 1")
-}
-
-// TestOutputsThatAreNotPlainFiles: links stay, with a target or before there is one, and a
-// pipe is written to, not replaced.
-func TestOutputsThatAreNotPlainFiles(t *testing.T) {
-	log, folder, other := view("2026-10-14T10:01:00Z", "s1", "10.5072/a"), t.TempDir(), t.TempDir()
-	write(t, other, "old.json", "an older report")
-	require.NoError(t, os.Mkdir(filepath.Join(other, "sub"), 0o700))
-	require.NoError(t, os.Symlink(filepath.Join(other, "sub"), filepath.Join(folder, "sub")))
-	for link, to := range map[string]string{
-		"old": filepath.Join(other, "old.json"), "new": filepath.Join(other, "new.json"), "twice": "new2", "new2": "new.json", "sub/up": "../up.json",
-	} {
-		require.NoError(t, os.Symlink(to, filepath.Join(folder, link)))
-	}
-	for link, target := range map[string]string{
-		"old": other + "/old.json", "new": other + "/new.json", "twice": folder + "/new.json", "sub/up": other + "/up.json",
-	} {
-		done := runs(t.Context(), nil, log, args("--output", filepath.Join(folder, link), "-")...)
-		require.Equal(t, 0, done.code, done.errors)
-		info, err := os.Lstat(filepath.Join(folder, link))
-		require.NoError(t, err)
-		assert.Equal(t, fs.ModeSymlink, info.Mode().Type(), link)
-		data := shelltest.Read(t, target)
-		assert.True(t, json.Valid(data), link)
-	}
-	require.NoError(t, os.Symlink("round", filepath.Join(folder, "round")))
-	round := runs(t.Context(), nil, log, args("--output", filepath.Join(folder, "round"), "-")...)
-	assert.Equal(t, 2, round.code)
-	assert.Contains(t, round.errors, "too many levels of symbolic links")
-	into := runs(t.Context(), nil, log, args("--output", folder, "-")...)
-	assert.Equal(t, 2, into.code)
-	assert.Contains(t, into.errors, folder+": is a folder; give the name of a file")
-
-	if runtime.GOOS != "linux" {
-		t.Skip("pipes have no name")
-	}
-	read, end, err := os.Pipe()
-	require.NoError(t, err)
-	defer read.Close()
-	done := runs(t.Context(), nil, log, args("--output", fmt.Sprint("/dev/fd/", end.Fd()), "-")...)
-	require.NoError(t, end.Close())
-	require.Equal(t, 0, done.code, done.errors)
-	data, err := io.ReadAll(read)
-	require.NoError(t, err)
-	assert.True(t, json.Valid(data))
-}
-
-// TestTheModeOfTheOutputStays: a report that only a group may read is not opened to all.
-func TestTheModeOfTheOutputStays(t *testing.T) {
-	file := write(t, t.TempDir(), "report.json", "{}")
-	for _, mode := range []fs.FileMode{0o600, 0o640, 0o664} {
-		require.NoError(t, os.Chmod(file, mode))
-		done := runs(t.Context(), nil, view("2026-10-14T10:01:00Z", "s1", "10.5072/a"), args("--output", file, "-")...)
-		require.Equal(t, 0, done.code, done.errors)
-		info, err := os.Stat(file)
-		require.NoError(t, err)
-		assert.Equal(t, mode, info.Mode())
-	}
-}
-
-// TestTheNumbersOfARecord: after the report is
-// sent, the record of the dataset shows the visitors of the month and their downloads.
-func TestTheNumbersOfARecord(t *testing.T) {
-	srv := service(t, nil)
-	require.NoError(t, srv.PutRecordJSON([]byte(`{"doi":"10.5072/example","titles":[{"title":"Glacier length"}],"publisher":"Example Repository","publicationYear":2026,"url":"https://example.org/","creators":[{"name":"Lovelace, Ada"}],"state":"findable"}`)))
-	counted := runs(t.Context(), nil, "", "--month", "2026-10", "--creator", "Example Repository", "--output", "-", "testdata/counter_2026-10-14.log")
-	require.Equal(t, 0, counted.code, counted.errors)
-	for _, want := range []string{"10 accesses", "1 by robots", "1 double clicks", "10.5072/example    7               4       4         3       Glacier length"} {
-		assert.Contains(t, counted.errors, want)
-	}
-	sent := sends(t.Context(), srv, counted.out, "-")
-	require.Equal(t, 0, sent.code, sent.errors)
-	srv.ProcessUsage()
-	response, err := http.Get(srv.URL + "/dois/10.5072/example")
-	require.NoError(t, err)
-	defer response.Body.Close()
-	var record struct {
-		Data struct {
-			Attributes struct {
-				ViewCount, DownloadCount int
-				ViewsOverTime            []struct {
-					YearMonth string
-					Total     int
-				}
-			}
-		}
-	}
-	require.NoError(t, json.NewDecoder(response.Body).Decode(&record))
-	shown := record.Data.Attributes
-	assert.Equal(t, 3, shown.ViewCount)
-	assert.Equal(t, 2, shown.DownloadCount)
-	require.Len(t, shown.ViewsOverTime, 1)
-	assert.Equal(t, "2026-10", shown.ViewsOverTime[0].YearMonth)
-}
-
-// TestTables: a table of the counts makes the report that the report file makes.
-func TestTables(t *testing.T) {
-	given := append(args(october(t)...), "--publisher", "My University", "--geoip", database(t), "--output")
-	stored := func(file string, more ...string) (all []reports.Dataset) {
-		srv := service(t, nil)
-		counted := runs(t.Context(), nil, "", append(given, file)...)
-		require.Equal(t, 0, counted.code, counted.errors)
-		sent := sends(t.Context(), srv, "", append(more, file)...)
-		require.Equal(t, 0, sent.code, sent.errors)
-		report, err := srv.StoredReports()[0].Report()
-		require.NoError(t, err)
-		for _, d := range report.Datasets {
-			d.PublisherID, d.Contributors, d.Dates = nil, nil, nil // there are no columns for them
-			d.DatasetID[0].Value = strings.ToLower(d.DatasetID[0].Value)
-			all = append(all, d)
-		}
-		return all
-	}
-	want := stored(filepath.Join(t.TempDir(), "report.json"))
-	require.Len(t, want, 2)
-	for _, name := range []string{"counts.csv", "counts.XLSX"} {
-		got := stored(filepath.Join(t.TempDir(), name), "--creator", "My Repository", "--month", "2026-10")
-		assert.Equal(t, want, got, name)
-	}
 }
 
 // TestSummaryForPrograms is one object.

@@ -203,22 +203,6 @@ func TestQuiet(t *testing.T) {
 	assert.NotContains(t, got.errors, "Building")
 }
 
-func TestSecondRunChangesNothing(t *testing.T) {
-	eachBehaviour(t, func(t *testing.T, srv *service) {
-		file := inFile(t, "report.json", report(t, 3, nil))
-		first := srv.runs(t, "", "--max-datasets", "2", file)
-		require.Equal(t, shell.ExitDone, first.code, first.errors)
-		assert.Contains(t, first.out, "sent now       2 of 2 subsets")
-		sent := shelltest.Writes(srv.Server)
-
-		second := srv.runs(t, "", "--max-datasets", "2", file)
-		require.Equal(t, shell.ExitDone, second.code, second.errors)
-		assert.Contains(t, second.out, "already there  2 of 2 subsets")
-		assert.Equal(t, sent, shelltest.Writes(srv.Server))
-		assert.Len(t, srv.held(t), 3)
-	})
-}
-
 func TestInterruptedRunGoesOn(t *testing.T) {
 	eachBehaviour(t, func(t *testing.T, srv *service) {
 		ctx, interrupt := context.WithCancel(t.Context())

@@ -176,22 +176,6 @@ func TestLeavingOutTheDatasetsOfBadRows(t *testing.T) {
 	}
 }
 
-func TestTheFirstRow(t *testing.T) {
-	srv := newService(t)
-	for _, test := range []struct{ table, says string }{
-		{"", "is empty; the first row has to name the columns"},
-		{"doi,metric,access,titel\n", `line 1: column 4 is named "titel"; the columns are doi, title, year, uri, publisher, platform, metric, access, country, count; did you mean title?`},
-		{"doi,metric,access,count,DOI\n", "line 1: two columns are named doi"},
-		{"doi,metric,count\n", "line 1: there is no column access, platform, publisher"},
-		{"doi,metric,access,count,platform,publisher\n", "report-datasets: is empty"},
-	} {
-		got := srv.runs(t, test.table, tableArgs("-")...)
-		assert.Equal(t, shell.ExitWrong, got.code, got.errors)
-		assert.Contains(t, got.errors, test.says)
-	}
-	assert.Empty(t, srv.Requests())
-}
-
 func TestTableWarningsNameTheirPlace(t *testing.T) {
 	srv := newService(t)
 	table := shortHead +
