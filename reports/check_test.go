@@ -50,50 +50,36 @@ func TestInconsistentCountsDoNotPass(t *testing.T) {
 					dataset.Performance[0].Instance = append(dataset.Performance[0].Instance, reports.Instance{MetricType: metric, AccessMethod: access, Count: n})
 				}
 			}
-			group := func(opts *reports.GroupOptions) (n int, err error) {
-				for _, err := range reports.Group(rowsOf(rows...), opts) {
-					if err != nil {
-						return n, err
-					}
-					n++
-				}
-				return n, nil
-			}
 			srv := server(t)
 			submit := func(opts *reports.SubmitOptions) error {
 				_, err := srv.Reports().Submit(t.Context(), header("Example", time.October), reports.Source([]reports.Dataset{dataset}), opts)
 				return err
 			}
-			n, err := group(nil)
+			list, err := grouped(rowsOf(rows...), nil)
 			if tt.want == "" {
 				require.NoError(t, err)
-				assert.Equal(t, 1, n)
+				assert.Len(t, list, 1)
 				require.NoError(t, submit(nil))
 				return
 			}
 			require.ErrorIs(t, err, datacite.ErrInvalid)
 			assert.ErrorContains(t, err, "10.5072/a, 2026-10-01: "+tt.want)
-			assert.Zero(t, n)
+			assert.Empty(t, list)
 			err = submit(nil)
 			require.ErrorIs(t, err, datacite.ErrInvalid)
 			assert.ErrorContains(t, err, "report-datasets[0].performance[0].instance: of \"10.5072/a\" "+tt.want)
 
-			left := map[string]int{}
-			n, err = group(&reports.GroupOptions{LeaveOut: func(err error) bool {
-				left[err.Error()] += len(datacite.Findings(err))
-				return true
-			}})
+			var left []error
+			list, err = grouped(rowsOf(rows...), &reports.GroupOptions{LeaveOut: func(err error) bool { left = append(left, err); return true }})
 			require.NoError(t, err)
-			assert.Zero(t, n)
+			assert.Empty(t, list)
 			require.Len(t, left, 1)
-			for text, faults := range left {
-				assert.Contains(t, text, "dataset 10.5072/a: ")
-				assert.Equal(t, 1, faults)
-			}
+			require.ErrorContains(t, left[0], "dataset 10.5072/a: ")
+			assert.Len(t, datacite.Findings(left[0]), 1)
 
-			n, err = group(&reports.GroupOptions{AllowInconsistent: true})
+			list, err = grouped(rowsOf(rows...), &reports.GroupOptions{AllowInconsistent: true})
 			require.NoError(t, err)
-			assert.Equal(t, 1, n)
+			assert.Len(t, list, 1)
 			var findings []datacite.Finding
 			require.NoError(t, submit(&reports.SubmitOptions{AllowInconsistent: true, Warn: func(f datacite.Finding) { findings = append(findings, f) }}))
 			assert.Contains(t, findings, datacite.Finding{Path: "report-datasets[0].performance[0].instance", Code: "inconsistent", Reason: `of "10.5072/a" ` + tt.want, Warning: true})

@@ -18,7 +18,6 @@ import (
 
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell/shelltest"
-	"github.com/datacite-go/datacite-go/cmd/datacite/internal/walk"
 	"github.com/datacite-go/datacite-go/datacitetest"
 )
 
@@ -183,7 +182,7 @@ func TestComparison(t *testing.T) {
 					}
 					service.ServeHTTP(w, r)
 				})
-				env := append(walk.Play(t, map[string]http.Handler{"api.test.datacite.org": slow, "mds.test.datacite.org": slow, "api.datacite.org": slow}),
+				env := append(play(t, map[string]http.Handler{"api.test.datacite.org": slow, "mds.test.datacite.org": slow, "api.datacite.org": slow}),
 					"PATH="+os.Getenv("PATH"), "HOME="+t.TempDir(), "DATACITE_SERVICE=test", "DATACITE_USERNAME=EXAMPLE.REPO", "DATACITE_PASSWORD=sandbox-password")
 				run := func(program, line string) (out string, err error) {
 					for line := range strings.SplitSeq(line, " && ") {

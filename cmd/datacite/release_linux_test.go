@@ -21,7 +21,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell/shelltest"
-	"github.com/datacite-go/datacite-go/cmd/datacite/internal/walk"
 )
 
 var release = flag.String("release", "", "`folder` with a release, which .ci/release made on this machine")
@@ -236,7 +235,7 @@ func TestReleaseIsAnImage(t *testing.T) {
 	assert.Contains(t, do(t, counted), "10.5072/a", "time zones are built in")
 
 	// Behind the names of the service are services whose authority is added to those of the image.
-	env := walk.Hosts(t)
+	env := hosts(t)
 	var authority []byte
 	for _, setting := range env {
 		if file, ok := strings.CutPrefix(setting, "SSL_CERT_FILE="); ok {

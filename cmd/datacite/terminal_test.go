@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell/shelltest"
-	"github.com/datacite-go/datacite-go/cmd/datacite/internal/walk"
 	"github.com/datacite-go/datacite-go/datacitetest"
 )
 
@@ -50,6 +49,7 @@ func TestThePasswordIsNotShown(t *testing.T) {
 		assert.Contains(t, printed, tt.says)
 		assert.NotContains(t, printed, "sand")
 		assert.NotContains(t, printed, "wrong-one")
+		assert.False(t, x.Hides(), "%q", tt.typed)
 	}
 }
 
@@ -68,7 +68,7 @@ func items(t *testing.T, rows int) string {
 // Whatever writes asks at production, and does nothing without a yes.
 func TestQuestions(t *testing.T) {
 	run := shelltest.Run{Env: map[string]string{}}
-	for _, pair := range walk.Hosts(t) {
+	for _, pair := range hosts(t) {
 		name, value, _ := strings.Cut(pair, "=")
 		run.Env[name] = value
 	}

@@ -1,34 +1,32 @@
 package main
 
 import (
-	"context"
 	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell/shelltest"
-	"github.com/datacite-go/datacite-go/cmd/datacite/internal/walk"
 )
 
-var walked = flag.String("datacite", "", "`program` with which the pages of docs are walked (without it: built from this folder)")
+var walkedWith = flag.String("datacite", "", "`program` with which the pages of docs are walked (without it: built from this folder)")
 
 // programPath is a PATH with the program that is walked.
 func programPath(t *testing.T) string {
 	t.Helper()
 	bin := t.TempDir()
 	program := filepath.Join(bin, "datacite")
-	if *walked == "" {
+	if *walkedWith == "" {
 		out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, ".").CombinedOutput()
 		require.NoError(t, err, "%s", out)
 	} else {
-		released, err := filepath.Abs(*walked)
+		released, err := filepath.Abs(*walkedWith)
 		require.NoError(t, err)
 		require.FileExists(t, released)
 		require.NoError(t, os.Symlink(released, program))
@@ -46,13 +44,11 @@ func TestPagesOfDocs(t *testing.T) {
 	for _, page := range append(pages, "../../README.md", "README.md") {
 		t.Run(strings.TrimLeft(page, "./"), func(t *testing.T) {
 			text := shelltest.Read(t, page)
-			for _, program := range walk.Missing(string(text)) {
+			missing, err := walk(t.Context(), string(text), t.TempDir(), append(hosts(t), "PATH="+path, "HOME="+t.TempDir()))
+			assert.NoError(t, err)
+			for _, program := range slices.Compact(missing) {
 				t.Logf("NOT CHECKED: the blocks that need %s", program)
 			}
-			folder := t.TempDir()
-			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute) // it hangs
-			defer cancel()
-			assert.NoError(t, walk.Page(ctx, string(text), folder, append(walk.Hosts(t), "PATH="+path, "HOME="+t.TempDir())))
 		})
 	}
 }

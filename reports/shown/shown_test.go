@@ -124,15 +124,24 @@ func short(all []*shown.Difference) (lines []string) {
 	return lines
 }
 
-// A planting is what a table of causes stores.
-type planting func(t *testing.T, srv *datacitetest.Server)
-
 // plant stores a report of October, and a record of 10.5072/a with views and downloads in
 // October.
-func plant(d reports.Dataset, views, downloads []int) planting {
+func plant(d reports.Dataset, views, downloads []int) stage {
+	return inTurn(october(1, d), showing("10.5072/a", views, downloads))
+}
+
+// showing stores a record with numbers of October.
+func showing(name string, views, downloads []int) stage {
 	return func(t *testing.T, srv *datacitetest.Server) {
-		store(t, srv, 1, header("Repo", 10), d)
-		put(t, srv, "10.5072/a", series("2025-10", views...), series("2025-10", downloads...))
+		put(t, srv, name, series("2025-10", views...), series("2025-10", downloads...))
+	}
+}
+
+func inTurn(stages ...stage) stage {
+	return func(t *testing.T, srv *datacitetest.Server) {
+		for _, s := range stages {
+			s(t, srv)
+		}
 	}
 }
 
@@ -149,7 +158,7 @@ func TestCauses(t *testing.T) {
 	plant(dataset("10.5072/a", nine...), []int{4}, nil)(t, srv)
 	assert.Contains(t, compare(t, srv, nil)[0].Detail, "records show no count of the dataset, or keep an earlier number; the number shown is that of an earlier version")
 	for name, tt := range map[string]struct {
-		plant planting
+		plant stage
 		opts  shown.Options
 		want  []string
 	}{
@@ -173,52 +182,26 @@ func TestCauses(t *testing.T) {
 			[]string{"10.5072/a 2025-10 views 5 [5] 9 lost 1"},
 		},
 		"no such DOI": {
-			func(t *testing.T, srv *datacitetest.Server) {
-				store(t, srv, 1, header("Repo", 10), dataset("10.5072/unknown", views(5)))
-			}, shown.Options{},
+			october(1, dataset("10.5072/unknown", views(5))), shown.Options{},
 			[]string{"10.5072/unknown 2025-10 views 5 [5] 0 no-record 1"},
 		},
 		"reported twice": {
-			func(t *testing.T, srv *datacitetest.Server) {
-				store(t, srv, 2, header("Repo", 10), dataset("10.5072/a", views(5)))
-				h := header("Repository", 10)
-				h.Created = "2025-12-01"
-				store(t, srv, 1, h, dataset("10.5072/a", views(6)))
-				put(t, srv, "10.5072/a", series("2025-10", 5, 6), nil)
-			}, shown.Options{},
-			[]string{"10.5072/a 2025-10 views 6 [11] 11 reported-twice 2,1"},
+			inTurn(october(2, dataset("10.5072/a", views(6))), plant(dataset("10.5072/a", views(5)), []int{5, 6}, nil)), shown.Options{},
+			[]string{"10.5072/a 2025-10 views 6 [11] 11 reported-twice 1,2"},
 		},
 		"lost, and a later report of another creator has only totals": {
-			func(t *testing.T, srv *datacitetest.Server) {
-				store(t, srv, 2, header("One", 10), dataset("10.5072/a", views(35)))
-				h := header("Two", 10)
-				h.Created = "2025-12-01"
-				store(t, srv, 1, h, dataset("10.5072/a", instance(50, reports.TotalDatasetInvestigations, reports.Regular)))
-				put(t, srv, "10.5072/a", nil, nil)
-			}, shown.Options{},
-			[]string{"10.5072/a 2025-10 views 35 [35] 0 lost 2"},
+			inTurn(october(2, dataset("10.5072/a", instance(50, reports.TotalDatasetInvestigations, reports.Regular))), plant(dataset("10.5072/a", views(35)), nil, nil)), shown.Options{},
+			[]string{"10.5072/a 2025-10 views 35 [35] 0 lost 1"},
 		},
 		"half of it reported by each of two": {
-			func(t *testing.T, srv *datacitetest.Server) {
-				store(t, srv, 1, header("One", 10), dataset("10.5072/a", views(5)))
-				store(t, srv, 2, header("Two", 10), dataset("10.5072/a", downloads(6)), dataset("10.5072/b", views(1)))
-				put(t, srv, "10.5072/a", series("2025-10", 5), series("2025-10", 6))
-				put(t, srv, "10.5072/b", series("2025-10", 1), nil)
-			}, shown.Options{}, nil,
+			inTurn(plant(dataset("10.5072/a", views(5)), []int{5}, []int{6}), october(2, dataset("10.5072/a", downloads(6)), dataset("10.5072/b", views(1))), showing("10.5072/b", []int{1}, nil)),
+			shown.Options{}, nil,
 		},
 		"of one creator": {
-			func(t *testing.T, srv *datacitetest.Server) {
-				store(t, srv, 1, header("One", 10), dataset("10.5072/a", views(5)))
-				store(t, srv, 2, header("Two", 10), dataset("10.5072/a", views(6)))
-				put(t, srv, "10.5072/a", series("2025-10", 5), nil)
-			}, shown.Options{CreatedBy: "One"}, nil,
+			inTurn(plant(dataset("10.5072/a", views(5)), []int{5}, nil), october(2, dataset("10.5072/a", views(6)))), shown.Options{CreatedBy: "Repository"}, nil,
 		},
 		"left by a dropped dataset": {
-			func(t *testing.T, srv *datacitetest.Server) {
-				store(t, srv, 1, header("Repo", 10), dataset("10.5072/b", views(1)))
-				put(t, srv, "10.5072/a", series("2025-10", 5), nil)
-				put(t, srv, "10.5072/b", series("2025-10", 1), nil)
-			}, shown.Options{},
+			inTurn(plant(dataset("10.5072/b", views(1)), []int{5}, nil), showing("10.5072/b", []int{1}, nil)), shown.Options{},
 			[]string{"10.5072/a 2025-10 views 0 [0] 5 left 1"},
 		},
 		"left by dropped downloads": {
@@ -267,11 +250,8 @@ func TestCauses(t *testing.T) {
 			[]string{"10.5072/a 2025-10 views 9 [4 5] 4 several-counts 1"},
 		},
 		"a dataset twice": {
-			func(t *testing.T, srv *datacitetest.Server) {
-				store(t, srv, 1, header("Repo", 10), dataset("10.5072/a", views(5), downloads(1)), dataset("10.5072/b", views(1)), dataset("doi:10.5072/A", views(7)))
-				put(t, srv, "10.5072/a", series("2025-10", 5), series("2025-10", 1))
-				put(t, srv, "10.5072/b", series("2025-10", 1), nil)
-			}, shown.Options{},
+			inTurn(october(1, dataset("10.5072/a", views(5), downloads(1)), dataset("10.5072/b", views(1)), dataset("doi:10.5072/A", views(7))), showing("10.5072/a", []int{5}, []int{1}), showing("10.5072/b", []int{1}, nil)),
+			shown.Options{},
 			[]string{"10.5072/a 2025-10 views 12 [5 7] 5 several-counts 1"},
 		},
 		"a handle before the DOI": {
@@ -279,9 +259,7 @@ func TestCauses(t *testing.T) {
 			[]string{"10.5072/a 2025-10 views 5 [0] 0 later-identifier 1"},
 		},
 		"a handle": {
-			func(t *testing.T, srv *datacitetest.Server) {
-				store(t, srv, 1, header("Repo", 10), dataset("hdl:1234/5", views(5)))
-			}, shown.Options{},
+			october(1, dataset("hdl:1234/5", views(5))), shown.Options{},
 			[]string{"hdl:1234/5 2025-10 views 5 [0] 0 not-a-doi 1"},
 		},
 		"spelling": {
@@ -289,27 +267,15 @@ func TestCauses(t *testing.T) {
 			[]string{"10.5072/a 2025-10 views 5 [0] 0 spelling 1"},
 		},
 		"characters": {
-			func(t *testing.T, srv *datacitetest.Server) {
-				store(t, srv, 1, header("Repo", 10), dataset("10.5072/(a)<1>", views(5)))
-				put(t, srv, "10.5072/(a)<1>", nil, nil)
-			}, shown.Options{},
+			inTurn(october(1, dataset("10.5072/(a)<1>", views(5))), showing("10.5072/(a)<1>", nil, nil)), shown.Options{},
 			[]string{"10.5072/(a)<1> 2025-10 views 5 [0] 0 characters 1"},
 		},
 		"read as another DOI": {
-			func(t *testing.T, srv *datacitetest.Server) {
-				store(t, srv, 1, header("Repo", 10), dataset("10.5072/a", views(5)), dataset("10.5072/a#part", views(2)))
-				put(t, srv, "10.5072/a", series("2025-10", 5, 2), nil)
-				put(t, srv, "10.5072/a#part", nil, nil)
-			}, shown.Options{},
+			inTurn(october(1, dataset("10.5072/a", views(5)), dataset("10.5072/a#part", views(2))), showing("10.5072/a", []int{5, 2}, nil), showing("10.5072/a#part", nil, nil)), shown.Options{},
 			[]string{"10.5072/a 2025-10 views 5 [7] 7 other-doi 1", "10.5072/a#part 2025-10 views 2 [0] 0 other-doi 1"},
 		},
 		"another month in UTC": {
-			func(t *testing.T, srv *datacitetest.Server) {
-				h := header("Repo", 10)
-				h.ReportingPeriod.BeginDate = "2025-10-01T00:00:00+02:00"
-				store(t, srv, 1, h, dataset("10.5072/a", views(5)))
-				put(t, srv, "10.5072/a", series("2025-09", 5), nil)
-			}, shown.Options{},
+			inTurn(beginning("2025-10-01T00:00:00+02:00", dataset("10.5072/a", views(5))), func(t *testing.T, srv *datacitetest.Server) { put(t, srv, "10.5072/a", series("2025-09", 5), nil) }), shown.Options{},
 			[]string{"10.5072/a 2025-09 views 0 [5] 5 other-month 1", "10.5072/a 2025-10 views 5 [0] 0 other-month 1"},
 		},
 		"too large": {

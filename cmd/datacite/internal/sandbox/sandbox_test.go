@@ -352,9 +352,7 @@ func TestSandboxPage(t *testing.T) {
 	}
 	assert.NotContains(t, string(shown), "<b>", "names are text")
 	if *picture != "" {
-		taken, err := exec.CommandContext(t.Context(), browser, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
-			"--window-size=960,1000", "--screenshot="+*picture, address).CombinedOutput()
-		require.NoError(t, err, string(taken))
+		shelltest.Picture(t, address, *picture)
 	}
 }
 

@@ -91,7 +91,7 @@ func Accessible(t *testing.T, pages ...[]byte) {
 	}
 }
 
-// Picture takes a picture of a page, which is a file.
+// Picture takes a picture of a page, which is a file or at an address.
 func Picture(t *testing.T, page, file string) {
 	t.Helper()
 	file, err := filepath.Abs(file)

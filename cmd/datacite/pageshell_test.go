@@ -1,6 +1,6 @@
 //go:build !plan9
 
-package walk
+package main
 
 import (
 	"context"
@@ -20,42 +20,45 @@ import (
 	"github.com/creack/pty"
 )
 
-// Page runs the blocks of a page in order, in one shell on a terminal of its own, in a folder and
-// with an environment. The error has all outputs that are not those of the page, until a command
-// fails.
-func Page(ctx context.Context, page, folder string, env []string) error {
-	steps, err := parse(page)
+// walk runs the blocks of a page in order, in one shell on a terminal of its own, in a folder and with an environment,
+// as readers of the page do. It passes over blocks whose programs this machine does not have, and returns these. The
+// error has all outputs that are not those of the page, until a command fails.
+func walk(ctx context.Context, page, folder string, env []string) (missing []string, err error) {
+	blocks, err := blocksOf(page)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	t, err := open(ctx, folder, env)
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute) // it hangs
+	defer cancel()
+	t, err := openShell(ctx, folder, env)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer t.close()
 	var others []error
-	for i, s := range steps {
-		if s.isMissing() {
+	for _, b := range blocks {
+		if _, err := exec.LookPath(b.needs); b.needs != "" && err != nil {
+			missing = append(missing, b.needs)
 			continue
 		}
 		var printed string
-		if s.file != "" {
-			err = os.WriteFile(filepath.Join(folder, s.file), []byte(s.text), 0o600)
+		if b.file != "" {
+			err = os.WriteFile(filepath.Join(folder, b.file), []byte(b.text), 0o600)
 		} else {
-			printed, err = t.run(i, s)
+			printed, err = t.run(b)
 		}
 		if err != nil {
-			return errors.Join(append(others, fmt.Errorf("line %d: %w; printed:\n%s", s.line, err, printed))...)
+			return missing, errors.Join(append(others, fmt.Errorf("line %d: %w; printed:\n%s", b.line, err, printed))...)
 		}
-		if s.output != nil && !matches(*s.output, printed) {
-			others = append(others, fmt.Errorf("line %d: the page shows:\n%s\nprinted:\n%s", s.line, *s.output, printed))
+		if b.output != nil && !shows(*b.output, printed) {
+			others = append(others, fmt.Errorf("line %d: the page shows:\n%s\nprinted:\n%s", b.line, *b.output, printed))
 		}
 	}
-	return errors.Join(others...)
+	return missing, errors.Join(others...)
 }
 
-// A terminal has a shell that waits for commands.
-type terminal struct {
+// A pageShell is a shell on a terminal that waits for commands.
+type pageShell struct {
 	ctx    context.Context
 	master *os.File
 	shell  *exec.Cmd
@@ -63,15 +66,15 @@ type terminal struct {
 	read   chan string // what is printed; closed at the end of the shell
 }
 
-// prompt is printed by a shell that waits for a command. It has the exit code of the last one.
-var prompt = regexp.MustCompile(`\[walked (\d+)\]$`)
+// pagePrompt is printed by a shell that waits for a command. It has the exit code of the last one.
+var pagePrompt = regexp.MustCompile(`\[walked (\d+)\]$`)
 
-func open(ctx context.Context, folder string, env []string) (*terminal, error) {
+func openShell(ctx context.Context, folder string, env []string) (*pageShell, error) {
 	blocks, err := os.MkdirTemp("", "walk")
 	if err != nil {
 		return nil, err
 	}
-	t := &terminal{ctx: ctx, blocks: blocks, read: make(chan string), shell: exec.Command("sh", "-i", "+m")}
+	t := &pageShell{ctx: ctx, blocks: blocks, read: make(chan string), shell: exec.Command("sh", "-i", "+m")}
 	t.shell.Dir, t.shell.Env = folder, append(env, "PS1=[walked $?]", "PS2=", "NO_COLOR=1", "TERM=xterm", "LANG=C.UTF-8")
 	// A program that was started by nohup passes on that SIGHUP is ignored, and then a shell in the shell
 	// outlives its terminal.
@@ -106,40 +109,40 @@ func open(ctx context.Context, folder string, env []string) (*terminal, error) {
 }
 
 // close ends the shell and what it started.
-func (t *terminal) close() {
-	kill(t.shell.Process)
-	t.master.Close()
-	for range t.read { // until the shell is gone
+func (t *pageShell) close() {
+	_ = t.shell.Process.Kill() // it may have ended
+	t.master.Close()           // which hangs up
+	for range t.read {         // until the shell is gone
 	}
 	_ = t.shell.Wait() // it was killed
 	os.RemoveAll(t.blocks)
 }
 
 // run types a block, and returns its output.
-func (t *terminal) run(i int, s step) (printed string, err error) {
-	block := filepath.Join(t.blocks, strconv.Itoa(i))
-	if err := os.WriteFile(block, []byte(s.text), 0o600); err != nil {
+func (t *pageShell) run(b block) (printed string, err error) {
+	commands := filepath.Join(t.blocks, strconv.Itoa(b.line)) // a shell may still read those of an earlier block
+	if err := os.WriteFile(commands, []byte(b.text), 0o600); err != nil {
 		return "", err
 	}
 	mode := "-e" // each command of a block has to end well
-	if s.exit != 0 {
+	if b.exit != 0 {
 		mode = "+e"
 	}
-	if _, err := fmt.Fprintf(t.master, "set %s; . %s\n", mode, block); err != nil {
+	if _, err := fmt.Fprintf(t.master, "set %s; . %s\n", mode, commands); err != nil {
 		return "", err
 	}
-	printed, code, err := t.until(s.typed)
-	if err == nil && code != s.exit {
-		err = fmt.Errorf("the exit code is %d, not %d", code, s.exit)
+	printed, code, err := t.until(b.typed)
+	if err == nil && code != b.exit {
+		err = fmt.Errorf("the exit code is %d, not %d", code, b.exit)
 	}
 	return printed, err
 }
 
-// redrawn is a line of progress, which does not stay on the terminal.
-var redrawn = regexp.MustCompile(`\r[^\r\n]*\x1b\[K`)
+// redrawnLine is a line of progress, which does not stay on the terminal.
+var redrawnLine = regexp.MustCompile(`\r[^\r\n]*\x1b\[K`)
 
 // until reads what is printed, and answers questions, until the shell waits for a command.
-func (t *terminal) until(typed []string) (printed string, code int, err error) {
+func (t *pageShell) until(typed []string) (printed string, code int, err error) {
 	const asks = 200 * time.Millisecond // nothing is printed after a question
 	for {
 		var quiet <-chan time.Time
@@ -151,8 +154,8 @@ func (t *terminal) until(typed []string) (printed string, code int, err error) {
 			if !ok {
 				return printed, 0, errors.New("a command of the block failed")
 			}
-			printed = redrawn.ReplaceAllLiteralString(strings.ReplaceAll(printed+text, "\r\n", "\n"), "")
-			if m := prompt.FindStringSubmatchIndex(printed); m != nil {
+			printed = redrawnLine.ReplaceAllLiteralString(strings.ReplaceAll(printed+text, "\r\n", "\n"), "")
+			if m := pagePrompt.FindStringSubmatchIndex(printed); m != nil {
 				code, _ = strconv.Atoi(printed[m[2]:m[3]])
 				if printed = printed[:m[0]]; len(typed) > 0 {
 					err = fmt.Errorf("nothing asked for %q", typed[0])

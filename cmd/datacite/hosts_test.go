@@ -1,6 +1,6 @@
 //go:build !plan9
 
-package walk
+package main
 
 import (
 	"context"
@@ -20,6 +20,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -28,44 +29,43 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest"
 )
 
-// Hosts plays DataCite's test and production services for the programs that get the returned
+// hosts plays DataCite's test and production services for the programs that get the returned
 // environment.
-func Hosts(t testing.TB) (env []string) {
+func hosts(t testing.TB) (env []string) {
 	t.Helper()
 	services := map[string]http.Handler{}
-	for _, hosts := range [][]string{{"api.test.datacite.org", "mds.test.datacite.org"}, {"api.datacite.org", "mds.datacite.org"}} {
-		service := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Hosts: hosts})
+	for _, names := range [][]string{{"api.test.datacite.org", "mds.test.datacite.org"}, {"api.datacite.org", "mds.datacite.org"}} {
+		service := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Hosts: names})
 		t.Cleanup(service.Close)
-		services[hosts[0]], services[hosts[1]] = service, service
+		services[names[0]], services[names[1]] = service, service
 	}
-	return Play(t, services)
+	return play(t, services)
 }
 
-// Play plays hosts of the internet for the programs that get the returned environment: a proxy leads
+// play plays hosts of the internet for the programs that get the returned environment: a proxy leads
 // their names to the handlers, and no other name anywhere.
-func Play(t testing.TB, hosts map[string]http.Handler) (env []string) {
+func play(t testing.TB, hosts map[string]http.Handler) (env []string) {
 	t.Helper()
 	root := filepath.Join(t.TempDir(), "root.pem")
 	certificate := certify(t, slices.Collect(maps.Keys(hosts)), root)
-	addresses := map[string]string{} // by host and port
-	for host, handler := range hosts {
-		srv := httptest.NewUnstartedServer(handler)
-		srv.TLS = &tls.Config{Certificates: []tls.Certificate{certificate}}
-		srv.StartTLS()
-		t.Cleanup(srv.Close)
-		addresses[host+":443"] = srv.Listener.Addr().String()
-	}
-	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { connect(w, r, addresses[r.Host]) }))
+	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { hosts[r.Host].ServeHTTP(w, r) }))
+	srv.TLS = &tls.Config{Certificates: []tls.Certificate{certificate}}
+	srv.StartTLS()
+	t.Cleanup(srv.Close)
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		host, known := strings.CutSuffix(r.Host, ":443")
+		if r.Method != http.MethodConnect || !known || hosts[host] == nil {
+			http.Error(w, "the walk has no host "+r.Host, http.StatusForbidden)
+			return
+		}
+		connect(w, r, srv.Listener.Addr().String())
+	}))
 	t.Cleanup(proxy.Close)
 	return []string{"HTTPS_PROXY=" + proxy.URL, "https_proxy=" + proxy.URL, "NO_PROXY=127.0.0.1", "no_proxy=127.0.0.1", "SSL_CERT_FILE=" + root, "CURL_CA_BUNDLE=" + root}
 }
 
-// connect joins a client with the address to which its host leads.
+// connect joins a client with the address to which all hosts lead.
 func connect(w http.ResponseWriter, r *http.Request, address string) {
-	if r.Method != http.MethodConnect || address == "" {
-		http.Error(w, "the walk has no host "+r.Host, http.StatusForbidden)
-		return
-	}
 	var dialer net.Dialer
 	to, err := dialer.DialContext(r.Context(), "tcp", address)
 	if err != nil {
