@@ -60,8 +60,15 @@ func CheckPrefix(prefix string) error {
 // IsPrefix reports whether registered names may have the prefix: "10." and digits. Old
 // ones have further dotted parts.
 func IsPrefix(prefix string) bool {
-	rest, ok := strings.CutPrefix(prefix, "10.")
-	return ok && strings.Trim(rest, "0123456789.") == "" && !strings.Contains(prefix, "..") && !strings.HasSuffix(prefix, ".")
+	if !strings.HasPrefix(prefix, "10.") || prefix[len(prefix)-1] == '.' {
+		return false
+	}
+	for i := len("10."); i < len(prefix); i++ {
+		if c := prefix[i]; (c < '0' || c > '9') && (c != '.' || prefix[i-1] == '.') {
+			return false
+		}
+	}
+	return true
 }
 
 func newSuffixRune(r rune) bool {

@@ -22,18 +22,17 @@ var hosts = []string{
 // error names them. A name that really has such a dash can be given as an address,
 // percent-encoded.
 func Parse(text string) (string, error) {
+	if bare := strings.TrimPrefix(text, "doi:"); plain(bare) {
+		return bare, nil
+	}
 	name := strings.TrimSpace(text)
-	if bare := strings.TrimPrefix(name, "doi:"); strings.HasPrefix(bare, "10.") { // as most do
-		name = bare
-	} else {
-		if rest, ok := cutResolver(name); ok {
-			return parseAddress(rest, text)
-		}
-		for _, scheme := range []string{"doi://", "doi:", "info:doi/", "urn:doi:"} {
-			if rest, ok := cutPrefixFold(name, scheme); ok {
-				name = strings.TrimLeft(rest, " ")
-				break
-			}
+	if rest, ok := cutResolver(name); ok {
+		return parseAddress(rest, text)
+	}
+	for _, scheme := range []string{"doi://", "doi:", "info:doi/", "urn:doi:"} {
+		if rest, ok := cutPrefixFold(name, scheme); ok {
+			name = strings.TrimLeft(rest, " ")
+			break
 		}
 	}
 	if err := checkTyped(name, text); err != nil {
@@ -45,6 +44,12 @@ func Parse(text string) (string, error) {
 		}
 	}
 	return check(name, text)
+}
+
+// plain tells whether a text is a name as most are, of which nothing has to be undone or refused.
+func plain(text string) bool {
+	prefix, suffix, _ := strings.Cut(text, "/")
+	return IsPrefix(prefix) && suffix != "" && printable(suffix) && suffix[len(suffix)-1] != ' ' && strings.IndexByte(suffix, '%') < 0
 }
 
 // cutResolver cuts the resolver off an address, with or without a scheme.
@@ -89,7 +94,7 @@ func check(name, text string) (string, error) {
 		return "", &NameError{text, "is empty"}
 	case !utf8.ValidString(name):
 		return "", &NameError{text, "is not valid UTF-8"}
-	case !printable(name) && strings.ContainsFunc(name, unicode.IsControl):
+	case strings.ContainsFunc(name, unicode.IsControl):
 		return "", &NameError{text, "has a control character"}
 	case !IsPrefix(prefix):
 		return "", &NameError{text, `does not start with a prefix such as "10.5072"`}
@@ -111,9 +116,6 @@ func printable(name string) bool {
 
 // checkTyped refuses characters that come from copying formatted text.
 func checkTyped(name, text string) error {
-	if printable(name) {
-		return nil
-	}
 	for i, r := range name {
 		if r < utf8.RuneSelf || lookalikes[r] == "" {
 			continue

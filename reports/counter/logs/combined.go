@@ -45,7 +45,7 @@ func readCombined(o *Options) (func() ParseLine, error) {
 		layouts = []*layout{&combined}
 	}
 	return func() ParseLine {
-		w := &webLog{Options: o, layouts: layouts, find: o.Paths.Finder()}
+		w := &webLog{Options: o, layouts: layouts, find: newPathFinder(o.Paths).target}
 		for _, l := range layouts {
 			w.clocks = append(w.clocks, l.time(o))
 		}
@@ -59,7 +59,7 @@ type webLog struct {
 	layouts []*layout
 	clocks  []func(string) (time.Time, error) // of the layouts
 	last    int                               // layout of the line
-	find    func(string) (*Target, error)
+	find    func(string) (Target, bool, error)
 }
 
 func (w *webLog) parse(line string) (e counter.Event, ok bool, err error) {
@@ -96,8 +96,8 @@ func (w *webLog) parse(line string) (e counter.Event, ok bool, err error) {
 	if f[method] != http.MethodGet && f[method] != http.MethodPost {
 		return e, false, nil
 	}
-	found, err := w.find(unescape(f[target]))
-	if err != nil || found == nil {
+	to, ok, err := w.find(unescape(f[target]))
+	if err != nil || !ok {
 		return e, false, err
 	}
 	if e.Address, err = w.visitor(present(f[address]), present(f[forwarded])); err != nil {
@@ -107,7 +107,7 @@ func (w *webLog) parse(line string) (e counter.Event, ok bool, err error) {
 	if e.Address == "" && e.User == "" {
 		return e, false, fault("address", "address is missing, and there is no login")
 	}
-	e.DOI, e.Request, e.URL = found.DOI, found.Request, present(f[host])+f[target]
+	e.DOI, e.Request, e.URL = to.DOI, to.Request, present(f[host])+f[target]
 	e.Agent = present(unescape(f[agent]))
 	return e, true, nil
 }

@@ -49,8 +49,8 @@ func (d *dataverse) parse(line string) (e counter.Event, ok bool, err error) {
 	if e.Time, err = d.clock.read(fields[0]); err != nil {
 		return e, false, err
 	}
-	to, err := d.paths.target(fields[5])
-	if err != nil || to == nil {
+	to, ok, err := d.paths.target(fields[5])
+	if err != nil || !ok {
 		return e, false, err
 	}
 	e.Session, e.Cookie, e.User = fields[2], fields[3], fields[4]

@@ -124,19 +124,18 @@ func (p *part) end(text string) int {
 		return endOfQuoted(text)
 	case p.after == "":
 		return len(text)
-	case p.field == forwarded: // the addresses are separated by commas and blanks
-		end := strings.Index(text, p.after)
-		for from := 0; end > from && text[end-1] == ','; {
-			from = end + 1
-			next := strings.Index(text[from:], p.after)
-			if next < 0 {
-				return -1
-			}
-			end = from + next
-		}
-		return end
 	}
-	return strings.Index(text, p.after)
+	for from := 0; ; from++ {
+		next := strings.IndexByte(text[from:], p.after[0])
+		if next < 0 {
+			return -1
+		}
+		from += next
+		inList := p.field == forwarded && from > 0 && text[from-1] == ',' // the addresses are separated by commas and blanks
+		if strings.HasPrefix(text[from:], p.after) && !inList {
+			return from
+		}
+	}
 }
 
 // endOfQuoted returns where the first quotation mark is that no backslash escapes.

@@ -53,16 +53,22 @@ type pathPattern struct {
 	request bool
 }
 
+// A found is what a path leads to.
+type found struct {
+	Target
+	counts bool
+}
+
 // A pathFinder finds out about the paths of one goroutine, most of which come again.
 type pathFinder struct {
 	*Paths
-	patterns []pathPattern         // those for requests, then those for investigations
-	beside   bool                  // the log has the DOI beside the path
-	known    access.Cache[*Target] // nil if the path does not count
+	patterns []pathPattern // those for requests, then those for investigations
+	beside   bool          // the log has the DOI beside the path
+	known    access.Cache[found]
 }
 
 func newPathFinder(p *Paths) *pathFinder {
-	f := &pathFinder{Paths: p, known: access.Cache[*Target]{Most: 1 << 15}}
+	f := &pathFinder{Paths: p, known: access.Cache[found]{Most: 1 << 15}}
 	for _, r := range p.Requests {
 		f.patterns = append(f.patterns, pathPattern{r, true})
 	}
@@ -72,30 +78,31 @@ func newPathFinder(p *Paths) *pathFinder {
 	return f
 }
 
-// target returns what the path of an address leads to, or nil if it is not counted.
-func (f *pathFinder) target(address string) (*Target, error) {
+// target returns what the path of an address leads to; false if it is not counted.
+func (f *pathFinder) target(address string) (t Target, ok bool, err error) {
 	path := pathOf(address)
 	key := access.KeyOf(path)
-	t, known := f.known.Get(key)
-	if known {
-		return t, nil
+	if to, known := f.known.Get(key); known {
+		return to.Target, to.counts, nil
 	}
-	found, ok, err := f.find(path)
-	if err != nil {
-		return nil, err
+	if t, ok, err = f.find(path); err == nil {
+		f.known.Put(key, found{t, ok})
 	}
-	if ok {
-		t = &found
-	}
-	f.known.Put(key, t)
-	return t, nil
+	return t, ok, err
 }
 
 // Finder returns a function that returns the Target of a URL or a path, or nil if an access to it
 // is not counted. Its errors are those of a [ParseLine]. The function caches its results, and
 // only one goroutine may use it.
 func (p *Paths) Finder() func(address string) (*Target, error) {
-	return newPathFinder(p).target
+	find := newPathFinder(p).target
+	return func(address string) (*Target, error) {
+		if t, ok, err := find(address); ok && err == nil {
+			return &t, nil
+		} else {
+			return nil, err
+		}
+	}
 }
 
 // find finds out what a path leads to; false if it is not counted.

@@ -138,7 +138,7 @@ type visitors struct {
 func (v *visitors) see(e *counter.Event) {
 	switch v.events++; {
 	case v.others:
-	case e.Address == "" || e.User+e.Cookie+e.Session != "":
+	case e.Address == "" || e.User != "" || e.Cookie != "" || e.Session != "":
 		v.others = true
 	case v.events == 1:
 		v.address, v.agent = e.Address, e.Agent
@@ -476,7 +476,9 @@ func (p *parser) read(c *chunk) {
 	}
 	for line := range strings.Lines(c.text) {
 		number++
-		line = strings.TrimRight(line, "\r\n")
+		for line != "" && (line[len(line)-1] == '\n' || line[len(line)-1] == '\r') {
+			line = line[:len(line)-1]
+		}
 		if number == 1 {
 			line = strings.TrimPrefix(line, "\ufeff")
 		}
