@@ -137,6 +137,7 @@ func TestDeployedWrites(t *testing.T) {
 			{putNumber(5), 200, "", "subsets 5"},
 			{postSubset(`{"report-header":` + noted + `,"report-datasets":{"bogus":3}}`), 201, "", "subsets 5,empty"},
 			{postSubset(`{"report-header":` + noted + `}`), 201, "", "subsets 5,empty,empty"},
+			{postSubset(strings.Replace(reportBody(noted, numbered(6)), `"rd1"`, `"RD1"`, 1)), 422, "Report protocol is incorrect", "subsets 5,empty,empty"},
 		},
 		"the end of a month moves with each PUT, and with no POST": {
 			{putPacked(until("14", partial+noteCompressed), numbered(1)), 201, "", "from 2020-01-01 to 2020-01-14; codes 3040,69"},
