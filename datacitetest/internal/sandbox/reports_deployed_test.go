@@ -235,6 +235,8 @@ func TestDeployedSizes(t *testing.T) {
 	require.Greater(t, len(c.body), 16_777_215)
 	assertCrash(t, c.do(t, deployed()), "Mysql2::Error: Data too long")
 	service := withOne(t, deployed())
+	assertCrash(t, c.do(t, service), "Mysql2::Error: Data too long for column 'compressed' at row 1")
+	assert.Equal(t, 1, subsets(t, service))
 	put := c
 	put.method, put.path = "PUT", "/reports/"+someUUID
 	assertCrash(t, put.do(t, service), "Mysql2::Error: Data too long for column 'compressed' at row 1")

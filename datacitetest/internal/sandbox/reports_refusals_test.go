@@ -290,6 +290,9 @@ func TestDeployedValidation(t *testing.T) {
 		{`"data-type":"dataset"`, `"data-type":null`, "value nil did not match one of the following values: dataset in schema 7757177d-ae02-5888-8cdf-d748b3fb8616#"},
 		{`"data-type":"dataset"`, `"data-type":5`, "of type integer did not match the following type: string in schema 7757177d-ae02-5888-8cdf-d748b3fb8616#"},
 		{`"total-dataset-requests"`, `"x"`, "following values: total-dataset-investigations, total-dataset-requests, unique-dataset-investigations, unique-dataset-requests in"},
+		{`"type":"client-id"`, `"type":"x"`, "following values: isni, orcid, grid, urn, client-id in"},
+		{`"type":"name"`, `"type":"x"`, "following values: name, orcid, isni in"},
+		{`"type":"pub-date"`, `"type":"x"`, "following values: pub-date, first-accessed-online, proprietary in"},
 		{`"report-filters":[]`, `"report-filters":{}`, "of type object did not match the following type: array in schema 7757177d-ae02-5888-8cdf-d748b3fb8616\""},
 	} {
 		a := postReport(strings.Replace(plain, want.old, want.replacement, 1)).do(t, deployed())
