@@ -37,6 +37,7 @@ func TestListRefusedBeforeSending(t *testing.T) {
 		"no year":                   {dois.ListOptions{Created: "last year"}, "last year"},
 		"two attributes in one":     {dois.ListOptions{Fields: []string{"doi,titles"}}, "doi,titles"},
 		"parameter given twice":     {dois.ListOptions{ClientID: []string{"a.b"}, Extra: url.Values{"client-id": {"c.d"}}}, "client-id"},
+		"names given twice":         {dois.ListOptions{Fields: []string{"doi"}, Extra: url.Values{"fields[dois]": {"titles"}}}, "fields[dois], which has a field"},
 		"parameter of a field":      {dois.ListOptions{Extra: url.Values{"client_id": {"c.d"}}}, "client_id, which has a field"},
 		"parameter in camel case":   {dois.ListOptions{Extra: url.Values{"clientId": {"c.d"}}}, "clientId, which has a field"},
 		"a value that is not UTF-8": {dois.ListOptions{ClientID: []string{"gla\xff"}}, "ListOptions.ClientID[0]"},

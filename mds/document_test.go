@@ -87,6 +87,7 @@ func TestEveryFormatIsRegistered(t *testing.T) {
 func TestNewDocument(t *testing.T) {
 	_, err := mds.NewDocument(nil)
 	require.ErrorIs(t, err, datacite.ErrInvalid)
+	assert.EqualValues(t, "missing", datacite.Findings(err)[0].Code)
 	_, err = mds.NewDocument(&metadata.Record{})
 	require.ErrorIs(t, err, datacite.ErrInvalid)
 	invalid, ok := errors.AsType[*datacite.ValidationError](err)

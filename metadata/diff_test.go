@@ -252,35 +252,18 @@ func TestDiff_ofOneChangeIsOneChange(t *testing.T) {
 		"a creator less":        {func(r *metadata.Record) { r.Creators = r.Creators[1:] }, `creators[0]: "Garza, Kristian; Personal; Kristian; Garza; DataCite; https://ror.org/04wxnsj81; ROR; https://ror.org" is missing`},
 		"a creator more":        {func(r *metadata.Record) { r.Creators = append(r.Creators, metadata.Organization("EMBL")) }, `creators[3]: "EMBL; Organizational" is not wanted`},
 		"the order of creators": {func(r *metadata.Record) { slices.Reverse(r.Creators) }, `creators: "in this order: `},
-		"the order of subjects": {func(r *metadata.Record) { slices.Reverse(r.Subjects) }, ``},
 		"a subject":             {func(r *metadata.Record) { r.Subjects[0].Subject = "glaciers" }, `subjects[0].subject: "snow" is wanted, and "glaciers" was found`},
 		"the publisher":         {func(r *metadata.Record) { r.Publisher.Name = "Attic" }, `publisher: "Archive" is wanted, and "Attic" was found`},
-		"a ROR without address": {func(r *metadata.Record) { r.Creators[0].Affiliation[0].AffiliationIdentifier = "04wxnsj81" }, ``},
 		"another ROR": {func(r *metadata.Record) {
 			r.Creators[0].Affiliation[0].AffiliationIdentifier = "https://ror.org/01ggx4157"
 		}, `creators[0].affiliation[0].affiliationIdentifier: "https://ror.org/04wxnsj81" is wanted, and "https://ror.org/01ggx4157" was found`},
-		"a DOI in other letters": {func(r *metadata.Record) { r.RelatedIdentifiers[0].RelatedIdentifier = "https://doi.org/10.5072/abc" }, ``},
-		"another DOI":            {func(r *metadata.Record) { r.RelatedIdentifiers[0].RelatedIdentifier = "10.5072/abd" }, `relatedIdentifiers[0].relatedIdentifier: "10.5072/ABC" is wanted, and "10.5072/abd" was found`},
-		"a licence in full": {func(r *metadata.Record) {
-			r.RightsList[0] = metadata.Rights{
-				Rights: "Creative Commons Attribution 4.0 International", RightsURI: "https://creativecommons.org/licenses/by/4.0/legalcode",
-				RightsIdentifier: "cc-by-4.0", RightsIdentifierScheme: "SPDX", SchemeURI: "https://spdx.org/licenses/",
-			}
-		}, ``},
+		"another DOI":     {func(r *metadata.Record) { r.RelatedIdentifiers[0].RelatedIdentifier = "10.5072/abd" }, `relatedIdentifiers[0].relatedIdentifier: "10.5072/ABC" is wanted, and "10.5072/abd" was found`},
 		"another licence": {func(r *metadata.Record) { r.RightsList[0] = metadata.SPDX("CC0-1.0") }, `rightsList[0].rightsUri`},
-		"an Issued date": {func(r *metadata.Record) {
-			r.Dates = append(r.Dates, metadata.Date{Date: "2020", DateType: metadata.DateIssued})
-		}, ``},
 		"an Issued date of a day": {func(r *metadata.Record) {
 			r.Dates = append(r.Dates, metadata.Date{Date: "2020-01-02", DateType: metadata.DateIssued})
 		}, `dates[2]: "2020-01-02; Issued" is not wanted`},
 		"a language of a region": {func(r *metadata.Record) { r.Language = "fr" }, `language: "en" is wanted, and "fr" was found`},
-		"a name that is reported": {func(r *metadata.Record) {
-			r.Creators[1] = metadata.Creator{Name: "CERN", NameType: metadata.NameOrganizational}
-		}, ``},
 		"a name in its parts":    {func(r *metadata.Record) { r.Creators[2].Name = "Doe, J." }, `creators[2].name: "Doe, Jane" is wanted, and "Doe, J." was found`},
-		"the types of others":    {func(r *metadata.Record) { r.Types.RIS, r.Types.BibTeX = "DATA", "misc" }, ``},
-		"digits of a coordinate": {func(r *metadata.Record) { r.GeoLocations[0].Polygons[0].Points[1].Longitude = "3.00" }, ``},
 		"a coordinate":           {func(r *metadata.Record) { r.GeoLocations[0].Polygons[0].Points[1].Longitude = "3.01" }, `geoLocations[0].geoLocationPolygon[1].polygonPoint.pointLongitude: "3" is wanted, and "3.01" was found`},
 		"no point inside":        {func(r *metadata.Record) { r.GeoLocations[0].Polygons[0].InPoint = metadata.Point{} }, `geoLocations[0].geoLocationPolygon[4]: "2; 3" is missing`},
 		"the direction":          {func(r *metadata.Record) { slices.Reverse(r.GeoLocations[0].Polygons[0].Points) }, `geoLocations[0].geoLocationPolygon: "in this order`},
@@ -289,10 +272,6 @@ func TestDiff_ofOneChangeIsOneChange(t *testing.T) {
 			found := record()
 			tt.change(found)
 			changes := metadata.Diff(record(), found)
-			if tt.want == "" {
-				assert.Empty(t, changes)
-				return
-			}
 			require.NotEmpty(t, changes)
 			assert.Contains(t, changes[0].String(), tt.want)
 			if name != "another licence" {

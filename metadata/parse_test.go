@@ -1,10 +1,12 @@
 package metadata_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -143,23 +145,35 @@ func TestParseXML_readsOlderKernels(t *testing.T) {
 	assert.Equal(t, metadata.List[metadata.Rights]{{Rights: "Some", RightsURI: "https://example.org/licence"}}, rec.RightsList)
 }
 
-// Every element, attribute and text of a document is in what is written of it,
-// and every field of its record comes back from JSON.
+// Every element, attribute and text of a valid document is in what is written of it, and every
+// field of its record comes back from JSON. The official examples are among them.
 func TestRecord_keepsTheExamples(t *testing.T) {
 	files, err := filepath.Glob("../testdata/records/*.xml")
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
+	if schema := os.Getenv("DATACITE_SCHEMA"); schema != "" {
+		examples, err := filepath.Glob(filepath.Join(schema, "examples", "*.xml"))
+		require.NoError(t, err)
+		require.Len(t, examples, 31)
+		files = append(files, examples...)
+	}
 	for _, file := range files {
 		source, err := os.ReadFile(file)
 		require.NoError(t, err)
 		rec := parse(t, string(source))
+		if invalid, ok := errors.AsType[*datacite.ValidationError](metadata.ValidateXML(bytes.NewReader(source))); ok {
+			assert.NoError(t, invalid.Except("identifier"), file)
+		}
+		assert.NoError(t, rec.Validate(), file)
 		written, err := rec.XML()
 		require.NoError(t, err)
 		assert.Equal(t, contents(t, source), contents(t, written), file)
+		assert.Equal(t, rec, parse(t, string(written)), file)
 		data, err := json.Marshal(rec)
 		require.NoError(t, err)
 		var fromJSON metadata.Record
 		require.NoError(t, json.Unmarshal(data, &fromJSON))
+		clearExtra(reflect.ValueOf(rec).Elem())
 		assert.Equal(t, *rec, fromJSON, file)
 	}
 }

@@ -367,7 +367,7 @@ func (s *seam) passes(t *testing.T, w writer, r reader, files []string) {
 	before := s.documents(t)
 	for pass := range 2 {
 		stored, wrote := s.documents(t), shelltest.Writes(s.Server)
-		var all string // of the files; each has other DOIs
+		var all strings.Builder // of the files; each has other DOIs
 		for _, file := range files {
 			code, _, notes := s.run(t, r.args, file)
 			if code != 0 && pass == 0 && strings.Contains(notes, "error: ") {
@@ -379,7 +379,7 @@ func (s *seam) passes(t *testing.T, w writer, r reader, files []string) {
 			if pass == 1 || r.changes == nil {
 				require.Equal(t, wrote, shelltest.Writes(s.Server), "pass %d: %s", pass, notes)
 			}
-			all += notes
+			all.WriteString(notes)
 		}
 		after := s.documents(t)
 		if pass == 1 || r.changes == nil {
@@ -387,7 +387,7 @@ func (s *seam) passes(t *testing.T, w writer, r reader, files []string) {
 			continue
 		}
 		for _, name := range s.dois {
-			compare(t, before[name], cmp.Or(after[r.changes(name)], after[name]), all, w.plain)
+			compare(t, before[name], cmp.Or(after[r.changes(name)], after[name]), all.String(), w.plain)
 		}
 	}
 }

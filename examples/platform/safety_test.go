@@ -110,14 +110,6 @@ func TestLogins(t *testing.T) {
 	assert.NotContains(t, log.String(), "my secret password", "some people type it in the place of the name")
 	_, _, err := a.Login(t.Context(), "nobody", password, accounts.From{Address: "192.0.2.1"})
 	assert.ErrorIs(t, err, accounts.ErrWrong)
-	for range 10 {
-		_, _, err = a.Login(t.Context(), "ada", "guess", accounts.From{Address: "192.0.2.2"})
-		assert.ErrorIs(t, err, accounts.ErrWrong)
-	}
-	_, _, err = a.Login(t.Context(), "ada", password, accounts.From{Address: "192.0.2.2"})
-	assert.ErrorIs(t, err, accounts.ErrTooMany)
-	_, _, err = a.Login(t.Context(), "ada", password, accounts.From{Address: "192.0.2.3"})
-	assert.NoError(t, err, "others are not locked out")
 
 	status, page = ada.post("/password", map[string]string{"old": password, "new": "short"})
 	assert.Equal(t, http.StatusUnprocessableEntity, status)

@@ -27,6 +27,7 @@ func TestParse(t *testing.T) {
 		{name: "handle resolver", in: "https://hdl.handle.net/10.5072/abc", want: "10.5072/abc"},
 		{name: "test resolver", in: "https://handle.test.datacite.org/10.5072/abc", want: "10.5072/abc"},
 		{name: "info scheme", in: "info:doi/10.5072/abc", want: "10.5072/abc"},
+		{name: "URN", in: "urn:doi:10.5072/abc", want: "10.5072/abc"},
 		{name: "doi scheme with slashes", in: "doi://10.5072/abc", want: "10.5072/abc"},
 		{name: "first slash encoded", in: "10.5072%2Fa%23b", want: "10.5072/a#b"},
 		{name: "en dash meant so", in: "https://doi.org/10.5072/a%E2%80%93b", want: "10.5072/a–b"},

@@ -50,16 +50,3 @@ func (r *reader) Read(p []byte) (int, error) {
 	n, err := r.Reader.Read(p)
 	return n, r.watch.Note(err)
 }
-
-// ReaderAt returns r, watched.
-func (w *Watch) ReaderAt(r io.ReaderAt) io.ReaderAt { return &readerAt{r, w} }
-
-type readerAt struct {
-	io.ReaderAt
-	watch *Watch
-}
-
-func (r *readerAt) ReadAt(p []byte, off int64) (int, error) {
-	n, err := r.ReaderAt.ReadAt(p, off)
-	return n, r.watch.Note(err)
-}

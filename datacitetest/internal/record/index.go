@@ -31,7 +31,7 @@ func (rec *Record) Indexed() object {
 	maps.Copy(o, object{
 		"id": rec.DOI, "uid": rec.DOI, "identifier": "https://doi.org/" + rec.DOI, "aasm_state": rec.State, "version_info": shown["version"],
 		"is_active": "\x00", "agency": cmp.Or(wire.String(shown["agency"]), "datacite"),
-		"publisher": publisher["name"], "publisher_obj": shown["publisher"], "has_enrichments": false,
+		"publisher": publisher["name"], "publisher_obj": shown["publisher"],
 	})
 	if rec.State == Findable {
 		o["is_active"] = "\x01"
@@ -74,30 +74,17 @@ func (rec *Record) resourceTypeID() string {
 func indexPeople(o, publisher object) {
 	both := slices.Concat(listed(o["creators"]), listed(o["contributors"]))
 	creators, all := objects(o["creators"]), objects(both)
-	answerable := slices.Concat(creators, chosen(objects(o["contributors"]), "contributorType", "Sponsor"))
-	for prefix, people := range map[string][]object{"": all, "fair_": answerable} {
-		affiliations := chosen(held(people, "affiliation"), "affiliationIdentifierScheme", "ROR")
-		var named []any
-		for _, a := range affiliations {
-			if id := RORID(wire.String(a["affiliationIdentifier"])); id != "" {
-				named = append(named, id+":"+wire.String(a["name"]))
-			}
-		}
-		o[prefix+"affiliation_id"] = texts(affiliations, "affiliationIdentifier", RORID)
-		o[prefix+"affiliation_id_and_name"] = named
-		o[prefix+"organization_id"] = texts(chosen(held(people, "nameIdentifiers"), "nameIdentifierScheme", "ROR"), "nameIdentifier", RORID)
-	}
 	var names []any
 	for _, c := range creators {
 		names = append(names, naturalName(c))
 	}
 	maps.Copy(o, object{
 		"creators_and_contributors": both, "creator_names": names,
-		"person_id": texts(chosen(held(all, "nameIdentifiers"), "nameIdentifierScheme", "ORCID"), "nameIdentifier", ORCID),
-		"organization_id": slices.Concat(o["organization_id"].([]any),
+		"person_id":      texts(chosen(held(all, "nameIdentifiers"), "nameIdentifierScheme", "ORCID"), "nameIdentifier", ORCID),
+		"affiliation_id": texts(chosen(held(all, "affiliation"), "affiliationIdentifierScheme", "ROR"), "affiliationIdentifier", RORID),
+		"organization_id": slices.Concat(texts(chosen(held(all, "nameIdentifiers"), "nameIdentifierScheme", "ROR"), "nameIdentifier", RORID),
 			texts(chosen([]object{publisher}, "publisherIdentifierScheme", "ROR"), "publisherIdentifier", RORID)),
-		"funder_rors":       texts(chosen(objects(o["funding_references"]), "funderIdentifierType", "ROR"), "funderIdentifier", RORURL),
-		"fields_of_science": fieldsOfScience(o["subjects"]),
+		"funder_rors": texts(chosen(objects(o["funding_references"]), "funderIdentifierType", "ROR"), "funderIdentifier", RORURL),
 	})
 }
 
@@ -116,13 +103,6 @@ func naturalName(person object) string {
 // FOSScheme is the scheme of subjects that are fields of science.
 const FOSScheme = "Fields of Science and Technology (FOS)"
 
-// fieldsOfScience are the fields of science among subjects.
-func fieldsOfScience(subjects any) []any {
-	return texts(chosen(objects(subjects), "subjectScheme", FOSScheme), "subject", func(label string) string {
-		return strings.ReplaceAll(label, "FOS: ", "")
-	})
-}
-
 // indexParents are the members of the index about the repository and its provider.
 func (rec *Record) indexParents(o object) {
 	for kind, parent := range map[string]struct {
@@ -139,20 +119,13 @@ func (rec *Record) indexParents(o object) {
 		}
 		if kind == "client" {
 			indexed["client_type"] = cmp.Or(wire.String(about["clientType"]), "repository")
-			_, indexed["re3data_id"], _ = strings.Cut(wire.String(about["re3data"]), "doi.org/")
-			at := wire.String(about["opendoar"])
-			indexed["opendoar_id"] = at[strings.LastIndex(at, "/")+1:]
 		}
 		o[kind] = indexed
 		o[kind+"_id"] = about["id"]
-		o[kind+"_id_and_name"] = wire.String(about["id"]) + ":" + wire.String(about["name"])
 	}
 	if rec.Consortium != "" {
 		o["consortium_id"] = strings.ToLower(rec.Consortium)
 	}
-	fields := fieldsOfScience(rec.Repository["subjects"])
-	o["fields_of_science_repository"] = fields
-	o["fields_of_science_combined"] = slices.Concat(o["fields_of_science"].([]any), fields)
 }
 
 // Parent is a repository or a member: its known members, or only its id.

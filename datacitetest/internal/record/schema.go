@@ -130,7 +130,7 @@ func checkRecord(root *element) error {
 		return fmt.Errorf("schema %s is no longer supported", root.name.space)
 	}
 	for _, v := range violations(root) {
-		return fmt.Errorf("%s: %s", v.source, v.brief())
+		return fmt.Errorf("%s: %s", v.source, v.text)
 	}
 	return nil
 }
@@ -141,16 +141,6 @@ type violation struct {
 	source string // the name of the element, or element', attribute 'name
 	text   string
 	line   int // of the element
-}
-
-// brief is the text with at most one expected element.
-func (v violation) brief() string {
-	text, _, _ := strings.Cut(v.text, " {'")
-	text, next, _ := strings.Cut(text, " Expected is")
-	if _, next, found := strings.Cut(next, "}"); found {
-		return text + " Expected: " + strings.TrimRight(strings.Split(next, ",")[0], " ).")
-	}
-	return text
 }
 
 const noDeclaration = "No matching global declaration available for the validation root."

@@ -137,6 +137,7 @@ func TestDeployedWrites(t *testing.T) {
 			{putNumber(5), 200, "", "subsets 5"},
 			{postSubset(`{"report-header":` + noted + `,"report-datasets":{"bogus":3}}`), 201, "", "subsets 5,empty"},
 			{postSubset(`{"report-header":` + noted + `}`), 201, "", "subsets 5,empty,empty"},
+			{postSubset(strings.Replace(reportBody(noted, numbered(6)), `"rd1"`, `"RD1"`, 1)), 422, "Report protocol is incorrect", "subsets 5,empty,empty"},
 		},
 		"the end of a month moves with each PUT, and with no POST": {
 			{putPacked(until("14", partial+noteCompressed), numbered(1)), 201, "", "from 2020-01-01 to 2020-01-14; codes 3040,69"},
@@ -234,6 +235,8 @@ func TestDeployedSizes(t *testing.T) {
 	require.Greater(t, len(c.body), 16_777_215)
 	assertCrash(t, c.do(t, deployed()), "Mysql2::Error: Data too long")
 	service := withOne(t, deployed())
+	assertCrash(t, c.do(t, service), "Mysql2::Error: Data too long for column 'compressed' at row 1")
+	assert.Equal(t, 1, subsets(t, service))
 	put := c
 	put.method, put.path = "PUT", "/reports/"+someUUID
 	assertCrash(t, put.do(t, service), "Mysql2::Error: Data too long for column 'compressed' at row 1")

@@ -66,13 +66,6 @@ func TestTokensOfReports(t *testing.T) {
 			}
 		})
 	}
-	t.Run("they expire by the service's clock", func(t *testing.T) {
-		service := newService()
-		c := call{method: "POST", path: "/reports", body: body, header: map[string]string{"Content-Type": "application/json", "Authorization": "Bearer " + service.Token(service.Now().Add(time.Hour))}}
-		assert.Equal(t, 201, c.do(t, service).status)
-		service.Advance(2 * time.Hour)
-		assert.Equal(t, 403, c.do(t, service).status)
-	})
 	t.Run("reads need none", func(t *testing.T) {
 		for _, service := range []*sandbox.Service{newService(), deployed()} {
 			for _, token := range []string{"", "Bearer x", "Bearer " + valid} {
@@ -178,11 +171,8 @@ func TestDeployedRefusals(t *testing.T) {
 		title  string
 	}{
 		"broken JSON":             {postReport(plain[:40]), 400, "Error occurred while parsing"},
-		"an array":                {postReport("[]"), 400, "Error occurred while parsing"},
-		"byte order mark":         {postReport("\ufeff" + plain), 400, "Error occurred while parsing"},
 		"no header":               {postReport(`{"report-datasets":[]}`), 400, "Error occurred while parsing"},
 		"header an array":         {postReport(`{"report-header":[]}`), 400, "Error occurred while parsing"},
-		"wrapped":                 {postReport(`{"report":` + plain + `}`), 400, "Error occurred while parsing"},
 		"names with underscores":  {postReport(strings.NewReplacer("created-by", "created_by").Replace(plain)), 501, wire.ReportValue.Name},
 		"names in camel case":     {postReport(change(plain, "report-header", "reportHeader")), 501, wire.ReportValue.Name},
 		"created a number":        {postReport(change(plain, `"2020-02-01"`, `20200201`)), 501, wire.ReportValue.Name},
@@ -192,7 +182,6 @@ func TestDeployedRefusals(t *testing.T) {
 		"date a number":           {postReport(change(plain, `"end-date":"2020-01-28"`, `"end-date":20200128`)), 501, wire.ReportValue.Name},
 		"no such day":             {postReport(change(plain, `"end-date":"2020-01-28"`, `"end-date":"2020-01-32"`)), 500, "invalid date"},
 		"31 April":                {postReport(change(plain, `"end-date":"2020-01-28"`, `"end-date":"2020-04-31"`)), 500, "invalid date"},
-		"compact date":            {postReport(change(plain, `"begin-date":"2020-01-01"`, `"begin-date":"20200101"`)), 500, "invalid date"},
 		"date with a blank":       {postReport(change(plain, `"begin-date":"2020-01-01"`, `"begin-date":" 2020-01-01"`)), 500, "invalid date"},
 		"release in capitals":     {postReport(change(plain, `"rd1"`, `"RD1"`)), 422, "Report protocol is incorrect"},
 		"resolutions, plain":      {postReport(change(plain, `"rd1"`, `"drl"`)), 422, "Report protocol is incorrect"},
@@ -207,7 +196,6 @@ func TestDeployedRefusals(t *testing.T) {
 		"invalid UTF-8":           {postReport(change(plain, "Alps", "\xff")), 500, "Invalid encoding for parameter"},
 		"invalid UTF-8, gzip":     {postSubset(change(noted, "Alps", "\xff")), 500, "Invalid encoding for parameter"},
 		"gzip, unknown in header": {postSubset(change(noted, `"release"`, `"client-id":"x","release"`)), 400, "unknown attribute 'client_id' for Report."},
-		"gzip, release":           {postSubset(change(noted, `"rd1"`, `"rd2"`)), 422, "Report protocol is incorrect"},
 		"gzip, no header":         {postSubset(`{}`), 400, "Error occurred while parsing"},
 		"gzip, header_":           {postSubset(`{"report_header":` + noted + `}`), 501, wire.ReportValue.Name},
 		"gzip, header an array":   {postSubset(`{"report-header":[]}`), 500, ""},
@@ -221,8 +209,6 @@ func TestDeployedRefusals(t *testing.T) {
 		"unknown in two places":   {postReport(change(change(plain, `"dataset-id":[{`, `"dataset-id":[{"a":1,`), `"count":3`, `"b":1,"count":3`)), 501, wire.ReportValue.Name},
 		"gzip, cut off":           {raw(whole[:len(whole)-20]), 500, ""},
 		"gzip, no JSON":           {postSubset("hello"), 500, ""},
-		"gzip, an array":          {postSubset("[]"), 500, ""},
-		"gzip, byte order mark":   {postSubset("\ufeff" + noted), 500, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			service := deployed()
@@ -304,6 +290,9 @@ func TestDeployedValidation(t *testing.T) {
 		{`"data-type":"dataset"`, `"data-type":null`, "value nil did not match one of the following values: dataset in schema 7757177d-ae02-5888-8cdf-d748b3fb8616#"},
 		{`"data-type":"dataset"`, `"data-type":5`, "of type integer did not match the following type: string in schema 7757177d-ae02-5888-8cdf-d748b3fb8616#"},
 		{`"total-dataset-requests"`, `"x"`, "following values: total-dataset-investigations, total-dataset-requests, unique-dataset-investigations, unique-dataset-requests in"},
+		{`"type":"client-id"`, `"type":"x"`, "following values: isni, orcid, grid, urn, client-id in"},
+		{`"type":"name"`, `"type":"x"`, "following values: name, orcid, isni in"},
+		{`"type":"pub-date"`, `"type":"x"`, "following values: pub-date, first-accessed-online, proprietary in"},
 		{`"report-filters":[]`, `"report-filters":{}`, "of type object did not match the following type: array in schema 7757177d-ae02-5888-8cdf-d748b3fb8616\""},
 	} {
 		a := postReport(strings.Replace(plain, want.old, want.replacement, 1)).do(t, deployed())

@@ -157,6 +157,7 @@ func TestReportValidation(t *testing.T) {
 		"optional members left out":   change(`"report-name":"Dataset Master Report",`, ""),
 		"an id, which is ignored":     strings.TrimSuffix(valid, "}") + `,"id":"` + someUUID + `"}`,
 		"filters with name and value": change(`"report-filters":[]`, `"report-filters":["a",{"name":"n","value":"v"}]`),
+		"a publisher's ROR id":        change(`"type":"client-id"`, `"type":"ror"`),
 		"a URI for an identifier":     change(`"type":"doi"`, `"type":"uri"`),
 		"empty country counts":        change(`{"us":2,"de":1}`, `{}`),
 		"escapes":                     change(`"Alps"`, `"\u00e9 \"x\" \\ \/ \ud83d\ude00"`),

@@ -40,12 +40,11 @@ const existsField = "_exists_"
 // and what is made of them. Nothing else is found by any query.
 var mapping = func() map[string]field {
 	fields := mapped(map[kind]string{
-		exact: `- identifier client_id provider_id consortium_id resource_type_id person_id affiliation_id fair_affiliation_id organization_id
-				fair_organization_id related_dmp_organization_id funder_rors funder_parent_rors affiliation_countries client_id_and_name provider_id_and_name resource_type_id_and_name affiliation_id_and_name
-				fair_affiliation_id_and_name is_active aasm_state metadata_version agency source prefix suffix reference_ids citation_ids part_ids
-				part_of_ids version_ids version_of_ids fields_of_science fields_of_science_repository fields_of_science_combined has_enrichments publisher.keyword
+		exact: `- identifier client_id provider_id consortium_id resource_type_id person_id affiliation_id organization_id funder_rors
+				resource_type_id_and_name is_active aasm_state metadata_version agency source prefix suffix reference_ids citation_ids part_ids
+				part_of_ids version_ids version_of_ids publisher.keyword
 			primary_title title.keyword titleType lang
-			client id symbol provider_id re3data_id opendoar_id name.keyword language client_type repository_type certificate is_active
+			client id symbol provider_id name.keyword language client_type is_active
 				url.keyword subjects.subjectScheme subjects.subject subjects.schemeUri subjects.valueUri subjects.lang subjects.classificationCode
 			provider id symbol name.keyword display_name.keyword region member_type ror_id`,
 		folded: `- id uid doi
@@ -66,6 +65,11 @@ var mapping = func() map[string]field {
 	fields[name] = newField(name, exact) // only in the index
 	return fields
 }()
+
+// unsupported are further fields of that index.
+var unsupported = strings.Fields(`fair_affiliation_id fair_affiliation_id_and_name fair_organization_id related_dmp_organization_id funder_parent_rors
+	affiliation_countries affiliation_id_and_name client_id_and_name provider_id_and_name fields_of_science fields_of_science_repository
+	fields_of_science_combined has_enrichments client.re3data_id client.opendoar_id client.repository_type client.certificate`)
 
 // kinds are the kinds of fields by their name in the table of properties.
 var kinds = map[string]kind{"keyword": exact, "lower": folded, "text": text, "text+": text, "number": number, "date": date, "year": year}
@@ -159,6 +163,8 @@ func fieldsOf(name string, deployed bool) ([]field, error) {
 		return commonFields, nil
 	case strings.Contains(name, "*"):
 		return nil, wire.QueryFields.Refusal(name)
+	case slices.Contains(unsupported, name):
+		return nil, wire.QueryField.Refusal(name)
 	}
 	return fieldNamed(name, deployed), nil
 }

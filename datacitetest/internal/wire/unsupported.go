@@ -34,6 +34,7 @@ var (
 	QueryDistance = &Gap{"what follows ~ in a query", "Whole numbers are supported."}
 	QueryScript   = &Gap{"a search for words of a script without spaces", "The servers split such a text into words by Unicode's rules."}
 	QueryFields   = &Gap{"a pattern for the names of fields in a query", "Name each field."}
+	QueryField    = &Gap{"this field in a query", "The servers derive it from tables or from other fields; search those that a record shows."}
 	QueryEscape   = &Gap{"this escape in a query", "Write the character itself."}
 )
 
@@ -53,7 +54,7 @@ var (
 // Gaps are all of them.
 var Gaps = []*Gap{
 	BrokenXML, UnreadMetadata, PageMetadata, OddText, ValueKind, CodedBody, OutputFormat, CitationStyle,
-	Route, Parameter, Facet, QueryDates, QueryDistance, QueryScript, QueryFields, QueryEscape,
+	Route, Parameter, Facet, QueryDates, QueryDistance, QueryScript, QueryFields, QueryField, QueryEscape,
 	Name, MediaType, StoreParameter, StoreBody, StoreRoute, ReportBody, ReportValue, ReportParameter,
 }
 

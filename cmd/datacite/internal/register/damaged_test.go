@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell/shelltest"
 	"github.com/datacite-go/datacite-go/datacitetest"
 )
 
@@ -23,7 +24,7 @@ var damaged = flag.Int("damaged", 60, "tables that TestDamagedTables damages")
 func TestDamagedTables(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for n := range *damaged {
-		srv := newServer(t, nil)
+		srv := shelltest.Serve(t, nil)
 		var items strings.Builder
 		items.WriteString("doi,url,title,creators,publisher,year,type,dates\n")
 		for i := range 1 + random.IntN(8) {

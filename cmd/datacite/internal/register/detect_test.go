@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell/shelltest"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/mds"
 )
@@ -38,7 +39,7 @@ func TestDetect(t *testing.T) {
 			assert.Equal(t, contentType, doc.ContentType)
 			assert.Equal(t, text, string(doc.Data), "only what stands in front is left out")
 		}
-		srv := newServer(t, &datacitetest.Options{Behaviour: datacitetest.Deployed})
+		srv := shelltest.Serve(t, &datacitetest.Options{Behaviour: datacitetest.Deployed})
 		_, err := srv.MDS().PutMetadata(t.Context(), "10.5072/glacier-7", mds.Document{ContentType: contentType, Data: []byte(text)})
 		require.NoError(t, err, contentType)
 		stored, err := srv.Record("10.5072/glacier-7")

@@ -29,7 +29,7 @@ var (
 func TestInterrupted(t *testing.T) {
 	path := folder(t, header+line(1)+line(2)+line(3)+line(4)+line(5)+line(6)+line(7)+line(8))
 	var running atomic.Pointer[os.Process]
-	srv := newServer(t, &datacitetest.Options{Faults: func(n int, _ *http.Request) *datacitetest.Fault {
+	srv := shelltest.Serve(t, &datacitetest.Options{Faults: func(n int, _ *http.Request) *datacitetest.Fault {
 		if n == 8 {
 			_ = running.Load().Signal(syscall.SIGTERM)
 			return &datacitetest.Fault{Kind: datacitetest.Status, Delay: time.Second} // the signal arrives before
@@ -83,7 +83,7 @@ func TestKilled(t *testing.T) {
 			var victim atomic.Pointer[os.Process]
 			var requests, last atomic.Int64 // last: the request that the victim does not survive
 			var signal atomic.Value
-			srv := newServer(t, &datacitetest.Options{Behaviour: behaviour, Faults: func(n int, _ *http.Request) *datacitetest.Fault {
+			srv := shelltest.Serve(t, &datacitetest.Options{Behaviour: behaviour, Faults: func(n int, _ *http.Request) *datacitetest.Fault {
 				requests.Store(int64(n))
 				if int64(n) == last.Load() {
 					_ = victim.Load().Signal(signal.Load().(os.Signal)) // it may have ended

@@ -26,7 +26,7 @@ const address = "https://repo.example.org/a"
 func TestRecord(t *testing.T) {
 	for _, behaviour := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {
 		for _, file := range []string{"record.json", "record.xml"} {
-			srv := newServer(t, &datacitetest.Options{Behaviour: behaviour})
+			srv := shelltest.Serve(t, &datacitetest.Options{Behaviour: behaviour})
 			where := strings.TrimPrefix(srv.URL, "http://")
 			for _, change := range []string{"created", "unchanged"} {
 				code, out, notes := start(t, srv, "--doi", "10.5072/a", "--url", address, file)
@@ -38,7 +38,7 @@ func TestRecord(t *testing.T) {
 			assert.Equal(t, "Glacier length", record.Titles[0].Title)
 		}
 	}
-	srv := newServer(t, nil)
+	srv := shelltest.Serve(t, nil)
 	code, out, notes := start(t, srv, "--quiet", "--url", address, "record.xml", "--doi", "10.5072/a")
 	assert.Zero(t, code)
 	assert.Empty(t, out+notes)
@@ -54,7 +54,7 @@ func TestRecord(t *testing.T) {
 
 // Records in all forms in which the service writes JSON, and of several files.
 func TestManyRecords(t *testing.T) {
-	srv := newServer(t, nil)
+	srv := shelltest.Serve(t, nil)
 	record := shelltest.Read(t, "record.json")
 	var compact bytes.Buffer
 	require.NoError(t, json.Compact(&compact, record))
@@ -104,7 +104,7 @@ func TestManyRecords(t *testing.T) {
 
 // A name that was made is shown before it is used, and waited for.
 func TestWait(t *testing.T) {
-	srv := newServer(t, nil)
+	srv := shelltest.Serve(t, nil)
 	resolver := httptest.NewServer(http.RedirectHandler("https://a.example/", http.StatusFound))
 	defer resolver.Close()
 	code, out, notes := start(t, srv, "--wait", "--resolver", resolver.URL, "--prefix", "10.5072", "--url", "https://a.example/", "record.xml")
@@ -162,7 +162,7 @@ func TestWhatIsLostIsNamed(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			const rest = `"creators":[{"name":"Example Group","nameType":"Organizational"}],"titles":[{"title":"Glacier"}],"publisher":"P","publicationYear":"2026","types":{"resourceTypeGeneral":"Dataset"}`
 			file := shelltest.File(t, "record.json", "{"+rest+","+tt.member+"}")
-			code, _, notes := start(t, newServer(t, nil), "--doi", "10.5072/a", "--url", "https://a.example/", "--dry-run", file)
+			code, _, notes := start(t, shelltest.Serve(t, nil), "--doi", "10.5072/a", "--url", "https://a.example/", "--dry-run", file)
 			require.Zero(t, code, notes)
 			var lost []string
 			for line := range strings.Lines(notes) {
@@ -192,7 +192,7 @@ func TestTextsOfRecords(t *testing.T) {
 		{"record.xml", "2026", "26", "error: year of publication is four digits"},
 		{"record.xml", "2026", "0026", "error: year of two digits; write all four"},
 	} {
-		srv := newServer(t, nil)
+		srv := shelltest.Serve(t, nil)
 		file := shelltest.File(t, tt.name, strings.Replace(string(shelltest.Read(t, tt.name)), tt.from, tt.to, 1))
 		code, out, notes := start(t, srv, "--doi", "10.5072/a", "--url", address, file)
 		says, stops := strings.CutPrefix(tt.says, "error: ")
@@ -220,7 +220,7 @@ func TestTheNameInTheRecord(t *testing.T) {
 			if name != "" {
 				args = append(args, "--doi", name)
 			}
-			srv := newServer(t, nil)
+			srv := shelltest.Serve(t, nil)
 			code, _, notes := start(t, srv, args...)
 			if name != "10.5072/yours" {
 				assert.Zero(t, code, notes)
@@ -236,7 +236,7 @@ func TestTheNameInTheRecord(t *testing.T) {
 
 func TestInterruptedRecord(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
-	srv := newServer(t, &datacitetest.Options{Faults: func(n int, _ *http.Request) *datacitetest.Fault {
+	srv := shelltest.Serve(t, &datacitetest.Options{Faults: func(n int, _ *http.Request) *datacitetest.Fault {
 		interrupt()
 		return nil
 	}})
@@ -249,7 +249,7 @@ func TestInterruptedRecord(t *testing.T) {
 
 // A second run without --doi would register another DOI.
 func TestAMadeUpNameIsNotLost(t *testing.T) {
-	srv := newServer(t, &datacitetest.Options{Faults: func(int, *http.Request) *datacitetest.Fault {
+	srv := shelltest.Serve(t, &datacitetest.Options{Faults: func(int, *http.Request) *datacitetest.Fault {
 		return &datacitetest.Fault{Kind: datacitetest.DropAfter}
 	}})
 	code, _, notes := start(t, srv, "--prefix", "10.5072", "--url", "https://a.example/", "record.xml")
@@ -288,7 +288,7 @@ func TestFaultsOfRecords(t *testing.T) {
 		{[]string{"--url", address, file("cut.json", `{"titles":[`), "--doi", "10.5072/a"}, "cut.json: record 1: unexpected EOF"},
 		{[]string{"--pass-over", "a", "record.xml", "--doi", "10.5072/a"}, "--pass-over is for tables"},
 	} {
-		srv := newServer(t, nil)
+		srv := shelltest.Serve(t, nil)
 		code, out, notes := start(t, srv, tt.args...)
 		assert.Equal(t, 2, code, tt.args)
 		assert.Empty(t, out)

@@ -220,7 +220,8 @@ func TestTokensExpire(t *testing.T) {
 	assert.Equal(t, 401, list())
 }
 
-// No page of another origin controls the sandbox: neither a script nor a form, unless --allow-origin names it.
+// No page of another origin controls the sandbox or reads it: neither a script nor a form, unless --allow-origin names
+// it. Hosts are those of --host and of this machine.
 func TestOriginsThatMayControl(t *testing.T) {
 	const allowed = "http://localhost:3000"
 	address, stop := start(t, "--allow-origin", "https://app.example:8443", "--allow-origin", allowed, "--host", "app.test")
@@ -248,6 +249,12 @@ func TestOriginsThatMayControl(t *testing.T) {
 		{"POST", "reset", []string{"Content-Type", "multipart/form-data; boundary=x"}, 415},
 		{"POST", "reset", []string{"Content-Type", "text/plain"}, 415},
 		{"GET", "health", []string{"Host", "attacker.example"}, 421},
+		{"GET", "health", []string{"Host", "app.test:80", "Origin", "http://app.test"}, 403},
+		{"GET", "health", []string{"Host", "app.test:80"}, 200},
+		{"GET", "../", []string{"Host", "attacker.example"}, 421},
+		{"GET", "../dois", []string{"Host", "attacker.example"}, 421},
+		{"GET", "../dois", []string{"Origin", "https://attacker.example"}, 403},
+		{"GET", "record?doi=10.5072/a", []string{"Host", "attacker.example"}, 421},
 		{"OPTIONS", "faults", []string{"Origin", "http://localhost:3001", "Access-Control-Request-Method", "POST"}, 403},
 		{"OPTIONS", "faults", nil, 405},
 		{"PUT", "faults", nil, 405},
@@ -264,8 +271,13 @@ func TestOriginsThatMayControl(t *testing.T) {
 		}
 		res, err := http.DefaultClient.Do(r)
 		require.NoError(t, err)
+		text, err := io.ReadAll(res.Body)
+		require.NoError(t, err)
 		res.Body.Close()
 		assert.Equal(t, tt.want, res.StatusCode, "%s %s %s", tt.method, tt.path, tt.header)
+		if tt.want == 421 {
+			assert.Contains(t, string(text), "--host")
+		}
 		if origin := r.Header.Get("Origin"); tt.want < 400 && origin != "" && origin != address {
 			assert.Equal(t, origin, res.Header.Get("Access-Control-Allow-Origin"))
 		} else {

@@ -65,15 +65,13 @@ type result struct {
 
 func runs(t *testing.T, srv *datacitetest.Server, command shell.Maker, stdin string, args ...string) result {
 	t.Helper()
-	env := map[string]string{"DATACITE_CONFIG_DIR": "/datacite-no-settings", "DATACITE_SERVICE": srv.URL, "DATACITE_TOKEN": srv.Token(srv.Now().Add(90 * 24 * time.Hour))}
-	var out, notes bytes.Buffer
-	s := &shell.Shell{Args: args, Getenv: func(name string) string { return env[name] }, Stdin: strings.NewReader(stdin), Stdout: &out, Stderr: &notes}
-	s.Config.MaxWait = 5 * time.Millisecond
-	code := s.Run(t.Context(), command)
+	run := shelltest.Anonymous(srv)
+	run.Env["DATACITE_TOKEN"], run.Stdin = srv.Token(srv.Now().Add(90*24*time.Hour)), stdin
+	code, out, notes := run.Do(t, command, args...)
 	if code == shell.ExitDone {
 		shelltest.HoldsCounts(t, srv.Reports(), stdin, args...)
 	}
-	return result{code, out.String(), notes.String()}
+	return result{code, out, notes}
 }
 
 // viewsAndDownloads are the views of a and b, and the downloads of b, once the service has read the reports.

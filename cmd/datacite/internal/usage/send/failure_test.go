@@ -25,7 +25,7 @@ import (
 // What is wrong with the token is known before anything is sent.
 func TestTokens(t *testing.T) {
 	srv := newService(t)
-	file := inFile(t, "report.json", report(t, 2, nil))
+	file := shelltest.File(t, "report.json", report(t, 2, nil))
 	for _, test := range []struct{ name, token, says string }{
 		{"none", "", "there is no login for "},
 		{"expired", srv.Token(srv.Now().Add(-time.Hour)), "the token expired at "},
@@ -48,7 +48,7 @@ func TestTokens(t *testing.T) {
 // So is whether there are folders for temporary files and for locks. One that is
 // missing, is no folder or belongs to others is no reason to try again.
 func TestNoFolder(t *testing.T) {
-	file := inFile(t, "report.json", report(t, 2, nil))
+	file := shelltest.File(t, "report.json", report(t, 2, nil))
 	others, err := os.MkdirTemp("/tmp", "") // which all accounts can enter
 	require.NoError(t, err)
 	defer os.RemoveAll(others)
@@ -76,7 +76,7 @@ func TestNoFolder(t *testing.T) {
 
 func TestAnotherRunIsAtIt(t *testing.T) {
 	eachBehaviour(t, func(t *testing.T, srv *service) {
-		file := inFile(t, "report.json", report(t, 2, nil))
+		file := shelltest.File(t, "report.json", report(t, 2, nil))
 		var second result
 		url := srv.behind(t, func(_ http.ResponseWriter, r *http.Request) bool {
 			if r.Method == http.MethodPut {
@@ -97,7 +97,7 @@ func TestAnotherRunIsAtIt(t *testing.T) {
 func TestTokenThatWillNotLast(t *testing.T) {
 	srv := newService(t)
 	srv.token = srv.Token(srv.Now().Add(48 * time.Hour))
-	got := srv.runs(t, "", "--max-datasets", "1", inFile(t, "report.json", report(t, 3, nil)))
+	got := srv.runs(t, "", "--max-datasets", "1", shelltest.File(t, "report.json", report(t, 3, nil)))
 	assert.Equal(t, shell.ExitDone, got.code, got.errors)
 	assert.Equal(t, 1, strings.Count(got.errors, "warning: the token expires at"))
 }
@@ -167,7 +167,7 @@ func TestWhatTheServiceRefuses(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			srv := newService(t)
 			url := srv.behind(t, refuse(test.method, test.status))
-			got := srv.runsAt(t.Context(), url, "", "--max-datasets", "1", inFile(t, "report.json", report(t, 2, nil)))
+			got := srv.runsAt(t.Context(), url, "", "--max-datasets", "1", shelltest.File(t, "report.json", report(t, 2, nil)))
 			assert.Equal(t, test.code, got.code, got.errors)
 			for _, text := range test.says {
 				assert.Contains(t, got.errors, text)
@@ -190,7 +190,7 @@ func TestStoredReportThatIsNotAsSent(t *testing.T) {
 		}
 		return false
 	})
-	got := srv.runsAt(t.Context(), url, "", inFile(t, "report.json", report(t, 2, nil)))
+	got := srv.runsAt(t.Context(), url, "", shelltest.File(t, "report.json", report(t, 2, nil)))
 	assert.Equal(t, shell.ExitRefused, got.code, got.errors)
 	assert.Contains(t, got.errors, "was stored, all 1 subsets of it, but reading it back failed")
 	assert.Contains(t, got.errors, "Run the same command again")
@@ -208,7 +208,7 @@ func TestNoSecretIsShown(t *testing.T) {
 		http.Error(w, "no login with "+r.Header.Get("Authorization"), http.StatusUnauthorized)
 	}))
 	defer echo.Close()
-	file := inFile(t, "report.json", report(t, 2, nil))
+	file := shelltest.File(t, "report.json", report(t, 2, nil))
 	for _, args := range [][]string{{file}, {"--dry-run", file}, {"--json", "--unknown", file}, {"--help"}} {
 		got := srv.runsAt(t.Context(), echo.URL, "", args...)
 		assert.NotContains(t, got.out+got.errors, srv.token)
@@ -220,7 +220,7 @@ func TestNoSecretIsShown(t *testing.T) {
 func TestAServiceThatIsAway(t *testing.T) {
 	srv := newService(t)
 	start := time.Now()
-	got := srv.runsAt(t.Context(), "http://127.0.0.1:1", "", "--max-outage", "1500ms", inFile(t, "report.json", report(t, 1, nil)))
+	got := srv.runsAt(t.Context(), "http://127.0.0.1:1", "", "--max-outage", "1500ms", shelltest.File(t, "report.json", report(t, 1, nil)))
 	assert.Equal(t, shell.ExitFailed, got.code, got.errors)
 	assert.GreaterOrEqual(t, time.Since(start), 1500*time.Millisecond)
 	assert.Regexp(t, `waiting until \S+ at the latest \([12]s\): the service cannot be reached, or fails: .*(connection refused|actively refused)`, got.errors)

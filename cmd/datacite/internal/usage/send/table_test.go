@@ -72,15 +72,15 @@ func TestTables(t *testing.T) {
 		options           []string
 	}{
 		{name: "again", file: "testdata/counts.csv"},
-		{name: "unsorted", file: inFile(t, "counts.csv", shuffled(whole))},
-		{name: "zipped", file: inFile(t, "counts.csv.gz", zipped(t, whole))},
-		{name: "unsorted and zipped", file: inFile(t, "counts.csv.gz", zipped(t, shuffled(whole)))},
+		{name: "unsorted", file: shelltest.File(t, "counts.csv", shuffled(whole))},
+		{name: "zipped", file: shelltest.File(t, "counts.csv.gz", zipped(t, whole))},
+		{name: "unsorted and zipped", file: shelltest.File(t, "counts.csv.gz", zipped(t, shuffled(whole)))},
 		{name: "standard input", file: "-", stdin: shuffled(whole)},
-		{name: "from a spreadsheet", file: inFile(t, "counts.csv", "\ufeff"+strings.ReplaceAll(whole, "\n", "\r\n"))},
-		{name: "with semicolons", file: inFile(t, "counts.csv", "\ufeff"+withSemicolons(t, whole))},
-		{name: "DOIs as addresses", file: inFile(t, "counts.csv", strings.ReplaceAll(whole, "\n10.5072/", "\nhttps://doi.org/10.5072/"))},
+		{name: "from a spreadsheet", file: shelltest.File(t, "counts.csv", "\ufeff"+strings.ReplaceAll(whole, "\n", "\r\n"))},
+		{name: "with semicolons", file: shelltest.File(t, "counts.csv", "\ufeff"+withSemicolons(t, whole))},
+		{name: "DOIs as addresses", file: shelltest.File(t, "counts.csv", strings.ReplaceAll(whole, "\n10.5072/", "\nhttps://doi.org/10.5072/"))},
 		{name: "defaults", options: []string{"--platform", "Example Portal", "--publisher", "University of Examples"},
-			file: inFile(t, "counts.csv", strings.ReplaceAll(whole, "University of Examples,Example Portal", ","))},
+			file: shelltest.File(t, "counts.csv", strings.ReplaceAll(whole, "University of Examples,Example Portal", ","))},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got := srv.runs(t, test.stdin, tableArgs(test.file, test.options...)...)
@@ -156,7 +156,7 @@ func TestLeavingOutTheDatasetsOfBadRows(t *testing.T) {
 		held    []string
 		leftOut string
 	}{
-		{"streamed", inFile(t, "counts.csv", table), nil, []string{"10.5072/c"}, "left out       3"},
+		{"streamed", shelltest.File(t, "counts.csv", table), nil, []string{"10.5072/c"}, "left out       3"},
 		{"in memory", "-", nil, []string{"10.5072/c"}, "left out       3"},
 		{"repeats added up", "-", []string{"--merge-repeats"}, []string{"10.5072/b", "10.5072/c"}, "left out       2"},
 	} {
@@ -208,7 +208,7 @@ func TestSpreadsheets(t *testing.T) {
 	require.Equal(t, shell.ExitDone, first.code, first.errors)
 	sent := shelltest.Writes(srv.Server)
 	for file, stdin := range map[string]string{
-		inFile(t, "counts.xlsx", b.String()): "", inFile(t, "counts.xlsx.gz", zipped(t, b.String())): "", "-": b.String(),
+		shelltest.File(t, "counts.xlsx", b.String()): "", shelltest.File(t, "counts.xlsx.gz", zipped(t, b.String())): "", "-": b.String(),
 	} {
 		got := srv.runs(t, stdin, tableArgs(file)...)
 		require.Equal(t, shell.ExitDone, got.code, got.errors)
@@ -223,11 +223,11 @@ func TestSeveralTables(t *testing.T) {
 	require.Equal(t, shell.ExitDone, srv.runs(t, "", tableArgs("testdata/counts.csv")...).code)
 	sent := shelltest.Writes(srv.Server)
 	lines := strings.SplitAfter(sampleTable(t), "\n")
-	one, two := inFile(t, "one.csv", strings.Join(lines[:4], "")), inFile(t, "two.csv", lines[0]+strings.Join(lines[4:], ""))
+	one, two := shelltest.File(t, "one.csv", strings.Join(lines[:4], "")), shelltest.File(t, "two.csv", lines[0]+strings.Join(lines[4:], ""))
 	got := srv.runs(t, "", append(tableArgs(one), two)...)
 	require.Equal(t, shell.ExitDone, got.code, got.errors)
 	assert.Equal(t, sent, shelltest.Writes(srv.Server))
-	got = srv.runs(t, "", append(tableArgs(one), inFile(t, "bad.csv", strings.ReplaceAll(sampleTable(t), ",40\n", ",many\n")))...)
+	got = srv.runs(t, "", append(tableArgs(one), shelltest.File(t, "bad.csv", strings.ReplaceAll(sampleTable(t), ",40\n", ",many\n")))...)
 	assert.Equal(t, shell.ExitWrong, got.code)
 	assert.Contains(t, got.errors, `bad.csv, line 5, column 10: count: is "many"`)
 	assert.Contains(t, got.errors, one+", line 2 of 10.5072/glacier-area counts already")

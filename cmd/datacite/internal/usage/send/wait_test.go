@@ -50,7 +50,7 @@ func slowly(t *testing.T, l loss, story func(t *testing.T, srv *service, file st
 				})
 				defer srv.Close()
 				token := srv.Token(srv.Now().Add(365 * 24 * time.Hour))
-				story(t, &service{srv, token, srv.HTTPClient()}, inFile(t, "report.json", report(t, 3, nil)))
+				story(t, &service{srv, token, srv.HTTPClient()}, shelltest.File(t, "report.json", report(t, 3, nil)))
 			})
 		})
 	}
