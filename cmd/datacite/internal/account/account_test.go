@@ -26,6 +26,9 @@ func show(use account.Use) shell.Maker {
 			if err == nil {
 				s.Result(nil, "%s | %s %s | %s %s %s", service, service.Config.Service.API, service.Config.Service.MDS,
 					service.Config.Username, service.Config.Password, service.Config.Token)
+				if service.Config.Contact != "" {
+					s.Result(nil, "contact %s", service.Config.Contact)
+				}
 			}
 			return err
 		}
@@ -41,7 +44,7 @@ const (
 
 func TestService(t *testing.T) {
 	folder := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(folder, "settings"), []byte("# mine\n\nservice = test\n"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "settings"), []byte("# mine\n\nservice = test\ncontact = ada@repository.example.org\n"), 0o600))
 	for _, tt := range []struct {
 		use         account.Use
 		args        []string
@@ -53,7 +56,7 @@ func TestService(t *testing.T) {
 		{account.Reads, []string{"-q"}, "", "", 0, "", ""},
 		{account.Reads, []string{"--service", "production"}, "test", folder, 0, production, ""},
 		{account.Reads, nil, "http://localhost:8080/", folder, 0, elsewhere, ""},
-		{account.Reads, nil, "", folder, 0, test, ""},
+		{account.Reads, nil, "", folder, 0, test + " |   \ncontact ada@repository.example.org\n", ""},
 		{account.Writes, nil, "", "", 2, "", "datacite: say which service is meant: add --service test or --service production, or choose one for all commands with datacite config service test\n"},
 		{account.LogsIn, nil, "", "", 2, "", "datacite: say which service is meant: "},
 		{account.Writes, []string{"-n"}, "", "", 0, production, "reading from production (api.datacite.org)\n"},

@@ -277,3 +277,15 @@ func TestTrend(t *testing.T) {
 		assert.Equal(t, tt.running, p.Running())
 	}
 }
+
+// The newest months and the most frequent causes come first.
+func TestOrderOfThePage(t *testing.T) {
+	p := &page{Months: []shown.Month{{Month: "2026-09"}, {Month: "2026-10"}}, causes: map[shown.Cause]*causeTotal{}}
+	var want []*causeTotal
+	for i, cause := range shown.AllCauses() {
+		p.causes[cause] = &causeTotal{Cause: cause, Differences: int64(i)}
+		want = append([]*causeTotal{p.causes[cause]}, want...)
+	}
+	assert.Equal(t, want, p.Causes())
+	assert.Equal(t, []shown.Month{{Month: "2026-10"}, {Month: "2026-09"}}, p.Newest())
+}
