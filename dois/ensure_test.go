@@ -573,6 +573,19 @@ func TestTheOutcomeTellsWhatAnEarlierTryLeft(t *testing.T) {
 			require.ErrorIs(t, e.Err, datacite.ErrUnclear)
 			assert.True(t, datacite.Temporary(e.Err))
 		}
+
+		busy, tries := &datacite.Error{StatusCode: 503}, 0
+		opts := &dois.EnsureOptions{Rounds: 2, Register: func(context.Context, *dois.Ensured) (bool, error) {
+			if tries++; tries == 1 {
+				return false, errors.Join(busy, datacite.ErrUnclear)
+			}
+			return false, busy
+		}}
+		for e, err := range c.EnsureAll(t.Context(), wantedItems(1), opts) {
+			require.NoError(t, err)
+			assert.Equal(t, 2, e.Tries)
+			require.ErrorIs(t, e.Err, datacite.ErrUnclear, "also of Register")
+		}
 	})
 }
 

@@ -68,26 +68,6 @@ func TestRefusalsAreNotRepeated(t *testing.T) {
 	}
 }
 
-// A subset that never arrives: the looks show what is stored, so the error of the last try
-// does not say that nobody knows.
-func TestASubsetThatNeverArrives(t *testing.T) {
-	onNetwork(t, documented, func(t *testing.T, n *network, c *reports.Client) {
-		n.instead = func(r *http.Request) *http.Response {
-			if r.Method != http.MethodPost {
-				return nil
-			}
-			return refusing(503, "<html><title>503 Service Unavailable</title>")(r)
-		}
-		_, err := c.Submit(t.Context(), header("Example", time.October), datasets(6), &reports.SubmitOptions{MaxDatasets: 2})
-		e, ok := errors.AsType[*reports.SubmitError](err)
-		require.True(t, ok)
-		assert.Equal(t, reports.Incomplete, e.State)
-		assert.Len(t, e.Stored, 1)
-		require.ErrorIs(t, err, datacite.ErrServer)
-		assert.NotContains(t, err.Error(), "not known")
-	})
-}
-
 // Subsets that another release of a compressor made, or cut elsewhere, have other checksums. A run
 // recognises them by their datasets and goes on from there, also if the service shows no checksums
 // until something is sent.
@@ -211,6 +191,7 @@ func TestSubmitOverAReportThatTheServiceCannotRead(t *testing.T) {
 						assert.Contains(t, reasons, "the service cannot read the report, which is normal while it is written")
 						if passes {
 							require.NoError(t, err)
+							assert.Equal(t, from == 0, reasons["another program may be writing to the report"], "it waits for a write that it has not begun")
 							assert.Equal(t, all(6), stored(t, c, reports.DeriveID(header("Example", time.October))))
 							return
 						}

@@ -12,7 +12,6 @@ import (
 	"io"
 	"iter"
 	"net/http"
-	"net/http/httptest"
 	"strconv"
 	"strings"
 	"testing"
@@ -204,20 +203,16 @@ func TestSubsetsFirstCostASecondRequest(t *testing.T) {
 		"first":               {`{"report":{` + plainHeader + `,"report-subsets":[` + part(inner("a")) + `],"report-datasets":[]}}`, 2},
 	} {
 		requests := 0
-		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c := respondingWith(t, &datacite.Config{}, 200, "application/json", func(context.Context) io.ReadCloser {
 			requests++
-			w.Header().Set("Content-Type", "application/json")
-			io.WriteString(w, tt.document)
-		}))
-		c, err := reports.NewClient(datacite.Config{Service: datacite.Service{API: srv.URL}})
-		require.NoError(t, err)
+			return io.NopCloser(strings.NewReader(tt.document))
+		})
 		r, err := c.Open(t.Context(), id)
 		require.NoError(t, err, name)
 		assert.Equal(t, []string{"a"}, titles(t, r), name)
 		assert.Equal(t, "Outer", r.Header.CreatedBy, name)
 		require.NoError(t, r.Close())
 		assert.Equal(t, tt.requests, requests, name)
-		srv.Close()
 	}
 	_, err := reports.NewReader(struct{ io.Reader }{strings.NewReader(`{"report":{"report-subsets":[]}}`)})
 	require.NoError(t, err)
