@@ -52,7 +52,7 @@ func TestNamesThatNoPathHolds(t *testing.T) {
 	})
 }
 
-// TestInvalidNamesAreNotSent gives names that are none. Nothing may be sent: a path
+// TestInvalidNamesAreNotSent gives what is no DOI. Nothing may be sent: a path
 // without a name is the list of all DOIs.
 func TestInvalidNamesAreNotSent(t *testing.T) {
 	onEach(t, func(t *testing.T, srv *datacitetest.Server) {

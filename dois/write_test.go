@@ -313,13 +313,13 @@ func TestWriteRefusedBeforeSending(t *testing.T) {
 			"no draft":                {nil, "Draft", "missing"},
 			"neither DOI nor prefix":  {&dois.Draft{}, "Draft", "missing"},
 			"DOI and prefix":          {&dois.Draft{DOI: "10.5072/a", Prefix: "10.5072"}, "Draft", "conflict"},
-			"prefix that is none":     {&dois.Draft{Prefix: "10.5072/x"}, "Draft.Prefix", "doi"},
+			"DOI as the prefix":       {&dois.Draft{Prefix: "10.5072/x"}, "Draft.Prefix", "doi"},
 			"broken XML":              {&dois.Draft{DOI: "10.5072/a", MetadataXML: []byte("<resource>R&D</resource>")}, "Draft.MetadataXML", "syntax"},
 			"what only XML carries":   {&dois.Draft{DOI: "10.5072/a", Record: metadata.Record{Language: "fr "}}, "Draft.language", "json"},
 			"character not for new":   {&dois.Draft{DOI: "10.5072/a#b"}, "Draft.DOI", "doi"},
 			"URL in Latin-1":          {&dois.Draft{DOI: "10.5072/a", URL: "https://example.org/\xe4"}, "Draft.URL", "encoding"},
 			"reason in Latin-1":       {&dois.Draft{DOI: "10.5072/a", Reason: "L\xf6schung"}, "Draft.Reason", "encoding"},
-			"response that is none":   {&dois.Draft{DOI: "10.5072/a", Response: &dois.GetOptions{Include: []string{"views"}}}, "Draft.Response.Include", "vocabulary"},
+			"unknown relation":        {&dois.Draft{DOI: "10.5072/a", Response: &dois.GetOptions{Include: []string{"views"}}}, "Draft.Response.Include", "vocabulary"},
 			"DOI in the metadata too": {&dois.Draft{Prefix: "10.5072", Record: metadata.Record{DOI: "10.5072/b"}}, "Draft.Record.DOI", "conflict"},
 		} {
 			t.Run(name, func(t *testing.T) {

@@ -25,7 +25,7 @@ var odd = []string{"10.5072/a b", "10.5072/a+b", "10.5072/a:b", "10.5072/<1661::
 // elsewhere are names under prefixes that the service does not register, or of which it would take a part.
 var elsewhere = []string{"10.1000.10/abc", "10.824331/abc", "10.507224/x", "10.5072.1/x", "10.507/x"}
 
-// others are names that are none, or that the deployed service takes for those of other DOIs.
+// others are no DOIs, or names that the deployed service takes for those of other DOIs.
 var others = []string{
 	"", " ", "null", "10.5072", "10.5072/", "not a doi", "10.5072/a\nurl=https://evil.example", "10.5072/a\u200bb", "https://repo.example.org/glacier/7",
 	"10.5072/a#b", "10.5072/a?b", "10.5072/a%b", "10.5072/a%23b", "10.5072/%61", "10.5072/größe", "10.5072/á", "10.5072/日本", "10.5072/\uff41",
@@ -273,7 +273,7 @@ func TestResponsesThatMakeNoSense(t *testing.T) {
 		_, err := responding(t, 200, plain, "DOI is unknown to MDS", nil).Metadata(t.Context(), name)
 		require.ErrorIs(t, err, datacite.ErrUnreadable)
 	})
-	t.Run("a URL that is none", func(t *testing.T) {
+	t.Run("no URL", func(t *testing.T) {
 		for _, text := range []string{"", "DOI not found", "https://repo.example.org/\nhttps://evil.example/", "glacier/7"} {
 			for _, call := range []string{"URL", "State"} {
 				require.ErrorIs(t, calls[call](t.Context(), responding(t, 200, plain, text, nil), name), datacite.ErrUnreadable)

@@ -153,7 +153,7 @@ func TestReportsWithoutWarningsAreShown(t *testing.T) {
 			},
 		})
 		if err != nil {
-			continue // such as a DOI that is none
+			continue // such as an identifier that is no DOI
 		}
 		require.NotEmpty(t, stored(t, srv.Reports(), receipt.ReportID), "seed %d", seed)
 		srv.ProcessUsage()

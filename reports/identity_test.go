@@ -211,7 +211,7 @@ func TestAnEmptySubset(t *testing.T) {
 }
 
 // A list whose pages bring nothing new ends, one that loses a report between two pages does not look
-// complete, and a listed id that is none is not put into a path.
+// complete, and a listed id that is no UUID is not put into a path.
 func TestListsThatAreNotComplete(t *testing.T) {
 	for name, tt := range map[string]struct {
 		ids         string // of the pages, one each; the last one again and again

@@ -140,7 +140,7 @@ func TestHeadersOfRealFiles(t *testing.T) {
 		{"exceptions an object", `{"exceptions":{"code":69}}`, reports.Header{Exceptions: []reports.Exception{{Code: 69}}}},
 		{"spec/requests: underscores, capitals", `{"report_name":"n","created_by":"c","reporting_period":{"begin_date":"2018-04-01","end_date":"2018-04-30"},"exceptions":[{"Code":69,"Severity":"warning","Help-URL":"h","help_url":"i"}]}`,
 			reports.Header{ReportName: "n", CreatedBy: "c", ReportingPeriod: month, Exceptions: []reports.Exception{{Code: 69, Severity: "warning", HelpURL: "i"}}}},
-		{"report_1: an end date that is none", `{"reporting-period":{"begin-date":"2018-04-01","end-date":"2022-01-0"}}`, reports.Header{ReportingPeriod: reports.Period{BeginDate: "2018-04-01", EndDate: "2022-01-0"}}},
+		{"report_1: an end date that does not exist", `{"reporting-period":{"begin-date":"2018-04-01","end-date":"2022-01-0"}}`, reports.Header{ReportingPeriod: reports.Period{BeginDate: "2018-04-01", EndDate: "2022-01-0"}}},
 		{"README: created with lowercase letters", `{"created":"2016-09-08t22:47:31z"}`, reports.Header{Created: "2016-09-08t22:47:31z"}},
 		{"report_8: filters with names; bare texts", `{"report-filters":[{"name":"Begin_Date","value":"2018-04-01"},"bare",{"name":"n","value":5}],"report-attributes":null}`,
 			reports.Header{ReportFilters: []reports.NameValue{{Name: "Begin_Date", Value: "2018-04-01"}, {Value: "bare"}, {Name: "n", Value: "5"}}}},

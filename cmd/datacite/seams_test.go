@@ -112,7 +112,7 @@ var readers = []reader{
 // ways are those of refusals: another command, another file, a flag, or what is missing.
 const ways = `datacite [a-z]+ |--[a-z]|\bgive |\bsave |is not one of|are required|the columns are|has no column|only .* are read|neither a header nor`
 
-// noSeam are surfaces that are none.
+// noSeam are no surfaces of the command.
 var noSeam = map[string]string{
 	"get DOI…": "names", "search [WORD...]": "words", "harvest [WORD...]": "words", "usage check ACCOUNT": "a name", "usage repair ACCOUNT": "a name",
 	"hide DOI…": "names", "show DOI…": "names", "delete DOI…": "names", "hide --json": "what was done", "show --json": "what was done",

@@ -24,7 +24,7 @@ func TestFromRequest(t *testing.T) {
 		{"a header that anybody can send", "192.0.2.1:4711", []string{"198.51.100.7"}, "192.0.2.1"},
 		{"a proxy", "127.0.0.1:4711", []string{"198.51.100.7"}, "198.51.100.7"},
 		{"two proxies, and what the client invented", "127.0.0.1:4711", []string{"203.0.113.9, 198.51.100.7", "10.0.0.2"}, "198.51.100.7"},
-		{"an address that is none", "127.0.0.1:4711", []string{"unknown"}, "127.0.0.1"},
+		{"no address", "127.0.0.1:4711", []string{"unknown"}, "127.0.0.1"},
 		{"IPv6", "[::ffff:127.0.0.1]:4711", []string{"[2001:db8::1]:5"}, "2001:db8::1"},
 	} {
 		r := httptest.NewRequest("GET", "https://data.example.org/a?b=1", nil)

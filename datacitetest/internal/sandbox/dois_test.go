@@ -37,7 +37,7 @@ func listed(t testing.TB, service *sandbox.Service, query, as string) map[string
 	return a.read(t)
 }
 
-// Specification §3.1 and §5: records of others, and logins that are none.
+// Specification §3.1 and §5: records of others, and logins of no account.
 func TestWhoSeesWhat(t *testing.T) {
 	service := doisLibrary(t, sandbox.Documented)
 	assert.ElementsMatch(t, []string{"alps", "book", "cake", "rock", "draft", "hidden"}, found(listed(t, service, "", "token")))

@@ -92,6 +92,7 @@ func TestLogin(t *testing.T) {
 	}
 	const login = "DATACITE_USERNAME=FILE\nDATACITE_PASSWORD=a=b\n"
 	write("logins/api.test.datacite.org", "DATACITE_USERNAME=STORED\nDATACITE_PASSWORD=p\nDATACITE_TOKEN=t\n", 0o600)
+	write("logins/localhost_2", login, 0o640)
 	mine, open := write("mine", login, 0o600), write("open", login, 0o640)
 	env := func(pairs ...string) map[string]string {
 		all := map[string]string{"DATACITE_CONFIG_DIR": folder, "DATACITE_SERVICE": "test"}
@@ -108,6 +109,7 @@ func TestLogin(t *testing.T) {
 	}{
 		{shelltest.Run{Env: env()}, nil, 0, "| STORED p t"},
 		{shelltest.Run{Env: env()}, []string{"--service", "http://localhost:1", "-n"}, 0, "|   \n"}, // that of another service is not sent there
+		{shelltest.Run{Env: env()}, []string{"--service", "http://localhost:2"}, 2, "localhost_2 holds a password, and other accounts may read it"},
 		{shelltest.Run{Env: env("DATACITE_TOKEN", "x")}, nil, 0, "|   x"},
 		{shelltest.Run{Env: env("DATACITE_USERNAME", "ENV", "DATACITE_PASSWORD", "q")}, nil, 0, "| ENV q "},
 		{shelltest.Run{Env: env("DATACITE_LOGIN", mine)}, nil, 0, "| FILE a=b "},
