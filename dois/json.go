@@ -146,12 +146,7 @@ func (r *Record) UnmarshalJSON(data []byte) error {
 // its type, if that comes before the attributes.
 func resourceType(data []byte) (kind string, resource bool) {
 	l := jsonlex.OfBytes(data)
-	l.Begin()
-	for i := 0; ; i++ {
-		name, more := l.Key(i)
-		if !more {
-			return kind, false
-		}
+	for name := range l.Members() {
 		switch string(name) {
 		case "attributes":
 			return kind, true
@@ -167,6 +162,7 @@ func resourceType(data []byte) (kind string, resource bool) {
 			return kind, false
 		}
 	}
+	return kind, false
 }
 
 // settle makes of what was read what it means.
@@ -339,12 +335,7 @@ func readMeta(d *decoder, p *page) {
 		return
 	}
 	p.meta, p.facets = map[string]json.RawMessage{}, nil
-	d.Begin()
-	for i := 0; ; i++ {
-		key, more := d.Key(i)
-		if !more {
-			return
-		}
+	for key := range d.Members() {
 		const entry = 250 // bytes that the two maps take for one, about
 		name := string(key)
 		d.Spend(entry + 2*len(name))

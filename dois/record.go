@@ -152,12 +152,7 @@ func (r *Record) member(attribute string) json.RawMessage {
 	}
 	var found json.RawMessage
 	l := jsonlex.OfBytes(r.Raw)
-	l.Begin()
-	for i := 0; ; i++ {
-		name, more := l.Key(i)
-		if !more {
-			return found
-		}
+	for name := range l.Members() {
 		wanted := string(name) == attribute
 		l.Kind()
 		start := l.Offset()
@@ -165,6 +160,7 @@ func (r *Record) member(attribute string) json.RawMessage {
 			found = r.Raw[start:l.Offset():l.Offset()]
 		}
 	}
+	return found
 }
 
 // Clone returns a deep copy of the record, including Raw and Relationships. Records that

@@ -107,7 +107,7 @@ func listOf[T any](o *jsonlex.Object[T]) func(*decoder) []T {
 }
 
 // refuse fails at what cannot stand instead of an object.
-func refuse[T any](d *decoder, _ *T) { d.Begin() }
+func refuse[T any](d *decoder, _ *T) { d.Object(nil) }
 
 var typedJSON = jsonlex.NewObject(
 	jsonlex.Field("type", func(d *decoder, v *TypedValue) { v.Type = d.Word() }),

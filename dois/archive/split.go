@@ -267,12 +267,7 @@ var pageNames = []string{"data", "meta", "links", "included", "jsonapi", "errors
 
 func (s *splitter) page(at place) {
 	whole := false
-	s.lexer.Begin()
-	for i := 0; ; i++ {
-		name, more := s.lexer.Key(i)
-		if !more {
-			break
-		}
+	for name := range s.lexer.Members() {
 		data := string(name) == "data"
 		switch kind := s.lexer.Kind(); {
 		case data && kind == '[':

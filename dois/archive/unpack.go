@@ -254,17 +254,13 @@ func holdsNoRecord(text []byte) bool {
 	if l.Kind() != '{' {
 		return false
 	}
-	l.Begin()
-	for i := 0; ; i++ {
-		name, more := l.Key(i)
-		if !more {
-			return l.Err() == nil
-		}
+	for name := range l.Members() {
 		if slices.Contains([]string{"doi", "id", "attributes", "data"}, string(name)) {
 			return false
 		}
 		l.Skip()
 	}
+	return l.Err() == nil
 }
 
 // isDocument tells pages, lists, and records printed over several lines from JSON lines.
@@ -277,8 +273,8 @@ func isDocument(text []byte) bool {
 	if several && bytes.IndexByte([]byte("{[,"), line[len(line)-1]) >= 0 {
 		return true
 	}
-	l := jsonlex.OfBytes(text)
-	l.Begin()
-	name, _ := l.Key(0)
-	return slices.Contains(pageNames, string(name))
+	for name := range jsonlex.OfBytes(text).Members() {
+		return slices.Contains(pageNames, string(name))
+	}
+	return false
 }

@@ -48,7 +48,7 @@ type Lexer struct {
 	depth   int    // of Skip
 	escaped bool   // Piece has met an escape in this text
 	scratch []byte // of unescaped texts
-	key     []byte // of Key
+	copied  []byte // name of a member, of Members
 	err     error
 }
 

@@ -21,15 +21,11 @@ func tree(l *jsonlex.Lexer) any {
 	switch l.Kind() {
 	case '{':
 		object := map[string]any{}
-		l.Begin()
-		for i := 0; ; i++ {
-			key, ok := l.Key(i)
-			if !ok {
-				return object
-			}
+		for key := range l.Members() {
 			name := string(key)
 			object[name] = tree(l)
 		}
+		return object
 	case '[':
 		list := []any{}
 		l.List()

@@ -1,6 +1,9 @@
 package jsonlex
 
-import "bytes"
+import (
+	"bytes"
+	"iter"
+)
 
 // What Object and Member return beside the place of a known name.
 const (
@@ -158,10 +161,24 @@ func folded(c byte) byte {
 	return c
 }
 
-// Key reads member number i of an object that Begin began, up to its value, and
-// returns its name; false at the end of the object. It is for objects whose
-// names are data. The bytes are valid until the next call.
-func (l *Lexer) Key(i int) ([]byte, bool) {
+// Members reads an object whose names are data. After each name its value comes
+// next. The bytes are valid until the next call.
+func (l *Lexer) Members() iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		if !l.expect('{', "an object") {
+			return
+		}
+		for i := 0; ; i++ {
+			if name, more := l.key(i); !more || !yield(name) {
+				return
+			}
+		}
+	}
+}
+
+// key reads member number i of an object up to its value, and returns its name;
+// false at the end of the object.
+func (l *Lexer) key(i int) ([]byte, bool) {
 	if code := l.code(i); code != nil {
 		return code, true
 	}
@@ -173,12 +190,12 @@ func (l *Lexer) Key(i int) ([]byte, bool) {
 		l.pos++
 		return name, true
 	}
-	name = append(l.key[:0], name...) // reading on may move the window
-	l.key = name
+	name = append(l.copied[:0], name...) // reading on may move the window
+	l.copied = name
 	return name, l.expect(':', "a colon")
 }
 
-// code is Key for a name of two lowercase letters written without white space: reports
+// code is key for a name of two lowercase letters written without white space: reports
 // have little else than countries.
 func (l *Lexer) code(i int) []byte {
 	b := l.buf[l.pos:]
@@ -193,9 +210,6 @@ func (l *Lexer) code(i int) []byte {
 	l.pos = len(l.buf) - len(b) + 5
 	return b[1:3]
 }
-
-// Begin begins an object whose members Key reads.
-func (l *Lexer) Begin() bool { return l.expect('{', "an object") }
 
 // Known tells which member of n the object that comes next begins with, without
 // reading it.

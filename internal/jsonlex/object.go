@@ -163,7 +163,7 @@ func Map[S ~[]E, E any](item func(d *Decoder, name []byte, v *E)) func(*Decoder)
 		l := listsOf[E](d, place)
 		d.pos++
 		for i := 0; ; i++ {
-			name, more := d.Key(i)
+			name, more := d.key(i)
 			if !more {
 				return l.List()
 			}

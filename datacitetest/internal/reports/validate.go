@@ -70,14 +70,10 @@ func (c *checker) starts(with byte, wanted string) bool {
 // object reads an object. member reads the value of each name, whose bytes are valid only
 // until then.
 func (c *checker) object(member func(name []byte)) {
-	if !c.starts('{', "an object") || !c.Begin() {
+	if !c.starts('{', "an object") {
 		return
 	}
-	for i := 0; ; i++ {
-		name, ok := c.Key(i)
-		if !ok {
-			return
-		}
+	for name := range c.Members() {
 		member(name)
 	}
 }

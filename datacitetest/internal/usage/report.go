@@ -108,12 +108,7 @@ func (r reader) subset(packed []byte) (messages []message, err error) {
 	z.Multistream(false)
 	l := jsonlex.New(io.LimitReader(z, wire.MaxInflated))
 	isList := true
-	l.Begin()
-	for i := 0; ; i++ {
-		name, ok := l.Key(i)
-		if !ok {
-			break
-		}
+	for name := range l.Members() {
 		if string(name) != "report-datasets" {
 			l.Skip()
 			continue
