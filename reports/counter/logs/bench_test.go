@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"regexp"
 	"runtime"
 	"testing"
 	"time"
@@ -89,6 +90,36 @@ func BenchmarkDataverse(b *testing.B) {
 		for _, err := range read(logs.Dataverse, bytes.NewReader(log), &logs.Options{Descriptions: new(logs.Descriptions)}) {
 			require.NoError(b, err)
 		}
+	}
+}
+
+// BenchmarkCombined is the way from the log of a web server to counts, per 100,000 lines.
+func BenchmarkCombined(b *testing.B) {
+	const lines = 100_000
+	var log bytes.Buffer
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range lines {
+		at := time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(i) * 31 * 24 * time.Hour / lines)
+		path, dataset := "/dataset/10.5072/ds%06d", min(int(r.ExpFloat64()*4000), 19_999)
+		if r.IntN(3) == 0 {
+			path = "/file/10.5072/ds%06d/1"
+		}
+		fmt.Fprintf(&log, "192.0.%d.%d - - [%s] \"GET "+path+" HTTP/1.1\" 200 %d \"-\" \""+browsers[r.IntN(len(browsers))]+"\"\n",
+			r.IntN(100), r.IntN(256), at.Format("02/Jan/2006:15:04:05 -0700"), dataset, r.IntN(100_000), 90+r.IntN(40))
+	}
+	october := reports.Month(2026, time.October)
+	opts := &logs.Options{Period: october, Paths: &logs.Paths{
+		Investigations: []*regexp.Regexp{regexp.MustCompile(`^/dataset/(10\..+)$`)}, Requests: []*regexp.Regexp{regexp.MustCompile(`^/file/(10\.[0-9]+/[^/]+)/`)},
+	}}
+	b.SetBytes(int64(log.Len()))
+	b.ReportAllocs()
+	for b.Loop() {
+		n := 0
+		for _, err := range counter.Count(read(logs.Combined, bytes.NewReader(log.Bytes()), opts), &counter.Options{Period: october, TempDir: b.TempDir()}) {
+			require.NoError(b, err)
+			n++
+		}
+		require.Greater(b, n, 10_000)
 	}
 }
 
