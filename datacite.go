@@ -69,7 +69,8 @@ type Config struct {
 	Password string // of the account, or an API key that was issued to it
 
 	// Token is a JSON web token; package dois also accepts an API key. TokenSource is
-	// called for a token before each request that needs one. Set at most one of the two.
+	// called for a token before each request that needs one; the call fails with its error, which
+	// is [Temporary] if the network failed. Set at most one of the two.
 	Token       string
 	TokenSource func(context.Context) (string, error)
 

@@ -94,8 +94,8 @@ var meanings = map[int]error{
 // write may have reached the service.
 type Error struct {
 	Op         string    // package and method, such as "mds.PutURL"
-	Method     string    // HTTP method
-	URL        string    // address, without credentials
+	Method     string    // HTTP method; "" if Config.TokenSource failed
+	URL        string    // address, without credentials; "" if Config.TokenSource failed
 	StatusCode int       // HTTP status; 0 if there was no response
 	Message    string    // error text of the response or the network
 	Details    []Finding // faults that the service names one by one
@@ -120,7 +120,10 @@ type Error struct {
 // Error returns the operation, the address and the reason of the failure.
 func (e *Error) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s %s: ", e.Op, e.Method, e.URL)
+	b.WriteString(e.Op + ": ")
+	if e.URL != "" {
+		fmt.Fprintf(&b, "%s %s: ", e.Method, e.URL)
+	}
 	if e.StatusCode != 0 {
 		fmt.Fprintf(&b, "%d %s: ", e.StatusCode, http.StatusText(e.StatusCode))
 	}

@@ -9,6 +9,7 @@ import (
 	"iter"
 	"log/slog"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -388,19 +389,30 @@ func TestAPrefixOfAnotherAccountIsAskedOnce(t *testing.T) {
 	})
 }
 
-// A service that is lost for a while gets what is wanted afterwards, and the 403 of a gateway
-// before it is taken for no refusal of the prefix.
+// A service, or a source of tokens, that is lost for a while gets what is wanted afterwards, and
+// the 403 of a gateway before it is taken for no refusal of the prefix.
 func TestARunOutlivesALostService(t *testing.T) {
-	for _, fault := range []datacitetest.Fault{{Kind: datacitetest.DropBefore}, {Kind: datacitetest.Status, Status: 403}} {
+	for _, fault := range []*datacitetest.Fault{nil, {Kind: datacitetest.DropBefore}, {Kind: datacitetest.Status, Status: 403}} {
 		onEachInTime(t, func(t *testing.T, srv *datacitetest.Server) {
 			begun := time.Now()
+			away := func() bool { return time.Since(begun) < 20*time.Second }
+			key := srv.IssueKey()
+			c, err := dois.NewClient(datacite.Config{
+				Service: datacite.Service{API: srv.URL}, MaxAttempts: 1, HTTPClient: &http.Client{Transport: srv.HTTPClient().Transport},
+				TokenSource: func(context.Context) (string, error) {
+					if fault == nil && away() {
+						return "", &net.OpError{Op: "dial", Err: errors.New("connection refused")}
+					}
+					return key, nil
+				},
+			})
+			require.NoError(t, err)
 			srv.SetFaults(func(int, *http.Request) *datacitetest.Fault {
-				if time.Since(begun) < 20*time.Second {
-					return &fault
+				if away() {
+					return fault
 				}
 				return nil
 			})
-			c := clientOf(t, srv, datacitetest.Password, srv.HTTPClient().Transport)
 			for e, err := range c.EnsureAll(t.Context(), wantedItems(20), nil) {
 				require.NoError(t, err)
 				require.NoError(t, e.Err)

@@ -120,7 +120,7 @@ func (t *tokens) claims(ctx context.Context) (c transport.Claims, err error) {
 		return c, end
 	}
 	if err != nil {
-		return c, fmt.Errorf("%w: %w", datacite.ErrUnauthorized, err)
+		return c, err
 	}
 	c, err = readToken(token)
 	switch {

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -92,6 +94,15 @@ func TestAuthentication(t *testing.T) {
 				require.NoError(t, err)
 			}
 			assert.Equal(t, 2, asked)
+
+			failing := func(context.Context) (string, error) {
+				return "", &net.OpError{Op: "dial", Err: os.ErrDeadlineExceeded}
+			}
+			c = client(t, srv, &datacite.Config{TokenSource: failing})
+			_, err := c.Submit(t.Context(), report("Example", 1).Header, reports.Source(nil), nil)
+			require.ErrorIs(t, err, os.ErrDeadlineExceeded)
+			assert.NotErrorIs(t, err, datacite.ErrUnauthorized)
+			assert.True(t, datacite.Temporary(err))
 		})
 	})
 }

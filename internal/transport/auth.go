@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+	"net"
 	"net/http"
 	"strings"
 
@@ -85,7 +86,37 @@ func Token(cfg datacite.Config) (TokenSource, error) {
 	case token != "":
 		return func(context.Context) (string, error) { return token, nil }, CheckToken(token)
 	}
-	return cfg.TokenSource, nil
+	if cfg.TokenSource == nil {
+		return nil, nil
+	}
+	return func(ctx context.Context) (string, error) {
+		token, err := cfg.TokenSource(ctx)
+		if err != nil {
+			return "", &sourceError{err, passes(err)}
+		}
+		return token, nil
+	}, nil
+}
+
+// A sourceError is one of Config.TokenSource. The service was not asked.
+type sourceError struct {
+	cause  error
+	passes bool
+}
+
+func (e *sourceError) Error() string { return "Config.TokenSource: " + e.cause.Error() }
+
+func (e *sourceError) Unwrap() error { return e.cause }
+
+// Transient is what [datacite.Temporary] asks.
+func (e *sourceError) Transient() bool { return e.passes }
+
+// passes judges the network of a caller's function like that of a request.
+func passes(err error) bool {
+	if _, ofNetwork := errors.AsType[net.Error](err); ofNetwork {
+		return (&datacite.Error{Err: err}).Transient()
+	}
+	return datacite.Temporary(err)
 }
 
 // CheckToken refuses a token that a header cannot carry, without quoting it.

@@ -194,6 +194,9 @@ func (x *exchange) authorize(ctx context.Context, h http.Header) error {
 		if end := call.Ended(ctx); end != nil {
 			return end
 		}
+		if _, ofSource := err.(*sourceError); ofSource {
+			return err
+		}
 		return fmt.Errorf("%w: %w", errNoLogin, err)
 	}
 	return nil
@@ -390,6 +393,9 @@ func (x *exchange) refused(res *http.Response, id string, data []byte) {
 func (x *exchange) newError(err error) *datacite.Error {
 	e := x.client.newError(x.request, &Response{RequestID: x.requestID, Attempts: x.attempts}, causeText(err))
 	e.Err = x.client.hidden.cause(err)
+	if source, ok := err.(*sourceError); ok {
+		e.Method, e.URL, e.Err = "", "", &sourceError{x.client.hidden.cause(source.cause), source.passes}
+	}
 	return e
 }
 
@@ -428,7 +434,7 @@ func (x *exchange) fail(ctx context.Context, err error) error {
 // causeText is the text of a network error without the method and address that
 // net/http puts in front of it, since a [datacite.Error] names them already.
 func causeText(err error) string {
-	if e, ok := errors.AsType[*url.Error](err); ok {
+	if e, ok := err.(*url.Error); ok {
 		return e.Err.Error()
 	}
 	return err.Error()

@@ -3,6 +3,7 @@ package transport_test
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -60,6 +62,11 @@ func ok(body string) step { return respond(200, "application/json", body) }
 
 func lost(err error) step {
 	return func(*http.Request) (*http.Response, error) { return nil, err }
+}
+
+// bodiless is a response with a nil Body, which net/http takes for an empty one.
+func bodiless(req *http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: 201, Request: req}, nil
 }
 
 // cut sends half a body and then drops the connection.
@@ -145,6 +152,9 @@ func TestRetriesFollowTheOperation(t *testing.T) {
 		{"read, 429 for good", get(), []step{respond(429, "", "")}, 5, true, false},
 		{"one-time write, bare 503", mint(), []step{respond(503, "", ""), ok(`OK`)}, 1, true, true},
 		{"one-time write, 422", mint(), []step{respond(422, "", "")}, 1, true, false},
+		{"write, a response without Body", mint(), []step{bodiless}, 1, false, false},
+		{"write, neither response nor error", put(), []step{lost(nil), ok(`OK`)}, 2, false, false},
+		{"one-time write, neither response nor error", mint(), []step{lost(nil), ok(`OK`)}, 1, true, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -415,9 +425,10 @@ func TestRedirects(t *testing.T) {
 }
 
 func TestCredentials(t *testing.T) {
-	vault := errors.New("vault sealed")
+	vault, away := errors.New("vault sealed"), &url.Error{Op: "Post", URL: "https://login.example.com", Err: refusedDial}
 	token := func(token string, err error) transport.Authorizer {
-		return transport.Bearer(func(context.Context) (string, error) { return token, err })
+		source, _ := transport.Token(datacite.Config{TokenSource: func(context.Context) (string, error) { return token, err }})
+		return transport.Bearer(source)
 	}
 	login := basic("jane", "sesame")
 	for _, tt := range []struct {
@@ -432,7 +443,11 @@ func TestCredentials(t *testing.T) {
 		{login, transport.Optional, "Basic amFuZTpzZXNhbWU=", nil},
 		{login, transport.Required, "Basic amFuZTpzZXNhbWU=", nil},
 		{token("abc.def", nil), transport.Required, "Bearer abc.def", nil},
+		{token("", nil), transport.Required, "", datacite.ErrUnauthorized},
 		{token("", vault), transport.Required, "", vault},
+		{token("", away), transport.Optional, "", away},
+		{token("", &url.Error{Err: &tls.CertificateVerificationError{Err: vault}}), transport.Optional, "", vault},
+		{token("", fmt.Errorf("login: %w", &datacite.Error{StatusCode: 400, Err: away})), transport.Optional, "", away},
 	} {
 		net := &script{steps: []step{ok(`{}`)}}
 		r := get()
@@ -441,6 +456,10 @@ func TestCredentials(t *testing.T) {
 		require.ErrorIs(t, err, tt.fault)
 		if tt.fault != nil {
 			assert.Empty(t, net.seen)
+			ofCaller := tt.fault != datacite.ErrUnauthorized
+			assert.Equal(t, !ofCaller, errors.Is(err, datacite.ErrUnauthorized))
+			assert.Equal(t, ofCaller, strings.HasPrefix(err.Error(), "dois.Get: Config.TokenSource: ") && !strings.Contains(err.Error(), "example.org"), err)
+			assert.Equal(t, strings.HasPrefix(err.Error(), "dois.Get: Config.TokenSource: Post"), datacite.Temporary(err), err)
 			continue
 		}
 		assert.Equal(t, tt.sent, net.reqs[0].Header.Get("Authorization"))

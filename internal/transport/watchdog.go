@@ -60,12 +60,18 @@ func (w *watchdog) RoundTrip(req *http.Request) (*http.Response, error) {
 	res, err := w.base.RoundTrip(watched)
 	answered.Store(true)
 	sending.timer.Stop()
+	if err == nil && res == nil {
+		err = fmt.Errorf("the RoundTripper %T returned neither a response nor an error", w.base)
+	}
 	if err != nil {
 		if silent, ok := context.Cause(ctx).(*SilenceError); ok && req.Context().Err() == nil {
 			err = silent
 		}
 		cancel(nil)
 		return nil, err
+	}
+	if res.Body == nil {
+		res.Body = http.NoBody // as net/http reads it
 	}
 	res.Body = &watchedAnswer{body: res.Body, patience: w.patience(cancel), ctx: ctx, cancel: cancel}
 	return res, nil
