@@ -126,7 +126,7 @@ func (c *command) run(cmd *cobra.Command, words []string) (err error) {
 		return err
 	}
 	if c.Output != "-" {
-		release, err := shell.Lock(c.Output+".lock", c.Output)
+		release, err := shell.Lock(c.Output)
 		if err != nil {
 			return err
 		}

@@ -198,7 +198,7 @@ func (c *command) run(cmd *cobra.Command, files []string) (err error) {
 	}
 	j.source = s
 	if !c.DryRun && c.Output != "" {
-		release, err := shell.Lock(c.Output+".journal", c.Output)
+		release, err := shell.Lock(c.Output)
 		if err != nil {
 			return err
 		}
@@ -208,7 +208,9 @@ func (c *command) run(cmd *cobra.Command, files []string) (err error) {
 		return shell.Wrong(err)
 	}
 	if c.isTable {
-		j.results.lookFor(resultOf(files[0]))
+		if err := j.results.lookFor(resultOf(files[0])); err != nil {
+			return shell.Wrong(err)
+		}
 	}
 	ctx := cmd.Context()
 	if err := j.check(ctx); err != nil || c.DryRun {

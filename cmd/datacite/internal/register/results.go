@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"iter"
 	"os"
@@ -68,15 +69,19 @@ func loadResults(path string, s source) (*results, error) {
 }
 
 // lookFor notes the result table that is usual for the source, if there is one and it is not this.
-func (r *results) lookFor(usual string) {
+func (r *results) lookFor(usual string) error {
 	if r.path == usual {
-		return
+		return nil
 	}
 	for _, path := range []string{usual, usual + ".journal"} {
-		if _, err := os.Stat(path); err == nil {
+		switch _, err := os.Stat(path); {
+		case err == nil:
 			r.earlier = usual
+		case !errors.Is(err, fs.ErrNotExist):
+			return err
 		}
 	}
+	return nil
 }
 
 func (r *results) loadTable() error {
@@ -116,17 +121,35 @@ func (r *results) loadJournal() error {
 		return err
 	}
 	defer file.Close()
+	return r.readJournal(file)
+}
+
+// readJournal reads to the end. An entry that cannot be read may have a DOI, and without it the row would get
+// another one: that is an error, unless a crash cut the entry before anything was sent.
+func (r *results) readJournal(file io.Reader) error {
 	lines := bufio.NewReader(file)
-	for {
-		line, err := lines.ReadBytes('\n')
-		var e entry
-		if json.Unmarshal(line, &e) == nil { // a line cut by a crash is ignored
-			r.put(e)
+	for n := 1; ; n++ {
+		line, failed := lines.ReadBytes('\n')
+		if failed != nil && failed != io.EOF {
+			return failed
 		}
-		if err != nil {
+		var e entry
+		if err := json.Unmarshal(line, &e); err == nil {
+			r.put(e)
+		} else if !isCut(line) {
+			return fmt.Errorf("%s: line %d is damaged, and may have had the DOI of a row; repair or remove the line: %w", r.journalPath(), n, err)
+		}
+		if failed != nil {
 			return nil
 		}
 	}
+}
+
+// isCut reports whether a line is the beginning of an entry, perhaps with zeros that a crash of the machine leaves.
+func isCut(line []byte) bool {
+	line, _, _ = bytes.Cut(bytes.TrimSuffix(line, []byte("\n")), []byte{0})
+	err := json.NewDecoder(bytes.NewReader(line)).Decode(&entry{})
+	return err == io.EOF || err == io.ErrUnexpectedEOF
 }
 
 // put keeps an entry, in place of an earlier one for the same row.

@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -13,8 +14,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/iotest"
 	"time"
 
+	"github.com/gofrs/flock"
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -390,7 +393,7 @@ func TestRefusals(t *testing.T) {
 		{[]string{items, "--wait"}, "--wait is for a single record"},
 		{[]string{items, "--resolver", "https://doi.org"}, "--resolver has no effect without --wait"},
 		{[]string{items, "--output", filepath.Join(path, "a.txt")}, "a.txt is neither .csv nor .xlsx"},
-		{[]string{items, "--output", filepath.Join(path, "none", "a.csv"), "--prefix", "10.5072"}, "none/a.csv.journal: no such file or directory"},
+		{[]string{items, "--output", filepath.Join(path, "none", "a.csv"), "--prefix", "10.5072"}, "none/a.csv.lock: no such file or directory"},
 		{[]string{"--workers", "0", items}, "--workers is 0"},
 		{[]string{"--prefix", "5072", items}, `--prefix is "5072", not "10." and four or five digits`},
 		{[]string{items}, "1 record without a DOI; give the --prefix of new ones"},
@@ -488,7 +491,90 @@ func TestTwoAtOnce(t *testing.T) {
 	assert.Equal(t, "datacite: another run writes "+filepath.Join(path, "items.registered.csv")+"; wait until it has ended\n", notes)
 	close(held)
 	assert.Zero(t, <-ended)
-	assert.NoFileExists(t, journal)
+	left, err := os.ReadDir(path)
+	require.NoError(t, err)
+	assert.Len(t, left, 2, "the table and its results")
+}
+
+// openFiles opens files as a test says, until its end.
+func openFiles(t *testing.T, open func(name string, flag int, mode fs.FileMode) (*os.File, error)) {
+	was := shell.OpenFile
+	shell.OpenFile = open
+	t.Cleanup(func() { shell.OpenFile = was })
+}
+
+// Windows opens a file that is locked, and neither reads nor writes it.
+func TestLocksOfWindows(t *testing.T) {
+	openFiles(t, func(name string, flag int, mode fs.FileMode) (*os.File, error) {
+		file, err := os.OpenFile(name, flag, mode)
+		if err != nil {
+			return nil, err
+		}
+		lock := flock.New(name, flock.SetFlag(os.O_RDONLY))
+		defer lock.Close()
+		if free, err := lock.TryLock(); err != nil || free {
+			return file, err
+		}
+		require.NoError(t, file.Close())
+		if flag&(os.O_WRONLY|os.O_RDWR) != 0 {
+			return os.OpenFile(name, os.O_RDONLY, 0)
+		}
+		return os.OpenFile(name, os.O_WRONLY, 0)
+	})
+	srv := shelltest.Serve(t, nil)
+	path := folder(t, header+line(1)+line(2))
+	journal := `{"doi":"10.5072/noted","made":true,"url":"https://repository.example.org/1"}` + "\n" + `{"url":"https://repo`
+	require.NoError(t, os.WriteFile(filepath.Join(path, "items.registered.csv.journal"), []byte(journal), 0o600))
+	code, _, notes := start(t, srv, "--prefix", "10.5072", filepath.Join(path, "items.csv"))
+	require.Zero(t, code, notes)
+	assert.Contains(t, srv.Names(), "10.5072/noted")
+	assert.Len(t, srv.Names(), 2)
+}
+
+// A journal that cannot be read may have the names of rows, which would get others.
+func TestJournalThatCannotBeRead(t *testing.T) {
+	const noted = `{"doi":"10.5072/noted","made":true,"url":"https://repository.example.org/1"}` + "\n"
+	for name, tt := range map[string]struct {
+		journal string
+		open    func(name string) (*os.File, error) // nil means that it can be opened
+		says    string
+	}{
+		"refused": {noted, func(name string) (*os.File, error) {
+			return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrPermission}
+		}, "open JOURNAL: permission denied"},
+		"fails":      {noted, func(name string) (*os.File, error) { return os.OpenFile(name, os.O_WRONLY, 0) }, "read JOURNAL: "},
+		"damaged":    {noted[5:] + noted, nil, "JOURNAL: line 1 is damaged"},
+		"run on":     {noted[:20] + noted, nil, "JOURNAL: line 1 is damaged"},
+		"other type": {noted + `{"doi":1}` + "\n", nil, "JOURNAL: line 2 is damaged"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			srv := shelltest.Serve(t, nil)
+			path := folder(t, header+line(1)+line(2))
+			journal := filepath.Join(path, "items.registered.csv.journal")
+			require.NoError(t, os.WriteFile(journal, []byte(tt.journal), 0o600))
+			openFiles(t, func(name string, flag int, mode fs.FileMode) (*os.File, error) {
+				if name == journal && tt.open != nil && flag == os.O_RDONLY {
+					return tt.open(name)
+				}
+				return os.OpenFile(name, flag, mode)
+			})
+			code, _, notes := start(t, srv, "--prefix", "10.5072", filepath.Join(path, "items.csv"))
+			assert.Equal(t, 2, code, notes)
+			assert.Contains(t, notes, strings.ReplaceAll(tt.says, "JOURNAL", journal))
+			assert.Zero(t, len(srv.Requests()))
+			assert.Equal(t, tt.journal, string(shelltest.Read(t, journal)))
+		})
+	}
+	r := &results{dois: map[string]*entry{}, urls: map[string]*entry{}}
+	assert.ErrorIs(t, r.readJournal(io.MultiReader(strings.NewReader(noted), iotest.ErrReader(io.ErrNoProgress))), io.ErrNoProgress, "in the middle")
+
+	srv, path := shelltest.Serve(t, nil), folder(t, header+line(1))
+	usual := filepath.Join(path, "items.registered.csv")
+	require.NoError(t, os.Symlink(usual, usual))
+	code, _, notes := start(t, srv, "--prefix", "10.5072", "--output", filepath.Join(path, "other.csv"), filepath.Join(path, "items.csv"))
+	assert.Equal(t, 2, code, "whether there are results of an earlier run is not known")
+	assert.Contains(t, notes, "stat "+usual)
+	assert.Zero(t, len(srv.Requests()))
 }
 
 // Names that were made are not lost when a table no longer has their rows.
@@ -551,7 +637,7 @@ func TestTakenNames(t *testing.T) {
 // In a folder that others can write to, a link at the place of the result table or its journal
 // could lead anywhere.
 func TestLinksAreNotFollowed(t *testing.T) {
-	for _, name := range []string{"items.registered.csv", "items.registered.csv.journal"} {
+	for _, name := range []string{"items.registered.csv", "items.registered.csv.journal", "items.registered.csv.lock"} {
 		for _, exists := range []bool{true, false} {
 			srv := shelltest.Serve(t, nil)
 			path, elsewhere := folder(t, header+line(1)), filepath.Join(t.TempDir(), "precious")

@@ -5,14 +5,16 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"runtime"
 
 	"github.com/gofrs/flock"
 )
 
-// Lock keeps a second run from writing the same file. The path is that of a file beside it, which
-// release removes if it is empty; a lock on a file that was removed counts for nothing. A symbolic
-// link there is refused.
-func Lock(path, file string) (release func(), err error) {
+// Lock keeps a second run from writing the same file. The lock is a file of its own beside it, which
+// nobody reads or writes, because Windows lets nobody do so while it is locked. release removes it; a lock on a
+// file that was removed counts for nothing. A symbolic link there is refused.
+func Lock(file string) (release func(), err error) {
+	path := file + ".lock"
 	for {
 		made, err := OpenState(path, os.O_RDONLY|os.O_CREATE, 0o600)
 		if err == nil {
@@ -35,10 +37,11 @@ func Lock(path, file string) (release func(), err error) {
 		mine, err := held.Stat()
 		if err == nil && sameFile(mine, path) == nil {
 			return func() {
-				if info, err := os.Stat(path); err == nil && info.Size() == 0 {
-					_ = os.Remove(path) // nothing was noted
-				}
+				_ = os.Remove(path) // while it is held, so that it is not the lock of another run
 				_ = held.Close()
+				if runtime.GOOS == "windows" { // which removes no file that is open, such as that of another run
+					_ = os.Remove(path)
+				}
 			}, nil
 		}
 		_ = held.Close()

@@ -7,13 +7,16 @@ import (
 	"os"
 )
 
+// OpenFile opens the files of [OpenState]; tests replace it.
+var OpenFile = os.OpenFile
+
 // OpenState opens a file that a command keeps beside the files of its user, such as a journal,
 // with the flags of [os.OpenFile]. A symbolic link is refused, wherever it leads: in a folder that
 // others can write to, it could lead to a file that is not the command's to change. The caller
 // reports the error, which names the file.
 func OpenState(name string, flag int, mode fs.FileMode) (*os.File, error) {
 	if flag&os.O_CREATE != 0 {
-		file, err := os.OpenFile(name, flag|os.O_EXCL, mode) // which follows no link
+		file, err := OpenFile(name, flag|os.O_EXCL, mode) // which follows no link
 		if err == nil || !errors.Is(err, fs.ErrExist) {
 			return file, err
 		}
@@ -22,7 +25,7 @@ func OpenState(name string, flag int, mode fs.FileMode) (*os.File, error) {
 	if err := CheckState(name); err != nil {
 		return nil, err
 	}
-	file, err := os.OpenFile(name, flag, 0)
+	file, err := OpenFile(name, flag, 0)
 	if err != nil {
 		return nil, err
 	}
