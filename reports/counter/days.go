@@ -56,8 +56,8 @@ type AddOptions struct {
 	// Replace says that the given sources are complete for their days: counts of other logs
 	// for these days are discarded. Without it, a day of which a log is missing is an error.
 	Replace bool
-	// Summary receives the numbers of counted and left out events of the days that were counted;
-	// it may be nil.
+	// Summary receives the numbers of events; it may be nil. OtherMonths and NoDataset are of the sources
+	// that were new, the others of the days that were counted. What both lack was counted before.
 	Summary *Summary
 }
 
@@ -65,6 +65,7 @@ type AddOptions struct {
 type Added struct {
 	Counted   []reports.Date // days that were counted, or counted again
 	Unchanged []string       // names of sources that were not read, since they were added before
+	Kept      []Day          // counts that stay though their logs are gone: deleted, or replaced by later ones when logs were rotated
 }
 
 // A Day describes a day that was counted.
@@ -111,16 +112,13 @@ const (
 )
 
 // OpenDays opens a folder of counts of days, and creates it if it does not exist. Of opts, it
-// uses Location, Robots, Machines, Memory and TempDir; the first three must be the same each
-// time, because days that were counted differently do not add up. It fails while another process
-// has the folder open.
+// uses Location, Robots, Machines, Period, Memory and TempDir; the first four must be the same each
+// time, because days that were counted differently do not add up. Days outside the period are not
+// kept. It fails while another process has the folder open.
 func OpenDays(folder string, opts *Options) (*Days, error) {
 	r, err := newRules(opts)
 	if err != nil {
 		return nil, err
-	}
-	if r.Period != (reports.Period{}) {
-		return nil, datacite.Invalid(datacite.Finding{Path: "Options.Period", Code: "conflict", Reason: "has no meaning for OpenDays; give it to Rows"})
 	}
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return nil, err
@@ -154,7 +152,7 @@ func rulesOf(r *rules) string {
 		}
 		fmt.Fprintln(sum)
 	}
-	return fmt.Sprintf("%s %x", r.zone, sum.Sum(nil)[:8])
+	return strings.TrimSpace(fmt.Sprintf("%s %x %s", r.zone, sum.Sum(nil)[:8], r.Period.BeginDate+r.Period.EndDate))
 }
 
 // read reads the index, and removes what an interrupted run left.
@@ -172,7 +170,7 @@ func (d *Days) read(rules string) error {
 		}
 	}
 	if d.index.Rules != rules {
-		return datacite.Invalid(datacite.Finding{Path: "Options", Code: "conflict", Reason: fmt.Sprintf("have another time zone or other lists of user agents than the days in %s; count all of the month into an empty folder", d.folder)})
+		return datacite.Invalid(datacite.Finding{Path: "Options", Code: "conflict", Reason: fmt.Sprintf("have another time zone, period or lists of user agents than the days in %s; count all of the month into an empty folder", d.folder)})
 	}
 	if d.index.Sources == nil {
 		d.index.Sources = map[string]addedSource{}
@@ -208,18 +206,23 @@ func (d *Days) sweep() error {
 func (d *Days) List() []Day {
 	var list []Day
 	for _, date := range slices.Sorted(maps.Keys(d.index.Days)) {
-		day := Day{Date: date}
-		for name, p := range d.index.Days[date].Parts {
-			if p.Within > 0 {
-				day.Events += p.Within
-				day.Sources = append(day.Sources, name)
-			}
-		}
-		if slices.Sort(day.Sources); day.Events > 0 {
+		if day := dayOf(date, d.index.Days[date].Parts); day.Events > 0 {
 			list = append(list, day)
 		}
 	}
 	return list
+}
+
+func dayOf(date reports.Date, parts map[string]part) Day {
+	day := Day{Date: date}
+	for name, p := range parts {
+		if p.Within > 0 {
+			day.Events += p.Within
+			day.Sources = append(day.Sources, name)
+		}
+	}
+	slices.Sort(day.Sources)
+	return day
 }
 
 // Add counts the days of logs that are new or have changed, and stores their counts.
@@ -230,12 +233,16 @@ func (d *Days) List() []Day {
 // read only if a day needs it. A log that was rotated or compressed is recognised by its
 // accesses. The same accesses in two logs of one call are an error.
 //
+// The counts of a day state what its logs had. Those of a log that is gone are kept; a log is gone if it is not
+// given, or if its name has accesses of later days now. A log that has other or fewer accesses, or none, is an
+// error unless opts.Replace is set.
+//
 // Add stores all counts or none. An error of a source ends Add.
 func (d *Days) Add(sources []Source, opts *AddOptions) (*Added, error) {
 	if opts == nil {
 		opts = &AddOptions{}
 	}
-	a := &adding{days: d, options: *opts, sources: sources, given: map[string]addedSource{}, known: map[reports.Date]*dayLog{}}
+	a := &adding{days: d, options: *opts, sources: sources, given: map[string]addedSource{}}
 	if err := a.scan(); err != nil {
 		return nil, err
 	}
@@ -256,14 +263,15 @@ type adding struct {
 	given   map[string]addedSource             // by name
 	parts   map[reports.Date]map[string]part   // of the days that a source has
 	grown   map[reports.Date]map[string]string // parts that a source continues, by name, and its name
-	known   map[reports.Date]*dayLog           // what counted has found
+	changed map[reports.Date][]part            // what sources have no more
 	anew    map[reports.Date]bool              // days to count
+	summary Summary
 	added   Added
 }
 
 // scan finds the days of each source.
 func (a *adding) scan() error {
-	a.parts, a.grown = map[reports.Date]map[string]part{}, map[reports.Date]map[string]string{}
+	a.parts, a.grown, a.changed = map[reports.Date]map[string]part{}, map[reports.Date]map[string]string{}, map[reports.Date][]part{}
 	for i, s := range a.sources {
 		if _, again := a.given[s.Name]; again || s.Name == "" || s.Events == nil {
 			return datacite.Invalid(datacite.Finding{Path: fmt.Sprintf("sources[%d]", i), Code: "missing", Reason: fmt.Sprintf("is %q; each source needs a name of its own, and events", s.Name)})
@@ -276,7 +284,12 @@ func (a *adding) scan() error {
 			if err != nil {
 				return fmt.Errorf("%s: %w", s.Name, err)
 			}
-			found = addedSource{s.Version, days}
+			before := found.Days
+			if found = (addedSource{s.Version, days}); !a.rotated(s.Name, before, days) {
+				for date, p := range before {
+					a.changed[date] = append(a.changed[date], p)
+				}
+			}
 		}
 		for name, other := range a.given {
 			if len(found.Days) > 0 && maps.Equal(other.Days, found.Days) {
@@ -292,6 +305,30 @@ func (a *adding) scan() error {
 		}
 	}
 	return nil
+}
+
+// rotated tells whether a name was given to a later log, which begins on the last day of the earlier one or after it.
+func (a *adding) rotated(name string, before, now map[reports.Date]part) bool {
+	first, last := reports.Date(""), reports.Date("")
+	for date, p := range now {
+		if p.Within > 0 && (first == "" || date < first) {
+			first = date
+		}
+	}
+	for date, p := range before {
+		if p.Within > 0 {
+			last = max(last, date)
+		}
+	}
+	if first == "" || first < last || now[last] == before[last] {
+		return false
+	}
+	for earlier, source := range a.grown[last] {
+		if source == name && a.days.index.Days[last].Parts[earlier] == before[last] {
+			return false // the same log, whose other days are gone
+		}
+	}
+	return true
 }
 
 // scanned reads a source and returns its days. It notes where the source begins as a part
@@ -325,13 +362,20 @@ func (a *adding) scanned(s *Source) (map[reports.Date]part, error) {
 		if err != nil {
 			return nil, fmt.Errorf("event %d: %w", n, err)
 		}
-		if name == "" {
+		sec := e.Time.Unix()
+		within, after := r.inPeriod(sec), r.inPeriod(sec-doubleClick)
+		switch {
+		case name == "":
+			a.summary.NoDataset++
 			continue
+		case !within:
+			a.summary.OtherMonths++
 		}
-		sec, sum := e.Time.Unix(), sumOf(name, &e)
-		day := r.day(sec)
-		add(day, 1, sum)
-		if before := r.day(sec - doubleClick); before != day {
+		day, before, sum := r.day(sec), r.day(sec-doubleClick), sumOf(name, &e)
+		if within {
+			add(day, 1, sum)
+		}
+		if after && before != day {
 			add(before, 0, sum)
 		}
 		if len(found) > mostDays {
@@ -347,7 +391,7 @@ func (a *adding) scanned(s *Source) (map[reports.Date]part, error) {
 
 // continues notes the parts of a day that are the beginning of a source.
 func (a *adding) continues(date reports.Date, source string, p *part) {
-	counted := a.counted(date)
+	counted := a.days.index.Days[date]
 	if counted == nil {
 		return
 	}
@@ -381,24 +425,49 @@ func visitorSum(e *Event) uint16 {
 // compare finds the days that must be counted, and refuses those for which a log is missing.
 func (a *adding) compare() error {
 	a.anew = map[reports.Date]bool{}
+	dates := maps.Clone(a.days.index.Days)
+	for date := range a.parts {
+		dates[date] = nil
+	}
 	var faults []datacite.Finding
-	for _, date := range slices.Sorted(maps.Keys(a.parts)) {
-		now, counted := a.parts[date], a.counted(date)
+	for _, date := range slices.Sorted(maps.Keys(dates)) {
+		counted := a.days.index.Days[date]
 		if counted == nil {
 			a.anew[date] = true
 			continue
 		}
 		missing := a.missing(date, counted)
-		if a.adds(now, counted) == 0 {
-			continue // nothing new: what is missing was counted
+		switch {
+		case a.adds(date, counted) == 0 && !a.lacks(date, missing) && !a.gone(counted): // what is missing was counted
+			if kept := dayOf(date, missing); kept.Events > 0 {
+				a.added.Kept = append(a.added.Kept, kept)
+			}
+		case len(missing) > 0 && !a.options.Replace:
+			faults = append(faults, datacite.Finding{Path: string(date), Code: "missing", Reason: fmt.Sprintf("was counted from %s, whose accesses are in none of the logs: give all logs of the day", named(missing))})
+		default:
+			a.anew[date] = true
 		}
-		if len(missing) > 0 && !a.options.Replace {
-			faults = append(faults, datacite.Finding{Path: string(date), Code: "missing", Reason: fmt.Sprintf("was counted from %s, whose accesses are in none of the logs: give all logs of the day", strings.Join(missing, ", "))})
-			continue
-		}
-		a.anew[date] = true
 	}
 	return datacite.Invalid(faults...)
+}
+
+// lacks tells whether accesses that are missing were in a log that was given again.
+func (a *adding) lacks(date reports.Date, missing map[string]part) bool {
+	for _, p := range missing {
+		if slices.Contains(a.changed[date], p) {
+			return true
+		}
+	}
+	return false
+}
+
+// named are logs, with what they had of a day.
+func named(parts map[string]part) string {
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(parts)) {
+		names = append(names, fmt.Sprintf("%s (%s)", name, accesses(parts[name].Events)))
+	}
+	return strings.Join(names, ", ")
 }
 
 func accesses(n int64) string {
@@ -409,39 +478,31 @@ func accesses(n int64) string {
 }
 
 // missing are the logs from which a day was counted, and whose accesses no source has.
-func (a *adding) missing(date reports.Date, counted *dayLog) []string {
-	var names []string
+func (a *adding) missing(date reports.Date, counted *dayLog) map[string]part {
+	missing := map[string]part{}
 	for name, before := range counted.Parts {
 		_, continued := a.grown[date][name]
 		same := slices.Contains(slices.Collect(maps.Values(a.parts[date])), before)
 		if !continued && !same {
-			names = append(names, fmt.Sprintf("%s (%s)", name, accesses(before.Events)))
+			missing[name] = before
 		}
 	}
-	slices.Sort(names)
-	return names
+	return missing
 }
 
-// counted is what is known of a day, or nil if it must be counted: its file was removed. The file
-// system is asked once for each day, not for each access.
-func (a *adding) counted(date reports.Date) *dayLog {
-	day, found := a.known[date]
-	if found {
-		return day
+// gone tells whether the file of a day was removed, so that it must be counted again.
+func (a *adding) gone(day *dayLog) bool {
+	if day.File == "" {
+		return false
 	}
-	if day = a.days.index.Days[date]; day != nil && day.File != "" {
-		if _, err := os.Stat(filepath.Join(a.days.folder, day.File)); err != nil {
-			day = nil
-		}
-	}
-	a.known[date] = day
-	return day
+	_, err := os.Stat(filepath.Join(a.days.folder, day.File))
+	return err != nil
 }
 
 // adds is how many parts are new.
-func (a *adding) adds(now map[string]part, counted *dayLog) (n int) {
+func (a *adding) adds(date reports.Date, counted *dayLog) (n int) {
 	before := slices.Collect(maps.Values(counted.Parts))
-	for _, p := range now {
+	for _, p := range a.parts[date] {
 		if !slices.Contains(before, p) {
 			n++
 		}
@@ -467,7 +528,7 @@ func (a *adding) count() error {
 		}
 	}
 	if a.options.Summary != nil {
-		*a.options.Summary = sum
+		*a.options.Summary = Summary{sum.Counted, sum.DoubleClicks, sum.Robots, a.summary.OtherMonths, a.summary.NoDataset}
 	}
 	data, err := json.MarshalIndent(index, "", " ")
 	if err != nil {

@@ -233,6 +233,162 @@ func TestRotatedLogsAreKnown(t *testing.T) {
 	require.ErrorContains(t, err, "sources[1]: copy.log has the same accesses as access.log")
 }
 
+// logsOf are logs written as "a.log: 5a 5b, b.log: 6a": accesses a and b of the 5th, and a of the 6th. 5a*
+// is one at 10 seconds after midnight.
+func logsOf(text string) (sources []counter.Source) {
+	for log := range strings.SplitSeq(text, ", ") {
+		name, accesses, given := strings.Cut(log, ":")
+		var events []counter.Event
+		for _, access := range strings.Fields(accesses) {
+			at := "T10:00:00Z"
+			if strings.HasSuffix(access, "*") {
+				at = "T00:00:10Z"
+			}
+			events = append(events, visit("2026-02-0"+access[:1]+at, "/"+access))
+		}
+		if given {
+			sources = append(sources, named(name, events...))
+		}
+	}
+	return sources
+}
+
+// daysOf are total investigations, and Days of which counts are kept, as "5: 2, 6: 1; kept 5: 1 of a.log".
+func daysOf(t *testing.T, d *counter.Days, kept []counter.Day) string {
+	var days, stay []string
+	for day := 1; day <= 28; day++ {
+		date := reports.Date(fmt.Sprintf("2026-02-%02d", day))
+		if rows := rowsOf(t, d, reports.Period{BeginDate: date, EndDate: date}); len(rows) > 0 {
+			days = append(days, fmt.Sprintf("%d: %d", day, rows[0].Count))
+		}
+	}
+	for _, k := range kept {
+		stay = append(stay, fmt.Sprintf("%s: %d of %s", strings.TrimPrefix(string(k.Date), "2026-02-0"), k.Events, strings.Join(k.Sources, " ")))
+	}
+	return strings.Join(days, ", ") + "; kept " + strings.Join(stay, ", ")
+}
+
+// TestWhatADayStates: the counts of a day are those of its logs. A log that was given again states what it has
+// now, and a log that is gone what it had.
+func TestWhatADayStates(t *testing.T) {
+	for name, c := range map[string]struct{ before, after, want, replaced string }{
+		"the same":                       {"a: 5a 6a, b: 5b", "a: 5a 6a, b: 5b", "5: 2, 6: 1; kept ", ""},
+		"grown":                          {"a: 5a, b: 5b", "a: 5a 5c 6a, b: 5b", "5: 3, 6: 1; kept ", ""},
+		"grown, the other is gone":       {"a: 5a, b: 5b", "a: 5a 5c", "2026-02-05: was counted from b (1 access)", "5: 2; kept "},
+		"grown on another day":           {"a: 5a, b: 5b", "a: 5a 6a", "5: 2, 6: 1; kept 5: 1 of b", ""},
+		"renamed":                        {"a: 5a 6a", "a.1: 5a 6a, a: 6b", "5: 1, 6: 2; kept ", ""},
+		"emptied":                        {"a: 5a", "a:", "2026-02-05: was counted from a (1 access)", "; kept "},
+		"emptied, of two":                {"a: 5a, b: 5b", "a:, b: 5b", "2026-02-05: was counted from a (1 access)", "5: 1; kept "},
+		"emptied, the other is gone":     {"a: 5a, b: 5b", "a:", "2026-02-05: was counted from a (1 access), b (1 access)", "; kept "},
+		"a day filtered out":             {"a: 5a 6a", "a: 6a", "2026-02-05: was counted from a (1 access)", "6: 1; kept "},
+		"a day filtered out, the last":   {"a: 5a 6a", "a: 5a", "2026-02-06: was counted from a (1 access)", "5: 1; kept "},
+		"filtered out and grown":         {"a: 5a 6a", "a: 6a 6b", "2026-02-05: was counted from a (1 access)", "6: 2; kept "},
+		"filtered out, of two":           {"a: 5a 6a, b: 5b", "a: 6a, b: 5b", "2026-02-05: was counted from a (1 access)", "5: 1, 6: 1; kept "},
+		"a day of both filtered out":     {"a: 5a 6a, b: 5b 6b", "a: 6a, b: 6b", "2026-02-05: was counted from a (1 access), b (1 access)", "6: 2; kept "},
+		"shrunk":                         {"a: 5a 5b 6a", "a: 5a 6a", "2026-02-05: was counted from a (2 accesses)", "5: 1, 6: 1; kept "},
+		"replaced on the day":            {"a: 5a", "a: 5b", "2026-02-05: was counted from a (1 access)", "5: 1; kept "},
+		"replaced by an earlier day":     {"a: 5a", "a: 4a", "2026-02-05: was counted from a (1 access)", "4: 1; kept "},
+		"after midnight, filtered out":   {"a: 5a 6a*", "a: 5a", "2026-02-05: was counted from a (2 accesses)", "5: 1; kept "},
+		"after midnight alone":           {"a: 6a*", "a:", "2026-02-06: was counted from a (1 access)", "; kept "},
+		"moved to the other":             {"a: 5a, b: 6a", "a:, b: 5a 6a", "5: 1, 6: 1; kept ", ""},
+		"gone":                           {"a: 5a, b: 6a", "b: 6a", "5: 1, 6: 1; kept 5: 1 of a", ""},
+		"gone, one of two":               {"a: 5a, b: 5b", "b: 5b", "5: 2; kept 5: 1 of a", ""},
+		"rotated, the last is gone":      {"a: 7a, a.1: 6a, a.2: 5a", "a: 8a, a.1: 7a, a.2: 6a", "5: 1, 6: 1, 7: 1, 8: 1; kept 5: 1 of a.2", ""},
+		"rotated at noon, the last gone": {"a: 6b 7a, a.1: 5b 6a, a.2: 4a 5a", "a: 7b 8a, a.1: 6b 7a, a.2: 5b 6a", "4: 1, 5: 2, 6: 2, 7: 2, 8: 1; kept 4: 1 of a.2, 5: 1 of a.2", ""},
+		"one name for each night":        {"a.1: 5a", "a.1: 6a", "5: 1, 6: 1; kept 5: 1 of a.1", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			folder := t.TempDir()
+			add := func(folder, text string, opts *counter.AddOptions) (*counter.Added, *counter.Days, error) {
+				d := openDays(t, folder, nil)
+				added, err := d.Add(logsOf(text), opts)
+				return added, d, err
+			}
+			_, d, err := add(folder, c.before, nil)
+			require.NoError(t, err)
+			before := daysOf(t, d, nil)
+			require.NoError(t, d.Close())
+
+			added, d, err := add(folder, c.after, nil)
+			if c.replaced == "" {
+				require.NoError(t, err)
+				assert.Equal(t, c.want, daysOf(t, d, added.Kept))
+				return
+			}
+			require.ErrorContains(t, err, c.want)
+			assert.Equal(t, before, daysOf(t, d, nil), "nothing has changed")
+			require.NoError(t, d.Close())
+			added, d, err = add(folder, c.after, &counter.AddOptions{Replace: true})
+			require.NoError(t, err)
+			assert.Equal(t, c.replaced, daysOf(t, d, added.Kept))
+		})
+	}
+}
+
+// TestRandomHistoriesOfLogs: whatever becomes of logs from night to night, the counts of a day are those of the logs that
+// are given, or its counts are named as those of logs that are gone, or an error names it and nothing changes.
+func TestRandomHistoriesOfLogs(t *testing.T) {
+	kept, refused := 0, 0
+	for seed := range uint64(max(2, *randomLogs/50)) {
+		r := rand.New(rand.NewPCG(seed, 48))
+		d, logs, last, later := openDays(t, t.TempDir(), nil), map[string][]string{}, map[string][]string{}, map[string]bool{}
+		for night := range 12 {
+			given, texts, want := map[string]bool{}, []string{}, map[string]int64{}
+			access := fmt.Sprintf("%d%c%d", 1+r.IntN(6), 'a'+rune(r.IntN(6)), night)
+			for i, name := range []string{"p", "q", "r"} {
+				switch r.IntN(8) {
+				case 0, 1: // grows
+					logs[name] = append(logs[name], fmt.Sprint(access, i))
+				case 2: // shrinks
+					logs[name] = slices.DeleteFunc(slices.Clone(logs[name]), func(string) bool { return r.IntN(2) == 0 })
+				case 3:
+					logs[name] = nil
+				case 4: // is replaced
+					logs[name] = []string{fmt.Sprint(access, i)}
+				}
+				if r.IntN(6) == 0 {
+					continue // it is gone
+				}
+				given[name] = true
+				texts = append(texts, name+": "+strings.Join(logs[name], " "))
+				for _, a := range logs[name] {
+					want[a[:1]]++
+				}
+				had := last[name]
+				later[name] = later[name] || len(had) > 0 && len(logs[name]) > 0 && slices.Min(logs[name])[:1] >= slices.Max(had)[:1]
+				last[name] = slices.Clone(logs[name])
+			}
+			before := daysOf(t, d, nil)
+			added, err := d.Add(logsOf(strings.Join(texts, ", ")), nil)
+			if err != nil {
+				require.ErrorContains(t, err, "give all logs of the day", "seed %d", seed)
+				require.Equal(t, before, daysOf(t, d, nil))
+				refused++
+				added, err = d.Add(logsOf(strings.Join(texts, ", ")), &counter.AddOptions{Replace: true})
+				require.NoError(t, err)
+			}
+			stays := map[string]bool{}
+			for _, day := range added.Kept {
+				kept++
+				stays[strings.TrimPrefix(string(day.Date), "2026-02-0")] = true
+				for _, name := range day.Sources {
+					require.True(t, !given[name] || later[name], "seed %d: %v of %v", seed, day, texts)
+				}
+			}
+			for day := range 7 {
+				date, n := reports.Date(fmt.Sprintf("2026-02-%02d", day+1)), fmt.Sprint(day+1)
+				if rows := rowsOf(t, d, reports.Period{BeginDate: date, EndDate: date}); !stays[n] && len(rows) > 0 {
+					require.Equal(t, want[n], rows[0].Count, "seed %d, %s of %v", seed, date, texts)
+				} else if !stays[n] {
+					require.Zero(t, want[n], "seed %d, %s of %v", seed, date, texts)
+				}
+			}
+		}
+	}
+	assert.Positive(t, kept)
+	assert.Positive(t, refused)
+}
+
 func TestAFolderOfDaysThatIsNotSound(t *testing.T) {
 	folder := t.TempDir()
 	d := openDays(t, folder, nil)
@@ -245,7 +401,7 @@ func TestAFolderOfDaysThatIsNotSound(t *testing.T) {
 	require.ErrorContains(t, err, "in use by another run")
 	require.NoError(t, d.Close())
 	_, err = counter.OpenDays(folder, &counter.Options{Location: zone(t, "Europe/Berlin")})
-	require.ErrorContains(t, err, "another time zone or other lists of user agents")
+	require.ErrorContains(t, err, "another time zone, period or lists of user agents")
 	require.ErrorIs(t, err, datacite.ErrInvalid)
 
 	files, err := filepath.Glob(filepath.Join(folder, "day-*.csv.gz"))
@@ -274,6 +430,8 @@ func TestAFolderOfDaysThatIsNotSound(t *testing.T) {
 				assert.True(t, failed)
 			}
 			require.NoError(t, os.Remove(files[0]))
+			_, err = d.Add([]counter.Source{named("b.log", visit("2026-10-14T10:00:00Z", "/b"))}, nil)
+			require.ErrorContains(t, err, "2026-10-14: was counted from a.log (1 access)")
 			_, err = d.Add(sources, nil)
 			require.NoError(t, err)
 			assert.Equal(t, want, rowsOf(t, d, reports.Period{}))

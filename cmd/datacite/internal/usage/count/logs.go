@@ -36,6 +36,7 @@ type input struct {
 	accesses int          // read so far
 	located  bool         // one of them has a country
 	unread   int          // files that an earlier night has read
+	kept     []counter.Day
 }
 
 // open looks at the files: a name that is wrong is told before hours of counting.
@@ -252,6 +253,13 @@ func (in *input) warn() {
 	if in.lines.Faulty > 0 {
 		in.Warn("warning: %s of %s left out, since they cannot be read\n%s", shell.Count(in.lines.Faulty, "line"),
 			shell.Number(in.lines.Lines()-in.lines.Comments), strings.TrimSuffix(listed(in.lines.Faults), "\n"))
+	}
+	if len(in.kept) > 0 {
+		var days []string
+		for _, day := range in.kept {
+			days = append(days, string(day.Date))
+		}
+		in.Say("note: the counts of days stay whose logs are gone: %s", strings.Join(days, ", "))
 	}
 	for _, f := range in.lines.Files {
 		switch {

@@ -152,7 +152,8 @@ func (in *input) countNights() (days *counter.Days, err error) {
 	if err != nil {
 		return nil, err
 	}
-	days, err = counter.OpenDays(folder, &counter.Options{Location: in.reading.Location, Robots: in.robots, Machines: in.machines, Memory: in.memory})
+	month := reports.Month(in.month.Year(), in.month.Month())
+	days, err = counter.OpenDays(folder, &counter.Options{Location: in.reading.Location, Period: month, Robots: in.robots, Machines: in.machines, Memory: in.memory})
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +164,7 @@ func (in *input) countNights() (days *counter.Days, err error) {
 	sums := make([]logs.Summary, len(in.sources))
 	sources := make([]counter.Source, len(in.sources))
 	for i, s := range in.sources {
-		sources[i] = counter.Source{Name: s.Name, Events: in.eventsOf(in.sources[i:i+1], &sums[i], reports.Month(in.month.Year(), in.month.Month()))}
+		sources[i] = counter.Source{Name: s.Name, Events: in.eventsOf(in.sources[i:i+1], &sums[i], month)}
 		if sources[i].Version, err = in.version(s); err != nil {
 			return days, err
 		}
@@ -188,7 +189,7 @@ func (in *input) countNights() (days *counter.Days, err error) {
 			}
 		}
 		if read && len(sums[i].Files) > 0 {
-			n.logs[s.Name] = night{s.Version, sums[i].Files[0]}
+			n.logs[s.Name] = night{s.Version, since(n.logs[s.Name].Summary, sums[i].Files[0])}
 		}
 		in.lines.Add(sums[i])
 	}
@@ -196,8 +197,25 @@ func (in *input) countNights() (days *counter.Days, err error) {
 	for _, known := range n.logs {
 		in.lines.Files = append(in.lines.Files, known.Summary)
 	}
-	in.unread = len(added.Unchanged)
+	in.unread, in.kept = len(added.Unchanged), added.Kept
 	return days, n.save(in.descriptions)
+}
+
+// since is what a log has, with the times of the one that had its name before: when logs are rotated, the last one goes.
+func since(before, now logs.FileSummary) logs.FileSummary {
+	if before.First.IsZero() {
+		return now
+	}
+	for hour := range now.Hours {
+		now.Hours[hour] = now.Hours[hour] || hour < len(before.Hours) && before.Hours[hour]
+	}
+	if now.First.IsZero() || before.First.Before(now.First) {
+		now.First = before.First
+	}
+	if before.Last.After(now.Last) {
+		now.Last = before.Last
+	}
+	return now
 }
 
 // version changes with the content of a log, and with the tables by which it is read.

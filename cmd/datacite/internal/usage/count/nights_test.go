@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell/shelltest"
+	"github.com/datacite-go/datacite-go/reports"
 	"github.com/datacite-go/datacite-go/reports/counter"
 )
 
@@ -142,10 +143,40 @@ func TestTwoRunsAtOnce(t *testing.T) {
 	folders, err := filepath.Glob(filepath.Join(state, "2026-10-*"))
 	require.NoError(t, err)
 	require.Len(t, folders, 1)
-	first, err := counter.OpenDays(folders[0], nil)
+	first, err := counter.OpenDays(folders[0], &counter.Options{Period: reports.Month(2026, time.October)})
 	require.NoError(t, err)
 	second := runs(t.Context(), nil, "", given...)
 	require.NoError(t, first.Close())
 	assert.Equal(t, 2, second.code)
 	assert.Equal(t, "datacite: --days "+state+": "+folders[0]+" is in use by another run; wait until it has ended\n", second.errors)
+}
+
+// TestRotatedAway: of a server that keeps three logs, each night's run has all days, and names those whose log is gone. A log
+// that was emptied is refused, as the error says what to do.
+func TestRotatedAway(t *testing.T) {
+	folder, state := t.TempDir(), filepath.Join(t.TempDir(), "state")
+	lines := strings.SplitAfter(hourly(all, "10.5072/a"), "\n")
+	names := []string{filepath.Join(folder, "access.log"), filepath.Join(folder, "access.log.1"), filepath.Join(folder, "access.log.2")}
+	given := func(files ...string) []string {
+		return args(append([]string{"--publisher", "P", "--days", state}, files...)...)
+	}
+	for day := 1; day <= 6; day++ {
+		for i := min(2, day-1); i > 0; i-- {
+			require.NoError(t, os.Rename(names[i-1], names[i]))
+		}
+		write(t, folder, "access.log", strings.Join(lines[(day-1)*24:day*24], "")+view("2026-11-05T10:00:00Z", "s", "10.5072/a"))
+		got := runsAt(t.Context(), time.Date(2026, 10, day+1, 1, 0, 0, 0, time.UTC), nil, "", given(names[:min(day, 3)]...)...)
+		require.Equal(t, 0, got.code, got.errors)
+		assert.Contains(t, got.out, fmt.Sprintf("\n  %d total investigations\n", day*24))
+		assert.Contains(t, got.out, fmt.Sprintf(" not from 2026-10-01 to 2026-10-%02d\n", day))
+		assert.Equal(t, day > 3, strings.Contains(got.errors, "note: the counts of days stay whose logs are gone: 2026-10-01"), got.errors)
+	}
+	for name, log := range map[string]string{"emptied": "", "of another month": view("2026-11-05T10:00:00Z", "s", "10.5072/a")} {
+		write(t, folder, "access.log", log)
+		got := runs(t.Context(), nil, "", given("--gap", "0", names[0], names[1], names[2])...)
+		assert.Equal(t, 2, got.code, name)
+		assert.Contains(t, got.errors, "2026-10-06: was counted from "+names[0]+" (24 accesses), whose accesses are in none of the logs", name)
+	}
+	got := runs(t.Context(), nil, "", args("--days", filepath.Join(folder, "new"), "--gap", "0", names[0])...)
+	assert.Contains(t, got.errors, "of 1 accesses, 1 are not from 2026-10-01 to 2026-10-31")
 }

@@ -125,6 +125,7 @@ type summary struct {
 	Faulty        int64        `json:"faulty"`
 	Accesses      int64        `json:"accesses"`
 	OutsidePeriod int64        `json:"outsidePeriod"`
+	CountedBefore int64        `json:"accessesCountedBefore"` // of days that earlier runs counted
 	NoDataset     int64        `json:"withoutDataset"`
 	Robots        int64        `json:"robots"`
 	DoubleClicks  int64        `json:"doubleClicks"`
@@ -158,7 +159,7 @@ func (in *input) summarize(h reports.Header, t *totals, about *describer) error 
 	s := &summary{
 		CreatedBy: in.creator, BeginDate: in.period.BeginDate, EndDate: in.period.EndDate, Partial: len(h.Exceptions) > 0, Output: in.Output,
 		Files: len(in.sources) - in.unread, Before: in.unread, Lines: l.Lines(), Comments: l.Comments, Other: l.Other, Faulty: l.Faulty,
-		Accesses: l.Events, OutsidePeriod: e.OtherMonths, NoDataset: e.NoDataset, Robots: e.Robots, DoubleClicks: e.DoubleClicks, Counted: e.Counted,
+		Accesses: l.Events, OutsidePeriod: e.OtherMonths, CountedBefore: l.Events - e.Events(), NoDataset: e.NoDataset, Robots: e.Robots, DoubleClicks: e.DoubleClicks, Counted: e.Counted,
 		Datasets: t.datasets, Untitled: t.untitled, UnknownDOIs: about.missing, Counts: t.counts, MostUsed: t.most, LeftOut: about.left,
 	}
 	for _, of := range serversOf(in.lines.Files) {
@@ -189,6 +190,9 @@ func (s *summary) text(in *input) string {
 	line(s.Faulty, "could not be read")
 	line(s.Accesses, "accesses")
 	line(s.OutsidePeriod, "not from %s to %s", s.BeginDate, s.EndDate)
+	if s.CountedBefore > 0 {
+		line(s.CountedBefore, "of days that were counted in earlier runs")
+	}
 	line(s.NoDataset, "without a dataset")
 	line(s.Robots, "by robots")
 	line(s.DoubleClicks, "double clicks")
