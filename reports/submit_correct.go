@@ -34,7 +34,9 @@ func (s *submission) correct(ctx context.Context, d delivery) (replanned bool, e
 	foreign := d.seen.foreign
 	switch {
 	case !s.past.recalled:
-		s.recall(d)
+		if err := s.recall(d); err != nil {
+			return false, err
+		}
 	case s.past.compared || !foreign:
 		return false, nil
 	}

@@ -47,10 +47,13 @@ type past struct {
 }
 
 // recall finds out what is known of earlier versions, given what is stored now.
-func (s *submission) recall(d delivery) {
+func (s *submission) recall(d delivery) error {
 	p := &s.past
 	p.recalled = true
 	err := s.readNotes(func(n *number) error { return new(Dataset).UnmarshalJSON(n.About) })
+	if isFailure(err) {
+		return fmt.Errorf("the notes of earlier versions (SubmitOptions.LockDir): %w", err)
+	}
 	p.noted = err == nil
 	absent := d.seen.first == 0 && !d.seen.foreign && d.seen.state == 0
 	switch {
@@ -65,6 +68,7 @@ func (s *submission) recall(d delivery) {
 			Code:   display.Left, Warning: true,
 		})
 	}
+	return nil
 }
 
 // left reports whether a run of this account left what is stored, or may have. Some services
@@ -181,12 +185,27 @@ func (s *submission) readNotes(f func(n *number) error) error {
 		return err
 	}
 	defer file.Close()
+	return s.parseNotes(file, f)
+}
+
+// isFailure reports whether a file could not be read. That it does not exist is none.
+func isFailure(err error) bool {
+	_, failed := errors.AsType[*fs.PathError](err)
+	return failed && !errors.Is(err, fs.ErrNotExist)
+}
+
+func (s *submission) parseNotes(file io.Reader, f func(n *number) error) error {
+	var r *bufio.Reader
+	var line []byte
 	unpacked, err := gzip.NewReader(bufio.NewReaderSize(file, 64<<10))
-	if err != nil {
-		return fmt.Errorf("%w: %w", errNotes, err)
+	if err == nil {
+		r = bufio.NewReader(unpacked)
+		line, err = r.ReadSlice('\n')
 	}
-	r := bufio.NewReader(unpacked)
-	if line, err := r.ReadSlice('\n'); err != nil || string(line) != s.firstLine() {
+	switch {
+	case isFailure(err):
+		return err
+	case err != nil || string(line) != s.firstLine():
 		return errNotes
 	}
 	lines := json.NewDecoder(r)
@@ -195,6 +214,8 @@ func (s *submission) readNotes(f func(n *number) error) error {
 		switch err := lines.Decode(&n); {
 		case err == io.EOF: // and the checksum is right
 			return nil
+		case isFailure(err):
+			return err
 		case err != nil || n.Name == "" || !slices.Equal(n.In, []int{inEarlier}):
 			return errNotes
 		}

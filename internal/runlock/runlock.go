@@ -213,6 +213,8 @@ func isOld(path string) bool {
 	return err == nil && info.Mode().IsRegular() && isOwn(info) && time.Since(info.ModTime()) > kept
 }
 
+var open = os.Open // tests replace it
+
 // read reads a record, which must belong to this account if own is true.
 func read(path string, own bool) (r Record, err error) {
 	info, err := os.Lstat(path)
@@ -222,14 +224,18 @@ func read(path string, own bool) (r Record, err error) {
 	case !info.Mode().IsRegular() || own && !isOwn(info):
 		return r, fmt.Errorf("%s is not a regular file of this account", path)
 	}
-	file, err := os.Open(path)
+	file, err := open(path)
 	if err != nil {
 		return r, err
 	}
 	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, 64))
+	if err != nil {
+		return r, err
+	}
 	var nanos int64
 	// A record of an earlier release has no Past, which is then Unknown, and no Size.
-	if n, err := fmt.Fscanf(io.LimitReader(file, 64), "%d %x %d %d\n", &nanos, &r.State, &r.Past, &r.Size); err != nil && n < 2 {
+	if n, err := fmt.Sscanf(string(text), "%d %x %d %d\n", &nanos, &r.State, &r.Past, &r.Size); err != nil && n < 2 {
 		return Record{At: info.ModTime()}.notAhead(), nil // damaged; the system knows when it was written
 	}
 	r.At = time.Unix(0, nanos)

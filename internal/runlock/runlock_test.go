@@ -322,6 +322,14 @@ func TestStrangeFilesAtTheLock(t *testing.T) {
 	kept, err := os.ReadFile(elsewhere)
 	require.NoError(t, err)
 	assert.Equal(t, "precious", string(kept))
+
+	f := t.TempDir()
+	_, unread := paths(t, f, "a")
+	defer runlock.SetOpen(func(path string) (*os.File, error) { return os.OpenFile(path, os.O_WRONLY, 0) })()
+	l := take(t, f, "a")
+	defer l.Release()
+	_, _, err = l.Last()
+	require.ErrorContains(t, err, "read "+unread+": ", "that it cannot be read is no damage")
 }
 
 // A folder in which others could replace the files of a run is refused; one with

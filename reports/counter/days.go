@@ -437,8 +437,11 @@ func (a *adding) compare() error {
 			continue
 		}
 		missing := a.missing(date, counted)
+		gone, err := a.gone(counted)
 		switch {
-		case a.adds(date, counted) == 0 && !a.lacks(date, missing) && !a.gone(counted): // what is missing was counted
+		case err != nil:
+			return err
+		case a.adds(date, counted) == 0 && !a.lacks(date, missing) && !gone: // what is missing was counted
 			if kept := dayOf(date, missing); kept.Events > 0 {
 				a.added.Kept = append(a.added.Kept, kept)
 			}
@@ -491,12 +494,15 @@ func (a *adding) missing(date reports.Date, counted *dayLog) map[string]part {
 }
 
 // gone tells whether the file of a day was removed, so that it must be counted again.
-func (a *adding) gone(day *dayLog) bool {
+func (a *adding) gone(day *dayLog) (bool, error) {
 	if day.File == "" {
-		return false
+		return false, nil
 	}
 	_, err := os.Stat(filepath.Join(a.days.folder, day.File))
-	return err != nil
+	if errors.Is(err, fs.ErrNotExist) {
+		return true, nil
+	}
+	return false, err
 }
 
 // adds is how many parts are new.

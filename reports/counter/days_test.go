@@ -3,6 +3,7 @@ package counter_test
 import (
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -407,6 +408,15 @@ func TestAFolderOfDaysThatIsNotSound(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(folder, "day-*.csv.gz"))
 	require.NoError(t, err)
 	require.Len(t, files, 2)
+	aside := filepath.Join(t.TempDir(), "aside")
+	require.NoError(t, os.Rename(files[0], aside))
+	require.NoError(t, os.Symlink(files[0], files[0]))
+	d, err = counter.OpenDays(folder, nil)
+	require.NoError(t, err)
+	_, err = d.Add([]counter.Source{named("b.log", visit("2026-10-14T11:00:00Z", "/a"))}, &counter.AddOptions{Replace: true})
+	require.ErrorContains(t, err, files[0], "a file that cannot be looked at was not removed")
+	require.NoError(t, errors.Join(d.Close(), os.Rename(aside, files[0])))
+
 	sound, err := os.ReadFile(files[0])
 	require.NoError(t, err)
 	other, err := os.ReadFile(files[1])

@@ -59,10 +59,10 @@ func (in *input) openNights(folder string) (*nights, error) {
 	if err == nil {
 		err = n.readDescriptions(in.descriptions)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("%w; remove %s, and give all logs of the month", err, folder)
+	if _, failed := errors.AsType[*fs.PathError](err); err != nil && !failed {
+		err = fmt.Errorf("%w; remove %s, and give all logs of the month", err, folder)
 	}
-	return n, nil
+	return n, err
 }
 
 func (n *nights) readDescriptions(to *logs.Descriptions) error {
@@ -85,7 +85,10 @@ func (n *nights) readDescriptions(to *logs.Descriptions) error {
 			err = to.Add(about)
 		}
 		if err != nil {
-			return fmt.Errorf("%s is damaged: %w", file.Name(), err)
+			if _, failed := errors.AsType[*fs.PathError](err); !failed {
+				err = fmt.Errorf("%s is damaged: %w", file.Name(), err)
+			}
+			return err
 		}
 	}
 }

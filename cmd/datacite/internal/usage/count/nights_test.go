@@ -3,6 +3,7 @@ package count
 import (
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -76,6 +77,16 @@ func TestNightByNight(t *testing.T) {
 	broken := runs(t.Context(), nil, "", append(given, "--gap", "0")...)
 	assert.Equal(t, 2, broken.code)
 	assert.Contains(t, broken.errors, "descriptions.gz is damaged")
+	for _, name := range []string{"descriptions.gz", "logs.json"} {
+		for _, state := range damaged {
+			path := filepath.Join(filepath.Dir(state), name)
+			require.NoError(t, errors.Join(os.Remove(path), os.Mkdir(path, 0o700)))
+		}
+		unread := runs(t.Context(), nil, "", append(given, "--gap", "0")...)
+		assert.Equal(t, 2, unread.code)
+		assert.Contains(t, unread.errors, name)
+		assert.NotContains(t, unread.errors, "remove", "what cannot be read may be sound")
+	}
 	stdin := runs(t.Context(), nil, "", append(month, "--days", state, "-")...)
 	assert.Contains(t, stdin.errors, "--days needs files")
 	for name := range map[string]bool{"192.0.2": true, "Mozilla": true} {
