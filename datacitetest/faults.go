@@ -1,6 +1,7 @@
 package datacitetest
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"net/http"
 	"slices"
@@ -31,11 +32,11 @@ import (
 // row-inserted and header-committed in one step. If a request does not reach the step of its
 // fault, it completes; for Crash the response is dropped anyway.
 type Fault struct {
-	Kind       FaultKind
+	Kind       FaultKind     // "" means Status; another text is 501
 	Status     int           // for Status and StatusAfter; 0 means 503
 	Delay      time.Duration // how long the client waits for the response, or for the end of the connection; for Stall, the length of the pause
 	RetryAfter time.Duration // sent with Status and StatusAfter in whole seconds, rounded up; 0 means not at all
-	Step       string        // for Stall and Crash: a step of the list above; another text panics
+	Step       string        // for Stall and Crash: a step of the list above; another text is 501
 
 	// Behind moves the fault between the metadata store and its backend. The client gets
 	// the store's response to it: 403 "Access is denied" for a dropped connection, 408
@@ -154,7 +155,7 @@ func (f Faults) inside() func(n int, r *http.Request) *faults.Fault {
 			return nil
 		}
 		return &faults.Fault{
-			Kind: faults.FaultKind(f.Kind), Status: f.Status, Delay: f.Delay, RetryAfter: f.RetryAfter, Step: faults.Step(f.Step), Behind: f.Behind,
+			Kind: faults.FaultKind(cmp.Or(f.Kind, Status)), Status: f.Status, Delay: f.Delay, RetryAfter: f.RetryAfter, Step: faults.Step(f.Step), Behind: f.Behind,
 		}
 	}
 }

@@ -153,7 +153,7 @@ func (s *Server) Config() datacite.Config {
 // stored records are that account's; everything else is shared, and closing one of the two
 // closes both. It panics if [Options].Accounts does not have the account.
 func (s *Server) As(username string) *Server {
-	for _, account := range s.service.Current().Accounts {
+	for _, account := range s.served().Current().Accounts {
 		if strings.EqualFold(account.Username, username) {
 			return s.as(account)
 		}
@@ -161,16 +161,24 @@ func (s *Server) As(username string) *Server {
 	panic(fmt.Sprintf("datacitetest: no account %q", username))
 }
 
+// served is the service of a server that NewServer made.
+func (s *Server) served() *sandbox.Server {
+	if s.service == nil {
+		panic("datacitetest: the zero Server; NewServer makes one")
+	}
+	return s.service
+}
+
 // Close frees the port, waits until the current requests are finished, and removes the folder
 // of the locks of Submit and Create.
 func (s *Server) Close() {
-	s.service.Close()
+	s.served().Close()
 	s.locks.remove()
 }
 
 // Save writes the contents of the server, but not Requests: DOIs, usage reports with
 // their subsets, API keys, and how far Advance has moved the clock.
-func (s *Server) Save(w io.Writer) error { return s.service.Current().Save(w) }
+func (s *Server) Save(w io.Writer) error { return s.served().Current().Save(w) }
 
 // Restore adds the contents that another server of the same behaviour has saved, and moves
 // the clock forward as far as the other server's was. Accounts are not saved: records of an
@@ -180,7 +188,7 @@ func (s *Server) Restore(r io.Reader) error {
 		return isNil
 	}
 	var watch input.Watch
-	err := s.service.Current().Restore(watch.Reader(r))
+	err := s.served().Current().Restore(watch.Reader(r))
 	if watch.Failed() {
 		return fmt.Errorf("datacitetest.Restore: %w", err)
 	}
@@ -189,7 +197,7 @@ func (s *Server) Restore(r io.Reader) error {
 
 // Checkpoint makes the current contents of the server, as Save writes them, those to which Reset
 // returns. No request should be under way.
-func (s *Server) Checkpoint() { s.service.Checkpoint() }
+func (s *Server) Checkpoint() { s.served().Checkpoint() }
 
 // Reset returns the server to its last [Server.Checkpoint], or empties it if there was none: DOIs,
 // usage reports, API keys, and the clock as far as Advance has moved it. Requests and faults are
@@ -197,37 +205,37 @@ func (s *Server) Checkpoint() { s.service.Checkpoint() }
 // takes a few milliseconds for 10,000 DOIs.
 //
 // A request that is under way ends as if there had been no reset, and leaves nothing behind.
-func (s *Server) Reset() { s.service.Reset() }
+func (s *Server) Reset() { s.served().Reset() }
 
 // SetFaults replaces the faults of requests, those of Options, too; nil means none. The next request is the
 // first for them.
-func (s *Server) SetFaults(f Faults) { s.service.Current().SetFaults(f.inside()) }
+func (s *Server) SetFaults(f Faults) { s.served().Current().SetFaults(f.inside()) }
 
 // Guard returns a handler that serves requests only under loopback names and Options.Hosts, and
 // only for web pages of these and of Options.Origins. Programs that serve a Server, or pages beside it, on a port of
 // their own need it: otherwise any web page in a browser of the same machine could read the
 // contents of the server. The server's own port is guarded; ServeHTTP and HTTPClient, which no
 // page reaches, are not.
-func (s *Server) Guard(h http.Handler) http.Handler { return s.service.Guard(h) }
+func (s *Server) Guard(h http.Handler) http.Handler { return s.served().Guard(h) }
 
 // CA returns the certificate of the authority that has signed the server's, in PEM: clients
 // that trust it reach the server with https. Each server makes its own, valid for a year,
 // and keeps no key that could sign another certificate. CA is nil unless Options.TLS is set.
-func (s *Server) CA() []byte { return s.service.CA() }
+func (s *Server) CA() []byte { return s.served().CA() }
 
 // TLSConfig returns the server's certificate for programs that serve a Server on a port of
 // their own (see Guard), nil unless Options.TLS is set.
-func (s *Server) TLSConfig() *tls.Config { return s.service.TLSConfig() }
+func (s *Server) TLSConfig() *tls.Config { return s.served().TLSConfig() }
 
 // ServeHTTP serves a request to any of the three interfaces, under any name; see Guard.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.service.ServeHTTP(w, r) }
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.served().ServeHTTP(w, r) }
 
 // HTTPClient returns an HTTP client that reaches the server. Clients of this module that
 // use it have short pauses, like those of [Server.Config], and keep locks in a temporary folder
 // of the server, unless DATACITE_LOCK_DIR or SubmitOptions.LockDir names another. If you wrap its
 // Transport in your own, they do not.
 func (s *Server) HTTPClient() *http.Client {
-	client := *s.service.HTTPClient()
+	client := *s.served().HTTPClient()
 	client.Transport = transport.Embedded{RoundTripper: client.Transport, BaseURL: s.URL, RealTime: isBubble(), LockDir: s.locks.path}
 	return &client
 }
@@ -249,23 +257,23 @@ func (s *Server) MDS() *mds.Client { return s.mds }
 // Token returns a token of the account, which is valid for usage reports and the DOI query until
 // it expires by the server's clock ([Server.Now]), to the second.
 func (s *Server) Token(expires time.Time) string {
-	return s.service.Current().TokenOf(s.account.ClientID, expires)
+	return s.served().Current().TokenOf(s.account.ClientID, expires)
 }
 
 // IssueKey returns a new API key of the account, which the DOI query accepts as a
 // token, as a username and as a password, and the metadata store as a password.
 // Usage reports do not accept it. The specification does not show keys; both
 // behaviours follow the deployed service.
-func (s *Server) IssueKey() string { return s.service.Current().IssueKeyOf(s.account.ClientID) }
+func (s *Server) IssueKey() string { return s.served().Current().IssueKeyOf(s.account.ClientID) }
 
 // RevokeKey makes an API key unknown to the server.
-func (s *Server) RevokeKey(key string) { s.service.Current().RevokeKey(key) }
+func (s *Server) RevokeKey(key string) { s.served().Current().RevokeKey(key) }
 
 // Now returns the time by the server's clock.
-func (s *Server) Now() time.Time { return s.service.Current().Now() }
+func (s *Server) Now() time.Time { return s.served().Current().Now() }
 
 // Advance moves the server's clock forward.
-func (s *Server) Advance(d time.Duration) { s.service.Current().Advance(d) }
+func (s *Server) Advance(d time.Duration) { s.served().Current().Advance(d) }
 
 // A Request is a request that the server received, for [Server.Requests].
 type Request struct {
@@ -282,7 +290,7 @@ type Request struct {
 // Requests returns the last 1,000 requests, oldest first.
 func (s *Server) Requests() []Request {
 	var requests []Request
-	for _, r := range s.service.Current().Requests() {
+	for _, r := range s.served().Current().Requests() {
 		requests = append(requests, request(r))
 	}
 	return requests
@@ -295,10 +303,10 @@ func (s *Server) AwaitRequest(ctx context.Context, match func(*Request) bool) (*
 	if match == nil {
 		return nil, datacite.Invalid(datacite.Finding{Path: "match", Code: "missing", Reason: "is nil"})
 	}
-	seen, of := 0, s.service.Current()
+	seen, of := 0, s.served().Current()
 	for {
 		arrival := of.Arrival()
-		if current := s.service.Current(); current != of { // Reset has taken the requests away
+		if current := s.served().Current(); current != of { // Reset has taken the requests away
 			seen, of = 0, current
 			continue
 		}

@@ -326,13 +326,23 @@ func TestStoredReports(t *testing.T) {
 	})
 }
 
-// A misspelled step would be a fault that never happens.
-func TestAFaultHasAStepThatThereIs(t *testing.T) {
-	for _, kind := range []datacitetest.FaultKind{datacitetest.Stall, datacitetest.Crash} {
-		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Faults: datacitetest.First(&datacitetest.Fault{Kind: kind, Step: "row-insertd"})})
-		assert.PanicsWithValue(t, `sandbox: no step "row-insertd"`, func() { send(t, srv, "GET", "/reports", "", nil) }, kind)
+// A fault that there is not fails the call that meets it: it would never happen, or be retried.
+func TestFaultsThatThereAreNot(t *testing.T) {
+	for want, fault := range map[string]datacitetest.Fault{
+		`501 Not Implemented: datacitetest: Fault: no step "row-insertd"`: {Kind: datacitetest.Stall, Step: "row-insertd"},
+		`501 Not Implemented: datacitetest: Fault: no step ""`:            {Kind: datacitetest.Crash},
+		`501 Not Implemented: datacitetest: Fault: no kind "503"`:         {Kind: "503"},
+		"507 ": {Status: 507},
+		"503 ": {},
+	} {
+		srv := datacitetest.NewServer(&datacitetest.Options{Faults: func(int, *http.Request) *datacitetest.Fault { return &fault }})
+		_, err := srv.DOIs().Get(t.Context(), "10.5072/a", nil)
+		assert.ErrorContains(t, err, want)
+		assert.Equal(t, strings.HasPrefix(want, "501"), !datacite.Temporary(err))
 		srv.Close()
 	}
+	assert.PanicsWithValue(t, "datacitetest: the zero Server; NewServer makes one", func() { new(datacitetest.Server).Names() })
+	assert.PanicsWithValue(t, "datacitetest: the zero Server; NewServer makes one", new(datacitetest.Server).Close)
 }
 
 // A server can die between two steps of its work on a report.

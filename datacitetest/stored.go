@@ -21,13 +21,13 @@ const (
 )
 
 // State returns the state of a DOI, or "" if the server does not know it.
-func (s *Server) State(doi string) string { return s.service.Current().State(doi) }
+func (s *Server) State(doi string) string { return s.served().Current().State(doi) }
 
 // Record returns a record as its owner gets it, with all details. Unlike [dois.Client.Get]
 // it sends no request, returns the records of all accounts, and is not affected by Faults.
 // An error for a DOI that the server does not know matches [datacite.ErrNotFound].
 func (s *Server) Record(doi string) (*dois.Record, error) {
-	shown := s.service.Current().ShowRecord(doi)
+	shown := s.served().Current().ShowRecord(doi)
 	if shown == nil {
 		return nil, fmt.Errorf("datacitetest.Record: %s: %w", doi, datacite.ErrNotFound)
 	}
@@ -43,12 +43,12 @@ func (s *Server) Record(doi string) (*dois.Record, error) {
 }
 
 // Names returns all DOIs of the server, sorted and in lower case.
-func (s *Server) Names() []string { return s.service.Current().Names() }
+func (s *Server) Names() []string { return s.served().Current().Names() }
 
 // Resolve returns the URL that the global resolver has for a DOI: the DOI's URL after
 // ResolveDelay (see [Server.Advance]), before that "". The error is the context's.
 func (s *Server) Resolve(ctx context.Context, doi string) (url string, err error) {
-	url, _ = s.service.Current().Resolve(doi)
+	url, _ = s.served().Current().Resolve(doi)
 	return url, ctx.Err()
 }
 
@@ -76,7 +76,7 @@ func (s *Server) PutRecord(r *dois.Record) error {
 // views and downloads are shown until a usage report counts for the DOI
 // ([Options].UsageLag); given numbers of related records are always shown.
 func (s *Server) PutRecordJSON(attributes []byte) error {
-	return refused("attributes", s.service.Current().PutRecordOf(s.account.ClientID, attributes))
+	return refused("attributes", s.served().Current().PutRecordOf(s.account.ClientID, attributes))
 }
 
 // PutReport stores a report without checking it, and returns its id: r.ID, or a new one
@@ -96,7 +96,7 @@ func (s *Server) PutReport(r *reports.Report) (id string, err error) {
 // and returns its id, a new one if it has no id. The contents of header and datasets are
 // not checked; with exception 69 it is a compressed report.
 func (s *Server) PutReportJSON(report []byte) (id string, err error) {
-	id, err = s.service.Current().PutReportOf(s.account.ClientID, report)
+	id, err = s.served().Current().PutReportOf(s.account.ClientID, report)
 	return id, refused("report", err)
 }
 
@@ -126,7 +126,7 @@ type StoredSubset struct {
 // StoredReports returns the usage reports that the server holds, by id.
 func (s *Server) StoredReports() []StoredReport {
 	var all []StoredReport
-	for _, kept := range s.service.Current().StoredReports() {
+	for _, kept := range s.served().Current().StoredReports() {
 		r := StoredReport{ReportID: kept.ID, ClientID: kept.Owner, server: s}
 		_ = json.Unmarshal(kept.Header, &r.Header) // PutReportJSON stores any
 		for _, subset := range kept.Subsets {
@@ -143,7 +143,7 @@ func (s *Server) StoredReports() []StoredReport {
 func (r StoredReport) Report() (*reports.Report, error) {
 	fail := func(err error) error { return fmt.Errorf("datacitetest: report %s: %w", r.ReportID, err) }
 	var shown bytes.Buffer
-	if err := r.server.service.Current().ShowReport(&shown, r.ReportID); err != nil {
+	if err := r.server.served().Current().ShowReport(&shown, r.ReportID); err != nil {
 		return nil, fail(err)
 	}
 	read, err := reports.NewReader(bytes.NewReader(shown.Bytes()))

@@ -21,7 +21,7 @@ type UsageEvent struct {
 // and those of a DOI in the order in which they were made. A Documented server has none.
 func (s *Server) UsageEvents() []UsageEvent {
 	var all []UsageEvent
-	for _, e := range s.service.Current().UsageEvents() {
+	for _, e := range s.served().Current().UsageEvents() {
 		metric := reports.UniqueDatasetRequests
 		if e.Views {
 			metric = reports.UniqueDatasetInvestigations
@@ -34,4 +34,4 @@ func (s *Server) UsageEvents() []UsageEvent {
 // ProcessUsage makes a Deployed server turn the usage reports that it holds into numbers of
 // DOIs now, and related identifiers into relationships, without waiting for UsageLag. The
 // clock does not move: lists show them IndexLag later.
-func (s *Server) ProcessUsage() { s.service.Current().ProcessUsage() }
+func (s *Server) ProcessUsage() { s.served().Current().ProcessUsage() }

@@ -32,6 +32,8 @@ func TestListRefusedBeforeSending(t *testing.T) {
 		opts dois.ListOptions
 		want string
 	}{
+		"a cursor that is none":     {dois.ListOptions{Page: query.Page{Cursor: "bm9uZQ"}}, "start from the first record"}, // "none"
+		"a cursor that is cut":      {dois.ListOptions{Page: query.Page{Cursor: "MTIzLDEwLjU"[:5]}}, "start from the first record"},
 		"sort and cursor":           {dois.ListOptions{Sort: query.ByName, Page: query.Page{Cursor: "1"}}, "order of creation"},
 		"years with a dash":         {dois.ListOptions{Registered: "2019-2020"}, "2019-2020"},
 		"no year":                   {dois.ListOptions{Created: "last year"}, "last year"},

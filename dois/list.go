@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/url"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/transport"
@@ -41,6 +44,9 @@ func (c *Client) List(ctx context.Context, opts *ListOptions) (*Results, error) 
 	if opts.From != (Position{}) {
 		return nil, datacite.Invalid(datacite.Finding{Path: "ListOptions.From", Code: "conflict", Reason: "is for walks; set Page to choose a page"})
 	}
+	if cursor := opts.Page.Cursor; cursor != "" && cursor != "1" && !isCursor(cursor) {
+		return nil, datacite.Invalid(datacite.Finding{Path: "ListOptions.Page", Code: "value", Value: cursor, Reason: "has a cursor that the service did not return; it would start from the first record"})
+	}
 	request, err := opts.request("dois.List")
 	if err != nil {
 		return nil, err
@@ -65,6 +71,15 @@ func (c *Client) List(ctx context.Context, opts *ListOptions) (*Results, error) 
 		return nil, err
 	}
 	return r, nil
+}
+
+// isCursor reports whether the service finds the place of a record in a cursor: its time of
+// creation and its name.
+func isCursor(cursor string) bool {
+	place, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(cursor, "="))
+	created, _, two := strings.Cut(string(place), ",")
+	_, noTime := strconv.ParseInt(created, 10, 64)
+	return err == nil && two && noTime == nil
 }
 
 // maxRecords is how many records a page may have; 0 if the service decides.

@@ -225,7 +225,7 @@ func (r *Reader) disconnect() error {
 // last dataset of a subset is yielded after its checksum was verified.
 func (r *Reader) All() iter.Seq2[Dataset, error] {
 	return func(yield func(Dataset, error) bool) {
-		r.read(newEmitter(r.doc.dec, func(d *Dataset, err error) bool { return yield(*d, err) }))
+		r.read(newEmitter(r.decoder(), func(d *Dataset, err error) bool { return yield(*d, err) }))
 	}
 }
 
@@ -233,11 +233,23 @@ func (r *Reader) All() iter.Seq2[Dataset, error] {
 // datasets: the lists of a dataset are valid only until the next iteration; its strings may
 // be kept.
 func (r *Reader) Scan() iter.Seq2[*Dataset, error] {
-	return func(yield func(*Dataset, error) bool) { r.read(newLendingEmitter(r.doc.dec, yield)) }
+	return func(yield func(*Dataset, error) bool) { r.read(newLendingEmitter(r.decoder(), yield)) }
+}
+
+// decoder is that of the document. The zero Reader has none.
+func (r *Reader) decoder() *datasetDecoder {
+	if r.doc == nil {
+		return &datasetDecoder{}
+	}
+	return r.doc.dec
 }
 
 // read emits all datasets, and an error as the last thing.
 func (r *Reader) read(e *emitter) {
+	if r.doc == nil {
+		e.yield(&Dataset{}, datacite.Invalid(datacite.Finding{Path: "Reader", Code: "missing", Reason: "is the zero value; NewReader and Client.Open make one"}))
+		return
+	}
 	if r.ranged {
 		e.yield(&Dataset{}, datacite.Invalid(datacite.Finding{Path: "report", Code: "used", Reason: "its datasets have been read, and can be read once; open the report again"}))
 		return

@@ -548,13 +548,18 @@ func TestNilArguments(t *testing.T) {
 		"skipping": last(over(archive.NewReader(nil, &archive.Options{LeaveOut: func(error) bool { return true }}).All())),
 		"folder":   last(over(archive.NewFolderReader(nil, nil).All())),
 		"zero":     last(over((&archive.Reader{}).All())),
+		"report":   last(over((&reports.Reader{}).All())),
+		"scanned":  last(over((&reports.Reader{}).Scan())),
+		"days":     last(over((&counter.Days{}).Rows(reports.Month(2026, 2)))),
+		"added":    read((&counter.Days{}).Add([]counter.Source{{Name: "a", Events: source(func() {}, event)}}, nil)),
+		"closed":   (&counter.Days{}).Close(),
 		"XML":      read(metadata.ParseXML(nil)),
 		"findings": read(metadata.FindingsXML(nil)),
 		"valid":    metadata.ValidateXML(nil),
 	} {
 		t.Run(name, func(t *testing.T) {
-			require.ErrorContains(t, err, "nil")
 			require.ErrorIs(t, err, datacite.ErrInvalid)
+			assert.Regexp(t, "nil|zero", err.Error())
 		})
 	}
 }

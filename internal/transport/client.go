@@ -45,6 +45,7 @@ type Client struct {
 	base        string
 	origin      string
 	http        *http.Client
+	proxy       func(*http.Request) (*url.URL, error) // of a http.Transport; may be nil
 	userAgent   string
 	logger      *slog.Logger
 	maxAttempts int
@@ -180,6 +181,9 @@ func (c *Client) httpClient(cfg datacite.Config, timeout time.Duration) *http.Cl
 	}
 	if hc.Transport == nil {
 		hc.Transport = http.DefaultTransport
+	}
+	if t, ok := hc.Transport.(*http.Transport); ok {
+		c.proxy = t.Proxy
 	}
 	hc.Transport = &watchdog{base: hc.Transport, silence: timeout}
 	hc.CheckRedirect = c.checkRedirect

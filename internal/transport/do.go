@@ -224,7 +224,10 @@ func (x *exchange) check(ctx context.Context, res *http.Response, err error) (bo
 	x.success, x.failure, x.again = nil, nil, false
 	var o outcome
 	if err != nil {
-		o.err = wrongScheme(err)
+		o.err = handshake(err)
+		if x.line.unsent() {
+			o.err = x.client.byProxy(ctx, o.err)
+		}
 		if end := call.Ended(ctx); end != nil {
 			o.err = end // err may be the cause alone, which says nothing about this request
 		}

@@ -152,6 +152,7 @@ func TestRetriesFollowTheOperation(t *testing.T) {
 		{"read, 429 for good", get(), []step{respond(429, "", "")}, 5, true, false},
 		{"one-time write, bare 503", mint(), []step{respond(503, "", ""), ok(`OK`)}, 1, true, true},
 		{"one-time write, 422", mint(), []step{respond(422, "", "")}, 1, true, false},
+		{"write, TLS refused, never reached the service", put(), []step{lost(&net.OpError{Op: "remote error", Err: errors.New("tls: certificate required")})}, 1, true, false},
 		{"write, a response without Body", mint(), []step{bodiless}, 1, false, false},
 		{"write, neither response nor error", put(), []step{lost(nil), ok(`OK`)}, 2, false, false},
 		{"one-time write, neither response nor error", mint(), []step{lost(nil), ok(`OK`)}, 1, true, true},

@@ -91,7 +91,7 @@ func (l *line) unsent() bool { return l.asked.Load() && !l.connected.Load() }
 
 // neverSent reports whether the request surely did not reach the service, by the error.
 func neverSent(err error) bool {
-	if _, ok := errors.AsType[*schemeError](err); ok {
+	if _, ok := errors.AsType[*handshakeError](err); ok {
 		return true
 	}
 	op, ok := errors.AsType[*net.OpError](err)

@@ -84,7 +84,11 @@ func store(folder, name string, write func(io.Writer) error) error {
 // all events at once. A damaged file is an error.
 func (d *Days) Rows(period reports.Period) iter.Seq2[reports.Row, error] {
 	return func(yield func(reports.Row, error) bool) {
-		if _, err := newRules(&Options{Period: period}); err != nil {
+		_, err := newRules(&Options{Period: period})
+		if d.lock == nil {
+			err = errZeroDays
+		}
+		if err != nil {
 			yield(reports.Row{}, err)
 			return
 		}

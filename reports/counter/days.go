@@ -140,8 +140,16 @@ func OpenDays(folder string, opts *Options) (*Days, error) {
 	return d, nil
 }
 
+// errZeroDays is the error of Days that OpenDays did not make.
+var errZeroDays = datacite.Invalid(datacite.Finding{Path: "Days", Code: "missing", Reason: "is the zero value; OpenDays makes one"})
+
 // Close lets other runs open the folder.
-func (d *Days) Close() error { return d.lock.Close() }
+func (d *Days) Close() error {
+	if d.lock == nil {
+		return errZeroDays
+	}
+	return d.lock.Close()
+}
 
 // rulesOf identifies the rules by which days are counted.
 func rulesOf(r *rules) string {
@@ -239,6 +247,9 @@ func dayOf(date reports.Date, parts map[string]part) Day {
 //
 // Add stores all counts or none. An error of a source ends Add.
 func (d *Days) Add(sources []Source, opts *AddOptions) (*Added, error) {
+	if d.lock == nil {
+		return nil, errZeroDays
+	}
 	if opts == nil {
 		opts = &AddOptions{}
 	}

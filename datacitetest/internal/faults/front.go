@@ -47,10 +47,9 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	r.Body = body
 	c := call{Front: f, Request: r, body: body, fault: f.next(r)}
-	if at := c.fault; at != nil && (at.Kind == Stall || at.Kind == Crash) && !slices.Contains(steps, at.Step) {
-		panic(fmt.Sprintf("sandbox: no step %q", at.Step))
-	}
-	switch {
+	switch at := c.fault; {
+	case at != nil && (at.Kind == Stall || at.Kind == Crash) && !slices.Contains(steps, at.Step):
+		c.refuse(w, "step", string(at.Step))
 	case c.fault == nil, c.fault.Kind == Stall, c.fault.Behind && c.fault.Kind != Crash && f.Behind(r):
 		c.work(w, c.fault)
 	default:
@@ -113,8 +112,15 @@ func (c call) play(w http.ResponseWriter) {
 		time.Sleep(f.Delay)
 		copyResponse(w, recorded, recorded.Body.Bytes())
 	default:
-		panic(fmt.Sprintf("sandbox: no fault %q", f.Kind))
+		c.refuse(w, "kind", string(f.Kind))
 	}
+}
+
+// refuse responds to a fault that there is not with a status that clients do not retry: net/http
+// hides a panic.
+func (c call) refuse(w http.ResponseWriter, what, name string) {
+	c.note(http.StatusNotImplemented)
+	http.Error(w, fmt.Sprintf("datacitetest: Fault: no %s %q", what, name), http.StatusNotImplemented)
 }
 
 // dies says whether the work reaches the step at which the service dies.
