@@ -9,6 +9,8 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+
+	"github.com/datacite-go/datacite-go"
 )
 
 // HandlerOptions are the optional settings of [Handler].
@@ -19,8 +21,8 @@ type HandlerOptions struct {
 	// addresses.
 	Pseudonyms *Pseudonyms
 
-	// Failed is called with an event that could not be stored, and is therefore not
-	// counted; nil logs the error with slog.Default, without the event. The response has been sent by then.
+	// Failed is called with an event that is not valid ([Event.Validate]), has no DOI or could not be stored, and is
+	// therefore not counted; nil logs the error with slog.Default, without the event. The response has been sent by then.
 	Failed func(Event, error)
 }
 
@@ -51,11 +53,20 @@ func Handler(next http.Handler, store func(context.Context, Event) error, opts *
 		if !ok {
 			return
 		}
-		(*accessed)(&e)
+		if *accessed != nil {
+			(*accessed)(&e)
+		}
 		if o.Pseudonyms != nil {
 			e.Address = o.Pseudonyms.Address(e.Address, e.Time)
 		}
-		if err := store(context.WithoutCancel(r.Context()), e); err != nil {
+		err := e.Validate()
+		if err == nil && e.DOI == "" {
+			err = datacite.Invalid(datacite.Finding{Path: "doi", Code: "missing", Reason: "is missing"})
+		}
+		if err == nil {
+			err = store(context.WithoutCancel(r.Context()), e)
+		}
+		if err != nil {
 			o.Failed(e, err)
 		}
 	})

@@ -115,17 +115,29 @@ func (s *sender) ReadFrom(r io.Reader) (int64, error) {
 	return io.Copy(s.ResponseRecorder, r)
 }
 
-// An access that cannot be stored is passed to Failed.
+// An access that cannot be stored, or counted when it is, is passed to Failed.
 func TestAnAccessThatCannotBeStored(t *testing.T) {
-	var failed []error
-	handler := counter.Handler(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		counter.Accessed(r, func(e *counter.Event) { e.DOI = "10.5072/a" })
-	}), func(context.Context, counter.Event) error { return errors.New("disk full") }, &counter.HandlerOptions{
-		Failed: func(e counter.Event, err error) { failed = append(failed, errors.New(e.DOI+": "+err.Error())) },
-	})
-	handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/a", nil))
-	require.Len(t, failed, 1)
-	assert.EqualError(t, failed[0], "10.5072/a: disk full")
+	doi := func(name string) func(*counter.Event) { return func(e *counter.Event) { e.DOI = name } }
+	for want, complete := range map[string]func(*counter.Event){
+		"10.5072/a: disk full": doi("10.5072/a"),
+		`42: datacite: doi: is "42", not a DOI such as 10.5072/abc`: doi("42"),
+		": datacite: doi: is missing":                               doi(""),
+		" : datacite: doi: is missing":                              nil,
+		`10.5072/b: datacite: country: is "Mars"`:                   func(e *counter.Event) { e.DOI, e.Country = "10.5072/b", "Mars" },
+		"10.5072/c: datacite: time: is missing":                     func(e *counter.Event) { *e = counter.Event{DOI: "10.5072/c"} },
+	} {
+		var failed, stored []string
+		handler := counter.Handler(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			counter.Accessed(r, complete)
+		}), func(_ context.Context, e counter.Event) error {
+			stored = append(stored, e.DOI)
+			return errors.New("disk full")
+		}, &counter.HandlerOptions{Failed: func(e counter.Event, err error) { failed = append(failed, e.DOI+": "+err.Error()) }})
+		handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/a", nil))
+		require.Len(t, failed, 1, want)
+		assert.Contains(t, failed[0], strings.TrimSpace(want))
+		assert.Equal(t, strings.Contains(want, "disk"), len(stored) > 0, want)
+	}
 }
 
 func TestAccessedOutsideAHandler(t *testing.T) {

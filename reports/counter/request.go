@@ -22,7 +22,8 @@ import (
 //	}
 //
 // The address is that of the connection or, if this is a trusted proxy, the last address of
-// X-Forwarded-For that is not a trusted proxy.
+// X-Forwarded-For that is not a trusted proxy. So is the host of the URL: many proxies write the name of an
+// instance into Host, so that of a trusted proxy is taken from X-Forwarded-Host or Forwarded, and left out if neither has it.
 func FromRequest(r *http.Request, status int, trusted []netip.Prefix) (e Event, ok bool) {
 	switch status {
 	case http.StatusOK, http.StatusPartialContent, http.StatusNotModified:
@@ -33,9 +34,25 @@ func FromRequest(r *http.Request, status int, trusted []netip.Prefix) (e Event, 
 		return Event{}, false
 	}
 	return Event{
-		Time: time.Now(), URL: r.Host + r.URL.RequestURI(),
+		Time: time.Now(), URL: clientHost(r, trusted) + r.URL.RequestURI(),
 		Address: clientAddress(r, trusted), Agent: r.UserAgent(),
 	}, true
+}
+
+// clientHost is the host that the client named, as far as a trusted proxy tells.
+func clientHost(r *http.Request, trusted []netip.Prefix) string {
+	if ip, ok := access.Address(r.RemoteAddr); !ok || !access.Has(trusted, ip) {
+		return r.Host
+	}
+	if host, _, _ := strings.Cut(r.Header.Get("X-Forwarded-Host"), ","); host != "" {
+		return strings.TrimSpace(host)
+	}
+	for pair := range strings.FieldsFuncSeq(r.Header.Get("Forwarded"), func(c rune) bool { return c == ';' || c == ',' }) {
+		if name, value, _ := strings.Cut(strings.TrimSpace(pair), "="); strings.EqualFold(name, "host") {
+			return strings.Trim(value, `"`)
+		}
+	}
+	return ""
 }
 
 // clientAddress is that of the client, as far as trusted proxies tell.

@@ -28,13 +28,28 @@ func TestFromRequest(t *testing.T) {
 		{"IPv6", "[::ffff:127.0.0.1]:4711", []string{"[2001:db8::1]:5"}, "2001:db8::1"},
 	} {
 		r := httptest.NewRequest("GET", "https://data.example.org/a?b=1", nil)
-		r.RemoteAddr, r.Header = c.remote, http.Header{"X-Forwarded-For": c.forwarded, "User-Agent": {"curl/8"}}
+		r.RemoteAddr, r.Header = c.remote, http.Header{"X-Forwarded-For": c.forwarded, "X-Forwarded-Host": {"data.example.org"}, "User-Agent": {"curl/8"}}
 		e, ok := counter.FromRequest(r, http.StatusOK, proxies)
 		require.True(t, ok, c.name)
 		assert.Equal(t, c.want, e.Address, c.name)
 		assert.Equal(t, "data.example.org/a?b=1", e.URL)
 		assert.Equal(t, "curl/8", e.Agent)
 		assert.WithinDuration(t, time.Now(), e.Time, time.Minute)
+	}
+	for want, header := range map[string]http.Header{
+		"/a":                 {}, // the name of an instance, or of the balancer
+		"data.example.org/a": {"X-Forwarded-Host": {"data.example.org, balancer"}, "Forwarded": {"host=other"}},
+		"www.example.org/a":  {"Forwarded": {`for=192.0.2.1;proto=https; Host="www.example.org", for=10.0.0.2;host=inner`}},
+	} {
+		for _, host := range []string{"one:8080", "two:8080"} {
+			r := httptest.NewRequest("GET", "http://"+host+"/a", nil)
+			r.RemoteAddr, r.Header = "127.0.0.1:4711", header
+			e, _ := counter.FromRequest(r, http.StatusOK, proxies)
+			assert.Equal(t, want, e.URL)
+			r.RemoteAddr = "192.0.2.1:4711"
+			e, _ = counter.FromRequest(r, http.StatusOK, proxies)
+			assert.Equal(t, host+"/a", e.URL, "a header that anybody can send")
+		}
 	}
 	for _, c := range []struct {
 		method string

@@ -43,6 +43,8 @@ func TestLayoutsOfWebServers(t *testing.T) {
 		"behind a proxy":                  {"", `%s, 10.0.0.2 - - ` + page, ""},
 		"behind two proxies":              {"", `203.0.113.9, %s, 10.0.0.2, 10.0.0.3 - - ` + page, ""},
 		"as nginx proposes it":            {"", `10.0.0.2 - - ` + page + ` "%s"`, ""},
+		"a proxy on the same machine":     {"", `127.0.0.1 - - ` + page + ` "%s, 127.0.0.1, ::1"`, ""},
+		"a proxy without an address":      {"", `169.254.0.7 - - ` + page + ` "%s, fe80::1"`, ""},
 		"as nginx proposes it, no proxy":  {"", `%s - - ` + page + ` "-"`, ""},
 		"a header that anybody can write": {"", `%s - - ` + page + ` "203.0.113.9"`, ""},
 		"given: Apache": {`LogFormat "%v:%p %a %l %u %t \"%r\" %>s %O \"%{Referer}i\" \"%{User-Agent}i\" %D" mine`,

@@ -128,26 +128,48 @@ type reader struct {
 	visitor visitors // of the file
 }
 
-// visitors finds out whether all events come from one address, though not from one program.
+// visitors finds out whether all events come from the addresses of a few proxies.
 type visitors struct {
-	address, agent string
-	events         int
-	agents, others bool // there is another agent; another address, or users that are known otherwise
+	events  int
+	private bool                // the first address is, so that others may be those of further proxies
+	others  bool                // there are other addresses, or users that are known otherwise
+	agents  map[string][]string // the first agents of each address
 }
 
+// manyProxies are more private addresses than a log has that are those of proxies.
+const manyProxies = 16
+
 func (v *visitors) see(e *counter.Event) {
-	switch v.events++; {
-	case v.others:
+	if v.events++; v.others {
+		return
+	}
+	seen, known := v.agents[e.Address]
+	switch {
 	case e.Address == "" || e.User != "" || e.Cookie != "" || e.Session != "":
 		v.others = true
-	case v.events == 1:
-		v.address, v.agent = e.Address, e.Agent
-	default:
-		v.others, v.agents = e.Address != v.address, v.agents || e.Agent != v.agent
+	case v.agents == nil:
+		v.private, v.agents = isPrivate(e.Address), map[string][]string{e.Address: {e.Agent}}
+	case !known && !(v.private && len(v.agents) < manyProxies && isPrivate(e.Address)):
+		v.others = true
+	case !known || len(seen) < 2 && seen[0] != e.Agent:
+		v.agents[e.Address] = append(seen, e.Agent)
 	}
 }
 
-func (v *visitors) one() bool { return v.events >= 20 && v.agents && !v.others }
+func isPrivate(address string) bool {
+	ip, ok := access.Address(address)
+	return ok && ip.IsPrivate()
+}
+
+// proxies is how many there are; 0 if the addresses seem to be those of visitors.
+func (v *visitors) proxies() int {
+	for _, agents := range v.agents {
+		if v.others || v.events < 20 || len(agents) < 2 {
+			return 0
+		}
+	}
+	return len(v.agents)
+}
 
 func newReader(format Format, opts *Options) (*reader, error) {
 	r := &reader{sum: &Summary{}, country: access.Cache[string]{Most: 1 << 15}}
@@ -164,8 +186,8 @@ func newReader(format Format, opts *Options) (*reader, error) {
 		return nil, err
 	}
 	r.begin, r.hours = begin.Unix(), int((until.Unix()-begin.Unix()+3599)/3600)
-	if l := r.Tolerance; !(l.Share >= 0 && l.Share <= 1) {
-		return nil, datacite.Invalid(datacite.Finding{Path: "Options.Tolerance.Share", Code: "limit", Reason: fmt.Sprintf("is %g, not between 0 and 1", l.Share)})
+	if l := r.Tolerance; !(l.Share >= 0 && l.Share <= 1 && l.DOIs >= 0 && l.DOIs <= 1) {
+		return nil, datacite.Invalid(datacite.Finding{Path: "Options.Tolerance", Code: "limit", Reason: fmt.Sprintf("has the shares %g and %g, not between 0 and 1", l.Share, l.DOIs)})
 	}
 	if format.Parser == nil {
 		return nil, datacite.Invalid(datacite.Finding{Path: "format", Code: "missing", Reason: fmt.Sprintf("%q has no Parser", format.Name)})
@@ -242,7 +264,7 @@ func (r *reader) source(s Log, yield func(counter.Event) bool) (err error) {
 	defer func() { err = cmp.Or(err, file.Close()) }()
 	r.sum.Files = append(r.sum.Files, FileSummary{Name: s.Name})
 	r.file, r.number, r.visitor = &r.sum.Files[len(r.sum.Files)-1], 0, visitors{}
-	defer func() { r.file.OneAddress = r.visitor.one() }()
+	defer func() { r.file.Proxies = r.visitor.proxies() }()
 	if r.hours > 0 {
 		r.file.Hours = make([]bool, r.hours)
 	}

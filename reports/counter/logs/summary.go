@@ -42,10 +42,10 @@ type FileSummary struct {
 	Counts
 	First, Last time.Time // of all lines that could be read, even if they are not counted; zero if there is none
 
-	// OneAddress says that at least twenty events have only an address and a user agent to tell
-	// users apart, that they have several user agents, and that all have the same address:
-	// probably that of a proxy, so that all visitors count as one or a few.
-	OneAddress bool
+	// Proxies is not 0 if the addresses of events seem to be those of so many proxies, so that all visitors count as
+	// a few: at least twenty events have only an address and a user agent to tell users apart, and come from one
+	// address, or from at most 16 private ones, each with several user agents.
+	Proxies int
 
 	// Hours has one entry for each hour of Options.Period: whether a line that could be read
 	// has a time in it. It is nil without a period.
@@ -174,6 +174,10 @@ type Tolerance struct {
 	// faults with the number of lines.
 	Share float64
 
+	// DOIs is the share of accesses of which the DOI may be none (code doi), as platforms log them now and then, apart
+	// from Share.
+	DOIs float64
+
 	Always []datacite.Code // lines with these codes are left out, however many there are
 }
 
@@ -184,6 +188,8 @@ func (s *Summary) Check(allowed Tolerance) error {
 	for _, f := range s.Faults {
 		switch {
 		case slices.Contains(allowed.Always, f.Code):
+			continue
+		case f.Code == "doi" && float64(f.Lines) <= allowed.DOIs*float64(s.Events+f.Lines):
 			continue
 		case ofAccess(f.Code):
 			accesses += f.Lines

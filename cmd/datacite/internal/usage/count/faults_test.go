@@ -107,6 +107,17 @@ func TestWrongUse(t *testing.T) {
 	}
 }
 
+// TestADOIThatIsNone is left out and named, with --quiet, too, as long as such accesses are few.
+func TestADOIThatIsNone(t *testing.T) {
+	good := `{"doi":"10.5072/a","time":"2026-10-14T10:01:00Z","url":"/a","cookie":"c"}` + "\n"
+	for few, code := range map[int]int{1: 0, 10: 0, 11: 2} {
+		log := write(t, t.TempDir(), "events.log", strings.Repeat(good, 1000-few)+strings.Repeat(strings.Replace(good, "10.5072/a", "42", 1), few))
+		done := runs(t.Context(), nil, "", args(log, "--log-format", "json", "--gap", "0", "--quiet")...)
+		assert.Equal(t, code, done.code, done.errors)
+		assert.Contains(t, done.errors, fmt.Sprintf("line %d: doi: is \"42\", not a DOI", 1001-few))
+	}
+}
+
 func TestLinesAreLeftOutOnRequest(t *testing.T) {
 	folder := t.TempDir()
 	good := view("2026-10-14T10:01:00Z", "s1", "10.5072/a")

@@ -271,18 +271,17 @@ func (in *input) warn() {
 	}
 	for _, s := range serversOf(in.lines.Files) {
 		var all logs.Counts
-		one := 0
+		proxies := 0
 		for _, f := range s.Logs {
 			all.Events, all.Other = all.Events+f.Events, all.Other+f.Other
-			if f.OneAddress {
-				one++
-			}
+			proxies = max(proxies, f.Proxies)
 		}
 		if all.Events == 0 && all.Other > 0 {
 			in.Warn("warning: no line of %s counts, of %s: none is a successful access to a dataset; is this its layout, and are its paths those of the patterns?", serverText(&s), shell.Number(all.Other))
 		}
-		if one > 0 {
-			in.Warn("warning: all accesses in %s come from one address, that of a proxy perhaps, so the counts of users are too low; log the addresses of visitors, such as X-Forwarded-For", serverText(&s))
+		if proxies > 0 {
+			from := map[bool]string{true: "one address, that of a proxy perhaps", false: fmt.Sprintf("%d private addresses, those of proxies perhaps", proxies)}
+			in.Warn("warning: all accesses in %s come from %s, so the counts of users are too low; log the addresses of visitors, such as X-Forwarded-For", serverText(&s), from[proxies == 1])
 		}
 	}
 	if in.countries != nil && in.accesses > 0 && !in.located {

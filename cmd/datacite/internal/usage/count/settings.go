@@ -118,6 +118,7 @@ func (s *settings) tolerance() (l logs.Tolerance, err error) {
 			l.Always = append(l.Always, code)
 		}
 	}
+	l.DOIs = 0.01
 	switch s.BadLines {
 	case "", "stop":
 	case "leave-out":
