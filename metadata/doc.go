@@ -22,7 +22,7 @@
 //   - [ValidateXML] and [FindingsXML] do the same for a document, with line and column.
 //   - [ParseXML] reads documents of every version of the schema, and [ParseJSON] the attributes
 //     of a DOI from the query interface.
-//   - [Upgrade] converts an older record to kernel 4.
+//   - [Upgrade] turns a document of kernel 2 or 3 into one of kernel 4.
 //   - [Diff] compares a record with the record that the service has stored.
 //
 // # Reading and writing

@@ -174,24 +174,28 @@ func ExampleRelationType_Inverse() {
 }
 
 func ExampleUpgrade() {
-	old, err := metadata.ParseXML(strings.NewReader(`<resource xmlns="http://datacite.org/schema/kernel-3">
+	old := `<resource xmlns="http://datacite.org/schema/kernel-3">
 <identifier identifierType="DOI">10.5072/engine</identifier>
 <creators><creator><creatorName>Lovelace, Ada</creatorName></creator></creators>
 <titles><title>Notes</title></titles><publisher>Example Repository</publisher><publicationYear>1843</publicationYear>
 <contributors><contributor contributorType="Funder"><contributorName>Treasury</contributorName></contributor></contributors>
-</resource>`))
+</resource>`
+	_, err := metadata.Upgrade(strings.NewReader(old), nil)
+	fmt.Println(err)
+
+	upgraded, err := metadata.Upgrade(strings.NewReader(old), &metadata.UpgradeOptions{
+		Values: map[string]string{"types.resourceTypeGeneral": "Text"}, // which only its owner knows
+	})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	rec, err := metadata.Upgrade(old)
-	fmt.Println(rec.FundingReferences[0].FunderName)
-	fmt.Println(err)
-
-	rec.Types.ResourceTypeGeneral = metadata.ResourceTypeText // which only its owner knows
-	fmt.Println(rec.Validate())
+	for _, d := range upgraded.Derived {
+		fmt.Println(d)
+	}
 	// Output:
-	// Treasury
-	// datacite: types.resourceTypeGeneral: the general resource type is mandatory
-	// <nil>
+	// datacite: line 1, column 1: types.resourceTypeGeneral: the general resource type is mandatory
+	// schemaVersion: "http://datacite.org/schema/kernel-3" becomes "http://datacite.org/schema/kernel-4"
+	// contributors[0].contributorType: "Funder" becomes "fundingReferences[0]"
+	// types.resourceTypeGeneral: "" becomes "Text"
 }

@@ -25,7 +25,7 @@ func ValidateXML(r io.Reader) error {
 	}
 	x := &xmlChecker{Scanner: s}
 	x.document()
-	return datacite.Invalid(x.located()...)
+	return datacite.Invalid(x.located(x.Source())...)
 }
 
 // FindingsXML returns the errors and warnings of a document, as [Record.Findings] does of a
@@ -40,7 +40,7 @@ func FindingsXML(r io.Reader) ([]datacite.Finding, error) {
 	if x.Err() == nil {
 		x.warnings()
 	}
-	return x.located(), nil
+	return x.located(x.Source()), nil
 }
 
 // maxFindings bounds the memory for a document full of faults.
@@ -219,7 +219,7 @@ func (x *xmlChecker) elementInside(e *elementRule, p *path, body *elementBody) {
 	c := e.particles[i]
 	switch {
 	case body.seen[i] > 0 && c.most == 1:
-		x.add(x.Start, p, newFault("element", "<%s> occurs more than once in <%s>", c.name, e.name), "")
+		x.add(x.Start, c.where(p, 0), newFault("element", "<%s> occurs more than once in <%s>", c.name, e.name), "")
 	case e.kind == inOrder && i < body.last:
 		x.add(x.Start, p, newFault("element", "<%s> must come before <%s>", c.name, e.particles[body.last].name), "")
 	case geoRepeats(c, body.seen[i]):
@@ -422,8 +422,8 @@ func (x *xmlChecker) placeOf(path string) int {
 	return x.places[""]
 }
 
-// located sorts the findings by place and adds lines and columns.
-func (x *xmlChecker) located() []datacite.Finding {
+// located sorts the findings by place and adds lines and columns of the source.
+func (x *xmlChecker) located(source string) []datacite.Finding {
 	order := make([]int, len(x.findings))
 	for i := range order {
 		order[i] = i
@@ -434,7 +434,7 @@ func (x *xmlChecker) located() []datacite.Finding {
 	for _, i := range order {
 		f, offset := x.findings[i], x.offsets[i]
 		for ; done < offset; done++ {
-			switch c := x.Source()[done]; {
+			switch c := source[done]; {
 			case c == '\n':
 				line, column = line+1, 1
 			case c&0xC0 != 0x80: // the first byte of a character

@@ -32,10 +32,19 @@ func parseXML(r io.Reader, padded bool) (*Record, error) {
 	}
 	p := &parser{Scanner: s, padded: padded}
 	rec := p.document()
-	if err := p.Err(); err != nil {
-		return nil, datacite.Invalid(datacite.Finding{Code: "syntax", Reason: err.Reason, Line: err.Line, Column: err.Column})
+	if err := syntaxError(s); err != nil {
+		return nil, err
 	}
 	return rec, nil
+}
+
+// syntaxError is the error of a document that cannot be read, nil if it can.
+func syntaxError(s *xmlscan.Scanner) error {
+	err := s.Err()
+	if err == nil {
+		return nil
+	}
+	return datacite.Invalid(datacite.Finding{Code: "syntax", Reason: err.Reason, Line: err.Line, Column: err.Column})
 }
 
 func openXML(r io.Reader) (*xmlscan.Scanner, error) {

@@ -8,6 +8,8 @@ import (
 // Namespace is the XML namespace of all versions of kernel 4 of the schema.
 const Namespace = "http://datacite.org/schema/kernel-4"
 
+const schemaLocation = Namespace + " https://schema.datacite.org/meta/kernel-4/metadata.xsd"
+
 // KernelVersion is the version of the metadata schema, within kernel 4, whose rules this package knows.
 const KernelVersion = "4.7"
 
@@ -69,8 +71,7 @@ type Record struct {
 
 // resourceElement is the root of the schema.
 var resourceElement = newElement("resource", anyOrder,
-	namespaces[Record](` xmlns="`+Namespace+`" xmlns:xsi="`+xmlscan.SchemaInstanceSpace+`" xsi:schemaLocation="`+
-		Namespace+` https://schema.datacite.org/meta/kernel-4/metadata.xsd"`),
+	namespaces[Record](` xmlns="`+Namespace+`" xmlns:xsi="`+xmlscan.SchemaInstanceSpace+`" xsi:schemaLocation="`+schemaLocation+`"`),
 	doiElement(),
 	nonEmptyList("creators", creatorElement, noCreator, func(r *Record) *List[Creator] { return &r.Creators }),
 	checkPeople("creators", func(r *Record) int { return len(r.Creators) }),

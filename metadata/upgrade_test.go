@@ -1,7 +1,15 @@
 package metadata_test
 
 import (
+	"encoding/xml"
 	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,123 +20,366 @@ import (
 	"github.com/datacite-go/datacite-go/metadata"
 )
 
-// oldDocument is a record with all that the last version of its generation of the schema,
-// 2.2 or 3.1, has and kernel 4 has no longer, or in another way.
-func oldDocument(namespace string) string {
-	three := strings.Contains(namespace, "kernel-3")
-	either := func(yes, no string) string { return map[bool]string{true: yes, false: no}[three] }
-	return `<?xml version="1.0" encoding="UTF-8"?>
-<resource` + either("", ` lastMetadataUpdate="2011-06-27" metadataVersionNumber="1"`) + ` xmlns="` + namespace + `">
-  <identifier identifierType="DOI">10.5072/old</identifier>
-  <creators><creator><creatorName>Lovelace, Ada</creatorName><nameIdentifier nameIdentifierScheme="ISNI">0000 0000 8085 1858</nameIdentifier></creator></creators>
-  <titles><title>Notes</title><title titleType="Subtitle">On the Engine</title></titles>
-  <publisher>Example Repository</publisher>
-  <publicationYear>1843</publicationYear>
-  <subjects><subject subjectScheme="DDC">004</subject></subjects>
-  <contributors>
-    <contributor contributorType="DataManager"><contributorName>Babbage, Charles</contributorName></contributor>
-    <contributor contributorType="Funder"><contributorName>Treasury</contributorName><nameIdentifier nameIdentifierScheme="FundRef">10.13039/501100000780</nameIdentifier></contributor>
-    <contributor contributorType="Funder"><contributorName>Treasury</contributorName><nameIdentifier nameIdentifierScheme="FundRef">10.13039/501100000780</nameIdentifier></contributor>
-    <contributor contributorType="Funder"><contributorName>Royal Society</contributorName>` + either(`<affiliation>London</affiliation>`, "") + `</contributor>
-  </contributors>
-  <dates>` + either(`<date dateType="Valid">1843</date>`, `<date dateType="StartDate">1842-01-01</date><date dateType="EndDate">1843-12-31</date><date dateType="Valid">1843</date>`) + `</dates>
-  <language>eng</language>
-  <resourceType resourceTypeGeneral="` + either("Text", "Film") + `">Notes</resourceType>
-  <version>1</version>
-  ` + either(`<rightsList><rights rightsURI="https://example.org/free">Free</rights></rightsList>`, `<rights>Free</rights>`) + `
-  <descriptions><description descriptionType="Abstract">First<br/>and second.</description></descriptions>
-  ` + either(`<geoLocations><geoLocation><geoLocationPoint>31.233 -67.302</geoLocationPoint><geoLocationBox>41.09 -71.032 42.893 -69.622</geoLocationBox></geoLocation></geoLocations>`, "") + `
-</resource>`
-}
+const (
+	kernel3 = "http://datacite.org/schema/kernel-3"
+	// oldHead has all that is mandatory in kernel 4.
+	oldHead = `<identifier identifierType="DOI">10.5072/old</identifier><creators><creator><creatorName>Lovelace, Ada</creatorName></creator></creators>` +
+		`<titles><title>Notes</title></titles><publisher>Example Repository</publisher><publicationYear>1843</publicationYear><resourceType resourceTypeGeneral="Text"/>`
+)
 
-var oldNamespaces = []string{
-	"http://datacite.org/schema/kernel-2.1", "http://datacite.org/schema/kernel-2.2", "http://datacite.org/schema/kernel-3",
-	"http://datacite.org/schema/kernel-3.0", "http://datacite.org/schema/kernel-3.1",
-}
-
+// What one part of an old document becomes: the part, what stands in its place, what is derived and what is
+// refused. The other parts stay as they are.
 func TestUpgrade(t *testing.T) {
-	for _, namespace := range oldNamespaces {
-		t.Run(namespace, func(t *testing.T) {
-			old := parse(t, oldDocument(namespace))
-			require.Error(t, old.Validate(), "it is not one of kernel 4")
-			r, err := metadata.Upgrade(old)
-			require.NoError(t, err)
-			assert.Equal(t, parse(t, oldDocument(namespace)), old, "the old record stays as it is")
-
-			assert.EqualValues(t, metadata.Namespace, r.SchemaVersion)
-			society := metadata.FundingReference{FunderName: "Royal Society"}
-			treasury := metadata.FundingReference{FunderName: "Treasury", FunderIdentifier: "10.13039/501100000780", FunderIdentifierType: metadata.FunderCrossref}
-			assert.Equal(t, metadata.List[metadata.FundingReference]{treasury, society}, r.FundingReferences)
-			three := strings.Contains(namespace, "kernel-3")
-			if three {
-				require.Len(t, r.Contributors, 2)
-				assert.Equal(t, metadata.ContributorOther, r.Contributors[1].ContributorType, "the affiliation is kept")
-				assert.Equal(t, "London", r.Contributors[1].Affiliation[0].Name)
-				assert.Equal(t, metadata.Point{Latitude: "31.233", Longitude: "-67.302"}, r.GeoLocations[0].Point)
-			} else {
-				require.Len(t, r.Contributors, 1)
-				assert.Equal(t, metadata.ResourceTypeAudiovisual, r.Types.ResourceTypeGeneral)
-				assert.Equal(t, metadata.Date{Date: "1842-01-01", DateType: metadata.DateOther, DateInformation: "StartDate"}, r.Dates[0])
-				assert.Equal(t, metadata.Date{Date: "1843-12-31", DateType: metadata.DateOther, DateInformation: "EndDate"}, r.Dates[1])
+	funder := func(inside string) string {
+		return `<contributors><contributor contributorType="Funder">` + inside + `</contributor></contributors>`
+	}
+	funded := func(inside string) string {
+		return `<fundingReferences><fundingReference>` + inside + `</fundingReference></fundingReferences>`
+	}
+	toFunding := `contributors[0].contributorType: "Funder" becomes "fundingReferences[0]"`
+	for _, tt := range []struct{ name, old, now, derived, refused, values string }{
+		{name: "comments and blanks", old: "<!-- a --> <subjects ><subject  xml:lang='en' ><![CDATA[<x>]]></subject></subjects >", now: "<!-- a --> <subjects ><subject  xml:lang='en' ><![CDATA[<x>]]></subject></subjects >"},
+		{name: "a foreign namespace", old: `<version xmlns:x="urn:x">1</version>`, now: `<version xmlns:x="urn:x">1</version>`},
+		{name: "the namespace again", old: `<d:version xmlns:d="http://datacite.org/schema/kernel-3">1</d:version>`, now: `<d:version xmlns:d="http://datacite.org/schema/kernel-4">1</d:version>`},
+		{name: "rights", old: `<rights>https://example.org/free</rights>`, now: `<rightsList><rights>https://example.org/free</rights></rightsList>`},
+		{name: "rights beside a list", old: `<rightsList/><rights>A</rights> <rights>B</rights>`, now: `<rightsList><rights>A</rights><rights>B</rights></rightsList>`},
+		{name: "rights with markup", old: `<rights><a href="u:1">Free</a> &amp; open</rights>`, now: `<rightsList><rights>Free &amp; open</rights></rightsList>`,
+			derived: `rightsList[0].rights: "<a href=\"u:1\">Free</a> &amp; open" becomes "Free & open"`},
+		{name: "an attribute of a size", old: `<sizes><size unit="MB" >3</size></sizes>`, now: `<sizes><size >3</size></sizes>`, derived: `sizes[0]: "unit=MB" is left out`},
+		{name: "a film", old: `<resourceType resourceTypeGeneral='Film'>Silent</resourceType>`, now: `<resourceType resourceTypeGeneral="Audiovisual">Silent</resourceType>`,
+			derived: `types.resourceTypeGeneral: "Film" becomes "Audiovisual"`},
+		{name: "the day of publication", old: `<publicationYear>2010-05-03</publicationYear>`, now: `<publicationYear>2010</publicationYear>`, derived: `publicationYear: "2010-05-03" becomes "2010"`},
+		{name: "a year that is none", old: `<publicationYear>about 1987</publicationYear>`, refused: `publicationYear`},
+		{name: "a year that is given", old: `<publicationYear>about 1987</publicationYear>`, values: `publicationYear=1987`, now: `<publicationYear>1987</publicationYear>`,
+			derived: `publicationYear: "about 1987" becomes "1987"`},
+		{name: "two publishers", old: `<publisher>Another</publisher>`, refused: `publisher`},
+		{name: "two publishers, and one given", old: `<publisher>Another</publisher>`, values: `publisher=Both`,
+			derived: "publisher: \"Example Repository\" becomes \"Both\"\npublisher: \"Another\" is left out"},
+		{name: "two languages", old: `<language>en</language><language>eng</language>`, refused: `language`},
+		{name: "a blank in a term", old: `<dates><date dateType="Available ">2010-01-01</date></dates>`, now: `<dates><date dateType="Available">2010-01-01</date></dates>`,
+			derived: `dates[0].dateType: "Available " becomes "Available"`},
+		{name: "a start", old: `<dates><date dateType="StartDate">2010</date></dates>`, now: `<dates><date dateType="Other" dateInformation="StartDate">2010</date></dates>`,
+			derived: `dates[0].dateType: "StartDate" becomes "Other"`},
+		{name: "a start and an end of a given type", old: `<dates><date dateType="EndDate">2011</date><date dateType="StartDate">2010</date></dates>`,
+			values: `dates[0].dateType=Collected dates[1].dateType=Collected`, now: `<dates><date dateType="Collected">2010/2011</date></dates>`,
+			derived: "dates[0].dateType: \"EndDate\" becomes \"Other\"\ndates[1].dateType: \"StartDate\" becomes \"Other\"\n" +
+				"dates[0].dateType: \"Other\" becomes \"Collected\"\ndates[1].dateType: \"Other\" becomes \"Collected\"\ndates: \"2010 and 2011\" becomes \"2010/2011\""},
+		{name: "a date without a type", old: `<dates><date>2010</date></dates>`, refused: `dates[0].dateType`},
+		{name: "an identifier without a type", old: `<alternateIdentifiers><alternateIdentifier>1</alternateIdentifier></alternateIdentifiers>`, refused: `alternateIdentifiers[0].alternateIdentifierType`},
+		{name: "a type that is given", old: `<alternateIdentifiers><alternateIdentifier>1</alternateIdentifier></alternateIdentifiers>`, values: `alternateIdentifiers[0].alternateIdentifierType=Local`,
+			now:     `<alternateIdentifiers><alternateIdentifier alternateIdentifierType="Local">1</alternateIdentifier></alternateIdentifiers>`,
+			derived: `alternateIdentifiers[0].alternateIdentifierType: "" becomes "Local"`},
+		{name: "a funder", old: funder("<contributorName>Treasury</contributorName>"), now: funded("<funderName>Treasury</funderName>"), derived: toFunding},
+		{name: "a funder with its affiliation", old: funder("<contributorName>Treasury</contributorName><affiliation>London</affiliation>"),
+			now: `<contributors><contributor contributorType="Other"><contributorName>Treasury</contributorName><affiliation>London</affiliation></contributor></contributors>` +
+				funded("<funderName>Treasury</funderName>"), derived: toFunding + "\ncontributors[0].contributorType: \"Funder\" becomes \"Other\""},
+		{name: "a funder without a name", old: funder("<contributorName/>"), refused: `fundingReferences[0].funderName`},
+		{name: "text beside elements", old: `<contributors><contributor contributorType="Editor">e.g. <contributorName>A</contributorName></contributor></contributors>`,
+			now: `<contributors><contributor contributorType="Editor"><contributorName>A</contributorName></contributor></contributors>`, derived: `contributors[0]: "e.g." is left out`},
+		{name: "a point", old: "<geoLocations><geoLocation><geoLocationPoint> 1e1\n-67.302 </geoLocationPoint></geoLocation></geoLocations>",
+			now: `<geoLocations><geoLocation><geoLocationPoint><pointLatitude>1e1</pointLatitude><pointLongitude>-67.302</pointLongitude></geoLocationPoint></geoLocation></geoLocations>`},
+		{name: "a box over the date line", old: `<geoLocations><geoLocation><geoLocationBox>-20 170 -10 -170</geoLocationBox></geoLocation></geoLocations>`,
+			now: `<geoLocations><geoLocation><geoLocationBox><southBoundLatitude>-20</southBoundLatitude><westBoundLongitude>170</westBoundLongitude>` +
+				`<northBoundLatitude>-10</northBoundLatitude><eastBoundLongitude>-170</eastBoundLongitude></geoLocationBox></geoLocation></geoLocations>`},
+		{name: "numbers exchanged", old: `<geoLocations><geoLocation><geoLocationPoint>151.2 -33.9</geoLocationPoint></geoLocation></geoLocations>`, refused: `geoLocations[0].geoLocationPoint.pointLatitude`},
+		{name: "no numbers", old: `<geoLocations><geoLocation><geoLocationPoint>NaN INF</geoLocationPoint></geoLocation></geoLocations>`,
+			refused: "geoLocations[0].geoLocationPoint.pointLatitude geoLocations[0].geoLocationPoint.pointLongitude"},
+		{name: "one number", old: `<geoLocations><geoLocation><geoLocationPoint>1</geoLocationPoint></geoLocation></geoLocations>`,
+			refused: "geoLocations[0].geoLocationPoint.pointLongitude geoLocations[0].geoLocationPoint.pointLatitude geoLocations[0].geoLocationPoint"},
+		{name: "a value for a place that is right", old: `<version>1</version>`, values: `publicationYear=1844`, refused: `publicationYear`},
+		{name: "a value for no place", old: `<version>1</version>`, values: `creators[0].shoeSize=42`, refused: `creators[0].shoeSize`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			head := oldHead
+			for _, name := range []string{"resourceType", "publicationYear"} {
+				if strings.HasPrefix(tt.old, "<"+name) { // in its place
+					head = regexp.MustCompile("<"+name+"[^>]*/>|<"+name+">.*</"+name+">").ReplaceAllString(head, "")
+				}
 			}
-			assert.Equal(t, "Free", r.RightsList[0].Rights)
-
-			document, err := r.XML()
+			document := func(space, part string) string {
+				return "<?xml version='1.0'?>\n<resource\n xmlns='" + space + "' >" + head + part + "</resource >\n"
+			}
+			opts := &metadata.UpgradeOptions{Values: map[string]string{}}
+			for pair := range strings.FieldsSeq(tt.values) {
+				path, value, _ := strings.Cut(pair, "=")
+				opts.Values[path] = value
+			}
+			got, err := metadata.Upgrade(strings.NewReader(document(kernel3, tt.old)), opts)
+			assert.Equal(t, tt.refused, strings.Join(paths(err), " "))
+			if tt.refused != "" {
+				assert.Nil(t, got.XML)
+				return
+			}
 			require.NoError(t, err)
-			require.NoError(t, metadata.ValidateXML(strings.NewReader(string(document))))
-			assert.Equal(t, r, parse(t, string(document)))
-			again, err := metadata.Upgrade(r)
+			var derived []string
+			for _, d := range got.Derived[1:] {
+				derived = append(derived, d.String())
+			}
+			assert.Equal(t, tt.derived, strings.Join(derived, "\n"))
+			if tt.now != "" {
+				want := strings.Replace(document(metadata.Namespace, tt.now), "'"+metadata.Namespace+"'", `"`+metadata.Namespace+`"`, 1)
+				assert.Equal(t, want, string(got.XML))
+			}
+			again, err := metadata.Upgrade(strings.NewReader(string(got.XML)), nil)
 			require.NoError(t, err)
-			assert.Equal(t, r, again)
+			assert.Equal(t, &metadata.Upgraded{XML: got.XML, Kernel: metadata.Namespace}, again)
 		})
 	}
 }
 
-// What kernel 4 asks for and an old record does not have is named, and the rest is upgraded.
-func TestUpgradeNamesWhatIsMissing(t *testing.T) {
-	for _, tt := range []struct{ cut, path string }{
-		{"<resourceType resourceTypeGeneral=\"Film\">Notes</resourceType>", "types.resourceTypeGeneral"},
-		{"<publisher>Example Repository</publisher>", "publisher"},
-		{"Valid", "dates[2].dateType"},
-	} {
-		r, err := metadata.Upgrade(parse(t, strings.Replace(oldDocument(oldNamespaces[1]), tt.cut, "", 1)))
-		fault, ok := errors.AsType[*datacite.ValidationError](err)
-		require.True(t, ok, "%v", err)
-		require.Len(t, fault.Findings, 1, "%v", err)
-		assert.Equal(t, tt.path, fault.Findings[0].Path)
-		assert.Len(t, r.FundingReferences, 2)
+func paths(err error) (all []string) {
+	if invalid, ok := errors.AsType[*datacite.ValidationError](err); ok {
+		for _, f := range invalid.Findings {
+			all = append(all, f.Path)
+		}
 	}
+	return all
 }
 
-// A funder's identifier keeps its scheme where kernel 4 has it.
+// The identifier of a funder keeps its scheme where kernel 4 has it.
 func TestUpgradeFunders(t *testing.T) {
-	for scheme, want := range map[string]metadata.FunderIdentifierType{
-		"isni": "ISNI", "GRID": "GRID", "ror": "ROR", "FundRef": "Crossref Funder ID", "Crossref Funder": "Crossref Funder ID",
-		"Crossref Funder ID": "Crossref Funder ID", "VIAF": "Other", "": "Other",
+	for scheme, want := range map[string]string{
+		"isni 1": "ISNI", "GRID 1": "GRID", "ror 1": "ROR", "FundRef 1": "Crossref Funder ID", "Crossref Funder ID 1": "Crossref Funder ID",
+		"VIAF 1": "Other", " 1": "Other", "DOI https://doi.org/10.13039/501": "Crossref Funder ID",
 	} {
-		old := metadata.Record{Contributors: []metadata.Contributor{{
-			ContributorType: "Funder",
-			Creator: metadata.Creator{Name: "F", NameIdentifiers: []metadata.NameIdentifier{
-				{NameIdentifier: "1", NameIdentifierScheme: scheme, SchemeURI: "https://example.org/"},
-			}},
-		}}}
-		r, err := metadata.Upgrade(&old)
-		require.ErrorIs(t, err, datacite.ErrInvalid)
-		assert.Empty(t, r.Contributors)
+		at := strings.LastIndex(scheme, " ")
+		got, err := metadata.Upgrade(strings.NewReader(`<d:resource xmlns:d="`+kernel3+`">`+regexp.MustCompile(`<(/?)`).ReplaceAllString(oldHead+
+			`<contributors><contributor contributorType="Funder"><contributorName>F</contributorName><nameIdentifier schemeURI="u:1" nameIdentifierScheme="`+
+			scheme[:at]+`">`+scheme[at+1:]+`</nameIdentifier></contributor></contributors></resource>`, "<${1}d:")), nil)
+		require.NoError(t, err, scheme)
 		assert.Equal(t, metadata.List[metadata.FundingReference]{
-			{FunderName: "F", FunderIdentifier: "1", FunderIdentifierType: want, SchemeURI: "https://example.org/"},
-		}, r.FundingReferences, scheme)
+			{FunderName: "F", FunderIdentifier: scheme[at+1:], FunderIdentifierType: metadata.FunderIdentifierType(want), SchemeURI: "u:1"},
+		}, parse(t, string(got.XML)).FundingReferences, scheme)
 	}
 }
 
-func TestUpgradeAgreesWithTheSchema(t *testing.T) {
-	var documents []string
-	for _, namespace := range oldNamespaces {
-		r, err := metadata.Upgrade(parse(t, oldDocument(namespace)))
-		require.NoError(t, err)
-		document, err := r.XML()
-		require.NoError(t, err)
-		documents = append(documents, string(document))
+// What is refused is named at its place in the old document, and can be given.
+func TestUpgradeOfAnEmptyRecord(t *testing.T) {
+	const empty = "<resource lastMetadataUpdate='2011-01-01'>\n<publisher></publisher>\n\n<publicationYear/></resource>"
+	values := map[string]string{
+		"publisher": "P", "publicationYear": "2011", "doi": "10.5072/a", "creators[0].name": "A", "titles[0].title": "T", "types.resourceTypeGeneral": "Dataset",
 	}
-	assert.Empty(t, refusals(t, documents))
+	got, err := metadata.Upgrade(strings.NewReader(empty), nil)
+	assert.ElementsMatch(t, slices.Collect(maps.Keys(values)), paths(err))
+	assert.Nil(t, got.XML)
+	invalid, _ := errors.AsType[*datacite.ValidationError](err)
+	for _, f := range invalid.Findings {
+		assert.Equal(t, map[string]int{"publisher": 2, "publicationYear": 4}[f.Path], max(f.Line, 1)/2*2, f)
+	}
+	got, err = metadata.Upgrade(strings.NewReader(empty), &metadata.UpgradeOptions{Values: values})
+	require.NoError(t, err)
+	assert.Empty(t, refusals(t, []string{string(got.XML)}))
+}
+
+// An oldKernel is a version of the schema before kernel 4.
+type oldKernel struct{ folder, space string }
+
+var oldKernels = []oldKernel{
+	{"kernel-2/2.0", ""}, {"kernel-2/2.1", "http://datacite.org/schema/kernel-2.1"}, {"kernel-2/2.2", "http://datacite.org/schema/kernel-2.2"},
+	{"kernel-3/3.0", kernel3}, {"kernel-3/3.1", kernel3},
+}
+
+var enumeration = regexp.MustCompile(`enumeration value="([^"]*)"`)
+
+// terms are those of a vocabulary in the kernel's own schema.
+func (k oldKernel) terms(t *testing.T, list string) (all []string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(schemaDir(t), k.folder, "include", "datacite-"+list+"*.xsd"))
+	require.NoError(t, err)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		for _, m := range enumeration.FindAllStringSubmatch(string(text), -1) {
+			all = append(all, m[1])
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// oldGenerator writes documents with every element, attribute and term of a kernel.
+type oldGenerator struct {
+	*generator
+	t      *testing.T
+	kernel oldKernel
+	prefix string
+	serial int
+}
+
+// some is a text that occurs only once.
+func (g *oldGenerator) some() string {
+	g.serial++
+	return fmt.Sprintf(g.pick("Müller, %d", "a &amp; b %d", "http://example.org/%d", "<![CDATA[<%d>]]>", " x\n%d "), g.serial)
+}
+
+// value is one for an attribute.
+func (g *oldGenerator) value() string {
+	g.serial++
+	return fmt.Sprintf("http://example.org/v%d", g.serial)
+}
+
+// el is an element. Attributes with 3: are of kernel 3, and not always there; one without a value gets one.
+func (g *oldGenerator) el(name, attributes string, inside ...string) string {
+	tag := g.prefix + name
+	for attribute := range strings.SplitSeq(attributes, " ") {
+		name, value, given := strings.Cut(attribute, "=")
+		if rest, ok := strings.CutPrefix(name, "3:"); ok {
+			if !g.three() || g.IntN(2) == 0 {
+				continue
+			}
+			name = rest
+		}
+		if value == "" {
+			value = g.value()
+		}
+		if given {
+			tag += " " + name + `="` + strings.ReplaceAll(value, "_", " ") + `"`
+		}
+	}
+	return "<" + tag + ">" + strings.Join(inside, g.pick("", "\n  ", "<!-- , -->")) + "</" + g.prefix + name + ">\n"
+}
+
+func (g *oldGenerator) three() bool { return strings.HasPrefix(g.kernel.folder, "kernel-3") }
+
+// each are elements with the terms of a list.
+func (g *oldGenerator) each(list, name, attributes string, inside func() []string) string {
+	var all strings.Builder
+	for _, term := range g.kernel.terms(g.t, list) {
+		all.WriteString(g.el(name, list+"="+strings.ReplaceAll(term, " ", "_")+" "+attributes, inside()...))
+	}
+	return all.String()
+}
+
+// person is the inside of a creator or contributor.
+func (g *oldGenerator) person(kind string) (all []string) {
+	name := g.some()
+	if g.kernel.space == "" && g.IntN(3) == 0 { // any type
+		name = "<b about='" + g.value() + "'>" + name + "</b>"
+	}
+	all = append(all, g.el(kind+"Name", "", name))
+	if g.IntN(2) == 0 {
+		all = append(all, g.el("nameIdentifier", "nameIdentifierScheme="+g.pick("ISNI", "FundRef", "VIAF", "orcid", "GRID")+" 3:schemeURI=", g.some()))
+	}
+	for range g.IntN(3) {
+		if g.kernel.folder == "kernel-3/3.1" {
+			all = append(all, g.el("affiliation", "", g.some()))
+		}
+	}
+	if !g.three() && kind == "contributor" && g.IntN(3) == 0 {
+		all = append(all, g.some())
+	}
+	return all
+}
+
+func (g *oldGenerator) related() string {
+	var all []string
+	types, relations := g.kernel.terms(g.t, "relatedIdentifierType"), g.kernel.terms(g.t, "relationType")
+	for i := range max(len(types), len(relations)) {
+		all = append(all, g.el("relatedIdentifier", "relatedIdentifierType="+types[i%len(types)]+" relationType="+relations[i%len(relations)]+
+			" 3:relatedMetadataScheme= 3:schemeURI= 3:schemeType=", g.some()))
+	}
+	return g.el("relatedIdentifiers", "", all...)
+}
+
+// untyped is an element of any type in kernel 2.
+func (g *oldGenerator) untyped(name string) string {
+	if g.three() || g.IntN(2) == 0 {
+		return g.el(name, "", g.some())
+	}
+	return g.el(name, "unit=", "<b about='"+g.value()+"'>"+g.some()+"</b>"+g.some())
+}
+
+func (g *oldGenerator) document(general string) string {
+	of2 := g.kernel.space == ""
+	parts := []string{
+		g.el("identifier", "identifierType=DOI", "10.5072/a"),
+		g.el("creators", "", g.el("creator", "", g.person("creator")...), g.el("creator", "", g.person("creator")...)),
+		g.el("titles", "", g.el("title", "3:xml:lang=en", g.some()), g.each("titleType", "title", "3:xml:lang=de", func() []string { return []string{g.some()} })),
+		g.el("publisher", "", g.some()),
+		g.el("publicationYear", "", map[bool]string{true: g.pick("2010-05-03", "2010-05", "2010"), false: "2010"}[of2]),
+		g.el("subjects", "", g.el("subject", "", g.some()), g.el("subject", "subjectScheme= 3:schemeURI= 3:xml:lang=en", g.some())),
+		g.el("contributors", "", g.each("contributorType", "contributor", "", func() []string { return g.person("contributor") })),
+		g.el("dates", "", g.each("dateType", "date", "", func() []string {
+			g.serial++
+			return []string{map[bool]string{true: fmt.Sprintf("2%03d-01-01", g.serial), false: g.some()}[of2]}
+		})),
+		g.el("language", "", g.pick("ger", "en", "de-DE")),
+		g.el("resourceType", "resourceTypeGeneral="+general, g.some()),
+		g.el("alternateIdentifiers", "", g.el("alternateIdentifier", "alternateIdentifierType=", g.some())),
+		g.related(),
+		g.el("sizes", "", g.untyped("size"), g.untyped("size")), g.el("formats", "", g.untyped("format")),
+		g.el("version", "", g.some()),
+		map[bool]string{true: g.el("rightsList", "", g.el("rights", "3:rightsURI=", g.some())), false: g.untyped("rights")}[g.three()],
+		g.el("descriptions", "", g.each("descriptionType", "description", "3:xml:lang=en", func() []string { return []string{g.some(), g.el("br", ""), g.some()} })),
+	}
+	if g.three() {
+		parts = append(parts, g.el("geoLocations", "", g.el("geoLocation", "", g.el("geoLocationPoint", "", "3.125\n  -1e2"),
+			g.el("geoLocationBox", "", "-20.5 170 -10 -170.25"), g.el("geoLocationPlace", "", g.some())), g.el("geoLocation", "")))
+		g.Shuffle(len(parts), func(i, j int) { parts[i], parts[j] = parts[j], parts[i] })
+	}
+	attributes := map[bool]string{true: "", false: ` lastMetadataUpdate="2011-01-01" metadataVersionNumber="7"`}[g.three()]
+	if space := map[bool]string{true: ` xmlns`, false: ` xmlns:` + strings.TrimSuffix(g.prefix, ":")}[g.prefix == ""]; !of2 {
+		attributes += space + `="` + g.kernel.space + `" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:schemaLocation="` + g.kernel.space + ` metadata.xsd"`
+	}
+	return "<" + g.prefix + "resource" + attributes + ">\n" + strings.Join(parts, "") + "</" + g.prefix + "resource>"
+}
+
+// Documents with every element and every term of each kernel: what is made of them is valid, has every value
+// of the old one or names it, and has no other.
+func TestUpgrade_everyElementAndTerm(t *testing.T) {
+	for _, kernel := range oldKernels {
+		t.Run(kernel.folder, func(t *testing.T) {
+			var old, now []string
+			for i, general := range slices.Repeat(kernel.terms(t, "resourceType"), 1+*randomRecords/100) {
+				g := &oldGenerator{generator: newGenerator(uint64(i)), t: t, kernel: kernel}
+				if kernel.space != "" {
+					g.prefix = g.pick("", "d:")
+				}
+				document := g.document(general)
+				got, err := metadata.Upgrade(strings.NewReader(document), nil)
+				require.NoError(t, err, document)
+				old, now = append(old, document), append(now, string(got.XML))
+				var reported, added string
+				for _, d := range got.Derived {
+					reported, added = reported+"\n"+d.Old, added+"\n"+d.New
+				}
+				before, after := valuesIn(t, document), valuesIn(t, string(got.XML))
+				for value, n := range before {
+					if after[value] < n {
+						assert.Contains(t, reported, value, "lost from\n%s\nin\n%s", document, got.XML)
+					}
+				}
+				for value := range after {
+					if before[value] == 0 {
+						assert.Contains(t, added, value, "invented in\n%s", got.XML)
+					}
+				}
+			}
+			assert.Empty(t, refusalsOf(t, kernel.folder, old), "of the old schema")
+			assert.Empty(t, refusals(t, now))
+		})
+	}
+}
+
+// valuesIn counts texts and attributes; numbers in one text count by themselves.
+func valuesIn(t *testing.T, document string) map[string]int {
+	t.Helper()
+	found := map[string]int{}
+	for decoder := xml.NewDecoder(strings.NewReader(document)); ; {
+		token, err := decoder.Token()
+		if err == io.EOF {
+			return found
+		}
+		require.NoError(t, err)
+		switch token := token.(type) {
+		case xml.StartElement:
+			for _, a := range token.Attr {
+				found[a.Value]++
+			}
+		case xml.CharData:
+			for word := range strings.FieldsSeq(string(token)) {
+				found[word]++
+			}
+		}
+	}
 }

@@ -60,7 +60,7 @@ func bad(t *testing.T) map[string]func() error {
 		"metadata.ValidateXML":        func() error { return metadata.ValidateXML(text("<resource>")) },
 		"metadata.ParseXML":           func() error { return only(metadata.ParseXML(text("<resource>"))) },
 		"metadata.ParseJSON":          func() error { return only(metadata.ParseJSON(text("[]"))) },
-		"metadata.Upgrade":            func() error { return only(metadata.Upgrade(nil)) },
+		"metadata.Upgrade":            func() error { return only(metadata.Upgrade(text("<resource/>"), nil)) },
 		"metadata.Record.Validate":    func() error { return new(metadata.Record).Validate() },
 		"metadata.Record.XML":         func() error { return only((&metadata.Record{Version: "\x01"}).XML()) },
 		"metadata.Coordinate.Degrees": func() error { return only(metadata.Coordinate("x").Degrees()) },
