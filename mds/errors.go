@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/datacite-go/datacite-go"
@@ -162,25 +163,21 @@ func faultyElement(d datacite.Finding, doc Document) string {
 // HANDLE_ALREADY_EXISTS.
 type Status string
 
-// accepted reads the short text of a write. The deployed service refuses some
-// input with status 200 and a text that says why. It never sends a 200 without a text,
-// so after one it is not known what has been done.
+// accepted reads the short text with which the service accepts a PUT (201) or a DELETE (200). The
+// deployed service refuses some input with status 200 and a text that says why. After anything
+// else, such as the empty 201 of a file server, it is not known what has been done.
 func (c *Client) accepted(r transport.Request, res *transport.Response) (Status, error) {
+	accepts := http.StatusCreated
+	if r.Method == http.MethodDelete {
+		accepts = http.StatusOK
+	}
 	status := statusOf(res)
+	isKnown := slices.Contains([]string{"OK", "CREATED", "HANDLE_ALREADY_EXISTS"}, strings.ToUpper(string(status)))
 	switch {
-	case markup(res.Data):
-		return "", c.core.Unreadable(r, res, fmt.Errorf("it is no short text, but %.200q", status))
-	case res.StatusCode == http.StatusCreated && status == "":
-		return "", nil
-	}
-	switch Status(strings.ToUpper(string(status))) {
-	case "":
-		return "", c.core.Unreadable(r, res, errors.New("it is empty"))
-	case "OK", "CREATED", "HANDLE_ALREADY_EXISTS":
+	case isKnown && res.StatusCode == accepts:
 		return status, nil
-	}
-	if res.StatusCode == http.StatusCreated {
-		return "", c.core.Unreadable(r, res, fmt.Errorf("it says %.200q", status))
+	case isKnown, status == "", markup(res.Data), res.StatusCode != http.StatusOK:
+		return "", c.core.Unreadable(r, res, fmt.Errorf("it is not how the service accepts a %s, but %.200q", r.Method, status))
 	}
 	return "", c.core.Unsuccessful(r, res, string(status), errRefused)
 }

@@ -49,7 +49,13 @@ func TestEveryResponseOfTheDeployedService(t *testing.T) {
 		{getMetadata, 404, "DOI is unknown to MDS", datacite.ErrNotFound},
 		{getMetadata, 404, "DOI not found", datacite.ErrNotFound},
 		{put, 201, "OK", nil},
-		{put, 200, "OK", nil},
+		{put, 200, "OK", datacite.ErrUnreadable}, // neither this nor the next ones is the service's
+		{put, 201, "", datacite.ErrUnreadable},
+		{putMetadata, 200, "OK", datacite.ErrUnreadable},
+		{putMetadata, 201, "", datacite.ErrUnreadable},
+		{del, 201, "", datacite.ErrUnreadable},
+		{del, 201, "OK", datacite.ErrUnreadable},
+		{hide, 201, " ", datacite.ErrUnreadable}, // of a DOI that was deleted meanwhile, and is a new draft
 		{put, 200, "Not a valid HTTP(S) or FTP URL", datacite.ErrInvalid},
 		{put, 400, "", datacite.ErrBadRequest},
 		{put, 400, "param 'doi' required", datacite.ErrBadRequest},
@@ -106,7 +112,7 @@ func TestEveryResponseOfTheDeployedService(t *testing.T) {
 			require.True(t, ok)
 			assert.Equal(t, tt.status, e.StatusCode)
 			assert.True(t, strings.HasPrefix(err.Error(), "mds."+tt.call+": "), err.Error())
-			temporary := []error{datacite.ErrForbidden, datacite.ErrRateLimited, datacite.ErrServer, mds.ErrTimeout}
+			temporary := []error{datacite.ErrForbidden, datacite.ErrRateLimited, datacite.ErrServer, mds.ErrTimeout, datacite.ErrUnreadable}
 			assert.Equal(t, slices.Contains(temporary, tt.want), datacite.Temporary(err))
 			if tt.want == datacite.ErrUnauthorized && tt.status == 404 {
 				assert.ErrorContains(t, err, "unknown account")
