@@ -33,6 +33,7 @@ func TestStandardInput(t *testing.T) {
 		{[]string{"audit", "-", "--prefix", "10.5072", "--only", "missing"}, aRecord, 0, "nothing differs"},
 		{[]string{"audit", "-", "--prefix", "10.5072"}, "doi\n", 2, "standard input.csv has no records; nothing was compared"},
 		{[]string{"audit", "-", "--prefix", "10.5072", "--html", "-"}, tableOfRecords, 2, "--html needs the name of a file"},
+		{[]string{"audit", "-", "--prefix", "10.5072", "--html", folder + "/a.csv", "--output", folder + "/./A.csv"}, tableOfRecords, 2, "--html and --output are both "},
 		{[]string{"audit", "-", "--prefix", "10.5072", "--html", result, "--output", result}, tableOfRecords, 2, "--html and --output are both " + result},
 	} {
 		run, command := at(srv), register.Command

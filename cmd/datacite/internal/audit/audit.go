@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -126,19 +125,13 @@ func (c *command) check(cmd *cobra.Command, source string) error {
 	}
 	c.only = slices.DeleteFunc(slices.Clone(choices), func(choice string) bool { return !chosen[choice] })
 	for flag, name := range map[string]string{"--output": c.Output, "--html": c.html} {
-		if isSame(name, source) {
+		if name != "" && shell.IsSame(name, source) {
 			return fmt.Errorf("%s %s would replace the source; give another name", flag, name)
 		}
 	}
 	c.opts.Kinds, c.opts.Complete = kinds(c.only), c.complete
 	c.DryRun = !c.fix // it reads
 	return c.ChooseFormat(cmd)
-}
-
-func isSame(a, b string) bool {
-	x, err := os.Stat(a)
-	y, missing := os.Stat(b)
-	return err == nil && missing == nil && os.SameFile(x, y)
 }
 
 // kinds are those that the choices are of.

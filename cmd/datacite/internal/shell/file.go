@@ -8,6 +8,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // A File is a file that is being written. It gets its name when it is complete, also through a
@@ -34,16 +37,9 @@ func CreateFile(name string, mode fs.FileMode) (*File, error) {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return nil, err
 	}
-	target := name
-	for link, err := os.Readlink(name); err == nil; link, err = os.Readlink(target) { // its end may not exist yet; Stat refuses a circle
-		if !filepath.IsAbs(link) {
-			folder, err := filepath.EvalSymlinks(filepath.Dir(target))
-			if err != nil {
-				return nil, err
-			}
-			link = filepath.Join(folder, link)
-		}
-		target = link
+	target, err := linked(name)
+	if err != nil {
+		return nil, err
 	}
 	if private := mode&0o077 == 0; info != nil && !private {
 		mode = info.Mode().Perm() // whoever made the file decided who may read it
@@ -56,6 +52,38 @@ func CreateFile(name string, mode fs.FileMode) (*File, error) {
 		return nil, &fs.PathError{Op: "create", Path: name, Err: fault.Err}
 	}
 	return &File{Name: name, buffer: bufio.NewWriter(file), target: target, file: file, temp: true}, err
+}
+
+// linked is where symbolic links lead. Nothing may be there yet; Stat refuses a circle.
+func linked(name string) (target string, err error) {
+	target = name
+	for link, err := os.Readlink(name); err == nil; link, err = os.Readlink(target) {
+		if !filepath.IsAbs(link) {
+			folder, err := filepath.EvalSymlinks(filepath.Dir(target))
+			if err != nil {
+				return "", err
+			}
+			link = filepath.Join(folder, link)
+		}
+		target = link
+	}
+	return target, nil
+}
+
+// IsSame reports whether two names are of one file, or would be: of files that are not there yet, names are the same
+// if they differ only in case or in the form of Unicode, as for Windows and macOS.
+func IsSame(a, b string) bool {
+	info := func(name string) fs.FileInfo {
+		there, _ := os.Stat(name) // nil is the same as nothing
+		return there
+	}
+	if x, y := info(a), info(b); x != nil || y != nil {
+		return os.SameFile(x, y)
+	}
+	a, _ = linked(a)
+	b, _ = linked(b)
+	same := strings.EqualFold(norm.NFC.String(filepath.Base(a)), norm.NFC.String(filepath.Base(b)))
+	return same && os.SameFile(info(filepath.Dir(a)), info(filepath.Dir(b)))
 }
 
 func (f *File) Write(data []byte) (int, error) {
@@ -141,7 +169,7 @@ func (s *Shell) Files(page string) (table, html *File, err error) {
 	if page == "-" {
 		return nil, nil, Wrong(errors.New("--html needs the name of a file; standard output is for the differences"))
 	}
-	if page != "" && filepath.Clean(page) == filepath.Clean(s.Output) {
+	if page != "" && s.Output != "" && IsSame(page, s.Output) {
 		return nil, nil, Wrong(fmt.Errorf("--html and --output are both %s; give two files", page))
 	}
 	const readable = 0o644

@@ -126,6 +126,11 @@ func (c *command) run(cmd *cobra.Command, files []string) error {
 		return err
 	}
 	defer in.close()
+	for _, log := range in.sources {
+		if c.Output != "" && shell.IsSame(c.Output, log.Name) {
+			return shell.Wrong(fmt.Errorf("--output %s would replace a log; give another name", c.Output))
+		}
+	}
 	about, err := c.describer(cmd.Context())
 	if err != nil {
 		return c.explained(cmd.Context(), err)

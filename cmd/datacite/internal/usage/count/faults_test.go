@@ -99,6 +99,7 @@ func TestWrongUse(t *testing.T) {
 		{"have no effect on events as JSON", args(log, "--log-format", "json", "--requests", "x", "--investigations", "y")},
 		{"missing closing )", args(log, "--requests", "(")},
 		{"--memory is 0", args(log, "--memory", "0")},
+		{"counter.log would replace a log", args(log, "--output", filepath.Dir(log)+"/./counter.log")},
 		{"is a folder; name the logs in it", args(filepath.Dir(log))},
 	} {
 		done := runs(t.Context(), nil, "", tt.args...)
