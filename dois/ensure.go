@@ -55,7 +55,7 @@ type EnsureProgress struct {
 	Failed  int // given up
 	Waiting int // failed, to be tried again in the next round
 
-	Pause time.Duration // how long the pause is that begins now; 0 at other times
+	Pause time.Duration // how long the pause is that begins now, before a further round or as the service asks (Retry-After); 0 at other times
 	Err   error         // of the DOI that was tried last or, before a pause, of the first that waits
 }
 
@@ -104,8 +104,12 @@ func (c *Client) Ensure(ctx context.Context, wanted Wanted, opts *EnsureOptions)
 // after a refusal, new DOIs of the prefix are not sent, and have the same error
 // ([datacite.ErrForbidden]).
 //
-// An error ends the sequence and comes with a nil Ensured: an error of wanted or of ctx, or a
-// login that is not accepted (401). DOIs that wait for another try have their outcome before it.
+// If the service says when it wants the next request ([datacite.Error].RetryAt), all workers wait
+// until then.
+//
+// An error ends the sequence and comes with a nil Ensured: an error of wanted or of ctx, a login
+// that is not accepted (401), or a service that has turned all requests away and wants none before
+// 30 minutes are over; the error says when to come back. DOIs that wait for another try have their outcome before it.
 // Leave the loop to stop; run EnsureAll again to continue, which only reads what is as wanted.
 //
 // wanted is read one by one, in another goroutine, as workers become free. DOIs that wait for
@@ -137,6 +141,8 @@ type task struct {
 	diffs []*Difference // that Repair is to repair
 	sent  error         // of a write whose outcome is unknown
 	final bool          // it was refused before it was sent
+	pause time.Duration // of all workers, which began with the last try
+	ends  error         // the run
 }
 
 // tasksOf are tasks for what is wanted. What is faulty, or is wanted twice, has its error: two
@@ -178,6 +184,7 @@ type ensuring struct {
 	begun    int     // rounds
 	again    []*task // for the next round
 	prefixes prefixes
+	hold     hold
 }
 
 func newEnsuring(c *Client, opts *EnsureOptions) *ensuring {
@@ -221,11 +228,18 @@ func (r *ensuring) round(ctx context.Context, tasks iter.Seq2[*task, error]) err
 	r.begun++
 	return bulk.Run(ctx, tasks, r.opts.Workers, func(ctx context.Context, t *task) *task {
 		if t.Tries > 0 || t.Err == nil {
+			r.hold.wait(ctx)
 			r.try(ctx, t)
+			t.pause, t.ends = r.hold.note(r.client.core, t.Err)
 		}
 		return t
 	}, func(ctx context.Context, t *task) error {
+		r.progress.Pause = t.pause
+		defer func() { r.progress.Pause = 0 }()
 		switch {
+		case t.ends != nil && ctx.Err() == nil:
+			r.again = append(r.again, t)
+			return t.ends
 		case datacite.Temporary(t.Err) && !t.final && r.begun < r.opts.Rounds && ctx.Err() == nil:
 			r.again = append(r.again, t)
 			r.progress.Waiting++

@@ -422,6 +422,61 @@ func TestARunOutlivesALostService(t *testing.T) {
 	}
 }
 
+// Where the service says when to come back, all workers wait once. What takes too long ends the run with
+// that time; the rest is not tried.
+func TestAllWorkersWaitAsTheServiceAsks(t *testing.T) {
+	for name, tt := range map[string]struct {
+		after, busy time.Duration // Retry-After, and how long the service wants it
+		most        int           // requests that are turned away
+	}{
+		"a minute":         {time.Minute, 50 * time.Second, 4},
+		"in parts":         {10 * time.Minute, 11 * time.Minute, 8},
+		"an hour":          {time.Hour, time.Hour, 4},
+		"always a minute":  {time.Minute, 24 * time.Hour, 4 * 31},
+		"longer each time": {29 * time.Minute, time.Hour, 8},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onEachInTime(t, func(t *testing.T, srv *datacitetest.Server) {
+				begun, turnedAway := time.Now(), 0
+				srv.SetFaults(func(int, *http.Request) *datacitetest.Fault {
+					if time.Since(begun) >= tt.busy {
+						return nil
+					}
+					turnedAway++
+					return &datacitetest.Fault{Status: 429, RetryAfter: tt.after}
+				})
+				c := clientOf(t, srv, datacitetest.Password, srv.HTTPClient().Transport)
+				pauses, outcomes := 0, 0
+				var end error
+				for _, err := range c.EnsureAll(t.Context(), wantedItems(200), &dois.EnsureOptions{Rounds: 50, Progress: func(p dois.EnsureProgress) {
+					if p.Pause == tt.after {
+						pauses++
+						assert.ErrorIs(t, p.Err, datacite.ErrRateLimited)
+					}
+				}}) {
+					if end = err; err == nil {
+						outcomes++
+					}
+				}
+				assert.LessOrEqual(t, turnedAway, tt.most)
+				if tt.busy < 30*time.Minute {
+					require.NoError(t, end)
+					assert.Len(t, srv.Names(), 200)
+					assert.LessOrEqual(t, pauses, tt.most/4)
+					assert.NotZero(t, pauses)
+					return
+				}
+				e, ok := errors.AsType[*datacite.Error](end)
+				require.True(t, ok, "%v", end)
+				assert.ErrorContains(t, end, "come back at "+e.RetryAt.UTC().Format("2006-01-02 15:04:05 UTC"))
+				assert.True(t, datacite.Temporary(end))
+				assert.LessOrEqual(t, outcomes, tt.most)
+				assert.Empty(t, srv.Names())
+			})
+		})
+	}
+}
+
 // Over lines that break in every way, each DOI has one outcome, which is true: an error is
 // temporary, and nothing was written unless it is unclear. The seed brings a schedule back.
 func TestEnsureAllUnderRandomFaults(t *testing.T) {
