@@ -190,6 +190,9 @@ func (s *Service) applyDeployed(ch changes, rec *record.Record, existed bool) er
 	if ch.url != "" {
 		asked["url"] = ch.url
 	}
+	if ch.event != "hide" {
+		asked["source"] = "mds"
+	}
 	sent, err := record.Take(asked)
 	if err != nil {
 		return err

@@ -100,6 +100,9 @@ func (s *Service) applyDocumented(ch changes, rec *record.Record, _ bool) error 
 		rec.Version++
 	}
 	rec.State = record.AfterEvent(rec.State, ch.event)
+	if ch.event != "hide" {
+		rec.Source = "mds"
+	}
 	if ch.url != "" {
 		if rec.URL = ch.url; !rec.HasMetadata() || len(record.Missing(rec.Attributes)) > 0 {
 			return errNoMetadata

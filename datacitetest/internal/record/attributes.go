@@ -88,7 +88,10 @@ func (r xmlReader) value(e *element, p *Property) any {
 		return nil
 	}
 	text := e.words()
+	lang, named := e.lookUp("lang")
 	switch {
+	case p.Name == "awardTitle" && named:
+		return object{"lang": lang, "__content__": text} // as the service's parser has it
 	case p.Inside != nil && p.HasText():
 		return r.object(e, p.Inside)
 	case p.Inside != nil:

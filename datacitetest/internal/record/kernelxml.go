@@ -64,6 +64,9 @@ func (e *element) writeMember(p *Property, of any) {
 		if p.Inside == nil {
 			c = tagged(c.tag, value)
 		}
+		if parsed, ok := value.(object); ok && p.Inside == nil { // written as attributes, as its writer takes an object
+			c.with("lang", parsed["lang"]).with("__content__", parsed["__content__"])
+		}
 		c.writeMembers(p.Inside, value)
 		e.children = append(e.children, c)
 	}

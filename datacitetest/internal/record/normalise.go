@@ -28,6 +28,13 @@ func readKernel(doc *Document) (o object, err error) {
 		}
 	}
 	o = object{}
+	for place := range doc.Root.child("geoLocations").each("geoLocation") {
+		for _, name := range single {
+			if len(slices.Collect(place.each(name))) > 1 {
+				return nil, errSeveral
+			}
+		}
+	}
 	if doc.Root.name.local == "resource" {
 		o = membersOf(doc.Root, false)
 	}
@@ -60,6 +67,11 @@ func readKernel(doc *Document) (o object, err error) {
 	compact(o)
 	return o, nil
 }
+
+// single are elements of a place of which the service takes one. Several, or a list in JSON, break it.
+var single = []string{"geoLocationPoint", "geoLocationBox"}
+
+var errSeveral = wire.Crashed("no implicit conversion of String into Integer")
 
 // stripped is a text without ASCII white space and NUL around it, null if it is empty.
 func stripped(v any) any { return orNull(strings.Trim(wire.String(v), "\x00\t\n\v\f\r ")) }
@@ -382,9 +394,11 @@ func readRelated(name string) func(any) any {
 
 func readRelatedItem(v any) any {
 	o := v.(object)
-	if id := o["relatedItemIdentifier"]; id != nil {
+	if id, ok := o["relatedItemIdentifier"].(object); ok {
 		readRelated("relatedItemIdentifier")(id)
+		id["relationTypeInformation"] = o["relationTypeInformation"]
 	}
+	delete(o, "relationTypeInformation") // the service takes it for a member of the identifier
 	for _, list := range []string{"creators", "contributors"} {
 		for _, p := range listed(o[list]) {
 			readPerson(p)
@@ -427,7 +441,7 @@ func readPlace(v any) any {
 	if len(o) == 0 {
 		return nil
 	}
-	for _, name := range []string{"geoLocationPoint", "geoLocationBox"} {
+	for _, name := range single {
 		switch c := o[name].(type) {
 		case string:
 			return nil
@@ -480,7 +494,7 @@ func keptLanguage(text string) any {
 	return nil
 }
 
-var decimal = regexp.MustCompile(`\A\s*[-+]?(?:\d+(?:\.\d*)?|\.\d+)\s*\z`)
+var decimal = regexp.MustCompile(`\A\s*[-+]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?\.?\s*\z`)
 
 // keptPlace turns coordinates that are strings into numbers: lupo app/models/doi.rb (update_geo_locations).
 func keptPlace(v any) any {
@@ -503,8 +517,13 @@ func keptPlace(v any) any {
 	return v
 }
 
+var wholeForm = regexp.MustCompile(`[-+]?\d+`)
+
 func keptCoordinate(v any) any {
 	if text := wire.String(v); decimal.MatchString(text) {
+		if !strings.Contains(text, ".") {
+			text = wholeForm.FindString(text) // an exponent without a point is lost
+		}
 		if n, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(text), "."), 64); err == nil {
 			return n
 		}

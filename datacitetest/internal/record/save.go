@@ -69,6 +69,8 @@ func permittedValue(p *Property, v any, path string) (any, error) {
 	switch {
 	case v == nil:
 		return nil, nil
+	case isList && slices.Contains(single, p.Name):
+		return nil, errSeveral
 	case !isList || !p.List:
 		return permittedItem(p, v, path)
 	}

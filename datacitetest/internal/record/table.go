@@ -112,7 +112,6 @@ fundingReferences[]             fundingReferences/fundingReference -
   awardNumber                   awardNumber                 keyword
   awardUri                      awardNumber@awardURI        keyword  always
   awardTitle                    awardTitle                  keyword  open
-  -                             awardTitle@xml:lang         -
 relatedItems[]                  relatedItems/relatedItem    -        ordered
   relatedItemType               @relatedItemType!           keyword
   relationType                  @relationType!              keyword
