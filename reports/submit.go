@@ -83,7 +83,7 @@ type Receipt struct {
 	Subsets  []Subset // in the order of the datasets; the service does not keep this order
 	Datasets int64    // in all subsets
 
-	Sent int // how many of the Subsets this call sent; the others were stored before
+	Sent int // how many of the Subsets this call stored, also if the response was lost; the others were stored before
 
 	// Kept counts the old numbers that DOI records still show because this version does not
 	// contain them. If EarlierUnknown is true, there may be more: SubmitOptions.LockDir

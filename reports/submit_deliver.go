@@ -52,8 +52,12 @@ func (s *submission) deliver(ctx context.Context) error {
 			if err != nil {
 				cause = err
 			}
+			before := d
 			if d = d.looked(seen, asked, time.Now()); err == nil && !d.lost {
 				cause = settled(cause)
+			}
+			if before.lost && d.stored > before.stored {
+				s.sent++
 			}
 		case send:
 			d = d.sending(next.subset)

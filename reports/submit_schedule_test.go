@@ -202,6 +202,11 @@ func (tr *trial) judge(receipt *reports.Receipt, err error, before []string, uns
 	if err == nil {
 		require.Equal(tr, tr.want, tr.read())
 		require.EqualValues(tr, len(tr.want), receipt.Datasets)
+		if len(before) == 0 && !unseen {
+			require.Equal(tr, len(receipt.Subsets), receipt.Sent, "nothing was there")
+		} else if slices.Equal(before, now) && !unseen {
+			require.Contains(tr, []int{0, len(receipt.Subsets)}, receipt.Sent)
+		}
 		return "done"
 	}
 	testkit.NamedOnce(tr, err.Error())

@@ -14,6 +14,7 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/internal/display"
 	"github.com/datacite-go/datacite-go/internal/extsort"
 	"github.com/datacite-go/datacite-go/internal/transport"
 	"github.com/datacite-go/datacite-go/reports"
@@ -33,8 +34,10 @@ type RepairOptions struct {
 	// dataset ("" for the report). Zeros that Repair adds are not findings.
 	Warn func(doi string, f datacite.Finding)
 
-	Submit  reports.SubmitOptions // how reports are sent; ID, DryRun, Warn, ZeroDropped, RefuseLower and CompareOthers are set by Repair
-	Compare Options               // how records are compared; Causes, CreatedBy, Month and LeaveOut are set by Repair
+	// Submit says how reports are sent; ID, DryRun, Warn, ZeroDropped, RefuseLower and CompareOthers are set by Repair.
+	// RefuseOthers concerns the reports of Repaired.Others.
+	Submit  reports.SubmitOptions
+	Compare Options // how records are compared; Causes, CreatedBy, Month and LeaveOut are set by Repair
 }
 
 // Repaired is the outcome of [Repair].
@@ -192,16 +195,23 @@ func (m *repair) readStored(ctx context.Context) error {
 			return err
 		}
 	}
+	var refused []datacite.Finding
 	for i, p := range m.others {
 		m.others[i] = nil // so that one is held at a time
 		if err := m.read(ctx, p); err != nil {
 			return err
 		}
+		if n, example := m.own.shared(p); n > 0 && m.opts.Submit.RefuseOthers {
+			refused = append(refused, datacite.Finding{
+				Path: "report-datasets", Code: display.ReportedTwice,
+				Reason: fmt.Sprintf("report %s of %.100q has %d of the same numbers for that month, such as one of %s; records show the sum", p.id, p.header.CreatedBy, n, example),
+			})
+		}
 		if p.counts() {
 			m.done.Others = append(m.done.Others, &reports.Summary{ID: p.id, Header: p.header})
 		}
 	}
-	return nil
+	return datacite.Invalid(refused...)
 }
 
 func (m *repair) read(ctx context.Context, p *plan) error {
@@ -252,7 +262,7 @@ func (m *repair) replace(ctx context.Context, d *Difference) error {
 			if err != nil {
 				return err
 			}
-			p.target(d.DOI, about)
+			p.describe(d.DOI, about)
 		}
 		p.replace(d)
 	}
@@ -379,7 +389,7 @@ func (m *repair) send(ctx context.Context, p *plan, datasets iter.Seq2[reports.D
 		return nil, nil
 	}
 	opts := m.opts.Submit
-	opts.DryRun, opts.ID, opts.ZeroDropped, opts.RefuseLower, opts.CompareOthers = m.opts.DryRun, p.id, true, false, false
+	opts.DryRun, opts.ID, opts.ZeroDropped, opts.RefuseLower, opts.CompareOthers, opts.RefuseOthers = m.opts.DryRun, p.id, true, false, false, false
 	opts.Warn = func(f datacite.Finding) {
 		if name, ours := p.about(f.Path); !ours && m.opts.Warn != nil {
 			m.opts.Warn(name, f)

@@ -2,6 +2,8 @@ package shown
 
 import (
 	"bufio"
+	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -164,7 +166,7 @@ func (p *plan) had(d *reports.Dataset) error {
 		}
 		about := *d
 		about.DatasetID, about.Performance = d.DatasetID[:1], nil
-		c := &p.target(one.Name, &about).counts[i]
+		c := &p.describe(one.Name, &about).counts[i]
 		c.had, c.was = true, c.was+n.Reported
 		c.plan()
 	}
@@ -228,13 +230,34 @@ func (z *zeros) leave(t *target, apart bool) {
 	}
 }
 
-// target returns the target of a DOI, which it adds if it is missing.
-func (p *plan) target(name string, about *reports.Dataset) *target {
-	if p.targets[name] == nil {
-		text, _ := json.Marshal(about) // what was read from JSON can be written
-		p.targets[name] = &target{about: text, room: mostInstances}
+// describe returns the target of a DOI, which it adds if it is missing. Of several descriptions it takes the first in
+// alphabetical order: the service shows subsets in any order.
+func (p *plan) describe(name string, about *reports.Dataset) *target {
+	t := p.targets[name]
+	if t != nil && t.about == nil {
+		return t // a wanted dataset describes it
 	}
-	return p.targets[name]
+	text, _ := json.Marshal(about) // what was read from JSON can be written
+	if t == nil {
+		t = &target{about: text, room: mostInstances}
+		p.targets[name] = t
+	} else if bytes.Compare(text, t.about) < 0 {
+		t.about = text
+	}
+	return t
+}
+
+// shared is how many numbers another report has of what this one is to have, and the DOI of one.
+func (p *plan) shared(other *plan) (n int, example string) {
+	for _, name := range slices.Sorted(maps.Keys(p.targets)) {
+		t := other.targets[name]
+		for i, c := range p.targets[name].counts {
+			if t != nil && c.now != 0 && t.counts[i].was != 0 {
+				n, example = n+1, cmp.Or(example, name)
+			}
+		}
+	}
+	return n, example
 }
 
 // counts reports whether the stored report has numbers other than 0.

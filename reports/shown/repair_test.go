@@ -237,6 +237,56 @@ func TestZerosHaveTheTitleOfTheRecord(t *testing.T) {
 	assert.Equal(t, []reports.Instance{views(0)}, stored.Datasets[1].Performance[0].Instance)
 }
 
+// TestAnotherReportThatIsRefused with RefuseOthers is one that the repair does not replace.
+func TestAnotherReportThatIsRefused(t *testing.T) {
+	a, b := both("10.5072/a", 5, 3), both("10.5072/b", 4, 2)
+	for name, tt := range map[string]struct {
+		second   []reports.Dataset // of the second report
+		replaces []string
+		says     string
+	}{
+		"replaced":          {[]reports.Dataset{a, b}, []string{"Renamed Repository"}, ""},
+		"of other datasets": {[]reports.Dataset{b}, nil, ""},
+		"of zeros":          {[]reports.Dataset{both("10.5072/a", 0, 0)}, nil, ""},
+		"of the same": {[]reports.Dataset{a, b}, nil,
+			"report " + reportID(2) + ` of "Renamed Repository" has 2 of the same numbers for that month, such as one of 10.5072/a; records show the sum`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			srv := after(t, october(2, tt.second...))
+			for _, dry := range []bool{true, false} {
+				opts := mending(t.TempDir(), dry, tt.replaces...)
+				opts.Submit.RefuseOthers = true
+				_, err := mend(t.Context(), srv, []reports.Dataset{a}, opts)
+				if tt.says == "" {
+					require.NoError(t, err)
+					continue
+				}
+				require.ErrorContains(t, err, tt.says)
+				require.ErrorIs(t, err, datacite.ErrInvalid)
+			}
+		})
+	}
+}
+
+// TestZerosOfADatasetThatWasStoredTwice have the same description whatever order the service shows.
+func TestZerosOfADatasetThatWasStoredTwice(t *testing.T) {
+	first, second := both("10.5072/a", 5, 3), dataset("10.5072/a", views(0))
+	second.Title = "Zeros"
+	found := map[int]bool{}
+	for _, datasets := range [][]reports.Dataset{{first, second}, {second, first}} {
+		srv := after(t, october(1, datasets...))
+		r, err := mend(t.Context(), srv, []reports.Dataset{both("10.5072/b", 1, 1)}, mending(t.TempDir(), false))
+		require.NoError(t, err)
+		found[r.Reports[0].Datasets] = true
+		stored, err := srv.Reports().Get(t.Context(), reportID(1))
+		require.NoError(t, err)
+		for _, d := range stored.Datasets {
+			assert.NotEqual(t, "Zeros", d.Title)
+		}
+	}
+	assert.Len(t, found, 1)
+}
+
 // TestZerosOfSubmit: a dataset of zeros that Submit has stored beside the data stays, until the data change.
 func TestZerosOfSubmit(t *testing.T) {
 	srv, locks, b := after(t), t.TempDir(), both("10.5072/b", 4, 2)
