@@ -11,13 +11,14 @@ import (
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/search"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/states"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/upgrade"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/usage"
 )
 
 // commands are those of the program, in the order in which datacite help shows them.
 var commands = []shell.Maker{
 	get.Command, search.Command, harvest.Command,
-	register.Command, audit.Command, states.Hide, states.Show, states.Delete,
+	register.Command, audit.Command, upgrade.Command, states.Hide, states.Show, states.Delete,
 	usage.Command,
 	sandbox.Command,
 	account.LoginCommand, account.ConfigCommand, versionCommand,

@@ -115,7 +115,9 @@ const ways = `datacite [a-z]+ |--[a-z]|\bgive |\bsave |is not one of|are require
 // noSeam are no surfaces of the command.
 var noSeam = map[string]string{
 	"get DOI…": "names", "search [WORD...]": "words", "harvest [WORD...]": "words", "usage check ACCOUNT": "a name", "usage repair ACCOUNT": "a name",
-	"hide DOI…": "names", "show DOI…": "names", "delete DOI…": "names", "hide --json": "what was done", "show --json": "what was done",
+	"upgrade FILE_OR_FOLDER…": "documents of older kernels, which no command writes", "upgrade --json": "what was done",
+	"upgrade --output": "documents that stay as they are, but for what it prints",
+	"hide DOI…":        "names", "show DOI…": "names", "delete DOI…": "names", "hide --json": "what was done", "show --json": "what was done",
 	"delete --json": "what was done", "sandbox COMMAND]": "a program", "config [NAME": "a word", "config [VALUE]]": "a word",
 	"get --format text": "for people", "get --format citation": "for people", "search --format table": "for people", "audit --format table": "for people",
 	"usage check --format table": "for people", "audit --html": "for people", "usage check --html": "for people",

@@ -199,7 +199,7 @@ func (r *row) add(found []datacite.Finding) {
 		if slices.Contains([]datacite.Code{"identifier", "json", "not-in-json", "not-in-xml"}, f.Code) {
 			continue // the request names the DOI; what is sent is XML
 		}
-		f.File = r.File
+		f.File, f.Reason = r.File, strings.Replace(f.Reason, "metadata.Upgrade makes a record", "datacite upgrade makes a document", 1)
 		r.Findings = append(r.Findings, f)
 	}
 }

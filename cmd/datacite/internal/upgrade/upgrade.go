@@ -1,0 +1,348 @@
+// Package upgrade is the command datacite upgrade.
+package upgrade
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
+	"github.com/datacite-go/datacite-go/metadata"
+)
+
+type command struct {
+	*shell.Shell
+	values  string
+	missing string
+
+	given *values
+	table *missing
+	count map[string]int // of files, by result
+}
+
+// Command is datacite upgrade.
+func Command(s *shell.Shell) *cobra.Command {
+	c := &command{Shell: s, count: map[string]int{}}
+	cmd := &cobra.Command{
+		Use: "upgrade FILE_OR_FOLDER… --output FOLDER", GroupID: shell.Writing, Args: cobra.MinimumNArgs(1),
+		Short: "Turn metadata XML of kernel 2 and 3 into kernel 4",
+		Long: `Turn metadata XML of kernel 2.0 to 3.1 into kernel 4, the only version that the service accepts. It
+refuses every change of a DOI with older metadata, even of its URL, except metadata of kernel 4.
+
+Each FILE is a document, and a FOLDER has documents whose names end in .xml, also in folders
+inside. The new documents get the same names in the folder of --output; without --output, they are
+only checked. Documents of kernel 4 are left out. All that both versions have stays as it is.
+
+The command prints each value that it derived: a Funder becomes a funding reference, a Film is
+Audiovisual, a StartDate or EndDate gets the type Other and the information which it is. What it
+cannot derive is an error that names the file, which is not written then: mostly the general
+type, which was optional.
+
+--missing writes a table of what cannot be derived, CSV or .xlsx. Fill in the column value, and
+give the table back with --values. The table also has the types of StartDate and EndDate, with the
+value Other: if both become Collected, for example, they become one range. Rows without a value are
+left out.`,
+		Example: `  datacite upgrade old/ --missing missing.csv
+  datacite upgrade old/ --values missing.csv --output new/
+  datacite register new/*.xml --url 'https://repository.example.org/{suffix}' --service test`,
+		RunE: c.run,
+	}
+	flags := cmd.Flags()
+	s.OutputFlag(cmd, "write the new documents to this `folder`")
+	flags.StringVar(&c.values, "values", "", "read what cannot be derived from this `table`")
+	flags.StringVar(&c.missing, "missing", "", "write a `table` of what cannot be derived, to be filled in")
+	s.Flags(cmd, shell.JSON)
+	return cmd
+}
+
+// A document is a file to be upgraded.
+type document struct {
+	path string
+	name string // below the folder of the output, with slashes
+}
+
+// An outcome is what --json prints of a document.
+type outcome struct {
+	File    string    `json:"file"`
+	DOI     string    `json:"doi,omitempty"`
+	Kernel  string    `json:"kernel,omitempty"` // the old version
+	Result  string    `json:"result"`           // upgraded, checked, current or refused
+	Output  string    `json:"output,omitempty"` // the new file
+	Derived []derived `json:"derived,omitempty"`
+	Faults  []fault   `json:"faults,omitempty"`
+}
+
+type derived struct {
+	Path string `json:"path"`
+	Old  string `json:"old"`
+	New  string `json:"new"` // empty if kernel 4 has no place for the value
+}
+
+type fault struct {
+	Path   string `json:"path,omitempty"`
+	Value  string `json:"value,omitempty"`
+	Reason string `json:"reason"`
+	Line   int    `json:"line,omitempty"`
+}
+
+// The results of documents.
+const (
+	upgraded = "upgraded"
+	checked  = "checked"
+	current  = "current"
+	refused  = "refused"
+)
+
+func (c *command) run(cmd *cobra.Command, names []string) (err error) {
+	if err := c.checkFlags(); err != nil {
+		return shell.Wrong(err)
+	}
+	documents, err := c.documents(names)
+	if err != nil {
+		return shell.Wrong(err)
+	}
+	if c.given, err = readValues(c.values); err != nil {
+		return shell.Wrong(err)
+	}
+	if c.table, err = newMissing(c.missing); err != nil {
+		return shell.Wrong(err)
+	}
+	defer c.table.discard()
+	if err := c.all(cmd.Context(), documents); err != nil {
+		return err
+	}
+	if err := c.table.save(c.Shell); err != nil {
+		return err
+	}
+	return c.report(len(documents))
+}
+
+func (c *command) checkFlags() error {
+	if c.missing != "" && c.values != "" && filepath.Clean(c.missing) == filepath.Clean(c.values) {
+		return fmt.Errorf("--missing and --values are both %s; give two files", c.missing)
+	}
+	if c.Output == "" {
+		return nil
+	}
+	folder := c.Output
+	info, err := os.Stat(folder)
+	if errors.Is(err, fs.ErrNotExist) { // it is made for the first document
+		folder = filepath.Dir(filepath.Clean(folder))
+		info, err = os.Stat(folder)
+	}
+	switch {
+	case err != nil:
+		return fmt.Errorf("--output %s: %w", c.Output, err)
+	case !info.IsDir():
+		return fmt.Errorf("--output %s: %s is not a folder", c.Output, folder)
+	}
+	return nil
+}
+
+// documents are the files that the command line names. The new ones have names of their own.
+func (c *command) documents(names []string) (all []document, err error) {
+	seen := map[string]string{}
+	for _, name := range names {
+		before := len(all)
+		if all, err = c.of(name, all); err != nil {
+			return nil, err
+		}
+		for _, d := range all[before:] {
+			if other := seen[d.name]; other != "" {
+				return nil, fmt.Errorf("%s and %s would both become %s; upgrade them one after the other", other, d.path, d.name)
+			}
+			seen[d.name] = d.path
+		}
+		if len(all) == before {
+			return nil, fmt.Errorf("%s has no files whose names end in .xml", name)
+		}
+	}
+	return all, nil
+}
+
+func (c *command) of(name string, all []document) ([]document, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return append(all, document{name, filepath.Base(name)}), c.apart(name, filepath.Base(name))
+	}
+	output, _ := os.Stat(c.Output) // it may not exist yet
+	err = filepath.WalkDir(name, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() {
+			if info, err := entry.Info(); err == nil && path != name && os.SameFile(info, output) {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if !strings.EqualFold(filepath.Ext(path), ".xml") {
+			return nil
+		}
+		below, err := filepath.Rel(name, path)
+		if err != nil {
+			return err
+		}
+		all = append(all, document{path, filepath.ToSlash(below)})
+		return c.apart(path, below)
+	})
+	return all, err
+}
+
+// apart refuses an output that would replace what is read.
+func (c *command) apart(path, below string) error {
+	if c.Output == "" {
+		return nil
+	}
+	was, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if is, err := os.Stat(filepath.Join(c.Output, below)); err == nil && os.SameFile(was, is) {
+		return fmt.Errorf("--output %s would replace %s; give another folder", c.Output, path)
+	}
+	return nil
+}
+
+func (c *command) all(ctx context.Context, documents []document) error {
+	for i, d := range documents {
+		if ctx.Err() != nil {
+			return shell.Interrupted("%d of %s done; run the same command again", i, shell.Count(len(documents), "file"))
+		}
+		out, err := c.one(d)
+		if err != nil {
+			return err
+		}
+		c.count[out.Result]++
+		c.print(out)
+		c.Progress(i+1, len(documents), "files", "")
+	}
+	return nil
+}
+
+// one upgrades a document. An error is one of files that ends the run.
+func (c *command) one(d document) (*outcome, error) {
+	data, err := read(d.path)
+	if err != nil {
+		return nil, shell.Wrong(err)
+	}
+	out := &outcome{File: d.name, Result: refused}
+	if rec, err := metadata.ParseXML(bytes.NewReader(data)); err == nil {
+		out.DOI = rec.DOI
+	}
+	values := c.given.of(d.name, out.DOI)
+	made, err := metadata.Upgrade(bytes.NewReader(data), &metadata.UpgradeOptions{Values: values})
+	if invalid, ok := errors.AsType[*datacite.ValidationError](err); ok {
+		out.refuse(invalid)
+		err = nil
+	}
+	if err != nil {
+		return nil, shell.Wrong(fmt.Errorf("%s: %w", d.path, err))
+	}
+	if made != nil && made.Kernel != metadata.Namespace {
+		out.Kernel = version(made.Kernel)
+		for _, v := range made.Derived {
+			out.Derived = append(out.Derived, derived(v))
+		}
+		c.table.add(out, values)
+	}
+	switch {
+	case len(out.Faults) > 0:
+	case made.Kernel == metadata.Namespace:
+		out.Result = current
+	case c.Output == "":
+		out.Result = checked
+	default:
+		out.Result, out.Output = upgraded, filepath.Join(c.Output, filepath.FromSlash(d.name))
+		return out, c.write(out.Output, made.XML)
+	}
+	return out, nil
+}
+
+// read reads a file, and of one that is too long so much that this is noticed.
+func read(name string) ([]byte, error) {
+	const most = 11 << 20
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, most))
+}
+
+func (c *command) write(name string, data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil { // as the user's umask has it
+		return shell.Wrong(err)
+	}
+	const readable = 0o644
+	return shell.WriteText(name, readable, string(data))
+}
+
+// version is that of a namespace; kernel 2.0 has none.
+func version(space string) string {
+	if space == "" {
+		return "2.0"
+	}
+	_, after, _ := strings.Cut(space, "kernel-")
+	return after
+}
+
+func (o *outcome) refuse(invalid *datacite.ValidationError) {
+	for _, f := range invalid.Findings {
+		if !f.Warning {
+			o.Faults = append(o.Faults, fault{f.Path, f.Value, f.Reason, f.Line})
+		}
+	}
+}
+
+// print prints an outcome: what was derived, or the faults.
+func (c *command) print(o *outcome) {
+	if o.Result != refused || c.JSON {
+		text := map[string]string{
+			upgraded: "kernel " + o.Kernel + ", upgraded", checked: "kernel " + o.Kernel + ", can be upgraded", current: "is of kernel 4 already",
+		}[o.Result]
+		for _, d := range o.Derived {
+			if !isOfAll[d.Path] {
+				text += "\n  " + metadata.Derived(d).String()
+			}
+		}
+		c.Result(o, "%s: %s", o.File, text)
+	}
+	for _, f := range o.Faults {
+		c.Warn("error: %s", datacite.Finding{File: o.File, Line: f.Line, Path: f.Path, Reason: f.Reason})
+	}
+}
+
+// isOfAll are what every document has derived.
+var isOfAll = map[string]bool{"schemaVersion": true, "schemaLocation": true, "noNamespaceSchemaLocation": true}
+
+func (c *command) report(n int) error {
+	c.given.warn(c.Shell)
+	files := shell.Count(n, "file")
+	switch done := c.count[upgraded] + c.count[checked]; {
+	case c.Output == "":
+		c.Say("%d of %s can be upgraded, %d of kernel 4 already; --output FOLDER writes them", done, files, c.count[current])
+	default:
+		c.Say("%d of %s upgraded in %s, %d of kernel 4 already", done, files, c.Output, c.count[current])
+	}
+	if c.count[refused] == 0 {
+		return nil
+	}
+	hint := "; the lines above say why"
+	if c.missing == "" {
+		hint += "; --missing TABLE writes a table to fill in"
+	}
+	return shell.Wrong(fmt.Errorf("%d of %s cannot be upgraded%s", c.count[refused], files, hint))
+}
