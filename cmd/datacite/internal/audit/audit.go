@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/account"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/table"
@@ -63,7 +64,7 @@ standard input, is
   - a folder with files of metadata XML (*.xml), or with files as above
 
 What a source does not say is not compared: columns that are missing, empty cells, and what a
-table cannot express, such as the language of a title, which stays when the title is corrected.
+table cannot express. "datacite help tables" has the rules by which a table corrects records.
 
 Without --fix nothing is written, and production is asked if no service is chosen. --fix shows
 what differs, asks, and writes: DOIs that are missing are made, in the state that the source says
@@ -162,7 +163,11 @@ func (c *command) complete(w *dois.Wanted, found *dois.Record) {
 	case !slices.Contains(c.only, "metadata") && !slices.Contains(c.only, "invalid"):
 		w.Metadata = nil
 	case isTable(c.source):
-		w.Metadata = table.Complete(w.Metadata, &found.Record)
+		var removed []datacite.Finding
+		w.Metadata, removed = table.Complete(w.Metadata, found)
+		for _, f := range removed {
+			c.Warn("%s: %s", w.Place, f)
+		}
 	}
 }
 
@@ -176,7 +181,7 @@ func (c *command) differences(ctx context.Context, progress func(dois.AuditProgr
 			c.page.Coverage = &coverage{}
 			opts.Listed = c.page.Coverage.count
 		}
-		for d, err := range c.client.Audit(ctx, c.wanted(), &opts) {
+		for d, err := range c.client.Audit(ctx, c.wanted(ctx), &opts) {
 			if errors.Is(err, dois.ErrNothingListed) {
 				err = shell.Wrong(c.nothingListed(err))
 				if c.fix {

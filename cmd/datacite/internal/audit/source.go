@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -21,10 +22,10 @@ import (
 // wanted are the DOIs of a source, which has one at least: without any, all DOIs of the service would be
 // extra. It is opened when they are ranged over, each time. Faults of a table are all printed before the
 // error that ends it.
-func (c *command) wanted() iter.Seq2[dois.Wanted, error] {
+func (c *command) wanted(ctx context.Context) iter.Seq2[dois.Wanted, error] {
 	return func(yield func(dois.Wanted, error) bool) {
 		some := false
-		for w, err := range c.read() {
+		for w, err := range c.read(ctx) {
 			some = true
 			if !yield(w, err) {
 				return
@@ -37,7 +38,7 @@ func (c *command) wanted() iter.Seq2[dois.Wanted, error] {
 }
 
 // read reads the source.
-func (c *command) read() iter.Seq2[dois.Wanted, error] {
+func (c *command) read(ctx context.Context) iter.Seq2[dois.Wanted, error] {
 	return func(yield func(dois.Wanted, error) bool) {
 		source := c.source
 		info, err := os.Stat(source)
@@ -53,7 +54,7 @@ func (c *command) read() iter.Seq2[dois.Wanted, error] {
 			records(source, archive.NewFolderReader(os.DirFS(source), nil), yield)
 		default:
 			if isTable(source) {
-				c.items(yield)
+				c.items(ctx, yield)
 				return
 			}
 			file, err := os.Open(source)
@@ -119,7 +120,7 @@ func document(name string) (dois.Wanted, error) {
 
 // items are the rows of a table. If some have faults, the last thing is an error, after
 // which nothing was compared or written yet.
-func (c *command) items(yield func(dois.Wanted, error) bool) {
+func (c *command) items(ctx context.Context, yield func(dois.Wanted, error) bool) {
 	r, file, err := table.Open(c.source, &table.Options{Others: slices.Concat(table.SearchColumns, table.ResultColumns, c.passOver), Partial: true})
 	if err != nil {
 		yield(dois.Wanted{}, err)
@@ -132,6 +133,7 @@ func (c *command) items(yield func(dois.Wanted, error) bool) {
 	}
 	table.SaySheets(c.Shell, c.source, r)
 	faults, faulty := 0, 0
+	look := table.Look{Shell: c.Shell, Client: c.client}
 	for row, err := range r.All() {
 		if err != nil {
 			yield(dois.Wanted{}, err)
@@ -140,6 +142,7 @@ func (c *command) items(yield func(dois.Wanted, error) bool) {
 		if row.DOI == "" && len(row.Findings) == 0 {
 			row.Findings = append(row.Findings, datacite.Finding{File: row.File, Line: row.Line, Path: "doi", Code: "missing", Reason: "is empty; datacite register gives names to records"})
 		}
+		look.At(ctx, row)
 		table.PrintFindings(c.Shell, row)
 		if invalid, ok := errors.AsType[*datacite.ValidationError](row.Err()); ok {
 			faulty++

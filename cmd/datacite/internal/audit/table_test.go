@@ -69,8 +69,7 @@ func foreignRecord(c chooser, i int) *foreigner {
 	it.cells["description"] = "What it is about"
 	it.stored["subjects"] = []any{object{"subject": "glaciers", "subjectScheme": "Example Thesaurus", "schemeUri": "https://t.example/", "valueUri": "https://t.example/7", "lang": "en"}, object{"subject": "climate"}}
 	it.cells["subjects"] = one(c, "glaciers; climate", "glaciers | Example Thesaurus; climate", "climate; glaciers")
-	it.stored["rightsList"] = []any{one[any](c, object{"rightsIdentifier": "cc-by-4.0"}, object{"rightsIdentifier": "CC-BY-4.0", "rightsIdentifierScheme": "SPDX", "lang": "en"},
-		object{"rights": "Creative Commons Attribution 4.0 International", "rightsUri": "https://creativecommons.org/licenses/by/4.0/"}, object{"rightsUri": "http://creativecommons.org/licenses/by/4.0/legalcode"})}
+	it.stored["rightsList"] = []any{one[any](c, object{"rightsIdentifier": "cc-by-4.0"}, object{"rightsIdentifier": "CC-BY-4.0", "rightsIdentifierScheme": "SPDX", "lang": "en"})}
 	it.cells["rights"] = "CC-BY-4.0"
 	it.stored["language"], it.cells["language"] = "en", one(c, "en", "eng")
 	it.stored["relatedIdentifiers"] = []any{object{"relationType": "IsSupplementTo", "relatedIdentifierType": "DOI", "relatedIdentifier": one(c, "10.5072/article-1", "https://doi.org/10.5072/ARTICLE-1"), "resourceTypeGeneral": "JournalArticle"}}
@@ -88,15 +87,14 @@ func foreignRecord(c chooser, i int) *foreigner {
 func foreignCreator(c chooser, i int) (stored object, cell string) {
 	if c.IntN(4) == 0 {
 		name := []string{"Ice Group", "Salt & Snow", "Firn Institute"}[i]
-		stored = object{"name": name}
 		if c.maybe() {
-			stored["nameType"] = "Organizational"
+			return object{"name": name}, "name: " + name
 		}
-		return stored, "org: " + name
+		return object{"name": name, "nameType": "Organizational"}, "org: " + name
 	}
 	family, given := []string{"Lovelace", "Noether", "Curie"}[i], []string{"Ada", "Emmy", "Marie"}[i]
 	orcid := []string{"0000-0001-5727-2427", "0000-0002-1825-0097", "0000-0001-5109-3700"}[i]
-	stored, cell = object{"name": one(c, family+", "+given, given+" "+family)}, family+", "+given
+	stored, cell = object{"name": family + ", " + given}, family+", "+given
 	if c.maybe() {
 		stored["givenName"], stored["familyName"] = given, family
 	}
@@ -194,9 +192,12 @@ func auditForeignRecords(t *testing.T, behaviour datacitetest.Behaviour) {
 		assert.Equal(t, "repaired", row[10], row)
 	}
 	for doi, path := range planted {
-		assert.Equal(t, []string{path}, reported[doi], doi)
+		require.NotEmpty(t, reported[doi], doi)
 		for _, c := range metadata.Diff(was[doi], stored(t, srv, doi)) {
-			assert.Equal(t, path, c.Path, "nothing else is written: %s", c)
+			reported[doi] = append(reported[doi], c.Path)
+		}
+		for _, of := range reported[doi] {
+			assert.True(t, strings.HasPrefix(of, path), "nothing else is written: %s, %s", of, path)
 		}
 	}
 	assert.Len(t, reported, len(planted))
@@ -205,22 +206,22 @@ func auditForeignRecords(t *testing.T, behaviour datacitetest.Behaviour) {
 	assert.Equal(t, shell.ExitDone, code, "%s\n%s", out, notes)
 }
 
-// plants are what is changed in a table, and where it differs then; "" is a further creator.
+// plants are what is changed in a table, and below which path it differs then; "" is a further creator.
 var plants = []struct {
 	column, path string
 	cell         func(was string) string
 }{
-	{"title", "titles[0].title", func(was string) string { return strings.Replace(was, "Glaciers", "Glacier", 1) }},
-	{"title", "titles[0].title", func(string) string { return "Quite another title" }},
+	{"title", "titles[0].", func(was string) string { return strings.Replace(was, "Glaciers", "Glacier", 1) }},
+	{"title", "titles[0].", func(string) string { return "Quite another title" }},
 	{"year", "publicationYear", func(string) string { return "2025" }},
 	{"publisher", "publisher", func(was string) string { return strings.Replace(was, "Repository", "Repositories", 1) }},
 	{"language", "language", func(string) string { return "de" }},
-	{"description", "descriptions[1].description", func(string) string { return "Why it was made" }},
-	{"subjects", "subjects[0].subject", func(string) string { return "glacier; climate" }},
+	{"description", "descriptions[1].", func(string) string { return "Why it was made" }},
+	{"subjects", "subjects[0].", func(string) string { return "glacier; climate" }},
 	{"subjects", "subjects[2]", func(string) string { return "glaciers; climate; snow" }},
 	{"related identifiers", "relatedIdentifiers[0].relationType", func(string) string { return "Cites DOI 10.5072/article-1" }},
-	{"related identifiers", "relatedIdentifiers[0].relatedIdentifier", func(string) string { return "IsSupplementTo DOI 10.5072/article-2" }},
-	{"dates", "dates[0].date", func(string) string { return "Collected 2021; Issued 2026" }},
+	{"related identifiers", "relatedIdentifiers[0].", func(string) string { return "IsSupplementTo DOI 10.5072/article-2" }},
+	{"dates", "dates[0].", func(string) string { return "Collected 2021; Issued 2026" }},
 	{"creators", "", func(was string) string { return was + "; Hopper, Grace" }},
 	{"url", "url", func(was string) string { return was + "/moved" }},
 }

@@ -190,11 +190,11 @@ func (c *command) run(cmd *cobra.Command, files []string) (err error) {
 	}
 	var s source = &records{command: c, files: files}
 	if c.isTable {
-		table := &rows{command: c, file: files[0]}
-		if err := table.prepare(); err != nil {
+		rows := &rows{command: c, file: files[0], look: table.Look{Shell: c.Shell, Client: j.client}}
+		if err := rows.prepare(cmd.Context()); err != nil {
 			return shell.Wrong(err)
 		}
-		s = table
+		s = rows
 	}
 	j.source = s
 	if !c.DryRun && c.Output != "" {

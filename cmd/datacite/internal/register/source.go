@@ -1,6 +1,7 @@
 package register
 
 import (
+	"context"
 	"fmt"
 	"io/fs"
 	"iter"
@@ -68,6 +69,7 @@ type rows struct {
 	// named are the rows with a DOI, and searched the columns of search; both are known after prepare.
 	named    map[string]string // places, by URL
 	searched []string
+	look     table.Look
 }
 
 func (s *rows) name() string    { return s.file }
@@ -85,7 +87,7 @@ func (s *rows) mode() fs.FileMode {
 const private = 0o600
 
 // prepare reads what must be known of the whole table before its first row is judged.
-func (s *rows) prepare() error {
+func (s *rows) prepare(ctx context.Context) error {
 	s.named = map[string]string{}
 	others := slices.Concat(s.passOver, table.ResultColumns)
 	for _, name := range table.SearchColumns {
@@ -93,7 +95,7 @@ func (s *rows) prepare() error {
 			s.searched = append(s.searched, name)
 		}
 	}
-	r, file, err := table.Open(s.file, &table.Options{Others: slices.Concat(others, s.searched), Partial: true})
+	r, file, err := table.Open(s.file, &table.Options{Others: slices.Concat(others, s.searched)})
 	if err != nil {
 		return err
 	}
@@ -103,6 +105,7 @@ func (s *rows) prepare() error {
 		if err != nil {
 			return nil // rows tells it with the faults before it
 		}
+		s.look.At(ctx, row)
 		if row.DOI != "" && row.URL != "" {
 			s.named[strings.Clone(row.URL)] = table.Place(row)
 		}
@@ -135,6 +138,7 @@ func (s *rows) rows(say bool) iter.Seq2[*row, error] {
 		for one, err := range r.All() {
 			r := &row{Row: one, isRow: true}
 			if err == nil {
+				s.look.Again(one)
 				c.row(r)
 			}
 			if !yield(r, err) || err != nil {

@@ -197,7 +197,13 @@ func (j *job) adapt(w *dois.Wanted, found *dois.Record) error {
 		}
 		return nil
 	}
-	whole := *table.Complete(it.Record, stored)
+	form := *found
+	form.Record = *stored
+	completed, removed := table.Complete(it.Record, &form)
+	for _, f := range removed {
+		j.Warn("%s: %s", it.place(), f)
+	}
+	whole := *completed
 	whole.DOI = ""
 	doc, err := mds.NewDocument(&whole)
 	if err != nil {

@@ -226,7 +226,7 @@ func creator(text string) (metadata.Creator, error) {
 
 // marked returns what follows a mark such as "org:".
 func marked(text, mark string) (rest string, ok bool) {
-	if len(text) <= len(mark) || !strings.EqualFold(text[:len(mark)], mark) {
+	if len(text) < len(mark) || !strings.EqualFold(text[:len(mark)], mark) {
 		return text, false
 	}
 	return strings.TrimSpace(text[len(mark):]), true
@@ -277,31 +277,46 @@ func affiliated(c metadata.Creator, text string) metadata.Creator {
 	return c.AffiliatedWith(text, "")
 }
 
-func writeCreators(r *Row) string {
-	var items []string
-	for _, c := range r.Record.Creators {
-		parts := []string{nameOf(&c)}
-		for _, id := range c.NameIdentifiers {
-			part := written(id.NameIdentifier, id.NameIdentifierScheme)
-			orcid, isORCID := asORCID(id.NameIdentifier)
-			switch isOrganization := c.NameType == metadata.NameOrganizational; {
-			case isORCID && !isOrganization && (id.NameIdentifierScheme == "" || strings.EqualFold(id.NameIdentifierScheme, "ORCID")):
-				part = orcid
-			case isROR(part) && !isOrganization:
-				part = "[" + id.NameIdentifierScheme + "=" + id.NameIdentifier + "]"
-			}
-			parts = append(parts, part)
-		}
-		for _, a := range c.Affiliation {
-			part := strings.TrimSpace(a.Name + " " + written(a.AffiliationIdentifier, a.AffiliationIdentifierScheme))
-			if again, err := creator("name: N | " + escaped(part)); err != nil || len(again.Affiliation) == 0 {
-				part = "affiliation: " + part
-			}
-			parts = append(parts, part)
-		}
-		items = append(items, join(parts...))
+// items is the inverse of the loops over the items of a cell.
+func items[E any](list []E, cell func(E) string) string {
+	var all []string
+	for _, e := range list {
+		all = append(all, cell(e))
 	}
-	return strings.Join(items, "; ")
+	return strings.Join(all, "; ")
+}
+
+func writeCreators(r *Row) string { return items(r.Record.Creators, creatorCell) }
+
+func creatorCell(c metadata.Creator) string {
+	parts := []string{nameOf(&c)}
+	for _, id := range c.NameIdentifiers {
+		parts = append(parts, identifierCell(id, c.NameType == metadata.NameOrganizational))
+	}
+	for _, a := range c.Affiliation {
+		parts = append(parts, affiliationCell(a))
+	}
+	return join(parts...)
+}
+
+func identifierCell(id metadata.NameIdentifier, isOrganization bool) string {
+	part := written(id.NameIdentifier, id.NameIdentifierScheme)
+	orcid, isORCID := asORCID(id.NameIdentifier)
+	switch {
+	case isORCID && !isOrganization && (id.NameIdentifierScheme == "" || strings.EqualFold(id.NameIdentifierScheme, "ORCID")):
+		return orcid
+	case isROR(part) && !isOrganization:
+		return "[" + id.NameIdentifierScheme + "=" + id.NameIdentifier + "]"
+	}
+	return part
+}
+
+func affiliationCell(a metadata.Affiliation) string {
+	part := strings.TrimSpace(a.Name + " " + written(a.AffiliationIdentifier, a.AffiliationIdentifierScheme))
+	if again, err := creator("name: N | " + escaped(part)); err != nil || len(again.Affiliation) == 0 {
+		return "affiliation: " + part
+	}
+	return part
 }
 
 // nameOf is the name of a creator in the form that is read as the same.
@@ -316,7 +331,7 @@ func nameOf(c *metadata.Creator) string {
 			name += ","
 		}
 	}
-	if again, err := named(name); err != nil || !sameWords(again.Name, c.Name) {
+	if again, err := named(name); err != nil || fold(again.Name) != fold(strings.TrimRight(c.Name, ", ")) {
 		return mark + oneLine(c.Name)
 	}
 	return name
@@ -333,13 +348,9 @@ func readSubjects(text string, r *Row) error {
 	return nil
 }
 
-func writeSubjects(r *Row) string {
-	var items []string
-	for _, s := range r.Record.Subjects {
-		items = append(items, join(s.Subject, s.SubjectScheme))
-	}
-	return strings.Join(items, "; ")
-}
+func writeSubjects(r *Row) string { return items(r.Record.Subjects, subjectCell) }
+
+func subjectCell(s metadata.Subject) string { return join(s.Subject, s.SubjectScheme) }
 
 func readRights(text string, r *Row) error {
 	for _, item := range split(text, ';') {
@@ -364,21 +375,18 @@ func isAddress(text string) bool {
 	return strings.HasPrefix(text, "https://") || strings.HasPrefix(text, "http://")
 }
 
-func writeRights(r *Row) string {
-	var items []string
-	for _, rights := range r.Record.RightsList {
-		switch {
-		case strings.EqualFold(rights.RightsIdentifierScheme, "SPDX") && rights.RightsIdentifier != "":
-			items = append(items, join(rights.RightsIdentifier))
-		case rights.Rights == "" && isAddress(rights.RightsURI):
-			items = append(items, join(rights.RightsURI))
-		case rights.RightsURI == "" && !strings.Contains(rights.Rights, " "):
-			items = append(items, join(rights.Rights)+" |") // without the bar it would be an identifier
-		default:
-			items = append(items, join(rights.Rights, rights.RightsURI))
-		}
+func writeRights(r *Row) string { return items(r.Record.RightsList, rightsCell) }
+
+func rightsCell(r metadata.Rights) string {
+	switch {
+	case strings.EqualFold(r.RightsIdentifierScheme, "SPDX") && r.RightsIdentifier != "":
+		return join(r.RightsIdentifier)
+	case r.Rights == "" && isAddress(r.RightsURI):
+		return join(r.RightsURI)
+	case r.RightsURI == "" && !strings.Contains(r.Rights, " "):
+		return join(r.Rights) + " |" // without the bar it would be an identifier
 	}
-	return strings.Join(items, "; ")
+	return join(r.Rights, r.RightsURI)
 }
 
 func readRelated(text string, r *Row) error {
@@ -399,12 +407,11 @@ func readRelated(text string, r *Row) error {
 // noBreak stands for a blank within an identifier, before which a table has a backslash.
 const noBreak = "\x00"
 
-func writeRelated(r *Row) string {
-	var items []string
-	for _, id := range r.Record.RelatedIdentifiers {
-		items = append(items, fmt.Sprintf("%s %s %s", id.RelationType, id.RelatedIdentifierType, strings.ReplaceAll(escaped(oneLine(id.RelatedIdentifier)), " ", `\ `)))
-	}
-	return strings.Join(items, "; ")
+func writeRelated(r *Row) string { return items(r.Record.RelatedIdentifiers, relatedCell) }
+
+func relatedCell(r metadata.RelatedIdentifier) string {
+	id := strings.ReplaceAll(escaped(oneLine(r.RelatedIdentifier)), " ", `\ `)
+	return fmt.Sprintf("%s %s %s", r.RelationType, r.RelatedIdentifierType, id)
 }
 
 func readDates(text string, r *Row) error {
@@ -419,12 +426,10 @@ func readDates(text string, r *Row) error {
 	return nil
 }
 
-func writeDates(r *Row) string {
-	var items []string
-	for _, d := range r.Record.Dates {
-		items = append(items, join(string(d.DateType)+" "+d.Date, d.DateInformation))
-	}
-	return strings.Join(items, "; ")
+func writeDates(r *Row) string { return items(r.Record.Dates, dateCell) }
+
+func dateCell(d metadata.Date) string {
+	return join(string(d.DateType)+" "+d.Date, d.DateInformation)
 }
 
 // term returns the value of a vocabulary that equals text ignoring case, else text.

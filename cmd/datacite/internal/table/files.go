@@ -3,6 +3,7 @@ package table
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
+	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/metadata"
 )
@@ -92,6 +94,46 @@ func Stored(r *dois.Record) *metadata.Record {
 		return record
 	}
 	return &r.Record
+}
+
+// A Look lifts the faults of rows whose DOI exists; see [Row.Lift].
+type Look struct {
+	Shell  *shell.Shell
+	Client *dois.Client
+
+	lifted map[string]bool // all faults, by DOI
+	failed bool
+}
+
+// At reads what is stored for the DOI of a row, if the row has faults. A row whose record cannot be read keeps them.
+func (l *Look) At(ctx context.Context, row *Row) {
+	perhaps := *row
+	perhaps.Findings = slices.Clone(row.Findings)
+	if perhaps.lift(func(column) bool { return true }); row.Err() == nil || perhaps.Err() != nil || row.DOI == "" || l.failed {
+		return
+	}
+	found, err := l.Client.Get(ctx, row.DOI, &dois.GetOptions{Detail: true})
+	switch {
+	case errors.Is(err, datacite.ErrNotFound):
+		return
+	case err != nil:
+		l.failed = true
+		l.Shell.Warn("warning: whether faulty cells say what is stored already cannot be asked: %s", shell.Message(err))
+		return
+	}
+	if row.Lift(found); row.Err() == nil {
+		if l.lifted == nil {
+			l.lifted = map[string]bool{}
+		}
+		l.lifted[strings.Clone(doi.Key(row.DOI))] = true // a cell would hold its whole row
+	}
+}
+
+// Again lifts the faults of a row that was read again, if At lifted them all.
+func (l *Look) Again(row *Row) {
+	if l.lifted[doi.Key(row.DOI)] {
+		row.lift(func(column) bool { return true })
+	}
 }
 
 // SaySheets says which sheet of several is read.

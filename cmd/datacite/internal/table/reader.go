@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 
@@ -226,7 +227,7 @@ func (r *Reader) row(cells []string) *Row {
 			row.add(r.at(i, datacite.Finding{Path: f.Name, Code: "syntax", Value: text, Warning: f.other >= 0,
 				Reason: fmt.Sprintf("the cell has line breaks, from line %d to line %d: a quotation mark too many or too few makes one cell of several rows; write the cell in one line", from, from+end)}))
 			if f.other < 0 {
-				row.spoilt(f.Name, text)
+				row.spoil(f.Name, text)
 				continue
 			}
 		}
@@ -240,7 +241,7 @@ func (r *Reader) row(cells []string) *Row {
 				text = r.year(row, i, text, number)
 			}
 			if err := f.read(text, row); err != nil {
-				row.spoilt(f.Name, text)
+				row.spoil(f.Name, text)
 				row.add(r.at(i, datacite.Finding{Path: f.Name, Code: "syntax", Value: text, Reason: err.Error()}))
 			}
 		}
@@ -266,21 +267,22 @@ func (r *Reader) year(row *Row, cell int, date, number string) string {
 	return number
 }
 
-// spoilt keeps a cell that cannot be read.
-func (r *Row) spoilt(column, text string) {
-	if r.unread == nil {
-		r.unread = map[string]string{}
+// spoil keeps a cell with a fault.
+func (r *Row) spoil(column, text string) {
+	if r.faulty == nil {
+		r.faulty = map[string]string{}
 	}
-	r.unread[column] = text
+	r.faulty[column] = text
 }
 
 func (r *Row) add(f datacite.Finding) { r.Findings = append(r.Findings, f) }
 
 // check adds the findings of the record, with their places.
 func (r *Reader) check(row *Row, cells []string) {
+	unread := maps.Clone(row.faulty)
 	for _, f := range row.Record.Findings() {
 		name := ofMember(f.Path)
-		if f.Code == "json" || row.unread[name] != "" {
+		if f.Code == "json" || unread[name] != "" {
 			continue // the record is sent as XML; the cell has its fault already
 		}
 		at := slices.IndexFunc(r.header, func(h field) bool { return h.Name == name })
@@ -290,7 +292,9 @@ func (r *Reader) check(row *Row, cells []string) {
 		}
 		f.Path = name
 		mistyped := f.Code == "scheme" && slices.Contains([]string{"creators", "publisher", "rights"}, name)
-		f.Warning = f.Warning && !mistyped && f.Code != "date"
+		if f.Warning = f.Warning && !mistyped && f.Code != "date"; !f.Warning && said {
+			row.spoil(name, strings.TrimSpace(cells[at]))
+		}
 		if at >= len(cells) {
 			at = -1
 		}

@@ -35,6 +35,7 @@ import (
 	"strings"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/metadata"
 )
 
@@ -60,12 +61,31 @@ type Row struct {
 	// mistyped and licences that are not on the SPDX list are errors here.
 	Findings []datacite.Finding
 
-	unread map[string]string // cells with a fault, by column
+	faulty map[string]string // cells with a fault, by column
 }
 
 // Err returns the findings that are not warnings as a [*datacite.ValidationError], nil if
 // there are none.
 func (r *Row) Err() error { return datacite.Invalid(r.Findings...) }
+
+// Lift removes the faults of cells that have the text of what is stored, and those of empty cells where something is
+// stored: it may be kept, though it would not be accepted as new.
+func (r *Row) Lift(found *dois.Record) {
+	forms := []*metadata.Record{&found.Record, Stored(found)}
+	r.lift(func(c column) bool {
+		return slices.ContainsFunc(forms, func(form *metadata.Record) bool {
+			text, stored := r.faulty[c.Name], c.cell(&Row{Record: form})
+			return stored != "" && (text == "" || text == stored)
+		})
+	})
+}
+
+func (r *Row) lift(isStored func(column) bool) {
+	r.Findings = slices.DeleteFunc(r.Findings, func(f datacite.Finding) bool {
+		c, ok := columnOf(f.Path)
+		return ok && !f.Warning && c.complete != nil && isStored(c)
+	})
+}
 
 // A Column describes a column of a table.
 type Column struct {
@@ -89,11 +109,25 @@ type column struct {
 	Column
 	needed bool   // by every record
 	member string // of the record, "" if not metadata
-	read   func(text string, r *Row) error
+	parse  func(text string, r *Row) error
 	write  func(r *Row) string
 
 	// complete puts what a row says into an existing record; see [Complete].
 	complete func(said, existing *metadata.Record)
+}
+
+// read reads a cell into a row, which has nothing of a cell that cannot be read.
+func (c *column) read(text string, r *Row) error {
+	before := r.Record
+	if before != nil {
+		record := *before
+		r.Record = &record
+	}
+	err := c.parse(text, r)
+	if err != nil {
+		r.Record = before
+	}
+	return err
 }
 
 const yearMember = "publicationYear"

@@ -65,10 +65,8 @@ func (w *Writer) write(cells []string) {
 }
 
 // Write writes a row. lost lists the JSON names of properties that the columns cannot hold
-// completely, such as contributors: a record that is read back from the row differs in them. The
-// cell of a property is left empty if it would be read as a change of the record, as of a date
-// without a kind: [Complete] of the row that is read back and the record is the record.
-// File, Line and Findings are not written. The error is that of the first row that could not be
+// completely, such as contributors: a record that is read back from the row differs in them; [Complete] keeps
+// them. File, Line and Findings are not written. The error is that of the first row that could not be
 // written.
 func (w *Writer) Write(row *Row) (lost []string, err error) {
 	whole := *row
@@ -76,19 +74,12 @@ func (w *Writer) Write(row *Row) (lost []string, err error) {
 		whole.Record = &metadata.Record{}
 	}
 	cells, read := make([]string, len(w.columns), len(w.columns)+w.others), &Row{Record: &metadata.Record{}}
-	asItIs := map[string]bool{} // a cell that cannot be read is a fault there
 	for i, c := range w.columns {
-		cells[i] = c.write(&whole)
-		if unread := row.unread[c.Name]; unread != "" {
-			cells[i], asItIs[c.Name] = unread, true
-		} else if text := strings.TrimSpace(cells[i]); text != "" {
-			asItIs[c.Name] = c.read(text, read) != nil
+		if cells[i] = row.faulty[c.Name]; cells[i] != "" {
+			continue
 		}
-	}
-	for _, change := range metadata.Diff(Complete(read.Record, whole.Record), whole.Record) {
-		name := ofMember(change.Path)
-		if i := slices.IndexFunc(w.columns, func(c column) bool { return c.Name == name }); i >= 0 && !asItIs[name] {
-			cells[i] = ""
+		if cells[i] = c.cell(&whole); cells[i] != "" {
+			_ = c.read(cells[i], read) // what is stored may be kept, though it would not be accepted as new
 		}
 	}
 	others := slices.Clone(row.Others[:min(len(row.Others), w.others)])
@@ -96,6 +87,17 @@ func (w *Writer) Write(row *Row) (lost []string, err error) {
 	w.write(cells)
 	return differing(whole.Record, read.Record), w.err
 }
+
+// cell is the text of a column as a [Reader] has it.
+func (c *column) cell(r *Row) string {
+	text := newlines.Replace(c.write(r))
+	if c.Name != "description" {
+		text = oneLine(text)
+	}
+	return strings.TrimSpace(text)
+}
+
+var newlines = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
 // Defused is the number of cells so far that got an apostrophe in front.
 func (w *Writer) Defused() int {
