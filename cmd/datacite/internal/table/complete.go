@@ -129,6 +129,15 @@ func corrected[E any](said, stored metadata.List[E], names func(E) names, merge 
 			}
 		}
 	}
+	first := map[string]int{}
+	for i, e := range said { // the service's JSON leaves out repeats
+		name := names(e)[0][0]
+		if j, repeated := first[name]; repeated && !done[i] {
+			all[i] = all[j]
+		} else if !repeated {
+			first[name] = i
+		}
+	}
 	return all
 }
 

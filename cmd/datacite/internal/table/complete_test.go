@@ -159,6 +159,7 @@ func TestCorrections(t *testing.T) {
 		{"creators", "Wang, Li; org: Lovelace, Ada", with(ada, func(c *metadata.Creator) { c.NameType = metadata.NameOrganizational }), creator(1), ""},
 		{"subjects", "Glacier; ice | U; ice | T", append(list{{Subject: "Glacier", SubjectScheme: "T", ValueURI: "https://t.example/7", Lang: "en"}}, record.Subjects[1:]...), subjects, ""},
 		{"subjects", "ice | T; ice | U", list{record.Subjects[2], record.Subjects[1]}, subjects, "subjects[0].lang en; subjects[0].valueUri https://t.example/7"},
+		{"subjects", "ice | U; ice | T; Glacier; Glacier", list{record.Subjects[1], record.Subjects[2], {Subject: "Glacier", SubjectScheme: "T", ValueURI: "https://t.example/7", Lang: "en"}, {Subject: "Glacier", SubjectScheme: "T", ValueURI: "https://t.example/7", Lang: "en"}}, subjects, ""},
 		{"subjects", "glacier | Other; ice | U", list{{Subject: "glacier", SubjectScheme: "Other"}, record.Subjects[1]}, subjects, "subjects[0].lang en; subjects[0].valueUri https://t.example/7"},
 		{"subjects", "glaciers | T", list{{Subject: "glaciers", SubjectScheme: "T"}}, subjects, "subjects[0].lang en; subjects[0].valueUri https://t.example/7; subjects[1].valueUri https://u.example/1"},
 		{"rights", "MIT", licences{metadata.SPDX("MIT")}, rights, "rightsList[1].lang en; rightsList[1].rightsIdentifier cc-by-4.0"},
