@@ -71,6 +71,9 @@ var errElsewhere error = &Condition{
 	Passes: true,
 }
 
+// errCut: what a refusal means is in its body, of which only the beginning came.
+var errCut error = &Condition{Text: "the response did not come whole", Passes: true}
+
 // errMaybeLost: a service that relays requests refused one, or lost the service behind
 // it.
 var errMaybeLost error = &Condition{

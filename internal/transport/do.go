@@ -282,6 +282,12 @@ func (x *exchange) answered(ctx context.Context, res *http.Response) outcome {
 			x.failure.Message = fmt.Sprintf("%s; then %s", x.failure.Message, Line(x.failure.Err.Error()))
 			return o
 		}
+		if cut != nil && !errors.Is(cut, datacite.ErrTooLarge) { // the rest may say what the status means
+			o.err = errors.Join(errCut, cut)
+			x.failure.Err = x.client.hidden.cause(o.err)
+			x.failure.Message = fmt.Sprintf("%s; then %s", x.failure.Message, x.client.hidden.line(cut.Error()))
+			return o
+		}
 		if x.client.relays && errors.Is(x.failure, datacite.ErrForbidden) {
 			o.err = x.relayed(ctx)
 		}

@@ -70,10 +70,12 @@ func bodiless(req *http.Request) (*http.Response, error) {
 }
 
 // cut sends half a body and then drops the connection.
-func cut(body string) step {
+func cut(body string) step { return cutAt(200, body) }
+
+func cutAt(status int, body string) step {
 	return func(req *http.Request) (*http.Response, error) {
 		r := io.MultiReader(strings.NewReader(body), iotestErr{io.ErrUnexpectedEOF})
-		return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(r), Request: req}, nil
+		return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(r), Request: req}, nil
 	}
 }
 
@@ -152,6 +154,9 @@ func TestRetriesFollowTheOperation(t *testing.T) {
 		{"read, 429 for good", get(), []step{respond(429, "", "")}, 5, true, false},
 		{"one-time write, bare 503", mint(), []step{respond(503, "", ""), ok(`OK`)}, 1, true, true},
 		{"one-time write, 422", mint(), []step{respond(422, "", "")}, 1, true, false},
+		{"read, a refusal that is cut", get(), []step{cutAt(422, `{"errors":[{"ti`), ok(`{}`)}, 2, false, false},
+		{"read, refusals that are cut", get(), []step{cutAt(404, "")}, 5, true, false},
+		{"one-time write, a refusal that is cut", mint(), []step{cutAt(422, `{"errors":[{"ti`), ok(`OK`)}, 1, true, true},
 		{"write, TLS refused, never reached the service", put(), []step{lost(&net.OpError{Op: "remote error", Err: errors.New("tls: certificate required")})}, 1, true, false},
 		{"write, a response without Body", mint(), []step{bodiless}, 1, false, false},
 		{"write, neither response nor error", put(), []step{lost(nil), ok(`OK`)}, 2, false, false},
@@ -171,6 +176,11 @@ func TestRetriesFollowTheOperation(t *testing.T) {
 				assert.Equal(t, tt.unclear, e.Unclear, err)
 				assert.Equal(t, tt.attempts, e.Attempts)
 				assert.Equal(t, tt.unclear, strings.Contains(err.Error(), "not known whether"))
+				if strings.Contains(tt.name, "cut") {
+					assert.ErrorContains(t, err, "body cut off")
+					assert.True(t, datacite.Temporary(err))
+					assert.NotErrorIs(t, err, datacite.ErrInvalid)
+				}
 				assert.Equal(t, strings.Contains(tt.name, "never reached"), e.RequestID == "")
 				assert.Error(t, net.reqs[0].Context().Err(), "nothing of the request is left")
 			})

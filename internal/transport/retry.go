@@ -41,6 +41,7 @@ type verdict struct {
 //	a certificate that is not good       no       no             no
 //	2xx that cannot be read              yes      again          no
 //	2xx that is too large                yes      no             no
+//	a refusal that broke off             yes      again          no
 //	408, 429, 5xx, 403 with a page       yes      again          no
 //	403 of a service that relays,        yes      again          no
 //	unless Request.Refused is sure
