@@ -31,21 +31,25 @@ func (b *workbook) open(name string) (*part, error) {
 		return nil, broken("%s: %w", name, err)
 	}
 	// Closing src would only put its decompressor back into a pool.
-	p := &part{name: name, bytes: &counted{src: bufio.NewReaderSize(src, 32<<10)}}
+	p := &part{name: name, bytes: &counted{src: bufio.NewReaderSize(src, 32<<10), most: int(min(maxPart, max(anyRatio, maxRatio*b.size)))}}
 	p.xml = xml.NewDecoder(p.bytes)
 	return p, nil
 }
 
 // counted bounds the length of a document and of a token, which is held in memory.
 type counted struct {
-	src          *bufio.Reader
-	total, token int
+	src                *bufio.Reader
+	total, token, most int
 }
 
 func (c *counted) ReadByte() (byte, error) {
 	c.token++
-	if c.total++; c.token > maxToken || c.total > maxPart {
+	c.total++
+	switch {
+	case c.token > maxToken, c.total > maxPart:
 		return 0, errors.New("it is too long")
+	case c.total > c.most:
+		return 0, fmt.Errorf("it unpacks to more than %d times its size", maxRatio)
 	}
 	return c.src.ReadByte()
 }

@@ -20,6 +20,8 @@ const (
 	maxInMemory  = 64 << 20 // a file that cannot be read at an offset
 	maxDirectory = 1 << 20  // what lists the parts of a file, 20,000 or more
 	maxPart      = 1 << 30  // a part, unpacked
+	anyRatio     = 10 << 20 // a part, unpacked, whatever the size of the file
+	maxRatio     = 100      // a larger part, for each byte of the file
 	maxToken     = 1 << 20  // a tag or a text of XML
 	maxDepth     = 32       // of elements
 	maxTexts     = 64 << 20 // bytes of all shared texts
@@ -65,6 +67,7 @@ func seekable(src io.Reader, buffer *bufio.Reader) (io.ReaderAt, int64, error) {
 
 // A workbook reads the rows of one sheet of an .xlsx file: ECMA-376, part 1, chapter 18.
 type workbook struct {
+	size   int64 // of the file
 	parts  map[string]*zip.File
 	sheets []string // that which is read first
 	target string   // part of that sheet
@@ -82,7 +85,7 @@ type workbook struct {
 
 // openBook reads the whole file once.
 func openBook(at io.ReaderAt, size int64) (*workbook, error) {
-	b := &workbook{}
+	b := &workbook{size: size}
 	directory := &budget{ReaderAt: at, left: maxDirectory}
 	archive, err := zip.NewReader(directory, size)
 	if err != nil {

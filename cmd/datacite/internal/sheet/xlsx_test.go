@@ -341,6 +341,22 @@ func TestSmallFilesOfMuch(t *testing.T) {
 	}
 }
 
+// Time is bounded by the size of the file, too.
+func TestAFileOfNearlyNothingIsNotUnpacked(t *testing.T) {
+	for size, says := range map[int]string{9 << 20: "", 12 << 20: "it unpacks to more than 100 times its size"} {
+		book := parts(`<row><c><v>1</v></c></row>`)
+		book["xl/worksheets/sheet1.xml"] += strings.Repeat("<!--x-->", size/8)
+		rows, err := readAll(sheet.NewReader("t", bytes.NewReader(archive(t, book))))
+		if says == "" {
+			require.ErrorIs(t, err, io.EOF)
+			continue
+		}
+		require.ErrorIs(t, err, sheet.ErrSpreadsheet)
+		assert.ErrorContains(t, err, says)
+		assert.Empty(t, rows)
+	}
+}
+
 // peak is the most memory that a function holds at one time.
 func peak(f func()) uint64 {
 	held := func() uint64 {
