@@ -266,8 +266,12 @@ func TestDeletingDeletes(t *testing.T) {
 	c.upload(path, "a.csv", "one", "a.csv", "two")
 	assert.Empty(t, c.kept(), "two files of one name")
 	contentType, form := multipartForm("a.csv", "one", "b.csv", strings.Repeat("two", 100))
-	c.do(http.MethodPost, path+"/files", contentType, bytes.NewReader(form.Bytes()[:form.Len()-100]))
-	assert.Empty(t, c.kept(), "an upload that broke off")
+	for _, missing := range []int{5, 60, 100, form.Len() - 10} {
+		status, _, page := c.do(http.MethodPost, path+"/files", contentType, bytes.NewReader(form.Bytes()[:form.Len()-missing]))
+		assert.Equal(t, http.StatusBadRequest, status, missing)
+		assert.Contains(t, page, "The upload was interrupted")
+		assert.Empty(t, c.kept(), "an upload that broke off")
+	}
 
 	c.upload(path, "a.csv", "one", "same.csv", "one")
 	assert.Len(t, c.kept(), 1)
@@ -289,7 +293,7 @@ func TestDeletingDeletes(t *testing.T) {
 	assert.Len(t, c.kept(), 1)
 
 	// Somebody whose data are in a file withdraws the consent.
-	status, _ := c.decide(path+"/erase", nil)
+	status, _ := c.post(path+"/erase", nil)
 	assert.Equal(t, http.StatusConflict, status, "what is published stays")
 	c.decide(path+"/withdraw", map[string]string{"reason": "A consent was withdrawn."})
 	assert.Len(t, c.kept(), 1, "it can be published again")
@@ -307,7 +311,7 @@ func TestDeletingDeletes(t *testing.T) {
 		require.NoError(t, err)
 		assert.NotContains(t, string(data), "Measured by hand", "the description is gone from %s", name)
 	}
-	status, _ = c.decide(path+"/publish", nil)
+	status, _ = c.post(path+"/publish", nil)
 	assert.Equal(t, http.StatusConflict, status)
 	_, page := c.get(d.Path())
 	assert.NotContains(t, page, "Publish again")

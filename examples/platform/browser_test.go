@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -38,7 +40,7 @@ func browse(t *testing.T, url string) *browser {
 		if err != nil {
 			continue
 		}
-		options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox)
+		options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.Flag("disable-back-forward-cache", true))
 		allocated, stop := chromedp.NewExecAllocator(t.Context(), options...)
 		t.Cleanup(stop)
 		ctx, stop := chromedp.NewContext(allocated)
@@ -313,4 +315,63 @@ func TestKeyboardOnly(t *testing.T) {
 	b.see("confirm")
 	enter("confirm")
 	b.see("withdraw")
+}
+
+// Whoever goes back, or whose session ends, loses nothing and does nothing twice.
+func TestBackAndTheEndOfASession(t *testing.T) {
+	srv := serve(t, nil)
+	_, c := curated(t, srv)
+	b := browse(t, c.url)
+	b.login("ada")
+	b.goTo("/")
+	b.do(chromedp.Click(chromedp.CSS(`a[href="/new"]`)))
+	back := func() { t.Helper(); b.do(chromedp.NavigateBack()) }
+	save := func(title string) {
+		t.Helper()
+		b.see("save")
+		b.write("title", title)
+		b.write("family0", "Lovelace")
+		b.click("save")
+	}
+	save("Glacier length")
+	b.see("upload")
+	back()
+	save("Glacier length")
+	b.see("upload")
+	back()
+	b.see("save")
+	save("Glacier lengths")
+	b.do(chromedp.WaitVisible(chromedp.CSS(".notice"))) // it asks, since something else was typed
+	b.click("save")
+	b.see("upload")
+	list, err := c.platform.store.Of(t.Context(), "ada", everything)
+	require.NoError(t, err)
+	require.Equal(t, 1, list.Total, "one form makes one dataset")
+	assert.Equal(t, "Glacier lengths", list.Datasets[0].Last().About.Title)
+	path := list.Datasets[0].Last().Path()
+	c.upload(path, "lengths.csv", "x")
+
+	b.goTo(path + "/edit")
+	sessions := func(step string) {
+		db, err := sql.Open("sqlite", accountsFile(c.folder()))
+		require.NoError(t, err)
+		_, err = db.ExecContext(t.Context(), `UPDATE session SET expires = expires `+step)
+		require.NoError(t, errors.Join(err, db.Close()))
+	}
+	sessions("- 43300")
+	save("Typed in a session that ended")
+	b.see("again")
+	sessions("+ 43300") // as after logging in in another window
+	b.do(chromedp.Reload())
+	b.see("upload")
+	assert.Equal(t, "Typed in a session that ended", b.text("main h1"))
+
+	b.click("publish")
+	b.click("confirm")
+	b.see("withdraw")
+	back()
+	b.see("withdraw")
+	assert.NotContains(t, b.text("main"), "another window")
+	b.click("edit")
+	assert.Contains(t, b.text("#public"), "public at once")
 }

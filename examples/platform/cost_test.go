@@ -52,7 +52,7 @@ func populate(t *testing.T, config Config) (large, usual string) {
 	p, err := Open(config)
 	require.NoError(t, err)
 	publish := func(about dataset.About, files int) *dataset.Version {
-		id, err := p.store.Create(t.Context(), "ada", config.Prefix, about)
+		id, err := p.store.Create(t.Context(), "ada", "", config.Prefix, about)
 		require.NoError(t, err)
 		d, err := p.store.Dataset(t.Context(), id)
 		require.NoError(t, err)

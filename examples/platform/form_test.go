@@ -1,11 +1,15 @@
 package main
 
 import (
+	"fmt"
 	"html"
 	"maps"
 	"net/http"
+	"os"
+	"path/filepath"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -125,4 +129,88 @@ func about(r *metadata.Record) (a dataset.About) {
 		a.Funders = append(a.Funders, dataset.Funder{Name: f.FunderName, ROR: strings.TrimPrefix(f.FunderIdentifier, "https://ror.org/"), Award: f.AwardNumber, AwardTitle: f.AwardTitle})
 	}
 	return a
+}
+
+// marked is metadata with a text of its own in each field, and the paths of the fields by their texts.
+func marked() (a dataset.About, paths map[string]string) {
+	paths = map[string]string{}
+	var mark func(path string, v reflect.Value)
+	mark = func(path string, v reflect.Value) {
+		switch v.Kind() {
+		case reflect.String:
+			text := fmt.Sprintf("mark%dx", len(paths)+100)
+			paths[text] = path
+			v.SetString(text)
+		case reflect.Slice:
+			v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+			mark(path, v.Index(0))
+		case reflect.Struct:
+			for i := range v.NumField() {
+				mark(strings.TrimPrefix(path+"."+v.Type().Field(i).Name, "."), v.Field(i))
+			}
+		}
+	}
+	mark("", reflect.ValueOf(&a).Elem())
+	a.Year, a.Embargo, a.Language = "2026", "", "de"
+	return a, paths
+}
+
+// Whoever adds a field finds here where it is missing. Of a tombstone, only what is listed here stays,
+// and what "Delete the files and the description" deletes is nowhere.
+func TestEachFieldHasItsPlaces(t *testing.T) {
+	_, reader, c := repository(t)
+	a, paths := marked()
+	id, err := c.platform.store.Create(t.Context(), "ada", "", datacitetest.Prefix, a)
+	require.NoError(t, err)
+	draft, err := c.platform.store.Dataset(t.Context(), id)
+	require.NoError(t, err)
+	path := draft.Last().Path()
+	c.upload(path, "lengths.csv", "x")
+	decide := func(state dataset.State) {
+		d, v := c.now(path)
+		require.NoError(t, c.platform.store.Decide(t.Context(), d, v.As(state, "2026-11-01", "Wrong.")))
+	}
+	all := func() (texts map[string]string) {
+		texts = map[string]string{}
+		_, texts["page"] = reader.get(path)
+		for _, name := range []string{"datacite.json", "schema.jsonld", "bibtex.bib", "reference.ris", "citation.txt"} {
+			_, texts[name] = reader.get(path + "/export/" + name)
+		}
+		_, header := reader.headers(http.MethodGet, path)
+		texts["links"] = strings.Join(header.Values("Link"), "\n")
+		return texts
+	}
+	elsewhere := map[string]bool{"Year": true, "Embargo": true, "Language": true} // have no marks
+	unsearched := map[string]bool{"Type": true, "License": true, "Subjects.Scheme": true, "Subjects.URI": true, "Contributors.Role": true, "Related.Relation": true, "Related.Type": true}
+	stays := []string{"Title", "Type", "Year", "License", "Creators", "Contributors", "Related", "Funders"}
+
+	decide(dataset.Published)
+	texts := all()
+	for mark, field := range paths {
+		if elsewhere[field] {
+			continue
+		}
+		for _, text := range []string{"page", "datacite.json"} {
+			assert.Contains(t, texts[text], mark, "%s in %s", field, text)
+		}
+		_, found := reader.get("/?q=" + mark)
+		assert.Equal(t, !unsearched[field], strings.Contains(found, path), "%s is searched", field)
+	}
+	decide(dataset.Withdrawn)
+	texts = all()
+	_, v := c.now(path)
+	require.NoError(t, c.platform.store.Erase(t.Context(), v))
+	for _, name := range []string{"platform.db", "platform.db-wal"} {
+		data, err := os.ReadFile(filepath.Join(c.folder(), name))
+		require.NoError(t, err)
+		texts[name] = string(data)
+	}
+	for mark, field := range paths {
+		member, _, _ := strings.Cut(field, ".")
+		for name, text := range texts {
+			if !slices.Contains(stays, member) {
+				assert.NotContains(t, text, mark, "%s in %s of a tombstone", field, name)
+			}
+		}
+	}
 }

@@ -49,6 +49,23 @@ func TestAFullDisk(t *testing.T) {
 	require.NoError(t, err)
 	assert.Greater(t, free, int64(room), "what arrived of it is gone")
 
+	var arrived, uploads sync.WaitGroup
+	for range 20 { // files of less than is looked at once, which are all there before one is complete
+		arrived.Add(1)
+		uploads.Go(func() {
+			there := sync.OnceFunc(arrived.Done)
+			defer there()
+			_, _ = reader.platform.store.Receive("x.csv", io.MultiReader(bytes.NewReader(make([]byte, 1900<<10)), waiting(func() {
+				there()
+				arrived.Wait()
+				free, _, err := reader.platform.store.Disk()
+				assert.NoError(t, err)
+				assert.GreaterOrEqual(t, free, int64(room), "while files arrive")
+			})), 4<<20) // an error for those that have no room
+		})
+	}
+	uploads.Wait()
+
 	fill, err := os.Create(filepath.Join(filepath.Dir(folder), "fill"))
 	require.NoError(t, err)
 	_, err = io.Copy(fill, bytes.NewReader(make([]byte, size)))
@@ -81,6 +98,11 @@ func TestAFullDisk(t *testing.T) {
 	require.NoError(t, reader.platform.store.Healthy(t.Context()))
 	assert.FileExists(t, filepath.Join(folder, "reserve"))
 }
+
+// waiting is the end of an upload, which waits.
+type waiting func()
+
+func (w waiting) Read([]byte) (int, error) { w(); return 0, io.EOF }
 
 // Files are added while others are, and while the title changes: nothing of it is lost.
 func TestAnUploadContradictsNoEdit(t *testing.T) {

@@ -115,7 +115,7 @@ func fillFolder(t *testing.T, config Config) (pages []string) {
 			Title: fmt.Sprintf("Series %d of glacier lengths", i+1), Description: strings.Repeat("Monthly lengths of the Äletsch glacier, measured by hand. ", 20),
 			Year: fmt.Sprint(2000 + i%20), License: dataset.Licenses[i%3], Creators: []dataset.Creator{{Family: fmt.Sprint("Lovelace ", i%50), Given: "Ada"}, {Family: "Somerville", Given: "Mary"}},
 		}
-		id, err := p.store.Create(t.Context(), "ada", config.Prefix, about)
+		id, err := p.store.Create(t.Context(), "ada", "", config.Prefix, about)
 		require.NoError(t, err)
 		for _, step := range []func(*dataset.Dataset) error{
 			func(d *dataset.Dataset) error {

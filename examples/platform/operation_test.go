@@ -56,7 +56,10 @@ func TestAdministration(t *testing.T) {
 		assert.NotContains(t, page, v.DOI)
 	}
 	_, page = grace.get("/mine")
-	assert.Contains(t, page, "422", "curators see what became of their own")
+	assert.Contains(t, page, "not registered yet", "curators see what became of their own")
+	for _, text := range []string{own, page} {
+		assert.NotContains(t, text, "422", "and no names of Go")
+	}
 	assert.NotContains(t, page, "/status")
 
 	refuses.Store(false)

@@ -354,7 +354,7 @@ func TestTheLifeOfADataset(t *testing.T) {
 
 		status, page = c.decide(path+"/publish", nil)
 		require.Equal(t, http.StatusOK, status, page)
-		status, page = c.decide(path+"/publish", nil)
+		status, page = c.post(path+"/publish", nil)
 		assert.Equal(t, http.StatusConflict, status, "a second click")
 		assert.Contains(t, page, "<h1>The dataset has changed in the meantime</h1>")
 		c.settled(path)
@@ -398,7 +398,7 @@ func TestVersions(t *testing.T) {
 		_, address, _ = reader.do(http.MethodGet, home, "", nil)
 		assert.Equal(t, second, address)
 		_, page = reader.get(first)
-		assert.Contains(t, page, "There is another version")
+		assert.Contains(t, page, "There is a newer version")
 		_, page = reader.get("/?q=glacier")
 		assert.Equal(t, 1, strings.Count(page, "Glacier length"), "a dataset is found once")
 
@@ -618,7 +618,7 @@ func TestAccounts(t *testing.T) {
 	s, err := store.Open(folder)
 	require.NoError(t, err)
 	for range 2 {
-		_, err = s.Create(t.Context(), "eve", "10.5072", dataset.About{})
+		_, err = s.Create(t.Context(), "eve", "", "10.5072", dataset.About{})
 		require.NoError(t, err)
 	}
 	require.NoError(t, s.Close())

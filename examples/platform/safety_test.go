@@ -316,6 +316,7 @@ func TestFaultsOfForms(t *testing.T) {
 		{"year", "26", "Year of an earlier publication", "four digits"},
 		{"license", "CC-BY-5.0", "Licence", "no licence"},
 		{"embargo", "tomorrow", "Files are public from", "2026-12-31"},
+		{"embargo", "2020-01-01", "Files are public from", "This day is over"},
 		{"orcid0", "0000-0001-5727-2428", "Creator 1, ORCID", "[Cc]heck digit"},
 		{"orcid0", "javascript:alert(1)", "Creator 1, ORCID", "looks like"},
 		{"ror0", "04wxnsj82", "Creator 1, ROR of the affiliation or organisation", "check digits"},

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"regexp"
 	"strconv"
 	"strings"
@@ -30,6 +31,9 @@ func (d *Dataset) Faults(v *Version, by Repository) []Fault {
 		if name := r.DOI(); name != "" && (doi.Same(name, d.DOI) || doi.Same(name, v.DOI)) {
 			all.add("related"+strconv.Itoa(i), "This is the DOI of the dataset itself.")
 		}
+	}
+	if day := v.About.Embargo; day != "" && v.State != Withdrawn && day < cmp.Or(v.Published, time.Now().UTC().Format(time.DateOnly)) {
+		all.add("embargo", "This day is over. Leave the field empty, and the files are public as soon as the dataset is.")
 	}
 	if year := v.About.Year; year > v.Available()[:4] {
 		all.add("year", "It cannot be after "+v.Available()[:4]+".")

@@ -269,14 +269,17 @@ func (v Version) As(state State, day, reason string) *Version {
 	return &v
 }
 
-// Says is the public part of the metadata. A tombstone keeps what citations need, and no
-// description of the data, which may be the reason of the withdrawal.
+// Says is the public part of the metadata. A tombstone keeps what citations and links need. Fields that are
+// not in this list are hidden after a withdrawal, and deleted with the files.
 func (v *Version) Says() About {
 	a := v.About
-	if v.State == Withdrawn {
-		a.Description, a.Methods, a.Keywords, a.Subjects = "", "", nil, nil
+	if v.State != Withdrawn {
+		return a
 	}
-	return a
+	return About{
+		Title: a.Title, Type: a.Type, Language: a.Language, Year: a.Year, License: a.License, Embargo: a.Embargo,
+		Creators: a.Creators, Contributors: a.Contributors, Related: a.Related, Funders: a.Funders,
+	}
 }
 
 // Available is the day from which the files are public, today for a draft without an
@@ -305,7 +308,7 @@ func (v *Version) Year() string { return cmp.Or(v.About.Year, v.Available()[:4])
 func (v *Version) Access(now time.Time) string {
 	switch {
 	case v.State == Draft:
-		return "This is a draft: only you see it."
+		return "This is a draft: only its curator and its reviewers see it."
 	case v.State == Withdrawn:
 		return "The files were withdrawn on " + v.Withdrawn + "."
 	case v.Embargoed(now):

@@ -67,7 +67,7 @@ func TestWanted(t *testing.T) {
 func TestBibTeX(t *testing.T) {
 	assert.Equal(t, `@misc{10-5072-v1,
   author = {Lovelace, Ada and {Rock and Ice}},
-  title = {{100\% \{ice\}\_1}},
+  title = {{100\% \textbraceleft{}ice\textbraceright{}\_1}},
   year = {2026},
   publisher = {Rock \& Ice},
   version = {1},
@@ -75,6 +75,30 @@ func TestBibTeX(t *testing.T) {
   url = {https://doi.org/10.5072/v1},
 }
 `, glacier(dataset.Published).Versions[0].BibTeX(by))
+	v := glacier(dataset.Published).Versions[0]
+	v.About.Title, v.About.Creators = `ice { and } \}`, []dataset.Creator{{Family: "Rock and Sons", Given: "A, B"}, {Family: "{Ice"}}
+	entry := v.BibTeX(by)
+	assert.Equal(t, strings.Count(entry, "{"), strings.Count(entry, "}"), "BibTeX counts braces also after a backslash")
+	assert.Contains(t, entry, "author = {{Rock and Sons}, {A, B} and \\textbraceleft{}Ice},")
+}
+
+// RIS has a line for each text, and no text begins one.
+func TestRIS(t *testing.T) {
+	v := glacier(dataset.Published).Versions[0]
+	v.About.Description, v.About.Keywords = "One.\n\nER  - \nTwo.", []string{"ice"}
+	assert.Equal(t, strings.ReplaceAll(`TY  - DATA
+TI  - 100% {ice}_1
+AU  - Lovelace, Ada
+AU  - Rock and Ice
+PY  - 2026
+PB  - Rock & Ice
+ET  - 1
+DO  - 10.5072/v1
+UR  - https://doi.org/10.5072/v1
+AB  - One. ER - Two.
+KW  - ice
+ER  - 
+`, "\n", "\r\n"), v.RIS(by))
 }
 
 // Search engines hear of files when everybody may have them.

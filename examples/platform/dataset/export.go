@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,7 +28,7 @@ func (v *Version) CitedTitle() string { return strings.TrimSuffix(v.About.Title,
 
 var (
 	notKey = regexp.MustCompile(`[^A-Za-z0-9]+`)
-	bibtex = strings.NewReplacer(`\`, `\textbackslash{}`, `{`, `\{`, `}`, `\}`, `%`, `\%`, `&`, `\&`, `$`, `\$`, `#`, `\#`, `_`, `\_`,
+	bibtex = strings.NewReplacer(`\`, `\textbackslash{}`, `{`, `\textbraceleft{}`, `}`, `\textbraceright{}`, `%`, `\%`, `&`, `\&`, `$`, `\$`, `#`, `\#`, `_`, `\_`,
 		`~`, `\textasciitilde{}`, `^`, `\textasciicircum{}`, "\n", " ", "\r", " ")
 )
 
@@ -35,9 +36,9 @@ var (
 func (v *Version) BibTeX(by Repository) string {
 	names := make([]string, 0, len(v.About.Creators))
 	for _, c := range v.About.Creators {
-		name := bibtex.Replace(c.Name())
-		if c.Organisation {
-			name = "{" + name + "}" // or BibTeX would part it into given and family names
+		name := bibtexName(c.Family, c.Organisation)
+		if c.Given != "" {
+			name += ", " + bibtexName(c.Given, false)
 		}
 		names = append(names, name)
 	}
@@ -50,6 +51,49 @@ func (v *Version) BibTeX(by Repository) string {
 		fmt.Fprintf(&b, "  %s = {%s},\n", line[0], line[1])
 	}
 	return b.String() + "}\n"
+}
+
+// bibtexName is a name, or a part of one, in braces if BibTeX would divide it.
+func bibtexName(text string, whole bool) string {
+	if text = bibtex.Replace(text); whole || strings.Contains(text, ",") || slices.Contains(strings.Fields(strings.ToLower(text)), "and") {
+		return "{" + text + "}"
+	}
+	return text
+}
+
+// RIS is the entry for programs that keep references. Its lines end as in Windows.
+func (v *Version) RIS(by Repository) string {
+	a := v.Says()
+	lines := [][2]string{{"TY", "DATA"}, {"TI", a.Title}}
+	for _, c := range a.Creators {
+		lines = append(lines, [2]string{"AU", c.Name()})
+	}
+	lines = append(lines, [][2]string{{"PY", v.Year()}, {"PB", by.Name}, {"ET", fmt.Sprint(v.Number)}, {"LA", a.Language}, {"DO", v.DOI}, {"UR", v.Address()}, {"AB", a.Description}}...)
+	for _, keyword := range a.Keywords {
+		lines = append(lines, [2]string{"KW", keyword})
+	}
+	var b strings.Builder
+	for _, line := range lines {
+		if text := strings.Join(strings.Fields(line[1]), " "); text != "" {
+			fmt.Fprintf(&b, "%s  - %s\r\n", line[0], text)
+		}
+	}
+	return b.String() + "ER  - \r\n"
+}
+
+// A Tag is one of those in the head of a landing page that search engines for literature and programs for
+// references read.
+type Tag struct{ Name, Content string }
+
+// Tags are those of a version.
+func (v *Version) Tags(by Repository) []Tag {
+	a := v.Says()
+	tags := []Tag{{"citation_title", a.Title}}
+	for _, c := range a.Creators {
+		tags = append(tags, Tag{"citation_author", c.Name()})
+	}
+	return append(tags, Tag{"citation_publication_date", strings.ReplaceAll(v.Issued(), "-", "/")}, Tag{"citation_publisher", by.Name}, Tag{"citation_doi", v.DOI},
+		Tag{"citation_language", a.Language}, Tag{"citation_keywords", strings.Join(a.Keywords, "; ")}, Tag{"citation_abstract_html_url", by.Public + v.Path()})
 }
 
 // SchemaOrg describes a version to search engines.

@@ -52,7 +52,7 @@ func today() string { return time.Now().UTC().Format(time.DateOnly) }
 func (p *Pages) publish(w http.ResponseWriter, r *http.Request, d *dataset.Dataset, v *dataset.Version) error {
 	switch {
 	case v.State == dataset.Published || v.State == dataset.Withdrawn && len(v.Files) == 0:
-		return errChanged
+		return p.done(w, r, v)
 	case len(v.Files) == 0:
 		return p.renderLanding(w, r, http.StatusUnprocessableEntity, d, v, landing{base: v.Path(), mine: true, uploadFault: "A dataset needs a file before it can be published."})
 	}
@@ -91,6 +91,9 @@ func (p *Pages) withdraw(w http.ResponseWriter, r *http.Request, d *dataset.Data
 // erase deletes the files and the description of a withdrawn version, such as after a person
 // withdrew their consent.
 func (p *Pages) erase(w http.ResponseWriter, r *http.Request, d *dataset.Dataset, v *dataset.Version) error {
+	if len(v.Files) == 0 {
+		return p.done(w, r, v)
+	}
 	return p.ask(w, r, d, v, question{
 		Title: "Delete the files and the description?", Button: "Delete",
 		Text: "The files of “" + v.About.Title + "” are deleted for good, unless another version or dataset has the same, too. So are description, methods and keywords. This version cannot be published again. " +

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"net/http"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -235,9 +234,11 @@ func (p *Pages) renderForm(w http.ResponseWriter, r *http.Request, status int, d
 	}
 	title, action := "New dataset", "/new"
 	if d.ID != 0 {
-		title, action = "Edit the dataset", path.Dir(r.URL.Path)+"/edit"
+		title, action = "Edit the dataset", v.Path()+"/edit"
 	}
-	return p.render(w, r, status, "form", title, map[string]any{"Faults": listed, "Notice": notice, "Action": action, "Dataset": d, "Version": v, "Sections": form})
+	return p.render(w, r, status, "form", title, map[string]any{
+		"Faults": listed, "Notice": notice, "Action": action, "Key": r.FormValue("form"), "Dataset": d, "Version": v, "Sections": form, "Public": d.ID != 0 && v.State != dataset.Draft,
+	})
 }
 
 // value is what was typed in a field, with line feeds as in Unix; line has none.

@@ -38,6 +38,9 @@ var formats = []format{
 	{"bibtex.bib", "BibTeX", []string{"application/x-bibtex; charset=utf-8"}, func(_ *dataset.Dataset, v *dataset.Version, by dataset.Repository) ([]byte, error) {
 		return []byte(v.BibTeX(by)), nil
 	}},
+	{"reference.ris", "RIS", []string{"application/x-research-info-systems"}, func(_ *dataset.Dataset, v *dataset.Version, by dataset.Repository) ([]byte, error) {
+		return []byte(v.RIS(by)), nil
+	}},
 	{"citation.txt", "citation", []string{"text/plain; charset=utf-8", "text/x-bibliography; charset=utf-8"}, func(_ *dataset.Dataset, v *dataset.Version, by dataset.Repository) ([]byte, error) {
 		return []byte(v.Citation(by) + "\n"), nil
 	}},

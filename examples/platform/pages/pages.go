@@ -47,6 +47,7 @@ type Pages struct {
 
 	mapped  sitemap
 	working chan struct{} // has an element for each GET request that is worked on
+	forms   chan struct{} // and for each form of a curator
 	host    string        // that requests are for
 	secure  bool          // reached by https
 }
@@ -72,7 +73,7 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 // New returns pages with these settings.
 func New(p *Pages) *Pages {
 	p.Limits = Limits{cmp.Or(p.Limits.Files, 100), cmp.Or(p.Limits.Bytes, 1_000_000_000), cmp.Or(p.Limits.Room, store.Room)}
-	p.working = make(chan struct{}, maxWorking)
+	p.working, p.forms = make(chan struct{}, maxWorking), make(chan struct{}, maxForms)
 	if public, err := url.Parse(p.By.Public); err == nil {
 		p.host, p.secure = public.Host, public.Scheme == "https"
 	}
@@ -88,13 +89,13 @@ type problem struct {
 func (e *problem) Error() string { return e.title }
 
 var (
-	errLogin         = &problem{http.StatusUnauthorized, "Your login has expired", "Nothing was stored. Log in in another window, go back to the form, which still has your input, and send it again."}
-	errNotFound      = &problem{http.StatusNotFound, "There is no such page", "The address may be wrong, or the dataset is a draft, which only its curator sees."}
+	errLogin         = &problem{http.StatusUnauthorized, "Your login has expired", "Nothing was stored yet, and nothing that you typed is lost. Log in in another window. Then come back here and reload this page: your browser sends the form again."}
+	errNotFound      = &problem{http.StatusNotFound, "There is no such page", "The address may be wrong, or the dataset is a draft, which only its curator sees, or was discarded."}
 	errForbidden     = &problem{http.StatusForbidden, "This is the dataset of another curator", "Only its curator can change it."}
 	errAdministrator = &problem{http.StatusForbidden, "This is for administrators", "Your datasets show whether they are registered."}
 	errElsewhere     = &problem{http.StatusForbidden, "The request came from another site", "Nothing was changed. If you pressed a button of this repository, tell its administrator that its public address is set wrongly."}
 	errEmbargo       = &problem{http.StatusForbidden, "The files are not public yet", "The page of the dataset has the date."}
-	errChanged       = &problem{http.StatusConflict, "The dataset has changed in the meantime", "Perhaps you changed it in another window. This request changed nothing. Go back, reload the page, and try again."}
+	errChanged       = &problem{http.StatusConflict, "The dataset has changed in the meantime", "Perhaps you changed it in another window, or pressed a button twice. This request changed nothing. Open the page of the dataset to see what it is now."}
 	errTooLarge      = &problem{http.StatusRequestEntityTooLarge, "The form or the upload is too large", "Nothing was stored. Use fewer rows, shorter texts or smaller files."}
 	errForm          = &problem{http.StatusBadRequest, "The form cannot be read", "Nothing was changed. Reload the page and try again."}
 	errFailed        = &problem{http.StatusInternalServerError, "Something went wrong", "The error is in the log. Please try again later."}
@@ -130,7 +131,7 @@ func (p *Pages) Handler() http.Handler {
 		"POST /new":                       loggedIn(p.create),
 		"GET /datasets/{suffix}/edit":     p.own(p.editForm),
 		"POST /datasets/{suffix}/edit":    p.own(p.edit),
-		"POST /datasets/{suffix}/files":   p.own(p.upload, dataset.Draft),
+		uploads:                           p.own(p.upload, dataset.Draft),
 		"POST /datasets/{suffix}/remove":  p.own(p.removeFile, dataset.Draft),
 		"POST /datasets/{suffix}/version": p.own(p.addVersion),
 		"POST /datasets/{suffix}/review":  p.own(p.setReview, dataset.Draft),
@@ -179,6 +180,10 @@ func (p *Pages) Handler() http.Handler {
 // the response does not count, since readers may be slow.
 const maxWorking = 16
 
+// maxForms limits how many forms of curators are worked on at the same time, since the page of one may have half a
+// megabyte. Uploads do not count.
+const maxForms = 4
+
 // A response remembers its status, and calls begins before it is sent.
 type response struct {
 	http.ResponseWriter
@@ -204,6 +209,15 @@ func (p *Pages) handle(w *response, r *http.Request, pattern string, page handle
 	r, err := p.recognise(r)
 	if err == nil {
 		err = readBody(w, r, pattern)
+	}
+	if err == nil && r.Method == http.MethodPost && curator(r) != "" && pattern != uploads {
+		select {
+		case p.forms <- struct{}{}:
+			w.begins = sync.OnceFunc(func() { <-p.forms })
+			defer w.begins()
+		case <-r.Context().Done():
+			return
+		}
 	}
 	if err == nil {
 		err = page(w, r)
@@ -238,7 +252,7 @@ func (p *Pages) fail(w http.ResponseWriter, r *http.Request, err error) {
 	default:
 		p.Log.Error("page", "path", short(r.URL.Path), "error", err)
 	}
-	if err := p.render(w, r, shown.status, "error", shown.title, map[string]any{"Text": shown.text, "Next": r.URL.Path}); err != nil {
+	if err := p.render(w, r, shown.status, "error", shown.title, map[string]any{"Text": shown.text, "Next": r.URL.Path, "Expired": shown == errLogin}); err != nil {
 		p.Log.Error("page", "path", short(r.URL.Path), "error", err)
 	}
 }
@@ -303,10 +317,18 @@ func (p *Pages) own(page versionPage, states ...dataset.State) handler {
 		case !mayEdit(r, d):
 			return errForbidden
 		case len(states) > 0 && !slices.Contains(states, v.State):
-			return errChanged
+			return p.done(w, r, v)
 		}
 		return page(w, r, d, v)
 	}))
+}
+
+// done is the response where nothing is left to decide, such as after going back in a browser.
+func (p *Pages) done(w http.ResponseWriter, r *http.Request, v *dataset.Version) error {
+	if r.Method == http.MethodPost {
+		return errChanged
+	}
+	return lead(w, r, v.Path(), nil)
 }
 
 // lead redirects from a form to a page, unless what it was sent for failed.
@@ -353,9 +375,11 @@ const (
 	maxLogin = 4 << 10
 )
 
+const uploads = "POST /datasets/{suffix}/files"
+
 // readBody reads the form of a request.
 func readBody(w http.ResponseWriter, r *http.Request, pattern string) error {
-	if pattern == "POST /datasets/{suffix}/files" {
+	if pattern == uploads {
 		return nil // it limits the body itself
 	}
 	if curator(r) == "" && r.Method == http.MethodPost && pattern != "POST /login" {

@@ -105,7 +105,12 @@ func (p *Pages) renderLanding(w http.ResponseWriter, r *http.Request, status int
 	if err != nil {
 		return err
 	}
+	var tags []dataset.Tag
+	if v.State != dataset.Draft {
+		tags = v.Tags(p.By)
+	}
 	return p.render(w, r, status, "landing", v.About.Title, map[string]any{
+		"Tags":    tags,
 		"Dataset": d, "Version": v, "Base": l.base, "Mine": l.mine, "Review": l.base != v.Path(), "Secret": p.By.Public + reviewPath(v), "Now": time.Now(), "Formats": formats,
 		"By": p.By, "SchemaOrg": template.JS(schemaOrg), "Own": own, "Displayed": displayed,
 		"Upload": Field{

@@ -1,11 +1,14 @@
 package pages
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"mime/multipart"
 	"net/http"
+	"os"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,7 +21,11 @@ import (
 	"github.com/datacite-go/datacite-go/examples/platform/store"
 )
 
+// newForm shows an empty form. Its key is in its address, so that the browser's Back leads to the same form.
 func (p *Pages) newForm(w http.ResponseWriter, r *http.Request) error {
+	if r.FormValue("form") == "" {
+		return lead(w, r, "/new?form="+rand.Text(), nil)
+	}
 	return p.renderForm(w, r, http.StatusOK, &dataset.Dataset{}, &dataset.Version{About: dataset.About{License: dataset.Licenses[0]}}, nil, "")
 }
 
@@ -29,12 +36,30 @@ func (p *Pages) create(w http.ResponseWriter, r *http.Request) error {
 	}
 	d, v := &dataset.Dataset{}, &dataset.Version{Number: 1, State: dataset.Draft, About: a}
 	return p.finished(w, r, d, v, func() error {
-		id, err := p.Store.Create(r.Context(), curator(r), p.Prefix, a)
-		if err == nil {
+		id, err := p.Store.Create(r.Context(), curator(r), fmt.Sprintf("%.64s", r.PostFormValue("form")), p.Prefix, a)
+		switch {
+		case errors.Is(err, store.ErrSent):
+			return p.sentAgain(w, r, id, a)
+		case err == nil:
 			err = p.begun(w, r, id)
 		}
 		return p.unstored(w, r, d, v, err)
 	})
+}
+
+// sentAgain leads to the dataset that a form has made already. If something else was typed since, it asks whether
+// to store it.
+func (p *Pages) sentAgain(w http.ResponseWriter, r *http.Request, id int64, a dataset.About) error {
+	d, err := p.Store.Dataset(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	typed := *d.Last()
+	if reflect.DeepEqual(typed.About, a) {
+		return lead(w, r, typed.Path(), nil)
+	}
+	typed.About = a
+	return p.renderForm(w, r, http.StatusConflict, d, &typed, nil, "This form was stored before, so there is a dataset of it already. Nothing was stored now. Here is what you typed: save it to change that dataset.")
 }
 
 // begun leads to the draft that was made of a dataset.
@@ -75,7 +100,7 @@ func (p *Pages) edit(w http.ResponseWriter, r *http.Request, d *dataset.Dataset,
 			return p.unstored(w, r, d, &edited, p.changed(w, r, v.Path(), err))
 		}
 		edited.Revision = v.Revision
-		return p.renderForm(w, r, http.StatusConflict, d, &edited, nil, "The dataset has changed since you opened this form, perhaps in another window. Nothing was stored yet. Here is what you typed: compare it with the dataset, and press Save to put it in its place.")
+		return p.renderForm(w, r, http.StatusConflict, d, &edited, nil, "The dataset has changed since you opened this form, perhaps in another window. Nothing was stored yet. Here is what you typed: compare it with the dataset, and save it to put it in its place.")
 	})
 }
 
@@ -85,7 +110,7 @@ func (p *Pages) unstored(w http.ResponseWriter, r *http.Request, d *dataset.Data
 		return err
 	}
 	p.Log.Error("form", "error", err)
-	return p.renderForm(w, r, http.StatusInsufficientStorage, d, v, nil, "The disk of the repository is full, and nothing was stored. Here is what you typed. Tell the administrator, and press Save again when there is room.")
+	return p.renderForm(w, r, http.StatusInsufficientStorage, d, v, nil, "The disk of the repository is full, and nothing was stored. Here is what you typed. Tell the administrator, and save it again when there is room.")
 }
 
 // changed wakes the outbox and redirects to a page, unless the change failed. The response does
@@ -102,6 +127,8 @@ type refusal string
 
 func (f refusal) Error() string { return string(f) }
 
+const broken = refusal("The upload was interrupted, and nothing of it was kept. Try again.")
+
 // upload stores files of a draft while they arrive.
 func (p *Pages) upload(w http.ResponseWriter, r *http.Request, d *dataset.Dataset, v *dataset.Version) error {
 	r.Body = http.MaxBytesReader(w, &patientBody{r.Body, http.NewResponseController(w)}, p.Limits.Bytes*int64(p.Limits.Files)+1<<20)
@@ -116,7 +143,11 @@ func (p *Pages) upload(w http.ResponseWriter, r *http.Request, d *dataset.Datase
 	err = errors.Join(err, p.Store.Release(r.Context(), arrived))
 	if fault, ok := errors.AsType[refusal](err); ok {
 		_, _ = io.CopyN(io.Discard, r.Body, 64<<20) // a browser shows nothing until it has sent all
-		return p.renderLanding(w, r, http.StatusUnprocessableEntity, d, v, landing{base: v.Path(), mine: true, uploadFault: string(fault)})
+		status := http.StatusUnprocessableEntity
+		if fault == broken {
+			status = http.StatusBadRequest
+		}
+		return p.renderLanding(w, r, status, d, v, landing{base: v.Path(), mine: true, uploadFault: string(fault)})
 	}
 	return lead(w, r, v.Path(), err)
 }
@@ -141,14 +172,14 @@ func (p *Pages) adding(arrived []dataset.File) func([]dataset.File) ([]dataset.F
 func (p *Pages) receive(parts *multipart.Reader) (arrived []dataset.File, err error) {
 	for {
 		part, err := parts.NextPart()
-		if errors.Is(err, io.EOF) {
+		if err == io.EOF { // the end itself; a missing end wraps it
 			return arrived, nil
 		}
 		if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
 			return arrived, err
 		}
 		if err != nil {
-			return arrived, refusal("The upload was interrupted, and nothing of it was kept. Try again.")
+			return arrived, broken
 		}
 		name := browsersEscape.Replace(part.FileName())
 		switch {
@@ -168,6 +199,8 @@ func (p *Pages) receive(parts *multipart.Reader) (arrived []dataset.File, err er
 		case errors.Is(err, store.ErrFull) || sqlite.Full(err):
 			p.Log.Error("upload", "error", err)
 			return arrived, refusal("The disk of the repository is full. Nothing of this upload was kept. Tell the administrator.")
+		case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, os.ErrDeadlineExceeded):
+			return arrived, broken
 		case err != nil:
 			return arrived, err
 		}

@@ -23,13 +23,12 @@ var ErrTooLarge = errors.New("the file is too large")
 // Receive stores a file of at most so many bytes under its hash. Until ChangeFiles adds it to a
 // version, only the caller keeps it from being deleted: call Release after that, or to give up.
 func (s *Store) Receive(name string, from io.Reader, most int64) (f dataset.File, err error) {
-	if err := s.full(); err != nil {
-		return f, err
-	}
-	hash := sha256.New()
+	hash, leaving := sha256.New(), &leaving{store: s}
+	defer func() { s.promised.Add(-leaving.left) }()
 	f.Name = name
 	temporary, err := newFile(filepath.Join(s.folder, "files"), func(w io.Writer) (err error) {
-		f.Size, err = io.Copy(io.MultiWriter(&leaving{Writer: w, store: s}, hash), io.LimitReader(from, most+1))
+		leaving.Writer = w
+		f.Size, err = io.Copy(io.MultiWriter(leaving, hash), io.LimitReader(from, most+1))
 		if err == nil && f.Size > most {
 			err = ErrTooLarge
 		}
@@ -61,22 +60,25 @@ func newFile(folder string, write func(io.Writer) error) (name string, err error
 	return file.Name(), errors.Join(err, file.Close())
 }
 
-// leaving writes as long as enough of the disk is free.
+// leaving writes as long as enough of the disk is free. It takes room before it writes, so that files that
+// arrive at the same time do not count on the same room.
 type leaving struct {
 	io.Writer
-	store   *Store
-	written int64 // since the last look
+	store *Store
+	left  int64 // of the room that was taken
 }
 
 func (w *leaving) Write(data []byte) (int, error) {
-	const often = 4 << 20
-	if w.written += int64(len(data)); w.written >= min(often, w.store.Room/4) {
-		w.written = 0
-		if err := w.store.full(); err != nil {
+	if room := max(1<<20, int64(len(data))); w.left < int64(len(data)) {
+		if err := w.store.promise(room); err != nil {
 			return 0, err
 		}
+		w.left += room
 	}
-	return w.Writer.Write(data)
+	n, err := w.Writer.Write(data)
+	w.left -= int64(n)
+	w.store.promised.Add(-int64(n))
+	return n, err
 }
 
 // Release ends the protection of received files. Those that no version has are deleted.

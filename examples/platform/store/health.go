@@ -15,11 +15,17 @@ var ErrFull = errors.New("the disk is nearly full")
 // Room is what uploads leave free on the disk, unless Store.Room is something else.
 const Room = 100_000_000
 
-// full is ErrFull if the disk has less room than uploads leave.
-func (s *Store) full() error {
+// promise takes room on the disk for bytes that will be written. ErrFull means that less than uploads leave
+// would be left.
+func (s *Store) promise(bytes int64) error {
+	s.room.Lock()
+	defer s.room.Unlock()
 	free, total, err := s.Disk()
-	if err == nil && total > 0 && free < s.Room {
+	if err == nil && total > 0 && free-s.promised.Load()-bytes < s.Room {
 		err = ErrFull
+	}
+	if err == nil {
+		s.promised.Add(bytes)
 	}
 	return err
 }
@@ -29,7 +35,7 @@ func (s *Store) full() error {
 func (s *Store) Healthy(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	err := s.full()
+	err := s.promise(0)
 	if err == nil {
 		err = sqlite.Reserve(s.folder)
 	}

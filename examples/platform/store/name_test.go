@@ -19,7 +19,7 @@ func TestANameThatIsInUse(t *testing.T) {
 		name, names = names[0], names[1:]
 		return name
 	}
-	id, err := s.Create(t.Context(), "ada", prefix, dataset.About{})
+	id, err := s.Create(t.Context(), "ada", "", prefix, dataset.About{})
 	require.NoError(t, err)
 	other := s.get(t, id)
 	assert.Equal(t, []string{"10.5072/a", "10.5072/b"}, []string{other.DOI, other.Versions[0].DOI})

@@ -131,4 +131,9 @@ ALTER TABLE found DROP COLUMN title;
 DROP TABLE search;
 CREATE VIRTUAL TABLE search USING fts5 (title, names, text, content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 0');
 `,
+	// The form that a dataset came from, so that a form that is sent twice makes one dataset.
+	`
+ALTER TABLE dataset ADD COLUMN form TEXT NOT NULL DEFAULT '';
+CREATE UNIQUE INDEX forms ON dataset (owner, form) WHERE form <> '';
+`,
 }

@@ -43,7 +43,7 @@ func (s *Store) get(t *testing.T, id int64) *dataset.Dataset {
 // publish stores a dataset that everybody sees.
 func (s *Store) publish(t *testing.T, about dataset.About) *dataset.Dataset {
 	t.Helper()
-	id, err := s.Create(t.Context(), "ada", prefix, about)
+	id, err := s.Create(t.Context(), "ada", "", prefix, about)
 	require.NoError(t, err)
 	d := s.get(t, id)
 	require.NoError(t, s.Decide(t.Context(), d, d.Versions[0].As(dataset.Published, time.Now().UTC().Format(time.DateOnly), "")))
@@ -187,7 +187,7 @@ func (h *history) about() dataset.About {
 // step does something that may be refused, since it comes from an old page.
 func (h *history) step() {
 	if len(h.ids) == 0 || h.random.IntN(4) == 0 {
-		id, err := h.Create(h.Context(), "ada", prefix, h.about())
+		id, err := h.Create(h.Context(), "ada", "", prefix, h.about())
 		require.NoError(h, err)
 		h.ids = append(h.ids, id)
 	}

@@ -29,6 +29,8 @@ var (
 	ErrNotFound = errors.New("not found")
 	// ErrChanged means that somebody else changed the dataset in the meantime.
 	ErrChanged = errors.New("the dataset has changed in the meantime")
+	// ErrSent means that a form was sent before.
+	ErrSent = errors.New("the form was sent before")
 )
 
 // A Store is the repository's own database, and the folder of its files.
@@ -40,6 +42,9 @@ type Store struct {
 	choose func(prefix string) string // a DOI at random
 
 	public atomic.Int64 // see Public
+
+	room     sync.Mutex   // of whoever takes room on the disk
+	promised atomic.Int64 // bytes of the disk that arriving files have taken, and not written yet
 
 	mu       sync.Mutex     // of the folder of files
 	arriving map[string]int // files that were received, and not released, by hash
@@ -187,14 +192,23 @@ func (s *Store) AllPublic(ctx context.Context) ([]*dataset.Dataset, error) {
 }
 
 // Create stores a new dataset with a draft of its first version and new DOIs, and returns its
-// id.
-func (s *Store) Create(ctx context.Context, owner, prefix string, about dataset.About) (id int64, err error) {
+// id. If the owner has a dataset of the same form already, it returns the id of that and ErrSent;
+// "" is no form.
+func (s *Store) Create(ctx context.Context, owner, form, prefix string, about dataset.About) (id int64, err error) {
 	err = sqlite.Change(ctx, s.db, func(tx *sql.Tx) error {
+		ids, err := sqlite.Column[int64](ctx, tx, `SELECT id FROM dataset WHERE owner = ? AND form = ? AND form <> ''`, owner, form)
+		if err != nil {
+			return err
+		}
+		if len(ids) > 0 {
+			id = ids[0]
+			return ErrSent
+		}
 		name, err := s.newName(ctx, tx, prefix)
 		if err != nil {
 			return err
 		}
-		ids, err := sqlite.Column[int64](ctx, tx, `INSERT INTO dataset (owner, doi) VALUES (?, ?) RETURNING id`, owner, name)
+		ids, err = sqlite.Column[int64](ctx, tx, `INSERT INTO dataset (owner, form, doi) VALUES (?, ?, ?) RETURNING id`, owner, form, name)
 		if err != nil {
 			return err
 		}
@@ -291,6 +305,9 @@ func (s *Store) Edit(ctx context.Context, v *dataset.Version, about dataset.Abou
 // AddVersion adds a draft with metadata and files of the last version, which is not a draft.
 func (s *Store) AddVersion(ctx context.Context, d *dataset.Dataset, prefix string) error {
 	next := &dataset.Version{Dataset: d.ID, Number: d.Last().Number + 1, About: d.Last().About, Files: d.Last().Files}
+	if !next.Embargoed(time.Now()) {
+		next.About.Embargo = "" // it is over
+	}
 	return s.change(ctx, d, false, func(tx *sql.Tx) error { return s.insertVersion(ctx, tx, prefix, next) })
 }
 
@@ -389,7 +406,7 @@ func (s *Store) SetReview(ctx context.Context, d *dataset.Dataset, draft *datase
 
 // Give transfers all datasets of a curator to another one, and returns their number.
 func (s *Store) Give(ctx context.Context, from, to string) (given int64, err error) {
-	res, err := s.db.ExecContext(ctx, `UPDATE dataset SET owner = ?, revision = revision + 1 WHERE owner = ?`, to, from)
+	res, err := s.db.ExecContext(ctx, `UPDATE dataset SET owner = ?, form = '', revision = revision + 1 WHERE owner = ?`, to, from)
 	if err != nil {
 		return 0, err
 	}
