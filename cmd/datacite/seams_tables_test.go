@@ -17,6 +17,7 @@ import (
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell/shelltest"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/mds"
 	"github.com/datacite-go/datacite-go/metadata"
 )
 
@@ -112,6 +113,69 @@ func TestTables(t *testing.T) {
 				}
 				s.copied(t, b, file, notes)
 			})
+		}
+	}
+}
+
+// What is stored is no fault in a table, though nobody could register it by the table: nothing of the table is left
+// uncompared, and nothing is sent.
+func TestTablesOfUnusualRecords(t *testing.T) {
+	unusual := []func(*metadata.Record){
+		func(r *metadata.Record) {
+			r.Creators[0].NameIdentifiers = []metadata.NameIdentifier{{NameIdentifier: "ror.org/04wxnsj81", NameIdentifierScheme: "ROR"}}
+		},
+		func(r *metadata.Record) {
+			r.Creators[0].NameIdentifiers = []metadata.NameIdentifier{{NameIdentifier: "0000-0001-5727-2428", NameIdentifierScheme: "ORCID"}}
+		},
+		func(r *metadata.Record) {
+			r.Creators[0].Affiliation = []metadata.Affiliation{{Name: "Ice", AffiliationIdentifier: "ror.org/04wxnsj82", AffiliationIdentifierScheme: "ROR"}}
+		},
+		func(r *metadata.Record) {
+			r.Publisher = metadata.Publisher{Name: "A | B", PublisherIdentifier: "ror.org/04wxnsj82", PublisherIdentifierScheme: "ROR"}
+		},
+		func(r *metadata.Record) { r.Dates = []metadata.Date{{Date: "2019-05-17/..", DateType: "Collected"}} },
+		func(r *metadata.Record) {
+			r.Dates = []metadata.Date{{Date: "c. 1850", DateType: "Created"}, {Date: "Spring 2020", DateType: "Other"}}
+		},
+		func(r *metadata.Record) {
+			r.RightsList = []metadata.Rights{{Rights: "My own text", RightsIdentifier: "MIT"}, {Rights: "CC-BY-4"}}
+		},
+		func(r *metadata.Record) {
+			r.RightsList = []metadata.Rights{{RightsIdentifier: "none", RightsIdentifierScheme: "SPDX"}}
+		},
+		func(r *metadata.Record) {
+			r.Creators[0] = metadata.Creator{Name: "Plato, ", FamilyName: "Plato", NameType: metadata.NamePersonal}
+		},
+		func(r *metadata.Record) {
+			r.Creators[0] = metadata.Creator{Name: "Byron, Ada", FamilyName: "Lovelace", GivenName: "A.", NameType: metadata.NamePersonal}
+		},
+		func(r *metadata.Record) { r.Creators[0] = metadata.Creator{Name: "Groß, Änne & Weiß, Öl"} },
+		func(r *metadata.Record) { r.Creators[0] = metadata.Creator{Name: "Lovelace, Ada 0000-0001-5727-2427"} },
+		func(r *metadata.Record) { r.Language = "x-klingon-of-the-north" },
+	}
+	for _, b := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {
+		s := newSeam(t, b, 0)
+		for i := range 2 * len(unusual) {
+			name, rec := fmt.Sprintf("10.5072/unusual-%d", i), datacitetest.RandomRecord(uint64(i+4))
+			unusual[i/2](rec)
+			url := "https://repository.example.org/" + name
+			if doc, err := mds.NewDocument(rec); i%2 == 0 {
+				require.NoError(t, err)
+				_, err = s.MDS().Register(t.Context(), name, url, doc)
+				require.NoError(t, err)
+				continue
+			}
+			_, err := s.DOIs().Create(t.Context(), &dois.Draft{DOI: name, URL: url, Event: dois.Publish, Record: *rec})
+			require.NoError(t, err)
+		}
+		file, _ := s.searched(t, "items.csv")
+		wrote := shelltest.Writes(s.Server)
+		for _, reader := range tableReaders {
+			args := slices.Clone(reader)
+			args[1] = file
+			code, out, said := s.do(t, args...)
+			assert.Zero(t, code, "%s %v: %s%s", b, args, out, said)
+			assert.Equal(t, wrote, shelltest.Writes(s.Server), "%s %v: %s", b, args, said)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/table"
+	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/metadata"
 )
@@ -301,5 +302,32 @@ func TestARowReplacesARecord(t *testing.T) {
 			require.NoError(t, w.Flush())
 		}
 		assert.Equal(t, cells[0].String(), cells[1].String())
+	}
+}
+
+// Of two licences in a table, one is the other only if the service makes the same of both.
+func TestAChangedLicenceIsADifference(t *testing.T) {
+	cells := []string{
+		"CC-BY-4.0", "https://creativecommons.org/licenses/by/4.0/", "MIT", "MIT License", "CC0-1.0", "GPL-2.0-only", "GPL-3.0-or-later", "CC-BY-SA-4.0", "Open Access",
+		"Open Access; CC-BY-4.0", "MIT; CC-BY-4.0", "My terms | https://example.org/terms", "My terms | https://creativecommons.org/licenses/by/3.0/", "Closed |",
+	}
+	for _, b := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {
+		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: b})
+		t.Cleanup(srv.Close)
+		for i, stored := range cells {
+			record := *existing()
+			record.RightsList = partial(t, "rights\n"+stored+"\n")[0].Record.RightsList
+			_, err := srv.DOIs().Create(t.Context(), &dois.Draft{DOI: fmt.Sprint("10.5072/", i), Record: record})
+			require.NoError(t, err)
+			found, err := srv.DOIs().Get(t.Context(), fmt.Sprint("10.5072/", i), nil)
+			require.NoError(t, err)
+			for j, cell := range cells {
+				whole, _ := table.Complete(partial(t, "rights\n"+cell+"\n")[0].Record, found)
+				same := i == j || i/2 == j/2 && i < 4
+				if changes := metadata.Diff(whole, &found.Record); !same || i == j {
+					assert.Equal(t, same, len(changes) == 0, "%s: %q stored, %q in the cell: %v", b, stored, cell, changes)
+				}
+			}
+		}
 	}
 }
