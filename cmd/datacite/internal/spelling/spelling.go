@@ -2,7 +2,6 @@
 package spelling
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/agnivade/levenshtein"
@@ -18,7 +17,7 @@ func Nearest(word string, known []string) (best string) {
 	}
 	least := min(4, max(len(word)/3, 1)+1)
 	for _, candidate := range known {
-		if d := Distance(word, strings.ToLower(candidate), least); d < least {
+		if d := distance(word, strings.ToLower(candidate)); d < least {
 			best, least = candidate, d
 		}
 	}
@@ -30,9 +29,9 @@ func Nearest(word string, known []string) (best string) {
 	return best
 }
 
-// Distance returns how many letters must be changed, added or removed to turn a into b, at most
-// limit. Two that are exchanged count as one, if nothing else differs.
-func Distance(a, b string, limit int) int {
+// distance is how many letters must be changed, added or removed to turn a into b. Two that are exchanged count as
+// one, if nothing else differs.
+func distance(a, b string) int {
 	x, y := []rune(a), []rune(b)
 	for len(x) > 0 && len(y) > 0 && x[0] == y[0] {
 		x, y = x[1:], y[1:]
@@ -40,11 +39,8 @@ func Distance(a, b string, limit int) int {
 	for len(x) > 0 && len(y) > 0 && x[len(x)-1] == y[len(y)-1] {
 		x, y = x[:len(x)-1], y[:len(y)-1]
 	}
-	switch {
-	case len(x)-len(y) >= limit, len(y)-len(x) >= limit:
-		return limit
-	case len(x) == 2 && len(y) == 2 && slices.Equal(x, []rune{y[1], y[0]}):
+	if len(x) == 2 && len(y) == 2 && x[0] == y[1] && x[1] == y[0] {
 		return 1
 	}
-	return min(levenshtein.ComputeDistance(string(x), string(y)), limit)
+	return levenshtein.ComputeDistance(string(x), string(y))
 }

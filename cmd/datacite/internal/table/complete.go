@@ -32,10 +32,10 @@ func Complete(row *metadata.Record, found *dois.Record) (*metadata.Record, []dat
 	case row == nil:
 		return &found.Record, nil
 	}
-	whole, changed := found.Record, false
+	whole, changed, stored := found.Record, false, Stored(found)
 	for _, c := range columns {
 		said := c.cell(&Row{Record: row})
-		if c.complete == nil || said == "" || said == c.again(&found.Record) || said == c.again(Stored(found)) {
+		if c.complete == nil || said == "" || said == c.again(&found.Record) || said == c.again(stored) {
 			continue
 		}
 		c.complete(row, &whole)
