@@ -51,6 +51,7 @@ import (
 //   - not-in-json: of a record sent as JSON, the service ignores the value
 //   - not-in-xml: of a record sent as JSON, the service leaves the value out of its XML
 //   - ambiguous: the service's JSON does not tell which text was given
+//   - shape: JSON of another kind than the property has, which is left out
 //   - escaped: the service may have stored a text with its own escapes
 //
 // Of reports, as warnings:

@@ -98,7 +98,9 @@ func (e Event) fault() string {
 // The record must have been read with Get, or listed with Affiliation and Publisher;
 // otherwise the error is a [*datacite.ValidationError], because writing it back would remove the
 // identifiers that were not read. So it is if Warnings has ambiguous texts, which might be
-// written back as others: read the record with GetOptions.Detail or ListOptions.Detail.
+// written back as others: read the record with GetOptions.Detail or ListOptions.Detail. So it is
+// if Warnings names values that were left out or are not UTF-8 (codes shape and encoding): make a
+// Draft of what is to change.
 func (r *Record) Draft() (*Draft, error) {
 	if r == nil {
 		return nil, datacite.Invalid(datacite.Finding{Path: "Record", Code: "missing", Reason: "is nil"})
@@ -111,7 +113,7 @@ func (r *Record) Draft() (*Draft, error) {
 		return nil, datacite.Invalid(datacite.Finding{Path: "Record", Code: "value", Reason: "has no identifiers in " + strings.Join(plain, ", ") +
 			", and writing it would remove them; read it with Get, or list it with Affiliation and Publisher"})
 	}
-	if err := r.ambiguous(); err != nil {
+	if err := r.doubtful(); err != nil {
 		return nil, err
 	}
 	d := &Draft{DOI: r.DOI, URL: r.URL, ContentURL: slices.Clone(r.ContentURL), Record: *r.Record.Clone()}
@@ -123,15 +125,22 @@ func (r *Record) Draft() (*Draft, error) {
 	return d, nil
 }
 
-// ambiguous is the error for texts of which it is not known how they are stored.
-func (r *Record) ambiguous() error {
+// doubtful is the error for values of which it is not known how they are stored, or that were not read.
+func (r *Record) doubtful() error {
+	remedies := map[datacite.Code]string{
+		"ambiguous": ", which GetOptions.Detail and ListOptions.Detail read",
+		"encoding":  "; writing it back would store that",
+		"shape":     "; writing the record back would remove it",
+	}
 	var faults []datacite.Finding
 	for _, f := range r.Warnings {
-		if f.Code == "ambiguous" {
-			f.Path, f.Warning = "Record."+f.Path, false
-			f.Reason += ", which GetOptions.Detail and ListOptions.Detail read"
-			faults = append(faults, f)
+		remedy := remedies[f.Code]
+		if remedy == "" || f.Code != "ambiguous" && !slices.Contains(clearable, property(f.Path)) {
+			continue
 		}
+		f.Path, f.Warning = "Record."+f.Path, false
+		f.Reason += remedy
+		faults = append(faults, f)
 	}
 	return datacite.Invalid(faults...)
 }

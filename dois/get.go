@@ -134,7 +134,7 @@ func (c *Client) doRecord(ctx context.Context, name string, request transport.Re
 	request.Accept = transport.JSONType
 	request.Read = func(d *decoder) error {
 		record = Record{}
-		e := envelope{record: &record}
+		e := envelope{record: &record, stored: true}
 		recordEnvelopeJSON.Read(d, &e)
 		if err := e.finish(d); err != nil {
 			return err

@@ -1,6 +1,7 @@
 package dois
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -22,7 +23,7 @@ type decoder = jsonlex.Decoder
 
 var recordJSON = jsonlex.NewObject(slices.Concat(
 	jsonlex.Inside(jsonlex.Metadata.([]jsonlex.Member[metadata.Record]), func(r *Record) *metadata.Record { return &r.Record }), attributes, relations,
-)...)
+)...).Open()
 
 var attributes = []jsonlex.Member[Record]{
 	jsonlex.Field("url", func(d *decoder, r *Record) { r.URL = d.Text() }),
@@ -110,14 +111,14 @@ var (
 	linkageJSON       = jsonlex.NewObject(
 		jsonlex.Field("data", func(d *decoder, ids *[]string) { *ids = readIDs(d) }),
 		jsonlex.Field("id", func(d *decoder, ids *[]string) { *ids = readIDs(d) }),
-	)
+	).Open()
 	readIDs = jsonlex.List[[]string](func(d *decoder, id *string) bool {
 		return d.Kind() == '{' && idJSON.Item(d, id) || d.Kind() != '{' && jsonlex.TextItem(d, id)
 	})
 	idJSON = jsonlex.NewObject(
 		jsonlex.Field("id", func(d *decoder, id *string) { *id = d.Text() }),
 		jsonlex.Field("type", func(d *decoder, _ *string) { d.Skip() }),
-	)
+	).Open()
 )
 
 // UnmarshalJSON reads a record as the service sends it: a resource of the type dois, or the
@@ -137,7 +138,7 @@ func (r *Record) UnmarshalJSON(data []byte) error {
 			_ = e.finish(d) // the decoder has the error
 			return
 		}
-		readAttributes(d, r)
+		readAttributes(d, r, false)
 		r.settle()
 	})
 }
@@ -168,8 +169,7 @@ func resourceType(data []byte) (kind string, resource bool) {
 // settle makes of what was read what it means.
 func (r *Record) settle() {
 	r.unite()
-	r.Warnings = metadata.Unescape(&r.Record, r.MetadataXML)
-
+	r.Warnings = append(r.Warnings, metadata.Unescape(&r.Record, r.MetadataXML)...)
 }
 
 // unite makes one list of the two that alternate identifiers come in.
@@ -194,14 +194,38 @@ func (r *Record) unite() {
 	r.AlternateIdentifiers, r.Identifiers = listed, nil
 }
 
-func readAttributes(d *decoder, r *Record) {
+// readAttributes reads the attributes of a record, which the service stores, or which are from a file.
+func readAttributes(d *decoder, r *Record, stored bool) {
 	if d.Kind() != '{' {
 		d.Fail(errNoAttributes)
 		return
 	}
 	d.Hold()
+	start := d.Offset()
+	d.Tolerate(stored)
 	recordJSON.Read(d, r)
 	r.Raw = d.Keep()
+	r.Warnings = oddValues(r.Raw, start, d.Odd())
+	d.Tolerate(false)
+}
+
+// oddValues are warnings of what was not read as it is written.
+func oddValues(raw []byte, start int64, odd *jsonlex.Odd) (found []datacite.Finding) {
+	for _, at := range odd.Texts {
+		path, _ := jsonlex.At(raw, at-start)
+		found = append(found, datacite.Finding{Path: path, Code: "encoding", Warning: true, Reason: "the stored text is not UTF-8; U+FFFD stands for what cannot be read"})
+	}
+	for _, at := range odd.Values {
+		const most = 80
+		path, value := jsonlex.At(raw, at-start)
+		switch string(bytes.Join(bytes.Fields(value), nil)) {
+		case "null", "{}", "[]", `""`:
+			continue
+		}
+		value = bytes.ToValidUTF8(value[:min(len(value), most)], []byte("…"))
+		found = append(found, datacite.Finding{Path: path, Code: "shape", Value: string(value), Warning: true, Reason: "the value has no place in a record, and is left out"})
+	}
+	return found
 }
 
 // An envelope is what the service puts around a response, as far as it belongs to one
@@ -209,6 +233,7 @@ func readAttributes(d *decoder, r *Record) {
 type envelope struct {
 	record   *Record
 	id       string
+	stored   bool // the service sent it; otherwise it is from a file
 	whole    bool // the record has attributes
 	included []Resource
 }
@@ -227,7 +252,7 @@ var (
 			}
 		}),
 		jsonlex.Field("attributes", func(d *decoder, e *envelope) {
-			readAttributes(d, e.record)
+			readAttributes(d, e.record, e.stored)
 			e.whole = true
 		}),
 		jsonlex.Field("relationships", func(d *decoder, e *envelope) {
@@ -318,7 +343,7 @@ func (p *page) readRecord(d *decoder) error {
 		return fmt.Errorf("%w: it has more records than the %d requested", datacite.ErrTooLarge, p.limit)
 	}
 	d.Spend(int(reflect.TypeFor[Record]().Size()))
-	e := envelope{record: p.place()}
+	e := envelope{record: p.place(), stored: true}
 	e.record.Fields = p.fields
 	resourceJSON.Read(d, &e)
 	if err := e.finish(d); err != nil {

@@ -5,7 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -14,6 +19,8 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/dois"
+	harvested "github.com/datacite-go/datacite-go/dois/archive"
+	"github.com/datacite-go/datacite-go/metadata"
 	"github.com/datacite-go/datacite-go/query"
 )
 
@@ -54,6 +61,9 @@ func FuzzRecord(f *testing.F) {
 		object := len(bytes.TrimLeft(data, " \t\r\n")) > 0 && bytes.TrimLeft(data, " \t\r\n")[0] == '{'
 		var members map[string]json.RawMessage
 		valid := json.Unmarshal(data, &members) == nil && object
+		if fault := datacite.Findings(err); valid && len(fault) == 1 && fault[0].Code == "encoding" {
+			return // encoding/json accepts it
+		}
 		if _, resource := members["attributes"]; resource && valid {
 			return
 		}
@@ -70,6 +80,174 @@ func FuzzRecord(f *testing.F) {
 			t.Fatalf("%q cannot be written: %v", data, err)
 		}
 	})
+}
+
+// notUTF8 are texts of JSON that encoding/json would replace: Latin-1, a code of more bytes than it needs, a
+// surrogate pair in bytes (CESU-8), and halves of pairs in escapes.
+var notUTF8 = []string{"Glaci\xe8rs", "\xc0\xaf", "\xed\xa0\xbd\xed\xb8\x80", `\ud800`, `a\udc00b`, `\ud83d\ud83d`}
+
+// Texts that are not UTF-8 are a warning of a stored record, which Draft refuses, and an error of a file and
+// where there is no record.
+func TestTextsThatAreNotUTF8(t *testing.T) {
+	for _, text := range notUTF8 {
+		attributes := `{"doi":"10.5072/a","titles":[{"title":"A"},{"title":"` + text + `"}],"odd":{"x":"` + text + `"}}`
+		resource := `{"id":"10.5072/a","type":"dois","attributes":` + attributes + `}`
+		alone, err := canned(t, []byte(`{"data":`+resource+`}`)).Get(t.Context(), "10.5072/a", nil)
+		require.NoError(t, err)
+		listed, err := canned(t, []byte(`{"data":[{"id":"10.5072/b","attributes":{"doi":"10.5072/b"}},`+resource+`]}`)).List(t.Context(), nil)
+		require.NoError(t, err)
+		assert.Empty(t, listed.Records[0].Warnings)
+		for _, r := range []*dois.Record{alone, &listed.Records[1]} {
+			assert.Contains(t, r.Titles[1].Title, "\ufffd")
+			assert.True(t, r.Has("titles") && r.Has("odd"))
+			paths := map[string]bool{}
+			for _, f := range r.Warnings {
+				assert.True(t, f.Warning && f.Code == "encoding", f)
+				paths[f.Path] = true
+			}
+			assert.Equal(t, map[string]bool{"titles[1].title": true, "odd.x": true}, paths)
+			_, err := r.Draft()
+			require.ErrorIs(t, err, datacite.ErrInvalid)
+			require.ErrorContains(t, err, "Record.titles[1].title: the stored text is not UTF-8")
+			assert.NotContains(t, err.Error(), "odd")
+		}
+		for _, response := range []string{`{"data":[],"meta":{"` + text + `":1}}`, `{"data":[],"meta":{"total":0,"states":[{"id":"` + text + `"}]}}`} {
+			_, err = canned(t, []byte(response)).List(t.Context(), nil)
+			require.ErrorContains(t, err, "the text is not UTF-8", response)
+		}
+
+		var r dois.Record
+		_, errMetadata := metadata.ParseJSON(strings.NewReader(attributes))
+		errArchive := error(nil)
+		for _, errArchive = range harvested.NewReader(strings.NewReader(`{"doi":"10.5072/b"}`+"\n"+attributes+"\n"), nil).All() {
+		}
+		assert.ErrorContains(t, errArchive, "line 2: byte ")
+		for _, err := range []error{r.UnmarshalJSON([]byte(attributes)), r.UnmarshalJSON([]byte(resource)), errMetadata, errArchive} {
+			require.ErrorIs(t, err, datacite.ErrInvalid)
+			assert.Equal(t, datacite.Code("encoding"), datacite.Findings(err)[0].Code)
+			assert.ErrorContains(t, err, "the text is not UTF-8")
+		}
+	}
+	found := (&metadata.Record{Titles: []metadata.Title{{Title: "Glaci\ufffdrs"}}}).Findings()
+	assert.True(t, slices.ContainsFunc(found, func(f datacite.Finding) bool { return f.Path == "titles[0].title" && f.Code == "encoding" && f.Warning }), found)
+}
+
+// TestAnyShapeIsKeptOrNamed puts values of every shape in the place of every member of a record. What is
+// written there is in the record, or a warning names it and Draft refuses the record.
+func TestAnyShapeIsKeptOrNamed(t *testing.T) {
+	whole := template(reflect.TypeFor[struct {
+		metadata.Record
+		URL        string         `json:"url"`
+		ContentURL []string       `json:"contentUrl"`
+		Container  dois.Container `json:"container"`
+	}]())
+	text, err := json.Marshal(whole)
+	require.NoError(t, err)
+	var sound dois.Record
+	require.NoError(t, sound.UnmarshalJSON(text))
+	require.Empty(t, sound.Warnings)
+	members := 0
+	for _, at := range places(whole) {
+		if members++; strings.HasPrefix(at, "doi") {
+			continue
+		}
+		for _, shape := range []string{`"zq"`, `4711`, `-0.5e3`, `true`, `null`, `[]`, `["zq","zr"]`, `[["zq"]]`, `{"lang":"zq","__content__":"zr"}`, `[{"zq":"zr"},7]`, `{"title":{"name":"zq"}}`} {
+			attributes := strings.Replace(replaced(t, text, at, shape), `"doi":"x"`, `"doi":"10.5072/x"`, 1)
+			response := `{"data":{"id":"10.5072/x","type":"dois","attributes":` + attributes + `}}`
+			r, err := canned(t, []byte(response)).Get(t.Context(), "10.5072/x", nil)
+			if err != nil {
+				t.Fatalf("%s: %s: %v", at, shape, err)
+			}
+			named := func(code datacite.Code) bool {
+				return slices.ContainsFunc(r.Warnings, func(f datacite.Finding) bool {
+					return f.Code == code && (strings.HasPrefix(f.Path, at) || strings.HasPrefix(at, f.Path))
+				})
+			}
+			written, err := json.Marshal(r)
+			require.NoError(t, err)
+			kept := true
+			for _, leaf := range regexp.MustCompile(`zq|zr|4711|-0.5e3|true|7`).FindAllString(shape, -1) {
+				kept = kept && strings.Contains(string(written), leaf)
+			}
+			assert.True(t, kept || named("shape"), "%s: %s: %v", at, shape, r.Warnings)
+			if _, err := r.Draft(); named("shape") && !strings.HasPrefix(at, "schemaVersion") {
+				assert.ErrorContains(t, err, "Record.", "%s: %s", at, shape)
+			}
+		}
+	}
+	assert.Greater(t, members, 150)
+}
+
+// template is a JSON value with all members that a type has.
+func template(of reflect.Type) any {
+	switch {
+	case of == reflect.TypeFor[metadata.Polygons]():
+		point := map[string]any{"polygonPoint": template(reflect.TypeFor[metadata.Point]())}
+		return []any{point, map[string]any{"inPolygonPoint": template(reflect.TypeFor[metadata.Point]())}}
+	case of.Kind() == reflect.Slice:
+		return []any{template(of.Elem())}
+	case of.Kind() != reflect.Struct:
+		return "x"
+	}
+	object := map[string]any{}
+	for i := range of.NumField() {
+		field := of.Field(i)
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		switch {
+		case field.Anonymous:
+			maps.Copy(object, template(field.Type).(map[string]any))
+		case name != "-" && name != "":
+			object[name] = template(field.Type)
+		}
+	}
+	return object
+}
+
+// places are the paths to all values inside a value.
+func places(value any) (paths []string) {
+	add := func(step string, inside any) {
+		paths = append(paths, step)
+		for _, path := range places(inside) {
+			paths = append(paths, strings.Replace(step+"."+path, ".[", "[", 1))
+		}
+	}
+	switch value := value.(type) {
+	case map[string]any:
+		for name, inside := range value {
+			add(name, inside)
+		}
+	case []any:
+		for i, inside := range value {
+			add(fmt.Sprintf("[%d]", i), inside)
+		}
+	}
+	return paths
+}
+
+// replaced is a JSON text with another value at a path.
+func replaced(t *testing.T, text []byte, path, by string) string {
+	t.Helper()
+	var value any
+	require.NoError(t, json.Unmarshal(text, &value))
+	at := value
+	steps := strings.FieldsFunc(path, func(r rune) bool { return strings.ContainsRune(".[]", r) })
+	for i, step := range steps {
+		last := i == len(steps)-1
+		switch inside := at.(type) {
+		case map[string]any:
+			if at = inside[step]; last {
+				inside[step] = json.RawMessage(by)
+			}
+		case []any:
+			n, _ := strconv.Atoi(step)
+			if at = inside[n]; last {
+				inside[n] = json.RawMessage(by)
+			}
+		}
+	}
+	written, err := json.Marshal(value)
+	require.NoError(t, err)
+	return string(written)
 }
 
 // realisticPage is a page of records with all that a record usually has.

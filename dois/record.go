@@ -19,7 +19,8 @@ import (
 //
 // A JSON member of an unexpected type is not an error. Where a field needs another type, a
 // number is read as text, a text as a number or as the name of an affiliation or a publisher, and a
-// single value as a list of one; anything else leaves the field zero. Raw has the attributes as sent.
+// single value as a list of one; anything else leaves the field zero, and Warnings names it (code shape),
+// as it names texts that are not UTF-8 (code encoding). Raw has the attributes as sent.
 //
 // Texts are those of the record's XML: what the service escapes in its JSON is undone (see
 // [metadata.Unescape]). Where the response has no XML, as in a list without
@@ -78,7 +79,8 @@ type Record struct {
 
 	// Warnings are about the metadata that Create or Update sent, such as values that the
 	// service drops, and about texts that they damaged (code escaped): the first 100. Of a
-	// record that was read, they are its ambiguous texts.
+	// record that was read, they are its ambiguous texts, and the first 10 values each that were
+	// not read and that are not UTF-8.
 	Warnings []datacite.Finding `json:"-"`
 
 	Fields   []string   `json:"-"` // those of ListOptions.Fields; nil means all attributes
@@ -151,7 +153,7 @@ func (r *Record) member(attribute string) json.RawMessage {
 		return nil
 	}
 	var found json.RawMessage
-	l := jsonlex.OfBytes(r.Raw)
+	l := jsonlex.OfBytes(r.Raw).Tolerate(true)
 	for name := range l.Members() {
 		wanted := string(name) == attribute
 		l.Kind()

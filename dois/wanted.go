@@ -68,7 +68,7 @@ func (d *Draft) keepTexts(found *Record) error {
 	if len(found.Raw) == 0 {
 		return nil // a new DOI
 	}
-	if err := found.ambiguous(); err != nil {
+	if err := found.doubtful(); err != nil {
 		return err
 	}
 	stored, err := members(found.Record)

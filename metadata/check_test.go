@@ -191,6 +191,9 @@ func TestRecord_Findings(t *testing.T) {
 		{"related item of a person with identifiers", item(func(i *metadata.RelatedItem) {
 			i.Creators = []metadata.Creator{metadata.Person("Lovelace", "Ada").AffiliatedWith("Society", "")}
 		}), []string{"warning lossy relatedItems[0].creators[0]"}},
+		{"funder type without an identifier", func(r *metadata.Record) {
+			r.FundingReferences = []metadata.FundingReference{{FunderName: "F", FunderIdentifierType: metadata.FunderROR}}
+		}, []string{"warning not-in-xml fundingReferences[0].funderIdentifierType"}},
 		{"related item's title with a language", item(func(i *metadata.RelatedItem) {
 			i.Titles = append(i.Titles, metadata.Title{Title: "T", Lang: "fr"})
 		}), []string{"warning not-in-json relatedItems[0].titles[1].lang"}},

@@ -141,6 +141,9 @@ func (c *checker) characters(p *path, v reflect.Value) {
 		if n := v.Len(); n > maxIndexed && !slices.Contains(indexedWords, p.name) {
 			c.warn("limit", p, v.String(), "the text has %d bytes: the service stores the DOI but never lists it, because its index takes %d bytes at most", n, maxIndexed)
 		}
+		if strings.Contains(v.String(), lost) {
+			c.warn("encoding", p, v.String(), "the character U+FFFD stands where a program lost what was written; write the text again")
+		}
 		if hidden := invisible(p.name, v.String()); hidden != "" {
 			c.warn("invisible", p, v.String(), "the service keeps the invisible character %+q and takes it for part of the text; leave it out", hidden)
 		}
@@ -159,7 +162,8 @@ func (c *checker) characters(p *path, v reflect.Value) {
 		}
 		for i := range v.NumField() {
 			field, name := v.Field(i), v.Type().Field(i).Name
-			if field.Kind() != reflect.String || field.Len() > maxIndexed || xmlscan.BadChar(field.String()) >= 0 || invisible(name, field.String()) != "" {
+			if field.Kind() != reflect.String || field.Len() > maxIndexed || xmlscan.BadChar(field.String()) >= 0 ||
+				strings.Contains(field.String(), lost) || invisible(name, field.String()) != "" {
 				c.characters(p.dot(memberName(v.Type().Field(i))), field)
 			}
 		}
@@ -167,6 +171,7 @@ func (c *checker) characters(p *path, v reflect.Value) {
 }
 
 const (
+	lost      = "\ufffd"
 	zeroWidth = "\u00ad\u200b\u200c\u200d\u2060" // within words, some scripts use them
 	direction = "\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 )

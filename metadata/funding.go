@@ -27,6 +27,9 @@ var fundingElement = newElement("fundingReference", anyOrder,
 			if f.FunderIdentifierType != FunderROR || f.SchemeURI != rorURI { // which reading the XML adds
 				c.notInXML(p.dot("schemeUri"), f.SchemeURI)
 			}
+			if f.FunderIdentifier == "" {
+				c.notInXML(p.dot("funderIdentifierType"), string(f.FunderIdentifierType))
+			}
 		}),
 		schemeURI(func(f *FundingReference) *string { return &f.SchemeURI })),
 	textElement("awardNumber", optional, unescapedText, func(f *FundingReference) *string { return &f.AwardNumber },

@@ -306,8 +306,10 @@ func (p *Polygons) read(d *decoder) {
 		p.readArray(d)
 	case '{':
 		p.add(d).join(d, polygonEntryOf(d))
-	default:
+	case 'n':
 		d.Skip()
+	default:
+		d.SkipOdd()
 	}
 }
 
@@ -339,8 +341,10 @@ func (p *Polygons) readArray(d *decoder) {
 				current = p.add(d)
 			}
 			current.join(d, next)
-		default:
+		case 'n':
 			d.Skip()
+		default:
+			d.SkipOdd()
 		}
 	})
 }

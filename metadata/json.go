@@ -45,8 +45,8 @@ var sentJSON *jsonlex.Object[sent]
 // attributes. A member of an unexpected type is not an error: where a property needs
 // another type, a number is read as text, and a single value as a list of one; anything
 // else is left out. The service's escapes are undone, with the XML if there is the member xml
-// (see [Unescape]); package dois also names the texts that it has to guess. Input that is not a JSON object, or takes more than 100 MiB of memory,
-// is a [*datacite.ValidationError]. Any other error is that of the reader.
+// (see [Unescape]); package dois also names the texts that it has to guess. Input that is not a JSON object in UTF-8, or takes more than 100 MiB
+// of memory, is a [*datacite.ValidationError]. Any other error is that of the reader.
 func ParseJSON(r io.Reader) (*Record, error) {
 	if r == nil {
 		return nil, datacite.Invalid(datacite.Finding{Path: "r", Code: "missing", Reason: "is nil"})

@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -120,6 +121,9 @@ func (v *validator) encode(dst []byte, i int, d *Dataset) []byte {
 		return dst
 	}
 	v.size(i, len(entry)-len(dst))
+	if v.warn != nil && bytes.Contains(entry[len(dst):], []byte(lostText)) {
+		v.utf8(i, d)
+	}
 	return entry
 }
 
@@ -173,10 +177,13 @@ func (v *validator) pairs(path string, list []NameValue) {
 	}
 }
 
-// text refuses text that JSON cannot represent.
+// text refuses text that JSON cannot represent, and warns of text that was damaged before.
 func (v *validator) text(path, value string) {
-	if !utf8.ValidString(value) {
+	switch {
+	case !utf8.ValidString(value):
 		v.add(path, "encoding", "is not valid UTF-8")
+	case v.warn != nil && strings.Contains(value, lostText):
+		v.warn(datacite.Finding{Path: path, Code: "encoding", Reason: "has the character U+FFFD, which stands where a program lost what was written", Warning: true})
 	}
 }
 
@@ -279,7 +286,10 @@ func (v *validator) warning(field string, code datacite.Code, reason string) {
 	v.warn(datacite.Finding{Path: v.place.path(field), Code: code, Reason: reason, Warning: true})
 }
 
-// utf8 names the texts of dataset i that are not UTF-8. The texts that it does not
+// lostText stands where a program lost what was written.
+const lostText = "\ufffd"
+
+// utf8 names the texts of dataset i that are not UTF-8, or were damaged before. The texts that it does not
 // look at have been compared with lists of ASCII words.
 func (v *validator) utf8(i int, d *Dataset) {
 	v.place = place{dataset: i, performance: -1, instance: -1}

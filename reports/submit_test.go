@@ -216,6 +216,7 @@ func TestWarnings(t *testing.T) {
 	d := dataset(0)
 	d.Performance[0].Instance[0].CountryCounts[1] = reports.CountryCount{Country: "xk", Count: 1}
 	d.Performance[0].Instance[1].Count = 0
+	d.Publisher = "Mus\ufffde"
 	var warned []string
 	_, err := server(t).Reports().Submit(t.Context(), header("Example", time.October), reports.Source([]reports.Dataset{d}), &reports.SubmitOptions{
 		Warn: func(f datacite.Finding) { warned = append(warned, f.String()) },
@@ -225,6 +226,7 @@ func TestWarnings(t *testing.T) {
 		`warning: report-datasets[0].performance[0].instance[0].country-counts["xk"]: is not a country code of ISO 3166-1; an uncompressed report with it is refused`,
 		`warning: report-datasets[0].performance[0].instance[0].country-counts: add up to 5, and the count is 7`,
 		`warning: report-datasets[0].performance[0].instance[1].count: is 0, which is needed only to remove an earlier number`,
+		"warning: report-datasets[0].publisher: has the character U+FFFD, which stands where a program lost what was written",
 	}
 	assert.Equal(t, want, warned)
 
@@ -232,10 +234,10 @@ func TestWarnings(t *testing.T) {
 	r.Datasets = []reports.Dataset{d, d}
 	r.Header.Created = "soon"
 	findings := r.Findings()
-	require.Len(t, findings, 8)
+	require.Len(t, findings, 10)
 	assert.False(t, findings[0].Warning)
-	assert.True(t, findings[7].Warning)
-	assert.Contains(t, findings[7].String(), "is that of report-datasets[0]")
+	assert.True(t, findings[9].Warning)
+	assert.Contains(t, findings[9].String(), "is that of report-datasets[0]")
 }
 
 // A network leads to a service in memory, and lets a test intervene.

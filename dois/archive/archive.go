@@ -170,11 +170,11 @@ func (d *damage) error(last string) error {
 	if last != "" {
 		where += ", after the record " + last
 	}
-	reason := d.err.Error()
+	f := datacite.Finding{Code: "syntax", Reason: d.err.Error()}
 	if found := datacite.Findings(d.err); len(found) > 0 {
-		reason = found[0].Reason
+		f.Code, f.Reason = found[0].Code, found[0].Reason
 	}
-	f := datacite.Finding{File: d.member, Line: d.line, Code: "syntax", Reason: where + ": " + reason, Err: d.err}
+	f.File, f.Line, f.Reason, f.Err = d.member, d.line, where+": "+f.Reason, d.err
 	switch {
 	case d.unread:
 		return fmt.Errorf("archive: %s: %w", datacite.Finding{File: f.File, Line: f.Line, Reason: where}, d.err)

@@ -241,6 +241,7 @@ func (s *splitter) documents(at place, src io.Reader) error {
 		s.lexer, s.pageNames = jsonlex.New(src), jsonlex.NewNames(pageNames...)
 	}
 	s.lexer.Reset(src)
+	s.lexer.Tolerate(true) // it cuts the records, whose texts are read later
 	for {
 		switch s.lexer.Kind() {
 		case '[':

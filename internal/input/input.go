@@ -3,6 +3,7 @@
 package input
 
 import (
+	"errors"
 	"io"
 	"sync/atomic"
 
@@ -10,12 +11,16 @@ import (
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
 )
 
-// Fault returns err as f, with the text of err as the reason, and nil for nil.
+// Fault returns err as f, with the text of err as the reason, and nil for nil. Its code is encoding if err
+// says that of JSON.
 func Fault(err error, f datacite.Finding) error {
 	if err == nil {
 		return nil
 	}
 	f.Reason, f.Err = err.Error(), err
+	if syntax, ok := errors.AsType[*jsonlex.SyntaxError](err); ok && syntax.Encoding {
+		f.Code = "encoding"
+	}
 	return datacite.Invalid(f)
 }
 

@@ -6,7 +6,6 @@ import (
 	"io"
 	"math"
 	"strconv"
-	"strings"
 	"sync"
 )
 
@@ -80,8 +79,11 @@ func (d *Decoder) Scalar() []byte {
 	switch d.Kind() {
 	case '"':
 		return d.Lexer.Text()
-	case 'n', '{', '[':
+	case 'n':
 		d.Skip()
+		return nil
+	case '{', '[':
+		d.SkipOdd()
 		return nil
 	case 't', 'f':
 		return d.Bool()
@@ -109,8 +111,11 @@ func (d *Decoder) Copy(b []byte) string {
 func (d *Decoder) Int() int {
 	n, ok := d.Count()
 	if !ok {
-		float, err := strconv.ParseFloat(string(d.Scalar()), 64)
+		at := d.Offset()
+		text := d.Scalar()
+		float, err := strconv.ParseFloat(string(text), 64)
 		if n = int64(float); err != nil || float != float64(n) {
+			d.oddText(text, at)
 			return 0
 		}
 	}
@@ -157,7 +162,21 @@ func (d *Decoder) known(word []byte) *string {
 }
 
 // Truth reads true or false; anything else is false.
-func (d *Decoder) Truth() bool { return string(d.Scalar()) == "true" }
+func (d *Decoder) Truth() bool {
+	at := d.Offset()
+	text := string(d.Scalar())
+	if text != "true" && text != "false" {
+		d.oddText([]byte(text), at)
+	}
+	return text == "true"
+}
+
+// oddText notes a text that was read, and not as what it should be.
+func (d *Decoder) oddText(text []byte, at int64) {
+	if len(text) > 0 {
+		d.oddValue(at)
+	}
+}
 
 // Raw reads a value of any kind as it is written.
 func (d *Decoder) Raw() []byte {
@@ -180,7 +199,11 @@ func (d *Decoder) Each(element func()) {
 
 // TextItem reads an element of a list of texts.
 func TextItem(d *Decoder, v *string) bool {
-	if strings.IndexByte(`{[n`, d.Kind()) >= 0 {
+	switch d.Kind() {
+	case '{', '[':
+		d.SkipOdd()
+		return false
+	case 'n':
 		d.Skip()
 		return false
 	}

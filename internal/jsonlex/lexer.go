@@ -1,6 +1,6 @@
 // Package jsonlex reads JSON from a stream in constant memory, value by value,
 // into whatever the caller makes of it. It checks the syntax as encoding/json
-// does, and replaces invalid UTF-8 as encoding/json does.
+// does, and refuses text that is not UTF-8, which encoding/json replaces.
 //
 // The caller asks for what it expects next. Errors stick: after the first one
 // every method returns its zero value and every loop ends, so that only Err
@@ -29,8 +29,9 @@ var errLongValue = fmt.Errorf("%w: one value is longer than %d MiB", ErrTooLarge
 
 // A SyntaxError is input that is not JSON, or not of the kind asked for.
 type SyntaxError struct {
-	Offset int64 // bytes before the place
-	Reason string
+	Offset   int64 // bytes before the place
+	Reason   string
+	Encoding bool // it is JSON but for a text that is not UTF-8
 }
 
 func (e *SyntaxError) Error() string { return fmt.Sprintf("at byte %d: %s", e.Offset, e.Reason) }
@@ -49,6 +50,8 @@ type Lexer struct {
 	escaped bool   // Piece has met an escape in this text
 	scratch []byte // of unescaped texts
 	copied  []byte // name of a member, of Members
+	odd     Odd
+	lenient bool // of Tolerate
 	err     error
 }
 
@@ -61,11 +64,11 @@ func New(src io.Reader) *Lexer {
 
 // Reset makes the Lexer read another stream.
 func (l *Lexer) Reset(src io.Reader) {
-	scratch := l.scratch
+	scratch, odd := l.scratch, Odd{l.odd.Texts[:0], l.odd.Values[:0]}
 	if cap(scratch) > windowSize {
 		scratch = nil
 	}
-	*l = Lexer{src: src, buf: l.window, window: l.window, mark: -1, hold: -1, scratch: scratch}
+	*l = Lexer{src: src, buf: l.window, window: l.window, mark: -1, hold: -1, scratch: scratch, odd: odd}
 }
 
 // OfBytes makes a Lexer of data, which must stay as they are meanwhile.
@@ -162,7 +165,7 @@ func (l *Lexer) Fail(err error) {
 
 // Failf ends reading with a [*SyntaxError] at the present place.
 func (l *Lexer) Failf(format string, args ...any) {
-	l.Fail(&SyntaxError{l.Offset(), fmt.Sprintf(format, args...)})
+	l.Fail(&SyntaxError{Offset: l.Offset(), Reason: fmt.Sprintf(format, args...)})
 }
 
 // fill reads more input behind buf[pos:], which stays with what is held, and

@@ -3,6 +3,7 @@ package jsonlex_test
 import (
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -70,9 +71,11 @@ func check(t *testing.T, text string) {
 	if valid {
 		require.NoError(t, dec.Decode(&want))
 	}
+	odd := false // it has a text that is not UTF-8
 	for name, l := range lexers(text) {
-		got := tree(l)
+		got := tree(l.Tolerate(true))
 		l.End()
+		odd = len(l.Odd().Texts) > 0
 		if !valid {
 			require.Error(t, l.Err(), "%s: %q", name, text)
 			continue
@@ -80,10 +83,55 @@ func check(t *testing.T, text string) {
 		require.NoError(t, l.Err(), "%s: %q", name, text)
 		require.Equal(t, want, got, "%s: %q", name, text)
 	}
-	for name, l := range lexers(text) {
-		l.Skip()
-		l.End()
-		require.Equal(t, valid, l.Err() == nil, "%s: skipping %q: %v", name, text, l.Err())
+	for name, read := range map[string]func(*jsonlex.Lexer){"reading": func(l *jsonlex.Lexer) { tree(l) }, "skipping": (*jsonlex.Lexer).Skip} {
+		for how, l := range lexers(text) {
+			read(l)
+			l.End()
+			require.Equal(t, valid && !odd, l.Err() == nil, "%s: %s %q: %v", how, name, text, l.Err())
+		}
+	}
+}
+
+// A text that is not UTF-8 is refused with its place, and tolerated, its place is known: Latin-1, halves of
+// surrogate pairs, surrogates in bytes (CESU-8), a code of more bytes than it needs, and one that is cut.
+func TestTextsThatAreNotUTF8(t *testing.T) {
+	long := strings.Repeat("ü", 100_000)
+	for _, tt := range []struct {
+		text string
+		at   int64
+		path string
+	}{
+		{"[{\"title\":\"Glaci\xe8rs\"}]", 16, "[0].title"},
+		{`{"a":1,"b":["x","y\ud800z"]}`, 18, "b[1]"},
+		{`{"b":["\ud83d\ude00\udc00"]}`, 19, "b[0]"},
+		{"{\"a\":{\"b\":\"\xed\xa0\x80\xed\xb0\x80\"}}", 11, "a.b"},
+		{"{\"a\":\"\xc0\xaf\"}", 6, "a"},
+		{"[\"€\xe2\x82\"]", 5, "[0]"},
+		{"{\"\xff\":1}", 2, "\ufffd"},
+		{`["` + long + "\xff\"]", 200_002, "[0]"},
+	} {
+		for name, read := range map[string]func(*jsonlex.Lexer){"reading": func(l *jsonlex.Lexer) { tree(l) }, "skipping": (*jsonlex.Lexer).Skip} {
+			for how, l := range lexers(tt.text) {
+				read(l)
+				fault, ok := errors.AsType[*jsonlex.SyntaxError](l.Err())
+				require.True(t, ok && fault.Encoding, "%s, %s: %.40q: %v", name, how, tt.text, l.Err())
+				assert.Equal(t, tt.at, fault.Offset, "%s, %s: %.40q", name, how, tt.text)
+			}
+			for how, l := range lexers(tt.text) {
+				read(l.Tolerate(true))
+				require.True(t, l.End(), "%s: %.40q: %v", how, tt.text, l.Err())
+				require.NotEmpty(t, l.Odd().Texts, "%.40q", tt.text)
+				path, _ := jsonlex.At([]byte(tt.text), l.Odd().Texts[0])
+				assert.Equal(t, tt.path, path, "%s: %.40q", name, tt.text)
+			}
+		}
+		require.Error(t, jsonlex.Check([]byte(tt.text)))
+	}
+	for _, text := range []string{`"\ufffd"`, "\"\ufffd\"", `["` + long + `"]`, `"\ud83d\ude00"`, "\"\U0001f600\""} {
+		for how, l := range lexers(text) {
+			l.Skip()
+			assert.True(t, l.End(), "%s: %v", how, l.Err())
+		}
 	}
 }
 

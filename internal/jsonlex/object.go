@@ -10,6 +10,7 @@ type Object[T any] struct {
 	texts   []string
 	members []Member[T]
 	bare    func(*Decoder, *T)
+	open    bool
 }
 
 // A Member of an object reads its value into a T.
@@ -41,6 +42,12 @@ func (o *Object[T]) Or(bare func(*Decoder, *T)) *Object[T] {
 	return o
 }
 
+// Open lets the object have unknown members, which are not odd.
+func (o *Object[T]) Open() *Object[T] {
+	o.open = true
+	return o
+}
+
 // Names are the names of the members.
 func (o *Object[T]) Names() []string {
 	var names []string
@@ -67,8 +74,11 @@ func Inside[U, T any](members []Member[T], t func(*U) *T) []Member[U] {
 func (o *Object[T]) Read(d *Decoder, v *T) {
 	switch c := d.Kind(); {
 	case c == '{':
-	case c == 'n' || o.bare == nil:
+	case c == 'n':
 		d.Skip()
+		return
+	case o.bare == nil:
+		d.SkipOdd()
 		return
 	default:
 		o.bare(d, v)
@@ -77,11 +87,14 @@ func (o *Object[T]) Read(d *Decoder, v *T) {
 	names, l := d.namesOf(o.place, o.texts), d.Lexer
 	l.pos++
 	for m := l.Member(names, End); m != End; m = l.Member(names, m) {
-		if m == Unknown {
+		switch {
+		case m != Unknown:
+			o.members[m].Read(d, v)
+		case o.open:
 			l.Skip()
-			continue
+		default:
+			l.SkipOdd()
 		}
-		o.members[m].Read(d, v)
 	}
 }
 

@@ -95,36 +95,45 @@ func plain(b []byte) (n int, ascii bool) {
 	return len(b), seen&Highs == 0
 }
 
-// unescape resolves escapes and replaces what is not UTF-8, as encoding/json
-// does.
+// unescape resolves escapes in b, which ends before the closing quote that was read last.
 func (l *Lexer) unescape(b []byte) []byte {
-	out := l.scratch[:0]
+	out, end := l.scratch[:0], l.Offset()-1
 	for {
 		n, ascii := plain(b)
 		if run := b[:n]; ascii || utf8.Valid(run) {
 			out = append(out, run...)
 		} else {
+			l.notUTF8(end - int64(len(b)) + int64(invalid(run)))
 			for _, r := range string(run) {
 				out = utf8.AppendRune(out, r)
 			}
 		}
-		if b = b[n:]; len(b) == 0 {
+		if b = b[n:]; len(b) == 0 || l.err != nil {
 			break
 		}
 		r, n := escape(b)
-		if n == 0 {
+		switch n {
+		case 0:
 			l.Failf("a bad escape in a text")
-			return nil
+		case half:
+			n = -half
+			l.notUTF8(end - int64(len(b)))
 		}
 		out = utf8.AppendRune(out, r)
 		b = b[n:]
+	}
+	if l.err != nil {
+		return nil
 	}
 	l.scratch = out
 	return out
 }
 
+// half is the length of an escape that is half of a surrogate pair, below 0.
+const half = -6
+
 // escape decodes the escape, or the two of a surrogate pair, that b begins with,
-// and returns how long it is; 0 if it is not an escape.
+// and returns how long it is; 0 if it is not an escape, and half.
 func escape(b []byte) (r rune, n int) {
 	if len(b) < 2 {
 		return 0, 0
@@ -155,7 +164,7 @@ func escape(b []byte) (r rune, n int) {
 			return r, 12
 		}
 	}
-	return unicode.ReplacementChar, 6
+	return unicode.ReplacementChar, half
 }
 
 // hex4 decodes \u and four hexadecimal digits; -1 if b does not begin so.
@@ -185,24 +194,49 @@ func (l *Lexer) skipText() {
 			l.truncated()
 			return
 		}
-		n, _ := plain(l.buf[l.pos:])
-		l.pos += n
-		if l.pos == len(l.buf) {
+		b := l.buf[l.pos:]
+		n, ascii := plain(b)
+		if !ascii {
+			n = l.runes(b, n)
+		}
+		if l.err != nil {
+			return
+		}
+		if l.pos += n; n == len(b) {
 			continue
 		}
-		switch c := l.buf[l.pos]; c {
-		case '"':
+		switch c := l.buf[l.pos]; {
+		case c == '"':
 			l.pos++
 			return
-		case '\\':
+		case c == '\\':
 			if l.nextEscape() == nil {
 				return
 			}
-		default:
+		case c < ' ':
 			l.Failf("the control character %#x in a text", c)
+			return
+		case !l.need(len(l.buf) - l.pos + 1): // a character that the window cuts
+			l.truncated()
 			return
 		}
 	}
+}
+
+// runes checks the first n bytes of b. It returns fewer if b ends within a character.
+func (l *Lexer) runes(b []byte, n int) int {
+	for last := n - 1; n == len(b) && last >= max(0, n-utf8.UTFMax); last-- {
+		if utf8.RuneStart(b[last]) {
+			if !utf8.FullRune(b[last:]) {
+				n = last
+			}
+			break
+		}
+	}
+	if run := b[:n]; !utf8.Valid(run) {
+		l.notUTF8(l.Offset() + int64(invalid(run)))
+	}
+	return n
 }
 
 // nextEscape reads and decodes the escape that comes next.
@@ -213,8 +247,14 @@ func (l *Lexer) nextEscape() []byte {
 		return nil
 	}
 	r, n := escape(l.buf[l.pos:])
-	if n == 0 {
+	switch n {
+	case 0:
 		l.Failf("a bad escape in a text")
+	case half:
+		n = -half
+		l.notUTF8(l.Offset())
+	}
+	if l.err != nil {
 		return nil
 	}
 	l.pos += n

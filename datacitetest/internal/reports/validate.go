@@ -22,7 +22,7 @@ type checker struct {
 
 // check reads a value from a stream of JSON in UTF-8.
 func check(r io.Reader, value func(c *checker)) error {
-	c := &checker{Lexer: jsonlex.New(&inUTF8{Reader: transform.NewReader(r, encoding.UTF8Validator)})}
+	c := &checker{Lexer: jsonlex.New(&inUTF8{Reader: transform.NewReader(r, encoding.UTF8Validator)}).Tolerate(true)}
 	value(c)
 	if c.End(); errors.Is(c.Err(), jsonlex.ErrTooLarge) {
 		return wire.ErrTooMuch

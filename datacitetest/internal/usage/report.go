@@ -64,7 +64,7 @@ func read(url string, report Report, send func([]message)) error {
 		return err
 	}
 	if !packed {
-		messages, err := r.datasets(jsonlex.OfBytes(report.Datasets))
+		messages, err := r.datasets(jsonlex.OfBytes(report.Datasets).Tolerate(true))
 		send(messages)
 		return err
 	}
@@ -106,7 +106,7 @@ func (r reader) subset(packed []byte) (messages []message, err error) {
 		return nil, err
 	}
 	z.Multistream(false)
-	l := jsonlex.New(io.LimitReader(z, wire.MaxInflated))
+	l := jsonlex.New(io.LimitReader(z, wire.MaxInflated)).Tolerate(true)
 	isList := true
 	for name := range l.Members() {
 		if string(name) != "report-datasets" {
