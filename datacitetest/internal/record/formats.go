@@ -145,16 +145,19 @@ func formatOf(o object) Format {
 // specification. DataCite XML is checked, stored, and read in full. Of other formats
 // the members of a brief are read, and DataCite XML is written from them.
 func (rec *Record) SetMetadata(f Format, body []byte) error {
-	rec.Columns = nil
 	if f == Kernel {
 		doc, err := ReadXML(body)
+		if err != nil {
+			return err
+		}
+		doc.Root.child("identifier").children = []*element{{text: names.Upper(rec.DOI), isText: true}}
+		read, err := readKernel(doc)
 		if err == nil {
-			doc.Root.child("identifier").children = []*element{{text: names.Upper(rec.DOI), isText: true}}
-			rec.XML = doc.bytes()
-			rec.Attributes = AttributesOf(doc.Root)
+			rec.Assign(Sent{object: read, xml: doc.bytes()}, true)
 		}
 		return err
 	}
+	rec.Columns = nil
 	b, err := readForeign(f, strings.TrimSpace(string(body)))
 	if err != nil {
 		return err
