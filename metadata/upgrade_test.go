@@ -86,6 +86,9 @@ func TestUpgrade(t *testing.T) {
 			refused: "geoLocations[0].geoLocationPoint.pointLatitude geoLocations[0].geoLocationPoint.pointLongitude"},
 		{name: "one number", old: `<geoLocations><geoLocation><geoLocationPoint>1</geoLocationPoint></geoLocation></geoLocations>`,
 			refused: "geoLocations[0].geoLocationPoint.pointLongitude geoLocations[0].geoLocationPoint.pointLatitude geoLocations[0].geoLocationPoint"},
+		{name: "a name that is given", old: `<contributors><contributor contributorType="Editor"><nameIdentifier>1</nameIdentifier></contributor></contributors>`, values: `contributors[0].name=E`,
+			now:     `<contributors><contributor contributorType="Editor"><contributorName>E</contributorName><nameIdentifier>1</nameIdentifier></contributor></contributors>`,
+			derived: `contributors[0].name: "" becomes "E"`},
 		{name: "a value for a place that is right", old: `<version>1</version>`, values: `publicationYear=1844`, refused: `publicationYear`},
 		{name: "a value for no place", old: `<version>1</version>`, values: `creators[0].shoeSize=42`, refused: `creators[0].shoeSize`},
 	} {
@@ -324,12 +327,13 @@ func (g *oldGenerator) document(general string) string {
 	return "<" + g.prefix + "resource" + attributes + ">\n" + strings.Join(parts, "") + "</" + g.prefix + "resource>"
 }
 
-// Documents with every element and every term of each kernel: what is made of them is valid, has every value
-// of the old one or names it, and has no other.
+// Documents with every element and every term of each kernel, and damaged ones: what is made of them is valid,
+// has every value of the old one or names it, and has no other.
 func TestUpgrade_everyElementAndTerm(t *testing.T) {
 	for _, kernel := range oldKernels {
 		t.Run(kernel.folder, func(t *testing.T) {
 			var old, now []string
+			refused := 0
 			for i, general := range slices.Repeat(kernel.terms(t, "resourceType"), 1+*randomRecords/100) {
 				g := &oldGenerator{generator: newGenerator(uint64(i)), t: t, kernel: kernel}
 				if kernel.space != "" {
@@ -338,26 +342,44 @@ func TestUpgrade_everyElementAndTerm(t *testing.T) {
 				document := g.document(general)
 				got, err := metadata.Upgrade(strings.NewReader(document), nil)
 				require.NoError(t, err, document)
+				assertKept(t, document, got)
 				old, now = append(old, document), append(now, string(got.XML))
-				var reported, added string
-				for _, d := range got.Derived {
-					reported, added = reported+"\n"+d.Old, added+"\n"+d.New
-				}
-				before, after := valuesIn(t, document), valuesIn(t, string(got.XML))
-				for value, n := range before {
-					if after[value] < n {
-						assert.Contains(t, reported, value, "lost from\n%s\nin\n%s", document, got.XML)
-					}
-				}
-				for value := range after {
-					if before[value] == 0 {
-						assert.Contains(t, added, value, "invented in\n%s", got.XML)
+				for range 5 {
+					damaged := g.damage(document)
+					if got, err := metadata.Upgrade(strings.NewReader(damaged), nil); err == nil {
+						assertKept(t, damaged, got)
+						now = append(now, string(got.XML))
+					} else {
+						refused++
 					}
 				}
 			}
 			assert.Empty(t, refusalsOf(t, kernel.folder, old), "of the old schema")
-			assert.Empty(t, refusals(t, now))
+			for i := range refusals(t, now) {
+				t.Errorf("it is not valid:\n%s", now[i])
+			}
+			assert.Greater(t, len(now)-len(old), refused/10)
+			assert.Greater(t, refused, len(old))
 		})
+	}
+}
+
+func assertKept(t *testing.T, document string, got *metadata.Upgraded) {
+	t.Helper()
+	var reported, added string
+	for _, d := range got.Derived {
+		reported, added = reported+"\n"+d.Old, added+"\n"+d.New
+	}
+	before, after := valuesIn(t, document), valuesIn(t, string(got.XML))
+	for value, n := range before {
+		if after[value] < n {
+			assert.Contains(t, reported, value, "lost from\n%s\nin\n%s", document, got.XML)
+		}
+	}
+	for value := range after {
+		if before[value] == 0 {
+			assert.Contains(t, added, value, "invented in\n%s", got.XML)
+		}
 	}
 }
 
