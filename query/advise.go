@@ -10,11 +10,11 @@ import (
 )
 
 // Advice is a remark on a part of a query that the service accepts, but that may find other
-// records than intended, or be slow.
+// records than intended.
 type Advice struct {
 	Part       string // the part of the query as text
 	Reason     string
-	Suggestion string // what to write instead; "" if there is nothing to suggest
+	Suggestion string // a part that says how the service reads this one or, if that finds nothing, what was probably meant; "" if there is none
 }
 
 // String returns the remark in one line.
@@ -28,7 +28,7 @@ func (a Advice) String() string {
 // longText is about the length from which an address is too long for some servers.
 const longText = 6000
 
-// Advise returns remarks on doubtful or slow parts of expr, in the order of the text. A
+// Advise returns remarks on doubtful parts of expr, in the order of the text. A
 // query with such parts need not be refused; [Check] finds errors.
 func Advise(expr Expr) []Advice {
 	if expr == nil {
@@ -36,7 +36,10 @@ func Advise(expr Expr) []Advice {
 	}
 	text, tree := expr.String(), expr.tree()
 	if tree.Kind == kindRaw {
-		tree = readable(tree.Text)
+		read, err := read(tree.Text)
+		if tree = read; err != nil {
+			tree = invalid("", err.Error())
+		}
 	}
 	var out []Advice
 	if len(text) > longText {
@@ -58,58 +61,34 @@ func Advise(expr Expr) []Advice {
 	return out
 }
 
-// readable reads raw text as the deployed service does, which accepts slashes without a
-// backslash.
-func readable(text string) *node {
-	n, err := parse(text)
-	if err != nil {
-		n, err = parse(withSlashes(text))
-	}
-	if err != nil {
-		return invalid("", err.Error())
-	}
-	return n
-}
-
 // A rule looks at a node whose Field is the one that it is searched in. It returns a reason
 // and a suggestion, or nothing.
 type rule func(node) (reason, suggestion string)
 
-var groupRules = []rule{mixedOperators, missingOperators, onlyExclusions}
+var groupRules = []rule{unclearOperators, onlyExclusions}
 
-// missingOperators finds clauses that the two default operators read
-// differently.
-func missingOperators(n node) (string, string) {
+// unclearOperators finds lists that the two default operators read differently, and lists with both
+// operators, which people read as if AND came first.
+func unclearOperators(n node) (reason, suggestion string) {
+	joins := map[join]bool{}
+	for _, c := range n.Clauses[1:] {
+		joins[c.Join] = true
+	}
 	left := func(c clause) bool { return c.Join == noJoin || c.Sign == signMust }
-	if !slices.ContainsFunc(n.Clauses[1:], left) || slices.Equal(occurs(n.Clauses, OperatorOr), occurs(n.Clauses, OperatorAnd)) {
+	switch {
+	case joins[joinAnd] && joins[joinOr] && !joins[noJoin]:
+		reason = "AND does not come before OR: each decides about the clauses beside it"
+	case slices.ContainsFunc(n.Clauses[1:], left) && !slices.Equal(occurs(n.Clauses, OperatorOr), occurs(n.Clauses, OperatorAnd)):
+		reason = "clauses without an operator between them are optional as specified but required on the deployed service"
+	default:
 		return "", ""
 	}
 	e := fromNode(&n)
-	return "clauses without an operator between them are optional as specified but required on the deployed service",
-		Explicit(e, OperatorAnd).String() + ", or " + Explicit(e, OperatorOr).String()
-}
-
-// mixedOperators finds lists with both operators, which people read as if AND came first.
-func mixedOperators(n node) (string, string) {
-	var either, all []*node
-	joins := map[join]bool{}
-	for i, c := range n.Clauses {
-		part := asOperand(c.Node)
-		if c.Sign == signMustNot {
-			part = not(part)
-		}
-		if c.Join == joinOr {
-			either, all = append(either, and(all)), nil
-		}
-		all = append(all, part)
-		joins[c.Join] = joins[c.Join] || i > 0
+	deployed, specified := Explicit(e, OperatorAnd).String(), Explicit(e, OperatorOr).String()
+	if specified != deployed {
+		deployed += ", or " + specified
 	}
-	if !joins[joinAnd] || !joins[joinOr] || joins[noJoin] {
-		return "", ""
-	}
-	either = append(either, and(all))
-	return "AND does not come before OR; the deployed service reads " + Explicit(fromNode(&n), OperatorAnd).String(),
-		fromNode(Field(n.Field).match(or(either))).String()
+	return reason, deployed
 }
 
 func onlyExclusions(n node) (string, string) {
@@ -119,7 +98,7 @@ func onlyExclusions(n node) (string, string) {
 	return "plain Lucene finds nothing where all clauses exclude; the service finds everything else", fromNode(asOperand(&n)).String()
 }
 
-var leafRules = []rule{unknownName, valueOfObject, leadingWildcard, looseOperator, loosePhrase, lowerCaseTerm}
+var leafRules = []rule{unknownName, valueOfObject, looseOperator, lowerCaseTerm}
 
 func unknownName(n node) (string, string) {
 	field := Field(n.Field)
@@ -166,17 +145,6 @@ func valueOfObject(n node) (string, string) {
 	return noValue, ""
 }
 
-func leadingWildcard(n node) (string, string) {
-	if n.Kind != kindWildcard || n.Text[0] != '*' && n.Text[0] != '?' {
-		return "", ""
-	}
-	n.Text = strings.TrimLeft(n.Text, "*?")
-	if n.Text == "" {
-		return "a wildcard at the beginning is slow", ""
-	}
-	return "a wildcard at the beginning is slow", suggest(Field(n.Field).Like(n.Text))
-}
-
 // looseOperator finds operators that the parser reads as words.
 func looseOperator(n node) (string, string) {
 	if n.Kind != kindTerm {
@@ -184,21 +152,13 @@ func looseOperator(n node) (string, string) {
 	}
 	switch n.Text {
 	case "and", "or", "not":
-		return "operators are written in capitals; this is a word to look for", strings.ToUpper(n.Text)
+		return "operators are written in capitals; this is a word to look for", ""
 	case "-", "+", "!":
-		return "before a blank this is a word to look for", n.Text + " directly before a word, or nothing"
+		return "before a blank this is a word to look for; it goes directly before a word", ""
 	case "&", "|", "=":
 		return "this is a word to look for", ""
 	}
 	return "", ""
-}
-
-func loosePhrase(n node) (string, string) {
-	if n.Kind != kindPhrase || n.Slop != nil || !Field(n.Field).isAnalysed() || len(strings.Fields(n.Text)) < 2 {
-		return "", ""
-	}
-	n.Slop = &exact
-	return "the deployed service also finds the words with another one in between", fromNode(&n).String()
 }
 
 // lowerCaseTerm finds terms of vocabularies whose terms begin with a capital.

@@ -43,10 +43,7 @@ func checkRaw(text string) error {
 	if err != nil {
 		return fail("the service cannot read it: %s", err.Reason)
 	}
-	meant, err := parse(text)
-	if err != nil {
-		meant, err = parse(withSlashes(text))
-	}
+	meant, err := read(text)
 	if err != nil {
 		return fail("it cannot be read: %s", err.Reason)
 	}
@@ -56,6 +53,15 @@ func checkRaw(text string) error {
 	}
 	c := checker{raw: true}
 	return c.check(meant)
+}
+
+// read reads raw text as the deployed service does, which accepts slashes without a backslash.
+func read(text string) (*node, *SyntaxError) {
+	n, err := parse(text)
+	if err != nil {
+		n, err = parse(withSlashes(text))
+	}
+	return n, err
 }
 
 // A checker collects the faults of a query.

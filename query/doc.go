@@ -20,7 +20,7 @@
 //     users' queries.
 //   - [Check] and [CheckList] refuse queries and options that the service would refuse or
 //     misread; the client of package dois calls them for every request. [Advise] lists
-//     doubtful and slow parts of a query, and [Explicit] adds missing operators.
+//     doubtful parts of a query, and [Explicit] adds missing operators.
 //
 // # The language
 //

@@ -127,7 +127,7 @@ func ExampleAdvise() {
 		fmt.Println(a)
 	}
 	// Output:
-	// title:ice OR climate AND alps: AND does not come before OR; the deployed service reads (title:ice OR *:*) AND climate AND alps; write title:ice OR (climate AND alps)
+	// title:ice OR climate AND alps: AND does not come before OR: each decides about the clauses beside it; write (title:ice OR *:*) AND climate AND alps
 	// title:ice: the service knows no field of that name and finds nothing in it; write titles.title:ice
 }
 

@@ -178,7 +178,7 @@ func fromEverything(clauses []clause) []clause {
 
 // readRaw reads text that becomes a part of another expression.
 func readRaw(text string) *node {
-	n, err := parse(text)
+	n, err := read(text)
 	if err != nil {
 		return invalid("", excerpt(text)+": a raw text inside a query must be a query by itself: "+err.Reason)
 	}

@@ -134,7 +134,7 @@ func TestWords(t *testing.T) {
 
 func TestQueries(t *testing.T) {
 	srv := service(t)
-	for text, want := range map[string]int{"length area": 0, "length OR area": 2, "glacier -area": 1, "titles.title:glac*": 2} {
+	for text, want := range map[string]int{"length area": 0, "length OR area": 2, "glacier -area": 1, "titles.title:glac*": 2, "doi:10.5072/are*": 1} {
 		_, out, _ := find(t, srv, "--json", "--query", text)
 		assert.Equal(t, want, strings.Count(out, "\n"), text)
 	}

@@ -76,6 +76,9 @@ func (f *Flags) Read(words []string) error {
 // deployed service.
 func (f *Flags) parse() (query.Expr, error) {
 	expr, err := query.Parse(f.query)
+	if raw := query.Raw(f.query); err != nil && query.Check(raw) == nil { // the service adds backslashes to slashes
+		expr, err = raw, nil
+	}
 	if fault, ok := errors.AsType[*query.SyntaxError](err); ok {
 		return nil, fmt.Errorf("--query: %w\n  %s\n  %s^", err, f.query, strings.Repeat(" ", len([]rune(f.query[:min(fault.Offset, len(f.query))]))))
 	}
