@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -43,6 +44,9 @@ func Folder(s *shell.Shell) (string, error) {
 		return folder, nil
 	}
 	folder, err := os.UserConfigDir()
+	if runtime.GOOS == "windows" { // where that folder is copied to other machines, with the logins
+		folder, err = os.UserCacheDir()
+	}
 	if err != nil {
 		return "", fmt.Errorf("there is no folder for settings; set DATACITE_CONFIG_DIR: %w", err)
 	}

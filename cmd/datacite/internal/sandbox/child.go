@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"runtime"
 	"time"
 
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
@@ -15,7 +16,12 @@ import (
 // sandbox.
 func (c *command) start(ctx context.Context, words []string, address, token string) error {
 	child := exec.CommandContext(ctx, words[0], words[1:]...)
-	child.Cancel = func() error { return child.Process.Signal(os.Interrupt) }
+	child.Cancel = func() error {
+		if runtime.GOOS == "windows" { // whose console tells all of its processes of Ctrl-C
+			return nil
+		}
+		return child.Process.Signal(os.Interrupt)
+	}
 	child.WaitDelay = 10 * time.Second // after which it is killed
 	child.Stdin, child.Stdout, child.Stderr = c.Stdin, c.Stdout, c.Stderr
 	child.Env = append(os.Environ(), "DATACITE_SERVICE="+address, "DATACITE_USERNAME="+datacitetest.Username,

@@ -143,6 +143,15 @@ func finish(cmd *cobra.Command) {
 		}
 		return nil
 	}
+	if run := cmd.RunE; expands && strings.Contains(cmd.Use, "FILE…") {
+		cmd.RunE = func(cmd *cobra.Command, names []string) error {
+			files, err := expand(names)
+			if err != nil {
+				return err
+			}
+			return run(cmd, files)
+		}
+	}
 	for _, below := range cmd.Commands() {
 		finish(below)
 	}

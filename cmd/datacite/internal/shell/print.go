@@ -254,7 +254,10 @@ func (s *Shell) Styled(stream io.Writer, style Style, text string) string {
 }
 
 // draws reports whether a stream is a terminal that takes more than lines.
-func (s *Shell) draws(stream io.Writer) bool { return IsTerminal(stream) && s.Getenv("TERM") != "dumb" }
+func (s *Shell) draws(stream io.Writer) bool {
+	out, _ := file(stream)
+	return IsTerminal(stream) && s.Getenv("TERM") != "dumb" && takesEscapes(out)
+}
 
 // Number writes a number with commas.
 func Number[N int | int64](n N) string {

@@ -173,7 +173,7 @@ func (c *command) explained(ctx context.Context, err error) error {
 	faults, ofLines := errors.AsType[*logs.FaultsError](err)
 	switch {
 	case ofFile && filepath.Dir(file.Path) == filepath.Clean(os.TempDir()) && strings.HasPrefix(filepath.Base(file.Path), "datacite-"):
-		return fmt.Errorf("%w; TMPDIR names another folder for temporary files", err)
+		return fmt.Errorf("%w; %s names another folder for temporary files", err, shell.TempVariable)
 	case !ofLines:
 		return err
 	}

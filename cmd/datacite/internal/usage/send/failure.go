@@ -42,7 +42,7 @@ func (c *command) explained(ctx context.Context, err error) error {
 	case accountRefused(err):
 		lines = append(lines, "The service does not accept the token for this report; its operator issues tokens. Is DATACITE_TOKEN right?")
 	case ofTheFolder(err) && !ofTheInput(err), !unfinished && !ofTheInput(err) && !refused(err):
-		lines = append(lines, fmt.Sprintf("Temporary files go to %s, which has to exist, to be this user's to write, and to have room; TMPDIR names another folder. DATACITE_LOCK_DIR names another folder for locks, the same for all runs.", os.TempDir()))
+		lines = append(lines, fmt.Sprintf("Temporary files go to %s, which has to exist, to be this user's to write, and to have room; %s names another folder. DATACITE_LOCK_DIR names another folder for locks, the same for all runs.", os.TempDir(), shell.TempVariable))
 	}
 	if unfinished {
 		lines = append(lines, advice(ctx, err)...)

@@ -1,6 +1,0 @@
-//go:build !unix
-
-package shell
-
-// noSuspend is for systems where Ctrl-Z suspends nothing.
-func noSuspend() (again func()) { return func() {} }
