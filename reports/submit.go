@@ -35,7 +35,7 @@ type SubmitOptions struct {
 	// What is compared before anything is sent:
 	RefuseLower   bool // a [*LowerError] if a count that DOI records show is lower in the new report, or missing
 	CompareOthers bool // calls Warn for each other report of the account for the month that has numbers of the same datasets: records show the sum
-	RefuseOthers  bool // the same, but such a report is a [*datacite.ValidationError] with the code reported-twice
+	RefuseOthers  bool // the same, but such a report is a [*datacite.ValidationError] with the code reported-twice, and one that cannot be read an error
 
 	// Callbacks, which run on the caller's goroutine:
 	LeaveOut func(error) bool       // called for each dataset that has faults, with its DOI (if it has one) and the first 100 faults ([datacite.Findings]); true leaves it out; false, or nil: the faults are an error
@@ -50,7 +50,7 @@ type SubmitOptions struct {
 
 	// Waits:
 	MaxProcessing time.Duration // longest time for which the service may still process a request whose connection was lost; 0 means 5 minutes
-	MaxOutage     time.Duration // longest time for which the service may be unreachable, or unable to read the report; 0 means 30 minutes
+	MaxOutage     time.Duration // longest time for which the service may be unreachable, not respond, or be unable to read the report; 0 means 30 minutes
 }
 
 // A Stage is a phase of a submission.
@@ -129,8 +129,9 @@ func (c *Client) Submit(ctx context.Context, h Header, src iter.Seq2[Dataset, er
 	if warn := o.Warn; warn != nil { // the words of the service may hold secrets
 		o.Warn = func(f datacite.Finding) { f.Path, f.Reason = c.core.Text(f.Path), c.core.Text(f.Reason); warn(f) }
 	}
+	s := &submission{client: c, header: h.withCompressed(o.HelpURL), outage: o.MaxOutage}
 	o.MaxProcessing, o.MaxOutage = c.core.Pause(o.MaxProcessing), c.core.Outage(o.MaxOutage)
-	s := &submission{client: c, header: h.withCompressed(o.HelpURL), options: o}
+	s.options = o
 	if !o.DryRun {
 		token, err := c.token.claims(ctx)
 		if err != nil {
@@ -230,6 +231,7 @@ type submission struct {
 	expires time.Time // the token, if nothing can bring another; zero once Warn was called for it
 	header  Header
 	options SubmitOptions
+	outage  time.Duration // MaxOutage, which is shorter in options if the service is embedded
 	lock    *runlock.Lock
 	id      string
 	found   bool   // the service was asked which report has the id

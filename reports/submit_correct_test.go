@@ -243,6 +243,16 @@ func TestOtherReportsThatCannotBeRead(t *testing.T) {
 			cfg.HTTPClient = &http.Client{Transport: n}
 			c, err := reports.NewClient(cfg)
 			require.NoError(t, err)
+			sent, outage := len(writes(base)), 100*time.Millisecond
+			if tt.says == sum {
+				outage = 0
+			}
+			_, err = c.Submit(t.Context(), header("Example", time.October), reports.Source([]reports.Dataset{counted("10.5072/a", views(5)), counted("10.5072/b", views(5))}),
+				&reports.SubmitOptions{RefuseOthers: true, Warn: func(datacite.Finding) {}, LockDir: dir, MaxOutage: outage})
+			require.ErrorContains(t, err, cmp.Or(map[bool]string{true: sum}[tt.says == sum], "looking for other reports of the account: "))
+			assert.ErrorContains(t, err, "nothing was sent")
+			assert.Len(t, writes(base), sent, "an option that refuses, refuses")
+			left = tt.times
 			s := corrections{t: t, c: c, opts: reports.SubmitOptions{CompareOthers: true, LockDir: dir}}
 			receipt := s.submit(counted("10.5072/a", views(5)), counted("10.5072/b", views(5)))
 			assert.EqualValues(t, 2, receipt.Datasets)

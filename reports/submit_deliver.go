@@ -27,7 +27,7 @@ func (s *submission) deliver(ctx context.Context) error {
 	for {
 		next := d.next(time.Now())
 		if next.do == send || next.do == finish {
-			replanned, err := s.correct(ctx, d)
+			replanned, err := s.correct(s.patient(ctx, time.Time{}), d)
 			if err != nil {
 				return s.stopped(d, d.without(), err)
 			}
@@ -45,7 +45,7 @@ func (s *submission) deliver(ctx context.Context) error {
 				return s.stopped(d, d.interrupted(), also(cause, err))
 			}
 			asked := time.Now()
-			seen, err := s.look(ctx)
+			seen, err := s.look(s.patient(ctx, d.failing))
 			if err != nil && seen.kind == unseen {
 				return s.stopped(d, d.interrupted(), err)
 			}
@@ -86,6 +86,16 @@ func (s *submission) deliver(ctx context.Context) error {
 			s.progress(Progress{Stage: Sending}, d.stored)
 		}
 	}
+}
+
+// patient returns a context in which no response is waited for longer than an outage may last that began then, or now.
+func (s *submission) patient(ctx context.Context, began time.Time) context.Context {
+	now, settings := time.Now(), call.SettingsOf(ctx)
+	settings.Until = now.Add(s.outage)
+	if !began.IsZero() {
+		settings.Until = later(began.Add(s.outage), now.Add(s.outage/10))
+	}
+	return call.WithSettings(ctx, settings)
 }
 
 // note records what the next run has to know.

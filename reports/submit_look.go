@@ -1,10 +1,12 @@
 package reports
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -21,18 +23,15 @@ import (
 // tells what it means; unseen means that another look would fail as well.
 func (s *submission) look(ctx context.Context) (view, error) {
 	if !s.found {
-		switch err := s.findReport(ctx); {
-		case datacite.Temporary(err):
-			return view{kind: unreachable}, err
-		case err != nil:
-			return view{}, err
+		if err := s.findReport(ctx); err != nil {
+			return s.notFound(err), err
 		}
-		s.found = true
 		if s.options.CompareOthers || s.options.RefuseOthers {
 			if err := s.compareOthers(ctx); err != nil {
-				return view{}, fmt.Errorf("looking for other reports of the account: %w", transport.Within("reports.Submit", err))
+				return s.notFound(err), fmt.Errorf("looking for other reports of the account: %w", transport.Within("reports.Submit", err))
 			}
 		}
+		s.found = true
 	}
 	request := reading("reports.Submit", s.id)
 	request.Replay = transport.IfUnsent // deliver has pauses of its own
@@ -73,6 +72,22 @@ func (s *submission) look(ctx context.Context) (view, error) {
 		s.accepted, s.covered = s.listed, seen.first
 	}
 	return seen, nil
+}
+
+// notFound returns what the error of a search means. It may pass, unless it comes from something else than the
+// service: a page of a web server, or a login page.
+func (s *submission) notFound(err error) view {
+	e, ok := errors.AsType[*datacite.Error](err)
+	if !datacite.Temporary(err) || errors.Is(err, errDamaged) || ok && (e.StatusCode == http.StatusNotFound || e.StatusCode/100 == 2 && whole(e.Body)) {
+		return view{}
+	}
+	return view{kind: unreachable}
+}
+
+// whole reports whether a body that is no list of reports is surely something else, and not cut off.
+func whole(body []byte) bool {
+	body = bytes.TrimSpace(body)
+	return json.Valid(body) || len(body) > 0 && body[0] != '{' && body[0] != '['
 }
 
 // mayWrite checks that the report stored under our id is the one to which a POST would

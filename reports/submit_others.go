@@ -14,7 +14,7 @@ import (
 
 // compareOthers warns of other reports of the account that count datasets of the plan in
 // the same month: records add up the counts of all reports (rule 7). It is advice, so what
-// cannot be compared is a warning, too.
+// cannot be compared is a warning, too. With RefuseOthers, both are errors.
 func (s *submission) compareOthers(ctx context.Context) error {
 	var others []*Summary
 	unlisted := errors.New("the token does not name its account")
@@ -25,7 +25,7 @@ func (s *submission) compareOthers(ctx context.Context) error {
 	for _, err := range []error{unlisted, err} {
 		switch {
 		case err == nil:
-		case ctx.Err() != nil:
+		case ctx.Err() != nil || s.options.RefuseOthers:
 			return err
 		default:
 			s.warn(datacite.Finding{Path: "report-datasets", Reason: fmt.Sprintf("cannot be compared with the other reports of the account: %v", transport.Within("reports.Submit", err)), Code: display.ReportedTwice, Warning: true})
@@ -78,6 +78,8 @@ func (s *submission) sameNumbers(ctx context.Context, others []*Summary) (same [
 		switch {
 		case ctx.Err() != nil:
 			return nil, call.Ended(ctx)
+		case err != nil && s.options.RefuseOthers:
+			return nil, fmt.Errorf("report %s of the same month cannot be compared: %w", r.ID, err)
 		case err != nil:
 			s.warn(datacite.Finding{Path: "report-datasets", Reason: fmt.Sprintf("cannot be compared completely with report %s of the same month: %v", r.ID, err), Code: display.ReportedTwice, Warning: true})
 		}

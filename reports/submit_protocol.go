@@ -138,7 +138,11 @@ func (d delivery) next(now time.Time) step {
 	over := !now.Before(d.until) // no known write is in progress
 	again := step{do: look, at: d.seenAt.Add(d.pause()), until: d.until, why: d.waitingFor()}
 	if !d.failing.IsZero() {
-		again.until = later(d.until, d.failing.Add(d.maxOutage))
+		over := d.failing.Add(d.maxOutage)
+		again.until = later(d.until, over)
+		if over.Before(again.at) { // the last look
+			again.at = over
+		}
 	}
 	switch {
 	case d.seen.kind == unseen && !d.lost:

@@ -374,6 +374,65 @@ func TestAServiceThatIsAwayAtFirst(t *testing.T) {
 	}
 }
 
+// TestAServiceThatHangs is waited for no longer than one that cannot be reached: the clock of an outage runs through all
+// attempts and looks.
+func TestAServiceThatHangs(t *testing.T) {
+	for name, hangs := range map[string]func(*http.Request) bool{
+		"the search":       func(*http.Request) bool { return true },
+		"the report":       func(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, "/reports/") },
+		"the other report": func(r *http.Request) bool { return r.URL.Query().Has("client-id") },
+	} {
+		for _, outage := range []time.Duration{2 * time.Minute, 30 * time.Minute} {
+			onNetwork(t, documented, func(t *testing.T, n *network, c *reports.Client) {
+				n.before = func(r *http.Request) error {
+					if !hangs(r) {
+						return nil
+					}
+					<-r.Context().Done()
+					return r.Context().Err()
+				}
+				start := time.Now()
+				_, err := c.Submit(t.Context(), header("Example", time.October), datasets(4), &reports.SubmitOptions{MaxOutage: outage, RefuseOthers: true, Warn: func(datacite.Finding) {}})
+				require.ErrorContains(t, err, "no response: nothing sent or received for", name)
+				assert.ErrorContains(t, err, "nothing was sent")
+				assert.True(t, datacite.Temporary(err), "%v", err)
+				assert.GreaterOrEqual(t, time.Since(start), outage)
+				assert.Less(t, time.Since(start), outage+outage/5+time.Minute, name)
+			})
+		}
+	}
+}
+
+// TestAnotherHost is no service that is away: it is said at once.
+func TestAnotherHost(t *testing.T) {
+	for name, tt := range map[string]struct {
+		status     int
+		kind, body string
+		waits      bool
+	}{
+		"a login page":    {200, "text/html", "<html><body>Log in</body></html>", false},
+		"a text":          {200, "text/plain", "It works!", false},
+		"another JSON":    {200, "application/json", `{"status":"ok"}`, false},
+		"no such page":    {404, "text/html", "<html><h1>404 Not Found</h1></html>", false},
+		"a busy gateway":  {503, "text/html", "<html><h1>503</h1></html>", true},
+		"a cut list":      {200, "application/json", `{"reports":[`, true},
+		"too many":        {403, "text/html", "<html><h1>403</h1></html>", true},
+		"a moved service": {302, "text/html", "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onNetwork(t, documented, func(t *testing.T, n *network, c *reports.Client) {
+				n.instead = func(r *http.Request) *http.Response {
+					return &http.Response{StatusCode: tt.status, Request: r, Header: http.Header{"Content-Type": {tt.kind}}, Body: io.NopCloser(strings.NewReader(tt.body))}
+				}
+				start := time.Now()
+				_, err := c.Submit(t.Context(), header("Example", time.October), datasets(4), nil)
+				require.ErrorContains(t, err, "nothing was sent")
+				assert.Equal(t, tt.waits, time.Since(start) >= 30*time.Minute, "%v: %v", time.Since(start), err)
+			})
+		})
+	}
+}
+
 // TestASecondRunNoticesTheFirst on another machine, which sends a subset while it waits. On the same
 // machine see TestWritesOfOneReportAtOnce.
 func TestASecondRunNoticesTheFirst(t *testing.T) {

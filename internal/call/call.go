@@ -13,6 +13,15 @@ import (
 type Settings struct {
 	MaxAttempts int
 	Timeout     time.Duration
+	Until       time.Time // when no response is waited for any more, and no attempt made again
+}
+
+// Left is how much of d there is until then.
+func (s Settings) Left(d time.Duration) time.Duration {
+	if s.Until.IsZero() {
+		return d
+	}
+	return min(d, max(time.Until(s.Until), time.Millisecond))
 }
 
 type (

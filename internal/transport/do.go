@@ -28,7 +28,7 @@ func (c *Client) Do(ctx context.Context, r Request) (*Response, error) {
 	if err := c.Ready(ctx); err != nil {
 		return nil, err
 	}
-	x := &exchange{client: c, request: r, requestID: newRequestID()}
+	x := &exchange{client: c, request: r, requestID: newRequestID(), settings: call.SettingsOf(ctx)}
 	if err := call.Ended(ctx); err != nil {
 		return nil, x.fail(ctx, err)
 	}
@@ -133,6 +133,7 @@ type exchange struct {
 	client    *Client
 	request   Request
 	requestID string
+	settings  call.Settings
 
 	attempts int
 	started  time.Time
@@ -239,6 +240,9 @@ func (x *exchange) check(ctx context.Context, res *http.Response, err error) (bo
 	var v verdict
 	if x.failure != nil {
 		v = judge(x.request.Replay, o, x.client.maxWait)
+		if until := x.settings.Until; !until.IsZero() && !time.Now().Before(until) {
+			v.again = false
+		}
 		x.failure.Unclear, x.again, x.pause = v.unclear, v.again, v.pause
 		x.unclear = x.unclear || v.unclear && x.request.changes()
 	}

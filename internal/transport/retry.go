@@ -103,11 +103,11 @@ func neverSent(err error) bool {
 // grow with each attempt; never longer than MaxWait.
 func (x *exchange) backoff(_, _ time.Duration, attempt int, _ *http.Response) time.Duration {
 	const first = 500 * time.Millisecond
-	if x.pause > 0 {
-		return min(x.pause, x.client.maxWait)
+	pause := x.pause
+	if pause == 0 {
+		pause = rand.N(min(first<<min(attempt, 20), x.client.maxWait) + 1)
 	}
-	ceiling := min(first<<min(attempt, 20), x.client.maxWait)
-	return rand.N(ceiling + 1)
+	return x.settings.Left(min(pause, x.client.maxWait))
 }
 
 // retryAfter reads seconds or an HTTP date.

@@ -48,9 +48,10 @@ type watchdog struct {
 const minSpeed = 1 << 10
 
 func (w *watchdog) RoundTrip(req *http.Request) (*http.Response, error) {
-	w = &watchdog{w.base, cmp.Or(call.SettingsOf(req.Context()).Timeout, w.silence)}
+	settings := call.SettingsOf(req.Context())
+	w = &watchdog{w.base, cmp.Or(settings.Timeout, w.silence)}
 	ctx, cancel := context.WithCancelCause(req.Context())
-	sending := w.patience(cancel)
+	sending := (&watchdog{w.base, settings.Left(w.silence)}).patience(cancel)
 	watched := req.WithContext(ctx)
 	var answered atomic.Bool
 	if req.Body != nil && req.Body != http.NoBody {
