@@ -16,6 +16,9 @@ type Settings struct {
 	Until       time.Time // when no response is waited for any more, and no attempt made again
 }
 
+// Over reports whether that time has come.
+func (s Settings) Over() bool { return !s.Until.IsZero() && !time.Now().Before(s.Until) }
+
 // Left is how much of d there is until then.
 func (s Settings) Left(d time.Duration) time.Duration {
 	if s.Until.IsZero() {

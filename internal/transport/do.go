@@ -240,9 +240,7 @@ func (x *exchange) check(ctx context.Context, res *http.Response, err error) (bo
 	var v verdict
 	if x.failure != nil {
 		v = judge(x.request.Replay, o, x.client.maxWait)
-		if until := x.settings.Until; !until.IsZero() && !time.Now().Before(until) {
-			v.again = false
-		}
+		v.again = v.again && !x.settings.Over()
 		x.failure.Unclear, x.again, x.pause = v.unclear, v.again, v.pause
 		x.unclear = x.unclear || v.unclear && x.request.changes()
 	}
