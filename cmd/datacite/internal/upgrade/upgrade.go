@@ -3,6 +3,7 @@ package upgrade
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,7 @@ import (
 
 type command struct {
 	*shell.Shell
+	remote
 	values  string
 	missing string
 
@@ -33,7 +35,7 @@ type command struct {
 func Command(s *shell.Shell) *cobra.Command {
 	c := &command{Shell: s, count: map[string]int{}}
 	cmd := &cobra.Command{
-		Use: "upgrade FILE_OR_FOLDER… --output FOLDER", GroupID: shell.Writing, Args: cobra.MinimumNArgs(1),
+		Use: "upgrade FILE_OR_FOLDER… --output FOLDER", GroupID: shell.Writing,
 		Short: "Turn metadata XML of kernel 2 and 3 into kernel 4",
 		Long: `Turn metadata XML of kernel 2.0 to 3.1 into kernel 4, the only version that the service accepts. It
 refuses every change of a DOI with older metadata, even of its URL, except metadata of kernel 4.
@@ -50,10 +52,15 @@ type, which was optional.
 --missing writes a table of what cannot be derived, CSV or .xlsx. Fill in the column value, and
 give the table back with --values. The table also has the types of StartDate and EndDate, with the
 value Other: if both become Collected, for example, they become one range. Rows without a value are
-left out.`,
+left out.
+
+With --client or --prefix, the DOIs of the service that have older metadata are checked. --fix
+writes their stored XML in kernel 4, and nothing else of them changes; each is compared afterwards.
+A second run has nothing left to send.`,
 		Example: `  datacite upgrade old/ --missing missing.csv
   datacite upgrade old/ --values missing.csv --output new/
-  datacite register new/*.xml --url 'https://repository.example.org/{suffix}' --service test`,
+  datacite upgrade --client ice.archive --missing missing.csv
+  datacite upgrade --client ice.archive --values missing.csv --fix --service test`,
 		RunE: c.run,
 	}
 	flags := cmd.Flags()
@@ -61,6 +68,7 @@ left out.`,
 	flags.StringVar(&c.values, "values", "", "read what cannot be derived from this `table`")
 	flags.StringVar(&c.missing, "missing", "", "write a `table` of what cannot be derived, to be filled in")
 	s.Flags(cmd, shell.JSON)
+	c.addFlags(s, cmd)
 	return cmd
 }
 
@@ -72,13 +80,14 @@ type document struct {
 
 // An outcome is what --json prints of a document.
 type outcome struct {
-	File    string    `json:"file"`
+	File    string    `json:"file,omitempty"`
 	DOI     string    `json:"doi,omitempty"`
 	Kernel  string    `json:"kernel,omitempty"` // the old version
-	Result  string    `json:"result"`           // upgraded, checked, current or refused
+	Result  string    `json:"result"`           // upgraded, checked, current, refused or failed
 	Output  string    `json:"output,omitempty"` // the new file
 	Derived []derived `json:"derived,omitempty"`
 	Faults  []fault   `json:"faults,omitempty"`
+	Service string    `json:"service,omitempty"`
 }
 
 type derived struct {
@@ -100,15 +109,21 @@ const (
 	checked  = "checked"
 	current  = "current"
 	refused  = "refused"
+	failed   = "failed"
 )
 
 func (c *command) run(cmd *cobra.Command, names []string) (err error) {
-	if err := c.checkFlags(); err != nil {
+	if err := c.checkFlags(names); err != nil {
 		return shell.Wrong(err)
 	}
 	documents, err := c.documents(names)
 	if err != nil {
 		return shell.Wrong(err)
+	}
+	if c.isChosen() {
+		if err := c.open(cmd.Context()); err != nil {
+			return err
+		}
 	}
 	if c.given, err = readValues(c.values); err != nil {
 		return shell.Wrong(err)
@@ -117,6 +132,9 @@ func (c *command) run(cmd *cobra.Command, names []string) (err error) {
 		return shell.Wrong(err)
 	}
 	defer c.table.discard()
+	if c.isChosen() {
+		return c.ofService(cmd.Context())
+	}
 	if err := c.all(cmd.Context(), documents); err != nil {
 		return err
 	}
@@ -126,7 +144,17 @@ func (c *command) run(cmd *cobra.Command, names []string) (err error) {
 	return c.report(len(documents))
 }
 
-func (c *command) checkFlags() error {
+func (c *command) checkFlags(names []string) error {
+	switch {
+	case c.isChosen() && len(names) > 0:
+		return errors.New("give files, or --client or --prefix for DOIs of the service")
+	case c.isChosen() && c.Output != "":
+		return errors.New("--output is for files; --fix writes to the service")
+	case !c.isChosen() && len(names) == 0:
+		return errors.New("give FILE or FOLDER, or --client or --prefix for DOIs of the service")
+	case !c.isChosen() && c.fix:
+		return errors.New("--fix is for DOIs of the service; say which, with --client or --prefix")
+	}
 	if c.missing != "" && c.values != "" && filepath.Clean(c.missing) == filepath.Clean(c.values) {
 		return fmt.Errorf("--missing and --values are both %s; give two files", c.missing)
 	}
@@ -242,14 +270,22 @@ func (c *command) one(d document) (*outcome, error) {
 	if rec, err := metadata.ParseXML(bytes.NewReader(data)); err == nil {
 		out.DOI = rec.DOI
 	}
-	values := c.given.of(d.name, out.DOI)
+	document, err := c.lift(out, data)
+	if err != nil || out.Result != checked || c.Output == "" {
+		return out, err
+	}
+	out.Result, out.Output = upgraded, filepath.Join(c.Output, filepath.FromSlash(d.name))
+	return out, c.write(out.Output, document)
+}
+
+// lift returns a document in kernel 4, and notes in the outcome what becomes of it.
+func (c *command) lift(out *outcome, data []byte) ([]byte, error) {
+	values := c.given.of(out.File, out.DOI)
 	made, err := metadata.Upgrade(bytes.NewReader(data), &metadata.UpgradeOptions{Values: values})
 	if invalid, ok := errors.AsType[*datacite.ValidationError](err); ok {
 		out.refuse(invalid)
-		err = nil
-	}
-	if err != nil {
-		return nil, shell.Wrong(fmt.Errorf("%s: %w", d.path, err))
+	} else if err != nil {
+		return nil, shell.Wrong(fmt.Errorf("%s: %w", out.name(), err))
 	}
 	if made != nil && made.Kernel != metadata.Namespace {
 		out.Kernel = version(made.Kernel)
@@ -260,16 +296,17 @@ func (c *command) one(d document) (*outcome, error) {
 	}
 	switch {
 	case len(out.Faults) > 0:
+		return nil, nil
 	case made.Kernel == metadata.Namespace:
 		out.Result = current
-	case c.Output == "":
-		out.Result = checked
 	default:
-		out.Result, out.Output = upgraded, filepath.Join(c.Output, filepath.FromSlash(d.name))
-		return out, c.write(out.Output, made.XML)
+		out.Result = checked
 	}
-	return out, nil
+	return made.XML, nil
 }
+
+// name is that of the file or the DOI.
+func (o *outcome) name() string { return cmp.Or(o.File, o.DOI) }
 
 // read reads a file, and of one that is too long so much that this is noticed.
 func read(name string) ([]byte, error) {
@@ -295,8 +332,7 @@ func version(space string) string {
 	if space == "" {
 		return "2.0"
 	}
-	_, after, _ := strings.Cut(space, "kernel-")
-	return after
+	return space[strings.LastIndexByte(space, '-')+1:]
 }
 
 func (o *outcome) refuse(invalid *datacite.ValidationError) {
@@ -309,7 +345,7 @@ func (o *outcome) refuse(invalid *datacite.ValidationError) {
 
 // print prints an outcome: what was derived, or the faults.
 func (c *command) print(o *outcome) {
-	if o.Result != refused || c.JSON {
+	if o.Result != refused && o.Result != failed || c.JSON {
 		text := map[string]string{
 			upgraded: "kernel " + o.Kernel + ", upgraded", checked: "kernel " + o.Kernel + ", can be upgraded", current: "is of kernel 4 already",
 		}[o.Result]
@@ -318,10 +354,10 @@ func (c *command) print(o *outcome) {
 				text += "\n  " + metadata.Derived(d).String()
 			}
 		}
-		c.Result(o, "%s: %s", o.File, text)
+		c.Result(o, "%s: %s", o.name(), text)
 	}
 	for _, f := range o.Faults {
-		c.Warn("error: %s", datacite.Finding{File: o.File, Line: f.Line, Path: f.Path, Reason: f.Reason})
+		c.Warn("error: %s", datacite.Finding{File: o.name(), Line: f.Line, Path: f.Path, Reason: f.Reason})
 	}
 }
 
@@ -337,6 +373,11 @@ func (c *command) report(n int) error {
 	default:
 		c.Say("%d of %s upgraded in %s, %d of kernel 4 already", done, files, c.Output, c.count[current])
 	}
+	return c.refused(files)
+}
+
+// refused is the error for what was refused; nil for nothing.
+func (c *command) refused(of string) error {
 	if c.count[refused] == 0 {
 		return nil
 	}
@@ -344,5 +385,5 @@ func (c *command) report(n int) error {
 	if c.missing == "" {
 		hint += "; --missing TABLE writes a table to fill in"
 	}
-	return shell.Wrong(fmt.Errorf("%d of %s cannot be upgraded%s", c.count[refused], files, hint))
+	return shell.Wrong(fmt.Errorf("%d of %s cannot be upgraded%s", c.count[refused], of, hint))
 }

@@ -157,6 +157,11 @@ func TestRefusals(t *testing.T) {
 		require.NoError(t, os.WriteFile(name, []byte(text), 0o600))
 	}
 	for _, tt := range []struct{ args, says string }{
+		{"", "give FILE or FOLDER, or --client or --prefix"},
+		{"old --prefix 10.5072", "give files, or --client or --prefix"},
+		{"old --fix", "--fix is for DOIs of the service"},
+		{"--prefix 10.5072 --output new", "--output is for files"},
+		{"--prefix 10.5072 --fix", "say which service is meant"},
 		{"empty", "empty has no files whose names end in .xml"},
 		{"none", "none: no such file"},
 		{"old --output old", "--output old would replace old/a.xml; give another folder"},

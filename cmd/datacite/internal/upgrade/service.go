@@ -1,0 +1,174 @@
+package upgrade
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/account"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
+	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/metadata"
+)
+
+// remote is the part of the command that upgrades DOIs of the service.
+type remote struct {
+	flags   *account.Flags
+	opts    dois.ListOptions
+	fix     bool
+	service *account.Service
+	client  *dois.Client
+}
+
+func (r *remote) addFlags(s *shell.Shell, cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringSliceVar(&r.opts.ClientID, "client", nil, "DOIs of these repository `accounts`, separated by commas")
+	flags.StringSliceVar(&r.opts.Prefix, "prefix", nil, "DOIs with one of these `prefixes`, separated by commas")
+	flags.BoolVar(&r.fix, "fix", false, "write the new metadata of DOIs")
+	s.Flags(cmd, shell.Yes)
+	r.flags = account.NewFlags(s, cmd, account.Writes)
+}
+
+func (r *remote) isChosen() bool { return len(r.opts.ClientID)+len(r.opts.Prefix) > 0 }
+
+// open opens the service. A login is needed to write.
+func (c *command) open(ctx context.Context) (err error) {
+	c.DryRun = !c.fix
+	if c.service, err = c.flags.Open(); err != nil {
+		return err
+	}
+	if c.client, err = dois.NewClient(c.service.Config); err != nil {
+		return err
+	}
+	return c.service.Check(ctx, c.Shell)
+}
+
+// ofService upgrades the DOIs of the service that have old metadata.
+func (c *command) ofService(ctx context.Context) error {
+	names, err := c.list(ctx)
+	if err != nil {
+		return c.stopped(ctx, err)
+	}
+	if c.fix && len(names) > 0 {
+		if err := c.Confirm(fmt.Sprintf("Write the metadata of %s at %s in kernel 4?", shell.Count(len(names), "DOI"), c.service)); err != nil {
+			return err
+		}
+	}
+	for i, name := range names {
+		out, err := c.ofDOI(ctx, name)
+		if err != nil {
+			return c.stopped(ctx, err)
+		}
+		c.count[out.Result]++
+		c.print(out)
+		c.Progress(i+1, len(names), "DOIs", "")
+	}
+	if err := c.table.save(c.Shell); err != nil {
+		return err
+	}
+	return c.reportDOIs(len(names))
+}
+
+// stopped is the error of a run that did not come to its end.
+func (c *command) stopped(ctx context.Context, err error) error {
+	done := fmt.Sprintf("%s upgraded; run the same command again to continue", shell.Count(c.count[upgraded], "DOI"))
+	if ctx.Err() != nil { // a DOI whose write is not clear is looked at first, next time
+		return shell.Interrupted("%s", done)
+	}
+	return fmt.Errorf("%w; %s", err, done)
+}
+
+// list returns the DOIs with old metadata.
+func (c *command) list(ctx context.Context) (names []string, err error) {
+	walk := c.client.Walk(&c.opts)
+	for page, err := range walk.Pages(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		for i := range page.Records {
+			if isOld(&page.Records[i]) {
+				names = append(names, page.Records[i].DOI)
+			}
+		}
+		c.Progress(walk.Position().Seen, max(walk.Total(), 0), "DOIs listed", "")
+	}
+	return names, nil
+}
+
+func isOld(r *dois.Record) bool {
+	v := version(r.SchemaVersion)
+	return v != "" && (v[0] == '2' || v[0] == '3') && r.SchemaVersion != ""
+}
+
+// ofDOI upgrades the metadata of a DOI. The lists of the service lag behind, so they are read first.
+func (c *command) ofDOI(ctx context.Context, name string) (*outcome, error) {
+	found, err := c.client.Get(ctx, name, &dois.GetOptions{Detail: true})
+	if err != nil {
+		return nil, err
+	}
+	out := &outcome{DOI: found.DOI, Service: c.service.Host, Result: refused}
+	if len(found.MetadataXML) == 0 {
+		out.Faults = []fault{{Reason: "the service has no XML of it"}}
+		return out, nil
+	}
+	document, err := c.lift(out, found.MetadataXML)
+	switch {
+	case err != nil || out.Result != checked || !c.fix:
+		return out, err
+	}
+	err = c.store(ctx, found, document)
+	switch {
+	case err == nil:
+		out.Result = upgraded
+	case ctx.Err() != nil, datacite.Temporary(err), errors.Is(err, datacite.ErrUnauthorized), errors.Is(err, datacite.ErrUnclear):
+		return nil, err
+	default:
+		out.Result, out.Faults = failed, []fault{{Reason: shell.Message(err)}}
+	}
+	return out, nil
+}
+
+// store writes a document as the metadata of a DOI, and compares what is stored then.
+func (c *command) store(ctx context.Context, found *dois.Record, document []byte) error {
+	wanted, err := metadata.ParseXML(bytes.NewReader(document))
+	if err != nil {
+		return err
+	}
+	if _, err := c.client.Update(ctx, found.DOI, &dois.Draft{MetadataXML: document}); err != nil {
+		return err
+	}
+	now, err := c.client.Get(ctx, found.DOI, &dois.GetOptions{Detail: true})
+	if err != nil {
+		return err
+	}
+	stored, err := metadata.ParseXML(bytes.NewReader(now.MetadataXML))
+	if err != nil {
+		return fmt.Errorf("the stored XML: %w", err)
+	}
+	wanted.DOI, stored.DOI = "", ""
+	for _, change := range append(metadata.Diff(wanted, stored), metadata.Diff(stored, wanted)...) {
+		return fmt.Errorf("it was written, and is stored otherwise: %s", change)
+	}
+	if now.URL != found.URL || now.State != found.State {
+		return fmt.Errorf("its URL and state were %s, %s, and are %s, %s now", found.URL, found.State, now.URL, now.State)
+	}
+	return nil
+}
+
+func (c *command) reportDOIs(n int) error {
+	c.given.warn(c.Shell)
+	of := shell.Count(n, "DOI") + " with metadata of kernel 2 or 3"
+	if c.fix {
+		c.Say("%d of %s upgraded at %s, %d of kernel 4 already", c.count[upgraded], of, c.service, c.count[current])
+	} else {
+		c.Say("%d of %s at %s can be upgraded; --fix writes them", c.count[checked], of, c.service)
+	}
+	if c.count[failed] > 0 {
+		return shell.Refused(fmt.Errorf("%d of %s were not upgraded; the lines above say why", c.count[failed]+c.count[refused], of))
+	}
+	return c.refused(of)
+}
