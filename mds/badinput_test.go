@@ -1,6 +1,7 @@
 package mds_test
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"io"
@@ -212,6 +213,7 @@ func TestDocumentsThatCannotBeSent(t *testing.T) {
 		{mds.Document{ContentType: mds.XMLType, Data: []byte("TY  - DATA")}, "doc.Data: is not XML"},
 		{mds.Document{ContentType: ";", Data: []byte("a")}, "doc.ContentType: \";\" is not a media type"},
 		{mds.XML(nil), "doc.Data: is empty"},
+		{mds.XML(bytes.Repeat([]byte("<resource/>"), 1<<20)), "doc.Data: is XML of more than 10 MiB"},
 		{mds.Document{Data: []byte("<resource/>")}, "doc.ContentType: is empty"},
 		{mds.Document{ContentType: "text/plain\r\nX-Evil: 1", Data: []byte("a")}, "doc.ContentType: has a character that is not allowed in a header"},
 		{mds.Document{ContentType: "application/json", Data: []byte("{}")}, "read as parameters"},

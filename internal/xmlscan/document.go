@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// maxSize is the length in bytes of the longest document that is read, as at DataCite.
-const maxSize = 10 << 20
+// MaxSize is the length in bytes of the longest document that is read, as at DataCite.
+const MaxSize = 10 << 20
 
 // An Error says where a document is not well formed, or is not one that this package
 // reads: not UTF-8, too long, too deep, with a document type declaration.
@@ -71,8 +71,8 @@ func Open(r io.Reader) (*Scanner, error) {
 	s := &Scanner{src: strings.TrimPrefix(src, "\ufeff")}
 	if encoding := wideEncoding(src); encoding != "" {
 		s.Fail(0, "the document is in %s; %s", encoding, onlyUTF8)
-	} else if len(src) > maxSize {
-		s.Fail(maxSize, "the document is longer than %d bytes", maxSize)
+	} else if len(src) > MaxSize {
+		s.Fail(MaxSize, "the document is longer than %d bytes", MaxSize)
 	} else {
 		s.start()
 	}
@@ -112,9 +112,9 @@ func (s *Scanner) failAtBadChar(at int) {
 func readLimited(r io.Reader) (string, error) {
 	var b strings.Builder
 	if sized, ok := r.(interface{ Len() int }); ok {
-		b.Grow(min(sized.Len(), maxSize+1))
+		b.Grow(min(sized.Len(), MaxSize+1))
 	}
-	_, err := io.Copy(&b, io.LimitReader(r, maxSize+1))
+	_, err := io.Copy(&b, io.LimitReader(r, MaxSize+1))
 	return b.String(), err
 }
 

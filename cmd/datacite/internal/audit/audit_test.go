@@ -510,13 +510,13 @@ func TestOutputFiles(t *testing.T) {
 
 func TestFlags(t *testing.T) {
 	for want, args := range map[string]string{
-		"accepts 1 arg(s), received 0": "--prefix 10.5072",
-		"give --client or --prefix":    "own.csv",
-		"--yes has no effect":          "--prefix 10.5072 --yes own.csv",
-		"with --quiet, give --yes":     "--prefix 10.5072 --fix --quiet own.csv",
-		`--only: "all" is not one of`:  "--prefix 10.5072 --only all own.csv",
-		`did you mean missing?`:        "--prefix 10.5072 --only mising own.csv",
-		"--json prints JSON":           "--prefix 10.5072 --json --format csv own.csv",
+		"arguments are missing: datacite audit SOURCE;": "--prefix 10.5072",
+		"give --client or --prefix":                     "own.csv",
+		"--yes has no effect":                           "--prefix 10.5072 --yes own.csv",
+		"with --quiet, give --yes":                      "--prefix 10.5072 --fix --quiet own.csv",
+		`--only: "all" is not one of`:                   "--prefix 10.5072 --only all own.csv",
+		`did you mean missing?`:                         "--prefix 10.5072 --only mising own.csv",
+		"--json prints JSON":                            "--prefix 10.5072 --json --format csv own.csv",
 	} {
 		code, out, notes := shelltest.Run{}.Do(t, Command, append([]string{"audit"}, strings.Fields(args)...)...)
 		assert.Equal(t, shell.ExitWrong, code)

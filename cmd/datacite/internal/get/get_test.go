@@ -116,7 +116,7 @@ func TestFaults(t *testing.T) {
 		code int
 		says string
 	}{
-		{[]string{}, 2, `requires at least 1 arg(s), only received 0; "datacite get --help" shows how`},
+		{[]string{}, 2, `arguments are missing: datacite get DOI…; "datacite get --help" shows how`},
 		{[]string{"10.5072/length", "glacier"}, 2, `DOI name: "glacier" does not start with a prefix such as "10.5072"`},
 		{[]string{"-"}, 2, "standard input has no DOI"},
 		{[]string{"10.5072/length", "--style", "apa"}, 2, "--style and --locale are for --format citation"},

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/datacite-go/datacite-go/mds"
+	"github.com/datacite-go/datacite-go/metadata"
 )
 
 // detect makes a Document of metadata in one of the formats that the service keeps, which it
@@ -65,7 +66,11 @@ func detectXML(text []byte) (contentType, reason string) {
 		case strings.HasPrefix(root.Name.Space, "http://www.crossref.org/"), root.Name.Local == "doi_records":
 			return "", "is Crossref XML, which the service accepts and keeps nothing of"
 		}
-		return "", fmt.Sprintf("is XML whose root element %q is not DataCite's; the namespace may be missing", root.Name.Local)
+		space := "has no namespace"
+		if root.Name.Space != "" {
+			space = fmt.Sprintf("is of the namespace %.100q", root.Name.Space)
+		}
+		return "", fmt.Sprintf("is XML whose root element %.100q %s; that of DataCite's is %q", root.Name.Local, space, metadata.Namespace)
 	}
 }
 

@@ -1,6 +1,7 @@
 package register
 
 import (
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -78,7 +79,8 @@ func TestDetect(t *testing.T) {
 		`{"issued":{"date-parts":[[2026]]},"doi":"10.5072/a"}`:                                                  `without a DOI in "id" or "DOI"`,
 		`{"issued":"2026"}`:              "in no format that the service accepts",
 		"<!-- nothing -->":               "without a root element",
-		"<resource/>":                    "namespace may be missing",
+		"<resource/>":                    `"resource" has no namespace; that of DataCite's is "http://datacite.org/schema/kernel-4"`,
+		`<resource xmlns="urn:x"/>`:      `"resource" is of the namespace "urn:x"; that of DataCite's is "http://datacite.org/schema/kernel-4"`,
 		"<doi_records/>":                 "Crossref XML, which the service accepts and keeps nothing of",
 		`<html><title>No</title></html>`: `root element "html"`,
 		"TY  - DATA\nT1  - L\xe4nge\nDO  - 10.5072/glacier-7\n": "is not UTF-8",
@@ -94,7 +96,7 @@ func FuzzDetect(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	accepted := transport(func(r *http.Request) (*http.Response, error) {
-		return &http.Response{StatusCode: http.StatusCreated, Body: http.NoBody, Header: http.Header{}, Request: r}, nil
+		return &http.Response{StatusCode: http.StatusCreated, Body: io.NopCloser(strings.NewReader("OK")), Header: http.Header{}, Request: r}, nil
 	})
 	c, err := mds.NewClient(datacite.Config{
 		Service: datacite.Service{MDS: "https://mds.example"}, Username: "A", Password: "b", MaxAttempts: 1, HTTPClient: &http.Client{Transport: accepted},

@@ -5,12 +5,13 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/datacite-go/datacite-go"
 )
 
 // A CSVWriter writes CSV that people open in a spreadsheet program. Such a program takes a
-// cell that begins with one of = + - @ for a formula, which may be a stranger's: a title can
+// cell that begins with one of = + - @, or their full widths, for a formula, which may be a stranger's: a title can
 // be =HYPERLINK(…). Those cells get an apostrophe in front, and a Reader takes it away again.
 //
 // A cell with anything that can separate cells is quoted, and so is a row of one empty cell: a
@@ -66,8 +67,8 @@ func (w *CSVWriter) Close() error { return w.out.Flush() }
 // isFormula reports whether a cell begins like a formula, or like one that was defused, so
 // that each text is read back as it was.
 func isFormula(cell string) bool {
-	start := strings.TrimLeft(cell, "'")
-	return start != "" && strings.ContainsRune("=+-@\t\r", rune(start[0]))
+	start, _ := utf8.DecodeRuneInString(strings.TrimLeft(cell, "'"))
+	return strings.ContainsRune("=+-@＝＋－＠\t\r\n", start) && start != utf8.RuneError
 }
 
 // asItWas is a cell before it was defused.

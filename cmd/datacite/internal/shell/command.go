@@ -104,6 +104,9 @@ func helpCommand(root *cobra.Command) *cobra.Command {
 		Use: "help [COMMAND or TOPIC]", GroupID: Settings, Short: "Explain a command or a topic", Long: "Explain a command or a topic.",
 		ValidArgsFunction: func(*cobra.Command, []string, string) (names []string, _ cobra.ShellCompDirective) {
 			for _, c := range root.Commands() {
+				if c.Hidden { // cobra's own, for shells
+					continue
+				}
 				names = append(names, c.Name()+"\t"+c.Short)
 			}
 			return names, cobra.ShellCompDirectiveNoFileComp
@@ -138,7 +141,14 @@ func finish(cmd *cobra.Command) {
 		if check == nil {
 			return nil
 		}
-		if err := check(cmd, args); err != nil {
+		err := check(cmd, args)
+		if err != nil && strings.Contains(err.Error(), "arg(s)") { // cobra's words
+			err = fmt.Errorf("too many arguments: %s", cmd.UseLine())
+			if len(args) < len(strings.Fields(cmd.Use))-1 {
+				err = fmt.Errorf("arguments are missing: %s", cmd.UseLine())
+			}
+		}
+		if err != nil {
 			return Wrong(fmt.Errorf("%w; %q shows how", err, cmd.CommandPath()+" --help"))
 		}
 		return nil

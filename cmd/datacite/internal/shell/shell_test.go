@@ -64,7 +64,7 @@ func TestMistakesSayWhatToDo(t *testing.T) {
 		{"greet --times two", `--times: "two" is not a number; "datacite greet --help" shows the flags`},
 		{"greet --tone=rude", `--tone: "rude" is not one of kind, formal; "datacite greet --help" shows the flags`},
 		{"greet --tone forml", `--tone: "forml" is unknown; did you mean formal?; "datacite greet --help" shows the flags`},
-		{"greet a b", `accepts at most 1 arg(s), received 2; "datacite greet --help" shows how`},
+		{"greet a b", `too many arguments: datacite greet; "datacite greet --help" shows how`},
 		{"greet", "Really? Standard input is not a terminal, so nobody can answer; --yes answers yes"},
 	} {
 		code, out, notes := shelltest.Run{}.Do(t, greet, strings.Fields(tt.args)...)
@@ -72,6 +72,9 @@ func TestMistakesSayWhatToDo(t *testing.T) {
 		assert.Empty(t, out, tt.args)
 		assert.Equal(t, "datacite: "+tt.says+"\n", strings.TrimPrefix(notes, "greeting world\n"), tt.args)
 	}
+	_, out, _ := shelltest.Run{}.Do(t, greet, "__complete", "help", "")
+	assert.Contains(t, out, "greet\tGreet\n")
+	assert.NotContains(t, out, "__complete")
 	_, _, notes := shelltest.Run{}.Do(t, greet, "greet", "")
 	assert.Equal(t, "datacite: an argument is empty; is a variable not set?\n", notes)
 }

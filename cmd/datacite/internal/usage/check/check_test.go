@@ -137,8 +137,8 @@ func TestWrongUse(t *testing.T) {
 	srv := service(t)
 	for args, says := range map[string]string{
 		"check_test.go":                 "is a file, and the service is checked: give the name of the account",
-		"":                              "accepts 1 arg(s), received 0",
-		"a b":                           "accepts 1 arg(s), received 2",
+		"":                              "arguments are missing: datacite check ACCOUNT;",
+		"a b":                           "too many arguments: datacite check ACCOUNT;",
 		"--format xml a":                `--format: "xml" is not one of`,
 		"--rate=-1 a":                   "--rate is -1",
 		"--lag 0s a":                    "--lag is 0s",

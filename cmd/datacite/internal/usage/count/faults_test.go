@@ -89,7 +89,7 @@ func TestWrongUse(t *testing.T) {
 		{"a report needs --creator", []string{log, "--month", "2026-10", "--output", "report.json"}},
 		{"--json prints the summary, and --output - the report", args(log, "--json", "--output", "-")},
 		{"standard input can be read once", args("-", "-")},
-		{"requires at least 1 arg(s)", args()},
+		{"arguments are missing: datacite count FILE…;", args()},
 		{"--month is \"October\", not YYYY-MM", []string{"--month", "October", "--creator", "x", log}},
 		{"--zone is \"Mars\", not a time zone", args(log, "--zone", "Mars")},
 		{"--log-format: \"iis\" is not one of dataverse, combined, json", args(log, "--log-format", "iis")},

@@ -167,8 +167,8 @@ func TestRefusals(t *testing.T) {
 		`is "Renamed", which is neither the creator nor the id of another report`: {file, "--replaces", "Renamed"},
 		"there are several reports; repair one month at a time":                   {file, file},
 		"--month is for tables: a report file has its own":                        {file, "--month", "2026-10"},
-		"it holds no report":         {"-"},
-		"requires at least 2 arg(s)": nil,
+		"it holds no report": {"-"},
+		"arguments are missing: datacite repair ACCOUNT FILE…;": nil,
 	} {
 		wrong := runs(t, srv, Command, `{"title":"x"}`, append([]string{"repair", "example.repo", "--dry-run"}, args...)...)
 		assert.Equal(t, 2, wrong.code, says)
