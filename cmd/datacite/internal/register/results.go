@@ -313,7 +313,7 @@ func (r *results) replace(s source, rows iter.Seq2[*row, error]) error {
 		}
 		row.DOI, row.State = e.DOI, cmp.Or(e.State, row.State)
 		own := row.Others[:min(len(row.Others), len(r.others)-len(table.ResultColumns))]
-		if r.columns != nil {
+		if !row.isRow {
 			own = []string{row.place()}
 		}
 		row.Others = append(slices.Clone(own), e.Result, e.Error, e.Registered)

@@ -69,6 +69,7 @@ type rows struct {
 	// named are the rows with a DOI, and searched the columns of search; both are known after prepare.
 	named    map[string]string // places, by URL
 	searched []string
+	columns  []string // of the results
 	look     table.Look
 }
 
@@ -100,6 +101,7 @@ func (s *rows) prepare(ctx context.Context) error {
 		return err
 	}
 	defer file.Close()
+	s.columns = r.Columns()
 	s.searched = slices.DeleteFunc(s.searched, func(name string) bool { return !r.Has(name) })
 	for row, err := range r.All() {
 		if err != nil {
@@ -114,7 +116,7 @@ func (s *rows) prepare(ctx context.Context) error {
 }
 
 func (s *rows) results() (columns, others []string) {
-	return nil, slices.Concat(s.passOver, s.searched, table.ResultColumns)
+	return s.columns, slices.Concat(s.passOver, s.searched, table.ResultColumns)
 }
 
 func (s *rows) rows(say bool) iter.Seq2[*row, error] {

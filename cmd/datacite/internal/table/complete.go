@@ -1,6 +1,7 @@
 package table
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
@@ -59,6 +60,7 @@ func (c *column) again(r *metadata.Record) string {
 // carried are members of elements that go with a removed one.
 var carried = []string{
 	"nameIdentifier", "affiliationIdentifier", "publisherIdentifier", "rightsIdentifier", "valueUri", "classificationCode",
+	"funderIdentifier", "awardNumber", "awardUri", "awardTitle",
 	"dateInformation", "lang",
 }
 
@@ -94,8 +96,8 @@ func eachCarried(path string, in any, do func(path, key, value string)) {
 	}
 }
 
-// names are what an element is known by: its text in a cell, its identifiers, and its words.
-type names [3][]string
+// names are what an element is known by: its text in a cell, then its identifiers, and then its words.
+type names [][]string
 
 // corrected is the list of a cell. An element that has a name of a stored one is merged with it; the text in the cell
 // goes before identifiers, and these before words.
@@ -203,40 +205,116 @@ func identify(id, scheme, schemeURI *string, said, saidScheme, saidURI string) {
 
 func completeCreators(said, r *metadata.Record) {
 	r.Creators = corrected(said.Creators, r.Creators, func(c metadata.Creator) names {
-		var ids []string
-		for _, id := range c.NameIdentifiers {
-			ids = append(ids, end(id.NameIdentifier))
-		}
-		return names{{creatorCell(c)}, ids, {fold(c.Name), fold(c.GivenName + " " + c.FamilyName)}}
-	}, func(said, c metadata.Creator) metadata.Creator {
-		composed := c.GivenName + " " + c.FamilyName // the service's JSON has it in the other order
-		if nameOf(&said) != nameOf(&c) && fold(said.Name) != fold(composed) {
-			c.Name, c.NameType, c.FamilyName, c.GivenName = said.Name, said.NameType, said.FamilyName, said.GivenName
-		}
-		kept := slices.DeleteFunc(slices.Clone(c.NameIdentifiers), func(id metadata.NameIdentifier) bool {
-			return slices.ContainsFunc(said.NameIdentifiers, func(said metadata.NameIdentifier) bool {
-				return end(said.NameIdentifier) == end(id.NameIdentifier) || fold(said.NameIdentifierScheme) == fold(id.NameIdentifierScheme)
-			})
-		})
-		c.NameIdentifiers = corrected(said.NameIdentifiers, c.NameIdentifiers, func(id metadata.NameIdentifier) names {
-			return names{{identifierCell(id, false)}, {end(id.NameIdentifier)}}
-		}, func(said, id metadata.NameIdentifier) metadata.NameIdentifier {
-			identify(&id.NameIdentifier, &id.NameIdentifierScheme, &id.SchemeURI, said.NameIdentifier, said.NameIdentifierScheme, said.SchemeURI)
-			return id
-		})
-		if len(said.NameIdentifiers) > 0 { // those of other schemes
-			c.NameIdentifiers = append(c.NameIdentifiers, kept...)
-		}
-		c.Affiliation = corrected(said.Affiliation, c.Affiliation, func(a metadata.Affiliation) names {
-			return names{{affiliationCell(a)}, {end(a.AffiliationIdentifier)}, {fold(a.Name)}}
-		}, func(said, a metadata.Affiliation) metadata.Affiliation {
-			reword(&a.Name, said.Name)
-			identify(&a.AffiliationIdentifier, &a.AffiliationIdentifierScheme, &a.SchemeURI, said.AffiliationIdentifier, said.AffiliationIdentifierScheme, said.SchemeURI)
-			return a
-		})
-		return c
+		ids, words := namesOfPerson(c)
+		return names{{creatorCell(c)}, ids, words}
+	}, mergePerson)
+}
+
+func completeContributors(said, r *metadata.Record) {
+	r.Contributors = corrected(said.Contributors, r.Contributors, func(c metadata.Contributor) names {
+		ids, words := namesOfPerson(c.Creator)
+		role := string(c.ContributorType) + ": "
+		return names{{contributorCell(c)}, prefixed(role, ids), prefixed(role, words), ids, words}
+	}, func(said, c metadata.Contributor) metadata.Contributor {
+		return metadata.Contributor{Creator: mergePerson(said.Creator, c.Creator), ContributorType: said.ContributorType}
 	})
 }
+
+func prefixed(with string, texts []string) (all []string) {
+	for _, text := range texts {
+		if text = strings.TrimSpace(text); text != "" {
+			all = append(all, with+text)
+		}
+	}
+	return all
+}
+
+func namesOfPerson(c metadata.Creator) (ids, words []string) {
+	for _, id := range c.NameIdentifiers {
+		ids = append(ids, end(id.NameIdentifier))
+	}
+	return ids, []string{fold(c.Name), fold(c.GivenName + " " + c.FamilyName)}
+}
+
+func mergePerson(said, c metadata.Creator) metadata.Creator {
+	composed := c.GivenName + " " + c.FamilyName // the service's JSON has it in the other order
+	if nameOf(&said) != nameOf(&c) && fold(said.Name) != fold(composed) {
+		c.Name, c.NameType, c.FamilyName, c.GivenName = said.Name, said.NameType, said.FamilyName, said.GivenName
+	}
+	kept := slices.DeleteFunc(slices.Clone(c.NameIdentifiers), func(id metadata.NameIdentifier) bool {
+		return slices.ContainsFunc(said.NameIdentifiers, func(said metadata.NameIdentifier) bool {
+			return end(said.NameIdentifier) == end(id.NameIdentifier) || fold(said.NameIdentifierScheme) == fold(id.NameIdentifierScheme)
+		})
+	})
+	c.NameIdentifiers = corrected(said.NameIdentifiers, c.NameIdentifiers, func(id metadata.NameIdentifier) names {
+		return names{{identifierCell(id, false)}, {end(id.NameIdentifier)}}
+	}, func(said, id metadata.NameIdentifier) metadata.NameIdentifier {
+		identify(&id.NameIdentifier, &id.NameIdentifierScheme, &id.SchemeURI, said.NameIdentifier, said.NameIdentifierScheme, said.SchemeURI)
+		return id
+	})
+	if len(said.NameIdentifiers) > 0 { // those of other schemes
+		c.NameIdentifiers = append(c.NameIdentifiers, kept...)
+	}
+	c.Affiliation = corrected(said.Affiliation, c.Affiliation, func(a metadata.Affiliation) names {
+		return names{{affiliationCell(a)}, {end(a.AffiliationIdentifier)}, {fold(a.Name)}}
+	}, func(said, a metadata.Affiliation) metadata.Affiliation {
+		reword(&a.Name, said.Name)
+		identify(&a.AffiliationIdentifier, &a.AffiliationIdentifierScheme, &a.SchemeURI, said.AffiliationIdentifier, said.AffiliationIdentifierScheme, said.SchemeURI)
+		return a
+	})
+	return c
+}
+
+func completeFunding(said, r *metadata.Record) {
+	r.FundingReferences = corrected(said.FundingReferences, r.FundingReferences, func(f metadata.FundingReference) names {
+		award := prefixed(fold(f.AwardNumber)+" ", []string{end(f.FunderIdentifier), fold(f.FunderName)})
+		return names{{fundingCell(f)}, award, {end(f.FunderIdentifier)}, {fold(f.FunderName)}}
+	}, func(said, f metadata.FundingReference) metadata.FundingReference {
+		if said.AwardNumber != "" && f.AwardNumber != "" && fold(said.AwardNumber) != fold(f.AwardNumber) {
+			return said // another grant
+		}
+		reword(&f.FunderName, said.FunderName)
+		kind := string(f.FunderIdentifierType)
+		identify(&f.FunderIdentifier, &kind, &f.SchemeURI, said.FunderIdentifier, string(said.FunderIdentifierType), said.SchemeURI)
+		f.FunderIdentifierType = metadata.FunderIdentifierType(kind)
+		reword(&f.AwardNumber, said.AwardNumber)
+		reword(&f.AwardTitle, said.AwardTitle)
+		reword(&f.AwardURI, said.AwardURI)
+		return f
+	})
+}
+
+// completePlaces keeps what no cell can say: places that are nothing but polygons.
+func completePlaces(said, r *metadata.Record) {
+	places := corrected(said.GeoLocations, r.GeoLocations, func(g metadata.GeoLocation) names {
+		return names{{placeCell(g)}, {pointCell(g.Point), boxCell(g.Box)}, {fold(g.Place)}}
+	}, func(said, g metadata.GeoLocation) metadata.GeoLocation {
+		reword(&g.Place, said.Place)
+		g.Point, g.Box = cmp.Or(said.Point, g.Point), cmp.Or(said.Box, g.Box)
+		return g
+	})
+	for _, g := range r.GeoLocations {
+		if len(g.Polygons) > 0 && placeCell(g) == "" {
+			places = append(places, g)
+		}
+	}
+	r.GeoLocations = places
+}
+
+func completeAlternates(said, r *metadata.Record) {
+	r.AlternateIdentifiers = corrected(said.AlternateIdentifiers, r.Alternates(), func(a metadata.AlternateIdentifier) names {
+		return names{{alternateCell(a)}, {fold(a.AlternateIdentifier)}}
+	}, func(said, a metadata.AlternateIdentifier) metadata.AlternateIdentifier {
+		reword(&a.AlternateIdentifier, said.AlternateIdentifier)
+		reword(&a.AlternateIdentifierType, said.AlternateIdentifierType)
+		return a
+	})
+	r.Identifiers = nil // the other name of the list
+}
+
+func completeVersion(said, r *metadata.Record) { r.Version = said.Version }
+func completeSizes(said, r *metadata.Record)   { r.Sizes = said.Sizes }
+func completeFormats(said, r *metadata.Record) { r.Formats = said.Formats }
 
 func completeSubjects(said, r *metadata.Record) {
 	r.Subjects = corrected(said.Subjects, r.Subjects, func(s metadata.Subject) names {

@@ -99,6 +99,7 @@ func TestCorrections(t *testing.T) {
 		change(&c)
 		return c
 	}
+	polygon := metadata.Polygons{{Points: []metadata.Point{{Longitude: "1", Latitude: "2"}}}}
 	record := metadata.Record{
 		Titles:       metadata.List[metadata.Title]{{Title: "Gletscher", TitleType: metadata.TitleTranslated, Lang: "de"}, {Title: "glaciers", Lang: "en"}},
 		Descriptions: metadata.List[metadata.Description]{{Description: "What", DescriptionType: metadata.DescriptionAbstract, Lang: "en"}},
@@ -110,7 +111,14 @@ func TestCorrections(t *testing.T) {
 		RelatedIdentifiers: metadata.List[metadata.RelatedIdentifier]{
 			{RelationType: "Cites", RelatedIdentifierType: "DOI", RelatedIdentifier: "10.5072/article-1", ResourceTypeGeneral: "JournalArticle"},
 		},
-		Dates: metadata.List[metadata.Date]{{Date: "2020", DateType: metadata.DateCollected, DateInformation: "in summer"}, {Date: "2026", DateType: metadata.DateIssued}},
+		Dates:        metadata.List[metadata.Date]{{Date: "2020", DateType: metadata.DateCollected, DateInformation: "in summer"}, {Date: "2026", DateType: metadata.DateIssued}},
+		Contributors: metadata.List[metadata.Contributor]{{Creator: wang, ContributorType: "Sponsor"}, {Creator: ada, ContributorType: metadata.ContributorEditor}},
+		FundingReferences: metadata.List[metadata.FundingReference]{
+			{FunderName: "ERC", FunderIdentifier: "https://ror.org/0472cxd90", FunderIdentifierType: metadata.FunderROR, AwardNumber: "1", AwardTitle: "Ice"}, {FunderName: "ERC", AwardNumber: "2"},
+		},
+		GeoLocations: metadata.List[metadata.GeoLocation]{{Place: "Alps", Polygons: polygon}, {Polygons: polygon}, {Place: "Aletsch", Point: metadata.Point{Latitude: "46.5", Longitude: "8.05"}}},
+		Version:      "1", Sizes: metadata.List[string]{"15 MB"}, Formats: metadata.List[string]{"text/csv"},
+		AlternateIdentifiers: metadata.List[metadata.AlternateIdentifier]{{AlternateIdentifier: "ICE-7", AlternateIdentifierType: "local"}},
 	}
 	before := fmt.Sprintf("%+v", record)
 	creator := func(i int) func(*metadata.Record) any { return func(r *metadata.Record) any { return r.Creators[i] } }
@@ -121,6 +129,9 @@ func TestCorrections(t *testing.T) {
 	related := func(r *metadata.Record) any { return string(r.RelatedIdentifiers[0].ResourceTypeGeneral) }
 	dates := func(r *metadata.Record) any { return r.Dates }
 	types := func(r *metadata.Record) any { return r.Types }
+	contributors := func(r *metadata.Record) any { return r.Contributors }
+	funding := func(r *metadata.Record) any { return r.FundingReferences }
+	places := func(r *metadata.Record) any { return r.GeoLocations }
 	type list = metadata.List[metadata.Subject]
 	type licences = metadata.List[metadata.Rights]
 	for _, tt := range []struct {
@@ -169,6 +180,19 @@ func TestCorrections(t *testing.T) {
 		{"rights", "CC BY | https://creativecommons.org/licenses/by/3.0/", licences{{Rights: "CC BY", RightsURI: "https://creativecommons.org/licenses/by/3.0/"}}, rights, "rightsList[1].lang en; rightsList[1].rightsIdentifier cc-by-4.0"},
 		{"related identifiers", "Cites DOI 10.5072/article-2", "", related, ""},
 		{"related identifiers", "IsCitedBy DOI https://doi.org/10.5072/ARTICLE-1", "JournalArticle", related, ""},
+		{"contributors", "Editor: Lovelace, Ada; Editor: Wang, Li", metadata.List[metadata.Contributor]{record.Contributors[1], {Creator: wang, ContributorType: metadata.ContributorEditor}}, contributors, ""},
+		{"contributors", "Editor: Lovelace, Ada; Sponsor: Wang, Lu", metadata.List[metadata.Contributor]{record.Contributors[1], {Creator: metadata.Person("Wang", "Lu"), ContributorType: "Sponsor"}}, contributors,
+			"contributors[0].affiliation[0].affiliationIdentifier " + basel + "; contributors[0].lang zh; contributors[0].nameIdentifiers[0].nameIdentifier " + orcid +
+				"; contributors[0].nameIdentifiers[1].nameIdentifier " + isni.NameIdentifier},
+		{"funding", "ERC | 2 | Snow; ERC | 1", metadata.List[metadata.FundingReference]{{FunderName: "ERC", AwardNumber: "2", AwardTitle: "Snow"}, record.FundingReferences[0]}, funding, ""},
+		{"funding", "ERC | 2; ERC | 3", metadata.List[metadata.FundingReference]{record.FundingReferences[1], {FunderName: "ERC", AwardNumber: "3"}}, funding,
+			"fundingReferences[0].awardNumber 1; fundingReferences[0].awardTitle Ice; fundingReferences[0].funderIdentifier https://ror.org/0472cxd90"},
+		{"places", "Aletsch; Alps | point lat 1 lon 2", metadata.List[metadata.GeoLocation]{record.GeoLocations[2], {Place: "Alps", Polygons: polygon, Point: metadata.Point{Latitude: "1", Longitude: "2"}}, {Polygons: polygon}}, places, ""},
+		{"places", "Aletsch glacier | point lat 46.5 lon 8.05; Alpes", metadata.List[metadata.GeoLocation]{{Place: "Aletsch glacier", Point: record.GeoLocations[2].Point}, {Place: "Alpes"}, {Polygons: polygon}}, places, ""},
+		{"sizes", "15 MB; 2 files", metadata.List[string]{"15 MB", "2 files"}, func(r *metadata.Record) any { return r.Sizes }, ""},
+		{"formats", "text/csv", record.Formats, func(r *metadata.Record) any { return r.Formats }, ""},
+		{"version", "2", "2", func(r *metadata.Record) any { return r.Version }, ""},
+		{"alternate identifiers", "ice-7 | accession number", metadata.List[metadata.AlternateIdentifier]{{AlternateIdentifier: "ice-7", AlternateIdentifierType: "accession number"}}, func(r *metadata.Record) any { return r.AlternateIdentifiers }, ""},
 		{"dates", "Collected 2021", metadata.List[metadata.Date]{{Date: "2021", DateType: metadata.DateCollected}, record.Dates[1]}, dates, "dates[0].dateInformation in summer"},
 		{"dates", "Available 2021; Collected 2020", metadata.List[metadata.Date]{{Date: "2021", DateType: metadata.DateAvailable}, record.Dates[0], record.Dates[1]}, dates, ""},
 	} {
@@ -283,6 +307,13 @@ func TestARowReplacesARecord(t *testing.T) {
 				c.NameIdentifiers[i].NameIdentifier += "9"
 			}
 		}
+		for i := range found.Record.Contributors {
+			found.Record.Contributors[i].Name += "'"
+		}
+		for i := range found.Record.FundingReferences {
+			found.Record.FundingReferences[i].FunderName += "'"
+			found.Record.FundingReferences[i].FunderIdentifier += "1"
+		}
 		for i := range found.Record.Subjects {
 			found.Record.Subjects[i].Subject += "'"
 		}
@@ -295,6 +326,9 @@ func TestARowReplacesARecord(t *testing.T) {
 			}
 			if said.Record.Types.ResourceType == "" {
 				one.Types.ResourceType = ""
+			}
+			if said.Record.Version == "" {
+				one.Contributors, one.FundingReferences, one.GeoLocations, one.Version, one.Sizes, one.Formats, one.AlternateIdentifiers = nil, nil, nil, "", nil, nil, nil
 			}
 			w := table.NewWriter(&cells[i], nil)
 			_, err := w.Write(&table.Row{Record: &one})

@@ -171,6 +171,16 @@ func (r *Reader) Has(name string) bool {
 	return slices.ContainsFunc(r.header, func(f field) bool { return f.Name == name })
 }
 
+// Columns returns the columns of this package for a table of its results: the common ones, and the further ones that it has.
+func (r *Reader) Columns() (names []string) {
+	for i, c := range columns {
+		if i < common || r.Has(c.Name) {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
+
 // HasRecords reports whether the table has metadata.
 func (r *Reader) HasRecords() bool { return r.records }
 
@@ -291,7 +301,7 @@ func (r *Reader) check(row *Row, cells []string) {
 			continue
 		}
 		f.Path = name
-		mistyped := f.Code == "scheme" && slices.Contains([]string{"creators", "publisher", "rights"}, name)
+		mistyped := f.Code == "scheme" && slices.Contains([]string{"creators", "publisher", "rights", "contributors"}, name)
 		if f.Warning = f.Warning && !mistyped && f.Code != "date"; !f.Warning && said {
 			row.spoil(name, strings.TrimSpace(cells[at]))
 		}

@@ -95,7 +95,8 @@ type Column struct {
 }
 
 // Columns returns the columns that a table may have. In the header of a table, case is
-// ignored, and a hyphen or an underscore is equal to a space.
+// ignored, and a hyphen or an underscore is equal to a space; the names of DataCite's JSON, such as publicationYear, are
+// accepted, too.
 func Columns() []Column {
 	var all []Column
 	for _, c := range columns {
@@ -132,6 +133,8 @@ func (c *column) read(text string, r *Row) error {
 
 const yearMember = "publicationYear"
 
+const common = 14 // of the columns, the first ones
+
 var columns = []column{
 	{Column{"doi", "name of the item; empty for an item that is to get one", "10.5072/glacier-1"}, false, "", readDOI,
 		func(r *Row) string { return r.DOI }, nil},
@@ -154,12 +157,27 @@ var columns = []column{
 	{Column{"related identifiers", "the relation, the type of the identifier, the identifier", "IsSupplementTo DOI 10.5072/article-1; References URL https://example.org/map"},
 		false, "relatedIdentifiers", readRelated, writeRelated, completeRelated},
 	{Column{"dates", "the kind of date, then a day, month or year, or two of them with a slash; after a | a note", "Collected 1850/2020; Available 2026-01-31"}, false, "dates", readDates, writeDates, completeDates},
+	{Column{"contributors", "the role, a colon, and the rest as for creators", "Editor: Noether, Emmy | 0000-0001-5727-2427; HostingInstitution: org: Ice Group"},
+		false, "contributors", readContributors, writeContributors, completeContributors},
+	{Column{"funding", "the funder and its ROR or Crossref Funder ID, or another identifier such as [GRID=grid.452896.4]; after a | each, award number, title and URL of the award", "European Research Council https://ror.org/0472cxd90 | 883574 | Ice of the Alps | https://example.org/883574"},
+		false, "fundingReferences", readFunding, writeFunding, completeFunding},
+	{Column{"places", "the name of a place; after a | its point or box, in decimal degrees; one of them is enough", "Aletsch Glacier | point lat 46.5 lon 8.05; Alps | box west 6.8 east 10.5 south 45.8 north 47.8"},
+		false, "geoLocations", readPlaces, writePlaces, completePlaces},
+	{Column{"version", "version of the item", "1.2"}, false, "version", readVersion, func(r *Row) string { return r.Record.Version }, completeVersion},
+	{Column{"sizes", "sizes, durations, numbers of pages", "15 MB; 3 files"}, false, "sizes", readSizes,
+		func(r *Row) string { return items(r.Record.Sizes, textCell) }, completeSizes},
+	{Column{"formats", "file formats", "text/csv; application/pdf"}, false, "formats", readFormats,
+		func(r *Row) string { return items(r.Record.Formats, textCell) }, completeFormats},
+	{Column{"alternate identifiers", "another name of the item; after a | its type", "ICE-7 | accession number"}, false, "alternateIdentifiers", readAlternates, writeAlternates, completeAlternates},
 }
 
-// columnOf returns the column with a name in a header.
+// columnOf returns the column with a name in a header, which may be that of the property in DataCite's JSON.
 func columnOf(name string) (column, bool) {
-	name = plain(name)
-	i := slices.IndexFunc(columns, func(c column) bool { return c.Name == name })
+	name = strings.ReplaceAll(plain(name), " ", "")
+	i := slices.IndexFunc(columns, func(c column) bool {
+		own := name == strings.ToLower(c.member) && c.member != "" || name == "resourcetypegeneral" && c.Name == "type"
+		return own || name == strings.ReplaceAll(c.Name, " ", "")
+	})
 	if i < 0 {
 		return column{}, false
 	}

@@ -113,11 +113,12 @@ func written(t *testing.T, rows []*table.Row, opts *table.WriterOptions) string 
 
 func TestHeaders(t *testing.T) {
 	for header, says := range map[string]string{
-		"":                              "a.csv: the table is empty; the first row names the columns",
-		"doi,utl":                       `a.csv, line 1, column 2: the column is named "utl"; did you mean "url"?`,
-		"doi,author":                    `a.csv, line 1, column 2: the column is named "author", which is not one of doi, url, state, title,`,
-		"doi,autor":                     `the column is named "autor", which is not one of`,
-		"sep=;\ndoi;utl":                `a.csv, line 2, column 2: the column is named "utl"`,
+		"":               "a.csv: the table is empty; the first row names the columns",
+		"doi,utl":        `a.csv, line 1, column 2: the column is named "utl"; did you mean "url"?`,
+		"doi,author":     `a.csv, line 1, column 2: the column is named "author", which is not one of doi, url, state, title,`,
+		"doi,autor":      `the column is named "autor", which is not one of`,
+		"sep=;\ndoi;utl": `a.csv, line 2, column 2: the column is named "utl"`,
+		"doi,titles,Resource Type General,publicationYear,rightsList": "the table also needs the columns creators, publisher, or",
 		"doi,creator":                   `did you mean "creators"?`,
 		"doi,Related-Identifier":        `did you mean "related identifiers"?`,
 		"doi,url,DOI":                   `column 3: the column is named "doi", like another column`,
@@ -226,6 +227,13 @@ func TestFaults(t *testing.T) {
 		{"related identifiers", "10.5072/article-1", "is not a relation, a type and an identifier"},
 		{"related identifiers", "Cite DOI 10.5072/article-1", "did you mean Cites?"},
 		{"dates", "31.01.2026", "the schema has no date type"},
+		{"contributors", "Noether, Emmy", "does not begin with a role and a colon, as in Editor: Noether, Emmy"},
+		{"contributors", "Edtor: Noether, Emmy", "did you mean Editor?"},
+		{"contributors", "Editor: Noether, Emmy | 0000-0001-5727-2428", "the check digit of this ORCID does not match"},
+		{"funding", "ERC | 1 | Ice | https://a.example/ | more", "is more than a funder, an award number, a title and a URL"},
+		{"places", "Alps | 46.5 8.05", "write point lat 46.5 lon 8.05"},
+		{"places", "Alps | box west 6.8 east 10.5 south 45.8 south 47.8", "is neither a point nor a box"},
+		{"alternate identifiers", "ICE-7", "needs its type after a |"},
 		{"dates", "Issued 31.01.2026", "the service drops dates that are not YYYY"},
 	} {
 		header, cells := "", ""
@@ -304,12 +312,12 @@ func TestWhatColumnsCannotHoldIsNamed(t *testing.T) {
 	lost, err := w.Write(&table.Row{Record: &metadata.Record{
 		Titles:       metadata.List[metadata.Title]{{Title: "A"}, {Title: "B"}},
 		Creators:     metadata.List[metadata.Creator]{{Name: "Ada", NameIdentifiers: metadata.List[metadata.NameIdentifier]{{NameIdentifier: "1", NameIdentifierScheme: "GND", SchemeURI: "https://d-nb.info/gnd/"}}}},
-		Contributors: metadata.List[metadata.Contributor]{{Creator: metadata.Creator{Name: "Grace"}}},
+		RelatedItems: metadata.List[metadata.RelatedItem]{{RelationType: "IsPublishedIn"}},
 		Subjects:     metadata.List[metadata.Subject]{{Subject: "ice"}},
 		Sizes:        metadata.List[string]{},
 	}})
 	require.NoError(t, err)
-	assert.Equal(t, []string{"contributors", "creators", "titles"}, lost)
+	assert.Equal(t, []string{"creators", "relatedItems", "titles"}, lost)
 	assert.Error(t, func() error {
 		w := table.NewWriter(failing{}, nil)
 		_, _ = w.Write(&table.Row{})
@@ -381,6 +389,19 @@ func randomRow(random *rand.Rand) *table.Row {
 			c.NameIdentifiers = append(c.NameIdentifiers, metadata.NameIdentifier{NameIdentifier: text(), NameIdentifierScheme: word()}, metadata.NameIdentifier{NameIdentifier: "0000 0001 2103 2683", NameIdentifierScheme: "ISNI"})
 		}
 		r.Creators = append(r.Creators, c)
+	}
+	if maybe() {
+		r.Contributors = metadata.List[metadata.Contributor]{{Creator: r.Creators[0], ContributorType: metadata.ContributorEditor}, {Creator: metadata.Organization(text()), ContributorType: "Sponsor"}}
+		r.FundingReferences = metadata.List[metadata.FundingReference]{
+			{FunderName: text(), FunderIdentifier: "https://ror.org/04wxnsj81", FunderIdentifierType: metadata.FunderROR, SchemeURI: "https://ror.org", AwardURI: "https://a.example/;|"},
+			{FunderName: text(), FunderIdentifier: "https://doi.org/10.13039/501100000780", FunderIdentifierType: metadata.FunderCrossref, AwardNumber: text(), AwardTitle: text()},
+			{FunderName: text(), FunderIdentifier: "grid.452896.4", FunderIdentifierType: metadata.FunderGRID}, {FunderName: text()},
+		}
+		r.GeoLocations = metadata.List[metadata.GeoLocation]{
+			{Place: text()}, {Place: text(), Point: metadata.Point{Latitude: "46.5", Longitude: "-8.05"}}, {Box: metadata.Box{West: "6", East: "7", South: "-1.50", North: "2"}},
+		}
+		r.Version, r.Sizes, r.Formats = text(), metadata.List[string]{text(), text()}, metadata.List[string]{"text/csv"}
+		r.AlternateIdentifiers = metadata.List[metadata.AlternateIdentifier]{{AlternateIdentifier: text(), AlternateIdentifierType: text()}}
 	}
 	if maybe() {
 		r.Descriptions = metadata.List[metadata.Description]{{Description: lines(), DescriptionType: metadata.DescriptionAbstract}}
