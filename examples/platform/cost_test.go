@@ -68,7 +68,7 @@ func populate(t *testing.T, config Config) (large, usual string) {
 		require.NoError(t, p.store.Decide(t.Context(), d, d.Last().As(dataset.Published, "2026-01-01", "")))
 		return d.Last()
 	}
-	person := dataset.Creator{Family: "Lovelace", Given: "Ada", ORCID: "0000-0001-5727-2427", Affiliation: "Glacier Institute", ROR: "04wxnsj81"}
+	person := dataset.Creator{Family: "Lovelace", Given: "Ada", ORCID: "0000-0001-5727-2427", Affiliations: []dataset.Affiliation{{Name: "Glacier Institute", ROR: "04wxnsj81"}, {Name: "DataCite"}}}
 	about := dataset.About{Title: "Length of a glacier", Description: strings.Repeat("Monthly lengths of the Äletsch glacier, measured by hand. ", 20), License: "CC-BY-4.0", Creators: []dataset.Creator{person, person}}
 	usual = publish(about, 5).Path()
 	for range 50 {

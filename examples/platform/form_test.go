@@ -27,7 +27,7 @@ func filled() map[string]string {
 	maps.Copy(form, map[string]string{
 		"methods": "With a tape.\r\n\r\nTwice.", "keywords": "glaciers\r\n\r\nice; and stones \r\nglaciers", "type": "Image", "language": "de", "year": "",
 		"term0": "Gletscher", "scheme0": "GND", "termuri0": "https://d-nb.info/gnd/4021302-4", "term1": "moraines", "scheme1": "AGROVOC",
-		"role0": "DataCollector", "cokind0": "Person", "cofamily0": "Byron", "cogiven0": "Anne", "coorcid0": "0000-0002-1825-0097", "coaffiliation0": "Snow Institute", "coror0": "05dxps055",
+		"role0": "DataCollector", "cokind0": "Person", "cofamily0": "Byron", "cogiven0": "Anne", "coorcid0": "0000-0002-1825-0097", "coaffiliation0": "Snow Institute https://ror.org/05dxps055\r\n\r\nIce Club of 1871",
 		"role1": "Sponsor", "cokind1": "Organisation", "cofamily1": "Ice Society",
 		"relation0": "IsSupplementTo", "related0": "https://doi.org/10.5072/article-1", "relatedtype0": "JournalArticle",
 		"relation1": "IsDerivedFrom", "related1": "https://maps.example.org/1871?sheet=7", "relatedtype1": "", "relatedtype2": "", // the last row is empty
@@ -36,7 +36,7 @@ func filled() map[string]string {
 	return form
 }
 
-var inputs = regexp.MustCompile(`(?s)<input [^>]*name="([a-z0-9]+)" type="(?:text|date|url)" value="([^"]*)"|<textarea [^>]*name="([a-z]+)"[^>]*>\n(.*?)</textarea>|<select [^>]*name="([a-z0-9]+)"[^>]*>.*?value="([A-Za-z]*)" selected.*?</select>`)
+var inputs = regexp.MustCompile(`(?s)<input [^>]*name="([a-z0-9]+)" type="(?:text|date|url)" value="([^"]*)"|<textarea [^>]*name="([a-z0-9]+)"[^>]*>\n(.*?)</textarea>|<select [^>]*name="([a-z0-9]+)"[^>]*>.*?value="([A-Za-z]*)" selected.*?</select>`)
 
 // typed is what a browser would send of a form as it is.
 func typed(page string) map[string]string {
@@ -95,7 +95,7 @@ func about(r *metadata.Record) (a dataset.About) {
 			}
 		}
 		for _, affiliation := range c.Affiliation {
-			out.Affiliation, out.ROR = affiliation.Name, strings.TrimPrefix(affiliation.AffiliationIdentifier, "https://ror.org/")
+			out.Affiliations = append(out.Affiliations, dataset.Affiliation{Name: affiliation.Name, ROR: strings.TrimPrefix(affiliation.AffiliationIdentifier, "https://ror.org/")})
 		}
 		return out
 	}
@@ -180,7 +180,7 @@ func TestEachFieldHasItsPlaces(t *testing.T) {
 		texts["links"] = strings.Join(header.Values("Link"), "\n")
 		return texts
 	}
-	elsewhere := map[string]bool{"Year": true, "Embargo": true, "Language": true} // have no marks
+	elsewhere := map[string]bool{"Year": true, "Embargo": true, "Language": true, "Creators.ROR": true, "Contributors.Creator.ROR": true} // have no marks; are of organisations
 	unsearched := map[string]bool{"Type": true, "License": true, "Subjects.Scheme": true, "Subjects.URI": true, "Contributors.Role": true, "Related.Relation": true, "Related.Type": true}
 	stays := []string{"Title", "Type", "Year", "License", "Creators", "Contributors", "Related", "Funders"}
 

@@ -128,7 +128,7 @@ func (c *person) again(name string) *person {
 func fields(title string) map[string]string {
 	return map[string]string{
 		"title": title, "description": "Monthly lengths of the Äletsch glacier.\r\n\r\nMeasured by hand.", "year": "2026", "license": "CC-BY-4.0", "revision": "0",
-		"family0": "Lovelace", "given0": "Ada", "orcid0": "https://orcid.org/0000-0001-5727-2427", "affiliation0": "DataCite", "ror0": "04wxnsj81",
+		"family0": "Lovelace", "given0": "Ada", "orcid0": "https://orcid.org/0000-0001-5727-2427", "affiliation0": "DataCite 04wxnsj81",
 		"kind1": "Organisation", "family1": "Glacier Institute", "ror1": "https://ror.org/04wxnsj81",
 		"funder0": "Science Fund", "funderror0": "04wxnsj81", "award0": "G-7", "awardtitle0": "Ice",
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"database/sql"
 	"fmt"
 	"io"
@@ -319,11 +320,14 @@ func TestFaultsOfForms(t *testing.T) {
 		{"embargo", "2020-01-01", "Files are public from", "This day is over"},
 		{"orcid0", "0000-0001-5727-2428", "Creator 1, ORCID", "[Cc]heck digit"},
 		{"orcid0", "javascript:alert(1)", "Creator 1, ORCID", "looks like"},
-		{"ror0", "04wxnsj82", "Creator 1, ROR of the affiliation or organisation", "check digits"},
-		{"ror1", "https://ror.org/04wxnsj82", "Creator 2, ROR of the affiliation or organisation", "check digits"},
+		{"ror0", "04wxnsj81", "Creator 1, ROR of the organisation", "A person has no ROR"},
+		{"ror1", "https://ror.org/04wxnsj82", "Creator 2, ROR of the organisation", "check digits"},
 		{"orcid1", "0000-0001-5727-2427", "Creator 2, ORCID", "ORCIDs are for persons"},
 		{"family0", "", "Creator 1, Family name, or name of the organisation", "needs a family name"},
-		{"affiliation0", "", "Creator 1, Affiliation", "Name the organisation"},
+		{"affiliation0", "04wxnsj81", "Creator 1, Affiliations", "Name the organisation"},
+		{"affiliation0", "Ice Club\nDataCite 04wxnsj82", "Creator 1, Affiliations", "check digits"},
+		{"affiliation0", "DataCite https://ror.example.org/1", "Creator 1, Affiliations", "ROR"},
+		{"affiliation1", "DataCite", "Creator 2, Affiliations", "has no affiliation"},
 		{"funderror0", "x", "Funder 1, ROR", "looks like"},
 		{"funder0", "", "Funder 1, Name", "Name the funder"},
 		{"funderror0", "04wxnsj82", "Funder 1, ROR", "check digits"},
@@ -360,16 +364,25 @@ func TestFaultsOfForms(t *testing.T) {
 	require.NoError(t, err)
 	assert.Zero(t, list.Total)
 
-	f := fields("Glacier")
-	f["more"] = "creator"
-	status, _, page := c.do(http.MethodPost, "/new", "application/x-www-form-urlencoded", encode(f))
-	assert.Equal(t, http.StatusOK, status)
-	assert.Contains(t, page, `id="family2"`, "a place for the third creator")
-	assert.Contains(t, page, `value="Glacier Institute"`)
-
-	delete(f, "more")
+	for _, tt := range []struct{ button, row, want string }{
+		{"more", "creator", "Lovelace Glacier Institute <empty>"}, {"up", "creator 1", "Glacier Institute Lovelace"}, {"up", "creator 0", "Lovelace Glacier Institute"},
+		{"remove", "creator 0", "Glacier Institute"}, {"remove", "creator 7", "Lovelace Glacier Institute"}, {"remove", "funder 0", "Lovelace Glacier Institute"},
+	} {
+		f := fields("Glacier")
+		f[tt.button] = tt.row
+		status, _, page := c.do(http.MethodPost, "/new", "application/x-www-form-urlencoded", encode(f))
+		assert.Equal(t, http.StatusOK, status)
+		form, families := typed(page), ""
+		for i := range 9 {
+			if name, there := form[fmt.Sprint("family", i)]; there {
+				families += " " + cmp.Or(name, "<empty>")
+			}
+		}
+		assert.Equal(t, tt.want, families[1:], tt)
+		assert.Equal(t, tt.row == "funder 0", !strings.Contains(page, "Science Fund"))
+	}
 	c.post("/logout", nil)
-	status, page = c.post("/new", f)
+	status, page := c.post("/new", fields("Glacier"))
 	assert.Equal(t, http.StatusUnauthorized, status)
 	assert.Contains(t, page, "Your login has expired")
 	assert.NotContains(t, page, "Glacier Institute", "who is not logged in makes no page of their own")

@@ -108,7 +108,7 @@ func complete(t *testing.T, s *store.Store) {
 				assert.Equal(t, []dataset.File{{Name: "lengths.csv", Size: 13, SHA256: "6baa13ed3d64eae69c65985ab1f4547fad05b116efc4ee647b0be4672983fac0"}}, v.Files)
 				assert.Equal(t, "Monthly lengths of the Äletsch glacier.\n\nMeasured by hand.", v.About.Description)
 				assert.Equal(t, []dataset.Creator{
-					{Family: "Lovelace", Given: "Ada", ORCID: "0000-0001-5727-2427", Affiliation: "DataCite", ROR: "04wxnsj81"},
+					{Family: "Lovelace", Given: "Ada", ORCID: "0000-0001-5727-2427", Affiliations: []dataset.Affiliation{{Name: "DataCite", ROR: "04wxnsj81"}}},
 					{Organisation: true, Family: "Glacier Institute", ROR: "04wxnsj81"},
 				}, v.About.Creators)
 				assert.Equal(t, []dataset.Funder{{Name: "Science Fund", ROR: "04wxnsj81", Award: "G-7", AwardTitle: "Ice"}}, v.About.Funders)

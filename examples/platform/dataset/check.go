@@ -3,6 +3,7 @@ package dataset
 import (
 	"cmp"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -128,9 +129,11 @@ func (all *faults) person(c Creator, co, n string) {
 		all.add(co+"given"+n, "An organisation has no given name.")
 	case c.Organisation && c.ORCID != "":
 		all.add(co+"orcid"+n, "ORCIDs are for persons; an organisation has a ROR.")
-	case c.Organisation && c.Affiliation != "":
+	case c.Organisation && len(c.Affiliations) > 0:
 		all.add(co+"affiliation"+n, "An organisation has no affiliation; write its name in the first field.")
-	case !c.Organisation && c.Affiliation == "" && c.ROR != "":
+	case !c.Organisation && c.ROR != "":
+		all.add(co+"ror"+n, "A person has no ROR. Write that of an affiliation behind its name.")
+	case slices.ContainsFunc(c.Affiliations, func(in Affiliation) bool { return in.Name == "" }):
 		all.add(co+"affiliation"+n, "Name the organisation that has this ROR.")
 	}
 }
@@ -151,7 +154,6 @@ var places = []struct {
 	{regexp.MustCompile(`^subjects\[(\d+)\]\.subjectScheme`), "scheme"},
 	{regexp.MustCompile(`^subjects\[(\d+)\]`), "term"},
 	{regexp.MustCompile(`^(?:creators|contributors)\[(\d+)\]\.nameIdentifiers`), "orcid"},
-	{regexp.MustCompile(`^(?:creators|contributors)\[(\d+)\]\.affiliation.*Identifier`), "ror"},
 	{regexp.MustCompile(`^(?:creators|contributors)\[(\d+)\]\.affiliation`), "affiliation"},
 	{regexp.MustCompile(`^(?:creators|contributors)\[(\d+)\]\.givenName`), "given"},
 	{regexp.MustCompile(`^contributors\[(\d+)\]\.contributorType`), "role"},

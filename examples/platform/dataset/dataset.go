@@ -91,7 +91,10 @@ func (a About) Texts() []string {
 		people = append(people, c.Creator)
 	}
 	for _, c := range people {
-		all = append(all, c.Given+" "+c.Name(), c.ORCID, c.Affiliation, c.ROR)
+		all = append(all, c.Given+" "+c.Name(), c.ORCID, c.ROR)
+		for _, in := range c.Affiliations {
+			all = append(all, in.Name, in.ROR)
+		}
 	}
 	for _, r := range a.Related {
 		all = append(all, r.ID)
@@ -111,9 +114,12 @@ type Creator struct {
 	Family       string // or the name of the organisation
 	Given        string
 	ORCID        string // bare
-	Affiliation  string
-	ROR          string // bare; of the affiliation, or of the organisation itself
+	ROR          string // of an organisation, bare
+	Affiliations []Affiliation
 }
+
+// An Affiliation is an organisation that a person belongs to.
+type Affiliation struct{ Name, ROR string }
 
 // Name is the creator's as a citation has it.
 func (c Creator) Name() string {

@@ -176,13 +176,15 @@ func (c Creator) schemaOrg() map[string]any {
 	if c.Organisation {
 		return organisation(c.Family, c.ROR)
 	}
-	person := dropEmpty(map[string]any{
+	person := map[string]any{
 		"@type": "Person", "@id": c.Address(), "familyName": c.Family, "givenName": c.Given, "name": strings.TrimSpace(c.Given + " " + c.Family),
-	})
-	if c.Affiliation != "" {
-		person["affiliation"] = organisation(c.Affiliation, c.ROR)
 	}
-	return person
+	var in []any
+	for _, of := range c.Affiliations {
+		in = append(in, organisation(of.Name, of.ROR))
+	}
+	person["affiliation"] = in
+	return dropEmpty(person)
 }
 
 func organisation(name, ror string) map[string]any {

@@ -147,8 +147,8 @@ func (c Creator) record() metadata.Creator {
 	if c.ORCID != "" {
 		person = person.ORCID(c.ORCID)
 	}
-	if c.Affiliation != "" || c.ROR != "" {
-		person = person.AffiliatedWith(c.Affiliation, c.ROR)
+	for _, in := range c.Affiliations {
+		person = person.AffiliatedWith(in.Name, in.ROR)
 	}
 	return person
 }
@@ -180,6 +180,9 @@ func (a *About) Bare() {
 			c.ORCID = strings.TrimPrefix(known.NameIdentifier, "https://orcid.org/")
 		}
 		ror(&c.ROR)
+		for i := range c.Affiliations {
+			ror(&c.Affiliations[i].ROR)
+		}
 	}
 	for i := range a.Creators {
 		bare(&a.Creators[i])

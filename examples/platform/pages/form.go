@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -61,9 +62,28 @@ type list struct {
 	Rows               [][]Field
 }
 
-// rows returns a list with what was typed, and a new row if it was asked for.
-func rows[T any](l list, columns []column[T], values []T, more string) list {
-	if more == l.Name || l.Name == "creator" && len(values) == 0 {
+// A wish is what a button of a list asks for: another row, that a row is removed, or that it changes places with the
+// one above.
+type wish struct {
+	list, what string // "" for none; more, remove, up
+	row        int
+}
+
+func wished(r *http.Request) (w wish) {
+	for _, w.what = range []string{"more", "remove", "up"} {
+		var row string
+		if w.list, row, _ = strings.Cut(r.PostFormValue(w.what), " "); w.list != "" {
+			w.row, _ = strconv.Atoi(row)
+			break
+		}
+	}
+	return w
+}
+
+// rows returns a list with what was typed, and a new row if it was asked for. The cursor is in the row of a wish.
+func rows[T any](l list, columns []column[T], values []T, w wish) list {
+	at := map[string]int{"more": len(values), "remove": w.row, "up": w.row - 1}[w.what]
+	if w.list == l.Name && w.what == "more" || l.Name == "creator" && len(values) == 0 {
 		values = append(slices.Clone(values), *new(T))
 	}
 	for i := range values {
@@ -71,7 +91,7 @@ func rows[T any](l list, columns []column[T], values []T, more string) list {
 		for n, c := range columns {
 			f := c.Field
 			f.ID, f.Value = fmt.Sprint(f.ID, i), c.get(values[i])
-			f.Focus = more == l.Name && n == 0 && i == len(values)-1
+			f.Focus = w.list == l.Name && n == 0 && i == min(at, len(values)-1)
 			row = append(row, f)
 		}
 		l.Rows = append(l.Rows, row)
@@ -79,24 +99,32 @@ func rows[T any](l list, columns []column[T], values []T, more string) list {
 	return l
 }
 
-// read returns what was typed in a list. Rows in which nothing was typed are left out.
-func read[T any](columns []column[T], r *http.Request) (values []T) {
+// read returns what was typed in a list, after what a button asked for. Rows in which nothing was typed are left out.
+func read[T any](name string, columns []column[T], r *http.Request) (all []T) {
+	w := wished(r)
 	for i := 0; slices.ContainsFunc(columns, func(c column[T]) bool { return r.PostForm.Has(fmt.Sprint(c.ID, i)) }); i++ {
-		var value T
+		var row T
 		typed := false
 		for _, c := range columns {
-			text := line(r, fmt.Sprint(c.ID, i))
+			text := value(r, fmt.Sprint(c.ID, i))
+			if c.Type != "textarea" {
+				text = line(r, fmt.Sprint(c.ID, i))
+			}
 			if text == "" && c.Type == "select" {
 				text = c.Options[0].Value // what a browser would have sent
 			}
-			c.set(&value, text)
+			c.set(&row, text)
 			typed = typed || text != "" && c.Type != "select"
 		}
-		if typed {
-			values = append(values, value)
+		if !typed || w == (wish{name, "remove", i}) {
+			continue
+		}
+		all = append(all, row)
+		if last := len(all) - 1; last > 0 && w == (wish{name, "up", i}) {
+			all[last-1], all[last] = all[last], all[last-1]
 		}
 	}
-	return values
+	return all
 }
 
 // terms are those of a vocabulary, as options. The first one may be none.
@@ -122,6 +150,9 @@ const (
 	organisation = "Organisation"
 )
 
+// lastROR is a ROR at the end of a line, or what looks like an address of one.
+var lastROR = regexp.MustCompile(`(?i)(?:^| )(?:https?://\S+|(?:ror\.org/)?0[a-hj-km-np-tv-z0-9]{6}[0-9]{2})$`)
+
 // people are the columns of creators, and of contributors, whose names begin with co.
 func people[T any](co string, of func(*T) *dataset.Creator) []column[T] {
 	at := func(id, label, hint string, field func(*dataset.Creator) *string) column[T] {
@@ -141,8 +172,26 @@ func people[T any](co string, of func(*T) *dataset.Creator) []column[T] {
 		at("family", "Family name, or name of the organisation", "", func(c *dataset.Creator) *string { return &c.Family }),
 		at("given", "Given name", "", func(c *dataset.Creator) *string { return &c.Given }),
 		at("orcid", "ORCID", "Such as 0000-0001-5727-2427.", func(c *dataset.Creator) *string { return &c.ORCID }),
-		at("affiliation", "Affiliation", "", func(c *dataset.Creator) *string { return &c.Affiliation }),
-		at("ror", "ROR of the affiliation or organisation", "Such as 04wxnsj81.", func(c *dataset.Creator) *string { return &c.ROR }),
+		at("ror", "ROR of the organisation", "Such as 04wxnsj81.", func(c *dataset.Creator) *string { return &c.ROR }),
+		{
+			Field{ID: co + "affiliation", Label: "Affiliations", Type: "textarea", Hint: "One on each line, with its ROR at the end: DataCite 04wxnsj81."},
+			func(row T) string {
+				var lines []string
+				for _, in := range of(&row).Affiliations {
+					lines = append(lines, strings.TrimSpace(in.Name+" "+in.ROR))
+				}
+				return strings.Join(lines, "\n")
+			},
+			func(row *T, text string) {
+				for line := range strings.Lines(text) {
+					if line = strings.Join(strings.Fields(line), " "); line != "" {
+						ror := lastROR.FindString(line)
+						name := strings.TrimSpace(strings.TrimSuffix(line, ror))
+						of(row).Affiliations = append(of(row).Affiliations, dataset.Affiliation{Name: name, ROR: strings.TrimSpace(ror)})
+					}
+				}
+			},
+		},
 	}
 }
 
@@ -183,7 +232,7 @@ type section struct {
 }
 
 // sections are the form of a version with what was typed, so that nothing is lost.
-func sections(a dataset.About, more string) []section {
+func sections(a dataset.About, w wish) []section {
 	return []section{
 		{Title: "The data", Fields: []Field{
 			{ID: "title", Label: "Title", Value: a.Title, Required: true},
@@ -193,11 +242,11 @@ func sections(a dataset.About, more string) []section {
 			{ID: "type", Label: "Type", Value: cmp.Or(a.Type, string(dataset.Types[0])), Type: "select", Options: terms("", dataset.Types)},
 			{ID: "language", Label: "Language", Value: a.Language, Hint: "Of the data: a code such as en or de. Empty for numbers and pictures."},
 		}},
-		{List: rows(list{Name: "subject", Legend: "Term of a classification"}, subjects, a.Subjects, more)},
-		{Title: "People", List: rows(list{Name: "creator", Legend: "Creator"}, creators, a.Creators, more)},
-		{List: rows(list{Name: "contributor", Legend: "Contributor"}, contributors, a.Contributors, more)},
-		{Title: "Other works, and funding", List: rows(list{Name: "work", Legend: "Related work"}, works, a.Related, more)},
-		{List: rows(list{Name: "funder", Legend: "Funder"}, funders, a.Funders, more)},
+		{List: rows(list{Name: "subject", Legend: "Term of a classification"}, subjects, a.Subjects, w)},
+		{Title: "People", List: rows(list{Name: "creator", Legend: "Creator"}, creators, a.Creators, w)},
+		{List: rows(list{Name: "contributor", Legend: "Contributor"}, contributors, a.Contributors, w)},
+		{Title: "Other works, and funding", List: rows(list{Name: "work", Legend: "Related work"}, works, a.Related, w)},
+		{List: rows(list{Name: "funder", Legend: "Funder"}, funders, a.Funders, w)},
 		{Title: "Publication", Fields: []Field{
 			{ID: "license", Label: "Licence", Value: a.License, Required: true, Options: suggestions(dataset.Licenses...), Hint: "An identifier of the SPDX list, such as CC-BY-4.0."},
 			{ID: "embargo", Label: "Files are public from", Value: a.Embargo, Type: "date", Hint: "Leave it empty, and the files are public as soon as the dataset is. The description of the dataset is public in any case."},
@@ -225,7 +274,7 @@ func (p *Pages) renderForm(w http.ResponseWriter, r *http.Request, status int, d
 			}
 		}
 	}
-	form := sections(v.About, r.PostFormValue("more"))
+	form := sections(v.About, wished(r))
 	for _, s := range form {
 		note(s.Fields, "")
 		for i, row := range s.List.Rows {
@@ -266,7 +315,7 @@ func readForm(r *http.Request) (a dataset.About, err error) {
 	}
 	a = dataset.About{
 		Title: line(r, "title"), Description: value(r, "description"), Methods: value(r, "methods"), Type: line(r, "type"), Language: line(r, "language"),
-		Subjects: read(subjects, r), Creators: read(creators, r), Contributors: read(contributors, r), Related: read(works, r), Funders: read(funders, r),
+		Subjects: read("subject", subjects, r), Creators: read("creator", creators, r), Contributors: read("contributor", contributors, r), Related: read("work", works, r), Funders: read("funder", funders, r),
 		Year: line(r, "year"), License: line(r, "license"), Embargo: line(r, "embargo"),
 	}
 	for keyword := range strings.Lines(value(r, "keywords")) {

@@ -73,7 +73,7 @@ func (p *Pages) begun(w http.ResponseWriter, r *http.Request, id int64) error {
 
 // finished shows the form again, with all that was typed, or stores it if that can be done.
 func (p *Pages) finished(w http.ResponseWriter, r *http.Request, d *dataset.Dataset, v *dataset.Version, store func() error) error {
-	if r.PostFormValue("more") != "" {
+	if wished(r).list != "" {
 		return p.renderForm(w, r, http.StatusOK, d, v, nil, "")
 	}
 	if faults := d.Faults(v, p.By); len(faults) > 0 {

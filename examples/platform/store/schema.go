@@ -136,4 +136,16 @@ CREATE VIRTUAL TABLE search USING fts5 (title, names, text, content = '', conten
 ALTER TABLE dataset ADD COLUMN form TEXT NOT NULL DEFAULT '';
 CREATE UNIQUE INDEX forms ON dataset (owner, form) WHERE form <> '';
 `,
+	// Persons have several affiliations, each with its ROR.
+	affiliations("Creators") + affiliations("Contributors"),
+}
+
+// affiliations is the step for one list of people.
+func affiliations(list string) string {
+	return `
+UPDATE version SET about = json_set(CAST(about AS TEXT), '$.` + list + `', json((
+	SELECT json_group_array(json(CASE WHEN value ->> 'Organisation' OR value ->> 'Affiliation' = '' AND value ->> 'ROR' = '' THEN value ELSE json_set(value,
+		'$.ROR', '', '$.Affiliations', json_array(json_object('Name', value ->> 'Affiliation', 'ROR', value ->> 'ROR'))) END))
+	FROM json_each(CAST(about AS TEXT), '$.` + list + `'))))
+WHERE json_type(CAST(about AS TEXT), '$.` + list + `') = 'array';`
 }

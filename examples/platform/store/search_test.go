@@ -66,7 +66,7 @@ func TestSearch(t *testing.T) {
 	s := open(t)
 	d := s.publish(t, dataset.About{
 		Title: "Längen des Ötztaler Gletschers, 50%", Description: "Bjørn Łukasiewicz maß die Straße.\nRésumé ﬁne naïve Ærø 氷河の長さ e\u0301cole Ελλάδος, of \"ice\" AND stones.", Year: "2026", License: "CC-BY-4.0", Language: "en", Type: "Dataset", Related: []dataset.Related{{Relation: "IsCitedBy", ID: "10.5072/article"}},
-		Creators: []dataset.Creator{{Family: "Müller", Given: "Jürgen", ORCID: "0000-0001-5727-2427", Affiliation: "Universität Zürich"}},
+		Creators: []dataset.Creator{{Family: "Müller", Given: "Jürgen", ORCID: "0000-0001-5727-2427", Affiliations: []dataset.Affiliation{{Name: "Universität Zürich"}}}},
 		Funders:  []dataset.Funder{{Name: "Science Fund", Award: "G-7/x"}},
 	})
 	other := s.publish(t, dataset.About{Title: "Volcanoes", Year: "2026", License: "CC0-1.0", Creators: []dataset.Creator{{Family: "Mueller"}}})
