@@ -172,6 +172,7 @@ func TestCost(t *testing.T) {
 		{"JSON", "GET /datasets/{suffix}/export/{format}", large + "/export/datacite.json", nil, "", 200},
 		{"500 parts of JSON-LD", "GET /datasets/{suffix}/export/{format}", large + "/export/schema.jsonld", parts, "", 200},
 		{"BibTeX", "GET /datasets/{suffix}/export/{format}", large + "/export/bibtex.bib", nil, "", 200},
+		{"RIS", "GET /datasets/{suffix}/export/{format}", large + "/export/reference.ris", nil, "", 200},
 		{"citation", "GET /datasets/{suffix}/export/{format}", large + "/export/citation.txt", nil, "", 200},
 		{"the last page of all", "GET /", "/?page=100000", nil, "", 200},
 		{"a word of all datasets", "GET /", "/?q=glacier", nil, "", 200},
