@@ -131,7 +131,7 @@ func TestCheckRaw(t *testing.T) {
 	}
 	for _, text := range []string{
 		"a", "a b", "doi:10.5438/0012", "doi:10.5438/*", "url:*example.org/data*", "publicationYear:2010", "relatedItems.publication\\Year:2010",
-		"schemaVersion:4", "publisher.name:Zenodo", `publisher:"public\ationYear"`, "version:1",
+		"viewCount:[9 TO 10]", "schemaVersion:4", "publisher.name:Zenodo", `publisher:"public\ationYear"`, "version:1",
 	} {
 		assert.NoError(t, Check(Raw(text)), text)
 	}

@@ -226,6 +226,7 @@ func TestWaiting(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		assert.Equal(t, 7*time.Second, waited(t, respond(503, "", "", "Retry-After", "7"), nil), "as asked")
+		assert.Equal(t, 7*time.Second, waited(t, respond(429, "", "", "Retry-After", "7"), nil), "as asked, and not the longest")
 		assert.Equal(t, 30*time.Second, waited(t, respond(429, "", "", "Retry-After", "3600"), nil), "capped by MaxWait")
 		assert.Equal(t, 30*time.Second, waited(t, respond(503, "", "", "Retry-After", "5000000000"), nil), "more than 32 bits hold")
 		assert.Equal(t, 30*time.Second, waited(t, respond(429, "", ""), nil), "429 without a hint")
