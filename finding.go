@@ -52,6 +52,7 @@ import (
 //   - not-in-xml: of a record sent as JSON, the service leaves the value out of its XML
 //   - ambiguous: the service's JSON does not tell which text was given
 //   - shape: JSON of another kind than the property has, which is left out
+//   - loss: a write would change another value than is desired
 //   - escaped: the service may have stored a text with its own escapes
 //
 // Of reports, as warnings:

@@ -15,7 +15,7 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
-	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/reconcile"
 	"github.com/datacite-go/datacite-go/reports"
 )
 
@@ -36,13 +36,13 @@ func submit(ctx context.Context, cfg datacite.Config, n int, locks string) error
 }
 
 func ensureAll(ctx context.Context, cfg datacite.Config) (failed []error, err error) {
-	client, err := dois.NewClient(cfg)
+	client, err := reconcile.NewClient(cfg)
 	if err != nil {
 		return nil, err
 	}
-	for done, err := range client.EnsureAll(ctx, func(yield func(dois.Wanted, error) bool) {
-		_ = yield(dois.Wanted{DOI: "10.5072/a", URL: "https://repo.example.org/a", MetadataXML: glacier().Data}, nil) &&
-			yield(dois.Wanted{DOI: "10.5072/b", URL: "https://repo.example.org/b", MetadataXML: glacier().Data}, nil)
+	for done, err := range client.EnsureAll(ctx, func(yield func(reconcile.Desired, error) bool) {
+		_ = yield(reconcile.Desired{DOI: "10.5072/a", URL: "https://repo.example.org/a", XML: glacier().Data}, nil) &&
+			yield(reconcile.Desired{DOI: "10.5072/b", URL: "https://repo.example.org/b", XML: glacier().Data}, nil)
 	}, nil) {
 		if err != nil {
 			return nil, err

@@ -19,6 +19,7 @@ import (
 	"github.com/datacite-go/datacite-go/internal/input"
 	"github.com/datacite-go/datacite-go/internal/transport"
 	"github.com/datacite-go/datacite-go/mds"
+	"github.com/datacite-go/datacite-go/reconcile"
 	"github.com/datacite-go/datacite-go/reports"
 )
 
@@ -93,12 +94,13 @@ type Server struct {
 	URL       string // base URL of all three interfaces
 	Behaviour Behaviour
 
-	service *sandbox.Server
-	locks   *lockFolder
-	account sandbox.Account // of the clients, tokens, keys and stored records
-	reports *reports.Client
-	dois    *dois.Client
-	mds     *mds.Client
+	service   *sandbox.Server
+	locks     *lockFolder
+	account   sandbox.Account // of the clients, tokens, keys and stored records
+	reports   *reports.Client
+	dois      *dois.Client
+	mds       *mds.Client
+	reconcile *reconcile.Client
 }
 
 // NewServer starts a server; nil options mean the defaults. The caller closes it. It panics
@@ -126,10 +128,11 @@ func NewServer(opts *Options) *Server {
 func (s *Server) as(account sandbox.Account) *Server {
 	as := Server{URL: s.URL, Behaviour: s.Behaviour, service: s.service, locks: s.locks, account: account}
 	cfg := as.Config()
-	var errs [3]error
+	var errs [4]error
 	as.reports, errs[0] = reports.NewClient(cfg)
 	as.dois, errs[1] = dois.NewClient(cfg)
 	as.mds, errs[2] = mds.NewClient(cfg)
+	as.reconcile, errs[3] = reconcile.NewClient(cfg)
 	if err := errors.Join(errs[:]...); err != nil {
 		s.Close()
 		panic(fmt.Sprintf("datacitetest: account %q: %v", account.Username, err))
@@ -250,6 +253,9 @@ func (s *Server) Reports() *reports.Client { return s.reports }
 
 // DOIs returns a client of the account for DOI records.
 func (s *Server) DOIs() *dois.Client { return s.dois }
+
+// Reconcile returns a client of the account that compares and writes whole records.
+func (s *Server) Reconcile() *reconcile.Client { return s.reconcile }
 
 // MDS returns a client of the account for the metadata store.
 func (s *Server) MDS() *mds.Client { return s.mds }

@@ -24,10 +24,8 @@
 //     metadata makes the service write the XML anew from its JSON, which escapes texts that came as
 //     XML. [Client.ChangeState] makes a DOI findable or hides it, and [Client.Delete] removes a
 //     draft. Package mds registers DOIs, too; a [table] compares both packages.
-//   - [Client.Ensure] brings a DOI to a wanted record, URL and state, whatever there is of it, and
-//     [Client.EnsureAll] many DOIs.
-//   - [Client.Audit] compares the DOIs of an account or a prefix with a repository's own list,
-//     and [Client.Repair] writes the differences.
+//   - Package reconcile corrects records and changes nothing else of them, compares all DOIs of an account with a
+//     repository's own list, and writes many.
 //   - [Client.Open] reads a record as DataCite XML, BibTeX, schema.org and so on, and
 //     [Client.Citation] the text to cite it with.
 //   - Package dois/archive reads the data files that the operator publishes once a year, and

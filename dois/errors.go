@@ -13,10 +13,11 @@ import (
 var (
 	// ErrNoFormat: the service cannot return the record in the requested format (406).
 	ErrNoFormat = transport.NewSign("dois: no such format")
-)
 
-// errForeign: the service itself refuses a write, and no gateway before it.
-var errForeign error = &transport.Condition{Text: "dois: the DOI or its prefix belongs to another account", General: datacite.ErrForbidden}
+	// ErrForeign: the service itself, and no gateway before it, refuses a write, since the DOI or its prefix belongs
+	// to another account (403). It also matches [datacite.ErrForbidden].
+	ErrForeign error = &transport.Condition{Text: "dois: the DOI or its prefix belongs to another account", General: datacite.ErrForbidden}
+)
 
 // explain finds out what a refusal means beyond its status.
 func explain(e *datacite.Error) {
@@ -26,7 +27,7 @@ func explain(e *datacite.Error) {
 	case e.StatusCode == http.StatusUnprocessableEntity && strings.Contains(e.Message, "already been taken"):
 		e.Err = errors.Join(datacite.ErrConflict, datacite.ErrInvalid)
 	case e.StatusCode == http.StatusForbidden && e.Method != http.MethodGet && strings.HasPrefix(e.Message, "You are not authorized"):
-		e.Err = errForeign
+		e.Err = ErrForeign
 		e.Message = "the DOI or its prefix belongs to another account (" + e.Message + ")"
 	case unknownAccount(e):
 		e.Err = errors.Join(datacite.ErrUnauthorized, datacite.ErrNotFound)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/call"
 	"github.com/datacite-go/datacite-go/internal/doi"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
 	"github.com/datacite-go/datacite-go/internal/transport"
@@ -31,11 +32,6 @@ type GetOptions struct {
 //
 // Get sends GET /dois/{doi} (specification §4.2).
 func (c *Client) Get(ctx context.Context, doiName string, opts *GetOptions) (*Record, error) {
-	return c.get(ctx, doiName, opts, 0)
-}
-
-// get reads a record. A response with the expected status is logged without a warning.
-func (c *Client) get(ctx context.Context, doiName string, opts *GetOptions, expected int) (*Record, error) {
 	name, err := parseName("doi", doiName)
 	if err != nil {
 		return nil, err
@@ -52,7 +48,7 @@ func (c *Client) get(ctx context.Context, doiName string, opts *GetOptions, expe
 	}
 	request := transport.Request{
 		Op: "dois.Get", Method: "GET", Path: "/dois/" + doi.API.Path(name), Query: opts.query(),
-		Access: transport.Optional, Expected: expected,
+		Access: transport.Optional, Expected: call.ExpectedOf(ctx),
 	}
 	return c.doRecord(ctx, name, request)
 }

@@ -144,23 +144,6 @@ func TestWritingOtherPropertiesKeepsTextsOrNamesThem(t *testing.T) {
 		after, err = srv.DOIs().Update(t.Context(), "10.5072/updated", &dois.Draft{URL: "https://example.org/new", Reason: "R&D"})
 		require.NoError(t, err)
 		assert.Empty(t, after.Warnings, "no metadata were written")
-
-		want = register("10.5072/repaired")
-		wanted := withTexts("Salt & Pepper")
-		wanted.Publisher.Name = "Fish & Chips"
-		all := []dois.Wanted{{DOI: "10.5072/repaired", Metadata: &wanted}}
-		opts := &dois.AuditOptions{Prefix: []string{"10.5072"}, Kinds: []dois.DifferenceKind{dois.Changed}}
-		for _, differences := range []int{1, 0} {
-			repaired := 0
-			for r, err := range srv.DOIs().Repair(t.Context(), srv.DOIs().Audit(t.Context(), each(all), opts), nil) {
-				require.NoError(t, err)
-				require.NoError(t, r.Err)
-				repaired++
-			}
-			assert.Equal(t, differences, repaired)
-		}
-		want.Publisher.Name = "Fish & Chips"
-		assert.Empty(t, changed(want, storedXML(t, srv, "10.5072/repaired")))
 	})
 }
 
@@ -409,15 +392,5 @@ func TestWarningsReachTheWriter(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, []string{"creators[0].lang"}, pathsOf(made.Warnings))
 		assert.NotZero(t, made.Warnings[0].Line)
-	})
-	scene("a repair passes it on", func(t *testing.T, c *dois.Client) {
-		rec := sound()
-		rec.Dates = metadata.List[metadata.Date]{{Date: "last year", DateType: metadata.DateCreated}}
-		wanted := &dois.Wanted{DOI: "10.5072/a", Metadata: &rec}
-		for r, err := range c.Repair(t.Context(), each([]*dois.Difference{{DOI: wanted.DOI, Kind: dois.Missing, Wanted: wanted}}), nil) {
-			require.NoError(t, err)
-			require.NoError(t, r.Err)
-			assert.Equal(t, []string{"dates[0].date"}, pathsOf(r.Warnings))
-		}
 	})
 }

@@ -277,7 +277,9 @@ func TestWriteRefusedByTheService(t *testing.T) {
 		require.ErrorIs(t, anonymous(t, srv).Delete(ctx, "10.5072/taken"), datacite.ErrUnauthorized)
 		assert.Len(t, srv.Requests(), before, "nothing was sent")
 
-		_, err = clientOf(t, srv, "guess", srv.HTTPClient().Transport).Create(ctx, &dois.Draft{DOI: "10.5072/x"})
+		guessing, err := dois.NewClient(datacite.Config{Service: datacite.Service{API: srv.URL}, Username: datacitetest.Username, Password: "guess", HTTPClient: srv.HTTPClient()})
+		require.NoError(t, err)
+		_, err = guessing.Create(ctx, &dois.Draft{DOI: "10.5072/x"})
 		require.ErrorIs(t, err, datacite.ErrUnauthorized)
 		assert.Regexp(t, `the login is not accepted|Bad credentials`, err.Error())
 	})
@@ -438,4 +440,14 @@ func TestAPIKeys(t *testing.T) {
 	assert.ErrorContains(t, err, "Config.Password: is empty")
 	_, err = dois.NewClient(datacite.Config{Service: datacite.Test, Username: "DC.Zx81kQw7Lm20PtRv55YhNc64BdGsAe93"})
 	assert.ErrorContains(t, err, "Config.Username: is an API key")
+}
+
+// writes counts the requests that write.
+func writes(srv *datacitetest.Server) (n int) {
+	for _, r := range srv.Requests() {
+		if r.Method != "GET" {
+			n++
+		}
+	}
+	return n
 }

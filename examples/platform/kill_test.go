@@ -39,6 +39,7 @@ import (
 	"github.com/datacite-go/datacite-go/examples/platform/accounts"
 	"github.com/datacite-go/datacite-go/examples/platform/dataset"
 	"github.com/datacite-go/datacite-go/examples/platform/store"
+	"github.com/datacite-go/datacite-go/reconcile"
 )
 
 var kills = flag.Int("kills", 6, "how often each platform of TestKilledAtAnyMoment is killed")
@@ -257,7 +258,7 @@ func agree(t *testing.T, srv *datacitetest.Server, config Config) (versions, pen
 	require.NoError(t, err)
 	needed := map[string]bool{}
 	known := map[string]*dataset.Dataset{}
-	var wanted []dois.Wanted
+	var wanted []reconcile.Desired
 	for _, d := range list.Datasets {
 		known[doi.Key(d.DOI)] = d
 		for _, v := range d.Versions {
@@ -289,7 +290,7 @@ func agree(t *testing.T, srv *datacitetest.Server, config Config) (versions, pen
 	if len(wanted) == 0 && !slices.ContainsFunc(srv.Names(), func(name string) bool { return srv.State(name) != datacitetest.StateDraft }) {
 		return versions, pending // the first process died before it registered anything, and an audit needs something to compare
 	}
-	each := func(yield func(dois.Wanted, error) bool) {
+	each := func(yield func(reconcile.Desired, error) bool) {
 		for _, w := range wanted {
 			if !yield(w, nil) {
 				return
@@ -306,9 +307,9 @@ func agree(t *testing.T, srv *datacitetest.Server, config Config) (versions, pen
 	return versions, pending
 }
 
-func audit(t *testing.T, srv *datacitetest.Server, config Config, wanted iter.Seq2[dois.Wanted, error]) iter.Seq2[*dois.Difference, error] {
-	kinds := []dois.DifferenceKind{dois.Missing, dois.Extra, dois.Changed}
-	return srv.DOIs().Audit(t.Context(), wanted, &dois.AuditOptions{Prefix: []string{config.Prefix}, Kinds: kinds, AllowEmpty: true}) // the first process may die at once
+func audit(t *testing.T, srv *datacitetest.Server, config Config, wanted iter.Seq2[reconcile.Desired, error]) iter.Seq2[*reconcile.Difference, error] {
+	kinds := []reconcile.DifferenceKind{reconcile.KindMissing, reconcile.KindExtra, reconcile.KindChanged}
+	return srv.Reconcile().Audit(t.Context(), wanted, &reconcile.AuditOptions{Prefix: []string{config.Prefix}, Kinds: kinds, AllowEmpty: true}) // the first process may die at once
 }
 
 // bothWays makes sure that whatever DOI leads to another one, that one leads back.

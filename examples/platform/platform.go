@@ -23,6 +23,7 @@ import (
 	"github.com/datacite-go/datacite-go/examples/platform/store"
 	"github.com/datacite-go/datacite-go/examples/platform/usage"
 	"github.com/datacite-go/datacite-go/mds"
+	"github.com/datacite-go/datacite-go/reconcile"
 	"github.com/datacite-go/datacite-go/reports"
 )
 
@@ -71,8 +72,9 @@ func Open(c Config) (*Platform, error) {
 	}
 	registrar, err1 := mds.NewClient(cfg)
 	records, err2 := dois.NewClient(cfg)
-	reporter, err3 := reports.NewClient(cfg)
-	if err := errors.Join(err1, err2, err3); err != nil {
+	keeper, err3 := reconcile.NewClient(cfg)
+	reporter, err4 := reports.NewClient(cfg)
+	if err := errors.Join(err1, err2, err3, err4); err != nil {
 		return nil, err
 	}
 	var err error
@@ -84,7 +86,7 @@ func Open(c Config) (*Platform, error) {
 		return nil, errors.Join(err, p.store.Close())
 	}
 	p.outbox = outbox.New(outbox.Outbox{
-		Store: p.store, MDS: registrar, DOIs: records, By: c.By, Prefix: c.Prefix, Retry: cmp.Or(c.Retry, 10*time.Second), Log: p.log,
+		Store: p.store, MDS: registrar, DOIs: records, Records: keeper, By: c.By, Prefix: c.Prefix, Retry: cmp.Or(c.Retry, 10*time.Second), Log: p.log,
 	})
 	p.counter = usage.New(usage.Settings{Store: p.store, Reports: reporter, By: c.By, Folder: c.Folder, Proxies: c.Proxies, Token: c.Token, Limits: c.Usage, Log: p.log})
 	if problem := p.counter.TokenProblem(time.Now()); problem != "" {

@@ -14,6 +14,7 @@ import (
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/mds"
+	"github.com/datacite-go/datacite-go/reconcile"
 	"github.com/datacite-go/datacite-go/reports"
 )
 
@@ -23,7 +24,7 @@ func TestEveryMethodHasAReading(t *testing.T) {
 	for _, r := range readings("") {
 		known[r.method()] = true
 	}
-	for _, c := range []any{&dois.Client{}, &mds.Client{}, &reports.Client{}} {
+	for _, c := range []any{&dois.Client{}, &mds.Client{}, &reconcile.Client{}, &reports.Client{}} {
 		of := reflect.TypeOf(c)
 		for m := range of.Methods() {
 			method := strings.TrimSuffix(strings.TrimPrefix(of.String(), "*"), ".Client") + "." + m.Name
@@ -60,7 +61,7 @@ func TestWorkOfResponsesAtTheLimits(t *testing.T) {
 func checkWork(t *testing.T, r *reading, c content, all bool) {
 	calls := int64(1)
 	switch r.method() {
-	case "dois.Ensure", "dois.EnsureAll", "dois.Repair":
+	case "reconcile.Ensure", "reconcile.EnsureAll":
 		calls = 2 // after a write whose response cannot be read, they look again
 	}
 	config := r.of("http://localhost")

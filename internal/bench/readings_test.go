@@ -15,8 +15,8 @@ import (
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/mds"
-	"github.com/datacite-go/datacite-go/metadata"
 	"github.com/datacite-go/datacite-go/query"
+	"github.com/datacite-go/datacite-go/reconcile"
 	"github.com/datacite-go/datacite-go/reports"
 )
 
@@ -137,9 +137,13 @@ func client[C any](newClient func(datacite.Config) (C, error), call func(context
 	}
 }
 
-// ofDOIs, ofStore and ofReports are readings of the three packages.
+// ofDOIs, ofReconcile, ofStore and ofReports are readings of the three packages.
 func ofDOIs(name string, contents []content, limit limit, hostile func(*http.Request) bool, call func(context.Context, *dois.Client) error) reading {
 	return reading{"dois." + name, contents, limit, hostile, client(dois.NewClient, call)}
+}
+
+func ofReconcile(name string, contents []content, limit limit, hostile func(*http.Request) bool, call func(context.Context, *reconcile.Client) error) reading {
+	return reading{"reconcile." + name, contents, limit, hostile, client(reconcile.NewClient, call)}
 }
 
 func ofStore(name string, contents []content, limit limit, hostile func(*http.Request) bool, call func(context.Context, *mds.Client) error) reading {
@@ -179,9 +183,11 @@ func readings(subset string) []reading {
 	anything := texts("")
 	status := texts("OK")
 	return []reading{
-		ofDOIs("Audit", records, wholeBody, every, func(ctx context.Context, c *dois.Client) error {
-			wanted := func(yield func(dois.Wanted, error) bool) { yield(dois.Wanted{DOI: thisDOI, URL: thisURL}, nil) }
-			return each(c.Audit(ctx, wanted, &dois.AuditOptions{ClientID: "a.b", AllowEmpty: true}))
+		ofReconcile("Audit", records, wholeBody, every, func(ctx context.Context, c *reconcile.Client) error {
+			wanted := func(yield func(reconcile.Desired, error) bool) {
+				yield(reconcile.Desired{DOI: thisDOI, URL: thisURL}, nil)
+			}
+			return each(c.Audit(ctx, wanted, &reconcile.AuditOptions{ClientID: "a.b", AllowEmpty: true}))
 		}),
 		ofDOIs("Do", anything, wholeBody, every, func(ctx context.Context, c *dois.Client) error {
 			return failed(c.Do(ctx, &datacite.Request{Method: "GET", Path: "/a"}))
@@ -210,27 +216,20 @@ func readings(subset string) []reading {
 		ofDOIs("List", records, wholeBody, every, func(ctx context.Context, c *dois.Client) error {
 			return failed(c.List(ctx, &dois.ListOptions{Page: query.Page{Size: 1000}}))
 		}),
-		ofDOIs("Repair", oneRecord, wholeBody, request("PUT", "/dois/"), func(ctx context.Context, c *dois.Client) error {
-			found := &dois.Record{Record: metadata.Record{DOI: thisDOI}, URL: thisURL, State: dois.StateFindable}
-			return repair(ctx, c, &dois.Wanted{DOI: thisDOI, URL: thisURL + "new"}, found)
+		ofReconcile("Ensure", oneRecord, wholeBody, request("GET", "/dois/"), func(ctx context.Context, c *reconcile.Client) error {
+			return failed(c.Ensure(ctx, reconcile.Desired{DOI: thisDOI, URL: thisURL, State: dois.StateFindable}, nil))
 		}),
-		ofDOIs("Ensure", oneRecord, wholeBody, request("GET", "/dois/"), func(ctx context.Context, c *dois.Client) error {
-			return failed(c.Ensure(ctx, dois.Wanted{DOI: thisDOI, URL: thisURL, State: dois.StateFindable}, nil))
-		}),
-		ofDOIs("EnsureAll", oneRecord, wholeBody, request("GET", "/dois/"), func(ctx context.Context, c *dois.Client) error {
-			wanted := func(yield func(dois.Wanted, error) bool) {
-				yield(dois.Wanted{DOI: thisDOI, URL: thisURL, State: dois.StateFindable}, nil)
+		ofReconcile("EnsureAll", oneRecord, wholeBody, request("GET", "/dois/"), func(ctx context.Context, c *reconcile.Client) error {
+			wanted := func(yield func(reconcile.Desired, error) bool) {
+				yield(reconcile.Desired{DOI: thisDOI, URL: thisURL, State: dois.StateFindable}, nil)
 			}
-			for e, err := range c.EnsureAll(ctx, wanted, &dois.EnsureOptions{Rounds: 1}) {
+			for e, err := range c.EnsureAll(ctx, wanted, &reconcile.Options{Rounds: 1}) {
 				if err != nil {
 					return err
 				}
 				return e.Err
 			}
 			return nil
-		}),
-		ofDOIs("Repair, look", oneRecord, wholeBody, request("GET", "/dois/"), func(ctx context.Context, c *dois.Client) error {
-			return repair(ctx, c, &dois.Wanted{DOI: thisDOI, URL: thisURL, State: dois.StateDraft}, &dois.Record{Record: metadata.Record{DOI: thisDOI}})
 		}),
 		ofDOIs("Pages", records, wholeBody, every, func(ctx context.Context, c *dois.Client) error { return each(c.Pages(ctx, nil)) }),
 		ofDOIs("All", records, wholeBody, every, func(ctx context.Context, c *dois.Client) error { return each(c.All(ctx, nil)) }),
@@ -315,20 +314,6 @@ func readings(subset string) []reading {
 			return c.Verify(ctx, &reports.Receipt{ReportID: reportID, Datasets: 1, Subsets: []reports.Subset{{Checksum: "a"}}})
 		}),
 	}
-}
-
-// repair repairs one difference.
-func repair(ctx context.Context, c *dois.Client, wanted *dois.Wanted, found *dois.Record) error {
-	diffs := func(yield func(*dois.Difference, error) bool) {
-		yield(&dois.Difference{DOI: thisDOI, Kind: dois.Changed, Wanted: wanted, Found: found}, nil)
-	}
-	for r, err := range c.Repair(ctx, diffs, nil) {
-		if err != nil {
-			return err
-		}
-		return r.Err
-	}
-	return nil
 }
 
 func submitOne(ctx context.Context, c *reports.Client) error {

@@ -30,6 +30,7 @@ func (s Settings) Left(d time.Duration) time.Duration {
 type (
 	settingsKey  struct{}
 	operationKey struct{}
+	expectedKey  struct{}
 )
 
 // WithSettings returns a context with settings.
@@ -52,6 +53,17 @@ func WithOperation(ctx context.Context, name string) context.Context {
 func OperationOf(ctx context.Context) string {
 	name, _ := ctx.Value(operationKey{}).(string)
 	return name
+}
+
+// WithExpected returns a context with a status other than success that is nothing to warn of.
+func WithExpected(ctx context.Context, status int) context.Context {
+	return context.WithValue(ctx, expectedKey{}, status)
+}
+
+// ExpectedOf returns the expected status of a context, 0 if it has none.
+func ExpectedOf(ctx context.Context) int {
+	status, _ := ctx.Value(expectedKey{}).(int)
+	return status
 }
 
 // IsAPIKey reports whether a user name, password or token counts as an API key, by the

@@ -20,6 +20,7 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/mds"
+	"github.com/datacite-go/datacite-go/reconcile"
 	"github.com/datacite-go/datacite-go/reports"
 )
 
@@ -33,9 +34,10 @@ func callables(t *testing.T, line http.RoundTripper) map[string]reflect.Value {
 		Username: datacitetest.Username, Password: datacitetest.Password,
 	}
 	s := &scene{srv: srv}
-	var errs [3]error
+	var errs [4]error
 	s.dois, errs[0] = dois.NewClient(cfg)
 	s.mds, errs[1] = mds.NewClient(cfg)
+	s.reconcile, errs[3] = reconcile.NewClient(cfg)
 	cfg.Token = srv.Token(time.Now().Add(1000 * time.Hour))
 	s.reports, errs[2] = reports.NewClient(cfg)
 	require.NoError(t, errors.Join(errs[:]...))
@@ -82,7 +84,7 @@ func TestEveryRequestFollowsTheCall(t *testing.T) {
 			pkg, _, _ := strings.Cut(name, ".")
 			for operation := range operations {
 				assert.Regexp(t, `^(dois|mds|reports)\.[A-Z]\w+$`, operation)
-				assert.True(t, pkg == "shown" || strings.HasPrefix(operation, pkg+"."), operation)
+				assert.True(t, pkg == "shown" || pkg == "reconcile" || strings.HasPrefix(operation, pkg+"."), operation)
 			}
 		})
 	}

@@ -24,6 +24,7 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/mds"
+	"github.com/datacite-go/datacite-go/reconcile"
 	"github.com/datacite-go/datacite-go/reports"
 )
 
@@ -37,7 +38,8 @@ var conditions = map[string]error{
 	"datacite.ErrUnclear":    datacite.ErrUnclear,
 	"mds.ErrMetadataMissing": mds.ErrMetadataMissing, "mds.ErrTimeout": mds.ErrTimeout, "mds.ErrNoMetadata": mds.ErrNoMetadata, "mds.ErrNoURL": mds.ErrNoURL,
 	"mds.ErrReplacedCharacters": mds.ErrReplacedCharacters, "mds.ErrHalfRegistered": mds.ErrHalfRegistered, "mds.ErrHidden": mds.ErrHidden, "mds.ErrUnconfirmed": mds.ErrUnconfirmed,
-	"dois.ErrNoFormat": dois.ErrNoFormat, "dois.ErrNotAsWanted": dois.ErrNotAsWanted, "dois.ErrNothingListed": dois.ErrNothingListed,
+	"dois.ErrNoFormat": dois.ErrNoFormat, "dois.ErrForeign": dois.ErrForeign,
+	"reconcile.ErrNotAsDesired": reconcile.ErrNotAsDesired, "reconcile.ErrLoss": reconcile.ErrLoss, "reconcile.ErrNothingListed": reconcile.ErrNothingListed,
 	"reports.ErrTokenExpired": reports.ErrTokenExpired, "reports.ErrRepeated": reports.ErrRepeated, "reports.ErrBusy": reports.ErrBusy, "reports.ErrBroken": reports.ErrBroken,
 }
 
@@ -159,7 +161,8 @@ func inTransport(do func(r *http.Request, end func(), service http.RoundTripper)
 func sceneOf(t *testing.T, cfg datacite.Config) *scene {
 	t.Helper()
 	var s scene
-	var errs [3]error
+	var errs [4]error
+	s.reconcile, errs[3] = reconcile.NewClient(cfg)
 	s.mds, errs[0] = mds.NewClient(cfg)
 	s.reports, errs[1] = reports.NewClient(cfg)
 	s.dois, errs[2] = dois.NewClient(cfg)

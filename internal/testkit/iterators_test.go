@@ -34,6 +34,7 @@ import (
 	"github.com/datacite-go/datacite-go/mds"
 	"github.com/datacite-go/datacite-go/metadata"
 	"github.com/datacite-go/datacite-go/query"
+	"github.com/datacite-go/datacite-go/reconcile"
 	"github.com/datacite-go/datacite-go/reports"
 	"github.com/datacite-go/datacite-go/reports/counter"
 	"github.com/datacite-go/datacite-go/reports/counter/logs"
@@ -45,11 +46,12 @@ var looped = flag.Int("looped", 2, "values of each loop that TestLoopsAreLeft le
 // A scene is what a loop runs in: an embedded service with some of everything, and
 // clients whose requests can be watched.
 type scene struct {
-	srv     *datacitetest.Server
-	dois    *dois.Client
-	mds     *mds.Client
-	reports *reports.Client
-	folder  func() string // makes an empty one
+	srv       *datacitetest.Server
+	dois      *dois.Client
+	reconcile *reconcile.Client
+	mds       *mds.Client
+	reports   *reports.Client
+	folder    func() string // makes an empty one
 }
 
 // newScene calls watch at each request and each entry of a source.
@@ -67,10 +69,11 @@ func newScene(t *testing.T, password string, watch func()) *scene {
 		watch()
 		return s.srv.HTTPClient().Transport.RoundTrip(r)
 	})}
-	var errs [3]error
+	var errs [4]error
 	s.dois, errs[0] = dois.NewClient(datacite.Config{Service: datacite.Service{API: s.srv.URL}, Username: datacitetest.Username, Password: password, HTTPClient: line})
 	s.mds, errs[1] = mds.NewClient(datacite.Config{Service: datacite.Service{MDS: s.srv.URL}, Username: datacitetest.Username, Password: password, HTTPClient: line})
 	s.reports, errs[2] = reports.NewClient(datacite.Config{Service: datacite.Service{API: s.srv.URL}, HTTPClient: line, Token: s.srv.Token(s.srv.Now().Add(time.Hour))})
+	s.reconcile, errs[3] = reconcile.NewClient(datacite.Config{Service: datacite.Service{API: s.srv.URL}, Username: datacitetest.Username, Password: password, HTTPClient: line})
 	require.NoError(t, errors.Join(errs[:]...))
 	return s
 }
@@ -115,15 +118,15 @@ func source[T any](watch func(), of func(i int) T) iter.Seq2[T, error] {
 	}
 }
 
-func wanted(i int) dois.Wanted {
+func wanted(i int) reconcile.Desired {
 	rec := plain(i + 1)
-	return dois.Wanted{DOI: fmt.Sprintf("10.5072/r%d", i), Metadata: &rec}
+	return reconcile.Desired{DOI: fmt.Sprintf("10.5072/r%d", i), Metadata: &rec}
 }
 
-func difference(i int) *dois.Difference {
+func difference(i int) *reconcile.Difference {
 	w := wanted(i)
 	w.DOI = fmt.Sprintf("10.5072/n%d", i)
-	return &dois.Difference{DOI: w.DOI, Kind: dois.Missing, Wanted: &w}
+	return &reconcile.Difference{DOI: w.DOI, Kind: reconcile.KindMissing, Desired: &w}
 }
 
 func row(i int) reports.Row {
@@ -224,14 +227,14 @@ var loops = map[string]loop{
 	"dois.Walk.Pages": func(ctx context.Context, s *scene, _ func()) iter.Seq[error] {
 		return over(s.dois.Walk(&dois.ListOptions{Page: query.Page{Size: (*looped + 1) / 2}, Sort: query.ByName}).Pages(ctx))
 	},
-	"dois.Client.Audit": func(ctx context.Context, s *scene, watch func()) iter.Seq[error] {
-		return over(s.dois.Audit(ctx, source(watch, wanted), &dois.AuditOptions{Prefix: []string{"10.5072"}}))
+	"reconcile.Client.Audit": func(ctx context.Context, s *scene, watch func()) iter.Seq[error] {
+		return over(s.reconcile.Audit(ctx, source(watch, wanted), &reconcile.AuditOptions{Prefix: []string{"10.5072"}}))
 	},
-	"dois.Client.Repair": func(ctx context.Context, s *scene, watch func()) iter.Seq[error] {
-		return over(s.dois.Repair(ctx, source(watch, difference), nil))
+	"reconcile.Corrections": func(ctx context.Context, s *scene, watch func()) iter.Seq[error] {
+		return over(reconcile.Corrections(source(watch, difference)))
 	},
-	"dois.Client.EnsureAll": func(ctx context.Context, s *scene, watch func()) iter.Seq[error] {
-		return over(s.dois.EnsureAll(ctx, source(watch, wanted), nil))
+	"reconcile.Client.EnsureAll": func(ctx context.Context, s *scene, watch func()) iter.Seq[error] {
+		return over(s.reconcile.EnsureAll(ctx, source(watch, wanted), nil))
 	},
 	"archive.Reader.All": func(_ context.Context, _ *scene, watch func()) iter.Seq[error] {
 		return over(archive.NewReader(watched{zip(recorded()), watch}, nil).All())
@@ -406,13 +409,13 @@ func qualified(f *ast.FuncDecl) string {
 // they are given.
 var calls = map[string]func(ctx context.Context, t *testing.T, s *scene, act func()) error{
 	"the source of Audit": func(ctx context.Context, _ *testing.T, s *scene, act func()) error {
-		return last(over(s.dois.Audit(ctx, source(act, wanted), &dois.AuditOptions{Prefix: []string{"10.5072"}})))
+		return last(over(s.reconcile.Audit(ctx, source(act, wanted), &reconcile.AuditOptions{Prefix: []string{"10.5072"}})))
 	},
-	"the source of Repair": func(ctx context.Context, _ *testing.T, s *scene, act func()) error {
-		return last(over(s.dois.Repair(ctx, source(act, difference), nil)))
+	"the source of Corrections": func(ctx context.Context, _ *testing.T, s *scene, act func()) error {
+		return last(over(s.reconcile.EnsureAll(ctx, reconcile.Corrections(source(act, difference)), nil)))
 	},
 	"the source of EnsureAll": func(ctx context.Context, _ *testing.T, s *scene, act func()) error {
-		return last(over(s.dois.EnsureAll(ctx, source(act, wanted), nil)))
+		return last(over(s.reconcile.EnsureAll(ctx, source(act, wanted), nil)))
 	},
 	"the source of Submit": func(ctx context.Context, t *testing.T, s *scene, act func()) error {
 		r, dir := report(0), t.TempDir()
@@ -450,13 +453,10 @@ var calls = map[string]func(ctx context.Context, t *testing.T, s *scene, act fun
 	},
 	"the faults of an embedded service": func(ctx context.Context, _ *testing.T, _ *scene, act func()) error {
 		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true, Faults: func(int, *http.Request) *datacitetest.Fault { act(); return nil }})
-		return errors.Join(last(over(srv.DOIs().All(ctx, nil))), last(over(srv.DOIs().EnsureAll(ctx, source(func() {}, wanted), nil))))
+		return errors.Join(last(over(srv.DOIs().All(ctx, nil))), last(over(srv.Reconcile().EnsureAll(ctx, source(func() {}, wanted), nil))))
 	},
 	"the transport of EnsureAll": func(ctx context.Context, t *testing.T, _ *scene, act func()) error {
-		return last(over(newScene(t, datacitetest.Password, act).dois.EnsureAll(ctx, source(func() {}, wanted), nil)))
-	},
-	"the transport of Repair": func(ctx context.Context, t *testing.T, _ *scene, act func()) error {
-		return last(over(newScene(t, datacitetest.Password, act).dois.Repair(ctx, source(func() {}, difference), nil)))
+		return last(over(newScene(t, datacitetest.Password, act).reconcile.EnsureAll(ctx, source(func() {}, wanted), nil)))
 	},
 }
 
@@ -535,13 +535,12 @@ func TestPanicsOfCallersFunctions(t *testing.T) {
 
 // What is nil and must not be is an error that names it, and nothing is sent.
 func TestNilArguments(t *testing.T) {
-	ctx := t.Context()
 	s := newScene(t, datacitetest.Password, func() { t.Error("a request was sent") })
 	read := func(_ any, err error) error { return err }
 	_, _, noFile := reports.ReadFile(nil)
 	for name, err := range map[string]error{
-		"diffs[2]": last(over(s.dois.Repair(ctx, source(func() {}, func(i int) *dois.Difference { return []*dois.Difference{2: nil}[i] }), nil))),
 		"rows":     last(over(reports.Group(nil, nil))),
+		"desired":  last(over(s.reconcile.EnsureAll(t.Context(), nil, nil))),
 		"file":     noFile,
 		"reader":   read(reports.NewReader(nil)),
 		"archive":  last(over(archive.NewReader(nil, nil).All())),

@@ -11,6 +11,7 @@ import (
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/mds"
 	"github.com/datacite-go/datacite-go/query"
+	"github.com/datacite-go/datacite-go/reconcile"
 	"github.com/datacite-go/datacite-go/reports"
 )
 
@@ -30,9 +31,10 @@ func TestAllFaultsOfOptionsAtOnce(t *testing.T) {
 	cfg := &datacite.Config{UserAgent: "\n", Username: "a", Token: "no token"}
 	wrong := append(negative(cfg), "UserAgent", "Config.Service")
 	_, ofDois := dois.NewClient(*cfg)
+	_, ofReconcile := reconcile.NewClient(*cfg)
 	_, ofMDS := mds.NewClient(*cfg)
 	_, ofReports := reports.NewClient(*cfg)
-	for name, err := range map[string]error{"dois": ofDois, "mds": ofMDS, "reports": ofReports} {
+	for name, err := range map[string]error{"dois": ofDois, "mds": ofMDS, "reports": ofReports, "reconcile": ofReconcile} {
 		require.ErrorIs(t, err, datacite.ErrInvalid, name)
 		for _, option := range wrong {
 			assert.ErrorContains(t, err, option, name)

@@ -22,6 +22,7 @@ import (
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/mds"
 	"github.com/datacite-go/datacite-go/query"
+	"github.com/datacite-go/datacite-go/reconcile"
 	"github.com/datacite-go/datacite-go/reports"
 	"github.com/datacite-go/datacite-go/reports/counter"
 	"github.com/datacite-go/datacite-go/reports/shown"
@@ -58,14 +59,12 @@ func usesOfOptions(t *testing.T) map[string]use {
 		"dois.CitationOptions": {&dois.CitationOptions{Style: "apa", Locale: "en-US"}, func(ctx context.Context, srv *datacitetest.Server, o any) (string, error) {
 			return srv.DOIs().Citation(ctx, "10.5072/one", o.(*dois.CitationOptions))
 		}},
-		"dois.AuditOptions": {&dois.AuditOptions{Prefix: []string{"10.5072"}, ClientID: "example.repo", Kinds: []dois.DifferenceKind{dois.Extra}}, func(ctx context.Context, srv *datacitetest.Server, o any) (string, error) {
-			return end(srv.DOIs().Audit(ctx, func(func(dois.Wanted, error) bool) {}, o.(*dois.AuditOptions)))
+		"reconcile.AuditOptions": {&reconcile.AuditOptions{Prefix: []string{"10.5072"}, ClientID: "example.repo", Kinds: []reconcile.DifferenceKind{reconcile.KindExtra}}, func(ctx context.Context, srv *datacitetest.Server, o any) (string, error) {
+			return end(srv.Reconcile().Audit(ctx, func(func(reconcile.Desired, error) bool) {}, o.(*reconcile.AuditOptions)))
 		}},
-		"dois.RepairOptions": {&dois.RepairOptions{}, func(ctx context.Context, srv *datacitetest.Server, o any) (string, error) {
-			return end(srv.DOIs().Repair(ctx, func(func(*dois.Difference, error) bool) {}, o.(*dois.RepairOptions)))
-		}},
-		"dois.EnsureOptions": {&dois.EnsureOptions{}, func(ctx context.Context, srv *datacitetest.Server, o any) (string, error) {
-			return end(srv.DOIs().EnsureAll(ctx, func(func(dois.Wanted, error) bool) {}, o.(*dois.EnsureOptions)))
+
+		"reconcile.Options": {&reconcile.Options{}, func(ctx context.Context, srv *datacitetest.Server, o any) (string, error) {
+			return end(srv.Reconcile().EnsureAll(ctx, func(func(reconcile.Desired, error) bool) {}, o.(*reconcile.Options)))
 		}},
 		"reports.ListOptions": {&reports.ListOptions{Page: query.Page{Number: 1, Size: 10}}, func(ctx context.Context, srv *datacitetest.Server, o any) (string, error) {
 			found, err := srv.Reports().List(ctx, o.(*reports.ListOptions))

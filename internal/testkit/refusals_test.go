@@ -21,6 +21,7 @@ import (
 	"github.com/datacite-go/datacite-go/mds"
 	"github.com/datacite-go/datacite-go/metadata"
 	"github.com/datacite-go/datacite-go/query"
+	"github.com/datacite-go/datacite-go/reconcile"
 	"github.com/datacite-go/datacite-go/reports"
 	"github.com/datacite-go/datacite-go/reports/counter"
 	"github.com/datacite-go/datacite-go/reports/counter/logs"
@@ -65,6 +66,8 @@ func bad(t *testing.T) map[string]func() error {
 		"metadata.Record.XML":         func() error { return only((&metadata.Record{Version: "\x01"}).XML()) },
 		"metadata.Coordinate.Degrees": func() error { return only(metadata.Coordinate("x").Degrees()) },
 		"dois.NewClient":              func() error { return only(dois.NewClient(datacite.Config{})) },
+		"reconcile.NewClient":         func() error { return only(reconcile.NewClient(datacite.Config{})) },
+		"reconcile.Corrections":       func() error { return last(over(reconcile.Corrections(nil))) },
 		"dois.Record.Draft":           func() error { return only((*dois.Record)(nil).Draft()) },
 		"dois.Timestamp.Time":         func() error { return only(dois.Timestamp("x").Time()) },
 		"archive.Reader.All":          func() error { return only(end(archive.NewReader(text("{"), nil).All())) },

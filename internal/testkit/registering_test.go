@@ -16,15 +16,16 @@ import (
 	"github.com/datacite-go/datacite-go/internal/testkit"
 	"github.com/datacite-go/datacite-go/mds"
 	"github.com/datacite-go/datacite-go/metadata"
+	"github.com/datacite-go/datacite-go/reconcile"
 )
 
 // A registrar makes DOIs have a URL and metadata, in one of the ways that docs/registering.md
 // compares.
-type registrar func(ctx context.Context, srv *datacitetest.Server, want []dois.Wanted) error
+type registrar func(ctx context.Context, srv *datacitetest.Server, want []reconcile.Desired) error
 
 // Of one DOI after the other.
 func one(register func(ctx context.Context, srv *datacitetest.Server, name, address string, doc mds.Document) error) registrar {
-	return func(ctx context.Context, srv *datacitetest.Server, want []dois.Wanted) error {
+	return func(ctx context.Context, srv *datacitetest.Server, want []reconcile.Desired) error {
 		var errs []error
 		for _, w := range want {
 			doc, err := mds.NewDocument(w.Metadata)
@@ -56,7 +57,7 @@ var registrars = map[string]registrar{
 		}
 		return err
 	}),
-	"`dois.Create` with `Publish`": func(ctx context.Context, srv *datacitetest.Server, want []dois.Wanted) error {
+	"`dois.Create` with `Publish`": func(ctx context.Context, srv *datacitetest.Server, want []reconcile.Desired) error {
 		for _, w := range want {
 			if _, err := srv.DOIs().Create(ctx, &dois.Draft{DOI: w.DOI, URL: w.URL, Record: *w.Metadata, Event: dois.Publish}); err != nil {
 				return err
@@ -64,7 +65,7 @@ var registrars = map[string]registrar{
 		}
 		return nil
 	},
-	"`dois.Update`": func(ctx context.Context, srv *datacitetest.Server, want []dois.Wanted) error {
+	"`dois.Update`": func(ctx context.Context, srv *datacitetest.Server, want []reconcile.Desired) error {
 		for _, w := range want {
 			if _, err := srv.DOIs().Update(ctx, w.DOI, &dois.Draft{URL: w.URL, Record: *w.Metadata}); err != nil {
 				return err
@@ -72,24 +73,24 @@ var registrars = map[string]registrar{
 		}
 		return nil
 	},
-	"`dois.Ensure`, for each DOI of `dois.EnsureAll`": func(ctx context.Context, srv *datacitetest.Server, want []dois.Wanted) error {
+	"`reconcile.Ensure`, for each DOI of `reconcile.EnsureAll`": func(ctx context.Context, srv *datacitetest.Server, want []reconcile.Desired) error {
 		for _, w := range want {
-			if _, err := srv.DOIs().Ensure(ctx, w, nil); err != nil {
+			if _, err := srv.Reconcile().Ensure(ctx, w, nil); err != nil {
 				return err
 			}
 		}
 		return nil
 	},
-	"`dois.Audit`, then `dois.Repair`": func(ctx context.Context, srv *datacitetest.Server, want []dois.Wanted) error {
-		c := srv.DOIs()
-		wanted := func(yield func(dois.Wanted, error) bool) {
+	"`reconcile.Audit`, then `reconcile.EnsureAll`": func(ctx context.Context, srv *datacitetest.Server, want []reconcile.Desired) error {
+		c := srv.Reconcile()
+		wanted := func(yield func(reconcile.Desired, error) bool) {
 			for _, w := range want {
 				if !yield(w, nil) {
 					return
 				}
 			}
 		}
-		for r, err := range c.Repair(ctx, c.Audit(ctx, wanted, &dois.AuditOptions{Prefix: []string{datacitetest.Prefix}, AllowEmpty: true}), nil) {
+		for r, err := range c.EnsureAll(ctx, reconcile.Corrections(c.Audit(ctx, wanted, &reconcile.AuditOptions{Prefix: []string{datacitetest.Prefix}, AllowEmpty: true})), nil) {
 			if err != nil || r.Err != nil {
 				return errors.Join(err, r.Err)
 			}
@@ -105,7 +106,7 @@ func TestWhatRegisteringCosts(t *testing.T) {
 	assert.Len(t, rows, len(registrars))
 	for _, row := range rows {
 		call := row[0]
-		if strings.HasPrefix(call, "mds.") || strings.HasPrefix(call, "dois.") {
+		if strings.HasPrefix(call, "mds.") || strings.HasPrefix(call, "dois.") || strings.HasPrefix(call, "reconcile.") {
 			call = "`" + call + "`" // the table is read without the quotes of a whole cell
 		}
 		register := registrars[call]
@@ -126,13 +127,13 @@ func TestWhatRegisteringCosts(t *testing.T) {
 // A situation is what the service has of a DOI that is to be registered.
 type situation struct {
 	name  string
-	there func(t *testing.T, srv *datacitetest.Server, w dois.Wanted) // nil for nothing
-	state dois.State                                                  // afterwards, unless the table says otherwise
+	there func(t *testing.T, srv *datacitetest.Server, w reconcile.Desired) // nil for nothing
+	state dois.State                                                        // afterwards, unless the table says otherwise
 }
 
 // stored stores what is wanted, with a change.
-func stored(change func(*dois.Draft), events ...dois.Event) func(*testing.T, *datacitetest.Server, dois.Wanted) {
-	return func(t *testing.T, srv *datacitetest.Server, w dois.Wanted) {
+func stored(change func(*dois.Draft), events ...dois.Event) func(*testing.T, *datacitetest.Server, reconcile.Desired) {
+	return func(t *testing.T, srv *datacitetest.Server, w reconcile.Desired) {
 		doc, err := mds.NewDocument(w.Metadata)
 		require.NoError(t, err)
 		draft := &dois.Draft{DOI: w.DOI, URL: w.URL, MetadataXML: doc.Data, Event: dois.Publish}
@@ -166,11 +167,11 @@ func (s situation) cost(t *testing.T, behaviour datacitetest.Behaviour, register
 	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: behaviour, NoPort: true})
 	defer srv.Close()
 	const n = 2
-	var want []dois.Wanted
+	var want []reconcile.Desired
 	for i := range n {
 		record := plain(i)
 		record.Titles = []metadata.Title{{Title: title}}
-		w := dois.Wanted{DOI: fmt.Sprintf("%s/glacier-%d", datacitetest.Prefix, i), URL: "https://repo.example.org/glacier", Metadata: &record, State: s.state}
+		w := reconcile.Desired{DOI: fmt.Sprintf("%s/glacier-%d", datacitetest.Prefix, i), URL: "https://repo.example.org/glacier", Metadata: &record, Whole: true, State: s.state}
 		if s.there != nil {
 			s.there(t, srv, w)
 		}

@@ -31,6 +31,7 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/mds"
+	"github.com/datacite-go/datacite-go/reconcile"
 	"github.com/datacite-go/datacite-go/reports"
 	"github.com/datacite-go/datacite-go/reports/shown"
 )
@@ -298,9 +299,10 @@ func lifeOf(t *testing.T, cfg datacite.Config, by datacite.Service, said *saying
 		return cfg
 	}
 	var s scene
-	var errs [4]error
+	var errs [5]error
 	s.dois, errs[0] = dois.NewClient(named("records"))
 	s.mds, errs[1] = mds.NewClient(named("store"))
+	s.reconcile, errs[4] = reconcile.NewClient(named("reconciled"))
 	s.reports, errs[2] = reports.NewClient(named("usage"))
 	without := named(byToken)
 	without.Service, without.Username, without.Password = by, "", ""
@@ -331,9 +333,9 @@ func lifeOf(t *testing.T, cfg datacite.Config, by datacite.Service, said *saying
 		require.NoError(t, err)
 		return data
 	}
-	wanted := func(yield func(dois.Wanted, error) bool) {
+	wanted := func(yield func(reconcile.Desired, error) bool) {
 		for i := range 4 {
-			if !yield(dois.Wanted{DOI: fmt.Sprintf("10.5072/%d", i), URL: "https://example.org/", State: dois.StateFindable, MetadataXML: doc()}, nil) {
+			if !yield(reconcile.Desired{DOI: fmt.Sprintf("10.5072/%d", i), URL: "https://example.org/", State: dois.StateFindable, XML: doc()}, nil) {
 				return
 			}
 		}
@@ -357,14 +359,14 @@ func lifeOf(t *testing.T, cfg datacite.Config, by datacite.Service, said *saying
 		}
 		said.add(err)
 	}, func() {
-		for e, err := range s.dois.EnsureAll(ctx, wanted, &dois.EnsureOptions{Pause: time.Millisecond, Progress: func(p dois.EnsureProgress) { said.add(p) }}) {
+		for e, err := range s.reconcile.EnsureAll(ctx, wanted, &reconcile.Options{Pause: time.Millisecond, Progress: func(p reconcile.EnsureProgress) { said.add(p) }}) {
 			if said.add(err); e != nil {
 				said.add(e.Err)
 			}
 		}
 	}, func() {
-		audit := s.dois.Audit(ctx, wanted, &dois.AuditOptions{ClientID: "example.repo", Prefix: []string{"10.5072"}, AllowEmpty: true, Progress: func(p dois.AuditProgress) { said.add(p) }})
-		for repaired, err := range s.dois.Repair(ctx, audit, nil) {
+		audit := s.reconcile.Audit(ctx, wanted, &reconcile.AuditOptions{ClientID: "example.repo", Prefix: []string{"10.5072"}, AllowEmpty: true, Progress: func(p reconcile.AuditProgress) { said.add(p) }})
+		for repaired, err := range s.reconcile.EnsureAll(ctx, reconcile.Corrections(audit), nil) {
 			if said.add(err); repaired != nil {
 				said.add(repaired.Err)
 			}

@@ -114,7 +114,7 @@ func TestLinksToTheSpecification(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"datacitetest", "dois", "mds", "metadata", "query", "reports"} {
+	for _, name := range []string{"datacitetest", "dois", "mds", "metadata", "query", "reconcile", "reports"} {
 		assert.Equal(t, 1, strings.Count(read(t, name+"/doc.go"), onTheWeb+"specification.md"), name)
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/mds"
 	"github.com/datacite-go/datacite-go/metadata"
+	"github.com/datacite-go/datacite-go/reconcile"
 	"github.com/datacite-go/datacite-go/reports"
 	"github.com/datacite-go/datacite-go/reports/shown"
 )
@@ -35,7 +36,7 @@ var given = func() map[reflect.Type]reflect.Value {
 	for _, v := range []any{
 		mds.XML(data),
 		&datacite.Request{Method: "GET", Path: "/"},
-		&dois.Draft{DOI: names[0], URL: "https://example.org/"}, dois.Publish, dois.DataCiteXML, dois.Wanted{DOI: names[0], URL: "https://example.org/"}, source(func() {}, wanted), source(func() {}, difference), &dois.AuditOptions{Prefix: []string{"10.5072"}},
+		&dois.Draft{DOI: names[0], URL: "https://example.org/"}, dois.Publish, dois.DataCiteXML, reconcile.Desired{DOI: names[0], URL: "https://example.org/"}, source(func() {}, wanted), source(func() {}, difference), &reconcile.AuditOptions{Prefix: []string{"10.5072"}},
 		r, r.Header, source(func() {}, dataset),
 		&reports.Receipt{ReportID: names[3]},
 	} {
@@ -152,7 +153,7 @@ func functions(s *scene) map[string]reflect.Value {
 			return err
 		}),
 	}
-	for pkg, receiver := range map[string]any{"mds": s.mds, "dois": s.dois, "reports": s.reports} {
+	for pkg, receiver := range map[string]any{"mds": s.mds, "dois": s.dois, "reports": s.reports, "reconcile": s.reconcile} {
 		add(all, pkg+".Client.", receiver)
 	}
 	add(all, "dois.Walk.", s.dois.Walk(nil))
@@ -171,7 +172,7 @@ func add(all map[string]reflect.Value, prefix string, receiver any) {
 // A nil context and a client that no NewClient made are errors that say so, and nothing is sent.
 func TestNilContextsAndZeroClients(t *testing.T) {
 	sound := newScene(t, datacitetest.Password, func() { t.Error("a request was sent") })
-	zero := &scene{dois: &dois.Client{}, mds: &mds.Client{}, reports: &reports.Client{}}
+	zero := &scene{reconcile: &reconcile.Client{}, dois: &dois.Client{}, mds: &mds.Client{}, reports: &reports.Client{}}
 	require.ElementsMatch(t, takesContext(t), slices.Collect(maps.Keys(functions(sound))), "functions with a context, and those that are tested")
 	for what, s := range map[string]*scene{"ctx: is nil": sound, "NewClient": zero} {
 		var ctx context.Context

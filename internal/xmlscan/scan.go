@@ -82,6 +82,9 @@ func (s *Scanner) Next() Kind {
 // Depth returns how many elements are open: after a start tag, its own is one of them.
 func (s *Scanner) Depth() int { return len(s.open) }
 
+// Stop returns the offset at which the token read last ends.
+func (s *Scanner) Stop() int { return s.pos }
+
 // Err returns the first error, nil if there has been none.
 func (s *Scanner) Err() *Error { return s.err }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/metadata"
+	"github.com/datacite-go/datacite-go/reconcile"
 )
 
 // versions are the concept DOI and the DOIs of the public versions.
@@ -26,13 +27,13 @@ func (d *Dataset) versions() metadata.Versions {
 // Wanted returns the records that the service should have, none for a draft. In their order
 // (newest version, concept DOI, older versions), a record refers only to DOIs that are already
 // registered, except to its concept DOI.
-func (d *Dataset) Wanted(by Repository) []dois.Wanted {
-	var all []dois.Wanted
+func (d *Dataset) Wanted(by Repository) []reconcile.Desired {
+	var all []reconcile.Desired
 	for i, v := range slices.Backward(d.Public()) {
-		all = append(all, dois.Wanted{DOI: v.DOI, URL: by.Public + v.Path(), State: v.State.doi(), Metadata: d.Record(v, by)})
+		all = append(all, reconcile.Desired{DOI: v.DOI, URL: by.Public + v.Path(), State: v.State.doi(), Metadata: d.Record(v, by), Whole: true})
 		if newest := i == len(d.Public())-1; newest {
 			latest := d.Latest()
-			all = append(all, dois.Wanted{DOI: d.DOI, URL: by.Public + d.Path(), State: latest.State.doi(), Metadata: d.concept(latest, by)})
+			all = append(all, reconcile.Desired{DOI: d.DOI, URL: by.Public + d.Path(), State: latest.State.doi(), Metadata: d.concept(latest, by), Whole: true})
 		}
 	}
 	return all

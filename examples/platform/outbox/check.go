@@ -10,6 +10,7 @@ import (
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/examples/platform/dataset"
 	"github.com/datacite-go/datacite-go/examples/platform/store"
+	"github.com/datacite-go/datacite-go/reconcile"
 )
 
 // Check compares what the service has under the prefix with the repository's own
@@ -40,8 +41,8 @@ func (o *Outbox) Check(ctx context.Context) error {
 }
 
 func (o *Outbox) differences(ctx context.Context, public []*dataset.Dataset, owners map[string]*dataset.Dataset, sent bool) (findings []store.Finding, err error) {
-	opts := &dois.AuditOptions{Prefix: []string{o.Prefix}, AllowEmpty: !sent, Kinds: []dois.DifferenceKind{dois.Missing, dois.Extra, dois.Changed}}
-	wanted := func(yield func(dois.Wanted, error) bool) {
+	opts := &reconcile.AuditOptions{Prefix: []string{o.Prefix}, AllowEmpty: !sent, Kinds: []reconcile.DifferenceKind{reconcile.KindMissing, reconcile.KindExtra, reconcile.KindChanged}}
+	wanted := func(yield func(reconcile.Desired, error) bool) {
 		for _, d := range public {
 			for _, w := range d.Wanted(o.By) {
 				if !yield(w, nil) {
@@ -50,7 +51,7 @@ func (o *Outbox) differences(ctx context.Context, public []*dataset.Dataset, own
 			}
 		}
 	}
-	for difference, err := range o.DOIs.Audit(ctx, wanted, opts) {
+	for difference, err := range o.Records.Audit(ctx, wanted, opts) {
 		if err != nil {
 			return nil, err
 		}
@@ -104,8 +105,8 @@ func (o *Outbox) Hide(ctx context.Context, name string) error {
 }
 
 // words say how a DOI differs, in one line.
-func words(difference *dois.Difference) string {
-	if difference.Kind == dois.Missing {
+func words(difference *reconcile.Difference) string {
+	if difference.Kind == reconcile.KindMissing {
 		return difference.DOI + " is not registered"
 	}
 	var changes []string

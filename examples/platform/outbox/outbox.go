@@ -13,17 +13,19 @@ import (
 	"github.com/datacite-go/datacite-go/examples/platform/dataset"
 	"github.com/datacite-go/datacite-go/examples/platform/store"
 	"github.com/datacite-go/datacite-go/mds"
+	"github.com/datacite-go/datacite-go/reconcile"
 )
 
 // An Outbox registers what changed.
 type Outbox struct {
-	Store  *store.Store
-	MDS    *mds.Client
-	DOIs   *dois.Client
-	By     dataset.Repository
-	Prefix string        // of new DOIs
-	Retry  time.Duration // until the next try, doubled each time
-	Log    *slog.Logger
+	Store   *store.Store
+	MDS     *mds.Client
+	DOIs    *dois.Client
+	Records *reconcile.Client
+	By      dataset.Repository
+	Prefix  string        // of new DOIs
+	Retry   time.Duration // until the next try, doubled each time
+	Log     *slog.Logger
 
 	wake chan struct{}
 }
@@ -111,11 +113,7 @@ func (o *Outbox) tell(ctx context.Context, d *dataset.Dataset) error {
 		}
 	}
 	for _, w := range d.Wanted(o.By) {
-		var err error
-		if w.MetadataXML, err = w.Metadata.XML(); err != nil {
-			return err
-		}
-		if _, err := o.DOIs.Ensure(ctx, w, nil); err != nil {
+		if _, err := o.Records.Ensure(ctx, w, nil); err != nil {
 			return err
 		}
 	}

@@ -1,4 +1,4 @@
-package dois_test
+package reconcile_test
 
 import (
 	"context"
@@ -20,27 +20,29 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/metadata"
+	"github.com/datacite-go/datacite-go/reconcile"
 )
 
 var repairs = flag.Int("repairs", 8, "random fault schedules that audits, repairs and EnsureAll go through with each behaviour")
 
-func (h holding) audit(ctx context.Context, c *dois.Client) iter.Seq2[*dois.Difference, error] {
-	return c.Audit(ctx, h.all(), &dois.AuditOptions{Prefix: []string{datacitetest.Prefix}})
+// upgrade is for all that an audit finds.
+var upgrade = &reconcile.Options{Upgrade: true, Rounds: 1}
+
+func (h holding) audit(ctx context.Context, c *reconcile.Client) iter.Seq2[*reconcile.Difference, error] {
+	return c.Audit(ctx, h.all(), &reconcile.AuditOptions{Prefix: []string{datacitetest.Prefix}})
 }
 
 // mended runs a repair and counts what was done.
-func mended(t testing.TB, all iter.Seq2[*dois.Repaired, error]) (changed, failed int) {
+func mended(t testing.TB, all iter.Seq2[*reconcile.Outcome, error]) (changed, failed int) {
 	t.Helper()
 	for r, err := range all {
 		require.NoError(t, err)
-		assert.Equal(t, r.DOI, r.Difference.DOI)
 		switch {
 		case r.Err != nil:
 			failed++
 			t.Log(r.Err)
-		case r.Changed:
+		case r.Draft != nil && r.Record != nil:
 			changed++
-			assert.NotNil(t, r.Draft)
 		}
 	}
 	return changed, failed
@@ -48,20 +50,20 @@ func mended(t testing.TB, all iter.Seq2[*dois.Repaired, error]) (changed, failed
 
 func TestRepair(t *testing.T) {
 	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
-		ctx, c := t.Context(), srv.DOIs()
+		ctx, c := t.Context(), srv.Reconcile()
 		h := newHolding(50)
 		planted := h.damage(t, srv, 40)
 
 		before := len(srv.Requests())
-		changed, failed := mended(t, c.Repair(ctx, h.audit(ctx, c), &dois.RepairOptions{DryRun: true}))
+		changed, failed := mended(t, c.EnsureAll(ctx, reconcile.Corrections(h.audit(ctx, c)), &reconcile.Options{DryRun: true, Upgrade: true}))
 		assert.Zero(t, changed+failed)
 		for _, r := range srv.Requests()[before:] {
 			assert.Equal(t, "GET", r.Method, "a dry run writes nothing")
 		}
 
 		before = writes(srv)
-		changed, failed = mended(t, c.Repair(ctx, h.audit(ctx, c), nil))
-		assert.Equal(t, len(planted)+5, changed, "five of them are invalid, too")
+		changed, failed = mended(t, c.EnsureAll(ctx, reconcile.Corrections(h.audit(ctx, c)), upgrade))
+		assert.Equal(t, len(planted), changed)
 		assert.Zero(t, failed)
 		assert.Empty(t, differ(t, h.audit(ctx, c)), "what was repaired is right")
 		assert.Equal(t, len(planted), writes(srv)-before, "a request for each DOI")
@@ -80,14 +82,14 @@ func writes(srv *datacitetest.Server) (n int) {
 
 func TestRepairWritesOnlyWhatDiffers(t *testing.T) {
 	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
-		ctx, c := t.Context(), srv.DOIs()
+		ctx, c := t.Context(), srv.Reconcile()
 		h := newHolding(8)
 		h.damage(t, srv, 8)
 		sent := map[string]*dois.Draft{}
-		for r, err := range c.Repair(ctx, h.audit(ctx, c), &dois.RepairOptions{DryRun: true}) {
+		for r, err := range c.EnsureAll(ctx, reconcile.Corrections(h.audit(ctx, c)), &reconcile.Options{DryRun: true, Upgrade: true}) {
 			require.NoError(t, err)
 			require.NoError(t, r.Err)
-			sent[r.DOI] = r.Draft
+			sent[r.Desired.DOI] = r.Draft
 		}
 		made := dois.Draft{DOI: "10.5072/h000000", URL: "https://example.org/0", Event: dois.Publish, Record: complete("Title 0")}
 		assert.Equal(t, map[string]*dois.Draft{
@@ -106,16 +108,16 @@ func TestRepairWritesOnlyWhatDiffers(t *testing.T) {
 // TestRepairLooksFirst changes DOIs between the audit and the repair.
 func TestRepairLooksFirst(t *testing.T) {
 	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
-		ctx, c := t.Context(), srv.DOIs()
+		ctx, c := t.Context(), srv.Reconcile()
 		h := newHolding(13)
 		h.damage(t, srv, 13)
-		var diffs []*dois.Difference
+		var diffs []*reconcile.Difference
 		for d, err := range h.audit(ctx, c) {
 			require.NoError(t, err)
 			diffs = append(diffs, d)
 		}
 		write := func(name string, d dois.Draft) {
-			_, err := c.Update(ctx, name, &d)
+			_, err := srv.DOIs().Update(ctx, name, &d)
 			require.NoError(t, err)
 		}
 		write("10.5072/h000000", dois.Draft{URL: "https://example.org/elsewhere", Record: complete("Made by another")})
@@ -124,17 +126,17 @@ func TestRepairLooksFirst(t *testing.T) {
 		write("10.5072/h000011", dois.Draft{URL: "https://example.org/newer"})
 		write("10.5072/h000012", dois.Draft{URL: "https://example.org/newer"})
 		errs := map[string]error{}
-		for r, err := range c.Repair(ctx, each(diffs), nil) {
+		for r, err := range c.EnsureAll(ctx, reconcile.Corrections(each(diffs)), upgrade) {
 			require.NoError(t, err)
-			errs[r.DOI] = r.Err
-			assert.Equal(t, r.Err == nil && r.DOI != "10.5072/h000001", r.Changed, r.DOI)
+			errs[r.Desired.DOI] = r.Err
+			assert.Equal(t, r.Err == nil && r.Desired.DOI != "10.5072/h000001", r.Draft != nil && r.Record != nil, r.Desired.DOI)
 		}
 		require.ErrorIs(t, errs["10.5072/h000000"], datacite.ErrConflict)
 		require.NoError(t, errs["10.5072/h000001"], "somebody has repaired it")
 		for _, name := range []string{"10.5072/h000003", "10.5072/h000011", "10.5072/h000012"} {
 			require.ErrorIs(t, errs[name], datacite.ErrConflict, name)
 		}
-		left, err := c.Get(ctx, "10.5072/h000003", nil)
+		left, err := srv.DOIs().Get(ctx, "10.5072/h000003", nil)
 		require.NoError(t, err)
 		assert.Equal(t, "Newer than all", left.Titles[0].Title)
 	})
@@ -144,11 +146,11 @@ func TestRepairLooksFirst(t *testing.T) {
 func TestRepairFromXML(t *testing.T) {
 	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
 		for text, is := range map[string]error{xmlRecord: nil, "<resource>": datacite.ErrInvalid} {
-			missing := []*dois.Difference{{DOI: "10.5072/xml", Kind: dois.Missing, Wanted: &dois.Wanted{DOI: "10.5072/xml", MetadataXML: []byte(text)}}}
-			for r, err := range srv.DOIs().Repair(t.Context(), each(missing), nil) {
+			missing := []*reconcile.Difference{{DOI: "10.5072/xml", Kind: reconcile.KindMissing, Desired: &reconcile.Desired{DOI: "10.5072/xml", XML: []byte(text)}}}
+			for r, err := range srv.Reconcile().EnsureAll(t.Context(), reconcile.Corrections(each(missing)), nil) {
 				require.NoError(t, err)
 				require.ErrorIs(t, r.Err, is)
-				assert.Equal(t, is == nil, r.Changed)
+				assert.Equal(t, is == nil, r.Record != nil)
 			}
 		}
 	})
@@ -167,28 +169,27 @@ func each[T any](list []T) iter.Seq2[T, error] {
 
 func TestRepairThatCannotBe(t *testing.T) {
 	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
-		ctx, c := t.Context(), srv.DOIs()
+		ctx, c := t.Context(), srv.Reconcile()
 		h := newHolding(4)
 		h.write(t, srv)
-		want := func(name string, change func(*dois.Wanted)) {
+		want := func(name string, change func(*reconcile.Desired)) {
 			w := h[name]
 			change(&w)
 			h[name] = w
 		}
-		want("10.5072/h000000", func(w *dois.Wanted) { w.State = dois.StateDraft })
-		want("10.5072/h000001", func(w *dois.Wanted) { w.Metadata.Types.ResourceTypeGeneral = "Film" })
+		want("10.5072/h000000", func(w *reconcile.Desired) { w.State = dois.StateDraft })
+		want("10.5072/h000001", func(w *reconcile.Desired) { w.Metadata.Types.ResourceTypeGeneral = "Film" })
 		delete(h, "10.5072/h000002")
-		h["none"] = dois.Wanted{DOI: "10.70000/none"}
+		h["none"] = reconcile.Desired{DOI: "10.70000/none"}
 		errs := map[string]error{}
-		for r, err := range c.Repair(ctx, h.audit(ctx, c), nil) {
+		for r, err := range c.EnsureAll(ctx, reconcile.Corrections(h.audit(ctx, c)), upgrade) {
 			require.NoError(t, err)
-			assert.False(t, r.Changed)
-			errs[r.DOI] = r.Err
+			assert.Nil(t, r.Record)
+			errs[r.Desired.DOI] = r.Err
 		}
-		require.Len(t, errs, 4)
-		require.ErrorIs(t, errs["10.5072/h000000"], dois.ErrNotAsWanted)
+		require.Len(t, errs, 3)
+		require.ErrorIs(t, errs["10.5072/h000000"], reconcile.ErrNotAsDesired)
 		require.ErrorIs(t, errs["10.5072/h000001"], datacite.ErrInvalid)
-		require.ErrorIs(t, errs["10.5072/h000002"], dois.ErrNotAsWanted)
 		require.ErrorIs(t, errs["10.70000/none"], datacite.ErrForbidden)
 		assert.Equal(t, datacitetest.StateFindable, srv.State("10.5072/h000002"), "it is extra, and stays")
 	})
@@ -199,10 +200,10 @@ func TestRepairEndsWithAnError(t *testing.T) {
 	t.Run("a login that is not accepted", func(t *testing.T) {
 		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true})
 		h.damage(t, srv, 24)
-		c, err := dois.NewClient(datacite.Config{Service: datacite.Service{API: srv.URL}, Username: datacitetest.Username, Password: "wrong", HTTPClient: srv.HTTPClient()})
+		c, err := reconcile.NewClient(datacite.Config{Service: datacite.Service{API: srv.URL}, Username: datacitetest.Username, Password: "wrong", HTTPClient: srv.HTTPClient()})
 		require.NoError(t, err)
 		var end error
-		for _, err := range c.Repair(t.Context(), h.audit(t.Context(), srv.DOIs()), nil) {
+		for _, err := range c.EnsureAll(t.Context(), reconcile.Corrections(h.audit(t.Context(), srv.Reconcile())), nil) {
 			end = err
 		}
 		require.ErrorIs(t, end, datacite.ErrUnauthorized)
@@ -210,7 +211,7 @@ func TestRepairEndsWithAnError(t *testing.T) {
 	t.Run("the audit", func(t *testing.T) {
 		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true})
 		var end error
-		for r, err := range srv.DOIs().Repair(t.Context(), srv.DOIs().Audit(t.Context(), h.all(), nil), nil) {
+		for r, err := range srv.Reconcile().EnsureAll(t.Context(), reconcile.Corrections(srv.Reconcile().Audit(t.Context(), h.all(), nil)), nil) {
 			assert.Nil(t, r)
 			end = err
 		}
@@ -235,7 +236,7 @@ func TestRepairConverges(t *testing.T) {
 					bad.Store(true)
 					stop := r.IntN(30)
 					ctx, cancel := context.WithCancel(t.Context())
-					for r, err := range srv.DOIs().Repair(ctx, h.audit(ctx, srv.DOIs()), &dois.RepairOptions{Workers: 1 + r.IntN(4)}) {
+					for r, err := range srv.Reconcile().EnsureAll(ctx, reconcile.Corrections(h.audit(ctx, srv.Reconcile())), &reconcile.Options{Rounds: 1, Upgrade: true, Workers: 1 + r.IntN(4)}) {
 						if err == nil && r.Err != nil {
 							assert.True(t, datacite.Temporary(r.Err) || errors.Is(r.Err, context.Canceled) || errors.Is(r.Err, datacite.ErrConflict), r.Err)
 						}
@@ -246,9 +247,9 @@ func TestRepairConverges(t *testing.T) {
 					cancel()
 					time.Sleep(time.Minute) // the service goes on with what it was sent
 					bad.Store(false)
-					_, failed := mended(t, srv.DOIs().Repair(t.Context(), h.audit(t.Context(), srv.DOIs()), nil))
+					_, failed := mended(t, srv.Reconcile().EnsureAll(t.Context(), reconcile.Corrections(h.audit(t.Context(), srv.Reconcile())), upgrade))
 					assert.Zero(t, failed)
-					assert.Empty(t, differ(t, h.audit(t.Context(), srv.DOIs())))
+					assert.Empty(t, differ(t, h.audit(t.Context(), srv.Reconcile())))
 					assert.Len(t, srv.Names(), 20)
 				})
 			})

@@ -1,4 +1,4 @@
-package dois_test
+package reconcile_test
 
 import (
 	"bytes"
@@ -24,35 +24,36 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/metadata"
+	"github.com/datacite-go/datacite-go/reconcile"
 )
 
 // wantedItem is good for any number of runs.
-func wantedItem(i int) dois.Wanted {
+func wantedItem(i int) reconcile.Desired {
 	rec := complete(fmt.Sprintf("Item %d", i))
-	return dois.Wanted{DOI: fmt.Sprintf("10.5072/item-%d", i), URL: fmt.Sprintf("https://repo.example.org/item/%d", i), State: dois.StateFindable, Metadata: &rec}
+	return reconcile.Desired{DOI: fmt.Sprintf("10.5072/item-%d", i), URL: fmt.Sprintf("https://repo.example.org/item/%d", i), State: dois.StateFindable, Metadata: &rec, Whole: true}
 }
 
-func wantedItems(n int) iter.Seq2[dois.Wanted, error] {
-	var all []dois.Wanted
+func wantedItems(n int) iter.Seq2[reconcile.Desired, error] {
+	var all []reconcile.Desired
 	for i := range n {
 		all = append(all, wantedItem(i))
 	}
 	return each(all)
 }
 
-// asXML has the metadata as XML, too.
-func asXML(t *testing.T, w dois.Wanted) dois.Wanted {
+// asXML has the metadata as XML instead.
+func asXML(t *testing.T, w reconcile.Desired) reconcile.Desired {
 	t.Helper()
 	data, err := w.Metadata.XML()
 	require.NoError(t, err)
-	w.MetadataXML = data
+	w.XML, w.Metadata, w.Whole = data, nil, false
 	return w
 }
 
 // clientOf is a client of the service with a line of its own, and one attempt for each request.
-func clientOf(t *testing.T, srv *datacitetest.Server, password string, line http.RoundTripper) *dois.Client {
+func clientOf(t *testing.T, srv *datacitetest.Server, password string, line http.RoundTripper) *reconcile.Client {
 	t.Helper()
-	c, err := dois.NewClient(datacite.Config{
+	c, err := reconcile.NewClient(datacite.Config{
 		Service: datacite.Service{API: srv.URL}, Username: datacitetest.Username, Password: password, MaxAttempts: 1, HTTPClient: &http.Client{Transport: line},
 	})
 	require.NoError(t, err)
@@ -78,17 +79,18 @@ func TestEnsure(t *testing.T) {
 					t.Run(fmt.Sprintf("%s/found %s/wanted %s/same %v/XML %v", outcome, found, state, isSame, isXML), func(t *testing.T) {
 						t.Parallel()
 						onEachInTime(t, func(t *testing.T, srv *datacitetest.Server) {
-							w := wantedItem(0)
+							w, title := wantedItem(0), "Item 0"
 							if isXML {
 								w = asXML(t, w)
 							}
 							if w.State = found; found != none {
-								_, err := srv.DOIs().Ensure(t.Context(), w, nil)
+								_, err := srv.Reconcile().Ensure(t.Context(), w, nil)
 								require.NoError(t, err)
 							}
 							if !isSame {
-								rec := complete("Another title")
-								w.URL, w.Metadata, w.MetadataXML = w.URL+"/new", &rec, nil
+								title = "Another title"
+								rec := complete(title)
+								w.URL, w.Metadata, w.XML = w.URL+"/new", &rec, nil
 								if isXML {
 									w = asXML(t, w)
 								}
@@ -103,9 +105,9 @@ func TestEnsure(t *testing.T) {
 								failing = nil
 								return f
 							})
-							done, err := srv.DOIs().Ensure(t.Context(), w, nil)
+							done, err := srv.Reconcile().Ensure(t.Context(), w, nil)
 							if state == dois.StateDraft && (found == dois.StateRegistered || found == dois.StateFindable) {
-								require.ErrorIs(t, err, dois.ErrNotAsWanted)
+								require.ErrorIs(t, err, reconcile.ErrNotAsDesired)
 								assert.Equal(t, before, writes(srv))
 								assert.Equal(t, string(found), string(srv.State(w.DOI)))
 								return
@@ -119,7 +121,7 @@ func TestEnsure(t *testing.T) {
 							stored, err := srv.Record(w.DOI)
 							require.NoError(t, err)
 							assert.Equal(t, w.URL, stored.URL)
-							assert.Equal(t, w.Metadata.Titles[0].Title, stored.Titles[0].Title)
+							assert.Equal(t, title, stored.Titles[0].Title)
 							assert.Equal(t, found == none, done.Found == nil)
 							needed := 1
 							if found != none && isSame && want == found {
@@ -130,7 +132,7 @@ func TestEnsure(t *testing.T) {
 								needed *= 2 // a PUT is sent again at once, a POST after a look
 							}
 							assert.Equal(t, needed, writes(srv)-before)
-							again, err := srv.DOIs().Ensure(t.Context(), w, nil)
+							again, err := srv.Reconcile().Ensure(t.Context(), w, nil)
 							require.NoError(t, err)
 							assert.Nil(t, again.Draft, "a second pass changes nothing")
 						})
@@ -143,20 +145,20 @@ func TestEnsure(t *testing.T) {
 
 func TestEnsureAll(t *testing.T) {
 	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
-		var last dois.EnsureProgress
-		opts := &dois.EnsureOptions{Progress: func(p dois.EnsureProgress) { last = p }}
+		var last reconcile.EnsureProgress
+		opts := &reconcile.Options{Progress: func(p reconcile.EnsureProgress) { last = p }}
 		for run := range 2 {
 			done, before := map[string]bool{}, len(srv.Requests())
-			for e, err := range srv.DOIs().EnsureAll(t.Context(), wantedItems(30), opts) {
+			for e, err := range srv.Reconcile().EnsureAll(t.Context(), wantedItems(30), opts) {
 				require.NoError(t, err)
 				require.NoError(t, e.Err)
 				assert.Equal(t, run > 0, e.Draft == nil)
 				assert.Equal(t, 1, e.Tries)
 				assert.Equal(t, dois.StateFindable, e.Record.State)
-				done[e.Wanted.DOI] = true
+				done[e.Desired.DOI] = true
 			}
 			assert.Len(t, done, 30)
-			assert.Equal(t, dois.EnsureProgress{Done: 30}, last)
+			assert.Equal(t, reconcile.EnsureProgress{Done: 30}, last)
 			assert.Equal(t, 60-30*run, len(srv.Requests())-before, "a look, and a write where something differs")
 		}
 	})
@@ -169,11 +171,19 @@ func TestNewNames(t *testing.T) {
 		w.New = true
 		for run := range 2 {
 			before := len(srv.Requests())
-			done, err := srv.DOIs().Ensure(t.Context(), w, nil)
+			done, err := srv.Reconcile().Ensure(t.Context(), w, nil)
 			require.NoError(t, err)
-			assert.Equal(t, 1+run, len(srv.Requests())-before, "one that exists is looked for, and is as wanted")
+			assert.Equal(t, 1+run, len(srv.Requests())-before, "one that exists is looked for, and is as desired")
 			assert.NotNil(t, done.Record)
+			assert.Equal(t, run == 0, done.Found == nil)
 		}
+		other := w
+		other.URL += "/other"
+		_, err := srv.Reconcile().Ensure(t.Context(), other, nil)
+		require.ErrorIs(t, err, datacite.ErrConflict, "a name that is new replaces no DOI")
+		kept, err := srv.DOIs().Get(t.Context(), w.DOI, nil)
+		require.NoError(t, err)
+		assert.Equal(t, w.URL, kept.URL)
 	})
 }
 
@@ -193,7 +203,7 @@ func TestEnsureAllKeepsWorkersInBounds(t *testing.T) {
 			mu.Unlock()
 			return srv.HTTPClient().Transport.RoundTrip(req)
 		}))
-		for _, err := range c.EnsureAll(t.Context(), wantedItems(20), &dois.EnsureOptions{Workers: 3}) {
+		for _, err := range c.EnsureAll(t.Context(), wantedItems(20), &reconcile.Options{Workers: 3}) {
 			require.NoError(t, err)
 		}
 		assert.Equal(t, 3, most)
@@ -206,19 +216,19 @@ func TestEnsureAllTellsEachFate(t *testing.T) {
 		bad.DOI = "10.5072/b d"
 		rec := metadata.Record{Titles: []metadata.Title{{Title: "No creator"}}}
 		invalid.Metadata = &rec
-		unread.Metadata, unread.MetadataXML = nil, []byte("<resource>")
+		unread.Metadata, unread.Whole, unread.XML = nil, false, []byte("<resource>")
 		twice.DOI = "https://doi.org/10.5072/ITEM-0"
 		fates := map[string]error{}
-		for e, err := range srv.DOIs().EnsureAll(t.Context(), each([]dois.Wanted{wantedItem(0), bad, invalid, unread, twice}), &dois.EnsureOptions{Workers: 1}) {
+		for e, err := range srv.Reconcile().EnsureAll(t.Context(), each([]reconcile.Desired{wantedItem(0), bad, invalid, unread, twice}), &reconcile.Options{Workers: 1}) {
 			require.NoError(t, err)
-			fates[e.Wanted.URL+e.Wanted.DOI[:5]] = e.Err
+			fates[e.Desired.URL+e.Desired.DOI[:5]] = e.Err
 		}
 		require.Len(t, fates, 5)
 		require.NoError(t, fates[wantedItem(0).URL+"10.50"])
 		require.ErrorIs(t, fates[bad.URL+"10.50"], datacite.ErrInvalidDOI)
 		require.ErrorIs(t, fates[invalid.URL+"10.50"], datacite.ErrInvalid)
-		require.ErrorContains(t, fates[unread.URL+"10.50"], "wanted[3].MetadataXML: is not a DataCite record")
-		require.ErrorContains(t, fates[twice.URL+"https"], "is wanted twice")
+		require.ErrorContains(t, fates[unread.URL+"10.50"], "desired[3].XML: is not a DataCite record")
+		require.ErrorContains(t, fates[twice.URL+"https"], "is desired twice")
 		assert.EqualValues(t, "repeated", datacite.Findings(fates[twice.URL+"https"])[0].Code)
 		assert.Len(t, srv.Names(), 1)
 	})
@@ -230,26 +240,20 @@ func TestANewNameIsNoWarning(t *testing.T) {
 	srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true})
 	cfg := srv.Config()
 	cfg.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	c, err := dois.NewClient(cfg)
+	c, err := reconcile.NewClient(cfg)
 	require.NoError(t, err)
-	found, err := c.Exists(t.Context(), wantedItem(0).DOI)
-	require.NoError(t, err)
-	assert.False(t, found)
 	_, err = c.Ensure(t.Context(), wantedItem(0), nil)
 	require.NoError(t, err)
 	assert.Empty(t, log.String())
-	_, err = c.Get(t.Context(), wantedItem(1).DOI, nil)
-	require.ErrorIs(t, err, datacite.ErrNotFound)
-	assert.NotEmpty(t, log.String())
 }
 
 // Before sees each write, and can refuse it for good. So can Adapt, and it can complete what is wanted.
 func TestBeforeAndAdapt(t *testing.T) {
 	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
-		c, taken := srv.DOIs(), fmt.Errorf("taken: %w", &datacite.Error{StatusCode: 503}) // as temporary as can be
+		c, taken := srv.Reconcile(), fmt.Errorf("taken: %w", &datacite.Error{StatusCode: 503}) // as temporary as can be
 		other := wantedItem(1)
 		other.URL += "/of-somebody-else"
-		for _, w := range []dois.Wanted{other, wantedItem(2)} {
+		for _, w := range []reconcile.Desired{other, wantedItem(2)} {
 			_, err := c.Ensure(t.Context(), w, nil)
 			require.NoError(t, err)
 		}
@@ -265,26 +269,26 @@ func TestBeforeAndAdapt(t *testing.T) {
 			}
 			return nil
 		}
-		before := &dois.EnsureOptions{Before: func(_ context.Context, e *dois.Ensured) error {
+		before := &reconcile.Options{Before: func(_ context.Context, e *reconcile.Outcome) error {
 			assert.NotNil(t, e.Draft)
-			return refuse(e.Wanted.DOI, e.Found)
+			return refuse(e.Desired.DOI, e.Found)
 		}}
-		adapt := &dois.EnsureOptions{Adapt: func(w *dois.Wanted, found *dois.Record) error {
+		adapt := &reconcile.Options{Adapt: func(w *reconcile.Desired, found *dois.Record) error {
 			w.URL += "/adapted"
 			return refuse(w.DOI, found)
 		}}
-		for i, opts := range []*dois.EnsureOptions{before, adapt} {
+		for i, opts := range []*reconcile.Options{before, adapt} {
 			clear(seen)
 			for e, err := range c.EnsureAll(t.Context(), wantedItems(3+i), opts) {
 				require.NoError(t, err)
-				isTaken := e.Wanted.DOI == other.DOI || i == 1 && e.Wanted.DOI != wantedItem(3).DOI
+				isTaken := e.Desired.DOI == other.DOI || i == 1 && e.Desired.DOI != wantedItem(3).DOI
 				assert.Equal(t, isTaken, errors.Is(e.Err, taken), e.Err)
 				assert.Equal(t, 1, e.Tries, "a refusal is final")
 			}
 			assert.Equal(t, []map[string]bool{{"10.5072/item-0": false, other.DOI: true}, {"10.5072/item-0": true, other.DOI: true, "10.5072/item-2": true, "10.5072/item-3": false}}[i], seen)
 		}
 		for i, end := range map[int]string{1: "/of-somebody-else", 3: "/adapted"} {
-			r, err := c.Get(t.Context(), wantedItem(i).DOI, nil)
+			r, err := srv.DOIs().Get(t.Context(), wantedItem(i).DOI, nil)
 			require.NoError(t, err)
 			assert.Equal(t, wantedItem(i).URL+end, r.URL)
 		}
@@ -296,8 +300,8 @@ func TestWhatIsNotAsWantedAfterwardsIsNamed(t *testing.T) {
 	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed, NoPort: true})
 	w := wantedItem(0)
 	w.State, w.Metadata.PublicationYear = dois.StateDraft, "last"
-	_, err := srv.DOIs().Ensure(t.Context(), w, nil)
-	require.ErrorIs(t, err, dois.ErrNotAsWanted)
+	_, err := srv.Reconcile().Ensure(t.Context(), w, nil)
+	require.ErrorIs(t, err, reconcile.ErrNotAsDesired)
 	assert.ErrorContains(t, err, `publicationYear: "last" is wanted, and "0000" was found`)
 }
 
@@ -317,8 +321,8 @@ func TestEnsureAllTriesOnlyFailuresAgain(t *testing.T) {
 			return srv.HTTPClient().Transport.RoundTrip(req)
 		}))
 		start := time.Now()
-		var seen []dois.EnsureProgress
-		opts := &dois.EnsureOptions{Workers: 1, Progress: func(p dois.EnsureProgress) {
+		var seen []reconcile.EnsureProgress
+		opts := &reconcile.Options{Workers: 1, Progress: func(p reconcile.EnsureProgress) {
 			assert.True(t, p.Pause == 0 || p.Err != nil)
 			p.Err = nil
 			seen = append(seen, p)
@@ -326,13 +330,13 @@ func TestEnsureAllTriesOnlyFailuresAgain(t *testing.T) {
 		tries := map[string]int{}
 		for e, err := range c.EnsureAll(t.Context(), wantedItems(3), opts) {
 			require.NoError(t, err)
-			tries[e.Wanted.DOI] = e.Tries
-			assert.Equal(t, e.Wanted.DOI == "10.5072/item-2", e.Err != nil)
+			tries[e.Desired.DOI] = e.Tries
+			assert.Equal(t, e.Desired.DOI == "10.5072/item-2", e.Err != nil)
 		}
 		assert.Equal(t, map[string]int{"10.5072/item-0": 1, "10.5072/item-1": 2, "10.5072/item-2": 3}, tries)
 		assert.Equal(t, tries, looks)
 		const pause = 30 * time.Second
-		assert.Equal(t, []dois.EnsureProgress{
+		assert.Equal(t, []reconcile.EnsureProgress{
 			{Done: 1}, {Done: 1, Waiting: 1}, {Done: 1, Waiting: 2}, {Done: 1, Waiting: 2, Pause: pause},
 			{Done: 2}, {Done: 2, Waiting: 1}, {Done: 2, Waiting: 1, Pause: pause}, {Done: 2, Failed: 1},
 		}, seen)
@@ -344,7 +348,7 @@ func TestEnsureAllTriesOnlyFailuresAgain(t *testing.T) {
 // account below it are brought to their state.
 func TestAPrefixOfAnotherAccountIsAskedOnce(t *testing.T) {
 	onEachInTime(t, func(t *testing.T, srv *datacitetest.Server) {
-		var all []dois.Wanted
+		var all []reconcile.Desired
 		for i := range 50 {
 			w := wantedItem(i)
 			if i%2 == 0 {
@@ -365,9 +369,9 @@ func TestAPrefixOfAnotherAccountIsAskedOnce(t *testing.T) {
 			return nil
 		})
 		fates := map[string]error{}
-		for e, err := range srv.DOIs().EnsureAll(t.Context(), each(all), nil) {
+		for e, err := range srv.Reconcile().EnsureAll(t.Context(), each(all), nil) {
 			require.NoError(t, err)
-			fates[e.Wanted.DOI] = e.Err
+			fates[e.Desired.DOI] = e.Err
 		}
 		require.Len(t, fates, 50)
 		sent := 0
@@ -397,7 +401,7 @@ func TestARunOutlivesALostService(t *testing.T) {
 			begun := time.Now()
 			away := func() bool { return time.Since(begun) < 20*time.Second }
 			key := srv.IssueKey()
-			c, err := dois.NewClient(datacite.Config{
+			c, err := reconcile.NewClient(datacite.Config{
 				Service: datacite.Service{API: srv.URL}, MaxAttempts: 1, HTTPClient: &http.Client{Transport: srv.HTTPClient().Transport},
 				TokenSource: func(context.Context) (string, error) {
 					if fault == nil && away() {
@@ -448,7 +452,7 @@ func TestAllWorkersWaitAsTheServiceAsks(t *testing.T) {
 				c := clientOf(t, srv, datacitetest.Password, srv.HTTPClient().Transport)
 				pauses, outcomes := 0, 0
 				var end error
-				for _, err := range c.EnsureAll(t.Context(), wantedItems(200), &dois.EnsureOptions{Rounds: 50, Progress: func(p dois.EnsureProgress) {
+				for _, err := range c.EnsureAll(t.Context(), wantedItems(200), &reconcile.Options{Rounds: 50, Progress: func(p reconcile.EnsureProgress) {
 					if p.Pause == tt.after {
 						pauses++
 						assert.ErrorIs(t, p.Err, datacite.ErrRateLimited)
@@ -486,13 +490,13 @@ func TestEnsureAllUnderRandomFaults(t *testing.T) {
 			for i := range taken {
 				w := wantedItem(i)
 				w.URL += "/of-somebody-else"
-				_, err := srv.DOIs().Ensure(t.Context(), w, nil)
+				_, err := srv.Reconcile().Ensure(t.Context(), w, nil)
 				require.NoError(t, err)
 			}
 			r := rand.New(rand.NewPCG(seed, 9))
 			srv.SetFaults(datacitetest.Schedule(seed, r.Float64()))
 			refused := errors.New("taken")
-			opts := &dois.EnsureOptions{Workers: 1 + r.IntN(3), Rounds: 1 + r.IntN(4), Before: func(_ context.Context, e *dois.Ensured) error {
+			opts := &reconcile.Options{Workers: 1 + r.IntN(3), Rounds: 1 + r.IntN(4), Before: func(_ context.Context, e *reconcile.Outcome) error {
 				if e.Found != nil {
 					return refused
 				}
@@ -501,8 +505,8 @@ func TestEnsureAllUnderRandomFaults(t *testing.T) {
 			fates := map[string]error{}
 			for e, err := range clientOf(t, srv, datacitetest.Password, srv.HTTPClient().Transport).EnsureAll(t.Context(), wantedItems(6), opts) {
 				require.NoError(t, err)
-				require.NotContains(t, fates, e.Wanted.DOI)
-				fates[e.Wanted.DOI] = e.Err
+				require.NotContains(t, fates, e.Desired.DOI)
+				fates[e.Desired.DOI] = e.Err
 			}
 			srv.SetFaults(nil)
 			time.Sleep(time.Minute) // the service goes on with what it was sent
@@ -523,14 +527,14 @@ func TestEnsureAllUnderRandomFaults(t *testing.T) {
 				}
 			}
 			stop := r.IntN(6)
-			for _, err := range srv.DOIs().EnsureAll(t.Context(), wantedItems(6), nil) {
+			for _, err := range srv.Reconcile().EnsureAll(t.Context(), wantedItems(6), nil) {
 				require.NoError(t, err)
 				if stop--; stop < 0 {
 					break
 				}
 			}
 			synctest.Wait() // the service goes on with the requests that were under way
-			for e, err := range srv.DOIs().EnsureAll(t.Context(), wantedItems(6), nil) {
+			for e, err := range srv.Reconcile().EnsureAll(t.Context(), wantedItems(6), nil) {
 				require.NoError(t, err)
 				require.NoError(t, e.Err, "seed %d: every run after it converges", seed)
 			}
@@ -546,7 +550,7 @@ func TestDOIsOfOthers(t *testing.T) {
 			require.NoError(t, srv.PutRecordJSON(fmt.Appendf(nil, `{"doi":%q,"state":"findable","url":"https://theirs.example/","client":"other.repo"}`, wantedItem(i).DOI)))
 		}
 		refused := 0
-		for e, err := range srv.DOIs().EnsureAll(t.Context(), wantedItems(20), nil) {
+		for e, err := range srv.Reconcile().EnsureAll(t.Context(), wantedItems(20), nil) {
 			require.NoError(t, err)
 			if e.Err != nil {
 				require.ErrorIs(t, e.Err, datacite.ErrForbidden)
@@ -578,12 +582,12 @@ func TestEnsureAllEndsWithAnError(t *testing.T) {
 	})
 	t.Run("a source that fails", func(t *testing.T) {
 		srv, lost := newServer(), errors.New("database gone")
-		items := func(yield func(dois.Wanted, error) bool) {
-			_ = yield(wantedItem(0), nil) && yield(wantedItem(1), nil) && yield(dois.Wanted{}, lost)
+		items := func(yield func(reconcile.Desired, error) bool) {
+			_ = yield(wantedItem(0), nil) && yield(wantedItem(1), nil) && yield(reconcile.Desired{}, lost)
 		}
 		outcomes := 0
 		var end error
-		for _, err := range srv.DOIs().EnsureAll(t.Context(), items, nil) {
+		for _, err := range srv.Reconcile().EnsureAll(t.Context(), items, nil) {
 			if end = err; err == nil {
 				outcomes++
 			}
@@ -610,10 +614,10 @@ func TestEnsureAllEndsWithAnError(t *testing.T) {
 				}))
 				outcomes := map[string]bool{}
 				var end error
-				for e, err := range c.EnsureAll(ctx, wantedItems(5), &dois.EnsureOptions{Workers: 1}) {
+				for e, err := range c.EnsureAll(ctx, wantedItems(5), &reconcile.Options{Workers: 1}) {
 					if end = err; err == nil {
 						require.Error(t, e.Err)
-						outcomes[e.Wanted.DOI] = true
+						outcomes[e.Desired.DOI] = true
 					}
 				}
 				require.ErrorIs(t, end, ctx.Err())
@@ -634,24 +638,11 @@ func TestTheOutcomeTellsWhatAnEarlierTryLeft(t *testing.T) {
 			}
 			return srv.HTTPClient().Transport.RoundTrip(req)
 		}))
-		for e, err := range c.EnsureAll(t.Context(), wantedItems(1), &dois.EnsureOptions{Rounds: 2}) {
+		for e, err := range c.EnsureAll(t.Context(), wantedItems(1), &reconcile.Options{Rounds: 2}) {
 			require.NoError(t, err)
 			assert.Equal(t, 2, e.Tries)
 			require.ErrorIs(t, e.Err, datacite.ErrUnclear)
 			assert.True(t, datacite.Temporary(e.Err))
-		}
-
-		busy, tries := &datacite.Error{StatusCode: 503}, 0
-		opts := &dois.EnsureOptions{Rounds: 2, Register: func(context.Context, *dois.Ensured) (bool, error) {
-			if tries++; tries == 1 {
-				return false, errors.Join(busy, datacite.ErrUnclear)
-			}
-			return false, busy
-		}}
-		for e, err := range c.EnsureAll(t.Context(), wantedItems(1), opts) {
-			require.NoError(t, err)
-			assert.Equal(t, 2, e.Tries)
-			require.ErrorIs(t, e.Err, datacite.ErrUnclear, "also of Register")
 		}
 	})
 }
@@ -660,7 +651,7 @@ func BenchmarkEnsureAll(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true})
-		for e, err := range srv.DOIs().EnsureAll(b.Context(), wantedItems(100), nil) {
+		for e, err := range srv.Reconcile().EnsureAll(b.Context(), wantedItems(100), nil) {
 			if err != nil || e.Err != nil {
 				b.Fatal(err, e.Err)
 			}

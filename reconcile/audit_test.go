@@ -1,4 +1,4 @@
-package dois_test
+package reconcile_test
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 	"iter"
 	"maps"
 	"net/http"
-	"net/url"
 	"os"
 	"runtime"
 	"slices"
@@ -25,12 +24,13 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/metadata"
+	"github.com/datacite-go/datacite-go/reconcile"
 )
 
 var audited = flag.Int("audited", 300, "records of the long tests of an audit")
 
 // A holding is what a repository wants to have, by DOI.
-type holding map[string]dois.Wanted
+type holding map[string]reconcile.Desired
 
 // newHolding has n DOIs with metadata.
 func newHolding(n int) holding {
@@ -38,14 +38,14 @@ func newHolding(n int) holding {
 	for i := range n {
 		name := fmt.Sprintf("10.5072/h%06d", i)
 		rec := complete(fmt.Sprintf("Title %d", i))
-		h[name] = dois.Wanted{DOI: name, URL: fmt.Sprintf("https://example.org/%d", i), State: dois.StateFindable, Metadata: &rec}
+		h[name] = reconcile.Desired{DOI: name, URL: fmt.Sprintf("https://example.org/%d", i), State: dois.StateFindable, Metadata: &rec, Whole: true}
 	}
 	return h
 }
 
 // all comes in the order of maps, which is random.
-func (h holding) all() iter.Seq2[dois.Wanted, error] {
-	return func(yield func(dois.Wanted, error) bool) {
+func (h holding) all() iter.Seq2[reconcile.Desired, error] {
+	return func(yield func(reconcile.Desired, error) bool) {
 		for _, w := range h {
 			if !yield(w, nil) {
 				return
@@ -77,20 +77,20 @@ func (h holding) write(t testing.TB, srv *datacitetest.Server) {
 
 // damage stores what is wanted, with n of the DOIs different, in every way there is, and returns the
 // kinds by DOI.
-func (h holding) damage(t testing.TB, srv *datacitetest.Server, n int) map[string][]dois.DifferenceKind {
+func (h holding) damage(t testing.TB, srv *datacitetest.Server, n int) map[string][]reconcile.DifferenceKind {
 	t.Helper()
 	h.put(t, srv)
-	kinds := map[string][]dois.DifferenceKind{}
+	kinds := map[string][]reconcile.DifferenceKind{}
 	names := slices.Sorted(maps.Keys(h))
 	for i := range n {
 		name := names[i*len(names)/n]
 		w := h[name]
 		rec := dois.Record{Record: *w.Metadata, URL: w.URL, State: w.State}
 		rec.DOI = name
-		kinds[name] = []dois.DifferenceKind{dois.Changed}
+		kinds[name] = []reconcile.DifferenceKind{reconcile.KindChanged}
 		switch i % 8 {
 		case 0:
-			kinds[name] = []dois.DifferenceKind{dois.Missing}
+			kinds[name] = []reconcile.DifferenceKind{reconcile.KindMissing}
 			require.NoError(t, srv.PutRecord(&dois.Record{Record: metadata.Record{DOI: name}, State: dois.StateDraft}))
 			require.NoError(t, srv.DOIs().Delete(t.Context(), name))
 			continue
@@ -106,10 +106,10 @@ func (h holding) damage(t testing.TB, srv *datacitetest.Server, n int) map[strin
 			rec.Subjects, rec.Version = []metadata.Subject{{Subject: "unwanted"}}, "1"
 			rec.AlternateIdentifiers = []metadata.AlternateIdentifier{{AlternateIdentifier: "A 1", AlternateIdentifierType: "local"}}
 		case 6:
-			kinds[name] = []dois.DifferenceKind{dois.Changed, dois.Invalid}
+			kinds[name] = []reconcile.DifferenceKind{reconcile.KindChanged, reconcile.KindInvalid}
 			rec.Titles = nil
 		case 7:
-			kinds[name] = []dois.DifferenceKind{dois.OldSchema}
+			kinds[name] = []reconcile.DifferenceKind{reconcile.KindOldSchema}
 			rec.SchemaVersion = "http://datacite.org/schema/kernel-3"
 		}
 		require.NoError(t, srv.PutRecord(&rec))
@@ -118,21 +118,21 @@ func (h holding) damage(t testing.TB, srv *datacitetest.Server, n int) map[strin
 }
 
 // plant does the same, and stores some that nobody wants.
-func (h holding) plant(t testing.TB, srv *datacitetest.Server, n int) map[string][]dois.DifferenceKind {
+func (h holding) plant(t testing.TB, srv *datacitetest.Server, n int) map[string][]reconcile.DifferenceKind {
 	t.Helper()
 	kinds := h.damage(t, srv, n)
 	for i := range n / 8 {
 		extra := fmt.Sprintf("10.5072/extra-%d", i)
-		kinds[extra] = []dois.DifferenceKind{dois.Extra}
+		kinds[extra] = []reconcile.DifferenceKind{reconcile.KindExtra}
 		require.NoError(t, srv.PutRecord(&dois.Record{Record: metadata.Record{DOI: extra}, State: dois.StateDraft}))
 	}
 	return kinds
 }
 
 // differ collects the kinds of an audit by DOI.
-func differ(t testing.TB, diffs iter.Seq2[*dois.Difference, error]) map[string][]dois.DifferenceKind {
+func differ(t testing.TB, diffs iter.Seq2[*reconcile.Difference, error]) map[string][]reconcile.DifferenceKind {
 	t.Helper()
-	kinds := map[string][]dois.DifferenceKind{}
+	kinds := map[string][]reconcile.DifferenceKind{}
 	for d, err := range diffs {
 		require.NoError(t, err)
 		kinds[d.DOI] = append(kinds[d.DOI], d.Kind)
@@ -149,9 +149,9 @@ func TestAuditFindsWhatWasPlanted(t *testing.T) {
 		h := newHolding(n)
 		planted := h.plant(t, srv, 80)
 		before := len(srv.Requests())
-		var seen []dois.AuditProgress
-		opts := &dois.AuditOptions{Prefix: []string{datacitetest.Prefix}, Progress: func(p dois.AuditProgress) { seen = append(seen, p) }}
-		assert.Equal(t, planted, differ(t, srv.DOIs().Audit(t.Context(), h.all(), opts)))
+		var seen []reconcile.AuditProgress
+		opts := &reconcile.AuditOptions{Prefix: []string{datacitetest.Prefix}, Progress: func(p reconcile.AuditProgress) { seen = append(seen, p) }}
+		assert.Equal(t, planted, differ(t, srv.Reconcile().Audit(t.Context(), h.all(), opts)))
 		requests := srv.Requests()[before:]
 		assert.LessOrEqual(t, len(requests), n/1000+2+len(planted))
 		for _, r := range requests {
@@ -159,7 +159,7 @@ func TestAuditFindsWhatWasPlanted(t *testing.T) {
 		}
 		assert.Len(t, seen, n/1000+n/1000+(n+10)/1000+100+1, "after each thousandth entry, each difference, and at the end")
 		last := seen[len(seen)-1]
-		assert.Equal(t, dois.AuditProgress{Wanted: n, Found: n, Total: n, Compared: n + 10, Differences: 100}, last)
+		assert.Equal(t, reconcile.AuditProgress{Desired: n, Found: n, Total: n, Compared: n + 10, Differences: 100}, last)
 	})
 }
 
@@ -171,11 +171,11 @@ func TestAuditTellsWhatDiffers(t *testing.T) {
 		changed := complete("Title one")
 		w.URL, w.State, w.Metadata = "https://example.org/new", dois.StateRegistered, &changed
 		h["10.5072/h000001"] = w
-		h["missing"] = dois.Wanted{DOI: "https://doi.org/10.5072/MISSING"}
-		h["unsaid"] = dois.Wanted{DOI: "doi:10.5072/H000002"}
+		h["missing"] = reconcile.Desired{DOI: "https://doi.org/10.5072/MISSING"}
+		h["unsaid"] = reconcile.Desired{DOI: "doi:10.5072/H000002"}
 		delete(h, "10.5072/h000002")
 		var found []string
-		for d, err := range srv.DOIs().Audit(t.Context(), h.all(), &dois.AuditOptions{ClientID: strings.ToLower(datacitetest.Username)}) {
+		for d, err := range srv.Reconcile().Audit(t.Context(), h.all(), &reconcile.AuditOptions{ClientID: strings.ToLower(datacitetest.Username)}) {
 			require.NoError(t, err)
 			found = append(found, d.String())
 		}
@@ -198,7 +198,7 @@ func TestAuditOfAURLAmongTheNames(t *testing.T) {
 			{AlternateIdentifier: w.URL, AlternateIdentifierType: "URL"}, {AlternateIdentifier: "A 1", AlternateIdentifierType: "local"},
 		}
 		h.write(t, srv)
-		assert.Empty(t, differ(t, srv.DOIs().Audit(t.Context(), h.all(), &dois.AuditOptions{Prefix: []string{datacitetest.Prefix}})))
+		assert.Empty(t, differ(t, srv.Reconcile().Audit(t.Context(), h.all(), &reconcile.AuditOptions{Prefix: []string{datacitetest.Prefix}})))
 	})
 }
 
@@ -209,24 +209,24 @@ func TestAuditLooksBeforeItTells(t *testing.T) {
 		h := newHolding(20)
 		h.write(t, srv)
 		srv.Advance(2 * time.Hour)
-		ctx, c := t.Context(), srv.DOIs()
+		ctx, c := t.Context(), srv.Reconcile()
 		for i := range 5 { // written a moment ago, so that the list has the old ones
 			name := fmt.Sprintf("10.5072/h%06d", i)
 			w := h[name]
 			w.URL = "https://example.org/moved"
 			h[name] = w
-			_, err := c.Update(ctx, name, &dois.Draft{URL: w.URL})
+			_, err := srv.DOIs().Update(ctx, name, &dois.Draft{URL: w.URL})
 			require.NoError(t, err)
 		}
 		made := complete("Made")
-		_, err := c.Create(ctx, &dois.Draft{DOI: "10.5072/made", Record: made})
+		_, err := srv.DOIs().Create(ctx, &dois.Draft{DOI: "10.5072/made", Record: made})
 		require.NoError(t, err)
-		h["made"] = dois.Wanted{DOI: "10.5072/made", State: dois.StateDraft, Metadata: &made}
-		assert.Empty(t, differ(t, c.Audit(ctx, h.all(), &dois.AuditOptions{Prefix: []string{datacitetest.Prefix}})))
+		h["made"] = reconcile.Desired{DOI: "10.5072/made", State: dois.StateDraft, Metadata: &made}
+		assert.Empty(t, differ(t, c.Audit(ctx, h.all(), &reconcile.AuditOptions{Prefix: []string{datacitetest.Prefix}})))
 		delete(h, "made")
-		assert.Empty(t, differ(t, c.Audit(ctx, h.all(), &dois.AuditOptions{Prefix: []string{datacitetest.Prefix}})), "the list does not have it yet")
+		assert.Empty(t, differ(t, c.Audit(ctx, h.all(), &reconcile.AuditOptions{Prefix: []string{datacitetest.Prefix}})), "the list does not have it yet")
 		srv.Advance(2 * time.Hour)
-		assert.Equal(t, map[string][]dois.DifferenceKind{"10.5072/made": {dois.Extra}}, differ(t, c.Audit(ctx, h.all(), &dois.AuditOptions{Prefix: []string{datacitetest.Prefix}})))
+		assert.Equal(t, map[string][]reconcile.DifferenceKind{"10.5072/made": {reconcile.KindExtra}}, differ(t, c.Audit(ctx, h.all(), &reconcile.AuditOptions{Prefix: []string{datacitetest.Prefix}})))
 	})
 }
 
@@ -243,9 +243,9 @@ func TestAuditOverBadLines(t *testing.T) {
 					h := newHolding(60)
 					planted := h.plant(t, srv, 16)
 					bad.Store(true)
-					found := map[string][]dois.DifferenceKind{}
+					found := map[string][]reconcile.DifferenceKind{}
 					var end error
-					for d, err := range srv.DOIs().Audit(t.Context(), h.all(), &dois.AuditOptions{Prefix: []string{datacitetest.Prefix}}) {
+					for d, err := range srv.Reconcile().Audit(t.Context(), h.all(), &reconcile.AuditOptions{Prefix: []string{datacitetest.Prefix}}) {
 						if end = err; err == nil {
 							found[d.DOI] = append(found[d.DOI], d.Kind)
 						}
@@ -270,21 +270,21 @@ func TestAuditOfSomeKinds(t *testing.T) {
 	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
 		h := newHolding(30)
 		planted := h.plant(t, srv, 16)
-		opts := &dois.AuditOptions{Prefix: []string{datacitetest.Prefix}, Kinds: []dois.DifferenceKind{dois.Missing, dois.Extra, dois.OldSchema}}
-		changed := &dois.AuditOptions{Prefix: opts.Prefix, Kinds: []dois.DifferenceKind{dois.Changed}}
+		opts := &reconcile.AuditOptions{Prefix: []string{datacitetest.Prefix}, Kinds: []reconcile.DifferenceKind{reconcile.KindMissing, reconcile.KindExtra, reconcile.KindOldSchema}}
+		changed := &reconcile.AuditOptions{Prefix: opts.Prefix, Kinds: []reconcile.DifferenceKind{reconcile.KindChanged}}
 		before := len(srv.Requests())
-		found := differ(t, srv.DOIs().Audit(t.Context(), h.all(), changed))
+		found := differ(t, srv.Reconcile().Audit(t.Context(), h.all(), changed))
 		assert.Len(t, srv.Requests(), before+1+len(found), "what is as wanted is seen in the list")
 		for name, w := range h {
 			w.Metadata = nil
 			h[name] = w
 		}
-		maps.DeleteFunc(planted, func(_ string, kinds []dois.DifferenceKind) bool { return kinds[0] == dois.Changed })
+		maps.DeleteFunc(planted, func(_ string, kinds []reconcile.DifferenceKind) bool { return kinds[0] == reconcile.KindChanged })
 		before = len(srv.Requests())
-		assert.Equal(t, planted, differ(t, srv.DOIs().Audit(t.Context(), h.all(), opts)))
+		assert.Equal(t, planted, differ(t, srv.Reconcile().Audit(t.Context(), h.all(), opts)))
 		assert.Contains(t, srv.Requests()[before].URL.RawQuery, "fields", "no metadata are asked for")
 		for _, kinds := range planted {
-			assert.NotEqual(t, dois.Invalid, kinds[0])
+			assert.NotEqual(t, reconcile.KindInvalid, kinds[0])
 		}
 	})
 }
@@ -297,12 +297,12 @@ func TestAuditOfExtras(t *testing.T) {
 		h.put(t, srv)
 		for _, read := range []bool{false, true} {
 			before, names := len(srv.Requests()), []string{}
-			opts := &dois.AuditOptions{Prefix: []string{datacitetest.Prefix}, Kinds: []dois.DifferenceKind{dois.Extra}, ReadExtra: read, Listed: func(r *dois.Record) {
+			opts := &reconcile.AuditOptions{Prefix: []string{datacitetest.Prefix}, Kinds: []reconcile.DifferenceKind{reconcile.KindExtra}, ReadExtra: read, Listed: func(r *dois.Record) {
 				names = append(names, r.DOI)
 				assert.Equal(t, h[r.DOI].Metadata.Creators, r.Creators)
 				assert.Equal(t, h[r.DOI].Metadata.Publisher.Name, r.Publisher.Name)
 			}}
-			for d, err := range srv.DOIs().Audit(t.Context(), holding{}.all(), opts) {
+			for d, err := range srv.Reconcile().Audit(t.Context(), holding{}.all(), opts) {
 				require.NoError(t, err)
 				assert.Equal(t, h[d.DOI].URL, d.Found.URL)
 				assert.Equal(t, h[d.DOI].State, d.Found.State)
@@ -316,15 +316,10 @@ func TestAuditOfExtras(t *testing.T) {
 
 // A record that moves while the list is read may be on two of its pages.
 func TestAuditOfAMovingRecord(t *testing.T) {
-	service := &archive{n: 3500, trap: func(p *archivePage) {
-		if p.first == 3000 {
-			p.first, p.end = 1999, 2999
-			p.next = url.Values{"page[cursor]": {cursorAfter(2998)}}
-		}
-	}}
-	diffs := differ(t, service.client(t).Audit(t.Context(), holding{}.all(), &dois.AuditOptions{Prefix: []string{datacitetest.Prefix}}))
+	service := &listing{n: 3500, moved: 3000}
+	diffs := differ(t, service.client(t).Audit(t.Context(), holding{}.all(), &reconcile.AuditOptions{Prefix: []string{datacitetest.Prefix}}))
 	assert.Len(t, diffs, 3500)
-	assert.Equal(t, []dois.DifferenceKind{dois.Extra, dois.Invalid}, diffs[recordName(1999)])
+	assert.Equal(t, []reconcile.DifferenceKind{reconcile.KindExtra, reconcile.KindInvalid}, diffs[recordName(1999)])
 }
 
 // A source that says only a part is completed, and then only that part is compared and
@@ -335,33 +330,32 @@ func TestAuditOfAPart(t *testing.T) {
 		h.put(t, srv)
 		whole := newHolding(20)
 		for name, w := range h {
-			w.Metadata = &metadata.Record{Titles: w.Metadata.Titles}
+			w.Metadata, w.Whole, w.URL = &metadata.Record{Titles: w.Metadata.Titles}, false, "adapted"
 			if name == "10.5072/h000007" {
 				w.Metadata = &metadata.Record{Titles: []metadata.Title{{Title: "New"}}}
 			}
 			h[name] = w
 		}
-		opts := &dois.AuditOptions{Prefix: []string{datacitetest.Prefix}, Complete: func(w *dois.Wanted, found *dois.Record) {
-			all := found.Record
-			all.Titles = w.Metadata.Titles
-			w.Metadata = &all
+		opts := &reconcile.AuditOptions{Prefix: []string{datacitetest.Prefix}, Adapt: func(w *reconcile.Desired, found *dois.Record) error {
+			w.URL = found.URL
+			return nil
 		}}
 		before := len(srv.Requests())
-		assert.Equal(t, map[string][]dois.DifferenceKind{"10.5072/h000007": {dois.Changed}}, differ(t, srv.DOIs().Audit(t.Context(), h.all(), opts)))
+		assert.Equal(t, map[string][]reconcile.DifferenceKind{"10.5072/h000007": {reconcile.KindChanged}}, differ(t, srv.Reconcile().Audit(t.Context(), h.all(), opts)))
 		assert.Equal(t, 2, len(srv.Requests())-before)
-		for r, err := range srv.DOIs().Repair(t.Context(), srv.DOIs().Audit(t.Context(), h.all(), opts), nil) {
+		for r, err := range srv.Reconcile().EnsureAll(t.Context(), reconcile.Corrections(srv.Reconcile().Audit(t.Context(), h.all(), opts)), &reconcile.Options{Adapt: opts.Adapt}) {
 			require.NoError(t, err)
 			require.NoError(t, r.Err)
 		}
 		whole["10.5072/h000007"].Metadata.Titles[0].Title = "New"
-		assert.Empty(t, differ(t, srv.DOIs().Audit(t.Context(), whole.all(), &dois.AuditOptions{Prefix: []string{datacitetest.Prefix}})), "the rest is as it was")
+		assert.Empty(t, differ(t, srv.Reconcile().Audit(t.Context(), whole.all(), &reconcile.AuditOptions{Prefix: []string{datacitetest.Prefix}})), "the rest is as it was")
 	})
 }
 
 func TestAuditEndsWithAnError(t *testing.T) {
 	lost := errors.New("database gone")
-	source := func(wanted ...dois.Wanted) iter.Seq2[dois.Wanted, error] {
-		return func(yield func(dois.Wanted, error) bool) {
+	source := func(wanted ...reconcile.Desired) iter.Seq2[reconcile.Desired, error] {
+		return func(yield func(reconcile.Desired, error) bool) {
 			for _, w := range wanted {
 				var err error
 				if w.DOI == "" {
@@ -373,30 +367,30 @@ func TestAuditEndsWithAnError(t *testing.T) {
 			}
 		}
 	}
-	scope := &dois.AuditOptions{Prefix: []string{datacitetest.Prefix}}
+	scope := &reconcile.AuditOptions{Prefix: []string{datacitetest.Prefix}}
 	for name, tt := range map[string]struct {
-		wanted iter.Seq2[dois.Wanted, error]
-		opts   *dois.AuditOptions
+		wanted iter.Seq2[reconcile.Desired, error]
+		opts   *reconcile.AuditOptions
 		faults datacitetest.Faults
 		is     error
 		says   string
 	}{
 		"no scope":              {source(), nil, nil, datacite.ErrInvalid, "neither ClientID nor Prefix"},
-		"no prefix":             {source(), &dois.AuditOptions{Prefix: []string{"hello"}}, nil, datacite.ErrInvalid, "is not a prefix"},
-		"no kind":               {source(), &dois.AuditOptions{Prefix: []string{"10.5072"}, Kinds: []dois.DifferenceKind{"mising"}}, nil, datacite.ErrInvalid, "not a kind of difference"},
-		"no DOI":                {source(dois.Wanted{DOI: "10.5072/a"}, dois.Wanted{DOI: "hello"}), scope, nil, datacite.ErrInvalidDOI, "wanted[1].DOI"},
-		"a DOI twice":           {source(dois.Wanted{DOI: "10.5072/a"}, dois.Wanted{DOI: "10.5072/b"}, dois.Wanted{DOI: "doi:10.5072/A"}), scope, nil, datacite.ErrInvalid, `wanted[2].DOI: "10.5072/a" is wanted twice, also by wanted[0]`},
-		"a DOI twice, by place": {source(dois.Wanted{DOI: "10.5072/a", Place: "line 2"}, dois.Wanted{DOI: "10.5072/A", Place: "line 9"}), scope, nil, datacite.ErrInvalid, `datacite: line 9, DOI: "10.5072/a" is wanted twice, also by line 2`},
-		"no state":              {source(dois.Wanted{DOI: "10.5072/a", State: dois.StateDraft}, dois.Wanted{DOI: "10.5072/b", State: "public"}), scope, nil, datacite.ErrInvalid, `datacite: wanted[1].State: is "public"; the states are draft, registered and findable`},
-		"a state in capitals":   {source(dois.Wanted{DOI: "10.5072/b", State: "Findable", Place: "line 7"}), scope, nil, datacite.ErrInvalid, `datacite: line 7, State: is "Findable"`},
-		"metadata of another":   {source(dois.Wanted{DOI: "10.5072/a", Metadata: &metadata.Record{DOI: "10.5072/b"}}), scope, nil, datacite.ErrInvalid, "wanted[0].DOI"},
-		"the source":            {source(dois.Wanted{DOI: "10.5072/a"}, dois.Wanted{}), scope, nil, lost, ""},
-		"no temporary file":     {newHolding(8000).all(), &dois.AuditOptions{Prefix: []string{"10.5072"}, TempDir: "/nonexistent"}, nil, os.ErrNotExist, ""},
+		"no prefix":             {source(), &reconcile.AuditOptions{Prefix: []string{"hello"}}, nil, datacite.ErrInvalid, "is not a prefix"},
+		"no kind":               {source(), &reconcile.AuditOptions{Prefix: []string{"10.5072"}, Kinds: []reconcile.DifferenceKind{"mising"}}, nil, datacite.ErrInvalid, "not a kind of difference"},
+		"no DOI":                {source(reconcile.Desired{DOI: "10.5072/a"}, reconcile.Desired{DOI: "hello"}), scope, nil, datacite.ErrInvalidDOI, "desired[1].DOI"},
+		"a DOI twice":           {source(reconcile.Desired{DOI: "10.5072/a"}, reconcile.Desired{DOI: "10.5072/b"}, reconcile.Desired{DOI: "doi:10.5072/A"}), scope, nil, datacite.ErrInvalid, `desired[2].DOI: "10.5072/a" is desired twice, also by desired[0]`},
+		"a DOI twice, by place": {source(reconcile.Desired{DOI: "10.5072/a", Place: "line 2"}, reconcile.Desired{DOI: "10.5072/A", Place: "line 9"}), scope, nil, datacite.ErrInvalid, `datacite: line 9, DOI: "10.5072/a" is desired twice, also by line 2`},
+		"no state":              {source(reconcile.Desired{DOI: "10.5072/a", State: dois.StateDraft}, reconcile.Desired{DOI: "10.5072/b", State: "public"}), scope, nil, datacite.ErrInvalid, `datacite: desired[1].State: is "public"; the states are draft, registered and findable`},
+		"a state in capitals":   {source(reconcile.Desired{DOI: "10.5072/b", State: "Findable", Place: "line 7"}), scope, nil, datacite.ErrInvalid, `datacite: line 7, State: is "Findable"`},
+		"metadata of another":   {source(reconcile.Desired{DOI: "10.5072/a", Metadata: &metadata.Record{DOI: "10.5072/b"}}), scope, nil, datacite.ErrInvalid, "desired[0].DOI"},
+		"the source":            {source(reconcile.Desired{DOI: "10.5072/a"}, reconcile.Desired{}), scope, nil, lost, ""},
+		"no temporary file":     {newHolding(8000).all(), &reconcile.AuditOptions{Prefix: []string{"10.5072"}, TempDir: "/nonexistent"}, nil, os.ErrNotExist, ""},
 		"the list": {source(), scope, func(int, *http.Request) *datacitetest.Fault {
 			return &datacitetest.Fault{Kind: datacitetest.Status, Status: 500}
 		}, datacite.ErrServer, ""},
-		"a record looked up":                         {source(dois.Wanted{DOI: "10.5072/a"}), &dois.AuditOptions{Prefix: []string{"10.5072"}, AllowEmpty: true}, onlySingle, datacite.ErrServer, ""},
-		"nothing is listed, before any is looked up": {newHolding(8000).all(), &dois.AuditOptions{ClientID: "exmple.repo", Prefix: []string{"10.5072"}}, onlySingle, dois.ErrNothingListed, "the service lists no DOI of exmple.repo, 10.5072; is the name right?"},
+		"a record looked up":                         {source(reconcile.Desired{DOI: "10.5072/a"}), &reconcile.AuditOptions{Prefix: []string{"10.5072"}, AllowEmpty: true}, onlySingle, datacite.ErrServer, ""},
+		"nothing is listed, before any is looked up": {newHolding(8000).all(), &reconcile.AuditOptions{ClientID: "exmple.repo", Prefix: []string{"10.5072"}}, onlySingle, reconcile.ErrNothingListed, "the service lists no DOI of exmple.repo, 10.5072; is the name right?"},
 		"a list that is cut": {source(), scope, func(int, *http.Request) *datacitetest.Fault {
 			return &datacitetest.Fault{Kind: datacitetest.CutResponse}
 		}, nil, ""},
@@ -406,7 +400,7 @@ func TestAuditEndsWithAnError(t *testing.T) {
 				srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true, Faults: tt.faults})
 				var end error
 				n := 0
-				for d, err := range srv.DOIs().Audit(t.Context(), tt.wanted, tt.opts) {
+				for d, err := range srv.Reconcile().Audit(t.Context(), tt.wanted, tt.opts) {
 					require.NoError(t, end, "the error is the last")
 					if end = err; err != nil {
 						assert.Nil(t, d)
@@ -431,7 +425,7 @@ func TestAuditEndsWithAnError(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		n := 0
-		for _, err := range srv.DOIs().Audit(ctx, holding{}.all(), scope) {
+		for _, err := range srv.Reconcile().Audit(ctx, holding{}.all(), scope) {
 			if n++; n == 3 {
 				cancel()
 			}
@@ -457,11 +451,11 @@ func TestAuditMemory(t *testing.T) {
 	if *audited < 100_000 {
 		t.Skip("needs -audited 100000: what an audit holds of fewer is lost in what the test holds")
 	}
-	service := &archive{n: *audited}
-	wanted := func(yield func(dois.Wanted, error) bool) {
+	service := &listing{n: *audited}
+	wanted := func(yield func(reconcile.Desired, error) bool) {
 		for i := range *audited {
 			rec := &metadata.Record{Titles: []metadata.Title{{Title: "Record"}}}
-			if !yield(dois.Wanted{DOI: recordName(*audited - 1 - i), Metadata: rec}, nil) {
+			if !yield(reconcile.Desired{DOI: recordName(*audited - 1 - i), Metadata: rec}, nil) {
 				return
 			}
 		}
@@ -474,9 +468,9 @@ func TestAuditMemory(t *testing.T) {
 	}
 	dir, client := t.TempDir(), service.client(t)
 	calls, before, most := 0, inUse(), uint64(0)
-	opts := &dois.AuditOptions{
-		Prefix: []string{datacitetest.Prefix}, TempDir: dir, Kinds: []dois.DifferenceKind{dois.Missing, dois.Extra, dois.Changed},
-		Progress: func(dois.AuditProgress) {
+	opts := &reconcile.AuditOptions{
+		Prefix: []string{datacitetest.Prefix}, TempDir: dir, Kinds: []reconcile.DifferenceKind{reconcile.KindMissing, reconcile.KindExtra, reconcile.KindChanged},
+		Progress: func(reconcile.AuditProgress) {
 			if calls++; calls%5 == 0 {
 				most = max(most, inUse())
 			}

@@ -1,4 +1,4 @@
-package dois
+package reconcile
 
 import (
 	"context"

@@ -1,0 +1,186 @@
+package reconcile
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/internal/deepcopy"
+	"github.com/datacite-go/datacite-go/metadata"
+)
+
+// An Adapter changes what is desired by what was found, such as by adding what its source cannot
+// say, or by choosing the state. found is nil if the DOI does not exist. The Desired is a copy for this call
+// alone. A record is stored in two forms, as XML and as JSON, and the Adapter is called for each of them,
+// with its metadata in found, which it must not change.
+type Adapter func(d *Desired, found *dois.Record) error
+
+// A comparison is a request beside what was found.
+type comparison struct {
+	*request
+	Desired              // as adapted to the JSON
+	found   *dois.Record // nil if the DOI does not exist
+	changes []metadata.Change
+
+	xml         *metadata.Record // what the stored XML says; nil if there is none that can be read
+	asJSON      *metadata.Record // what the record should be, with what the JSON says else
+	asXML       *metadata.Record // the same, with what the XML says else
+	isFromXML   bool             // the source is XML
+	isOldSchema bool             // what is stored
+}
+
+// compare compares a request with what was found.
+func (r *request) compare(found *dois.Record, adapt Adapter) (c *comparison, err error) {
+	c = &comparison{request: r, found: found}
+	if c.Desired, err = r.adapted(found, adapt); err != nil || found == nil {
+		return c, err
+	}
+	c.isFromXML, c.isOldSchema = len(c.XML) > 0, oldSchema(found)
+	c.compareAttributes()
+	if c.Metadata == nil && len(c.Clear) == 0 {
+		return c, nil
+	}
+	c.asJSON = c.over(&found.Record)
+	if c.isFromXML {
+		c.readXML()
+		c.changes = append(c.changes, c.compareXML()...)
+		return c, nil
+	}
+	changes := metadata.Diff(c.shown(c.asJSON), c.shown(&found.Record))
+	if len(changes) == 0 {
+		return c, nil
+	}
+	if err := c.adaptXML(adapt); err != nil {
+		return c, err
+	}
+	for _, change := range changes {
+		name := propertyOf(change.Path)
+		if c.xml == nil || !sameJSON(field(c.asXML, name), field(normal(c.xml), name)) && !sameJSON(field(c.asJSON, name), field(normal(&found.Record), name)) {
+			c.changes = append(c.changes, change)
+		}
+	}
+	return c, nil
+}
+
+// adapted is what is desired beside a record.
+func (r *request) adapted(found *dois.Record, adapt Adapter) (Desired, error) {
+	plain := r.Desired
+	plain.Audited = nil
+	if adapt == nil {
+		return plain, nil
+	}
+	d := deepcopy.Of(&plain)
+	return *d, adapt(d, found)
+}
+
+func (c *comparison) compareAttributes() {
+	add := func(path, desired, found string) {
+		c.changes = append(c.changes, metadata.Change{Path: path, Wanted: desired, Found: found})
+	}
+	if c.URL != "" && c.URL != c.found.URL {
+		add("url", c.URL, c.found.URL)
+	}
+	if c.State != "" && c.State != c.found.State {
+		add("state", string(c.State), string(c.found.State))
+	}
+	if c.ContentURL != nil && !slices.Equal(c.ContentURL, c.found.ContentURL) {
+		add("contentUrl", strings.Join(c.ContentURL, " "), strings.Join(c.found.ContentURL, " "))
+	}
+	if c.Container != nil && !reflect.DeepEqual(*c.Container, c.found.Container) {
+		add("container", c.Container.Title, c.found.Container.Title)
+	}
+}
+
+// shown is a record without the URL among its names: the service does not show it.
+func (c *comparison) shown(r *metadata.Record) *metadata.Record {
+	r = normal(r)
+	r.AlternateIdentifiers = slices.DeleteFunc(slices.Clone(r.AlternateIdentifiers), func(id metadata.AlternateIdentifier) bool {
+		return id.AlternateIdentifier == c.found.URL
+	})
+	return r
+}
+
+// readXML reads the stored XML.
+func (c *comparison) readXML() {
+	if c.xml == nil {
+		c.xml, _ = metadata.ParseXML(bytes.NewReader(c.found.MetadataXML)) // nil of what is none
+	}
+}
+
+// adaptXML finds what the record should be, with what the stored XML says else.
+func (c *comparison) adaptXML(adapt Adapter) error {
+	c.readXML()
+	if c.xml == nil {
+		return nil
+	}
+	inXML := *c.found
+	inXML.Record = *c.xml
+	d, err := c.adapted(&inXML, adapt)
+	if err == nil {
+		c.asXML = d.over(c.xml)
+	}
+	return err
+}
+
+// sticky are the properties that the service keeps in its JSON when XML without them is stored.
+var sticky = []string{"language", "version"}
+
+// compareXML compares XML with the stored XML, and with what the JSON has beside it.
+func (c *comparison) compareXML() []metadata.Change {
+	changes := metadata.DiffXML(normal(c.Metadata), normal(cmpRecord(c.xml)))
+	for _, name := range sticky {
+		said, stored := field(c.Metadata, name).String(), field(&c.found.Record, name).String()
+		if said == "" && stored != "" && !slices.ContainsFunc(changes, func(change metadata.Change) bool { return change.Path == name }) {
+			changes = append(changes, metadata.Change{Path: name, Found: stored})
+		}
+	}
+	return changes
+}
+
+// cmpRecord is an empty record for none.
+func cmpRecord(r *metadata.Record) *metadata.Record {
+	if r == nil {
+		return &metadata.Record{}
+	}
+	return r
+}
+
+// sameJSON compares properties in their JSON form, in which an empty list is one that is missing.
+func sameJSON(a, b reflect.Value) bool {
+	if isEmpty(a) || isEmpty(b) {
+		return isEmpty(a) && isEmpty(b)
+	}
+	x, bad := json.Marshal(a.Interface())
+	y, err := json.Marshal(b.Interface())
+	return bad == nil && err == nil && bytes.Equal(x, y)
+}
+
+func isEmpty(v reflect.Value) bool { return v.IsZero() || v.Kind() == reflect.Slice && v.Len() == 0 }
+
+// metadataChanges are the names of the properties of the metadata that change.
+func (c *comparison) metadataChanges() (names []string) {
+	for _, change := range c.changes {
+		if name := propertyOf(change.Path); !slices.Contains(names, name) {
+			if _, isMetadata := properties[name]; isMetadata {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+// changes reports whether an attribute or a property changes.
+func (c *comparison) has(path string) bool {
+	return slices.ContainsFunc(c.changes, func(change metadata.Change) bool { return propertyOf(change.Path) == path })
+}
+
+// oldSchema reports whether a record names a schema version before 4. A record that was
+// written as JSON may name none.
+func oldSchema(r *dois.Record) bool {
+	version := r.SchemaVersion
+	version = version[strings.LastIndexByte(version, '-')+1:]
+	return strings.HasPrefix(version, "2") || strings.HasPrefix(version, "3")
+}

@@ -1,0 +1,285 @@
+package reconcile
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/internal/transport"
+	"github.com/datacite-go/datacite-go/metadata"
+)
+
+// A Road is the form in which a change is written.
+type Road string
+
+// The roads.
+const (
+	RoadJSON Road = "json"           // the properties that differ, or attributes such as the URL
+	RoadXML  Road = "xml"            // the stored XML with these properties replaced, or the XML of the source
+	RoadBoth Road = "json, then xml" // what XML cannot write, and then the XML
+)
+
+// ErrLoss: no road changes only what is desired. The error names each value that would be lost,
+// and nothing was written.
+var ErrLoss = transport.NewSign("reconcile: the change would lose something else")
+
+// A plan is how a change is written.
+type plan struct {
+	road   Road
+	draft  *dois.Draft // written first
+	then   *dois.Draft // written next, on RoadBoth
+	losses []datacite.Finding
+}
+
+// plan chooses the road.
+func (c *comparison) plan(allowLoss bool) (*plan, error) {
+	if c.found == nil {
+		return c.create()
+	}
+	p := &plan{road: RoadJSON, draft: &dois.Draft{}}
+	if c.has("url") {
+		p.draft.URL = c.URL
+	}
+	if c.has("state") {
+		if p.draft.Event = eventTo(c.found.State, c.State); p.draft.Event == "" {
+			return nil, fmt.Errorf("%w: %s is %.100s and cannot become %s", ErrNotAsDesired, c.name, c.found.State, c.State)
+		}
+	}
+	names := c.metadataChanges()
+	var err error
+	switch {
+	case c.isOldSchema:
+		err = p.upgrade(c)
+	case c.isFromXML && len(names) > 0:
+		p.storeXML(c, c.XML, names)
+	case len(names) > 0 || c.has("contentUrl") || c.has("container"):
+		err = p.correct(c, names)
+	}
+	if err == nil && len(p.losses) > 0 && !allowLoss {
+		err = fmt.Errorf("%w: %s: %w", ErrLoss, c.name, datacite.Invalid(p.losses...))
+	}
+	for i := range p.losses {
+		p.losses[i].Warning = true
+	}
+	return p, err
+}
+
+// create is the plan for a new DOI: as JSON, which shows the texts as they are, or as XML, if that is the source or
+// only XML can say it.
+func (c *comparison) create() (*plan, error) {
+	p := &plan{road: RoadJSON, draft: &dois.Draft{DOI: c.Desired.DOI, URL: c.URL, ContentURL: c.ContentURL, Container: c.Container}}
+	if p.draft.Event = eventTo(dois.StateDraft, c.State); p.draft.Event == "" && c.State != "" && c.State != dois.StateDraft {
+		return nil, fmt.Errorf("%w: a new DOI cannot become %s", ErrNotAsDesired, c.State)
+	}
+	switch {
+	case len(c.XML) > 0:
+		p.road, p.draft.MetadataXML = RoadXML, c.XML
+	case c.Metadata == nil:
+	case needsXML(c.Metadata):
+		data, err := normal(c.Metadata).XML()
+		if err != nil {
+			return nil, err
+		}
+		p.road, p.draft.MetadataXML = RoadXML, data
+	default:
+		p.draft.Record = *normal(c.Metadata)
+		p.draft.Record.Types = c.Metadata.Types
+	}
+	return p, nil
+}
+
+// needsXML reports whether the service refuses a record as JSON, or loses some of it.
+func needsXML(r *metadata.Record) bool {
+	return slices.ContainsFunc(r.Findings(), func(f datacite.Finding) bool {
+		return slices.Contains([]datacite.Code{"json", "not-in-json", "not-in-xml"}, f.Code)
+	})
+}
+
+// correct writes properties that differ, as JSON or into the stored XML.
+func (p *plan) correct(c *comparison, names []string) error {
+	c.readXML()
+	if c.asJSON == nil {
+		c.asJSON = normal(&c.found.Record)
+	}
+	if c.xml != nil && c.asXML == nil {
+		c.asXML = normal(c.xml)
+	}
+	sent, asXML := c.sentAsXML()
+	losses := c.lostInXML(sent, names)
+	if c.xml == nil || !asXML && !needsXML(pick(c.asJSON, names)) {
+		return p.byJSON(c, names, sent)
+	}
+	inJSON := c.lostInJSON(names)
+	if len(inJSON) > 0 && len(losses) == 0 && !needsXML(pick(c.asJSON, names)) {
+		return p.byJSON(c, names, sent)
+	}
+	document, err := replaced(c.found.MetadataXML, c.asXML, names)
+	if err != nil {
+		return err
+	}
+	p.losses = inJSON
+	p.storeXML(c, document, names)
+	return nil
+}
+
+// byJSON writes properties as JSON. kept are those that the XML still has as they were sent: the
+// service would write them as it shows them.
+func (p *plan) byJSON(c *comparison, names, kept []string) error {
+	p.attributes(c)
+	for _, name := range names {
+		p.set(name, c.asJSON)
+	}
+	for _, name := range kept {
+		if !slices.Contains(names, name) && slices.Contains(asSent, name) {
+			p.set(name, normal(c.xml))
+		}
+	}
+	return nil
+}
+
+// attributes adds what no XML has.
+func (p *plan) attributes(c *comparison) {
+	if c.has("contentUrl") {
+		p.draft.ContentURL = c.ContentURL
+	}
+	if c.has("container") {
+		p.draft.Container = c.Container
+	}
+}
+
+// set adds a property to the draft.
+func (p *plan) set(name string, from *metadata.Record) {
+	if value := field(from, name); !isEmpty(value) {
+		field(&p.draft.Record, name).Set(value)
+	} else if !slices.Contains(p.draft.Clear, name) {
+		p.draft.Clear = append(p.draft.Clear, name)
+	}
+}
+
+// storeXML stores a document, after what it cannot say was written as JSON.
+func (p *plan) storeXML(c *comparison, document []byte, names []string) {
+	first := p.draft
+	p.attributes(c)
+	for _, name := range sticky {
+		if slices.Contains(names, name) && field(&c.found.Record, name).String() != "" && c.removes(name) {
+			p.draft.Clear = append(p.draft.Clear, name)
+		}
+	}
+	p.road = RoadXML
+	if first.ContentURL != nil || first.Container != nil || first.Clear != nil {
+		p.road, p.then = RoadBoth, &dois.Draft{MetadataXML: document, OtherDOI: true}
+		return
+	}
+	p.draft.MetadataXML, p.draft.OtherDOI = document, !c.isFromXML
+}
+
+// removes reports whether a property is to be removed.
+func (c *comparison) removes(name string) bool {
+	if c.isFromXML {
+		return field(c.Metadata, name).IsZero()
+	}
+	return field(c.asXML, name).IsZero()
+}
+
+// pick is a record with some properties of another one.
+func pick(from *metadata.Record, names []string) *metadata.Record {
+	var r metadata.Record
+	for _, name := range names {
+		field(&r, name).Set(field(from, name))
+	}
+	return &r
+}
+
+// upgrade stores the metadata in the current schema: the service accepts no other change of a
+// record of an older one.
+func (p *plan) upgrade(c *comparison) error {
+	if c.isFromXML {
+		p.storeXML(c, c.XML, nil)
+		return nil
+	}
+	c.readXML()
+	if c.xml == nil { // the service writes it from the JSON
+		p.draft.SchemaVersion = metadata.Namespace
+		return p.byJSON(c, c.metadataChanges(), nil)
+	}
+	up, err := metadata.Upgrade(bytes.NewReader(c.found.MetadataXML), nil)
+	if err != nil {
+		return fmt.Errorf("%w: %s has metadata of an old schema, which have to be upgraded first: %w", ErrNotAsDesired, c.name, err)
+	}
+	document, names := up.XML, c.metadataChanges()
+	if len(names) > 0 {
+		document, err = replaced(document, c.asXML, names)
+	}
+	if err == nil {
+		p.storeXML(c, document, names)
+	}
+	return err
+}
+
+// lostInXML are the values that the XML would lose if the service wrote it from its JSON. sent
+// are the properties in which the XML is not what the service writes.
+func (c *comparison) lostInXML(sent, names []string) []datacite.Finding {
+	if c.xml == nil {
+		return nil
+	}
+	var changes []metadata.Change
+	for _, change := range metadata.DiffXML(normal(c.xml), normal(&c.found.Record)) {
+		if name := propertyOf(change.Path); slices.Contains(sent, name) && !slices.Contains(names, name) && change.Wanted != "" {
+			changes = append(changes, change)
+		}
+	}
+	return losses("XML", changes)
+}
+
+// lostInJSON are the values that the JSON would lose if the service read it from the XML.
+func (c *comparison) lostInJSON(names []string) []datacite.Finding {
+	var changes []metadata.Change
+	for _, change := range metadata.Diff(c.shown(c.xml), c.shown(&c.found.Record)) {
+		name := propertyOf(change.Path)
+		if !slices.Contains(names, name) && !slices.Contains(sticky, name) {
+			changes = append(changes, metadata.Change{Path: change.Path, Wanted: change.Found, Found: change.Wanted})
+		}
+	}
+	return losses("JSON", changes)
+}
+
+// losses name values of a form, and what would become of them.
+func losses(form string, changes []metadata.Change) (found []datacite.Finding) {
+	for _, change := range changes {
+		reason := fmt.Sprintf("would be missing in the %s", form)
+		if change.Found != "" {
+			reason = fmt.Sprintf("would be %.80q in the %s", change.Found, form)
+		}
+		found = append(found, datacite.Finding{Path: change.Path, Code: "loss", Value: change.Wanted, Reason: reason})
+	}
+	return found
+}
+
+// events are where the events of a DOI lead, and from which states.
+var events = []struct {
+	event dois.Event
+	to    dois.State
+	from  []dois.State
+}{
+	{dois.Publish, dois.StateFindable, []dois.State{dois.StateDraft, dois.StateRegistered}},
+	{dois.RegisterHidden, dois.StateRegistered, []dois.State{dois.StateDraft}},
+	{dois.Hide, dois.StateRegistered, []dois.State{dois.StateFindable}},
+}
+
+// eventTo is the event that leads from one state to another; "" if none does.
+func eventTo(from, to dois.State) dois.Event {
+	for _, e := range events {
+		if e.to == to && slices.Contains(e.from, from) {
+			return e.event
+		}
+	}
+	return ""
+}
+
+// isService reports whether XML looks as if the service wrote it.
+func isService(document []byte) bool {
+	const hint = "http://datacite.org/schema/kernel-4 http://schema.datacite.org/meta/kernel-4/metadata.xsd"
+	return bytes.Contains(document[:min(len(document), 1000)], []byte(hint))
+}
