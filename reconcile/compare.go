@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/internal/deepcopy"
@@ -50,11 +51,15 @@ func (r *request) compare(found *dois.Record, adapt Adapter) (c *comparison, err
 		return c, nil
 	}
 	changes := metadata.Diff(c.shown(c.asJSON), c.shown(&found.Record))
-	if len(changes) == 0 {
+	invisible := bytes.ContainsFunc(bytes.TrimPrefix(found.MetadataXML, []byte("\ufeff")), isInvisible)
+	if len(changes) == 0 && !invisible {
 		return c, nil
 	}
 	if err := c.adaptXML(adapt); err != nil {
 		return c, err
+	}
+	if invisible && c.xml != nil {
+		c.changes = append(c.changes, c.invisible()...)
 	}
 	for _, change := range changes {
 		name := propertyOf(change.Path)
@@ -63,6 +68,17 @@ func (r *request) compare(found *dois.Record, adapt Adapter) (c *comparison, err
 		}
 	}
 	return c, nil
+}
+
+// isInvisible finds characters such as a zero-width space.
+func isInvisible(r rune) bool { return unicode.Is(unicode.Cf, r) }
+
+// invisible are the changes that remove invisible characters, which only the stored XML has: the service shows
+// the identifiers without them.
+func (c *comparison) invisible() []metadata.Change {
+	return slices.DeleteFunc(metadata.DiffXML(c.asXML, normal(c.xml)), func(change metadata.Change) bool {
+		return !strings.ContainsFunc(change.Found, isInvisible) || strings.ContainsFunc(change.Wanted, isInvisible)
+	})
 }
 
 // adapted is what is desired beside a record.

@@ -34,4 +34,8 @@
 // The XML road sends the whole document, and the service cannot be asked to write only if nothing
 // has changed. The record is read immediately before it is written; if somebody else wrote in between, a
 // warning of [Outcome].Record says so (code conflict).
+//
+// The states of a DOI and the interface that is used are those of the [specification] (§3.1, §4.2).
+//
+// [specification]: https://github.com/datacite-go/datacite-go/blob/main/docs/specification.md
 package reconcile

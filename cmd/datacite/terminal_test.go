@@ -152,7 +152,7 @@ func TestProgress(t *testing.T) {
 				return
 			}
 			assert.Regexp(t, tt.shows, printed)
-			assert.Regexp(t, `^\S+items\.registered\.csv: 250 of 250 records written at \S+, 250 of them now\n$`, screen, "nothing else is left")
+			assert.Regexp(t, `^\S+items\.registered\.csv: 250 records at \S+: 250 created\n$`, screen, "nothing else is left")
 			drawn, _, _ := strings.Cut(printed, "items.registered.csv")
 			_, widest := shelltest.Screen(drawn)
 			assert.Less(t, widest, tt.columns)
@@ -169,7 +169,7 @@ func TestProgressIsInterrupted(t *testing.T) {
 	code, printed := x.End()
 	assert.Equal(t, 130, code)
 	screen, _ := shelltest.Screen(printed)
-	assert.Regexp(t, `^(\^C)?\S+items\.registered\.csv: \d+ of 250 records written at \S+, \d+ of them now\ndatacite: interrupted; \d+ records left; run the same command again to continue\n$`, screen)
+	assert.Regexp(t, `^(\^C)?\S+items\.registered\.csv: 250 records at \S+: \d+ created\ndatacite: interrupted; \d+ records left; run the same command again to continue\n$`, screen)
 }
 
 // What anybody has written into a record does not control the terminal, in no format.

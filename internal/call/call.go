@@ -62,6 +62,9 @@ func WithExpected(ctx context.Context, status int) context.Context {
 
 // ExpectedOf returns the expected status of a context, 0 if it has none.
 func ExpectedOf(ctx context.Context) int {
+	if ctx == nil {
+		return 0 // the call refuses it
+	}
 	status, _ := ctx.Value(expectedKey{}).(int)
 	return status
 }

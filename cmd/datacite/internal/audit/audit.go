@@ -19,6 +19,7 @@ import (
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/table"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/metadata"
+	"github.com/datacite-go/datacite-go/reconcile"
 )
 
 // lag is how long a change may take until the lists of the service show it.
@@ -32,10 +33,11 @@ type command struct {
 	only     []string
 	passOver []string
 	fix      bool
-	opts     dois.AuditOptions
+	opts     reconcile.AuditOptions
 
 	service *account.Service
-	client  *dois.Client
+	client  *reconcile.Client
+	records *dois.Client
 	began   time.Time
 	page    *page
 	warned  bool // that the service lists no DOI
@@ -89,7 +91,7 @@ seen, and drafts and hidden ones are missing.`,
 	flags.StringVar(&c.opts.ClientID, "client", "", "DOIs of this repository `account`, such as ice.archive")
 	flags.StringSliceVar(&c.opts.Prefix, "prefix", nil, "DOIs with one of these `prefixes`, separated by commas")
 	flags.StringSliceVar(&c.only, "only", choices, "which `differences`, separated by commas; changed is url, state and metadata")
-	_ = cmd.RegisterFlagCompletionFunc("only", cobra.FixedCompletions(append(choices, string(dois.Changed)), cobra.ShellCompDirectiveNoFileComp)) // the flag is there
+	_ = cmd.RegisterFlagCompletionFunc("only", cobra.FixedCompletions(append(choices, string(reconcile.KindChanged)), cobra.ShellCompDirectiveNoFileComp)) // the flag is there
 	flags.StringSliceVar(&c.passOver, "pass-over", nil, "`columns` that are not compared, separated by commas, such as those of your own")
 	flags.BoolVar(&c.opts.ReadExtra, "read-extra", false, "read each extra DOI once more, with a request each, so that none is reported that was just deleted")
 	flags.BoolVar(&c.fix, "fix", false, "write what differs, after asking; extra DOIs are never deleted")
@@ -114,14 +116,14 @@ func (c *command) check(cmd *cobra.Command, source string) error {
 	chosen := map[string]bool{}
 	for _, choice := range c.only {
 		switch choice = strings.TrimSpace(choice); {
-		case choice == string(dois.Changed):
+		case choice == string(reconcile.KindChanged):
 			for _, part := range ofChanged {
 				chosen[part] = true
 			}
 		case slices.Contains(choices, choice):
 			chosen[choice] = true
 		default:
-			return fmt.Errorf("--only: %w", shell.NotOne(choice, append(choices, string(dois.Changed))))
+			return fmt.Errorf("--only: %w", shell.NotOne(choice, append(choices, string(reconcile.KindChanged))))
 		}
 	}
 	c.only = slices.DeleteFunc(slices.Clone(choices), func(choice string) bool { return !chosen[choice] })
@@ -130,17 +132,17 @@ func (c *command) check(cmd *cobra.Command, source string) error {
 			return fmt.Errorf("%s %s would replace the source; give another name", flag, name)
 		}
 	}
-	c.opts.Kinds, c.opts.Complete = kinds(c.only), c.complete
+	c.opts.Kinds, c.opts.Adapt = kinds(c.only), c.adapt
 	c.DryRun = !c.fix // it reads
 	return c.ChooseFormat(cmd)
 }
 
 // kinds are those that the choices are of.
-func kinds(only []string) (all []dois.DifferenceKind) {
+func kinds(only []string) (all []reconcile.DifferenceKind) {
 	for _, choice := range only {
-		kind := dois.DifferenceKind(choice)
+		kind := reconcile.DifferenceKind(choice)
 		if slices.Contains(ofChanged, choice) {
-			kind = dois.Changed
+			kind = reconcile.KindChanged
 		}
 		if !slices.Contains(all, kind) {
 			all = append(all, kind)
@@ -149,40 +151,41 @@ func kinds(only []string) (all []dois.DifferenceKind) {
 	return all
 }
 
-// complete leaves out of what is wanted what --only leaves out, so that it is neither compared
+// adapt leaves out of what is desired what --only leaves out, so that it is neither compared
 // nor written, and adds what a table cannot say.
-func (c *command) complete(w *dois.Wanted, found *dois.Record) {
+func (c *command) adapt(d *reconcile.Desired, found *dois.Record) error {
+	if found == nil { // it is made as the source says
+		return nil
+	}
 	if !slices.Contains(c.only, "url") {
-		w.URL = ""
+		d.URL = ""
 	}
 	if !slices.Contains(c.only, "state") {
-		w.State = ""
+		d.State = ""
 	}
 	switch {
-	case w.Metadata == nil:
 	case !slices.Contains(c.only, "metadata") && !slices.Contains(c.only, "invalid"):
-		w.Metadata = nil
-	case isTable(c.source):
+		d.Metadata, d.XML, d.Clear = nil, nil, nil
+	case isTable(c.source) && d.Metadata != nil:
 		var removed []datacite.Finding
-		w.Metadata, removed = table.Complete(w.Metadata, found)
-		for _, f := range removed {
-			c.Warn("%s: %s", w.Place, f)
-		}
+		d.Metadata, removed = table.Complete(d.Metadata, found)
+		table.WarnOfRemoved(c.Shell, d.Place, removed)
 	}
+	return nil
 }
 
 // differences are those that --only chooses. With --fix, the service may list no DOI: the first
 // ones are made.
-func (c *command) differences(ctx context.Context, progress func(dois.AuditProgress)) iter.Seq2[*dois.Difference, error] {
-	return func(yield func(*dois.Difference, error) bool) {
+func (c *command) differences(ctx context.Context, progress func(reconcile.AuditProgress)) iter.Seq2[*reconcile.Difference, error] {
+	return func(yield func(*reconcile.Difference, error) bool) {
 		opts := c.opts
 		opts.Progress, opts.AllowEmpty = progress, c.warned
 		if c.html != "" {
 			c.page.Coverage = &coverage{}
 			opts.Listed = c.page.Coverage.count
 		}
-		for d, err := range c.client.Audit(ctx, c.wanted(ctx), &opts) {
-			if errors.Is(err, dois.ErrNothingListed) {
+		for d, err := range c.client.Audit(ctx, c.desired(ctx), &opts) {
+			if errors.Is(err, reconcile.ErrNothingListed) {
 				err = shell.Wrong(c.nothingListed(err))
 				if c.fix {
 					c.warned = true
@@ -211,15 +214,15 @@ func (c *command) nothingListed(err error) error {
 
 // choose takes metadata out of a change that was compared only to repair invalid ones. It
 // reports whether something is left.
-func (c *command) choose(d *dois.Difference) bool {
-	if d.Kind == dois.Invalid || d.Kind == dois.Missing || d.Wanted == nil || slices.Contains(c.only, "metadata") {
+func (c *command) choose(d *reconcile.Difference) bool {
+	if d.Kind == reconcile.KindInvalid || d.Kind == reconcile.KindMissing || d.Desired == nil || slices.Contains(c.only, "metadata") {
 		return true
 	}
-	wanted := *d.Wanted
-	wanted.Metadata = nil
-	d.Wanted = &wanted
+	desired := *d.Desired
+	desired.Metadata, desired.XML, desired.Clear = nil, nil, nil
+	d.Desired = &desired
 	d.Changes = slices.DeleteFunc(d.Changes, func(c metadata.Change) bool { return c.Path != "url" && c.Path != "state" })
-	return d.Kind != dois.Changed || len(d.Changes) > 0
+	return d.Kind != reconcile.KindChanged || len(d.Changes) > 0
 }
 
 func (c *command) run(cmd *cobra.Command, args []string) (err error) {
@@ -237,7 +240,10 @@ func (c *command) run(cmd *cobra.Command, args []string) (err error) {
 		return err
 	}
 	c.page = c.newPage()
-	if c.client, err = dois.NewClient(c.service.Config); err != nil {
+	if c.client, err = reconcile.NewClient(c.service.Config); err != nil {
+		return err
+	}
+	if c.records, err = dois.NewClient(c.service.Config); err != nil {
 		return err
 	}
 	table, page, err := c.Files(c.html)
@@ -319,9 +325,9 @@ func (c *command) show(ctx context.Context, out printer) (writes int, err error)
 	return writes, out.End()
 }
 
-func (c *command) progress(now dois.AuditProgress) {
+func (c *command) progress(now reconcile.AuditProgress) {
 	c.page.Progress = now
-	more := fmt.Sprintf("%s in the source, %s compared, %s", shell.Number(now.Wanted), shell.Number(now.Compared), shell.Count(now.Differences, "difference"))
+	more := fmt.Sprintf("%s in the source, %s compared, %s", shell.Number(now.Desired), shell.Number(now.Compared), shell.Count(now.Differences, "difference"))
 	c.Progress(now.Found, max(now.Total, 0), "records", more)
 }
 
@@ -332,7 +338,7 @@ func (c *command) verdict() error {
 	if !p.Complete {
 		as = " as to " + strings.Join(c.only, ", ")
 	}
-	c.Say("%s of %s right%s at %s", shell.Number(p.Right()), shell.Count(p.Progress.Wanted, "DOI"), as, c.service)
+	c.Say("%s of %s right%s at %s", shell.Number(p.Right()), shell.Count(p.Progress.Desired, "DOI"), as, c.service)
 	before := ""
 	if p.Fixed {
 		before = " before"
@@ -344,7 +350,7 @@ func (c *command) verdict() error {
 		c.Warn("warning: without a login only findable DOIs are seen: a missing one may be a draft, or hidden; datacite login stores a login")
 	}
 	c.Say("what was made or changed after %s may be missing: the list of the service lags behind by up to ten minutes", c.began.Add(-lag).Format(time.TimeOnly))
-	read := fmt.Sprintf("%s wanted and %s at %s", shell.Count(p.Progress.Wanted, "DOI"), shell.Count(p.Progress.Found, "DOI"), c.service)
+	read := fmt.Sprintf("%s wanted and %s at %s", shell.Count(p.Progress.Desired, "DOI"), shell.Count(p.Progress.Found, "DOI"), c.service)
 	switch {
 	case p.Fixed && p.Failed+p.Left > 0:
 		return shell.Refused(fmt.Errorf("%s: %s repaired, %s for you to decide", read, shell.Count(p.Repaired, "DOI"), p.rest()))

@@ -31,6 +31,7 @@ import (
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/mds"
 	"github.com/datacite-go/datacite-go/metadata"
+	"github.com/datacite-go/datacite-go/reconcile"
 )
 
 func TestMain(m *testing.M) { shelltest.Main(m, Command) }
@@ -294,18 +295,24 @@ func TestAmpersand(t *testing.T) {
 }
 
 func TestOutcomes(t *testing.T) {
-	changed := &dois.Difference{DOI: "10.5072/a", Kind: dois.Changed}
-	for want, r := range map[outcome]*dois.Repaired{
-		{Result: repaired}:                     {Difference: changed, Changed: true},
-		{Result: asWanted}:                     {Difference: changed},
-		{left, "interrupted"}:                  {Difference: changed, Err: context.Canceled},
-		{left, "10.5072/a is findable"}:        {Difference: changed, Err: fmt.Errorf("%w: 10.5072/a is findable", dois.ErrNotAsWanted)},
-		{left, "conflict with what is stored"}: {Difference: changed, Err: datacite.ErrConflict},
-		{failed, "outcome unknown"}:            {Difference: changed, Err: datacite.ErrUnclear},
-		{failed, dois.ErrNotAsWanted.Error()}:  {Difference: changed, Changed: true, Err: dois.ErrNotAsWanted},
+	changed, sent, now := &reconcile.Difference{DOI: "10.5072/a", Kind: reconcile.KindChanged}, &dois.Draft{}, &dois.Record{}
+	for _, tt := range []struct {
+		want outcome
+		of   reconcile.Outcome
+	}{
+		{outcome{Result: repaired}, reconcile.Outcome{Draft: sent, Record: now}},
+		{outcome{Result: asWanted}, reconcile.Outcome{Record: now}},
+		{outcome{left, "interrupted"}, reconcile.Outcome{Err: context.Canceled}},
+		{outcome{left, "10.5072/a is findable"}, reconcile.Outcome{Err: fmt.Errorf("%w: 10.5072/a is findable", reconcile.ErrNotAsDesired)}},
+		{outcome{left, "conflict with what is stored"}, reconcile.Outcome{Err: datacite.ErrConflict}},
+		{outcome{left, reconcile.ErrLoss.Error()}, reconcile.Outcome{Err: reconcile.ErrLoss}},
+		{outcome{failed, "outcome unknown"}, reconcile.Outcome{Err: datacite.ErrUnclear}},
+		{outcome{failed, reconcile.ErrNotAsDesired.Error()}, reconcile.Outcome{Draft: sent, Record: now, Err: reconcile.ErrNotAsDesired}},
 	} {
-		assert.Equal(t, want, outcomeOf(r))
+		assert.Equal(t, tt.want, outcomeOf(changed, &tt.of))
 	}
+	invalid := &reconcile.Difference{DOI: "10.5072/a", Kind: reconcile.KindInvalid}
+	assert.Equal(t, outcome{left, "the source has the same"}, outcomeOf(invalid, &reconcile.Outcome{Record: now}))
 }
 
 // A repair reports what it writes and what it leaves from two goroutines: the differences of a DOI
@@ -313,16 +320,16 @@ func TestOutcomes(t *testing.T) {
 func TestDOIsAreCountedOnce(t *testing.T) {
 	c := &command{service: &account.Service{}}
 	p := c.newPage()
-	p.Progress.Wanted = 3
-	mine, others := &dois.Wanted{}, (*dois.Wanted)(nil)
+	p.Progress.Desired = 3
+	mine, others := &reconcile.Desired{}, (*reconcile.Desired)(nil)
 	for _, add := range []struct {
 		doi    string
-		wanted *dois.Wanted
+		wanted *reconcile.Desired
 		result string
 	}{
 		{"10.5072/a", mine, failed}, {"10.5072/x", others, left}, {"10.5072/a", mine, failed}, {"10.5072/x", others, left}, {"10.5072/b", mine, repaired},
 	} {
-		p.add(&dois.Difference{DOI: add.doi, Kind: dois.Changed, Wanted: add.wanted}, outcome{Result: add.result})
+		p.add(&reconcile.Difference{DOI: add.doi, Kind: reconcile.KindChanged, Desired: add.wanted}, outcome{Result: add.result})
 	}
 	assert.Equal(t, []int{1, 1, 1, 2}, []int{p.Repaired, p.Failed, p.Left, p.Right()})
 }
@@ -384,23 +391,25 @@ func TestFixWritesOnlyWhatIsChosen(t *testing.T) {
 	assert.Equal(t, "Old", record.Titles[0].Title)
 }
 
-// The service writes the XML of a record anew from its JSON. What it leaves out on the way is named.
-func TestFixNamesWhatTheServiceLeavesOut(t *testing.T) {
+// A correction of a record that came as XML keeps what the service's JSON does not have.
+func TestFixKeepsWhatOnlyTheXMLHas(t *testing.T) {
 	for _, behaviour := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {
 		srv := service(t, behaviour)
 		record := shelltest.Read(t, "../../../../testdata/records/minimal.xml")
 		record = bytes.Replace(record, []byte("</resource>"), []byte(`<relatedIdentifiers><relatedIdentifier relatedIdentifierType="DOI" relationType="HasMetadata" relatedMetadataScheme="ddi">10.5072/m</relatedIdentifier></relatedIdentifiers></resource>`), 1)
 		_, err := srv.MDS().Register(t.Context(), "10.5072/with", "https://repo.example.org/with", mds.XML(record))
 		require.NoError(t, err)
-		_, notes, code := call(t, srv, "--fix", "--yes", shelltest.File(t, "own.csv", "doi,title\n10.5072/with,Another title\n"))
-		require.Equal(t, shell.ExitRefused, code, "four others are left")
-		assert.Contains(t, notes, `warning: 10.5072/with: relatedIdentifiers[0].relatedMetadataScheme: `, behaviour)
+		item := `{"doi":"10.5072/with","relatedItems":[{"relatedItemType":"Journal","relationType":"IsPublishedIn","titles":[{"title":"J","lang":"fr"}]}]}`
+		for _, source := range []string{shelltest.File(t, "own.csv", "doi,title\n10.5072/with,Another title\n"), shelltest.File(t, "own.jsonl", item)} {
+			_, notes, code := call(t, srv, "--fix", "--yes", source)
+			require.Equal(t, shell.ExitRefused, code, "four others are left")
+			assert.NotContains(t, notes, "warning: ", behaviour)
+		}
 		stored, err := srv.MDS().Metadata(t.Context(), "10.5072/with")
 		require.NoError(t, err)
-		assert.NotContains(t, string(stored.Data), "ddi", "or there is nothing to name")
-		item := `{"doi":"10.5072/with","relatedItems":[{"relatedItemType":"Journal","relationType":"IsPublishedIn","titles":[{"title":"J","lang":"fr"}]}]}`
-		_, notes, _ = call(t, srv, "--fix", "--yes", shelltest.File(t, "own.jsonl", item))
-		assert.Contains(t, notes, "warning: 10.5072/with: relatedItems[0].titles[0].lang: if the record is sent as JSON, the service ignores this", behaviour)
+		for _, text := range []string{"Another title", `"ddi"`, `<title xml:lang="fr">J</title>`} {
+			assert.Contains(t, string(stored.Data), text, behaviour)
+		}
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/doi"
-	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/reconcile"
 )
 
 // A page is what an audit found, for people. It holds the first differences of each kind.
@@ -26,20 +26,20 @@ type page struct {
 
 	Anonymous bool // without a login
 
-	Progress dois.AuditProgress
+	Progress reconcile.AuditProgress
 	Coverage *coverage
 
 	Repaired, Failed, Left int // DOIs
 
 	wrong    int // DOIs of the source that differ, or that a repair has left so
-	sections map[dois.DifferenceKind]*section
+	sections map[reconcile.DifferenceKind]*section
 	last     map[bool]string // DOI and result that were counted last, of those that can be repaired and of the others
-	rows     func(*dois.Difference, outcome) []row
+	rows     func(*reconcile.Difference, outcome) []row
 }
 
 // A section is one kind of difference.
 type section struct {
-	Kind  dois.DifferenceKind
+	Kind  reconcile.DifferenceKind
 	Count int
 	Items []item
 }
@@ -56,11 +56,11 @@ func (c *command) newPage() *page {
 	scope := strings.Trim(c.opts.ClientID+", "+strings.Join(c.opts.Prefix, ", "), ", ")
 	return &page{
 		Scope: scope, Source: filepath.Base(c.source), Service: c.service.String(), Resolver: c.service.Resolver(), At: c.began,
-		Anonymous: c.service.Config.Password == "", Complete: len(c.only) == len(choices), sections: map[dois.DifferenceKind]*section{}, last: map[bool]string{}, rows: c.rows,
+		Anonymous: c.service.Config.Password == "", Complete: len(c.only) == len(choices), sections: map[reconcile.DifferenceKind]*section{}, last: map[bool]string{}, rows: c.rows,
 	}
 }
 
-func (p *page) add(d *dois.Difference, o outcome) {
+func (p *page) add(d *reconcile.Difference, o outcome) {
 	s := p.sections[d.Kind]
 	if s == nil {
 		s = &section{Kind: d.Kind}
@@ -86,10 +86,10 @@ func (p *page) add(d *dois.Difference, o outcome) {
 }
 
 // Unseen reports whether DOIs may be missing only because a login is.
-func (p *page) Unseen() bool { return p.Anonymous && p.sections[dois.Missing] != nil }
+func (p *page) Unseen() bool { return p.Anonymous && p.sections[reconcile.KindMissing] != nil }
 
 // Right is how many DOIs of the source are as they should be, as far as was looked for.
-func (p *page) Right() int { return p.Progress.Wanted - p.wrong }
+func (p *page) Right() int { return p.Progress.Desired - p.wrong }
 
 // Done reports whether a repair has a result.
 func (p *page) Done() bool { return p.Repaired+p.Failed+p.Left > 0 }
@@ -101,7 +101,7 @@ func (p *page) rest() string {
 
 // Sections are those there are, with what is to be done first.
 func (p *page) Sections() (all []*section) {
-	for _, kind := range []dois.DifferenceKind{dois.Missing, dois.Changed, dois.Invalid, dois.OldSchema, dois.Extra} {
+	for _, kind := range []reconcile.DifferenceKind{reconcile.KindMissing, reconcile.KindChanged, reconcile.KindInvalid, reconcile.KindOldSchema, reconcile.KindExtra} {
 		if s := p.sections[kind]; s != nil {
 			all = append(all, s)
 		}
@@ -121,12 +121,12 @@ func (p *page) Count() (n int) {
 func (p *page) Since() time.Time { return p.At.Add(-lag) }
 
 // headings are for people: of the section, on a card, and what it has.
-var headings = map[dois.DifferenceKind][3]string{
-	dois.Missing:   {"Missing", "missing", "in the source, and not at the service"},
-	dois.Changed:   {"Changed", "changed", "at the service with other content than in the source"},
-	dois.Invalid:   {"Invalid", "invalid", "with metadata that the service would refuse today"},
-	dois.OldSchema: {"Old schema", "of an old schema", "with metadata of a version before 4, which the service no longer accepts"},
-	dois.Extra:     {"Extra", "extra", "at the service, and not in the source. Add them to the source, or hide or delete them yourself"},
+var headings = map[reconcile.DifferenceKind][3]string{
+	reconcile.KindMissing:   {"Missing", "missing", "in the source, and not at the service"},
+	reconcile.KindChanged:   {"Changed", "changed", "at the service with other content than in the source"},
+	reconcile.KindInvalid:   {"Invalid", "invalid", "with metadata that the service would refuse today"},
+	reconcile.KindOldSchema: {"Old schema", "of an old schema", "with metadata of a version before 4, which the service no longer accepts"},
+	reconcile.KindExtra:     {"Extra", "extra", "at the service, and not in the source. Add them to the source, or hide or delete them yourself"},
 }
 
 // Heading, Short and Explanation are the words for its kind.
@@ -135,10 +135,10 @@ func (s *section) Short() string       { return headings[s.Kind][1] }
 func (s *section) Explanation() string { return headings[s.Kind][2] }
 
 // Sides reports whether rows have what should be and what is.
-func (s *section) Sides() bool { return s.Kind == dois.Changed }
+func (s *section) Sides() bool { return s.Kind == reconcile.KindChanged }
 
 // Faults reports whether rows have reasons.
-func (s *section) Faults() bool { return s.Kind == dois.Invalid }
+func (s *section) Faults() bool { return s.Kind == reconcile.KindInvalid }
 
 //go:embed page.html
 var pageText string

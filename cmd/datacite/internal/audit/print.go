@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"io"
@@ -9,16 +10,17 @@ import (
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/table"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/metadata"
+	"github.com/datacite-go/datacite-go/reconcile"
 )
 
 // A row is one thing that differs.
 type row struct {
-	Kind   dois.DifferenceKind `json:"kind"`
-	DOI    string              `json:"doi"`
-	Path   string              `json:"path,omitempty"`
-	Wanted string              `json:"wanted,omitempty"`
-	Found  string              `json:"found,omitempty"`
-	Reason string              `json:"reason,omitempty"`
+	Kind   reconcile.DifferenceKind `json:"kind"`
+	DOI    string                   `json:"doi"`
+	Path   string                   `json:"path,omitempty"`
+	Wanted string                   `json:"wanted,omitempty"`
+	Found  string                   `json:"found,omitempty"`
+	Reason string                   `json:"reason,omitempty"`
 
 	// Of the DOI, as it is at the service, or as it should be if it is missing.
 	Title string     `json:"title,omitempty"`
@@ -31,15 +33,15 @@ type row struct {
 }
 
 // rows are the parts of a difference, or the one of a DOI as a whole.
-func (c *command) rows(d *dois.Difference, o outcome) (all []row) {
+func (c *command) rows(d *reconcile.Difference, o outcome) (all []row) {
 	whole := row{Kind: d.Kind, DOI: d.DOI, Service: c.service.Host, Result: o.Result, Error: o.Error}
 	switch {
 	case d.Found != nil:
 		whole.URL, whole.State, whole.Title = d.Found.URL, d.Found.State, d.Found.Title()
-	case d.Wanted != nil:
-		whole.URL, whole.State, whole.Title = d.Wanted.URL, d.Wanted.State, d.Wanted.Metadata.Title()
+	case d.Desired != nil:
+		whole.URL, whole.State, whole.Title = d.Desired.URL, d.Desired.State, titleOf(d.Desired)
 	}
-	if d.Kind == dois.Missing && o.Result == repaired && whole.State == "" {
+	if d.Kind == reconcile.KindMissing && o.Result == repaired && whole.State == "" {
 		whole.State = dois.StateDraft
 	}
 	for _, change := range d.Changes {
@@ -56,6 +58,15 @@ func (c *command) rows(d *dois.Difference, o outcome) (all []row) {
 		all = []row{whole}
 	}
 	return all
+}
+
+// titleOf is the title that a DOI should have.
+func titleOf(d *reconcile.Desired) string {
+	r := d.Metadata
+	if len(d.XML) > 0 {
+		r, _ = metadata.ParseXML(bytes.NewReader(d.XML)) // it was read before
+	}
+	return r.Title()
 }
 
 // cells are what people see.
@@ -101,7 +112,7 @@ func (c *command) printer(format string, out io.Writer, results bool) printer {
 		Object: func(r row) any { return r },
 	}
 	if results {
-		l.Heads, l.Widths = slices.Insert(l.Heads, 2, "RESULT"), []int{len(dois.OldSchema), 0, len(asWanted)}
+		l.Heads, l.Widths = slices.Insert(l.Heads, 2, "RESULT"), []int{len(reconcile.KindOldSchema), 0, len(asWanted)}
 		l.Cells = func(r row) []string { return slices.Insert(r.cells(), 2, r.Result) }
 		l.Others = append(l.Others, "result", "error")
 	}
@@ -109,7 +120,7 @@ func (c *command) printer(format string, out io.Writer, results bool) printer {
 }
 
 // print prints the rows of a difference.
-func (c *command) print(out printer, d *dois.Difference, o outcome) error {
+func (c *command) print(out printer, d *reconcile.Difference, o outcome) error {
 	for _, r := range c.rows(d, o) {
 		if err := out.Print(r); err != nil {
 			return err

@@ -5,13 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
+	"slices"
 	"strings"
 	"sync"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/table"
-	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/doi"
+	"github.com/datacite-go/datacite-go/reconcile"
 )
 
 // An outcome is what became of a difference. It is empty without -fix.
@@ -27,64 +30,121 @@ const (
 	asWanted = "as wanted"
 )
 
-func outcomeOf(r *dois.Repaired) outcome {
-	switch {
-	case r.Err == nil && r.Changed:
+func outcomeOf(d *reconcile.Difference, o *reconcile.Outcome) outcome {
+	switch err := o.Err; {
+	case err == nil && o.Draft != nil:
 		return outcome{Result: repaired}
-	case r.Err == nil:
+	case err == nil && d.Kind == reconcile.KindInvalid && o.Record.Validate() != nil:
+		return outcome{left, "the source has the same"}
+	case err == nil:
 		return outcome{Result: asWanted}
-	case errors.Is(r.Err, context.Canceled) && !errors.Is(r.Err, datacite.ErrUnclear):
+	case errors.Is(err, context.Canceled) && !errors.Is(err, datacite.ErrUnclear):
 		return outcome{left, "interrupted"}
-	case !r.Changed && (errors.Is(r.Err, dois.ErrNotAsWanted) || errors.Is(r.Err, datacite.ErrConflict)):
-		return outcome{left, strings.TrimPrefix(shell.Message(r.Err), dois.ErrNotAsWanted.Error()+": ")}
+	case o.Record == nil && isLeft(err):
+		return outcome{left, strings.TrimPrefix(shell.Message(err), reconcile.ErrNotAsDesired.Error()+": ")}
 	}
-	return outcome{failed, shell.Message(r.Err)}
+	return outcome{failed, shell.Message(o.Err)}
+}
+
+// isLeft reports whether a DOI was left as it is, for a person to decide.
+func isLeft(err error) bool {
+	return errors.Is(err, reconcile.ErrNotAsDesired) || errors.Is(err, reconcile.ErrLoss) || errors.Is(err, datacite.ErrConflict)
 }
 
 // repairable says whether a DOI is in the source, so that it is known how it should be. Of the
 // others a person has to decide.
-func repairable(d *dois.Difference) bool { return d.Wanted != nil }
+func repairable(d *reconcile.Difference) bool { return d.Desired != nil }
+
+// A repairing is one run. The differences come in another goroutine than the outcomes.
+type repairing struct {
+	*command
+	out    printer
+	writes int // how many DOIs there may be, 0 if that is not known
+
+	mu   sync.Mutex
+	open map[string][]*reconcile.Difference // by DOI, until it has an outcome
+}
 
 // repair repairs what a new audit finds, so that what has changed meanwhile is seen, and
-// prints each result as soon as it is known. writes is how many DOIs there may be, 0 if that is
-// not known.
+// prints each result as soon as it is known.
 func (c *command) repair(ctx context.Context, writes int, to io.Writer) error {
-	out := c.printer(c.Format, to, true)
+	r := &repairing{command: c, out: c.printer(c.Format, to, true), writes: writes, open: map[string][]*reconcile.Difference{}}
 	c.page.Fixed = true
-	var one sync.Mutex // Repair finds in one goroutine, and writes in others
-	report := func(d *dois.Difference, o outcome) error {
-		one.Lock()
-		defer one.Unlock()
-		c.page.add(d, o)
-		if c.Quiet && o.Error != "" {
-			c.Warn("%s: %s: %s: %s", d.DOI, d.Kind, o.Result, o.Error)
-		}
-		err := c.print(out, d, o)
-		c.Progress(c.page.Repaired, writes, "DOIs repaired", c.page.rest())
-		return err
-	}
-	found := func(yield func(*dois.Difference, error) bool) {
-		for d, err := range c.differences(ctx, func(now dois.AuditProgress) { c.page.Progress = now }) {
-			if err == nil && !repairable(d) {
-				if err = report(d, outcome{Result: left}); err == nil {
-					continue
-				}
-			}
-			if !yield(d, err) || err != nil {
-				return
-			}
-		}
-	}
-	for r, err := range c.client.Repair(ctx, found, nil) {
+	opts := &reconcile.Options{Adapt: c.adapt, Rounds: 1, Upgrade: slices.Contains(c.only, string(reconcile.KindOldSchema))}
+	for o, err := range c.client.EnsureAll(ctx, reconcile.Corrections(r.differences(ctx)), opts) {
 		if err == nil {
-			table.PrintOfWrite(c.Shell, r.DOI, r.Warnings)
-			err = report(r.Difference, outcomeOf(r))
+			err = r.take(o)
 		}
 		if err != nil {
-			return c.stopped(ctx, errors.Join(err, out.End()))
+			return c.stopped(ctx, errors.Join(err, r.out.End()))
 		}
 	}
-	return out.End()
+	return r.out.End()
+}
+
+// differences are those of DOIs that can be repaired. The others are reported.
+func (r *repairing) differences(ctx context.Context) iter.Seq2[*reconcile.Difference, error] {
+	return func(yield func(*reconcile.Difference, error) bool) {
+		var same []*reconcile.Difference // of one DOI, which follow each other
+		flush := func() bool {
+			if len(same) == 0 {
+				return true
+			}
+			r.mu.Lock()
+			r.open[same[0].DOI] = same
+			r.mu.Unlock()
+			first := same[0]
+			same = nil
+			return yield(first, nil)
+		}
+		for d, err := range r.command.differences(ctx, func(now reconcile.AuditProgress) { r.page.Progress = now }) {
+			if err == nil && !repairable(d) {
+				err = r.report(d, outcome{Result: left})
+				d = nil
+			}
+			switch {
+			case err != nil:
+				_ = flush() && yield(nil, err)
+				return
+			case d == nil:
+				continue
+			case len(same) > 0 && same[0].DOI != d.DOI && !flush():
+				return
+			}
+			same = append(same, d)
+		}
+		flush()
+	}
+}
+
+// take reports an outcome, for each difference of the DOI.
+func (r *repairing) take(o *reconcile.Outcome) error {
+	key := doi.Key(o.Desired.DOI)
+	r.mu.Lock()
+	same := r.open[key]
+	delete(r.open, key)
+	r.mu.Unlock()
+	if o.Draft != nil && o.Record != nil {
+		table.PrintOfWrite(r.Shell, key, o.Record.Warnings)
+	}
+	for _, d := range same {
+		if err := r.report(d, outcomeOf(d, o)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *repairing) report(d *reconcile.Difference, o outcome) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.page.add(d, o)
+	if r.Quiet && o.Error != "" {
+		r.Warn("%s: %s: %s: %s", d.DOI, d.Kind, o.Result, o.Error)
+	}
+	err := r.print(r.out, d, o)
+	r.Progress(r.page.Repaired, r.writes, "DOIs repaired", r.page.rest())
+	return err
 }
 
 // stopped is the error of a repair that did not come to its end.

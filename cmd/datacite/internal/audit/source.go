@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -17,13 +18,14 @@ import (
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/dois/archive"
 	"github.com/datacite-go/datacite-go/metadata"
+	"github.com/datacite-go/datacite-go/reconcile"
 )
 
-// wanted are the DOIs of a source, which has one at least: without any, all DOIs of the service would be
+// desired are the DOIs of a source, which has one at least: without any, all DOIs of the service would be
 // extra. It is opened when they are ranged over, each time. Faults of a table are all printed before the
 // error that ends it.
-func (c *command) wanted(ctx context.Context) iter.Seq2[dois.Wanted, error] {
-	return func(yield func(dois.Wanted, error) bool) {
+func (c *command) desired(ctx context.Context) iter.Seq2[reconcile.Desired, error] {
+	return func(yield func(reconcile.Desired, error) bool) {
 		some := false
 		for w, err := range c.read(ctx) {
 			some = true
@@ -32,18 +34,18 @@ func (c *command) wanted(ctx context.Context) iter.Seq2[dois.Wanted, error] {
 			}
 		}
 		if !some {
-			yield(dois.Wanted{}, shell.Wrong(fmt.Errorf("%s has no records; nothing was compared", c.source)))
+			yield(reconcile.Desired{}, shell.Wrong(fmt.Errorf("%s has no records; nothing was compared", c.source)))
 		}
 	}
 }
 
 // read reads the source.
-func (c *command) read(ctx context.Context) iter.Seq2[dois.Wanted, error] {
-	return func(yield func(dois.Wanted, error) bool) {
+func (c *command) read(ctx context.Context) iter.Seq2[reconcile.Desired, error] {
+	return func(yield func(reconcile.Desired, error) bool) {
 		source := c.source
 		info, err := os.Stat(source)
 		if err != nil {
-			yield(dois.Wanted{}, err)
+			yield(reconcile.Desired{}, err)
 			return
 		}
 		files, _ := filepath.Glob(filepath.Join(source, "*.xml"))
@@ -59,12 +61,12 @@ func (c *command) read(ctx context.Context) iter.Seq2[dois.Wanted, error] {
 			}
 			file, err := os.Open(source)
 			if err != nil {
-				yield(dois.Wanted{}, err)
+				yield(reconcile.Desired{}, err)
 				return
 			}
 			defer file.Close()
 			if strings.EqualFold(filepath.Ext(source), ".xml") {
-				yield(dois.Wanted{}, fmt.Errorf("%s is one file of metadata XML; give the folder with all of them", source))
+				yield(reconcile.Desired{}, fmt.Errorf("%s is one file of metadata XML; give the folder with all of them", source))
 				return
 			}
 			records(source, archive.NewReader(file, nil), yield)
@@ -73,27 +75,27 @@ func (c *command) read(ctx context.Context) iter.Seq2[dois.Wanted, error] {
 }
 
 // records are those of an archive.
-func records(source string, from *archive.Reader, yield func(dois.Wanted, error) bool) {
+func records(source string, from *archive.Reader, yield func(reconcile.Desired, error) bool) {
 	for r, err := range from.All() {
 		if err != nil {
 			if _, ofFile := errors.AsType[*fs.PathError](err); !ofFile {
 				err = fmt.Errorf("%w; datacite harvest writes records", err)
 			}
-			yield(dois.Wanted{}, shell.OfFile(source, err))
+			yield(reconcile.Desired{}, shell.OfFile(source, err))
 			return
 		}
 		if err := table.CheckRecord(r); err != nil {
-			yield(dois.Wanted{}, shell.OfFile(source, err))
+			yield(reconcile.Desired{}, shell.OfFile(source, err))
 			return
 		}
-		if !yield(dois.Wanted{DOI: r.DOI, URL: r.URL, State: r.State, Metadata: &r.Record}, nil) {
+		if !yield(reconcile.Desired{DOI: r.DOI, URL: r.URL, State: r.State, Metadata: &r.Record}, nil) {
 			return
 		}
 	}
 }
 
 // documents are files of metadata XML, which name their DOIs.
-func documents(files []string, yield func(dois.Wanted, error) bool) {
+func documents(files []string, yield func(reconcile.Desired, error) bool) {
 	for _, name := range files {
 		w, err := document(name)
 		if !yield(w, err) || err != nil {
@@ -102,41 +104,40 @@ func documents(files []string, yield func(dois.Wanted, error) bool) {
 	}
 }
 
-func document(name string) (dois.Wanted, error) {
-	file, err := os.Open(name)
+func document(name string) (reconcile.Desired, error) {
+	data, err := os.ReadFile(name)
 	if err != nil {
-		return dois.Wanted{}, err
+		return reconcile.Desired{}, err
 	}
-	defer file.Close()
-	r, err := metadata.ParseXML(file)
+	r, err := metadata.ParseXML(bytes.NewReader(data))
 	switch {
 	case err != nil:
-		return dois.Wanted{}, fmt.Errorf("%s: %w", name, err)
+		return reconcile.Desired{}, fmt.Errorf("%s: %w", name, err)
 	case r.DOI == "":
-		return dois.Wanted{}, fmt.Errorf("%s: the identifier is empty, so its DOI is not known", name)
+		return reconcile.Desired{}, fmt.Errorf("%s: the identifier is empty, so its DOI is not known", name)
 	}
-	return dois.Wanted{DOI: r.DOI, Metadata: r, Place: name}, nil
+	return reconcile.Desired{DOI: r.DOI, XML: data, Place: name}, nil
 }
 
 // items are the rows of a table. If some have faults, the last thing is an error, after
 // which nothing was compared or written yet.
-func (c *command) items(ctx context.Context, yield func(dois.Wanted, error) bool) {
+func (c *command) items(ctx context.Context, yield func(reconcile.Desired, error) bool) {
 	r, file, err := table.Open(c.source, &table.Options{Others: slices.Concat(table.SearchColumns, table.ResultColumns, c.passOver), Partial: true})
 	if err != nil {
-		yield(dois.Wanted{}, err)
+		yield(reconcile.Desired{}, err)
 		return
 	}
 	defer file.Close()
 	if !r.Has("doi") {
-		yield(dois.Wanted{}, fmt.Errorf("%s has no column doi", c.source))
+		yield(reconcile.Desired{}, fmt.Errorf("%s has no column doi", c.source))
 		return
 	}
 	table.SaySheets(c.Shell, c.source, r)
 	faults, faulty := 0, 0
-	look := table.Look{Shell: c.Shell, Client: c.client}
+	look := table.Look{Shell: c.Shell, Client: c.records}
 	for row, err := range r.All() {
 		if err != nil {
-			yield(dois.Wanted{}, err)
+			yield(reconcile.Desired{}, err)
 			return
 		}
 		if row.DOI == "" && len(row.Findings) == 0 {
@@ -152,11 +153,11 @@ func (c *command) items(ctx context.Context, yield func(dois.Wanted, error) bool
 				}
 			}
 		}
-		if faulty == 0 && !yield(dois.Wanted{DOI: row.DOI, URL: row.URL, State: dois.State(row.State), Metadata: row.Record, Place: table.Place(row)}, nil) {
+		if faulty == 0 && !yield(reconcile.Desired{DOI: row.DOI, URL: row.URL, State: dois.State(row.State), Metadata: row.Record, Place: table.Place(row)}, nil) {
 			return
 		}
 	}
 	if faulty > 0 {
-		yield(dois.Wanted{}, shell.Wrong(fmt.Errorf("%s: %s in %s, all above; nothing was compared or written", c.source, shell.Count(faults, "fault"), shell.Count(faulty, "row"))))
+		yield(reconcile.Desired{}, shell.Wrong(fmt.Errorf("%s: %s in %s, all above; nothing was compared or written", c.source, shell.Count(faults, "fault"), shell.Count(faulty, "row"))))
 	}
 }

@@ -44,14 +44,14 @@ func TestInterrupted(t *testing.T) {
 	require.NoError(t, command.Start())
 	running.Store(command.Process)
 	assert.Equal(t, 130, shelltest.ExitCode(t, command.Wait()))
-	assert.Regexp(t, `[567] of 8 records written at 127.0.0.1:\d+, [567] of them now`, stdout.String())
+	assert.Regexp(t, `8 records at 127.0.0.1:\d+: [567] created`, stdout.String())
 	assert.Regexp(t, `^datacite: interrupted; [123] records? left; run the same command again to continue\n$`, stderr.String())
 	rows := read(t, filepath.Join(path, "items.registered.csv"))
 	require.Len(t, rows, 8)
 	assert.Empty(t, rows[7]["result"])
 	again, stdout, stderr := shelltest.At(srv).Process(t, args...)
 	assert.Equal(t, 0, shelltest.ExitCode(t, again.Run()), stderr)
-	assert.Contains(t, stdout.String(), "8 of 8 records written at ")
+	assert.Contains(t, stdout.String(), "8 records at ")
 	assert.Len(t, srv.Names(), 8)
 }
 

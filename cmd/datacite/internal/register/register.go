@@ -24,6 +24,7 @@ import (
 	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/mds"
+	"github.com/datacite-go/datacite-go/reconcile"
 )
 
 type command struct {
@@ -32,6 +33,7 @@ type command struct {
 	doi, url, prefix  string
 	state             string
 	leaveOut, wait    bool
+	allowLoss         bool
 	template          bool
 	resolver          string
 	passOver          []string
@@ -84,6 +86,7 @@ beside the result table), so none is lost.`,
 	flags.StringVar(&c.url, "url", "", "the `URL` that the DOI of a record leads to; {doi}, {suffix} and {file} stand for the DOI, what follows its prefix, and the name of the file without its ending")
 	shell.Choice(cmd, &c.state, "state", "`state` of DOIs whose record gives none: findable, registered or draft", string(dois.StateFindable), string(dois.StateRegistered), string(dois.StateDraft))
 	flags.BoolVar(&c.leaveOut, "leave-out", false, "register what has no faults, and leave out the rest")
+	flags.BoolVar(&c.allowLoss, "allow-loss", false, "write also where the service would lose something else of a record, which is listed")
 	flags.StringSliceVar(&c.passOver, "pass-over", nil, "`columns` of your own, separated by commas, which stay in the table and are not registered")
 	flags.IntVar(&c.workers, "workers", 4, "how many `records` are written at the same time")
 	flags.BoolVar(&c.wait, "wait", false, "wait until the DOI of a single record resolves")
@@ -184,13 +187,17 @@ func (c *command) run(cmd *cobra.Command, files []string) (err error) {
 	if c.wait && c.resolverURL() == "" {
 		return shell.Wrong(fmt.Errorf("--wait needs --resolver: where the DOIs of %s resolve is not known", c.service))
 	}
-	j := &job{command: c, items: map[string]*item{}, prefixes: map[string]bool{}}
-	if j.client, err = dois.NewClient(c.service.Config); err != nil {
+	j := &job{command: c, items: map[string]*item{}, prefixes: map[string]bool{}, refused: map[string]error{}}
+	if j.client, err = reconcile.NewClient(c.service.Config); err != nil {
+		return err
+	}
+	looker, err := dois.NewClient(c.service.Config)
+	if err != nil {
 		return err
 	}
 	var s source = &records{command: c, files: files}
 	if c.isTable {
-		rows := &rows{command: c, file: files[0], look: table.Look{Shell: c.Shell, Client: j.client}}
+		rows := &rows{command: c, file: files[0], look: table.Look{Shell: c.Shell, Client: looker}}
 		if err := rows.prepare(cmd.Context()); err != nil {
 			return shell.Wrong(err)
 		}
@@ -341,8 +348,8 @@ func (j *job) rehearse() error {
 		if err != nil {
 			return shell.Wrong(err)
 		}
-		j.Answer(nil, "%s would become %s at %s, and lead to %s, with these metadata; nothing was sent", cmp.Or(r.DOI, "A new DOI"), j.wanted(r, nil), j.service, r.URL)
-		if _, err := j.Data().Write(r.metadata().Data); err != nil {
+		j.Answer(nil, "%s would become %s at %s, and lead to %s, with these metadata; nothing was sent", cmp.Or(r.DOI, "A new DOI"), j.stateOf(r, nil), j.service, r.URL)
+		if _, err := j.Data().Write(r.metadata()); err != nil {
 			return err
 		}
 	}
@@ -373,6 +380,9 @@ func (j *job) read(say bool) iter.Seq2[*row, error] {
 // cells is not that of the columns, so that cells may be in wrong columns.
 func (j *job) checkRow(r *row) (torn bool) {
 	j.rows++
+	if r.isForeign() {
+		j.foreign++
+	}
 	known := j.results.of(r)
 	table.PrintFindings(j.Shell, r.Row)
 	torn = slices.ContainsFunc(r.Findings, func(f datacite.Finding) bool { return f.Code == "cells" })
@@ -391,7 +401,7 @@ func (j *job) checkRow(r *row) (torn bool) {
 		j.prefixes[prefix] = true
 	}
 	if j.DryRun && j.JSON {
-		o := outcome{DOI: known.DOI, URL: r.URL, State: string(j.wanted(r, nil)), Result: "checked", Place: r.place(), Service: j.service.Host}
+		o := outcome{DOI: known.DOI, URL: r.URL, State: string(j.stateOf(r, nil)), Result: "checked", Place: r.place(), Service: j.service.Host}
 		if r.Err() != nil {
 			o.Result, o.Error = "failed", faults(r)
 		}
@@ -402,15 +412,14 @@ func (j *job) checkRow(r *row) (torn bool) {
 
 // report says how the run ended.
 func (j *job) report(ctx context.Context, err error) error {
-	registered := j.earlier + j.done
-	left := j.rows - registered
+	left := j.rows - j.earlier - j.right()
 	if !j.isSingle {
 		place := ""
 		if j.Output != "" {
 			place = j.Output + ": "
 		}
 		if !j.JSON {
-			j.Result(nil, "%s%s of %s written at %s, %s of them now", place, shell.Number(registered), shell.Count(j.rows, "record"), j.service, shell.Number(j.done))
+			j.Result(nil, "%s%s at %s: %s", place, shell.Count(j.rows, "record"), j.service, j.counts)
 		}
 	}
 	again := "run the same command again to continue"
@@ -422,7 +431,7 @@ func (j *job) report(ctx context.Context, err error) error {
 		return shell.Interrupted("%s may be registered; %s", j.lookedFor(), again)
 	case ctx.Err() != nil:
 		return shell.Interrupted("%s left; %s", shell.Count(left, "record"), again)
-	case err != nil && j.done > 0:
+	case err != nil && j.right() > 0:
 		return shell.Refused(fmt.Errorf("%w; %s left; %s", err, shell.Count(left, "record"), again))
 	case err != nil:
 		return err
@@ -432,12 +441,34 @@ func (j *job) report(ctx context.Context, err error) error {
 		return nil
 	case j.isSingle:
 		return j.singleFailed(again)
-	case j.done == 0 && j.faulty == 0 && j.down == j.failed && j.first != nil:
+	case j.right() == 0 && j.faulty == 0 && j.down == j.failed && j.first != nil:
 		return shell.Failed(fmt.Errorf("the service failed for all that was to do, %s; run the same command again; the first one: %w", shell.Count(left, "record"), j.first))
 	case j.isTable:
-		return shell.Refused(fmt.Errorf("faults in %s, and %s failed, as the column error says; correct them in the result table, and run the same command with it", shell.Count(j.faulty, "row"), shell.Number(j.failed)))
+		return shell.Refused(fmt.Errorf("%s, as the column error says; correct them in the result table, and run the same command with it", j.unfinished()))
 	}
-	return shell.Refused(fmt.Errorf("faults in %s, and %s failed; run the same command again when they are corrected", shell.Count(j.faulty, "record"), shell.Number(j.failed)))
+	return shell.Refused(fmt.Errorf("%s; run the same command again when they are corrected", j.unfinished()))
+}
+
+// String lists the numbers that are not 0.
+func (c counts) String() string {
+	var all []string
+	for _, n := range []struct {
+		count int
+		words string
+	}{{c.created, "created"}, {c.updated, "updated"}, {c.unchanged, "unchanged"}, {c.earlier, "written earlier"}, {c.failed, "failed"}, {c.faulty, "with faults"}} {
+		if n.count > 0 {
+			all = append(all, shell.Number(n.count)+" "+n.words)
+		}
+	}
+	if all == nil {
+		return "nothing was done"
+	}
+	return strings.Join(all, ", ")
+}
+
+// unfinished are the records that are not right yet, in words.
+func (c *counts) unfinished() string {
+	return (counts{failed: c.failed, faulty: c.faulty}).String()
 }
 
 // singleFailed is the error of a single record, with what to do about a DOI that may exist.

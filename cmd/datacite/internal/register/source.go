@@ -2,6 +2,7 @@ package register
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"iter"
@@ -36,9 +37,10 @@ type source interface {
 // A row is what is known of one DOI.
 type row struct {
 	*table.Row
-	document   mds.Document // the metadata as they are sent; those of a table are made when they are needed
+	document   mds.Document // metadata XML, or metadata that only the metadata store takes
 	isRow      bool         // of a table, whose columns do not say everything
 	isJSON     bool         // of the DOI query
+	clear      []string     // properties of JSON that are to be empty
 	contentURL []string
 	container  *dois.Container
 	sharesURL  bool // with another row, which is the one that the URL finds
@@ -50,14 +52,34 @@ func (r *row) fault(path, reason string) {
 
 func (r *row) place() string { return table.Place(r.Row) }
 
-// metadata returns the metadata as they are sent. The row has no faults.
-func (r *row) metadata() mds.Document {
-	if r.document.Data == nil {
-		record := *r.Record
-		record.DOI = "" // the request names it
-		r.document, _ = mds.NewDocument(&record)
+// isForeign reports whether the metadata are in a format that only the metadata store takes.
+func (r *row) isForeign() bool {
+	return r.document.Data != nil && r.document.ContentType != mds.XMLType
+}
+
+// content is what the digest of a row is made of.
+func (r *row) content() string {
+	if r.document.Data != nil {
+		return string(r.document.Data)
 	}
-	return r.document
+	record := *r.Record
+	record.DOI = "" // it may be made now
+	data, err := json.Marshal([]any{record, r.clear, r.container})
+	if err != nil {
+		return err.Error() // a record is always JSON
+	}
+	return string(data)
+}
+
+// metadata returns the metadata to show them. The row has no faults.
+func (r *row) metadata() []byte {
+	if r.document.Data != nil {
+		return r.document.Data
+	}
+	record := *r.Record
+	record.DOI = ""         // the request names it
+	data, _ := record.XML() // it has no faults
+	return data
 }
 
 // rows are those of a table on disk.

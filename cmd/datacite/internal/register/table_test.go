@@ -181,7 +181,7 @@ func TestATableIsRegisteredOnce(t *testing.T) {
 
 	code, out, notes := start(t, srv, "--prefix", "10.5072", items)
 	require.Equal(t, 0, code, notes)
-	assert.Equal(t, result+": 2 of 2 records written at "+where+", 2 of them now\n", out)
+	assert.Equal(t, result+": 2 records at "+where+": 2 created\n", out)
 	rows := read(t, result)
 	assert.Equal(t, "10.5072/mine", rows[1]["doi"])
 	for _, row := range rows {
@@ -193,7 +193,7 @@ func TestATableIsRegisteredOnce(t *testing.T) {
 	for _, again := range []string{items, result} { // neither sends anything
 		code, out, notes = start(t, srv, "--prefix", "10.5072", again)
 		require.Equal(t, 0, code, notes)
-		assert.Equal(t, result+": 2 of 2 records written at "+where+", 0 of them now\n", out)
+		assert.Equal(t, result+": 2 records at "+where+": 2 written earlier\n", out)
 		assert.Equal(t, rows, read(t, result))
 		assert.Len(t, srv.Requests(), 3)
 	}
@@ -340,8 +340,8 @@ func TestFaultsStopAllOrAreLeftOut(t *testing.T) {
 
 	code, out, notes := start(t, srv, "--prefix", "10.5072", items, "--leave-out")
 	assert.Equal(t, 1, code)
-	assert.Contains(t, out, result+": 2 of 6 records written at ")
-	assert.Contains(t, notes, "faults in 4 rows, and 0 failed, as the column error says; correct them in the result table")
+	assert.Contains(t, out, result+": 6 records at ")
+	assert.Contains(t, notes, "4 with faults, as the column error says; correct them in the result table")
 	rows := read(t, result)
 	require.Len(t, rows, 6)
 	assert.Equal(t, "failed", rows[1]["result"])
@@ -354,8 +354,8 @@ func TestFaultsStopAllOrAreLeftOut(t *testing.T) {
 	require.NoError(t, os.WriteFile(result, []byte(fixed), 0o600))
 	code, out, _ = start(t, srv, "--prefix", "10.5072", "--leave-out", result)
 	assert.Equal(t, 1, code)
-	assert.Contains(t, out, result+": 3 of 6 records written at ")
-	assert.Contains(t, out, ", 1 of them now")
+	assert.Contains(t, out, result+": 6 records at ")
+	assert.Contains(t, out, ": 1 created, 2 written earlier, 3 with faults\n")
 }
 
 func TestJSON(t *testing.T) {

@@ -1,14 +1,15 @@
 package register
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"sync"
-	"unicode"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
@@ -17,18 +18,20 @@ import (
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/mds"
 	"github.com/datacite-go/datacite-go/metadata"
+	"github.com/datacite-go/datacite-go/reconcile"
 )
 
 // A job registers the rows of a source.
 type job struct {
 	*command
-	client  *dois.Client
+	client  *reconcile.Client
 	source  source
 	results *results
 	counts
-	first    error           // of those with which rows failed
-	lastName string          // of the row that was begun last
-	prefixes map[string]bool // of rows to send
+	first    error            // of those with which rows failed
+	lastName string           // of the row that was begun last
+	prefixes map[string]bool  // of rows to send
+	refused  map[string]error // prefixes of other accounts, found by the metadata store
 
 	mu    sync.Mutex
 	items map[string]*item // under way, by key
@@ -38,8 +41,10 @@ type job struct {
 // counts are numbers of rows.
 type counts struct {
 	rows, faulty, unnamed int
+	foreign               int // with metadata that the metadata store alone takes
 	earlier               int // registered by an earlier run
-	done, failed          int
+	created, updated      int
+	unchanged, failed     int
 	down                  int // of the failed ones, because the service failed
 }
 
@@ -77,9 +82,9 @@ func (j *job) run(ctx context.Context) error {
 	for err == nil && len(j.again) > 0 {
 		taken := j.again
 		j.again = nil
-		err = j.ensure(ctx, func(yield func(dois.Wanted, error) bool) {
+		err = j.ensure(ctx, func(yield func(*item, error) bool) {
 			for _, it := range taken {
-				if !yield(j.wantedOf(it), nil) {
+				if !yield(it, nil) {
 					return
 				}
 			}
@@ -88,30 +93,70 @@ func (j *job) run(ctx context.Context) error {
 	return errors.Join(err, j.results.save(j.source, j.read(false)))
 }
 
-// ensure registers what is wanted, several at a time. Where nobody answers the first, it
-// ends at once.
-func (j *job) ensure(ctx context.Context, wanted func(func(dois.Wanted, error) bool)) error {
+// ensure registers items, several at a time. Where nobody answers the first, it ends at once.
+func (j *job) ensure(ctx context.Context, items iter.Seq2[*item, error]) error {
+	if j.foreign > 0 {
+		if err := j.storeForeign(ctx, items); err != nil {
+			return err
+		}
+	}
 	running, stop := context.WithCancel(ctx)
 	defer stop()
-	opts := &dois.EnsureOptions{Adapt: j.adapt, Before: j.begin, Register: j.store, Workers: j.workers, Pause: j.pause, Progress: func(p dois.EnsureProgress) {
+	var silent error
+	opts := &reconcile.Options{Adapt: j.adapt, Before: j.begin, Workers: j.workers, Pause: j.pause, AllowLoss: j.allowLoss, Progress: func(p reconcile.EnsureProgress) {
 		switch {
 		case p.Done+p.Failed == 0 && isSilent(p.Err):
+			silent = p.Err
 			stop()
 		case p.Pause > 0:
 			j.Say("the service failed for %s; trying again in %v; the first one: %s", shell.Count(p.Waiting, "record"), p.Pause, shell.Message(p.Err))
 		}
 	}}
-	for e, err := range j.client.EnsureAll(running, wanted, opts) {
-		if err != nil && running.Err() != nil {
+	for o, err := range j.client.EnsureAll(running, j.desired(items), opts) {
+		switch {
+		case silent != nil && ctx.Err() == nil: // the others were not sent
+			j.first = silent
+			return nil
+		case err != nil && running.Err() != nil:
 			return ctx.Err()
-		}
-		if err == nil {
-			err = j.take(ctx, e)
+		case err == nil:
+			err = j.take(ctx, o)
 		}
 		if err != nil {
 			return err
 		}
-		j.Progress(j.earlier+j.done, j.rows, "records", fmt.Sprintf("%s failed", shell.Number(j.failed+j.faulty)))
+		j.Progress(j.earlier+j.right(), j.rows, "records", fmt.Sprintf("%s failed", shell.Number(j.failed+j.faulty)))
+	}
+	return nil
+}
+
+// desired is what items should become, but for those that the metadata store alone takes.
+func (j *job) desired(items iter.Seq2[*item, error]) iter.Seq2[reconcile.Desired, error] {
+	return func(yield func(reconcile.Desired, error) bool) {
+		for it, err := range items {
+			var d reconcile.Desired
+			if err == nil {
+				if it.isForeign() {
+					continue
+				}
+				d = j.desiredOf(it)
+			}
+			if !yield(d, err) {
+				return
+			}
+		}
+	}
+}
+
+// storeForeign stores the metadata that the metadata store alone takes, one after the other.
+func (j *job) storeForeign(ctx context.Context, items iter.Seq2[*item, error]) error {
+	for it, err := range items {
+		if err == nil && it.isForeign() {
+			err = j.take(ctx, j.store(ctx, it, j.desiredOf(it)))
+		}
+		if err = cmp.Or(err, ctx.Err()); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -123,10 +168,10 @@ func isSilent(err error) bool {
 }
 
 // fresh are the rows without a fault that are not registered yet.
-func (j *job) fresh(yield func(dois.Wanted, error) bool) {
+func (j *job) fresh(yield func(*item, error) bool) {
 	for r, err := range j.read(false) {
 		if err != nil {
-			yield(dois.Wanted{}, shell.Wrong(err))
+			yield(nil, shell.Wrong(err))
 			return
 		}
 		if r.Err() != nil {
@@ -140,14 +185,14 @@ func (j *job) fresh(yield func(dois.Wanted, error) bool) {
 				continue
 			}
 		}
-		if !yield(j.wantedOf(it), nil) {
+		if !yield(it, nil) {
 			return
 		}
 	}
 }
 
-// wantedOf is what an item should become. It gets a name if it has none.
-func (j *job) wantedOf(it *item) dois.Wanted {
+// desiredOf is what an item should become. It gets a name if it has none.
+func (j *job) desiredOf(it *item) reconcile.Desired {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for it.entry.DOI == "" {
@@ -160,14 +205,20 @@ func (j *job) wantedOf(it *item) dois.Wanted {
 	}
 	j.items[doi.Key(it.entry.DOI)] = it
 	j.lastName = it.entry.DOI
-	w := dois.Wanted{DOI: it.entry.DOI, URL: it.URL, New: it.entry.Made && !it.begun, Place: it.place()}
-	if doc := it.metadata(); doc.ContentType == mds.XMLType {
-		w.Metadata, w.MetadataXML, w.ContentURL = it.Record, doc.Data, it.contentURL
+	d := reconcile.Desired{DOI: it.entry.DOI, URL: it.URL, New: it.entry.Made && !it.begun, Place: it.place()}
+	switch {
+	case it.isForeign():
+	case it.document.Data != nil:
+		d.XML = it.document.Data
+	default:
+		record := *it.Record
+		record.DOI = "" // the request names it
+		d.Metadata, d.ContentURL, d.Clear = &record, it.contentURL, it.clear
 		if it.container != nil && !it.ofSeries() {
-			w.Container = it.container
+			d.Container = it.container
 		}
 	}
-	return w
+	return d
 }
 
 func (j *job) item(name string) *item {
@@ -176,40 +227,21 @@ func (j *job) item(name string) *item {
 	return j.items[doi.Key(name)]
 }
 
-// adapt keeps what the columns of a table do not say. A name that was made is not used if
+// adapt applies a row of a table to the record. A name that was made is not used if
 // somebody else has it, since before the run that made it was killed.
-func (j *job) adapt(w *dois.Wanted, found *dois.Record) error {
-	it := j.item(w.DOI)
+func (j *job) adapt(d *reconcile.Desired, found *dois.Record) error {
+	it := j.item(d.DOI)
 	if found != nil && it.entry.Made && found.URL != it.URL {
 		return errTaken
 	}
-	if w.State = j.wanted(it.row, found); found == nil || !it.isRow && !it.isJSON {
+	if d.State = j.stateOf(it.row, found); found == nil || !it.isRow {
 		return nil
 	}
-	stored := table.Stored(found)
-	if it.isJSON { // which may be that of the service: it adds a date Issued, leaves out repeats, and has its own URLs of licences
-		shown := metadata.Diff(&found.Record, stored)
-		if !slices.ContainsFunc(metadata.Diff(it.Record, stored), func(c metadata.Change) bool {
-			invisible := strings.ContainsFunc(c.Found, func(r rune) bool { return unicode.Is(unicode.Cf, r) }) // to be corrected, as its warning says
-			return !slices.Contains(shown, c) || invisible
-		}) {
-			w.Metadata, w.MetadataXML = nil, nil
-		}
-		return nil
-	}
-	form := *found
-	form.Record = *stored
-	completed, removed := table.Complete(it.Record, &form)
-	for _, f := range removed {
-		j.Warn("%s: %s", it.place(), f)
-	}
+	completed, removed := table.Complete(it.Record, found)
+	table.WarnOfRemoved(j.Shell, it.place(), removed)
 	whole := *completed
 	whole.DOI = ""
-	doc, err := mds.NewDocument(&whole)
-	if err != nil {
-		return fmt.Errorf("merging with the stored record: %w", err)
-	}
-	w.Metadata, w.MetadataXML = &whole, doc.Data
+	d.Metadata = &whole
 	return nil
 }
 
@@ -220,8 +252,8 @@ func (it *item) ofSeries() bool {
 	})
 }
 
-// wanted is the state that a DOI should have; found is nil if it does not exist.
-func (c *command) wanted(r *row, found *dois.Record) dois.State {
+// stateOf is the state that a DOI should have; found is nil if it does not exist.
+func (c *command) stateOf(r *row, found *dois.Record) dois.State {
 	switch {
 	case r.State != "":
 		return dois.State(r.State)
@@ -232,8 +264,8 @@ func (c *command) wanted(r *row, found *dois.Record) dois.State {
 }
 
 // begin keeps a name on disk before it is sent.
-func (j *job) begin(_ context.Context, e *dois.Ensured) error {
-	it := j.item(e.Wanted.DOI)
+func (j *job) begin(_ context.Context, o *reconcile.Outcome) error {
+	it := j.item(o.Desired.DOI)
 	if it.begun {
 		return nil
 	}
@@ -248,36 +280,38 @@ func (j *job) begin(_ context.Context, e *dois.Ensured) error {
 }
 
 // store registers metadata that the metadata store alone takes.
-func (j *job) store(ctx context.Context, e *dois.Ensured) (bool, error) {
-	it := j.item(e.Wanted.DOI)
-	doc := it.metadata()
-	if doc.ContentType == mds.XMLType {
-		return false, nil
+func (j *job) store(ctx context.Context, it *item, d reconcile.Desired) *reconcile.Outcome {
+	o := &reconcile.Outcome{Desired: d}
+	prefix, _ := doi.Split(it.entry.DOI)
+	if o.Err = j.refused[prefix]; o.Err != nil {
+		return o
 	}
 	client, err := mds.NewClient(j.service.Config)
-	if err != nil {
-		return true, err
+	if err == nil {
+		var done *mds.Registration
+		done, err = client.Ensure(ctx, it.entry.DOI, it.URL, it.document, &mds.EnsureOptions{
+			NoReadBack: true,
+			Before:     func(ctx context.Context, _ string, _ mds.State) error { return j.begin(ctx, o) },
+		})
+		if err == nil {
+			o.Record = &dois.Record{State: dois.State(done.State)}
+			if done.Change != mds.Created {
+				o.Found = o.Record
+			}
+			if done.Change != mds.Unchanged {
+				o.Draft = &dois.Draft{}
+			}
+		}
 	}
-	done, err := client.Ensure(ctx, it.entry.DOI, it.URL, doc, &mds.EnsureOptions{
-		NoReadBack: true,
-		Before:     func(ctx context.Context, _ string, _ mds.State) error { return j.begin(ctx, e) },
-	})
-	if err != nil {
-		return true, err
+	if o.Err = err; errors.Is(err, datacite.ErrForbidden) && !datacite.Temporary(err) && !isUnclear(err) && !errors.Is(err, mds.ErrHidden) {
+		j.refused[prefix] = fmt.Errorf("not sent, as another DOI below %s was refused: %w", prefix, err)
 	}
-	e.Record = &dois.Record{State: dois.State(done.State)}
-	if done.Change != mds.Created {
-		e.Found = e.Record
-	}
-	if done.Change != mds.Unchanged {
-		e.Draft = &dois.Draft{}
-	}
-	return true, nil
+	return o
 }
 
 // take keeps an outcome. The error is one that ends the run.
-func (j *job) take(ctx context.Context, done *dois.Ensured) error {
-	it, key := j.item(done.Wanted.DOI), doi.Key(done.Wanted.DOI)
+func (j *job) take(ctx context.Context, done *reconcile.Outcome) error {
+	it, key := j.item(done.Desired.DOI), doi.Key(done.Desired.DOI)
 	j.mu.Lock()
 	delete(j.items, key)
 	j.mu.Unlock()
@@ -285,11 +319,10 @@ func (j *job) take(ctx context.Context, done *dois.Ensured) error {
 	isTaken := it.entry.Made && (errors.Is(done.Err, errTaken) || errors.Is(done.Err, datacite.ErrConflict))
 	switch err := done.Err; {
 	case err == nil:
-		j.done++
 		if done.Draft != nil {
-			table.PrintOfWrite(j.Shell, it.place(), done.Record.Warnings) // the others are known from the file
+			table.PrintOfWrite(j.Shell, it.place(), slices.Concat(done.Losses, done.Record.Warnings)) // the others are known from the file
 		}
-		e.Result, e.Error, e.Registered, e.State = change(done), "", it.digest, string(done.Record.State)
+		e.Result, e.Error, e.Registered, e.State = j.count(done), "", it.digest, string(done.Record.State)
 	case ctx.Err() != nil: // what it was is on disk
 		return nil
 	case isTaken && it.names < draws:
@@ -304,7 +337,7 @@ func (j *job) take(ctx context.Context, done *dois.Ensured) error {
 		if shell.Code(err) == shell.ExitFailed {
 			j.down++
 		}
-		e.Result, e.Error = "failed", strings.TrimPrefix(shell.Message(err), shell.Message(dois.ErrNotAsWanted)+": ")
+		e.Result, e.Error = "failed", strings.TrimPrefix(shell.Message(err), shell.Message(reconcile.ErrNotAsDesired)+": ")
 		if errors.Is(err, mds.ErrHidden) {
 			e.Error = "the DOI is hidden, or may be, and metadata in this format would show it"
 		}
@@ -319,16 +352,22 @@ func (j *job) take(ctx context.Context, done *dois.Ensured) error {
 	return nil
 }
 
-// change is what became of a DOI.
-func change(e *dois.Ensured) string {
+// count counts what became of a DOI, and says it.
+func (j *job) count(o *reconcile.Outcome) string {
 	switch {
-	case e.Draft == nil:
+	case o.Draft == nil:
+		j.unchanged++
 		return "unchanged"
-	case e.Found == nil:
+	case o.Found == nil:
+		j.created++
 		return "created"
 	}
+	j.updated++
 	return "updated"
 }
+
+// right is how many DOIs are as the source says, by this run.
+func (c *counts) right() int { return c.created + c.updated + c.unchanged }
 
 // say prints an outcome: always for programs, and for people unless a table has it.
 func (j *job) say(it *item, e entry, failed error) {
@@ -347,7 +386,7 @@ func (j *job) say(it *item, e entry, failed error) {
 // digest tells whether a row is the one that was registered, at the same service.
 func (j *job) digest(r *row, name string) string {
 	sum := sha256.New()
-	for _, text := range []string{j.service.Host, doi.Key(name), r.URL, string(j.wanted(r, nil)), string(r.metadata().Data), strings.Join(r.contentURL, "\n")} {
+	for _, text := range []string{j.service.Host, doi.Key(name), r.URL, string(j.stateOf(r, nil)), r.content(), strings.Join(r.contentURL, "\n")} {
 		fmt.Fprintf(sum, "%d:%s", len(text), text)
 	}
 	return fmt.Sprintf("r%x", sum.Sum(nil)[:8]) // no spreadsheet program takes that for a number

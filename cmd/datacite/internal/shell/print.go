@@ -36,6 +36,21 @@ func (s *Shell) Warn(format string, args ...any) {
 	s.print(s.Stderr, strings.Join(lines, "\n")+"\n")
 }
 
+// WarnOnce is Warn for what may be found several times.
+func (s *Shell) WarnOnce(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	s.mu.Lock()
+	isNew := !s.warned[text]
+	if s.warned == nil {
+		s.warned = map[string]bool{}
+	}
+	s.warned[text] = true
+	s.mu.Unlock()
+	if isNew {
+		s.Warn("%s", text)
+	}
+}
+
 // Result prints on standard output what was done: with --json the object, otherwise the line,
 // which --quiet leaves out. What cannot be written to standard output is repeated on standard error, because
 // it may be known nowhere else, and the exit code is not 0.

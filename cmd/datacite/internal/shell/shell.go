@@ -46,6 +46,7 @@ type Shell struct {
 	unanswered error  // and of answers
 	read       bool   // standard input
 	spooled    string // folder of what Spool has copied
+	warned     map[string]bool
 }
 
 // A Maker makes a command that runs in a shell.

@@ -96,6 +96,13 @@ func Stored(r *dois.Record) *metadata.Record {
 	return &r.Record
 }
 
+// WarnOfRemoved prints the findings of [Complete], once: a DOI is compared several times.
+func WarnOfRemoved(s *shell.Shell, place string, found []datacite.Finding) {
+	for _, f := range found {
+		s.WarnOnce("%s: %s", place, f)
+	}
+}
+
 // A Look lifts the faults of rows whose DOI exists; see [Row.Lift].
 type Look struct {
 	Shell  *shell.Shell
