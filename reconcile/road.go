@@ -127,6 +127,12 @@ func (p *plan) correct(c *comparison, names []string) error {
 // byJSON writes properties as JSON. kept are those that the XML still has as they were sent: the
 // service would write them as it shows them.
 func (p *plan) byJSON(c *comparison, names, kept []string) error {
+	for _, f := range c.found.Warnings {
+		if slices.Contains(names, propertyOf(f.Path)) && slices.Contains([]datacite.Code{"shape", "encoding"}, f.Code) {
+			f.Code, f.Reason = "loss", "would be missing in the JSON: "+f.Reason
+			p.losses = append(p.losses, f)
+		}
+	}
 	p.attributes(c)
 	for _, name := range names {
 		p.set(name, c.asJSON)
