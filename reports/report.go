@@ -29,7 +29,7 @@ type Header struct {
 	ReportID         string      `json:"report-id"`         // short code of the report type, such as "dsr"
 	Release          string      `json:"release"`           // release of the code of practice; the service accepts ReleaseRD1
 	CreatedBy        string      `json:"created-by"`        // name of the platform or repository
-	Created          Date        `json:"created"`           // the day the report was made
+	Created          Date        `json:"created"`           // the day the report was made; best that on which it is first sent, as the service shows no other time
 	ReportingPeriod  Period      `json:"reporting-period"`  // one month
 	ReportFilters    []NameValue `json:"report-filters"`    // may be empty
 	ReportAttributes []NameValue `json:"report-attributes"` // may be empty

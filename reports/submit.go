@@ -165,7 +165,7 @@ func (c *Client) Submit(ctx context.Context, h Header, src iter.Seq2[Dataset, er
 
 func (s *submission) receipt() *Receipt {
 	h := s.header
-	h.CreatedBy, h.ReportID = cmp.Or(s.kept.CreatedBy, h.CreatedBy), cmp.Or(s.kept.ReportID, h.ReportID)
+	h.CreatedBy, h.ReportID, h.Created = cmp.Or(s.kept.CreatedBy, h.CreatedBy), cmp.Or(s.kept.ReportID, h.ReportID), cmp.Or(s.kept.Created, h.Created)
 	return &Receipt{ReportID: s.id, Header: h, Subsets: s.subsets(len(s.plan)), Datasets: s.datasets(len(s.plan)), Sent: s.sent, Kept: s.staying, EarlierUnknown: s.past.unknown, Zeros: s.zeroed}
 }
 
@@ -235,7 +235,7 @@ type submission struct {
 	lock    *runlock.Lock
 	id      string
 	found   bool   // the service was asked which report has the id
-	kept    Header // CreatedBy and ReportID of the report that is there: the service never changes them
+	kept    Header // CreatedBy and ReportID of the report that is there, which never change, and Created until a PUT
 
 	plan     []Subset
 	starts   []int64 // of the bodies of the plan

@@ -145,7 +145,7 @@ func (s *submission) send(ctx context.Context, i int) (view, error) {
 	method, path := http.MethodPost, "/reports"
 	if i == 0 {
 		method, path = http.MethodPut, "/reports/"+s.id
-		s.accepted, s.covered = nil, 0
+		s.accepted, s.covered, s.kept.Created = nil, 0, ""
 	}
 	request := body{Body: s.lock.Watch(s.body(i)), compressed: true}.request("reports.Submit", method, path)
 	request.Before = s.lock.Sending

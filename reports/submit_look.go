@@ -53,6 +53,7 @@ func (s *submission) look(ctx context.Context) (view, error) {
 		seen.foreign = true
 		return seen, nil
 	}
+	s.kept.Created = stored.Header.Created
 	var ok bool
 	if seen.first, ok = s.holds(stored); ok && stored.Shown == 0 {
 		return seen, nil

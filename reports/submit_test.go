@@ -129,6 +129,18 @@ func TestSubmitTakesTheReportThatIsThere(t *testing.T) {
 		assert.Equal(t, there.ID, receipt.ReportID)
 		assert.Len(t, stored(t, c, there.ID), 2)
 
+		later := header("Example", time.October)
+		later.Created = "2026-11-30"
+		again, err := c.Submit(t.Context(), later, datasets(2), nil)
+		require.NoError(t, err)
+		assert.Zero(t, again.Sent, "the same data on another day")
+		assert.Equal(t, receipt.Header.Created, again.Header.Created, "as stored")
+		require.NoError(t, c.Verify(t.Context(), again))
+		receipt, err = c.Submit(t.Context(), later, datasets(3), nil)
+		require.NoError(t, err)
+		assert.Equal(t, []any{1, later.Created}, []any{receipt.Sent, receipt.Header.Created})
+		require.NoError(t, c.Verify(t.Context(), receipt))
+
 		_, err = c.Submit(t.Context(), header("Example", time.October), datasets(2), &reports.SubmitOptions{ID: id})
 		require.ErrorIs(t, err, datacite.ErrConflict, "its later subsets would land in the other report")
 		receipt, err = c.Submit(t.Context(), header("Another", time.October), datasets(2), &reports.SubmitOptions{ID: id})

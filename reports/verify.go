@@ -88,7 +88,8 @@ func (r *Receipt) differingSubsets(stored []Subset) string {
 }
 
 // differs names the first member that is stored differently, or returns "". It leaves
-// out created-by and report-id, which never change in a stored report.
+// out created-by and report-id, which never change in a stored report, and created: the same
+// data sent on another day are the same report.
 func (h *Header) differs(stored *Header) string {
 	for _, m := range []struct {
 		name         string
@@ -96,7 +97,6 @@ func (h *Header) differs(stored *Header) string {
 	}{
 		{"report-name", stored.ReportName, h.ReportName},
 		{"release", stored.Release, h.Release},
-		{"created", stored.Created, h.Created},
 		{"reporting-period", stored.ReportingPeriod, h.ReportingPeriod},
 	} {
 		if m.stored != m.sent {

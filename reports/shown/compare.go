@@ -74,7 +74,8 @@ type Options struct {
 	Month string
 
 	// Lag is how long the service may take to process a report. It begins with the end, in
-	// UTC, of the day on which the report was created, because a report has no other time.
+	// UTC, of the day on which the report was created, because a report has no other time: store
+	// reports with that day as Header.Created, as datacite usage send does.
 	// A missing count is NotProcessed until then, and Lost after that. 0 means 48 hours.
 	Lag time.Duration
 

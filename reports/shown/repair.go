@@ -161,6 +161,7 @@ func (m *repair) findReports(ctx context.Context) error {
 			return
 		}
 		p := newPlan(s.Header)
+		p.header.Created = m.own.header.Created
 		p.is(s)
 		if at < 0 {
 			m.others = append(m.others, p)

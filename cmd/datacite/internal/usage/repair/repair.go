@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -135,6 +136,7 @@ func (c *command) repair(cmd *cobra.Command, files []string, dry bool) (*shown.R
 	if err := in.Begin(ctx); err != nil {
 		return nil, shell.Wrong(err)
 	}
+	in.Header.Created = reports.Day(time.Now().UTC()) // as datacite usage send does
 	done, err := shown.Repair(ctx, c.reports, c.dois, c.account, in.Header, in.Datasets(), &shown.RepairOptions{
 		DryRun: dry, Replaces: c.replaces, Warn: func(doi string, f datacite.Finding) {
 			account.WarnOfToken(c.Shell, func(f datacite.Finding) { in.WarnOf(doi, f) })(f)

@@ -63,6 +63,9 @@ reached, too (--max-outage). While a report is sent, other runs
 for it on this machine end at once. They know of each other by files in the folder that the variable
 DATACITE_LOCK_DIR names, or else /tmp.
 
+The stored report is dated today, unless the service has these data already: records may lack its
+counts for a day or two from then.
+
 It needs the token of an account (DATACITE_TOKEN in "datacite help logins").`,
 		Example: `  datacite usage send report.json.gz --service test
   datacite usage send counts.csv --creator "My Repository" --month 2026-10 --dry-run
@@ -164,6 +167,7 @@ func (c *command) send(ctx context.Context, in *source.Report) error {
 			return err
 		}
 	}
+	in.Header.Created = reports.Day(time.Now().UTC()) // from which usage check counts the days that the service may take
 	watch := &watcher{show: c.meter}
 	warn := func(f datacite.Finding) {
 		if in.Warn(f); f.Code == reportedTwice && c.Quiet && !c.allowOthers {
