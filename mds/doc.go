@@ -24,7 +24,7 @@
 //
 //   - [Client.Register] registers a DOI or corrects it, and [Client.Ensure] does so with options.
 //     EnsureAll of package dois registers many DOIs.
-//   - [Client.Mint] lets the service choose the name of a new DOI.
+//   - [Client.Mint] draws the name of a new DOI.
 //   - [Client.PutMetadata] and [Client.PutURL] do a single step. All these methods but Mint may
 //     be run again after any error. A [table] compares them with each other and with package
 //     dois.

@@ -177,6 +177,7 @@ type brief struct {
 	titles          []string
 	creators        []object // names and their parts
 	publisher, year string
+	issued          string // a day, a month or a year
 	types           object
 	unnamed         bool // it lacks the DOI that the deployed service requires of this format
 }
@@ -224,6 +225,14 @@ func readForeign(f Format, text string) (b brief, err error) {
 		if f == codemeta {
 			b.creators = peopleIn(wire.First(o, "agents", "authors"))
 		}
+		for _, p := range b.creators { // both parts count for more than the name that is given
+			if family, given := wire.String(p["familyName"]), wire.String(p["givenName"]); family != "" && given != "" {
+				p["name"] = family + ", " + given
+			}
+		}
+		if f == schemaOrg && day.MatchString(b.year) {
+			b.issued = b.year
+		}
 	}
 	if len(b.creators) > maxPeople {
 		return b, wire.ErrTooMuch
@@ -247,13 +256,19 @@ func (b brief) columns() object {
 		year, _ := strconv.Atoi(year)
 		o["publicationYear"] = float64(year)
 	}
+	if b.issued != "" {
+		o["dates"] = []any{object{"date": b.issued, "dateType": "Issued"}}
+	}
 	if b.publisher != "" {
 		o["publisher"] = object{"name": b.publisher}
 	}
 	return o
 }
 
-var yearIn = regexp.MustCompile(`[0-9]{4}`)
+var (
+	yearIn = regexp.MustCompile(`[0-9]{4}`)
+	day    = regexp.MustCompile(`^[0-9]{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?)?$`)
+)
 
 // risFields are the values of the tags of RIS.
 func risFields(text string) map[string][]string {
