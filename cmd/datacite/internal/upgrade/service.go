@@ -2,9 +2,12 @@ package upgrade
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -58,14 +61,13 @@ func (c *command) ofService(ctx context.Context) error {
 			return err
 		}
 	}
-	for i, name := range names {
-		out, err := c.ofDOI(ctx, name)
-		if err != nil {
+	done := 0
+	for some := range slices.Chunk(names, workers) {
+		if err := c.ofDOIs(ctx, some); err != nil {
 			return c.stopped(ctx, err)
 		}
-		c.count[out.Result]++
-		c.print(out)
-		c.Progress(i+1, len(names), "DOIs", "")
+		done += len(some)
+		c.Progress(done, len(names), "DOIs", "")
 	}
 	if err := c.table.save(c.Shell); err != nil {
 		return err
@@ -104,8 +106,30 @@ func isOld(r *dois.Record) bool {
 	return v != "" && (v[0] == '2' || v[0] == '3') && r.SchemaVersion != ""
 }
 
+// workers is how many DOIs are upgraded at the same time.
+const workers = 4
+
+// ofDOIs upgrades the metadata of some DOIs at the same time. The error is the first one that ends the run.
+func (c *command) ofDOIs(ctx context.Context, names []string) (first error) {
+	var all sync.WaitGroup
+	outs, errs, values := make([]*outcome, len(names)), make([]error, len(names)), make([]map[string]string, len(names))
+	for i, name := range names {
+		values[i] = c.given.of("", name)
+		all.Go(func() { outs[i], errs[i] = c.ofDOI(ctx, name, values[i]) })
+	}
+	all.Wait()
+	for i, out := range outs {
+		if errs[i] != nil {
+			first = cmp.Or(first, errs[i])
+			continue
+		}
+		c.done(out, values[i])
+	}
+	return first
+}
+
 // ofDOI upgrades the metadata of a DOI. The lists of the service lag behind, so they are read first.
-func (c *command) ofDOI(ctx context.Context, name string) (*outcome, error) {
+func (c *command) ofDOI(ctx context.Context, name string, values map[string]string) (*outcome, error) {
 	found, err := c.client.Get(ctx, name, &dois.GetOptions{Detail: true})
 	if err != nil {
 		return nil, err
@@ -115,7 +139,7 @@ func (c *command) ofDOI(ctx context.Context, name string) (*outcome, error) {
 		out.Faults = []fault{{Reason: "the service has no XML of it"}}
 		return out, nil
 	}
-	document, err := c.lift(out, found.MetadataXML)
+	document, err := lift(out, values, found.MetadataXML)
 	switch {
 	case err != nil || out.Result != checked || !c.fix:
 		return out, err

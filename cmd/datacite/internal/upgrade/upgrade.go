@@ -249,38 +249,39 @@ func (c *command) all(ctx context.Context, documents []document) error {
 		if ctx.Err() != nil {
 			return shell.Interrupted("%d of %s done; run the same command again", i, shell.Count(len(documents), "file"))
 		}
-		out, err := c.one(d)
-		if err != nil {
+		if err := c.one(d); err != nil {
 			return err
 		}
-		c.count[out.Result]++
-		c.print(out)
 		c.Progress(i+1, len(documents), "files", "")
 	}
 	return nil
 }
 
 // one upgrades a document. An error is one of files that ends the run.
-func (c *command) one(d document) (*outcome, error) {
+func (c *command) one(d document) error {
 	data, err := read(d.path)
 	if err != nil {
-		return nil, shell.Wrong(err)
+		return shell.Wrong(err)
 	}
 	out := &outcome{File: d.name, Result: refused}
 	if rec, err := metadata.ParseXML(bytes.NewReader(data)); err == nil {
 		out.DOI = rec.DOI
 	}
-	document, err := c.lift(out, data)
-	if err != nil || out.Result != checked || c.Output == "" {
-		return out, err
+	values := c.given.of(out.File, out.DOI)
+	document, err := lift(out, values, data)
+	if err == nil && out.Result == checked && c.Output != "" {
+		out.Result, out.Output = upgraded, filepath.Join(c.Output, filepath.FromSlash(d.name))
+		err = c.write(out.Output, document)
 	}
-	out.Result, out.Output = upgraded, filepath.Join(c.Output, filepath.FromSlash(d.name))
-	return out, c.write(out.Output, document)
+	if err != nil {
+		return err
+	}
+	c.done(out, values)
+	return nil
 }
 
 // lift returns a document in kernel 4, and notes in the outcome what becomes of it.
-func (c *command) lift(out *outcome, data []byte) ([]byte, error) {
-	values := c.given.of(out.File, out.DOI)
+func lift(out *outcome, values map[string]string, data []byte) ([]byte, error) {
 	made, err := metadata.Upgrade(bytes.NewReader(data), &metadata.UpgradeOptions{Values: values})
 	if invalid, ok := errors.AsType[*datacite.ValidationError](err); ok {
 		out.refuse(invalid)
@@ -292,7 +293,6 @@ func (c *command) lift(out *outcome, data []byte) ([]byte, error) {
 		for _, v := range made.Derived {
 			out.Derived = append(out.Derived, derived(v))
 		}
-		c.table.add(out, values)
 	}
 	switch {
 	case len(out.Faults) > 0:
@@ -303,6 +303,13 @@ func (c *command) lift(out *outcome, data []byte) ([]byte, error) {
 		out.Result = checked
 	}
 	return made.XML, nil
+}
+
+// done counts and prints what became of a document, and adds what it lacks to the table.
+func (c *command) done(out *outcome, values map[string]string) {
+	c.count[out.Result]++
+	c.table.add(out, values)
+	c.print(out)
 }
 
 // name is that of the file or the DOI.
