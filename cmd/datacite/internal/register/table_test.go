@@ -291,6 +291,28 @@ func TestWhatATableDoesNotSayStays(t *testing.T) {
 }
 
 // Columns of one's own stay in the table of results.
+// Empty cells of a DOI that exists change nothing, and each later correction of its row is seen.
+func TestEmptyCellsOfADOIThatExists(t *testing.T) {
+	srv := shelltest.Serve(t, nil)
+	path := folder(t, header+"10.5072/a"+line(1))
+	items := filepath.Join(path, "items.csv")
+	code, _, notes := start(t, srv, items)
+	require.Zero(t, code, notes)
+	for _, title := range []string{"Item 1", "Item 2", "Item 3"} {
+		require.NoError(t, os.WriteFile(items, []byte(header+"10.5072/a,https://repository.example.org/1,"+title+",,,,\n"), 0o600))
+		code, _, notes = start(t, srv, items)
+		require.Zero(t, code, notes)
+		found, err := srv.Record("10.5072/a")
+		require.NoError(t, err)
+		assert.Equal(t, title, found.Title())
+		assert.Equal(t, "Lovelace, Ada", found.Creators[0].Name)
+	}
+	require.NoError(t, os.WriteFile(items, []byte(header+"10.5072/new,https://repository.example.org/2,T,,,,\n"), 0o600))
+	code, _, notes = start(t, srv, items, "--output", filepath.Join(path, "new.csv"))
+	assert.Equal(t, shell.ExitWrong, code)
+	assert.Contains(t, notes, "a record needs a creator")
+}
+
 func TestColumnsToPassOver(t *testing.T) {
 	srv := shelltest.Serve(t, nil)
 	path := folder(t, "shelf,"+header+"A 7,"+line(1))
