@@ -87,11 +87,6 @@ func readYear(text string, r *Row) error {
 	return nil
 }
 
-func readLanguage(text string, r *Row) error {
-	r.Record.Language = text
-	return nil
-}
-
 func readPublisher(text string, r *Row) error {
 	parts := split(text, '|')
 	p := &r.Record.Publisher
@@ -112,8 +107,7 @@ func readPublisher(text string, r *Row) error {
 	return nil
 }
 
-func writePublisher(r *Row) string {
-	p := r.Record.Publisher
+func publisherCell(p metadata.Publisher) string {
 	return join(p.Name, written(p.PublisherIdentifier, p.PublisherIdentifierScheme))
 }
 

@@ -167,8 +167,7 @@ func completeDescription(said, r *metadata.Record) {
 	*d = text
 }
 
-func completeYear(said, r *metadata.Record)     { r.PublicationYear = said.PublicationYear }
-func completeLanguage(said, r *metadata.Record) { r.Language = said.Language }
+func completeYear(said, r *metadata.Record) { r.PublicationYear = said.PublicationYear }
 
 func completeType(said, r *metadata.Record) {
 	if s := said.Types; s.ResourceTypeGeneral != "" && s.ResourceTypeGeneral != r.Types.ResourceTypeGeneral {
@@ -179,13 +178,13 @@ func completeType(said, r *metadata.Record) {
 }
 
 func completePublisher(said, r *metadata.Record) {
-	s, p := said.Publisher, &r.Publisher
-	if fold(s.Name) != fold(p.Name) && (s.PublisherIdentifier == "" || end(s.PublisherIdentifier) != end(p.PublisherIdentifier)) {
-		*p = s
-		return
-	}
-	reword(&p.Name, s.Name)
-	identify(&p.PublisherIdentifier, &p.PublisherIdentifierScheme, &p.SchemeURI, s.PublisherIdentifier, s.PublisherIdentifierScheme, s.SchemeURI)
+	r.Publisher = corrected(metadata.List[metadata.Publisher]{said.Publisher}, metadata.List[metadata.Publisher]{r.Publisher}, func(p metadata.Publisher) names {
+		return names{{publisherCell(p)}, {end(p.PublisherIdentifier)}, {fold(p.Name)}}
+	}, func(said, p metadata.Publisher) metadata.Publisher {
+		reword(&p.Name, said.Name)
+		identify(&p.PublisherIdentifier, &p.PublisherIdentifierScheme, &p.SchemeURI, said.PublisherIdentifier, said.PublisherIdentifierScheme, said.SchemeURI)
+		return p
+	})[0]
 }
 
 // reword gives a stored element what a cell says of a text, if it says something else.
@@ -233,12 +232,19 @@ func namesOfPerson(c metadata.Creator) (ids, words []string) {
 	for _, id := range c.NameIdentifiers {
 		ids = append(ids, end(id.NameIdentifier))
 	}
-	return ids, []string{fold(c.Name), fold(c.GivenName + " " + c.FamilyName)}
+	return ids, []string{fold(c.Name), composed(c)}
+}
+
+// composed is the name of a person in the order that the service's JSON does not have; "" without its parts.
+func composed(c metadata.Creator) string {
+	if c.GivenName == "" || c.FamilyName == "" {
+		return ""
+	}
+	return fold(c.GivenName + " " + c.FamilyName)
 }
 
 func mergePerson(said, c metadata.Creator) metadata.Creator {
-	composed := c.GivenName + " " + c.FamilyName // the service's JSON has it in the other order
-	if nameOf(&said) != nameOf(&c) && fold(said.Name) != fold(composed) {
+	if nameOf(&said) != nameOf(&c) && fold(said.Name) != composed(c) {
 		c.Name, c.NameType, c.FamilyName, c.GivenName = said.Name, said.NameType, said.FamilyName, said.GivenName
 	}
 	kept := slices.DeleteFunc(slices.Clone(c.NameIdentifiers), func(id metadata.NameIdentifier) bool {
@@ -311,10 +317,6 @@ func completeAlternates(said, r *metadata.Record) {
 	})
 	r.Identifiers = nil // the other name of the list
 }
-
-func completeVersion(said, r *metadata.Record) { r.Version = said.Version }
-func completeSizes(said, r *metadata.Record)   { r.Sizes = said.Sizes }
-func completeFormats(said, r *metadata.Record) { r.Formats = said.Formats }
 
 func completeSubjects(said, r *metadata.Record) {
 	r.Subjects = corrected(said.Subjects, r.Subjects, func(s metadata.Subject) names {

@@ -104,7 +104,7 @@ func TestCorrections(t *testing.T) {
 		Titles:       metadata.List[metadata.Title]{{Title: "Gletscher", TitleType: metadata.TitleTranslated, Lang: "de"}, {Title: "glaciers", Lang: "en"}},
 		Descriptions: metadata.List[metadata.Description]{{Description: "What", DescriptionType: metadata.DescriptionAbstract, Lang: "en"}},
 		Publisher:    metadata.Publisher{Name: "Example Repository", PublisherIdentifier: "https://ror.org/04wxnsj81", PublisherIdentifierScheme: "ROR", Lang: "en"},
-		Creators:     metadata.List[metadata.Creator]{wang, ada, {Name: "Ada Byron", GivenName: "Ada", FamilyName: "Byron", NameType: metadata.NamePersonal}},
+		Creators:     metadata.List[metadata.Creator]{wang, ada, {Name: "Ada Byron", GivenName: "Ada", FamilyName: "Byron", NameType: metadata.NamePersonal}, {Name: "Hopper, Grace", FamilyName: "Hopper"}},
 		Types:        metadata.Types{ResourceTypeGeneral: metadata.ResourceTypeDataset, ResourceType: "Table", BibTeX: "misc"},
 		Subjects:     metadata.List[metadata.Subject]{{Subject: "glacier", SubjectScheme: "T", ValueURI: "https://t.example/7", Lang: "en"}, {Subject: "ice", SubjectScheme: "U", ValueURI: "https://u.example/1"}, {Subject: "ice", SubjectScheme: "T"}},
 		RightsList:   metadata.List[metadata.Rights]{{Rights: "Open Access"}, {Rights: "CC BY", RightsIdentifier: "cc-by-4.0", RightsIdentifierScheme: "SPDX", RightsURI: "https://creativecommons.org/licenses/by/4.0/legalcode", Lang: "en"}},
@@ -168,6 +168,7 @@ func TestCorrections(t *testing.T) {
 			c.NameIdentifiers = metadata.List[metadata.NameIdentifier]{c.NameIdentifiers[0], {NameIdentifier: isni.NameIdentifier, NameIdentifierScheme: "GND"}}
 		}), creator(1), ""},
 		{"creators", "Wang, Li; Lovelace, Ada; Ada Byron, | Ice Group", "Ada Byron", func(r *metadata.Record) any { return r.Creators[2].Name }, ""},
+		{"creators", "Wang, Li; Lovelace, Ada; Hopper,", metadata.Person("Hopper", ""), creator(2), ""},
 		{"creators", "Wang, Li; org: Lovelace, Ada", with(ada, func(c *metadata.Creator) { c.NameType = metadata.NameOrganizational }), creator(1), ""},
 		{"subjects", "Glacier; ice | U; ice | T", append(list{{Subject: "Glacier", SubjectScheme: "T", ValueURI: "https://t.example/7", Lang: "en"}}, record.Subjects[1:]...), subjects, ""},
 		{"subjects", "ice | T; ice | U", list{record.Subjects[2], record.Subjects[1]}, subjects, "subjects[0].lang en; subjects[0].valueUri https://t.example/7"},

@@ -149,27 +149,23 @@ func alternateCell(a metadata.AlternateIdentifier) string {
 	return join(a.AlternateIdentifier, a.AlternateIdentifierType)
 }
 
-func readVersion(text string, r *Row) error {
-	r.Record.Version = text
-	return nil
+// textColumn is a column of a property that is one text.
+func textColumn(c Column, member string, at func(*metadata.Record) *string) column {
+	return column{c, false, member,
+		func(text string, r *Row) error { *at(r.Record) = text; return nil },
+		func(r *Row) string { return *at(r.Record) },
+		func(said, r *metadata.Record) { *at(r) = *at(said) }}
 }
 
-func readSizes(text string, r *Row) error {
-	r.Record.Sizes = texts(text)
-	return nil
+// textsColumn is a column of a property that is a list of texts.
+func textsColumn(c Column, member string, at func(*metadata.Record) *metadata.List[string]) column {
+	return column{c, false, member,
+		func(text string, r *Row) error {
+			for _, item := range split(text, ';') {
+				*at(r.Record) = append(*at(r.Record), unescaped(item))
+			}
+			return nil
+		},
+		func(r *Row) string { return items(*at(r.Record), func(text string) string { return join(text) }) },
+		func(said, r *metadata.Record) { *at(r) = *at(said) }}
 }
-
-func readFormats(text string, r *Row) error {
-	r.Record.Formats = texts(text)
-	return nil
-}
-
-// texts are items without parts.
-func texts(text string) (all metadata.List[string]) {
-	for _, item := range split(text, ';') {
-		all = append(all, unescaped(item))
-	}
-	return all
-}
-
-func textCell(text string) string { return join(text) }
