@@ -200,6 +200,7 @@ func TestReview(t *testing.T) {
 	res, page := reader.ask(http.MethodGet, first)
 	assert.Equal(t, http.StatusOK, res.StatusCode)
 	assert.Equal(t, []string{"noindex, nofollow", "no-referrer", "private, no-store"}, []string{res.Header.Get("X-Robots-Tag"), res.Header.Get("Referrer-Policy"), res.Header.Get("Cache-Control")})
+	assert.Contains(t, page, "only its curator and its reviewers see it")
 	assert.Contains(t, page, "Glacier")
 	for _, change := range []string{"<form method=\"post\"", "/edit", "/publish", path} {
 		assert.NotContains(t, page, change, "a reviewer changes nothing")
