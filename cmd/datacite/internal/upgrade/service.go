@@ -1,7 +1,6 @@
 package upgrade
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -15,7 +14,7 @@ import (
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/account"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/dois"
-	"github.com/datacite-go/datacite-go/metadata"
+	"github.com/datacite-go/datacite-go/reconcile"
 )
 
 // remote is the part of the command that upgrades DOIs of the service.
@@ -25,6 +24,7 @@ type remote struct {
 	fix     bool
 	service *account.Service
 	client  *dois.Client
+	writer  *reconcile.Client
 }
 
 func (r *remote) addFlags(s *shell.Shell, cmd *cobra.Command) {
@@ -45,6 +45,9 @@ func (c *command) open(ctx context.Context) (err error) {
 		return err
 	}
 	if c.client, err = dois.NewClient(c.service.Config); err != nil {
+		return err
+	}
+	if c.writer, err = reconcile.NewClient(c.service.Config); err != nil {
 		return err
 	}
 	return c.service.Check(ctx, c.Shell)
@@ -144,7 +147,7 @@ func (c *command) ofDOI(ctx context.Context, name string, values map[string]stri
 	case err != nil || out.Result != checked || !c.fix:
 		return out, err
 	}
-	err = c.store(ctx, found, document)
+	_, err = c.writer.Ensure(ctx, reconcile.Desired{DOI: found.DOI, XML: document, Audited: found}, &reconcile.Options{Upgrade: true})
 	switch {
 	case err == nil:
 		out.Result = upgraded
@@ -154,33 +157,6 @@ func (c *command) ofDOI(ctx context.Context, name string, values map[string]stri
 		out.Result, out.Faults = failed, []fault{{Reason: shell.Message(err)}}
 	}
 	return out, nil
-}
-
-// store writes a document as the metadata of a DOI, and compares what is stored then.
-func (c *command) store(ctx context.Context, found *dois.Record, document []byte) error {
-	wanted, err := metadata.ParseXML(bytes.NewReader(document))
-	if err != nil {
-		return err
-	}
-	if _, err := c.client.Update(ctx, found.DOI, &dois.Draft{MetadataXML: document}); err != nil {
-		return err
-	}
-	now, err := c.client.Get(ctx, found.DOI, &dois.GetOptions{Detail: true})
-	if err != nil {
-		return err
-	}
-	stored, err := metadata.ParseXML(bytes.NewReader(now.MetadataXML))
-	if err != nil {
-		return fmt.Errorf("the stored XML: %w", err)
-	}
-	wanted.DOI, stored.DOI = "", ""
-	for _, change := range append(metadata.Diff(wanted, stored), metadata.Diff(stored, wanted)...) {
-		return fmt.Errorf("it was written, and is stored otherwise: %s", change)
-	}
-	if now.URL != found.URL || now.State != found.State {
-		return fmt.Errorf("its URL and state were %s, %s, and are %s, %s now", found.URL, found.State, now.URL, now.State)
-	}
-	return nil
 }
 
 func (c *command) reportDOIs(n int) error {

@@ -88,12 +88,11 @@ func TestUpgradeOfDOIsIsContinued(t *testing.T) {
 	require.NoError(t, err)
 	ctx, interrupt := context.WithCancel(t.Context())
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		httputil.NewSingleHostReverseProxy(target).ServeHTTP(w, r)
+		httputil.NewSingleHostReverseProxy(target).ServeHTTP(w, r.WithContext(context.WithoutCancel(r.Context())))
 		if r.Method == http.MethodPut {
 			interrupt()
 		}
 	}))
-	defer proxy.Close()
 	run := shelltest.At(srv)
 	stopped := shelltest.Run{Ctx: ctx, Env: maps.Clone(run.Env)}
 	stopped.Env["DATACITE_SERVICE"] = proxy.URL
@@ -101,6 +100,7 @@ func TestUpgradeOfDOIsIsContinued(t *testing.T) {
 	code, _, notes := stopped.Do(t, Command, args...)
 	assert.Equal(t, 130, code, notes)
 	assert.Contains(t, notes, "run the same command again to continue")
+	proxy.Close() // when all that was sent has been served
 	code, _, notes = run.Do(t, Command, args...)
 	assert.Zero(t, code, notes)
 	assert.Regexp(t, "^(19 of 19|18 of 18|17 of 17|16 of 16) DOIs with metadata of kernel 2 or 3 upgraded", notes)
