@@ -196,6 +196,9 @@ func (s *seam) copied(t *testing.T, b datacitetest.Behaviour, file, notes string
 		require.NoError(t, err)
 		for _, c := range metadata.Diff(&was.Record, &is.Record) {
 			member := topLevel.FindString(c.Path)
+			if c.Wanted == string(was.PublicationYear)+"; Issued" { // which the service makes of XML
+				continue
+			}
 			assert.Regexp(t, `not all of the .*\b`+member+`\b`, notes, "%s: %s", name, c)
 		}
 	}
