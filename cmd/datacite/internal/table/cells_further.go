@@ -19,7 +19,8 @@ func readContributors(text string, r *Row) error {
 		if err != nil {
 			return err
 		}
-		r.Record.Contributors = append(r.Record.Contributors, metadata.Contributor{Creator: c, ContributorType: term[metadata.ContributorType](strings.TrimSpace(role))})
+		kind := term[metadata.ContributorType](strings.TrimSpace(role))
+		r.Record.Contributors = append(r.Record.Contributors, metadata.Contributor{Creator: c, ContributorType: kind})
 	}
 	return nil
 }
@@ -44,7 +45,8 @@ func readFunding(text string, r *Row) error {
 			f.FunderName, f.FunderIdentifier, f.FunderIdentifierType = name, id, term[metadata.FunderIdentifierType](scheme)
 		} else if at := rorEnd(parts[0]); at > 0 {
 			id := metadata.Organization("N").ROR(parts[0][at+1:]).NameIdentifiers[0]
-			f.FunderName, f.FunderIdentifier, f.FunderIdentifierType, f.SchemeURI = strings.TrimSpace(parts[0][:at]), id.NameIdentifier, metadata.FunderROR, id.SchemeURI
+			f.FunderName = strings.TrimSpace(parts[0][:at])
+			f.FunderIdentifier, f.FunderIdentifierType, f.SchemeURI = id.NameIdentifier, metadata.FunderROR, id.SchemeURI
 		} else if found := crossrefEnd.FindStringSubmatch(parts[0]); found != nil {
 			f.FunderName, f.FunderIdentifier, f.FunderIdentifierType = found[1], found[2], metadata.FunderCrossref
 		}
@@ -68,13 +70,15 @@ func readPlaces(text string, r *Row) error {
 		var g metadata.GeoLocation
 		for i, part := range split(item, '|') {
 			kind, rest, _ := strings.Cut(part, " ")
+			p, b := &g.Point, &g.Box
 			switch {
-			case kind == "point" && coordinates(rest, map[string]*metadata.Coordinate{"lat": &g.Point.Latitude, "lon": &g.Point.Longitude}):
-			case kind == "box" && coordinates(rest, map[string]*metadata.Coordinate{"west": &g.Box.West, "east": &g.Box.East, "south": &g.Box.South, "north": &g.Box.North}):
+			case kind == "point" && coordinates(rest, degrees{"lat": &p.Latitude, "lon": &p.Longitude}):
+			case kind == "box" && coordinates(rest, degrees{"west": &b.West, "east": &b.East, "south": &b.South, "north": &b.North}):
 			case i == 0:
 				g.Place = part
 			default:
-				return fmt.Errorf("%q is neither a point nor a box: write point lat 46.5 lon 8.05, or box west 6.8 east 10.5 south 45.8 north 47.8", part)
+				return fmt.Errorf("%q is neither a point nor a box: write point lat 46.5 lon 8.05, "+
+					"or box west 6.8 east 10.5 south 45.8 north 47.8", part)
 			}
 		}
 		r.Record.GeoLocations = append(r.Record.GeoLocations, g)
@@ -82,8 +86,10 @@ func readPlaces(text string, r *Row) error {
 	return nil
 }
 
+type degrees map[string]*metadata.Coordinate
+
 // coordinates reads numbers that follow their names. It reports whether they are those that there should be.
-func coordinates(text string, into map[string]*metadata.Coordinate) bool {
+func coordinates(text string, into degrees) bool {
 	words := strings.Fields(text)
 	if len(words) != 2*len(into) {
 		return false
@@ -138,7 +144,8 @@ func readAlternates(text string, r *Row) error {
 		if err != nil {
 			return err
 		}
-		r.Record.AlternateIdentifiers = append(r.Record.AlternateIdentifiers, metadata.AlternateIdentifier{AlternateIdentifier: id, AlternateIdentifierType: kind})
+		r.Record.AlternateIdentifiers = append(r.Record.AlternateIdentifiers,
+			metadata.AlternateIdentifier{AlternateIdentifier: id, AlternateIdentifierType: kind})
 	}
 	return nil
 }

@@ -178,11 +178,13 @@ func completeType(said, r *metadata.Record) {
 }
 
 func completePublisher(said, r *metadata.Record) {
-	r.Publisher = corrected(metadata.List[metadata.Publisher]{said.Publisher}, metadata.List[metadata.Publisher]{r.Publisher}, func(p metadata.Publisher) names {
+	type list = metadata.List[metadata.Publisher]
+	r.Publisher = corrected(list{said.Publisher}, list{r.Publisher}, func(p metadata.Publisher) names {
 		return names{{publisherCell(p)}, {end(p.PublisherIdentifier)}, {fold(p.Name)}}
 	}, func(said, p metadata.Publisher) metadata.Publisher {
 		reword(&p.Name, said.Name)
-		identify(&p.PublisherIdentifier, &p.PublisherIdentifierScheme, &p.SchemeURI, said.PublisherIdentifier, said.PublisherIdentifierScheme, said.SchemeURI)
+		identify(&p.PublisherIdentifier, &p.PublisherIdentifierScheme, &p.SchemeURI,
+			said.PublisherIdentifier, said.PublisherIdentifierScheme, said.SchemeURI)
 		return p
 	})[0]
 }
@@ -249,13 +251,15 @@ func mergePerson(said, c metadata.Creator) metadata.Creator {
 	}
 	kept := slices.DeleteFunc(slices.Clone(c.NameIdentifiers), func(id metadata.NameIdentifier) bool {
 		return slices.ContainsFunc(said.NameIdentifiers, func(said metadata.NameIdentifier) bool {
-			return end(said.NameIdentifier) == end(id.NameIdentifier) || fold(said.NameIdentifierScheme) == fold(id.NameIdentifierScheme)
+			return end(said.NameIdentifier) == end(id.NameIdentifier) ||
+				fold(said.NameIdentifierScheme) == fold(id.NameIdentifierScheme)
 		})
 	})
 	c.NameIdentifiers = corrected(said.NameIdentifiers, c.NameIdentifiers, func(id metadata.NameIdentifier) names {
 		return names{{identifierCell(id, false)}, {end(id.NameIdentifier)}}
 	}, func(said, id metadata.NameIdentifier) metadata.NameIdentifier {
-		identify(&id.NameIdentifier, &id.NameIdentifierScheme, &id.SchemeURI, said.NameIdentifier, said.NameIdentifierScheme, said.SchemeURI)
+		identify(&id.NameIdentifier, &id.NameIdentifierScheme, &id.SchemeURI,
+			said.NameIdentifier, said.NameIdentifierScheme, said.SchemeURI)
 		return id
 	})
 	if len(said.NameIdentifiers) > 0 { // those of other schemes
@@ -265,7 +269,8 @@ func mergePerson(said, c metadata.Creator) metadata.Creator {
 		return names{{affiliationCell(a)}, {end(a.AffiliationIdentifier)}, {fold(a.Name)}}
 	}, func(said, a metadata.Affiliation) metadata.Affiliation {
 		reword(&a.Name, said.Name)
-		identify(&a.AffiliationIdentifier, &a.AffiliationIdentifierScheme, &a.SchemeURI, said.AffiliationIdentifier, said.AffiliationIdentifierScheme, said.SchemeURI)
+		identify(&a.AffiliationIdentifier, &a.AffiliationIdentifierScheme, &a.SchemeURI,
+			said.AffiliationIdentifier, said.AffiliationIdentifierScheme, said.SchemeURI)
 		return a
 	})
 	return c
@@ -281,7 +286,8 @@ func completeFunding(said, r *metadata.Record) {
 		}
 		reword(&f.FunderName, said.FunderName)
 		kind := string(f.FunderIdentifierType)
-		identify(&f.FunderIdentifier, &kind, &f.SchemeURI, said.FunderIdentifier, string(said.FunderIdentifierType), said.SchemeURI)
+		identify(&f.FunderIdentifier, &kind, &f.SchemeURI,
+			said.FunderIdentifier, string(said.FunderIdentifierType), said.SchemeURI)
 		f.FunderIdentifierType = metadata.FunderIdentifierType(kind)
 		reword(&f.AwardNumber, said.AwardNumber)
 		reword(&f.AwardTitle, said.AwardTitle)
@@ -335,7 +341,8 @@ func completeRights(said, r *metadata.Record) {
 	r.RightsList = corrected(said.RightsList, r.RightsList, func(r metadata.Rights) names {
 		return names{{rightsCell(r)}, {fold(r.RightsIdentifier), core(r.RightsURI)}, {fold(r.Rights)}}
 	}, func(said, r metadata.Rights) metadata.Rights {
-		isOther := said.RightsIdentifier != "" || r.RightsURI != "" && said.RightsURI != "" && core(said.RightsURI) != core(r.RightsURI)
+		isOther := said.RightsIdentifier != "" ||
+			r.RightsURI != "" && said.RightsURI != "" && core(said.RightsURI) != core(r.RightsURI)
 		switch {
 		case said.RightsIdentifier != "" && fold(said.RightsIdentifier) == fold(r.RightsIdentifier):
 			return r // the rest is derived
