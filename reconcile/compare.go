@@ -51,12 +51,23 @@ func (r *request) compare(found *dois.Record, adapt Adapter) (c *comparison, err
 		return c, nil
 	}
 	changes := metadata.Diff(c.shown(c.asJSON), c.shown(&found.Record))
+	var emptied []string // that may hold more in the XML
+	for _, name := range propertyNames {
+		if isEmpty(field(c.asJSON, name)) && !isEmpty(field(normal(&found.Record), name)) {
+			emptied = append(emptied, name)
+		}
+	}
 	invisible := bytes.ContainsFunc(bytes.TrimPrefix(found.MetadataXML, []byte("\ufeff")), isInvisible)
-	if len(changes) == 0 && !invisible {
+	if len(changes) == 0 && !invisible && emptied == nil {
 		return c, nil
 	}
 	if err := c.adaptXML(adapt); err != nil {
 		return c, err
+	}
+	for _, name := range emptied {
+		if c.xml != nil && !isEmpty(field(c.xml, name)) && !slices.ContainsFunc(changes, func(change metadata.Change) bool { return propertyOf(change.Path) == name }) {
+			changes = append(changes, metadata.DiffXML(&metadata.Record{}, pick(normal(c.xml), []string{name}))...)
+		}
 	}
 	if invisible && c.xml != nil {
 		c.changes = append(c.changes, c.invisible()...)

@@ -54,6 +54,9 @@ func (c *comparison) plan(allowLoss bool) (*plan, error) {
 		err = p.upgrade(c)
 	case c.isFromXML && len(names) > 0:
 		p.storeXML(c, c.XML, names)
+		if _, asXML := c.sentAsXML(); !asXML && c.xml != nil { // the source is the whole record
+			p.losses, allowLoss = c.lostInJSON(names), true
+		}
 	case len(names) > 0 || c.has("contentUrl") || c.has("container"):
 		err = p.correct(c, names)
 	}
@@ -106,20 +109,17 @@ func (p *plan) correct(c *comparison, names []string) error {
 	if c.xml != nil && c.asXML == nil {
 		c.asXML = normal(c.xml)
 	}
-	sent, asXML := c.sentAsXML()
-	losses := c.lostInXML(sent, names)
+	words, asXML := c.sentAsXML()
 	if c.xml == nil || !asXML && !needsXML(pick(c.asJSON, names)) {
-		return p.byJSON(c, names, sent)
-	}
-	inJSON := c.lostInJSON(names)
-	if len(inJSON) > 0 && len(losses) == 0 && !needsXML(pick(c.asJSON, names)) {
-		return p.byJSON(c, names, sent)
+		return p.byJSON(c, names, words)
 	}
 	document, err := replaced(c.found.MetadataXML, c.asXML, names)
 	if err != nil {
 		return err
 	}
-	p.losses = inJSON
+	if !asXML {
+		p.losses = c.lostInJSON(names)
+	}
 	p.storeXML(c, document, names)
 	return nil
 }
@@ -224,41 +224,28 @@ func (p *plan) upgrade(c *comparison) error {
 	return err
 }
 
-// lostInXML are the values that the XML would lose if the service wrote it from its JSON. sent
-// are the properties in which the XML is not what the service writes.
-func (c *comparison) lostInXML(sent, names []string) []datacite.Finding {
-	if c.xml == nil {
-		return nil
-	}
-	var changes []metadata.Change
-	for _, change := range metadata.DiffXML(normal(c.xml), normal(&c.found.Record)) {
-		if name := propertyOf(change.Path); slices.Contains(sent, name) && !slices.Contains(names, name) && change.Wanted != "" {
-			changes = append(changes, change)
+// lostInJSON are the values that the JSON would lose if the service read it from the XML: those that the XML
+// does not have, and those that the service drops or changes when it reads them.
+func (c *comparison) lostInJSON(names []string) (found []datacite.Finding) {
+	add := func(path, value, becomes string) {
+		if name := propertyOf(path); slices.Contains(names, name) || slices.Contains(sticky, name) {
+			return
 		}
+		reason := "would be missing in the JSON"
+		if becomes != "" {
+			reason = fmt.Sprintf("would be %.80q in the JSON", becomes)
+		}
+		found = append(found, datacite.Finding{Path: path, Code: "loss", Value: value, Reason: reason})
 	}
-	return losses("XML", changes)
-}
-
-// lostInJSON are the values that the JSON would lose if the service read it from the XML.
-func (c *comparison) lostInJSON(names []string) []datacite.Finding {
-	var changes []metadata.Change
 	for _, change := range metadata.Diff(c.shown(c.xml), c.shown(&c.found.Record)) {
-		name := propertyOf(change.Path)
-		if !slices.Contains(names, name) && !slices.Contains(sticky, name) {
-			changes = append(changes, metadata.Change{Path: change.Path, Wanted: change.Found, Found: change.Wanted})
+		if change.Found != "" {
+			add(change.Path, change.Found, change.Wanted)
 		}
 	}
-	return losses("JSON", changes)
-}
-
-// losses name values of a form, and what would become of them.
-func losses(form string, changes []metadata.Change) (found []datacite.Finding) {
-	for _, change := range changes {
-		reason := fmt.Sprintf("would be missing in the %s", form)
-		if change.Found != "" {
-			reason = fmt.Sprintf("would be %.80q in the %s", change.Found, form)
+	for _, f := range c.found.Record.Findings() {
+		if f.Warning && slices.Contains([]datacite.Code{"lossy", "date", "identifier", "uri"}, f.Code) {
+			add(f.Path, f.Value, "")
 		}
-		found = append(found, datacite.Finding{Path: change.Path, Code: "loss", Value: change.Wanted, Reason: reason})
 	}
 	return found
 }
@@ -282,10 +269,4 @@ func eventTo(from, to dois.State) dois.Event {
 		}
 	}
 	return ""
-}
-
-// isService reports whether XML looks as if the service wrote it.
-func isService(document []byte) bool {
-	const hint = "http://datacite.org/schema/kernel-4 http://schema.datacite.org/meta/kernel-4/metadata.xsd"
-	return bytes.Contains(document[:min(len(document), 1000)], []byte(hint))
 }

@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -13,42 +14,38 @@ import (
 var asSent = []string{"rightsList", "language", "subjects", "geoLocations"}
 
 // sentAsXML tells which form was written last. Each write makes one form of the other, so the XML
-// is either what the service writes from its JSON, or it was sent and the JSON was read from it. sent are
-// the properties in which the XML is not what the service writes.
-func (c *comparison) sentAsXML() (sent []string, asXML bool) {
+// is either what the service writes from its JSON, or it was sent and the JSON was read from it: then it has no
+// mark of the service, or values that the service would not write. words are the
+// properties that the XML still has in the words in which they were sent as JSON.
+func (c *comparison) sentAsXML() (words []string, asXML bool) {
 	if c.xml == nil {
 		return nil, false
 	}
+	if !isService(c.found.MetadataXML) {
+		return nil, true
+	}
 	made, err := c.written()
 	if err != nil {
-		return propertyNames, true
+		return nil, true
 	}
 	stored := normal(c.xml)
-	for _, name := range propertyNames {
-		if !sameJSON(field(made, name), field(stored, name)) || onlyInXML(c.xml, name) {
-			sent = append(sent, name)
+	for _, change := range metadata.DiffXML(stored, made) {
+		if change.Wanted != "" && !slices.Contains(asSent, propertyOf(change.Path)) {
+			return nil, true
 		}
 	}
-	others := slices.ContainsFunc(sent, func(name string) bool { return !slices.Contains(asSent, name) })
-	return sent, others || len(sent) > 0 && !isService(c.found.MetadataXML)
-}
-
-// onlyInXML reports whether a property has what the service never writes.
-func onlyInXML(r *metadata.Record, name string) bool {
-	switch name {
-	case "descriptions":
-		return slices.ContainsFunc(r.Descriptions, func(d metadata.Description) bool { return d.Breaks != nil })
-	case "creators":
-		return slices.ContainsFunc(r.Creators, hasExtra)
-	case "contributors":
-		return slices.ContainsFunc(r.Contributors, func(c metadata.Contributor) bool { return hasExtra(c.Creator) })
+	for _, name := range asSent {
+		if !sameJSON(field(made, name), field(stored, name)) {
+			words = append(words, name)
+		}
 	}
-	return false
+	return words, false
 }
 
-func hasExtra(c metadata.Creator) bool {
-	return slices.ContainsFunc(c.NameIdentifiers, func(id metadata.NameIdentifier) bool { return id.Extra != nil }) ||
-		slices.ContainsFunc(c.Affiliation, func(a metadata.Affiliation) bool { return a.Extra != nil })
+// isService reports whether XML has the mark of the service's writer.
+func isService(document []byte) bool {
+	const hint = "http://datacite.org/schema/kernel-4 http://schema.datacite.org/meta/kernel-4/metadata.xsd"
+	return bytes.Contains(document[:min(len(document), 1000)], []byte(hint))
 }
 
 // written is the record that the service writes into the XML of its JSON (bolognese,
