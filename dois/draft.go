@@ -95,6 +95,10 @@ func (e Event) fault() string {
 // Draft returns a copy of the record to change and to give to [Client.Update]: its metadata,
 // URL, ContentURL and Container.
 //
+// An update writes the record's XML from its JSON. If the record was read with its XML, and that has values which the JSON
+// does not have, the error is a [*datacite.ValidationError] that lists them (code loss); package reconcile
+// corrects such records.
+//
 // The record must have been read with Get, or listed with Affiliation and Publisher;
 // otherwise the error is a [*datacite.ValidationError], because writing it back would remove the
 // identifiers that were not read. So it is if Warnings has ambiguous texts, which might be
@@ -142,7 +146,26 @@ func (r *Record) doubtful() error {
 		f.Reason += remedy
 		faults = append(faults, f)
 	}
-	return datacite.Invalid(faults...)
+	return datacite.Invalid(append(faults, r.onlyInXML()...)...)
+}
+
+// onlyInXML are the values that the record's XML would lose, since an update writes it from the JSON.
+func (r *Record) onlyInXML() (lost []datacite.Finding) {
+	inXML, err := metadata.ParseXML(bytes.NewReader(r.MetadataXML))
+	if err != nil {
+		return nil // there is none
+	}
+	inXML.DOI, inXML.AlternateIdentifiers = "", slices.Clone(inXML.Alternates())
+	inXML.AlternateIdentifiers = slices.DeleteFunc(inXML.AlternateIdentifiers, func(a metadata.AlternateIdentifier) bool {
+		return a.AlternateIdentifier == r.URL || doi.Equal(a.AlternateIdentifier, r.DOI) // the service does not show them
+	})
+	for _, change := range metadata.DiffXML(inXML, &r.Record) {
+		if change.Wanted != "" {
+			lost = append(lost, datacite.Finding{Path: "Record." + change.Path, Code: "loss", Value: change.Wanted,
+				Reason: "is in the record's XML, and writing the record as JSON would lose it there; package reconcile keeps it"})
+		}
+	}
+	return lost
 }
 
 // plainAffiliations reports whether people in a list came with affiliations that are only
