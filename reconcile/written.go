@@ -28,7 +28,13 @@ func (c *comparison) sentAsXML() (words []string, asXML bool) {
 	if err != nil {
 		return nil, true
 	}
-	stored := normal(c.xml)
+	stored := normal(c.xml).Clone()
+	for i := range stored.Creators {
+		stored.Creators[i].Name = strings.TrimSuffix(stored.Creators[i].Name, ",") // of an empty given name
+	}
+	for i := range stored.Contributors {
+		stored.Contributors[i].Name = strings.TrimSuffix(stored.Contributors[i].Name, ",")
+	}
 	for _, change := range metadata.DiffXML(stored, made) {
 		if change.Wanted != "" && !slices.Contains(asSent, propertyOf(change.Path)) {
 			return nil, true
@@ -80,7 +86,7 @@ func (c *comparison) written() (*metadata.Record, error) {
 	}
 	for i := range r.RelatedIdentifiers {
 		id := &r.RelatedIdentifiers[i]
-		id.RelatedMetadataScheme, id.SchemeURI, id.SchemeType, id.RelationTypeInformation = "", "", "", ""
+		id.RelatedMetadataScheme, id.SchemeURI, id.SchemeType = "", "", ""
 	}
 	r.AlternateIdentifiers = slices.DeleteFunc(r.AlternateIdentifiers, func(id metadata.AlternateIdentifier) bool {
 		return id.AlternateIdentifierType == string(metadata.IdentifierDOI)
