@@ -108,6 +108,14 @@ func TestTheReportThatAPOSTWouldReach(t *testing.T) {
 	require.ErrorIs(t, err, datacite.ErrConflict)
 	assert.ErrorContains(t, err, `the month of report `+first.ReportID+` is "1999-10", not "1999-9"`)
 	assert.Len(t, writes(srv), before)
+	earlier := header("Example", time.October)
+	earlier.ReportingPeriod = reports.Month(1998, time.October)
+	_, err = c.Put(t.Context(), first.ReportID, &reports.Report{Header: earlier, Datasets: all(1)})
+	require.NoError(t, err)
+	before = len(writes(srv))
+	_, err = c.Submit(t.Context(), earlier, datasets(5), nil)
+	assert.ErrorContains(t, err, `the month of report `+first.ReportID+` is "1999-10", not "1998-10"`)
+	assert.Len(t, writes(srv), before)
 }
 
 // By the specification, another begin date is another report.

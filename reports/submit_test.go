@@ -422,6 +422,7 @@ func TestAnotherHost(t *testing.T) {
 		kind, body string
 		waits      bool
 	}{
+		"too large":       {200, "application/json", "", false},
 		"a login page":    {200, "text/html", "<html><body>Log in</body></html>", false},
 		"a text":          {200, "text/plain", "It works!", false},
 		"another JSON":    {200, "application/json", `{"status":"ok"}`, false},
@@ -434,7 +435,16 @@ func TestAnotherHost(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			onNetwork(t, documented, func(t *testing.T, n *network, c *reports.Client) {
 				n.instead = func(r *http.Request) *http.Response {
+					if name == "too large" {
+						if r.URL.Path == "/reports" {
+							return nil
+						}
+						tt.body = `{"report":{"id":"` + strings.Repeat("x", 2<<20)
+					}
 					return &http.Response{StatusCode: tt.status, Request: r, Header: http.Header{"Content-Type": {tt.kind}}, Body: io.NopCloser(strings.NewReader(tt.body))}
+				}
+				if name == "too large" {
+					c = client(t, n.srv, &datacite.Config{Token: n.srv.Token(n.srv.Now().Add(year)), HTTPClient: &http.Client{Transport: n}, MaxReport: 1 << 20})
 				}
 				start := time.Now()
 				_, err := c.Submit(t.Context(), header("Example", time.October), datasets(4), nil)

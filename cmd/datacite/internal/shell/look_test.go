@@ -14,6 +14,7 @@ import (
 func TestProgressHasRateAndTimeLeft(t *testing.T) {
 	assert.Equal(t, "3,000 of 10,000 rows · 5 failed · 100 rows/s · 1m10s left", describe(3000, 10000, "rows", "5 failed", 3000, 30*time.Second, 80))
 	assert.Equal(t, "3,000 of 10,000 rows · 100 rows/s · 1m10s left", describe(3000, 10000, "rows", "", 1000, 10*time.Second, 80), "of this run")
+	assert.Equal(t, "9,000,000 lines · 202,123 lines/s", describe(9_000_000, 0, "lines", "", 2_021_230, 10*time.Second, 80))
 	assert.Equal(t, "12 records · 0.5 records/s", describe(12, 0, "records", "", 5, 10*time.Second, 80))
 	assert.Equal(t, "0 of 10 rows", describe(0, 10, "rows", "", 0, time.Minute, 80))
 	for columns, want := range map[int]string{

@@ -56,6 +56,9 @@ func describe(done, total int, things, more string, since int, took time.Duratio
 	if since > 0 && took >= settles {
 		each := float64(since) / took.Seconds()
 		rate = fmt.Sprintf("%.3g %s/s", each, things)
+		if each >= 1000 {
+			rate = Number(int(each)) + " " + things + "/s"
+		}
 		if rest := total - done; rest > 0 {
 			left = time.Duration(float64(rest)/each*float64(time.Second)).Round(time.Second).String() + " left"
 		}

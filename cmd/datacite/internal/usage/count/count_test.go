@@ -138,6 +138,8 @@ func TestFromLogsToAReport(t *testing.T) {
   3 unique investigations
   1 total requests
   1 unique requests
+  3 views on DOI records: unique investigations by people, not programs
+  1 downloads on DOI records: unique requests by people
 
 First access         Last access          Days without  Hours without  Log
 2026-10-14 10:01:00  2026-10-14 10:03:00  30 of 31      743 of 744     FOLDER/counter_2026-10-14.log
@@ -300,7 +302,7 @@ func TestTheZoneOfTheLines(t *testing.T) {
 		done := runs(t.Context(), nil, log.String(), args("--zone", zone, "-")...)
 		require.Equal(t, 0, done.code, done.errors)
 		assert.Contains(t, done.out, want)
-		assert.Equal(t, zone == "UTC", strings.Contains(done.errors, "warning: 744 lines have the offset -04:00 from UTC, which UTC never has in this month; is --zone right? The first is in standard input, line 1\n"))
+		assert.Equal(t, zone == "UTC", strings.Contains(done.errors, "warning: the offset of 744 lines is -04:00 from UTC, which UTC never has in this month; is --zone right? The first is in standard input, line 1\n"))
 	}
 	winter := strings.ReplaceAll(log.String(), "-0400", "-0500") // a server without summer time
 	done := runs(t.Context(), nil, winter, args("--zone", "America/New_York", "--gap", "0", "-")...)
@@ -309,7 +311,7 @@ func TestTheZoneOfTheLines(t *testing.T) {
 	july := []string{"--month", "2026-07", "--creator", "My Repository", "--zone", "America/New_York", "--gap", "0", "--quiet", "-"}
 	done = runs(t.Context(), nil, strings.ReplaceAll(winter, "2026-10-", "2026-07-"), july...)
 	require.Equal(t, 0, done.code, done.errors)
-	assert.Contains(t, done.errors, "warning: 744 lines have the offset -05:00 from UTC, which America/New_York never has in this month")
+	assert.Contains(t, done.errors, "warning: the offset of 744 lines is -05:00 from UTC, which America/New_York never has in this month")
 }
 
 // TestWhenTheServiceFails: titles are missing, and nothing is written.

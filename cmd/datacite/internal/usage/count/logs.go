@@ -289,10 +289,10 @@ func (in *input) warn() {
 	}
 	for _, o := range in.lines.Offsets {
 		if !in.hasOffset(o.Seconds) {
-			in.Warn("warning: %s have the offset %s from UTC, which %s never has in this month; is --zone right? The first is in %s, line %d", shell.Count(o.Lines, "line"), o, in.reading.Location, o.First.File, o.First.Line)
+			in.Warn("warning: the offset of %s is %s from UTC, which %s never has in this month; is --zone right? The first is in %s, line %d", shell.Count(o.Lines, "line"), o, in.reading.Location, o.First.File, o.First.Line)
 			continue
 		}
-		in.Say("note: %s have the offset %s from UTC, which %s has not at that time; the first in %s, line %d", shell.Count(o.Lines, "line"), o, in.reading.Location, o.First.File, o.First.Line)
+		in.Say("note: the offset of %s is %s from UTC, which %s does not have at that time; the first is in %s, line %d", shell.Count(o.Lines, "line"), o, in.reading.Location, o.First.File, o.First.Line)
 	}
 }
 

@@ -21,6 +21,7 @@ import (
 type totals struct {
 	datasets, untitled int64
 	counts             counts
+	views, downloads   int64  // what DOI records show: unique counts of people
 	most               []used // the ten most used datasets
 }
 
@@ -63,6 +64,17 @@ func (t *totals) addOne(d *reports.Dataset) {
 	u := used{d.DatasetID[0].Value, d.Title, countsOf(d)}
 	for i, n := range u.Counts {
 		t.counts[i] += n
+	}
+	for _, p := range d.Performance {
+		for _, i := range p.Instance {
+			switch {
+			case i.AccessMethod != reports.Regular:
+			case i.MetricType == reports.UniqueDatasetInvestigations:
+				t.views += i.Count
+			case i.MetricType == reports.UniqueDatasetRequests:
+				t.downloads += i.Count
+			}
+		}
 	}
 	const shown = 10
 	at, _ := slices.BinarySearchFunc(t.most, u, func(a, b used) int { // of equal ones the first
@@ -135,6 +147,8 @@ type summary struct {
 	UnknownDOIs   int64        `json:"unknownDOIs"`
 	LeftOut       int64        `json:"leftOutInvestigations"`
 	Counts        counts       `json:"counts"`
+	Views         int64        `json:"views"` // as DOI records show them
+	Downloads     int64        `json:"downloads"`
 	Servers       []server     `json:"servers"`
 	MostUsed      []used       `json:"mostUsed"`
 }
@@ -160,7 +174,7 @@ func (in *input) summarize(h reports.Header, t *totals, about *describer) error 
 		CreatedBy: in.creator, BeginDate: in.period.BeginDate, EndDate: in.period.EndDate, Partial: len(h.Exceptions) > 0, Output: in.Output,
 		Files: len(in.sources) - in.unread, Before: in.unread, Lines: l.Lines(), Comments: l.Comments, Other: l.Other, Faulty: l.Faulty,
 		Accesses: l.Events, OutsidePeriod: e.OtherMonths, CountedBefore: l.Events - e.Events(), NoDataset: e.NoDataset, Robots: e.Robots, DoubleClicks: e.DoubleClicks, Counted: e.Counted,
-		Datasets: t.datasets, Untitled: t.untitled, UnknownDOIs: about.missing, Counts: t.counts, MostUsed: t.most, LeftOut: about.left,
+		Datasets: t.datasets, Untitled: t.untitled, UnknownDOIs: about.missing, Counts: t.counts, Views: t.views, Downloads: t.downloads, MostUsed: t.most, LeftOut: about.left,
 	}
 	for _, of := range serversOf(in.lines.Files) {
 		first, last := of.span()
@@ -208,6 +222,8 @@ func (s *summary) text(in *input) string {
 	for i, name := range metrics {
 		line(s.Counts[i], "%s", strings.ReplaceAll(string(name), "-dataset-", " "))
 	}
+	line(s.Views, "views on DOI records: unique investigations by people, not programs")
+	line(s.Downloads, "downloads on DOI records: unique requests by people")
 	w.Flush()
 	w = tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "\nFirst access\tLast access\tDays without\tHours without\tLog")

@@ -78,6 +78,7 @@ It needs the token of an account (DATACITE_TOKEN in "datacite help logins").`,
 	flags.BoolVar(&c.allowLower, "allow-lower", false, "replace a stored report that has more in some counts, as a correction does")
 	flags.BoolVar(&c.opts.ZeroDropped, "zero-dropped", false, "send the count 0 for numbers of earlier versions that this one lacks")
 	flags.BoolVar(&c.allowOthers, "allow-others", false, "send a report although another one of the account has numbers of the same datasets in that month; records show the sum")
+	flags.BoolVar(&c.opts.AllowInconsistent, "allow-inconsistent", false, "send counts that contradict each other, such as more unique than total ones, as they are")
 	flags.StringVar(&c.opts.HelpURL, "help-url", "", "`URL` for the note that the report is compressed")
 	flags.IntVar(&c.opts.MaxDatasets, "max-datasets", reports.MaxDatasets, "most `datasets` in one subset")
 	flags.DurationVar(&c.opts.MaxProcessing, "max-processing", 5*time.Minute, "the longest `time` for which the service may still work on a request whose response was lost; until then nothing else is sent")

@@ -438,6 +438,20 @@ func TestTheServiceIsSaid(t *testing.T) {
 	assert.Equal(t, "the service and the token are not checked, since no service is said; --service checks them\n", got.errors, "no service is read from")
 }
 
+// Counts that contradict each other are refused, unless they are meant: today's tools write some, and the service takes them.
+func TestInconsistentCounts(t *testing.T) {
+	srv := newService(t)
+	file := shelltest.File(t, "report.json", report(t, 1, func(r *reports.Report) {
+		first := &r.Datasets[0].Performance[0]
+		first.Instance = append(first.Instance, reports.Instance{Count: 0, MetricType: reports.TotalDatasetRequests, AccessMethod: reports.Regular})
+	}))
+	refused := srv.runs(t, "", file)
+	assert.Equal(t, shell.ExitWrong, refused.code)
+	assert.Contains(t, refused.errors, "are inconsistent")
+	sent := srv.runs(t, "", "--allow-inconsistent", file)
+	assert.Equal(t, shell.ExitDone, sent.code, sent.errors)
+}
+
 // Several reports are sent one after the other.
 func TestSeveralReports(t *testing.T) {
 	srv := newService(t)
