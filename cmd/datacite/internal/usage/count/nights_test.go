@@ -188,6 +188,7 @@ func TestRotatedAway(t *testing.T) {
 		assert.Equal(t, 2, got.code, name)
 		assert.Contains(t, got.errors, "2026-10-06: was counted from "+names[0]+" (24 accesses), whose accesses are in none of the logs", name)
 	}
+	write(t, folder, "access.log", view("2026-11-05T10:00:00Z", "s", "10.5072/a"))
 	got := runs(t.Context(), nil, "", args("--days", filepath.Join(folder, "new"), "--gap", "0", names[0])...)
 	assert.Contains(t, got.errors, "of 1 accesses, 1 are not from 2026-10-01 to 2026-10-31")
 }

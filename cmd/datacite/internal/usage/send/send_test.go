@@ -404,7 +404,7 @@ func TestFaultsOfTheOptions(t *testing.T) {
 		says string
 		args []string
 	}{
-		{"requires at least 1 arg", nil},
+		{"arguments are missing", nil},
 		{"are a table and a report; send them one after the other", []string{file, "testdata/counts.csv"}},
 		{"are a table and a report; send them one after the other", []string{"testdata/counts.csv", file}},
 		{"an argument is empty; is a variable not set?", []string{""}},
