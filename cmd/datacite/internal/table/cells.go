@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/metadata"
 )
@@ -242,6 +243,8 @@ func named(text string) (metadata.Creator, error) {
 	switch {
 	case likeORCIDPattern.MatchString(dashes.Replace(text)):
 		return metadata.Creator{}, fmt.Errorf("%q has an identifier in the name: write a | before it, as in Lovelace, Ada | 0000-0001-5727-2427", text)
+	case !isPerson && severalPattern.MatchString(text):
+		return metadata.Creator{}, fmt.Errorf(`%q looks like several persons: write a semicolon between them, as in "Lovelace, Ada; Noether, Emmy"; an organization is "org: %[1]s"`, text)
 	case strings.Contains(given, ","), severalPattern.MatchString(text):
 		return metadata.Creator{}, fmt.Errorf(`%q looks like several persons: write a semicolon between them, as in "Lovelace, Ada; Noether, Emmy"; one person is "Family, Given", with one comma, or "person: King, Jr., Martin"`, text)
 	case isPerson && strings.TrimSpace(family) != "":
@@ -365,6 +368,36 @@ func readRights(text string, r *Row) error {
 	return nil
 }
 
+var isISODate = regexp.MustCompile(`^[0-9]{4}(-|/|$)`)
+
+// doubtful says what in a column that was read is probably meant otherwise, "" for nothing.
+func doubtful(column string, r *metadata.Record) string {
+	switch column {
+	case "language":
+		if code, _, _ := strings.Cut(r.Language, "-"); len(code) > len("deu") {
+			return fmt.Sprintf("%q is no code of a language, such as de or en", r.Language)
+		}
+	case "subjects":
+		if len(r.Subjects) == 1 && strings.Count(r.Subjects[0].Subject, ",") > 1 {
+			return fmt.Sprintf("%q is one keyword; write a semicolon between several", r.Subjects[0].Subject)
+		}
+	case "rights":
+		for _, rights := range r.RightsList {
+			id := strings.ReplaceAll(rights.Rights, " ", "-")
+			if rights.RightsURI == "" && id != rights.Rights && isLicence(id) {
+				return fmt.Sprintf("%q is stored as a text; the licence is %s", rights.Rights, id)
+			}
+		}
+	}
+	return ""
+}
+
+// isLicence reports whether the list of SPDX has an identifier.
+func isLicence(id string) bool {
+	found := (&metadata.Record{RightsList: []metadata.Rights{metadata.SPDX(id)}}).Findings()
+	return !slices.ContainsFunc(found, func(f datacite.Finding) bool { return strings.HasPrefix(f.Path, "rightsList") })
+}
+
 func isAddress(text string) bool {
 	return strings.HasPrefix(text, "https://") || strings.HasPrefix(text, "http://")
 }
@@ -412,6 +445,9 @@ func readDates(text string, r *Row) error {
 	for _, item := range split(text, ';') {
 		words, note, err := two(item, "a date and, after a |, a note")
 		kind, date, _ := strings.Cut(words, " ")
+		if isISODate.MatchString(kind) {
+			err = fmt.Errorf(`%q needs its kind in front, as in "Issued %[1]s"`, words)
+		}
 		if err != nil {
 			return err
 		}

@@ -253,6 +253,8 @@ func (r *Reader) row(cells []string) *Row {
 			if err := f.read(text, row); err != nil {
 				row.spoil(f.Name, text)
 				row.add(r.at(i, datacite.Finding{Path: f.Name, Code: "syntax", Value: text, Reason: err.Error()}))
+			} else if doubt := doubtful(f.Name, row.Record); doubt != "" {
+				row.add(r.at(i, datacite.Finding{Path: f.Name, Code: "value", Value: text, Warning: true, Reason: doubt}))
 			}
 		}
 	}

@@ -199,6 +199,7 @@ func TestFaults(t *testing.T) {
 		{"creators", "Groß, Änne und Öl Weiß", "looks like several persons"},
 		{"creators", "Lovelace, Ada AND Noether, Emmy", "looks like several persons"},
 		{"creators", "Curie, Marie et Pierre", "looks like several persons"},
+		{"creators", "Institut für Schnee- und Lawinenforschung", `an organization is "org: Institut für Schnee- und Lawinenforschung"`},
 		{"creators", "\"Lovelace,\nNoether,\"", "the cell has line breaks, from line 3 to line 4: a quotation mark too many or too few makes one cell of several rows"},
 		{"title", "\"T\n\nrepeated\"", "the cell has line breaks, from line 3 to line 5"},
 		{"creators", "King, Jr., Martin", `one person is "Family, Given", with one comma, or "person: King, Jr., Martin"`},
@@ -227,6 +228,7 @@ func TestFaults(t *testing.T) {
 		{"related identifiers", "10.5072/article-1", "is not a relation, a type and an identifier"},
 		{"related identifiers", "Cite DOI 10.5072/article-1", "did you mean Cites?"},
 		{"dates", "31.01.2026", "the schema has no date type"},
+		{"dates", "Created 2026-01; 2026-01-31", `"2026-01-31" needs its kind in front, as in "Issued 2026-01-31"`},
 		{"contributors", "Noether, Emmy", "does not begin with a role and a colon, as in Editor: Noether, Emmy"},
 		{"contributors", "Edtor: Noether, Emmy", "did you mean Editor?"},
 		{"contributors", "Editor: Noether, Emmy | 0000-0001-5727-2428", "the check digit of this ORCID does not match"},
@@ -254,6 +256,21 @@ func TestFaults(t *testing.T) {
 			assert.Equal(t, tt.column, f.Path, "%s: %v", tt.cell, f)
 			assert.Equal(t, 3, f.Line)
 		}
+	}
+	for _, tt := range []struct{ column, cell, says string }{ // which are warnings
+		{"language", "Deutsch", `"Deutsch" is no code of a language, such as de or en`},
+		{"rights", "MIT; CC BY 4.0", `"CC BY 4.0" is stored as a text; the licence is CC-BY-4.0`},
+		{"subjects", "ice, snow, glaciers", `is one keyword; write a semicolon between several`},
+		{"language", "de-AT", ""}, {"rights", "CC BY 4.0 | https://a.example/; All rights reserved", ""}, {"subjects", "ice, snow, glaciers; Alps", ""}, {"subjects", "Bern, Switzerland", ""},
+	} {
+		rows := read(t, "a.csv", fmt.Sprintf("title\tcreators\tpublisher\tyear\ttype\t%s\nT\tLovelace, Ada\tP\t2026\tDataset\t%s\n", tt.column, tt.cell))
+		require.NoError(t, rows[0].Err(), tt.cell)
+		if tt.says == "" {
+			assert.Empty(t, rows[0].Findings)
+			continue
+		}
+		require.Len(t, rows[0].Findings, 1, tt.cell)
+		assert.Contains(t, rows[0].Findings[0].Reason, tt.says)
 	}
 	rows := read(t, "a.csv", "title,creators,publisher,year,type\n,,,26,\n\"a\n\n\",\"b,\",c,26,d\n")
 	assert.Len(t, rows[0].Findings, 5, "%v", rows[0].Findings)
