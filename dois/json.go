@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/doi"
 	"github.com/datacite-go/datacite-go/internal/input"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
 	"github.com/datacite-go/datacite-go/metadata"
@@ -122,25 +123,62 @@ var (
 )
 
 // UnmarshalJSON reads a record as the service sends it: a resource of the type dois, or the
-// object of its attributes alone. Raw keeps the attributes. It fails only for other JSON,
-// and for a record that would take far more memory than its text.
+// object of its attributes alone. Raw keeps the attributes. DOI is the name that the record has in doi, in
+// the id of the resource or of the attributes, in prefix and suffix, or in an identifier of the type DOI;
+// different ones are an error. It fails only for that, for other JSON, and for a record that would take
+// far more memory than its text.
 func (r *Record) UnmarshalJSON(data []byte) error {
 	kind, resource := resourceType(data)
 	if resource && kind != "" && kind != "dois" {
 		return datacite.Invalid(datacite.Finding{Code: "syntax", Reason: fmt.Sprintf("not a record, but a resource of the type %.40q", kind)})
 	}
 	const least, factor, most = 64 << 10, 256, 100 << 20 // of memory; records take two or three times their length
-	return input.JSON(data, r, func(d *decoder, r *Record) {
+	var conflict error
+	err := input.JSON(data, r, func(d *decoder, r *Record) {
 		d.Use(jsonlex.NewBudget(min(least+factor*int64(len(data)), most)))
+		e := envelope{record: r, whole: !resource}
 		if resource {
-			e := envelope{record: r}
 			resourceJSON.Read(d, &e)
-			_ = e.finish(d) // the decoder has the error
-			return
+		} else {
+			readAttributes(d, r, false)
 		}
-		readAttributes(d, r, false)
-		r.settle()
+		if d.Err() == nil {
+			conflict = r.takeName(e.id)
+		}
+		_ = e.finish(d) // the decoder has the error
 	})
+	return cmp.Or(err, conflict)
+}
+
+// takeName takes the DOI from where files have it, and refuses different ones. Beside its own name, a resource
+// may have other DOIs among the identifiers.
+func (r *Record) takeName(id string) error {
+	type name struct{ path, doi string }
+	var inside string
+	if bytes.Contains(r.Raw, []byte(`"id"`)) {
+		_, _ = r.Decode("id", &inside) // what is no text is no name
+	}
+	var own []name
+	for _, n := range []name{{"doi", r.DOI}, {"data.id", id}, {"id", inside}, {"prefix and suffix", r.Prefix + "/" + r.Suffix}} {
+		if parsed, err := doi.Parse(n.doi); err == nil {
+			own = append(own, name{n.path, parsed})
+		}
+	}
+	for i, other := range r.Identifiers {
+		parsed, err := doi.Parse(other.Identifier)
+		if err == nil && other.IdentifierType == string(metadata.IdentifierDOI) && (len(own) == 0 || strings.HasPrefix(own[0].path, "identifiers")) {
+			own = append(own, name{fmt.Sprintf("identifiers[%d]", i), parsed})
+		}
+	}
+	for _, n := range own {
+		if !doi.Equal(n.doi, own[0].doi) {
+			return datacite.Invalid(datacite.Finding{Path: n.path, Code: "conflict", Reason: fmt.Sprintf("is %q, and %s is %q; a record has one name", n.doi, own[0].path, own[0].doi)})
+		}
+	}
+	if len(own) > 0 {
+		r.DOI = cmp.Or(r.DOI, own[0].doi)
+	}
+	return nil
 }
 
 // resourceType tells whether data is a resource rather than the attributes of one, and
@@ -224,6 +262,9 @@ func oddValues(raw []byte, start int64, odd *jsonlex.Odd) (found []datacite.Find
 		}
 		value = bytes.ToValidUTF8(value[:min(len(value), most)], []byte("…"))
 		found = append(found, datacite.Finding{Path: path, Code: "shape", Value: string(value), Warning: true, Reason: "the value has no place in a record, and is left out"})
+	}
+	if len(odd.Values) == jsonlex.MaxOdd {
+		found = append(found, datacite.Finding{Code: "shape", Warning: true, Reason: fmt.Sprintf("only the first %d values without a place in a record are named", jsonlex.MaxOdd)})
 	}
 	return found
 }

@@ -290,7 +290,7 @@ func (s *seam) documents(t *testing.T) map[string]string {
 
 // copied makes records of other DOIs.
 func copied(text string) string {
-	return strings.NewReplacer("10.5072/seam-", "10.5072/copy-", "10.5072/SEAM-", "10.5072/COPY-").Replace(text)
+	return strings.NewReplacer("10.5072/seam-", "10.5072/copy-", "10.5072/SEAM-", "10.5072/COPY-", `"seam-`, `"copy-`).Replace(text)
 }
 
 var year = regexp.MustCompile(`("publicationYear":\s*"?|<publicationYear>)\d{4}`)

@@ -41,6 +41,7 @@ import (
 	"io"
 	"io/fs"
 	"iter"
+	"strings"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/dois"
@@ -172,7 +173,7 @@ func (d *damage) error(last string) error {
 	}
 	f := datacite.Finding{Code: "syntax", Reason: d.err.Error()}
 	if found := datacite.Findings(d.err); len(found) > 0 {
-		f.Code, f.Reason = found[0].Code, found[0].Reason
+		f.Code, f.Reason = found[0].Code, strings.TrimPrefix(found[0].Path+": "+found[0].Reason, ": ")
 	}
 	f.File, f.Line, f.Reason, f.Err = d.member, d.line, where+": "+f.Reason, d.err
 	switch {

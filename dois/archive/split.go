@@ -11,7 +11,6 @@ import (
 
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/internal/bulk"
-	"github.com/datacite-go/datacite-go/internal/doi"
 	"github.com/datacite-go/datacite-go/internal/gzipbody"
 	"github.com/datacite-go/datacite-go/internal/input"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
@@ -348,7 +347,7 @@ func (s *splitter) decode() {
 func (p *piece) decode() {
 	r := &dois.Record{}
 	if p.err = r.UnmarshalJSON(p.text); p.err == nil && r.DOI == "" {
-		r.DOI, p.err = nameInID(r)
+		p.err = errNoDOI
 	}
 	if p.err == nil {
 		p.record = r
@@ -365,17 +364,3 @@ func (p *piece) damage(member string) *damage {
 }
 
 var errNoDOI = errors.New("not a record: it has no DOI")
-
-// nameInID returns the DOI of attributes that have it only in the member id, often as
-// an address of the resolver.
-func nameInID(r *dois.Record) (string, error) {
-	var id string
-	if _, err := r.Decode("id", &id); err != nil {
-		return "", errNoDOI
-	}
-	name, err := doi.Parse(id)
-	if err != nil {
-		return "", errNoDOI
-	}
-	return name, nil
-}

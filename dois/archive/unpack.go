@@ -255,7 +255,7 @@ func holdsNoRecord(text []byte) bool {
 		return false
 	}
 	for name := range l.Members() {
-		if slices.Contains([]string{"doi", "id", "attributes", "data"}, string(name)) {
+		if slices.Contains([]string{"doi", "id", "identifiers", "prefix", "attributes", "data"}, string(name)) {
 			return false
 		}
 		l.Skip()

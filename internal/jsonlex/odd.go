@@ -7,13 +7,14 @@ import (
 )
 
 // Odd has the places of what was read as something else than what is written: their offsets in the
-// input, at most maxOdd of each kind.
+// input, at most MaxOdd of each kind.
 type Odd struct {
 	Texts  []int64 // that are not UTF-8: they have U+FFFD
 	Values []int64 // of another kind than the one asked for, and members of unknown names: they are left out
 }
 
-const maxOdd = 10
+// MaxOdd bounds the time for finding their paths.
+const MaxOdd = 10
 
 // Odd is what was odd since Tolerate, or from the beginning.
 func (l *Lexer) Odd() *Odd { return &l.odd }
@@ -30,7 +31,7 @@ func (l *Lexer) notUTF8(at int64) {
 	switch {
 	case !l.lenient:
 		l.Fail(&SyntaxError{at, "the text is not UTF-8", true})
-	case len(l.odd.Texts) < maxOdd:
+	case len(l.odd.Texts) < MaxOdd:
 		l.odd.Texts = append(l.odd.Texts, at)
 	}
 }
@@ -55,7 +56,7 @@ func (l *Lexer) SkipOdd() {
 }
 
 func (l *Lexer) oddValue(at int64) {
-	if len(l.odd.Values) < maxOdd {
+	if len(l.odd.Values) < MaxOdd {
 		l.odd.Values = append(l.odd.Values, at)
 	}
 }

@@ -360,6 +360,10 @@ func TestSources(t *testing.T) {
 	assert.Equal(t, shell.ExitRefused, code)
 	assert.Equal(t, "KIND\tDOI\tDIFFERENCE\nextra\t10.5072/hidden\tregistered https://repo.example.org/hidden \"Glacier length\"\n"+
 		"changed\t10.5072/moved\turl: \"https://repo.example.org/old\", should be \"https://repo.example.org/moved\"\n", out)
+	schema := `{"identifiers":[{"identifierType":"DOI","identifier":"https://doi.org/10.5072/hidden"}],"event":"publish","titles":[{"title":"Glacier length","x":"y"}]}`
+	out, notes, _ := call(t, srv, "--only", "state", shelltest.File(t, "schema.jsonl", schema))
+	assert.Contains(t, out, "10.5072/hidden\tstate: \"registered\", should be \"findable\"\n")
+	assert.Contains(t, notes, "schema.jsonl, 10.5072/hidden: titles[0].x: the value has no place in a record")
 	out, _, code = call(t, srv, "--format", "json", "--only", "metadata", folder)
 	assert.Equal(t, shell.ExitRefused, code)
 	assert.Equal(t, 3, strings.Count(out, "\n"))
@@ -436,19 +440,22 @@ func TestWrongSources(t *testing.T) {
 	damaged := shelltest.File(t, "cut.jsonl", `{"doi":"10.5072/a"}`+"\n"+`{"doi":"10.50`)
 	for want, source := range map[string]string{
 		"no such file": "nowhere.csv",
-		damaged + ": line 2: byte 20, after the record 10.5072/a: ": damaged,
-		"damaged: b.jsonl, line 1: byte 0: ":                        folder(t, "damaged", "b.jsonl", "{"),
-		"cut.xml: ":                                                 folder(t, "documents", "cut.xml", `<resource xmlns="http://datacite.org/schema/kernel-4"><identifier`),
-		"cut.gz: line 1: byte 19":                                   shelltest.File(t, "cut.gz", gzipped(t, `{"doi":"10.5072/a"}`)[:30]),
-		`a.csv, line 1, column 1: the column is named "10.5072/a"`:  shelltest.File(t, "a.csv", "10.5072/a,https://example.org/\n"),
-		"b.csv, line 3: doi: is empty; datacite register":           shelltest.File(t, "b.csv", "doi,url\n10.5072/a,https://example.org/\n,https://example.org/\n"),
-		"c.csv, line 2: there are 1 cells":                          shelltest.File(t, "c.csv", "doi,url\n10.5072/a\n"),
-		`e.csv, line 3, DOI: "10.5072/`:                             shelltest.File(t, "e.csv", "doi,url\n10.5072/a,https://example.org/\n10.5072/A,https://example.org/\n"),
-		`f.csv, line 2, column 2: state: "published" is not one of draft, registered, findable`: shelltest.File(t, "f.csv", "doi,state\n10.5072/a,published\n"),
-		`State: is "public"; the states are`:                                                    shelltest.File(t, "g.jsonl", `{"doi":"10.5072/a","state":"public"}`),
-		"k.xlsx: the spreadsheet cannot be read":                                                shelltest.File(t, "k.xlsx", "PK\x03\x04"),
-		"has no column doi":                                                                     shelltest.File(t, "l.csv", "url\nhttps://example.org/\n"),
-		"empty":                                                                                 filepath.Dir(shelltest.File(t, "a.xml", `<resource xmlns="http://datacite.org/schema/kernel-4"><identifier identifierType="DOI"></identifier></resource>`)),
+		damaged + ": line 2: byte 20, after the record 10.5072/a: ":                                   damaged,
+		"latin.jsonl: line 2: byte 60, after the record 10.5072/a: at byte 40: the text is not UTF-8": shelltest.File(t, "latin.jsonl", `{"doi":"10.5072/a"}`+"\n"+`{"doi":"10.5072/b","titles":[{"title":"A\ud800"}]}`),
+		`identifiers[0]: is "10.5072/b", and the DOI of the record is "10.5072/a"`:                    shelltest.File(t, "two.jsonl", `{"doi":"10.5072/a","identifiers":[{"identifier":"10.5072/b","identifierType":"DOI"}],"titles":[]}`),
+		`event: is "hide", and state is "findable"`:                                                   shelltest.File(t, "event.jsonl", `{"doi":"10.5072/a","event":"hide","state":"findable","titles":[]}`),
+		"damaged: b.jsonl, line 1: byte 0: ":                                                          folder(t, "damaged", "b.jsonl", "{"),
+		"cut.xml: ":                                                                                   folder(t, "documents", "cut.xml", `<resource xmlns="http://datacite.org/schema/kernel-4"><identifier`),
+		"cut.gz: line 1: byte 19":                                                                     shelltest.File(t, "cut.gz", gzipped(t, `{"doi":"10.5072/a"}`)[:30]),
+		`a.csv, line 1, column 1: the column is named "10.5072/a"`:                                    shelltest.File(t, "a.csv", "10.5072/a,https://example.org/\n"),
+		"b.csv, line 3: doi: is empty; datacite register":                                             shelltest.File(t, "b.csv", "doi,url\n10.5072/a,https://example.org/\n,https://example.org/\n"),
+		"c.csv, line 2: there are 1 cells":                                                            shelltest.File(t, "c.csv", "doi,url\n10.5072/a\n"),
+		`e.csv, line 3, DOI: "10.5072/`:                                                               shelltest.File(t, "e.csv", "doi,url\n10.5072/a,https://example.org/\n10.5072/A,https://example.org/\n"),
+		`f.csv, line 2, column 2: state: "published" is not one of draft, registered, findable`:       shelltest.File(t, "f.csv", "doi,state\n10.5072/a,published\n"),
+		`State: is "public"; the states are`:                                                          shelltest.File(t, "g.jsonl", `{"doi":"10.5072/a","state":"public"}`),
+		"k.xlsx: the spreadsheet cannot be read":                                                      shelltest.File(t, "k.xlsx", "PK\x03\x04"),
+		"has no column doi":                                                                           shelltest.File(t, "l.csv", "url\nhttps://example.org/\n"),
+		"empty":                                                                                       filepath.Dir(shelltest.File(t, "a.xml", `<resource xmlns="http://datacite.org/schema/kernel-4"><identifier identifierType="DOI"></identifier></resource>`)),
 	} {
 		page := filepath.Join(t.TempDir(), "report.html")
 		out, notes, code := call(t, srv, "--fix", "--yes", "--html", page, source)

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/record"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/table"
 	"github.com/datacite-go/datacite-go/dois"
@@ -53,7 +54,7 @@ func (c *command) read(ctx context.Context) iter.Seq2[reconcile.Desired, error] 
 		case info.IsDir() && len(files) > 0:
 			documents(files, yield)
 		case info.IsDir():
-			records(source, archive.NewFolderReader(os.DirFS(source), nil), yield)
+			c.archived(source, archive.NewFolderReader(os.DirFS(source), nil), yield)
 		default:
 			if isTable(source) {
 				c.items(ctx, yield)
@@ -69,13 +70,13 @@ func (c *command) read(ctx context.Context) iter.Seq2[reconcile.Desired, error] 
 				yield(reconcile.Desired{}, fmt.Errorf("%s is one file of metadata XML; give the folder with all of them", source))
 				return
 			}
-			records(source, archive.NewReader(file, nil), yield)
+			c.archived(source, archive.NewReader(file, nil), yield)
 		}
 	}
 }
 
-// records are those of an archive.
-func records(source string, from *archive.Reader, yield func(reconcile.Desired, error) bool) {
+// archived are the records of an archive.
+func (c *command) archived(source string, from *archive.Reader, yield func(reconcile.Desired, error) bool) {
 	for r, err := range from.All() {
 		if err != nil {
 			if _, ofFile := errors.AsType[*fs.PathError](err); !ofFile {
@@ -84,11 +85,16 @@ func records(source string, from *archive.Reader, yield func(reconcile.Desired, 
 			yield(reconcile.Desired{}, shell.OfFile(source, err))
 			return
 		}
-		if err := table.CheckRecord(r); err != nil {
+		src, err := record.Read(r)
+		if err != nil {
 			yield(reconcile.Desired{}, shell.OfFile(source, err))
 			return
 		}
-		if !yield(reconcile.Desired{DOI: r.DOI, URL: r.URL, State: r.State, Metadata: &r.Record}, nil) {
+		for _, f := range src.Left {
+			f.File = strings.TrimPrefix(source+", "+r.DOI, ", ")
+			c.Warn("%s", f)
+		}
+		if !yield(reconcile.Desired{DOI: r.DOI, URL: r.URL, State: src.State, Metadata: &r.Record, Clear: src.Clear}, nil) {
 			return
 		}
 	}

@@ -152,7 +152,7 @@ func TestWhatIsLostIsNamed(t *testing.T) {
 		{"in a list", `"subjects":[{"subject":"ice"},{"subject":"snow","scheme":"x"}]`, []string{"subjects[1].scheme"}},
 		{"in a list of a list", `"contributors":[{"name":"A","contributorType":"Editor","affiliation":[{"name":"U","rorId":"x"}]}]`, []string{"contributors[0].affiliation[0].rorId"}},
 		{"in a single item", `"subjects":{"subject":"ice","scheme":"x"}`, []string{"subjects.scheme"}},
-		{"unreadable", `"geoLocations":[{"geoLocationPlace":"Svalbard","geoLocationBox":{"west":1}}]`, []string{"geoLocations[0].geoLocationBox"}},
+		{"unreadable", `"geoLocations":[{"geoLocationPlace":"Svalbard","geoLocationBox":{"west":1}}]`, []string{"geoLocations[0].geoLocationBox.west"}},
 		{"of nothing", `"titel":null,"subjects":[null],"formats":[],"container":{},"contentUrl":"","version":""`, nil},
 		{"an item of nothing", `"subjects":[{},{"subject":"ice"}]`, nil},
 		{"a publisher's", `"publisher":{"name":"P","identifier":"x"}`, []string{"publisher.identifier"}},
@@ -166,7 +166,7 @@ func TestWhatIsLostIsNamed(t *testing.T) {
 			require.Zero(t, code, notes)
 			var lost []string
 			for line := range strings.Lines(notes) {
-				if path, ok := strings.CutSuffix(line, ": is no member of a record, or cannot be read; it is left out\n"); ok {
+				if path, ok := strings.CutSuffix(line, ": the value has no place in a record, and is left out\n"); ok {
 					lost = append(lost, strings.TrimPrefix(path, "warning: "+file+", record 1: "))
 				}
 			}
@@ -231,6 +231,58 @@ func TestTheNameInTheRecord(t *testing.T) {
 			assert.Contains(t, notes, "the record names 10.5072/mine, and "+cmp.Or(name, "10.5072/")+" would be registered; give --doi 10.5072/mine")
 			assert.Empty(t, srv.Requests())
 		}
+	}
+}
+
+// A name, a prefix and an event of a record are obeyed wherever it has them, as DataCite's own schema and guide write
+// them, or refused: a DOI is permanent, and a findable one is seen.
+func TestWhatARecordSaysOfItsDOI(t *testing.T) {
+	const rest = `"url":"https://a.example/","creators":[{"name":"Example Group"}],"titles":[{"title":"Glacier"}],"publisher":"P","publicationYear":2026,"types":{"resourceTypeGeneral":"Dataset"}`
+	const schema = `"identifiers":[{"identifier":"https://doi.org/10.5072/Mine","identifierType":"DOI"},{"identifier":"7","identifierType":"Local"}]`
+	for _, tt := range []struct {
+		record string
+		args   []string
+		want   string // the name and its state, or the error
+	}{
+		{`{` + schema + `,` + rest + `}`, []string{"--prefix", "10.5072"}, "10.5072/mine findable"},
+		{`{` + schema + `,` + rest + `}`, []string{"--doi", "10.5072/other"}, "the record names 10.5072/Mine, and 10.5072/other would be registered"},
+		{`{"id":"10.5072/mine",` + rest + `}`, []string{"--prefix", "10.5072"}, "10.5072/mine findable"},
+		{`{"id":"https://doi.org/10.5072/mine",` + rest + `}`, []string{"--doi", "10.5072/other"}, "the record names 10.5072/mine"},
+		{`{"data":{"id":"10.5072/mine","type":"dois","attributes":{` + rest + `}}}`, []string{"--prefix", "10.5072"}, "10.5072/mine findable"},
+		{`{"prefix":"10.5072","suffix":"mine",` + rest + `}`, []string{"--prefix", "10.5072"}, "10.5072/mine findable"},
+		{`{"id":"17",` + rest + `}`, []string{"--doi", "10.5072/mine"}, "10.5072/mine findable"},
+		{`{"doi":"10.5072/MINE",` + schema + `,` + rest + `}`, nil, "10.5072/mine findable"},
+		{`{"doi":"10.5072/mine","identifiers":[{"identifier":"10.5072/mine","identifierType":"DOI"},{"identifier":"10.5072/b","identifierType":"DOI"}],` + rest + `}`, nil, "10.5072/mine findable"},
+		{`{"doi":"10.5072/b",` + schema + `,` + rest + `}`, nil, `identifiers[0]: is "10.5072/Mine", and the DOI of the record is "10.5072/b"`},
+		{`{"data":{"id":"10.5072/b","type":"dois","attributes":{"doi":"10.5072/mine",` + rest + `}}}`, nil, `data.id: is "10.5072/b", and doi is "10.5072/mine"`},
+		{`{"doi":"10.5072/mine","id":"10.5072/b",` + rest + `}`, nil, `id: is "10.5072/b", and doi is "10.5072/mine"`},
+		{`{"doi":"10.5072/mine","prefix":"10.5072","suffix":"b",` + rest + `}`, nil, `prefix and suffix: is "10.5072/b", and doi is "10.5072/mine"`},
+		{`{"doi":"10.5072/mine","prefix":"10.5073",` + rest + `}`, nil, `prefix: is "10.5073", and the record is 10.5072/mine`},
+		{`{"prefix":"10.5073",` + rest + `}`, []string{"--prefix", "10.5072"}, "prefix: is 10.5073, and the DOI would be below 10.5072"},
+		{`{"prefix":"10.5073",` + rest + `}`, []string{"--doi", "10.5072/mine"}, "prefix: is 10.5073, and the DOI would be below 10.5072"},
+		{`{"prefix":"10.5072",` + rest + `}`, nil, "1 record without a DOI; give the --prefix of new ones"},
+		{`{"data":{"type":"dois","attributes":{"doi":"10.5072/mine","event":"register",` + rest + `}}}`, nil, "10.5072/mine registered"},
+		{`{"doi":"10.5072/mine","event":"hide",` + rest + `}`, nil, "10.5072/mine registered"},
+		{`{"doi":"10.5072/mine","event":"publish",` + rest + `}`, []string{"--state", "draft"}, "10.5072/mine findable"},
+		{`{"doi":"10.5072/mine","event":"","state":"draft",` + rest + `}`, nil, "10.5072/mine draft"},
+		{`{"doi":"10.5072/mine","event":"hide","state":"findable",` + rest + `}`, nil, `event: is "hide", and state is "findable"`},
+		{`{"doi":"10.5072/mine","event":"delete",` + rest + `}`, nil, `event: is "delete"; it may be publish, register or hide`},
+		{`{"doi":"10.5072/mine","event":{"name":"hide"},` + rest + `}`, nil, "event: is "},
+		{`{"doi":"10.5072/mine",` + strings.Replace(rest, "Glacier", "Glaci\xe8r", 1) + `}`, nil, "record 1: at byte 112: the text is not UTF-8"},
+		{`{"doi":"10.5072/mine",` + strings.Replace(rest, "Glacier", `Glaci\ud800r`, 1) + `}`, nil, "record 1: at byte "},
+	} {
+		srv := shelltest.Serve(t, nil)
+		code, _, notes := start(t, srv, append(tt.args, shelltest.File(t, "record.json", tt.record))...)
+		if name, state, ok := strings.Cut(tt.want, " "); ok && strings.HasPrefix(name, "10.") {
+			assert.Zero(t, code, "%s: %s", tt.record, notes)
+			assert.Equal(t, state, string(srv.State(name)), tt.record)
+			assert.Len(t, srv.Names(), 1, tt.record)
+			assert.NotContains(t, notes, "no place in a record", tt.record)
+			continue
+		}
+		assert.Equal(t, 2, code, tt.record)
+		assert.Contains(t, notes, tt.want, tt.record)
+		assert.Empty(t, srv.Requests(), tt.record)
 	}
 }
 

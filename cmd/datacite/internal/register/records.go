@@ -4,18 +4,17 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"iter"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/record"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/table"
 	"github.com/datacite-go/datacite-go/doi"
@@ -72,6 +71,13 @@ func (s *records) complete(r *row, file string) {
 			r.fault("doi", fmt.Sprintf("the record names %s, and %s would be registered; give --doi %[1]s, or take the name out of the record", r.DOI, s.doi))
 		}
 		r.DOI = s.doi
+	}
+	prefix := s.prefix
+	if r.DOI != "" {
+		prefix, _, _ = strings.Cut(r.DOI, "/")
+	}
+	if r.prefix != "" && prefix != "" && r.prefix != prefix {
+		r.fault("prefix", fmt.Sprintf("is %s, and the DOI would be below %s; give --prefix %[1]s, or take it out of the record", r.prefix, prefix))
 	}
 	if s.url != "" {
 		suffix := ""
@@ -221,15 +227,12 @@ func each(value json.RawMessage) iter.Seq2[json.RawMessage, error] {
 			if json.Unmarshal(value, &list) == nil {
 				return !slices.ContainsFunc(list, func(one json.RawMessage) bool { return !walk(one) })
 			}
-			var shape struct{ Data, Attributes json.RawMessage }
+			var shape struct{ Data json.RawMessage }
 			if err := json.Unmarshal(value, &shape); err != nil {
 				return yield(nil, err)
 			}
-			switch {
-			case shape.Data != nil:
+			if shape.Data != nil {
 				return walk(shape.Data)
-			case shape.Attributes != nil:
-				value = shape.Attributes
 			}
 			return yield(value, nil)
 		}
@@ -240,123 +243,29 @@ func each(value json.RawMessage) iter.Seq2[json.RawMessage, error] {
 // readJSON reads a record with the names of the DOI query. It is turned into XML, which replaces
 // all that is stored.
 func readJSON(place string, data json.RawMessage, err error) (*row, error) {
-	var record dois.Record
+	var given dois.Record
 	if err == nil {
-		err = json.Unmarshal(data, &record)
+		err = given.UnmarshalJSON(data)
 	}
+	var src *record.Source
 	if err == nil {
-		err = table.CheckRecord(&record)
+		src, err = record.Read(&given)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", place, err)
+		return nil, fmt.Errorf("%s: %s", place, shell.Message(err))
 	}
 	r := &row{
-		Row:        &table.Row{File: place, DOI: record.DOI, URL: record.URL, State: string(record.State), Record: &record.Record},
-		contentURL: record.ContentURL,
+		Row:        &table.Row{File: place, DOI: src.DOI, URL: src.URL, State: string(src.State), Record: &given.Record},
+		contentURL: src.ContentURL,
 		isJSON:     true,
+		prefix:     src.Prefix,
+		clear:      src.Clear,
 	}
-	if c := record.Container; c.Title != "" || c.Identifier != "" || c.Type != "" {
+	if c := src.Container; c.Title != "" || c.Identifier != "" || c.Type != "" {
 		r.container = &c
 	}
-	names, err := lostMembers(data, &record)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", place, err)
-	}
-	for _, name := range names {
-		r.Findings = append(r.Findings, datacite.Finding{File: place, Path: name, Code: "member", Warning: true,
-			Reason: "is no member of a record, or cannot be read; it is left out"})
-	}
-	r.add(record.Warnings)
+	r.add(src.Left)
 	r.add(r.Record.Findings())
 	r.checkYear()
 	return r, nil
-}
-
-// lostMembers are the paths of what neither the metadata nor the record of the service have.
-func lostMembers(data json.RawMessage, record *dois.Record) ([]string, error) {
-	var given any
-	kept := map[string]any{}
-	plain, err := metadata.ParseJSON(bytes.NewReader(data))
-	if err = errors.Join(err, json.Unmarshal(data, &given)); err != nil {
-		return nil, err
-	}
-	for _, read := range []any{record, plain} {
-		written, err := json.Marshal(read)
-		if err == nil {
-			err = json.Unmarshal(written, &kept)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	return lost("", given, kept), nil
-}
-
-// lost returns the paths of what was given and is not in the record that was read.
-// Unknown names are lost like that, and nothing else would tell.
-func lost(path string, given, kept any) (paths []string) {
-	switch given := given.(type) {
-	case map[string]any:
-		members := members(kept)
-		for _, name := range slices.Sorted(maps.Keys(given)) {
-			at, value := name, given[name]
-			if path != "" {
-				at = path + "." + name
-			}
-			switch kept, ok := members[name]; {
-			case name == "geoLocationPolygon" && ok: // it has several forms, and is written in one of them
-			case ok:
-				paths = append(paths, lost(at, value, kept)...)
-			case !empty(value):
-				paths = append(paths, at)
-			}
-		}
-	case []any:
-		items, _ := kept.([]any)
-		if len(items) != len(given) {
-			given = slices.DeleteFunc(given, empty) // the record may have none of these
-		}
-		if len(items) != len(given) {
-			return []string{path}
-		}
-		for i := range given {
-			paths = append(paths, lost(fmt.Sprintf("%s[%d]", path, i), given[i], items[i])...)
-		}
-	}
-	return paths
-}
-
-// members returns the members of an object. A list that was given as its only item
-// is kept as a list, and a publisher with nothing but a name as that.
-func members(kept any) map[string]any {
-	switch kept := kept.(type) {
-	case map[string]any:
-		return kept
-	case []any:
-		if len(kept) == 1 {
-			return members(kept[0])
-		}
-	case string:
-		return map[string]any{"name": kept}
-	}
-	return nil
-}
-
-// empty tells whether a value says nothing, so that nothing is lost with it.
-func empty(value any) bool {
-	switch value := value.(type) {
-	case nil:
-		return true
-	case string:
-		return value == ""
-	case []any:
-		return len(value) == 0
-	case map[string]any:
-		return len(value) == 0
-	case bool:
-		return !value
-	case float64:
-		return value == 0
-	}
-	return false
 }

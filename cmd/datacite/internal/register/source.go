@@ -40,10 +40,11 @@ type row struct {
 	document   mds.Document // metadata XML, or metadata that only the metadata store takes
 	isRow      bool         // of a table, whose columns do not say everything
 	isJSON     bool         // of the DOI query
-	clear      []string     // properties of JSON that are to be empty
+	clear      []string     // properties of JSON that are to be empty; see record.Source
 	contentURL []string
 	container  *dois.Container
-	sharesURL  bool // with another row, which is the one that the URL finds
+	prefix     string // that the record wants a name below
+	sharesURL  bool   // with another row, which is the one that the URL finds
 }
 
 func (r *row) fault(path, reason string) {

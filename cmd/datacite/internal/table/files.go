@@ -150,24 +150,6 @@ func SaySheets(s *shell.Shell, name string, r *Reader) {
 	}
 }
 
-// CheckRecord is an error for an object that only looks like a record: what commands print with --json
-// about a DOI has its name, its URL and the service, and Citeproc JSON writes DOI. Taken for records, they would
-// be ones without metadata.
-func CheckRecord(r *dois.Record) error {
-	what := ""
-	switch {
-	case r.Has("titles"):
-	case r.Has("service"):
-		what = "what a command printed with --json"
-	case r.Has("DOI"):
-		what = "Citeproc JSON"
-	}
-	if what == "" {
-		return nil
-	}
-	return fmt.Errorf("%s: this is %s, not a record; datacite get --json and datacite harvest write records", r.DOI, what)
-}
-
 // PrintOfWrite prints the warnings about what the service made of a write, and not those about the
 // metadata that were sent.
 func PrintOfWrite(s *shell.Shell, place string, found []datacite.Finding) {

@@ -383,6 +383,7 @@ func TestFaultsOfTheInput(t *testing.T) {
 		{"no report", `{"title":"something else"}`, "it holds no report"},
 		{"a table", sampleTable(t), "a table needs --creator and --month"},
 		{"cut off", whole[:len(whole)-20], "report.json: report: dataset 1: unexpected EOF"},
+		{"Latin-1", strings.Replace(whole, `"report-datasets":[`, `"report-datasets":[{"dataset-title":"Glaci`+"\xe8"+`rs"},`, 1), "the text is not UTF-8"},
 		{"cut off and zipped", zipped(t, whole)[:200], "report.json: "},
 		{"empty", report(t, 0, nil), "report-datasets: is empty"},
 		{"header", strings.Replace(whole, `"rd1"`, `"rd2"`, 1), "report-header.release"},

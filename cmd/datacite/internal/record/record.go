@@ -1,0 +1,163 @@
+// Package record reads records in DataCite JSON, as all commands do that take them from files.
+package record
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/doi"
+	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/metadata"
+)
+
+// A Source is what a record of a file says.
+type Source struct {
+	*dois.Record // its State is the wanted one, by the members state and event
+
+	// Prefix is what the record wants a new name below, if it has none.
+	Prefix string
+
+	// Clear are the properties of the metadata that the record has without a value (null, "", [] and the like), by the
+	// names of the service: they are to be empty. A property that it does not have is not spoken of.
+	Clear []string
+
+	// Left are warnings about what the service has no place for, or cannot be read.
+	Left []datacite.Finding
+}
+
+// Read reads what a record says beside its metadata. An error is about what only looks like a record, or
+// contradicts itself.
+func Read(r *dois.Record) (*Source, error) {
+	if err := check(r); err != nil {
+		return nil, err
+	}
+	var members map[string]any
+	if err := json.Unmarshal(r.Raw, &members); err != nil {
+		return nil, err
+	}
+	if err := checkName(r, members["identifiers"]); err != nil {
+		return nil, err
+	}
+	s := &Source{Record: r}
+	if err := s.obey(members["event"]); err != nil {
+		return nil, err
+	}
+	switch prefix, _, _ := strings.Cut(r.DOI, "/"); {
+	case r.DOI == "":
+		s.Prefix = r.Prefix
+	case r.Prefix != "" && r.Prefix != prefix && doi.CheckPrefix(prefix) == nil:
+		return nil, fmt.Errorf("prefix: is %q, and the record is %s; leave one of them out", r.Prefix, r.DOI)
+	}
+	if list, ok := members["identifiers"]; ok && (members["alternateIdentifiers"] == nil || !isEmpty(list)) {
+		members["alternateIdentifiers"] = list // the same under another name
+	}
+	s.clear(members)
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		if !known()[name] && !isEmpty(members[name]) {
+			s.Left = append(s.Left, datacite.Finding{Path: name, Code: "shape", Warning: true, Reason: "the value has no place in a record, and is left out"})
+		}
+	}
+	s.Left = append(s.Left, r.Warnings...)
+	return s, nil
+}
+
+// clear finds the properties without a value, and leaves nothing of them in the record.
+func (s *Source) clear(members map[string]any) {
+	for field, value := range reflect.ValueOf(&s.Record.Record).Elem().Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if given, ok := members[name]; ok && isEmpty(given) && !slices.Contains([]string{"doi", "identifiers", "schemaVersion"}, name) {
+			s.Clear = append(s.Clear, name)
+			value.SetZero()
+		}
+	}
+}
+
+// checkName refuses a record with another DOI in its list of identifiers, where DataCite's schema has the name.
+// The list may have more DOIs beside that.
+func checkName(r *dois.Record, identifiers any) error {
+	list, _ := identifiers.([]any)
+	var err error
+	for i, one := range list {
+		one, _ := one.(map[string]any)
+		name, parse := doi.Parse(fmt.Sprint(one["identifier"]))
+		switch {
+		case parse != nil || one["identifierType"] != string(metadata.IdentifierDOI):
+		case doi.Same(name, r.DOI):
+			return nil
+		default:
+			err = fmt.Errorf("identifiers[%d]: is %q, and the DOI of the record is %q; a record has one name", i, name, r.DOI)
+		}
+	}
+	return err
+}
+
+// check is an error for an object that only looks like a record: what commands print with --json
+// about a DOI has its name, its URL and the service, and Citeproc JSON writes DOI. Taken for records, they would
+// be ones without metadata.
+func check(r *dois.Record) error {
+	what := ""
+	switch {
+	case r.Has("titles"):
+	case r.Has("service"):
+		what = "what a command printed with --json"
+	case r.Has("DOI"):
+		what = "Citeproc JSON"
+	}
+	if what == "" {
+		return nil
+	}
+	return fmt.Errorf("%s: this is %s, not a record; datacite get --json and datacite harvest write records", r.DOI, what)
+}
+
+// obey makes an event, which the service's guide writes into records, the wanted state.
+func (s *Source) obey(event any) error {
+	if isEmpty(event) {
+		return nil
+	}
+	name, _ := event.(string)
+	state := map[dois.Event]dois.State{dois.Publish: dois.StateFindable, dois.RegisterHidden: dois.StateRegistered, dois.Hide: dois.StateRegistered}[dois.Event(name)]
+	switch {
+	case state == "":
+		return fmt.Errorf("event: is %.40q; it may be publish, register or hide", fmt.Sprint(event))
+	case s.State != "" && s.State != state:
+		return fmt.Errorf("event: is %q, and state is %q; leave one of them out", name, s.State)
+	}
+	s.State = state
+	return nil
+}
+
+// known are the members that a record may have, and those that name it or say what becomes of it.
+func known() map[string]bool {
+	names := map[string]bool{"id": true, "event": true, "landingPage": true}
+	var add func(reflect.Type)
+	add = func(of reflect.Type) {
+		for i := range of.NumField() {
+			name, _, _ := strings.Cut(of.Field(i).Tag.Get("json"), ",")
+			if names[name] = true; of.Field(i).Anonymous {
+				add(of.Field(i).Type)
+			}
+		}
+	}
+	add(reflect.TypeFor[dois.Record]())
+	return names
+}
+
+// isEmpty reports whether a value of JSON says nothing.
+func isEmpty(value any) bool {
+	switch value := value.(type) {
+	case nil:
+		return true
+	case string:
+		return strings.TrimSpace(value) == ""
+	case []any:
+		return !slices.ContainsFunc(value, func(one any) bool { return !isEmpty(one) })
+	case map[string]any:
+		return isEmpty(slices.Collect(maps.Values(value)))
+	}
+	return false
+}
