@@ -105,7 +105,7 @@ func TestSandboxRefusesWhatItCannotUse(t *testing.T) {
 		"is not a host name":                                {"--host", "http://sandbox.test"},
 		"no such file":                                      {"--load", "nowhere.jsonl"},
 		"broken: after 1 record: doi \"nothing\" is not":    {"--load", broken},
-		"after 1 record: at byte 41: the text is not UTF-8": {"--load", shelltest.File(t, "latin.jsonl", `{"doi":"10.5072/a"}{"doi":"10.5072/b","titles":[{"title":"Glaci`+"\xe8"+`rs"}]}`)},
+		"after 1 record: at byte 44: the text is not UTF-8": {"--load", shelltest.File(t, "latin.jsonl", `{"doi":"10.5072/a"}{"doi":"10.5072/b","titles":[{"title":"Glaci`+"\xe8"+`rs"}]}`)},
 		"has saved: json: unknown field":                    {"--state", broken},
 		"is not an origin as browsers send it":              {"--allow-origin", "localhost:3000"},
 		`"*" is not an origin`:                              {"--allow-origin", "*"},
