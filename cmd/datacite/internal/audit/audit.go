@@ -137,8 +137,9 @@ func (c *command) check(cmd *cobra.Command, source string) error {
 	return c.ChooseFormat(cmd)
 }
 
-// kinds are those that the choices are of.
+// kinds are those that the choices are of. A DOI that does not exist is never right.
 func kinds(only []string) (all []reconcile.DifferenceKind) {
+	all = []reconcile.DifferenceKind{reconcile.KindMissing}
 	for _, choice := range only {
 		kind := reconcile.DifferenceKind(choice)
 		if slices.Contains(ofChanged, choice) {
@@ -215,6 +216,10 @@ func (c *command) nothingListed(err error) error {
 // choose takes metadata out of a change that was compared only to repair invalid ones. It
 // reports whether something is left.
 func (c *command) choose(d *reconcile.Difference) bool {
+	if d.Kind == reconcile.KindMissing && !slices.Contains(c.only, "missing") {
+		c.page.Absent++
+		return false
+	}
 	if d.Kind == reconcile.KindInvalid || d.Kind == reconcile.KindMissing || d.Desired == nil || slices.Contains(c.only, "metadata") {
 		return true
 	}
@@ -351,13 +356,23 @@ func (c *command) verdict() error {
 	}
 	c.Say("what was made or changed after %s may be missing: the list of the service lags behind by up to ten minutes", c.began.Add(-lag).Format(time.TimeOnly))
 	read := fmt.Sprintf("%s wanted and %s at %s", shell.Count(p.Progress.Desired, "DOI"), shell.Count(p.Progress.Found, "DOI"), c.service)
+	absent := ""
+	if p.Absent > 0 {
+		does := "do"
+		if p.Absent == 1 {
+			does = "does"
+		}
+		absent = fmt.Sprintf("; %s %s not exist at the service", shell.Count(p.Absent, "DOI"), does)
+	}
 	switch {
 	case p.Fixed && p.Failed+p.Left > 0:
-		return shell.Refused(fmt.Errorf("%s: %s repaired, %s for you to decide", read, shell.Count(p.Repaired, "DOI"), p.rest()))
+		return shell.Refused(fmt.Errorf("%s: %s repaired, %s for you to decide%s", read, shell.Count(p.Repaired, "DOI"), p.rest(), absent))
+	case p.Fixed && p.Repaired > 0 && absent != "":
+		return shell.Refused(fmt.Errorf("%s: %s repaired, %s%s", read, shell.Count(p.Repaired, "DOI"), p.rest(), absent))
 	case p.Fixed && p.Repaired > 0:
 		c.Say("%s: %s repaired, %s", read, shell.Count(p.Repaired, "DOI"), p.rest())
-	case p.Count() > 0 && !p.Fixed:
-		return shell.Refused(fmt.Errorf("%s: %s", read, shell.Count(p.Count(), "difference")))
+	case absent != "" || p.Count() > 0 && !p.Fixed:
+		return shell.Refused(fmt.Errorf("%s: %s%s", read, shell.Count(p.Count(), "difference"), absent))
 	default:
 		c.Say("%s: nothing differs", read)
 	}

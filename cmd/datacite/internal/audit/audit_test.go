@@ -110,10 +110,10 @@ func TestAuditAndFix(t *testing.T) {
 			assert.Equal(t, datacitetest.StateRegistered, srv.State("10.5072/hidden"))
 
 			out, notes, code = call(t, srv, "--fix", "--yes", "--only", "url", source)
-			assert.Equal(t, shell.ExitDone, code, notes)
+			assert.Equal(t, shell.ExitRefused, code, "a DOI is not there")
 			assert.Equal(t, "KIND\tDOI\tRESULT\tDIFFERENCE\nchanged\t10.5072/moved\trepaired\turl: \"https://repo.example.org/old\", should be \"https://repo.example.org/moved\"\n", out)
-			assert.Contains(t, notes, "4 of 4 DOIs right as to url at ")
-			assert.Contains(t, notes, "1 DOI repaired, 0 failed, 0 left")
+			assert.Contains(t, notes, "3 of 4 DOIs right as to url at ")
+			assert.Contains(t, notes, "1 DOI repaired, 0 failed, 0 left; 1 DOI does not exist at the service")
 			record, err := srv.DOIs().Get(t.Context(), "10.5072/moved", nil)
 			require.NoError(t, err)
 			assert.Equal(t, "https://repo.example.org/moved", record.URL)
@@ -135,9 +135,10 @@ func TestAuditAndFix(t *testing.T) {
 
 			for _, only := range []string{"url,state,metadata", "changed", "metadata,changed"} {
 				out, notes, code = call(t, srv, "--only", only, source)
-				assert.Equal(t, shell.ExitDone, code)
+				assert.Equal(t, shell.ExitRefused, code)
 				assert.Empty(t, out)
-				assert.Contains(t, notes, " right as to url, state, metadata at ")
+				assert.Contains(t, notes, "3 of 4 DOIs right as to url, state, metadata at ")
+				assert.Contains(t, notes, "0 differences; 1 DOI does not exist at the service")
 			}
 		})
 	}

@@ -30,6 +30,7 @@ type page struct {
 	Coverage *coverage
 
 	Repaired, Failed, Left int // DOIs
+	Absent                 int // DOIs that do not exist, where missing ones are left out
 
 	wrong    int // DOIs of the source that differ, or that a repair has left so
 	sections map[reconcile.DifferenceKind]*section
@@ -89,7 +90,7 @@ func (p *page) add(d *reconcile.Difference, o outcome) {
 func (p *page) Unseen() bool { return p.Anonymous && p.sections[reconcile.KindMissing] != nil }
 
 // Right is how many DOIs of the source are as they should be, as far as was looked for.
-func (p *page) Right() int { return p.Progress.Desired - p.wrong }
+func (p *page) Right() int { return p.Progress.Desired - p.wrong - p.Absent }
 
 // Done reports whether a repair has a result.
 func (p *page) Done() bool { return p.Repaired+p.Failed+p.Left > 0 }
