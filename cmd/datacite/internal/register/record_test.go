@@ -45,6 +45,7 @@ func TestRecord(t *testing.T) {
 	code, out, notes = start(t, srv, "--url", address, "--doi", "10.5072/glacier-7", shelltest.File(t, "a.bib", bibTeX)) // another format than DataCite's goes to the metadata store
 	assert.Zero(t, code, notes)
 	assert.Contains(t, out, "10.5072/glacier-7 created at ")
+	assert.Contains(t, notes, "a.bib: this format has no identifiers and affiliations of people")
 	code, out, notes = shelltest.Run{}.Do(t, quick, "register", "--dry-run", "--service", "test", "--doi", "10.5072/a", "--url", address, "record.json")
 	require.Zero(t, code, notes)
 	assert.True(t, strings.HasPrefix(out, "10.5072/a would become findable at test (api.test.datacite.org), and lead to "+address+", with these metadata; nothing was sent\n<?xml"), out)

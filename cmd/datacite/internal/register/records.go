@@ -93,6 +93,10 @@ func (s *records) complete(r *row, file string) {
 	if r.document.Data != nil && r.document.ContentType != mds.XMLType && s.state != string(dois.StateFindable) {
 		r.fault("state", "metadata in this format make findable DOIs only; give DataCite XML or JSON")
 	}
+	if slices.Contains([]string{typeBibTeX, typeCiteproc, typeRIS}, r.document.ContentType) {
+		r.Findings = append(r.Findings, datacite.Finding{File: r.File, Code: "lossy", Warning: true,
+			Reason: "this format has no identifiers and affiliations of people, no languages and no general type: a DOI that has them loses them; give DataCite XML or JSON"})
+	}
 }
 
 // ofFile are the records of one file.
