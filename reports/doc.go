@@ -42,14 +42,15 @@
 // normalised to the bare DOI and moved to the front. Exception 69, which compressed reports need, is
 // added to the header.
 //
-// Then it compares the data with the stored report. It sends nothing if they are the same,
+// Then it compares the data with the stored report. It sends nothing if they are the same, even if Header.Created is not,
 // continues where an earlier run stopped, or starts over: a PUT replaces the stored report by the
 // first subset, and a POST adds each further one (specification §4.1, Large reports, 4). Each POST that
 // arrives adds its subset, and two writes at the same time make a report permanently unreadable.
 // So after a lost response Submit reads the stored report before it sends anything else, and waits
 // until MaxProcessing has passed, unless the service shows that it has finished: the deployed service
 // takes 20 to 50 seconds for a full subset on an otherwise idle machine, and several times as long under
-// load. Submit gives up after MaxOutage. A report is unreadable while another program writes to it, so
+// load. Submit gives up after MaxOutage, which runs through attempts and pauses; what another host says, such as a
+// login page, is an error at once. A report is unreadable while another program writes to it, so
 // if MaxOutage is less than MaxProcessing, Submit never returns [ErrBroken]. A wait that may last longer
 // than the token is valid is a warning before it begins, unless Config.TokenSource may have another
 // token by then.
@@ -78,7 +79,7 @@
 //     Zeros for dropped numbers count as lower, too. A run that continues an earlier run of the same
 //     data is not refused. A damaged stored report is compared as far as it can be read.
 //   - CompareOthers and RefuseOthers find the same datasets in other reports of the account, as when the
-//     name of the creator has changed. What cannot be read for that is a warning.
+//     name of the creator has changed. What cannot be read for that is a warning, and with RefuseOthers an error.
 //
 // # What DOI records show
 //
