@@ -35,7 +35,7 @@ type Desired struct {
 	XML []byte
 
 	ContentURL []string        // where the content itself is; nil leaves it as it is
-	Container  *dois.Container // leave it nil where the service derives it from series information or related items
+	Container  *dois.Container // an empty one removes it; leave it nil where the service derives it from series information or related items
 
 	// New: the name was made now, and nobody can have it, so Ensure does not look for it before it
 	// creates the DOI.

@@ -3,6 +3,7 @@ package reconcile
 import (
 	"bytes"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"github.com/datacite-go/datacite-go"
@@ -150,7 +151,11 @@ func (p *plan) attributes(c *comparison) {
 	if c.has("contentUrl") {
 		p.draft.ContentURL = c.ContentURL
 	}
-	if c.has("container") {
+	switch {
+	case !c.has("container"):
+	case reflect.ValueOf(*c.Container).IsZero():
+		p.draft.Clear = append(p.draft.Clear, "container")
+	default:
 		p.draft.Container = c.Container
 	}
 }

@@ -94,7 +94,7 @@ func (c *command) archived(source string, from *archive.Reader, yield func(recon
 			f.File = strings.TrimPrefix(source+", "+r.DOI, ", ")
 			c.Warn("%s", f)
 		}
-		if !yield(reconcile.Desired{DOI: r.DOI, URL: r.URL, State: src.State, Metadata: &r.Record, Clear: src.Clear}, nil) {
+		if !yield(src.Desired(), nil) {
 			return
 		}
 	}

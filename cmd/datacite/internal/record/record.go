@@ -13,6 +13,7 @@ import (
 	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/metadata"
+	"github.com/datacite-go/datacite-go/reconcile"
 )
 
 // A Source is what a record of a file says.
@@ -64,6 +65,22 @@ func Read(r *dois.Record) (*Source, error) {
 	}
 	s.Left = append(s.Left, r.Warnings...)
 	return s, nil
+}
+
+// Desired is what the DOI of the record should be. A container that the service finds in the metadata is not
+// compared with another one.
+func (s *Source) Desired() reconcile.Desired {
+	d := reconcile.Desired{DOI: s.DOI, URL: s.URL, State: s.State, Metadata: &s.Record.Record, Clear: s.Clear, ContentURL: s.ContentURL}
+	if s.Has("contentUrl") && d.ContentURL == nil {
+		d.ContentURL = []string{}
+	}
+	isSeries := len(s.RelatedItems) > 0 || slices.ContainsFunc(s.Descriptions, func(d metadata.Description) bool {
+		return d.DescriptionType == metadata.DescriptionSeriesInformation
+	})
+	if s.Has("container") && !isSeries {
+		d.Container = &s.Container
+	}
+	return d
 }
 
 // clear finds the properties without a value, and leaves nothing of them in the record.

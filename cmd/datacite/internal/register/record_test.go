@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -203,7 +204,7 @@ func TestTextsOfRecords(t *testing.T) {
 			assert.Contains(t, notes, "error: "+file)
 			assert.Contains(t, notes, "datacite: faults in 1 of 1 record; nothing was sent\n")
 			assert.Empty(t, out)
-			assert.Empty(t, srv.Requests())
+			assert.Empty(t, writesOf(srv))
 		} else {
 			assert.Equal(t, says != "", strings.Contains(notes, "warning: "+file))
 		}
@@ -346,7 +347,7 @@ func TestFaultsOfRecords(t *testing.T) {
 		assert.Equal(t, 2, code, tt.args)
 		assert.Empty(t, out)
 		assert.Contains(t, notes, tt.want, tt.args)
-		assert.Empty(t, srv.Requests(), tt.args)
+		assert.Empty(t, writesOf(srv), tt.args)
 	}
 }
 
@@ -371,4 +372,26 @@ func TestARecordThatWasReadAndCorrected(t *testing.T) {
 	before := send(fmt.Sprintf(record, "", ""), " updated at ")
 	assert.Contains(t, before, "10.5072/x<", "the service shows it without the character")
 	assert.Equal(t, before, send(fmt.Sprintf(record, "", `,"state":"registered"`), " updated at "))
+}
+
+// writesOf are the requests that write.
+func writesOf(srv *datacitetest.Server) []datacitetest.Request {
+	return slices.DeleteFunc(srv.Requests(), func(r datacitetest.Request) bool { return r.Method == "GET" })
+}
+
+// A record of JSON that speaks of some properties corrects these, and no other, if its DOI exists.
+func TestAPartOfARecordInJSON(t *testing.T) {
+	srv := shelltest.Serve(t, nil)
+	require.NoError(t, srv.PutRecordJSON([]byte(`{"doi":"10.5072/a","url":"https://a.example/","state":"findable","titles":[{"title":"Old"}],"creators":[{"name":"Ice Group"}],"publisher":{"name":"P"},
+		"publicationYear":2020,"types":{"resourceTypeGeneral":"Dataset"},"subjects":[{"subject":"ice"}],"version":"2","language":"de"}`)))
+	name := shelltest.File(t, "part.jsonl", `{"doi":"10.5072/a","titles":[{"title":"New"}],"version":null}`)
+	code, out, notes := shelltest.At(srv).Do(t, quick, "register", name)
+	require.Zero(t, code, notes)
+	assert.Contains(t, out, "10.5072/a updated at ")
+	r, err := srv.DOIs().Get(t.Context(), "10.5072/a", nil)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"New", "ice", "", "de", "https://a.example/"}, []string{r.Titles[0].Title, r.Subjects[0].Subject, r.Version, r.Language, r.URL})
+	code, _, notes = shelltest.At(srv).Do(t, quick, "register", shelltest.File(t, "part.jsonl", `{"doi":"10.5072/new","titles":[{"title":"New"}]}`))
+	assert.Equal(t, shell.ExitWrong, code, "of a DOI that does not exist, a part is not enough")
+	assert.Contains(t, notes, "creators")
 }

@@ -3,7 +3,9 @@ package register
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -26,7 +28,55 @@ import (
 // records are those of files that are no tables.
 type records struct {
 	*command
-	files []string
+	files  []string
+	ctx    context.Context // of the look at DOIs that exist
+	client *dois.Client
+	stored map[string]*dois.Record // of records with faults, since they are read several times
+}
+
+// lift removes the faults of a record whose DOI exists: what it does not speak of stays, and what is stored may
+// stay though it would not be accepted as new.
+func (s *records) lift(r *row) {
+	mayStand := func(f datacite.Finding) bool {
+		return f.Warning || f.Path == "url" && r.URL == "" || r.isJSON && !slices.Contains([]datacite.Code{"conflict", "encoding", "syntax"}, f.Code)
+	}
+	if r.Err() == nil || r.DOI == "" || r.isForeign() || slices.ContainsFunc(r.Findings, func(f datacite.Finding) bool { return !mayStand(f) }) {
+		return
+	}
+	key := doi.Key(r.DOI)
+	found, known := s.stored[key]
+	if !known {
+		var err error
+		if found, err = s.client.Get(s.ctx, r.DOI, &dois.GetOptions{Detail: true}); err != nil && !errors.Is(err, datacite.ErrNotFound) {
+			s.WarnOnce("warning: whether %s exists cannot be asked: %s", r.DOI, shell.Message(err))
+		}
+		s.stored[key] = found
+	}
+	if found == nil {
+		return
+	}
+	r.Findings = slices.DeleteFunc(r.Findings, func(f datacite.Finding) bool {
+		switch name, _, _ := strings.Cut(strings.ReplaceAll(f.Path, "[", "."), "."); {
+		case f.Warning:
+			return false
+		case name == "url":
+			return r.URL == "" && found.URL != ""
+		default:
+			return r.isJSON && !slices.Contains(r.desired.Clear, name) && (f.Code == "missing" && f.Path == name || sameMember(name, r.Record, &found.Record))
+		}
+	})
+}
+
+// sameMember compares a member of two records.
+func sameMember(name string, a, b *metadata.Record) bool {
+	var members [2]map[string]json.RawMessage
+	for i, r := range []*metadata.Record{a, b} {
+		data, err := json.Marshal(r)
+		if err != nil || json.Unmarshal(data, &members[i]) != nil {
+			return false
+		}
+	}
+	return members[0][name] != nil && bytes.Equal(members[0][name], members[1][name])
 }
 
 func (s *records) name() string {
@@ -55,6 +105,7 @@ func (s *records) rows(bool) iter.Seq2[*row, error] {
 				if err == nil {
 					s.complete(r, file)
 					c.row(r)
+					s.lift(r)
 				}
 				if !yield(r, err) || err != nil {
 					return
@@ -244,8 +295,7 @@ func each(value json.RawMessage) iter.Seq2[json.RawMessage, error] {
 	}
 }
 
-// readJSON reads a record with the names of the DOI query. It is turned into XML, which replaces
-// all that is stored.
+// readJSON reads a record with the names of the DOI query. What it does not speak of stays as it is stored.
 func readJSON(place string, data json.RawMessage, err error) (*row, error) {
 	var given dois.Record
 	if err == nil {
@@ -259,14 +309,10 @@ func readJSON(place string, data json.RawMessage, err error) (*row, error) {
 		return nil, fmt.Errorf("%s: %s", place, shell.Message(err))
 	}
 	r := &row{
-		Row:        &table.Row{File: place, DOI: src.DOI, URL: src.URL, State: string(src.State), Record: &given.Record},
-		contentURL: src.ContentURL,
-		isJSON:     true,
-		prefix:     src.Prefix,
-		clear:      src.Clear,
-	}
-	if c := src.Container; c.Title != "" || c.Identifier != "" || c.Type != "" {
-		r.container = &c
+		Row:     &table.Row{File: place, DOI: src.DOI, URL: src.URL, State: string(src.State), Record: &given.Record},
+		desired: src.Desired(),
+		isJSON:  true,
+		prefix:  src.Prefix,
 	}
 	r.add(src.Left)
 	r.add(r.Record.Findings())

@@ -195,7 +195,7 @@ func (c *command) run(cmd *cobra.Command, files []string) (err error) {
 	if err != nil {
 		return err
 	}
-	var s source = &records{command: c, files: files}
+	var s source = &records{command: c, files: files, ctx: cmd.Context(), client: looker, stored: map[string]*dois.Record{}}
 	if c.isTable {
 		rows := &rows{command: c, file: files[0], look: table.Look{Shell: c.Shell, Client: looker}}
 		if err := rows.prepare(cmd.Context()); err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/mds"
+	"github.com/datacite-go/datacite-go/reconcile"
 )
 
 // A source is what the command line names: a table, or files with records. It is read several
@@ -37,14 +38,12 @@ type source interface {
 // A row is what is known of one DOI.
 type row struct {
 	*table.Row
-	document   mds.Document // metadata XML, or metadata that only the metadata store takes
-	isRow      bool         // of a table, whose columns do not say everything
-	isJSON     bool         // of the DOI query
-	clear      []string     // properties of JSON that are to be empty; see record.Source
-	contentURL []string
-	container  *dois.Container
-	prefix     string // that the record wants a name below
-	sharesURL  bool   // with another row, which is the one that the URL finds
+	document  mds.Document      // metadata XML, or metadata that only the metadata store takes
+	isRow     bool              // of a table, whose columns do not say everything
+	isJSON    bool              // of the DOI query
+	desired   reconcile.Desired // what a record of JSON says
+	prefix    string            // that the record wants a name below
+	sharesURL bool              // with another row, which is the one that the URL finds
 }
 
 func (r *row) fault(path, reason string) {
@@ -65,7 +64,7 @@ func (r *row) content() string {
 	}
 	record := *r.Record
 	record.DOI = "" // it may be made now
-	data, err := json.Marshal([]any{record, r.clear, r.container})
+	data, err := json.Marshal([]any{record, r.desired.Clear, r.desired.ContentURL, r.desired.Container})
 	if err != nil {
 		return err.Error() // a record is always JSON
 	}

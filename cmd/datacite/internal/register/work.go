@@ -17,7 +17,6 @@ import (
 	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/mds"
-	"github.com/datacite-go/datacite-go/metadata"
 	"github.com/datacite-go/datacite-go/reconcile"
 )
 
@@ -205,7 +204,7 @@ func (j *job) desiredOf(it *item) reconcile.Desired {
 	}
 	j.items[doi.Key(it.entry.DOI)] = it
 	j.lastName = it.entry.DOI
-	d := reconcile.Desired{DOI: it.entry.DOI, URL: it.URL, New: it.entry.Made && !it.begun, Place: it.place()}
+	d := it.desired
 	switch {
 	case it.isForeign():
 	case it.document.Data != nil:
@@ -213,11 +212,9 @@ func (j *job) desiredOf(it *item) reconcile.Desired {
 	default:
 		record := *it.Record
 		record.DOI = "" // the request names it
-		d.Metadata, d.ContentURL, d.Clear = &record, it.contentURL, it.clear
-		if it.container != nil && !it.ofSeries() {
-			d.Container = it.container
-		}
+		d.Metadata = &record
 	}
+	d.DOI, d.URL, d.New, d.Place = it.entry.DOI, it.URL, it.entry.Made && !it.begun, it.place()
 	return d
 }
 
@@ -243,13 +240,6 @@ func (j *job) adapt(d *reconcile.Desired, found *dois.Record) error {
 	whole.DOI = ""
 	d.Metadata = &whole
 	return nil
-}
-
-// ofSeries reports whether the service finds the container in the metadata.
-func (it *item) ofSeries() bool {
-	return len(it.Record.RelatedItems) > 0 || slices.ContainsFunc(it.Record.Descriptions, func(d metadata.Description) bool {
-		return d.DescriptionType == metadata.DescriptionSeriesInformation
-	})
 }
 
 // stateOf is the state that a DOI should have; found is nil if it does not exist.
@@ -386,7 +376,7 @@ func (j *job) say(it *item, e entry, failed error) {
 // digest tells whether a row is the one that was registered, at the same service.
 func (j *job) digest(r *row, name string) string {
 	sum := sha256.New()
-	for _, text := range []string{j.service.Host, doi.Key(name), r.URL, string(j.stateOf(r, nil)), r.content(), strings.Join(r.contentURL, "\n")} {
+	for _, text := range []string{j.service.Host, doi.Key(name), r.URL, string(j.stateOf(r, nil)), r.content()} {
 		fmt.Fprintf(sum, "%d:%s", len(text), text)
 	}
 	return fmt.Sprintf("r%x", sum.Sum(nil)[:8]) // no spreadsheet program takes that for a number
