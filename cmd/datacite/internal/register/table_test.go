@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -590,6 +591,9 @@ func TestJournalThatCannotBeRead(t *testing.T) {
 	r := &results{dois: map[string]*entry{}, urls: map[string]*entry{}}
 	assert.ErrorIs(t, r.readJournal(io.MultiReader(strings.NewReader(noted), iotest.ErrReader(io.ErrNoProgress))), io.ErrNoProgress, "in the middle")
 
+	if runtime.GOOS == "windows" {
+		return // a link to itself is not there
+	}
 	srv, path := shelltest.Serve(t, nil), folder(t, header+line(1))
 	usual := filepath.Join(path, "items.registered.csv")
 	require.NoError(t, os.Symlink(usual, usual))

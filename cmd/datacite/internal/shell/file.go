@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"golang.org/x/text/unicode/norm"
@@ -123,7 +124,9 @@ func (f *File) Save() error {
 		err = f.file.Close()
 	}
 	if err == nil && f.temp {
-		err = os.Rename(f.file.Name(), f.target)
+		if err = os.Rename(f.file.Name(), f.target); err != nil && runtime.GOOS == "windows" {
+			err = fmt.Errorf("%w; close it in other programs, such as Excel", err)
+		}
 	}
 	if err != nil {
 		return f.failed(err)
