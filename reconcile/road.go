@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
@@ -81,7 +82,7 @@ func (c *comparison) create() (*plan, error) {
 	case len(c.XML) > 0:
 		p.road, p.draft.MetadataXML = RoadXML, c.XML
 	case c.Metadata == nil:
-	case needsXML(c.Metadata):
+	case needsXML(c.Metadata, "json", "not-in-json", "not-in-xml"):
 		data, err := normal(c.Metadata).XML()
 		if err != nil {
 			return nil, err
@@ -94,11 +95,10 @@ func (c *comparison) create() (*plan, error) {
 	return p, nil
 }
 
-// needsXML reports whether the service refuses a record as JSON, or loses some of it.
-func needsXML(r *metadata.Record) bool {
-	return slices.ContainsFunc(r.Findings(), func(f datacite.Finding) bool {
-		return slices.Contains([]datacite.Code{"json", "not-in-json", "not-in-xml"}, f.Code)
-	})
+// needsXML reports whether a record has findings of one of these codes: json, which the service refuses as JSON,
+// not-in-json or not-in-xml, of which it loses some.
+func needsXML(r *metadata.Record, codes ...datacite.Code) bool {
+	return slices.ContainsFunc(r.Findings(), func(f datacite.Finding) bool { return slices.Contains(codes, f.Code) })
 }
 
 // correct writes properties that differ, as JSON or into the stored XML.
@@ -111,8 +111,11 @@ func (p *plan) correct(c *comparison, names []string) error {
 		c.asXML = normal(c.xml)
 	}
 	words, asXML := c.sentAsXML()
-	if c.xml == nil || !asXML && !needsXML(pick(c.asJSON, names)) {
+	if c.xml == nil || !asXML && !needsXML(pick(c.asJSON, names), "json") {
 		return p.byJSON(c, names, words)
+	}
+	if slices.Contains(names, "publicationYear") && c.saysIssued() {
+		names = append(names, "dates")
 	}
 	document, err := replaced(c.found.MetadataXML, c.asXML, names)
 	if err != nil {
@@ -139,11 +142,54 @@ func (p *plan) byJSON(c *comparison, names, kept []string) error {
 		p.set(name, c.asJSON)
 	}
 	for _, name := range kept {
-		if !slices.Contains(names, name) && slices.Contains(asSent, name) {
+		switch {
+		case slices.Contains(names, name):
+		case name == "geoLocations":
+			p.draft.Extra = map[string]any{name: asTexts(c.xml.GeoLocations)}
+		default:
 			p.set(name, normal(c.xml))
 		}
 	}
 	return nil
+}
+
+// asTexts are places with coordinates as texts: as numbers, the service would store them in other digits.
+func asTexts(places metadata.List[metadata.GeoLocation]) any {
+	data, err := json.Marshal(places)
+	if err != nil {
+		return places
+	}
+	var value any
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	if err := d.Decode(&value); err != nil {
+		return places
+	}
+	var walk func(any) any
+	walk = func(value any) any {
+		switch value := value.(type) {
+		case json.Number:
+			return string(value)
+		case []any:
+			for i := range value {
+				value[i] = walk(value[i])
+			}
+		case map[string]any:
+			for name := range value {
+				value[name] = walk(value[name])
+			}
+		}
+		return value
+	}
+	return walk(value)
+}
+
+// saysIssued reports whether the desired dates have the date Issued that the service made of the year. With another
+// year in the XML it would make another one.
+func (c *comparison) saysIssued() bool {
+	return c.Metadata != nil && c.says("dates") && slices.ContainsFunc(c.asJSON.Dates, func(d metadata.Date) bool {
+		return d.DateType == metadata.DateIssued && d.Date == string(c.found.PublicationYear)
+	})
 }
 
 // attributes adds what no XML has.

@@ -87,7 +87,7 @@ func (s *Source) Desired() reconcile.Desired {
 func (s *Source) clear(members map[string]any) {
 	for field, value := range reflect.ValueOf(&s.Record.Record).Elem().Fields() {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		if given, ok := members[name]; ok && isEmpty(given) && !slices.Contains([]string{"doi", "identifiers", "schemaVersion"}, name) {
+		if given, ok := members[name]; ok && saysEmpty(given) && !slices.Contains([]string{"doi", "identifiers", "schemaVersion"}, name) {
 			s.Clear = append(s.Clear, name)
 			value.SetZero()
 		}
@@ -162,6 +162,13 @@ func known() map[string]bool {
 	}
 	add(reflect.TypeFor[dois.Record]())
 	return names
+}
+
+// saysEmpty reports whether a member says that there is no value. A list of empty items does not: the service shows places
+// like that which only its XML has.
+func saysEmpty(value any) bool {
+	list, isList := value.([]any)
+	return isList && len(list) == 0 || !isList && isEmpty(value)
 }
 
 // isEmpty reports whether a value of JSON says nothing.
