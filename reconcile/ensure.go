@@ -390,22 +390,21 @@ func sameRecord(a, b *dois.Record) bool {
 }
 
 // write creates a DOI that was not found, and updates one that was.
-func (r *ensuring) write(ctx context.Context, t *task, found *dois.Record) (*dois.Record, error) {
+func (r *ensuring) write(ctx context.Context, t *task, found *dois.Record) (after *dois.Record, err error) {
 	if found == nil {
-		return r.create(ctx, t)
+		after, err = r.create(ctx, t)
+	} else if err = t.before(ctx, r); err == nil {
+		after, err = r.client.dois.Update(ctx, t.name, t.Draft)
 	}
-	if err := t.before(ctx, r); err != nil {
-		return nil, err
+	if err != nil || t.Then == nil {
+		return after, err
 	}
-	after, err := r.client.dois.Update(ctx, t.name, t.Draft)
-	if err == nil && t.Then != nil {
-		warnings := after.Warnings
-		if after, err = r.client.dois.Update(ctx, t.name, t.Then); err != nil {
-			return nil, fmt.Errorf("the XML was not stored again, and lacks what the JSON does not have: %w", err)
-		}
-		after.Warnings = append(warnings, after.Warnings...)
+	warnings := after.Warnings
+	if after, err = r.client.dois.Update(ctx, t.name, t.Then); err != nil {
+		return nil, fmt.Errorf("the XML was not stored again, and lacks what the JSON does not have: %w", err)
 	}
-	return after, err
+	after.Warnings = append(warnings, after.Warnings...)
+	return after, nil
 }
 
 func (r *ensuring) create(ctx context.Context, t *task) (after *dois.Record, err error) {

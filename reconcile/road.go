@@ -92,6 +92,9 @@ func (c *comparison) create() (*plan, error) {
 		p.draft.Record = *normal(c.Metadata)
 		p.draft.Record.Types = c.Metadata.Types
 	}
+	if p.road == RoadXML && (p.draft.ContentURL != nil || p.draft.Container != nil) { // beside which the service writes the XML anew
+		p.road, p.then = RoadBoth, &dois.Draft{MetadataXML: p.draft.MetadataXML, OtherDOI: true}
+	}
 	return p, nil
 }
 

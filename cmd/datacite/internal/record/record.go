@@ -87,9 +87,10 @@ func (s *Source) Desired() reconcile.Desired {
 func (s *Source) clear(members map[string]any) {
 	for field, value := range reflect.ValueOf(&s.Record.Record).Elem().Fields() {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		if given, ok := members[name]; ok && saysEmpty(given) && !slices.Contains([]string{"doi", "identifiers", "schemaVersion"}, name) {
-			s.Clear = append(s.Clear, name)
-			value.SetZero()
+		if given, ok := members[name]; ok && isEmpty(given) && !slices.Contains([]string{"doi", "identifiers", "schemaVersion"}, name) {
+			if value.SetZero(); saysEmpty(given) {
+				s.Clear = append(s.Clear, name)
+			}
 		}
 	}
 }

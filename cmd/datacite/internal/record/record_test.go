@@ -15,7 +15,7 @@ func TestClear(t *testing.T) {
 	for text, want := range map[string][]string{
 		`{"doi":"10.5072/a","titles":[{"title":"T"}]}`:                             nil,
 		`{"subjects":[],"language":null,"version":"","types":{},"container":null}`: {"types", "language", "version", "subjects"},
-		`{"subjects":[{}],"sizes":[""],"formats":["x"],"contentUrl":[]}`:           {"subjects", "sizes"},
+		`{"subjects":[{}],"sizes":[""],"formats":["x"],"contentUrl":[]}`:           nil,
 		`{"identifiers":[]}`:                                                         {"alternateIdentifiers"},
 		`{"identifiers":[],"alternateIdentifiers":null}`:                             {"alternateIdentifiers"},
 		`{"alternateIdentifiers":[],"identifiers":[{"identifier":"a"}]}`:             nil,
