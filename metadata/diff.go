@@ -265,8 +265,8 @@ func (d *differ) match(at *path, wanted, found *value) (place []int, taken []boo
 	return place, taken
 }
 
-// htmlTexts are the members that the service shows as HTML.
-var htmlTexts = []string{"title", "subject", "description"}
+// rewritten are the members of which the service changes the text: it shows them as HTML, or composes them of parts.
+var rewritten = []string{"title", "subject", "description", "name"}
 
 // allowed reports whether the service itself makes a difference: in a member of two
 // objects, or by an item of a list that the other list lacks, where it is nil.
@@ -275,7 +275,7 @@ func (d *differ) allowed(at *path, in, member string, wanted, found *value) bool
 	switch {
 	case d.isXML && wanted != nil && (found == nil || bare(wanted.get(member)) != "" && bare(found.get(member)) == ""):
 		return false
-	case d.isXML && (slices.Contains(htmlTexts, member) || member == "" && in != ""):
+	case d.isXML && (slices.Contains(rewritten, member) || member == "" && in != ""):
 		return squish(bare(wanted.get(member))) == squish(bare(found.get(member)))
 	case wanted == nil || found == nil:
 		keys = keys[:1]

@@ -55,9 +55,15 @@ func (c *comparison) plan(allowLoss bool) (*plan, error) {
 	case c.isOldSchema:
 		err = p.upgrade(c)
 	case c.isFromXML && len(names) > 0:
-		p.storeXML(c, c.XML, names)
-		if _, asXML := c.sentAsXML(); !asXML && c.xml != nil { // the source is the whole record
-			p.losses, allowLoss = c.lostInJSON(names), true
+		words, asXML := c.sentAsXML()
+		switch isJSON := !asXML && c.xml != nil; {
+		case isJSON && !needsXML(pick(c.asJSON, names), "json", "not-in-json", "not-in-xml", "lossy"):
+			err = p.byJSON(c, names, words)
+		case isJSON:
+			p.losses = c.lostInJSON(names)
+			fallthrough
+		default:
+			p.storeXML(c, c.XML, names)
 		}
 	case len(names) > 0 || c.has("contentUrl") || c.has("container"):
 		err = p.correct(c, names)
@@ -118,7 +124,9 @@ func (p *plan) correct(c *comparison, names []string) error {
 		return p.byJSON(c, names, words)
 	}
 	if slices.Contains(names, "publicationYear") && c.saysIssued() {
-		names = append(names, "dates")
+		if !slices.Contains(names, "dates") {
+			names, c.asXML.Dates = append(names, "dates"), append(slices.Clip(c.xml.Dates), metadata.Date{Date: string(c.found.PublicationYear), DateType: metadata.DateIssued})
+		}
 	}
 	document, err := replaced(c.found.MetadataXML, c.asXML, names)
 	if err != nil {

@@ -62,21 +62,25 @@ func (s *records) lift(r *row) {
 		case name == "url":
 			return r.URL == "" && found.URL != ""
 		default:
-			return r.isJSON && !slices.Contains(r.desired.Clear, name) && (f.Code == "missing" && f.Path == name || sameMember(name, r.Record, &found.Record))
+			return r.isJSON && !slices.Contains(r.desired.Clear, name) && (f.Code == "missing" && isAbsent(name, r.Record) || sameMember(name, r.Record, &found.Record))
 		}
 	})
 }
 
+// isAbsent reports whether a record does not speak of a member.
+func isAbsent(name string, r *metadata.Record) bool { return membersOf(r)[name] == nil }
+
 // sameMember compares a member of two records.
 func sameMember(name string, a, b *metadata.Record) bool {
-	var members [2]map[string]json.RawMessage
-	for i, r := range []*metadata.Record{a, b} {
-		data, err := json.Marshal(r)
-		if err != nil || json.Unmarshal(data, &members[i]) != nil {
-			return false
-		}
+	return !isAbsent(name, a) && bytes.Equal(membersOf(a)[name], membersOf(b)[name])
+}
+
+func membersOf(r *metadata.Record) (members map[string]json.RawMessage) {
+	data, err := json.Marshal(r)
+	if err != nil || json.Unmarshal(data, &members) != nil {
+		return nil // a record is always JSON
 	}
-	return members[0][name] != nil && bytes.Equal(members[0][name], members[1][name])
+	return members
 }
 
 func (s *records) name() string {

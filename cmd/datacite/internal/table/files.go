@@ -116,7 +116,7 @@ type Look struct {
 func (l *Look) At(ctx context.Context, row *Row) {
 	perhaps := *row
 	perhaps.Findings = slices.Clone(row.Findings)
-	if perhaps.lift(func(column) bool { return true }); row.Err() == nil || perhaps.Err() != nil || row.DOI == "" || l.failed {
+	if perhaps.lift(func(column, datacite.Finding) bool { return true }); row.Err() == nil || perhaps.Err() != nil || row.DOI == "" || l.failed {
 		return
 	}
 	found, err := l.Client.Get(ctx, row.DOI, &dois.GetOptions{Detail: true})
@@ -139,7 +139,7 @@ func (l *Look) At(ctx context.Context, row *Row) {
 // Again lifts the faults of a row that was read again, if At lifted them all.
 func (l *Look) Again(row *Row) {
 	if l.lifted[doi.Key(row.DOI)] {
-		row.lift(func(column) bool { return true })
+		row.lift(func(column, datacite.Finding) bool { return true })
 	}
 }
 

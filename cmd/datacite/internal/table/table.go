@@ -68,22 +68,23 @@ type Row struct {
 // there are none.
 func (r *Row) Err() error { return datacite.Invalid(r.Findings...) }
 
-// Lift removes the faults of cells that have the text of what is stored, and those of empty cells where something is
+// Lift removes the faults of cells and values that have the text of what is stored, and those of empty cells where something is
 // stored: it may be kept, though it would not be accepted as new.
 func (r *Row) Lift(found *dois.Record) {
 	forms := []*metadata.Record{&found.Record, Stored(found)}
-	r.lift(func(c column) bool {
+	r.lift(func(c column, f datacite.Finding) bool {
 		return slices.ContainsFunc(forms, func(form *metadata.Record) bool {
 			text, stored := r.faulty[c.Name], c.cell(&Row{Record: form})
-			return stored != "" && (text == "" || text == stored)
+			isItem := f.Value != "" && strings.Contains(stored, f.Value)
+			return stored != "" && (text == "" || text == stored || isItem)
 		})
 	})
 }
 
-func (r *Row) lift(isStored func(column) bool) {
+func (r *Row) lift(isStored func(column, datacite.Finding) bool) {
 	r.Findings = slices.DeleteFunc(r.Findings, func(f datacite.Finding) bool {
 		c, ok := columnOf(f.Path)
-		return ok && !f.Warning && c.complete != nil && isStored(c)
+		return ok && !f.Warning && c.complete != nil && isStored(c, f)
 	})
 }
 
