@@ -13,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/account"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/table"
@@ -168,9 +167,7 @@ func (c *command) adapt(d *reconcile.Desired, found *dois.Record) error {
 	case !slices.Contains(c.only, "metadata") && !slices.Contains(c.only, "invalid"):
 		d.Metadata, d.XML, d.Clear = nil, nil, nil
 	case isTable(c.source) && d.Metadata != nil:
-		var removed []datacite.Finding
-		d.Metadata, removed = table.Complete(d.Metadata, found)
-		table.WarnOfRemoved(c.Shell, d.Place, removed)
+		table.Adapt(c.Shell, d, d.Metadata, found)
 	}
 	return nil
 }

@@ -234,11 +234,7 @@ func (j *job) adapt(d *reconcile.Desired, found *dois.Record) error {
 	if d.State = j.stateOf(it.row, found); found == nil || !it.isRow {
 		return nil
 	}
-	completed, removed := table.Complete(it.Record, found)
-	table.WarnOfRemoved(j.Shell, it.place(), removed)
-	whole := *completed
-	whole.DOI = ""
-	d.Metadata = &whole
+	table.Adapt(j.Shell, d, it.Record, found)
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/metadata"
+	"github.com/datacite-go/datacite-go/reconcile"
 )
 
 // ResultColumns are the columns of a table of results in addition to those of its source.
@@ -96,11 +98,27 @@ func Stored(r *dois.Record) *metadata.Record {
 	return &r.Record
 }
 
-// WarnOfRemoved prints the findings of [Complete], once: a DOI is compared several times.
-func WarnOfRemoved(s *shell.Shell, place string, found []datacite.Finding) {
+// warnOfRemoved prints the findings of [Complete], once: a DOI is compared several times.
+func warnOfRemoved(s *shell.Shell, place string, found []datacite.Finding) {
 	for _, f := range found {
 		s.WarnOnce("%s: %s", place, f)
 	}
+}
+
+// Adapt makes what a DOI should be of a row of a table: the properties that its cells change, in the form in which the
+// record was found. Warnings of what goes with them are printed.
+func Adapt(s *shell.Shell, d *reconcile.Desired, row *metadata.Record, found *dois.Record) {
+	whole, removed := Complete(row, found)
+	warnOfRemoved(s, d.Place, removed)
+	changed := *whole
+	changed.DOI = ""
+	to, from := reflect.ValueOf(&changed).Elem(), reflect.ValueOf(&found.Record).Elem()
+	for i := range to.NumField() {
+		if reflect.DeepEqual(to.Field(i).Interface(), from.Field(i).Interface()) {
+			to.Field(i).SetZero()
+		}
+	}
+	d.Metadata = &changed
 }
 
 // A Look lifts the faults of rows whose DOI exists; see [Row.Lift].
