@@ -58,16 +58,14 @@ var goWays = []way{
 }
 
 // canSay leaves out what a Desired does not say yet, or says of one form alone: that there is to be no
-// container, and no date where JSON shows that of the year alone; one item more of these lists; and a year of
-// a document, whose date in JSON follows it.
+// container, and no date where JSON shows that of the year alone; and a year of a document, whose date in JSON
+// follows it.
 func canSay(c *oneChange) bool {
 	switch c.kind {
 	case changed:
 		return c.p.member != "publicationYear" || !c.birth.isXML
 	case removed:
 		return c.p.member != "container" && c.p.member != "dates"
-	case grown:
-		return !slices.Contains([]string{"fundingReferences", "relatedIdentifiers", "geoLocations"}, c.p.member)
 	}
 	return true
 }
