@@ -586,6 +586,12 @@ func TestOneChange(t *testing.T) {
 			before := c.forms(t)
 			refusal := x.way.do(t, c, before)
 			after := c.forms(t)
+			if !c.birth.isXML && strings.Contains(x.way.name, "XML") || strings.Contains(x.way.name, "FOLDER") {
+				if strings.Contains(refusal, "would lose something else") && strings.Contains(refusal, " in the JSON") {
+					assert.Equal(t, before, after, "a document that says less than JSON is refused, with each loss")
+					return
+				}
+			}
 			require.Empty(t, refusal, "refused, although there is a road without a loss")
 			assert.Empty(t, c.damage(t, before, after))
 		})
