@@ -74,16 +74,6 @@ var transitions = map[Event]struct {
 	Hide:           {StateRegistered, []State{StateFindable}},
 }
 
-// eventTo is the event that leads from one state to another; "" if none does.
-func eventTo(from, to State) Event {
-	for event, t := range transitions {
-		if t.to == to && slices.Contains(t.from, from) {
-			return event
-		}
-	}
-	return ""
-}
-
 // fault says why e is not an event; it is empty for one that is.
 func (e Event) fault() string {
 	if _, known := transitions[e]; known {

@@ -190,8 +190,8 @@ func template(of reflect.Type) any {
 		return "x"
 	}
 	object := map[string]any{}
-	for i := range of.NumField() {
-		field := of.Field(i)
+	for field := range of.Fields() {
+		field := field
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		switch {
 		case field.Anonymous:

@@ -330,24 +330,23 @@ func isOnlyFunder(u *upgrade, n *xmlscan.Node) bool {
 // funding is a funder as a funding reference. Its nodes are new, since the contributor may stay.
 func (u *upgrade) funding(n *xmlscan.Node, p *path) *xmlscan.Node {
 	ref := u.element("fundingReference", n)
-	for _, name := range n.Elements(u.Kernel, "contributorName") {
-		to := u.element("funderName", name)
-		to.SetText(name.Content())
+	if names := n.Elements(u.Kernel, "contributorName"); len(names) > 0 {
+		to := u.element("funderName", names[0])
+		to.SetText(names[0].Content())
 		ref.Append(to)
-		break
 	}
-	for i, id := range n.Elements(u.Kernel, "nameIdentifier") {
+	if ids := n.Elements(u.Kernel, "nameIdentifier"); len(ids) > 0 {
+		id := ids[0]
 		to, scheme := u.element("funderIdentifier", id), id.Attr("nameIdentifierScheme")
 		kind := funderType(scheme, id.Content())
 		if to.SetText(id.Content()); scheme != kind {
-			u.derived(p.dot("nameIdentifiers").item(i).dot("nameIdentifierScheme"), scheme, kind)
+			u.derived(p.dot("nameIdentifiers").item(0).dot("nameIdentifierScheme"), scheme, kind)
 		}
 		to.Add("funderIdentifierType", kind)
 		if uri := id.Attr("schemeURI"); uri != "" {
 			to.Add("schemeURI", uri)
 		}
 		ref.Append(to)
-		break
 	}
 	return ref
 }

@@ -223,7 +223,8 @@ func (g *oldGenerator) value() string {
 
 // el is an element. Attributes with 3: are of kernel 3, and not always there; one without a value gets one.
 func (g *oldGenerator) el(name, attributes string, inside ...string) string {
-	tag := g.prefix + name
+	var tag strings.Builder
+	tag.WriteString(g.prefix + name)
 	for attribute := range strings.SplitSeq(attributes, " ") {
 		name, value, given := strings.Cut(attribute, "=")
 		if rest, ok := strings.CutPrefix(name, "3:"); ok {
@@ -236,10 +237,10 @@ func (g *oldGenerator) el(name, attributes string, inside ...string) string {
 			value = g.value()
 		}
 		if given {
-			tag += " " + name + `="` + strings.ReplaceAll(value, "_", " ") + `"`
+			tag.WriteString(" " + name + `="` + strings.ReplaceAll(value, "_", " ") + `"`)
 		}
 	}
-	return "<" + tag + ">" + strings.Join(inside, g.pick("", "\n  ", "<!-- , -->")) + "</" + g.prefix + name + ">\n"
+	return "<" + tag.String() + ">" + strings.Join(inside, g.pick("", "\n  ", "<!-- , -->")) + "</" + g.prefix + name + ">\n"
 }
 
 func (g *oldGenerator) three() bool { return strings.HasPrefix(g.kernel.folder, "kernel-3") }

@@ -240,7 +240,7 @@ func logsOf(text string) (sources []counter.Source) {
 	for log := range strings.SplitSeq(text, ", ") {
 		name, accesses, given := strings.Cut(log, ":")
 		var events []counter.Event
-		for _, access := range strings.Fields(accesses) {
+		for access := range strings.FieldsSeq(accesses) {
 			at := "T10:00:00Z"
 			if strings.HasSuffix(access, "*") {
 				at = "T00:00:10Z"

@@ -31,7 +31,7 @@ func formsOf(t *testing.T, service *sandbox.Service) forms {
 	t.Helper()
 	attributes := kept(t, service)
 	f := forms{attributes, strings.TrimSpace(attributes["xml"].(string))}
-	for _, name := range strings.Fields("xml metadataVersion schemaVersion created registered updated source") {
+	for name := range strings.FieldsSeq("xml metadataVersion schemaVersion created registered updated source") {
 		delete(attributes, name)
 	}
 	return f

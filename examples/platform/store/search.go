@@ -216,7 +216,7 @@ func parse(text string) (match string, cut bool) {
 			add(part, true)
 			continue
 		}
-		for _, word := range strings.Fields(strings.ReplaceAll(part, " AND ", " ")) {
+		for word := range strings.FieldsSeq(strings.ReplaceAll(part, " AND ", " ")) {
 			add(word, false)
 		}
 	}

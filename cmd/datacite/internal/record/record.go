@@ -154,10 +154,10 @@ func known() map[string]bool {
 	names := map[string]bool{"id": true, "event": true, "landingPage": true}
 	var add func(reflect.Type)
 	add = func(of reflect.Type) {
-		for i := range of.NumField() {
-			name, _, _ := strings.Cut(of.Field(i).Tag.Get("json"), ",")
-			if names[name] = true; of.Field(i).Anonymous {
-				add(of.Field(i).Type)
+		for field := range of.Fields() {
+			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+			if names[name] = true; field.Anonymous {
+				add(field.Type)
 			}
 		}
 	}

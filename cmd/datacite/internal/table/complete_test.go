@@ -74,19 +74,6 @@ func TestComplete(t *testing.T) {
 	}
 }
 
-// rowOf is a row with one cell of metadata beside those that every row needs.
-func rowOf(t *testing.T, column, cell string) *metadata.Record {
-	t.Helper()
-	cells := map[string]string{"title": "Glacier length", "creators": "Lovelace, Ada", "publisher": "Example Repository", "year": "2026", "type": "Dataset", column: cell}
-	var names, values []string
-	for name, cell := range cells {
-		names, values = append(names, name), append(values, cell)
-	}
-	rows := read(t, "a.csv", strings.Join(names, "\t")+"\n"+strings.Join(values, "\t")+"\n")
-	require.NoError(t, rows[0].Err())
-	return rows[0].Record
-}
-
 // An element is the stored one with the same identifier or the same words, and keeps what its cell does not say. Any other
 // one is new, whatever it looks like.
 func TestCorrections(t *testing.T) {
@@ -247,8 +234,8 @@ func stored(random *rand.Rand) *dois.Record {
 				}
 			}
 		case reflect.Struct:
-			for i := range v.NumField() {
-				fill(v.Field(i), depth)
+			for _, field := range v.Fields() {
+				fill(field, depth)
 			}
 		}
 	}

@@ -353,15 +353,16 @@ func (o *outcome) refuse(invalid *datacite.ValidationError) {
 // print prints an outcome: what was derived, or the faults.
 func (c *command) print(o *outcome) {
 	if o.Result != refused && o.Result != failed || c.JSON {
-		text := map[string]string{
+		var text strings.Builder
+		text.WriteString(map[string]string{
 			upgraded: "kernel " + o.Kernel + ", upgraded", checked: "kernel " + o.Kernel + ", can be upgraded", current: "is of kernel 4 already",
-		}[o.Result]
+		}[o.Result])
 		for _, d := range o.Derived {
 			if !isOfAll[d.Path] {
-				text += "\n  " + metadata.Derived(d).String()
+				text.WriteString("\n  " + metadata.Derived(d).String())
 			}
 		}
-		c.Result(o, "%s: %s", o.name(), text)
+		c.Result(o, "%s: %s", o.name(), text.String())
 	}
 	for _, f := range o.Faults {
 		c.Warn("error: %s", datacite.Finding{File: o.name(), Line: f.Line, Path: f.Path, Reason: f.Reason})
