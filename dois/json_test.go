@@ -191,7 +191,6 @@ func template(of reflect.Type) any {
 	}
 	object := map[string]any{}
 	for field := range of.Fields() {
-		field := field
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		switch {
 		case field.Anonymous:

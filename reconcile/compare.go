@@ -58,7 +58,8 @@ func (r *request) compare(found *dois.Record, adapt Adapter) (c *comparison, err
 		}
 	}
 	invisible := bytes.ContainsFunc(bytes.TrimPrefix(found.MetadataXML, []byte("\ufeff")), isInvisible)
-	if len(changes) == 0 && !invisible && emptied == nil {
+	inXML := c.Metadata != nil && needsXML(c.Metadata, "json") // which the JSON does not show
+	if len(changes) == 0 && !invisible && emptied == nil && !inXML {
 		return c, nil
 	}
 	if err := c.adaptXML(adapt); err != nil {
@@ -68,6 +69,9 @@ func (r *request) compare(found *dois.Record, adapt Adapter) (c *comparison, err
 		if c.xml != nil && !isEmpty(field(c.xml, name)) && !slices.ContainsFunc(changes, func(change metadata.Change) bool { return propertyOf(change.Path) == name }) {
 			changes = append(changes, metadata.DiffXML(&metadata.Record{}, pick(normal(c.xml), []string{name}))...)
 		}
+	}
+	if inXML && len(changes) == 0 && c.xml != nil {
+		c.changes = slices.DeleteFunc(metadata.DiffXML(c.asXML, normal(c.xml)), func(change metadata.Change) bool { return change.Wanted == "" })
 	}
 	if invisible && c.xml != nil {
 		c.changes = append(c.changes, c.invisible()...)

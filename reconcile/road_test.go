@@ -1,0 +1,186 @@
+package reconcile_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/datacitetest"
+	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/mds"
+	"github.com/datacite-go/datacite-go/metadata"
+	"github.com/datacite-go/datacite-go/reconcile"
+)
+
+// odd is a document with what the service's JSON does not have, and with what no writer of records writes.
+const odd = `<?xml version="1.0" encoding="UTF-8"?>
+<!-- by hand -->
+<d:resource xmlns:d="http://datacite.org/schema/kernel-4" xmlns:own="https://example.org/own">
+  <d:identifier identifierType="DOI">10.5072/ODD</d:identifier>
+  <d:creators>
+    <d:creator>
+      <d:creatorName xml:lang="en">Ice Group</d:creatorName>
+    </d:creator>
+  </d:creators>
+  <d:titles>
+    <d:title><![CDATA[Glacier lenght]]></d:title>
+  </d:titles>
+  <?keep this?>
+  <d:publisher>Ice &amp; Snow</d:publisher>
+  <d:publicationYear>2020</d:publicationYear>
+  <d:resourceType resourceTypeGeneral="Dataset"/>
+  <d:language>en</d:language>
+  <d:dates>
+    <d:date dateType="Collected">c. 1850</d:date>
+  </d:dates>
+  <d:descriptions>
+    <d:description descriptionType="Abstract">one<d:br/>two</d:description>
+  </d:descriptions>
+</d:resource>
+`
+
+// Of a document, only the elements of the properties that change are replaced.
+func TestTheRestOfADocumentStaysByteForByte(t *testing.T) {
+	for name, tt := range map[string]struct {
+		desired  reconcile.Desired
+		old, new string
+		road     reconcile.Road
+	}{
+		"changed": {
+			reconcile.Desired{Metadata: &metadata.Record{Titles: []metadata.Title{{Title: "Glacier length"}}}},
+			"<d:titles>\n    <d:title><![CDATA[Glacier lenght]]></d:title>\n  </d:titles>",
+			"<titles xmlns=\"http://datacite.org/schema/kernel-4\">\n    <title>Glacier length</title>\n  </titles>", reconcile.RoadXML,
+		},
+		"added": {
+			reconcile.Desired{Metadata: &metadata.Record{Version: "2"}},
+			"</d:descriptions>\n", "</d:descriptions>\n  <version xmlns=\"http://datacite.org/schema/kernel-4\">2</version>\n", reconcile.RoadXML,
+		},
+		"removed":                {reconcile.Desired{Clear: []string{"descriptions"}}, "\n  <d:descriptions>\n    <d:description descriptionType=\"Abstract\">one<d:br/>two</d:description>\n  </d:descriptions>", "", reconcile.RoadXML},
+		"removed, but from JSON": {reconcile.Desired{Clear: []string{"language"}}, "\n  <d:language>en</d:language>", "", reconcile.RoadBoth},
+		"not in any document":    {reconcile.Desired{ContentURL: []string{"https://example.org/a.csv"}}, "", "", reconcile.RoadBoth},
+		"the URL":                {reconcile.Desired{URL: "https://example.org/new"}, "", "", reconcile.RoadJSON},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onEach(t, func(t *testing.T, srv *datacitetest.Server) {
+				doc := mds.XML([]byte(odd))
+				_, err := srv.MDS().Register(t.Context(), "10.5072/odd", "https://example.org/odd", doc)
+				require.NoError(t, err)
+				before, err := srv.DOIs().Get(t.Context(), "10.5072/odd", &dois.GetOptions{Detail: true})
+				require.NoError(t, err)
+				tt.desired.DOI = "10.5072/odd"
+				planned, err := srv.Reconcile().Ensure(t.Context(), tt.desired, &reconcile.Options{DryRun: true})
+				require.NoError(t, err)
+				assert.Equal(t, tt.road, planned.Road)
+				done, err := srv.Reconcile().Ensure(t.Context(), tt.desired, nil)
+				require.NoError(t, err)
+				assert.Equal(t, planned.Changes, done.Changes)
+				assert.Equal(t, strings.Replace(string(before.MetadataXML), tt.old, tt.new, 1), string(done.Record.MetadataXML))
+				again, err := srv.Reconcile().Ensure(t.Context(), tt.desired, nil)
+				require.NoError(t, err)
+				assert.Empty(t, again.Road, "a second pass sends nothing")
+			})
+		})
+	}
+}
+
+// Several polygons of one place are in XML only, and the service's JSON of this record has what no XML can say.
+func TestALossIsNamedBeforeItHappens(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
+		rec := complete("Sites")
+		rec.Dates = []metadata.Date{{Date: "c. 1850", DateType: metadata.DateCreated}}
+		_, err := srv.DOIs().Create(t.Context(), &dois.Draft{DOI: "10.5072/json", URL: "https://example.org/", Event: dois.Publish, Record: rec})
+		require.NoError(t, err)
+		square := metadata.Polygon{Points: []metadata.Point{{Longitude: "0", Latitude: "0"}, {Longitude: "1", Latitude: "0"}, {Longitude: "1", Latitude: "1"}, {Longitude: "0", Latitude: "0"}}}
+		places := &metadata.Record{GeoLocations: []metadata.GeoLocation{{Polygons: metadata.Polygons{square, square}}}}
+		desired, before := reconcile.Desired{DOI: "10.5072/json", Metadata: places}, writes(srv)
+		done, err := srv.Reconcile().Ensure(t.Context(), desired, nil)
+		require.ErrorIs(t, err, reconcile.ErrLoss)
+		assert.Equal(t, before, writes(srv))
+		require.NotEmpty(t, done.Losses)
+		assert.Equal(t, []string{"dates[0].date", "c. 1850"}, []string{done.Losses[0].Path, done.Losses[0].Value})
+		assert.False(t, datacite.Temporary(err))
+		done, err = srv.Reconcile().Ensure(t.Context(), desired, &reconcile.Options{AllowLoss: true})
+		require.NoError(t, err)
+		assert.NotEmpty(t, done.Losses)
+		assert.Equal(t, 2, strings.Count(string(done.Record.MetadataXML), "<geoLocationPolygon>"))
+	})
+}
+
+// The service has no way to write only if nothing has changed. Somebody else's write in between is named.
+func TestSomebodyElseWritesInBetween(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
+		_, err := srv.MDS().Register(t.Context(), "10.5072/odd", "https://example.org/odd", mds.XML([]byte(odd)))
+		require.NoError(t, err)
+		for _, meanwhile := range []bool{false, true} {
+			title := fmt.Sprint("Glacier length, ", meanwhile)
+			opts := &reconcile.Options{Before: func(ctx context.Context, _ *reconcile.Outcome) error {
+				if !meanwhile {
+					return nil
+				}
+				_, err := srv.DOIs().Update(ctx, "10.5072/odd", &dois.Draft{Record: metadata.Record{Version: "2"}})
+				return err
+			}}
+			done, err := srv.Reconcile().Ensure(t.Context(), reconcile.Desired{DOI: "10.5072/odd", Metadata: &metadata.Record{Titles: []metadata.Title{{Title: title}}}}, opts)
+			require.NoError(t, err)
+			var codes []datacite.Code
+			for _, f := range done.Record.Warnings {
+				if f.Path == "metadataVersion" {
+					codes = append(codes, f.Code)
+				}
+			}
+			assert.Equal(t, meanwhile, len(codes) == 1 && codes[0] == "conflict", codes)
+		}
+	})
+}
+
+// An Adapter is called several times for a DOI, and DOIs may share a record: what it adds is stored once.
+func TestAnAdapterHasItsOwnCopy(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
+		shared := complete("Shared")
+		shared.Contributors = []metadata.Contributor{{Creator: metadata.Creator{Name: "Hopper, Grace"}, ContributorType: metadata.ContributorEditor}}
+		var all []reconcile.Desired
+		for i := range 8 {
+			all = append(all, reconcile.Desired{DOI: fmt.Sprintf("10.5072/shared-%d", i), URL: "https://example.org/", State: dois.StateFindable, Metadata: &shared})
+		}
+		adapt := func(d *reconcile.Desired, _ *dois.Record) error {
+			d.Metadata.Contributors[0].Name += "!"
+			d.Metadata.Contributors = append(d.Metadata.Contributors, metadata.Contributor{Creator: metadata.Creator{Name: "Curie, Marie"}, ContributorType: metadata.ContributorEditor})
+			return nil
+		}
+		for range 2 {
+			for done, err := range srv.Reconcile().EnsureAll(t.Context(), each(all), &reconcile.Options{Adapt: adapt}) {
+				require.NoError(t, err)
+				require.NoError(t, done.Err)
+				require.Len(t, done.Record.Contributors, 2)
+				assert.Equal(t, "Hopper, Grace!", done.Record.Contributors[0].Name)
+			}
+			assert.Empty(t, differ(t, srv.Reconcile().Audit(t.Context(), each(all), &reconcile.AuditOptions{Prefix: []string{"10.5072"}, Adapt: adapt})))
+		}
+		assert.Equal(t, "Hopper, Grace", shared.Contributors[0].Name)
+		assert.Len(t, shared.Contributors, 1)
+	})
+}
+
+// What was made since the look is found, and not said to be created.
+func TestADOIThatWasMadeSinceTheLook(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
+		w, first := wantedItem(0), true
+		opts := &reconcile.Options{Before: func(ctx context.Context, _ *reconcile.Outcome) error {
+			if !first {
+				return nil
+			}
+			first = false
+			_, err := srv.DOIs().Create(ctx, &dois.Draft{DOI: w.DOI, Record: complete("Of another process")})
+			return err
+		}}
+		done, err := srv.Reconcile().Ensure(t.Context(), w, opts)
+		require.NoError(t, err)
+		require.NotNil(t, done.Found)
+		assert.Equal(t, "Of another process", done.Found.Titles[0].Title)
+	})
+}
