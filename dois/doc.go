@@ -1,6 +1,6 @@
 // Package dois finds, reads and writes DOI records through the DOI query
-// interface, interface B of the [specification]. The public deployment of the
-// service is DataCite; this is an independent client of it.
+// interface, interface B of the [specification]. DataCite, which runs the public
+// deployment, calls it REST API; this is an independent client of it.
 //
 //	client, err := dois.NewClient(datacite.Config{Service: datacite.Production})
 //	if err != nil {

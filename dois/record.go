@@ -87,14 +87,14 @@ type Record struct {
 	Included []Resource `json:"-"` // the resources of GetOptions.Include
 }
 
-// A State is the state of a DOI (specification §3.1).
-type State string
+// A State is the state of a DOI (specification §3.1): the type that all packages share.
+type State = datacite.State
 
 // The states of a DOI.
 const (
-	StateDraft      State = "draft"
-	StateRegistered State = "registered" // resolves, but searching does not find it
-	StateFindable   State = "findable"   // resolves, and searching finds it
+	StateDraft      = datacite.StateDraft
+	StateRegistered = datacite.StateRegistered // resolves, but searching does not find it
+	StateFindable   = datacite.StateFindable   // resolves, and searching finds it
 )
 
 // A Timestamp is a point in time as the service writes it, such as

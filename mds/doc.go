@@ -1,6 +1,6 @@
 // Package mds registers DOIs with DataCite: their metadata, and the URLs that they lead
-// to. It is an independent client of the metadata store, interface C of the
-// [specification].
+// to. It is an independent client of the metadata store (DataCite's MDS API),
+// interface C of the [specification].
 //
 //	client, err := mds.NewClient(datacite.Config{Service: datacite.Test, Username: "EXAMPLE.REPO", Password: password})
 //	if err != nil {
@@ -23,7 +23,7 @@
 // # What to call
 //
 //   - [Client.Register] registers a DOI or corrects it, and [Client.Ensure] does so with options.
-//     EnsureAll of package dois registers many DOIs.
+//     EnsureAll of package reconcile registers many DOIs.
 //   - [Client.Mint] draws the name of a new DOI.
 //   - [Client.PutMetadata] and [Client.PutURL] do a single step. All these methods but Mint may
 //     be run again after any error. A [table] compares them with each other and with package

@@ -13,17 +13,17 @@ import (
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
-// A State is the state of a DOI (specification §3.1). The package documentation shows
+// A State is the state of a DOI (specification §3.1): the type that all packages share. The package documentation shows
 // which call leads from one to another.
-type State string
+type State = datacite.State
 
 // The states. The metadata store itself does not distinguish registered DOIs from findable
 // ones.
 const (
-	StateNone                 State = ""           // the service does not know the DOI
-	StateDraft                State = "draft"      // not public, can be deleted
-	StateRegistered           State = "registered" // hidden: resolves, but is not found by searching
-	StateFindable             State = "findable"   // resolves and is found by searching
+	StateNone                 State = "" // the service does not know the DOI
+	StateDraft                      = datacite.StateDraft
+	StateRegistered                 = datacite.StateRegistered
+	StateFindable                   = datacite.StateFindable
 	StateRegisteredOrFindable State = "registered or findable"
 )
 

@@ -1,6 +1,6 @@
 // Package reports stores and reads usage reports: how often the datasets of a
-// repository were used in a month. It is a client of interface A of the registration
-// service that DataCite operates (see the [specification]).
+// repository were used in a month. It is a client of DataCite's Usage Reports API,
+// interface A of the [specification].
 //
 // Send a report of any size:
 //

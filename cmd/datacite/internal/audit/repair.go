@@ -41,7 +41,11 @@ func outcomeOf(d *reconcile.Difference, o *reconcile.Outcome) outcome {
 	case errors.Is(err, context.Canceled) && !errors.Is(err, datacite.ErrUnclear):
 		return outcome{left, "interrupted"}
 	case o.Record == nil && isLeft(err):
-		return outcome{left, strings.TrimPrefix(shell.Message(err), reconcile.ErrNotAsDesired.Error()+": ")}
+		text := strings.TrimPrefix(shell.Message(err), reconcile.ErrNotAsDesired.Error()+": ")
+		if d.Kind == reconcile.KindOldSchema {
+			text += "; datacite upgrade --missing lists what to fill in"
+		}
+		return outcome{left, text}
 	}
 	return outcome{failed, shell.Message(o.Err)}
 }

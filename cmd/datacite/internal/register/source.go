@@ -155,7 +155,11 @@ func (s *rows) rows(say bool) iter.Seq2[*row, error] {
 			table.SaySheets(s.Shell, s.file, r)
 		}
 		if !r.HasRecords() || !r.Has("url") {
-			yield(nil, fmt.Errorf("%s: the columns url, title, creators, publisher, year and type are required; datacite help tables describes them", filepath.Base(s.file)))
+			hint := ""
+			if r.Has("doi") {
+				hint = ". To change the URLs or states of DOIs that exist, use datacite audit --only url,state --fix"
+			}
+			yield(nil, fmt.Errorf("%s: the columns url, title, creators, publisher, year and type are required; datacite help tables describes them%s", filepath.Base(s.file), hint))
 			return
 		}
 		c := checks{dois: map[string]string{}, urls: map[string]string{}, named: s.named}

@@ -422,7 +422,7 @@ func TestRefusals(t *testing.T) {
 		{[]string{items}, "1 record without a DOI; give the --prefix of new ones"},
 		{[]string{"--dry-run", items}, "1 record without a DOI; give the --prefix of new ones"},
 		{[]string{filepath.Join(path, "missing.csv")}, "missing.csv"},
-		{[]string{file("columns.csv", "doi,url\n10.5072/a,https://a.example/\n")}, "the columns url, title, creators"},
+		{[]string{file("columns.csv", "doi,url\n10.5072/a,https://a.example/\n")}, "use datacite audit --only url,state --fix"},
 		{[]string{file("header.csv", "dio,url\n")}, `did you mean "doi"?`},
 		{[]string{file("rows.csv", header)}, "has no rows"},
 		{[]string{file("states.csv", "state,"+header+"published"+","+line(1))}, `states.csv, line 2, column 1: state: "published" is not one of draft, registered, findable`},
@@ -447,10 +447,13 @@ func TestRefusals(t *testing.T) {
 	assert.Equal(t, 2, code)
 	assert.Contains(t, notes, "say which service is meant: add --service test or --service production")
 	begun := time.Now()
-	code, _, notes = shelltest.At(srv).Do(t, Command, "register", items, "--prefix", "10.5072", "--service", "http://127.0.0.1:1")
-	assert.Equal(t, 3, code)
+	for rows, table := range map[string]string{"1 record": items, "4 records": file("four.csv", header+line(5)+line(6)+line(7)+line(8))} {
+		code, _, notes = shelltest.At(srv).Do(t, Command, "register", table, "--prefix", "10.5072", "--service", "http://127.0.0.1:1")
+		assert.Equal(t, 3, code)
+		assert.Contains(t, notes, "the service failed for all that was to do, "+rows+"; run the same command again; the first one: ")
+		assert.NotContains(t, notes, "canceled")
+	}
 	assert.Less(t, time.Since(begun), 30*time.Second, "where nobody answers, nothing is waited for")
-	assert.Contains(t, notes, "the service failed for all that was to do, 1 record; run the same command again; the first one: ")
 	wrong := shelltest.At(srv)
 	wrong.Env["DATACITE_PASSWORD"] = "wrong"
 	code, _, notes = wrong.Do(t, quick, "register", file("several.csv", header+line(5)+line(6)+line(7)+line(8)), "--prefix", "10.5072")
@@ -464,6 +467,12 @@ func TestRefusals(t *testing.T) {
 		assert.Contains(t, row["error"], "belongs to another account")
 		assert.Equal(t, i > 0, strings.Contains(row["error"], "not sent, as another new DOI below 10.1234 was refused"))
 	}
+	other := func(name string) string { return file(name, detected["application/vnd.schemaorg.ld+json"]) }
+	wrote := len(writesOf(srv))
+	code, _, notes = start(t, srv, other("a.json"), other("b.json"), other("c.json"), "--url", "https://a.example/{file}", "--prefix", "10.1234", "--output", filepath.Join(path, "others.csv"))
+	assert.Equal(t, 1, code, notes)
+	assert.Equal(t, 2, len(writesOf(srv))-wrote, "the metadata store is asked once for a prefix, and the DOI API why it refuses: %s", notes)
+	assert.Equal(t, 2, strings.Count(notes, "not sent, as another DOI below 10.1234 was refused"))
 	// A dry run asks before.
 	for _, tt := range []struct {
 		args       []string

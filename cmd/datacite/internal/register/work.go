@@ -280,7 +280,7 @@ func (j *job) store(ctx context.Context, it *item, d reconcile.Desired) *reconci
 			Before:     func(ctx context.Context, _ string, _ mds.State) error { return j.begin(ctx, o) },
 		})
 		if err == nil {
-			o.Record = &dois.Record{State: dois.State(done.State)}
+			o.Record = &dois.Record{State: done.State}
 			if done.Change != mds.Created {
 				o.Found = o.Record
 			}
