@@ -42,6 +42,8 @@ type Draft struct {
 	ClientID string         // the repository account, if the login is not a repository's
 
 	Response *GetOptions // which parts of the record are returned
+
+	read metadata.Types // as Record.Draft read them
 }
 
 // checkedFields are attributes of which not every value may be sent: some are ignored, and
@@ -111,8 +113,8 @@ func (r *Record) Draft() (*Draft, error) {
 		return nil, err
 	}
 	d := &Draft{DOI: r.DOI, URL: r.URL, ContentURL: slices.Clone(r.ContentURL), Record: *r.Record.Clone()}
-	// The service derives the other members, and would keep a stale one.
-	d.Types = metadata.Types{ResourceTypeGeneral: r.Types.ResourceTypeGeneral, ResourceType: r.Types.ResourceType}
+	d.read = r.Types
+	d.keepWords(r)
 	if c := r.Container; c.Title != "" || c.Identifier != "" || c.Type != "" {
 		d.Container = deepcopy.Of(&c)
 	}
@@ -156,6 +158,43 @@ func (r *Record) onlyInXML() (lost []datacite.Finding) {
 		}
 	}
 	return lost
+}
+
+// keepWords takes the values that the XML of a record of JSON has in the words in which they were sent. The service
+// shows them in other words, and would write those.
+func (d *Draft) keepWords(r *Record) {
+	inXML, err := metadata.ParseXML(bytes.NewReader(r.MetadataXML))
+	if err != nil || !document.IsOfService(r.MetadataXML) {
+		return
+	}
+	other := map[string]bool{}
+	for _, change := range metadata.Diff(inXML, &r.Record) {
+		other[property(change.Path)] = true
+	}
+	if !other["language"] {
+		d.Language = inXML.Language
+	}
+	if !other["rightsList"] {
+		d.RightsList = inXML.RightsList
+	}
+	if !other["subjects"] {
+		d.Subjects = inXML.Subjects
+	}
+}
+
+// types are those to send. The service derives the members beside the general type and its text, and would keep stale
+// ones.
+func (d *Draft) types() metadata.Types {
+	types, read := d.Types, d.read
+	if types.ResourceTypeGeneral == read.ResourceTypeGeneral && types.ResourceType == read.ResourceType {
+		return types
+	}
+	derived := types
+	derived.ResourceTypeGeneral, derived.ResourceType = read.ResourceTypeGeneral, read.ResourceType
+	if derived == read {
+		return metadata.Types{ResourceTypeGeneral: types.ResourceTypeGeneral, ResourceType: types.ResourceType}
+	}
+	return types
 }
 
 // plainAffiliations reports whether people in a list came with affiliations that are only
@@ -267,7 +306,9 @@ func (d *Draft) body(isNew bool) ([]byte, error) {
 }
 
 func (d *Draft) attributes() (map[string]any, error) {
-	attributes, err := members(d.Record)
+	record := d.Record
+	record.Types = d.types()
+	attributes, err := members(record)
 	if err != nil {
 		return nil, err
 	}

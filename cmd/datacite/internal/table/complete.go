@@ -34,18 +34,43 @@ func Complete(row *metadata.Record, found *dois.Record) (*metadata.Record, []dat
 		return &found.Record, nil
 	}
 	whole, changed, stored := found.Record, false, Stored(found)
+	inWords := inForm(row, &found.Record, stored)
 	for _, c := range columns {
 		said := c.cell(&Row{Record: row})
 		if c.complete == nil || said == "" || said == c.again(&found.Record) || said == c.again(stored) {
 			continue
 		}
-		c.complete(row, &whole)
+		c.complete(inWords, &whole)
 		changed = true
 	}
 	if !changed {
 		return &whole, nil
 	}
 	return &whole, removed(&found.Record, &whole)
+}
+
+// inForm returns a row with the elements of the form that was found, where a cell has the text that the other form has for
+// them: the service's JSON shows some names and licences in other words than its XML.
+func inForm(row, found, stored *metadata.Record) *metadata.Record {
+	whole := *row
+	whole.Creators = shownAs(row.Creators, found.Creators, stored.Creators, creatorCell)
+	whole.Contributors = shownAs(row.Contributors, found.Contributors, stored.Contributors, contributorCell)
+	whole.RightsList = shownAs(row.RightsList, found.RightsList, stored.RightsList, rightsCell)
+	whole.FundingReferences = shownAs(row.FundingReferences, found.FundingReferences, stored.FundingReferences, fundingCell)
+	return &whole
+}
+
+func shownAs[E any](said, found, stored metadata.List[E], cell func(E) string) metadata.List[E] {
+	if len(found) != len(stored) {
+		return said
+	}
+	said = slices.Clone(said)
+	for i, e := range said {
+		if j := slices.IndexFunc(stored, func(s E) bool { return cell(s) == cell(e) }); j >= 0 {
+			said[i] = found[j]
+		}
+	}
+	return said
 }
 
 // again is the cell of a record after it was written and read; "" if it cannot be read.
