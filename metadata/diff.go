@@ -273,6 +273,7 @@ var rewritten = []string{"title", "subject", "description", "name"}
 func (d *differ) allowed(at *path, in, member string, wanted, found *value) bool {
 	keys := [][2]string{{in, member}, {in, "*"}, {"", "*"}}
 	switch {
+	case d.isXML && member == "schemeUri" && in != "rightsList": // that of ORCID and ROR goes without saying
 	case d.isXML && wanted != nil && (found == nil || bare(wanted.get(member)) != "" && bare(found.get(member)) == ""):
 		return false
 	case d.isXML && (slices.Contains(rewritten, member) || member == "" && in != ""):

@@ -323,7 +323,7 @@ func submitOne(ctx context.Context, c *reports.Client) error {
 	}
 	defer os.RemoveAll(folder)
 	given := aGivenReport(false)
-	return failed(c.Submit(ctx, given.Header, reports.Source(given.Datasets), &reports.SubmitOptions{ID: reportID, LockDir: folder, TempDir: folder, MaxOutage: 1, MaxProcessing: 1}))
+	return failed(c.Submit(ctx, given.Header, reports.Source(given.Datasets), &reports.SubmitOptions{ID: reportID, LockDir: folder, TempDir: folder, MaxOutage: time.Second, MaxProcessing: 1}))
 }
 
 // aGivenReport is of a month before the virtual time of tests begins.
