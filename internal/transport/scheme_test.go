@@ -58,10 +58,6 @@ func TestTheWrongScheme(t *testing.T) {
 		w.WriteHeader(status)
 	}))
 	defer plain.Close()
-	secure := httptest.NewUnstartedServer(http.NotFoundHandler())
-	secure.Config.ErrorLog = log.New(io.Discard, "", 0)
-	secure.StartTLS()
-	defer secure.Close()
 	closed := httptest.NewUnstartedServer(http.NotFoundHandler()) // to clients without a certificate
 	closed.Config.ErrorLog = log.New(io.Discard, "", 0)
 	closed.TLS = &tls.Config{ClientAuth: tls.RequireAnyClientCert, MaxVersion: tls.VersionTLS12}
@@ -73,7 +69,7 @@ func TestTheWrongScheme(t *testing.T) {
 		"a proxy that refuses":                    {"https://api.example.com", ": Proxy Authentication Required"},
 		"TLS to a port of HTTP":                   {"https://" + strings.TrimPrefix(plain.URL, "http://"), "the server at this port does not speak TLS; should the address begin with http://?"},
 		"TLS to a port of something else":         {"https://" + talking(t, "SSH-2.0-OpenSSH_9.9\r\n"), "the server at this port does not speak TLS"},
-		"HTTP to a port of TLS":                   {"http://" + strings.TrimPrefix(secure.URL, "https://"), "400 Bad Request: Client sent an HTTP request to an HTTPS server."},
+		"HTTP to a port of TLS":                   {"http://" + talking(t, "HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n"), "400 Bad Request: Client sent an HTTP request to an HTTPS server."},
 		"HTTP to a port of TLS that sends alerts": {"http://" + talking(t, "\x15\x03\x01\x00\x02\x02\x16"), "the server at this port speaks TLS"},
 		"HTTP to a port of TLS that sends a page": {"http://" + talking(t, "HTTP/1.1 400 Bad Request\r\nContent-Type: text/html\r\nConnection: close\r\n\r\n<html><head><title>400 The plain HTTP request was sent to HTTPS port</title></head>"), "400 Bad Request: an HTML page: 400 The plain HTTP request was sent to HTTPS port"},
 	} {
