@@ -84,7 +84,7 @@ func Corrections(diffs iter.Seq2[*Difference, error]) iter.Seq2[Desired, error] 
 
 // ErrNothingListed: the service lists no DOI of the account or the prefix of an audit; its
 // name may be wrong. Without a login, only findable DOIs are listed.
-var ErrNothingListed = transport.NewSign("dois: nothing to compare with")
+var ErrNothingListed = transport.NewSign("reconcile: nothing to compare with")
 
 // AuditOptions select the DOIs and the kinds of differences. ClientID, Prefix or both are
 // required.
@@ -156,7 +156,7 @@ func (c *Client) Audit(ctx context.Context, desired iter.Seq2[Desired, error], o
 		a.progress.Total = -1
 		err = a.run(ctx, desired)
 		if err = errors.Join(err, a.entries.Close()); err != nil && !errors.Is(err, bulk.ErrLeft) {
-			yield(nil, err)
+			yield(nil, c.core.Shown(err)) // it may quote a record of the service
 		}
 	}
 }
