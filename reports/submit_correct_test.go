@@ -202,14 +202,12 @@ func TestTheSameMonthUnderAnotherName(t *testing.T) {
 
 // What CompareOthers cannot read is said, and holds nothing up: it is advice.
 func TestOtherReportsThatCannotBeRead(t *testing.T) {
-	base, dir := deployedServer(t), t.TempDir()
-	other := header("Old Name", time.October)
-	old, err := base.Reports().Submit(t.Context(), other, reports.Source([]reports.Dataset{counted("10.5072/a", views(3)), counted("10.5072/b", views(3))}), &reports.SubmitOptions{LockDir: t.TempDir(), MaxDatasets: 1})
-	require.NoError(t, err)
-	sum := fmt.Sprintf("report %s of \"Old Name\" has 2 of the same numbers for that month, such as one of 10.5072/b; records show the sum", old.ReportID)
-	cannot := "cannot be compared completely with report " + old.ReportID + " of the same month: "
+	other, numbers := header("Old Name", time.October), []reports.Dataset{counted("10.5072/a", views(3)), counted("10.5072/b", views(3))}
+	id := reports.DeriveID(other)
+	sum := fmt.Sprintf("report %s of \"Old Name\" has 2 of the same numbers for that month, such as one of 10.5072/b; records show the sum", id)
+	cannot := "cannot be compared completely with report " + id + " of the same month: "
 	list := func(r *http.Request) bool { return r.URL.Query().Has("client-id") }
-	one := func(r *http.Request) bool { return r.URL.Path == "/reports/"+old.ReportID }
+	one := func(r *http.Request) bool { return r.URL.Path == "/reports/"+id }
 	for name, tt := range map[string]struct {
 		at     func(*http.Request) bool
 		times  int
@@ -218,53 +216,50 @@ func TestOtherReportsThatCannotBeRead(t *testing.T) {
 		end    error // of the body; io.EOF: it only looks complete
 		says   string
 	}{
-		"500 for good":             {one, 100, 500, `{"status":400,"title":"invalid base64"}`, io.EOF, cannot + "GET "},
+		"500 for good":             {one, 1000, 500, `{"status":400,"title":"invalid base64"}`, io.EOF, cannot + "GET "},
 		"cut twice":                {one, 2, 200, "", io.EOF, sum},
-		"cut each time":            {one, 100, 200, "", io.EOF, cannot + "reports: stored report is damaged: GET "},
-		"the connection lost each": {one, 100, 200, "", io.ErrUnexpectedEOF, cannot + "GET "},
-		"the list: 500 for good":   {list, 100, 500, `{}`, io.EOF, "cannot be compared with the other reports of the account: "},
+		"cut each time":            {one, 1000, 200, "", io.EOF, cannot + "reports: stored report is damaged: GET "},
+		"the connection lost each": {one, 1000, 200, "", io.ErrUnexpectedEOF, cannot + "GET "},
+		"the list: 500 for good":   {list, 1000, 500, `{}`, io.EOF, "cannot be compared with the other reports of the account: "},
 	} {
 		t.Run(name, func(t *testing.T) {
-			n, left := &network{srv: base}, tt.times
-			n.instead = func(r *http.Request) *http.Response {
-				if !tt.at(r) || left == 0 {
-					return nil
+			onNetwork(t, datacitetest.Options{}, func(t *testing.T, n *network, c *reports.Client) {
+				_, err := c.Submit(t.Context(), other, reports.Source(numbers), &reports.SubmitOptions{MaxDatasets: 1})
+				require.NoError(t, err)
+				left := tt.times
+				n.instead = func(r *http.Request) *http.Response {
+					if !tt.at(r) || left == 0 {
+						return nil
+					}
+					left--
+					res, err := n.srv.HTTPClient().Transport.RoundTrip(r)
+					require.NoError(t, err)
+					whole, err := io.ReadAll(res.Body)
+					require.NoError(t, err)
+					require.NoError(t, res.Body.Close())
+					body := cmp.Or(tt.body, string(whole[:2*len(whole)/3]))
+					return &http.Response{StatusCode: tt.status, Request: r, Header: http.Header{}, Body: io.NopCloser(io.MultiReader(strings.NewReader(body), iotest.ErrReader(tt.end)))}
 				}
-				left--
-				res, err := base.HTTPClient().Transport.RoundTrip(r.WithContext(context.WithoutCancel(r.Context())))
-				require.NoError(t, err)
-				whole, err := io.ReadAll(res.Body)
-				require.NoError(t, err)
-				require.NoError(t, res.Body.Close())
-				body := cmp.Or(tt.body, string(whole[:2*len(whole)/3]))
-				return &http.Response{StatusCode: tt.status, Request: r, Header: http.Header{}, Body: io.NopCloser(io.MultiReader(strings.NewReader(body), iotest.ErrReader(tt.end)))}
-			}
-			cfg := base.Config()
-			cfg.HTTPClient = &http.Client{Transport: n}
-			c, err := reports.NewClient(cfg)
-			require.NoError(t, err)
-			sent, outage := len(writes(base)), 100*time.Millisecond
-			if tt.says == sum {
-				outage = 0
-			}
-			_, err = c.Submit(t.Context(), header("Example", time.October), reports.Source([]reports.Dataset{counted("10.5072/a", views(5)), counted("10.5072/b", views(5))}),
-				&reports.SubmitOptions{RefuseOthers: true, Warn: func(datacite.Finding) {}, LockDir: dir, MaxOutage: outage})
-			require.ErrorContains(t, err, cmp.Or(map[bool]string{true: sum}[tt.says == sum], "looking for other reports of the account: "))
-			assert.ErrorContains(t, err, "nothing was sent")
-			assert.Len(t, writes(base), sent, "an option that refuses, refuses")
-			left = tt.times
-			s := corrections{t: t, c: c, opts: reports.SubmitOptions{CompareOthers: true, LockDir: dir}}
-			receipt := s.submit(counted("10.5072/a", views(5)), counted("10.5072/b", views(5)))
-			assert.EqualValues(t, 2, receipt.Datasets)
-			require.NotEmpty(t, s.said)
-			assert.Contains(t, s.said[0], tt.says)
-			if tt.says == sum {
-				assert.Len(t, s.said, 1)
-			}
+				sent := len(writes(n.srv))
+				_, err = c.Submit(t.Context(), header("Example", time.October), reports.Source(numbers), &reports.SubmitOptions{RefuseOthers: true, Warn: func(datacite.Finding) {}})
+				require.ErrorContains(t, err, cmp.Or(map[bool]string{true: sum}[tt.says == sum], "looking for other reports of the account: "))
+				assert.ErrorContains(t, err, "nothing was sent")
+				assert.Len(t, writes(n.srv), sent, "an option that refuses, refuses")
+				left = tt.times
+				s := corrections{t: t, c: c, opts: reports.SubmitOptions{CompareOthers: true}}
+				receipt := s.submit(numbers...)
+				assert.EqualValues(t, 2, receipt.Datasets)
+				require.NotEmpty(t, s.said)
+				assert.Contains(t, s.said[0], tt.says)
+				if tt.says == sum {
+					assert.Len(t, s.said, 1)
+				}
+			})
 		})
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	_, err = base.Reports().Submit(ctx, other, datasets(1), &reports.SubmitOptions{CompareOthers: true, Warn: func(datacite.Finding) {}, Progress: func(reports.Progress) { cancel() }})
+	srv := deployedServer(t)
+	_, err := srv.Reports().Submit(ctx, other, datasets(1), &reports.SubmitOptions{CompareOthers: true, Warn: func(datacite.Finding) {}, Progress: func(reports.Progress) { cancel() }})
 	require.ErrorIs(t, err, context.Canceled)
 }
 
