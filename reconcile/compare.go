@@ -27,6 +27,7 @@ type comparison struct {
 	changes []metadata.Change
 
 	xml         *metadata.Record // what the stored XML says; nil if there is none that can be read
+	unreadable  error            // why it cannot be read
 	asJSON      *metadata.Record // what the record should be, with what the JSON says else
 	asXML       *metadata.Record // the same, with what the XML says else
 	isFromXML   bool             // the source is XML
@@ -136,8 +137,8 @@ func (c *comparison) shown(r *metadata.Record) *metadata.Record {
 
 // readXML reads the stored XML.
 func (c *comparison) readXML() {
-	if c.xml == nil {
-		c.xml, _ = metadata.ParseXML(bytes.NewReader(c.found.MetadataXML)) // nil of what is none
+	if c.xml == nil && len(c.found.MetadataXML) > 0 {
+		c.xml, c.unreadable = metadata.ParseXML(bytes.NewReader(c.found.MetadataXML))
 	}
 }
 

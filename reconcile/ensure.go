@@ -65,7 +65,7 @@ type Outcome struct {
 	Changes []metadata.Change  // what differed: paths in the metadata, "url", "state", "contentUrl" and "container"
 	Road    Road               // how it was written; "" if nothing differed
 	Draft   *dois.Draft        // what was sent or, with DryRun, would be sent; nil if nothing differed
-	Then    *dois.Draft        // what was sent after it, on [RoadBoth]
+	Then    *dois.Draft        // what was or would be sent after it, on [RoadBoth]
 	Losses  []datacite.Finding // what else the write changes, with AllowLoss, or would change ([ErrLoss])
 
 	Record *dois.Record // as it is now, with warnings about the metadata; nil if that is not known, and with DryRun
@@ -82,8 +82,11 @@ type Outcome struct {
 // findable in between.
 //
 // Errors are those of [dois.Client.Get], [dois.Client.Create] and [dois.Client.Update], and of
-// Adapt and Before; [ErrLoss]; [ErrNotAsDesired]; and [datacite.ErrConflict] if the DOI exists and the account
-// does not see it. With ErrLoss, the Outcome is not nil.
+// Adapt and Before; [ErrLoss]; [ErrHalfWritten]; [ErrNotAsDesired]; and [datacite.ErrConflict] if the DOI exists
+// and the account does not see it. With ErrLoss and ErrHalfWritten, the Outcome is not nil.
+//
+// On [RoadBoth], a context that ends after the first write does not keep the second from being sent, for up to a minute.
+// A program that may be killed in between saves Outcome.Then in Options.Before.
 //
 // Ensure sends GET /dois/{doi}, unless Desired.New is set, and then POST /dois or PUT /dois/{doi}
 // if something differs.
@@ -93,10 +96,10 @@ func (c *Client) Ensure(ctx context.Context, desired Desired, opts *Options) (*O
 	if err = cmp.Or(c.core.Ready(ctx), err); err != nil {
 		return nil, err
 	}
-	if run.try(ctx, t); t.Err != nil && !errors.Is(t.Err, ErrLoss) {
-		return nil, t.Err
+	if run.try(ctx, t); t.Err == nil || errors.Is(t.Err, ErrLoss) || errors.Is(t.Err, ErrHalfWritten) {
+		return &t.Outcome, t.Err
 	}
-	return &t.Outcome, t.Err
+	return nil, t.Err
 }
 
 // EnsureAll calls [Client.Ensure] for each DOI, several at a time, and returns each
@@ -146,6 +149,8 @@ type task struct {
 	pause   time.Duration // of all workers, which began with the last try
 	ends    error         // the run
 	created bool          // the DOI was sent to be created, and is not known to have been refused
+	planned *comparison   // of which the Draft was made
+	half    bool          // of two writes, the first may have arrived, and the second is not known to have
 }
 
 // newTask is a task for a Desired, also with an error, which it has.
@@ -286,6 +291,9 @@ func (r *ensuring) try(ctx context.Context, t *task) {
 	} else if t.Err != nil && t.sent != nil {
 		t.Err = fmt.Errorf("%w, after a write whose outcome is unknown: %w", t.Err, t.sent)
 	}
+	if t.Err != nil && t.half {
+		t.Err = fmt.Errorf("%w: the XML of %s may lack what its JSON does not have, and was not stored again: %w", ErrHalfWritten, t.name, t.Err)
+	}
 	t.Err = r.client.core.Shown(t.Err)
 }
 
@@ -293,51 +301,28 @@ func (r *ensuring) try(ctx context.Context, t *task) {
 const looks = 3
 
 func (r *ensuring) ensure(ctx context.Context, t *task) error {
+	longer, end := outlasting(ctx)
+	defer end()
 	var lost error // of the last write: it may have had its effect, or the DOI exists
 	for look := 0; ; look++ {
-		var found *dois.Record
-		if !t.request.New || t.Draft != nil { // of which something may have been sent
-			var err error
-			if found, err = r.client.look(ctx, t.name); err != nil {
+		if t.half {
+			ctx = longer
+		}
+		found, err := r.find(ctx, t, lost)
+		if err != nil {
+			return err
+		}
+		if !t.isHalfDone(found) {
+			if isDone, err := r.prepare(t, found, lost); isDone || err != nil {
 				return err
 			}
 		}
-		if found == nil && errors.Is(lost, datacite.ErrConflict) {
-			return fmt.Errorf("%w: the DOI exists, and the account does not see it, as if it belongs to another account", lost)
-		}
-		if t.Found == nil && !t.created { // made by somebody else, or before
-			t.Found = found
-		}
-		c, err := t.compare(found, r.opts.Adapt)
-		if err != nil {
-			return t.refuse(err)
-		}
-		if found != nil && len(c.changes) == 0 && !(r.opts.Upgrade && c.isOldSchema) {
-			t.Record = found
-			return nil
-		}
-		if t.request.New && found != nil && !t.created {
-			return t.refuse(fmt.Errorf("%w: the name is not new, and the DOI is not as desired", lost))
-		}
-		if err := t.sameAsAudited(found); err != nil {
-			return t.refuse(err)
-		}
-		plan, err := c.plan(r.opts.AllowLoss)
-		if t.Changes = c.changes; plan != nil {
-			t.Losses = plan.losses
-		}
-		if err != nil {
-			return t.refuse(err)
-		}
-		if t.Road, t.Draft, t.Then = plan.road, plan.draft, plan.then; r.opts.DryRun {
-			return nil
-		}
-		after, err := r.write(ctx, t, found)
+		after, err := r.write(ctx, longer, t, found)
 		switch {
 		case err == nil:
 			t.Record = after
-			return t.check(c)
-		case !errors.Is(err, datacite.ErrUnclear) && !errors.Is(err, datacite.ErrConflict), t.final, look == looks, ctx.Err() != nil:
+			return t.check()
+		case !errors.Is(err, datacite.ErrUnclear) && !errors.Is(err, datacite.ErrConflict), t.final, look == looks, ctx.Err() != nil && !t.half:
 			return err
 		case errors.Is(err, datacite.ErrUnclear):
 			t.sent = err
@@ -346,9 +331,52 @@ func (r *ensuring) ensure(ctx context.Context, t *task) error {
 	}
 }
 
+// find looks for the DOI, unless nobody can have it.
+func (r *ensuring) find(ctx context.Context, t *task, lost error) (found *dois.Record, err error) {
+	if !t.request.New || t.Draft != nil { // of which something may have been sent
+		if found, err = r.client.look(ctx, t.name); err != nil {
+			return nil, err
+		}
+	}
+	if found == nil && errors.Is(lost, datacite.ErrConflict) {
+		return nil, fmt.Errorf("%w: the DOI exists, and the account does not see it, as if it belongs to another account", lost)
+	}
+	if t.Found == nil && !t.created { // made by somebody else, or before
+		t.Found = found
+	}
+	return found, nil
+}
+
+// prepare compares, and plans what differs. It reports whether nothing is to be written.
+func (r *ensuring) prepare(t *task, found *dois.Record, lost error) (isDone bool, err error) {
+	c, err := t.compare(found, r.opts.Adapt)
+	if err != nil {
+		return false, t.refuse(err)
+	}
+	if found != nil && len(c.changes) == 0 && !(r.opts.Upgrade && c.isOldSchema) {
+		t.Record, t.half = found, false
+		return true, nil
+	}
+	if t.request.New && found != nil && !t.created {
+		return false, t.refuse(fmt.Errorf("%w: the name is not new, and the DOI is not as desired", lost))
+	}
+	if err := t.sameAsAudited(found); err != nil {
+		return false, t.refuse(err)
+	}
+	plan, err := c.plan(r.opts.AllowLoss)
+	if t.Changes = c.changes; plan != nil {
+		t.Losses = plan.losses
+	}
+	if err != nil {
+		return false, t.refuse(err)
+	}
+	t.planned, t.Road, t.Draft, t.Then = c, plan.road, plan.draft, plan.then
+	return r.opts.DryRun, nil
+}
+
 // check compares what the service has after a write.
-func (t *task) check(before *comparison) error {
-	again := *t.request
+func (t *task) check() error {
+	before, again := t.planned, *t.request
 	again.Desired = before.Desired
 	c, err := again.compare(t.Record, nil)
 	if err != nil {
@@ -389,46 +417,32 @@ func sameRecord(a, b *dois.Record) bool {
 		len(metadata.Diff(&a.Record, &b.Record)) == 0 && len(metadata.Diff(&b.Record, &a.Record)) == 0
 }
 
-// write creates a DOI that was not found, and updates one that was.
-func (r *ensuring) write(ctx context.Context, t *task, found *dois.Record) (after *dois.Record, err error) {
+// writeFirst is the one write, or the first of two: from when it is sent, these have the longer context.
+func (r *ensuring) writeFirst(ctx, longer context.Context, t *task, found *dois.Record) (after *dois.Record, err error) {
 	if found == nil {
-		after, err = r.create(ctx, t)
-	} else if err = t.before(ctx, r); err == nil {
-		after, err = r.client.dois.Update(ctx, t.name, t.Draft)
+		settle, refused := r.prefixes.ask(ctx, doi.Prefix(t.name))
+		if refused != nil {
+			return nil, refused
+		}
+		defer func() { settle(err) }()
 	}
-	if err != nil || t.Then == nil {
-		return after, err
+	if r.opts.Before != nil {
+		if err = r.opts.Before(ctx, &t.Outcome); err != nil {
+			return nil, t.refuse(err)
+		}
 	}
-	warnings := after.Warnings
-	if after, err = r.client.dois.Update(ctx, t.name, t.Then); err != nil {
-		return nil, fmt.Errorf("the XML was not stored again, and lacks what the JSON does not have: %w", err)
+	if t.Then != nil {
+		if err = call.Ended(ctx); err != nil {
+			return nil, err
+		}
+		ctx = longer
 	}
-	after.Warnings = append(warnings, after.Warnings...)
-	return after, nil
-}
-
-func (r *ensuring) create(ctx context.Context, t *task) (after *dois.Record, err error) {
-	settle, err := r.prefixes.ask(ctx, doi.Prefix(t.name))
-	if err != nil {
-		return nil, err
-	}
-	defer func() { settle(err) }()
-	if err = t.before(ctx, r); err != nil {
-		return nil, err
+	if found != nil {
+		return r.client.dois.Update(ctx, t.name, t.Draft)
 	}
 	after, err = r.client.dois.Create(ctx, t.Draft)
 	t.created = err == nil || errors.Is(err, datacite.ErrUnclear)
 	return after, err
-}
-
-func (t *task) before(ctx context.Context, r *ensuring) error {
-	if r.opts.Before == nil {
-		return nil
-	}
-	if err := r.opts.Before(ctx, &t.Outcome); err != nil {
-		return t.refuse(err)
-	}
-	return nil
 }
 
 // prefixes are what is known of the account's rights. The first new DOI of a prefix is created

@@ -142,6 +142,10 @@ func (p *plan) correct(c *comparison, names []string) error {
 // byJSON writes properties as JSON. kept are those that the XML still has as they were sent: the
 // service would write them as it shows them.
 func (p *plan) byJSON(c *comparison, names, kept []string) error {
+	if c.unreadable != nil {
+		p.losses = append(p.losses, datacite.Finding{Path: "xml", Code: "loss", Err: c.unreadable,
+			Reason: "would be replaced by what the service writes of the JSON: it cannot be read: " + c.unreadable.Error()})
+	}
 	for _, f := range c.found.Warnings {
 		if slices.Contains(names, propertyOf(f.Path)) && slices.Contains([]datacite.Code{"shape", "encoding"}, f.Code) {
 			f.Code, f.Reason = "loss", "would be missing in the JSON: "+f.Reason

@@ -39,8 +39,9 @@ var conditions = map[string]error{
 	"mds.ErrMetadataMissing": mds.ErrMetadataMissing, "mds.ErrTimeout": mds.ErrTimeout, "mds.ErrNoMetadata": mds.ErrNoMetadata, "mds.ErrNoURL": mds.ErrNoURL,
 	"mds.ErrReplacedCharacters": mds.ErrReplacedCharacters, "mds.ErrHalfRegistered": mds.ErrHalfRegistered, "mds.ErrHidden": mds.ErrHidden, "mds.ErrUnconfirmed": mds.ErrUnconfirmed,
 	"dois.ErrNoFormat": dois.ErrNoFormat, "dois.ErrForeign": dois.ErrForeign,
-	"reconcile.ErrNotAsDesired": reconcile.ErrNotAsDesired, "reconcile.ErrLoss": reconcile.ErrLoss, "reconcile.ErrNothingListed": reconcile.ErrNothingListed,
-	"reports.ErrTokenExpired": reports.ErrTokenExpired, "reports.ErrRepeated": reports.ErrRepeated, "reports.ErrBusy": reports.ErrBusy, "reports.ErrBroken": reports.ErrBroken,
+	"reconcile.ErrNotAsDesired": reconcile.ErrNotAsDesired, "reconcile.ErrLoss": reconcile.ErrLoss, "reconcile.ErrHalfWritten": reconcile.ErrHalfWritten,
+	"reconcile.ErrNothingListed": reconcile.ErrNothingListed,
+	"reports.ErrTokenExpired":    reports.ErrTokenExpired, "reports.ErrRepeated": reports.ErrRepeated, "reports.ErrBusy": reports.ErrBusy, "reports.ErrBroken": reports.ErrBroken,
 }
 
 func exportedConditions(t *testing.T) (names []string) {
