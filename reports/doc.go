@@ -49,7 +49,8 @@
 // So after a lost response Submit reads the stored report before it sends anything else, and waits
 // until MaxProcessing has passed, unless the service shows that it has finished: the deployed service
 // takes 20 to 50 seconds for a full subset on an otherwise idle machine, and several times as long under
-// load. Submit gives up after MaxOutage, which runs through attempts and pauses; what another host says, such as a
+// load. Submit gives up after MaxOutage, which begins with the first request that fails and runs through attempts
+// and pauses; a slow response is no failure. What another host says, such as a
 // login page, is an error at once. A report is unreadable while another program writes to it, so
 // if MaxOutage is less than MaxProcessing, Submit never returns [ErrBroken]. A wait that may last longer
 // than the token is valid is a warning before it begins, unless Config.TokenSource may have another

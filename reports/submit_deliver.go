@@ -27,7 +27,8 @@ func (s *submission) deliver(ctx context.Context) error {
 	for {
 		next := d.next(time.Now())
 		if next.do == send || next.do == finish {
-			replanned, err := s.correct(s.patient(ctx, time.Time{}), d)
+			patient, _ := s.patient(ctx, time.Time{})
+			replanned, err := s.correct(patient, d)
 			if err != nil {
 				return s.stopped(d, d.without(), err)
 			}
@@ -45,12 +46,13 @@ func (s *submission) deliver(ctx context.Context) error {
 				return s.stopped(d, d.interrupted(), also(cause, err))
 			}
 			asked := time.Now()
-			seen, err := s.look(s.patient(ctx, d.failing))
+			patient, outage := s.patient(ctx, d.failing)
+			seen, err := s.look(patient)
 			if err != nil && seen.kind == unseen {
 				return s.stopped(d, d.interrupted(), err)
 			}
 			if err != nil {
-				cause = err
+				cause, seen.since = err, outage.Since
 			}
 			before := d
 			if d = d.looked(seen, asked, time.Now()); err == nil && !d.lost {
@@ -88,14 +90,14 @@ func (s *submission) deliver(ctx context.Context) error {
 	}
 }
 
-// patient returns a context in which no response is waited for longer than an outage may last that began then, or now.
-func (s *submission) patient(ctx context.Context, began time.Time) context.Context {
-	now, settings := time.Now(), call.SettingsOf(ctx)
-	settings.Until = now.Add(s.outage)
+// patient returns a context in which requests may fail for as long as is left of an outage that began then, or may begin.
+func (s *submission) patient(ctx context.Context, began time.Time) (context.Context, *call.Outage) {
+	settings := call.SettingsOf(ctx)
+	settings.Outage = &call.Outage{Most: s.outage}
 	if !began.IsZero() {
-		settings.Until = later(began.Add(s.outage), now.Add(s.outage/10))
+		settings.Outage.Most = max(s.outage-time.Since(began), s.outage/10)
 	}
-	return call.WithSettings(ctx, settings)
+	return call.WithSettings(ctx, settings), settings.Outage
 }
 
 // note records what the next run has to know.

@@ -230,7 +230,7 @@ func (c *Client) readStored(ctx context.Context, id string, f func(*Reader) erro
 		switch err = transport.Within("reports.Submit", err); {
 		case !errors.Is(err, datacite.ErrUnreadable):
 			return err
-		case try < tries && ctx.Err() == nil && !call.SettingsOf(ctx).Over():
+		case try < tries && ctx.Err() == nil && !call.SettingsOf(ctx).Outage.Over():
 			continue
 		case damaged:
 			return fmt.Errorf("%w: %w", errDamaged, err)

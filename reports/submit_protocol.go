@@ -65,9 +65,10 @@ type delivery struct {
 // A view is what the service shows of a report, compared with the plan.
 type view struct {
 	kind    viewKind
-	first   int    // how many of the planned subsets it holds, from the first one on
-	foreign bool   // it holds something else, such as another report
-	state   uint64 // a hash of what is stored; 0 if not known
+	first   int       // how many of the planned subsets it holds, from the first one on
+	foreign bool      // it holds something else, such as another report
+	state   uint64    // a hash of what is stored; 0 if not known
+	since   time.Time // of a failure: when the first request was sent that failed; zero if not known
 }
 
 type viewKind int
@@ -200,7 +201,7 @@ func (d delivery) looked(s view, asked, now time.Time) delivery {
 	d.seen, d.asked, d.seenAt, d.looks = s, asked, now, d.looks+1
 	if s.kind != shown {
 		if d.failing.IsZero() {
-			d.failing = asked
+			d.failing = later(asked, s.since)
 		}
 		d.suspect = d.suspect || s.kind == unreadable && !d.written && over
 		return d

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"iter"
 	"log/slog"
@@ -413,6 +414,41 @@ func TestAServiceThatHangs(t *testing.T) {
 				assert.Less(t, time.Since(start), outage+outage/5+time.Minute, name)
 			})
 		}
+	}
+}
+
+// TestASlowServiceIsNoOutage: the clock of an outage begins with the first request that fails, not with
+// the search that it is part of, and a response ends it.
+func TestASlowServiceIsNoOutage(t *testing.T) {
+	for _, away := range []time.Duration{0, 100 * time.Second, time.Hour} {
+		onNetwork(t, documented, func(t *testing.T, n *network, c *reports.Client) {
+			opts := &reports.SubmitOptions{MaxOutage: 5 * time.Minute, RefuseOthers: true, Warn: func(datacite.Finding) {}}
+			for i := range 8 {
+				_, err := c.Submit(t.Context(), header(fmt.Sprint("Other ", i), time.October), reports.Source([]reports.Dataset{counted(fmt.Sprint("10.5072/other-", i), views(1))}), nil)
+				require.NoError(t, err)
+			}
+			var failed time.Time
+			asked := 0
+			n.before = func(r *http.Request) error {
+				if asked++; asked == 10 {
+					failed = time.Now()
+				}
+				if asked >= 10 && time.Since(failed) < away {
+					return errLost
+				}
+				time.Sleep(50 * time.Second)
+				return r.Context().Err()
+			}
+			_, err := c.Submit(t.Context(), header("Example", time.October), datasets(4), opts)
+			require.GreaterOrEqual(t, asked, 10, "%v", err)
+			if away < opts.MaxOutage {
+				require.NoError(t, err)
+				return
+			}
+			require.ErrorIs(t, err, errLost)
+			assert.GreaterOrEqual(t, time.Since(failed), opts.MaxOutage)
+			assert.Less(t, time.Since(failed), 2*opts.MaxOutage)
+		})
 	}
 }
 

@@ -13,18 +13,39 @@ import (
 type Settings struct {
 	MaxAttempts int
 	Timeout     time.Duration
-	Until       time.Time // when no response is waited for any more, and no attempt made again
+	Outage      *Outage // of the requests that are sent one after another; nil: each may fail for as long as it does
 }
 
-// Over reports whether that time has come.
-func (s Settings) Over() bool { return !s.Until.IsZero() && !time.Now().Before(s.Until) }
+// An Outage is how long requests may fail, in all their attempts, until one succeeds. A slow response is no failure.
+type Outage struct {
+	Most    time.Duration
+	Since   time.Time // when the first attempt began that failed since the last success; without one, the last attempt
+	failing bool
+}
 
-// Left is how much of d there is until then.
-func (s Settings) Left(d time.Duration) time.Duration {
-	if s.Until.IsZero() {
+// Begins is called before each attempt.
+func (o *Outage) Begins(now time.Time) {
+	if o != nil && !o.failing {
+		o.Since = now
+	}
+}
+
+// Ends is called after each attempt.
+func (o *Outage) Ends(failed bool) {
+	if o != nil {
+		o.failing = failed
+	}
+}
+
+// Over reports whether no attempt should be made again.
+func (o *Outage) Over() bool { return o != nil && o.failing && time.Since(o.Since) >= o.Most }
+
+// Left is how much of d may be waited.
+func (o *Outage) Left(d time.Duration) time.Duration {
+	if o == nil {
 		return d
 	}
-	return min(d, max(time.Until(s.Until), time.Millisecond))
+	return min(d, max(o.Most-time.Since(o.Since), time.Millisecond))
 }
 
 type (

@@ -49,6 +49,7 @@ func (c *Client) Do(ctx context.Context, r Request) (*Response, error) {
 		RequestLogHook: func(retryablehttp.Logger, *http.Request, int) {
 			x.attempts++
 			x.started = time.Now()
+			x.settings.Outage.Begins(x.started)
 			x.line.begin()
 		},
 	}
@@ -238,9 +239,10 @@ func (x *exchange) check(ctx context.Context, res *http.Response, err error) (bo
 		o = x.answered(ctx, res)
 	}
 	var v verdict
+	x.settings.Outage.Ends(x.failure != nil && x.failure.Transient())
 	if x.failure != nil {
 		v = judge(x.request.Replay, o, x.client.maxWait)
-		v.again = v.again && !x.settings.Over()
+		v.again = v.again && !x.settings.Outage.Over()
 		x.failure.Unclear, x.again, x.pause = v.unclear, v.again, v.pause
 		x.unclear = x.unclear || v.unclear && x.request.changes()
 	}

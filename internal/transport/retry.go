@@ -107,7 +107,7 @@ func (x *exchange) backoff(_, _ time.Duration, attempt int, _ *http.Response) ti
 	if pause == 0 {
 		pause = rand.N(min(first<<min(attempt, 20), x.client.maxWait) + 1)
 	}
-	return x.settings.Left(min(pause, x.client.maxWait))
+	return x.settings.Outage.Left(min(pause, x.client.maxWait))
 }
 
 // retryAfter reads seconds or an HTTP date.

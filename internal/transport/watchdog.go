@@ -51,7 +51,7 @@ func (w *watchdog) RoundTrip(req *http.Request) (*http.Response, error) {
 	settings := call.SettingsOf(req.Context())
 	w = &watchdog{w.base, cmp.Or(settings.Timeout, w.silence)}
 	ctx, cancel := context.WithCancelCause(req.Context())
-	sending := (&watchdog{w.base, settings.Left(w.silence)}).patience(cancel)
+	sending := (&watchdog{w.base, settings.Outage.Left(w.silence)}).patience(cancel)
 	watched := req.WithContext(ctx)
 	var answered atomic.Bool
 	if req.Body != nil && req.Body != http.NoBody {
