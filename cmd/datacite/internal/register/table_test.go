@@ -111,17 +111,22 @@ func TestARowThatWasLeftOutHasNoDOI(t *testing.T) {
 	}
 	data := shelltest.Read(t, result)
 
-	// The source loses the first row: the URL does not make its DOI that of the second.
+	// The source loses the first row: the URL does not make its DOI that of the second, also not after a run that
+	// was killed when it had tried the first again.
 	require.NoError(t, os.WriteFile(items, []byte(header+row("", "1", "Second")), 0o600))
-	code, _, notes := start(t, srv, "--prefix", "10.5072", "--leave-out", items)
-	assert.Equal(t, 1, code)
-	assert.Contains(t, notes, "is that of "+first+" and of a row that was left out; give the row its DOI, or continue with the result table")
-	assert.Equal(t, "First", titleOf(first))
+	for _, journal := range []string{"", fmt.Sprintf(`{"doi":%q,"url":"https://repository.example.org/1","result":"failed"}`, first)} {
+		require.NoError(t, os.WriteFile(result, data, 0o600))
+		require.NoError(t, os.WriteFile(result+".journal", []byte(journal), 0o600))
+		code, _, notes := start(t, srv, "--prefix", "10.5072", "--leave-out", items)
+		assert.Equal(t, 1, code)
+		assert.Contains(t, notes, "is that of "+first+" and of a row that was left out; give the row its DOI, or continue with the result table")
+		assert.Equal(t, "First", titleOf(first))
+	}
 
 	// So does the result table, whose second row is corrected.
 	lines := strings.SplitAfter(string(data), "\n")
 	require.NoError(t, os.WriteFile(result, []byte(lines[0]+strings.Replace(lines[2], "example.org/1,", "example.org/2,", 1)), 0o600))
-	code, _, notes = start(t, srv, "--prefix", "10.5072", "--leave-out", result)
+	code, _, notes := start(t, srv, "--prefix", "10.5072", "--leave-out", result)
 	require.Zero(t, code, notes)
 	second := read(t, result)[0]["doi"]
 	assert.Equal(t, []string{"First", "Second"}, []string{titleOf(first), titleOf(second)})
@@ -473,6 +478,11 @@ func TestRefusals(t *testing.T) {
 	assert.Equal(t, 1, code, notes)
 	assert.Equal(t, 2, len(writesOf(srv))-wrote, "the metadata store is asked once for a prefix, and the DOI API why it refuses: %s", notes)
 	assert.Equal(t, 2, strings.Count(notes, "not sent, as another DOI below 10.1234 was refused"))
+	// After a lost response, the first DOI may have been written, and the others are not said to be.
+	srv.SetFaults(datacitetest.First(&datacitetest.Fault{Kind: datacitetest.DropAfter}).When(func(r *http.Request) bool { return r.Method == http.MethodPut }))
+	code, _, notes = start(t, srv, other("d.json"), other("e.json"), "--url", "https://a.example/{file}", "--prefix", "10.1234", "--output", filepath.Join(path, "unclear.csv"))
+	assert.Equal(t, 1, code, notes)
+	assert.Equal(t, 1, strings.Count(notes, "it is not known whether the service carried it out"), notes)
 	// A dry run asks before.
 	for _, tt := range []struct {
 		args       []string
@@ -667,6 +677,31 @@ func TestTakenNames(t *testing.T) {
 	record, err := srv.Record("10.5072/taken")
 	require.NoError(t, err)
 	assert.Equal(t, "https://elsewhere.example.org/", record.URL)
+}
+
+// A name that may have been registered stays that of its row, also if the account then loses its rights for a while.
+func TestANameThatMayBeRegisteredStays(t *testing.T) {
+	srv := shelltest.Serve(t, nil)
+	changing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			srv.ServeHTTP(httptest.NewRecorder(), r)
+			panic(http.ErrAbortHandler) // the response is lost
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusForbidden)
+		fmt.Fprint(w, `{"errors":[{"status":"403","title":"You are not authorized to access this resource."}]}`)
+	}))
+	defer changing.Close()
+	path := folder(t, header+line(1))
+	items, result := filepath.Join(path, "items.csv"), filepath.Join(path, "items.registered.csv")
+	code, _, notes := start(t, srv, "--service", changing.URL, "--prefix", "10.5072", items)
+	assert.Equal(t, 3, code, notes)
+	names := srv.Names()
+	require.Len(t, names, 1)
+	assert.Equal(t, names[0], read(t, result)[0]["doi"])
+	code, _, notes = start(t, srv, "--prefix", "10.5072", items)
+	require.Zero(t, code, notes)
+	assert.Equal(t, names, srv.Names())
 }
 
 // In a folder that others can write to, a link at the place of the result table or its journal
