@@ -543,16 +543,27 @@ func TestEnsureAllUnderRandomFaults(t *testing.T) {
 	}
 }
 
-// DOIs of others that the account does not see do not stop the account's own.
+// DOIs of others that the account does not see, and one that is removed between look and write, do not stop the others.
 func TestDOIsOfOthers(t *testing.T) {
 	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
 		for _, i := range []int{0, 1, 2, 7} {
 			require.NoError(t, srv.PutRecordJSON(fmt.Appendf(nil, `{"doi":%q,"state":"findable","url":"https://theirs.example/","client":"other.repo"}`, wantedItem(i).DOI)))
 		}
+		removed := wantedItem(4).DOI
+		require.NoError(t, srv.PutRecordJSON(fmt.Appendf(nil, `{"doi":%q,"state":"draft"}`, removed)))
+		c := clientOf(t, srv, datacitetest.Password, tripper(func(req *http.Request) (*http.Response, error) {
+			if req.Method == http.MethodPut && strings.HasSuffix(req.URL.Path, removed) {
+				return &http.Response{StatusCode: 404, Request: req, Header: http.Header{"Content-Type": {"application/json"}},
+					Body: io.NopCloser(strings.NewReader(`{"errors":[{"status":"404","title":"The resource you are looking for doesn't exist."}]}`))}, nil
+			}
+			return srv.HTTPClient().Transport.RoundTrip(req)
+		}))
 		refused := 0
-		for e, err := range srv.Reconcile().EnsureAll(t.Context(), wantedItems(20), nil) {
+		for e, err := range c.EnsureAll(t.Context(), wantedItems(20), nil) {
 			require.NoError(t, err)
-			if e.Err != nil {
+			if e.Desired.DOI == removed {
+				require.ErrorIs(t, e.Err, datacite.ErrNotFound)
+			} else if e.Err != nil {
 				require.ErrorIs(t, e.Err, datacite.ErrForbidden)
 				require.ErrorContains(t, e.Err, "belongs to another account")
 				refused++
@@ -577,6 +588,7 @@ func TestEnsureAllEndsWithAnError(t *testing.T) {
 			}
 			require.ErrorIs(t, end, datacite.ErrUnauthorized)
 			assert.Less(t, outcomes, 1000, "the rest was not tried")
+			assert.Equal(t, 1, writes(srv), "by one worker, and not by the others")
 			assert.Empty(t, srv.Names())
 		})
 	})
@@ -614,7 +626,8 @@ func TestEnsureAllEndsWithAnError(t *testing.T) {
 				}))
 				outcomes := map[string]bool{}
 				var end error
-				for e, err := range c.EnsureAll(ctx, wantedItems(5), &reconcile.Options{Workers: 1}) {
+				var last reconcile.EnsureProgress
+				for e, err := range c.EnsureAll(ctx, wantedItems(5), &reconcile.Options{Workers: 1, Progress: func(p reconcile.EnsureProgress) { last = p }}) {
 					if end = err; err == nil {
 						require.Error(t, e.Err)
 						outcomes[e.Desired.DOI] = true
@@ -622,6 +635,8 @@ func TestEnsureAllEndsWithAnError(t *testing.T) {
 				}
 				require.ErrorIs(t, end, ctx.Err())
 				assert.Len(t, outcomes, 5, "none is lost silently")
+				last.Err = nil
+				assert.Equal(t, reconcile.EnsureProgress{Failed: 5}, last, "and none waits any more")
 			})
 		})
 	}

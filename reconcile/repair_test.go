@@ -123,6 +123,7 @@ func TestRepairLooksFirst(t *testing.T) {
 		write("10.5072/h000000", dois.Draft{URL: "https://example.org/elsewhere", Record: complete("Made by another")})
 		write("10.5072/h000001", dois.Draft{URL: "https://example.org/1"})
 		write("10.5072/h000003", dois.Draft{Record: metadata.Record{Titles: []metadata.Title{{Title: "Newer than all"}}}})
+		require.NoError(t, srv.DOIs().Delete(ctx, "10.5072/h000004"), "a draft")
 		write("10.5072/h000011", dois.Draft{URL: "https://example.org/newer"})
 		write("10.5072/h000012", dois.Draft{URL: "https://example.org/newer"})
 		errs := map[string]error{}
@@ -133,12 +134,13 @@ func TestRepairLooksFirst(t *testing.T) {
 		}
 		require.ErrorIs(t, errs["10.5072/h000000"], datacite.ErrConflict)
 		require.NoError(t, errs["10.5072/h000001"], "somebody has repaired it")
-		for _, name := range []string{"10.5072/h000003", "10.5072/h000011", "10.5072/h000012"} {
+		for _, name := range []string{"10.5072/h000003", "10.5072/h000004", "10.5072/h000011", "10.5072/h000012"} {
 			require.ErrorIs(t, errs[name], datacite.ErrConflict, name)
 		}
 		left, err := srv.DOIs().Get(ctx, "10.5072/h000003", nil)
 		require.NoError(t, err)
 		assert.Equal(t, "Newer than all", left.Titles[0].Title)
+		assert.Empty(t, srv.State("10.5072/h000004"), "what somebody removed stays away")
 	})
 }
 
