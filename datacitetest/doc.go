@@ -71,7 +71,7 @@
 //
 //	srv := datacitetest.NewServer(&datacitetest.Options{Faults: datacitetest.Schedule(seed, 0.3)})
 //	for range 10 {
-//		if _, err = srv.MDS().Register(ctx, name, address, doc); !datacite.Temporary(err) {
+//		if _, err = srv.MDS().Register(ctx, name, address, doc, nil); !datacite.Temporary(err) {
 //			break // done, refused, or ctx has ended
 //		}
 //	}

@@ -49,7 +49,7 @@ func usage(n int) *reports.Report {
 func Example() {
 	srv := datacitetest.NewServer(nil)
 	defer srv.Close()
-	_, err := srv.MDS().Register(ctx, "10.5072/glacier-7", "https://repo.example.org/7", glacier())
+	_, err := srv.MDS().Register(ctx, "10.5072/glacier-7", "https://repo.example.org/7", glacier(), nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func ExampleFaults_When() {
 		Faults: datacitetest.First(lost, nil, lost).When(datacitetest.Writes),
 	})
 	defer srv.Close()
-	done, err := srv.MDS().Register(ctx, "10.5072/glacier-7", "https://repo.example.org/7", glacier())
+	done, err := srv.MDS().Register(ctx, "10.5072/glacier-7", "https://repo.example.org/7", glacier(), nil)
 	fmt.Println(done.State, err)
 	for _, r := range srv.Requests() {
 		if r.Method == "PUT" {
@@ -91,7 +91,7 @@ func ExampleFaults_Or() {
 		Faults: datacitetest.First(busy).When(datacitetest.Writes).Or(datacitetest.Schedule(1, 0.3)),
 	})
 	defer srv.Close()
-	done, err := srv.MDS().Register(ctx, "10.5072/glacier-7", "https://repo.example.org/7", glacier())
+	done, err := srv.MDS().Register(ctx, "10.5072/glacier-7", "https://repo.example.org/7", glacier(), nil)
 	fmt.Println(done.State, err)
 	// Output: findable <nil>
 }
@@ -160,7 +160,7 @@ func ExampleServer_As() {
 	defer srv.Close()
 	other := srv.As("OTHER.REPO")
 	for _, name := range []string{"10.83000/1", "10.5072/1"} {
-		_, err := other.MDS().Register(ctx, name, "https://other.example.org/1", glacier())
+		_, err := other.MDS().Register(ctx, name, "https://other.example.org/1", glacier(), nil)
 		fmt.Println(name, srv.State(name), errors.Is(err, datacite.ErrForbidden))
 	}
 	_, err := other.MDS().PutURL(ctx, "10.83000/1", "https://elsewhere.example.com/1")
@@ -178,7 +178,7 @@ func ExampleServer_As() {
 func ExampleServer_Resolve() {
 	srv := datacitetest.NewServer(nil)
 	defer srv.Close()
-	if _, err := srv.MDS().Register(ctx, "10.5072/glacier-7", "https://repo.example.org/7", glacier()); err != nil {
+	if _, err := srv.MDS().Register(ctx, "10.5072/glacier-7", "https://repo.example.org/7", glacier(), nil); err != nil {
 		log.Fatal(err)
 	}
 	for range 2 {

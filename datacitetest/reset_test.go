@@ -28,7 +28,7 @@ func TestResetAndRestore(t *testing.T) {
 	on(t, datacitetest.Options{Faults: always(datacitetest.DropBefore)}, func(t *testing.T, srv *datacitetest.Server) {
 		srv.SetFaults(nil)
 		began := srv.Now()
-		_, err := srv.MDS().Register(t.Context(), "10.5072/old", "https://repo.example.org/old", glacier())
+		_, err := srv.MDS().Register(t.Context(), "10.5072/old", "https://repo.example.org/old", glacier(), nil)
 		require.NoError(t, err)
 		require.NoError(t, srv.PutRecordJSON([]byte(related)))
 		kept, err := srv.PutReport(usage(3))
@@ -60,7 +60,7 @@ func TestResetAndRestore(t *testing.T) {
 			assert.Equal(t, "https://repo.example.org/old", address)
 		}
 		change := func(srv *datacitetest.Server) (later string) {
-			_, err := srv.MDS().Register(t.Context(), "10.5072/mine", "https://repo.example.org/mine", glacier())
+			_, err := srv.MDS().Register(t.Context(), "10.5072/mine", "https://repo.example.org/mine", glacier(), nil)
 			require.NoError(t, err)
 			_, err = srv.DOIs().Update(t.Context(), "10.5072/old", &dois.Draft{URL: "https://repo.example.org/changed"})
 			require.NoError(t, err)
@@ -205,7 +205,7 @@ func TestResetIsSafe(t *testing.T) {
 	for i := range 4 {
 		work.Go(func() {
 			for range 20 {
-				_, _ = srv.MDS().Register(t.Context(), fmt.Sprint("10.5072/", i), "https://repo.example.org/", glacier())
+				_, _ = srv.MDS().Register(t.Context(), fmt.Sprint("10.5072/", i), "https://repo.example.org/", glacier(), nil)
 				srv.SetFaults(datacitetest.Schedule(uint64(i), 0.1))
 				_, _ = srv.AwaitRequest(ended, func(*datacitetest.Request) bool { return true })
 				srv.Checkpoint()

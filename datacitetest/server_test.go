@@ -417,7 +417,7 @@ func TestRequestsAreShownWithoutSecrets(t *testing.T) {
 func TestTheClockIsTheCallers(t *testing.T) {
 	noon := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 	on(t, datacitetest.Options{Now: func() time.Time { return noon }, ResolveDelay: time.Hour}, func(t *testing.T, srv *datacitetest.Server) {
-		_, err := srv.MDS().Register(t.Context(), "10.5072/x", "https://example.org/x", glacier())
+		_, err := srv.MDS().Register(t.Context(), "10.5072/x", "https://example.org/x", glacier(), nil)
 		require.NoError(t, err)
 		token := srv.Token(srv.Now().Add(time.Hour))
 		data, err := usage(1).MarshalJSON()

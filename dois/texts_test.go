@@ -80,7 +80,7 @@ func TestWritingBackKeepsTexts(t *testing.T) {
 					if way == "XML" {
 						doc, err := mds.NewDocument(&rec)
 						require.NoError(t, err)
-						_, err = srv.MDS().Register(t.Context(), name, "https://example.org/", doc)
+						_, err = srv.MDS().Register(t.Context(), name, "https://example.org/", doc, nil)
 						require.NoError(t, err)
 					} else {
 						_, err := srv.DOIs().Create(t.Context(), &dois.Draft{DOI: name, URL: "https://example.org/", Event: dois.Publish, Record: rec})
@@ -125,7 +125,7 @@ func TestWritingOtherPropertiesKeepsTextsOrNamesThem(t *testing.T) {
 			rec := withTexts("Salt & Pepper")
 			doc, err := mds.NewDocument(&rec)
 			require.NoError(t, err)
-			_, err = srv.MDS().Register(t.Context(), name, "https://example.org/", doc)
+			_, err = srv.MDS().Register(t.Context(), name, "https://example.org/", doc, nil)
 			require.NoError(t, err)
 			return storedXML(t, srv, name)
 		}

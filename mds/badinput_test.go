@@ -84,7 +84,7 @@ func TestOldNamesAreChangedAndNotMade(t *testing.T) {
 			_, errMetadata := c.PutMetadata(ctx, old, record("Old"))
 			require.ErrorIs(t, errMetadata, datacite.ErrInvalidDOI)
 			assert.Equal(t, "doi", datacite.Findings(errMetadata)[0].Path)
-			_, errRegister := c.Register(ctx, old, address, record("Old"))
+			_, errRegister := c.Register(ctx, old, address, record("Old"), nil)
 			require.ErrorIs(t, errRegister, datacite.ErrInvalidDOI)
 			assert.Equal(t, "doi", datacite.Findings(errRegister)[0].Path)
 			_, errURL := c.PutURL(ctx, old, address)
@@ -95,7 +95,7 @@ func TestOldNamesAreChangedAndNotMade(t *testing.T) {
 		}
 		for _, old := range odd {
 			seed(t, srv, map[string]any{"doi": old, "url": address, "state": "findable"})
-			_, err := c.Register(ctx, old, "https://repo.example.org/old", record("Old"))
+			_, err := c.Register(ctx, old, "https://repo.example.org/old", record("Old"), nil)
 			require.NoError(t, err)
 			assert.Equal(t, "https://repo.example.org/old", storedURL(t, srv, old))
 			_, err = c.PutURL(ctx, old, address)
@@ -138,7 +138,7 @@ func TestRefusedAddresses(t *testing.T) {
 		"https://repo.example.org/%zz": "uri", "HTTPS://repo.example.org/": "uri", "Http://repo.example.org/": "uri", "FTP://repo.example.org/": "uri",
 	} {
 		_, errPut := srv.MDS().PutURL(t.Context(), "10.5072/a", bad)
-		_, errRegister := srv.MDS().Register(t.Context(), "10.5072/a", bad, record("A"))
+		_, errRegister := srv.MDS().Register(t.Context(), "10.5072/a", bad, record("A"), nil)
 		for _, err := range []error{errPut, errRegister, srv.MDS().CheckAccess(t.Context(), "10.5072", cmp.Or(bad, " "))} {
 			require.ErrorIs(t, err, datacite.ErrInvalid)
 			fault := datacite.Findings(err)[0]
@@ -222,7 +222,7 @@ func TestDocumentsThatCannotBeSent(t *testing.T) {
 	} {
 		_, errPut := srv.MDS().PutMetadata(t.Context(), name, tt.doc)
 		_, errMint := srv.MDS().Mint(t.Context(), "10.5072", tt.doc)
-		_, errRegister := srv.MDS().Register(t.Context(), name, address, tt.doc)
+		_, errRegister := srv.MDS().Register(t.Context(), name, address, tt.doc, nil)
 		for _, err := range []error{errPut, errMint, errRegister} {
 			require.ErrorIs(t, err, datacite.ErrInvalid)
 			assert.ErrorContains(t, err, tt.want)

@@ -19,8 +19,8 @@ type Client struct {
 
 // NewClient makes a client for the metadata store at cfg.Service.MDS. Nothing is sent yet.
 // cfg.Service.API is asked what the store does not show: whether a DOI is hidden, and whether a 403
-// is a refusal. Without that address, no refusal is final, and Register and Ensure refuse to change a
-// DOI that may be hidden ([ErrHidden]).
+// is a refusal. Without that address, no refusal is final, and Register refuses a DOI
+// that may be hidden ([ErrHidden]).
 //
 // Username and Password are required; the password may be an API key of the deployed service. An
 // API key as Username is refused, because the service repeats user names in its responses. Tokens

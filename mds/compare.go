@@ -16,7 +16,7 @@ import (
 	"github.com/datacite-go/datacite-go/internal/xmlscan"
 )
 
-// Ensure compares documents as XML and not as records with metadata.Diff, because it
+// Register compares documents as XML and not as records with metadata.Diff, because it
 // must write every change. Diff forgives what the DOI API changes by itself, ignores the
 // order in most lists, and does not see elements that a Record does not have.
 

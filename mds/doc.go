@@ -10,7 +10,7 @@
 //	if err != nil {
 //		return err
 //	}
-//	done, err := client.Register(ctx, "10.5072/glacier-7", "https://repo.example.org/glacier/7", doc)
+//	done, err := client.Register(ctx, "10.5072/glacier-7", "https://repo.example.org/glacier/7", doc, nil)
 //	if err != nil {
 //		return err
 //	}
@@ -22,8 +22,8 @@
 //
 // # What to call
 //
-//   - [Client.Register] registers a DOI or corrects it, and [Client.Ensure] does so with options.
-//     EnsureAll of package reconcile registers many DOIs.
+//   - [Client.Register] registers a DOI or corrects it. EnsureAll of package reconcile registers
+//     many DOIs.
 //   - [Client.Mint] draws the name of a new DOI.
 //   - [Client.PutMetadata] and [Client.PutURL] do a single step. All these methods but Mint may
 //     be run again after any error. A [table] compares them with each other and with package
@@ -52,9 +52,9 @@
 // searching. Neither can be deleted (specification §3.1).
 //
 // A registered DOI that was hidden becomes findable with every write through this interface,
-// which cannot tell whether a DOI is hidden. Register and Ensure therefore ask the
-// DOI API (Service.API), and refuse to change a hidden DOI ([ErrHidden]) unless
-// EnsureOptions.Show is set. PutMetadata and PutURL do not ask.
+// which cannot tell whether a DOI is hidden. Register therefore asks the DOI API
+// (Service.API), and refuses a hidden DOI ([ErrHidden]) unless RegisterOptions.Show is set.
+// PutMetadata and PutURL do not ask.
 //
 // # Errors
 //

@@ -188,7 +188,7 @@ func rootOf(data []byte) string {
 
 // PutMetadata stores metadata for a DOI. A DOI that the service does not know
 // becomes a draft, a hidden one becomes findable again (specification §3.1), which
-// [Client.Ensure] prevents. The name must be one that doi.CheckNew allows; Ensure changes
+// [Client.Register] prevents. The name must be one that doi.CheckNew allows; Register changes
 // older DOIs, too. Sending it twice has the same effect as once.
 //
 // PutMetadata sends PUT /metadata/{doi} (specification §4.3).

@@ -49,10 +49,9 @@ func TestBrokenMetadataAreNotSent(t *testing.T) {
 			srv := newServer(t, nil)
 			c, doc := srv.MDS(), mds.XML([]byte(data))
 			_, errPut := c.PutMetadata(t.Context(), "10.5072/a", doc)
-			_, errRegister := c.Register(t.Context(), "10.5072/a", address, doc)
-			_, errEnsure := c.Ensure(t.Context(), "10.5072/a", address, doc, nil)
+			_, errRegister := c.Register(t.Context(), "10.5072/a", address, doc, nil)
 			_, errMint := c.Mint(t.Context(), datacitetest.Prefix, doc)
-			for _, err := range []error{errPut, errRegister, errEnsure, errMint} {
+			for _, err := range []error{errPut, errRegister, errMint} {
 				require.ErrorIs(t, err, datacite.ErrInvalid)
 				assert.ErrorContains(t, err, "doc.Data: is not")
 			}
@@ -68,7 +67,7 @@ func TestEveryFormatIsRegistered(t *testing.T) {
 				if srv.Behaviour == datacitetest.Documented && (format == "DataCite JSON" || format == "Crosscite") {
 					return // specification §4.3 does not have them
 				}
-				registered, err := srv.MDS().Register(t.Context(), name, address, of(format, tt.text))
+				registered, err := srv.MDS().Register(t.Context(), name, address, of(format, tt.text), nil)
 				require.NoError(t, err)
 				stored, err := srv.MDS().Metadata(t.Context(), name)
 				require.NoError(t, err)
@@ -76,7 +75,7 @@ func TestEveryFormatIsRegistered(t *testing.T) {
 				assert.Contains(t, string(stored.Data), "Lovelace")
 				assert.Equal(t, datacitetest.StateFindable, srv.State(name))
 				assert.Equal(t, format != "DataCite XML", len(registered.Altered) > 0)
-				again, err := srv.MDS().Ensure(t.Context(), name, address, of(format, tt.text), nil)
+				again, err := srv.MDS().Register(t.Context(), name, address, of(format, tt.text), nil)
 				require.NoError(t, err)
 				assert.Equal(t, format != "DataCite XML", again.Change == mds.Updated, "other formats are always written")
 			})
@@ -126,9 +125,8 @@ func TestMetadataOfAnotherDOIAreRefused(t *testing.T) {
 		for format := range formats {
 			doc, since := naming(t, format, "10.5072/somebody-else"), len(srv.Requests())
 			_, errPut := c.PutMetadata(ctx, name, doc)
-			_, errRegister := c.Register(ctx, name, address, doc)
-			_, errEnsure := c.Ensure(ctx, name, address, doc, nil)
-			for _, err := range []error{errPut, errRegister, errEnsure} {
+			_, errRegister := c.Register(ctx, name, address, doc, nil)
+			for _, err := range []error{errPut, errRegister} {
 				require.ErrorIs(t, err, datacite.ErrInvalid, format)
 				require.EqualError(t, err, "datacite: doc.Data: names 10.5072/somebody-else, another DOI than 10.5072/glacier-7; OtherDOI permits that")
 			}
@@ -141,7 +139,7 @@ func TestMetadataOfAnotherDOIAreRefused(t *testing.T) {
 			_, err := c.PutMetadata(ctx, name, own)
 			require.NoError(t, err, "%s: the case of a name does not count", format)
 			doc.OtherDOI = true
-			_, err = c.Ensure(ctx, name, address, doc, nil)
+			_, err = c.Register(ctx, name, address, doc, nil)
 			require.NoError(t, err, "%s: for those who mean it", format)
 			minted, err := c.Mint(ctx, datacitetest.Prefix, naming(t, format, "10.5072/somebody-else"))
 			require.NoError(t, err, "%s: the identifier is overwritten", format)
@@ -152,7 +150,7 @@ func TestMetadataOfAnotherDOIAreRefused(t *testing.T) {
 			Publisher: metadata.Publisher{Name: "R"}, PublicationYear: "2026", Types: metadata.Types{ResourceTypeGeneral: metadata.ResourceTypeText}}
 		doc, err := mds.NewDocument(r)
 		require.NoError(t, err)
-		_, err = c.Register(ctx, name, address, doc)
+		_, err = c.Register(ctx, name, address, doc, nil)
 		require.ErrorIs(t, err, datacite.ErrInvalid)
 	})
 }
@@ -189,15 +187,15 @@ func TestRegistrationsWarn(t *testing.T) {
 	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
 		c := srv.MDS()
 		for range 2 { // new, and unchanged
-			done, err := c.Ensure(t.Context(), name, address, ofRecord, nil)
+			done, err := c.Register(t.Context(), name, address, ofRecord, nil)
 			require.NoError(t, err)
 			assert.Equal(t, []string{"creators[0].lang", "relatedItems[0].creators[0]"}, pathsOf(done.Warnings), "the second is not in the XML")
 		}
-		named, err := c.Ensure(t.Context(), name, address, mds.XML([]byte(strings.Replace(string(record("A").Data), "</resource>",
+		named, err := c.Register(t.Context(), name, address, mds.XML([]byte(strings.Replace(string(record("A").Data), "</resource>",
 			`<alternateIdentifiers><alternateIdentifier alternateIdentifierType="URL">`+address+`</alternateIdentifier></alternateIdentifiers></resource>`, 1))), nil)
 		require.NoError(t, err)
 		assert.Equal(t, []string{"alternateIdentifiers[0].alternateIdentifier"}, pathsOf(named.Warnings), "the service does not keep the DOI's own URL")
-		done, err := c.Register(t.Context(), name, address, raw)
+		done, err := c.Register(t.Context(), name, address, raw, nil)
 		require.NoError(t, err)
 		require.Equal(t, []string{"creators[0].lang"}, pathsOf(done.Warnings))
 		assert.Contains(t, done.Warnings[0].String(), "warning: line 5, column 27: creators[0].lang")
@@ -211,7 +209,7 @@ func TestWarningsHaveABound(t *testing.T) {
 	rec.Sizes = slices.Repeat([]string{" "}, 1000)
 	doc, err := mds.NewDocument(rec)
 	require.NoError(t, err)
-	done, err := newServer(t, nil).MDS().Register(t.Context(), name, address, doc)
+	done, err := newServer(t, nil).MDS().Register(t.Context(), name, address, doc, nil)
 	require.NoError(t, err)
 	assert.Len(t, done.Warnings, 100)
 	assert.Len(t, doc.Findings(), 1000)

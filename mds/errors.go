@@ -39,8 +39,8 @@ var (
 	// ErrHalfRegistered: a registration stored the metadata, but setting the URL failed. If
 	// the error also matches [datacite.ErrUnclear], the URL may have been stored.
 	ErrHalfRegistered = transport.NewSign("mds: the metadata are stored, setting the URL failed")
-	// ErrHidden: the DOI is hidden, or may be, and the change would make it findable again.
-	// EnsureOptions.Show permits this; Update of package dois changes a hidden DOI and
+	// ErrHidden: the DOI is hidden, or may be, and registering it would make it findable again.
+	// RegisterOptions.Show permits this; Update of package dois changes a hidden DOI and
 	// keeps it hidden. The error also matches [datacite.ErrNotAllowed].
 	ErrHidden error = &transport.Condition{Text: "mds: not changed, as every change makes the DOI findable", General: datacite.ErrNotAllowed}
 	// ErrUnconfirmed: the service accepted a registration, but reading the DOI back failed

@@ -39,7 +39,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	done, err := client.Register(context.Background(), "10.5072/glacier-7", "https://repo.example.org/glacier/7", glacier())
+	done, err := client.Register(context.Background(), "10.5072/glacier-7", "https://repo.example.org/glacier/7", glacier(), nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func ExampleClient_Register() {
 	ctx, client := context.Background(), srv.MDS()
 
 	for _, address := range []string{"https://repo.example.org/old", "https://repo.example.org/new", "https://repo.example.org/new"} {
-		done, err := client.Register(ctx, "10.5072/glacier-7", address, glacier())
+		done, err := client.Register(ctx, "10.5072/glacier-7", address, glacier(), nil)
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -102,7 +102,7 @@ func ExampleClient_Hide() {
 	defer srv.Close()
 	ctx, client := context.Background(), srv.MDS()
 
-	if _, err := client.Register(ctx, "10.5072/glacier-7", "https://repo.example.org/glacier/7", glacier()); err != nil {
+	if _, err := client.Register(ctx, "10.5072/glacier-7", "https://repo.example.org/glacier/7", glacier(), nil); err != nil {
 		log.Fatal(err)
 	}
 	if err := client.Hide(ctx, "10.5072/glacier-7"); err != nil {
@@ -152,23 +152,6 @@ func ExampleClient_Metadata() {
 	}
 	fmt.Println(record.Title())
 	// Output: Glacier length
-}
-
-func ExampleClient_Ensure() {
-	srv := datacitetest.NewServer(nil)
-	defer srv.Close()
-	ctx, client := context.Background(), srv.MDS()
-
-	for range 2 {
-		done, err := client.Ensure(ctx, "10.5072/glacier-7", "https://repo.example.org/glacier/7", glacier(), nil)
-		if err != nil {
-			log.Fatal(err)
-		}
-		fmt.Println(done.Change)
-	}
-	// Output:
-	// created
-	// unchanged
 }
 
 func ExampleClient_CheckAccess() {

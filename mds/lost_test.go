@@ -104,7 +104,7 @@ func TestCharactersThatTheServiceDoesNotShow(t *testing.T) {
 	ctx := t.Context()
 	srv, c := newDeployed(t)
 	jessica := record("Glacier length, measured by Jéssica")
-	done, err := c.Register(ctx, name, address, jessica)
+	done, err := c.Register(ctx, name, address, jessica, nil)
 	require.NoError(t, err)
 	assert.Empty(t, done.Altered, "as far as can be seen")
 
@@ -118,25 +118,25 @@ func TestCharactersThatTheServiceDoesNotShow(t *testing.T) {
 	assert.Equal(t, datacitetest.StateFindable, srv.State(name))
 	assert.Contains(t, storedXML(t, srv, name), "Jéssica", "it was not written back as it was shown")
 
-	again, err := c.Ensure(ctx, name, address, record("Glacier length, measured by Jàssica"), nil)
+	again, err := c.Register(ctx, name, address, record("Glacier length, measured by Jàssica"), nil)
 	require.NoError(t, err)
 	assert.Equal(t, mds.Updated, again.Change, "what seems to be the same may not be")
 	assert.Contains(t, storedXML(t, srv, name), "Jàssica")
 
-	opts := &mds.EnsureOptions{}
+	opts := &mds.RegisterOptions{}
 	require.NoError(t, c.Hide(ctx, name))
-	again, err = c.Ensure(ctx, name, address, record("Glacier length, measured by Jàssica"), opts)
-	require.NoError(t, err)
+	again, err = c.Register(ctx, name, address, record("Glacier length, measured by Jàssica"), opts)
+	require.ErrorIs(t, err, mds.ErrHidden)
 	assert.Equal(t, mds.Unchanged, again.Change)
 	assert.Equal(t, datacitetest.StateRegistered, srv.State(name))
 	opts.Show = true
-	again, err = c.Ensure(ctx, name, address, jessica, opts)
+	again, err = c.Register(ctx, name, address, jessica, opts)
 	require.NoError(t, err)
 	assert.Equal(t, mds.Updated, again.Change)
 	assert.Empty(t, again.Altered, "the metadata before the change are not taken for those read back")
 
 	const odd = "https://repo.example.org/größe"
-	_, err = c.Register(ctx, name, odd, jessica)
+	_, err = c.Register(ctx, name, odd, jessica, nil)
 	require.NoError(t, err)
 	shown, err := c.URL(ctx, name)
 	require.ErrorIs(t, err, mds.ErrReplacedCharacters)

@@ -12,13 +12,13 @@ import (
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
-// A Registration is the result of [Client.Register] or [Client.Ensure].
+// A Registration is the result of [Client.Register].
 type Registration struct {
 	DOI     string
 	URL     string
 	Change  Change
 	Before  State    // StateRegisteredOrFindable if the DOI API was not asked or did not show the DOI
-	State   State    // StateFindable; equal to Before if the DOI may be hidden and its metadata were not written
+	State   State    // StateFindable; with ErrHidden equal to Before
 	Altered []string // differences between the stored and the given metadata, as text for people
 
 	// Warnings are about the given metadata, such as values that the service keeps in XML but
@@ -36,28 +36,13 @@ const (
 	Unchanged Change = "unchanged" // the DOI had this URL and these metadata
 )
 
-// Register makes a DOI findable with a URL and metadata, in the two steps of specification
-// §1(3): its metadata, then its URL. It does the same as [Client.Ensure] without options, but for
-// a DOI that is or may be hidden, which is always [ErrHidden]. The DOI resolves after usually a few
-// minutes. Running it again, after success or failure, is safe.
-//
-// All input is checked before anything is sent. If the first step fails, the DOI is as it was,
-// unless the error matches [datacite.ErrUnclear]. If the second step fails, the error matches
-// [ErrHalfRegistered]: a DOI that was new is now a draft. Run Register again, or
-// [Client.PutURL], or remove the draft with [Client.DeleteDraft]. If reading back
-// fails, the error matches [ErrUnconfirmed].
-func (c *Client) Register(ctx context.Context, doiName, address string, doc Document) (*Registration, error) {
-	return c.register(ctx, doiName, address, doc, nil, false)
-}
-
-// EnsureOptions are the optional settings of Ensure.
-type EnsureOptions struct {
+// RegisterOptions are the optional settings of Register.
+type RegisterOptions struct {
 	NoReadBack bool // do not read the DOI back after writing; saves two requests
 
 	// Show makes a hidden DOI findable again, and removes the reason for hiding it from the
-	// record; without Service.API a warning says that the reason stays. Without Show, a change of a DOI that is or may
-	// be hidden is refused ([ErrHidden]), because every write of this interface makes the
-	// DOI findable.
+	// record; without Service.API a warning says that the reason stays. Without Show, a DOI that
+	// is or may be hidden stays as it is ([ErrHidden]).
 	Show bool
 
 	// Before is called before the first write for a DOI, with its state. If it returns an
@@ -67,10 +52,18 @@ type EnsureOptions struct {
 	Before func(ctx context.Context, doi string, found State) error
 }
 
-// Ensure makes a DOI findable with a URL and metadata: it reads the DOI, writes what differs, and
-// reads the DOI back. A DOI that already has both is only read; a hidden one stays hidden. A change
-// of a hidden DOI is [ErrHidden], unless EnsureOptions.Show asks to make it findable. Other errors
-// are those of [Client.Register].
+// Register makes a DOI findable with a URL and metadata, in the two steps of specification
+// §1(3): its metadata, then its URL. It reads the DOI, writes what differs, and reads the DOI back.
+// A DOI that already has both is only read. The DOI resolves after usually a few minutes. Running it
+// again, after success or failure, is safe.
+//
+// All input is checked before anything is sent. If the first step fails, the DOI is as it was,
+// unless the error matches [datacite.ErrUnclear]. If the second step fails, the error matches
+// [ErrHalfRegistered]: a DOI that was new is now a draft. Run Register again, or
+// [Client.PutURL], or remove the draft with [Client.DeleteDraft]. If reading back
+// fails, the error matches [ErrUnconfirmed]. A DOI that is or may be hidden is [ErrHidden] unless
+// RegisterOptions.Show is set, because every write of this interface makes the DOI findable; only this error comes
+// with a Registration, whose Change is Unchanged if only the state differs.
 //
 // Metadata are compared as XML, without the identifier, blanks between elements, comments and the
 // order of attributes. Changes that the deployed service always makes are in Registration.Altered
@@ -79,14 +72,10 @@ type EnsureOptions struct {
 // compared with those of the DOI API; without Service.API, they are written, as metadata in other
 // formats than XML always are.
 //
-// Ensure sends GET /doi/{doi}, GET /dois/{doi} to the DOI API for a DOI that has a URL, GET
+// Register sends GET /doi/{doi}, GET /dois/{doi} to the DOI API for a DOI that has a URL, GET
 // /metadata/{doi}, the PUTs that are needed, with Show and a reason for hiding PUT /dois/{doi}, and
 // then the GETs of /doi/{doi} and /metadata/{doi} again.
-func (c *Client) Ensure(ctx context.Context, doiName, address string, doc Document, opts *EnsureOptions) (*Registration, error) {
-	return c.register(ctx, doiName, address, doc, opts, true)
-}
-
-func (c *Client) register(ctx context.Context, doiName, address string, doc Document, opts *EnsureOptions, allowHidden bool) (*Registration, error) {
+func (c *Client) Register(ctx context.Context, doiName, address string, doc Document, opts *RegisterOptions) (*Registration, error) {
 	r, err := c.registration(doiName, address, doc, opts)
 	if err == nil {
 		err = r.compare(ctx)
@@ -94,21 +83,22 @@ func (c *Client) register(ctx context.Context, doiName, address string, doc Docu
 	switch {
 	case err != nil:
 		return nil, err
-	case r.mayBeHidden() && !allowHidden:
-		return nil, r.hidden()
+	case r.mayBeHidden() && !r.options.Show:
+		r.done.State = r.done.Before
+		return &r.done, r.hidden()
 	}
 	return r.write(ctx)
 }
 
-// opRegister is the operation that errors of Register and Ensure name, but for those of
-// the writes, which name their step.
+// opRegister is the operation that errors of Register name, but for those of the writes, which
+// name their step.
 const opRegister = "mds.Register"
 
-// A registration is one run of Register or Ensure.
+// A registration is one run of Register.
 type registration struct {
 	client  *Client
 	doc     Document
-	options EnsureOptions
+	options RegisterOptions
 	done    Registration
 	whole   []byte // the metadata before any write, as the DOI API shows them
 	reason  string // why the DOI is or was hidden
@@ -116,7 +106,7 @@ type registration struct {
 	sameMetadata, sameURL bool // what is stored is what is wanted
 }
 
-func (c *Client) registration(doiName, address string, doc Document, opts *EnsureOptions) (*registration, error) {
+func (c *Client) registration(doiName, address string, doc Document, opts *RegisterOptions) (*registration, error) {
 	name, err := doi.Store.Writable(doiName)
 	if err != nil {
 		return nil, err
@@ -197,16 +187,13 @@ func (r *registration) stored(ctx context.Context) (comparison, error) {
 	return c, nil
 }
 
-// errBefore: EnsureOptions.Before did not allow the write. That is final, whatever kind of
+// errBefore: RegisterOptions.Before did not allow the write. That is final, whatever kind of
 // error it returned.
-var errBefore error = &transport.Condition{Text: "mds: refused by EnsureOptions.Before"}
+var errBefore error = &transport.Condition{Text: "mds: refused by RegisterOptions.Before"}
 
 // write takes the steps that are needed.
 func (r *registration) write(ctx context.Context) (*Registration, error) {
 	writes := !r.sameMetadata || !r.sameURL || r.clearsReason()
-	if writes && r.mayBeHidden() && !r.options.Show {
-		return nil, r.hidden()
-	}
 	if before := r.options.Before; before != nil && writes {
 		if err := before(ctx, r.done.DOI, r.done.Before); err != nil {
 			return nil, fmt.Errorf("%w: %s: %w", errBefore, r.done.DOI, err)
@@ -229,9 +216,6 @@ func (r *registration) write(ctx context.Context) (*Registration, error) {
 		return nil, err
 	}
 	r.done.State = StateFindable
-	if r.mayBeHidden() && r.sameMetadata {
-		r.done.State = r.done.Before
-	}
 	r.whole = nil // it was what is stored no longer
 	if writes && !r.options.NoReadBack {
 		if err := r.readBack(ctx); err != nil {
@@ -260,9 +244,9 @@ func (r *registration) clearReason(ctx context.Context) error {
 
 // hidden is the error for a change that would show a DOI.
 func (r *registration) hidden() error {
-	remedy := "it is hidden; set EnsureOptions.Show if it shall be findable; Update of package dois keeps it hidden"
+	remedy := "it is hidden; set RegisterOptions.Show if it shall be findable; Update of package dois keeps it hidden"
 	if r.done.Before != StateRegistered {
-		remedy = "nothing shows whether it is hidden; set Config.Service.API, which does, or EnsureOptions.Show"
+		remedy = "nothing shows whether it is hidden; set Config.Service.API, which does, or RegisterOptions.Show"
 	}
 	return fmt.Errorf("%w: %s: %s", ErrHidden, r.done.DOI, remedy)
 }

@@ -23,7 +23,7 @@ func TestRegister(t *testing.T) {
 	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
 		ctx, c := t.Context(), srv.MDS()
 
-		first, err := c.Register(ctx, "https://doi.org/"+name, address, record("A"))
+		first, err := c.Register(ctx, "https://doi.org/"+name, address, record("A"), nil)
 		require.NoError(t, err)
 		assert.Equal(t, mds.Created, first.Change)
 		assert.Equal(t, mds.StateNone, first.Before)
@@ -34,12 +34,12 @@ func TestRegister(t *testing.T) {
 			"GET /doi/" + name, "PUT /metadata/" + name, "PUT /doi/" + name, "GET /doi/" + name, "GET /metadata/" + name,
 		}, paths(srv, 0), "look, the two steps in order, read back")
 
-		again, err := c.Register(ctx, name, address, record("A"))
+		again, err := c.Register(ctx, name, address, record("A"), nil)
 		require.NoError(t, err)
 		assert.Equal(t, mds.Unchanged, again.Change)
 		assert.Equal(t, mds.StateFindable, again.Before)
 
-		moved, err := c.Register(ctx, name, address+"/new", record("A"))
+		moved, err := c.Register(ctx, name, address+"/new", record("A"), nil)
 		require.NoError(t, err)
 		assert.Equal(t, mds.Updated, moved.Change)
 
@@ -51,7 +51,7 @@ func TestANewDOIIsNothingToWarnOf(t *testing.T) {
 	var log bytes.Buffer
 	srv := newServer(t, nil)
 	c := as(t, srv, account, &datacite.Config{Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
-	_, err := c.Register(t.Context(), name, address, record("A"))
+	_, err := c.Register(t.Context(), name, address, record("A"), nil)
 	require.NoError(t, err)
 	assert.Equal(t, 5, strings.Count(log.String(), "level=DEBUG"), "one record a request")
 	assert.NotContains(t, log.String(), "level=WARN")
@@ -60,34 +60,34 @@ func TestANewDOIIsNothingToWarnOf(t *testing.T) {
 func TestRegisterResumesAfterEitherStepFailed(t *testing.T) {
 	t.Run("the metadata are refused", func(t *testing.T) {
 		srv := newServer(t, nil)
-		_, err := srv.MDS().Register(t.Context(), name, address, invalid())
+		_, err := srv.MDS().Register(t.Context(), name, address, invalid(), nil)
 		require.ErrorIs(t, err, datacite.ErrInvalid)
 		assert.NotErrorIs(t, err, mds.ErrHalfRegistered)
 		assert.Empty(t, srv.State(name), "nothing else was tried")
 
-		done, err := srv.MDS().Register(t.Context(), name, address, record("A"))
+		done, err := srv.MDS().Register(t.Context(), name, address, record("A"), nil)
 		require.NoError(t, err)
 		assert.Equal(t, mds.Created, done.Change)
 	})
 	t.Run("the URL is refused", func(t *testing.T) {
 		srv := newServer(t, &datacitetest.Options{Accounts: []datacitetest.Account{{Domains: []string{"repo.example.org"}}}})
-		_, err := srv.MDS().Register(t.Context(), name, "https://elsewhere.example.net/", record("A"))
+		_, err := srv.MDS().Register(t.Context(), name, "https://elsewhere.example.net/", record("A"), nil)
 		require.ErrorIs(t, err, mds.ErrHalfRegistered)
 		require.ErrorIs(t, err, datacite.ErrBadRequest)
 		assert.ErrorContains(t, err, "mds: the metadata are stored, setting the URL failed: 10.5072/glacier-7: mds.PutURL: PUT ")
 		assert.False(t, datacite.Temporary(err))
 		assert.Equal(t, datacitetest.StateDraft, srv.State(name))
 
-		_, err = srv.MDS().Register(t.Context(), name, "https://elsewhere.example.net/", record("A"))
+		_, err = srv.MDS().Register(t.Context(), name, "https://elsewhere.example.net/", record("A"), nil)
 		require.ErrorIs(t, err, mds.ErrHalfRegistered, "it still is")
 
-		done, err := srv.MDS().Register(t.Context(), name, address, record("A"))
+		done, err := srv.MDS().Register(t.Context(), name, address, record("A"), nil)
 		require.NoError(t, err)
 		assert.Equal(t, mds.Updated, done.Change)
 		assert.Equal(t, mds.StateDraft, done.Before)
 		assert.Equal(t, datacitetest.StateFindable, srv.State(name))
 
-		_, err = srv.MDS().Register(t.Context(), name, "https://elsewhere.example.net/", record("A"))
+		_, err = srv.MDS().Register(t.Context(), name, "https://elsewhere.example.net/", record("A"), nil)
 		require.ErrorIs(t, err, datacite.ErrBadRequest)
 		assert.NotErrorIs(t, err, mds.ErrHalfRegistered, "nothing was changed")
 	})
@@ -96,7 +96,7 @@ func TestRegisterResumesAfterEitherStepFailed(t *testing.T) {
 			srv := newServer(t, nil)
 			lost := &datacitetest.Fault{Kind: datacitetest.DropBefore}
 			srv.SetFaults(datacitetest.First(nil, nil, lost, lost, lost, lost, lost))
-			_, err := srv.MDS().Register(t.Context(), name, address, record("A"))
+			_, err := srv.MDS().Register(t.Context(), name, address, record("A"), nil)
 			require.ErrorIs(t, err, mds.ErrHalfRegistered)
 			require.ErrorIs(t, err, datacite.ErrUnclear)
 			assert.ErrorContains(t, err, "setting the URL failed")
@@ -118,7 +118,7 @@ func TestRegisterSaysWhatItCannotConfirm(t *testing.T) {
 				}
 				return next.RoundTrip(req)
 			})
-			done, err := c.Register(t.Context(), name, address, record("A"))
+			done, err := c.Register(t.Context(), name, address, record("A"), nil)
 			require.NoError(t, err)
 			assert.Equal(t, mds.StateFindable, done.State)
 		})
@@ -132,7 +132,7 @@ func TestRegisterSaysWhatItCannotConfirm(t *testing.T) {
 				}
 				return next.RoundTrip(req)
 			})
-			_, err := c.Register(t.Context(), name, address, record("A"))
+			_, err := c.Register(t.Context(), name, address, record("A"), nil)
 			require.ErrorIs(t, err, mds.ErrUnconfirmed)
 			assert.ErrorContains(t, err, "mds: registered, but not read back as written: 10.5072/glacier-7: its URL is \"https://repo.example.org/cut\", not \""+address+`"`)
 			assert.True(t, datacite.Temporary(err))
@@ -155,12 +155,12 @@ func TestServiceMayNormaliseTheURL(t *testing.T) {
 			}
 			return next.RoundTrip(req)
 		})
-		_, err := c.Register(t.Context(), name, given, record("A"))
+		_, err := c.Register(t.Context(), name, given, record("A"), nil)
 		require.NoError(t, err, given)
 	}
 }
 
-func TestEnsureWritesOnlyWhatDiffers(t *testing.T) {
+func TestRegisterWritesOnlyWhatDiffers(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		before func(t *testing.T, srv *datacitetest.Server)
@@ -191,23 +191,19 @@ func TestEnsureWritesOnlyWhatDiffers(t *testing.T) {
 			findable(t, srv, name)
 		}, record("Glacier area"), []string{"PUT /metadata/" + name}, mds.Updated, mds.StateFindable},
 		{"another URL", func(t *testing.T, srv *datacitetest.Server) {
-			_, err := srv.MDS().Register(t.Context(), name, address+"/old", record("A"))
+			_, err := srv.MDS().Register(t.Context(), name, address+"/old", record("A"), nil)
 			require.NoError(t, err)
 		}, record("A"), []string{"PUT /doi/" + name}, mds.Updated, mds.StateFindable},
 		{"a draft with this URL", func(t *testing.T, srv *datacitetest.Server) {
 			_, err := srv.DOIs().Create(t.Context(), &dois.Draft{DOI: name, URL: address, MetadataXML: record("A").Data})
 			require.NoError(t, err)
 		}, record("A"), []string{"PUT /doi/" + name}, mds.Updated, mds.StateFindable},
-		{"hidden, otherwise right", func(t *testing.T, srv *datacitetest.Server) {
-			findable(t, srv, name)
-			require.NoError(t, srv.MDS().Hide(t.Context(), name))
-		}, record("Glacier length"), nil, mds.Unchanged, mds.StateRegistered},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
 				tt.before(t, srv)
 				since := len(srv.Requests())
-				done, err := srv.MDS().Ensure(t.Context(), name, address, tt.doc, nil)
+				done, err := srv.MDS().Register(t.Context(), name, address, tt.doc, nil)
 				require.NoError(t, err)
 				var writes []string
 				for _, p := range paths(srv, since) {
@@ -234,32 +230,37 @@ func TestAHiddenDOIStaysHidden(t *testing.T) {
 		findable(t, srv, name)
 		require.NoError(t, c.Hide(ctx, name))
 		since, asked := len(srv.Requests()), false
-		opts := &mds.EnsureOptions{Before: func(context.Context, string, mds.State) error { asked = true; return nil }}
-		_, errTitle := c.Ensure(ctx, name, address, record("A better title"), opts)
-		_, errURL := c.Ensure(ctx, name, address+"/new", record("Glacier length"), opts)
-		_, errRegister := c.Register(ctx, name, address, record("Glacier length"))
-		for _, err := range []error{errTitle, errURL, errRegister} {
+		opts := &mds.RegisterOptions{Before: func(context.Context, string, mds.State) error { asked = true; return nil }}
+		for _, tt := range []struct {
+			url, title string
+			opts       *mds.RegisterOptions
+			change     mds.Change
+		}{
+			{address, "A better title", opts, mds.Updated},
+			{address + "/new", "Glacier length", opts, mds.Updated},
+			{address, "Glacier length", opts, mds.Unchanged},
+			{address, "Glacier length", nil, mds.Unchanged},
+		} {
+			done, err := c.Register(ctx, name, tt.url, record(tt.title), tt.opts)
 			require.ErrorIs(t, err, mds.ErrHidden)
 			require.ErrorIs(t, err, datacite.ErrNotAllowed)
 			assert.False(t, datacite.Temporary(err))
 			assert.NotErrorIs(t, err, mds.ErrHalfRegistered)
+			assert.Equal(t, tt.change, done.Change)
+			assert.Equal(t, mds.StateRegistered, done.State)
 		}
-		assert.EqualError(t, errTitle, "mds: not changed, as every change makes the DOI findable: 10.5072/glacier-7: it is hidden; set EnsureOptions.Show if it shall be findable; Update of package dois keeps it hidden")
+		_, err := c.Register(ctx, name, address, record("A better title"), nil)
+		assert.EqualError(t, err, "mds: not changed, as every change makes the DOI findable: 10.5072/glacier-7: it is hidden; set RegisterOptions.Show if it shall be findable; Update of package dois keeps it hidden")
 		assert.False(t, asked, "nothing is about to be written")
 		assert.Zero(t, puts(srv, since))
 		assert.Equal(t, datacitetest.StateRegistered, srv.State(name))
-
-		unchanged, err := c.Ensure(ctx, name, address, record("Glacier length"), nil)
-		require.NoError(t, err)
-		assert.Equal(t, mds.StateRegistered, unchanged.Before)
-		assert.Equal(t, mds.StateRegistered, unchanged.State)
 
 		kept, err := srv.DOIs().Update(ctx, name, &dois.Draft{MetadataXML: record("A better title").Data})
 		require.NoError(t, err)
 		assert.Equal(t, dois.StateRegistered, kept.State, "the other interface keeps it hidden")
 
 		for _, title := range []string{"A better title", "The best title"} { // the first is stored already
-			shown, err := c.Ensure(ctx, name, address, record(title), &mds.EnsureOptions{Show: true})
+			shown, err := c.Register(ctx, name, address, record(title), &mds.RegisterOptions{Show: true})
 			require.NoError(t, err)
 			assert.Equal(t, mds.Updated, shown.Change)
 			assert.Equal(t, mds.StateRegistered, shown.Before)
@@ -289,30 +290,30 @@ func TestShowRemovesTheReasonForHiding(t *testing.T) {
 			assert.Equal(t, dois.StateFindable, r.State)
 			return r.Reason
 		}
-		show := &mds.EnsureOptions{Show: true}
+		show := &mds.RegisterOptions{Show: true}
 
 		for _, title := range []string{"Glacier length", "A better title"} {
 			hide()
-			done, err := srv.MDS().Ensure(ctx, name, address, record(title), show)
+			done, err := srv.MDS().Register(ctx, name, address, record(title), show)
 			require.NoError(t, err)
 			assert.Equal(t, mds.Updated, done.Change)
 			assert.Empty(t, done.Warnings)
 			assert.Empty(t, reason())
 		}
 		since := len(srv.Requests())
-		done, err := srv.MDS().Ensure(ctx, name, address, record("A better title"), show)
+		done, err := srv.MDS().Register(ctx, name, address, record("A better title"), show)
 		require.NoError(t, err)
 		assert.Equal(t, mds.Unchanged, done.Change)
 		assert.Zero(t, puts(srv, since))
 
 		hide()
-		done, err = alone.Ensure(ctx, name, address, record("A better title"), show)
+		done, err = alone.Register(ctx, name, address, record("A better title"), show)
 		require.NoError(t, err)
 		require.Len(t, done.Warnings, 1)
 		assert.Equal(t, "reason", done.Warnings[0].Path)
 		assert.Equal(t, "withdrawn", reason(), "nothing that the client can send to the store removes it")
 
-		done, err = srv.MDS().Ensure(ctx, name, address, record("A better title"), show)
+		done, err = srv.MDS().Register(ctx, name, address, record("A better title"), show)
 		require.NoError(t, err)
 		assert.Equal(t, mds.Updated, done.Change)
 		assert.Empty(t, reason(), "what an earlier run left is removed")
@@ -327,19 +328,20 @@ func TestADOIThatMayBeHiddenIsLeftAlone(t *testing.T) {
 		cfg.Service.API, cfg.HTTPClient = "", srv.HTTPClient()
 		c, err := mds.NewClient(cfg)
 		require.NoError(t, err)
-		made, err := c.Register(ctx, name, address, record("Glacier length"))
+		made, err := c.Register(ctx, name, address, record("Glacier length"), nil)
 		require.NoError(t, err, "a new DOI is not hidden")
 		assert.Equal(t, mds.StateFindable, made.State)
-		same, err := c.Ensure(ctx, name, address, record("Glacier length"), nil)
-		require.NoError(t, err)
+		same, err := c.Register(ctx, name, address, record("Glacier length"), nil)
+		require.ErrorIs(t, err, mds.ErrHidden)
+		assert.Equal(t, mds.Unchanged, same.Change)
 		assert.Equal(t, mds.StateRegisteredOrFindable, same.Before)
 		assert.Equal(t, mds.StateRegisteredOrFindable, same.State)
-		_, err = c.Ensure(ctx, name, address, record("A better title"), nil)
+		_, err = c.Register(ctx, name, address, record("A better title"), nil)
 		require.ErrorIs(t, err, mds.ErrHidden)
 		require.ErrorContains(t, err, "set Config.Service.API")
 
 		require.NoError(t, c.Hide(ctx, name))
-		shown, err := c.Ensure(ctx, name, address, record("Glacier length"), &mds.EnsureOptions{Show: true})
+		shown, err := c.Register(ctx, name, address, record("Glacier length"), &mds.RegisterOptions{Show: true})
 		require.NoError(t, err)
 		assert.Equal(t, mds.StateFindable, shown.State)
 		assert.Equal(t, datacitetest.StateFindable, srv.State(name), "it is written, as it may be hidden")
@@ -359,7 +361,7 @@ func TestTheStateIsNotGuessed(t *testing.T) {
 				return next.RoundTrip(req)
 			})
 			since := len(srv.Requests())
-			_, err := c.Ensure(t.Context(), name, address, record("A better title"), nil)
+			_, err := c.Register(t.Context(), name, address, record("A better title"), nil)
 			assert.True(t, datacite.Temporary(err), "%v", err)
 			assert.NotErrorIs(t, err, datacite.ErrUnclear)
 			assert.Zero(t, puts(srv, since))
@@ -438,7 +440,7 @@ func TestAWrongPasswordReadsAndDoesNotWrite(t *testing.T) {
 
 			require.ErrorIs(t, c.CheckAccess(ctx, datacitetest.Prefix, address), datacite.ErrUnauthorized, "which tells")
 			require.ErrorIs(t, c.Hide(ctx, name), datacite.ErrUnauthorized)
-			_, err = c.Register(ctx, name, address+"/new", record("B"))
+			_, err = c.Register(ctx, name, address+"/new", record("B"), nil)
 			require.ErrorIs(t, err, datacite.ErrUnauthorized)
 			_, err = c.PutMetadata(ctx, "10.5072/new", record("B"))
 			require.ErrorIs(t, err, datacite.ErrUnauthorized)

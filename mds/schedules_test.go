@@ -137,19 +137,19 @@ func registerStory(t *testing.T, w *world, r *rand.Rand) {
 		_, err := clean.PutMetadata(ctx, name, record("Old"))
 		require.NoError(t, err)
 	case 2, 3:
-		_, err := clean.Register(ctx, name, old, record("Old"))
+		_, err := clean.Register(ctx, name, old, record("Old"), nil)
 		require.NoError(t, err)
 		if r.IntN(2) == 0 {
 			require.NoError(t, clean.Hide(ctx, name))
 		}
 	}
 	before := look(t, w.Server, name)
-	done, err := w.broken(t, r).Register(ctx, name, address, record("New"))
+	done, err := w.broken(t, r).Register(ctx, name, address, record("New"), nil)
 	w.sound()
 	if before.state == datacitetest.StateRegistered {
 		assert.True(t, errors.Is(err, mds.ErrHidden) || datacite.Temporary(err), "%v", err)
 		assert.Equal(t, before, look(t, w.Server, name), "a hidden DOI stays as it is: %v", err)
-		_, err = clean.Ensure(ctx, name, address, record("New"), &mds.EnsureOptions{Show: true})
+		_, err = clean.Register(ctx, name, address, record("New"), &mds.RegisterOptions{Show: true})
 		require.NoError(t, err)
 		assert.Equal(t, stored{datacitetest.StateFindable, address, "New"}, look(t, w.Server, name))
 		return
@@ -157,7 +157,7 @@ func registerStory(t *testing.T, w *world, r *rand.Rand) {
 	maybe(t, err)
 	honest(t, before, look(t, w.Server, name), stored{datacitetest.StateFindable, address, "New"}, err)
 	assert.Equal(t, err == nil, done != nil)
-	done, err = clean.Register(ctx, name, address, record("New"))
+	done, err = clean.Register(ctx, name, address, record("New"), nil)
 	require.NoError(t, err, "every run after it converges")
 	assert.Equal(t, mds.StateFindable, done.State)
 	assert.Equal(t, stored{datacitetest.StateFindable, address, "New"}, look(t, w.Server, name))
@@ -170,14 +170,14 @@ func ensureStory(t *testing.T, w *world, r *rand.Rand) {
 	ctx, clean := t.Context(), w.MDS()
 	titles, urls := []string{"Old", "New"}, []string{"https://repo.example.org/old", address}
 	if r.IntN(5) > 0 {
-		_, err := clean.Register(ctx, name, urls[r.IntN(2)], record(titles[r.IntN(2)]))
+		_, err := clean.Register(ctx, name, urls[r.IntN(2)], record(titles[r.IntN(2)]), nil)
 		require.NoError(t, err)
 		if r.IntN(3) == 0 {
 			require.NoError(t, clean.Hide(ctx, name))
 		}
 	}
 	before, wanted := look(t, w.Server, name), stored{datacitetest.StateFindable, address, "New"}
-	_, err := w.broken(t, r).Ensure(ctx, name, address, record("New"), &mds.EnsureOptions{NoReadBack: r.IntN(2) == 0, Show: true})
+	_, err := w.broken(t, r).Register(ctx, name, address, record("New"), &mds.RegisterOptions{NoReadBack: r.IntN(2) == 0, Show: true})
 	w.sound()
 	maybe(t, err)
 	after := look(t, w.Server, name)
@@ -187,7 +187,7 @@ func ensureStory(t *testing.T, w *world, r *rand.Rand) {
 	} else {
 		honest(t, before, after, wanted, err)
 	}
-	_, err = clean.Ensure(ctx, name, address, record("New"), &mds.EnsureOptions{Show: true})
+	_, err = clean.Register(ctx, name, address, record("New"), &mds.RegisterOptions{Show: true})
 	require.NoError(t, err, "every run after it converges")
 	assert.Equal(t, wanted, look(t, w.Server, name))
 	assert.Equal(t, []string{name}, w.Names())
@@ -284,7 +284,7 @@ func beforeStory(t *testing.T, w *world, r *rand.Rand) {
 	before := look(t, w.Server, name)
 	refused := fmt.Errorf("taken: %w", &datacite.Error{StatusCode: 503}) // as temporary as can be
 	var seen []mds.State
-	_, err := w.broken(t, r).Ensure(ctx, name, address, record("New"), &mds.EnsureOptions{Before: func(_ context.Context, _ string, found mds.State) error {
+	_, err := w.broken(t, r).Register(ctx, name, address, record("New"), &mds.RegisterOptions{Before: func(_ context.Context, _ string, found mds.State) error {
 		if seen = append(seen, found); found != mds.StateNone {
 			return refused
 		}

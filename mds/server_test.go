@@ -122,10 +122,7 @@ var calls = map[string]func(ctx context.Context, c *mds.Client, doi string) erro
 		return failure(c.PutMetadata(ctx, doi, record("A")))
 	},
 	"Register": func(ctx context.Context, c *mds.Client, doi string) error {
-		return failure(c.Register(ctx, doi, address, record("A")))
-	},
-	"Ensure": func(ctx context.Context, c *mds.Client, doi string) error {
-		return failure(c.Ensure(ctx, doi, address, record("A"), &mds.EnsureOptions{NoReadBack: true}))
+		return failure(c.Register(ctx, doi, address, record("A"), &mds.RegisterOptions{NoReadBack: true}))
 	},
 	"Hide":        func(ctx context.Context, c *mds.Client, doi string) error { return c.Hide(ctx, doi) },
 	"Show":        func(ctx context.Context, c *mds.Client, doi string) error { return c.Show(ctx, doi) },
@@ -180,7 +177,7 @@ func foreign(t testing.TB, srv *datacitetest.Server, doi string) {
 // findable registers a DOI.
 func findable(t testing.TB, srv *datacitetest.Server, doi string) {
 	t.Helper()
-	_, err := srv.MDS().Register(t.Context(), doi, address, record("Glacier length"))
+	_, err := srv.MDS().Register(t.Context(), doi, address, record("Glacier length"), nil)
 	require.NoError(t, err)
 }
 

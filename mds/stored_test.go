@@ -34,7 +34,7 @@ func TestWhatIsStoredIsWhatWasGiven(t *testing.T) {
 		r := rand.New(rand.NewPCG(i, 23))
 		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Behaviour: behaviours()[i%2]})
 		given := withPieces(r)
-		done, err := srv.MDS().Register(t.Context(), name, address, mds.XML(given))
+		done, err := srv.MDS().Register(t.Context(), name, address, mds.XML(given), nil)
 		if err != nil {
 			require.True(t, errors.Is(err, datacite.ErrInvalid) || errors.Is(err, datacite.ErrMediaType), "%d: %v: %s", i, err, given)
 			if len(srv.Requests()) == 0 {
@@ -58,7 +58,7 @@ func TestWhatIsStoredIsWhatWasGiven(t *testing.T) {
 		} else {
 			altered++
 		}
-		again, err := srv.MDS().Ensure(t.Context(), name, address, mds.XML(given), nil)
+		again, err := srv.MDS().Register(t.Context(), name, address, mds.XML(given), nil)
 		require.NoError(t, err)
 		require.Equal(t, mds.Unchanged, again.Change, "%d: %q\n%s\n%s", i, again.Altered, given, stored)
 		srv.Close()
@@ -108,7 +108,7 @@ func TestAlteredNamesEachDifference(t *testing.T) {
 			}
 			return response(200, "application/xml", root+tt.stored+"</resource>")
 		}, nil)
-		done, err := c.Ensure(t.Context(), name, address, mds.XML([]byte(root+tt.given+"</resource>")), &mds.EnsureOptions{Show: true})
+		done, err := c.Register(t.Context(), name, address, mds.XML([]byte(root+tt.given+"</resource>")), &mds.RegisterOptions{Show: true})
 		require.NoError(t, err)
 		assert.Equal(t, tt.want, done.Altered, tt.given)
 	}
@@ -121,7 +121,7 @@ func TestNamesBeyondASCII(t *testing.T) {
 	defer srv.Close()
 	doc := mds.XML(bytes.Replace(record("Glacier").Data, []byte("xsi:"), []byte("xsi:é"), 1))
 	require.Contains(t, string(doc.Data), "xsi:é")
-	done, err := srv.MDS().Register(t.Context(), name, address, doc)
+	done, err := srv.MDS().Register(t.Context(), name, address, doc, nil)
 	require.NoError(t, err)
 	assert.Empty(t, done.Altered, "as far as can be seen")
 	_, err = srv.MDS().Metadata(t.Context(), name)
@@ -223,7 +223,7 @@ func TestNothingIsChangedInSilence(t *testing.T) {
 	for _, row := range testkit.Table(t, deployedStore, "Documents") {
 		text := testkit.Expand(t, deployedStore, row[0])
 		srv, c := newDeployed(t)
-		done, err := c.Register(t.Context(), name, address, mds.XML([]byte(text)))
+		done, err := c.Register(t.Context(), name, address, mds.XML([]byte(text)), nil)
 		if err != nil {
 			require.ErrorIs(t, err, datacite.ErrInvalid, text)
 			continue
@@ -239,7 +239,7 @@ func TestNothingIsChangedInSilence(t *testing.T) {
 func TestNothingIsRepaired(t *testing.T) {
 	for _, row := range testkit.Table(t, deployedStore, "Broken documents") {
 		srv, c := newDeployed(t)
-		_, err := c.Register(t.Context(), name, address, mds.XML([]byte(testkit.Expand(t, deployedStore, row[0]))))
+		_, err := c.Register(t.Context(), name, address, mds.XML([]byte(testkit.Expand(t, deployedStore, row[0]))), nil)
 		require.ErrorIs(t, err, datacite.ErrInvalid, row[0])
 		assert.Empty(t, srv.Requests(), row[0])
 	}

@@ -97,7 +97,7 @@ func ExampleClient_Ensure() {
 <creators><creator><creatorName xml:lang="en">Ice Group</creatorName></creator></creators><titles><title>Glacier lenght</title></titles>
 <publisher>Ice Archive</publisher><publicationYear>2026</publicationYear><resourceType resourceTypeGeneral="Dataset"/>
 <dates><date dateType="Collected">c. 1850</date></dates></resource>`))
-	if _, err := srv.MDS().Register(ctx, "10.5072/a", "https://example.org/a", stored); err != nil {
+	if _, err := srv.MDS().Register(ctx, "10.5072/a", "https://example.org/a", stored, nil); err != nil {
 		log.Fatal(err)
 	}
 	titles := &metadata.Record{Titles: []metadata.Title{{Title: "Glacier length"}}}

@@ -68,7 +68,7 @@ func TestTheRestOfADocumentStaysByteForByte(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			onEach(t, func(t *testing.T, srv *datacitetest.Server) {
 				doc := mds.XML([]byte(odd))
-				_, err := srv.MDS().Register(t.Context(), "10.5072/odd", "https://example.org/odd", doc)
+				_, err := srv.MDS().Register(t.Context(), "10.5072/odd", "https://example.org/odd", doc, nil)
 				require.NoError(t, err)
 				before, err := srv.DOIs().Get(t.Context(), "10.5072/odd", &dois.GetOptions{Detail: true})
 				require.NoError(t, err)
@@ -114,7 +114,7 @@ func TestALossIsNamedBeforeItHappens(t *testing.T) {
 // The service has no way to write only if nothing has changed. Somebody else's write in between is named.
 func TestSomebodyElseWritesInBetween(t *testing.T) {
 	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
-		_, err := srv.MDS().Register(t.Context(), "10.5072/odd", "https://example.org/odd", mds.XML([]byte(odd)))
+		_, err := srv.MDS().Register(t.Context(), "10.5072/odd", "https://example.org/odd", mds.XML([]byte(odd)), nil)
 		require.NoError(t, err)
 		for _, meanwhile := range []bool{false, true} {
 			title := fmt.Sprint("Glacier length, ", meanwhile)

@@ -120,7 +120,7 @@ func TestUntouchedTables(t *testing.T) {
 			case 4:
 				doc, err := mds.NewDocument(rec)
 				require.NoError(t, err)
-				_, err = srv.MDS().Register(t.Context(), name, "https://example.org/1", doc)
+				_, err = srv.MDS().Register(t.Context(), name, "https://example.org/1", doc, nil)
 				require.NoError(t, err)
 			case 5:
 				_, err := srv.DOIs().Create(t.Context(), &dois.Draft{DOI: name, URL: "https://example.org/1", Event: dois.Publish, Record: *rec})

@@ -250,10 +250,10 @@ func (c *oneChange) whole(t *testing.T, stored forms) reconcile.Desired {
 	return d
 }
 
-// noWay are functions and commands that are no way to change a property: mds.Ensure sends what it is
+// noWay are functions and commands that are no way to change a property: mds.Register sends what it is
 // given, on one road.
 var noWay = strings.Fields(`dois.All dois.Citation dois.Create dois.Delete dois.ChangeState dois.Do dois.Exists dois.Get dois.List dois.Open dois.Pages dois.Walk
-	mds.CheckAccess mds.DeleteDraft mds.Do mds.Ensure mds.Hide mds.Metadata mds.Mint mds.PutMetadata mds.PutURL mds.Register mds.Show mds.State mds.URL
+	mds.CheckAccess mds.DeleteDraft mds.Do mds.Hide mds.Metadata mds.Mint mds.PutMetadata mds.PutURL mds.Register mds.Show mds.State mds.URL
 	reconcile.Audit get search harvest upgrade hide show delete count send check repair sandbox login config version`)
 
 // A new function of the clients, or a new command, has a row among the ways, or is none.

@@ -161,7 +161,7 @@ func TestTablesOfUnusualRecords(t *testing.T) {
 			url := "https://repository.example.org/" + name
 			if doc, err := mds.NewDocument(rec); i%2 == 0 {
 				require.NoError(t, err)
-				_, err = s.MDS().Register(t.Context(), name, url, doc)
+				_, err = s.MDS().Register(t.Context(), name, url, doc, nil)
 				require.NoError(t, err)
 				continue
 			}

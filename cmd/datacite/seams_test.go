@@ -199,7 +199,7 @@ func newSeam(t *testing.T, b datacitetest.Behaviour, records int) *seam {
 		if i%2 == 0 {
 			doc, err := mds.NewDocument(rec)
 			require.NoError(t, err)
-			_, err = s.MDS().Register(t.Context(), name, url, doc)
+			_, err = s.MDS().Register(t.Context(), name, url, doc, nil)
 			require.NoError(t, err)
 		} else {
 			_, err := s.DOIs().Create(t.Context(), &dois.Draft{DOI: name, URL: url, Event: dois.Publish, Record: *rec})

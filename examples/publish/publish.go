@@ -20,6 +20,6 @@ func Dataset(ctx context.Context, cfg datacite.Config, doi, url string, record *
 	if err != nil {
 		return err
 	}
-	_, err = client.Ensure(ctx, doi, url, doc, nil)
+	_, err = client.Register(ctx, doi, url, doc, nil)
 	return err
 }

@@ -55,7 +55,7 @@ func (d *demo) register(ctx context.Context) error {
 		name := d.name(string(rune('a' + i)))
 		d.log.quiet = i > 0
 		before := d.log.count
-		done, err := d.mds.Register(ctx, name, d.url, doc)
+		done, err := d.mds.Register(ctx, name, d.url, doc, nil)
 		if err != nil {
 			return err
 		}

@@ -25,7 +25,7 @@ func main() {
 	if err != nil {
 		log.Fatal(err) // lists all faults of the metadata
 	}
-	done, err := client.Register(context.Background(), "10.5072/glacier-1", "https://repository.example.org/1", doc)
+	done, err := client.Register(context.Background(), "10.5072/glacier-1", "https://repository.example.org/1", doc, nil)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -270,16 +270,16 @@ func readings(subset string) []reading {
 			return failed(c.Mint(ctx, "10.5072", givenDocument()))
 		}),
 		ofStore("Register", documents, aDocument, request("GET", "/metadata/"), func(ctx context.Context, c *mds.Client) error {
-			return failed(c.Register(ctx, thisDOI, thisURL, givenDocument()))
+			return failed(c.Register(ctx, thisDOI, thisURL, givenDocument(), nil))
 		}),
 		ofStore("Register, the record", oneRecord, wholeBody, request("GET", "/dois/"), func(ctx context.Context, c *mds.Client) error {
-			return failed(c.Register(ctx, thisDOI, thisURL, givenDocument()))
+			return failed(c.Register(ctx, thisDOI, thisURL, givenDocument(), nil))
 		}),
 		ofStore("Register, the URL", texts(thisURL), aLine, request("GET", "/doi/"), func(ctx context.Context, c *mds.Client) error {
-			return failed(c.Ensure(ctx, thisDOI, thisURL, givenDocument(), &mds.EnsureOptions{NoReadBack: true}))
+			return failed(c.Register(ctx, thisDOI, thisURL, givenDocument(), &mds.RegisterOptions{NoReadBack: true}))
 		}),
-		ofStore("Ensure", costly, aDocument, request("GET", "/metadata/"), func(ctx context.Context, c *mds.Client) error {
-			return failed(c.Ensure(ctx, thisDOI, thisURL, givenDocument(), nil))
+		ofStore("Register, costly metadata", costly, aDocument, request("GET", "/metadata/"), func(ctx context.Context, c *mds.Client) error {
+			return failed(c.Register(ctx, thisDOI, thisURL, givenDocument(), nil))
 		}),
 		ofStore("State", texts(thisURL), aLine, every, func(ctx context.Context, c *mds.Client) error { return failed(c.State(ctx, thisDOI)) }),
 		ofStore("URL", texts(thisURL), aLine, every, func(ctx context.Context, c *mds.Client) error { return failed(c.URL(ctx, thisDOI)) }),

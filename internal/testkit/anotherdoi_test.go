@@ -73,10 +73,7 @@ var (
 			return false, only(c.PutMetadata(ctx, name, newDocument))
 		}),
 		"mds.Register": shows(func(ctx context.Context, c *mds.Client, name string) (bool, error) {
-			return false, only(c.Register(ctx, name, address, newDocument))
-		}),
-		"mds.Ensure": shows(func(ctx context.Context, c *mds.Client, name string) (bool, error) {
-			return false, only(c.Ensure(ctx, name, address, newDocument, &mds.EnsureOptions{NoReadBack: true}))
+			return false, only(c.Register(ctx, name, address, newDocument, &mds.RegisterOptions{NoReadBack: true}))
 		}),
 		"mds.Hide": shows(func(ctx context.Context, c *mds.Client, name string) (bool, error) { return false, c.Hide(ctx, name) }),
 		"mds.Show": shows(func(ctx context.Context, c *mds.Client, name string) (bool, error) { return false, c.Show(ctx, name) }),

@@ -100,7 +100,7 @@ func TestAllOptionsAreTried(t *testing.T) {
 	tried := usesOfOptions(t)
 	for folder, elsewhere := range map[string][]string{
 		"dois":          {"ListOptions", "EventOptions"}, // TestAValueFindsNoLessThanItsParts; a reason is any text
-		"mds":           {"EnsureOptions"},               // flags and functions
+		"mds":           {"RegisterOptions"},             // flags and functions
 		"query":         nil,
 		"reports":       nil,
 		"reports/shown": nil,
@@ -137,7 +137,7 @@ func TestEveryOptionRefusesWhatCannotBeMeant(t *testing.T) {
 			t.Run(string(behaviour)+"/"+name, func(t *testing.T) {
 				srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: behaviour})
 				defer srv.Close()
-				_, err := srv.MDS().Register(t.Context(), "10.5072/one", address, mds.XML([]byte(record)))
+				_, err := srv.MDS().Register(t.Context(), "10.5072/one", address, mds.XML([]byte(record)), nil)
 				require.NoError(t, err)
 				_, err = srv.Reports().Create(t.Context(), usageReport(1))
 				require.NoError(t, err)

@@ -35,21 +35,17 @@ func one(register func(ctx context.Context, srv *datacitetest.Server, name, addr
 	}
 }
 
-func ensure(opts *mds.EnsureOptions) registrar {
+func register(opts *mds.RegisterOptions) registrar {
 	return one(func(ctx context.Context, srv *datacitetest.Server, name, address string, doc mds.Document) error {
-		_, err := srv.MDS().Ensure(ctx, name, address, doc, opts)
+		_, err := srv.MDS().Register(ctx, name, address, doc, opts)
 		return err
 	})
 }
 
 var registrars = map[string]registrar{
-	"`mds.Register`": one(func(ctx context.Context, srv *datacitetest.Server, name, address string, doc mds.Document) error {
-		_, err := srv.MDS().Register(ctx, name, address, doc)
-		return err
-	}),
-	"`mds.Ensure`":                   ensure(nil),
-	"`mds.Ensure` with `NoReadBack`": ensure(&mds.EnsureOptions{NoReadBack: true}),
-	"`mds.Ensure` with `Show`":       ensure(&mds.EnsureOptions{Show: true}),
+	"`mds.Register`":                   register(nil),
+	"`mds.Register` with `NoReadBack`": register(&mds.RegisterOptions{NoReadBack: true}),
+	"`mds.Register` with `Show`":       register(&mds.RegisterOptions{Show: true}),
 	"`mds.Mint`, then `mds.PutURL`": one(func(ctx context.Context, srv *datacitetest.Server, _, address string, doc mds.Document) error {
 		name, err := srv.MDS().Mint(ctx, datacitetest.Prefix, doc)
 		if err == nil {

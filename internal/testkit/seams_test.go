@@ -173,12 +173,12 @@ var sinks = []sink{
 		d.DOI, d.URL, d.Event = name, seamAddress, dois.Publish
 		return warningsOf(srv.DOIs().Create(t.Context(), d))
 	}},
-	{name: "Ensure", of: []string{"mds.Client.Ensure", "mds.Client.Register", "mds.Client.PutMetadata", "mds.Client.Mint", "mds.NewDocument"}, write: func(t *testing.T, srv *datacitetest.Server, name string, r *dois.Record) ([]datacite.Finding, error) {
+	{name: "Register", of: []string{"mds.Client.Register", "mds.Client.PutMetadata", "mds.Client.Mint", "mds.NewDocument"}, write: func(t *testing.T, srv *datacitetest.Server, name string, r *dois.Record) ([]datacite.Finding, error) {
 		doc, err := mds.NewDocument(&r.Record)
 		if err != nil {
 			return nil, err
 		}
-		done, err := srv.MDS().Ensure(t.Context(), name, seamAddress, doc, nil)
+		done, err := srv.MDS().Register(t.Context(), name, seamAddress, doc, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -271,7 +271,7 @@ func pass(t *testing.T, srv *datacitetest.Server, name, first string, seed uint6
 	if first == "XML" {
 		doc, err := mds.NewDocument(rec)
 		require.NoError(t, err)
-		_, err = srv.MDS().Register(t.Context(), name, seamAddress, doc)
+		_, err = srv.MDS().Register(t.Context(), name, seamAddress, doc, nil)
 		require.NoError(t, err)
 	} else {
 		_, err := srv.DOIs().Create(t.Context(), &dois.Draft{DOI: name, URL: seamAddress, Event: dois.Publish, Record: *rec})

@@ -353,7 +353,7 @@ func lifeOf(t *testing.T, cfg datacite.Config, by datacite.Service, said *saying
 		said.add(err)
 	}
 	return append(calls, submit, submit, submit, func() {
-		done, err := s.mds.Register(ctx, "10.5072/a", "https://example.org/", mds.XML(doc()))
+		done, err := s.mds.Register(ctx, "10.5072/a", "https://example.org/", mds.XML(doc()), nil)
 		if done != nil {
 			said.add(done.Altered, done.DOI, done.URL)
 		}

@@ -129,7 +129,7 @@ func TestWireMint(t *testing.T) {
 
 func TestWireDOIs(t *testing.T) {
 	all, ctx := play(t, "dois"), t.Context()
-	_, err := all.mds.Register(ctx, "10.5072/wire-2", address, mds.XML([]byte(record)))
+	_, err := all.mds.Register(ctx, "10.5072/wire-2", address, mds.XML([]byte(record)), nil)
 	require.NoError(t, err)
 
 	one, err := all.reader.Get(ctx, "10.5072/wire-2", &dois.GetOptions{Detail: true})

@@ -71,7 +71,7 @@ func TestNothingIsLostWithoutAWarning(t *testing.T) {
 			if err != nil {
 				return nil, err
 			}
-			done, err := srv.MDS().Register(t.Context(), name, address, doc)
+			done, err := srv.MDS().Register(t.Context(), name, address, doc, nil)
 			if err != nil {
 				return nil, err
 			}

@@ -42,7 +42,7 @@ func service(t *testing.T, behaviour datacitetest.Behaviour) *datacitetest.Serve
 	srv := shelltest.Serve(t, &datacitetest.Options{Behaviour: behaviour})
 	record := shelltest.Read(t, "../../../../testdata/records/minimal.xml")
 	for name, address := range map[string]string{"right": "right", "moved": "old", "hidden": "hidden", "extra": "extra"} {
-		_, err := srv.MDS().Register(t.Context(), "10.5072/"+name, "https://repo.example.org/"+address, mds.XML(record))
+		_, err := srv.MDS().Register(t.Context(), "10.5072/"+name, "https://repo.example.org/"+address, mds.XML(record), nil)
 		require.NoError(t, err)
 	}
 	require.NoError(t, srv.MDS().Hide(t.Context(), "10.5072/hidden"))
@@ -402,7 +402,7 @@ func TestFixKeepsWhatOnlyTheXMLHas(t *testing.T) {
 		srv := service(t, behaviour)
 		record := shelltest.Read(t, "../../../../testdata/records/minimal.xml")
 		record = bytes.Replace(record, []byte("</resource>"), []byte(`<relatedIdentifiers><relatedIdentifier relatedIdentifierType="DOI" relationType="HasMetadata" relatedMetadataScheme="ddi">10.5072/m</relatedIdentifier></relatedIdentifiers></resource>`), 1)
-		_, err := srv.MDS().Register(t.Context(), "10.5072/with", "https://repo.example.org/with", mds.XML(record))
+		_, err := srv.MDS().Register(t.Context(), "10.5072/with", "https://repo.example.org/with", mds.XML(record), nil)
 		require.NoError(t, err)
 		item := `{"doi":"10.5072/with","relatedItems":[{"relatedItemType":"Journal","relationType":"IsPublishedIn","titles":[{"title":"J","lang":"fr"}]}]}`
 		for _, source := range []string{shelltest.File(t, "own.csv", "doi,title\n10.5072/with,Another title\n"), shelltest.File(t, "own.jsonl", item)} {

@@ -39,7 +39,7 @@ func TestPlainCitations(t *testing.T) {
 			Publisher: metadata.Publisher{Name: "P & Q"}, PublicationYear: "2020", Types: metadata.Types{ResourceTypeGeneral: metadata.ResourceTypeDataset},
 		})
 		require.NoError(t, err)
-		_, err = srv.MDS().Register(t.Context(), "10.5072/salt", "https://a.example/", doc)
+		_, err = srv.MDS().Register(t.Context(), "10.5072/salt", "https://a.example/", doc, nil)
 		require.NoError(t, err)
 		code, out, notes := shelltest.Anonymous(srv).Do(t, get.Command, "get", "10.5072/salt", "--format", "citation")
 		assert.Zero(t, code, notes)

@@ -275,17 +275,14 @@ func (j *job) store(ctx context.Context, it *item, d reconcile.Desired) *reconci
 	client, err := mds.NewClient(j.service.Config)
 	if err == nil {
 		var done *mds.Registration
-		done, err = client.Ensure(ctx, it.entry.DOI, it.URL, it.document, &mds.EnsureOptions{
+		done, err = client.Register(ctx, it.entry.DOI, it.URL, it.document, &mds.RegisterOptions{
 			NoReadBack: true,
 			Before:     func(ctx context.Context, _ string, _ mds.State) error { return j.begin(ctx, o) },
 		})
 		if err == nil {
-			o.Record = &dois.Record{State: done.State}
+			o.Record, o.Draft = &dois.Record{State: done.State}, &dois.Draft{} // metadata in other formats are always written
 			if done.Change != mds.Created {
 				o.Found = o.Record
-			}
-			if done.Change != mds.Unchanged {
-				o.Draft = &dois.Draft{}
 			}
 		}
 	}

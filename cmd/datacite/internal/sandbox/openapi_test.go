@@ -247,7 +247,7 @@ func (a *agreement) interfaces(address string) {
 
 	xml := shelltest.Read(t, "../../../../testdata/records/minimal.xml")
 	nameless := mds.XML(xml)
-	_, err = store.Register(ctx, "10.5072/a", "https://example.org/a", nameless)
+	_, err = store.Register(ctx, "10.5072/a", "https://example.org/a", nameless, nil)
 	require.NoError(t, err)
 	_, err = store.Mint(ctx, "10.5072", nameless)
 	require.NoError(t, err)

@@ -76,7 +76,7 @@ func register(t *testing.T, address, name string) {
 	record := shelltest.Read(t, "../../../../testdata/records/minimal.xml")
 	client, err := mds.NewClient(datacite.Config{Service: datacite.Service{MDS: address}, Username: datacitetest.Username, Password: datacitetest.Password})
 	require.NoError(t, err)
-	_, err = client.Register(t.Context(), name, "https://example.org/", mds.XML(record))
+	_, err = client.Register(t.Context(), name, "https://example.org/", mds.XML(record), nil)
 	require.NoError(t, err)
 }
 

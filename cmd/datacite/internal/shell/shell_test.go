@@ -273,5 +273,5 @@ func TestTexts(t *testing.T) {
 	assert.Equal(t, "mds: x", shell.Message(fmt.Errorf("mds.Register: %w", errors.New("mds: x"))))
 	fault := datacite.Finding{Path: "url", Code: "missing", Reason: "is empty"}
 	assert.Equal(t, "a.csv: url: is empty", shell.Message(fmt.Errorf("a.csv: %w", datacite.Invalid(fault))))
-	assert.Equal(t, "2 faults: url: is empty; url: is empty", shell.Message(fmt.Errorf("mds.Ensure: %w", datacite.Invalid(fault, fault))))
+	assert.Equal(t, "2 faults: url: is empty; url: is empty", shell.Message(fmt.Errorf("mds.Register: %w", datacite.Invalid(fault, fault))))
 }

@@ -22,7 +22,7 @@ func TestStates(t *testing.T) {
 		doc, err := mds.NewDocument(datacitetest.RandomRecord(4))
 		require.NoError(t, err)
 		for _, name := range []string{"10.5072/a", "10.5072/b"} {
-			_, err = srv.MDS().Register(t.Context(), name, "https://a.example/", doc)
+			_, err = srv.MDS().Register(t.Context(), name, "https://a.example/", doc, nil)
 			require.NoError(t, err)
 		}
 		_, err = srv.DOIs().Create(t.Context(), &dois.Draft{DOI: "10.5072/draft"})

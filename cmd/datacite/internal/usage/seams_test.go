@@ -145,7 +145,7 @@ func (m *monthOf) register(name, url string, record *metadata.Record, asXML bool
 	}
 	doc, err := mds.NewDocument(record)
 	if err == nil {
-		_, err = m.srv.MDS().Register(m.Context(), name, url, doc)
+		_, err = m.srv.MDS().Register(m.Context(), name, url, doc, nil)
 	}
 	return err == nil
 }
