@@ -17,6 +17,7 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/record"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/sheet"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/table"
 	"github.com/datacite-go/datacite-go/doi"
@@ -90,7 +91,7 @@ func (s *records) name() string {
 	return shell.Count(len(s.files), "file")
 }
 
-func (s *records) separator() rune { return ',' }
+func (s *records) layout() sheet.Layout { return sheet.Layout{} }
 
 func (s *records) mode() fs.FileMode {
 	const readable = 0o644

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/sheet"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/table"
 	"github.com/datacite-go/datacite-go/doi"
@@ -31,7 +32,7 @@ type source interface {
 	// results are the columns of the table of results: those of package table, nil for all, and
 	// further ones, of which the last are table.ResultColumns.
 	results() (columns, others []string)
-	separator() rune
+	layout() sheet.Layout
 	mode() fs.FileMode // of the table of results
 }
 
@@ -85,8 +86,8 @@ func (r *row) metadata() []byte {
 // rows are those of a table on disk.
 type rows struct {
 	*command
-	file  string
-	comma rune
+	file string
+	csv  sheet.Layout
 
 	// named are the rows with a DOI, and searched the columns of search; both are known after prepare.
 	named    map[string]string // places, by URL
@@ -95,8 +96,8 @@ type rows struct {
 	look     table.Look
 }
 
-func (s *rows) name() string    { return s.file }
-func (s *rows) separator() rune { return s.comma }
+func (s *rows) name() string         { return s.file }
+func (s *rows) layout() sheet.Layout { return s.csv }
 
 // mode is that of the table: who may read it may read what became of it.
 func (s *rows) mode() fs.FileMode {
@@ -150,7 +151,7 @@ func (s *rows) rows(say bool) iter.Seq2[*row, error] {
 			return
 		}
 		defer file.Close()
-		s.comma = r.Separator()
+		s.csv = r.Layout()
 		if say {
 			table.SaySheets(s.Shell, s.file, r)
 		}

@@ -143,17 +143,31 @@ func TestARowThatWasLeftOutHasNoDOI(t *testing.T) {
 	}
 }
 
-// A result may be read by those who may read the table.
-func TestModeOfTheResult(t *testing.T) {
+// A result may be read by those who may read the table, and its lines end as there.
+func TestTheResultIsLikeItsTable(t *testing.T) {
 	srv := shelltest.Serve(t, nil)
-	for _, mode := range []os.FileMode{0o644, 0o640, 0o600} {
-		items := filepath.Join(folder(t, header+line(1)), "items.csv")
-		require.NoError(t, os.Chmod(items, mode))
+	for _, tt := range []struct {
+		table, header string
+		mode          os.FileMode
+	}{
+		{header + line(1), "doi,url", 0o644},
+		{strings.ReplaceAll("\ufeff"+header+line(1), "\n", "\r\n"), "doi,url", 0o640},
+		{strings.NewReplacer(",", ";", "Lovelace, Ada", "Lovelace, Ada", "\n", "\r\n").Replace(header + line(1)), "doi;url", 0o600},
+	} {
+		items := filepath.Join(folder(t, tt.table), "items.csv")
+		require.NoError(t, os.Chmod(items, tt.mode))
 		code, _, notes := start(t, srv, "--prefix", "10.5072", items)
 		require.Zero(t, code, notes)
-		info, err := os.Stat(strings.TrimSuffix(items, ".csv") + ".registered.csv")
+		result := strings.TrimSuffix(items, ".csv") + ".registered.csv"
+		got := string(shelltest.Read(t, result))
+		assert.Equal(t, strings.Count(tt.table, "\r\n"), strings.Count(got, "\r\n"))
+		assert.Equal(t, 2, strings.Count(got, "\n"))
+		assert.True(t, strings.HasPrefix(got, "\ufeff"+tt.header), got)
+		info, err := os.Stat(result)
 		require.NoError(t, err)
-		assert.Equal(t, mode, info.Mode().Perm())
+		if runtime.GOOS != "windows" { // which has other rights
+			assert.Equal(t, tt.mode, info.Mode().Perm())
+		}
 	}
 }
 

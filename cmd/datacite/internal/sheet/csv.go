@@ -14,6 +14,7 @@ import (
 type csvRows struct {
 	csv   *csv.Reader
 	lines lines
+	crlf  bool
 }
 
 // newCSV looks at the start of the table.
@@ -28,7 +29,7 @@ func newCSV(src *bufio.Reader) (*csvRows, error) {
 	}
 	r := &csvRows{lines: lines{src: src, number: 1}}
 	r.csv = csv.NewReader(&r.lines)
-	r.csv.Comma = separator(start)
+	r.csv.Comma, r.crlf = layout(start)
 	if said := separatorLine.FindSubmatch(start); said != nil {
 		r.csv.Comma = rune(said[1][0])
 		_, _ = src.Discard(len(said[0])) // it is there
@@ -40,11 +41,13 @@ func newCSV(src *bufio.Reader) (*csvRows, error) {
 // separatorLine is what tells spreadsheet programs the separator.
 var separatorLine = regexp.MustCompile(`^"?sep=([,;\t])"?\r?\n`)
 
-// separator is the most frequent of those in the first line that says something.
-func separator(text []byte) rune {
+// layout is the most frequent separator in the first line that says something, and how that line ends.
+func layout(text []byte) (comma rune, crlf bool) {
 	counts, quoted := map[byte]int{}, false
-	for _, c := range bytes.TrimLeft(text, "\r\n") {
+	text = bytes.TrimLeft(text, "\r\n")
+	for i, c := range text {
 		if c == '\n' && !quoted {
+			crlf = bytes.HasSuffix(text[:i], []byte("\r"))
 			break
 		}
 		switch {
@@ -60,7 +63,7 @@ func separator(text []byte) rune {
 			best = c
 		}
 	}
-	return rune(best)
+	return rune(best), crlf
 }
 
 func (r *csvRows) read() ([]string, error) {

@@ -17,11 +17,17 @@ import (
 // A cell with anything that can separate cells is quoted, and so is a row of one empty cell: a
 // Reader finds out from the first row what separates them, and leaves out empty lines.
 type CSVWriter struct {
-	Comma   rune // comma, semicolon or tab
-	Defused int  // cells with an apostrophe
+	Layout
+	Defused int // cells with an apostrophe
 
 	out *bufio.Writer
 	row []byte
+}
+
+// A Layout is what tables of CSV differ in.
+type Layout struct {
+	Comma rune // comma, semicolon or tab
+	CRLF  bool // lines end as on Windows
 }
 
 // separators are what a Reader takes for the end of a cell.
@@ -29,7 +35,7 @@ const separators = ",;\t"
 
 // NewCSVWriter returns a writer of CSV with commas.
 func NewCSVWriter(out io.Writer) *CSVWriter {
-	return &CSVWriter{Comma: ',', out: bufio.NewWriter(out)}
+	return &CSVWriter{Layout: Layout{Comma: ','}, out: bufio.NewWriter(out)}
 }
 
 // Write writes a row.
@@ -47,6 +53,9 @@ func (w *CSVWriter) Write(cells []string) error {
 			w.Defused++
 		}
 		w.row = appendCell(w.row, cell, len(cells) == 1)
+	}
+	if w.CRLF {
+		w.row = append(w.row, '\r')
 	}
 	_, err := w.out.Write(append(w.row, '\n'))
 	return err

@@ -54,7 +54,7 @@ func FuzzFormulas(f *testing.F) {
 			for _, rows := range [][][]string{{{"x", a, b}, {b, a, ""}}, {{a}, {b}}} {
 				var out bytes.Buffer
 				w := sheet.NewCSVWriter(&out)
-				w.Comma = comma
+				w.Comma, w.CRLF = comma, len(a) > len(b)
 				for _, row := range rows {
 					require.NoError(t, w.Write(row))
 				}
@@ -73,7 +73,7 @@ func FuzzFormulas(f *testing.F) {
 					assert.Equal(t, row, read)
 				}
 				if len(rows[0]) > 1 {
-					assert.Equal(t, comma, r.Separator())
+					assert.Equal(t, w.Layout, r.Layout())
 				}
 			}
 		}

@@ -36,12 +36,12 @@ var ErrSpreadsheet = errors.New("the spreadsheet cannot be read")
 
 // A Reader reads a table.
 type Reader struct {
-	name  string
-	src   io.Reader
-	watch watch
-	rows  rows
-	comma rune
-	book  *workbook // nil of CSV
+	name   string
+	src    io.Reader
+	watch  watch
+	rows   rows
+	layout Layout
+	book   *workbook // nil of CSV
 }
 
 // rows are those of a table in one format.
@@ -54,7 +54,9 @@ type rows interface {
 // separates cells: commas, semicolons or tabs. Of an .xlsx file the first sheet that is not
 // hidden is read. It is read from src where src can seek and read at an offset, as files
 // can; otherwise up to 64 MiB of it are held in memory.
-func NewReader(name string, src io.Reader) *Reader { return &Reader{name: name, src: src, comma: ','} }
+func NewReader(name string, src io.Reader) *Reader {
+	return &Reader{name: name, src: src, layout: Layout{Comma: ','}}
+}
 
 // peeked is how many bytes of a CSV table decide what separates its cells.
 const peeked = 64 << 10
@@ -73,7 +75,7 @@ func (r *Reader) begin() error {
 		if err != nil {
 			return err
 		}
-		r.book, r.rows, r.comma = book, book, 0
+		r.book, r.rows, r.layout = book, book, Layout{}
 	case bytes.HasPrefix(start, []byte("\xd0\xcf\x11\xe0")):
 		return broken("it is an old .xls file, or protected by a password; save it as .xlsx without a password, or as \"CSV UTF-8\"")
 	default:
@@ -81,14 +83,13 @@ func (r *Reader) begin() error {
 		if err != nil {
 			return err
 		}
-		r.rows, r.comma = rows, rows.csv.Comma
+		r.rows, r.layout = rows, Layout{rows.csv.Comma, rows.crlf}
 	}
 	return nil
 }
 
-// Separator is what separates the cells of CSV, and 0 of .xlsx. It is known when the first
-// row was read.
-func (r *Reader) Separator() rune { return r.comma }
+// Layout is that of CSV, and zero of .xlsx. It is known when the first row was read.
+func (r *Reader) Layout() Layout { return r.layout }
 
 // Sheets returns the names of the sheets of an .xlsx file, that which is read first, and
 // nothing of CSV. They are known when the first row was read.

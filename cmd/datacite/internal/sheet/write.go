@@ -3,6 +3,7 @@ package sheet
 import (
 	"archive/zip"
 	"bufio"
+	"cmp"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -20,14 +21,15 @@ type RowWriter interface {
 	Close() error // after the last row
 }
 
-// Create returns a writer of an .xlsx, or else of CSV. That begins with a byte order mark, so that spreadsheet
+// Create returns a writer of an .xlsx, or else of CSV, with commas if the layout says nothing. CSV begins with a byte order mark, so that spreadsheet
 // programs read it as UTF-8.
-func Create(out io.Writer, spreadsheet bool, comma rune) (RowWriter, error) {
+func Create(out io.Writer, spreadsheet bool, layout Layout) (RowWriter, error) {
 	if spreadsheet {
 		return NewWriter(out)
 	}
 	w := NewCSVWriter(out)
-	w.Comma = comma
+	w.Layout = layout
+	w.Comma = cmp.Or(w.Comma, ',')
 	_, err := io.WriteString(out, "\ufeff")
 	return w, err
 }

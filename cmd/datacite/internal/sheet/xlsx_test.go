@@ -126,7 +126,7 @@ func TestRowsOfASpreadsheet(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, []string{"doi", "", "year"}, names)
 		assert.Equal(t, []string{"Items", "Lists"}, r.Sheets())
-		assert.Zero(t, r.Separator())
+		assert.Zero(t, r.Layout())
 		cells, err := r.Read()
 		require.NoError(t, err)
 		assert.Equal(t, []string{"", "", "1905-07-18"}, cells)

@@ -184,9 +184,8 @@ func (r *Reader) Columns() (names []string) {
 // HasRecords reports whether the table has metadata.
 func (r *Reader) HasRecords() bool { return r.records }
 
-// Separator returns the separator of cells in CSV: a comma, a semicolon or a tab. It is 0
-// for .xlsx.
-func (r *Reader) Separator() rune { return r.rows.Separator() }
+// Layout returns what a table of CSV that goes with this one should be like. It is zero for .xlsx.
+func (r *Reader) Layout() sheet.Layout { return r.rows.Layout() }
 
 // Sheets returns the names of the sheets of an .xlsx, and nil for CSV. Only the first of
 // them is read; it is the first one in the file that is not hidden.
@@ -232,7 +231,7 @@ func (r *Reader) row(cells []string) *Row {
 			break
 		}
 		f := r.header[i]
-		if end := strings.Count(cells[i], "\n"); r.Separator() != 0 && strings.Contains(text, "\n") && f.Name != "description" {
+		if end := strings.Count(cells[i], "\n"); r.Sheets() == nil && strings.Contains(text, "\n") && f.Name != "description" {
 			from := r.rows.Line(i)
 			row.add(r.at(i, datacite.Finding{Path: f.Name, Code: "syntax", Value: text, Warning: f.other >= 0,
 				Reason: fmt.Sprintf("the cell has line breaks, from line %d to line %d: a quotation mark too many or too few makes one cell of several rows; write the cell in one line", from, from+end)}))

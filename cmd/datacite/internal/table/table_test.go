@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/sheet"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/table"
 	"github.com/datacite-go/datacite-go/metadata"
 )
@@ -82,7 +83,7 @@ func TestTablesOfAnyUsualProgramAreTheSame(t *testing.T) {
 		"a mark":                 "\ufeff" + items,
 		"Windows":                strings.ReplaceAll(items, "\n", "\r\n"),
 		"written":                written(t, want, nil),
-		"tabs":                   written(t, want, &table.WriterOptions{Separator: '\t'}),
+		"tabs":                   written(t, want, &table.WriterOptions{Layout: sheet.Layout{Comma: '\t'}}),
 		"empty rows and columns": strings.NewReplacer("Dates\n", "Dates,,\n,,,\n", ",,,,,,\n", ",,,,,,,,\n,,,,,,,,,,,,,,,\n").Replace(items),
 	} {
 		got := read(t, "a.csv", text)
@@ -93,9 +94,11 @@ func TestTablesOfAnyUsualProgramAreTheSame(t *testing.T) {
 		}
 		assert.Equal(t, want, got, name)
 	}
-	r, err := table.NewReader("a.csv", strings.NewReader("doi;url\n"), nil)
-	require.NoError(t, err)
-	assert.Equal(t, ';', r.Separator())
+	for text, layout := range map[string]sheet.Layout{"doi;url\n": {Comma: ';'}, "\ufeffdoi,url\r\n": {Comma: ',', CRLF: true}, "sep=;\r\n\"doi\"\r\n": {Comma: ';', CRLF: true}} {
+		r, err := table.NewReader("a.csv", strings.NewReader(text), nil)
+		require.NoError(t, err)
+		assert.Equal(t, layout, r.Layout(), text)
+	}
 }
 
 func written(t *testing.T, rows []*table.Row, opts *table.WriterOptions) string {
@@ -353,7 +356,7 @@ func TestRoundTrip(t *testing.T) {
 	for range *rounds {
 		rows = append(rows, randomRow(random))
 	}
-	for _, opts := range []*table.WriterOptions{nil, {Separator: ';'}, {Separator: '\t'}, {Spreadsheet: true}} {
+	for _, opts := range []*table.WriterOptions{nil, {Layout: sheet.Layout{Comma: ';', CRLF: true}}, {Layout: sheet.Layout{Comma: '\t'}}, {Spreadsheet: true}} {
 		got := read(t, "a.csv", written(t, rows, opts))
 		require.Len(t, got, len(rows))
 		for i, row := range rows {

@@ -1,7 +1,6 @@
 package table
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -16,10 +15,10 @@ import (
 
 // WriterOptions are the optional settings of a Writer.
 type WriterOptions struct {
-	Columns     []string // names of the [Columns] to write, in this order; nil means all
-	Others      []string // further columns, after those of this package
-	Separator   rune     // between cells of CSV; 0 means a comma
-	Spreadsheet bool     // write an .xlsx, in which all cells are texts, instead of CSV
+	Columns     []string     // names of the [Columns] to write, in this order; nil means all
+	Others      []string     // further columns, after those of this package
+	Layout      sheet.Layout // of CSV
+	Spreadsheet bool         // write an .xlsx, in which all cells are texts, instead of CSV
 }
 
 // A Writer writes a table. CSV begins with a byte order mark, so that spreadsheet programs
@@ -49,7 +48,7 @@ func NewWriter(out io.Writer, opts *WriterOptions) *Writer {
 		}
 		w.columns = append(w.columns, c)
 	}
-	w.rows, w.err = sheet.Create(out, opts.Spreadsheet, cmp.Or(opts.Separator, ','))
+	w.rows, w.err = sheet.Create(out, opts.Spreadsheet, opts.Layout)
 	var names []string
 	for _, c := range w.columns {
 		names = append(names, c.Name)

@@ -43,11 +43,11 @@ func newMissing(name string) (*missing, error) {
 	if err != nil {
 		return nil, err
 	}
-	comma := ','
+	var layout sheet.Layout
 	if strings.EqualFold(filepath.Ext(name), ".tsv") {
-		comma = '\t'
+		layout.Comma = '\t'
 	}
-	rows, err := sheet.Create(file, table.IsSpreadsheet(name), comma)
+	rows, err := sheet.Create(file, table.IsSpreadsheet(name), layout)
 	if err == nil {
 		err = rows.Write(columns)
 	}

@@ -110,7 +110,7 @@ func fillIn(t *testing.T, name string, values map[string]string) (rows [][]strin
 	to, err := os.Create(name)
 	require.NoError(t, err)
 	defer to.Close()
-	w, err := sheet.Create(to, strings.HasSuffix(name, ".xlsx"), r.Separator())
+	w, err := sheet.Create(to, strings.HasSuffix(name, ".xlsx"), r.Layout())
 	require.NoError(t, err)
 	for _, cells := range all {
 		require.NoError(t, w.Write(cells))

@@ -208,7 +208,7 @@ type Writer struct {
 // NewWriter returns a writer of CSV, or of an .xlsx in which all cells are texts.
 func NewWriter(out io.Writer, spreadsheet bool) *Writer {
 	w := &Writer{}
-	if w.rows, w.err = sheet.Create(out, spreadsheet, ','); w.err == nil {
+	if w.rows, w.err = sheet.Create(out, spreadsheet, sheet.Layout{}); w.err == nil {
 		w.err = w.rows.Write(columnNames())
 	}
 	return w
