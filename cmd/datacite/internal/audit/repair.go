@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/record"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/table"
 	"github.com/datacite-go/datacite-go/doi"
@@ -65,6 +66,8 @@ type repairing struct {
 	out    printer
 	writes int // how many DOIs there may be, 0 if that is not known
 
+	kept *record.Kept
+
 	mu   sync.Mutex
 	open map[string][]*reconcile.Difference // by DOI, until it has an outcome
 }
@@ -73,8 +76,12 @@ type repairing struct {
 // prints each result as soon as it is known.
 func (c *command) repair(ctx context.Context, writes int, to io.Writer) error {
 	r := &repairing{command: c, out: c.printer(c.Format, to, true), writes: writes, open: map[string][]*reconcile.Difference{}}
+	var err error
+	if r.kept, err = record.NewKept(c.Shell, c.Output); err != nil {
+		return shell.Wrong(err)
+	}
 	c.page.Fixed = true
-	opts := &reconcile.Options{Adapt: c.adapt, Rounds: 1, Upgrade: slices.Contains(c.only, string(reconcile.KindOldSchema))}
+	opts := &reconcile.Options{Adapt: c.adapt, Before: r.kept.Keep, Rounds: 1, Upgrade: slices.Contains(c.only, string(reconcile.KindOldSchema))}
 	for o, err := range c.client.EnsureAll(ctx, reconcile.Corrections(r.differences(ctx)), opts) {
 		if err == nil {
 			err = r.take(o)
@@ -128,6 +135,9 @@ func (r *repairing) take(o *reconcile.Outcome) error {
 	same := r.open[key]
 	delete(r.open, key)
 	r.mu.Unlock()
+	if err := r.kept.Settle(key, o.Err); err != nil {
+		return shell.Wrong(err)
+	}
 	if o.Draft != nil && o.Record != nil {
 		table.PrintOfWrite(r.Shell, key, o.Record.Warnings)
 	}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/account"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/record"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/table"
 	"github.com/datacite-go/datacite-go/doi"
@@ -210,6 +211,9 @@ func (c *command) run(cmd *cobra.Command, files []string) (err error) {
 			return err
 		}
 		defer release()
+	}
+	if j.kept, err = record.NewKept(c.Shell, c.Output); err != nil {
+		return shell.Wrong(err)
 	}
 	if j.results, err = loadResults(c.Output, s); err != nil {
 		return shell.Wrong(err)

@@ -11,7 +11,6 @@ import (
 	"io/fs"
 	"iter"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -251,7 +250,7 @@ func (r *results) begin() (err error) {
 	if _, err := r.journal.WriteString("\n"); err != nil { // ends a line cut by a crash
 		return err
 	}
-	return syncFolder(r.path)
+	return shell.SyncFolder(r.path)
 }
 
 // note stores an entry. With sync it is on disk when note returns.
@@ -327,7 +326,7 @@ func (r *results) replace(s source, rows iter.Seq2[*row, error]) error {
 	if err := file.Save(); err != nil {
 		return err
 	}
-	return syncFolder(r.path)
+	return shell.SyncFolder(r.path)
 }
 
 // faults are the faults of a row in one cell, which has room for so many.
@@ -343,14 +342,4 @@ func faults(row *row) string {
 		all = append(all[:most], fmt.Sprintf("and %d more", n))
 	}
 	return strings.Join(all, "; ")
-}
-
-// syncFolder makes the entries of a file's folder survive a crash of the machine.
-func syncFolder(path string) error {
-	folder, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	_ = folder.Sync() // not supported everywhere
-	return folder.Close()
 }

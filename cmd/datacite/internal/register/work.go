@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/record"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/table"
 	"github.com/datacite-go/datacite-go/doi"
@@ -26,6 +27,7 @@ type job struct {
 	client  *reconcile.Client
 	source  source
 	results *results
+	kept    *record.Kept
 	counts
 	first    error            // of those with which rows failed
 	lastName string           // of the row that was begun last
@@ -249,9 +251,12 @@ func (c *command) stateOf(r *row, found *dois.Record) dois.State {
 	return dois.State(c.state)
 }
 
-// begin keeps a name on disk before it is sent.
-func (j *job) begin(_ context.Context, o *reconcile.Outcome) error {
+// begin keeps a name on disk before it is sent, and the XML of a correction that takes two writes.
+func (j *job) begin(ctx context.Context, o *reconcile.Outcome) error {
 	it := j.item(o.Desired.DOI)
+	if err := j.kept.Keep(ctx, o); err != nil {
+		return err
+	}
 	if it.begun {
 		return nil
 	}
@@ -298,6 +303,9 @@ func (j *job) take(ctx context.Context, done *reconcile.Outcome) error {
 	j.mu.Lock()
 	delete(j.items, key)
 	j.mu.Unlock()
+	if err := j.kept.Settle(key, done.Err); err != nil {
+		return shell.Wrong(err)
+	}
 	e := it.entry
 	isTaken := it.entry.Made && (errors.Is(done.Err, errTaken) || errors.Is(done.Err, datacite.ErrConflict))
 	switch err := done.Err; {

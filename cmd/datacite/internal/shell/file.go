@@ -145,6 +145,16 @@ func (s *Shell) WriteOutput(write func(io.Writer) error) error {
 	return WriteFile(s.Output, readable, write)
 }
 
+// SyncFolder makes the entries of a file's folder survive a crash of the machine.
+func SyncFolder(path string) error {
+	folder, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	_ = folder.Sync() // not supported everywhere
+	return folder.Close()
+}
+
 // WriteFile writes a file that gets its name when it is complete.
 func WriteFile(name string, mode fs.FileMode, write func(io.Writer) error) error {
 	file, err := CreateFile(name, mode)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/account"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/record"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/reconcile"
@@ -25,6 +26,7 @@ type remote struct {
 	service *account.Service
 	client  *dois.Client
 	writer  *reconcile.Client
+	kept    *record.Kept
 }
 
 func (r *remote) addFlags(s *shell.Shell, cmd *cobra.Command) {
@@ -49,6 +51,9 @@ func (c *command) open(ctx context.Context) (err error) {
 	}
 	if c.writer, err = reconcile.NewClient(c.service.Config); err != nil {
 		return err
+	}
+	if c.kept, err = record.NewKept(c.Shell, c.missing); err != nil {
+		return shell.Wrong(err)
 	}
 	return c.service.Check(ctx, c.Shell)
 }
@@ -147,7 +152,10 @@ func (c *command) ofDOI(ctx context.Context, name string, values map[string]stri
 	case err != nil || out.Result != checked || !c.fix:
 		return out, err
 	}
-	_, err = c.writer.Ensure(ctx, reconcile.Desired{DOI: found.DOI, XML: document, Audited: found}, &reconcile.Options{Upgrade: true})
+	_, err = c.writer.Ensure(ctx, reconcile.Desired{DOI: found.DOI, XML: document, Audited: found}, &reconcile.Options{Upgrade: true, Before: c.kept.Keep})
+	if lost := c.kept.Settle(found.DOI, err); lost != nil {
+		return nil, lost
+	}
 	switch {
 	case err == nil:
 		out.Result = upgraded
