@@ -406,7 +406,7 @@ func TestSignals(t *testing.T) {
 				select {
 				case err := <-ended:
 					assert.Equal(t, 130, shelltest.ExitCode(t, err), stderr.String())
-				case <-time.After(time.Minute):
+				case <-time.After(5 * time.Minute):
 					t.Error("it does not end")
 					_ = cmd.Process.Kill()
 				}

@@ -215,7 +215,7 @@ func TestReleaseIsAnImage(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(root, "etc/hosts"), []byte("127.0.0.1 localhost\n"), 0o600)) // as engines do
 	require.NoError(t, os.Chmod(filepath.Join(root, "etc/hosts"), 0o644))
 	const nobody = 65532
-	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	ctx, stop := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer stop()
 	serving := inside(ctx, root, nobody, slices.Concat(c.Entrypoint, c.Cmd, []string{"--port", "0", "--json"})...)
 	out, err := serving.StdoutPipe()

@@ -39,7 +39,7 @@ func TestThePasswordIsNotShown(t *testing.T) {
 		x.Until("Repository account at ")
 		x.Type(datacitetest.Username + "\n")
 		x.Until("Password (not shown): ")
-		require.Eventually(t, x.Hides, time.Minute, time.Millisecond)
+		require.Eventually(t, x.Hides, 5*time.Minute, time.Millisecond)
 		x.Type(tt.typed)
 		if tt.signal != nil {
 			x.Signal(tt.signal)

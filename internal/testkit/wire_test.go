@@ -215,7 +215,7 @@ func TestWireReportSubsets(t *testing.T) {
 	r := usageReport(5)
 	r.Header.ReportingPeriod = reports.Month(2025, time.November)
 	receipt, err := all.reports.Submit(ctx, r.Header, reports.Source(r.Datasets), &reports.SubmitOptions{
-		LockDir: t.TempDir(), MaxDatasets: 2, HelpURL: "https://support.datacite.org/docs", MaxOutage: 1, MaxProcessing: 1, // a request that is not on the cassette fails at once
+		LockDir: t.TempDir(), MaxDatasets: 2, HelpURL: "https://support.datacite.org/docs", MaxOutage: time.Minute, MaxProcessing: 1, // a request that is not on the cassette fails after that
 	})
 	require.NoError(t, err)
 	assert.Len(t, receipt.Subsets, 3)

@@ -461,7 +461,7 @@ func TestSandboxResolves(t *testing.T) {
 		}
 		assert.Empty(t, leads())
 		register(t, address, name)
-		require.Eventually(t, func() bool { return leads() == "https://example.org/" }, 10*time.Second, 50*time.Millisecond)
+		require.Eventually(t, func() bool { return leads() == "https://example.org/" }, 5*time.Minute, 50*time.Millisecond)
 	}
 }
 

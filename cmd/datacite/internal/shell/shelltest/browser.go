@@ -86,7 +86,7 @@ func Accessible(t *testing.T, pages ...[]byte) {
 			assert.NotZero(t, v.Passes)
 			assert.LessOrEqual(t, v.Needs, v.Width, "page %d fits the window", v.Page)
 		}
-	case <-time.After(2 * time.Minute):
+	case <-time.After(patience):
 		require.Fail(t, "the browser reports nothing")
 	}
 }

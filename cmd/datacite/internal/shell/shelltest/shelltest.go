@@ -88,6 +88,9 @@ func (r Run) Do(t testing.TB, command shell.Maker, args ...string) (code int, ou
 	return code, o.String(), n.String()
 }
 
+// patience ends what hangs. On a busy machine anything else may take its time.
+const patience = 5 * time.Minute
+
 // asProcess is the variable with which a test binary is the program.
 const asProcess = "DATACITE_TEST_PROCESS"
 

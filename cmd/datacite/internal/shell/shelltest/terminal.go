@@ -80,7 +80,7 @@ func (x *Terminal) Until(text string) {
 			x.seen += at + len(text)
 		}
 		return at >= 0
-	}, time.Minute, time.Millisecond, "%q is not printed", text)
+	}, patience, time.Millisecond, "%q is not printed", text)
 }
 
 // Type types a text; "\x03" is Ctrl-C.
@@ -114,7 +114,7 @@ func (x *Terminal) End() (code int, printed string) {
 	x.t.Helper()
 	select {
 	case <-x.ended:
-	case <-time.After(time.Minute):
+	case <-time.After(patience):
 		x.t.Fatalf("%q does not end; printed:\n%s", x.cmd.Args, x.printed.String())
 	}
 	code = ExitCode(x.t, x.cmd.Wait())
