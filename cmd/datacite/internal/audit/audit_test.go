@@ -17,7 +17,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -544,16 +543,27 @@ func TestFlags(t *testing.T) {
 
 // An interrupted repair says what was repaired, on the page and in the table, too.
 func TestInterrupt(t *testing.T) {
-	srv := service(t, datacitetest.Documented)
+	const workers = 4
+	srv, own := service(t, datacitetest.Documented), ownTable
+	for i := range workers {
+		_, err := srv.MDS().Register(t.Context(), fmt.Sprint("10.5072/moved-", i), "https://repo.example.org/old", mds.XML(shelltest.Read(t, "../../../../testdata/records/minimal.xml")))
+		require.NoError(t, err)
+		own += fmt.Sprintf("10.5072/moved-%d,https://repo.example.org/moved-%[1]d,findable\n", i)
+	}
 	ctx, interrupt := context.WithCancel(t.Context())
 	target, err := url.Parse(srv.URL)
 	require.NoError(t, err)
 	var written atomic.Int32
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodPut && written.Add(1) > 1 {
-			time.AfterFunc(300*time.Millisecond, interrupt) // the first one is done by then
-			<-ctx.Done()
-			return
+		if r.Method == http.MethodPut {
+			n := written.Add(1)
+			if n == 1+workers { // one of them has done the first
+				interrupt()
+			}
+			if n > 1 {
+				<-ctx.Done()
+				return
+			}
 		}
 		httputil.NewSingleHostReverseProxy(target).ServeHTTP(w, r)
 	}))
@@ -562,7 +572,7 @@ func TestInterrupt(t *testing.T) {
 	page, results := filepath.Join(folder, "report.html"), filepath.Join(folder, "results.csv")
 	run := shelltest.At(srv)
 	run.Ctx, run.Env["DATACITE_SERVICE"] = ctx, proxy.URL
-	code, _, notes := run.Do(t, Command, "audit", "--prefix", "10.5072", "--fix", "--yes", "--html", page, "-o", results, shelltest.File(t, "own.csv", ownTable))
+	code, _, notes := run.Do(t, Command, "audit", "--prefix", "10.5072", "--fix", "--yes", "--html", page, "-o", results, shelltest.File(t, "own.csv", own))
 	assert.Equal(t, shell.ExitInterrupted, code)
 	assert.Contains(t, notes, "datacite: interrupted; 1 DOI repaired, ")
 	assert.Contains(t, notes, "; run the same command again to continue with the rest\n")

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -28,11 +29,13 @@ var (
 
 func TestInterrupted(t *testing.T) {
 	path := folder(t, header+line(1)+line(2)+line(3)+line(4)+line(5)+line(6)+line(7)+line(8))
-	var running atomic.Pointer[os.Process]
-	srv := shelltest.Serve(t, &datacitetest.Options{Faults: func(n int, _ *http.Request) *datacitetest.Fault {
+	running := make(chan *os.Process, 1)
+	srv := shelltest.Serve(t, &datacitetest.Options{Faults: func(n int, r *http.Request) *datacitetest.Fault {
 		if n == 8 {
-			_ = running.Load().Signal(syscall.SIGTERM)
-			return &datacitetest.Fault{Kind: datacitetest.Status, Delay: time.Second} // the signal arrives before
+			_, _ = io.Copy(io.Discard, r.Body) // after which net/http sees that the client is gone
+			_ = (<-running).Signal(syscall.SIGTERM)
+			<-r.Context().Done()
+			return &datacitetest.Fault{Kind: datacitetest.Status}
 		}
 		if n > 8 && n < 20 {
 			return &datacitetest.Fault{Kind: datacitetest.Status}
@@ -42,7 +45,7 @@ func TestInterrupted(t *testing.T) {
 	args := []string{"register", "--prefix", "10.5072", "--workers", "1", filepath.Join(path, "items.csv")}
 	command, stdout, stderr := shelltest.At(srv).Process(t, args...)
 	require.NoError(t, command.Start())
-	running.Store(command.Process)
+	running <- command.Process
 	assert.Equal(t, 130, shelltest.ExitCode(t, command.Wait()))
 	assert.Regexp(t, `8 records at 127.0.0.1:\d+: [567] created`, stdout.String())
 	assert.Regexp(t, `^datacite: interrupted; [123] records? left; run the same command again to continue\n$`, stderr.String())

@@ -465,14 +465,13 @@ func TestRefusals(t *testing.T) {
 	code, _, notes := shelltest.Run{}.Do(t, quick, "register", items, "--prefix", "10.5072")
 	assert.Equal(t, 2, code)
 	assert.Contains(t, notes, "say which service is meant: add --service test or --service production")
-	begun := time.Now()
 	for rows, table := range map[string]string{"1 record": items, "4 records": file("four.csv", header+line(5)+line(6)+line(7)+line(8))} {
 		code, _, notes = shelltest.At(srv).Do(t, Command, "register", table, "--prefix", "10.5072", "--service", "http://127.0.0.1:1")
 		assert.Equal(t, 3, code)
 		assert.Contains(t, notes, "the service failed for all that was to do, "+rows+"; run the same command again; the first one: ")
 		assert.NotContains(t, notes, "canceled")
+		assert.NotContains(t, notes, "trying again", "where nobody answers, nothing is waited for")
 	}
-	assert.Less(t, time.Since(begun), 30*time.Second, "where nobody answers, nothing is waited for")
 	wrong := shelltest.At(srv)
 	wrong.Env["DATACITE_PASSWORD"] = "wrong"
 	code, _, notes = wrong.Do(t, quick, "register", file("several.csv", header+line(5)+line(6)+line(7)+line(8)), "--prefix", "10.5072")
