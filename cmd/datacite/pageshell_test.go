@@ -141,12 +141,15 @@ func (t *pageShell) run(b block) (printed string, err error) {
 // redrawnLine is a line of progress, which does not stay on the terminal.
 var redrawnLine = regexp.MustCompile(`\r[^\r\n]*\x1b\[K`)
 
+// pageQuestion is what stands before an answer.
+var pageQuestion = regexp.MustCompile(`(:|\?|\]) $`)
+
 // until reads what is printed, and answers questions, until the shell waits for a command.
 func (t *pageShell) until(typed []string) (printed string, code int, err error) {
 	const asks = 200 * time.Millisecond // nothing is printed after a question
 	for {
 		var quiet <-chan time.Time
-		if len(typed) > 0 && strings.HasSuffix(printed, " ") {
+		if len(typed) > 0 && pageQuestion.MatchString(printed) {
 			quiet = time.After(asks)
 		}
 		select {
