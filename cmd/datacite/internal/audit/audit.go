@@ -32,6 +32,7 @@ type command struct {
 	only     []string
 	passOver []string
 	fix      bool
+	links    links
 	opts     reconcile.AuditOptions
 
 	service *account.Service
@@ -77,6 +78,23 @@ again to continue.
 --html writes a page for people: how many DOIs are right, what differs, and what the records at
 the service lack (licence, ORCID, ROR, abstract, funding, related works).
 
+--links asks the landing page of each findable DOI at the service, too, by DataCite's rules: the URL
+leads to a page with status 200, in HTML, with the DOI on it. It sends HEAD, and then GET for what
+that does not tell; a host gets one request at a time, one per second or what --links-rate and its
+robots.txt say, with your contact in the User-Agent, and neither login nor cookies. Addresses that are not
+public are not asked without --allow-private. The kinds:
+
+  page-status       the status is not 200, such as 404, or 403 of a page behind a login
+  page-not-html     it is something else, such as a PDF
+  page-no-doi       the DOI is not in the HTML, as it is before scripts run
+  page-redirects    redirects lead nowhere: a loop, more than 10, or another scheme than http and https
+  page-unreachable  no answer within 30 seconds, or the server is busy (429, 503)
+  page-not-asked    robots.txt disallows it, the address is not public, or the host has not answered
+                    five times in a row
+  page-redirected   right, at another address: no difference, and not in the table for people
+
+With --output or --html, an interrupted run continues: FILE.links has its results until it is complete.
+
 If the service lists no DOI of the account or the prefix, its name may be wrong: that is an error,
 and with --fix a warning. Lists lag behind: what became different in the last ten minutes may be
 missing, and an extra DOI may have been deleted meanwhile. Without a login, only findable DOIs are
@@ -95,6 +113,7 @@ seen, and drafts and hidden ones are missing.`,
 	flags.BoolVar(&c.opts.ReadExtra, "read-extra", false, "read each extra DOI once more, with a request each, so that none is reported that was just deleted")
 	flags.BoolVar(&c.fix, "fix", false, "write what differs, after asking; extra DOIs are never deleted")
 	flags.StringVar(&c.html, "html", "", "write a page for people to this `file`")
+	c.links.flags(cmd)
 	s.FormatFlags(cmd)
 	s.Flags(cmd, shell.Yes)
 	c.flags = account.NewFlags(s, cmd, account.Writes)
@@ -111,6 +130,9 @@ func (c *command) check(cmd *cobra.Command, source string) error {
 		return errors.New("--yes has no effect without --fix")
 	case c.fix && !c.Yes && c.Quiet:
 		return errors.New("--fix asks before it writes; with --quiet, give --yes, too")
+	}
+	if err := c.checkLinks(cmd); err != nil {
+		return err
 	}
 	chosen := map[string]bool{}
 	for _, choice := range c.only {
@@ -180,7 +202,9 @@ func (c *command) differences(ctx context.Context, progress func(reconcile.Audit
 		opts.Progress, opts.AllowEmpty = progress, c.warned
 		if c.html != "" {
 			c.page.Coverage = &coverage{}
-			opts.Listed = c.page.Coverage.count
+		}
+		if c.html != "" || c.links.wanted {
+			opts.Listed = c.list
 		}
 		for d, err := range c.client.Audit(ctx, c.desired(ctx), &opts) {
 			if errors.Is(err, reconcile.ErrNothingListed) {
@@ -199,6 +223,16 @@ func (c *command) differences(ctx context.Context, progress func(reconcile.Audit
 				return
 			}
 		}
+	}
+}
+
+// list takes a record that the service lists.
+func (c *command) list(r *dois.Record) {
+	if c.page.Coverage != nil {
+		c.page.Coverage.count(r)
+	}
+	if c.links.wanted {
+		c.links.list(r)
 	}
 }
 
@@ -254,11 +288,15 @@ func (c *command) run(cmd *cobra.Command, args []string) (err error) {
 	}
 	defer table.Discard()
 	defer page.Discard()
+	if err := c.links.open(c.Output, c.html); err != nil {
+		return errors.Join(err, c.links.close(false))
+	}
 	err = c.audit(ctx, table)
 	if err == nil || c.page.Done() { // what was repaired is reported, also of a run that was interrupted
 		c.page.Broken = err != nil
 		err = errors.Join(err, c.Keep(table), c.savePage(page))
 	}
+	err = errors.Join(err, c.links.close(err == nil))
 	if err != nil {
 		return err
 	}
@@ -324,7 +362,7 @@ func (c *command) show(ctx context.Context, out printer) (writes int, err error)
 			writes, last = writes+1, d.DOI
 		}
 	}
-	return writes, out.End()
+	return writes, errors.Join(c.askPages(ctx, out), out.End())
 }
 
 func (c *command) progress(now reconcile.AuditProgress) {
@@ -361,6 +399,7 @@ func (c *command) verdict() error {
 		}
 		absent = fmt.Sprintf("; %s %s not exist at the service", shell.Count(p.Absent, "DOI"), does)
 	}
+	absent += c.sayPages()
 	switch {
 	case p.Fixed && p.Failed+p.Left > 0:
 		return shell.Refused(fmt.Errorf("%s: %s repaired, %s for you to decide%s", read, shell.Count(p.Repaired, "DOI"), p.rest(), absent))

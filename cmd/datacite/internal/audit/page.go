@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/landing"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/reconcile"
@@ -28,6 +29,7 @@ type page struct {
 
 	Progress reconcile.AuditProgress
 	Coverage *coverage
+	Pages    *pages // nil if they were not asked
 
 	Repaired, Failed, Left int // DOIs
 	Absent                 int // DOIs that do not exist, where missing ones are left out
@@ -128,7 +130,17 @@ var headings = map[reconcile.DifferenceKind][3]string{
 	reconcile.KindInvalid:   {"Invalid", "invalid", "with metadata that the service would refuse today"},
 	reconcile.KindOldSchema: {"Old schema", "of an old schema", "with metadata of a version before 4, which the service no longer accepts"},
 	reconcile.KindExtra:     {"Extra", "extra", "at the service, and not in the source. Add them to the source, or hide or delete them yourself"},
+
+	kindOf(landing.Status):      {"Pages with an error", "pages with an error", "whose landing page has another status than 200"},
+	kindOf(landing.NotHTML):     {"Pages that are not HTML", "pages not HTML", "that lead to a file, and not to a landing page"},
+	kindOf(landing.NoDOI):       {"Pages without the DOI", "pages without the DOI", "whose landing page does not have the DOI in its HTML"},
+	kindOf(landing.Redirects):   {"Redirects to nowhere", "redirects to nowhere", "whose URL redirects in a loop, too often, or to what is no page"},
+	kindOf(landing.Unreachable): {"Pages that do not answer", "pages without an answer", "whose landing page did not answer, or whose server was busy"},
+	kindOf(landing.NotAsked):    {"Pages that were not asked", "pages not asked", "whose landing page was not asked, for the reason beside it"},
+	kindOf(landing.Redirected):  {"Redirected pages", "redirected", "whose landing page is right, at another address. Where the redirect is permanent, correct the URL"},
 }
+
+func kindOf(k landing.Kind) reconcile.DifferenceKind { return reconcile.DifferenceKind(k) }
 
 // Heading, Short and Explanation are the words for its kind.
 func (s *section) Heading() string     { return headings[s.Kind][0] }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/table"
 	"github.com/datacite-go/datacite-go/dois"
@@ -30,6 +31,8 @@ type row struct {
 	Service string `json:"service"` // its host
 	Result  string `json:"result,omitempty"`
 	Error   string `json:"error,omitempty"`
+
+	page bool // of a landing page
 }
 
 // rows are the parts of a difference, or the one of a DOI as a whole.
@@ -73,6 +76,8 @@ func titleOf(d *reconcile.Desired) string {
 func (r row) cells() []string {
 	what := r.Reason
 	switch {
+	case r.page:
+		what = strings.TrimSuffix(cmp.Or(r.URL, "-")+" → "+r.Found, " → ") + ": " + what
 	case what != "":
 		what = r.Path + ": " + what
 	case r.Path != "":
