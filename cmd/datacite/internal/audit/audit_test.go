@@ -546,7 +546,7 @@ func TestInterrupt(t *testing.T) {
 	const workers = 4
 	srv, own := service(t, datacitetest.Documented), ownTable
 	for i := range workers {
-		_, err := srv.MDS().Register(t.Context(), fmt.Sprint("10.5072/moved-", i), "https://repo.example.org/old", mds.XML(shelltest.Read(t, "../../../../testdata/records/minimal.xml")))
+		_, err := srv.MDS().Register(t.Context(), fmt.Sprint("10.5072/moved-", i), "https://repo.example.org/old", mds.XML(shelltest.Read(t, "../../../../testdata/records/minimal.xml")), nil)
 		require.NoError(t, err)
 		own += fmt.Sprintf("10.5072/moved-%d,https://repo.example.org/moved-%[1]d,findable\n", i)
 	}
