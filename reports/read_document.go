@@ -58,6 +58,7 @@ func newDocument(r io.Reader, dec *datasetDecoder) *document {
 
 func newDocumentOf(l *jsonlex.Lexer, dec *datasetDecoder) *document {
 	l.Use(dec.budget)
+	l.Controls() // the deployed service takes and stores them
 	return &document{
 		lex: l, dec: dec,
 		names: jsonlex.NewNames(reportNames...), subset: jsonlex.NewNames("gzip", "checksum"),

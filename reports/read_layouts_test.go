@@ -131,6 +131,22 @@ func TestEachLayoutOfAStoredReport(t *testing.T) {
 	}
 }
 
+// The deployed service takes and stores texts with tabs and line breaks that are not escaped.
+func TestControlCharactersInStoredTexts(t *testing.T) {
+	title := "a\tb\r\nc"
+	within := `{"report-header":{"created-by":"In` + title + `"},"report-datasets":[{"dataset-title":"` + title + `","` + title + `":"` + title + `"}]}`
+	header := strings.Replace(compressedHeader, "Outer", "Outer"+title, 1)
+	for _, subset := range []string{within, `"` + strings.ReplaceAll(within, `"`, `\"`) + `"`} {
+		got, err := responding(t, 200, "application/json", `{"report":{`+header+`,"report-datasets":[],"report-subsets":[`+part(subset)+`]}}`).Get(t.Context(), id)
+		require.NoError(t, err)
+		assert.Equal(t, "Outer"+title, got.Header.CreatedBy)
+		assert.Equal(t, []reports.Dataset{{Title: title}}, got.Datasets)
+	}
+	var file reports.Report
+	require.NoError(t, file.UnmarshalJSON([]byte(within)))
+	assert.Equal(t, title, file.Datasets[0].Title)
+}
+
 // A PUT that was refused for its header leaves a compressed report without subsets:
 // its data are gone, and it is not a report of no datasets.
 func TestDataThatARefusedPUTDropped(t *testing.T) {

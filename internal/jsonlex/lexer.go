@@ -52,6 +52,7 @@ type Lexer struct {
 	copied  []byte // name of a member, of Members
 	odd     Odd
 	lenient bool // of Tolerate
+	raw     bool // of Controls
 	err     error
 }
 
@@ -73,6 +74,10 @@ func (l *Lexer) Reset(src io.Reader) {
 
 // OfBytes makes a Lexer of data, which must stay as they are meanwhile.
 func OfBytes(data []byte) *Lexer { return &Lexer{buf: data, mark: -1, hold: -1} }
+
+// Controls makes the Lexer read texts with line breaks, tabs and other control characters as they are, which JSON
+// wants escaped: nothing else can be meant.
+func (l *Lexer) Controls() { l.raw = true }
 
 // Err returns the first error: of the stream, or a [*SyntaxError].
 func (l *Lexer) Err() error { return l.err }

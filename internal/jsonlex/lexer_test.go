@@ -322,6 +322,27 @@ func TestErrorsSayWhere(t *testing.T) {
 	assert.ErrorIs(t, l.Err(), io.ErrNoProgress)
 }
 
+// A text with control characters as they are is that with their escapes, if it may be.
+func TestControls(t *testing.T) {
+	for _, text := range []string{"a\tb", "\r\n", "\x00 and \x1f, longer than eight bytes", "\té\\\n\"\n", strings.Repeat("\n", 70_000)} {
+		escaped, err := json.Marshal(map[string][]string{text: {text}})
+		require.NoError(t, err)
+		raw := `{"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text)
+		raw += `":["` + raw[2:] + `"]}`
+		want := tree(jsonlex.OfBytes(escaped))
+		for name, l := range lexers(raw) {
+			l.Controls()
+			assert.Equal(t, want, tree(l), name)
+			assert.True(t, l.End(), "%s: %v", name, l.Err())
+		}
+		for name, l := range lexers(raw) {
+			l.Controls()
+			l.Skip()
+			assert.True(t, l.End(), "%s: %v", name, l.Err())
+		}
+	}
+}
+
 type stuck struct{}
 
 func (stuck) Read([]byte) (int, error) { return 0, nil }

@@ -56,10 +56,20 @@ func (l *Lexer) text() []byte {
 			escaped = true
 			n += 2
 		default:
-			l.Failf("the control character %#x in a text", c)
-			return nil
+			if !l.control(c) {
+				return nil
+			}
+			n++
 		}
 	}
+}
+
+// control tells whether a text may have a control character.
+func (l *Lexer) control(c byte) bool {
+	if !l.raw {
+		l.Failf("the control character %#x in a text", c)
+	}
+	return l.raw
 }
 
 // Match reads a text if it is quoted, quotation marks included, and written just
@@ -110,6 +120,10 @@ func (l *Lexer) unescape(b []byte) []byte {
 		}
 		if b = b[n:]; len(b) == 0 || l.err != nil {
 			break
+		}
+		if b[0] < ' ' {
+			out, b = append(out, b[0]), b[1:]
+			continue
 		}
 		r, n := escape(b)
 		switch n {
@@ -214,8 +228,10 @@ func (l *Lexer) skipText() {
 				return
 			}
 		case c < ' ':
-			l.Failf("the control character %#x in a text", c)
-			return
+			if !l.control(c) {
+				return
+			}
+			l.pos++
 		case !l.need(len(l.buf) - l.pos + 1): // a character that the window cuts
 			l.truncated()
 			return

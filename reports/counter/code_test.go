@@ -1,8 +1,10 @@
 package counter_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -142,15 +144,17 @@ func TestKeys(t *testing.T) {
 
 func TestAllInvalidEventsAreInTheError(t *testing.T) {
 	events := clicks("10:01:00", "10:02:00", "10:03:00", "10:04:00", "10:05:00", "10:06:00")
-	events[1].DOI, events[2].Country, events[3].Access, events[4].Time = "abc", "Germany", "human", time.Time{}
+	events[0].DOI = "abc" // is left out
+	events[1].Country, events[2].Country, events[3].Access, events[4].Time = "d", "Germany", "human", time.Time{}
 	events[5].Time = time.Date(12026, 1, 1, 0, 0, 0, 0, time.UTC)
 	n := 0
 	for row, err := range counter.Count(source(events), nil) {
 		n++
 		assert.Zero(t, row)
 		require.ErrorIs(t, err, datacite.ErrInvalid)
+		assert.NotContains(t, err.Error(), "abc")
 		for _, want := range []string{
-			`event 2, doi: is "abc", not a DOI`, `event 3, country: is "Germany"`, `event 4, access: is "human"`, "event 5, time: is missing", "event 6, time: is in the year 12026",
+			`event 2, country: is "d"`, `event 3, country: is "Germany"`, `event 4, access: is "human"`, "event 5, time: is missing", "event 6, time: is in the year 12026",
 		} {
 			assert.ErrorContains(t, err, want)
 		}
@@ -159,13 +163,56 @@ func TestAllInvalidEventsAreInTheError(t *testing.T) {
 	assert.Panics(t, func() { counter.CountKey(events, nil) })
 	assert.Nil(t, counter.CountKey(nil, nil))
 
-	many := with(clicks(strings.Split(strings.Repeat("10:01:00,", 500)+"10:01:00", ",")...), func(e *counter.Event) { e.DOI = "abc" })
+	many := with(clicks(strings.Split(strings.Repeat("10:01:00,", 500)+"10:01:00", ",")...), func(e *counter.Event) { e.Country = "Germany" })
 	for _, err := range counter.Count(source(many), nil) {
 		invalid := &datacite.ValidationError{}
 		require.ErrorAs(t, err, &invalid)
 		require.Len(t, invalid.Findings, 100)
-		assert.Equal(t, "event 100, doi", invalid.Findings[99].Path)
+		assert.Equal(t, "event 100, country", invalid.Findings[99].Path)
 	}
+}
+
+// TestADOIThatIsNoneIsLeftOutAndNamed: visitors type all kinds of text into URLs, and the month is counted all the same.
+func TestADOIThatIsNoneIsLeftOutAndNamed(t *testing.T) {
+	events := clicks(strings.Split(strings.Repeat("10:01:00,10:02:00,", 150)+"10:03:00", ",")...)
+	for i := range events {
+		if events[i].Session = fmt.Sprint(i); i%2 == 1 {
+			events[i].DOI = "doi:none"
+		}
+	}
+	var sum counter.Summary
+	var faults []datacite.Finding
+	opts := &counter.Options{Summary: &sum, Faulty: func(f datacite.Finding) { faults = append(faults, f) }}
+	named := func(file string) {
+		require.Len(t, faults, 100)
+		assert.Equal(t, file+`event 2, doi: is "doi:none", not a DOI such as 10.5072/abc`, faults[0].String())
+		assert.Equal(t, "event 200, doi", faults[99].Path)
+		assert.Equal(t, counter.Summary{Counted: 151, InvalidDOI: 150}, sum)
+		assert.EqualValues(t, len(events), sum.Events())
+		faults, sum = nil, counter.Summary{}
+	}
+	rows := count(t, events, opts)
+	named("")
+	assert.Len(t, rows, 2)
+
+	var logged bytes.Buffer
+	defer slog.SetDefault(slog.Default())
+	slog.SetDefault(slog.New(slog.NewTextHandler(&logged, nil)))
+	assert.EqualValues(t, 2, count(t, events[:3], nil)[0].Count)
+	assert.Equal(t, 1, strings.Count(logged.String(), "event 2, doi"), logged.String())
+
+	days, err := counter.OpenDays(t.TempDir(), opts)
+	require.NoError(t, err)
+	defer days.Close()
+	_, err = days.Add([]counter.Source{{Name: "a.log", Version: "1", Events: source(events)}}, &counter.AddOptions{Summary: &sum})
+	require.NoError(t, err)
+	named("a.log: ")
+	var stored []reports.Row
+	for row, err := range days.Rows(reports.Period{}) {
+		require.NoError(t, err)
+		stored = append(stored, row)
+	}
+	assert.Equal(t, rows, stored)
 }
 
 func TestInvalidOptions(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"iter"
+	"log/slog"
 	"os"
 	"runtime"
 	"slices"
@@ -33,6 +34,10 @@ type Options struct {
 
 	Summary *Summary // receives the numbers of counted and left out events at the end; may be nil
 
+	// Faulty is called before the first row with the first 100 events that are left out because their DOI is none,
+	// such as what a visitor typed into the URL; nil logs them with slog.Default.
+	Faulty func(datacite.Finding)
+
 	Memory  int    // bytes of events held in memory; more go to temporary files; 0 means 32 MiB
 	TempDir string // folder for the temporary files; "" means the system's
 }
@@ -45,11 +50,12 @@ type Summary struct {
 	Robots       int64 // of user agents that are robots
 	OtherMonths  int64 // outside Options.Period
 	NoDataset    int64 // without a DOI
+	InvalidDOI   int64 // whose DOI is none
 }
 
 // Events is the number of all events.
 func (s Summary) Events() int64 {
-	return s.Counted + s.DoubleClicks + s.Robots + s.OtherMonths + s.NoDataset
+	return s.Counted + s.DoubleClicks + s.Robots + s.OtherMonths + s.NoDataset + s.InvalidDOI
 }
 
 func (s *Summary) add(o Summary) {
@@ -58,6 +64,7 @@ func (s *Summary) add(o Summary) {
 	s.Robots += o.Robots
 	s.OtherMonths += o.OtherMonths
 	s.NoDataset += o.NoDataset
+	s.InvalidDOI += o.InvalidDOI
 }
 
 // Count counts events by the COUNTER Code of Practice for Research Data. Its rows have the
@@ -68,9 +75,10 @@ func (s *Summary) add(o Summary) {
 // sorted in memory or in temporary files, on all processors, so memory does not grow
 // with their number. The same events make the same rows in any order.
 //
-// An error of events ends the sequence before the first row. So do events that
-// [Event.Validate] refuses: after the last event, the first 100 of them are returned
-// together as a [*datacite.ValidationError], with their numbers.
+// An event whose DOI is none is left out: Options.Faulty names it, and Summary.InvalidDOI counts it.
+// An error of events ends the sequence before the first row. So do events that have other faults
+// ([Event.Validate]): after the last event, the first 100 of them are returned together as a
+// [*datacite.ValidationError], with their numbers.
 //
 // The result can be ranged over as often as events can.
 func Count(events iter.Seq2[Event, error], opts *Options) iter.Seq2[reports.Row, error] {
@@ -142,6 +150,9 @@ func newRules(opts *Options) (*rules, error) {
 	}
 	if r.Machines == nil {
 		r.Machines = Machines()
+	}
+	if r.Faulty == nil {
+		r.Faulty = func(f datacite.Finding) { slog.Error("counter: an access is not counted", "error", f.String()) }
 	}
 	if r.Memory < 0 {
 		return nil, datacite.Invalid(datacite.Finding{Path: "Options.Memory", Code: "limit", Reason: "is negative"})
@@ -270,7 +281,7 @@ func (r *rules) count(events iter.Seq2[Event, error], yield func(reports.Row) bo
 	if err := distribute(ctx, events, workers); err != nil {
 		return err
 	}
-	if err := faults(ctx, workers); err != nil {
+	if err := r.faults(ctx, workers); err != nil {
 		return err
 	}
 	if err := merge(ctx, workers, yield); err != nil {
@@ -346,27 +357,34 @@ func worksFor(e *Event) string {
 	return e.address()
 }
 
-// faults waits until all events are sorted, and returns those that are not valid.
-func faults(ctx context.Context, workers []*worker) error {
-	var all []fault
+// faults waits until all events are sorted. It returns those that are not valid, and names those without a valid DOI.
+func (r *rules) faults(ctx context.Context, workers []*worker) error {
+	var invalid, left []fault
 	for _, w := range workers {
 		select {
 		case <-w.done:
-			all = append(all, w.faults...)
+			invalid, left = append(invalid, w.invalid...), append(left, w.noDOI...)
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
 	}
-	if len(all) == 0 {
-		return nil
+	if len(invalid) > 0 {
+		return datacite.Invalid(findings(invalid)...)
 	}
+	for _, f := range findings(left) {
+		r.Faulty(f)
+	}
+	return nil
+}
+
+// findings are the first mostFaults, in the order of events.
+func findings(all []fault) (list []datacite.Finding) {
 	slices.SortFunc(all, func(a, b fault) int { return cmp.Compare(a.n, b.n) })
-	var findings []datacite.Finding
 	for _, f := range all[:min(len(all), mostFaults)] {
 		f.Path = fmt.Sprintf("event %d, %s", f.n, f.Path)
-		findings = append(findings, f.Finding)
+		list = append(list, f.Finding)
 	}
-	return datacite.Invalid(findings...)
+	return list
 }
 
 // merge yields rows of the datasets that the workers counted.
@@ -425,7 +443,8 @@ type worker struct {
 	done     chan struct{} // is closed when all events are sorted
 	datasets chan dataset  // by DOI
 	head     dataset       // the last one that merge took
-	faults   []fault       // the first mostFaults
+	invalid  []fault       // the first mostFaults
+	noDOI    []fault       // likewise, of those that are left out
 	summary  Summary       // when all are counted
 }
 
@@ -510,9 +529,14 @@ func (w *worker) sort(ctx context.Context) error {
 }
 
 func (w *worker) fault(n int64, err error) {
+	list := &w.invalid
+	if isNoDOI(err) {
+		list = &w.noDOI
+		w.left.InvalidDOI++
+	}
 	for _, f := range datacite.Findings(err) {
-		if len(w.faults) < mostFaults {
-			w.faults = append(w.faults, fault{n, f})
+		if len(*list) < mostFaults {
+			*list = append(*list, fault{n, f})
 		}
 	}
 }

@@ -56,7 +56,7 @@ type AddOptions struct {
 	// Replace says that the given sources are complete for their days: counts of other logs
 	// for these days are discarded. Without it, a day of which a log is missing is an error.
 	Replace bool
-	// Summary receives the numbers of events; it may be nil. OtherMonths and NoDataset are of the sources
+	// Summary receives the numbers of events; it may be nil. OtherMonths, NoDataset and InvalidDOI are of the sources
 	// that were new, the others of the days that were counted. What both lack was counted before.
 	Summary *Summary
 }
@@ -112,7 +112,7 @@ const (
 )
 
 // OpenDays opens a folder of counts of days, and creates it if it does not exist. Of opts, it
-// uses Location, Robots, Machines, Period, Memory and TempDir; the first four must be the same each
+// uses Location, Robots, Machines, Period, Faulty, Memory and TempDir; the first four must be the same each
 // time, because days that were counted differently do not add up. Days outside the period are not
 // kept. It fails while another process has the folder open.
 func OpenDays(folder string, opts *Options) (*Days, error) {
@@ -370,7 +370,15 @@ func (a *adding) scanned(s *Source) (map[reports.Date]part, error) {
 		}
 		n++
 		name, err := parse(&e)
-		if err != nil {
+		switch {
+		case isNoDOI(err):
+			if a.summary.InvalidDOI++; a.summary.InvalidDOI <= mostFaults {
+				f := datacite.Findings(err)[0]
+				f.File, f.Path = s.Name, fmt.Sprintf("event %d, %s", n, f.Path)
+				r.Faulty(f)
+			}
+			continue
+		case err != nil:
 			return nil, fmt.Errorf("event %d: %w", n, err)
 		}
 		sec := e.Time.Unix()
@@ -545,7 +553,8 @@ func (a *adding) count() error {
 		}
 	}
 	if a.options.Summary != nil {
-		*a.options.Summary = Summary{sum.Counted, sum.DoubleClicks, sum.Robots, a.summary.OtherMonths, a.summary.NoDataset}
+		sum.OtherMonths, sum.NoDataset, sum.InvalidDOI = a.summary.OtherMonths, a.summary.NoDataset, a.summary.InvalidDOI
+		*a.options.Summary = sum
 	}
 	data, err := json.MarshalIndent(index, "", " ")
 	if err != nil {
@@ -565,7 +574,7 @@ func (a *adding) write(dates []reports.Date) (files map[reports.Date]string, sum
 	if err != nil {
 		return nil, sum, err
 	}
-	r.Summary, r.only = &sum, map[int64]bool{}
+	r.Summary, r.only, r.Faulty = &sum, map[int64]bool{}, func(datacite.Finding) {} // scan named them
 	needed := map[string]bool{}
 	for _, date := range dates {
 		day, err := date.Time()

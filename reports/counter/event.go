@@ -65,6 +65,12 @@ func parse(e *Event) (name string, err error) {
 	return name, nil
 }
 
+// isNoDOI tells whether the fault of an event is its DOI, which came from a visitor, and not from the program.
+func isNoDOI(err error) bool {
+	faults := datacite.Findings(err)
+	return len(faults) == 1 && faults[0].Code == "doi"
+}
+
 // Key returns a text that is the same for all events of one dataset and one user, and
 // different for others. Events with the same key must be counted by one call of [CountKey].
 // The text contains the DOI, and only a hash of the user.

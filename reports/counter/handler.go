@@ -15,7 +15,7 @@ import (
 
 // HandlerOptions are the optional settings of [Handler].
 type HandlerOptions struct {
-	Trusted []netip.Prefix // proxies whose X-Forwarded-For is used for the visitor's address
+	Trusted []netip.Prefix // proxies whose X-Forwarded-For is used for the visitor's address (see [FromRequest])
 
 	// Pseudonyms replaces addresses by pseudonyms before an event is stored; nil stores
 	// addresses.

@@ -22,8 +22,10 @@ import (
 //	}
 //
 // The address is that of the connection or, if this is a trusted proxy, the last address of
-// X-Forwarded-For that is not a trusted proxy. So is the host of the URL: many proxies write the name of an
-// instance into Host, so that of a trusted proxy is taken from X-Forwarded-Host or Forwarded, and left out if neither has it.
+// X-Forwarded-For that is not a trusted proxy. The URL begins with the host that the client named, but behind a
+// trusted proxy with the path: many proxies put the name of an instance in place of the host, so that a double click on
+// two instances would count twice, and X-Forwarded-Host may be the client's own. Where two hosts have different files of
+// one dataset under the same path, the caller sets the URL.
 func FromRequest(r *http.Request, status int, trusted []netip.Prefix) (e Event, ok bool) {
 	switch status {
 	case http.StatusOK, http.StatusPartialContent, http.StatusNotModified:
@@ -33,26 +35,14 @@ func FromRequest(r *http.Request, status int, trusted []netip.Prefix) (e Event, 
 	if r.Method != http.MethodGet && r.Method != http.MethodPost && r.Method != "" {
 		return Event{}, false
 	}
+	host := r.Host
+	if ip, ok := access.Address(r.RemoteAddr); ok && access.Has(trusted, ip) {
+		host = ""
+	}
 	return Event{
-		Time: time.Now(), URL: clientHost(r, trusted) + r.URL.RequestURI(),
+		Time: time.Now(), URL: host + r.URL.RequestURI(),
 		Address: clientAddress(r, trusted), Agent: r.UserAgent(),
 	}, true
-}
-
-// clientHost is the host that the client named, as far as a trusted proxy tells.
-func clientHost(r *http.Request, trusted []netip.Prefix) string {
-	if ip, ok := access.Address(r.RemoteAddr); !ok || !access.Has(trusted, ip) {
-		return r.Host
-	}
-	if host, _, _ := strings.Cut(r.Header.Get("X-Forwarded-Host"), ","); host != "" {
-		return strings.TrimSpace(host)
-	}
-	for pair := range strings.FieldsFuncSeq(r.Header.Get("Forwarded"), func(c rune) bool { return c == ';' || c == ',' }) {
-		if name, value, _ := strings.Cut(strings.TrimSpace(pair), "="); strings.EqualFold(name, "host") {
-			return strings.Trim(value, `"`)
-		}
-	}
-	return ""
 }
 
 // clientAddress is that of the client, as far as trusted proxies tell.

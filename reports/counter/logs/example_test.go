@@ -45,7 +45,7 @@ func Example() {
 	// unique-dataset-investigations regular 1
 	// unique-dataset-requests regular 1
 	// {Events:3 Comments:1 Other:0 Faulty:0}
-	// {Counted:2 DoubleClicks:1 Robots:0 OtherMonths:0 NoDataset:0}
+	// {Counted:2 DoubleClicks:1 Robots:0 OtherMonths:0 NoDataset:0 InvalidDOI:0}
 }
 
 // A log that is not in one of the built-in formats needs a function for its lines.
