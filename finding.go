@@ -15,6 +15,8 @@ import (
 //   - missing: a required value is absent, empty or nil
 //   - value: a value that is not allowed, for a reason without a code of its own
 //   - vocabulary: not in the list of allowed values
+//   - account: the record stays with another repository account
+//   - changed: an attribute that was to stay as it was
 //   - conflict: values that exclude or contradict each other
 //   - limit: too many, too long, too large, or out of range
 //   - repeated: occurs more than once

@@ -15,17 +15,20 @@ const (
 	Prefix   = "10.5072"
 )
 
-// An Account is a repository that may use the server. All fields are optional.
+// An Account is a repository, a member or the lead of a consortium that may use the server. All fields are optional.
 type Account struct {
-	Username string   // "" means Username; in lower case it is the client id, up to the dot the provider id
+	Username string   // "" means Username; in lower case it is the client id, up to the dot the provider id, that is, the member
 	Password string   // "" means Password
-	Prefixes []string // under which it may register DOIs; nil means Prefix alone
+	Prefixes []string // under which it may register DOIs; nil means Prefix alone; a member has none
 	Domains  []string // hosts that its URLs may point to, "*.example.org" for all below; nil means any
+
+	Consortium string // username of the lead of the consortium that the member belongs to; "" for none
 
 	// Role is the role in the account's tokens, which a Deployed server checks.
 	// "client_admin", a repository, and "staff_admin", the operator's staff, may write usage
 	// reports and DOIs; "staff_admin" may also delete usage reports; others, such as "user",
-	// may only read. "" means "client_admin".
+	// may only read. "provider_admin", a member, and "consortium_admin", the lead of a consortium,
+	// read all DOIs of their repositories, and transfer them. "" means "client_admin".
 	Role string
 }
 
@@ -42,14 +45,15 @@ func inside(accounts []Account) (all []sandbox.Account) {
 			panic(fmt.Sprintf("datacitetest: two accounts %q", username))
 		}
 		named[clientID] = true
-		if a.Prefixes == nil {
-			a.Prefixes = []string{Prefix}
-		}
 		provider, _, _ := strings.Cut(clientID, ".")
-		all = append(all, sandbox.Account{
+		account := sandbox.Account{
 			Username: username, Password: cmp.Or(a.Password, Password), ClientID: clientID, ProviderID: provider,
-			Prefixes: a.Prefixes, Domains: a.Domains, Role: a.Role,
-		})
+			ConsortiumID: strings.ToLower(a.Consortium), Prefixes: a.Prefixes, Domains: a.Domains, Role: a.Role,
+		}
+		if a.Prefixes == nil && !account.IsMember() {
+			account.Prefixes = []string{Prefix}
+		}
+		all = append(all, account)
 	}
 	return all
 }

@@ -22,8 +22,8 @@
 //   - [Client.Create] and [Client.Update] write a [Draft]; [Record.Draft] makes one from a
 //     record that was read. Record.Warnings lists doubtful metadata: a Draft with some of the
 //     metadata makes the service write the XML anew from its JSON, which escapes texts that came as
-//     XML. [Client.ChangeState] makes a DOI findable or hides it, and [Client.Delete] removes a
-//     draft. Package mds registers DOIs, too; a [table] compares both packages.
+//     XML. [Client.ChangeState] makes a DOI findable or hides it, [Client.Delete] removes a
+//     draft, and [Client.Transfer] moves a DOI to another repository account. Package mds registers DOIs, too; a [table] compares both packages.
 //   - Package reconcile corrects records and changes nothing else of them, compares all DOIs of an account with a
 //     repository's own list, and writes many.
 //   - [Client.Open] reads a record as DataCite XML, BibTeX, schema.org and so on, and

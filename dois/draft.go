@@ -39,7 +39,7 @@ type Draft struct {
 
 	Clear    []string       // attributes to remove, such as "version"; a container that the service derives from other attributes stays
 	Extra    map[string]any // other attributes, sent unchanged; only attributes without a field here
-	ClientID string         // the repository account, if the login is not a repository's
+	ClientID string         // the repository account of a new DOI, if the login is not a repository's; Transfer moves existing ones
 
 	Response *GetOptions // which parts of the record are returned
 
@@ -298,9 +298,7 @@ func (d *Draft) body(isNew bool) ([]byte, error) {
 	}
 	resource := map[string]any{"type": "dois", "attributes": attributes}
 	if d.ClientID != "" {
-		resource["relationships"] = map[string]any{
-			"client": map[string]any{"data": map[string]string{"type": "clients", "id": d.ClientID}},
-		}
+		resource["relationships"] = clientLink(d.ClientID)
 	}
 	return json.Marshal(map[string]any{"data": resource})
 }

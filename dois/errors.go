@@ -26,7 +26,11 @@ func explain(e *datacite.Error) {
 		e.Err = ErrNoFormat
 	case e.StatusCode == http.StatusUnprocessableEntity && strings.Contains(e.Message, "already been taken"):
 		e.Err = errors.Join(datacite.ErrConflict, datacite.ErrInvalid)
-	case e.StatusCode == http.StatusForbidden && e.Method != http.MethodGet && strings.HasPrefix(e.Message, "You are not authorized"):
+	case e.StatusCode == http.StatusForbidden && e.Op == opTransfer && isOwn(e):
+		e.Message = "a DOI is transferred with the login of the member that its repository belongs to, or of the lead of the consortium; a repository's own login may not (" + e.Message + ")"
+	case transport.NotFound(e) && e.Op == opTransfer: // the DOI was there
+		e.Message = "the service knows no repository account of this name (" + e.Message + ")"
+	case e.StatusCode == http.StatusForbidden && e.Method != http.MethodGet && isOwn(e):
 		e.Err = ErrForeign
 		e.Message = "the DOI or its prefix belongs to another account (" + e.Message + ")"
 	case unknownAccount(e):
@@ -34,6 +38,9 @@ func explain(e *datacite.Error) {
 		e.Message = "the login is not accepted: the deployed service responds like this to a wrong name or password, and to an account that is not a repository's (" + e.Message + ")"
 	}
 }
+
+// isOwn reports whether a 403 is the service's, and not that of a gateway before it.
+func isOwn(e *datacite.Error) bool { return strings.HasPrefix(e.Message, "You are not authorized") }
 
 // unknownAccount recognises the response to a login that is not a repository's. A write to
 // a DOI that does not exist creates it, so this 404 is not about the DOI.

@@ -172,6 +172,11 @@ func (d *Draft) warned(r *Record, err error) (*Record, error) {
 		if inXML, bad := metadata.ParseXML(bytes.NewReader(d.MetadataXML)); bad == nil { // without XML, it is bad
 			found = append(found, inXML.OwnNames(r.DOI, r.URL)...)
 		}
+		if d.ClientID != "" && r.Client != "" && !strings.EqualFold(d.ClientID, r.Client) {
+			stays := datacite.Finding{Path: "ClientID", Code: "account", Value: d.ClientID, Warning: true,
+				Reason: fmt.Sprintf("the DOI stays with %.100q: the service ignores the account of an update; Transfer moves a DOI", r.Client)}
+			found = slices.Insert(found, 0, stays)
+		}
 		r.Warnings = first(found)
 	}
 	return r, err

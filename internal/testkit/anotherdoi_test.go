@@ -89,6 +89,9 @@ var (
 		"dois.ChangeState, publish": ofRecord(func(ctx context.Context, c *dois.Client, name string) (*dois.Record, error) {
 			return c.ChangeState(ctx, name, dois.Publish, nil)
 		}),
+		"dois.Transfer": ofRecord(func(ctx context.Context, c *dois.Client, name string) (*dois.Record, error) {
+			return c.Transfer(ctx, name, datacitetest.Username, nil)
+		}),
 		"dois.Get": ofRecord(func(ctx context.Context, c *dois.Client, name string) (*dois.Record, error) {
 			return c.Get(ctx, name, nil)
 		}),

@@ -99,8 +99,8 @@ func usesOfOptions(t *testing.T) map[string]use {
 func TestAllOptionsAreTried(t *testing.T) {
 	tried := usesOfOptions(t)
 	for folder, elsewhere := range map[string][]string{
-		"dois":          {"ListOptions", "EventOptions"}, // TestAValueFindsNoLessThanItsParts; a reason is any text
-		"mds":           {"RegisterOptions"},             // flags and functions
+		"dois":          {"ListOptions", "EventOptions", "TransferOptions"}, // TestAValueFindsNoLessThanItsParts; a reason and an account are any text
+		"mds":           {"RegisterOptions"},                                // flags and functions
 		"query":         nil,
 		"reports":       nil,
 		"reports/shown": nil,

@@ -392,7 +392,7 @@ func textsOf(r *metadata.Record) map[string]string {
 // noSeam are functions of the API with records that neither hand one out nor write it, or
 // that do it through another one.
 var noSeam = map[string]string{
-	"dois.Client.ChangeState": "returns the response of Update", "reconcile.Difference.String": "a text for people",
+	"dois.Client.ChangeState": "returns the response of Update", "dois.Client.Transfer": "sends no record", "reconcile.Difference.String": "a text for people",
 	"dois.Record.Clone": "a copy", "dois.Record.Decode": "parts of Raw", "dois.Record.Has": "no record",
 	"dois.Client.List": "the records of All", "mds.Client.DeleteDraft": "no metadata",
 	"mds.Document.Findings": "no record", "mds.XML": "bytes as they are",

@@ -14,7 +14,7 @@ import (
 // record (lupo app/serializers/datacite_doi_serializer.rb).
 func (s *Service) resource(rec *record.Record, v record.View, p wire.Params, account *record.Account) object {
 	if s.Deployed {
-		v.Deployed, v.Owner = true, v.Single && rec.Owner(account)
+		v.Deployed, v.Owner = true, v.Single && (rec.Owner(account) || rec.Below(account))
 		_, v.Agency = p["include_other_registration_agencies"]
 	}
 	return rec.Resource(v)

@@ -120,8 +120,8 @@ func (s *Service) nameIn(path string) (string, error) {
 	return name, nil
 }
 
-// namesOfAccount are the registered names under the account's first prefix. An API key
-// may not list them.
+// namesOfAccount are the registered names under the account's first prefix. API keys and
+// members may not list them.
 func (s *Service) namesOfAccount(q *wire.Request) (wire.Reply, error) {
 	account, err := s.caller(q)
 	switch {
@@ -129,7 +129,7 @@ func (s *Service) namesOfAccount(q *wire.Request) (wire.Reply, error) {
 		return wire.Reply{}, err
 	case account == nil:
 		return wire.Reply{}, errBadCredentials
-	case account.ByKey:
+	case account.ByKey, account.IsMember():
 		return wire.Reply{}, errForbidden
 	}
 	dois := s.RegisteredNames(account)

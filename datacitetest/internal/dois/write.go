@@ -63,8 +63,10 @@ func (s *Service) writeDOI(q *wire.Request, path string) (wire.Reply, error) {
 		return wire.Reply{}, errBadCredentials
 	}
 	if old != nil {
-		attributes, _ := data["attributes"].(object)
-		if err := allowed(account, old.Owner(account) && attributes["mode"] != "transfer"); err != nil {
+		if attributes, _ := data["attributes"].(object); attributes["mode"] == "transfer" {
+			return s.transfer(q, account, old, data)
+		}
+		if err := allowed(account, old.Owner(account)); err != nil {
 			return wire.Reply{}, err
 		}
 	}
@@ -96,6 +98,42 @@ func (s *Service) writeDOI(q *wire.Request, path string) (wire.Reply, error) {
 		return wire.Reply{}, err
 	}
 	return s.save(q, p, account, client, name, sent, path)
+}
+
+// transfer moves a DOI to another repository, any that there is, and changes nothing else.
+func (s *Service) transfer(q *wire.Request, account *record.Account, old *record.Record, data object) (wire.Reply, error) {
+	switch {
+	case account == nil:
+		return wire.Reply{}, errBadCredentials
+	case !old.Below(account):
+		return wire.Reply{}, errForbidden
+	}
+	p, err := wire.URLParams(q.URL.RawQuery)
+	if err == nil {
+		_, err = take(data)
+	}
+	if err != nil {
+		return wire.Reply{}, err
+	}
+	to, err := s.clientOf(data, account)
+	if err != nil {
+		return wire.Reply{}, err
+	}
+	var moved record.Record
+	err = s.Change(old.DOI, func(rec *record.Record) (*record.Record, error) {
+		if rec == nil {
+			return nil, store.ErrNoRecord
+		}
+		rec.Client, rec.Provider, rec.Consortium = to.ClientID, to.ProviderID, to.ConsortiumID
+		rec.Repository, rec.Member = nil, nil
+		rec.Settle(s.Now(), s.ResolveDelay)
+		moved = *rec
+		return rec, nil
+	})
+	if err != nil {
+		return wire.Reply{}, err
+	}
+	return wire.JSON(http.StatusOK, object{"data": s.resource(&moved, singleView(p), p, account)}), nil
 }
 
 // callerAndData are the account of a request, and the member data of its body in JSON.
@@ -163,7 +201,7 @@ func (s *Service) clientOf(data object, account *record.Account) (*record.Accoun
 	if id == "" && account != nil {
 		id = account.ClientID
 	}
-	if client := s.Client(id); client != nil {
+	if client := s.Client(id); client != nil && !client.IsMember() {
 		return client, nil
 	}
 	return nil, store.ErrNoRecord

@@ -10,8 +10,8 @@ import (
 // object is an object in JSON.
 type object = map[string]any
 
-// Account is a member with credentials: a repository that may register DOIs
-// under its prefixes and send usage reports.
+// Account is a name with a password: a repository that may register DOIs under its prefixes
+// and send usage reports, or a member or the lead of a consortium, which has no DOIs of its own.
 type Account struct {
 	Username, Password string
 	ClientID           string   // the repository, as in client-id filters
@@ -28,6 +28,15 @@ type Account struct {
 func (a *Account) MayWrite() bool {
 	return slices.Contains([]string{"", "client_admin", "client_api", "staff_admin"}, a.Role)
 }
+
+// The roles of members and of the leads of consortia.
+const (
+	memberRole = "provider_admin"
+	leadRole   = "consortium_admin"
+)
+
+// IsMember says whether the account is of a member or of the lead of a consortium.
+func (a *Account) IsMember() bool { return a.Role == memberRole || a.Role == leadRole }
 
 // Holds says whether DOIs under the prefix may be registered by the account.
 func (a *Account) Holds(prefix string) bool { return slices.Contains(a.Prefixes, prefix) }
@@ -57,8 +66,22 @@ func (a *Account) Refusal(address string) string {
 }
 
 // Visible says whether the account may see the record: everybody sees findable
-// records, the owner all.
-func (rec *Record) Visible(a *Account) bool { return rec.State == Findable || rec.Owner(a) }
+// records, the owner all, and so do its member and the lead of its consortium.
+func (rec *Record) Visible(a *Account) bool {
+	return rec.State == Findable || rec.Owner(a) || rec.Below(a)
+}
+
+// Below says whether the record is of a repository of the account, which is its member or leads its
+// consortium; a may be nil.
+func (rec *Record) Below(a *Account) bool {
+	switch {
+	case a == nil:
+		return false
+	case a.Role == leadRole:
+		return rec.Consortium != "" && strings.EqualFold(rec.Consortium, a.ProviderID)
+	}
+	return a.Role == memberRole && strings.EqualFold(rec.Provider, a.ProviderID)
+}
 
 // Owner says whether the record belongs to the account, which may be nil.
 func (rec *Record) Owner(a *Account) bool {

@@ -52,6 +52,7 @@ func fillStore(t testing.TB, s *sandbox.Service) *sandbox.Service {
 // as are the logins of the tables.
 var logins = map[string]string{
 	"other": "OTHER.REPO:secret", "wrong": "EXAMPLE.REPO:wrong", "unknown": "NOBODY.KNOWN:secret", "blank": "EXAMPLE.REPO:",
+	"member": "EXAMPLE:secret", "lead": "CONS:secret",
 }
 
 // requestOf reads a request as the tables write it: "GET /doi as wrong".

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -177,6 +178,34 @@ func TestRecordTimes(t *testing.T) {
 	for _, name := range []string{"created", "updated", "registered"} {
 		assert.Regexp(t, `^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.000Z$`, at(one, "data.attributes."+name))
 		assert.Regexp(t, `^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$`, at(many, "data.0.attributes."+name))
+	}
+}
+
+// A transfer moves the record as it is: its account and the time of its update are others, and nothing else. An
+// ordinary write moves none.
+func TestRecordTransfer(t *testing.T) {
+	to := func(attributes string) string {
+		return `{"data":{"attributes":{` + attributes + `},"relationships":{"client":{"data":{"type":"clients","id":"other.repo"}}}}}`
+	}
+	for _, behaviour := range []sandbox.Behaviour{sandbox.Documented, sandbox.Deployed} {
+		service := withRecords(t, behaviour)
+		service.Advance(time.Hour)
+		show := func(who string) map[string]any {
+			data := at(requestOf("GET /dois/10.5072/draft"+who, "", "").do(t, service).read(t), "data").(map[string]any)
+			delete(data["attributes"].(map[string]any), "updated")
+			return data
+		}
+		writeOf(t, "PUT /dois/10.5072/draft", to(`"url":"https://example.org/1"`)).do(t, service)
+		before := show("")
+		assert.Equal(t, "example.repo", at(before, "relationships.client.data.id"))
+		a := writeOf(t, "PUT /dois/10.5072/draft as member", to(`"mode":"transfer","url":"https://example.org/2"`)).do(t, service)
+		require.Equal(t, 200, a.status, a.body)
+		assert.Equal(t, 404, requestOf("GET /dois/10.5072/draft", "", "").do(t, service).status, "it is a draft of others")
+		after := show(" as other")
+		assert.Equal(t, before["attributes"], after["attributes"])
+		assert.Equal(t, "other.repo", at(after, "relationships.client.data.id"))
+		assert.Equal(t, "other", at(after, "relationships.provider.data.id"))
+		assert.Equal(t, 200, requestOf("GET /dois/10.5072/draft as lead", "", "").do(t, service).status)
 	}
 }
 
