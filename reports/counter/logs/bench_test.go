@@ -2,6 +2,7 @@ package logs_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -90,6 +91,32 @@ func BenchmarkDataverse(b *testing.B) {
 		for _, err := range read(logs.Dataverse, bytes.NewReader(log), &logs.Options{Descriptions: new(logs.Descriptions)}) {
 			require.NoError(b, err)
 		}
+	}
+}
+
+// BenchmarkJSON is the way from events as JSON to counts, per 100,000 lines.
+func BenchmarkJSON(b *testing.B) {
+	const lines = 100_000
+	var log bytes.Buffer
+	out, r := json.NewEncoder(&log), rand.New(rand.NewPCG(1, 2))
+	for i := range lines {
+		name := fmt.Sprintf("10.5072/ds%06d", min(int(r.ExpFloat64()*4000), 19_999))
+		require.NoError(b, out.Encode(counter.Event{
+			DOI: name, Time: time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(i) * 31 * 24 * time.Hour / lines),
+			URL: "https://example.org/dataset?id=" + name + "&version=1", Request: r.IntN(3) == 0,
+			Address: fmt.Sprintf("192.0.%d.%d", r.IntN(100), r.IntN(256)), Agent: fmt.Sprintf(browsers[r.IntN(len(browsers))], 90+r.IntN(40)),
+		}))
+	}
+	opts := &counter.Options{Period: reports.Month(2026, time.October), TempDir: b.TempDir()}
+	b.SetBytes(int64(log.Len()))
+	b.ReportAllocs()
+	for b.Loop() {
+		n := 0
+		for _, err := range counter.Count(read(logs.JSON, bytes.NewReader(log.Bytes()), nil), opts) {
+			require.NoError(b, err)
+			n++
+		}
+		require.Greater(b, n, 10_000)
 	}
 }
 
