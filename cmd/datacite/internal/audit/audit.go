@@ -33,6 +33,7 @@ type command struct {
 	passOver []string
 	fix      bool
 	links    links
+	rehearse bool // what --fix would do
 	opts     reconcile.AuditOptions
 
 	service *account.Service
@@ -73,7 +74,8 @@ what differs, asks, and writes: DOIs that are missing are made, in the state tha
 or else as drafts, and what differs is changed. What is not in the source is never changed or
 deleted. With --fix, each difference has a result: repaired, failed, left (for a person to
 decide), or "as wanted" (somebody else has repaired it). Run an interrupted repair
-again to continue.
+again to continue. With --fix --dry-run nothing is written: the result is in which form each DOI
+would be written (JSON, or the stored XML), or "left", with what the repair would lose.
 
 --html writes a page for people: how many DOIs are right, what differs, and what the records at
 the service lack (licence, ORCID, ROR, abstract, funding, related works).
@@ -115,7 +117,7 @@ seen, and drafts and hidden ones are missing.`,
 	flags.StringVar(&c.html, "html", "", "write a page for people to this `file`")
 	c.links.flags(cmd)
 	s.FormatFlags(cmd)
-	s.Flags(cmd, shell.Yes)
+	s.Flags(cmd, shell.DryRun, shell.Yes)
 	c.flags = account.NewFlags(s, cmd, account.Writes)
 	return cmd
 }
@@ -128,7 +130,9 @@ func (c *command) check(cmd *cobra.Command, source string) error {
 		return errors.New("give --client or --prefix: which DOIs should there be?")
 	case c.Yes && !c.fix:
 		return errors.New("--yes has no effect without --fix")
-	case c.fix && !c.Yes && c.Quiet:
+	case c.DryRun && !c.fix:
+		return errors.New("--dry-run has no effect without --fix, which alone writes")
+	case c.fix && !c.Yes && !c.DryRun && c.Quiet:
 		return errors.New("--fix asks before it writes; with --quiet, give --yes, too")
 	}
 	if err := c.checkLinks(cmd); err != nil {
@@ -154,7 +158,7 @@ func (c *command) check(cmd *cobra.Command, source string) error {
 		}
 	}
 	c.opts.Kinds, c.opts.Adapt = kinds(c.only), c.adapt
-	c.DryRun = !c.fix // it reads
+	c.rehearse, c.DryRun = c.DryRun, c.DryRun || !c.fix // it reads
 	return c.ChooseFormat(cmd)
 }
 
@@ -328,7 +332,7 @@ func (c *command) audit(ctx context.Context, file *shell.File) error {
 		_, err := c.show(ctx, c.printer(c.Format, data, false))
 		return err
 	}
-	if c.Yes {
+	if c.Yes || c.rehearse {
 		return c.repair(ctx, 0, results)
 	}
 	writes, err := c.show(ctx, c.printer(shell.FormatTable, c.Notes(), false))

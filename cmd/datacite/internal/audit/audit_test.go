@@ -305,9 +305,9 @@ func TestOutcomes(t *testing.T) {
 		{outcome{left, "interrupted"}, reconcile.Outcome{Err: context.Canceled}},
 		{outcome{left, "10.5072/a is findable"}, reconcile.Outcome{Err: fmt.Errorf("%w: 10.5072/a is findable", reconcile.ErrNotAsDesired)}},
 		{outcome{left, "conflict with what is stored"}, reconcile.Outcome{Err: datacite.ErrConflict}},
-		{outcome{left, reconcile.ErrLoss.Error()}, reconcile.Outcome{Err: reconcile.ErrLoss}},
+		{outcome{left, "the change would lose something else"}, reconcile.Outcome{Err: reconcile.ErrLoss}},
 		{outcome{failed, "outcome unknown"}, reconcile.Outcome{Err: datacite.ErrUnclear}},
-		{outcome{failed, reconcile.ErrNotAsDesired.Error()}, reconcile.Outcome{Draft: sent, Record: now, Err: reconcile.ErrNotAsDesired}},
+		{outcome{failed, "not as desired"}, reconcile.Outcome{Draft: sent, Record: now, Err: reconcile.ErrNotAsDesired}},
 	} {
 		assert.Equal(t, tt.want, outcomeOf(changed, &tt.of))
 	}
@@ -415,6 +415,26 @@ func TestFixKeepsWhatOnlyTheXMLHas(t *testing.T) {
 			assert.Contains(t, string(stored.Data), text, behaviour)
 		}
 	}
+}
+
+// A dry run of a repair shows in which form it would write each DOI.
+func TestADryRunIsAPlan(t *testing.T) {
+	srv := service(t, datacitetest.Deployed)
+	source := shelltest.File(t, "own.csv", ownTable[:len("DOI,url,state")]+",title\n10.5072/right,https://repo.example.org/right,findable,Another title\n"+
+		"10.5072/moved,https://repo.example.org/moved,findable,\n10.5072/hidden,,draft,\n")
+	args := []string{"--fix", "--dry-run", "--only", "url,state,metadata", source}
+	out, notes, code := call(t, srv, args...)
+	assert.Equal(t, shell.ExitRefused, code, notes)
+	assert.Contains(t, out, "changed\t10.5072/right\tplanned, into the stored XML\ttitles[0].title: ")
+	assert.Contains(t, out, "changed\t10.5072/moved\tplanned, as JSON\turl: ")
+	assert.Contains(t, out, "changed\t10.5072/hidden\tleft\tstate: ")
+	assert.Contains(t, notes, ": 3 differences\n")
+	for _, r := range srv.Requests() {
+		assert.False(t, r.Method == "PUT" && strings.HasPrefix(r.URL.Path, "/dois/"), r.URL)
+	}
+	_, notes, code = call(t, srv, args[1:]...)
+	assert.Equal(t, shell.ExitWrong, code)
+	assert.Contains(t, notes, "--dry-run has no effect without --fix")
 }
 
 // What is not in the source is left alone, whatever is wrong with it.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/table"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/metadata"
@@ -81,22 +82,14 @@ func (r row) cells() []string {
 	case what != "":
 		what = r.Path + ": " + what
 	case r.Path != "":
-		what = fmt.Sprintf("%s: %s, should be %s", r.Path, quoted(r.Found), quoted(r.Wanted))
+		what = fmt.Sprintf("%s: %s, should be %s", r.Path, shell.Quoted(r.Found), shell.Quoted(r.Wanted))
 	default:
-		what = fmt.Sprintf("%s %s %s", cmp.Or(r.State, "-"), cmp.Or(r.URL, "-"), quoted(r.Title))
+		what = fmt.Sprintf("%s %s %s", cmp.Or(r.State, "-"), cmp.Or(r.URL, "-"), shell.Quoted(r.Title))
 	}
 	if r.Error != "" {
 		what += ": " + r.Error
 	}
 	return []string{string(r.Kind), r.DOI, what}
-}
-
-// quoted is a text, cut.
-func quoted(text string) string {
-	if text == "" {
-		return "nothing"
-	}
-	return fmt.Sprintf("%.60q", text)
 }
 
 // table is the row of a table that other commands read.

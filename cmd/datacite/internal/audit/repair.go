@@ -42,7 +42,7 @@ func outcomeOf(d *reconcile.Difference, o *reconcile.Outcome) outcome {
 	case errors.Is(err, context.Canceled) && !errors.Is(err, datacite.ErrUnclear):
 		return outcome{left, "interrupted"}
 	case o.Record == nil && isLeft(err):
-		text := strings.TrimPrefix(shell.Message(err), reconcile.ErrNotAsDesired.Error()+": ")
+		text := strings.TrimPrefix(shell.Message(err), shell.Message(reconcile.ErrNotAsDesired)+": ")
 		if d.Kind == reconcile.KindOldSchema {
 			text += "; datacite upgrade --missing lists what to fill in"
 		}
@@ -80,8 +80,8 @@ func (c *command) repair(ctx context.Context, writes int, to io.Writer) error {
 	if r.kept, err = record.NewKept(c.Shell, c.Output); err != nil {
 		return shell.Wrong(err)
 	}
-	c.page.Fixed = true
-	opts := &reconcile.Options{Adapt: c.adapt, Before: r.kept.Keep, Rounds: 1, Upgrade: slices.Contains(c.only, string(reconcile.KindOldSchema))}
+	c.page.Fixed = !c.rehearse
+	opts := &reconcile.Options{Adapt: c.adapt, Before: r.kept.Keep, Rounds: 1, DryRun: c.rehearse, Upgrade: slices.Contains(c.only, string(reconcile.KindOldSchema))}
 	for o, err := range c.client.EnsureAll(ctx, reconcile.Corrections(r.differences(ctx)), opts) {
 		if err == nil {
 			err = r.take(o)
@@ -142,7 +142,11 @@ func (r *repairing) take(o *reconcile.Outcome) error {
 		table.PrintOfWrite(r.Shell, key, o.Record.Warnings)
 	}
 	for _, d := range same {
-		if err := r.report(d, outcomeOf(d, o)); err != nil {
+		result := outcomeOf(d, o)
+		if r.rehearse && result.Result == repaired {
+			result.Result = "planned, " + table.Road(o)
+		}
+		if err := r.report(d, result); err != nil {
 			return err
 		}
 	}

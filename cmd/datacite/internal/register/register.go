@@ -67,7 +67,8 @@ state.
 
 Nothing is sent before everything was read. If a record has faults, nothing is sent at all, unless
 --leave-out is given. --dry-run shows all faults and, with a login, whether the account may use
-the prefixes.
+the prefixes, and what would change of each DOI: in which form it would be written (JSON, or the
+stored XML), each value, and what else would be lost.
 
 The result table is beside the table, items.registered.csv beside items.csv: the same rows with the
 DOIs, and the columns result, error and registered. Run the same command again to continue after
@@ -281,13 +282,12 @@ func (j *job) check(ctx context.Context) error {
 		return shell.Wrong(fmt.Errorf("%s has %s that the rows of %s lack, such as %s for %s; continue with the result table, or move it away",
 			j.Output, shell.Count(len(strays), "DOI"), j.source.name(), strays[0].DOI, strays[0].URL))
 	}
-	left := j.rows - j.faulty - j.earlier
-	if j.DryRun && j.faulty == 0 {
-		if err := j.askPrefixes(ctx); err != nil {
+	j.isSingle = j.rows == 1 && !j.isTable
+	if j.DryRun && (j.JSON || j.faulty == 0 && (j.unnamed == 0 || j.prefix != "")) {
+		if err := j.rehearse(ctx); err != nil {
 			return err
 		}
 	}
-	j.isSingle = j.rows == 1 && !j.isTable
 	switch {
 	case j.rows == 0:
 		return shell.Wrong(fmt.Errorf("%s has no rows; fill in one for each DOI", j.source.name()))
@@ -312,52 +312,35 @@ func (j *job) check(ctx context.Context) error {
 		return shell.Wrong(fmt.Errorf("--wait is for a single record, and there are %d", j.rows))
 	case j.doi != "" && !j.isSingle:
 		return shell.Wrong(fmt.Errorf("--doi is for a single record, and there are %d", j.rows))
-	case j.DryRun && !j.JSON && j.isSingle:
-		return j.rehearse()
-	case j.DryRun && !j.JSON:
-		j.Answer(nil, "%s: %s without faults, %s of them written already, %s to write at %s; nothing was sent", j.source.name(), shell.Count(j.rows-j.faulty, "record"), shell.Number(j.earlier), shell.Number(left), j.service)
 	}
-	return nil
+	return j.rehearsed()
 }
 
-// askPrefixes asks, with a login, whether the account may make DOIs below the prefixes of the rows to write.
-func (j *job) askPrefixes(ctx context.Context) error {
+// askPrefixes asks whether the account may make DOIs below the prefixes of the rows to write, and reports whether it
+// could ask: with a login, of a service that answers.
+func (j *job) askPrefixes(ctx context.Context) (isAsked bool, err error) {
 	if j.service.Config.Password == "" {
-		return nil
+		return false, nil
 	}
 	store, err := mds.NewClient(j.service.Config)
 	if err != nil {
-		return err
+		return false, err
 	}
 	for _, prefix := range slices.Sorted(maps.Keys(j.prefixes)) {
 		switch err := store.CheckAccess(ctx, prefix, ""); {
 		case errors.Is(err, datacite.ErrUnauthorized), ctx.Err() != nil:
-			return err
+			return false, err
 		case err == nil:
 		case errors.Is(err, datacite.ErrForbidden) && !datacite.Temporary(err) && prefix == j.prefix:
-			return shell.Refused(fmt.Errorf("the prefix %s belongs to another account: %s would refuse new DOIs below it", prefix, j.service))
+			return false, shell.Refused(fmt.Errorf("the prefix %s belongs to another account: %s would refuse new DOIs below it", prefix, j.service))
 		case errors.Is(err, datacite.ErrForbidden) && !datacite.Temporary(err):
 			j.Warn("warning: the prefix %s belongs to another account: %s would refuse new DOIs below it", prefix, j.service)
 		default:
 			j.Warn("warning: whether the account may make DOIs below %s cannot be asked: %s", prefix, shell.Message(err))
-			return nil
+			return false, nil
 		}
 	}
-	return nil
-}
-
-// rehearse shows what would be written of a single record.
-func (j *job) rehearse() error {
-	for r, err := range j.read(false) {
-		if err != nil {
-			return shell.Wrong(err)
-		}
-		j.Answer(nil, "%s would become %s at %s, and lead to %s, with these metadata; nothing was sent", cmp.Or(r.DOI, "A new DOI"), j.stateOf(r, nil), j.service, r.URL)
-		if _, err := j.Data().Write(r.metadata()); err != nil {
-			return err
-		}
-	}
-	return nil
+	return true, nil
 }
 
 // read reads the source. A row that may be that of several DOIs has a fault.
@@ -403,13 +386,6 @@ func (j *job) checkRow(r *row) (torn bool) {
 	default:
 		prefix, _, _ := strings.Cut(known.DOI, "/")
 		j.prefixes[prefix] = true
-	}
-	if j.DryRun && j.JSON {
-		o := outcome{DOI: known.DOI, URL: r.URL, State: string(j.stateOf(r, nil)), Result: "checked", Place: r.place(), Service: j.service.Host}
-		if r.Err() != nil {
-			o.Result, o.Error = "failed", faults(r)
-		}
-		j.Answer(o, "")
 	}
 	return torn
 }

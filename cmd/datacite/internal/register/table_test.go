@@ -414,7 +414,7 @@ func TestJSON(t *testing.T) {
 	code, out, _ = start(t, srv, "--prefix", "10.5072", "--json", "--dry-run", filepath.Join(folder(t, items), "items.csv"))
 	assert.Zero(t, code)
 	assert.Equal(t, `{"url":"https://repository.example.org/1","state":"findable","result":"checked","place":"items.csv, line 2","service":"`+where+`"}`+"\n"+
-		`{"doi":"10.1234/other","url":"https://repository.example.org/2","state":"findable","result":"checked","place":"items.csv, line 3","service":"`+where+`"}`+"\n", out)
+		`{"doi":"10.1234/other","url":"https://repository.example.org/2","state":"findable","result":"checked","place":"items.csv, line 3","service":"`+where+`","road":"as JSON"}`+"\n", out)
 }
 
 func TestRefusals(t *testing.T) {

@@ -67,6 +67,8 @@ type outcome struct {
 	Error   string `json:"error,omitempty"`
 	Place   string `json:"place"` // of the record: "items.csv, line 3"
 	Service string `json:"service"`
+
+	*plan // with --dry-run
 }
 
 // errTaken says that a name that was made exists already.
@@ -321,10 +323,7 @@ func (j *job) take(ctx context.Context, done *reconcile.Outcome) error {
 		j.again = append(j.again, it)
 		return j.results.note(it.entry, false)
 	default:
-		j.failed++
-		if j.first == nil {
-			j.first = err
-		}
+		j.fail(err)
 		if shell.Code(err) == shell.ExitFailed {
 			j.down++
 		}
@@ -341,6 +340,14 @@ func (j *job) take(ctx context.Context, done *reconcile.Outcome) error {
 	}
 	j.say(it, e, done.Err)
 	return nil
+}
+
+// fail counts a DOI that failed.
+func (j *job) fail(err error) {
+	j.failed++
+	if j.first == nil {
+		j.first = err
+	}
 }
 
 // count counts what became of a DOI, and says it.

@@ -117,6 +117,6 @@ func message(err error) string {
 
 // operation is the method, and module the package that begins the text of an error.
 var (
-	operation = regexp.MustCompile(`\b(?:dois|mds|query|reports|shown)\.[A-Z]\w*: `)
-	module    = regexp.MustCompile(`(?m)(^|: )(?:datacite|archive|counter|logs): `)
+	operation = regexp.MustCompile(`\b(?:dois|mds|query|reconcile|reports|shown)\.[A-Z]\w*: `)
+	module    = regexp.MustCompile(`(?m)(^|: )(?:datacite|archive|counter|dois|logs|mds|reconcile): `)
 )

@@ -305,3 +305,11 @@ func Clean(text string) string {
 		return unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Cf, r)
 	}), " ")
 }
+
+// Quoted is a value, cut.
+func Quoted(text string) string {
+	if text == "" {
+		return "nothing"
+	}
+	return fmt.Sprintf("%.60q", text)
+}

@@ -270,7 +270,7 @@ func TestTexts(t *testing.T) {
 	assert.Equal(t, "1 DOI", shell.Count(1, "DOI"))
 	assert.Equal(t, "1,200 DOIs", shell.Count(1200, "DOI"))
 	assert.Equal(t, "a [31mb c", shell.Clean("a\x1b[31mb\n\u202ec"))
-	assert.Equal(t, "mds: x", shell.Message(fmt.Errorf("mds.Register: %w", errors.New("mds: x"))))
+	assert.Equal(t, "x", shell.Message(fmt.Errorf("mds.Register: %w", errors.New("mds: x"))))
 	fault := datacite.Finding{Path: "url", Code: "missing", Reason: "is empty"}
 	assert.Equal(t, "a.csv: url: is empty", shell.Message(fmt.Errorf("a.csv: %w", datacite.Invalid(fault))))
 	assert.Equal(t, "2 faults: url: is empty; url: is empty", shell.Message(fmt.Errorf("mds.Register: %w", datacite.Invalid(fault, fault))))

@@ -179,6 +179,21 @@ func PrintOfWrite(s *shell.Shell, place string, found []datacite.Finding) {
 	}
 }
 
+// Road says in which form a change is written; "" if nothing differs.
+func Road(o *reconcile.Outcome) string {
+	switch {
+	case o.Draft == nil:
+		return ""
+	case o.Road == reconcile.RoadBoth:
+		return "as JSON, then the XML again"
+	case o.Road == reconcile.RoadJSON:
+		return "as JSON"
+	case o.Found == nil || len(o.Desired.XML) > 0:
+		return "as XML"
+	}
+	return "into the stored XML"
+}
+
 // Place is where a row is, such as "items.csv, line 3".
 func Place(row *Row) string {
 	if row.Line == 0 {
