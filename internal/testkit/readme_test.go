@@ -129,12 +129,14 @@ func TestDocumentsLeadSomewhere(t *testing.T) {
 			tests.WriteString(text)
 		}
 	}
-	pages, err := filepath.Glob(filepath.Join("..", "..", "docs", "*.md"))
-	require.NoError(t, err)
-	require.NotEmpty(t, pages)
 	names := []string{"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "cmd/datacite/README.md"}
-	for _, page := range pages {
-		names = append(names, "docs/"+filepath.Base(page))
+	for _, folder := range []string{"docs", "docs/development"} {
+		pages, err := filepath.Glob(filepath.Join("..", "..", folder, "*.md"))
+		require.NoError(t, err)
+		require.NotEmpty(t, pages)
+		for _, page := range pages {
+			names = append(names, folder+"/"+filepath.Base(page))
+		}
 	}
 	for _, name := range names {
 		for _, m := range regexp.MustCompile("\\]\\(([^):]+)\\)|[^/\\w](testdata/[\\w./-]+)|`([a-z./-]+/[\\w-]+\\.go)`").FindAllStringSubmatch(all[name], -1) {
