@@ -8,7 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -53,6 +55,8 @@ func openOutput(name, host string, stdout io.Writer) (*output, error) {
 	case errors.Is(err, os.ErrNotExist):
 		o.made = true
 		switch info, err := os.Stat(name); {
+		case err != nil && !errors.Is(err, fs.ErrNotExist):
+			return nil, err
 		case err == nil && info.Size() == 0 && info.Mode().IsRegular():
 			o.made = false
 		case err == nil && info.IsDir():
@@ -100,7 +104,7 @@ func (o *output) read() ([]byte, error) {
 
 func (o *output) stateName() string { return o.name + ".position" }
 
-func (o *output) zipped() bool { return strings.HasSuffix(o.name, ".gz") }
+func (o *output) zipped() bool { return strings.EqualFold(filepath.Ext(o.name), ".gz") }
 
 func (o *output) cut() error {
 	info, err := o.file.Stat()

@@ -72,10 +72,11 @@ func (r *results) lookFor(usual string) error {
 	if r.path == usual {
 		return nil
 	}
-	for _, path := range []string{usual, usual + ".journal"} {
-		switch _, err := os.Stat(path); {
-		case err == nil:
+	for _, ending := range []string{"", ".journal"} {
+		switch _, err := os.Stat(usual + ending); {
+		case err == nil && !shell.IsSame(usual+ending, r.path+ending):
 			r.earlier = usual
+		case err == nil:
 		case !errors.Is(err, fs.ErrNotExist):
 			return err
 		}

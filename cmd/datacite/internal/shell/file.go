@@ -28,6 +28,9 @@ type File struct {
 // CreateFile begins a file, so that a bad name is an error before the work begins. Call Save at
 // the end, and Discard in any case.
 func CreateFile(name string, mode fs.FileMode) (*File, error) {
+	if err := checkName(name); err != nil {
+		return nil, err
+	}
 	info, err := os.Stat(name)
 	switch {
 	case err == nil && info.IsDir():
@@ -53,6 +56,14 @@ func CreateFile(name string, mode fs.FileMode) (*File, error) {
 		return nil, &fs.PathError{Op: "create", Path: name, Err: fault.Err}
 	}
 	return &File{Name: name, buffer: bufio.NewWriter(file), target: target, file: file, temp: true}, err
+}
+
+// checkName refuses names that Windows keeps for devices, such as aux.csv. What is written to NUL is meant to be nowhere.
+func checkName(name string) error {
+	if base := filepath.Base(name); !filepath.IsLocal(filepath.Join("in", base)) && !strings.EqualFold(name, "NUL") {
+		return fmt.Errorf("%s: Windows keeps the name %s for a device; give another name", name, base)
+	}
+	return nil
 }
 
 // linked is where symbolic links lead. Nothing may be there yet; Stat refuses a circle.

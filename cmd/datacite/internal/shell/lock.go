@@ -15,6 +15,9 @@ import (
 // file that was removed counts for nothing. A symbolic link there is refused.
 func Lock(file string) (release func(), err error) {
 	path := file + ".lock"
+	if err := checkName(file); err != nil {
+		return nil, Wrong(err)
+	}
 	for {
 		made, err := OpenState(path, os.O_RDONLY|os.O_CREATE, 0o600)
 		if err == nil {

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
@@ -29,11 +30,13 @@ type command struct {
 	given *values
 	table *missing
 	count map[string]int // of files, by result
+
+	written map[string][]string // new files, by their names in small letters
 }
 
 // Command is datacite upgrade.
 func Command(s *shell.Shell) *cobra.Command {
-	c := &command{Shell: s, count: map[string]int{}}
+	c := &command{Shell: s, count: map[string]int{}, written: map[string][]string{}}
 	cmd := &cobra.Command{
 		Use: "upgrade FILE_OR_FOLDER… --output FOLDER", GroupID: shell.Writing,
 		Short: "Turn metadata XML of kernel 2 and 3 into kernel 4",
@@ -155,7 +158,7 @@ func (c *command) checkFlags(names []string) error {
 	case !c.isChosen() && c.fix:
 		return errors.New("--fix is for DOIs of the service; say which, with --client or --prefix")
 	}
-	if c.missing != "" && c.values != "" && filepath.Clean(c.missing) == filepath.Clean(c.values) {
+	if c.missing != "" && c.values != "" && shell.IsSame(c.missing, c.values) {
 		return fmt.Errorf("--missing and --values are both %s; give two files", c.missing)
 	}
 	if c.Output == "" {
@@ -211,7 +214,7 @@ func (c *command) of(name string, all []document) ([]document, error) {
 			return err
 		}
 		if entry.IsDir() {
-			if info, err := entry.Info(); err == nil && path != name && os.SameFile(info, output) {
+			if info, err := os.Stat(path); err == nil && path != name && os.SameFile(info, output) {
 				return filepath.SkipDir
 			}
 			return nil
@@ -270,14 +273,32 @@ func (c *command) one(d document) error {
 	values := c.given.of(out.File, out.DOI)
 	document, err := lift(out, values, data)
 	if err == nil && out.Result == checked && c.Output != "" {
-		out.Result, out.Output = upgraded, filepath.Join(c.Output, filepath.FromSlash(d.name))
-		err = c.write(out.Output, document)
+		output := filepath.Join(c.Output, filepath.FromSlash(d.name))
+		if other := c.sameFile(output); other != "" {
+			out.Result, out.Faults = refused, []fault{{Reason: fmt.Sprintf("its new file would be that of %s, since this system does not tell their names apart; give another --output", other)}}
+		} else {
+			out.Result, out.Output = upgraded, output
+			err = c.write(output, document)
+		}
 	}
 	if err != nil {
 		return err
 	}
 	c.done(out, values)
 	return nil
+}
+
+// sameFile returns the new file of an earlier document that one of this name would replace: with most systems, names
+// are the same that differ only in case, or in the form of Unicode.
+func (c *command) sameFile(output string) string {
+	key := strings.ToLower(norm.NFC.String(output))
+	for _, other := range c.written[key] {
+		if shell.IsSame(other, output) {
+			return other
+		}
+	}
+	c.written[key] = append(c.written[key], output)
+	return ""
 }
 
 // lift returns a document in kernel 4, and notes in the outcome what becomes of it.

@@ -119,6 +119,22 @@ func fillIn(t *testing.T, name string, values map[string]string) (rows [][]strin
 	return rows
 }
 
+// Where names that differ in case or in the form of Unicode are of one file, none replaces another.
+func TestUpgradeOfNamesThatAreTheSame(t *testing.T) {
+	t.Chdir(old(t))
+	document := shelltest.Read(t, "old/a.xml")
+	names := []string{"one/caf\u00e9.xml", "two/cafe\u0301.xml", "three/CAF\u00c9.xml"}
+	for _, name := range names {
+		require.NoError(t, os.Mkdir(filepath.Dir(name), 0o700))
+		require.NoError(t, os.WriteFile(name, document, 0o600))
+	}
+	code, out, notes := shelltest.Run{}.Do(t, Command, append([]string{"upgrade", "--output", "new"}, names...)...)
+	got := written(t, "new")
+	assert.Len(t, got, strings.Count(out, ", upgraded"), out+notes)
+	assert.Equal(t, len(names)-len(got), strings.Count(out+notes, "would be that of"), out+notes)
+	assert.Equal(t, len(got) == len(names), code == 0)
+}
+
 // A part of the documents is written, and no other file.
 func TestUpgradeOfSome(t *testing.T) {
 	t.Chdir(old(t))
