@@ -277,10 +277,10 @@ func realisticPage(records int) []byte {
 	return []byte(b.String())
 }
 
-// canned is a client of a service that always gives the same response.
+// canned is a client of a service that always gives the same response, and is asked once.
 func canned(t testing.TB, data []byte) *dois.Client {
 	t.Helper()
-	client, err := dois.NewClient(datacite.Config{Service: datacite.Service{API: "http://localhost"}, HTTPClient: &http.Client{Transport: same(data)}})
+	client, err := dois.NewClient(datacite.Config{Service: datacite.Service{API: "http://localhost"}, HTTPClient: &http.Client{Transport: same(data)}, MaxAttempts: 1})
 	require.NoError(t, err)
 	return client
 }
