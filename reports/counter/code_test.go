@@ -50,12 +50,12 @@ func download(url string) func(*counter.Event) {
 	return func(e *counter.Event) { e.URL, e.Request = url, true }
 }
 
-// TestExamplesOfTheGuide counts the examples of docs/counting.md.
+// TestExamplesOfTheGuide counts the examples of docs/counting-rules.md.
 func TestExamplesOfTheGuide(t *testing.T) {
 	known := map[string]func(*counter.Event){
 		"address": func(*counter.Event) {}, "login": user("jane"), "user cookie": cookie("c"), "session cookie": session("s"),
 	}
-	for _, row := range testkit.Table(t, "../docs/counting.md", "Examples") {
+	for _, row := range testkit.Table(t, "../docs/counting-rules.md", "Examples") {
 		var events []counter.Event
 		for access := range strings.SplitSeq(row[0], ", ") {
 			at, file, _ := strings.Cut(access, " ")

@@ -13,7 +13,7 @@
 //   - Of repeated clicks only the last is counted.
 //   - Unique counts are numbers of sessions.
 //
-// docs/counting.md in the repository has the rules with examples, and the decisions of this
+// docs/counting-rules.md in the repository has the rules with examples, and the decisions of this
 // package where the code of practice is silent.
 //
 // Events come from log files (package logs) or from a running platform: [Handler] stores an

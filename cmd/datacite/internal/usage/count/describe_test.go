@@ -180,7 +180,7 @@ func TestPathsThatSayNothing(t *testing.T) {
 	}
 }
 
-// TestDSpace is the recipe of docs/counting.md: handles, items and files are in a table, also
+// TestDSpace is the recipe of docs/counting-dspace.md: handles, items and files are in a table, also
 // those that are no dataset, and the log is from west of Greenwich.
 func TestDSpace(t *testing.T) {
 	const item, file, thumbnail = "11111111-aaaa-4bbb-8ccc-000000000001", "22222222-aaaa-4bbb-8ccc-000000000002", "33333333-aaaa-4bbb-8ccc-000000000003"
@@ -197,7 +197,7 @@ func TestDSpace(t *testing.T) {
 	recipe := args("--zone", "America/New_York", "--log-format", "combined", "--dois", table,
 		"--investigations", `^/handle/([0-9.]+/[0-9.]+)$`, "--investigations", `^/(?:items|entities/[a-z]+)/([0-9a-f-]{36})(?:/full)?$`,
 		"--requests", `^/server/api/core/bitstreams/([0-9a-f-]{36})/content$`, "-")
-	docs := shelltest.Read(t, "../../../../../docs/counting.md")
+	docs := shelltest.Read(t, "../../../../../docs/counting-dspace.md")
 	for i, word := range recipe {
 		if strings.HasPrefix(word, "^") {
 			assert.Contains(t, string(docs), recipe[i-1]+" '"+word+"'")
