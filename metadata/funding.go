@@ -1,5 +1,7 @@
 package metadata
 
+import "github.com/datacite-go/datacite-go/internal/jsonlex"
+
 // FundingReference is a grant or other support.
 type FundingReference struct {
 	FunderName           string               `json:"funderName"`
@@ -34,8 +36,18 @@ var fundingElement = newElement("fundingReference", anyOrder,
 		schemeURI(func(f *FundingReference) *string { return &f.SchemeURI })),
 	textElement("awardNumber", optional, unescapedText, func(f *FundingReference) *string { return &f.AwardNumber },
 		attribute("awardURI", uri, func(f *FundingReference) *string { return &f.AwardURI })),
-	untypedElement("awardTitle", anyText, func(f *FundingReference) *string { return &f.AwardTitle }),
+	awardTitle(),
 )
+
+// awardTitle is a text, which the service shows as an object if the XML has its language. The text of that is read, and
+// the language is a value without a place.
+func awardTitle() part[FundingReference] {
+	p := untypedElement("awardTitle", anyText, func(f *FundingReference) *string { return &f.AwardTitle })
+	read := p.members[0].Read
+	object := jsonlex.NewObject(jsonlex.Field("__content__", read)).Or(read)
+	p.members[0].Read = object.Read
+	return p
+}
 
 // FunderIdentifierType is the scheme of a funder identifier.
 type FunderIdentifierType string

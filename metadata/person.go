@@ -1,7 +1,9 @@
 package metadata
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -19,12 +21,44 @@ type Creator struct {
 	FamilyName      string               `json:"familyName,omitempty"`
 	NameIdentifiers List[NameIdentifier] `json:"nameIdentifiers,omitzero"`
 	Affiliation     List[Affiliation]    `json:"affiliation,omitzero"`
+
+	emptyGiven bool `json:"-"` // the JSON has the given name "", with which the service composes the name "Family, "
+}
+
+// MarshalJSON writes an object. An empty given name is written if the JSON had it.
+func (c Creator) MarshalJSON() ([]byte, error) {
+	type plain Creator
+	return withGiven(&c, plain(c))
 }
 
 // Contributor is a person or organization with another role.
 type Contributor struct {
 	Creator
 	ContributorType ContributorType `json:"contributorType,omitempty"`
+}
+
+// MarshalJSON writes an object. An empty given name is written if the JSON had it.
+func (c Contributor) MarshalJSON() ([]byte, error) {
+	type creator Creator
+	return withGiven(&c.Creator, struct {
+		creator
+		ContributorType ContributorType `json:"contributorType,omitempty"`
+	}{creator(c.Creator), c.ContributorType})
+}
+
+// withGiven is the JSON of a person, with an empty given name that was read.
+func withGiven[T any](c *Creator, plain T) ([]byte, error) {
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false) // the encoder of the record may do so
+	if err := e.Encode(plain); err != nil {
+		return nil, err
+	}
+	data := bytes.TrimSuffix(out.Bytes(), []byte("}\n"))
+	if c.emptyGiven && c.GivenName == "" && c.FamilyName != "" {
+		data = append(data, `,"givenName":""`...)
+	}
+	return append(data, '}'), nil
 }
 
 const (
@@ -57,10 +91,22 @@ func personElement[T any](name string, person func(*T) *Creator, more ...part[T]
 			attribute("nameType", termOf(nameTypes, "name type"), func(v *T) *NameType { return &person(v).NameType }),
 			lang(func(v *T) *string { return &person(v).Lang }),
 		)).always(),
-		untypedElement("givenName", unescapedText, func(v *T) *string { return &person(v).GivenName }),
+		givenName(person),
 		untypedElement("familyName", unescapedText, func(v *T) *string { return &person(v).FamilyName }),
 		also(func(c *checker, p *path, v *T) { c.person(p, person(v)) }),
 	}, more...)...)
+}
+
+// givenName tells an empty given name in JSON from none.
+func givenName[T any](person func(*T) *Creator) part[T] {
+	p := untypedElement("givenName", unescapedText, func(v *T) *string { return &person(v).GivenName })
+	read := p.members[0].Read
+	p.members[0].Read = func(d *decoder, v *T) {
+		isText := d.Kind() == '"'
+		read(d, v)
+		person(v).emptyGiven = isText && person(v).GivenName == ""
+	}
+	return p
 }
 
 func identification[T any](person func(*T) *Creator) []part[T] {

@@ -361,10 +361,10 @@ func (a *audit) report(n int) {
 func (a *audit) judge(ctx context.Context, name string, r *request, found *dois.Record) error {
 	a.progress.Compared++
 	a.report(a.progress.Compared)
-	all, err := a.differences(name, r, found)
+	all, err := a.differences(name, r, found, !a.metadata)
 	if err == nil && len(all) > 0 && (r != nil || a.opts.ReadExtra) {
 		if found, err = a.client.look(ctx, name); err == nil {
-			all, err = a.differences(name, r, found)
+			all, err = a.differences(name, r, found, false)
 		}
 	}
 	if err != nil {
@@ -381,8 +381,8 @@ func (a *audit) judge(ctx context.Context, name string, r *request, found *dois.
 }
 
 // differences compares a DOI that is desired with one that was found; one of them may be nil. It returns those
-// that the options look for.
-func (a *audit) differences(name string, r *request, found *dois.Record) (all []*Difference, err error) {
+// that the options look for. A record in brief has not all metadata: if Adapt desires some, it seems to differ.
+func (a *audit) differences(name string, r *request, found *dois.Record, brief bool) (all []*Difference, err error) {
 	var desired *Desired
 	if r != nil {
 		given := r.Desired
@@ -407,7 +407,7 @@ func (a *audit) differences(name string, r *request, found *dois.Record) (all []
 		if err != nil {
 			return nil, err
 		}
-		if len(c.changes) > 0 {
+		if len(c.changes) > 0 || brief && (c.Metadata != nil || c.Clear != nil) {
 			add(Difference{Kind: KindChanged, Changes: c.changes})
 		}
 	}

@@ -3,6 +3,7 @@ package reconcile
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -52,12 +53,7 @@ func (r *request) compare(found *dois.Record, adapt Adapter) (c *comparison, err
 		return c, nil
 	}
 	changes := metadata.Diff(c.shown(c.asJSON), c.shown(&found.Record))
-	var emptied []string // that may hold more in the XML
-	for _, name := range propertyNames {
-		if isEmpty(field(c.asJSON, name)) && !isEmpty(field(normal(&found.Record), name)) {
-			emptied = append(emptied, name)
-		}
-	}
+	emptied := c.emptied()
 	invisible := bytes.ContainsFunc(bytes.TrimPrefix(found.MetadataXML, []byte("\ufeff")), isInvisible)
 	inXML := c.Metadata != nil && needsXML(c.Metadata, "json") // which the JSON does not show
 	if len(changes) == 0 && !invisible && emptied == nil && !inXML {
@@ -66,9 +62,11 @@ func (r *request) compare(found *dois.Record, adapt Adapter) (c *comparison, err
 	if err := c.adaptXML(adapt); err != nil {
 		return c, err
 	}
-	for _, name := range emptied {
-		if c.xml != nil && !isEmpty(field(c.xml, name)) && !slices.ContainsFunc(changes, func(change metadata.Change) bool { return propertyOf(change.Path) == name }) {
-			changes = append(changes, metadata.DiffXML(&metadata.Record{}, pick(normal(c.xml), []string{name}))...)
+	if c.xml != nil {
+		for _, name := range propertyNames {
+			if !sameJSON(field(c.asJSON, name), field(normal(&found.Record), name)) {
+				keepItems(name, c.asXML, &found.Record, c.xml)
+			}
 		}
 	}
 	if inXML && len(changes) == 0 && c.xml != nil {
@@ -83,7 +81,54 @@ func (r *request) compare(found *dois.Record, adapt Adapter) (c *comparison, err
 			c.changes = append(c.changes, change)
 		}
 	}
+	for _, name := range emptied {
+		if c.asXML == nil || isEmpty(field(c.asXML, name)) {
+			c.changes = append(c.changes, c.removal(name, c.changes)...)
+		}
+	}
 	return c, nil
+}
+
+// emptied are the properties that are to be empty, and of which the JSON has something, or may have less than the XML.
+func (c *comparison) emptied() (names []string) {
+	for _, name := range propertyNames {
+		isList := field(c.asJSON, name).Kind() == reflect.Slice
+		if isEmpty(field(c.asJSON, name)) && (!isEmpty(field(normal(&c.found.Record), name)) || isList && slices.Contains(c.Clear, name)) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// removal are the changes that leave nothing of a property in either form, beside the changes that are known: of values
+// that are only in the XML, and of empty ones.
+func (c *comparison) removal(name string, known []metadata.Change) []metadata.Change {
+	if slices.ContainsFunc(known, func(change metadata.Change) bool { return propertyOf(change.Path) == name }) {
+		return nil
+	}
+	stored := normal(cmpRecord(c.xml))
+	if changes := metadata.DiffXML(&metadata.Record{}, pick(stored, []string{name})); len(changes) > 0 {
+		return changes
+	}
+	for _, r := range []*metadata.Record{stored, normal(&c.found.Record)} {
+		if value := field(r, name); hasBlanks(value) {
+			return []metadata.Change{{Path: name, Found: fmt.Sprintf("%q", value)}}
+		}
+	}
+	return nil
+}
+
+// hasBlanks reports whether a list has nothing but items without a value.
+func hasBlanks(list reflect.Value) bool {
+	if list.Kind() != reflect.Slice {
+		return false
+	}
+	for i := range list.Len() {
+		if !list.Index(i).IsZero() {
+			return false
+		}
+	}
+	return list.Len() > 0
 }
 
 // isInvisible finds characters such as a zero-width space.
@@ -163,6 +208,11 @@ var sticky = []string{"language", "version"}
 // compareXML compares XML with the stored XML, and with what the JSON has beside it.
 func (c *comparison) compareXML() []metadata.Change {
 	changes := metadata.DiffXML(normal(c.Metadata), normal(cmpRecord(c.xml)))
+	for _, name := range propertyNames {
+		if isEmpty(field(c.Metadata, name)) {
+			changes = append(changes, c.removal(name, changes)...)
+		}
+	}
 	for _, name := range sticky {
 		said, stored := field(c.Metadata, name).String(), field(&c.found.Record, name).String()
 		if said == "" && stored != "" && !slices.ContainsFunc(changes, func(change metadata.Change) bool { return change.Path == name }) {

@@ -24,7 +24,8 @@ type Desired struct {
 	// empty list that is not nil removes one. The DOI must be the same or empty.
 	Metadata *metadata.Record
 
-	// Clear names properties to remove, as in JSON, such as "version".
+	// Clear names properties to remove, as in JSON, such as "version": an empty list in Metadata removes what the service shows
+	// in its JSON, and Clear also what only the stored XML has, such as several polygons of one place.
 	Clear []string
 
 	// Whole says that Metadata is the whole record: properties without a value are removed.

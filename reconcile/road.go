@@ -58,6 +58,9 @@ func (c *comparison) plan(allowLoss bool) (*plan, error) {
 		words, asXML := c.sentAsXML()
 		switch isJSON := !asXML && c.xml != nil; {
 		case isJSON && !needsXML(pick(c.asJSON, names), "json", "not-in-json", "not-in-xml", "lossy"):
+			for _, name := range names {
+				keepItems(name, c.asJSON, c.xml, &c.found.Record)
+			}
 			err = p.byJSON(c, names, words)
 		case isJSON:
 			p.losses = c.lostInJSON(names)
@@ -128,7 +131,7 @@ func (p *plan) correct(c *comparison, names []string) error {
 			names, c.asXML.Dates = append(names, "dates"), append(slices.Clip(c.xml.Dates), metadata.Date{Date: string(c.found.PublicationYear), DateType: metadata.DateIssued})
 		}
 	}
-	document, err := replaced(c.found.MetadataXML, c.asXML, names)
+	document, err := replaced(c.found.MetadataXML, normal(c.xml), c.asXML, names)
 	if err != nil {
 		return err
 	}
@@ -282,7 +285,7 @@ func (p *plan) upgrade(c *comparison) error {
 	}
 	document, names := up.XML, c.metadataChanges()
 	if len(names) > 0 {
-		document, err = replaced(document, c.asXML, names)
+		document, err = replaced(document, normal(c.xml), c.asXML, names)
 	}
 	if err == nil {
 		p.storeXML(c, document, names)

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -12,8 +13,13 @@ import (
 	"github.com/datacite-go/datacite-go/metadata"
 )
 
-// A span is a part of a document.
-type span struct{ start, end int }
+// A span is a part of a document: an element, with those in it.
+type span struct {
+	start, end int
+	inside     []span
+}
+
+func (s span) of(document string) string { return document[s.start:s.end] }
 
 // elementOf is the element of a property.
 func elementOf(property string) string {
@@ -23,10 +29,11 @@ func elementOf(property string) string {
 	return property
 }
 
-// replaced returns a document with other elements for some properties. All else stays byte for byte.
-func replaced(document []byte, with *metadata.Record, properties []string) ([]byte, error) {
-	source := bytes.TrimPrefix(document, []byte("\ufeff"))
-	places, root, err := elements(string(source))
+// replaced returns a document with other elements for some properties. All else stays byte for byte, and so do the items
+// of a list that are those of the stored record, which is that of the document.
+func replaced(document []byte, stored, with *metadata.Record, properties []string) ([]byte, error) {
+	source := strings.TrimPrefix(string(document), "\ufeff")
+	places, root, err := elements(source)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +49,10 @@ func replaced(document []byte, with *metadata.Record, properties []string) ([]by
 	for _, property := range properties {
 		name, text := elementOf(property), ""
 		for _, at := range fresh[name] {
-			text = qualified(string(data[at.start:at.end]), name, root.prefixed)
+			text = qualified(at.of(string(data)), name, root.prefixed)
+			if len(places[name]) == 1 {
+				text = items{source, places[name][0], field(stored, property)}.keptIn(items{string(data), at, field(with, property)}, root.prefixed, text)
+			}
 		}
 		for i, at := range places[name] {
 			if edits = append(edits, edit{at, ""}); i == 0 {
@@ -50,7 +60,7 @@ func replaced(document []byte, with *metadata.Record, properties []string) ([]by
 			}
 		}
 		if len(places[name]) == 0 && text != "" {
-			edits = append(edits, edit{span{root.end, root.end}, "  " + text + "\n"})
+			edits = append(edits, edit{span{root.end, root.end, nil}, "  " + text + "\n"})
 		}
 	}
 	slices.SortStableFunc(edits, func(a, b edit) int { return cmp.Compare(a.start, b.start) })
@@ -68,6 +78,46 @@ func replaced(document []byte, with *metadata.Record, properties []string) ([]by
 type edit struct {
 	span
 	text string
+}
+
+// The items of a list, in the element that a document has for it.
+type items struct {
+	document string
+	element  span
+	list     reflect.Value
+}
+
+// known reports whether each item is known by its place.
+func (l items) known() bool {
+	return l.list.Kind() == reflect.Slice && l.list.Len() > 0 && l.list.Len() == len(l.element.inside)
+}
+
+// keptIn is the element of other items, in which those that stay are as they are stored; text if none stays.
+func (l items) keptIn(other items, prefixed bool, text string) string {
+	if !l.known() || !other.known() {
+		return text
+	}
+	first, last := l.element.inside[0], l.element.inside[len(l.element.inside)-1]
+	out := l.document[l.element.start:first.start]
+	between, done := out[strings.LastIndexByte(out, '>')+1:], make([]bool, l.list.Len())
+	for i, at := range other.element.inside {
+		item := at.of(other.document)
+		item = qualified(item, item[1:strings.IndexAny(item, " />")], prefixed)
+		for j, stored := range l.element.inside {
+			if !done[j] && reflect.DeepEqual(l.list.Index(j).Interface(), other.list.Index(i).Interface()) {
+				item, done[j] = stored.of(l.document), true
+				break
+			}
+		}
+		if i > 0 {
+			out += between
+		}
+		out += item
+	}
+	if !slices.Contains(done, true) {
+		return text
+	}
+	return out + l.document[last.end:l.element.end]
 }
 
 // qualified declares the namespace where that of the document has a prefix.
@@ -89,7 +139,8 @@ func elements(source string) (map[string][]span, root, error) {
 	all, found := map[string][]span{}, root{}
 	s := xmlscan.Stored(source)
 	var name string
-	var start int
+	var property span
+	var item int
 	for {
 		switch s.Next() {
 		case xmlscan.StartTag:
@@ -97,12 +148,17 @@ func elements(source string) (map[string][]span, root, error) {
 			case 1:
 				found.prefixed = !strings.HasPrefix(source[s.Start:], "<"+s.Name)
 			case 2:
-				name, start = s.Name, s.Start
+				name, property = s.Name, span{start: s.Start}
+			case 3:
+				item = s.Start
 			}
 		case xmlscan.EndTag:
 			switch s.Depth() {
+			case 2:
+				property.inside = append(property.inside, span{item, s.Stop(), nil})
 			case 1:
-				all[name] = append(all[name], span{start, s.Stop()})
+				property.end = s.Stop()
+				all[name] = append(all[name], property)
 			case 0:
 				if found.end = s.Start; strings.HasPrefix(source[s.Start:], "</") {
 					return all, found, nil

@@ -126,7 +126,7 @@ func TestUntouchedTables(t *testing.T) {
 				_, err := srv.DOIs().Create(t.Context(), &dois.Draft{DOI: name, URL: "https://example.org/1", Event: dois.Publish, Record: *rec})
 				require.NoError(t, err)
 			default:
-				draw(t, rand.New(rand.NewPCG(46, uint64(i))), srv, name, births[i%4], properties[i%len(properties)], changed, true)
+				draw(t, rand.New(rand.NewPCG(46, uint64(i))), srv, name, births[i%4], properties[i%len(properties)], changed)
 			}
 		}
 		for _, name := range []string{"items.csv", "items.xlsx"} {

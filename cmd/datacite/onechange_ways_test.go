@@ -25,16 +25,16 @@ import (
 // The commands.
 var commandWays = []way{
 	{"register TABLE", "register", inTable, func(t *testing.T, c *oneChange, _ forms) string { return c.run(t, "register", c.table(t)) }},
-	{"register JSON, a part", "register", canSay, func(t *testing.T, c *oneChange, f forms) string { return c.run(t, "register", c.line(t, f, false)) }},
-	{"register JSON, all of it", "register", canSay, func(t *testing.T, c *oneChange, f forms) string { return c.run(t, "register", c.line(t, f, true)) }},
+	{"register JSON, a part", "register", nil, func(t *testing.T, c *oneChange, f forms) string { return c.run(t, "register", c.line(t, f, false)) }},
+	{"register JSON, all of it", "register", nil, func(t *testing.T, c *oneChange, f forms) string { return c.run(t, "register", c.line(t, f, true)) }},
 	{"register XML", "register", inXML, func(t *testing.T, c *oneChange, f forms) string {
 		return c.run(t, "register", c.xmlFile(t, f), "--url", "https://example.org/1")
 	}},
 	{"audit --fix TABLE", "audit", inTable, func(t *testing.T, c *oneChange, _ forms) string { return c.run(t, "audit", c.table(t), fix...) }},
-	{"audit --fix lines, parts", "audit", canSay, func(t *testing.T, c *oneChange, f forms) string {
+	{"audit --fix lines, parts", "audit", nil, func(t *testing.T, c *oneChange, f forms) string {
 		return c.run(t, "audit", c.line(t, f, false), fix...)
 	}},
-	{"audit --fix lines", "audit", canSay, func(t *testing.T, c *oneChange, f forms) string { return c.run(t, "audit", c.line(t, f, true), fix...) }},
+	{"audit --fix lines", "audit", nil, func(t *testing.T, c *oneChange, f forms) string { return c.run(t, "audit", c.line(t, f, true), fix...) }},
 	{"audit --fix FOLDER", "audit", inXML, func(t *testing.T, c *oneChange, f forms) string {
 		return c.run(t, "audit", filepath.Dir(c.xmlFile(t, f)), fix...)
 	}},
@@ -42,20 +42,20 @@ var commandWays = []way{
 
 // The functions of the library.
 var goWays = []way{
-	{"Get, Draft, Update", "dois.Update", canSay, func(t *testing.T, c *oneChange, f forms) string {
+	{"Get, Draft, Update", "dois.Update", nil, func(t *testing.T, c *oneChange, f forms) string {
 		return c.update(t, f)
 	}},
-	{"Ensure of a part", "reconcile.Ensure", canSay, func(t *testing.T, c *oneChange, f forms) string { return ensure(t, c, c.part(t, f), nil) }},
-	{"Ensure of all", "reconcile.Ensure", canSay, func(t *testing.T, c *oneChange, f forms) string { return ensure(t, c, c.whole(t, f), nil) }},
+	{"Ensure of a part", "reconcile.Ensure", nil, func(t *testing.T, c *oneChange, f forms) string { return ensure(t, c, c.part(t, f), nil) }},
+	{"Ensure of all", "reconcile.Ensure", nil, func(t *testing.T, c *oneChange, f forms) string { return ensure(t, c, c.whole(t, f), nil) }},
 	{"Ensure of XML", "reconcile.Ensure", inXML, func(t *testing.T, c *oneChange, f forms) string {
 		return ensure(t, c, reconcile.Desired{DOI: c.doi, XML: []byte(c.p.replaced(t, f.xml, c.saidInXML(t, f.xml)))}, nil)
 	}},
-	{"Ensure with Adapt", "reconcile.Ensure", canSay, func(t *testing.T, c *oneChange, f forms) string {
+	{"Ensure with Adapt", "reconcile.Ensure", nil, func(t *testing.T, c *oneChange, f forms) string {
 		d, adapt := c.adapting(t, f)
 		return ensure(t, c, d, &reconcile.Options{Adapt: adapt})
 	}},
-	{"Audit and EnsureAll", "reconcile.EnsureAll", canSay, func(t *testing.T, c *oneChange, f forms) string { return c.audit(t, c.part(t, f), nil) }},
-	{"Audit and EnsureAll with Adapt", "reconcile.EnsureAll", canSay, func(t *testing.T, c *oneChange, f forms) string {
+	{"Audit and EnsureAll", "reconcile.EnsureAll", nil, func(t *testing.T, c *oneChange, f forms) string { return c.audit(t, c.part(t, f), nil) }},
+	{"Audit and EnsureAll with Adapt", "reconcile.EnsureAll", nil, func(t *testing.T, c *oneChange, f forms) string {
 		d, adapt := c.adapting(t, f)
 		return c.audit(t, d, adapt)
 	}},
@@ -76,17 +76,26 @@ func (c *oneChange) update(t *testing.T, stored forms) string {
 		member, _, _ := strings.Cut(inWords(map[string]any{c.p.member: c.saidInJSON(t, stored.attributes)}), "\n")
 		require.NoError(t, json.Unmarshal([]byte(member), &draft.Record))
 	case d.Clear != nil:
-		require.NoError(t, json.Unmarshal(fmt.Appendf(nil, `{%q:""}`, c.p.member), &draft.Record))
+		c.p.empty(t, &draft.Record)
 		draft.Clear = d.Clear
 	case d.URL != "":
 		draft.URL = d.URL
-	case d.Container != nil:
+	case d.Container != nil && d.Container.Title != "":
 		draft.Container = d.Container
+	case d.Container != nil:
+		draft.Container, draft.Clear = nil, []string{"container"}
 	default:
 		draft.ContentURL = d.ContentURL
 	}
 	_, err = c.DOIs().Update(t.Context(), c.doi, draft)
 	return refused(err)
+}
+
+// empty leaves nothing of the property in a record.
+func (p property) empty(t *testing.T, r *metadata.Record) {
+	t.Helper()
+	nothing := map[bool]string{true: `""`, false: "null"}[p.single]
+	require.NoError(t, json.Unmarshal(fmt.Appendf(nil, `{%q:%s}`, p.member, nothing), r))
 }
 
 // says reports whether the record has a feature.
@@ -101,12 +110,6 @@ func (c *oneChange) says(feature string) bool {
 	return false
 }
 
-// canSay leaves out what a Desired does not say yet, or says of one form alone: that there is to be no
-// container, and no date where JSON shows that of the year alone.
-func canSay(c *oneChange) bool {
-	return c.kind != removed || c.p.member != "container" && c.p.member != "dates"
-}
-
 // inXML: a document of a record of JSON is refused where it would lose something.
 func inXML(c *oneChange) bool { return c.p.element != "" }
 
@@ -114,7 +117,7 @@ func inXML(c *oneChange) bool { return c.p.element != "" }
 // has of a list is the whole list, and not all that is stored is accepted in a cell.
 func inTable(c *oneChange) bool {
 	isText := slices.Contains([]string{"title", "description"}, c.p.column)
-	return c.p.column != "" && canSay(c) && c.kind != removed && !(isText && c.kind == grown)
+	return c.p.column != "" && c.kind != removed && !(isText && c.kind == grown)
 }
 
 // run runs a command, and returns what it said if it failed.
@@ -184,6 +187,8 @@ func (c *oneChange) part(t *testing.T, stored forms) reconcile.Desired {
 	said := c.saidInJSON(t, stored.attributes)
 	into := map[string]any{"contentUrl": &d.ContentURL, "container": &d.Container, "url": &d.URL}[c.p.member]
 	switch {
+	case c.p.member == "container" && said == nil:
+		d.Container = &dois.Container{}
 	case into == nil && said == nil:
 		d.Clear = []string{c.p.member}
 	case into == nil:
@@ -243,10 +248,10 @@ func (c *oneChange) whole(t *testing.T, stored forms) reconcile.Desired {
 		member, _, _ := strings.Cut(inWords(map[string]any{c.p.member: c.saidInJSON(t, stored.attributes)}), "\n")
 		require.NoError(t, json.Unmarshal([]byte(member), &r.Record))
 	}
-	for _, name := range d.Clear {
-		require.NoError(t, json.Unmarshal(fmt.Appendf(nil, `{%q:""}`, name), &r.Record))
+	if d.Clear != nil {
+		c.p.empty(t, &r.Record)
 	}
-	d.Metadata, d.Clear, d.Whole = &r.Record, nil, true
+	d.Metadata, d.Whole = &r.Record, true
 	return d
 }
 

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Of returns a copy of a struct with exported fields: texts, numbers, lists, pointers and
-// structs. Errors are shared. Of nil it returns nil.
+// Of returns a copy of a struct whose exported fields are texts, numbers, lists, pointers and
+// structs, and the others numbers and booleans. Errors are shared. Of nil it returns nil.
 func Of[T any](original *T) *T {
 	if original == nil {
 		return nil
@@ -38,8 +38,12 @@ func fill(to, from reflect.Value) {
 			fill(to.Index(i), from.Index(i))
 		}
 	case reflect.Struct:
+		to.Set(from)
 		for i := range from.NumField() {
-			fill(to.Field(i), from.Field(i))
+			if to.Type().Field(i).IsExported() {
+				to.Field(i).SetZero()
+				fill(to.Field(i), from.Field(i))
+			}
 		}
 	default:
 		to.Set(from)

@@ -36,7 +36,9 @@ func set(t *testing.T, v reflect.Value, path string) {
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
-			set(t, v.Field(i), path+"."+v.Type().Field(i).Name)
+			if f := v.Type().Field(i); f.IsExported() {
+				set(t, v.Field(i), path+"."+f.Name)
+			}
 		}
 	case reflect.Interface:
 		v.Set(reflect.ValueOf(errors.New(path))) // shared

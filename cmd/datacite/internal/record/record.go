@@ -23,8 +23,9 @@ type Source struct {
 	// Prefix is what the record wants a new name below, if it has none.
 	Prefix string
 
-	// Clear are the properties of the metadata that the record has without a value (null, "", [] and the like), by the
-	// names of the service: they are to be empty. A property that it does not have is not spoken of.
+	// Clear are the properties of the metadata that the record has without a value (null, "" and the like), by the
+	// names of the service: they are to be empty, and so are those with an empty list. A property that it does not have is
+	// not spoken of, nor is a list of empty items: the service shows places like that which only its XML has.
 	Clear []string
 
 	// Left are warnings about what the service has no place for, or cannot be read.
@@ -88,8 +89,12 @@ func (s *Source) clear(members map[string]any) {
 	for field, value := range reflect.ValueOf(&s.Record.Record).Elem().Fields() {
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		if given, ok := members[name]; ok && isEmpty(given) && !slices.Contains([]string{"doi", "identifiers", "schemaVersion"}, name) {
-			if value.SetZero(); saysEmpty(given) {
+			value.SetZero()
+			switch list, isList := given.([]any); {
+			case !isList:
 				s.Clear = append(s.Clear, name)
+			case len(list) == 0 && value.Kind() == reflect.Slice: // as the service shows what only its XML has
+				value.Set(reflect.MakeSlice(value.Type(), 0, 0))
 			}
 		}
 	}
@@ -163,13 +168,6 @@ func known() map[string]bool {
 	}
 	add(reflect.TypeFor[dois.Record]())
 	return names
-}
-
-// saysEmpty reports whether a member says that there is no value. A list of empty items does not: the service shows places
-// like that which only its XML has.
-func saysEmpty(value any) bool {
-	list, isList := value.([]any)
-	return isList && len(list) == 0 || !isList && isEmpty(value)
 }
 
 // isEmpty reports whether a value of JSON says nothing.

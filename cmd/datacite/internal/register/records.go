@@ -63,7 +63,7 @@ func (s *records) lift(r *row) {
 		case name == "url":
 			return r.URL == "" && found.URL != ""
 		default:
-			return r.isJSON && !slices.Contains(r.desired.Clear, name) && (f.Code == "missing" && isAbsent(name, r.Record) || sameMember(name, r.Record, &found.Record))
+			return r.isJSON && !slices.Contains(r.desired.Clear, name) && (f.Code == "missing" && isAbsent(name, r.Record) || isStored(name, f.Path, r.Record, &found.Record))
 		}
 	})
 }
@@ -71,9 +71,16 @@ func (s *records) lift(r *row) {
 // isAbsent reports whether a record does not speak of a member.
 func isAbsent(name string, r *metadata.Record) bool { return membersOf(r)[name] == nil }
 
-// sameMember compares a member of two records.
-func sameMember(name string, a, b *metadata.Record) bool {
-	return !isAbsent(name, a) && bytes.Equal(membersOf(a)[name], membersOf(b)[name])
+// isStored reports whether a member of a record, or the item of its list that a path leads to, is among the stored ones.
+func isStored(name, path string, said, stored *metadata.Record) bool {
+	is, was := membersOf(said)[name], membersOf(stored)[name]
+	var items, before []json.RawMessage
+	if i := 0; json.Unmarshal(is, &items) == nil && json.Unmarshal(was, &before) == nil {
+		if n, err := fmt.Sscanf(path, name+"[%d]", &i); n == 1 && err == nil && i < len(items) {
+			return slices.ContainsFunc(before, func(item json.RawMessage) bool { return bytes.Equal(item, items[i]) })
+		}
+	}
+	return is != nil && bytes.Equal(is, was)
 }
 
 func membersOf(r *metadata.Record) (members map[string]json.RawMessage) {

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
@@ -458,8 +459,9 @@ func readDates(text string, r *Row) error {
 
 func writeDates(r *Row) string { return items(r.Record.Dates, dateCell) }
 
+// dateCell has the kind Issued for a date without one, as the service writes it into its XML.
 func dateCell(d metadata.Date) string {
-	return join(string(d.DateType)+" "+d.Date, d.DateInformation)
+	return join(string(cmp.Or(d.DateType, metadata.DateIssued))+" "+d.Date, d.DateInformation)
 }
 
 // term returns the value of a vocabulary that equals text ignoring case, else text.

@@ -76,8 +76,28 @@ func (r *Row) Lift(found *dois.Record) {
 		return slices.ContainsFunc(forms, func(form *metadata.Record) bool {
 			text, stored := r.faulty[c.Name], c.cell(&Row{Record: form})
 			isItem := f.Value != "" && strings.Contains(stored, f.Value)
-			return stored != "" && (text == "" || text == stored || isItem)
+			return stored != "" && (text == "" || text == stored || isItem || !c.faultIn(without(split(text, ';'), split(stored, ';')), f))
 		})
+	})
+}
+
+// without are elements of a cell that are not among the stored ones.
+func without(said, stored []string) (rest []string) {
+	for _, element := range said {
+		if i := slices.Index(stored, element); i >= 0 {
+			stored = slices.Delete(slices.Clone(stored), i, i+1)
+		} else {
+			rest = append(rest, element)
+		}
+	}
+	return rest
+}
+
+// faultIn reports whether a cell of these elements has a fault.
+func (c *column) faultIn(elements []string, f datacite.Finding) bool {
+	row := &Row{Record: &metadata.Record{}}
+	return c.read(strings.Join(elements, "; "), row) != nil || slices.ContainsFunc(row.Record.Findings(), func(other datacite.Finding) bool {
+		return other.Code == f.Code && other.Value == f.Value && ofMember(other.Path) == c.Name
 	})
 }
 

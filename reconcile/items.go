@@ -1,0 +1,71 @@
+package reconcile
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+
+	"github.com/datacite-go/datacite-go/metadata"
+)
+
+// The service keeps a list in two forms, and each has items, or parts of them, that the other lacks. What is desired says a
+// list in the words of one form: its items that are not changed stay in the other form as they are there.
+
+// keepItems puts the items of the other form into a desired list, in place of those that one form has for them.
+func keepItems(name string, desired, one, other *metadata.Record) {
+	one, other = normal(one), normal(other)
+	list, from, to := field(desired, name), field(one, name), field(other, name)
+	if list.Kind() != reflect.Slice || list.Len() == 0 || sameJSON(list, to) {
+		return
+	}
+	pairs, known := pairsOf(name, one, other), map[string][]int{}
+	for j := range from.Len() {
+		if _, paired := pairs[j]; paired {
+			text := inJSON(from.Index(j))
+			known[text] = append(known[text], j)
+		}
+	}
+	kept := reflect.MakeSlice(list.Type(), list.Len(), list.Len())
+	for i := range list.Len() {
+		kept.Index(i).Set(list.Index(i))
+		text := inJSON(list.Index(i))
+		if places := known[text]; len(places) > 0 {
+			kept.Index(i).Set(to.Index(pairs[places[0]]))
+			known[text] = places[1:]
+		}
+	}
+	list.Set(kept)
+}
+
+func inJSON(v reflect.Value) string {
+	data, err := json.Marshal(v.Interface())
+	if err != nil {
+		return fmt.Sprintf("%#v", v)
+	}
+	return string(data)
+}
+
+// reach is how far from each other the two forms of an item are looked for.
+const reach = 20
+
+// pairsOf finds the places of items in the other form, which has them in the same order.
+func pairsOf(name string, one, other *metadata.Record) map[int]int {
+	pairs, next := map[int]int{}, 0
+	for i := range field(one, name).Len() {
+		for j := next; j < min(field(other, name).Len(), next+reach); j++ {
+			a, b := alone(name, one, i), alone(name, other, j)
+			if len(metadata.Diff(a, b)) == 0 || len(metadata.Diff(b, a)) == 0 {
+				pairs[i], next = j, j+1
+				break
+			}
+		}
+	}
+	return pairs
+}
+
+// alone is a record with one item of a list.
+func alone(name string, r *metadata.Record, i int) *metadata.Record {
+	var one metadata.Record
+	field(&one, name).Set(field(r, name).Slice(i, i+1))
+	return &one
+}
