@@ -509,7 +509,24 @@ func TestTablesOfAFewColumns(t *testing.T) {
 		assert.NotEmpty(t, record.Creators)
 		_, notes, code = call(t, srv, "--pass-over", "notes,shelf,title", "--only", "metadata", source)
 		assert.Equal(t, shell.ExitDone, code, notes)
+		source = shelltest.File(t, "own.csv", "DOI,title,result,error,registered,Notes\n10.5072/right,Glacier width,created,,r1,look again\n")
+		_, notes, code = call(t, srv, "--only", "metadata", source)
+		assert.Equal(t, shell.ExitDone, code, notes)
+		assert.Contains(t, notes, `own.csv: the column "Notes", behind the column registered, is passed over`)
 	}
+}
+
+// A table without DOIs, such as the one before its registration, says so once.
+func TestEqualFaultsAreSaidOnce(t *testing.T) {
+	rows := strings.Repeat(",Glacier length,\n", 57) + "10.5072/right,Glacier length,Deutsch\n" + strings.Repeat(",Glacier length,\n", 2)
+	_, notes, code := call(t, service(t, datacitetest.Deployed), shelltest.File(t, "own.csv", "DOI,title,language\n"+rows))
+	assert.Equal(t, shell.ExitWrong, code)
+	lines := strings.Split(strings.TrimSuffix(notes, "\n"), "\n")
+	require.Len(t, lines, 4, notes)
+	assert.Equal(t, "error: own.csv, line 2: doi: is empty; datacite register gives names to records", lines[0])
+	assert.Contains(t, lines[1], "line 59, column 3: language: ")
+	assert.Equal(t, "error: own.csv, and 58 more rows (lines 3–58, 60–61): doi: is empty; datacite register gives names to records", lines[2])
+	assert.Contains(t, lines[3], "own.csv: 59 faults in 59 rows, all above; nothing was compared or written")
 }
 
 // The differences can be a spreadsheet, too, which the next command reads.

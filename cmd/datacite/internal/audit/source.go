@@ -128,7 +128,7 @@ func document(name string) (reconcile.Desired, error) {
 // items are the rows of a table. If some have faults, the last thing is an error, after
 // which nothing was compared or written yet.
 func (c *command) items(ctx context.Context, yield func(reconcile.Desired, error) bool) {
-	r, file, err := table.Open(c.source, &table.Options{Others: slices.Concat(table.SearchColumns, table.ResultColumns, c.passOver), Partial: true})
+	r, file, err := table.Open(c.source, &table.Options{Others: slices.Concat([]string{"file"}, table.SearchColumns, table.ResultColumns, c.passOver), Partial: true})
 	if err != nil {
 		yield(reconcile.Desired{}, err)
 		return
@@ -139,8 +139,11 @@ func (c *command) items(ctx context.Context, yield func(reconcile.Desired, error
 		return
 	}
 	table.SaySheets(c.Shell, c.source, r)
+	table.SayOwn(c.Shell, c.source, r)
 	faults, faulty := 0, 0
 	look := table.Look{Shell: c.Shell, Client: c.records}
+	findings := table.Findings{Shell: c.Shell}
+	defer findings.End()
 	for row, err := range r.All() {
 		if err != nil {
 			yield(reconcile.Desired{}, err)
@@ -150,7 +153,7 @@ func (c *command) items(ctx context.Context, yield func(reconcile.Desired, error
 			row.Findings = append(row.Findings, datacite.Finding{File: row.File, Line: row.Line, Path: "doi", Code: "missing", Reason: "is empty; datacite register gives names to records"})
 		}
 		look.At(ctx, row)
-		table.PrintFindings(c.Shell, row)
+		findings.Print(row)
 		if invalid, ok := errors.AsType[*datacite.ValidationError](row.Err()); ok {
 			faulty++
 			for _, f := range invalid.Findings {

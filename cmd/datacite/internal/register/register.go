@@ -89,7 +89,7 @@ beside the result table), so none is lost.`,
 	shell.Choice(cmd, &c.state, "state", "`state` of DOIs whose record gives none: findable, registered or draft", string(dois.StateFindable), string(dois.StateRegistered), string(dois.StateDraft))
 	flags.BoolVar(&c.leaveOut, "leave-out", false, "register what has no faults, and leave out the rest")
 	flags.BoolVar(&c.allowLoss, "allow-loss", false, "write also where the service would lose something else of a record, which is listed")
-	flags.StringSliceVar(&c.passOver, "pass-over", nil, "`columns` of your own, separated by commas, which stay in the table and are not registered")
+	flags.StringSliceVar(&c.passOver, "pass-over", nil, "`columns` of your own, separated by commas, which stay in the table and are not registered; in the result table they are behind the others, and need not be named again")
 	flags.IntVar(&c.workers, "workers", 4, "how many `records` are written at the same time")
 	flags.BoolVar(&c.wait, "wait", false, "wait until the DOI of a single record resolves")
 	flags.StringVar(&c.resolver, "resolver", "", "with --wait: base `URL` of the resolver; that of DataCite's services is known")
@@ -268,6 +268,7 @@ func (j *job) ask(ctx context.Context) error {
 // check reads everything and prints the faults.
 func (j *job) check(ctx context.Context) error {
 	torn := false
+	j.findings.Shell = j.Shell
 	for r, err := range j.read(true) {
 		if ctx.Err() != nil {
 			return shell.Interrupted("nothing was sent")
@@ -278,6 +279,7 @@ func (j *job) check(ctx context.Context) error {
 		torn = j.checkRow(r) || torn
 		j.Progress(j.rows, 0, "records read", fmt.Sprintf("%d with faults", j.faulty))
 	}
+	j.findings.End()
 	if strays := j.results.strays(); len(strays) > 0 {
 		return shell.Wrong(fmt.Errorf("%s has %s that the rows of %s lack, such as %s for %s; continue with the result table, or move it away",
 			j.Output, shell.Count(len(strays), "DOI"), j.source.name(), strays[0].DOI, strays[0].URL))
@@ -371,7 +373,7 @@ func (j *job) checkRow(r *row) (torn bool) {
 		j.foreign++
 	}
 	known := j.results.of(r)
-	table.PrintFindings(j.Shell, r.Row)
+	j.findings.Print(r.Row)
 	torn = slices.ContainsFunc(r.Findings, func(f datacite.Finding) bool { return f.Code == "cells" })
 	switch {
 	case r.Err() != nil:

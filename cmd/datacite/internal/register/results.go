@@ -40,6 +40,7 @@ type results struct {
 	path            string
 	earlier         string // another result table of the same source, which would be continued without --output
 	columns, others []string
+	at              int // of table.ResultColumns in others
 	journal         *os.File
 
 	mu    sync.Mutex
@@ -52,6 +53,7 @@ type results struct {
 func loadResults(path string, s source) (*results, error) {
 	r := &results{path: path, dois: map[string]*entry{}, urls: map[string]*entry{}, taken: map[*entry]bool{}}
 	r.columns, r.others = s.results()
+	r.at = slices.Index(r.others, table.ResultColumns[0])
 	if path == "" {
 		return r, nil
 	}
@@ -90,12 +92,15 @@ func (r *results) loadTable() error {
 		return err
 	}
 	defer file.Close()
+	if own := t.Own(); len(own) > 0 {
+		return fmt.Errorf("%s has the column %q, which would be lost; continue with that table, or move it away", r.path, own[0])
+	}
 	var unnamed []entry
 	for row, err := range t.All() {
 		if err != nil {
 			return err
 		}
-		cells := row.Others[len(row.Others)-len(table.ResultColumns):]
+		cells := row.Others[r.at:]
 		e := entry{DOI: row.DOI, URL: row.URL, State: row.State, Result: cells[0], Error: cells[1], Registered: cells[2]}
 		if e.DOI == "" {
 			unnamed = append(unnamed, e)
@@ -312,11 +317,13 @@ func (r *results) replace(s source, rows iter.Seq2[*row, error]) error {
 			e.State = "" // it is what the row wants
 		}
 		row.DOI, row.State = e.DOI, cmp.Or(e.State, row.State)
-		own := row.Others[:min(len(row.Others), len(r.others)-len(table.ResultColumns))]
+		others := make([]string, len(r.others))
+		copy(others, row.Others)
 		if !row.isRow {
-			own = []string{row.place()}
+			others[0] = row.place()
 		}
-		row.Others = append(slices.Clone(own), e.Result, e.Error, e.Registered)
+		copy(others[r.at:], []string{e.Result, e.Error, e.Registered})
+		row.Others = others
 		if _, err := w.Write(row.Row); err != nil {
 			return err
 		}

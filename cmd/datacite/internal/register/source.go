@@ -30,7 +30,7 @@ type source interface {
 	// notes about the whole are printed. An error ends them.
 	rows(say bool) iter.Seq2[*row, error]
 	// results are the columns of the table of results: those of package table, nil for all, and
-	// further ones, of which the last are table.ResultColumns.
+	// further ones, with table.ResultColumns among them.
 	results() (columns, others []string)
 	layout() sheet.Layout
 	mode() fs.FileMode // of the table of results
@@ -124,7 +124,8 @@ func (s *rows) prepare(ctx context.Context) error {
 		return err
 	}
 	defer file.Close()
-	s.columns = r.Columns()
+	s.columns, s.passOver = r.Columns(), append(s.passOver, r.Own()...)
+	table.SayOwn(s.Shell, s.file, r)
 	s.searched = slices.DeleteFunc(s.searched, func(name string) bool { return !r.Has(name) })
 	for row, err := range r.All() {
 		if err != nil {
@@ -139,7 +140,7 @@ func (s *rows) prepare(ctx context.Context) error {
 }
 
 func (s *rows) results() (columns, others []string) {
-	return s.columns, slices.Concat(s.passOver, s.searched, table.ResultColumns)
+	return s.columns, slices.Concat(s.searched, table.ResultColumns, s.passOver)
 }
 
 func (s *rows) rows(say bool) iter.Seq2[*row, error] {

@@ -2,6 +2,7 @@ package register
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"fmt"
 	"io"
@@ -340,11 +341,26 @@ func TestColumnsToPassOver(t *testing.T) {
 	code, _, notes := start(t, srv, "--prefix", "10.5072", items)
 	assert.Equal(t, 2, code)
 	assert.Contains(t, notes, "--pass-over names columns of your own")
-	for _, file := range []string{items, filepath.Join(path, "items.registered.csv")} {
-		code, _, notes = start(t, srv, "--prefix", "10.5072", "--pass-over", "Shelf", file)
+	result := filepath.Join(path, "items.registered.csv")
+	for _, args := range [][]string{{items, "--pass-over", "Shelf"}, {result, "--pass-over", "shelf"}, {result}, {result}} {
+		code, _, notes = start(t, srv, append(args, "--prefix", "10.5072")...)
 		require.Zero(t, code, notes)
-		assert.Equal(t, "A 7", read(t, filepath.Join(path, "items.registered.csv"))[0]["Shelf"])
+		assert.Equal(t, "A 7", cmp.Or(read(t, result)[0]["Shelf"], read(t, result)[0]["shelf"]))
 	}
+	assert.Contains(t, notes, `items.registered.csv: the column "shelf", behind the column registered, is passed over`)
+
+	plain := filepath.Join(path, "items.csv")
+	require.NoError(t, os.WriteFile(plain, []byte(header+line(1)), 0o600))
+	code, _, notes = start(t, srv, plain, "--prefix", "10.5072")
+	assert.Equal(t, 2, code)
+	assert.Contains(t, notes, `items.registered.csv has the column "shelf", which would be lost; continue with that table, or move it away`)
+
+	// A column that is probably misspelt is none of one's own.
+	text := strings.Replace(string(shelltest.Read(t, result)), ",shelf", ",fundng", 1)
+	require.NoError(t, os.WriteFile(result, []byte(text), 0o600))
+	code, _, notes = start(t, srv, result)
+	assert.Equal(t, 2, code)
+	assert.Contains(t, notes, `the column is named "fundng"; did you mean "funding"?`)
 }
 
 // An address that cannot be read is a fault, and not a second one because it is missing.

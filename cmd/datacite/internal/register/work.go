@@ -24,10 +24,11 @@ import (
 // A job registers the rows of a source.
 type job struct {
 	*command
-	client  *reconcile.Client
-	source  source
-	results *results
-	kept    *record.Kept
+	client   *reconcile.Client
+	source   source
+	results  *results
+	findings table.Findings
+	kept     *record.Kept
 	counts
 	first    error            // of those with which rows failed
 	lastName string           // of the row that was begun last

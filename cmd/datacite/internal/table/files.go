@@ -21,8 +21,11 @@ import (
 	"github.com/datacite-go/datacite-go/reconcile"
 )
 
-// ResultColumns are the columns of a table of results in addition to those of its source.
-var ResultColumns = []string{"result", "error", "registered"}
+// ResultColumns are the columns of a table of results in addition to those of its source. Behind them are those of its
+// owner; see [Reader.Own].
+var ResultColumns = []string{"result", "error", lastResult}
+
+const lastResult = "registered"
 
 // SearchColumns are the columns of a table of search in addition to those of the records. Other
 // commands read over them.
@@ -168,6 +171,13 @@ func SaySheets(s *shell.Shell, name string, r *Reader) {
 	}
 }
 
+// SayOwn names the columns that are passed over since they are behind those of a result table.
+func SayOwn(s *shell.Shell, name string, r *Reader) {
+	for _, own := range r.Own() {
+		s.Say("%s: the column %q, behind the column %s, is passed over", filepath.Base(name), own, lastResult)
+	}
+}
+
 // PrintOfWrite prints the warnings about what the service made of a write, and not those about the
 // metadata that were sent.
 func PrintOfWrite(s *shell.Shell, place string, found []datacite.Finding) {
@@ -202,13 +212,83 @@ func Place(row *Row) string {
 	return fmt.Sprintf("%s, line %d", row.File, row.Line)
 }
 
-// PrintFindings prints the faults and warnings of a row.
-func PrintFindings(s *shell.Shell, row *Row) {
+// Findings prints the faults and warnings of rows. Of equal ones it prints the first, and at the end where the others are.
+type Findings struct {
+	Shell *shell.Shell
+
+	repeated map[string]*repeated
+	order    []*repeated
+}
+
+// repeated are equal findings.
+type repeated struct {
+	first datacite.Finding
+	lines []int // of all
+}
+
+// Print prints the findings of a row, unless they were printed for another one.
+func (p *Findings) Print(row *Row) {
+	const most = 1000 // different ones that are kept
 	for _, f := range row.Findings {
-		if f.Warning {
-			s.Warn("%s", f)
-		} else {
-			s.Warn("error: %s", f)
+		key := fmt.Sprintf("%s\n%s\n%v\n%s", f.Path, f.Code, f.Warning, f.Reason)
+		same := p.repeated[key]
+		if same != nil {
+			if last := same.lines[len(same.lines)-1]; last != row.Line {
+				same.lines = append(same.lines, row.Line)
+			}
+			continue
+		}
+		p.say(f)
+		if row.Line > 0 && len(p.order) < most {
+			if p.repeated == nil {
+				p.repeated = map[string]*repeated{}
+			}
+			same = &repeated{f, []int{row.Line}}
+			p.repeated[key] = same
+			p.order = append(p.order, same)
 		}
 	}
+}
+
+func (p *Findings) say(f datacite.Finding) {
+	if f.Warning {
+		p.Shell.Warn("%s", f)
+	} else {
+		p.Shell.Warn("error: %s", f)
+	}
+}
+
+// End says where the findings are that Print left out.
+func (p *Findings) End() {
+	for _, same := range p.order {
+		if n := len(same.lines) - 1; n > 0 {
+			f := same.first
+			f.File, f.Line, f.Column = fmt.Sprintf("%s, and %s (%s)", f.File, shell.Count(n, "more row"), lines(same.lines[1:])), 0, 0
+			p.say(f)
+		}
+	}
+	p.repeated, p.order = nil, nil
+}
+
+// lines are line numbers, in ranges.
+func lines(all []int) string {
+	const most = 10 // ranges
+	var ranges []string
+	for i := 0; i < len(all); {
+		end := i
+		for end+1 < len(all) && all[end+1] == all[end]+1 {
+			end++
+		}
+		if len(ranges) == most {
+			ranges = append(ranges, "…")
+			break
+		}
+		text := fmt.Sprint(all[i])
+		if end > i {
+			text += fmt.Sprintf("–%d", all[end])
+		}
+		ranges = append(ranges, text)
+		i = end + 1
+	}
+	return "lines " + strings.Join(ranges, ", ")
 }

@@ -38,6 +38,7 @@ type Reader struct {
 	partial bool
 	header  []field
 	records bool // the table has metadata
+	own     []string
 }
 
 // A field is a cell of the header.
@@ -91,6 +92,10 @@ func (r *Reader) readHeader(opts *Options) error {
 	var unknown []int
 	for i, name := range names {
 		f, known := r.field(name)
+		if !known && r.Has(lastResult) && r.nearest(name) == "" {
+			f, known = field{column: column{Column: Column{Name: plain(name)}}, other: len(r.others)}, true
+			r.own, r.others = append(r.own, strings.TrimSpace(name)), append(r.others, f.Name)
+		}
 		if !known {
 			unknown = append(unknown, i)
 			continue
@@ -133,17 +138,12 @@ func (r *Reader) field(name string) (field, bool) {
 // unknown is the error for names in the header that are not known. Each has a suggestion, or
 // the first one a list of all that are.
 func (r *Reader) unknown(names []string, unknown []int) error {
-	var known []string
-	for _, c := range columns {
-		known = append(known, c.Name)
-	}
-	known = append(known, r.others...)
-	which := "not one of " + strings.Join(known, ", ")
+	which := "not one of " + strings.Join(r.known(), ", ")
 	var all []datacite.Finding
 	for _, i := range unknown {
 		name := plain(names[i])
 		reason := fmt.Sprintf("the column is named %q", name)
-		if near := spelling.Nearest(name, known); near != "" {
+		if near := r.nearest(name); near != "" {
 			reason += fmt.Sprintf("; did you mean %q?", near)
 		} else {
 			reason, which = reason+", which is "+which, "none of these either"
@@ -154,6 +154,16 @@ func (r *Reader) unknown(names []string, unknown []int) error {
 	}
 	return datacite.Invalid(all...)
 }
+
+// known are the names that a header may have.
+func (r *Reader) known() (names []string) {
+	for _, c := range columns {
+		names = append(names, c.Name)
+	}
+	return append(names, r.others...)
+}
+
+func (r *Reader) nearest(name string) string { return spelling.Nearest(plain(name), r.known()) }
 
 // fault is what is wrong with a cell of the header.
 func (r *Reader) fault(i int, reason string) datacite.Finding {
@@ -180,6 +190,10 @@ func (r *Reader) Columns() (names []string) {
 	}
 	return names
 }
+
+// Own returns the columns that a result table has behind its own last one, and that are not known: register writes those
+// there that it passed over. Their cells are in Row.Others, behind those of the Options.
+func (r *Reader) Own() []string { return slices.Clone(r.own) }
 
 // HasRecords reports whether the table has metadata.
 func (r *Reader) HasRecords() bool { return r.records }
