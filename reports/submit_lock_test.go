@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -83,7 +84,11 @@ func TestACrowdOfProcesses(t *testing.T) {
 		for _, killed := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s killed=%v", behaviour, killed), func(t *testing.T) {
 				for range *crowds {
-					srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: behaviour, WriteTime: 40 * time.Millisecond})
+					var begun atomic.Int64 // requests
+					srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: behaviour, WriteTime: 40 * time.Millisecond, Faults: func(n int, _ *http.Request) *datacitetest.Fault {
+						begun.Store(int64(n))
+						return nil
+					}})
 					temp := t.TempDir()
 					start := func() (*exec.Cmd, *bytes.Buffer) {
 						cmd := exec.Command(executable)
@@ -98,6 +103,9 @@ func TestACrowdOfProcesses(t *testing.T) {
 						time.Sleep(time.Duration(rand.Int64N(int64(600 * time.Millisecond))))
 						_ = first.Process.Kill()
 						_ = first.Wait()
+						require.Eventually(t, func() bool { // a slow machine could be at work on the last one for longer than crowdProcessing
+							return int64(len(srv.Requests())) == begun.Load()
+						}, 5*time.Minute, 10*time.Millisecond)
 					}
 					var crowd sync.WaitGroup
 					said := make([]string, *processes)
