@@ -18,7 +18,7 @@ import (
 // commands are those of the program, in the order in which datacite help shows them.
 var commands = []shell.Maker{
 	get.Command, search.Command, harvest.Command,
-	register.Command, audit.Command, upgrade.Command, states.Hide, states.Show, states.Delete,
+	register.Command, audit.Command, upgrade.Command, states.Hide, states.Show, states.Delete, states.Transfer,
 	usage.Command,
 	sandbox.Command,
 	account.LoginCommand, account.ConfigCommand, versionCommand,

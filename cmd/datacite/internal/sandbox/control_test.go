@@ -101,6 +101,21 @@ func TestResetReturnsToTheStart(t *testing.T) {
 func first[A, B any](_ A, b B) B { return b }
 
 // Restarting with the records of --load does not double what is made of them.
+// A record keeps the account that the service names beside its attributes.
+func TestLoadKeepsAccounts(t *testing.T) {
+	seed := shelltest.File(t, "seed.json", `{"data":[{"id":"10.5072/a","attributes":{"doi":"10.5072/a"},"relationships":{"client":{"data":{"id":"ice.archive","type":"clients"}}}},
+		{"attributes":{"doi":"10.5072/b"}}]}`)
+	address, stop := start(t, "--load", seed)
+	defer stop()
+	for account, name := range map[string]string{"ice.archive": "10.5072/a", "example.repo": "10.5072/b"} {
+		_, text := get(t, address+"/dois?client-id="+account)
+		assert.Contains(t, text, `"total":1,`)
+		assert.Contains(t, text, `"id":"`+name+`"`)
+	}
+	_, text := get(t, address+"/dois?provider-id=ice")
+	assert.Contains(t, text, `"total":1,`)
+}
+
 func TestStateAndLoadTogether(t *testing.T) {
 	seed, state := filepath.Join(t.TempDir(), "seed.jsonl"), filepath.Join(t.TempDir(), "state.json")
 	require.NoError(t, os.WriteFile(seed, []byte(`{"doi":"10.5072/old"}

@@ -70,7 +70,12 @@ func put(service *datacitetest.Server, value json.RawMessage, n *int) error {
 		}
 		return nil
 	}
-	var shape struct{ Data, Attributes, Service, Titles json.RawMessage }
+	var shape struct {
+		Data, Attributes, Service, Titles json.RawMessage
+		Relationships                     struct {
+			Client struct{ Data struct{ ID string } }
+		}
+	}
 	if err := json.Unmarshal(value, &shape); err != nil {
 		return err
 	}
@@ -78,7 +83,7 @@ func put(service *datacitetest.Server, value json.RawMessage, n *int) error {
 	case shape.Data != nil:
 		return put(service, shape.Data, n)
 	case shape.Attributes != nil:
-		value = shape.Attributes
+		value = owned(shape.Attributes, shape.Relationships.Client.Data.ID)
 	case shape.Service != nil && shape.Titles == nil: // a record of no metadata would be made of it
 		return errors.New("this is what a command printed with --json, not a record")
 	}
@@ -91,6 +96,23 @@ func put(service *datacitetest.Server, value json.RawMessage, n *int) error {
 		*n++
 	}
 	return bare(err)
+}
+
+// owned are attributes with the account of the record, which the service writes beside them.
+func owned(attributes json.RawMessage, account string) json.RawMessage {
+	var all map[string]json.RawMessage
+	if account == "" || json.Unmarshal(attributes, &all) != nil || all["client"] != nil {
+		return attributes
+	}
+	if all["client"], _ = json.Marshal(account); all["provider"] == nil { // of a text
+		member, _, _ := strings.Cut(account, ".")
+		all["provider"], _ = json.Marshal(member)
+	}
+	with, err := json.Marshal(all)
+	if err != nil {
+		return attributes // which are refused
+	}
+	return with
 }
 
 // bare is a refusal without the name of the Go function's parameter.

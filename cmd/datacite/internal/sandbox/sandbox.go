@@ -92,7 +92,7 @@ A path fits all below it: /metadata fits /metadata/10.5072/a.`,
 	flags.StringVar(&c.authority, "tls-ca", "", "with --tls, write the certificate that clients trust to this `file`, in PEM")
 	flags.StringArrayVar(&o.Hosts, "host", nil, "a further `name` under which clients and web pages may use it; may be repeated")
 	flags.StringArrayVar(&o.Origins, "allow-origin", nil, "a further `origin`, such as http://localhost:3000, whose pages may use and control it; may be repeated")
-	flags.StringArrayVar(&c.others, "account", nil, "a further account, `NAME:PASSWORD:PREFIX,PREFIX`; may be repeated")
+	flags.StringArrayVar(&c.others, "account", nil, "a further account, `NAME:PASSWORD:PREFIX,PREFIX`, or NAME:PASSWORD for a member, which has the repositories NAME.…; may be repeated")
 	shell.Choice(cmd, (*string)(&o.Behaviour), "behaviour", "`deployed`: as the service in operation, flaws included; documented: as specified", string(datacitetest.Deployed), string(datacitetest.Documented))
 	flags.StringArrayVar(&c.chosen, "fault", nil, "what happens to chosen requests, `\"METHOD /PATH=FAULT\"`, see above; may be repeated")
 	flags.StringArrayVar(&c.down, "down", nil, "an `interface` that is down, with a page of a gateway and 503: mds, dois or reports; may be repeated")
@@ -101,7 +101,7 @@ A path fits all below it: /metadata fits /metadata/10.5072/a.`,
 	flags.DurationVar(&o.ResolveDelay, "resolve-delay", 5*time.Second, "how long a new DOI takes to resolve")
 	flags.DurationVar(&o.IndexLag, "lag", 0, "how long lists take to show changes, such as 30s; not with --behaviour documented")
 	flags.DurationVar(&o.UsageLag, "usage-lag", 0, "how long DOIs take to show the views and downloads of a usage report, and related DOIs; not with --behaviour documented")
-	flags.StringVar(&c.load, "load", "", "`file` of records to begin with: JSON lines as of datacite search --json, or pages of the service; .gz is unpacked")
+	flags.StringVar(&c.load, "load", "", "`file` of records to begin with: JSON lines as of datacite search --json, or pages of the service, whose records keep their accounts; .gz is unpacked")
 	flags.StringVar(&c.state, "state", "", "`file` that keeps everything over a restart; created if it is missing")
 	flags.BoolVar(&c.rules, "rules", false, "print how the service in operation behaves, rule by rule with evidence, and exit")
 	flags.BoolVar(&c.unsupported, "unsupported", false, "print what it refuses with 501, with evidence, and exit")
@@ -162,15 +162,20 @@ func accounts(texts []string) ([]datacitetest.Account, error) {
 	all := []datacitetest.Account{{}}
 	for _, text := range texts {
 		parts := strings.Split(text, ":")
-		if len(parts) != 3 || slices.Contains(parts, "") {
-			return nil, fmt.Errorf("--account: %q is not NAME:PASSWORD:PREFIX,PREFIX", text)
+		isMember := len(parts) == 2 && !strings.Contains(parts[0], ".")
+		if len(parts) != 3 && !isMember || slices.Contains(parts, "") {
+			return nil, fmt.Errorf("--account: %q is neither NAME:PASSWORD:PREFIX,PREFIX nor, of a member, NAME:PASSWORD", text)
 		}
 		if slices.ContainsFunc(all, func(a datacitetest.Account) bool {
 			return strings.EqualFold(parts[0], cmp.Or(a.Username, datacitetest.Username))
 		}) {
 			return nil, fmt.Errorf("--account: %s is there twice", parts[0])
 		}
-		all = append(all, datacitetest.Account{Username: parts[0], Password: parts[1], Prefixes: strings.Split(parts[2], ",")})
+		account := datacitetest.Account{Username: parts[0], Password: parts[1], Role: "provider_admin"}
+		if !isMember {
+			account.Role, account.Prefixes = "", strings.Split(parts[2], ",")
+		}
+		all = append(all, account)
 	}
 	return all, nil
 }

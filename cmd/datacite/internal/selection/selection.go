@@ -2,6 +2,7 @@
 package selection
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -107,6 +108,23 @@ func operator(text string) string {
 		}
 	}
 	return ""
+}
+
+// Names lists the DOIs that the options choose and that keep accepts; nil accepts all.
+func Names(ctx context.Context, s *shell.Shell, client *dois.Client, opts *dois.ListOptions, keep func(*dois.Record) bool) (names []string, err error) {
+	walk := client.Walk(opts)
+	for page, err := range walk.Pages(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		for i := range page.Records {
+			if keep == nil || keep(&page.Records[i]) {
+				names = append(names, page.Records[i].DOI)
+			}
+		}
+		s.Progress(walk.Position().Seen, max(walk.Total(), 0), "DOIs listed", "")
+	}
+	return names, nil
 }
 
 // types are the general types as the service's filter has them.

@@ -1,18 +1,16 @@
 package upgrade
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"sync"
 
 	"github.com/spf13/cobra"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/account"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/record"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/selection"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/reconcile"
@@ -60,7 +58,7 @@ func (c *command) open(ctx context.Context) (err error) {
 
 // ofService upgrades the DOIs of the service that have old metadata.
 func (c *command) ofService(ctx context.Context) error {
-	names, err := c.list(ctx)
+	names, err := selection.Names(ctx, c.Shell, c.client, &c.opts, isOld)
 	if err != nil {
 		return c.stopped(ctx, err)
 	}
@@ -69,13 +67,14 @@ func (c *command) ofService(ctx context.Context) error {
 			return err
 		}
 	}
-	done := 0
-	for some := range slices.Chunk(names, workers) {
-		if err := c.ofDOIs(ctx, some); err != nil {
-			return c.stopped(ctx, err)
-		}
-		done += len(some)
-		c.Progress(done, len(names), "DOIs", "")
+	values := map[string]map[string]string{}
+	for _, name := range names {
+		values[name] = c.given.of("", name)
+	}
+	err = shell.InOrder(c.Shell, names, "DOIs", func(name string) (*outcome, error) { return c.ofDOI(ctx, name, values[name]) },
+		func(name string, out *outcome) { c.done(out, values[name]) })
+	if err != nil {
+		return c.stopped(ctx, err)
 	}
 	if err := c.table.save(c.Shell); err != nil {
 		return err
@@ -92,48 +91,9 @@ func (c *command) stopped(ctx context.Context, err error) error {
 	return fmt.Errorf("%w; %s", err, done)
 }
 
-// list returns the DOIs with old metadata.
-func (c *command) list(ctx context.Context) (names []string, err error) {
-	walk := c.client.Walk(&c.opts)
-	for page, err := range walk.Pages(ctx) {
-		if err != nil {
-			return nil, err
-		}
-		for i := range page.Records {
-			if isOld(&page.Records[i]) {
-				names = append(names, page.Records[i].DOI)
-			}
-		}
-		c.Progress(walk.Position().Seen, max(walk.Total(), 0), "DOIs listed", "")
-	}
-	return names, nil
-}
-
 func isOld(r *dois.Record) bool {
 	v := version(r.SchemaVersion)
 	return v != "" && (v[0] == '2' || v[0] == '3') && r.SchemaVersion != ""
-}
-
-// workers is how many DOIs are upgraded at the same time.
-const workers = 4
-
-// ofDOIs upgrades the metadata of some DOIs at the same time. The error is the first one that ends the run.
-func (c *command) ofDOIs(ctx context.Context, names []string) (first error) {
-	var all sync.WaitGroup
-	outs, errs, values := make([]*outcome, len(names)), make([]error, len(names)), make([]map[string]string, len(names))
-	for i, name := range names {
-		values[i] = c.given.of("", name)
-		all.Go(func() { outs[i], errs[i] = c.ofDOI(ctx, name, values[i]) })
-	}
-	all.Wait()
-	for i, out := range outs {
-		if errs[i] != nil {
-			first = cmp.Or(first, errs[i])
-			continue
-		}
-		c.done(out, values[i])
-	}
-	return first
 }
 
 // ofDOI upgrades the metadata of a DOI. The lists of the service lag behind, so they are read first.
