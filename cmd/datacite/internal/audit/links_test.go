@@ -148,7 +148,7 @@ func TestLinksAllRight(t *testing.T) {
 		assert.Equal(t, shell.ExitWrong, code)
 		assert.Contains(t, notes, "no effect without --links")
 	}
-	_, notes, _ = call(t, srv, source, "--links", "--only", "url")
+	_, notes, _ = call(t, srv, source, "--links", "--links-rate", "1000", "--only", "url")
 	assert.Contains(t, notes, "note: the hosts of landing pages are not told whom to ask")
 }
 
@@ -186,6 +186,12 @@ func TestLinksContinue(t *testing.T) {
 	assert.LessOrEqual(t, len(h.asked), 53, "the one that was being asked")
 	assert.Equal(t, 3, strings.Count(string(shelltest.Read(t, file)), "\n"))
 	assert.NoFileExists(t, file+".links")
+
+	ctx, stop = context.WithCancel(t.Context())
+	stop()
+	_, _, code = askLinks(t, ctx, srv, source, "--allow-private", "--output", file)
+	assert.Equal(t, shell.ExitInterrupted, code)
+	assert.NoFileExists(t, file+".links", "nothing was asked")
 
 	ctx, stop = context.WithCancel(t.Context())
 	defer stop()

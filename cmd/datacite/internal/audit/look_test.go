@@ -61,5 +61,9 @@ func TestAccessibility(t *testing.T) {
 			shelltest.Picture(t, path, *picture)
 		}
 	}
-	shelltest.Accessible(t, pages...)
+	srv, h := shelltest.Serve(t, nil), landingHost(t)
+	path := filepath.Join(t.TempDir(), "report.html")
+	_, notes, code := askLinks(t, t.Context(), srv, h.register(t, srv, "right", "moved", "gone", "empty"), "--allow-private", "--html", path)
+	require.Equal(t, 1, code, notes)
+	shelltest.Accessible(t, append(pages, shelltest.Read(t, path))...)
 }

@@ -21,7 +21,7 @@ type Journal struct {
 	release func()
 
 	mu     sync.Mutex
-	size   int64
+	size   int64              // of the file
 	places map[[16]byte]int64 // of results of earlier runs
 }
 
@@ -105,14 +105,18 @@ func (j *Journal) put(r Result) error {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	_, err := j.file.Write(line.Bytes())
+	n, err := j.file.Write(line.Bytes())
+	j.size += int64(n)
 	return err
 }
 
-// Close closes the journal, which a later run can continue.
+// Close closes the journal, which a later run can continue. One without results is removed.
 func (j *Journal) Close() error {
-	if j == nil {
+	switch {
+	case j == nil:
 		return nil
+	case j.size == 0:
+		return j.Remove()
 	}
 	defer j.release()
 	return j.file.Close()
