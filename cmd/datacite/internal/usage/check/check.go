@@ -243,15 +243,23 @@ func (c *command) verdict() error {
 	for _, cause := range p.Causes() {
 		c.Say("%7s %s: %s", shell.Number(cause.Differences), cause.Cause, shown.Sentence(cause.Cause))
 	}
-	read := fmt.Sprintf("%s and %s at %s", shell.Count(p.Progress.Reports-len(p.LeftOut), "report"), shell.Count(p.Progress.Compared, "DOI"), c.service)
-	switch {
-	case p.Differences == 1:
-		return shell.Refused(fmt.Errorf("%s: 1 number differs", read))
-	case p.Differences > 0:
-		return shell.Refused(fmt.Errorf("%s: %s numbers differ", read, shell.Number(p.Differences)))
-	case len(p.LeftOut) > 0:
-		return shell.Refused(fmt.Errorf("%s: no number differs, but %s could not be read", read, shell.Count(len(p.LeftOut), "report")))
+	found := fmt.Sprintf("%s and %s at %s: ", shell.Count(p.Progress.Reports-len(p.LeftOut), "report"), shell.Count(p.Progress.Compared, "DOI"), c.service)
+	as := ""
+	if p.Some {
+		as = " but for causes that were left out"
 	}
-	c.Say("%s: no number differs", read)
+	if p.Differences == 0 {
+		found += "all numbers match" + as
+	} else {
+		found += fmt.Sprintf("%s right%s, %s with %s that differ",
+			shell.Count(p.Progress.Compared-p.wrong, "DOI"), as, shell.Count(p.wrong, "DOI"), shell.Count(p.Differences, "number"))
+	}
+	if n := len(p.LeftOut); n > 0 {
+		found += fmt.Sprintf("; %s could not be read", shell.Count(n, "report"))
+	}
+	if p.Differences > 0 || len(p.LeftOut) > 0 {
+		return shell.Refused(errors.New(found))
+	}
+	c.Say("%s", found)
 	return nil
 }

@@ -78,7 +78,7 @@ func TestFormats(t *testing.T) {
 10.5072/unknown	2025-10	downloads	500	0	no-record
 `, out)
 	assert.Contains(t, notes, "      2 reported-twice: several reports have this count, and the service adds them up\n")
-	assert.True(t, strings.HasSuffix(notes, "datacite: 2 reports and 4 DOIs at "+host(srv)+": 6 numbers differ\n"), notes)
+	assert.True(t, strings.HasSuffix(notes, "datacite: 2 reports and 4 DOIs at "+host(srv)+": 1 DOI right, 3 DOIs with 6 numbers that differ\n"), notes)
 
 	out, notes, code = call(t, srv, "--format", "csv", "--only", "reported-twice", "--quiet", "example.repo")
 	assert.Equal(t, shell.ExitRefused, code)
@@ -86,7 +86,7 @@ func TestFormats(t *testing.T) {
 10.5072/twice,2025-10,views,2000,3001,3001,reported-twice,,00000000-0000-4000-8000-000000000001 00000000-0000-4000-8000-000000000002,`+host(srv)+`
 10.5072/twice,2025-10,downloads,1000,1500,1500,reported-twice,,00000000-0000-4000-8000-000000000001 00000000-0000-4000-8000-000000000002,`+host(srv)+`
 `, out)
-	assert.Equal(t, "datacite: 2 reports and 4 DOIs at "+host(srv)+": 2 numbers differ\n", notes)
+	assert.Equal(t, "datacite: 2 reports and 4 DOIs at "+host(srv)+": 3 DOIs right but for causes that were left out, 1 DOI with 2 numbers that differ\n", notes)
 
 	out, _, _ = call(t, srv, "--format", "json", "--except", "reported-twice, left", "example.repo")
 	assert.Equal(t, `{"doi":"10.5072/unknown","month":"2025-10","metric":"views","reported":1002,"expected":[1002],"shown":0,"cause":"no-record","reports":["00000000-0000-4000-8000-000000000001"],"service":"`+host(srv)+`"}
@@ -99,7 +99,7 @@ func TestAllIsWell(t *testing.T) {
 	out, notes, code := call(t, srv, "--only", "spelling", "example.repo")
 	assert.Equal(t, shell.ExitDone, code)
 	assert.Empty(t, out)
-	assert.Equal(t, "2 reports and 4 DOIs at "+host(srv)+": no number differs\n", notes)
+	assert.Equal(t, "2 reports and 4 DOIs at "+host(srv)+": all numbers match but for causes that were left out\n", notes)
 }
 
 func TestPage(t *testing.T) {
@@ -173,7 +173,7 @@ func TestBadReports(t *testing.T) {
 	_, notes, code = call(t, srv, "--leave-out", "--only", "spelling", "example.repo")
 	assert.Equal(t, shell.ExitRefused, code)
 	assert.Contains(t, notes, "left out: report 00000000-0000-4000-8000-000000000003")
-	assert.Contains(t, notes, "but 1 report could not be read")
+	assert.Contains(t, notes, ": all numbers match but for causes that were left out; 1 report could not be read\n")
 }
 
 // A name or a login that is wrong is an error, and not a comparison of nothing.
@@ -213,7 +213,7 @@ func TestCreator(t *testing.T) {
 10.5072/two	2025-10	views	0	1,000	unreported
 10.5072/two	2025-10	downloads	0	500	unreported
 `, out)
-	assert.True(t, strings.HasSuffix(notes, "datacite: 1 report and 2 DOIs at "+host(srv)+": 2 numbers differ\n"), notes)
+	assert.True(t, strings.HasSuffix(notes, "datacite: 1 report and 2 DOIs at "+host(srv)+": 1 DOI right, 1 DOI with 2 numbers that differ\n"), notes)
 	out, _, _ = call(t, srv, "--format", "json", "--creator", "one", "example.repo")
 	assert.Contains(t, out, "only reports of one are compared; another creator may have reported it")
 }

@@ -35,6 +35,8 @@ type page struct {
 	Records     int
 
 	causes map[shown.Cause]*causeTotal
+	wrong  int    // DOIs with differences, which follow each other
+	last   string // of them
 }
 
 // A causeTotal sums the differences of one cause.
@@ -181,7 +183,9 @@ func (p *page) Trend() *trend {
 const largest = 50
 
 func (p *page) add(d *shown.Difference) {
-	p.Differences++
+	if p.Differences++; d.DOI != p.last {
+		p.wrong, p.last = p.wrong+1, d.DOI
+	}
 	c := p.causes[d.Cause]
 	if c == nil {
 		c = &causeTotal{Cause: d.Cause}
