@@ -24,7 +24,8 @@ import (
 //
 // Texts are those of the record's XML: what the service escapes in its JSON is undone (see
 // [metadata.Unescape]). Where the response has no XML, as in a list without
-// ListOptions.Detail, Warnings names the texts that had to be guessed. AlternateIdentifiers has the
+// ListOptions.Detail, Warnings names the texts that had to be guessed (code ambiguous); otherwise it
+// names those that lack a part of the XML (code lossy). AlternateIdentifiers has the
 // other names of the resource, from either of the two members in which the service sends them.
 type Record struct {
 	metadata.Record

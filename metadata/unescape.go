@@ -10,8 +10,8 @@ import (
 )
 
 // Unescape restores the texts of a record that was read from the service's JSON, and returns
-// a warning (code ambiguous) for each text that it had to guess. Package dois applies it to
-// every record that it reads.
+// a warning (code ambiguous) for each text that it had to guess, and one (code lossy) for each that lacks
+// markup which its counterpart in the XML has. Package dois applies it to every record that it reads.
 //
 // Of metadata that came as XML, the deployed service shows titles, subjects, descriptions,
 // sizes and formats as HTML: "Salt & Pepper" becomes "Salt &amp; Pepper", and other tags than
@@ -23,7 +23,8 @@ import (
 // The texts become those of stored, the XML of the same record, where the JSON shows nothing
 // else; white space stays that of the JSON. Where stored is nil or differs, references in a
 // text that the service may have escaped are resolved, as nearly always is right, and the
-// text is ambiguous: it could also have these references in its XML.
+// text is ambiguous: it could also have these references in its XML. Records that earlier versions of the
+// service have read from XML may lack parts between < and >.
 func Unescape(r *Record, stored []byte) []datacite.Finding {
 	if r == nil || !mayHaveMarkup(stored) && !r.mayBeHTML() {
 		return nil
@@ -90,6 +91,12 @@ func (u *unescaper) html(at *path, read, stored []htmlText) {
 		if n := slices.Index(rest, htmlForm(*v.text)); n >= 0 {
 			v.restore(stored[next+n])
 			next += n + 1
+		} else if i >= next && len(read) == len(stored) && strings.ContainsAny(*stored[i].text, "&<>") {
+			u.guessed = append(u.guessed, datacite.Finding{
+				Path: at.item(i).dot(v.member).String(), Code: "lossy", Value: *v.text, Warning: true,
+				Reason: fmt.Sprintf("the record's XML has %.300q, of which the service made this", *stored[i].text),
+			})
+			*v.text = plain(*v.text)
 		} else if text := plain(*v.text); text != *v.text {
 			u.guessed = append(u.guessed, datacite.Finding{
 				Path: at.item(i).dot(v.member).String(), Code: "ambiguous", Value: *v.text, Warning: true,
@@ -141,6 +148,7 @@ func unescapePeople[T any](read, stored []T, person func(*T) *Creator) {
 		unresolve(&person(v).Name, person(s).Name)
 		unresolve(&person(v).GivenName, person(s).GivenName)
 		unresolve(&person(v).FamilyName, person(s).FamilyName)
+		eachPair(person(v).Affiliation, person(s).Affiliation, func(v, s *Affiliation) { unresolve(&v.Name, s.Name) }) // of records that an earlier version of the service read
 	})
 }
 
