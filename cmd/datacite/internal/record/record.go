@@ -59,10 +59,15 @@ func Read(r *dois.Record) (*Source, error) {
 		members["alternateIdentifiers"] = list // the same under another name
 	}
 	s.clear(members)
+	var strange []string
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		if !known()[name] && !isEmpty(members[name]) {
+			strange = append(strange, name)
 			s.Left = append(s.Left, datacite.Finding{Path: name, Code: "shape", Warning: true, Reason: "the value has no place in a record, and is left out"})
 		}
+	}
+	if !r.Has("titles") && 2*len(strange) > len(members) { // such as CodeMeta and what Zenodo, InvenioRDM and CKAN write
+		return nil, fmt.Errorf("this is not DataCite's JSON: most of its members have no place in a record, such as %.300s; datacite get --json shows what a record looks like", strings.Join(strange, ", "))
 	}
 	s.Left = append(s.Left, r.Warnings...)
 	return s, nil

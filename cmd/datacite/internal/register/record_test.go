@@ -326,7 +326,7 @@ func TestFaultsOfRecords(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"record.xml", "--doi", "10.5072/a"}, "error: record.xml: url: is missing; it is where the DOI leads to"},
+		{[]string{"record.xml", "--doi", "10.5072/a"}, "error: record.xml: url: is missing; it is where the DOI leads to: give --url\n"},
 		{[]string{"--url", address}, "give a file with a record or a table"},
 		{[]string{"--quiet", "--prefix", "10.5072", "--url", address, "record.xml"}, "--quiet needs --doi"},
 		{[]string{"--doi", "10.5072/glacier-7", "--url", address, file("a.bib", bibTeX), "--state", "draft"}, "metadata in this format make findable DOIs only"},
@@ -342,12 +342,19 @@ func TestFaultsOfRecords(t *testing.T) {
 		{[]string{"--doi", "x", "--url", address, "record.xml"}, `--doi: DOI name: "x" does not start with a prefix`},
 		{[]string{"--url", address, file("cut.json", `{"titles":[`), "--doi", "10.5072/a"}, "cut.json: record 1: unexpected EOF"},
 		{[]string{"--pass-over", "a", "record.xml", "--doi", "10.5072/a"}, "--pass-over is for tables"},
+		{[]string{"--doi", "10.5072/a", "--url", address, file("codemeta.json", `{"@context":"https://w3id.org/codemeta/3.0","type":"SoftwareSourceCode","name":"A","version":"1"}`)}, "codemeta.json, record 1: this is not DataCite's JSON: most of its members have no place in a record, such as @context, name, type; datacite get --json"},
+		{[]string{"--doi", "10.5072/a", "--url", address, file("zenodo.json", `{"title":"A","upload_type":"dataset","access_right":"open","creators":[{"name":"A, B"}]}`)}, "this is not DataCite's JSON: "},
+		{[]string{"--doi", "10.5072/a", "--url", address, file("inveniordm.json", `{"access":{"record":"public"},"files":{"enabled":true},"metadata":{"title":"A"}}`)}, "this is not DataCite's JSON: "},
+		{[]string{"--doi", "10.5072/a", "--url", address, file("ckan.json", `{"name":"a","title":"A","notes":"n","owner_org":"o","resources":[{"url":"https://a.example/"}]}`)}, "this is not DataCite's JSON: "},
 	} {
 		srv := shelltest.Serve(t, nil)
 		code, out, notes := start(t, srv, tt.args...)
 		assert.Equal(t, 2, code, tt.args)
 		assert.Empty(t, out)
 		assert.Contains(t, notes, tt.want, tt.args)
+		if strings.Contains(tt.want, "not DataCite's JSON") {
+			assert.Equal(t, 1, strings.Count(notes, "\n"), "one sentence: %s", notes)
+		}
 		assert.Empty(t, writesOf(srv), tt.args)
 	}
 }

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -135,6 +136,12 @@ func (r *Reader) field(name string) (field, bool) {
 	return field{column: c, other: -1}, ok
 }
 
+// meant are columns by the names that other programs and people have for them.
+var meant = map[string]string{
+	"source url": "url", "landing page": "url", "author": "creators", "authors": "creators", "abstract": "description",
+	"keyword": "subjects", "keywords": "subjects", "licence": "rights", "license": "rights", "resource type": "type",
+}
+
 // unknown is the error for names in the header that are not known. Each has a suggestion, or
 // the first one a list of all that are.
 func (r *Reader) unknown(names []string, unknown []int) error {
@@ -143,7 +150,7 @@ func (r *Reader) unknown(names []string, unknown []int) error {
 	for _, i := range unknown {
 		name := plain(names[i])
 		reason := fmt.Sprintf("the column is named %q", name)
-		if near := r.nearest(name); near != "" {
+		if near := cmp.Or(meant[name], r.nearest(name)); near != "" {
 			reason += fmt.Sprintf("; did you mean %q?", near)
 		} else {
 			reason, which = reason+", which is "+which, "none of these either"

@@ -118,7 +118,11 @@ func TestHeaders(t *testing.T) {
 	for header, says := range map[string]string{
 		"":               "a.csv: the table is empty; the first row names the columns",
 		"doi,utl":        `a.csv, line 1, column 2: the column is named "utl"; did you mean "url"?`,
-		"doi,author":     `a.csv, line 1, column 2: the column is named "author", which is not one of doi, url, state, title,`,
+		"doi,shelf":      `a.csv, line 1, column 2: the column is named "shelf", which is not one of doi, url, state, title,`,
+		"doi,author":     `the column is named "author"; did you mean "creators"?`,
+		"doi,source_url": `the column is named "source url"; did you mean "url"?`,
+		"doi,Licence":    `did you mean "rights"?`,
+		"doi,keywords":   `did you mean "subjects"?`,
 		"doi,autor":      `the column is named "autor", which is not one of`,
 		"sep=;\ndoi;utl": `a.csv, line 2, column 2: the column is named "utl"`,
 		"doi,titles,Resource Type General,publicationYear,rightsList": "the table also needs the columns creators, publisher, or",
