@@ -177,7 +177,7 @@ func (c *Client) accepted(r transport.Request, res *transport.Response) (Status,
 	case isKnown && res.StatusCode == accepts:
 		return status, nil
 	case isKnown, status == "", markup(res.Data), res.StatusCode != http.StatusOK:
-		return "", c.core.Unreadable(r, res, fmt.Errorf("it is not how the service accepts a %s, but %.200q", r.Method, status))
+		return "", c.core.Unreadable(r, res, fmt.Errorf("the service accepts a %s with %d and OK or CREATED, not with %d and %.200q", r.Method, accepts, res.StatusCode, status))
 	}
 	return "", c.core.Unsuccessful(r, res, string(status), errRefused)
 }

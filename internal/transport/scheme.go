@@ -1,13 +1,17 @@
 package transport
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
+	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/datacite-go/datacite-go"
@@ -75,9 +79,17 @@ func (c *Client) byProxy(ctx context.Context, err error) error {
 	if proxy == nil {
 		return err
 	}
-	passes := (&datacite.Error{Err: e.Err}).Transient()
-	for status := 400; status < 500; status++ { // which comes again
-		passes = passes && (http.StatusText(status) != e.Err.Error() || status == http.StatusRequestTimeout || status == http.StatusTooManyRequests)
+	text := cmp.Or(strings.TrimSpace(e.Err.Error()), "a status without words")
+	return &handshakeError{fmt.Sprintf("no connection by the proxy %s: %s", proxy.Host, text), e.Err, err, !refuses(e.Err) && (&datacite.Error{Err: e.Err}).Transient()}
+}
+
+// refuses reports whether an error is the status of a proxy that makes no connection, and will make none soon. net/http
+// makes an error of the words of the status alone, which are the proxy's own. What is not known to pass is a refusal.
+func refuses(err error) bool {
+	isText := reflect.TypeOf(err) == reflect.TypeOf(io.EOF) && err != io.EOF && err != io.ErrUnexpectedEOF
+	passing := []string{http.StatusText(http.StatusRequestTimeout), http.StatusText(http.StatusTooManyRequests)}
+	for status := 500; status < 600; status++ {
+		passing = append(passing, http.StatusText(status))
 	}
-	return &handshakeError{fmt.Sprintf("no connection by the proxy %s: %v", proxy.Host, e.Err), e.Err, err, passes}
+	return isText && (err.Error() == "" || !slices.Contains(passing, err.Error()))
 }
