@@ -473,3 +473,44 @@ func TestDiff_ofWhatTheServiceMakesOfTexts(t *testing.T) {
 		assert.Equal(t, tt.same, len(changes) == 0, "%q: %q: %v", tt.wanted, tt.found, changes)
 	}
 }
+
+// What the service drops or changes when it makes JSON of XML is a difference between two documents, and its other
+// spellings are none.
+func TestDiffXML(t *testing.T) {
+	place := func(n int) *metadata.Record {
+		square := metadata.Polygon{Points: []metadata.Point{{Longitude: "0", Latitude: "0"}, {Longitude: "1", Latitude: "0"}, {Longitude: "1", Latitude: "1"}, {Longitude: "0", Latitude: "0"}}}
+		return &metadata.Record{GeoLocations: []metadata.GeoLocation{{Place: "Alps", Polygons: slices.Repeat(metadata.Polygons{square}, n)}}}
+	}
+	person := func(scheme string) *metadata.Record {
+		return &metadata.Record{Creators: []metadata.Creator{{Name: "Lovelace, Ada", NameIdentifiers: []metadata.NameIdentifier{
+			{NameIdentifier: "0000-0001-5727-2427", NameIdentifierScheme: "ORCID", SchemeURI: scheme}}}}}
+	}
+	title := func(text string) *metadata.Record {
+		return &metadata.Record{Titles: []metadata.Title{{Title: text}}}
+	}
+	abstract := func(text string, breaks ...int) *metadata.Record {
+		return &metadata.Record{Descriptions: []metadata.Description{{Description: text, DescriptionType: metadata.DescriptionAbstract, Breaks: breaks}}}
+	}
+	rights := func(scheme string) *metadata.Record {
+		return &metadata.Record{RightsList: []metadata.Rights{{Rights: "Mine", SchemeURI: scheme}}}
+	}
+	for name, tt := range map[string]struct {
+		wanted, found *metadata.Record
+		json, xml     int // differences
+	}{
+		"nothing":                     {&metadata.Record{}, &metadata.Record{}, 0, 0},
+		"a title":                     {title("Alps"), title("Alpes"), 1, 1},
+		"a title that is missing":     {title("Alps"), &metadata.Record{}, 1, 1},
+		"a title that is not wanted":  {&metadata.Record{}, title("Alps"), 1, 1},
+		"a tag that is dropped":       {title("<p>Alps</p>"), title("Alps"), 0, 1},
+		"white space":                 {title(" The\n Alps"), title("The Alps"), 0, 0},
+		"several polygons":            {place(2), place(0), 0, 2},
+		"a line break":                {abstract("A\nB", 1), abstract("AB"), 0, 1},
+		"the address of ORCID":        {person("https://orcid.org"), person(""), 0, 0},
+		"the address of a scheme":     {rights("https://example.org/"), rights(""), 0, 1},
+		"a date of issue by the year": {&metadata.Record{PublicationYear: "2020"}, &metadata.Record{PublicationYear: "2020", Dates: []metadata.Date{{Date: "2020", DateType: metadata.DateIssued}}}, 0, 0},
+	} {
+		assert.Len(t, metadata.Diff(tt.wanted, tt.found), tt.json, name)
+		assert.Len(t, metadata.DiffXML(tt.wanted, tt.found), tt.xml, name)
+	}
+}
