@@ -289,6 +289,39 @@ func TestWhatARecordSaysOfItsDOI(t *testing.T) {
 	}
 }
 
+// What the service would lose of a record is not written, unless the flag allows it.
+func TestAllowLoss(t *testing.T) {
+	srv := shelltest.Serve(t, nil)
+	file := func(name, members string) string {
+		return shelltest.File(t, name, `{"doi":"10.5072/sites","url":"https://a.example/","creators":[{"name":"Ice Group"}],"titles":[{"title":"Sites"}],"publisher":"P",
+			"publicationYear":2026,"types":{"resourceTypeGeneral":"Dataset"},`+members+`}`)
+	}
+	code, _, notes := start(t, srv, file("json.json", `"dates":[{"date":"c. 1850","dateType":"Created"}]`)) // which no XML can say
+	require.Zero(t, code, notes)
+	polygon := func(corners ...[2]string) string {
+		var points []string
+		for _, c := range corners {
+			points = append(points, fmt.Sprintf(`{"polygonPoint":{"pointLongitude":%q,"pointLatitude":%q}}`, c[0], c[1]))
+		}
+		return "[" + strings.Join(points, ",") + "]"
+	}
+	square := polygon([2]string{"0", "0"}, [2]string{"1", "0"}, [2]string{"1", "1"}, [2]string{"0", "0"})
+	places := file("xml.json", `"geoLocations":[{"geoLocationPolygon":[`+square+`,`+square+`]}]`) // which no JSON can say
+	before := len(writesOf(srv))
+	code, _, notes = start(t, srv, places)
+	assert.Equal(t, 2, code, notes)
+	const lost = "dates[0].date: would be missing in the JSON\n"
+	assert.Contains(t, notes, "the change would lose something else: 10.5072/sites: "+lost)
+	assert.Equal(t, before, len(writesOf(srv)))
+	code, out, notes := start(t, srv, places, "--allow-loss")
+	require.Zero(t, code, notes)
+	assert.Contains(t, out, "10.5072/sites updated at ")
+	assert.Contains(t, notes, lost, "it is named, too")
+	found, err := srv.Record("10.5072/sites")
+	require.NoError(t, err)
+	assert.Equal(t, 2, strings.Count(string(found.MetadataXML), "<geoLocationPolygon>"))
+}
+
 func TestInterruptedRecord(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	srv := shelltest.Serve(t, &datacitetest.Options{Faults: func(n int, _ *http.Request) *datacitetest.Fault {

@@ -153,7 +153,7 @@ func finish(cmd *cobra.Command) {
 		}
 		return nil
 	}
-	if run := cmd.RunE; expands && strings.Contains(cmd.Use, "FILE…") {
+	if run := cmd.RunE; expands && (strings.Contains(cmd.Use, "FILE…") || strings.Contains(cmd.Use, "FOLDER…")) {
 		cmd.RunE = func(cmd *cobra.Command, names []string) error {
 			files, err := expand(names)
 			if err != nil {

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -37,6 +38,22 @@ func TestPatternsOfNames(t *testing.T) {
 		assert.Equal(t, in(tt.files), files)
 		if tt.files == nil {
 			assert.ErrorContains(t, err, "no file has a name like "+filepath.Join(folder, "*.json"))
+		}
+
+		// On Windows, commands that take files get them, and others what was typed.
+		for use, want := range map[string][]string{"count FILE…": files, "upgrade FILE_OR_FOLDER… --output FOLDER": files, "get DOI…": in(tt.names)} {
+			was := expands
+			expands = true
+			var got []string
+			cmd := &cobra.Command{Use: use, SilenceErrors: true, SilenceUsage: true, RunE: func(_ *cobra.Command, args []string) error {
+				got = args
+				return nil
+			}}
+			finish(cmd)
+			expands = was
+			cmd.SetArgs(in(tt.names))
+			assert.Equal(t, err != nil && want == nil, cmd.Execute() != nil, use)
+			assert.Equal(t, want, got, use)
 		}
 	}
 }
