@@ -122,6 +122,9 @@ func (c *command) run(cmd *cobra.Command, words []string) (err error) {
 	if err != nil {
 		return err
 	}
+	if err := c.selection.CheckLogin(c.service.Config); err != nil {
+		return err
+	}
 	if err := c.service.Check(ctx, c.Shell); err != nil {
 		return err
 	}

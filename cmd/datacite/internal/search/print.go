@@ -32,6 +32,7 @@ func (c *command) printer(out io.Writer) printer {
 				Others: []string{strconv.Itoa(r.CitationCount), strconv.Itoa(r.ViewCount), strconv.Itoa(r.DownloadCount)},
 			}
 		},
+		Name:   func(r *dois.Record) string { return r.DOI },
 		Object: func(r *dois.Record) any { return json.RawMessage(r.Raw) }, // the attributes as the service sent them
 	}
 	return l.Printer(c.Shell, c.Format, out)

@@ -48,11 +48,13 @@ operator all have to match. Without words and query, the filters alone choose th
 nothing is no error.
 
 The table is for people, and long texts are cut. A file of --output is CSV or .xlsx in the columns
-of "datacite help tables", or JSON lines, as its name says.`,
+of "datacite help tables", or JSON lines, as its name says. --format doi prints all DOIs that are
+found, one per line, for commands that read "-", unless --limit or --sort is given.`,
 		Example: `  datacite search glacier svalbard
   datacite search --type dataset --created 2020,2022 --query 'titles.title:glacier* AND NOT publisher:"Ice Archive"'
   datacite search --client ice.archive --all --output records.xlsx
-  datacite search --client ice.archive --all --json > records.jsonl`,
+  datacite search --client ice.archive --all --json > records.jsonl
+  datacite search --client ice.archive --state draft --created 2026-01 --format doi | datacite delete - --dry-run`,
 		RunE: c.run,
 	}
 	flags := cmd.Flags()
@@ -60,7 +62,7 @@ of "datacite help tables", or JSON lines, as its name says.`,
 	flags.BoolVar(&c.all, "all", false, "print all records, in the order of creation")
 	c.selection = selection.NewFlags(s, cmd, o)
 	flags.StringVar(&c.order, "sort", "", "`order`, such as -citation-count for the most cited first (default: the best match first)")
-	s.FormatFlags(cmd)
+	s.FormatFlags(cmd, shell.FormatDOI)
 	c.flags = account.NewFlags(s, cmd, account.Reads)
 	_ = cmd.RegisterFlagCompletionFunc("sort", cobra.FixedCompletions(orders, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
@@ -79,6 +81,9 @@ func (c *command) check(cmd *cobra.Command, words []string) error {
 	}
 	if err := c.ChooseFormat(cmd); err != nil {
 		return err
+	}
+	if c.Format == shell.FormatDOI && !shell.Changed(cmd, "limit") && !shell.Changed(cmd, "sort") {
+		c.all = true // a command that reads them shall not see a part
 	}
 	if c.all {
 		c.opts.Page.Size = 0 // as many at a time as the service likes
@@ -102,6 +107,9 @@ func (c *command) run(cmd *cobra.Command, words []string) error {
 	}
 	service, err := c.flags.Open()
 	if err != nil {
+		return err
+	}
+	if err := c.selection.CheckLogin(service.Config); err != nil {
 		return err
 	}
 	client, err := dois.NewClient(service.Config)
@@ -138,7 +146,7 @@ func (c *command) run(cmd *cobra.Command, words []string) error {
 // find prints what is found. It returns how many records it printed, and how many there are.
 func (c *command) find(ctx context.Context, client *dois.Client, out printer) (n, total int, err error) {
 	pages := client.Pages(ctx, &c.opts)
-	whole := c.Format != shell.FormatTable // for other commands, whose texts are those of the XML
+	whole := c.Format != shell.FormatTable && c.Format != shell.FormatDOI // for other commands, whose texts are those of the XML
 	if c.opts.Affiliation, c.opts.Publisher, c.opts.Detail = whole, whole, whole; !c.all {
 		pages = func(yield func(*dois.Results, error) bool) { yield(client.List(ctx, &c.opts)) }
 	}

@@ -151,6 +151,40 @@ func TestQueries(t *testing.T) {
 	assert.Equal(t, 1, strings.Count(out, "\n"), "words and query must both match")
 }
 
+// States and times of creation choose; drafts are seen with a login only.
+func TestStatesAndMonths(t *testing.T) {
+	for _, b := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {
+		srv := shelltest.Serve(t, &datacitetest.Options{Behaviour: b})
+		for name, member := range map[string]string{
+			"a": `"created":"2026-01-01T00:00:00Z","state":"draft"`, "b": `"created":"2026-01-31T23:59:59Z","state":"draft"`,
+			"c": `"created":"2026-02-01T00:00:00Z","state":"draft"`, "d": `"created":"2026-01-15","state":"registered"`, "e": `"created":"2026-01-15"`,
+		} {
+			require.NoError(t, srv.PutRecordJSON([]byte(`{"doi":"10.5072/`+name+`",`+member+`}`)))
+		}
+		for args, want := range map[string]string{
+			"--state draft": "a b c", "--state draft,registered": "a b c d", "--state findable": "e", "--state draft --created 2026-01": "a b",
+			"--created 2026-01": "a b d e", "--created 2026-01-15 --state registered": "d", "--created 2026-02-01": "c", "--created 2026": "a b c d e",
+			"--state draft --limit 1": "?",
+		} {
+			code, out, notes := shelltest.At(srv).Do(t, search.Command, append([]string{"search", "--format", "doi"}, strings.Fields(args)...)...)
+			require.Zero(t, code, notes)
+			names := strings.Fields(strings.ReplaceAll(out, "10.5072/", ""))
+			if want == "?" {
+				assert.Len(t, names, 1)
+				continue
+			}
+			assert.ElementsMatch(t, strings.Fields(want), names, args)
+		}
+		code, out, notes := find(t, srv, "--state", "draft")
+		assert.Equal(t, 2, code)
+		assert.Empty(t, out)
+		assert.Contains(t, notes, "--state: drafts and registered DOIs are seen by their account only")
+		code, _, notes = find(t, srv, "--state", "drafts")
+		assert.Equal(t, 2, code)
+		assert.Contains(t, notes, `--state: "drafts" is unknown; did you mean draft?`)
+	}
+}
+
 // With a wrong login the service shows what everybody sees: that would be an incomplete answer.
 func TestAWrongLogin(t *testing.T) {
 	for _, b := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {
@@ -171,7 +205,7 @@ func TestFaults(t *testing.T) {
 		code int
 		says string
 	}{
-		{[]string{"--format", "xml"}, 2, `--format: "xml" is not one of table, csv, xlsx, json; "datacite search --help" shows the flags`},
+		{[]string{"--format", "xml"}, 2, `--format: "xml" is not one of table, csv, xlsx, json, doi; "datacite search --help" shows the flags`},
 		{[]string{"--query", `ice "open`}, 2, "\n  ice \"open\n      ^"},
 		{[]string{"\U0001f600 ?!"}, 2, "can be searched: it has no letter and no digit"},
 		{[]string{"--limit", "1001"}, 2, "--limit is 1001, not between 1 and 1000; --all prints all records"},

@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/spf13/cobra"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/dois"
@@ -23,6 +25,9 @@ type Flags struct {
 	shell *shell.Shell
 	opts  *dois.ListOptions
 	query string
+
+	states  []string
+	created string
 }
 
 // NewFlags adds the flags to a command. They set the options.
@@ -33,11 +38,25 @@ func NewFlags(s *shell.Shell, cmd *cobra.Command, opts *dois.ListOptions) *Flags
 	flags.StringSliceVar(&opts.ProviderID, "provider", nil, "records of one of these `members`, separated by commas")
 	flags.StringSliceVar(&opts.Prefix, "prefix", nil, "records with one of these `prefixes`, separated by commas")
 	flags.StringSliceVar(&opts.ResourceTypeID, "type", nil, "records of one of these general `types`, such as dataset or journal-article")
-	flags.StringVar(&opts.Created, "created", "", "records created in a `year`, or in the years from 2020 to 2022: 2020,2022")
-	flags.StringVar(&opts.Published, "published", "", "records published in a `year`, or in years as for --created")
+	flags.StringSliceVar(&f.states, "state", nil, "records in one of these `states`, separated by commas: draft, registered, findable; all but findable need a login")
+	flags.StringVar(&f.created, "created", "", "records created in a `year`, month or day, such as 2026-01, or in the years from 2020 to 2022: 2020,2022")
+	flags.StringVar(&opts.Published, "published", "", "records published in a `year`, or in years: 2020,2022")
 	flags.StringVar(&f.query, "query", "", "records that match a `query` with operators and fields, such as 'titles.title:glacier* OR ice'")
 	_ = cmd.RegisterFlagCompletionFunc("type", cobra.FixedCompletions(types(), cobra.ShellCompDirectiveNoFileComp)) // the flag is there
+	_ = cmd.RegisterFlagCompletionFunc("state", cobra.FixedCompletions(states, cobra.ShellCompDirectiveNoFileComp))
 	return f
+}
+
+var states = []string{string(dois.StateDraft), string(dois.StateRegistered), string(dois.StateFindable)}
+
+// CheckLogin is an error if the flags choose records that nobody sees without a login, for whom the service finds
+// others.
+func (f *Flags) CheckLogin(cfg datacite.Config) error {
+	hidden := slices.ContainsFunc(f.opts.States, func(s dois.State) bool { return s != dois.StateFindable })
+	if hidden && cfg.Password == "" && cfg.Token == "" {
+		return shell.Wrong(errors.New("--state: drafts and registered DOIs are seen by their account only; datacite login stores its login"))
+	}
+	return nil
 }
 
 // Read checks the flags, and reads words as somebody types them: values that the service does
@@ -49,7 +68,18 @@ func (f *Flags) Read(words []string) error {
 			return fmt.Errorf("--type: %w", shell.NotOne(name, known))
 		}
 	}
+	for _, name := range f.states {
+		if !slices.Contains(states, name) {
+			return fmt.Errorf("--state: %w", shell.NotOne(name, states))
+		}
+		f.opts.States = append(f.opts.States, dois.State(name))
+	}
 	var parts []query.Expr
+	if from, to, isShort := shorterThanAYear(f.created); isShort {
+		parts = append(parts, query.FieldCreated.BetweenTimes(from, to))
+	} else {
+		f.opts.Created = f.created
+	}
 	if text := strings.Join(words, " "); strings.TrimSpace(text) != "" {
 		typed := query.Typed(text)
 		if err := query.Check(typed); err != nil {
@@ -71,6 +101,16 @@ func (f *Flags) Read(words []string) error {
 		f.opts.Query = query.And(parts...)
 	}
 	return nil
+}
+
+// shorterThanAYear reads a month or a day, and returns its first and last second.
+func shorterThanAYear(text string) (from, to time.Time, ok bool) {
+	for layout, days := range map[string]int{"2006-01": 0, time.DateOnly: 1} {
+		if from, err := time.Parse(layout, text); err == nil {
+			return from, from.AddDate(0, 1-days, days).Add(-time.Second), true
+		}
+	}
+	return from, to, false
 }
 
 // parse reads the query. Without operators between them, words must all match, as on the

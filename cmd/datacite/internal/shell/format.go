@@ -15,14 +15,18 @@ const (
 	FormatCSV   = "csv"
 	FormatXLSX  = "xlsx"
 	FormatJSON  = "json"
+	FormatDOI   = "doi" // of search: one per line, for other commands
 )
 
 // endings are the formats of files by the end of their names.
 var endings = map[string]string{".csv": FormatCSV, ".xlsx": FormatXLSX, ".jsonl": FormatJSON, ".json": FormatJSON}
 
-// FormatFlags adds --format, --json and --output to a command that prints rows.
-func (s *Shell) FormatFlags(cmd *cobra.Command) {
-	Choice(cmd, &s.Format, "format", "`table`, csv, xlsx or json", FormatTable, FormatCSV, FormatXLSX, FormatJSON)
+// FormatFlags adds --format, --json and --output to a command that prints rows. more are further formats.
+func (s *Shell) FormatFlags(cmd *cobra.Command, more ...string) {
+	formats := append([]string{FormatTable, FormatCSV, FormatXLSX, FormatJSON}, more...)
+	last := len(formats) - 1
+	use := "`table`, " + strings.Join(formats[1:last], ", ") + " or " + formats[last]
+	Choice(cmd, &s.Format, "format", use, formats...)
 	s.Flags(cmd, JSON)
 	s.OutputFlag(cmd, "write to this `file`; .csv, .xlsx and .jsonl choose the format")
 }

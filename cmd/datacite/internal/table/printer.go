@@ -21,7 +21,8 @@ type Layout[T any] struct {
 	Columns, Others []string // of CSV and .xlsx, as in WriterOptions
 	Row             func(T) *Row
 
-	Object func(T) any // JSON
+	Object func(T) any    // JSON
+	Name   func(T) string // the DOI, of a command that prints DOIs
 
 	Widths []int // of heads, for results that are printed at once, since each reports a write; nil if they can wait
 }
@@ -34,6 +35,7 @@ type Printer[T any] struct {
 	sheet  *Writer
 	atOnce bool
 	lines  *json.Encoder
+	names  io.Writer
 	some   bool
 	lost   losses
 }
@@ -45,6 +47,8 @@ func (l *Layout[T]) Printer(s *shell.Shell, format string, out io.Writer) *Print
 	case shell.FormatJSON:
 		p.lines = json.NewEncoder(shell.Tamed(out))
 		p.lines.SetEscapeHTML(false)
+	case shell.FormatDOI:
+		p.names = shell.Tamed(out)
 	case shell.FormatCSV, shell.FormatXLSX:
 		p.sheet = NewWriter(shell.Tamed(out), &WriterOptions{Columns: l.Columns, Others: l.Others, Spreadsheet: format == shell.FormatXLSX})
 	default:
@@ -61,6 +65,9 @@ func (p *Printer[T]) Print(what T) (err error) {
 	switch {
 	case p.lines != nil:
 		return p.lines.Encode(p.layout.Object(what))
+	case p.names != nil:
+		_, err := fmt.Fprintln(p.names, p.layout.Name(what))
+		return err
 	case p.sheet != nil:
 		lost, err := p.sheet.Write(p.layout.Row(what))
 		if p.lost.add(lost); err != nil {
@@ -87,7 +94,7 @@ func (p *Printer[T]) flush() error {
 // End comes after the last thing. People see no heads without rows, unless the layout says so.
 func (p *Printer[T]) End() error {
 	switch {
-	case p.lines != nil, p.screen != nil && !p.some && !p.layout.Empty:
+	case p.lines != nil, p.names != nil, p.screen != nil && !p.some && !p.layout.Empty:
 		return nil
 	case p.sheet != nil:
 		p.lost.say(p.shell)
