@@ -363,6 +363,19 @@ func TestColumnsToPassOver(t *testing.T) {
 	assert.Contains(t, notes, `the column is named "fundng"; did you mean "funding"?`)
 }
 
+// The service's JSON and XML spell the identifier of a licence differently; its removal is one warning.
+func TestARemovedIdentifierIsSaidOnce(t *testing.T) {
+	srv := shelltest.Serve(t, &datacitetest.Options{Behaviour: datacitetest.Deployed})
+	rights := func(cell string) string {
+		return shelltest.File(t, "items.csv", strings.Replace(header, "\n", ",rights\n", 1)+"10.5072/a"+strings.Replace(line(1), "\n", ","+cell+"\n", 1))
+	}
+	for _, cell := range []string{"Open Access; CC-BY-4.0", "MIT"} {
+		code, _, notes := start(t, srv, rights(cell))
+		require.Zero(t, code, notes)
+		assert.Equal(t, cell == "MIT", strings.Count(notes, "warning: ") == 1, notes)
+	}
+}
+
 // An address that cannot be read is a fault, and not a second one because it is missing.
 func TestAFaultIsReportedOnce(t *testing.T) {
 	srv := shelltest.Serve(t, nil)

@@ -36,15 +36,16 @@ func (s *Shell) Warn(format string, args ...any) {
 	s.print(s.Stderr, strings.Join(lines, "\n")+"\n")
 }
 
-// WarnOnce is Warn for what may be found several times.
+// WarnOnce is Warn for what may be found several times, perhaps with a difference in case.
 func (s *Shell) WarnOnce(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	s.mu.Lock()
-	isNew := !s.warned[text]
+	key := strings.ToLower(text)
+	isNew := !s.warned[key]
 	if s.warned == nil {
 		s.warned = map[string]bool{}
 	}
-	s.warned[text] = true
+	s.warned[key] = true
 	s.mu.Unlock()
 	if isNew {
 		s.Warn("%s", text)

@@ -24,7 +24,7 @@ import (
 //   - Stored elements that a cell no longer has are removed. The date Issued that the service makes of the year stays.
 //
 // Title, abstract, publisher and type are lists of one element: the main title, the abstract. The findings are
-// warnings about identifiers and languages that are stored and not in the result, with their paths in the stored record.
+// warnings about identifiers, languages and polygons that are stored and not in the result, with their paths in the stored record.
 // A nil found is a new DOI: the result is the row.
 func Complete(row *metadata.Record, found *dois.Record) (*metadata.Record, []datacite.Finding) {
 	switch {
@@ -91,7 +91,7 @@ var carried = []string{
 
 var inLists = regexp.MustCompile(`\[\d+\]`)
 
-// removed warns of identifiers and languages that the record before has, and the one after lacks.
+// removed warns of identifiers, languages and polygons that the record before has, and the one after lacks.
 func removed(before, after *metadata.Record) (all []datacite.Finding) {
 	left := map[string]int{}
 	eachCarried("", members(after), func(_, key, _ string) { left[key]++ })
@@ -111,6 +111,8 @@ func eachCarried(path string, in any, do func(path, key, value string)) {
 			at := strings.TrimPrefix(path+"."+name, ".")
 			if value, isText := in[name].(string); isText && slices.Contains(carried, name) {
 				do(at, inLists.ReplaceAllString(at, " ")+value, value)
+			} else if name == "geoLocationPolygon" {
+				do(at, inLists.ReplaceAllString(at, " ")+fmt.Sprint(in[name]), "polygon")
 			}
 			eachCarried(at, in[name], do)
 		}

@@ -176,7 +176,7 @@ func TestCorrections(t *testing.T) {
 		{"funding", "ERC | 2; ERC | 3", metadata.List[metadata.FundingReference]{record.FundingReferences[1], {FunderName: "ERC", AwardNumber: "3"}}, funding,
 			"fundingReferences[0].awardNumber 1; fundingReferences[0].awardTitle Ice; fundingReferences[0].funderIdentifier https://ror.org/0472cxd90"},
 		{"places", "Aletsch; Alps | point lat 1 lon 2", metadata.List[metadata.GeoLocation]{record.GeoLocations[2], {Place: "Alps", Polygons: polygon, Point: metadata.Point{Latitude: "1", Longitude: "2"}}, {Polygons: polygon}}, places, ""},
-		{"places", "Aletsch glacier | point lat 46.5 lon 8.05; Alpes", metadata.List[metadata.GeoLocation]{{Place: "Aletsch glacier", Point: record.GeoLocations[2].Point}, {Place: "Alpes"}, {Polygons: polygon}}, places, ""},
+		{"places", "Aletsch glacier | point lat 46.5 lon 8.05; Alpes", metadata.List[metadata.GeoLocation]{{Place: "Aletsch glacier", Point: record.GeoLocations[2].Point}, {Place: "Alpes"}, {Polygons: polygon}}, places, "geoLocations[1].geoLocationPolygon polygon"},
 		{"sizes", "15 MB; 2 files", metadata.List[string]{"15 MB", "2 files"}, func(r *metadata.Record) any { return r.Sizes }, ""},
 		{"formats", "text/csv", record.Formats, func(r *metadata.Record) any { return r.Formats }, ""},
 		{"version", "2", "2", func(r *metadata.Record) any { return r.Version }, ""},
