@@ -43,6 +43,7 @@ type command struct {
 	format                                     logs.Format
 	reading                                    *logs.Options
 	robots, machines                           *counter.Agents
+	tables                                     error // faults of rows
 }
 
 // Command is datacite usage count.
@@ -131,6 +132,10 @@ func (c *command) run(cmd *cobra.Command, files []string) error {
 			return shell.Wrong(fmt.Errorf("--output %s would replace a log; give another name", c.Output))
 		}
 	}
+	if c.tables != nil {
+		c.Say("note: a table has faults; the logs are read, so that theirs are told, too")
+		return c.explained(cmd.Context(), faults{c.tables, in.moreFaults(nil)})
+	}
 	about, err := c.describer(cmd.Context())
 	if err != nil {
 		return c.explained(cmd.Context(), err)
@@ -168,6 +173,15 @@ func (c *command) isTable() bool {
 func (c *command) explained(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return shell.Interrupted("nothing was written; run the same command again")
+	}
+	if all, several := errors.AsType[faults](err); several {
+		var each []error
+		for _, err := range all {
+			if err != nil {
+				each = append(each, c.explained(ctx, err))
+			}
+		}
+		return shell.Wrong(errors.Join(each...))
 	}
 	file, ofFile := errors.AsType[*fs.PathError](err)
 	faults, ofLines := errors.AsType[*logs.FaultsError](err)
@@ -233,8 +247,11 @@ func (c *command) choose(cmd *cobra.Command, files []string) (err error) {
 	if c.month, err = time.Parse("2006-01", c.monthText); err != nil {
 		return fmt.Errorf("--month is %q, not YYYY-MM", c.monthText)
 	}
-	if c.format, c.reading, err = c.settings.options(); err != nil {
-		return err
+	if c.format, c.reading, c.tables = c.settings.options(); c.reading == nil {
+		return c.tables
+	}
+	if c.tables != nil { // lines of datasets that they lack are no further faults
+		c.reading.Tolerance.Always = append(c.reading.Tolerance.Always, "no-dataset", "handle")
 	}
 	if c.period, err = c.periodUntil(reports.Date(c.until), reports.Day(c.now.In(c.reading.Location))); err != nil {
 		return err

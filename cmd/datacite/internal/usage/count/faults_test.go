@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -116,6 +117,32 @@ func TestADOIThatIsNone(t *testing.T) {
 		done := runs(t.Context(), nil, "", args(log, "--log-format", "json", "--gap", "0", "--quiet")...)
 		assert.Equal(t, code, done.code, done.errors)
 		assert.Contains(t, done.errors, fmt.Sprintf("line %d: doi: is \"42\", not a DOI", 1001-few))
+	}
+}
+
+// TestAllFaultsInOneRun: of tables, of the lines of all logs, and of the zone.
+func TestAllFaultsInOneRun(t *testing.T) {
+	folder := t.TempDir()
+	line := view("2026-10-14T10:01:00-0400", "s1", "10.5072/a")
+	one, two := write(t, folder, "one.log", line+"x\n"), write(t, folder, "two.log", line+line+"y\n")
+	paths := []string{"--paths", write(t, folder, "paths.csv", "path,doi,kind\n/a,none,request\n")}
+	dois := []string{"--dois", write(t, folder, "dois.csv", "name,doi\nb,none\n")}
+	lines := []string{one + ", line 2: fields are 1, not 19", two + ", line 3: fields are 1, not 19", "2 lines of 5 cannot be read", "Lines have the offset -04:00 from UTC, 3 of them"}
+	for name, tt := range map[string]struct {
+		more []string
+		says []string
+	}{
+		"lines and zone": {nil, lines},
+		"tables":         {slices.Concat(paths, dois), append([]string{"paths.csv, line 2, column 2: doi: is \"none\"", "dois.csv, line 2, column 2: doi: is \"none\""}, lines...)},
+		"a good zone":    {append(dois, "--zone", "-04:00"), append([]string{"dois.csv, line 2"}, lines[:3]...)},
+	} {
+		for _, days := range [][]string{nil, {"--days", t.TempDir()}} {
+			done := runs(t.Context(), nil, "", append(args(one, two), append(days, tt.more...)...)...)
+			assert.Equal(t, 2, done.code, name)
+			for _, want := range tt.says {
+				assert.Equal(t, 1, strings.Count(done.errors, want), "%s %q: %s in %s", name, days, want, done.errors)
+			}
+		}
 	}
 }
 

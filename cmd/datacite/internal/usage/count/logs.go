@@ -2,6 +2,7 @@ package count
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -182,14 +183,34 @@ func (in *input) eventsOf(sources []logs.Log, sum *logs.Summary, period reports.
 				in.progress()
 			}
 			in.located = in.located || e.Country != ""
+			if _, ofLines := errors.AsType[*logs.FaultsError](err); ofLines {
+				err = faults{err, in.settings.checkZone(sum)}
+			}
 			if !yield(e, err) || err != nil {
 				return
 			}
 		}
 		if err := in.settings.checkZone(sum); err != nil {
-			yield(counter.Event{}, fmt.Errorf("%w; --zone names it", err))
+			yield(counter.Event{}, faults{err})
 		}
 	}
+}
+
+// faults are all that is wrong with tables, lines and zone, so that one run finds them; some may be nil.
+type faults []error
+
+func (f faults) Error() string { return errors.Join(f...).Error() }
+
+func (f faults) Unwrap() []error { return f }
+
+// moreFaults are what is wrong with the logs beside what ended a run.
+func (in *input) moreFaults(found error) error {
+	for _, err := range in.all() {
+		if err != nil {
+			return err
+		}
+	}
+	return found
 }
 
 func (in *input) progress() {

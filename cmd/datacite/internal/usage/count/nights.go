@@ -173,6 +173,9 @@ func (in *input) countNights() (days *counter.Days, err error) {
 		}
 	}
 	added, err := days.Add(sources, &counter.AddOptions{Summary: &in.events})
+	if _, ofLogs := errors.AsType[faults](err); ofLogs {
+		return days, in.moreFaults(err) // Add ends with those of one log
+	}
 	for _, f := range datacite.Findings(err) {
 		if f.Code == "missing" {
 			return days, fmt.Errorf("%w; if these are all, remove %s and give all logs of the month", err, folder)

@@ -60,7 +60,7 @@ func (s *settings) addFlags(cmd *cobra.Command) {
 }
 
 // options reads the files that the settings name, and returns the format and options for
-// [logs.Read]. An error names the flag of the setting.
+// [logs.Read]. An error names the flag of the setting. If it is one of rows in tables, the options have the other rows.
 func (s *settings) options() (logs.Format, *logs.Options, error) {
 	format := logs.Formats()[slices.IndexFunc(logs.Formats(), func(f logs.Format) bool { return f.Name == s.Format })]
 	zone, err1 := parseLocation(cmp.Or(s.Zone, "UTC"))
@@ -68,11 +68,17 @@ func (s *settings) options() (logs.Format, *logs.Options, error) {
 	proxies, err3 := s.proxies()
 	paths, err4 := s.paths()
 	layout, err5 := s.layout()
-	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
-		return format, nil, err
+	_, ofRows := errors.AsType[*datacite.ValidationError](err4)
+	if err := errors.Join(err1, err2, err3, err5); err != nil || err4 != nil && !ofRows {
+		return format, nil, errors.Join(err, err4)
 	}
 	o := &logs.Options{Location: zone, Tolerance: tolerance, Proxies: proxies, Paths: paths, Layout: layout, AllowCut: s.AllowCut, Pseudonyms: s.Pseudonyms}
-	_, err := format.Parser(o)                 // before hours of counting
+	_, err := format.Parser(o) // before hours of counting
+	if ofRows && err == nil {
+		return format, o, err4
+	} else if ofRows {
+		return format, nil, err4
+	}
 	for _, f := range datacite.Findings(err) { // one at most
 		flag := map[string]string{"Options.Paths": "--paths, or --investigations and --requests,", "Options.Layout": "--layout"}[f.Path]
 		err = fmt.Errorf("%s %s", cmp.Or(flag, f.Path), f.Reason)
@@ -105,7 +111,7 @@ func (s *settings) checkZone(lines *logs.Summary) error {
 	o := lines.Offsets[0]
 	return datacite.Invalid(datacite.Finding{File: o.First.File, Line: o.First.Line, Path: "zone", Code: "missing", Reason: fmt.Sprintf(
 		"in which time zone does the month begin? Lines have the offset %s from UTC, %d of them, this one first: "+
-			"name the zone of the repository, such as America/New_York; or %s; or UTC, in which the month begins and ends at another hour", o, o.Lines, o)})
+			"name the zone of the repository, such as America/New_York; or %s; or UTC, in which the month begins and ends at another hour; --zone names it", o, o.Lines, o)})
 }
 
 func (s *settings) tolerance() (l logs.Tolerance, err error) {
@@ -167,10 +173,10 @@ func (s *settings) paths() (p *logs.Paths, err error) {
 	case s.Requests == nil && s.Format == logs.Dataverse.Name:
 		p = logs.DataversePaths()
 	}
-	if p.Table, err = readTable("--paths", s.Paths, readPaths); err == nil {
-		p.DOIs, err = readTable("--dois", s.DOIs, readDOIs)
-	}
-	return p, err
+	var err2 error
+	p.Table, err = readTable("--paths", s.Paths, readPaths)
+	p.DOIs, err2 = readTable("--dois", s.DOIs, readDOIs)
+	return p, errors.Join(err, err2)
 }
 
 // patterns are the regular expressions of a flag.
