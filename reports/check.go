@@ -264,7 +264,11 @@ func (v *validator) dataset(i int, d *Dataset) {
 	for _, list := range d.lists() {
 		for j := range list.values {
 			if kind := list.values[j].Type; !slices.Contains(list.types, kind) {
-				v.fault(fmt.Sprintf("%s[%d].type", list.field, j), "vocabulary", fmt.Sprintf("is %q; the service accepts %s", kind, strings.Join(list.types, ", ")))
+				reason := fmt.Sprintf("is %q; the service accepts %s", kind, strings.Join(list.types, ", "))
+				if list.field != "dataset-id" {
+					reason += "; the list may be empty"
+				}
+				v.fault(fmt.Sprintf("%s[%d].type", list.field, j), "vocabulary", reason)
 			}
 		}
 	}

@@ -171,7 +171,7 @@ func TestBadInputIsNotSent(t *testing.T) {
 		{"another release", change(func(r *reports.Report) { r.Header.Release = "RD1" }), `report-header.release: is "RD1"`},
 		{"another data type", change(func(r *reports.Report) { r.Datasets[0].DataType = "Dataset" }), `report-datasets[0].data-type: is "Dataset"`},
 		{"no identifier", change(func(r *reports.Report) { r.Datasets[0].DatasetID = nil }), "report-datasets[0].dataset-id: is empty"},
-		{"unknown identifier type", change(func(r *reports.Report) { r.Datasets[0].PublisherID[0].Type = "ror" }), `publisher-id[0].type: is "ror"; the service accepts isni`},
+		{"unknown identifier type", change(func(r *reports.Report) { r.Datasets[0].PublisherID[0].Type = "ror" }), `publisher-id[0].type: is "ror"; the service accepts isni, orcid, grid, urn, client-id; the list may be empty`},
 		{"broken UTF-8", change(func(r *reports.Report) { r.Datasets[0].Title = "a\xff" }), "report-datasets[0].dataset-title: is not valid UTF-8"},
 		{"broken UTF-8 in a filter, halves of a letter", change(func(r *reports.Report) {
 			r.Header.ReportFilters = []reports.NameValue{{Name: "\xc3", Value: "\xbc"}}
