@@ -163,10 +163,14 @@ func isPrivate(address string) bool {
 
 // proxies is how many there are; 0 if the addresses seem to be those of visitors.
 func (v *visitors) proxies() int {
+	several := 0
 	for _, agents := range v.agents {
-		if v.others || v.events < 20 || len(agents) < 2 {
-			return 0
+		if len(agents) > 1 {
+			several++
 		}
+	}
+	if v.others || v.events < 20 || 2*several < len(v.agents) {
+		return 0
 	}
 	return len(v.agents)
 }

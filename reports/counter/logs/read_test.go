@@ -477,3 +477,40 @@ func TestCountriesThatAreNone(t *testing.T) {
 		}
 	}
 }
+
+// Where all visitors have the addresses of a few proxies, each address has many user agents.
+func TestProxiesInPlaceOfVisitors(t *testing.T) {
+	private := func(n int) func(int) string { return func(i int) string { return fmt.Sprint("10.0.0.", i%n) } }
+	one := func(int) string { return "192.0.2.1" }
+	agents := func(n int) func(int) string { return func(i int) string { return fmt.Sprint("Mozilla/", i/16%n) } }
+	for name, tt := range map[string]struct {
+		events         int
+		address, agent func(i int) string
+		more           string
+		want           int
+	}{
+		"one address":                 {20, one, agents(2), "", 1},
+		"few events":                  {19, one, agents(2), "", 0},
+		"one browser":                 {99, one, agents(1), "", 0},
+		"two proxies":                 {64, private(2), agents(2), "", 2},
+		"sixteen proxies":             {64, private(16), agents(3), "", 16},
+		"a proxy that is hardly used": {64, func(i int) string { return private(2)(i / 63) }, agents(2), "", 2},
+		"seventeen people":            {99, private(17), agents(3), "", 0},
+		"an office":                   {64, private(16), func(i int) string { return agents(1 + i%16/9)(i) }, "", 0},
+		"two public addresses":        {64, func(i int) string { return fmt.Sprint("192.0.2.", i%2) }, agents(2), "", 0},
+		"one public, then private":    {64, func(i int) string { return []string{"192.0.2.1", "10.0.0.1"}[i%2] }, agents(2), "", 0},
+		"one private, then public":    {64, func(i int) string { return []string{"10.0.0.1", "192.0.2.1"}[i%2] }, agents(2), "", 0},
+		"cookies":                     {64, one, agents(2), `,"cookie":"c"`, 0},
+		"sessions":                    {64, one, agents(2), `,"session":"s"`, 0},
+		"logins":                      {64, one, agents(2), `,"user":"u"`, 0},
+	} {
+		var log strings.Builder
+		for i := range tt.events {
+			fmt.Fprintf(&log, `{"doi":"10.5072/a","time":"2026-10-14T10:01:00Z","url":"/a","address":%q,"agent":%q%s}`+"\n", tt.address(i), tt.agent(i), tt.more)
+		}
+		var sum logs.Summary
+		_, err := collect(read(logs.JSON, strings.NewReader(log.String()), &logs.Options{Summary: &sum}))
+		require.NoError(t, err)
+		assert.Equal(t, tt.want, sum.Files[0].Proxies, name)
+	}
+}

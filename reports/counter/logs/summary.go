@@ -44,7 +44,7 @@ type FileSummary struct {
 
 	// Proxies is not 0 if the addresses of events seem to be those of so many proxies, so that all visitors count as
 	// a few: at least twenty events have only an address and a user agent to tell users apart, and come from one
-	// address, or from at most 16 private ones, each with several user agents.
+	// address, or from at most 16 private ones, at least half of which have several user agents.
 	Proxies int
 
 	// Hours has one entry for each hour of Options.Period: whether a line that could be read
