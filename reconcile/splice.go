@@ -97,27 +97,36 @@ func (l items) keptIn(other items, prefixed bool, text string) string {
 	if !l.known() || !other.known() {
 		return text
 	}
+	places := map[string][]int{}
+	for j := range l.list.Len() {
+		key := inJSON(l.list.Index(j))
+		places[key] = append(places[key], j)
+	}
 	first, last := l.element.inside[0], l.element.inside[len(l.element.inside)-1]
-	out := l.document[l.element.start:first.start]
-	between, done := out[strings.LastIndexByte(out, '>')+1:], make([]bool, l.list.Len())
+	start := l.document[l.element.start:first.start]
+	between, stays := start[strings.LastIndexByte(start, '>')+1:], false
+	var out strings.Builder
+	out.WriteString(start)
 	for i, at := range other.element.inside {
-		item := at.of(other.document)
-		item = qualified(item, item[1:strings.IndexAny(item, " />")], prefixed)
-		for j, stored := range l.element.inside {
-			if !done[j] && reflect.DeepEqual(l.list.Index(j).Interface(), other.list.Index(i).Interface()) {
-				item, done[j] = stored.of(l.document), true
-				break
-			}
+		value := other.list.Index(i)
+		key, item := inJSON(value), at.of(other.document)
+		n := slices.IndexFunc(places[key], func(j int) bool { return reflect.DeepEqual(l.list.Index(j).Interface(), value.Interface()) })
+		if n >= 0 {
+			item, stays = l.element.inside[places[key][n]].of(l.document), true
+			places[key] = slices.Delete(places[key], n, n+1)
+		} else {
+			item = qualified(item, item[1:strings.IndexAny(item, " />")], prefixed)
 		}
 		if i > 0 {
-			out += between
+			out.WriteString(between)
 		}
-		out += item
+		out.WriteString(item)
 	}
-	if !slices.Contains(done, true) {
+	if !stays {
 		return text
 	}
-	return out + l.document[last.end:l.element.end]
+	out.WriteString(l.document[last.end:l.element.end])
+	return out.String()
 }
 
 // qualified declares the namespace where that of the document has a prefix.
