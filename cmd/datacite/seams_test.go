@@ -120,7 +120,7 @@ var noSeam = map[string]string{
 	"hide DOI…":        "names", "show DOI…": "names", "delete DOI…": "names", "hide --json": "what was done", "show --json": "what was done",
 	"delete --json": "what was done", "sandbox COMMAND]": "a program", "config [NAME": "a word", "config [VALUE]]": "a word",
 	"get --format text": "for people", "get --format citation": "for people", "search --format table": "for people", "audit --format table": "for people",
-	"usage check --format table": "for people", "audit --html": "for people", "usage check --html": "for people",
+	"usage check --format table": "for people", "audit --html": "for people", "search --html": "for people", "usage check --html": "for people",
 	"get --format bibtex": "as citeproc: other programs read it", "get --format codemeta": "as citeproc", "get --format crosscite": "as citeproc",
 	"get --format jats": "as citeproc", "get --format ris": "as citeproc", "get --format schema.org": "as citeproc", "get --format csv": "as citeproc",
 	"harvest --json": "what was done", "usage repair --json": "what was done", "usage send --json": "what was done", "login --json": "what was done",

@@ -2,6 +2,7 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,6 +26,8 @@ type command struct {
 	order     string
 	all       bool
 	opts      dois.ListOptions
+	html      string
+	page      *page // nil without --html
 }
 
 // orders are what --sort knows; each with a "-" in front, too, but for relevance.
@@ -49,7 +52,8 @@ nothing is no error.
 
 The table is for people, and long texts are cut. A file of --output is CSV or .xlsx in the columns
 of "datacite help tables", or JSON lines, as its name says. --format doi prints all DOIs that are
-found, one per line, for commands that read "-", unless --limit or --sort is given.`,
+found, one per line, for commands that read "-", unless --limit or --sort is given. --html writes a
+page for people, too: how many records by year, type and licence, and the first 500 of them.`,
 		Example: `  datacite search glacier svalbard
   datacite search --type dataset --created 2020,2022 --query 'titles.title:glacier* AND NOT publisher:"Ice Archive"'
   datacite search --client ice.archive --all --output records.xlsx
@@ -62,6 +66,7 @@ found, one per line, for commands that read "-", unless --limit or --sort is giv
 	flags.BoolVar(&c.all, "all", false, "print all records, in the order of creation")
 	c.selection = selection.NewFlags(s, cmd, o)
 	flags.StringVar(&c.order, "sort", "", "`order`, such as -citation-count for the most cited first (default: the best match first)")
+	flags.StringVar(&c.html, "html", "", "write a page for people, too, to this `file`")
 	s.FormatFlags(cmd, shell.FormatDOI)
 	c.flags = account.NewFlags(s, cmd, account.Reads)
 	_ = cmd.RegisterFlagCompletionFunc("sort", cobra.FixedCompletions(orders, cobra.ShellCompDirectiveNoFileComp))
@@ -119,18 +124,27 @@ func (c *command) run(cmd *cobra.Command, words []string) error {
 	if err := service.Check(cmd.Context(), c.Shell); err != nil { // a wrong login sees what everybody sees
 		return err
 	}
-	var n, total int
-	err = c.WriteOutput(func(to io.Writer) (err error) {
-		out := c.printer(to)
-		n, total, err = c.find(cmd.Context(), client, out)
-		if err != nil && n == 0 {
-			return err // no head without rows
-		}
-		if ended := out.End(); err == nil {
-			err = ended
-		}
+	file, html, err := c.Files(c.html)
+	if err != nil {
 		return err
-	})
+	}
+	defer file.Discard()
+	defer html.Discard()
+	to := c.Data()
+	if file != nil {
+		to = file
+	}
+	if html != nil {
+		c.page = newPage(cmd, words, service)
+	}
+	n, total, err := c.print(cmd.Context(), client, to)
+	if err == nil && file != nil {
+		err = file.Save()
+	}
+	if err == nil && html != nil {
+		c.page.Found = total
+		err = errors.Join(pageTemplate.Execute(html, c.page), c.Keep(html))
+	}
 	switch {
 	case shell.IsInterrupted(err) && c.Output != "":
 		return shell.Interrupted("%s was not written", c.Output)
@@ -141,6 +155,17 @@ func (c *command) run(cmd *cobra.Command, words []string) error {
 	}
 	c.Say("%s of %s at %s", shell.Number(n), shell.Count(total, "record"), service)
 	return nil
+}
+
+// print prints what is found to its end.
+func (c *command) print(ctx context.Context, client *dois.Client, to io.Writer) (n, total int, err error) {
+	out := c.printer(to)
+	n, total, err = c.find(ctx, client, out)
+	if err != nil && n == 0 {
+		return n, total, err // no head without rows
+	}
+	ended := out.End()
+	return n, total, cmp.Or(err, ended)
 }
 
 // find prints what is found. It returns how many records it printed, and how many there are.
@@ -159,7 +184,9 @@ func (c *command) find(ctx context.Context, client *dois.Client, out printer) (n
 			if err := out.Print(&page.Records[i]); err != nil {
 				return n, total, err
 			}
-			n++
+			if n++; c.page != nil {
+				c.page.add(&page.Records[i])
+			}
 		}
 		c.Progress(n, total, "records", "")
 	}

@@ -1,6 +1,7 @@
 package search_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -62,6 +63,43 @@ func TestJSONLines(t *testing.T) {
 	_, out, notes = find(t, srv, "--quiet", "--format", "json", "glacier")
 	assert.Equal(t, 2, strings.Count(out, "\n"), "records were asked for")
 	assert.Empty(t, notes)
+}
+
+// A page shows what was found by year, type and licence, whatever the format of the records is.
+func TestPage(t *testing.T) {
+	srv := service(t)
+	for i := range 600 {
+		require.NoError(t, srv.PutRecordJSON(fmt.Appendf(nil, `{"doi":"10.5072/n%d","publicationYear":%d,"titles":[{"title":"<b>Snow %[1]d</b>"}],
+			"creators":[{"name":"A"},{"name":"B"},{"name":"C"},{"name":"D"}],"types":{"resourceTypeGeneral":"Image"},"rightsList":[{"rights":"CC","rightsIdentifier":"cc-by-4.0"}]}`, i, 1990+i%25)))
+	}
+	folder := t.TempDir()
+	html := filepath.Join(folder, "records.html")
+	read := func() string { return strings.Join(strings.Fields(string(shelltest.Read(t, html))), " ") }
+	for _, format := range []string{"table", "json", "csv"} {
+		code, _, notes := find(t, srv, "--all", "--format", format, "--prefix", "10.5072", "--html", html)
+		assert.Zero(t, code, notes)
+		assert.Contains(t, notes, html+" is written\n")
+		page := read()
+		for _, part := range []string{
+			"<h1>prefix 10.5072</h1>", "603 records at <b>127.0.0.1", `<th scope="row" class="value">Image</th><td class="n">600</td><td class="n">over 99 %</td>`,
+			`<th scope="row" class="value">cc-by-4.0</th><td class="n">600</td>`, `<th scope="row" class="value">(none)</th><td class="n">3</td>`,
+			`<th scope="row" class="value">2014</th><td class="n">24</td>`, `<th scope="row" class="value">(others)</th><td class="n">169</td>`,
+			"The first 500 are shown", "&lt;b&gt;Snow 1&lt;/b&gt;", "A; B; C; and others",
+		} {
+			assert.Contains(t, page, part, format)
+		}
+		assert.Equal(t, 500, strings.Count(page, `class="doi"`))
+		assert.NotContains(t, page, "<script")
+	}
+	_, _, notes := find(t, srv, "glacier", "--limit", "1", "--html", html)
+	assert.Contains(t, notes, "1 of 2 records")
+	assert.Contains(t, read(), "This page has 1 of them; with --all, it has all.")
+	_, _, _ = find(t, srv, "nothing-has-this", "--html", html)
+	assert.Contains(t, read(), "<h1>nothing-has-this</h1> <p class=\"soft\">0 records at")
+	for _, args := range [][]string{{"--html", "-"}, {"--html", filepath.Join(folder, "x"), "--output", filepath.Join(folder, "x")}, {"--html", folder}} {
+		code, _, notes := find(t, srv, args...)
+		assert.Equal(t, 2, code, notes)
+	}
 }
 
 // Flags may come after the query, with words on both sides of them.
@@ -222,4 +260,12 @@ func TestFaults(t *testing.T) {
 		assert.Empty(t, strings.TrimPrefix(out, "DOI\tYEAR\tTYPE\tCITED\tCREATORS\tTITLE\n"))
 		assert.Contains(t, notes, tt.says)
 	}
+}
+
+// People who do not see, or see little, or have a telephone can use the page.
+func TestAccessibility(t *testing.T) {
+	html := filepath.Join(t.TempDir(), "records.html")
+	code, _, notes := find(t, service(t), "--all", "--html", html)
+	require.Zero(t, code, notes)
+	shelltest.Accessible(t, shelltest.Read(t, html))
 }
