@@ -117,7 +117,7 @@ var noSeam = map[string]string{
 	"get DOI…": "names", "search [WORD...]": "words", "harvest [WORD...]": "words", "usage check ACCOUNT": "a name", "usage repair ACCOUNT": "a name",
 	"upgrade FILE_OR_FOLDER…": "documents of older kernels, which no command writes", "upgrade --json": "what was done",
 	"upgrade --output": "documents that stay as they are, but for what it prints",
-	"hide DOI…":        "names", "show DOI…": "names", "delete DOI…": "names", "hide --json": "what was done", "show --json": "what was done",
+	"hide DOI…":        "names", "show DOI…": "names", "delete DOI…": "names", "transfer DOI…": "names", "search --format doi": "names", "transfer --json": "what was done", "hide --json": "what was done", "show --json": "what was done",
 	"delete --json": "what was done", "sandbox COMMAND]": "a program", "config [NAME": "a word", "config [VALUE]]": "a word",
 	"get --format text": "for people", "get --format citation": "for people", "search --format table": "for people", "audit --format table": "for people",
 	"usage check --format table": "for people", "audit --html": "for people", "search --html": "for people", "usage check --html": "for people",
