@@ -140,9 +140,13 @@ func (j *job) print(r *row, known entry, p *plan) {
 
 // show shows a single record as it would be written.
 func (j *job) show(r *row) error {
+	data, err := r.metadata()
+	if err != nil {
+		return shell.Wrong(fmt.Errorf("%s: %w", r.place(), err))
+	}
 	j.Answer(nil, "%s would become %s at %s, and lead to %s, with these metadata; nothing was sent",
 		cmp.Or(r.DOI, "A new DOI"), j.stateOf(r, nil), j.service, r.URL)
-	_, err := j.Data().Write(r.metadata())
+	_, err = j.Data().Write(data)
 	return err
 }
 

@@ -9,15 +9,26 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell/shelltest"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/table"
 	"github.com/datacite-go/datacite-go/datacitetest"
+	"github.com/datacite-go/datacite-go/metadata"
 )
+
+// A record that cannot be shown as XML is an error, and not an empty document.
+func TestMetadataThatXMLCannotHold(t *testing.T) {
+	bad := metadata.Record{Titles: metadata.List[metadata.Title]{{Title: "Glacier\x01length"}}}
+	data, err := (&row{Row: &table.Row{Record: &bad}}).metadata()
+	require.ErrorIs(t, err, datacite.ErrInvalid)
+	assert.Empty(t, data)
+}
 
 // A dry run says what a run would do with each record, and the run does it.
 func TestADryRunIsAPlan(t *testing.T) {
 	srv := shelltest.Serve(t, nil)
-	const metadata = `"creators":[{"name":"Lovelace, Ada"}],"titles":[{"title":"Glacier length"}],"publisher":{"name":"R"},"publicationYear":2026,"types":{"resourceTypeGeneral":"Dataset"}`
-	rest := `,"url":"https://a.example/",` + metadata
+	const properties = `"creators":[{"name":"Lovelace, Ada"}],"titles":[{"title":"Glacier length"}],"publisher":{"name":"R"},"publicationYear":2026,"types":{"resourceTypeGeneral":"Dataset"}`
+	rest := `,"url":"https://a.example/",` + properties
 	before := shelltest.File(t, "before.jsonl", `{"doi":"10.5072/json"`+rest+`}
 {"doi":"10.5072/same"`+rest+`}
 {"doi":"10.5072/loss"`+rest+`,"dates":[{"date":"c. 1850","dateType":"Created"}]}

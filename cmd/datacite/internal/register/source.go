@@ -72,15 +72,14 @@ func (r *row) content() string {
 	return string(data)
 }
 
-// metadata returns the metadata to show them. The row has no faults.
-func (r *row) metadata() []byte {
+// metadata returns the metadata to show them.
+func (r *row) metadata() ([]byte, error) {
 	if r.document.Data != nil {
-		return r.document.Data
+		return r.document.Data, nil
 	}
 	record := *r.Record
-	record.DOI = ""         // the request names it
-	data, _ := record.XML() // it has no faults
-	return data
+	record.DOI = "" // the request names it
+	return record.XML()
 }
 
 // rows are those of a table on disk.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 
@@ -25,6 +26,7 @@ type remote struct {
 	client  *dois.Client
 	writer  *reconcile.Client
 	kept    *record.Kept
+	sent    atomic.Int64 // DOIs that were upgraded
 }
 
 func (r *remote) addFlags(s *shell.Shell, cmd *cobra.Command) {
@@ -84,11 +86,22 @@ func (c *command) ofService(ctx context.Context) error {
 
 // stopped is the error of a run that did not come to its end.
 func (c *command) stopped(ctx context.Context, err error) error {
-	done := fmt.Sprintf("%s upgraded; run the same command again to continue", shell.Count(c.count[upgraded], "DOI"))
-	if ctx.Err() != nil { // a DOI whose write is not clear is looked at first, next time
+	done := fmt.Sprintf("%s upgraded; %srun the same command again to continue", shell.Count(c.sent.Load(), "DOI"), c.unwritten())
+	switch {
+	case ctx.Err() != nil: // a DOI whose write is not clear is looked at first, next time
 		return shell.Interrupted("%s", done)
+	case c.sent.Load() > 0:
+		return shell.Refused(fmt.Errorf("%w; %s", err, done))
 	}
 	return fmt.Errorf("%w; %s", err, done)
+}
+
+// unwritten names the table of a run that did not come to its end.
+func (c *command) unwritten() string {
+	if c.missing == "" {
+		return ""
+	}
+	return c.missing + " was not written; "
 }
 
 func isOld(r *dois.Record) bool {
@@ -119,6 +132,7 @@ func (c *command) ofDOI(ctx context.Context, name string, values map[string]stri
 	switch {
 	case err == nil:
 		out.Result = upgraded
+		c.sent.Add(1)
 	case ctx.Err() != nil, datacite.Temporary(err), errors.Is(err, datacite.ErrUnauthorized), errors.Is(err, datacite.ErrUnclear):
 		return nil, err
 	default:

@@ -77,6 +77,30 @@ func TestUpgradeOfDOIs(t *testing.T) {
 	}
 }
 
+// A run that ends in the middle says that it has written something, and what it has not.
+func TestUpgradeThatIsNotComplete(t *testing.T) {
+	srv := shelltest.Serve(t, nil)
+	t.Chdir(t.TempDir())
+	for i := range 9 {
+		name := fmt.Sprintf("10.5072/%d", i)
+		put(t, srv, name, xml("3", name, typed))
+	}
+	srv.SetFaults(func(_ int, r *http.Request) *datacitetest.Fault {
+		if r.Method != http.MethodPut || r.URL.Path != "/dois/10.5072/8" {
+			return nil
+		}
+		return &datacitetest.Fault{Status: http.StatusUnauthorized}
+	})
+	args := []string{"upgrade", "--prefix", "10.5072", "--fix", "--yes", "--missing", "missing.csv"}
+	code, _, notes := shelltest.At(srv).Do(t, Command, args...)
+	assert.Equal(t, 1, code)
+	assert.Contains(t, notes, "8 DOIs upgraded; missing.csv was not written; run the same command again to continue")
+	assert.NoFileExists(t, "missing.csv")
+	code, _, notes = shelltest.At(srv).Do(t, Command, args...)
+	assert.Equal(t, 2, code, "nothing was written")
+	assert.Contains(t, notes, "0 DOIs upgraded; missing.csv was not written; ")
+}
+
 // A run that is interrupted at its first write is continued, and no DOI is written twice.
 func TestUpgradeOfDOIsIsContinued(t *testing.T) {
 	srv := shelltest.Serve(t, nil)

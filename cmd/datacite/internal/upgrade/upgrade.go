@@ -250,7 +250,7 @@ func (c *command) apart(path, below string) error {
 func (c *command) all(ctx context.Context, documents []document) error {
 	for i, d := range documents {
 		if ctx.Err() != nil {
-			return shell.Interrupted("%d of %s done; run the same command again", i, shell.Count(len(documents), "file"))
+			return shell.Interrupted("%d of %s done; %srun the same command again", i, shell.Count(len(documents), "file"), c.unwritten())
 		}
 		if err := c.one(d); err != nil {
 			return err
