@@ -160,6 +160,11 @@ func TestAllInvalidEventsAreInTheError(t *testing.T) {
 		}
 	}
 	assert.Equal(t, 1, n)
+	for year, valid := range map[int]bool{0: false, 1: true, 9999: true, 10000: false} {
+		e := clicks("10:01:00")[0]
+		e.Time = time.Date(year, 7, 1, 0, 0, 0, 0, time.UTC)
+		assert.Equal(t, valid, e.Validate() == nil, year)
+	}
 	assert.Panics(t, func() { counter.CountKey(events, nil) })
 	assert.Nil(t, counter.CountKey(nil, nil))
 
@@ -220,10 +225,13 @@ func TestInvalidOptions(t *testing.T) {
 		{Period: reports.Period{BeginDate: "2026-10-01"}}, {Period: reports.Period{BeginDate: "2026-10-31", EndDate: "2026-10-01"}},
 		{Period: reports.Period{BeginDate: "October", EndDate: "2026-10-01"}}, {Memory: -1},
 	} {
+		var errs []error
 		for _, err := range counter.Count(source(clicks("10:01:00")), &o) {
-			assert.ErrorIs(t, err, datacite.ErrInvalid)
-			assert.Equal(t, map[bool]string{true: "Options.Memory", false: "Options.Period"}[o.Memory < 0], datacite.Findings(err)[0].Path)
+			errs = append(errs, err)
 		}
+		require.Len(t, errs, 1)
+		assert.ErrorIs(t, errs[0], datacite.ErrInvalid)
+		assert.Equal(t, map[bool]string{true: "Options.Memory", false: "Options.Period"}[o.Memory < 0], datacite.Findings(errs[0])[0].Path)
 		assert.Panics(t, func() { counter.CountKey(clicks("10:01:00"), &o) })
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/reports/counter"
 )
 
@@ -45,8 +46,10 @@ func TestHandlerStoresAccessesThatCount(t *testing.T) {
 			w.WriteHeader(http.StatusEarlyHints)
 			http.NotFound(w, r)
 		}},
-		"flushed":            {serve: func(w http.ResponseWriter, _ *http.Request) { w.(http.Flusher).Flush() }, counted: true},
-		"flushed, the newer": {serve: func(w http.ResponseWriter, _ *http.Request) { _ = http.NewResponseController(w).Flush() }, counted: true},
+		"hints before a page": {serve: func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusEarlyHints); page(w, r) }, counted: true},
+		"another protocol":    {serve: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusSwitchingProtocols) }},
+		"flushed":             {serve: func(w http.ResponseWriter, _ *http.Request) { w.(http.Flusher).Flush() }, counted: true},
+		"flushed, the newer":  {serve: func(w http.ResponseWriter, _ *http.Request) { _ = http.NewResponseController(w).Flush() }, counted: true},
 		"failed after a flush": {serve: func(w http.ResponseWriter, _ *http.Request) {
 			w.(http.Flusher).Flush()
 			w.WriteHeader(http.StatusBadGateway)
@@ -132,7 +135,12 @@ func TestAnAccessThatCannotBeStored(t *testing.T) {
 		}), func(_ context.Context, e counter.Event) error {
 			stored = append(stored, e.DOI)
 			return errors.New("disk full")
-		}, &counter.HandlerOptions{Failed: func(e counter.Event, err error) { failed = append(failed, e.DOI+": "+err.Error()) }})
+		}, &counter.HandlerOptions{Failed: func(e counter.Event, err error) {
+			failed = append(failed, e.DOI+": "+err.Error())
+			for _, f := range datacite.Findings(err) {
+				assert.Equal(t, map[bool]datacite.Code{true: "missing", false: f.Code}[f.Reason == "is missing"], f.Code)
+			}
+		}})
 		handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/a", nil))
 		require.Len(t, failed, 1, want)
 		assert.Contains(t, failed[0], strings.TrimSpace(want))

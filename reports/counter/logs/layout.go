@@ -112,7 +112,10 @@ func plausible(f field, text string) bool {
 			}
 		}
 	case host:
-		return !strings.ContainsAny(text, ",:") || strings.HasPrefix(text, "[")
+		if strings.HasPrefix(text, "[") { // an address of IPv6
+			return strings.HasSuffix(text, "]")
+		}
+		return !strings.ContainsAny(text, ",:")
 	}
 	return true
 }
@@ -125,7 +128,11 @@ func (p *part) end(text string) int {
 	case p.after == "":
 		return len(text)
 	}
-	for from := 0; ; from++ {
+	from := 0
+	if p.field == host && strings.HasPrefix(text, "[") { // an address of IPv6 has colons
+		from = max(strings.IndexByte(text, ']'), 0)
+	}
+	for ; ; from++ {
 		next := strings.IndexByte(text[from:], p.after[0])
 		if next < 0 {
 			return -1
