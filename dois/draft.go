@@ -131,10 +131,10 @@ func (r *Record) doubtful() error {
 	var faults []datacite.Finding
 	for _, f := range r.Warnings {
 		remedy := remedies[f.Code]
-		if remedy == "" || f.Code != "ambiguous" && !slices.Contains(clearable, property(f.Path)) {
+		if remedy == "" || f.Code != "ambiguous" && f.Path != "" && !slices.Contains(clearable, property(f.Path)) {
 			continue
 		}
-		f.Path, f.Warning = "Record."+f.Path, false
+		f.Path, f.Warning = strings.TrimSuffix("Record."+f.Path, "."), false
 		f.Reason += remedy
 		faults = append(faults, f)
 	}
@@ -179,6 +179,9 @@ func (d *Draft) keepWords(r *Record) {
 	}
 	if !other["subjects"] {
 		d.Subjects = inXML.Subjects
+	}
+	if !other["geoLocations"] {
+		d.GeoLocations = inXML.GeoLocations
 	}
 }
 

@@ -247,13 +247,19 @@ func readAttributes(d *decoder, r *Record, stored bool) {
 	d.Tolerate(false)
 }
 
-// oddValues are warnings of what was not read as it is written.
+// oddValues are warnings of what was not read as it is written. Where there are more than MaxOdd, a warning without a path says so.
 func oddValues(raw []byte, start int64, odd *jsonlex.Odd) (found []datacite.Finding) {
-	for _, at := range odd.Texts {
+	more := func(code datacite.Code, places []int64, what string) []int64 {
+		if len(places) > jsonlex.MaxOdd {
+			found = append(found, datacite.Finding{Code: code, Warning: true, Reason: fmt.Sprintf("only the first %d %s are named", jsonlex.MaxOdd, what)})
+		}
+		return places[:min(len(places), jsonlex.MaxOdd)]
+	}
+	for _, at := range more("encoding", odd.Texts, "texts that are not UTF-8") {
 		path, _ := jsonlex.At(raw, at-start)
 		found = append(found, datacite.Finding{Path: path, Code: "encoding", Warning: true, Reason: "the stored text is not UTF-8; U+FFFD stands for what cannot be read"})
 	}
-	for _, at := range odd.Values {
+	for _, at := range more("shape", odd.Values, "values without a place in a record") {
 		const most = 80
 		path, value := jsonlex.At(raw, at-start)
 		switch string(bytes.Join(bytes.Fields(value), nil)) {
@@ -262,9 +268,6 @@ func oddValues(raw []byte, start int64, odd *jsonlex.Odd) (found []datacite.Find
 		}
 		value = bytes.ToValidUTF8(value[:min(len(value), most)], []byte("…"))
 		found = append(found, datacite.Finding{Path: path, Code: "shape", Value: string(value), Warning: true, Reason: "the value has no place in a record, and is left out"})
-	}
-	if len(odd.Values) == jsonlex.MaxOdd {
-		found = append(found, datacite.Finding{Code: "shape", Warning: true, Reason: fmt.Sprintf("only the first %d values without a place in a record are named", jsonlex.MaxOdd)})
 	}
 	return found
 }

@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -154,6 +155,22 @@ func TestDraftNamesAllThatWasNotRead(t *testing.T) {
 	_, err := r.Draft()
 	require.ErrorIs(t, err, datacite.ErrInvalid)
 	assert.EqualError(t, err, "datacite: Record: has no identifiers in creators, contributors, publisher, and writing it would remove them; read it with Get, or list it with Affiliation and Publisher")
+}
+
+// Of more values without a place than are named, some may be metadata.
+func TestDraftRefusesMoreThanIsNamed(t *testing.T) {
+	for _, n := range []int{10, 11} {
+		var r dois.Record
+		views := strings.Repeat(`{"total":{"a":1}},`, n)
+		require.NoError(t, json.Unmarshal([]byte(`{"doi":"10.5072/a","viewsOverTime":[`+views[:len(views)-1]+`]}`), &r))
+		_, err := r.Draft()
+		if n == 10 {
+			require.NoError(t, err, "no metadata are among them")
+			continue
+		}
+		require.ErrorIs(t, err, datacite.ErrInvalid)
+		assert.EqualError(t, err, "datacite: Record: only the first 10 values without a place in a record are named; writing the record back would remove it")
+	}
 }
 
 // Each part of a container is written again, also alone.

@@ -232,10 +232,11 @@ func (c Coordinate) Degrees() (float64, error) {
 	return degrees, input.Fault(err, datacite.Finding{Path: "coordinate", Code: "coordinate"})
 }
 
-// MarshalJSON writes a number with the digits of c, or a string if that is not a JSON
-// number, such as +1 or .5.
+// MarshalJSON writes a number if that has exactly the digits of c, and otherwise a string, such as for 41.090, 1e1 or +1: of
+// a number, the service would store other digits.
 func (c Coordinate) MarshalJSON() ([]byte, error) {
-	if isJSONNumber(string(c)) {
+	degrees, err := strconv.ParseFloat(string(c), 64)
+	if err == nil && isJSONNumber(string(c)) && strconv.FormatFloat(degrees, 'f', -1, 64) == string(c) {
 		return []byte(c), nil
 	}
 	return json.Marshal(string(c))

@@ -149,12 +149,12 @@ func TestRecord_writesJSON(t *testing.T) {
 		"geoLocations": [{
 			"geoLocationPoint": {"pointLongitude": -71.5, "pointLatitude": "+1"},
 			"geoLocationPolygon": [
-				{"polygonPoint": {"pointLongitude": 0, "pointLatitude": 0.50}},
+				{"polygonPoint": {"pointLongitude": 0, "pointLatitude": "0.50"}},
 				{"inPolygonPoint": {"pointLongitude": 1, "pointLatitude": 1}}
 			]
 		}]
 	}`, string(data))
-	assert.Contains(t, string(data), `"pointLatitude": 0.50`, "every digit stays")
+	assert.Contains(t, string(data), `"pointLatitude": "0.50"`, "every digit stays")
 }
 
 // The other names of a resource come as one member or the other, or as both with

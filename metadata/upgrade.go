@@ -238,8 +238,8 @@ func liftDate(u *upgrade, n *xmlscan.Node, _ *elementRule, p *path) {
 }
 
 func liftType(u *upgrade, n *xmlscan.Node, _ *elementRule, p *path) {
-	if n.Attr("resourceTypeGeneral") == "Film" {
-		u.derived(p.dot("resourceTypeGeneral"), "Film", string(ResourceTypeAudiovisual))
+	if old := n.Attr("resourceTypeGeneral"); xmlscan.Trim(old) == "Film" {
+		u.derived(p.dot("resourceTypeGeneral"), old, string(ResourceTypeAudiovisual))
 		n.SetAttr("resourceTypeGeneral", string(ResourceTypeAudiovisual))
 	}
 }
@@ -471,7 +471,7 @@ func isWithin(at, outer string) bool {
 	return ok && (outer == "" || rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// period makes a range of the only StartDate and EndDate, if both have got the same type.
+// period makes a range of the only StartDate and EndDate, if both have got the same type, and nothing else of their own.
 func (u *upgrade) period() {
 	list := u.first("dates")
 	if list == nil || len(u.kinds) != 2 {
@@ -490,6 +490,9 @@ func (u *upgrade) period() {
 	if kind := start.Attr("dateType"); kind == string(DateOther) || kind != end.Attr("dateType") {
 		return
 	}
+	if start.Attr("dateInformation") != "StartDate" || end.Attr("dateInformation") != "EndDate" || hasMore(end) {
+		return // which a range would lose
+	}
 	from, to := xmlscan.Trim(start.Content()), xmlscan.Trim(end.Content())
 	if from == "" || to == "" || strings.Contains(from+to, "/") {
 		return
@@ -498,4 +501,11 @@ func (u *upgrade) period() {
 	start.SetText(from + "/" + to)
 	start.Drop(slices.IndexFunc(start.Attrs, func(a xmlscan.Attribute) bool { return a.Name == "dateInformation" }))
 	list.Remove(end)
+}
+
+// hasMore reports whether a date has attributes that the schema does not know.
+func hasMore(date *xmlscan.Node) bool {
+	return slices.ContainsFunc(date.Attrs, func(a xmlscan.Attribute) bool {
+		return a.Space != xmlscan.DeclarationSpace && (a.Space != "" || a.Name != "dateType" && a.Name != "dateInformation")
+	})
 }

@@ -58,12 +58,22 @@ func TestUpgrade(t *testing.T) {
 		{name: "two languages", old: `<language>en</language><language>eng</language>`, refused: `language`},
 		{name: "a blank in a term", old: `<dates><date dateType="Available ">2010-01-01</date></dates>`, now: `<dates><date dateType="Available">2010-01-01</date></dates>`,
 			derived: `dates[0].dateType: "Available " becomes "Available"`},
+		{name: "a blank around a film", old: `<resourceType resourceTypeGeneral=' Film '>Silent</resourceType>`, now: `<resourceType resourceTypeGeneral="Audiovisual">Silent</resourceType>`,
+			derived: `types.resourceTypeGeneral: " Film " becomes "Audiovisual"`},
 		{name: "a start", old: `<dates><date dateType="StartDate">2010</date></dates>`, now: `<dates><date dateType="Other" dateInformation="StartDate">2010</date></dates>`,
 			derived: `dates[0].dateType: "StartDate" becomes "Other"`},
 		{name: "a start and an end of a given type", old: `<dates><date dateType="EndDate">2011</date><date dateType="StartDate">2010</date></dates>`,
 			values: `dates[0].dateType=Collected dates[1].dateType=Collected`, now: `<dates><date dateType="Collected">2010/2011</date></dates>`,
 			derived: "dates[0].dateType: \"EndDate\" becomes \"Other\"\ndates[1].dateType: \"StartDate\" becomes \"Other\"\n" +
 				"dates[0].dateType: \"Other\" becomes \"Collected\"\ndates[1].dateType: \"Other\" becomes \"Collected\"\ndates: \"2010 and 2011\" becomes \"2010/2011\""},
+		{name: "a start with more information", old: `<dates><date dateType="StartDate" dateInformation="dry season">2010</date><date dateType="EndDate">2011</date></dates>`,
+			values: `dates[0].dateType=Collected dates[1].dateType=Collected`, derived: periodOfTwo,
+			now: `<dates><date dateType="Collected" dateInformation="StartDate; dry season">2010</date><date dateType="Collected" dateInformation="EndDate">2011</date></dates>`},
+		{name: "an end with more information", old: `<dates><date dateType="StartDate">2010</date><date dateType="EndDate" dateInformation="dry season">2011</date></dates>`,
+			values: `dates[0].dateType=Collected dates[1].dateType=Collected`, derived: periodOfTwo,
+			now: `<dates><date dateType="Collected" dateInformation="StartDate">2010</date><date dateType="Collected" dateInformation="EndDate; dry season">2011</date></dates>`},
+		{name: "an end with an unknown attribute", old: `<dates><date dateType="StartDate">2010</date><date dateType="EndDate" own="1">2011</date></dates>`,
+			values: `dates[0].dateType=Collected dates[1].dateType=Collected`, refused: `dates[1].date`},
 		{name: "a date without a type", old: `<dates><date>2010</date></dates>`, refused: `dates[0].dateType`},
 		{name: "an identifier without a type", old: `<alternateIdentifiers><alternateIdentifier>1</alternateIdentifier></alternateIdentifiers>`, refused: `alternateIdentifiers[0].alternateIdentifierType`},
 		{name: "a type that is given", old: `<alternateIdentifiers><alternateIdentifier>1</alternateIdentifier></alternateIdentifiers>`, values: `alternateIdentifiers[0].alternateIdentifierType=Local`,
@@ -129,6 +139,10 @@ func TestUpgrade(t *testing.T) {
 		})
 	}
 }
+
+// periodOfTwo is what becomes of a start and an end that make no range.
+const periodOfTwo = "dates[0].dateType: \"StartDate\" becomes \"Other\"\ndates[1].dateType: \"EndDate\" becomes \"Other\"\n" +
+	"dates[0].dateType: \"Other\" becomes \"Collected\"\ndates[1].dateType: \"Other\" becomes \"Collected\""
 
 func paths(err error) (all []string) {
 	if invalid, ok := errors.AsType[*datacite.ValidationError](err); ok {

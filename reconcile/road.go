@@ -2,7 +2,6 @@ package reconcile
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
@@ -160,46 +159,11 @@ func (p *plan) byJSON(c *comparison, names, kept []string) error {
 		p.set(name, c.asJSON)
 	}
 	for _, name := range kept {
-		switch {
-		case slices.Contains(names, name):
-		case name == "geoLocations":
-			p.draft.Extra = map[string]any{name: asTexts(c.xml.GeoLocations)}
-		default:
+		if !slices.Contains(names, name) {
 			p.set(name, normal(c.xml))
 		}
 	}
 	return nil
-}
-
-// asTexts are places with coordinates as texts: as numbers, the service would store them in other digits.
-func asTexts(places metadata.List[metadata.GeoLocation]) any {
-	data, err := json.Marshal(places)
-	if err != nil {
-		return places
-	}
-	var value any
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.UseNumber()
-	if err := d.Decode(&value); err != nil {
-		return places
-	}
-	var walk func(any) any
-	walk = func(value any) any {
-		switch value := value.(type) {
-		case json.Number:
-			return string(value)
-		case []any:
-			for i := range value {
-				value[i] = walk(value[i])
-			}
-		case map[string]any:
-			for name := range value {
-				value[name] = walk(value[name])
-			}
-		}
-		return value
-	}
-	return walk(value)
 }
 
 // saysIssued reports whether the desired dates have the date Issued that the service made of the year. With another

@@ -98,18 +98,6 @@ func (p property) empty(t *testing.T, r *metadata.Record) {
 	require.NoError(t, json.Unmarshal(fmt.Appendf(nil, `{%q:%s}`, p.member, nothing), r))
 }
 
-// says reports whether the record has a feature.
-func (c *oneChange) says(feature string) bool {
-	for _, items := range c.before {
-		for _, i := range items {
-			if strings.Contains(i.xml+i.json, feature) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // inXML: a document of a record of JSON is refused where it would lose something.
 func inXML(c *oneChange) bool { return c.p.element != "" }
 

@@ -367,6 +367,7 @@ func TestFaultsOfForms(t *testing.T) {
 	for _, tt := range []struct{ button, row, want string }{
 		{"more", "creator", "Lovelace Glacier Institute <empty>"}, {"up", "creator 1", "Glacier Institute Lovelace"}, {"up", "creator 0", "Lovelace Glacier Institute"},
 		{"remove", "creator 0", "Glacier Institute"}, {"remove", "creator 7", "Lovelace Glacier Institute"}, {"remove", "funder 0", "Lovelace Glacier Institute"},
+		{"remove", "creator x", "Lovelace Glacier Institute"}, {"remove", "creator", "Lovelace Glacier Institute"}, {"up", "creator x", "Lovelace Glacier Institute"},
 	} {
 		f := fields("Glacier")
 		f[tt.button] = tt.row

@@ -7,7 +7,7 @@ import (
 )
 
 // Odd has the places of what was read as something else than what is written: their offsets in the
-// input, at most MaxOdd of each kind.
+// input, the first MaxOdd of each kind, and one more if there are more.
 type Odd struct {
 	Texts  []int64 // that are not UTF-8: they have U+FFFD
 	Values []int64 // of another kind than the one asked for, and members of unknown names: they are left out
@@ -31,7 +31,7 @@ func (l *Lexer) notUTF8(at int64) {
 	switch {
 	case !l.lenient:
 		l.Fail(&SyntaxError{at, "the text is not UTF-8", true})
-	case len(l.odd.Texts) < MaxOdd:
+	case len(l.odd.Texts) <= MaxOdd:
 		l.odd.Texts = append(l.odd.Texts, at)
 	}
 }
@@ -56,7 +56,7 @@ func (l *Lexer) SkipOdd() {
 }
 
 func (l *Lexer) oddValue(at int64) {
-	if len(l.odd.Values) < MaxOdd {
+	if len(l.odd.Values) <= MaxOdd {
 		l.odd.Values = append(l.odd.Values, at)
 	}
 }

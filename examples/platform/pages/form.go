@@ -73,7 +73,11 @@ func wished(r *http.Request) (w wish) {
 	for _, w.what = range []string{"more", "remove", "up"} {
 		var row string
 		if w.list, row, _ = strings.Cut(r.PostFormValue(w.what), " "); w.list != "" {
-			w.row, _ = strconv.Atoi(row)
+			if n, err := strconv.Atoi(row); err == nil {
+				w.row = n
+			} else {
+				w.row = -1 // which no list has
+			}
 			break
 		}
 	}
