@@ -15,6 +15,7 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
+	"github.com/datacite-go/datacite-go/internal/testkit"
 	"github.com/datacite-go/datacite-go/reconcile"
 	"github.com/datacite-go/datacite-go/reports"
 )
@@ -138,7 +139,7 @@ func TestRequestsHaveTheBeginningOfTheBody(t *testing.T) {
 func TestLocksAreTheServersOwn(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("DATACITE_LOCK_DIR", "")
-	t.Setenv("TMPDIR", temp)
+	testkit.SetTemp(t, temp)
 	noted := func(pattern string) []string {
 		found, err := filepath.Glob(filepath.Join(temp, pattern))
 		require.NoError(t, err)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	_ "time/tzdata" // not every system has a database of time zones
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"

@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/testkit"
 	"github.com/datacite-go/datacite-go/reports"
 	"github.com/datacite-go/datacite-go/reports/counter"
 )
@@ -410,7 +411,7 @@ func TestAFolderOfDaysThatIsNotSound(t *testing.T) {
 	require.Len(t, files, 2)
 	aside := filepath.Join(t.TempDir(), "aside")
 	require.NoError(t, os.Rename(files[0], aside))
-	require.NoError(t, os.Symlink(files[0], files[0]))
+	testkit.Symlink(t, files[0], files[0])
 	d, err = counter.OpenDays(folder, nil)
 	require.NoError(t, err)
 	_, err = d.Add([]counter.Source{named("b.log", visit("2026-10-14T11:00:00Z", "/a"))}, &counter.AddOptions{Replace: true})
@@ -449,15 +450,15 @@ func TestAFolderOfDaysThatIsNotSound(t *testing.T) {
 	}
 }
 
-// An error of a source leaves everything as it was, and a run that was killed leaves nothing behind.
 func TestALinkInPlaceOfTheLockIsRefused(t *testing.T) {
 	folder, elsewhere := t.TempDir(), filepath.Join(t.TempDir(), "elsewhere")
-	require.NoError(t, os.Symlink(elsewhere, filepath.Join(folder, "days.lock")))
+	testkit.Symlink(t, elsewhere, filepath.Join(folder, "days.lock"))
 	_, err := counter.OpenDays(folder, nil)
 	require.ErrorContains(t, err, "is not a regular file")
 	require.NoFileExists(t, elsewhere)
 }
 
+// An error of a source leaves everything as it was, and a run that was killed leaves nothing behind.
 func TestDaysAreStoredWholeOrNotAtAll(t *testing.T) {
 	folder := t.TempDir()
 	d := openDays(t, folder, nil)

@@ -131,6 +131,9 @@ func TestLogin(t *testing.T) {
 		{shelltest.Run{Env: env("DATCITE_TOKEN", "test")}, nil, 0, "warning: the variable DATCITE_TOKEN has no effect; did you mean DATACITE_TOKEN?\n"},
 		{shelltest.Run{Env: env("DATACITE_PASSWORD", "q")}, nil, 2, "the environment has DATACITE_PASSWORD and no DATACITE_USERNAME"},
 	} {
+		if shelltest.IsWindows && strings.Contains(tt.says, "other accounts may read it") {
+			continue // the folder has rights there, and not the file
+		}
 		code, out, notes := tt.run.Do(t, show(account.Writes), append([]string{"show"}, tt.args...)...)
 		assert.Equal(t, tt.code, code, "%v: %s", tt, notes)
 		assert.Contains(t, out+notes, tt.says)

@@ -467,7 +467,7 @@ func TestLinksAreNotFollowed(t *testing.T) {
 			if exists {
 				require.NoError(t, os.WriteFile(elsewhere, []byte("precious"), 0o600))
 			}
-			require.NoError(t, os.Symlink(elsewhere, file+ending))
+			shelltest.Symlink(t, elsewhere, file+ending)
 			code, _, notes := start(t, srv.URL, "-o", file)
 			if ending != ".position.new" { // which nothing uses
 				assert.Equal(t, 2, code, notes)

@@ -28,6 +28,7 @@ var (
 )
 
 func TestInterrupted(t *testing.T) {
+	shelltest.NeedsSignals(t)
 	path := folder(t, header+line(1)+line(2)+line(3)+line(4)+line(5)+line(6)+line(7)+line(8))
 	running := make(chan *os.Process, 1)
 	srv := shelltest.Serve(t, &datacitetest.Options{Faults: func(n int, r *http.Request) *datacitetest.Fault {

@@ -756,7 +756,7 @@ func TestLinksAreNotFollowed(t *testing.T) {
 			if exists {
 				require.NoError(t, os.WriteFile(elsewhere, []byte("precious"), 0o600))
 			}
-			require.NoError(t, os.Symlink(elsewhere, filepath.Join(path, name)))
+			shelltest.Symlink(t, elsewhere, filepath.Join(path, name))
 			code, _, notes := start(t, srv, "--prefix", "10.5072", filepath.Join(path, "items.csv"))
 			assert.Equal(t, 2, code, notes)
 			assert.Contains(t, notes, name+" is a symbolic link")

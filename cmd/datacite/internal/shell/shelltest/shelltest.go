@@ -85,7 +85,7 @@ func (r Run) Do(t testing.TB, command shell.Maker, args ...string) (code int, ou
 	if r.srv != nil && r.Stdout == nil && !slices.Contains(args, "--dry-run") {
 		held(t, r.srv, before, args, o.String())
 	}
-	return code, o.String(), n.String()
+	return code, o.String(), Plain(n.String())
 }
 
 // patience ends what hangs. On a busy machine anything else may take its time.

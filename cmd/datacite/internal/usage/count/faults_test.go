@@ -13,6 +13,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell/shelltest"
 )
 
 // TestBadInput: each fault has its place and a clear word; nothing is written or sent.
@@ -73,10 +75,10 @@ func TestNoTemporaryFiles(t *testing.T) {
 	for i := range 20_000 { // more than fits in memory
 		log.WriteString(view(fmt.Sprintf("2026-10-14T10:01:%02dZ", i%60), fmt.Sprint("s", i), fmt.Sprint("10.5072/a", i)))
 	}
-	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "none"))
+	shelltest.SetTemp(t, filepath.Join(t.TempDir(), "none"))
 	done := runs(t.Context(), nil, log.String(), args("--memory", "1", "-")...)
 	assert.Equal(t, 2, done.code)
-	assert.Regexp(t, `open \S+/none/datacite-\S+: no such file or directory; TMPDIR names another folder for temporary files\n$`, done.errors)
+	assert.Regexp(t, `open \S+[/\\]none[/\\]datacite-\S+: no such file or directory; (TMPDIR|TMP) names another folder for temporary files\n$`, shelltest.Plain(done.errors))
 	assert.Empty(t, done.out)
 }
 
