@@ -55,6 +55,7 @@ func TestListRefusedBeforeSending(t *testing.T) {
 			field, ok := errors.AsType[*datacite.ValidationError](err)
 			require.True(t, ok)
 			assert.Regexp(t, "^(ListOptions.*|query|sort|page|sample)$", field.Findings[0].Path)
+			assert.NotEmpty(t, field.Findings[0].Code)
 			assert.ErrorContains(t, err, tt.want)
 		})
 	}

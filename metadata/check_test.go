@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -359,6 +360,9 @@ func TestRecord_Findings_suggestTheLikelyValue(t *testing.T) {
 	assert.Equal(t, "a funder goes into fundingReferences", check(func(r *metadata.Record) {
 		r.Contributors = []metadata.Contributor{{Creator: metadata.Creator{Name: "F"}, ContributorType: "Funder"}}
 	}))
+	assert.Equal(t, "did you mean Editor?", check(func(r *metadata.Record) {
+		r.Contributors = []metadata.Contributor{{Creator: metadata.Creator{Name: "F"}, ContributorType: "Edtor"}}
+	}))
 	assert.Equal(t, "did you mean IsPublishedIn?", check(func(r *metadata.Record) {
 		r.RelatedIdentifiers = []metadata.RelatedIdentifier{{RelatedIdentifier: "10.5438/0012", RelatedIdentifierType: "DOI", RelationType: "isPublishedIn"}}
 	}))
@@ -521,4 +525,14 @@ func TestVocabularies_areThoseOfTheSchema(t *testing.T) {
 		assert.ElementsMatch(t, want, terms, name)
 	}
 	assert.Equal(t, newest, metadata.KernelVersion)
+}
+
+func TestDegrees(t *testing.T) {
+	degrees, err := metadata.Coordinate(" 46.50 ").Degrees()
+	require.NoError(t, err)
+	assert.InDelta(t, 46.5, degrees, 0)
+	_, err = metadata.Coordinate("46,5").Degrees()
+	require.ErrorIs(t, err, strconv.ErrSyntax)
+	assert.EqualValues(t, "coordinate", datacite.Findings(err)[0].Path)
+	assert.EqualValues(t, "coordinate", datacite.Findings(err)[0].Code)
 }

@@ -324,6 +324,7 @@ func TestDiff_ofNames(t *testing.T) {
 		{named("Dr. Ada Lovelace"), person("Lovelace", "Ada"), true},
 		{named("Plato").ORCID("0000-0001-5727-2427"), creator{Name: ", Plato", NameType: metadata.NamePersonal, GivenName: "Plato"}.ORCID("0000-0001-5727-2427"), true},
 		{creator{Name: "J. Doe", FamilyName: "Doe", GivenName: "Jane"}, creator{Name: "Doe, Jane", FamilyName: "Doe", GivenName: "Jane"}, true},
+		{creator{FamilyName: "Doe", GivenName: "Jane"}, creator{Name: "Doe, Jane", FamilyName: "Doe", GivenName: "Jane"}, true},
 		{org("Smith &amp; Co"), org("Smith & Co"), true},
 		{org("Institute - West"), org("Institute-West"), true},
 

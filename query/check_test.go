@@ -37,7 +37,7 @@ func TestCheckRefuses(t *testing.T) {
 		"created:2015-1-1":                       "is not a date",
 		"created:2015-02-30":                     "is not a date",
 		"created:2015*":                          "a date takes no wildcard",
-		"viewCount:many":                         "is not a count",
+		"viewCount:many":                         "is not a count; write one such as 10, or a range such as [10 TO *]",
 		"viewCount:[1 TO 0x10]":                  "is not a count",
 		"citationCount:1*":                       "a count takes no wildcard",
 		"types.resourceTypeGeneral:(Image Text)": "one value of a keyword",
@@ -150,6 +150,7 @@ func TestAdvise(t *testing.T) {
 	x.Creators = []metadata.Creator{{Name: "x", Affiliation: []metadata.Affiliation{{Name: "x"}}}}
 	x.Identifiers = []metadata.Identifier{{Identifier: "x", IdentifierType: "y"}}
 	x.FundingReferences = []metadata.FundingReference{{FunderName: "x"}}
+	x.Descriptions = []metadata.Description{{Description: "x", DescriptionType: metadata.DescriptionAbstract}}
 	x.Types.ResourceTypeGeneral = "Dataset"
 	x.RelatedIdentifiers = []metadata.RelatedIdentifier{{RelatedIdentifier: "10.5072/b", RelatedIdentifierType: "DOI", RelationType: "IsPartOf"}}
 	var servers []*datacitetest.Server // by operator
@@ -191,6 +192,9 @@ func TestAdvise(t *testing.T) {
 		{"creators.affiliation:x", "no value of its own", "creators.affiliation.name:x"},
 		{"creators:x", "no value of its own", "creators.name:x"},
 		{"a AND and AND b", "operators are written in capitals", ""},
+		{"a AND or AND b", "operators are written in capitals", ""},
+		{"a AND not AND b", "operators are written in capitals", ""},
+		{"abstract:x", "no field of that name", "descriptions.description:x"},
 		{"a AND - AND b", "a word to look for", ""},
 		{"types.resourceTypeGeneral:dataset", "case counts", "types.resourceTypeGeneral:Dataset"},
 		{`relatedIdentifiers.relationType:"isPartOf"`, "case counts", `relatedIdentifiers.relationType:"IsPartOf"`},

@@ -290,7 +290,7 @@ func (p *parser) boost() (*float32, *SyntaxError) {
 		return nil, &SyntaxError{t.start, "a number such as 2 or 0.5 has to follow ^ directly"}
 	}
 	f, err := strconv.ParseFloat(p.image(t), 32)
-	if err != nil && math.IsInf(f, 0) {
+	if err != nil { // the number has a form that is read
 		return nil, &SyntaxError{t.start, "the number after ^ is too large"}
 	}
 	return new(float32(f)), nil

@@ -218,12 +218,18 @@ func TestEnsureAllTellsEachFate(t *testing.T) {
 		invalid.Metadata = &rec
 		unread.Metadata, unread.Whole, unread.XML = nil, false, []byte("<resource>")
 		twice.DOI = "https://doi.org/10.5072/ITEM-0"
-		fates := map[string]error{}
-		for e, err := range srv.Reconcile().EnsureAll(t.Context(), each([]reconcile.Desired{wantedItem(0), bad, invalid, unread, twice}), &reconcile.Options{Workers: 1}) {
+		fates, told := map[string]error{}, 0
+		opts := &reconcile.Options{Workers: 1, Progress: func(p reconcile.EnsureProgress) {
+			if p.Err != nil {
+				told++
+			}
+		}}
+		for e, err := range srv.Reconcile().EnsureAll(t.Context(), each([]reconcile.Desired{wantedItem(0), bad, invalid, unread, twice}), opts) {
 			require.NoError(t, err)
 			fates[e.Desired.URL+e.Desired.DOI[:5]] = e.Err
 		}
 		require.Len(t, fates, 5)
+		assert.Equal(t, 4, told)
 		require.NoError(t, fates[wantedItem(0).URL+"10.50"])
 		require.ErrorIs(t, fates[bad.URL+"10.50"], datacite.ErrInvalidDOI)
 		require.ErrorIs(t, fates[invalid.URL+"10.50"], datacite.ErrInvalid)

@@ -307,6 +307,9 @@ func TestErrorsSayWhere(t *testing.T) {
 		`[01]`:               `at byte 1: "01" is not a number`,
 		`[1] 2`:              "at byte 4: found '2' instead of the end",
 		`{"a":[1,{"b":"c"}]`: io.ErrUnexpectedEOF.Error(),
+		`[tru`:               io.ErrUnexpectedEOF.Error(),
+		`[fals`:              io.ErrUnexpectedEOF.Error(),
+		`nul`:                io.ErrUnexpectedEOF.Error(),
 	} {
 		for name, l := range lexers(text) {
 			tree(l)

@@ -544,6 +544,8 @@ func TestNewRefuses(t *testing.T) {
 			_, err := newClient(tt.cfg)
 			require.ErrorContains(t, err, tt.fault)
 			assert.NotContains(t, err.Error(), "same")
+			code := datacite.Findings(err)[0].Code
+			assert.Equal(t, tt.cfg.BaseURL != "" && tt.cfg.UserAgent == "" && tt.cfg.MaxAttempts+int(tt.cfg.MaxWait) == 0, code == "uri", code)
 		})
 	}
 	for _, base := range []string{"http://localhost:8080", "http://127.0.0.1:1", "http://[::1]:1", "https://api.example.org/v2/"} {

@@ -338,6 +338,9 @@ func TestPartsInWords(t *testing.T) {
 	for path, words := range map[string]string{
 		"url": "URL", "titles[0].title": "title", "titles[1].title": "title 2", "creators[0].name": "creator 1", "creators[1].nameIdentifiers[0].nameIdentifier": "creator 2, nameIdentifiers[0].nameIdentifier",
 		"publicationYear": "year", "types.resourceTypeGeneral": "type", "publisher.name": "publisher", "version": "version",
+		"descriptions[0].description": "description", "rightsList[1].rights": "rights 2", "subjects[0].subject": "subject", "dates[0].date": "date",
+		"contributors[0].name": "contributor 1", "fundingReferences[0].funderName": "funding, funderName", "geoLocations[0].geoLocationPlace": "place, geoLocationPlace",
+		"relatedIdentifiers[0].relatedIdentifier": "related identifier", "alternateIdentifiers[0]": "alternate identifier", "sizes[0]": "size", "formats[1]": "format 2",
 	} {
 		assert.Equal(t, words, part(path))
 	}

@@ -46,7 +46,8 @@ func TestRecord(t *testing.T) {
 	assert.Empty(t, out+notes)
 	code, out, notes = start(t, srv, "--url", address, "--doi", "10.5072/glacier-7", shelltest.File(t, "a.bib", bibTeX)) // another format than DataCite's goes to the metadata store
 	assert.Zero(t, code, notes)
-	assert.Contains(t, out, "10.5072/glacier-7 created at ")
+	assert.Equal(t, 1, strings.Count(out, "10.5072/glacier-7 created at "))
+	assert.Equal(t, 1, strings.Count(out, "\n"), "it is not sent to the DOI API, too: %s", out)
 	assert.Contains(t, notes, "a.bib: this format has no identifiers and affiliations of people")
 	code, out, notes = shelltest.Run{}.Do(t, quick, "register", "--dry-run", "--service", "test", "--doi", "10.5072/a", "--url", address, "record.json")
 	require.Zero(t, code, notes)
