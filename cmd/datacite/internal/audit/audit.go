@@ -83,19 +83,20 @@ the service lack (licence, ORCID, ROR, abstract, funding, related works).
 --links asks the landing page of each findable DOI at the service, too, by DataCite's rules: the URL
 leads to a page with status 200, in HTML, with the DOI on it. It sends HEAD, and then GET for what
 that does not tell; a host gets one request at a time, one per second or what --links-rate and its
-robots.txt say, with your contact in the User-Agent, and neither login nor cookies. Addresses that are not
-public are not asked without --allow-private. The kinds:
+robots.txt say, with your contact in the User-Agent, and neither login nor cookies. Addresses that
+are not public are not asked without --allow-private. The kinds:
 
   page-status       the status is not 200, such as 404, or 403 of a page behind a login
   page-not-html     it is something else, such as a PDF
   page-no-doi       the DOI is not in the HTML, as it is before scripts run
-  page-redirects    redirects lead nowhere: a loop, more than 10, or another scheme than http and https
+  page-redirects    redirects lead nowhere: a loop, more than 10, or another scheme than http, https
   page-unreachable  no answer within 30 seconds, or the server is busy (429, 503)
   page-not-asked    robots.txt disallows it, the address is not public, or the host has not answered
                     five times in a row
   page-redirected   right, at another address: no difference, and not in the table for people
 
-With --output or --html, an interrupted run continues: FILE.links has its results until it is complete.
+With --output or --html, an interrupted run continues: FILE.links has its results until it is
+complete.
 
 If the service lists no DOI of the account or the prefix, its name may be wrong: that is an error,
 and with --fix a warning. Lists lag behind: what became different in the last ten minutes may be
