@@ -247,7 +247,7 @@ func (c *oneChange) whole(t *testing.T, stored forms) reconcile.Desired {
 // given, on one road.
 var noWay = strings.Fields(`dois.All dois.Citation dois.Create dois.Delete dois.ChangeState dois.Do dois.Exists dois.Get dois.List dois.Open dois.Pages dois.Transfer dois.Walk
 	mds.CheckAccess mds.DeleteDraft mds.Do mds.Hide mds.Metadata mds.Mint mds.PutMetadata mds.PutURL mds.Register mds.Show mds.State mds.URL
-	reconcile.Audit get search harvest upgrade hide show delete count send check repair sandbox login config version`)
+	reconcile.Audit get search harvest transfer upgrade hide show delete count send check repair sandbox login config version`)
 
 // A new function of the clients, or a new command, has a row among the ways, or is none.
 func TestEachWayHasItsRow(t *testing.T) {

@@ -503,9 +503,11 @@ func accesses(n int64) string {
 func (a *adding) missing(date reports.Date, counted *dayLog) map[string]part {
 	missing := map[string]part{}
 	for name, before := range counted.Parts {
-		_, continued := a.grown[date][name]
-		same := slices.Contains(slices.Collect(maps.Values(a.parts[date])), before)
-		if !continued && !same {
+		_, found := a.grown[date][name]
+		for _, p := range a.parts[date] {
+			found = found || p == before
+		}
+		if !found {
 			missing[name] = before
 		}
 	}
