@@ -157,6 +157,11 @@ func TestCauses(t *testing.T) {
 	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true})
 	plant(dataset("10.5072/a", nine...), []int{4}, nil)(t, srv)
 	assert.Contains(t, compare(t, srv, nil)[0].Detail, "records show no count of the dataset, or keep an earlier number; the number shown is that of an earlier version")
+	srv = datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true})
+	plant(dataset("10.5072/a", instance(7, reports.UniqueDatasetInvestigations, reports.Machine)), []int{4}, nil)(t, srv)
+	notRegular := compare(t, srv, nil)[0]
+	assert.Equal(t, shown.NotRegular, notRegular.Cause)
+	assert.NotContains(t, notRegular.Detail, "earlier version")
 	for name, tt := range map[string]struct {
 		plant stage
 		opts  shown.Options
@@ -399,6 +404,9 @@ func TestCompareEndsWithAnError(t *testing.T) {
 				}
 				require.ErrorIs(t, end, tt.is)
 				assert.ErrorContains(t, end, tt.says)
+				for _, f := range datacite.Findings(end) {
+					assert.Equal(t, map[string]datacite.Code{"no account": "missing", "no such cause": "vocabulary", "a negative lag": "limit"}[name], f.Code)
+				}
 			})
 		})
 	}
@@ -538,10 +546,12 @@ func TestMemory(t *testing.T) {
 		return m.HeapAlloc
 	}
 	dir, before, most, calls := t.TempDir(), inUse(), uint64(0), 0
-	var last shown.Progress
+	var last, listing shown.Progress
 	var months []shown.Month
 	opts := &shown.Options{TempDir: dir, Now: now, Months: func(m []shown.Month) { months = m }, Progress: func(p shown.Progress) {
-		last = p
+		if last = p; p.Compared == 0 {
+			listing = p
+		}
 		if calls++; calls%25 == 0 {
 			most = max(most, inUse())
 		}
@@ -556,6 +566,7 @@ func TestMemory(t *testing.T) {
 	n := *compared
 	assert.Equal(t, (n+992)/1000, differences)
 	assert.Equal(t, shown.Progress{Reports: 12, AllReports: 12, Datasets: 12 * n, Records: n, AllRecords: n, Compared: n, Differences: differences}, last)
+	assert.Positive(t, listing.Records, "the records are read before they are compared")
 	require.Len(t, months, 12)
 	for i, m := range months {
 		reported, lost := int64(n)*int64(n-1)/2+int64(n)*int64(i+1), shown.Total{}
