@@ -47,6 +47,12 @@
 // the order of creation. Other orders need page numbers, which reach only 10,000 records and
 // shift when records change in between.
 //
+// # Large metadata
+//
+// A write of 1 MiB or more is sent compressed, since the gateway before the service takes 10 MB of what is
+// sent. Draft.MetadataXML has at most 10 MiB. A single record that is read, as JSON and XML together, may have
+// 32 MiB, and one of a list 16; more is [datacite.ErrTooLarge]. The metadata store of package mds unpacks nothing: a document of more than 10 MiB is refused.
+//
 // # Errors
 //
 // A failed request returns a [*datacite.Error]. An option or a draft that the service would

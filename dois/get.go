@@ -124,12 +124,16 @@ func checkName(got, name string) error {
 	return nil
 }
 
+// maxRecord is how many bytes the attributes of a single record may have: the metadata, and their XML in base64.
+const maxRecord = 32 << 20
+
 // doRecord sends a request whose response is the record of a DOI; of any, if name is empty.
 func (c *Client) doRecord(ctx context.Context, name string, request transport.Request) (*Record, error) {
 	var record Record
 	request.Accept = transport.JSONType
 	request.Read = func(d *decoder) error {
 		record = Record{}
+		d.Allow(maxRecord)
 		e := envelope{record: &record, stored: true}
 		recordEnvelopeJSON.Read(d, &e)
 		if err := e.finish(d); err != nil {

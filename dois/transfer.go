@@ -1,7 +1,6 @@
 package dois
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -59,9 +58,8 @@ func (c *Client) Transfer(ctx context.Context, doiName, account string, opts *Tr
 	if from := cmp.Or(opts, &TransferOptions{}).From; from != "" && !strings.EqualFold(before.Client, from) {
 		return nil, fmt.Errorf("%s: %w: %s belongs to %.100q, not to %.100q; nothing was changed", opTransfer, datacite.ErrConflict, name, before.Client, from)
 	}
-	after, err := c.doRecord(ctx, name, transport.Request{
-		Op: opTransfer, Method: "PUT", Path: "/dois/" + doi.API.Path(name), Query: (&GetOptions{}).query(), ContentType: writeType, Body: bytes.NewReader(body),
-		Access: transport.Required,
+	after, err := c.write(ctx, name, body, transport.Request{
+		Op: opTransfer, Method: "PUT", Path: "/dois/" + doi.API.Path(name), Query: (&GetOptions{}).query(),
 	})
 	if errors.Is(err, datacite.ErrUnclear) { // a repeated PUT may be refused since the first one has moved the DOI
 		if now, failed := c.Get(ctx, name, nil); failed == nil && strings.EqualFold(now.Client, account) {

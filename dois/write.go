@@ -12,6 +12,7 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/doi"
+	"github.com/datacite-go/datacite-go/internal/gzipbody"
 	"github.com/datacite-go/datacite-go/internal/transport"
 	"github.com/datacite-go/datacite-go/metadata"
 )
@@ -35,9 +36,8 @@ func (c *Client) Create(ctx context.Context, draft *Draft) (*Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	return d.warned(c.doRecord(ctx, d.DOI, transport.Request{
-		Op: "dois.Create", Method: "POST", Path: "/dois", Query: d.flags(), ContentType: writeType, Body: bytes.NewReader(body),
-		Access: transport.Required, Replay: transport.IfUnsent,
+	return d.warned(c.write(ctx, d.DOI, body, transport.Request{
+		Op: "dois.Create", Method: "POST", Path: "/dois", Query: d.flags(), Replay: transport.IfUnsent,
 	}))
 }
 
@@ -75,10 +75,27 @@ func (c *Client) update(ctx context.Context, op, doiName string, draft *Draft) (
 	if err != nil {
 		return nil, err
 	}
-	return d.warned(c.doRecord(ctx, name, transport.Request{
-		Op: op, Method: "PUT", Path: "/dois/" + doi.API.Path(name), Query: draft.flags(), ContentType: writeType, Body: bytes.NewReader(body),
-		Access: transport.Required,
+	return d.warned(c.write(ctx, name, body, transport.Request{
+		Op: op, Method: "PUT", Path: "/dois/" + doi.API.Path(name), Query: draft.flags(),
 	}))
+}
+
+// compressedFrom is the size in bytes from which on bodies are sent compressed: the gateway before the service takes
+// 10 MB of what is sent, and the service unpacks them.
+const compressedFrom = 1 << 20
+
+// write sends a POST or a PUT with a body in JSON.
+func (c *Client) write(ctx context.Context, name string, body []byte, r transport.Request) (*Record, error) {
+	r.ContentType, r.Access = writeType, transport.Required
+	if len(body) >= compressedFrom {
+		var err error
+		if body, err = gzipbody.Compress(body); err != nil {
+			return nil, err
+		}
+		r.ContentEncoding = "gzip"
+	}
+	r.Body = bytes.NewReader(body)
+	return c.doRecord(ctx, name, r)
 }
 
 // flags are the parameters of a write. They change only the response (specification §4.2).

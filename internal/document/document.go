@@ -29,8 +29,8 @@ func Check(path string, data []byte) error {
 	switch {
 	case len(data) == 0:
 		return datacite.Invalid(datacite.Finding{Path: path, Code: "missing", Reason: "is empty"})
-	case IsXML(data) && len(data) > xmlscan.MaxSize:
-		return datacite.Invalid(datacite.Finding{Path: path, Code: "limit", Reason: "is XML of more than 10 MiB, the most that may be sent"})
+	case len(data) > xmlscan.MaxSize:
+		return datacite.Invalid(datacite.Finding{Path: path, Code: "limit", Reason: "is longer than 10 MiB, the most that may be sent"})
 	case IsXML(data):
 		if err := xmlscan.Check(bytes.NewReader(data)); err != nil {
 			return datacite.Invalid(datacite.Finding{Path: path, Code: "syntax", Reason: "is not well-formed XML, of which the service would drop parts: " + err.Error()})

@@ -25,8 +25,6 @@ const (
 // takes more memory than the budget allows.
 var ErrTooLarge = errors.New("too large")
 
-var errLongValue = fmt.Errorf("%w: one value is longer than %d MiB", ErrTooLarge, MaxValue>>20)
-
 // A SyntaxError is input that is not JSON, or not of the kind asked for.
 type SyntaxError struct {
 	Offset   int64 // bytes before the place
@@ -45,6 +43,7 @@ type Lexer struct {
 	base    int64 // offset of buf[0] in the input
 	mark    int64 // offset of Mark; -1: none
 	hold    int64 // offset of Hold; -1: none
+	most    int   // in place of MaxValue
 	budget  *Budget
 	depth   int    // of Skip
 	escaped bool   // Piece has met an escape in this text
@@ -69,7 +68,7 @@ func (l *Lexer) Reset(src io.Reader) {
 	if cap(scratch) > windowSize {
 		scratch = nil
 	}
-	*l = Lexer{src: src, buf: l.window, window: l.window, mark: -1, hold: -1, scratch: scratch, odd: odd}
+	*l = Lexer{src: src, buf: l.window, window: l.window, mark: -1, hold: -1, most: MaxValue, scratch: scratch, odd: odd}
 }
 
 // OfBytes makes a Lexer of data, which must stay as they are meanwhile.
@@ -84,6 +83,9 @@ func (l *Lexer) Err() error { return l.err }
 
 // Offset is how many bytes of the input have been used.
 func (l *Lexer) Offset() int64 { return l.base + int64(l.pos) }
+
+// Allow sets the most bytes of a value, in place of MaxValue, until the next input.
+func (l *Lexer) Allow(most int) { l.most = most }
 
 // Mark holds all that is read until Unmark to MaxValue bytes.
 func (l *Lexer) Mark() { l.mark = l.Offset() }
@@ -188,8 +190,8 @@ func (l *Lexer) fill() bool {
 		l.buf = l.buf[:copy(l.buf, l.buf[keep:])]
 		l.pos -= keep
 	}
-	if len(l.buf) >= MaxValue || l.mark >= 0 && l.base+int64(len(l.buf))-l.mark > MaxValue {
-		l.Fail(errLongValue)
+	if len(l.buf) >= l.most || l.mark >= 0 && l.base+int64(len(l.buf))-l.mark > int64(l.most) {
+		l.Fail(fmt.Errorf("%w: one value is longer than %d MiB", ErrTooLarge, l.most>>20))
 		return false
 	}
 	if (len(l.buf) == cap(l.buf) || cap(l.buf) < windowSize/16) && !l.widen() {

@@ -146,7 +146,7 @@ func (s *Service) callerAndData(q *wire.Request) (account *record.Account, data 
 
 func readData(q *wire.Request) (object, error) {
 	if coding := q.Header.Get("Content-Encoding"); coding != "" {
-		return nil, wire.CodedBody.Refusal(coding)
+		return readCoded(q, coding)
 	}
 	kind, _, _ := strings.Cut(q.Header.Get("Content-Type"), ";")
 	body, err := wire.ReadBody(q)
@@ -156,6 +156,22 @@ func readData(q *wire.Request) (object, error) {
 	var o struct{ Data object }
 	if len(body) > 0 && wire.Decode(body, &o) != nil {
 		return nil, wire.ErrParams
+	}
+	return wire.Compacted(o.Data).(object), nil
+}
+
+// readCoded reads a compressed body, which is JSON whatever its type.
+func readCoded(q *wire.Request, coding string) (object, error) {
+	if q.Verb == http.MethodPatch || coding != "gzip" && coding != "deflate" {
+		return nil, wire.CodedBody.Refusal(coding)
+	}
+	body, err := wire.ReadCoded(q, coding)
+	if err != nil {
+		return nil, err
+	}
+	var o struct{ Data object }
+	if wire.Decode(body, &o) != nil {
+		return nil, wire.ErrUnpacking
 	}
 	return wire.Compacted(o.Data).(object), nil
 }

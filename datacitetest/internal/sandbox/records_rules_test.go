@@ -38,6 +38,7 @@ func withRecords(t testing.TB, behaviour sandbox.Behaviour) *sandbox.Service {
 // as the attribute of that name.
 func writeOf(t testing.TB, request, body string) call {
 	kind := "application/vnd.api+json"
+	request, coding, _ := strings.Cut(request, " encoded ")
 	if text, other, typed := strings.Cut(request, " with "); typed {
 		request, kind = text, other
 	}
@@ -58,6 +59,9 @@ func writeOf(t testing.TB, request, body string) call {
 		body = strings.TrimPrefix(body, "raw: ")
 	}
 	c := requestOf(request, kind, body)
+	if coding != "" {
+		c.header["Content-Encoding"] = coding
+	}
 	if _, who, named := strings.Cut(request, " as "); named && strings.HasPrefix(who, "role ") {
 		c.as, c.header["Authorization"] = "", "Bearer "+tokenOf(strings.TrimPrefix(who, "role "))
 	}

@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"compress/gzip"
+	"compress/zlib"
 	"errors"
 	"io"
 	"net/http"
@@ -26,6 +27,9 @@ const (
 	MaxReportBody = 20 << 20
 	MaxOtherBody  = 10 << 20
 	MaxDatasets   = 50_000 // of a report (specification §8)
+
+	MaxRecord       = 32 << 20 // bytes of a decompressed record
+	MaxRecordPieces = 600_000  // and pieces of it
 
 	MaxInflated = 256 << 20 // bytes of a decompressed report, which is read as a stream
 	MaxPieces   = 250_000   // pieces of a body, or of the header of a report
@@ -96,6 +100,34 @@ func (b *bounded) Read(p []byte) (int, error) {
 		err = io.EOF
 	}
 	return n, err
+}
+
+// ErrUnpacking is the response to a compressed body that is damaged, or is no JSON.
+var ErrUnpacking = Fail(http.StatusInternalServerError, "Internal Server Error")
+
+// ReadCoded reads a body that is compressed as gzip or deflate.
+func ReadCoded(q *Request, coding string) ([]byte, error) {
+	sent, err := ReadWhole(q.Body)
+	if err != nil {
+		return nil, err
+	}
+	var plain io.ReadCloser
+	if coding == "gzip" {
+		plain, err = gzip.NewReader(bytes.NewReader(sent))
+	} else {
+		plain, err = zlib.NewReader(bytes.NewReader(sent))
+	}
+	if err != nil {
+		return nil, ErrUnpacking
+	}
+	body, err := io.ReadAll(io.LimitReader(plain, MaxRecord+1))
+	switch {
+	case err != nil:
+		return nil, ErrUnpacking
+	case len(body) > MaxRecord, Pieces(body) > MaxRecordPieces:
+		return nil, ErrTooMuch
+	}
+	return body, nil
 }
 
 // ReadBody reads a body without a leading byte order mark.

@@ -20,7 +20,7 @@ var (
 	PageMetadata   = &Gap{"the address of a page with schema.org", "This service fetches nothing."}
 	OddText        = &Gap{"a text with @ in no known format", "The servers take some for BibTeX: 415 or 404."}
 	ValueKind      = &Gap{"a value of this kind in a record", "The servers convert some of them, and refuse others."}
-	CodedBody      = &Gap{"a compressed record", "The servers inflate it, except that of a PATCH; send it as it is."}
+	CodedBody      = &Gap{"a compressed record", "The servers inflate gzip and deflate, and nothing of a PATCH; send it so, or as it is."}
 	OutputFormat   = &Gap{"this format of records", "DataCite XML, DataCite JSON, Citeproc JSON, BibTeX and citations are supported."}
 	CitationStyle  = &Gap{"another style or locale of citations than apa and en-US", "The servers have the styles and locales of citationstyles.org, and use apa and en-US for unknown ones."}
 )
