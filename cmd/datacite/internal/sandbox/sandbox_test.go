@@ -335,8 +335,11 @@ func TestSandboxShowsUsage(t *testing.T) {
 
 // The page for people, as a browser shows it.
 func TestSandboxPage(t *testing.T) {
-	odd := shelltest.File(t, "odd.jsonl", `{"doi":"10.5072/<b>#'q'"}`)
-	address, stop := start(t, "--load", odd)
+	record := `{"doi":"10.5072/<b>#'q'"}`
+	if *picture != "" { // for readers
+		record = `{"doi":"10.5072/ice-core","titles":[{"title":"Ice core of 2019"}],"url":"https://example.org/ice-core","state":"draft"}`
+	}
+	address, stop := start(t, "--load", shelltest.File(t, "load.jsonl", record))
 	defer stop()
 	_, page := get(t, address)
 	register(t, address, "10.5072/glacier")
