@@ -90,7 +90,8 @@ Logins are kept by datacite login.`,
 // showLogins prints whose logins there are: that of the environment, and those that are stored.
 func showLogins(s *shell.Shell) error {
 	if file := s.Getenv("DATACITE_LOGIN"); file != "" {
-		s.Answer(shownSetting{Name: "login", Value: file, Origin: "DATACITE_LOGIN"}, "login of the file %s, at all services (DATACITE_LOGIN)", file)
+		s.Answer(shownSetting{Name: "login", Value: file, Origin: "DATACITE_LOGIN"},
+			"login of the file %s, at all services (DATACITE_LOGIN)", file)
 	} else if name := s.Getenv("DATACITE_USERNAME"); name != "" {
 		s.Answer(shownSetting{Name: "login", Origin: "DATACITE_USERNAME", Login: name}, "login of %s, at all services (DATACITE_USERNAME)", name)
 	}

@@ -30,7 +30,8 @@ func (s *Service) Prove(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	who, err := caller("data")(client.Do(ctx, &datacite.Request{Method: http.MethodGet, Path: "/dois", Query: url.Values{"page[size]": {"1"}}}))
+	who, err := caller("data")(client.Do(ctx, &datacite.Request{Method: http.MethodGet, Path: "/dois",
+		Query: url.Values{"page[size]": {"1"}}}))
 	if err == nil && !strings.EqualFold(who, cfg.Username) || errors.Is(err, datacite.ErrUnauthorized) {
 		return fmt.Errorf("%s refuses the login of %s: %w", s, cfg.Username, datacite.ErrUnauthorized)
 	}
@@ -63,7 +64,8 @@ func (s *Service) ProveToken(ctx context.Context) (account string, expires time.
 	if err != nil {
 		return "", expires, err
 	}
-	account, err = caller("reports")(client.Do(ctx, &datacite.Request{Method: http.MethodGet, Path: "/reports", Query: url.Values{"page[size]": {"1"}}}))
+	account, err = caller("reports")(client.Do(ctx, &datacite.Request{Method: http.MethodGet, Path: "/reports",
+		Query: url.Values{"page[size]": {"1"}}}))
 	if err == nil && account == "" || errors.Is(err, datacite.ErrUnauthorized) {
 		err = fmt.Errorf("%s refuses the token: %w", s, datacite.ErrUnauthorized)
 	}

@@ -45,7 +45,8 @@ func NewFlags(s *shell.Shell, cmd *cobra.Command, use Use) *Flags {
 		otherwise = ""
 	}
 	cmd.Flags().StringVar(&f.service, "service", "", "`where`: test, production or a URL (without it: DATACITE_SERVICE, the settings"+otherwise+")")
-	_ = cmd.RegisterFlagCompletionFunc("service", cobra.FixedCompletions([]string{"test", "production"}, cobra.ShellCompDirectiveNoFileComp)) // the flag is there
+	_ = cmd.RegisterFlagCompletionFunc("service", cobra.FixedCompletions([]string{"test", "production"},
+		cobra.ShellCompDirectiveNoFileComp)) // the flag is there
 	cmd.Flags().StringVar(&f.login, "login", "", "`file` with the login, or - for standard input (\"datacite help logins\")")
 	cmd.Flags().Float64Var(&f.rate, "rate", 0, "most requests per second, a `number` such as 2.5")
 	cmd.Flags().BoolVar(&f.debug, "debug", false, "print requests and responses on standard error, without the login")
@@ -102,7 +103,8 @@ func Parse(text string) (*Service, error) {
 	}
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-		return nil, fmt.Errorf("%q is not test, production or a URL that begins with https://%s", text, shell.DidYouMean(text, []string{"test", "production"}))
+		return nil, fmt.Errorf("%q is not test, production or a URL that begins with https://%s", text,
+			shell.DidYouMean(text, []string{"test", "production"}))
 	}
 	return named("", datacite.Service{API: address, MDS: address}), nil
 }

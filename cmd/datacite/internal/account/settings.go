@@ -126,7 +126,8 @@ func (c Settings) save(s *shell.Shell, name string) error {
 	path := filepath.Join(folder, name)
 	// An altered password, say, would fail in the next command alone.
 	if again, err := parsePairs(path, bufio.NewScanner(strings.NewReader(text.String()))); err != nil || !maps.Equal(again, c) {
-		return fmt.Errorf("%s cannot be stored: a value has white space around it, a line break, or more than 64 KiB", strings.Join(slices.Sorted(maps.Keys(c)), ", "))
+		return fmt.Errorf("%s cannot be stored: a value has white space around it, a line break, or more than 64 KiB",
+			strings.Join(slices.Sorted(maps.Keys(c)), ", "))
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err

@@ -111,9 +111,11 @@ seen, and drafts and hidden ones are missing.`,
 	flags.StringVar(&c.opts.ClientID, "client", "", "DOIs of this repository `account`, such as ice.archive")
 	flags.StringSliceVar(&c.opts.Prefix, "prefix", nil, "DOIs with one of these `prefixes`, separated by commas")
 	flags.StringSliceVar(&c.only, "only", choices, "which `differences`, separated by commas; changed is url, state and metadata")
-	_ = cmd.RegisterFlagCompletionFunc("only", cobra.FixedCompletions(append(choices, string(reconcile.KindChanged)), cobra.ShellCompDirectiveNoFileComp)) // the flag is there
+	_ = cmd.RegisterFlagCompletionFunc("only", cobra.FixedCompletions(append(choices, string(reconcile.KindChanged)),
+		cobra.ShellCompDirectiveNoFileComp)) // the flag is there
 	flags.StringSliceVar(&c.passOver, "pass-over", nil, "`columns` that are not compared, separated by commas, such as those of your own")
-	flags.BoolVar(&c.opts.ReadExtra, "read-extra", false, "read each extra DOI once more, with a request each, so that none is reported that was just deleted")
+	flags.BoolVar(&c.opts.ReadExtra, "read-extra", false,
+		"read each extra DOI once more, with a request each, so that none is reported that was just deleted")
 	flags.BoolVar(&c.fix, "fix", false, "write what differs, after asking; extra DOIs are never deleted")
 	flags.StringVar(&c.html, "html", "", "write a page for people to this `file`")
 	c.links.flags(cmd)
@@ -372,7 +374,8 @@ func (c *command) show(ctx context.Context, out printer) (writes int, err error)
 
 func (c *command) progress(now reconcile.AuditProgress) {
 	c.page.Progress = now
-	more := fmt.Sprintf("%s in the source, %s compared, %s", shell.Number(now.Desired), shell.Number(now.Compared), shell.Count(now.Differences, "difference"))
+	more := fmt.Sprintf("%s in the source, %s compared, %s", shell.Number(now.Desired), shell.Number(now.Compared),
+		shell.Count(now.Differences, "difference"))
 	c.Progress(now.Found, max(now.Total, 0), "records", more)
 }
 
@@ -394,7 +397,8 @@ func (c *command) verdict() error {
 	if p.Unseen() {
 		c.Warn("warning: without a login only findable DOIs are seen: a missing one may be a draft, or hidden; datacite login stores a login")
 	}
-	c.Say("what was made or changed after %s may be missing: the list of the service lags behind by up to ten minutes", c.began.Add(-lag).Format(time.TimeOnly))
+	c.Say("what was made or changed after %s may be missing: the list of the service lags behind by up to ten minutes",
+		c.began.Add(-lag).Format(time.TimeOnly))
 	read := fmt.Sprintf("%s wanted and %s at %s", shell.Count(p.Progress.Desired, "DOI"), shell.Count(p.Progress.Found, "DOI"), c.service)
 	absent := ""
 	if p.Absent > 0 {

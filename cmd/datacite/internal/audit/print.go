@@ -106,7 +106,8 @@ type printer = *table.Printer[row]
 func (c *command) printer(format string, out io.Writer, results bool) printer {
 	l := &table.Layout[row]{
 		Heads: []string{"KIND", "DOI", "DIFFERENCE"}, Cells: row.cells, Whole: true,
-		Columns: []string{"doi", "url", "state", "title"}, Others: []string{"kind", "path", "wanted", "found", "reason", "service"}, Row: row.table,
+		Columns: []string{"doi", "url", "state", "title"}, Row: row.table,
+		Others: []string{"kind", "path", "wanted", "found", "reason", "service"},
 		Object: func(r row) any { return r },
 	}
 	if results {

@@ -81,7 +81,8 @@ func (c *command) repair(ctx context.Context, writes int, to io.Writer) error {
 		return shell.Wrong(err)
 	}
 	c.page.Fixed = !c.rehearse
-	opts := &reconcile.Options{Adapt: c.adapt, Before: r.kept.Keep, Rounds: 1, DryRun: c.rehearse, Upgrade: slices.Contains(c.only, string(reconcile.KindOldSchema))}
+	opts := &reconcile.Options{Adapt: c.adapt, Before: r.kept.Keep, Rounds: 1, DryRun: c.rehearse,
+		Upgrade: slices.Contains(c.only, string(reconcile.KindOldSchema))}
 	for o, err := range c.client.EnsureAll(ctx, reconcile.Corrections(r.differences(ctx)), opts) {
 		if err == nil {
 			err = r.take(o)
@@ -167,7 +168,8 @@ func (r *repairing) report(d *reconcile.Difference, o outcome) error {
 
 // stopped is the error of a repair that did not come to its end.
 func (c *command) stopped(ctx context.Context, err error) error {
-	rest := fmt.Sprintf("%s repaired, %s; run the same command again to continue with the rest", shell.Count(c.page.Repaired, "DOI"), c.page.rest())
+	rest := fmt.Sprintf("%s repaired, %s; run the same command again to continue with the rest",
+		shell.Count(c.page.Repaired, "DOI"), c.page.rest())
 	switch {
 	case ctx.Err() != nil:
 		return shell.Interrupted("%s", rest)

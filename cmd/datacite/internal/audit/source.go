@@ -128,7 +128,8 @@ func document(name string) (reconcile.Desired, error) {
 // items are the rows of a table. If some have faults, the last thing is an error, after
 // which nothing was compared or written yet.
 func (c *command) items(ctx context.Context, yield func(reconcile.Desired, error) bool) {
-	r, file, err := table.Open(c.source, &table.Options{Others: slices.Concat([]string{"file"}, table.SearchColumns, table.ResultColumns, c.passOver), Partial: true})
+	r, file, err := table.Open(c.source, &table.Options{Others: slices.Concat([]string{"file"}, table.SearchColumns,
+		table.ResultColumns, c.passOver), Partial: true})
 	if err != nil {
 		yield(reconcile.Desired{}, err)
 		return
@@ -150,7 +151,8 @@ func (c *command) items(ctx context.Context, yield func(reconcile.Desired, error
 			return
 		}
 		if row.DOI == "" && len(row.Findings) == 0 {
-			row.Findings = append(row.Findings, datacite.Finding{File: row.File, Line: row.Line, Path: "doi", Code: "missing", Reason: "is empty; datacite register gives names to records"})
+			row.Findings = append(row.Findings, datacite.Finding{File: row.File, Line: row.Line, Path: "doi", Code: "missing",
+				Reason: "is empty; datacite register gives names to records"})
 		}
 		look.At(ctx, row)
 		findings.Print(row)
@@ -162,11 +164,13 @@ func (c *command) items(ctx context.Context, yield func(reconcile.Desired, error
 				}
 			}
 		}
-		if faulty == 0 && !yield(reconcile.Desired{DOI: row.DOI, URL: row.URL, State: dois.State(row.State), Metadata: row.Record, Place: table.Place(row)}, nil) {
+		if faulty == 0 && !yield(reconcile.Desired{DOI: row.DOI, URL: row.URL, State: dois.State(row.State),
+			Metadata: row.Record, Place: table.Place(row)}, nil) {
 			return
 		}
 	}
 	if faulty > 0 {
-		yield(reconcile.Desired{}, shell.Wrong(fmt.Errorf("%s: %s in %s, all above; nothing was compared or written", c.source, shell.Count(faults, "fault"), shell.Count(faulty, "row"))))
+		yield(reconcile.Desired{}, shell.Wrong(fmt.Errorf("%s: %s in %s, all above; nothing was compared or written",
+			c.source, shell.Count(faults, "fault"), shell.Count(faulty, "row"))))
 	}
 }

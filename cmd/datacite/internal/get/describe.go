@@ -17,7 +17,8 @@ func (c *command) describe(r *dois.Record, out io.Writer) error {
 			fmt.Fprintf(&b, "  %-10s %s\n", name, value)
 		}
 	}
-	look := map[dois.State]shell.Style{dois.StateFindable: shell.Green, dois.StateRegistered: shell.Yellow, dois.StateDraft: shell.Faint}[r.State]
+	look := map[dois.State]shell.Style{dois.StateFindable: shell.Green, dois.StateRegistered: shell.Yellow,
+		dois.StateDraft: shell.Faint}[r.State]
 	fmt.Fprintf(&b, "%s  %s\n", c.Styled(out, shell.Bold, shell.Clean(r.DOI)), c.Styled(out, look, shell.Clean(string(r.State))))
 	for _, title := range r.Titles {
 		line("title", title.Title)
@@ -31,7 +32,8 @@ func (c *command) describe(r *dois.Record, out io.Writer) error {
 	line("year", string(r.PublicationYear))
 	line("type", strings.Trim(string(r.Types.ResourceTypeGeneral)+" / "+r.Types.ResourceType, " /"))
 	line("leads to", r.URL)
-	line("usage", fmt.Sprintf("%s, %s, %s", shell.Count(r.ViewCount, "view"), shell.Count(r.DownloadCount, "download"), shell.Count(r.CitationCount, "citation")))
+	line("usage", fmt.Sprintf("%s, %s, %s", shell.Count(r.ViewCount, "view"), shell.Count(r.DownloadCount, "download"),
+		shell.Count(r.CitationCount, "citation")))
 	line("created", string(r.Created))
 	line("updated", string(r.Updated))
 	line("account", r.Client)

@@ -100,7 +100,8 @@ func (c *command) bound(asOf time.Time) error {
 		return nil
 	}
 	if c.since.After(asOf) {
-		return shell.Wrong(fmt.Errorf("--updated-since is later than %s, and what changed after that may not be listed yet", asOf.Format(time.RFC3339)))
+		return shell.Wrong(fmt.Errorf("--updated-since is later than %s, and what changed after that may not be listed yet",
+			asOf.Format(time.RFC3339)))
 	}
 	updated := query.FieldUpdated.BetweenTimes(c.since, asOf)
 	if c.opts.Query != nil {

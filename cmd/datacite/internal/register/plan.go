@@ -107,14 +107,16 @@ func (j *job) rehearse(ctx context.Context) error {
 		if n := left - j.right() - j.failed; n > 0 {
 			others = ", " + shell.Number(n) + " in formats that are not compared"
 		}
-		j.Answer(nil, "%s: dry run of %s at %s: %s%s; nothing was sent", j.source.name(), shell.Count(j.rows, "record"), j.service, j.counts, others)
+		j.Answer(nil, "%s: dry run of %s at %s: %s%s; nothing was sent", j.source.name(), shell.Count(j.rows, "record"),
+			j.service, j.counts, others)
 	}
 	return nil
 }
 
 // print prints a plan, for people if there is one.
 func (j *job) print(r *row, known entry, p *plan) {
-	o := outcome{DOI: known.DOI, URL: r.URL, State: string(j.stateOf(r, nil)), Result: "checked", Place: r.place(), Service: j.service.Host, plan: p}
+	o := outcome{DOI: known.DOI, URL: r.URL, State: string(j.stateOf(r, nil)), Result: "checked", Place: r.place(),
+		Service: j.service.Host, plan: p}
 	switch {
 	case r.Err() != nil:
 		o.Result, o.Error = "failed", faults(r)

@@ -39,7 +39,8 @@ type records struct {
 // stay though it would not be accepted as new.
 func (s *records) lift(r *row) {
 	mayStand := func(f datacite.Finding) bool {
-		return f.Warning || f.Path == "url" && r.URL == "" || r.isJSON && !slices.Contains([]datacite.Code{"conflict", "encoding", "syntax"}, f.Code)
+		return f.Warning || f.Path == "url" && r.URL == "" ||
+			r.isJSON && !slices.Contains([]datacite.Code{"conflict", "encoding", "syntax"}, f.Code)
 	}
 	if r.Err() == nil || r.DOI == "" || r.isForeign() || slices.ContainsFunc(r.Findings, func(f datacite.Finding) bool { return !mayStand(f) }) {
 		return
@@ -63,7 +64,8 @@ func (s *records) lift(r *row) {
 		case name == "url":
 			return r.URL == "" && found.URL != ""
 		default:
-			return r.isJSON && !slices.Contains(r.desired.Clear, name) && (f.Code == "missing" && isAbsent(name, r.Record) || isStored(name, f.Path, r.Record, &found.Record))
+			return r.isJSON && !slices.Contains(r.desired.Clear, name) &&
+				(f.Code == "missing" && isAbsent(name, r.Record) || isStored(name, f.Path, r.Record, &found.Record))
 		}
 	})
 }

@@ -86,7 +86,8 @@ beside the result table), so none is lost.`,
 	flags.StringVar(&c.doi, "doi", "", "the `DOI` of a single record")
 	flags.StringVar(&c.prefix, "prefix", "", "the `prefix` of new DOIs")
 	flags.StringVar(&c.url, "url", "", "the `URL` that the DOI of a record leads to; {doi}, {suffix} and {file} stand for the DOI, what follows its prefix, and the name of the file without its ending")
-	shell.Choice(cmd, &c.state, "state", "`state` of DOIs whose record gives none: findable, registered or draft", string(dois.StateFindable), string(dois.StateRegistered), string(dois.StateDraft))
+	shell.Choice(cmd, &c.state, "state", "`state` of DOIs whose record gives none: findable, registered or draft",
+		string(dois.StateFindable), string(dois.StateRegistered), string(dois.StateDraft))
 	flags.BoolVar(&c.leaveOut, "leave-out", false, "register what has no faults, and leave out the rest")
 	flags.BoolVar(&c.allowLoss, "allow-loss", false, "write also where the service would lose something else of a record, which is listed")
 	flags.StringSliceVar(&c.passOver, "pass-over", nil, "`columns` of your own, separated by commas, which stay in the table and are not registered; in the result table they are behind the others, and need not be named again")
@@ -252,7 +253,8 @@ func (c *command) printTemplate(files []string) error {
 // ask asks before something permanent is made at the production service.
 func (j *job) ask(ctx context.Context) error {
 	if left := j.rows - j.faulty - j.earlier; left > 0 && j.service.Name == "production" && shell.IsTerminal(j.Stdin) {
-		if err := j.Confirm(fmt.Sprintf("Write %s at %s? Registered and findable DOIs are permanent.", shell.Count(left, "DOI"), j.service)); err != nil {
+		if err := j.Confirm(fmt.Sprintf("Write %s at %s? Registered and findable DOIs are permanent.",
+			shell.Count(left, "DOI"), j.service)); err != nil {
 			return err
 		}
 	}
@@ -437,7 +439,10 @@ func (c counts) String() string {
 	for _, n := range []struct {
 		count int
 		words string
-	}{{c.created, "created"}, {c.updated, "updated"}, {c.unchanged, "unchanged"}, {c.earlier, "written earlier"}, {c.failed, "failed"}, {c.faulty, "with faults"}} {
+	}{
+		{c.created, "created"}, {c.updated, "updated"}, {c.unchanged, "unchanged"}, {c.earlier, "written earlier"},
+		{c.failed, "failed"}, {c.faulty, "with faults"},
+	} {
 		if n.count > 0 {
 			all = append(all, shell.Number(n.count)+" "+n.words)
 		}

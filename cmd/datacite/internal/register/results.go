@@ -304,7 +304,8 @@ func (r *results) replace(s source, rows iter.Seq2[*row, error]) error {
 		return err
 	}
 	defer file.Discard()
-	w := table.NewWriter(file, &table.WriterOptions{Columns: r.columns, Others: r.others, Layout: s.layout(), Spreadsheet: table.IsSpreadsheet(r.path)})
+	w := table.NewWriter(file, &table.WriterOptions{Columns: r.columns, Others: r.others, Layout: s.layout(),
+		Spreadsheet: table.IsSpreadsheet(r.path)})
 	for row, err := range rows {
 		if err != nil {
 			return err

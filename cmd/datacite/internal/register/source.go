@@ -197,7 +197,8 @@ func (c *checks) row(r *row) {
 	case r.DOI == "":
 		r.fault("doi", "is missing; a draft without a URL needs its DOI")
 	}
-	if u, err := url.Parse(r.URL); r.URL != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "ftp") {
+	if u, err := url.Parse(r.URL); r.URL != "" && (err != nil || u.Host == "" ||
+		u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "ftp") {
 		r.fault("url", fmt.Sprintf("%q does not begin with http://, https:// or ftp://", r.URL))
 	}
 	if r.DOI != "" {

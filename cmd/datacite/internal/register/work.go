@@ -113,7 +113,8 @@ func (j *job) ensure(ctx context.Context, items iter.Seq2[*item, error]) error {
 			silent = p.Err
 			stop()
 		case p.Pause > 0:
-			j.Say("the service failed for %s; trying again in %v; the first one: %s", shell.Count(p.Waiting, "record"), p.Pause, shell.Message(p.Err))
+			j.Say("the service failed for %s; trying again in %v; the first one: %s", shell.Count(p.Waiting, "record"),
+				p.Pause, shell.Message(p.Err))
 		}
 	}}
 	for o, err := range j.client.EnsureAll(running, j.desired(items), opts) {

@@ -174,7 +174,8 @@ func checkType(r *http.Request) error {
 		return nil
 	}
 	kind, _, err := mime.ParseMediaType(sent)
-	if known := []string{"application/json", "application/x-ndjson", "application/jsonl", "application/vnd.api+json"}; err != nil || !slices.Contains(known, kind) {
+	known := []string{"application/json", "application/x-ndjson", "application/jsonl", "application/vnd.api+json"}
+	if err != nil || !slices.Contains(known, kind) {
 		return refuse(http.StatusUnsupportedMediaType, "the body has the type %q; send JSON with Content-Type: application/json (curl --json)", sent)
 	}
 	return nil
@@ -381,7 +382,8 @@ func readWanted(parameters url.Values) (w wanted, err error) {
 }
 
 func (w wanted) fits(r *datacitetest.Request) bool {
-	return r.Number > w.after && w.route.fits(asked(r)) && (w.fault == "" || w.fault == string(r.Fault)) && (w.status == 0 || w.status == r.Status)
+	return r.Number > w.after && w.route.fits(asked(r)) && (w.fault == "" || w.fault == string(r.Fault)) &&
+		(w.status == 0 || w.status == r.Status)
 }
 
 func (s *site) requests(r *http.Request, _ string) (int, any, error) {
@@ -400,7 +402,8 @@ func (s *site) requests(r *http.Request, _ string) (int, any, error) {
 			}
 			return found == wanted.count
 		}); err != nil {
-			return 0, nil, refuse(http.StatusNotFound, "%d of %d requests came within %s; GET %srequests shows what came", found, wanted.count, wanted.wait, controlPath)
+			return 0, nil, refuse(http.StatusNotFound, "%d of %d requests came within %s; GET %srequests shows what came",
+				found, wanted.count, wanted.wait, controlPath)
 		}
 	}
 	all := []listedRequest{}

@@ -229,7 +229,8 @@ func (c *command) readFaults() (all []faultRule, err error) {
 	return all, nil
 }
 
-var connectionFaults = []datacitetest.FaultKind{datacitetest.DropBefore, datacitetest.DropDuring, datacitetest.DropAfter, datacitetest.CutResponse}
+var connectionFaults = []datacitetest.FaultKind{datacitetest.DropBefore, datacitetest.DropDuring,
+	datacitetest.DropAfter, datacitetest.CutResponse}
 
 // readFault reads a fault of a known kind.
 func readFault(text string) (*datacitetest.Fault, error) {

@@ -91,7 +91,8 @@ A path fits all below it: /metadata fits /metadata/10.5072/a.`,
 	flags.BoolVar(&o.TLS, "tls", false, "serve https, with a certificate made at the start")
 	flags.StringVar(&c.authority, "tls-ca", "", "with --tls, write the certificate that clients trust to this `file`, in PEM")
 	flags.StringArrayVar(&o.Hosts, "host", nil, "a further `name` under which clients and web pages may use it; may be repeated")
-	flags.StringArrayVar(&o.Origins, "allow-origin", nil, "a further `origin`, such as http://localhost:3000, whose pages may use and control it; may be repeated")
+	flags.StringArrayVar(&o.Origins, "allow-origin", nil,
+		"a further `origin`, such as http://localhost:3000, whose pages may use and control it; may be repeated")
 	flags.StringArrayVar(&c.others, "account", nil, "a further account, `NAME:PASSWORD:PREFIX,PREFIX`, or NAME:PASSWORD for a member, which has the repositories NAME.…; may be repeated")
 	shell.Choice(cmd, (*string)(&o.Behaviour), "behaviour", "`deployed`: as the service in operation, flaws included; documented: as specified", string(datacitetest.Deployed), string(datacitetest.Documented))
 	flags.StringArrayVar(&c.chosen, "fault", nil, "what happens to chosen requests, `\"METHOD /PATH=FAULT\"`, see above; may be repeated")
@@ -136,7 +137,8 @@ func (c *command) check(cmd *cobra.Command, words []string) error {
 		return errors.New("--usage-lag must not be negative, and --behaviour documented has none")
 	}
 	for _, origin := range o.Origins {
-		if u, err := url.Parse(origin); err != nil || u.Host == "" || u.Scheme+"://"+strings.ToLower(u.Host) != origin || u.Scheme != "http" && u.Scheme != "https" {
+		if u, err := url.Parse(origin); err != nil || u.Host == "" || u.Scheme+"://"+strings.ToLower(u.Host) != origin ||
+			u.Scheme != "http" && u.Scheme != "https" {
 			return fmt.Errorf("--allow-origin: %q is not an origin as browsers send it, such as http://localhost:3000", origin)
 		}
 	}

@@ -165,7 +165,10 @@ var builtIn = func() map[string]look {
 	for _, span := range []struct {
 		from, to int
 		look     look
-	}{{14, 17, lookDate}, {18, 21, lookTime}, {22, 22, lookDate}, {27, 31, lookDate}, {32, 35, lookTime}, {36, 36, lookDate}, {45, 47, lookTime}, {50, 58, lookDate}} {
+	}{
+		{14, 17, lookDate}, {18, 21, lookTime}, {22, 22, lookDate}, {27, 31, lookDate},
+		{32, 35, lookTime}, {36, 36, lookDate}, {45, 47, lookTime}, {50, 58, lookDate},
+	} {
 		for id := span.from; id <= span.to; id++ {
 			all[strconv.Itoa(id)] = span.look
 		}

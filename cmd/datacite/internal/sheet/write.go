@@ -88,7 +88,8 @@ func NewWriter(out io.Writer) (*Writer, error) {
 func (w *Writer) Write(cells []string) error {
 	const maxCell = 32_767 // UTF-16 units
 	if w.row++; w.row > maxRows {
-		return datacite.Invalid(datacite.Finding{Line: w.row, Code: "limit", Reason: fmt.Sprintf("an .xlsx file has at most %d rows; write CSV", maxRows)})
+		return datacite.Invalid(datacite.Finding{Line: w.row, Code: "limit",
+			Reason: fmt.Sprintf("an .xlsx file has at most %d rows; write CSV", maxRows)})
 	}
 	fmt.Fprintf(w.sheet, `<row r="%d">`, w.row)
 	for i, cell := range cells {

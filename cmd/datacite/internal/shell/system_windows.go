@@ -22,7 +22,8 @@ func isClosedPipe(err error) bool {
 func takesEscapes(console *os.File) bool {
 	var mode uint32
 	handle := windows.Handle(console.Fd())
-	return windows.GetConsoleMode(handle, &mode) == nil && windows.SetConsoleMode(handle, mode|windows.ENABLE_VIRTUAL_TERMINAL_PROCESSING) == nil
+	return windows.GetConsoleMode(handle, &mode) == nil &&
+		windows.SetConsoleMode(handle, mode|windows.ENABLE_VIRTUAL_TERMINAL_PROCESSING) == nil
 }
 
 // noSuspend: Ctrl-Z suspends nothing.

@@ -26,7 +26,8 @@ func readDOI(text string, r *Row) error {
 
 func readURL(text string, r *Row) error {
 	u, err := url.Parse(text)
-	if err != nil || !slices.Contains([]string{"https", "http", "ftp"}, u.Scheme) || u.Hostname() == "" || strings.ContainsFunc(text, unicode.IsSpace) {
+	if err != nil || !slices.Contains([]string{"https", "http", "ftp"}, u.Scheme) || u.Hostname() == "" ||
+		strings.ContainsFunc(text, unicode.IsSpace) {
 		return fmt.Errorf("%q is not a URL that begins with https:// or http://", text)
 	}
 	r.URL = text
@@ -115,7 +116,8 @@ func publisherCell(p metadata.Publisher) string {
 
 func readType(text string, r *Row) error {
 	general, own, _ := strings.Cut(text, "|")
-	r.Record.Types = metadata.Types{ResourceTypeGeneral: term[metadata.ResourceTypeGeneral](strings.TrimSpace(general)), ResourceType: unescaped(own)}
+	r.Record.Types = metadata.Types{ResourceTypeGeneral: term[metadata.ResourceTypeGeneral](strings.TrimSpace(general)),
+		ResourceType: unescaped(own)}
 	return nil
 }
 
@@ -452,7 +454,8 @@ func readDates(text string, r *Row) error {
 		if err != nil {
 			return err
 		}
-		r.Record.Dates = append(r.Record.Dates, metadata.Date{Date: strings.TrimSpace(date), DateType: term[metadata.DateType](kind), DateInformation: note})
+		r.Record.Dates = append(r.Record.Dates, metadata.Date{Date: strings.TrimSpace(date),
+			DateType: term[metadata.DateType](kind), DateInformation: note})
 	}
 	return nil
 }

@@ -118,7 +118,8 @@ func (r *Reader) readHeader(opts *Options) error {
 		}
 	}
 	if len(missing) > 0 && !r.partial {
-		return datacite.Invalid(datacite.Finding{File: r.name, Code: "missing", Reason: "the table also needs the columns " + strings.Join(missing, ", ") + ", or no metadata columns at all"})
+		return datacite.Invalid(datacite.Finding{File: r.name, Code: "missing",
+			Reason: "the table also needs the columns " + strings.Join(missing, ", ") + ", or no metadata columns at all"})
 	}
 	return nil
 }
@@ -248,7 +249,8 @@ func (r *Reader) row(cells []string) *Row {
 			continue
 		}
 		if i >= len(r.header) {
-			row.add(r.at(-1, datacite.Finding{Code: "cells", Value: text, Reason: fmt.Sprintf("there are %d cells for %d columns", len(cells), len(r.header))}))
+			row.add(r.at(-1, datacite.Finding{Code: "cells", Value: text,
+				Reason: fmt.Sprintf("there are %d cells for %d columns", len(cells), len(r.header))}))
 			break
 		}
 		f := r.header[i]

@@ -43,7 +43,8 @@ func NewWriter(out io.Writer, opts *WriterOptions) *Writer {
 	for _, name := range opts.Columns {
 		c, known := columnOf(name)
 		if !known {
-			w.err = datacite.Invalid(datacite.Finding{Path: "WriterOptions.Columns", Code: "column", Value: name, Reason: fmt.Sprintf("%q is not a column of this package", name), Err: ErrUnknownColumn})
+			w.err = datacite.Invalid(datacite.Finding{Path: "WriterOptions.Columns", Code: "column", Value: name,
+				Reason: fmt.Sprintf("%q is not a column of this package", name), Err: ErrUnknownColumn})
 			return w
 		}
 		w.columns = append(w.columns, c)

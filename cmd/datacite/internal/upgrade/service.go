@@ -125,7 +125,8 @@ func (c *command) ofDOI(ctx context.Context, name string, values map[string]stri
 	case err != nil || out.Result != checked || !c.fix:
 		return out, err
 	}
-	_, err = c.writer.Ensure(ctx, reconcile.Desired{DOI: found.DOI, XML: document, Audited: found}, &reconcile.Options{Upgrade: true, Before: c.kept.Keep})
+	_, err = c.writer.Ensure(ctx, reconcile.Desired{DOI: found.DOI, XML: document, Audited: found},
+		&reconcile.Options{Upgrade: true, Before: c.kept.Keep})
 	if lost := c.kept.Settle(found.DOI, err); lost != nil {
 		return nil, lost
 	}

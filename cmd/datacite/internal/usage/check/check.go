@@ -58,8 +58,10 @@ Causes, for --only and --except:
 		RunE: c.run,
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&c.opts.CreatedBy, "creator", "", "compare the reports of this `creator`, instead of those that the account sent; numbers from others then have the cause unreported")
-	flags.DurationVar(&c.opts.Lag, "lag", 48*time.Hour, "the `time` that the service may take to process a report, from the end of the day on which it was created")
+	flags.StringVar(&c.opts.CreatedBy, "creator", "",
+		"compare the reports of this `creator`, instead of those that the account sent; numbers from others then have the cause unreported")
+	flags.DurationVar(&c.opts.Lag, "lag", 48*time.Hour,
+		"the `time` that the service may take to process a report, from the end of the day on which it was created")
 	flags.StringSliceVar(&c.only, "only", nil, "look for these `causes`, separated by commas")
 	flags.StringSliceVar(&c.except, "except", nil, "look for all but these `causes`")
 	for _, name := range []string{"only", "except"} {
@@ -243,7 +245,8 @@ func (c *command) verdict() error {
 	for _, cause := range p.Causes() {
 		c.Say("%7s %s: %s", shell.Number(cause.Differences), cause.Cause, shown.Sentence(cause.Cause))
 	}
-	found := fmt.Sprintf("%s and %s at %s: ", shell.Count(p.Progress.Reports-len(p.LeftOut), "report"), shell.Count(p.Progress.Compared, "DOI"), c.service)
+	found := fmt.Sprintf("%s and %s at %s: ", shell.Count(p.Progress.Reports-len(p.LeftOut), "report"),
+		shell.Count(p.Progress.Compared, "DOI"), c.service)
 	as := ""
 	if p.Some {
 		as = " but for causes that were left out"

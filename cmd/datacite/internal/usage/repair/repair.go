@@ -58,7 +58,8 @@ with name and password, DOIs that are not findable are seen, too.`,
   datacite usage repair example.repo report.json --replaces "Old Name" --service production`,
 		RunE: c.run,
 	}
-	cmd.Flags().StringArrayVar(&c.replaces, "replaces", nil, "`name` of the creator (or the id) of another report of the month that counts the same accesses; its numbers become 0; may be repeated")
+	cmd.Flags().StringArrayVar(&c.replaces, "replaces", nil,
+		"`name` of the creator (or the id) of another report of the month that counts the same accesses; its numbers become 0; may be repeated")
 	c.files = source.NewFiles(s, cmd)
 	s.Flags(cmd, shell.DryRun, shell.JSON, shell.Yes)
 	c.flags = account.NewFlags(s, cmd, account.Writes)
@@ -260,7 +261,8 @@ func (c *command) remaining(done *shown.Repaired) error {
 		}
 	}
 	if more := len(done.Remain) - mostShown; more > 0 {
-		c.Warn("warning: remain: %s in all, of which %d are shown; datacite usage check lists them", shell.Count(len(done.Remain), "difference"), mostShown)
+		c.Warn("warning: remain: %s in all, of which %d are shown; datacite usage check lists them",
+			shell.Count(len(done.Remain), "difference"), mostShown)
 	}
 	if lasting > 0 {
 		return shell.Refused(fmt.Errorf("%s of the month may remain, which this repair does not mend", shell.Count(lasting, "difference")))

@@ -17,7 +17,8 @@ import (
 
 // explained is an error of a submission with what to do, and with its exit code.
 func (c *command) explained(ctx context.Context, err error) error {
-	if faults, ok := errors.AsType[*datacite.ValidationError](err); ok && !ofTheInput(err) && !strings.HasPrefix(faults.Findings[0].Path, "Config.") {
+	if faults, ok := errors.AsType[*datacite.ValidationError](err); ok && !ofTheInput(err) &&
+		!strings.HasPrefix(faults.Findings[0].Path, "Config.") {
 		if faults.Findings[0].Code == reportedTwice {
 			return shell.Refused(errors.New(whatOthersHave(faults.Findings)))
 		}
@@ -32,7 +33,8 @@ func (c *command) explained(ctx context.Context, err error) error {
 	lines := []string{shell.Message(err)}
 	switch {
 	case sent && unfinished:
-		lines = append(lines, fmt.Sprintf("Stored in report %s: %s of %s, %s", stopped.ReportID, shell.Number(len(stopped.Stored)), shell.Count(stopped.Total, "subset"), shell.Count(stopped.Datasets, "dataset")))
+		lines = append(lines, fmt.Sprintf("Stored in report %s: %s of %s, %s", stopped.ReportID,
+			shell.Number(len(stopped.Stored)), shell.Count(stopped.Total, "subset"), shell.Count(stopped.Datasets, "dataset")))
 	case !unverified:
 		lines = append(lines, "This run changed nothing on the service.")
 	}
@@ -135,7 +137,8 @@ func marked(err error, text string) error {
 		return shell.Wrong(told)
 	case errors.Is(err, reports.ErrBroken):
 		return shell.Failed(told)
-	case unverified, refused(err), errors.Is(err, datacite.ErrForbidden), errors.Is(err, reports.ErrBusy), ofTheFolder(err) && sent && stopped.State != reports.Untouched:
+	case unverified, refused(err), errors.Is(err, datacite.ErrForbidden), errors.Is(err, reports.ErrBusy),
+		ofTheFolder(err) && sent && stopped.State != reports.Untouched:
 		return shell.Refused(told)
 	case ofTheFolder(err):
 		return shell.Wrong(told)

@@ -77,12 +77,16 @@ It needs the token of an account (DATACITE_TOKEN in "datacite help logins").`,
 	c.files = source.NewFiles(s, cmd)
 	flags.BoolVar(&c.allowLower, "allow-lower", false, "replace a stored report that has more in some counts, as a correction does")
 	flags.BoolVar(&c.opts.ZeroDropped, "zero-dropped", false, "send the count 0 for numbers of earlier versions that this one lacks")
-	flags.BoolVar(&c.allowOthers, "allow-others", false, "send a report although another one of the account has numbers of the same datasets in that month; records show the sum")
-	flags.BoolVar(&c.opts.AllowInconsistent, "allow-inconsistent", false, "send counts that contradict each other, such as more unique than total ones, as they are")
+	flags.BoolVar(&c.allowOthers, "allow-others", false,
+		"send a report although another one of the account has numbers of the same datasets in that month; records show the sum")
+	flags.BoolVar(&c.opts.AllowInconsistent, "allow-inconsistent", false,
+		"send counts that contradict each other, such as more unique than total ones, as they are")
 	flags.StringVar(&c.opts.HelpURL, "help-url", "", "`URL` for the note that the report is compressed")
 	flags.IntVar(&c.opts.MaxDatasets, "max-datasets", reports.MaxDatasets, "most `datasets` in one subset")
-	flags.DurationVar(&c.opts.MaxProcessing, "max-processing", 5*time.Minute, "the longest `time` for which the service may still work on a request whose response was lost; until then nothing else is sent")
-	flags.DurationVar(&c.opts.MaxOutage, "max-outage", 30*time.Minute, "the longest `time` to wait for a service that cannot be reached or fails")
+	flags.DurationVar(&c.opts.MaxProcessing, "max-processing", 5*time.Minute,
+		"the longest `time` for which the service may still work on a request whose response was lost; until then nothing else is sent")
+	flags.DurationVar(&c.opts.MaxOutage, "max-outage", 30*time.Minute,
+		"the longest `time` to wait for a service that cannot be reached or fails")
 	s.Flags(cmd, shell.DryRun, shell.JSON, shell.Yes)
 	c.flags = account.NewFlags(s, cmd, account.Writes)
 	return cmd
@@ -164,7 +168,8 @@ func (c *command) send(ctx context.Context, in *source.Report) error {
 		return err
 	}
 	if !c.DryRun && c.service.Name == "production" && shell.IsTerminal(c.Stdin) {
-		if err := c.Confirm(fmt.Sprintf("Send the report of %s for %s to %s?", in.Header.CreatedBy, in.Header.ReportingPeriod.BeginDate, c.service)); err != nil {
+		if err := c.Confirm(fmt.Sprintf("Send the report of %s for %s to %s?", in.Header.CreatedBy,
+			in.Header.ReportingPeriod.BeginDate, c.service)); err != nil {
 			return err
 		}
 	}
@@ -209,7 +214,8 @@ type unverifiedError struct {
 }
 
 func (e *unverifiedError) Error() string {
-	return fmt.Sprintf("report %s was stored, all %d subsets of it, but reading it back failed: %v", e.stored.ReportID, len(e.stored.Subsets), e.err)
+	return fmt.Sprintf("report %s was stored, all %d subsets of it, but reading it back failed: %v", e.stored.ReportID,
+		len(e.stored.Subsets), e.err)
 }
 
 func (e *unverifiedError) Unwrap() error { return e.err }

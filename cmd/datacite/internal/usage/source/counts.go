@@ -165,7 +165,8 @@ func (t *counts) readColumns(names []string) error {
 		at := slices.Index(known, name)
 		switch {
 		case at < 0:
-			return fault("column", "column %d is named %q; the columns are %s%s", i+1, name, strings.Join(known, ", "), shell.DidYouMean(name, known))
+			return fault("column", "column %d is named %q; the columns are %s%s", i+1, name, strings.Join(known, ", "),
+				shell.DidYouMean(name, known))
 		case slices.Contains(names[:i], name):
 			return fault("column", "two columns are named %s", name)
 		}
@@ -189,11 +190,13 @@ func (t *counts) readColumns(names []string) error {
 func (t *counts) row(cells []string) (r reports.Row) {
 	r = reports.Row{File: t.name, Line: t.r.Line(0), Date: t.day, Platform: t.platform, Publisher: t.publisher}
 	if len(cells) != len(t.columns) {
-		r.Err = datacite.Invalid(datacite.Finding{File: r.File, Line: r.Line, Code: "cells", Reason: fmt.Sprintf("there are %d cells for %d columns", len(cells), len(t.columns))})
+		r.Err = datacite.Invalid(datacite.Finding{File: r.File, Line: r.Line, Code: "cells",
+			Reason: fmt.Sprintf("there are %d cells for %d columns", len(cells), len(t.columns))})
 	}
 	for i, c := range t.columns[:min(len(cells), len(t.columns))] {
 		if err := c.set(&r, strings.TrimSpace(cells[i])); err != nil && r.Err == nil {
-			r.Err = datacite.Invalid(datacite.Finding{File: r.File, Line: t.r.Line(i), Column: i + 1, Path: c.name, Code: "syntax", Reason: err.Error()})
+			r.Err = datacite.Invalid(datacite.Finding{File: r.File, Line: t.r.Line(i), Column: i + 1, Path: c.name,
+				Code: "syntax", Reason: err.Error()})
 		}
 	}
 	return r
