@@ -57,7 +57,9 @@ for standard input, is
 
   - a table, CSV or .xlsx: one row, one DOI ("datacite help tables")
   - DataCite JSON, with the names of the service (creators, titles, …): a record, many of them
-    one after the other, or a page of the service, such as "datacite search --json" prints
+    one after the other, or a page of the service, such as "datacite search --json" prints.
+    A missing member changes nothing, [] removes what the service shows, and null removes
+    also what only the stored XML has
   - DataCite XML: a record
   - another format that the service takes, such as BibTeX, RIS or Citeproc JSON: a record
 
