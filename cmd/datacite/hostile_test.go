@@ -41,6 +41,7 @@ const (
 	logOfDataverse = "2026-05-14T10:01:00+0000\t192.0.2.1\ts\t-\t:guest\thttps://data.example.org/dataset.xhtml?persistentId=doi:10.5072/a\tdoi:10.5072/a\t-\t-\tMozilla/5.0 (X11; Linux x86_64)\tA\tgrid\ttbd\tDoe, Jane\t2024-05-06T07:08:09Z\t1\t-\thttps://data.example.org/dataset.xhtml?persistentId=doi:10.5072/a\t2024\n"
 	oldRecord      = `<resource xmlns="http://datacite.org/schema/kernel-3"><identifier identifierType="DOI">10.5072/old</identifier><creators><creator><creatorName>Ice</creatorName></creator></creators><titles><title>A</title></titles><publisher>R</publisher><publicationYear>2014</publicationYear><resourceType resourceTypeGeneral="Dataset"/></resource>`
 	aRecord        = `{"doi":"10.5072/a","state":"findable","url":"https://repository.example.org/1","titles":[{"title":"A"}],"creators":[{"name":"Ice"}],"publisher":"R","publicationYear":2026,"types":{"resourceTypeGeneral":"Dataset"}}`
+	aMember        = "DATACITE_USERNAME=EXAMPLE\nDATACITE_PASSWORD=" + datacitetest.Password + "\n"
 	aLogin         = "DATACITE_USERNAME=" + datacitetest.Username + "\nDATACITE_PASSWORD=" + datacitetest.Password + "\n"
 )
 
@@ -52,6 +53,7 @@ var uses = map[string]use{
 	"hide":         {args: "10.5072/a", asks: true, writes: true, did: true},
 	"show":         {args: "10.5072/a", asks: true, writes: true, did: true},
 	"delete":       {args: "10.5072/draft --yes", asks: true, writes: true, did: true},
+	"transfer":     {args: "10.5072/a --to example.new --yes --login FILE.env", content: aMember, asks: true, writes: true, did: true},
 	"audit":        {args: "FILE.csv --prefix 10.5072 --only missing", content: tableOfRecords + "10.5072/b,https://repository.example.org/2,A,org: Ice,R,2026,Dataset\n", asks: true},
 	"upgrade":      {args: "FILE.xml", content: oldRecord, did: true},
 	"usage count":  {args: "FILE.log --month 2026-05 --creator Ice --gap 0", content: logOfDataverse, did: true},
@@ -67,7 +69,7 @@ var uses = map[string]use{
 // service is one with a record and an account.
 func service(t *testing.T) *datacitetest.Server {
 	t.Helper()
-	srv := shelltest.Serve(t, nil)
+	srv := shelltest.Serve(t, &datacitetest.Options{Accounts: []datacitetest.Account{{}, {Username: "EXAMPLE.NEW"}, {Username: "EXAMPLE", Role: "provider_admin"}}})
 	require.NoError(t, srv.PutRecordJSON([]byte(aRecord)))
 	require.NoError(t, srv.PutRecordJSON([]byte(`{"doi":"10.5072/draft","state":"draft"}`)))
 	return srv
