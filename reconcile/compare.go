@@ -26,6 +26,7 @@ type comparison struct {
 	Desired              // as adapted to the JSON
 	found   *dois.Record // nil if the DOI does not exist
 	changes []metadata.Change
+	unseen  []metadata.Change // those of them that remove what only the stored XML has
 
 	xml         *metadata.Record // what the stored XML says; nil if there is none that can be read
 	unreadable  error            // why it cannot be read
@@ -86,6 +87,10 @@ func (r *request) compare(found *dois.Record, adapt Adapter) (c *comparison, err
 			c.changes = append(c.changes, c.removal(name, c.changes)...)
 		}
 	}
+	for _, name := range c.metadataChanges() {
+		c.unseen = append(c.unseen, c.unseenIn(name)...)
+	}
+	c.changes = append(c.changes, c.unseen...)
 	return c, nil
 }
 

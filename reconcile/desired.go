@@ -21,7 +21,8 @@ type Desired struct {
 	State dois.State // "" leaves it as it is; a new DOI becomes a draft
 
 	// Metadata are properties as they should be. A property without a value stays as it is, and an
-	// empty list that is not nil removes one. The DOI must be the same or empty.
+	// empty list that is not nil removes one. A list takes the place of the stored one; what only the stored XML had of
+	// it is in Outcome.Changes, and after the write in the warnings of Outcome.Record. The DOI must be the same or empty.
 	Metadata *metadata.Record
 
 	// Clear names properties to remove, as in JSON, such as "version": an empty list in Metadata removes what the service shows

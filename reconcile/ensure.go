@@ -385,6 +385,10 @@ func (t *task) check() error {
 	if len(c.changes) > 0 {
 		return fmt.Errorf("%w: the service accepted the change, but a difference remains: %s", ErrNotAsDesired, c.changes[0])
 	}
+	for _, gone := range before.unseen {
+		t.Record.Warnings = append(t.Record.Warnings, datacite.Finding{Path: gone.Path, Code: "loss", Warning: true, Value: gone.Found,
+			Reason: "was in the stored XML only, which the JSON does not show; the list that was desired took its place"})
+	}
 	writes := 1
 	if t.Then != nil {
 		writes = 2

@@ -3,7 +3,10 @@ package reconcile
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
+	"strings"
 
 	"github.com/datacite-go/datacite-go/metadata"
 )
@@ -35,6 +38,36 @@ func keepItems(name string, desired, one, other *metadata.Record) {
 		}
 	}
 	list.Set(kept)
+}
+
+// unseenIn are the changes that remove items which the JSON does not show, since the list that is desired has none like them.
+func (c *comparison) unseenIn(name string) (changes []metadata.Change) {
+	if c.asXML == nil || field(c.asXML, name).Kind() != reflect.Slice || isEmpty(field(c.asXML, name)) {
+		return nil
+	}
+	stored := normal(c.xml)
+	shown := slices.Collect(maps.Values(pairsOf(name, normal(&c.found.Record), stored)))
+	for j := range field(stored, name).Len() {
+		item := alone(name, stored, j)
+		if slices.Contains(shown, j) || c.desires(name, item) {
+			continue
+		}
+		for _, change := range metadata.DiffXML(&metadata.Record{}, item) {
+			change.Path = strings.Replace(change.Path, "[0]", fmt.Sprintf("[%d]", j), 1)
+			changes = append(changes, change)
+		}
+	}
+	return changes
+}
+
+// desires reports whether a list that is desired has an item.
+func (c *comparison) desires(name string, item *metadata.Record) bool {
+	for i := range field(c.asXML, name).Len() {
+		if len(metadata.DiffXML(alone(name, c.asXML, i), item)) == 0 {
+			return true
+		}
+	}
+	return false
 }
 
 func inJSON(v reflect.Value) string {

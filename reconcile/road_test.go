@@ -111,6 +111,30 @@ func TestALossIsNamedBeforeItHappens(t *testing.T) {
 	})
 }
 
+// A list in the words of the JSON takes the place of one of which the XML has more. What goes is named, before and after.
+func TestWhatOnlyTheXMLHadIsNamed(t *testing.T) {
+	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
+		document := strings.Replace(odd, "</d:dates>", "  <d:date dateType=\"Issued\">2020-02-03</d:date>\n  </d:dates>", 1)
+		_, err := srv.MDS().Register(t.Context(), "10.5072/odd", "https://example.org/odd", mds.XML([]byte(document)), nil)
+		require.NoError(t, err)
+		desired := reconcile.Desired{DOI: "10.5072/odd", Metadata: &metadata.Record{Dates: []metadata.Date{{Date: "2020-02-04", DateType: metadata.DateIssued}}}}
+		planned, err := srv.Reconcile().Ensure(t.Context(), desired, &reconcile.Options{DryRun: true})
+		require.NoError(t, err)
+		done, err := srv.Reconcile().Ensure(t.Context(), desired, nil)
+		require.NoError(t, err)
+		gone := metadata.Change{Path: "dates[0]", Found: "c. 1850; Collected"}
+		var warned []string
+		for _, f := range done.Record.Warnings {
+			if f.Code == "loss" {
+				warned = append(warned, f.Path, f.Value)
+			}
+		}
+		assert.Contains(t, planned.Changes, gone)
+		assert.Equal(t, planned.Changes, done.Changes)
+		assert.Equal(t, []string{"dates[0]", "c. 1850; Collected"}, warned)
+	})
+}
+
 // The service has no way to write only if nothing has changed. Somebody else's write in between is named.
 func TestSomebodyElseWritesInBetween(t *testing.T) {
 	onEach(t, func(t *testing.T, srv *datacitetest.Server) {

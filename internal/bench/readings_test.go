@@ -246,6 +246,9 @@ func readings(subset string) []reading {
 		ofDOIs("ChangeState, written", oneRecord, wholeBody, request("PUT", "/dois/"), func(ctx context.Context, c *dois.Client) error {
 			return failed(c.ChangeState(ctx, thisDOI, dois.Hide, nil))
 		}),
+		ofDOIs("Transfer", oneRecord, wholeBody, request("GET", "/dois/"), func(ctx context.Context, c *dois.Client) error {
+			return failed(c.Transfer(ctx, thisDOI, "example.repo", nil)) // which has the DOI
+		}),
 		ofDOIs("Delete", anything, aLine, every, func(ctx context.Context, c *dois.Client) error { return c.Delete(ctx, thisDOI) }),
 
 		ofStore("CheckAccess", status, aLine, every, func(ctx context.Context, c *mds.Client) error {
