@@ -74,11 +74,14 @@ func (c *command) ofService(ctx context.Context) error {
 		values[name] = c.given.of("", name)
 	}
 	err = shell.InOrder(c.Shell, names, "DOIs", func(name string) (*outcome, error) { return c.ofDOI(ctx, name, values[name]) },
-		func(name string, out *outcome) { c.done(out, values[name]) })
+		func(name string, out *outcome) { c.end(out, values[name]) })
+	if saved := c.done.save(c.Shell, "no DOI has metadata of kernel 2 or 3"); saved != nil { // also of a run that was stopped
+		return saved
+	}
 	if err != nil {
 		return c.stopped(ctx, err)
 	}
-	if err := c.table.save(c.Shell); err != nil {
+	if err := c.table.save(c.Shell, nothingMissing); err != nil {
 		return err
 	}
 	return c.reportDOIs(len(names))

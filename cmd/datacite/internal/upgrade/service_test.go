@@ -54,8 +54,13 @@ func TestUpgradeOfDOIs(t *testing.T) {
 		rows := fillIn(t, "missing.csv", map[string]string{"types.resourceTypeGeneral": "Dataset", "dates[0].dateType": "Other", "dates[1].dateType": "Other"})
 		assert.Equal(t, []string{"", "10.5072/b", "types.resourceTypeGeneral", "Dataset", ""}, rows[0])
 		assert.Len(t, rows, 3)
-		code, out, notes = run.Do(t, Command, "upgrade", "--client", "example.repo", "--values", "missing.csv", "--fix", "--yes")
+		code, out, notes = run.Do(t, Command, "upgrade", "--client", "example.repo", "--values", "missing.csv", "--fix", "--yes", "--output", "done.csv")
 		assert.Equal(t, 1, code, notes)
+		lines := strings.Split(string(shelltest.Read(t, "done.csv")), "\n")
+		assert.Equal(t, "\ufeffdoi,kernel,result,derived,error", strings.TrimSpace(lines[0]))
+		assert.Equal(t, "10.5072/a,3,upgraded,,", strings.TrimSpace(lines[1]))
+		assert.Contains(t, lines[2], "10.5072/b,2.2,upgraded,")
+		assert.Contains(t, lines[3], "10.5072/e,3,failed,")
 		assert.Contains(t, notes, "error: 10.5072/e: ")
 		assert.Contains(t, notes, "1 of 3 DOIs with metadata of kernel 2 or 3 were not upgraded")
 		assert.Contains(t, out, "10.5072/b: kernel 2.2, upgraded\n")
@@ -74,6 +79,7 @@ func TestUpgradeOfDOIs(t *testing.T) {
 		assert.Contains(t, notes, "0 of 1 DOI with metadata of kernel 2 or 3 upgraded")
 		assert.Equal(t, sent, shelltest.Writes(srv), "nothing is sent twice")
 		require.NoError(t, os.Remove("missing.csv"))
+		require.NoError(t, os.Remove("done.csv"))
 	}
 }
 

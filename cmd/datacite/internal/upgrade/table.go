@@ -17,26 +17,27 @@ import (
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/table"
 	"github.com/datacite-go/datacite-go/doi"
+	"github.com/datacite-go/datacite-go/metadata"
 )
 
 // columns are those of the table of what cannot be derived. Value is for people; file, or doi where that is
 // empty, and property say what it is for.
 var columns = []string{"file", "doi", "property", "value", "stored", "reason"}
 
-// missing is that table while it is written; nil if none is wanted.
-type missing struct {
+// A tableFile is a table that is being written; nil if none is wanted.
+type tableFile struct {
 	file *shell.File
 	rows sheet.RowWriter
 	n    int
 	err  error // the first one
 }
 
-func newMissing(name string) (*missing, error) {
+func newTable(flag, name string, columns []string) (*tableFile, error) {
 	if name == "" {
 		return nil, nil
 	}
 	if !table.IsOutput(name) {
-		return nil, fmt.Errorf("--missing is %s, not a name that ends in .csv, .tsv or .xlsx", name)
+		return nil, fmt.Errorf("%s is %s, not a name that ends in .csv, .tsv or .xlsx", flag, name)
 	}
 	const readable = 0o644
 	file, err := shell.CreateFile(name, readable)
@@ -55,18 +56,20 @@ func newMissing(name string) (*missing, error) {
 		file.Discard()
 		return nil, err
 	}
-	return &missing{file: file, rows: rows}, nil
+	return &tableFile{file: file, rows: rows}, nil
 }
 
-// add adds what a document lacks, and the types of its dates that were only assumed.
-func (m *missing) add(o *outcome, given map[string]string) {
-	if m == nil {
+func (t *tableFile) row(cells ...string) {
+	t.n++
+	t.err = cmp.Or(t.err, t.rows.Write(cells))
+}
+
+// addMissing adds what a document lacks, and the types of its dates that were only assumed.
+func (t *tableFile) addMissing(o *outcome, given map[string]string) {
+	if t == nil {
 		return
 	}
-	add := func(path, value, stored, reason string) {
-		m.n++
-		m.err = cmp.Or(m.err, m.rows.Write([]string{o.File, o.DOI, path, value, stored, reason}))
-	}
+	add := func(path, value, stored, reason string) { t.row(o.File, o.DOI, path, value, stored, reason) }
 	for _, f := range o.Faults {
 		if f.Path != "" {
 			add(f.Path, "", f.Value, f.Reason)
@@ -79,25 +82,44 @@ func (m *missing) add(o *outcome, given map[string]string) {
 	}
 }
 
-func (m *missing) discard() {
-	if m != nil {
-		m.file.Discard()
+// resultColumns are those of the table of --output: what became of each DOI.
+var resultColumns = []string{"doi", "kernel", "result", "derived", "error"}
+
+func (t *tableFile) addResult(o *outcome) {
+	if t == nil {
+		return
+	}
+	var derived, faults []string
+	for _, d := range o.Derived {
+		if !isOfAll[d.Path] {
+			derived = append(derived, metadata.Derived(d).String())
+		}
+	}
+	for _, f := range o.Faults {
+		faults = append(faults, datacite.Finding{Path: f.Path, Line: f.Line, Reason: f.Reason}.String())
+	}
+	t.row(o.DOI, o.Kernel, o.Result, strings.Join(derived, "; "), strings.Join(faults, "; "))
+}
+
+func (t *tableFile) discard() {
+	if t != nil {
+		t.file.Discard()
 	}
 }
 
-// save saves the table, unless it has no rows.
-func (m *missing) save(s *shell.Shell) error {
+// save saves the table, unless it has no rows: empty says what that means.
+func (t *tableFile) save(s *shell.Shell, empty string) error {
 	switch {
-	case m == nil:
+	case t == nil:
 		return nil
-	case m.n == 0:
-		s.Say("nothing is missing; %s is not written", m.file.Name)
+	case t.n == 0:
+		s.Say("%s; %s is not written", empty, t.file.Name)
 		return nil
 	}
-	if err := cmp.Or(m.err, m.rows.Close()); err != nil {
-		return shell.Refused(fmt.Errorf("%s was not written: %w", m.file.Name, err))
+	if err := cmp.Or(t.err, t.rows.Close()); err != nil {
+		return shell.Refused(fmt.Errorf("%s was not written: %w", t.file.Name, err))
 	}
-	return s.Keep(m.file)
+	return s.Keep(t.file)
 }
 
 // values are those of --values, by the file or DOI of a document.

@@ -28,7 +28,8 @@ type command struct {
 	missing string
 
 	given *values
-	table *missing
+	table *tableFile     // of --missing
+	done  *tableFile     // of --output, for DOIs
 	count map[string]int // of files, by result
 
 	written map[string][]string // new files, by their names in small letters
@@ -59,7 +60,7 @@ left out.
 
 With --client or --prefix, the DOIs of the service that have older metadata are checked. --fix
 writes their stored XML in kernel 4, and nothing else of them changes; each is compared afterwards.
-A second run has nothing left to send.`,
+A second run has nothing left to send. --output is then a table of what became of each DOI.`,
 		Example: `  datacite upgrade old/ --missing missing.csv
   datacite upgrade old/ --values missing.csv --output new/
   datacite upgrade --client ice.archive --missing missing.csv
@@ -67,7 +68,7 @@ A second run has nothing left to send.`,
 		RunE: c.run,
 	}
 	flags := cmd.Flags()
-	s.OutputFlag(cmd, "write the new documents to this `folder`")
+	s.OutputFlag(cmd, "write the new documents to this `folder`, or the results of DOIs to this table")
 	flags.StringVar(&c.values, "values", "", "read what cannot be derived from this `table`")
 	flags.StringVar(&c.missing, "missing", "", "write a `table` of what cannot be derived, to be filled in")
 	s.Flags(cmd, shell.JSON)
@@ -131,17 +132,21 @@ func (c *command) run(cmd *cobra.Command, names []string) (err error) {
 	if c.given, err = readValues(c.values); err != nil {
 		return shell.Wrong(err)
 	}
-	if c.table, err = newMissing(c.missing); err != nil {
+	if c.table, err = newTable("--missing", c.missing, columns); err != nil {
 		return shell.Wrong(err)
 	}
 	defer c.table.discard()
 	if c.isChosen() {
+		if c.done, err = newTable("--output", c.Output, resultColumns); err != nil {
+			return shell.Wrong(err)
+		}
+		defer c.done.discard()
 		return c.ofService(cmd.Context())
 	}
 	if err := c.all(cmd.Context(), documents); err != nil {
 		return err
 	}
-	if err := c.table.save(c.Shell); err != nil {
+	if err := c.table.save(c.Shell, nothingMissing); err != nil {
 		return err
 	}
 	return c.report(len(documents))
@@ -151,8 +156,6 @@ func (c *command) checkFlags(names []string) error {
 	switch {
 	case c.isChosen() && len(names) > 0:
 		return errors.New("give files, or --client or --prefix for DOIs of the service")
-	case c.isChosen() && c.Output != "":
-		return errors.New("--output is for files; --fix writes to the service")
 	case !c.isChosen() && len(names) == 0:
 		return errors.New("give FILE or FOLDER, or --client or --prefix for DOIs of the service")
 	case !c.isChosen() && c.fix:
@@ -161,7 +164,12 @@ func (c *command) checkFlags(names []string) error {
 	if c.missing != "" && c.values != "" && shell.IsSame(c.missing, c.values) {
 		return fmt.Errorf("--missing and --values are both %s; give two files", c.missing)
 	}
-	if c.Output == "" {
+	for _, other := range []struct{ flag, name string }{{"--missing", c.missing}, {"--values", c.values}} {
+		if c.isChosen() && c.Output != "" && other.name != "" && shell.IsSame(c.Output, other.name) {
+			return fmt.Errorf("--output and %s are both %s; give two files", other.flag, c.Output)
+		}
+	}
+	if c.Output == "" || c.isChosen() {
 		return nil
 	}
 	folder := c.Output
@@ -284,7 +292,7 @@ func (c *command) one(d document) error {
 	if err != nil {
 		return err
 	}
-	c.done(out, values)
+	c.end(out, values)
 	return nil
 }
 
@@ -326,12 +334,15 @@ func lift(out *outcome, values map[string]string, data []byte) ([]byte, error) {
 	return made.XML, nil
 }
 
-// done counts and prints what became of a document, and adds what it lacks to the table.
-func (c *command) done(out *outcome, values map[string]string) {
+// end counts and prints what became of a document, and adds it to the tables.
+func (c *command) end(out *outcome, values map[string]string) {
 	c.count[out.Result]++
-	c.table.add(out, values)
+	c.table.addMissing(out, values)
+	c.done.addResult(out)
 	c.print(out)
 }
+
+const nothingMissing = "nothing is missing"
 
 // name is that of the file or the DOI.
 func (o *outcome) name() string { return cmp.Or(o.File, o.DOI) }
