@@ -22,7 +22,7 @@ func (c *command) printer(out io.Writer) printer {
 			}
 			return []string{r.DOI, string(r.PublicationYear), string(r.Types.ResourceTypeGeneral), strconv.Itoa(r.CitationCount), strings.Join(creators, "; "), r.Title()}
 		},
-		Others: table.SearchColumns,
+		Others: table.SearchColumns, UsedOnly: c.Output != "" && c.Output != "-", // elsewhere rows are printed at once
 		Row: func(r *dois.Record) *table.Row {
 			for _, f := range r.Warnings {
 				c.Warn("%s: %s", r.DOI, f)

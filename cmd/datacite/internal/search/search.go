@@ -160,6 +160,7 @@ func (c *command) run(cmd *cobra.Command, words []string) error {
 // print prints what is found to its end.
 func (c *command) print(ctx context.Context, client *dois.Client, to io.Writer) (n, total int, err error) {
 	out := c.printer(to)
+	defer out.Discard()
 	n, total, err = c.find(ctx, client, out)
 	if err != nil && n == 0 {
 		return n, total, err // no head without rows

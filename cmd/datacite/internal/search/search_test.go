@@ -139,6 +139,29 @@ func TestTablesForOthers(t *testing.T) {
 	}
 }
 
+// A file has those of the further columns that a record needs, and standard output all.
+func TestColumnsOfAFile(t *testing.T) {
+	srv := service(t)
+	common := "\ufeffdoi,url,state,title,creators,publisher,year,type,description,subjects,rights,language,related identifiers,dates,"
+	temporary := t.TempDir()
+	shelltest.SetTemp(t, temporary)
+	head := func(query string, ending string) string {
+		path := filepath.Join(t.TempDir(), "a"+ending)
+		code, _, notes := find(t, srv, "--query", query, "-o", path)
+		require.Zero(t, code, notes)
+		first, _, _ := strings.Cut(string(shelltest.Read(t, path)), "\n")
+		return strings.TrimSpace(first)
+	}
+	assert.Equal(t, common+"citations,views,downloads", head("glacier", ".csv"))
+	require.NoError(t, srv.PutRecordJSON([]byte(`{"doi":"10.5072/more","titles":[{"title":"Glacier"}],"version":"2","formats":["text/csv"]}`)))
+	assert.Equal(t, common+"version,formats,citations,views,downloads", head("glacier", ".csv"))
+	_, out, _ := find(t, srv, "--query", "glacier", "--format", "csv")
+	assert.Contains(t, out, ",dates,contributors,funding,places,version,sizes,formats,alternate identifiers,citations,")
+	left, err := os.ReadDir(temporary)
+	require.NoError(t, err)
+	assert.Empty(t, left, "temporary files")
+}
+
 func TestWords(t *testing.T) {
 	srv := service(t)
 	for text, want := range map[string]struct {

@@ -19,6 +19,7 @@ type Layout[T any] struct {
 	Empty bool             // the heads are printed also if nothing is below them
 
 	Columns, Others []string // of CSV and .xlsx, as in WriterOptions
+	UsedOnly        bool     // the same
 	Row             func(T) *Row
 
 	Object func(T) any    // JSON
@@ -50,7 +51,7 @@ func (l *Layout[T]) Printer(s *shell.Shell, format string, out io.Writer) *Print
 	case shell.FormatDOI:
 		p.names = shell.Tamed(out)
 	case shell.FormatCSV, shell.FormatXLSX:
-		p.sheet = NewWriter(shell.Tamed(out), &WriterOptions{Columns: l.Columns, Others: l.Others, Spreadsheet: format == shell.FormatXLSX})
+		p.sheet = NewWriter(shell.Tamed(out), &WriterOptions{Columns: l.Columns, Others: l.Others, UsedOnly: l.UsedOnly, Spreadsheet: format == shell.FormatXLSX})
 	default:
 		p.screen = s.Table(out, l.Heads...)
 		p.screen.Whole = l.Whole
@@ -83,6 +84,9 @@ func (p *Printer[T]) Print(what T) (err error) {
 	}
 	return nil
 }
+
+// Discard removes what a Printer keeps that came to no End.
+func (p *Printer[T]) Discard() { p.sheet.Discard() }
 
 func (p *Printer[T]) flush() error {
 	if p.sheet != nil {

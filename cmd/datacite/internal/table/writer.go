@@ -19,6 +19,10 @@ type WriterOptions struct {
 	Others      []string     // further columns, after those of this package
 	Layout      sheet.Layout // of CSV
 	Spreadsheet bool         // write an .xlsx, in which all cells are texts, instead of CSV
+
+	// UsedOnly leaves out those of the further columns of which no row has a cell. The table is written by Flush, which
+	// comes once; a Writer that is not flushed must be discarded.
+	UsedOnly bool
 }
 
 // A Writer writes a table. CSV begins with a byte order mark, so that spreadsheet programs
@@ -26,6 +30,7 @@ type WriterOptions struct {
 // so that these programs do not take it for a formula; a Reader removes it.
 type Writer struct {
 	rows    sheet.RowWriter
+	held    *usedColumns // with UsedOnly
 	columns []column
 	others  int
 	err     error // of the first fault
@@ -49,13 +54,27 @@ func NewWriter(out io.Writer, opts *WriterOptions) *Writer {
 		}
 		w.columns = append(w.columns, c)
 	}
-	w.rows, w.err = sheet.Create(out, opts.Spreadsheet, opts.Layout)
 	var names []string
 	for _, c := range w.columns {
 		names = append(names, c.Name)
 	}
-	w.write(append(names, opts.Others...))
+	create := func() (sheet.RowWriter, error) { return sheet.Create(out, opts.Spreadsheet, opts.Layout) }
+	if names = append(names, opts.Others...); opts.UsedOnly {
+		if w.held, w.err = holdRows(common, len(w.columns), len(names), create); w.err == nil {
+			w.rows, w.err = w.held, w.held.head(names)
+		}
+		return w
+	}
+	w.rows, w.err = create()
+	w.write(names)
 	return w
+}
+
+// Discard removes what a Writer of UsedOnly keeps.
+func (w *Writer) Discard() {
+	if w != nil && w.held != nil {
+		_ = w.held.discard() // what it removes is of no use
+	}
 }
 
 func (w *Writer) write(cells []string) {
@@ -101,7 +120,11 @@ var newlines = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
 // Defused is the number of cells so far that got an apostrophe in front.
 func (w *Writer) Defused() int {
-	if c, ok := w.rows.(*sheet.CSVWriter); ok {
+	rows := w.rows
+	if w.held != nil {
+		rows = w.held.rows
+	}
+	if c, ok := rows.(*sheet.CSVWriter); ok {
 		return c.Defused
 	}
 	return 0
