@@ -52,5 +52,13 @@ func Plain(text string) string {
 	for number, says := range usual {
 		text = strings.ReplaceAll(text, number.Error(), says)
 	}
-	return text
+	return strings.ReplaceAll(text, "GetFileAttributesEx ", "stat ")
+}
+
+// Slashes is a text in which paths have slashes.
+func Slashes(text string) string {
+	if !IsWindows {
+		return text
+	}
+	return strings.ReplaceAll(text, `\`, "/")
 }
