@@ -100,7 +100,7 @@ func (u *unescaper) html(at *path, read, stored []htmlText) {
 		} else if text := plain(*v.text); text != *v.text {
 			u.guessed = append(u.guessed, datacite.Finding{
 				Path: at.item(i).dot(v.member).String(), Code: "ambiguous", Value: *v.text, Warning: true,
-				Reason: fmt.Sprintf("the service's JSON does not tell whether this was given so or as %.80q, as which it is read; the record's XML does", text),
+				Reason: fmt.Sprintf("is ambiguous in the service's JSON; assumed %.80q, and the record's XML tells which", text),
 			})
 			*v.text = text
 		}

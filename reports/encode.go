@@ -26,7 +26,7 @@ type encoder struct {
 	beyondASCII uint64 // has the highest bit of some byte if there was such a text
 }
 
-// valid returns b, or what of it was there before with an error.
+// valid returns b, or b[:before] and an error.
 func (e *encoder) valid(b []byte, before int) ([]byte, error) {
 	if e.beyondASCII&jsonlex.Highs != 0 && !utf8.Valid(b[before:]) {
 		return b[:before], errNotUTF8

@@ -64,7 +64,7 @@ func (s *submission) recall(d delivery) error {
 		p.unknown = true
 		s.warn(datacite.Finding{
 			Path:   "report-datasets",
-			Reason: "follow earlier versions that are not known from SubmitOptions.LockDir; records may continue to show numbers that only those had",
+			Reason: "earlier versions are not in SubmitOptions.LockDir; records may continue to show numbers that only those had",
 			Code:   display.Left, Warning: true,
 		})
 	}

@@ -79,7 +79,7 @@ func (h *history) warn(f datacite.Finding) {
 	if m := lacks.FindStringSubmatch(f.Reason); m != nil {
 		h.said[fmt.Sprintf("%s %s %s", m[2], m[1], m[3])] = true
 	} else if f.Code == "left" {
-		assert.Contains(h.t, f.Reason, "not known from SubmitOptions.LockDir")
+		assert.Contains(h.t, f.Reason, "are not in SubmitOptions.LockDir")
 		h.unknown++
 	}
 }

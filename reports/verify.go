@@ -48,9 +48,9 @@ func (r *Receipt) differs(s *storedReport) string {
 		case difference != "":
 			return difference
 		case s.Header.CreatedBy != h.CreatedBy:
-			return fmt.Sprintf("created-by is %q, that sent %q", s.Header.CreatedBy, h.CreatedBy)
+			return fmt.Sprintf("created-by is %q, want %q", s.Header.CreatedBy, h.CreatedBy)
 		case s.Header.ReportID != h.ReportID:
-			return fmt.Sprintf("report-id is %q, that sent %q", s.Header.ReportID, h.ReportID)
+			return fmt.Sprintf("report-id is %q, want %q", s.Header.ReportID, h.ReportID)
 		}
 	}
 	switch {
@@ -100,7 +100,7 @@ func (h *Header) differs(stored *Header) string {
 		{"reporting-period", stored.ReportingPeriod, h.ReportingPeriod},
 	} {
 		if m.stored != m.sent {
-			return fmt.Sprintf("%s is %q, that sent %q", m.name, m.stored, m.sent)
+			return fmt.Sprintf("%s is %q, want %q", m.name, m.stored, m.sent)
 		}
 	}
 	switch {

@@ -199,7 +199,7 @@ func (s *seam) copied(t *testing.T, b datacitetest.Behaviour, file, notes string
 			if c.Wanted == string(was.PublicationYear)+"; Issued" { // which the service makes of XML
 				continue
 			}
-			assert.Regexp(t, `not all of the .*\b`+member+`\b`, notes, "%s: %s", name, c)
+			assert.Regexp(t, `some of the .*\b`+member+`\b`, notes, "%s: %s", name, c)
 		}
 	}
 	wrote, stored := shelltest.Writes(other.Server), other.documents(t)

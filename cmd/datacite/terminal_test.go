@@ -111,7 +111,7 @@ func TestQuestions(t *testing.T) {
 	}
 	code, printed := run.Terminal(t, 200, "usage", "send", counts, "--creator", "Ice", "--month", "2026-05", "--dry-run").End()
 	assert.Zero(t, code, printed)
-	assert.Contains(t, printed, "The report could be sent to production (api.datacite.org); nothing was.")
+	assert.Contains(t, printed, "Dry run: nothing sent. production (api.datacite.org) would hold exactly this report.")
 }
 
 // The progress is redrawn in one line, which fits, and goes away.

@@ -104,8 +104,9 @@ func (d *Descriptions) All() iter.Seq2[Description, error] {
 
 // Add adds a description.
 func (d *Descriptions) Add(about Description) error {
-	if n := strings.Count(about.Fields, "\t"); n != len(fieldNames)-titleField-1 {
-		return datacite.Invalid(datacite.Finding{Path: "Fields", Code: "syntax", Reason: fmt.Sprintf("has %d tabs, not those of a description", n)})
+	const tabs = len(fieldNames) - titleField - 1
+	if n := strings.Count(about.Fields, "\t"); n != tabs {
+		return datacite.Invalid(datacite.Finding{Path: "Fields", Code: "syntax", Reason: fmt.Sprintf("has %d tabs, want %d", n, tabs)})
 	}
 	return d.add(about.DOI, about.Time, about.Fields)
 }

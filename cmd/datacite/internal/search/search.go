@@ -94,7 +94,7 @@ func (c *command) check(cmd *cobra.Command, words []string) error {
 		c.opts.Page.Size = 0 // as many at a time as the service likes
 	}
 	if bare := strings.TrimPrefix(c.order, "-"); c.order != "" && !slices.Contains(orders, bare) || c.order == "-relevance" {
-		return fmt.Errorf("--sort: %w; each but relevance with a - in front for descending", shell.NotOne(c.order, orders))
+		return fmt.Errorf("--sort: %w; prefix - for descending order, but for relevance", shell.NotOne(c.order, orders))
 	}
 	c.opts.Sort = query.Sort(c.order)
 	if err := c.selection.Read(words); err != nil {

@@ -140,5 +140,5 @@ func (l *losses) say(s *shell.Shell) {
 	for _, name := range slices.Sorted(maps.Keys(l.members)) {
 		all = append(all, fmt.Sprintf("%s (%s)", name, shell.Number(l.members[name])))
 	}
-	s.Say("note: of %s, the table has not all of the %s; it stays with DOIs that are corrected by the table, and new DOIs lack it", shell.Count(l.records, "record"), strings.Join(all, ", "))
+	s.Say("note: of %s, some of the %s are not in the table; DOIs that are corrected by the table keep them, and new DOIs lack them", shell.Count(l.records, "record"), strings.Join(all, ", "))
 }

@@ -75,9 +75,9 @@ func (r *receipt) text() string {
 	}
 	switch {
 	case r.DryRun && r.service == "":
-		fmt.Fprintln(&b, "The report could be sent; nothing was.")
+		fmt.Fprintln(&b, "Dry run: nothing sent. The report could be.")
 	case r.DryRun:
-		fmt.Fprintf(&b, "The report could be sent to %s; nothing was.\n", r.service)
+		fmt.Fprintf(&b, "Dry run: nothing sent. %s would hold exactly this report.\n", r.service)
 		line("replaces", "%s", cmp.Or(r.ReportID, "no report"))
 	default:
 		fmt.Fprintf(&b, "%s holds exactly this report.\n", r.service)

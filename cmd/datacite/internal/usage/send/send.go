@@ -75,7 +75,7 @@ It needs the token of an account (DATACITE_TOKEN in "datacite help logins").`,
 	}
 	flags := cmd.Flags()
 	c.files = source.NewFiles(s, cmd)
-	flags.BoolVar(&c.allowLower, "allow-lower", false, "replace a stored report that has more in some counts, as a correction does")
+	flags.BoolVar(&c.allowLower, "allow-lower", false, "replace the stored report even if counts decrease")
 	flags.BoolVar(&c.opts.ZeroDropped, "zero-dropped", false, "send the count 0 for numbers of earlier versions that this one lacks")
 	flags.BoolVar(&c.allowOthers, "allow-others", false,
 		"send a report although another one of the account has numbers of the same datasets in that month; records show the sum")

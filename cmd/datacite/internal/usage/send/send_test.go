@@ -245,7 +245,7 @@ func TestDryRunSendsNothing(t *testing.T) {
 	good := shelltest.File(t, "report.json", report(t, 5, func(r *reports.Report) { r.Datasets[1].Performance[0].Instance[0].Count = 0 }))
 	got := srv.runs(t, "", "--dry-run", "--max-datasets", "2", good)
 	require.Equal(t, shell.ExitDone, got.code, got.errors)
-	assert.Contains(t, got.out, "The report could be sent to "+strings.TrimPrefix(srv.URL, "http://")+"; nothing was.")
+	assert.Contains(t, got.out, "Dry run: nothing sent. "+strings.TrimPrefix(srv.URL, "http://")+" would hold exactly this report.")
 	assert.Contains(t, got.out, "replaces       no report")
 	assert.Contains(t, got.out, "datasets       5")
 	assert.Contains(t, got.out, "subset 3")
