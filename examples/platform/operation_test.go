@@ -58,7 +58,8 @@ func TestAdministration(t *testing.T) {
 	_, page = grace.get("/mine")
 	assert.Contains(t, page, "not registered yet", "curators see what became of their own")
 	for _, text := range []string{own, page} {
-		assert.NotContains(t, text, "422", "and no names of Go")
+		_, drawn, _ := strings.Cut(v.DOI, "/") // which may have these digits
+		assert.NotContains(t, strings.ReplaceAll(text, drawn, ""), "422", "and no names of Go")
 	}
 	assert.NotContains(t, page, "/status")
 
