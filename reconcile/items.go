@@ -3,9 +3,7 @@ package reconcile
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"reflect"
-	"slices"
 	"strings"
 
 	"github.com/datacite-go/datacite-go/metadata"
@@ -45,11 +43,17 @@ func (c *comparison) unseenIn(name string) (changes []metadata.Change) {
 	if c.asXML == nil || field(c.asXML, name).Kind() != reflect.Slice || isEmpty(field(c.asXML, name)) {
 		return nil
 	}
-	stored := normal(c.xml)
-	shown := slices.Collect(maps.Values(pairsOf(name, normal(&c.found.Record), stored)))
+	stored, shown := normal(c.xml), map[int]bool{}
+	for _, j := range pairsOf(name, normal(&c.found.Record), stored) {
+		shown[j] = true
+	}
+	desired := map[string]bool{}
+	for i := range field(c.asXML, name).Len() {
+		desired[inJSON(field(c.asXML, name).Index(i))] = true
+	}
 	for j := range field(stored, name).Len() {
 		item := alone(name, stored, j)
-		if slices.Contains(shown, j) || c.desires(name, item) {
+		if shown[j] || desired[inJSON(field(stored, name).Index(j))] || c.desires(name, j, item) {
 			continue
 		}
 		for _, change := range metadata.DiffXML(&metadata.Record{}, item) {
@@ -60,9 +64,9 @@ func (c *comparison) unseenIn(name string) (changes []metadata.Change) {
 	return changes
 }
 
-// desires reports whether a list that is desired has an item.
-func (c *comparison) desires(name string, item *metadata.Record) bool {
-	for i := range field(c.asXML, name).Len() {
+// desires reports whether a list that is desired has an item near its place, in other spellings.
+func (c *comparison) desires(name string, place int, item *metadata.Record) bool {
+	for i := max(0, place-reach); i < min(field(c.asXML, name).Len(), place+reach); i++ {
 		if len(metadata.DiffXML(alone(name, c.asXML, i), item)) == 0 {
 			return true
 		}

@@ -34,7 +34,7 @@ type Options struct {
 
 	Summary *Summary // receives the numbers of counted and left out events at the end; may be nil
 
-	// Faulty is called before the first row with the first 100 events that are left out because their DOI is none,
+	// Faulty is called before the first row with the first 100 events that are left out because their DOI is invalid,
 	// such as what a visitor typed into the URL; nil logs them with slog.Default.
 	Faulty func(datacite.Finding)
 
@@ -50,7 +50,7 @@ type Summary struct {
 	Robots       int64 // of user agents that are robots
 	OtherMonths  int64 // outside Options.Period
 	NoDataset    int64 // without a DOI
-	InvalidDOI   int64 // whose DOI is none
+	InvalidDOI   int64 // with an invalid DOI
 }
 
 // Events is the number of all events.
@@ -75,7 +75,7 @@ func (s *Summary) add(o Summary) {
 // sorted in memory or in temporary files, on all processors, so memory does not grow
 // with their number. The same events make the same rows in any order.
 //
-// An event whose DOI is none is left out: Options.Faulty names it, and Summary.InvalidDOI counts it.
+// An event with an invalid DOI is left out: Options.Faulty names it, and Summary.InvalidDOI counts it.
 // An error of events ends the sequence before the first row. So do events that have other faults
 // ([Event.Validate]): after the last event, the first 100 of them are returned together as a
 // [*datacite.ValidationError], with their numbers.

@@ -16,6 +16,7 @@ import (
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/selection"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/table"
+	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/dois"
 )
 
@@ -222,7 +223,7 @@ func (c *command) names(args []string) (names []string, err error) {
 		return nil, nil
 	}
 	for _, arg := range args {
-		if !table.Is(arg) {
+		if _, err := doi.Parse(arg); err == nil || !table.Is(arg) { // a DOI may end in .csv, too
 			names = append(names, arg)
 			continue
 		}
@@ -336,7 +337,7 @@ func (c *command) becomes(found *dois.Record) string {
 	return c.done
 }
 
-// changeAll changes DOIs, and says so of each.
+// changeAll changes DOIs, and prints a line for each.
 func (c *command) changeAll(ctx context.Context, todo []string) error {
 	count, others := 0, 0
 	err := shell.InOrder(c.Shell, todo, "DOIs "+c.done, func(name string) (*dois.Record, error) {

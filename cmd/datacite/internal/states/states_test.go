@@ -41,6 +41,7 @@ func TestStates(t *testing.T) {
 			state   string // of 10.5072/a, and the reason
 		}{
 			{states.Hide, []string{"hide", "10.5072/a", "10.5072/draft"}, 1, "10.5072/draft is a draft, which nobody else sees; datacite delete removes it\ndatacite: 1 of 2 DOIs cannot be hidden; nothing was changed", "findable "},
+			{states.Hide, []string{"hide", "10.5072/none.csv"}, 1, "does not know 10.5072/none.csv", "findable "},
 			{states.Hide, []string{"hide", "10.5072/a", "10.5072/none"}, 1, "does not know 10.5072/none", "findable "},
 			{states.Hide, []string{"hide", "10.5072/a", "--dry-run"}, 0, "10.5072/a can be hidden at ", "findable "},
 			{states.Hide, []string{"hide", "https://doi.org/10.5072/A", "10.5072/b", "--reason", "twice"}, 0, "10.5072/a hidden at ", "registered twice"},
