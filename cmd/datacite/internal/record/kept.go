@@ -60,7 +60,7 @@ func (k *Kept) Keep(_ context.Context, o *reconcile.Outcome) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	file := filepath.Join(k.folder, fileOf(name))
-	if _, err := os.Stat(file); err == nil && k.files[name] == "" {
+	if _, err := os.Lstat(file); err == nil && k.files[name] == "" {
 		return fmt.Errorf("%s: a correction was interrupted between its two writes; %s", name, advice(file))
 	}
 	const private = 0o600

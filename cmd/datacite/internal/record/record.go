@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/doi"
@@ -61,7 +62,7 @@ func Read(r *dois.Record) (*Source, error) {
 	s.clear(members)
 	var strange []string
 	for _, name := range slices.Sorted(maps.Keys(members)) {
-		if !known[name] && !isEmpty(members[name]) {
+		if !known()[name] && !isEmpty(members[name]) {
 			strange = append(strange, name)
 			s.Left = append(s.Left, datacite.Finding{Path: name, Code: "shape", Warning: true,
 				Reason: "the value has no place in a record, and is left out"})
@@ -162,7 +163,7 @@ func (s *Source) obey(event any) error {
 }
 
 // known are the members that a record may have, and those that name it or say what becomes of it.
-var known = func() map[string]bool {
+var known = sync.OnceValue(func() map[string]bool {
 	names := map[string]bool{"id": true, "event": true, "landingPage": true}
 	var add func(reflect.Type)
 	add = func(of reflect.Type) {
@@ -175,7 +176,7 @@ var known = func() map[string]bool {
 	}
 	add(reflect.TypeFor[dois.Record]())
 	return names
-}()
+})
 
 // isEmpty reports whether a value of JSON says nothing.
 func isEmpty(value any) bool {
