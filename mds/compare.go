@@ -390,7 +390,7 @@ func seemsSame(stored, given string) bool {
 // have replaced characters. They do not if the API lags behind.
 func isCopy(whole, sent []byte) bool {
 	whole, sent = bytes.TrimSpace(whole), bytes.TrimSpace(sent)
-	if len(whole) != len(sent) || len(whole) == 0 || !hasReplaced(sent) {
+	if len(whole) != len(sent) || !hasReplaced(sent) {
 		return false
 	}
 	for i, c := range whole {

@@ -115,7 +115,7 @@ func TestEveryResponseOfTheDeployedService(t *testing.T) {
 			temporary := []error{datacite.ErrForbidden, datacite.ErrRateLimited, datacite.ErrServer, mds.ErrTimeout, datacite.ErrUnreadable}
 			assert.Equal(t, slices.Contains(temporary, tt.want), datacite.Temporary(err))
 			if tt.want == datacite.ErrUnauthorized && tt.status == 404 {
-				assert.ErrorContains(t, err, "unknown account")
+				assert.ErrorContains(t, err, "unknown account)")
 			}
 		})
 	}
@@ -143,6 +143,7 @@ func TestRefusedMetadataSayWhere(t *testing.T) {
 		},
 		{"with the element in front", "publisher: This element is not expected", datacite.Finding{Path: "publisher"}},
 		{"with a word in front that is no element", "Sorry: come again", datacite.Finding{}},
+		{"with a word of the text in front", "Table: come again", datacite.Finding{}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := responding(t, 422, plain, tt.text, nil).PutMetadata(t.Context(), name, record("A"))

@@ -348,15 +348,18 @@ func TestADOIThatMayBeHiddenIsLeftAlone(t *testing.T) {
 	})
 }
 
-// If the DOI API fails, nothing is written on a guess.
+// If the DOI API or the store fails, nothing is written on a guess.
 func TestTheStateIsNotGuessed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := newServer(t, nil)
 		findable(t, srv, name)
-		for _, res := range []*http.Response{response(500, plain, ""), response(200, "application/json", `{"data":`)} {
+		for _, tt := range []struct {
+			path, body string
+			status     int
+		}{{"/dois/", "", 500}, {"/dois/", `{"data":`, 200}, {"/dois/", `{"data":{"id":"10.5072/another"}}`, 200}, {"/metadata/", "", 500}} {
 			c := between(t, srv, func(req *http.Request, next http.RoundTripper) (*http.Response, error) {
-				if strings.HasPrefix(req.URL.Path, "/dois/") {
-					return res, nil
+				if strings.HasPrefix(req.URL.Path, tt.path) && req.Method == http.MethodGet {
+					return response(tt.status, "application/json", tt.body), nil
 				}
 				return next.RoundTrip(req)
 			})
@@ -414,6 +417,15 @@ func TestMintDoesNotTakeANameThatIsTaken(t *testing.T) {
 
 	_, err = responding(t, 200, plain, address, nil).Mint(t.Context(), datacitetest.Prefix, record("A"))
 	require.ErrorIs(t, err, datacite.ErrUnreadable, "a service that knows every name is not believed")
+
+	minted, err = served(t, func(req *http.Request) *http.Response {
+		if req.Method == http.MethodGet {
+			return response(404, plain, "DOI not found")
+		}
+		return response(500, plain, "")
+	}, nil).Mint(t.Context(), datacitetest.Prefix, record("A"))
+	require.ErrorIs(t, err, datacite.ErrUnclear)
+	assert.NotEmpty(t, minted, "a DOI that may exist has a name")
 }
 
 func newDeployed(t *testing.T) (*datacitetest.Server, *mds.Client) {

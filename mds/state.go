@@ -93,8 +93,8 @@ func (c *Client) record(ctx context.Context, op, name, query string) (shown view
 			d.Tolerate(true) // the texts of the record are not read
 			shown = view{}
 			viewJSON.Read(d, &shown)
-			if err := d.Err(); err != nil || doi.Equal(shown.id, name) {
-				return err
+			if d.Err() != nil || doi.Equal(shown.id, name) {
+				return nil
 			}
 			return fmt.Errorf("it is not the record of %q", name)
 		},
@@ -122,8 +122,8 @@ func readXML(d *jsonlex.Decoder) []byte {
 		return nil
 	}
 	encoded := d.Lexer.Base64()
-	data, err := transport.ReadAll(io.LimitReader(encoded, transport.MaxDocument))
-	if bad := encoded.Drain(); err != nil || bad != nil || encoded.Size() > int64(len(data)) {
+	data, _ := transport.ReadAll(io.LimitReader(encoded, transport.MaxDocument)) // Drain has the error
+	if encoded.Drain() != nil || encoded.Size() > int64(len(data)) {
 		return nil
 	}
 	return data

@@ -215,6 +215,19 @@ func attributes(all []xml.Attr) string {
 	return out.String()
 }
 
+// Tags that the store makes text each time are no reason to write again, but said.
+func TestTagsThatBecomeText(t *testing.T) {
+	_, c := newDeployed(t)
+	for i, tag := range []string{"strong", "em", "b", "i", "code", "pre", "sub", "sup", "br"} {
+		for j, change := range []mds.Change{mds.Updated, mds.Unchanged} {
+			done, err := c.Register(t.Context(), name, address, record("<"+tag+">x</"+tag+">"), nil)
+			require.NoError(t, err)
+			assert.True(t, done.Change == change || i+j == 0, tag)
+			assert.NotEmpty(t, done.Altered, tag)
+		}
+	}
+}
+
 const deployedStore = "deployed-store.md"
 
 // What the store changes in a document, the registration tells of.

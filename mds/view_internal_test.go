@@ -26,18 +26,26 @@ func TestIsCopy(t *testing.T) {
 		{"<a>Lange??</a>", "<a>Lange??</a>", true},
 		{"<a>Lange</a>", "<a>Lange</a>", false},
 		{"", "", false},
+		{"<a>Länge</a", "<a>L??nge</a>", false},
+		{"<a>Länge</a>", "<a>L??nge</a", false},
 	} {
 		assert.Equal(t, tt.want, isCopy([]byte(tt.whole), []byte(tt.sent)), tt)
 	}
 }
 
-// What is longer than the service can store is not read, rather than cut off.
+// What is longer than the service can store, or no base64, is not read, rather than cut off.
 func TestMetadataOfTheAPIAreReadWhole(t *testing.T) {
-	for size, want := range map[int]int{0: 0, transport.MaxDocument: transport.MaxDocument, transport.MaxDocument + 1: 0} {
-		body := `"` + base64.StdEncoding.EncodeToString(make([]byte, size)) + `"`
-		require.NoError(t, jsonlex.Decode(strings.NewReader(body), 1<<30, func(d *jsonlex.Decoder) error {
-			assert.Len(t, readXML(d), want)
+	for _, tt := range []struct {
+		data string
+		want int
+	}{
+		{"", 0}, {"QUJD", 3}, {"QUJDQUJD!UJD", 0}, {"QUJDQUJ", 0},
+		{base64.StdEncoding.EncodeToString(make([]byte, transport.MaxDocument)), transport.MaxDocument},
+		{base64.StdEncoding.EncodeToString(make([]byte, transport.MaxDocument+1)), 0},
+	} {
+		require.NoError(t, jsonlex.Decode(strings.NewReader(`"`+tt.data+`"`), 1<<30, func(d *jsonlex.Decoder) error {
+			assert.Len(t, readXML(d), tt.want)
 			return d.Err()
-		}), size)
+		}), "%.20s", tt.data)
 	}
 }
