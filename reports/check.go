@@ -12,6 +12,7 @@ import (
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/country"
 	"github.com/datacite-go/datacite-go/internal/display"
+	"github.com/datacite-go/datacite-go/internal/doi"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
 )
 
@@ -504,4 +505,57 @@ func (h *Header) shownMonth() string { return display.Month(string(h.ReportingPe
 // they had to be changed.
 func readableIDs(ids []TypedValue) ([]TypedValue, bool) {
 	return display.Readable(ids, func(id *TypedValue) (kind, value *string) { return &id.Type, &id.Value })
+}
+
+// repeated returns the fault of an entry that has the DOI of an earlier one.
+func repeated(first, again int) datacite.Finding {
+	return datacite.Finding{Path: fmt.Sprintf("report-datasets[%d].dataset-id", again), Code: "repeated", Reason: fmt.Sprintf("is that of report-datasets[%d]; the service would keep one of them", first), Err: ErrRepeated}
+}
+
+// repeatedIn finds repeated DOIs in a report that is held in memory.
+func repeatedIn(datasets []Dataset) []datacite.Finding {
+	first := map[string]int{}
+	var findings []datacite.Finding
+	var name []byte
+	for i := range datasets {
+		name = appendDOI(name[:0], &datasets[i])
+		if at, ok := first[string(name)]; ok && len(name) > 0 {
+			f := repeated(at, i)
+			f.Warning = true
+			findings = append(findings, f)
+		} else {
+			first[string(name)] = i
+		}
+	}
+	return findings
+}
+
+// appendDOI appends the dataset's DOI, if it has one, in a form that all spellings share:
+// without address or scheme, its ASCII letters in lower case.
+func appendDOI(dst []byte, d *Dataset) []byte {
+	for i := range d.DatasetID {
+		if id := &d.DatasetID[i]; strings.EqualFold(id.Type, TypeDOI) {
+			name := strings.TrimSpace(id.Value)
+			for _, before := range [...]string{"", "https://doi.org/", "doi:"} { // for speed: Parse knows them too
+				if rest, ok := strings.CutPrefix(name, before); ok && strings.HasPrefix(rest, "10.") &&
+					strings.IndexByte(rest, '%') < 0 && strings.IndexByte(rest, '?') < 0 && strings.IndexByte(rest, '#') < 0 {
+					return jsonlex.AppendLower(dst, rest)
+				}
+			}
+			if parsed, err := doi.Parse(name); err == nil {
+				name = parsed
+			}
+			return jsonlex.AppendLower(dst, name)
+		}
+	}
+	return dst
+}
+
+// ofDataset is the error of a dataset that LeaveOut decides about.
+func ofDataset(doi string, faults []datacite.Finding) error {
+	err := datacite.Invalid(faults...)
+	if doi == "" {
+		return err
+	}
+	return fmt.Errorf("dataset %s: %w", doi, err)
 }

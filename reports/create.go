@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -101,23 +100,6 @@ func (c *Client) create(ctx context.Context, op string, body body) (*Stored, err
 		return c.existing(ctx, op, found)
 	}
 	return c.storeAlone(ctx, op, http.MethodPost, "/reports", body)
-}
-
-// release releases the lock. If the service may still be working on the request, the next run
-// of Submit learns of it, and waits.
-func release(lock *runlock.Lock, op string, err error) error {
-	defer lock.Release()
-	if !errors.Is(err, datacite.ErrUnclear) {
-		return err
-	}
-	unrecorded := lock.Forget()
-	if unrecorded == nil {
-		unrecorded = lock.Sending()
-	}
-	if unrecorded != nil {
-		err = fmt.Errorf("%w; %s: the next run will not know of the request: %w", err, op, unrecorded)
-	}
-	return err
 }
 
 // existing returns the report that is stored already. A report of another account is an

@@ -1,98 +1,12 @@
 package reports
 
 import (
-	"bytes"
 	"fmt"
-	"iter"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/datacite-go/datacite-go"
-	"github.com/datacite-go/datacite-go/internal/doi"
-	"github.com/datacite-go/datacite-go/internal/jsonlex"
 )
-
-// repeated returns the fault of an entry that has the DOI of an earlier one.
-func repeated(first, again int) datacite.Finding {
-	return datacite.Finding{Path: fmt.Sprintf("report-datasets[%d].dataset-id", again), Code: "repeated", Reason: fmt.Sprintf("is that of report-datasets[%d]; the service would keep one of them", first), Err: ErrRepeated}
-}
-
-// repeatedIn finds repeated DOIs in a report that is held in memory.
-func repeatedIn(datasets []Dataset) []datacite.Finding {
-	first := map[string]int{}
-	var findings []datacite.Finding
-	var name []byte
-	for i := range datasets {
-		name = appendDOI(name[:0], &datasets[i])
-		if at, ok := first[string(name)]; ok && len(name) > 0 {
-			f := repeated(at, i)
-			f.Warning = true
-			findings = append(findings, f)
-		} else {
-			first[string(name)] = i
-		}
-	}
-	return findings
-}
-
-// appendDOI appends the dataset's DOI, if it has one, in a form that all spellings share:
-// without address or scheme, its ASCII letters in lower case.
-func appendDOI(dst []byte, d *Dataset) []byte {
-	for i := range d.DatasetID {
-		if id := &d.DatasetID[i]; strings.EqualFold(id.Type, TypeDOI) {
-			name := strings.TrimSpace(id.Value)
-			for _, before := range [...]string{"", "https://doi.org/", "doi:"} { // for speed: Parse knows them too
-				if rest, ok := strings.CutPrefix(name, before); ok && strings.HasPrefix(rest, "10.") &&
-					strings.IndexByte(rest, '%') < 0 && strings.IndexByte(rest, '?') < 0 && strings.IndexByte(rest, '#') < 0 {
-					return jsonlex.AppendLower(dst, rest)
-				}
-			}
-			if parsed, err := doi.Parse(name); err == nil {
-				name = parsed
-			}
-			return jsonlex.AppendLower(dst, name)
-		}
-	}
-	return dst
-}
-
-// merged adds up consecutive entries of one DOI. The sum has the number of the first.
-func (c *checker) merged(entries iter.Seq2[entry, error]) iter.Seq2[entry, error] {
-	return func(yield func(entry, error) bool) {
-		var name, next []byte // DOIs of sum and of the entry that follows
-		var total Dataset
-		sum := entry{number: -1, dataset: &total}
-		flush := func() bool {
-			before := len(c.faults)
-			if sum.number < 0 {
-				return true
-			}
-			sum.json = c.encode(sum.json[:0], sum.number, &total)
-			return !c.passes(before, &total) || yield(sum, nil)
-		}
-		for e, err := range entries {
-			if err != nil {
-				yield(entry{}, err)
-				return
-			}
-			next = appendDOI(next[:0], e.dataset)
-			if sum.number >= 0 && len(next) > 0 && bytes.Equal(next, name) {
-				if err := total.add(e.dataset, sum.number, e.number); err != nil {
-					yield(entry{}, err)
-					return
-				}
-				continue
-			}
-			if !flush() {
-				return
-			}
-			total, sum.number = e.dataset.clone(), e.number
-			name, next = next, name
-		}
-		flush()
-	}
-}
 
 // add adds the counts of d, which is row i, to those of sum, which begins with row
 // first.

@@ -76,27 +76,6 @@ func (c *Client) open(ctx context.Context, op, id string, memory *jsonlex.Budget
 	return r, nil
 }
 
-// NewReader starts to read a report from a file or another stream, plain or compressed with
-// gzip, in the form that is sent or in any form that the service returns. If its subsets
-// come before its datasets, or its header comes after them, src must also be an
-// [io.Seeker], so that it can be read twice. Numbers as strings, strings as numbers,
-// missing and unknown members are accepted. Errors are those of [ReadFile].
-func NewReader(src io.Reader) (*Reader, error) {
-	if src == nil {
-		return nil, datacite.Invalid(datacite.Finding{Path: "src", Code: "missing", Reason: "is nil"})
-	}
-	r := readerOf("reports.NewReader", src)
-	if err := r.open(); err != nil {
-		return nil, err
-	}
-	return r, nil
-}
-
-const (
-	maxMemory  = 64 << 20 // bytes that one dataset, or the response says of a report, may take
-	maxSubsets = 100_000  // subsets that one report may have
-)
-
 // A connection remembers whether it broke, to distinguish a damaged report from a
 // truncated response.
 type connection struct {
@@ -346,83 +325,88 @@ func (r *Reader) data(e *emitter) {
 	}
 }
 
-// An emitter yields the datasets of a report.
-type emitter struct {
-	yield    func(*Dataset, error) bool
-	decoders [2]*datasetDecoder // in turn: the dataset held and the one being read
-	slots    [2]Dataset
-	count    int      // datasets read
-	reading  bool     // one is being read
-	hold     bool     // keep the last one until release
-	held     *Dataset // nil: none
-	stopped  bool     // yield has returned false
-}
+// errStopped ends the lexer of a document whose reader has stopped.
+var errStopped = errors.New("reading has been stopped")
 
-func newEmitter(d *datasetDecoder, yield func(*Dataset, error) bool) *emitter {
-	return &emitter{yield: yield, decoders: [2]*datasetDecoder{d, d}}
-}
-
-// newLendingEmitter makes an emitter of datasets whose lists are valid until the
-// next iteration.
-func newLendingEmitter(d *datasetDecoder, yield func(*Dataset, error) bool) *emitter {
-	second := &datasetDecoder{}
-	second.budget, second.reuse, d.reuse = d.budget, true, true
-	return &emitter{yield: yield, decoders: [2]*datasetDecoder{d, second}}
-}
-
-// entry reads a dataset and yields it, or the one before if the last one is to
-// be held. It returns false when reading must end.
-func (e *emitter) entry(l *jsonlex.Lexer) bool {
-	turn := e.count & 1
-	d := &e.slots[turn]
-	e.reading = true
-	e.decoders[turn].readDataset(l, d)
-	if l.Err() != nil {
+// subset reads a subset and verifies its checksum.
+func (r *Reader) subset(e *emitter) bool {
+	d, i := r.doc, len(r.Subsets)
+	e.hold, r.emptied = true, false
+	checksum := d.readSubset(func() { r.expand(e) })
+	if d.lex.Err() != nil {
 		return false
 	}
-	e.reading = false
-	e.count++
-	if e.hold {
-		d, e.held = e.held, d
+	var err error
+	switch {
+	case i < len(r.Subsets):
+		err = r.Subsets[i].compareChecksum(i, checksum)
+	case checksum != "":
+		err = fmt.Errorf("subset %d has no data under its checksum", i+1)
 	}
-	return d == nil || e.give(d)
-}
-
-func (e *emitter) give(d *Dataset) bool {
-	e.stopped = !e.yield(d, nil)
-	return !e.stopped
-}
-
-// release yields the dataset that was held.
-func (e *emitter) release() bool {
-	d := e.held
-	e.hold, e.held = false, nil
-	return d == nil || e.give(d)
-}
-
-// document reads the datasets of a document in which they are shown.
-func (e *emitter) document(d *document) error {
-	skip := func() bool {
-		d.lex.Skip()
-		return true
+	if err != nil {
+		d.lex.Fail(err)
+		return false
 	}
-	for m := d.next(); m != jsonlex.End; m = d.next() {
-		if m != reportDatasets {
-			d.lex.Skip()
-		} else if d.elements(func() bool { return e.entry(d.lex) }, skip); e.stopped {
-			return nil
-		}
-	}
-	return d.lex.Err()
+	return e.release()
 }
 
-// place adds to an error the dataset that it was found in.
-func (e *emitter) place(err error) error {
-	if !e.reading {
+// expand reads the datasets of the compressed content that comes next. Its
+// errors become those of the document's lexer.
+func (r *Reader) expand(e *emitter) {
+	content := r.doc.lex.Base64()
+	before := e.count
+	err := r.inflate(content, e)
+	if err == nil && !e.stopped {
+		err = content.Drain()
+	}
+	switch {
+	case e.stopped:
+		r.doc.lex.Fail(errStopped)
+	case err != nil:
+		r.doc.lex.Fail(fmt.Errorf("subset %d: %w", len(r.Subsets)+1, e.place(err)))
+	case len(r.Subsets) == maxSubsets:
+		r.doc.lex.Fail(fmt.Errorf("%w: more than %d subsets", jsonlex.ErrTooLarge, maxSubsets))
+	default:
+		r.Subsets = append(r.Subsets, Subset{Checksum: content.Checksum(), Datasets: e.count - before, Bytes: content.Size()})
+	}
+}
+
+// inflate yields the datasets of a subset: a report with a header of its own,
+// which may differ from the stored one and does not count. Some subsets hold it
+// as JSON in a JSON text. Of several gzip members the first one counts, as it does
+// for the service.
+func (r *Reader) inflate(content io.Reader, e *emitter) error {
+	var err error
+	if r.gunzip == nil {
+		r.gunzip, err = gzipbody.NewReader(content, false)
+		r.inner = jsonlex.New(nil)
+	} else {
+		err = r.gunzip.Reset(content)
+	}
+	if err != nil {
 		return err
 	}
-	e.reading = false
-	return fmt.Errorf("dataset %d: %w", e.count, err)
+	finished := false
+	r.gunzip.Start()
+	defer func() {
+		if !finished {
+			r.Close() // so that Stop need not wait for the network
+		}
+		r.gunzip.Stop()
+	}()
+	lex := r.inner
+	lex.Reset(r.bounded(r.gunzip, &r.inflated))
+	if lex.Kind() != '"' {
+		err = e.document(newDocumentOf(lex, r.doc.dec))
+	} else {
+		lex.OpenText()
+		if err = e.document(newDocument(lex.Reader(), r.doc.dec)); err == nil {
+			lex.End()
+			err = lex.Err()
+		}
+	}
+	finished = err == nil && !e.stopped
+	return err
 }
 
 // bounded ends a stream with an error when more bytes come out of it than the
@@ -432,18 +416,4 @@ func (r *Reader) bounded(src io.Reader, count *int64) io.Reader {
 		return src
 	}
 	return &boundedReader{src, count, r.limit}
-}
-
-type boundedReader struct {
-	src   io.Reader
-	count *int64
-	limit int64
-}
-
-func (b *boundedReader) Read(p []byte) (int, error) {
-	n, err := b.src.Read(p)
-	if *b.count += int64(n); *b.count > b.limit {
-		return 0, fmt.Errorf("%w: more than %d bytes (Config.MaxReport)", datacite.ErrTooLarge, b.limit)
-	}
-	return n, err
 }

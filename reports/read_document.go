@@ -1,16 +1,11 @@
 package reports
 
 import (
-	"cmp"
-	"crypto/sha256"
-	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
 
 	"github.com/datacite-go/datacite-go"
-	"github.com/datacite-go/datacite-go/internal/gzipbody"
 	"github.com/datacite-go/datacite-go/internal/input"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
 )
@@ -168,85 +163,6 @@ func (d *document) readSubset(body func()) (checksum string) {
 	return checksum
 }
 
-// A storedReport is what a response says of a report, but for its datasets.
-type storedReport struct {
-	ID string
-	storedHeader
-	Shown   int      // datasets shown outside of subsets
-	Subsets []Subset // in no order; how many datasets they hold is not known
-	damage  error    // of the first subset that does not match its checksum
-}
-
-// read reads the data of a subset, which are hashed and dropped as they come in.
-func (s *storedReport) read(l *jsonlex.Lexer) (part Subset) {
-	if l.Kind() != '"' {
-		l.Skip()
-		return part
-	}
-	data := l.Base64()
-	if err := data.Drain(); err != nil {
-		s.damaged(fmt.Errorf("subset %d: %w", len(s.Subsets)+1, err))
-	}
-	return Subset{Checksum: data.Checksum(), Bytes: data.Size()}
-}
-
-// add adds a subset, and compares it with the checksum shown.
-func (s *storedReport) add(part Subset, checksum string) {
-	if part.Checksum == "" {
-		s.damaged(fmt.Errorf("subset %d has no data", len(s.Subsets)+1))
-	}
-	s.damaged(part.compareChecksum(len(s.Subsets), checksum))
-	s.Subsets = append(s.Subsets, part)
-}
-
-func (s *storedReport) damaged(err error) { s.damage = cmp.Or(s.damage, err) }
-
-// state is a hash of what is stored, in any order: even for subsets, and odd for datasets.
-func (s *storedReport) state() uint64 {
-	sum := sha256.Sum256(fmt.Append(nil, s.Shown, sortedChecksums(s.Subsets)))
-	state := binary.BigEndian.Uint64(sum[:]) &^ 1
-	if s.Shown > 0 {
-		state++
-	}
-	return state
-}
-
-// scanResponse reads a report as the service shows it.
-func scanResponse(r io.Reader) (storedReport, error) {
-	dec := &datasetDecoder{}
-	dec.budget = jsonlex.NewBudget(maxMemory)
-	d := newDocument(r, dec)
-	var s storedReport
-	entry := func() bool {
-		d.lex.Skip()
-		s.Shown++
-		return true
-	}
-	subset := func() bool {
-		var part Subset
-		checksum := d.readSubset(func() { part = s.read(d.lex) })
-		d.lex.Spend(2 * sizeOf[Subset]())
-		s.add(part, checksum)
-		return true
-	}
-	var lone Subset
-	for m := d.next(); m != jsonlex.End; m = d.next() {
-		switch m {
-		case reportGzip:
-			lone = s.read(d.lex)
-		case reportSubsets:
-			d.elements(subset, subset)
-		default:
-			d.elements(entry, subset)
-		}
-	}
-	if lone.Checksum != "" {
-		s.add(lone, d.checksum)
-	}
-	s.ID, s.storedHeader = d.id, d.header
-	return s, d.lex.Err()
-}
-
 // UnmarshalJSON reads a report as it is written, or in a member named report.
 // Subsets are left out: [Client.Get] and [NewReader] expand them.
 func (r *Report) UnmarshalJSON(data []byte) error {
@@ -275,90 +191,6 @@ func (r *Report) read(lex *jsonlex.Lexer, dec *datasetDecoder) {
 	r.ID, r.Header = d.id, d.header.Header
 }
 
-// errStopped ends the lexer of a document whose reader has stopped.
-var errStopped = errors.New("reading has been stopped")
-
-// subset reads a subset and verifies its checksum.
-func (r *Reader) subset(e *emitter) bool {
-	d, i := r.doc, len(r.Subsets)
-	e.hold, r.emptied = true, false
-	checksum := d.readSubset(func() { r.expand(e) })
-	if d.lex.Err() != nil {
-		return false
-	}
-	var err error
-	switch {
-	case i < len(r.Subsets):
-		err = r.Subsets[i].compareChecksum(i, checksum)
-	case checksum != "":
-		err = fmt.Errorf("subset %d has no data under its checksum", i+1)
-	}
-	if err != nil {
-		d.lex.Fail(err)
-		return false
-	}
-	return e.release()
-}
-
-// expand reads the datasets of the compressed content that comes next. Its
-// errors become those of the document's lexer.
-func (r *Reader) expand(e *emitter) {
-	content := r.doc.lex.Base64()
-	before := e.count
-	err := r.inflate(content, e)
-	if err == nil && !e.stopped {
-		err = content.Drain()
-	}
-	switch {
-	case e.stopped:
-		r.doc.lex.Fail(errStopped)
-	case err != nil:
-		r.doc.lex.Fail(fmt.Errorf("subset %d: %w", len(r.Subsets)+1, e.place(err)))
-	case len(r.Subsets) == maxSubsets:
-		r.doc.lex.Fail(fmt.Errorf("%w: more than %d subsets", jsonlex.ErrTooLarge, maxSubsets))
-	default:
-		r.Subsets = append(r.Subsets, Subset{Checksum: content.Checksum(), Datasets: e.count - before, Bytes: content.Size()})
-	}
-}
-
-// inflate yields the datasets of a subset: a report with a header of its own,
-// which may differ from the stored one and does not count. Some subsets hold it
-// as JSON in a JSON text. Of several gzip members the first one counts, as it does
-// for the service.
-func (r *Reader) inflate(content io.Reader, e *emitter) error {
-	var err error
-	if r.gunzip == nil {
-		r.gunzip, err = gzipbody.NewReader(content, false)
-		r.inner = jsonlex.New(nil)
-	} else {
-		err = r.gunzip.Reset(content)
-	}
-	if err != nil {
-		return err
-	}
-	finished := false
-	r.gunzip.Start()
-	defer func() {
-		if !finished {
-			r.Close() // so that Stop need not wait for the network
-		}
-		r.gunzip.Stop()
-	}()
-	lex := r.inner
-	lex.Reset(r.bounded(r.gunzip, &r.inflated))
-	if lex.Kind() != '"' {
-		err = e.document(newDocumentOf(lex, r.doc.dec))
-	} else {
-		lex.OpenText()
-		if err = e.document(newDocument(lex.Reader(), r.doc.dec)); err == nil {
-			lex.End()
-			err = lex.Err()
-		}
-	}
-	finished = err == nil && !e.stopped
-	return err
-}
-
 // compareChecksum compares the checksum of the subset with number i with the one that the
 // service shows, if it shows one.
 func (s *Subset) compareChecksum(i int, shown string) error {
@@ -380,3 +212,101 @@ func (e *checksumError) Error() string {
 }
 
 func (e *checksumError) Is(target error) bool { return target == datacite.ErrIncomplete }
+
+const (
+	maxMemory  = 64 << 20 // bytes that one dataset, or the response says of a report, may take
+	maxSubsets = 100_000  // subsets that one report may have
+)
+
+// An emitter yields the datasets of a report.
+type emitter struct {
+	yield    func(*Dataset, error) bool
+	decoders [2]*datasetDecoder // in turn: the dataset held and the one being read
+	slots    [2]Dataset
+	count    int      // datasets read
+	reading  bool     // one is being read
+	hold     bool     // keep the last one until release
+	held     *Dataset // nil: none
+	stopped  bool     // yield has returned false
+}
+
+func newEmitter(d *datasetDecoder, yield func(*Dataset, error) bool) *emitter {
+	return &emitter{yield: yield, decoders: [2]*datasetDecoder{d, d}}
+}
+
+// newLendingEmitter makes an emitter of datasets whose lists are valid until the
+// next iteration.
+func newLendingEmitter(d *datasetDecoder, yield func(*Dataset, error) bool) *emitter {
+	second := &datasetDecoder{}
+	second.budget, second.reuse, d.reuse = d.budget, true, true
+	return &emitter{yield: yield, decoders: [2]*datasetDecoder{d, second}}
+}
+
+// entry reads a dataset and yields it, or the one before if the last one is to
+// be held. It returns false when reading must end.
+func (e *emitter) entry(l *jsonlex.Lexer) bool {
+	turn := e.count & 1
+	d := &e.slots[turn]
+	e.reading = true
+	e.decoders[turn].readDataset(l, d)
+	if l.Err() != nil {
+		return false
+	}
+	e.reading = false
+	e.count++
+	if e.hold {
+		d, e.held = e.held, d
+	}
+	return d == nil || e.give(d)
+}
+
+func (e *emitter) give(d *Dataset) bool {
+	e.stopped = !e.yield(d, nil)
+	return !e.stopped
+}
+
+// release yields the dataset that was held.
+func (e *emitter) release() bool {
+	d := e.held
+	e.hold, e.held = false, nil
+	return d == nil || e.give(d)
+}
+
+// document reads the datasets of a document in which they are shown.
+func (e *emitter) document(d *document) error {
+	skip := func() bool {
+		d.lex.Skip()
+		return true
+	}
+	for m := d.next(); m != jsonlex.End; m = d.next() {
+		if m != reportDatasets {
+			d.lex.Skip()
+		} else if d.elements(func() bool { return e.entry(d.lex) }, skip); e.stopped {
+			return nil
+		}
+	}
+	return d.lex.Err()
+}
+
+// place adds to an error the dataset that it was found in.
+func (e *emitter) place(err error) error {
+	if !e.reading {
+		return err
+	}
+	e.reading = false
+	return fmt.Errorf("dataset %d: %w", e.count, err)
+}
+
+type boundedReader struct {
+	src   io.Reader
+	count *int64
+	limit int64
+}
+
+func (b *boundedReader) Read(p []byte) (int, error) {
+	n, err := b.src.Read(p)
+	if *b.count += int64(n); *b.count > b.limit {
+		return 0, fmt.Errorf("%w: more than %d bytes (Config.MaxReport)", datacite.ErrTooLarge, b.limit)
+	}
+	return n, err
+}

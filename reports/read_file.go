@@ -24,6 +24,22 @@ func Source(datasets []Dataset) iter.Seq2[Dataset, error] {
 	}
 }
 
+// NewReader starts to read a report from a file or another stream, plain or compressed with
+// gzip, in the form that is sent or in any form that the service returns. If its subsets
+// come before its datasets, or its header comes after them, src must also be an
+// [io.Seeker], so that it can be read twice. Numbers as strings, strings as numbers,
+// missing and unknown members are accepted. Errors are those of [ReadFile].
+func NewReader(src io.Reader) (*Reader, error) {
+	if src == nil {
+		return nil, datacite.Invalid(datacite.Finding{Path: "src", Code: "missing", Reason: "is nil"})
+	}
+	r := readerOf("reports.NewReader", src)
+	if err := r.open(); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
 // ReadFile reads a report in any form that [NewReader] reads, for [Client.Submit]: its
 // header at once, its datasets one by one from an iterator that can be used once. Unless r
 // is also an [io.Seeker], report-header must come before report-datasets. Members that the

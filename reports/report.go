@@ -136,6 +136,27 @@ type Exception struct {
 // Large reports, 5). The client adds it if and only if it compresses the request.
 const CodeCompressed = 69
 
+// compressed reports whether the header says that the body is compressed.
+func (h *Header) compressed() bool {
+	return slices.ContainsFunc(h.Exceptions, func(e Exception) bool { return e.Code == CodeCompressed })
+}
+
+// withCompressed adds the exception that a compressed report carries, unless the header
+// has it already (specification §4.1, Large reports, 5).
+func (h Header) withCompressed(helpURL string) Header {
+	if h.compressed() {
+		return h
+	}
+	h.Exceptions = append(slices.Clone(h.Exceptions), Exception{
+		Code:     CodeCompressed,
+		Severity: "warning",
+		Message:  "Report is compressed using gzip",
+		HelpURL:  helpURL,
+		Data:     "usage data needs to be uncompressed",
+	})
+	return h
+}
+
 // A Dataset is a dataset and its counts (specification §2.1).
 type Dataset struct {
 	Title        string        `json:"dataset-title"`
@@ -209,6 +230,13 @@ func newCountryCounts(counts map[string]int64) CountryCounts {
 }
 
 func byCountry(a, b CountryCount) int { return cmp.Compare(a.Country, b.Country) }
+
+// A Subset is one compressed part of a report.
+type Subset struct {
+	Checksum string // SHA-256 of the compressed bytes, in hexadecimal digits, as the service computes it
+	Datasets int    // 0 if not known, for a part that another program compressed
+	Bytes    int64  // compressed
+}
 
 // A MetricType says what an [Instance] counts. Values unknown to this package
 // are kept when a report is read; Validate refuses them before one is sent.

@@ -9,12 +9,16 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"path"
 	"slices"
 	"strings"
 
+	"golang.org/x/text/collate"
+	"golang.org/x/text/language"
+
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/gzipbody"
+	"github.com/datacite-go/datacite-go/internal/jsonlex"
+	"github.com/datacite-go/datacite-go/internal/runlock"
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
@@ -66,27 +70,6 @@ func newBody(r *Report) (body, error) {
 	return b, err
 }
 
-// compressed reports whether the header says that the body is compressed.
-func (h *Header) compressed() bool {
-	return slices.ContainsFunc(h.Exceptions, func(e Exception) bool { return e.Code == CodeCompressed })
-}
-
-// withCompressed adds the exception that a compressed report carries, unless the header
-// has it already (specification §4.1, Large reports, 5).
-func (h Header) withCompressed(helpURL string) Header {
-	if h.compressed() {
-		return h
-	}
-	h.Exceptions = append(slices.Clone(h.Exceptions), Exception{
-		Code:     CodeCompressed,
-		Severity: "warning",
-		Message:  "Report is compressed using gzip",
-		HelpURL:  helpURL,
-		Data:     "usage data needs to be uncompressed",
-	})
-	return h
-}
-
 // request returns the request that stores a body, with the headers of specification
 // §4.1. A compressed POST adds a subset each time it arrives, and the service may still be
 // processing a compressed PUT whose response was lost; two at once can break the report. So
@@ -101,38 +84,6 @@ func (b body) request(op, method, path string) transport.Request {
 		r.Stream, r.Unbounded, r.Replay = true, true, transport.IfUnsent
 	}
 	return r
-}
-
-// requestStored sends a request and reads from the response what is stored. The response
-// contains every subset of the report, so it is not kept in memory.
-func (c *Client) requestStored(ctx context.Context, r transport.Request) (*storedReport, error) {
-	res, err := c.authorized(ctx, r)
-	switch {
-	case err != nil && r.Method == http.MethodGet:
-		return nil, c.notRead(ctx, r.Op, err)
-	case err != nil:
-		return nil, err
-	}
-	defer res.Body.Close()
-	stored, err := scanResponse(&boundedReader{src: res.Body, count: new(int64), limit: c.maxReport})
-	if err == nil && !isUUID(stored.ID) {
-		err = errNoID
-	}
-	if err == nil && r.Method == http.MethodGet && !strings.EqualFold(stored.ID, path.Base(r.Path)) {
-		err = fmt.Errorf("it is the report %.40q", stored.ID)
-	}
-	if err != nil {
-		return nil, c.core.Unreadable(r, res, err)
-	}
-	return &stored, nil
-}
-
-// errNoID: the ids of reports are UUIDs (specification §3.2).
-var errNoID = errors.New("it holds no report with an id")
-
-// scan reads what the service holds of a report, but for its datasets.
-func (c *Client) scan(ctx context.Context, op, id string) (*storedReport, error) {
-	return c.requestStored(ctx, reading(op, id))
 }
 
 // reading returns the request that reads a report.
@@ -153,41 +104,85 @@ func (c *Client) authorized(ctx context.Context, r transport.Request) (*transpor
 	return res, err
 }
 
-// find returns the stored report to which the service would apply a POST of this header,
-// or nil. By the specification it has the same name and begin date. The deployed service
-// compares names without case and accents, as its filter does, and the year and month of
-// the begin date, which it shows in a single report.
-func (c *Client) find(ctx context.Context, op string, h Header) (*Summary, error) {
-	begin, err := h.ReportingPeriod.BeginDate.Time()
-	if err != nil {
-		return nil, datacite.Invalid(datacite.Finding{Path: "report-header.reporting-period.begin-date", Code: "date", Reason: "is not a date YYYY-MM-DD"})
+// The deployed service reads a stored report not only for a GET but before most writes. If
+// it cannot, its response is 422 or 500, in words that depend on what is wrong: the
+// document lacks a subset, is not there or is cut off, the database has no subset, the base64
+// is damaged (datacitetest/deployed-reports.md). What these responses have in common is that
+// the service goes on listing the report.
+
+// errNotReadNow is ErrBroken within Submit, which waits and looks again before it says that.
+var errNotReadNow = transport.NewSign("reports: stored report cannot be read now")
+
+// mayBeUnread reports whether a response may mean that the service cannot read the report.
+func mayBeUnread(err error) bool {
+	e, ok := errors.AsType[*datacite.Error](err)
+	return ok && (e.StatusCode == http.StatusInternalServerError || e.StatusCode == http.StatusUnprocessableEntity)
+}
+
+// notRead returns the error of a request that reads a report, and sets its condition.
+func (c *Client) notRead(ctx context.Context, op string, err error) error {
+	if !mayBeUnread(err) {
+		return err
 	}
-	var similar []*Summary
-	for s, err := range c.All(ctx, &ListOptions{CreatedBy: h.CreatedBy}) {
-		switch {
-		case err != nil:
-			return nil, fmt.Errorf("%s: looking for an existing report: %w", op, transport.Within(op, err))
-		case !isUUID(s.ID):
-			return nil, fmt.Errorf("%s: %w: the service lists a report whose id %.40q is not a UUID", op, datacite.ErrUnreadable, s.ID)
-		}
-		at, err := s.Header.ReportingPeriod.BeginDate.Time()
-		switch {
-		case err != nil:
-		case s.Header.CreatedBy == h.CreatedBy && at.Equal(begin):
-			return s, nil
-		case at.Year() == begin.Year() && at.Month() == begin.Month():
-			similar = append(similar, s)
+	_, failed := c.core.Do(ctx, transport.Request{
+		Op: op, Method: http.MethodGet, Path: "/reports", Query: "page%5Bsize%5D=1", Accept: transport.JSONType, Replay: transport.IfUnsent,
+		Read: func(d *jsonlex.Decoder) error {
+			pageJSON.Read(d, &Results{})
+			return d.Err()
+		},
+	})
+	if failed != nil {
+		return err // the service fails altogether, which the first error says
+	}
+	return unread(err)
+}
+
+func unread(err error) error {
+	e, _ := errors.AsType[*datacite.Error](err)
+	// A report that is being written is 500, and never 422.
+	condition := &transport.Condition{Text: ErrBroken.Error(), General: ErrBroken, Passes: e.StatusCode >= 500}
+	if e.Op == "reports.Submit" {
+		condition.General = errNotReadNow
+	}
+	e.Err = condition
+	e.Message = "the service cannot read the stored report, which is broken unless another program is writing to it now: " + e.Message
+	return err
+}
+
+// lock excludes other runs on this machine. The service finds a report by the creator's
+// name and the month, and its database compares names without regard to case and accents.
+func (c *Client) lock(op, folder string, h *Header) (*runlock.Lock, error) {
+	if folder == "" {
+		var err error
+		if folder, err = runlock.Folder(c.core.LockDir()); err != nil {
+			return nil, fmt.Errorf("%s: %w", op, err)
 		}
 	}
+	name := collate.New(language.Und, collate.Loose).KeyFromString(&collate.Buffer{}, strings.TrimSpace(h.CreatedBy))
 	year, month := h.ReportingPeriod.yearMonth()
-	for _, s := range similar {
-		stored, err := c.scan(ctx, op, s.ID)
-		if err != nil {
-			return nil, fmt.Errorf("%s: looking for an existing report: %w", op, transport.Within(op, err))
-		}
-		if stored.Year == year && stored.Month == month {
-			return s, nil
-		}
+	lock, err := runlock.Take(folder, fmt.Sprintf("%x\n%s\n%s\n%s", name, year, month, c.core.BaseURL()))
+	switch {
+	case errors.Is(err, runlock.ErrHeld):
+		return nil, fmt.Errorf("%s: %w: %w", op, ErrBusy, err)
+	case err != nil:
+		return nil, fmt.Errorf("%s: the lock of the report (SubmitOptions.LockDir, or DATACITE_LOCK_DIR in the environment): %w", op, err)
 	}
-	return nil, nil
+	return lock, nil
+}
+
+// release releases the lock. If the service may still be working on the request, the next run
+// of Submit learns of it, and waits.
+func release(lock *runlock.Lock, op string, err error) error {
+	defer lock.Release()
+	if !errors.Is(err, datacite.ErrUnclear) {
+		return err
+	}
+	unrecorded := lock.Forget()
+	if unrecorded == nil {
+		unrecorded = lock.Sending()
+	}
+	if unrecorded != nil {
+		err = fmt.Errorf("%w; %s: the next run will not know of the request: %w", err, op, unrecorded)
+	}
+	return err
 }

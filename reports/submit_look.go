@@ -4,14 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"iter"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/datacite-go/datacite-go"
@@ -75,6 +71,26 @@ func (s *submission) look(ctx context.Context) (view, error) {
 	return seen, nil
 }
 
+// findReport decides which report to write: the one with the given id, the stored one,
+// or a new one with an id derived from creator and month. Since the service finds the
+// report of a POST by creator and month alone, another id for the same month would
+// send the later subsets to the other report.
+func (s *submission) findReport(ctx context.Context) error {
+	found, err := s.client.find(ctx, "reports.Submit", s.header)
+	asked := s.options.ID
+	switch {
+	case err != nil || found == nil:
+		return err
+	case asked != "" && !strings.EqualFold(asked, found.ID):
+		return fmt.Errorf("%w: the service holds report %s of %q for %s, not %s",
+			datacite.ErrConflict, found.ID, found.Header.CreatedBy, s.header.ReportingPeriod.BeginDate, asked)
+	default:
+		s.id = found.ID
+		s.keep(&found.Header)
+	}
+	return nil
+}
+
 // notFound returns what the error of a search means. It may pass, unless it comes from something else than the
 // service: a page of a web server, or a login page.
 func (s *submission) notFound(err error) view {
@@ -109,35 +125,11 @@ func (s *submission) mayWrite(stored *storedReport) error {
 	return nil
 }
 
-// belongsTo returns an error if the report shows an account other than that of the token.
-func (s *storedReport) belongsTo(account string) error {
-	if s.Account == "" || account == "" || strings.EqualFold(s.Account, account) {
-		return nil
-	}
-	return s.conflict("account", s.Account, account)
-}
-
-func (s *storedReport) conflict(what, is, ours string) error {
-	return fmt.Errorf("%w: the %s of report %.40s is %.100q, not %q", datacite.ErrConflict, what, s.ID, is, ours)
-}
-
 // holds returns how many of the planned subsets are stored; ok if they are the first
 // ones and nothing else is stored.
 func (s *submission) holds(stored *storedReport) (first int, ok bool) {
 	first = s.covered + len(stored.Subsets) - len(s.accepted)
 	return first, stored.damage == nil && first >= s.covered && first <= len(s.plan) && sameSubsets(stored.Subsets, s.subsets(first))
-}
-
-// sameSubsets reports whether two lists are equal, in any order.
-func sameSubsets(a, b []Subset) bool { return slices.Equal(sortedChecksums(a), sortedChecksums(b)) }
-
-func sortedChecksums(subsets []Subset) []string {
-	sums := make([]string, len(subsets))
-	for i, s := range subsets {
-		sums[i] = strings.ToLower(s.Checksum)
-	}
-	slices.Sort(sums)
-	return sums
 }
 
 // failure returns what the error of a look means. Two failures may pass: the service
@@ -154,26 +146,6 @@ func failure(err error) viewKind {
 		return unreachable
 	}
 	return unseen
-}
-
-// A contentSum identifies a set of datasets in any order: their number, and the sum of
-// their SHA-256 checksums in four lanes.
-type contentSum struct {
-	datasets int64
-	lanes    [4]uint64
-}
-
-// add adds a dataset in the form in which it would be sent. It reuses the memory of entry.
-func (c *contentSum) add(d *Dataset, entry *[]byte) (err error) {
-	if *entry, err = appendDataset((*entry)[:0], d); err != nil {
-		return err
-	}
-	sum := sha256.Sum256(*entry)
-	for i := range c.lanes {
-		c.lanes[i] += binary.LittleEndian.Uint64(sum[8*i:])
-	}
-	c.datasets++
-	return nil
 }
 
 // holdsContent reads the stored datasets and returns how many of the planned subsets
@@ -210,60 +182,4 @@ func (s *submission) holdsContent(ctx context.Context) (first int, held []Subset
 		}
 	}
 	return 0, nil, nil
-}
-
-// errDamaged: a stored report was received several times, and never completely readable.
-var errDamaged = transport.NewSign("reports: stored report is damaged")
-
-// readStored calls f with a stored report. If the response breaks off, even without an error
-// of the connection, the report seems damaged; so it is read again first.
-func (c *Client) readStored(ctx context.Context, id string, f func(*Reader) error) error {
-	const tries = 3
-	for try := 1; ; try++ {
-		r, err := c.open(ctx, "reports.Submit", id, nil)
-		damaged := false
-		if err == nil {
-			err = f(r)
-			damaged = err != nil && !r.closer.(*connection).broken.Load()
-			r.Close()
-		}
-		switch err = transport.Within("reports.Submit", err); {
-		case !errors.Is(err, datacite.ErrUnreadable):
-			return err
-		case try < tries && ctx.Err() == nil && !call.SettingsOf(ctx).Outage.Over():
-			continue
-		case damaged:
-			return fmt.Errorf("%w: %w", errDamaged, err)
-		}
-		return err
-	}
-}
-
-// sum returns the sum of planned subset i, computed once from its body.
-func (s *submission) sum(i int) (contentSum, error) {
-	for len(s.sums) <= i {
-		r, err := NewReader(s.body(len(s.sums)))
-		if err != nil {
-			return contentSum{}, err
-		}
-		sum, err := sumOf(r.Scan())
-		if err != nil {
-			return contentSum{}, err
-		}
-		s.sums = append(s.sums, sum)
-	}
-	return s.sums[i], nil
-}
-
-func sumOf(datasets iter.Seq2[*Dataset, error]) (sum contentSum, err error) {
-	var entry []byte
-	for d, err := range datasets {
-		if err != nil {
-			return sum, err
-		}
-		if err := sum.add(d, &entry); err != nil {
-			return sum, err
-		}
-	}
-	return sum, nil
 }

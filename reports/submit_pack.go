@@ -10,17 +10,12 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"runtime"
 	"slices"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/extsort"
 	"github.com/datacite-go/datacite-go/internal/subset"
 )
-
-// maxSubsetBytes is the most compressed bytes that the deployed service stores
-// of one subset.
-const maxSubsetBytes = 16_777_215
 
 // build reads src to its end and packs what may be sent into the temporary file.
 func (s *submission) build(ctx context.Context, src iter.Seq2[Dataset, error]) error {
@@ -116,18 +111,41 @@ func (c *checker) passes(before int, d *Dataset) bool {
 	return false
 }
 
-// ofDataset is the error of a dataset that LeaveOut decides about.
-func ofDataset(doi string, faults []datacite.Finding) error {
-	err := datacite.Invalid(faults...)
-	if doi == "" {
-		return err
+// merged adds up consecutive entries of one DOI. The sum has the number of the first.
+func (c *checker) merged(entries iter.Seq2[entry, error]) iter.Seq2[entry, error] {
+	return func(yield func(entry, error) bool) {
+		var name, next []byte // DOIs of sum and of the entry that follows
+		var total Dataset
+		sum := entry{number: -1, dataset: &total}
+		flush := func() bool {
+			before := len(c.faults)
+			if sum.number < 0 {
+				return true
+			}
+			sum.json = c.encode(sum.json[:0], sum.number, &total)
+			return !c.passes(before, &total) || yield(sum, nil)
+		}
+		for e, err := range entries {
+			if err != nil {
+				yield(entry{}, err)
+				return
+			}
+			next = appendDOI(next[:0], e.dataset)
+			if sum.number >= 0 && len(next) > 0 && bytes.Equal(next, name) {
+				if err := total.add(e.dataset, sum.number, e.number); err != nil {
+					yield(entry{}, err)
+					return
+				}
+				continue
+			}
+			if !flush() {
+				return
+			}
+			total, sum.number = e.dataset.clone(), e.number
+			name, next = next, name
+		}
+		flush()
 	}
-	return fmt.Errorf("dataset %s: %w", doi, err)
-}
-
-// packing are the settings of subsets.
-func (o *SubmitOptions) packing() subset.Settings {
-	return subset.Settings{MaxItems: o.MaxDatasets, MaxBytes: maxSubsetBytes, Workers: min(2, runtime.GOMAXPROCS(0)), Level: o.Level}
 }
 
 const namesMemory = 2 << 20 // bytes

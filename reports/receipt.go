@@ -40,6 +40,25 @@ func (c *Client) Verify(ctx context.Context, r *Receipt) (err error) {
 	return nil
 }
 
+// A Receipt describes the report that the service holds after [Client.Submit].
+type Receipt struct {
+	ReportID string
+	Header   Header   // as stored
+	Subsets  []Subset // in the order of the datasets; the service does not keep this order
+	Datasets int64    // in all subsets
+
+	Sent int // how many of the Subsets this call stored, also if the response was lost; the others were stored before
+
+	// Kept counts the old numbers that DOI records still show because this version does not
+	// contain them. If EarlierUnknown is true, there may be more: SubmitOptions.LockDir
+	// does not have all earlier versions of this account, and Warn was called.
+	Kept           int64
+	EarlierUnknown bool
+	// Zeros counts the stored datasets with the count 0 in place of such numbers (see
+	// SubmitOptions.ZeroDropped). Datasets includes them.
+	Zeros int64
+}
+
 // differs describes the first difference between the receipt and what is stored, or
 // returns "".
 func (r *Receipt) differs(s *storedReport) string {
