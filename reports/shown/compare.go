@@ -286,8 +286,8 @@ type Difference struct {
 // A share is what a report has of a number.
 type share struct {
 	report        string   // its id
-	counts        bool     // not only a 0
-	hidden        bool     // records do not show it as it is reported
+	counts        bool     // not only a 0, or one under another name
+	hidden        bool     // records do not show it as it is reported, or under another name
 	misattributed []string // names under which it is reported for another DOI or month
 }
 

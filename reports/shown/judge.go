@@ -79,7 +79,6 @@ type number struct {
 // A part is what one report has of a number.
 type part struct {
 	report        int
-	own           bool           // the report has a count for this DOI and month
 	counts        display.Number // reported for them; Values are what the rules make of it
 	cause         Cause          // why they hide or change it; "" if they do not
 	why           string
@@ -135,7 +134,6 @@ func (p *pair) report(n *number, m display.Metric) {
 			continue
 		}
 		counts := &e.Numbers[m]
-		to.own = to.own || counts.Reported != 0 || counts.Total != 0 || !e.Elsewhere && len(counts.Values) > 0
 		to.counts.Reported += counts.Reported
 		to.counts.Total += counts.Total
 		to.counts.Machine = to.counts.Machine || counts.Machine
@@ -177,8 +175,8 @@ func (p *pair) misattribution(report int, name, month string) Cause {
 }
 
 // latest is the newest report that has a count for this DOI and month; nil if none does. Counts
-// that records show precede totals, which other reports may have beside them, and both precede
-// a 0, which takes back the count of another report.
+// that records show precede totals, which other reports may have beside them. A 0 is no count: it takes back that of
+// another report.
 func (n *number) latest() (latest *part) {
 	rank := func(p *part) int {
 		switch {
@@ -190,7 +188,7 @@ func (n *number) latest() (latest *part) {
 		return 0
 	}
 	for i := range n.parts {
-		if p := &n.parts[i]; p.own && (latest == nil || rank(p) >= rank(latest)) {
+		if p := &n.parts[i]; rank(p) > 0 && (latest == nil || rank(p) >= rank(latest)) {
 			latest = p
 		}
 	}
@@ -283,19 +281,23 @@ func (n *number) only(match func(*part) bool) (all []part) {
 // added explains a number that is right by the rules: counts of several reports, or of
 // other DOIs or months, have been added.
 func (p *pair) added(n *number) (cause Cause, detail string, causing []part) {
-	counts := func(values []int64) bool { return !slices.Equal(values, []int64{0}) }
-	if own := n.only(func(one *part) bool { return counts(one.counts.Values) }); len(own) > 1 {
+	if own := n.only(func(one *part) bool { return !onlyZero(one.counts.Values) }); len(own) > 1 {
 		return ReportedTwice, "", own
 	}
-	misattributed := n.only(func(one *part) bool {
-		return slices.ContainsFunc(one.misattributed, func(e *display.Event) bool { return counts(e.Values) })
-	})
+	misattributed := n.only((*part).misattributes)
 	if len(misattributed) == 0 {
 		return Lost, "", n.parts
 	}
 	last := misattributed[0].misattributed[len(misattributed[0].misattributed)-1]
 	return p.misattribution(last.Report, last.Name, last.Month), fmt.Sprintf("%.100q of %s", last.Name, p.stored[last.Report].month), misattributed
 }
+
+// misattributes reports whether the DOI shows numbers that are reported for another DOI or month.
+func (p *part) misattributes() bool {
+	return slices.ContainsFunc(p.misattributed, func(e *display.Event) bool { return !onlyZero(e.Values) })
+}
+
+func onlyZero(values []int64) bool { return slices.Equal(values, []int64{0}) }
 
 // exceeds reports whether the record has entries other than 0 that no stored report makes.
 func (n *number) exceeds() bool {
@@ -331,8 +333,8 @@ func (n *number) surplus() (entries []int64, old int) {
 func (p *pair) own(n *number, d *Difference) {
 	for i := range n.parts {
 		one := &n.parts[i]
-		s := share{report: p.stored[one.report].id, counts: one.counts.Reported != 0 || one.counts.Total != 0 || !slices.Equal(one.counts.Values, []int64{0})}
-		s.hidden = one.cause != "" || p.record == nil
+		s := share{report: p.stored[one.report].id, hidden: one.cause != "" || one.misattributes()}
+		s.counts = one.counts.Reported != 0 || one.counts.Total != 0 || !onlyZero(one.counts.Values) || one.misattributes()
 		for _, e := range one.misattributed {
 			s.misattributed = append(s.misattributed, e.Name)
 		}

@@ -223,7 +223,7 @@ func (m *repair) read(ctx context.Context, p *plan) error {
 		p.forget()
 		return eachDataset(ctx, m.reports, p.id, p.had)
 	})
-	if err != nil || len(p.apart) == 0 {
+	if err != nil {
 		return err
 	}
 	return p.settle()
@@ -342,7 +342,7 @@ func (m *repair) remains(d *Difference) bool {
 	for _, s := range d.shares {
 		at := slices.IndexFunc(m.plans(), func(p *plan) bool { return p.id == s.report && !p.empty() })
 		switch {
-		case at < 0 && s.counts && (s.hidden || len(s.misattributed) > 0):
+		case at < 0 && s.counts && s.hidden:
 			return true
 		case at < 0 && s.counts:
 			counting++

@@ -183,6 +183,9 @@ func onlyZeros(d *reports.Dataset) bool {
 // settle leaves zeros where an earlier run of Submit has stored them, beside a dataset of the same
 // DOI that is stored as it is planned: Submit adds them again.
 func (p *plan) settle() error {
+	if len(p.apart) == 0 {
+		return nil
+	}
 	for name, apart := range p.apart {
 		t := p.targets[name]
 		for i := range metrics {

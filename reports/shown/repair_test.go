@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -196,6 +197,12 @@ func TestWhatARepairDoesNotMend(t *testing.T) {
 			[]string{"10.5072/a 2025-10 views 0 [0] 5 unreported ", "10.5072/a 2025-10 downloads 0 [0] 3 unreported "}, []string{"a 5 3", "b 4 2"}, 0},
 		"more than one earlier version may have had": {[]stage{foreign("Aggregator", dataset("10.5072/a", views(4))), october(1, a, b), october(1, b)}, []reports.Dataset{b},
 			[]string{"10.5072/a 2025-10 views 0 [0] 9 left 1"}, []string{"a 4 0", "b 4 2"}, 0},
+		"a part that another platform counts for the whole": {[]stage{october(1, a), october(2, dataset("10.5072/a#part", views(2)))}, []reports.Dataset{a},
+			[]string{"10.5072/a 2025-10 views 5 [7] 7 other-doi 2", "10.5072/a#part 2025-10 views 2 [0] 0 other-doi 2"}, []string{"a 7 3", "b 0 0"}, 1},
+		"a spelling of another platform that is not read": {[]stage{october(2, dataset("DOI:10.5072/a", views(5)))}, []reports.Dataset{b},
+			[]string{"10.5072/a 2025-10 views 5 [0] 0 spelling 2"}, []string{"a 0 0", "b 4 2"}, 0},
+		"characters with which the service finds no DOI": {[]stage{showing("10.5072/(a)<1>", nil, nil), october(1, dataset("10.5072/(a)<1>", views(5)))}, []reports.Dataset{b, dataset("10.5072/(a)<1>", views(5))},
+			[]string{"10.5072/(a)<1> 2025-10 views 5 [0] 0 characters 1"}, []string{"a 0 0", "b 4 2"}, 0},
 		"a DOI that is not registered": {[]stage{october(1, a, both("10.5072/new", 1, 1))}, []reports.Dataset{a, both("10.5072/new", 1, 1)},
 			[]string{"10.5072/new 2025-10 views 1 [1] 0 no-record 1", "10.5072/new 2025-10 downloads 1 [1] 0 no-record 1"}, []string{"a 5 3", "b 0 0"}, 0},
 	} {
@@ -376,6 +383,49 @@ func TestRepairRefuses(t *testing.T) {
 				}
 			}
 			assert.Equal(t, before, written(srv))
+		})
+	}
+}
+
+// TestRepairEndsWithAnError: of the service, also if that has recovered before the next request, and nothing is sent.
+func TestRepairEndsWithAnError(t *testing.T) {
+	for name, tt := range map[string]struct {
+		path string
+		nth  int // of the requests for it: the first one that fails
+		says string
+	}{
+		"the reports of the account":   {"/reports", 1, "reports.All"},
+		"the reports of the creator":   {"/reports", 2, "reports.All"},
+		"the report":                   {"/reports/" + reportID(1), 1, "reports.Open"},
+		"another report":               {"/reports/" + reportID(2), 1, "reports.Open"},
+		"the comparison":               {"/dois", 1, "dois.Walk"},
+		"the record that gets a 0":     {"/dois/10.5072/b", 2, "the title of 10.5072/b, which gets a 0"},
+		"the reports in a comparison":  {"/reports", 3, "reports.All"},
+		"the report in the comparison": {"/reports/" + reportID(1), 2, "report " + reportID(1)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			locks := t.TempDir()
+			synctest.Test(t, func(t *testing.T) {
+				const attempts = 3 * 5 // of again, and of the client
+				asked, fails := 0, false
+				srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Faults: func(_ int, r *http.Request) *datacitetest.Fault {
+					if fails && r.URL.Path == tt.path {
+						if asked++; asked >= tt.nth && asked < tt.nth+attempts {
+							return &datacitetest.Fault{Kind: datacitetest.Status, Status: 500}
+						}
+					}
+					return nil
+				}})
+				put(t, srv, "10.5072/b", nil, nil)
+				proceed(t, srv, []stage{october(1, both("10.5072/b", 4, 2)), october(1, dataset("10.5072/c", views(1))), october(2, dataset("10.5072/c", views(1)))})
+				before := written(srv)
+				fails = true
+				r, err := mend(t.Context(), srv, []reports.Dataset{both("10.5072/a", 5, 3)}, mending(locks, false))
+				require.ErrorIs(t, err, datacite.ErrServer)
+				require.ErrorContains(t, err, tt.says)
+				assert.Nil(t, r)
+				assert.Equal(t, before, written(srv))
+			})
 		})
 	}
 }

@@ -209,6 +209,10 @@ func TestCauses(t *testing.T) {
 			inTurn(plant(dataset("10.5072/b", views(1)), []int{5}, nil), showing("10.5072/b", []int{1}, nil)), shown.Options{},
 			[]string{"10.5072/a 2025-10 views 0 [0] 5 left 1"},
 		},
+		"left by a dropped dataset, and a 0": {
+			inTurn(plant(dataset("10.5072/b", views(1)), []int{0, 5}, nil), showing("10.5072/b", []int{1}, nil)), shown.Options{},
+			[]string{"10.5072/a 2025-10 views 0 [0] 5 left 1"},
+		},
 		"left by dropped downloads": {
 			plant(dataset("10.5072/a", views(5)), []int{5}, []int{3}), shown.Options{},
 			[]string{"10.5072/a 2025-10 downloads 0 [0] 3 left 1"},
@@ -236,6 +240,10 @@ func TestCauses(t *testing.T) {
 		},
 		"only totals": {
 			plant(dataset("10.5072/a", instance(8, reports.TotalDatasetInvestigations, reports.Regular)), nil, nil), shown.Options{},
+			[]string{"10.5072/a 2025-10 views 8 [0] 0 not-unique 1"},
+		},
+		"only totals, and a later report of another creator has a 0": {
+			inTurn(plant(dataset("10.5072/a", instance(8, reports.TotalDatasetInvestigations, reports.Regular)), nil, nil), october(2, dataset("10.5072/a", views(0)))), shown.Options{},
 			[]string{"10.5072/a 2025-10 views 8 [0] 0 not-unique 1"},
 		},
 		"nine instances": {
@@ -302,6 +310,35 @@ func TestCauses(t *testing.T) {
 
 var compared = flag.Int("compared", 2_000, "DOIs of the long test of a comparison")
 
+// Listed DOIs are looked up for differences of the wanted causes, and others if they may have one.
+func TestWhatIsLookedUp(t *testing.T) {
+	others := func(t *testing.T, srv *datacitetest.Server) {
+		put(t, srv.As("OTHER.REPO"), "10.5072/a", series("2025-10", 4), nil)
+	}
+	lost := shown.Options{Causes: []shown.Cause{shown.Lost}}
+	for name, tt := range map[string]struct {
+		plant  stage
+		opts   shown.Options
+		want   []string
+		looked int
+	}{
+		"a difference of a listed one": {plant(dataset("10.5072/a", views(5)), []int{4}, nil), lost, []string{"10.5072/a 2025-10 views 5 [5] 4 lost 1"}, 1},
+		"of another cause":             {plant(dataset("10.5072/a", views(5)), []int{5}, []int{3}), lost, nil, 0},
+		"no difference":                {plant(dataset("10.5072/a", views(5)), []int{5}, nil), shown.Options{}, nil, 0},
+		"a report of an unlisted one":  {inTurn(october(1, dataset("10.5072/a", views(5))), others), lost, []string{"10.5072/a 2025-10 views 5 [5] 4 lost 1"}, 1},
+		"of nothing":                   {inTurn(october(1, dataset("10.5072/a")), others), lost, nil, 0},
+		"no DOI":                       {october(1, dataset("hdl:1234/5", views(5))), shown.Options{}, []string{"hdl:1234/5 2025-10 views 5 [0] 0 not-a-doi 1"}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true, Accounts: []datacitetest.Account{{}, {Username: "OTHER.REPO"}}})
+			tt.plant(t, srv)
+			before := len(srv.Requests())
+			assert.Equal(t, tt.want, short(compare(t, srv, &tt.opts)))
+			assert.Len(t, srv.Requests()[before:], 1+1+1+tt.looked)
+		})
+	}
+}
+
 // DOIs of other accounts are looked up together.
 func TestDOIsOfOthers(t *testing.T) {
 	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true, Accounts: []datacitetest.Account{{}, {Username: "OTHER.REPO"}}})
@@ -336,8 +373,9 @@ func TestABrokenConnection(t *testing.T) {
 			datasets = append(datasets, dataset(name, views(1)))
 			put(t, srv, name, series("2025-10", 1), nil)
 		}
+		put(t, srv, "10.5072/n0", series("2025-10", 3), nil)
 		store(t, srv, 1, header("Repo", 10), datasets...)
-		assert.Empty(t, compare(t, srv, nil))
+		assert.Equal(t, []string{"10.5072/n0 2025-10 views 1 [1] 3 lost 1"}, short(compare(t, srv, nil)))
 		time.Sleep(time.Minute) // until the service has sent its last response
 	})
 }
@@ -429,14 +467,17 @@ func TestCompareEndsWithAnError(t *testing.T) {
 		assert.Equal(t, 4, n)
 	})
 	t.Run("no temporary file", func(t *testing.T) {
-		ofReports, ofDOIs := (&world{dois: 3_000}).clients(t)
+		w := &world{dois: 3_000}
+		ofReports, ofDOIs := w.clients(t)
 		for _, err := range shown.Compare(t.Context(), ofReports, ofDOIs, account, &shown.Options{TempDir: "/nonexistent"}) {
 			require.ErrorIs(t, err, os.ErrNotExist)
 		}
+		assert.Less(t, w.asked, 1+12, "it ends at once")
 	})
 	t.Run("no client", func(t *testing.T) {
 		for _, err := range shown.Compare(t.Context(), nil, nil, account, nil) {
 			require.ErrorIs(t, err, datacite.ErrInvalid)
+			assert.Equal(t, datacite.Code("missing"), datacite.Findings(err)[0].Code)
 		}
 	})
 }
@@ -561,6 +602,7 @@ func TestMemory(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, "2025-05", d.Month)
 		differences++
+		assert.Equal(t, differences, last.Differences)
 	}
 	t.Logf("%d DOIs, 12 months: %d requests, %d differences, %v, %.1f MiB at most", *compared, w.asked, differences, time.Since(began).Round(time.Millisecond), float64(most-min(most, before))/(1<<20))
 	n := *compared
