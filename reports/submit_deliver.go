@@ -10,82 +10,86 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/call"
+	"github.com/datacite-go/datacite-go/internal/delivery"
 	"github.com/datacite-go/datacite-go/internal/runlock"
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
-// deliver makes the service hold the plan. [delivery] decides what to do next, and
+// deliver makes the service hold the plan. A [delivery.Run] decides what to do next, and
 // deliver does it.
 func (s *submission) deliver(ctx context.Context) error {
 	left, others, err := s.lock.Last()
 	if err != nil {
 		return fmt.Errorf("reports.Submit: the record of earlier runs: %w", err)
 	}
-	d := newDelivery(len(s.plan), s.options, left, others)
-	d.firstPause, d.longestPause = s.client.core.Pause(d.firstPause), s.client.core.Pause(d.longestPause)
+	core := s.client.core
+	d := delivery.New(delivery.Settings{
+		Subsets: len(s.plan), MaxProcessing: s.options.MaxProcessing, MaxOutage: s.options.MaxOutage,
+		FirstPause: core.Pause(time.Second), LongestPause: core.Pause(time.Minute),
+	}, left, others)
 	var cause error // why the last look or write failed
 	for {
-		next := d.next(time.Now())
-		if next.do == send || next.do == finish {
+		next := d.Next(time.Now())
+		if next.Do == delivery.Send || next.Do == delivery.Finish {
 			patient, _ := s.patient(ctx, time.Time{})
 			replanned, err := s.correct(patient, d)
 			if err != nil {
-				return s.stopped(d, d.without(), err)
+				return s.stopped(d, d.Without(), err)
 			}
 			if replanned {
-				d = d.replanned(len(s.plan))
+				d = d.Replanned(len(s.plan))
 				continue
 			}
 		}
-		switch next.do {
-		case look:
+		switch next.Do {
+		case delivery.Look:
 			if !s.found && cause != nil {
-				next.why += ": " + s.client.core.Text(cause.Error())
+				next.Why += ": " + s.client.core.Text(cause.Error())
 			}
-			if err := s.wait(ctx, next, d.stored); err != nil {
-				return s.stopped(d, d.interrupted(), also(cause, err))
+			if err := s.wait(ctx, next, d.Stored); err != nil {
+				return s.stopped(d, d.Interrupted(), also(cause, err))
 			}
 			asked := time.Now()
-			patient, outage := s.patient(ctx, d.failing)
+			patient, outage := s.patient(ctx, d.Failing)
 			seen, err := s.look(patient)
-			if err != nil && seen.kind == unseen {
-				return s.stopped(d, d.interrupted(), err)
+			if err != nil && seen.Kind == delivery.Unseen {
+				return s.stopped(d, d.Interrupted(), err)
 			}
 			if err != nil {
-				cause, seen.since = err, outage.Since
+				cause, seen.Since = err, outage.Since
 			}
 			before := d
-			if d = d.looked(seen, asked, time.Now()); err == nil && !d.lost {
+			if d = d.Looked(seen, asked, time.Now()); err == nil && !d.Lost {
 				cause = settled(cause)
 			}
-			if before.lost && d.stored > before.stored {
+			if before.Lost && d.Stored > before.Stored {
 				s.sent++
 			}
-		case send:
-			d = d.sending(next.subset)
-			shows, err := s.send(ctx, next.subset)
+		case delivery.Send:
+			d = d.Sending(next.Subset)
+			shows, err := s.send(ctx, next.Subset)
 			switch cause = err; {
 			case err == nil:
 				s.sent++
-				d = d.responded(shows, time.Now())
+				d = d.Responded(shows, time.Now())
 			case errors.Is(err, datacite.ErrUnclear) && !permanent(err), errors.Is(err, errNotReadNow):
-				d = d.responseLost(time.Now())
+				d = d.ResponseLost(time.Now())
 			case !neverSent(err):
 				s.note(d) // if it fails, the next run only waits longer
-				return s.stopped(d, d.without(), s.explain(next.subset, settled(err)))
+				return s.stopped(d, d.Without(), s.explain(next.Subset, settled(err)))
 			}
-		case finish:
+		case delivery.Finish:
 			s.completed()
 			return nil
-		case stop:
-			return s.stopped(d, next.state, cause)
+		case delivery.Stop:
+			return s.stopped(d, next.State, cause)
 		}
-		if err := s.note(d); err != nil && d.lost {
-			return s.stopped(d, Unclear, also(cause, err))
+		if err := s.note(d); err != nil && d.Lost {
+			return s.stopped(d, delivery.Unclear, also(cause, err))
 		}
-		if d.stored > s.reported {
-			s.reported = d.stored
-			s.progress(Progress{Stage: Sending}, d.stored)
+		if d.Stored > s.reported {
+			s.reported = d.Stored
+			s.progress(Progress{Stage: Sending}, d.Stored)
 		}
 	}
 }
@@ -101,12 +105,12 @@ func (s *submission) patient(ctx context.Context, began time.Time) (context.Cont
 }
 
 // note records what the next run has to know.
-func (s *submission) note(d delivery) error {
-	if r, ok := d.record(); ok {
-		if r.State != 0 && !d.seen.foreign {
-			r.Size = s.datasets(max(d.stored, d.seen.first))
+func (s *submission) note(d delivery.Run) error {
+	if r, ok := d.Record(); ok {
+		if r.State != 0 && !d.Seen.Foreign {
+			r.Size = s.datasets(max(d.Stored, d.Seen.First))
 		}
-		if d.seen.kind == shown && !d.written && !s.left(d) { // the record is about to say what another program left
+		if d.Seen.Kind == delivery.Shown && !d.Written && !s.left(d) { // the record is about to say what another program left
 			if err := s.lock.SetPast(runlock.Unknown); err != nil {
 				return err
 			}
@@ -117,14 +121,14 @@ func (s *submission) note(d delivery) error {
 }
 
 // wait waits until it is time for a step.
-func (s *submission) wait(ctx context.Context, next step, stored int) error {
-	left := time.Until(next.at)
+func (s *submission) wait(ctx context.Context, next delivery.Step, stored int) error {
+	left := time.Until(next.At)
 	if left <= 0 {
 		return call.Ended(ctx)
 	}
-	until := later(next.at, next.until)
+	until := next.End()
 	s.warnOfToken(until)
-	s.progress(Progress{Stage: Waiting, Reason: next.why, Until: until}, stored)
+	s.progress(Progress{Stage: Waiting, Reason: next.Why, Until: until}, stored)
 	return transport.Sleep(ctx, left)
 }
 
@@ -143,7 +147,7 @@ func (s *submission) warnOfToken(until time.Time) {
 
 // send sends subset i once: by PUT if it is the first, else by POST. It returns
 // what the response shows.
-func (s *submission) send(ctx context.Context, i int) (view, error) {
+func (s *submission) send(ctx context.Context, i int) (delivery.View, error) {
 	method, path := http.MethodPost, "/reports"
 	if i == 0 {
 		method, path = http.MethodPut, "/reports/"+s.id
@@ -155,19 +159,19 @@ func (s *submission) send(ctx context.Context, i int) (view, error) {
 	a, err := s.client.requestStored(ctx, request)
 	switch {
 	case errors.Is(err, datacite.ErrInvalid):
-		return view{}, s.client.notWritten(ctx, "reports.Submit", s.id, err)
+		return delivery.View{}, s.client.notWritten(ctx, "reports.Submit", s.id, err)
 	case err != nil:
-		return view{}, err
+		return delivery.View{}, err
 	case !strings.EqualFold(a.ID, s.id):
-		return view{}, fmt.Errorf("%w: the service put subset %d into the report %.40q, not %s", datacite.ErrConflict, i+1, a.ID, s.id)
+		return delivery.View{}, fmt.Errorf("%w: the service put subset %d into the report %.40q, not %s", datacite.ErrConflict, i+1, a.ID, s.id)
 	case len(a.Subsets) == 0: // a service that does not list them, as the specification allows
-		return view{kind: shown, first: i + 1}, nil
+		return delivery.View{Kind: delivery.Shown, First: i + 1}, nil
 	}
 	if first, ok := s.holds(a); ok && first == i+1 {
-		return view{kind: shown, first: first, state: a.state()}, nil
+		return delivery.View{Kind: delivery.Shown, First: first, Hash: a.state()}, nil
 	}
 	s.listed = a.Subsets // only a look can show whether they hold the same datasets
-	return view{}, nil
+	return delivery.View{}, nil
 }
 
 // settled returns the error of a write whose outcome is known by now, so that it no longer
@@ -200,24 +204,24 @@ func (s *submission) explain(i int, err error) error {
 }
 
 // stopped makes the error of a run that cannot continue.
-func (s *submission) stopped(d delivery, state SubmitState, err error) error {
+func (s *submission) stopped(d delivery.Run, state delivery.State, err error) error {
 	err = s.client.core.Shown(transport.Within("reports.Submit", err))
 	switch {
-	case state == Broken:
-		err = fmt.Errorf("%w: report %s has been unreadable for %v: %w", ErrBroken, s.id, time.Since(d.failing).Round(time.Second), err)
-	case state == Disturbed && d.written:
-		err = fmt.Errorf("%w: the service holds something other than the first %d subsets of this report", ErrBusy, d.stored)
-	case state == Disturbed:
+	case state == delivery.Broken:
+		err = fmt.Errorf("%w: report %s has been unreadable for %v: %w", ErrBroken, s.id, time.Since(d.Failing).Round(time.Second), err)
+	case state == delivery.Disturbed && d.Written:
+		err = fmt.Errorf("%w: the service holds something other than the first %d subsets of this report", ErrBusy, d.Stored)
+	case state == delivery.Disturbed:
 		err = fmt.Errorf("%w: report %s changed while nothing was sent", ErrBusy, s.id)
 	}
-	if time.Now().Before(d.until) {
-		err = fmt.Errorf("%w; no run may send anything before %s, because %s", err, d.until.Format(time.RFC3339), d.waitingFor())
+	if time.Now().Before(d.Until) {
+		err = fmt.Errorf("%w; no run may send anything before %s, because %s", err, d.Until.Format(time.RFC3339), d.WaitingFor())
 	}
-	if !d.written {
+	if !d.Written {
 		return fmt.Errorf("reports.Submit: %w; nothing was sent", err)
 	}
 	return &SubmitError{
-		ReportID: s.id, State: state, Stored: s.subsets(d.stored), Datasets: s.datasets(d.stored),
+		ReportID: s.id, State: SubmitState(state), Stored: s.subsets(d.Stored), Datasets: s.datasets(d.Stored),
 		Total: len(s.subsets(len(s.plan))), Err: err,
 	}
 }

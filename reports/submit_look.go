@@ -12,12 +12,13 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/call"
+	"github.com/datacite-go/datacite-go/internal/delivery"
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
 // look compares what the service holds with the plan. With an error, the kind of the view
 // tells what it means; unseen means that another look would fail as well.
-func (s *submission) look(ctx context.Context) (view, error) {
+func (s *submission) look(ctx context.Context) (delivery.View, error) {
 	if !s.found {
 		if err := s.findReport(ctx); err != nil {
 			return s.notFound(err), err
@@ -34,39 +35,39 @@ func (s *submission) look(ctx context.Context) (view, error) {
 	stored, err := s.client.requestStored(ctx, request)
 	switch {
 	case transport.NotFound(err):
-		return view{kind: shown}, nil
+		return delivery.View{Kind: delivery.Shown}, nil
 	case err != nil:
-		return view{kind: failure(err)}, err
+		return delivery.View{Kind: failure(err)}, err
 	}
 	if err := s.mayWrite(stored); err != nil {
-		return view{}, err
+		return delivery.View{}, err
 	}
-	seen := view{kind: shown, state: stored.state()}
+	seen := delivery.View{Kind: delivery.Shown, Hash: stored.state()}
 	if stored.Shown == 0 && len(stored.Subsets) == 0 {
 		return seen, nil
 	}
 	if s.header.differs(&stored.Header) != "" || stored.damage != nil && stored.Shown == 0 {
-		seen.foreign = true
+		seen.Foreign = true
 		return seen, nil
 	}
 	s.kept.Created = stored.Header.Created
 	var ok bool
-	if seen.first, ok = s.holds(stored); ok && stored.Shown == 0 {
+	if seen.First, ok = s.holds(stored); ok && stored.Shown == 0 {
 		return seen, nil
 	}
 	// Another release may have compressed the subsets differently, or the service
 	// shows datasets instead of subsets.
 	var held []Subset
-	seen.first, held, err = s.holdsContent(ctx)
+	seen.First, held, err = s.holdsContent(ctx)
 	switch {
 	case err != nil:
-		return view{kind: failure(err)}, err
-	case seen.first == 0:
-		seen.foreign = true
+		return delivery.View{Kind: failure(err)}, err
+	case seen.First == 0:
+		seen.Foreign = true
 	case len(held) > 0:
-		s.accepted, s.covered = held, seen.first
+		s.accepted, s.covered = held, seen.First
 	case s.listed != nil:
-		s.accepted, s.covered = s.listed, seen.first
+		s.accepted, s.covered = s.listed, seen.First
 	}
 	return seen, nil
 }
@@ -93,12 +94,12 @@ func (s *submission) findReport(ctx context.Context) error {
 
 // notFound returns what the error of a search means. It may pass, unless it comes from something else than the
 // service: a page of a web server, or a login page.
-func (s *submission) notFound(err error) view {
+func (s *submission) notFound(err error) delivery.View {
 	e, ok := errors.AsType[*datacite.Error](err)
 	if !datacite.Temporary(err) || errors.Is(err, errDamaged) || ok && (e.StatusCode == http.StatusNotFound || e.StatusCode/100 == 2 && whole(e.Body)) {
-		return view{}
+		return delivery.View{}
 	}
-	return view{kind: unreachable}
+	return delivery.View{Kind: delivery.Unreachable}
 }
 
 // whole reports whether a body that is no list of reports is surely something else, and not cut off.
@@ -134,18 +135,18 @@ func (s *submission) holds(stored *storedReport) (first int, ok bool) {
 
 // failure returns what the error of a look means. Two failures may pass: the service
 // cannot be reached, or it cannot read a report because it is being written.
-func failure(err error) viewKind {
+func failure(err error) delivery.Kind {
 	e, ok := errors.AsType[*datacite.Error](err)
 	switch {
 	case !ok || call.IsEnded(err) || errors.Is(err, datacite.ErrTooLarge):
-		return unseen
+		return delivery.Unseen
 	case errors.Is(err, errNotReadNow):
-		return unreadable
+		return delivery.Unreadable
 	case e.StatusCode == 0 && e.Attempts > 0,
 		e.StatusCode >= 500 || e.StatusCode == http.StatusTooManyRequests || errors.Is(err, datacite.ErrUnreadable):
-		return unreachable
+		return delivery.Unreachable
 	}
-	return unseen
+	return delivery.Unseen
 }
 
 // holdsContent reads the stored datasets and returns how many of the planned subsets

@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/delivery"
 	"github.com/datacite-go/datacite-go/internal/display"
 	"github.com/datacite-go/datacite-go/internal/runlock"
 	"github.com/datacite-go/datacite-go/internal/subset"
@@ -51,8 +52,8 @@ import (
 // those that a request has replaced since a run completed (see [past]). It counts the
 // numbers that would stay. With SubmitOptions.ZeroDropped, and for zeros that are stored,
 // it adds datasets with the count 0 to the plan and returns true.
-func (s *submission) correct(ctx context.Context, d delivery) (replanned bool, err error) {
-	foreign := d.seen.foreign
+func (s *submission) correct(ctx context.Context, d delivery.Run) (replanned bool, err error) {
+	foreign := d.Seen.Foreign
 	switch {
 	case !s.past.recalled:
 		if err := s.recall(d); err != nil {
@@ -82,7 +83,7 @@ func (s *submission) correct(ctx context.Context, d delivery) (replanned bool, e
 	case zeros == 0:
 		return false, nil
 	}
-	return true, s.addZeros(ctx, c, d.seen.first > 0)
+	return true, s.addZeros(ctx, c, d.Seen.First > 0)
 }
 
 // compare adds the numbers of all versions to c.
@@ -134,7 +135,7 @@ func (c *comparison) lower() error {
 }
 
 // recall finds out what is known of earlier versions, given what is stored now.
-func (s *submission) recall(d delivery) error {
+func (s *submission) recall(d delivery.Run) error {
 	p := &s.past
 	p.recalled = true
 	err := s.readNotes(func(n *number) error { return new(Dataset).UnmarshalJSON(n.About) })
@@ -142,11 +143,11 @@ func (s *submission) recall(d delivery) error {
 		return fmt.Errorf("the notes of earlier versions (SubmitOptions.LockDir): %w", err)
 	}
 	p.noted = err == nil
-	absent := d.seen.first == 0 && !d.seen.foreign && d.seen.state == 0
+	absent := d.Seen.First == 0 && !d.Seen.Foreign && d.Seen.Hash == 0
 	switch {
-	case absent && d.left.At.IsZero() && errors.Is(err, fs.ErrNotExist):
-	case d.left.Past == runlock.Unknown,
-		d.left.Past == runlock.Noted && err != nil,
+	case absent && d.Left.At.IsZero() && errors.Is(err, fs.ErrNotExist):
+	case d.Left.Past == runlock.Unknown,
+		d.Left.Past == runlock.Noted && err != nil,
 		!absent && !s.left(d):
 		p.unknown = true
 		s.warn(datacite.Finding{
@@ -161,9 +162,9 @@ func (s *submission) recall(d delivery) error {
 // left reports whether a run of this account left what is stored, or may have. Some services
 // list subsets in the response to a write and show datasets later; then only their number
 // is compared.
-func (s *submission) left(d delivery) bool {
-	shown := storedReport{Shown: int(d.left.Size)}
-	return !d.left.At.IsZero() && (d.left.State == 0 || d.left.State == d.seen.state || d.seen.state == shown.state())
+func (s *submission) left(d delivery.Run) bool {
+	shown := storedReport{Shown: int(d.Left.Size)}
+	return !d.Left.At.IsZero() && (d.Left.State == 0 || d.Left.State == d.Seen.Hash || d.Seen.Hash == shown.state())
 }
 
 // tell tells later runs what this one knows.

@@ -1,4 +1,4 @@
-package reports
+package delivery
 
 import (
 	"fmt"
@@ -63,24 +63,24 @@ const (
 	reply
 )
 
-func (s *server) see() (c contents, kind viewKind) {
+func (s *server) see() (c contents, kind Kind) {
 	switch {
 	case !s.exists:
-		return c, shown
+		return c, Shown
 	case !s.deployed || !s.attached:
 		for _, r := range s.rows {
 			if r.used && s.deployed && !r.bytes {
-				return c, unreachable // a failure without a name
+				return c, Unreachable // a failure without a name
 			}
 			if r.used {
 				c[r.content]++
 			}
 		}
-		return c, shown
+		return c, Shown
 	case !s.file || !s.consistent():
-		return c, unreadable
+		return c, Unreadable
 	}
-	return s.document, shown
+	return s.document, Shown
 }
 
 // consistent: each row is in the document.
@@ -246,13 +246,13 @@ func TestTheModelCanBreak(t *testing.T) {
 	put := start(true, 0)
 	upTo(put, render)
 	c, kind := s.see()
-	require.Equal(t, shown, kind, "seen before its document is written")
+	require.Equal(t, Shown, kind, "seen before its document is written")
 	require.Equal(t, contents{0: 1}, c)
 	upTo(start(false, 1), reply)
 	c, kind = s.see()
-	require.Equal(t, shown, kind)
+	require.Equal(t, Shown, kind)
 	require.Equal(t, contents{0: 1, 1: 1}, c)
 	upTo(put, reply)
 	_, kind = s.see()
-	require.Equal(t, unreadable, kind, "the late document lacks the other subset")
+	require.Equal(t, Unreadable, kind, "the late document lacks the other subset")
 }

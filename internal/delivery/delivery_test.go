@@ -1,21 +1,12 @@
-package reports
+package delivery
 
 import (
-	"bytes"
-	"compress/gzip"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"hash/maphash"
-	"io"
-	"io/fs"
-	"os"
 	"strings"
 	"testing"
-	"testing/iotest"
 	"time"
-
-	"github.com/stretchr/testify/require"
 
 	"github.com/datacite-go/datacite-go/internal/runlock"
 )
@@ -55,16 +46,16 @@ var epoch = time.Unix(1_000_000_000, 0).UTC()
 // A world is a service, with requests at work, and a run.
 type world struct {
 	server
-	delivery delivery
+	delivery Run
 	running  bool
 	waiting  int8 // the request whose response is waited for, or -1
 	looking  bool // a look that takes long has seen ...
-	glimpse  view
+	glimpse  View
 	lookedAt time.Time // ... then
 	record   runlock.Record
 	before   contents // what the report showed when the run began
 	unknown  bool     // ... or that it could not be seen, or might still change
-	result   step     // of a run that has ended
+	result   Step     // of a run that has ended
 
 	faults   int8 // left
 	attempts int8 // runs since the last fault
@@ -117,30 +108,28 @@ func starts(deployed bool, subsets, faults int) (list []world) {
 
 // begin starts a run.
 func (w *world) begin(subsets int) {
-	o := SubmitOptions{MaxProcessing: modelProcessing, MaxOutage: modelOutage}
-	w.delivery = newDelivery(subsets, o, w.record, time.Time{})
-	w.delivery.firstPause = time.Minute
-	w.running, w.result = true, step{}
-	var kind viewKind
+	w.delivery = New(Settings{subsets, modelProcessing, modelOutage, time.Minute, time.Minute}, w.record, time.Time{})
+	w.running, w.result = true, Step{}
+	var kind Kind
 	w.before, kind = w.see()
-	w.unknown = kind != shown || w.busy()
+	w.unknown = kind != Shown || w.busy()
 }
 
 // view is how a run reads what the service shows.
-func (w *world) view(c contents, ours bool) view {
-	s := view{kind: shown}
+func (w *world) view(c contents, ours bool) View {
+	s := View{Kind: Shown}
 	total := uint8(0)
 	for content, n := range c {
 		total += n
-		s.state = s.state<<4 | uint64(n)
-		s.foreign = s.foreign || n > 1 || content == foreignContent && n > 0 || n > 0 && content >= w.delivery.subsets
+		s.Hash = s.Hash<<4 | uint64(n)
+		s.Foreign = s.Foreign || n > 1 || content == foreignContent && n > 0 || n > 0 && content >= w.delivery.Subsets
 	}
-	for s.first < w.delivery.subsets && c[s.first] == 1 {
-		s.first++
+	for s.First < w.delivery.Subsets && c[s.First] == 1 {
+		s.First++
 	}
-	s.foreign = s.foreign || int(total) != s.first || total > 0 && !ours
-	if s.foreign {
-		s.first = 0
+	s.Foreign = s.Foreign || int(total) != s.First || total > 0 && !ours
+	if s.Foreign {
+		s.First = 0
 	}
 	return s
 }
@@ -189,8 +178,8 @@ func (w world) moves() (list []move) {
 		if w.quietUntil(end) {
 			may("the look ends", func(n *world) {
 				n.pass(end)
-				n.delivery = n.delivery.looked(n.glimpse, n.lookedAt, epoch)
-				n.looking, n.glimpse, n.lookedAt = false, view{}, time.Time{}
+				n.delivery = n.delivery.Looked(n.glimpse, n.lookedAt, epoch)
+				n.looking, n.glimpse, n.lookedAt = false, View{}, time.Time{}
 			})
 		}
 	case w.waiting >= 0:
@@ -204,61 +193,61 @@ func (w world) moves() (list []move) {
 
 // act is what the run may do, and what may happen to it.
 func (w *world) act(may, fault func(string, func(*world))) {
-	next := w.delivery.next(epoch)
-	switch next.do {
-	case look:
-		if !w.quietUntil(next.at) {
+	next := w.delivery.Next(epoch)
+	switch next.Do {
+	case Look:
+		if !w.quietUntil(next.At) {
 			return // the service's steps come first: they end in time
 		}
-		if d := w.delivery; !next.at.After(epoch) && d.asked.Equal(epoch) && d.seen.kind != unseen {
+		if d := w.delivery; !next.At.After(epoch) && d.asked.Equal(epoch) && d.Seen.Kind != Unseen {
 			may("look", func(n *world) { n.wrong = "it looks again at once, for ever" })
 			return
 		}
-		label := fmt.Sprintf("look after %v (%s)", max(next.at.Sub(epoch), 0), next.why)
+		label := fmt.Sprintf("look after %v (%s)", max(next.At.Sub(epoch), 0), next.Why)
 		may(label, func(n *world) {
-			n.pass(next.at)
+			n.pass(next.At)
 			c, kind := n.see()
-			s := view{kind: kind}
-			if kind == shown {
+			s := View{Kind: kind}
+			if kind == Shown {
 				s = n.view(c, n.ours)
 			}
-			n.delivery = n.delivery.looked(s, epoch, epoch)
+			n.delivery = n.delivery.Looked(s, epoch, epoch)
 		})
 		fault(label+", which takes long", func(n *world) {
-			n.pass(next.at)
+			n.pass(next.At)
 			c, kind := n.see()
-			n.looking, n.lookedAt, n.glimpse = true, epoch, view{kind: kind}
-			if kind == shown {
+			n.looking, n.lookedAt, n.glimpse = true, epoch, View{Kind: kind}
+			if kind == Shown {
 				n.glimpse = n.view(c, n.ours)
 			}
 		})
 		fault(label+", without a response", func(n *world) {
-			n.pass(next.at)
-			n.delivery = n.delivery.looked(view{kind: unreachable}, epoch, epoch)
+			n.pass(next.At)
+			n.delivery = n.delivery.Looked(View{Kind: Unreachable}, epoch, epoch)
 		})
 		fault("the run is killed", func(n *world) { n.kill() })
-	case send:
-		label := fmt.Sprintf("send subset %d", next.subset)
+	case Send:
+		label := fmt.Sprintf("send subset %d", next.Subset)
 		begin := func(n *world) {
-			n.delivery = n.delivery.sending(next.subset)
+			n.delivery = n.delivery.Sending(next.Subset)
 			n.record = runlock.Record{At: epoch}
 		}
 		may(label, func(n *world) {
 			begin(n)
-			n.waiting = n.arrives(next.subset)
+			n.waiting = n.arrives(next.Subset)
 		})
 		fault(label+", which arrives when nobody waits any more", func(n *world) {
 			begin(n)
-			n.waiting = n.arrives(next.subset)
+			n.waiting = n.arrives(next.Subset)
 			n.lose()
 		})
 		fault(label+", which never arrives", func(n *world) {
 			begin(n)
-			n.delivery = n.delivery.responseLost(epoch)
+			n.delivery = n.delivery.ResponseLost(epoch)
 		})
 		fault(label+", without a connection", func(n *world) { begin(n) })
 	default:
-		may(fmt.Sprintf("the run ends: %d %s", next.do, next.state), func(n *world) {
+		may(fmt.Sprintf("the run ends: %d %s", next.Do, next.State), func(n *world) {
 			n.running, n.result = false, next
 		})
 	}
@@ -280,7 +269,7 @@ func (w *world) lose() {
 	r := &w.work[w.waiting]
 	r.lost, r.until = true, epoch.Add(modelProcessing)
 	w.waiting = -1
-	w.delivery = w.delivery.responseLost(epoch)
+	w.delivery = w.delivery.ResponseLost(epoch)
 	w.record = runlock.Record{At: epoch}
 }
 
@@ -288,7 +277,7 @@ func (w *world) kill() {
 	if w.waiting >= 0 {
 		w.lose()
 	}
-	w.begin(w.delivery.subsets)
+	w.begin(w.delivery.Subsets)
 }
 
 // serve takes one step of a request, and hands its end to the run.
@@ -307,14 +296,14 @@ func (w *world) end(i int8, ok bool) {
 	}
 	w.waiting = -1
 	if !ok {
-		w.delivery = w.delivery.responseLost(epoch)
+		w.delivery = w.delivery.ResponseLost(epoch)
 		return
 	}
 	s := w.view(r.rendered, true)
-	if s.foreign || s.first != int(r.content)+1 {
-		s = view{} // only a look can tell
+	if s.Foreign || s.First != int(r.content)+1 {
+		s = View{} // only a look can tell
 	}
-	w.delivery = w.delivery.responded(s, epoch)
+	w.delivery = w.delivery.Responded(s, epoch)
 }
 
 // quietUntil tells whether all work that has to be over by then is.
@@ -341,10 +330,10 @@ func (w *world) pass(until time.Time) {
 	shift(&w.lookedAt)
 	shift(&w.delivery.asked)
 	shift(&w.delivery.seenAt)
-	shift(&w.delivery.failing)
-	shift(&w.delivery.until)
+	shift(&w.delivery.Failing)
+	shift(&w.delivery.Until)
 	shift(&w.record.At)
-	shift(&w.delivery.left.At)
+	shift(&w.delivery.Left.At)
 	for i := range w.work {
 		shift(&w.work[i].until)
 	}
@@ -354,7 +343,7 @@ func (w *world) pass(until time.Time) {
 // what is wrong already.
 func (w *world) tidy() {
 	old := epoch.Add(-24 * time.Hour)
-	if r, known := w.delivery.record(); known && w.running && w.waiting < 0 {
+	if r, known := w.delivery.Record(); known && w.running && w.waiting < 0 {
 		w.record = r
 	}
 	if !w.busy() { // nobody knows the rows by their places
@@ -373,7 +362,7 @@ func (w *world) tidy() {
 		w.rows = sorted
 	}
 	w.delivery.looks = 0 // pauses do not grow in the model
-	for _, t := range []*time.Time{&w.delivery.until, &w.record.At, &w.delivery.left.At} {
+	for _, t := range []*time.Time{&w.delivery.Until, &w.record.At, &w.delivery.Left.At} {
 		if !t.IsZero() && epoch.Sub(*t) > modelProcessing {
 			*t = old
 		}
@@ -384,7 +373,7 @@ func (w *world) tidy() {
 	case w.strayed:
 		w.wrong = "a POST made a report of its own"
 	case w.running:
-	case w.result.do == stop && w.result.state == Disturbed:
+	case w.result.Do == Stop && w.result.State == Disturbed:
 		w.wrong = "nobody else wrote"
 	case !w.busy():
 		w.wrong = w.untrue()
@@ -397,26 +386,26 @@ func (w *world) untrue() string {
 	c, kind := w.see()
 	d := w.delivery
 	holds := func(n int) bool {
-		s := w.view(c, w.ours || w.result.state == Unclear)
-		return kind == shown && !s.foreign && s.first == n
+		s := w.view(c, w.ours || w.result.State == Unclear)
+		return kind == Shown && !s.Foreign && s.First == n
 	}
-	same := w.unknown || kind == shown && c == w.before
-	if kind != shown && !w.died {
+	same := w.unknown || kind == Shown && c == w.before
+	if kind != Shown && !w.died {
 		return "the report is broken"
 	}
 	switch {
-	case w.result.do == finish && !holds(d.subsets):
+	case w.result.Do == Finish && !holds(d.Subsets):
 		return "the run ended well, and the report is not complete"
-	case w.result.do == finish || kind != shown: // what a dead server left unreadable is not known
-	case !d.written && !same:
+	case w.result.Do == Finish || kind != Shown: // what a dead server left unreadable is not known
+	case !d.Written && !same:
 		return "nothing was sent, and the report changed"
-	case w.result.state == Broken && kind == shown:
+	case w.result.State == Broken && kind == Shown:
 		return "the report is not broken"
-	case w.result.state == Incomplete && !holds(d.stored):
-		return fmt.Sprintf("not incomplete with %d", d.stored)
-	case w.result.state == Unclear && !holds(d.stored) && !holds(d.stored+1) && !(d.stored == 0 && (same || holds(0))):
-		return fmt.Sprintf("not unclear with %d", d.stored)
-	case d.written && w.result.state == Untouched && !same:
+	case w.result.State == Incomplete && !holds(d.Stored):
+		return fmt.Sprintf("not incomplete with %d", d.Stored)
+	case w.result.State == Unclear && !holds(d.Stored) && !holds(d.Stored+1) && !(d.Stored == 0 && (same || holds(0))):
+		return fmt.Sprintf("not unclear with %d", d.Stored)
+	case d.Written && w.result.State == Untouched && !same:
 		return "it was touched"
 	}
 	return ""
@@ -426,11 +415,11 @@ func (w *world) untrue() string {
 func (w *world) afterwards(may func(string, func(*world))) {
 	const enough = 3 // attempts without a fault
 	switch {
-	case w.result.do == finish:
+	case w.result.Do == Finish:
 	case w.attempts < enough:
 		may("the program runs again", func(n *world) {
 			n.attempts++
-			n.begin(n.delivery.subsets)
+			n.begin(n.delivery.Subsets)
 		})
 	case !w.died:
 		may("and again", func(n *world) { n.wrong = "it cannot be finished, though nothing fails" })
@@ -487,23 +476,4 @@ func explore(from []world) (states, steps int, wrong string) {
 		}
 	}
 	return len(seen), steps, ""
-}
-
-// A disk that fails within the notes is not damage, after which the run would go on without them.
-func TestNotesThatCannotBeRead(t *testing.T) {
-	var notes bytes.Buffer
-	packed := gzip.NewWriter(&notes)
-	s := &submission{id: "2d8a0c6d-6b1f-4f0e-8d5e-6a0a2f6f2b6a"}
-	_, err := io.WriteString(packed, s.firstLine())
-	require.NoError(t, err)
-	require.NoError(t, json.NewEncoder(packed).Encode(&number{Name: "10.5072/a", In: []int{inEarlier}}))
-	require.NoError(t, packed.Close())
-	read := func(r io.Reader) error { return s.parseNotes(r, func(*number) error { return nil }) }
-	require.NoError(t, read(bytes.NewReader(notes.Bytes())))
-	for n := range notes.Len() {
-		start := notes.Bytes()[:n]
-		require.ErrorIs(t, read(bytes.NewReader(start)), errNotes)
-		failed := &fs.PathError{Op: "read", Path: "a.notes", Err: os.ErrDeadlineExceeded}
-		require.ErrorIs(t, read(io.MultiReader(bytes.NewReader(start), iotest.ErrReader(failed))), failed, n)
-	}
 }
