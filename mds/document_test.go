@@ -2,7 +2,14 @@ package mds_test
 
 import (
 	"bytes"
+	"cmp"
+	"encoding/xml"
 	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +19,7 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
+	"github.com/datacite-go/datacite-go/internal/testkit"
 	"github.com/datacite-go/datacite-go/mds"
 	"github.com/datacite-go/datacite-go/metadata"
 )
@@ -225,4 +233,239 @@ func pathsOf(findings []datacite.Finding) (all []string) {
 		all = append(all, f.Path)
 	}
 	return all
+}
+
+var documents = flag.Int("documents", 500, "generated documents that are registered and read back")
+
+// TestWhatIsStoredIsWhatWasGiven registers documents with all that XML has to
+// offer, and some that are broken. What is taken is stored with the same content,
+// or the registration names what is not.
+func TestWhatIsStoredIsWhatWasGiven(t *testing.T) {
+	var notWellFormed, refused, same, altered int
+	for i := range uint64(*documents) {
+		r := rand.New(rand.NewPCG(i, 23))
+		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Behaviour: behaviours()[i%2]})
+		given := withPieces(r)
+		done, err := srv.MDS().Register(t.Context(), name, address, mds.XML(given), nil)
+		if err != nil {
+			require.True(t, errors.Is(err, datacite.ErrInvalid) || errors.Is(err, datacite.ErrMediaType), "%d: %v: %s", i, err, given)
+			if len(srv.Requests()) == 0 {
+				notWellFormed++
+			} else {
+				refused++
+			}
+			srv.Close()
+			continue
+		}
+		stored := storedXML(t, srv, name)
+		if xml.Unmarshal(given, new(struct{})) != nil {
+			assert.NotEmpty(t, done.Altered, "names that encoding/xml does not know cannot be compared")
+			srv.Close()
+			continue
+		}
+		isSame := content(t, given) == content(t, []byte(stored))
+		require.Equal(t, isSame, len(done.Altered) == 0, "%d: %q\n%s\n%s", i, done.Altered, given, stored)
+		if isSame {
+			same++
+		} else {
+			altered++
+		}
+		again, err := srv.MDS().Register(t.Context(), name, address, mds.XML(given), nil)
+		require.NoError(t, err)
+		require.Equal(t, mds.Unchanged, again.Change, "%d: %q\n%s\n%s", i, again.Altered, given, stored)
+		srv.Close()
+	}
+	t.Logf("%d documents: %d are not well formed, %d are refused by the service, %d are stored as they are, %d altered", *documents, notWellFormed, refused, same, altered)
+	assert.Greater(t, same, *documents/20)
+	assert.Greater(t, altered, *documents/50)
+	assert.Greater(t, notWellFormed, *documents/20)
+}
+
+// Each difference is named with its place, once for each time, and without the password.
+func TestAlteredNamesEachDifference(t *testing.T) {
+	const root = `<resource xmlns="http://datacite.org/schema/kernel-4">`
+	lost := func(name string, text, n int, what string) (all []string) {
+		for i := range n {
+			all = append(all, fmt.Sprintf("/resource/a[1]/%s[%d]: \"%d\" %s", name, i+1, text, what))
+		}
+		return all
+	}
+	for _, tt := range []struct {
+		given, stored string
+		want          []string
+	}{
+		{"<titles><title>A</title><title>B</title></titles><version>1</version>", "<titles><title>A</title><title>C</title></titles><version>1</version>", []string{
+			`/resource/titles[1]/title[2]: "B" was given and is not stored`, `/resource/titles[1]/title[2]: "C" is stored and was not given`,
+		}},
+		{"<titles><title>A</title></titles>", "<titles><title>A<b>x</b>y</title></titles>", []string{
+			`/resource/titles[1]/title[1]/b[1]: "x" is stored and was not given`, `/resource/titles[1]/title[1]: "y" is stored and was not given`,
+		}},
+		{"<a>1</a><a/>", "<a>1</a>", []string{`/resource/a[2]: "" was given and is not stored`}},
+		{"<a>1<b/>1</a>", "<a>1<b/></a>", []string{`/resource/a[1]: "1" was given and is not stored`}},
+		{"<a b='1' c='2'/>", "<a c='2' b='1'/>", nil},
+		{"<a b='1 2'/><c/>", "<a b='1\n2'/><c/>", nil},
+		{"<a b='1 2'/>", "<a b='1&#13;2'/>", nil},
+		{"<a b='1 2'/>", "<a b='12'/>", []string{`/resource/a[1]/@b: "1 2" was given and is not stored`, `/resource/a[1]/@b: "12" is stored and was not given`}},
+		{"<a>1<b/>2</a>", "<a>2<b/>1</a>", []string{"the order of the elements"}},
+		{"<a>" + strings.Repeat("<b>1</b>", 10) + "</a>", "<a>" + strings.Repeat("<c>2</c>", 10) + "</a>", append(lost("b", 1, 10, "was given and is not stored"), lost("c", 2, 10, "is stored and was not given")...)},
+		{"<a>" + strings.Repeat("<b>1</b>", 15) + "</a>", "<a>" + strings.Repeat("<c>2</c>", 15) + "</a>", append(append(lost("b", 1, 15, "was given and is not stored"), lost("c", 2, 4, "is stored and was not given")...), "and 11 more")},
+		{"<a/>", "<a>" + account.Password + "</a>", []string{`/resource/a[1]: "" was given and is not stored`, `/resource/a[1]: "REDACTED" is stored and was not given`}},
+	} {
+		c := served(t, func(req *http.Request) *http.Response {
+			switch {
+			case req.Method == http.MethodPut:
+				return response(201, plain, "OK ("+name+")")
+			case strings.HasPrefix(req.URL.Path, "/doi/"):
+				return response(200, plain, address)
+			}
+			return response(200, "application/xml", root+tt.stored+"</resource>")
+		}, nil)
+		done, err := c.Register(t.Context(), name, address, mds.XML([]byte(root+tt.given+"</resource>")), &mds.RegisterOptions{Show: true})
+		require.NoError(t, err)
+		assert.Equal(t, tt.want, done.Altered, tt.given)
+	}
+}
+
+// The name of an attribute loses characters like any text, which is no reason to take the
+// response for a foreign page.
+func TestNamesBeyondASCII(t *testing.T) {
+	srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Behaviour: datacitetest.Deployed})
+	defer srv.Close()
+	doc := mds.XML(bytes.Replace(record("Glacier").Data, []byte("xsi:"), []byte("xsi:é"), 1))
+	require.Contains(t, string(doc.Data), "xsi:é")
+	done, err := srv.MDS().Register(t.Context(), name, address, doc, nil)
+	require.NoError(t, err)
+	assert.Empty(t, done.Altered, "as far as can be seen")
+	_, err = srv.MDS().Metadata(t.Context(), name)
+	require.ErrorIs(t, err, mds.ErrReplacedCharacters)
+	require.NotErrorIs(t, err, datacite.ErrUnreadable)
+}
+
+// withPieces is a record with pieces put in where they may or may not stand.
+func withPieces(r *rand.Rand) []byte {
+	text := string(record("Glacier | length").Data)
+	if r.IntN(4) == 0 {
+		text = strings.Replace(text, "</resource>", "<descriptions><description descriptionType=\"Abstract\">One|<br/>two</description></descriptions></resource>", 1)
+	}
+	for range r.IntN(3) + 1 {
+		piece := xmlPieces[r.IntN(len(xmlPieces))]
+		switch r.IntN(8) {
+		case 0:
+			at := r.IntN(len(text) + 1)
+			text = text[:at] + piece + text[at:]
+		case 1:
+			text = piece + text
+		case 2:
+			text += piece
+		case 3:
+			if at := r.IntN(len(text) + 1); r.IntN(4) == 0 {
+				text = text[:at]
+			}
+		default:
+			text = strings.Replace(text, "|", "|"+piece, 1)
+		}
+	}
+	return []byte(text)
+}
+
+var xmlPieces = []string{
+	"<i>in situ</i>", "<sub>2</sub>", "<br>", "</br>", "<br/>", "<b >x</b >", "<I>x</I>", "<![CDATA[<b>x</b> & <y>]]>", "<![CDATA[ ]]>", "<!-- c -->", "<?p i?>",
+	"&amp;", "&", "&lt;i&gt;", "&#60;i&#62;", "&#13;", "&#x1F600;", "&nbsp;", "&#0;", "\ufeff", "\u200b", "é", "e\u0301", "\U0001F9CA", "\xe4", "\r\n", "\n\n  ", "\t",
+	"<", ">", "]]>", "\"", "'", "\x01", "\ufffe", "\u0085", "\u2028", "<title>", "</title>", "</title><title xml:lang=\"de\">Zwei", "</title><title titleType=\"Subtitle\">",
+	"<identifier>10.5072/other</identifier>", " identifierType='DOI'", "<code>a</code>", "<strong>a</strong><em>b</em>", "<pre>\n a\n</pre>", "<sup>2</sup>",
+}
+
+// content writes down what an XML document says, independently of how the client
+// compares two.
+func content(t *testing.T, data []byte) string {
+	t.Helper()
+	var out, text strings.Builder
+	depth := 0
+	flush := func() {
+		if t := strings.Trim(text.String(), " \t\r\n"); t != "" && depth > 0 {
+			fmt.Fprintf(&out, "%q\n", t)
+		}
+		text.Reset()
+	}
+	decoder := xml.NewDecoder(bytes.NewReader(bytes.TrimPrefix(data, []byte("\ufeff"))))
+	for {
+		token, err := decoder.Token()
+		if err == io.EOF {
+			return out.String()
+		}
+		require.NoError(t, err, "%s", data)
+		switch token := token.(type) {
+		case xml.StartElement:
+			flush()
+			if depth == 1 && token.Name.Local == "identifier" {
+				require.NoError(t, decoder.Skip())
+				continue
+			}
+			depth++
+			fmt.Fprintf(&out, "<%s %s%s\n", strings.Join(strings.Fields(token.Name.Space), " "), token.Name.Local, attributes(token.Attr))
+		case xml.EndElement:
+			flush()
+			depth--
+			out.WriteString(">\n")
+		case xml.CharData:
+			text.Write(token)
+		}
+	}
+}
+
+func attributes(all []xml.Attr) string {
+	kept := slices.DeleteFunc(slices.Clone(all), func(a xml.Attr) bool {
+		return a.Name.Space == "xmlns" || a.Name.Local == "xmlns" || a.Name.Local == "schemaLocation"
+	})
+	slices.SortFunc(kept, func(a, b xml.Attr) int {
+		return cmp.Or(cmp.Compare(a.Name.Space, b.Name.Space), cmp.Compare(a.Name.Local, b.Name.Local))
+	})
+	var out strings.Builder
+	for _, a := range kept {
+		fmt.Fprintf(&out, " %s %s=%q", a.Name.Space, a.Name.Local, strings.Join(strings.Fields(a.Value), " "))
+	}
+	return out.String()
+}
+
+// Tags that the store makes text each time are no reason to write again, but said.
+func TestTagsThatBecomeText(t *testing.T) {
+	_, c := newDeployed(t)
+	for i, tag := range []string{"strong", "em", "b", "i", "code", "pre", "sub", "sup", "br"} {
+		for j, change := range []mds.Change{mds.Updated, mds.Unchanged} {
+			done, err := c.Register(t.Context(), name, address, record("<"+tag+">x</"+tag+">"), nil)
+			require.NoError(t, err)
+			assert.True(t, done.Change == change || i+j == 0, tag)
+			assert.NotEmpty(t, done.Altered, tag)
+		}
+	}
+}
+
+const deployedStore = "deployed-store.md"
+
+// What the store changes in a document, the registration tells of.
+func TestNothingIsChangedInSilence(t *testing.T) {
+	taken := 0
+	for _, row := range testkit.Table(t, deployedStore, "Documents") {
+		text := testkit.Expand(t, deployedStore, row[0])
+		srv, c := newDeployed(t)
+		done, err := c.Register(t.Context(), name, address, mds.XML([]byte(text)), nil)
+		if err != nil {
+			require.ErrorIs(t, err, datacite.ErrInvalid, text)
+			continue
+		}
+		taken++
+		same := content(t, []byte(text)) == content(t, []byte(storedXML(t, srv, name)))
+		assert.Equal(t, same, len(done.Altered) == 0, "%q: %s", done.Altered, text)
+	}
+	assert.Greater(t, taken, 10)
+}
+
+// What the store repairs, by dropping parts, is not sent.
+func TestNothingIsRepaired(t *testing.T) {
+	for _, row := range testkit.Table(t, deployedStore, "Broken documents") {
+		srv, c := newDeployed(t)
+		_, err := c.Register(t.Context(), name, address, mds.XML([]byte(testkit.Expand(t, deployedStore, row[0]))), nil)
+		require.ErrorIs(t, err, datacite.ErrInvalid, row[0])
+		assert.Empty(t, srv.Requests(), row[0])
+	}
 }

@@ -19,40 +19,15 @@ import (
 	"github.com/datacite-go/datacite-go/mds"
 )
 
-func TestRegister(t *testing.T) {
-	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
-		ctx, c := t.Context(), srv.MDS()
-
-		first, err := c.Register(ctx, "https://doi.org/"+name, address, record("A"), nil)
-		require.NoError(t, err)
-		assert.Equal(t, mds.Created, first.Change)
-		assert.Equal(t, mds.StateNone, first.Before)
-		assert.Equal(t, mds.StateFindable, first.State)
-		assert.Equal(t, name, first.DOI)
-		assert.Empty(t, first.Altered)
-		assert.Equal(t, []string{
-			"GET /doi/" + name, "PUT /metadata/" + name, "PUT /doi/" + name, "GET /doi/" + name, "GET /metadata/" + name,
-		}, paths(srv, 0), "look, the two steps in order, read back")
-
-		again, err := c.Register(ctx, name, address, record("A"), nil)
-		require.NoError(t, err)
-		assert.Equal(t, mds.Unchanged, again.Change)
-		assert.Equal(t, mds.StateFindable, again.Before)
-
-		moved, err := c.Register(ctx, name, address+"/new", record("A"), nil)
-		require.NoError(t, err)
-		assert.Equal(t, mds.Updated, moved.Change)
-
-		assert.Equal(t, mds.StateFindable, moved.State)
-	})
-}
-
 func TestANewDOIIsNothingToWarnOf(t *testing.T) {
 	var log bytes.Buffer
 	srv := newServer(t, nil)
 	c := as(t, srv, account, &datacite.Config{Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
 	_, err := c.Register(t.Context(), name, address, record("A"), nil)
 	require.NoError(t, err)
+	assert.Equal(t, []string{
+		"GET /doi/" + name, "PUT /metadata/" + name, "PUT /doi/" + name, "GET /doi/" + name, "GET /metadata/" + name,
+	}, paths(srv, 0), "look, the two steps in order, read back")
 	assert.Equal(t, 5, strings.Count(log.String(), "level=DEBUG"), "one record a request")
 	assert.NotContains(t, log.String(), "level=WARN")
 }
@@ -202,9 +177,12 @@ func TestRegisterWritesOnlyWhatDiffers(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
 				tt.before(t, srv)
-				since := len(srv.Requests())
-				done, err := srv.MDS().Register(t.Context(), name, address, tt.doc, nil)
+				since, was := len(srv.Requests()), srv.State(name)
+				done, err := srv.MDS().Register(t.Context(), "https://doi.org/"+name, address, tt.doc, nil)
 				require.NoError(t, err)
+				assert.EqualValues(t, was, done.Before)
+				assert.Equal(t, name, done.DOI)
+				assert.Empty(t, done.Altered)
 				var writes []string
 				for _, p := range paths(srv, since) {
 					if strings.HasPrefix(p, "PUT") {
@@ -276,10 +254,7 @@ func TestShowRemovesTheReasonForHiding(t *testing.T) {
 	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
 		ctx := t.Context()
 		findable(t, srv, name)
-		cfg := srv.Config()
-		cfg.Service.API, cfg.HTTPClient = "", srv.HTTPClient()
-		alone, err := mds.NewClient(cfg)
-		require.NoError(t, err)
+		alone := withoutAPI(t, srv, 0)
 		hide := func() {
 			_, err := srv.DOIs().ChangeState(ctx, name, dois.Hide, &dois.EventOptions{Reason: "withdrawn"})
 			require.NoError(t, err)
@@ -320,14 +295,20 @@ func TestShowRemovesTheReasonForHiding(t *testing.T) {
 	})
 }
 
+func withoutAPI(t *testing.T, srv *datacitetest.Server, attempts int) *mds.Client {
+	t.Helper()
+	cfg := srv.Config()
+	cfg.Service.API, cfg.HTTPClient, cfg.MaxAttempts = "", srv.HTTPClient(), attempts
+	c, err := mds.NewClient(cfg)
+	require.NoError(t, err)
+	return c
+}
+
 // Without the address of the DOI API, nothing shows whether a DOI is hidden.
 func TestADOIThatMayBeHiddenIsLeftAlone(t *testing.T) {
 	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
 		ctx := t.Context()
-		cfg := srv.Config()
-		cfg.Service.API, cfg.HTTPClient = "", srv.HTTPClient()
-		c, err := mds.NewClient(cfg)
-		require.NoError(t, err)
+		c := withoutAPI(t, srv, 0)
 		made, err := c.Register(ctx, name, address, record("Glacier length"), nil)
 		require.NoError(t, err, "a new DOI is not hidden")
 		assert.Equal(t, mds.StateFindable, made.State)

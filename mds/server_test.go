@@ -200,3 +200,29 @@ func puts(srv *datacitetest.Server, since int) int {
 	}
 	return n
 }
+
+func BenchmarkRegister(b *testing.B) {
+	srv := newServer(b, nil)
+	doc := record("Glacier length")
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := srv.MDS().Register(b.Context(), name, address, doc, nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkRegisterUnchanged(b *testing.B) {
+	srv := newServer(b, nil)
+	doc := record("Glacier length")
+	if _, err := srv.MDS().Register(b.Context(), name, address, doc, nil); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		done, err := srv.MDS().Register(b.Context(), name, address, doc, nil)
+		if err != nil || done.Change != mds.Unchanged {
+			b.Fatal(done, err)
+		}
+	}
+}
