@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"iter"
 	"regexp"
 	"regexp/syntax"
 	"slices"
@@ -17,14 +18,41 @@ import (
 
 // Agents is a list of patterns for user agents: regular expressions that ignore case and
 // match anywhere in the text. An expression is tried only if the text has what it must
-// contain, so matching is fast for long lists. The zero value matches nothing.
-type Agents struct{ patterns []pattern }
+// contain, and one pass finds that for all of them, so long lists cost little more than short
+// ones. The zero value matches nothing.
+type Agents struct {
+	patterns []pattern
+	others   []int           // patterns without a literal of two bytes
+	byPair   [][]int         // patterns by the first two bytes of their literals; of the pair 0, none
+	pairs    *[1 << 14]int16 // numbers of the pairs of ASCII
+}
 
 // A pattern matches only where its literal is.
 type pattern struct {
 	text, literal string // the literal is in lower case, and may be empty
+	isLiteral     bool   // it matches wherever its literal is in a text of ASCII
 	expression    *regexp.Regexp
 }
+
+func newAgents(patterns []pattern) *Agents {
+	a := &Agents{patterns: patterns, byPair: make([][]int, 1), pairs: new([1 << 14]int16)}
+	for i, p := range patterns {
+		if len(p.literal) < 2 {
+			a.others = append(a.others, i)
+			continue
+		}
+		number := &a.pairs[pairOf(p.literal)]
+		if *number == 0 {
+			*number = int16(len(a.byPair))
+			a.byPair = append(a.byPair, nil)
+		}
+		a.byPair[*number] = append(a.byPair[*number], i)
+	}
+	return a
+}
+
+// pairOf are the first two bytes of a text, both ASCII.
+func pairOf(text string) int { return int(text[0])<<7 | int(text[1]) }
 
 // NewAgents makes a list of patterns. A pattern that is not a regular expression is a
 // [*datacite.ValidationError].
@@ -36,7 +64,7 @@ func NewAgents(patterns ...string) (*Agents, error) {
 			return nil, datacite.Invalid(datacite.Finding{Path: fmt.Sprintf("pattern %d", i+1), Code: "syntax", Reason: err.Error()})
 		}
 	}
-	return &Agents{list}, nil
+	return newAgents(list), nil
 }
 
 // ReadAgents reads a list of patterns: the JSON that COUNTER-Robots publishes, an array of
@@ -65,7 +93,7 @@ func ReadAgents(r io.Reader) (*Agents, error) {
 		}
 		list = append(list, p)
 	}
-	return &Agents{list}, nil
+	return newAgents(list), nil
 }
 
 func readJSONAgents(data []byte) (*Agents, error) {
@@ -86,20 +114,63 @@ func readJSONAgents(data []byte) (*Agents, error) {
 
 // Match reports whether a pattern matches a user agent.
 func (a *Agents) Match(agent string) bool {
-	// Of three letters that are one without case, such as K, k and the Kelvin sign, this makes one.
-	lower := strings.ToLower(strings.ToUpper(agent))
-	return slices.ContainsFunc(a.patterns, func(p pattern) bool {
-		return strings.Contains(lower, p.literal) && p.expression.MatchString(agent)
-	})
+	for range a.matching(agent) {
+		return true
+	}
+	return false
+}
+
+// matching are the numbers of the patterns that match a user agent.
+func (a *Agents) matching(agent string) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		isASCII := !strings.ContainsFunc(agent, func(r rune) bool { return r >= utf8.RuneSelf })
+		lower := strings.ToLower(agent)
+		if !isASCII { // of three letters that are one without case, such as K, k and the Kelvin sign, this makes one
+			lower = strings.ToLower(strings.ToUpper(agent))
+		}
+		var tried []int
+		for at := 1; at < len(lower) && a.pairs != nil; at++ {
+			rest := lower[at-1:]
+			if rest[0]|rest[1] >= utf8.RuneSelf {
+				continue
+			}
+			for _, i := range a.byPair[a.pairs[pairOf(rest)]] {
+				p := &a.patterns[i]
+				if !strings.HasPrefix(rest, p.literal) || slices.Contains(tried, i) {
+					continue
+				}
+				if p.isLiteral && isASCII || p.expression.MatchString(agent) {
+					if !yield(i) {
+						return
+					}
+				}
+				tried = append(tried, i)
+			}
+		}
+		for _, i := range a.others {
+			if a.patterns[i].expression.MatchString(agent) && !yield(i) {
+				return
+			}
+		}
+	}
 }
 
 // Without returns the list without the patterns that match one of the given agents. The
 // code of practice requires Without(GeneralPurpose()...) for a list of robots.
 func (a *Agents) Without(agents ...string) *Agents {
-	return &Agents{slices.DeleteFunc(slices.Clone(a.patterns), func(p pattern) bool {
-		one := &Agents{[]pattern{p}}
-		return slices.ContainsFunc(agents, one.Match)
-	})}
+	out := map[int]bool{}
+	for _, agent := range agents {
+		for i := range a.matching(agent) {
+			out[i] = true
+		}
+	}
+	var list []pattern
+	for i, p := range a.patterns {
+		if !out[i] {
+			list = append(list, p)
+		}
+	}
+	return newAgents(list)
 }
 
 // Patterns returns the patterns of the list.
@@ -120,7 +191,8 @@ func readPattern(text string) (pattern, error) {
 	if err != nil {
 		return pattern{}, err
 	}
-	return pattern{text, literal(tree), expression}, nil
+	isLiteral := tree.Op == syntax.OpLiteral && tree.Flags&syntax.FoldCase != 0
+	return pattern{text, literal(tree), isLiteral, expression}, nil
 }
 
 // literal returns the longest text, in lower case, that is in all that an expression matches; "" if

@@ -127,7 +127,7 @@ func CountKey(events []Event, opts *Options) []reports.Row {
 	if len(records) == 0 {
 		return nil
 	}
-	return rows(string(records[0].click().doi), t.counts)
+	return appendRows(nil, string(records[0].click().doi), t.counts.take())
 }
 
 // rules are Options, read.
@@ -395,16 +395,17 @@ func merge(ctx context.Context, workers []*worker, yield func(reports.Row) bool)
 		return !ok
 	}
 	counting := slices.DeleteFunc(slices.Clone(workers), ended)
+	var all counts
+	var space []reports.Row
 	for len(counting) > 0 {
 		doi := slices.MinFunc(counting, func(a, b *worker) int { return cmp.Compare(a.head.doi, b.head.doi) }).head.doi
-		all := counts{}
 		counting = slices.DeleteFunc(counting, func(w *worker) bool {
 			if w.head.doi != doi {
 				return false
 			}
-			for at, list := range w.head.counts {
-				sum := all.of(at)
-				for i, n := range list {
+			for _, one := range w.head.counts {
+				sum := all.of(one.cell)
+				for i, n := range one.sum {
 					sum[i] += n
 				}
 			}
@@ -413,7 +414,8 @@ func merge(ctx context.Context, workers []*worker, yield func(reports.Row) bool)
 		if ctx.Err() != nil { // a worker that fails ends, too
 			break
 		}
-		for _, row := range rows(doi, all) {
+		space = appendRows(space[:0], doi, all.take())
+		for _, row := range space {
 			if !yield(row) {
 				return errLeft
 			}
@@ -425,7 +427,7 @@ func merge(ctx context.Context, workers []*worker, yield func(reports.Row) bool)
 // A dataset is what a worker counted for a DOI.
 type dataset struct {
 	doi    string
-	counts counts
+	counts []cellCounts
 }
 
 // A fault is why the n-th event is not valid.
@@ -465,12 +467,11 @@ func (w *worker) run(ctx context.Context) error {
 	}()
 	var doi []byte
 	finish := func() error {
-		if err := t.finish(); err != nil || len(t.counts) == 0 {
+		if err := t.finish(); err != nil || len(t.counts.list) == 0 {
 			return err
 		}
 		select {
-		case w.datasets <- dataset{string(doi), t.counts}:
-			t.counts = counts{}
+		case w.datasets <- dataset{string(doi), t.counts.take()}:
 		case <-ctx.Done():
 		}
 		return nil

@@ -3,10 +3,10 @@ package counter
 import (
 	"bytes"
 	"cmp"
-	"maps"
 	"slices"
 	"time"
 
+	"github.com/datacite-go/datacite-go/internal/country"
 	"github.com/datacite-go/datacite-go/reports"
 )
 
@@ -24,16 +24,16 @@ type tally struct {
 	room func() *overflow
 	last session // of the last click
 
-	seen   map[visit]byte // what was counted in each session, by flags
+	visit  visit          // of the last click that was counted
+	flags  byte           // of what was counted in it
+	seen   map[visit]byte // flags of other visits of the key
 	counts counts         // of the dataset
 	span   span           // of the last click
 
 	summary Summary
 }
 
-func newTally(r *rules) *tally {
-	return &tally{rules: r, open: newOpenClicks(), seen: map[visit]byte{}, counts: counts{}}
-}
+func newTally(r *rules) *tally { return &tally{rules: r, seen: map[visit]byte{}} }
 
 // A session is a day or an hour in the zone of the platform.
 type session struct {
@@ -54,17 +54,56 @@ type cell struct {
 	country [2]byte
 }
 
-// counts are those of a dataset, by metric.
-type counts map[cell]*[len(metrics)]int64
+// A cellCounts has the counts in a cell, by metric.
+type cellCounts struct {
+	cell
+	sum [len(metrics)]int64
+}
+
+// counts are those of a dataset, in any order of cells.
+type counts struct {
+	list  []cellCounts
+	index map[cell]int // in list, if it has many
+}
+
+// few things are searched for one by one, which is faster than a map.
+const few = 8
 
 // of returns the counts in a cell.
-func (c counts) of(at cell) *[len(metrics)]int64 {
-	n := c[at]
-	if n == nil {
-		n = new([len(metrics)]int64)
-		c[at] = n
+func (c *counts) of(at cell) *[len(metrics)]int64 {
+	i, known := -1, false
+	if len(c.list) < few {
+		i = slices.IndexFunc(c.list, func(one cellCounts) bool { return one.cell == at })
+		known = i >= 0
+	} else {
+		i, known = c.index[at]
 	}
-	return n
+	if known {
+		return &c.list[i].sum
+	}
+	c.list = append(c.list, cellCounts{cell: at})
+	if len(c.list) >= few {
+		c.reindex()
+	}
+	return &c.list[len(c.list)-1].sum
+}
+
+// reindex adds the cells to the index that are not in it.
+func (c *counts) reindex() {
+	if c.index == nil {
+		c.index = map[cell]int{}
+	}
+	for i := len(c.index); i < len(c.list); i++ {
+		c.index[c.list[i].cell] = i
+	}
+}
+
+// take returns the counts, which are those of a new dataset then.
+func (c *counts) take() []cellCounts {
+	list := c.list
+	c.list = nil
+	clear(c.index)
+	return list
 }
 
 // A span is a month, or a day, as the clocks of the platform show it.
@@ -140,6 +179,7 @@ func (t *tally) finish() (err error) {
 		t.over = nil
 	}
 	clear(t.seen)
+	t.flags = 0
 	return err
 }
 
@@ -167,38 +207,47 @@ func (t *tally) count(c *click) {
 	}
 	machine := c.flags & machineFlag
 	count := t.counts.of(cell{int32(t.span.begin / secondsOfDay), machine, c.country})
-	v := visit{t.sessionOf(c), machine}
-	seen, visited := t.seen[v]
+	if v := (visit{t.sessionOf(c), machine}); v != t.visit || t.flags == 0 {
+		if t.flags != 0 {
+			t.seen[t.visit] = t.flags
+		}
+		t.visit, t.flags = v, t.seen[v]
+	}
 	count[totalInvestigations]++
-	if !visited {
+	if t.flags == 0 {
 		count[uniqueInvestigations]++
 	}
-	if request := c.flags & requestFlag; request != 0 {
+	if c.flags&requestFlag != 0 {
 		count[totalRequests]++
-		if seen&requestFlag == 0 {
+		if t.flags&requestFlag == 0 {
 			count[uniqueRequests]++
 		}
-		seen |= request
 	}
-	t.seen[v] = seen
+	t.flags |= c.flags | visitedFlag
 }
+
+// visitedFlag says that a visit has an investigation: a request is one, too.
+const visitedFlag = 1 << 7
 
 // openClicks are clicks in the order of time, of which the last one of each URL counts.
 type openClicks struct {
-	queue  []click // those before head are gone
+	queue  []openClick // those before head are gone
 	head   int
 	gone   int                    // how many have been cut off the queue
-	latest map[[hashSize]byte]int // number of the last click of each URL, of all that came
+	latest map[[hashSize]byte]int // number of the last click of each URL, of all that came, while there are many
 }
 
-func newOpenClicks() openClicks { return openClicks{latest: map[[hashSize]byte]int{}} }
+type openClick struct {
+	click
+	replaced bool
+}
 
 // first returns the earliest click that no later one has replaced, which is valid until the next
 // call; nil if there is none.
 func (o *openClicks) first() *click {
 	for o.head < len(o.queue) {
-		if c := &o.queue[o.head]; o.latest[c.url] == o.gone+o.head {
-			return c
+		if c := &o.queue[o.head]; !c.replaced {
+			return &c.click
 		}
 		o.skip()
 	}
@@ -207,15 +256,46 @@ func (o *openClicks) first() *click {
 
 // put puts a click at the end, in the place of one of its URL if there is one.
 func (o *openClicks) put(c *click) (replaced bool) {
-	_, replaced = o.latest[c.url]
+	before := o.find(c)
+	if before >= 0 {
+		o.queue[before].replaced = true
+	}
+	o.queue = append(o.queue, openClick{click: *c})
+	return before >= 0
+}
+
+// find returns the place in the queue of the click that one to come replaces; -1 if there is none.
+func (o *openClicks) find(c *click) int {
+	open := o.queue[o.head:]
+	if len(open) < few && len(o.latest) == 0 {
+		for i := range open {
+			if one := &open[i]; !one.replaced && one.url == c.url {
+				return o.head + i
+			}
+		}
+		return -1
+	}
+	if o.latest == nil {
+		o.latest = map[[hashSize]byte]int{}
+	}
+	if len(o.latest) == 0 {
+		for i := range open {
+			o.latest[open[i].url] = o.gone + o.head + i
+		}
+	}
+	before, known := o.latest[c.url]
 	o.latest[c.url] = o.gone + len(o.queue)
-	o.queue = append(o.queue, *c)
-	return replaced
+	if !known {
+		return -1
+	}
+	return before - o.gone
 }
 
 // remove removes the first click.
 func (o *openClicks) remove() {
-	delete(o.latest, o.queue[o.head].url)
+	if len(o.latest) > 0 {
+		delete(o.latest, o.queue[o.head].url)
+	}
 	o.skip()
 }
 
@@ -244,38 +324,37 @@ func floor(a, b int64) int64 {
 	return a / b
 }
 
-// rows are the counts of a dataset, in order.
-func rows(doi string, all counts) []reports.Row {
-	cells := slices.SortedFunc(maps.Keys(all), compareCells)
-	var list []reports.Row
-	for len(cells) > 0 {
-		begin := cells[0].begin
-		later := slices.IndexFunc(cells, func(at cell) bool { return at.begin != begin })
+// appendRows appends the counts of a dataset, and sorts them.
+func appendRows(dst []reports.Row, doi string, list []cellCounts) []reports.Row {
+	slices.SortFunc(list, compareCells)
+	for len(list) > 0 {
+		begin := list[0].begin
+		later := slices.IndexFunc(list, func(at cellCounts) bool { return at.begin != begin })
 		if later < 0 {
-			later = len(cells)
+			later = len(list)
 		}
 		row := reports.Row{DOI: doi, Date: dateOf(int64(begin))}
 		for m, name := range metrics {
 			row.Metric = name
-			for _, at := range cells[:later] {
-				row.Access, row.Country, row.Count = reports.Regular, "", all[at][m]
+			for i := range list[:later] {
+				at := &list[i]
+				if row.Count = at.sum[m]; row.Count == 0 {
+					continue
+				}
+				row.Access = reports.Regular
 				if at.machine != 0 {
 					row.Access = reports.Machine
 				}
-				if at.country != [2]byte{} {
-					row.Country = string(at.country[:])
-				}
-				if row.Count > 0 {
-					list = append(list, row)
-				}
+				row.Country, _ = country.Code(at.country[:]) // "" if it is not known
+				dst = append(dst, row)
 			}
 		}
-		cells = cells[later:]
+		list = list[later:]
 	}
-	return list
+	return dst
 }
 
 // compareCells sorts by month or day, access method and country.
-func compareCells(a, b cell) int {
+func compareCells(a, b cellCounts) int {
 	return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(b.machine, a.machine), bytes.Compare(a.country[:], b.country[:]))
 }
