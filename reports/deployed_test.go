@@ -97,7 +97,7 @@ func TestAnotherReleaseGoesOn(t *testing.T) {
 
 // unreadable are the responses of the deployed service to every request that makes it read a
 // report that is broken; 500 also while the report is being written.
-var Unreadable = []struct {
+var unreadable = []struct {
 	name   string
 	status int
 	body   string
@@ -124,7 +124,7 @@ func without(status int, body string) func(*http.Request) *http.Response {
 // A report that the service cannot read is broken, whatever the response says, and neither
 // the caller's data nor the login are.
 func TestAReportThatTheServiceCannotRead(t *testing.T) {
-	for _, tt := range Unreadable {
+	for _, tt := range unreadable {
 		t.Run(tt.name, func(t *testing.T) {
 			onNetwork(t, documented, func(t *testing.T, n *network, c *reports.Client) {
 				r := report("Example", 2)
@@ -163,7 +163,7 @@ func TestAServiceThatFailsAltogether(t *testing.T) {
 // Submit waits for a report that cannot be read, since it may be under way, and says that it
 // is broken only when that has lasted.
 func TestSubmitOverAReportThatTheServiceCannotRead(t *testing.T) {
-	for _, tt := range Unreadable {
+	for _, tt := range unreadable {
 		for _, from := range []int{0, 2} { // subsets sent before it happens
 			for _, passes := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%s, after %d, passes %v", tt.name, from, passes), func(t *testing.T) {
@@ -213,7 +213,7 @@ func TestSubmitThatEndsWhileAReportIsWritten(t *testing.T) {
 	onNetwork(t, datacitetest.Options{}, func(t *testing.T, n *network, c *reports.Client) {
 		_, err := c.Submit(t.Context(), header("Example", time.October), datasets(2), nil)
 		require.NoError(t, err)
-		n.instead = without(500, Unreadable[0].body)
+		n.instead = without(500, unreadable[0].body)
 		_, err = c.Submit(t.Context(), header("Example", time.October), datasets(3), &reports.SubmitOptions{MaxOutage: time.Minute})
 		require.Error(t, err)
 		assert.NotErrorIs(t, err, reports.ErrBroken)

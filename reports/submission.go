@@ -13,9 +13,11 @@ import (
 	"time"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/display"
 	"github.com/datacite-go/datacite-go/internal/gzipbody"
 	"github.com/datacite-go/datacite-go/internal/runlock"
 	"github.com/datacite-go/datacite-go/internal/subset"
+	"github.com/datacite-go/datacite-go/internal/versions"
 )
 
 // SubmitOptions are the optional settings of [Client.Submit]. The package documentation has the details of
@@ -144,6 +146,8 @@ type submission struct {
 	covered  int
 	listed   []Subset // in the last response, if they are not the expected ones
 
+	outlined display.Dataset // the last one of a comparison
+
 	past    past  // what is known of earlier versions
 	staying int64 // numbers that records continue to show
 	zeroed  int64 // datasets of the zeros
@@ -216,6 +220,34 @@ func (s *submission) eachPlanned(f func(*Dataset) error) error {
 			return err
 		}
 		if err := each(r, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// metrics are the types of what records show.
+var metrics = [...]MetricType{display.Views: UniqueDatasetInvestigations, display.Downloads: UniqueDatasetRequests}
+
+// addNumbers adds to a comparison the numbers that the service would store for a dataset of a
+// report. If needed later, the dataset is added, too, without its counts.
+func (s *submission) addNumbers(c *versions.Comparison, report int, d *Dataset, whole bool) error {
+	d.outline(&s.outlined)
+	read := s.outlined.Read("")
+	for metric, n := range read.Numbers {
+		if read.DOI == "" || len(n.Values) == 0 {
+			continue
+		}
+		one := versions.Number{Name: read.Name, Metric: string(metrics[metric]), Count: n.Values[len(n.Values)-1], In: []int{report}}
+		if whole {
+			about := *d
+			about.DatasetID, about.Performance = d.DatasetID[:1], nil
+			var err error
+			if one.About, err = appendDataset(nil, &about); err != nil {
+				return err
+			}
+		}
+		if err := c.Add(&one); err != nil {
 			return err
 		}
 	}

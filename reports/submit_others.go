@@ -10,6 +10,7 @@ import (
 	"github.com/datacite-go/datacite-go/internal/call"
 	"github.com/datacite-go/datacite-go/internal/display"
 	"github.com/datacite-go/datacite-go/internal/transport"
+	"github.com/datacite-go/datacite-go/internal/versions"
 )
 
 // compareOthers warns of other reports of the account that count datasets of the plan in
@@ -67,14 +68,14 @@ func (s *submission) sameNumbers(ctx context.Context, others []*Summary) (same [
 	if len(others) == 0 {
 		return nil, nil
 	}
-	c := s.newComparison()
-	c.used = true // a 0 adds nothing to the sum
-	defer c.sorter.Close()
-	if err := s.eachPlanned(func(d *Dataset) error { return c.add(0, d, false) }); err != nil {
+	c := versions.New(s.options.TempDir)
+	c.Used = true // a 0 adds nothing to the sum
+	defer c.Close()
+	if err := s.eachPlanned(func(d *Dataset) error { return s.addNumbers(c, versions.Plan, d, false) }); err != nil {
 		return nil, err
 	}
 	for i, r := range others {
-		err := s.client.eachStored(ctx, r.ID, func(d *Dataset) error { return c.add(i+1, d, false) })
+		err := s.client.eachStored(ctx, r.ID, func(d *Dataset) error { return s.addNumbers(c, i+1, d, false) })
 		switch {
 		case ctx.Err() != nil:
 			return nil, call.Ended(ctx)
@@ -85,11 +86,11 @@ func (s *submission) sameNumbers(ctx context.Context, others []*Summary) (same [
 		}
 	}
 	counts, example := make([]int, len(others)), make([]string, len(others))
-	for n, err := range c.numbers() {
+	for n, err := range c.Numbers() {
 		if err != nil {
 			return nil, err
 		}
-		if n.In[0] != 0 {
+		if n.In[0] != versions.Plan {
 			continue
 		}
 		for _, i := range n.In[1:] {

@@ -1,10 +1,7 @@
 package reports
 
 import (
-	"bufio"
-	"compress/gzip"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -17,6 +14,7 @@ import (
 	"github.com/datacite-go/datacite-go/internal/display"
 	"github.com/datacite-go/datacite-go/internal/runlock"
 	"github.com/datacite-go/datacite-go/internal/subset"
+	"github.com/datacite-go/datacite-go/internal/versions"
 )
 
 // DOI records show the numbers of earlier versions of a report until something replaces them.
@@ -66,13 +64,13 @@ func (s *submission) correct(ctx context.Context, d delivery.Run) (replanned boo
 	if !foreign && !s.past.noted { // what is stored is part of the plan
 		return false, s.past.tell(s.lock)
 	}
-	c := s.newComparison()
-	defer c.sorter.Close()
+	c := versions.New(s.options.TempDir)
+	defer c.Close()
 	if err := s.compare(ctx, c); err != nil {
 		return false, err
 	}
 	if s.options.RefuseLower && s.past.compared {
-		if err := c.lower(); err != nil {
+		if err := lower(c); err != nil {
 			return false, err
 		}
 	}
@@ -87,12 +85,12 @@ func (s *submission) correct(ctx context.Context, d delivery.Run) (replanned boo
 }
 
 // compare adds the numbers of all versions to c.
-func (s *submission) compare(ctx context.Context, c *comparison) error {
-	if err := s.eachPlanned(func(d *Dataset) error { return c.add(inPlan, d, false) }); err != nil {
+func (s *submission) compare(ctx context.Context, c *versions.Comparison) error {
+	if err := s.eachPlanned(func(d *Dataset) error { return s.addNumbers(c, versions.Plan, d, false) }); err != nil {
 		return err
 	}
 	if s.past.compared {
-		err := s.client.eachStored(ctx, s.id, func(d *Dataset) error { return c.add(inStored, d, true) })
+		err := s.client.eachStored(ctx, s.id, func(d *Dataset) error { return s.addNumbers(c, versions.Stored, d, true) })
 		switch {
 		case errors.Is(err, errDamaged) && !s.options.ZeroDropped:
 			s.past.unknown = true
@@ -106,26 +104,26 @@ func (s *submission) compare(ctx context.Context, c *comparison) error {
 	if !s.past.noted {
 		return nil
 	}
-	return s.readNotes(c.put)
+	return s.readNotes(c.Add)
 }
 
 // lower is an error if the plan has less than the stored report.
-func (c *comparison) lower() error {
+func lower(c *versions.Comparison) error {
 	e := &LowerError{}
-	for n, err := range c.numbers() {
+	for n, err := range c.Numbers() {
 		switch {
 		case err != nil:
 			return err
-		case !slices.Contains(n.In, inStored):
+		case !slices.Contains(n.In, versions.Stored):
 			continue
 		}
 		e.Stored++
-		if n.planned >= n.Count {
+		if n.Planned >= n.Count {
 			continue
 		}
 		const most = 10
 		if e.Lower++; len(e.First) < most {
-			e.First = append(e.First, LowerNumber{DOI: n.Name, Metric: n.Metric, Stored: n.Count, Now: n.planned})
+			e.First = append(e.First, LowerNumber{DOI: n.Name, Metric: MetricType(n.Metric), Stored: n.Count, Now: n.Planned})
 		}
 	}
 	if e.Lower == 0 {
@@ -138,8 +136,8 @@ func (c *comparison) lower() error {
 func (s *submission) recall(d delivery.Run) error {
 	p := &s.past
 	p.recalled = true
-	err := s.readNotes(func(n *number) error { return new(Dataset).UnmarshalJSON(n.About) })
-	if isFailure(err) {
+	err := s.readNotes(func(n *versions.Number) error { return new(Dataset).UnmarshalJSON(n.About) })
+	if versions.Unread(err) {
 		return fmt.Errorf("the notes of earlier versions (SubmitOptions.LockDir): %w", err)
 	}
 	p.noted = err == nil
@@ -180,14 +178,14 @@ func (p *past) tell(lock *runlock.Lock) error {
 
 // takeNotes notes all numbers of earlier versions, and which of them the plan is going to
 // replace. It warns of those that stay, and returns how many need a zero.
-func (s *submission) takeNotes(c *comparison) (zeros int, err error) {
+func (s *submission) takeNotes(c *versions.Comparison) (zeros int, err error) {
 	s.past.noted, s.staying = true, 0
-	err = s.writeNotes(func(note func(*number) error) error {
-		for n, err := range c.numbers() {
+	err = s.writeNotes(func(note func(*versions.Number) error) error {
+		for n, err := range c.Numbers() {
 			if err != nil {
 				return err
 			}
-			n.Replaced = slices.Contains(n.In, inPlan)
+			n.Replaced = slices.Contains(n.In, versions.Plan)
 			switch {
 			case n.Replaced && len(n.In) == 1:
 				continue
@@ -198,7 +196,7 @@ func (s *submission) takeNotes(c *comparison) (zeros int, err error) {
 			default:
 				s.keeps(n)
 			}
-			n.In = []int{inEarlier}
+			n.In = []int{versions.Earlier}
 			if err := note(n); err != nil {
 				return err
 			}
@@ -224,8 +222,8 @@ func (s *submission) completed() {
 		}
 		return
 	}
-	_ = s.writeNotes(func(note func(*number) error) error {
-		return s.readNotes(func(n *number) error {
+	_ = s.writeNotes(func(note func(*versions.Number) error) error {
+		return s.readNotes(func(n *versions.Number) error {
 			if n.Replaced {
 				return nil
 			}
@@ -234,89 +232,26 @@ func (s *submission) completed() {
 	})
 }
 
-// Notes are gzip of a line and of numbers as JSON. Gzip's checksum shows damage.
-
-// firstLine is what notes of the report begin with. An operator may have deleted an earlier
-// report, and numbers of one id cannot be replaced under another.
-func (s *submission) firstLine() string { return "datacite-go notes 2 " + s.id + "\n" }
-
 // writeNotes replaces the notes by the numbers with which each calls its parameter.
-func (s *submission) writeNotes(each func(note func(n *number) error) error) error {
-	return s.lock.SetNotes(func(w io.Writer) error {
-		buffered := bufio.NewWriterSize(w, 64<<10)
-		packed, err := gzip.NewWriterLevel(buffered, gzip.BestSpeed)
-		if err != nil {
-			return err
-		}
-		if _, err := io.WriteString(packed, s.firstLine()); err != nil {
-			return err
-		}
-		lines := json.NewEncoder(packed)
-		if err := each(func(n *number) error { return lines.Encode(n) }); err != nil {
-			return err
-		}
-		if err := packed.Close(); err != nil {
-			return err
-		}
-		return buffered.Flush()
-	})
+func (s *submission) writeNotes(each func(note func(n *versions.Number) error) error) error {
+	return s.lock.SetNotes(func(w io.Writer) error { return versions.WriteNotes(w, s.id, each) })
 }
-
-// errNotes: the notes are damaged, or those of another report.
-var errNotes = errors.New("reports: notes of earlier versions are damaged")
 
 // readNotes calls f for each number of the notes. The error matches fs.ErrNotExist if there are
 // no notes.
-func (s *submission) readNotes(f func(n *number) error) error {
+func (s *submission) readNotes(f func(n *versions.Number) error) error {
 	file, err := s.lock.Notes()
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	return s.parseNotes(file, f)
-}
-
-// isFailure reports whether a file could not be read. That it does not exist is none.
-func isFailure(err error) bool {
-	_, failed := errors.AsType[*fs.PathError](err)
-	return failed && !errors.Is(err, fs.ErrNotExist)
-}
-
-func (s *submission) parseNotes(file io.Reader, f func(n *number) error) error {
-	var r *bufio.Reader
-	var line []byte
-	unpacked, err := gzip.NewReader(bufio.NewReaderSize(file, 64<<10))
-	if err == nil {
-		r = bufio.NewReader(unpacked)
-		line, err = r.ReadSlice('\n')
-	}
-	switch {
-	case isFailure(err):
-		return err
-	case err != nil || string(line) != s.firstLine():
-		return errNotes
-	}
-	lines := json.NewDecoder(r)
-	for {
-		var n number
-		switch err := lines.Decode(&n); {
-		case err == io.EOF: // and the checksum is right
-			return nil
-		case isFailure(err):
-			return err
-		case err != nil || n.Name == "" || !slices.Equal(n.In, []int{inEarlier}):
-			return errNotes
-		}
-		if err := f(&n); err != nil {
-			return err
-		}
-	}
+	return versions.ReadNotes(file, s.id, f)
 }
 
 // addZeros adds the zeros to the plan: before the data if a PUT replaces the stored report,
 // so that they are in the first subset of all; after them if the run goes on after data that
 // are stored.
-func (s *submission) addZeros(ctx context.Context, c *comparison, after bool) error {
+func (s *submission) addZeros(ctx context.Context, c *versions.Comparison, after bool) error {
 	var zeros []Subset
 	var starts []int64
 	err := pack(ctx, s.header, s.dropped(c), s.options.packing(), s.bodies, func(p Subset) error {
@@ -338,10 +273,10 @@ func (s *submission) addZeros(ctx context.Context, c *comparison, after bool) er
 
 // getsZero reports whether the plan gets a zero for a number that it lacks. A zero that was
 // stored stays: the service may not have read it yet.
-func (s *submission) getsZero(n *number) bool { return s.options.ZeroDropped || n.Count == 0 }
+func (s *submission) getsZero(n *versions.Number) bool { return s.options.ZeroDropped || n.Count == 0 }
 
 // dropped yields datasets with the count 0 for numbers that the plan lacks.
-func (s *submission) dropped(c *comparison) iter.Seq2[subset.Item, error] {
+func (s *submission) dropped(c *versions.Comparison) iter.Seq2[subset.Item, error] {
 	return func(yield func(subset.Item, error) bool) {
 		var zero *Dataset
 		item := subset.Item{Number: -1}
@@ -354,12 +289,12 @@ func (s *submission) dropped(c *comparison) iter.Seq2[subset.Item, error] {
 			return yield(item, err)
 		}
 		last := ""
-		for n, err := range c.numbers() {
+		for n, err := range c.Numbers() {
 			switch {
 			case err != nil:
 				yield(item, err)
 				return
-			case slices.Contains(n.In, inPlan) || !s.getsZero(n):
+			case slices.Contains(n.In, versions.Plan) || !s.getsZero(n):
 				continue
 			}
 			if n.Name != last && !flush() {
@@ -376,17 +311,17 @@ func (s *submission) dropped(c *comparison) iter.Seq2[subset.Item, error] {
 			}
 			last = n.Name
 			month := &zero.Performance[0]
-			month.Instance = append(month.Instance, Instance{MetricType: n.Metric, AccessMethod: Regular})
+			month.Instance = append(month.Instance, Instance{MetricType: MetricType(n.Metric), AccessMethod: Regular})
 		}
 		flush()
 	}
 }
 
 // keeps counts a number that stays, and warns of it.
-func (s *submission) keeps(n *number) {
+func (s *submission) keeps(n *versions.Number) {
 	s.staying++
 	version := "an earlier version"
-	if slices.Contains(n.In, inStored) {
+	if slices.Contains(n.In, versions.Stored) {
 		version = "the stored report"
 	}
 	s.warn(datacite.Finding{
