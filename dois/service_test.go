@@ -176,6 +176,9 @@ type archive struct {
 	fail   func() fault            // what goes wrong with a request
 	asked  int
 	params []url.Values
+
+	silent  bool  // it sends nothing in place of a slow page
+	maxBody int64 // of the client
 }
 
 // A fault is something that goes wrong on the way.
@@ -204,6 +207,14 @@ func often() func() fault {
 	}
 }
 
+// once fails the first request.
+func once(kind fault) func() fault {
+	return func() (now fault) {
+		now, kind = kind, none
+		return now
+	}
+}
+
 // An archivePage is one page before it is written.
 type archivePage struct {
 	number     int // 0 by cursor
@@ -211,7 +222,8 @@ type archivePage struct {
 	size       int
 	total      int
 	next       url.Values // nil at the end
-	tooLarge   bool       // to be made in time
+	slow       bool       // it cannot be made in time
+	asks       int        // requests so far
 	asked      url.Values
 }
 
@@ -239,7 +251,10 @@ func (a *archive) RoundTrip(r *http.Request) (*http.Response, error) {
 		body = strings.NewReader(text)
 		if kind == cutOff {
 			body = io.MultiReader(strings.NewReader(text[:len(text)*2/3]), broken{})
-		} else if p.tooLarge {
+		} else if p.slow && a.silent {
+			<-r.Context().Done()
+			return nil, r.Context().Err()
+		} else if p.slow {
 			status, body = 504, strings.NewReader("")
 		}
 	}
@@ -251,7 +266,7 @@ func (a *archive) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func (a *archive) page(asked url.Values) *archivePage {
 	a.params = append(a.params, asked)
-	p := &archivePage{size: 25, total: a.n, asked: asked}
+	p := &archivePage{size: 25, total: a.n, asked: asked, asks: len(a.params)}
 	if size, err := strconv.Atoi(asked.Get("page[size]")); err == nil {
 		p.size = min(size, 1000)
 	}
@@ -318,7 +333,7 @@ func (p *archivePage) text() string {
 // client is a client of the archive.
 func (a *archive) client(t *testing.T) *dois.Client {
 	t.Helper()
-	client, err := dois.NewClient(datacite.Config{Service: datacite.Service{API: "http://localhost"}, HTTPClient: &http.Client{Transport: a}})
+	client, err := dois.NewClient(datacite.Config{Service: datacite.Service{API: "http://localhost"}, HTTPClient: &http.Client{Transport: a}, MaxBody: a.maxBody})
 	require.NoError(t, err)
 	return client
 }

@@ -23,6 +23,7 @@ const (
 	pageWindow   = 10_000 // records that page numbers reach
 	walkSize     = 100    // larger pages are often too much for the deployed service
 	smallestSize = 10
+	growAfter    = 10 // pages, before larger ones are tried again
 )
 
 // A visitor is called for the records and pages of a walk; false ends the walk.
@@ -164,6 +165,7 @@ func (w *Walk) turn(o *ListOptions, p *page, visit visitor) (more bool, err erro
 	more = results.More
 	if more {
 		w.pos.Page, w.pos.Last = results.Next, ""
+		w.grow()
 	}
 	if !visit.page(results) {
 		return false, bulk.ErrLeft
@@ -194,8 +196,7 @@ func (w *Walk) incomplete(format string, args ...any) error {
 	return &IncompleteError{Op: w.op, Total: w.total, Seen: w.pos.Seen, Reason: w.client.core.Text(fmt.Sprintf(format, args...))}
 }
 
-// page reads one page: again if it breaks off, and in smaller parts if it takes the
-// service too long.
+// page reads one page: again if it breaks off, and in smaller parts if it is too much for the service or for MaxBody.
 func (w *Walk) page(ctx context.Context, o *ListOptions, each func(*Record) bool) (*page, error) {
 	for failures := 1; ; failures++ {
 		before := len(w.current)
@@ -203,8 +204,8 @@ func (w *Walk) page(ctx context.Context, o *ListOptions, each func(*Record) bool
 		switch {
 		case err == nil, ctx.Err() != nil:
 			return p, err
-		case timedOut(err) && w.shrink():
-			o.Page = w.pos.Page
+		case isTooMuch(err) && w.shrink():
+			o.Page, failures = w.pos.Page, 0
 			continue
 		case !errors.Is(err, datacite.ErrUnreadable) || errors.Is(err, datacite.ErrTooLarge):
 			return nil, err
@@ -218,24 +219,48 @@ func (w *Walk) page(ctx context.Context, o *ListOptions, each func(*Record) bool
 	}
 }
 
-// timedOut recognises the responses to a page that took the service too long.
-func timedOut(err error) bool {
+// isTooMuch recognises what becomes of a page that is too large.
+func isTooMuch(err error) bool {
 	e, ok := errors.AsType[*datacite.Error](err)
-	return ok && (e.StatusCode == http.StatusBadGateway || e.StatusCode == http.StatusGatewayTimeout)
+	return ok && (isTooSlow(e) || e.StatusCode == http.StatusBadGateway || errors.Is(e, datacite.ErrTooLarge))
+}
+
+// isTooSlow recognises a page that the service did not make in time. Asking again would take as long.
+func isTooSlow(e *datacite.Error) bool {
+	_, silent := errors.AsType[*transport.SilenceError](e)
+	return silent || e.StatusCode == http.StatusGatewayTimeout
 }
 
 // shrink halves the pages from here on, if they can be halved.
 func (w *Walk) shrink() bool {
-	page := &w.pos.Page
-	half := page.Size / 2
+	page, ok := w.smaller()
+	if ok {
+		w.pos.Page, w.turned, w.patience = page, 0, max(2*w.patience, growAfter)
+	}
+	return ok
+}
+
+// smaller is the page of half the size. What has arrived stays within it, so that a position is always between two pages.
+func (w *Walk) smaller() (query.Page, bool) {
+	page := w.pos.Page
+	size := max(page.Size/2, len(w.current))
 	switch {
-	case half < smallestSize, page.Number > 0 && page.Size%2 != 0:
-		return false
+	case size < smallestSize || size >= page.Size, page.Number > 0 && 2*size != page.Size:
+		return page, false
 	case page.Number > 0:
 		page.Number = 2*page.Number - 1
 	}
-	page.Size = half
-	return true
+	page.Size = size
+	return page, true
+}
+
+// grow doubles the pages, up to the size that was asked for, after a number of pages that doubles with each failure.
+func (w *Walk) grow() {
+	w.turned++
+	page := &w.pos.Page
+	if largest := cmp.Or(w.opts.Page.Size, walkSize); page.Cursor != "" && page.Size < largest && w.turned > max(w.patience, growAfter) {
+		page.Size, w.turned = min(2*page.Size, largest), 0
+	}
 }
 
 // attempt requests a page once and passes on what arrives of it.
@@ -245,13 +270,22 @@ func (w *Walk) attempt(ctx context.Context, o *ListOptions, each func(*Record) b
 		return nil, err
 	}
 	request.Accept, request.Stream = transport.JSONType, true
+	if _, ok := w.smaller(); ok {
+		request.Final = isTooSlow
+	}
 	res, err := w.client.core.Do(ctx, request)
 	if err != nil {
 		return nil, err
 	}
 	defer res.Body.Close()
 	p := &page{fields: o.Fields, limit: o.maxRecords(), place: func() *Record { return &Record{} }, each: func(r *Record) error { return w.take(r, each) }}
-	err = cmp.Or(w.client.core.Decode(res.Body, p.read), p.check(o.Page))
+	isFirst := len(w.current) == 0
+	err = cmp.Or(w.client.core.Decode(res.Body, func(d *decoder) error {
+		if isFirst { // a page of those that have arrived fits
+			d.Budget().Reserve()
+		}
+		return p.read(d)
+	}), p.check(o.Page))
 	if _, ok := errors.AsType[*IncompleteError](err); err == nil || ok || err == bulk.ErrLeft {
 		return p, err
 	}
@@ -312,7 +346,8 @@ func (c *Client) Pages(ctx context.Context, opts *ListOptions) iter.Seq2[*Result
 // service counts more records than it has listed, starts over, or repeats a page, the walk ends
 // with an [*IncompleteError].
 //
-// A page that breaks off is requested again, and after 502 and 504 in smaller parts. Page.Size 0
+// A page that breaks off is requested again. After 502 and 504, without a response, or if a page takes more than
+// Config.MaxBody, the pages become smaller, and by cursor larger again after a while. Page.Size 0
 // means 100 here; by page number the size is rounded down to a divisor of 10,000.
 func (c *Client) All(ctx context.Context, opts *ListOptions) iter.Seq2[*Record, error] {
 	return func(yield func(*Record, error) bool) { c.walk("dois.All", opts).All(ctx)(yield) }
@@ -331,6 +366,7 @@ type Walk struct {
 	current, previous, first map[string]bool // records of these pages
 	cursors                  map[string]bool // that were followed
 	skipTo                   string          // a record of the current page that an earlier walk saw last
+	turned, patience         int             // pages since their size changed, and how many before they grow again
 }
 
 // A Position is where a walk stopped. It is small, and can be kept as JSON.

@@ -225,31 +225,50 @@ func TestPagesOfNames(t *testing.T) {
 	}
 }
 
-// TestWalkAsksForSmallerPages meets a service that cannot make pages of more than 250
-// records in time.
+// TestWalkAsksForSmallerPages meets services that cannot make pages of the size that is asked for. A size that fails is
+// asked for again later, in case it failed for another reason.
 func TestWalkAsksForSmallerPages(t *testing.T) {
+	from := func(size int) func(*archivePage) { return func(p *archivePage) { p.slow = p.size > size } }
 	for name, tt := range map[string]struct {
-		sort        query.Sort
-		size, large int // of the pages that are asked for, and of the largest that the service can make
-		from        int // the record from which it cannot make larger ones
+		opts  dois.ListOptions
+		meets archive
+		asks  string // the sizes of the first requests
 	}{
-		"by cursor":             {"", 1000, 250, 0},
-		"by number":             {query.ByName, 1000, 250, 0},
-		"by number, later on":   {query.ByName, 1000, 250, 2000},
-		"the smallest possible": {query.ByName, 40, 10, 0},
+		"by cursor":             {dois.ListOptions{Page: query.Page{Size: 1000}}, archive{trap: from(250)}, "[1000 500 250 250 250"},
+		"by number":             {dois.ListOptions{Sort: query.ByName, Page: query.Page{Size: 1000}}, archive{trap: from(250)}, "[1000 500 250 250"},
+		"by number, later on":   {dois.ListOptions{Sort: query.ByName, Page: query.Page{Size: 1000}}, archive{trap: func(p *archivePage) { p.slow = p.size > 250 && p.first >= 2000 }}, "[1000 1000 1000 500 250"},
+		"the smallest possible": {dois.ListOptions{Sort: query.ByName, Page: query.Page{Size: 40}}, archive{trap: from(10)}, "[40 20 10 10"},
+		"silence":               {dois.ListOptions{Page: query.Page{Size: 1000}}, archive{trap: from(250), silent: true}, "[1000 500 250 250"},
+		"too many bytes":        {dois.ListOptions{Page: query.Page{Size: 1000}}, archive{maxBody: 1_000_000}, "[1000 5"},
+		"broken off, then slow": {dois.ListOptions{Page: query.Page{Size: 1000}}, archive{
+			fail: once(cutOff), trap: func(p *archivePage) { p.slow = p.size > 700 && p.first == 0 && p.asks > 1 }}, "[1000 1000 667 667 667 667"},
+		"for a moment": {dois.ListOptions{Page: query.Page{Size: 200}}, archive{trap: func(p *archivePage) { p.slow = p.asks == 1 }},
+			"[200 100 100 100 100 100 100 100 100 100 100 100 200 200"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				service := &archive{n: 3_333, trap: func(p *archivePage) { p.tooLarge = p.size > tt.large && p.first >= tt.from }}
-				times, err := walked(t.Context(), service.client(t), &dois.ListOptions{Sort: tt.sort, Page: query.Page{Size: tt.size}})
-				require.NoError(t, err)
+				service := tt.meets
+				service.n = 3_333
+				times, walk := map[string]int{}, service.client(t).Walk(&tt.opts)
+				for page, err := range walk.Pages(t.Context()) {
+					require.NoError(t, err)
+					for _, r := range page.Records {
+						times[r.DOI]++
+					}
+					assert.Equal(t, len(times), walk.Position().Seen, "a position is between two pages")
+				}
 				onceEach(t, times, 3_333)
+				var sizes []string
+				for _, asked := range service.params {
+					sizes = append(sizes, asked.Get("page[size]"))
+				}
+				assert.True(t, strings.HasPrefix(fmt.Sprint(sizes), tt.asks), "%v", sizes)
 			})
 		})
 	}
 	t.Run("not for ever", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			_, err := walked(t.Context(), (&archive{n: 100, trap: func(p *archivePage) { p.tooLarge = p.size > 5 }}).client(t), nil)
+			_, err := walked(t.Context(), (&archive{n: 100, trap: from(5)}).client(t), nil)
 			require.ErrorIs(t, err, datacite.ErrServer)
 		})
 	})

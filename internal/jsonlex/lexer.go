@@ -132,6 +132,9 @@ type Budget struct{ allowed, left int64 }
 // NewBudget allows so many bytes.
 func NewBudget(bytes int64) *Budget { return &Budget{bytes, bytes} }
 
+// Reserve takes a sixteenth of what is allowed for what else there may be.
+func (b *Budget) Reserve() { b.left -= b.allowed / 16 }
+
 // Renew allows as much again.
 func (b *Budget) Renew() { b.left = b.allowed }
 

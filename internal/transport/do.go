@@ -242,7 +242,7 @@ func (x *exchange) check(ctx context.Context, res *http.Response, err error) (bo
 	x.settings.Outage.Ends(x.failure != nil && x.failure.Transient())
 	if x.failure != nil {
 		v = judge(x.request.Replay, o, x.client.maxWait)
-		v.again = v.again && !x.settings.Outage.Over()
+		v.again = v.again && !x.settings.Outage.Over() && (x.request.Final == nil || !x.request.Final(x.failure))
 		x.failure.Unclear, x.again, x.pause = v.unclear, v.again, v.pause
 		x.unclear = x.unclear || v.unclear && x.request.changes()
 	}

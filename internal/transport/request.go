@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
 )
 
@@ -52,7 +53,8 @@ type Request struct {
 	Replay          Replay
 	Expected        int // a status other than success that is nothing to warn of; 0 for none
 	Access          Access
-	Before          func() error // called before each attempt; an error stops it
+	Before          func() error               // called before each attempt; an error stops it
+	Final           func(*datacite.Error) bool // failures after which the request is not sent again; nil for none of them
 
 	// Refused is asked after a 403 of a service that relays: why it surely is a refusal, nil if
 	// that is not sure. The reason is a [Condition]. A nil function is never sure.
