@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/datacite-go/datacite-go"
@@ -115,25 +116,38 @@ type grouping struct {
 	GroupOptions
 	faults []datacite.Finding // that stop it
 	last   rowDate            // many rows have the same
+	doi    rowDOI             // likewise
 }
 
 // A rowDate is the date of a row, read.
 type rowDate struct {
-	text  Date
-	day   Date // without a time
-	month Period
-	err   error
+	text   Date
+	day    Date // without a time
+	number int  // of the day in its month
+	month  int  // since the year 0
+	period Period
+	err    error
 }
 
-func (g *grouping) date(text Date) rowDate {
+func (g *grouping) date(text Date) *rowDate {
 	if text != g.last.text || text == "" {
-		day, err := text.Time()
-		g.last = rowDate{text, Day(day), Month(day.Year(), day.Month()), err}
-		if part, wrong := g.Period.month(); wrong == nil && part == g.last.month {
-			g.last.month = g.Period
-		}
+		t, err := text.Time()
+		month := t.Year()*12 + int(t.Month()) - 1
+		g.last = rowDate{text, Day(t), t.Day(), month, g.period(month), err}
 	}
-	return g.last
+	return &g.last
+}
+
+// period is that of the performances of a month.
+func (g *grouping) period(month int) Period {
+	if month == g.last.month && g.last.text != "" {
+		return g.last.period
+	}
+	p := Month(month/12, time.Month(month%12+1))
+	if part, err := g.Period.month(); err == nil && part == p {
+		return g.Period
+	}
+	return p
 }
 
 // A checkedRow is a row and what is wrong with it. Its DOI is bare.
@@ -143,11 +157,27 @@ type checkedRow struct {
 	faults []datacite.Finding
 }
 
+// A rowDOI is the DOI of a row, read.
+type rowDOI struct {
+	text, name, key string
+	err             error
+}
+
+func (g *grouping) name(text string) *rowDOI {
+	if text != g.doi.text || text == "" {
+		g.doi = rowDOI{text: text}
+		if g.doi.name, g.doi.err = doi.Parse(text); g.doi.err == nil {
+			g.doi.key = string(jsonlex.AppendLower(nil, g.doi.name))
+		}
+	}
+	return &g.doi
+}
+
 // checked yields the rows that have a DOI, and if a fault is an error, only those without
-// faults. It ends after maxFaults faults.
+// faults. A row is valid until the next one. It ends after maxFaults faults.
 func (g *grouping) checked(rows iter.Seq2[Row, error]) iter.Seq2[*checkedRow, error] {
 	return func(yield func(*checkedRow, error) bool) {
-		number := 0
+		number, r := 0, &checkedRow{}
 		for row, err := range rows {
 			number++
 			row.Line = cmp.Or(row.Line, number)
@@ -155,7 +185,7 @@ func (g *grouping) checked(rows iter.Seq2[Row, error]) iter.Seq2[*checkedRow, er
 				yield(nil, err)
 				return
 			}
-			r := &checkedRow{Row: row, faults: datacite.Findings(row.Err)}
+			*r = checkedRow{Row: row, faults: datacite.Findings(row.Err)}
 			if row.Err != nil && r.faults == nil {
 				r.faults = []datacite.Finding{{File: row.File, Line: row.Line, Code: "value", Reason: row.Err.Error()}}
 			}
@@ -182,9 +212,9 @@ func (g *grouping) leaveOut(doi string, faults []datacite.Finding) {
 
 // check adds the faults of a row, unless its source has found some.
 func (r *checkedRow) check(g *grouping) {
-	name, err := doi.Parse(r.DOI)
-	if err == nil {
-		r.DOI, r.key = name, string(jsonlex.AppendLower(nil, name))
+	name := g.name(r.DOI)
+	if name.err == nil {
+		r.DOI, r.key = name.name, name.key
 	}
 	if len(r.faults) > 0 {
 		return
@@ -192,7 +222,7 @@ func (r *checkedRow) check(g *grouping) {
 	fault := func(field string, code datacite.Code, format string, args ...any) {
 		r.faults = append(r.faults, datacite.Finding{File: r.File, Line: r.Line, Path: field, Code: code, Reason: fmt.Sprintf(format, args...)})
 	}
-	if err != nil {
+	if name.err != nil {
 		fault("doi", "doi", "is %.100q, not a DOI such as 10.5072/abc", r.DOI)
 	}
 	for _, t := range r.Row.texts() {
@@ -203,8 +233,8 @@ func (r *checkedRow) check(g *grouping) {
 	switch date := g.date(r.Date); {
 	case date.err != nil:
 		fault("date", "date", "is %q, not a date YYYY-MM-DD", r.Date)
-	case date.day > date.month.EndDate:
-		fault("date", "date", "is %s, after the last day of the report, %s", r.Date, date.month.EndDate)
+	case date.day > date.period.EndDate:
+		fault("date", "date", "is %s, after the last day of the report, %s", r.Date, date.period.EndDate)
 	}
 	if !r.Metric.known() {
 		fault("metric", "vocabulary", "is %q; the service knows %s", r.Metric, knownMetrics)
@@ -251,6 +281,7 @@ func (g *grouping) sorted(rows iter.Seq2[*checkedRow, error]) iter.Seq2[*checked
 // datasets yields a dataset for the rows of each key, which follow each other.
 func (g *grouping) datasets(rows iter.Seq2[*checkedRow, error], yield func(Dataset, error) bool) {
 	var current *group
+	next := &group{index: map[countKey]int{}} // has the memory of current, once that is finished
 	for r, err := range rows {
 		if err != nil {
 			yield(Dataset{}, err)
@@ -264,7 +295,8 @@ func (g *grouping) datasets(rows iter.Seq2[*checkedRow, error], yield func(Datas
 			if !g.finish(current, yield) {
 				return
 			}
-			current = &group{key: r.key, doi: r.DOI, counts: map[countKey]tally{}, sums: map[countKey]int64{}}
+			current = next
+			current.begin(r)
 		}
 		current.add(g, r)
 	}
@@ -284,7 +316,7 @@ func (g *grouping) finish(current *group, yield func(Dataset, error) bool) bool 
 	case len(g.faults) > 0:
 		return true
 	}
-	d := current.dataset()
+	d := current.dataset(g)
 	if g.Warn != nil {
 		v := validator{warn: func(f datacite.Finding) { f.Path = current.doi; g.Warn(f) }}
 		v.displayed(&d)
@@ -308,23 +340,64 @@ type group struct {
 	key, doi string
 	about    Row // has the texts
 	places   [5]rowPlace
-	counts   map[countKey]tally
-	sums     map[countKey]int64 // over countries and days
+	counts   []rowCount
+	index    map[countKey]int   // in counts
+	sum      int64              // of all counts
+	sums     map[countKey]int64 // of the counts of each instance; nil if even sum is not too large
 	faults   []datacite.Finding // the first maxFaults
 }
 
-// A countKey is what rows count.
-type countKey struct {
-	month   Period
-	metric  MetricType
-	access  AccessMethod
-	country string
-	day     Date // "" if days are added up
+// begin empties a group for the rows of another DOI.
+func (p *group) begin(r *checkedRow) {
+	clear(p.index)
+	*p = group{key: r.key, doi: r.DOI, counts: p.counts[:0], index: p.index}
 }
 
-// A tally is how often something was counted, first in the row at place.
-type tally struct {
-	count int64
+// A countKey is what rows count: month (from bit 23), metric, access method (20), country (5) and day. It is in the
+// order in which a report has them.
+type countKey uint64
+
+const (
+	countryShift  = 5
+	instanceShift = 20
+	monthShift    = 23
+)
+
+var metricsInOrder = []MetricType{TotalDatasetInvestigations, TotalDatasetRequests, UniqueDatasetInvestigations, UniqueDatasetRequests}
+
+// countKey is what a row counts, if it has no faults.
+func (g *grouping) countKey(r *Row) countKey {
+	date := g.date(r.Date)
+	key := countKey(date.month)<<monthShift | countKey(slices.Index(metricsInOrder, r.Metric))<<(instanceShift+1)
+	if r.Access == Regular {
+		key |= 1 << instanceShift
+	}
+	key |= countKey(country.Pair(r.Country)) << countryShift
+	if !g.MergeRepeats {
+		key |= countKey(date.number)
+	}
+	return key
+}
+
+func (k countKey) metric() MetricType { return metricsInOrder[k>>(instanceShift+1)&3] }
+
+func (k countKey) access() AccessMethod {
+	if k>>instanceShift&1 == 0 {
+		return Machine
+	}
+	return Regular
+}
+
+// country is "" if it is unknown.
+func (k countKey) country() string {
+	code, _ := country.Code([]byte{byte(k >> (countryShift + 8) & 0x7f), byte(k >> countryShift)})
+	return code
+}
+
+// A rowCount is how often something was counted, first in the row at place.
+type rowCount struct {
+	countKey
+	n     int64
 	place rowPlace
 }
 
@@ -349,24 +422,41 @@ func (p *group) add(g *grouping, r *checkedRow) {
 		return
 	}
 	p.describe(g, &r.Row)
-	date := g.date(r.Date) // it has been checked
-	key := countKey{date.month, r.Metric, r.Access, r.Country, date.day}
-	if g.MergeRepeats {
-		key.day = ""
-	}
-	before, again := p.counts[key]
+	key := g.countKey(&r.Row)
+	i, again := p.index[key]
 	if again && !g.MergeRepeats {
-		p.fault(datacite.Finding{File: r.File, Line: r.Line, Code: "repeated", Reason: fmt.Sprintf("counts what %s of %s counts already", before.place, p.doi), Err: ErrRepeated})
+		p.fault(datacite.Finding{File: r.File, Line: r.Line, Code: "repeated", Reason: fmt.Sprintf("counts what %s of %s counts already", p.counts[i].place, p.doi), Err: ErrRepeated})
 		return
 	}
-	whole := key
-	whole.country, whole.day = "", ""
-	if r.Count > math.MaxInt64-p.sums[whole] {
+	if !p.fits(key, r.Count) {
 		p.fault(datacite.Finding{File: r.File, Line: r.Line, Path: "count", Code: "limit", Reason: fmt.Sprintf("makes a sum of more than %d", int64(math.MaxInt64))})
 		return
 	}
-	p.sums[whole] += r.Count
-	p.counts[key] = tally{before.count + r.Count, r.place()}
+	if !again {
+		i, p.index[key] = len(p.counts), len(p.counts)
+		p.counts = append(p.counts, rowCount{key, 0, r.place()})
+	}
+	p.counts[i].n += r.Count
+}
+
+// fits adds to the count of an instance, over countries and days, unless it would be too large.
+func (p *group) fits(key countKey, n int64) bool {
+	if p.sums == nil && n <= math.MaxInt64-p.sum {
+		p.sum += n
+		return true
+	}
+	if p.sums == nil {
+		p.sums = map[countKey]int64{}
+		for _, c := range p.counts {
+			p.sums[c.countKey>>instanceShift] += c.n
+		}
+	}
+	before := p.sums[key>>instanceShift]
+	if n > math.MaxInt64-before {
+		return false
+	}
+	p.sums[key>>instanceShift] = before + n
+	return true
 }
 
 func (p *group) fault(faults ...datacite.Finding) {
@@ -388,37 +478,35 @@ func (p *group) describe(g *grouping, r *Row) {
 }
 
 // dataset adds up the counts. Their order does not depend on that of the rows.
-func (p *group) dataset() Dataset {
+func (p *group) dataset(g *grouping) Dataset {
 	d := Dataset{
 		Title: p.about.Title, YOP: p.about.YOP, URI: p.about.URI, Platform: p.about.Platform, Publisher: p.about.Publisher,
 		DataType: DataTypeDataset, DatasetID: []TypedValue{{TypeDOI, p.doi}},
 	}
-	keys := make([]countKey, 0, len(p.counts))
-	for key := range p.counts {
-		keys = append(keys, key)
-	}
-	slices.SortFunc(keys, func(a, b countKey) int {
-		return cmp.Or(cmp.Compare(a.month.BeginDate, b.month.BeginDate), cmp.Compare(a.metric, b.metric), cmp.Compare(a.access, b.access), cmp.Compare(a.country, b.country))
-	})
-	for _, key := range keys {
-		month := lastOr(&d.Performance, func(m *Performance) bool { return m.Period == key.month }, Performance{Period: key.month})
-		n := lastOr(&month.Instance, func(n *Instance) bool { return n.MetricType == key.metric && n.AccessMethod == key.access },
-			Instance{MetricType: key.metric, AccessMethod: key.access})
-		n.Count += p.counts[key].count
-		if key.country != "" {
-			c := lastOr(&n.CountryCounts, func(c *CountryCount) bool { return c.Country == key.country }, CountryCount{Country: key.country})
-			c.Count += p.counts[key].count
+	slices.SortFunc(p.counts, func(a, b rowCount) int { return cmp.Compare(a.countKey, b.countKey) })
+	var month *Performance
+	var n *Instance
+	before := ^countKey(0)
+	for _, c := range p.counts {
+		if c.countKey>>monthShift != before>>monthShift {
+			d.Performance = append(d.Performance, Performance{Period: g.period(int(c.countKey >> monthShift))})
+			month = &d.Performance[len(d.Performance)-1]
+			month.Instance = make([]Instance, 0, min(2*len(metricsInOrder), len(p.counts)))
 		}
+		if c.countKey>>instanceShift != before>>instanceShift {
+			month.Instance = append(month.Instance, Instance{MetricType: c.metric(), AccessMethod: c.access()})
+			n = &month.Instance[len(month.Instance)-1]
+		}
+		n.Count += c.n
+		if code := c.country(); code != "" {
+			if c.countKey>>countryShift != before>>countryShift {
+				n.CountryCounts = append(n.CountryCounts, CountryCount{Country: code})
+			}
+			n.CountryCounts[len(n.CountryCounts)-1].Count += c.n
+		}
+		before = c.countKey
 	}
 	return d
-}
-
-// lastOr returns the last element of a list if it is the one wanted, or appends other.
-func lastOr[S ~[]E, E any](list *S, wanted func(*E) bool, other E) *E {
-	if n := len(*list); n == 0 || !wanted(&(*list)[n-1]) {
-		*list = append(*list, other)
-	}
-	return &(*list)[len(*list)-1]
 }
 
 // A rowText is a text of a row that describes its dataset.
