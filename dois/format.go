@@ -7,13 +7,13 @@ import (
 	"io"
 	"io/fs"
 	"mime"
-	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/doi"
+	"github.com/datacite-go/datacite-go/internal/lazy"
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
@@ -92,16 +92,16 @@ func (c *Client) Citation(ctx context.Context, doiName string, opts *CitationOpt
 }
 
 var (
-	styleName  = regexp.MustCompile(`^([a-z0-9]+([-._][a-z0-9]+)*)?$`)
-	localeName = regexp.MustCompile(`^([a-z]{2,3}(-[A-Z]{2})?)?$`)
+	styleName  = lazy.Regexp(`^([a-z0-9]+([-._][a-z0-9]+)*)?$`)
+	localeName = lazy.Regexp(`^([a-z]{2,3}(-[A-Z]{2})?)?$`)
 )
 
 func (o *CitationOptions) check() error {
 	var f faults
-	if o != nil && !styleName.MatchString(o.Style) {
+	if o != nil && !styleName().MatchString(o.Style) {
 		f.add("CitationOptions.Style", "value", "%q is not the name of a style such as apa or chicago-author-date", o.Style)
 	}
-	if o != nil && !localeName.MatchString(o.Locale) {
+	if o != nil && !localeName().MatchString(o.Locale) {
 		f.add("CitationOptions.Locale", "language", "%q is not a locale such as de-DE", o.Locale)
 	}
 	return datacite.Invalid(f...)

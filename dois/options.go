@@ -5,15 +5,14 @@ import (
 	"maps"
 	"net/url"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/doi"
+	"github.com/datacite-go/datacite-go/internal/lazy"
 	"github.com/datacite-go/datacite-go/internal/transport"
 	"github.com/datacite-go/datacite-go/metadata"
 	"github.com/datacite-go/datacite-go/query"
@@ -155,7 +154,7 @@ var extraLists = []string{"fields[dois]", "facets", "include"}
 func letters(name string) string { return joined.Replace(strings.ToLower(strings.TrimSpace(name))) }
 
 // years is one year, or several, which the service reads as a range.
-var years = regexp.MustCompile(`^\d{4}(,\d{4})*$`)
+var years = lazy.Regexp(`^\d{4}(,\d{4})*$`)
 
 const maxIDs = 1000
 
@@ -193,7 +192,7 @@ func (o *ListOptions) checkValues(f *faults) {
 		}
 	}
 	for _, year := range [][2]string{{"Created", o.Created}, {"Published", o.Published}, {"Registered", o.Registered}} {
-		if year[1] != "" && !years.MatchString(year[1]) {
+		if year[1] != "" && !years().MatchString(year[1]) {
 			f.add("ListOptions."+year[0], "year", `%q is not a year such as "2020", or years such as "2019,2021"`, year[1])
 		}
 	}
@@ -229,10 +228,10 @@ func (f *faults) names(path string, given, known []string) {
 
 // snake is the other spelling of a name that the service accepts.
 func snake(camel string) string {
-	return capitals.ReplaceAllStringFunc(camel, func(c string) string { return "_" + strings.ToLower(c) })
+	return capitals().ReplaceAllStringFunc(camel, func(c string) string { return "_" + strings.ToLower(c) })
 }
 
-var capitals = regexp.MustCompile(`[A-Z]`)
+var capitals = lazy.Regexp(`[A-Z]`)
 
 // fieldParams are the parameters that the fields of ListOptions become.
 var fieldParams = func() []string {
@@ -361,7 +360,7 @@ func (f *faults) spell(path, value string, spell spelling) string {
 
 func asGiven(value string) (string, string) { return value, "" }
 
-var schemaPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\d(\.\d+)?$`) })
+var schemaPattern = lazy.Regexp(`^\d(\.\d+)?$`)
 
 func schemaVersion(value string) (string, string) {
 	if schemaPattern().MatchString(value) {

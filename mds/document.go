@@ -8,13 +8,13 @@ import (
 	"fmt"
 	"mime"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/document"
 	"github.com/datacite-go/datacite-go/internal/doi"
+	"github.com/datacite-go/datacite-go/internal/lazy"
 	"github.com/datacite-go/datacite-go/internal/transport"
 	"github.com/datacite-go/datacite-go/metadata"
 )
@@ -162,7 +162,7 @@ func (c *Client) metadata(ctx context.Context, op, name string) (*Document, erro
 		return nil, c.absent(request, res, ErrNoMetadata)
 	}
 	if hasReplaced(text) { // in a name, too, which XML could not have
-		text = replacedRun.ReplaceAll(text, []byte("_"))
+		text = replacedRun().ReplaceAll(text, []byte("_"))
 	}
 	if root := rootOf(text); root != "resource" {
 		return nil, c.core.Unreadable(request, res, fmt.Errorf("it is not metadata XML, as its root element is %.40q", root))
@@ -170,7 +170,7 @@ func (c *Client) metadata(ctx context.Context, op, name string) (*Document, erro
 	return &Document{ContentType: res.Header.Get("Content-Type"), Data: res.Data}, nil
 }
 
-var replacedRun = regexp.MustCompile(`\?{2,}`)
+var replacedRun = lazy.Regexp(`\?{2,}`)
 
 // rootOf returns the name of the root element, "" if there is none.
 func rootOf(data []byte) string {

@@ -8,12 +8,12 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/doi"
+	"github.com/datacite-go/datacite-go/internal/lazy"
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
@@ -104,8 +104,8 @@ var errOtherDOI error = &transport.Condition{Text: "another DOI was made or chan
 
 // How the schema validator and the service name an element.
 var (
-	namedElement = regexp.MustCompile(`^(?:\d+:\d+: )?(?:[A-Z]+: )?Element '(?:\{[^}]*\})?([^']+)'`)
-	leadingName  = regexp.MustCompile(`^([A-Za-z]+)(?:', attribute '[^']*')?: `)
+	namedElement = lazy.Regexp(`^(?:\d+:\d+: )?(?:[A-Z]+: )?Element '(?:\{[^}]*\})?([^']+)'`)
+	leadingName  = lazy.Regexp(`^([A-Za-z]+)(?:', attribute '[^']*')?: `)
 )
 
 // explainRefusal adds to a refusal of metadata the element at the fault, and to a 404
@@ -133,10 +133,10 @@ func explainRefusal(err error, doc Document) error {
 }
 
 func faultyElement(d datacite.Finding, doc Document) string {
-	if m := namedElement.FindStringSubmatch(d.Reason); m != nil {
+	if m := namedElement().FindStringSubmatch(d.Reason); m != nil {
 		return m[1]
 	}
-	if m := leadingName.FindStringSubmatch(d.Reason); m != nil && bytes.Contains(doc.Data, []byte("<"+m[1])) {
+	if m := leadingName().FindStringSubmatch(d.Reason); m != nil && bytes.Contains(doc.Data, []byte("<"+m[1])) {
 		return m[1]
 	}
 	if kind, _, _ := mime.ParseMediaType(doc.ContentType); kind != "application/xml" {
@@ -188,13 +188,13 @@ func statusOf(res *transport.Response) Status {
 	return Status(text)
 }
 
-var inBrackets = regexp.MustCompile(`\((10\..+)\)\s*$`)
+var inBrackets = lazy.Regexp(`\((10\..+)\)\s*$`)
 
 // storedName finds the DOI under which the deployed service stored something: in the
 // text, such as "OK (10.5072/ABCD-EFGH)", or in the Location header. Names come in
 // upper case and are returned in lower case.
 func storedName(res *transport.Response) (string, bool) {
-	if m := inBrackets.FindSubmatch(res.Data); m != nil {
+	if m := inBrackets().FindSubmatch(res.Data); m != nil {
 		name, err := doi.Parse(string(m[1]))
 		return doi.Normal(name), err == nil
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/doi"
+	"github.com/datacite-go/datacite-go/internal/lazy"
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
 
@@ -50,14 +50,14 @@ func (c *Client) url(ctx context.Context, op, name string, expected int) (string
 	switch {
 	case res.StatusCode == http.StatusNoContent:
 		return "", c.absent(request, res, ErrNoURL)
-	case !isURL.MatchString(address):
+	case !isURL().MatchString(address):
 		return "", c.core.Unreadable(request, res, errors.New("it is not a URL"))
 	}
 	return address, nil
 }
 
 // isURL is lenient: old URLs may be odd. A sentence such as "Error: log in" is none.
-var isURL = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:[^\s][^\r\n]*$`)
+var isURL = lazy.Regexp(`^[A-Za-z][A-Za-z0-9+.-]*:[^\s][^\r\n]*$`)
 
 // PutURL sets or changes the URL that a DOI resolves to, and makes a draft findable. The deployed service also
 // makes a hidden DOI findable. The global resolver has the URL usually after a few minutes. A DOI without

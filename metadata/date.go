@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/datacite-go/datacite-go/internal/lazy"
 	"github.com/datacite-go/datacite-go/internal/xmlscan"
 )
 
@@ -56,7 +57,7 @@ func isStandIn(s string) bool {
 
 // datePattern is W3CDTF, with negative years and with the marks ~ ? % of EDTF for uncertain
 // dates.
-var datePattern = compiled(
+var datePattern = lazy.Regexp(
 	`^(-?\d{4})(?:-(\d\d)(?:-(\d\d)(?:T(\d\d):(\d\d)(?::(\d\d))?(?:Z|[+-](\d\d):(\d\d)))?)?)?[~?%]?$`)
 
 // dateFault is the reason why the service does not read a date, "" if it does.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/datacite-go/datacite-go/internal/lazy"
 	"github.com/datacite-go/datacite-go/internal/xmlscan"
 )
 
@@ -111,7 +112,7 @@ func (a *allowance) covers(at *path) bool {
 	return strings.HasSuffix(inLists().ReplaceAllString(at.String(), ""), a.paths)
 }
 
-var inLists = compiled(`\[\d+\]`)
+var inLists = lazy.Regexp(`\[\d+\]`)
 
 func squish(text string) string { return strings.Join(strings.Fields(text), " ") }
 
@@ -229,7 +230,7 @@ func sameUnescaped(p pair) bool {
 	return either(w, f, bare)
 }
 
-var initials = compiled(`\s((?:[A-Z]\.)?-?[A-Z]\.)$`)
+var initials = lazy.Regexp(`\s((?:[A-Z]\.)?-?[A-Z]\.)$`)
 
 func tidyName(name string) string {
 	if !strings.Contains(name, ",") {
@@ -259,7 +260,7 @@ func nameWords(name string) string {
 	return strings.Join(slices.DeleteFunc(words, notInName().MatchString), " ")
 }
 
-var notInName = compiled(`^(?:(?:JR|Jr|jr|SR|Sr|sr|[IVX]{2,})\.?|(?i:(?:dr|prof|mrs?|ms|herr|frau|miss|sir)\.?))$`)
+var notInName = lazy.Regexp(`^(?:(?:JR|Jr|jr|SR|Sr|sr|[IVX]{2,})\.?|(?i:(?:dr|prof|mrs?|ms|herr|frau|miss|sir)\.?))$`)
 
 // sameParts allows parts that are derived from the name, and a given name without a family
 // name that is dropped.
@@ -296,10 +297,10 @@ func sameAgent(p pair) bool {
 }
 
 // keptForms are the forms of identifiers that the service does not drop.
-var keptForms = map[string]pattern{
-	"orcid":            compiled(`^(?:https?://(?:(?:www|sandbox)?\.)?orcid\.org/)?(?:\d{4}[\s-]){3}\d{3}[0-9X]+/?$`),
-	"ror":              compiled(`(?m)^(?:(?:https?://)?ror\.org/)?0\w{6}\d{2}/?$`),
-	"crossreffunderid": compiled(`^(?:https?://?(?:dx\.)?doi.org/)?(?:doi:)?(?:10\.13039/)?[1-9]\d+$`),
+var keptForms = map[string]lazy.Pattern{
+	"orcid":            lazy.Regexp(`^(?:https?://(?:(?:www|sandbox)?\.)?orcid\.org/)?(?:\d{4}[\s-]){3}\d{3}[0-9X]+/?$`),
+	"ror":              lazy.Regexp(`(?m)^(?:(?:https?://)?ror\.org/)?0\w{6}\d{2}/?$`),
+	"crossreffunderid": lazy.Regexp(`^(?:https?://?(?:dx\.)?doi.org/)?(?:doi:)?(?:10\.13039/)?[1-9]\d+$`),
 }
 
 // agentDigits is an identifier without its address and the prefix of Crossref funders.

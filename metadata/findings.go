@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/lazy"
 	"github.com/datacite-go/datacite-go/internal/xmlscan"
 )
 
@@ -202,7 +203,7 @@ func firstOf(text, chars string) string {
 	return text[at : at+size]
 }
 
-var codeName = compiled(`(?i)(?:^DOI|identifier|uri|^date|year|number|code)$`)
+var codeName = lazy.Regexp(`(?i)(?:^DOI|identifier|uri|^date|year|number|code)$`)
 
 // maxIndexed is the longest text in bytes that the service's index takes, except for
 // those of which it indexes the words.

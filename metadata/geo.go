@@ -9,6 +9,7 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/input"
+	"github.com/datacite-go/datacite-go/internal/lazy"
 	"github.com/datacite-go/datacite-go/internal/xmlscan"
 )
 
@@ -121,7 +122,7 @@ func coordinate[T any](name string, d datatype, field func(*T) *Coordinate) part
 
 var longitude, latitude = datatype{fault: degrees(180)}, datatype{fault: degrees(90)}
 
-var decimalPattern = compiled(`^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$`)
+var decimalPattern = lazy.Regexp(`^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$`)
 
 // degrees requires a number between -most and most. The schema has single precision, so
 // 90.0000001 is 90.

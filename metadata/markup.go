@@ -6,6 +6,8 @@ import (
 	"html"
 	"slices"
 	"strings"
+
+	"github.com/datacite-go/datacite-go/internal/lazy"
 )
 
 // keptTags are the elements that the service keeps in titles, subjects, descriptions, sizes
@@ -14,7 +16,7 @@ var keptTags = []string{"strong", "em", "b", "i", "code", "pre", "sub", "sup", "
 
 // markup is a comment, an instruction or a tag; one that is not closed extends to the end
 // of the text. Any other "<" is text.
-var markup = compiled(`(?s)<!--.*?(?:-->|$)|<\?(?:[^>]*>)?|<(/?)([A-Za-z][\w:.-]*)(?:(?:[^>"']|"[^"]*"|'[^']*')*>|[^>]*(?:>|$))|</`)
+var markup = lazy.Regexp(`(?s)<!--.*?(?:-->|$)|<\?(?:[^>]*>)?|<(/?)([A-Za-z][\w:.-]*)(?:(?:[^>"']|"[^"]*"|'[^']*')*>|[^>]*(?:>|$))|</`)
 
 // served is the HTML that the service makes of a text, and the first markup that it removes
 // or adds, "" if there is none.
@@ -68,7 +70,7 @@ func served(text string) (kept, changed string) {
 	return out.String(), changed
 }
 
-var references = compiled(`&(?:#\d+|#[xX][0-9A-Fa-f]+|[A-Za-z][A-Za-z0-9]*);`)
+var references = lazy.Regexp(`&(?:#\d+|#[xX][0-9A-Fa-f]+|[A-Za-z][A-Za-z0-9]*);`)
 
 var htmlEscapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
@@ -88,7 +90,7 @@ func markupWarning(value string) *fault {
 	return nil
 }
 
-var xmlReferences = compiled(`&(?:amp|lt|gt|quot|apos|#\d+|#[xX][0-9A-Fa-f]+);`)
+var xmlReferences = lazy.Regexp(`&(?:amp|lt|gt|quot|apos|#\d+|#[xX][0-9A-Fa-f]+);`)
 
 func unescapedXML(text string) string {
 	return xmlReferences().ReplaceAllStringFunc(text, html.UnescapeString)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/lazy"
 	"github.com/datacite-go/datacite-go/internal/xmlscan"
 )
 
@@ -67,7 +68,7 @@ func yearRule(value string) *fault {
 	return nil
 }
 
-var languagePattern = compiled(`^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$`)
+var languagePattern = lazy.Regexp(`^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$`)
 
 func languageRule(value string) *fault {
 	value = xmlscan.Trim(value)

@@ -5,29 +5,30 @@ import (
 	"strings"
 
 	"github.com/datacite-go/datacite-go/internal/doi"
+	"github.com/datacite-go/datacite-go/internal/lazy"
 )
 
 // Forms of identifiers without their address.
 var (
-	orcidPattern  = compiled(`^\d{4}-\d{4}-\d{4}-\d{3}[\dX]$`)
-	isniPattern   = compiled(`^\d{4}[ -]?\d{4}[ -]?\d{4}[ -]?\d{3}[\dX]$`)
-	rorPattern    = compiled(`^0[a-hj-km-np-tv-z0-9]{6}\d\d$`)
-	gridPattern   = compiled(`^grid\.\d+\.[0-9a-f]+$`)
-	doiPattern    = compiled(`^10\.\d{4,9}(?:\.\d+)*/\S+$`)
-	funderPattern = compiled(`^10\.13039/\d+$`)
-	issnPattern   = compiled(`^\d{4}-?\d{3}[\dXx]$`)
-	arxivPattern  = compiled(`^(?i:arxiv:)?(?:\d{4}\.\d{4,5}|[a-zA-Z.-]+/\d{7})(?:v\d+)?$`)
-	swhidPattern  = compiled(`^swh:1:(?:cnt|dir|rev|rel|snp):[0-9a-f]{40}(?:;.*)?$`)
+	orcidPattern  = lazy.Regexp(`^\d{4}-\d{4}-\d{4}-\d{3}[\dX]$`)
+	isniPattern   = lazy.Regexp(`^\d{4}[ -]?\d{4}[ -]?\d{4}[ -]?\d{3}[\dX]$`)
+	rorPattern    = lazy.Regexp(`^0[a-hj-km-np-tv-z0-9]{6}\d\d$`)
+	gridPattern   = lazy.Regexp(`^grid\.\d+\.[0-9a-f]+$`)
+	doiPattern    = lazy.Regexp(`^10\.\d{4,9}(?:\.\d+)*/\S+$`)
+	funderPattern = lazy.Regexp(`^10\.13039/\d+$`)
+	issnPattern   = lazy.Regexp(`^\d{4}-?\d{3}[\dXx]$`)
+	arxivPattern  = lazy.Regexp(`^(?i:arxiv:)?(?:\d{4}\.\d{4,5}|[a-zA-Z.-]+/\d{7})(?:v\d+)?$`)
+	swhidPattern  = lazy.Regexp(`^swh:1:(?:cnt|dir|rev|rel|snp):[0-9a-f]{40}(?:;.*)?$`)
 )
 
 // A schemeRule checks the identifiers of a scheme.
 type schemeRule struct {
-	prefix pattern // addresses that the identifier may have; nil if none
+	prefix lazy.Pattern // addresses that the identifier may have; nil if none
 	valid  func(bare string) string
 }
 
-func address(hosts string) pattern {
-	return compiled(`^(?i:https?://(?:www\.)?(?:` + hosts + `)/)`)
+func address(hosts string) lazy.Pattern {
+	return lazy.Regexp(`^(?i:https?://(?:www\.)?(?:` + hosts + `)/)`)
 }
 
 // bare returns an identifier without its address.
@@ -44,17 +45,17 @@ func (s schemeRule) fault(value string) string { return s.valid(s.bare(value)) }
 var (
 	orcidRule  = schemeRule{address(`orcid\.org`), checked(orcidPattern, "an ORCID looks like https://orcid.org/0000-0001-5727-2427; the service drops the identifier otherwise", "ORCID", hasCheckDigit)}
 	isniRule   = schemeRule{address(`isni\.org(?:/isni)?|isni-url\.oclc\.nl/isni`), checked(isniPattern, "an ISNI has 16 digits, such as 0000 0001 2103 2683", "ISNI", hasCheckDigit)}
-	rorRule    = schemeRule{compiled(`^(?i:(?:https?://)?ror\.org/)`), rorFault}
+	rorRule    = schemeRule{lazy.Regexp(`^(?i:(?:https?://)?ror\.org/)`), rorFault}
 	gridRule   = schemeRule{address(`grid\.ac/institutes`), form(gridPattern, "a GRID looks like grid.5335.0")}
 	funderRule = schemeRule{doiAddress, form(funderPattern, "a Crossref funder identifier looks like https://doi.org/10.13039/501100000780")}
 	doiRule    = schemeRule{doiAddress, form(doiPattern, "a DOI looks like 10.5438/0012; the service drops the identifier otherwise")}
 	arxivRule  = schemeRule{address(`arxiv\.org/abs`), form(arxivPattern, "an arXiv identifier looks like arXiv:0706.0001")}
 	swhidRule  = schemeRule{address(`archive\.softwareheritage\.org`), form(swhidPattern, "a SWHID looks like swh:1:rev:, then 40 hexadecimal digits")}
 	issnRule   = schemeRule{address(`portal\.issn\.org/resource/ISSN`), checked(issnPattern, "an ISSN looks like 2049-3630", "ISSN", func(digits string) bool { return weighted(digits, 8, 11) })}
-	isbnRule   = schemeRule{compiled(`^(?i:urn:isbn:|isbn:? ?)`), isbnFault}
+	isbnRule   = schemeRule{lazy.Regexp(`^(?i:urn:isbn:|isbn:? ?)`), isbnFault}
 	urlRule    = schemeRule{nil, urlFault}
 
-	doiAddress = compiled(`^(?i:(?:https?://(?:dx\.)?doi\.org/)|doi:)`)
+	doiAddress = lazy.Regexp(`^(?i:(?:https?://(?:dx\.)?doi\.org/)|doi:)`)
 )
 
 // agentSchemes are the schemes of people and organizations, by folded name.
@@ -67,7 +68,7 @@ var relatedSchemes = map[RelatedIdentifierType]schemeRule{
 	IdentifierISSN: issnRule, IdentifierEISSN: issnRule, IdentifierLISSN: issnRule, IdentifierURL: urlRule,
 }
 
-func form(form pattern, message string) func(string) string {
+func form(form lazy.Pattern, message string) func(string) string {
 	return func(bare string) string {
 		if form().MatchString(bare) {
 			return ""
@@ -77,7 +78,7 @@ func form(form pattern, message string) func(string) string {
 }
 
 // checked requires a form, and check digits of the text without hyphens and blanks.
-func checked(form pattern, message, scheme string, fits func(digits string) bool) func(string) string {
+func checked(form lazy.Pattern, message, scheme string, fits func(digits string) bool) func(string) string {
 	return func(bare string) string {
 		switch {
 		case !form().MatchString(bare):

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/lazy"
 )
 
 // Unescape restores the texts of a record that was read from the service's JSON, and returns
@@ -185,10 +186,10 @@ func (r *Record) mayBeHTML() bool {
 }
 
 var (
-	servedForm = compiled(`^(?:[^&<>]|&(?:amp|lt|gt);|</?(?:` + strings.Join(keptTags, "|") + `)(?:\s[^<>]*)?>)*$`)
+	servedForm = lazy.Regexp(`^(?:[^&<>]|&(?:amp|lt|gt);|</?(?:` + strings.Join(keptTags, "|") + `)(?:\s[^<>]*)?>)*$`)
 	// needed are the references of HTML, with what follows where it decides about their need.
-	needed     = compiled(`&(?:amp;(?:#[0-9xX]|[A-Za-z][A-Za-z0-9]*;)?|lt;[A-Za-z/!?]?|gt;)`)
-	escapedTag = compiled(`&lt;[A-Za-z/!?]`)
+	needed     = lazy.Regexp(`&(?:amp;(?:#[0-9xX]|[A-Za-z][A-Za-z0-9]*;)?|lt;[A-Za-z/!?]?|gt;)`)
+	escapedTag = lazy.Regexp(`&lt;[A-Za-z/!?]`)
 )
 
 // plain is the text with the fewest references of which the service makes this HTML. A text

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/lazy"
 	"github.com/datacite-go/datacite-go/internal/xmlscan"
 )
 
@@ -210,7 +211,7 @@ func flatten(u *upgrade, n *xmlscan.Node, e *elementRule, p *path) {
 	}
 }
 
-var monthOrDay = compiled(`^(\d{4})-\d\d(-\d\d)?(T.*|Z|[+-]\d\d:\d\d)?$`)
+var monthOrDay = lazy.Regexp(`^(\d{4})-\d\d(-\d\d)?(T.*|Z|[+-]\d\d:\d\d)?$`)
 
 func liftYear(u *upgrade, n *xmlscan.Node, e *elementRule, p *path) {
 	if m := monthOrDay().FindStringSubmatch(xmlscan.Trim(n.Content())); m != nil {

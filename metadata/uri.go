@@ -3,12 +3,13 @@ package metadata
 import (
 	"strings"
 
+	"github.com/datacite-go/datacite-go/internal/lazy"
 	"github.com/datacite-go/datacite-go/internal/xmlscan"
 )
 
 // anyURI is what the service accepts as a URI: RFC 3986 as the service's XML library follows
 // it, which allows other characters, and brackets in a fragment.
-var anyURI = func() pattern {
+var anyURI = func() lazy.Pattern {
 	const (
 		letter    = `[^%:/?#\[\]@]|%[0-9A-Fa-f]{2}`
 		path      = `/(?:` + letter + `|[:@/])*`
@@ -18,7 +19,7 @@ var anyURI = func() pattern {
 		afterName = `(?:` + authority + `|` + rooted + `|(?:(?:` + letter + `|[:@])(?:` + letter + `|[:@/])*)?)`
 		relative  = `(?:` + authority + `|` + rooted + `|(?:(?:` + letter + `|@)+(?:` + path + `)?)?)`
 	)
-	return compiled(`^(?:[A-Za-z][A-Za-z0-9+.-]*:` + afterName + `|` + relative + `)` +
+	return lazy.Regexp(`^(?:[A-Za-z][A-Za-z0-9+.-]*:` + afterName + `|` + relative + `)` +
 		`(?:\?(?:` + letter + `|[:@/?])*)?(?:#(?:` + letter + `|[:@/?\[\]])*)?$`)
 }()
 

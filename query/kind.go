@@ -4,11 +4,12 @@ import (
 	"fmt"
 	"iter"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/datacite-go/datacite-go/internal/lazy"
 )
 
 // A fieldKind is what a field holds, which decides how it can be searched.
@@ -132,15 +133,15 @@ var dateLayouts = func() []string {
 func isTime(s string, layouts ...string) bool {
 	anchor, sum, found := strings.Cut(s, "||")
 	if now, ok := strings.CutPrefix(s, "now"); ok && !found {
-		return timeSum.MatchString(now)
+		return timeSum().MatchString(now)
 	}
-	return timeSum.MatchString(sum) && slices.ContainsFunc(layouts, func(layout string) bool {
+	return timeSum().MatchString(sum) && slices.ContainsFunc(layouts, func(layout string) bool {
 		_, err := time.Parse(layout, anchor)
 		return err == nil
 	})
 }
 
-var timeSum = regexp.MustCompile(`^([+-]\d*[yMwdhHms]|/[yMwdhHms])*$`)
+var timeSum = lazy.Regexp(`^([+-]\d*[yMwdhHms]|/[yMwdhHms])*$`)
 
 func (k fieldKind) value() string {
 	return [...]string{yearField: "2015", dateField: "2015-06-30", countField: "10"}[k]

@@ -3,12 +3,12 @@ package query
 import (
 	"fmt"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/lazy"
 )
 
 // A SyntaxError says where and why a text is not a query.
@@ -303,7 +303,7 @@ func (p *parser) tilde(n *node, t token) *SyntaxError {
 	if n.Kind == kindTerm && strings.EqualFold(digits, "AUTO") {
 		digits = ""
 	}
-	if digits != "" && !decimal.MatchString(digits) {
+	if digits != "" && !decimal().MatchString(digits) {
 		return &SyntaxError{t.start, "what follows ~ is not a number such as 2"}
 	}
 	number, _ := strconv.ParseFloat(digits, 64) // infinite if it is too large
@@ -320,7 +320,7 @@ func (p *parser) tilde(n *node, t token) *SyntaxError {
 	return nil
 }
 
-var decimal = regexp.MustCompile(`^([0-9]+\.?[0-9]*|\.[0-9]+)$`)
+var decimal = lazy.Regexp(`^([0-9]+\.?[0-9]*|\.[0-9]+)$`)
 
 // rng reads [low TO high].
 func (p *parser) rng() (*bounds, *SyntaxError) {

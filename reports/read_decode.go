@@ -4,15 +4,14 @@ import (
 	"fmt"
 	"math/big"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/datacite-go/datacite-go/internal/country"
 	"github.com/datacite-go/datacite-go/internal/input"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
+	"github.com/datacite-go/datacite-go/internal/lazy"
 )
 
 // Stored reports come from many senders. The tables below read what occurs in them
@@ -250,9 +249,7 @@ func wholeNumber(digits string) (int64, error) {
 }
 
 // decimal is a number as JSON writes it, of an exponent that a count can have.
-var decimal = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^-?[0-9]{1,40}(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,2})?$`)
-})
+var decimal = lazy.Regexp(`^-?[0-9]{1,40}(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,2})?$`)
 
 // UnmarshalJSON reads a dataset entry as the service stores it.
 func (d *Dataset) UnmarshalJSON(data []byte) error {

@@ -2,12 +2,12 @@ package display
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/datacite-go/datacite-go/internal/doi"
+	"github.com/datacite-go/datacite-go/internal/lazy"
 )
 
 // Resolve returns the DOI that the service reads in an identifier, and the DOI of the record
@@ -114,7 +114,7 @@ func percentEncoded(name string) string {
 	return b.String()
 }
 
-var day = regexp.MustCompile(`^([0-9]{4})-([0-9]{1,2})-[0-9]{1,2}`)
+var day = lazy.Regexp(`^([0-9]{4})-([0-9]{1,2})-[0-9]{1,2}`)
 
 // Month is the month under which the counts of a report are displayed, such as "2026-10": that
 // of its begin date in UTC (rule 5). It is "" if that is no date.
@@ -123,14 +123,14 @@ func Month(begin string) string {
 		if t, err := time.Parse(layout, begin); err == nil {
 			return t.UTC().Format("2006-01")
 		}
-		begin = day.FindString(begin)
+		begin = day().FindString(begin)
 	}
 	return ""
 }
 
 // WrittenMonth is the month that a date names, whatever its time zone.
 func WrittenMonth(date string) string {
-	parts := day.FindStringSubmatch(date)
+	parts := day().FindStringSubmatch(date)
 	switch {
 	case parts == nil:
 		return date[:min(len(date), len("2006-01"))]

@@ -5,12 +5,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/doi"
+	"github.com/datacite-go/datacite-go/internal/lazy"
 	"github.com/datacite-go/datacite-go/internal/xmlscan"
 )
 
@@ -67,7 +67,7 @@ func Name(data []byte) string {
 	case bytes.HasPrefix(data, []byte("{")):
 		texts = ids(data)
 	default: // RIS, BibTeX
-		if m := doiField.FindSubmatch(data); m != nil {
+		if m := doiField().FindSubmatch(data); m != nil {
 			texts = []string{strings.ReplaceAll(string(m[1]), `\`, "")} // BibTeX escapes some characters
 		}
 	}
@@ -120,4 +120,4 @@ func ids(data []byte) []string {
 	return texts
 }
 
-var doiField = regexp.MustCompile(`(?im)(?:^DO  - *|[\s,{]doi\s*=\s*[{"]\s*)([^\s}"]+)`)
+var doiField = lazy.Regexp(`(?im)(?:^DO  - *|[\s,{]doi\s*=\s*[{"]\s*)([^\s}"]+)`)

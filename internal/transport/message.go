@@ -7,7 +7,6 @@ import (
 	"html"
 	"maps"
 	"mime"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/lazy"
 )
 
 // maxErrorBody is how much of an error response is kept.
@@ -118,11 +118,11 @@ func errorItem(raw json.RawMessage) []datacite.Finding {
 //
 //	DOI 10.5072/x: This element is not expected. at line 9, column 0
 //	9:0: ERROR: Element '{http://datacite.org/schema/kernel-4}title': …
-var position = regexp.MustCompile(`at line (\d+), column (\d+)|^(\d+):(\d+): `)
+var position = lazy.Regexp(`at line (\d+), column (\d+)|^(\d+):(\d+): `)
 
 // Position reads the line and the column that a message names, 0 for none.
 func Position(message string) (line, column int) {
-	if m := position.FindStringSubmatch(message); m != nil {
+	if m := position().FindStringSubmatch(message); m != nil {
 		line, _ = strconv.Atoi(m[1] + m[3])
 		column, _ = strconv.Atoi(m[2] + m[4])
 	}
@@ -199,13 +199,13 @@ func isHTML(contentType string, body []byte) bool {
 }
 
 var (
-	htmlTitle = regexp.MustCompile(`(?is)<(?:title|h1)[^>]*>(.*?)</(?:title|h1)>`)
-	htmlTag   = regexp.MustCompile(`(?s)<[^>]*>`)
+	htmlTitle = lazy.Regexp(`(?is)<(?:title|h1)[^>]*>(.*?)</(?:title|h1)>`)
+	htmlTag   = lazy.Regexp(`(?s)<[^>]*>`)
 )
 
 func htmlMessage(body []byte) string {
-	if m := htmlTitle.FindSubmatch(body); m != nil {
-		title := htmlTag.ReplaceAllString(string(m[1]), " ")
+	if m := htmlTitle().FindSubmatch(body); m != nil {
+		title := htmlTag().ReplaceAllString(string(m[1]), " ")
 		return "an HTML page: " + html.UnescapeString(title)
 	}
 	return "an HTML page without a title"

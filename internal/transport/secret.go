@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/url"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/call"
+	"github.com/datacite-go/datacite-go/internal/lazy"
 )
 
 // shortestSecret is the length from which a password is looked for by itself.
@@ -164,7 +164,7 @@ func spellings(header string) map[string][]string {
 		login := strings.Contains(secret, ":") // its beginning is a user name, which may be shown
 		add(login, secret, jsonEscaped(secret, true), jsonEscaped(secret, false))
 		for _, escaped := range []string{url.QueryEscape(secret), url.PathEscape(secret), strings.ReplaceAll(url.QueryEscape(secret), "+", "%20")} {
-			add(login, escaped, hexDigits.ReplaceAllStringFunc(escaped, strings.ToLower))
+			add(login, escaped, hexDigits().ReplaceAllStringFunc(escaped, strings.ToLower))
 		}
 		page := html.EscapeString(secret)
 		add(login, page)
@@ -185,7 +185,7 @@ func inBase64(text string) (all []string) {
 }
 
 // hexDigits are in small letters in some programs.
-var hexDigits = regexp.MustCompile(`%[0-9A-F]{2}`)
+var hexDigits = lazy.Regexp(`%[0-9A-F]{2}`)
 
 // jsonEscaped is a text in JSON, in which the deployed service escapes the characters of HTML.
 func jsonEscaped(text string, forHTML bool) string {
@@ -224,12 +224,12 @@ func secretsOf(header string) []string {
 }
 
 // login is what stands in front of the host in an address, as of a proxy.
-var login = regexp.MustCompile(`://[^/@\s"'<>]+@`)
+var login = lazy.Regexp(`://[^/@\s"'<>]+@`)
 
 // in returns a text without the secrets.
 func (s *secrets) in(text string) string {
 	if strings.Contains(text, "@") {
-		text = login.ReplaceAllString(text, "://REDACTED@")
+		text = login().ReplaceAllString(text, "://REDACTED@")
 	}
 	for _, b := range s.known() {
 		text = b.redact(text)

@@ -2,7 +2,6 @@ package dois
 
 import (
 	"iter"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest/internal/record"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/search"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
+	"github.com/datacite-go/datacite-go/internal/lazy"
 )
 
 // hit is a record in a list, and its score for the query.
@@ -237,14 +237,14 @@ func years(field, value string) (filter, error) {
 	all := strings.Split(value, ",")
 	first, last := slices.Min(all), slices.Max(all)
 	for _, year := range []string{first, last} {
-		if !fourDigits.MatchString(year) {
+		if !fourDigits().MatchString(year) {
 			return nil, searchFault("failed to parse date field [" + year + "] with format [yyyy]")
 		}
 	}
 	return holds(field, func(v string) bool { return len(v) >= 4 && first <= v[:4] && v[:4] <= last }), nil
 }
 
-var fourDigits = regexp.MustCompile(`\A[0-9]{4}\z`)
+var fourDigits = lazy.Regexp(`\A[0-9]{4}\z`)
 
 // atLeast matches counts of at least the number at the start of a text, else 0, which every record has.
 func atLeast(field, value string) (filter, error) {

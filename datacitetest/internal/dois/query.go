@@ -2,11 +2,11 @@ package dois
 
 import (
 	"net/http"
-	"regexp"
 	"strings"
 
 	"github.com/datacite-go/datacite-go/datacitetest/internal/search"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
+	"github.com/datacite-go/datacite-go/internal/lazy"
 )
 
 // renames are replacements that the deployed service makes anywhere in a query before
@@ -18,14 +18,14 @@ var renames = []struct{ from, to string }{
 	{"citationCount", "citation_count"}, {"viewCount", "view_count"}, {"downloadCount", "download_count"},
 }
 
-var publisherPart = regexp.MustCompile(`publisher\.(name|publisherIdentifier|publisherIdentifierScheme|schemeUri|lang)`)
+var publisherPart = lazy.Regexp(`publisher\.(name|publisherIdentifier|publisherIdentifierScheme|schemeUri|lang)`)
 
 // rewritten is a query as the deployed service passes it to its search engine.
 func rewritten(query string) string {
 	for _, r := range renames {
 		query = strings.ReplaceAll(query, r.from, r.to)
 	}
-	query = publisherPart.ReplaceAllString(query, "publisher_obj.$1")
+	query = publisherPart().ReplaceAllString(query, "publisher_obj.$1")
 	query = strings.ReplaceAll(query, "schemaVersion", "schema_version")
 	return strings.ReplaceAll(query, "/", `\/`)
 }

@@ -4,18 +4,18 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
 
 	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/store"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
+	"github.com/datacite-go/datacite-go/internal/lazy"
 )
 
 // unsupported are the routes of the public servers that this service does not support, by
 // method and path (lupo and sashimi config/routes.rb). They are 501, since 404 would look like a response of those servers.
 var unsupported = []struct {
-	form *regexp.Regexp
+	form lazy.Pattern
 	what string
 }{
 	{routes(`\w+ /(clients|repositories|providers|organizations|contacts)\b.*`), "members and their repositories"},
@@ -33,12 +33,12 @@ var unsupported = []struct {
 	{routes(`\w+ /dois/.+/(media|metadata|activities|events)(/.+)?|GET /dois/.+/get-url`), "parts of a DOI"},
 }
 
-func routes(form string) *regexp.Regexp { return regexp.MustCompile(`\A(?:` + form + `)\z`) }
+func routes(form string) lazy.Pattern { return lazy.Regexp(`\A(?:` + form + `)\z`) }
 
 // Unsupported is the response to a request that the service does not support, nil for others.
 func Unsupported(method, path string) error {
 	for _, r := range unsupported {
-		if r.form.MatchString(method + " " + path) {
+		if r.form().MatchString(method + " " + path) {
 			return wire.Route.Refusal(r.what)
 		}
 	}

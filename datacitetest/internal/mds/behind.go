@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -16,6 +15,7 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest/internal/record"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/store"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
+	"github.com/datacite-go/datacite-go/internal/lazy"
 )
 
 // Requests of the store to the DOI service behind it. With Documented the two are one.
@@ -178,7 +178,7 @@ func (s *Service) toChange(c *call, name string, rec *record.Record, known bool)
 }
 
 // schemaForm are the schemas that the DOI service has files of.
-var schemaForm = regexp.MustCompile(`\Ahttp://datacite\.org/schema/kernel-(2\.[12]|3(\.[01])?|4(\.[0-7])?)\z`)
+var schemaForm = lazy.Regexp(`\Ahttp://datacite\.org/schema/kernel-(2\.[12]|3(\.[01])?|4(\.[0-7])?)\z`)
 
 // applyDeployed requests the changes from the DOI service, as its client would. The first
 // fault found is the error.
@@ -203,7 +203,7 @@ func (s *Service) applyDeployed(ch changes, rec *record.Record, existed bool) er
 		return wire.Fail(http.StatusUnprocessableEntity, "%s", w[1])
 	}
 	version := wire.String(rec.Attributes["schemaVersion"])
-	if rec.State != record.Draft && ch.format == record.Kernel && string(rec.XML) != string(before) && !schemaForm.MatchString(version) {
+	if rec.State != record.Draft && ch.format == record.Kernel && string(rec.XML) != string(before) && !schemaForm().MatchString(version) {
 		return wire.Crashed("No such file or directory @ rb_sysopen - " + version)
 	}
 	if err := rec.TooLong(); err != nil {

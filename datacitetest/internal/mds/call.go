@@ -2,7 +2,6 @@ package mds
 
 import (
 	"bytes"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -10,6 +9,7 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/record"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
+	"github.com/datacite-go/datacite-go/internal/lazy"
 )
 
 // call is a request to one of the store's routes.
@@ -30,7 +30,7 @@ type object = map[string]any
 
 const formType = "application/x-www-form-urlencoded"
 
-var untaken = regexp.MustCompile(`^(application/(json|jsonrequest|x-www-form-urlencoded)|text/x-json|gzip|multipart/.*)$`)
+var untaken = lazy.Regexp(`^(application/(json|jsonrequest|x-www-form-urlencoded)|text/x-json|gzip|multipart/.*)$`)
 
 // read reads the name and the body.
 func (c *call) read() (err error) {
@@ -57,7 +57,7 @@ func (c *call) read() (err error) {
 
 // isTaken refuses a body of which the framework makes parameters.
 func (c *call) isTaken() error {
-	if kind, _ := c.SentType(); untaken.MatchString(kind) {
+	if kind, _ := c.SentType(); untaken().MatchString(kind) {
 		return wire.StoreBody.Refusal(kind)
 	}
 	return nil
@@ -69,11 +69,11 @@ type worded struct{ *wire.Failure }
 
 func (a *worded) Unwrap() error { return a.Failure }
 
-var escapes = regexp.MustCompile(`%[0-9a-fA-F]{2}`)
+var escapes = lazy.Regexp(`%[0-9a-fA-F]{2}`)
 
 // unescapeForm decodes %xx and "+", and keeps other "%".
 func unescapeForm(text string) string {
-	return escapes.ReplaceAllStringFunc(strings.ReplaceAll(text, "+", " "), func(escape string) string {
+	return escapes().ReplaceAllStringFunc(strings.ReplaceAll(text, "+", " "), func(escape string) string {
 		b, _ := strconv.ParseUint(escape[1:], 16, 8)
 		return string([]byte{byte(b)})
 	})

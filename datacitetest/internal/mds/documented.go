@@ -69,7 +69,7 @@ func (s *Service) readDocumentedMetadata(c *call) (err error) {
 		return err
 	}
 	name, ok := s.nameIn(c)
-	if !ok && names.PrefixForm.MatchString(c.name) {
+	if !ok && names.PrefixForm().MatchString(c.name) {
 		name, ok = s.FreeName(c.name)
 		ok = ok && strings.HasPrefix(name, c.name+"/")
 	}
@@ -83,7 +83,7 @@ func (s *Service) readDocumentedMetadata(c *call) (err error) {
 // that was created.
 func (done changed) documentedText(c *call, minted string) string {
 	switch {
-	case names.PrefixForm.MatchString(c.name):
+	case names.PrefixForm().MatchString(c.name):
 		return minted
 	case done.before == "", done.before == record.Draft:
 		return "CREATED"

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"maps"
 	"net/http"
-	"regexp"
 	"strings"
 
 	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/store"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
+	"github.com/datacite-go/datacite-go/internal/lazy"
 )
 
 // A Service is the metadata store. With Deployed it reads names, parameters and bodies
@@ -42,7 +42,7 @@ var noContent = wire.Reply{Status: http.StatusNoContent}
 // route is one route of the store. The path has one group for the name.
 type route struct {
 	method string
-	path   *regexp.Regexp
+	path   lazy.Pattern
 	named  bool // a DOI is required
 	operation
 }
@@ -70,19 +70,19 @@ func nothing(*Service, *call) error { return nil }
 
 // routes are tried in this order.
 var routes = []route{
-	{"POST", regexp.MustCompile(`\A/doi\z`), false, changeURL},
-	{"POST", regexp.MustCompile(`(?s)\A/metadata(?:/(.+))?\z`), false, createMetadata},
-	{"PUT", regexp.MustCompile(`(?s)\A/metadata/(.+)\z`), false, createMetadata},
-	{"GET", regexp.MustCompile(`(?s)\A/metadata(?:/(.+))?\z`), true, readMetadata},
-	{"DELETE", regexp.MustCompile(`(?s)\A/metadata/(.+)\z`), true, hideDOI},
-	{"GET", regexp.MustCompile(`\A/doi\z`), false, listDOIs},
-	{"GET", regexp.MustCompile(`(?s)\A/doi/(.+)\z`), true, readURL},
-	{"PUT", regexp.MustCompile(`(?s)\A/doi/(.+)\z`), false, changeURL},
-	{"DELETE", regexp.MustCompile(`(?s)\A/doi/(.+)\z`), true, removeDOI},
+	{"POST", lazy.Regexp(`\A/doi\z`), false, changeURL},
+	{"POST", lazy.Regexp(`(?s)\A/metadata(?:/(.+))?\z`), false, createMetadata},
+	{"PUT", lazy.Regexp(`(?s)\A/metadata/(.+)\z`), false, createMetadata},
+	{"GET", lazy.Regexp(`(?s)\A/metadata(?:/(.+))?\z`), true, readMetadata},
+	{"DELETE", lazy.Regexp(`(?s)\A/metadata/(.+)\z`), true, hideDOI},
+	{"GET", lazy.Regexp(`\A/doi\z`), false, listDOIs},
+	{"GET", lazy.Regexp(`(?s)\A/doi/(.+)\z`), true, readURL},
+	{"PUT", lazy.Regexp(`(?s)\A/doi/(.+)\z`), false, changeURL},
+	{"DELETE", lazy.Regexp(`(?s)\A/doi/(.+)\z`), true, removeDOI},
 }
 
 // unsupported are routes of the deployed store, by method and path, that this one does not support.
-var unsupported = regexp.MustCompile(`(?s)\A(PATCH /doi/.+|\w+ /doi/.+/media(/.+)?|GET /(heartbeat|login|doi|metadata)\..*|GET /login|\w+ /)\z`)
+var unsupported = lazy.Regexp(`(?s)\A(PATCH /doi/.+|\w+ /doi/.+/media(/.+)?|GET /(heartbeat|login|doi|metadata)\..*|GET /login|\w+ /)\z`)
 
 // Serve serves a request to the path area/rest with Documented (specification §4.3).
 func (s *Service) Serve(q *wire.Request, area, rest string) wire.Reply {
@@ -112,7 +112,7 @@ func (s *Service) ServeDeployed(q *wire.Request, path string) wire.Reply {
 
 // playable refuses what the deployed store might read in another way than this one.
 func playable(q *wire.Request, path string) error {
-	if unsupported.MatchString(q.Verb + " " + path) {
+	if unsupported().MatchString(q.Verb + " " + path) {
 		return wire.StoreRoute.Refusal(q.Verb + " " + path)
 	}
 	params, err := wire.URLParams(q.URL.RawQuery)
@@ -127,7 +127,7 @@ func playable(q *wire.Request, path string) error {
 
 func (s *Service) respond(q *wire.Request, path string) (wire.Reply, error) {
 	for _, route := range routes {
-		m := route.path.FindStringSubmatch(path)
+		m := route.path().FindStringSubmatch(path)
 		if m == nil || route.method != q.Verb {
 			continue
 		}

@@ -2,13 +2,13 @@ package mds
 
 import (
 	"net/http"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/datacite-go/datacite-go/datacitetest/internal/record"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/store"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
+	"github.com/datacite-go/datacite-go/internal/lazy"
 )
 
 var (
@@ -58,7 +58,7 @@ func (s *Service) changeURL(c *call) (wire.Reply, error) {
 	return wire.Text(http.StatusCreated, "OK"), err
 }
 
-var urlStart = regexp.MustCompile(`\A(http|https|ftp)://\S+`)
+var urlStart = lazy.Regexp(`\A(http|https|ftp)://\S+`)
 
 // readURLRecord reads DOI and URL from the lines of the body.
 func (s *Service) readURLRecord(c *call) error {
@@ -75,7 +75,7 @@ func (s *Service) readURLRecord(c *call) error {
 		return err
 	case !utf8.ValidString(c.url):
 		return errBroken
-	case !urlStart.MatchString(c.url):
+	case !urlStart().MatchString(c.url):
 		return &worded{&wire.Failure{Status: http.StatusOK, Title: record.NoURL}} // 200, although it is an error
 	}
 	return nil

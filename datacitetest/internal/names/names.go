@@ -4,19 +4,20 @@ package names
 import (
 	"fmt"
 	"math/rand/v2"
-	"regexp"
 	"strings"
+
+	"github.com/datacite-go/datacite-go/internal/lazy"
 )
 
 var (
-	PrefixForm = regexp.MustCompile(`^10\.[0-9]+$`)
-	nameForm   = regexp.MustCompile(`^10\.[0-9]+/`)
-	newForm    = regexp.MustCompile(`^10\.[0-9]+/[-._;()/a-z0-9]+$`)
+	PrefixForm = lazy.Regexp(`^10\.[0-9]+$`)
+	nameForm   = lazy.Regexp(`^10\.[0-9]+/`)
+	newForm    = lazy.Regexp(`^10\.[0-9]+/[-._;()/a-z0-9]+$`)
 )
 
 // IsNew says whether a new DOI may have that name: it uses only the characters of specification
 // §2.3. Names from before July 2018 may contain others and stay reachable.
-func IsNew(name string) bool { return newForm.MatchString(name) }
+func IsNew(name string) bool { return newForm().MatchString(name) }
 
 // Read reads a DOI name in any case, bare or as "doi:" or resolver address,
 // and returns it in lower case. ok is false if it is not a DOI name.
@@ -29,7 +30,7 @@ func Read(text string) (name string, ok bool) {
 		}
 	}
 	prefix, suffix := Split(name)
-	return name, suffix != "" && nameForm.MatchString(prefix+"/")
+	return name, suffix != "" && nameForm().MatchString(prefix+"/")
 }
 
 // Split cuts a DOI name at its first slash.
@@ -59,7 +60,7 @@ const base32 = "0123456789abcdefghjkmnpqrstvwxyz"
 // service does: text after a slash, then six characters of base 32 and two check digits, as
 // in "003r-j076".
 func MintUnder(text string) (name string, ok bool) {
-	m := prefixStart.FindStringSubmatch(text)
+	m := prefixStart().FindStringSubmatch(text)
 	if m == nil {
 		return "", false
 	}
@@ -70,7 +71,7 @@ func MintUnder(text string) (name string, ok bool) {
 	return name + SuffixFor(rand.Uint64N(1<<30)), true
 }
 
-var prefixStart = regexp.MustCompile(`\A` + resolver + `(10\.[0-9]{4,5})`)
+var prefixStart = lazy.Regexp(`\A` + resolver + `(10\.[0-9]{4,5})`)
 
 // resolver is what may stand before a name.
 const resolver = `(?:https?://?(?:dx\.)?(?:doi.org|handle.stage.datacite.org|handle.test.datacite.org)/)?(?:doi:)?`

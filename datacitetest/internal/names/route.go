@@ -2,7 +2,6 @@ package names
 
 import (
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -11,6 +10,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
+	"github.com/datacite-go/datacite-go/internal/lazy"
 )
 
 // Routers, libraries and the database of the deployed servers change some names on their
@@ -46,12 +46,12 @@ func isPrintable(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })
 }
 
-var storeName = regexp.MustCompile(`\A` + resolver + `(10\.[0-9]{4,5}/.+)\z`)
+var storeName = lazy.Regexp(`\A` + resolver + `(10\.[0-9]{4,5}/.+)\z`)
 
 // Validate is the DOI name in a text: without "doi:" or resolver, in Unicode lower case,
 // and without U+200B. ok is false if there is none.
 func Validate(text string) (name string, ok bool) {
-	m := storeName.FindStringSubmatch(text)
+	m := storeName().FindStringSubmatch(text)
 	if m == nil {
 		return "", false
 	}

@@ -35,7 +35,7 @@ func trimmedTexts(v any) any {
 // membersOf reads the members that the schema has, untrimmed. empty says whether an
 // element without a text is "" rather than missing.
 func membersOf(root *element, empty bool) object {
-	o := xmlReader{empty}.object(root, Properties)
+	o := xmlReader{empty}.object(root, Properties())
 	o["schemaVersion"] = root.name.space
 	if o["types"] == nil {
 		o["types"] = object{}

@@ -3,13 +3,14 @@ package record
 import (
 	"cmp"
 	"net/http"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
+	"github.com/datacite-go/datacite-go/internal/lazy"
 )
 
 // Format is a metadata format, recognised by the body alone as the service
@@ -34,7 +35,7 @@ var (
 	errNotThere = wire.Fail(http.StatusNotFound, wire.NotFound)
 )
 
-var pageForm = regexp.MustCompile(`^https?://\S+$`)
+var pageForm = lazy.Regexp(`^https?://\S+$`)
 
 // Recognise finds the format of a body by the specification: an unknown one is 415.
 func Recognise(body []byte) (Format, error) {
@@ -42,7 +43,7 @@ func Recognise(body []byte) (Format, error) {
 	if text == "" {
 		return "", ErrBlank
 	}
-	if pageForm.MatchString(text) {
+	if pageForm().MatchString(text) {
 		return "", wire.PageMetadata.Refusal()
 	}
 	if isXML(text) {
@@ -64,7 +65,7 @@ func notWellFormed(err error) error {
 // StoreFormat is the format that the deployed store sees, "" for none, and the body as
 // it passes it on: recognising the format has escaped some tags.
 func StoreFormat(body []byte) (Format, []byte, error) {
-	text := contentTags.Replace(string(body))
+	text := contentTags().Replace(string(body))
 	if wire.IsBlank(text) {
 		return Kernel, nil, nil
 	}
@@ -75,7 +76,9 @@ func StoreFormat(body []byte) (Format, []byte, error) {
 	return f, []byte(text), err
 }
 
-var contentTags = tagEscapes("strong", "em", "b", "i", "code", "pre", "sub", "sup", "br")
+var contentTags = sync.OnceValue(func() *strings.Replacer {
+	return tagEscapes("strong", "em", "b", "i", "code", "pre", "sub", "sup", "br")
+})
 
 // tagEscapes escapes tags, anywhere in a document.
 func tagEscapes(names ...string) *strings.Replacer {
@@ -230,7 +233,7 @@ func readForeign(f Format, text string) (b brief, err error) {
 				p["name"] = family + ", " + given
 			}
 		}
-		if f == schemaOrg && day.MatchString(b.year) {
+		if f == schemaOrg && day().MatchString(b.year) {
 			b.issued = b.year
 		}
 	}
@@ -252,7 +255,7 @@ func (b brief) columns() object {
 		creators = append(creators, p)
 	}
 	o := object{"titles": titles, "creators": creators, "types": typesOf(b.types)}
-	if year := yearIn.FindString(b.year); year != "" {
+	if year := yearIn().FindString(b.year); year != "" {
 		year, _ := strconv.Atoi(year)
 		o["publicationYear"] = float64(year)
 	}
@@ -266,8 +269,8 @@ func (b brief) columns() object {
 }
 
 var (
-	yearIn = regexp.MustCompile(`[0-9]{4}`)
-	day    = regexp.MustCompile(`^[0-9]{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?)?$`)
+	yearIn = lazy.Regexp(`[0-9]{4}`)
+	day    = lazy.Regexp(`^[0-9]{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?)?$`)
 )
 
 // risFields are the values of the tags of RIS.
@@ -289,14 +292,14 @@ func last(texts []string) string {
 }
 
 var (
-	bibEntry = regexp.MustCompile(`\A[^@]*@\s*(\w+)\s*\{\s*[^,={}\s][^,={}]*,`)
-	bibName  = regexp.MustCompile(`\A[\s,]*([\w-]+)\s*=\s*`)
+	bibEntry = lazy.Regexp(`\A[^@]*@\s*(\w+)\s*\{\s*[^,={}\s][^,={}]*,`)
+	bibName  = lazy.Regexp(`\A[\s,]*([\w-]+)\s*=\s*`)
 )
 
 // entryOf is the first entry of BibTeX in a text, with its kind; "" if there is none. Text
 // before it is a comment.
 func entryOf(text string) (kind string, fields map[string]string) {
-	head := bibEntry.FindStringSubmatch(text)
+	head := bibEntry().FindStringSubmatch(text)
 	if head == nil {
 		return "", nil
 	}
@@ -326,7 +329,7 @@ func braced(text string) (inside string, closed bool) {
 func bibFields(text string) map[string]string {
 	fields := map[string]string{}
 	for {
-		m := bibName.FindStringSubmatch(text)
+		m := bibName().FindStringSubmatch(text)
 		if m == nil {
 			return fields
 		}

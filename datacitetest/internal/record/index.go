@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
@@ -40,7 +41,7 @@ func (rec *Record) Indexed() object {
 		o["primary_title"] = titles[0]
 	}
 	if id := rec.resourceTypeID(); id != "" {
-		o["resource_type_id"], o["resource_type_id_and_name"] = id, id+":"+resourceTypes[id]
+		o["resource_type_id"], o["resource_type_id_and_name"] = id, id+":"+resourceTypes()[id]
 	}
 	for name, related := range rec.related() {
 		o[strings.TrimSuffix(names.Underscored(name), "s")+"_ids"] = texts(objects(related), "id", strings.ToLower)
@@ -51,20 +52,20 @@ func (rec *Record) Indexed() object {
 }
 
 // resourceTypes are the general types of resources, by their id: "book-chapter" is Book Chapter.
-var resourceTypes = func() map[string]string {
+var resourceTypes = sync.OnceValue(func() map[string]string {
 	titles := map[string]string{}
-	for _, name := range Vocabulary["resourceTypeGeneral"] {
+	for _, name := range Vocabulary()["resourceTypeGeneral"] {
 		titles[names.Dashed(name)] = names.Titled(name)
 	}
 	return titles
-}()
+})
 
 func (rec *Record) resourceTypeID() string {
 	name := rec.GeneralType()
 	if rec.SpecificType() == "Project" && (name == "Text" || name == "Other") {
 		name = "Project"
 	}
-	if id := names.Dashed(name); resourceTypes[id] != "" {
+	if id := names.Dashed(name); resourceTypes()[id] != "" {
 		return id
 	}
 	return ""

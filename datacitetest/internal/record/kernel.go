@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // A Property is a member of a record in JSON, or of an object in a record, by the metadata schema,
@@ -51,15 +52,15 @@ func (p *Property) HasText() bool {
 
 // Find is the property of a record with that name, nil if the table lacks it.
 func Find(name string) *Property {
-	i := slices.IndexFunc(Properties, func(p *Property) bool { return p.Name == name })
+	i := slices.IndexFunc(Properties(), func(p *Property) bool { return p.Name == name })
 	if i < 0 {
 		return nil
 	}
-	return Properties[i]
+	return Properties()[i]
 }
 
 // Properties are those of a record.
-var Properties = read(table)
+var Properties = sync.OnceValue(func() []*Property { return read(table) })
 
 // read reads a table, one property a line; those of an object are indented by two spaces.
 func read(table string) []*Property {

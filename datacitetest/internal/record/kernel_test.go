@@ -10,14 +10,14 @@ import (
 // A property stands in the table alone: one that is sent is kept, written to XML that
 // is right by the schema, and read from it again.
 func TestEveryPropertyIsKept(t *testing.T) {
-	sent := everything(Properties).(object)
-	accepted, err := permitted(Properties, sent, "")
+	sent := everything(Properties()).(object)
+	accepted, err := permitted(Properties(), sent, "")
 	require.NoError(t, err)
 	assert.Equal(t, sent, accepted)
 	doc := parsed(t, string(kernelXML(sent, "10.5072/X")))
 	assert.Empty(t, violations(doc.Root))
 	read := membersOf(doc.Root, false)
-	assertRead(t, "", Properties, sent, read)
+	assertRead(t, "", Properties(), sent, read)
 }
 
 // everything is an object with all properties.
@@ -28,7 +28,7 @@ func everything(of []*Property) any {
 			continue
 		}
 		var v any = p.Name
-		switch list, kind := Vocabulary[p.Name], p.Note("text"); {
+		switch list, kind := Vocabulary()[p.Name], p.Note("text"); {
 		case p.Inside != nil:
 			v = everything(p.Inside)
 		case p.Name == "familyName":

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
@@ -14,7 +15,7 @@ import (
 // are dropped: bolognese lib/bolognese/datacite_utils.rb.
 func kernelXML(o object, doi string) []byte {
 	root := tagged("resource", nil, tagged("identifier", doi).with("identifierType", "DOI"))
-	root.writeMembers(asWritten, completed(o))
+	root.writeMembers(asWritten(), completed(o))
 	root.attrs = []attribute{
 		{tag: "xmlns:xsi", value: schemaSpace},
 		{tag: "xmlns", value: kernelNamespace},
@@ -24,11 +25,11 @@ func kernelXML(o object, doi string) []byte {
 }
 
 // asWritten are the properties in the order in which the service writes them.
-var asWritten = func() []*Property {
+var asWritten = sync.OnceValue(func() []*Property {
 	items := Find("relatedItems")
-	order := slices.DeleteFunc(slices.Clone(Properties), func(p *Property) bool { return p == items })
+	order := slices.DeleteFunc(slices.Clone(Properties()), func(p *Property) bool { return p == items })
 	return slices.Insert(order, 1+slices.Index(order, Find("relatedIdentifiers")), items)
-}()
+})
 
 // writeMembers adds the members of an object, or a string in its place, to an element.
 func (e *element) writeMembers(of []*Property, v any) {

@@ -4,7 +4,6 @@ import (
 	_ "embed"
 	"html"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
+	"github.com/datacite-go/datacite-go/internal/lazy"
 )
 
 // How the deployed service reads DataCite XML, and normalises some members of any
@@ -22,8 +22,8 @@ import (
 // bolognese lib/bolognese/readers/datacite_reader.rb. Members that the document
 // lacks are absent, but lists are there, empty.
 func readKernel(doc *Document) (o object, err error) {
-	if written := string(doc.bytes()); contentTags.Replace(written) != written {
-		if doc, err = parseXML([]byte(contentTags.Replace(written))); err != nil { // some markup has been escaped
+	if written := string(doc.bytes()); contentTags().Replace(written) != written {
+		if doc, err = parseXML([]byte(contentTags().Replace(written))); err != nil { // some markup has been escaped
 			return nil, wire.BrokenXML.Refusal(err.Error())
 		}
 	}
@@ -126,19 +126,19 @@ func readText(name string) func(any) any {
 func readDescription(v any) any {
 	o := v.(object)
 	if text, ok := o["description"].(string); ok {
-		text, _ = stripped(severalBlanks.ReplaceAllString(sanitised(text), " ")).(string)
+		text, _ = stripped(severalBlanks().ReplaceAllString(sanitised(text), " ")).(string)
 		o["description"] = text
 	}
 	return o
 }
 
-var severalBlanks = regexp.MustCompile(`[ \t]+`)
+var severalBlanks = lazy.Regexp(`[ \t]+`)
 
 func squish(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 func squished(v any) any { return orNull(squish(sanitised(textOf(v)))) }
 
-var htmlTag = regexp.MustCompile(`(?s)<!--(?:.*?-->|.*)|<\?(?:[^>]*>)?|<(/?)([a-zA-Z][\w:.-]*)[^>]*>?|</`)
+var htmlTag = lazy.Regexp(`(?s)<!--(?:.*?-->|.*)|<\?(?:[^>]*>)?|<(/?)([a-zA-Z][\w:.-]*)[^>]*>?|</`)
 
 // sanitised is a text as HTML that keeps a few tags, each of them closed. An unterminated
 // comment or tag extends to the end of the text.
@@ -156,7 +156,7 @@ func sanitised(text string) string {
 	}
 	at := 0
 	escape := func(to int) { out.WriteString(htmlEscapes.Replace(html.UnescapeString(text[at:to]))) }
-	for _, m := range htmlTag.FindAllStringSubmatchIndex(text, -1) {
+	for _, m := range htmlTag().FindAllStringSubmatchIndex(text, -1) {
 		escape(m[0])
 		tag, name := text[m[0]:m[1]], ""
 		if at = m[1]; m[4] >= 0 {
@@ -214,22 +214,22 @@ func readNameIdentifier(o object) {
 }
 
 var (
-	orcidForm  = regexp.MustCompile(`\A(?:https?://(?:(?:www|sandbox)?\.)?orcid\.org/)?(\d{4}[\s-]\d{4}[\s-]\d{4}[\s-]\d{3}[0-9X]+)/?\z`)
-	rorForm    = regexp.MustCompile(`^(?:(?:https?://)?ror\.org/)?(0\w{6}\d{2})/?$`)
-	funderForm = regexp.MustCompile(`\A(?:https?://?(?:dx\.)?(?:doi.org|handle.stage.datacite.org|handle.test.datacite.org)/)?(?:doi:)?(?:10\.13039/)?([1-9]\d+)\z`)
-	webForm    = regexp.MustCompile(`\A(https?)://([^/?#]+)([^?#]*)(\?[^#]*)?`)
+	orcidForm  = lazy.Regexp(`\A(?:https?://(?:(?:www|sandbox)?\.)?orcid\.org/)?(\d{4}[\s-]\d{4}[\s-]\d{4}[\s-]\d{3}[0-9X]+)/?\z`)
+	rorForm    = lazy.Regexp(`^(?:(?:https?://)?ror\.org/)?(0\w{6}\d{2})/?$`)
+	funderForm = lazy.Regexp(`\A(?:https?://?(?:dx\.)?(?:doi.org|handle.stage.datacite.org|handle.test.datacite.org)/)?(?:doi:)?(?:10\.13039/)?([1-9]\d+)\z`)
+	webForm    = lazy.Regexp(`\A(https?)://([^/?#]+)([^?#]*)(\?[^#]*)?`)
 )
 
 // orcidAddress is an ORCID iD as a URL, null for other texts. Check digits are not checked.
 func orcidAddress(text string) any {
-	if m := orcidForm.FindStringSubmatch(text); m != nil {
+	if m := orcidForm().FindStringSubmatch(text); m != nil {
 		return "https://orcid.org/" + strings.Join(strings.Fields(m[1]), "-")
 	}
 	return nil
 }
 
 func rorAddress(text string) any {
-	if m := rorForm.FindStringSubmatch(text); m != nil {
+	if m := rorForm().FindStringSubmatch(text); m != nil {
 		return "https://ror.org/" + m[1]
 	}
 	return nil
@@ -240,7 +240,7 @@ func webAddress(text string) any {
 	if name, ok := names.Validate(text); ok {
 		return "https://doi.org/" + name
 	}
-	m := webForm.FindStringSubmatch(text)
+	m := webForm().FindStringSubmatch(text)
 	if m == nil {
 		return nil
 	}
@@ -279,7 +279,7 @@ func readDate(v any) any {
 	return o
 }
 
-var dateForm = regexp.MustCompile(`\A(?:-?\d{4}|y-?\d{5,}|\d{3}[ux]|\d{2}(?:uu|xx)|\d{4}-(?:0[1-9]|1[0-2]|2[1-4]|uu)|\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:Z|[+-]\d\d:\d\d)?)?)[~?%]?\z`)
+var dateForm = lazy.Regexp(`\A(?:-?\d{4}|y-?\d{5,}|\d{3}[ux]|\d{2}(?:uu|xx)|\d{4}-(?:0[1-9]|1[0-2]|2[1-4]|uu)|\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:Z|[+-]\d\d:\d\d)?)?)[~?%]?\z`)
 
 // isDate says whether a text is a date in the extended format, or a range of two.
 func isDate(text string) bool {
@@ -290,7 +290,7 @@ func isDate(text string) bool {
 		}
 		return isDate(from) && isDate(to) && !strings.ContainsAny(from+to, "/T") && from <= to
 	}
-	if !dateForm.MatchString(text) {
+	if !dateForm().MatchString(text) {
 		return false
 	}
 	if len(text) >= len("2006-01-02") && text[4] == '-' && text[7] == '-' {
@@ -328,20 +328,20 @@ var licences = sync.OnceValue(func() (all []licence) {
 
 // licenceAddress is a URL in the list's spelling, "" for other texts.
 func licenceAddress(v any) string {
-	m := addressForm.FindStringSubmatch(wire.String(v))
+	m := addressForm().FindStringSubmatch(wire.String(v))
 	if m == nil {
 		return ""
 	}
 	address := "https://" + m[1] + strings.TrimSuffix(m[2], "/") + m[3]
-	if creativeCommons.MatchString(address) {
+	if creativeCommons().MatchString(address) {
 		address += "/legalcode"
 	}
 	return address
 }
 
-var addressForm = regexp.MustCompile(`\A(?:https?|ftp)://([^/?#]+)([^?#]*)(.*)\z`)
+var addressForm = lazy.Regexp(`\A(?:https?|ftp)://([^/?#]+)([^?#]*)(.*)\z`)
 
-var creativeCommons = regexp.MustCompile(`\Ahttps://creativecommons\.org/(?:licenses/by(?:-nc|-nd|-sa|-nc-sa|-nc-nd|-nd-nc)?/[1-4]\.[05]|publicdomain/zero/1\.0)\z`)
+var creativeCommons = lazy.Regexp(`\Ahttps://creativecommons\.org/(?:licenses/by(?:-nc|-nd|-sa|-nc-sa|-nc-nd|-nd-nc)?/[1-4]\.[05]|publicdomain/zero/1\.0)\z`)
 
 // keptRights are rights as the service stores them: a licence recognised by
 // identifier, name or URL gets all members that the list has for it.
@@ -421,7 +421,7 @@ func readFunding(v any) any {
 	switch o["funderIdentifierType"] {
 	case "Crossref Funder ID":
 		o["funderIdentifier"] = nil
-		if m := funderForm.FindStringSubmatch(id); m != nil {
+		if m := funderForm().FindStringSubmatch(id); m != nil {
 			o["funderIdentifier"] = "https://doi.org/10.13039/" + m[1]
 		}
 	case "ROR":
@@ -488,13 +488,13 @@ func keptLanguage(text string) any {
 			return code
 		}
 	}
-	if languageForm.MatchString(text) {
+	if languageForm().MatchString(text) {
 		return text
 	}
 	return nil
 }
 
-var decimal = regexp.MustCompile(`\A\s*[-+]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?\.?\s*\z`)
+var decimal = lazy.Regexp(`\A\s*[-+]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?\.?\s*\z`)
 
 // keptPlace turns coordinates that are strings into numbers: lupo app/models/doi.rb (update_geo_locations).
 func keptPlace(v any) any {
@@ -517,12 +517,12 @@ func keptPlace(v any) any {
 	return v
 }
 
-var wholeForm = regexp.MustCompile(`[-+]?\d+`)
+var wholeForm = lazy.Regexp(`[-+]?\d+`)
 
 func keptCoordinate(v any) any {
-	if text := wire.String(v); decimal.MatchString(text) {
+	if text := wire.String(v); decimal().MatchString(text) {
 		if !strings.Contains(text, ".") {
-			text = wholeForm.FindString(text) // an exponent without a point is lost
+			text = wholeForm().FindString(text) // an exponent without a point is lost
 		}
 		if n, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(text), "."), 64); err == nil {
 			return n

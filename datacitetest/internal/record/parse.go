@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
+	"github.com/datacite-go/datacite-go/internal/lazy"
 )
 
 // parser reads XML into elements.
@@ -66,7 +66,7 @@ func (p *parser) token() error {
 			p.add(markup())
 		case len(p.top) > 0:
 			return errors.New("a second declaration")
-		case !xmlVersion.Match(t.Inst):
+		case !xmlVersion().Match(t.Inst):
 			return errors.New("it is not XML 1.0")
 		}
 	case xml.Directive:
@@ -81,9 +81,9 @@ func (p *parser) token() error {
 }
 
 var (
-	xmlVersion = regexp.MustCompile(`\A\s*version\s*=\s*["']1\.0["']`)
+	xmlVersion = lazy.Regexp(`\A\s*version\s*=\s*["']1\.0["']`)
 	// attributeForm is an attribute with white space before it.
-	attributeForm = regexp.MustCompile(`\s([^\s=]+)\s*=\s*("[^"]*"|'[^']*')`)
+	attributeForm = lazy.Regexp(`\s([^\s=]+)\s*=\s*("[^"]*"|'[^']*')`)
 	// newlines are what the ends of lines become.
 	newlines = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 	// valueBlanks are the blanks of a value.
@@ -114,7 +114,7 @@ func (e *element) setAttributes(attrs []xml.Attr, markup string) error {
 	if len(attrs) == 0 {
 		return nil
 	}
-	written, seen := attributeForm.FindAllStringSubmatch(markup, -1), map[xml.Name]bool{}
+	written, seen := attributeForm().FindAllStringSubmatch(markup, -1), map[xml.Name]bool{}
 	if len(written) != len(attrs) {
 		return errors.New("no white space between attributes")
 	}

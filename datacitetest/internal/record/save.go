@@ -7,14 +7,15 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
 	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
+	"github.com/datacite-go/datacite-go/internal/lazy"
 )
 
 // How the deployed DOI service stores a record: lupo
@@ -120,14 +121,14 @@ type Sent struct {
 }
 
 // columns are the stored members, which may also come from XML.
-var columns = func() (names []string) {
-	for _, p := range Properties {
+var columns = sync.OnceValue(func() (names []string) {
+	for _, p := range Properties() {
 		if p.Name != "" && p.Name != "version" && p.Name != "landingPage" {
 			names = append(names, p.Name)
 		}
 	}
 	return names
-}()
+})
 
 const lastSchema = kernelNamespace
 
@@ -138,7 +139,7 @@ func Take(o object) (Sent, error) {
 		return Sent{}, err
 	}
 	s := Sent{}
-	if s.object, err = permitted(Properties, o, ""); err != nil {
+	if s.object, err = permitted(Properties(), o, ""); err != nil {
 		return s, err
 	}
 	for _, name := range commands {
@@ -164,7 +165,7 @@ func Take(o object) (Sent, error) {
 	if err != nil {
 		return s, err
 	}
-	hasMembers := isPresent(s.object["schemaVersion"]) || s.has("version") || slices.ContainsFunc(columns, func(name string) bool {
+	hasMembers := isPresent(s.object["schemaVersion"]) || s.has("version") || slices.ContainsFunc(columns(), func(name string) bool {
 		return s.has(name) && name != "url" && name != "schemaVersion"
 	})
 	if text != "" {
@@ -178,7 +179,7 @@ func Take(o object) (Sent, error) {
 	case text != "" || hasMembers:
 		s.regenerate = true
 	}
-	for _, name := range columns {
+	for _, name := range columns() {
 		v, inXML := read[name]
 		if sent, given := s.object[name]; inXML && (!given || sent == nil || sent == false) {
 			s.object[name] = v
@@ -280,7 +281,7 @@ func (rec *Record) Assign(s Sent, existed bool) {
 			c["publisher"] = publisherColumn(c["publisher"])
 		}
 	}
-	for _, name := range columns {
+	for _, name := range columns() {
 		v, sent := s.object[name]
 		if !sent || name == "publisher" && v == nil { // a publisher that was never written is null to the service
 			continue
@@ -453,8 +454,8 @@ func (rec *Record) shownColumns() object {
 
 // deployedName and deployedURL are the forms that the service requires.
 var (
-	deployedName = regexp.MustCompile(`\A10\.\d{4,5}/[-._;()/:a-zA-Z0-9*~$=]+\z`)
-	deployedURL  = regexp.MustCompile(`\A(ftp|http|https)://\S+\z`)
+	deployedName = lazy.Regexp(`\A10\.\d{4,5}/[-._;()/:a-zA-Z0-9*~$=]+\z`)
+	deployedURL  = lazy.Regexp(`\A(ftp|http|https)://\S+\z`)
 )
 
 // Faults are the errors that the service reports for a new or an existing record, one for
@@ -470,10 +471,10 @@ func (rec *Record) Faults(s Sent, existed, taken bool, client *Account) []Wrong 
 	if public && strings.TrimSpace(rec.URL) == "" {
 		fault("url", "Can't be blank")
 	}
-	if !existed && !deployedName.MatchString(rec.DOI) {
+	if !existed && !deployedName().MatchString(rec.DOI) {
 		fault("doi", "Is invalid")
 	}
-	if strings.TrimSpace(rec.URL) != "" && !deployedURL.MatchString(rec.URL) {
+	if strings.TrimSpace(rec.URL) != "" && !deployedURL().MatchString(rec.URL) {
 		fault("url", "URL is not valid")
 	}
 	if taken {

@@ -3,10 +3,12 @@ package record
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+
+	"github.com/datacite-go/datacite-go/internal/lazy"
 )
 
 // A shape is what an element may contain. Without children it is an element with text.
@@ -25,13 +27,13 @@ type shape struct {
 
 // kernelShape is the metadata schema, kernel 4, but for the syntax of URIs and
 // one rule: the identifier may be empty (specification §2.3).
-var kernelShape = func() *shape {
+var kernelShape = sync.OnceValue(func() *shape {
 	root := &shape{}
-	for _, p := range Properties {
+	for _, p := range Properties() {
 		root.add(p, false)
 	}
 	return root
-}()
+})
 
 // add adds the elements and the attribute of a property. many says whether all elements
 // may be repeated.
@@ -77,21 +79,21 @@ func (want *shape) child(step Step, repeated bool) *shape {
 }
 
 var (
-	yearForm     = regexp.MustCompile(`^[0-9]{4}$`)
-	languageForm = regexp.MustCompile(`^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$`)
-	floatForm    = regexp.MustCompile(`^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$`)
+	yearForm     = lazy.Regexp(`^[0-9]{4}$`)
+	languageForm = lazy.Regexp(`^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$`)
+	floatForm    = lazy.Regexp(`^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$`)
 )
 
 // textChecks check the texts of elements, by the name in the table.
 var textChecks = map[string]func(text string) (fault string){
 	"year": func(text string) string {
-		if yearForm.MatchString(strings.TrimSpace(text)) {
+		if yearForm().MatchString(strings.TrimSpace(text)) {
 			return ""
 		}
 		return fmt.Sprintf(`[facet 'pattern'] The value '%s' is not accepted by the pattern '[\d]{4}'.`, text)
 	},
 	"language": func(text string) string {
-		if languageForm.MatchString(strings.TrimSpace(text)) {
+		if languageForm().MatchString(strings.TrimSpace(text)) {
 			return ""
 		}
 		return fmt.Sprintf("'%s' is not a valid value of the atomic type 'xs:language'.", text)
@@ -112,7 +114,7 @@ func degrees(kind string, most float64) func(string) string {
 		trimmed := strings.TrimSpace(text)
 		n, err := strconv.ParseFloat(trimmed, 32)
 		switch n := float64(float32(n)); {
-		case err != nil && !errors.Is(err, strconv.ErrRange), !floatForm.MatchString(trimmed):
+		case err != nil && !errors.Is(err, strconv.ErrRange), !floatForm().MatchString(trimmed):
 			return fmt.Sprintf("'%s' is not a valid value of the atomic type '{%s}%s'.", text, kernelNamespace, kind)
 		case n > most:
 			return fmt.Sprintf("[facet 'maxInclusive'] The value '%s' is greater than the maximum value allowed ('%v').", text, most)
@@ -150,7 +152,7 @@ func violations(root *element) (found []violation) {
 	if root.name.local != "resource" || root.name.space != kernelNamespace {
 		return []violation{{root.name.local, noDeclaration, root.line}}
 	}
-	kernelShape.check(root, &found)
+	kernelShape().check(root, &found)
 	return found
 }
 
@@ -266,13 +268,13 @@ func (want *shape) checkAttributes(e *element, fault func(source, text string)) 
 	for _, a := range e.attrs {
 		name := a.name.local
 		source := e.name.local + "', attribute '" + name
-		list, listed := Vocabulary[name]
+		list, listed := Vocabulary()[name]
 		switch space := a.name.space; {
 		case space == "xmlns", name == "xmlns", space == schemaSpace, want.open && want.attrs == nil:
 		case !slices.Contains(want.attrs, name) && !slices.Contains(want.attrs, name+"!"),
 			name == "lang" && space != xmlSpace, name != "lang" && space != "":
 			fault(source, fmt.Sprintf("The attribute '%s' is not allowed.", name))
-		case name == "lang" && a.value != "" && !languageForm.MatchString(strings.TrimSpace(a.value)):
+		case name == "lang" && a.value != "" && !languageForm().MatchString(strings.TrimSpace(a.value)):
 			fault(name, fmt.Sprintf("'%s' is not a valid value of the local union type.", a.value)) // as the service interprets it
 		case listed && !slices.Contains(list, a.value):
 			fault(source, fmt.Sprintf("[facet 'enumeration'] The value '%s' is not an element of the set {'%s'}.",

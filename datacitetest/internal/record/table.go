@@ -3,6 +3,7 @@ package record
 import (
 	"slices"
 	"strings"
+	"sync"
 )
 
 // table has one property a line: its name in JSON ("[]" for a list, "-" if only XML has
@@ -191,42 +192,44 @@ const personTable = `  givenName                     givenName                  
 `
 
 // Vocabulary are the controlled lists, by the name of the attribute or member.
-var Vocabulary = map[string][]string{
-	"resourceTypeGeneral": resourceTypeTerms,
-	"relatedItemType":     resourceTypeTerms,
-	"contributorType": strings.Fields(`ContactPerson DataCollector DataCurator DataManager Distributor Editor
+var Vocabulary = sync.OnceValue(func() map[string][]string {
+	return map[string][]string{
+		"resourceTypeGeneral": strings.Fields(resourceTypeTerms),
+		"relatedItemType":     strings.Fields(resourceTypeTerms),
+		"contributorType": strings.Fields(`ContactPerson DataCollector DataCurator DataManager Distributor Editor
 		HostingInstitution Other Producer ProjectLeader ProjectManager ProjectMember RegistrationAgency
 		RegistrationAuthority RelatedPerson ResearchGroup RightsHolder Researcher Sponsor Supervisor Translator
 		WorkPackageLeader`),
-	"dateType": strings.Fields(`Accepted Available Collected Copyrighted Coverage Created Issued Other Submitted
+		"dateType": strings.Fields(`Accepted Available Collected Copyrighted Coverage Created Issued Other Submitted
 		Updated Valid Withdrawn`),
-	"descriptionType":           strings.Fields(`Abstract Methods SeriesInformation TableOfContents TechnicalInfo Other`),
-	"titleType":                 strings.Fields(`AlternativeTitle Subtitle TranslatedTitle Other`),
-	"nameType":                  strings.Fields(`Organizational Personal`),
-	"numberType":                strings.Fields(`Article Chapter Report Other`),
-	"funderIdentifierType":      {"ISNI", "GRID", "ROR", "Crossref Funder ID", "Other"},
-	"relatedIdentifierType":     identifierTypeTerms,
-	"relatedItemIdentifierType": identifierTypeTerms,
-	"relationType": strings.Fields(`IsCitedBy Cites IsSupplementTo IsSupplementedBy IsContinuedBy Continues
+		"descriptionType":           strings.Fields(`Abstract Methods SeriesInformation TableOfContents TechnicalInfo Other`),
+		"titleType":                 strings.Fields(`AlternativeTitle Subtitle TranslatedTitle Other`),
+		"nameType":                  strings.Fields(`Organizational Personal`),
+		"numberType":                strings.Fields(`Article Chapter Report Other`),
+		"funderIdentifierType":      {"ISNI", "GRID", "ROR", "Crossref Funder ID", "Other"},
+		"relatedIdentifierType":     strings.Fields(identifierTypeTerms),
+		"relatedItemIdentifierType": strings.Fields(identifierTypeTerms),
+		"relationType": strings.Fields(`IsCitedBy Cites IsSupplementTo IsSupplementedBy IsContinuedBy Continues
 		IsNewVersionOf IsPreviousVersionOf IsPartOf HasPart IsPublishedIn IsReferencedBy References IsDocumentedBy
 		Documents IsCompiledBy Compiles IsVariantFormOf IsOriginalFormOf IsIdenticalTo HasMetadata IsMetadataFor Reviews
 		IsReviewedBy IsDerivedFrom IsSourceOf Describes IsDescribedBy HasVersion IsVersionOf Requires IsRequiredBy
 		Obsoletes IsObsoletedBy Collects IsCollectedBy HasTranslation IsTranslationOf Other`),
-}
+	}
+})
 
-var (
-	resourceTypeTerms = strings.Fields(`Audiovisual Award Book BookChapter Collection ComputationalNotebook
+const (
+	resourceTypeTerms = `Audiovisual Award Book BookChapter Collection ComputationalNotebook
 		ConferencePaper ConferenceProceeding DataPaper Dataset Dissertation Event Image Instrument InteractiveResource
 		Journal JournalArticle Model OutputManagementPlan PeerReview PhysicalObject Poster Preprint Presentation Project
-		Report Service Software Sound Standard StudyRegistration Text Workflow Other`)
-	identifierTypeTerms = strings.Fields(`ARK arXiv bibcode CSTR DOI EAN13 EISSN Handle IGSN ISBN ISSN ISTC LISSN
-		LSID PMID PURL RAiD RRID SWHID UPC URL URN w3id`)
+		Report Service Software Sound Standard StudyRegistration Text Workflow Other`
+	identifierTypeTerms = `ARK arXiv bibcode CSTR DOI EAN13 EISSN Handle IGSN ISBN ISSN ISTC LISSN
+		LSID PMID PURL RAiD RRID SWHID UPC URL URN w3id`
 )
 
 // IsListed says whether a value is in the controlled list of an attribute or a member.
 // Without a list all values are allowed.
 func IsListed(name, value string) bool {
-	list, controlled := Vocabulary[name]
+	list, controlled := Vocabulary()[name]
 	if slices.Contains(list, value) {
 		return true
 	}

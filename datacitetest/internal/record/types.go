@@ -3,10 +3,10 @@ package record
 import (
 	"cmp"
 	"maps"
-	"regexp"
 	"strings"
 
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
+	"github.com/datacite-go/datacite-go/internal/lazy"
 )
 
 // typesOf adds the types of other vocabularies that the service derives from a type.
@@ -31,11 +31,11 @@ func typesOf(given object) object {
 	return types
 }
 
-var humps = regexp.MustCompile(`([A-Z])([A-Z][a-z])|([a-z0-9])([A-Z])`)
+var humps = lazy.Regexp(`([A-Z])([A-Z][a-z])|([a-z0-9])([A-Z])`)
 
 // camelled is a free-text type in camel case: "peer-review" is PeerReview.
 func camelled(text string) string {
-	text = humps.ReplaceAllString(humps.ReplaceAllString(text, "${1}${3}_${2}${4}"), "${1}${3}_${2}${4}")
+	text = humps().ReplaceAllString(humps().ReplaceAllString(text, "${1}${3}_${2}${4}"), "${1}${3}_${2}${4}")
 	var out strings.Builder
 	for word := range strings.SplitSeq(strings.ToLower(strings.ReplaceAll(text, "-", "_")), "_") {
 		if word != "" {

@@ -102,7 +102,7 @@ func (rec *Record) shown(v View) object {
 // blank are the attributes of a record without metadata.
 func blank() object {
 	o := object{"container": object{}, "types": object{}, "reason": nil, "published": nil}
-	for _, p := range Properties {
+	for _, p := range Properties() {
 		switch {
 		case p.List && p.InXML():
 			o[p.Name] = []any{}

@@ -240,7 +240,7 @@ func (w written) dataciteJSON() object {
 		"id": w.url, "doi": w.doi, "url": orNull(w.URL), "agency": "datacite", "state": w.State,
 		"providerId": strings.ToLower(w.Provider), "clientId": strings.ToLower(w.Client),
 	}
-	for _, p := range Properties {
+	for _, p := range Properties() {
 		if p.Name != "" && !slices.Contains([]string{"url", "contentUrl", "landingPage"}, p.Name) {
 			o[p.Name] = w.object[p.Name]
 		}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest/internal/store"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/usage"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
+	"github.com/datacite-go/datacite-go/internal/lazy"
 )
 
 // Path is the path of a request after /reports. ok says whether the public host routes a
@@ -159,14 +159,14 @@ func (s *Service) listStored(q *wire.Request) (wire.Reply, error) {
 	}
 	for name, value := range params {
 		sized := name == "page[size]" || name == "page[number]"
-		if sized && !wholeNumber.MatchString(value) || !sized && strings.Contains(name, "[") || name == "page" || name == "callback" {
+		if sized && !wholeNumber().MatchString(value) || !sized && strings.Contains(name, "[") || name == "page" || name == "callback" {
 			return wire.Reply{}, wire.ReportParameter.Refusal(name, value)
 		}
 	}
 	return s.listReports(params)
 }
 
-var wholeNumber = regexp.MustCompile(`\A[1-9][0-9]{0,8}\z`)
+var wholeNumber = lazy.Regexp(`\A[1-9][0-9]{0,8}\z`)
 
 // listReports shows headers, by id. With Deployed pages are counted by the requested
 // size, but filled up to a limit.

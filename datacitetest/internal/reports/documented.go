@@ -6,7 +6,6 @@ import (
 	"errors"
 	"mime"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -14,6 +13,7 @@ import (
 
 	"github.com/datacite-go/datacite-go/datacitetest/internal/store"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
+	"github.com/datacite-go/datacite-go/internal/lazy"
 )
 
 // isNoted says whether an exceptions entry has the code 69, "report is
@@ -23,7 +23,7 @@ func (c content) isNoted() bool {
 	return slices.Contains(noted, true)
 }
 
-var uuidForm = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+var uuidForm = lazy.Regexp(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 
 // Serve is interface A (specification §4.1) of a Documented service.
 func (s *Service) Serve(q *wire.Request, path string) (wire.Reply, error) {
@@ -58,7 +58,7 @@ func (s *Service) takeReport(q *wire.Request, id string) (wire.Reply, error) {
 	if err != nil {
 		return wire.Reply{}, err
 	}
-	if id != "" && !uuidForm.MatchString(id) {
+	if id != "" && !uuidForm().MatchString(id) {
 		return wire.Reply{}, wire.Fail(http.StatusUnprocessableEntity, "Record invalid")
 	}
 	c, body, err := s.readPart(q)

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"iter"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
+	"github.com/datacite-go/datacite-go/internal/lazy"
 )
 
 // schema is what a value of a report may be. By the specification the first fault refuses a
@@ -145,7 +145,7 @@ func (s *schema) faults(v any, path string, strict bool, found []fault) []fault 
 func (s *schema) others(v object, path string, found []fault) []fault {
 	for name := range sorted(v) {
 		switch {
-		case s.countries && !countryForm.MatchString(name):
+		case s.countries && !countryForm().MatchString(name):
 			found = append(found, fault{path, fmt.Sprintf("%q is not a lowercase two-letter country code", name)})
 		case s.countries:
 			found = whole.faults(v[name], path+"/"+name, true, found)
@@ -270,7 +270,7 @@ func period(s schema) *schema {
 	return &s
 }
 
-var countryForm = regexp.MustCompile(`\A[a-z]{2}\z`)
+var countryForm = lazy.Regexp(`\A[a-z]{2}\z`)
 
 // countries are the codes of ISO 3166-1 alpha-2.
 const countries = "ad ae af ag ai al am ao aq ar as at au aw ax az ba bb bd be bf bg bh bi bj bl bm bn bo bq br bs bt bv bw by bz " +

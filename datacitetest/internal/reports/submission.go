@@ -10,7 +10,6 @@ import (
 	"io"
 	"maps"
 	"net/http"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,6 +19,7 @@ import (
 	"golang.org/x/text/encoding"
 
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
+	"github.com/datacite-go/datacite-go/internal/lazy"
 )
 
 // submission is a report sent to the deployed service.
@@ -163,7 +163,7 @@ func (sub *submission) readHeader(c *checker) {
 }
 
 // dateForm is a date at the start of a text.
-var dateForm = regexp.MustCompile(`^([+-]?[0-9]+)-([0-9]{1,2})-([0-9]{1,2})`)
+var dateForm = lazy.Regexp(`^([+-]?[0-9]+)-([0-9]{1,2})-([0-9]{1,2})`)
 
 // datePeriod finds year and month of the report. The service compares only
 // the numbers of the months, not the years.
@@ -196,7 +196,7 @@ func (sub *submission) monthOf(name string) (yearMonth [2]string, err error) {
 	case !is:
 		return yearMonth, errNilText
 	}
-	parts := dateForm.FindStringSubmatch(value)
+	parts := dateForm().FindStringSubmatch(value)
 	if parts == nil {
 		return yearMonth, wire.Crashed("invalid date")
 	}
@@ -313,7 +313,7 @@ func compressionNotes(exceptions any) (noted []bool, err error) {
 }
 
 // creatorEnd is the only check of created-by: its last character.
-var creatorEnd = regexp.MustCompile(`[-._;()/:a-zA-Z0-9*~$=]$`)
+var creatorEnd = lazy.Regexp(`[-._;()/:a-zA-Z0-9*~$=]$`)
 
 // faults are the reasons why a report is invalid, by attribute. The datasets of a
 // compressed report are not checked.
@@ -352,7 +352,7 @@ func (r *stored) faults(creating bool) (object, error) {
 			add("base", found)
 		}
 	}
-	if creating && !creatorEnd.MatchString(wire.String(r.Header["created-by"])) {
+	if creating && !creatorEnd().MatchString(wire.String(r.Header["created-by"])) {
 		add("created_by", "is invalid")
 	}
 	return all, nil

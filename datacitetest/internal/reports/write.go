@@ -104,7 +104,7 @@ func (w *write) create() (wire.Reply, error) {
 
 // update is PUT (ReportsController#update). It does not check the owner.
 func (w *write) update(id string) (wire.Reply, error) {
-	if !uuidForm.MatchString(strings.ToLower(id)) {
+	if !uuidForm().MatchString(strings.ToLower(id)) {
 		return wire.Reply{}, wire.Fail(http.StatusUnprocessableEntity, "Record invalid")
 	}
 	if err := w.lookUp(func() *stored { return w.Archive.find(id) }); err != nil {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/record"
@@ -38,7 +39,7 @@ const existsField = "_exists_"
 
 // mapping is what the deployed service's index can look into: the properties of a record,
 // and what is made of them. Nothing else is found by any query.
-var mapping = func() map[string]field {
+var mapping = sync.OnceValue(func() map[string]field {
 	fields := mapped(map[kind]string{
 		exact: `- identifier client_id provider_id consortium_id resource_type_id person_id affiliation_id organization_id funder_rors
 				resource_type_id_and_name is_active aasm_state metadata_version agency source prefix suffix reference_ids citation_ids part_ids
@@ -59,17 +60,19 @@ var mapping = func() map[string]field {
 		date: `- registered published created updated
 			client created updated`,
 	})
-	addProperties(fields, "", record.Properties)
+	addProperties(fields, "", record.Properties())
 	addProperties(fields, "creators_and_contributors.", record.Find("contributors").Inside)
 	name := "creators_and_contributors.affiliation.name"
 	fields[name] = newField(name, exact) // only in the index
 	return fields
-}()
+})
 
 // unsupported are further fields of that index.
-var unsupported = strings.Fields(`fair_affiliation_id fair_affiliation_id_and_name fair_organization_id related_dmp_organization_id funder_parent_rors
+var unsupported = sync.OnceValue(func() []string {
+	return strings.Fields(`fair_affiliation_id fair_affiliation_id_and_name fair_organization_id related_dmp_organization_id funder_parent_rors
 	affiliation_countries affiliation_id_and_name client_id_and_name provider_id_and_name fields_of_science fields_of_science_repository
 	fields_of_science_combined has_enrichments client.re3data_id client.opendoar_id client.repository_type client.certificate`)
+})
 
 // kinds are the kinds of fields by their name in the table of properties.
 var kinds = map[string]kind{"keyword": exact, "lower": folded, "text": text, "text+": text, "number": number, "date": date, "year": year}
@@ -97,11 +100,13 @@ func addProperties(fields map[string]field, before string, of []*record.Property
 
 // beyond are the fields that only the specification's queries search, because they follow
 // the structure of the JSON record. They also search unknown names.
-var beyond = mapped(map[kind]string{
-	exact: `- state version isActive
+var beyond = sync.OnceValue(func() map[string]field {
+	return mapped(map[kind]string{
+		exact: `- state version isActive
 		alternateIdentifiers alternateIdentifierType`,
-	folded: `alternateIdentifiers alternateIdentifier`,
-	number: `- metadataVersion`,
+		folded: `alternateIdentifiers alternateIdentifier`,
+		number: `- metadataVersion`,
+	})
 })
 
 // mapped reads lines of objects and their members; "-" is the record itself. An
@@ -139,15 +144,19 @@ func newField(name string, k kind) field {
 // §4.2.1(2), and those of the deployed service, except creators.id, which its
 // index lacks.
 var (
-	commonFields = some("uid", 1, "titles.title", 1, "creators.name", 1, "creators.nameIdentifiers.nameIdentifier", 1, "publisher", 1,
-		"descriptions.description", 1, "subjects.subject", 1, "related_identifiers.relatedIdentifier", 1)
-	indexFields = some("uid", 50, "related_identifiers.relatedIdentifier", 3, "titles.title", 3, "creator_names", 3, "publisher", 3,
-		"descriptions.description", 3, "subjects.subject", 3)
+	commonFields = sync.OnceValue(func() []field {
+		return some("uid", 1, "titles.title", 1, "creators.name", 1, "creators.nameIdentifiers.nameIdentifier", 1, "publisher", 1,
+			"descriptions.description", 1, "subjects.subject", 1, "related_identifiers.relatedIdentifier", 1)
+	})
+	indexFields = sync.OnceValue(func() []field {
+		return some("uid", 50, "related_identifiers.relatedIdentifier", 3, "titles.title", 3, "creator_names", 3, "publisher", 3,
+			"descriptions.description", 3, "subjects.subject", 3)
+	})
 )
 
 func some(namesAndBoosts ...any) (fields []field) {
 	for pair := range slices.Chunk(namesAndBoosts, 2) {
-		f := mapping[pair[0].(string)]
+		f := mapping()[pair[0].(string)]
 		f.boost = float64(pair[1].(int))
 		fields = append(fields, f)
 	}
@@ -158,23 +167,23 @@ func some(namesAndBoosts ...any) (fields []field) {
 func fieldsOf(name string, deployed bool) ([]field, error) {
 	switch {
 	case name == "" && deployed:
-		return indexFields, nil
+		return indexFields(), nil
 	case name == "":
-		return commonFields, nil
+		return commonFields(), nil
 	case strings.Contains(name, "*"):
 		return nil, wire.QueryFields.Refusal(name)
-	case slices.Contains(unsupported, name):
+	case slices.Contains(unsupported(), name):
 		return nil, wire.QueryField.Refusal(name)
 	}
 	return fieldNamed(name, deployed), nil
 }
 
 func fieldNamed(name string, deployed bool) []field {
-	f, known := mapping[name]
+	f, known := mapping()[name]
 	if !deployed && !known {
 		as := spelled(name)
-		if f, known = mapping[as]; !known {
-			if f, known = beyond[as]; !known {
+		if f, known = mapping()[as]; !known {
+			if f, known = beyond()[as]; !known {
 				f, known = newField(as, exact), true
 			}
 		}
@@ -188,7 +197,7 @@ func fieldNamed(name string, deployed bool) []field {
 
 // isObject says whether a name is that of an object of the index.
 func isObject(name string) bool {
-	for known := range mapping {
+	for known := range mapping() {
 		if strings.HasPrefix(known, name+".") {
 			return true
 		}
@@ -199,7 +208,7 @@ func isObject(name string) bool {
 // spelled is a name in the record as the index has it: publicationYear is
 // publication_year there.
 func spelled(name string) string {
-	if _, as := beyond[name]; as {
+	if _, as := beyond()[name]; as {
 		return name
 	}
 	object, rest, inside := strings.Cut(name, ".")
@@ -218,7 +227,7 @@ func spelled(name string) string {
 // Has says whether a record has such a value in a field of the index. Values come as the
 // index compares them.
 func Has(record map[string]any, name string, is func(value string) bool) bool {
-	f, known := mapping[name]
+	f, known := mapping()[name]
 	if !known {
 		panic("search: the index has no " + name)
 	}

@@ -8,13 +8,13 @@ import (
 	"errors"
 	"maps"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
+	"github.com/datacite-go/datacite-go/internal/lazy"
 )
 
 // An Event is the count of a report for a DOI and a metric.
@@ -98,7 +98,7 @@ func (e *Events) show(event *Event) {
 	e.shown[at] = append(e.shown[at], event)
 }
 
-var leadingInteger = regexp.MustCompile(`^\s*[-+]?[0-9]+(?:_[0-9]+)*`)
+var leadingInteger = lazy.Regexp(`^\s*[-+]?[0-9]+(?:_[0-9]+)*`)
 
 // count is a count as the database column stores it. A missing value, false and an empty
 // string count as not given.
@@ -113,13 +113,13 @@ func count(v any) (n int64, given, inRange bool) {
 		if strings.TrimSpace(v) == "" {
 			return 0, false, true
 		}
-		n, err := strconv.ParseInt(strings.TrimSpace(strings.ReplaceAll(leadingInteger.FindString(v), "_", "")), 10, 32)
+		n, err := strconv.ParseInt(strings.TrimSpace(strings.ReplaceAll(leadingInteger().FindString(v), "_", "")), 10, 32)
 		return n, true, !errors.Is(err, strconv.ErrRange)
 	}
 	return 0, false, true
 }
 
-var dayForm = regexp.MustCompile(`^[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}`)
+var dayForm = lazy.Regexp(`^[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}`)
 
 // begin reads a begin-date. Text after the day that is not a time is ignored.
 func begin(v any) (at time.Time, ok bool) {
@@ -129,7 +129,7 @@ func begin(v any) (at time.Time, ok bool) {
 			return at.UTC(), true
 		}
 	}
-	if day := dayForm.FindString(text); day != text {
+	if day := dayForm().FindString(text); day != text {
 		return begin(day)
 	}
 	return at, false

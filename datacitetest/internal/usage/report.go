@@ -7,12 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
+	"github.com/datacite-go/datacite-go/internal/lazy"
 )
 
 type object = map[string]any
@@ -215,7 +215,7 @@ func first(v any) object {
 	return nil
 }
 
-var doiForm = regexp.MustCompile(`\A(?:https?://(?:dx\.)?doi.org/)?(?:doi:)?(10\.[0-9]{4,5}/.+)\z`)
+var doiForm = lazy.Regexp(`\A(?:https?://(?:dx\.)?doi.org/)?(?:doi:)?(10\.[0-9]{4,5}/.+)\z`)
 
 // spelled removes zero-width spaces, and replaces the one capital whose small letter is two
 // characters.
@@ -223,7 +223,7 @@ var spelled = strings.NewReplacer("\u200b", "", "İ", "i̇")
 
 // doiURL is a DOI as a URL, as in events, "" if the text is not read as a DOI.
 func doiURL(id string) string {
-	parts := doiForm.FindStringSubmatch(id)
+	parts := doiForm().FindStringSubmatch(id)
 	if parts == nil {
 		return ""
 	}

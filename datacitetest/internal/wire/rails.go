@@ -2,8 +2,9 @@ package wire
 
 import (
 	"net/http"
-	"regexp"
 	"strings"
+
+	"github.com/datacite-go/datacite-go/internal/lazy"
 )
 
 // How Rails processes requests before the code of a deployed server, and responses after
@@ -11,7 +12,7 @@ import (
 
 const mimeName = `[a-zA-Z0-9][-a-zA-Z0-9!#$&^_.+]{0,126}`
 
-var mimeForm = regexp.MustCompile(`^(?:gzip|` + mimeName + `/` + mimeName + `)$`)
+var mimeForm = lazy.Regexp(`^(?:gzip|` + mimeName + `/` + mimeName + `)$`)
 
 // SentType is the Content-Type of a body, "" if absent.
 func (q *Request) SentType() (kind string, err error) {
@@ -21,7 +22,7 @@ func (q *Request) SentType() (kind string, err error) {
 	}
 	kind, _, _ = strings.Cut(given[0], ";")
 	kind = strings.ToLower(strings.TrimSpace(kind))
-	if !mimeForm.MatchString(kind) {
+	if !mimeForm().MatchString(kind) {
 		err = MediaType.Refusal(kind)
 	}
 	return kind, err
@@ -31,7 +32,7 @@ func (q *Request) SentType() (kind string, err error) {
 func (q *Request) MediaTypes() error {
 	for part := range strings.SplitSeq(strings.Join(q.Header.Values("Accept"), ","), ",") {
 		kind, _, _ := strings.Cut(part, ";")
-		if kind = strings.TrimSpace(kind); kind != "" && !mimeForm.MatchString(strings.ReplaceAll(kind, "*", "x")) {
+		if kind = strings.TrimSpace(kind); kind != "" && !mimeForm().MatchString(strings.ReplaceAll(kind, "*", "x")) {
 			return MediaType.Refusal(kind)
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"iter"
 	"maps"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -17,6 +16,7 @@ import (
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/extsort"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
+	"github.com/datacite-go/datacite-go/internal/lazy"
 	"github.com/datacite-go/datacite-go/reports"
 )
 
@@ -121,7 +121,7 @@ func nameOf(d *reports.Dataset) string {
 }
 
 // A publisherID has a scheme that reports know, which a GRID id contains.
-var publisherID = regexp.MustCompile(`(?i)^(grid|isni|orcid|urn|client-id)[:.=](.+)$`)
+var publisherID = lazy.Regexp(`(?i)^(grid|isni|orcid|urn|client-id)[:.=](.+)$`)
 
 func (a description) describe(d *reports.Dataset) {
 	var f [len(fieldNames) - titleField]string
@@ -139,7 +139,7 @@ func (a description) describe(d *reports.Dataset) {
 	}
 	d.Title, d.Publisher = cmp.Or(d.Title, title), cmp.Or(d.Publisher, publisher)
 	d.URI, d.YOP = cmp.Or(d.URI, url), cmp.Or(d.YOP, year)
-	if id := publisherID.FindStringSubmatch(publisherCode); id != nil && d.PublisherID == nil {
+	if id := publisherID().FindStringSubmatch(publisherCode); id != nil && d.PublisherID == nil {
 		scheme, value := strings.ToLower(id[1]), id[2]
 		if scheme == "grid" && !strings.HasPrefix(value, "grid.") {
 			value = "grid." + value

@@ -2,12 +2,12 @@ package logs
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/access"
+	"github.com/datacite-go/datacite-go/internal/lazy"
 )
 
 // A field is what a part of a line in the log of a web server says.
@@ -166,8 +166,8 @@ func endOfQuoted(text string) int {
 
 // apacheWord is a word of Apache's LogFormat, nginxWord one of nginx's log_format.
 var (
-	apacheWord = regexp.MustCompile(`%(?:%|[!0-9,]*[<>]?(?:\{([^}]*)\})?(\^t[io]|[a-zA-Z]))`)
-	nginxWord  = regexp.MustCompile(`\$(?:\{([a-z0-9_]+)\}|([a-z0-9_]+))`)
+	apacheWord = lazy.Regexp(`%(?:%|[!0-9,]*[<>]?(?:\{([^}]*)\})?(\^t[io]|[a-zA-Z]))`)
+	nginxWord  = lazy.Regexp(`\$(?:\{([a-z0-9_]+)\}|([a-z0-9_]+))`)
 )
 
 // nginxFields are the variables of nginx that are read; others are ignored.
@@ -196,9 +196,9 @@ func readLayout(text string) (*layout, error) {
 		text = allQuoted(rest)
 	}
 	l := &layout{time: webClocks}
-	words, find := apacheWords(text), apacheWord
-	if !strings.Contains(text, "%") || nginxWord.MatchString(text) && !apacheWord.MatchString(text) {
-		words, find = nginxWords(text), nginxWord
+	words, find := apacheWords(text), apacheWord()
+	if !strings.Contains(text, "%") || nginxWord().MatchString(text) && !apacheWord().MatchString(text) {
+		words, find = nginxWords(text), nginxWord()
 	}
 	before := 0
 	literal := &l.before
@@ -268,7 +268,7 @@ type word struct {
 }
 
 func apacheWords(text string) (words []func() (word, error)) {
-	for _, m := range apacheWord.FindAllStringSubmatch(text, -1) {
+	for _, m := range apacheWord().FindAllStringSubmatch(text, -1) {
 		words = append(words, func() (word, error) { return apacheMeaning(m[0], m[1], m[2]) })
 	}
 	return words
@@ -318,7 +318,7 @@ func apacheClock(format string) (func(*Options) func(string) (time.Time, error),
 }
 
 func nginxWords(text string) (words []func() (word, error)) {
-	for _, m := range nginxWord.FindAllStringSubmatch(text, -1) {
+	for _, m := range nginxWord().FindAllStringSubmatch(text, -1) {
 		words = append(words, func() (w word, err error) {
 			name := m[1] + m[2]
 			w.field = nginxFields[name]

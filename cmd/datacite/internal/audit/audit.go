@@ -314,7 +314,7 @@ func (c *command) savePage(page *shell.File) error {
 	if page == nil {
 		return nil
 	}
-	if err := pageTemplate.Execute(page, c.page); err != nil {
+	if err := pageTemplate().Execute(page, c.page); err != nil {
 		return err
 	}
 	return c.Keep(page)

@@ -10,7 +10,6 @@ import (
 	"html"
 	"io"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -18,6 +17,7 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/account"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/lazy"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/dois"
 )
@@ -36,7 +36,7 @@ const (
 )
 
 // markup is that of a citation, whose texts are HTML.
-var markup = regexp.MustCompile(`</?[a-zA-Z][^<>]*>`)
+var markup = lazy.Regexp(`</?[a-zA-Z][^<>]*>`)
 
 type command struct {
 	*shell.Shell
@@ -134,7 +134,7 @@ func (c *command) one(ctx context.Context, client *dois.Client, name string, out
 	case citation:
 		line, err := client.Citation(ctx, name, &dois.CitationOptions{Style: c.style, Locale: c.locale})
 		if err == nil {
-			_, err = io.WriteString(out, shell.Clean(html.UnescapeString(markup.ReplaceAllString(line, "")))+"\n")
+			_, err = io.WriteString(out, shell.Clean(html.UnescapeString(markup().ReplaceAllString(line, "")))+"\n")
 		}
 		return err
 	case text, asJSON:

@@ -3,13 +3,14 @@ package landing
 import (
 	"bytes"
 	"html"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/lazy"
 )
 
 var (
-	percent = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
+	percent = lazy.Regexp(`%[0-9A-Fa-f]{2}`)
 	escaped = strings.NewReplacer(`\/`, `/`, `\u002f`, `/`, `\u002F`, `/`)
 )
 
@@ -21,7 +22,7 @@ func hasDOI(page []byte, name string) bool {
 	if hasWord(text, name) {
 		return true
 	}
-	text = percent.ReplaceAllStringFunc(text, func(code string) string {
+	text = percent().ReplaceAllStringFunc(text, func(code string) string {
 		c, _ := strconv.ParseUint(code[1:], 16, 8) // it has two digits
 		return string([]byte{byte(c)})
 	})

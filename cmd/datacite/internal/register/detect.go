@@ -8,10 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/lazy"
 	"github.com/datacite-go/datacite-go/mds"
 	"github.com/datacite-go/datacite-go/metadata"
 )
@@ -35,7 +35,7 @@ func detect(data []byte) (mds.Document, error) {
 		doc.ContentType, reason = detectRIS(text)
 	case bytes.IndexByte(text, '@') >= 0:
 		doc.ContentType, reason = detectBibTeX(text)
-	case pageAddress.Match(text):
+	case pageAddress().Match(text):
 		reason = "is the address of a page, which the service does not fetch"
 	}
 	if doc.ContentType == "" {
@@ -44,7 +44,7 @@ func detect(data []byte) (mds.Document, error) {
 	return doc, nil
 }
 
-var pageAddress = regexp.MustCompile(`^https?://\S+\s*$`)
+var pageAddress = lazy.Regexp(`^https?://\S+\s*$`)
 
 // detectXML looks at the root element; FindingsXML of package metadata looks at the rest. The
 // service reads XML as UTF-8, whatever it declares.
@@ -108,7 +108,7 @@ func detectJSON(text []byte) (contentType, reason string) {
 		return typeCrosscite, ""
 	case present(members["types"]):
 		return "", `is JSON with "types" but neither "schema-version" nor "publication_year": the service accepts it and keeps nothing of it`
-	case present(issued["date-parts"]) && !idForm.MatchString(cmp.Or(textIn(members["id"]), textIn(members["DOI"]))):
+	case present(issued["date-parts"]) && !idForm().MatchString(cmp.Or(textIn(members["id"]), textIn(members["DOI"]))):
 		return "", `is Citeproc JSON without a DOI in "id" or "DOI": the service would not find it`
 	case present(issued["date-parts"]):
 		return typeCiteproc, ""
@@ -125,7 +125,7 @@ func textIn(member json.RawMessage) string {
 	return text
 }
 
-var idForm = regexp.MustCompile(`^(doi:)?10\.[0-9]{4,5}/.|^https?://[^/]`)
+var idForm = lazy.Regexp(`^(doi:)?10\.[0-9]{4,5}/.|^https?://[^/]`)
 
 // present reports whether a member exists and is not empty.
 func present(member json.RawMessage) bool {
@@ -136,23 +136,23 @@ func present(member json.RawMessage) bool {
 	return true
 }
 
-var doiLine = regexp.MustCompile(`(?m)^DO  - *\S`)
+var doiLine = lazy.Regexp(`(?m)^DO  - *\S`)
 
 func detectRIS(text []byte) (contentType, reason string) {
-	if !doiLine.Match(text) {
+	if !doiLine().Match(text) {
 		return "", `is RIS without a line "DO  - ": the service would not find the DOI`
 	}
 	return typeRIS, ""
 }
 
 var (
-	bibTeXEntry = regexp.MustCompile(`^[^@]*@([A-Za-z]+)\s*\{\s*[^\s,{}"=@]+\s*,`)
-	bibTeXNext  = regexp.MustCompile(`@[A-Za-z]+\s*[{(]`)
-	bibTeXDOI   = regexp.MustCompile(`(?i)[\s,{]doi\s*=\s*[{"]\s*[^\s}"]`)
+	bibTeXEntry = lazy.Regexp(`^[^@]*@([A-Za-z]+)\s*\{\s*[^\s,{}"=@]+\s*,`)
+	bibTeXNext  = lazy.Regexp(`@[A-Za-z]+\s*[{(]`)
+	bibTeXDOI   = lazy.Regexp(`(?i)[\s,{]doi\s*=\s*[{"]\s*[^\s}"]`)
 )
 
 func detectBibTeX(text []byte) (contentType, reason string) {
-	m := bibTeXEntry.FindSubmatchIndex(text)
+	m := bibTeXEntry().FindSubmatchIndex(text)
 	if m == nil {
 		return "", "is in no format that the service accepts; in BibTeX an entry and its key must come first"
 	}
@@ -164,9 +164,9 @@ func detectBibTeX(text []byte) (contentType, reason string) {
 	switch {
 	case !closed:
 		return "", "is BibTeX whose entry does not end"
-	case bibTeXNext.Match(rest):
+	case bibTeXNext().Match(rest):
 		return "", "is BibTeX of more than one entry; the service keeps only the first"
-	case !bibTeXDOI.Match(entry):
+	case !bibTeXDOI().Match(entry):
 		return "", "is BibTeX without a field doi: the service would not find the DOI"
 	}
 	return typeBibTeX, ""

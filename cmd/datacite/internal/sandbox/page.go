@@ -22,11 +22,13 @@ import (
 //go:embed *.html page.js page.css
 var assets embed.FS
 
-var pages = template.Must(template.New("").Funcs(template.FuncMap{
-	"moment":    moment,
-	"recordURL": func(doi string) string { return recordPath + "?" + url.Values{"doi": {doi}}.Encode() },
-	"jsonURL":   func(doi string) string { return (&url.URL{Path: "/dois/" + doi}).EscapedPath() },
-}).ParseFS(assets, "*.html"))
+var pages = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("").Funcs(template.FuncMap{
+		"moment":    moment,
+		"recordURL": func(doi string) string { return recordPath + "?" + url.Values{"doi": {doi}}.Encode() },
+		"jsonURL":   func(doi string) string { return (&url.URL{Path: "/dois/" + doi}).EscapedPath() },
+	}).ParseFS(assets, "*.html"))
+})
 
 // Paths of the sandbox, beside those of the service.
 const (
@@ -203,7 +205,7 @@ func show(w http.ResponseWriter, status int, name string, data map[string]any) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
 	w.WriteHeader(status)
-	_ = pages.ExecuteTemplate(w, name, data)
+	_ = pages().ExecuteTemplate(w, name, data)
 }
 
 // moment is a time to the minute.

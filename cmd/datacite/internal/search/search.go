@@ -143,7 +143,7 @@ func (c *command) run(cmd *cobra.Command, words []string) error {
 	}
 	if err == nil && html != nil {
 		c.page.Found = total
-		err = errors.Join(pageTemplate.Execute(html, c.page), c.Keep(html))
+		err = errors.Join(pageTemplate().Execute(html, c.page), c.Keep(html))
 	}
 	switch {
 	case shell.IsInterrupted(err) && c.Output != "":

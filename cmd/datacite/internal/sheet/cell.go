@@ -5,10 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/lazy"
 )
 
 // columnOf returns the column, from 0, of a cell such as AB12. It must be in its row, and
@@ -178,11 +179,11 @@ var builtIn = func() map[string]look {
 
 // notShown are the parts of a format that stand for themselves, and what follows the format of
 // positive numbers.
-var notShown = regexp.MustCompile(`"[^"]*"?|\[[^\]]*\]?|[\\_*].|;.*|General`)
+var notShown = lazy.Regexp(`"[^"]*"?|\[[^\]]*\]?|[\\_*].|;.*|General`)
 
 // lookOf is the look of a format with a code such as yyyy-mm-dd.
 func lookOf(code string) look {
-	code = strings.ToLower(notShown.ReplaceAllString(code, ""))
+	code = strings.ToLower(notShown().ReplaceAllString(code, ""))
 	isTime := strings.ContainsAny(code, "hs")
 	switch {
 	case strings.ContainsAny(code, "yd"), strings.Contains(code, "m") && !isTime:

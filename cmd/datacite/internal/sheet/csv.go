@@ -5,9 +5,10 @@ import (
 	"bytes"
 	"encoding/csv"
 	"errors"
-	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/lazy"
 )
 
 // csvRows are the rows of a CSV table.
@@ -30,7 +31,7 @@ func newCSV(src *bufio.Reader) (*csvRows, error) {
 	r := &csvRows{lines: lines{src: src, number: 1}}
 	r.csv = csv.NewReader(&r.lines)
 	r.csv.Comma, r.crlf = layout(start)
-	if said := separatorLine.FindSubmatch(start); said != nil {
+	if said := separatorLine().FindSubmatch(start); said != nil {
 		r.csv.Comma = rune(said[1][0])
 		_, _ = src.Discard(len(said[0])) // it is there
 		r.lines.rest = []byte("\n")      // empty lines count, and are left out
@@ -39,7 +40,7 @@ func newCSV(src *bufio.Reader) (*csvRows, error) {
 }
 
 // separatorLine is what tells spreadsheet programs the separator.
-var separatorLine = regexp.MustCompile(`^"?sep=([,;\t])"?\r?\n`)
+var separatorLine = lazy.Regexp(`^"?sep=([,;\t])"?\r?\n`)
 
 // layout is the most frequent separator in the first line that says something, and how that line ends.
 func layout(text []byte) (comma rune, crlf bool) {

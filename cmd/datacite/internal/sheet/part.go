@@ -6,10 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf16"
+
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/lazy"
 )
 
 // A part is an XML document in an .xlsx file.
@@ -197,7 +198,7 @@ func truth(text string) bool { return text == "1" || text == "true" || text == "
 func blank(text []byte) bool { return strings.TrimSpace(string(text)) == "" }
 
 // escapedChar stands for a character that XML cannot contain.
-var escapedChar = regexp.MustCompile(`_x[0-9A-Fa-f]{4}_`)
+var escapedChar = lazy.Regexp(`_x[0-9A-Fa-f]{4}_`)
 
 const escapedSize = len("_x0000_")
 
@@ -205,7 +206,7 @@ func unescaped(text string) string {
 	if !strings.Contains(text, "_x") {
 		return text
 	}
-	return escapedChar.ReplaceAllStringFunc(text, func(code string) string {
+	return escapedChar().ReplaceAllStringFunc(text, func(code string) string {
 		n, _ := strconv.ParseUint(code[2:6], 16, 16) // the pattern has digits only
 		if utf16.IsSurrogate(rune(n)) {
 			return code

@@ -121,7 +121,7 @@ func escaped(text string) string {
 	var b strings.Builder
 	for i, c := range text {
 		switch {
-		case c == '_' && escapedChar.MatchString(text[i:min(i+escapedSize, len(text))]):
+		case c == '_' && escapedChar().MatchString(text[i:min(i+escapedSize, len(text))]):
 			b.WriteString("_x005F_")
 		case c == '&':
 			b.WriteString("&amp;")

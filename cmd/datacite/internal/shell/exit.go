@@ -5,10 +5,10 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/lazy"
 )
 
 // The exit codes of all commands. The help topic exit-codes explains them.
@@ -95,7 +95,7 @@ func plain(err error) string {
 	if err == context.Canceled {
 		return "interrupted"
 	}
-	return module.ReplaceAllString(operation.ReplaceAllString(err.Error(), ""), "$1")
+	return module().ReplaceAllString(operation().ReplaceAllString(err.Error(), ""), "$1")
 }
 
 // message is the text of the error that ends the command, each fault in a line of its own, with
@@ -117,6 +117,6 @@ func message(err error) string {
 
 // operation is the method, and module the package that begins the text of an error.
 var (
-	operation = regexp.MustCompile(`\b(?:dois|mds|query|reconcile|reports|shown)\.[A-Z]\w*: `)
-	module    = regexp.MustCompile(`(?m)(^|: )(?:datacite|archive|counter|dois|logs|mds|reconcile): `)
+	operation = lazy.Regexp(`\b(?:dois|mds|query|reconcile|reports|shown)\.[A-Z]\w*: `)
+	module    = lazy.Regexp(`(?m)(^|: )(?:datacite|archive|counter|dois|logs|mds|reconcile): `)
 )

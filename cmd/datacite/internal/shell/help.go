@@ -91,7 +91,7 @@ func fill(text string, columns int) string {
 	for line := range strings.Lines(text) {
 		bare := strings.TrimSpace(line)
 		indent := strings.Index(line, bare)
-		item := helpItem.FindStringSubmatchIndex(strings.TrimRight(line, "\n"))
+		item := helpItem().FindStringSubmatchIndex(strings.TrimRight(line, "\n"))
 		if !goesOn || bare == "" || indent != begin || indent > 0 && item != nil {
 			if at > 0 {
 				b.WriteString("\n")

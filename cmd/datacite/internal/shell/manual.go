@@ -4,10 +4,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/lazy"
 )
 
 // manualCommand is datacite manual, which writes what datacite help shows as pages of the
@@ -109,12 +110,12 @@ func manualReference(cmd *cobra.Command) string {
 
 var (
 	roffSpecial = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~", `\(ti`)
-	roffDot     = regexp.MustCompile(`(?m)^\.`)
-	helpItem    = regexp.MustCompile(`^( {2,})(-|\S.*? ) +(\S.*)$`) // a line of a list: "  - text" or "  term   text"
+	roffDot     = lazy.Regexp(`(?m)^\.`)
+	helpItem    = lazy.Regexp(`^( {2,})(-|\S.*? ) +(\S.*)$`) // a line of a list: "  - text" or "  term   text"
 )
 
 // roff is a text whose lines a formatter shows as they are.
-func roff(text string) string { return roffDot.ReplaceAllString(roffSpecial.Replace(text), `\&.`) }
+func roff(text string) string { return roffDot().ReplaceAllString(roffSpecial.Replace(text), `\&.`) }
 
 // roffText is a text of help whose paragraphs and lists a formatter may fill. Other indented lines stay as they are.
 func roffText(text string) string {
@@ -137,7 +138,7 @@ func roffText(text string) string {
 		line = strings.TrimRight(line, "\n")
 		bare := strings.TrimLeft(line, " \t")
 		indent := len(line) - len(bare)
-		m := helpItem.FindStringSubmatchIndex(line)
+		m := helpItem().FindStringSubmatchIndex(line)
 		switch {
 		case bare == "" && kind == verbatim:
 			b.WriteString("\n")

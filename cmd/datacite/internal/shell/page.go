@@ -4,21 +4,26 @@ import (
 	_ "embed"
 	"fmt"
 	"html/template"
+	"sync"
 )
 
 //go:embed page.css
 var pageStyle string
 
-// PageTemplate parses the template of an HTML page, which stands for itself: it has no script, and nothing from elsewhere. In addition to funcs it may call style, for the style element; number and
-// count, as in other output; percent; and bar, an image of a share of a whole beside a text.
-func PageTemplate(name, text string, funcs template.FuncMap) *template.Template {
-	return template.Must(template.New(name).Funcs(template.FuncMap{
-		"style":   func() template.CSS { return template.CSS(pageStyle) },
-		"number":  Number[int],
-		"count":   Count[int],
-		"percent": percent,
-		"bar":     bar,
-	}).Funcs(funcs).Parse(text))
+// PageTemplate is the template of an HTML page, parsed when it is first called. The page stands for
+// itself: it has no script, and nothing from elsewhere. In addition to funcs it may call style, for
+// the style element; number and count, as in other output; percent; and bar, an image of a share of
+// a whole beside a text.
+func PageTemplate(name, text string, funcs template.FuncMap) func() *template.Template {
+	return sync.OnceValue(func() *template.Template {
+		return template.Must(template.New(name).Funcs(template.FuncMap{
+			"style":   func() template.CSS { return template.CSS(pageStyle) },
+			"number":  Number[int],
+			"count":   Count[int],
+			"percent": percent,
+			"bar":     bar,
+		}).Funcs(funcs).Parse(text))
+	})
 }
 
 // percent writes a share. Only nothing is 0 %, and only all is 100 %.

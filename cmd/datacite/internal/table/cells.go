@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/lazy"
 	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/metadata"
 )
@@ -128,22 +128,22 @@ func writeType(r *Row) string {
 var (
 	dashes = strings.NewReplacer("\u2010", "-", "\u2011", "-", "\u2012", "-", "\u2013", "-", "\u2014", "-", "\u2212", "-")
 	// orcidPattern is an ORCID as people write it.
-	orcidPattern = regexp.MustCompile(`(?i)^\(?(?:orcid(?: ?id)?\s*[:=]?\s*)?(?:https?://)?(?:www\.)?(?:orcid\.org/)?(\d{4})-?(\d{4})-?(\d{4})-?(\d{3}[\dx])/?\)?$`)
+	orcidPattern = lazy.Regexp(`(?i)^\(?(?:orcid(?: ?id)?\s*[:=]?\s*)?(?:https?://)?(?:www\.)?(?:orcid\.org/)?(\d{4})-?(\d{4})-?(\d{4})-?(\d{3}[\dx])/?\)?$`)
 	// likeORCIDPattern is what is no affiliation and no part of a name.
-	likeORCIDPattern = regexp.MustCompile(`(?i)orcid.*\d|orcid\.org/|\d{4}-\d{4}-\d{4}|^[\d x-]{15,}$`)
+	likeORCIDPattern = lazy.Regexp(`(?i)orcid.*\d|orcid\.org/|\d{4}-\d{4}-\d{4}|^[\d x-]{15,}$`)
 	// bareIdentifierPattern is an identifier that is not written as [SCHEME=VALUE].
-	bareIdentifierPattern = regexp.MustCompile(`(?i)^(https?://.*|(isni|gnd|grid|ror|viaf|wikidata|scopus|researcherid)\W*([\dx][\dx -]*|grid\.\d+\.\w+|q\d+)|grid\.\d+\.\w+)$`)
-	identifierPattern     = regexp.MustCompile(`^(.*?)\s*\[([^\[\]=]*)=(.*)\]$`)
+	bareIdentifierPattern = lazy.Regexp(`(?i)^(https?://.*|(isni|gnd|grid|ror|viaf|wikidata|scopus|researcherid)\W*([\dx][\dx -]*|grid\.\d+\.\w+|q\d+)|grid\.\d+\.\w+)$`)
+	identifierPattern     = lazy.Regexp(`^(.*?)\s*\[([^\[\]=]*)=(.*)\]$`)
 	// severalPattern is what joins names. A family name may have "y" and "e".
-	severalPattern = regexp.MustCompile(`(?i)&|＆|\s(und|and|et|u\.|sowie)\s`)
-	rorPattern     = regexp.MustCompile(`(?i)^(https?://)?ror\.org/\S+$`)
+	severalPattern = lazy.Regexp(`(?i)&|＆|\s(und|and|et|u\.|sowie)\s`)
+	rorPattern     = lazy.Regexp(`(?i)^(https?://)?ror\.org/\S+$`)
 )
 
-func isROR(text string) bool { return rorPattern.MatchString(text) }
+func isROR(text string) bool { return rorPattern().MatchString(text) }
 
 // asORCID reads an ORCID as people write it.
 func asORCID(text string) (bare string, ok bool) {
-	digits := orcidPattern.FindStringSubmatch(dashes.Replace(text))
+	digits := orcidPattern().FindStringSubmatch(dashes.Replace(text))
 	if digits == nil {
 		return "", false
 	}
@@ -152,7 +152,7 @@ func asORCID(text string) (bare string, ok bool) {
 
 // identified reads a name that may be empty, and after it an identifier: [GRID=grid.5335.0].
 func identified(text string) (name, scheme, id string, ok bool) {
-	parts := identifierPattern.FindStringSubmatch(text)
+	parts := identifierPattern().FindStringSubmatch(text)
 	if parts == nil {
 		return text, "", "", false
 	}
@@ -211,9 +211,9 @@ func creator(text string) (metadata.Creator, error) {
 			c = c.ORCID(orcid)
 		case rorEnd(part) > 0:
 			c = affiliated(c, part)
-		case likeORCIDPattern.MatchString(dashes.Replace(part)):
+		case likeORCIDPattern().MatchString(dashes.Replace(part)):
 			return c, fmt.Errorf("%q is no affiliation, and an ORCID looks like 0000-0001-5727-2427; write other identifiers as [ISNI=0000 0001 2103 2683]", part)
-		case bareIdentifierPattern.MatchString(part):
+		case bareIdentifierPattern().MatchString(part):
 			return c, fmt.Errorf("%q is no affiliation; write an identifier with its scheme, as in [ISNI=0000 0001 2103 2683]", part)
 		default:
 			c = affiliated(c, part)
@@ -244,11 +244,11 @@ func named(text string) (metadata.Creator, error) {
 	}
 	family, given, isPerson := strings.Cut(text, ",")
 	switch {
-	case likeORCIDPattern.MatchString(dashes.Replace(text)):
+	case likeORCIDPattern().MatchString(dashes.Replace(text)):
 		return metadata.Creator{}, fmt.Errorf("%q has an identifier in the name: write a | before it, as in Lovelace, Ada | 0000-0001-5727-2427", text)
-	case !isPerson && severalPattern.MatchString(text):
+	case !isPerson && severalPattern().MatchString(text):
 		return metadata.Creator{}, fmt.Errorf(`%q looks like several persons: write a semicolon between them, as in "Lovelace, Ada; Noether, Emmy"; an organization is "org: %[1]s"`, text)
-	case strings.Contains(given, ","), severalPattern.MatchString(text):
+	case strings.Contains(given, ","), severalPattern().MatchString(text):
 		return metadata.Creator{}, fmt.Errorf(`%q looks like several persons: write a semicolon between them, as in "Lovelace, Ada; Noether, Emmy"; one person is "Family, Given", with one comma, or "person: King, Jr., Martin"`, text)
 	case isPerson && strings.TrimSpace(family) != "":
 		return metadata.Person(strings.TrimSpace(family), strings.TrimSpace(given)), nil
@@ -371,7 +371,7 @@ func readRights(text string, r *Row) error {
 	return nil
 }
 
-var isISODate = regexp.MustCompile(`^[0-9]{4}(-|/|$)`)
+var isISODate = lazy.Regexp(`^[0-9]{4}(-|/|$)`)
 
 // doubtful says what in a column that was read is probably meant otherwise, "" for nothing.
 func doubtful(column string, r *metadata.Record) string {
@@ -448,7 +448,7 @@ func readDates(text string, r *Row) error {
 	for _, item := range split(text, ';') {
 		words, note, err := two(item, "a date and, after a |, a note")
 		kind, date, _ := strings.Cut(words, " ")
-		if isISODate.MatchString(kind) {
+		if isISODate().MatchString(kind) {
 			err = fmt.Errorf(`%q needs its kind in front, as in "Issued %[1]s"`, words)
 		}
 		if err != nil {

@@ -3,9 +3,9 @@ package table
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/lazy"
 	"github.com/datacite-go/datacite-go/metadata"
 )
 
@@ -32,7 +32,7 @@ func contributorCell(c metadata.Contributor) string {
 }
 
 // crossrefEnd finds the Crossref Funder ID behind a name.
-var crossrefEnd = regexp.MustCompile(`^(.*?)\s*(https?://(?:dx\.)?doi\.org/10\.13039/\S+)$`)
+var crossrefEnd = lazy.Regexp(`^(.*?)\s*(https?://(?:dx\.)?doi\.org/10\.13039/\S+)$`)
 
 func readFunding(text string, r *Row) error {
 	for _, item := range split(text, ';') {
@@ -47,7 +47,7 @@ func readFunding(text string, r *Row) error {
 			id := metadata.Organization("N").ROR(parts[0][at+1:]).NameIdentifiers[0]
 			f.FunderName = strings.TrimSpace(parts[0][:at])
 			f.FunderIdentifier, f.FunderIdentifierType, f.SchemeURI = id.NameIdentifier, metadata.FunderROR, id.SchemeURI
-		} else if found := crossrefEnd.FindStringSubmatch(parts[0]); found != nil {
+		} else if found := crossrefEnd().FindStringSubmatch(parts[0]); found != nil {
 			f.FunderName, f.FunderIdentifier, f.FunderIdentifierType = found[1], found[2], metadata.FunderCrossref
 		}
 		r.Record.FundingReferences = append(r.Record.FundingReferences, f)
@@ -59,7 +59,7 @@ func writeFunding(r *Row) string { return items(r.Record.FundingReferences, fund
 
 func fundingCell(f metadata.FundingReference) string {
 	id := written(f.FunderIdentifier, string(f.FunderIdentifierType))
-	if f.FunderIdentifierType == metadata.FunderCrossref && crossrefEnd.MatchString(f.FunderIdentifier) {
+	if f.FunderIdentifierType == metadata.FunderCrossref && crossrefEnd().MatchString(f.FunderIdentifier) {
 		id = f.FunderIdentifier
 	}
 	return join(strings.TrimSpace(f.FunderName+" "+id), f.AwardNumber, f.AwardTitle, f.AwardURI)

@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/lazy"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/metadata"
 )
@@ -89,7 +89,7 @@ var carried = []string{
 	"dateInformation", "lang",
 }
 
-var inLists = regexp.MustCompile(`\[\d+\]`)
+var inLists = lazy.Regexp(`\[\d+\]`)
 
 // removed warns of identifiers, languages and polygons that the record before has, and the one after lacks.
 func removed(before, after *metadata.Record) (all []datacite.Finding) {
@@ -110,9 +110,9 @@ func eachCarried(path string, in any, do func(path, key, value string)) {
 		for _, name := range slices.Sorted(maps.Keys(in)) {
 			at := strings.TrimPrefix(path+"."+name, ".")
 			if value, isText := in[name].(string); isText && slices.Contains(carried, name) {
-				do(at, inLists.ReplaceAllString(at, " ")+value, value)
+				do(at, inLists().ReplaceAllString(at, " ")+value, value)
 			} else if name == "geoLocationPolygon" {
-				do(at, inLists.ReplaceAllString(at, " ")+fmt.Sprint(in[name]), "polygon")
+				do(at, inLists().ReplaceAllString(at, " ")+fmt.Sprint(in[name]), "polygon")
 			}
 			eachCarried(at, in[name], do)
 		}

@@ -153,7 +153,7 @@ func (c *command) run(cmd *cobra.Command, args []string) (err error) {
 		if err := c.page.addMostUsed(cmd.Context(), c.dois); err != nil {
 			return err
 		}
-		if err := pageTemplate.Execute(page, c.page); err != nil {
+		if err := pageTemplate().Execute(page, c.page); err != nil {
 			return err
 		}
 	}

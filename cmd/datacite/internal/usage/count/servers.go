@@ -2,11 +2,11 @@ package count
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/lazy"
 	"github.com/datacite-go/datacite-go/reports/counter/logs"
 )
 
@@ -18,9 +18,9 @@ type logServer struct {
 }
 
 var (
-	dateInName     = regexp.MustCompile(`[-_./]?(?:19|20)\d\d[-_./]?[01]\d(?:[-_./]?[0-3]\d(?:[-_.T]?[0-2]\d(?:[0-5]\d){0,2})?)?`)
-	numberInName   = regexp.MustCompile(`\d+`)
-	rotationInName = regexp.MustCompile(`(?:\.\d{1,10})?(?:\.(?:gz|bz2|zst))?$`)
+	dateInName     = lazy.Regexp(`[-_./]?(?:19|20)\d\d[-_./]?[01]\d(?:[-_./]?[0-3]\d(?:[-_.T]?[0-2]\d(?:[0-5]\d){0,2})?)?`)
+	numberInName   = lazy.Regexp(`\d+`)
+	rotationInName = lazy.Regexp(`(?:\.\d{1,10})?(?:\.(?:gz|bz2|zst))?$`)
 )
 
 // serversOf groups logs by server, in the order of their names, which may have dates and numbers. Logs with the
@@ -30,8 +30,8 @@ var (
 // server's name.
 func serversOf(files []logs.FileSummary) (list []logServer) {
 	for _, f := range files {
-		name := rotationInName.ReplaceAllString(f.Name, "")
-		name = rotationInName.ReplaceAllString(withoutDates(name), "")
+		name := rotationInName().ReplaceAllString(f.Name, "")
+		name = rotationInName().ReplaceAllString(withoutDates(name), "")
 		i, known := slices.BinarySearchFunc(list, name, func(s logServer, name string) int { return cmp.Compare(s.Name, name) })
 		if !known {
 			list = slices.Insert(list, i, logServer{Name: name})
@@ -50,7 +50,7 @@ func joinNumbered(servers []logServer) (list []logServer) {
 	joined := map[string]numbered{}
 	anyNumber := func(name string) string {
 		file := strings.LastIndexAny(name, `/\\`) + 1
-		return name[:file] + numberInName.ReplaceAllString(name[file:], "*")
+		return name[:file] + numberInName().ReplaceAllString(name[file:], "*")
 	}
 	for _, s := range servers {
 		name := anyNumber(s.Name)
@@ -87,7 +87,7 @@ func withoutDates(name string) string {
 	digit := func(i int) bool { return i >= 0 && i < len(name) && name[i] >= '0' && name[i] <= '9' }
 	var b strings.Builder
 	from := 0
-	for _, at := range dateInName.FindAllStringIndex(name, -1) {
+	for _, at := range dateInName().FindAllStringIndex(name, -1) {
 		if digit(at[1]) || digit(at[0]) && digit(at[0]-1) {
 			continue
 		}

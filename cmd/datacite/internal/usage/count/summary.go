@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"regexp"
 	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
 	"unicode/utf8"
 
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/lazy"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/usage/source"
 	"github.com/datacite-go/datacite-go/reports"
@@ -252,10 +252,10 @@ func (s *summary) text(in *input) string {
 		end = "written to " + s.Output
 	}
 	fmt.Fprintf(&b, "\n%s, %s to %s%s\n  %s", of, s.BeginDate, s.EndDate, partial, end)
-	return trailing.ReplaceAllString(b.String(), "")
+	return trailing().ReplaceAllString(b.String(), "")
 }
 
-var trailing = regexp.MustCompile(`(?m) +$`) // of columns that are empty
+var trailing = lazy.Regexp(`(?m) +$`) // of columns that are empty
 
 // at is a time in the zone of the repository.
 func (in *input) at(t time.Time) string {

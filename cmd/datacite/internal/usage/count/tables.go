@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"io"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/cmd/datacite/internal/lazy"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/sheet"
 	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/reports/counter/logs"
@@ -25,7 +25,7 @@ const (
 )
 
 // sessionID is what Java servers write into paths; it ends with its part of the path.
-var sessionID = regexp.MustCompile(`;jsessionid=[^/]*`)
+var sessionID = lazy.Regexp(`;jsessionid=[^/]*`)
 
 // readPaths reads a table for logs.Paths.Table: CSV or .xlsx whose first row names the columns
 // path, doi and kind, which is investigation or request. A path without a DOI is not a dataset. The
@@ -38,7 +38,7 @@ func readPaths(r io.Reader, name string) (map[string]logs.Target, error) {
 		if err != nil || !strings.HasPrefix(path, "/") || strings.ContainsAny(cells[0], "?#") {
 			return &cellFault{0, "syntax", fmt.Sprintf("is %.100q, not a path such as /data/17, without host and query", cells[0])}
 		}
-		path = sessionID.ReplaceAllLiteralString(path, "") // logs.Paths leaves it out, too
+		path = sessionID().ReplaceAllLiteralString(path, "") // logs.Paths leaves it out, too
 		var target logs.Target
 		if target.DOI, err = optionalDOI(cells[1]); err != nil {
 			return &cellFault{1, "doi", fmt.Sprintf("is %.100q, not a DOI such as 10.5072/abc", cells[1])}
