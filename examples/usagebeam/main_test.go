@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"encoding/csv"
 	"encoding/json"
@@ -13,12 +14,12 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
 	"github.com/klauspost/compress/zstd"
 	"github.com/maxmind/mmdbwriter"
@@ -27,6 +28,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/reports"
 	"github.com/datacite-go/datacite-go/reports/counter"
 	"github.com/datacite-go/datacite-go/reports/counter/logs"
 )
@@ -36,38 +38,32 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func init() { register.Function2x1(workerOf) }
-
-const workers = 4
-
 const header = "doi,title,year,uri,publisher,platform,metric,access,country,count"
 
-func workerOf(key string, _ counter.Event) int { return int(partOf(key) % workers) }
-
-// run runs a job on prism, and returns its table and its numbers. Prism does each step
-// at one place: here each log is read at a place of its own, and users are counted at
-// several.
+// run runs a job on prism, and returns the lines of all shards and its numbers. Ranges and blocks are small, so that
+// logs are read at many places.
 func run(t *testing.T, j job) (lines []string, sum map[string]int64, err error) {
 	t.Helper()
 	j.table = filepath.Join(t.TempDir(), "counts.csv")
+	j.parts, j.shards, j.block = cmp.Or(j.parts, 5), cmp.Or(j.shards, 3), cmp.Or(j.block, 300)
 	p, s := beam.NewPipelineWithRoot()
-	var events, descriptions, summaries, counts []beam.PCollection
-	for _, log := range j.logs {
-		in := j.read(s, []string{log})
-		events, descriptions, summaries = append(events, in.events), append(descriptions, in.descriptions), append(summaries, in.summaries)
-	}
-	for _, part := range beam.Partition(s, workers, workerOf, beam.Flatten(s, events...)) {
-		counts = append(counts, j.count(s, part))
-	}
-	j.write(s, beam.Flatten(s, counts...), input{descriptions: beam.Flatten(s, descriptions...), summaries: beam.Flatten(s, summaries...)})
+	j.build(s)
 	result, err := prism.Execute(t.Context(), p)
+	names, wrong := filepath.Glob(filepath.Join(filepath.Dir(j.table), "*"))
+	require.NoError(t, wrong)
 	if err != nil {
-		assert.NoFileExists(t, j.table)
+		assert.Empty(t, names)
 		return nil, nil, err
 	}
-	table, err := os.ReadFile(j.table)
-	require.NoError(t, err)
-	return strings.SplitAfter(string(table), "\n"), numbersOf(result), nil
+	assert.Len(t, names, j.shards)
+	for shard := range j.shards {
+		table, err := os.ReadFile(shardName(j.table, shard, j.shards))
+		require.NoError(t, err)
+		rows := strings.SplitAfter(string(table), "\n")
+		assert.Equal(t, "\ufeff"+header+"\n", rows[0])
+		lines = append(lines, rows[1:len(rows)-1]...)
+	}
+	return lines, numbersOf(result), nil
 }
 
 // A user is met again within seconds and within hours, and around the end of the month.
@@ -86,7 +82,10 @@ func randomEvents(r *rand.Rand, zone *time.Location) []counter.Event {
 		if i%4 == 0 {
 			e.Time = end.Add(time.Duration(r.IntN(120)-60) * time.Second)
 		}
-		*[]*string{&e.User, &e.Cookie, &e.Session, &e.Address}[r.IntN(4)] = fmt.Sprint(r.IntN(10))
+		*[]*string{&e.User, &e.Cookie, &e.Session, &e.Address}[r.IntN(4)] = pick("1", "2", "192.0.2.1", "::ffff:192.0.2.1", "2001:db8::1", "2001:DB8:0::1")
+		if r.IntN(8) == 0 {
+			e.Access = []reports.AccessMethod{reports.Regular, reports.Machine}[r.IntN(2)]
+		}
 		events[i] = e
 	}
 	return events
@@ -119,18 +118,18 @@ func compressed(t *testing.T, text bytes.Buffer) (packed bytes.Buffer) {
 	return packed
 }
 
-// TestTheRowsAreThoseOfCount: the machines count what one does.
+// TestTheRowsAreThoseOfCount: the machines count what one does, whatever the ranges of logs are.
 func TestTheRowsAreThoseOfCount(t *testing.T) {
-	for seed := range uint64(4) {
-		r := rand.New(rand.NewPCG(seed, 24))
+	for seed, block := range []int64{20, 100, 333, 1 << 20} {
+		r := rand.New(rand.NewPCG(uint64(seed), 24))
 		j := job{rules: rules{Month: "2026-10", Format: "json", Tolerance: logs.Tolerance{Always: []datacite.Code{"no-dataset"}}, Zone: []string{"UTC", "Europe/Berlin"}[seed%2]}}
+		j.parts, j.shards, j.block = 1+r.IntN(20), 1+r.IntN(5), block
 		opts, err := j.rules.options()
 		require.NoError(t, err)
 		events := randomEvents(r, opts.Location)
 		j.logs = store(t, events)
 		var want bytes.Buffer
 		w := csv.NewWriter(&want)
-		require.NoError(t, w.Write(strings.Split(header, ",")))
 		for row, err := range counter.Count(func(yield func(counter.Event, error) bool) {
 			for _, e := range events {
 				if !yield(e, nil) {
@@ -145,11 +144,10 @@ func TestTheRowsAreThoseOfCount(t *testing.T) {
 
 		lines, sum, err := run(t, j)
 		require.NoError(t, err)
-		assert.Equal(t, "\ufeff"+header+"\n", lines[0])
-		assert.ElementsMatch(t, strings.SplitAfter("\ufeff"+want.String(), "\n"), lines, "seed %d", seed)
+		assert.ElementsMatch(t, slices.Collect(strings.Lines(want.String())), lines, "blocks of %d bytes", block)
 		numbers := outcomes(*opts.Summary)
 		numbers["lines about other pages"], numbers["lines left out: no-dataset"], numbers["events without a dataset"] = 0, opts.Summary.NoDataset, 0
-		assert.Equal(t, numbers, sum, "seed %d", seed)
+		assert.Equal(t, numbers, sum, "blocks of %d bytes", block)
 		assert.NotZero(t, opts.Summary.DoubleClicks)
 		assert.NotZero(t, opts.Summary.Robots)
 		assert.NotZero(t, opts.Summary.OtherMonths)
@@ -168,24 +166,22 @@ func TestALogOfDataverse(t *testing.T) {
 		"a.log": line("2026-10-14T10:06:01-0500", "/dataset.xhtml", "Mozilla/5.0 (X11)", "=Glacier length") + line("2026-10-14T10:01:20-0500", "/dataset.xhtml", "Googlebot", "Old"),
 		"b.log": "# a comment\n" + line("2026-10-14T10:06:10-0500", "/dataset.xhtml", "Mozilla/5.0 (X11)", "=Glacier lengths") +
 			line("2026-10-14T10:05:00-0500", "/api/access/datafile/7", "Mozilla/5.0 (X11)", "Older") + line("2026-10-14T10:06:00-0500", "/about", "Mozilla/5.0 (X11)", "Older"),
+		"c.log": strings.NewReplacer("ABC", "ABD", "Root", "-").Replace(line("2026-10-14T10:06:01-0500", "/dataset.xhtml", "Mozilla/5.0 (X11)", "No publisher")),
 	} {
 		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte(log), 0o600))
 	}
-	j := job{rules: rules{Month: "2026-10", Format: "dataverse", Zone: "America/Chicago"}, logs: []string{filepath.Join(folder, "*.log")}, table: filepath.Join(folder, "counts.csv")}
-	p, s := beam.NewPipelineWithRoot()
-	j.build(s)
-	result, err := prism.Execute(t.Context(), p)
+	j := job{rules: rules{Month: "2026-10", Format: "dataverse", Zone: "America/Chicago", Platform: "Portal ", Publisher: "@home"}, logs: []string{filepath.Join(folder, "*.log")}, shards: 1}
+	lines, sum, err := run(t, j)
 	require.NoError(t, err)
-	table, err := os.ReadFile(j.table)
-	require.NoError(t, err)
-	const about = "10.5072/fk2/abc,'=Glacier lengths,2018,,Root,,"
-	assert.ElementsMatch(t, []string{
-		"\ufeff" + header, about + "total-dataset-investigations,regular,,2", about + "total-dataset-requests,regular,,1",
-		about + "unique-dataset-investigations,regular,,1", about + "unique-dataset-requests,regular,,1", "",
-	}, strings.Split(string(table), "\n"))
+	const about, other = "10.5072/FK2/ABC,'=Glacier lengths,2018,,Root,Portal,", "10.5072/FK2/ABD,No publisher,2018,,'@home,Portal,"
+	assert.Equal(t, []string{
+		about + "total-dataset-investigations,regular,,2\n", about + "total-dataset-requests,regular,,1\n",
+		about + "unique-dataset-investigations,regular,,1\n", about + "unique-dataset-requests,regular,,1\n",
+		other + "total-dataset-investigations,regular,,1\n", other + "unique-dataset-investigations,regular,,1\n",
+	}, lines)
 	assert.Equal(t, map[string]int64{
-		"events counted": 2, "double clicks": 1, "events of robots": 1, "events of other months": 0, "events without a dataset": 0, "lines about other pages": 1,
-	}, numbersOf(result))
+		"events counted": 3, "double clicks": 1, "events of robots": 1, "events of other months": 0, "events without a dataset": 0, "lines about other pages": 1,
+	}, sum)
 }
 
 // write writes a file and returns its name.
@@ -221,9 +217,9 @@ func TestALogOfAWebServer(t *testing.T) {
 	lines, sum, err := run(t, j)
 	require.NoError(t, err)
 	assert.ElementsMatch(t, []string{
-		"\ufeff" + header + "\n", "10.5072/a,,,,,,total-dataset-investigations,regular,de,3\n", "10.5072/a,,,,,,unique-dataset-investigations,regular,de,3\n",
+		"10.5072/a,,,,,,total-dataset-investigations,regular,de,3\n", "10.5072/a,,,,,,unique-dataset-investigations,regular,de,3\n",
 		"10.5072/rain,,,,,,total-dataset-investigations,machine,de,1\n", "10.5072/rain,,,,,,unique-dataset-investigations,machine,de,1\n",
-		"10.5072/rain,,,,,,total-dataset-requests,machine,de,1\n", "10.5072/rain,,,,,,unique-dataset-requests,machine,de,1\n", "",
+		"10.5072/rain,,,,,,total-dataset-requests,machine,de,1\n", "10.5072/rain,,,,,,unique-dataset-requests,machine,de,1\n",
 	}, lines)
 	assert.Equal(t, map[string]int64{
 		"events counted": 4, "double clicks": 0, "events of robots": 1, "events of other months": 0, "events without a dataset": 0,
@@ -270,17 +266,13 @@ func TestADayIsMissing(t *testing.T) {
 	}
 	j := job{logs: []string{write(t, "events.log", []byte(log.String())), write(t, "another_server.log", []byte(strings.ReplaceAll(log.String(), "2026-10-14", "2026-10-15")))}}
 	for gap, want := range map[time.Duration]string{24 * time.Hour: "none from 2026-10-15T00:00:00Z to 2026-10-16T00:00:00Z", 0: ""} {
-		p, s := beam.NewPipelineWithRoot()
 		j.rules = rules{Month: "2026-10", Zone: "UTC", Gap: gap, Format: "json"}
-		j.table = filepath.Join(t.TempDir(), "counts.csv")
-		j.build(s)
-		_, err := prism.Execute(t.Context(), p)
+		_, _, err := run(t, j)
 		if want != "" {
 			require.ErrorContains(t, err, want)
 			continue
 		}
 		require.NoError(t, err)
-		assert.FileExists(t, j.table)
 	}
 }
 
@@ -288,13 +280,19 @@ func TestADayIsMissing(t *testing.T) {
 func TestFaults(t *testing.T) {
 	const good = `{"doi":"10.5072/a","time":"2026-10-14T10:00:00Z","url":"/a"}` + "\n"
 	packed := compressed(t, *bytes.NewBufferString(good))
-	for _, tt := range []struct{ log, want string }{
-		{write(t, "a.jsonl", []byte(good+"{\n")), "a.jsonl, line 2"},
-		{write(t, "b.jsonl", []byte(good+strings.Replace(good, "10.5072/a", "a", 1))), `b.jsonl, line 2`},
-		{write(t, "d.jsonl.gz", packed.Bytes()[:packed.Len()-10]), "d.jsonl.gz"},
-		{filepath.Join(t.TempDir(), "missing"), "missing"},
+	for _, tt := range []struct {
+		log, want string
+		block     int64
+	}{
+		{write(t, "a.jsonl", []byte(good+"{\n")), "a.jsonl, line 2", 0},
+		{write(t, "b.jsonl", []byte(good+strings.Replace(good, "10.5072/a", "a", 1))), `b.jsonl, line 2`, 0},
+		{write(t, "d.jsonl.gz", packed.Bytes()[:packed.Len()-10]), "d.jsonl.gz", 0},
+		{write(t, "e.jsonl", []byte(strings.Repeat(good, 99)+"{\n")), "e.jsonl, line 100", 5},
+		{write(t, "f.jsonl", []byte(strings.Repeat(good, 50)+"\ufeff"+good)), "f.jsonl, line 51", 1},
+		{write(t, "g.jsonl", []byte(good+strings.Repeat(" ", 1<<20)+"\n"+good+"{\n")), "g.jsonl, line 4", 5000},
+		{filepath.Join(t.TempDir(), "missing"), "missing", 0},
 	} {
-		_, _, err := run(t, job{rules: rules{Month: "2026-10", Zone: "UTC", Format: "json"}, logs: []string{tt.log, write(t, "good.jsonl", []byte(good))}})
+		_, _, err := run(t, job{rules: rules{Month: "2026-10", Zone: "UTC", Format: "json"}, block: tt.block, logs: []string{tt.log, write(t, "good.jsonl", []byte(good))}})
 		assert.ErrorContains(t, err, tt.want)
 	}
 }
@@ -309,7 +307,7 @@ func TestArguments(t *testing.T) {
 		{[]string{"-"}, "standard input"},
 		{[]string{"-month", "10/2026", "a"}, "-month"},
 		{[]string{"-timezone", "Berlin", "a"}, "Berlin"},
-		{[]string{"-timezone", "", "-zone", "Europe/Berlin", "a"}, "-timezone is needed"}, // -zone is Google's
+		{[]string{"-timezone", "", "a"}, "-timezone is needed"},
 		{[]string{"-paths", table("") + "2", "a"}, "table.csv2"},
 		{[]string{"-paths", table(""), "a"}, "table.csv: EOF"},
 		{[]string{"-paths", table("path,doi\n"), "a"}, "table.csv"},
@@ -327,6 +325,9 @@ func TestArguments(t *testing.T) {
 		{[]string{"-bad-lines", "2", "a"}, "not a share"},
 		{[]string{"-proxies", "192.0.2.1", "a"}, "-proxies"},
 		{[]string{"-o", "counts.xlsx", "a"}, "not a file .csv"},
+		{[]string{"-o", strings.Replace(write(t, "counts-00001-of-00003.csv", nil), "-00001-of-00003", "", 1), "a"}, "other -shards"},
+		{[]string{"-shards", "0", "a"}, "-shards is 0"},
+		{[]string{"-parts", "-1", "a"}, "-parts is -1"},
 		{[]string{"-untold", "a"}, "not defined: -untold"},
 	} {
 		_, err := parsed(t, append([]string{"-month", "2026-10", "-timezone", "UTC"}, tt.args...)...)
@@ -341,8 +342,6 @@ func parsed(t *testing.T, args ...string) (j job, err error) {
 	flags := flag.NewFlagSet("usagebeam", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	flag.VisitAll(func(f *flag.Flag) { flags.Var(f.Value, f.Name, f.Usage) })
-	before := flag.Lookup("zone").Value.String()
-	t.Cleanup(func() { require.NoError(t, flag.Set("zone", before)) })
 	j.addFlags(flags) // a name that Beam has panics
 	if err := flags.Parse(args); err != nil {
 		return j, err
