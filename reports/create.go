@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -199,9 +200,6 @@ func (a *Report) differs(r *Report) (bool, error) {
 		return false, fmt.Errorf("reports.Create: %w: it has no list report-datasets", datacite.ErrUnreadable)
 	}
 	got, err := json.Marshal(a.Datasets)
-	if err != nil {
-		return false, err
-	}
-	want, err := json.Marshal(r.Datasets)
-	return !bytes.Equal(got, want), err
+	want, other := json.Marshal(r.Datasets)
+	return !bytes.Equal(got, want), errors.Join(err, other)
 }

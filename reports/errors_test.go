@@ -165,6 +165,7 @@ func TestBadInputIsNotSent(t *testing.T) {
 		{"end before begin in a dataset", change(func(r *reports.Report) { r.Datasets[0].Performance[0].Period.EndDate = "1999-09-01" }), "report-datasets[0].performance[0].period.end-date: 1999-09-01 is before"},
 		{"not a date", change(func(r *reports.Report) { r.Header.Created = "October" }), `report-header.created: is "October", not a date`},
 		{"two months", change(func(r *reports.Report) { r.Header.ReportingPeriod.EndDate = "1999-11-30" }), "is not within one month"},
+		{"no report-id", change(func(r *reports.Report) { r.Header.ReportID = " " }), "report-header.report-id: is empty"},
 		{"no creator", change(func(r *reports.Report) { r.Header.CreatedBy = "" }), "report-header.created-by: is empty"},
 		{"creator that ends in an umlaut", change(func(r *reports.Report) { r.Header.CreatedBy = "Repositorä" }), "ends with a character that the service refuses"},
 		{"creator that ends badly", change(func(r *reports.Report) { r.Header.CreatedBy = "Example " }), "ends with a character that the service refuses"},
@@ -205,7 +206,9 @@ func TestBadInputIsNotSent(t *testing.T) {
 			require.ErrorIs(t, err, datacite.ErrInvalid)
 		})
 	}
-	assert.Equal(t, map[datacite.Code]int{"date": 8, "encoding": 9, "limit": 6, "missing": 3, "repeated": 2, "syntax": 1, "vocabulary": 9}, codes)
+	assert.Equal(t, map[datacite.Code]int{"date": 8, "encoding": 9, "limit": 6, "missing": 4, "repeated": 2, "syntax": 1, "vocabulary": 9}, codes)
+	most := reports.Report{Header: header("Example", time.October), Datasets: slices.Repeat(all(1), reports.MaxDatasets)}
+	require.NoError(t, most.Validate())
 	t.Run("all faults at once", func(t *testing.T) {
 		r := report("", 2)
 		r.Datasets[0].DataType = ""

@@ -129,6 +129,7 @@ func TestGroupNamesEachFault(t *testing.T) {
 		edit(&r)
 		return r
 	}
+	codes := map[datacite.Code]int{}
 	for _, tt := range []struct {
 		row  reports.Row
 		want string
@@ -153,6 +154,7 @@ func TestGroupNamesEachFault(t *testing.T) {
 			require.ErrorContains(t, err, tt.want)
 			assert.Equal(t, strings.Contains(tt.want, "counts what"), errors.Is(err, reports.ErrRepeated))
 			assert.Empty(t, list, "nothing is yielded after a fault")
+			codes[datacite.Findings(err)[0].Code]++
 			if !strings.Contains(tt.want, "counts what") && !strings.Contains(tt.want, "makes a sum") {
 				_, err = grouped(rowsOf(tt.row), nil)
 				require.ErrorContains(t, err, tt.want, "it is the first row")
@@ -181,6 +183,7 @@ func TestGroupNamesEachFault(t *testing.T) {
 			assert.LessOrEqual(t, len(list), 1, "nothing is yielded after a fault")
 		})
 	}
+	assert.Equal(t, map[datacite.Code]int{"doi": 1, "encoding": 1, "date": 2, "vocabulary": 3, "limit": 2, "repeated": 1}, codes)
 }
 
 func TestGroupBoundsItsFaults(t *testing.T) {

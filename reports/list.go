@@ -200,7 +200,7 @@ func (c *Client) All(ctx context.Context, opts *ListOptions) iter.Seq2[*Summary,
 			missing := page.Total - len(seen)
 			switch {
 			case page.More && len(seen) == before:
-				err = fmt.Errorf("reports.All: %w: page %d shows only reports of earlier pages, and the service says there are more", datacite.ErrIncomplete, max(o.Page.Number, 1))
+				err = fmt.Errorf("reports.All: %w: page %d shows only reports of earlier pages, and the service says there are more", datacite.ErrIncomplete, o.Page.Number)
 			case !page.More && first <= 1 && missing > 0:
 				err = fmt.Errorf("reports.All: %w: %d of %d reports did not appear on any page", datacite.ErrIncomplete, missing, page.Total)
 			}

@@ -153,9 +153,7 @@ func TestHeadersOfRealFiles(t *testing.T) {
 			got, src, err := reports.ReadFile(strings.NewReader(`{"report":{"report-header":` + tt.header + `,"report-datasets":[{}]}}`))
 			require.NoError(t, err)
 			assert.Equal(t, tt.want, got)
-			for _, err := range src {
-				require.NoError(t, err)
-			}
+			assert.Len(t, collect(t, src), 1)
 		})
 	}
 }
@@ -168,10 +166,7 @@ func TestFilesWithTheHeaderBesideTheDatasets(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, reports.Header{ReportName: "Dataset Report", ReportID: "dsr", Release: "rd1", CreatedBy: "DataONE",
 		ReportingPeriod: reports.Month(2018, 4), Exceptions: []reports.Exception{{Code: 3040}}}, h)
-	for d, err := range src {
-		require.NoError(t, err)
-		assert.Equal(t, "a", d.Title)
-	}
+	assert.Equal(t, []reports.Dataset{{Title: "a"}}, collect(t, src))
 }
 
 // Every type goes through encoding/json and back.
@@ -232,13 +227,12 @@ func TestDatasetsAreIndependent(t *testing.T) {
 	reader, err = reports.NewReader(strings.NewReader(string(data)))
 	require.NoError(t, err)
 	var texts []string
-	i := 0
 	for d, err := range reader.Scan() {
 		require.NoError(t, err)
-		require.Equal(t, r.Datasets[i], *d)
+		require.Equal(t, r.Datasets[len(texts)], *d)
 		texts = append(texts, d.Title)
-		i++
 	}
+	require.Len(t, texts, len(r.Datasets))
 	for i, title := range texts {
 		require.Equal(t, r.Datasets[i].Title, title, "texts may be kept")
 	}
@@ -268,12 +262,7 @@ func TestReadFile(t *testing.T) {
 			h, src, err := reports.ReadFile(strings.NewReader(text))
 			require.NoError(t, err)
 			assert.Equal(t, "Example", h.CreatedBy)
-			var titles []string
-			for d, err := range src {
-				require.NoError(t, err)
-				titles = append(titles, d.Title)
-			}
-			assert.Equal(t, []string{"a", "b"}, titles)
+			assert.Equal(t, []reports.Dataset{{Title: "a"}, {Title: "b"}}, collect(t, src))
 		})
 	}
 	for name, text := range map[string]string{
@@ -307,12 +296,7 @@ func TestWriteFile(t *testing.T) {
 		header, src, err := reports.ReadFile(strings.NewReader(file.String()))
 		require.NoError(t, err)
 		assert.Equal(t, h, header)
-		var got []reports.Dataset
-		for d, err := range src {
-			require.NoError(t, err)
-			got = append(got, d)
-		}
-		assert.Equal(t, datasets, got)
+		assert.Equal(t, datasets, collect(t, src))
 	}
 	broken := func(yield func(reports.Dataset, error) bool) { yield(reports.Dataset{}, io.ErrUnexpectedEOF) }
 	assert.ErrorIs(t, reports.WriteFile(io.Discard, h, broken), io.ErrUnexpectedEOF)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"iter"
 	"maps"
 	"net/http"
 	"slices"
@@ -83,6 +84,16 @@ func report(creator string, datasets int) *reports.Report {
 		r.Datasets = append(r.Datasets, dataset(i))
 	}
 	return r
+}
+
+// collect returns what a sequence yields, all of it.
+func collect[T any](t *testing.T, seq iter.Seq2[T, error]) (list []T) {
+	t.Helper()
+	for v, err := range seq {
+		require.NoError(t, err)
+		list = append(list, v)
+	}
+	return list
 }
 
 func TestCreateAndGet(t *testing.T) {
@@ -186,8 +197,7 @@ func TestListShowsHeaders(t *testing.T) {
 		} {
 			t.Run(name, func(t *testing.T) {
 				got := map[string]string{}
-				for s, err := range client.All(t.Context(), opts) {
-					require.NoError(t, err)
+				for _, s := range collect(t, client.All(t.Context(), opts)) {
 					got[s.ID] = s.Header.CreatedBy
 				}
 				expected := map[string]string{}
@@ -202,11 +212,6 @@ func TestListShowsHeaders(t *testing.T) {
 				}
 				assert.Equal(t, expected, got)
 			})
-		}
-		for s, err := range client.All(t.Context(), nil) {
-			require.NoError(t, err)
-			require.NotEmpty(t, s.ID)
-			break // leaving early is fine
 		}
 	})
 }
@@ -277,7 +282,7 @@ func TestLargeReportsAreCompressed(t *testing.T) {
 
 func TestDatesAndMonths(t *testing.T) {
 	assert.Equal(t, reports.Period{"2024-02-01", "2024-02-29"}, reports.Month(2024, time.February))
-	assert.Equal(t, reports.Period{"1999-12-01", "1999-12-31"}, reports.Month(1999, time.December))
+	assert.Equal(t, reports.Period{"9999-12-01", "9999-12-31"}, reports.Month(9999, time.December))
 	for begin, p := range map[reports.Date]reports.Period{
 		"1999-13-01": reports.Month(1999, 13), "1999-00-01": reports.Month(1999, 0), "1999--1-01": reports.Month(1999, -1), "1999-113-01": reports.Month(1999, 113),
 		"0-01-01": reports.Month(0, 1), "-1-01-01": reports.Month(-1, 1), "10000-01-01": reports.Month(10_000, 1), "1-13-01": reports.Month(1, 13), "0001-01-01": reports.Month(1, 1),

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/iotest"
@@ -40,6 +41,7 @@ func (s *corrections) submit(datasets ...reports.Dataset) *reports.Receipt {
 	s.opts.LockDir, s.opts.AllowInconsistent = cmp.Or(s.opts.LockDir, s.t.TempDir()), true
 	s.opts.Warn = func(f datacite.Finding) {
 		if f.Code == "left" || f.Code == "reported-twice" {
+			assert.True(s.t, f.Warning, f.Reason)
 			s.said = append(s.said, f.Reason)
 		}
 	}
@@ -116,6 +118,10 @@ func TestAReportThatHasLessIsRefused(t *testing.T) {
 				assert.Equal(t, tt.lower, lower.First, name)
 				require.ErrorIs(t, err, datacite.ErrConflict)
 				assert.ErrorContains(t, err, "nothing was sent")
+				few := fmt.Sprintf("the stored report has 3 counts that DOI records show, and this one has less in %d", lower.Lower)
+				assert.ErrorContains(t, err, fmt.Sprintf("%s, such as the %s of %s: %d, not %d; is a log missing?", few, tt.lower[0].Metric, tt.lower[0].DOI, tt.lower[0].Now, tt.lower[0].Stored))
+				lower.First = nil
+				assert.EqualError(t, lower, few+"; is a log missing?")
 			}
 		}
 		for _, r := range srv.Requests()[requests:] {
@@ -226,7 +232,7 @@ func TestOtherReportsThatCannotBeRead(t *testing.T) {
 			onNetwork(t, datacitetest.Options{}, func(t *testing.T, n *network, c *reports.Client) {
 				_, err := c.Submit(t.Context(), other, reports.Source(numbers), &reports.SubmitOptions{MaxDatasets: 1})
 				require.NoError(t, err)
-				left := tt.times
+				left, open := tt.times, new(atomic.Int32)
 				n.instead = func(r *http.Request) *http.Response {
 					if !tt.at(r) || left == 0 {
 						return nil
@@ -238,7 +244,8 @@ func TestOtherReportsThatCannotBeRead(t *testing.T) {
 					require.NoError(t, err)
 					require.NoError(t, res.Body.Close())
 					body := cmp.Or(tt.body, string(whole[:2*len(whole)/3]))
-					return &http.Response{StatusCode: tt.status, Request: r, Header: http.Header{}, Body: io.NopCloser(io.MultiReader(strings.NewReader(body), iotest.ErrReader(tt.end)))}
+					open.Add(1)
+					return &http.Response{StatusCode: tt.status, Request: r, Header: http.Header{}, Body: closing{io.MultiReader(strings.NewReader(body), iotest.ErrReader(tt.end)), sync.OnceFunc(func() { open.Add(-1) })}}
 				}
 				sent := len(writes(n.srv))
 				_, err = c.Submit(t.Context(), header("Example", time.October), reports.Source(numbers), &reports.SubmitOptions{RefuseOthers: true, Warn: func(datacite.Finding) {}})
@@ -254,6 +261,7 @@ func TestOtherReportsThatCannotBeRead(t *testing.T) {
 				if tt.says == sum {
 					assert.Len(t, s.said, 1)
 				}
+				assert.Zero(t, open.Load(), "responses that are not closed")
 			})
 		})
 	}
@@ -262,6 +270,14 @@ func TestOtherReportsThatCannotBeRead(t *testing.T) {
 	_, err := srv.Reports().Submit(ctx, other, datasets(1), &reports.SubmitOptions{CompareOthers: true, Warn: func(datacite.Finding) {}, Progress: func(reports.Progress) { cancel() }})
 	require.ErrorIs(t, err, context.Canceled)
 }
+
+// closing is a body that calls a function when it is closed.
+type closing struct {
+	io.Reader
+	close func()
+}
+
+func (c closing) Close() error { c.close(); return nil }
 
 // TestIdentifiersAreSentReadable: a DOI that the service would not find is sent bare and
 // first, by Submit, Create and Put alike, and the caller's data are left alone.

@@ -212,6 +212,9 @@ func TestZerosAfterTheWarning(t *testing.T) {
 			}
 			require.NoError(t, h.c.Verify(h.t.Context(), receipt))
 			assert.Zero(t, h.submit(ab).Sent)
+			notes, err := filepath.Glob(h.opts.LockDir + "/*.notes")
+			require.NoError(t, err)
+			assert.Empty(t, notes, "all numbers are replaced")
 
 			h.opts.ZeroDropped = false
 			receipt = h.submit(ab)

@@ -69,7 +69,7 @@ type Settings struct {
 type View struct {
 	Kind    Kind
 	First   int       // how many of the planned subsets it holds, from the first one on
-	Foreign bool      // it holds something else, such as another report
+	Foreign bool      // it holds something else, such as another report; First is 0 then
 	Hash    uint64    // a hash of what is stored; 0 if not known
 	Since   time.Time // of a failure: when the first request was sent that failed; zero if not known
 }
@@ -212,7 +212,7 @@ func (d Run) disturbed() bool {
 	case d.Stored == 0: // a PUT did not arrive: the old report is there, or nothing
 		return !d.Seen.Foreign && d.Seen.First > 0
 	}
-	return d.Seen.Foreign || d.Seen.First != d.Stored
+	return d.Seen.First != d.Stored
 }
 
 // Looked records what a look showed that began at asked and ended now.
