@@ -46,11 +46,11 @@ func basic(username, password string) transport.Authorizer {
 }
 
 func TestLoginsThatCannotBeSent(t *testing.T) {
-	login, err := transport.Basic(datacite.Config{Username: "REPO.ONE", Password: "pass:word"})
+	login, err := transport.Basic(datacite.Config{Username: "REPO.ONE", Password: "pass: word"})
 	require.NoError(t, err)
 	h := http.Header{}
 	require.NoError(t, login(t.Context(), h))
-	assert.Equal(t, "Basic UkVQTy5PTkU6cGFzczp3b3Jk", h.Get("Authorization"))
+	assert.Equal(t, "Basic UkVQTy5PTkU6cGFzczogd29yZA==", h.Get("Authorization"))
 	for path, configs := range map[string][]datacite.Config{
 		"Config.Username": {{Password: "x"}, {Username: "a:b", Password: "x"}, {Username: "a\nb", Password: "x"}, {Username: "DC.sesamesesamesesamesesame", Password: "x"}},
 		"Config.Password": {{Username: "x"}, {Username: "x", Password: "a\x7fb"}},
@@ -62,4 +62,8 @@ func TestLoginsThatCannotBeSent(t *testing.T) {
 			assert.NotContains(t, err.Error(), "sesame")
 		}
 	}
+	_, err = transport.Token(datacite.Config{Token: "a.b.c", TokenSource: func(context.Context) (string, error) { return "", nil }})
+	assert.EqualError(t, err, "datacite: Config.Token: and TokenSource are both set; give one")
+	_, err = transport.Token(datacite.Config{Token: "a b"})
+	require.ErrorIs(t, err, datacite.ErrInvalid)
 }

@@ -50,7 +50,7 @@ func (c *Client) Do(ctx context.Context, r Request) (*Response, error) {
 			x.attempts++
 			x.started = time.Now()
 			x.settings.Outage.Begins(x.started)
-			x.line.begin()
+			x.line.connected.Store(false)
 		},
 	}
 	if _, err = sender.Do(req); x.success != nil {

@@ -89,6 +89,14 @@ func silent(req *http.Request) (*http.Response, error) {
 	return nil, req.Context().Err()
 }
 
+// late responds when the context has ended.
+func late(s step) step {
+	return func(req *http.Request) (*http.Response, error) {
+		<-req.Context().Done()
+		return s(req)
+	}
+}
+
 var refusedDial = &net.OpError{Op: "dial", Err: errors.New("connection refused")}
 
 func client(t *testing.T, net http.RoundTripper, change func(*config)) *transport.Client {
@@ -129,8 +137,10 @@ func TestRetriesFollowTheOperation(t *testing.T) {
 		{"read, lost response", get(), []step{lost(broken), ok(`{}`)}, 2, false, false},
 		{"read, 500", get(), []step{respond(500, "", ""), ok(`{}`)}, 2, false, false},
 		{"read, 501", get(), []step{respond(501, "", ""), ok(`{}`)}, 1, true, false}, // the same tomorrow
+		{"read, 300", get(), []step{respond(300, "", ""), ok(`{}`)}, 1, true, false},
 		{"idempotent write, 501", put(), []step{respond(501, "", ""), ok(`OK`)}, 1, true, false},
 		{"read, HTML with 200", get(), []step{respond(200, "text/html", "<html><title>Sorry</title>"), ok(`{}`)}, 2, false, false},
+		{"idempotent write, HTML after a byte order mark", put(), []step{respond(200, "", "\ufeff <html>"), ok(`OK`)}, 2, false, false},
 		{"read, body cut off", get(), []step{cut(`{"a":`), ok(`{}`)}, 2, false, false},
 		{"read, 404", get(), []step{respond(404, "", "")}, 1, true, false},
 		{"read, lost for good", get(), []step{lost(broken)}, 5, true, false},
@@ -142,7 +152,7 @@ func TestRetriesFollowTheOperation(t *testing.T) {
 		{"one-time write, never reached it at all", mint(), []step{lost(refusedDial)}, 5, true, false},
 		{"one-time write, lost response", mint(), []step{lost(broken), ok(`OK`)}, 1, true, true},
 		{"one-time write, 500", mint(), []step{respond(500, "", ""), ok(`OK`)}, 1, true, true},
-		{"one-time write, HTML with 200", mint(), []step{respond(200, "text/html", "<html>"), ok(`OK`)}, 1, true, true},
+		{"one-time write, HTML with 200", mint(), []step{respond(200, "text/html", "<p>"), ok(`OK`)}, 1, true, true},
 		{"one-time write, body cut off", mint(), []step{cut("OK"), ok(`OK`)}, 1, true, true},
 		{"one-time write, 429", mint(), []step{respond(429, "", ""), ok(`OK`)}, 1, true, true},
 		{"one-time write, 503 with a time", mint(), []step{respond(503, "", "", "Retry-After", "7"), ok(`OK`)}, 1, true, true},
@@ -176,6 +186,7 @@ func TestRetriesFollowTheOperation(t *testing.T) {
 				assert.Equal(t, tt.unclear, e.Unclear, err)
 				assert.Equal(t, tt.attempts, e.Attempts)
 				assert.Equal(t, tt.unclear, strings.Contains(err.Error(), "not known whether"))
+				assert.Equal(t, strings.Contains(tt.name, "HTML"), strings.Contains(err.Error(), "an HTML page"), err)
 				if strings.Contains(tt.name, "cut") {
 					assert.ErrorContains(t, err, "body cut off")
 					assert.True(t, datacite.Temporary(err))
@@ -261,13 +272,15 @@ func TestPausesGrowAndVary(t *testing.T) {
 
 func TestContextEndsTheWaitAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		cause := errors.New("enough")
+		ctx, cancel := context.WithTimeoutCause(t.Context(), 5*time.Second, cause)
 		defer cancel()
 		start := time.Now()
 		net := &script{steps: []step{respond(503, "", "down for repair", "Retry-After", "20")}}
 		_, err := client(t, net, nil).Do(ctx, get())
 		assert.Equal(t, 5*time.Second, time.Since(start))
 		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.ErrorIs(t, err, cause)
 		assert.ErrorContains(t, err, "down for repair", "what happened before is not forgotten")
 		assert.Len(t, net.seen, 1)
 	})
@@ -295,6 +308,8 @@ func TestContextEndsAnAttempt(t *testing.T) {
 		"while connecting":           {&http.Transport{DialContext: dialing}, mint(), time.Second, 1, false},
 		"while the service works":    {&http.Transport{DialContext: connected}, put(), time.Second, 1, true},
 		"in another kind of network": {&script{steps: []step{silent}}, put(), time.Second, 1, true},
+		"while a response arrives":   {&script{steps: []step{late(cut("O"))}}, put(), time.Second, 1, true},
+		"with a response to repeat":  {&script{steps: []step{late(respond(503, "", ""))}}, put(), time.Second, 1, true},
 		"read":                       {&http.Transport{DialContext: connected}, get(), time.Second, 1, true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -307,6 +322,7 @@ func TestContextEndsAnAttempt(t *testing.T) {
 				require.ErrorIs(t, err, context.DeadlineExceeded)
 				require.ErrorIs(t, err, cause)
 				assert.False(t, datacite.Temporary(err))
+				assert.Equal(t, name == "with a response to repeat", strings.Contains(err.Error(), "then gave up"), err)
 				failed, ok := errors.AsType[*datacite.Error](err)
 				require.True(t, ok)
 				assert.Equal(t, tt.attempts, failed.Attempts)
@@ -352,6 +368,7 @@ func TestErrorBodies(t *testing.T) {
 		{"as long as a message", "text/plain", strings.Repeat("x", 500), strings.Repeat("x", 500), nil},
 		{"plain text", "text/plain", "DOI not found\n", "DOI not found", nil},
 		{"HTML", "text/html", "<html><head><title>413 Request Entity\n Too Large</title></head>", "an HTML page: 413 Request Entity Too Large", nil},
+		{"HTML after a byte order mark", "", "\ufeff<html><h1>Gone</h1>", "an HTML page: Gone", nil},
 		{"HTML without a title", "text/html", "<html><p>x", "an HTML page without a title", nil},
 		{"empty", "text/html", "", "the response is empty", nil},
 		{"broken JSON", "application/json", `{"errors":[{"ti`, `{"errors":[{"ti`, nil},
@@ -505,7 +522,7 @@ func TestOneLogRecordPerAttempt(t *testing.T) {
 
 func TestHeaders(t *testing.T) {
 	net := &script{steps: []step{ok(`{}`)}}
-	c := client(t, net, func(c *config) { c.UserAgent, c.Contact = "repo/2.1", "ops@repo.example" })
+	c := client(t, net, func(c *config) { c.UserAgent, c.Contact = "repo/2.1", "mailto:ops@repo.example" })
 	r := put()
 	r.ContentType, r.ContentEncoding, r.Accept = transport.GzipType, "gzip", transport.JSONType
 	_, err := c.Do(t.Context(), r)
@@ -566,9 +583,9 @@ func TestAnAddressHasOneSpelling(t *testing.T) {
 			return response(200, "application/json", "{}"), nil
 		})}})
 		require.NoError(t, err)
-		_, err = c.Do(t.Context(), transport.Request{Op: "x.Y", Method: "GET", Path: "/x"})
+		_, err = c.Do(t.Context(), transport.Request{Op: "x.Y", Method: "GET", Path: "/x", Query: "a=1"})
 		require.NoError(t, err)
-		assert.Equal(t, want, asked)
+		assert.Equal(t, want+"?a=1", asked)
 	}
 }
 
@@ -625,6 +642,8 @@ func TestJSON(t *testing.T) {
 		net = &script{steps: []step{ok(`["` + strings.Repeat("b", 2000))}}
 		_, err = client(t, net, nil).Do(t.Context(), request)
 		require.ErrorIs(t, err, datacite.ErrUnreadable)
+		_, errEmpty := client(t, &script{steps: []step{ok("")}}, nil).Do(t.Context(), request)
+		require.ErrorIs(t, errEmpty, io.ErrUnexpectedEOF)
 		failure, _ := errors.AsType[*datacite.Error](err)
 		assert.Len(t, failure.Body, 2002, "the error shows what came")
 	})

@@ -82,11 +82,6 @@ func (l *line) watch(ctx context.Context) context.Context {
 	})
 }
 
-func (l *line) begin() {
-	l.asked.Store(false)
-	l.connected.Store(false)
-}
-
 // unsent reports whether there surely was no connection.
 func (l *line) unsent() bool { return l.asked.Load() && !l.connected.Load() }
 

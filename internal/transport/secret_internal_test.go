@@ -2,8 +2,10 @@ package transport
 
 import (
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"html"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -49,6 +51,7 @@ func TestSpellingsOfSecrets(t *testing.T) {
 	h := hidingLogin("Summer!2026#xyz and more")
 	assert.Equal(t, "login REDACTED…", h.in("login Summer!2026#xyz a…"), "a message quotes its beginning")
 	assert.Equal(t, "login EXAMPLE.REPO:Sum…", h.in("login EXAMPLE.REPO:Sum…"), "a user name may be shown")
+	assert.EqualError(t, h.cause(errors.Join(errors.New("Summer!2026#xyz and more"), io.EOF)), "REDACTED\nEOF")
 	named := new(secrets)
 	named.give(datacite.Config{Password: "Summer!2026"})
 	assert.Equal(t, "login REDACTED", named.in("login Summer!2026"))

@@ -311,6 +311,7 @@ func TestWhatAServerSaysIsOneBoundedLine(t *testing.T) {
 			assert.NotRegexp(t, "[\x00-\x1f\x7f\u202e\u2066]", said.String())
 		})
 	}
+	assert.Equal(t, "a\ufffdb", transport.Line("a\xffb"))
 }
 
 func readList(d *jsonlex.Decoder) error {

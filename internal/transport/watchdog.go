@@ -92,7 +92,7 @@ func (w *watchdog) patience(cancel context.CancelCauseFunc) *patience {
 	p := &patience{watchdog: w, left: w.silence}
 	p.timer = time.AfterFunc(w.silence, func() {
 		err := &SilenceError{Silence: w.silence}
-		if last := p.moved.Load(); last > 0 && time.Since(time.Unix(0, last)) < w.silence {
+		if time.Since(time.Unix(0, p.moved.Load())) < w.silence {
 			err.Speed = minSpeed
 		}
 		cancel(err)
@@ -160,7 +160,6 @@ func (b *watchedAnswer) Read(p []byte) (int, error) {
 }
 
 func (b *watchedAnswer) Close() error {
-	b.patience.timer.Stop()
 	err := b.body.Close()
 	b.cancel(nil)
 	return err

@@ -70,24 +70,27 @@ func TestSlowBodiesAreNotSilence(t *testing.T) {
 }
 
 // TestSlowUploads gives up a request that the service takes byte by byte, and
-// waits for one that it takes slowly.
+// waits for one that it takes slowly, and then for its work.
 func TestSlowUploads(t *testing.T) {
-	for size, want := range map[int]string{10: "too slow", 64 << 10: ""} {
+	for _, tt := range []struct {
+		size, pieces int
+		want         string
+	}{{10, 20, "too slow"}, {64 << 10, 20, ""}, {46 << 10, 3, ""}} {
 		synctest.Test(t, func(t *testing.T) {
-			takes := respondingSlowly(size)
+			takes := respondingSlowly(tt.size)
 			r := put()
-			r.Body = strings.NewReader(strings.Repeat("x", 20*size))
+			r.Body = strings.NewReader(strings.Repeat("x", tt.pieces*tt.size))
 			_, err := client(t, takes, func(c *config) { c.Timeout, c.MaxAttempts = time.Minute, 1 }).Do(t.Context(), r)
-			if want == "" {
+			if tt.want == "" {
 				require.NoError(t, err)
 				return
 			}
-			assert.ErrorContains(t, err, want)
+			assert.ErrorContains(t, err, tt.want)
 		})
 	}
 }
 
-// respondingSlowly takes a piece of a request every fifty seconds.
+// respondingSlowly takes a piece of a request every fifty seconds, and fifty more for its work.
 type respondingSlowly int
 
 func (a respondingSlowly) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -96,6 +99,9 @@ func (a respondingSlowly) RoundTrip(r *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 		if _, err := r.Body.Read(piece); err != nil {
+			if time.Sleep(50 * time.Second); r.Context().Err() != nil {
+				return nil, r.Context().Err()
+			}
 			return ok("{}")(r)
 		}
 	}
