@@ -90,7 +90,7 @@ func TestSlowUploads(t *testing.T) {
 	}
 }
 
-// respondingSlowly takes a piece of a request every fifty seconds, and fifty more for its work.
+// respondingSlowly takes a piece of a request every fifty seconds, and works as long as it may.
 type respondingSlowly int
 
 func (a respondingSlowly) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -99,7 +99,7 @@ func (a respondingSlowly) RoundTrip(r *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 		if _, err := r.Body.Read(piece); err != nil {
-			if time.Sleep(50 * time.Second); r.Context().Err() != nil {
+			if time.Sleep(58 * time.Second); r.Context().Err() != nil {
 				return nil, r.Context().Err()
 			}
 			return ok("{}")(r)
