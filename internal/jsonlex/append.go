@@ -2,6 +2,7 @@ package jsonlex
 
 import (
 	"encoding/binary"
+	"math/bits"
 	"strconv"
 )
 
@@ -50,6 +51,19 @@ func inspect(s string) (special, all uint64) {
 		return 0, 0
 	}
 	return special | escapes(last), all | last
+}
+
+// Plain counts the bytes of a text before the first one that is a quote, a backslash or a control character.
+func Plain(s string) (n int) {
+	for ; n+8 <= len(s); n += 8 {
+		if stop := escapes(load64(s, n)) & Highs; stop != 0 {
+			return n + bits.TrailingZeros64(stop)>>3
+		}
+	}
+	for n < len(s) && s[n] >= ' ' && s[n] != '"' && s[n] != '\\' {
+		n++
+	}
+	return n
 }
 
 func load64(s string, i int) uint64 {

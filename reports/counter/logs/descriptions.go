@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/access"
 	"github.com/datacite-go/datacite-go/internal/extsort"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
 	"github.com/datacite-go/datacite-go/internal/lazy"
@@ -163,8 +164,9 @@ func (a description) describe(d *reports.Dataset) {
 // A description is fields of a line.
 type description struct {
 	time   time.Time
-	doi    string // as it is written
-	fields string // from the title on, with tabs
+	doi    string     // as it is written
+	fields string     // from the title on, with tabs
+	hash   access.Key // of fields, which most lines of a dataset repeat
 }
 
 // add takes a description. Its texts are parts of a line.
@@ -190,9 +192,9 @@ func (d *Descriptions) add(name string, at time.Time, fields string) error {
 	if about.doi != name {
 		about.doi = strings.Clone(name)
 	}
-	if about.fields != fields {
+	if hash := access.KeyOf(fields); hash != about.hash || !ok {
 		s.size += len(fields) - len(about.fields)
-		about.fields = strings.Clone(fields)
+		about.fields, about.hash = strings.Clone(fields), hash
 	}
 	if s.size > d.memory()/len(d.shards) {
 		return d.spill(s)

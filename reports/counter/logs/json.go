@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/datacite-go/datacite-go"
+	"github.com/datacite-go/datacite-go/internal/jsonlex"
 	"github.com/datacite-go/datacite-go/reports/counter"
 )
 
@@ -136,27 +137,25 @@ func plainText(s string) (text, rest string, ok bool) {
 		return "", s, false
 	}
 	var before strings.Builder
-	for from, i := 1, 1; i < len(s); i++ {
-		switch c := s[i]; {
-		case c == '"' && before.Len() == 0:
-			return s[from:i], s[i+1:], true
-		case c == '"':
-			before.WriteString(s[from:i])
-			return before.String(), s[i+1:], true
-		case c < ' ':
+	for s = s[1:]; ; {
+		n := jsonlex.Plain(s)
+		switch {
+		case n == len(s) || s[n] < ' ':
 			return "", s, false
-		case c == '\\':
-			char, size := escaped(s[i+1:])
-			if size == 0 {
-				return "", s, false
-			}
-			before.WriteString(s[from:i])
-			before.WriteByte(char)
-			i += size
-			from = i + 1
+		case s[n] == '"' && before.Len() == 0:
+			return s[:n], s[n+1:], true
+		case s[n] == '"':
+			before.WriteString(s[:n])
+			return before.String(), s[n+1:], true
 		}
+		char, size := escaped(s[n+1:])
+		if size == 0 {
+			return "", s, false
+		}
+		before.WriteString(s[:n])
+		before.WriteByte(char)
+		s = s[n+1+size:]
 	}
-	return "", s, false
 }
 
 // escaped is the character of an escape without its backslash, and the size of that; 0 of one that is rare.

@@ -395,6 +395,7 @@ type chunk struct {
 	counts      Counts // without events
 	first, last time.Time
 	hours       map[int]struct{} // of the period, in which lines are
+	hour        int              // the last of them
 	offsets     []Offset
 	done        chan struct{}
 }
@@ -544,13 +545,12 @@ func (p *parser) see(c *chunk, t time.Time, number int) {
 	if t.After(c.last) {
 		c.last = t
 	}
-	if hour := int((sec - p.begin) / 3600); sec >= p.begin && hour < p.hours {
-		if _, known := c.hours[hour]; !known {
-			if c.hours == nil {
-				c.hours = map[int]struct{}{}
-			}
-			c.hours[hour] = struct{}{}
+	if hour := int((sec - p.begin) / 3600); sec >= p.begin && hour < p.hours && (hour != c.hour || c.hours == nil) {
+		if c.hours == nil {
+			c.hours = map[int]struct{}{}
 		}
+		c.hours[hour] = struct{}{}
+		c.hour = hour
 	}
 	if sec < p.from || sec >= p.until {
 		local := t.In(p.zone)
