@@ -165,6 +165,8 @@ func TestErrors(t *testing.T) {
 			_, err := client.Update(t.Context(), "10.5072/a", &dois.Draft{})
 			require.ErrorIs(t, err, tt.want)
 			assert.ErrorContains(t, err, tt.text)
+			_, errGet := client.Get(t.Context(), "10.5072/a", nil)
+			assert.NotErrorIs(t, errGet, dois.ErrForeign)
 			e, ok := errors.AsType[*datacite.Error](err)
 			require.True(t, ok)
 			assert.Equal(t, tt.status, e.StatusCode)

@@ -351,7 +351,8 @@ func TestRecord_Findings_suggestTheLikelyValue(t *testing.T) {
 	tests := []struct{ value, want string }{
 		{"dataset", "did you mean Dataset?"}, {"Data Set", "did you mean Dataset?"}, {"Sofware", "did you mean Software?"},
 		{"Film", "did you mean Audiovisual?"}, {"thesis", "did you mean Dissertation?"}, {"Journal-Article", "did you mean JournalArticle?"},
-		{"paper", "did you mean JournalArticle?"}, {"Xylophone", ""},
+		{"paper", "did you mean JournalArticle?"}, {"article", "did you mean JournalArticle?"}, {"movie", "did you mean Audiovisual?"},
+		{"video", "did you mean Audiovisual?"}, {"publication", "did you mean Text?"}, {"website", "did you mean InteractiveResource?"}, {"Xylophone", ""},
 	}
 	for _, tt := range tests {
 		got := check(func(r *metadata.Record) { r.Types.ResourceTypeGeneral = metadata.ResourceTypeGeneral(tt.value) })
@@ -366,7 +367,11 @@ func TestRecord_Findings_suggestTheLikelyValue(t *testing.T) {
 	assert.Equal(t, "did you mean IsPublishedIn?", check(func(r *metadata.Record) {
 		r.RelatedIdentifiers = []metadata.RelatedIdentifier{{RelatedIdentifier: "10.5438/0012", RelatedIdentifierType: "DOI", RelationType: "isPublishedIn"}}
 	}))
-	assert.Equal(t, "did you mean Organizational?", check(func(r *metadata.Record) { r.Creators[0].NameType = "Organization" }))
+	for value, want := range map[metadata.NameType]string{
+		"Organization": "Organizational", "organisation": "Organizational", "organisational": "Organizational", "person": "Personal",
+	} {
+		assert.Equal(t, "did you mean "+want+"?", check(func(r *metadata.Record) { r.Creators[0].NameType = value }), value)
+	}
 	assert.Equal(t, "did you mean Issued?", check(func(r *metadata.Record) {
 		r.Dates = []metadata.Date{{Date: "2020", DateType: "Published"}}
 	}))

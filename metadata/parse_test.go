@@ -226,7 +226,7 @@ func TestRecord_XML_refusesWhatXMLCannotHold(t *testing.T) {
 		"encoding at creators[0].affiliation[0].Extra[5].Value", "encoding at descriptions[0].description",
 		"encoding at descriptions[0].lang", "encoding at titles[1].title",
 	}, errorsOf(invalid.Findings))
-	for _, text := range []string{"caf\xe9", "\xe9", "\uffff", "\x00"} { // alone
+	for _, text := range []string{"caf\xe9", "\xe9", "\x80", "\uffff", "\x00"} { // alone
 		_, err = (&metadata.Record{Version: text}).XML()
 		require.ErrorIs(t, err, datacite.ErrInvalid, "%q", text)
 	}

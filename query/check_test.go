@@ -69,6 +69,7 @@ func TestCheckRefuses(t *testing.T) {
 		err := Check(e)
 		require.ErrorIs(t, err, datacite.ErrInvalid, text)
 		assert.ErrorContains(t, err, reason, text)
+		assert.NotEmpty(t, datacite.Findings(err)[0].Code, text)
 		assert.Error(t, Check(And(Term("x"), e)), text)
 	}
 }
@@ -189,6 +190,7 @@ func TestAdvise(t *testing.T) {
 		{"citations:0", "no field of that name", "citationCount:0"},
 		{"funder:x", "no field of that name", "fundingReferences.funderName:x"},
 		{"qwertz:x", "quote the text", ""},
+		{"languxyz:x", "quote the text", ""},
 		{"creators.affiliation:x", "no value of its own", "creators.affiliation.name:x"},
 		{"creators:x", "no value of its own", "creators.name:x"},
 		{"a AND and AND b", "operators are written in capitals", ""},
@@ -218,6 +220,44 @@ func TestAdvise(t *testing.T) {
 				continue
 			}
 			assert.Equal(t, want, found(srv, better), "%s, and not %s, on %s", better, test.text, srv.Behaviour)
+		}
+	}
+}
+
+// Each field of the service is known, and so are the names that people try for them.
+func TestAdviseKnowsTheFields(t *testing.T) {
+	for name := range strings.FieldsSeq(`url titles.title descriptions.description subjects.subject publisher publisher.name fundingReferences.funderName creators.name creators.givenName
+		creators.familyName creators.affiliation.name contributors.name contributors.givenName contributors.familyName contributors.affiliation.name
+		creators_and_contributors.name creators_and_contributors.givenName creators_and_contributors.familyName creator_names dates.date
+		relatedItems.titles.title relatedItems.creators.name relatedItems.publisher landingPage.url client.name provider.name reason prefix suffix language
+		version schemaVersion aasm_state client_id provider_id organization_id affiliation_id funder_rors funder_parent_rors geoLocations.geoLocationPlace
+		fundingReferences.awardNumber creators.nameType creators.nameIdentifiers.nameIdentifier creators.nameIdentifiers.nameIdentifierScheme
+		creators.affiliation.schemeUri creators.affiliation.affiliationIdentifier creators.affiliation.affiliationIdentifierScheme
+		contributors.contributorType contributors.nameIdentifiers.nameIdentifier contributors.affiliation.affiliationIdentifier contributors.nameType
+		contributors.nameIdentifiers.nameIdentifierScheme publisher.publisherIdentifierScheme publisher.schemeUri publisher.lang types.resourceTypeGeneral
+		relatedIdentifiers.relationType relatedIdentifiers.relatedIdentifierType identifiers.identifierType titles.titleType titles.lang
+		descriptions.descriptionType descriptions.lang dates.dateType subjects.subjectScheme subjects.schemeUri subjects.valueUri subjects.classificationCode
+		subjects.lang types.schemaOrg types.citeproc types.bibtex types.ris sizes formats source agency rightsList.rights rightsList.rightsUri
+		rightsList.schemeUri rightsList.rightsIdentifierScheme rightsList.lang fundingReferences.funderIdentifierType fundingReferences.awardUri
+		fundingReferences.awardTitle relatedIdentifiers.resourceTypeGeneral relatedItems.relatedItemType relatedItems.relationType container.type
+		container.title container.volume container.issue container.firstPage container.lastPage relatedItems.publicationYear contentUrl doi uid id
+		types.resourceType relatedIdentifiers.relatedIdentifier identifiers.identifier fundingReferences.funderIdentifier rightsList.rightsIdentifier
+		publisher.publisherIdentifier relatedItems.relatedItemIdentifier.relatedItemIdentifier container.identifier publicationYear created updated registered
+		viewCount downloadCount citationCount reference_count part_count version_count part_of_count version_of_count`) {
+		assert.Empty(t, Advise(mustParse(t, name+":2010")), name)
+	}
+	for name := range strings.FieldsSeq(`titles creators creators.affiliation creators.nameIdentifiers contributors contributors.nameIdentifiers contributors.affiliation descriptions subjects
+		types relatedIdentifiers relatedItems identifiers dates rightsList fundingReferences geoLocations container landingPage client provider
+		creators_and_contributors`) {
+		assert.Contains(t, Advise(mustParse(t, name+":2010"))[0].Reason, "no value of its own", name)
+	}
+	for name := range strings.FieldsSeq(`title name author authors creator creatorname contributor orcid nameidentifier affiliation ror year publicationyear description abstract subject
+		keyword keywords type resourcetypegeneral resourcetype relatedidentifier relationtype alternateidentifiers alternateidentifiers.alternateidentifier
+		alternateidentifiers.alternateidentifiertype identifier funder license rights state client clientid providerid views viewcount viewsovertime downloads
+		downloadcount citationcount citations citationsovertime references referencecount parts partcount versions versioncount schemaversion published`) {
+		advice := Advise(mustParse(t, name+":2010"))
+		if assert.Len(t, advice, 1, name) && assert.NotEmpty(t, advice[0].Suggestion, name) {
+			assert.Empty(t, Advise(mustParse(t, advice[0].Suggestion)), name)
 		}
 	}
 }
