@@ -95,11 +95,9 @@ func TestOldNamesAreChangedAndNotMade(t *testing.T) {
 		}
 		for _, old := range odd {
 			seed(t, srv, map[string]any{"doi": old, "url": address, "state": "findable"})
-			_, err := c.Register(ctx, old, "https://repo.example.org/old", record("Old"), nil)
-			require.NoError(t, err)
+			must(c.Register(ctx, old, "https://repo.example.org/old", record("Old"), nil))(t)
 			assert.Equal(t, "https://repo.example.org/old", storedURL(t, srv, old))
-			_, err = c.PutURL(ctx, old, address)
-			require.NoError(t, err)
+			must(c.PutURL(ctx, old, address))(t)
 			assert.Equal(t, address, storedURL(t, srv, old))
 			require.NoError(t, c.Hide(ctx, old))
 			assert.Equal(t, datacitetest.StateRegistered, srv.State(old))
@@ -120,11 +118,9 @@ func TestAServiceThatTakesAnotherNameIsFoundOut(t *testing.T) {
 		require.ErrorIs(t, err, datacite.ErrUnreadable)
 		assert.ErrorContains(t, err, "stored the metadata under 10.5072/a")
 		assert.False(t, datacite.Temporary(err), "once more would make one more")
-		_, err = c.PutMetadata(t.Context(), "10.5072/A", record("A"))
-		require.NoError(t, err, "case does not count")
+		require.NoError(t, failure(c.PutMetadata(t.Context(), "10.5072/A", record("A"))), "case does not count")
 	}
-	_, err := responding(t, 201, plain, "OK", nil).PutMetadata(t.Context(), name, record("A"))
-	require.NoError(t, err, "it does not say under which name")
+	require.NoError(t, failure(responding(t, 201, plain, "OK", nil).PutMetadata(t.Context(), name, record("A"))), "it does not say under which name")
 }
 
 func TestRefusedAddresses(t *testing.T) {
@@ -167,14 +163,12 @@ func TestURLsArriveAsTheyAre(t *testing.T) {
 		"https://repo.example.org/?q=a%2Bb+c&d=e=f": "https://repo.example.org/?q=a%252Bb%2Bc&d=e=f", "https://repo.example.org/a%0Aurl=x": "https://repo.example.org/a%250Aurl=x",
 		"https://repo.example.org/größe": "https://repo.example.org/größe", "https://repo.example.org/#part%2F": "https://repo.example.org/#part%252F", "ftp://ftp.example.org/x": "ftp://ftp.example.org/x",
 	} {
-		status, err := c.PutURL(t.Context(), "https://doi.org/10.5072/ABC", exact)
-		require.NoError(t, err)
+		status := must(c.PutURL(t.Context(), "https://doi.org/10.5072/ABC", exact))(t)
 		assert.EqualValues(t, "OK", status)
 		assert.Equal(t, "doi=10.5072/ABC\nurl="+encoded, body)
 		eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
 			findable(t, srv, name)
-			_, err := srv.MDS().PutURL(t.Context(), name, exact)
-			require.NoError(t, err)
+			must(srv.MDS().PutURL(t.Context(), name, exact))(t)
 			assert.Equal(t, exact, storedURL(t, srv, name))
 		})
 	}
@@ -187,13 +181,11 @@ func FuzzURLBody(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, to string) {
 		c := served(t, func(req *http.Request) *http.Response {
-			body, err := io.ReadAll(req.Body)
-			require.NoError(t, err)
+			body := must(io.ReadAll(req.Body))(t)
 			value, found := strings.CutPrefix(string(body), "doi="+name+"\nurl=")
 			require.True(t, found)
 			require.NotContains(t, value, "\n")
-			sent, err := url.QueryUnescape(value)
-			require.NoError(t, err)
+			sent := must(url.QueryUnescape(value))(t)
 			assert.Equal(t, to, sent)
 			return response(201, plain, "OK")
 		}, nil)
@@ -269,8 +261,7 @@ func TestResponsesThatMakeNoSense(t *testing.T) {
 				require.ErrorIs(t, calls[call](t.Context(), responding(t, 200, plain, text, nil), name), datacite.ErrUnreadable)
 			}
 		}
-		got, err := responding(t, 200, plain, "http://old.example.org/a b\n", nil).URL(t.Context(), name)
-		require.NoError(t, err)
+		got := must(responding(t, 200, plain, "http://old.example.org/a b\n", nil).URL(t.Context(), name))(t)
 		assert.Equal(t, "http://old.example.org/a b", got, "an old one may be odd")
 	})
 	t.Run("a body cut off in the middle", func(t *testing.T) {

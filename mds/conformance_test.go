@@ -60,8 +60,7 @@ func TestStates(t *testing.T) {
 					}
 				}
 				assert.Equal(t, tt.want, srv.State(name))
-				seen, err := srv.MDS().State(t.Context(), name)
-				require.NoError(t, err)
+				seen := must(srv.MDS().State(t.Context(), name))(t)
 				shown := map[string]mds.State{"": mds.StateNone, datacitetest.StateDraft: mds.StateDraft}
 				if want, ok := shown[tt.want]; ok {
 					assert.Equal(t, want, seen)
@@ -196,12 +195,10 @@ func mintByService(ctx context.Context, c *mds.Client, prefix string, doc mds.Do
 // The service writes the identifier, whatever the metadata name.
 func TestMintByService(t *testing.T) {
 	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
-		minted, err := mintByService(t.Context(), srv.MDS(), datacitetest.Prefix, naming(t, "DataCite XML", "10.5072/another"))
-		require.NoError(t, err)
+		minted := must(mintByService(t.Context(), srv.MDS(), datacitetest.Prefix, naming(t, "DataCite XML", "10.5072/another")))(t)
 		assert.Regexp(t, `^10\.5072/[0-9a-z]{4}-[0-9a-z]{4}$`, minted)
 		assert.Equal(t, datacitetest.StateDraft, srv.State(minted))
-		stored, err := srv.MDS().Metadata(t.Context(), minted)
-		require.NoError(t, err)
+		stored := must(srv.MDS().Metadata(t.Context(), minted))(t)
 		assert.Equal(t, "application/xml; charset=utf-8", stored.ContentType)
 		assert.Contains(t, strings.ToLower(string(stored.Data)), ">"+minted+"</identifier>")
 		assert.Equal(t, []string{minted}, srv.Names())
@@ -229,8 +226,7 @@ func TestAuthentication(t *testing.T) {
 func TestSuffixCharacters(t *testing.T) {
 	const all = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ/0123456789-._;()"
 	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
-		_, err := srv.MDS().PutMetadata(t.Context(), "10.5072/"+all, record("A"))
-		require.NoError(t, err)
+		must(srv.MDS().PutMetadata(t.Context(), "10.5072/"+all, record("A")))(t)
 		assert.Equal(t, datacitetest.StateDraft, srv.State("10.5072/"+all))
 	})
 	for _, r := range " !\"#$%&'*+,:<=>?@[\\]^`{|}~äß€\u00b2\u0663" {

@@ -75,16 +75,13 @@ func TestEveryFormatIsRegistered(t *testing.T) {
 				if srv.Behaviour == datacitetest.Documented && (format == "DataCite JSON" || format == "Crosscite") {
 					return // specification §4.3 does not have them
 				}
-				registered, err := srv.MDS().Register(t.Context(), name, address, of(format, tt.text), nil)
-				require.NoError(t, err)
-				stored, err := srv.MDS().Metadata(t.Context(), name)
-				require.NoError(t, err)
+				registered := must(srv.MDS().Register(t.Context(), name, address, of(format, tt.text), nil))(t)
+				stored := must(srv.MDS().Metadata(t.Context(), name))(t)
 				assert.Contains(t, string(stored.Data), "Glacier length")
 				assert.Contains(t, string(stored.Data), "Lovelace")
 				assert.Equal(t, datacitetest.StateFindable, srv.State(name))
 				assert.Equal(t, format != "DataCite XML", len(registered.Altered) > 0)
-				again, err := srv.MDS().Register(t.Context(), name, address, of(format, tt.text), nil)
-				require.NoError(t, err)
+				again := must(srv.MDS().Register(t.Context(), name, address, of(format, tt.text), nil))(t)
 				assert.Equal(t, format != "DataCite XML", again.Change == mds.Updated, "other formats are always written")
 			})
 		})
@@ -103,8 +100,7 @@ func TestNewDocument(t *testing.T) {
 
 	doc := glacier()
 	assert.Equal(t, mds.XMLType, doc.ContentType)
-	rec, err := metadata.ParseXML(bytes.NewReader(doc.Data))
-	require.NoError(t, err)
+	rec := must(metadata.ParseXML(bytes.NewReader(doc.Data)))(t)
 	rec.RelatedIdentifiers = []metadata.RelatedIdentifier{{RelatedIdentifier: "https://example.org/m", RelatedIdentifierType: metadata.IdentifierURL,
 		RelationType: metadata.RelationHasMetadata, RelatedMetadataScheme: "citeproc+json", SchemeURI: "https://example.org/s", SchemeType: "XSD"}}
 	rec.Language = "de " // which JSON cannot have
@@ -114,8 +110,7 @@ func TestNewDocument(t *testing.T) {
 		codes = append(codes, f.Code)
 	}
 	assert.Subset(t, codes, []datacite.Code{"json", "not-in-json", "not-in-xml"}, "of a record that is sent as JSON")
-	doc, err = mds.NewDocument(rec)
-	require.NoError(t, err)
+	doc = must(mds.NewDocument(rec))(t)
 	assert.Empty(t, doc.Findings())
 }
 
@@ -149,11 +144,9 @@ func TestMetadataOfAnotherDOIAreRefused(t *testing.T) {
 				continue // specification §4.3 does not have them
 			}
 			own := naming(t, format, strings.ToUpper(name))
-			_, err := c.PutMetadata(ctx, name, own)
-			require.NoError(t, err, "%s: the case of a name does not count", format)
+			require.NoError(t, failure(c.PutMetadata(ctx, name, own)), "%s: the case of a name does not count", format)
 			doc.OtherDOI = true
-			_, err = c.Register(ctx, name, address, doc, nil)
-			require.NoError(t, err, "%s: for those who mean it", format)
+			require.NoError(t, failure(c.Register(ctx, name, address, doc, nil)), "%s: for those who mean it", format)
 			minted, err := c.Mint(ctx, datacitetest.Prefix, naming(t, format, "10.5072/somebody-else"))
 			require.NoError(t, err, "%s: the identifier is overwritten", format)
 			assert.Empty(t, srv.State("10.5072/somebody-else"))
@@ -161,10 +154,8 @@ func TestMetadataOfAnotherDOIAreRefused(t *testing.T) {
 		}
 		r := &metadata.Record{DOI: "10.5072/somebody-else", Creators: []metadata.Creator{{Name: "Lovelace, Ada"}}, Titles: []metadata.Title{{Title: "A"}},
 			Publisher: metadata.Publisher{Name: "R"}, PublicationYear: "2026", Types: metadata.Types{ResourceTypeGeneral: metadata.ResourceTypeText}}
-		doc, err := mds.NewDocument(r)
-		require.NoError(t, err)
-		_, err = c.Register(ctx, name, address, doc, nil)
-		require.ErrorIs(t, err, datacite.ErrInvalid)
+		doc := must(mds.NewDocument(r))(t)
+		require.ErrorIs(t, failure(c.Register(ctx, name, address, doc, nil)), datacite.ErrInvalid)
 	})
 }
 
@@ -177,39 +168,34 @@ func TestWhatNamesNoOtherDOI(t *testing.T) {
 		of("schema.org", strings.Replace(formats["schema.org"].text, `"name"`, `"@id":"https://repo.example.org/glacier/7","isPartOf":{"@id":"https://doi.org/10.5072/b"},"name"`, 1)),
 		of("BibTeX", strings.Replace(formats["BibTeX"].text, "10.5072/glacier-7", `https://doi.org/10.5072/GLACIER\-7`, 1)),
 	} {
-		_, err := newServer(t, nil).MDS().PutMetadata(t.Context(), name, doc)
-		require.NoError(t, err, string(doc.Data))
+		require.NoError(t, failure(newServer(t, nil).MDS().PutMetadata(t.Context(), name, doc)), string(doc.Data))
 	}
 }
 
 // What package metadata knows of the metadata reaches everybody who registers them, whether
 // they are written or not.
 func TestRegistrationsWarn(t *testing.T) {
-	rec, err := metadata.ParseXML(strings.NewReader(string(record("A").Data)))
-	require.NoError(t, err)
+	rec := must(metadata.ParseXML(strings.NewReader(string(record("A").Data))))(t)
 	rec.Creators[0].Lang = "en"
 	rec.RelatedItems = metadata.List[metadata.RelatedItem]{{
 		RelatedItemType: metadata.ResourceTypeJournal, RelationType: metadata.RelationIsPublishedIn,
 		Titles:   metadata.List[metadata.Title]{{Title: "Notes"}},
 		Creators: metadata.List[metadata.Creator]{metadata.Person("Lovelace", "Ada").ORCID("0000-0001-5727-2427")},
 	}}
-	ofRecord, err := mds.NewDocument(rec)
-	require.NoError(t, err)
+	ofRecord := must(mds.NewDocument(rec))(t)
 	raw := mds.XML([]byte(strings.Replace(string(record("A").Data), "<creatorName>", `<creatorName xml:lang="en">`, 1)))
 
 	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
 		c := srv.MDS()
 		for range 2 { // new, and unchanged
-			done, err := c.Register(t.Context(), name, address, ofRecord, nil)
-			require.NoError(t, err)
+			done := must(c.Register(t.Context(), name, address, ofRecord, nil))(t)
 			assert.Equal(t, []string{"creators[0].lang", "relatedItems[0].creators[0]"}, pathsOf(done.Warnings), "the second is not in the XML")
 		}
 		named, err := c.Register(t.Context(), name, address, mds.XML([]byte(strings.Replace(string(record("A").Data), "</resource>",
 			`<alternateIdentifiers><alternateIdentifier alternateIdentifierType="URL">`+address+`</alternateIdentifier></alternateIdentifiers></resource>`, 1))), nil)
 		require.NoError(t, err)
 		assert.Equal(t, []string{"alternateIdentifiers[0].alternateIdentifier"}, pathsOf(named.Warnings), "the service does not keep the DOI's own URL")
-		done, err := c.Register(t.Context(), name, address, raw, nil)
-		require.NoError(t, err)
+		done := must(c.Register(t.Context(), name, address, raw, nil))(t)
 		require.Equal(t, []string{"creators[0].lang"}, pathsOf(done.Warnings))
 		assert.Contains(t, done.Warnings[0].String(), "warning: line 5, column 27: creators[0].lang")
 	})
@@ -217,13 +203,10 @@ func TestRegistrationsWarn(t *testing.T) {
 
 // A document full of faults does not fill the memory of who registers many.
 func TestWarningsHaveABound(t *testing.T) {
-	rec, err := metadata.ParseXML(strings.NewReader(string(record("A").Data)))
-	require.NoError(t, err)
+	rec := must(metadata.ParseXML(strings.NewReader(string(record("A").Data))))(t)
 	rec.Sizes = slices.Repeat([]string{" "}, 1000)
-	doc, err := mds.NewDocument(rec)
-	require.NoError(t, err)
-	done, err := newServer(t, nil).MDS().Register(t.Context(), name, address, doc, nil)
-	require.NoError(t, err)
+	doc := must(mds.NewDocument(rec))(t)
+	done := must(newServer(t, nil).MDS().Register(t.Context(), name, address, doc, nil))(t)
 	assert.Len(t, done.Warnings, 100)
 	assert.Len(t, doc.Findings(), 1000)
 }
@@ -270,8 +253,7 @@ func TestWhatIsStoredIsWhatWasGiven(t *testing.T) {
 		} else {
 			altered++
 		}
-		again, err := srv.MDS().Register(t.Context(), name, address, mds.XML(given), nil)
-		require.NoError(t, err)
+		again := must(srv.MDS().Register(t.Context(), name, address, mds.XML(given), nil))(t)
 		require.Equal(t, mds.Unchanged, again.Change, "%d: %q\n%s\n%s", i, again.Altered, given, stored)
 		srv.Close()
 	}
@@ -320,8 +302,7 @@ func TestAlteredNamesEachDifference(t *testing.T) {
 			}
 			return response(200, "application/xml", root+tt.stored+"</resource>")
 		}, nil)
-		done, err := c.Register(t.Context(), name, address, mds.XML([]byte(root+tt.given+"</resource>")), &mds.RegisterOptions{Show: true})
-		require.NoError(t, err)
+		done := must(c.Register(t.Context(), name, address, mds.XML([]byte(root+tt.given+"</resource>")), &mds.RegisterOptions{Show: true}))(t)
 		assert.Equal(t, tt.want, done.Altered, tt.given)
 	}
 }
@@ -333,10 +314,9 @@ func TestNamesBeyondASCII(t *testing.T) {
 	defer srv.Close()
 	doc := mds.XML(bytes.Replace(record("Glacier").Data, []byte("xsi:"), []byte("xsi:é"), 1))
 	require.Contains(t, string(doc.Data), "xsi:é")
-	done, err := srv.MDS().Register(t.Context(), name, address, doc, nil)
-	require.NoError(t, err)
+	done := must(srv.MDS().Register(t.Context(), name, address, doc, nil))(t)
 	assert.Empty(t, done.Altered, "as far as can be seen")
-	_, err = srv.MDS().Metadata(t.Context(), name)
+	_, err := srv.MDS().Metadata(t.Context(), name)
 	require.ErrorIs(t, err, mds.ErrReplacedCharacters)
 	require.NotErrorIs(t, err, datacite.ErrUnreadable)
 }
@@ -432,8 +412,7 @@ func TestTagsThatBecomeText(t *testing.T) {
 	_, c := newDeployed(t)
 	for i, tag := range []string{"strong", "em", "b", "i", "code", "pre", "sub", "sup", "br"} {
 		for j, change := range []mds.Change{mds.Updated, mds.Unchanged} {
-			done, err := c.Register(t.Context(), name, address, record("<"+tag+">x</"+tag+">"), nil)
-			require.NoError(t, err)
+			done := must(c.Register(t.Context(), name, address, record("<"+tag+">x</"+tag+">"), nil))(t)
 			assert.True(t, done.Change == change || i+j == 0, tag)
 			assert.NotEmpty(t, done.Altered, tag)
 		}
@@ -464,8 +443,7 @@ func TestNothingIsChangedInSilence(t *testing.T) {
 func TestNothingIsRepaired(t *testing.T) {
 	for _, row := range testkit.Table(t, deployedStore, "Broken documents") {
 		srv, c := newDeployed(t)
-		_, err := c.Register(t.Context(), name, address, mds.XML([]byte(testkit.Expand(t, deployedStore, row[0]))), nil)
-		require.ErrorIs(t, err, datacite.ErrInvalid, row[0])
+		require.ErrorIs(t, failure(c.Register(t.Context(), name, address, mds.XML([]byte(testkit.Expand(t, deployedStore, row[0]))), nil)), datacite.ErrInvalid, row[0])
 		assert.Empty(t, srv.Requests(), row[0])
 	}
 }

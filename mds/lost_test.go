@@ -79,8 +79,7 @@ func TestCharactersThatTheServiceDoesNotShow(t *testing.T) {
 	ctx := t.Context()
 	srv, c := newDeployed(t)
 	jessica := record("Glacier length, measured by Jéssica")
-	done, err := c.Register(ctx, name, address, jessica, nil)
-	require.NoError(t, err)
+	done := must(c.Register(ctx, name, address, jessica, nil))(t)
 	assert.Empty(t, done.Altered, "as far as can be seen")
 
 	doc, err := c.Metadata(ctx, name)
@@ -93,8 +92,7 @@ func TestCharactersThatTheServiceDoesNotShow(t *testing.T) {
 	assert.Equal(t, datacitetest.StateFindable, srv.State(name))
 	assert.Contains(t, storedXML(t, srv, name), "Jéssica", "it was not written back as it was shown")
 
-	again, err := c.Register(ctx, name, address, record("Glacier length, measured by Jàssica"), nil)
-	require.NoError(t, err)
+	again := must(c.Register(ctx, name, address, record("Glacier length, measured by Jàssica"), nil))(t)
 	assert.Equal(t, mds.Updated, again.Change, "what seems to be the same may not be")
 	assert.Contains(t, storedXML(t, srv, name), "Jàssica")
 
@@ -105,14 +103,12 @@ func TestCharactersThatTheServiceDoesNotShow(t *testing.T) {
 	assert.Equal(t, mds.Unchanged, again.Change)
 	assert.Equal(t, datacitetest.StateRegistered, srv.State(name))
 	opts.Show = true
-	again, err = c.Register(ctx, name, address, jessica, opts)
-	require.NoError(t, err)
+	again = must(c.Register(ctx, name, address, jessica, opts))(t)
 	assert.Equal(t, mds.Updated, again.Change)
 	assert.Empty(t, again.Altered, "the metadata before the change are not taken for those read back")
 
 	const odd = "https://repo.example.org/größe"
-	_, err = c.Register(ctx, name, odd, jessica, nil)
-	require.NoError(t, err)
+	must(c.Register(ctx, name, odd, jessica, nil))(t)
 	shown, err := c.URL(ctx, name)
 	require.ErrorIs(t, err, mds.ErrReplacedCharacters)
 	assert.Equal(t, "https://repo.example.org/gr????e", shown)
@@ -124,16 +120,14 @@ func TestCharactersThatTheServiceDoesNotShow(t *testing.T) {
 // storedURL reads through the DOI query what the store may not show.
 func storedURL(t *testing.T, srv *datacitetest.Server, name string) string {
 	t.Helper()
-	found, err := srv.DOIs().Get(t.Context(), name, nil)
-	require.NoError(t, err)
+	found := must(srv.DOIs().Get(t.Context(), name, nil))(t)
 	return found.URL
 }
 
 // storedXML reads through the DOI query what the store does not show.
 func storedXML(t *testing.T, srv *datacitetest.Server, name string) string {
 	t.Helper()
-	found, err := srv.DOIs().Get(t.Context(), name, &dois.GetOptions{Detail: true})
-	require.NoError(t, err)
+	found := must(srv.DOIs().Get(t.Context(), name, &dois.GetOptions{Detail: true}))(t)
 	return string(found.MetadataXML)
 }
 

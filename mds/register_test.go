@@ -23,8 +23,7 @@ func TestANewDOIIsNothingToWarnOf(t *testing.T) {
 	var log bytes.Buffer
 	srv := newServer(t, nil)
 	c := as(t, srv, account, &datacite.Config{Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
-	_, err := c.Register(t.Context(), name, address, record("A"), nil)
-	require.NoError(t, err)
+	must(c.Register(t.Context(), name, address, record("A"), nil))(t)
 	assert.Equal(t, []string{
 		"GET /doi/" + name, "PUT /metadata/" + name, "PUT /doi/" + name, "GET /doi/" + name, "GET /metadata/" + name,
 	}, paths(srv, 0), "look, the two steps in order, read back")
@@ -40,8 +39,7 @@ func TestRegisterResumesAfterEitherStepFailed(t *testing.T) {
 		assert.NotErrorIs(t, err, mds.ErrHalfRegistered)
 		assert.Empty(t, srv.State(name), "nothing else was tried")
 
-		done, err := srv.MDS().Register(t.Context(), name, address, record("A"), nil)
-		require.NoError(t, err)
+		done := must(srv.MDS().Register(t.Context(), name, address, record("A"), nil))(t)
 		assert.Equal(t, mds.Created, done.Change)
 	})
 	t.Run("the URL is refused", func(t *testing.T) {
@@ -53,11 +51,9 @@ func TestRegisterResumesAfterEitherStepFailed(t *testing.T) {
 		assert.False(t, datacite.Temporary(err))
 		assert.Equal(t, datacitetest.StateDraft, srv.State(name))
 
-		_, err = srv.MDS().Register(t.Context(), name, "https://elsewhere.example.net/", record("A"), nil)
-		require.ErrorIs(t, err, mds.ErrHalfRegistered, "it still is")
+		require.ErrorIs(t, failure(srv.MDS().Register(t.Context(), name, "https://elsewhere.example.net/", record("A"), nil)), mds.ErrHalfRegistered, "it still is")
 
-		done, err := srv.MDS().Register(t.Context(), name, address, record("A"), nil)
-		require.NoError(t, err)
+		done := must(srv.MDS().Register(t.Context(), name, address, record("A"), nil))(t)
 		assert.Equal(t, mds.Updated, done.Change)
 		assert.Equal(t, mds.StateDraft, done.Before)
 		assert.Equal(t, datacitetest.StateFindable, srv.State(name))
@@ -93,8 +89,7 @@ func TestRegisterSaysWhatItCannotConfirm(t *testing.T) {
 				}
 				return next.RoundTrip(req)
 			})
-			done, err := c.Register(t.Context(), name, address, record("A"), nil)
-			require.NoError(t, err)
+			done := must(c.Register(t.Context(), name, address, record("A"), nil))(t)
 			assert.Equal(t, mds.StateFindable, done.State)
 		})
 	})
@@ -130,8 +125,7 @@ func TestServiceMayNormaliseTheURL(t *testing.T) {
 			}
 			return next.RoundTrip(req)
 		})
-		_, err := c.Register(t.Context(), name, given, record("A"), nil)
-		require.NoError(t, err, given)
+		require.NoError(t, failure(c.Register(t.Context(), name, given, record("A"), nil)), given)
 	}
 }
 
@@ -146,12 +140,10 @@ func TestRegisterWritesOnlyWhatDiffers(t *testing.T) {
 	}{
 		{"nothing there", func(*testing.T, *datacitetest.Server) {}, record("A"), []string{"PUT /metadata/" + name, "PUT /doi/" + name}, mds.Created, mds.StateFindable},
 		{"a draft with these metadata", func(t *testing.T, srv *datacitetest.Server) {
-			_, err := srv.MDS().PutMetadata(t.Context(), name, record("A"))
-			require.NoError(t, err)
+			must(srv.MDS().PutMetadata(t.Context(), name, record("A")))(t)
 		}, record("A"), []string{"PUT /doi/" + name}, mds.Updated, mds.StateFindable},
 		{"a draft with others", func(t *testing.T, srv *datacitetest.Server) {
-			_, err := srv.MDS().PutMetadata(t.Context(), name, record("B"))
-			require.NoError(t, err)
+			must(srv.MDS().PutMetadata(t.Context(), name, record("B")))(t)
 		}, record("A"), []string{"PUT /metadata/" + name, "PUT /doi/" + name}, mds.Updated, mds.StateFindable},
 		{"a draft without metadata", func(t *testing.T, srv *datacitetest.Server) {
 			seed(t, srv, map[string]any{"doi": name, "state": "draft"})
@@ -166,20 +158,17 @@ func TestRegisterWritesOnlyWhatDiffers(t *testing.T) {
 			findable(t, srv, name)
 		}, record("Glacier area"), []string{"PUT /metadata/" + name}, mds.Updated, mds.StateFindable},
 		{"another URL", func(t *testing.T, srv *datacitetest.Server) {
-			_, err := srv.MDS().Register(t.Context(), name, address+"/old", record("A"), nil)
-			require.NoError(t, err)
+			must(srv.MDS().Register(t.Context(), name, address+"/old", record("A"), nil))(t)
 		}, record("A"), []string{"PUT /doi/" + name}, mds.Updated, mds.StateFindable},
 		{"a draft with this URL", func(t *testing.T, srv *datacitetest.Server) {
-			_, err := srv.DOIs().Create(t.Context(), &dois.Draft{DOI: name, URL: address, MetadataXML: record("A").Data})
-			require.NoError(t, err)
+			must(srv.DOIs().Create(t.Context(), &dois.Draft{DOI: name, URL: address, MetadataXML: record("A").Data}))(t)
 		}, record("A"), []string{"PUT /doi/" + name}, mds.Updated, mds.StateFindable},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
 				tt.before(t, srv)
 				since, was := len(srv.Requests()), srv.State(name)
-				done, err := srv.MDS().Register(t.Context(), "https://doi.org/"+name, address, tt.doc, nil)
-				require.NoError(t, err)
+				done := must(srv.MDS().Register(t.Context(), "https://doi.org/"+name, address, tt.doc, nil))(t)
 				assert.EqualValues(t, was, done.Before)
 				assert.Equal(t, name, done.DOI)
 				assert.Empty(t, done.Altered)
@@ -193,8 +182,7 @@ func TestRegisterWritesOnlyWhatDiffers(t *testing.T) {
 				assert.Equal(t, tt.want, done.Change)
 				assert.Equal(t, tt.state, done.State)
 				assert.Equal(t, string(tt.state), srv.State(name))
-				got, err := srv.MDS().URL(t.Context(), name)
-				require.NoError(t, err)
+				got := must(srv.MDS().URL(t.Context(), name))(t)
 				assert.Equal(t, address, got)
 			})
 		})
@@ -233,13 +221,11 @@ func TestAHiddenDOIStaysHidden(t *testing.T) {
 		assert.Zero(t, puts(srv, since))
 		assert.Equal(t, datacitetest.StateRegistered, srv.State(name))
 
-		kept, err := srv.DOIs().Update(ctx, name, &dois.Draft{MetadataXML: record("A better title").Data})
-		require.NoError(t, err)
+		kept := must(srv.DOIs().Update(ctx, name, &dois.Draft{MetadataXML: record("A better title").Data}))(t)
 		assert.Equal(t, dois.StateRegistered, kept.State, "the other interface keeps it hidden")
 
 		for _, title := range []string{"A better title", "The best title"} { // the first is stored already
-			shown, err := c.Register(ctx, name, address, record(title), &mds.RegisterOptions{Show: true})
-			require.NoError(t, err)
+			shown := must(c.Register(ctx, name, address, record(title), &mds.RegisterOptions{Show: true}))(t)
 			assert.Equal(t, mds.Updated, shown.Change)
 			assert.Equal(t, mds.StateRegistered, shown.Before)
 			assert.Equal(t, mds.StateFindable, shown.State)
@@ -256,12 +242,10 @@ func TestShowRemovesTheReasonForHiding(t *testing.T) {
 		findable(t, srv, name)
 		alone := withoutAPI(t, srv, 0)
 		hide := func() {
-			_, err := srv.DOIs().ChangeState(ctx, name, dois.Hide, &dois.EventOptions{Reason: "withdrawn"})
-			require.NoError(t, err)
+			must(srv.DOIs().ChangeState(ctx, name, dois.Hide, &dois.EventOptions{Reason: "withdrawn"}))(t)
 		}
 		reason := func() string {
-			r, err := srv.DOIs().Get(ctx, name, nil)
-			require.NoError(t, err)
+			r := must(srv.DOIs().Get(ctx, name, nil))(t)
 			assert.Equal(t, dois.StateFindable, r.State)
 			return r.Reason
 		}
@@ -269,27 +253,23 @@ func TestShowRemovesTheReasonForHiding(t *testing.T) {
 
 		for _, title := range []string{"Glacier length", "A better title"} {
 			hide()
-			done, err := srv.MDS().Register(ctx, name, address, record(title), show)
-			require.NoError(t, err)
+			done := must(srv.MDS().Register(ctx, name, address, record(title), show))(t)
 			assert.Equal(t, mds.Updated, done.Change)
 			assert.Empty(t, done.Warnings)
 			assert.Empty(t, reason())
 		}
 		since := len(srv.Requests())
-		done, err := srv.MDS().Register(ctx, name, address, record("A better title"), show)
-		require.NoError(t, err)
+		done := must(srv.MDS().Register(ctx, name, address, record("A better title"), show))(t)
 		assert.Equal(t, mds.Unchanged, done.Change)
 		assert.Zero(t, puts(srv, since))
 
 		hide()
-		done, err = alone.Register(ctx, name, address, record("A better title"), show)
-		require.NoError(t, err)
+		done = must(alone.Register(ctx, name, address, record("A better title"), show))(t)
 		require.Len(t, done.Warnings, 1)
 		assert.Equal(t, "reason", done.Warnings[0].Path)
 		assert.Equal(t, "withdrawn", reason(), "nothing that the client can send to the store removes it")
 
-		done, err = srv.MDS().Register(ctx, name, address, record("A better title"), show)
-		require.NoError(t, err)
+		done = must(srv.MDS().Register(ctx, name, address, record("A better title"), show))(t)
 		assert.Equal(t, mds.Updated, done.Change)
 		assert.Empty(t, reason(), "what an earlier run left is removed")
 	})
@@ -299,8 +279,7 @@ func withoutAPI(t *testing.T, srv *datacitetest.Server, attempts int) *mds.Clien
 	t.Helper()
 	cfg := srv.Config()
 	cfg.Service.API, cfg.HTTPClient, cfg.MaxAttempts = "", srv.HTTPClient(), attempts
-	c, err := mds.NewClient(cfg)
-	require.NoError(t, err)
+	c := must(mds.NewClient(cfg))(t)
 	return c
 }
 
@@ -322,8 +301,7 @@ func TestADOIThatMayBeHiddenIsLeftAlone(t *testing.T) {
 		require.ErrorContains(t, err, "set Config.Service.API")
 
 		require.NoError(t, c.Hide(ctx, name))
-		shown, err := c.Register(ctx, name, address, record("Glacier length"), &mds.RegisterOptions{Show: true})
-		require.NoError(t, err)
+		shown := must(c.Register(ctx, name, address, record("Glacier length"), &mds.RegisterOptions{Show: true}))(t)
 		assert.Equal(t, mds.StateFindable, shown.State)
 		assert.Equal(t, datacitetest.StateFindable, srv.State(name), "it is written, as it may be hidden")
 	})
@@ -365,15 +343,13 @@ func relaid(doc mds.Document) mds.Document {
 
 func TestMint(t *testing.T) {
 	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
-		minted, err := srv.MDS().Mint(t.Context(), datacitetest.Prefix, record("A"))
-		require.NoError(t, err)
+		minted := must(srv.MDS().Mint(t.Context(), datacitetest.Prefix, record("A")))(t)
 		assert.True(t, strings.HasPrefix(minted, datacitetest.Prefix+"/"), minted)
 		require.NoError(t, doi.CheckNew(minted))
 		assert.Equal(t, datacitetest.StateDraft, srv.State(minted))
 		assert.Equal(t, []string{"GET /doi/" + minted, "PUT /metadata/" + minted}, paths(srv, 0), "it looks before it writes")
 
-		_, err = srv.MDS().PutURL(t.Context(), minted, address)
-		require.NoError(t, err)
+		must(srv.MDS().PutURL(t.Context(), minted, address))(t)
 		assert.Equal(t, datacitetest.StateFindable, srv.State(minted))
 	})
 }
@@ -392,11 +368,10 @@ func TestMintDoesNotTakeANameThatIsTaken(t *testing.T) {
 		}
 		return next.RoundTrip(req)
 	})
-	minted, err := c.Mint(t.Context(), datacitetest.Prefix, record("A"))
-	require.NoError(t, err)
+	minted := must(c.Mint(t.Context(), datacitetest.Prefix, record("A")))(t)
 	assert.Equal(t, []string{"GET /doi/" + minted, "PUT /metadata/" + minted}, paths(srv, 0)[len(paths(srv, 0))-2:])
 
-	_, err = responding(t, 200, plain, address, nil).Mint(t.Context(), datacitetest.Prefix, record("A"))
+	_, err := responding(t, 200, plain, address, nil).Mint(t.Context(), datacitetest.Prefix, record("A"))
 	require.ErrorIs(t, err, datacite.ErrUnreadable, "a service that knows every name is not believed")
 
 	minted, err = served(t, func(req *http.Request) *http.Response {
@@ -419,23 +394,19 @@ func TestAWrongPasswordReadsAndDoesNotWrite(t *testing.T) {
 	ctx := t.Context()
 	srv, clean := newDeployed(t)
 	findable(t, srv, name)
-	_, err := clean.PutMetadata(ctx, "10.5072/draft", record("Draft"))
-	require.NoError(t, err)
+	must(clean.PutMetadata(ctx, "10.5072/draft", record("Draft")))(t)
 	for who, creds := range map[string]credentials{"wrong password": wrong, "unknown account": {Username: "NO.BODY", Password: "x"}} {
 		t.Run(who, func(t *testing.T) {
 			c := as(t, srv, creds, nil)
-			got, err := c.URL(ctx, name)
-			require.NoError(t, err)
+			got := must(c.URL(ctx, name))(t)
 			assert.Equal(t, address, got)
-			state, err := c.State(ctx, "10.5072/draft")
-			require.NoError(t, err)
+			state := must(c.State(ctx, "10.5072/draft"))(t)
 			assert.Equal(t, mds.StateDraft, state, "even of drafts")
 
 			require.ErrorIs(t, c.CheckAccess(ctx, datacitetest.Prefix, address), datacite.ErrUnauthorized, "which tells")
 			require.ErrorIs(t, c.Hide(ctx, name), datacite.ErrUnauthorized)
-			_, err = c.Register(ctx, name, address+"/new", record("B"), nil)
-			require.ErrorIs(t, err, datacite.ErrUnauthorized)
-			_, err = c.PutMetadata(ctx, "10.5072/new", record("B"))
+			require.ErrorIs(t, failure(c.Register(ctx, name, address+"/new", record("B"), nil)), datacite.ErrUnauthorized)
+			_, err := c.PutMetadata(ctx, "10.5072/new", record("B"))
 			require.ErrorIs(t, err, datacite.ErrUnauthorized)
 			assert.NotErrorIs(t, err, datacite.ErrNotFound)
 		})

@@ -122,8 +122,7 @@ func look(t *testing.T, srv *datacitetest.Server, doi string) stored {
 	if s.url, err = srv.MDS().URL(t.Context(), doi); !errors.Is(err, mds.ErrNoURL) {
 		require.NoError(t, err)
 	}
-	doc, err := srv.MDS().Metadata(t.Context(), doi)
-	require.NoError(t, err)
+	doc := must(srv.MDS().Metadata(t.Context(), doi))(t)
 	_, rest, _ := strings.Cut(string(doc.Data), "<title>")
 	s.title, _, _ = strings.Cut(rest, "</title>")
 	return s
@@ -134,11 +133,9 @@ func registerStory(t *testing.T, w *world, r *rand.Rand) {
 	const old = "https://repo.example.org/old"
 	switch r.IntN(4) {
 	case 1:
-		_, err := clean.PutMetadata(ctx, name, record("Old"))
-		require.NoError(t, err)
+		must(clean.PutMetadata(ctx, name, record("Old")))(t)
 	case 2, 3:
-		_, err := clean.Register(ctx, name, old, record("Old"), nil)
-		require.NoError(t, err)
+		must(clean.Register(ctx, name, old, record("Old"), nil))(t)
 		if r.IntN(2) == 0 {
 			require.NoError(t, clean.Hide(ctx, name))
 		}
@@ -170,8 +167,7 @@ func ensureStory(t *testing.T, w *world, r *rand.Rand) {
 	ctx, clean := t.Context(), w.MDS()
 	titles, urls := []string{"Old", "New"}, []string{"https://repo.example.org/old", address}
 	if r.IntN(5) > 0 {
-		_, err := clean.Register(ctx, name, urls[r.IntN(2)], record(titles[r.IntN(2)]), nil)
-		require.NoError(t, err)
+		must(clean.Register(ctx, name, urls[r.IntN(2)], record(titles[r.IntN(2)]), nil))(t)
 		if r.IntN(3) == 0 {
 			require.NoError(t, clean.Hide(ctx, name))
 		}
@@ -187,8 +183,7 @@ func ensureStory(t *testing.T, w *world, r *rand.Rand) {
 	} else {
 		honest(t, before, after, wanted, err)
 	}
-	_, err = clean.Register(ctx, name, address, record("New"), &mds.RegisterOptions{Show: true})
-	require.NoError(t, err, "every run after it converges")
+	require.NoError(t, failure(clean.Register(ctx, name, address, record("New"), &mds.RegisterOptions{Show: true})), "every run after it converges")
 	assert.Equal(t, wanted, look(t, w.Server, name))
 	assert.Equal(t, []string{name}, w.Names())
 }
@@ -196,8 +191,7 @@ func ensureStory(t *testing.T, w *world, r *rand.Rand) {
 func deleteStory(t *testing.T, w *world, r *rand.Rand) {
 	ctx, clean := t.Context(), w.MDS()
 	for _, doi := range []string{name, name + "-2"} {
-		_, err := clean.PutMetadata(ctx, doi, record("Draft"))
-		require.NoError(t, err)
+		must(clean.PutMetadata(ctx, doi, record("Draft")))(t)
 	}
 	err := w.broken(t, r).DeleteDraft(ctx, name)
 	w.sound()

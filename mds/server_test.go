@@ -60,8 +60,7 @@ func as(t testing.TB, srv *datacitetest.Server, creds credentials, opts *datacit
 		o.HTTPClient = srv.HTTPClient()
 	}
 	o.Service, o.Username, o.Password = srv.Config().Service, creds.Username, creds.Password
-	client, err := mds.NewClient(o)
-	require.NoError(t, err)
+	client := must(mds.NewClient(o))(t)
 	return client
 }
 
@@ -84,8 +83,7 @@ func served(t testing.TB, serve func(*http.Request) *http.Response, opts *dataci
 		return res, nil
 	})}
 	o.Service.MDS, o.Username, o.Password = "https://mds.example.org", account.Username, account.Password
-	client, err := mds.NewClient(o)
-	require.NoError(t, err)
+	client := must(mds.NewClient(o))(t)
 	return client
 }
 
@@ -160,8 +158,7 @@ const address = "https://repo.example.org/glacier/7"
 // seed stores a record of which the service's rules need not hold.
 func seed(t testing.TB, srv *datacitetest.Server, attributes map[string]any) {
 	t.Helper()
-	data, err := json.Marshal(attributes)
-	require.NoError(t, err)
+	data := must(json.Marshal(attributes))(t)
 	require.NoError(t, srv.PutRecordJSON(data))
 }
 
@@ -177,8 +174,7 @@ func foreign(t testing.TB, srv *datacitetest.Server, doi string) {
 // findable registers a DOI.
 func findable(t testing.TB, srv *datacitetest.Server, doi string) {
 	t.Helper()
-	_, err := srv.MDS().Register(t.Context(), doi, address, record("Glacier length"), nil)
-	require.NoError(t, err)
+	must(srv.MDS().Register(t.Context(), doi, address, record("Glacier length"), nil))(t)
 }
 
 // paths lists what the server was asked since a number of requests.
@@ -224,5 +220,14 @@ func BenchmarkRegisterUnchanged(b *testing.B) {
 		if err != nil || done.Change != mds.Unchanged {
 			b.Fatal(done, err)
 		}
+	}
+}
+
+// must is the result of a call that may not fail.
+func must[T any](result T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		require.NoError(t, err)
+		return result
 	}
 }
