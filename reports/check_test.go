@@ -94,12 +94,12 @@ func TestMoreByCountriesThanInAllDoesNotPass(t *testing.T) {
 	srv := server(t)
 	_, err := srv.Reports().Submit(t.Context(), header("Example", time.October), reports.Source([]reports.Dataset{dataset}), nil)
 	assert.ErrorContains(t, err, "report-datasets[0].performance[0].instance[0].country-counts: are inconsistent: they add up to 4, and the count is 3")
-	var warned []datacite.Code
+	var warned []string
 	_, err = srv.Reports().Submit(t.Context(), header("Example", time.October), reports.Source([]reports.Dataset{dataset}), &reports.SubmitOptions{
-		AllowInconsistent: true, Warn: func(f datacite.Finding) { warned = append(warned, f.Code) },
+		AllowInconsistent: true, Warn: func(f datacite.Finding) { warned = append(warned, fmt.Sprint(f.Path, " ", f.Code)) },
 	})
 	require.NoError(t, err)
-	assert.Equal(t, []datacite.Code{"inconsistent", "inconsistent"}, warned)
+	assert.Equal(t, []string{"report-datasets[0].performance[0].instance[0].country-counts inconsistent", "report-datasets[0].performance[0].instance inconsistent"}, warned)
 }
 
 // counted is a dataset with one month and these counts, in the order of the list.

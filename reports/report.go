@@ -66,7 +66,7 @@ type Period struct {
 // report. For a month or year that does not exist, such as month 13 or year 10000, the
 // dates are invalid, such as "2026-13-01", and [Report.Validate] refuses them.
 func Month(year int, month time.Month) Period {
-	if year < 1 || year > 9999 || month < time.January || month > time.December {
+	if year < 1 || month < time.January || month > time.December {
 		none := Date(fmt.Sprintf("%d-%02d-01", year, month))
 		return Period{BeginDate: none, EndDate: none}
 	}

@@ -225,6 +225,7 @@ func TestOtherReportsThatCannotBeRead(t *testing.T) {
 		"500 for good":             {one, 1000, 500, `{"status":400,"title":"invalid base64"}`, io.EOF, cannot + "GET "},
 		"cut twice":                {one, 2, 200, "", io.EOF, sum},
 		"cut each time":            {one, 1000, 200, "", io.EOF, cannot + "reports: stored report is damaged: GET "},
+		"damaged":                  {one, 1000, 200, "damaged", io.EOF, cannot + "reports: stored report is damaged: GET "},
 		"the connection lost each": {one, 1000, 200, "", io.ErrUnexpectedEOF, cannot + "GET "},
 		"the list: 500 for good":   {list, 1000, 500, `{}`, io.EOF, "cannot be compared with the other reports of the account: "},
 	} {
@@ -244,6 +245,9 @@ func TestOtherReportsThatCannotBeRead(t *testing.T) {
 					require.NoError(t, err)
 					require.NoError(t, res.Body.Close())
 					body := cmp.Or(tt.body, string(whole[:2*len(whole)/3]))
+					if tt.body == "damaged" {
+						body = strings.Replace(string(whole), `"checksum":"`, `"checksum":"0`, 1)
+					}
 					open.Add(1)
 					return &http.Response{StatusCode: tt.status, Request: r, Header: http.Header{}, Body: closing{io.MultiReader(strings.NewReader(body), iotest.ErrReader(tt.end)), sync.OnceFunc(func() { open.Add(-1) })}}
 				}
