@@ -61,8 +61,7 @@ func TestListRefusedBeforeSending(t *testing.T) {
 	}
 	assert.Zero(t, sent.Load())
 
-	_, err := client.List(t.Context(), &dois.ListOptions{Sort: "newest"})
-	assert.EqualError(t, err, `datacite: sort: "newest" is not an order that the service knows`)
+	assert.EqualError(t, failure(client.List(t.Context(), &dois.ListOptions{Sort: "newest"})), `datacite: sort: "newest" is not an order that the service knows`)
 }
 
 // TestResponsesThatAreNotRecords gives responses with status 200 whose bodies are not records.
@@ -85,10 +84,8 @@ func TestResponsesThatAreNotRecords(t *testing.T) {
 				w.Header().Set("Content-Type", response.contentType)
 				_, _ = io.WriteString(w, response.body)
 			})
-			_, err := client.List(t.Context(), nil)
-			require.ErrorIs(t, err, datacite.ErrUnreadable)
-			_, err = client.Get(t.Context(), "10.5072/a", nil)
-			require.ErrorIs(t, err, datacite.ErrUnreadable)
+			require.ErrorIs(t, failure(client.List(t.Context(), nil)), datacite.ErrUnreadable)
+			require.ErrorIs(t, failure(client.Get(t.Context(), "10.5072/a", nil)), datacite.ErrUnreadable)
 		})
 	}
 }
@@ -131,8 +128,7 @@ func TestAResponseThatBreaksOffIsAskedForAgain(t *testing.T) {
 					}
 					_, _ = io.WriteString(w, tt.before+second+tt.after)
 				})
-				records, err := tt.read(t.Context(), client)
-				require.NoError(t, err)
+				records := must(tt.read(t.Context(), client))(t)
 				require.Len(t, records, 1)
 				assert.Equal(t, "10.5072/a", records[0].DOI)
 				assert.Empty(t, records[0].Language)
@@ -187,8 +183,7 @@ func TestIDs(t *testing.T) {
 			names = append(names, fmt.Sprintf("10.5072/r%03d", i))
 		}
 		for _, more := range []int{0, 940} {
-			found, err := srv.DOIs().List(t.Context(), &dois.ListOptions{IDs: append(names, slices.Repeat([]string{"10.5072/unknown"}, more)...)})
-			require.NoError(t, err)
+			found := must(srv.DOIs().List(t.Context(), &dois.ListOptions{IDs: append(names, slices.Repeat([]string{"10.5072/unknown"}, more)...)}))(t)
 			assert.Len(t, found.Records, 60)
 			assert.False(t, found.More)
 		}
@@ -216,8 +211,7 @@ func TestFacets(t *testing.T) {
 		"published":[{"id":"2020","title":"2020","count":5},{"id":2999,"title":"2999","count":"2"}],
 		"schemaVersions":[{"id":"4","title":"Schema 4","count":3},{"id":"4","title":"Schema 4","count":4}],
 		"citationCount":12,"views":[],"odd":"text"},"links":{}}`))
-	found, err := client.List(t.Context(), &dois.ListOptions{Facets: []string{"published"}})
-	require.NoError(t, err)
+	found := must(client.List(t.Context(), &dois.ListOptions{Facets: []string{"published"}}))(t)
 	assert.Equal(t, []dois.FacetCount{{ID: "2020", Title: "2020", Count: 5}, {ID: "2999", Title: "2999", Count: 2}}, found.Facets["published"].Counts)
 	assert.Equal(t, 7, found.Facets["schemaVersions"].Count("4"), "entries of one value are added up")
 	assert.Equal(t, 12, found.Facets["citationCount"].Number)
@@ -232,11 +226,9 @@ func TestFacets(t *testing.T) {
 func TestWithoutATotal(t *testing.T) {
 	for meta, want := range map[string]int{`{}`: -1, `null`: -1, `{"total":"many"}`: -1, `{"total":0}`: 0, `[]`: -1} {
 		client := scripted(t, nil, reply(200, `{"data":[],"meta":`+meta+`}`))
-		found, err := client.List(t.Context(), nil)
-		require.NoError(t, err)
+		found := must(client.List(t.Context(), nil))(t)
 		assert.Equal(t, want, found.Total, meta)
-		times, err := walked(t.Context(), client, nil)
-		require.NoError(t, err)
+		times := must(walked(t.Context(), client, nil))(t)
 		assert.Empty(t, times)
 	}
 }
@@ -263,16 +255,13 @@ func TestExists(t *testing.T) {
 	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
 		seed(t, srv, `{"doi":"10.5072/there"}`, `{"doi":"10.5072/draft","state":"draft"}`)
 		for name, want := range map[string]bool{"10.5072/there": true, "10.5072/not": false, "10.5072/draft": false} {
-			found, err := anonymous(t, srv).Exists(t.Context(), name)
-			require.NoError(t, err)
+			found := must(anonymous(t, srv).Exists(t.Context(), name))(t)
 			assert.Equal(t, want, found, name)
 			assert.Equal(t, "GET", last(t, srv).Method)
 		}
-		found, err := srv.DOIs().Exists(t.Context(), "10.5072/draft")
-		require.NoError(t, err)
+		found := must(srv.DOIs().Exists(t.Context(), "10.5072/draft"))(t)
 		assert.True(t, found, "the owner sees it")
-		_, err = srv.DOIs().Exists(t.Context(), "")
-		require.ErrorIs(t, err, datacite.ErrInvalidDOI)
+		require.ErrorIs(t, failure(srv.DOIs().Exists(t.Context(), "")), datacite.ErrInvalidDOI)
 	})
 	_, err := scripted(t, &datacite.Config{MaxAttempts: 1}, reply(500, "")).Exists(t.Context(), "10.5072/x")
 	require.ErrorIs(t, err, datacite.ErrServer, "a failure is not a response")
@@ -287,35 +276,29 @@ func TestEvents(t *testing.T) {
 			require.NoError(t, err)
 			return r.State
 		}
-		_, err := client.Create(ctx, &dois.Draft{DOI: "10.5072/x", URL: "https://example.org/x", Record: complete("Events")})
-		require.NoError(t, err)
+		must(client.Create(ctx, &dois.Draft{DOI: "10.5072/x", URL: "https://example.org/x", Record: complete("Events")}))(t)
 
-		_, err = client.ChangeState(ctx, "10.5072/x", dois.Hide, nil)
+		_, err := client.ChangeState(ctx, "10.5072/x", dois.Hide, nil)
 		require.ErrorIs(t, err, datacite.ErrNotAllowed, "a draft is hidden as it is, and the service would say nothing")
 		assert.ErrorContains(t, err, "10.5072/x is draft and cannot become registered")
 
 		assert.Equal(t, dois.StateRegistered, state(client.ChangeState(ctx, "10.5072/x", dois.RegisterHidden, nil)))
 		assert.Equal(t, dois.StateRegistered, state(client.ChangeState(ctx, "10.5072/x", dois.RegisterHidden, nil)), "once more changes nothing")
 		assert.Equal(t, dois.StateFindable, state(client.ChangeState(ctx, "10.5072/x", dois.Publish, nil)))
-		_, err = client.ChangeState(ctx, "10.5072/x", dois.RegisterHidden, nil)
-		require.ErrorIs(t, err, datacite.ErrNotAllowed)
+		require.ErrorIs(t, failure(client.ChangeState(ctx, "10.5072/x", dois.RegisterHidden, nil)), datacite.ErrNotAllowed)
 
-		hidden, err := client.ChangeState(ctx, "10.5072/x", dois.Hide, &dois.EventOptions{Reason: "out of date"})
-		require.NoError(t, err)
+		hidden := must(client.ChangeState(ctx, "10.5072/x", dois.Hide, &dois.EventOptions{Reason: "out of date"}))(t)
 		assert.Equal(t, dois.StateRegistered, hidden.State)
 		assert.Equal(t, "out of date", hidden.Reason)
 		assert.Equal(t, dois.StateFindable, state(client.ChangeState(ctx, "10.5072/x", dois.Publish, nil)))
 
 		for _, event := range []dois.Event{dois.Publish, dois.RegisterHidden, dois.Hide} {
-			_, err := client.ChangeState(ctx, "10.5072/typo", event, nil)
-			require.ErrorIs(t, err, datacite.ErrNotFound, "no DOI is made by mistake")
+			require.ErrorIs(t, failure(client.ChangeState(ctx, "10.5072/typo", event, nil)), datacite.ErrNotFound, "no DOI is made by mistake")
 		}
 		require.ErrorIs(t, client.Delete(ctx, "10.5072/x"), datacite.ErrNotAllowed, "only drafts can be deleted")
-		_, err = client.ChangeState(ctx, "10.5072/x", "findable", nil)
-		require.ErrorIs(t, err, datacite.ErrInvalid, "a state is not an event")
+		require.ErrorIs(t, failure(client.ChangeState(ctx, "10.5072/x", "findable", nil)), datacite.ErrInvalid, "a state is not an event")
 
-		_, err = client.Create(ctx, &dois.Draft{DOI: "10.5072/bare"})
-		require.NoError(t, err)
+		must(client.Create(ctx, &dois.Draft{DOI: "10.5072/bare"}))(t)
 		_, err = client.ChangeState(ctx, "10.5072/bare", dois.Publish, nil)
 		require.ErrorIs(t, err, datacite.ErrInvalid)
 		e, ok := errors.AsType[*datacite.Error](err)
@@ -360,8 +343,7 @@ func TestDraftContradictions(t *testing.T) {
 		"no XML":               {MetadataXML: []byte("TY  - DATA")},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := client.Update(t.Context(), "10.5072/x", draft)
-			require.ErrorIs(t, err, datacite.ErrInvalid)
+			require.ErrorIs(t, failure(client.Update(t.Context(), "10.5072/x", draft)), datacite.ErrInvalid)
 		})
 	}
 }

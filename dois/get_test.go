@@ -42,13 +42,11 @@ func TestNamesThatNoPathHolds(t *testing.T) {
 	story(t, "in a list", []string{
 		`{"doi":"10.5072/größe","titles":[{"title":"Size"}]}`, `{"doi":"10.5072/grosse"}`, `{"doi":"10.5072/größe,n"}`,
 	}, func(t *testing.T, srv *datacitetest.Server) {
-		r, err := srv.DOIs().Get(t.Context(), "10.5072/GRöße", &dois.GetOptions{Include: []string{"client"}})
-		require.NoError(t, err)
+		r := must(srv.DOIs().Get(t.Context(), "10.5072/GRöße", &dois.GetOptions{Include: []string{"client"}}))(t)
 		assert.Equal(t, "10.5072/größe", r.DOI)
 		assert.Equal(t, "Size", r.Titles[0].Title)
 		assert.NotEmpty(t, r.Included)
-		_, err = srv.DOIs().Get(t.Context(), "10.5072/größe,n", nil)
-		require.ErrorIs(t, err, datacite.ErrInvalidDOI, "a list takes the comma for the end of a name")
+		require.ErrorIs(t, failure(srv.DOIs().Get(t.Context(), "10.5072/größe,n", nil)), datacite.ErrInvalidDOI, "a list takes the comma for the end of a name")
 	})
 }
 
@@ -109,38 +107,30 @@ func TestTheRecordOfAnotherDOI(t *testing.T) {
 	assert.Equal(t, []string{"/dois/10.5072/mine", "/dois"}, written)
 
 	for _, spelling := range []string{"10.5072/THEIRS", "https://doi.org/10.5072/theirs", "doi:10.5072/Theirs"} {
-		r, err := client.Get(ctx, spelling, nil)
-		require.NoError(t, err)
+		r := must(client.Get(ctx, spelling, nil))(t)
 		assert.Equal(t, "Theirs", r.Titles[0].Title)
 	}
-	r, err := client.Create(ctx, &dois.Draft{Prefix: "10.5072"})
-	require.NoError(t, err)
+	r := must(client.Create(ctx, &dois.Draft{Prefix: "10.5072"}))(t)
 	assert.Equal(t, "10.5072/theirs", r.DOI)
 }
 
 func TestOpenXML(t *testing.T) {
 	onEachInTime(t, func(t *testing.T, srv *datacitetest.Server) {
-		_, err := srv.DOIs().Create(t.Context(), &dois.Draft{DOI: "10.5072/xml", MetadataXML: []byte(xmlRecord)})
-		require.NoError(t, err)
-		body, err := srv.DOIs().Open(t.Context(), "10.5072/xml", dois.DataCiteXML)
-		require.NoError(t, err)
-		text, err := io.ReadAll(body)
-		require.NoError(t, err)
+		must(srv.DOIs().Create(t.Context(), &dois.Draft{DOI: "10.5072/xml", MetadataXML: []byte(xmlRecord)}))(t)
+		body := must(srv.DOIs().Open(t.Context(), "10.5072/xml", dois.DataCiteXML))(t)
+		text := must(io.ReadAll(body))(t)
 		require.NoError(t, body.Close())
 		assert.Contains(t, string(text), "<title>From XML</title>")
 
-		body, err = srv.DOIs().Open(t.Context(), "10.5072/xml", dois.DataCiteXML)
-		require.NoError(t, err)
+		body = must(srv.DOIs().Open(t.Context(), "10.5072/xml", dois.DataCiteXML))(t)
 		require.NoError(t, body.Close())
 		n, err := body.Read(make([]byte, 10))
 		assert.Zero(t, n, "of what was read ahead")
 		require.ErrorIs(t, err, fs.ErrClosed)
 		require.NoError(t, body.Close(), "twice")
 
-		_, err = srv.DOIs().Open(t.Context(), "10.5072/xml", "application/x-unheard-of")
-		require.ErrorIs(t, err, dois.ErrNoFormat)
-		_, err = srv.DOIs().Open(t.Context(), "10.5072/none", dois.DataCiteXML)
-		require.ErrorIs(t, err, datacite.ErrNotFound)
+		require.ErrorIs(t, failure(srv.DOIs().Open(t.Context(), "10.5072/xml", "application/x-unheard-of")), dois.ErrNoFormat)
+		require.ErrorIs(t, failure(srv.DOIs().Open(t.Context(), "10.5072/none", dois.DataCiteXML)), datacite.ErrNotFound)
 	})
 }
 
@@ -153,10 +143,8 @@ func TestOpen(t *testing.T) {
 	for _, format := range []dois.Format{
 		dois.DataCiteXML, dois.DataCiteJSON, dois.Citeproc, dois.SchemaOrg, dois.Codemeta, dois.Crosscite, dois.JATS, dois.BibTeX, dois.RIS, dois.CSV,
 	} {
-		body, err := client.Open(t.Context(), "10.5072/x", format)
-		require.NoError(t, err)
-		text, err := io.ReadAll(body)
-		require.NoError(t, err)
+		body := must(client.Open(t.Context(), "10.5072/x", format))(t)
+		text := must(io.ReadAll(body))(t)
 		assert.Equal(t, string(format), string(text))
 		require.NoError(t, body.Close())
 	}
@@ -171,14 +159,10 @@ func TestOpenRefused(t *testing.T) {
 	}
 	_, err := response("application/vnd.datacite.datacite+xml", "").Open(t.Context(), "10.5072/x", dois.DataCiteXML)
 	require.ErrorIs(t, err, dois.ErrNoFormat, "a record without XML")
-	_, err = response("text/html", "<html>").Open(t.Context(), "10.5072/x", dois.BibTeX)
-	require.ErrorIs(t, err, datacite.ErrUnreadable)
-	_, err = response("text/html", "x").Open(t.Context(), "10.5072/x", "application/*")
-	require.NoError(t, err, "any of them")
-	_, err = response("text/plain", "x").Open(t.Context(), "10.5072/x", "no media type;")
-	require.ErrorIs(t, err, datacite.ErrInvalid)
-	_, err = response("text/plain", "x").Open(t.Context(), "null", dois.RIS)
-	require.ErrorIs(t, err, datacite.ErrInvalidDOI)
+	require.ErrorIs(t, failure(response("text/html", "<html>").Open(t.Context(), "10.5072/x", dois.BibTeX)), datacite.ErrUnreadable)
+	require.NoError(t, failure(response("text/html", "x").Open(t.Context(), "10.5072/x", "application/*")), "any of them")
+	require.ErrorIs(t, failure(response("text/plain", "x").Open(t.Context(), "10.5072/x", "no media type;")), datacite.ErrInvalid)
+	require.ErrorIs(t, failure(response("text/plain", "x").Open(t.Context(), "null", dois.RIS)), datacite.ErrInvalidDOI)
 }
 
 func TestCitation(t *testing.T) {
@@ -187,10 +171,8 @@ func TestCitation(t *testing.T) {
 		w.Header().Set("Content-Type", "text/x-bibliography; charset=utf-8")
 		fmt.Fprintf(w, "Lovelace, A. (2020). Ice. %s\n", r.URL.RawQuery)
 	})
-	text, err := client.Citation(t.Context(), "10.5072/x", nil)
-	require.NoError(t, err)
+	text := must(client.Citation(t.Context(), "10.5072/x", nil))(t)
 	assert.Equal(t, "Lovelace, A. (2020). Ice.", text)
-	text, err = client.Citation(t.Context(), "10.5072/x", &dois.CitationOptions{Style: "chicago-author-date", Locale: "de-DE"})
-	require.NoError(t, err)
+	text = must(client.Citation(t.Context(), "10.5072/x", &dois.CitationOptions{Style: "chicago-author-date", Locale: "de-DE"}))(t)
 	assert.Equal(t, "Lovelace, A. (2020). Ice. locale=de-DE&style=chicago-author-date", text)
 }

@@ -92,10 +92,8 @@ func TestTextsThatAreNotUTF8(t *testing.T) {
 	for _, text := range notUTF8 {
 		attributes := `{"doi":"10.5072/a","titles":[{"title":"A"},{"title":"` + text + `"}],"odd":{"x":"` + text + `"}}`
 		resource := `{"id":"10.5072/a","type":"dois","attributes":` + attributes + `}`
-		alone, err := canned(t, []byte(`{"data":`+resource+`}`)).Get(t.Context(), "10.5072/a", nil)
-		require.NoError(t, err)
-		listed, err := canned(t, []byte(`{"data":[{"id":"10.5072/b","attributes":{"doi":"10.5072/b"}},`+resource+`]}`)).List(t.Context(), nil)
-		require.NoError(t, err)
+		alone := must(canned(t, []byte(`{"data":`+resource+`}`)).Get(t.Context(), "10.5072/a", nil))(t)
+		listed := must(canned(t, []byte(`{"data":[{"id":"10.5072/b","attributes":{"doi":"10.5072/b"}},`+resource+`]}`)).List(t.Context(), nil))(t)
 		assert.Empty(t, listed.Records[0].Warnings)
 		for _, r := range []*dois.Record{alone, &listed.Records[1]} {
 			assert.Contains(t, r.Titles[1].Title, "\ufffd")
@@ -112,8 +110,7 @@ func TestTextsThatAreNotUTF8(t *testing.T) {
 			assert.NotContains(t, err.Error(), "odd")
 		}
 		for _, response := range []string{`{"data":[],"meta":{"` + text + `":1}}`, `{"data":[],"meta":{"total":0,"states":[{"id":"` + text + `"}]}}`} {
-			_, err = canned(t, []byte(response)).List(t.Context(), nil)
-			require.ErrorContains(t, err, "the text is not UTF-8", response)
+			require.ErrorContains(t, failure(canned(t, []byte(response)).List(t.Context(), nil)), "the text is not UTF-8", response)
 		}
 
 		var r dois.Record
@@ -141,8 +138,7 @@ func TestAnyShapeIsKeptOrNamed(t *testing.T) {
 		ContentURL []string       `json:"contentUrl"`
 		Container  dois.Container `json:"container"`
 	}]())
-	text, err := json.Marshal(whole)
-	require.NoError(t, err)
+	text := must(json.Marshal(whole))(t)
 	var sound dois.Record
 	require.NoError(t, sound.UnmarshalJSON(text))
 	require.Empty(t, sound.Warnings)
@@ -163,8 +159,7 @@ func TestAnyShapeIsKeptOrNamed(t *testing.T) {
 					return f.Code == code && (strings.HasPrefix(f.Path, at) || strings.HasPrefix(at, f.Path))
 				})
 			}
-			written, err := json.Marshal(r)
-			require.NoError(t, err)
+			written := must(json.Marshal(r))(t)
 			kept := true
 			for _, leaf := range regexp.MustCompile(`zq|zr|4711|-0.5e3|true|7`).FindAllString(shape, -1) {
 				kept = kept && strings.Contains(string(written), leaf)
@@ -244,8 +239,7 @@ func replaced(t *testing.T, text []byte, path, by string) string {
 			}
 		}
 	}
-	written, err := json.Marshal(value)
-	require.NoError(t, err)
+	written := must(json.Marshal(value))(t)
 	return string(written)
 }
 
@@ -280,8 +274,7 @@ func realisticPage(records int) []byte {
 // canned is a client of a service that always gives the same response, and is asked once.
 func canned(t testing.TB, data []byte) *dois.Client {
 	t.Helper()
-	client, err := dois.NewClient(datacite.Config{Service: datacite.Service{API: "http://localhost"}, HTTPClient: &http.Client{Transport: same(data)}, MaxAttempts: 1})
-	require.NoError(t, err)
+	client := must(dois.NewClient(datacite.Config{Service: datacite.Service{API: "http://localhost"}, HTTPClient: &http.Client{Transport: same(data)}, MaxAttempts: 1}))(t)
 	return client
 }
 

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/dois"
@@ -42,16 +41,12 @@ func TestLargeRecords(t *testing.T) {
 			return &datacitetest.Fault{Kind: datacitetest.DropAfter}
 		})
 		r := large(575) // 11 MB of JSON with 16,000: the gateway takes 10
-		_, err := srv.DOIs().Create(t.Context(), &dois.Draft{DOI: "10.5072/large", URL: "https://example.org/", Event: dois.Publish, Record: r})
-		require.NoError(t, err)
+		must(srv.DOIs().Create(t.Context(), &dois.Draft{DOI: "10.5072/large", URL: "https://example.org/", Event: dois.Publish, Record: r}))(t)
 		r = large(510) // 10 MB of XML, which are 14 in JSON, with 16,000
 		r.Titles[0].Title = "Large"
-		document, err := r.XML()
-		require.NoError(t, err)
-		_, err = srv.DOIs().Update(t.Context(), "10.5072/large", &dois.Draft{MetadataXML: document})
-		require.NoError(t, err)
-		stored, err := srv.Record("10.5072/large")
-		require.NoError(t, err)
+		document := must(r.XML())(t)
+		must(srv.DOIs().Update(t.Context(), "10.5072/large", &dois.Draft{MetadataXML: document}))(t)
+		stored := must(srv.Record("10.5072/large"))(t)
 		assert.Equal(t, "Large", stored.Titles[0].Title)
 		assert.Len(t, stored.RelatedIdentifiers, *largest)
 		assert.Equal(t, r.RelatedIdentifiers[*largest-1].RelatedIdentifier, stored.RelatedIdentifiers[*largest-1].RelatedIdentifier)

@@ -95,8 +95,7 @@ func TestListFilters(t *testing.T) {
 				for _, inBody := range []bool{false, true} {
 					opts := tt.opts
 					opts.InBody = inBody
-					found, err := client.List(t.Context(), &opts)
-					require.NoError(t, err)
+					found := must(client.List(t.Context(), &opts))(t)
 					assert.Equal(t, words(tt.want), sorted(found.Records), "in body: %v", inBody)
 					assert.Equal(t, len(words(tt.want)), found.Total)
 
@@ -130,8 +129,7 @@ func TestEveryOptionCounts(t *testing.T) {
 			}
 			return append(shown, fmt.Sprint(found.Meta, found.Included)), nil
 		}
-		plain, err := ask(dois.ListOptions{})
-		require.NoError(t, err)
+		plain := must(ask(dois.ListOptions{}))(t)
 		for field := range reflect.TypeFor[dois.ListOptions]().Fields() {
 			if field.Tag.Get("url") == "-" {
 				continue // not a parameter of its own
@@ -152,8 +150,7 @@ func TestEveryOptionCounts(t *testing.T) {
 				default:
 					t.Fatal("a kind of field without a value")
 				}
-				shown, err := ask(opts)
-				require.NoError(t, err)
+				shown := must(ask(opts))(t)
 				assert.False(t, slices.Equal(plain, shown), "the service ignores the parameter")
 			})
 		}
@@ -164,27 +161,22 @@ func TestEveryOptionCounts(t *testing.T) {
 func TestWhoSeesWhichRecords(t *testing.T) {
 	scene := func(name string, tell func(t *testing.T, srv *datacitetest.Server)) { story(t, name, library, tell) }
 	scene("without credentials a list has public records only", func(t *testing.T, srv *datacitetest.Server) {
-		found, err := anonymous(t, srv).List(t.Context(), nil)
-		require.NoError(t, err)
+		found := must(anonymous(t, srv).List(t.Context(), nil))(t)
 		assert.Equal(t, words("10.82433/far ada bob eve"), sorted(found.Records))
 	})
 	scene("without credentials a draft is not found", func(t *testing.T, srv *datacitetest.Server) {
 		for _, name := range []string{"10.5072/dra", "10.5072/hid"} {
-			_, err := anonymous(t, srv).Get(t.Context(), name, nil)
-			assert.ErrorIs(t, err, datacite.ErrNotFound)
+			assert.ErrorIs(t, failure(anonymous(t, srv).Get(t.Context(), name, nil)), datacite.ErrNotFound)
 		}
 	})
 	scene("the owner sees every record", func(t *testing.T, srv *datacitetest.Server) {
-		found, err := srv.DOIs().List(t.Context(), nil)
-		require.NoError(t, err)
+		found := must(srv.DOIs().List(t.Context(), nil))(t)
 		assert.Equal(t, words("10.82433/far ada bob dra eve hid"), sorted(found.Records))
-		draft, err := srv.DOIs().Get(t.Context(), "10.5072/dra", nil)
-		require.NoError(t, err)
+		draft := must(srv.DOIs().Get(t.Context(), "10.5072/dra", nil))(t)
 		assert.Equal(t, dois.StateDraft, draft.State)
 	})
 	scene("a state can be asked for", func(t *testing.T, srv *datacitetest.Server) {
-		found, err := srv.DOIs().List(t.Context(), &dois.ListOptions{States: []dois.State{dois.StateDraft, dois.StateRegistered}})
-		require.NoError(t, err)
+		found := must(srv.DOIs().List(t.Context(), &dois.ListOptions{States: []dois.State{dois.StateDraft, dois.StateRegistered}}))(t)
 		assert.Equal(t, words("dra hid"), sorted(found.Records))
 	})
 }
@@ -264,8 +256,7 @@ func TestAValueFindsNoLessThanItsParts(t *testing.T) {
 			}
 			return sorted(found.Records), nil
 		}
-		all, err := find(func(reflect.Value) {}, "Sort")
-		require.NoError(t, err)
+		all := must(find(func(reflect.Value) {}, "Sort"))(t)
 
 		for field := range reflect.TypeFor[dois.ListOptions]().Fields() {
 			name := field.Name
@@ -398,8 +389,7 @@ func TestQuerySyntax(t *testing.T) {
 					want = words(*tt.instead) // terms without an operator must all match there, and nameIdentifiers are not searched
 				}
 				for _, inBody := range []bool{false, true} {
-					found, err := srv.DOIs().List(t.Context(), &dois.ListOptions{Query: tt.expr, InBody: inBody})
-					require.NoError(t, err)
+					found := must(srv.DOIs().List(t.Context(), &dois.ListOptions{Query: tt.expr, InBody: inBody}))(t)
 					assert.Equal(t, want, sorted(found.Records), "query %s, in body: %v", tt.expr, inBody)
 				}
 			})
@@ -451,8 +441,7 @@ func TestSort(t *testing.T) {
 				case deployed(t) && tt.order == query.ByPublished:
 					want = words("a b c") // it has nothing to sort by
 				}
-				found, err := srv.DOIs().List(t.Context(), opts)
-				require.NoError(t, err)
+				found := must(srv.DOIs().List(t.Context(), opts))(t)
 				assert.Equal(t, want, suffixes(found.Records), order)
 			}
 		}
@@ -486,8 +475,7 @@ func TestPages(t *testing.T) {
 		"page after the last is empty":    {&dois.ListOptions{Page: query.Page{Number: 10, Size: 7}}, " ", query.Page{}},
 	} {
 		scene(name, func(t *testing.T, client *dois.Client) {
-			found, err := client.List(t.Context(), tt.opts)
-			require.NoError(t, err)
+			found := must(client.List(t.Context(), tt.opts))(t)
 			if tt.want == "" {
 				assert.Len(t, found.Records, 25)
 			} else {
@@ -500,20 +488,17 @@ func TestPages(t *testing.T) {
 	}
 	scene("cursor", func(t *testing.T, client *dois.Client) {
 		opts := &dois.ListOptions{Page: query.Page{Cursor: "1", Size: 4}}
-		first, err := client.List(t.Context(), opts)
-		require.NoError(t, err)
+		first := must(client.List(t.Context(), opts))(t)
 		assert.Equal(t, words("r000 r001 r002 r003"), suffixes(first.Records), "in the order of creation")
 		require.True(t, first.More)
 		assert.NotEmpty(t, first.Next.Cursor)
 
 		opts.Page = first.Next
-		second, err := client.List(t.Context(), opts)
-		require.NoError(t, err)
+		second := must(client.List(t.Context(), opts))(t)
 		assert.Equal(t, words("r004 r005 r006 r007"), suffixes(second.Records))
 	})
 	scene("random", func(t *testing.T, client *dois.Client) {
-		found, err := client.List(t.Context(), &dois.ListOptions{Sample: query.Sample{Random: true}, Page: query.Page{Size: 20}})
-		require.NoError(t, err)
+		found := must(client.List(t.Context(), &dois.ListOptions{Sample: query.Sample{Random: true}, Page: query.Page{Size: 20}}))(t)
 		different := map[string]bool{}
 		for _, r := range found.Records {
 			different[r.DOI] = true

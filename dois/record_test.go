@@ -58,8 +58,7 @@ func TestRecordFields(t *testing.T) {
 		return &found.Records[0]
 	}
 	get := func(t *testing.T, srv *datacitetest.Server) *dois.Record {
-		r, err := srv.DOIs().Get(t.Context(), "10.5072/full", &dois.GetOptions{Detail: true})
-		require.NoError(t, err)
+		r := must(srv.DOIs().Get(t.Context(), "10.5072/full", &dois.GetOptions{Detail: true}))(t)
 		return r
 	}
 	for name, read := range map[string]func(*testing.T, *datacitetest.Server) *dois.Record{"in a list": list, "alone": get} {
@@ -71,15 +70,13 @@ func TestRecordFields(t *testing.T) {
 				}
 				r := read(t, srv)
 
-				written, err := json.Marshal(r)
-				require.NoError(t, err)
+				written := must(json.Marshal(r))(t)
 				assertKeeps(t, strings.NewReplacer(`"created":"2020-01-02T03:04:05Z",`, "", `"registered":"2020-01-03T00:00:00Z",`, "").Replace(fullRecord), string(written))
 				assertKeeps(t, `{"prefix":"10.5072","suffix":"full","provider":"example","client":"example.repo","state":"findable",
 					"references":["10.5072/cited"],"citations":["10.5072/citing"],"parts":["10.5072/part"],"partOf":["10.5072/whole"],
 					"versions":["10.5072/v2"],"versionOf":["10.5072/v0"]}`, string(written))
 				for at, day := range map[dois.Timestamp]int{r.Created: 2, r.Registered: 3} { // with fractions of a second or without
-					read, err := at.Time()
-					require.NoError(t, err)
+					read := must(at.Time())(t)
 					assert.Equal(t, day, read.Day())
 				}
 			})
@@ -94,15 +91,13 @@ func TestEveryShapeOfARecord(t *testing.T) {
 		story(t, name, []string{fullRecord}, tell)
 	}
 	list := func(t *testing.T, srv *datacitetest.Server, opts dois.ListOptions) dois.Record {
-		found, err := srv.DOIs().List(t.Context(), &opts)
-		require.NoError(t, err)
+		found := must(srv.DOIs().List(t.Context(), &opts))(t)
 		require.Len(t, found.Records, 1)
 		return found.Records[0]
 	}
 	raw := func(r dois.Record, name string) string {
 		var v json.RawMessage
-		_, err := r.Decode(name, &v)
-		require.NoError(t, err)
+		must(r.Decode(name, &v))(t)
 		return string(v)
 	}
 	scene("plain affiliations", func(t *testing.T, srv *datacitetest.Server) {
@@ -199,8 +194,7 @@ func TestAttributesOfOddTypes(t *testing.T) {
 			require.NoError(t, json.Unmarshal([]byte(attributes), &decoded), "encoding/json reads it too")
 			assert.Equal(t, tt.want, tt.read(&decoded))
 
-			written, err := json.Marshal(r)
-			require.NoError(t, err)
+			written := must(json.Marshal(r))(t)
 			var again dois.Record
 			require.NoError(t, json.Unmarshal(written, &again))
 			assert.Equal(t, tt.want, tt.read(&again), "what is written can be read again: %s", written)
@@ -214,15 +208,11 @@ func TestWriteBackLosesNothing(t *testing.T) {
 	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
 		seed(t, srv, fullRecord)
 		for _, opts := range []*dois.ListOptions{nil, {Affiliation: true}, {Publisher: true}} {
-			found, err := srv.DOIs().List(t.Context(), opts)
-			require.NoError(t, err)
-			_, err = found.Records[0].Draft()
-			require.ErrorIs(t, err, datacite.ErrInvalid)
+			found := must(srv.DOIs().List(t.Context(), opts))(t)
+			require.ErrorIs(t, failure(found.Records[0].Draft()), datacite.ErrInvalid)
 		}
-		found, err := srv.DOIs().List(t.Context(), &dois.ListOptions{Affiliation: true, Publisher: true})
-		require.NoError(t, err)
-		_, err = found.Records[0].Draft()
-		require.NoError(t, err)
+		found := must(srv.DOIs().List(t.Context(), &dois.ListOptions{Affiliation: true, Publisher: true}))(t)
+		must(found.Records[0].Draft())(t)
 	})
 }
 
@@ -236,8 +226,7 @@ func TestHas(t *testing.T) {
 	found, err := r.Decode("viewCount", &extra)
 	assert.True(t, found)
 	require.NoError(t, err)
-	_, err = r.Decode("viewCount", new(string))
-	require.Error(t, err)
+	require.Error(t, failure(r.Decode("viewCount", new(string))))
 	found, err = r.Decode("other", &extra)
 	assert.False(t, found)
 	require.NoError(t, err)
@@ -250,8 +239,7 @@ func TestRelationships(t *testing.T) {
 		"media":{"data":{"id":"10.5072/x","type":"media"}},"citations":{"data":[{"id":"10.5072/c","type":"dois"},{"id":"10.5072/d","type":"dois"}]},
 		"references":{"data":[]},"parts":{"data":null},"versions":null,"partOf":"10.5072/whole"}},
 		"included":[{"id":"a.b","type":"clients","attributes":{"name":"Repository","language":[]}}]}`))
-	r, err := client.Get(t.Context(), "10.5072/x", &dois.GetOptions{Include: []string{"client", "media"}})
-	require.NoError(t, err)
+	r := must(client.Get(t.Context(), "10.5072/x", &dois.GetOptions{Include: []string{"client", "media"}}))(t)
 	assert.Equal(t, "a.b", r.Client)
 	assert.Equal(t, "a", r.Provider)
 	assert.Equal(t, []string{"10.5072/c", "10.5072/d"}, r.Citations)
@@ -267,8 +255,7 @@ func TestRelationships(t *testing.T) {
 	for name, relationships := range map[string]string{"null": "null", "a list": "[]", "a text": `"x"`, "client null": `{"client":{"data":null}}`} {
 		t.Run(name, func(t *testing.T) {
 			client := scripted(t, nil, reply(200, `{"data":{"id":"10.5072/x","attributes":{"doi":"10.5072/x"},"relationships":`+relationships+`}}`))
-			r, err := client.Get(t.Context(), "10.5072/x", nil)
-			require.NoError(t, err)
+			r := must(client.Get(t.Context(), "10.5072/x", nil))(t)
 			assert.Empty(t, r.Client)
 		})
 	}
@@ -318,8 +305,7 @@ func fill(v reflect.Value, n *int) {
 // least member.
 func TestRecordKeepsEveryField(t *testing.T) {
 	want := filled()
-	data, err := json.Marshal(want)
-	require.NoError(t, err)
+	data := must(json.Marshal(want))(t)
 	var got dois.Record
 	require.NoError(t, json.Unmarshal(data, &got))
 	got.Raw = nil
@@ -335,12 +321,10 @@ func TestRecordKeepsWhatWasSent(t *testing.T) {
 		`{"identifiers":[{"identifier":"10.5072/other","identifierType":"DOI"},{"identifier":"7"}],"alternateIdentifiers":[{"alternateIdentifier":"7"},{"alternateIdentifier":"8"}],"doi":"10.5072/x"}`,
 		`{"doi":"10.5072/x","provider":"a","citations":["10.5072/a",{"id":"10.5072/b"}],"xml":"PHJlc291cmNlLz4="}`,
 	}
-	files, err := filepath.Glob("../testdata/cassettes/dois*.yaml")
-	require.NoError(t, err)
+	files := must(filepath.Glob("../testdata/cassettes/dois*.yaml"))(t)
 	require.NotEmpty(t, files)
 	for _, file := range files {
-		tape, err := cassette.Load(strings.TrimSuffix(file, ".yaml"))
-		require.NoError(t, err)
+		tape := must(cassette.Load(strings.TrimSuffix(file, ".yaml")))(t)
 		for _, exchange := range tape.Interactions {
 			responses = append(responses, records(exchange.Response.Body)...)
 		}
@@ -349,8 +333,7 @@ func TestRecordKeepsWhatWasSent(t *testing.T) {
 	for _, sent := range responses {
 		var r dois.Record
 		require.NoError(t, json.Unmarshal([]byte(sent), &r))
-		written, err := json.Marshal(r)
-		require.NoError(t, err)
+		written := must(json.Marshal(r))(t)
 		assertKeeps(t, sent, string(written))
 	}
 }
@@ -460,8 +443,7 @@ func TestDraftSendsEveryField(t *testing.T) {
 	for i := range r.GeoLocations {
 		r.GeoLocations[i].Polygons = r.GeoLocations[i].Polygons[:1] // JSON has one
 	}
-	d, err := r.Draft()
-	require.NoError(t, err)
+	d := must(r.Draft())(t)
 	r.MetadataXML = []byte("<resource/>")
 	d.MetadataXML = r.MetadataXML
 	want, err := json.Marshal(map[string]any{
@@ -472,8 +454,7 @@ func TestDraftSendsEveryField(t *testing.T) {
 	body := sent(t, d)
 	assertKeeps(t, string(want), body)
 	r.DOI, r.Types = "", metadata.Types{ResourceTypeGeneral: r.Types.ResourceTypeGeneral, ResourceType: r.Types.ResourceType}
-	want, err = json.Marshal(r.Record)
-	require.NoError(t, err)
+	want = must(json.Marshal(r.Record))(t)
 	assertKeeps(t, string(want), body)
 }
 
@@ -485,7 +466,6 @@ func sent(t *testing.T, d *dois.Draft) string {
 		body, _ = io.ReadAll(r.Body)
 		reply(200, `{"data":{"id":"10.5072/x","type":"dois","attributes":{"doi":"10.5072/x"}}}`)(w, r)
 	})
-	_, err := client.Update(t.Context(), "10.5072/x", d)
-	require.NoError(t, err)
+	must(client.Update(t.Context(), "10.5072/x", d))(t)
 	return records(string(body))[0]
 }

@@ -74,8 +74,7 @@ func seed(t *testing.T, srv *datacitetest.Server, records ...string) {
 // anonymous is a client of srv without credentials.
 func anonymous(t *testing.T, srv *datacitetest.Server) *dois.Client {
 	t.Helper()
-	client, err := dois.NewClient(datacite.Config{Service: datacite.Service{API: srv.URL}, HTTPClient: srv.HTTPClient()})
-	require.NoError(t, err)
+	client := must(dois.NewClient(datacite.Config{Service: datacite.Service{API: srv.URL}, HTTPClient: srv.HTTPClient()}))(t)
 	return client
 }
 
@@ -113,8 +112,7 @@ func scripted(t testing.TB, opts *datacite.Config, handler http.HandlerFunc) *do
 	t.Helper()
 	cfg := *cmp.Or(opts, &datacite.Config{})
 	cfg.Service.API, cfg.HTTPClient = "http://localhost", &http.Client{Transport: wire(handler)}
-	client, err := dois.NewClient(cfg)
-	require.NoError(t, err)
+	client := must(dois.NewClient(cfg))(t)
 	return client
 }
 
@@ -123,8 +121,7 @@ func scripted(t testing.TB, opts *datacite.Config, handler http.HandlerFunc) *do
 func recordFrom(t *testing.T, attributes string) *dois.Record {
 	t.Helper()
 	client := scripted(t, nil, reply(200, `{"data":{"id":"10.5072/x","type":"dois","attributes":`+attributes+`}}`))
-	r, err := client.Get(t.Context(), "10.5072/x", nil)
-	require.NoError(t, err)
+	r := must(client.Get(t.Context(), "10.5072/x", nil))(t)
 	return r
 }
 
@@ -333,7 +330,18 @@ func (p *archivePage) text() string {
 // client is a client of the archive.
 func (a *archive) client(t *testing.T) *dois.Client {
 	t.Helper()
-	client, err := dois.NewClient(datacite.Config{Service: datacite.Service{API: "http://localhost"}, HTTPClient: &http.Client{Transport: a}, MaxBody: a.maxBody})
-	require.NoError(t, err)
+	client := must(dois.NewClient(datacite.Config{Service: datacite.Service{API: "http://localhost"}, HTTPClient: &http.Client{Transport: a}, MaxBody: a.maxBody}))(t)
 	return client
 }
+
+// must is the result of a call that may not fail.
+func must[T any](result T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		require.NoError(t, err)
+		return result
+	}
+}
+
+// failure is the error of a call with a result.
+func failure[T any](_ T, err error) error { return err }

@@ -61,10 +61,8 @@ func withTexts(text string) metadata.Record {
 // storedXML are the metadata of a DOI as its XML has them.
 func storedXML(t *testing.T, srv *datacitetest.Server, name string) *metadata.Record {
 	t.Helper()
-	r, err := srv.DOIs().Get(t.Context(), name, &dois.GetOptions{Detail: true})
-	require.NoError(t, err)
-	rec, err := metadata.ParseXML(bytes.NewReader(r.MetadataXML))
-	require.NoError(t, err)
+	r := must(srv.DOIs().Get(t.Context(), name, &dois.GetOptions{Detail: true}))(t)
+	rec := must(metadata.ParseXML(bytes.NewReader(r.MetadataXML)))(t)
 	rec.DOI, rec.SchemaVersion = "", ""
 	return rec
 }
@@ -79,23 +77,17 @@ func TestWritingBackKeepsTexts(t *testing.T) {
 					name := fmt.Sprintf("10.5072/text-%d", i)
 					rec := withTexts(text)
 					if way == "XML" {
-						doc, err := mds.NewDocument(&rec)
-						require.NoError(t, err)
-						_, err = srv.MDS().Register(t.Context(), name, "https://example.org/", doc, nil)
-						require.NoError(t, err)
+						doc := must(mds.NewDocument(&rec))(t)
+						must(srv.MDS().Register(t.Context(), name, "https://example.org/", doc, nil))(t)
 					} else {
-						_, err := srv.DOIs().Create(t.Context(), &dois.Draft{DOI: name, URL: "https://example.org/", Event: dois.Publish, Record: rec})
-						require.NoError(t, err)
+						must(srv.DOIs().Create(t.Context(), &dois.Draft{DOI: name, URL: "https://example.org/", Event: dois.Publish, Record: rec}))(t)
 					}
 					want := storedXML(t, srv, name)
 					for range 2 {
-						r, err := srv.DOIs().Get(t.Context(), name, &dois.GetOptions{Detail: true})
-						require.NoError(t, err)
+						r := must(srv.DOIs().Get(t.Context(), name, &dois.GetOptions{Detail: true}))(t)
 						assert.Equal(t, rec.Titles, r.Titles, text)
-						d, err := r.Draft()
-						require.NoError(t, err)
-						_, err = srv.DOIs().Update(t.Context(), name, d)
-						require.NoError(t, err)
+						d := must(r.Draft())(t)
+						must(srv.DOIs().Update(t.Context(), name, d))(t)
 						is := storedXML(t, srv, name)
 						is.Dates = nil // the service adds one
 						require.Empty(t, append(changed(want, is), changed(is, want)...), text)
@@ -124,15 +116,12 @@ func TestWritingOtherPropertiesKeepsTextsOrNamesThem(t *testing.T) {
 	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
 		register := func(name string) *metadata.Record {
 			rec := withTexts("Salt & Pepper")
-			doc, err := mds.NewDocument(&rec)
-			require.NoError(t, err)
-			_, err = srv.MDS().Register(t.Context(), name, "https://example.org/", doc, nil)
-			require.NoError(t, err)
+			doc := must(mds.NewDocument(&rec))(t)
+			must(srv.MDS().Register(t.Context(), name, "https://example.org/", doc, nil))(t)
 			return storedXML(t, srv, name)
 		}
 		want := register("10.5072/updated")
-		after, err := srv.DOIs().Update(t.Context(), "10.5072/updated", &dois.Draft{ContentURL: []string{"https://example.org/data"}})
-		require.NoError(t, err)
+		after := must(srv.DOIs().Update(t.Context(), "10.5072/updated", &dois.Draft{ContentURL: []string{"https://example.org/data"}}))(t)
 		var named []string
 		for _, f := range after.Warnings {
 			if f.Code == "escaped" {
@@ -142,8 +131,7 @@ func TestWritingOtherPropertiesKeepsTextsOrNamesThem(t *testing.T) {
 		damage := changed(want, storedXML(t, srv, "10.5072/updated"))
 		assert.Equal(t, []string{"titles[0].title", "titles[1].title", "subjects[0].subject", "sizes[0]", "formats[0]", "descriptions[0].description", "relatedItems[0].titles[0].title"}, named)
 		assert.Len(t, damage, len(named), "%v", damage)
-		after, err = srv.DOIs().Update(t.Context(), "10.5072/updated", &dois.Draft{URL: "https://example.org/new", Reason: "R&D"})
-		require.NoError(t, err)
+		after = must(srv.DOIs().Update(t.Context(), "10.5072/updated", &dois.Draft{URL: "https://example.org/new", Reason: "R&D"}))(t)
 		assert.Empty(t, after.Warnings, "no metadata were written")
 	})
 }
@@ -176,12 +164,10 @@ func TestDraftRefusesMoreThanIsNamed(t *testing.T) {
 // Each part of a container is written again, also alone.
 func TestDraftKeepsTheContainer(t *testing.T) {
 	for _, c := range []dois.Container{{Title: "Glaciers"}, {Type: "Series"}, {Identifier: "1234-5679"}} {
-		d, err := (&dois.Record{Container: c}).Draft()
-		require.NoError(t, err)
+		d := must((&dois.Record{Container: c}).Draft())(t)
 		assert.Equal(t, &c, d.Container)
 	}
-	d, err := new(dois.Record).Draft()
-	require.NoError(t, err)
+	d := must(new(dois.Record).Draft())(t)
 	assert.Nil(t, d.Container)
 }
 
@@ -204,10 +190,8 @@ func eachText(v reflect.Value, do func(text reflect.Value)) {
 }
 
 func everything(t *testing.T) *metadata.Record {
-	document, err := os.ReadFile("../testdata/records/full.xml")
-	require.NoError(t, err)
-	rec, err := metadata.ParseXML(bytes.NewReader(document))
-	require.NoError(t, err)
+	document := must(os.ReadFile("../testdata/records/full.xml"))(t)
+	rec := must(metadata.ParseXML(bytes.NewReader(document)))(t)
 	rec.DOI, rec.SchemaVersion = "", ""
 	inItem := rec.RelatedItems[0]
 	inItem.RelatedItemIdentifier = metadata.RelatedItemIdentifier{RelatedItemIdentifier: "10.5072/book", RelatedItemIdentifierType: metadata.IdentifierDOI}
@@ -233,8 +217,7 @@ func TestBlanksAroundValuesAreHarmlessOrNamed(t *testing.T) {
 			if err != nil {
 				return nil, nil
 			}
-			found, err := srv.DOIs().Get(t.Context(), name, nil)
-			require.NoError(t, err)
+			found := must(srv.DOIs().Get(t.Context(), name, nil))(t)
 			found.DOI = ""
 			return &found.Record, said
 		}
@@ -284,8 +267,7 @@ func TestBlanksAroundValuesAreHarmlessOrNamed(t *testing.T) {
 			text.SetString(value)
 		})
 
-		document, err := rec.XML()
-		require.NoError(t, err)
+		document := must(rec.XML())(t)
 		for _, at := range valueInXML.FindAllSubmatchIndex(document, -1) {
 			if bytes.Contains(document[at[0]:at[1]], []byte(`xmlns`)) || at[2] < bytes.Index(document, []byte("<identifier")) {
 				continue
@@ -331,8 +313,7 @@ func TestTextsThatJSONWouldReplace(t *testing.T) {
 		assert.Len(t, srv.Requests(), before)
 	}
 	for _, title := range []string{"\ufffd", `\ufffd`, `\\ufffd`, "\\\ufffd"} {
-		r, err := client.Update(ctx, "10.5072/texts", &dois.Draft{Reason: title, Container: &dois.Container{Title: title}})
-		require.NoError(t, err)
+		r := must(client.Update(ctx, "10.5072/texts", &dois.Draft{Reason: title, Container: &dois.Container{Title: title}}))(t)
 		assert.Equal(t, title, r.Reason)
 	}
 }
@@ -362,51 +343,40 @@ func TestWarningsReachTheWriter(t *testing.T) {
 		})
 	}
 	scene("a sound record is created without a warning", func(t *testing.T, c *dois.Client) {
-		made, err := c.Create(t.Context(), &dois.Draft{DOI: "10.5072/a", Record: sound()})
-		require.NoError(t, err)
+		made := must(c.Create(t.Context(), &dois.Draft{DOI: "10.5072/a", Record: sound()}))(t)
 		assert.Empty(t, made.Warnings)
 	})
 	scene("what the service drops is named", func(t *testing.T, c *dois.Client) {
 		rec := sound()
 		rec.Creators[0].Lang = "en"
 		rec.Dates = metadata.List[metadata.Date]{{Date: "last year", DateType: metadata.DateCreated}}
-		made, err := c.Create(t.Context(), &dois.Draft{DOI: "10.5072/a", Record: rec})
-		require.NoError(t, err)
+		made := must(c.Create(t.Context(), &dois.Draft{DOI: "10.5072/a", Record: rec}))(t)
 		assert.Equal(t, []string{"creators[0].lang", "dates[0].date"}, pathsOf(made.Warnings))
 	})
 	scene("an update has no warning of what it leaves as it is", func(t *testing.T, c *dois.Client) {
-		_, err := c.Create(t.Context(), &dois.Draft{DOI: "10.5072/a", Record: sound()})
-		require.NoError(t, err)
-		changed, err := c.Update(t.Context(), "10.5072/a", &dois.Draft{Record: metadata.Record{Sizes: []string{"1 MB", " "}}})
-		require.NoError(t, err)
+		must(c.Create(t.Context(), &dois.Draft{DOI: "10.5072/a", Record: sound()}))(t)
+		changed := must(c.Update(t.Context(), "10.5072/a", &dois.Draft{Record: metadata.Record{Sizes: []string{"1 MB", " "}}}))(t)
 		assert.Equal(t, []string{"sizes[1]"}, pathsOf(changed.Warnings))
-		changed, err = c.Update(t.Context(), "10.5072/a", &dois.Draft{URL: "https://example.org/a"})
-		require.NoError(t, err)
+		changed = must(c.Update(t.Context(), "10.5072/a", &dois.Draft{URL: "https://example.org/a"}))(t)
 		assert.Empty(t, changed.Warnings)
 	})
 	scene("so is what it leaves out of the XML that it writes anew", func(t *testing.T, c *dois.Client) {
 		rec := sound()
 		rec.RelatedIdentifiers = metadata.List[metadata.RelatedIdentifier]{{RelatedIdentifier: "https://example.org/m", RelatedIdentifierType: metadata.IdentifierURL,
 			RelationType: metadata.RelationHasMetadata, RelatedMetadataScheme: "citeproc+json", SchemeType: "XSD"}}
-		document, err := rec.XML()
-		require.NoError(t, err)
-		made, err := c.Create(t.Context(), &dois.Draft{DOI: "10.5072/a", MetadataXML: document})
-		require.NoError(t, err)
+		document := must(rec.XML())(t)
+		made := must(c.Create(t.Context(), &dois.Draft{DOI: "10.5072/a", MetadataXML: document}))(t)
 		assert.Empty(t, made.Warnings)
-		changed, err := c.Update(t.Context(), "10.5072/a", &dois.Draft{Record: metadata.Record{Version: "2"}})
-		require.NoError(t, err)
+		changed := must(c.Update(t.Context(), "10.5072/a", &dois.Draft{Record: metadata.Record{Version: "2"}}))(t)
 		assert.Equal(t, []string{"relatedIdentifiers[0].relatedMetadataScheme", "relatedIdentifiers[0].schemeType"}, pathsOf(changed.Warnings))
-		changed, err = c.Update(t.Context(), "10.5072/a", &dois.Draft{URL: "https://example.org/2"})
-		require.NoError(t, err)
+		changed = must(c.Update(t.Context(), "10.5072/a", &dois.Draft{URL: "https://example.org/2"}))(t)
 		assert.Empty(t, changed.Warnings)
 	})
 	scene("in XML it has a line and a column", func(t *testing.T, c *dois.Client) {
 		rec := sound()
 		rec.Creators[0].Lang = "en"
-		document, err := rec.XML()
-		require.NoError(t, err)
-		made, err := c.Create(t.Context(), &dois.Draft{DOI: "10.5072/a", MetadataXML: document})
-		require.NoError(t, err)
+		document := must(rec.XML())(t)
+		made := must(c.Create(t.Context(), &dois.Draft{DOI: "10.5072/a", MetadataXML: document}))(t)
 		require.Equal(t, []string{"creators[0].lang"}, pathsOf(made.Warnings))
 		assert.NotZero(t, made.Warnings[0].Line)
 	})

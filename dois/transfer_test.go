@@ -27,8 +27,7 @@ func twoRepositories(t *testing.T, behaviour datacitetest.Behaviour) *datacitete
 		DOI: "10.5072/a", URL: "https://example.org/a", Event: dois.Publish, Record: *datacitetest.RandomRecord(7),
 	})
 	require.NoError(t, err)
-	_, err = srv.DOIs().Create(t.Context(), &dois.Draft{DOI: "10.5072/draft"})
-	require.NoError(t, err)
+	must(srv.DOIs().Create(t.Context(), &dois.Draft{DOI: "10.5072/draft"}))(t)
 	return srv
 }
 
@@ -46,8 +45,7 @@ func TestTransfer(t *testing.T) {
 	for _, behaviour := range behaviours {
 		srv := twoRepositories(t, behaviour)
 		ctx, member := t.Context(), srv.As("EXAMPLE").DOIs()
-		before, err := member.Get(ctx, "10.5072/a", nil)
-		require.NoError(t, err)
+		before := must(member.Get(ctx, "10.5072/a", nil))(t)
 		for _, tt := range []struct {
 			client       *dois.Client
 			doi, account string
@@ -84,8 +82,7 @@ func TestTransfer(t *testing.T) {
 		require.NoError(t, err, "the new account changes the DOI")
 		assert.Empty(t, metadata.Diff(&before.Record, &after.Record))
 		assert.Equal(t, []any{before.URL, before.State, before.Registered, before.MetadataXML}, []any{after.URL, after.State, after.Registered, after.MetadataXML})
-		_, err = srv.DOIs().Update(ctx, "10.5072/a", &dois.Draft{URL: "https://example.org/b"})
-		require.ErrorIs(t, err, dois.ErrForeign)
+		require.ErrorIs(t, failure(srv.DOIs().Update(ctx, "10.5072/a", &dois.Draft{URL: "https://example.org/b"})), dois.ErrForeign)
 	}
 }
 
@@ -101,12 +98,11 @@ func TestTransferAfterALostResponse(t *testing.T) {
 			lost = true
 			return &datacitetest.Fault{Kind: datacitetest.DropAfter}
 		})
-		r, err := srv.As("EXAMPLE").DOIs().Transfer(t.Context(), "10.5072/a", "OTHER.REPO", nil)
-		require.NoError(t, err)
+		r := must(srv.As("EXAMPLE").DOIs().Transfer(t.Context(), "10.5072/a", "OTHER.REPO", nil))(t)
 		assert.Equal(t, "other.repo", r.Client)
 		assert.Equal(t, 2, puts(srv))
 		lost = false
-		_, err = srv.As("EXAMPLE").DOIs().Transfer(t.Context(), "10.5072/draft", "OTHER.REPO", nil)
+		_, err := srv.As("EXAMPLE").DOIs().Transfer(t.Context(), "10.5072/draft", "OTHER.REPO", nil)
 		require.Error(t, err, "a draft of another member cannot be looked at")
 		assert.True(t, errors.Is(err, datacite.ErrUnclear))
 	}
@@ -118,15 +114,12 @@ func TestTransferNamesOtherChanges(t *testing.T) {
 	cfg := srv.As("EXAMPLE").Config()
 	cfg.HTTPClient = &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
 		if r.Method == http.MethodPut {
-			_, err := srv.DOIs().Update(t.Context(), "10.5072/a", &dois.Draft{URL: "https://example.org/b"})
-			assert.NoError(t, err)
+			assert.NoError(t, failure(srv.DOIs().Update(t.Context(), "10.5072/a", &dois.Draft{URL: "https://example.org/b"})))
 		}
 		return srv.HTTPClient().Transport.RoundTrip(r)
 	})}
-	member, err := dois.NewClient(cfg)
-	require.NoError(t, err)
-	r, err := member.Transfer(t.Context(), "10.5072/a", "EXAMPLE.NEW", nil)
-	require.NoError(t, err)
+	member := must(dois.NewClient(cfg))(t)
+	r := must(member.Transfer(t.Context(), "10.5072/a", "EXAMPLE.NEW", nil))(t)
 	var changed []string
 	for _, f := range r.Warnings {
 		assert.Equal(t, datacite.Code("changed"), f.Code)
@@ -139,13 +132,11 @@ func TestTransferNamesOtherChanges(t *testing.T) {
 func TestAnUpdateMovesNoDOI(t *testing.T) {
 	for _, behaviour := range behaviours {
 		srv := twoRepositories(t, behaviour)
-		r, err := srv.DOIs().Update(t.Context(), "10.5072/draft", &dois.Draft{ClientID: "EXAMPLE.NEW", URL: "https://example.org/b"})
-		require.NoError(t, err)
+		r := must(srv.DOIs().Update(t.Context(), "10.5072/draft", &dois.Draft{ClientID: "EXAMPLE.NEW", URL: "https://example.org/b"}))(t)
 		assert.Equal(t, "example.repo", r.Client)
 		require.Len(t, r.Warnings, 1)
 		assert.Contains(t, r.Warnings[0].String(), `the DOI stays with "example.repo": the service ignores the account of an update; Transfer moves a DOI`)
-		r, err = srv.DOIs().Update(t.Context(), "10.5072/draft", &dois.Draft{ClientID: "EXAMPLE.REPO", URL: "https://example.org/c"})
-		require.NoError(t, err)
+		r = must(srv.DOIs().Update(t.Context(), "10.5072/draft", &dois.Draft{ClientID: "EXAMPLE.REPO", URL: "https://example.org/c"}))(t)
 		assert.Empty(t, r.Warnings)
 	}
 }

@@ -99,8 +99,7 @@ func TestWalkKeepsItsParameters(t *testing.T) {
 		Query: query.Term("record"), SchemaVersion: "4", Affiliation: true,
 		States: []dois.State{dois.StateFindable}, Fields: []string{"doi"}, Extra: url.Values{"mailto": {"me@example.org"}, "has-views": {"2"}, "license": {"cc-by-4.0"}},
 	}
-	_, err := walked(t.Context(), service.client(t), opts)
-	require.NoError(t, err)
+	must(walked(t.Context(), service.client(t), opts))(t)
 	require.Len(t, service.params, 4)
 	for _, sent := range service.params {
 		for name := range sent {
@@ -214,14 +213,12 @@ func TestPagesOfNames(t *testing.T) {
 	names := []string{"10.5072/a", "10.5072/b", "10.5072/c"}
 	for size, want := range map[int]string{0: "3", 2: "2"} {
 		service := &archive{n: 2}
-		_, err := service.client(t).List(t.Context(), &dois.ListOptions{IDs: names, Page: query.Page{Size: size}})
-		require.NoError(t, err)
+		must(service.client(t).List(t.Context(), &dois.ListOptions{IDs: names, Page: query.Page{Size: size}}))(t)
 		assert.Equal(t, want, service.params[0].Get("page[size]"))
 	}
 	for most, want := range map[int]error{1: datacite.ErrTooLarge, 2: nil} { // records of a page that has two
 		service := &archive{n: 9, trap: func(p *archivePage) { p.first, p.end = 0, 2 }}
-		_, err := service.client(t).List(t.Context(), &dois.ListOptions{Page: query.Page{Size: most}})
-		require.ErrorIs(t, err, want)
+		require.ErrorIs(t, failure(service.client(t).List(t.Context(), &dois.ListOptions{Page: query.Page{Size: most}})), want)
 	}
 }
 
@@ -268,8 +265,7 @@ func TestWalkAsksForSmallerPages(t *testing.T) {
 	}
 	t.Run("not for ever", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			_, err := walked(t.Context(), (&archive{n: 100, trap: from(5)}).client(t), nil)
-			require.ErrorIs(t, err, datacite.ErrServer)
+			require.ErrorIs(t, failure(walked(t.Context(), (&archive{n: 100, trap: from(5)}).client(t), nil)), datacite.ErrServer)
 		})
 	})
 }
@@ -296,15 +292,13 @@ func TestWalkContinues(t *testing.T) {
 						break
 					}
 				}
-				saved, err := json.Marshal(walk.Position())
-				require.NoError(t, err)
+				saved := must(json.Marshal(walk.Position()))(t)
 				assert.Less(t, len(saved), 400, "it is small")
 
 				opts := tt.opts
 				opts.Page.Size += 10 // the size is that of the position
 				require.NoError(t, json.Unmarshal(saved, &opts.From))
-				rest, err := walked(t.Context(), client, &opts)
-				require.NoError(t, err)
+				rest := must(walked(t.Context(), client, &opts))(t)
 				for name, count := range rest {
 					times[name] += count
 				}
@@ -343,8 +337,7 @@ func TestPositionOfAnotherWalk(t *testing.T) {
 	_, err := walked(t.Context(), client, &dois.ListOptions{From: from, Prefix: []string{"10.5072"}})
 	require.ErrorIs(t, err, datacite.ErrInvalid, "other options would go on silently in other results")
 	assert.Equal(t, from, client.Walk(&dois.ListOptions{From: from, Prefix: []string{"10.5072"}}).Position(), "the position is not lost")
-	_, err = client.List(t.Context(), &dois.ListOptions{From: from})
-	require.ErrorIs(t, err, datacite.ErrInvalid)
+	require.ErrorIs(t, failure(client.List(t.Context(), &dois.ListOptions{From: from})), datacite.ErrInvalid)
 
 	t.Run("a cursor that cannot be read begins again", func(t *testing.T) {
 		for range walk.All(t.Context()) {
@@ -390,11 +383,9 @@ func TestPagesOfAWalk(t *testing.T) {
 
 func TestWalkFromTheMiddle(t *testing.T) {
 	client := (&archive{n: 500}).client(t)
-	times, err := walked(t.Context(), client, &dois.ListOptions{Sort: query.ByName, Page: query.Page{Number: 3, Size: 100}})
-	require.NoError(t, err)
+	times := must(walked(t.Context(), client, &dois.ListOptions{Sort: query.ByName, Page: query.Page{Number: 3, Size: 100}}))(t)
 	onceEach(t, times, 300)
-	times, err = walked(t.Context(), client, &dois.ListOptions{Page: query.Page{Cursor: cursorAfter(399), Size: 10}})
-	require.NoError(t, err)
+	times = must(walked(t.Context(), client, &dois.ListOptions{Page: query.Page{Cursor: cursorAfter(399), Size: 10}}))(t)
 	onceEach(t, times, 100)
 }
 
@@ -402,16 +393,14 @@ func TestWalkFromTheMiddle(t *testing.T) {
 func TestWalkOverOneResponse(t *testing.T) {
 	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
 		seed(t, srv, series(60)...)
-		times, err := walked(t.Context(), srv.DOIs(), &dois.ListOptions{Sample: query.Sample{Random: true}, Page: query.Page{Size: 20}})
-		require.NoError(t, err)
+		times := must(walked(t.Context(), srv.DOIs(), &dois.ListOptions{Sample: query.Sample{Random: true}, Page: query.Page{Size: 20}}))(t)
 		onceEach(t, times, 20)
 
 		var names []string
 		for i := range 40 {
 			names = append(names, fmt.Sprintf("10.5072/R%03d", i))
 		}
-		times, err = walked(t.Context(), srv.DOIs(), &dois.ListOptions{IDs: append(names, "10.5072/unknown")})
-		require.NoError(t, err)
+		times = must(walked(t.Context(), srv.DOIs(), &dois.ListOptions{IDs: append(names, "10.5072/unknown")}))(t)
 		onceEach(t, times, 40)
 	})
 }

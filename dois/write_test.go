@@ -38,8 +38,7 @@ func TestUpdateReplacesWhatIsSent(t *testing.T) {
 		first.Subjects = []metadata.Subject{{Subject: "ice"}}
 		first.Version = "1.0"
 		first.Language = "en"
-		_, err := client.Create(ctx, &dois.Draft{DOI: "10.5072/ice", Record: first, URL: "https://example.org/ice"})
-		require.NoError(t, err)
+		must(client.Create(ctx, &dois.Draft{DOI: "10.5072/ice", Record: first, URL: "https://example.org/ice"}))(t)
 
 		changed, err := client.Update(ctx, "10.5072/ice", &dois.Draft{
 			Record: metadata.Record{Titles: []metadata.Title{{Title: "Ice cores, revised"}}, Subjects: []metadata.Subject{}},
@@ -68,8 +67,7 @@ func TestXMLWithoutADOI(t *testing.T) {
 				continue // it is the schema that wants one
 			}
 			for _, name := range []string{"10.5072/there", "10.5072/new" + fmt.Sprint(len(identifier))} {
-				_, err := client.Update(ctx, "10.5072/there", &dois.Draft{Record: complete("Before")})
-				require.NoError(t, err)
+				must(client.Update(ctx, "10.5072/there", &dois.Draft{Record: complete("Before")}))(t)
 				r, err := client.Update(ctx, name, &dois.Draft{MetadataXML: xml, OtherDOI: true})
 				require.NoError(t, err, identifier)
 				assert.Equal(t, "From XML", r.Titles[0].Title)
@@ -111,8 +109,7 @@ func TestMetadataOfAnotherDOIAreRefused(t *testing.T) {
 			assert.Len(t, srv.Requests(), sent, "something was sent")
 
 			draft.OtherDOI = true
-			r, err := client.Update(ctx, "10.5072/mine", &draft)
-			require.NoError(t, err)
+			r := must(client.Update(ctx, "10.5072/mine", &draft))(t)
 			assert.Equal(t, "10.5072/mine", r.DOI)
 			assert.Empty(t, srv.State("10.5072/somebody-else"))
 		}
@@ -139,11 +136,10 @@ func TestRecordsAreValidatedBeforeSending(t *testing.T) {
 			require.ErrorContains(t, err, "publicationYear")
 			assert.NotContains(t, err.Error(), "titles", "which may be stored")
 		}
-		_, err := client.Create(ctx, &dois.Draft{DOI: "10.5072/a", Record: garbled})
-		require.ErrorContains(t, err, "titles[0].title")
+		require.ErrorContains(t, failure(client.Create(ctx, &dois.Draft{DOI: "10.5072/a", Record: garbled})), "titles[0].title")
 		assert.Empty(t, srv.Requests(), "something was sent")
 
-		_, err = client.Create(ctx, &dois.Draft{DOI: "10.5072/a", Record: metadata.Record{Titles: []metadata.Title{{Title: "So far"}}}})
+		_, err := client.Create(ctx, &dois.Draft{DOI: "10.5072/a", Record: metadata.Record{Titles: []metadata.Title{{Title: "So far"}}}})
 		require.NoError(t, err, "a draft may lack anything")
 		whole := complete("Ice cores")
 		creators := whole.Creators
@@ -160,21 +156,17 @@ func TestReasonFollowsTheState(t *testing.T) {
 	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
 		ctx, client := t.Context(), srv.DOIs()
 		const name = "10.5072/ice"
-		_, err := client.Create(ctx, &dois.Draft{DOI: name, URL: "https://example.org/ice", Event: dois.Publish, Record: complete("Ice cores")})
-		require.NoError(t, err)
+		must(client.Create(ctx, &dois.Draft{DOI: name, URL: "https://example.org/ice", Event: dois.Publish, Record: complete("Ice cores")}))(t)
 		change := func(event dois.Event, reason string) {
 			t.Helper()
-			returned, err := client.ChangeState(ctx, name, event, &dois.EventOptions{Reason: reason})
-			require.NoError(t, err)
-			stored, err := client.Get(ctx, name, nil)
-			require.NoError(t, err)
+			returned := must(client.ChangeState(ctx, name, event, &dois.EventOptions{Reason: reason}))(t)
+			stored := must(client.Get(ctx, name, nil))(t)
 			assert.Equal(t, stored.State, returned.State)
 			assert.Equal(t, stored.Reason, returned.Reason)
 		}
 		reason := func() string {
 			t.Helper()
-			r, err := client.Get(ctx, name, nil)
-			require.NoError(t, err)
+			r := must(client.Get(ctx, name, nil))(t)
 			return r.Reason
 		}
 		change(dois.Hide, "")
@@ -191,16 +183,14 @@ func TestReasonFollowsTheState(t *testing.T) {
 		assert.Empty(t, reason(), "the DOI is shown")
 
 		change(dois.Hide, "out of date")
-		shown, err := client.Update(ctx, name, &dois.Draft{Event: dois.Publish})
-		require.NoError(t, err)
+		shown := must(client.Update(ctx, name, &dois.Draft{Event: dois.Publish}))(t)
 		assert.Empty(t, shown.Reason, "the DOI is shown by an update")
 
-		_, err = client.Update(ctx, name, &dois.Draft{Reason: "left behind"}) // by another program
+		_, err := client.Update(ctx, name, &dois.Draft{Reason: "left behind"}) // by another program
 		require.NoError(t, err)
 		change(dois.Publish, "")
 		assert.Empty(t, reason(), "a DOI that is findable already")
-		_, err = client.Update(ctx, name, &dois.Draft{Reason: "left behind"})
-		require.NoError(t, err)
+		must(client.Update(ctx, name, &dois.Draft{Reason: "left behind"}))(t)
 		change(dois.Hide, "")
 		assert.Empty(t, reason(), "it is not the reason of this removal")
 	})
@@ -224,11 +214,9 @@ func TestEachAttributeCanBeRemoved(t *testing.T) {
 		for _, name := range names {
 			seed(t, srv, everything)
 			if !slices.Contains([]string{"doi", "identifiers", "schemaVersion"}, name) {
-				before, err := client.Get(ctx, "10.5072/full", nil)
-				require.NoError(t, err)
+				before := must(client.Get(ctx, "10.5072/full", nil))(t)
 				var value any
-				_, err = before.Decode(name, &value)
-				require.NoError(t, err)
+				must(before.Decode(name, &value))(t)
 				require.NotEmpty(t, value, name)
 			}
 			sent := len(srv.Requests())
@@ -240,11 +228,9 @@ func TestEachAttributeCanBeRemoved(t *testing.T) {
 				continue
 			}
 			require.NoError(t, err, name)
-			after, err := client.Get(ctx, "10.5072/full", nil)
-			require.NoError(t, err)
+			after := must(client.Get(ctx, "10.5072/full", nil))(t)
 			var value any
-			_, err = after.Decode(name, &value)
-			require.NoError(t, err)
+			must(after.Decode(name, &value))(t)
 			if types, ok := value.(map[string]any); ok && name == "types" { // the service adds what follows from nothing
 				value = types["resourceTypeGeneral"]
 			}
@@ -256,14 +242,12 @@ func TestEachAttributeCanBeRemoved(t *testing.T) {
 func TestWriteRefusedByTheService(t *testing.T) {
 	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
 		ctx, client := t.Context(), srv.DOIs()
-		_, err := client.Create(ctx, &dois.Draft{DOI: "10.5072/taken"})
-		require.NoError(t, err)
+		must(client.Create(ctx, &dois.Draft{DOI: "10.5072/taken"}))(t)
 
-		_, err = client.Create(ctx, &dois.Draft{DOI: "10.5072/taken"})
+		_, err := client.Create(ctx, &dois.Draft{DOI: "10.5072/taken"})
 		require.ErrorIs(t, err, datacite.ErrConflict)
 		require.ErrorIs(t, err, datacite.ErrInvalid)
-		_, err = client.Create(ctx, &dois.Draft{DOI: "10.1234/other"})
-		require.ErrorIs(t, err, datacite.ErrForbidden, "a prefix of another account")
+		require.ErrorIs(t, failure(client.Create(ctx, &dois.Draft{DOI: "10.1234/other"})), datacite.ErrForbidden, "a prefix of another account")
 		_, err = client.Update(ctx, "10.5072/taken", &dois.Draft{Event: dois.Publish})
 		require.ErrorIs(t, err, datacite.ErrInvalid)
 		require.NoError(t, client.Delete(ctx, "10.5072/taken"))
@@ -272,13 +256,11 @@ func TestWriteRefusedByTheService(t *testing.T) {
 		assert.True(t, named, "the fault has a place: %v", err)
 
 		before := len(srv.Requests())
-		_, err = anonymous(t, srv).Create(ctx, &dois.Draft{DOI: "10.5072/x"})
-		require.ErrorIs(t, err, datacite.ErrUnauthorized)
+		require.ErrorIs(t, failure(anonymous(t, srv).Create(ctx, &dois.Draft{DOI: "10.5072/x"})), datacite.ErrUnauthorized)
 		require.ErrorIs(t, anonymous(t, srv).Delete(ctx, "10.5072/taken"), datacite.ErrUnauthorized)
 		assert.Len(t, srv.Requests(), before, "nothing was sent")
 
-		guessing, err := dois.NewClient(datacite.Config{Service: datacite.Service{API: srv.URL}, Username: datacitetest.Username, Password: "guess", HTTPClient: srv.HTTPClient()})
-		require.NoError(t, err)
+		guessing := must(dois.NewClient(datacite.Config{Service: datacite.Service{API: srv.URL}, Username: datacitetest.Username, Password: "guess", HTTPClient: srv.HTTPClient()}))(t)
 		_, err = guessing.Create(ctx, &dois.Draft{DOI: "10.5072/x"})
 		require.ErrorIs(t, err, datacite.ErrUnauthorized)
 		assert.Regexp(t, `the login is not accepted|Bad credentials`, err.Error())
@@ -334,14 +316,10 @@ func TestWriteRefusedBeforeSending(t *testing.T) {
 			})
 		}
 		t.Run("update of another DOI", func(t *testing.T) {
-			_, err := client.Update(t.Context(), "10.5072/a", &dois.Draft{DOI: "10.5072/b"})
-			require.ErrorIs(t, err, datacite.ErrInvalid)
-			_, err = client.Update(t.Context(), "10.5072/a", &dois.Draft{Record: metadata.Record{DOI: "10.5072/b"}})
-			require.ErrorIs(t, err, datacite.ErrInvalid)
-			_, err = client.Update(t.Context(), "10.5072/a", &dois.Draft{MetadataXML: []byte("<resource>R&D</resource>")})
-			require.ErrorIs(t, err, datacite.ErrInvalid)
-			_, err = client.Update(t.Context(), "10.5072/a", nil)
-			require.ErrorIs(t, err, datacite.ErrInvalid)
+			require.ErrorIs(t, failure(client.Update(t.Context(), "10.5072/a", &dois.Draft{DOI: "10.5072/b"})), datacite.ErrInvalid)
+			require.ErrorIs(t, failure(client.Update(t.Context(), "10.5072/a", &dois.Draft{Record: metadata.Record{DOI: "10.5072/b"}})), datacite.ErrInvalid)
+			require.ErrorIs(t, failure(client.Update(t.Context(), "10.5072/a", &dois.Draft{MetadataXML: []byte("<resource>R&D</resource>")})), datacite.ErrInvalid)
+			require.ErrorIs(t, failure(client.Update(t.Context(), "10.5072/a", nil)), datacite.ErrInvalid)
 		})
 		assert.Empty(t, srv.Requests(), "nothing was sent")
 	})
@@ -389,8 +367,7 @@ func TestWritesAtABusyGateway(t *testing.T) {
 						require.ErrorIs(t, err, datacite.ErrUnclear)
 						require.ErrorIs(t, err, is)
 					}
-					_, err := srv.DOIs().Create(t.Context(), &dois.Draft{DOI: "10.5072/a", URL: "https://example.org/a", Record: complete("Old")})
-					require.NoError(t, err)
+					must(srv.DOIs().Create(t.Context(), &dois.Draft{DOI: "10.5072/a", URL: "https://example.org/a", Record: complete("Old")}))(t)
 					sent, err := meet(datacitetest.Status, 1000)
 					unclear(err)
 					assert.Equal(t, tt.once, sent == 1)
@@ -425,20 +402,17 @@ func TestAPIKeys(t *testing.T) {
 			require.NoError(t, err, where)
 			made, err := client.Create(t.Context(), &dois.Draft{Prefix: datacitetest.Prefix})
 			require.NoError(t, err, where)
-			_, err = client.Get(t.Context(), made.DOI, nil)
-			require.NoError(t, err, where)
+			require.NoError(t, failure(client.Get(t.Context(), made.DOI, nil)), where)
 			require.NoError(t, client.Delete(t.Context(), made.DOI), where)
 		}
 		srv.RevokeKey(key)
-		client, err := dois.NewClient(datacite.Config{Service: datacite.Service{API: srv.URL}, Token: key, HTTPClient: srv.HTTPClient()})
-		require.NoError(t, err)
-		_, err = client.Create(t.Context(), &dois.Draft{Prefix: datacitetest.Prefix})
+		client := must(dois.NewClient(datacite.Config{Service: datacite.Service{API: srv.URL}, Token: key, HTTPClient: srv.HTTPClient()}))(t)
+		_, err := client.Create(t.Context(), &dois.Draft{Prefix: datacitetest.Prefix})
 		require.ErrorIs(t, err, datacite.ErrUnauthorized)
 		assert.NotContains(t, err.Error(), key)
 	}
-	_, err := dois.NewClient(datacite.Config{Service: datacite.Test, Username: "EXAMPLE.REPO"})
-	assert.ErrorContains(t, err, "Config.Password: is empty")
-	_, err = dois.NewClient(datacite.Config{Service: datacite.Test, Username: "DC.Zx81kQw7Lm20PtRv55YhNc64BdGsAe93"})
+	assert.ErrorContains(t, failure(dois.NewClient(datacite.Config{Service: datacite.Test, Username: "EXAMPLE.REPO"})), "Config.Password: is empty")
+	_, err := dois.NewClient(datacite.Config{Service: datacite.Test, Username: "DC.Zx81kQw7Lm20PtRv55YhNc64BdGsAe93"})
 	assert.ErrorContains(t, err, "Config.Username: is an API key")
 }
 
