@@ -248,7 +248,7 @@ func (p *pair) explain(n *number, reported int64) (cause Cause, detail string, c
 	switch {
 	case !p.name && latest != nil && (latest.cause == Spelling || latest.cause == LaterIdentifier):
 		return NotADOI, latest.why, all
-	case p.name && p.record == nil && (latest == nil || latest.cause != OtherDOI):
+	case p.name && p.record == nil && latest.cause != OtherDOI: // it shows 0, so something is reported
 		return NoRecord, "", all
 	case hidden && (allowed || latest.events == 0 || latest.counts.Missing && !n.exceeds()):
 		return latest.cause, latest.why, all

@@ -6,16 +6,20 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
+	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/reports"
 	"github.com/datacite-go/datacite-go/reports/shown"
 )
@@ -128,6 +132,12 @@ func TestRepairMakesRecordsShowWhatTheLogsSay(t *testing.T) {
 		"a correction that was sent without zeros": {[]stage{october(1, a, b), october(1, dataset("10.5072/a", views(4)))}, []reports.Dataset{dataset("10.5072/a", views(4))}, nil, []string{
 			"Repository: 10.5072/a downloads 3 -> 0 left", "Repository: 10.5072/b views 4 -> 0 left", "Repository: 10.5072/b downloads 2 -> 0 left",
 		}, []string{"a 4 0", "b 0 0", "c 0 0"}},
+		"a correction beside a 0 of another platform": {[]stage{october(1, a), october(1, dataset("10.5072/a", views(4))), october(2, both("10.5072/a", 0, 0))}, []reports.Dataset{both("10.5072/a", 4, 2)}, nil, []string{
+			"Repository: 10.5072/a downloads 3 -> 2 left",
+		}, []string{"a 4 2", "b 0 0", "c 0 0"}},
+		"room for one 0": {[]stage{october(1, dataset("10.5072/a", views(5)))}, []reports.Dataset{dataset("10.5072/a", slices.Repeat([]reports.Instance{instance(1, reports.TotalDatasetInvestigations, reports.Machine)}, 7)...)}, nil, []string{
+			"Repository: 10.5072/a views 5 -> 0 ",
+		}, []string{"a 0 0", "b 0 0", "c 0 0"}},
 		"a dropped dataset that is wanted": {[]stage{october(1, a, b), october(1, a)}, []reports.Dataset{a, both("10.5072/b", 3, 2)}, nil, []string{
 			"Repository: 10.5072/b views 4 -> 3 left",
 		}, []string{"a 5 3", "b 3 2", "c 0 0"}},
@@ -156,6 +166,7 @@ func TestRepairMakesRecordsShowWhatTheLogsSay(t *testing.T) {
 			done, err := mend(t.Context(), srv, tt.wanted, mending(locks, false, tt.replaces...))
 			require.NoError(t, err)
 			for i, one := range done.Reports {
+				assert.EqualValues(t, "2025-10-31", one.Header.Created, "the day of the wanted report")
 				assert.Equal(t, rehearsed.Reports[i].Changes, one.Changes)
 				assert.Equal(t, rehearsed.Reports[i].Datasets, one.Datasets)
 				if one.Receipt != nil {
@@ -203,6 +214,12 @@ func TestWhatARepairDoesNotMend(t *testing.T) {
 			[]string{"10.5072/a 2025-10 views 5 [0] 0 spelling 2"}, []string{"a 0 0", "b 4 2"}, 0},
 		"characters with which the service finds no DOI": {[]stage{showing("10.5072/(a)<1>", nil, nil), october(1, dataset("10.5072/(a)<1>", views(5)))}, []reports.Dataset{b, dataset("10.5072/(a)<1>", views(5))},
 			[]string{"10.5072/(a)<1> 2025-10 views 5 [0] 0 characters 1"}, []string{"a 0 0", "b 4 2"}, 0},
+		"totals of another platform": {[]stage{october(2, dataset("10.5072/a", instance(8, reports.TotalDatasetInvestigations, reports.Regular)))}, []reports.Dataset{b},
+			[]string{"10.5072/a 2025-10 views 8 [0] 0 not-unique 2"}, []string{"a 0 0", "b 4 2"}, 0},
+		"several counts of one kind": {[]stage{october(1, dataset("10.5072/a", views(5), views(4)))}, []reports.Dataset{dataset("10.5072/a", views(5), views(4))},
+			[]string{"10.5072/a 2025-10 views 9 [4 5] 4 several-counts 1"}, []string{"a 4 0", "b 0 0"}, 0},
+		"a part that counts for the whole": {[]stage{october(1, a, dataset("10.5072/a#part", views(2)))}, []reports.Dataset{a, dataset("10.5072/a#part", views(2))},
+			[]string{"10.5072/a 2025-10 views 5 [7] 7 other-doi 1", "10.5072/a#part 2025-10 views 2 [0] 0 other-doi 1"}, []string{"a 7 3", "b 0 0"}, 0},
 		"a DOI that is not registered": {[]stage{october(1, a, both("10.5072/new", 1, 1))}, []reports.Dataset{a, both("10.5072/new", 1, 1)},
 			[]string{"10.5072/new 2025-10 views 1 [1] 0 no-record 1", "10.5072/new 2025-10 downloads 1 [1] 0 no-record 1"}, []string{"a 5 3", "b 0 0"}, 0},
 	} {
@@ -222,7 +239,7 @@ func TestWhatARepairDoesNotMend(t *testing.T) {
 
 // TestZerosHaveTheTitleOfTheRecord: nobody reported the dataset in a version that is stored.
 func TestZerosHaveTheTitleOfTheRecord(t *testing.T) {
-	srv := after(t, october(1, dataset("10.5072/a", views(5)), dataset("10.5072/b", views(4))), october(1, dataset("10.5072/a", views(5))))
+	srv := after(t, october(1, dataset("10.5072/a", views(5)), dataset("10.5072/b", views(4))), october(1, dataset("10.5072/a", views(5), downloads(3))))
 	for _, dry := range []bool{true, false} {
 		var warned []string
 		opts := mending(t.TempDir(), dry)
@@ -231,11 +248,11 @@ func TestZerosHaveTheTitleOfTheRecord(t *testing.T) {
 				warned = append(warned, doi+" "+f.Path)
 			}
 		}
-		wanted := dataset("10.5072/a", views(5))
+		wanted := dataset("10.5072/a", views(5), instance(0, reports.TotalDatasetRequests, reports.Machine))
 		wanted.Performance = append(wanted.Performance, wanted.Performance[0])
 		_, err := mend(t.Context(), srv, []reports.Dataset{wanted}, opts)
 		require.NoError(t, err)
-		assert.Equal(t, []string{"10.5072/a report-datasets[0].performance"}, warned, "not of the zeros")
+		assert.Equal(t, []string{"10.5072/a report-datasets[0].performance[0].instance[1].count", "10.5072/a report-datasets[0].performance[1].instance[1].count", "10.5072/a report-datasets[0].performance"}, warned, "not of the zeros")
 	}
 	stored, err := srv.Reports().Get(t.Context(), reportID(1))
 	require.NoError(t, err)
@@ -252,14 +269,14 @@ func TestAnotherReportThatIsRefused(t *testing.T) {
 		replaces []string
 		says     string
 	}{
-		"replaced":          {[]reports.Dataset{a, b}, []string{"Renamed Repository"}, ""},
-		"of other datasets": {[]reports.Dataset{b}, nil, ""},
-		"of zeros":          {[]reports.Dataset{both("10.5072/a", 0, 0)}, nil, ""},
-		"of the same": {[]reports.Dataset{a, b}, nil,
-			"report " + reportID(2) + ` of "Renamed Repository" has 2 of the same numbers for that month, such as one of 10.5072/a; records show the sum`},
+		"replaced":           {[]reports.Dataset{a, b}, []string{"Renamed Repository"}, ""},
+		"of what is dropped": {[]reports.Dataset{b}, nil, ""},
+		"of zeros":           {[]reports.Dataset{both("10.5072/a", 0, 0)}, nil, ""},
+		"of the same": {[]reports.Dataset{both("10.5072/a", 1, 1), b}, nil,
+			"report-datasets: report " + reportID(2) + ` of "Renamed Repository" has 2 of the same numbers for that month, such as one of 10.5072/a; records show the sum`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			srv := after(t, october(2, tt.second...))
+			srv := after(t, october(1, a, b), october(2, tt.second...))
 			for _, dry := range []bool{true, false} {
 				opts := mending(t.TempDir(), dry, tt.replaces...)
 				opts.Submit.RefuseOthers = true
@@ -296,7 +313,15 @@ func TestZerosOfADatasetThatWasStoredTwice(t *testing.T) {
 
 // TestZerosOfSubmit: a dataset of zeros that Submit has stored beside the data stays, until the data change.
 func TestZerosOfSubmit(t *testing.T) {
-	srv, locks, b := after(t), t.TempDir(), both("10.5072/b", 4, 2)
+	locks := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(now))
+		zerosOfSubmit(t, locks)
+	})
+}
+
+func zerosOfSubmit(t *testing.T, locks string) {
+	srv, b := after(t), both("10.5072/b", 4, 2)
 	wanted := []reports.Dataset{dataset("10.5072/a", views(5)), b}
 	for _, version := range [][]reports.Dataset{{both("10.5072/a", 5, 3), b}, wanted} {
 		_, err := srv.Reports().Submit(t.Context(), header("Repository", 10), reports.Source(version), &reports.SubmitOptions{LockDir: locks, ZeroDropped: true, AllowInconsistent: true})
@@ -304,12 +329,16 @@ func TestZerosOfSubmit(t *testing.T) {
 		srv.ProcessUsage()
 	}
 	before := written(srv)
-	done, err := mend(t.Context(), srv, wanted, mending(locks, false))
-	require.NoError(t, err)
-	assert.Zero(t, done.Reports[0].Datasets)
-	assert.Equal(t, before, written(srv))
+	for _, faults := range []datacitetest.Faults{nil, datacitetest.First(&datacitetest.Fault{Kind: datacitetest.CutResponse}).When(func(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, "/reports/") })} {
+		srv.SetFaults(faults)
+		done, err := mend(t.Context(), srv, wanted, mending(locks, false))
+		require.NoError(t, err)
+		assert.Zero(t, done.Reports[0].Datasets)
+		assert.Equal(t, before, written(srv))
+	}
+	time.Sleep(time.Minute) // until the service has sent its last response
 	wanted[0] = dataset("10.5072/a", views(6))
-	done, err = mend(t.Context(), srv, wanted, mending(locks, false))
+	done, err := mend(t.Context(), srv, wanted, mending(locks, false))
 	require.NoError(t, err)
 	assert.Equal(t, 2, done.Reports[0].Datasets, "a and its zeros")
 	srv.ProcessUsage()
@@ -334,10 +363,16 @@ func TestRepairBySpecification(t *testing.T) {
 		assert.Equal(t, dry, written(srv) == before)
 	}
 	last := written(srv)
-	r, err := mend(t.Context(), srv, []reports.Dataset{a}, mending(locks, false, "Renamed Repository"))
-	require.NoError(t, err)
-	for _, one := range r.Reports {
-		assert.Zero(t, one.Datasets)
+	put(t, srv, "10.5072/a", nil, nil)
+	for cause, at := range map[shown.Cause]time.Time{shown.Lost: now, shown.NotProcessed: time.Date(2025, time.November, 1, 0, 0, 0, 0, time.UTC)} {
+		opts := mending(locks, false, "Renamed Repository")
+		opts.Compare.Now = at
+		r, err := mend(t.Context(), srv, []reports.Dataset{a}, opts)
+		require.NoError(t, err)
+		for _, one := range r.Reports {
+			assert.Zero(t, one.Datasets)
+		}
+		assert.Contains(t, short(r.Remain), "10.5072/a 2025-10 views 5 [5] 0 "+string(cause)+" 1,2", "only the service can do it")
 	}
 	assert.Equal(t, last, written(srv))
 }
@@ -385,6 +420,39 @@ func TestRepairRefuses(t *testing.T) {
 			assert.Equal(t, before, written(srv))
 		})
 	}
+}
+
+// TestRepairNeeds: what is missing is said before anything is asked.
+func TestRepairNeeds(t *testing.T) {
+	h, none := header("Repository", 10), reports.Source(nil)
+	odd := h
+	odd.ReportingPeriod.BeginDate = "2025-10-01T00:00:00+02:00"
+	srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true})
+	for says, tt := range map[string]struct {
+		reports *reports.Client
+		dois    *dois.Client
+		account string
+		header  reports.Header
+		wanted  iter.Seq2[reports.Dataset, error]
+		opts    shown.RepairOptions
+		code    datacite.Code
+	}{
+		"Repair: needs a client for reports and a client for DOIs": {nil, srv.DOIs(), account, h, none, shown.RepairOptions{}, "missing"},
+		"and a client for DOIs; one of them is nil":                {srv.Reports(), nil, account, h, none, shown.RepairOptions{}, "missing"},
+		"wanted: is nil":                        {srv.Reports(), srv.DOIs(), account, h, nil, shown.RepairOptions{}, "missing"},
+		`begins on "2025-10-01T00:00:00+02:00"`: {srv.Reports(), srv.DOIs(), account, odd, none, shown.RepairOptions{}, "date"},
+		`Header.ReportingPeriod: begins on ""`:  {srv.Reports(), srv.DOIs(), account, reports.Header{}, none, shown.RepairOptions{}, "date"},
+		"account: is empty":                     {srv.Reports(), srv.DOIs(), "", h, none, shown.RepairOptions{}, "missing"},
+		"RepairOptions.Replaces[1]: is blank":   {srv.Reports(), srv.DOIs(), account, h, none, shown.RepairOptions{Replaces: []string{"a", " "}}, "missing"},
+		"no temporary file can be created":      {srv.Reports(), srv.DOIs(), account, h, none, shown.RepairOptions{Submit: reports.SubmitOptions{TempDir: "/nonexistent"}}, ""},
+	} {
+		_, err := shown.Repair(t.Context(), tt.reports, tt.dois, tt.account, tt.header, tt.wanted, &tt.opts)
+		require.ErrorContains(t, err, says)
+		for _, f := range datacite.Findings(err) {
+			assert.Equal(t, tt.code, f.Code, says)
+		}
+	}
+	assert.Empty(t, srv.Requests())
 }
 
 // TestRepairEndsWithAnError: of the service, also if that has recovered before the next request, and nothing is sent.

@@ -2,6 +2,7 @@ package shown_test
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"flag"
@@ -154,14 +155,12 @@ func TestCauses(t *testing.T) {
 	twoPerformances.Performance = append(twoPerformances.Performance, reports.Performance{Instance: []reports.Instance{downloads(3)}})
 	handleFirst := dataset("hdl:1234/5", views(5))
 	handleFirst.DatasetID = append(handleFirst.DatasetID, reports.TypedValue{Type: reports.TypeDOI, Value: "10.5072/a"})
-	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true})
-	plant(dataset("10.5072/a", nine...), []int{4}, nil)(t, srv)
-	assert.Contains(t, compare(t, srv, nil)[0].Detail, "records show no count of the dataset, or keep an earlier number; the number shown is that of an earlier version")
-	srv = datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true})
-	plant(dataset("10.5072/a", instance(7, reports.UniqueDatasetInvestigations, reports.Machine)), []int{4}, nil)(t, srv)
-	notRegular := compare(t, srv, nil)[0]
-	assert.Equal(t, shown.NotRegular, notRegular.Cause)
-	assert.NotContains(t, notRegular.Detail, "earlier version")
+	details := map[string]string{ // of the first difference
+		"nine instances in a correction": "performance[0].instance has 9 entries; with more than 8, records show no count of the dataset, or keep an earlier number; the number shown is that of an earlier version",
+		"regular turned machine":         "",
+		"read as another DOI":            `"10.5072/a#part" of 2025-10`,
+		"another month in UTC":           `"10.5072/a" of 2025-10`,
+	}
 	for name, tt := range map[string]struct {
 		plant stage
 		opts  shown.Options
@@ -173,6 +172,10 @@ func TestCauses(t *testing.T) {
 		"not processed": {
 			plant(dataset("10.5072/a", views(5), downloads(3)), nil, nil), shown.Options{Now: time.Date(2025, time.November, 2, 23, 0, 0, 0, time.UTC)},
 			[]string{"10.5072/a 2025-10 views 5 [5] 0 not-processed 1", "10.5072/a 2025-10 downloads 3 [3] 0 not-processed 1"},
+		},
+		"not processed, beside a report without the number": {
+			inTurn(plant(dataset("10.5072/a", views(5)), nil, []int{3}), october(2, dataset("10.5072/a", downloads(3)))), shown.Options{Now: time.Date(2025, time.November, 1, 0, 0, 0, 0, time.UTC)},
+			[]string{"10.5072/a 2025-10 views 5 [5] 0 not-processed 1"},
 		},
 		"lost": {
 			plant(dataset("10.5072/a", views(5), downloads(3)), nil, []int{3}), shown.Options{Now: time.Date(2025, time.November, 3, 1, 0, 0, 0, time.UTC)},
@@ -210,8 +213,8 @@ func TestCauses(t *testing.T) {
 			[]string{"10.5072/a 2025-10 views 0 [0] 5 left 1"},
 		},
 		"left by a dropped dataset, and a 0": {
-			inTurn(plant(dataset("10.5072/b", views(1)), []int{0, 5}, nil), showing("10.5072/b", []int{1}, nil)), shown.Options{},
-			[]string{"10.5072/a 2025-10 views 0 [0] 5 left 1"},
+			inTurn(plant(dataset("10.5072/b", views(1)), []int{0, 1}, nil), showing("10.5072/b", []int{1}, nil)), shown.Options{},
+			[]string{"10.5072/a 2025-10 views 0 [0] 1 left 1"},
 		},
 		"left by dropped downloads": {
 			plant(dataset("10.5072/a", views(5)), []int{5}, []int{3}), shown.Options{},
@@ -242,6 +245,10 @@ func TestCauses(t *testing.T) {
 			plant(dataset("10.5072/a", instance(8, reports.TotalDatasetInvestigations, reports.Regular)), nil, nil), shown.Options{},
 			[]string{"10.5072/a 2025-10 views 8 [0] 0 not-unique 1"},
 		},
+		"only totals, and a later report of another creator has the downloads": {
+			inTurn(plant(dataset("10.5072/a", instance(8, reports.TotalDatasetInvestigations, reports.Regular)), nil, []int{3}), october(2, dataset("10.5072/a", downloads(3)))), shown.Options{},
+			[]string{"10.5072/a 2025-10 views 8 [0] 0 not-unique 1"},
+		},
 		"only totals, and a later report of another creator has a 0": {
 			inTurn(plant(dataset("10.5072/a", instance(8, reports.TotalDatasetInvestigations, reports.Regular)), nil, nil), october(2, dataset("10.5072/a", views(0)))), shown.Options{},
 			[]string{"10.5072/a 2025-10 views 8 [0] 0 not-unique 1"},
@@ -262,6 +269,10 @@ func TestCauses(t *testing.T) {
 			plant(dataset("10.5072/a", views(5), views(4)), []int{4}, nil), shown.Options{},
 			[]string{"10.5072/a 2025-10 views 9 [4 5] 4 several-counts 1"},
 		},
+		"a count for each country, lost": {
+			plant(dataset("10.5072/a", views(5), views(4)), nil, nil), shown.Options{},
+			[]string{"10.5072/a 2025-10 views 9 [4 5] 0 lost 1"},
+		},
 		"a dataset twice": {
 			inTurn(october(1, dataset("10.5072/a", views(5), downloads(1)), dataset("10.5072/b", views(1)), dataset("doi:10.5072/A", views(7))), showing("10.5072/a", []int{5}, []int{1}), showing("10.5072/b", []int{1}, nil)),
 			shown.Options{},
@@ -276,8 +287,12 @@ func TestCauses(t *testing.T) {
 			[]string{"hdl:1234/5 2025-10 views 5 [0] 0 not-a-doi 1"},
 		},
 		"spelling": {
-			plant(dataset("DOI:10.5072/A", views(5)), nil, nil), shown.Options{},
-			[]string{"10.5072/a 2025-10 views 5 [0] 0 spelling 1"},
+			plant(dataset("DOI:10.5072/A", views(1)), nil, nil), shown.Options{},
+			[]string{"10.5072/a 2025-10 views 1 [0] 0 spelling 1"},
+		},
+		"a character that texts do not have": {
+			october(1, dataset("10.5072/a\x00b", views(5))), shown.Options{},
+			[]string{"10.5072/a\ufffdb 2025-10 views 5 [0] 0 no-record 1"},
 		},
 		"characters": {
 			inTurn(october(1, dataset("10.5072/(a)<1>", views(5))), showing("10.5072/(a)<1>", nil, nil)), shown.Options{},
@@ -303,7 +318,18 @@ func TestCauses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true})
 			tt.plant(t, srv)
-			assert.Equal(t, tt.want, short(compare(t, srv, &tt.opts)))
+			all := compare(t, srv, &tt.opts)
+			assert.Equal(t, tt.want, short(all))
+			for _, d := range all {
+				reported := ""
+				if len(d.Reports) > 0 {
+					reported = " (" + strings.Join(d.Reports, ", ") + ")"
+				}
+				assert.True(t, strings.HasSuffix(d.String(), cmp.Or(d.Detail, shown.Sentence(d.Cause))+reported), d)
+			}
+			if detail, ok := details[name]; ok {
+				assert.Equal(t, detail, all[0].Detail)
+			}
 		})
 	}
 }
@@ -326,6 +352,7 @@ func TestWhatIsLookedUp(t *testing.T) {
 		"of another cause":             {plant(dataset("10.5072/a", views(5)), []int{5}, []int{3}), lost, nil, 0},
 		"no difference":                {plant(dataset("10.5072/a", views(5)), []int{5}, nil), shown.Options{}, nil, 0},
 		"a report of an unlisted one":  {inTurn(october(1, dataset("10.5072/a", views(5))), others), lost, []string{"10.5072/a 2025-10 views 5 [5] 4 lost 1"}, 1},
+		"a right one":                  {inTurn(october(1, dataset("10.5072/a", views(4))), others), shown.Options{}, nil, 1},
 		"of nothing":                   {inTurn(october(1, dataset("10.5072/a")), others), lost, nil, 0},
 		"no DOI":                       {october(1, dataset("hdl:1234/5", views(5))), shown.Options{}, []string{"hdl:1234/5 2025-10 views 5 [0] 0 not-a-doi 1"}, 0},
 	} {
@@ -364,9 +391,8 @@ func TestDOIsOfOthers(t *testing.T) {
 func TestABrokenConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cut := &datacitetest.Fault{Kind: datacitetest.CutResponse}
-		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true, Faults: datacitetest.First(cut, cut).When(func(r *http.Request) bool {
-			return strings.HasPrefix(r.URL.Path, "/reports/")
-		})})
+		ofReport := func(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, "/reports/") }
+		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true, Faults: datacitetest.First(cut, cut).When(ofReport)})
 		var datasets []reports.Dataset
 		for i := range 200 {
 			name := fmt.Sprintf("10.5072/n%d", i)
@@ -376,6 +402,12 @@ func TestABrokenConnection(t *testing.T) {
 		put(t, srv, "10.5072/n0", series("2025-10", 3), nil)
 		store(t, srv, 1, header("Repo", 10), datasets...)
 		assert.Equal(t, []string{"10.5072/n0 2025-10 views 1 [1] 3 lost 1"}, short(compare(t, srv, nil)))
+		srv.SetFaults(datacitetest.First(cut, cut, cut).When(ofReport))
+		before := len(srv.Requests())
+		for _, err := range shown.Compare(t.Context(), srv.Reports(), srv.DOIs(), account, nil) {
+			require.ErrorContains(t, err, "report "+reportID(1)+": ")
+		}
+		assert.Len(t, srv.Requests()[before:], 1+3, "the list, and three attempts")
 		time.Sleep(time.Minute) // until the service has sent its last response
 	})
 }
@@ -421,6 +453,8 @@ func TestCompareEndsWithAnError(t *testing.T) {
 		says    string
 	}{
 		"no account":     {"", nil, nil, datacite.ErrInvalid, "account: is empty"},
+		"no such month":  {account, &shown.Options{Month: "2025-13"}, nil, datacite.ErrInvalid, `Options.Month: is "2025-13", not YYYY-MM`},
+		"no cause":       {account, &shown.Options{Causes: []shown.Cause{}}, nil, datacite.ErrInvalid, "Options.Causes: is empty, so nothing would be reported"},
 		"no such cause":  {account, &shown.Options{Causes: []shown.Cause{"bad-luck"}}, nil, datacite.ErrInvalid, `Options.Causes: has "bad-luck"`},
 		"a negative lag": {account, &shown.Options{Lag: -1}, nil, datacite.ErrInvalid, "Options.Lag: is negative"},
 		"the list":       {account, nil, failing("/reports"), datacite.ErrServer, "reports.All"},
@@ -443,7 +477,7 @@ func TestCompareEndsWithAnError(t *testing.T) {
 				require.ErrorIs(t, end, tt.is)
 				assert.ErrorContains(t, end, tt.says)
 				for _, f := range datacite.Findings(end) {
-					assert.Equal(t, map[string]datacite.Code{"no account": "missing", "no such cause": "vocabulary", "a negative lag": "limit"}[name], f.Code)
+					assert.Equal(t, map[string]datacite.Code{"no account": "missing", "no such cause": "vocabulary", "a negative lag": "limit", "no such month": "date", "no cause": "value"}[name], f.Code)
 				}
 			})
 		})
@@ -475,9 +509,12 @@ func TestCompareEndsWithAnError(t *testing.T) {
 		assert.Less(t, w.asked, 1+12, "it ends at once")
 	})
 	t.Run("no client", func(t *testing.T) {
-		for _, err := range shown.Compare(t.Context(), nil, nil, account, nil) {
-			require.ErrorIs(t, err, datacite.ErrInvalid)
-			assert.Equal(t, datacite.Code("missing"), datacite.Findings(err)[0].Code)
+		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true})
+		for _, ofReports := range []*reports.Client{nil, srv.Reports()} {
+			for _, err := range shown.Compare(t.Context(), ofReports, nil, account, nil) {
+				require.ErrorIs(t, err, datacite.ErrInvalid)
+				assert.Equal(t, datacite.Code("missing"), datacite.Findings(err)[0].Code)
+			}
 		}
 	})
 }
@@ -590,6 +627,9 @@ func TestMemory(t *testing.T) {
 	var last, listing shown.Progress
 	var months []shown.Month
 	opts := &shown.Options{TempDir: dir, Now: now, Months: func(m []shown.Month) { months = m }, Progress: func(p shown.Progress) {
+		if p.Reports > last.Reports {
+			assert.Equal(t, p.Reports**compared, p.Datasets, "after each report")
+		}
 		if last = p; p.Compared == 0 {
 			listing = p
 		}
