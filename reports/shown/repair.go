@@ -370,7 +370,7 @@ func (m *repair) keeps(d *Difference) bool {
 		shown--
 	}
 	left := slices.ContainsFunc(d.owners, func(id string) bool { return m.sent(id) == nil })
-	return d.Cause == Unreported || d.old > 0 && len(d.owners) > 0 || shown > 0 && (left || shown > len(d.owners))
+	return d.old > 0 && len(d.owners) > 0 || shown > 0 && (left || shown > len(d.owners))
 }
 
 // submit sends the wanted report first: if the service refuses it, no other report is changed.

@@ -42,8 +42,7 @@ type plan struct {
 // A target is what a report has, and what it is to have, for a DOI.
 type target struct {
 	about  []byte // the dataset, as JSON without counts; nil if a wanted one has the DOI
-	line   int    // of the wanted dataset that gets zeros
-	placed bool   // that one has a performance
+	line   int    // of the wanted dataset that gets zeros: the first one, since Submit refuses or merges further ones
 	room   int    // for instances, of the dataset that gets zeros
 	counts [len(metrics)]count
 }
@@ -108,14 +107,11 @@ func (p *plan) wants(d *reports.Dataset) {
 	}
 	t := p.targets[one.Name]
 	if t == nil {
-		t = &target{line: -1}
-		p.targets[one.Name] = t
-	}
-	if placed := len(d.Performance) > 0; t.line < 0 || placed && !t.placed {
-		t.line, t.placed, t.room = p.lines, placed, mostInstances
-		if placed {
+		t = &target{line: p.lines, room: mostInstances}
+		if len(d.Performance) > 0 {
 			t.room -= len(d.Performance[0].Instance)
 		}
+		p.targets[one.Name] = t
 	}
 	for i := range one.Numbers {
 		n, c := &one.Numbers[i], &t.counts[i]

@@ -150,6 +150,9 @@ func TestRepairMakesRecordsShowWhatTheLogsSay(t *testing.T) {
 		"a part that counts for the whole": {[]stage{october(1, a, both("10.5072/a#part", 2, 2))}, []reports.Dataset{a}, nil, []string{
 			"Repository: 10.5072/a#part views 2 -> 0 ", "Repository: 10.5072/a#part downloads 2 -> 0 ",
 		}, []string{"a 5 3", "b 0 0", "c 0 0"}},
+		"a DOI that is not registered is dropped": {[]stage{october(1, a, dataset("10.5072/new", views(1)))}, []reports.Dataset{a}, nil, []string{
+			"Repository: 10.5072/new views 1 -> 0 ",
+		}, []string{"a 5 3", "b 0 0", "c 0 0"}},
 		"nothing was counted": {[]stage{october(1, a)}, nil, nil, []string{
 			"Repository: 10.5072/a views 5 -> 0 ", "Repository: 10.5072/a downloads 3 -> 0 ",
 		}, []string{"a 0 0", "b 0 0", "c 0 0"}},
@@ -321,10 +324,11 @@ func TestZerosOfSubmit(t *testing.T) {
 }
 
 func zerosOfSubmit(t *testing.T, locks string) {
-	srv, b := after(t), both("10.5072/b", 4, 2)
-	wanted := []reports.Dataset{dataset("10.5072/a", views(5)), b}
-	for _, version := range [][]reports.Dataset{{both("10.5072/a", 5, 3), b}, wanted} {
-		_, err := srv.Reports().Submit(t.Context(), header("Repository", 10), reports.Source(version), &reports.SubmitOptions{LockDir: locks, ZeroDropped: true, AllowInconsistent: true})
+	srv, b, bare := after(t), both("10.5072/b", 4, 2), dataset("10.5072/c")
+	bare.Performance = nil
+	wanted := []reports.Dataset{dataset("10.5072/a", views(5)), b, bare}
+	for _, version := range [][]reports.Dataset{{both("10.5072/a", 5, 3), b, bare}, wanted} {
+		_, err := srv.Reports().Submit(t.Context(), header("Repository", 10), reports.Source(version), &reports.SubmitOptions{LockDir: locks, ZeroDropped: true, AllowInconsistent: true, MaxDatasets: 1})
 		require.NoError(t, err)
 		srv.ProcessUsage()
 	}
@@ -419,6 +423,44 @@ func TestRepairRefuses(t *testing.T) {
 			}
 			assert.Equal(t, before, written(srv))
 		})
+	}
+}
+
+// TestZerosBesideRepeats: a DOI that several wanted datasets have gets one 0.
+func TestZerosBesideRepeats(t *testing.T) {
+	bare := dataset("10.5072/a")
+	bare.Performance = nil
+	for name, wanted := range map[string][]reports.Dataset{
+		"two with counts":   {dataset("10.5072/a", views(3)), dataset("10.5072/a", views(2))},
+		"one without":       {dataset("10.5072/a", views(5)), bare},
+		"the first without": {bare, dataset("10.5072/a", views(5))},
+	} {
+		t.Run(name, func(t *testing.T) {
+			srv := after(t, october(1, both("10.5072/a", 5, 3)))
+			opts := mending(t.TempDir(), false)
+			opts.Submit.MergeRepeats = true
+			for range 2 {
+				_, err := mend(t.Context(), srv, wanted, opts)
+				require.NoError(t, err)
+				assert.Equal(t, 1, written(srv), "once")
+				srv.ProcessUsage()
+			}
+			assert.Equal(t, []string{"a 5 0"}, displayed(t, srv, "10.5072/a"))
+		})
+	}
+}
+
+// TestANumberOfAnEarlierVersion may be that of a report that lacks the number, which only the next comparison can tell.
+func TestANumberOfAnEarlierVersion(t *testing.T) {
+	for _, second := range []bool{false, true} {
+		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true})
+		inTurn(october(1, dataset("10.5072/a", views(5))), showing("10.5072/a", []int{4}, nil), showing("10.5072/b", []int{1}, nil))(t, srv)
+		if second {
+			october(2, dataset("10.5072/b", views(1)))(t, srv)
+		}
+		r, err := mend(t.Context(), srv, []reports.Dataset{dataset("10.5072/a", views(5))}, mending(t.TempDir(), false))
+		require.NoError(t, err)
+		assert.Equal(t, second, slices.Contains(short(r.Remain), "10.5072/a 2025-10 views 5 [5] 4 lost 1"), short(r.Remain))
 	}
 }
 
