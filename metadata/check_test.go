@@ -480,8 +480,7 @@ func TestFindingsXML_warns(t *testing.T) {
 <geoLocations><geoLocation><geoLocationPlace>X</geoLocationPlace><geoLocationPlace>Y</geoLocationPlace></geoLocation></geoLocations>
 </resource>`
 	require.NoError(t, metadata.ValidateXML(strings.NewReader(document)))
-	findings, err := metadata.FindingsXML(strings.NewReader(document))
-	require.NoError(t, err)
+	findings := must(metadata.FindingsXML(strings.NewReader(document)))(t)
 	var got []string
 	for _, f := range findings {
 		assert.True(t, f.Warning)
@@ -512,8 +511,7 @@ func TestRelationType_Inverse(t *testing.T) {
 }
 
 func TestVocabularies_areThoseOfTheSchema(t *testing.T) {
-	data, err := os.ReadFile(filepath.Join(schemaDir(t), "kernel-4", "controlled-lists.json"))
-	require.NoError(t, err)
+	data := must(os.ReadFile(filepath.Join(schemaDir(t), "kernel-4", "controlled-lists.json")))(t)
 	var official struct {
 		Lists map[string][]struct{ Value, Since string }
 	}
@@ -533,10 +531,9 @@ func TestVocabularies_areThoseOfTheSchema(t *testing.T) {
 }
 
 func TestDegrees(t *testing.T) {
-	degrees, err := metadata.Coordinate(" 46.50 ").Degrees()
-	require.NoError(t, err)
+	degrees := must(metadata.Coordinate(" 46.50 ").Degrees())(t)
 	assert.InDelta(t, 46.5, degrees, 0)
-	_, err = metadata.Coordinate("46,5").Degrees()
+	_, err := metadata.Coordinate("46,5").Degrees()
 	require.ErrorIs(t, err, strconv.ErrSyntax)
 	assert.EqualValues(t, "coordinate", datacite.Findings(err)[0].Path)
 	assert.EqualValues(t, "coordinate", datacite.Findings(err)[0].Code)

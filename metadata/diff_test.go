@@ -29,15 +29,12 @@ var written = flag.Int("written", 50, "random records that are written to each b
 var writers = map[string]func(*testing.T, *datacitetest.Server, string, metadata.Record){
 	"XML": func(t *testing.T, srv *datacitetest.Server, doi string, rec metadata.Record) {
 		rec.DOI = doi
-		document, err := rec.XML()
-		require.NoError(t, err)
-		_, err = srv.MDS().PutMetadata(t.Context(), doi, mds.XML(document))
-		require.NoError(t, err)
+		document := must(rec.XML())(t)
+		must(srv.MDS().PutMetadata(t.Context(), doi, mds.XML(document)))(t)
 	},
 	"JSON": func(t *testing.T, srv *datacitetest.Server, doi string, rec metadata.Record) {
 		rec.DOI, rec.SchemaVersion = "", ""
-		_, err := srv.DOIs().Create(t.Context(), &dois.Draft{DOI: doi, Record: rec})
-		require.NoError(t, err)
+		must(srv.DOIs().Create(t.Context(), &dois.Draft{DOI: doi, Record: rec}))(t)
 	},
 }
 
@@ -56,8 +53,7 @@ func whatIsWritten(t *testing.T, each func(yield func(name string, rec metadata.
 					}
 					doi := fmt.Sprintf("10.5072/written-%d", n)
 					write(t, srv, doi, rec)
-					found, err := srv.DOIs().Get(t.Context(), doi, nil)
-					require.NoError(t, err)
+					found := must(srv.DOIs().Get(t.Context(), doi, nil))(t)
 					rec.DOI = ""
 					require.Empty(t, metadata.Diff(&rec, &found.Record), "%s: %.4000s", name, found.Raw)
 					if invalid, ok := errors.AsType[*datacite.ValidationError](found.Validate()); ok { // but a title of markup alone is empty now
@@ -121,14 +117,11 @@ func TestDiff_ofWhatRepositoriesWriteIsEmpty(t *testing.T) {
 }
 
 func TestDiff_ofOfficialExamplesIsEmpty(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(schemaDir(t), "examples", "*.xml"))
-	require.NoError(t, err)
+	files := must(filepath.Glob(filepath.Join(schemaDir(t), "examples", "*.xml")))(t)
 	whatIsWritten(t, func(yield func(string, metadata.Record) bool) {
 		for _, file := range files {
-			source, err := os.ReadFile(file)
-			require.NoError(t, err)
-			rec, err := metadata.ParseXML(bytes.NewReader(source))
-			require.NoError(t, err)
+			source := must(os.ReadFile(file))(t)
+			rec := must(metadata.ParseXML(bytes.NewReader(source)))(t)
 			if !yield(filepath.Base(file), *rec) {
 				return
 			}

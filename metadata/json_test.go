@@ -52,12 +52,11 @@ func TestRecord_readsOddJSON(t *testing.T) {
 			record{Identifiers: []metadata.Identifier{{Identifier: "12345", IdentifierType: "local"}, {IdentifierType: "URL"}}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := metadata.ParseJSON(strings.NewReader(tt.json))
-			require.NoError(t, err)
+			got := must(metadata.ParseJSON(strings.NewReader(tt.json)))(t)
 			assert.Equal(t, &tt.want, got)
 
 			var plain record
-			err = json.Unmarshal([]byte(tt.json), &plain)
+			err := json.Unmarshal([]byte(tt.json), &plain)
 			if tt.want.DOI == "1" {
 				assert.ErrorContains(t, err, "cannot unmarshal number")
 				return
@@ -102,8 +101,7 @@ func TestPolygons_JSON(t *testing.T) {
 			var got metadata.Polygons
 			require.NoError(t, json.Unmarshal([]byte(tt.json), &got))
 			assert.Equal(t, tt.want, got)
-			out, err := json.Marshal(got)
-			require.NoError(t, err)
+			out := must(json.Marshal(got))(t)
 			var again metadata.Polygons
 			require.NoError(t, json.Unmarshal(out, &again))
 			if len(got) > 0 {
@@ -133,8 +131,7 @@ func TestRecord_writesJSON(t *testing.T) {
 			}},
 		}},
 	}
-	data, err := json.MarshalIndent(rec, "", " ")
-	require.NoError(t, err)
+	data := must(json.MarshalIndent(rec, "", " "))(t)
 	assert.JSONEq(t, `{
 		"creators": [{"name": "Analytical Society", "nameType": "Organizational", "nameIdentifiers": [
 			{"nameIdentifier": "https://ror.org/04wxnsj81", "nameIdentifierScheme": "ROR", "schemeUri": "https://ror.org"}]}],
@@ -167,11 +164,9 @@ func TestRecord_keepsAlternateIdentifiers(t *testing.T) {
 	for _, document := range []string{accession, copied, both} {
 		var rec metadata.Record
 		require.NoError(t, json.Unmarshal([]byte(document), &rec))
-		data, err := json.Marshal(rec)
-		require.NoError(t, err)
+		data := must(json.Marshal(rec))(t)
 		assert.JSONEq(t, document, string(data))
-		written, err := rec.XML()
-		require.NoError(t, err)
+		written := must(rec.XML())(t)
 		assert.Equal(t, metadata.List[metadata.AlternateIdentifier]{{AlternateIdentifier: "acc-1", AlternateIdentifierType: "Accession"}},
 			parse(t, string(written)).AlternateIdentifiers)
 	}
@@ -190,8 +185,7 @@ func TestRecord_embeds(t *testing.T) {
 
 func TestPolygon_JSON(t *testing.T) {
 	want := metadata.Polygon{Points: []metadata.Point{{Longitude: "1", Latitude: "2"}}, InPoint: metadata.Point{Longitude: "3", Latitude: "4"}}
-	data, err := json.Marshal(want)
-	require.NoError(t, err)
+	data := must(json.Marshal(want))(t)
 	assert.JSONEq(t, `[{"polygonPoint":{"pointLongitude":1,"pointLatitude":2}},{"inPolygonPoint":{"pointLongitude":3,"pointLatitude":4}}]`, string(data))
 	var got metadata.Polygon
 	require.NoError(t, json.Unmarshal(data, &got))

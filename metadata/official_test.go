@@ -55,8 +55,7 @@ type verdict struct {
 // verdicts are documents with what the schema's engine says of them.
 func verdicts(t *testing.T) []verdict {
 	t.Helper()
-	file, err := os.Open(filepath.Join(schemaDir(t), "xsd-verdicts.jsonl"))
-	require.NoError(t, err)
+	file := must(os.Open(filepath.Join(schemaDir(t), "xsd-verdicts.jsonl")))(t)
 	defer file.Close()
 	lines := bufio.NewScanner(file)
 	lines.Buffer(nil, 1<<20)
@@ -142,20 +141,17 @@ func TestValidDocuments_areValidWhenWritten(t *testing.T) {
 			documents = append(documents, verdict.XML)
 		}
 	}
-	files, err := filepath.Glob(filepath.Join(schemaDir(t), "examples", "*.xml"))
-	require.NoError(t, err)
+	files := must(filepath.Glob(filepath.Join(schemaDir(t), "examples", "*.xml")))(t)
 	seen := map[string]bool{"<identifier>": true}
 	for _, file := range files {
-		source, err := os.ReadFile(file)
-		require.NoError(t, err)
+		source := must(os.ReadFile(file))(t)
 		documents = append(append(documents, string(source)), emptied(string(source), seen)...)
 	}
 	refused := refusals(t, documents)
 	var valid, written []string
 	for i, document := range documents {
 		if !refused[i] {
-			again, err := parse(t, document).XML()
-			require.NoError(t, err)
+			again := must(parse(t, document).XML())(t)
 			valid, written = append(valid, document), append(written, string(again))
 		}
 	}
@@ -279,13 +275,11 @@ func TestValidateXML_agreesWithTheEngineOnValues(t *testing.T) {
 // attribute changed or text put in: what the schema's engine refuses,
 // ValidateXML must refuse, and nearly the other way round.
 func TestValidateXML_agreesWithTheEngineOnDamage(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(schemaDir(t), "examples", "*.xml"))
-	require.NoError(t, err)
+	files := must(filepath.Glob(filepath.Join(schemaDir(t), "examples", "*.xml")))(t)
 	g := newGenerator(11)
 	documents := make([]string, *randomRecords/3)
 	for i := range documents {
-		source, err := os.ReadFile(g.pick(files...))
-		require.NoError(t, err)
+		source := must(os.ReadFile(g.pick(files...)))(t)
 		documents[i] = g.damage(string(source))
 	}
 	refused := refusals(t, documents)

@@ -19,8 +19,7 @@ import (
 
 func parse(t *testing.T, document string) *metadata.Record {
 	t.Helper()
-	rec, err := metadata.ParseXML(strings.NewReader(document))
-	require.NoError(t, err)
+	rec := must(metadata.ParseXML(strings.NewReader(document)))(t)
 	return rec
 }
 
@@ -83,13 +82,11 @@ func TestParseXML_keepsDescriptions(t *testing.T) {
 		Breaks:          []int{6, 28},
 	}}
 	assert.Equal(t, want, rec.Descriptions)
-	written, err := rec.XML()
-	require.NoError(t, err)
+	written := must(rec.XML())(t)
 	assert.Contains(t, string(written), ">\n  one<br/>two &lt;br/&gt; &lt;br/&gt;\nthree<br/>four\n</description>")
 	assert.Equal(t, want, parse(t, string(written)).Descriptions)
 
-	data, err := json.Marshal(rec.Descriptions)
-	require.NoError(t, err)
+	data := must(json.Marshal(rec.Descriptions))(t)
 	var fromJSON metadata.List[metadata.Description]
 	require.NoError(t, json.Unmarshal(data, &fromJSON))
 	want[0].Breaks = nil
@@ -110,8 +107,7 @@ func TestParseXML_keepsAttributesTheSchemaLetsPass(t *testing.T) {
 	rec := parse(t, document)
 	assert.Equal(t, []metadata.Attribute{{"affiliationIdentifier", "x"}, {"xml:lang", "en"}}, rec.Creators[0].NameIdentifiers[0].Extra)
 	assert.Equal(t, []metadata.Attribute{{"schemeURL", "https://ror.org\n"}}, rec.Creators[0].Affiliation[0].Extra)
-	written, err := rec.XML()
-	require.NoError(t, err)
+	written := must(rec.XML())(t)
 	assert.Contains(t, string(written), `<nameIdentifier nameIdentifierScheme="ORCID" affiliationIdentifier="x" xml:lang="en">1</nameIdentifier>`)
 	assert.Contains(t, string(written), `<affiliation schemeURL="https://ror.org&#10;">B</affiliation>`)
 }
@@ -148,29 +144,24 @@ func TestParseXML_readsOlderKernels(t *testing.T) {
 // Every element, attribute and text of a valid document is in what is written of it, and every
 // field of its record comes back from JSON. The official examples are among them.
 func TestRecord_keepsTheExamples(t *testing.T) {
-	files, err := filepath.Glob("../testdata/records/*.xml")
-	require.NoError(t, err)
+	files := must(filepath.Glob("../testdata/records/*.xml"))(t)
 	require.NotEmpty(t, files)
 	if schema := os.Getenv("DATACITE_SCHEMA"); schema != "" {
-		examples, err := filepath.Glob(filepath.Join(schema, "examples", "*.xml"))
-		require.NoError(t, err)
+		examples := must(filepath.Glob(filepath.Join(schema, "examples", "*.xml")))(t)
 		require.Len(t, examples, 31)
 		files = append(files, examples...)
 	}
 	for _, file := range files {
-		source, err := os.ReadFile(file)
-		require.NoError(t, err)
+		source := must(os.ReadFile(file))(t)
 		rec := parse(t, string(source))
 		if invalid, ok := errors.AsType[*datacite.ValidationError](metadata.ValidateXML(bytes.NewReader(source))); ok {
 			assert.NoError(t, invalid.Except("identifier"), file)
 		}
 		assert.NoError(t, rec.Validate(), file)
-		written, err := rec.XML()
-		require.NoError(t, err)
+		written := must(rec.XML())(t)
 		assert.Equal(t, contents(t, source), contents(t, written), file)
 		assert.Equal(t, rec, parse(t, string(written)), file)
-		data, err := json.Marshal(rec)
-		require.NoError(t, err)
+		data := must(json.Marshal(rec))(t)
 		var fromJSON metadata.Record
 		require.NoError(t, json.Unmarshal(data, &fromJSON))
 		clearExtra(reflect.ValueOf(rec).Elem())
@@ -184,8 +175,7 @@ func TestRecord_XML_keepsEmptyAttributes(t *testing.T) {
 	rec := parse(t, resource(`<publisher> </publisher><contributors><contributor contributorType="Other"><contributorName>
 		</contributorName></contributor></contributors><alternateIdentifiers><alternateIdentifier alternateIdentifierType="">7</alternateIdentifier>
 		</alternateIdentifiers><fundingReferences><fundingReference><funderName>	</funderName></fundingReference></fundingReferences>`))
-	written, err := rec.XML()
-	require.NoError(t, err)
+	written := must(rec.XML())(t)
 	for _, part := range []string{
 		`<publisher> </publisher>`, `<contributorName> </contributorName>`, `<funderName> </funderName>`,
 		`<alternateIdentifier alternateIdentifierType="">7</alternateIdentifier>`,
@@ -196,8 +186,7 @@ func TestRecord_XML_keepsEmptyAttributes(t *testing.T) {
 }
 
 func TestRecord_XML_ofNothing(t *testing.T) {
-	written, err := new(metadata.Record).XML()
-	require.NoError(t, err)
+	written := must(new(metadata.Record).XML())(t)
 	assert.Equal(t, `<?xml version="1.0" encoding="UTF-8"?>
 <resource xmlns="http://datacite.org/schema/kernel-4" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:schemaLocation="http://datacite.org/schema/kernel-4 https://schema.datacite.org/meta/kernel-4/metadata.xsd">
   <identifier identifierType="DOI"/>
@@ -240,8 +229,7 @@ func TestRecord_Alternates(t *testing.T) {
 	}}
 	fromResponse := []metadata.AlternateIdentifier{{AlternateIdentifier: "12345", AlternateIdentifierType: "local"}}
 	assert.Equal(t, fromResponse, rec.Alternates())
-	written, err := rec.XML()
-	require.NoError(t, err)
+	written := must(rec.XML())(t)
 	assert.Contains(t, string(written), `<alternateIdentifier alternateIdentifierType="local">12345</alternateIdentifier>`)
 
 	rec.DOI = ""
@@ -249,4 +237,13 @@ func TestRecord_Alternates(t *testing.T) {
 
 	rec.AlternateIdentifiers = []metadata.AlternateIdentifier{{AlternateIdentifier: "6", AlternateIdentifierType: "new"}}
 	assert.Equal(t, []metadata.AlternateIdentifier(rec.AlternateIdentifiers), rec.Alternates())
+}
+
+// must is the result of a call that may not fail.
+func must[T any](result T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		require.NoError(t, err)
+		return result
+	}
 }

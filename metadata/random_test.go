@@ -174,8 +174,7 @@ func TestRecord_survivesXML(t *testing.T) {
 		g := newGenerator(seed)
 		g.gaps = float64(seed%2) * 0.4
 		rec := g.record()
-		written, err := rec.XML()
-		require.NoError(t, err)
+		written := must(rec.XML())(t)
 		got, err := metadata.ParseXML(bytes.NewReader(written))
 		require.NoError(t, err, "seed %d", seed)
 		if !reflect.DeepEqual(rec, got) {
@@ -192,8 +191,7 @@ func TestRecord_survivesJSON(t *testing.T) {
 		rec := &metadata.Record{}
 		g.fill(reflect.ValueOf(rec).Elem(), "")
 		clearExtra(reflect.ValueOf(rec).Elem())
-		data, err := json.Marshal(rec)
-		require.NoError(t, err)
+		data := must(json.Marshal(rec))(t)
 		got := &metadata.Record{}
 		require.NoError(t, json.Unmarshal(data, got))
 		if !reflect.DeepEqual(rec, got) {
@@ -231,10 +229,8 @@ func TestValidate_agreesWithValidateXML(t *testing.T) {
 			g.gaps, g.wrong = 0.003, 0.003
 		}
 		rec := g.record()
-		written, err := rec.XML()
-		require.NoError(t, err)
-		inDocument, err := metadata.FindingsXML(bytes.NewReader(written))
-		require.NoError(t, err)
+		written := must(rec.XML())(t)
+		inDocument := must(metadata.FindingsXML(bytes.NewReader(written)))(t)
 		want := errorsOf(rec.Findings())
 		if len(want) > 0 {
 			invalid++
@@ -260,8 +256,7 @@ func TestRecord_XMLOfFullRecordsIsValid(t *testing.T) {
 	for seed := range uint64(20) {
 		rec := newGenerator(seed).record()
 		require.NoError(t, rec.Validate())
-		written, err := rec.XML()
-		require.NoError(t, err)
+		written := must(rec.XML())(t)
 		documents = append(documents, string(written))
 	}
 	assert.Empty(t, refusals(t, documents))

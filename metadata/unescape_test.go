@@ -30,8 +30,7 @@ func TestUnescape(t *testing.T) {
 		{"Alps", "Alps", "Alps", "Alps"},
 		{"with $30.3$ GeV", "with $3 < p$ and $p > 0.3$ GeV", "with $30.3$ GeV", "with $30.3$ GeV"}, // as an earlier version of the service read it
 	} {
-		stored, err := (&metadata.Record{Titles: []metadata.Title{{Title: tt.xml}}}).XML()
-		require.NoError(t, err)
+		stored := must((&metadata.Record{Titles: []metadata.Title{{Title: tt.xml}}}).XML())(t)
 		r := &metadata.Record{Titles: []metadata.Title{{Title: tt.json}}}
 		guessed := metadata.Unescape(r, stored)
 		assert.Equal(t, tt.want, r.Titles[0].Title, "%q with XML", tt.json)

@@ -136,8 +136,7 @@ func TestUpgrade(t *testing.T) {
 				want := strings.Replace(document(metadata.Namespace, tt.now), "'"+metadata.Namespace+"'", `"`+metadata.Namespace+`"`, 1)
 				assert.Equal(t, want, string(got.XML))
 			}
-			again, err := metadata.Upgrade(strings.NewReader(string(got.XML)), nil)
-			require.NoError(t, err)
+			again := must(metadata.Upgrade(strings.NewReader(string(got.XML)), nil))(t)
 			assert.Equal(t, &metadata.Upgraded{XML: got.XML, Kernel: metadata.Namespace}, again)
 		})
 	}
@@ -186,8 +185,7 @@ func TestUpgradeOfAnEmptyRecord(t *testing.T) {
 	for _, f := range invalid.Findings {
 		assert.Equal(t, map[string]int{"publisher": 2, "publicationYear": 4}[f.Path], max(f.Line, 1)/2*2, f)
 	}
-	got, err = metadata.Upgrade(strings.NewReader(empty), &metadata.UpgradeOptions{Values: values})
-	require.NoError(t, err)
+	got = must(metadata.Upgrade(strings.NewReader(empty), &metadata.UpgradeOptions{Values: values}))(t)
 	assert.Empty(t, refusals(t, []string{string(got.XML)}))
 }
 
@@ -204,11 +202,9 @@ var enumeration = regexp.MustCompile(`enumeration value="([^"]*)"`)
 // terms are those of a vocabulary in the kernel's own schema.
 func (k oldKernel) terms(t *testing.T, list string) (all []string) {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(schemaDir(t), k.folder, "include", "datacite-"+list+"*.xsd"))
-	require.NoError(t, err)
+	files := must(filepath.Glob(filepath.Join(schemaDir(t), k.folder, "include", "datacite-"+list+"*.xsd")))(t)
 	for _, file := range files {
-		text, err := os.ReadFile(file)
-		require.NoError(t, err)
+		text := must(os.ReadFile(file))(t)
 		for _, m := range enumeration.FindAllStringSubmatch(string(text), -1) {
 			all = append(all, m[1])
 		}

@@ -121,14 +121,11 @@ func TestNoWriteReachesAnotherDOI(t *testing.T) {
 		behaviour := []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed}[i%2]
 		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Behaviour: behaviour})
 		victim := existing[r.IntN(len(existing))]
-		_, err := srv.MDS().PutMetadata(t.Context(), victim, newDocument)
-		require.NoError(t, err)
+		must(srv.MDS().PutMetadata(t.Context(), victim, newDocument))(t)
 		if r.IntN(2) == 0 {
-			_, err = srv.MDS().PutURL(t.Context(), victim, "https://example.org/precious")
-			require.NoError(t, err)
+			must(srv.MDS().PutURL(t.Context(), victim, "https://example.org/precious"))(t)
 		}
-		before, err := srv.Record(victim)
-		require.NoError(t, err)
+		before := must(srv.Record(victim))(t)
 		given, method, since := nearly(r, victim), methods[r.IntN(len(methods))], len(srv.Requests())
 		named, bad := doi.Parse(given)
 		isSame := func(other string) bool { return bad == nil && doi.Same(other, named) }

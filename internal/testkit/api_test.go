@@ -36,8 +36,7 @@ func TestAPI(t *testing.T) {
 
 func declarationsIn(t *testing.T, file string) map[string]bool {
 	t.Helper()
-	text, err := os.ReadFile(file)
-	require.NoError(t, err)
+	text := must(os.ReadFile(file))(t)
 	lines := map[string]bool{}
 	for line := range strings.Lines(string(text)) {
 		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
@@ -75,15 +74,13 @@ func publicFiles(t *testing.T) (all []sourceFile) {
 			continue
 		}
 		dir := strings.TrimPrefix(name, root)
-		files, err := filepath.Glob(filepath.Join("..", "..", dir, "*.go"))
-		require.NoError(t, err)
+		files := must(filepath.Glob(filepath.Join("..", "..", dir, "*.go")))(t)
 		for _, file := range files {
 			if strings.HasSuffix(file, "_test.go") {
 				continue
 			}
 			fset := token.NewFileSet()
-			parsed, err := parser.ParseFile(fset, file, nil, parser.SkipObjectResolution)
-			require.NoError(t, err)
+			parsed := must(parser.ParseFile(fset, file, nil, parser.SkipObjectResolution))(t)
 			all = append(all, sourceFile{dir, fset, parsed})
 		}
 	}

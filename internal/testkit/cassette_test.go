@@ -34,8 +34,7 @@ func TestCassetteRefusesWhatIsNotOnIt(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			hc := testkit.Cassette(t, "mds", nil, nil)
-			req, err := http.NewRequest(tt.method, tt.url, strings.NewReader(tt.body))
-			require.NoError(t, err)
+			req := must(http.NewRequest(tt.method, tt.url, strings.NewReader(tt.body)))(t)
 			req.Header = tt.header
 			res, err := hc.Do(req)
 			if !tt.found {
@@ -44,8 +43,7 @@ func TestCassetteRefusesWhatIsNotOnIt(t *testing.T) {
 			}
 			require.NoError(t, err)
 			defer res.Body.Close()
-			_, err = io.ReadAll(res.Body)
-			require.NoError(t, err)
+			must(io.ReadAll(res.Body))(t)
 		})
 	}
 }

@@ -50,12 +50,12 @@ type compiled struct {
 // Every code that the source mentions is in the list, and every code of the list is used. The
 // type tells them from other texts.
 func TestCodesAreDocumented(t *testing.T) {
-	out, err := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,Standard", "../../...").Output()
-	require.NoError(t, err)
+	out := must(exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,Standard", "../../...").Output())(t)
 	exports, own := map[string]string{}, []compiled{}
 	for in := json.NewDecoder(bytes.NewReader(out)); ; {
 		var p compiled
-		if err := in.Decode(&p); errors.Is(err, io.EOF) {
+		err := in.Decode(&p)
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		require.NoError(t, err)
@@ -70,13 +70,11 @@ func TestCodesAreDocumented(t *testing.T) {
 	for _, p := range own {
 		var sources []*ast.File
 		for _, name := range p.GoFiles {
-			file, err := parser.ParseFile(files, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
-			require.NoError(t, err)
+			file := must(parser.ParseFile(files, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution))(t)
 			sources = append(sources, file)
 		}
 		info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}}
-		_, err := (&types.Config{Importer: from}).Check(p.ImportPath, files, sources, info)
-		require.NoError(t, err)
+		must((&types.Config{Importer: from}).Check(p.ImportPath, files, sources, info))(t)
 		for expr, v := range info.Types {
 			if v.Value != nil && types.Unalias(v.Type).String() == root+".Code" && constant.StringVal(v.Value) != "" {
 				used[datacite.Code(constant.StringVal(v.Value))] = files.Position(expr.Pos()).String()

@@ -21,13 +21,11 @@ var rules = map[string]int{
 // testFiles returns the text of a package's tests, with blanks for underscores.
 func testFiles(t *testing.T, dir string) string {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join("..", "..", dir, "*_test.go"))
-	require.NoError(t, err)
+	files := must(filepath.Glob(filepath.Join("..", "..", dir, "*_test.go")))(t)
 	require.NotEmpty(t, files, dir)
 	var all strings.Builder
 	for _, file := range files {
-		data, err := os.ReadFile(file)
-		require.NoError(t, err)
+		data := must(os.ReadFile(file))(t)
 		all.Write(data)
 	}
 	return strings.ReplaceAll(all.String(), "_", " ")
@@ -35,8 +33,7 @@ func testFiles(t *testing.T, dir string) string {
 
 // Every rule has a test, and every test that is named exists.
 func TestConformance(t *testing.T) {
-	text, err := os.ReadFile("../../testdata/conformance.md")
-	require.NoError(t, err)
+	text := must(os.ReadFile("../../testdata/conformance.md"))(t)
 	named := regexp.MustCompile("`([a-z/]+) (Test\\w+)(?:/([^`]+))?`")
 	sources := map[string]string{}
 	found := map[string]int{}

@@ -68,19 +68,16 @@ func TestRequestsOfTheCaller(t *testing.T) {
 	require.ErrorIs(t, err, datacite.ErrUnclear)
 	assert.ErrorContains(t, err, "dois.Do: POST ")
 	assert.Len(t, srv.Requests(), 3, "sent once")
-	res, err = srv.DOIs().Do(t.Context(), draft)
-	require.NoError(t, err)
+	res = must(srv.DOIs().Do(t.Context(), draft))(t)
 	assert.Equal(t, http.StatusCreated, res.StatusCode)
 	assert.NotEmpty(t, res.RequestID)
 
 	_, err = srv.MDS().Do(t.Context(), &datacite.Request{Method: http.MethodGet, Path: "/doi/10.5072/unknown"})
 	require.ErrorIs(t, err, datacite.ErrNotFound)
 	assert.ErrorContains(t, err, "mds.Do: GET ")
-	_, err = srv.Reports().Do(t.Context(), &datacite.Request{Method: http.MethodDelete, Path: "/reports/none", Repeatable: true})
-	require.Error(t, err)
+	require.Error(t, only(srv.Reports().Do(t.Context(), &datacite.Request{Method: http.MethodDelete, Path: "/reports/none", Repeatable: true})))
 	for _, bad := range []*datacite.Request{nil, {}, {Method: "GET"}, {Method: "GET", Path: "dois"}, {Method: "GET", Path: "/dois?a=b"}} {
-		_, err := srv.DOIs().Do(t.Context(), bad)
-		require.ErrorIs(t, err, datacite.ErrInvalid)
+		require.ErrorIs(t, only(srv.DOIs().Do(t.Context(), bad)), datacite.ErrInvalid)
 	}
 }
 
@@ -102,8 +99,7 @@ func TestConditions(t *testing.T) {
 	assert.ErrorIs(t, &datacite.Error{StatusCode: 403, Err: context.DeadlineExceeded}, datacite.ErrForbidden, "what ended the retries changes nothing")
 	assert.NotErrorIs(t, &datacite.Error{StatusCode: 403, Body: []byte(" <html>")}, datacite.ErrForbidden)
 	assert.ErrorIs(t, datacite.Invalid(datacite.Finding{Err: datacite.ErrInvalidDOI}), datacite.ErrInvalidDOI)
-	_, err := dois.NewClient(datacite.Config{})
-	assert.ErrorContains(t, err, "datacite: Config.Service.API: is empty; set Config.Service to datacite.Test or datacite.Production")
+	assert.ErrorContains(t, only(dois.NewClient(datacite.Config{})), "datacite: Config.Service.API: is empty; set Config.Service to datacite.Test or datacite.Production")
 }
 
 func dataOf(t *testing.T, body []byte) json.RawMessage {

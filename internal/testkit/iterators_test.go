@@ -62,8 +62,7 @@ func newScene(t *testing.T, password string, watch func()) *scene {
 		rec := dois.Record{Record: plain(i), URL: "https://example.org/", State: dois.StateFindable}
 		rec.DOI = fmt.Sprintf("10.5072/r%d", i)
 		require.NoError(t, s.srv.PutRecord(&rec))
-		_, err := s.srv.PutReport(report(i))
-		require.NoError(t, err)
+		must(s.srv.PutReport(report(i)))(t)
 	}
 	line := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
 		watch()

@@ -28,8 +28,7 @@ const (
 // it depends on, tests left out.
 func imports(t *testing.T) map[string][]string {
 	t.Helper()
-	packages, err := listed()
-	require.NoError(t, err)
+	packages := must(listed())(t)
 	return packages
 }
 
@@ -140,8 +139,7 @@ func TestTheMapShowsEachPackage(t *testing.T) {
 			}
 			assert.NotEmpty(t, row[1], row[0])
 			for _, m := range regexp.MustCompile(`[\w./…-]+`).FindAllString(row[0], -1) {
-				_, err := os.Stat(filepath.Join("..", "..", strings.TrimSuffix(m, "/…")))
-				assert.NoError(t, err)
+				assert.NoError(t, only(os.Stat(filepath.Join("..", "..", strings.TrimSuffix(m, "/…")))))
 				assert.NotContains(t, rows, m, "it stands there twice")
 				rows = append(rows, m)
 			}

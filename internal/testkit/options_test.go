@@ -51,9 +51,8 @@ func TestAllFaultsOfOptionsAtOnce(t *testing.T) {
 		IDs: []string{"a", "b"}, Page: query.Page{Number: -1},
 	}
 	wrong = append(negative(list), `"nonsense"`, `"other"`, `"5072"`, `"10."`, `"now"`, `"then"`, `"titel"`, `"two,names"`, `"publishd"`, `"clients"`, "IDs[0]", "IDs[1]", "IDs: cannot be combined", "page")
-	c, err := dois.NewClient(datacite.Config{Service: datacite.Service{API: "http://localhost:1"}})
-	require.NoError(t, err)
-	_, err = c.List(t.Context(), list)
+	c := must(dois.NewClient(datacite.Config{Service: datacite.Service{API: "http://localhost:1"}}))(t)
+	_, err := c.List(t.Context(), list)
 	require.ErrorIs(t, err, datacite.ErrInvalid)
 	for _, option := range wrong {
 		assert.ErrorContains(t, err, option)
@@ -65,8 +64,7 @@ func TestAllFaultsOfOptionsAtOnce(t *testing.T) {
 
 	submission := &reports.SubmitOptions{ID: "no id"}
 	wrong = append(negative(submission), "ID")
-	rc, err := reports.NewClient(datacite.Config{Service: datacite.Service{API: "http://localhost:1"}, Token: "a.b.c"})
-	require.NoError(t, err)
+	rc := must(reports.NewClient(datacite.Config{Service: datacite.Service{API: "http://localhost:1"}, Token: "a.b.c"}))(t)
 	_, err = rc.Submit(t.Context(), reports.Header{}, reports.Source(nil), submission)
 	for _, option := range wrong {
 		assert.ErrorContains(t, err, option)

@@ -105,12 +105,10 @@ func TestAllOptionsAreTried(t *testing.T) {
 		"reports":       nil,
 		"reports/shown": nil,
 	} {
-		files, err := filepath.Glob("../../" + folder + "/*.go")
-		require.NoError(t, err)
+		files := must(filepath.Glob("../../" + folder + "/*.go"))(t)
 		require.NotEmpty(t, files)
 		for _, file := range files {
-			text, err := os.ReadFile(file)
-			require.NoError(t, err)
+			text := must(os.ReadFile(file))(t)
 			for _, m := range regexp.MustCompile(`(?m)^type (\w*Options) struct`).FindAllStringSubmatch(string(text), -1) {
 				_, found := tried[path.Base(folder)+"."+m[1]]
 				assert.True(t, found || slices.Contains(elsewhere, m[1]), "%s.%s", folder, m[1])
@@ -137,10 +135,8 @@ func TestEveryOptionRefusesWhatCannotBeMeant(t *testing.T) {
 			t.Run(string(behaviour)+"/"+name, func(t *testing.T) {
 				srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: behaviour})
 				defer srv.Close()
-				_, err := srv.MDS().Register(t.Context(), "10.5072/one", address, mds.XML([]byte(record)), nil)
-				require.NoError(t, err)
-				_, err = srv.Reports().Create(t.Context(), usageReport(1))
-				require.NoError(t, err)
+				must(srv.MDS().Register(t.Context(), "10.5072/one", address, mds.XML([]byte(record)), nil))(t)
+				must(srv.Reports().Create(t.Context(), usageReport(1)))(t)
 				base := reflect.ValueOf(u.options).Elem()
 				usual, err := u.call(t.Context(), srv, u.options)
 				if behaviour == datacitetest.Documented && errors.Is(err, dois.ErrNoFormat) {

@@ -28,18 +28,15 @@ var copied = []string{"register", "search", "reportusage", "publish"}
 // The README shows an example as it stands in its file. Each fits on a page.
 func TestExamplesToCopyAreThoseOfTheReadme(t *testing.T) {
 	root := filepath.Join("..", "..")
-	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
-	require.NoError(t, err)
+	readme := must(os.ReadFile(filepath.Join(root, "README.md")))(t)
 	shown := regexp.MustCompile("(?s)```go\n(package main\n.*?)```").FindAllSubmatch(readme, -1)
 	require.Len(t, shown, 1)
 	for i, name := range copied {
-		files, err := filepath.Glob(filepath.Join(root, "examples", name, "*.go"))
-		require.NoError(t, err)
+		files := must(filepath.Glob(filepath.Join(root, "examples", name, "*.go")))(t)
 		require.NotEmpty(t, files, name)
 		lines := 0
 		for _, file := range files {
-			text, err := os.ReadFile(file)
-			require.NoError(t, err)
+			text := must(os.ReadFile(file))(t)
 			lines += strings.Count(string(text), "\n")
 			if i < len(shown) {
 				assert.Equal(t, string(text), string(shown[i][1]), "the README shows %s", file)
@@ -55,8 +52,7 @@ func TestExamplesRunWhereTheyAreCopied(t *testing.T) {
 	if !*binaries {
 		t.Skip("building programs takes long; -args -binaries does")
 	}
-	root, err := filepath.Abs(filepath.Join("..", ".."))
-	require.NoError(t, err)
+	root := must(filepath.Abs(filepath.Join("..", "..")))(t)
 	var current atomic.Pointer[datacitetest.Server]
 	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { current.Load().ServeHTTP(w, r) }))
 	defer host.Close()
@@ -73,8 +69,7 @@ func TestExamplesRunWhereTheyAreCopied(t *testing.T) {
 	}
 	run("mod", "init", "example.org/copied")
 	run("mod", "edit", "-replace", "github.com/datacite-go/datacite-go="+root)
-	sums, err := os.ReadFile(filepath.Join(root, "go.sum"))
-	require.NoError(t, err)
+	sums := must(os.ReadFile(filepath.Join(root, "go.sum")))(t)
 	require.NoError(t, os.WriteFile(filepath.Join(module, "go.sum"), sums, 0o600))
 	for _, name := range copied {
 		require.NoError(t, os.CopyFS(filepath.Join(module, name), os.DirFS(filepath.Join(root, "examples", name))))
@@ -131,8 +126,7 @@ func TestDocumentsLeadSomewhere(t *testing.T) {
 	}
 	names := []string{"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "cmd/datacite/README.md"}
 	for _, folder := range []string{"docs", "docs/development"} {
-		pages, err := filepath.Glob(filepath.Join("..", "..", folder, "*.md"))
-		require.NoError(t, err)
+		pages := must(filepath.Glob(filepath.Join("..", "..", folder, "*.md")))(t)
 		require.NotEmpty(t, pages)
 		for _, page := range pages {
 			names = append(names, folder+"/"+filepath.Base(page))
@@ -144,8 +138,7 @@ func TestDocumentsLeadSomewhere(t *testing.T) {
 			if m[1] != "" { // a link
 				path = filepath.Join(filepath.Dir(name), path)
 			}
-			_, err := os.Stat(filepath.Join("..", "..", path))
-			assert.NoError(t, err, "%s: %s", name, path)
+			assert.NoError(t, only(os.Stat(filepath.Join("..", "..", path))), "%s: %s", name, path)
 		}
 		for _, m := range testName.FindAllStringSubmatch(all[name], -1) {
 			assert.True(t, strings.Contains(tests.String(), "func "+m[1]+"(t *testing.T)"), "%s: %s", name, m[1])

@@ -124,8 +124,7 @@ func bad(t *testing.T) map[string]func() error {
 }
 
 func cutReport(t *testing.T) *reports.Reader {
-	r, err := reports.NewReader(text(`{"report-header":{},"report-datasets":[{]}`))
-	require.NoError(t, err)
+	r := must(reports.NewReader(text(`{"report-header":{},"report-datasets":[{]}`)))(t)
 	return r
 }
 
@@ -203,5 +202,14 @@ func TestZeroArguments(t *testing.T) {
 			}
 			refusal(t, outcome(f, args))
 		})
+	}
+}
+
+// must is the result of a call that may not fail.
+func must[T any](result T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		require.NoError(t, err)
+		return result
 	}
 }

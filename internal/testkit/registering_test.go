@@ -130,15 +130,12 @@ type situation struct {
 // stored stores what is wanted, with a change.
 func stored(change func(*dois.Draft), events ...dois.Event) func(*testing.T, *datacitetest.Server, reconcile.Desired) {
 	return func(t *testing.T, srv *datacitetest.Server, w reconcile.Desired) {
-		doc, err := mds.NewDocument(w.Metadata)
-		require.NoError(t, err)
+		doc := must(mds.NewDocument(w.Metadata))(t)
 		draft := &dois.Draft{DOI: w.DOI, URL: w.URL, MetadataXML: doc.Data, Event: dois.Publish}
 		change(draft)
-		_, err = srv.DOIs().Create(t.Context(), draft)
-		require.NoError(t, err)
+		must(srv.DOIs().Create(t.Context(), draft))(t)
 		for _, event := range events {
-			_, err = srv.DOIs().Update(t.Context(), w.DOI, &dois.Draft{Event: event})
-			require.NoError(t, err)
+			must(srv.DOIs().Update(t.Context(), w.DOI, &dois.Draft{Event: event}))(t)
 		}
 	}
 }

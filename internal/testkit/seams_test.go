@@ -53,8 +53,7 @@ func ofXML(r io.Reader, err error) (*dois.Record, error) {
 
 func get(t *testing.T, srv *datacitetest.Server, name string) *dois.Record {
 	t.Helper()
-	r, err := srv.DOIs().Get(t.Context(), name, &dois.GetOptions{Detail: true})
-	require.NoError(t, err)
+	r := must(srv.DOIs().Get(t.Context(), name, &dois.GetOptions{Detail: true}))(t)
 	return r
 }
 
@@ -90,17 +89,15 @@ var outlets = []outlet{
 		return listedRecord(t, srv, name, true), nil
 	}},
 	{name: "Record as JSON", of: []string{"dois.Record.UnmarshalJSON"}, read: func(t *testing.T, srv *datacitetest.Server, name string) (*dois.Record, error) {
-		data, err := json.Marshal(get(t, srv, name))
-		require.NoError(t, err)
+		data := must(json.Marshal(get(t, srv, name)))(t)
 		var r dois.Record
 		return &r, json.Unmarshal(data, &r)
 	}},
 	{name: "Record of a list as JSON", plain: true, read: func(t *testing.T, srv *datacitetest.Server, name string) (*dois.Record, error) {
 		first := listedRecord(t, srv, name, false)
-		data, err := json.Marshal(first)
-		require.NoError(t, err)
+		data := must(json.Marshal(first))(t)
 		var r dois.Record
-		err = json.Unmarshal(data, &r)
+		err := json.Unmarshal(data, &r)
 		r.Warnings = append(r.Warnings, first.Warnings...) // the JSON has what was guessed
 		return &r, err
 	}},
@@ -109,8 +106,7 @@ var outlets = []outlet{
 		return &r, json.Unmarshal(get(t, srv, name).Raw, &r)
 	}},
 	{name: "ParseJSON", of: []string{"metadata.ParseJSON", "metadata.Unescape"}, read: func(t *testing.T, srv *datacitetest.Server, name string) (*dois.Record, error) {
-		rec, err := metadata.ParseJSON(bytes.NewReader(get(t, srv, name).Raw))
-		require.NoError(t, err)
+		rec := must(metadata.ParseJSON(bytes.NewReader(get(t, srv, name).Raw)))(t)
 		return &dois.Record{Record: *rec}, nil
 	}},
 	{name: "archive", of: []string{"dois/archive.Reader.All"}, read: func(t *testing.T, srv *datacitetest.Server, name string) (*dois.Record, error) {
@@ -127,8 +123,7 @@ var outlets = []outlet{
 		return ofXML(bytes.NewReader(data), err)
 	}},
 	{name: "Open", of: []string{"dois.Client.Open"}, read: func(t *testing.T, srv *datacitetest.Server, name string) (*dois.Record, error) {
-		r, err := srv.DOIs().Open(t.Context(), name, dois.DataCiteXML)
-		require.NoError(t, err)
+		r := must(srv.DOIs().Open(t.Context(), name, dois.DataCiteXML))(t)
 		defer r.Close()
 		return ofXML(r, nil)
 	}},
@@ -269,13 +264,10 @@ func pass(t *testing.T, srv *datacitetest.Server, name, first string, seed uint6
 	t.Helper()
 	rec := datacitetest.RandomRecord(seed)
 	if first == "XML" {
-		doc, err := mds.NewDocument(rec)
-		require.NoError(t, err)
-		_, err = srv.MDS().Register(t.Context(), name, seamAddress, doc, nil)
-		require.NoError(t, err)
+		doc := must(mds.NewDocument(rec))(t)
+		must(srv.MDS().Register(t.Context(), name, seamAddress, doc, nil))(t)
 	} else {
-		_, err := srv.DOIs().Create(t.Context(), &dois.Draft{DOI: name, URL: seamAddress, Event: dois.Publish, Record: *rec})
-		require.NoError(t, err)
+		must(srv.DOIs().Create(t.Context(), &dois.Draft{DOI: name, URL: seamAddress, Event: dois.Publish, Record: *rec}))(t)
 	}
 	var documents [4][]byte
 	documents[0] = documentOf(get(t, srv, name))
@@ -316,10 +308,8 @@ var identifier = regexp.MustCompile(`<identifier([^>]*)>[^<]*</identifier>`)
 // does not show may be lost. What the JSON has beside the XML that the service wrote of it may come into the XML.
 func unchanged(t *testing.T, before, after []byte, read *metadata.Record, said []datacite.Finding, plain bool, what string) {
 	t.Helper()
-	was, err := metadata.ParseXML(bytes.NewReader(before))
-	require.NoError(t, err)
-	is, err := metadata.ParseXML(bytes.NewReader(after))
-	require.NoError(t, err)
+	was := must(metadata.ParseXML(bytes.NewReader(before)))(t)
+	is := must(metadata.ParseXML(bytes.NewReader(after)))(t)
 	changes := metadata.Diff(was, is)
 	if !plain {
 		old, now := textsOf(was), textsOf(is)
@@ -417,12 +407,10 @@ func TestEachSeamHasItsRow(t *testing.T) {
 			rows[name] = true
 		}
 	}
-	files, err := filepath.Glob("../../api/*.txt")
-	require.NoError(t, err)
+	files := must(filepath.Glob("../../api/*.txt"))(t)
 	found := map[string]bool{}
 	for _, file := range files {
-		text, err := os.ReadFile(file)
-		require.NoError(t, err)
+		text := must(os.ReadFile(file))(t)
 		for line := range strings.Lines(string(text)) {
 			m := apiFunc.FindStringSubmatch(strings.TrimSpace(line))
 			if m == nil || !regexp.MustCompile(`\b(Record|Draft|Document|Desired|Outcome|Item|Difference|Page|Format)\b`).MatchString(m[2]+m[4]) {

@@ -329,8 +329,7 @@ func lifeOf(t *testing.T, cfg datacite.Config, by datacite.Service, said *saying
 		n++
 		rec := plain(n)
 		rec.Titles[0].Title += " <sub>1</sub>"
-		data, err := rec.XML()
-		require.NoError(t, err)
+		data := must(rec.XML())(t)
 		return data
 	}
 	wanted := func(yield func(reconcile.Desired, error) bool) {

@@ -50,8 +50,7 @@ func readSpecification(t *testing.T) (page specificationPage) {
 
 func read(t *testing.T, path string) string {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("..", "..", path))
-	require.NoError(t, err)
+	data := must(os.ReadFile(filepath.Join("..", "..", path)))(t)
 	return string(data)
 }
 

@@ -81,73 +81,55 @@ func play(t *testing.T, cassette string) clients {
 	t.Helper()
 	a := recordingAccount()
 	hc := testkit.Cassette(t, cassette, a.upstream, testkit.Replacements{a.prefix: "10.5072", a.username: "EXAMPLE.REPO"})
-	store, err := mds.NewClient(datacite.Config{Service: datacite.Test, Username: a.username, Password: a.password, HTTPClient: hc, MaxAttempts: 1})
-	require.NoError(t, err)
-	records, err := dois.NewClient(datacite.Config{Service: datacite.Test, HTTPClient: hc, MaxAttempts: 1, Username: a.username, Password: a.password})
-	require.NoError(t, err)
-	reader, err := dois.NewClient(datacite.Config{Service: datacite.Test, HTTPClient: hc, MaxAttempts: 1})
-	require.NoError(t, err)
-	usage, err := reports.NewClient(datacite.Config{Service: datacite.Test, HTTPClient: hc, MaxAttempts: 1, Token: a.token})
-	require.NoError(t, err)
-	anyone, err := reports.NewClient(datacite.Config{Service: datacite.Test, HTTPClient: hc, MaxAttempts: 1})
-	require.NoError(t, err)
+	store := must(mds.NewClient(datacite.Config{Service: datacite.Test, Username: a.username, Password: a.password, HTTPClient: hc, MaxAttempts: 1}))(t)
+	records := must(dois.NewClient(datacite.Config{Service: datacite.Test, HTTPClient: hc, MaxAttempts: 1, Username: a.username, Password: a.password}))(t)
+	reader := must(dois.NewClient(datacite.Config{Service: datacite.Test, HTTPClient: hc, MaxAttempts: 1}))(t)
+	usage := must(reports.NewClient(datacite.Config{Service: datacite.Test, HTTPClient: hc, MaxAttempts: 1, Token: a.token}))(t)
+	anyone := must(reports.NewClient(datacite.Config{Service: datacite.Test, HTTPClient: hc, MaxAttempts: 1}))(t)
 	return clients{store, records, reader, usage, anyone}
 }
 
 func TestWireMetadataStore(t *testing.T) {
 	c, ctx := play(t, "mds").mds, t.Context()
 
-	_, err := c.PutURL(ctx, name, address)
-	require.ErrorIs(t, err, mds.ErrMetadataMissing)
-	_, err = c.PutMetadata(ctx, name, mds.XML([]byte(record)))
-	require.NoError(t, err)
-	_, err = c.PutURL(ctx, name, address)
-	require.NoError(t, err)
-	got, err := c.URL(ctx, name)
-	require.NoError(t, err)
+	require.ErrorIs(t, only(c.PutURL(ctx, name, address)), mds.ErrMetadataMissing)
+	must(c.PutMetadata(ctx, name, mds.XML([]byte(record))))(t)
+	must(c.PutURL(ctx, name, address))(t)
+	got := must(c.URL(ctx, name))(t)
 	assert.Equal(t, address, got)
-	doc, err := c.Metadata(ctx, name)
-	require.NoError(t, err)
+	doc := must(c.Metadata(ctx, name))(t)
 	assert.Contains(t, string(doc.Data), "Glacier length")
 	require.NoError(t, c.Hide(ctx, name))
 
-	_, err = c.PutMetadata(ctx, "10.5072/wire-draft", mds.XML([]byte(record)))
-	require.NoError(t, err)
+	must(c.PutMetadata(ctx, "10.5072/wire-draft", mds.XML([]byte(record))))(t)
 	require.NoError(t, c.DeleteDraft(ctx, "10.5072/wire-draft"))
 
-	_, err = c.Metadata(ctx, "10.5072/wire <a+b>")
-	require.ErrorIs(t, err, datacite.ErrNotFound)
+	require.ErrorIs(t, only(c.Metadata(ctx, "10.5072/wire <a+b>")), datacite.ErrNotFound)
 }
 
 func TestWireMint(t *testing.T) {
 	c := play(t, "mds-mint").mds
 	doc := mds.XML([]byte(record))
-	res, err := c.Do(t.Context(), &datacite.Request{Method: http.MethodPut, Path: "/metadata/10.5072", ContentType: doc.ContentType, Body: doc.Data})
-	require.NoError(t, err)
+	res := must(c.Do(t.Context(), &datacite.Request{Method: http.MethodPut, Path: "/metadata/10.5072", ContentType: doc.ContentType, Body: doc.Data}))(t)
 	assert.Regexp(t, `^OK \(10\.5072/|/metadata/10\.5072/`, string(res.Body)+res.Header.Get("Location"))
 }
 
 func TestWireDOIs(t *testing.T) {
 	all, ctx := play(t, "dois"), t.Context()
-	_, err := all.mds.Register(ctx, "10.5072/wire-2", address, mds.XML([]byte(record)), nil)
-	require.NoError(t, err)
+	must(all.mds.Register(ctx, "10.5072/wire-2", address, mds.XML([]byte(record)), nil))(t)
 
-	one, err := all.reader.Get(ctx, "10.5072/wire-2", &dois.GetOptions{Detail: true})
-	require.NoError(t, err)
+	one := must(all.reader.Get(ctx, "10.5072/wire-2", &dois.GetOptions{Detail: true}))(t)
 	assert.Equal(t, "Glacier length", one.Titles[0].Title)
-	_, err = all.reader.Get(ctx, "10.5072/wire#a b?c%d//e", nil)
-	require.ErrorIs(t, err, datacite.ErrNotFound)
+	require.ErrorIs(t, only(all.reader.Get(ctx, "10.5072/wire#a b?c%d//e", nil)), datacite.ErrNotFound)
 
 	opts := &dois.ListOptions{
 		Query: query.And(query.FieldTitle.Is("glacier"), query.Phrase("a + b")), Sort: query.ByCreated.Desc(), Page: query.Page{Number: 1, Size: 2},
 		ProviderID: []string{"example"}, ClientID: []string{"example.repo"}, ConsortiumID: "example", ResourceTypeID: []string{"dataset"}, Prefix: []string{"10.5072"},
 		Registered: "2026", Created: "2025,2026", SchemaVersion: "4", Affiliation: true, Publisher: true, Detail: true, Fields: []string{"doi", "titles"},
 	}
-	_, err = all.reader.List(ctx, opts)
-	require.NoError(t, err)
+	must(all.reader.List(ctx, opts))(t)
 	opts.InBody = true
-	_, err = all.reader.List(ctx, opts)
-	require.NoError(t, err)
+	must(all.reader.List(ctx, opts))(t)
 	found := 0
 	for r, err := range all.reader.All(ctx, &dois.ListOptions{Prefix: []string{"10.5072"}, Page: query.Page{Size: 2}}) {
 		require.NoError(t, err)
@@ -155,19 +137,15 @@ func TestWireDOIs(t *testing.T) {
 		found++
 	}
 	assert.Positive(t, found)
-	_, err = all.reader.List(ctx, &dois.ListOptions{Sample: query.Sample{Random: true}, Page: query.Page{Size: 3}})
-	require.NoError(t, err)
-	_, err = all.reader.List(ctx, &dois.ListOptions{Sample: query.Sample{Group: query.GroupClient, Size: 1}})
-	require.NoError(t, err)
+	must(all.reader.List(ctx, &dois.ListOptions{Sample: query.Sample{Random: true}, Page: query.Page{Size: 3}}))(t)
+	must(all.reader.List(ctx, &dois.ListOptions{Sample: query.Sample{Group: query.GroupClient, Size: 1}}))(t)
 }
 
 func TestWireDOIWrites(t *testing.T) {
 	c, ctx := play(t, "dois-write").dois, t.Context()
 	draft := &dois.Draft{DOI: "10.5072/wire-3", URL: address}
-	_, err := c.Create(ctx, draft)
-	require.NoError(t, err)
-	_, err = c.Update(ctx, "10.5072/wire-3", &dois.Draft{MetadataXML: []byte(record), Clear: []string{"version"}})
-	require.NoError(t, err)
+	must(c.Create(ctx, draft))(t)
+	must(c.Update(ctx, "10.5072/wire-3", &dois.Draft{MetadataXML: []byte(record), Clear: []string{"version"}}))(t)
 	require.NoError(t, c.Delete(ctx, "10.5072/wire-3"))
 }
 
@@ -194,20 +172,15 @@ func TestWireReports(t *testing.T) {
 	all, ctx := play(t, "reports"), t.Context()
 	const id = "3f0c9d2e-7f3b-4b57-9a53-2f1d6c1c9a01"
 	r := usageReport(1)
-	_, err := all.reports.Put(ctx, id, r)
-	require.NoError(t, err)
-	again, err := all.reports.Create(ctx, r)
-	require.NoError(t, err)
+	must(all.reports.Put(ctx, id, r))(t)
+	again := must(all.reports.Create(ctx, r))(t)
 	assert.Equal(t, id, again.ID)
 
-	got, err := all.anyone.Get(ctx, id)
-	require.NoError(t, err)
+	got := must(all.anyone.Get(ctx, id))(t)
 	assert.Equal(t, r.Datasets, got.Datasets)
-	page, err := all.anyone.List(ctx, &reports.ListOptions{CreatedBy: "datacite-go wire tests", Page: query.Page{Number: 1, Size: 10}})
-	require.NoError(t, err)
+	page := must(all.anyone.List(ctx, &reports.ListOptions{CreatedBy: "datacite-go wire tests", Page: query.Page{Number: 1, Size: 10}}))(t)
 	assert.Equal(t, id, page.Reports[0].ID)
-	_, err = all.anyone.Get(ctx, "00000000-0000-4000-8000-000000000000")
-	require.ErrorIs(t, err, datacite.ErrNotFound)
+	require.ErrorIs(t, only(all.anyone.Get(ctx, "00000000-0000-4000-8000-000000000000")), datacite.ErrNotFound)
 }
 
 func TestWireReportSubsets(t *testing.T) {
@@ -219,19 +192,16 @@ func TestWireReportSubsets(t *testing.T) {
 	})
 	require.NoError(t, err)
 	assert.Len(t, receipt.Subsets, 3)
-	got, err := all.anyone.Get(ctx, receipt.ReportID)
-	require.NoError(t, err)
+	got := must(all.anyone.Get(ctx, receipt.ReportID))(t)
 	assert.Equal(t, r.Datasets, got.Datasets)
 }
 
 func TestCassettesHoldNoSecrets(t *testing.T) {
-	files, err := filepath.Glob("../../testdata/cassettes/*.yaml")
-	require.NoError(t, err)
+	files := must(filepath.Glob("../../testdata/cassettes/*.yaml"))(t)
 	require.NotEmpty(t, files)
 	secret := regexp.MustCompile(`(?i)(basic|bearer) (\S+)|eyJ[A-Za-z0-9_-]{10,}|` + regexp.QuoteMeta(datacitetest.Password))
 	for _, file := range files {
-		data, err := os.ReadFile(file)
-		require.NoError(t, err)
+		data := must(os.ReadFile(file))(t)
 		for _, found := range secret.FindAllString(string(data), -1) {
 			assert.Regexp(t, `^(Basic|Bearer) REDACTED$`, found, file)
 		}

@@ -100,8 +100,7 @@ func TestNothingIsLostWithoutAWarning(t *testing.T) {
 					assert.False(t, isSent, "seed %d: it was sent, and refused by the service: %v", seed, sent)
 					continue
 				}
-				found, err := srv.DOIs().Get(t.Context(), name, nil)
-				require.NoError(t, err)
+				found := must(srv.DOIs().Get(t.Context(), name, nil))(t)
 				changes := metadata.Diff(given, &found.Record)
 				for _, c := range changes {
 					assert.True(t, slices.ContainsFunc(warnings, func(f datacite.Finding) bool { return about(f.Path, c.Path) }), "seed %d: %s; warnings: %v", seed, c, warnings)

@@ -212,11 +212,9 @@ func TestNilRecords(t *testing.T) {
 		}
 	}
 	require.Len(t, none.Findings(), 1)
-	_, err := mds.NewDocument(none)
-	require.ErrorIs(t, err, datacite.ErrInvalid)
+	require.ErrorIs(t, only(mds.NewDocument(none)), datacite.ErrInvalid)
 	var unread *dois.Record
-	_, err = unread.Draft()
-	require.ErrorIs(t, err, datacite.ErrInvalid)
+	require.ErrorIs(t, only(unread.Draft()), datacite.ErrInvalid)
 	require.False(t, unread.Has("titles"))
 	var unwritten *reports.Report
 	require.EqualError(t, unwritten.Validate(), "datacite: report: is nil")

@@ -41,8 +41,7 @@ func TestCallOptions(t *testing.T) {
 				c := client(t, net, func(c *config) { c.MaxAttempts, c.Timeout = 3, time.Minute })
 				ctx := tt.ctx(t.Context())
 				assert.Equal(t, tt.attempts, c.MaxAttempts(ctx))
-				_, err := c.Do(ctx, get())
-				require.ErrorContains(t, err, "no response: nothing sent or received for "+tt.silence.String())
+				require.ErrorContains(t, failure(c.Do(ctx, get())), "no response: nothing sent or received for "+tt.silence.String())
 				assert.Len(t, net.seen, tt.attempts)
 			})
 		})
@@ -79,8 +78,7 @@ func TestOperationOfARequest(t *testing.T) {
 	})
 	r := get()
 	r.Access = transport.Required
-	_, err := c.Do(t.Context(), r)
-	require.NoError(t, err)
+	must(c.Do(t.Context(), r))(t)
 	assert.Equal(t, []string{"", "dois.Get", "dois.Get"}, seen)
 	assert.Empty(t, datacite.Operation(t.Context()))
 	var none context.Context

@@ -46,8 +46,7 @@ func basic(username, password string) transport.Authorizer {
 }
 
 func TestLoginsThatCannotBeSent(t *testing.T) {
-	login, err := transport.Basic(datacite.Config{Username: "REPO.ONE", Password: "pass: word"})
-	require.NoError(t, err)
+	login := must(transport.Basic(datacite.Config{Username: "REPO.ONE", Password: "pass: word"}))(t)
 	h := http.Header{}
 	require.NoError(t, login(t.Context(), h))
 	assert.Equal(t, "Basic UkVQTy5PTkU6cGFzczogd29yZA==", h.Get("Authorization"))
@@ -62,8 +61,19 @@ func TestLoginsThatCannotBeSent(t *testing.T) {
 			assert.NotContains(t, err.Error(), "sesame")
 		}
 	}
-	_, err = transport.Token(datacite.Config{Token: "a.b.c", TokenSource: func(context.Context) (string, error) { return "", nil }})
+	_, err := transport.Token(datacite.Config{Token: "a.b.c", TokenSource: func(context.Context) (string, error) { return "", nil }})
 	assert.EqualError(t, err, "datacite: Config.Token: and TokenSource are both set; give one")
-	_, err = transport.Token(datacite.Config{Token: "a b"})
-	require.ErrorIs(t, err, datacite.ErrInvalid)
+	require.ErrorIs(t, failure(transport.Token(datacite.Config{Token: "a b"})), datacite.ErrInvalid)
 }
+
+// must is the result of a call that may not fail.
+func must[T any](result T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		require.NoError(t, err)
+		return result
+	}
+}
+
+// failure is the error of a call with a result.
+func failure[T any](_ T, err error) error { return err }

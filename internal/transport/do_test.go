@@ -105,8 +105,7 @@ func client(t *testing.T, net http.RoundTripper, change func(*config)) *transpor
 	if change != nil {
 		change(&cfg)
 	}
-	c, err := newClient(cfg)
-	require.NoError(t, err)
+	c := must(newClient(cfg))(t)
 	return c
 }
 
@@ -207,8 +206,7 @@ func TestEachAttempt(t *testing.T) {
 		r := put()
 		r.Before = func() error { asked++; return nil }
 		net := &script{steps: []step{respond(502, "", ""), respond(504, "", ""), ok("OK")}}
-		_, err := client(t, net, func(c *config) { c.Limiter = limiter }).Do(t.Context(), r)
-		require.NoError(t, err)
+		must(client(t, net, func(c *config) { c.Limiter = limiter }).Do(t.Context(), r))(t)
 		assert.Equal(t, []string{"body", "body", "body"}, net.sent)
 		assert.Equal(t, 6, asked)
 
@@ -220,7 +218,7 @@ func TestEachAttempt(t *testing.T) {
 				limiter = func(context.Context) error { return full }
 			}
 			net = &script{steps: []step{ok("OK")}}
-			_, err = client(t, net, func(c *config) { c.Limiter = limiter }).Do(ctx, r)
+			_, err := client(t, net, func(c *config) { c.Limiter = limiter }).Do(ctx, r)
 			require.ErrorIs(t, err, full)
 			assert.NotErrorIs(t, err, datacite.ErrUnclear)
 			assert.Empty(t, net.seen)
@@ -231,8 +229,7 @@ func TestEachAttempt(t *testing.T) {
 func TestWaiting(t *testing.T) {
 	waited := func(t *testing.T, s step, change func(*config)) time.Duration {
 		net := &script{steps: []step{s, ok(`{}`)}}
-		_, err := client(t, net, change).Do(t.Context(), get())
-		require.NoError(t, err)
+		must(client(t, net, change).Do(t.Context(), get()))(t)
 		return net.seen[1].Sub(net.seen[0])
 	}
 	synctest.Test(t, func(t *testing.T) {
@@ -255,8 +252,7 @@ func TestPausesGrowAndVary(t *testing.T) {
 		different := map[time.Duration]bool{}
 		for range 200 {
 			net := &script{steps: []step{respond(500, "", "")}}
-			_, err := client(t, net, func(c *config) { c.MaxAttempts = 10 }).Do(t.Context(), get())
-			require.Error(t, err)
+			require.Error(t, failure(client(t, net, func(c *config) { c.MaxAttempts = 10 }).Do(t.Context(), get())))
 			for i := range sums {
 				pause := net.seen[i+1].Sub(net.seen[i])
 				require.LessOrEqual(t, pause, 30*time.Second)
@@ -400,29 +396,24 @@ func TestErrorBodies(t *testing.T) {
 func TestResponsesAreBounded(t *testing.T) {
 	small := func(c *config) { c.MaxBody = 10 }
 	net := &script{steps: []step{ok(`{"a":"0123456789"}`)}}
-	_, err := client(t, net, small).Do(t.Context(), get())
-	require.ErrorIs(t, err, datacite.ErrTooLarge)
+	require.ErrorIs(t, failure(client(t, net, small).Do(t.Context(), get())), datacite.ErrTooLarge)
 	assert.Len(t, net.seen, 1, "asking again would not make it shorter")
 	short := &script{steps: []step{ok(strings.Repeat(" ", 1<<20+1))}}
-	_, err = client(t, short, nil).Do(t.Context(), get())
-	require.ErrorIs(t, err, datacite.ErrTooLarge)
+	require.ErrorIs(t, failure(client(t, short, nil).Do(t.Context(), get())), datacite.ErrTooLarge)
 	long := get()
 	long.Most = 1<<20 + 1
-	_, err = client(t, short, nil).Do(t.Context(), long)
-	require.NoError(t, err)
+	must(client(t, short, nil).Do(t.Context(), long))(t)
 
 	stream := get()
 	stream.Stream = true
-	res, err := client(t, net, small).Do(t.Context(), stream)
-	require.NoError(t, err)
+	res := must(client(t, net, small).Do(t.Context(), stream))(t)
 	data, err := io.ReadAll(res.Body)
 	require.ErrorIs(t, err, datacite.ErrTooLarge)
 	assert.Equal(t, `{"a":"0123`, string(data))
 	require.NoError(t, res.Body.Close())
 
 	stream.Unbounded = true
-	res, err = client(t, net, small).Do(t.Context(), stream)
-	require.NoError(t, err)
+	res = must(client(t, net, small).Do(t.Context(), stream))(t)
 	data, err = io.ReadAll(res.Body)
 	require.NoError(t, err, "whoever asks for it reads on without end")
 	assert.Equal(t, `{"a":"0123456789"}`, string(data))
@@ -438,18 +429,16 @@ func TestRedirects(t *testing.T) {
 	mux.HandleFunc("/end", func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, r.Header.Get("Authorization")) })
 	here := httptest.NewServer(mux)
 	defer here.Close()
-	c, err := newClient(config{BaseURL: here.URL, Authorize: basic("jane", "sesame")})
-	require.NoError(t, err)
+	c := must(newClient(config{BaseURL: here.URL, Authorize: basic("jane", "sesame")}))(t)
 
 	for _, method := range []string{"GET", "PUT"} {
-		_, err = c.Do(t.Context(), transport.Request{Op: "x", Method: method, Path: "/other/host", Access: transport.Required})
+		_, err := c.Do(t.Context(), transport.Request{Op: "x", Method: method, Path: "/other/host", Access: transport.Required})
 		assert.ErrorContains(t, err, "307 Temporary Redirect: redirect to "+elsewhere.URL+"/x not followed")
 		assert.ErrorIs(t, err, datacite.ErrRedirect)
 	}
-	_, err = c.Do(t.Context(), transport.Request{Op: "x", Method: "PUT", Path: "/same/host", Access: transport.Required})
+	_, err := c.Do(t.Context(), transport.Request{Op: "x", Method: "PUT", Path: "/same/host", Access: transport.Required})
 	assert.ErrorContains(t, err, "redirect to /end not followed", "a write goes nowhere else")
-	res, err := c.Do(t.Context(), transport.Request{Op: "x", Method: "GET", Path: "/same/host", Access: transport.Required})
-	require.NoError(t, err)
+	res := must(c.Do(t.Context(), transport.Request{Op: "x", Method: "GET", Path: "/same/host", Access: transport.Required}))(t)
 	assert.Equal(t, "Basic amFuZTpzZXNhbWU=", string(res.Data))
 }
 
@@ -502,8 +491,7 @@ func TestOneLogRecordPerAttempt(t *testing.T) {
 		logged := func(c *config) {
 			c.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 		}
-		_, err := client(t, net, logged).Do(t.Context(), get())
-		require.NoError(t, err)
+		must(client(t, net, logged).Do(t.Context(), get()))(t)
 		lines := strings.Split(strings.TrimSpace(log.String()), "\n")
 		require.Len(t, lines, 2)
 		assert.Contains(t, lines[0], "level=WARN msg=dois.Get method=GET url=https://api.example.org/dois/10.5072/a attempt=1 status=502")
@@ -514,7 +502,7 @@ func TestOneLogRecordPerAttempt(t *testing.T) {
 		log.Reset()
 		r := get()
 		r.Expected = 404
-		_, err = client(t, &script{steps: []step{respond(404, "text/plain", "DOI not found")}}, logged).Do(t.Context(), r)
+		_, err := client(t, &script{steps: []step{respond(404, "text/plain", "DOI not found")}}, logged).Do(t.Context(), r)
 		require.Error(t, err, "it is an error all the same")
 		assert.Contains(t, log.String(), "level=DEBUG")
 	})
@@ -525,8 +513,7 @@ func TestHeaders(t *testing.T) {
 	c := client(t, net, func(c *config) { c.UserAgent, c.Contact = "repo/2.1", "mailto:ops@repo.example" })
 	r := put()
 	r.ContentType, r.ContentEncoding, r.Accept = transport.GzipType, "gzip", transport.JSONType
-	_, err := c.Do(t.Context(), r)
-	require.NoError(t, err)
+	must(c.Do(t.Context(), r))(t)
 	h := net.reqs[0].Header
 	assert.Equal(t, "repo/2.1 datacite-go/"+transport.Version+" (mailto:ops@repo.example)", h.Get("User-Agent"))
 	assert.Equal(t, "application/gzip", h.Get("Content-Type"))
@@ -566,8 +553,7 @@ func TestNewRefuses(t *testing.T) {
 		})
 	}
 	for _, base := range []string{"http://localhost:8080", "http://127.0.0.1:1", "http://[::1]:1", "https://api.example.org/v2/"} {
-		_, err := newClient(config{BaseURL: base})
-		assert.NoError(t, err, base)
+		assert.NoError(t, failure(newClient(config{BaseURL: base})), base)
 	}
 }
 
@@ -583,16 +569,14 @@ func TestAnAddressHasOneSpelling(t *testing.T) {
 			return response(200, "application/json", "{}"), nil
 		})}})
 		require.NoError(t, err)
-		_, err = c.Do(t.Context(), transport.Request{Op: "x.Y", Method: "GET", Path: "/x", Query: "a=1"})
-		require.NoError(t, err)
+		must(c.Do(t.Context(), transport.Request{Op: "x.Y", Method: "GET", Path: "/x", Query: "a=1"}))(t)
 		assert.Equal(t, want+"?a=1", asked)
 	}
 }
 
 func TestCallersClientIsNotChanged(t *testing.T) {
 	own := &http.Client{}
-	_, err := newClient(config{BaseURL: "https://api.example.org", HTTPClient: own})
-	require.NoError(t, err)
+	must(newClient(config{BaseURL: "https://api.example.org", HTTPClient: own}))(t)
 	assert.Equal(t, &http.Client{}, own)
 }
 
@@ -629,18 +613,16 @@ func TestJSON(t *testing.T) {
 			return nil
 		}
 		net := &script{steps: []step{ok(`["a"]`)}}
-		_, err := client(t, net, nil).Do(t.Context(), request)
-		require.NoError(t, err)
+		must(client(t, net, nil).Do(t.Context(), request))(t)
 		assert.Equal(t, []string{"a"}, texts)
 
 		net = &script{steps: []step{ok(`["x"`), ok(`["x`), ok(`["x"] 1`), ok(strings.Repeat(" ", 2000) + `["a"]`)}}
-		res, err := client(t, net, nil).Do(t.Context(), request)
-		require.NoError(t, err)
+		res := must(client(t, net, nil).Do(t.Context(), request))(t)
 		assert.Equal(t, []string{"a"}, texts)
 		assert.Equal(t, 4, res.Attempts, "what is not whole is asked for again")
 
 		net = &script{steps: []step{ok(`["` + strings.Repeat("b", 2000))}}
-		_, err = client(t, net, nil).Do(t.Context(), request)
+		_, err := client(t, net, nil).Do(t.Context(), request)
 		require.ErrorIs(t, err, datacite.ErrUnreadable)
 		_, errEmpty := client(t, &script{steps: []step{ok("")}}, nil).Do(t.Context(), request)
 		require.ErrorIs(t, errEmpty, io.ErrUnexpectedEOF)
@@ -668,11 +650,10 @@ func TestNotFoundInTheWordsOfTheService(t *testing.T) {
 	} {
 		const base = "https://api.example.org"
 		net := &script{steps: []step{respond(404, "", tt.body)}}
-		c, err := transport.New(datacite.Config{Service: datacite.Service{API: base, MDS: base}, MaxAttempts: 1, HTTPClient: &http.Client{Transport: net}}, transport.Interface{Name: tt.name})
-		require.NoError(t, err)
+		c := must(transport.New(datacite.Config{Service: datacite.Service{API: base, MDS: base}, MaxAttempts: 1, HTTPClient: &http.Client{Transport: net}}, transport.Interface{Name: tt.name}))(t)
 		r := put()
 		r.Method = tt.method
-		_, err = c.Do(t.Context(), r)
+		_, err := c.Do(t.Context(), r)
 		assert.Equal(t, tt.found, transport.NotFound(err), "%+v", tt)
 		assert.Equal(t, !tt.found, datacite.Temporary(err), "%+v", tt)
 		assert.Equal(t, !tt.found, strings.Contains(err.Error(), "how a gateway or another host responds"), "%+v", tt)

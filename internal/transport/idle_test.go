@@ -32,8 +32,7 @@ func TestAnIdleConnection(t *testing.T) {
 			printed := make(lines, 10)
 			log.SetOutput(printed)
 			defer log.SetOutput(os.Stderr)
-			listener, err := net.Listen("tcp", "127.0.0.1:0")
-			require.NoError(t, err)
+			listener := must(net.Listen("tcp", "127.0.0.1:0"))(t)
 			defer listener.Close()
 			received, served := make(chan bool), make(chan bool)
 			go func() {
@@ -58,8 +57,7 @@ func TestAnIdleConnection(t *testing.T) {
 				Authorize: basic("EXAMPLE.REPO", "sesame"),
 			})
 			require.NoError(t, err)
-			_, err = client.Do(t.Context(), transport.Request{Op: "x.Y", Method: "GET", Path: "/", Access: transport.Required})
-			require.NoError(t, err)
+			must(client.Do(t.Context(), transport.Request{Op: "x.Y", Method: "GET", Path: "/", Access: transport.Required}))(t)
 			close(received)
 			<-served
 			base.CloseIdleConnections()

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/datacite-go/datacite-go/internal/transport"
 )
@@ -16,10 +15,8 @@ func TestEncodeParams(t *testing.T) {
 }
 
 func TestParamsJSON(t *testing.T) {
-	got, err := transport.ParamsJSON(url.Values{"query": {"a +b"}, "page[size]": {"5"}, "page[cursor]": {"1"}, "fields[dois]": {"doi"}, "x": {"1", "2"}, "none": {}})
-	require.NoError(t, err)
+	got := must(transport.ParamsJSON(url.Values{"query": {"a +b"}, "page[size]": {"5"}, "page[cursor]": {"1"}, "fields[dois]": {"doi"}, "x": {"1", "2"}, "none": {}}))(t)
 	assert.JSONEq(t, `{"query":"a +b","page":{"size":"5","cursor":"1"},"fields":{"dois":"doi"},"x":["1","2"]}`, string(got))
 
-	_, err = transport.ParamsJSON(url.Values{"page": {"1"}, "page[size]": {"5"}})
-	assert.ErrorContains(t, err, "a value and an object at once")
+	assert.ErrorContains(t, failure(transport.ParamsJSON(url.Values{"page": {"1"}, "page[size]": {"5"}})), "a value and an object at once")
 }

@@ -25,8 +25,7 @@ import (
 // talking is a server that says the same to everybody.
 func talking(t *testing.T, words string) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
+	l := must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -97,8 +96,7 @@ func TestTheWrongScheme(t *testing.T) {
 				return nil, nil
 			}
 			defer net.CloseIdleConnections()
-			c, err := newClient(config{BaseURL: tt.base, HTTPClient: &http.Client{Transport: net}, MaxAttempts: 3, MaxWait: time.Millisecond})
-			require.NoError(t, err)
+			c := must(newClient(config{BaseURL: tt.base, HTTPClient: &http.Client{Transport: net}, MaxAttempts: 3, MaxWait: time.Millisecond}))(t)
 			for _, r := range []transport.Request{get(), put(), mint()} {
 				_, err := c.Do(t.Context(), r)
 				require.ErrorContains(t, err, tt.says)

@@ -254,9 +254,8 @@ func TestSecretsThatLookLikeTags(t *testing.T) {
 // An error whose text is redacted can be asked for what it is, and for what is below it as
 // long as that shows nothing.
 func TestErrorsWithWordsOfTheService(t *testing.T) {
-	client, err := newClient(config{BaseURL: "https://service.example", Authorize: basic("repo", "Summer!2026")})
-	require.NoError(t, err)
-	_, err = client.Do(t.Context(), transport.Request{Op: "x.Y", Method: "GET", Path: "/", Access: transport.Required, Before: func() error { return errors.New("no") }})
+	client := must(newClient(config{BaseURL: "https://service.example", Authorize: basic("repo", "Summer!2026")}))(t)
+	_, err := client.Do(t.Context(), transport.Request{Op: "x.Y", Method: "GET", Path: "/", Access: transport.Required, Before: func() error { return errors.New("no") }})
 	require.Error(t, err)
 	below := &datacite.Error{Op: "x.Y", StatusCode: 404}
 	shown := client.Shown(fmt.Errorf("reading Summer!2026: %w", datacite.Invalid(datacite.Finding{Path: "Summer!2026", Err: below})))
