@@ -1,13 +1,29 @@
 package testkit_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"go/ast"
+	"go/constant"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
+	"maps"
 	"net/http"
 	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -16,9 +32,16 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
+	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/dois"
+	"github.com/datacite-go/datacite-go/dois/archive"
 	"github.com/datacite-go/datacite-go/mds"
+	"github.com/datacite-go/datacite-go/metadata"
+	"github.com/datacite-go/datacite-go/query"
+	"github.com/datacite-go/datacite-go/reconcile"
 	"github.com/datacite-go/datacite-go/reports"
+	"github.com/datacite-go/datacite-go/reports/counter"
+	"github.com/datacite-go/datacite-go/reports/counter/logs"
 )
 
 // TestTemporary asks about all statuses, and about errors of each package.
@@ -107,4 +130,258 @@ func dataOf(t *testing.T, body []byte) json.RawMessage {
 	var list struct{ Data json.RawMessage }
 	require.NoError(t, json.Unmarshal(body, &list))
 	return list.Data
+}
+
+// broken are values that their types read from JSON.
+var broken = []json.Unmarshaler{
+	new(metadata.Affiliation), new(metadata.Coordinate), new(metadata.List[int]), new(metadata.Polygon), new(metadata.Polygons), new(metadata.Publisher), new(metadata.Types), new(metadata.YearText),
+	new(dois.Record),
+	new(reports.CountryCounts), new(reports.Dataset), new(reports.Exception), new(reports.Header), new(reports.Instance), new(reports.NameValue), new(reports.Performance), new(reports.Period), new(reports.Report), new(reports.TypedValue),
+}
+
+// only is the error of a function with one more result.
+func only[T any](_ T, err error) error { return err }
+
+func text(s string) io.Reader { return strings.NewReader(s) }
+
+// bad calls each exported function and method that takes input, has no context and returns an
+// error, with bad input.
+func bad(t *testing.T) map[string]func() error {
+	srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true})
+	t.Cleanup(srv.Close)
+	days, err := counter.OpenDays(t.TempDir(), nil)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = days.Close() })
+	wrong := &reports.Report{}
+	about := &logs.Descriptions{}
+	t.Cleanup(func() { _ = about.Close() })
+	calls := map[string]func() error{
+		"doi.Parse":                   func() error { return only(doi.Parse("x")) },
+		"doi.CheckNew":                func() error { return doi.CheckNew("x") },
+		"doi.CheckPrefix":             func() error { return doi.CheckPrefix("x") },
+		"query.Check":                 func() error { return query.Check(query.Or()) },
+		"query.CheckList":             func() error { return query.CheckList(nil, "x", query.Page{Number: -1}, query.Sample{}) },
+		"query.Parse":                 func() error { return only(query.Parse("(")) },
+		"metadata.FindingsXML":        func() error { return only(metadata.FindingsXML(nil)) },
+		"metadata.ValidateXML":        func() error { return metadata.ValidateXML(text("<resource>")) },
+		"metadata.ParseXML":           func() error { return only(metadata.ParseXML(text("<resource>"))) },
+		"metadata.ParseJSON":          func() error { return only(metadata.ParseJSON(text("[]"))) },
+		"metadata.Upgrade":            func() error { return only(metadata.Upgrade(text("<resource/>"), nil)) },
+		"metadata.Record.Validate":    func() error { return new(metadata.Record).Validate() },
+		"metadata.Record.XML":         func() error { return only((&metadata.Record{Version: "\x01"}).XML()) },
+		"metadata.Coordinate.Degrees": func() error { return only(metadata.Coordinate("x").Degrees()) },
+		"dois.NewClient":              func() error { return only(dois.NewClient(datacite.Config{})) },
+		"reconcile.NewClient":         func() error { return only(reconcile.NewClient(datacite.Config{})) },
+		"reconcile.Corrections":       func() error { return last(over(reconcile.Corrections(nil))) },
+		"dois.Record.Draft":           func() error { return only((*dois.Record)(nil).Draft()) },
+		"dois.Timestamp.Time":         func() error { return only(dois.Timestamp("x").Time()) },
+		"archive.Reader.All":          func() error { return only(end(archive.NewReader(text("{"), nil).All())) },
+		"mds.NewClient":               func() error { return only(mds.NewClient(datacite.Config{})) },
+		"mds.NewDocument":             func() error { return only(mds.NewDocument(&metadata.Record{})) },
+		"reports.Group": func() error {
+			return only(end(reports.Group(func(yield func(reports.Row, error) bool) { yield(reports.Row{}, nil) }, nil)))
+		},
+		"reports.TokenExpiry": func() error { return only(reports.TokenExpiry("x")) },
+		"reports.NewClient":   func() error { return only(reports.NewClient(datacite.Config{})) },
+		"reports.Date.Time":   func() error { return only(reports.Date("x").Time()) },
+		"reports.ReadFile":    func() error { _, _, err := reports.ReadFile(text("x")); return err },
+		"reports.WriteFile": func() error {
+			return reports.WriteFile(io.Discard, reports.Header{}, reports.Source([]reports.Dataset{{Title: "\xff"}}))
+		},
+		"reports.Header.EndOn":        func() error { return new(reports.Header).EndOn("x") },
+		"reports.NewReader":           func() error { return only(reports.NewReader(text("x"))) },
+		"reports.Reader.All":          func() error { return only(end(cutReport(t).All())) },
+		"reports.Reader.Scan":         func() error { return only(end(cutReport(t).Scan())) },
+		"reports.Report.Validate":     wrong.Validate,
+		"reports.Dataset.MarshalJSON": func() error { return only(reports.Dataset{Title: "\xff"}.MarshalJSON()) },
+		"counter.Count": func() error {
+			return only(end(counter.Count(func(yield func(counter.Event, error) bool) { yield(counter.Event{}, nil) }, nil)))
+		},
+		"counter.NewAgents":      func() error { return only(counter.NewAgents("(")) },
+		"counter.ReadAgents":     func() error { return only(counter.ReadAgents(text("("))) },
+		"counter.OpenDays":       func() error { return only(counter.OpenDays(t.TempDir(), &counter.Options{Memory: -1})) },
+		"counter.Days.Add":       func() error { return only(days.Add([]counter.Source{{}}, nil)) },
+		"counter.Days.Rows":      func() error { return only(end(days.Rows(reports.Period{BeginDate: "x"}))) },
+		"counter.Event.Validate": func() error { return counter.Event{DOI: "x"}.Validate() },
+		"logs.Read": func() error {
+			return only(end(logs.Read([]logs.Log{{Name: "a", Open: func() (io.ReadCloser, error) { return io.NopCloser(text("x\n")), nil }}}, logs.JSON, nil)))
+		},
+		"logs.Descriptions.Add": func() error { return about.Add(logs.Description{}) },
+		"logs.Descriptions.Describe": func() error {
+			unsorted := []reports.Dataset{{DatasetID: []reports.TypedValue{{Type: "doi", Value: "10.5072/b"}}}, {DatasetID: []reports.TypedValue{{Type: "doi", Value: "10.5072/a"}}}}
+			return only(end(about.Describe(reports.Source(unsorted))))
+		},
+		"logs.Summary.Check": func() error {
+			return (&logs.Summary{Faults: []logs.CodeFaults{{Code: "date", Lines: 1, First: []datacite.Finding{{Code: "date", Reason: "x"}}}}}).Check(logs.Tolerance{})
+		},
+		"datacitetest.Server.PutRecord":     func() error { return srv.PutRecord(nil) },
+		"datacitetest.Server.PutRecordJSON": func() error { return srv.PutRecordJSON([]byte("{")) },
+		"datacitetest.Server.PutReport":     func() error { return only(srv.PutReport(nil)) },
+		"datacitetest.Server.PutReportJSON": func() error { return only(srv.PutReportJSON([]byte("{"))) },
+		"datacitetest.Server.AwaitRequest":  func() error { return only(srv.AwaitRequest(context.Background(), nil)) },
+		"datacitetest.Server.Restore":       func() error { return srv.Restore(text("x")) },
+	}
+	for _, v := range broken {
+		name, _, _ := strings.Cut(reflect.TypeOf(v).Elem().String(), "[")
+		calls[name+".UnmarshalJSON"] = func() error { return v.UnmarshalJSON([]byte(`{"a":`)) }
+	}
+	return calls
+}
+
+func cutReport(t *testing.T) *reports.Reader {
+	r := must(reports.NewReader(text(`{"report-header":{},"report-datasets":[{]}`)))(t)
+	return r
+}
+
+// unrefusing are the functions that return an error and refuse no input, and the reason.
+var unrefusing = map[string]string{
+	"datacite.Invalid": "makes the error", "datacite.ValidationError.Except": "is the error", "datacite.Config.MarshalText": "fails always",
+	"datacitetest.Server.Record": "datacite.ErrNotFound", "datacitetest.Server.Save": "the writer's error", "datacitetest.Server.Resolve": "datacite.ErrNotFound", "datacitetest.StoredReport.Report": "what a GET returns",
+	"dois.Record.Decode": "what the service sent", "reports.Source": "a list", "logs.Descriptions.All": "what was added",
+}
+
+// failing are the exported functions and methods without a context that return an error, or a
+// sequence with errors.
+func failing(t *testing.T) (names []string) {
+	t.Helper()
+	aside := []string{"Error", "Is", "As", "Unwrap", "Close", "Flush", "MarshalJSON"}
+	withContext := takesContext(t)
+	for _, file := range publicFiles(t) {
+		for _, d := range file.parsed.Decls {
+			f, ok := d.(*ast.FuncDecl)
+			if !ok || !f.Name.IsExported() || !ast.IsExported(qualified(f)) || f.Type.Results == nil || slices.Contains(aside, f.Name.Name) {
+				continue
+			}
+			name := file.parsed.Name.Name + "." + qualified(f)
+			last := f.Type.Results.List[len(f.Type.Results.List)-1].Type
+			if list, ok := last.(*ast.IndexListExpr); ok {
+				last = list.Indices[1]
+			}
+			kind, _ := last.(*ast.Ident)
+			if kind != nil && kind.Name == "error" && !slices.Contains(withContext, name) && unrefusing[name] == "" {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+// refusal requires that an error is one of the vocabulary: it matches ErrInvalid, and names a
+// fault with a documented code and a reason.
+func refusal(t *testing.T, err error) {
+	t.Helper()
+	require.ErrorIs(t, err, datacite.ErrInvalid)
+	found := datacite.Findings(err)
+	require.NotEmpty(t, found, "%v", err)
+	for _, f := range found {
+		assert.Contains(t, documentedCodes, f.Code, "%v", f)
+		assert.NotEmpty(t, f.Reason)
+		assert.False(t, f.Warning)
+	}
+}
+
+// Whatever refuses input does so in one vocabulary, in every package.
+func TestRefusals(t *testing.T) {
+	calls := bad(t)
+	for _, name := range failing(t) {
+		t.Run(name, func(t *testing.T) {
+			require.Contains(t, calls, name, "has no call with bad input")
+			refusal(t, calls[name]())
+		})
+	}
+}
+
+// Methods with a context refuse arguments that are zero, except where these are the defaults.
+func TestZeroArguments(t *testing.T) {
+	defaults := []string{
+		"dois.Client.List", "dois.Client.All", "dois.Client.Pages", "dois.Walk.All", "dois.Walk.Pages", "reports.Client.List", "reports.Client.All",
+	}
+	for name, f := range functions(newScene(t, datacitetest.Password, func() { t.Error("a request was sent") })) {
+		if slices.Contains(defaults, name) {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			args := []reflect.Value{reflect.ValueOf(t.Context())}
+			for i := 1; i < f.Type().NumIn(); i++ {
+				args = append(args, reflect.Zero(f.Type().In(i)))
+			}
+			refusal(t, outcome(f, args))
+		})
+	}
+}
+
+// must is the result of a call that may not fail.
+func must[T any](result T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		require.NoError(t, err)
+		return result
+	}
+}
+
+// documentedCodes are those of the list in the comment of [datacite.Code].
+var documentedCodes = func() []datacite.Code {
+	text, err := os.ReadFile(filepath.Join("..", "..", "finding.go"))
+	if err != nil {
+		panic(err)
+	}
+	comment, _, _ := strings.Cut(string(text), "\ntype Code string")
+	var codes []datacite.Code
+	for _, m := range regexp.MustCompile(`(?m)^//   - ([a-z-]+): `).FindAllStringSubmatch(comment, -1) {
+		codes = append(codes, datacite.Code(m[1]))
+	}
+	return codes
+}()
+
+// A compiled package, as go list shows it.
+type compiled struct {
+	ImportPath, Dir, Export string
+	GoFiles                 []string
+	Standard                bool
+}
+
+// Every code that the source mentions is in the list, and every code of the list is used. The
+// type tells them from other texts.
+func TestCodesAreDocumented(t *testing.T) {
+	out := must(exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,Standard", "../../...").Output())(t)
+	exports, own := map[string]string{}, []compiled{}
+	for in := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p compiled
+		err := in.Decode(&p)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		require.NoError(t, err)
+		exports[p.ImportPath] = p.Export
+		if p.ImportPath == root || strings.HasPrefix(p.ImportPath, module) && !strings.HasPrefix(p.ImportPath, module+"datacitetest/internal/") {
+			own = append(own, p)
+		}
+	}
+	files := token.NewFileSet()
+	from := importer.ForCompiler(files, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
+	used := map[datacite.Code]string{}
+	for _, p := range own {
+		var sources []*ast.File
+		for _, name := range p.GoFiles {
+			file := must(parser.ParseFile(files, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution))(t)
+			sources = append(sources, file)
+		}
+		info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}}
+		must((&types.Config{Importer: from}).Check(p.ImportPath, files, sources, info))(t)
+		for expr, v := range info.Types {
+			if v.Value != nil && types.Unalias(v.Type).String() == root+".Code" && constant.StringVal(v.Value) != "" {
+				used[datacite.Code(constant.StringVal(v.Value))] = files.Position(expr.Pos()).String()
+			}
+		}
+	}
+	require.NotEmpty(t, used)
+	for code, place := range used {
+		assert.Contains(t, documentedCodes, code, place)
+	}
+	for _, code := range documentedCodes {
+		assert.Contains(t, slices.Collect(maps.Keys(used)), code)
+	}
+	sorted := slices.Clone(documentedCodes)
+	slices.Sort(sorted)
+	assert.Equal(t, slices.Compact(sorted), sorted, "each once")
 }
