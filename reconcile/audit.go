@@ -9,8 +9,10 @@ import (
 	"fmt"
 	"iter"
 	"net/http"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/dois"
@@ -18,6 +20,8 @@ import (
 	"github.com/datacite-go/datacite-go/internal/call"
 	"github.com/datacite-go/datacite-go/internal/doi"
 	"github.com/datacite-go/datacite-go/internal/extsort"
+	"github.com/datacite-go/datacite-go/internal/input"
+	"github.com/datacite-go/datacite-go/internal/jsonlex"
 	"github.com/datacite-go/datacite-go/internal/transport"
 	"github.com/datacite-go/datacite-go/metadata"
 	"github.com/datacite-go/datacite-go/query"
@@ -103,7 +107,7 @@ type AuditOptions struct {
 	AllowEmpty bool
 
 	// Adapt changes what is desired by what was found, such as by adding contributors, for which a table has no
-	// column. It is called for DOIs that were found.
+	// column. It is called for DOIs that were found, for several at once.
 	Adapt Adapter
 
 	// Listed is called for each record that the service lists, with all attributes, in the
@@ -193,8 +197,10 @@ func (a *audit) run(ctx context.Context, desired iter.Seq2[Desired, error]) erro
 		return err
 	}
 	// A DOI that is desired twice is known before the first difference, so that nothing is written.
-	if err := a.each(func(string, []byte, []byte) error { return nil }); err != nil {
-		return err
+	for _, err := range a.pairs() {
+		if err != nil {
+			return err
+		}
 	}
 	if err := a.list(ctx); err != nil {
 		return err
@@ -202,13 +208,16 @@ func (a *audit) run(ctx context.Context, desired iter.Seq2[Desired, error]) erro
 	if a.progress.Found == 0 && !a.opts.AllowEmpty {
 		return fmt.Errorf("reconcile.Audit: %w: the service lists no DOI of %s; is the name right?", ErrNothingListed, a.opts.scope())
 	}
-	err := a.each(func(name string, desired, found []byte) error {
-		r, bad := requestOf(desired)
-		f, err := decoded[dois.Record](found)
-		if err = cmp.Or(bad, err, call.Ended(ctx)); err != nil {
-			return err
+	err := bulk.Map(ctx, a.batches(), runtime.GOMAXPROCS(0), a.judge, func(judged []judgement) error {
+		for i := range judged {
+			if err := cmp.Or(judged[i].err, call.Ended(ctx)); err != nil {
+				return err
+			}
+			if err := a.pass(ctx, &judged[i]); err != nil {
+				return err
+			}
 		}
-		return a.judge(ctx, name, r, f)
+		return nil
 	})
 	a.report(0)
 	return err
@@ -219,7 +228,8 @@ func (o *AuditOptions) scope() string {
 	return strings.Trim(o.ClientID+", "+strings.Join(o.Prefix, ", "), ", ")
 }
 
-// An entry is what is kept of a Desired: of XML, not the record that was read from it.
+// An entry is what is kept of a Desired: of XML, not the record that was read from it. Metadata follow it, after a zero:
+// they are read by their own decoder.
 type entry struct {
 	Desired
 	Number int // in the source
@@ -239,7 +249,7 @@ func (a *audit) take(ctx context.Context, desired iter.Seq2[Desired, error]) err
 			return err
 		}
 		a.metadata = a.metadata || r.Metadata != nil || d.Clear != nil
-		data, err := json.Marshal(entry{d, r.number})
+		data, err := entryOf(d, r.number)
 		if err != nil {
 			return err
 		}
@@ -252,11 +262,33 @@ func (a *audit) take(ctx context.Context, desired iter.Seq2[Desired, error]) err
 	return nil
 }
 
+func entryOf(d Desired, number int) ([]byte, error) {
+	record := d.Metadata
+	d.Metadata = nil
+	data, err := json.Marshal(entry{d, number})
+	if err != nil || record == nil {
+		return data, err
+	}
+	text, err := json.Marshal(record)
+	return slices.Concat(data, []byte{0}, text), err
+}
+
+var metadataJSON = sync.OnceValue(func() *jsonlex.Object[metadata.Record] {
+	return jsonlex.NewObject(jsonlex.Metadata.([]jsonlex.Member[metadata.Record])...)
+})
+
 // requestOf reads an entry back.
 func requestOf(data []byte) (*request, error) {
-	e, err := decoded[entry](data)
-	if e == nil || err != nil {
+	var e entry
+	data, text, hasMetadata := bytes.Cut(data, []byte{0})
+	if err := json.Unmarshal(data, &e); err != nil {
 		return nil, err
+	}
+	if hasMetadata {
+		e.Metadata = new(metadata.Record)
+		if err := input.JSON(text, e.Metadata, metadataJSON().Read); err != nil {
+			return nil, err
+		}
 	}
 	return newRequest(e.Desired, e.Number)
 }
@@ -268,45 +300,69 @@ func (a *audit) keep(name, side string, data []byte) error {
 	return a.entries.Add([]byte(name), slices.Concat([]byte(name+"\x00"+side), data))
 }
 
-// each calls do for each DOI, in their order, with the JSON of what is wanted and of what was found. A
-// DOI that is wanted twice is an error.
-func (a *audit) each(do func(name string, desired, found []byte) error) error {
-	var name string
-	var desired, found []byte
-	for data, err := range a.entries.Values() {
-		if err != nil {
-			return err
-		}
-		key, data, _ := bytes.Cut(data, []byte{0})
-		if string(key) != name {
-			if name != "" {
-				if err := do(name, desired, found); err != nil {
-					return err
-				}
-			}
-			name, desired, found = string(key), desired[:0], found[:0]
-		}
-		switch side, data := string(data[:1]), data[1:]; {
-		case side == isFound: // twice, if the record moved between the pages of the list
-			found = append(found[:0], data...)
-		case len(desired) > 0:
-			return repeated(name, desired, data)
-		default:
-			desired = append(desired, data...)
-		}
-	}
-	if name == "" {
-		return nil
-	}
-	return do(name, desired, found)
+// A pair is a DOI with what is desired and what was found, as they are kept; one of them may be empty.
+type pair struct {
+	name           string
+	desired, found []byte
 }
 
-func decoded[T any](data []byte) (*T, error) {
-	if len(data) == 0 {
-		return nil, nil
+// pairs are the DOIs in their order. One that is desired twice is an error.
+func (a *audit) pairs() iter.Seq2[pair, error] {
+	return func(yield func(pair, error) bool) {
+		var p pair
+		for data, err := range a.entries.Values() {
+			if err != nil {
+				yield(p, err)
+				return
+			}
+			key, data, _ := bytes.Cut(data, []byte{0})
+			if string(key) != p.name {
+				if p.name != "" && !yield(p, nil) {
+					return
+				}
+				p = pair{name: string(key)}
+			}
+			switch side, data := string(data[:1]), bytes.Clone(data[1:]); {
+			case side == isFound: // twice, if the record moved between the pages of the list
+				p.found = data
+			case p.desired != nil:
+				yield(p, repeated(p.name, p.desired, data))
+				return
+			default:
+				p.desired = data
+			}
+		}
+		if p.name != "" {
+			yield(p, nil)
+		}
 	}
-	v := new(T)
-	return v, json.Unmarshal(data, v)
+}
+
+// Bounds of a batch, of which several are in memory: so many DOIs, and bytes after which it ends.
+const batchSize, batchBytes = 64, 64 << 10
+
+// batches are the pairs, some at a time.
+func (a *audit) batches() iter.Seq2[[]pair, error] {
+	return func(yield func([]pair, error) bool) {
+		var batch []pair
+		size := 0
+		for p, err := range a.pairs() {
+			if err != nil {
+				_ = (batch == nil || yield(batch, nil)) && yield(nil, err)
+				return
+			}
+			batch, size = append(batch, p), size+len(p.desired)+len(p.found)
+			if len(batch) == batchSize || size >= batchBytes {
+				if !yield(batch, nil) {
+					return
+				}
+				batch, size = nil, 0
+			}
+		}
+		if batch != nil {
+			yield(batch, nil)
+		}
+	}
 }
 
 func repeated(name string, earlier, later []byte) error {
@@ -357,20 +413,51 @@ func (a *audit) report(n int) {
 	}
 }
 
-// judge reads a desired DOI that seems to differ, and yields the differences.
-func (a *audit) judge(ctx context.Context, name string, r *request, found *dois.Record) error {
-	a.progress.Compared++
-	a.report(a.progress.Compared)
-	all, err := a.differences(name, r, found, !a.metadata)
-	if err == nil && len(all) > 0 && (r != nil || a.opts.ReadExtra) {
-		if found, err = a.client.look(ctx, name); err == nil {
-			all, err = a.differences(name, r, found, false)
+// A judgement is how a DOI seems to differ, by the list.
+type judgement struct {
+	name    string
+	request *request // nil if it is not desired
+	all     []*Difference
+	err     error
+}
+
+// judge compares the DOIs of a batch. Several batches are judged at once.
+func (a *audit) judge(batch []pair) []judgement {
+	judged := make([]judgement, len(batch))
+	for i, p := range batch {
+		j := &judged[i]
+		if j.name = p.name; p.desired != nil {
+			j.request, j.err = requestOf(p.desired)
+		}
+		var found *dois.Record
+		if j.err == nil && p.found != nil {
+			found = new(dois.Record)
+			j.err = found.UnmarshalJSON(p.found)
+		}
+		if j.err == nil {
+			j.all, j.err = a.differences(p.name, j.request, found, !a.metadata)
+		}
+		if j.err != nil {
+			return judged[:i+1]
 		}
 	}
-	if err != nil {
-		return err
+	return judged
+}
+
+// pass reads a DOI that seems to differ, and yields the differences.
+func (a *audit) pass(ctx context.Context, j *judgement) error {
+	a.progress.Compared++
+	a.report(a.progress.Compared)
+	if len(j.all) > 0 && (j.request != nil || a.opts.ReadExtra) {
+		found, err := a.client.look(ctx, j.name)
+		if err == nil {
+			j.all, err = a.differences(j.name, j.request, found, false)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	for _, d := range all {
+	for _, d := range j.all {
 		a.progress.Differences++
 		a.report(0)
 		if !a.yield(d, nil) {

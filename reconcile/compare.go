@@ -56,7 +56,7 @@ func (r *request) compare(found *dois.Record, adapt Adapter) (c *comparison, err
 	changes := metadata.Diff(c.shown(c.asJSON), c.shown(&found.Record))
 	emptied := c.emptied()
 	invisible := bytes.ContainsFunc(bytes.TrimPrefix(found.MetadataXML, []byte("\ufeff")), isInvisible)
-	inXML := c.Metadata != nil && needsXML(c.Metadata, "json") // which the JSON does not show
+	inXML := c.Metadata != nil && needsXML(pick(c.Metadata, refusedInJSON), "json") // which the JSON does not show
 	if len(changes) == 0 && !invisible && emptied == nil && !inXML {
 		return c, nil
 	}
@@ -93,6 +93,9 @@ func (r *request) compare(found *dois.Record, adapt Adapter) (c *comparison, err
 	c.changes = append(c.changes, c.unseen...)
 	return c, nil
 }
+
+// refusedInJSON are the properties with values that the service refuses as JSON: findings with the code json.
+var refusedInJSON = []string{"publicationYear", "language", "geoLocations"}
 
 // emptied are the properties that are to be empty, and of which the JSON has something, or may have less than the XML.
 func (c *comparison) emptied() (names []string) {
@@ -137,7 +140,7 @@ func hasBlanks(list reflect.Value) bool {
 }
 
 // isInvisible finds characters such as a zero-width space.
-func isInvisible(r rune) bool { return unicode.Is(unicode.Cf, r) }
+func isInvisible(r rune) bool { return r > unicode.MaxASCII && unicode.Is(unicode.Cf, r) }
 
 // invisible are the changes that remove invisible characters, which only the stored XML has: the service shows
 // the identifiers without them.

@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -447,12 +448,12 @@ func TestAllWorkersWaitAsTheServiceAsks(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			onEachInTime(t, func(t *testing.T, srv *datacitetest.Server) {
-				begun, turnedAway := time.Now(), 0
+				begun, turnedAway := time.Now(), atomic.Int32{} // of a request that was left, too
 				srv.SetFaults(func(int, *http.Request) *datacitetest.Fault {
 					if time.Since(begun) >= tt.busy {
 						return nil
 					}
-					turnedAway++
+					turnedAway.Add(1)
 					return &datacitetest.Fault{Status: 429, RetryAfter: tt.after}
 				})
 				c := clientOf(t, srv, datacitetest.Password, srv.HTTPClient().Transport)
@@ -468,7 +469,7 @@ func TestAllWorkersWaitAsTheServiceAsks(t *testing.T) {
 						outcomes++
 					}
 				}
-				assert.LessOrEqual(t, turnedAway, tt.most)
+				assert.LessOrEqual(t, int(turnedAway.Load()), tt.most)
 				if tt.busy < 30*time.Minute {
 					require.NoError(t, end)
 					assert.Len(t, srv.Names(), 200)

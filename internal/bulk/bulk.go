@@ -77,3 +77,56 @@ func feed[T any](ctx context.Context, items iter.Seq2[T, error], work chan<- T) 
 	}
 	return nil
 }
+
+// Map calls do for each item, with several workers, and take for each result, in the caller's goroutine and in the
+// order of the items. Items are taken one by one, in another goroutine, a few ahead of what was taken. Map
+// returns when all goroutines have ended. A panic of items or do is raised again in the caller's goroutine.
+//
+// The run ends at an error of take, of items, after what came before it, and when ctx ends.
+func Map[T, R any](ctx context.Context, items iter.Seq2[T, error], workers int, do func(T) R, take func(R) error) error {
+	caller := ctx
+	ctx, cancel := context.WithCancel(ctx)
+	running, results := Group{Stop: cancel}, make(chan chan R, workers)
+	defer func() { // also when take panics
+		cancel()
+		running.Wait()
+	}()
+	var source, taken error
+	running.Go(func() {
+		defer close(results)
+		source = spread(ctx, items, results, func(item T, result chan<- R) {
+			running.Go(func() { result <- do(item) })
+		})
+	})
+	for result := range results {
+		select {
+		case r := <-result:
+			taken = take(r)
+		case <-ctx.Done():
+		}
+		if taken != nil || ctx.Err() != nil {
+			break
+		}
+	}
+	cancel()
+	running.Wait()
+	running.Rethrow()
+	return cmp.Or(taken, call.Ended(caller), source)
+}
+
+// spread begins the work on each item, as long as there is room for another result.
+func spread[T, R any](ctx context.Context, items iter.Seq2[T, error], results chan<- chan R, begin func(T, chan<- R)) error {
+	for item, err := range items {
+		if err != nil {
+			return err
+		}
+		result := make(chan R, 1)
+		select {
+		case results <- result:
+			begin(item, result)
+		case <-ctx.Done():
+			return nil
+		}
+	}
+	return nil
+}
