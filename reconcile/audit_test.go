@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -443,6 +444,71 @@ func onlySingle(_ int, r *http.Request) *datacitetest.Fault {
 		return nil
 	}
 	return &datacitetest.Fault{Kind: datacitetest.Status, Status: http.StatusInternalServerError}
+}
+
+// TestAuditOnAllProcessors judges several DOIs at once, in their order all the same. However the audit ends, its goroutines
+// have ended, which testing/synctest sees to.
+func TestAuditOnAllProcessors(t *testing.T) {
+	const n = 1000
+	for name, tt := range map[string]struct {
+		adapt reconcile.Adapter
+		left  int // after how many differences the loop is left
+		want  int // differences
+		says  string
+	}{
+		"all":        {want: n},
+		"left":       {left: 3, want: 3},
+		"an error":   {adapt: func(d *reconcile.Desired, _ *dois.Record) error { return fmt.Errorf("not %s", d.DOI) }, says: "not " + recordName(0)},
+		"no context": {want: 7, says: context.Canceled.Error()},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				var together sync.WaitGroup
+				together.Add(2)
+				opts := &reconcile.AuditOptions{Prefix: []string{"10.5072"}, Kinds: []reconcile.DifferenceKind{reconcile.KindChanged}, Adapt: tt.adapt}
+				if tt.adapt == nil {
+					var once sync.Map
+					opts.Adapt = func(d *reconcile.Desired, _ *dois.Record) error {
+						if _, again := once.LoadOrStore(d.DOI, true); !again && (d.DOI == recordName(0) || d.DOI == recordName(64)) {
+							together.Done()
+							together.Wait()
+						}
+						return nil
+					}
+				}
+				desired := func(yield func(reconcile.Desired, error) bool) {
+					for i := range n {
+						if !yield(reconcile.Desired{DOI: recordName(n - 1 - i), URL: "https://example.org/"}, nil) {
+							return
+						}
+					}
+				}
+				var names []string
+				var end error
+				for d, err := range (&listing{n: n}).client(t).Audit(ctx, desired, opts) {
+					if end = err; err != nil {
+						break
+					}
+					if names = append(names, d.DOI); len(names) == tt.left {
+						break
+					}
+					if name == "no context" && len(names) == tt.want {
+						cancel()
+					}
+				}
+				assert.Len(t, names, tt.want)
+				assert.True(t, slices.IsSorted(names))
+				if tt.says != "" {
+					require.ErrorContains(t, end, tt.says)
+				} else {
+					require.NoError(t, end)
+				}
+			})
+		})
+	}
 }
 
 // TestAuditMemory wants an audit of many records to hold no more than 64 bytes a DOI.

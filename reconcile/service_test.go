@@ -64,7 +64,7 @@ const xmlRecord = `<resource xmlns="http://datacite.org/schema/kernel-4">` +
 
 func recordName(i int) string { return "10.5072/r" + strconv.Itoa(10_000_000 + i)[1:] }
 
-// A listing is a service with n records and nothing but their list, whose pages are made as they are asked for.
+// A listing is a service with n records that are read only, and made as they are asked for.
 type listing struct {
 	n     int
 	moved int // the page that would begin here shows records of the page before
@@ -84,13 +84,15 @@ func (l *listing) RoundTrip(r *http.Request) (*http.Response, error) {
 		first, end = first-1001, first-1
 	}
 	var page strings.Builder
+	record := func(name string) {
+		fmt.Fprintf(&page, `{"id":%q,"type":"dois","attributes":{"doi":%q,"titles":[{"title":"Record"}]}}`, name, name)
+	}
 	page.WriteString(`{"data":[`)
 	for i := first; i < end; i++ {
 		if i > first {
 			page.WriteByte(',')
 		}
-		name := recordName(i)
-		fmt.Fprintf(&page, `{"id":%q,"type":"dois","attributes":{"doi":%q,"titles":[{"title":"Record"}]}}`, name, name)
+		record(recordName(i))
 	}
 	fmt.Fprintf(&page, `],"meta":{"total":%d,"totalPages":1},"links":{"self":"https://localhost/dois"`, l.n)
 	if end < l.n {
@@ -98,6 +100,12 @@ func (l *listing) RoundTrip(r *http.Request) (*http.Response, error) {
 		fmt.Fprintf(&page, `,"next":"https://localhost/dois?page[cursor]=%s&page[size]=1000"`, next)
 	}
 	page.WriteString(`}}`)
+	if name, single := strings.CutPrefix(r.URL.Path, "/dois/"); single {
+		page.Reset()
+		page.WriteString(`{"data":`)
+		record(name)
+		page.WriteString(`}`)
+	}
 	return &http.Response{
 		StatusCode: 200, ProtoMajor: 1, ProtoMinor: 1, Request: r, ContentLength: -1,
 		Header: http.Header{"Content-Type": {"application/json; charset=utf-8"}}, Body: io.NopCloser(strings.NewReader(page.String())),
