@@ -136,7 +136,7 @@ func TestEveryOptionCounts(t *testing.T) {
 			}
 			t.Run(field.Name, func(t *testing.T) {
 				name, _, _ := strings.Cut(field.Tag.Get("url"), ",")
-				assert.Contains(t, known.String(), " "+strings.ReplaceAll(name, "_", "-")+" ", "it has no row in datacitetest/deployed-dois.md")
+				assert.Contains(t, known.String(), " "+strings.ReplaceAll(name, "_", "-")+" ", "it has no row in datacitetest/evidence/deployed-dois.md")
 				var opts dois.ListOptions
 				value := reflect.ValueOf(&opts).Elem().FieldByIndex(field.Index)
 				switch value.Kind() {

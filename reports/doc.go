@@ -151,7 +151,7 @@
 //   - While a gateway answers 429, 503 or 504, the service may still be working on the request.
 //   - Any account may replace any report. Submit checks the account; Put does not.
 //
-// datacitetest/deployed-reports.md lists all rules, with evidence and tests.
+// datacitetest/evidence/deployed-reports.md lists all rules, with evidence and tests.
 //
 // [shown.Cause]: https://pkg.go.dev/github.com/datacite-go/datacite-go/reports/shown#Cause
 // [specification]: https://github.com/datacite-go/datacite-go/blob/main/docs/specification.md

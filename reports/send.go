@@ -107,7 +107,7 @@ func (c *Client) authorized(ctx context.Context, r transport.Request) (*transpor
 // The deployed service reads a stored report not only for a GET but before most writes. If
 // it cannot, its response is 422 or 500, in words that depend on what is wrong: the
 // document lacks a subset, is not there or is cut off, the database has no subset, the base64
-// is damaged (datacitetest/deployed-reports.md). What these responses have in common is that
+// is damaged (datacitetest/evidence/deployed-reports.md). What these responses have in common is that
 // the service goes on listing the report.
 
 // errNotReadNow is ErrBroken within Submit, which waits and looks again before it says that.

@@ -43,7 +43,7 @@ import (
 
 // A count that a corrected report no longer has keeps its old number, because the
 // service's workers replace only numbers in the new report; a count of 0 is the only
-// remedy (rule 6 of datacitetest/deployed-usage.md).
+// remedy (rule 6 of datacitetest/evidence/deployed-usage.md).
 
 // correct compares the plan with all that is known of earlier versions, before the first
 // request and before a run ends that has nothing to send: with the stored one, and with

@@ -6,7 +6,7 @@
 // no delete. The deployed service keeps a report twice, as rows of a database and
 // as one document with all subsets that is written later, and checks one against
 // the other whenever the report is read or written. What follows (the evidence
-// for each rule is in datacitetest/deployed-reports.md):
+// for each rule is in datacitetest/evidence/deployed-reports.md):
 //
 //  1. A POST adds its subset each time it arrives. It is sent again only after a look
 //     has shown that it did not arrive.

@@ -15,7 +15,7 @@ type contents [5]uint8
 
 // A server holds one report as the deployed service does (rows and document) or
 // as the specification says (rows alone). The evidence for the steps of a request
-// is in datacitetest/deployed-reports.md.
+// is in datacitetest/evidence/deployed-reports.md.
 type server struct {
 	deployed bool
 	exists   bool

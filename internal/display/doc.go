@@ -4,7 +4,7 @@
 // each count (levriero), store the events (events), and a DOI record displays the sums of its
 // events (lupo). The sender of the report learns nothing of this. The rules have names, which
 // are the codes of findings about reports and the causes of differences between reports and
-// records. Their numbers are those of datacitetest/deployed-usage.md, which has the evidence.
+// records. Their numbers are those of datacitetest/evidence/deployed-usage.md, which has the evidence.
 //
 // Some rules cannot be applied to a report as it is read, or to the reports that an account can
 // see, and are not predicted:

@@ -9,7 +9,7 @@ import (
 
 // A Route is how the name in a request's path reaches the records of the deployed
 // service. On it a name can turn into another one, and the request then acts on
-// another DOI. The steps, with their evidence, are in datacitetest/deployed-store.md.
+// another DOI. The steps, with their evidence, are in datacitetest/evidence/deployed-store.md.
 type Route int
 
 const (

@@ -12,7 +12,7 @@ import (
 )
 
 // Table reads the rows of a Markdown table: the one below the heading "## name"
-// of a file in datacitetest, without its head. A cell that stands in backticks as a
+// of a file in datacitetest/evidence, without its head. A cell that stands in backticks as a
 // whole is read as a Go string literal, quotes as they are; other cells are
 // text.
 func Table(t testing.TB, file, name string) [][]string {
@@ -22,7 +22,7 @@ func Table(t testing.TB, file, name string) [][]string {
 		return rows.([][]string)
 	}
 	_, here, _, _ := runtime.Caller(0)
-	text, err := os.ReadFile(filepath.Join(filepath.Dir(here), "..", "..", "datacitetest", file))
+	text, err := os.ReadFile(filepath.Join(filepath.Dir(here), "..", "..", "datacitetest", "evidence", file))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@
 // The service stores a report as it was sent, but the views and downloads of records differ
 // from it for several reasons. For example, the service reads only a part of each dataset, adds
 // up counts that are reported twice, and keeps numbers that a corrected report no longer
-// contains. [Cause] lists the reasons, and datacitetest/deployed-usage.md the rules with their
+// contains. [Cause] lists the reasons, and datacitetest/evidence/deployed-usage.md the rules with their
 // evidence.
 //
 // Compare does not predict the effect of:

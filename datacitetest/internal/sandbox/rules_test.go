@@ -61,7 +61,7 @@ func TestRulesUnsupported(t *testing.T) {
 // rulesIn are the rows of the tables of a file whose first column is a rule.
 func rulesIn(t *testing.T, file string) (rules [][]string) {
 	t.Helper()
-	text, err := os.ReadFile("../../" + file)
+	text, err := os.ReadFile("../../evidence/" + file)
 	require.NoError(t, err)
 	ofRules := false
 	for line := range strings.Lines(string(text)) {

@@ -6,7 +6,7 @@ import (
 )
 
 // Gap is something that the servers support and the embedded service refuses with 501: a
-// wrong guess would hide a mistake of a client. The table of datacitetest/unsupported.md has
+// wrong guess would hide a mistake of a client. The table of datacitetest/evidence/unsupported.md has
 // for each gap a request that meets it, and the evidence.
 type Gap struct {
 	Name string // what the request asked for; the row of the table
