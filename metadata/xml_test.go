@@ -1,9 +1,14 @@
 package metadata_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -147,4 +152,235 @@ func TestParseXML_passesOnTheErrorOfTheReader(t *testing.T) {
 	assert.ErrorIs(t, metadata.ValidateXML(iotest.ErrReader(broken)), broken)
 	_, err = metadata.FindingsXML(iotest.ErrReader(broken))
 	assert.ErrorIs(t, err, broken)
+}
+
+func parse(t *testing.T, document string) *metadata.Record {
+	t.Helper()
+	rec := must(metadata.ParseXML(strings.NewReader(document)))(t)
+	return rec
+}
+
+func resource(inside string) string {
+	return `<resource xmlns="http://datacite.org/schema/kernel-4">` + inside + `</resource>`
+}
+
+func TestParseXML_takesEveryNamespace(t *testing.T) {
+	tests := []struct{ name, document, space string }{
+		{"kernel 4", `<resource xmlns="http://datacite.org/schema/kernel-4"><version>1</version></resource>`, "http://datacite.org/schema/kernel-4"},
+		{"with a prefix", `<d:resource xmlns:d="http://datacite.org/schema/kernel-4"><d:version>1</d:version></d:resource>`, "http://datacite.org/schema/kernel-4"},
+		{"prefix declared again inside", `<a:resource xmlns:a="http://datacite.org/schema/kernel-4"><b:version xmlns:b="http://datacite.org/schema/kernel-4">1</b:version></a:resource>`, "http://datacite.org/schema/kernel-4"},
+		{"kernel 3", `<resource xmlns="http://datacite.org/schema/kernel-3"><version>1</version></resource>`, "http://datacite.org/schema/kernel-3"},
+		{"kernel 2.2", `<resource xmlns="http://datacite.org/schema/kernel-2.2"><version>1</version></resource>`, "http://datacite.org/schema/kernel-2.2"},
+		{"none", `<resource><version>1</version></resource>`, ""},
+		{"byte order mark", "\ufeff" + `<?xml version="1.0" encoding="utf-8" standalone="yes"?><resource><version>1</version></resource>`, ""},
+		{"encoding without its hyphen", `<?xml version="1.0" encoding="utf8"?><resource><version>1</version></resource>`, ""},
+		{"version 1.1 and single quotes", `<?xml version='1.1'?><resource><version>1</version></resource>`, ""},
+		{"comments and instructions around", `<!-- a --><?b c?><resource><version>1</version></resource><!-- d -->` + "\n<?e?>", ""},
+		{"names of all scripts", "<resource><größe/><名前 ključ·1='x'/><version>1</version></resource>", ""},
+		{"other elements between", `<resource xmlns:x="urn:x"><x:version>2</x:version><version>1</version><new><version>3</version></new></resource>`, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			assert.Equal(t, &metadata.Record{Version: "1", SchemaVersion: tt.space}, parse(t, tt.document))
+		})
+	}
+}
+
+func TestParseXML_readsText(t *testing.T) {
+	tests := []struct{ name, title, want string }{
+		{"references", "a &lt; b &amp;&amp; c &gt; d &quot;&apos;&#65;&#x42;", `a < b && c > d "'AB`},
+		{"CDATA", "a<![CDATA[<b>&amp;]]>c", "a<b>&amp;c"},
+		{"comment inside", "a<!-- <b> -->c", "ac"},
+		{"instruction inside", "a<?b c?>c", "ac"},
+		{"line ends", "a\r\nb\rc\nd&#13;e", "a\nb\nc\nd\re"},
+		{"white space around", "\n\t  a b \n", "a b"},
+		{"element inside", "a <i>b</i> c", "a b c"},
+		{"a break joins no words", "one<br/>two", "one\ntwo"},
+		{"no-break space stays", "\u00a0a\u00a0", "\u00a0a\u00a0"},
+		{"beyond the basic plane", "𝄞 &#x1D11E;", "𝄞 𝄞"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			rec := parse(t, resource("<titles><title>"+tt.title+"</title></titles>"))
+			assert.Equal(t, tt.want, rec.Titles[0].Title)
+		})
+	}
+}
+
+// An element, a line feed and a text that reads like the element are three
+// things, and stay so.
+func TestParseXML_keepsDescriptions(t *testing.T) {
+	const text = "\n  one<br/>two &lt;br/&gt; <![CDATA[<br/>]]>&#10;three<br></br>four\n"
+	rec := parse(t, resource(`<descriptions><description descriptionType="Abstract" xml:lang="en">`+text+`</description></descriptions>`))
+	want := metadata.List[metadata.Description]{{
+		Description:     "\n  one\ntwo <br/> <br/>\nthree\nfour\n",
+		DescriptionType: metadata.DescriptionAbstract,
+		Lang:            "en",
+		Breaks:          []int{6, 28},
+	}}
+	assert.Equal(t, want, rec.Descriptions)
+	written := must(rec.XML())(t)
+	assert.Contains(t, string(written), ">\n  one<br/>two &lt;br/&gt; &lt;br/&gt;\nthree<br/>four\n</description>")
+	assert.Equal(t, want, parse(t, string(written)).Descriptions)
+
+	data := must(json.Marshal(rec.Descriptions))(t)
+	var fromJSON metadata.List[metadata.Description]
+	require.NoError(t, json.Unmarshal(data, &fromJSON))
+	want[0].Breaks = nil
+	assert.Equal(t, want, fromJSON, "JSON has line feeds only")
+}
+
+func TestParseXML_readsAttributes(t *testing.T) {
+	rec := parse(t, resource(`<titles><title lang='de' xml:lang=' fr ' titleType = "Sub&#116;itle">T</title></titles>`))
+	assert.Equal(t, metadata.List[metadata.Title]{{Title: "T", TitleType: metadata.TitleSubtitle, Lang: "fr"}}, rec.Titles)
+}
+
+// The schema lets any attribute pass on these two elements, so a misspelt one
+// reaches the service; a record must not swallow it on the way.
+func TestParseXML_keepsAttributesTheSchemaLetsPass(t *testing.T) {
+	document := resource(`<creators><creator><creatorName>A</creatorName>` +
+		`<nameIdentifier nameIdentifierScheme="ORCID" affiliationIdentifier="x" xml:lang="en">1</nameIdentifier>` +
+		`<affiliation xmlns:o="urn:o" o:p="gone" schemeURL="https://ror.org&#10;">B</affiliation></creator></creators>`)
+	rec := parse(t, document)
+	assert.Equal(t, []metadata.Attribute{{"affiliationIdentifier", "x"}, {"xml:lang", "en"}}, rec.Creators[0].NameIdentifiers[0].Extra)
+	assert.Equal(t, []metadata.Attribute{{"schemeURL", "https://ror.org\n"}}, rec.Creators[0].Affiliation[0].Extra)
+	written := must(rec.XML())(t)
+	assert.Contains(t, string(written), `<nameIdentifier nameIdentifierScheme="ORCID" affiliationIdentifier="x" xml:lang="en">1</nameIdentifier>`)
+	assert.Contains(t, string(written), `<affiliation schemeURL="https://ror.org&#10;">B</affiliation>`)
+}
+
+func TestParseXML_separatesPlaces(t *testing.T) {
+	rec := parse(t, resource(`<geoLocations><geoLocation>
+		<geoLocationPlace>Rome</geoLocationPlace>
+		<geoLocationPoint><pointLatitude>41.9</pointLatitude><pointLongitude>12.5</pointLongitude></geoLocationPoint>
+		<geoLocationPlace>Oslo</geoLocationPlace>
+		<geoLocationPoint><pointLatitude>59.9</pointLatitude><pointLongitude>10.75</pointLongitude></geoLocationPoint>
+	</geoLocation><geoLocation/></geoLocations>`))
+	assert.Equal(t, metadata.List[metadata.GeoLocation]{
+		{Place: "Rome", Point: metadata.Point{Longitude: "12.5", Latitude: "41.9"}},
+		{Place: "Oslo", Point: metadata.Point{Longitude: "10.75", Latitude: "59.9"}},
+		{},
+	}, rec.GeoLocations)
+}
+
+func TestParseXML_readsOlderKernels(t *testing.T) {
+	rec := parse(t, `<resource xmlns="http://datacite.org/schema/kernel-3">
+		<geoLocations><geoLocation>
+			<geoLocationPoint>31.233 -67.302</geoLocationPoint>
+			<geoLocationBox>41.090 -71.032  41.893 -68.211</geoLocationBox>
+		</geoLocation><geoLocation><geoLocationPoint/></geoLocation><geoLocation><geoLocationBox/></geoLocation></geoLocations>
+		<rights rightsURI="https://example.org/licence">Some</rights>
+	</resource>`)
+	assert.Equal(t, metadata.List[metadata.GeoLocation]{{
+		Point: metadata.Point{Longitude: "-67.302", Latitude: "31.233"},
+		Box:   metadata.Box{South: "41.090", West: "-71.032", North: "41.893", East: "-68.211"},
+	}, {}, {}}, rec.GeoLocations, "the text of an element is that of no other one")
+	assert.Equal(t, metadata.List[metadata.Rights]{{Rights: "Some", RightsURI: "https://example.org/licence"}}, rec.RightsList)
+}
+
+// Every element, attribute and text of a valid document is in what is written of it, and every
+// field of its record comes back from JSON. The official examples are among them.
+func TestRecord_keepsTheExamples(t *testing.T) {
+	files := must(filepath.Glob("../testdata/records/*.xml"))(t)
+	require.NotEmpty(t, files)
+	if schema := os.Getenv("DATACITE_SCHEMA"); schema != "" {
+		examples := must(filepath.Glob(filepath.Join(schema, "examples", "*.xml")))(t)
+		require.Len(t, examples, 31)
+		files = append(files, examples...)
+	}
+	for _, file := range files {
+		source := must(os.ReadFile(file))(t)
+		rec := parse(t, string(source))
+		if invalid, ok := errors.AsType[*datacite.ValidationError](metadata.ValidateXML(bytes.NewReader(source))); ok {
+			assert.NoError(t, invalid.Except("identifier"), file)
+		}
+		assert.NoError(t, rec.Validate(), file)
+		written := must(rec.XML())(t)
+		assert.Equal(t, contents(t, source), contents(t, written), file)
+		assert.Equal(t, rec, parse(t, string(written)), file)
+		data := must(json.Marshal(rec))(t)
+		var fromJSON metadata.Record
+		require.NoError(t, json.Unmarshal(data, &fromJSON))
+		clearExtra(reflect.ValueOf(rec).Elem())
+		assert.Equal(t, *rec, fromJSON, file)
+	}
+}
+
+// What the schema makes mandatory and lets be empty or blank stays so, or a valid
+// document would be written as one that is not.
+func TestRecord_XML_keepsEmptyAttributes(t *testing.T) {
+	rec := parse(t, resource(`<publisher> </publisher><contributors><contributor contributorType="Other"><contributorName>
+		</contributorName></contributor></contributors><alternateIdentifiers><alternateIdentifier alternateIdentifierType="">7</alternateIdentifier>
+		</alternateIdentifiers><fundingReferences><fundingReference><funderName>	</funderName></fundingReference></fundingReferences>`))
+	written := must(rec.XML())(t)
+	for _, part := range []string{
+		`<publisher> </publisher>`, `<contributorName> </contributorName>`, `<funderName> </funderName>`,
+		`<alternateIdentifier alternateIdentifierType="">7</alternateIdentifier>`,
+	} {
+		assert.Contains(t, string(written), part)
+	}
+	assert.ErrorIs(t, rec.Validate(), datacite.ErrInvalid, "a blank is no name")
+}
+
+func TestRecord_XML_ofNothing(t *testing.T) {
+	written := must(new(metadata.Record).XML())(t)
+	assert.Equal(t, `<?xml version="1.0" encoding="UTF-8"?>
+<resource xmlns="http://datacite.org/schema/kernel-4" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:schemaLocation="http://datacite.org/schema/kernel-4 https://schema.datacite.org/meta/kernel-4/metadata.xsd">
+  <identifier identifierType="DOI"/>
+</resource>
+`, string(written))
+}
+
+func TestRecord_XML_refusesWhatXMLCannotHold(t *testing.T) {
+	rec := &metadata.Record{
+		Titles: []metadata.Title{{Title: "A"}, {Title: "B\x00"}},
+		Descriptions: []metadata.Description{
+			{Description: "caf\xe9", Lang: "\uffff"}, {Description: "a\nb\nc", Breaks: []int{-1, 1, 1, 2, 3, 1, 5}},
+		},
+		Creators: []metadata.Creator{{Name: "C", Affiliation: []metadata.Affiliation{{
+			Name: "D", Extra: []metadata.Attribute{{"a b", "1"}, {"c", "1"}, {"c", "2"}, {"schemeURI", "3"}, {"xmlns", "4"}, {"d", "\x01"}},
+		}}}},
+	}
+	_, err := rec.XML()
+	invalid, ok := errors.AsType[*datacite.ValidationError](err)
+	require.True(t, ok)
+	assert.Equal(t, []string{
+		"attribute at creators[0].affiliation[0].Extra[0]", "attribute at creators[0].affiliation[0].Extra[2]",
+		"attribute at creators[0].affiliation[0].Extra[3]", "attribute at creators[0].affiliation[0].Extra[4]",
+		"element at descriptions[1].Breaks[0]", "element at descriptions[1].Breaks[2]",
+		"element at descriptions[1].Breaks[3]", "element at descriptions[1].Breaks[5]", "element at descriptions[1].Breaks[6]",
+		"encoding at creators[0].affiliation[0].Extra[5].Value", "encoding at descriptions[0].description",
+		"encoding at descriptions[0].lang", "encoding at titles[1].title",
+	}, errorsOf(invalid.Findings))
+	for _, text := range []string{"caf\xe9", "\xe9", "\x80", "\uffff", "\x00"} { // alone
+		_, err = (&metadata.Record{Version: text}).XML()
+		require.ErrorIs(t, err, datacite.ErrInvalid, "%q", text)
+	}
+	_, err = parse(t, resource("<version>\ufffd</version>")).XML()
+	assert.NoError(t, err, "a writer that failed must not spoil the next")
+}
+
+func TestRecord_Alternates(t *testing.T) {
+	rec := &metadata.Record{DOI: "10.5072/X", Identifiers: []metadata.Identifier{
+		{Identifier: "https://doi.org/10.5072/x", IdentifierType: "DOI"}, {IdentifierType: "DOI"}, {Identifier: "12345", IdentifierType: "local"},
+	}}
+	fromResponse := []metadata.AlternateIdentifier{{AlternateIdentifier: "12345", AlternateIdentifierType: "local"}}
+	assert.Equal(t, fromResponse, rec.Alternates())
+	written := must(rec.XML())(t)
+	assert.Contains(t, string(written), `<alternateIdentifier alternateIdentifierType="local">12345</alternateIdentifier>`)
+
+	rec.DOI = ""
+	assert.Equal(t, "https://doi.org/10.5072/x", rec.Alternates()[0].AlternateIdentifier, "it may be another's")
+
+	rec.AlternateIdentifiers = []metadata.AlternateIdentifier{{AlternateIdentifier: "6", AlternateIdentifierType: "new"}}
+	assert.Equal(t, []metadata.AlternateIdentifier(rec.AlternateIdentifiers), rec.Alternates())
+}
+
+// must is the result of a call that may not fail.
+func must[T any](result T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		require.NoError(t, err)
+		return result
+	}
 }
