@@ -67,7 +67,9 @@ func ExampleOperation_openTelemetry() {
 // A form for people looks a DOI up once and gives up soon; the job that runs at night, with the
 // same client, is patient.
 func ExampleWithCallOptions() {
-	down := func(int, *http.Request) *datacitetest.Fault { return &datacitetest.Fault{Kind: datacitetest.Status} }
+	down := func(int, *http.Request) *datacitetest.Fault {
+		return &datacitetest.Fault{Kind: datacitetest.FaultStatus}
+	}
 	srv := datacitetest.NewServer(&datacitetest.Options{Faults: down})
 	defer srv.Close()
 	client := srv.DOIs()

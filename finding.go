@@ -9,87 +9,93 @@ import (
 
 // A Code is the kind of a [Finding], for programs. The text of a Reason may change between
 // versions, codes do not.
-//
-// Of any input:
-//
-//   - missing: a required value is absent, empty or nil
-//   - value: a value that is not allowed, for a reason without a code of its own
-//   - vocabulary: not in the list of allowed values
-//   - account: the record stays with another repository account
-//   - changed: an attribute that was to stay as it was
-//   - conflict: values that exclude or contradict each other
-//   - limit: too many, too long, too large, or out of range
-//   - repeated: occurs more than once
-//   - order: not in the required order
-//   - used: can be read only once
-//   - doi: not a DOI name, or not one that may be registered
-//   - date: not a date, a time or a period, or not an allowed one
-//   - uri: not a URL or URI; as a warning: a relative one
-//   - encoding: not UTF-8, or characters that the format cannot hold
-//   - syntax: malformed JSON, XML, table, query or other text
-//   - query: a part of a query that the service would refuse or misread
-//   - refused: a fault that the service found; Reason quotes its message
-//
-// Of logs:
-//
-//   - address: no IP address where one is required
-//   - handle: the dataset has a handle, and usage is reported of DOIs only
-//   - no-dataset: an access to a dataset that the line, or the table of paths, does not name
-//
-// Of metadata:
-//
-//   - namespace: XML that is not a record of kernel 4
-//   - element: an XML element that is unknown, in the wrong place, or occurs too often
-//   - attribute: an XML attribute that is unknown
-//   - identifier: XML with an empty identifier, which is harmless if the request names the DOI
-//   - year: not four digits
-//   - language: not a language tag
-//   - coordinate: not a number of degrees
-//   - polygon: too few points; as warnings: not closed, several polygons
-//   - scheme: an identifier without a scheme, or one that its scheme does not allow
-//   - lossy: the service drops or changes the value
-//   - invisible: an invisible character where it has no purpose
-//   - json: the service refuses or drops the value in JSON, and accepts it in XML
-//   - not-in-json: of a record sent as JSON, the service ignores the value
-//   - not-in-xml: of a record sent as JSON, the service leaves the value out of its XML
-//   - ambiguous: the service's JSON does not tell which text was given
-//   - shape: JSON of another kind than the property has, which is left out
-//   - loss: a write would change another value than is desired
-//   - escaped: the service may have stored a text with its own escapes
-//
-// Of reports, as warnings:
-//
-//   - zero: a count of 0, which is needed only to remove an earlier number
-//   - incomplete: the counts by country add up to less than the whole count
-//   - inconsistent: counts that contradict each other; Submit refuses them unless
-//     AllowInconsistent is set
-//   - corrected: an identifier that is sent in another form, which the service can read
-//
-// Of reports, as warnings of counts that DOI records show changed or not at all:
-//
-//   - later-performance: not in the first performance of the dataset
-//   - too-many-instances: the performance has more than 8 instances
-//   - later-identifier: the DOI is not the first identifier
-//   - spelling: the service does not read the DOI in this spelling
-//   - characters: the service does not find a DOI with such characters
-//   - other-doi: the service reads another DOI, which ends before # or ?
-//   - other-month: the report begins in another month in UTC
-//   - not-unique: only totals, or only counts by machines
-//   - several-counts: several counts for one number
-//   - no-count: the number has no count
-//   - too-large: more than 32 bits
-//   - left: an earlier number, which the records still show
-//   - reported-twice: other reports have the number, too, and the service adds them up
-//
-// Of differences between reports and records, beside those:
-//
-//   - not-processed: the report is younger than Options.Lag
-//   - lost: the report is older than Options.Lag, and its count is not shown
-//   - no-record: the DOI is not registered, or not visible to the account
-//   - unreported: none of the compared reports has the number
-//   - not-regular: the report has only machine counts; the number is an old one
-//   - not-a-doi: the identifier of the dataset is not a DOI
 type Code string
+
+// Codes of any input.
+const (
+	CodeMissing    Code = "missing"    // a required value is absent, empty or nil
+	CodeValue      Code = "value"      // a value that is not allowed, for a reason without a code of its own
+	CodeVocabulary Code = "vocabulary" // not in the list of allowed values
+	CodeAccount    Code = "account"    // the record stays with another repository account
+	CodeChanged    Code = "changed"    // an attribute that was to stay as it was
+	CodeConflict   Code = "conflict"   // values that exclude or contradict each other
+	CodeLimit      Code = "limit"      // too many, too long, too large, or out of range
+	CodeRepeated   Code = "repeated"   // occurs more than once
+	CodeOrder      Code = "order"      // not in the required order
+	CodeUsed       Code = "used"       // can be read only once
+	CodeDOI        Code = "doi"        // not a DOI name, or not one that may be registered
+	CodeDate       Code = "date"       // not a date, a time or a period, or not an allowed one
+	CodeURI        Code = "uri"        // not a URL or URI; as a warning: a relative one
+	CodeEncoding   Code = "encoding"   // not UTF-8, or characters that the format cannot hold
+	CodeSyntax     Code = "syntax"     // malformed JSON, XML, table, query or other text
+	CodeQuery      Code = "query"      // a part of a query that the service would refuse or misread
+	CodeRefused    Code = "refused"    // a fault that the service found; Reason quotes its message
+)
+
+// Codes of logs.
+const (
+	CodeAddress   Code = "address"    // no IP address where one is required
+	CodeHandle    Code = "handle"     // the dataset has a handle, and usage is reported of DOIs only
+	CodeNoDataset Code = "no-dataset" // an access to a dataset that the line, or the table of paths, does not name
+)
+
+// Codes of metadata.
+const (
+	CodeNamespace  Code = "namespace"   // XML that is not a record of kernel 4
+	CodeElement    Code = "element"     // an XML element that is unknown, in the wrong place, or occurs too often
+	CodeAttribute  Code = "attribute"   // an XML attribute that is unknown
+	CodeIdentifier Code = "identifier"  // XML with an empty identifier, which is harmless if the request names the DOI
+	CodeYear       Code = "year"        // not four digits
+	CodeLanguage   Code = "language"    // not a language tag
+	CodeCoordinate Code = "coordinate"  // not a number of degrees
+	CodePolygon    Code = "polygon"     // too few points; as warnings: not closed, several polygons
+	CodeScheme     Code = "scheme"      // an identifier without a scheme, or one that its scheme does not allow
+	CodeLossy      Code = "lossy"       // the service drops or changes the value
+	CodeInvisible  Code = "invisible"   // an invisible character where it has no purpose
+	CodeJSON       Code = "json"        // the service refuses or drops the value in JSON, and accepts it in XML
+	CodeNotInJSON  Code = "not-in-json" // of a record sent as JSON, the service ignores the value
+	CodeNotInXML   Code = "not-in-xml"  // of a record sent as JSON, the service leaves the value out of its XML
+	CodeAmbiguous  Code = "ambiguous"   // the service's JSON does not tell which text was given
+	CodeShape      Code = "shape"       // JSON of another kind than the property has, which is left out
+	CodeLoss       Code = "loss"        // a write would change another value than is desired
+	CodeEscaped    Code = "escaped"     // the service may have stored a text with its own escapes
+)
+
+// Codes of reports, as warnings.
+const (
+	CodeZero       Code = "zero"       // a count of 0, which is needed only to remove an earlier number
+	CodeIncomplete Code = "incomplete" // the counts by country add up to less than the whole count
+	// counts that contradict each other; Submit refuses them unless AllowInconsistent is set
+	CodeInconsistent Code = "inconsistent"
+	CodeCorrected    Code = "corrected" // an identifier that is sent in another form, which the service can read
+)
+
+// Codes of reports, as warnings of counts that DOI records show changed or not at all.
+const (
+	CodeLaterPerformance Code = "later-performance"  // not in the first performance of the dataset
+	CodeTooManyInstances Code = "too-many-instances" // the performance has more than 8 instances
+	CodeLaterIdentifier  Code = "later-identifier"   // the DOI is not the first identifier
+	CodeSpelling         Code = "spelling"           // the service does not read the DOI in this spelling
+	CodeCharacters       Code = "characters"         // the service does not find a DOI with such characters
+	CodeOtherDOI         Code = "other-doi"          // the service reads another DOI, which ends before # or ?
+	CodeOtherMonth       Code = "other-month"        // the report begins in another month in UTC
+	CodeNotUnique        Code = "not-unique"         // only totals, or only counts by machines
+	CodeSeveralCounts    Code = "several-counts"     // several counts for one number
+	CodeNoCount          Code = "no-count"           // the number has no count
+	CodeTooLarge         Code = "too-large"          // more than 32 bits
+	CodeLeft             Code = "left"               // an earlier number, which the records still show
+	CodeReportedTwice    Code = "reported-twice"     // other reports have the number, too, and the service adds them up
+)
+
+// Codes of differences between reports and records, beside those.
+const (
+	CodeNotProcessed Code = "not-processed" // the report is younger than Options.Lag
+	CodeLost         Code = "lost"          // the report is older than Options.Lag, and its count is not shown
+	CodeNoRecord     Code = "no-record"     // the DOI is not registered, or not visible to the account
+	CodeUnreported   Code = "unreported"    // none of the compared reports has the number
+	CodeNotRegular   Code = "not-regular"   // the report has only machine counts; the number is an old one
+	CodeNotADOI      Code = "not-a-doi"     // the identifier of the dataset is not a DOI
+)
 
 // A Finding is a fault or a warning about input: arguments, options, metadata, reports,
 // tables, archives, logs.

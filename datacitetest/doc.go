@@ -64,7 +64,7 @@
 //
 // Lose the response to the first write:
 //
-//	lost := &datacitetest.Fault{Kind: datacitetest.DropAfter}
+//	lost := &datacitetest.Fault{Kind: datacitetest.FaultDropAfter}
 //	srv := datacitetest.NewServer(&datacitetest.Options{Faults: datacitetest.First(lost).When(datacitetest.Writes)})
 //
 // Let three in ten requests fail at random. The same seed selects the same requests:

@@ -63,7 +63,7 @@ func Example() {
 
 // A publication survives that answers get lost after the work was done.
 func ExampleFaults_When() {
-	lost := &datacitetest.Fault{Kind: datacitetest.DropAfter}
+	lost := &datacitetest.Fault{Kind: datacitetest.FaultDropAfter}
 	srv := datacitetest.NewServer(&datacitetest.Options{
 		Faults: datacitetest.First(lost, nil, lost).When(datacitetest.Writes),
 	})
@@ -85,7 +85,7 @@ func ExampleFaults_When() {
 
 // The first write meets a server that is too busy, and all that follow bad weather.
 func ExampleFaults_Or() {
-	busy := &datacitetest.Fault{Kind: datacitetest.Status, Status: 429, RetryAfter: time.Minute}
+	busy := &datacitetest.Fault{Kind: datacitetest.FaultStatus, Status: 429, RetryAfter: time.Minute}
 	srv := datacitetest.NewServer(&datacitetest.Options{
 		NoPort: true,
 		Faults: datacitetest.First(busy).When(datacitetest.Writes).Or(datacitetest.Schedule(1, 0.3)),

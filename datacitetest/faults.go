@@ -51,15 +51,15 @@ type FaultKind string
 // The kinds of faults. A dropped connection is an error of the client's round
 // trip, as if the server had reset it.
 const (
-	DropBefore  FaultKind = "drop-before"  // dropped at once: nothing was done
-	DropDuring  FaultKind = "drop-during"  // dropped in the middle of the request's body: nothing was done
-	DropAfter   FaultKind = "drop-after"   // the work was done, the response is lost
-	CutResponse FaultKind = "cut-response" // the work was done, the response breaks off half-way
-	Status      FaultKind = "status"       // a load balancer responds with Fault.Status with a page of HTML: nothing was done
-	StatusAfter FaultKind = "status-after" // the work was done, a load balancer responds with Fault.Status
-	Delay       FaultKind = "delay"        // the work was done, the response comes after Fault.Delay
-	Stall       FaultKind = "stall"        // a Deployed server stops for Fault.Delay at Fault.Step of its work, then goes on and responds
-	Crash       FaultKind = "crash"        // dropped, because a Deployed server died at Fault.Step: later steps were not carried out
+	FaultDropBefore  FaultKind = "drop-before"  // dropped at once: nothing was done
+	FaultDropDuring  FaultKind = "drop-during"  // dropped in the middle of the request's body: nothing was done
+	FaultDropAfter   FaultKind = "drop-after"   // the work was done, the response is lost
+	FaultCutResponse FaultKind = "cut-response" // the work was done, the response breaks off half-way
+	FaultStatus      FaultKind = "status"       // a load balancer responds with Fault.Status with a page of HTML: nothing was done
+	FaultStatusAfter FaultKind = "status-after" // the work was done, a load balancer responds with Fault.Status
+	FaultDelay       FaultKind = "delay"        // the work was done, the response comes after Fault.Delay
+	FaultStall       FaultKind = "stall"        // a Deployed server stops for Fault.Delay at Fault.Step of its work, then goes on and responds
+	FaultCrash       FaultKind = "crash"        // dropped, because a Deployed server died at Fault.Step: later steps were not carried out
 )
 
 // Faults returns the fault of the n-th request, counted from 1, or nil. A nil function means no faults. A
@@ -68,7 +68,7 @@ const (
 //
 //	func(n int, r *http.Request) *datacitetest.Fault {
 //		if strings.HasPrefix(r.URL.Path, "/metadata") {
-//			return &datacitetest.Fault{Kind: datacitetest.Status, Status: 502}
+//			return &datacitetest.Fault{Kind: datacitetest.FaultStatus, Status: 502}
 //		}
 //		return nil
 //	}
@@ -105,7 +105,7 @@ func Schedule(seed uint64, rate float64) Faults {
 			return nil
 		}
 		f := scheduled[random.IntN(len(scheduled))]
-		if f.Kind == Delay {
+		if f.Kind == FaultDelay {
 			f.Delay = time.Duration(random.Int64N(int64(10 * time.Millisecond)))
 		}
 		return &f
@@ -113,10 +113,10 @@ func Schedule(seed uint64, rate float64) Faults {
 }
 
 var scheduled = []Fault{
-	{Kind: DropBefore}, {Kind: DropDuring}, {Kind: DropAfter}, {Kind: CutResponse}, {Kind: Delay},
-	{Kind: Status, Status: 500}, {Kind: Status, Status: 502}, {Kind: Status, Status: 503}, {Kind: Status, Status: 504},
-	{Kind: Status, Status: 429, RetryAfter: time.Second},
-	{Kind: StatusAfter, Status: 500}, {Kind: StatusAfter, Status: 502}, {Kind: StatusAfter, Status: 504},
+	{Kind: FaultDropBefore}, {Kind: FaultDropDuring}, {Kind: FaultDropAfter}, {Kind: FaultCutResponse}, {Kind: FaultDelay},
+	{Kind: FaultStatus, Status: 500}, {Kind: FaultStatus, Status: 502}, {Kind: FaultStatus, Status: 503}, {Kind: FaultStatus, Status: 504},
+	{Kind: FaultStatus, Status: 429, RetryAfter: time.Second},
+	{Kind: FaultStatusAfter, Status: 500}, {Kind: FaultStatusAfter, Status: 502}, {Kind: FaultStatusAfter, Status: 504},
 }
 
 // When returns the faults of f for chosen requests only; other requests are not counted.
@@ -155,7 +155,7 @@ func (f Faults) inside() func(n int, r *http.Request) *faults.Fault {
 			return nil
 		}
 		return &faults.Fault{
-			Kind: faults.FaultKind(cmp.Or(f.Kind, Status)), Status: f.Status, Delay: f.Delay, RetryAfter: f.RetryAfter, Step: faults.Step(f.Step), Behind: f.Behind,
+			Kind: faults.FaultKind(cmp.Or(f.Kind, FaultStatus)), Status: f.Status, Delay: f.Delay, RetryAfter: f.RetryAfter, Step: faults.Step(f.Step), Behind: f.Behind,
 		}
 	}
 }

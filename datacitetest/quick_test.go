@@ -62,7 +62,7 @@ func TestWaitsAreShort(t *testing.T) {
 	for _, noPort := range []bool{true, false} {
 		for _, behaviour := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {
 			for _, kind := range []datacitetest.FaultKind{
-				datacitetest.DropBefore, datacitetest.DropDuring, datacitetest.DropAfter, datacitetest.CutResponse, datacitetest.Status, datacitetest.StatusAfter,
+				datacitetest.FaultDropBefore, datacitetest.FaultDropDuring, datacitetest.FaultDropAfter, datacitetest.FaultCutResponse, datacitetest.FaultStatus, datacitetest.FaultStatusAfter,
 			} {
 				t.Run(string(behaviour)+" "+string(kind), func(t *testing.T) {
 					t.Parallel()
@@ -103,7 +103,7 @@ func TestAnInterruptedSubmitGoesOnSoon(t *testing.T) {
 // testing/synctest, they are those of operation.
 func TestPausesOfOperation(t *testing.T) {
 	t.Parallel()
-	down := always(datacitetest.Status)
+	down := always(datacitetest.FaultStatus)
 	synctest.Test(t, func(t *testing.T) {
 		srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Faults: down})
 		defer srv.Close()

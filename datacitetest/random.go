@@ -20,7 +20,7 @@ func RandomRecord(seed uint64) *metadata.Record {
 		Creators:        append(several(g, 3, g.creator), g.creator()),
 		Titles:          append([]metadata.Title{{Title: g.title(), Lang: one(g, "", "en", "de", "pt-BR")}}, several(g, 2, g.furtherTitle)...),
 		Publisher:       g.publisher(),
-		PublicationYear: metadata.YearText(g.year),
+		PublicationYear: metadata.Year(g.year),
 		Types: metadata.Types{
 			ResourceTypeGeneral: one(g, metadata.Values[metadata.ResourceTypeGeneral]()...),
 			ResourceType:        one(g, "", "Census data", "Field notes & photographs", "Rapport d’étude", "R package"),

@@ -25,7 +25,7 @@ const related = `{"doi":"10.5072/new","titles":[{"title":"Glacier"}],"relatedIde
 // What a server holds at a checkpoint is there again after a reset, and in another server that restores what
 // it has saved; both go on from there.
 func TestResetAndRestore(t *testing.T) {
-	on(t, datacitetest.Options{Faults: always(datacitetest.DropBefore)}, func(t *testing.T, srv *datacitetest.Server) {
+	on(t, datacitetest.Options{Faults: always(datacitetest.FaultDropBefore)}, func(t *testing.T, srv *datacitetest.Server) {
 		srv.SetFaults(nil)
 		began := srv.Now()
 		_, err := srv.MDS().Register(t.Context(), "10.5072/old", "https://repo.example.org/old", glacier(), nil)
@@ -90,7 +90,7 @@ func TestResetAndRestore(t *testing.T) {
 		srv.Checkpoint()
 		for range 2 {
 			later := change(srv)
-			srv.SetFaults(always(datacitetest.DropBefore))
+			srv.SetFaults(always(datacitetest.FaultDropBefore))
 			srv.Reset()
 			assert.Empty(t, srv.Requests())
 			isBack(srv, later)
@@ -132,7 +132,7 @@ func TestSetFaults(t *testing.T) {
 			_, err := srv.DOIs().Do(t.Context(), &datacite.Request{Method: http.MethodPost, Path: "/dois", Body: []byte("{}"), ContentType: "application/json"})
 			return err
 		}
-		down := &datacitetest.Fault{Kind: datacitetest.DropBefore}
+		down := &datacitetest.Fault{Kind: datacitetest.FaultDropBefore}
 		for range 2 {
 			srv.SetFaults(datacitetest.First(down))
 			require.ErrorIs(t, list(), datacite.ErrUnclear, "the first again")

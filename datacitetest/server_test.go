@@ -92,7 +92,7 @@ func TestMisuseIsReportedAtOnce(t *testing.T) {
 }
 
 func TestFaultsCompose(t *testing.T) {
-	status := func(n int) *datacitetest.Fault { return &datacitetest.Fault{Kind: datacitetest.Status, Status: n} }
+	status := func(n int) *datacitetest.Fault { return &datacitetest.Fault{Kind: datacitetest.FaultStatus, Status: n} }
 	always := func(n int) datacitetest.Faults {
 		return func(int, *http.Request) *datacitetest.Fault { return status(n) }
 	}
@@ -182,7 +182,7 @@ func TestAccountsAreSeparate(t *testing.T) {
 				assert.Equal(t, own, err == nil, "%s %v", prefix, err)
 			}
 		}
-		_, err := andes.DOIs().Create(t.Context(), &dois.Draft{DOI: "10.2222/b", URL: "https://alps.example.org/", Event: dois.Publish, MetadataXML: glacier().Data})
+		_, err := andes.DOIs().Create(t.Context(), &dois.Draft{DOI: "10.2222/b", URL: "https://alps.example.org/", Event: dois.EventPublish, MetadataXML: glacier().Data})
 		assert.ErrorIs(t, err, datacite.ErrInvalid, "another domain")
 
 		require.NoError(t, andes.PutRecord(&dois.Record{Record: metadata.Record{DOI: "10.1111/put"}}))
@@ -329,8 +329,8 @@ func TestStoredReports(t *testing.T) {
 // A fault that there is not fails the call that meets it: it would never happen, or be retried.
 func TestFaultsThatThereAreNot(t *testing.T) {
 	for want, fault := range map[string]datacitetest.Fault{
-		`501 Not Implemented: datacitetest: Fault: no step "row-insertd"`: {Kind: datacitetest.Stall, Step: "row-insertd"},
-		`501 Not Implemented: datacitetest: Fault: no step ""`:            {Kind: datacitetest.Crash},
+		`501 Not Implemented: datacitetest: Fault: no step "row-insertd"`: {Kind: datacitetest.FaultStall, Step: "row-insertd"},
+		`501 Not Implemented: datacitetest: Fault: no step ""`:            {Kind: datacitetest.FaultCrash},
 		`501 Not Implemented: datacitetest: Fault: no kind "503"`:         {Kind: "503"},
 		"507 ": {Status: 507},
 		"503 ": {},
@@ -350,7 +350,7 @@ func TestAServerDiesBetweenTwoSteps(t *testing.T) {
 	for step, sound := range map[string]bool{"parsed": true, "document-deleted": false, "document-stored": true} {
 		srv := datacitetest.NewServer(&datacitetest.Options{
 			Behaviour: datacitetest.Deployed, NoPort: true,
-			Faults: datacitetest.First(&datacitetest.Fault{Kind: datacitetest.Crash, Step: step}),
+			Faults: datacitetest.First(&datacitetest.Fault{Kind: datacitetest.FaultCrash, Step: step}),
 		})
 		id, err := srv.PutReport(usage(1))
 		require.NoError(t, err)
@@ -369,7 +369,7 @@ func TestOverlappingWritesBreakTheReport(t *testing.T) {
 		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed, NoPort: true, WriteTime: time.Minute})
 		post := func(datasets int) {
 			r := usage(datasets)
-			r.Header.Exceptions = []reports.Exception{{Code: reports.CodeCompressed}}
+			r.Header.Exceptions = []reports.Exception{{Code: reports.ExceptionCompressed}}
 			var body bytes.Buffer
 			z := gzip.NewWriter(&body)
 			assert.NoError(t, json.NewEncoder(z).Encode(r))
@@ -516,15 +516,15 @@ func TestUsageBecomesNumbers(t *testing.T) {
 		put("unique-dataset-requests")
 		srv.ProcessUsage()
 		assert.Equal(t, []datacitetest.UsageEvent{
-			{"11111111-1111-4111-8111-111111111111", "10.5072/alps", reports.UniqueDatasetInvestigations, "2026-10", 5},
-			{"11111111-1111-4111-8111-111111111111", "10.5072/alps", reports.UniqueDatasetRequests, "2026-10", 5},
+			{"11111111-1111-4111-8111-111111111111", "10.5072/alps", reports.MetricUniqueDatasetInvestigations, "2026-10", 5},
+			{"11111111-1111-4111-8111-111111111111", "10.5072/alps", reports.MetricUniqueDatasetRequests, "2026-10", 5},
 		}, srv.UsageEvents())
 	})
 }
 
 // A test sees what is stored, whoever owns it, without a request that a fault could meet.
 func TestRecordShowsWhatIsStoredWithoutARequest(t *testing.T) {
-	on(t, datacitetest.Options{Faults: always(datacitetest.DropBefore)}, func(t *testing.T, srv *datacitetest.Server) {
+	on(t, datacitetest.Options{Faults: always(datacitetest.FaultDropBefore)}, func(t *testing.T, srv *datacitetest.Server) {
 		require.NoError(t, srv.PutRecordJSON([]byte(`{"doi":"10.5072/draft","state":"draft","client":"other.repo","titles":[{"title":"Glacier"}]}`)))
 		record, err := srv.Record("10.5072/DRAFT")
 		require.NoError(t, err)

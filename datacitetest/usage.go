@@ -12,7 +12,7 @@ import (
 type UsageEvent struct {
 	ReportID string
 	DOI      string             // of the record that shows it, in lower case; registered or not
-	Metric   reports.MetricType // reports.UniqueDatasetInvestigations are views, reports.UniqueDatasetRequests downloads
+	Metric   reports.MetricType // reports.MetricUniqueDatasetInvestigations are views, reports.MetricUniqueDatasetRequests downloads
 	Month    string             // such as "2026-10"
 	Count    int64
 }
@@ -22,9 +22,9 @@ type UsageEvent struct {
 func (s *Server) UsageEvents() []UsageEvent {
 	var all []UsageEvent
 	for _, e := range s.served().Current().UsageEvents() {
-		metric := reports.UniqueDatasetRequests
+		metric := reports.MetricUniqueDatasetRequests
 		if e.Views {
-			metric = reports.UniqueDatasetInvestigations
+			metric = reports.MetricUniqueDatasetInvestigations
 		}
 		all = append(all, UsageEvent{ReportID: path.Base(e.Report), DOI: e.Target, Metric: metric, Month: e.YearMonth(), Count: e.Count})
 	}

@@ -3,7 +3,7 @@
 //   - [Parse] reads names as people type them.
 //   - [Find] finds names in what somebody typed into a search box.
 //   - [Key] is the key of a column or map that must contain each DOI once.
-//   - [Address] is the form to display.
+//   - [URL] is the form to display.
 //   - [New] makes names.
 //
 // The methods of packages dois and mds accept names in all forms that [Parse] reads.
@@ -48,9 +48,9 @@ func Key(name string) string { return doi.Normal(name) }
 // does not count.
 func Same(a, b string) bool { return doi.Equal(a, b) }
 
-// Address returns the address of a name at the global resolver, such as
+// URL returns the address of a name at the global resolver, such as
 // "https://doi.org/10.5072/abc": the form to show to people. [Parse] reads it back.
-func Address(name string) string { return doi.Address(name) }
+func URL(name string) string { return doi.Address(name) }
 
 // Split returns the prefix of a name that [Parse] returned, such as "10.5072", and its
 // suffix, which may contain further slashes.

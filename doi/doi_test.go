@@ -69,7 +69,7 @@ func TestErrors(t *testing.T) {
 func TestOneDOIHasOneKey(t *testing.T) {
 	assert.True(t, doi.Same("10.5072/ABC", "10.5072/abc"))
 	assert.False(t, doi.Same("10.5072/\u00c4", "10.5072/\u00e4"), "only ASCII letters have no case")
-	name, err := doi.Parse(doi.Address("10.5072/Gl\u00e4ser#1"))
+	name, err := doi.Parse(doi.URL("10.5072/Gl\u00e4ser#1"))
 	require.NoError(t, err)
 	assert.Equal(t, "10.5072/Gl\u00e4ser#1", name)
 }
@@ -88,7 +88,7 @@ func FuzzParse(f *testing.F) {
 			require.Empty(t, name)
 			return
 		}
-		again, err := doi.Parse(doi.Address(name))
+		again, err := doi.Parse(doi.URL(name))
 		require.NoError(t, err)
 		require.Equal(t, name, again)
 		prefix, suffix := doi.Split(name)

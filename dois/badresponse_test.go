@@ -290,7 +290,7 @@ func TestEvents(t *testing.T) {
 		hidden := must(client.ChangeState(ctx, "10.5072/x", dois.Hide, &dois.EventOptions{Reason: "out of date"}))(t)
 		assert.Equal(t, dois.StateRegistered, hidden.State)
 		assert.Equal(t, "out of date", hidden.Reason)
-		assert.Equal(t, dois.StateFindable, state(client.ChangeState(ctx, "10.5072/x", dois.Publish, nil)))
+		assert.Equal(t, dois.StateFindable, state(client.ChangeState(ctx, "10.5072/x", dois.EventPublish, nil)))
 
 		for _, event := range []dois.Event{dois.Publish, dois.RegisterHidden, dois.Hide} {
 			require.ErrorIs(t, failure(client.ChangeState(ctx, "10.5072/typo", event, nil)), datacite.ErrNotFound, "no DOI is made by mistake")

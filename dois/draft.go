@@ -33,7 +33,7 @@ type Draft struct {
 
 	metadata.Record            // the metadata; its DOI must be that of the Draft or empty
 	MetadataXML     []byte     // well-formed metadata XML with this DOI or none; properties of Record override it
-	OtherDOI        bool       // permits metadata with another DOI, which the service replaces; refused otherwise, as such metadata nearly always belong to the other DOI
+	AllowOtherDOI   bool       // permits metadata with another DOI, which the service replaces; refused otherwise, as such metadata nearly always belong to the other DOI
 	ContentURL      []string   // where the content itself is
 	Container       *Container // the series, journal or collection that the resource is in
 
@@ -61,9 +61,9 @@ type Event string
 
 // The events. Publish has the same effect as Register of package mds.
 const (
-	Publish        Event = "publish"  // from draft or registered to findable
-	RegisterHidden Event = "register" // from draft to registered: the DOI resolves, but searching does not find it
-	Hide           Event = "hide"     // from findable to registered
+	EventPublish  Event = "publish"  // from draft or registered to findable
+	EventRegister Event = "register" // from draft to registered: the DOI resolves, but searching does not find it
+	EventHide     Event = "hide"     // from findable to registered
 )
 
 // transitions are where the events lead, and from which states.
@@ -71,9 +71,9 @@ var transitions = map[Event]struct {
 	to   State
 	from []State
 }{
-	Publish:        {StateFindable, []State{StateDraft, StateRegistered}},
-	RegisterHidden: {StateRegistered, []State{StateDraft}},
-	Hide:           {StateRegistered, []State{StateFindable}},
+	EventPublish:  {StateFindable, []State{StateDraft, StateRegistered}},
+	EventRegister: {StateRegistered, []State{StateDraft}},
+	EventHide:     {StateRegistered, []State{StateFindable}},
 }
 
 // fault says why e is not an event; it is empty for one that is.
@@ -99,14 +99,14 @@ func (e Event) fault() string {
 // Draft of what is to change.
 func (r *Record) Draft() (*Draft, error) {
 	if r == nil {
-		return nil, datacite.Invalid(datacite.Finding{Path: "Record", Code: "missing", Reason: "is nil"})
+		return nil, datacite.Invalid(datacite.Finding{Path: "Record", Code: datacite.CodeMissing, Reason: "is nil"})
 	}
 	plain := slices.DeleteFunc([]string{"creators", "contributors", "publisher"}, func(name string) bool {
 		raw := r.member(name)
 		return !(len(raw) > 0 && raw[0] == '"') && !r.plainAffiliations(name)
 	})
 	if len(plain) > 0 {
-		return nil, datacite.Invalid(datacite.Finding{Path: "Record", Code: "value", Reason: "has no identifiers in " + strings.Join(plain, ", ") +
+		return nil, datacite.Invalid(datacite.Finding{Path: "Record", Code: datacite.CodeValue, Reason: "has no identifiers in " + strings.Join(plain, ", ") +
 			", and writing it would remove them; read it with Get, or list it with Affiliation and Publisher"})
 	}
 	if err := r.doubtful(); err != nil {
@@ -124,14 +124,14 @@ func (r *Record) Draft() (*Draft, error) {
 // doubtful is the error for values of which it is not known how they are stored, or that were not read.
 func (r *Record) doubtful() error {
 	remedies := map[datacite.Code]string{
-		"ambiguous": ", which GetOptions.Detail and ListOptions.Detail read",
-		"encoding":  "; writing it back would store that",
-		"shape":     "; writing the record back would remove it",
+		datacite.CodeAmbiguous: ", which GetOptions.Detail and ListOptions.Detail read",
+		datacite.CodeEncoding:  "; writing it back would store that",
+		datacite.CodeShape:     "; writing the record back would remove it",
 	}
 	var faults []datacite.Finding
 	for _, f := range r.Warnings {
 		remedy := remedies[f.Code]
-		if remedy == "" || f.Code != "ambiguous" && f.Path != "" && !slices.Contains(clearable, property(f.Path)) {
+		if remedy == "" || f.Code != datacite.CodeAmbiguous && f.Path != "" && !slices.Contains(clearable, property(f.Path)) {
 			continue
 		}
 		f.Path, f.Warning = strings.TrimSuffix("Record."+f.Path, "."), false
@@ -152,8 +152,8 @@ func (r *Record) onlyInXML() (lost []datacite.Finding) {
 		return a.AlternateIdentifier == r.URL || doi.Equal(a.AlternateIdentifier, r.DOI) // the service does not show them
 	})
 	for _, change := range metadata.DiffXML(inXML, &r.Record) {
-		if change.Wanted != "" {
-			lost = append(lost, datacite.Finding{Path: "Record." + change.Path, Code: "loss", Value: change.Wanted,
+		if change.Desired != "" {
+			lost = append(lost, datacite.Finding{Path: "Record." + change.Path, Code: datacite.CodeLoss, Value: change.Desired,
 				Reason: "is in the record's XML, and writing the record as JSON would lose it there; package reconcile keeps it"})
 		}
 	}
@@ -230,13 +230,13 @@ func (d *Draft) checked() (*Draft, error) {
 	out := *d
 	switch out.DOI = cmp.Or(d.DOI, d.Record.DOI); {
 	case d.Prefix != "" && d.DOI != "":
-		return nil, datacite.Invalid(datacite.Finding{Path: "Draft", Code: "conflict", Reason: "has both DOI and Prefix; give one"})
+		return nil, datacite.Invalid(datacite.Finding{Path: "Draft", Code: datacite.CodeConflict, Reason: "has both DOI and Prefix; give one"})
 	case d.Prefix != "" && out.DOI != "":
-		return nil, datacite.Invalid(datacite.Finding{Path: "Draft.Record.DOI", Code: "conflict", Reason: "is set beside Prefix, for which the service chooses a name"})
+		return nil, datacite.Invalid(datacite.Finding{Path: "Draft.Record.DOI", Code: datacite.CodeConflict, Reason: "is set beside Prefix, for which the service chooses a name"})
 	case d.Prefix != "":
 		return &out, doi.At("Draft.Prefix", doi.CheckPrefix(d.Prefix))
 	case out.DOI == "":
-		return nil, datacite.Invalid(datacite.Finding{Path: "Draft", Code: "missing", Reason: "has neither DOI nor Prefix"})
+		return nil, datacite.Invalid(datacite.Finding{Path: "Draft", Code: datacite.CodeMissing, Reason: "has neither DOI nor Prefix"})
 	}
 	name, err := parseName("Draft.DOI", out.DOI)
 	if err != nil {
@@ -255,10 +255,10 @@ func (d *Draft) checked() (*Draft, error) {
 
 func (d *Draft) check() error {
 	if d == nil {
-		return datacite.Invalid(datacite.Finding{Path: "Draft", Code: "missing", Reason: "is nil"})
+		return datacite.Invalid(datacite.Finding{Path: "Draft", Code: datacite.CodeMissing, Reason: "is nil"})
 	}
 	if reason := d.Event.fault(); d.Event != "" && reason != "" {
-		return datacite.Invalid(datacite.Finding{Path: "Draft.Event", Code: "vocabulary", Reason: reason})
+		return datacite.Invalid(datacite.Finding{Path: "Draft.Event", Code: datacite.CodeVocabulary, Reason: reason})
 	}
 	for path, text := range map[string]string{"URL": d.URL, "Reason": d.Reason, "ContentURL": strings.Join(d.ContentURL, " ")} {
 		if err := checkUTF8("Draft."+path, text); err != nil {
@@ -276,7 +276,7 @@ func (d *Draft) check() error {
 // checkName refuses a draft that names another DOI.
 func (d *Draft) checkName(name string) error {
 	for path, text := range map[string]string{"Draft.DOI": d.DOI, "Draft.Record.DOI": d.Record.DOI} {
-		if text == "" || path != "Draft.DOI" && d.OtherDOI {
+		if text == "" || path != "Draft.DOI" && d.AllowOtherDOI {
 			continue
 		}
 		other, err := parseName(path, text)
@@ -284,7 +284,7 @@ func (d *Draft) checkName(name string) error {
 			return err
 		}
 		if !doi.Equal(other, name) {
-			return datacite.Invalid(datacite.Finding{Path: path, Code: "conflict", Reason: fmt.Sprintf("is %q, another DOI than %q", other, name)})
+			return datacite.Invalid(datacite.Finding{Path: path, Code: datacite.CodeConflict, Reason: fmt.Sprintf("is %q, another DOI than %q", other, name)})
 		}
 	}
 	return nil
@@ -339,10 +339,10 @@ func (d *Draft) attributes() (map[string]any, error) {
 			return nil, err
 		}
 		if field := checkedFields[name]; field != "" {
-			return nil, datacite.Invalid(datacite.Finding{Path: "Draft.Extra", Code: "value", Reason: fmt.Sprintf("has %q, which is the field %s", name, field)})
+			return nil, datacite.Invalid(datacite.Finding{Path: "Draft.Extra", Code: datacite.CodeValue, Reason: fmt.Sprintf("has %q, which is the field %s", name, field)})
 		}
 		if taken(attributes, name) {
-			return nil, datacite.Invalid(datacite.Finding{Path: "Draft.Extra", Code: "repeated", Reason: fmt.Sprintf("repeats the attribute %q", name)})
+			return nil, datacite.Invalid(datacite.Finding{Path: "Draft.Extra", Code: datacite.CodeRepeated, Reason: fmt.Sprintf("repeats the attribute %q", name)})
 		}
 		attributes[name] = value
 	}
@@ -352,10 +352,10 @@ func (d *Draft) attributes() (map[string]any, error) {
 	}
 	for _, name := range d.Clear {
 		if taken(attributes, name) || taken(inXML, name) {
-			return nil, datacite.Invalid(datacite.Finding{Path: "Draft.Clear", Code: "conflict", Reason: fmt.Sprintf("removes the attribute %q, which is given a value as well", name)})
+			return nil, datacite.Invalid(datacite.Finding{Path: "Draft.Clear", Code: datacite.CodeConflict, Reason: fmt.Sprintf("removes the attribute %q, which is given a value as well", name)})
 		}
 		if !slices.Contains(clearable, name) {
-			return nil, datacite.Invalid(datacite.Finding{Path: "Draft.Clear", Code: "vocabulary", Reason: fmt.Sprintf("has %q; the service removes %s", name, strings.Join(clearable, ", "))})
+			return nil, datacite.Invalid(datacite.Finding{Path: "Draft.Clear", Code: datacite.CodeVocabulary, Reason: fmt.Sprintf("has %q; the service removes %s", name, strings.Join(clearable, ", "))})
 		}
 		if attributes[name] = nil; name == "publisher" {
 			attributes[name] = struct{}{} // the service ignores null
@@ -372,7 +372,7 @@ func (d *Draft) inXML() (map[string]any, error) {
 		return nil, nil
 	}
 	if !document.IsXML(d.MetadataXML) {
-		return nil, datacite.Invalid(datacite.Finding{Path: path, Code: "syntax", Reason: "is not XML; package mds writes other formats"})
+		return nil, datacite.Invalid(datacite.Finding{Path: path, Code: datacite.CodeSyntax, Reason: "is not XML; package mds writes other formats"})
 	}
 	if err := document.Check(path, d.MetadataXML); err != nil {
 		return nil, err
@@ -380,11 +380,11 @@ func (d *Draft) inXML() (map[string]any, error) {
 	r, err := metadata.ParseXML(bytes.NewReader(d.MetadataXML))
 	switch {
 	case err != nil:
-		return nil, datacite.Invalid(datacite.Finding{Path: path, Code: "syntax", Reason: "is not a DataCite record: " + err.Error(), Err: err})
+		return nil, datacite.Invalid(datacite.Finding{Path: path, Code: datacite.CodeSyntax, Reason: "is not a DataCite record: " + err.Error(), Err: err})
 	case d.DOI == "" && document.Name(d.MetadataXML) == "":
-		return nil, datacite.Invalid(datacite.Finding{Path: path, Code: "missing", Reason: "names no DOI, which the service requires where Draft has only a Prefix; " +
+		return nil, datacite.Invalid(datacite.Finding{Path: path, Code: datacite.CodeMissing, Reason: "names no DOI, which the service requires where Draft has only a Prefix; " +
 			"write any DOI under the prefix into its identifier: the service replaces it"})
-	case d.DOI != "" && !d.OtherDOI:
+	case d.DOI != "" && !d.AllowOtherDOI:
 		err = document.CheckName(path, d.MetadataXML, d.DOI)
 	}
 	if err != nil {
@@ -397,12 +397,12 @@ func (d *Draft) inXML() (map[string]any, error) {
 // and, if the DOI is to be registered, all that is wrong. Of a new DOI, whose record
 // nothing stored completes, that includes what is missing.
 func (d *Draft) checkRecord(attributes map[string]any, isNew bool) error {
-	registers, whole := d.Event == Publish || d.Event == RegisterHidden, isNew && len(d.MetadataXML) == 0
+	registers, whole := d.Event == EventPublish || d.Event == EventRegister, isNew && len(d.MetadataXML) == 0
 	var faults []datacite.Finding
 	for _, f := range d.Record.Findings() {
 		_, sent := attributes[property(f.Path)]
 		_, elsewhere := d.Extra[property(f.Path)]
-		if f.Code == "encoding" || registers && (sent || whole) && !elsewhere {
+		if f.Code == datacite.CodeEncoding || registers && (sent || whole) && !elsewhere {
 			f.Path = "Draft." + f.Path
 			faults = append(faults, f)
 		}
@@ -446,10 +446,10 @@ func members(v any) (map[string]any, error) {
 // does not tell: since Go 1.27, bytes that are not UTF-8 are written as U+FFFD is.
 func checkUTF8(path string, value any) error {
 	if _, err := json.Marshal(value); err != nil {
-		return datacite.Invalid(datacite.Finding{Path: path, Code: "syntax", Reason: "cannot be written as JSON: " + err.Error(), Err: err})
+		return datacite.Invalid(datacite.Finding{Path: path, Code: datacite.CodeSyntax, Reason: "cannot be written as JSON: " + err.Error(), Err: err})
 	}
 	if !isUTF8(reflect.ValueOf(value)) {
-		return datacite.Invalid(datacite.Finding{Path: path, Code: "encoding", Reason: "is not UTF-8; JSON would have U+FFFD instead"})
+		return datacite.Invalid(datacite.Finding{Path: path, Code: datacite.CodeEncoding, Reason: "is not UTF-8; JSON would have U+FFFD instead"})
 	}
 	return nil
 }

@@ -127,7 +127,7 @@ func ExampleClient_Create() {
 	record, err := srv.DOIs().Create(context.Background(), &dois.Draft{
 		DOI:   "10.5072/ice-cores",
 		URL:   "https://repository.example.org/ice-cores",
-		Event: dois.Publish,
+		Event: dois.EventPublish,
 		Record: metadata.Record{
 			Creators:        []metadata.Creator{{Name: "Lovelace, Ada"}},
 			Titles:          []metadata.Title{{Title: "Ice cores"}},

@@ -23,17 +23,17 @@ type Format string
 
 // The formats of the deployed service.
 const (
-	DataCiteXML  Format = "application/vnd.datacite.datacite+xml"
-	DataCiteJSON Format = "application/vnd.datacite.datacite+json"
-	Citeproc     Format = "application/vnd.citationstyles.csl+json"
-	SchemaOrg    Format = "application/vnd.schemaorg.ld+json"
-	Codemeta     Format = "application/vnd.codemeta.ld+json"
-	Crosscite    Format = "application/vnd.crosscite.crosscite+json"
-	JATS         Format = "application/vnd.jats+xml"
-	BibTeX       Format = "application/x-bibtex"
-	RIS          Format = "application/x-research-info-systems"
-	CSV          Format = "text/csv"
-	citationText Format = "text/x-bibliography"
+	FormatDataCiteXML  Format = "application/vnd.datacite.datacite+xml"
+	FormatDataCiteJSON Format = "application/vnd.datacite.datacite+json"
+	FormatCiteproc     Format = "application/vnd.citationstyles.csl+json"
+	FormatSchemaOrg    Format = "application/vnd.schemaorg.ld+json"
+	FormatCodemeta     Format = "application/vnd.codemeta.ld+json"
+	FormatCrosscite    Format = "application/vnd.crosscite.crosscite+json"
+	FormatJATS         Format = "application/vnd.jats+xml"
+	FormatBibTeX       Format = "application/x-bibtex"
+	FormatRIS          Format = "application/x-research-info-systems"
+	FormatCSV          Format = "text/csv"
+	citationText       Format = "text/x-bibliography"
 )
 
 // CitationOptions are the optional settings of [Client.Citation]. For an unknown style or
@@ -52,7 +52,7 @@ func (c *Client) Open(ctx context.Context, doiName string, format Format) (io.Re
 	const op = "dois.Open"
 	wanted, _, err := mime.ParseMediaType(string(format))
 	if err != nil {
-		return nil, datacite.Invalid(datacite.Finding{Path: "format", Code: "syntax", Reason: fmt.Sprintf("%q is not a media type", string(format))})
+		return nil, datacite.Invalid(datacite.Finding{Path: "format", Code: datacite.CodeSyntax, Reason: fmt.Sprintf("%q is not a media type", string(format))})
 	}
 	request, res, err := c.formatted(ctx, op, doiName, transport.Request{Accept: string(format), Stream: true}, wanted)
 	if err != nil {
@@ -132,7 +132,7 @@ func empty(op, doiName string, format Format) error {
 }
 
 // formats are what the service sends, also for other names of them.
-var formats = []Format{DataCiteXML, DataCiteJSON, Citeproc, SchemaOrg, Codemeta, Crosscite, JATS, BibTeX, RIS, CSV, citationText}
+var formats = []Format{FormatDataCiteXML, FormatDataCiteJSON, FormatCiteproc, FormatSchemaOrg, FormatCodemeta, FormatCrosscite, FormatJATS, FormatBibTeX, FormatRIS, FormatCSV, citationText}
 
 // sends reports whether the service sends a media type when another one is wanted.
 func sends(kind, wanted string) bool {

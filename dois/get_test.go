@@ -26,9 +26,9 @@ func TestNamesThatNoPathHolds(t *testing.T) {
 			onEach(t, func(t *testing.T, srv *datacitetest.Server) {
 				c := srv.DOIs()
 				_, errExists := c.Exists(t.Context(), name)
-				_, errXML := c.Open(t.Context(), name, dois.DataCiteXML)
+				_, errXML := c.Open(t.Context(), name, dois.FormatDataCiteXML)
 				_, errUpdate := c.Update(t.Context(), name, &dois.Draft{URL: "https://example.org/"})
-				_, errHide := c.ChangeState(t.Context(), name, dois.Hide, nil)
+				_, errHide := c.ChangeState(t.Context(), name, dois.EventHide, nil)
 				for _, err := range []error{errExists, errXML, errUpdate, errHide, c.Delete(t.Context(), name)} {
 					require.ErrorIs(t, err, datacite.ErrInvalidDOI)
 					assert.ErrorContains(t, err, "another DOI")
@@ -96,7 +96,7 @@ func TestTheRecordOfAnotherDOI(t *testing.T) {
 	})
 	ctx := t.Context()
 	_, get := client.Get(ctx, "10.5072/mine", nil)
-	_, change := client.ChangeState(ctx, "10.5072/mine", dois.Publish, nil)
+	_, change := client.ChangeState(ctx, "10.5072/mine", dois.EventPublish, nil)
 	require.Empty(t, written)
 	_, update := client.Update(ctx, "10.5072/mine", &dois.Draft{URL: "https://example.org/"})
 	_, create := client.Create(ctx, &dois.Draft{DOI: "10.5072/mine"})
@@ -141,7 +141,7 @@ func TestOpen(t *testing.T) {
 		fmt.Fprint(w, r.Header.Get("Accept"))
 	})
 	for _, format := range []dois.Format{
-		dois.DataCiteXML, dois.DataCiteJSON, dois.Citeproc, dois.SchemaOrg, dois.Codemeta, dois.Crosscite, dois.JATS, dois.BibTeX, dois.RIS, dois.CSV,
+		dois.FormatDataCiteXML, dois.FormatDataCiteJSON, dois.FormatCiteproc, dois.FormatSchemaOrg, dois.FormatCodemeta, dois.FormatCrosscite, dois.FormatJATS, dois.FormatBibTeX, dois.FormatRIS, dois.FormatCSV,
 	} {
 		body := must(client.Open(t.Context(), "10.5072/x", format))(t)
 		text := must(io.ReadAll(body))(t)
@@ -157,7 +157,7 @@ func TestOpenRefused(t *testing.T) {
 			_, _ = io.WriteString(w, body)
 		})
 	}
-	_, err := response("application/vnd.datacite.datacite+xml", "").Open(t.Context(), "10.5072/x", dois.DataCiteXML)
+	_, err := response("application/vnd.datacite.datacite+xml", "").Open(t.Context(), "10.5072/x", dois.FormatDataCiteXML)
 	require.ErrorIs(t, err, dois.ErrNoFormat, "a record without XML")
 	require.ErrorIs(t, failure(response("text/html", "<html>").Open(t.Context(), "10.5072/x", dois.BibTeX)), datacite.ErrUnreadable)
 	require.NoError(t, failure(response("text/html", "x").Open(t.Context(), "10.5072/x", "application/*")), "any of them")

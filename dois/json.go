@@ -130,7 +130,7 @@ var (
 func (r *Record) UnmarshalJSON(data []byte) error {
 	kind, resource := resourceType(data)
 	if resource && kind != "" && kind != "dois" {
-		return datacite.Invalid(datacite.Finding{Code: "syntax", Reason: fmt.Sprintf("not a record, but a resource of the type %.40q", kind)})
+		return datacite.Invalid(datacite.Finding{Code: datacite.CodeSyntax, Reason: fmt.Sprintf("not a record, but a resource of the type %.40q", kind)})
 	}
 	const least, factor, most = 64 << 10, 256, 100 << 20 // of memory; records take two or three times their length
 	var conflict error
@@ -172,7 +172,7 @@ func (r *Record) takeName(id string) error {
 	}
 	for _, n := range own {
 		if !doi.Equal(n.doi, own[0].doi) {
-			return datacite.Invalid(datacite.Finding{Path: n.path, Code: "conflict", Reason: fmt.Sprintf("is %q, and %s is %q; a record has one name", n.doi, own[0].path, own[0].doi)})
+			return datacite.Invalid(datacite.Finding{Path: n.path, Code: datacite.CodeConflict, Reason: fmt.Sprintf("is %q, and %s is %q; a record has one name", n.doi, own[0].path, own[0].doi)})
 		}
 	}
 	if len(own) > 0 {
@@ -255,11 +255,11 @@ func oddValues(raw []byte, start int64, odd *jsonlex.Odd) (found []datacite.Find
 		}
 		return places[:min(len(places), jsonlex.MaxOdd)]
 	}
-	for _, at := range more("encoding", odd.Texts, "texts that are not UTF-8") {
+	for _, at := range more(datacite.CodeEncoding, odd.Texts, "texts that are not UTF-8") {
 		path, _ := jsonlex.At(raw, at-start)
-		found = append(found, datacite.Finding{Path: path, Code: "encoding", Warning: true, Reason: "the stored text is not UTF-8; U+FFFD stands for what cannot be read"})
+		found = append(found, datacite.Finding{Path: path, Code: datacite.CodeEncoding, Warning: true, Reason: "the stored text is not UTF-8; U+FFFD stands for what cannot be read"})
 	}
-	for _, at := range more("shape", odd.Values, "values without a place in a record") {
+	for _, at := range more(datacite.CodeShape, odd.Values, "values without a place in a record") {
 		const most = 80
 		path, value := jsonlex.At(raw, at-start)
 		switch string(bytes.Join(bytes.Fields(value), nil)) {
@@ -267,7 +267,7 @@ func oddValues(raw []byte, start int64, odd *jsonlex.Odd) (found []datacite.Find
 			continue
 		}
 		value = bytes.ToValidUTF8(value[:min(len(value), most)], []byte("…"))
-		found = append(found, datacite.Finding{Path: path, Code: "shape", Value: string(value), Warning: true, Reason: "the value has no place in a record, and is left out"})
+		found = append(found, datacite.Finding{Path: path, Code: datacite.CodeShape, Value: string(value), Warning: true, Reason: "the value has no place in a record, and is left out"})
 	}
 	return found
 }

@@ -42,10 +42,10 @@ func (c *Client) List(ctx context.Context, opts *ListOptions) (*Results, error) 
 		opts = &ListOptions{}
 	}
 	if opts.From != (Position{}) {
-		return nil, datacite.Invalid(datacite.Finding{Path: "ListOptions.From", Code: "conflict", Reason: "is for walks; set Page to choose a page"})
+		return nil, datacite.Invalid(datacite.Finding{Path: "ListOptions.From", Code: datacite.CodeConflict, Reason: "is for walks; set Page to choose a page"})
 	}
 	if cursor := opts.Page.Cursor; cursor != "" && cursor != "1" && !isCursor(cursor) {
-		return nil, datacite.Invalid(datacite.Finding{Path: "ListOptions.Page", Code: "value", Value: cursor, Reason: "has a cursor that the service did not return; it would start from the first record"})
+		return nil, datacite.Invalid(datacite.Finding{Path: "ListOptions.Page", Code: datacite.CodeValue, Value: cursor, Reason: "has a cursor that the service did not return; it would start from the first record"})
 	}
 	request, err := opts.request("dois.List")
 	if err != nil {
@@ -103,7 +103,7 @@ func (o *ListOptions) request(op string) (transport.Request, error) {
 	}
 	body, err := transport.ParamsJSON(values)
 	if err != nil {
-		return request, datacite.Invalid(datacite.Finding{Path: "ListOptions.Extra", Code: "syntax", Reason: err.Error()})
+		return request, datacite.Invalid(datacite.Finding{Path: "ListOptions.Extra", Code: datacite.CodeSyntax, Reason: err.Error()})
 	}
 	request.ContentType, request.Body = transport.JSONType, bytes.NewReader(body)
 	return request, nil

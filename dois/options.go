@@ -135,7 +135,7 @@ func (o *ListOptions) addExtra(v url.Values) error {
 	for _, name := range slices.Sorted(maps.Keys(o.Extra)) { // so that the same faults make the same text
 		_, set := v[name]
 		if slices.Contains(fieldParams, letters(name)) && (set || !slices.Contains(extraLists, name)) || strings.HasPrefix(name, "page[") {
-			faults.add("ListOptions.Extra", "conflict", "has the parameter %s, which has a field", name)
+			faults.add("ListOptions.Extra", datacite.CodeConflict, "has the parameter %s, which has a field", name)
 			continue
 		}
 		v[name] = o.Extra[name]
@@ -181,14 +181,14 @@ func (o *ListOptions) checked() (*ListOptions, error) {
 // checkValues refuses filters that can find nothing and those that the service ignores.
 func (o *ListOptions) checkValues(f *faults) {
 	if o.States != nil && len(o.States) == 0 {
-		f.add("ListOptions.States", "value", emptyList)
+		f.add("ListOptions.States", datacite.CodeValue, emptyList)
 	}
 	if o.IDs != nil && len(o.IDs) == 0 {
-		f.add("ListOptions.IDs", "value", emptyList)
+		f.add("ListOptions.IDs", datacite.CodeValue, emptyList)
 	}
 	for _, state := range o.States {
 		if !slices.Contains([]State{StateDraft, StateRegistered, StateFindable}, state) {
-			f.add("ListOptions.States", "vocabulary", "%q is not a state: draft, registered or findable", string(state))
+			f.add("ListOptions.States", datacite.CodeVocabulary, "%q is not a state: draft, registered or findable", string(state))
 		}
 	}
 	for _, year := range [][2]string{{"Created", o.Created}, {"Published", o.Published}, {"Registered", o.Registered}} {
@@ -221,7 +221,7 @@ func (o *ListOptions) checkNames(f *faults) {
 func (f *faults) names(path string, given, known []string) {
 	for _, name := range given {
 		if !slices.ContainsFunc(known, func(known string) bool { return known == name || snake(known) == name }) {
-			f.add(path, "vocabulary", "%q is not a name that the service knows", name)
+			f.add(path, datacite.CodeVocabulary, "%q is not a name that the service knows", name)
 		}
 	}
 }
@@ -252,12 +252,12 @@ func (o *ListOptions) checkIDs(f *faults) {
 		return
 	}
 	if len(o.IDs) > maxIDs {
-		f.add("ListOptions.IDs", "limit", "has %d names; the service accepts %d", len(o.IDs), maxIDs)
+		f.add("ListOptions.IDs", datacite.CodeLimit, "has %d names; the service accepts %d", len(o.IDs), maxIDs)
 	} else if _, err := o.names(); err != nil {
 		f.take(err)
 	}
 	if o.Query != nil || o.Page.Cursor != "" || o.filtered() {
-		f.add("ListOptions.IDs", "conflict", "cannot be combined with a query, a cursor or another filter, which the service would ignore")
+		f.add("ListOptions.IDs", datacite.CodeConflict, "cannot be combined with a query, a cursor or another filter, which the service would ignore")
 	}
 }
 
@@ -269,7 +269,7 @@ func (o *ListOptions) names() ([]string, error) {
 		path := fmt.Sprintf("ListOptions.IDs[%d]", i)
 		name, err := parseName(path, id)
 		if err == nil && strings.Contains(name, ",") {
-			err = datacite.Invalid(datacite.Finding{Path: path, Code: "doi", Reason: fmt.Sprintf("%q has a comma, which the service reads as the end of a name; use Get", name), Err: datacite.ErrInvalidDOI})
+			err = datacite.Invalid(datacite.Finding{Path: path, Code: datacite.CodeDOI, Reason: fmt.Sprintf("%q has a comma, which the service reads as the end of a name; use Get", name), Err: datacite.ErrInvalidDOI})
 		}
 		faults.take(err)
 		names = append(names, name)
@@ -312,7 +312,7 @@ func (o *ListOptions) spelled(f *faults) *ListOptions {
 		{"Prefix", &out.Prefix, prefix},
 	} {
 		if *list.values != nil && len(*list.values) == 0 {
-			f.add("ListOptions."+list.name, "value", emptyList)
+			f.add("ListOptions."+list.name, datacite.CodeValue, emptyList)
 		}
 		*list.values = slices.Clone(*list.values)
 		for i, value := range *list.values {
@@ -341,17 +341,17 @@ const emptyList = "is an empty list, which would not filter; leave it nil to fin
 func (f *faults) spell(path, value string, spell spelling) string {
 	switch {
 	case strings.TrimSpace(value) == "":
-		f.add(path, "missing", "is empty; the service would ignore it")
+		f.add(path, datacite.CodeMissing, "is empty; the service would ignore it")
 	case strings.TrimSpace(value) != value:
-		f.add(path, "value", "is %q; the service would look for the white space around it, too", value)
+		f.add(path, datacite.CodeValue, "is %q; the service would look for the white space around it, too", value)
 	case !utf8.ValidString(value) || strings.ContainsFunc(value, unicode.IsControl):
-		f.add(path, "encoding", "is %q; the service has no value with such a character", value)
+		f.add(path, datacite.CodeEncoding, "is %q; the service has no value with such a character", value)
 	case strings.Contains(value, ","):
-		f.add(path, "value", "is %q; the service reads a comma as the end of a value, so give each value an item of a list, or use Query", value)
+		f.add(path, datacite.CodeValue, "is %q; the service reads a comma as the end of a value, so give each value an item of a list, or use Query", value)
 	default:
 		sent, fault := spell(value)
 		if fault != "" {
-			f.add(path, "value", "%q is not %s", value, fault)
+			f.add(path, datacite.CodeValue, "%q is not %s", value, fault)
 		}
 		return sent
 	}

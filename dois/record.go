@@ -105,7 +105,7 @@ type Timestamp string
 // Time reads the Timestamp.
 func (t Timestamp) Time() (time.Time, error) {
 	at, err := time.Parse(time.RFC3339, string(t))
-	return at, input.Fault(err, datacite.Finding{Code: "date"})
+	return at, input.Fault(err, datacite.Finding{Code: datacite.CodeDate})
 }
 
 // A Container is the publication in which the resource appeared, as the service derives it

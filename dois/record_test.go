@@ -450,7 +450,7 @@ func TestDraftSendsEveryField(t *testing.T) {
 		"url": r.URL, "contentUrl": r.ContentURL, "container": r.Container, "xml": r.MetadataXML, "reason": "gone", "event": "hide",
 	})
 	require.NoError(t, err)
-	d.Event, d.Reason = dois.Hide, "gone"
+	d.Event, d.Reason = dois.EventHide, "gone"
 	body := sent(t, d)
 	assertKeeps(t, string(want), body)
 	r.DOI, r.Types = "", metadata.Types{ResourceTypeGeneral: r.Types.ResourceTypeGeneral, ResourceType: r.Types.ResourceType}

@@ -39,7 +39,7 @@ func (c *Client) Transfer(ctx context.Context, doiName, account string, opts *Tr
 	defer func() { err = c.core.Shown(err) }()
 	account = strings.ToLower(strings.TrimSpace(account))
 	if account == "" {
-		return nil, datacite.Invalid(datacite.Finding{Path: "account", Code: "missing", Reason: "is empty; give the repository account that the DOI moves to"})
+		return nil, datacite.Invalid(datacite.Finding{Path: "account", Code: datacite.CodeMissing, Reason: "is empty; give the repository account that the DOI moves to"})
 	}
 	name, err := doi.API.Writable(doiName)
 	if err != nil {
@@ -94,7 +94,7 @@ func changed(before, after *Record) (all []datacite.Finding) {
 	maps.Copy(names, is)
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		if !slices.Contains(transferred, name) && !reflect.DeepEqual(was[name], is[name]) {
-			all = append(all, datacite.Finding{Path: name, Code: "changed", Reason: "differs from the record before the transfer", Warning: true})
+			all = append(all, datacite.Finding{Path: name, Code: datacite.CodeChanged, Reason: "differs from the record before the transfer", Warning: true})
 		}
 	}
 	return all

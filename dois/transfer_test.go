@@ -24,7 +24,7 @@ func twoRepositories(t *testing.T, behaviour datacitetest.Behaviour) *datacitete
 	}})
 	t.Cleanup(srv.Close)
 	_, err := srv.DOIs().Create(t.Context(), &dois.Draft{
-		DOI: "10.5072/a", URL: "https://example.org/a", Event: dois.Publish, Record: *datacitetest.RandomRecord(7),
+		DOI: "10.5072/a", URL: "https://example.org/a", Event: dois.EventPublish, Record: *datacitetest.RandomRecord(7),
 	})
 	require.NoError(t, err)
 	must(srv.DOIs().Create(t.Context(), &dois.Draft{DOI: "10.5072/draft"}))(t)
@@ -96,7 +96,7 @@ func TestTransferAfterALostResponse(t *testing.T) {
 				return nil
 			}
 			lost = true
-			return &datacitetest.Fault{Kind: datacitetest.DropAfter}
+			return &datacitetest.Fault{Kind: datacitetest.FaultDropAfter}
 		})
 		r := must(srv.As("EXAMPLE").DOIs().Transfer(t.Context(), "10.5072/a", "OTHER.REPO", nil))(t)
 		assert.Equal(t, "other.repo", r.Client)

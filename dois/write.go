@@ -59,13 +59,13 @@ func (c *Client) update(ctx context.Context, op, doiName string, draft *Draft) (
 		return nil, err
 	}
 	if draft.Prefix != "" {
-		return nil, datacite.Invalid(datacite.Finding{Path: "Draft.Prefix", Code: "conflict", Reason: "is for Create; an update has a DOI"})
+		return nil, datacite.Invalid(datacite.Finding{Path: "Draft.Prefix", Code: datacite.CodeConflict, Reason: "is for Create; an update has a DOI"})
 	}
 	if err := draft.checkName(name); err != nil {
 		return nil, err
 	}
 	d := *draft
-	if _, given := d.Extra["reason"]; d.Event == Publish && d.Reason == "" && !given && !slices.Contains(d.Clear, "reason") {
+	if _, given := d.Extra["reason"]; d.Event == EventPublish && d.Reason == "" && !given && !slices.Contains(d.Clear, "reason") {
 		d.Clear = append(slices.Clone(d.Clear), "reason")
 	}
 	if len(d.MetadataXML) > 0 {
@@ -121,7 +121,7 @@ func (c *Client) ChangeState(ctx context.Context, doiName string, event Event, o
 	defer func() { err = c.core.Shown(err) }()
 	change, known := transitions[event]
 	if !known {
-		return nil, datacite.Invalid(datacite.Finding{Path: "event", Code: "vocabulary", Reason: event.fault()})
+		return nil, datacite.Invalid(datacite.Finding{Path: "event", Code: datacite.CodeVocabulary, Reason: event.fault()})
 	}
 	const op = "dois.ChangeState"
 	if _, err := doi.API.Writable(doiName); err != nil {
@@ -136,7 +136,7 @@ func (c *Client) ChangeState(ctx context.Context, doiName string, event Event, o
 		draft.Reason = opts.Reason
 	}
 	switch there := found.State == change.to; {
-	case there && (found.Reason == draft.Reason || draft.Reason == "" && event != Publish):
+	case there && (found.Reason == draft.Reason || draft.Reason == "" && event != EventPublish):
 		return found, nil
 	case !there && !slices.Contains(change.from, found.State):
 		return nil, notAllowed(op, found, change.to)
@@ -190,7 +190,7 @@ func (d *Draft) warned(r *Record, err error) (*Record, error) {
 			found = append(found, inXML.OwnNames(r.DOI, r.URL)...)
 		}
 		if d.ClientID != "" && r.Client != "" && !strings.EqualFold(d.ClientID, r.Client) {
-			stays := datacite.Finding{Path: "ClientID", Code: "account", Value: d.ClientID, Warning: true,
+			stays := datacite.Finding{Path: "ClientID", Code: datacite.CodeAccount, Value: d.ClientID, Warning: true,
 				Reason: fmt.Sprintf("the DOI stays with %.100q: the service ignores the account of an update; Transfer moves a DOI", r.Client)}
 			found = slices.Insert(found, 0, stays)
 		}
@@ -230,13 +230,13 @@ func (d *Draft) rewritten(r *Record) []datacite.Finding {
 	for _, f := range metadata.Unescape(r.Record.Clone(), nil) {
 		name := property(f.Path)
 		if _, sent := attributes[name]; !sent {
-			f.Code, f.Reason = "escaped", "the service wrote this into the XML, where it may have been without references; it writes the XML anew from its JSON, unless a draft has "+name+
+			f.Code, f.Reason = datacite.CodeEscaped, "the service wrote this into the XML, where it may have been without references; it writes the XML anew from its JSON, unless a draft has "+name+
 				", as that of Record.Draft; send "+name+" as it is meant"
 			found = append(found, f)
 		}
 	}
 	for _, f := range r.Findings() {
-		if _, sent := attributes[property(f.Path)]; f.Code == "not-in-xml" && !sent {
+		if _, sent := attributes[property(f.Path)]; f.Code == datacite.CodeNotInXML && !sent {
 			found = append(found, f)
 		}
 	}
@@ -248,21 +248,21 @@ func (d *Draft) rewritten(r *Record) []datacite.Finding {
 func (d *Draft) findings() []datacite.Finding {
 	sent, _ := members(d.Record) // body has returned the error
 	ofRecord := slices.DeleteFunc(d.Record.Findings(), func(f datacite.Finding) bool {
-		return f.Code == "missing" && !taken(sent, property(f.Path))
+		return f.Code == datacite.CodeMissing && !taken(sent, property(f.Path))
 	})
 	if len(d.MetadataXML) == 0 {
 		return ofRecord
 	}
 	inXML, _ := metadata.FindingsXML(bytes.NewReader(d.MetadataXML)) // the error is that of a reader
 	return append(ofRecord, slices.DeleteFunc(inXML, func(f datacite.Finding) bool {
-		return f.Code == "identifier" || taken(sent, property(f.Path)) // the record overrides it
+		return f.Code == datacite.CodeIdentifier || taken(sent, property(f.Path)) // the record overrides it
 	})...)
 }
 
 // checkJSON refuses what the service takes as XML only.
 func (d *Draft) checkJSON() error {
 	for _, f := range d.Record.Findings() {
-		if f.Code == "json" {
+		if f.Code == datacite.CodeJSON {
 			f.Path, f.Reason, f.Warning = "Draft."+f.Path, f.Reason+"; package mds sends XML", false
 			return datacite.Invalid(f)
 		}

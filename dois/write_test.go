@@ -114,7 +114,7 @@ func TestMetadataOfAnotherDOIAreRefused(t *testing.T) {
 			assert.Equal(t, "10.5072/mine", r.DOI)
 			assert.Empty(t, srv.State("10.5072/somebody-else"))
 		}
-		_, err := client.Update(ctx, "10.5072/mine", &dois.Draft{DOI: "10.5072/other", OtherDOI: true})
+		_, err := client.Update(ctx, "10.5072/mine", &dois.Draft{DOI: "10.5072/other", AllowOtherDOI: true})
 		require.ErrorIs(t, err, datacite.ErrInvalid, "the draft's own name is no metadata")
 	})
 }
@@ -127,7 +127,7 @@ func TestRecordsAreValidatedBeforeSending(t *testing.T) {
 		wrong := complete("Ice cores")
 		wrong.Creators, wrong.PublicationYear, wrong.Types.ResourceTypeGeneral = nil, "MMXX", "Datset"
 		garbled := metadata.Record{Titles: []metadata.Title{{Title: "Ice \xe4"}}}
-		for _, event := range []dois.Event{dois.Publish, dois.RegisterHidden} {
+		for _, event := range []dois.Event{dois.EventPublish, dois.EventRegister} {
 			_, err := client.Create(ctx, &dois.Draft{DOI: "10.5072/a", URL: "https://example.org/a", Event: event, Record: wrong})
 			invalid, ok := errors.AsType[*datacite.ValidationError](err)
 			require.True(t, ok, "%v", err)
@@ -146,7 +146,7 @@ func TestRecordsAreValidatedBeforeSending(t *testing.T) {
 		creators := whole.Creators
 		whole.Creators = nil
 		_, err = client.Create(ctx, &dois.Draft{
-			DOI: "10.5072/b", URL: "https://example.org/b", Event: dois.Publish, Record: whole, Extra: map[string]any{"creators": creators},
+			DOI: "10.5072/b", URL: "https://example.org/b", Event: dois.EventPublish, Record: whole, Extra: map[string]any{"creators": creators},
 		})
 		require.NoError(t, err, "what comes in Extra is not missing")
 	})
@@ -170,17 +170,17 @@ func TestReasonFollowsTheState(t *testing.T) {
 			r := must(client.Get(ctx, name, nil))(t)
 			return r.Reason
 		}
-		change(dois.Hide, "")
-		change(dois.Hide, "out of date")
+		change(dois.EventHide, "")
+		change(dois.EventHide, "out of date")
 		assert.Equal(t, "out of date", reason(), "of a DOI that is hidden already")
-		change(dois.Hide, "")
+		change(dois.EventHide, "")
 		assert.Equal(t, "out of date", reason(), "no reason is given")
 		sent := len(srv.Requests())
-		change(dois.Hide, "out of date")
+		change(dois.EventHide, "out of date")
 		assert.Len(t, srv.Requests(), sent+2, "only read")
-		change(dois.Hide, "wrong")
+		change(dois.EventHide, "wrong")
 		assert.Equal(t, "wrong", reason())
-		change(dois.Publish, "")
+		change(dois.EventPublish, "")
 		assert.Empty(t, reason(), "the DOI is shown")
 
 		change(dois.Hide, "out of date")
@@ -189,7 +189,7 @@ func TestReasonFollowsTheState(t *testing.T) {
 
 		_, err := client.Update(ctx, name, &dois.Draft{Reason: "left behind"}) // by another program
 		require.NoError(t, err)
-		change(dois.Publish, "")
+		change(dois.EventPublish, "")
 		assert.Empty(t, reason(), "a DOI that is findable already")
 		must(client.Update(ctx, name, &dois.Draft{Reason: "left behind"}))(t)
 		change(dois.Hide, "")
@@ -349,7 +349,7 @@ func TestWritesAtABusyGateway(t *testing.T) {
 			return err
 		}, false, dois.StateDraft},
 		{"Publish", func(t *testing.T, c *dois.Client) error {
-			_, err := c.ChangeState(t.Context(), "10.5072/a", dois.Publish, nil)
+			_, err := c.ChangeState(t.Context(), "10.5072/a", dois.EventPublish, nil)
 			return err
 		}, false, dois.StateFindable},
 		{"Delete", func(t *testing.T, c *dois.Client) error { return c.Delete(t.Context(), "10.5072/a") }, false, ""},
@@ -373,7 +373,7 @@ func TestWritesAtABusyGateway(t *testing.T) {
 					unclear(err)
 					assert.Equal(t, tt.once, sent == 1)
 					assert.Equal(t, []string{"10.5072/a"}, srv.Names())
-					sent, err = meet(datacitetest.StatusAfter, 1)
+					sent, err = meet(datacitetest.FaultStatusAfter, 1)
 					if tt.once {
 						unclear(err)
 						assert.Equal(t, 1, sent)

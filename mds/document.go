@@ -36,7 +36,7 @@ type Document struct {
 
 	// OtherDOI permits metadata that name another DOI, which the service replaces. Without
 	// it, such metadata are refused, since they nearly always belong to the other DOI.
-	OtherDOI bool
+	AllowOtherDOI bool
 
 	findings []datacite.Finding // of the record that NewDocument was given
 }
@@ -56,7 +56,7 @@ func XML(data []byte) Document {
 // [*datacite.ValidationError] with all faults of the record.
 func NewDocument(record *metadata.Record) (Document, error) {
 	if record == nil {
-		return Document{}, datacite.Invalid(datacite.Finding{Path: "record", Code: "missing", Reason: "is nil"})
+		return Document{}, datacite.Invalid(datacite.Finding{Path: "record", Code: datacite.CodeMissing, Reason: "is nil"})
 	}
 	if err := record.Validate(); err != nil {
 		return Document{}, err
@@ -81,7 +81,7 @@ func (d Document) Findings() []datacite.Finding {
 		found, _ = metadata.FindingsXML(bytes.NewReader(d.Data)) // the error is that of a reader
 	}
 	return slices.DeleteFunc(found, func(f datacite.Finding) bool {
-		return slices.Contains([]datacite.Code{"identifier", "json", "not-in-json", "not-in-xml"}, f.Code)
+		return slices.Contains([]datacite.Code{datacite.CodeIdentifier, datacite.CodeJSON, datacite.CodeNotInJSON, datacite.CodeNotInXML}, f.Code)
 	})
 }
 
@@ -104,24 +104,24 @@ func (d Document) check() error {
 	kind, _, _ := mime.ParseMediaType(d.ContentType)
 	switch {
 	case len(d.Data) == 0:
-		return datacite.Invalid(datacite.Finding{Path: "doc.Data", Code: "missing", Reason: "is empty"})
+		return datacite.Invalid(datacite.Finding{Path: "doc.Data", Code: datacite.CodeMissing, Reason: "is empty"})
 	case d.ContentType == "":
-		return datacite.Invalid(datacite.Finding{Path: "doc.ContentType", Code: "missing", Reason: "is empty; mds.XML sets it for metadata XML"})
+		return datacite.Invalid(datacite.Finding{Path: "doc.ContentType", Code: datacite.CodeMissing, Reason: "is empty; mds.XML sets it for metadata XML"})
 	case strings.ContainsFunc(d.ContentType, func(r rune) bool { return r < ' ' || r > '~' }):
-		return datacite.Invalid(datacite.Finding{Path: "doc.ContentType", Code: "encoding", Reason: "has a character that is not allowed in a header"})
+		return datacite.Invalid(datacite.Finding{Path: "doc.ContentType", Code: datacite.CodeEncoding, Reason: "has a character that is not allowed in a header"})
 	case kind == "":
-		return datacite.Invalid(datacite.Finding{Path: "doc.ContentType", Code: "syntax", Reason: fmt.Sprintf("%q is not a media type", d.ContentType)})
+		return datacite.Invalid(datacite.Finding{Path: "doc.ContentType", Code: datacite.CodeSyntax, Reason: fmt.Sprintf("%q is not a media type", d.ContentType)})
 	case kind == "application/json", kind == "text/x-json", kind == "application/jsonrequest", kind == "application/x-www-form-urlencoded", kind == "multipart/form-data":
-		return datacite.Invalid(datacite.Finding{Path: "doc.ContentType", Code: "value", Reason: fmt.Sprintf("%s is read as parameters by the service; the comment of Document has types that work", kind)})
+		return datacite.Invalid(datacite.Finding{Path: "doc.ContentType", Code: datacite.CodeValue, Reason: fmt.Sprintf("%s is read as parameters by the service; the comment of Document has types that work", kind)})
 	case !d.isXML() && (kind == "application/xml" || kind == "text/xml"):
-		return datacite.Invalid(datacite.Finding{Path: "doc.Data", Code: "syntax", Reason: "is not XML, as doc.ContentType says"})
+		return datacite.Invalid(datacite.Finding{Path: "doc.Data", Code: datacite.CodeSyntax, Reason: "is not XML, as doc.ContentType says"})
 	}
 	return document.Check("doc.Data", d.Data)
 }
 
 // checkFor refuses, beside what check does, metadata that name another DOI.
 func (d Document) checkFor(name string) error {
-	if err := d.check(); err != nil || d.OtherDOI {
+	if err := d.check(); err != nil || d.AllowOtherDOI {
 		return err
 	}
 	return document.CheckName("doc.Data", d.Data, name)
@@ -250,7 +250,7 @@ func (c *Client) Mint(ctx context.Context, prefix string, doc Document) (string,
 	if err != nil {
 		return "", err
 	}
-	doc.OtherDOI = true // whatever they name, the name is new
+	doc.AllowOtherDOI = true // whatever they name, the name is new
 	_, err = c.putMetadata(ctx, op, name, doc)
 	if err == nil {
 		return name, nil

@@ -122,7 +122,7 @@ func explainRefusal(err error, doc Document) error {
 	}
 	if len(e.Details) == 0 {
 		line, column := transport.Position(e.Message)
-		e.Details = []datacite.Finding{{Code: "refused", Reason: e.Message, Line: line, Column: column}}
+		e.Details = []datacite.Finding{{Code: datacite.CodeRefused, Reason: e.Message, Line: line, Column: column}}
 	}
 	for i, d := range e.Details {
 		if d.Path == "" {

@@ -43,7 +43,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(doi.Address(done.DOI), done.Change, done.State)
+	fmt.Println(doi.URL(done.DOI), done.Change, done.State)
 	// Output: https://doi.org/10.5072/glacier-7 created findable
 }
 

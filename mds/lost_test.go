@@ -32,7 +32,7 @@ func TestARefusalMayBeALostService(t *testing.T) {
 	for attempts, opts := range map[int]*datacite.Config{5: nil, 1: {MaxAttempts: 1}} {
 		synctest.Test(t, func(t *testing.T) {
 			ctx := t.Context()
-			srv := losing(t, datacitetest.DropAfter, 1000, anything)
+			srv := losing(t, datacitetest.FaultDropAfter, 1000, anything)
 			c := as(t, srv, account, opts)
 			_, errPut := c.PutMetadata(ctx, name, record("A"))
 			_, errMint := mintByService(ctx, c, datacitetest.Prefix, record("A"))
@@ -100,7 +100,7 @@ func TestCharactersThatTheServiceDoesNotShow(t *testing.T) {
 	require.NoError(t, c.Hide(ctx, name))
 	again, err = c.Register(ctx, name, address, record("Glacier length, measured by Jàssica"), opts)
 	require.ErrorIs(t, err, mds.ErrHidden)
-	assert.Equal(t, mds.Unchanged, again.Change)
+	assert.Equal(t, mds.ChangeNone, again.Change)
 	assert.Equal(t, datacitetest.StateRegistered, srv.State(name))
 	opts.Show = true
 	again = must(c.Register(ctx, name, address, jessica, opts))(t)

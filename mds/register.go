@@ -14,12 +14,12 @@ import (
 
 // A Registration is the result of [Client.Register].
 type Registration struct {
-	DOI     string
-	URL     string
-	Change  Change
-	Before  State    // StateRegisteredOrFindable if the DOI API was not asked or did not show the DOI
-	State   State    // StateFindable; with ErrHidden equal to Before
-	Altered []string // differences between the stored and the given metadata, as text for people
+	DOI         string
+	URL         string
+	Change      Change
+	StateBefore State    // StateRegisteredOrFindable if the DOI API was not asked or did not show the DOI
+	State       State    // StateFindable; with ErrHidden equal to Before
+	Altered     []string // differences between the stored and the given metadata, as text for people
 
 	// Warnings are about the given metadata, such as values that the service keeps in XML but
 	// drops from its JSON record: the first 100 of Document.Findings.
@@ -31,9 +31,9 @@ type Change string
 
 // The effects of a registration.
 const (
-	Created   Change = "created"   // the DOI did not exist
-	Updated   Change = "updated"   // the DOI was a draft, or its URL or metadata were different
-	Unchanged Change = "unchanged" // the DOI had this URL and these metadata
+	ChangeCreated Change = "created"   // the DOI did not exist
+	ChangeUpdated Change = "updated"   // the DOI was a draft, or its URL or metadata were different
+	ChangeNone    Change = "unchanged" // the DOI had this URL and these metadata
 )
 
 // RegisterOptions are the optional settings of Register.
@@ -49,7 +49,7 @@ type RegisterOptions struct {
 	// error, nothing is written, and the registration fails with that error, which is never
 	// Temporary. Use Before to save a name before it is sent, or to refuse a name that is
 	// taken. nil allows every write.
-	Before func(ctx context.Context, doi string, found State) error
+	BeforeWrite func(ctx context.Context, doi string, found State) error
 }
 
 // Register makes a DOI findable with a URL and metadata, in the two steps of specification
@@ -84,7 +84,7 @@ func (c *Client) Register(ctx context.Context, doiName, address string, doc Docu
 	case err != nil:
 		return nil, err
 	case r.mayBeHidden() && !r.options.Show:
-		r.done.State = r.done.Before
+		r.done.State = r.done.StateBefore
 		return &r.done, r.hidden()
 	}
 	return r.write(ctx)
@@ -139,7 +139,7 @@ func (r *registration) compare(ctx context.Context) error {
 			return doi.At("doi", err)
 		}
 	}
-	r.done.Before = state
+	r.done.StateBefore = state
 	r.sameURL = state != StateDraft && sameURL(address, r.done.URL) // the URL takes a draft out of that state
 	if state != StateNone {
 		var c comparison
@@ -150,11 +150,11 @@ func (r *registration) compare(ctx context.Context) error {
 	case err != nil:
 		return err
 	case state == StateNone:
-		r.done.Change = Created
+		r.done.Change = ChangeCreated
 	case r.sameURL && r.sameMetadata && !r.clearsReason():
-		r.done.Change = Unchanged
+		r.done.Change = ChangeNone
 	default:
-		r.done.Change = Updated
+		r.done.Change = ChangeUpdated
 	}
 	return nil
 }
@@ -163,7 +163,7 @@ func (r *registration) compare(ctx context.Context) error {
 func (r *registration) clearsReason() bool { return r.options.Show && r.reason != "" }
 
 func (r *registration) mayBeHidden() bool {
-	return r.done.Before == StateRegistered || r.done.Before == StateRegisteredOrFindable
+	return r.done.StateBefore == StateRegistered || r.done.StateBefore == StateRegisteredOrFindable
 }
 
 // stored compares the metadata that the service has with those that are to be
@@ -187,15 +187,15 @@ func (r *registration) stored(ctx context.Context) (comparison, error) {
 	return c, nil
 }
 
-// errBefore: RegisterOptions.Before did not allow the write. That is final, whatever kind of
+// errBefore: RegisterOptions.BeforeWrite did not allow the write. That is final, whatever kind of
 // error it returned.
 var errBefore error = &transport.Condition{Text: "mds: refused by RegisterOptions.Before"}
 
 // write takes the steps that are needed.
 func (r *registration) write(ctx context.Context) (*Registration, error) {
 	writes := !r.sameMetadata || !r.sameURL || r.clearsReason()
-	if before := r.options.Before; before != nil && writes {
-		if err := before(ctx, r.done.DOI, r.done.Before); err != nil {
+	if before := r.options.BeforeWrite; before != nil && writes {
+		if err := before(ctx, r.done.DOI, r.done.StateBefore); err != nil {
 			return nil, fmt.Errorf("%w: %s: %w", errBefore, r.done.DOI, err)
 		}
 	}
@@ -206,7 +206,7 @@ func (r *registration) write(ctx context.Context) (*Registration, error) {
 	}
 	if !r.sameURL {
 		if err := r.writeURL(ctx); err != nil {
-			if !r.sameMetadata || r.done.Before == StateDraft {
+			if !r.sameMetadata || r.done.StateBefore == StateDraft {
 				err = fmt.Errorf("%w: %s: %w", ErrHalfRegistered, r.done.DOI, err)
 			}
 			return nil, err
@@ -229,8 +229,8 @@ func (r *registration) write(ctx context.Context) (*Registration, error) {
 // request for it.
 func (r *registration) clearReason(ctx context.Context) error {
 	switch {
-	case r.options.Show && r.done.Before == StateRegisteredOrFindable:
-		r.done.Warnings = append(r.done.Warnings, datacite.Finding{Path: "reason", Code: "conflict", Warning: true,
+	case r.options.Show && r.done.StateBefore == StateRegisteredOrFindable:
+		r.done.Warnings = append(r.done.Warnings, datacite.Finding{Path: "reason", Code: datacite.CodeConflict, Warning: true,
 			Reason: "if the DOI was hidden with a reason, the findable DOI still has it; nothing shows it without Config.Service.API; ChangeState of package dois removes it"})
 	case r.clearsReason():
 		_, err := r.client.records.Do(ctx, transport.Request{
@@ -245,7 +245,7 @@ func (r *registration) clearReason(ctx context.Context) error {
 // hidden is the error for a change that would show a DOI.
 func (r *registration) hidden() error {
 	remedy := "it is hidden; set RegisterOptions.Show if it shall be findable; Update of package dois keeps it hidden"
-	if r.done.Before != StateRegistered {
+	if r.done.StateBefore != StateRegistered {
 		remedy = "nothing shows whether it is hidden; set Config.Service.API, which does, or RegisterOptions.Show"
 	}
 	return fmt.Errorf("%w: %s: %s", ErrHidden, r.done.DOI, remedy)

@@ -65,7 +65,7 @@ func TestRegisterResumesAfterEitherStepFailed(t *testing.T) {
 	t.Run("no URL gets through", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			srv := newServer(t, nil)
-			lost := &datacitetest.Fault{Kind: datacitetest.DropBefore}
+			lost := &datacitetest.Fault{Kind: datacitetest.FaultDropBefore}
 			srv.SetFaults(datacitetest.First(nil, nil, lost, lost, lost, lost, lost))
 			_, err := srv.MDS().Register(t.Context(), name, address, record("A"), nil)
 			require.ErrorIs(t, err, mds.ErrHalfRegistered)
@@ -138,7 +138,7 @@ func TestRegisterWritesOnlyWhatDiffers(t *testing.T) {
 		want   mds.Change
 		state  mds.State
 	}{
-		{"nothing there", func(*testing.T, *datacitetest.Server) {}, record("A"), []string{"PUT /metadata/" + name, "PUT /doi/" + name}, mds.Created, mds.StateFindable},
+		{"nothing there", func(*testing.T, *datacitetest.Server) {}, record("A"), []string{"PUT /metadata/" + name, "PUT /doi/" + name}, mds.ChangeCreated, mds.StateFindable},
 		{"a draft with these metadata", func(t *testing.T, srv *datacitetest.Server) {
 			must(srv.MDS().PutMetadata(t.Context(), name, record("A")))(t)
 		}, record("A"), []string{"PUT /doi/" + name}, mds.Updated, mds.StateFindable},
@@ -147,16 +147,16 @@ func TestRegisterWritesOnlyWhatDiffers(t *testing.T) {
 		}, record("A"), []string{"PUT /metadata/" + name, "PUT /doi/" + name}, mds.Updated, mds.StateFindable},
 		{"a draft without metadata", func(t *testing.T, srv *datacitetest.Server) {
 			seed(t, srv, map[string]any{"doi": name, "state": "draft"})
-		}, record("A"), []string{"PUT /metadata/" + name, "PUT /doi/" + name}, mds.Updated, mds.StateFindable},
+		}, record("A"), []string{"PUT /metadata/" + name, "PUT /doi/" + name}, mds.ChangeUpdated, mds.StateFindable},
 		{"all there", func(t *testing.T, srv *datacitetest.Server) {
 			findable(t, srv, name)
-		}, record("Glacier length"), nil, mds.Unchanged, mds.StateFindable},
+		}, record("Glacier length"), nil, mds.ChangeNone, mds.StateFindable},
 		{"all there, laid out differently", func(t *testing.T, srv *datacitetest.Server) {
 			findable(t, srv, name)
-		}, relaid(record("Glacier length")), nil, mds.Unchanged, mds.StateFindable},
+		}, relaid(record("Glacier length")), nil, mds.ChangeNone, mds.StateFindable},
 		{"another title", func(t *testing.T, srv *datacitetest.Server) {
 			findable(t, srv, name)
-		}, record("Glacier area"), []string{"PUT /metadata/" + name}, mds.Updated, mds.StateFindable},
+		}, record("Glacier area"), []string{"PUT /metadata/" + name}, mds.ChangeUpdated, mds.StateFindable},
 		{"another URL", func(t *testing.T, srv *datacitetest.Server) {
 			must(srv.MDS().Register(t.Context(), name, address+"/old", record("A"), nil))(t)
 		}, record("A"), []string{"PUT /doi/" + name}, mds.Updated, mds.StateFindable},
@@ -196,16 +196,16 @@ func TestAHiddenDOIStaysHidden(t *testing.T) {
 		findable(t, srv, name)
 		require.NoError(t, c.Hide(ctx, name))
 		since, asked := len(srv.Requests()), false
-		opts := &mds.RegisterOptions{Before: func(context.Context, string, mds.State) error { asked = true; return nil }}
+		opts := &mds.RegisterOptions{BeforeWrite: func(context.Context, string, mds.State) error { asked = true; return nil }}
 		for _, tt := range []struct {
 			url, title string
 			opts       *mds.RegisterOptions
 			change     mds.Change
 		}{
-			{address, "A better title", opts, mds.Updated},
-			{address + "/new", "Glacier length", opts, mds.Updated},
-			{address, "Glacier length", opts, mds.Unchanged},
-			{address, "Glacier length", nil, mds.Unchanged},
+			{address, "A better title", opts, mds.ChangeUpdated},
+			{address + "/new", "Glacier length", opts, mds.ChangeUpdated},
+			{address, "Glacier length", opts, mds.ChangeNone},
+			{address, "Glacier length", nil, mds.ChangeNone},
 		} {
 			done, err := c.Register(ctx, name, tt.url, record(tt.title), tt.opts)
 			require.ErrorIs(t, err, mds.ErrHidden)
@@ -293,8 +293,8 @@ func TestADOIThatMayBeHiddenIsLeftAlone(t *testing.T) {
 		assert.Equal(t, mds.StateFindable, made.State)
 		same, err := c.Register(ctx, name, address, record("Glacier length"), nil)
 		require.ErrorIs(t, err, mds.ErrHidden)
-		assert.Equal(t, mds.Unchanged, same.Change)
-		assert.Equal(t, mds.StateRegisteredOrFindable, same.Before)
+		assert.Equal(t, mds.ChangeNone, same.Change)
+		assert.Equal(t, mds.StateRegisteredOrFindable, same.StateBefore)
 		assert.Equal(t, mds.StateRegisteredOrFindable, same.State)
 		_, err = c.Register(ctx, name, address, record("A better title"), nil)
 		require.ErrorIs(t, err, mds.ErrHidden)

@@ -76,12 +76,12 @@ func (w *world) sound() { w.faults = nil }
 // service behind it.
 func anyFault(r *rand.Rand) *datacitetest.Fault {
 	f := &datacitetest.Fault{Behind: r.IntN(2) == 0, RetryAfter: time.Duration(r.IntN(2)) * 7 * time.Second}
-	kinds, statuses := []datacitetest.FaultKind{datacitetest.DropBefore, datacitetest.DropAfter, datacitetest.Status, datacitetest.StatusAfter, datacitetest.Delay}, []int{429, 500, 502, 503, 504, 403}
+	kinds, statuses := []datacitetest.FaultKind{datacitetest.FaultDropBefore, datacitetest.FaultDropAfter, datacitetest.FaultStatus, datacitetest.FaultStatusAfter, datacitetest.FaultDelay}, []int{429, 500, 502, 503, 504, 403}
 	if !f.Behind {
-		kinds = append(kinds, datacitetest.DropDuring, datacitetest.CutResponse)
+		kinds = append(kinds, datacitetest.FaultDropDuring, datacitetest.FaultCutResponse)
 	}
 	f.Kind = kinds[r.IntN(len(kinds))]
-	if f.Kind == datacitetest.StatusAfter && !f.Behind {
+	if f.Kind == datacitetest.FaultStatusAfter && !f.Behind {
 		statuses = append(statuses, 200) // somebody's page
 	}
 	f.Status = statuses[r.IntN(len(statuses))]
@@ -278,7 +278,7 @@ func beforeStory(t *testing.T, w *world, r *rand.Rand) {
 	before := look(t, w.Server, name)
 	refused := fmt.Errorf("taken: %w", &datacite.Error{StatusCode: 503}) // as temporary as can be
 	var seen []mds.State
-	_, err := w.broken(t, r).Register(ctx, name, address, record("New"), &mds.RegisterOptions{Before: func(_ context.Context, _ string, found mds.State) error {
+	_, err := w.broken(t, r).Register(ctx, name, address, record("New"), &mds.RegisterOptions{BeforeWrite: func(_ context.Context, _ string, found mds.State) error {
 		if seen = append(seen, found); found != mds.StateNone {
 			return refused
 		}

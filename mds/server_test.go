@@ -217,7 +217,7 @@ func BenchmarkRegisterUnchanged(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		done, err := srv.MDS().Register(b.Context(), name, address, doc, nil)
-		if err != nil || done.Change != mds.Unchanged {
+		if err != nil || done.Change != mds.ChangeNone {
 			b.Fatal(done, err)
 		}
 	}

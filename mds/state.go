@@ -173,7 +173,7 @@ func (c *Client) Show(ctx context.Context, doiName string) error {
 		return err
 	case !hasReplaced(doc.Data):
 		again := XML(doc.Data)
-		again.OtherDOI = true // they are what is stored for this one
+		again.AllowOtherDOI = true // they are what is stored for this one
 		_, err = c.putMetadata(ctx, op, name, again)
 	case !hasReplaced(address):
 		_, err = c.putURL(ctx, name, address)

@@ -25,7 +25,7 @@ var dateElement = newElement("date", textOnly,
 )
 
 func dateWarning(value string) *fault {
-	return warning("date", dateFault(xmlscan.Trim(value)))
+	return warning(datacite.CodeDate, dateFault(xmlscan.Trim(value)))
 }
 
 // DateType is the event of a date.

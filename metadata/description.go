@@ -1,6 +1,10 @@
 package metadata
 
-import "strconv"
+import (
+	"strconv"
+
+	"github.com/datacite-go/datacite-go"
+)
 
 // Description is a text about the resource. Markup in it is plain text: <br/> becomes
 // &lt;br/&gt; in XML, and the service keeps it.
@@ -28,7 +32,7 @@ var descriptionElement = newElement("description", mixed,
 	lang(func(d *Description) *string { return &d.Lang }),
 	also(func(c *checker, p *path, d *Description) {
 		if len(d.Breaks) > 0 {
-			c.warn("lossy", p.dot("description"), d.Description, "in its JSON, the service joins the words around a <br/> element; use a line feed")
+			c.warn(datacite.CodeLossy, p.dot("description"), d.Description, "in its JSON, the service joins the words around a <br/> element; use a line feed")
 		}
 	}),
 	part[Description]{element: &elementPart[Description]{particle: particle{&elementRule{name: "br", kind: nothing}, repeated, step{}, ""}}},
@@ -64,7 +68,7 @@ func (w *writer) broken(d *Description, end string) (present bool) {
 func (c *checker) breaks(p *path, d *Description) {
 	for i, at := range d.Breaks {
 		if !d.isBreak(i) {
-			c.fault("element", p.item(i), strconv.Itoa(at), "each entry must be the offset of a line feed in the description, in ascending order")
+			c.fault(datacite.CodeElement, p.item(i), strconv.Itoa(at), "each entry must be the offset of a line feed in the description, in ascending order")
 		}
 	}
 }

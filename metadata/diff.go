@@ -10,20 +10,20 @@ import (
 type Change struct {
 	// Path is in the JSON form: creators[2].nameIdentifiers[0].nameIdentifier. An index is
 	// that of the wanted record, or of the found record if only that has the item.
-	Path   string
-	Wanted string // "" if the wanted record has nothing there
-	Found  string // "" if the found record has nothing there
+	Path    string
+	Desired string // "" if the wanted record has nothing there
+	Found   string // "" if the found record has nothing there
 }
 
 // String returns the change in one line, with long values cut.
 func (c Change) String() string {
 	switch {
 	case c.Found == "":
-		return fmt.Sprintf("%s: %.200q is missing", c.Path, c.Wanted)
-	case c.Wanted == "":
+		return fmt.Sprintf("%s: %.200q is missing", c.Path, c.Desired)
+	case c.Desired == "":
 		return fmt.Sprintf("%s: %.200q is not wanted", c.Path, c.Found)
 	}
-	return fmt.Sprintf("%s: %.200q is wanted, and %.200q was found", c.Path, c.Wanted, c.Found)
+	return fmt.Sprintf("%s: %.200q is wanted, and %.200q was found", c.Path, c.Desired, c.Found)
 }
 
 // Diff returns the differences between the wanted record and the one found in the service,

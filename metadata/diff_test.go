@@ -95,7 +95,7 @@ func TestDiff_ofWhatWasWrittenIsEmpty(t *testing.T) {
 			g.gaps = float64(seed%2) * 0.4
 			rec := g.record()
 			mend(rec, newGenerator(seed).record())
-			rec.PublicationYear = metadata.YearText(g.pick("1850", "2024", "9999")) // and of years such as 0054 the service takes XML alone
+			rec.PublicationYear = metadata.Year(g.pick("1850", "2024", "9999")) // and of years such as 0054 the service takes XML alone
 			for i := range rec.GeoLocations {
 				rec.GeoLocations[i].Polygons = rec.GeoLocations[i].Polygons[:min(1, len(rec.GeoLocations[i].Polygons))]
 			}
@@ -155,7 +155,7 @@ func TestDiff_findsEachChange(t *testing.T) {
 					continue
 				}
 				require.NotEmpty(t, found[0].Path)
-				require.NotEqual(t, found[0].Wanted, found[0].Found)
+				require.NotEqual(t, found[0].Desired, found[0].Found)
 			}
 		})
 		require.Empty(t, metadata.Diff(rec, changed), "all was put back")
@@ -381,7 +381,7 @@ func TestDiff_ofWhatTheServiceMakesOfTexts(t *testing.T) {
 	point := func(longitude string) *metadata.Record {
 		return &metadata.Record{GeoLocations: []metadata.GeoLocation{{Point: metadata.Point{Longitude: metadata.Coordinate(longitude), Latitude: "1"}}}}
 	}
-	year := func(text string) *metadata.Record { return &metadata.Record{PublicationYear: metadata.YearText(text)} }
+	year := func(text string) *metadata.Record { return &metadata.Record{PublicationYear: metadata.Year(text)} }
 	licence := func(id string) *metadata.Record {
 		return &metadata.Record{RightsList: []metadata.Rights{{RightsIdentifier: id, RightsIdentifierScheme: "SPDX", SchemeURI: "https://spdx.org/licenses/"}}}
 	}

@@ -27,7 +27,7 @@ func (r *Record) Validate() error { return datacite.Invalid(r.Findings()...) }
 // record's properties.
 func (r *Record) Findings() []datacite.Finding {
 	if r == nil {
-		return []datacite.Finding{{Path: "record", Code: "missing", Reason: "is nil"}}
+		return []datacite.Finding{{Path: "record", Code: datacite.CodeMissing, Reason: "is nil"}}
 	}
 	c := &checker{}
 	c.characters(nil, reflect.ValueOf(r).Elem())
@@ -86,7 +86,7 @@ func (c *checker) value(p *path, member, value string, d datatype) {
 		f = d.warning(value)
 	}
 	if f == nil && value != "" && xmlscan.Trim(value) == "" {
-		f = warning("lossy", "this is only white space, which the service drops; leave it out")
+		f = warning(datacite.CodeLossy, "this is only white space, which the service drops; leave it out")
 	}
 	if f != nil {
 		c.add(p.dot(member), value, f)
@@ -109,25 +109,25 @@ func (c *checker) add(p *path, value string, f *fault) {
 // accepts identifiers with wrong check digits.
 func (c *checker) scheme(p *path, value string, s schemeRule) {
 	if message := s.fault(xmlscan.Trim(value)); message != "" {
-		c.warn("scheme", p, value, "%s", message)
+		c.warn(datacite.CodeScheme, p, value, "%s", message)
 	}
 }
 
 // notInXML warns of a value that the service leaves out when it writes XML from JSON.
 func (c *checker) notInXML(p *path, value string) {
 	if value != "" {
-		c.warn("not-in-xml", p, value, "if the record is sent as JSON, the service leaves this out of its XML; package mds sends XML")
+		c.warn(datacite.CodeNotInXML, p, value, "if the record is sent as JSON, the service leaves this out of its XML; package mds sends XML")
 	}
 }
 
 // ofJSON are the codes of findings about records that are sent as JSON.
-var ofJSON = []datacite.Code{"json", "not-in-json", "not-in-xml"}
+var ofJSON = []datacite.Code{datacite.CodeJSON, datacite.CodeNotInJSON, datacite.CodeNotInXML}
 
 // padded warns of an identifier that the service does not recognise in XML, where it removes
 // white space only from some values.
 func (c *checker) padded(p *path, value string) {
 	if bare := xmlscan.Trim(value); bare != "" && bare != value {
-		c.warn("lossy", p, value, "if the record is sent as XML, the service drops this identifier with the white space around it")
+		c.warn(datacite.CodeLossy, p, value, "if the record is sent as XML, the service drops this identifier with the white space around it")
 	}
 }
 
@@ -137,16 +137,16 @@ func (c *checker) characters(p *path, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:
 		if bad := xmlscan.BadChar(v.String()); bad >= 0 {
-			c.fault("encoding", p, v.String(), "XML cannot contain the character at byte %d; leave it out", bad)
+			c.fault(datacite.CodeEncoding, p, v.String(), "XML cannot contain the character at byte %d; leave it out", bad)
 		}
 		if n := v.Len(); n > maxIndexed && !slices.Contains(indexedWords, p.name) {
-			c.warn("limit", p, v.String(), "the text has %d bytes: the service stores the DOI but never lists it, because its index takes %d bytes at most", n, maxIndexed)
+			c.warn(datacite.CodeLimit, p, v.String(), "the text has %d bytes: the service stores the DOI but never lists it, because its index takes %d bytes at most", n, maxIndexed)
 		}
 		if strings.Contains(v.String(), lost) {
-			c.warn("encoding", p, v.String(), "the character U+FFFD stands where a program lost what was written; write the text again")
+			c.warn(datacite.CodeEncoding, p, v.String(), "the character U+FFFD stands where a program lost what was written; write the text again")
 		}
 		if hidden := invisible(p.name, v.String()); hidden != "" {
-			c.warn("invisible", p, v.String(), "the service keeps the invisible character %+q and takes it for part of the text; leave it out", hidden)
+			c.warn(datacite.CodeInvisible, p, v.String(), "the service keeps the invisible character %+q and takes it for part of the text; leave it out", hidden)
 		}
 	case reflect.Slice:
 		for i := range v.Len() {

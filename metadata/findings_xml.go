@@ -143,7 +143,7 @@ func (x *xmlChecker) document() {
 		continue
 	}
 	if err := x.Err(); err != nil {
-		x.findings = append(x.findings, datacite.Finding{Code: "syntax", Reason: err.Reason, Line: err.Line, Column: err.Column})
+		x.findings = append(x.findings, datacite.Finding{Code: datacite.CodeSyntax, Reason: err.Reason, Line: err.Line, Column: err.Column})
 		x.offsets = append(x.offsets, len(x.Source()))
 	}
 }
@@ -155,9 +155,9 @@ func (x *xmlChecker) root() bool {
 	case isRecord && x.Space == Namespace:
 		return true
 	case isRecord && (strings.Contains(x.Space, "/kernel-2") || strings.Contains(x.Space, "/kernel-3")):
-		x.add(x.Start, nil, newFault("namespace", "version 3 of the schema and older ones are no longer supported; metadata.Upgrade makes a record of kernel 4, namespace %s", Namespace), x.Space)
+		x.add(x.Start, nil, newFault(datacite.CodeNamespace, "version 3 of the schema and older ones are no longer supported; metadata.Upgrade makes a record of kernel 4, namespace %s", Namespace), x.Space)
 	default:
-		x.add(x.Start, nil, newFault("namespace", "the root element must be <resource xmlns=%q>", Namespace), x.Space)
+		x.add(x.Start, nil, newFault(datacite.CodeNamespace, "the root element must be <resource xmlns=%q>", Namespace), x.Space)
 	}
 	return isRecord
 }
@@ -201,7 +201,7 @@ func (x *xmlChecker) characters(e *elementRule, p *path, body *elementBody) {
 	case anyOrder, inOrder, nothing:
 		if xmlscan.Trim(x.Text) != "" && !body.stray {
 			body.stray = true
-			x.add(x.Start, p, newFault("element", "<%s> cannot contain text", e.name), xmlscan.Trim(x.Text))
+			x.add(x.Start, p, newFault(datacite.CodeElement, "<%s> cannot contain text", e.name), xmlscan.Trim(x.Text))
 		}
 	default:
 		if e.text.fault != nil {
@@ -219,11 +219,11 @@ func (x *xmlChecker) elementInside(e *elementRule, p *path, body *elementBody) {
 	c := e.particles[i]
 	switch {
 	case body.seen[i] > 0 && c.most == 1:
-		x.add(x.Start, c.where(p, 0), newFault("element", "<%s> occurs more than once in <%s>", c.name, e.name), "")
+		x.add(x.Start, c.where(p, 0), newFault(datacite.CodeElement, "<%s> occurs more than once in <%s>", c.name, e.name), "")
 	case e.kind == inOrder && i < body.last:
-		x.add(x.Start, p, newFault("element", "<%s> must come before <%s>", c.name, e.particles[body.last].name), "")
+		x.add(x.Start, p, newFault(datacite.CodeElement, "<%s> must come before <%s>", c.name, e.particles[body.last].name), "")
 	case geoRepeats(c, body.seen[i]):
-		x.add(x.Start, p, &fault{true, "lossy", fmt.Sprintf("the service keeps one <%s> of a geoLocation; write a geoLocation for each", c.name)}, "")
+		x.add(x.Start, p, &fault{true, datacite.CodeLossy, fmt.Sprintf("the service keeps one <%s> of a geoLocation; write a geoLocation for each", c.name)}, "")
 	}
 	body.last = max(body.last, i)
 	body.seen[i]++
@@ -262,9 +262,9 @@ func (x *xmlChecker) unknown(e *elementRule, p *path) {
 	name := x.Name
 	switch e.kind {
 	case untyped:
-		x.add(x.Start, p, &fault{true, "element", fmt.Sprintf("of <%s> in <%s>, the service reads only the text", name, e.name)}, "")
+		x.add(x.Start, p, &fault{true, datacite.CodeElement, fmt.Sprintf("of <%s> in <%s>, the service reads only the text", name, e.name)}, "")
 	case textOnly:
-		x.add(x.Start, p, newFault("element", "<%s> contains text only; write markup as &lt;%s&gt;", e.name, name), "")
+		x.add(x.Start, p, newFault(datacite.CodeElement, "<%s> contains text only; write markup as &lt;%s&gt;", e.name, name), "")
 	default:
 		var names []string
 		for _, c := range e.particles {
@@ -272,7 +272,7 @@ func (x *xmlChecker) unknown(e *elementRule, p *path) {
 				names = append(names, c.name)
 			}
 		}
-		x.add(x.Start, p, newFault("element", "<%s> does not belong in <%s>%s", name, e.name, vocabulary(names).hint(name)), "")
+		x.add(x.Start, p, newFault(datacite.CodeElement, "<%s> does not belong in <%s>%s", name, e.name, vocabulary(names).hint(name)), "")
 	}
 	for depth := x.Depth(); x.Depth() >= depth; {
 		if x.Next() == xmlscan.End {
@@ -288,8 +288,8 @@ func (x *xmlChecker) attributesOf(e *elementRule, p *path) {
 	}
 	for _, rule := range e.attributes {
 		if rule.mandatory && !slices.ContainsFunc(x.Attrs, func(a xmlscan.Attribute) bool { return rule.names(a) }) {
-			f := newFault("missing", "the attribute %s is mandatory", rule.name)
-			if known := rule.fault(""); known.code == "missing" {
+			f := newFault(datacite.CodeMissing, "the attribute %s is mandatory", rule.name)
+			if known := rule.fault(""); known.code == datacite.CodeMissing {
 				f = known
 			}
 			x.add(x.Start, p.dot(rule.member), f, "")
@@ -317,8 +317,8 @@ func (x *xmlChecker) attributeOf(e *elementRule, p *path, a xmlscan.Attribute) {
 	switch {
 	case f == nil:
 		return
-	case f.code == "missing" && !r.mandatory:
-		f = newFault("vocabulary", "the attribute %s is empty; leave it out", r.name)
+	case f.code == datacite.CodeMissing && !r.mandatory:
+		f = newFault(datacite.CodeVocabulary, "the attribute %s is empty; leave it out", r.name)
 	}
 	x.add(a.Start, p.dot(r.member), f, a.Value)
 }
@@ -328,7 +328,7 @@ func unknownAttribute(e *elementRule, a xmlscan.Attribute) *fault {
 	for _, r := range e.attributes {
 		names = append(names, r.name)
 	}
-	f := newFault("attribute", "<%s> has no attribute %s%s", e.name, a.Name, vocabulary(names).hint(a.Name))
+	f := newFault(datacite.CodeAttribute, "<%s> has no attribute %s%s", e.name, a.Name, vocabulary(names).hint(a.Name))
 	if e.kind == untyped {
 		f.warning = true
 	}
@@ -367,13 +367,13 @@ func (c *particle) where(p *path, index int) *path {
 func (x *xmlChecker) missing(parent *elementRule, c *particle) *fault {
 	switch {
 	case c.missing != "":
-		return newFault("missing", "%s", c.missing)
+		return newFault(datacite.CodeMissing, "%s", c.missing)
 	case c.name == "polygonPoint":
-		return newFault("polygon", "a polygon has at least %d points, the last of which repeats the first", minPolygonPoints)
+		return newFault(datacite.CodePolygon, "a polygon has at least %d points, the last of which repeats the first", minPolygonPoints)
 	case c.text.fault == nil && len(c.attributes) > 0 && c.attributes[0].mandatory:
 		return c.attributes[0].fault("")
 	case c.name == "identifier", c.text.fault == nil:
-		return newFault("missing", "<%s> is missing in <%s>", c.name, parent.name)
+		return newFault(datacite.CodeMissing, "<%s> is missing in <%s>", c.name, parent.name)
 	}
 	return c.text.fault("")
 }

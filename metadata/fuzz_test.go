@@ -91,7 +91,7 @@ func FuzzRecordJSON(f *testing.F) {
 			Creators     metadata.List[metadata.Creator]
 			Titles       metadata.List[metadata.Title]
 			Publisher    metadata.Publisher
-			Year         metadata.YearText
+			Year         metadata.Year
 			Types        metadata.Types
 			Sizes        metadata.List[string]
 			GeoLocations metadata.List[metadata.GeoLocation]

@@ -104,7 +104,7 @@ var boxElement = newElement("geoLocationBox", anyOrder,
 		south, southErr := b.South.Degrees()
 		north, northErr := b.North.Degrees()
 		if southErr == nil && northErr == nil && south > north {
-			c.warn("coordinate", p.dot("southBoundLatitude"), string(b.South), "the southern latitude of the box is greater than the northern one")
+			c.warn(datacite.CodeCoordinate, p.dot("southBoundLatitude"), string(b.South), "the southern latitude of the box is greater than the northern one")
 		}
 	}),
 	kernel3(func(b *Box, values []string) {
@@ -130,14 +130,14 @@ func degrees(most float32) rule {
 	return func(value string) *fault {
 		value = xmlscan.Trim(value)
 		if value == "" {
-			return newFault("coordinate", "the coordinate is missing: a point has two, a box has four")
+			return newFault(datacite.CodeCoordinate, "the coordinate is missing: a point has two, a box has four")
 		}
 		if !decimalPattern().MatchString(value) {
-			return newFault("coordinate", "a coordinate is a decimal number of degrees such as -71.032")
+			return newFault(datacite.CodeCoordinate, "a coordinate is a decimal number of degrees such as -71.032")
 		}
 		n, _ := strconv.ParseFloat(value, 32) // out of range is infinite
 		if math.Abs(n) > float64(most) {
-			return newFault("coordinate", "the coordinate is not between -%g and %g", most, most)
+			return newFault(datacite.CodeCoordinate, "the coordinate is not between -%g and %g", most, most)
 		}
 		return nil
 	}
@@ -162,8 +162,8 @@ func polygonsPart() part[GeoLocation] {
 			c.polygon(p.item(i), &g.Polygons[i])
 		}
 		if len(g.Polygons) > 1 {
-			c.warn("json", p, "", "as JSON, the service refuses several polygons in one geoLocation; write a geoLocation for each")
-			c.warn("polygon", p, "", "in its JSON, the service drops several polygons in one geoLocation; write a geoLocation for each")
+			c.warn(datacite.CodeJSON, p, "", "as JSON, the service refuses several polygons in one geoLocation; write a geoLocation for each")
+			c.warn(datacite.CodePolygon, p, "", "in its JSON, the service drops several polygons in one geoLocation; write a geoLocation for each")
 		}
 	}
 	return p
@@ -193,9 +193,9 @@ func (c *checker) polygon(p *path, polygon *Polygon) {
 	}
 	switch {
 	case len(points) < minPolygonPoints:
-		c.fault("polygon", p, "", "a polygon has at least %d points, the last of which repeats the first", minPolygonPoints)
+		c.fault(datacite.CodePolygon, p, "", "a polygon has at least %d points, the last of which repeats the first", minPolygonPoints)
 	case points[0] != points[len(points)-1]:
-		c.warn("polygon", p, "", "the last point of a polygon should repeat the first")
+		c.warn(datacite.CodePolygon, p, "", "the last point of a polygon should repeat the first")
 	}
 }
 
@@ -230,7 +230,7 @@ func (p *Polygon) values() (points []value) {
 // [strconv.ParseFloat].
 func (c Coordinate) Degrees() (float64, error) {
 	degrees, err := strconv.ParseFloat(strings.TrimSpace(string(c)), 64)
-	return degrees, input.Fault(err, datacite.Finding{Path: "coordinate", Code: "coordinate"})
+	return degrees, input.Fault(err, datacite.Finding{Path: "coordinate", Code: datacite.CodeCoordinate})
 }
 
 // MarshalJSON writes a number if that has exactly the digits of c, and otherwise a string, such as for 41.090, 1e1 or +1: of

@@ -27,9 +27,9 @@ var alternateElement = newElement("alternateIdentifier", textOnly,
 	also(func(c *checker, p *path, a *AlternateIdentifier) {
 		switch {
 		case a.AlternateIdentifier == "":
-			c.warn("lossy", p.dot("alternateIdentifier"), a.AlternateIdentifier, "the service drops empty alternate identifiers")
+			c.warn(datacite.CodeLossy, p.dot("alternateIdentifier"), a.AlternateIdentifier, "the service drops empty alternate identifiers")
 		case strings.EqualFold(a.AlternateIdentifierType, "DOI"):
-			c.warn("lossy", p.dot("alternateIdentifierType"), a.AlternateIdentifierType,
+			c.warn(datacite.CodeLossy, p.dot("alternateIdentifierType"), a.AlternateIdentifierType,
 				"the service drops DOIs from the alternate identifiers; relate them with IsIdenticalTo")
 		}
 	}),
@@ -57,7 +57,7 @@ func doiElement() part[Record] {
 
 func identifierRule(value string) *fault {
 	if xmlscan.Trim(value) == "" {
-		return newFault("identifier", "the identifier is empty: the schema requires the DOI, and the service takes it from the path of the request")
+		return newFault(datacite.CodeIdentifier, "the identifier is empty: the schema requires the DOI, and the service takes it from the path of the request")
 	}
 	return nil
 }
@@ -66,7 +66,7 @@ func identifierTypeRule(value string) *fault {
 	if value == "DOI" {
 		return nil
 	}
-	return warning("identifier", "the identifierType of a record is DOI")
+	return warning(datacite.CodeIdentifier, "the identifierType of a record is DOI")
 }
 
 // Alternates returns the other names of the resource: AlternateIdentifiers or, if that is
@@ -93,7 +93,7 @@ func (r *Record) Alternates() []AlternateIdentifier {
 func (r *Record) OwnNames(doi, url string) (found []datacite.Finding) {
 	for i, a := range r.Alternates() {
 		if value := a.AlternateIdentifier; value != "" && (value == url || strings.EqualFold(value, doi)) {
-			found = append(found, warning("lossy", "the service does not show an alternate identifier that is the DOI or its URL").
+			found = append(found, warning(datacite.CodeLossy, "the service does not show an alternate identifier that is the DOI or its URL").
 				at((&path{name: "alternateIdentifiers"}).item(i).dot("alternateIdentifier"), value))
 		}
 	}
@@ -125,6 +125,6 @@ func checkIdentifiers(c *checker, _ *path, r *Record) {
 		return
 	}
 	if other := (&Record{DOI: r.DOI, Identifiers: r.Identifiers}).Alternates(); !slices.Equal(other, r.AlternateIdentifiers) {
-		c.warn("lossy", (*path)(nil).dot("identifiers"), "", "identifiers and alternateIdentifiers differ, and only one of them is kept; leave the other empty")
+		c.warn(datacite.CodeLossy, (*path)(nil).dot("identifiers"), "", "identifiers and alternateIdentifiers differ, and only one of them is kept; leave the other empty")
 	}
 }

@@ -49,7 +49,7 @@ var sentJSON *jsonlex.Object[sent]
 // of memory, is a [*datacite.ValidationError]. Any other error is that of the reader.
 func ParseJSON(r io.Reader) (*Record, error) {
 	if r == nil {
-		return nil, datacite.Invalid(datacite.Finding{Path: "r", Code: "missing", Reason: "is nil"})
+		return nil, datacite.Invalid(datacite.Finding{Path: "r", Code: datacite.CodeMissing, Reason: "is nil"})
 	}
 	const memory = 100 << 20
 	rec, watch := &sent{}, input.Watch{}
@@ -67,7 +67,7 @@ func ParseJSON(r io.Reader) (*Record, error) {
 	case watch.Failed():
 		return nil, fmt.Errorf("metadata: %w", err)
 	}
-	return nil, input.Fault(err, datacite.Finding{Code: "syntax"})
+	return nil, input.Fault(err, datacite.Finding{Code: datacite.CodeSyntax})
 }
 
 // readers are the readers of lists, by the type of their elements.
@@ -88,15 +88,15 @@ func (l *List[T]) UnmarshalJSON(data []byte) error {
 	if read, ok := readers[reflect.TypeFor[T]()]; ok {
 		return input.JSON(data, l, func(d *decoder, l *List[T]) { *l = read.(func(*decoder) List[T])(d) })
 	}
-	return input.Fault(json.Unmarshal(data, (*[]T)(l)), datacite.Finding{Code: "syntax"}) // of a type that no record has
+	return input.Fault(json.Unmarshal(data, (*[]T)(l)), datacite.Finding{Code: datacite.CodeSyntax}) // of a type that no record has
 }
 
-// YearText is a year of publication, four digits. It is text, because records without a year
+// YearOf is a year of publication, four digits. It is text, because records without a year
 // have 0000 or other codes. In JSON it is a number if it does not start with a zero.
-type YearText string
+type Year string
 
-// Year returns a year as the text of a record: Year(2026) is "2026".
-func Year(year int) YearText { return YearText(fmt.Sprintf("%04d", year)) }
+// YearOf returns a year as the text of a record: Year(2026) is "2026".
+func YearOf(year int) Year { return Year(fmt.Sprintf("%04d", year)) }
 
 // isYear reports whether s is four ASCII digits.
 func isYear(s string) bool {
@@ -104,7 +104,7 @@ func isYear(s string) bool {
 }
 
 // MarshalJSON writes a number, or a string if y is not four digits or starts with a zero.
-func (y YearText) MarshalJSON() ([]byte, error) {
+func (y Year) MarshalJSON() ([]byte, error) {
 	if isYear(string(y)) && y[0] != '0' {
 		return []byte(y), nil
 	}
@@ -113,28 +113,28 @@ func (y YearText) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON reads a number or a string, and adds leading zeros to a number of fewer
 // than four digits.
-func (y *YearText) UnmarshalJSON(data []byte) error { return input.JSON(data, y, readYear) }
+func (y *Year) UnmarshalJSON(data []byte) error { return input.JSON(data, y, readYear) }
 
-func readYear(d *decoder, y *YearText) {
+func readYear(d *decoder, y *Year) {
 	number := d.Kind() != '"'
-	*y = YearText(d.Text())
+	*y = Year(d.Text())
 	if n, err := strconv.ParseUint(string(*y), 10, 16); number && err == nil {
-		*y = Year(int(n))
+		*y = YearOf(int(n))
 	}
 }
 
 func yearElement() part[Record] {
-	p := textElement("publicationYear", once, year, func(r *Record) *YearText { return &r.PublicationYear })
+	p := textElement("publicationYear", once, year, func(r *Record) *Year { return &r.PublicationYear })
 	p.members[0].Read = func(d *decoder, r *Record) { readYear(d, &r.PublicationYear) }
 	check := p.check
 	p.check = func(c *checker, at *path, r *Record) {
 		check(c, at, r)
 		year := xmlscan.Trim(string(r.PublicationYear))
 		if year != string(r.PublicationYear) && isYear(year) {
-			c.warn("lossy", at.dot("publicationYear"), string(r.PublicationYear), "if the record is sent as XML, the service makes an Issued date with this white space of it; leave it out")
+			c.warn(datacite.CodeLossy, at.dot("publicationYear"), string(r.PublicationYear), "if the record is sent as XML, the service makes an Issued date with this white space of it; leave it out")
 		}
 		if isYear(year) && year[0] == '0' {
-			c.warn("json", at.dot("publicationYear"), year, "as JSON, the service refuses a year that starts with a zero; it accepts it as XML")
+			c.warn(datacite.CodeJSON, at.dot("publicationYear"), year, "as JSON, the service refuses a year that starts with a zero; it accepts it as XML")
 		}
 	}
 	return p

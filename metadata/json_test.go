@@ -110,7 +110,7 @@ func TestPolygons_JSON(t *testing.T) {
 		})
 	}
 	assert.Error(t, new(metadata.Polygons).UnmarshalJSON([]byte(`[{"polygonPoint":`)))
-	assert.Error(t, new(metadata.YearText).UnmarshalJSON([]byte(`"20`)))
+	assert.Error(t, new(metadata.Year).UnmarshalJSON([]byte(`"20`)))
 }
 
 func TestRecord_writesJSON(t *testing.T) {
@@ -120,7 +120,7 @@ func TestRecord_writesJSON(t *testing.T) {
 			{Creator: metadata.Person("Plato", "").AffiliatedWith("Academy", ""), ContributorType: metadata.ContributorResearcher},
 		},
 		Publisher:       metadata.Publisher{Name: "P"},
-		PublicationYear: metadata.Year(54),
+		PublicationYear: metadata.YearOf(54),
 		Subjects:        []metadata.Subject{},
 		Identifiers:     []metadata.Identifier{{Identifier: "acc-1", IdentifierType: "Accession"}},
 		RightsList:      []metadata.Rights{metadata.SPDX("CC0-1.0")},

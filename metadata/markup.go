@@ -85,7 +85,7 @@ func escaped(text string) string {
 // markupWarning finds markup that the service changes.
 func markupWarning(value string) *fault {
 	if _, changed := served(value); changed != "" {
-		return warning("lossy", fmt.Sprintf("the service reads this text as HTML and changes %.40q", changed))
+		return warning(datacite.CodeLossy, fmt.Sprintf("the service reads this text as HTML and changes %.40q", changed))
 	}
 	return nil
 }
@@ -99,7 +99,7 @@ func unescapedXML(text string) string {
 // referenceWarning finds references in texts whose XML the service resolves twice.
 func referenceWarning(value string) *fault {
 	if found := xmlReferences().FindString(value); found != "" {
-		return warning("lossy", fmt.Sprintf("the service replaces %s in this text with %s", found, html.UnescapeString(found)))
+		return warning(datacite.CodeLossy, fmt.Sprintf("the service replaces %s in this text with %s", found, html.UnescapeString(found)))
 	}
 	return nil
 }

@@ -44,12 +44,12 @@ func syntaxError(s *xmlscan.Scanner) error {
 	if err == nil {
 		return nil
 	}
-	return datacite.Invalid(datacite.Finding{Code: "syntax", Reason: err.Reason, Line: err.Line, Column: err.Column})
+	return datacite.Invalid(datacite.Finding{Code: datacite.CodeSyntax, Reason: err.Reason, Line: err.Line, Column: err.Column})
 }
 
 func openXML(r io.Reader) (*xmlscan.Scanner, error) {
 	if r == nil {
-		return nil, datacite.Invalid(datacite.Finding{Path: "r", Code: "missing", Reason: "is nil"})
+		return nil, datacite.Invalid(datacite.Finding{Path: "r", Code: datacite.CodeMissing, Reason: "is nil"})
 	}
 	s, err := xmlscan.Open(r)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/input"
 	"github.com/datacite-go/datacite-go/internal/xmlscan"
 )
@@ -122,7 +123,7 @@ func nameOnly[T any](whole *element[T], person func(*T) *Creator) []part[T] {
 		{table: func(e *element[T]) { e.item = whole.jsonItem() }},
 		also(func(c *checker, p *path, v *T) {
 			if len(person(v).NameIdentifiers)+len(person(v).Affiliation) > 0 {
-				c.warn("lossy", p, person(v).Name, "people of a related item have no identifiers and affiliations; they are left out")
+				c.warn(datacite.CodeLossy, p, person(v).Name, "people of a related item have no identifiers and affiliations; they are left out")
 			}
 		}),
 	}
@@ -132,13 +133,13 @@ func nameOnly[T any](whole *element[T], person func(*T) *Creator) []part[T] {
 func (c *checker) person(p *path, v *Creator) {
 	alone := v.GivenName == "" && v.FamilyName == ""
 	if v.Lang != "" {
-		c.warn("lossy", p.dot("lang"), v.Lang, "the service keeps the language of a name only in its XML")
+		c.warn(datacite.CodeLossy, p.dot("lang"), v.Lang, "the service keeps the language of a name only in its XML")
 	}
 	switch {
 	case v.NameType == NamePersonal && !strings.Contains(v.Name, ",") && alone && !isStandIn(v.Name):
-		c.warn("conflict", p.dot("name"), v.Name, "write the name of a person as Family, Given, or fill in givenName and familyName")
+		c.warn(datacite.CodeConflict, p.dot("name"), v.Name, "write the name of a person as Family, Given, or fill in givenName and familyName")
 	case v.NameType == NameOrganizational && !alone:
-		c.warn("conflict", p.dot("nameType"), string(v.NameType), "an organization has no given name and no family name")
+		c.warn(datacite.CodeConflict, p.dot("nameType"), string(v.NameType), "an organization has no given name and no family name")
 	}
 }
 
@@ -146,7 +147,7 @@ func (c *checker) person(p *path, v *Creator) {
 func checkPeople(member string, count func(*Record) int) part[Record] {
 	return also(func(c *checker, p *path, r *Record) {
 		if n := count(r); n > maxPeople {
-			c.warn("limit", p.dot(member), "", "%d people; the service is known to accept %d", n, maxPeople)
+			c.warn(datacite.CodeLimit, p.dot(member), "", "%d people; the service is known to accept %d", n, maxPeople)
 		}
 	})
 }
@@ -192,7 +193,7 @@ var affiliationElement = newElement("affiliation", untyped,
 
 func affiliationWarning(value string) *fault {
 	if xmlscan.Trim(value) == "" {
-		return warning("missing", "the service drops affiliations without a name")
+		return warning(datacite.CodeMissing, "the service drops affiliations without a name")
 	}
 	return nil
 }
@@ -207,7 +208,7 @@ func (a *Affiliation) UnmarshalJSON(data []byte) error {
 func (c *checker) agent(p *path, member, value, scheme string) {
 	switch {
 	case value != "" && scheme == "":
-		c.warn("scheme", p.dot(member+"Scheme"), "", "an identifier needs its scheme, such as ORCID or ROR")
+		c.warn(datacite.CodeScheme, p.dot(member+"Scheme"), "", "an identifier needs its scheme, such as ORCID or ROR")
 	case value != "":
 		if s, ok := agentSchemes[fold(scheme)]; ok {
 			c.scheme(p.dot(member), value, s)

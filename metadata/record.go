@@ -36,7 +36,7 @@ type Record struct {
 	Creators        List[Creator] `json:"creators,omitzero"`
 	Titles          List[Title]   `json:"titles,omitzero"`
 	Publisher       Publisher     `json:"publisher,omitzero"`
-	PublicationYear YearText      `json:"publicationYear,omitempty"`
+	PublicationYear Year          `json:"publicationYear,omitempty"`
 	Types           Types         `json:"types,omitzero"`
 
 	Subjects     List[Subject]     `json:"subjects,omitzero"`

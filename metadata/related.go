@@ -1,6 +1,10 @@
 package metadata
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/datacite-go/datacite-go"
+)
 
 // RelatedIdentifier is an identifier of a related resource. RelatedMetadataScheme,
 // SchemeURI and SchemeType are for the relations HasMetadata and IsMetadataFor.
@@ -32,7 +36,7 @@ var relatedIdentifierElement = newElement("relatedIdentifier", textOnly,
 		c.notInXML(p.dot("schemeType"), r.SchemeType)
 		metadata := r.RelationType == RelationHasMetadata || r.RelationType == RelationIsMetadataFor
 		if !metadata && (r.RelatedMetadataScheme != "" || r.SchemeURI != "" || r.SchemeType != "") {
-			c.warn("conflict", p.dot("relatedMetadataScheme"), r.RelatedMetadataScheme,
+			c.warn(datacite.CodeConflict, p.dot("relatedMetadataScheme"), r.RelatedMetadataScheme,
 				"a metadata scheme, its URI and its type are only for the relations HasMetadata and IsMetadataFor")
 		}
 	}),
@@ -46,14 +50,14 @@ var (
 // relation checks how a resource is related.
 func (c *checker) relation(p *path, t RelationType, information string) {
 	if t == RelationOther && information == "" {
-		c.warn("missing", p.dot("relationTypeInformation"), "", "describe the relation Other in relationTypeInformation")
+		c.warn(datacite.CodeMissing, p.dot("relationTypeInformation"), "", "describe the relation Other in relationTypeInformation")
 	}
 }
 
 // related checks the identifier of a related resource by its type.
 func (c *checker) related(p *path, value string, t RelatedIdentifierType) {
 	if value == "" {
-		c.warn("missing", p, value, "the related identifier is empty")
+		c.warn(datacite.CodeMissing, p, value, "the related identifier is empty")
 	} else if s, ok := relatedSchemes[t]; ok {
 		c.scheme(p, value, s)
 	}
@@ -91,18 +95,18 @@ var relatedItemElement = newElement("relatedItem", inOrder,
 	also(func(c *checker, p *path, r *RelatedItem) {
 		c.relation(p, r.RelationType, r.RelationTypeInformation)
 		if r.RelationTypeInformation != "" {
-			c.warn("lossy", p.dot("relationTypeInformation"), r.RelationTypeInformation, "if the record is sent as XML, the service leaves this out of its JSON")
+			c.warn(datacite.CodeLossy, p.dot("relationTypeInformation"), r.RelationTypeInformation, "if the record is sent as XML, the service leaves this out of its JSON")
 		}
 	}),
 	object("relatedItemIdentifier", optional, relatedItemIdentifierElement, func(r *RelatedItem) *RelatedItemIdentifier { return &r.RelatedItemIdentifier }),
 	list("creators", relatedItemCreatorElement, func(r *RelatedItem) *List[Creator] { return &r.Creators }),
 	also(func(c *checker, p *path, r *RelatedItem) {
 		if len(r.Titles) == 0 {
-			c.warn("missing", p.dot("titles"), "", "a related item needs a title")
+			c.warn(datacite.CodeMissing, p.dot("titles"), "", "a related item needs a title")
 		}
 		for i, title := range r.Titles {
 			if title.Lang != "" {
-				c.warn("not-in-json", p.dot("titles").item(i).dot("lang"), title.Lang, "if the record is sent as JSON, the service ignores this; package mds sends XML")
+				c.warn(datacite.CodeNotInJSON, p.dot("titles").item(i).dot("lang"), title.Lang, "if the record is sent as JSON, the service ignores this; package mds sends XML")
 			}
 		}
 	}),
@@ -136,7 +140,7 @@ var relatedItemIdentifierElement = newElement("relatedItemIdentifier", textOnly,
 	attribute("schemeType", anyWord, func(r *RelatedItemIdentifier) *string { return &r.SchemeType }),
 	also(func(c *checker, p *path, id *RelatedItemIdentifier) {
 		if id.RelatedItemIdentifier != "" && id.RelatedItemIdentifierType == "" {
-			c.warn("scheme", p.dot("relatedItemIdentifierType"), "", "an identifier needs its type, such as DOI or ISSN")
+			c.warn(datacite.CodeScheme, p.dot("relatedItemIdentifierType"), "", "an identifier needs its type, such as DOI or ISSN")
 		}
 		c.related(p.dot("relatedItemIdentifier"), id.RelatedItemIdentifier, id.RelatedItemIdentifierType)
 	}),

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/xmlscan"
 )
 
@@ -34,7 +35,7 @@ const maxRights = 2000
 
 func rightsRule(value string) *fault {
 	if n := utf8.RuneCountInString(value); n > maxRights {
-		return newFault("limit", "the statement of rights has %d characters, the service accepts %d; shorten it and give its address", n, maxRights)
+		return newFault(datacite.CodeLimit, "the statement of rights has %d characters, the service accepts %d; shorten it and give its address", n, maxRights)
 	}
 	return nil
 }
@@ -77,7 +78,7 @@ func checkSPDX(c *checker, p *path, r *Rights) {
 	}
 	list := spdxList()
 	if bare := xmlscan.Trim(r.RightsIdentifier); bare != "" && !list.known[strings.ToLower(bare)] {
-		c.warn("scheme", p.dot("rightsIdentifier"), r.RightsIdentifier,
+		c.warn(datacite.CodeScheme, p.dot("rightsIdentifier"), r.RightsIdentifier,
 			"version %s of the SPDX list has no licence %q%s", list.version, bare, vocabulary(list.ids).hint(bare))
 	}
 }

@@ -53,7 +53,7 @@ func required(what string) rule {
 		if strings.TrimSpace(value) != "" {
 			return nil
 		}
-		return newFault("missing", "%s is mandatory; where it is not known, write :unkn, or :unav when it is not available", what)
+		return newFault(datacite.CodeMissing, "%s is mandatory; where it is not known, write :unkn, or :unav when it is not available", what)
 	}
 }
 
@@ -61,9 +61,9 @@ func yearRule(value string) *fault {
 	value = xmlscan.Trim(value)
 	switch {
 	case value == "":
-		return newFault("missing", "the year of publication is mandatory; where there is none, repositories write 0000 or 9999")
+		return newFault(datacite.CodeMissing, "the year of publication is mandatory; where there is none, repositories write 0000 or 9999")
 	case !isYear(value):
-		return newFault("year", "a year of publication is four digits")
+		return newFault(datacite.CodeYear, "a year of publication is four digits")
 	}
 	return nil
 }
@@ -76,16 +76,16 @@ func languageRule(value string) *fault {
 		return nil
 	}
 	if fixed := strings.ReplaceAll(value, "_", "-"); languagePattern().MatchString(fixed) {
-		return newFault("language", "language tags have a hyphen: %s", fixed)
+		return newFault(datacite.CodeLanguage, "language tags have a hyphen: %s", fixed)
 	}
-	return newFault("language", "a language tag looks like en or pt-BR")
+	return newFault(datacite.CodeLanguage, "a language tag looks like en or pt-BR")
 }
 
 func paddedLanguage(value string) *fault {
 	if xmlscan.Trim(value) == value {
 		return nil
 	}
-	return warning("json", "if the record is sent as JSON, the service drops a language with white space around it")
+	return warning(datacite.CodeJSON, "if the record is sent as JSON, the service drops a language with white space around it")
 }
 
 // langRule is that of xml:lang, which may be empty.
@@ -100,19 +100,19 @@ func uriRule(value string) *fault {
 	if isAnyURI(value) {
 		return nil
 	}
-	return newFault("uri", "this is not a URI: write %% as %%25, [ as %%5B and ] as %%5D, with at most one #, and no colon before the first slash except after the scheme")
+	return newFault(datacite.CodeURI, "this is not a URI: write %% as %%25, [ as %%5B and ] as %%5D, with at most one #, and no colon before the first slash except after the scheme")
 }
 
 func relativeURI(value string) *fault {
 	if isAbsoluteURI(xmlscan.Trim(value)) {
 		return nil
 	}
-	return warning("uri", "a URI should be absolute, such as https://orcid.org")
+	return warning(datacite.CodeURI, "a URI should be absolute, such as https://orcid.org")
 }
 
 func untypedURIWarning(value string) *fault {
 	if isAnyURI(value) && isAbsoluteURI(value) {
 		return nil
 	}
-	return warning("uri", "a URI should be absolute, such as https://orcid.org")
+	return warning(datacite.CodeURI, "a URI should be absolute, such as https://orcid.org")
 }

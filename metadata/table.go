@@ -3,6 +3,7 @@ package metadata
 import (
 	"strings"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
 	"github.com/datacite-go/datacite-go/internal/xmlscan"
 )
@@ -392,7 +393,7 @@ func elements[T, E any](name string, e *element[E], field func(*T) *List[E]) par
 			for i, items := 0, *field(v); i < len(items); i++ {
 				before := len(c.findings)
 				if e.check(c, p.item(i), &items[i]); len(c.findings) == before && !e.present(&items[i]) {
-					c.warn("lossy", p.item(i), "", "nothing is set here; leave it out")
+					c.warn(datacite.CodeLossy, p.item(i), "", "nothing is set here; leave it out")
 				}
 			}
 		},
@@ -423,7 +424,7 @@ func nonEmptyList[T, E any](name string, e *element[E], missing string, field fu
 	check := p.check
 	p.check = func(c *checker, at *path, v *T) {
 		if len(*field(v)) == 0 {
-			c.fault("missing", at.dot(name), "", "%s", missing)
+			c.fault(datacite.CodeMissing, at.dot(name), "", "%s", missing)
 		}
 		check(c, at, v)
 	}

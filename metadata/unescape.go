@@ -94,13 +94,13 @@ func (u *unescaper) html(at *path, read, stored []htmlText) {
 			next += n + 1
 		} else if i >= next && len(read) == len(stored) && strings.ContainsAny(*stored[i].text, "&<>") {
 			u.guessed = append(u.guessed, datacite.Finding{
-				Path: at.item(i).dot(v.member).String(), Code: "lossy", Value: *v.text, Warning: true,
+				Path: at.item(i).dot(v.member).String(), Code: datacite.CodeLossy, Value: *v.text, Warning: true,
 				Reason: fmt.Sprintf("the record's XML has %.300q, of which the service made this", *stored[i].text),
 			})
 			*v.text = plain(*v.text)
 		} else if text := plain(*v.text); text != *v.text {
 			u.guessed = append(u.guessed, datacite.Finding{
-				Path: at.item(i).dot(v.member).String(), Code: "ambiguous", Value: *v.text, Warning: true,
+				Path: at.item(i).dot(v.member).String(), Code: datacite.CodeAmbiguous, Value: *v.text, Warning: true,
 				Reason: fmt.Sprintf("is ambiguous in the service's JSON; assumed %.80q, and the record's XML tells which", text),
 			})
 			*v.text = text

@@ -75,7 +75,7 @@ func Upgrade(r io.Reader, opts *UpgradeOptions) (*Upgraded, error) {
 		return nil, syntaxError(s)
 	case tree.Root.Name != "resource" || !isKernel(tree.Root.Space):
 		return nil, datacite.Invalid(datacite.Finding{
-			Code: "namespace", Value: tree.Root.Space, Reason: "the root element is not that of a record, <resource>",
+			Code: datacite.CodeNamespace, Value: tree.Root.Space, Reason: "the root element is not that of a record, <resource>",
 		})
 	case tree.Root.Space == Namespace:
 		return &Upgraded{XML: []byte(s.Source()), Kernel: Namespace}, nil
@@ -370,7 +370,7 @@ func funderType(scheme, id string) string {
 func (u *upgrade) faults(document string) []datacite.Finding {
 	s, err := xmlscan.Open(strings.NewReader(document))
 	if err != nil {
-		return []datacite.Finding{{Code: "syntax", Reason: err.Error()}}
+		return []datacite.Finding{{Code: datacite.CodeSyntax, Reason: err.Error()}}
 	}
 	x := &xmlChecker{Scanner: s}
 	x.document()
@@ -398,7 +398,7 @@ func (u *upgrade) fill(values map[string]string) (faults []datacite.Finding) {
 	for _, at := range slices.Sorted(maps.Keys(values)) {
 		if _, ok := wanted[at]; !ok || at == "" || !u.put(u.Root, &resourceElement.elementRule, nil, at, values[at]) {
 			faults = append(faults, datacite.Finding{
-				Path: at, Code: "value", Value: values[at],
+				Path: at, Code: datacite.CodeValue, Value: values[at],
 				Reason: "a value is given for this place, where none is needed or possible",
 			})
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/spelling"
 )
 
@@ -41,11 +42,11 @@ func termOf(v vocabulary, what string) datatype {
 	return datatype{word: true, fault: func(value string) *fault {
 		switch {
 		case value == "":
-			return newFault("missing", "the %s is mandatory", what)
+			return newFault(datacite.CodeMissing, "the %s is mandatory", what)
 		case slices.Contains(v, value):
 			return nil
 		}
-		return newFault("vocabulary", "the schema has no %s %q%s", what, value, v.hint(value))
+		return newFault(datacite.CodeVocabulary, "the schema has no %s %q%s", what, value, v.hint(value))
 	}}
 }
 

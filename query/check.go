@@ -37,7 +37,7 @@ func Check(expr Expr) error {
 // need no backslash in it, because that service adds one.
 func checkRaw(text string) error {
 	fail := func(format string, args ...any) error {
-		return refused("query", "query", "%s: %s", excerpt(text), fmt.Sprintf(format, args...))
+		return refused("query", datacite.CodeQuery, "%s: %s", excerpt(text), fmt.Sprintf(format, args...))
 	}
 	served, err := parse(withSlashes(renameFields(text)))
 	if err != nil {
@@ -74,7 +74,7 @@ type checker struct {
 func (c *checker) check(n *node) error {
 	c.node(n, "", 0)
 	if c.leaves > maxClauses {
-		c.fault(fmt.Sprintf("a query of %d clauses", c.leaves), "limit", "the service accepts %d in all", maxClauses)
+		c.fault(fmt.Sprintf("a query of %d clauses", c.leaves), datacite.CodeLimit, "the service accepts %d in all", maxClauses)
 	}
 	return datacite.Invalid(c.faults...)
 }
@@ -96,10 +96,10 @@ func (c *checker) node(n *node, field Field, depth int) {
 	}
 	switch {
 	case depth == maxDepth:
-		c.fault("the query", "limit", "it has more than %d nested brackets, which the service may refuse", maxDepth)
+		c.fault("the query", datacite.CodeLimit, "it has more than %d nested brackets, which the service may refuse", maxDepth)
 		return
 	case len(n.Clauses) > maxClauses:
-		c.fault(fmt.Sprintf("a list of %d clauses", len(n.Clauses)), "limit", "the service accepts %d in a list", maxClauses)
+		c.fault(fmt.Sprintf("a list of %d clauses", len(n.Clauses)), datacite.CodeLimit, "the service accepts %d in a list", maxClauses)
 	}
 	c.neighbours(n, field)
 	for _, cl := range n.Clauses {
@@ -115,7 +115,7 @@ func (c *checker) neighbours(n *node, field Field) {
 	}
 	for i := 1; i < len(n.Clauses); i++ {
 		if merges(n.Clauses[i-1:]) {
-			c.fault(partText(n, field), "query", "the service reads words side by side as one value of %s; put AND or OR between them", k)
+			c.fault(partText(n, field), datacite.CodeQuery, "the service reads words side by side as one value of %s; put AND or OR between them", k)
 			return
 		}
 	}
@@ -135,20 +135,20 @@ func merges(clauses []clause) bool {
 func (c *checker) leaf(n *node, field Field) {
 	part := func() string { return partText(n, field) }
 	if reason := c.leafFault(n); reason != "" {
-		c.fault(part(), "query", "%s", reason)
+		c.fault(part(), datacite.CodeQuery, "%s", reason)
 		return
 	}
 	for f, k := range fieldsLike(field) {
 		if reason := k.refuses(n); reason != "" {
-			c.fault(part(), "query", "%s", among(f, field)+reason)
+			c.fault(part(), datacite.CodeQuery, "%s", among(f, field)+reason)
 			return
 		}
 	}
 	if kinds[field] == textField && field != "" && (n.Kind == kindPhrase || n.Kind == kindTerm) && !hasWord(n.Text) {
-		c.fault(part(), "query", "it has no word, so the service would ignore this part of the query")
+		c.fault(part(), datacite.CodeQuery, "it has no word, so the service would ignore this part of the query")
 	}
 	if field == existsField && n.Kind != kindTerm && n.Kind != kindPhrase {
-		c.fault(part(), "query", "_exists_ needs the whole name of one field")
+		c.fault(part(), datacite.CodeQuery, "_exists_ needs the whole name of one field")
 	}
 }
 
@@ -189,7 +189,7 @@ func (c *checker) field(n *node) {
 	if f == "*" || looksLikeField(string(f)) && !isScheme(string(f)) {
 		return
 	}
-	c.fault(partText(n, f), "query", "the text before the colon is read as the name of a field, but is not one; quote the whole text if the colon is part of it")
+	c.fault(partText(n, f), datacite.CodeQuery, "the text before the colon is read as the name of a field, but is not one; quote the whole text if the colon is part of it")
 }
 
 func isScheme(s string) bool {

@@ -1,6 +1,10 @@
 package query
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/datacite-go/datacite-go"
+)
 
 // A Sort is an order of the results (specification §4.2.2). The zero value is the order of
 // the service: the last updated first.
@@ -39,5 +43,5 @@ func (s Sort) check() error {
 	if s == "" || s == ByRelevance {
 		return nil
 	}
-	return refused("sort", "vocabulary", "%q is not an order that the service knows", string(s))
+	return refused("sort", datacite.CodeVocabulary, "%q is not an order that the service knows", string(s))
 }

@@ -67,7 +67,7 @@ func (d *Difference) String() string {
 func Corrections(diffs iter.Seq2[*Difference, error]) iter.Seq2[Desired, error] {
 	return func(yield func(Desired, error) bool) {
 		if diffs == nil {
-			yield(Desired{}, datacite.Invalid(datacite.Finding{Path: "diffs", Code: "missing", Reason: "is nil"}))
+			yield(Desired{}, datacite.Invalid(datacite.Finding{Path: "diffs", Code: datacite.CodeMissing, Reason: "is nil"}))
 			return
 		}
 		last := ""
@@ -147,7 +147,7 @@ func (c *Client) Audit(ctx context.Context, desired iter.Seq2[Desired, error], o
 	return func(yield func(*Difference, error) bool) {
 		err := cmp.Or(c.core.Ready(ctx), opts.check())
 		if desired == nil {
-			err = datacite.Invalid(datacite.Finding{Path: "desired", Code: "missing", Reason: "is nil; give an empty sequence to have every DOI as KindExtra"})
+			err = datacite.Invalid(datacite.Finding{Path: "desired", Code: datacite.CodeMissing, Reason: "is nil; give an empty sequence to have every DOI as KindExtra"})
 		}
 		if err != nil {
 			yield(nil, err)
@@ -167,14 +167,14 @@ func (c *Client) Audit(ctx context.Context, desired iter.Seq2[Desired, error], o
 
 func (o *AuditOptions) check() error {
 	if o == nil || o.ClientID == "" && len(o.Prefix) == 0 {
-		return datacite.Invalid(datacite.Finding{Path: "AuditOptions", Code: "missing", Reason: "has neither ClientID nor Prefix; give the account or prefix to audit"})
+		return datacite.Invalid(datacite.Finding{Path: "AuditOptions", Code: datacite.CodeMissing, Reason: "has neither ClientID nor Prefix; give the account or prefix to audit"})
 	}
 	if o.Kinds != nil && len(o.Kinds) == 0 {
-		return datacite.Invalid(datacite.Finding{Path: "AuditOptions.Kinds", Code: "value", Reason: "is empty, so nothing would be reported; leave it nil to look for all"})
+		return datacite.Invalid(datacite.Finding{Path: "AuditOptions.Kinds", Code: datacite.CodeValue, Reason: "is empty, so nothing would be reported; leave it nil to look for all"})
 	}
 	for _, k := range o.Kinds {
 		if !slices.Contains([]DifferenceKind{KindMissing, KindExtra, KindChanged, KindInvalid, KindOldSchema}, k) {
-			return datacite.Invalid(datacite.Finding{Path: "AuditOptions.Kinds", Code: "vocabulary", Reason: fmt.Sprintf("has %q, which is not a kind of difference", string(k))})
+			return datacite.Invalid(datacite.Finding{Path: "AuditOptions.Kinds", Code: datacite.CodeVocabulary, Reason: fmt.Sprintf("has %q, which is not a kind of difference", string(k))})
 		}
 	}
 	return nil
@@ -371,7 +371,7 @@ func repeated(name string, earlier, later []byte) error {
 	if err = cmp.Or(bad, err); err != nil {
 		return err
 	}
-	return again.fault("DOI", "repeated", "%q is desired twice, also by %s", name, e.place())
+	return again.fault("DOI", datacite.CodeRepeated, "%q is desired twice, also by %s", name, e.place())
 }
 
 // list reads what the service has.

@@ -71,7 +71,7 @@ func (h holding) write(t testing.TB, srv *datacitetest.Server) {
 	t.Helper()
 	for _, name := range slices.Sorted(maps.Keys(h)) {
 		w := h[name]
-		_, err := srv.DOIs().Create(t.Context(), &dois.Draft{DOI: w.DOI, URL: w.URL, Event: dois.Publish, Record: *w.Metadata})
+		_, err := srv.DOIs().Create(t.Context(), &dois.Draft{DOI: w.DOI, URL: w.URL, Event: dois.EventPublish, Record: *w.Metadata})
 		require.NoError(t, err)
 	}
 }
@@ -388,12 +388,12 @@ func TestAuditEndsWithAnError(t *testing.T) {
 		"the source":            {source(reconcile.Desired{DOI: "10.5072/a"}, reconcile.Desired{}), scope, nil, lost, ""},
 		"no temporary file":     {newHolding(8000).all(), &reconcile.AuditOptions{Prefix: []string{"10.5072"}, TempDir: "/nonexistent"}, nil, os.ErrNotExist, ""},
 		"the list": {source(), scope, func(int, *http.Request) *datacitetest.Fault {
-			return &datacitetest.Fault{Kind: datacitetest.Status, Status: 500}
+			return &datacitetest.Fault{Kind: datacitetest.FaultStatus, Status: 500}
 		}, datacite.ErrServer, ""},
 		"a record looked up":                         {source(reconcile.Desired{DOI: "10.5072/a"}), &reconcile.AuditOptions{Prefix: []string{"10.5072"}, AllowEmpty: true}, onlySingle, datacite.ErrServer, ""},
 		"nothing is listed, before any is looked up": {newHolding(8000).all(), &reconcile.AuditOptions{ClientID: "exmple.repo", Prefix: []string{"10.5072"}}, onlySingle, reconcile.ErrNothingListed, "the service lists no DOI of exmple.repo, 10.5072; is the name right?"},
 		"a list that is cut": {source(), scope, func(int, *http.Request) *datacitetest.Fault {
-			return &datacitetest.Fault{Kind: datacitetest.CutResponse}
+			return &datacitetest.Fault{Kind: datacitetest.FaultCutResponse}
 		}, nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -443,7 +443,7 @@ func onlySingle(_ int, r *http.Request) *datacitetest.Fault {
 	if r.URL.Path == "/dois" {
 		return nil
 	}
-	return &datacitetest.Fault{Kind: datacitetest.Status, Status: http.StatusInternalServerError}
+	return &datacitetest.Fault{Kind: datacitetest.FaultStatus, Status: http.StatusInternalServerError}
 }
 
 // TestAuditOnAllProcessors judges several DOIs at once, in their order all the same. However the audit ends, its goroutines

@@ -64,8 +64,8 @@ func TestBothWritesOfACorrectionArrive(t *testing.T) {
 		"the second for good":   {2, 1000, true},
 	} {
 		for _, fault := range []datacitetest.Fault{
-			{Kind: datacitetest.DropBefore}, {Kind: datacitetest.DropAfter}, {Kind: datacitetest.CutResponse},
-			{Kind: datacitetest.Status, Status: 503}, {Kind: datacitetest.StatusAfter, Status: 502},
+			{Kind: datacitetest.FaultDropBefore}, {Kind: datacitetest.FaultDropAfter}, {Kind: datacitetest.FaultCutResponse},
+			{Kind: datacitetest.FaultStatus, Status: 503}, {Kind: datacitetest.FaultStatusAfter, Status: 502},
 		} {
 			t.Run(name+", "+string(fault.Kind), func(t *testing.T) {
 				onEachInTime(t, func(t *testing.T, srv *datacitetest.Server) {
@@ -74,7 +74,7 @@ func TestBothWritesOfACorrectionArrive(t *testing.T) {
 					for o, err := range srv.Reconcile().EnsureAll(t.Context(), each([]reconcile.Desired{desired}), nil) {
 						require.NoError(t, err)
 						assert.Equal(t, reconcile.RoadBoth, o.Road)
-						if carriedOut := fault.Kind != datacitetest.DropBefore && fault.Kind != datacitetest.Status; !tt.lost || carriedOut {
+						if carriedOut := fault.Kind != datacitetest.FaultDropBefore && fault.Kind != datacitetest.FaultStatus; !tt.lost || carriedOut {
 							require.NoError(t, o.Err)
 							continue
 						}
@@ -130,7 +130,7 @@ func TestTheSecondWriteOutlastsTheContext(t *testing.T) {
 		onEachInTime(t, func(t *testing.T, srv *datacitetest.Server) {
 			desired, before, _ := registerOdd(t, srv)
 			ctx, cancel := context.WithCancel(t.Context())
-			_, err := srv.Reconcile().Ensure(ctx, desired, &reconcile.Options{Before: func(context.Context, *reconcile.Outcome) error { cancel(); return nil }})
+			_, err := srv.Reconcile().Ensure(ctx, desired, &reconcile.Options{BeforeWrite: func(context.Context, *reconcile.Outcome) error { cancel(); return nil }})
 			require.ErrorIs(t, err, context.Canceled)
 			assert.NotErrorIs(t, err, reconcile.ErrHalfWritten)
 			assert.Equal(t, before, storedXML(t, srv))

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/internal/deepcopy"
 	"github.com/datacite-go/datacite-go/metadata"
@@ -71,7 +72,7 @@ func (r *request) compare(found *dois.Record, adapt Adapter) (c *comparison, err
 		}
 	}
 	if inXML && len(changes) == 0 && c.xml != nil {
-		c.changes = slices.DeleteFunc(metadata.DiffXML(c.asXML, normal(c.xml)), func(change metadata.Change) bool { return change.Wanted == "" })
+		c.changes = slices.DeleteFunc(metadata.DiffXML(c.asXML, normal(c.xml)), func(change metadata.Change) bool { return change.Desired == "" })
 	}
 	if invisible && c.xml != nil {
 		c.changes = append(c.changes, c.invisible()...)
@@ -146,7 +147,7 @@ func isInvisible(r rune) bool { return r > unicode.MaxASCII && unicode.Is(unicod
 // the identifiers without them.
 func (c *comparison) invisible() []metadata.Change {
 	return slices.DeleteFunc(metadata.DiffXML(c.asXML, normal(c.xml)), func(change metadata.Change) bool {
-		return !strings.ContainsFunc(change.Found, isInvisible) || strings.ContainsFunc(change.Wanted, isInvisible)
+		return !strings.ContainsFunc(change.Found, isInvisible) || strings.ContainsFunc(change.Desired, isInvisible)
 	})
 }
 
@@ -163,7 +164,7 @@ func (r *request) adapted(found *dois.Record, adapt Adapter) (Desired, error) {
 
 func (c *comparison) compareAttributes() {
 	add := func(path, desired, found string) {
-		c.changes = append(c.changes, metadata.Change{Path: path, Wanted: desired, Found: found})
+		c.changes = append(c.changes, metadata.Change{Path: path, Desired: desired, Found: found})
 	}
 	if c.URL != "" && c.URL != c.found.URL {
 		add("url", c.URL, c.found.URL)

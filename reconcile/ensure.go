@@ -36,7 +36,7 @@ type Options struct {
 
 	// Before is called before each write, with the Draft that is sent. After an error nothing
 	// is written, and the DOI is not tried again. Use it to save a new name before it is sent.
-	Before func(ctx context.Context, o *Outcome) error
+	BeforeWrite func(ctx context.Context, o *Outcome) error
 
 	// The fields below are for EnsureAll.
 
@@ -68,9 +68,9 @@ type Outcome struct {
 	Then    *dois.Draft        // what was or would be sent after it, on [RoadBoth]
 	Losses  []datacite.Finding // what else the write changes, with AllowLoss, or would change ([ErrLoss])
 
-	Record *dois.Record // as it is now, with warnings about the metadata; nil if that is not known, and with DryRun
-	Err    error
-	Tries  int // how often the DOI was tried
+	Record   *dois.Record // as it is now, with warnings about the metadata; nil if that is not known, and with DryRun
+	Err      error
+	Attempts int // how often the DOI was tried
 }
 
 // Ensure brings a DOI to its desired record, URL and state: it reads the DOI, and creates it or
@@ -86,7 +86,7 @@ type Outcome struct {
 // and the account does not see it. With ErrLoss and ErrHalfWritten, the Outcome is not nil.
 //
 // On [RoadBoth], a context that ends after the first write does not keep the second from being sent, for up to a minute.
-// A program that may be killed in between saves Outcome.Then in Options.Before.
+// A program that may be killed in between saves Outcome.Then in Options.BeforeWrite.
 //
 // Ensure sends GET /dois/{doi}, unless Desired.New is set, and then POST /dois or PUT /dois/{doi}
 // if something differs.
@@ -127,9 +127,9 @@ func (c *Client) EnsureAll(ctx context.Context, desired iter.Seq2[Desired, error
 		switch {
 		case err != nil:
 		case desired == nil:
-			err = datacite.Invalid(datacite.Finding{Path: "desired", Code: "missing", Reason: "is nil"})
+			err = datacite.Invalid(datacite.Finding{Path: "desired", Code: datacite.CodeMissing, Reason: "is nil"})
 		case min(run.opts.Workers, run.opts.Rounds) < 0 || run.opts.Pause < 0:
-			err = datacite.Invalid(datacite.Finding{Path: "Options", Code: "limit", Reason: "has a negative Workers, Rounds or Pause"})
+			err = datacite.Invalid(datacite.Finding{Path: "Options", Code: datacite.CodeLimit, Reason: "has a negative Workers, Rounds or Pause"})
 		default:
 			run.give = func(t *task) bool { return yield(&t.Outcome, nil) }
 			err = run.rounds(ctx, tasksOf(desired))
@@ -172,7 +172,7 @@ func tasksOf(desired iter.Seq2[Desired, error]) iter.Seq2[*task, error] {
 			}
 			t, bad := newTask(d, n)
 			if bad == nil && seen[t.name] {
-				t.Err = t.fault("DOI", "repeated", "%q is desired twice", t.name)
+				t.Err = t.fault("DOI", datacite.CodeRepeated, "%q is desired twice", t.name)
 			}
 			seen[t.name] = true
 			if n++; !yield(t, nil) {
@@ -235,7 +235,7 @@ func (r *ensuring) rounds(ctx context.Context, tasks iter.Seq2[*task, error]) er
 func (r *ensuring) round(ctx context.Context, tasks iter.Seq2[*task, error]) error {
 	r.begun++
 	return bulk.Run(ctx, tasks, r.opts.Workers, func(ctx context.Context, t *task) *task {
-		if t.Tries > 0 || t.Err == nil {
+		if t.Attempts > 0 || t.Err == nil {
 			r.hold.wait(ctx)
 			r.try(ctx, t)
 			t.pause, t.ends = r.hold.note(r.client.core, t.Err)
@@ -281,7 +281,7 @@ func (r *ensuring) report() {
 
 // try tries a task once.
 func (r *ensuring) try(ctx context.Context, t *task) {
-	t.Tries++
+	t.Attempts++
 	t.Err = call.Ended(ctx)
 	if t.Err == nil {
 		t.Err = r.ensure(ctx, t)
@@ -386,7 +386,7 @@ func (t *task) check() error {
 		return fmt.Errorf("%w: the service accepted the change, but a difference remains: %s", ErrNotAsDesired, c.changes[0])
 	}
 	for _, gone := range before.unseen {
-		t.Record.Warnings = append(t.Record.Warnings, datacite.Finding{Path: gone.Path, Code: "loss", Warning: true, Value: gone.Found,
+		t.Record.Warnings = append(t.Record.Warnings, datacite.Finding{Path: gone.Path, Code: datacite.CodeLoss, Warning: true, Value: gone.Found,
 			Reason: "was in the stored XML only, which the JSON does not show; the list that was desired took its place"})
 	}
 	writes := 1
@@ -394,7 +394,7 @@ func (t *task) check() error {
 		writes = 2
 	}
 	if before.found != nil && t.Record.MetadataVersion > before.found.MetadataVersion+writes {
-		t.Record.Warnings = append(t.Record.Warnings, datacite.Finding{Path: "metadataVersion", Code: "conflict", Warning: true,
+		t.Record.Warnings = append(t.Record.Warnings, datacite.Finding{Path: "metadataVersion", Code: datacite.CodeConflict, Warning: true,
 			Value:  fmt.Sprint(t.Record.MetadataVersion),
 			Reason: fmt.Sprintf("was %d before the write: somebody else changed the metadata at the same time, and that change may be undone", before.found.MetadataVersion)})
 	}
@@ -430,8 +430,8 @@ func (r *ensuring) writeFirst(ctx, longer context.Context, t *task, found *dois.
 		}
 		defer func() { settle(err) }()
 	}
-	if r.opts.Before != nil {
-		if err = r.opts.Before(ctx, &t.Outcome); err != nil {
+	if r.opts.BeforeWrite != nil {
+		if err = r.opts.BeforeWrite(ctx, &t.Outcome); err != nil {
 			return nil, t.refuse(err)
 		}
 	}

@@ -69,8 +69,8 @@ func (f tripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r
 func TestEnsure(t *testing.T) {
 	const none = dois.State("")
 	outcomes := map[string]*datacitetest.Fault{
-		"accepted": nil, "lost, not done": {Kind: datacitetest.DropBefore}, "lost, done": {Kind: datacitetest.DropAfter},
-		"away, not done": {Kind: datacitetest.Status, Status: 503}, "away, done": {Kind: datacitetest.StatusAfter, Status: 504},
+		"accepted": nil, "lost, not done": {Kind: datacitetest.FaultDropBefore}, "lost, done": {Kind: datacitetest.FaultDropAfter},
+		"away, not done": {Kind: datacitetest.FaultStatus, Status: 503}, "away, done": {Kind: datacitetest.FaultStatusAfter, Status: 504},
 	}
 	for outcome, fault := range outcomes {
 		for _, found := range []dois.State{none, dois.StateDraft, dois.StateRegistered, dois.StateFindable} {
@@ -154,7 +154,7 @@ func TestEnsureAll(t *testing.T) {
 				require.NoError(t, err)
 				require.NoError(t, e.Err)
 				assert.Equal(t, run > 0, e.Draft == nil)
-				assert.Equal(t, 1, e.Tries)
+				assert.Equal(t, 1, e.Attempts)
 				assert.Equal(t, dois.StateFindable, e.Record.State)
 				done[e.Desired.DOI] = true
 			}
@@ -276,7 +276,7 @@ func TestBeforeAndAdapt(t *testing.T) {
 			}
 			return nil
 		}
-		before := &reconcile.Options{Before: func(_ context.Context, e *reconcile.Outcome) error {
+		before := &reconcile.Options{BeforeWrite: func(_ context.Context, e *reconcile.Outcome) error {
 			assert.NotNil(t, e.Draft)
 			return refuse(e.Desired.DOI, e.Found)
 		}}
@@ -290,7 +290,7 @@ func TestBeforeAndAdapt(t *testing.T) {
 				require.NoError(t, err)
 				isTaken := e.Desired.DOI == other.DOI || i == 1 && e.Desired.DOI != wantedItem(3).DOI
 				assert.Equal(t, isTaken, errors.Is(e.Err, taken), e.Err)
-				assert.Equal(t, 1, e.Tries, "a refusal is final")
+				assert.Equal(t, 1, e.Attempts, "a refusal is final")
 			}
 			assert.Equal(t, []map[string]bool{{"10.5072/item-0": false, other.DOI: true}, {"10.5072/item-0": true, other.DOI: true, "10.5072/item-2": true, "10.5072/item-3": false}}[i], seen)
 		}
@@ -337,7 +337,7 @@ func TestEnsureAllTriesOnlyFailuresAgain(t *testing.T) {
 		tries := map[string]int{}
 		for e, err := range c.EnsureAll(t.Context(), wantedItems(3), opts) {
 			require.NoError(t, err)
-			tries[e.Desired.DOI] = e.Tries
+			tries[e.Desired.DOI] = e.Attempts
 			assert.Equal(t, e.Desired.DOI == "10.5072/item-2", e.Err != nil)
 		}
 		assert.Equal(t, map[string]int{"10.5072/item-0": 1, "10.5072/item-1": 2, "10.5072/item-2": 3}, tries)
@@ -403,7 +403,7 @@ func TestAPrefixOfAnotherAccountIsAskedOnce(t *testing.T) {
 // A service, or a source of tokens, that is lost for a while gets what is wanted afterwards, and
 // the 403 of a gateway before it is taken for no refusal of the prefix.
 func TestARunOutlivesALostService(t *testing.T) {
-	for _, fault := range []*datacitetest.Fault{nil, {Kind: datacitetest.DropBefore}, {Kind: datacitetest.Status, Status: 403}} {
+	for _, fault := range []*datacitetest.Fault{nil, {Kind: datacitetest.FaultDropBefore}, {Kind: datacitetest.FaultStatus, Status: 403}} {
 		onEachInTime(t, func(t *testing.T, srv *datacitetest.Server) {
 			begun := time.Now()
 			away := func() bool { return time.Since(begun) < 20*time.Second }
@@ -503,7 +503,7 @@ func TestEnsureAllUnderRandomFaults(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 9))
 			srv.SetFaults(datacitetest.Schedule(seed, r.Float64()))
 			refused := errors.New("taken")
-			opts := &reconcile.Options{Workers: 1 + r.IntN(3), Rounds: 1 + r.IntN(4), Before: func(_ context.Context, e *reconcile.Outcome) error {
+			opts := &reconcile.Options{Workers: 1 + r.IntN(3), Rounds: 1 + r.IntN(4), BeforeWrite: func(_ context.Context, e *reconcile.Outcome) error {
 				if e.Found != nil {
 					return refused
 				}
@@ -662,7 +662,7 @@ func TestTheOutcomeTellsWhatAnEarlierTryLeft(t *testing.T) {
 		}))
 		for e, err := range c.EnsureAll(t.Context(), wantedItems(1), &reconcile.Options{Rounds: 2}) {
 			require.NoError(t, err)
-			assert.Equal(t, 2, e.Tries)
+			assert.Equal(t, 2, e.Attempts)
 			require.ErrorIs(t, e.Err, datacite.ErrUnclear)
 			assert.True(t, datacite.Temporary(e.Err))
 		}

@@ -91,13 +91,13 @@ func TestRepairWritesOnlyWhatDiffers(t *testing.T) {
 			require.NoError(t, r.Err)
 			sent[r.Desired.DOI] = r.Draft
 		}
-		made := dois.Draft{DOI: "10.5072/h000000", URL: "https://example.org/0", Event: dois.Publish, Record: complete("Title 0")}
+		made := dois.Draft{DOI: "10.5072/h000000", URL: "https://example.org/0", Event: dois.EventPublish, Record: complete("Title 0")}
 		assert.Equal(t, map[string]*dois.Draft{
 			"10.5072/h000000": &made,
 			"10.5072/h000001": {URL: "https://example.org/1"},
-			"10.5072/h000002": {Event: dois.Publish},
+			"10.5072/h000002": {Event: dois.EventPublish},
 			"10.5072/h000003": {Record: metadata.Record{Titles: []metadata.Title{{Title: "Title 3"}}}},
-			"10.5072/h000004": {Event: dois.Publish},
+			"10.5072/h000004": {Event: dois.EventPublish},
 			"10.5072/h000005": {Clear: []string{"subjects", "alternateIdentifiers", "version"}},
 			"10.5072/h000006": {Record: metadata.Record{Titles: []metadata.Title{{Title: "Title 6"}}}},
 			"10.5072/h000007": {Record: metadata.Record{SchemaVersion: metadata.Namespace}},

@@ -56,7 +56,7 @@ func (c *comparison) plan(allowLoss bool) (*plan, error) {
 	case c.isFromXML && len(names) > 0:
 		words, asXML := c.sentAsXML()
 		switch isJSON := !asXML && c.xml != nil; {
-		case isJSON && !needsXML(pick(c.asJSON, names), "json", "not-in-json", "not-in-xml", "lossy"):
+		case isJSON && !needsXML(pick(c.asJSON, names), datacite.CodeJSON, datacite.CodeNotInJSON, datacite.CodeNotInXML, datacite.CodeLossy):
 			for _, name := range names {
 				keepItems(name, c.asJSON, c.xml, &c.found.Record)
 			}
@@ -90,7 +90,7 @@ func (c *comparison) create() (*plan, error) {
 	case len(c.XML) > 0:
 		p.road, p.draft.MetadataXML = RoadXML, c.XML
 	case c.Metadata == nil:
-	case needsXML(c.Metadata, "json", "not-in-json", "not-in-xml"):
+	case needsXML(c.Metadata, datacite.CodeJSON, datacite.CodeNotInJSON, datacite.CodeNotInXML):
 		data, err := normal(c.Metadata).XML()
 		if err != nil {
 			return nil, err
@@ -101,7 +101,7 @@ func (c *comparison) create() (*plan, error) {
 		p.draft.Record.Types = c.Metadata.Types
 	}
 	if p.road == RoadXML && (p.draft.ContentURL != nil || p.draft.Container != nil) { // beside which the service writes the XML anew
-		p.road, p.then = RoadBoth, &dois.Draft{MetadataXML: p.draft.MetadataXML, OtherDOI: true}
+		p.road, p.then = RoadBoth, &dois.Draft{MetadataXML: p.draft.MetadataXML, AllowOtherDOI: true}
 	}
 	return p, nil
 }
@@ -122,7 +122,7 @@ func (p *plan) correct(c *comparison, names []string) error {
 		c.asXML = normal(c.xml)
 	}
 	words, asXML := c.sentAsXML()
-	if c.xml == nil || !asXML && !needsXML(pick(c.asJSON, names), "json") {
+	if c.xml == nil || !asXML && !needsXML(pick(c.asJSON, names), datacite.CodeJSON) {
 		return p.byJSON(c, names, words)
 	}
 	if slices.Contains(names, "publicationYear") && c.saysIssued() {
@@ -145,12 +145,12 @@ func (p *plan) correct(c *comparison, names []string) error {
 // service would write them as it shows them.
 func (p *plan) byJSON(c *comparison, names, kept []string) error {
 	if c.unreadable != nil {
-		p.losses = append(p.losses, datacite.Finding{Path: "xml", Code: "loss", Err: c.unreadable,
+		p.losses = append(p.losses, datacite.Finding{Path: "xml", Code: datacite.CodeLoss, Err: c.unreadable,
 			Reason: "would be replaced by what the service writes of the JSON: it cannot be read: " + c.unreadable.Error()})
 	}
 	for _, f := range c.found.Warnings {
-		if slices.Contains(names, propertyOf(f.Path)) && slices.Contains([]datacite.Code{"shape", "encoding"}, f.Code) {
-			f.Code, f.Reason = "loss", "would be missing in the JSON: "+f.Reason
+		if slices.Contains(names, propertyOf(f.Path)) && slices.Contains([]datacite.Code{datacite.CodeShape, datacite.CodeEncoding}, f.Code) {
+			f.Code, f.Reason = datacite.CodeLoss, "would be missing in the JSON: "+f.Reason
 			p.losses = append(p.losses, f)
 		}
 	}
@@ -208,10 +208,10 @@ func (p *plan) storeXML(c *comparison, document []byte, names []string) {
 	}
 	p.road = RoadXML
 	if first.ContentURL != nil || first.Container != nil || first.Clear != nil {
-		p.road, p.then = RoadBoth, &dois.Draft{MetadataXML: document, OtherDOI: true}
+		p.road, p.then = RoadBoth, &dois.Draft{MetadataXML: document, AllowOtherDOI: true}
 		return
 	}
-	p.draft.MetadataXML, p.draft.OtherDOI = document, !c.isFromXML
+	p.draft.MetadataXML, p.draft.AllowOtherDOI = document, !c.isFromXML
 }
 
 // removes reports whether a property is to be removed.
@@ -268,15 +268,15 @@ func (c *comparison) lostInJSON(names []string) (found []datacite.Finding) {
 		if becomes != "" {
 			reason = fmt.Sprintf("would be %.80q in the JSON", becomes)
 		}
-		found = append(found, datacite.Finding{Path: path, Code: "loss", Value: value, Reason: reason})
+		found = append(found, datacite.Finding{Path: path, Code: datacite.CodeLoss, Value: value, Reason: reason})
 	}
 	for _, change := range metadata.Diff(c.shown(c.xml), c.shown(&c.found.Record)) {
 		if change.Found != "" {
-			add(change.Path, change.Found, change.Wanted)
+			add(change.Path, change.Found, change.Desired)
 		}
 	}
 	for _, f := range c.found.Record.Findings() {
-		if f.Warning && slices.Contains([]datacite.Code{"lossy", "date", "identifier", "uri"}, f.Code) {
+		if f.Warning && slices.Contains([]datacite.Code{datacite.CodeLossy, datacite.CodeDate, datacite.CodeIdentifier, datacite.CodeURI}, f.Code) {
 			add(f.Path, f.Value, "")
 		}
 	}
@@ -289,9 +289,9 @@ var events = []struct {
 	to    dois.State
 	from  []dois.State
 }{
-	{dois.Publish, dois.StateFindable, []dois.State{dois.StateDraft, dois.StateRegistered}},
-	{dois.RegisterHidden, dois.StateRegistered, []dois.State{dois.StateDraft}},
-	{dois.Hide, dois.StateRegistered, []dois.State{dois.StateFindable}},
+	{dois.EventPublish, dois.StateFindable, []dois.State{dois.StateDraft, dois.StateRegistered}},
+	{dois.EventRegister, dois.StateRegistered, []dois.State{dois.StateDraft}},
+	{dois.EventHide, dois.StateRegistered, []dois.State{dois.StateFindable}},
 }
 
 // eventTo is the event that leads from one state to another; "" if none does.

@@ -93,7 +93,7 @@ func TestALossIsNamedBeforeItHappens(t *testing.T) {
 	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
 		rec := complete("Sites")
 		rec.Dates = []metadata.Date{{Date: "c. 1850", DateType: metadata.DateCreated}}
-		_, err := srv.DOIs().Create(t.Context(), &dois.Draft{DOI: "10.5072/json", URL: "https://example.org/", Event: dois.Publish, Record: rec})
+		_, err := srv.DOIs().Create(t.Context(), &dois.Draft{DOI: "10.5072/json", URL: "https://example.org/", Event: dois.EventPublish, Record: rec})
 		require.NoError(t, err)
 		square := metadata.Polygon{Points: []metadata.Point{{Longitude: "0", Latitude: "0"}, {Longitude: "1", Latitude: "0"}, {Longitude: "1", Latitude: "1"}, {Longitude: "0", Latitude: "0"}}}
 		places := &metadata.Record{GeoLocations: []metadata.GeoLocation{{Polygons: metadata.Polygons{square, square}}}}
@@ -142,7 +142,7 @@ func TestSomebodyElseWritesInBetween(t *testing.T) {
 		require.NoError(t, err)
 		for _, meanwhile := range []bool{false, true} {
 			title := fmt.Sprint("Glacier length, ", meanwhile)
-			opts := &reconcile.Options{Before: func(ctx context.Context, _ *reconcile.Outcome) error {
+			opts := &reconcile.Options{BeforeWrite: func(ctx context.Context, _ *reconcile.Outcome) error {
 				if !meanwhile {
 					return nil
 				}
@@ -194,7 +194,7 @@ func TestAnAdapterHasItsOwnCopy(t *testing.T) {
 func TestADOIThatWasMadeSinceTheLook(t *testing.T) {
 	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
 		w, first := wantedItem(0), true
-		opts := &reconcile.Options{Before: func(ctx context.Context, _ *reconcile.Outcome) error {
+		opts := &reconcile.Options{BeforeWrite: func(ctx context.Context, _ *reconcile.Outcome) error {
 			if !first {
 				return nil
 			}

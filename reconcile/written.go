@@ -36,7 +36,7 @@ func (c *comparison) sentAsXML() (words []string, asXML bool) {
 		stored.Contributors[i].Name = strings.TrimSuffix(stored.Contributors[i].Name, ",")
 	}
 	for _, change := range metadata.DiffXML(stored, made) {
-		if change.Wanted != "" && !slices.Contains(asSent, propertyOf(change.Path)) {
+		if change.Desired != "" && !slices.Contains(asSent, propertyOf(change.Path)) {
 			return nil, true
 		}
 	}

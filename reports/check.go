@@ -88,18 +88,18 @@ func (v *validator) err() error { return datacite.Invalid(v.faults...) }
 
 func (v *validator) report(r *Report) {
 	if r == nil {
-		v.add("report", "missing", "is nil")
+		v.add("report", datacite.CodeMissing, "is nil")
 		return
 	}
 	if r.ID != "" && !isUUID(r.ID) {
-		v.add("id", "syntax", "is not a UUID")
+		v.add("id", datacite.CodeSyntax, "is not a UUID")
 	}
 	v.header(&r.Header)
 	switch n := len(r.Datasets); {
 	case n == 0:
-		v.add("report-datasets", "missing", "is empty; the service accepts no report without datasets")
+		v.add("report-datasets", datacite.CodeMissing, "is empty; the service accepts no report without datasets")
 	case n > MaxDatasets:
-		v.add("report-datasets", "limit", fmt.Sprintf("has %d entries, more than the %d that one request may carry; Submit sends them in subsets", n, MaxDatasets))
+		v.add("report-datasets", datacite.CodeLimit, fmt.Sprintf("has %d entries, more than the %d that one request may carry; Submit sends them in subsets", n, MaxDatasets))
 	}
 	var entry []byte
 	for i := range r.Datasets {
@@ -130,7 +130,7 @@ func (v *validator) encode(dst []byte, i int, d *Dataset) []byte {
 
 func (v *validator) size(i, size int) {
 	if size > jsonlex.MaxValue {
-		v.add(fmt.Sprintf("report-datasets[%d]", i), "limit", fmt.Sprintf("takes %d bytes of JSON; more than %d cannot be read back", size, jsonlex.MaxValue))
+		v.add(fmt.Sprintf("report-datasets[%d]", i), datacite.CodeLimit, fmt.Sprintf("takes %d bytes of JSON; more than %d cannot be read back", size, jsonlex.MaxValue))
 	}
 }
 
@@ -145,29 +145,29 @@ func (v *validator) header(h *Header) {
 		{"created", string(h.Created), true}, {"release", h.Release, true},
 	} {
 		if f.required && strings.TrimSpace(f.value) == "" {
-			v.add(at+f.name, "missing", "is empty")
+			v.add(at+f.name, datacite.CodeMissing, "is empty")
 		}
 		const column = 255
 		if n := utf8.RuneCountInString(f.value); n > column {
-			v.add(at+f.name, "limit", fmt.Sprintf("has %d characters; the service stores %d", n, column))
+			v.add(at+f.name, datacite.CodeLimit, fmt.Sprintf("has %d characters; the service stores %d", n, column))
 		}
 		v.text(at+f.name, f.value)
 	}
 	if h.Release != "" && h.Release != ReleaseRD1 {
-		v.add(at+"release", "vocabulary", fmt.Sprintf("is %q; the service accepts %q only", h.Release, ReleaseRD1))
+		v.add(at+"release", datacite.CodeVocabulary, fmt.Sprintf("is %q; the service accepts %q only", h.Release, ReleaseRD1))
 	}
 	if name := h.CreatedBy; name != "" && !creatorEnd(name[len(name)-1]) {
-		v.add(at+"created-by", "encoding", fmt.Sprintf("%q ends with a character that the service refuses there; let it end with a letter or a digit", name))
+		v.add(at+"created-by", datacite.CodeEncoding, fmt.Sprintf("%q ends with a character that the service refuses there; let it end with a letter or a digit", name))
 	}
 	if _, err := h.Created.Time(); h.Created != "" && err != nil {
-		v.add(at+"created", "date", fmt.Sprintf("is %q, not a date YYYY-MM-DD", h.Created))
+		v.add(at+"created", datacite.CodeDate, fmt.Sprintf("is %q, not a date YYYY-MM-DD", h.Created))
 	}
 	v.pairs(at+"report-filters", h.ReportFilters)
 	v.pairs(at+"report-attributes", h.ReportAttributes)
 	v.oneMonth(at+"reporting-period", h.ReportingPeriod)
 	v.month = h.shownMonth()
 	if begin := string(h.ReportingPeriod.BeginDate); v.warn != nil && v.month != "" && display.WrittenMonth(begin) != v.month {
-		v.warn(datacite.Finding{Path: at + "reporting-period.begin-date", Code: display.OtherMonth, Reason: fmt.Sprintf("is %s; records show the counts under its month in UTC, %s", begin, v.month), Warning: true})
+		v.warn(datacite.Finding{Path: at + "reporting-period.begin-date", Code: datacite.CodeOtherMonth, Reason: fmt.Sprintf("is %s; records show the counts under its month in UTC, %s", begin, v.month), Warning: true})
 	}
 }
 
@@ -182,9 +182,9 @@ func (v *validator) pairs(path string, list []NameValue) {
 func (v *validator) text(path, value string) {
 	switch {
 	case !utf8.ValidString(value):
-		v.add(path, "encoding", "is not valid UTF-8")
+		v.add(path, datacite.CodeEncoding, "is not valid UTF-8")
 	case v.warn != nil && strings.Contains(value, lostText):
-		v.warn(datacite.Finding{Path: path, Code: "encoding", Reason: "has the character U+FFFD, which stands where a program lost what was written", Warning: true})
+		v.warn(datacite.Finding{Path: path, Code: datacite.CodeEncoding, Reason: "has the character U+FFFD, which stands where a program lost what was written", Warning: true})
 	}
 }
 
@@ -199,11 +199,11 @@ func (v *validator) oneMonth(path string, p Period) {
 	switch {
 	case !ok:
 	case begin.Year() != end.Year() || begin.Month() != end.Month():
-		v.add(path, "date", fmt.Sprintf("from %s to %s is not within one month, which the service asks of a report", p.BeginDate, p.EndDate))
+		v.add(path, datacite.CodeDate, fmt.Sprintf("from %s to %s is not within one month, which the service asks of a report", p.BeginDate, p.EndDate))
 	case begin.After(now):
-		v.add(path+".begin-date", "date", fmt.Sprintf("is %s, in the future", p.BeginDate))
+		v.add(path+".begin-date", datacite.CodeDate, fmt.Sprintf("is %s, in the future", p.BeginDate))
 	case v.warn != nil && end.AddDate(0, 0, 1).After(now):
-		v.warn(datacite.Finding{Path: path + ".end-date", Code: "date", Reason: fmt.Sprintf("is %s, which is not over yet", p.EndDate), Warning: true})
+		v.warn(datacite.Finding{Path: path + ".end-date", Code: datacite.CodeDate, Reason: fmt.Sprintf("is %s, which is not over yet", p.EndDate), Warning: true})
 	}
 }
 
@@ -212,12 +212,12 @@ func (v *validator) oneMonth(path string, p Period) {
 func (v *validator) days(p Period, path func(date string) string) (begin, end time.Time, ok bool) {
 	begin, err := p.BeginDate.Time()
 	if ok = err == nil; !ok {
-		v.add(path("begin-date"), "date", fmt.Sprintf("is %q, not a date YYYY-MM-DD", p.BeginDate))
+		v.add(path("begin-date"), datacite.CodeDate, fmt.Sprintf("is %q, not a date YYYY-MM-DD", p.BeginDate))
 	}
 	if end, err = p.EndDate.Time(); err != nil {
-		v.add(path("end-date"), "date", fmt.Sprintf("is %q, not a date YYYY-MM-DD", p.EndDate))
+		v.add(path("end-date"), datacite.CodeDate, fmt.Sprintf("is %q, not a date YYYY-MM-DD", p.EndDate))
 	} else if end.Before(begin) {
-		v.add(path("end-date"), "date", fmt.Sprintf("%s is before begin-date %s", p.EndDate, p.BeginDate))
+		v.add(path("end-date"), datacite.CodeDate, fmt.Sprintf("%s is before begin-date %s", p.EndDate, p.BeginDate))
 	}
 	return begin, end, ok && err == nil && !end.Before(begin)
 }
@@ -252,14 +252,14 @@ func (d *Dataset) lists() [5]typedList {
 func (v *validator) dataset(i int, d *Dataset) {
 	v.place = place{dataset: i, performance: -1, instance: -1}
 	if d.DataType != DataTypeDataset {
-		v.fault("data-type", "vocabulary", fmt.Sprintf("is %q; the service accepts %q", d.DataType, DataTypeDataset))
+		v.fault("data-type", datacite.CodeVocabulary, fmt.Sprintf("is %q; the service accepts %q", d.DataType, DataTypeDataset))
 	}
 	if len(d.DatasetID) == 0 {
-		v.fault("dataset-id", "missing", "is empty; counts need an identifier")
+		v.fault("dataset-id", datacite.CodeMissing, "is empty; counts need an identifier")
 	}
 	for j := range d.DatasetID {
 		if strings.TrimSpace(d.DatasetID[j].Value) == "" {
-			v.fault(fmt.Sprintf("dataset-id[%d].value", j), "missing", "is empty")
+			v.fault(fmt.Sprintf("dataset-id[%d].value", j), datacite.CodeMissing, "is empty")
 		}
 	}
 	for _, list := range d.lists() {
@@ -269,7 +269,7 @@ func (v *validator) dataset(i int, d *Dataset) {
 				if list.field != "dataset-id" {
 					reason += "; the list may be empty"
 				}
-				v.fault(fmt.Sprintf("%s[%d].type", list.field, j), "vocabulary", reason)
+				v.fault(fmt.Sprintf("%s[%d].type", list.field, j), datacite.CodeVocabulary, reason)
 			}
 		}
 	}
@@ -325,36 +325,36 @@ func (v *validator) performance(p *Performance) {
 
 func (v *validator) instance(n *Instance) {
 	if !n.MetricType.known() {
-		v.fault("metric-type", "vocabulary", fmt.Sprintf("is %q; the service knows %s", n.MetricType, knownMetrics))
+		v.fault("metric-type", datacite.CodeVocabulary, fmt.Sprintf("is %q; the service knows %s", n.MetricType, knownMetrics))
 	}
 	if !n.AccessMethod.known() {
-		v.fault("access-method", "vocabulary", fmt.Sprintf("is %q; the service knows %s", n.AccessMethod, knownAccess))
+		v.fault("access-method", datacite.CodeVocabulary, fmt.Sprintf("is %q; the service knows %s", n.AccessMethod, knownAccess))
 	}
 	if n.Count < 0 {
-		v.fault("count", "limit", fmt.Sprintf("is %d", n.Count))
+		v.fault("count", datacite.CodeLimit, fmt.Sprintf("is %d", n.Count))
 	}
 	if n.NoCount {
-		v.fault("count", "missing", "is missing; the service would take it as 1, or keep an earlier number")
+		v.fault("count", datacite.CodeMissing, "is missing; the service would take it as 1, or keep an earlier number")
 	} else if n.Count == 0 && v.warn != nil {
-		v.warning("count", "zero", "is 0, which is needed only to remove an earlier number")
+		v.warning("count", datacite.CodeZero, "is 0, which is needed only to remove an earlier number")
 	}
 	v.countries(n)
 }
 
 const (
-	knownMetrics = TotalDatasetRequests + ", " + UniqueDatasetRequests + ", " + TotalDatasetInvestigations + " and " + UniqueDatasetInvestigations
-	knownAccess  = Regular + " and " + Machine
+	knownMetrics = MetricTotalDatasetRequests + ", " + MetricUniqueDatasetRequests + ", " + MetricTotalDatasetInvestigations + " and " + MetricUniqueDatasetInvestigations
+	knownAccess  = AccessRegular + " and " + AccessMachine
 )
 
 func (m MetricType) known() bool {
 	switch m {
-	case TotalDatasetRequests, UniqueDatasetRequests, TotalDatasetInvestigations, UniqueDatasetInvestigations:
+	case MetricTotalDatasetRequests, MetricUniqueDatasetRequests, MetricTotalDatasetInvestigations, MetricUniqueDatasetInvestigations:
 		return true
 	}
 	return false
 }
 
-func (m AccessMethod) known() bool { return m == Regular || m == Machine }
+func (m AccessMethod) known() bool { return m == AccessRegular || m == AccessMachine }
 
 func (v *validator) countries(n *Instance) {
 	var sum int64
@@ -364,16 +364,16 @@ func (v *validator) countries(n *Instance) {
 		sum += c.Count
 		pair := country.Pair(c.Country)
 		if pair == 0 {
-			v.fault(countryField(c.Country), "vocabulary", "is not a lowercase two-letter country code")
+			v.fault(countryField(c.Country), datacite.CodeVocabulary, "is not a lowercase two-letter country code")
 		} else if (v.warn != nil || !v.compressed) && !country.Known(pair) {
 			report := v.fault
 			if v.compressed {
 				report = v.warning
 			}
-			report(countryField(c.Country), "vocabulary", "is not a country code of ISO 3166-1; an uncompressed report with it is refused")
+			report(countryField(c.Country), datacite.CodeVocabulary, "is not a country code of ISO 3166-1; an uncompressed report with it is refused")
 		}
 		if c.Count < 0 {
-			v.fault(countryField(c.Country), "limit", fmt.Sprintf("is %d", c.Count))
+			v.fault(countryField(c.Country), datacite.CodeLimit, fmt.Sprintf("is %d", c.Count))
 		}
 		rising = rising && pair > last
 		last = pair
@@ -384,11 +384,11 @@ func (v *validator) countries(n *Instance) {
 	switch {
 	case len(n.CountryCounts) == 0:
 	case sum > n.Count && v.strict:
-		v.fault("country-counts", "inconsistent", fmt.Sprintf("are inconsistent: they add up to %d, and the count is %d", sum, n.Count))
+		v.fault("country-counts", datacite.CodeInconsistent, fmt.Sprintf("are inconsistent: they add up to %d, and the count is %d", sum, n.Count))
 	case sum > n.Count && v.warn != nil:
-		v.warning("country-counts", "inconsistent", fmt.Sprintf("add up to %d, and the count is %d", sum, n.Count))
+		v.warning("country-counts", datacite.CodeInconsistent, fmt.Sprintf("add up to %d, and the count is %d", sum, n.Count))
 	case sum != n.Count && v.warn != nil:
-		v.warning("country-counts", "incomplete", fmt.Sprintf("add up to %d, and the count is %d", sum, n.Count))
+		v.warning("country-counts", datacite.CodeIncomplete, fmt.Sprintf("add up to %d, and the count is %d", sum, n.Count))
 	}
 }
 
@@ -400,7 +400,7 @@ func (v *validator) countriesOnce(counts CountryCounts) {
 	seen := make(map[string]bool, len(counts))
 	for _, c := range counts {
 		if seen[c.Country] {
-			v.fault(countryField(c.Country), "repeated", "occurs twice")
+			v.fault(countryField(c.Country), datacite.CodeRepeated, "occurs twice")
 		}
 		seen[c.Country] = true
 	}
@@ -410,7 +410,7 @@ func (v *validator) countriesOnce(counts CountryCounts) {
 const maxFaults = 100
 
 // bounded has the metrics, each one before those that bound it.
-var bounded = []MetricType{UniqueDatasetRequests, TotalDatasetRequests, UniqueDatasetInvestigations, TotalDatasetInvestigations}
+var bounded = []MetricType{MetricUniqueDatasetRequests, MetricTotalDatasetRequests, MetricUniqueDatasetInvestigations, MetricTotalDatasetInvestigations}
 
 // inconsistent calls report for inconsistent counts of a month: for one access method,
 // more unique than total ones, or more requests than investigations. A metric that is
@@ -456,11 +456,11 @@ func (v *validator) inconsistent(d *Dataset, instances []Instance) {
 		if len(d.DatasetID) > 0 {
 			name = d.DatasetID[0].Value
 		}
-		report("instance", "inconsistent", fmt.Sprintf("of %.100q %s", name, reason))
+		report("instance", datacite.CodeInconsistent, fmt.Sprintf("of %.100q %s", name, reason))
 	})
 }
 
-var accessMethods = []AccessMethod{Regular, Machine}
+var accessMethods = []AccessMethod{AccessRegular, AccessMachine}
 
 // What DOI records display of a report is decided by package display. Its rules say of which
 // counts Submit, Create, Put and Group warn.
@@ -487,12 +487,12 @@ func (v *validator) displayed(d *Dataset) {
 	sent := *d
 	if ids, changed := readableIDs(d.DatasetID); changed {
 		v.place.performance, v.place.instance = -1, -1
-		v.warning("dataset-id[0].value", "corrected", fmt.Sprintf("is %.100q, in which the service does not find the DOI; Submit, Create and Put send %.100q first", d.DatasetID[0].Value, ids[0].Value))
+		v.warning("dataset-id[0].value", datacite.CodeCorrected, fmt.Sprintf("is %.100q, in which the service does not find the DOI; Submit, Create and Put send %.100q first", d.DatasetID[0].Value, ids[0].Value))
 		sent.DatasetID = ids
 	}
 	sent.outline(&v.outlined)
 	for _, h := range v.outlined.Check(v.month) {
-		if h.Code != display.NoCount { // a fault
+		if h.Code != datacite.CodeNoCount { // a fault
 			v.warn(datacite.Finding{Path: fmt.Sprintf("report-datasets[%d].%s", v.place.dataset, h.Path), Code: h.Code, Reason: h.Reason, Warning: true})
 		}
 	}
@@ -509,7 +509,7 @@ func readableIDs(ids []TypedValue) ([]TypedValue, bool) {
 
 // repeated returns the fault of an entry that has the DOI of an earlier one.
 func repeated(first, again int) datacite.Finding {
-	return datacite.Finding{Path: fmt.Sprintf("report-datasets[%d].dataset-id", again), Code: "repeated", Reason: fmt.Sprintf("is that of report-datasets[%d]; the service would keep one of them", first), Err: ErrRepeated}
+	return datacite.Finding{Path: fmt.Sprintf("report-datasets[%d].dataset-id", again), Code: datacite.CodeRepeated, Reason: fmt.Sprintf("is that of report-datasets[%d]; the service would keep one of them", first), Err: ErrRepeated}
 }
 
 // repeatedIn finds repeated DOIs in a report that is held in memory.

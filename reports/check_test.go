@@ -21,10 +21,10 @@ import (
 func TestInconsistentCountsDoNotPass(t *testing.T) {
 	type counts map[reports.MetricType]int64
 	const (
-		totalInvestigations  = reports.TotalDatasetInvestigations
-		uniqueInvestigations = reports.UniqueDatasetInvestigations
-		totalRequests        = reports.TotalDatasetRequests
-		uniqueRequests       = reports.UniqueDatasetRequests
+		totalInvestigations  = reports.MetricTotalDatasetInvestigations
+		uniqueInvestigations = reports.MetricUniqueDatasetInvestigations
+		totalRequests        = reports.MetricTotalDatasetRequests
+		uniqueRequests       = reports.MetricUniqueDatasetRequests
 	)
 	for _, tt := range []struct {
 		name             string
@@ -44,7 +44,7 @@ func TestInconsistentCountsDoNotPass(t *testing.T) {
 			dataset := dataset(1)
 			dataset.DatasetID[0].Value = "10.5072/a"
 			dataset.Performance[0].Instance = nil
-			for access, counts := range map[reports.AccessMethod]counts{reports.Regular: tt.regular, reports.Machine: tt.machine} {
+			for access, counts := range map[reports.AccessMethod]counts{reports.AccessRegular: tt.regular, reports.AccessMachine: tt.machine} {
 				for metric, n := range counts {
 					rows = append(rows, reports.Row{DOI: "10.5072/a", Date: "2026-10-01", Metric: metric, Access: access, Count: n})
 					dataset.Performance[0].Instance = append(dataset.Performance[0].Instance, reports.Instance{MetricType: metric, AccessMethod: access, Count: n})
@@ -111,11 +111,11 @@ func counted(name string, counts ...reports.Instance) reports.Dataset {
 }
 
 func views(n int64) reports.Instance {
-	return reports.Instance{MetricType: reports.UniqueDatasetInvestigations, AccessMethod: reports.Regular, Count: n}
+	return reports.Instance{MetricType: reports.MetricUniqueDatasetInvestigations, AccessMethod: reports.AccessRegular, Count: n}
 }
 
 func downloads(n int64) reports.Instance {
-	return reports.Instance{MetricType: reports.UniqueDatasetRequests, AccessMethod: reports.Regular, Count: n}
+	return reports.Instance{MetricType: reports.MetricUniqueDatasetRequests, AccessMethod: reports.AccessRegular, Count: n}
 }
 
 // TestReportsWithoutWarningsAreShown: every regular unique count of a report that Submit
@@ -133,10 +133,10 @@ func TestReportsWithoutWarningsAreShown(t *testing.T) {
 			d := counted(fmt.Sprintf(names[random.IntN(len(names))*random.IntN(2)], i))
 			for range 1 + random.IntN(4)*random.IntN(4) {
 				n := views(random.Int64N(3) * random.Int64N(1<<random.IntN(33)))
-				n.MetricType = []reports.MetricType{reports.UniqueDatasetInvestigations, reports.UniqueDatasetRequests, reports.TotalDatasetInvestigations}[random.IntN(3)]
-				n.AccessMethod = []reports.AccessMethod{reports.Regular, reports.Regular, reports.Machine}[random.IntN(3)]
+				n.MetricType = []reports.MetricType{reports.MetricUniqueDatasetInvestigations, reports.MetricUniqueDatasetRequests, reports.MetricTotalDatasetInvestigations}[random.IntN(3)]
+				n.AccessMethod = []reports.AccessMethod{reports.AccessRegular, reports.AccessRegular, reports.AccessMachine}[random.IntN(3)]
 				d.Performance[0].Instance = append(d.Performance[0].Instance, n)
-				if n.AccessMethod == reports.Regular && n.MetricType != reports.TotalDatasetInvestigations {
+				if n.AccessMethod == reports.AccessRegular && n.MetricType != reports.MetricTotalDatasetInvestigations {
 					reported += n.Count
 				}
 			}

@@ -59,7 +59,7 @@ func TestRefusalsAreNotRepeated(t *testing.T) {
 				assert.ErrorContains(t, err, tt.says)
 				e, ok := errors.AsType[*reports.SubmitError](err)
 				require.True(t, ok)
-				assert.Equal(t, reports.Untouched, e.State)
+				assert.Equal(t, reports.SubmitUntouched, e.State)
 				assert.NotContains(t, err.Error(), "not known", "it is: nothing was stored")
 				assert.Equal(t, 1, sent)
 				assert.Less(t, time.Since(start), time.Minute)

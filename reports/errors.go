@@ -71,28 +71,28 @@ const (
 	// Untouched: the service refused the first subset. The report is unchanged, except that
 	// for some faults of the header the deployed service drops the old data before it
 	// refuses the request.
-	Untouched SubmitState = "untouched"
+	SubmitUntouched SubmitState = "untouched"
 	// Incomplete: exactly Stored is stored. Run Submit again to continue.
-	Incomplete SubmitState = "incomplete"
+	SubmitIncomplete SubmitState = "incomplete"
 	// Unclear: the subset after Stored may be stored too, and if Stored is empty, the old
 	// report may be gone. Run Submit again; it waits until the last request has certainly
 	// ended, and reads the stored report.
-	Unclear SubmitState = "unclear"
+	SubmitUnclear SubmitState = "unclear"
 	// Disturbed: the service also holds other data. Make sure that no other program submits
 	// this report, and run Submit again; it starts over.
-	Disturbed SubmitState = "disturbed"
+	SubmitDisturbed SubmitState = "disturbed"
 	// Broken: the service can no longer read the report. Ask its operator, with
 	// the id of the report and of the request.
-	Broken SubmitState = "broken"
+	SubmitBroken SubmitState = "broken"
 )
 
 // advice is what to do in each state.
 var advice = map[SubmitState]string{
-	Untouched:  "nothing was stored; correct the cause and run it again",
-	Incomplete: "run it again to continue",
-	Unclear:    "run it again; it waits and looks first",
-	Disturbed:  "make sure that no other program submits this report, then run it again to start over",
-	Broken:     "ask the operator of the service, with the ids of the report and of the request",
+	SubmitUntouched:  "nothing was stored; correct the cause and run it again",
+	SubmitIncomplete: "run it again to continue",
+	SubmitUnclear:    "run it again; it waits and looks first",
+	SubmitDisturbed:  "make sure that no other program submits this report, then run it again to start over",
+	SubmitBroken:     "ask the operator of the service, with the ids of the report and of the request",
 }
 
 // A SubmitError describes a submission that stopped after a request was sent, and what the
@@ -118,7 +118,7 @@ func (e *SubmitError) Error() string {
 // Transient reports whether the submission may succeed later; [datacite.Temporary] calls
 // it.
 func (e *SubmitError) Transient() bool {
-	return e.State == Disturbed || e.State != Broken && datacite.Temporary(e.Err)
+	return e.State == SubmitDisturbed || e.State != SubmitBroken && datacite.Temporary(e.Err)
 }
 
 // As finds the error that stopped the submission, such as an [*datacite.Error].
@@ -130,13 +130,13 @@ func (e *SubmitError) As(target any) bool { return errors.As(e.Err, target) }
 func (e *SubmitError) Is(target error) bool {
 	switch target {
 	case datacite.ErrIncomplete:
-		return e.State != Untouched
+		return e.State != SubmitUntouched
 	case datacite.ErrUnclear:
-		return e.State == Unclear
+		return e.State == SubmitUnclear
 	case ErrBusy:
-		return e.State == Disturbed
+		return e.State == SubmitDisturbed
 	case ErrBroken:
-		return e.State == Broken
+		return e.State == SubmitBroken
 	}
 	return errors.Is(e.Err, target)
 }

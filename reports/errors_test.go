@@ -323,7 +323,7 @@ func TestTokenExpiry(t *testing.T) {
 func TestSubmitErrorIsItsState(t *testing.T) {
 	lost := &datacite.Error{Op: "reports.Submit", Unclear: true, Err: context.DeadlineExceeded}
 	states := map[reports.SubmitState]error{
-		reports.Incomplete: nil, reports.Unclear: datacite.ErrUnclear, reports.Disturbed: reports.ErrBusy, reports.Broken: reports.ErrBroken,
+		reports.SubmitIncomplete: nil, reports.SubmitUnclear: datacite.ErrUnclear, reports.SubmitDisturbed: reports.ErrBusy, reports.SubmitBroken: reports.ErrBroken,
 	}
 	for state, own := range states {
 		err := error(&reports.SubmitError{State: state, Err: lost})
@@ -336,7 +336,7 @@ func TestSubmitErrorIsItsState(t *testing.T) {
 		assert.True(t, ok)
 		assert.Same(t, lost, cause)
 	}
-	assert.NotErrorIs(t, &reports.SubmitError{State: reports.Untouched, Err: lost}, datacite.ErrIncomplete)
+	assert.NotErrorIs(t, &reports.SubmitError{State: reports.SubmitUntouched, Err: lost}, datacite.ErrIncomplete)
 }
 
 // An API key is said to be one: it is neither expired nor broken, and not sent.

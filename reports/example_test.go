@@ -22,7 +22,7 @@ func usage(period reports.Period) iter.Seq2[reports.Dataset, error] {
 		PublisherID: []reports.TypedValue{{Type: "grid", Value: "grid.0000.0"}},
 		DatasetID:   []reports.TypedValue{{Type: reports.TypeDOI, Value: "10.5072/glacier-1"}},
 		Performance: []reports.Performance{{Period: period, Instance: []reports.Instance{{
-			Count: 12, MetricType: reports.TotalDatasetRequests, AccessMethod: reports.Regular,
+			Count: 12, MetricType: reports.MetricTotalDatasetRequests, AccessMethod: reports.AccessRegular,
 			CountryCounts: reports.CountryCounts{{Country: "ch", Count: 9}, {Country: "no", Count: 3}},
 		}}}},
 	}})
@@ -159,9 +159,9 @@ func ExampleGroup() {
 
 	rows := func(yield func(reports.Row, error) bool) {
 		for _, r := range []reports.Row{
-			{DOI: "10.5072/glacier-2", Title: "Glacier area", Date: "2025-10-03", Metric: reports.TotalDatasetRequests, Access: reports.Regular, Country: "no", Count: 3},
-			{DOI: "10.5072/glacier-1", Title: "Glacier length", Date: "2025-10-03", Metric: reports.TotalDatasetRequests, Access: reports.Regular, Country: "ch", Count: 5},
-			{DOI: "https://doi.org/10.5072/GLACIER-1", Date: "2025-10-04", Metric: reports.TotalDatasetRequests, Access: reports.Regular, Country: "ch", Count: 4},
+			{DOI: "10.5072/glacier-2", Title: "Glacier area", Date: "2025-10-03", Metric: reports.MetricTotalDatasetRequests, Access: reports.AccessRegular, Country: "no", Count: 3},
+			{DOI: "10.5072/glacier-1", Title: "Glacier length", Date: "2025-10-03", Metric: reports.MetricTotalDatasetRequests, Access: reports.AccessRegular, Country: "ch", Count: 5},
+			{DOI: "https://doi.org/10.5072/GLACIER-1", Date: "2025-10-04", Metric: reports.MetricTotalDatasetRequests, Access: reports.AccessRegular, Country: "ch", Count: 4},
 		} {
 			r.Platform, r.Publisher = "Example Repository", "Example Repository"
 			if !yield(r, nil) {
@@ -209,7 +209,7 @@ func ExampleReader_Scan() {
 		}
 		for _, p := range d.Performance {
 			for _, n := range p.Instance {
-				if n.MetricType == reports.TotalDatasetRequests {
+				if n.MetricType == reports.MetricTotalDatasetRequests {
 					requests += n.Count
 				}
 			}

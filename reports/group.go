@@ -96,11 +96,11 @@ func Group(rows iter.Seq2[Row, error], opts *GroupOptions) iter.Seq2[Dataset, er
 	return func(yield func(Dataset, error) bool) {
 		g := &grouping{GroupOptions: o}
 		if rows == nil {
-			yield(Dataset{}, datacite.Invalid(datacite.Finding{Path: "rows", Code: "missing", Reason: "is nil"}))
+			yield(Dataset{}, datacite.Invalid(datacite.Finding{Path: "rows", Code: datacite.CodeMissing, Reason: "is nil"}))
 			return
 		}
 		if o.Memory < 0 {
-			yield(Dataset{}, datacite.Invalid(datacite.Finding{Path: "GroupOptions.Memory", Code: "limit", Reason: "is negative"}))
+			yield(Dataset{}, datacite.Invalid(datacite.Finding{Path: "GroupOptions.Memory", Code: datacite.CodeLimit, Reason: "is negative"}))
 			return
 		}
 		checked := g.checked(rows)
@@ -187,7 +187,7 @@ func (g *grouping) checked(rows iter.Seq2[Row, error]) iter.Seq2[*checkedRow, er
 			}
 			*r = checkedRow{Row: row, faults: datacite.Findings(row.Err)}
 			if row.Err != nil && r.faults == nil {
-				r.faults = []datacite.Finding{{File: row.File, Line: row.Line, Code: "value", Reason: row.Err.Error()}}
+				r.faults = []datacite.Finding{{File: row.File, Line: row.Line, Code: datacite.CodeValue, Reason: row.Err.Error()}}
 			}
 			r.check(g)
 			if r.key == "" || len(r.faults) > 0 && g.LeaveOut == nil {
@@ -227,7 +227,7 @@ func (r *checkedRow) check(g *grouping) {
 	}
 	for _, t := range r.Row.texts() {
 		if !utf8.ValidString(*t.value) {
-			fault(t.field, "encoding", "is not valid UTF-8")
+			fault(t.field, datacite.CodeEncoding, "is not valid UTF-8")
 		}
 	}
 	switch date := g.date(r.Date); {
@@ -237,16 +237,16 @@ func (r *checkedRow) check(g *grouping) {
 		fault("date", "date", "is %s, after the last day of the report, %s", r.Date, date.period.EndDate)
 	}
 	if !r.Metric.known() {
-		fault("metric", "vocabulary", "is %q; the service knows %s", r.Metric, knownMetrics)
+		fault("metric", datacite.CodeVocabulary, "is %q; the service knows %s", r.Metric, knownMetrics)
 	}
 	if !r.Access.known() {
-		fault("access", "vocabulary", "is %q; the service knows %s", r.Access, knownAccess)
+		fault("access", datacite.CodeVocabulary, "is %q; the service knows %s", r.Access, knownAccess)
 	}
 	if r.Country = strings.ToLower(r.Country); r.Country != "" && country.Pair(r.Country) == 0 {
-		fault("country", "vocabulary", "is %q, not a country code of two letters", r.Country)
+		fault("country", datacite.CodeVocabulary, "is %q, not a country code of two letters", r.Country)
 	}
 	if r.Count < 0 {
-		fault("count", "limit", "is %d", r.Count)
+		fault("count", datacite.CodeLimit, "is %d", r.Count)
 	}
 }
 
@@ -289,7 +289,7 @@ func (g *grouping) datasets(rows iter.Seq2[*checkedRow, error], yield func(Datas
 		}
 		if current == nil || current.key != r.key {
 			if current != nil && r.key < current.key {
-				yield(Dataset{}, datacite.Invalid(datacite.Finding{File: r.File, Line: r.Line, Path: "doi", Code: "order", Reason: fmt.Sprintf("%s comes after %s; sort the rows, or leave GroupOptions.Sorted unset", r.key, current.key)}))
+				yield(Dataset{}, datacite.Invalid(datacite.Finding{File: r.File, Line: r.Line, Path: "doi", Code: datacite.CodeOrder, Reason: fmt.Sprintf("%s comes after %s; sort the rows, or leave GroupOptions.Sorted unset", r.key, current.key)}))
 				return
 			}
 			if !g.finish(current, yield) {
@@ -324,7 +324,7 @@ func (g *grouping) finish(current *group, yield func(Dataset, error) bool) bool 
 	if !g.AllowInconsistent {
 		for _, month := range d.Performance {
 			inconsistent(month.Instance, func(reason string) {
-				current.fault(datacite.Finding{Path: current.doi + ", " + string(month.Period.BeginDate), Code: "inconsistent", Reason: reason})
+				current.fault(datacite.Finding{Path: current.doi + ", " + string(month.Period.BeginDate), Code: datacite.CodeInconsistent, Reason: reason})
 			})
 		}
 	}
@@ -363,13 +363,13 @@ const (
 	monthShift    = 23
 )
 
-var metricsInOrder = []MetricType{TotalDatasetInvestigations, TotalDatasetRequests, UniqueDatasetInvestigations, UniqueDatasetRequests}
+var metricsInOrder = []MetricType{MetricTotalDatasetInvestigations, MetricTotalDatasetRequests, MetricUniqueDatasetInvestigations, MetricUniqueDatasetRequests}
 
 // countKey is what a row counts, if it has no faults.
 func (g *grouping) countKey(r *Row) countKey {
 	date := g.date(r.Date)
 	key := countKey(date.month)<<monthShift | countKey(slices.Index(metricsInOrder, r.Metric))<<(instanceShift+1)
-	if r.Access == Regular {
+	if r.Access == AccessRegular {
 		key |= 1 << instanceShift
 	}
 	key |= countKey(country.Pair(r.Country)) << countryShift
@@ -383,9 +383,9 @@ func (k countKey) metric() MetricType { return metricsInOrder[k>>(instanceShift+
 
 func (k countKey) access() AccessMethod {
 	if k>>instanceShift&1 == 0 {
-		return Machine
+		return AccessMachine
 	}
-	return Regular
+	return AccessRegular
 }
 
 // country is "" if it is unknown.
@@ -472,7 +472,7 @@ func (p *group) describe(g *grouping, r *Row) {
 		case *have[i].value == "":
 			*have[i].value, p.places[i] = *t.value, r.place()
 		case g.Warn != nil:
-			g.Warn(datacite.Finding{File: r.File, Line: r.Line, Path: t.field, Code: "conflict", Reason: fmt.Sprintf("differs from %s of %s, whose text is taken", p.places[i], p.doi), Warning: true})
+			g.Warn(datacite.Finding{File: r.File, Line: r.Line, Path: t.field, Code: datacite.CodeConflict, Reason: fmt.Sprintf("differs from %s of %s, whose text is taken", p.places[i], p.doi), Warning: true})
 		}
 	}
 }

@@ -23,7 +23,7 @@ import (
 func use(doi string, day int, country string, count int64) reports.Row {
 	return reports.Row{
 		DOI: doi, Date: reports.Date(fmt.Sprintf("1999-10-%02d", day)),
-		Metric: reports.TotalDatasetRequests, Access: reports.Regular, Country: country, Count: count,
+		Metric: reports.MetricTotalDatasetRequests, Access: reports.AccessRegular, Country: country, Count: count,
 	}
 }
 
@@ -52,7 +52,7 @@ func grouped(rows iter.Seq2[reports.Row, error], opts *reports.GroupOptions) (li
 func TestGroupOfAPartOfAMonth(t *testing.T) {
 	part := reports.Period{BeginDate: "2026-10-01", EndDate: "2026-10-14"}
 	for date, want := range map[reports.Date]reports.Period{"2026-10-01": part, "2026-10-14": part, "2026-09-30": reports.Month(2026, 9), "2026-10-15": {}} {
-		row := reports.Row{DOI: "10.5072/a", Date: date, Metric: reports.TotalDatasetInvestigations, Access: reports.Regular, Count: 1}
+		row := reports.Row{DOI: "10.5072/a", Date: date, Metric: reports.MetricTotalDatasetInvestigations, Access: reports.AccessRegular, Count: 1}
 		list, err := grouped(rowsOf(row), &reports.GroupOptions{Period: part})
 		if want == (reports.Period{}) {
 			require.ErrorContains(t, err, "line 1: date: is 2026-10-15, after the last day of the report, 2026-10-14")
@@ -65,7 +65,7 @@ func TestGroupOfAPartOfAMonth(t *testing.T) {
 
 func TestGroupAddsUp(t *testing.T) {
 	robot := use("10.5072/a", 1, "", 6)
-	robot.Access = reports.Machine
+	robot.Access = reports.AccessMachine
 	later := use("10.5072/a", 1, "de", 100)
 	later.Date = "1999-11-30"
 	first, second := use("https://doi.org/10.5072/B", 1, "DE", 1), use("10.5072/b", 2, "de", 2)
@@ -76,11 +76,11 @@ func TestGroupAddsUp(t *testing.T) {
 	assert.Equal(t, []reports.TypedValue{{Type: "doi", Value: "10.5072/A"}}, list[0].DatasetID, "as its first row writes it")
 	assert.Equal(t, []reports.Performance{
 		{Period: reports.Month(1999, 10), Instance: []reports.Instance{
-			{Count: 6, MetricType: reports.TotalDatasetRequests, AccessMethod: reports.Machine},
-			{Count: 12, MetricType: reports.TotalDatasetRequests, AccessMethod: reports.Regular, CountryCounts: reports.CountryCounts{{"de", 5}, {"fr", 4}}},
+			{Count: 6, MetricType: reports.MetricTotalDatasetRequests, AccessMethod: reports.AccessMachine},
+			{Count: 12, MetricType: reports.MetricTotalDatasetRequests, AccessMethod: reports.AccessRegular, CountryCounts: reports.CountryCounts{{"de", 5}, {"fr", 4}}},
 		}},
 		{Period: reports.Month(1999, 11), Instance: []reports.Instance{
-			{Count: 100, MetricType: reports.TotalDatasetRequests, AccessMethod: reports.Regular, CountryCounts: reports.CountryCounts{{"de", 100}}},
+			{Count: 100, MetricType: reports.MetricTotalDatasetRequests, AccessMethod: reports.AccessRegular, CountryCounts: reports.CountryCounts{{"de", 100}}},
 		}},
 	}, list[0].Performance)
 	assert.Equal(t, "Glacier length", list[1].Title)

@@ -189,7 +189,7 @@ func TestEveryResponseIsLost(t *testing.T) {
 				var reason string
 				receipt, err := c.Submit(t.Context(), header("Example", time.October), datasets(10), &reports.SubmitOptions{
 					MaxDatasets: 2, Progress: func(p reports.Progress) {
-						if p.Stage == reports.Waiting && !slices.Contains(waits, p.Until) {
+						if p.Stage == reports.StageWaiting && !slices.Contains(waits, p.Until) {
 							waits, reason = append(waits, p.Until), p.Reason
 						}
 					},
@@ -265,7 +265,7 @@ func TestListsThatAreNotComplete(t *testing.T) {
 // A panic in a callback reaches the caller, who may go on.
 func TestAPanicInACallback(t *testing.T) {
 	srv := server(t)
-	for _, stage := range []reports.Stage{reports.Building, reports.Sending, ""} {
+	for _, stage := range []reports.Stage{reports.StageBuilding, reports.StageSending, ""} {
 		submit := func() {
 			_, err := srv.Reports().Submit(t.Context(), header("Example", time.October), datasets(6), &reports.SubmitOptions{MaxDatasets: 1, Progress: func(p reports.Progress) {
 				if p.Stage == stage {

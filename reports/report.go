@@ -53,7 +53,7 @@ func (d Date) Time() (time.Time, error) {
 		layout = time.DateOnly
 	}
 	t, err := time.Parse(layout, string(d))
-	return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC), input.Fault(err, datacite.Finding{Code: "date"})
+	return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC), input.Fault(err, datacite.Finding{Code: datacite.CodeDate})
 }
 
 // A Period is a range of days: the first and the last day.
@@ -80,9 +80,9 @@ func (p Period) yearMonth() (year, month string) {
 	return strconv.Itoa(begin.Year()), strconv.Itoa(int(begin.Month()))
 }
 
-// CodePartial is the code of the exception for a report without all days of its month (code
+// ExceptionPartial is the code of the exception for a report without all days of its month (code
 // of practice, appendix B).
-const CodePartial = 3040
+const ExceptionPartial = 3040
 
 // EndOn ends the reporting period with the last day that was counted, such as yesterday in a
 // month that is not over. Unless it is the last day of the month, it adds exception 3040
@@ -93,17 +93,17 @@ const CodePartial = 3040
 func (h *Header) EndOn(last Date) error {
 	month, err := h.ReportingPeriod.month()
 	if err != nil {
-		return datacite.Invalid(datacite.Finding{Path: "report-header.reporting-period.begin-date", Code: "date", Reason: fmt.Sprintf("is %q, not a date YYYY-MM-DD", h.ReportingPeriod.BeginDate)})
+		return datacite.Invalid(datacite.Finding{Path: "report-header.reporting-period.begin-date", Code: datacite.CodeDate, Reason: fmt.Sprintf("is %q, not a date YYYY-MM-DD", h.ReportingPeriod.BeginDate)})
 	}
 	day, err := last.Time()
 	if err != nil || Day(day) < month.BeginDate || Day(day) > month.EndDate {
-		return datacite.Invalid(datacite.Finding{Path: "last", Code: "date", Reason: fmt.Sprintf("is %q, not a day from %s to %s", last, month.BeginDate, month.EndDate)})
+		return datacite.Invalid(datacite.Finding{Path: "last", Code: datacite.CodeDate, Reason: fmt.Sprintf("is %q, not a day from %s to %s", last, month.BeginDate, month.EndDate)})
 	}
 	h.ReportingPeriod.EndDate = Day(day)
-	h.Exceptions = slices.DeleteFunc(slices.Clone(h.Exceptions), func(e Exception) bool { return e.Code == CodePartial })
+	h.Exceptions = slices.DeleteFunc(slices.Clone(h.Exceptions), func(e Exception) bool { return e.Code == ExceptionPartial })
 	if Day(day) != month.EndDate {
 		h.Exceptions = append(h.Exceptions, Exception{
-			Code: CodePartial, Severity: "warning", Message: "Partial Data Returned",
+			Code: ExceptionPartial, Severity: "warning", Message: "Partial Data Returned",
 			Data: fmt.Sprintf("usage from %s to %s is available only to %s", month.BeginDate, month.EndDate, Day(day)),
 		})
 	}
@@ -132,13 +132,13 @@ type Exception struct {
 	Data     string `json:"data"`
 }
 
-// CodeCompressed is the code of the exception of a compressed report (specification §4.1,
+// ExceptionCompressed is the code of the exception of a compressed report (specification §4.1,
 // Large reports, 5). The client adds it if and only if it compresses the request.
-const CodeCompressed = 69
+const ExceptionCompressed = 69
 
 // compressed reports whether the header says that the body is compressed.
 func (h *Header) compressed() bool {
-	return slices.ContainsFunc(h.Exceptions, func(e Exception) bool { return e.Code == CodeCompressed })
+	return slices.ContainsFunc(h.Exceptions, func(e Exception) bool { return e.Code == ExceptionCompressed })
 }
 
 // withCompressed adds the exception that a compressed report carries, unless the header
@@ -148,7 +148,7 @@ func (h Header) withCompressed(helpURL string) Header {
 		return h
 	}
 	h.Exceptions = append(slices.Clone(h.Exceptions), Exception{
-		Code:     CodeCompressed,
+		Code:     ExceptionCompressed,
 		Severity: "warning",
 		Message:  "Report is compressed using gzip",
 		HelpURL:  helpURL,
@@ -244,10 +244,10 @@ type MetricType string
 
 // The metric types of specification §2.1.
 const (
-	TotalDatasetRequests        MetricType = "total-dataset-requests"
-	UniqueDatasetRequests       MetricType = "unique-dataset-requests"
-	TotalDatasetInvestigations  MetricType = "total-dataset-investigations"
-	UniqueDatasetInvestigations MetricType = "unique-dataset-investigations"
+	MetricTotalDatasetRequests        MetricType = "total-dataset-requests"
+	MetricUniqueDatasetRequests       MetricType = "unique-dataset-requests"
+	MetricTotalDatasetInvestigations  MetricType = "total-dataset-investigations"
+	MetricUniqueDatasetInvestigations MetricType = "unique-dataset-investigations"
 )
 
 // An AccessMethod says whether an [Instance] counts use by people or by programs.
@@ -255,15 +255,15 @@ type AccessMethod string
 
 // The access methods of specification §2.1.
 const (
-	Regular AccessMethod = "regular"
-	Machine AccessMethod = "machine"
+	AccessRegular AccessMethod = "regular"
+	AccessMachine AccessMethod = "machine"
 )
 
 func isUUID(id string) bool { return len(id) == 36 && uuid.Validate(id) == nil }
 
 func checkUUID(path, id string) error {
 	if !isUUID(id) {
-		return datacite.Invalid(datacite.Finding{Path: path, Code: "syntax", Reason: fmt.Sprintf("%q is not a UUID such as 0148536f-bfbc-4775-b93c-524e91d0b9f6", id)})
+		return datacite.Invalid(datacite.Finding{Path: path, Code: datacite.CodeSyntax, Reason: fmt.Sprintf("%q is not a UUID such as 0148536f-bfbc-4775-b93c-524e91d0b9f6", id)})
 	}
 	return nil
 }

@@ -70,10 +70,10 @@ func dataset(i int) reports.Dataset {
 		Dates:        []reports.TypedValue{{Type: reports.TypePubDate, Value: "2024-05-17"}},
 		Contributors: []reports.TypedValue{{Type: reports.TypeName, Value: "Lovelace, Ada"}},
 		Performance: []reports.Performance{{Period: period, Instance: []reports.Instance{
-			{Count: 7, MetricType: reports.TotalDatasetInvestigations, AccessMethod: reports.Regular, CountryCounts: reports.CountryCounts{{"de", 4}, {"fr", 3}}},
-			{Count: 5, MetricType: reports.UniqueDatasetInvestigations, AccessMethod: reports.Regular},
-			{Count: 3, MetricType: reports.TotalDatasetRequests, AccessMethod: reports.Machine},
-			{Count: 2, MetricType: reports.UniqueDatasetRequests, AccessMethod: reports.Machine},
+			{Count: 7, MetricType: reports.MetricTotalDatasetInvestigations, AccessMethod: reports.AccessRegular, CountryCounts: reports.CountryCounts{{"de", 4}, {"fr", 3}}},
+			{Count: 5, MetricType: reports.MetricUniqueDatasetInvestigations, AccessMethod: reports.AccessRegular},
+			{Count: 3, MetricType: reports.MetricTotalDatasetRequests, AccessMethod: reports.AccessMachine},
+			{Count: 2, MetricType: reports.MetricUniqueDatasetRequests, AccessMethod: reports.AccessMachine},
 		}}},
 	}
 }
@@ -237,7 +237,7 @@ func TestListRefusesWhatTheServiceWouldDrop(t *testing.T) {
 func TestCompressedReportsCarryTheirException(t *testing.T) {
 	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
 		r := report("Example", 2)
-		r.Header.Exceptions = []reports.Exception{{Code: reports.CodeCompressed, Severity: "warning", Message: "m", HelpURL: "h", Data: "d"}}
+		r.Header.Exceptions = []reports.Exception{{Code: reports.ExceptionCompressed, Severity: "warning", Message: "m", HelpURL: "h", Data: "d"}}
 		stored, err := srv.Reports().Create(t.Context(), r)
 		require.NoError(t, err)
 		last := srv.Requests()[len(srv.Requests())-1]
@@ -274,7 +274,7 @@ func TestLargeReportsAreCompressed(t *testing.T) {
 		assert.Equal(t, "gzip", last.Header.Get("Content-Encoding"))
 		assert.Less(t, last.Bytes, int64(len(plain)/5))
 		assert.Len(t, stored.Header.Exceptions, 1)
-		assert.Equal(t, reports.CodeCompressed, stored.Header.Exceptions[0].Code)
+		assert.Equal(t, reports.ExceptionCompressed, stored.Header.Exceptions[0].Code)
 		assert.Equal(t, "warning", stored.Header.Exceptions[0].Severity)
 		assert.Empty(t, r.Header.Exceptions, "the caller's report is not changed")
 	})
@@ -353,7 +353,7 @@ func bypass(t *testing.T, srv *datacitetest.Server, method, path string, h repor
 
 // packed is a header with the exception of a compressed report.
 func packed(h reports.Header) reports.Header {
-	h.Exceptions = []reports.Exception{{Code: reports.CodeCompressed}}
+	h.Exceptions = []reports.Exception{{Code: reports.ExceptionCompressed}}
 	return h
 }
 

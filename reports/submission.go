@@ -73,12 +73,12 @@ func (o *SubmitOptions) withDefaults() (SubmitOptions, error) {
 		{"MaxOutage", int64(out.MaxOutage), 1, 1 << 62},
 	} {
 		if f.value < f.low || f.value > f.high {
-			faults = append(faults, datacite.Finding{Path: "SubmitOptions." + f.name, Code: "limit", Reason: fmt.Sprintf("is %d, not between %d and %d", f.value, f.low, f.high)})
+			faults = append(faults, datacite.Finding{Path: "SubmitOptions." + f.name, Code: datacite.CodeLimit, Reason: fmt.Sprintf("is %d, not between %d and %d", f.value, f.low, f.high)})
 		}
 	}
 	if (o.CompareOthers || o.RefuseOthers) && o.Warn == nil {
 		path := map[bool]string{true: "SubmitOptions.CompareOthers", false: "SubmitOptions.RefuseOthers"}[o.CompareOthers]
-		faults = append(faults, datacite.Finding{Path: path, Code: "missing", Reason: "needs SubmitOptions.Warn, which it calls"})
+		faults = append(faults, datacite.Finding{Path: path, Code: datacite.CodeMissing, Reason: "needs SubmitOptions.Warn, which it calls"})
 	}
 	if out.ID != "" {
 		faults = append(faults, datacite.Findings(checkUUID("SubmitOptions.ID", out.ID))...)
@@ -100,9 +100,9 @@ type Stage string
 
 // The stages of a submission.
 const (
-	Building Stage = "building" // reading, checking and compressing the datasets
-	Sending  Stage = "sending"
-	Waiting  Stage = "waiting" // until Submit asks the service again; see Progress.Reason
+	StageBuilding Stage = "building" // reading, checking and compressing the datasets
+	StageSending  Stage = "sending"
+	StageWaiting  Stage = "waiting" // until Submit asks the service again; see Progress.Reason
 )
 
 // Progress is the progress of a submission.
@@ -169,7 +169,7 @@ func (s *submission) keep(stored *Header) {
 		{"created-by", s.header.CreatedBy, stored.CreatedBy}, {"report-id", s.header.ReportID, stored.ReportID},
 	} {
 		if !known && m.sent != m.stored {
-			s.warn(datacite.Finding{Path: "report-header." + m.name, Code: "conflict", Reason: fmt.Sprintf("is %q; the stored report keeps %q", m.sent, m.stored), Warning: true})
+			s.warn(datacite.Finding{Path: "report-header." + m.name, Code: datacite.CodeConflict, Reason: fmt.Sprintf("is %q; the stored report keeps %q", m.sent, m.stored), Warning: true})
 		}
 	}
 }
@@ -227,7 +227,7 @@ func (s *submission) eachPlanned(f func(*Dataset) error) error {
 }
 
 // metrics are the types of what records show.
-var metrics = [...]MetricType{display.Views: UniqueDatasetInvestigations, display.Downloads: UniqueDatasetRequests}
+var metrics = [...]MetricType{display.Views: MetricUniqueDatasetInvestigations, display.Downloads: MetricUniqueDatasetRequests}
 
 // addNumbers adds to a comparison the numbers that the service would store for a dataset of a
 // report. If needed later, the dataset is added, too, without its counts.

@@ -102,10 +102,10 @@ func TestAReportThatHasLessIsRefused(t *testing.T) {
 			now   []reports.Dataset
 			lower []reports.LowerNumber
 		}{
-			"a lower count":       {[]reports.Dataset{counted("10.5072/a", views(5), downloads(1)), counted("10.5072/b", views(9))}, []reports.LowerNumber{{DOI: "10.5072/a", Metric: reports.UniqueDatasetRequests, Stored: 2, Now: 1}}},
-			"a dataset is gone":   {[]reports.Dataset{counted("10.5072/a", views(3), downloads(2))}, []reports.LowerNumber{{DOI: "10.5072/b", Metric: reports.UniqueDatasetInvestigations, Stored: 9}}},
-			"downloads are gone":  {[]reports.Dataset{counted("10.5072/a", views(3)), counted("10.5072/b", views(9))}, []reports.LowerNumber{{DOI: "10.5072/a", Metric: reports.UniqueDatasetRequests, Stored: 2}}},
-			"other datasets only": {[]reports.Dataset{counted("10.5072/a", views(2), downloads(2)), counted("10.5072/b", views(8)), counted("10.5072/c", views(8))}, []reports.LowerNumber{{DOI: "10.5072/a", Metric: reports.UniqueDatasetInvestigations, Stored: 3, Now: 2}, {DOI: "10.5072/b", Metric: reports.UniqueDatasetInvestigations, Stored: 9, Now: 8}}},
+			"a lower count":       {[]reports.Dataset{counted("10.5072/a", views(5), downloads(1)), counted("10.5072/b", views(9))}, []reports.LowerNumber{{DOI: "10.5072/a", Metric: reports.MetricUniqueDatasetRequests, Stored: 2, Now: 1}}},
+			"a dataset is gone":   {[]reports.Dataset{counted("10.5072/a", views(3), downloads(2))}, []reports.LowerNumber{{DOI: "10.5072/b", Metric: reports.MetricUniqueDatasetInvestigations, Stored: 9}}},
+			"downloads are gone":  {[]reports.Dataset{counted("10.5072/a", views(3)), counted("10.5072/b", views(9))}, []reports.LowerNumber{{DOI: "10.5072/a", Metric: reports.MetricUniqueDatasetRequests, Stored: 2}}},
+			"other datasets only": {[]reports.Dataset{counted("10.5072/a", views(2), downloads(2)), counted("10.5072/b", views(8)), counted("10.5072/c", views(8))}, []reports.LowerNumber{{DOI: "10.5072/a", Metric: reports.MetricUniqueDatasetInvestigations, Stored: 3, Now: 2}, {DOI: "10.5072/b", Metric: reports.MetricUniqueDatasetInvestigations, Stored: 9, Now: 8}}},
 		} {
 			for _, zeros := range []bool{false, true} {
 				opts := s.opts
@@ -153,8 +153,8 @@ func TestTheEndOfAMonthThatIsNotOver(t *testing.T) {
 		}
 		first, noted := send("1999-10-14")
 		require.Len(t, noted, 2)
-		assert.Equal(t, reports.Exception{Code: reports.CodePartial, Severity: "warning", Message: "Partial Data Returned", Data: "usage from 1999-10-01 to 1999-10-31 is available only to 1999-10-14"}, noted[0])
-		assert.Equal(t, reports.CodeCompressed, noted[1].Code, "the service looks for it in any place")
+		assert.Equal(t, reports.Exception{Code: reports.ExceptionPartial, Severity: "warning", Message: "Partial Data Returned", Data: "usage from 1999-10-01 to 1999-10-31 is available only to 1999-10-14"}, noted[0])
+		assert.Equal(t, reports.ExceptionCompressed, noted[1].Code, "the service looks for it in any place")
 		if srv.Behaviour == datacitetest.Deployed {
 			record, err := srv.DOIs().Get(t.Context(), "10.5072/a", nil)
 			require.NoError(t, err)
@@ -164,7 +164,7 @@ func TestTheEndOfAMonthThatIsNotOver(t *testing.T) {
 			next, noted := send(last)
 			assert.Equal(t, first.ReportID, next.ReportID)
 			assert.Equal(t, 1, next.Sent)
-			assert.Equal(t, last != "1999-10-31", noted[0].Code == reports.CodePartial)
+			assert.Equal(t, last != "1999-10-31", noted[0].Code == reports.ExceptionPartial)
 		}
 	})
 	h := header("Example", time.October)

@@ -89,7 +89,7 @@ func (s *submission) deliver(ctx context.Context) error {
 		}
 		if d.Stored > s.reported {
 			s.reported = d.Stored
-			s.progress(Progress{Stage: Sending}, d.Stored)
+			s.progress(Progress{Stage: StageSending}, d.Stored)
 		}
 	}
 }
@@ -128,7 +128,7 @@ func (s *submission) wait(ctx context.Context, next delivery.Step, stored int) e
 	}
 	until := next.End()
 	s.warnOfToken(until)
-	s.progress(Progress{Stage: Waiting, Reason: next.Why, Until: until}, stored)
+	s.progress(Progress{Stage: StageWaiting, Reason: next.Why, Until: until}, stored)
 	return transport.Sleep(ctx, left)
 }
 
@@ -140,7 +140,7 @@ func (s *submission) warnOfToken(until time.Time) {
 	}
 	s.expires = time.Time{}
 	s.warn(datacite.Finding{
-		Path: "Config.Token", Code: "date", Warning: true,
+		Path: "Config.Token", Code: datacite.CodeDate, Warning: true,
 		Reason: fmt.Sprintf("expires at %s, and the run may wait until %s; what it has to send after that needs a new token: submit the same data again with one", moment(at), moment(until)),
 	})
 }

@@ -288,7 +288,7 @@ func TestAWaitThatOutlivesTheToken(t *testing.T) {
 						}
 					},
 					Progress: func(p reports.Progress) {
-						if p.Stage == reports.Waiting {
+						if p.Stage == reports.StageWaiting {
 							events = append(events, "waiting")
 						}
 					},

@@ -8,7 +8,6 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/call"
-	"github.com/datacite-go/datacite-go/internal/display"
 	"github.com/datacite-go/datacite-go/internal/transport"
 	"github.com/datacite-go/datacite-go/internal/versions"
 )
@@ -29,7 +28,7 @@ func (s *submission) compareOthers(ctx context.Context) error {
 		case ctx.Err() != nil || s.options.RefuseOthers:
 			return err
 		default:
-			s.warn(datacite.Finding{Path: "report-datasets", Reason: fmt.Sprintf("cannot be compared with the other reports of the account: %v", transport.Within("reports.Submit", err)), Code: display.ReportedTwice, Warning: true})
+			s.warn(datacite.Finding{Path: "report-datasets", Reason: fmt.Sprintf("cannot be compared with the other reports of the account: %v", transport.Within("reports.Submit", err)), Code: datacite.CodeReportedTwice, Warning: true})
 		}
 	}
 	if s.options.RefuseOthers {
@@ -82,7 +81,7 @@ func (s *submission) sameNumbers(ctx context.Context, others []*Summary) (same [
 		case err != nil && s.options.RefuseOthers:
 			return nil, fmt.Errorf("report %s of the same month cannot be compared: %w", r.ID, err)
 		case err != nil:
-			s.warn(datacite.Finding{Path: "report-datasets", Reason: fmt.Sprintf("cannot be compared completely with report %s of the same month: %v", r.ID, err), Code: display.ReportedTwice, Warning: true})
+			s.warn(datacite.Finding{Path: "report-datasets", Reason: fmt.Sprintf("cannot be compared completely with report %s of the same month: %v", r.ID, err), Code: datacite.CodeReportedTwice, Warning: true})
 		}
 	}
 	counts, example := make([]int, len(others)), make([]string, len(others))
@@ -103,7 +102,7 @@ func (s *submission) sameNumbers(ctx context.Context, others []*Summary) (same [
 			same = append(same, datacite.Finding{
 				Path:   "report-datasets",
 				Reason: fmt.Sprintf("report %s of %.100q has %d of the same numbers for that month, such as one of %s; records show the sum", r.ID, r.Header.CreatedBy, counts[i], example[i]),
-				Code:   display.ReportedTwice,
+				Code:   datacite.CodeReportedTwice,
 			})
 		}
 	}

@@ -33,7 +33,7 @@ func (s *submission) build(ctx context.Context, src iter.Seq2[Dataset, error]) e
 	err := pack(ctx, s.header, items(entries, &names), s.options.packing(), s.bodies, func(p Subset) error {
 		s.plan, s.starts = append(s.plan, p), append(s.starts, s.filled)
 		s.filled += p.Bytes
-		s.progress(Progress{Stage: Building}, len(s.plan))
+		s.progress(Progress{Stage: StageBuilding}, len(s.plan))
 		return nil
 	})
 	switch {
@@ -42,9 +42,9 @@ func (s *submission) build(ctx context.Context, src iter.Seq2[Dataset, error]) e
 	case err != nil:
 		return fmt.Errorf("reports.Submit: %w", err)
 	case len(s.plan) == 0 && c.leftOut > 0:
-		return datacite.Invalid(datacite.Finding{Path: "report-datasets", Code: "missing", Reason: fmt.Sprintf("has nothing left to send: all %d datasets have faults", c.leftOut)})
+		return datacite.Invalid(datacite.Finding{Path: "report-datasets", Code: datacite.CodeMissing, Reason: fmt.Sprintf("has nothing left to send: all %d datasets have faults", c.leftOut)})
 	case len(s.plan) == 0:
-		return datacite.Invalid(datacite.Finding{Path: "report-datasets", Code: "missing", Reason: "is empty; the service accepts no report without datasets"})
+		return datacite.Invalid(datacite.Finding{Path: "report-datasets", Code: datacite.CodeMissing, Reason: "is empty; the service accepts no report without datasets"})
 	}
 	s.whole = true
 	return noRepeats(&names)

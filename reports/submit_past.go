@@ -11,7 +11,6 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/delivery"
-	"github.com/datacite-go/datacite-go/internal/display"
 	"github.com/datacite-go/datacite-go/internal/runlock"
 	"github.com/datacite-go/datacite-go/internal/subset"
 	"github.com/datacite-go/datacite-go/internal/versions"
@@ -94,7 +93,7 @@ func (s *submission) compare(ctx context.Context, c *versions.Comparison) error 
 		switch {
 		case errors.Is(err, errDamaged) && !s.options.ZeroDropped:
 			s.past.unknown = true
-			s.warn(datacite.Finding{Path: "report-datasets", Reason: "replace a stored report that is damaged; records may continue to show numbers that only the damaged report has", Code: display.Left, Warning: true})
+			s.warn(datacite.Finding{Path: "report-datasets", Reason: "replace a stored report that is damaged; records may continue to show numbers that only the damaged report has", Code: datacite.CodeLeft, Warning: true})
 		case errors.Is(err, errDamaged):
 			return fmt.Errorf("the stored report cannot be read completely, so SubmitOptions.ZeroDropped cannot be met: %w", err)
 		case err != nil:
@@ -151,7 +150,7 @@ func (s *submission) recall(d delivery.Run) error {
 		s.warn(datacite.Finding{
 			Path:   "report-datasets",
 			Reason: "earlier versions are not in SubmitOptions.LockDir; records may continue to show numbers that only those had",
-			Code:   display.Left, Warning: true,
+			Code:   datacite.CodeLeft, Warning: true,
 		})
 	}
 	return nil
@@ -311,7 +310,7 @@ func (s *submission) dropped(c *versions.Comparison) iter.Seq2[subset.Item, erro
 			}
 			last = n.Name
 			month := &zero.Performance[0]
-			month.Instance = append(month.Instance, Instance{MetricType: MetricType(n.Metric), AccessMethod: Regular})
+			month.Instance = append(month.Instance, Instance{MetricType: MetricType(n.Metric), AccessMethod: AccessRegular})
 		}
 		flush()
 	}
@@ -327,6 +326,6 @@ func (s *submission) keeps(n *versions.Number) {
 	s.warn(datacite.Finding{
 		Path:   "report-datasets",
 		Reason: fmt.Sprintf("lack the %s of %s that %s has; its record continues to show %d for %s unless a report has the count 0", n.Metric, n.Name, version, n.Count, s.header.shownMonth()),
-		Code:   display.Left, Warning: true,
+		Code:   datacite.CodeLeft, Warning: true,
 	})
 }

@@ -28,15 +28,15 @@ import (
 type version map[string]map[reports.MetricType]int64
 
 const (
-	v = reports.UniqueDatasetInvestigations
-	d = reports.UniqueDatasetRequests
+	v = reports.MetricUniqueDatasetInvestigations
+	d = reports.MetricUniqueDatasetRequests
 )
 
 func (v version) datasets() (list []reports.Dataset) {
 	for _, name := range slices.Sorted(maps.Keys(v)) {
 		var counts []reports.Instance
 		for _, metric := range slices.Sorted(maps.Keys(v[name])) {
-			counts = append(counts, reports.Instance{MetricType: metric, AccessMethod: reports.Regular, Count: v[name][metric]})
+			counts = append(counts, reports.Instance{MetricType: metric, AccessMethod: reports.AccessRegular, Count: v[name][metric]})
 		}
 		list = append(list, counted(name, counts...))
 	}
@@ -100,9 +100,9 @@ func (h *history) killed(data version) {
 		}
 		h.fault = func(*http.Request) *datacitetest.Fault {
 			kill()
-			return &datacitetest.Fault{Kind: datacitetest.DropBefore}
+			return &datacitetest.Fault{Kind: datacitetest.FaultDropBefore}
 		}
-		return &datacitetest.Fault{Kind: datacitetest.DropAfter}
+		return &datacitetest.Fault{Kind: datacitetest.FaultDropAfter}
 	}
 	_, err := h.try(ctx, data)
 	h.fault = nil
@@ -176,9 +176,9 @@ func TestAServerThatDiesInACorrection(t *testing.T) {
 					return nil
 				}
 				if writes++; writes > 1 {
-					return &datacitetest.Fault{Kind: datacitetest.Status, Status: 401}
+					return &datacitetest.Fault{Kind: datacitetest.FaultStatus, Status: 401}
 				}
-				return &datacitetest.Fault{Kind: datacitetest.Crash, Step: step}
+				return &datacitetest.Fault{Kind: datacitetest.FaultCrash, Step: step}
 			}
 			_, err := h.try(h.t.Context(), ab)
 			h.fault = nil

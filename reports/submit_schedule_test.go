@@ -104,7 +104,7 @@ func stalls(r *rand.Rand) func(int, *http.Request) *datacitetest.Fault {
 		if req.Method == http.MethodGet || r.IntN(3) > 0 {
 			return nil
 		}
-		return &datacitetest.Fault{Kind: datacitetest.Stall, Step: steps[r.IntN(len(steps))], Delay: time.Duration(r.Int64N(int64(19 * time.Second)))}
+		return &datacitetest.Fault{Kind: datacitetest.FaultStall, Step: steps[r.IntN(len(steps))], Delay: time.Duration(r.Int64N(int64(19 * time.Second)))}
 	}
 }
 
@@ -219,18 +219,18 @@ func (tr *trial) judge(receipt *reports.Receipt, err error, before []string, uns
 		return "refused"
 	}
 	doubts := strings.Contains(err.Error(), "it is not known whether the service carried it out")
-	require.False(tr, doubts && e.State != reports.Unclear, "it says what is stored, and that nobody knows: %v", err)
+	require.False(tr, doubts && e.State != reports.SubmitUnclear, "it says what is stored, and that nobody knows: %v", err)
 	known := int(e.Datasets)
 	next := min(known+tr.opts.MaxDatasets, len(want))
 	switch e.State {
-	case reports.Untouched:
+	case reports.SubmitUntouched:
 		require.True(tr, unseen || slices.Equal(before, now), err)
-	case reports.Incomplete:
+	case reports.SubmitIncomplete:
 		require.Equal(tr, want[:known], now, "%v", err)
-	case reports.Unclear:
+	case reports.SubmitUnclear:
 		fits := slices.Equal(now, want[:known]) || slices.Equal(now, want[:next]) || known == 0 && (unseen || slices.Equal(now, before))
 		require.True(tr, fits, "%v: stored are %v", err, now)
-	case reports.Disturbed, reports.Broken:
+	case reports.SubmitDisturbed, reports.SubmitBroken:
 		tr.Fatalf("nobody else wrote: %v", err)
 	}
 	return string(e.State)

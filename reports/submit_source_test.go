@@ -73,7 +73,7 @@ func TestUnknownCountries(t *testing.T) {
 		require.ErrorIs(t, r.Validate(), datacite.ErrInvalid, country)
 		require.Len(t, r.Findings(), 1)
 		assert.False(t, r.Findings()[0].Warning)
-		r.Header.Exceptions = []reports.Exception{{Code: reports.CodeCompressed}}
+		r.Header.Exceptions = []reports.Exception{{Code: reports.ExceptionCompressed}}
 		require.NoError(t, r.Validate(), country)
 		require.Len(t, r.Findings(), 1)
 		assert.True(t, r.Findings()[0].Warning)

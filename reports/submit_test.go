@@ -88,8 +88,8 @@ func TestSubmitInSubsets(t *testing.T) {
 		require.Len(t, receipt.Subsets, 3)
 		assert.Equal(t, 5, receipt.Subsets[2].Datasets)
 		require.Len(t, progress, 6)
-		assert.Equal(t, reports.Progress{Stage: reports.Building, Subsets: 1, Datasets: 10, Bytes: receipt.Subsets[0].Bytes}, progress[0])
-		assert.Equal(t, reports.Progress{Stage: reports.Sending, ReportID: receipt.ReportID, Subsets: 2, Total: 3, Datasets: 20, Bytes: receipt.Subsets[0].Bytes + receipt.Subsets[1].Bytes}, progress[4])
+		assert.Equal(t, reports.Progress{Stage: reports.StageBuilding, Subsets: 1, Datasets: 10, Bytes: receipt.Subsets[0].Bytes}, progress[0])
+		assert.Equal(t, reports.Progress{Stage: reports.StageSending, ReportID: receipt.ReportID, Subsets: 2, Total: 3, Datasets: 20, Bytes: receipt.Subsets[0].Bytes + receipt.Subsets[1].Bytes}, progress[4])
 
 		for _, r := range srv.Requests() {
 			if r.Method != "GET" {
@@ -334,7 +334,7 @@ func TestAServiceThatGoesAway(t *testing.T) {
 				_, err := c.Submit(t.Context(), h, datasets(40), opts)
 				e, ok := errors.AsType[*reports.SubmitError](err)
 				require.True(t, ok, "%v", err)
-				assert.Equal(t, reports.Unclear, e.State, "not broken: it may be in the making")
+				assert.Equal(t, reports.SubmitUnclear, e.State, "not broken: it may be in the making")
 				assert.Len(t, e.Stored, 2)
 				assert.Equal(t, 4, e.Total)
 				require.ErrorIs(t, err, datacite.ErrUnclear)
@@ -367,7 +367,7 @@ func TestAServiceThatIsAwayAtFirst(t *testing.T) {
 			}
 			var said []reports.Progress
 			receipt, err := c.Submit(t.Context(), header("Example", time.October), datasets(4), &reports.SubmitOptions{MaxOutage: time.Hour, Progress: func(p reports.Progress) {
-				if p.Stage == reports.Waiting {
+				if p.Stage == reports.StageWaiting {
 					said = append(said, p)
 				}
 			}})

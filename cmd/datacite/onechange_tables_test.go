@@ -123,7 +123,7 @@ func TestUntouchedTables(t *testing.T) {
 				_, err = srv.MDS().Register(t.Context(), name, "https://example.org/1", doc, nil)
 				require.NoError(t, err)
 			case 5:
-				_, err := srv.DOIs().Create(t.Context(), &dois.Draft{DOI: name, URL: "https://example.org/1", Event: dois.Publish, Record: *rec})
+				_, err := srv.DOIs().Create(t.Context(), &dois.Draft{DOI: name, URL: "https://example.org/1", Event: dois.EventPublish, Record: *rec})
 				require.NoError(t, err)
 			default:
 				draw(t, rand.New(rand.NewPCG(46, uint64(i))), srv, name, births[i%4], properties[i%len(properties)], changed)

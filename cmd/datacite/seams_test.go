@@ -202,7 +202,7 @@ func newSeam(t *testing.T, b datacitetest.Behaviour, records int) *seam {
 			_, err = s.MDS().Register(t.Context(), name, url, doc, nil)
 			require.NoError(t, err)
 		} else {
-			_, err := s.DOIs().Create(t.Context(), &dois.Draft{DOI: name, URL: url, Event: dois.Publish, Record: *rec})
+			_, err := s.DOIs().Create(t.Context(), &dois.Draft{DOI: name, URL: url, Event: dois.EventPublish, Record: *rec})
 			require.NoError(t, err)
 		}
 		s.dois = append(s.dois, name)
@@ -245,7 +245,7 @@ func (s *seam) write(t *testing.T, w writer) (files []string) {
 				Datasets: []reports.Dataset{{
 					DatasetID: []reports.TypedValue{{Type: reports.TypeDOI, Value: s.dois[0]}},
 					Performance: []reports.Performance{{Period: reports.Month(2026, time.May), Instance: []reports.Instance{
-						{Count: 1000, MetricType: reports.UniqueDatasetRequests, AccessMethod: reports.Regular},
+						{Count: 1000, MetricType: reports.MetricUniqueDatasetRequests, AccessMethod: reports.AccessRegular},
 					}}},
 				}},
 			})
@@ -410,7 +410,7 @@ func compare(t *testing.T, before, after, notes string, plain bool) {
 	}
 	for text, path := range old {
 		if now[text] == "" {
-			changes = append(changes, metadata.Change{Path: path, Wanted: text})
+			changes = append(changes, metadata.Change{Path: path, Desired: text})
 		}
 	}
 	for text, path := range now {

@@ -121,7 +121,7 @@ var errRead = errors.New("it has already been read")
 func (r *Reader) All() iter.Seq2[*dois.Record, error] {
 	return func(yield func(*dois.Record, error) bool) {
 		if r.start == nil {
-			yield(nil, datacite.Invalid(datacite.Finding{Path: "Reader", Code: "missing", Reason: "has no source: it is the zero Reader, or was made from nil"}))
+			yield(nil, datacite.Invalid(datacite.Finding{Path: "Reader", Code: datacite.CodeMissing, Reason: "has no source: it is the zero Reader, or was made from nil"}))
 			return
 		}
 		s := newSplitter(&r.opts)
@@ -171,7 +171,7 @@ func (d *damage) error(last string) error {
 	if last != "" {
 		where += ", after the record " + last
 	}
-	f := datacite.Finding{Code: "syntax", Reason: d.err.Error()}
+	f := datacite.Finding{Code: datacite.CodeSyntax, Reason: d.err.Error()}
 	if found := datacite.Findings(d.err); len(found) > 0 {
 		f.Code, f.Reason = found[0].Code, strings.TrimPrefix(found[0].Path+": "+found[0].Reason, ": ")
 	}
@@ -180,9 +180,9 @@ func (d *damage) error(last string) error {
 	case d.unread:
 		return fmt.Errorf("archive: %s: %w", datacite.Finding{File: f.File, Line: f.Line, Reason: where}, d.err)
 	case errors.Is(d.err, jsonlex.ErrTooLarge):
-		f.Code, f.Err = "limit", fmt.Errorf("%w: %w", datacite.ErrTooLarge, d.err)
+		f.Code, f.Err = datacite.CodeLimit, fmt.Errorf("%w: %w", datacite.ErrTooLarge, d.err)
 	case d.err == errRead:
-		f.Code = "used"
+		f.Code = datacite.CodeUsed
 	}
 	return datacite.Invalid(f)
 }

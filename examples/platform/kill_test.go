@@ -340,7 +340,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 		faults := datacitetest.Schedule(seed, 0.2)
 		srv.SetFaults(func(n int, r *http.Request) *datacitetest.Fault {
 			fault := faults(n, r)
-			if calm.Load() || fault != nil && fault.Kind == datacitetest.Delay && fault.Delay > 50*time.Millisecond {
+			if calm.Load() || fault != nil && fault.Kind == datacitetest.FaultDelay && fault.Delay > 50*time.Millisecond {
 				return nil
 			}
 			return fault

@@ -25,7 +25,7 @@ func TestAdministration(t *testing.T) {
 	refuses.Store(true)
 	srv := datacitetest.NewServer(&datacitetest.Options{Faults: func(_ int, r *http.Request) *datacitetest.Fault {
 		if refuses.Load() && r.Method != http.MethodGet && r.Method != http.MethodHead {
-			return &datacitetest.Fault{Kind: datacitetest.Status, Status: http.StatusUnprocessableEntity}
+			return &datacitetest.Fault{Kind: datacitetest.FaultStatus, Status: http.StatusUnprocessableEntity}
 		}
 		return nil
 	}})
@@ -148,7 +148,7 @@ func (l *lockedBuffer) String() string {
 // ahead does not wait until then.
 func TestTheOutboxWaitsAsLongAsTheServiceAsks(t *testing.T) {
 	busy := func(int, *http.Request) *datacitetest.Fault {
-		return &datacitetest.Fault{Kind: datacitetest.Status, Status: http.StatusTooManyRequests, RetryAfter: 3 * time.Hour}
+		return &datacitetest.Fault{Kind: datacitetest.FaultStatus, Status: http.StatusTooManyRequests, RetryAfter: 3 * time.Hour}
 	}
 	srv := serve(t, &datacitetest.Options{Faults: busy})
 	c := open(t, srv).as("ada")

@@ -472,7 +472,9 @@ func TestEmbargo(t *testing.T) {
 
 // A name that is taken is somebody else's: it is left alone, and another is chosen.
 func TestANameThatIsTaken(t *testing.T) {
-	srv := serve(t, &datacitetest.Options{Faults: func(int, *http.Request) *datacitetest.Fault { return &datacitetest.Fault{Kind: datacitetest.Status} }})
+	srv := serve(t, &datacitetest.Options{Faults: func(int, *http.Request) *datacitetest.Fault {
+		return &datacitetest.Fault{Kind: datacitetest.FaultStatus}
+	}})
 	c := open(t, srv).as("ada")
 	d, v := c.now(c.draft(fields("Glacier")))
 	_, page := c.get(v.Path())

@@ -39,7 +39,7 @@ func (d *demo) record(title string) (mds.Document, error) {
 		Creators:        []metadata.Creator{{Name: "Lovelace, Ada", GivenName: "Ada", FamilyName: "Lovelace"}},
 		Titles:          []metadata.Title{{Title: title + ", run " + d.run}},
 		Publisher:       metadata.Publisher{Name: "Quick Start Repository"},
-		PublicationYear: metadata.Year(time.Now().Year()),
+		PublicationYear: metadata.YearOf(time.Now().Year()),
 		Types:           metadata.Types{ResourceTypeGeneral: metadata.ResourceTypeDataset, ResourceType: "Table"},
 	})
 }

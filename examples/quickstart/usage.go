@@ -16,9 +16,9 @@ func (d *demo) report(ctx context.Context) error {
 		HelpURL: "https://support.datacite.org/docs/usage-reports-api-guide",
 		Progress: func(p reports.Progress) {
 			switch p.Stage {
-			case reports.Waiting: // only when something went wrong, such as a lost response
+			case reports.StageWaiting: // only when something went wrong, such as a lost response
 				d.say("waiting until %s: %s", p.Until.Local().Format(time.TimeOnly), p.Reason)
-			case reports.Sending:
+			case reports.StageSending:
 				d.say("sent %d of %d subsets: %d datasets, %.1f MB compressed", p.Subsets, p.Total, p.Datasets, float64(p.Bytes)/1e6)
 			}
 		},
@@ -77,8 +77,8 @@ func (d *demo) dataset(i int, period reports.Period) reports.Dataset {
 			Period: period,
 			Instance: []reports.Instance{{
 				Count:         int64(1 + i%7),
-				MetricType:    reports.TotalDatasetRequests,
-				AccessMethod:  reports.Regular,
+				MetricType:    reports.MetricTotalDatasetRequests,
+				AccessMethod:  reports.AccessRegular,
 				CountryCounts: reports.CountryCounts{{Country: "de", Count: int64(1 + i%7)}},
 			}},
 		}},

@@ -21,7 +21,7 @@ func main() {
 		Title: "Glacier length", Platform: "Example", Publisher: "Example Repository", DataType: reports.DataTypeDataset,
 		DatasetID: []reports.TypedValue{{Type: reports.TypeDOI, Value: "10.5072/glacier-1"}},
 		Performance: []reports.Performance{{Period: month, Instance: []reports.Instance{
-			{Count: 12, MetricType: reports.UniqueDatasetInvestigations, AccessMethod: reports.Regular}, // shown as views
+			{Count: 12, MetricType: reports.MetricUniqueDatasetInvestigations, AccessMethod: reports.AccessRegular}, // shown as views
 		}}},
 	}})
 	receipt, err := client.Submit(context.Background(), header, counts, nil)

@@ -45,7 +45,7 @@ func tell(ctx context.Context, outcome map[string]int64) {
 
 const namespace = "usage"
 
-func outcomes(sum counter.Summary) map[string]int64 {
+func outcomes(sum counter.Tally) map[string]int64 {
 	return map[string]int64{
 		"events counted": sum.Counted, "double clicks": sum.DoubleClicks, "events of robots": sum.Robots,
 		"events of other months": sum.OtherMonths, "events without a dataset": sum.NoDataset,
@@ -54,7 +54,7 @@ func outcomes(sum counter.Summary) map[string]int64 {
 
 // numbersOf returns the numbers of all machines together.
 func numbersOf(result beam.PipelineResult) map[string]int64 {
-	sum := outcomes(counter.Summary{})
+	sum := outcomes(counter.Tally{})
 	for _, c := range result.Metrics().AllMetrics().Counters() {
 		if c.Key.Namespace == namespace {
 			sum[c.Key.Name] += c.Result()

@@ -193,7 +193,7 @@ func readings(subset string) []reading {
 			return failed(c.Do(ctx, &datacite.Request{Method: "GET", Path: "/a"}))
 		}),
 		ofDOIs("Open", anything, wholeBody, every, func(ctx context.Context, c *dois.Client) error {
-			body, err := c.Open(ctx, thisDOI, dois.BibTeX)
+			body, err := c.Open(ctx, thisDOI, dois.FormatBibTeX)
 			if err != nil {
 				return err
 			}
@@ -241,10 +241,10 @@ func readings(subset string) []reading {
 			return failed(c.Update(ctx, thisDOI, &dois.Draft{URL: thisURL}))
 		}),
 		ofDOIs("ChangeState", oneRecord, wholeBody, every, func(ctx context.Context, c *dois.Client) error {
-			return failed(c.ChangeState(ctx, thisDOI, dois.Publish, nil))
+			return failed(c.ChangeState(ctx, thisDOI, dois.EventPublish, nil))
 		}),
 		ofDOIs("ChangeState, written", oneRecord, wholeBody, request("PUT", "/dois/"), func(ctx context.Context, c *dois.Client) error {
-			return failed(c.ChangeState(ctx, thisDOI, dois.Hide, nil))
+			return failed(c.ChangeState(ctx, thisDOI, dois.EventHide, nil))
 		}),
 		ofDOIs("Transfer", oneRecord, wholeBody, request("GET", "/dois/"), func(ctx context.Context, c *dois.Client) error {
 			return failed(c.Transfer(ctx, thisDOI, "example.repo", nil)) // which has the DOI
@@ -333,13 +333,13 @@ func submitOne(ctx context.Context, c *reports.Client) error {
 func aGivenReport(compressed bool) *reports.Report {
 	header := reports.NewHeader("Example", "1999-11-01", reports.Month(1999, 10))
 	if compressed {
-		header.Exceptions = []reports.Exception{{Code: reports.CodeCompressed, Severity: "warning", Message: "Report is compressed using gzip", Data: "usage data needs to be uncompressed"}}
+		header.Exceptions = []reports.Exception{{Code: reports.ExceptionCompressed, Severity: "warning", Message: "Report is compressed using gzip", Data: "usage data needs to be uncompressed"}}
 	}
 	return &reports.Report{Header: header, Datasets: []reports.Dataset{{
 		Title: "a", Platform: "a", Publisher: "a", DataType: reports.DataTypeDataset,
 		DatasetID: []reports.TypedValue{{Type: reports.TypeDOI, Value: thisDOI}},
 		Performance: []reports.Performance{{Period: reports.Month(1999, 10), Instance: []reports.Instance{
-			{Count: 1, MetricType: reports.TotalDatasetRequests, AccessMethod: reports.Regular},
+			{Count: 1, MetricType: reports.MetricTotalDatasetRequests, AccessMethod: reports.AccessRegular},
 		}}},
 	}}}
 }

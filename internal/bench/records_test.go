@@ -57,7 +57,7 @@ func pageOfRecords(detail bool) []byte {
 func plainType(t reflect.Type) reflect.Type {
 	switch t.Kind() {
 	case reflect.String:
-		if t == reflect.TypeFor[metadata.YearText]() {
+		if t == reflect.TypeFor[metadata.Year]() {
 			return reflect.TypeFor[int]()
 		}
 		return reflect.TypeFor[string]()

@@ -52,7 +52,7 @@ func Merge(readings []Reading) (merged []Reading) {
 		to := &merged[first]
 		for m := range to.Numbers {
 			if len(to.Numbers[m].Values) > 0 && len(r.Numbers[m].Values) > 0 && to.Code == "" {
-				to.Code = SeveralCounts
+				to.Code = datacite.CodeSeveralCounts
 			}
 			to.Numbers[m].add(&r.Numbers[m])
 		}
@@ -212,7 +212,7 @@ func (d *Dataset) Check(month string) (hints []Hint) {
 	}
 	if !slices.ContainsFunc(d.Counts, func(c Count) bool { return c.displayed() }) {
 		if slices.ContainsFunc(d.Counts, func(c Count) bool { return c.Access == regular && c.N > 0 }) {
-			hint(NotUnique, "performance", "has no %s or %s (%s); records show no other counts", uniqueInvestigations, uniqueRequests, regular)
+			hint(datacite.CodeNotUnique, "performance", "has no %s or %s (%s); records show no other counts", uniqueInvestigations, uniqueRequests, regular)
 		}
 		return hints
 	}
@@ -221,25 +221,25 @@ func (d *Dataset) Check(month string) (hints []Hint) {
 		name, record := Resolve(d.ID)
 		switch {
 		case name == "" && d.IDs > 1:
-			hint(LaterIdentifier, first, "is %.100q, in which the service finds no DOI; it reads only the first one, so no record shows the counts", d.ID)
+			hint(datacite.CodeLaterIdentifier, first, "is %.100q, in which the service finds no DOI; it reads only the first one, so no record shows the counts", d.ID)
 		case name == "":
-			hint(Spelling, first, "is %.100q, in which the service finds no DOI, so no record shows the counts", d.ID)
+			hint(datacite.CodeSpelling, first, "is %.100q, in which the service finds no DOI, so no record shows the counts", d.ID)
 		case record == "":
-			hint(Characters, first, "is %.100q; the service does not find the record of a DOI with such characters, so no record shows the counts", d.ID)
+			hint(datacite.CodeCharacters, first, "is %.100q; the service does not find the record of a DOI with such characters, so no record shows the counts", d.ID)
 		case record != name || strings.IndexFunc(d.ID, func(r rune) bool { return r >= utf8.RuneSelf }) >= 0:
-			hint(OtherDOI, first, "is %.100q; the counts are added to those of %s", d.ID, record)
+			hint(datacite.CodeOtherDOI, first, "is %.100q; the counts are added to those of %s", d.ID, record)
 		}
 	}
 	if d.Performances > 1 {
-		hint(LaterPerformance, "performance", "has %d entries; records show the counts of the first only", d.Performances)
+		hint(datacite.CodeLaterPerformance, "performance", "has %d entries; records show the counts of the first only", d.Performances)
 	}
 	first := d.Counts[:d.instances()]
 	if n := len(first); n > mostInstances {
-		hint(TooManyInstances, "performance[0].instance", "has %d entries; with more than %d, records show no count of the dataset, or keep an earlier number", n, mostInstances)
+		hint(datacite.CodeTooManyInstances, "performance[0].instance", "has %d entries; with more than %d, records show no count of the dataset, or keep an earlier number", n, mostInstances)
 		return hints
 	}
 	if d.Begin != "" && !strings.HasPrefix(d.Begin, month) && WrittenMonth(d.Begin) != month {
-		hint(OtherMonth, "performance[0].period.begin-date", "is %s; records show the counts under the month of the report, %s", d.Begin, month)
+		hint(datacite.CodeOtherMonth, "performance[0].period.begin-date", "is %s; records show the counts under the month of the report, %s", d.Begin, month)
 	}
 	for i := range first {
 		c := &first[i]
@@ -248,13 +248,13 @@ func (d *Dataset) Check(month string) (hints []Hint) {
 		}
 		path := func() string { return fmt.Sprintf("performance[0].instance[%d].count", i) }
 		if c.Missing {
-			hint(NoCount, path(), "is missing; records show 1 for it, or keep an earlier number")
+			hint(datacite.CodeNoCount, path(), "is missing; records show 1 for it, or keep an earlier number")
 		}
 		if c.N > math.MaxInt32 || c.N < math.MinInt32 {
-			hint(TooLarge, path(), "is %d; records show no count above %d or below %d", c.N, math.MaxInt32, math.MinInt32)
+			hint(datacite.CodeTooLarge, path(), "is %d; records show no count above %d or below %d", c.N, math.MaxInt32, math.MinInt32)
 		}
 		if slices.ContainsFunc(first[:i], func(b Count) bool { return b.Metric == c.Metric && b.Access == c.Access }) {
-			hint(SeveralCounts, path(), "is another one of %s (%s); records show one of the two, not their sum", c.Metric, c.Access)
+			hint(datacite.CodeSeveralCounts, path(), "is another one of %s (%s); records show one of the two, not their sum", c.Metric, c.Access)
 		}
 	}
 	return hints
@@ -295,7 +295,7 @@ func (d *Dataset) Read(month string) Reading {
 		metric, unique := c.metric()
 		to := &r.Numbers[metric]
 		switch {
-		case !unique && c.Access == regular && r.Code == NotUnique:
+		case !unique && c.Access == regular && r.Code == datacite.CodeNotUnique:
 			to.Total += c.N
 		case unique && c.Access == machine:
 			to.Machine = to.Machine || c.N > 0

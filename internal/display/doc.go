@@ -21,24 +21,17 @@ package display
 
 import "github.com/datacite-go/datacite-go"
 
-// The names of the rules. A rule that hides or changes more of a dataset comes before others.
-const (
-	LaterIdentifier  datacite.Code = "later-identifier"   // 3: only the first identifier is read
-	Spelling         datacite.Code = "spelling"           // 13: of a DOI that is not read
-	Characters       datacite.Code = "characters"         // 14: of a DOI whose record is not found
-	OtherDOI         datacite.Code = "other-doi"          // 15: a DOI is read only up to # or ?
-	TooManyInstances datacite.Code = "too-many-instances" // 2: more than 8, and none is read
-	NotUnique        datacite.Code = "not-unique"         // 4: only unique counts by people are displayed
-	LaterPerformance datacite.Code = "later-performance"  // 1: only the first performance is read
-	NoCount          datacite.Code = "no-count"           // 8: a missing count is 1, or changes nothing
-	SeveralCounts    datacite.Code = "several-counts"     // 10, 11: of several counts of one kind, one is displayed
-	TooLarge         datacite.Code = "too-large"          // 16: counts have 32 bits
-	OtherMonth       datacite.Code = "other-month"        // 5: the month is that of the report's begin date in UTC
-	Left             datacite.Code = "left"               // 6: a number that a corrected report lacks stays
-	ReportedTwice    datacite.Code = "reported-twice"     // 7: the counts of several reports are added up
-)
-
-// precedence orders the rules about one dataset.
+// precedence orders the rules about one dataset: one that hides or changes more of it comes before others. The
+// numbers are those of the rules above. Of the others, CodeOtherMonth is 5, CodeLeft 6 and CodeReportedTwice 7.
 var precedence = []datacite.Code{
-	LaterIdentifier, Spelling, Characters, OtherDOI, TooManyInstances, NotUnique, LaterPerformance, NoCount, SeveralCounts, TooLarge,
+	datacite.CodeLaterIdentifier,  // 3: only the first identifier is read
+	datacite.CodeSpelling,         // 13: of a DOI that is not read
+	datacite.CodeCharacters,       // 14: of a DOI whose record is not found
+	datacite.CodeOtherDOI,         // 15: a DOI is read only up to # or ?
+	datacite.CodeTooManyInstances, // 2: more than 8, and none is read
+	datacite.CodeNotUnique,        // 4: only unique counts by people are displayed
+	datacite.CodeLaterPerformance, // 1: only the first performance is read
+	datacite.CodeNoCount,          // 8: a missing count is 1, or changes nothing
+	datacite.CodeSeveralCounts,    // 10, 11: of several counts of one kind, one is displayed
+	datacite.CodeTooLarge,         // 16: counts have 32 bits
 }

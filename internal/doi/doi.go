@@ -26,7 +26,7 @@ func (e *NameError) Is(target error) bool { return target == ErrName }
 // other errors as they are.
 func At(path string, err error) error {
 	if e, ok := errors.AsType[*NameError](err); ok {
-		return datacite.Invalid(datacite.Finding{Path: path, Code: "doi", Reason: fmt.Sprintf("%q %s", e.Name, e.Reason), Err: datacite.ErrInvalidDOI})
+		return datacite.Invalid(datacite.Finding{Path: path, Code: datacite.CodeDOI, Reason: fmt.Sprintf("%q %s", e.Name, e.Reason), Err: datacite.ErrInvalidDOI})
 	}
 	return err
 }

@@ -19,14 +19,14 @@ func Fault(err error, f datacite.Finding) error {
 	}
 	f.Reason, f.Err = err.Error(), err
 	if syntax, ok := errors.AsType[*jsonlex.SyntaxError](err); ok && syntax.Encoding {
-		f.Code = "encoding"
+		f.Code = datacite.CodeEncoding
 	}
 	return datacite.Invalid(f)
 }
 
 // JSON is [jsonlex.Unmarshal] with an error that is a [*datacite.ValidationError].
 func JSON[T any](data []byte, v *T, read func(*jsonlex.Decoder, *T)) error {
-	return Fault(jsonlex.Unmarshal(data, v, read), datacite.Finding{Code: "syntax"})
+	return Fault(jsonlex.Unmarshal(data, v, read), datacite.Finding{Code: datacite.CodeSyntax})
 }
 
 // A Watch knows whether a source failed: then its content is not to blame.

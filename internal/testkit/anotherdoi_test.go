@@ -84,10 +84,10 @@ var (
 			return c.Update(ctx, name, &dois.Draft{URL: address})
 		}),
 		"dois.ChangeState, hide": ofRecord(func(ctx context.Context, c *dois.Client, name string) (*dois.Record, error) {
-			return c.ChangeState(ctx, name, dois.Hide, nil)
+			return c.ChangeState(ctx, name, dois.EventHide, nil)
 		}),
 		"dois.ChangeState, publish": ofRecord(func(ctx context.Context, c *dois.Client, name string) (*dois.Record, error) {
-			return c.ChangeState(ctx, name, dois.Publish, nil)
+			return c.ChangeState(ctx, name, dois.EventPublish, nil)
 		}),
 		"dois.Transfer": ofRecord(func(ctx context.Context, c *dois.Client, name string) (*dois.Record, error) {
 			return c.Transfer(ctx, name, datacitetest.Username, nil)

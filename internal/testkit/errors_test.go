@@ -59,14 +59,14 @@ func TestTemporary(t *testing.T) {
 		&datacite.Error{Err: datacite.ErrUnauthorized}, // no login to send
 		&datacite.Error{Err: &tls.CertificateVerificationError{Err: errors.New("expired")}},
 		&datacite.Error{StatusCode: 412, Err: mds.ErrMetadataMissing},
-		&reports.SubmitError{State: reports.Incomplete, Err: &datacite.Error{Err: context.Canceled}},
-		&reports.SubmitError{State: reports.Broken, Err: &datacite.Error{StatusCode: 502}},
+		&reports.SubmitError{State: reports.SubmitIncomplete, Err: &datacite.Error{Err: context.Canceled}},
+		&reports.SubmitError{State: reports.SubmitBroken, Err: &datacite.Error{StatusCode: 502}},
 	} {
 		assert.False(t, datacite.Temporary(err), "%v", err)
 	}
 	for _, err := range []error{
 		reports.ErrBusy,
-		&reports.SubmitError{State: reports.Incomplete, Err: &datacite.Error{StatusCode: 502}},
+		&reports.SubmitError{State: reports.SubmitIncomplete, Err: &datacite.Error{StatusCode: 502}},
 		mds.ErrUnconfirmed, &datacite.Error{StatusCode: 408, Err: mds.ErrTimeout},
 	} {
 		assert.True(t, datacite.Temporary(err), "%v", err)
@@ -76,7 +76,7 @@ func TestTemporary(t *testing.T) {
 // A request of the caller's own has the client's login, retries and errors, and is sent
 // twice only if the caller allows it.
 func TestRequestsOfTheCaller(t *testing.T) {
-	lost := &datacitetest.Fault{Kind: datacitetest.Status}
+	lost := &datacitetest.Fault{Kind: datacitetest.FaultStatus}
 	faults := datacitetest.First(lost, nil, lost)
 	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true, Faults: faults})
 	defer srv.Close()

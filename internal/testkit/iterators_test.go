@@ -96,7 +96,7 @@ func report(i int) *reports.Report {
 			Title: "Table", YOP: "1998", Platform: "example", DataType: reports.DataTypeDataset, Publisher: "Example Press", URI: "https://example.org/",
 			DatasetID: []reports.TypedValue{{Type: reports.TypeDOI, Value: fmt.Sprintf("10.5072/t%d", k)}},
 			Performance: []reports.Performance{{Period: r.Header.ReportingPeriod, Instance: []reports.Instance{
-				{Count: 1, MetricType: reports.TotalDatasetRequests, AccessMethod: reports.Regular},
+				{Count: 1, MetricType: reports.MetricTotalDatasetRequests, AccessMethod: reports.AccessRegular},
 			}}},
 		})
 	}
@@ -131,7 +131,7 @@ func difference(i int) *reconcile.Difference {
 func row(i int) reports.Row {
 	return reports.Row{
 		DOI: fmt.Sprintf("10.5072/t%d", i), Title: "Table", YOP: "1998", URI: "https://example.org/", Platform: "example", Publisher: "Example Press",
-		Date: "1999-10-01", Metric: reports.TotalDatasetRequests, Access: reports.Regular, Count: 1,
+		Date: "1999-10-01", Metric: reports.MetricTotalDatasetRequests, Access: reports.AccessRegular, Count: 1,
 	}
 }
 
@@ -275,7 +275,7 @@ var loops = map[string]loop{
 		days, err := counter.OpenDays(s.folder(), nil)
 		if err == nil {
 			defer days.Close()
-			_, err = days.Add([]counter.Source{{Name: "log", Events: source(watch, event)}}, nil)
+			_, err = days.Add([]counter.EventLog{{Name: "log", Events: source(watch, event)}}, nil)
 		}
 		if err != nil {
 			return failed(err)
@@ -549,7 +549,7 @@ func TestNilArguments(t *testing.T) {
 		"report":   last(over((&reports.Reader{}).All())),
 		"scanned":  last(over((&reports.Reader{}).Scan())),
 		"days":     last(over((&counter.Days{}).Rows(reports.Month(2026, 2)))),
-		"added":    read((&counter.Days{}).Add([]counter.Source{{Name: "a", Events: source(func() {}, event)}}, nil)),
+		"added":    read((&counter.Days{}).Add([]counter.EventLog{{Name: "a", Events: source(func() {}, event)}}, nil)),
 		"closed":   (&counter.Days{}).Close(),
 		"XML":      read(metadata.ParseXML(nil)),
 		"findings": read(metadata.FindingsXML(nil)),

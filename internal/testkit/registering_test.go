@@ -55,7 +55,7 @@ var registrars = map[string]registrar{
 	}),
 	"`dois.Create` with `Publish`": func(ctx context.Context, srv *datacitetest.Server, want []reconcile.Desired) error {
 		for _, w := range want {
-			if _, err := srv.DOIs().Create(ctx, &dois.Draft{DOI: w.DOI, URL: w.URL, Record: *w.Metadata, Event: dois.Publish}); err != nil {
+			if _, err := srv.DOIs().Create(ctx, &dois.Draft{DOI: w.DOI, URL: w.URL, Record: *w.Metadata, Event: dois.EventPublish}); err != nil {
 				return err
 			}
 		}
@@ -151,7 +151,7 @@ var situations = []situation{
 	{"unchanged", stored(same), dois.StateFindable},
 	{"another URL", stored(another), dois.StateFindable},
 	{"other metadata", stored(other), dois.StateFindable},
-	{"hidden, other metadata", stored(other, dois.Hide), dois.StateRegistered},
+	{"hidden, other metadata", stored(other, dois.EventHide), dois.StateRegistered},
 }
 
 // cost is how many requests a DOI takes, as the table writes it.

@@ -167,7 +167,7 @@ var sinks = []sink{
 				return nil, err
 			}
 		}
-		d.DOI, d.URL, d.Event = name, seamAddress, dois.Publish
+		d.DOI, d.URL, d.Event = name, seamAddress, dois.EventPublish
 		return warningsOf(srv.DOIs().Create(t.Context(), d))
 	}},
 	{name: "Register", of: []string{"mds.Client.Register", "mds.Client.PutMetadata", "mds.Client.Mint", "mds.NewDocument"}, write: func(t *testing.T, srv *datacitetest.Server, name string, r *dois.Record) ([]datacite.Finding, error) {
@@ -317,7 +317,7 @@ func unchanged(t *testing.T, before, after []byte, read *metadata.Record, said [
 		old, now := textsOf(was), textsOf(is)
 		for text, path := range old {
 			if now[text] == "" {
-				changes = append(changes, metadata.Change{Path: path, Wanted: text})
+				changes = append(changes, metadata.Change{Path: path, Desired: text})
 			}
 		}
 		for text, path := range now {
@@ -331,7 +331,7 @@ func unchanged(t *testing.T, before, after []byte, read *metadata.Record, said [
 		differs[c.Path] = true
 	}
 	for _, c := range changes {
-		if c.Wanted == "" && !differs[c.Path] {
+		if c.Desired == "" && !differs[c.Path] {
 			continue
 		}
 		assert.True(t, slices.ContainsFunc(said, func(f datacite.Finding) bool { return about(f.Path, c.Path) }), "%s: %s; findings: %v", what, c, said)

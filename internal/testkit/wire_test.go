@@ -161,7 +161,7 @@ func usageReport(datasets int) *reports.Report {
 			Dates:        []reports.TypedValue{{Type: reports.TypePubDate, Value: "2024-05-17"}},
 			Contributors: []reports.TypedValue{{Type: reports.TypeName, Value: "Lovelace, Ada"}},
 			Performance: []reports.Performance{{Period: period, Instance: []reports.Instance{{
-				Count: 5, MetricType: reports.UniqueDatasetRequests, AccessMethod: reports.Machine,
+				Count: 5, MetricType: reports.MetricUniqueDatasetRequests, AccessMethod: reports.AccessMachine,
 				CountryCounts: reports.CountryCounts{{Country: "de", Count: 3}, {Country: "fr", Count: 2}},
 			}}}},
 		})

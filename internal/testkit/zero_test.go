@@ -36,7 +36,7 @@ var given = func() map[reflect.Type]reflect.Value {
 	for _, v := range []any{
 		mds.XML(data),
 		&datacite.Request{Method: "GET", Path: "/"},
-		&dois.Draft{DOI: names[0], URL: "https://example.org/"}, dois.Publish, dois.DataCiteXML, reconcile.Desired{DOI: names[0], URL: "https://example.org/"}, source(func() {}, wanted), source(func() {}, difference), &reconcile.AuditOptions{Prefix: []string{"10.5072"}},
+		&dois.Draft{DOI: names[0], URL: "https://example.org/"}, dois.EventPublish, dois.FormatDataCiteXML, reconcile.Desired{DOI: names[0], URL: "https://example.org/"}, source(func() {}, wanted), source(func() {}, difference), &reconcile.AuditOptions{Prefix: []string{"10.5072"}},
 		r, r.Header, source(func() {}, dataset),
 		&reports.Receipt{ReportID: names[3]},
 	} {

@@ -27,5 +27,5 @@ func checkCall(ctx context.Context) error {
 }
 
 func negative(path string) datacite.Finding {
-	return datacite.Finding{Path: path, Code: "limit", Reason: "is negative"}
+	return datacite.Finding{Path: path, Code: datacite.CodeLimit, Reason: "is negative"}
 }

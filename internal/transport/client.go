@@ -129,22 +129,22 @@ func checkNumbers(cfg datacite.Config) error {
 // credentials must not travel in the clear (specification §5).
 func parseBase(field, text string) (*url.URL, error) {
 	if text == "" {
-		return nil, fault(field, "missing", "is empty; set Config.Service to datacite.Test or datacite.Production")
+		return nil, fault(field, datacite.CodeMissing, "is empty; set Config.Service to datacite.Test or datacite.Production")
 	}
 	u, err := url.Parse(text)
 	switch {
 	case err != nil, u.Opaque != "":
-		return nil, fault(field, "uri", "is not a URL") // the cause would quote the text, and with it any password
+		return nil, fault(field, datacite.CodeURI, "is not a URL") // the cause would quote the text, and with it any password
 	case u.User != nil:
-		return nil, fault(field, "uri", "holds credentials; pass them as options instead")
+		return nil, fault(field, datacite.CodeURI, "holds credentials; pass them as options instead")
 	case u.Scheme != "https" && u.Scheme != "http":
-		return nil, fault(field, "uri", fmt.Sprintf("%q does not start with https://", text))
+		return nil, fault(field, datacite.CodeURI, fmt.Sprintf("%q does not start with https://", text))
 	case u.Host == "":
-		return nil, fault(field, "uri", fmt.Sprintf("%q has no host", text))
+		return nil, fault(field, datacite.CodeURI, fmt.Sprintf("%q has no host", text))
 	case u.RawQuery != "" || u.Fragment != "" || u.ForceQuery:
-		return nil, fault(field, "uri", "has a query or a fragment")
+		return nil, fault(field, datacite.CodeURI, "has a query or a fragment")
 	case u.Scheme == "http" && !loopback(u.Hostname()):
-		return nil, fault(field, "uri", fmt.Sprintf("%q is not HTTPS; plain HTTP is for loopback hosts only", text))
+		return nil, fault(field, datacite.CodeURI, fmt.Sprintf("%q is not HTTPS; plain HTTP is for loopback hosts only", text))
 	}
 	// One spelling for one address.
 	u.Host = strings.ToLower(u.Host)
@@ -167,7 +167,7 @@ func userAgent(product, contact string) (string, error) {
 		agent += " (mailto:" + strings.TrimPrefix(contact, "mailto:") + ")"
 	}
 	if strings.ContainsFunc(agent, func(r rune) bool { return r < ' ' || r > '~' }) {
-		return "", fault("UserAgent or Contact", "encoding", "has a character that a header cannot hold")
+		return "", fault("UserAgent or Contact", datacite.CodeEncoding, "has a character that a header cannot hold")
 	}
 	return agent, nil
 }

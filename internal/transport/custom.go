@@ -13,13 +13,13 @@ import (
 func (c *Client) Custom(ctx context.Context, op string, r *datacite.Request) (*datacite.Response, error) {
 	switch {
 	case r == nil:
-		return nil, datacite.Invalid(datacite.Finding{Path: "Request", Code: "missing", Reason: "is nil"})
+		return nil, datacite.Invalid(datacite.Finding{Path: "Request", Code: datacite.CodeMissing, Reason: "is nil"})
 	case r.Method == "":
-		return nil, datacite.Invalid(datacite.Finding{Path: "Request.Method", Code: "missing", Reason: "is empty"})
+		return nil, datacite.Invalid(datacite.Finding{Path: "Request.Method", Code: datacite.CodeMissing, Reason: "is empty"})
 	case !strings.HasPrefix(r.Path, "/"):
-		return nil, datacite.Invalid(datacite.Finding{Path: "Request.Path", Code: "value", Reason: "does not begin with a slash"})
+		return nil, datacite.Invalid(datacite.Finding{Path: "Request.Path", Code: datacite.CodeValue, Reason: "does not begin with a slash"})
 	case strings.ContainsAny(r.Path, "?#"):
-		return nil, datacite.Invalid(datacite.Finding{Path: "Request.Path", Code: "value", Reason: "has a ? or # that is not escaped; parameters go into Query"})
+		return nil, datacite.Invalid(datacite.Finding{Path: "Request.Path", Code: datacite.CodeValue, Reason: "has a ? or # that is not escaped; parameters go into Query"})
 	}
 	request := Request{
 		Op: op, Method: r.Method, Path: r.Path, Query: r.Query.Encode(), Header: r.Header,

@@ -67,7 +67,7 @@ func jsonDetails(members map[string]json.RawMessage) []datacite.Finding {
 	}
 	for _, name := range []string{"title", "error", "message", "detail"} {
 		if text := jsonText(members[name]); text != "" {
-			return []datacite.Finding{{Code: "refused", Reason: text}}
+			return []datacite.Finding{{Code: datacite.CodeRefused, Reason: text}}
 		}
 	}
 	return fieldMap(members)
@@ -88,7 +88,7 @@ func errorsMember(raw json.RawMessage) []datacite.Finding {
 
 func errorItem(raw json.RawMessage) []datacite.Finding {
 	if text := jsonText(raw); text != "" {
-		return []datacite.Finding{{Code: "refused", Reason: text}}
+		return []datacite.Finding{{Code: datacite.CodeRefused, Reason: text}}
 	}
 	var members map[string]json.RawMessage
 	if json.Unmarshal(raw, &members) != nil {
@@ -108,7 +108,7 @@ func errorItem(raw json.RawMessage) []datacite.Finding {
 		}
 	}
 	if len(texts) > 0 {
-		return []datacite.Finding{{Path: field, Code: "refused", Reason: strings.Join(texts, ": ")}}
+		return []datacite.Finding{{Path: field, Code: datacite.CodeRefused, Reason: strings.Join(texts, ": ")}}
 	}
 	return fieldMap(members)
 }
@@ -145,7 +145,7 @@ func messages(field string, raw json.RawMessage, depth int) []datacite.Finding {
 		return nil
 	}
 	if text := jsonText(raw); text != "" {
-		return []datacite.Finding{{Path: field, Code: "refused", Reason: text}}
+		return []datacite.Finding{{Path: field, Code: datacite.CodeRefused, Reason: text}}
 	}
 	var details []datacite.Finding
 	var list []json.RawMessage

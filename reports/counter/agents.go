@@ -61,7 +61,7 @@ func NewAgents(patterns ...string) (*Agents, error) {
 	for i, text := range patterns {
 		var err error
 		if list[i], err = readPattern(text); err != nil {
-			return nil, datacite.Invalid(datacite.Finding{Path: fmt.Sprintf("pattern %d", i+1), Code: "syntax", Reason: err.Error()})
+			return nil, datacite.Invalid(datacite.Finding{Path: fmt.Sprintf("pattern %d", i+1), Code: datacite.CodeSyntax, Reason: err.Error()})
 		}
 	}
 	return newAgents(list), nil
@@ -76,7 +76,7 @@ func ReadAgents(r io.Reader) (*Agents, error) {
 	case err != nil:
 		return nil, err
 	case !utf8.Valid(data):
-		return nil, datacite.Invalid(datacite.Finding{Path: "user agents", Code: "encoding", Reason: "are not valid UTF-8"})
+		return nil, datacite.Invalid(datacite.Finding{Path: "user agents", Code: datacite.CodeEncoding, Reason: "are not valid UTF-8"})
 	case json.Valid(data):
 		return readJSONAgents(data)
 	}
@@ -89,7 +89,7 @@ func ReadAgents(r io.Reader) (*Agents, error) {
 		}
 		p, err := readPattern(line)
 		if err != nil {
-			return nil, datacite.Invalid(datacite.Finding{Path: fmt.Sprintf("line %d", number), Code: "syntax", Reason: err.Error()})
+			return nil, datacite.Invalid(datacite.Finding{Path: fmt.Sprintf("line %d", number), Code: datacite.CodeSyntax, Reason: err.Error()})
 		}
 		list = append(list, p)
 	}
@@ -101,12 +101,12 @@ func readJSONAgents(data []byte) (*Agents, error) {
 		Pattern string `json:"pattern"`
 	}
 	if err := json.Unmarshal(data, &list); err != nil {
-		return nil, datacite.Invalid(datacite.Finding{Path: "user agents", Code: "syntax", Reason: fmt.Sprintf("are not an array of objects with a pattern: %v", err)})
+		return nil, datacite.Invalid(datacite.Finding{Path: "user agents", Code: datacite.CodeSyntax, Reason: fmt.Sprintf("are not an array of objects with a pattern: %v", err)})
 	}
 	patterns := make([]string, len(list))
 	for i, entry := range list {
 		if patterns[i] = entry.Pattern; entry.Pattern == "" {
-			return nil, datacite.Invalid(datacite.Finding{Path: fmt.Sprintf("[%d].pattern", i), Code: "missing", Reason: "is missing"})
+			return nil, datacite.Invalid(datacite.Finding{Path: fmt.Sprintf("[%d].pattern", i), Code: datacite.CodeMissing, Reason: "is missing"})
 		}
 	}
 	return NewAgents(patterns...)

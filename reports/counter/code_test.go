@@ -69,7 +69,7 @@ func TestExamplesOfTheGuide(t *testing.T) {
 		for _, row := range count(t, events, nil) {
 			n[row.Metric] += row.Count
 		}
-		got := fmt.Sprint(n[reports.TotalDatasetInvestigations], n[reports.TotalDatasetRequests], n[reports.UniqueDatasetInvestigations], n[reports.UniqueDatasetRequests])
+		got := fmt.Sprint(n[reports.MetricTotalDatasetInvestigations], n[reports.MetricTotalDatasetRequests], n[reports.MetricUniqueDatasetInvestigations], n[reports.MetricUniqueDatasetRequests])
 		assert.Equal(t, strings.Join(row[2:], " "), got, "%s by %s", row[0], row[1])
 	}
 }
@@ -80,7 +80,7 @@ func TestMonths(t *testing.T) {
 	berlin := zone(t, "Europe/Berlin")
 	months := func(opts counter.Options, events []counter.Event) (list []string) {
 		for _, row := range count(t, events, &opts) {
-			if row.Metric == reports.TotalDatasetInvestigations {
+			if row.Metric == reports.MetricTotalDatasetInvestigations {
 				list = append(list, fmt.Sprint(row.Date, " ", row.Count))
 			}
 		}
@@ -91,10 +91,10 @@ func TestMonths(t *testing.T) {
 	assert.Equal(t, []string{"2026-10-01 1"}, months(counter.Options{Location: zone(t, "America/New_York")}, across))
 	assert.Equal(t, []string{"2026-11-01 1"}, months(counter.Options{Location: berlin}, across))
 
-	var sum counter.Summary
-	october := counter.Options{Period: reports.Month(2026, time.October), Summary: &sum}
+	var sum counter.Tally
+	october := counter.Options{Period: reports.Month(2026, time.October), Tally: &sum}
 	assert.Empty(t, months(october, across), "the click of October is removed by that of November")
-	assert.Equal(t, counter.Summary{DoubleClicks: 1, OtherMonths: 1}, sum)
+	assert.Equal(t, counter.Tally{DoubleClicks: 1, OtherMonths: 1}, sum)
 	assert.Equal(t, []string{"2026-10-01 1"}, months(october, across[:1]))
 	assert.Equal(t, []string{"2026-10-01 1"}, months(october, clicks("2026-10-31T23:59:50", "2026-11-01T00:00:10")), "by address they are two sessions")
 
@@ -106,9 +106,9 @@ func TestWhatBecameOfEachEvent(t *testing.T) {
 	events := clicks("10:01:00", "10:01:10", "10:05:00", "2026-09-30T10:00:00", "2026-11-01T10:00:00")
 	events = append(events, with(clicks("10:01:00"), func(e *counter.Event) { e.Agent = "Googlebot/2.1" })...)
 	events = append(events, with(clicks("10:01:00", "10:01:00"), func(e *counter.Event) { e.DOI = "" })...)
-	var sum counter.Summary
-	count(t, events, &counter.Options{Period: reports.Month(2026, time.October), Summary: &sum})
-	assert.Equal(t, counter.Summary{Counted: 2, DoubleClicks: 1, Robots: 1, OtherMonths: 2, NoDataset: 2}, sum)
+	var sum counter.Tally
+	count(t, events, &counter.Options{Period: reports.Month(2026, time.October), Tally: &sum})
+	assert.Equal(t, counter.Tally{Counted: 2, DoubleClicks: 1, Robots: 1, OtherMonths: 2, NoDataset: 2}, sum)
 	assert.EqualValues(t, len(events), sum.Events())
 }
 
@@ -121,7 +121,7 @@ func TestOwnLists(t *testing.T) {
 	events := append(clicks("10:01:00"), with(clicks("10:01:00"), func(e *counter.Event) { e.Agent = "Googlebot/2.1" })...)
 	rows := count(t, events, &counter.Options{Robots: robots, Machines: machines})
 	require.Len(t, rows, 2)
-	assert.Equal(t, reports.Machine, rows[0].Access)
+	assert.Equal(t, reports.AccessMachine, rows[0].Access)
 	assert.Len(t, count(t, events, &counter.Options{Robots: new(counter.Agents), Machines: new(counter.Agents)}), 2)
 }
 
@@ -185,16 +185,16 @@ func TestADOIThatIsNoneIsLeftOutAndNamed(t *testing.T) {
 			events[i].DOI = "doi:none"
 		}
 	}
-	var sum counter.Summary
+	var sum counter.Tally
 	var faults []datacite.Finding
-	opts := &counter.Options{Summary: &sum, Faulty: func(f datacite.Finding) { faults = append(faults, f) }}
+	opts := &counter.Options{Tally: &sum, Faulty: func(f datacite.Finding) { faults = append(faults, f) }}
 	named := func(file string) {
 		require.Len(t, faults, 100)
 		assert.Equal(t, file+`event 2, doi: is "doi:none", not a DOI such as 10.5072/abc`, faults[0].String())
 		assert.Equal(t, "event 200, doi", faults[99].Path)
-		assert.Equal(t, counter.Summary{Counted: 151, InvalidDOI: 150}, sum)
+		assert.Equal(t, counter.Tally{Counted: 151, InvalidDOI: 150}, sum)
 		assert.EqualValues(t, len(events), sum.Events())
-		faults, sum = nil, counter.Summary{}
+		faults, sum = nil, counter.Tally{}
 	}
 	rows := count(t, events, opts)
 	named("")
@@ -209,7 +209,7 @@ func TestADOIThatIsNoneIsLeftOutAndNamed(t *testing.T) {
 	days, err := counter.OpenDays(t.TempDir(), opts)
 	require.NoError(t, err)
 	defer days.Close()
-	_, err = days.Add([]counter.Source{{Name: "a.log", Version: "1", Events: source(events)}}, &counter.AddOptions{Summary: &sum})
+	_, err = days.Add([]counter.EventLog{{Name: "a.log", Version: "1", Events: source(events)}}, &counter.AddOptions{Tally: &sum})
 	require.NoError(t, err)
 	named("a.log: ")
 	var stored []reports.Row

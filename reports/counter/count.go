@@ -32,7 +32,7 @@ type Options struct {
 	Robots   *Agents // user agents that are not counted; nil means Robots()
 	Machines *Agents // user agents whose access method is machine; nil means Machines()
 
-	Summary *Summary // receives the numbers of counted and left out events at the end; may be nil
+	Tally *Tally // receives the numbers of counted and left out events at the end; may be nil
 
 	// Faulty is called before the first row with the first 100 events that are left out because their DOI is invalid,
 	// such as what a visitor typed into the URL; nil logs them with slog.Default.
@@ -42,9 +42,9 @@ type Options struct {
 	TempDir string // folder for the temporary files; "" means the system's
 }
 
-// A Summary says how many events were counted and how many were left out, and why. Each
+// A Tally says how many events were counted and how many were left out, and why. Each
 // event is in one of these numbers.
-type Summary struct {
+type Tally struct {
 	Counted      int64 // actions, as in the total investigations
 	DoubleClicks int64 // removed because the same user accessed the same URL again within 30 seconds
 	Robots       int64 // of user agents that are robots
@@ -54,11 +54,11 @@ type Summary struct {
 }
 
 // Events is the number of all events.
-func (s Summary) Events() int64 {
+func (s Tally) Events() int64 {
 	return s.Counted + s.DoubleClicks + s.Robots + s.OtherMonths + s.NoDataset + s.InvalidDOI
 }
 
-func (s *Summary) add(o Summary) {
+func (s *Tally) add(o Tally) {
 	s.Counted += o.Counted
 	s.DoubleClicks += o.DoubleClicks
 	s.Robots += o.Robots
@@ -96,7 +96,7 @@ func Count(events iter.Seq2[Event, error], opts *Options) iter.Seq2[reports.Row,
 
 // CountKey counts events that have one [Key], in any order. Rows of all keys with the same
 // DOI, date, metric, access method and country add up to those of [Count]: so a system that
-// groups events by key can count on many machines. Apart from setting Options.Summary, it
+// groups events by key can count on many machines. Apart from setting Options.Tally, it
 // is a pure function. It panics if opts or an event are not valid ([Event.Validate]).
 func CountKey(events []Event, opts *Options) []reports.Row {
 	r, err := newRules(opts)
@@ -120,9 +120,9 @@ func CountKey(events []Event, opts *Options) []reports.Row {
 		_ = t.add(rec.click()) // it needs no file
 	}
 	_ = t.finish()
-	if r.Summary != nil {
-		*r.Summary = recorder.left
-		r.Summary.add(t.summary)
+	if r.Tally != nil {
+		*r.Tally = recorder.left
+		r.Tally.add(t.summary)
 	}
 	if len(records) == 0 {
 		return nil
@@ -155,7 +155,7 @@ func newRules(opts *Options) (*rules, error) {
 		r.Faulty = func(f datacite.Finding) { slog.Error("counter: an access is not counted", "error", f.String()) }
 	}
 	if r.Memory < 0 {
-		return nil, datacite.Invalid(datacite.Finding{Path: "Options.Memory", Code: "limit", Reason: "is negative"})
+		return nil, datacite.Invalid(datacite.Finding{Path: "Options.Memory", Code: datacite.CodeLimit, Reason: "is negative"})
 	}
 	if r.Period == (reports.Period{}) {
 		return r, nil
@@ -163,7 +163,7 @@ func newRules(opts *Options) (*rules, error) {
 	begin, err := r.Period.BeginDate.Time()
 	end, err2 := r.Period.EndDate.Time()
 	if err := cmp.Or(err, err2); err != nil || end.Before(begin) {
-		return nil, datacite.Invalid(datacite.Finding{Path: "Options.Period", Code: "date", Reason: fmt.Sprintf("is from %q to %q, not from one day YYYY-MM-DD to a later one", r.Period.BeginDate, r.Period.EndDate)})
+		return nil, datacite.Invalid(datacite.Finding{Path: "Options.Period", Code: datacite.CodeDate, Reason: fmt.Sprintf("is from %q to %q, not from one day YYYY-MM-DD to a later one", r.Period.BeginDate, r.Period.EndDate)})
 	}
 	r.begin, r.end = begin.Unix()/secondsOfDay, end.Unix()/secondsOfDay
 	return r, nil
@@ -194,7 +194,7 @@ func (r *rules) inPeriod(sec int64) bool {
 // A recorder makes records of events.
 type recorder struct {
 	*rules
-	left Summary // events without a record
+	left Tally // events without a record
 
 	agents access.Cache[agentKind]
 }
@@ -250,7 +250,7 @@ func (r *recorder) record(dst record, e *Event) (record, error) {
 		r.left.Robots++
 		return nil, nil
 	}
-	return appendRecord(dst, name, e, e.Access == reports.Machine || e.Access == "" && kind == machine), nil
+	return appendRecord(dst, name, e, e.Access == reports.AccessMachine || e.Access == "" && kind == machine), nil
 }
 
 // errLeft ends a count whose rows nobody wants any more.
@@ -287,10 +287,10 @@ func (r *rules) count(events iter.Seq2[Event, error], yield func(reports.Row) bo
 	if err := merge(ctx, workers, yield); err != nil {
 		return err
 	}
-	if r.Summary != nil {
-		*r.Summary = Summary{}
+	if r.Tally != nil {
+		*r.Tally = Tally{}
 		for _, w := range workers {
-			r.Summary.add(w.summary)
+			r.Tally.add(w.summary)
 		}
 	}
 	return nil
@@ -447,7 +447,7 @@ type worker struct {
 	head     dataset       // the last one that merge took
 	invalid  []fault       // the first mostFaults
 	noDOI    []fault       // likewise, of those that are left out
-	summary  Summary       // when all are counted
+	summary  Tally         // when all are counted
 }
 
 func (w *worker) run(ctx context.Context) error {

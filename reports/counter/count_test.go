@@ -122,8 +122,8 @@ func TestEveryLogIsCountedAsTheCodeSays(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 24))
 		l := makeLog(r, zones)
 		want, sum := model(l.events, l.period, l.zone)
-		var got counter.Summary
-		opts := &counter.Options{Period: l.period, Location: l.zone, Summary: &got}
+		var got counter.Tally
+		opts := &counter.Options{Period: l.period, Location: l.zone, Tally: &got}
 		if seed%4 == 0 {
 			opts.Memory, opts.TempDir = 1+r.IntN(500), t.TempDir()
 		}
@@ -139,7 +139,7 @@ func TestEveryLogIsCountedAsTheCodeSays(t *testing.T) {
 			keys[counter.Key(e)] = append(keys[counter.Key(e)], e)
 		}
 		var parts []reports.Row
-		whole, others := got, counter.Summary{}
+		whole, others := got, counter.Tally{}
 		for _, events := range keys {
 			parts = append(parts, counter.CountKey(events, opts)...)
 			others.Counted += got.Counted
@@ -198,11 +198,11 @@ func TestRowsAreADataset(t *testing.T) {
 	require.Len(t, all, 2)
 	assert.Equal(t, "10.5072/a", all[0].DatasetID[0].Value)
 	assert.Equal(t, []reports.Instance{
-		{MetricType: reports.TotalDatasetInvestigations, AccessMethod: reports.Machine, Count: 1},
-		{MetricType: reports.TotalDatasetInvestigations, AccessMethod: reports.Regular, Count: 1, CountryCounts: reports.CountryCounts{{Country: "de", Count: 1}}},
-		{MetricType: reports.TotalDatasetRequests, AccessMethod: reports.Machine, Count: 1},
-		{MetricType: reports.UniqueDatasetInvestigations, AccessMethod: reports.Machine, Count: 1},
-		{MetricType: reports.UniqueDatasetInvestigations, AccessMethod: reports.Regular, Count: 1, CountryCounts: reports.CountryCounts{{Country: "de", Count: 1}}},
-		{MetricType: reports.UniqueDatasetRequests, AccessMethod: reports.Machine, Count: 1},
+		{MetricType: reports.MetricTotalDatasetInvestigations, AccessMethod: reports.AccessMachine, Count: 1},
+		{MetricType: reports.MetricTotalDatasetInvestigations, AccessMethod: reports.AccessRegular, Count: 1, CountryCounts: reports.CountryCounts{{Country: "de", Count: 1}}},
+		{MetricType: reports.MetricTotalDatasetRequests, AccessMethod: reports.AccessMachine, Count: 1},
+		{MetricType: reports.MetricUniqueDatasetInvestigations, AccessMethod: reports.AccessMachine, Count: 1},
+		{MetricType: reports.MetricUniqueDatasetInvestigations, AccessMethod: reports.AccessRegular, Count: 1, CountryCounts: reports.CountryCounts{{Country: "de", Count: 1}}},
+		{MetricType: reports.MetricUniqueDatasetRequests, AccessMethod: reports.AccessMachine, Count: 1},
 	}, all[1].Performance[0].Instance)
 }

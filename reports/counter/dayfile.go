@@ -186,7 +186,7 @@ func (d *Days) open(date reports.Date, name string) (*dayRows, error) {
 
 // damaged is the fault of a file, and what to do.
 func damaged(path string, err error, remedy string) error {
-	return datacite.Invalid(datacite.Finding{File: path, Code: "syntax", Reason: fmt.Sprintf("the file is damaged: %v; %s", err, remedy), Err: err})
+	return datacite.Invalid(datacite.Finding{File: path, Code: datacite.CodeSyntax, Reason: fmt.Sprintf("the file is damaged: %v; %s", err, remedy), Err: err})
 }
 
 func (r *dayRows) damaged(err error) error {

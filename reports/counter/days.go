@@ -44,8 +44,8 @@ type Days struct {
 	index  daysIndex
 }
 
-// A Source is a log, or a part of one, that [Days.Add] counts.
-type Source struct {
+// A EventLog is a log, or a part of one, that [Days.Add] counts.
+type EventLog struct {
 	Name    string                  // identifies the source in messages and in later calls, such as its path
 	Version string                  // changes whenever the content does, such as its checksum; "" means that the log is always read
 	Events  iter.Seq2[Event, error] // can be ranged over again
@@ -58,7 +58,7 @@ type AddOptions struct {
 	Replace bool
 	// Summary receives the numbers of events; it may be nil. OtherMonths, NoDataset and InvalidDOI are of the sources
 	// that were new, the others of the days that were counted. What both lack was counted before.
-	Summary *Summary
+	Tally *Tally
 }
 
 // Added is the result of [Days.Add].
@@ -141,7 +141,7 @@ func OpenDays(folder string, opts *Options) (*Days, error) {
 }
 
 // errZeroDays is the error of Days that OpenDays did not make.
-var errZeroDays = datacite.Invalid(datacite.Finding{Path: "Days", Code: "missing", Reason: "is the zero value; OpenDays makes one"})
+var errZeroDays = datacite.Invalid(datacite.Finding{Path: "Days", Code: datacite.CodeMissing, Reason: "is the zero value; OpenDays makes one"})
 
 // Close lets other runs open the folder.
 func (d *Days) Close() error {
@@ -178,7 +178,7 @@ func (d *Days) read(rules string) error {
 		}
 	}
 	if d.index.Rules != rules {
-		return datacite.Invalid(datacite.Finding{Path: "Options", Code: "conflict", Reason: fmt.Sprintf("have another time zone, period or lists of user agents than the days in %s; count all of the month into an empty folder", d.folder)})
+		return datacite.Invalid(datacite.Finding{Path: "Options", Code: datacite.CodeConflict, Reason: fmt.Sprintf("have another time zone, period or lists of user agents than the days in %s; count all of the month into an empty folder", d.folder)})
 	}
 	if d.index.Sources == nil {
 		d.index.Sources = map[string]addedSource{}
@@ -246,7 +246,7 @@ func dayOf(date reports.Date, parts map[string]part) Day {
 // error unless opts.Replace is set.
 //
 // Add stores all counts or none. An error of a source ends Add.
-func (d *Days) Add(sources []Source, opts *AddOptions) (*Added, error) {
+func (d *Days) Add(sources []EventLog, opts *AddOptions) (*Added, error) {
 	if d.lock == nil {
 		return nil, errZeroDays
 	}
@@ -270,13 +270,13 @@ func (d *Days) Add(sources []Source, opts *AddOptions) (*Added, error) {
 type adding struct {
 	days    *Days
 	options AddOptions
-	sources []Source
+	sources []EventLog
 	given   map[string]addedSource             // by name
 	parts   map[reports.Date]map[string]part   // of the days that a source has
 	grown   map[reports.Date]map[string]string // parts that a source continues, by name, and its name
 	changed map[reports.Date][]part            // what sources have no more
 	anew    map[reports.Date]bool              // days to count
-	summary Summary
+	summary Tally
 	added   Added
 }
 
@@ -285,7 +285,7 @@ func (a *adding) scan() error {
 	a.parts, a.grown, a.changed = map[reports.Date]map[string]part{}, map[reports.Date]map[string]string{}, map[reports.Date][]part{}
 	for i, s := range a.sources {
 		if _, again := a.given[s.Name]; again || s.Name == "" || s.Events == nil {
-			return datacite.Invalid(datacite.Finding{Path: fmt.Sprintf("sources[%d]", i), Code: "missing", Reason: fmt.Sprintf("is %q; each source needs a name of its own, and events", s.Name)})
+			return datacite.Invalid(datacite.Finding{Path: fmt.Sprintf("sources[%d]", i), Code: datacite.CodeMissing, Reason: fmt.Sprintf("is %q; each source needs a name of its own, and events", s.Name)})
 		}
 		found, known := a.days.index.Sources[s.Name]
 		if known = known && s.Version != "" && s.Version == found.Version; known {
@@ -304,7 +304,7 @@ func (a *adding) scan() error {
 		}
 		for name, other := range a.given {
 			if len(found.Days) > 0 && maps.Equal(other.Days, found.Days) {
-				return datacite.Invalid(datacite.Finding{Path: fmt.Sprintf("sources[%d]", i), Code: "conflict", Reason: fmt.Sprintf("%s has the same accesses as %s", s.Name, name)})
+				return datacite.Invalid(datacite.Finding{Path: fmt.Sprintf("sources[%d]", i), Code: datacite.CodeConflict, Reason: fmt.Sprintf("%s has the same accesses as %s", s.Name, name)})
 			}
 		}
 		a.given[s.Name] = found
@@ -344,7 +344,7 @@ func (a *adding) rotated(name string, before, now map[reports.Date]part) bool {
 
 // scanned reads a source and returns its days. It notes where the source begins as a part
 // that was counted before: a log that was growing then.
-func (a *adding) scanned(s *Source) (map[reports.Date]part, error) {
+func (a *adding) scanned(s *EventLog) (map[reports.Date]part, error) {
 	r, err := newRules(&a.days.rules)
 	if err != nil {
 		return nil, err
@@ -398,7 +398,7 @@ func (a *adding) scanned(s *Source) (map[reports.Date]part, error) {
 			add(before, 0, sum)
 		}
 		if len(found) > mostDays {
-			return nil, datacite.Invalid(datacite.Finding{Code: "limit", Reason: fmt.Sprintf("has accesses of more than %d days", mostDays)})
+			return nil, datacite.Invalid(datacite.Finding{Code: datacite.CodeLimit, Reason: fmt.Sprintf("has accesses of more than %d days", mostDays)})
 		}
 	}
 	days := make(map[reports.Date]part, len(found))
@@ -465,7 +465,7 @@ func (a *adding) compare() error {
 				a.added.Kept = append(a.added.Kept, kept)
 			}
 		case len(missing) > 0 && !a.options.Replace:
-			faults = append(faults, datacite.Finding{Path: string(date), Code: "missing", Reason: fmt.Sprintf("was counted from %s, whose accesses are in none of the logs: give all logs of the day", named(missing))})
+			faults = append(faults, datacite.Finding{Path: string(date), Code: datacite.CodeMissing, Reason: fmt.Sprintf("was counted from %s, whose accesses are in none of the logs: give all logs of the day", named(missing))})
 		default:
 			a.anew[date] = true
 		}
@@ -543,7 +543,7 @@ func (a *adding) count() error {
 	index := daysIndex{Rules: d.index.Rules, Sources: maps.Clone(d.index.Sources), Days: maps.Clone(d.index.Days)}
 	maps.Copy(index.Sources, a.given)
 	a.added.Counted = slices.Sorted(maps.Keys(a.anew))
-	sum := Summary{}
+	sum := Tally{}
 	for some := range slices.Chunk(a.added.Counted, daysAtOnce) {
 		files, counted, err := a.write(some)
 		if err != nil {
@@ -554,9 +554,9 @@ func (a *adding) count() error {
 			index.Days[date] = &dayLog{files[date], a.parts[date]}
 		}
 	}
-	if a.options.Summary != nil {
+	if a.options.Tally != nil {
 		sum.OtherMonths, sum.NoDataset, sum.InvalidDOI = a.summary.OtherMonths, a.summary.NoDataset, a.summary.InvalidDOI
-		*a.options.Summary = sum
+		*a.options.Tally = sum
 	}
 	data, err := json.MarshalIndent(index, "", " ")
 	if err != nil {
@@ -571,12 +571,12 @@ func (a *adding) count() error {
 
 // write writes a file for each of some days, and returns their names. Rows come by DOI, so
 // the files are open together.
-func (a *adding) write(dates []reports.Date) (files map[reports.Date]string, sum Summary, err error) {
+func (a *adding) write(dates []reports.Date) (files map[reports.Date]string, sum Tally, err error) {
 	r, err := newRules(&a.days.rules)
 	if err != nil {
 		return nil, sum, err
 	}
-	r.Summary, r.only, r.Faulty = &sum, map[int64]bool{}, func(datacite.Finding) {} // scan named them
+	r.Tally, r.only, r.Faulty = &sum, map[int64]bool{}, func(datacite.Finding) {} // scan named them
 	needed := map[string]bool{}
 	for _, date := range dates {
 		day, err := date.Time()

@@ -42,8 +42,8 @@ func rowsOf(t testing.TB, d *counter.Days, period reports.Period) []reports.Row 
 	return rows
 }
 
-func named(name string, events ...counter.Event) counter.Source {
-	return counter.Source{Name: name, Events: source(events)}
+func named(name string, events ...counter.Event) counter.EventLog {
+	return counter.EventLog{Name: name, Events: source(events)}
 }
 
 // visit is an access by somebody with a cookie, who may click across midnight.
@@ -71,7 +71,7 @@ func TestDaysAddUpToTheMonth(t *testing.T) {
 		folder := t.TempDir()
 		servers := make([][]counter.Event, 1+r.IntN(3))
 		for left := l.events; ; {
-			var sources []counter.Source
+			var sources []counter.EventLog
 			for i, events := range servers {
 				name := fmt.Sprintf("server-%d.log", i)
 				if r.IntN(2) == 0 {
@@ -119,20 +119,20 @@ func copyOf(t testing.TB, folder string) string {
 func TestANightReadsWhatIsNew(t *testing.T) {
 	d := openDays(t, t.TempDir(), nil)
 	read := []string{}
-	log := func(name, version string, events ...counter.Event) counter.Source {
-		return counter.Source{Name: name, Version: version, Events: func(yield func(counter.Event, error) bool) {
+	log := func(name, version string, events ...counter.Event) counter.EventLog {
+		return counter.EventLog{Name: name, Version: version, Events: func(yield func(counter.Event, error) bool) {
 			read = append(read, name)
 			source(events)(yield)
 		}}
 	}
 	first := log("14.log", "sum of 14", visit("2026-10-14T10:00:00Z", "/a"), visit("2026-10-14T23:59:50Z", "/a"))
-	added, err := d.Add([]counter.Source{first}, nil)
+	added, err := d.Add([]counter.EventLog{first}, nil)
 	require.NoError(t, err)
 	assert.Equal(t, []reports.Date{"2026-10-14"}, added.Counted)
 
 	read = nil
 	second := log("15.log", "sum of 15", visit("2026-10-15T00:00:10Z", "/a"), visit("2026-10-15T12:00:00Z", "/a"))
-	added, err = d.Add([]counter.Source{first, second}, nil)
+	added, err = d.Add([]counter.EventLog{first, second}, nil)
 	require.NoError(t, err)
 	assert.Equal(t, []reports.Date{"2026-10-14", "2026-10-15"}, added.Counted, "the double click over midnight belongs to the 15th")
 	assert.Equal(t, []string{"14.log"}, added.Unchanged)
@@ -140,7 +140,7 @@ func TestANightReadsWhatIsNew(t *testing.T) {
 
 	read = nil
 	third := log("16.log", "sum of 16", visit("2026-10-16T12:00:00Z", "/a"))
-	added, err = d.Add([]counter.Source{first, second, third}, nil)
+	added, err = d.Add([]counter.EventLog{first, second, third}, nil)
 	require.NoError(t, err)
 	assert.Equal(t, []reports.Date{"2026-10-16"}, added.Counted)
 	assert.Equal(t, []string{"16.log", "16.log"}, read, "once for its days, once to count")
@@ -151,7 +151,7 @@ func TestANightReadsWhatIsNew(t *testing.T) {
 	}, d.List())
 
 	read = nil
-	added, err = d.Add([]counter.Source{first, second, third}, nil)
+	added, err = d.Add([]counter.EventLog{first, second, third}, nil)
 	require.NoError(t, err)
 	assert.Empty(t, added.Counted)
 	assert.Empty(t, read)
@@ -161,28 +161,28 @@ func TestANightReadsWhatIsNew(t *testing.T) {
 func TestALateLogNeedsTheOthersOfItsDay(t *testing.T) {
 	d := openDays(t, t.TempDir(), nil)
 	one, other := named("one.log", visit("2026-10-14T10:00:00Z", "/a")), named("other.log", visit("2026-10-14T10:10:00Z", "/a"))
-	_, err := d.Add([]counter.Source{one}, nil)
+	_, err := d.Add([]counter.EventLog{one}, nil)
 	require.NoError(t, err)
 	before := rowsOf(t, d, reports.Period{})
 
-	_, err = d.Add([]counter.Source{other}, nil)
+	_, err = d.Add([]counter.EventLog{other}, nil)
 	require.EqualError(t, err, "datacite: 2026-10-14: was counted from one.log (1 access), whose accesses are in none of the logs: give all logs of the day")
 	assert.Equal(t, before, rowsOf(t, d, reports.Period{}), "nothing has changed")
 
-	_, err = d.Add([]counter.Source{one, other}, nil)
+	_, err = d.Add([]counter.EventLog{one, other}, nil)
 	require.NoError(t, err)
 	rows := rowsOf(t, d, reports.Period{})
 	assert.Equal(t, []int64{2, 1}, []int64{rows[0].Count, rows[1].Count}, "two accesses, one visitor")
 
-	_, err = d.Add([]counter.Source{named("corrected.log", visit("2026-10-14T10:10:00Z", "/b"))}, &counter.AddOptions{Replace: true})
+	_, err = d.Add([]counter.EventLog{named("corrected.log", visit("2026-10-14T10:10:00Z", "/b"))}, &counter.AddOptions{Replace: true})
 	require.NoError(t, err)
 	assert.Equal(t, int64(1), rowsOf(t, d, reports.Period{})[0].Count)
 }
 
 // A log that is replaced by one of other visitors, with the same times, URLs and user agents, is another log.
 func TestWhoBelongsToALog(t *testing.T) {
-	by := func(set func(*counter.Event, string)) (as func(who ...string) counter.Source) {
-		return func(who ...string) counter.Source {
+	by := func(set func(*counter.Event, string)) (as func(who ...string) counter.EventLog) {
+		return func(who ...string) counter.EventLog {
 			var events []counter.Event
 			for i, one := range who {
 				e := visit(fmt.Sprintf("2026-10-14T10:%02d:00Z", i), "/a")
@@ -192,7 +192,7 @@ func TestWhoBelongsToALog(t *testing.T) {
 			return named("a.log", events...)
 		}
 	}
-	for kind, as := range map[string]func(who ...string) counter.Source{
+	for kind, as := range map[string]func(who ...string) counter.EventLog{
 		"address": by(func(e *counter.Event, who string) { e.Cookie, e.Address = "", "192.0.2."+who }),
 		"cookie":  by(func(e *counter.Event, who string) { e.Cookie = who }),
 		"session": by(func(e *counter.Event, who string) { e.Cookie, e.Session = "", who }),
@@ -200,11 +200,11 @@ func TestWhoBelongsToALog(t *testing.T) {
 	} {
 		t.Run(kind, func(t *testing.T) {
 			d := openDays(t, t.TempDir(), nil)
-			_, err := d.Add([]counter.Source{as("1", "1", "1")}, nil)
+			_, err := d.Add([]counter.EventLog{as("1", "1", "1")}, nil)
 			require.NoError(t, err)
-			_, err = d.Add([]counter.Source{as("1", "2", "3")}, nil)
+			_, err = d.Add([]counter.EventLog{as("1", "2", "3")}, nil)
 			require.ErrorContains(t, err, "2026-10-14: was counted from a.log (3 accesses), whose accesses are in none of the logs")
-			_, err = d.Add([]counter.Source{as("1", "2", "3")}, &counter.AddOptions{Replace: true})
+			_, err = d.Add([]counter.EventLog{as("1", "2", "3")}, &counter.AddOptions{Replace: true})
 			require.NoError(t, err)
 			rows := rowsOf(t, d, reports.Period{})
 			assert.Equal(t, []int64{3, 3}, []int64{rows[0].Count, rows[1].Count}, "three accesses by three visitors")
@@ -218,7 +218,7 @@ func TestRotatedLogsAreKnown(t *testing.T) {
 	d := openDays(t, t.TempDir(), nil)
 	morning, evening := visit("2026-10-14T02:00:00Z", "/a"), visit("2026-10-14T22:00:00Z", "/a")
 	next, third := visit("2026-10-15T02:00:00Z", "/a"), visit("2026-10-15T23:00:00Z", "/a")
-	nights := [][]counter.Source{
+	nights := [][]counter.EventLog{
 		{named("access.log", morning)},
 		{named("access.log", next), named("access.log.1", morning, evening)},
 		{named("access.log.1", next, third), named("access.log.2.gz", morning, evening)},
@@ -230,14 +230,14 @@ func TestRotatedLogsAreKnown(t *testing.T) {
 	}
 	assert.Equal(t, int64(4), rowsOf(t, d, reports.Period{})[0].Count)
 
-	_, err := d.Add([]counter.Source{named("access.log", next, third), named("copy.log", next, third)}, nil)
+	_, err := d.Add([]counter.EventLog{named("access.log", next, third), named("copy.log", next, third)}, nil)
 	require.ErrorIs(t, err, datacite.ErrInvalid)
 	require.ErrorContains(t, err, "sources[1]: copy.log has the same accesses as access.log")
 }
 
 // logsOf are logs written as "a.log: 5a 5b, b.log: 6a": accesses a and b of the 5th, and a of the 6th. 5a*
 // is one at 10 seconds after midnight.
-func logsOf(text string) (sources []counter.Source) {
+func logsOf(text string) (sources []counter.EventLog) {
 	for log := range strings.SplitSeq(text, ", ") {
 		name, accesses, given := strings.Cut(log, ":")
 		var events []counter.Event
@@ -394,7 +394,7 @@ func TestRandomHistoriesOfLogs(t *testing.T) {
 func TestAFolderOfDaysThatIsNotSound(t *testing.T) {
 	folder := t.TempDir()
 	d := openDays(t, folder, nil)
-	sources := []counter.Source{named("a.log", visit("2026-10-14T10:00:00Z", "/a"), visit("2026-10-15T10:00:00Z", "/a"))}
+	sources := []counter.EventLog{named("a.log", visit("2026-10-14T10:00:00Z", "/a"), visit("2026-10-15T10:00:00Z", "/a"))}
 	_, err := d.Add(sources, nil)
 	require.NoError(t, err)
 	want := rowsOf(t, d, reports.Period{})
@@ -414,7 +414,7 @@ func TestAFolderOfDaysThatIsNotSound(t *testing.T) {
 	testkit.Symlink(t, files[0], files[0])
 	d, err = counter.OpenDays(folder, nil)
 	require.NoError(t, err)
-	_, err = d.Add([]counter.Source{named("b.log", visit("2026-10-14T11:00:00Z", "/a"))}, &counter.AddOptions{Replace: true})
+	_, err = d.Add([]counter.EventLog{named("b.log", visit("2026-10-14T11:00:00Z", "/a"))}, &counter.AddOptions{Replace: true})
 	require.ErrorContains(t, err, files[0], "a file that cannot be looked at was not removed")
 	require.NoError(t, errors.Join(d.Close(), os.Rename(aside, files[0])))
 
@@ -441,7 +441,7 @@ func TestAFolderOfDaysThatIsNotSound(t *testing.T) {
 				assert.True(t, failed)
 			}
 			require.NoError(t, os.Remove(files[0]))
-			_, err = d.Add([]counter.Source{named("b.log", visit("2026-10-14T10:00:00Z", "/b"))}, nil)
+			_, err = d.Add([]counter.EventLog{named("b.log", visit("2026-10-14T10:00:00Z", "/b"))}, nil)
 			require.ErrorContains(t, err, "2026-10-14: was counted from a.log (1 access)")
 			_, err = d.Add(sources, nil)
 			require.NoError(t, err)
@@ -462,7 +462,7 @@ func TestALinkInPlaceOfTheLockIsRefused(t *testing.T) {
 func TestDaysAreStoredWholeOrNotAtAll(t *testing.T) {
 	folder := t.TempDir()
 	d := openDays(t, folder, nil)
-	_, err := d.Add([]counter.Source{named("a.log", visit("2026-10-14T10:00:00Z", "/a"))}, nil)
+	_, err := d.Add([]counter.EventLog{named("a.log", visit("2026-10-14T10:00:00Z", "/a"))}, nil)
 	require.NoError(t, err)
 	want := rowsOf(t, d, reports.Period{})
 	for _, broken := range []iter.Seq2[counter.Event, error]{
@@ -471,7 +471,7 @@ func TestDaysAreStoredWholeOrNotAtAll(t *testing.T) {
 		},
 		source([]counter.Event{visit("2026-10-15T10:00:00Z", "/a"), {DOI: "10.5072/a", Time: time.Now(), Access: "other"}}),
 	} {
-		_, err = d.Add([]counter.Source{{Name: "b.log", Events: broken}}, nil)
+		_, err = d.Add([]counter.EventLog{{Name: "b.log", Events: broken}}, nil)
 		require.Error(t, err)
 		assert.Contains(t, err.Error(), "b.log")
 		assert.Equal(t, want, rowsOf(t, d, reports.Period{}))
@@ -490,7 +490,7 @@ func TestDaysHoldNothingOfVisitors(t *testing.T) {
 	d := openDays(t, folder, nil)
 	e := visit("2026-10-14T10:00:00Z", "/a?token=t-17")
 	e.User, e.Session, e.Address = "lovelace", "s-17", "192.0.2.17"
-	_, err := d.Add([]counter.Source{named("a.log", e)}, nil)
+	_, err := d.Add([]counter.EventLog{named("a.log", e)}, nil)
 	require.NoError(t, err)
 	entries, err := os.ReadDir(folder)
 	require.NoError(t, err)

@@ -49,18 +49,18 @@ func (e Event) Validate() error {
 func parse(e *Event) (name string, err error) {
 	if e.DOI != "" {
 		if name, err = doi.Parse(e.DOI); err != nil {
-			return "", datacite.Invalid(datacite.Finding{Path: "doi", Code: "doi", Reason: fmt.Sprintf("is %.100q, not a DOI such as 10.5072/abc", e.DOI)})
+			return "", datacite.Invalid(datacite.Finding{Path: "doi", Code: datacite.CodeDOI, Reason: fmt.Sprintf("is %.100q, not a DOI such as 10.5072/abc", e.DOI)})
 		}
 	}
 	switch year := e.Time.Year(); {
 	case e.Time.IsZero():
-		return "", datacite.Invalid(datacite.Finding{Path: "time", Code: "missing", Reason: "is missing"})
+		return "", datacite.Invalid(datacite.Finding{Path: "time", Code: datacite.CodeMissing, Reason: "is missing"})
 	case year < 1 || year > 9999:
-		return "", datacite.Invalid(datacite.Finding{Path: "time", Code: "date", Reason: fmt.Sprintf("is in the year %d", year)})
-	case e.Access != "" && e.Access != reports.Regular && e.Access != reports.Machine:
-		return "", datacite.Invalid(datacite.Finding{Path: "access", Code: "vocabulary", Reason: fmt.Sprintf("is %.100q, neither %s nor %s", e.Access, reports.Regular, reports.Machine)})
+		return "", datacite.Invalid(datacite.Finding{Path: "time", Code: datacite.CodeDate, Reason: fmt.Sprintf("is in the year %d", year)})
+	case e.Access != "" && e.Access != reports.AccessRegular && e.Access != reports.AccessMachine:
+		return "", datacite.Invalid(datacite.Finding{Path: "access", Code: datacite.CodeVocabulary, Reason: fmt.Sprintf("is %.100q, neither %s nor %s", e.Access, reports.AccessRegular, reports.AccessMachine)})
 	case e.Country != "" && country.Pair(strings.ToLower(e.Country)) == 0:
-		return "", datacite.Invalid(datacite.Finding{Path: "country", Code: "vocabulary", Reason: fmt.Sprintf("is %.100q, not a country code of two letters", e.Country)})
+		return "", datacite.Invalid(datacite.Finding{Path: "country", Code: datacite.CodeVocabulary, Reason: fmt.Sprintf("is %.100q, not a country code of two letters", e.Country)})
 	}
 	return name, nil
 }
@@ -68,7 +68,7 @@ func parse(e *Event) (name string, err error) {
 // isNoDOI tells whether the fault of an event is its DOI, which came from a visitor, and not from the program.
 func isNoDOI(err error) bool {
 	faults := datacite.Findings(err)
-	return len(faults) == 1 && faults[0].Code == "doi"
+	return len(faults) == 1 && faults[0].Code == datacite.CodeDOI
 }
 
 // Key returns a text that is the same for all events of one dataset and one user, and

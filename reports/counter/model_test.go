@@ -13,8 +13,8 @@ import (
 // model counts as the code of practice says (RD1, "Processing Rules for Underlying
 // Reporting Data"), rule by rule, comparing every event with every other. It shares
 // no code with the package.
-func model(events []counter.Event, period reports.Period, zone *time.Location) (map[reports.Row]int64, counter.Summary) {
-	var sum counter.Summary
+func model(events []counter.Event, period reports.Period, zone *time.Location) (map[reports.Row]int64, counter.Tally) {
+	var sum counter.Tally
 	counts := map[reports.Row]int64{}
 	kept := filterDoubleClicks(events, zone)
 	inPeriod := func(e counter.Event) bool {
@@ -40,14 +40,14 @@ func model(events []counter.Event, period reports.Period, zone *time.Location) (
 			counts[row]++
 		}
 		sum.Counted++
-		count(reports.TotalDatasetInvestigations)
+		count(reports.MetricTotalDatasetInvestigations)
 		if !earlier(func(counter.Event) bool { return true }) {
-			count(reports.UniqueDatasetInvestigations)
+			count(reports.MetricUniqueDatasetInvestigations)
 		}
 		if e.Request {
-			count(reports.TotalDatasetRequests)
+			count(reports.MetricTotalDatasetRequests)
 			if !earlier(func(o counter.Event) bool { return o.Request }) {
-				count(reports.UniqueDatasetRequests)
+				count(reports.MetricUniqueDatasetRequests)
 			}
 		}
 	}
@@ -61,7 +61,7 @@ func filterDoubleClicks(events []counter.Event, zone *time.Location) (kept []cou
 	slices.SortFunc(events, func(a, b counter.Event) int { // the last of those that are alike is kept
 		flag := func(b bool) int { return map[bool]int{true: 1}[b] }
 		return cmp.Or(a.Time.Compare(b.Time),
-			flag(a.Request)-flag(b.Request), flag(accessOf(a) == reports.Machine)-flag(accessOf(b) == reports.Machine),
+			flag(a.Request)-flag(b.Request), flag(accessOf(a) == reports.AccessMachine)-flag(accessOf(b) == reports.AccessMachine),
 			strings.Compare(strings.ToLower(a.Country), strings.ToLower(b.Country)), strings.Compare(a.URL, b.URL))
 	})
 	for i, e := range events {
@@ -110,7 +110,7 @@ func accessOf(e counter.Event) reports.AccessMethod {
 	case e.Access != "":
 		return e.Access
 	case e.Agent == "" || strings.HasPrefix(e.Agent, "curl"):
-		return reports.Machine
+		return reports.AccessMachine
 	}
-	return reports.Regular
+	return reports.AccessRegular
 }

@@ -31,8 +31,8 @@ func TestMoreURLsAtOnceThanMemoryHolds(t *testing.T) {
 		}
 		l := randomLog{events: events, zone: time.UTC}
 		want, sum := model(l.events, l.period, l.zone)
-		var got counter.Summary
-		rows := count(t, events, &counter.Options{Memory: 1, TempDir: t.TempDir(), Summary: &got})
+		var got counter.Tally
+		rows := count(t, events, &counter.Options{Memory: 1, TempDir: t.TempDir(), Tally: &got})
 		requireCounts(t, want, total(rows), "seed %d: %+v", seed, l)
 		require.Equal(t, sum.Counted, got.Counted)
 		require.EqualValues(t, len(events), got.Events())
@@ -60,13 +60,13 @@ func TestMemoryWhileAClockStandsStill(t *testing.T) {
 			}
 			held()
 		}
-		var sum counter.Summary
-		for row, err := range counter.Count(events, &counter.Options{Memory: memory, TempDir: t.TempDir(), Summary: &sum}) {
+		var sum counter.Tally
+		for row, err := range counter.Count(events, &counter.Options{Memory: memory, TempDir: t.TempDir(), Tally: &sum}) {
 			held()
 			assert.NoError(t, err)
 			assert.Contains(t, []int64{1, int64(urls)}, row.Count)
 		}
-		assert.Equal(t, counter.Summary{Counted: int64(urls), DoubleClicks: int64(urls)}, sum)
+		assert.Equal(t, counter.Tally{Counted: int64(urls), DoubleClicks: int64(urls)}, sum)
 		return most
 	}
 	few, many := peak(10_000), peak(60_000)

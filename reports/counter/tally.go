@@ -30,7 +30,7 @@ type tally struct {
 	counts counts         // of the dataset
 	span   span           // of the last click
 
-	summary Summary
+	summary Tally
 }
 
 func newTally(r *rules) *tally { return &tally{rules: r, seen: map[visit]byte{}} }
@@ -132,8 +132,8 @@ const (
 
 // metrics are in the alphabetical order of their names, as rows are.
 var metrics = [...]reports.MetricType{
-	totalInvestigations: reports.TotalDatasetInvestigations, totalRequests: reports.TotalDatasetRequests,
-	uniqueInvestigations: reports.UniqueDatasetInvestigations, uniqueRequests: reports.UniqueDatasetRequests,
+	totalInvestigations: reports.MetricTotalDatasetInvestigations, totalRequests: reports.MetricTotalDatasetRequests,
+	uniqueInvestigations: reports.MetricUniqueDatasetInvestigations, uniqueRequests: reports.MetricUniqueDatasetRequests,
 }
 
 // add takes the next click. It lies in a record that the caller may reuse.
@@ -341,9 +341,9 @@ func appendRows(dst []reports.Row, doi string, list []cellCounts) []reports.Row 
 				if row.Count = at.sum[m]; row.Count == 0 {
 					continue
 				}
-				row.Access = reports.Regular
+				row.Access = reports.AccessRegular
 				if at.machine != 0 {
-					row.Access = reports.Machine
+					row.Access = reports.AccessMachine
 				}
 				row.Country, _ = country.Code(at.country[:]) // "" if it is not known
 				dst = append(dst, row)

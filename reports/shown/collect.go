@@ -53,7 +53,7 @@ func (c *comparison) readReports(ctx context.Context) error {
 		month := shownMonth(&s.Header)
 		var err error
 		if uuid.Validate(s.ID) != nil { // anything, such as a credential, so it is not repeated
-			err = datacite.Invalid(datacite.Finding{Path: "reports", Code: "syntax", Reason: fmt.Sprintf("have one of %s whose id is not a UUID", month)})
+			err = datacite.Invalid(datacite.Finding{Path: "reports", Code: datacite.CodeSyntax, Reason: fmt.Sprintf("have one of %s whose id is not a UUID", month)})
 		} else if err = c.readReport(ctx, s); err != nil {
 			err = fmt.Errorf("report %s: %w", s.ID, err)
 		}
@@ -89,7 +89,7 @@ func again(ctx context.Context, read func() error) error {
 // has its own number.
 func (c *comparison) readReport(ctx context.Context, s *reports.Summary) error {
 	if shownMonth(&s.Header) == "" {
-		return datacite.Invalid(datacite.Finding{Path: "reporting-period.begin-date", Code: "date", Reason: fmt.Sprintf("is %q, not a date", s.Header.ReportingPeriod.BeginDate)})
+		return datacite.Invalid(datacite.Finding{Path: "reporting-period.begin-date", Code: datacite.CodeDate, Reason: fmt.Sprintf("is %q, not a date", s.Header.ReportingPeriod.BeginDate)})
 	}
 	created, _ := s.Header.Created.Time()
 	before := c.progress.Datasets
@@ -162,7 +162,7 @@ func (c *comparison) keep(h *reports.Header, d *reports.Dataset) error {
 		}
 	}
 	if e.DOI == name {
-		e.Code, e.Detail = display.OtherMonth, fmt.Sprintf("the report begins on %s", h.ReportingPeriod.BeginDate)
+		e.Code, e.Detail = datacite.CodeOtherMonth, fmt.Sprintf("the report begins on %s", h.ReportingPeriod.BeginDate)
 	}
 	e.Elsewhere = true
 	return c.add(name, month, &e)
@@ -230,7 +230,7 @@ func (r *record) series(m Metric) dois.Series {
 	switch {
 	case r == nil:
 		return nil
-	case m == Downloads:
+	case m == MetricDownloads:
 		return r.Downloads
 	}
 	return r.Views

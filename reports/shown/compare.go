@@ -32,9 +32,9 @@
 //     fault. A wanted dataset that needs a 0 and already has 8 instances is one, too.
 //   - A number that no report of the account has may be that of another account. Repair cannot
 //     distinguish them, and sends a 0, which then changes nothing; the next comparison names it
-//     as [Unreported].
+//     as [datacite.CodeUnreported].
 //   - A report that is already correct is not sent again. Records change when the service has
-//     processed the reports. Until then their differences are [NotProcessed], or [Lost] if the
+//     processed the reports. Until then their differences are [datacite.CodeNotProcessed], or [datacite.CodeLost] if the
 //     reports are old, and remain. After an interruption in between, a later Repair may still
 //     find a number of an earlier version, which remains until then.
 //   - With DryRun nothing is sent, and the outcome is the same except for the receipts, and for
@@ -178,21 +178,21 @@ type comparison struct {
 func (c *comparison) check() error {
 	switch {
 	case c.reports == nil || c.dois == nil:
-		return datacite.Invalid(datacite.Finding{Path: "Compare", Code: "missing", Reason: "needs a client for reports and a client for DOIs; one of them is nil"})
+		return datacite.Invalid(datacite.Finding{Path: "Compare", Code: datacite.CodeMissing, Reason: "needs a client for reports and a client for DOIs; one of them is nil"})
 	case c.account == "":
-		return datacite.Invalid(datacite.Finding{Path: "account", Code: "missing", Reason: `is empty; give the repository account, such as "example.repo"`})
+		return datacite.Invalid(datacite.Finding{Path: "account", Code: datacite.CodeMissing, Reason: `is empty; give the repository account, such as "example.repo"`})
 	case c.opts.Lag < 0:
-		return datacite.Invalid(datacite.Finding{Path: "Options.Lag", Code: "limit", Reason: "is negative"})
+		return datacite.Invalid(datacite.Finding{Path: "Options.Lag", Code: datacite.CodeLimit, Reason: "is negative"})
 	}
 	if _, err := time.Parse("2006-01", c.opts.Month); c.opts.Month != "" && err != nil {
-		return datacite.Invalid(datacite.Finding{Path: "Options.Month", Code: "date", Reason: fmt.Sprintf("is %q, not YYYY-MM", c.opts.Month)})
+		return datacite.Invalid(datacite.Finding{Path: "Options.Month", Code: datacite.CodeDate, Reason: fmt.Sprintf("is %q, not YYYY-MM", c.opts.Month)})
 	}
 	if c.opts.Causes != nil && len(c.opts.Causes) == 0 {
-		return datacite.Invalid(datacite.Finding{Path: "Options.Causes", Code: "value", Reason: "is empty, so nothing would be reported; leave it nil to look for all"})
+		return datacite.Invalid(datacite.Finding{Path: "Options.Causes", Code: datacite.CodeValue, Reason: "is empty, so nothing would be reported; leave it nil to look for all"})
 	}
 	for _, cause := range c.opts.Causes {
 		if !slices.Contains(AllCauses(), cause) {
-			return datacite.Invalid(datacite.Finding{Path: "Options.Causes", Code: "vocabulary", Reason: fmt.Sprintf("has %q, which is not a cause", string(cause))})
+			return datacite.Invalid(datacite.Finding{Path: "Options.Causes", Code: datacite.CodeVocabulary, Reason: fmt.Sprintf("has %q, which is not a cause", string(cause))})
 		}
 	}
 	if c.opts.Now.IsZero() {
@@ -259,11 +259,11 @@ type Metric string
 
 // The metrics.
 const (
-	Views     Metric = "views"     // unique-dataset-investigations, regular
-	Downloads Metric = "downloads" // unique-dataset-requests, regular
+	MetricViews     Metric = "views"     // unique-dataset-investigations, regular
+	MetricDownloads Metric = "downloads" // unique-dataset-requests, regular
 )
 
-var metrics = [...]Metric{display.Views: Views, display.Downloads: Downloads}
+var metrics = [...]Metric{display.Views: MetricViews, display.Downloads: MetricDownloads}
 
 // A Difference is a number of a DOI record that differs from the reported number.
 type Difference struct {
@@ -303,57 +303,34 @@ func (d *Difference) String() string {
 	return text
 }
 
-// A Cause is the reason why a record does not show the reported number, such as [Left].
+// A Cause is the reason why a record does not show the reported number, such as [datacite.CodeLeft].
 // [datacite.Code] lists the causes. Those that lie in reports are also the codes of the findings
 // with which Submit and [reports.Report.Findings] warn in advance.
 type Cause = datacite.Code
-
-// The causes; [Sentence] describes each.
-const (
-	NotProcessed     Cause = "not-processed"
-	Lost             Cause = "lost"
-	NoRecord         Cause = "no-record"
-	Unreported       Cause = "unreported"
-	NotRegular       Cause = "not-regular"
-	NotADOI          Cause = "not-a-doi"
-	ReportedTwice    Cause = "reported-twice"
-	Left             Cause = "left"
-	NotUnique        Cause = "not-unique"
-	TooManyInstances Cause = "too-many-instances"
-	LaterPerformance Cause = "later-performance"
-	SeveralCounts    Cause = "several-counts"
-	LaterIdentifier  Cause = "later-identifier"
-	Spelling         Cause = "spelling"
-	Characters       Cause = "characters"
-	OtherDOI         Cause = "other-doi"
-	OtherMonth       Cause = "other-month"
-	TooLarge         Cause = "too-large"
-	NoCount          Cause = "no-count"
-)
 
 var sentences = []struct {
 	cause Cause
 	text  string
 }{
-	{NotProcessed, "the report is recent, and the service has not processed it yet"},
-	{Lost, "the service stored the report long ago, and does not show this count of it; storing it again makes the service read it again"},
-	{NoRecord, "the DOI is not registered, or not visible to the account"},
-	{ReportedTwice, "several reports have this count, and the service adds them up"},
-	{Left, "the report of the month no longer has this count, and the service keeps the old number until a count of 0 replaces it"},
-	{Unreported, "no report that is compared has this count: another account or creator reported it, or a report that was deleted or moved to another month, or had it under a name with # or ?"},
-	{NotRegular, "the report has only machine counts, which are not shown, and the service keeps the old number"},
-	{NotUnique, "the report has no unique counts by people, and the service shows no others"},
-	{TooManyInstances, "the dataset has more than 8 instances, and the service reads none of them"},
-	{LaterPerformance, "the service reads only the first performance of a dataset"},
-	{SeveralCounts, "the report has several counts of the same kind, and the service shows one of them"},
-	{LaterIdentifier, "the service reads only the first identifier of a dataset, and it is not the DOI"},
-	{NotADOI, "the dataset has no DOI"},
-	{Spelling, "the service does not read the DOI in this spelling"},
-	{Characters, "the service does not find DOIs with such characters"},
-	{OtherDOI, "the service reads a DOI only up to # or ?, and adds the counts to those of the DOI that remains"},
-	{OtherMonth, "in UTC the report begins in another month, under which the service shows its counts"},
-	{TooLarge, "the service shows no count above 2,147,483,647"},
-	{NoCount, "the count is missing in the report, and the service shows 1 for it, or keeps an earlier number"},
+	{datacite.CodeNotProcessed, "the report is recent, and the service has not processed it yet"},
+	{datacite.CodeLost, "the service stored the report long ago, and does not show this count of it; storing it again makes the service read it again"},
+	{datacite.CodeNoRecord, "the DOI is not registered, or not visible to the account"},
+	{datacite.CodeReportedTwice, "several reports have this count, and the service adds them up"},
+	{datacite.CodeLeft, "the report of the month no longer has this count, and the service keeps the old number until a count of 0 replaces it"},
+	{datacite.CodeUnreported, "no report that is compared has this count: another account or creator reported it, or a report that was deleted or moved to another month, or had it under a name with # or ?"},
+	{datacite.CodeNotRegular, "the report has only machine counts, which are not shown, and the service keeps the old number"},
+	{datacite.CodeNotUnique, "the report has no unique counts by people, and the service shows no others"},
+	{datacite.CodeTooManyInstances, "the dataset has more than 8 instances, and the service reads none of them"},
+	{datacite.CodeLaterPerformance, "the service reads only the first performance of a dataset"},
+	{datacite.CodeSeveralCounts, "the report has several counts of the same kind, and the service shows one of them"},
+	{datacite.CodeLaterIdentifier, "the service reads only the first identifier of a dataset, and it is not the DOI"},
+	{datacite.CodeNotADOI, "the dataset has no DOI"},
+	{datacite.CodeSpelling, "the service does not read the DOI in this spelling"},
+	{datacite.CodeCharacters, "the service does not find DOIs with such characters"},
+	{datacite.CodeOtherDOI, "the service reads a DOI only up to # or ?, and adds the counts to those of the DOI that remains"},
+	{datacite.CodeOtherMonth, "in UTC the report begins in another month, under which the service shows its counts"},
+	{datacite.CodeTooLarge, "the service shows no count above 2,147,483,647"},
+	{datacite.CodeNoCount, "the count is missing in the report, and the service shows 1 for it, or keeps an earlier number"},
 }
 
 // AllCauses returns all causes.

@@ -31,16 +31,16 @@ var kinds = []struct {
 	{"nothing", nil},
 	{"people", func(v, _ int64) []reports.Instance { return []reports.Instance{views(v)} }},
 	{"machines", func(v, n int64) []reports.Instance {
-		return []reports.Instance{instance(v, reports.UniqueDatasetInvestigations, reports.Machine), instance(n, reports.UniqueDatasetRequests, reports.Machine)}
+		return []reports.Instance{instance(v, reports.MetricUniqueDatasetInvestigations, reports.AccessMachine), instance(n, reports.MetricUniqueDatasetRequests, reports.AccessMachine)}
 	}},
 	{"totals", func(v, n int64) []reports.Instance {
 		const more = 100 // so that no record shows a total by accident
-		return []reports.Instance{instance(v+more, reports.TotalDatasetInvestigations, reports.Regular), instance(n+more, reports.TotalDatasetRequests, reports.Regular)}
+		return []reports.Instance{instance(v+more, reports.MetricTotalDatasetInvestigations, reports.AccessRegular), instance(n+more, reports.MetricTotalDatasetRequests, reports.AccessRegular)}
 	}},
 	{"downloads", func(_, n int64) []reports.Instance { return []reports.Instance{downloads(n)} }},
 	{"both", func(v, n int64) []reports.Instance { return []reports.Instance{views(v), downloads(n)} }},
 	{"mixed", func(v, n int64) []reports.Instance {
-		return []reports.Instance{views(v), instance(n, reports.UniqueDatasetRequests, reports.Machine)}
+		return []reports.Instance{views(v), instance(n, reports.MetricUniqueDatasetRequests, reports.AccessMachine)}
 	}},
 	{"zeros", func(int64, int64) []reports.Instance { return []reports.Instance{views(0), downloads(0)} }},
 }
@@ -49,10 +49,10 @@ var kinds = []struct {
 func shows(counts []reports.Instance) (both [2]int64) {
 	for _, n := range counts {
 		switch {
-		case n.AccessMethod != reports.Regular:
-		case n.MetricType == reports.UniqueDatasetInvestigations:
+		case n.AccessMethod != reports.AccessRegular:
+		case n.MetricType == reports.MetricUniqueDatasetInvestigations:
 			both[0] += n.Count
-		case n.MetricType == reports.UniqueDatasetRequests:
+		case n.MetricType == reports.MetricUniqueDatasetRequests:
 			both[1] += n.Count
 		}
 	}
@@ -112,7 +112,7 @@ func TestRepairOfEveryKind(t *testing.T) {
 		assert.Equal(t, want, shownOf(t, srv, name), name)
 	}
 	for _, d := range compare(t, srv, nil) {
-		assert.True(t, d.Cause == shown.NotUnique && strings.HasSuffix(d.DOI, "-totals"), "%v: only totals are shown nowhere", d)
+		assert.True(t, d.Cause == datacite.CodeNotUnique && strings.HasSuffix(d.DOI, "-totals"), "%v: only totals are shown nowhere", d)
 		if slices.ContainsFunc(found, func(before *shown.Difference) bool { return before.DOI == d.DOI && before.Metric == d.Metric }) {
 			remain = append(remain, fmt.Sprint(d.DOI, " ", d.Metric))
 		}
@@ -202,12 +202,12 @@ func (c *course) cut(wanted []reports.Dataset, opts *shown.RepairOptions) (*show
 		if n--; n > 0 {
 			return nil
 		}
-		if kind := datacitetest.DropAfter; done && !dead {
+		if kind := datacitetest.FaultDropAfter; done && !dead {
 			dead = true
 			return &datacitetest.Fault{Kind: kind}
 		}
 		kill()
-		return &datacitetest.Fault{Kind: datacitetest.DropBefore}
+		return &datacitetest.Fault{Kind: datacitetest.FaultDropBefore}
 	}
 	defer func() { c.fault = nil }()
 	return mend(ctx, c.srv, wanted, opts)
@@ -349,7 +349,7 @@ func (c *course) run(documented bool, faults datacitetest.Faults) {
 			}
 		}
 		for m, n := range shownOf(t, c.srv, name) {
-			key := fmt.Sprint(name, " ", []shown.Metric{shown.Views, shown.Downloads}[m])
+			key := fmt.Sprint(name, " ", []shown.Metric{shown.MetricViews, shown.MetricDownloads}[m])
 			if n != right[m] {
 				assert.Contains(t, named, key, "%d in place of %d; %v, then %v", n, right[m], short(rehearsed.Remain), short(done.Remain))
 				assert.Contains(t, differing(after), key)

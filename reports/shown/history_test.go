@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/datacitetest"
 	"github.com/datacite-go/datacite-go/reports"
 	"github.com/datacite-go/datacite-go/reports/shown"
@@ -23,8 +24,8 @@ func anything(random *rand.Rand, id string) reports.Dataset {
 	d := dataset(id)
 	for range 1 + random.IntN(3)*random.IntN(3)*random.IntN(3) {
 		n := views(random.Int64N(4) * random.Int64N(1<<random.IntN(33)))
-		n.MetricType = []reports.MetricType{reports.UniqueDatasetInvestigations, reports.UniqueDatasetRequests, reports.TotalDatasetInvestigations}[random.IntN(3)]
-		n.AccessMethod = []reports.AccessMethod{reports.Regular, reports.Regular, reports.Machine}[random.IntN(3)]
+		n.MetricType = []reports.MetricType{reports.MetricUniqueDatasetInvestigations, reports.MetricUniqueDatasetRequests, reports.MetricTotalDatasetInvestigations}[random.IntN(3)]
+		n.AccessMethod = []reports.AccessMethod{reports.AccessRegular, reports.AccessRegular, reports.AccessMachine}[random.IntN(3)]
 		if random.IntN(8) == 0 {
 			n.Count, n.NoCount = 0, true
 		}
@@ -77,16 +78,16 @@ func TestEveryDifferenceIsExplained(t *testing.T) {
 		for _, d := range compare(t, srv, nil) {
 			differences++
 			what := fmt.Sprintf("seed %d: %s, %v expected", seed, d, d.Expected)
-			assert.NotEqual(t, shown.NotProcessed, d.Cause, what)
-			assert.NotEqual(t, shown.Lost, d.Cause, what)
+			assert.NotEqual(t, datacite.CodeNotProcessed, d.Cause, what)
+			assert.NotEqual(t, datacite.CodeLost, d.Cause, what)
 			switch {
 			case !slices.Contains(records, d.DOI): // nobody has registered it
 			case slices.Contains(d.Expected, d.Shown):
-				assert.NotContains(t, []shown.Cause{shown.Left, shown.Unreported, shown.NoRecord}, d.Cause, what)
+				assert.NotContains(t, []shown.Cause{datacite.CodeLeft, datacite.CodeUnreported, datacite.CodeNoRecord}, d.Cause, what)
 			default: // no report that was stored once alone is a surprise
 				left++
 				assert.True(t, corrected, what)
-				assert.NotEqual(t, shown.NoRecord, d.Cause, what)
+				assert.NotEqual(t, datacite.CodeNoRecord, d.Cause, what)
 			}
 		}
 		require.False(t, t.Failed(), "seed %d", seed)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/internal/call"
 	"github.com/datacite-go/datacite-go/internal/display"
@@ -167,9 +168,9 @@ func (p *pair) report(n *number, m display.Metric) {
 func (p *pair) misattribution(report int, name, month string) Cause {
 	switch {
 	case name != p.doi:
-		return OtherDOI
+		return datacite.CodeOtherDOI
 	case month != p.stored[report].month:
-		return OtherMonth
+		return datacite.CodeOtherMonth
 	}
 	return ""
 }
@@ -255,17 +256,17 @@ func (p *pair) explain(n *number, reported int64) (cause Cause, detail string, c
 	case allowed:
 		return p.added(n)
 	case len(missing) > 0 && !n.exceeds():
-		return NoCount, "", missing
+		return datacite.CodeNoCount, "", missing
 	case len(n.events) == 0 && slices.ContainsFunc(n.parts, func(one part) bool { return one.counts.Machine }):
-		return NotRegular, "", all
+		return datacite.CodeNotRegular, "", all
 	case n.shown > n.expected.All[len(n.expected.All)-1] && n.exceeds():
-		return Unreported, "", nil
+		return datacite.CodeUnreported, "", nil
 	case slices.ContainsFunc(n.parts, func(one part) bool { return p.young(&one) }):
-		return NotProcessed, "", n.only(func(one *part) bool { return one.events > 0 && p.young(one) })
+		return datacite.CodeNotProcessed, "", n.only(func(one *part) bool { return one.events > 0 && p.young(one) })
 	case n.exceeds():
-		return Unreported, "", nil
+		return datacite.CodeUnreported, "", nil
 	}
-	return Lost, "", stored
+	return datacite.CodeLost, "", stored
 }
 
 // only returns the parts that match.
@@ -282,11 +283,11 @@ func (n *number) only(match func(*part) bool) (all []part) {
 // other DOIs or months, have been added.
 func (p *pair) added(n *number) (cause Cause, detail string, causing []part) {
 	if own := n.only(func(one *part) bool { return !onlyZero(one.counts.Values) }); len(own) > 1 {
-		return ReportedTwice, "", own
+		return datacite.CodeReportedTwice, "", own
 	}
 	misattributed := n.only((*part).misattributes)
 	if len(misattributed) == 0 {
-		return Lost, "", n.parts
+		return datacite.CodeLost, "", n.parts
 	}
 	last := misattributed[0].misattributed[len(misattributed[0].misattributed)-1]
 	return p.misattribution(last.Report, last.Name, last.Month), fmt.Sprintf("%.100q of %s", last.Name, p.stored[last.Report].month), misattributed
@@ -340,11 +341,11 @@ func (p *pair) own(n *number, d *Difference) {
 		}
 		d.shares = append(d.shares, s)
 	}
-	if d.surplus, d.old = n.surplus(); len(d.surplus)+d.old == 0 && d.Cause != Unreported {
+	if d.surplus, d.old = n.surplus(); len(d.surplus)+d.old == 0 && d.Cause != datacite.CodeUnreported {
 		return
 	}
 	if by := p.opts.CreatedBy; by != "" {
-		if d.Cause == Unreported {
+		if d.Cause == datacite.CodeUnreported {
 			d.Detail = fmt.Sprintf("only reports of %s are compared; another creator may have reported it, or an earlier version of one of these", by)
 		}
 		return
@@ -357,9 +358,9 @@ func (p *pair) own(n *number, d *Difference) {
 		}
 	}
 	switch {
-	case d.Cause == Unreported && len(d.owners) > 0:
-		d.Cause, d.Reports = Left, d.owners
-	case d.Cause != Unreported && d.Cause != NotRegular && d.Shown != 0 && len(n.events) == 0:
+	case d.Cause == datacite.CodeUnreported && len(d.owners) > 0:
+		d.Cause, d.Reports = datacite.CodeLeft, d.owners
+	case d.Cause != datacite.CodeUnreported && d.Cause != datacite.CodeNotRegular && d.Shown != 0 && len(n.events) == 0:
 		d.Detail = strings.TrimPrefix(d.Detail+"; the number shown is that of an earlier version", "; ")
 	}
 }
@@ -369,7 +370,7 @@ func (p *pair) evens() {
 	for i := range p.all {
 		n := &p.all[i]
 		if n.reported() == n.shown && len(n.entries) > len(n.events) {
-			d := &Difference{DOI: p.doi, Month: n.month, Metric: n.metric, Reported: n.shown, Expected: n.expected.All, Shown: n.shown, Cause: Unreported}
+			d := &Difference{DOI: p.doi, Month: n.month, Metric: n.metric, Reported: n.shown, Expected: n.expected.All, Shown: n.shown, Cause: datacite.CodeUnreported}
 			p.own(n, d)
 			p.even(d)
 		}
@@ -386,7 +387,7 @@ func (p *pair) young(one *part) bool {
 func (p *pair) count(all []*Difference) {
 	total := func(month string, metric Metric) *Total {
 		m := of(p.totalled, month)
-		if m.Month = month; metric == Downloads {
+		if m.Month = month; metric == MetricDownloads {
 			return &m.Downloads
 		}
 		return &m.Views

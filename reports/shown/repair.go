@@ -14,7 +14,6 @@ import (
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/dois"
-	"github.com/datacite-go/datacite-go/internal/display"
 	"github.com/datacite-go/datacite-go/internal/extsort"
 	"github.com/datacite-go/datacite-go/internal/transport"
 	"github.com/datacite-go/datacite-go/reports"
@@ -84,17 +83,17 @@ func Repair(ctx context.Context, r *reports.Client, d *dois.Client, account stri
 	case ctx == nil:
 		return nil, transport.ErrNilContext
 	case r == nil || d == nil:
-		return nil, datacite.Invalid(datacite.Finding{Path: "Repair", Code: "missing", Reason: "needs a client for reports and a client for DOIs; one of them is nil"})
+		return nil, datacite.Invalid(datacite.Finding{Path: "Repair", Code: datacite.CodeMissing, Reason: "needs a client for reports and a client for DOIs; one of them is nil"})
 	case wanted == nil:
-		return nil, datacite.Invalid(datacite.Finding{Path: "wanted", Code: "missing", Reason: "is nil"})
+		return nil, datacite.Invalid(datacite.Finding{Path: "wanted", Code: datacite.CodeMissing, Reason: "is nil"})
 	case m.month == "" || m.month != shownMonth(&h):
-		return nil, datacite.Invalid(datacite.Finding{Path: "Header.ReportingPeriod", Code: "date", Reason: fmt.Sprintf("begins on %q, which is not a day of a month", h.ReportingPeriod.BeginDate)})
+		return nil, datacite.Invalid(datacite.Finding{Path: "Header.ReportingPeriod", Code: datacite.CodeDate, Reason: fmt.Sprintf("begins on %q, which is not a day of a month", h.ReportingPeriod.BeginDate)})
 	case account == "":
-		return nil, datacite.Invalid(datacite.Finding{Path: "account", Code: "missing", Reason: `is empty; give the repository account, such as "example.repo"`})
+		return nil, datacite.Invalid(datacite.Finding{Path: "account", Code: datacite.CodeMissing, Reason: `is empty; give the repository account, such as "example.repo"`})
 	}
 	for i, name := range m.opts.Replaces {
 		if strings.TrimSpace(name) == "" {
-			return nil, datacite.Invalid(datacite.Finding{Path: fmt.Sprintf("RepairOptions.Replaces[%d]", i), Code: "missing", Reason: "is blank"})
+			return nil, datacite.Invalid(datacite.Finding{Path: fmt.Sprintf("RepairOptions.Replaces[%d]", i), Code: datacite.CodeMissing, Reason: "is blank"})
 		}
 	}
 	m.done = &Repaired{}
@@ -204,7 +203,7 @@ func (m *repair) readStored(ctx context.Context) error {
 		}
 		if n, example := m.own.shared(p); n > 0 && m.opts.Submit.RefuseOthers {
 			refused = append(refused, datacite.Finding{
-				Path: "report-datasets", Code: display.ReportedTwice,
+				Path: "report-datasets", Code: datacite.CodeReportedTwice,
 				Reason: fmt.Sprintf("report %s of %.100q has %d of the same numbers for that month, such as one of %s; records show the sum", p.id, p.header.CreatedBy, n, example),
 			})
 		}
@@ -353,9 +352,9 @@ func (m *repair) remains(d *Difference) bool {
 	switch {
 	case counting > 1 || m.keeps(d):
 		return true
-	case d.Cause == NoRecord:
+	case d.Cause == datacite.CodeNoRecord:
 		return counting > 0
-	case d.Cause == Lost, d.Cause == NotProcessed:
+	case d.Cause == datacite.CodeLost, d.Cause == datacite.CodeNotProcessed:
 		return slices.ContainsFunc(d.Reports, func(id string) bool { return m.sent(id) == nil })
 	}
 	return false

@@ -74,7 +74,7 @@ func newPlan(h reports.Header) *plan {
 // is says which report is stored.
 func (p *plan) is(s *reports.Summary) {
 	p.id, p.stored = s.ID, true
-	p.packed = slices.ContainsFunc(s.Header.Exceptions, func(e reports.Exception) bool { return e.Code == reports.CodeCompressed })
+	p.packed = slices.ContainsFunc(s.Header.Exceptions, func(e reports.Exception) bool { return e.Code == reports.ExceptionCompressed })
 }
 
 // keep reads the wanted datasets into the file.
@@ -172,7 +172,7 @@ func (p *plan) had(d *reports.Dataset) error {
 // onlyZeros reports whether a dataset has nothing but zeros of what records show.
 func onlyZeros(d *reports.Dataset) bool {
 	return len(d.Performance) == 1 && !slices.ContainsFunc(d.Performance[0].Instance, func(n reports.Instance) bool {
-		return n.Count != 0 || n.NoCount || n.AccessMethod != reports.Regular
+		return n.Count != 0 || n.NoCount || n.AccessMethod != reports.AccessRegular
 	})
 }
 
@@ -300,7 +300,7 @@ func (p *plan) full() error {
 	for _, name := range slices.Sorted(maps.Keys(p.targets)) {
 		if t, zeros := p.targets[name], len(p.zeros(name)); zeros > max(0, t.room) {
 			faults = append(faults, datacite.Finding{
-				Path: fmt.Sprintf("report-datasets[%d].performance[0].instance", t.line), Code: display.TooManyInstances,
+				Path: fmt.Sprintf("report-datasets[%d].performance[0].instance", t.line), Code: datacite.CodeTooManyInstances,
 				Reason: fmt.Sprintf("needs a 0 for a number of %s that its record shows, and there is no room for it: the service reads no more than %d", name, mostInstances),
 			})
 		}
@@ -412,9 +412,9 @@ func (p *plan) read() iter.Seq2[reports.Dataset, error] {
 // zeros are the counts of a DOI that no wanted dataset has.
 func (p *plan) zeros(name string) (all []reports.Instance) {
 	t := p.targets[name]
-	for i, metric := range [...]reports.MetricType{display.Views: reports.UniqueDatasetInvestigations, display.Downloads: reports.UniqueDatasetRequests} {
+	for i, metric := range [...]reports.MetricType{display.Views: reports.MetricUniqueDatasetInvestigations, display.Downloads: reports.MetricUniqueDatasetRequests} {
 		if t != nil && t.counts[i].zero {
-			all = append(all, reports.Instance{MetricType: metric, AccessMethod: reports.Regular})
+			all = append(all, reports.Instance{MetricType: metric, AccessMethod: reports.AccessRegular})
 		}
 	}
 	return all

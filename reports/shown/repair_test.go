@@ -29,7 +29,7 @@ import (
 func mending(folder string, dry bool, replaces ...string) *shown.RepairOptions {
 	return &shown.RepairOptions{
 		DryRun: dry, Replaces: replaces, Submit: reports.SubmitOptions{LockDir: folder},
-		Compare: shown.Options{Now: now, Month: "2024-03", Causes: []shown.Cause{shown.TooLarge}, CreatedBy: "Nobody", LeaveOut: func(error) bool { return true }},
+		Compare: shown.Options{Now: now, Month: "2024-03", Causes: []shown.Cause{datacite.CodeTooLarge}, CreatedBy: "Nobody", LeaveOut: func(error) bool { return true }},
 	}
 }
 
@@ -383,7 +383,7 @@ func TestRepairBySpecification(t *testing.T) {
 
 func TestRepairRefuses(t *testing.T) {
 	a := dataset("10.5072/a", views(5))
-	eight := dataset("10.5072/a", slices.Repeat([]reports.Instance{instance(1, reports.TotalDatasetInvestigations, reports.Machine)}, 8)...)
+	eight := dataset("10.5072/a", slices.Repeat([]reports.Instance{instance(1, reports.MetricTotalDatasetInvestigations, reports.AccessMachine)}, 8)...)
 	broken := errors.New("the log ends")
 	for name, tt := range map[string]struct {
 		stored   []stage
@@ -521,7 +521,7 @@ func TestRepairEndsWithAnError(t *testing.T) {
 				srv := datacitetest.NewServer(&datacitetest.Options{NoPort: true, Faults: func(_ int, r *http.Request) *datacitetest.Fault {
 					if fails && r.URL.Path == tt.path {
 						if asked++; asked >= tt.nth && asked < tt.nth+attempts {
-							return &datacitetest.Fault{Kind: datacitetest.Status, Status: 500}
+							return &datacitetest.Fault{Kind: datacitetest.FaultStatus, Status: 500}
 						}
 					}
 					return nil
@@ -594,7 +594,7 @@ func removed(id int) stage {
 func counting(count string) stage {
 	return func(t *testing.T, srv *datacitetest.Server) {
 		h := header("Unchecked", 10)
-		h.Exceptions = []reports.Exception{{Code: reports.CodeCompressed, Severity: "warning", Message: "Report is compressed using gzip", HelpURL: "https://github.com/datacite/sashimi", Data: "usage data needs to be uncompressed"}}
+		h.Exceptions = []reports.Exception{{Code: reports.ExceptionCompressed, Severity: "warning", Message: "Report is compressed using gzip", HelpURL: "https://github.com/datacite/sashimi", Data: "usage data needs to be uncompressed"}}
 		head, err := json.Marshal(h)
 		require.NoError(t, err)
 		_, err = srv.PutReportJSON([]byte(`{"id":"` + reportID(8) + `","report-header":` + string(head) + `,"report-datasets":[{"dataset-id":[{"type":"doi","value":"10.5072/a"}],"performance":[{"instance":[{` +
@@ -608,7 +608,7 @@ func counting(count string) stage {
 func TestDifferencesAfterCorrections(t *testing.T) {
 	five, six, none := dataset("10.5072/a", views(5)), dataset("10.5072/a", views(6)), dataset("10.5072/a", views(0))
 	a, b := both("10.5072/a", 5, 3), both("10.5072/b", 4, 2)
-	machines := dataset("10.5072/a", instance(5, reports.UniqueDatasetInvestigations, reports.Machine))
+	machines := dataset("10.5072/a", instance(5, reports.MetricUniqueDatasetInvestigations, reports.AccessMachine))
 	for name, tt := range map[string]struct {
 		stages []stage
 		want   []string
@@ -629,7 +629,7 @@ func TestDifferencesAfterCorrections(t *testing.T) {
 			[]string{"10.5072/a 2025-10 views 6 [7] 11 no-count 8"}},
 		"a number of a deleted report, where no more is shown than may be": {[]stage{october(1, dataset("10.5072/a", views(7), views(3))), october(2, dataset("10.5072/a", views(2))), removed(2)},
 			[]string{"10.5072/a 2025-10 views 10 [3 7] 5 unreported "}},
-		"a zero beside totals":             {[]stage{october(1, six), october(2, none, dataset("10.5072/a", instance(3, reports.TotalDatasetInvestigations, reports.Regular)))}, nil},
+		"a zero beside totals":             {[]stage{october(1, six), october(2, none, dataset("10.5072/a", instance(3, reports.MetricTotalDatasetInvestigations, reports.AccessRegular)))}, nil},
 		"a begin date of one digit":        {[]stage{beginning("2025-10-1", five)}, nil},
 		"the second report zeroed":         {[]stage{october(1, a, b), october(2, both("10.5072/a", 6, 4)), october(2, both("10.5072/a", 0, 0))}, nil},
 		"merged, and the other one zeroed": {[]stage{october(1, a, b), october(2, a, both("10.5072/c", 1, 1)), october(1, both("10.5072/a", 10, 6), b, both("10.5072/c", 1, 1)), october(2, both("10.5072/a", 0, 0), both("10.5072/c", 0, 0))}, nil},

@@ -44,11 +44,11 @@ func instance(n int64, metric reports.MetricType, access reports.AccessMethod) r
 }
 
 func views(n int64) reports.Instance {
-	return instance(n, reports.UniqueDatasetInvestigations, reports.Regular)
+	return instance(n, reports.MetricUniqueDatasetInvestigations, reports.AccessRegular)
 }
 
 func downloads(n int64) reports.Instance {
-	return instance(n, reports.UniqueDatasetRequests, reports.Regular)
+	return instance(n, reports.MetricUniqueDatasetRequests, reports.AccessRegular)
 }
 
 // dataset has one performance.
@@ -149,7 +149,7 @@ func inTurn(stages ...stage) stage {
 func TestCauses(t *testing.T) {
 	nine := []reports.Instance{views(5), downloads(3)}
 	for _, country := range []string{"a", "b", "c", "d", "e", "f", "g"} {
-		nine = append(nine, instance(1, reports.TotalDatasetRequests, reports.AccessMethod(country)))
+		nine = append(nine, instance(1, reports.MetricTotalDatasetRequests, reports.AccessMethod(country)))
 	}
 	twoPerformances := dataset("10.5072/a", views(5))
 	twoPerformances.Performance = append(twoPerformances.Performance, reports.Performance{Instance: []reports.Instance{downloads(3)}})
@@ -167,7 +167,7 @@ func TestCauses(t *testing.T) {
 		want  []string
 	}{
 		"as reported":                      {plant(dataset("https://doi.org/10.5072/A", views(5), downloads(3)), []int{5}, []int{3}), shown.Options{}, nil},
-		"machine counts are shown nowhere": {plant(dataset("10.5072/a", views(5), instance(7, reports.UniqueDatasetInvestigations, reports.Machine)), []int{5}, nil), shown.Options{}, nil},
+		"machine counts are shown nowhere": {plant(dataset("10.5072/a", views(5), instance(7, reports.MetricUniqueDatasetInvestigations, reports.AccessMachine)), []int{5}, nil), shown.Options{}, nil},
 		"nothing at all":                   {plant(dataset("10.5072/a"), nil, nil), shown.Options{}, nil},
 		"not processed": {
 			plant(dataset("10.5072/a", views(5), downloads(3)), nil, nil), shown.Options{Now: time.Date(2025, time.November, 2, 23, 0, 0, 0, time.UTC)},
@@ -198,7 +198,7 @@ func TestCauses(t *testing.T) {
 			[]string{"10.5072/a 2025-10 views 6 [11] 11 reported-twice 1,2"},
 		},
 		"lost, and a later report of another creator has only totals": {
-			inTurn(october(2, dataset("10.5072/a", instance(50, reports.TotalDatasetInvestigations, reports.Regular))), plant(dataset("10.5072/a", views(35)), nil, nil)), shown.Options{},
+			inTurn(october(2, dataset("10.5072/a", instance(50, reports.MetricTotalDatasetInvestigations, reports.AccessRegular))), plant(dataset("10.5072/a", views(35)), nil, nil)), shown.Options{},
 			[]string{"10.5072/a 2025-10 views 35 [35] 0 lost 1"},
 		},
 		"half of it reported by each of two": {
@@ -221,7 +221,7 @@ func TestCauses(t *testing.T) {
 			[]string{"10.5072/a 2025-10 downloads 0 [0] 3 left 1"},
 		},
 		"regular turned machine": {
-			plant(dataset("10.5072/a", instance(5, reports.UniqueDatasetInvestigations, reports.Machine)), []int{5}, nil), shown.Options{},
+			plant(dataset("10.5072/a", instance(5, reports.MetricUniqueDatasetInvestigations, reports.AccessMachine)), []int{5}, nil), shown.Options{},
 			[]string{"10.5072/a 2025-10 views 0 [0] 5 not-regular 1"},
 		},
 		"a zero replaces": {
@@ -242,7 +242,7 @@ func TestCauses(t *testing.T) {
 			[]string{"10.5072/a 2024-03 views 0 [0] 5 unreported "},
 		},
 		"only totals": {
-			plant(dataset("10.5072/a", instance(8, reports.TotalDatasetInvestigations, reports.Regular)), nil, nil), shown.Options{},
+			plant(dataset("10.5072/a", instance(8, reports.MetricTotalDatasetInvestigations, reports.AccessRegular)), nil, nil), shown.Options{},
 			[]string{"10.5072/a 2025-10 views 8 [0] 0 not-unique 1"},
 		},
 		"only totals, and a later report of another creator has the downloads": {
@@ -250,7 +250,7 @@ func TestCauses(t *testing.T) {
 			[]string{"10.5072/a 2025-10 views 8 [0] 0 not-unique 1"},
 		},
 		"only totals, and a later report of another creator has a 0": {
-			inTurn(plant(dataset("10.5072/a", instance(8, reports.TotalDatasetInvestigations, reports.Regular)), nil, nil), october(2, dataset("10.5072/a", views(0)))), shown.Options{},
+			inTurn(plant(dataset("10.5072/a", instance(8, reports.MetricTotalDatasetInvestigations, reports.AccessRegular)), nil, nil), october(2, dataset("10.5072/a", views(0)))), shown.Options{},
 			[]string{"10.5072/a 2025-10 views 8 [0] 0 not-unique 1"},
 		},
 		"nine instances": {
@@ -311,7 +311,7 @@ func TestCauses(t *testing.T) {
 			[]string{"10.5072/a 2025-10 views 2147483648 [0] 0 too-large 1"},
 		},
 		"causes that are not looked for": {
-			plant(dataset("10.5072/a", views(5)), nil, []int{3}), shown.Options{Causes: []shown.Cause{shown.Left, shown.NoRecord}},
+			plant(dataset("10.5072/a", views(5)), nil, []int{3}), shown.Options{Causes: []shown.Cause{datacite.CodeLeft, datacite.CodeNoRecord}},
 			[]string{"10.5072/a 2025-10 downloads 0 [0] 3 left 1"},
 		},
 	} {
@@ -341,7 +341,7 @@ func TestWhatIsLookedUp(t *testing.T) {
 	others := func(t *testing.T, srv *datacitetest.Server) {
 		put(t, srv.As("OTHER.REPO"), "10.5072/a", series("2025-10", 4), nil)
 	}
-	lost := shown.Options{Causes: []shown.Cause{shown.Lost}}
+	lost := shown.Options{Causes: []shown.Cause{datacite.CodeLost}}
 	for name, tt := range map[string]struct {
 		plant  stage
 		opts   shown.Options
@@ -440,7 +440,7 @@ func failing(path string) datacitetest.Faults {
 		if r.URL.Path != path {
 			return nil
 		}
-		return &datacitetest.Fault{Kind: datacitetest.Status, Status: 500}
+		return &datacitetest.Fault{Kind: datacitetest.FaultStatus, Status: 500}
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/text/language"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/doi"
 )
 
@@ -40,7 +41,7 @@ func (d *Dataset) Faults(v *Version, by Repository) []Fault {
 		all.add("year", "It cannot be after "+v.Available()[:4]+".")
 	}
 	for _, f := range d.Record(v, by).Findings() {
-		if f.Warning && f.Code != "scheme" && f.Code != "date" && f.Code != "uri" {
+		if f.Warning && f.Code != datacite.CodeScheme && f.Code != datacite.CodeDate && f.Code != datacite.CodeURI {
 			continue
 		}
 		all.add(field(f.Path, v.About), Sentence(f.Reason))

@@ -164,7 +164,7 @@ func (r Related) DOI() string {
 // Address is where the work is.
 func (r Related) Address() string {
 	if name := r.DOI(); name != "" {
-		return doi.Address(name)
+		return doi.URL(name)
 	}
 	return r.ID
 }
@@ -236,10 +236,10 @@ func path(name string) string {
 }
 
 // Address is the concept DOI as a URL, the form in which DOIs are displayed.
-func (d *Dataset) Address() string { return doi.Address(d.DOI) }
+func (d *Dataset) Address() string { return doi.URL(d.DOI) }
 
 // Address is the DOI as a URL.
-func (v *Version) Address() string { return doi.Address(v.DOI) }
+func (v *Version) Address() string { return doi.URL(v.DOI) }
 
 // Status is the state on pages: a version counts as published only once its DOI is findable.
 func (v *Version) Status() string {

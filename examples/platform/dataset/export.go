@@ -125,7 +125,7 @@ func (d *Dataset) SchemaOrg(v *Version, by Repository) map[string]any {
 		"name": a.Title, "description": a.Description, "measurementTechnique": a.Methods, "inLanguage": a.Language, "version": fmt.Sprint(v.Number),
 		"datePublished": v.Issued(), "dcterms:available": v.Available(),
 		"license": "https://spdx.org/licenses/" + a.License, "conditionsOfAccess": v.Access(now), "isAccessibleForFree": v.State == Published && !v.Embargoed(now),
-		"publisher": organisation(by.Name, ""), "isPartOf": map[string]any{"@type": "Dataset", "@id": doi.Address(d.DOI)},
+		"publisher": organisation(by.Name, ""), "isPartOf": map[string]any{"@type": "Dataset", "@id": doi.URL(d.DOI)},
 		"creator": creators, "contributor": contributors, "funder": funders, "keywords": keywords, "distribution": files,
 	}
 	for _, r := range a.Related {

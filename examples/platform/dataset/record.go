@@ -60,7 +60,7 @@ func (d *Dataset) Record(v *Version, by Repository) *metadata.Record {
 		DOI:             v.DOI,
 		Titles:          []metadata.Title{{Title: a.Title}},
 		Publisher:       metadata.Publisher{Name: by.Name},
-		PublicationYear: metadata.YearText(v.Year()),
+		PublicationYear: metadata.Year(v.Year()),
 		Types:           metadata.Types{ResourceTypeGeneral: a.general(), ResourceType: Words(string(a.general()))},
 		Language:        a.Language,
 		Version:         strconv.Itoa(v.Number),

@@ -98,7 +98,7 @@ func (o *Outbox) Hide(ctx context.Context, name string) error {
 	if name == "" || !slices.ContainsFunc(findings, func(f store.Finding) bool { return f.DOI == name }) {
 		return store.ErrNotFound
 	}
-	if _, err := o.DOIs.ChangeState(ctx, name, dois.Hide, nil); err != nil {
+	if _, err := o.DOIs.ChangeState(ctx, name, dois.EventHide, nil); err != nil {
 		return err
 	}
 	return o.Check(ctx)

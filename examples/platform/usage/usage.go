@@ -148,10 +148,10 @@ func (c *Counter) counts(ctx context.Context, month time.Time) (map[string]store
 		}
 		n := counts[r.DOI]
 		switch {
-		case r.Access != reports.Regular: // programs
-		case r.Metric == reports.UniqueDatasetInvestigations:
+		case r.Access != reports.AccessRegular: // programs
+		case r.Metric == reports.MetricUniqueDatasetInvestigations:
 			n.Views += r.Count
-		case r.Metric == reports.UniqueDatasetRequests:
+		case r.Metric == reports.MetricUniqueDatasetRequests:
 			n.Downloads += r.Count
 		}
 		counts[r.DOI] = n

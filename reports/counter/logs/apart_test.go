@@ -24,15 +24,15 @@ func TestLogsThatAreReadApart(t *testing.T) {
 		"# empty\n",
 	}
 	source := func(i int) logs.Log { return logs.FromReader(fmt.Sprint("log ", i), strings.NewReader(texts[i])) }
-	settings := func(sum *logs.Summary, about *logs.Descriptions) *logs.Options {
-		return &logs.Options{Summary: sum, Descriptions: about, Tolerance: all, Period: reports.Month(2026, 10)}
+	settings := func(sum *logs.Stats, about *logs.Descriptions) *logs.Options {
+		return &logs.Options{Stats: sum, Descriptions: about, Tolerance: all, Period: reports.Month(2026, 10)}
 	}
-	var together, sum logs.Summary
+	var together, sum logs.Stats
 	about, apart := &logs.Descriptions{}, &logs.Descriptions{}
 	_, err := collect(logs.Read([]logs.Log{source(0), source(1), source(2)}, logs.Dataverse, settings(&together, about)))
 	require.NoError(t, err)
 	for i := range texts {
-		var one logs.Summary
+		var one logs.Stats
 		found := &logs.Descriptions{}
 		_, err := collect(logs.Read([]logs.Log{source(i)}, logs.Dataverse, settings(&one, found)))
 		require.NoError(t, err)

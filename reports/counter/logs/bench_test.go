@@ -59,11 +59,11 @@ func (l *monthLog) Read(p []byte) (int, error) {
 }
 
 // countMonth goes the way from a log to datasets.
-func countMonth(tb testing.TB, log io.Reader, memory int) (sum counter.Summary) {
+func countMonth(tb testing.TB, log io.Reader, memory int) (sum counter.Tally) {
 	dir := tb.TempDir()
 	about := &logs.Descriptions{Memory: memory, TempDir: dir}
 	events := read(logs.Dataverse, log, &logs.Options{Descriptions: about})
-	opts := &counter.Options{Period: reports.Month(2026, time.October), Memory: memory, TempDir: dir, Summary: &sum}
+	opts := &counter.Options{Period: reports.Month(2026, time.October), Memory: memory, TempDir: dir, Tally: &sum}
 	for _, err := range about.Describe(reports.Group(counter.Count(events, opts), &reports.GroupOptions{Sorted: true})) {
 		require.NoError(tb, err)
 	}

@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/datacite-go/datacite-go"
 )
 
 // timeLayouts are the forms of ISO 8601 that logs have, as Dataverse writes it first.
@@ -78,7 +80,7 @@ func (c *isoClock) read(text string) (time.Time, error) {
 	if _, err := time.Parse("2006-01-02T15:04:05", strings.Replace(text, " ", "T", 1)); err == nil {
 		reason = "event_time is %.100q, without an offset such as Z or +01:00"
 	}
-	return time.Time{}, fault("date", reason, text)
+	return time.Time{}, fault(datacite.CodeDate, reason, text)
 }
 
 // A webClock reads times such as 31/Oct/2026:23:59:59 +0100.
@@ -96,7 +98,7 @@ func (c *webClock) read(text string) (time.Time, error) {
 	}
 	t, err := time.Parse(webTime, text)
 	if err != nil {
-		return t, fault("date", "time is %.100q, not one such as 31/Oct/2026:23:59:59 +0100", text)
+		return t, fault(datacite.CodeDate, "time is %.100q, not one such as 31/Oct/2026:23:59:59 +0100", text)
 	}
 	c.zone = zone{strings.Clone(text[20:]), t.Location()}
 	return t, nil
@@ -122,7 +124,7 @@ func epoch(text string, unit int64) (time.Time, error) {
 		}
 	}
 	if err != nil {
-		return time.Time{}, fault("date", "time is %.100q, not a number of seconds since 1970", text)
+		return time.Time{}, fault(datacite.CodeDate, "time is %.100q, not a number of seconds since 1970", text)
 	}
 	return time.Unix(n/unit, n%unit*(1e9/unit)).UTC(), nil
 }

@@ -89,8 +89,8 @@ func TestLinesWithoutAnAddress(t *testing.T) {
 		"data.example.org" + rest: "syntax", "-" + rest: "address", "192.0.2.999" + rest: "syntax",
 		"192.0.2.1, unknown" + rest: "syntax", "data.example.org:443 data.example.org" + rest: "syntax",
 	} {
-		var sum logs.Summary
-		events, err := collect(read(logs.Combined, strings.NewReader(line), &logs.Options{Paths: pages(), Summary: &sum, Tolerance: all}))
+		var sum logs.Stats
+		events, err := collect(read(logs.Combined, strings.NewReader(line), &logs.Options{Paths: pages(), Stats: &sum, Tolerance: all}))
 		require.NoError(t, err)
 		assert.Empty(t, events)
 		require.Len(t, sum.Faults, 1, line)
@@ -133,13 +133,13 @@ func TestWhatIsNoStatusIsAFault(t *testing.T) {
 		{"", `"-" 408 0 "-" "-"`, ""},
 		{"", `"GET /data/10.5072/a HTTP/1.1" 499 0 "-" "M"`, ""}, // nginx: the client went away
 	} {
-		line, sum := "192.0.2.1 - - [14/Oct/2026:10:01:00 +0000] "+c.rest+"\n", logs.Summary{}
+		line, sum := "192.0.2.1 - - [14/Oct/2026:10:01:00 +0000] "+c.rest+"\n", logs.Stats{}
 		if c.layout != "" {
 			line = strings.Replace(line, "- - ", "", 1)
 		}
 		var found []string
 		_, err := collect(read(logs.Combined, strings.NewReader(line), &logs.Options{
-			Paths: pages(), Layout: c.layout, Period: reports.Month(2026, time.October), Summary: &sum, Tolerance: all,
+			Paths: pages(), Layout: c.layout, Period: reports.Month(2026, time.October), Stats: &sum, Tolerance: all,
 			Faulty: func(f datacite.Finding) { found = append(found, string(f.Code)+": "+f.Reason) },
 		}))
 		require.NoError(t, err)

@@ -85,9 +85,9 @@ func TestADamagedLogIsCountedOrNamed(t *testing.T) {
 			opts.Paths = pages()
 		}
 		half := strings.Index(text[len(text)/2:], "\n") + len(text)/2 + 1
-		var sum logs.Summary
+		var sum logs.Stats
 		var named []datacite.Finding
-		opts.Summary, opts.Tolerance, opts.Faulty = &sum, all, func(f datacite.Finding) { named = append(named, f) }
+		opts.Stats, opts.Tolerance, opts.Faulty = &sum, all, func(f datacite.Finding) { named = append(named, f) }
 		events, err := collect(logs.Read([]logs.Log{logs.FromReader("a", strings.NewReader(text[:half])), logs.FromReader("b", strings.NewReader(text[half:]))}, format, &opts))
 		require.NoError(t, err, "seed %d", seed)
 
@@ -163,16 +163,16 @@ func TestADamagedArchiveIsReadWholeOrNot(t *testing.T) {
 		} else {
 			outcomes["refused"]++
 		}
-		var sum logs.Summary
-		got, err = collect(read(logs.JSON, bytes.NewReader(packed), &logs.Options{AllowCut: true, Summary: &sum}))
+		var sum logs.Stats
+		got, err = collect(read(logs.JSON, bytes.NewReader(packed), &logs.Options{AllowTruncated: true, Stats: &sum}))
 		if err != nil {
 			require.False(t, cut && len(packed) > 20 && !errors.Is(err, datacite.ErrInvalid), "seed %d: %s cut at %d: %v", seed, kind, len(packed), err)
 			continue
 		}
 		require.LessOrEqual(t, len(got), len(want))
 		require.Equal(t, fmt.Sprint(want[:len(got)]), fmt.Sprint(got), "seed %d: %s", seed, kind)
-		require.True(t, sum.Files[0].Cut || len(got) == len(want), "seed %d: %s", seed, kind)
-		if sum.Files[0].Cut {
+		require.True(t, sum.Files[0].Truncated || len(got) == len(want), "seed %d: %s", seed, kind)
+		if sum.Files[0].Truncated {
 			outcomes["cut"]++
 		}
 	}

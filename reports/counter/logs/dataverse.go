@@ -93,7 +93,7 @@ func splitFields(line string, fields *[titleField]string) (describes string, err
 		fields[i], describes = present(field), rest
 	}
 	if strings.Count(describes, "\t") != len(fieldNames)-titleField-1 {
-		return "", fault("syntax", "fields are %d, not %d separated by tabs", strings.Count(line, "\t")+1, len(fieldNames))
+		return "", fault(datacite.CodeSyntax, "fields are %d, not %d separated by tabs", strings.Count(line, "\t")+1, len(fieldNames))
 	}
 	return describes, nil
 }
@@ -116,7 +116,7 @@ func checkHeader(line string) error {
 	list := strings.Fields(strings.ReplaceAll(names, "-", "_"))
 	for i := range max(len(list), len(fieldNames)) {
 		if i >= len(list) || i >= len(fieldNames) || list[i] != fieldNames[i] {
-			return fault("syntax", "#Fields names other fields, or another order, than %s", strings.Join(fieldNames[:], ", "))
+			return fault(datacite.CodeSyntax, "#Fields names other fields, or another order, than %s", strings.Join(fieldNames[:], ", "))
 		}
 	}
 	return nil
@@ -125,22 +125,22 @@ func checkHeader(line string) error {
 // readDOI returns the DOI of an identifier, bare.
 func readDOI(identifier string) (string, error) {
 	if identifier == "" {
-		return "", fault("no-dataset", "identifier is missing, so the access is to no dataset")
+		return "", fault(datacite.CodeNoDataset, "identifier is missing, so the access is to no dataset")
 	}
 	name, err := doi.Parse(identifier)
 	switch {
 	case err == nil:
 		return name, nil
-	case notDOI(identifier) == "handle":
-		return "", fault("handle", "identifier is %.100q, a handle, and usage is reported of DOIs only", identifier)
+	case notDOI(identifier) == datacite.CodeHandle:
+		return "", fault(datacite.CodeHandle, "identifier is %.100q, a handle, and usage is reported of DOIs only", identifier)
 	}
-	return "", fault("doi", "identifier is %.100q, not a DOI such as doi:10.5072/abc", identifier)
+	return "", fault(datacite.CodeDOI, "identifier is %.100q, not a DOI such as doi:10.5072/abc", identifier)
 }
 
 // notDOI is the code of an identifier that is not a DOI.
 func notDOI(identifier string) datacite.Code {
 	if len(identifier) >= len("hdl:") && strings.EqualFold(identifier[:len("hdl:")], "hdl:") {
-		return "handle"
+		return datacite.CodeHandle
 	}
-	return "doi"
+	return datacite.CodeDOI
 }

@@ -18,15 +18,15 @@ func Example() {
 	file := strings.NewReader(header + line("event_time", "2026-10-14T10:01:00Z") + line("event_time", "2026-10-14T10:01:20Z") +
 		line("event_time", "2026-10-14T10:05:00Z", "request_url", "/api/access/datafile/5"))
 	october := reports.Month(2026, time.October)
-	var lines logs.Summary
+	var lines logs.Stats
 	var about logs.Descriptions
 	defer about.Close()
 	events := logs.Read([]logs.Log{logs.FromReader("counter_2026-10-14.log", file)}, logs.Dataverse, &logs.Options{
-		Period: october, Summary: &lines, Descriptions: &about,
+		Period: october, Stats: &lines, Descriptions: &about,
 	})
 
-	var sum counter.Summary
-	rows := counter.Count(events, &counter.Options{Period: october, Summary: &sum})
+	var sum counter.Tally
+	rows := counter.Count(events, &counter.Options{Period: october, Tally: &sum})
 	for dataset, err := range about.Describe(reports.Group(rows, &reports.GroupOptions{Sorted: true})) {
 		if err != nil {
 			log.Fatal(err)
@@ -80,14 +80,14 @@ func ExampleFormat() {
 2026-10-14T10:02:00Z	192.0.2.1	404	/doi/10.5072/b	Mozilla/5.0
 yesterday	192.0.2.1	200	/doi/10.5072/a	Mozilla/5.0
 `)
-	var lines logs.Summary
+	var lines logs.Stats
 	for event, err := range logs.Read([]logs.Log{logs.FromReader("edge.log", file)}, edge, &logs.Options{
 		Paths: &logs.Paths{
 			Investigations: []*regexp.Regexp{regexp.MustCompile(`^/doi/(.+)`)},
 			Requests:       []*regexp.Regexp{regexp.MustCompile(`^/files/(.+)`)},
 		},
 		Tolerance: logs.Tolerance{Always: []datacite.Code{"date"}},
-		Summary:   &lines,
+		Stats:     &lines,
 	}) {
 		if err != nil {
 			log.Fatal(err)

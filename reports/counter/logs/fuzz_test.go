@@ -17,8 +17,8 @@ import (
 // one reads one line of a log, and checks that it is an event, a fault, or neither of them.
 func one(t *testing.T, format logs.Format, line string) []counter.Event {
 	t.Helper()
-	var sum logs.Summary
-	events, err := collect(read(format, strings.NewReader(line), &logs.Options{Tolerance: all, Summary: &sum}))
+	var sum logs.Stats
+	events, err := collect(read(format, strings.NewReader(line), &logs.Options{Tolerance: all, Stats: &sum}))
 	require.NoError(t, err)
 	require.EqualValues(t, min(1, len(line)), sum.Lines())
 	require.LessOrEqual(t, int64(len(events))+sum.Faulty, sum.Lines())

@@ -22,7 +22,7 @@ var JSON = Format{
 
 func readJSON(o *Options) (func() ParseLine, error) {
 	if o.Paths != nil {
-		return nil, datacite.Invalid(datacite.Finding{Path: "Options.Paths", Code: "conflict", Reason: "have no effect on events as JSON, which say what a request is"})
+		return nil, datacite.Invalid(datacite.Finding{Path: "Options.Paths", Code: datacite.CodeConflict, Reason: "have no effect on events as JSON, which say what a request is"})
 	}
 	return func() ParseLine { return parseJSON }, nil
 }
@@ -33,11 +33,11 @@ func parseJSON(line string) (e counter.Event, ok bool, err error) {
 	}
 	if e, ok = plainJSON(line); !ok {
 		if e, err = anyJSON(line); err != nil {
-			return e, false, fault("syntax", "line is not an event: %v; its members are doi, time, url, request, user, cookie, session, address, agent, access and country", err)
+			return e, false, fault(datacite.CodeSyntax, "line is not an event: %v; its members are doi, time, url, request, user, cookie, session, address, agent, access and country", err)
 		}
 	}
 	if e.DOI == "" {
-		return e, false, fault("no-dataset", "doi is missing, so the access is to no dataset")
+		return e, false, fault(datacite.CodeNoDataset, "doi is missing, so the access is to no dataset")
 	}
 	err = e.Validate()
 	found := datacite.Findings(err)
@@ -49,9 +49,9 @@ func parseJSON(line string) (e counter.Event, ok bool, err error) {
 	case "doi":
 		f.Code = notDOI(e.DOI)
 	case "time":
-		f.Code = "date"
+		f.Code = datacite.CodeDate
 	default:
-		f.Code = "value"
+		f.Code = datacite.CodeValue
 	}
 	return e, false, datacite.Invalid(f)
 }

@@ -256,7 +256,7 @@ func (l *layout) check() error {
 }
 
 func layoutError(reason string) error {
-	return datacite.Invalid(datacite.Finding{Path: "Options.Layout", Code: "vocabulary", Reason: reason})
+	return datacite.Invalid(datacite.Finding{Path: "Options.Layout", Code: datacite.CodeVocabulary, Reason: reason})
 }
 
 // A word is what stands for a field in a layout.
@@ -310,7 +310,7 @@ func apacheClock(format string) (func(*Options) func(string) (time.Time, error),
 		return func(value string) (time.Time, error) {
 			t, err := time.Parse(text, value)
 			if err != nil {
-				err = fault("date", "time is %.100q, not as %s", value, format)
+				err = fault(datacite.CodeDate, "time is %.100q, not as %s", value, format)
 			}
 			return t, err
 		}

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/access"
 	"github.com/datacite-go/datacite-go/internal/doi"
 )
@@ -114,7 +115,7 @@ func (f *pathFinder) find(path string) (t Target, ok bool, err error) {
 		}
 		t.Request = p.request
 		if t.DOI, ok = f.text(matched, at); !ok && !f.beside {
-			return t, false, fault("no-dataset", "path is %.200q, whose dataset is not in the table", matched)
+			return t, false, fault(datacite.CodeNoDataset, "path is %.200q, whose dataset is not in the table", matched)
 		}
 	}
 	if f.beside {

@@ -26,7 +26,7 @@ import (
 // Options are the optional settings of [Read].
 type Options struct {
 	// Summary receives the numbers of lines by outcome, even if Read fails; it may be nil.
-	Summary *Summary
+	Stats *Stats
 
 	// Tolerance says which unreadable lines are left out; the zero value means none: each is
 	// an error.
@@ -37,8 +37,8 @@ type Options struct {
 	Faulty func(datacite.Finding)
 
 	// AllowCut accepts a compressed log that ends too soon, and reads it without its last,
-	// incomplete line. FileSummary.Cut is then true.
-	AllowCut bool
+	// incomplete line. FileSummary.Truncated is then true.
+	AllowTruncated bool
 
 	// Location is the time zone of the platform, for Summary.Offsets and FileSummary.Hours;
 	// nil means UTC. Period is the period that is counted, for FileSummary.Hours; the zero
@@ -119,8 +119,8 @@ type reader struct {
 	zone    *time.Location
 	begin   int64 // of the period, in seconds since 1970
 	hours   int   // of the period
-	sum     *Summary
-	file    *FileSummary // that is read
+	sum     *Stats
+	file    *FileStats   // that is read
 	watch   *input.Watch // of the file
 	number  int          // of the next line
 	packed  bool         // the file is compressed
@@ -176,13 +176,13 @@ func (v *visitors) proxies() int {
 }
 
 func newReader(format Format, opts *Options) (*reader, error) {
-	r := &reader{sum: &Summary{}, country: access.Cache[string]{Most: 1 << 15}}
+	r := &reader{sum: &Stats{}, country: access.Cache[string]{Most: 1 << 15}}
 	if opts != nil {
 		r.Options = *opts
 	}
-	if r.Summary != nil {
-		r.sum = r.Summary
-		*r.sum = Summary{}
+	if r.Stats != nil {
+		r.sum = r.Stats
+		*r.sum = Stats{}
 	}
 	r.zone = cmp.Or(r.Location, time.UTC)
 	begin, until, err := r.period()
@@ -191,10 +191,10 @@ func newReader(format Format, opts *Options) (*reader, error) {
 	}
 	r.begin, r.hours = begin.Unix(), int((until.Unix()-begin.Unix()+3599)/3600)
 	if l := r.Tolerance; !(l.Share >= 0 && l.Share <= 1 && l.DOIs >= 0 && l.DOIs <= 1) {
-		return nil, datacite.Invalid(datacite.Finding{Path: "Options.Tolerance", Code: "limit", Reason: fmt.Sprintf("has the shares %g and %g, not between 0 and 1", l.Share, l.DOIs)})
+		return nil, datacite.Invalid(datacite.Finding{Path: "Options.Tolerance", Code: datacite.CodeLimit, Reason: fmt.Sprintf("has the shares %g and %g, not between 0 and 1", l.Share, l.DOIs)})
 	}
 	if format.Parser == nil {
-		return nil, datacite.Invalid(datacite.Finding{Path: "format", Code: "missing", Reason: fmt.Sprintf("%q has no Parser", format.Name)})
+		return nil, datacite.Invalid(datacite.Finding{Path: "format", Code: datacite.CodeMissing, Reason: fmt.Sprintf("%q has no Parser", format.Name)})
 	}
 	r.parser, err = format.Parser(&r.Options)
 	return r, err
@@ -208,7 +208,7 @@ func (o *Options) period() (begin, until time.Time, err error) {
 	first, err := o.Period.BeginDate.Time()
 	last, err2 := o.Period.EndDate.Time()
 	if err := cmp.Or(err, err2); err != nil || last.Before(first) || last.Sub(first) > 366*24*time.Hour {
-		return begin, until, datacite.Invalid(datacite.Finding{Path: "Options.Period", Code: "date", Reason: fmt.Sprintf("is from %q to %q, not from one day YYYY-MM-DD to another of the same year", o.Period.BeginDate, o.Period.EndDate)})
+		return begin, until, datacite.Invalid(datacite.Finding{Path: "Options.Period", Code: datacite.CodeDate, Reason: fmt.Sprintf("is from %q to %q, not from one day YYYY-MM-DD to another of the same year", o.Period.BeginDate, o.Period.EndDate)})
 	}
 	day := func(t time.Time) time.Time {
 		return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, cmp.Or(o.Location, time.UTC))
@@ -222,7 +222,7 @@ type Gap struct{ From, Until time.Time }
 
 // Gaps returns the times of Options.Period, of at least atLeast, in which none of the logs
 // has a line. Give it the logs of one server to find days whose logs are missing.
-func (o *Options) Gaps(atLeast time.Duration, files ...FileSummary) (gaps []Gap) {
+func (o *Options) Gaps(atLeast time.Duration, files ...FileStats) (gaps []Gap) {
 	begin, until, err := o.period()
 	if err != nil || begin.IsZero() {
 		return nil // Read returned the error
@@ -266,7 +266,7 @@ func (r *reader) source(s Log, yield func(counter.Event) bool) (err error) {
 		return err
 	}
 	defer func() { err = cmp.Or(err, file.Close()) }()
-	r.sum.Files = append(r.sum.Files, FileSummary{Name: s.Name})
+	r.sum.Files = append(r.sum.Files, FileStats{Name: s.Name})
 	r.file, r.number, r.visitor = &r.sum.Files[len(r.sum.Files)-1], 0, visitors{}
 	defer func() { r.file.Proxies = r.visitor.proxies() }()
 	if r.hours > 0 {
@@ -320,7 +320,7 @@ func (r *reader) damaged(line int, err error) error {
 	if r.watch.Failed() {
 		return r.at(line, err)
 	}
-	return input.Fault(err, datacite.Finding{File: r.file.Name, Line: line, Code: "syntax"})
+	return input.Fault(err, datacite.Finding{File: r.file.Name, Line: line, Code: datacite.CodeSyntax})
 }
 
 // at says where an error is.
@@ -333,8 +333,8 @@ func (r *reader) at(line int, err error) error {
 
 // cut tells whether an error is the end of a log that may be cut.
 func (r *reader) cut(err error) bool {
-	r.file.Cut = r.packed && r.AllowCut && (errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF))
-	return r.file.Cut
+	r.file.Truncated = r.packed && r.AllowTruncated && (errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF))
+	return r.file.Truncated
 }
 
 // seen takes the times of a chunk.
@@ -499,7 +499,7 @@ func (p *parser) read(c *chunk) {
 	}
 	if c.long {
 		number++
-		faulty(fault("limit", "line has more than %d bytes", longestLine))
+		faulty(fault(datacite.CodeLimit, "line has more than %d bytes", longestLine))
 	}
 	for line := range strings.Lines(c.text) {
 		number++
@@ -514,7 +514,7 @@ func (p *parser) read(c *chunk) {
 			continue
 		}
 		if !valid && !utf8.ValidString(line) {
-			faulty(fault("encoding", "line is not valid UTF-8"))
+			faulty(fault(datacite.CodeEncoding, "line is not valid UTF-8"))
 			continue
 		}
 		e, ok, err := p.parse(line)

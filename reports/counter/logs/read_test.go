@@ -76,8 +76,8 @@ func TestDataversesLog(t *testing.T) {
 		line("event_time", "2026-10-14T15:01:00.5Z", "request_url", "/api/v1/datasets/:persistentId/versions", "identifier", "-", "user-agent", "") +
 		line("request_url", "/robots.txt?u=/dataset.xhtml") + "\r\n" +
 		strings.TrimSuffix(line("user_cookie_id", "c"), "\n")
-	var sum logs.Summary
-	events, err := collect(read(logs.Dataverse, strings.NewReader(log), &logs.Options{Summary: &sum, Tolerance: logs.Tolerance{Always: []datacite.Code{"no-dataset"}}}))
+	var sum logs.Stats
+	events, err := collect(read(logs.Dataverse, strings.NewReader(log), &logs.Options{Stats: &sum, Tolerance: logs.Tolerance{Always: []datacite.Code{"no-dataset"}}}))
 	require.NoError(t, err)
 	for i := range events {
 		events[i].Time = events[i].Time.UTC()
@@ -170,7 +170,7 @@ func TestFaultyLines(t *testing.T) {
 // Faults that only accesses have are compared with the accesses, others with the lines.
 func TestShareOfFaults(t *testing.T) {
 	for code, refused := range map[datacite.Code]bool{"no-dataset": true, "handle": true, "doi": true, "address": true, "date": false, "syntax": false} {
-		sum := logs.Summary{Counts: logs.Counts{Events: 9, Other: 90, Faulty: 1}, Faults: []logs.CodeFaults{{Code: code, Lines: 1}}}
+		sum := logs.Stats{Counts: logs.Counts{Events: 9, Other: 90, Faulty: 1}, Faults: []logs.CodeFaults{{Code: code, Lines: 1}}}
 		assert.NoError(t, sum.Check(logs.Tolerance{Share: 0.1}), code)
 		assert.Equal(t, refused, sum.Check(logs.Tolerance{Share: 0.01}) != nil, code)
 		assert.Error(t, sum.Check(logs.Tolerance{Share: 0.009}), code)
@@ -189,9 +189,9 @@ func TestAllFaultyLinesAreReportedOrLeftOut(t *testing.T) {
 	}
 
 	var left []datacite.Finding
-	var sum logs.Summary
+	var sum logs.Stats
 	events, err = collect(read(logs.Dataverse, strings.NewReader(log), &logs.Options{
-		Tolerance: all, Faulty: func(f datacite.Finding) { left = append(left, f) }, Summary: &sum,
+		Tolerance: all, Faulty: func(f datacite.Finding) { left = append(left, f) }, Stats: &sum,
 	}))
 	require.NoError(t, err)
 	assert.Len(t, events, 2)
@@ -233,8 +233,8 @@ func TestLongLogs(t *testing.T) {
 		"whole": strings.NewReader(text), "in halves": iotest.HalfReader(strings.NewReader(text)), "end with data": iotest.DataErrReader(strings.NewReader(text)),
 	} {
 		var left []string
-		var sum logs.Summary
-		events, err := collect(read(logs.Dataverse, r, &logs.Options{Summary: &sum, Tolerance: all, Faulty: func(f datacite.Finding) { left = append(left, f.String()) }}))
+		var sum logs.Stats
+		events, err := collect(read(logs.Dataverse, r, &logs.Options{Stats: &sum, Tolerance: all, Faulty: func(f datacite.Finding) { left = append(left, f.String()) }}))
 		require.NoError(t, err, name)
 		var got []string
 		for _, e := range events {
@@ -335,8 +335,8 @@ func TestAccessLogs(t *testing.T) {
 		Investigations: []*regexp.Regexp{regexp.MustCompile(`^/data/([^/]+(/[^/]+)?)$`)},
 		Requests:       []*regexp.Regexp{regexp.MustCompile(`^/data/(.+)/file/\d+$`)},
 	}
-	var sum logs.Summary
-	events, err := collect(read(logs.Combined, strings.NewReader(log), &logs.Options{Paths: paths, Summary: &sum}))
+	var sum logs.Stats
+	events, err := collect(read(logs.Combined, strings.NewReader(log), &logs.Options{Paths: paths, Stats: &sum}))
 	require.NoError(t, err)
 	for i := range events {
 		events[i].Time = events[i].Time.UTC()
@@ -355,8 +355,8 @@ func TestAccessLogsWithATable(t *testing.T) {
 		`192.0.2.1 - - [31/Oct/2026:23:59:59 +0100] "GET /records/18 HTTP/1.1" 200 1 "-" "-"` + "\n" +
 		`192.0.2.1 - - [31/Oct/2026:23:59:59 +0100] "GET /records/19 HTTP/1.1" 200 1 "-" "-"` + "\n"
 	paths := &logs.Paths{Investigations: []*regexp.Regexp{regexp.MustCompile(`^/records/(\d+)$`)}, DOIs: map[string]string{"17": "10.5072/abc", "19": ""}}
-	var sum logs.Summary
-	events, err := collect(read(logs.Combined, strings.NewReader(log), &logs.Options{Paths: paths, Tolerance: all, Summary: &sum}))
+	var sum logs.Stats
+	events, err := collect(read(logs.Combined, strings.NewReader(log), &logs.Options{Paths: paths, Tolerance: all, Stats: &sum}))
 	require.NoError(t, err)
 	require.Len(t, events, 1)
 	assert.Equal(t, "10.5072/abc", events[0].DOI)
@@ -383,10 +383,10 @@ func TestAccessLogsWithATableOfPaths(t *testing.T) {
 			"/records/old": {DOI: "10.5072/old", Request: true}, "/broken": {DOI: "rain"},
 		},
 	}
-	var sum logs.Summary
+	var sum logs.Stats
 	var faults []string
 	events, err := collect(read(logs.Combined, strings.NewReader(log.String()), &logs.Options{Paths: paths,
-		Summary: &sum, Tolerance: all, Faulty: func(f datacite.Finding) { faults = append(faults, f.String()) },
+		Stats: &sum, Tolerance: all, Faulty: func(f datacite.Finding) { faults = append(faults, f.String()) },
 	}))
 	require.NoError(t, err)
 	var got []string
@@ -411,7 +411,7 @@ func TestAccessLogsWithATableOfPaths(t *testing.T) {
 
 func TestEventsAsJSON(t *testing.T) {
 	want := []counter.Event{
-		{DOI: "10.5072/abc", Time: time.Date(2026, 10, 14, 10, 1, 0, 5, time.UTC), URL: "/a", Request: true, User: "u", Cookie: "c", Session: "s", Address: "a", Agent: "b", Access: reports.Machine, Country: "de"},
+		{DOI: "10.5072/abc", Time: time.Date(2026, 10, 14, 10, 1, 0, 5, time.UTC), URL: "/a", Request: true, User: "u", Cookie: "c", Session: "s", Address: "a", Agent: "b", Access: reports.AccessMachine, Country: "de"},
 		{DOI: "10.5072/abc", Time: time.Date(2026, 10, 14, 10, 1, 0, 0, time.UTC)},
 	}
 	var log bytes.Buffer
@@ -449,8 +449,8 @@ func TestAHandleIsAFaultInEveryFormat(t *testing.T) {
 		"JSON":      {logs.JSON, `{"doi":"HDL:1902.1/11014","time":"2026-10-14T10:00:00Z","url":"/a"}` + "\n", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var sum logs.Summary
-			for range logs.Read([]logs.Log{logs.FromReader("a.log", strings.NewReader(tt.line))}, tt.format, &logs.Options{Paths: tt.paths, Summary: &sum, Tolerance: logs.Tolerance{Always: []datacite.Code{"handle"}}}) {
+			var sum logs.Stats
+			for range logs.Read([]logs.Log{logs.FromReader("a.log", strings.NewReader(tt.line))}, tt.format, &logs.Options{Paths: tt.paths, Stats: &sum, Tolerance: logs.Tolerance{Always: []datacite.Code{"handle"}}}) {
 			}
 			require.Len(t, sum.Faults, 1)
 			assert.EqualValues(t, "handle", sum.Faults[0].Code)
@@ -508,8 +508,8 @@ func TestProxiesInPlaceOfVisitors(t *testing.T) {
 		for i := range tt.events {
 			fmt.Fprintf(&log, `{"doi":"10.5072/a","time":"2026-10-14T10:01:00Z","url":"/a","address":%q,"agent":%q%s}`+"\n", tt.address(i), tt.agent(i), tt.more)
 		}
-		var sum logs.Summary
-		_, err := collect(read(logs.JSON, strings.NewReader(log.String()), &logs.Options{Summary: &sum}))
+		var sum logs.Stats
+		_, err := collect(read(logs.JSON, strings.NewReader(log.String()), &logs.Options{Stats: &sum}))
 		require.NoError(t, err)
 		assert.Equal(t, tt.want, sum.Files[0].Proxies, name)
 	}

@@ -27,8 +27,8 @@ func FuzzCombined(f *testing.F) {
 	f.Fuzz(func(t *testing.T, line string) {
 		line, _, _ = strings.Cut(line, "\n")
 		want := inCombined.FindStringSubmatch(line)
-		var sum logs.Summary
-		events, err := collect(read(logs.Combined, strings.NewReader(line), &logs.Options{Paths: paths, Tolerance: all, Summary: &sum}))
+		var sum logs.Stats
+		events, err := collect(read(logs.Combined, strings.NewReader(line), &logs.Options{Paths: paths, Tolerance: all, Stats: &sum}))
 		require.NoError(t, err)
 		require.EqualValues(t, min(1, len(line)), sum.Lines())
 		if want == nil || strings.HasPrefix(want[2], "- ") {

@@ -29,15 +29,15 @@ func (c *Counts) add(o Counts) {
 }
 
 // A Summary has the numbers of lines of all logs by outcome.
-type Summary struct {
+type Stats struct {
 	Counts
-	Faults  []CodeFaults  // most lines first
-	Offsets []Offset      // offsets of lines that Options.Location does not have at that time; most lines first
-	Files   []FileSummary // in their order
+	Faults  []CodeFaults // most lines first
+	Offsets []Offset     // offsets of lines that Options.Location does not have at that time; most lines first
+	Files   []FileStats  // in their order
 }
 
 // A FileSummary describes the lines of a log.
-type FileSummary struct {
+type FileStats struct {
 	Name string
 	Counts
 	First, Last time.Time // of all lines that could be read, even if they are not counted; zero if there is none
@@ -51,18 +51,18 @@ type FileSummary struct {
 	// has a time in it. It is nil without a period.
 	Hours []bool
 
-	// Cut says that a compressed log ends too soon, and that Options.AllowCut accepted it.
-	Cut bool
+	// Cut says that a compressed log ends too soon, and that Options.AllowTruncated accepted it.
+	Truncated bool
 }
 
 // Codes returns the codes of unreadable lines, for a flag; [datacite.Code] describes them.
 func Codes() []datacite.Code {
-	return []datacite.Code{"syntax", "encoding", "limit", "date", "address", "value", "doi", "handle", "no-dataset"}
+	return []datacite.Code{datacite.CodeSyntax, datacite.CodeEncoding, datacite.CodeLimit, datacite.CodeDate, datacite.CodeAddress, datacite.CodeValue, datacite.CodeDOI, datacite.CodeHandle, datacite.CodeNoDataset}
 }
 
 // ofAccess tells whether only an access that was to be counted has such a fault.
 func ofAccess(c datacite.Code) bool {
-	return slices.Contains([]datacite.Code{"address", "doi", "handle", "no-dataset"}, c)
+	return slices.Contains([]datacite.Code{datacite.CodeAddress, datacite.CodeDOI, datacite.CodeHandle, datacite.CodeNoDataset}, c)
 }
 
 // fault is the error for a line that cannot be read.
@@ -127,7 +127,7 @@ func (e *FaultsError) Error() string {
 }
 
 // faults counts faults with a code.
-func (s *Summary) faults(more CodeFaults) {
+func (s *Stats) faults(more CodeFaults) {
 	i := slices.IndexFunc(s.Faults, func(c CodeFaults) bool { return c.Code == more.Code })
 	if i < 0 {
 		i = len(s.Faults)
@@ -140,7 +140,7 @@ func (s *Summary) faults(more CodeFaults) {
 }
 
 // offset counts lines with an offset.
-func (s *Summary) offset(o Offset) {
+func (s *Stats) offset(o Offset) {
 	i := slices.IndexFunc(s.Offsets, func(known Offset) bool { return known.Seconds == o.Seconds })
 	if i < 0 {
 		s.Offsets = append(s.Offsets, o)
@@ -150,7 +150,7 @@ func (s *Summary) offset(o Offset) {
 }
 
 // Add adds the numbers of another summary, such as of logs that another machine read.
-func (s *Summary) Add(o Summary) {
+func (s *Stats) Add(o Stats) {
 	s.Counts.add(o.Counts)
 	for _, c := range o.Faults {
 		s.faults(c)
@@ -162,7 +162,7 @@ func (s *Summary) Add(o Summary) {
 	s.sort()
 }
 
-func (s *Summary) sort() {
+func (s *Stats) sort() {
 	slices.SortStableFunc(s.Faults, func(a, b CodeFaults) int { return cmp.Compare(b.Lines, a.Lines) })
 	slices.SortStableFunc(s.Offsets, func(a, b Offset) int { return cmp.Compare(b.Lines, a.Lines) })
 }
@@ -182,14 +182,14 @@ type Tolerance struct {
 }
 
 // Check returns a [*FaultsError] if more lines are faulty than allowed.
-func (s *Summary) Check(allowed Tolerance) error {
+func (s *Stats) Check(allowed Tolerance) error {
 	var lines, accesses int64
 	var over []CodeFaults
 	for _, f := range s.Faults {
 		switch {
 		case slices.Contains(allowed.Always, f.Code):
 			continue
-		case f.Code == "doi" && float64(f.Lines) <= allowed.DOIs*float64(s.Events+f.Lines):
+		case f.Code == datacite.CodeDOI && float64(f.Lines) <= allowed.DOIs*float64(s.Events+f.Lines):
 			continue
 		case ofAccess(f.Code):
 			accesses += f.Lines

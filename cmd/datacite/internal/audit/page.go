@@ -166,7 +166,7 @@ func (p *page) Link(name string) string {
 	if p.Resolver == "" {
 		return ""
 	}
-	return p.Resolver + strings.TrimPrefix(doi.Address(name), "https://doi.org")
+	return p.Resolver + strings.TrimPrefix(doi.URL(name), "https://doi.org")
 }
 
 // parts are the names that people have for properties.

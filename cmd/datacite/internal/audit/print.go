@@ -50,7 +50,7 @@ func (c *command) rows(d *reconcile.Difference, o outcome) (all []row) {
 	}
 	for _, change := range d.Changes {
 		r := whole
-		r.Path, r.Wanted, r.Found = change.Path, change.Wanted, change.Found
+		r.Path, r.Wanted, r.Found = change.Path, change.Desired, change.Found
 		all = append(all, r)
 	}
 	for _, f := range d.Findings {

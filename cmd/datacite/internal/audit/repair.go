@@ -81,7 +81,7 @@ func (c *command) repair(ctx context.Context, writes int, to io.Writer) error {
 		return shell.Wrong(err)
 	}
 	c.page.Fixed = !c.rehearse
-	opts := &reconcile.Options{Adapt: c.adapt, Before: r.kept.Keep, Rounds: 1, DryRun: c.rehearse,
+	opts := &reconcile.Options{Adapt: c.adapt, BeforeWrite: r.kept.Keep, Rounds: 1, DryRun: c.rehearse,
 		Upgrade: slices.Contains(c.only, string(reconcile.KindOldSchema))}
 	for o, err := range c.client.EnsureAll(ctx, reconcile.Corrections(r.differences(ctx)), opts) {
 		if err == nil {

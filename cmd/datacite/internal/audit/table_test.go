@@ -155,7 +155,7 @@ func auditForeignRecords(t *testing.T, behaviour datacitetest.Behaviour) {
 		if c.maybe() { // a record of long ago, or one that the service has completed
 			require.NoError(t, srv.PutRecordJSON(data))
 		} else {
-			draft := &dois.Draft{DOI: it.doi, URL: it.cells["url"], Event: dois.Publish}
+			draft := &dois.Draft{DOI: it.doi, URL: it.cells["url"], Event: dois.EventPublish}
 			require.NoError(t, json.Unmarshal(data, &draft.Record))
 			_, err := srv.DOIs().Create(t.Context(), draft)
 			require.NoError(t, err)

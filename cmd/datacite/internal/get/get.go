@@ -24,8 +24,8 @@ import (
 
 // formats are the names of --format for the formats of the service.
 var formats = map[string]dois.Format{
-	"xml": dois.DataCiteXML, "datacite-json": dois.DataCiteJSON, "citeproc": dois.Citeproc, "schema.org": dois.SchemaOrg,
-	"codemeta": dois.Codemeta, "crosscite": dois.Crosscite, "jats": dois.JATS, "bibtex": dois.BibTeX, "ris": dois.RIS, "csv": dois.CSV,
+	"xml": dois.FormatDataCiteXML, "datacite-json": dois.FormatDataCiteJSON, "citeproc": dois.FormatCiteproc, "schema.org": dois.FormatSchemaOrg,
+	"codemeta": dois.FormatCodemeta, "crosscite": dois.FormatCrosscite, "jats": dois.FormatJATS, "bibtex": dois.FormatBibTeX, "ris": dois.FormatRIS, "csv": dois.FormatCSV,
 }
 
 // The formats that the command makes itself.

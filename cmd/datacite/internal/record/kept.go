@@ -51,7 +51,7 @@ func advice(file string) string {
 	return fmt.Sprintf("%[1]s has the XML, which \"datacite register %[1]s\" stores again; then delete the file", file)
 }
 
-// Keep is a function for reconcile.Options.Before.
+// Keep is a function for reconcile.Options.BeforeWrite.
 func (k *Kept) Keep(_ context.Context, o *reconcile.Outcome) error {
 	name := doi.Key(o.Desired.DOI)
 	if o.Then == nil {

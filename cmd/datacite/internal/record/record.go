@@ -64,7 +64,7 @@ func Read(r *dois.Record) (*Source, error) {
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		if !known()[name] && !isEmpty(members[name]) {
 			strange = append(strange, name)
-			s.Left = append(s.Left, datacite.Finding{Path: name, Code: "shape", Warning: true,
+			s.Left = append(s.Left, datacite.Finding{Path: name, Code: datacite.CodeShape, Warning: true,
 				Reason: "the value has no place in a record, and is left out"})
 		}
 	}
@@ -150,8 +150,8 @@ func (s *Source) obey(event any) error {
 		return nil
 	}
 	name, _ := event.(string)
-	state := map[dois.Event]dois.State{dois.Publish: dois.StateFindable, dois.RegisterHidden: dois.StateRegistered,
-		dois.Hide: dois.StateRegistered}[dois.Event(name)]
+	state := map[dois.Event]dois.State{dois.EventPublish: dois.StateFindable, dois.EventRegister: dois.StateRegistered,
+		dois.EventHide: dois.StateRegistered}[dois.Event(name)]
 	switch {
 	case state == "":
 		return fmt.Errorf("event: is %.40q; it may be publish, register or hide", fmt.Sprint(event))

@@ -109,7 +109,7 @@ func FuzzDetect(f *testing.F) {
 		if err != nil || doc.ContentType == mds.XMLType {
 			return
 		}
-		doc.OtherDOI = true
+		doc.AllowOtherDOI = true
 		_, err = c.PutMetadata(t.Context(), "10.5072/a", doc)
 		require.NotErrorIs(t, err, datacite.ErrInvalid)
 	})

@@ -36,10 +36,10 @@ func TestInterrupted(t *testing.T) {
 			_, _ = io.Copy(io.Discard, r.Body) // after which net/http sees that the client is gone
 			_ = (<-running).Signal(syscall.SIGTERM)
 			<-r.Context().Done()
-			return &datacitetest.Fault{Kind: datacitetest.Status}
+			return &datacitetest.Fault{Kind: datacitetest.FaultStatus}
 		}
 		if n > 8 && n < 20 {
-			return &datacitetest.Fault{Kind: datacitetest.Status}
+			return &datacitetest.Fault{Kind: datacitetest.FaultStatus}
 		}
 		return nil
 	}})
@@ -64,8 +64,8 @@ func TestInterrupted(t *testing.T) {
 // already.
 func TestKilled(t *testing.T) {
 	kinds := []datacitetest.Fault{
-		{Kind: datacitetest.Status}, {Kind: datacitetest.StatusAfter, Status: http.StatusGatewayTimeout}, {Kind: datacitetest.DropBefore},
-		{Kind: datacitetest.DropAfter}, {Kind: datacitetest.CutResponse}, {Kind: datacitetest.Delay, Delay: 20 * time.Millisecond},
+		{Kind: datacitetest.FaultStatus}, {Kind: datacitetest.FaultStatusAfter, Status: http.StatusGatewayTimeout}, {Kind: datacitetest.FaultDropBefore},
+		{Kind: datacitetest.FaultDropAfter}, {Kind: datacitetest.FaultCutResponse}, {Kind: datacitetest.FaultDelay, Delay: 20 * time.Millisecond},
 	}
 	signals := []os.Signal{os.Kill, syscall.SIGTERM, os.Interrupt}
 	for _, behaviour := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {

@@ -62,7 +62,7 @@ func (j *job) planOf(o *reconcile.Outcome) *plan {
 	}
 	for _, c := range o.Changes {
 		if o.Found != nil {
-			p.Changes = append(p.Changes, change(c))
+			p.Changes = append(p.Changes, change{c.Path, c.Desired, c.Found})
 		}
 	}
 	for _, f := range o.Losses {

@@ -339,7 +339,7 @@ func TestInterruptedRecord(t *testing.T) {
 // A second run without --doi would register another DOI.
 func TestAMadeUpNameIsNotLost(t *testing.T) {
 	srv := shelltest.Serve(t, &datacitetest.Options{Faults: func(int, *http.Request) *datacitetest.Fault {
-		return &datacitetest.Fault{Kind: datacitetest.DropAfter}
+		return &datacitetest.Fault{Kind: datacitetest.FaultDropAfter}
 	}})
 	code, _, notes := start(t, srv, "--prefix", "10.5072", "--url", "https://a.example/", "record.xml")
 	assert.Equal(t, 1, code, notes)

@@ -40,7 +40,7 @@ type records struct {
 func (s *records) lift(r *row) {
 	mayStand := func(f datacite.Finding) bool {
 		return f.Warning || f.Path == "url" && r.URL == "" ||
-			r.isJSON && !slices.Contains([]datacite.Code{"conflict", "encoding", "syntax"}, f.Code)
+			r.isJSON && !slices.Contains([]datacite.Code{datacite.CodeConflict, datacite.CodeEncoding, datacite.CodeSyntax}, f.Code)
 	}
 	if r.Err() == nil || r.DOI == "" || r.isForeign() || slices.ContainsFunc(r.Findings, func(f datacite.Finding) bool { return !mayStand(f) }) {
 		return
@@ -65,7 +65,7 @@ func (s *records) lift(r *row) {
 			return r.URL == "" && found.URL != ""
 		default:
 			return r.isJSON && !slices.Contains(r.desired.Clear, name) &&
-				(f.Code == "missing" && isAbsent(name, r.Record) || isStored(name, f.Path, r.Record, &found.Record))
+				(f.Code == datacite.CodeMissing && isAbsent(name, r.Record) || isStored(name, f.Path, r.Record, &found.Record))
 		}
 	})
 }
@@ -159,7 +159,7 @@ func (s *records) complete(r *row, file string) {
 		r.fault("state", "metadata in this format make findable DOIs only; give DataCite XML or JSON")
 	}
 	if slices.Contains([]string{typeBibTeX, typeCiteproc, typeRIS}, r.document.ContentType) {
-		r.Findings = append(r.Findings, datacite.Finding{File: r.File, Code: "lossy", Warning: true,
+		r.Findings = append(r.Findings, datacite.Finding{File: r.File, Code: datacite.CodeLossy, Warning: true,
 			Reason: "this format has no identifiers and affiliations of people, no languages and no general type: a DOI that has them loses them; give DataCite XML or JSON"})
 	}
 }
@@ -271,7 +271,7 @@ func (s *records) other(name string, src io.Reader) (*row, error) {
 // add adds the findings of a record, with its file.
 func (r *row) add(found []datacite.Finding) {
 	for _, f := range found {
-		if slices.Contains([]datacite.Code{"identifier", "json", "not-in-json", "not-in-xml"}, f.Code) {
+		if slices.Contains([]datacite.Code{datacite.CodeIdentifier, datacite.CodeJSON, datacite.CodeNotInJSON, datacite.CodeNotInXML}, f.Code) {
 			continue // the request names the DOI; what is sent is XML
 		}
 		f.File, f.Reason = r.File, strings.Replace(f.Reason, "metadata.Upgrade makes a record", "datacite upgrade makes a document", 1)

@@ -22,7 +22,7 @@ type resolver struct {
 // ask returns the URL that a DOI leads to, "" if it does not resolve. It follows no redirect, and
 // sends no credentials.
 func (r resolver) ask(ctx context.Context, name string) (string, error) {
-	address := strings.TrimRight(r.base, "/") + strings.TrimPrefix(doi.Address(name), "https://doi.org")
+	address := strings.TrimRight(r.base, "/") + strings.TrimPrefix(doi.URL(name), "https://doi.org")
 	req, err := http.NewRequestWithContext(ctx, http.MethodHead, address, nil)
 	if err != nil {
 		return "", err

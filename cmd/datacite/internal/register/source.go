@@ -48,7 +48,7 @@ type row struct {
 }
 
 func (r *row) fault(path, reason string) {
-	r.Findings = append(r.Findings, datacite.Finding{File: r.File, Line: r.Line, Path: path, Code: "conflict", Reason: reason})
+	r.Findings = append(r.Findings, datacite.Finding{File: r.File, Line: r.Line, Path: path, Code: datacite.CodeConflict, Reason: reason})
 }
 
 func (r *row) place() string { return table.Place(r.Row) }

@@ -188,7 +188,7 @@ func TestStates(t *testing.T) {
 func TestWhatATableDoesNotSayStays(t *testing.T) {
 	srv := shelltest.Serve(t, nil)
 	client := srv.DOIs()
-	draft := &dois.Draft{DOI: "10.5072/a", URL: "https://repository.example.org/1", Event: dois.Publish, Record: metadata.Record{
+	draft := &dois.Draft{DOI: "10.5072/a", URL: "https://repository.example.org/1", Event: dois.EventPublish, Record: metadata.Record{
 		Titles: []metadata.Title{{Title: "Old"}}, Creators: []metadata.Creator{metadata.Organization("Ice")}, Publisher: metadata.Publisher{Name: "R"},
 		PublicationYear: "2026", Types: metadata.Types{ResourceTypeGeneral: "Dataset"},
 		Contributors: []metadata.Contributor{{Creator: metadata.Organization("Editors"), ContributorType: "Editor"}},
@@ -414,7 +414,7 @@ func TestRefusals(t *testing.T) {
 	assert.Equal(t, 2, len(writesOf(srv))-wrote, "the metadata store is asked once for a prefix, and the DOI API why it refuses: %s", notes)
 	assert.Equal(t, 2, strings.Count(notes, "not sent, as another DOI below 10.1234 was refused"))
 	// After a lost response, the first DOI may have been written, and the others are not said to be.
-	srv.SetFaults(datacitetest.First(&datacitetest.Fault{Kind: datacitetest.DropAfter}).When(func(r *http.Request) bool { return r.Method == http.MethodPut }))
+	srv.SetFaults(datacitetest.First(&datacitetest.Fault{Kind: datacitetest.FaultDropAfter}).When(func(r *http.Request) bool { return r.Method == http.MethodPut }))
 	code, _, notes = start(t, srv, other("d.json"), other("e.json"), "--url", "https://a.example/{file}", "--prefix", "10.1234", "--output", filepath.Join(path, "unclear.csv"))
 	assert.Equal(t, 1, code, notes)
 	assert.Equal(t, 1, strings.Count(notes, "it is not known whether the service carried it out"), notes)
@@ -436,7 +436,7 @@ func TestRefusals(t *testing.T) {
 func TestWaitingIsSaid(t *testing.T) {
 	srv := shelltest.Serve(t, &datacitetest.Options{Faults: func(n int, _ *http.Request) *datacitetest.Fault {
 		if n <= 5 {
-			return &datacitetest.Fault{Kind: datacitetest.Status}
+			return &datacitetest.Fault{Kind: datacitetest.FaultStatus}
 		}
 		return nil
 	}})

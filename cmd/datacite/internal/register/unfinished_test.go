@@ -39,7 +39,7 @@ func TestACorrectionThatIsUnfinished(t *testing.T) {
 	}{
 		"well":    {},
 		"refused": {&datacitetest.Fault{Status: 422}, false},
-		"killed":  {&datacitetest.Fault{Kind: datacitetest.DropBefore}, true},
+		"killed":  {&datacitetest.Fault{Kind: datacitetest.FaultDropBefore}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Chdir(t.TempDir())

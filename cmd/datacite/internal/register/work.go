@@ -107,7 +107,7 @@ func (j *job) ensure(ctx context.Context, items iter.Seq2[*item, error]) error {
 	running, stop := context.WithCancel(ctx)
 	defer stop()
 	var silent error
-	opts := &reconcile.Options{Adapt: j.adapt, Before: j.begin, Workers: j.workers, Pause: j.pause, AllowLoss: j.allowLoss, Progress: func(p reconcile.EnsureProgress) {
+	opts := &reconcile.Options{Adapt: j.adapt, BeforeWrite: j.begin, Workers: j.workers, Pause: j.pause, AllowLoss: j.allowLoss, Progress: func(p reconcile.EnsureProgress) {
 		switch {
 		case p.Done+p.Failed == 0 && isSilent(p.Err):
 			silent = p.Err
@@ -285,12 +285,12 @@ func (j *job) store(ctx context.Context, it *item, d reconcile.Desired) *reconci
 	if err == nil {
 		var done *mds.Registration
 		done, err = client.Register(ctx, it.entry.DOI, it.URL, it.document, &mds.RegisterOptions{
-			NoReadBack: true,
-			Before:     func(ctx context.Context, _ string, _ mds.State) error { return j.begin(ctx, o) },
+			NoReadBack:  true,
+			BeforeWrite: func(ctx context.Context, _ string, _ mds.State) error { return j.begin(ctx, o) },
 		})
 		if err == nil {
 			o.Record, o.Draft = &dois.Record{State: done.State}, &dois.Draft{} // metadata in other formats are always written
-			if done.Change != mds.Created {
+			if done.Change != mds.ChangeCreated {
 				o.Found = o.Record
 			}
 		}

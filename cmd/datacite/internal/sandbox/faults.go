@@ -229,8 +229,8 @@ func (c *command) readFaults() (all []faultRule, err error) {
 	return all, nil
 }
 
-var connectionFaults = []datacitetest.FaultKind{datacitetest.DropBefore, datacitetest.DropDuring,
-	datacitetest.DropAfter, datacitetest.CutResponse}
+var connectionFaults = []datacitetest.FaultKind{datacitetest.FaultDropBefore, datacitetest.FaultDropDuring,
+	datacitetest.FaultDropAfter, datacitetest.FaultCutResponse}
 
 // readFault reads a fault of a known kind.
 func readFault(text string) (*datacitetest.Fault, error) {
@@ -239,10 +239,10 @@ func readFault(text string) (*datacitetest.Fault, error) {
 		return &datacitetest.Fault{Kind: kind}, nil
 	}
 	if text == "behind" {
-		return &datacitetest.Fault{Kind: datacitetest.DropBefore, Behind: true}, nil
+		return &datacitetest.Fault{Kind: datacitetest.FaultDropBefore, Behind: true}, nil
 	}
 	if delay, err := time.ParseDuration(text); err == nil && delay > 0 {
-		return &datacitetest.Fault{Kind: datacitetest.Delay, Delay: delay}, nil
+		return &datacitetest.Fault{Kind: datacitetest.FaultDelay, Delay: delay}, nil
 	}
 	code, wait, waits := strings.Cut(text, " retry-after ")
 	pause, err := time.ParseDuration(wait)
@@ -254,9 +254,9 @@ func readFault(text string) (*datacitetest.Fault, error) {
 	if err != nil || status < 400 || status > 599 {
 		return nil, fmt.Errorf(`there is no fault %q: it is a status from 400 to 599, one with -after, either with "retry-after 30s"; a time such as 5s; drop-before, drop-during, drop-after, cut-response, behind or random`, text)
 	}
-	kind = datacitetest.Status
+	kind = datacitetest.FaultStatus
 	if after {
-		kind = datacitetest.StatusAfter
+		kind = datacitetest.FaultStatusAfter
 	}
 	return &datacitetest.Fault{Kind: kind, Status: status, RetryAfter: pause}, nil
 }

@@ -268,7 +268,7 @@ func (a *agreement) interfaces(address string) {
 		a.send("GET", address+path, "", "", login...)
 	}
 
-	record := &dois.Draft{DOI: "10.5072/b", Event: dois.Publish, URL: "https://example.org/b"}
+	record := &dois.Draft{DOI: "10.5072/b", Event: dois.EventPublish, URL: "https://example.org/b"}
 	require.NoError(t, json.Unmarshal([]byte(`{"titles":[{"title":"B"}],"creators":[{"name":"Lovelace, Ada"}],"publisher":"P","publicationYear":2026,"types":{"resourceTypeGeneral":"Dataset"}}`), &record.Record))
 	_, err = found.Create(ctx, record)
 	require.NoError(t, err)

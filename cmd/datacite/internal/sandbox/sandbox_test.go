@@ -313,9 +313,9 @@ func sendReport(t *testing.T, address, page string) {
 			Title: "Glacier length", Platform: "Example", Publisher: "Example", DataType: reports.DataTypeDataset, PublisherID: []reports.TypedValue{},
 			DatasetID: []reports.TypedValue{{Type: reports.TypeDOI, Value: "10.5072/glacier"}},
 			Performance: []reports.Performance{{Period: reports.Month(2026, time.October), Instance: []reports.Instance{
-				{Count: 3, MetricType: reports.TotalDatasetRequests, AccessMethod: reports.Regular},
-				{Count: 5, MetricType: reports.UniqueDatasetInvestigations, AccessMethod: reports.Regular},
-				{Count: 2, MetricType: reports.UniqueDatasetRequests, AccessMethod: reports.Regular},
+				{Count: 3, MetricType: reports.MetricTotalDatasetRequests, AccessMethod: reports.AccessRegular},
+				{Count: 5, MetricType: reports.MetricUniqueDatasetInvestigations, AccessMethod: reports.AccessRegular},
+				{Count: 2, MetricType: reports.MetricUniqueDatasetRequests, AccessMethod: reports.AccessRegular},
 			}}},
 		}},
 	})

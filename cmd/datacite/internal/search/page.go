@@ -97,7 +97,7 @@ func (p *page) add(r *dois.Record) {
 	}
 	link := ""
 	if p.Resolver != "" {
-		link = p.Resolver + strings.TrimPrefix(doi.Address(r.DOI), "https://doi.org")
+		link = p.Resolver + strings.TrimPrefix(doi.URL(r.DOI), "https://doi.org")
 	}
 	p.Items = append(p.Items, item{r.DOI, link, r.Title(), strings.Join(creators, "; "), string(r.PublicationYear), string(r.Types.ResourceTypeGeneral)})
 }

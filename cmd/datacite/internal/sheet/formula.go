@@ -41,7 +41,7 @@ func NewCSVWriter(out io.Writer) *CSVWriter {
 // Write writes a row.
 func (w *CSVWriter) Write(cells []string) error {
 	if !strings.ContainsRune(separators, w.Comma) {
-		return datacite.Invalid(datacite.Finding{Path: "Separator", Code: "value",
+		return datacite.Invalid(datacite.Finding{Path: "Separator", Code: datacite.CodeValue,
 			Reason: fmt.Sprintf("%q separates no cells; take a comma, a semicolon or a tab", w.Comma)})
 	}
 	w.row = w.row[:0]

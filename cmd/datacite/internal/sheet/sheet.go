@@ -134,7 +134,7 @@ func (r *Reader) fault(err error) error {
 	case r.watch.failed:
 		return fmt.Errorf("%s: %w", r.name, err)
 	}
-	f := datacite.Finding{File: r.name, Code: "syntax", Reason: err.Error(), Err: err}
+	f := datacite.Finding{File: r.name, Code: datacite.CodeSyntax, Reason: err.Error(), Err: err}
 	if at, ok := errors.AsType[*csv.ParseError](err); ok {
 		if f.Line, f.Column, f.Reason = at.Line, at.Column, at.Err.Error(); at.StartLine != at.Line {
 			f.Reason += fmt.Sprintf("; the row begins on line %d", at.StartLine)
@@ -142,9 +142,9 @@ func (r *Reader) fault(err error) error {
 	}
 	switch {
 	case errors.Is(err, ErrTooLong):
-		f.Code = "limit"
+		f.Code = datacite.CodeLimit
 	case errors.Is(err, ErrEncoding):
-		f.Code = "encoding"
+		f.Code = datacite.CodeEncoding
 	}
 	return datacite.Invalid(f)
 }

@@ -88,7 +88,7 @@ func NewWriter(out io.Writer) (*Writer, error) {
 func (w *Writer) Write(cells []string) error {
 	const maxCell = 32_767 // UTF-16 units
 	if w.row++; w.row > maxRows {
-		return datacite.Invalid(datacite.Finding{Line: w.row, Code: "limit",
+		return datacite.Invalid(datacite.Finding{Line: w.row, Code: datacite.CodeLimit,
 			Reason: fmt.Sprintf("an .xlsx file has at most %d rows; write CSV", maxRows)})
 	}
 	fmt.Fprintf(w.sheet, `<row r="%d">`, w.row)
@@ -98,10 +98,10 @@ func (w *Writer) Write(cells []string) error {
 		case cell == "":
 			continue
 		case len(cell) > maxCell && len(utf16.Encode([]rune(cell))) > maxCell:
-			fault.Code, fault.Reason = "limit", fmt.Sprintf("a cell of an .xlsx file has at most %d characters; write CSV", maxCell)
+			fault.Code, fault.Reason = datacite.CodeLimit, fmt.Sprintf("a cell of an .xlsx file has at most %d characters; write CSV", maxCell)
 			return datacite.Invalid(fault)
 		case !utf8.ValidString(cell):
-			fault.Code, fault.Reason = "encoding", "the text is not UTF-8"
+			fault.Code, fault.Reason = datacite.CodeEncoding, "the text is not UTF-8"
 			return datacite.Invalid(fault)
 		}
 		fmt.Fprintf(w.sheet, `<c r="%s" s="1" t="inlineStr"><is><t xml:space="preserve">%s</t></is></c>`, nameOf(i, w.row), escaped(cell))

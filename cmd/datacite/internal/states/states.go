@@ -33,12 +33,12 @@ func (v *verb) deletes() bool { return v.name == remove.name }
 
 var (
 	hide = verb{
-		name: "hide", done: "hidden", from: dois.StateFindable, to: dois.StateRegistered, event: dois.Hide,
+		name: "hide", done: "hidden", from: dois.StateFindable, to: dois.StateRegistered, event: dois.EventHide,
 		others:   map[dois.State]string{dois.StateDraft: "is a draft, which nobody else sees; datacite delete removes it"},
 		question: "Hide %s at %s?",
 	}
 	show = verb{
-		name: "show", done: "shown", from: dois.StateRegistered, to: dois.StateFindable, event: dois.Publish,
+		name: "show", done: "shown", from: dois.StateRegistered, to: dois.StateFindable, event: dois.EventPublish,
 		others:   map[dois.State]string{dois.StateDraft: "is a draft; datacite register registers it with its metadata"},
 		question: "Show %s at %s?",
 	}
@@ -321,7 +321,7 @@ func (c *command) judge(found *dois.Record) (already, fault string) {
 		return "", "belongs to " + found.Client + " now; the list of " + c.source + " lags behind by seconds or minutes"
 	case c.account != "":
 		return "", ""
-	case found.State == c.to && (found.Reason == c.reason || c.reason == "" && c.event == dois.Hide):
+	case found.State == c.to && (found.Reason == c.reason || c.reason == "" && c.event == dois.EventHide):
 		return "is " + c.done, ""
 	case found.State != c.from && found.State != c.to:
 		return "", c.others[found.State]
@@ -386,7 +386,7 @@ func (c *command) change(ctx context.Context, name string) (*dois.Record, error)
 // warnOthers names what somebody else changed of a DOI while it moved. It returns 1 if there is something.
 func (c *command) warnOthers(after *dois.Record) (n int) {
 	for _, f := range after.Warnings {
-		if f.Code == "changed" {
+		if f.Code == datacite.CodeChanged {
 			c.Warn("%s: %s", after.DOI, f)
 			n = 1
 		}

@@ -72,7 +72,7 @@ func TestStates(t *testing.T) {
 func TestAFailureInTheMiddle(t *testing.T) {
 	srv := datacitetest.NewServer(&datacitetest.Options{Faults: func(_ int, r *http.Request) *datacitetest.Fault {
 		if r.Method == http.MethodPut && r.URL.Path == "/dois/10.5072/b" {
-			return &datacitetest.Fault{Kind: datacitetest.Status, Status: http.StatusForbidden}
+			return &datacitetest.Fault{Kind: datacitetest.FaultStatus, Status: http.StatusForbidden}
 		}
 		return nil
 	}})

@@ -92,7 +92,7 @@ func TestATransferContinues(t *testing.T) {
 	srv, run := repositories(t, datacitetest.Deployed, 20)
 	srv.SetFaults(func(_ int, r *http.Request) *datacitetest.Fault {
 		if r.Method == http.MethodPut && r.URL.Path == "/dois/10.5072/7" {
-			return &datacitetest.Fault{Kind: datacitetest.Status, Status: http.StatusForbidden}
+			return &datacitetest.Fault{Kind: datacitetest.FaultStatus, Status: http.StatusForbidden}
 		}
 		return nil
 	})

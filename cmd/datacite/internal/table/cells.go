@@ -86,7 +86,7 @@ func readYear(text string, r *Row) error {
 	if len(text) != 4 || strings.Trim(text, "0123456789") != "" || text[:2] == "00" && text != "0000" {
 		return fmt.Errorf("%q is not a year of four digits", text)
 	}
-	r.Record.PublicationYear = metadata.YearText(text)
+	r.Record.PublicationYear = metadata.Year(text)
 	return nil
 }
 

@@ -182,7 +182,7 @@ func SayOwn(s *shell.Shell, name string, r *Reader) {
 // metadata that were sent.
 func PrintOfWrite(s *shell.Shell, place string, found []datacite.Finding) {
 	for _, f := range found {
-		if slices.Contains([]datacite.Code{"escaped", "not-in-json", "not-in-xml", "loss"}, f.Code) {
+		if slices.Contains([]datacite.Code{datacite.CodeEscaped, datacite.CodeNotInJSON, datacite.CodeNotInXML, datacite.CodeLoss}, f.Code) {
 			f.Warning = false // the line says it
 			s.Warn("warning: %s: %s", place, f)
 		}

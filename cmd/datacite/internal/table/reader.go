@@ -85,7 +85,7 @@ func (r *Reader) readHeader(opts *Options) error {
 	}
 	switch {
 	case errors.Is(err, io.EOF):
-		return datacite.Invalid(datacite.Finding{File: r.name, Code: "missing", Reason: "the table is empty; the first row names the columns"})
+		return datacite.Invalid(datacite.Finding{File: r.name, Code: datacite.CodeMissing, Reason: "the table is empty; the first row names the columns"})
 	case err != nil:
 		return err
 	}
@@ -118,7 +118,7 @@ func (r *Reader) readHeader(opts *Options) error {
 		}
 	}
 	if len(missing) > 0 && !r.partial {
-		return datacite.Invalid(datacite.Finding{File: r.name, Code: "missing",
+		return datacite.Invalid(datacite.Finding{File: r.name, Code: datacite.CodeMissing,
 			Reason: "the table also needs the columns " + strings.Join(missing, ", ") + ", or no metadata columns at all"})
 	}
 	return nil
@@ -256,7 +256,7 @@ func (r *Reader) row(cells []string) *Row {
 		f := r.header[i]
 		if end := strings.Count(cells[i], "\n"); r.Sheets() == nil && strings.Contains(text, "\n") && f.Name != "description" {
 			from := r.rows.Line(i)
-			row.add(r.at(i, datacite.Finding{Path: f.Name, Code: "syntax", Value: text, Warning: f.other >= 0,
+			row.add(r.at(i, datacite.Finding{Path: f.Name, Code: datacite.CodeSyntax, Value: text, Warning: f.other >= 0,
 				Reason: fmt.Sprintf("the cell has line breaks, from line %d to line %d: a quotation mark too many or too few makes one cell of several rows; write the cell in one line", from, from+end)}))
 			if f.other < 0 {
 				row.spoil(f.Name, text)
@@ -274,9 +274,9 @@ func (r *Reader) row(cells []string) *Row {
 			}
 			if err := f.read(text, row); err != nil {
 				row.spoil(f.Name, text)
-				row.add(r.at(i, datacite.Finding{Path: f.Name, Code: "syntax", Value: text, Reason: err.Error()}))
+				row.add(r.at(i, datacite.Finding{Path: f.Name, Code: datacite.CodeSyntax, Value: text, Reason: err.Error()}))
 			} else if doubt := doubtful(f.Name, row.Record); doubt != "" {
-				row.add(r.at(i, datacite.Finding{Path: f.Name, Code: "value", Value: text, Warning: true, Reason: doubt}))
+				row.add(r.at(i, datacite.Finding{Path: f.Name, Code: datacite.CodeValue, Value: text, Warning: true, Reason: doubt}))
 			}
 		}
 	}
@@ -296,7 +296,7 @@ func (r *Reader) year(row *Row, cell int, date, number string) string {
 	if readYear(number, &Row{Record: &metadata.Record{}}) != nil {
 		return date[:min(len(date), len("2026"))]
 	}
-	row.add(r.at(cell, datacite.Finding{Path: r.header[cell].Name, Code: "date", Value: date, Warning: true,
+	row.add(r.at(cell, datacite.Finding{Path: r.header[cell].Name, Code: datacite.CodeDate, Value: date, Warning: true,
 		Reason: fmt.Sprintf("the cell is shown as the date %s, and its number is %s, which is taken for the year; show the cell as a number", date, number)}))
 	return number
 }
@@ -316,17 +316,17 @@ func (r *Reader) check(row *Row, cells []string) {
 	unread := maps.Clone(row.faulty)
 	for _, f := range row.Record.Findings() {
 		name := ofMember(f.Path)
-		if f.Code == "json" || unread[name] != "" {
+		if f.Code == datacite.CodeJSON || unread[name] != "" {
 			continue // the record is sent as XML; the cell has its fault already
 		}
 		at := slices.IndexFunc(r.header, func(h field) bool { return h.Name == name })
 		said := at >= 0 && at < len(cells) && strings.TrimSpace(cells[at]) != ""
-		if r.partial && f.Code == "missing" && !said {
+		if r.partial && f.Code == datacite.CodeMissing && !said {
 			continue
 		}
 		f.Path = name
-		mistyped := f.Code == "scheme" && slices.Contains([]string{"creators", "publisher", "rights", "contributors"}, name)
-		if f.Warning = f.Warning && !mistyped && f.Code != "date"; !f.Warning && said {
+		mistyped := f.Code == datacite.CodeScheme && slices.Contains([]string{"creators", "publisher", "rights", "contributors"}, name)
+		if f.Warning = f.Warning && !mistyped && f.Code != datacite.CodeDate; !f.Warning && said {
 			row.spoil(name, strings.TrimSpace(cells[at]))
 		}
 		if at >= len(cells) {

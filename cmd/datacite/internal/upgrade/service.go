@@ -129,7 +129,7 @@ func (c *command) ofDOI(ctx context.Context, name string, values map[string]stri
 		return out, err
 	}
 	_, err = c.writer.Ensure(ctx, reconcile.Desired{DOI: found.DOI, XML: document, Audited: found},
-		&reconcile.Options{Upgrade: true, Before: c.kept.Keep})
+		&reconcile.Options{Upgrade: true, BeforeWrite: c.kept.Keep})
 	if lost := c.kept.Settle(found.DOI, err); lost != nil {
 		return nil, lost
 	}

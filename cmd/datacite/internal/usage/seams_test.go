@@ -100,7 +100,7 @@ func newMonth(t *testing.T, seed uint64, behaviour datacitetest.Behaviour) *mont
 		if random.IntN(3) == 0 {
 			d.Title = record.Titles[0].Title
 		}
-		record.Titles[0].Title, record.Publisher.Name, record.PublicationYear = d.Title, d.Publisher, metadata.YearText(d.YOP)
+		record.Titles[0].Title, record.Publisher.Name, record.PublicationYear = d.Title, d.Publisher, metadata.Year(d.YOP)
 		if random.IntN(6) > 0 || i == 0 {
 			m.known[doi.Key(name)] = m.register(name, d.URI, record, random.IntN(2) == 0)
 		}
@@ -140,7 +140,7 @@ func newMonth(t *testing.T, seed uint64, behaviour datacitetest.Behaviour) *mont
 // register registers a dataset, by either interface; false if it is refused.
 func (m *monthOf) register(name, url string, record *metadata.Record, asXML bool) bool {
 	if !asXML {
-		_, err := m.srv.DOIs().Create(m.Context(), &dois.Draft{DOI: name, URL: url, Event: dois.Publish, Record: *record})
+		_, err := m.srv.DOIs().Create(m.Context(), &dois.Draft{DOI: name, URL: url, Event: dois.EventPublish, Record: *record})
 		return err == nil
 	}
 	doc, err := mds.NewDocument(record)

@@ -20,7 +20,7 @@ func TestAnOldMonthThatWasSentToday(t *testing.T) {
 	srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Deployed, UsageLag: 48 * time.Hour})
 	t.Cleanup(srv.Close)
 	record := datacitetest.RandomRecord(1)
-	_, err := srv.DOIs().Create(t.Context(), &dois.Draft{DOI: "10.5072/a", URL: "https://example.org/a", Event: dois.Publish, Record: *record})
+	_, err := srv.DOIs().Create(t.Context(), &dois.Draft{DOI: "10.5072/a", URL: "https://example.org/a", Event: dois.EventPublish, Record: *record})
 	require.NoError(t, err)
 	folder := t.TempDir()
 	log, file := filepath.Join(folder, "events.log"), filepath.Join(folder, "report.json")

@@ -26,8 +26,8 @@ func report(creator string, month reports.Period, n int64, names ...string) *rep
 		r.Datasets = append(r.Datasets, reports.Dataset{
 			DatasetID: []reports.TypedValue{{Type: reports.TypeDOI, Value: name}},
 			Performance: []reports.Performance{{Period: month, Instance: []reports.Instance{
-				{Count: n + int64(i), MetricType: reports.UniqueDatasetInvestigations, AccessMethod: reports.Regular},
-				{Count: n / 2, MetricType: reports.UniqueDatasetRequests, AccessMethod: reports.Regular},
+				{Count: n + int64(i), MetricType: reports.MetricUniqueDatasetInvestigations, AccessMethod: reports.AccessRegular},
+				{Count: n / 2, MetricType: reports.MetricUniqueDatasetRequests, AccessMethod: reports.AccessRegular},
 			}}},
 		})
 	}

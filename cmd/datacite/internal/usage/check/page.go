@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/doi"
 	"github.com/datacite-go/datacite-go/dois"
@@ -273,28 +274,28 @@ func (p *page) Address(name string) string {
 	if _, err := doi.Parse(name); err != nil || p.Resolver == "" {
 		return ""
 	}
-	return p.Resolver + strings.TrimPrefix(doi.Address(name), "https://doi.org")
+	return p.Resolver + strings.TrimPrefix(doi.URL(name), "https://doi.org")
 }
 
 // remedies are the advice for each cause.
 var remedies = map[shown.Cause]string{
-	shown.NotProcessed:     "Wait, and check again in a day or two.",
-	shown.Lost:             "Store the report again. If that does not help, ask the operator of the service.",
-	shown.NoRecord:         "Register the DOI, or correct it in the report.",
-	shown.ReportedTwice:    "Decide which of the reports counts, and store the others again with counts of 0.",
-	shown.Left:             "Store the report again with a count of 0 for these DOIs.",
-	shown.Unreported:       "Nothing, if another account or creator is right to report these DOIs. If not, ask the operator of the service.",
-	shown.NotRegular:       "Store the report again with a count of 0 for people.",
-	shown.NotUnique:        "Report unique counts as well.",
-	shown.TooManyInstances: "Report one count for each metric and access method, with its countries inside.",
-	shown.LaterPerformance: "Put all counts of a dataset into one performance.",
-	shown.SeveralCounts:    "Add the counts up, and report one.",
-	shown.LaterIdentifier:  "Put the DOI before other identifiers.",
-	shown.NotADOI:          "Report datasets by their DOI.",
-	shown.Spelling:         "Write the DOI bare, such as 10.5072/abc.",
-	shown.Characters:       "Nothing: the service shows no counts of these DOIs.",
-	shown.OtherDOI:         "Report these datasets under a DOI without # and ?.",
-	shown.OtherMonth:       "Give the begin date of the report as a day, such as 2026-10-01.",
-	shown.TooLarge:         "Correct the count.",
-	shown.NoCount:          "Store the report again with the count, or with 0.",
+	datacite.CodeNotProcessed:     "Wait, and check again in a day or two.",
+	datacite.CodeLost:             "Store the report again. If that does not help, ask the operator of the service.",
+	datacite.CodeNoRecord:         "Register the DOI, or correct it in the report.",
+	datacite.CodeReportedTwice:    "Decide which of the reports counts, and store the others again with counts of 0.",
+	datacite.CodeLeft:             "Store the report again with a count of 0 for these DOIs.",
+	datacite.CodeUnreported:       "Nothing, if another account or creator is right to report these DOIs. If not, ask the operator of the service.",
+	datacite.CodeNotRegular:       "Store the report again with a count of 0 for people.",
+	datacite.CodeNotUnique:        "Report unique counts as well.",
+	datacite.CodeTooManyInstances: "Report one count for each metric and access method, with its countries inside.",
+	datacite.CodeLaterPerformance: "Put all counts of a dataset into one performance.",
+	datacite.CodeSeveralCounts:    "Add the counts up, and report one.",
+	datacite.CodeLaterIdentifier:  "Put the DOI before other identifiers.",
+	datacite.CodeNotADOI:          "Report datasets by their DOI.",
+	datacite.CodeSpelling:         "Write the DOI bare, such as 10.5072/abc.",
+	datacite.CodeCharacters:       "Nothing: the service shows no counts of these DOIs.",
+	datacite.CodeOtherDOI:         "Report these datasets under a DOI without # and ?.",
+	datacite.CodeOtherMonth:       "Give the begin date of the report as a day, such as 2026-10-01.",
+	datacite.CodeTooLarge:         "Correct the count.",
+	datacite.CodeNoCount:          "Store the report again with the count, or with 0.",
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/account"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/table"
@@ -159,7 +160,7 @@ func (c *command) run(cmd *cobra.Command, files []string) error {
 	in.warn()
 	about.warn(c.Shell)
 	if c.isTable() && len(header.Exceptions) > 0 {
-		c.Say("note: the table does not say that it is of a part of the month (exception %d); a report (.json) does", reports.CodePartial)
+		c.Say("note: the table does not say that it is of a part of the month (exception %d); a report (.json) does", reports.ExceptionPartial)
 	}
 	return in.summarize(header, done, about)
 }
@@ -251,7 +252,7 @@ func (c *command) choose(cmd *cobra.Command, files []string) (err error) {
 		return c.tables
 	}
 	if c.tables != nil { // lines of datasets that they lack are no further faults
-		c.reading.Tolerance.Always = append(c.reading.Tolerance.Always, "no-dataset", "handle")
+		c.reading.Tolerance.Always = append(c.reading.Tolerance.Always, datacite.CodeNoDataset, datacite.CodeHandle)
 	}
 	if c.period, err = c.periodUntil(reports.Date(c.until), reports.Day(c.now.In(c.reading.Location))); err != nil {
 		return err

@@ -320,7 +320,7 @@ func TestTheZoneOfTheLines(t *testing.T) {
 func TestWhenTheServiceFails(t *testing.T) {
 	logs := october(t)
 	srv := service(t, func(int, *http.Request) *datacitetest.Fault {
-		return &datacitetest.Fault{Kind: datacitetest.Status, Status: http.StatusNotImplemented}
+		return &datacitetest.Fault{Kind: datacitetest.FaultStatus, Status: http.StatusNotImplemented}
 	})
 	broken := runs(t.Context(), srv, "", append(args(logs...), "--describe", "service", "--output", filepath.Join(t.TempDir(), "report.json"))...)
 	assert.Equal(t, 3, broken.code, broken.errors)

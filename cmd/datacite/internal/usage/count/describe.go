@@ -220,7 +220,7 @@ func ask(ctx context.Context, client *dois.Client, names []string) (map[string]d
 				return nil, shell.Failed(fmt.Errorf("the service returned %s, which was not requested: the list of DOIs was lost on the way", about.DOI))
 			}
 			found[about.DOI] = about
-			guessed := slices.ContainsFunc(r.Warnings, func(f datacite.Finding) bool { return f.Code == "ambiguous" })
+			guessed := slices.ContainsFunc(r.Warnings, func(f datacite.Finding) bool { return f.Code == datacite.CodeAmbiguous })
 			if guessed && !opts.Detail {
 				opts.IDs = append(opts.IDs, about.DOI) // its XML has the text
 			}

@@ -27,8 +27,8 @@ type input struct {
 	ctx context.Context
 
 	sources      []logs.Log
-	lines        logs.Summary
-	events       counter.Summary
+	lines        logs.Stats
+	events       counter.Tally
 	countries    *countries // nil without --geoip
 	descriptions *logs.Descriptions
 
@@ -127,7 +127,7 @@ func (in *input) close() {
 func (in *input) rows() iter.Seq2[reports.Row, error] {
 	opts := &counter.Options{
 		Period: in.reading.Period, Location: in.reading.Location,
-		Robots: in.robots, Machines: in.machines, Summary: &in.events, Memory: in.memory,
+		Robots: in.robots, Machines: in.machines, Tally: &in.events, Memory: in.memory,
 	}
 	rows := counter.Count(in.all(), opts)
 	if in.days != "" {
@@ -168,9 +168,9 @@ func (in *input) all() iter.Seq2[counter.Event, error] {
 }
 
 // eventsOf are the events of some files, with what became of their lines.
-func (in *input) eventsOf(sources []logs.Log, sum *logs.Summary, period reports.Period) iter.Seq2[counter.Event, error] {
+func (in *input) eventsOf(sources []logs.Log, sum *logs.Stats, period reports.Period) iter.Seq2[counter.Event, error] {
 	opts := *in.reading
-	opts.Summary, opts.Descriptions, opts.Period = sum, in.descriptions, period
+	opts.Stats, opts.Descriptions, opts.Period = sum, in.descriptions, period
 	if in.countries != nil {
 		opts.Country = in.countries.of
 	}
@@ -284,7 +284,7 @@ func (in *input) warn() {
 	}
 	for _, f := range in.lines.Files {
 		switch {
-		case f.Cut:
+		case f.Truncated:
 			in.Warn("warning: %s is cut after line %d; what followed is not counted", f.Name, f.Lines())
 		case f.Lines() == 0:
 			in.Warn("warning: %s is empty", f.Name)

@@ -69,7 +69,7 @@ func TestTheRunningMonth(t *testing.T) {
 			assert.NotContains(t, done.out, "part of the month")
 			continue
 		}
-		assert.Equal(t, reports.CodePartial, report.Header.Exceptions[0].Code)
+		assert.Equal(t, reports.ExceptionPartial, report.Header.Exceptions[0].Code)
 		assert.Contains(t, done.out, "Report of Mine, 2026-10-01 to "+string(tt.last)+", a part of the month (exception 3040)\n")
 	}
 	for today, more := range map[string][]string{

@@ -30,7 +30,7 @@ type nights struct {
 // A night is what is known of a log.
 type night struct {
 	Version string
-	Summary logs.FileSummary // its hours are those of the whole month
+	Summary logs.FileStats // its hours are those of the whole month
 }
 
 const (
@@ -164,20 +164,20 @@ func (in *input) countNights() (days *counter.Days, err error) {
 	if err != nil {
 		return days, err
 	}
-	sums := make([]logs.Summary, len(in.sources))
-	sources := make([]counter.Source, len(in.sources))
+	sums := make([]logs.Stats, len(in.sources))
+	sources := make([]counter.EventLog, len(in.sources))
 	for i, s := range in.sources {
-		sources[i] = counter.Source{Name: s.Name, Events: in.eventsOf(in.sources[i:i+1], &sums[i], month)}
+		sources[i] = counter.EventLog{Name: s.Name, Events: in.eventsOf(in.sources[i:i+1], &sums[i], month)}
 		if sources[i].Version, err = in.version(s); err != nil {
 			return days, err
 		}
 	}
-	added, err := days.Add(sources, &counter.AddOptions{Summary: &in.events})
+	added, err := days.Add(sources, &counter.AddOptions{Tally: &in.events})
 	if _, ofLogs := errors.AsType[faults](err); ofLogs {
 		return days, in.moreFaults(err) // Add ends with those of one log
 	}
 	for _, f := range datacite.Findings(err) {
-		if f.Code == "missing" {
+		if f.Code == datacite.CodeMissing {
 			return days, fmt.Errorf("%w; if these are all, remove %s and give all logs of the month", err, folder)
 		}
 	}
@@ -208,7 +208,7 @@ func (in *input) countNights() (days *counter.Days, err error) {
 }
 
 // since is what a log has, with the times of the one that had its name before: when logs are rotated, the last one goes.
-func since(before, now logs.FileSummary) logs.FileSummary {
+func since(before, now logs.FileStats) logs.FileStats {
 	if before.First.IsZero() {
 		return now
 	}

@@ -14,7 +14,7 @@ import (
 // web1/access.log, web1/access.log-20261014.gz and web1/access.log.2.
 type logServer struct {
 	Name string // common part of the names, such as web1/access.log
-	Logs []logs.FileSummary
+	Logs []logs.FileStats
 }
 
 var (
@@ -28,7 +28,7 @@ var (
 // differ only in numbers, such as access-01.log and access-02.log, belong to one server if there are at least
 // three and none of them begins before the previous one ends. A number in the name of a folder is part of the
 // server's name.
-func serversOf(files []logs.FileSummary) (list []logServer) {
+func serversOf(files []logs.FileStats) (list []logServer) {
 	for _, f := range files {
 		name := rotationInName().ReplaceAllString(f.Name, "")
 		name = rotationInName().ReplaceAllString(withoutDates(name), "")
@@ -72,8 +72,8 @@ func joinNumbered(servers []logServer) (list []logServer) {
 // inTurn tells whether no log begins before the one before it ends. An hour does not count: servers
 // end a request, and rotate, some time after it began.
 func (s *logServer) inTurn() bool {
-	inTime := slices.DeleteFunc(slices.Clone(s.Logs), func(f logs.FileSummary) bool { return f.First.IsZero() })
-	slices.SortFunc(inTime, func(a, b logs.FileSummary) int { return a.First.Compare(b.First) })
+	inTime := slices.DeleteFunc(slices.Clone(s.Logs), func(f logs.FileStats) bool { return f.First.IsZero() })
+	slices.SortFunc(inTime, func(a, b logs.FileStats) int { return a.First.Compare(b.First) })
 	for i := range inTime[min(1, len(inTime)):] {
 		if inTime[i+1].First.Before(inTime[i].Last.Add(-time.Hour)) {
 			return false

@@ -25,9 +25,9 @@ func TestServersAreGuessedFromTheNamesOfLogs(t *testing.T) {
 		"counter_web18.log": {"counter_web18_2026-10.log"},
 		"standard input":    {"standard input"},
 	} {
-		var files []logs.FileSummary
+		var files []logs.FileStats
 		for _, name := range names {
-			files = append(files, logs.FileSummary{Name: name})
+			files = append(files, logs.FileStats{Name: name})
 		}
 		servers := serversOf(files)
 		if assert.Len(t, servers, 1, "%v", names) {
@@ -35,17 +35,17 @@ func TestServersAreGuessedFromTheNamesOfLogs(t *testing.T) {
 			assert.Len(t, servers[0].Logs, len(names))
 		}
 	}
-	assert.Equal(t, "/id20070367612/x.log", serversOf([]logs.FileSummary{{Name: "/id20070367612/x_2026-10-01.log"}})[0].Name, "no date")
-	assert.Equal(t, "/id9920070312/x.log", serversOf([]logs.FileSummary{{Name: "/id9920070312/x.log"}})[0].Name, "no date")
-	assert.Len(t, serversOf([]logs.FileSummary{{Name: "b/x.log"}, {Name: "a/x.log"}, {Name: "b/x.log.1"}}), 2)
+	assert.Equal(t, "/id20070367612/x.log", serversOf([]logs.FileStats{{Name: "/id20070367612/x_2026-10-01.log"}})[0].Name, "no date")
+	assert.Equal(t, "/id9920070312/x.log", serversOf([]logs.FileStats{{Name: "/id9920070312/x.log"}})[0].Name, "no date")
+	assert.Len(t, serversOf([]logs.FileStats{{Name: "b/x.log"}, {Name: "a/x.log"}, {Name: "b/x.log.1"}}), 2)
 }
 
 // Numbers in names are days, or servers: what follows one another is of one server.
 func TestServersOfNumberedLogs(t *testing.T) {
-	log := func(name string, from, until int) logs.FileSummary {
-		return logs.FileSummary{Name: name, First: time.Date(2026, 10, from, 0, 0, 9, 0, time.UTC), Last: time.Date(2026, 10, until, 0, 0, 7, 0, time.UTC)}
+	log := func(name string, from, until int) logs.FileStats {
+		return logs.FileStats{Name: name, First: time.Date(2026, 10, from, 0, 0, 9, 0, time.UTC), Last: time.Date(2026, 10, until, 0, 0, 7, 0, time.UTC)}
 	}
-	names := func(files ...logs.FileSummary) (names []string) {
+	names := func(files ...logs.FileStats) (names []string) {
 		for _, s := range serversOf(files) {
 			names = append(names, fmt.Sprint(s.Name, " ", len(s.Logs)))
 		}
@@ -89,8 +89,8 @@ func TestCoverage(t *testing.T) {
 		"one busy day":           {func(day, hour int) bool { return day == 14 }, 30, 30 * 24, []logs.Gap{gap(day(1), day(14)), gap(day(15), day(32))}},
 		"nothing of the month":   {func(day, hour int) bool { return false }, 31, 31 * 24, nil},
 	} {
-		var sum logs.Summary
-		opts := &logs.Options{Summary: &sum, Location: time.UTC, Period: reports.Month(2026, time.October)}
+		var sum logs.Stats
+		opts := &logs.Options{Stats: &sum, Location: time.UTC, Period: reports.Month(2026, time.October)}
 
 		table, err := readPaths(strings.NewReader("path,doi,kind\n/data/10.5072/a,10.5072/a,investigation\n"), "paths")
 		require.NoError(t, err)

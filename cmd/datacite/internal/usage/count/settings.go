@@ -72,7 +72,7 @@ func (s *settings) options() (logs.Format, *logs.Options, error) {
 	if err := errors.Join(err1, err2, err3, err5); err != nil || err4 != nil && !ofRows {
 		return format, nil, errors.Join(err, err4)
 	}
-	o := &logs.Options{Location: zone, Tolerance: tolerance, Proxies: proxies, Paths: paths, Layout: layout, AllowCut: s.AllowCut, Pseudonyms: s.Pseudonyms}
+	o := &logs.Options{Location: zone, Tolerance: tolerance, Proxies: proxies, Paths: paths, Layout: layout, AllowTruncated: s.AllowCut, Pseudonyms: s.Pseudonyms}
 	_, err := format.Parser(o) // before hours of counting
 	if ofRows && err == nil {
 		return format, o, err4
@@ -104,12 +104,12 @@ func (s *settings) layout() (string, error) {
 // checkZone returns an error if no time zone is set and the lines of the logs have another
 // one than UTC: the first or last hours of each month would otherwise count for another
 // month.
-func (s *settings) checkZone(lines *logs.Summary) error {
+func (s *settings) checkZone(lines *logs.Stats) error {
 	if s.Zone != "" || len(lines.Offsets) == 0 {
 		return nil
 	}
 	o := lines.Offsets[0]
-	return datacite.Invalid(datacite.Finding{File: o.First.File, Line: o.First.Line, Path: "zone", Code: "missing", Reason: fmt.Sprintf(
+	return datacite.Invalid(datacite.Finding{File: o.First.File, Line: o.First.Line, Path: "zone", Code: datacite.CodeMissing, Reason: fmt.Sprintf(
 		"in which time zone does the month begin? Lines have the offset %s from UTC, %d of them, this one first: "+
 			"name the zone of the repository, such as America/New_York; or %s; or UTC, in which the month begins and ends at another hour; --zone names it", o, o.Lines, o)})
 }

@@ -29,7 +29,7 @@ type totals struct {
 type counts [4]int64
 
 var metrics = [...]reports.MetricType{
-	reports.TotalDatasetInvestigations, reports.UniqueDatasetInvestigations, reports.TotalDatasetRequests, reports.UniqueDatasetRequests,
+	reports.MetricTotalDatasetInvestigations, reports.MetricUniqueDatasetInvestigations, reports.MetricTotalDatasetRequests, reports.MetricUniqueDatasetRequests,
 }
 
 func (c counts) MarshalJSON() ([]byte, error) {
@@ -68,10 +68,10 @@ func (t *totals) addOne(d *reports.Dataset) {
 	for _, p := range d.Performance {
 		for _, i := range p.Instance {
 			switch {
-			case i.AccessMethod != reports.Regular:
-			case i.MetricType == reports.UniqueDatasetInvestigations:
+			case i.AccessMethod != reports.AccessRegular:
+			case i.MetricType == reports.MetricUniqueDatasetInvestigations:
 				t.views += i.Count
-			case i.MetricType == reports.UniqueDatasetRequests:
+			case i.MetricType == reports.MetricUniqueDatasetRequests:
 				t.downloads += i.Count
 			}
 		}
@@ -242,7 +242,7 @@ func (s *summary) text(in *input) string {
 		of = "Report of " + s.CreatedBy
 	}
 	if s.Partial {
-		partial = fmt.Sprintf(", a part of the month (exception %d)", reports.CodePartial)
+		partial = fmt.Sprintf(", a part of the month (exception %d)", reports.ExceptionPartial)
 	}
 	switch s.Output {
 	case "":

@@ -36,18 +36,18 @@ func readPaths(r io.Reader, name string) (map[string]logs.Target, error) {
 	err := readRows(r, name, []string{"path", "doi", "kind"}, func(cells []string) *cellFault {
 		path, err := url.PathUnescape(strings.TrimSpace(cells[0]))
 		if err != nil || !strings.HasPrefix(path, "/") || strings.ContainsAny(cells[0], "?#") {
-			return &cellFault{0, "syntax", fmt.Sprintf("is %.100q, not a path such as /data/17, without host and query", cells[0])}
+			return &cellFault{0, datacite.CodeSyntax, fmt.Sprintf("is %.100q, not a path such as /data/17, without host and query", cells[0])}
 		}
 		path = sessionID().ReplaceAllLiteralString(path, "") // logs.Paths leaves it out, too
 		var target logs.Target
 		if target.DOI, err = optionalDOI(cells[1]); err != nil {
-			return &cellFault{1, "doi", fmt.Sprintf("is %.100q, not a DOI such as 10.5072/abc", cells[1])}
+			return &cellFault{1, datacite.CodeDOI, fmt.Sprintf("is %.100q, not a DOI such as 10.5072/abc", cells[1])}
 		}
 		switch text := strings.TrimSpace(cells[2]); {
 		case text == "request":
 			target.Request = true
 		case text != "investigation" && (text != "" || target.DOI != ""):
-			return &cellFault{2, "vocabulary", fmt.Sprintf("is %.100q, neither investigation nor request", text)}
+			return &cellFault{2, datacite.CodeVocabulary, fmt.Sprintf("is %.100q, neither investigation nor request", text)}
 		}
 		return put(targets, cmp.Or(strings.Clone(strings.TrimRight(path, "/")), "/"), target)
 	})
@@ -62,9 +62,9 @@ func readDOIs(r io.Reader, name string) (map[string]string, error) {
 		text, err := optionalDOI(cells[1])
 		switch {
 		case strings.TrimSpace(cells[0]) == "":
-			return &cellFault{0, "missing", "is missing"}
+			return &cellFault{0, datacite.CodeMissing, "is missing"}
 		case err != nil:
-			return &cellFault{1, "doi", fmt.Sprintf("is %.100q, not a DOI such as 10.5072/abc", cells[1])}
+			return &cellFault{1, datacite.CodeDOI, fmt.Sprintf("is %.100q, not a DOI such as 10.5072/abc", cells[1])}
 		}
 		return put(dois, strings.Clone(strings.TrimSpace(cells[0])), strings.Clone(text))
 	})
@@ -82,7 +82,7 @@ func optionalDOI(cell string) (string, error) {
 // put adds a row, unless another one says something else.
 func put[V comparable](rows map[string]V, key string, value V) *cellFault {
 	if before, again := rows[key]; again && before != value {
-		return &cellFault{0, "repeated", fmt.Sprintf("is %.100q, which is in the table already, with another DOI or kind", key)}
+		return &cellFault{0, datacite.CodeRepeated, fmt.Sprintf("is %.100q, which is in the table already, with another DOI or kind", key)}
 	}
 	rows[key] = value
 	return nil
@@ -127,7 +127,7 @@ func readRows(r io.Reader, name string, columns []string, add func(cells []strin
 		case err != nil:
 			return err
 		case n == mostLookups:
-			fault(-1, "", "limit", fmt.Sprintf("the table has more than %d rows; patterns take any number of paths", mostLookups))
+			fault(-1, "", datacite.CodeLimit, fmt.Sprintf("the table has more than %d rows; patterns take any number of paths", mostLookups))
 			return datacite.Invalid(faults...)
 		}
 		for i, column := range at {

@@ -175,7 +175,7 @@ func (c *command) explained(ctx context.Context, err error, done *shown.Repaired
 		return shell.Interrupted(again)
 	case ofInput:
 		return shell.Wrong(err)
-	case sent && stopped.State != reports.Untouched, errors.Is(err, reports.ErrBusy):
+	case sent && stopped.State != reports.SubmitUntouched, errors.Is(err, reports.ErrBusy):
 		return shell.Refused(fmt.Errorf("%w; "+again, err))
 	case sent: // its own kind is the state of the report
 		return fmt.Errorf("report %s was not sent: %w", stopped.ReportID, stopped.Err)
@@ -253,7 +253,7 @@ func outcomeOf(one *shown.RepairedReport, dry bool) string {
 func (c *command) remaining(done *shown.Repaired) error {
 	lasting := 0
 	for i, d := range done.Remain {
-		if d.Cause != shown.NotProcessed {
+		if d.Cause != datacite.CodeNotProcessed {
 			lasting++
 		}
 		if i < mostShown {

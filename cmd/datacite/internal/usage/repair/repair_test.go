@@ -44,9 +44,9 @@ func report(t *testing.T, creator string, a, b, downloads int64) string {
 			Title: "Glacier", Platform: "P", Publisher: "P", DataType: reports.DataTypeDataset,
 			DatasetID: []reports.TypedValue{{Type: reports.TypeDOI, Value: name}}, Performance: []reports.Performance{{Period: month}},
 		}
-		for i, metric := range []reports.MetricType{reports.TotalDatasetInvestigations, reports.UniqueDatasetInvestigations, reports.TotalDatasetRequests, reports.UniqueDatasetRequests} {
+		for i, metric := range []reports.MetricType{reports.MetricTotalDatasetInvestigations, reports.MetricUniqueDatasetInvestigations, reports.MetricTotalDatasetRequests, reports.MetricUniqueDatasetRequests} {
 			if n := counts[i/2]; n > 0 {
-				d.Performance[0].Instance = append(d.Performance[0].Instance, reports.Instance{Count: n, MetricType: metric, AccessMethod: reports.Regular})
+				d.Performance[0].Instance = append(d.Performance[0].Instance, reports.Instance{Count: n, MetricType: metric, AccessMethod: reports.AccessRegular})
 			}
 		}
 		all = append(all, d)
@@ -152,7 +152,7 @@ func TestTablesAndPrograms(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	srv := service(t, func(_ int, r *http.Request) *datacitetest.Fault {
 		if r.Method == http.MethodPut || r.Method == http.MethodPost {
-			return &datacitetest.Fault{Kind: datacitetest.Status, Status: http.StatusUnauthorized}
+			return &datacitetest.Fault{Kind: datacitetest.FaultStatus, Status: http.StatusUnauthorized}
 		}
 		return nil
 	})

@@ -12,7 +12,6 @@ import (
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell"
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/usage/source"
 	"github.com/datacite-go/datacite-go/reports"
-	"github.com/datacite-go/datacite-go/reports/shown"
 )
 
 // explained is an error of a submission with what to do, and with its exit code.
@@ -72,7 +71,7 @@ func whatIsLower(err *reports.LowerError) string {
 }
 
 // reportedTwice is the code of findings about other reports of the account.
-const reportedTwice = datacite.Code(shown.ReportedTwice)
+const reportedTwice = datacite.Code(datacite.CodeReportedTwice)
 
 // whatOthersHave lists the other reports of the month that have the same datasets.
 func whatOthersHave(found []datacite.Finding) string {
@@ -110,7 +109,7 @@ func unfinished(ctx context.Context, err error) bool {
 	switch {
 	case ofTheInput(err):
 		return false
-	case unverified, sent && stopped.State != reports.Untouched:
+	case unverified, sent && stopped.State != reports.SubmitUntouched:
 		return true
 	case sent && ofTheFolder(err):
 		return false
@@ -138,7 +137,7 @@ func marked(err error, text string) error {
 	case errors.Is(err, reports.ErrBroken):
 		return shell.Failed(told)
 	case unverified, refused(err), errors.Is(err, datacite.ErrForbidden), errors.Is(err, reports.ErrBusy),
-		ofTheFolder(err) && sent && stopped.State != reports.Untouched:
+		ofTheFolder(err) && sent && stopped.State != reports.SubmitUntouched:
 		return shell.Refused(told)
 	case ofTheFolder(err):
 		return shell.Wrong(told)

@@ -121,16 +121,16 @@ func TestAdvice(t *testing.T) {
 		code int
 		says string // of the advices
 	}{
-		{"broken", &reports.SubmitError{State: reports.Broken, Err: io.EOF}, shell.ExitFailed, operator},
+		{"broken", &reports.SubmitError{State: reports.SubmitBroken, Err: io.EOF}, shell.ExitFailed, operator},
 		{"broken before", fmt.Errorf("reports.Submit: %w", reports.ErrBroken), shell.ExitFailed, operator},
-		{"disturbed", &reports.SubmitError{State: reports.Disturbed, Err: io.EOF}, shell.ExitRefused, otherRun},
+		{"disturbed", &reports.SubmitError{State: reports.SubmitDisturbed, Err: io.EOF}, shell.ExitRefused, otherRun},
 		{"disturbed before", fmt.Errorf("reports.Submit: %w", reports.ErrBusy), shell.ExitRefused, otherRun},
 		{"somebody else's report", fmt.Errorf("reports.Submit: %w", datacite.ErrConflict), shell.ExitRefused, ""},
 		{"a list with gaps", fmt.Errorf("reports.All: %w", datacite.ErrIncomplete), shell.ExitFailed, goesOn},
 		{"no way to the service", &datacite.Error{Attempts: 5}, shell.ExitFailed, goesOn},
 		{"a full disk", fmt.Errorf("reports.Submit: %w", full), shell.ExitWrong, ""},
-		{"a full disk, before the first request", &reports.SubmitError{State: reports.Untouched, Err: full}, shell.ExitWrong, ""},
-		{"a full disk, half way", &reports.SubmitError{State: reports.Incomplete, Err: full}, shell.ExitRefused, goesOn},
+		{"a full disk, before the first request", &reports.SubmitError{State: reports.SubmitUntouched, Err: full}, shell.ExitWrong, ""},
+		{"a full disk, half way", &reports.SubmitError{State: reports.SubmitIncomplete, Err: full}, shell.ExitRefused, goesOn},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			explained := (&command{}).explained(t.Context(), test.err)
@@ -140,7 +140,7 @@ func TestAdvice(t *testing.T) {
 				assert.Equal(t, advice == test.says, strings.Contains(out, advice), out)
 			}
 			stopped, sent := errors.AsType[*reports.SubmitError](test.err)
-			changed := sent && stopped.State != reports.Untouched
+			changed := sent && stopped.State != reports.SubmitUntouched
 			assert.Equal(t, !changed, strings.Contains(out, "This run changed nothing on the service."), out)
 			assert.Equal(t, errors.Is(test.err, syscall.ENOSPC), strings.Contains(out, "Temporary files go to"), out)
 		})

@@ -40,9 +40,9 @@ type watcher struct {
 
 func (w *watcher) progress(p reports.Progress) {
 	switch {
-	case p.Stage == reports.Building:
+	case p.Stage == reports.StageBuilding:
 		w.built = p.Datasets
-	case p.Stage == reports.Waiting:
+	case p.Stage == reports.StageWaiting:
 		w.show.wait(p.Until, p.Reason)
 	default:
 		w.show.sent(p.Datasets, w.built)

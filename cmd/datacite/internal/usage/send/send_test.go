@@ -133,7 +133,7 @@ func report(t *testing.T, n int, change func(*reports.Report)) string {
 			Title: "Table", Platform: "Portal", Publisher: "University", DataType: reports.DataTypeDataset, YOP: "1990",
 			DatasetID: []reports.TypedValue{{Type: reports.TypeDOI, Value: fmt.Sprintf("10.5072/d%d", i)}},
 			Performance: []reports.Performance{{Period: period, Instance: []reports.Instance{
-				{Count: int64(i + 1), MetricType: reports.UniqueDatasetRequests, AccessMethod: reports.Regular},
+				{Count: int64(i + 1), MetricType: reports.MetricUniqueDatasetRequests, AccessMethod: reports.AccessRegular},
 			}}},
 		})
 	}
@@ -308,7 +308,7 @@ func TestBadDatasets(t *testing.T) {
 // TestCorrections: what a corrected report lacks is reported, and zeros are sent with --zero-dropped.
 func TestCorrections(t *testing.T) {
 	views := func(d *reports.Dataset) {
-		d.Performance[0].Instance = []reports.Instance{{Count: 5, MetricType: reports.UniqueDatasetInvestigations, AccessMethod: reports.Regular}}
+		d.Performance[0].Instance = []reports.Instance{{Count: 5, MetricType: reports.MetricUniqueDatasetInvestigations, AccessMethod: reports.AccessRegular}}
 	}
 	whole := shelltest.File(t, "whole.json", report(t, 3, func(r *reports.Report) { views(&r.Datasets[1]) }))
 	part := shelltest.File(t, "part.json", report(t, 1, func(*reports.Report) {}))
@@ -444,7 +444,7 @@ func TestInconsistentCounts(t *testing.T) {
 	srv := newService(t)
 	file := shelltest.File(t, "report.json", report(t, 1, func(r *reports.Report) {
 		first := &r.Datasets[0].Performance[0]
-		first.Instance = append(first.Instance, reports.Instance{Count: 0, MetricType: reports.TotalDatasetRequests, AccessMethod: reports.Regular})
+		first.Instance = append(first.Instance, reports.Instance{Count: 0, MetricType: reports.MetricTotalDatasetRequests, AccessMethod: reports.AccessRegular})
 	}))
 	refused := srv.runs(t, "", file)
 	assert.Equal(t, shell.ExitWrong, refused.code)

@@ -58,9 +58,9 @@ func TestTables(t *testing.T) {
 	datasets := srv.datasets(t)
 	assert.Equal(t, "Glacier length, yearly", datasets[1].Title)
 	assert.Equal(t, []reports.Instance{
-		{Count: 15, MetricType: reports.UniqueDatasetInvestigations, AccessMethod: reports.Regular, CountryCounts: reports.CountryCounts{{Country: "de", Count: 12}, {Country: "fr", Count: 3}}},
-		{Count: 40, MetricType: reports.UniqueDatasetRequests, AccessMethod: reports.Machine, CountryCounts: reports.CountryCounts{{Country: "us", Count: 40}}},
-		{Count: 5, MetricType: reports.UniqueDatasetRequests, AccessMethod: reports.Regular, CountryCounts: reports.CountryCounts{{Country: "de", Count: 5}}},
+		{Count: 15, MetricType: reports.MetricUniqueDatasetInvestigations, AccessMethod: reports.AccessRegular, CountryCounts: reports.CountryCounts{{Country: "de", Count: 12}, {Country: "fr", Count: 3}}},
+		{Count: 40, MetricType: reports.MetricUniqueDatasetRequests, AccessMethod: reports.AccessMachine, CountryCounts: reports.CountryCounts{{Country: "us", Count: 40}}},
+		{Count: 5, MetricType: reports.MetricUniqueDatasetRequests, AccessMethod: reports.AccessRegular, CountryCounts: reports.CountryCounts{{Country: "de", Count: 5}}},
 	}, datasets[0].Performance[0].Instance)
 	assert.Equal(t, reports.CountryCounts{{Country: "no", Count: 2}}, datasets[2].Performance[0].Instance[0].CountryCounts)
 	assert.EqualValues(t, 3, datasets[2].Performance[0].Instance[0].Count, "one use was from an unknown country")
@@ -199,7 +199,7 @@ func TestSpreadsheets(t *testing.T) {
 	for _, row := range rows[1:] {
 		year, err := strconv.Atoi(row[2])
 		require.NoError(t, err)
-		_, err = w.Write(&records.Row{DOI: row[0], Record: &metadata.Record{Titles: metadata.List[metadata.Title]{{Title: row[1]}}, PublicationYear: metadata.Year(year)}, Others: row[3:]})
+		_, err = w.Write(&records.Row{DOI: row[0], Record: &metadata.Record{Titles: metadata.List[metadata.Title]{{Title: row[1]}}, PublicationYear: metadata.YearOf(year)}, Others: row[3:]})
 		require.NoError(t, err)
 	}
 	require.NoError(t, w.Flush())

@@ -36,9 +36,9 @@ func (l loss) String() string {
 // deployed service works 20 seconds on a subset.
 func slowly(t *testing.T, l loss, story func(t *testing.T, srv *service, file string)) {
 	t.Helper()
-	kind := datacitetest.DropBefore
+	kind := datacitetest.FaultDropBefore
 	if l.arrives {
-		kind = datacitetest.DropAfter
+		kind = datacitetest.FaultDropAfter
 	}
 	for _, behaviour := range []datacitetest.Behaviour{datacitetest.Documented, datacitetest.Deployed} {
 		t.Run(fmt.Sprintf("%v, %s", l, behaviour), func(t *testing.T) {

@@ -120,7 +120,7 @@ func (t *counts) rows(src io.Reader) iter.Seq2[reports.Row, error] {
 func (t *counts) begin(src io.Reader) error {
 	content, err := inflated(src)
 	if errors.Is(err, gzip.ErrHeader) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return datacite.Invalid(datacite.Finding{File: t.name, Code: "syntax", Reason: err.Error(), Err: err})
+		return datacite.Invalid(datacite.Finding{File: t.name, Code: datacite.CodeSyntax, Reason: err.Error(), Err: err})
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", t.name, err)
@@ -128,7 +128,7 @@ func (t *counts) begin(src io.Reader) error {
 	t.r = sheet.NewReader(t.name, content)
 	names, err := t.r.Names()
 	if errors.Is(err, io.EOF) {
-		return datacite.Invalid(datacite.Finding{File: t.name, Code: "missing", Reason: "is empty; the first row has to name the columns"})
+		return datacite.Invalid(datacite.Finding{File: t.name, Code: datacite.CodeMissing, Reason: "is empty; the first row has to name the columns"})
 	}
 	if err != nil {
 		return err
@@ -180,7 +180,7 @@ func (t *counts) readColumns(names []string) error {
 		needed = append(needed, "publisher")
 	}
 	if needed = slices.DeleteFunc(needed, func(name string) bool { return slices.Contains(names, name) }); len(needed) > 0 {
-		return fault("missing", "there is no column %s", strings.Join(needed, ", "))
+		return fault(datacite.CodeMissing, "there is no column %s", strings.Join(needed, ", "))
 	}
 	return nil
 }
@@ -196,7 +196,7 @@ func (t *counts) row(cells []string) (r reports.Row) {
 	for i, c := range t.columns[:min(len(cells), len(t.columns))] {
 		if err := c.set(&r, strings.TrimSpace(cells[i])); err != nil && r.Err == nil {
 			r.Err = datacite.Invalid(datacite.Finding{File: r.File, Line: t.r.Line(i), Column: i + 1, Path: c.name,
-				Code: "syntax", Reason: err.Error()})
+				Code: datacite.CodeSyntax, Reason: err.Error()})
 		}
 	}
 	return r

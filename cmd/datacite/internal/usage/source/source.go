@@ -180,7 +180,7 @@ func (r *Report) Begin(ctx context.Context) (err error) {
 	r.Header = r.header
 	r.datasets = reports.Group(r.rows(ctx), &reports.GroupOptions{
 		MergeRepeats: r.MergeRepeats, LeaveOut: r.LeavingOut(), Warn: func(f datacite.Finding) {
-			if f.Code == "conflict" || f.Code == "corrected" { // Submit warns of what records will not show
+			if f.Code == datacite.CodeConflict || f.Code == datacite.CodeCorrected { // Submit warns of what records will not show
 				r.Warn(f)
 			}
 		},
