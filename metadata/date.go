@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/lazy"
 	"github.com/datacite-go/datacite-go/internal/xmlscan"
 )

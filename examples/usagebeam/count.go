@@ -34,7 +34,7 @@ func (f *countFn) ProcessElement(ctx context.Context, _ int, next func(*[]byte) 
 		f.rows.add(placeOf([]byte(row.DOI), f.Shards), func(dst []byte) []byte { return appendRow(dst, &row) }, emit)
 	}
 	f.rows.flush(emit)
-	tell(ctx, outcomes(*opts.Summary))
+	tell(ctx, outcomes(*opts.Tally))
 	return nil
 }
 

@@ -84,7 +84,7 @@ func randomEvents(r *rand.Rand, zone *time.Location) []counter.Event {
 		}
 		*[]*string{&e.User, &e.Cookie, &e.Session, &e.Address}[r.IntN(4)] = pick("1", "2", "192.0.2.1", "::ffff:192.0.2.1", "2001:db8::1", "2001:DB8:0::1")
 		if r.IntN(8) == 0 {
-			e.Access = []reports.AccessMethod{reports.Regular, reports.Machine}[r.IntN(2)]
+			e.Access = []reports.AccessMethod{reports.AccessRegular, reports.AccessMachine}[r.IntN(2)]
 		}
 		events[i] = e
 	}
@@ -145,12 +145,12 @@ func TestTheRowsAreThoseOfCount(t *testing.T) {
 		lines, sum, err := run(t, j)
 		require.NoError(t, err)
 		assert.ElementsMatch(t, slices.Collect(strings.Lines(want.String())), lines, "blocks of %d bytes", block)
-		numbers := outcomes(*opts.Summary)
-		numbers["lines about other pages"], numbers["lines left out: no-dataset"], numbers["events without a dataset"] = 0, opts.Summary.NoDataset, 0
+		numbers := outcomes(*opts.Tally)
+		numbers["lines about other pages"], numbers["lines left out: no-dataset"], numbers["events without a dataset"] = 0, opts.Tally.NoDataset, 0
 		assert.Equal(t, numbers, sum, "blocks of %d bytes", block)
-		assert.NotZero(t, opts.Summary.DoubleClicks)
-		assert.NotZero(t, opts.Summary.Robots)
-		assert.NotZero(t, opts.Summary.OtherMonths)
+		assert.NotZero(t, opts.Tally.DoubleClicks)
+		assert.NotZero(t, opts.Tally.Robots)
+		assert.NotZero(t, opts.Tally.OtherMonths)
 	}
 }
 

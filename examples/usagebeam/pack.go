@@ -115,7 +115,7 @@ func appendEvent(dst []byte, e *counter.Event, key string) []byte {
 	if e.Request {
 		flags |= 1
 	}
-	if e.Access == reports.Machine {
+	if e.Access == reports.AccessMachine {
 		flags |= 2
 	}
 	dst = appendText(binary.AppendVarint(appendTime(dst, e.Time), flags), key)
@@ -127,9 +127,9 @@ func (b *block) event() (e counter.Event) {
 	flags := b.number()
 	*userFields(&e)[flags>>2] = b.text()
 	e.DOI, e.URL, e.Country = b.text(), b.text(), b.text()
-	e.Request, e.Access = flags&1 != 0, reports.Regular
+	e.Request, e.Access = flags&1 != 0, reports.AccessRegular
 	if flags&2 != 0 {
-		e.Access = reports.Machine
+		e.Access = reports.AccessMachine
 	}
 	return e
 }

@@ -122,7 +122,7 @@ func (f *readFn) StartBundle(_ context.Context, _, _ func(int, []byte), _ func([
 type part struct {
 	Name  string
 	Begin int64 // first block
-	Lines logs.Summary
+	Lines logs.Stats
 }
 
 func (f *readFn) ProcessElement(ctx context.Context, claims *sdf.LockRTracker, s source, access, describe func(int, []byte), summary func([]byte)) error {
@@ -130,10 +130,10 @@ func (f *readFn) ProcessElement(ctx context.Context, claims *sdf.LockRTracker, s
 	about := &logs.Descriptions{}
 	defer about.Close() // it has been read, or the reading has failed
 	opts := *f.reading
-	opts.Summary, opts.Descriptions = &found.Lines, about
+	opts.Stats, opts.Descriptions = &found.Lines, about
 	opts.Tolerance = logs.Tolerance{Share: 1, DOIs: 1} // checkFn decides, when it knows all logs
 	from := logs.Log{Name: s.Path, Open: func() (io.ReadCloser, error) { return f.open(ctx, claims, s) }}
-	outcome := counter.Summary{}
+	outcome := counter.Tally{}
 	for e, err := range logs.Read([]logs.Log{from}, f.format, &opts) {
 		if err != nil {
 			return err
@@ -164,7 +164,7 @@ func (f *readFn) FinishBundle(_ context.Context, access, describe func(int, []by
 }
 
 // access sends an event to the part in which its user is counted, unless it is not counted in any case.
-func (f *readFn) access(e *counter.Event, left *counter.Summary, emit func(int, []byte)) {
+func (f *readFn) access(e *counter.Event, left *counter.Tally, emit func(int, []byte)) {
 	kind := f.kind(e.Agent)
 	if kind == robot {
 		if f.counts(e.Time) {
@@ -175,9 +175,9 @@ func (f *readFn) access(e *counter.Event, left *counter.Summary, emit func(int, 
 		return
 	}
 	if e.Access == "" {
-		e.Access = reports.Regular
+		e.Access = reports.AccessRegular
 		if kind == machine {
-			e.Access = reports.Machine
+			e.Access = reports.AccessMachine
 		}
 	}
 	key := counter.Key(*e)

@@ -45,7 +45,7 @@ func (r *rules) options() (*counter.Options, error) {
 	if err != nil {
 		return nil, fmt.Errorf("-timezone: %w", err)
 	}
-	return &counter.Options{Period: reports.Month(month.Year(), month.Month()), Location: location, Summary: &counter.Summary{}}, nil
+	return &counter.Options{Period: reports.Month(month.Year(), month.Month()), Location: location, Tally: &counter.Tally{}}, nil
 }
 
 // reading are the format and options of the logs.

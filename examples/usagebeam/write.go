@@ -67,7 +67,7 @@ func (f *checkFn) ProcessElement(ctx context.Context, _ int, next func(*[]byte) 
 }
 
 // together is the summary of all logs. Their parts have numbered lines from their own beginning.
-func together(next func(*[]byte) bool) (all logs.Summary, err error) {
+func together(next func(*[]byte) bool) (all logs.Stats, err error) {
 	var parts []part
 	for data := new([]byte); next(data); {
 		var p part
@@ -77,7 +77,7 @@ func together(next func(*[]byte) bool) (all logs.Summary, err error) {
 		parts = append(parts, p)
 	}
 	slices.SortFunc(parts, func(a, b part) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Begin, b.Begin)) })
-	var last *logs.FileSummary
+	var last *logs.FileStats
 	for i, p := range parts {
 		if i > 0 && p.Name == parts[i-1].Name && p.Begin == parts[i-1].Begin {
 			return all, fmt.Errorf("%s is given twice, so its accesses would count twice", p.Name)
@@ -108,7 +108,7 @@ func (p *part) number(before int) {
 }
 
 // add adds to the summary of a log that of its next part.
-func add(to, next *logs.FileSummary) {
+func add(to, next *logs.FileStats) {
 	to.Events, to.Comments, to.Other, to.Faulty = to.Events+next.Events, to.Comments+next.Comments, to.Other+next.Other, to.Faulty+next.Faulty
 	for hour, some := range next.Hours {
 		to.Hours[hour] = to.Hours[hour] || some
@@ -116,11 +116,11 @@ func add(to, next *logs.FileSummary) {
 }
 
 // checkGaps refuses logs of a folder, which are those of a server, that have nothing of a long time.
-func (r *rules) checkGaps(opts *logs.Options, files []logs.FileSummary) error {
+func (r *rules) checkGaps(opts *logs.Options, files []logs.FileStats) error {
 	if r.Gap == 0 {
 		return nil
 	}
-	folders := map[string][]logs.FileSummary{}
+	folders := map[string][]logs.FileStats{}
 	for _, f := range files {
 		folder := path.Dir(f.Name)
 		folders[folder] = append(folders[folder], f)
