@@ -82,7 +82,7 @@ func TestEveryFormatIsRegistered(t *testing.T) {
 				assert.Equal(t, datacitetest.StateFindable, srv.State(name))
 				assert.Equal(t, format != "DataCite XML", len(registered.Altered) > 0)
 				again := must(srv.MDS().Register(t.Context(), name, address, of(format, tt.text), nil))(t)
-				assert.Equal(t, format != "DataCite XML", again.Change == mds.Updated, "other formats are always written")
+				assert.Equal(t, format != "DataCite XML", again.Change == mds.ChangeUpdated, "other formats are always written")
 			})
 		})
 	}
@@ -145,7 +145,7 @@ func TestMetadataOfAnotherDOIAreRefused(t *testing.T) {
 			}
 			own := naming(t, format, strings.ToUpper(name))
 			require.NoError(t, failure(c.PutMetadata(ctx, name, own)), "%s: the case of a name does not count", format)
-			doc.OtherDOI = true
+			doc.AllowOtherDOI = true
 			require.NoError(t, failure(c.Register(ctx, name, address, doc, nil)), "%s: for those who mean it", format)
 			minted, err := c.Mint(ctx, datacitetest.Prefix, naming(t, format, "10.5072/somebody-else"))
 			require.NoError(t, err, "%s: the identifier is overwritten", format)
@@ -254,7 +254,7 @@ func TestWhatIsStoredIsWhatWasGiven(t *testing.T) {
 			altered++
 		}
 		again := must(srv.MDS().Register(t.Context(), name, address, mds.XML(given), nil))(t)
-		require.Equal(t, mds.Unchanged, again.Change, "%d: %q\n%s\n%s", i, again.Altered, given, stored)
+		require.Equal(t, mds.ChangeNone, again.Change, "%d: %q\n%s\n%s", i, again.Altered, given, stored)
 		srv.Close()
 	}
 	t.Logf("%d documents: %d are not well formed, %d are refused by the service, %d are stored as they are, %d altered", *documents, notWellFormed, refused, same, altered)
@@ -411,7 +411,7 @@ func attributes(all []xml.Attr) string {
 func TestTagsThatBecomeText(t *testing.T) {
 	_, c := newDeployed(t)
 	for i, tag := range []string{"strong", "em", "b", "i", "code", "pre", "sub", "sup", "br"} {
-		for j, change := range []mds.Change{mds.Updated, mds.Unchanged} {
+		for j, change := range []mds.Change{mds.ChangeUpdated, mds.ChangeNone} {
 			done := must(c.Register(t.Context(), name, address, record("<"+tag+">x</"+tag+">"), nil))(t)
 			assert.True(t, done.Change == change || i+j == 0, tag)
 			assert.NotEmpty(t, done.Altered, tag)

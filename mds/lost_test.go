@@ -93,7 +93,7 @@ func TestCharactersThatTheServiceDoesNotShow(t *testing.T) {
 	assert.Contains(t, storedXML(t, srv, name), "Jéssica", "it was not written back as it was shown")
 
 	again := must(c.Register(ctx, name, address, record("Glacier length, measured by Jàssica"), nil))(t)
-	assert.Equal(t, mds.Updated, again.Change, "what seems to be the same may not be")
+	assert.Equal(t, mds.ChangeUpdated, again.Change, "what seems to be the same may not be")
 	assert.Contains(t, storedXML(t, srv, name), "Jàssica")
 
 	opts := &mds.RegisterOptions{}
@@ -104,7 +104,7 @@ func TestCharactersThatTheServiceDoesNotShow(t *testing.T) {
 	assert.Equal(t, datacitetest.StateRegistered, srv.State(name))
 	opts.Show = true
 	again = must(c.Register(ctx, name, address, jessica, opts))(t)
-	assert.Equal(t, mds.Updated, again.Change)
+	assert.Equal(t, mds.ChangeUpdated, again.Change)
 	assert.Empty(t, again.Altered, "the metadata before the change are not taken for those read back")
 
 	const odd = "https://repo.example.org/größe"

@@ -40,7 +40,7 @@ func TestRegisterResumesAfterEitherStepFailed(t *testing.T) {
 		assert.Empty(t, srv.State(name), "nothing else was tried")
 
 		done := must(srv.MDS().Register(t.Context(), name, address, record("A"), nil))(t)
-		assert.Equal(t, mds.Created, done.Change)
+		assert.Equal(t, mds.ChangeCreated, done.Change)
 	})
 	t.Run("the URL is refused", func(t *testing.T) {
 		srv := newServer(t, &datacitetest.Options{Accounts: []datacitetest.Account{{Domains: []string{"repo.example.org"}}}})
@@ -54,8 +54,8 @@ func TestRegisterResumesAfterEitherStepFailed(t *testing.T) {
 		require.ErrorIs(t, failure(srv.MDS().Register(t.Context(), name, "https://elsewhere.example.net/", record("A"), nil)), mds.ErrHalfRegistered, "it still is")
 
 		done := must(srv.MDS().Register(t.Context(), name, address, record("A"), nil))(t)
-		assert.Equal(t, mds.Updated, done.Change)
-		assert.Equal(t, mds.StateDraft, done.Before)
+		assert.Equal(t, mds.ChangeUpdated, done.Change)
+		assert.Equal(t, mds.StateDraft, done.StateBefore)
 		assert.Equal(t, datacitetest.StateFindable, srv.State(name))
 
 		_, err = srv.MDS().Register(t.Context(), name, "https://elsewhere.example.net/", record("A"), nil)
@@ -141,10 +141,10 @@ func TestRegisterWritesOnlyWhatDiffers(t *testing.T) {
 		{"nothing there", func(*testing.T, *datacitetest.Server) {}, record("A"), []string{"PUT /metadata/" + name, "PUT /doi/" + name}, mds.ChangeCreated, mds.StateFindable},
 		{"a draft with these metadata", func(t *testing.T, srv *datacitetest.Server) {
 			must(srv.MDS().PutMetadata(t.Context(), name, record("A")))(t)
-		}, record("A"), []string{"PUT /doi/" + name}, mds.Updated, mds.StateFindable},
+		}, record("A"), []string{"PUT /doi/" + name}, mds.ChangeUpdated, mds.StateFindable},
 		{"a draft with others", func(t *testing.T, srv *datacitetest.Server) {
 			must(srv.MDS().PutMetadata(t.Context(), name, record("B")))(t)
-		}, record("A"), []string{"PUT /metadata/" + name, "PUT /doi/" + name}, mds.Updated, mds.StateFindable},
+		}, record("A"), []string{"PUT /metadata/" + name, "PUT /doi/" + name}, mds.ChangeUpdated, mds.StateFindable},
 		{"a draft without metadata", func(t *testing.T, srv *datacitetest.Server) {
 			seed(t, srv, map[string]any{"doi": name, "state": "draft"})
 		}, record("A"), []string{"PUT /metadata/" + name, "PUT /doi/" + name}, mds.ChangeUpdated, mds.StateFindable},
@@ -159,17 +159,17 @@ func TestRegisterWritesOnlyWhatDiffers(t *testing.T) {
 		}, record("Glacier area"), []string{"PUT /metadata/" + name}, mds.ChangeUpdated, mds.StateFindable},
 		{"another URL", func(t *testing.T, srv *datacitetest.Server) {
 			must(srv.MDS().Register(t.Context(), name, address+"/old", record("A"), nil))(t)
-		}, record("A"), []string{"PUT /doi/" + name}, mds.Updated, mds.StateFindable},
+		}, record("A"), []string{"PUT /doi/" + name}, mds.ChangeUpdated, mds.StateFindable},
 		{"a draft with this URL", func(t *testing.T, srv *datacitetest.Server) {
 			must(srv.DOIs().Create(t.Context(), &dois.Draft{DOI: name, URL: address, MetadataXML: record("A").Data}))(t)
-		}, record("A"), []string{"PUT /doi/" + name}, mds.Updated, mds.StateFindable},
+		}, record("A"), []string{"PUT /doi/" + name}, mds.ChangeUpdated, mds.StateFindable},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
 				tt.before(t, srv)
 				since, was := len(srv.Requests()), srv.State(name)
 				done := must(srv.MDS().Register(t.Context(), "https://doi.org/"+name, address, tt.doc, nil))(t)
-				assert.EqualValues(t, was, done.Before)
+				assert.EqualValues(t, was, done.StateBefore)
 				assert.Equal(t, name, done.DOI)
 				assert.Empty(t, done.Altered)
 				var writes []string
@@ -226,8 +226,8 @@ func TestAHiddenDOIStaysHidden(t *testing.T) {
 
 		for _, title := range []string{"A better title", "The best title"} { // the first is stored already
 			shown := must(c.Register(ctx, name, address, record(title), &mds.RegisterOptions{Show: true}))(t)
-			assert.Equal(t, mds.Updated, shown.Change)
-			assert.Equal(t, mds.StateRegistered, shown.Before)
+			assert.Equal(t, mds.ChangeUpdated, shown.Change)
+			assert.Equal(t, mds.StateRegistered, shown.StateBefore)
 			assert.Equal(t, mds.StateFindable, shown.State)
 			assert.Equal(t, datacitetest.StateFindable, srv.State(name))
 			require.NoError(t, c.Hide(ctx, name))
@@ -242,7 +242,7 @@ func TestShowRemovesTheReasonForHiding(t *testing.T) {
 		findable(t, srv, name)
 		alone := withoutAPI(t, srv, 0)
 		hide := func() {
-			must(srv.DOIs().ChangeState(ctx, name, dois.Hide, &dois.EventOptions{Reason: "withdrawn"}))(t)
+			must(srv.DOIs().ChangeState(ctx, name, dois.EventHide, &dois.EventOptions{Reason: "withdrawn"}))(t)
 		}
 		reason := func() string {
 			r := must(srv.DOIs().Get(ctx, name, nil))(t)
@@ -254,13 +254,13 @@ func TestShowRemovesTheReasonForHiding(t *testing.T) {
 		for _, title := range []string{"Glacier length", "A better title"} {
 			hide()
 			done := must(srv.MDS().Register(ctx, name, address, record(title), show))(t)
-			assert.Equal(t, mds.Updated, done.Change)
+			assert.Equal(t, mds.ChangeUpdated, done.Change)
 			assert.Empty(t, done.Warnings)
 			assert.Empty(t, reason())
 		}
 		since := len(srv.Requests())
 		done := must(srv.MDS().Register(ctx, name, address, record("A better title"), show))(t)
-		assert.Equal(t, mds.Unchanged, done.Change)
+		assert.Equal(t, mds.ChangeNone, done.Change)
 		assert.Zero(t, puts(srv, since))
 
 		hide()
@@ -270,7 +270,7 @@ func TestShowRemovesTheReasonForHiding(t *testing.T) {
 		assert.Equal(t, "withdrawn", reason(), "nothing that the client can send to the store removes it")
 
 		done = must(srv.MDS().Register(ctx, name, address, record("A better title"), show))(t)
-		assert.Equal(t, mds.Updated, done.Change)
+		assert.Equal(t, mds.ChangeUpdated, done.Change)
 		assert.Empty(t, reason(), "what an earlier run left is removed")
 	})
 }
