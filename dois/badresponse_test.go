@@ -278,28 +278,28 @@ func TestEvents(t *testing.T) {
 		}
 		must(client.Create(ctx, &dois.Draft{DOI: "10.5072/x", URL: "https://example.org/x", Record: complete("Events")}))(t)
 
-		_, err := client.ChangeState(ctx, "10.5072/x", dois.Hide, nil)
+		_, err := client.ChangeState(ctx, "10.5072/x", dois.EventHide, nil)
 		require.ErrorIs(t, err, datacite.ErrNotAllowed, "a draft is hidden as it is, and the service would say nothing")
 		assert.ErrorContains(t, err, "10.5072/x is draft and cannot become registered")
 
-		assert.Equal(t, dois.StateRegistered, state(client.ChangeState(ctx, "10.5072/x", dois.RegisterHidden, nil)))
-		assert.Equal(t, dois.StateRegistered, state(client.ChangeState(ctx, "10.5072/x", dois.RegisterHidden, nil)), "once more changes nothing")
-		assert.Equal(t, dois.StateFindable, state(client.ChangeState(ctx, "10.5072/x", dois.Publish, nil)))
-		require.ErrorIs(t, failure(client.ChangeState(ctx, "10.5072/x", dois.RegisterHidden, nil)), datacite.ErrNotAllowed)
+		assert.Equal(t, dois.StateRegistered, state(client.ChangeState(ctx, "10.5072/x", dois.EventRegister, nil)))
+		assert.Equal(t, dois.StateRegistered, state(client.ChangeState(ctx, "10.5072/x", dois.EventRegister, nil)), "once more changes nothing")
+		assert.Equal(t, dois.StateFindable, state(client.ChangeState(ctx, "10.5072/x", dois.EventPublish, nil)))
+		require.ErrorIs(t, failure(client.ChangeState(ctx, "10.5072/x", dois.EventRegister, nil)), datacite.ErrNotAllowed)
 
-		hidden := must(client.ChangeState(ctx, "10.5072/x", dois.Hide, &dois.EventOptions{Reason: "out of date"}))(t)
+		hidden := must(client.ChangeState(ctx, "10.5072/x", dois.EventHide, &dois.EventOptions{Reason: "out of date"}))(t)
 		assert.Equal(t, dois.StateRegistered, hidden.State)
 		assert.Equal(t, "out of date", hidden.Reason)
 		assert.Equal(t, dois.StateFindable, state(client.ChangeState(ctx, "10.5072/x", dois.EventPublish, nil)))
 
-		for _, event := range []dois.Event{dois.Publish, dois.RegisterHidden, dois.Hide} {
+		for _, event := range []dois.Event{dois.EventPublish, dois.EventRegister, dois.EventHide} {
 			require.ErrorIs(t, failure(client.ChangeState(ctx, "10.5072/typo", event, nil)), datacite.ErrNotFound, "no DOI is made by mistake")
 		}
 		require.ErrorIs(t, client.Delete(ctx, "10.5072/x"), datacite.ErrNotAllowed, "only drafts can be deleted")
 		require.ErrorIs(t, failure(client.ChangeState(ctx, "10.5072/x", "findable", nil)), datacite.ErrInvalid, "a state is not an event")
 
 		must(client.Create(ctx, &dois.Draft{DOI: "10.5072/bare"}))(t)
-		_, err = client.ChangeState(ctx, "10.5072/bare", dois.Publish, nil)
+		_, err = client.ChangeState(ctx, "10.5072/bare", dois.EventPublish, nil)
 		require.ErrorIs(t, err, datacite.ErrInvalid)
 		e, ok := errors.AsType[*datacite.Error](err)
 		require.True(t, ok)

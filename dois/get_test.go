@@ -117,12 +117,12 @@ func TestTheRecordOfAnotherDOI(t *testing.T) {
 func TestOpenXML(t *testing.T) {
 	onEachInTime(t, func(t *testing.T, srv *datacitetest.Server) {
 		must(srv.DOIs().Create(t.Context(), &dois.Draft{DOI: "10.5072/xml", MetadataXML: []byte(xmlRecord)}))(t)
-		body := must(srv.DOIs().Open(t.Context(), "10.5072/xml", dois.DataCiteXML))(t)
+		body := must(srv.DOIs().Open(t.Context(), "10.5072/xml", dois.FormatDataCiteXML))(t)
 		text := must(io.ReadAll(body))(t)
 		require.NoError(t, body.Close())
 		assert.Contains(t, string(text), "<title>From XML</title>")
 
-		body = must(srv.DOIs().Open(t.Context(), "10.5072/xml", dois.DataCiteXML))(t)
+		body = must(srv.DOIs().Open(t.Context(), "10.5072/xml", dois.FormatDataCiteXML))(t)
 		require.NoError(t, body.Close())
 		n, err := body.Read(make([]byte, 10))
 		assert.Zero(t, n, "of what was read ahead")
@@ -130,7 +130,7 @@ func TestOpenXML(t *testing.T) {
 		require.NoError(t, body.Close(), "twice")
 
 		require.ErrorIs(t, failure(srv.DOIs().Open(t.Context(), "10.5072/xml", "application/x-unheard-of")), dois.ErrNoFormat)
-		require.ErrorIs(t, failure(srv.DOIs().Open(t.Context(), "10.5072/none", dois.DataCiteXML)), datacite.ErrNotFound)
+		require.ErrorIs(t, failure(srv.DOIs().Open(t.Context(), "10.5072/none", dois.FormatDataCiteXML)), datacite.ErrNotFound)
 	})
 }
 
@@ -159,10 +159,10 @@ func TestOpenRefused(t *testing.T) {
 	}
 	_, err := response("application/vnd.datacite.datacite+xml", "").Open(t.Context(), "10.5072/x", dois.FormatDataCiteXML)
 	require.ErrorIs(t, err, dois.ErrNoFormat, "a record without XML")
-	require.ErrorIs(t, failure(response("text/html", "<html>").Open(t.Context(), "10.5072/x", dois.BibTeX)), datacite.ErrUnreadable)
+	require.ErrorIs(t, failure(response("text/html", "<html>").Open(t.Context(), "10.5072/x", dois.FormatBibTeX)), datacite.ErrUnreadable)
 	require.NoError(t, failure(response("text/html", "x").Open(t.Context(), "10.5072/x", "application/*")), "any of them")
 	require.ErrorIs(t, failure(response("text/plain", "x").Open(t.Context(), "10.5072/x", "no media type;")), datacite.ErrInvalid)
-	require.ErrorIs(t, failure(response("text/plain", "x").Open(t.Context(), "null", dois.RIS)), datacite.ErrInvalidDOI)
+	require.ErrorIs(t, failure(response("text/plain", "x").Open(t.Context(), "null", dois.FormatRIS)), datacite.ErrInvalidDOI)
 }
 
 func TestCitation(t *testing.T) {

@@ -80,7 +80,7 @@ func TestWritingBackKeepsTexts(t *testing.T) {
 						doc := must(mds.NewDocument(&rec))(t)
 						must(srv.MDS().Register(t.Context(), name, "https://example.org/", doc, nil))(t)
 					} else {
-						must(srv.DOIs().Create(t.Context(), &dois.Draft{DOI: name, URL: "https://example.org/", Event: dois.Publish, Record: rec}))(t)
+						must(srv.DOIs().Create(t.Context(), &dois.Draft{DOI: name, URL: "https://example.org/", Event: dois.EventPublish, Record: rec}))(t)
 					}
 					want := storedXML(t, srv, name)
 					for range 2 {

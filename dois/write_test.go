@@ -69,7 +69,7 @@ func TestXMLWithoutADOI(t *testing.T) {
 			}
 			for _, name := range []string{"10.5072/there", "10.5072/new" + fmt.Sprint(len(identifier))} {
 				must(client.Update(ctx, "10.5072/there", &dois.Draft{Record: complete("Before")}))(t)
-				r, err := client.Update(ctx, name, &dois.Draft{MetadataXML: xml, OtherDOI: true})
+				r, err := client.Update(ctx, name, &dois.Draft{MetadataXML: xml, AllowOtherDOI: true})
 				require.NoError(t, err, identifier)
 				assert.Equal(t, "From XML", r.Titles[0].Title)
 				if identifier != "" && deployed(t) {
@@ -109,7 +109,7 @@ func TestMetadataOfAnotherDOIAreRefused(t *testing.T) {
 			}
 			assert.Len(t, srv.Requests(), sent, "something was sent")
 
-			draft.OtherDOI = true
+			draft.AllowOtherDOI = true
 			r := must(client.Update(ctx, "10.5072/mine", &draft))(t)
 			assert.Equal(t, "10.5072/mine", r.DOI)
 			assert.Empty(t, srv.State("10.5072/somebody-else"))
@@ -157,7 +157,7 @@ func TestReasonFollowsTheState(t *testing.T) {
 	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
 		ctx, client := t.Context(), srv.DOIs()
 		const name = "10.5072/ice"
-		must(client.Create(ctx, &dois.Draft{DOI: name, URL: "https://example.org/ice", Event: dois.Publish, Record: complete("Ice cores")}))(t)
+		must(client.Create(ctx, &dois.Draft{DOI: name, URL: "https://example.org/ice", Event: dois.EventPublish, Record: complete("Ice cores")}))(t)
 		change := func(event dois.Event, reason string) {
 			t.Helper()
 			returned := must(client.ChangeState(ctx, name, event, &dois.EventOptions{Reason: reason}))(t)
@@ -183,8 +183,8 @@ func TestReasonFollowsTheState(t *testing.T) {
 		change(dois.EventPublish, "")
 		assert.Empty(t, reason(), "the DOI is shown")
 
-		change(dois.Hide, "out of date")
-		shown := must(client.Update(ctx, name, &dois.Draft{Event: dois.Publish}))(t)
+		change(dois.EventHide, "out of date")
+		shown := must(client.Update(ctx, name, &dois.Draft{Event: dois.EventPublish}))(t)
 		assert.Empty(t, shown.Reason, "the DOI is shown by an update")
 
 		_, err := client.Update(ctx, name, &dois.Draft{Reason: "left behind"}) // by another program
@@ -192,7 +192,7 @@ func TestReasonFollowsTheState(t *testing.T) {
 		change(dois.EventPublish, "")
 		assert.Empty(t, reason(), "a DOI that is findable already")
 		must(client.Update(ctx, name, &dois.Draft{Reason: "left behind"}))(t)
-		change(dois.Hide, "")
+		change(dois.EventHide, "")
 		assert.Empty(t, reason(), "it is not the reason of this removal")
 	})
 }
@@ -249,7 +249,7 @@ func TestWriteRefusedByTheService(t *testing.T) {
 		require.ErrorIs(t, err, datacite.ErrConflict)
 		require.ErrorIs(t, err, datacite.ErrInvalid)
 		require.ErrorIs(t, failure(client.Create(ctx, &dois.Draft{DOI: "10.1234/other"})), datacite.ErrForbidden, "a prefix of another account")
-		_, err = client.Update(ctx, "10.5072/taken", &dois.Draft{Event: dois.Publish})
+		_, err = client.Update(ctx, "10.5072/taken", &dois.Draft{Event: dois.EventPublish})
 		require.ErrorIs(t, err, datacite.ErrInvalid)
 		require.NoError(t, client.Delete(ctx, "10.5072/taken"))
 		require.ErrorIs(t, client.Delete(ctx, "10.5072/taken"), datacite.ErrNotFound)
@@ -369,7 +369,7 @@ func TestWritesAtABusyGateway(t *testing.T) {
 						require.ErrorIs(t, err, is)
 					}
 					must(srv.DOIs().Create(t.Context(), &dois.Draft{DOI: "10.5072/a", URL: "https://example.org/a", Record: complete("Old")}))(t)
-					sent, err := meet(datacitetest.Status, 1000)
+					sent, err := meet(datacitetest.FaultStatus, 1000)
 					unclear(err)
 					assert.Equal(t, tt.once, sent == 1)
 					assert.Equal(t, []string{"10.5072/a"}, srv.Names())
@@ -451,10 +451,10 @@ func TestLargeRecords(t *testing.T) {
 				return nil
 			}
 			lost = true
-			return &datacitetest.Fault{Kind: datacitetest.DropAfter}
+			return &datacitetest.Fault{Kind: datacitetest.FaultDropAfter}
 		})
 		r := large(575) // 11 MB of JSON with 16,000: the gateway takes 10
-		must(srv.DOIs().Create(t.Context(), &dois.Draft{DOI: "10.5072/large", URL: "https://example.org/", Event: dois.Publish, Record: r}))(t)
+		must(srv.DOIs().Create(t.Context(), &dois.Draft{DOI: "10.5072/large", URL: "https://example.org/", Event: dois.EventPublish, Record: r}))(t)
 		r = large(510) // 10 MB of XML, which are 14 in JSON, with 16,000
 		r.Titles[0].Title = "Large"
 		document := must(r.XML())(t)

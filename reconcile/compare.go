@@ -9,7 +9,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/dois"
 	"github.com/datacite-go/datacite-go/internal/deepcopy"
 	"github.com/datacite-go/datacite-go/metadata"

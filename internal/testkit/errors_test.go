@@ -134,7 +134,7 @@ func dataOf(t *testing.T, body []byte) json.RawMessage {
 
 // broken are values that their types read from JSON.
 var broken = []json.Unmarshaler{
-	new(metadata.Affiliation), new(metadata.Coordinate), new(metadata.List[int]), new(metadata.Polygon), new(metadata.Polygons), new(metadata.Publisher), new(metadata.Types), new(metadata.YearText),
+	new(metadata.Affiliation), new(metadata.Coordinate), new(metadata.List[int]), new(metadata.Polygon), new(metadata.Polygons), new(metadata.Publisher), new(metadata.Types), new(metadata.Year),
 	new(dois.Record),
 	new(reports.CountryCounts), new(reports.Dataset), new(reports.Exception), new(reports.Header), new(reports.Instance), new(reports.NameValue), new(reports.Performance), new(reports.Period), new(reports.Report), new(reports.TypedValue),
 }
@@ -200,7 +200,7 @@ func bad(t *testing.T) map[string]func() error {
 		"counter.NewAgents":      func() error { return only(counter.NewAgents("(")) },
 		"counter.ReadAgents":     func() error { return only(counter.ReadAgents(text("("))) },
 		"counter.OpenDays":       func() error { return only(counter.OpenDays(t.TempDir(), &counter.Options{Memory: -1})) },
-		"counter.Days.Add":       func() error { return only(days.Add([]counter.Source{{}}, nil)) },
+		"counter.Days.Add":       func() error { return only(days.Add([]counter.EventLog{{}}, nil)) },
 		"counter.Days.Rows":      func() error { return only(end(days.Rows(reports.Period{BeginDate: "x"}))) },
 		"counter.Event.Validate": func() error { return counter.Event{DOI: "x"}.Validate() },
 		"logs.Read": func() error {
@@ -212,7 +212,7 @@ func bad(t *testing.T) map[string]func() error {
 			return only(end(about.Describe(reports.Source(unsorted))))
 		},
 		"logs.Summary.Check": func() error {
-			return (&logs.Summary{Faults: []logs.CodeFaults{{Code: "date", Lines: 1, First: []datacite.Finding{{Code: "date", Reason: "x"}}}}}).Check(logs.Tolerance{})
+			return (&logs.Stats{Faults: []logs.CodeFaults{{Code: "date", Lines: 1, First: []datacite.Finding{{Code: "date", Reason: "x"}}}}}).Check(logs.Tolerance{})
 		},
 		"datacitetest.Server.PutRecord":     func() error { return srv.PutRecord(nil) },
 		"datacitetest.Server.PutRecordJSON": func() error { return srv.PutRecordJSON([]byte("{")) },
@@ -319,15 +319,14 @@ func must[T any](result T, err error) func(testing.TB) T {
 	}
 }
 
-// documentedCodes are those of the list in the comment of [datacite.Code].
+// documentedCodes are the constants of [datacite.Code].
 var documentedCodes = func() []datacite.Code {
 	text, err := os.ReadFile(filepath.Join("..", "..", "finding.go"))
 	if err != nil {
 		panic(err)
 	}
-	comment, _, _ := strings.Cut(string(text), "\ntype Code string")
 	var codes []datacite.Code
-	for _, m := range regexp.MustCompile(`(?m)^//   - ([a-z-]+): `).FindAllStringSubmatch(comment, -1) {
+	for _, m := range regexp.MustCompile(`(?m)^\tCode\w+ +Code = "([a-z-]+)"`).FindAllStringSubmatch(string(text), -1) {
 		codes = append(codes, datacite.Code(m[1]))
 	}
 	return codes

@@ -131,7 +131,7 @@ type situation struct {
 func stored(change func(*dois.Draft), events ...dois.Event) func(*testing.T, *datacitetest.Server, reconcile.Desired) {
 	return func(t *testing.T, srv *datacitetest.Server, w reconcile.Desired) {
 		doc := must(mds.NewDocument(w.Metadata))(t)
-		draft := &dois.Draft{DOI: w.DOI, URL: w.URL, MetadataXML: doc.Data, Event: dois.Publish}
+		draft := &dois.Draft{DOI: w.DOI, URL: w.URL, MetadataXML: doc.Data, Event: dois.EventPublish}
 		change(draft)
 		must(srv.DOIs().Create(t.Context(), draft))(t)
 		for _, event := range events {

@@ -125,7 +125,7 @@ var outlets = []outlet{
 		return ofXML(bytes.NewReader(data), err)
 	}},
 	{name: "Open", of: []string{"dois.Client.Open"}, read: func(t *testing.T, srv *datacitetest.Server, name string) (*dois.Record, error) {
-		r := must(srv.DOIs().Open(t.Context(), name, dois.DataCiteXML))(t)
+		r := must(srv.DOIs().Open(t.Context(), name, dois.FormatDataCiteXML))(t)
 		defer r.Close()
 		return ofXML(r, nil)
 	}},
@@ -269,7 +269,7 @@ func pass(t *testing.T, srv *datacitetest.Server, name, first string, seed uint6
 		doc := must(mds.NewDocument(rec))(t)
 		must(srv.MDS().Register(t.Context(), name, seamAddress, doc, nil))(t)
 	} else {
-		must(srv.DOIs().Create(t.Context(), &dois.Draft{DOI: name, URL: seamAddress, Event: dois.Publish, Record: *rec}))(t)
+		must(srv.DOIs().Create(t.Context(), &dois.Draft{DOI: name, URL: seamAddress, Event: dois.EventPublish, Record: *rec}))(t)
 	}
 	var documents [4][]byte
 	documents[0] = documentOf(get(t, srv, name))
@@ -486,7 +486,7 @@ func TestNothingIsLostWithoutAWarning(t *testing.T) {
 			return done.Warnings, nil
 		},
 		"dois, published": func(t *testing.T, srv *datacitetest.Server, name string, r *metadata.Record) ([]datacite.Finding, error) {
-			return create(t, srv, &dois.Draft{DOI: name, URL: address, Event: dois.Publish, Record: *r})
+			return create(t, srv, &dois.Draft{DOI: name, URL: address, Event: dois.EventPublish, Record: *r})
 		},
 		"dois, a draft": func(t *testing.T, srv *datacitetest.Server, name string, r *metadata.Record) ([]datacite.Finding, error) {
 			return create(t, srv, &dois.Draft{DOI: name, Record: *r})

@@ -247,10 +247,10 @@ func (p *pair) explain(n *number, reported int64) (cause Cause, detail string, c
 	missing := n.only(func(one *part) bool { return one.missing })
 	hidden := latest != nil && latest.cause != "" && !slices.Equal(latest.counts.Values, []int64{reported})
 	switch {
-	case !p.name && latest != nil && (latest.cause == Spelling || latest.cause == LaterIdentifier):
-		return NotADOI, latest.why, all
-	case p.name && p.record == nil && latest.cause != OtherDOI: // it shows 0, so something is reported
-		return NoRecord, "", all
+	case !p.name && latest != nil && (latest.cause == datacite.CodeSpelling || latest.cause == datacite.CodeLaterIdentifier):
+		return datacite.CodeNotADOI, latest.why, all
+	case p.name && p.record == nil && latest.cause != datacite.CodeOtherDOI: // it shows 0, so something is reported
+		return datacite.CodeNoRecord, "", all
 	case hidden && (allowed || latest.events == 0 || latest.counts.Missing && !n.exceeds()):
 		return latest.cause, latest.why, all
 	case allowed:

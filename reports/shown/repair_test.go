@@ -135,7 +135,7 @@ func TestRepairMakesRecordsShowWhatTheLogsSay(t *testing.T) {
 		"a correction beside a 0 of another platform": {[]stage{october(1, a), october(1, dataset("10.5072/a", views(4))), october(2, both("10.5072/a", 0, 0))}, []reports.Dataset{both("10.5072/a", 4, 2)}, nil, []string{
 			"Repository: 10.5072/a downloads 3 -> 2 left",
 		}, []string{"a 4 2", "b 0 0", "c 0 0"}},
-		"room for one 0": {[]stage{october(1, dataset("10.5072/a", views(5)))}, []reports.Dataset{dataset("10.5072/a", slices.Repeat([]reports.Instance{instance(1, reports.TotalDatasetInvestigations, reports.Machine)}, 7)...)}, nil, []string{
+		"room for one 0": {[]stage{october(1, dataset("10.5072/a", views(5)))}, []reports.Dataset{dataset("10.5072/a", slices.Repeat([]reports.Instance{instance(1, reports.MetricTotalDatasetInvestigations, reports.AccessMachine)}, 7)...)}, nil, []string{
 			"Repository: 10.5072/a views 5 -> 0 ",
 		}, []string{"a 0 0", "b 0 0", "c 0 0"}},
 		"a dropped dataset that is wanted": {[]stage{october(1, a, b), october(1, a)}, []reports.Dataset{a, both("10.5072/b", 3, 2)}, nil, []string{
@@ -217,7 +217,7 @@ func TestWhatARepairDoesNotMend(t *testing.T) {
 			[]string{"10.5072/a 2025-10 views 5 [0] 0 spelling 2"}, []string{"a 0 0", "b 4 2"}, 0},
 		"characters with which the service finds no DOI": {[]stage{showing("10.5072/(a)<1>", nil, nil), october(1, dataset("10.5072/(a)<1>", views(5)))}, []reports.Dataset{b, dataset("10.5072/(a)<1>", views(5))},
 			[]string{"10.5072/(a)<1> 2025-10 views 5 [0] 0 characters 1"}, []string{"a 0 0", "b 4 2"}, 0},
-		"totals of another platform": {[]stage{october(2, dataset("10.5072/a", instance(8, reports.TotalDatasetInvestigations, reports.Regular)))}, []reports.Dataset{b},
+		"totals of another platform": {[]stage{october(2, dataset("10.5072/a", instance(8, reports.MetricTotalDatasetInvestigations, reports.AccessRegular)))}, []reports.Dataset{b},
 			[]string{"10.5072/a 2025-10 views 8 [0] 0 not-unique 2"}, []string{"a 0 0", "b 4 2"}, 0},
 		"several counts of one kind": {[]stage{october(1, dataset("10.5072/a", views(5), views(4)))}, []reports.Dataset{dataset("10.5072/a", views(5), views(4))},
 			[]string{"10.5072/a 2025-10 views 9 [4 5] 4 several-counts 1"}, []string{"a 4 0", "b 0 0"}, 0},
@@ -251,7 +251,7 @@ func TestZerosHaveTheTitleOfTheRecord(t *testing.T) {
 				warned = append(warned, doi+" "+f.Path)
 			}
 		}
-		wanted := dataset("10.5072/a", views(5), instance(0, reports.TotalDatasetRequests, reports.Machine))
+		wanted := dataset("10.5072/a", views(5), instance(0, reports.MetricTotalDatasetRequests, reports.AccessMachine))
 		wanted.Performance = append(wanted.Performance, wanted.Performance[0])
 		_, err := mend(t.Context(), srv, []reports.Dataset{wanted}, opts)
 		require.NoError(t, err)
@@ -333,7 +333,7 @@ func zerosOfSubmit(t *testing.T, locks string) {
 		srv.ProcessUsage()
 	}
 	before := written(srv)
-	for _, faults := range []datacitetest.Faults{nil, datacitetest.First(&datacitetest.Fault{Kind: datacitetest.CutResponse}).When(func(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, "/reports/") })} {
+	for _, faults := range []datacitetest.Faults{nil, datacitetest.First(&datacitetest.Fault{Kind: datacitetest.FaultCutResponse}).When(func(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, "/reports/") })} {
 		srv.SetFaults(faults)
 		done, err := mend(t.Context(), srv, wanted, mending(locks, false))
 		require.NoError(t, err)
@@ -368,7 +368,7 @@ func TestRepairBySpecification(t *testing.T) {
 	}
 	last := written(srv)
 	put(t, srv, "10.5072/a", nil, nil)
-	for cause, at := range map[shown.Cause]time.Time{shown.Lost: now, shown.NotProcessed: time.Date(2025, time.November, 1, 0, 0, 0, 0, time.UTC)} {
+	for cause, at := range map[shown.Cause]time.Time{datacite.CodeLost: now, datacite.CodeNotProcessed: time.Date(2025, time.November, 1, 0, 0, 0, 0, time.UTC)} {
 		opts := mending(locks, false, "Renamed Repository")
 		opts.Compare.Now = at
 		r, err := mend(t.Context(), srv, []reports.Dataset{a}, opts)

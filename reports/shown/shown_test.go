@@ -246,7 +246,7 @@ func TestCauses(t *testing.T) {
 			[]string{"10.5072/a 2025-10 views 8 [0] 0 not-unique 1"},
 		},
 		"only totals, and a later report of another creator has the downloads": {
-			inTurn(plant(dataset("10.5072/a", instance(8, reports.TotalDatasetInvestigations, reports.Regular)), nil, []int{3}), october(2, dataset("10.5072/a", downloads(3)))), shown.Options{},
+			inTurn(plant(dataset("10.5072/a", instance(8, reports.MetricTotalDatasetInvestigations, reports.AccessRegular)), nil, []int{3}), october(2, dataset("10.5072/a", downloads(3)))), shown.Options{},
 			[]string{"10.5072/a 2025-10 views 8 [0] 0 not-unique 1"},
 		},
 		"only totals, and a later report of another creator has a 0": {
@@ -390,7 +390,7 @@ func TestDOIsOfOthers(t *testing.T) {
 // A report whose connection breaks off is read again, and nothing of the first attempt counts.
 func TestABrokenConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		cut := &datacitetest.Fault{Kind: datacitetest.CutResponse}
+		cut := &datacitetest.Fault{Kind: datacitetest.FaultCutResponse}
 		ofReport := func(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, "/reports/") }
 		srv := datacitetest.NewServer(&datacitetest.Options{Behaviour: datacitetest.Documented, NoPort: true, Faults: datacitetest.First(cut, cut).When(ofReport)})
 		var datasets []reports.Dataset
