@@ -52,6 +52,13 @@ func TestDetect(t *testing.T) {
 		require.NoError(t, err, text)
 		assert.Equal(t, "application/x-bibtex", doc.ContentType)
 	}
+	doc, err := detect([]byte(`{"issued":{"date-parts":[[2026]]},"id":"10.5072/a","title":"Glacier length"}`))
+	require.NoError(t, err)
+	assert.Equal(t, typeCiteproc, doc.ContentType, "its DOI may be the id")
+	for _, nothing := range []string{"null", "false", "{}", " [ ] ", `""`} {
+		_, err := detect([]byte(`{"types":` + nothing + `,"publication_year":2026}`))
+		require.ErrorContains(t, err, "in no format that the service accepts", nothing)
+	}
 	for text, fault := range map[string]string{
 		"":                                     "is empty",
 		" \n":                                  "is empty",

@@ -68,19 +68,19 @@ func TestManyRecords(t *testing.T) {
 	folder := t.TempDir()
 	lines, page := filepath.Join(folder, "lines.jsonl"), filepath.Join(folder, "page.json")
 	require.NoError(t, os.WriteFile(lines, []byte(of("a")+"\n"+strings.Replace(of("b"), "{", `{"state":"draft",`, 1)+"\n"), 0o600))
-	require.NoError(t, os.WriteFile(page, []byte(`{"data":[{"id":"10.5072/c","attributes":`+of("c")+`}],"meta":{}}`), 0o600))
+	require.NoError(t, os.WriteFile(page, []byte(`[{"data":[{"id":"10.5072/c","attributes":`+of("c")+`}],"meta":{}},[`+of("d")+`]]`), 0o600))
 	result := filepath.Join(folder, "results.csv")
 	for _, change := range []string{"created", "unchanged"} {
 		code, out, notes := start(t, srv, lines, page)
 		require.Zero(t, code, notes)
-		assert.Equal(t, 3, strings.Count(out, " "+change+" at "), out)
-		assert.Contains(t, out, "3 records at ")
+		assert.Equal(t, 4, strings.Count(out, " "+change+" at "), out)
+		assert.Contains(t, out, "4 records at ")
 	}
-	for name, state := range map[string]string{"a": "findable", "b": "draft", "c": "findable"} {
+	for name, state := range map[string]string{"a": "findable", "b": "draft", "c": "findable", "d": "findable"} {
 		assert.Equal(t, state, string(srv.State("10.5072/"+name)))
 	}
 	// With a table of results, a second run sends nothing.
-	for _, requests := range []int{3, 0} {
+	for _, requests := range []int{4, 0} {
 		before := len(srv.Requests())
 		code, _, notes := start(t, srv, lines, page, "-o", result)
 		require.Zero(t, code, notes)
@@ -370,7 +370,10 @@ func TestFaultsOfRecords(t *testing.T) {
 		{[]string{"--url", address, "record.xml", "--prefix", "10.5072", "--doi", "10.5072/a"}, "--prefix has no effect with --doi"},
 		{[]string{"--url", address, "record.xml", "record.json", "--doi", "10.5072/a"}, "--doi is for one record, and there are 2 files"},
 		{[]string{"--url", address, "record.xml", "record.json", "--prefix", "10.5072"}, "--url is the same URL for 2 records; write {doi}, {suffix} or {file} into it"},
-		{[]string{"--url", address + "{suffix}", "record.xml", "--prefix", "10.5072"}, "--url needs a DOI, and the record has none"},
+		{[]string{"--url", address + "{suffix}", "record.xml", "--prefix", "10.5072"}, "doi: --url needs a DOI, and the record has none"},
+		{[]string{"--url", address + "{file}", "record.xml", file("other.xml", string(shelltest.Read(t, "record.xml"))), "--prefix", "10.5072"}, "2 records without a DOI; give --output FILE.csv, which keeps the new DOIs"},
+		{[]string{"--url", address, file("empty.json", ""), "--doi", "10.5072/a"}, "empty.json is empty"},
+		{[]string{"--url", address, file("year.json", `{"publicationYear":"0026"}`), "--doi", "10.5072/a"}, "year.json, record 1: publicationYear: 26 is a year of two digits; write all four"},
 		{[]string{"--url", address, "record.xml"}, "1 record without a DOI; give the --prefix of new ones"},
 		{[]string{"--doi", "10.5072/a b", "--url", address, "record.xml"}, "--doi: "},
 		{[]string{"--doi", "x", "--url", address, "record.xml"}, `--doi: DOI name: "x" does not start with a prefix`},
@@ -433,7 +436,28 @@ func TestAPartOfARecordInJSON(t *testing.T) {
 	r, err := srv.DOIs().Get(t.Context(), "10.5072/a", nil)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"New", "ice", "", "de", "https://a.example/"}, []string{r.Titles[0].Title, r.Subjects[0].Subject, r.Version, r.Language, r.URL})
-	code, _, notes = shelltest.At(srv).Do(t, quick, "register", shelltest.File(t, "part.jsonl", `{"doi":"10.5072/new","titles":[{"title":"New"}]}`))
-	assert.Equal(t, shell.ExitWrong, code, "of a DOI that does not exist, a part is not enough")
-	assert.Contains(t, notes, "creators")
+	// What the stored record has stays, also if it would not be accepted as new; other faults are faults.
+	require.NoError(t, srv.PutRecordJSON([]byte(`{"doi":"10.5072/old","url":"https://a.example/","state":"findable","titles":[{"title":"Old"}],"creators":[{"name":""},{"name":"B"}],"publicationYear":2020}`)))
+	require.NoError(t, srv.PutRecordJSON([]byte(`{"doi":"10.5072/draft","state":"draft","titles":[{"title":"Old"}]}`)))
+	for part, says := range map[string]string{
+		`{"doi":"10.5072/old","titles":[{"title":"Newer"}],"creators":[{"name":"C"},{"name":""}]}`: "",
+		`{"doi":"10.5072/a","creators":[{"name":"","nameType":"Personal"}]}`:                       "creators[0].name",
+		`{"doi":"10.5072/old","creators":[{"name":"","nameType":"Personal"}]}`:                     "creators[0].name",
+		`{"doi":"10.5072/draft","titles":[{"title":"New"}]}`:                                       "url: is missing",
+		`{"doi":"10.5072/new","titles":[{"title":"New"}]}`:                                         "creators", // of a DOI that does not exist, a part is not enough
+	} {
+		before := len(srv.Requests())
+		code, _, notes = shelltest.At(srv).Do(t, quick, "register", shelltest.File(t, "part.jsonl", part))
+		assert.NotContains(t, notes, "cannot be asked")
+		assert.Equal(t, says != "", code == shell.ExitWrong, "%s: %s", part, notes)
+		assert.Contains(t, notes, says, part)
+		if says != "" {
+			assert.Len(t, srv.Requests(), before+1, "it is asked for once: %s", part)
+		}
+	}
+	srv.SetFaults(func(int, *http.Request) *datacitetest.Fault {
+		return &datacitetest.Fault{Kind: datacitetest.Status, Status: http.StatusBadRequest}
+	})
+	_, _, notes = shelltest.At(srv).Do(t, quick, "register", name)
+	assert.Contains(t, notes, "warning: whether 10.5072/a exists cannot be asked: ")
 }

@@ -123,6 +123,10 @@ func TestTheResultIsLikeItsTable(t *testing.T) {
 		assert.Equal(t, strings.Count(tt.table, "\r\n"), strings.Count(got, "\r\n"))
 		assert.Equal(t, 2, strings.Count(got, "\n"))
 		assert.True(t, strings.HasPrefix(got, "\ufeff"+tt.header), got)
+		if tt.header == "doi,url" {
+			head, _, _ := strings.Cut(got, "\n")
+			assert.Equal(t, "\ufeffdoi,url,state,title,creators,publisher,year,type,description,subjects,rights,language,related identifiers,dates,result,error,registered", strings.TrimSpace(head))
+		}
 		info, err := os.Stat(result)
 		require.NoError(t, err)
 		if runtime.GOOS != "windows" { // which has other rights
@@ -152,6 +156,8 @@ func TestTwoAtOnce(t *testing.T) {
 	code, _, notes := start(t, srv, "--prefix", "10.5072", filepath.Join(path, "items.csv"))
 	assert.Equal(t, 1, code)
 	assert.Equal(t, "datacite: another run writes "+filepath.Join(path, "items.registered.csv")+"; wait until it has ended\n", notes)
+	code, _, notes = shelltest.Anonymous(srv).Do(t, quick, "register", "--prefix", "10.5072", "--dry-run", filepath.Join(path, "items.csv"))
+	assert.Zero(t, code, "a dry run writes nothing: %s", notes)
 	close(held)
 	assert.Zero(t, <-ended)
 	left, err := os.ReadDir(path)
@@ -228,6 +234,18 @@ func TestJournalThatCannotBeRead(t *testing.T) {
 			assert.Equal(t, tt.journal, string(shelltest.Read(t, journal)))
 		})
 	}
+	openFiles(t, func(name string, flag int, mode fs.FileMode) (*os.File, error) {
+		file, err := os.OpenFile(name, flag, mode)
+		if err == nil && strings.HasSuffix(name, ".journal") {
+			assert.NoError(t, file.Close())
+		}
+		return file, err
+	})
+	silent := shelltest.Serve(t, nil)
+	status, _, said := start(t, silent, "--prefix", "10.5072", filepath.Join(folder(t, header+line(1)), "items.csv"))
+	assert.Equal(t, 2, status, "it cannot be written")
+	assert.Contains(t, said, "the results cannot be kept: ")
+	assert.Empty(t, silent.Requests())
 	r := &results{dois: map[string]*entry{}, urls: map[string]*entry{}}
 	assert.ErrorIs(t, r.readJournal(io.MultiReader(strings.NewReader(noted), iotest.ErrReader(io.ErrNoProgress))), io.ErrNoProgress, "in the middle")
 

@@ -82,6 +82,11 @@ func TestTemplate(t *testing.T) {
 		assert.Equal(t, 2, code)
 		assert.Contains(t, notes, "--template reads no file")
 	}
+	for _, args := range [][]string{{"--template"}, {"--template", "--output", "-"}} {
+		code, out, notes := start(t, srv, args...)
+		require.Zero(t, code, notes)
+		assert.Contains(t, out, "doi,url,state,")
+	}
 	code, _, notes := start(t, srv, "--template", "--output", "t.ods")
 	assert.Equal(t, 2, code)
 	assert.Contains(t, notes, "--output t.ods is neither .csv nor .xlsx")
@@ -272,8 +277,11 @@ func TestARemovedIdentifierIsSaidOnce(t *testing.T) {
 // An address that cannot be read is a fault, and not a second one because it is missing.
 func TestAFaultIsReportedOnce(t *testing.T) {
 	srv := shelltest.Serve(t, nil)
-	path := folder(t, header+",repository.example.org/1,A,\"Lovelace, Ada\",Repository,2026,Dataset\n")
-	_, _, notes := start(t, srv, "--prefix", "10.5072", filepath.Join(path, "items.csv"))
+	path := folder(t, header+"a/b,,A,\"Lovelace, Ada\",Repository,2026,Dataset\n")
+	_, _, notes := start(t, srv, "--state", "draft", filepath.Join(path, "items.csv"))
+	assert.Equal(t, 1, strings.Count(notes, "error: "), notes)
+	path = folder(t, header+",repository.example.org/1,A,\"Lovelace, Ada\",Repository,2026,Dataset\n")
+	_, _, notes = start(t, srv, "--prefix", "10.5072", filepath.Join(path, "items.csv"))
 	assert.Equal(t, "error: items.csv, line 2, column 2: url: \"repository.example.org/1\" is not a URL that begins with https:// or http://\n"+
 		"datacite: faults in 1 of 1 record; nothing was sent; --leave-out registers the others\n", notes)
 }
@@ -407,6 +415,16 @@ func TestRefusals(t *testing.T) {
 		assert.Contains(t, row["error"], "belongs to another account")
 		assert.Equal(t, i > 0, strings.Contains(row["error"], "not sent, as another new DOI below 10.1234 was refused"))
 	}
+	code, _, notes = start(t, srv, file("new.csv", header+line(9)), "--prefix", "10.1234")
+	assert.Equal(t, 1, code, notes)
+	assert.Empty(t, read(t, filepath.Join(path, "new.registered.csv"))[0]["doi"], "the row may get a name below another prefix")
+	run := shelltest.At(srv)
+	for stdin, says := range map[string]string{header + line(1): "a table from standard input needs --output FILE.csv", string(shelltest.Read(t, "record.json")): ""} {
+		run.Stdin = stdin
+		code, _, notes = run.Do(t, quick, "register", "-", "--prefix", "10.5072")
+		assert.Equal(t, 2, code)
+		assert.Contains(t, notes, cmp.Or(says, "url: is missing"))
+	}
 	other := func(name string) string { return file(name, detected["application/vnd.schemaorg.ld+json"]) }
 	wrote := len(writesOf(srv))
 	code, _, notes = start(t, srv, other("a.json"), other("b.json"), other("c.json"), "--url", "https://a.example/{file}", "--prefix", "10.1234", "--output", filepath.Join(path, "others.csv"))
@@ -419,11 +437,15 @@ func TestRefusals(t *testing.T) {
 	assert.Equal(t, 1, code, notes)
 	assert.Equal(t, 1, strings.Count(notes, "it is not known whether the service carried it out"), notes)
 	// A dry run asks before.
+	srv.SetFaults(datacitetest.First(&datacitetest.Fault{Kind: datacitetest.Status, Status: http.StatusBadRequest}))
+	code, _, notes = start(t, srv, file("newest.csv", header+line(9)), "--prefix", "10.5072", "--dry-run")
+	assert.Zero(t, code, notes)
+	assert.Contains(t, notes, "warning: whether the account may make DOIs below 10.5072 cannot be asked: ")
 	for _, tt := range []struct {
 		args       []string
 		code, says string
 	}{
-		{[]string{file("new.csv", header+line(9)), "--prefix", "10.1234"}, "1", "datacite: the prefix 10.1234 belongs to another account: "},
+		{[]string{file("newer.csv", header+line(9)), "--prefix", "10.1234"}, "1", "datacite: the prefix 10.1234 belongs to another account: "},
 		{[]string{filepath.Join(path, "theirs.csv")}, "0", "warning: the prefix 10.1234 belongs to another account: "},
 	} {
 		code, _, notes = start(t, srv, append(tt.args, "--dry-run")...)
