@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -146,4 +147,52 @@ func deflateAlone(text []byte, n, level int) error {
 	}
 	all.Wait()
 	return errors.Join(errs...)
+}
+
+// BenchmarkLevels compresses the text of a pool by each level in turn, on one processor. The bytes and the processor
+// time of each are those of level 6, times its x-bytes and its x-cpu.
+func BenchmarkLevels(b *testing.B) {
+	const least, most, base = 1, 9, 6
+	for _, profile := range []bench.Profile{bench.Typical, bench.Heavy} {
+		b.Run(profile.String(), func(b *testing.B) {
+			text, err := json.Marshal(newCorpus(profile).ours)
+			if err != nil {
+				b.Fatal(err)
+			}
+			var cpu, size [most + 1][]float64
+			for b.Loop() {
+				for range *rounds {
+					for level := least; level <= most; level++ {
+						one := measure(b, func() (int64, error) { return deflated(text, *entryCount/poolSize, level) })
+						cpu[level], size[level] = append(cpu[level], one.cpu.Seconds()), append(size[level], float64(one.wire))
+					}
+				}
+			}
+			b.ReportMetric(0, "ns/op") // of all levels: it says nothing
+			for level := least; level <= most; level++ {
+				var x []float64
+				for i := range cpu[level] {
+					x = append(x, cpu[level][i]/cpu[base][i])
+				}
+				b.ReportMetric(quantile(x, 0.5), fmt.Sprintf("x-cpu-%d", level))
+				b.ReportMetric(size[level][0]/size[base][0], fmt.Sprintf("x-bytes-%d", level))
+			}
+		})
+	}
+}
+
+// deflated compresses a text so many times, in blocks as Submit does.
+func deflated(text []byte, times, level int) (wire int64, err error) {
+	c, err := gzipbody.NewCompressor(level)
+	for range times {
+		for block := range slices.Chunk(text, 2<<20) {
+			if err != nil {
+				return wire, err
+			}
+			var made gzipbody.Block
+			made, err = c.Block(nil, block)
+			wire += int64(len(made.Data))
+		}
+	}
+	return wire, err
 }

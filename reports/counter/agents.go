@@ -31,7 +31,31 @@ type Agents struct {
 type pattern struct {
 	text, literal string // the literal is in lower case, and may be empty
 	isLiteral     bool   // it matches wherever its literal is in a text of ASCII
+	beyondASCII   bool   // it matches no text of ASCII
 	expression    *regexp.Regexp
+}
+
+// matches tells whether the pattern matches a text that has its literal.
+func (p *pattern) matches(t *agentText) bool {
+	if t.isASCII && (p.isLiteral || p.beyondASCII) {
+		return p.isLiteral
+	}
+	return p.expression.MatchString(t.text)
+}
+
+// An agentText is a user agent as patterns need it.
+type agentText struct {
+	text, lower string
+	isASCII     bool
+}
+
+func readAgent(agent string) *agentText {
+	for i := range len(agent) {
+		if agent[i] >= utf8.RuneSelf { // of three letters that are one without case, such as K, k and the Kelvin sign, this makes one
+			return &agentText{agent, strings.ToLower(strings.ToUpper(agent)), false}
+		}
+	}
+	return &agentText{agent, strings.ToLower(agent), true}
 }
 
 func newAgents(patterns []pattern) *Agents {
@@ -113,24 +137,21 @@ func readJSONAgents(data []byte) (*Agents, error) {
 }
 
 // Match reports whether a pattern matches a user agent.
-func (a *Agents) Match(agent string) bool {
-	for range a.matching(agent) {
+func (a *Agents) Match(agent string) bool { return a.match(readAgent(agent)) }
+
+func (a *Agents) match(t *agentText) bool {
+	for range a.matching(t) {
 		return true
 	}
 	return false
 }
 
 // matching are the numbers of the patterns that match a user agent.
-func (a *Agents) matching(agent string) iter.Seq[int] {
+func (a *Agents) matching(t *agentText) iter.Seq[int] {
 	return func(yield func(int) bool) {
-		isASCII := !strings.ContainsFunc(agent, func(r rune) bool { return r >= utf8.RuneSelf })
-		lower := strings.ToLower(agent)
-		if !isASCII { // of three letters that are one without case, such as K, k and the Kelvin sign, this makes one
-			lower = strings.ToLower(strings.ToUpper(agent))
-		}
 		var tried []int
-		for at := 1; at < len(lower) && a.pairs != nil; at++ {
-			rest := lower[at-1:]
+		for at := 1; at < len(t.lower) && a.pairs != nil; at++ {
+			rest := t.lower[at-1:]
 			if rest[0]|rest[1] >= utf8.RuneSelf {
 				continue
 			}
@@ -139,16 +160,14 @@ func (a *Agents) matching(agent string) iter.Seq[int] {
 				if !strings.HasPrefix(rest, p.literal) || slices.Contains(tried, i) {
 					continue
 				}
-				if p.isLiteral && isASCII || p.expression.MatchString(agent) {
-					if !yield(i) {
-						return
-					}
+				if p.matches(t) && !yield(i) {
+					return
 				}
 				tried = append(tried, i)
 			}
 		}
 		for _, i := range a.others {
-			if a.patterns[i].expression.MatchString(agent) && !yield(i) {
+			if p := &a.patterns[i]; strings.Contains(t.lower, p.literal) && p.matches(t) && !yield(i) {
 				return
 			}
 		}
@@ -160,7 +179,7 @@ func (a *Agents) matching(agent string) iter.Seq[int] {
 func (a *Agents) Without(agents ...string) *Agents {
 	out := map[int]bool{}
 	for _, agent := range agents {
-		for i := range a.matching(agent) {
+		for i := range a.matching(readAgent(agent)) {
 			out[i] = true
 		}
 	}
@@ -191,8 +210,19 @@ func readPattern(text string) (pattern, error) {
 	if err != nil {
 		return pattern{}, err
 	}
-	isLiteral := tree.Op == syntax.OpLiteral && tree.Flags&syntax.FoldCase != 0
-	return pattern{text, literal(tree), isLiteral, expression}, nil
+	isLiteral := tree.Op == syntax.OpLiteral && tree.Flags&syntax.FoldCase != 0 && literal(tree) != ""
+	return pattern{text, literal(tree), isLiteral, beyondASCII(tree), expression}, nil
+}
+
+// beyondASCII tells whether all that an expression matches has a character beyond ASCII, as far as is known.
+func beyondASCII(e *syntax.Regexp) bool {
+	switch e.Op {
+	case syntax.OpLiteral:
+		return slices.ContainsFunc(e.Rune, func(r rune) bool { return r >= utf8.RuneSelf })
+	case syntax.OpConcat:
+		return slices.ContainsFunc(e.Sub, beyondASCII)
+	}
+	return false
 }
 
 // literal returns the longest text, in lower case, that is in all that an expression matches; "" if

@@ -216,14 +216,15 @@ const (
 func (r *recorder) kind(agent string) agentKind {
 	key := access.KeyOf(agent)
 	kind, known := r.agents.Get(key)
-	switch {
-	case known:
+	if known {
 		return kind
+	}
+	switch text := readAgent(agent); {
 	case agent == "":
 		kind = machine
-	case r.Robots.Match(agent):
+	case r.Robots.match(text):
 		kind = robot
-	case r.Machines.Match(agent):
+	case r.Machines.match(text):
 		kind = machine
 	}
 	r.agents.Put(key, kind)

@@ -100,6 +100,9 @@ func splitFields(line string, fields *[titleField]string) (describes string, err
 
 // present returns a field, or "" if it stands for nothing.
 func present(field string) string {
+	if field == "-" { // in most lines
+		return ""
+	}
 	switch field = strings.TrimSpace(field); field {
 	case "-", "????":
 		return ""

@@ -166,7 +166,7 @@ type description struct {
 	time   time.Time
 	doi    string     // as it is written
 	fields string     // from the title on, with tabs
-	hash   access.Key // of fields, which most lines of a dataset repeat
+	hash   access.Key // of doi and fields, which most lines of a dataset repeat
 }
 
 // add takes a description. Its texts are parts of a line.
@@ -189,12 +189,9 @@ func (d *Descriptions) add(name string, at time.Time, fields string) error {
 		return nil
 	}
 	about.time = at
-	if about.doi != name {
-		about.doi = strings.Clone(name)
-	}
-	if hash := access.KeyOf(fields); hash != about.hash || !ok {
+	if hash := access.KeyOf(name) ^ access.KeyOf(fields); hash != about.hash || !ok {
 		s.size += len(fields) - len(about.fields)
-		about.fields, about.hash = strings.Clone(fields), hash
+		about.doi, about.fields, about.hash = strings.Clone(name), strings.Clone(fields), hash
 	}
 	if s.size > d.memory()/len(d.shards) {
 		return d.spill(s)

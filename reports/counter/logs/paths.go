@@ -51,7 +51,27 @@ func DataversePaths() *Paths {
 // A pathPattern is an expression for paths of requests, or of investigations.
 type pathPattern struct {
 	*regexp.Regexp
+	literal string // all of the expression; "" if it is more than that
 	request bool
+}
+
+func newPathPattern(r *regexp.Regexp, request bool) pathPattern {
+	p := pathPattern{Regexp: r, request: request}
+	if literal, all := r.LiteralPrefix(); all {
+		p.literal = literal
+	}
+	return p
+}
+
+// find returns where the pattern and its groups are in a path; nil if it does not match.
+func (p *pathPattern) find(path string) []int {
+	if p.literal == "" {
+		return p.FindStringSubmatchIndex(path)
+	}
+	if i := strings.Index(path, p.literal); i >= 0 {
+		return []int{i, i + len(p.literal)}
+	}
+	return nil
 }
 
 // A found is what a path leads to.
@@ -71,10 +91,10 @@ type pathFinder struct {
 func newPathFinder(p *Paths) *pathFinder {
 	f := &pathFinder{Paths: p, known: access.Cache[found]{Most: 1 << 15}}
 	for _, r := range p.Requests {
-		f.patterns = append(f.patterns, pathPattern{r, true})
+		f.patterns = append(f.patterns, newPathPattern(r, true))
 	}
 	for _, r := range p.Investigations {
-		f.patterns = append(f.patterns, pathPattern{r, false})
+		f.patterns = append(f.patterns, newPathPattern(r, false))
 	}
 	return f
 }
@@ -146,11 +166,11 @@ func (f *pathFinder) pattern(path string) (*pathPattern, string, []int) {
 	tidied := tidy(path)
 	for i := range f.patterns {
 		p := &f.patterns[i]
-		if at := p.FindStringSubmatchIndex(tidied); at != nil {
+		if at := p.find(tidied); at != nil {
 			return p, tidied, at
 		}
 		if tidied != path {
-			if at := p.FindStringSubmatchIndex(path); at != nil {
+			if at := p.find(path); at != nil {
 				return p, path, at
 			}
 		}
