@@ -19,7 +19,7 @@ var (
 	rounds      = flag.Int("rounds", 3, "pairs of runs in each iteration of a benchmark")
 	serverApart = flag.Bool("server", false, "run the server in a process of its own")
 	hostileMiB  = flag.Int("hostile", 4, "MiB that the responses of hostile servers inflate to")
-	logLines    = flag.Int("lines", 100_000, "lines of logs")
+	logLines    = flag.Int("lines", 20_000, "lines of logs")
 	mostEntries = flag.Int("most", 30_000, "datasets in the longest report of the memory tests; the shortest has a sixth")
 )
 

@@ -2,11 +2,9 @@ package logs_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"regexp"
 	"runtime"
 	"testing"
 	"time"
@@ -69,85 +67,6 @@ func countMonth(tb testing.TB, log io.Reader, memory int) (sum counter.Tally) {
 	}
 	require.NoError(tb, about.Close())
 	return sum
-}
-
-// BenchmarkCount is the way from a log to datasets, per 100,000 lines.
-func BenchmarkCount(b *testing.B) {
-	log, err := io.ReadAll(newMonthLog(100_000))
-	require.NoError(b, err)
-	b.SetBytes(int64(len(log)))
-	b.ReportAllocs()
-	for b.Loop() {
-		countMonth(b, bytes.NewReader(log), 0)
-	}
-}
-
-func BenchmarkDataverse(b *testing.B) {
-	log, err := io.ReadAll(newMonthLog(100_000))
-	require.NoError(b, err)
-	b.SetBytes(int64(len(log)))
-	b.ReportAllocs()
-	for b.Loop() {
-		for _, err := range read(logs.Dataverse, bytes.NewReader(log), &logs.Options{Descriptions: new(logs.Descriptions)}) {
-			require.NoError(b, err)
-		}
-	}
-}
-
-// BenchmarkJSON is the way from events as JSON to counts, per 100,000 lines.
-func BenchmarkJSON(b *testing.B) {
-	const lines = 100_000
-	var log bytes.Buffer
-	out, r := json.NewEncoder(&log), rand.New(rand.NewPCG(1, 2))
-	for i := range lines {
-		name := fmt.Sprintf("10.5072/ds%06d", min(int(r.ExpFloat64()*4000), 19_999))
-		require.NoError(b, out.Encode(counter.Event{
-			DOI: name, Time: time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(i) * 31 * 24 * time.Hour / lines),
-			URL: "https://example.org/dataset?id=" + name + "&version=1", Request: r.IntN(3) == 0,
-			Address: fmt.Sprintf("192.0.%d.%d", r.IntN(100), r.IntN(256)), Agent: fmt.Sprintf(browsers[r.IntN(len(browsers))], 90+r.IntN(40)),
-		}))
-	}
-	opts := &counter.Options{Period: reports.Month(2026, time.October), TempDir: b.TempDir()}
-	b.SetBytes(int64(log.Len()))
-	b.ReportAllocs()
-	for b.Loop() {
-		n := 0
-		for _, err := range counter.Count(read(logs.JSON, bytes.NewReader(log.Bytes()), nil), opts) {
-			require.NoError(b, err)
-			n++
-		}
-		require.Greater(b, n, 10_000)
-	}
-}
-
-// BenchmarkCombined is the way from the log of a web server to counts, per 100,000 lines.
-func BenchmarkCombined(b *testing.B) {
-	const lines = 100_000
-	var log bytes.Buffer
-	r := rand.New(rand.NewPCG(1, 2))
-	for i := range lines {
-		at := time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(i) * 31 * 24 * time.Hour / lines)
-		path, dataset := "/dataset/10.5072/ds%06d", min(int(r.ExpFloat64()*4000), 19_999)
-		if r.IntN(3) == 0 {
-			path = "/file/10.5072/ds%06d/1"
-		}
-		fmt.Fprintf(&log, "192.0.%d.%d - - [%s] \"GET "+path+" HTTP/1.1\" 200 %d \"-\" \""+browsers[r.IntN(len(browsers))]+"\"\n",
-			r.IntN(100), r.IntN(256), at.Format("02/Jan/2006:15:04:05 -0700"), dataset, r.IntN(100_000), 90+r.IntN(40))
-	}
-	october := reports.Month(2026, time.October)
-	opts := &logs.Options{Period: october, Paths: &logs.Paths{
-		Investigations: []*regexp.Regexp{regexp.MustCompile(`^/dataset/(10\..+)$`)}, Requests: []*regexp.Regexp{regexp.MustCompile(`^/file/(10\.[0-9]+/[^/]+)/`)},
-	}}
-	b.SetBytes(int64(log.Len()))
-	b.ReportAllocs()
-	for b.Loop() {
-		n := 0
-		for _, err := range counter.Count(read(logs.Combined, bytes.NewReader(log.Bytes()), opts), &counter.Options{Period: october, TempDir: b.TempDir()}) {
-			require.NoError(b, err)
-			n++
-		}
-		require.Greater(b, n, 10_000)
-	}
 }
 
 // TestMemoryDoesNotGrowWithTheLog counts a log, and one that is five times as long.
