@@ -41,10 +41,7 @@ func (c Change) String() string {
 // The order matters for creators, contributors, titles, affiliations and the points of a
 // polygon.
 func Diff(wanted, found *Record) []Change {
-	w, f := wanted.value(), found.value()
-	d := differ{found: &f}
-	d.object(nil, "", &w, &f)
-	return d.changes
+	return diff(wanted, found, false)
 }
 
 // DiffXML returns the differences between two records that were read from XML. Values that the service drops or
@@ -52,8 +49,12 @@ func Diff(wanted, found *Record) []Change {
 // here. Its other spellings, such as the address of an ORCID, are not, nor is an Issued date that it
 // made from the year.
 func DiffXML(wanted, found *Record) []Change {
+	return diff(wanted, found, true)
+}
+
+func diff(wanted, found *Record, isXML bool) []Change {
 	w, f := wanted.value(), found.value()
-	d := differ{found: &f, isXML: true}
+	d := differ{comparing: &comparing{found: &f, isXML: isXML, forms: map[formOf]string{}}}
 	d.object(nil, "", &w, &f)
 	return d.changes
 }
@@ -134,17 +135,38 @@ func (v *value) String() string {
 
 // A differ collects the changes from what is wanted to what was found.
 type differ struct {
-	found   *value // the whole record
+	*comparing
 	changes []Change
-	first   bool            // stop at the first change
-	isXML   bool            // both records are XML, which drops nothing
-	said    map[string]bool // texts of the found subjects; made when needed
+	probes  bool // whether there is a change, and not which one
+	differs bool
+}
+
+// comparing is two records, and what is known of their values: items of lists are compared with several others.
+type comparing struct {
+	found *value          // the whole record
+	isXML bool            // both records are XML, which drops nothing
+	said  map[string]bool // texts of the found subjects; made when needed
+	forms map[formOf]string
+}
+
+// A formOf is a text in one of the forms in which texts are compared.
+type formOf struct{ form, text string }
+
+// form returns a text in a form, which is made once.
+func (c *comparing) form(name, text string, of func(string) string) string {
+	key := formOf{name, text}
+	made, ok := c.forms[key]
+	if !ok {
+		made = of(text)
+		c.forms[key] = made
+	}
+	return made
 }
 
 // object compares two objects of one table. They are the member named in, or items of it.
 func (d *differ) object(at *path, in string, wanted, found *value) {
 	for i := range wanted.inside {
-		if d.first && len(d.changes) > 0 {
+		if d.probes && d.differs {
 			return
 		}
 		w := &wanted.inside[i]
@@ -159,16 +181,27 @@ func (d *differ) object(at *path, in string, wanted, found *value) {
 		case w.kind == objectValue:
 			d.object(to, w.member, w, f)
 		case w.text != f.text && !d.allowed(to, in, w.member, wanted, found):
-			d.changes = append(d.changes, Change{to.String(), w.text, f.text})
+			d.change(to, w.text, f.text)
 		}
+	}
+}
+
+func (d *differ) change(at *path, wanted, found string) {
+	if d.differs = true; !d.probes {
+		d.changes = append(d.changes, Change{at.String(), wanted, found})
 	}
 }
 
 // same reports whether two items of a list do not differ.
 func (d *differ) same(at *path, in string, wanted, found *value) bool {
-	probe := differ{found: d.found, first: true, isXML: d.isXML}
+	probe := differ{comparing: d.comparing, probes: true}
 	probe.object(at, in, wanted, found)
-	return len(probe.changes) == 0 && (wanted.shape() == found.shape() || found.inside == nil)
+	return !probe.differs && (wanted.shape() == found.shape() || found.inside == nil)
+}
+
+// mayLack reports whether an item may be missing from the list that was found.
+func (d *differ) mayLack(at *path, in string, wanted *value) bool {
+	return d.same(at, in, wanted, &value{}) || d.allowed(at, "", in, wanted, nil)
 }
 
 // shape is the kind of a point of a polygon: a corner, or the point inside.
@@ -197,26 +230,27 @@ func (d *differ) list(at *path, wanted, found *value) {
 	for i := range wanted.inside {
 		w, to := &wanted.inside[i], at.item(i)
 		switch {
-		case place[i] >= 0, d.same(at, in, w, &value{}), d.allowed(at, "", in, w, nil):
+		case place[i] >= 0, d.mayLack(at, in, w):
 		case len(left) > 0 && w.shape() == found.inside[left[0]].shape():
 			d.object(to, in, w, &found.inside[left[0]])
 			left = left[1:]
 		default:
-			d.changes = append(d.changes, Change{to.String(), w.String(), ""})
+			d.change(to, w.String(), "")
 		}
 	}
 	for _, j := range left {
-		d.changes = append(d.changes, Change{at.item(j).String(), "", found.inside[j].String()})
+		d.change(at.item(j), "", found.inside[j].String())
 	}
 	place = slices.DeleteFunc(place, func(j int) bool { return j < 0 })
 	if slices.Contains(ordered, in) && !slices.IsSorted(place) {
-		d.changes = append(d.changes, Change{at.String(), "in this order: " + wanted.String(), "in this order: " + found.String()})
+		d.change(at, "in this order: "+wanted.String(), "in this order: "+found.String())
 	}
 }
 
 // reach is how many items are compared in search of one that is the same in other words.
-// It bounds the time for lists of many thousands.
-const reach = 100
+// It bounds the time for lists of many thousands. After one that has none, the lists differ: what remains is to say how,
+// for which the nearby items do.
+const reach, nearby = 100, 4
 
 // match returns the index of the same found item for each wanted one, or -1, and which
 // found items were matched.
@@ -248,7 +282,7 @@ func (d *differ) match(at *path, wanted, found *value) (place []int, taken []boo
 			if !taken[j] {
 				tries++
 			}
-			return tries <= reach && try(i, j)
+			return j != i && tries <= reach && try(i, j) // its own place was tried first
 		})
 	}
 	rest = slices.DeleteFunc(rest, func(i int) bool { return tryAny(i, byWords[wanted.inside[i].String()]) })
@@ -258,9 +292,12 @@ func (d *differ) match(at *path, wanted, found *value) (place []int, taken []boo
 			free = append(free, j)
 		}
 	}
+	reach := reach
 	for n, i := range rest {
 		from := max(min(n, len(free))-reach/2, 0)
-		tryAny(i, free[from:min(from+reach, len(free))])
+		if w := &wanted.inside[i]; !tryAny(i, free[from:min(from+reach, len(free))]) && !d.mayLack(at, wanted.member, w) {
+			reach = nearby
+		}
 	}
 	return place, taken
 }
@@ -270,7 +307,7 @@ var rewritten = []string{"title", "subject", "description", "name"}
 
 // allowed reports whether the service itself makes a difference: in a member of two
 // objects, or by an item of a list that the other list lacks, where it is nil.
-func (d *differ) allowed(at *path, in, member string, wanted, found *value) bool {
+func (d *comparing) allowed(at *path, in, member string, wanted, found *value) bool {
 	keys := [][2]string{{in, member}, {in, "*"}, {"", "*"}}
 	switch {
 	case d.isXML && member == "schemeUri" && in != "rightsList": // that of ORCID and ROR goes without saying

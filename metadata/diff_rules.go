@@ -25,7 +25,13 @@ type allowance struct {
 type pair struct {
 	member        string
 	wanted, found *value
-	differ        *differ // of the whole records
+	records       *comparing // whole
+}
+
+// same reports whether the texts are the same in a form.
+func (p pair) same(name string, form func(string) string) bool {
+	w, f := p.texts()
+	return p.records.form(name, w, form) == p.records.form(name, f, form)
 }
 
 func (p pair) texts() (wanted, found string) { return p.wanted.get(p.member), p.found.get(p.member) }
@@ -159,7 +165,7 @@ func saidOfJSON(text string) string {
 // written back as the service showed it.
 func sameMarkup(p pair) bool {
 	w, f := p.texts()
-	return !isMoreEscaped(f, w) && (said(w) == said(f) || saidOfJSON(w) == saidOfJSON(f))
+	return (p.same("said", said) || p.same("said of JSON", saidOfJSON)) && !isMoreEscaped(f, w)
 }
 
 // isMoreEscaped compares the numbers of references.
@@ -169,18 +175,21 @@ func isMoreEscaped(a, b string) bool {
 
 func sameDescription(p pair) bool {
 	w, f := p.texts()
-	after := func(text string) string {
-		kept, _ := served(bare(text))
-		return squish(strings.ReplaceAll(plain(kept), "\n", ""))
-	}
-	same := after(w) == after(f) || after(strings.ReplaceAll(bare(w), "\n", "")) == after(f) || saidOfJSON(w) == saidOfJSON(f)
+	same := p.same("description", describedAs) || p.same("said of JSON", saidOfJSON) ||
+		strings.Contains(w, "\n") && describedAs(strings.ReplaceAll(bare(w), "\n", "")) == p.records.form("description", f, describedAs)
 	return same && !isMoreEscaped(f, w)
 }
 
-func isRepeated(p pair) bool { return p.wanted != nil && p.differ.subjects()[said(p.wanted.String())] }
+// describedAs is a description as the service shows it.
+func describedAs(text string) string {
+	kept, _ := served(bare(text))
+	return squish(strings.ReplaceAll(plain(kept), "\n", ""))
+}
+
+func isRepeated(p pair) bool { return p.wanted != nil && p.records.subjects()[said(p.wanted.String())] }
 
 // subjects are the texts of the found subjects.
-func (d *differ) subjects() map[string]bool {
+func (d *comparing) subjects() map[string]bool {
 	if d.said == nil {
 		d.said = map[string]bool{}
 		for _, f := range d.found.of("subjects").inside {
@@ -194,7 +203,7 @@ func isDateOfService(p pair) bool {
 	if p.wanted != nil {
 		return dateFault(squish(p.wanted.get("date"))) != ""
 	}
-	return p.found.get("dateType") == string(DateIssued) && bare(p.found.get("date")) == p.differ.found.get("publicationYear")
+	return p.found.get("dateType") == string(DateIssued) && bare(p.found.get("date")) == p.records.found.get("publicationYear")
 }
 
 func isLost(p pair) bool { return p.found.get(p.member) == "" }
@@ -213,11 +222,13 @@ func isPerson(p pair) bool {
 // service may also compose a name of its parts, or split it into them.
 func sameName(p pair) bool {
 	w, f := p.texts()
+	tidy := func(name string) string { return p.records.form("tidy", name, tidyName) }
+	plain := p.records.form("unescaped", w, unescapedXML)
 	family, given := p.wanted.get("familyName"), p.wanted.get("givenName")
-	if bare(family) != "" && bare(given) != "" && either(family+", "+given, f, tidyName) {
+	if bare(family) != "" && bare(given) != "" && either(family+", "+given, f, tidy) {
 		return true
 	}
-	return either(w, f, tidyName) || isSplit(p, tidyName(unescapedXML(w)))
+	return tidy(w) == tidy(f) || tidy(plain) == tidy(f) || isSplit(p, tidy(plain))
 }
 
 // either reports whether texts are the same in a form, with or without references resolved.
