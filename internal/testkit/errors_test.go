@@ -211,7 +211,7 @@ func bad(t *testing.T) map[string]func() error {
 			unsorted := []reports.Dataset{{DatasetID: []reports.TypedValue{{Type: "doi", Value: "10.5072/b"}}}, {DatasetID: []reports.TypedValue{{Type: "doi", Value: "10.5072/a"}}}}
 			return only(end(about.Describe(reports.Source(unsorted))))
 		},
-		"logs.Summary.Check": func() error {
+		"logs.Stats.Check": func() error {
 			return (&logs.Stats{Faults: []logs.CodeFaults{{Code: "date", Lines: 1, First: []datacite.Finding{{Code: "date", Reason: "x"}}}}}).Check(logs.Tolerance{})
 		},
 		"datacitetest.Server.PutRecord":     func() error { return srv.PutRecord(nil) },
