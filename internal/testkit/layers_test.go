@@ -134,7 +134,7 @@ func TestProgramsImportTheExportedAPI(t *testing.T) {
 func TestTheMapShowsEachPackage(t *testing.T) {
 	var rows []string
 	for _, section := range []string{"The map", "The embedded service"} {
-		for _, row := range testkit.Table(t, "../CONTRIBUTING.md", section) {
+		for _, row := range testkit.Table(t, "../../CONTRIBUTING.md", section) {
 			if strings.HasPrefix(row[0], "**") { // the title of a part
 				continue
 			}

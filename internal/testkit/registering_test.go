@@ -98,7 +98,7 @@ var registrars = map[string]registrar{
 // TestWhatRegisteringCosts measures each number of the table in docs/registering.md, with
 // metadata in ASCII and beyond, on both behaviours.
 func TestWhatRegisteringCosts(t *testing.T) {
-	rows := testkit.Table(t, "../docs/registering.md", "Requests")
+	rows := testkit.Table(t, "../../docs/registering.md", "Requests")
 	assert.Len(t, rows, len(registrars))
 	for _, row := range rows {
 		call := row[0]
