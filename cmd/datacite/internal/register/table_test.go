@@ -391,65 +391,82 @@ func TestRefusals(t *testing.T) {
 	left, err := filepath.Glob(filepath.Join(path, "*.registered.*"))
 	require.NoError(t, err)
 	assert.Empty(t, left, "nothing is written when nothing is sent")
+}
 
-	code, _, notes := shelltest.Run{}.Do(t, quick, "register", items, "--prefix", "10.5072")
+// Without a service, or a login that is right, nothing is sent, and the error is one.
+func TestNoServiceOrLogin(t *testing.T) {
+	srv := shelltest.Serve(t, nil)
+	one, four := shelltest.File(t, "one.csv", header+line(1)), shelltest.File(t, "four.csv", header+line(5)+line(6)+line(7)+line(8))
+	code, _, notes := shelltest.Run{}.Do(t, quick, "register", one, "--prefix", "10.5072")
 	assert.Equal(t, 2, code)
 	assert.Contains(t, notes, "say which service is meant: add --service test or --service production")
-	for rows, table := range map[string]string{"1 record": items, "4 records": file("four.csv", header+line(5)+line(6)+line(7)+line(8))} {
+	for rows, table := range map[string]string{"1 record": one, "4 records": four} {
 		code, _, notes = shelltest.At(srv).Do(t, Command, "register", table, "--prefix", "10.5072", "--service", "http://127.0.0.1:1")
 		assert.Equal(t, 3, code)
 		assert.Contains(t, notes, "the service failed for all that was to do, "+rows+"; run the same command again; the first one: ")
 		assert.NotContains(t, notes, "canceled")
 		assert.NotContains(t, notes, "trying again", "where nobody answers, nothing is waited for")
 	}
-	wrong := shelltest.At(srv)
-	wrong.Env["DATACITE_PASSWORD"] = "wrong"
-	code, _, notes = wrong.Do(t, quick, "register", file("several.csv", header+line(5)+line(6)+line(7)+line(8)), "--prefix", "10.5072")
-	assert.Equal(t, 2, code)
-	assert.NotContains(t, notes, "not known whether", "the others are not sent")
-	assert.Contains(t, notes, "is the login right? datacite login tests it")
-	code, _, notes = start(t, srv, file("theirs.csv", header+"10.1234/1"+line(1)+"10.1234/2"+line(2)+"10.1234/3"+line(3)+"10.1234/4"+line(4)+"10.1234/5"+line(5)), "--workers", "1")
-	assert.Equal(t, 1, code)
-	assert.Equal(t, 1, strings.Count(notes, "belongs to another account"), notes)
-	for i, row := range read(t, filepath.Join(path, "theirs.registered.csv")) {
-		assert.Contains(t, row["error"], "belongs to another account")
-		assert.Equal(t, i > 0, strings.Contains(row["error"], "not sent, as another new DOI below 10.1234 was refused"))
-	}
-	code, _, notes = start(t, srv, file("new.csv", header+line(9)), "--prefix", "10.1234")
-	assert.Equal(t, 1, code, notes)
-	assert.Empty(t, read(t, filepath.Join(path, "new.registered.csv"))[0]["doi"], "the row may get a name below another prefix")
 	run := shelltest.At(srv)
-	for stdin, says := range map[string]string{header + line(1): "a table from standard input needs --output FILE.csv", string(shelltest.Read(t, "record.json")): ""} {
+	for stdin, says := range map[string]string{header + line(1): "a table from standard input needs --output FILE.csv", string(shelltest.Read(t, "record.json")): "url: is missing"} {
 		run.Stdin = stdin
 		code, _, notes = run.Do(t, quick, "register", "-", "--prefix", "10.5072")
 		assert.Equal(t, 2, code)
-		assert.Contains(t, notes, cmp.Or(says, "url: is missing"))
+		assert.Contains(t, notes, says)
 	}
-	other := func(name string) string { return file(name, detected["application/vnd.schemaorg.ld+json"]) }
+	run.Env["DATACITE_PASSWORD"] = "wrong"
+	code, _, notes = run.Do(t, quick, "register", shelltest.File(t, "several.csv", string(shelltest.Read(t, four))), "--prefix", "10.5072")
+	assert.Equal(t, 2, code)
+	assert.NotContains(t, notes, "not known whether", "the others are not sent")
+	assert.Contains(t, notes, "is the login right? datacite login tests it")
+	assert.Empty(t, srv.Names())
+}
+
+// A prefix of another account is refused once, and not asked for with each row.
+func TestPrefixesOfOthers(t *testing.T) {
+	srv := shelltest.Serve(t, nil)
+	path := folder(t, header+"10.1234/1"+line(1)+"10.1234/2"+line(2)+"10.1234/3"+line(3)+"10.1234/4"+line(4)+"10.1234/5"+line(5))
+	theirs := filepath.Join(path, "items.csv")
+	code, _, notes := start(t, srv, theirs, "--workers", "1")
+	assert.Equal(t, 1, code)
+	assert.Equal(t, 1, strings.Count(notes, "belongs to another account"), notes)
+	for i, row := range read(t, filepath.Join(path, "items.registered.csv")) {
+		assert.Contains(t, row["error"], "belongs to another account")
+		assert.Equal(t, i > 0, strings.Contains(row["error"], "not sent, as another new DOI below 10.1234 was refused"))
+	}
+	unnamed := shelltest.File(t, "new.csv", header+line(9))
+	code, _, notes = start(t, srv, unnamed, "--prefix", "10.1234", "--output", filepath.Join(path, "new.csv"))
+	assert.Equal(t, 1, code, notes)
+	assert.Empty(t, read(t, filepath.Join(path, "new.csv"))[0]["doi"], "the row may get a name below another prefix")
+
+	other := func(name string) string {
+		return shelltest.File(t, name, detected["application/vnd.schemaorg.ld+json"])
+	}
+	args := []string{"--url", "https://a.example/{file}", "--prefix", "10.1234", "--output"}
 	wrote := len(writesOf(srv))
-	code, _, notes = start(t, srv, other("a.json"), other("b.json"), other("c.json"), "--url", "https://a.example/{file}", "--prefix", "10.1234", "--output", filepath.Join(path, "others.csv"))
+	code, _, notes = start(t, srv, append(args, filepath.Join(path, "others.csv"), other("a.json"), other("b.json"), other("c.json"))...)
 	assert.Equal(t, 1, code, notes)
 	assert.Equal(t, 2, len(writesOf(srv))-wrote, "the metadata store is asked once for a prefix, and the DOI API why it refuses: %s", notes)
 	assert.Equal(t, 2, strings.Count(notes, "not sent, as another DOI below 10.1234 was refused"))
 	// After a lost response, the first DOI may have been written, and the others are not said to be.
-	srv.SetFaults(datacitetest.First(&datacitetest.Fault{Kind: datacitetest.FaultDropAfter}).When(func(r *http.Request) bool { return r.Method == http.MethodPut }))
-	code, _, notes = start(t, srv, other("d.json"), other("e.json"), "--url", "https://a.example/{file}", "--prefix", "10.1234", "--output", filepath.Join(path, "unclear.csv"))
+	srv.SetFaults(datacitetest.First(&datacitetest.Fault{Kind: datacitetest.DropAfter}).When(func(r *http.Request) bool { return r.Method == http.MethodPut }))
+	code, _, notes = start(t, srv, append(args, filepath.Join(path, "unclear.csv"), other("d.json"), other("e.json"))...)
 	assert.Equal(t, 1, code, notes)
 	assert.Equal(t, 1, strings.Count(notes, "it is not known whether the service carried it out"), notes)
+
 	// A dry run asks before.
 	srv.SetFaults(datacitetest.First(&datacitetest.Fault{Kind: datacitetest.Status, Status: http.StatusBadRequest}))
-	code, _, notes = start(t, srv, file("newest.csv", header+line(9)), "--prefix", "10.5072", "--dry-run")
-	assert.Zero(t, code, notes)
-	assert.Contains(t, notes, "warning: whether the account may make DOIs below 10.5072 cannot be asked: ")
 	for _, tt := range []struct {
-		args       []string
-		code, says string
+		args []string
+		code int
+		says string
 	}{
-		{[]string{file("newer.csv", header+line(9)), "--prefix", "10.1234"}, "1", "datacite: the prefix 10.1234 belongs to another account: "},
-		{[]string{filepath.Join(path, "theirs.csv")}, "0", "warning: the prefix 10.1234 belongs to another account: "},
+		{[]string{unnamed, "--prefix", "10.5072"}, 0, "warning: whether the account may make DOIs below 10.5072 cannot be asked: "},
+		{[]string{unnamed, "--prefix", "10.1234"}, 1, "datacite: the prefix 10.1234 belongs to another account: "},
+		{[]string{theirs}, 0, "warning: the prefix 10.1234 belongs to another account: "},
 	} {
 		code, _, notes = start(t, srv, append(tt.args, "--dry-run")...)
-		assert.Equal(t, tt.code, fmt.Sprint(code), notes)
+		assert.Equal(t, tt.code, code, notes)
 		assert.Contains(t, notes, tt.says)
 	}
 }
