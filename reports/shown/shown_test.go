@@ -513,7 +513,7 @@ func TestCompareEndsWithAnError(t *testing.T) {
 		for _, ofReports := range []*reports.Client{nil, srv.Reports()} {
 			for _, err := range shown.Compare(t.Context(), ofReports, nil, account, nil) {
 				require.ErrorContains(t, err, "one of them is nil")
-				assert.Equal(t, datacite.Code("missing"), datacite.Findings(err)[0].Code)
+				assert.Equal(t, datacite.CodeMissing, datacite.Findings(err)[0].Code)
 			}
 		}
 	})

@@ -456,7 +456,7 @@ func TestAPartOfARecordInJSON(t *testing.T) {
 		}
 	}
 	srv.SetFaults(func(int, *http.Request) *datacitetest.Fault {
-		return &datacitetest.Fault{Kind: datacitetest.Status, Status: http.StatusBadRequest}
+		return &datacitetest.Fault{Kind: datacitetest.FaultStatus, Status: http.StatusBadRequest}
 	})
 	_, _, notes = shelltest.At(srv).Do(t, quick, "register", name)
 	assert.Contains(t, notes, "warning: whether 10.5072/a exists cannot be asked: ")

@@ -449,13 +449,13 @@ func TestPrefixesOfOthers(t *testing.T) {
 	assert.Equal(t, 2, len(writesOf(srv))-wrote, "the metadata store is asked once for a prefix, and the DOI API why it refuses: %s", notes)
 	assert.Equal(t, 2, strings.Count(notes, "not sent, as another DOI below 10.1234 was refused"))
 	// After a lost response, the first DOI may have been written, and the others are not said to be.
-	srv.SetFaults(datacitetest.First(&datacitetest.Fault{Kind: datacitetest.DropAfter}).When(func(r *http.Request) bool { return r.Method == http.MethodPut }))
+	srv.SetFaults(datacitetest.First(&datacitetest.Fault{Kind: datacitetest.FaultDropAfter}).When(func(r *http.Request) bool { return r.Method == http.MethodPut }))
 	code, _, notes = start(t, srv, append(args, filepath.Join(path, "unclear.csv"), other("d.json"), other("e.json"))...)
 	assert.Equal(t, 1, code, notes)
 	assert.Equal(t, 1, strings.Count(notes, "it is not known whether the service carried it out"), notes)
 
 	// A dry run asks before.
-	srv.SetFaults(datacitetest.First(&datacitetest.Fault{Kind: datacitetest.Status, Status: http.StatusBadRequest}))
+	srv.SetFaults(datacitetest.First(&datacitetest.Fault{Kind: datacitetest.FaultStatus, Status: http.StatusBadRequest}))
 	for _, tt := range []struct {
 		args []string
 		code int
