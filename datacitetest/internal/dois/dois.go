@@ -66,7 +66,7 @@ func (s *Service) showDOI(q *wire.Request, name, f string) (wire.Reply, error) {
 		return wire.Reply{}, err
 	}
 	rec := s.Find(name)
-	if rec == nil || !rec.Visible(account) || s.Deployed && (hit{Record: rec}).isForeign() {
+	if rec == nil || !rec.Visible(account) || s.Deployed && rec.IsForeign() {
 		return wire.Reply{}, store.ErrNoRecord
 	}
 	if _, files := rec.Attributes["contentUrl"].([]any); files && wire.Listed(params["include"], "media") {

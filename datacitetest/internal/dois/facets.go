@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/search"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/store"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
@@ -25,8 +27,8 @@ var unsupportedFacets = strings.Fields(`created registered providers clients aff
 	fieldsOfScience licenses certificates views downloads citations clientTypes viewCount downloadCount citationCount languages
 	registrationAgencies authors creatorsAndContributors personToWorkTypesMultilevel funders licensesWithMissing openLicenses contentUrlCount`)
 
-// facet counts something in all hits of a list.
-type facet func(found []hit, now time.Time) any
+// facet counts something in all records of a list.
+type facet func(ix *store.Index, found search.Set, now time.Time) any
 
 // bucket is one value of a facet; without an id it is not shown.
 type bucket struct{ id, title string }
@@ -35,10 +37,10 @@ func (b bucket) counted(n int) object { return object{"id": b.id, "title": b.tit
 
 // addFacets adds the facets that the parameters name. Without a name they are off by
 // default, and an empty list has none.
-func addFacets(meta object, p wire.Params, found []hit, now time.Time) error {
+func addFacets(meta object, p wire.Params, ix *store.Index, found search.Set, now time.Time) error {
 	off, said := p["disable_facets"]
 	list, limited := p["facets"]
-	if off = strings.ToLower(off); len(found) == 0 || p["id"] != "" || !said && !limited || off == "true" || off == "1" {
+	if off = strings.ToLower(off); found.Len() == 0 || p["id"] != "" || !said && !limited || off == "true" || off == "1" {
 		return nil
 	}
 	if !limited {
@@ -54,30 +56,30 @@ func addFacets(meta object, p wire.Params, found []hit, now time.Time) error {
 	}
 	for name, count := range facets {
 		if asked(name) {
-			meta[name] = count(found, now)
+			meta[name] = count(ix, found, now)
 		}
 	}
 	return nil
 }
 
-// tally counts the records of each value, most frequent first.
-func tally(found []hit, values func(hit) []string) (keys []string, counts map[string]int) {
+// tally counts the records of each value of a field, most frequent first.
+func tally(ix *store.Index, found search.Set, field string) (keys []string, counts map[string]int) {
 	counts = map[string]int{}
-	for _, h := range found {
-		for _, v := range values(h) {
-			counts[v]++
+	for value, having := range ix.Terms(field) {
+		for _, n := range having {
+			if found.Has(int(n)) {
+				counts[value]++
+			}
 		}
 	}
 	keys = slices.SortedFunc(maps.Keys(counts), func(a, b string) int { return cmp.Or(counts[b]-counts[a], cmp.Compare(a, b)) })
 	return keys, counts
 }
 
-func in(field string) func(hit) []string { return func(h hit) []string { return h.values(field) } }
-
 // top are the most frequent values of a field.
 func top(field string, size int, show func(string) bucket) facet {
-	return func(found []hit, _ time.Time) any {
-		keys, counts := tally(found, in(field))
+	return func(ix *store.Index, found search.Set, _ time.Time) any {
+		keys, counts := tally(ix, found, field)
 		out := []object{}
 		for _, key := range keys {
 			if len(out) == size {
@@ -92,8 +94,8 @@ func top(field string, size int, show func(string) bucket) facet {
 }
 
 // published are the years of publication up to now, newest first: as many as have passed since 2010.
-func published(found []hit, now time.Time) any {
-	keys, counts := tally(found, in("publication_year"))
+func published(ix *store.Index, found search.Set, now time.Time) any {
+	keys, counts := tally(ix, found, "publication_year")
 	slices.SortFunc(keys, func(a, b string) int { return cmp.Compare(b, a) })
 	out := []object{}
 	for _, key := range keys {

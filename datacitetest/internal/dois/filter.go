@@ -1,7 +1,6 @@
 package dois
 
 import (
-	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,25 +8,14 @@ import (
 	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/record"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/search"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/store"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 	"github.com/datacite-go/datacite-go/internal/lazy"
 )
 
-// hit is a record in a list, and its score for the query.
-type hit struct {
-	*record.Record
-	score float64
-}
-
-// has says whether a field of the index has such a value for the record.
-func (h hit) has(field string, is func(string) bool) bool { return search.Has(h.Search(), field, is) }
-
-// values are the values of the record in a field of the index.
-func (h hit) values(field string) []string { return search.Values(h.Search(), field) }
-
-// hits returns the records of a list: those that the account may see and that match all
+// find returns the records of a list: those that the account may see and that match all
 // filters and the query.
-func (s *Service) hits(p wire.Params, account *record.Account) ([]hit, error) {
+func (s *Service) find(ix *store.Index, p wire.Params, account *record.Account) (search.Found, error) {
 	byName := false
 	for _, name := range []string{"ids", "id"} {
 		if p[name] != "" {
@@ -36,57 +24,45 @@ func (s *Service) hits(p wire.Params, account *record.Account) ([]hit, error) {
 	}
 	query, err := s.parseQuery(p["query"])
 	if err != nil {
-		return nil, err
+		return search.Found{}, err
 	}
 	if account == nil {
 		delete(p, "state") // anonymous readers see only findable records
 	}
 	keep, err := s.readFilters(p)
 	if err != nil {
-		return nil, err
+		return search.Found{}, err
 	}
-	foreign := byName || !wire.IsBlank(p["include_other_registration_agencies"])
-	var found []hit
-	for rec := range s.index() {
-		h := hit{Record: rec}
-		if !s.lists(rec, account, byName) || !foreign && h.isForeign() || slices.ContainsFunc(keep, func(f filter) bool { return !f(h) }) {
-			continue
-		}
-		var ok bool
-		if h.score, ok = query.Match(rec.Search()); ok {
-			found = append(found, h)
-		}
+	found := query.Find(ix.Index)
+	for _, f := range keep {
+		found.And(f(ix))
 	}
+	if !byName && wire.IsBlank(p["include_other_registration_agencies"]) {
+		found.Without(ix.With("agency", record.ForeignAgencies...))
+	}
+	found.And(s.listed(ix, account, byName))
 	return found, nil
 }
 
-// isForeign says whether the DOI is of another registration agency.
-func (h hit) isForeign() bool {
-	switch h.Search()["agency"] {
-	case "crossref", "kisti", "medra", "jalc", "istic", "airiti", "cnki", "op":
-		return true
+// listed are the records that a list shows to the account.
+func (s *Service) listed(ix *store.Index, account *record.Account, byName bool) search.Set {
+	if s.Deployed && (account != nil || byName) {
+		return ix.Live()
 	}
-	return false
-}
-
-// index is every record as the search index has it now.
-func (s *Service) index() iter.Seq[*record.Record] {
-	now := s.Now()
-	return func(yield func(*record.Record) bool) {
-		for _, rec := range s.All() {
-			if rec = rec.IndexedAt(now); rec != nil && !yield(rec) {
-				return
+	listed := ix.With("aasm_state", record.Findable)
+	if account != nil {
+		others := ix.With("aasm_state", record.Draft, record.Registered)
+		for n := range others.All() {
+			if ix.Entry(n).Visible(account) {
+				listed.Add(n)
 			}
 		}
 	}
+	return listed
 }
 
-// lists says whether a list shows the record to the account.
-func (s *Service) lists(rec *record.Record, account *record.Account, byName bool) bool {
-	return rec.Visible(account) || s.Deployed && (account != nil || byName)
-}
-
-type filter func(h hit) bool
+// filter is the records that a filter keeps.
+type filter func(ix *store.Index) search.Set
 
 // condition makes a filter of a parameter's value.
 type condition func(field, value string) (filter, error)
@@ -194,14 +170,25 @@ func (s *Service) readFilters(p wire.Params) ([]filter, error) {
 	return keep, nil
 }
 
-// anyOf matches if any of the filters does.
+// anyOf keeps what any of the filters does.
 func anyOf(some []filter) filter {
-	return func(h hit) bool { return slices.ContainsFunc(some, func(f filter) bool { return f(h) }) }
+	return func(ix *store.Index) search.Set {
+		found := some[0](ix)
+		for _, f := range some[1:] {
+			found.Or(f(ix))
+		}
+		return found
+	}
 }
 
 // holds matches records with such a value in the field.
 func holds(field string, is func(value string) bool) filter {
-	return func(h hit) bool { return h.has(field, is) }
+	return func(ix *store.Index) search.Set { return ix.Where(field, is) }
+}
+
+// has matches records with one of the values in the field.
+func has(field string, values ...string) filter {
+	return func(ix *store.Index) search.Set { return ix.With(field, values...) }
 }
 
 func asIs(text string) string { return text }
@@ -213,22 +200,21 @@ func terms(as func(string) string) condition {
 		for part := range strings.SplitSeq(value, ",") {
 			wanted = append(wanted, as(part))
 		}
-		return holds(field, func(v string) bool { return slices.Contains(wanted, v) }), nil
+		return has(field, wanted...), nil
 	}
 }
 
 // term matches a single value, which may contain commas.
 func term(as func(string) string) condition {
 	return func(field, value string) (filter, error) {
-		wanted := as(value)
-		return holds(field, func(v string) bool { return v == wanted }), nil
+		return has(field, as(value)), nil
 	}
 }
 
 // always matches the same value, whatever the parameter's.
 func always(wanted string) condition {
 	return func(field, _ string) (filter, error) {
-		return holds(field, func(v string) bool { return v == wanted }), nil
+		return has(field, wanted), nil
 	}
 }
 

@@ -16,6 +16,7 @@ func (s *Service) resource(rec *record.Record, v record.View, p wire.Params, acc
 	if s.Deployed {
 		v.Deployed, v.Owner = true, v.Single && (rec.Owner(account) || rec.Below(account))
 		_, v.Agency = p["include_other_registration_agencies"]
+		v.Known = s.Known
 	}
 	return rec.Resource(v)
 }
@@ -32,7 +33,7 @@ func (s *Service) include(body object, p wire.Params, records []*record.Record, 
 		id := strings.ToLower(rec.Client)
 		if withClients && id != "" && !seen[id] {
 			seen[id] = true
-			included = append(included, s.client(rec, single))
+			included = append(included, s.client(rec.Unpacked(), single))
 		}
 	}
 	body["included"] = included

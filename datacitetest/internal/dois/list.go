@@ -11,8 +11,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/datacite-go/datacite-go/datacitetest/internal/names"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/record"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/search"
+	"github.com/datacite-go/datacite-go/datacitetest/internal/store"
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
@@ -35,36 +36,38 @@ func (s *Service) listDOIs(q *wire.Request, f string) (wire.Reply, error) {
 	if err := playable(p); err != nil {
 		return wire.Reply{}, err
 	}
-	found, err := s.hits(p, account)
+	var l listing
+	s.Search(func(ix *store.Index) { l, err = s.list(ix, p, account) })
 	if err != nil {
-		return wire.Reply{}, err
-	}
-	l, err := s.arrange(found, p)
-	if err != nil {
-		return wire.Reply{}, err
-	}
-	if err := addFacets(l.meta, p, found, s.Now()); err != nil {
 		return wire.Reply{}, err
 	}
 	return s.reply(q, l, p, s.listView(p))
 }
 
+func (s *Service) list(ix *store.Index, p wire.Params, account *record.Account) (listing, error) {
+	found, err := s.find(ix, p, account)
+	if err != nil {
+		return listing{}, err
+	}
+	l, err := s.arrange(ix, found, p)
+	if err != nil {
+		return listing{}, err
+	}
+	return l, addFacets(l.meta, p, ix, found.Set, s.Now())
+}
+
 // listing is the page of a list that is shown.
 type listing struct {
-	hits []hit
-	meta object
-	next map[string]string // parameters of the next page; nil at the end
+	records []*record.Record
+	meta    object
+	next    map[string]string // parameters of the next page; nil at the end
 }
 
-func (l listing) records() (all []*record.Record) {
-	for _, h := range l.hits {
-		all = append(all, h.Record)
-	}
-	return all
-}
+// add adds a record to the page.
+func (l *listing) add(e *store.Entry) { l.records = append(l.records, e.Record) }
 
-// arrange sorts the hits and selects the requested page.
-func (s *Service) arrange(found []hit, p wire.Params) (listing, error) {
+// arrange sorts what was found and selects the requested page.
+func (s *Service) arrange(ix *store.Index, found search.Found, p wire.Params) (listing, error) {
 	size, err := pageSize(p)
 	if err != nil {
 		return listing{}, err
@@ -75,19 +78,30 @@ func (s *Service) arrange(found []hit, p wire.Params) (listing, error) {
 			return listing{}, wire.Fail(http.StatusBadRequest,
 				"Cursor-based pagination and random sampling are mutually exclusive, please choose one or the other.")
 		}
-		return byCursor(found, cursor, size), nil
+		return byCursor(ix, found.Set, cursor, size), nil
 	}
 	if group := samplers[p["sample_group"]]; group != nil && s.Deployed {
 		return listing{}, wire.Crashed("[503] No server available") // since July 2026
 	} else if group != nil {
-		return sampled(found, group, max(p.Number("sample", 1), 1)), nil
+		return sampled(ix, found.Set, group, max(p.Number("sample", 1), 1)), nil
 	}
+	var order []int32
 	if random {
-		rand.Shuffle(len(found), func(i, j int) { found[i], found[j] = found[j], found[i] })
+		order = shuffled(found.Set)
 	} else {
-		slices.SortStableFunc(found, s.order(p["sort"]))
+		order = s.sorted(ix, found, p["sort"])
 	}
-	return byNumber(found, p.Number("page[number]", 1), size), nil
+	return byNumber(ix, found.Set, order, p.Number("page[number]", 1), size), nil
+}
+
+// shuffled are the records of a set in random order.
+func shuffled(found search.Set) []int32 {
+	var all []int32
+	for n := range found.All() {
+		all = append(all, int32(n))
+	}
+	rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	return all
 }
 
 // pageSize is 25 by default and 1,000 at most.
@@ -99,40 +113,54 @@ func pageSize(p wire.Params) (int, error) {
 	return min(size, wire.MaxPage), nil
 }
 
-func byNumber(found []hit, page, size int) listing {
+// byNumber is a page of what was found; order has it, and perhaps more.
+func byNumber(ix *store.Index, found search.Set, order []int32, page, size int) listing {
 	page = max(page, 1)
-	total := wire.Pages(min(len(found), pageWindow), size)
+	all := found.Len()
+	total := wire.Pages(min(all, pageWindow), size)
 	if size > 0 {
 		page = min(page, pageWindow/size)
 	}
-	l := listing{
-		hits: wire.Window(found, page, size),
-		meta: object{"total": len(found), "totalPages": total, "page": page},
-	}
-	if size > 0 && len(l.hits) == size && page != total {
+	l := listing{meta: object{"total": all, "totalPages": total, "page": page}}
+	l.fill(ix, found, order, (page-1)*size, size)
+	if size > 0 && len(l.records) == size && page != total {
 		l.next = map[string]string{"page[number]": strconv.Itoa(page + 1), "page[size]": strconv.Itoa(size)}
 	}
 	return l
 }
 
+// fill adds those found in an order, from one on, up to so many.
+func (l *listing) fill(ix *store.Index, found search.Set, order []int32, from, most int) {
+	for _, n := range order {
+		switch {
+		case len(l.records) == most:
+			return
+		case !found.Has(int(n)):
+		case from > 0:
+			from--
+		default:
+			l.add(ix.Entry(int(n)))
+		}
+	}
+}
+
 // byCursor walks all records in the order of their creation, ignoring sort. A
 // cursor that cannot be read starts from the beginning.
-func byCursor(found []hit, cursor string, size int) listing {
-	slices.SortFunc(found, byCreation)
+func byCursor(ix *store.Index, found search.Set, cursor string, size int) listing {
+	order := ix.Sorted("cursor", byCreation)
 	after := readCursor(cursor)
-	start, _ := slices.BinarySearchFunc(found, after, func(h hit, after place) int {
-		if h.place().compare(after) <= 0 {
+	start, _ := slices.BinarySearchFunc(order, after, func(n int32, after place) int {
+		if placeOf(ix.Entry(int(n)).Record).compare(after) <= 0 {
 			return -1
 		}
 		return 1
 	})
-	total := wire.Pages(len(found), size)
-	l := listing{
-		hits: found[start:min(start+size, len(found))],
-		meta: object{"total": len(found), "totalPages": total},
-	}
-	if size > 0 && len(l.hits) == size && total > 1 {
-		last := l.hits[size-1].place()
+	all := found.Len()
+	total := wire.Pages(all, size)
+	l := listing{meta: object{"total": all, "totalPages": total}}
+	l.fill(ix, found, order[start:], 0, size)
+	if size > 0 && len(l.records) == size && total > 1 {
+		last := placeOf(l.records[size-1])
 		l.next = map[string]string{"page[cursor]": last.cursor(), "page[size]": strconv.Itoa(size)}
 	}
 	return l
@@ -144,14 +172,14 @@ type place struct {
 	doi     string
 }
 
-// place is to the second, the precision of the index.
-func (h hit) place() place { return place{h.Created.Unix() * 1000, h.DOI} }
+// placeOf is to the second, the precision of the index.
+func placeOf(rec *record.Record) place { return place{rec.Created.Unix() * 1000, rec.DOI} }
 
 func (p place) compare(other place) int {
 	return cmp.Or(cmp.Compare(p.created, other.created), cmp.Compare(p.doi, other.doi))
 }
 
-func byCreation(a, b hit) int { return a.place().compare(b.place()) }
+func byCreation(a, b *store.Entry) int { return placeOf(a.Record).compare(placeOf(b.Record)) }
 
 func (p place) cursor() string {
 	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%d,%s", p.created, p.doi))
@@ -174,111 +202,106 @@ func readCursor(cursor string) place {
 }
 
 // samplers name the groups of sample-group.
-var samplers = map[string]func(hit) string{
-	"client":        func(h hit) string { return h.Client },
-	"data-center":   func(h hit) string { return h.Client },
-	"provider":      func(h hit) string { return h.Provider },
-	"resource-type": func(h hit) string { return h.GeneralType() },
+var samplers = map[string]func(*store.Entry) string{
+	"client":        func(e *store.Entry) string { return e.Client },
+	"data-center":   func(e *store.Entry) string { return e.Client },
+	"provider":      func(e *store.Entry) string { return e.Provider },
+	"resource-type": func(e *store.Entry) string { return e.Type },
 }
 
 // sampled picks n records of each group at random.
-func sampled(found []hit, group func(hit) string, n int) listing {
-	rand.Shuffle(len(found), func(i, j int) { found[i], found[j] = found[j], found[i] })
+func sampled(ix *store.Index, found search.Set, group func(*store.Entry) string, n int) listing {
 	picked := map[string]int{}
 	l := listing{}
-	for _, h := range found {
-		if g := group(h); picked[g] < n {
+	for _, number := range shuffled(found) {
+		e := ix.Entry(int(number))
+		if g := group(e); picked[g] < n {
 			picked[g]++
-			l.hits = append(l.hits, h)
+			l.add(e)
 		}
 	}
-	l.meta = object{"total": len(l.hits), "totalPages": 1, "page": 1}
+	l.meta = object{"total": len(l.records), "totalPages": 1, "page": 1}
 	return l
 }
 
 // orders are the sort options of specification §4.2.2, ascending.
-var orders = map[string]func(a, b hit) int{
-	"name":           func(a, b hit) int { return cmp.Compare(a.DOI, b.DOI) },
-	"created":        func(a, b hit) int { return a.Created.Compare(b.Created) },
-	"updated":        func(a, b hit) int { return a.Updated.Compare(b.Updated) },
-	"published":      func(a, b hit) int { return cmp.Compare(a.Year(), b.Year()) },
-	"view-count":     byCount("view_count"),
-	"download-count": byCount("download_count"),
-	"citation-count": byCount("citation_count"),
-}
-
-func byCount(counter string) func(a, b hit) int {
-	return func(a, b hit) int {
-		x, _ := a.Search()[counter].(float64)
-		y, _ := b.Search()[counter].(float64)
-		return cmp.Compare(x, y)
-	}
+var orders = map[string]func(a, b *store.Entry) int{
+	"name":           func(a, b *store.Entry) int { return cmp.Compare(a.DOI, b.DOI) },
+	"created":        func(a, b *store.Entry) int { return a.Created.Compare(b.Created) },
+	"updated":        func(a, b *store.Entry) int { return a.Updated.Compare(b.Updated) },
+	"published":      func(a, b *store.Entry) int { return cmp.Compare(a.Year, b.Year) },
+	"view-count":     func(a, b *store.Entry) int { return cmp.Compare(a.Views, b.Views) },
+	"download-count": func(a, b *store.Entry) int { return cmp.Compare(a.Downloads, b.Downloads) },
+	"citation-count": func(a, b *store.Entry) int { return cmp.Compare(a.Citations, b.Citations) },
 }
 
 // byTitle sorts by the first title, without regard to case. A title with accents is sorted
 // both with and without them: the smaller form counts, in descending order the larger.
 // Records without a title come last in both orders.
-func byTitle(descending bool) func(a, b hit) int {
-	known := map[*record.Record][]string{}
-	titles := func(h hit) []string {
-		if _, ok := known[h.Record]; !ok {
-			known[h.Record] = h.titles()
-		}
-		return known[h.Record]
-	}
-	return func(a, b hit) int {
-		x, y := titles(a), titles(b)
+func byTitle(descending bool) func(a, b *store.Entry) int {
+	return func(a, b *store.Entry) int {
 		switch {
-		case len(x) != len(y):
-			return cmp.Compare(len(y), len(x))
-		case len(x) == 0:
-			return 0
+		case a.Titled && !b.Titled:
+			return -1
+		case b.Titled && !a.Titled:
+			return 1
 		case descending:
-			return cmp.Compare(slices.Max(y), slices.Max(x))
+			return cmp.Compare(b.TitleAbove, a.TitleAbove)
 		}
-		return cmp.Compare(slices.Min(x), slices.Min(y))
+		return cmp.Compare(a.Title, b.Title)
 	}
 }
 
-func (h hit) titles() []string {
-	title := h.values("primary_title.title.raw")
-	if len(title) == 0 {
-		return nil
-	}
-	return []string{title[0], names.Collate(title[0])}
-}
-
-// order is the comparison for a sort option. An unknown option is the default: last
-// updated first. Equal records are sorted by name.
-func (s *Service) order(sort string) func(a, b hit) int {
+// sorted are the records in the order of a sort option, and perhaps others between them. An unknown option is the
+// default: last updated first. Equal records are sorted by name.
+func (s *Service) sorted(ix *store.Index, found search.Found, sort string) []int32 {
 	name, descending := strings.CutPrefix(sort, "-")
 	compare := orders[name]
 	switch {
 	case name == "published" && s.Deployed:
-		compare = func(hit, hit) int { return 0 }
+		sort, compare = "name", orders["name"]
 	case name == "title":
 		compare, descending = byTitle(descending), false
 	case sort == "relevance":
-		compare, descending = func(a, b hit) int { return cmp.Compare(a.score, b.score) }, true
+		return byRelevance(ix, found)
 	case compare == nil:
-		compare, descending = orders["updated"], true
+		sort, compare, descending = "-updated", orders["updated"], true
 	}
-	return func(a, b hit) int {
+	return ix.Sorted(sort, func(a, b *store.Entry) int {
 		c := compare(a, b)
 		if descending {
 			c = -c
 		}
 		return cmp.Or(c, cmp.Compare(a.DOI, b.DOI))
+	})
+}
+
+func byRelevance(ix *store.Index, found search.Found) []int32 {
+	type scored struct {
+		n     int32
+		score float64
 	}
+	var all []scored
+	for _, n := range ix.Sorted("name", orders["name"]) {
+		if found.Has(int(n)) {
+			all = append(all, scored{n, found.Score(int(n))})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b scored) int { return cmp.Compare(b.score, a.score) })
+	order := make([]int32, len(all))
+	for i, s := range all {
+		order[i] = s.n
+	}
+	return order
 }
 
 func (s *Service) reply(q *wire.Request, l listing, p wire.Params, v record.View) (wire.Reply, error) {
-	data, err := wire.Encoded(l.hits, func(h hit) any { return s.resource(h.Record, v, p, nil) })
+	data, err := wire.Encoded(l.records, func(rec *record.Record) any { return s.resource(rec.Unpacked(), v, p, nil) })
 	if err != nil {
 		return wire.Reply{}, err
 	}
 	body := object{"data": data, "meta": l.meta}
-	s.include(body, p, l.records(), false)
+	s.include(body, p, l.records, false)
 	links := object{"self": wire.Address(q) + q.URL.RequestURI()}
 	if l.next != nil {
 		links["next"] = wire.Address(q) + "/dois?" + nextQuery(p, l.next)

@@ -215,6 +215,9 @@ func (rec *Record) IndexedAt(now time.Time) *Record {
 	return rec
 }
 
+// Lags says whether the search index does not have the record yet at a moment.
+func (rec *Record) Lags(now time.Time) bool { return rec.shows.After(now) }
+
 // Lagging puts the record into the index after a while; the old one, which may
 // be nil, is there until then.
 func (rec *Record) Lagging(old *Record, now time.Time, lag time.Duration) *Record {

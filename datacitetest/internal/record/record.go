@@ -3,6 +3,8 @@ package record
 import (
 	"slices"
 	"time"
+
+	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
 
 // The states of specification §3.1.
@@ -29,17 +31,16 @@ type Record struct {
 	Version    int // of the metadata, from 0
 	Created    time.Time
 	Updated    time.Time
-	Registered time.Time             // zero for drafts
-	Handles    []Handle              // what the global resolver knows, oldest first
-	Usage      map[string]any        `json:"-"` // views and downloads by usage reports, in place of those among the attributes
-	Search     func() map[string]any `json:"-"` // the record as queries see it; made by the first query
+	Registered time.Time      // zero for drafts
+	Handles    []Handle       // what the global resolver knows, oldest first
+	Usage      map[string]any `json:"-"` // views and downloads by usage reports, in place of those among the attributes
 
 	// With Deployed, by events; otherwise nil, and those of the record's own metadata are shown.
-	Relationships     map[string][]string   `json:"-"` // DOIs by relationship
-	CitationsOverTime []any                 `json:"-"`
-	Known             func(doi string) bool `json:"-"` // a record has that name
+	Relationships     map[string][]string `json:"-"` // DOIs by relationship
+	CitationsOverTime []any               `json:"-"`
 
 	Columns map[string]any // the stored values that the attributes are made of; nil for a seeded record
+	packed  []byte         // Attributes, Columns, Repository, Member and XML of a stored record, see Packed
 
 	// With Deployed, where the search index lags behind.
 	shows  time.Time // when the index has this record
@@ -52,6 +53,14 @@ type Handle struct {
 	URL  string
 	From time.Time
 }
+
+// IsForeign says whether the DOI is of another registration agency.
+func (rec *Record) IsForeign() bool {
+	return slices.Contains(ForeignAgencies, wire.String(rec.Attributes["agency"]))
+}
+
+// ForeignAgencies are the other registration agencies.
+var ForeignAgencies = []string{"crossref", "kisti", "medra", "jalc", "istic", "airiti", "cnki", "op"}
 
 // HasMetadata says whether the DOI has metadata.
 func (rec *Record) HasMetadata() bool {

@@ -36,6 +36,7 @@ type View struct {
 	Owner                  bool
 	Agency                 bool // with the registration agency
 	Fields                 []string
+	Known                  func(doi string) bool // a record has that name; nil for all
 }
 
 // Resource is the record as JSON: {id, type, attributes, relationships}.
@@ -220,7 +221,7 @@ func (rec *Record) relationships(v View) object {
 	if v.Detail {
 		o["provider"] = Link(rec.Provider, "providers")
 		for name, related := range rec.related() {
-			o[name] = object{"data": rec.known(related)}
+			o[name] = object{"data": rec.known(related, v.Known)}
 		}
 	}
 	if v.Single && v.Detail {
@@ -268,10 +269,10 @@ func (rec *Record) related() map[string][]any {
 }
 
 // known are those of related DOIs that have a record, at most 25.
-func (rec *Record) known(related []any) []any {
-	if rec.Known == nil {
+func (rec *Record) known(related []any, is func(doi string) bool) []any {
+	if is == nil || rec.Relationships == nil {
 		return related
 	}
-	known := slices.DeleteFunc(slices.Clone(related), func(v any) bool { return !rec.Known(v.(object)["id"].(string)) })
+	known := slices.DeleteFunc(slices.Clone(related), func(v any) bool { return !is(v.(object)["id"].(string)) })
 	return known[:min(len(known), 25)]
 }

@@ -161,7 +161,11 @@ func (s *Service) ShowRecord(doi string) map[string]any {
 	if rec == nil {
 		return nil
 	}
-	return rec.Resource(record.View{Affiliation: true, Publisher: true, Detail: true, Single: true, Deployed: s.Deployed, Owner: true, Agency: true})
+	v := record.View{Affiliation: true, Publisher: true, Detail: true, Single: true, Deployed: s.Deployed, Owner: true, Agency: true}
+	if s.Deployed {
+		v.Known = s.Known
+	}
+	return rec.Resource(v)
 }
 
 // A snapshot is all that a service holds, as JSON.

@@ -55,7 +55,7 @@ func dateSpan(s string) (span, bool) {
 }
 
 // onTime tests the leaf against dates or years.
-func (l leaf) onTime(years bool) (test, error) {
+func (l leaf) onTime(years bool) (func(string) bool, error) {
 	l = l.asRange()
 	from, err := moment(l.low, l.withLow, years)
 	if err != nil {
@@ -65,11 +65,7 @@ func (l leaf) onTime(years bool) (test, error) {
 	if err != nil {
 		return nil, err
 	}
-	return func(v any) bool {
-		s, ok := scalar(v)
-		if !ok {
-			return false
-		}
+	return func(s string) bool {
 		at, ok := dateSpan(s)
 		return ok && within(at.first, from, to, l.withLow, l.withHigh)
 	}, nil

@@ -224,37 +224,22 @@ func spelled(name string) string {
 	return object + "." + rest
 }
 
-// Has says whether a record has such a value in a field of the index. Values come as the
-// index compares them.
-func Has(record map[string]any, name string, is func(value string) bool) bool {
-	f, known := mapping()[name]
-	if !known {
-		panic("search: the index has no " + name)
-	}
-	return reach(record, f.path, onString(func(s string) bool {
-		if f.kind == folded {
-			s = strings.ToLower(s)
-		}
-		return is(s)
-	}))
-}
-
-// Values are the values that a record has in a field of the index, each once.
-func Values(record map[string]any, name string) (values []string) {
-	seen := map[string]bool{}
-	Has(record, name, func(s string) bool {
-		if !seen[s] {
-			seen[s] = true
-			values = append(values, s)
-		}
-		return false
+// First is the first value that a record has in a field of the index.
+func First(record map[string]any, name string) (value string, found bool) {
+	f := mapping()[name]
+	found = reach(record, f.path, func(v any) (ok bool) {
+		value, ok = scalar(v)
+		return ok
 	})
-	return values
+	if f.kind == folded {
+		value = strings.ToLower(value)
+	}
+	return value, found
 }
 
 // reach follows a path through objects and arrays and tests the values at its
 // end, which may be objects.
-func reach(v any, path []string, t test) bool {
+func reach(v any, path []string, t func(any) bool) bool {
 	switch v := v.(type) {
 	case nil:
 		return false

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/datacite-go/datacite-go/datacitetest/internal/wire"
 )
@@ -33,9 +34,6 @@ type leaf struct {
 	withLow, withHigh bool
 }
 
-// test tests one value of a field.
-type test func(value any) bool
-
 // size is how many clauses the leaf counts for.
 func (l leaf) size() int {
 	n := 0
@@ -51,25 +49,25 @@ func (l leaf) size() int {
 // is nothing to search for, and an error if the field cannot have such values.
 func (l leaf) in(f field, deployed bool) (node, error) {
 	if l.op == opExists {
-		return inField{f, hasValue}, nil
+		return exists{f}, nil
 	}
 	switch f.kind {
 	case text:
 		return l.inText(f, deployed)
 	case exact:
-		return inField{f, onString(l.onWhole(asIs))}, nil
+		return l.inTerms(f), nil
 	case folded:
-		return inField{f, onString(l.onWhole(strings.ToLower))}, nil
+		return l.folded().inTerms(f), nil
 	}
 	if err := l.refused(f); err != nil {
 		return nil, err
 	}
 	if f.kind == number {
-		t, err := l.onNumber()
-		return inField{f, t}, err
+		test, err := l.onNumber()
+		return inField{field: f, test: test}, err
 	}
-	t, err := l.onTime(f.kind == year)
-	return inField{f, t}, err
+	test, err := l.onTime(f.kind == year)
+	return inField{field: f, test: test}, err
 }
 
 // refused is the error for a pattern on a field without text.
@@ -93,59 +91,59 @@ func (l leaf) inText(f field, deployed bool) (node, error) {
 	if strings.ContainsFunc(l.text, isUnspaced) || slices.ContainsFunc(l.pattern, isUnspaced) {
 		return nil, wire.QueryScript.Refusal(l.text)
 	}
+	l = l.folded()
 	switch l.op {
 	case opWord:
 		var clauses []clause
-		for w := range words(strings.ToLower(l.text)) {
+		for w := range words(l.text) {
 			o := should
 			if deployed {
 				o = must
 			}
-			clauses = appendClause(clauses, o, inField{f, onWord(w)})
+			clauses = appendClause(clauses, o, inField{field: f, is: w})
 		}
 		return newGroup(clauses), nil
 	case opPhrase:
-		ws := slices.Collect(words(strings.ToLower(l.text)))
+		ws := slices.Collect(words(l.text))
 		switch len(ws) {
 		case 0:
 			return nil, nil
 		case 1:
-			return inField{f, onWord(ws[0])}, nil
+			return inField{field: f, is: ws[0]}, nil
 		}
-		return inField{f, onString(func(s string) bool { return isPhrase(s, ws, l.slop) })}, nil
+		return phrase{f, ws, l.slop}, nil
 	}
-	return inField{f, onWords(l.onWhole(strings.ToLower))}, nil
+	return l.inTerms(f), nil
 }
 
-func asIs(s string) string { return s }
+// folded is the leaf in lower case.
+func (l leaf) folded() leaf {
+	l.text, l.pattern = strings.ToLower(l.text), slices.Clone(l.pattern)
+	for i, r := range l.pattern {
+		if r >= 0 {
+			l.pattern[i] = unicode.ToLower(r)
+		}
+	}
+	for _, bound := range []**string{&l.low, &l.high} {
+		if *bound != nil {
+			*bound = new(strings.ToLower(**bound))
+		}
+	}
+	return l
+}
 
-// onWhole compares the leaf with a whole text, both folded.
-func (l leaf) onWhole(fold func(string) string) func(string) bool {
+// inTerms searches for the leaf among whole terms.
+func (l leaf) inTerms(f field) node {
 	switch l.op {
 	case opPattern:
-		p := slices.Clone(l.pattern)
-		for i, r := range p {
-			if r >= 0 {
-				p[i] = []rune(fold(string(r)))[0]
-			}
-		}
-		return func(s string) bool { return like(fold(s), p) }
+		return inField{field: f, test: func(s string) bool { return like(s, l.pattern) }}
 	case opFuzzy:
-		want := []rune(fold(l.text))
-		return func(s string) bool { return near([]rune(fold(s)), want, l.edits) }
+		want := []rune(l.text)
+		return inField{field: f, test: func(s string) bool { return near([]rune(s), want, l.edits) }}
 	case opRange:
-		low, high := foldBound(l.low, fold), foldBound(l.high, fold)
-		return func(s string) bool { return within(fold(s), low, high, l.withLow, l.withHigh) }
+		return inField{field: f, test: func(s string) bool { return within(s, l.low, l.high, l.withLow, l.withHigh) }}
 	}
-	want := fold(l.text)
-	return func(s string) bool { return fold(s) == want }
-}
-
-func foldBound(bound *string, fold func(string) string) *string {
-	if bound == nil {
-		return nil
-	}
-	return new(fold(*bound))
+	return inField{field: f, is: l.text}
 }
 
 func within[T string | float64 | int64](v T, low, high *T, withLow, withHigh bool) bool {
@@ -164,7 +162,7 @@ func (l leaf) asRange() leaf {
 }
 
 // onNumber tests the leaf against numbers.
-func (l leaf) onNumber() (test, error) {
+func (l leaf) onNumber() (func(string) bool, error) {
 	l = l.asRange()
 	from, err := numberOf(l.low)
 	if err != nil {
@@ -174,14 +172,9 @@ func (l leaf) onNumber() (test, error) {
 	if err != nil {
 		return nil, err
 	}
-	return func(v any) bool {
-		n, ok := v.(float64)
-		if s, isScalar := scalar(v); !ok && isScalar {
-			var err error
-			n, err = strconv.ParseFloat(s, 64)
-			ok = err == nil
-		}
-		return ok && within(n, from, to, l.withLow, l.withHigh)
+	return func(s string) bool {
+		n, err := strconv.ParseFloat(s, 64)
+		return err == nil && within(n, from, to, l.withLow, l.withHigh)
 	}, nil
 }
 
@@ -194,26 +187,4 @@ func numberOf(bound *string) (*float64, error) {
 		return nil, refuse("failed to create query: For input string: %q", *bound)
 	}
 	return &n, nil
-}
-
-func onString(match func(string) bool) test {
-	return func(v any) bool {
-		s, ok := scalar(v)
-		return ok && match(s)
-	}
-}
-
-func onWord(want string) test {
-	return onWords(func(word string) bool { return isWord(word, want) })
-}
-
-func onWords(match func(string) bool) test {
-	return onString(func(s string) bool {
-		for w := range words(s) {
-			if match(w) {
-				return true
-			}
-		}
-		return false
-	})
 }

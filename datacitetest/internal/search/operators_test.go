@@ -95,7 +95,7 @@ func agree(t *testing.T, query string, deployed bool, want func(has) bool) {
 	q, err := search.Parse(query, deployed)
 	require.NoError(t, err)
 	for h, record := range everyRecord() {
-		_, ok := q.Match(record)
+		_, ok := match(q, record)
 		assert.Equal(t, want(h), ok, "%s, deployed: %t, in a record of %+v", query, deployed, h)
 	}
 }

@@ -1,9 +1,9 @@
-// Package search is the search engine of the embedded service: it parses a
-// query string (specification §4.2.1) and says whether a record matches.
+// Package search is the search engine of the embedded service: it indexes records, parses a
+// query string (specification §4.2.1) and says which records match.
 //
 //	q, err := search.Parse("titles.title:climate AND publicationYear:[2015 TO 2020]", false)
 //	...
-//	score, ok := q.Match(record)
+//	found := q.Find(index)
 //
 // # Language
 //
@@ -68,13 +68,15 @@ func Parse(text string, deployed bool) (*Query, error) {
 	return &Query{root: root}, nil
 }
 
-// Match reports whether the record matches, and how well: the sum of the
-// boosts of the clauses that match. The record is decoded JSON, as the index has it.
-func (q *Query) Match(record map[string]any) (score float64, ok bool) {
+// Find returns the records of an index that match. The score is the sum of the boosts of the
+// clauses that match.
+func (q *Query) Find(ix *Index) Found {
 	if q.root == nil {
-		return 0, false
+		return Found{ix.empty(), one}
 	}
-	return q.root.match(record)
+	found := q.root.find(ix)
+	found.And(ix.live)
+	return found
 }
 
 // refusal is the reason why a query is refused. Its text is part of a response

@@ -4,8 +4,17 @@ package search
 // clause with nothing to search for, such as a word of only punctuation in a
 // text field; it is left out of its list.
 type node interface {
-	match(record map[string]any) (score float64, ok bool)
+	find(ix *Index) Found
 }
+
+// Found are the records that match, and how well each of them does.
+type Found struct {
+	Set
+	Score func(n int) float64
+}
+
+// one is the score of a clause.
+func one(int) float64 { return 1 }
 
 type occur uint8
 
@@ -54,41 +63,55 @@ func newGroup(clauses []clause) node {
 	return g
 }
 
-func (g *group) match(record map[string]any) (float64, bool) {
-	score := 0.0
+func (g *group) find(ix *Index) Found {
+	var counting []Found // clauses that raise the score
+	found := ix.Live()
 	for _, n := range g.must {
-		s, ok := n.match(record)
-		if !ok {
-			return 0, false
-		}
-		score += s
+		all := n.find(ix)
+		found.And(all.Set)
+		counting = append(counting, all)
+	}
+	optional := ix.empty()
+	for _, n := range g.should {
+		some := n.find(ix)
+		optional.Or(some.Set)
+		counting = append(counting, some)
+	}
+	if len(g.must) == 0 && len(g.should) > 0 {
+		found.And(optional)
 	}
 	for _, n := range g.mustNot {
-		if _, ok := n.match(record); ok {
-			return 0, false
-		}
+		found.Without(n.find(ix).Set)
 	}
-	found := len(g.must) > 0 || len(g.should) == 0
-	for _, n := range g.should {
-		if s, ok := n.match(record); ok {
-			score += s
-			found = true
+	return Found{found, func(n int) (score float64) {
+		for _, c := range counting {
+			if c.Has(n) {
+				score += c.Score(n)
+			}
 		}
-	}
-	return score, found
+		return score
+	}}
 }
 
 // best is one clause in several fields: the best match counts.
 type best []node
 
-func (b best) match(record map[string]any) (float64, bool) {
-	top, found := 0.0, false
+func (b best) find(ix *Index) Found {
+	found := ix.empty()
+	var each []Found
 	for _, n := range b {
-		if s, ok := n.match(record); ok {
-			top, found = max(top, s), true
-		}
+		some := n.find(ix)
+		found.Or(some.Set)
+		each = append(each, some)
 	}
-	return top, found
+	return Found{found, func(n int) (score float64) {
+		for _, some := range each {
+			if some.Has(n) {
+				score = max(score, some.Score(n))
+			}
+		}
+		return score
+	}}
 }
 
 type boost struct {
@@ -104,24 +127,78 @@ func boosted(n node, by float64) node {
 	return boost{n, by}
 }
 
-func (b boost) match(record map[string]any) (float64, bool) {
-	s, ok := b.node.match(record)
-	return s * b.by, ok
+func (b boost) find(ix *Index) Found {
+	found := b.node.find(ix)
+	return Found{found.Set, func(n int) float64 { return found.Score(n) * b.by }}
 }
 
 type everything struct{}
 
-func (everything) match(map[string]any) (float64, bool) { return 1, true }
+func (everything) find(ix *Index) Found { return Found{ix.Live(), one} }
 
-// inField is a test of the values of one field.
-type inField struct {
-	field field
-	test  test
+// exists are the records with any value in a field.
+type exists struct{ field field }
+
+func (e exists) find(ix *Index) Found {
+	found := ix.empty()
+	if c := ix.root.at(e.field.path); c != nil {
+		found.addAll(c.having)
+		return Found{found, one}
+	}
+	for n := range ix.live.All() {
+		if reach(ix.Record(n), e.field.path, hasValue) {
+			found.Add(n)
+		}
+	}
+	return Found{found, one}
 }
 
-func (n inField) match(record map[string]any) (float64, bool) {
-	if reach(record, n.field.path, n.test) {
-		return 1, true
+// inField are the records with such a term in a field.
+type inField struct {
+	field field
+	is    string            // the term
+	test  func(string) bool // in place of is, says whether a term is one of them
+}
+
+func (f inField) find(ix *Index) Found {
+	terms := ix.termsOf(f.field)
+	found := ix.empty()
+	switch {
+	case terms == nil:
+		found = ix.scan(ix.live, f.field, f.matches)
+	case f.test == nil:
+		found.addAll(terms[f.is])
+	default:
+		for term, having := range terms {
+			if f.test(term) {
+				found.addAll(having)
+			}
+		}
 	}
-	return 0, false
+	return Found{found, one}
+}
+
+// matches says whether a value has such a term.
+func (f inField) matches(value string) bool {
+	for term := range f.field.kind.form().termsOf(value) {
+		if f.test == nil && term == f.is || f.test != nil && f.test(term) {
+			return true
+		}
+	}
+	return false
+}
+
+// phrase are the records with words side by side in a field, see isPhrase. The index says which records have the words.
+type phrase struct {
+	field field
+	words []string
+	slop  int
+}
+
+func (p phrase) find(ix *Index) Found {
+	found := ix.Live()
+	for _, word := range p.words {
+		found.And(inField{field: p.field, is: word}.find(ix).Set)
+	}
+	return Found{ix.scan(found, p.field, func(s string) bool { return isPhrase(s, p.words, p.slop) }), one}
 }

@@ -1,7 +1,9 @@
 package store
 
 import (
+	"cmp"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/datacite-go/datacite-go/datacitetest/internal/record"
@@ -25,13 +27,11 @@ func (s *Store) Snapshot() Snapshot {
 		snap.Keys[key.(string)] = account.(*record.Account).ClientID
 		return true
 	})
-	for _, rec := range s.All() {
-		if !rec.Gone {
-			snap.Records = append(snap.Records, rec)
-		}
-	}
 	s.mu.RLock()
 	defer s.mu.RUnlock()
+	snap.Records = slices.SortedFunc(maps.Values(s.records), func(a, b *record.Record) int {
+		return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.DOI, b.DOI))
+	})
 	snap.Usage, snap.Relations = s.usage.All(), s.usage.Relations()
 	return snap
 }
@@ -44,20 +44,13 @@ func (s *Store) Copy() *Store {
 		c.keys.Store(key, c.Client(account.(*record.Account).ClientID))
 		return true
 	})
-	s.mu.RLock()
-	defer s.mu.RUnlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	c.usage.Restore(s.usage.All())
 	c.usage.RestoreRelations(s.usage.Relations())
-	c.removed = maps.Clone(s.removed)
-	c.records = make(map[string]*record.Record, len(s.records))
-	// Its views and relationships are there already: making them anew would take a hundred times as long.
-	all := make([]record.Record, 0, len(s.records))
-	for key, rec := range s.records {
-		all = append(all, *rec)
-		copied := &all[len(all)-1]
-		copied.Known = c.known
-		c.records[key] = copied
-	}
+	s.catchUp(s.Now())
+	c.records, c.removed, c.behind = maps.Clone(s.records), maps.Clone(s.removed), maps.Clone(s.behind)
+	s.shared, c.index, c.shared = true, s.index, true
 	return c
 }
 

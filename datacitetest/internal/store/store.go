@@ -1,8 +1,6 @@
 package store
 
 import (
-	"cmp"
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -39,7 +37,7 @@ var ErrNoRecord = wire.Fail(http.StatusNotFound, wire.NotFound)
 // FreeName is a new name that no record has, under the prefix at the start of a text.
 func (s *Store) FreeName(text string) (name string, ok bool) {
 	for {
-		if name, ok = names.MintUnder(text); !ok || s.Find(name) == nil {
+		if name, ok = names.MintUnder(text); !ok || !s.Known(name) {
 			return names.Lower(name), ok
 		}
 	}
@@ -61,16 +59,18 @@ type Settings struct {
 // clock.
 type Store struct {
 	Settings
-	Announce func(doi string)      // is called for a record with related identifiers that was written; it must not use the store
-	known    func(doi string) bool // whether there is such a record; nil unless Deployed
-	moved    atomic.Int64          // nanoseconds added by Advance
-	keys     sync.Map              // the *Account of each API key
+	Announce func(doi string) // is called for a record with related identifiers that was written; it must not use the store
+	moved    atomic.Int64     // nanoseconds added by Advance
+	keys     sync.Map         // the *Account of each API key
 
 	mu      sync.RWMutex
-	records map[string]*record.Record // by key; a stored record never changes, it is replaced
+	records map[string]*record.Record // packed, by key; a stored record never changes, it is replaced
 	removed map[string]*record.Record // markers of removed ones, while the index lags
-	ordered []*record.Record          // all of them by creation; nil after a change
 	usage   usage.Events
+
+	index  *Index
+	shared bool            // other stores have this index, too
+	behind map[string]bool // keys of records that the index may not have as they are
 }
 
 // New makes an empty store.
@@ -78,11 +78,10 @@ func New(settings Settings) *Store {
 	if !settings.Deployed {
 		settings.IndexLag = 0
 	}
-	s := &Store{Settings: settings, records: map[string]*record.Record{}, removed: map[string]*record.Record{}}
-	if s.Deployed {
-		s.known = func(doi string) bool { return s.Find(doi) != nil }
+	return &Store{
+		Settings: settings, records: map[string]*record.Record{}, removed: map[string]*record.Record{},
+		index: newIndex(), behind: map[string]bool{},
 	}
-	return s
 }
 
 // Now is the time by the service's clock.
@@ -102,6 +101,17 @@ func (s *Store) NewRecord(doi string, a *record.Account, source string) *record.
 
 // Find is the record of a DOI, nil if there is none.
 func (s *Store) Find(doi string) *record.Record {
+	if rec := s.stored(doi); rec != nil {
+		return rec.Unpacked()
+	}
+	return nil
+}
+
+// Known says whether there is a record of a DOI.
+func (s *Store) Known(doi string) bool { return s.stored(doi) != nil }
+
+// stored is the record of a DOI without its metadata, nil if there is none.
+func (s *Store) stored(doi string) *record.Record {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.records[s.key(doi)]
@@ -137,7 +147,7 @@ func (s *Store) Change(doi string, edit func(rec *record.Record) (*record.Record
 	key := s.key(doi)
 	old := s.records[key]
 	if old != nil {
-		c := *old
+		c := *old.Unpacked()
 		rec = &c
 	} else {
 		old = s.removed[key]
@@ -148,13 +158,11 @@ func (s *Store) Change(doi string, edit func(rec *record.Record) (*record.Record
 	}
 	if rec == nil {
 		delete(s.records, key)
-		s.ordered = nil
 		for _, other := range s.usage.Remove(old.DOI) {
 			s.renew(other, s.Now())
 		}
-		if s.IndexLag > 0 {
-			s.removed[key] = (&record.Record{DOI: old.DOI, Created: old.Created, Gone: true}).Lagging(old, s.Now(), s.IndexLag)
-		}
+		s.removed[key] = (&record.Record{DOI: old.DOI, Created: old.Created, Gone: true}).Lagging(old, s.Now(), s.IndexLag)
+		s.behind[key] = true
 		return nil
 	}
 	s.keep(rec.Lagging(old, s.Now(), s.IndexLag))
@@ -168,39 +176,24 @@ func (s *Store) keep(rec *record.Record) {
 	if s.Deployed {
 		rec.Relationships, rec.CitationsOverTime = s.usage.Relationships(rec.DOI), s.usage.CitationsOverTime(rec.DOI)
 	}
-	rec.Known = s.known
-	rec.Search = sync.OnceValue(rec.Indexed)
-	key := s.key(rec.DOI)
-	s.records[key] = rec
+	key, stored := s.key(rec.DOI), rec.Packed()
+	s.records[key] = stored
 	delete(s.removed, key)
-	s.ordered = nil
-}
-
-// All returns every record by creation, then by name, and markers of removed
-// ones that the index may still have. The slice is shared: callers must not change it.
-func (s *Store) All() []*record.Record {
-	s.mu.RLock()
-	ordered := s.ordered
-	s.mu.RUnlock()
-	if ordered != nil {
-		return ordered
+	if s.IndexLag > 0 || stored == rec { // the metadata of the latter would be read for each event
+		s.behind[key] = true
+	} else {
+		s.enter(key, stored, rec)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.ordered = slices.AppendSeq(make([]*record.Record, 0, len(s.records)), maps.Values(s.records))
-	s.ordered = slices.AppendSeq(s.ordered, maps.Values(s.removed))
-	slices.SortFunc(s.ordered, func(a, b *record.Record) int {
-		return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.DOI, b.DOI))
-	})
-	return s.ordered
 }
 
 // RegisteredNames are the registered DOIs under the first prefix of an account, in upper case
 // and sorted.
 func (s *Store) RegisteredNames(account *record.Account) (dois []string) {
-	for _, rec := range s.All() {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for _, rec := range s.records {
 		prefix, _ := names.Split(rec.DOI)
-		if !rec.Gone && rec.State != record.Draft && len(account.Prefixes) > 0 && prefix == account.Prefixes[0] && (s.Deployed || rec.Owner(account)) {
+		if rec.State != record.Draft && len(account.Prefixes) > 0 && prefix == account.Prefixes[0] && (s.Deployed || rec.Owner(account)) {
 			dois = append(dois, s.Upper(rec.DOI))
 		}
 	}
@@ -220,7 +213,7 @@ func (s *Store) Upper(name string) string {
 // service does not know the DOI.
 func (s *Store) State(doi string) string {
 	name, _ := names.Read(doi)
-	if rec := s.Find(name); rec != nil {
+	if rec := s.stored(name); rec != nil {
 		return rec.State
 	}
 	return ""
@@ -230,7 +223,7 @@ func (s *Store) State(doi string) string {
 // DOI, once the delay after its registration is over.
 func (s *Store) Resolve(doi string) (url string, ok bool) {
 	name, _ := names.Read(doi)
-	rec := s.Find(name)
+	rec := s.stored(name)
 	if rec == nil {
 		return "", false
 	}

@@ -23,7 +23,7 @@ func (s *Store) Relate(doi string) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if rec := s.records[s.key(doi)]; rec != nil && rec.State == record.Findable {
-		return s.usage.Relate(rec.DOI, rec.Related(), rec.Updated)
+		return s.usage.Relate(rec.DOI, rec.Unpacked().Related(), rec.Updated)
 	}
 	return nil
 }
