@@ -65,11 +65,3 @@ func sameAsJSON(t *testing.T, line string, isPlain bool) {
 		require.Equal(t, want, got, "%q", line)
 	}
 }
-
-func FuzzPlainJSON(f *testing.F) {
-	f.Add(`{"doi":"10.5072/a","time":"2026-10-14T10:00:00Z","url":"/a\u0026\"","request":true}`)
-	f.Fuzz(func(t *testing.T, line string) {
-		_, ok := plainJSON(line)
-		sameAsJSON(t, line, ok)
-	})
-}

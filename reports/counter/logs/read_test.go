@@ -418,7 +418,7 @@ func TestEventsAsJSON(t *testing.T) {
 	for _, e := range want {
 		require.NoError(t, json.NewEncoder(&log).Encode(e))
 	}
-	events, err := collect(read(logs.JSON, &log, nil))
+	events, err := collect(read(logs.JSON, io.MultiReader(strings.NewReader("# events\n"), &log), nil))
 	require.NoError(t, err)
 	assert.Equal(t, want, events)
 
@@ -458,11 +458,41 @@ func TestAHandleIsAFaultInEveryFormat(t *testing.T) {
 	}
 }
 
-// A format without a parser is an error, like other wrong options, not a panic.
-func TestAFormatWithoutAParser(t *testing.T) {
-	_, err := collect(logs.Read([]logs.Log{logs.FromReader("log", strings.NewReader("x"))}, logs.Format{Name: "mine"}, nil))
-	require.ErrorIs(t, err, datacite.ErrInvalid)
-	assert.ErrorContains(t, err, `"mine" has no Parser`)
+// Wrong options are errors before a log is opened.
+func TestWhatReadRefuses(t *testing.T) {
+	days := func(first, last reports.Date) logs.Options {
+		return logs.Options{Period: reports.Period{BeginDate: first, EndDate: last}}
+	}
+	for _, tt := range []struct {
+		format logs.Format
+		opts   logs.Options
+		want   string // "" if nothing is wrong
+	}{
+		{logs.Format{Name: "mine"}, logs.Options{}, `format: "mine" has no Parser`},
+		{logs.Combined, logs.Options{}, "Options.Paths: are missing"},
+		{logs.JSON, logs.Options{Paths: pages()}, "Options.Paths: have no effect"},
+		{logs.JSON, logs.Options{Tolerance: logs.Tolerance{Share: 1.1}}, "Options.Tolerance: has the shares 1.1 and 0,"},
+		{logs.JSON, logs.Options{Tolerance: logs.Tolerance{Share: 1, DOIs: 1}}, ""},
+		{logs.JSON, logs.Options{Tolerance: logs.Tolerance{DOIs: -0.1}}, "Options.Tolerance: has the shares 0 and -0.1,"},
+		{logs.JSON, logs.Options{Tolerance: logs.Tolerance{DOIs: 1.1}}, "Options.Tolerance: has the shares 0 and 1.1,"},
+		{logs.JSON, logs.Options{Tolerance: logs.Tolerance{Share: -0.1}}, "Options.Tolerance: has the shares -0.1 and 0,"},
+		{logs.JSON, days("2026-01-01", "2027-01-02"), ""},
+		{logs.JSON, days("2026-01-01", "2027-01-03"), `Options.Period: is from "2026-01-01" to "2027-01-03"`},
+		{logs.JSON, days("2026-10-02", "2026-10-01"), `Options.Period: is from "2026-10-02" to "2026-10-01"`},
+		{logs.JSON, days("", "2026-10-01"), `Options.Period: is from "" to "2026-10-01"`},
+		{logs.JSON, days("2026-10-01", ""), `Options.Period: is from "2026-10-01" to ""`},
+	} {
+		opened := false
+		log := logs.Log{Name: "a.log", Open: func() (io.ReadCloser, error) { opened = true; return nil, io.ErrClosedPipe }}
+		_, err := collect(logs.Read([]logs.Log{log}, tt.format, &tt.opts))
+		assert.Equal(t, tt.want == "", opened, tt.want)
+		if tt.want == "" {
+			assert.Equal(t, io.ErrClosedPipe, err)
+			continue
+		}
+		require.ErrorIs(t, err, datacite.ErrInvalid, tt.want)
+		assert.ErrorContains(t, err, tt.want)
+	}
 }
 
 // Databases have codes for networks of no country; anything else that is no code is a fault of
