@@ -355,10 +355,10 @@ func (c *command) audit(ctx context.Context, file *shell.File) error {
 func (c *command) show(ctx context.Context, out printer) (writes int, err error) {
 	last := ""
 	for d, err := range c.differences(ctx, c.progress) {
-		if err != nil && ctx.Err() != nil {
-			err = shell.Interrupted("the comparison is incomplete; the same command begins again")
-		}
 		if err != nil {
+			if ctx.Err() != nil {
+				err = shell.Interrupted("the comparison is incomplete; the same command begins again")
+			}
 			return 0, errors.Join(err, out.End())
 		}
 		c.page.add(d, outcome{})

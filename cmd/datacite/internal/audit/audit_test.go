@@ -253,12 +253,15 @@ func TestCoverage(t *testing.T) {
 	assert.Len(t, srv.Requests(), before+2, "the login and the list")
 	html := shelltest.Read(t, name)
 	found := map[string]string{}
-	for _, row := range regexp.MustCompile(`<th scope="row">([\w ]+)<.*?<td class="n" data-label="missing in">(.*?)</td>`).FindAllStringSubmatch(string(html), -1) {
+	for _, row := range regexp.MustCompile(`<th scope="row">([\w ]+)<span class="soft">[^<]+</span></th><td class="n" data-label="missing in">(.*?)</td>`).FindAllStringSubmatch(string(html), -1) {
 		found[row[1]] = row[2]
 	}
 	assert.Equal(t, map[string]string{
 		"Licence": "3 of 4", "ORCID": "3 of 4", "ROR": "3 of 4", "Abstract": "3 of 4", "Funding": "3 of 4", "Related works": "2 of 4",
 	}, found)
+	for kind, words := range headings {
+		assert.NotContains(t, words, "", kind)
+	}
 }
 
 // Titles that others have chosen are texts of the page, and nothing else. DOIs lead where they resolve.
@@ -467,6 +470,7 @@ func TestWrongSources(t *testing.T) {
 		"latin.jsonl: line 2: byte 60, after the record 10.5072/a: at byte 40: the text is not UTF-8": shelltest.File(t, "latin.jsonl", `{"doi":"10.5072/a"}`+"\n"+`{"doi":"10.5072/b","titles":[{"title":"A\ud800"}]}`),
 		`identifiers[0]: is "10.5072/b", and the DOI of the record is "10.5072/a"`:                    shelltest.File(t, "two.jsonl", `{"doi":"10.5072/a","identifiers":[{"identifier":"10.5072/b","identifierType":"DOI"}],"titles":[]}`),
 		`event: is "hide", and state is "findable"`:                                                   shelltest.File(t, "event.jsonl", `{"doi":"10.5072/a","event":"hide","state":"findable","titles":[]}`),
+		"one.XML is one file of metadata XML; give the folder":                                        shelltest.File(t, "one.XML", "<resource/>"),
 		"damaged: b.jsonl, line 1: byte 0: ":                                                          folder(t, "damaged", "b.jsonl", "{"),
 		"cut.xml: ":                                                                                   folder(t, "documents", "cut.xml", `<resource xmlns="http://datacite.org/schema/kernel-4"><identifier`),
 		"cut.gz: line 1: byte 19":                                                                     shelltest.File(t, "cut.gz", gzipped(t, `{"doi":"10.5072/a"}`)[:30]),
