@@ -39,7 +39,9 @@ func TestRecordFromResource(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"id":"ice.archive","type":"clients","attributes":{"name":"Ice Archive"}}`: `not a record, but a resource of the type "clients"`,
 		`{"id":"10.5072/a","type":"dois","attributes":null}`:                        "no attributes",
-		`[]`: "no attributes",
+		`[]`:                                   "no attributes",
+		`{"doi":"10.5072/a","id":"10.5072/b"}`: `id: is "10.5072/b", and doi is "10.5072/a"; a record has one name`,
+		`{"doi":"10.5072/a","identifiers":[{"identifier":"10.5072/b","identifierType":"DOI"}],"prefix":"10.5072","suffix":"c"}`: `prefix and suffix: is "10.5072/c"`,
 	} {
 		require.ErrorContains(t, json.Unmarshal([]byte(text), &inside), want, text)
 	}

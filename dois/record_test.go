@@ -424,6 +424,22 @@ func TestDraftSendsOneListOfIdentifiers(t *testing.T) {
 	}
 }
 
+// The service derives members of the types; those of another type are not sent.
+func TestDraftSendsNoStaleTypes(t *testing.T) {
+	for ris, change := range map[string]func(*metadata.Types){
+		`"ris":"DATA"`: func(*metadata.Types) {},
+		`"ris":"RPRT"`: func(types *metadata.Types) { types.ResourceTypeGeneral, types.RIS = metadata.ResourceTypeText, "RPRT" },
+		`"resourceTypeGeneral":"Text"}`: func(types *metadata.Types) {
+			types.ResourceTypeGeneral, types.ResourceType = metadata.ResourceTypeText, ""
+		},
+		`"types":{"resourceTypeGeneral":"Dataset","resourceType":"List"}`: func(types *metadata.Types) { types.ResourceType = "List" },
+	} {
+		d := must(recordFrom(t, `{"doi":"10.5072/x","types":{"ris":"DATA","resourceTypeGeneral":"Dataset","resourceType":"Table"}}`).Draft())(t)
+		change(&d.Types)
+		assert.Contains(t, sent(t, d), ris)
+	}
+}
+
 func TestDraftNamesIdentifiersOnce(t *testing.T) {
 	others := metadata.Record{AlternateIdentifiers: []metadata.AlternateIdentifier{{AlternateIdentifier: "new"}}}
 	for name, d := range map[string]*dois.Draft{

@@ -312,6 +312,9 @@ func TestTextsThatJSONWouldReplace(t *testing.T) {
 		assert.Equal(t, path, field.Findings[0].Path)
 		assert.Len(t, srv.Requests(), before)
 	}
+	must(client.Update(ctx, "10.5072/texts", &dois.Draft{Extra: map[string]any{"of": struct {
+		Name string `json:"-"`
+	}{"\xff"}}}))(t)
 	for _, title := range []string{"\ufffd", `\ufffd`, `\\ufffd`, "\\\ufffd"} {
 		r := must(client.Update(ctx, "10.5072/texts", &dois.Draft{Reason: title, Container: &dois.Container{Title: title}}))(t)
 		assert.Equal(t, title, r.Reason)

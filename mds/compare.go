@@ -204,11 +204,10 @@ func alterations(given, stored string, seen func(string) string) ([]string, erro
 	if same, err := sameLeaves(given, stored, seen); same || err != nil {
 		return nil, err
 	}
-	out, err := differences(given, stored, seen)
-	if err == nil && len(out) == 0 {
-		out = []string{"the order of the elements"}
+	if out := differences(given, stored, seen); len(out) > 0 {
+		return out, nil
 	}
-	return out, err
+	return []string{"the order of the elements"}, nil
 }
 
 // sameLeaves reports whether two documents have the same leaves in the same order.
@@ -227,24 +226,19 @@ func sameLeaves(given, stored string, seen func(string) string) (bool, error) {
 
 // differences lists the leaves of one document that the other does not have, each as often
 // as it is missing there. Only what was given is counted by its content: what is stored may
-// be of any size.
-func differences(given, stored string, seen func(string) string) ([]string, error) {
+// be of any size. Both can be read.
+func differences(given, stored string, seen func(string) string) []string {
 	rest := map[uint64]int{}
-	if err := leaves(given, func(l leaf) { rest[l.content(seen)]++ }); err != nil {
-		return nil, errNotXML
-	}
+	_ = leaves(given, func(l leaf) { rest[l.content(seen)]++ })
 	missing := maps.Clone(rest)
 	var out, more bounded
-	err := leaves(stored, func(l leaf) {
+	_ = leaves(stored, func(l leaf) {
 		if key := l.content(asIs); missing[key] > 0 {
 			missing[key]--
 		} else {
 			more.add(l, "is stored and was not given")
 		}
 	})
-	if err != nil {
-		return nil, err
-	}
 	_ = leaves(given, func(l leaf) { // the last ones of equal leaves are those that are missing
 		key := l.content(seen)
 		if rest[key]--; rest[key] < missing[key] {
@@ -253,9 +247,9 @@ func differences(given, stored string, seen func(string) string) ([]string, erro
 	})
 	out.texts, out.count = append(out.texts, more.texts...), out.count+more.count
 	if out.count > maxAlterations {
-		return append(out.texts[:maxAlterations-1], fmt.Sprintf("and %d more", out.count-maxAlterations+1)), nil
+		return append(out.texts[:maxAlterations-1], fmt.Sprintf("and %d more", out.count-maxAlterations+1))
 	}
-	return out.texts, nil
+	return out.texts
 }
 
 // bounded is the beginning of a list of differences.

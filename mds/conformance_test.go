@@ -335,6 +335,7 @@ func TestEveryResponseOfTheDeployedService(t *testing.T) {
 			e, ok := errors.AsType[*datacite.Error](err)
 			require.True(t, ok)
 			assert.Equal(t, tt.status, e.StatusCode)
+			assert.Equal(t, tt.status == 422 && tt.call == putMetadata, len(e.Details) > 0)
 			assert.True(t, strings.HasPrefix(err.Error(), "mds."+tt.call+": "), err.Error())
 			temporary := []error{datacite.ErrForbidden, datacite.ErrRateLimited, datacite.ErrServer, mds.ErrTimeout, datacite.ErrUnreadable}
 			passes, reads := slices.Contains(temporary, tt.want), slices.Contains([]string{get, getMetadata, state}, tt.call)

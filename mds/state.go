@@ -91,8 +91,9 @@ func (c *Client) record(ctx context.Context, op, name, query string) (shown view
 		Access: transport.Required, Expected: http.StatusNotFound,
 		Read: func(d *jsonlex.Decoder) error {
 			d.Tolerate(true) // the texts of the record are not read
-			shown = view{}
-			viewJSON.Read(d, &shown)
+			var now view
+			viewJSON.Read(d, &now)
+			shown = now
 			if d.Err() != nil || doi.Equal(shown.id, name) {
 				return nil
 			}

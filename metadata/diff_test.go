@@ -224,7 +224,7 @@ func TestDiff_ofOneChangeIsOneChange(t *testing.T) {
 	record := func() *metadata.Record {
 		return &metadata.Record{
 			Creators: []metadata.Creator{metadata.Person("Garza", "Kristian").AffiliatedWith("DataCite", "04wxnsj81"), metadata.Organization("CERN"), metadata.Person("Doe", "Jane")},
-			Titles:   []metadata.Title{{Title: "Alps"}}, Publisher: metadata.Publisher{Name: "Archive"}, PublicationYear: "2020",
+			Titles:   []metadata.Title{{Title: "Alps"}, {Title: "Snow"}}, Publisher: metadata.Publisher{Name: "Archive"}, PublicationYear: "2020",
 			Types:    metadata.Types{ResourceTypeGeneral: metadata.ResourceTypeDataset},
 			Subjects: []metadata.Subject{{Subject: "snow"}, {Subject: "ice"}}, Language: "en",
 			Dates:      []metadata.Date{{Date: "2019", DateType: metadata.DateCollected}, {Date: "2021", DateType: metadata.DateUpdated}},
@@ -245,6 +245,7 @@ func TestDiff_ofOneChangeIsOneChange(t *testing.T) {
 		"a creator less":        {func(r *metadata.Record) { r.Creators = r.Creators[1:] }, `creators[0]: "Garza, Kristian; Personal; Kristian; Garza; DataCite; https://ror.org/04wxnsj81; ROR; https://ror.org" is missing`},
 		"a creator more":        {func(r *metadata.Record) { r.Creators = append(r.Creators, metadata.Organization("EMBL")) }, `creators[3]: "EMBL; Organizational" is not wanted`},
 		"the order of creators": {func(r *metadata.Record) { slices.Reverse(r.Creators) }, `creators: "in this order: `},
+		"the order of titles":   {func(r *metadata.Record) { slices.Reverse(r.Titles) }, `titles: "in this order: `},
 		"a subject":             {func(r *metadata.Record) { r.Subjects[0].Subject = "glaciers" }, `subjects[0].subject: "snow" is wanted, and "glaciers" was found`},
 		"the publisher":         {func(r *metadata.Record) { r.Publisher.Name = "Attic" }, `publisher: "Archive" is wanted, and "Attic" was found`},
 		"another ROR": {func(r *metadata.Record) {

@@ -110,6 +110,7 @@ func TestPolygons_JSON(t *testing.T) {
 		})
 	}
 	assert.Error(t, new(metadata.Polygons).UnmarshalJSON([]byte(`[{"polygonPoint":`)))
+	assert.Equal(t, "2026", string(must(json.Marshal(metadata.YearOf(2026)))(t)))
 	assert.Error(t, new(metadata.Year).UnmarshalJSON([]byte(`"20`)))
 }
 

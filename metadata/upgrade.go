@@ -87,7 +87,7 @@ func Upgrade(r io.Reader, opts *UpgradeOptions) (*Upgraded, error) {
 	u.walk(u.Root, &resourceElement.elementRule, nil)
 	u.funders()
 	var faults []datacite.Finding
-	if opts != nil && len(opts.Values) > 0 {
+	if opts != nil {
 		faults = u.fill(opts.Values)
 		u.period()
 	}

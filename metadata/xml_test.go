@@ -352,6 +352,7 @@ func TestRecord_XML_refusesWhatXMLCannotHold(t *testing.T) {
 		"encoding at creators[0].affiliation[0].Extra[5].Value", "encoding at descriptions[0].description",
 		"encoding at descriptions[0].lang", "encoding at titles[1].title",
 	}, errorsOf(invalid.Findings))
+	assert.Contains(t, string(must((&metadata.Record{Descriptions: []metadata.Description{{Description: "\nb", Breaks: []int{0}}}}).XML())(t)), "<br/>b")
 	for _, text := range []string{"caf\xe9", "\xe9", "\x80", "\uffff", "\x00"} { // alone
 		_, err = (&metadata.Record{Version: text}).XML()
 		require.ErrorIs(t, err, datacite.ErrInvalid, "%q", text)

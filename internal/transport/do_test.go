@@ -426,6 +426,11 @@ func TestRedirects(t *testing.T) {
 	mux := http.NewServeMux()
 	mux.Handle("/other/host", http.RedirectHandler(elsewhere.URL+"/x", http.StatusTemporaryRedirect))
 	mux.Handle("/same/host", http.RedirectHandler("/end", http.StatusMovedPermanently))
+	turns := 0
+	mux.HandleFunc("/loop", func(w http.ResponseWriter, r *http.Request) {
+		turns++
+		http.Redirect(w, r, "/loop", http.StatusFound)
+	})
 	mux.HandleFunc("/end", func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, r.Header.Get("Authorization")) })
 	here := httptest.NewServer(mux)
 	defer here.Close()
@@ -440,6 +445,8 @@ func TestRedirects(t *testing.T) {
 	assert.ErrorContains(t, err, "redirect to /end not followed", "a write goes nowhere else")
 	res := must(c.Do(t.Context(), transport.Request{Op: "x", Method: "GET", Path: "/same/host", Access: transport.Required}))(t)
 	assert.Equal(t, "Basic amFuZTpzZXNhbWU=", string(res.Data))
+	require.ErrorIs(t, failure(c.Do(t.Context(), transport.Request{Op: "x", Method: "GET", Path: "/loop"})), datacite.ErrRedirect)
+	assert.Equal(t, 10, turns)
 }
 
 func TestCredentials(t *testing.T) {

@@ -79,6 +79,7 @@ func TestTheWrongScheme(t *testing.T) {
 		"a proxy that refuses without words":      {behind("403"), ": unknown status code", false},
 		"a proxy that refuses with a blank":       {behind("403 "), ": a status without words", false},
 		"a proxy that has lost the service":       {behind("502 Bad Gateway"), ": Bad Gateway", true},
+		"a proxy with a fault":                    {behind("500 Internal Server Error"), ": Internal Server Error", true},
 		"a proxy that wants a pause":              {behind("429 Too Many Requests"), ": Too Many Requests", true},
 		"a proxy that falls silent":               {behind(""), "EOF", true},
 		"TLS to a port of HTTP":                   {"https://" + strings.TrimPrefix(plain.URL, "http://"), "the server at this port does not speak TLS; should the address begin with http://?", false},

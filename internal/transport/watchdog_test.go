@@ -75,6 +75,21 @@ func TestSlowBodiesAreNotSilence(t *testing.T) {
 	}
 }
 
+func TestAReaderMayTakeItsTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := get()
+		r.Stream, r.Unbounded = true, true
+		net := &script{steps: []step{trickling(strings.Repeat(" ", 2048), time.Second)}}
+		res := must(client(t, net, func(c *config) { c.Timeout = time.Minute }).Do(t.Context(), r))(t)
+		for range 3 {
+			must(io.ReadFull(res.Body, make([]byte, 2048)))(t)
+			time.Sleep(time.Hour)
+		}
+		require.NoError(t, res.Body.Close())
+		time.Sleep(2 * time.Second) // the service notices that nobody listens
+	})
+}
+
 // TestSlowUploads gives up a request that the service takes byte by byte, and
 // waits for one that it takes slowly, and then for its work.
 func TestSlowUploads(t *testing.T) {
