@@ -325,6 +325,7 @@ func TestTotalOfAWalk(t *testing.T) {
 			assert.Equal(t, 230, walk.Total())
 		}
 	}
+	assert.Equal(t, 230, walk.Position().Seen)
 }
 
 func TestPositionOfAnotherWalk(t *testing.T) {
@@ -373,12 +374,14 @@ func TestPagesOfAWalk(t *testing.T) {
 	assert.Equal(t, []int{25, 25, 10}, sizes)
 
 	pages := client.Pages(t.Context(), nil)
+	sizes = nil
 	for range 2 { // ranging again starts afresh
 		for page, err := range pages {
 			require.NoError(t, err)
-			assert.Len(t, page.Records, 60)
+			sizes = append(sizes, len(page.Records))
 		}
 	}
+	assert.Equal(t, []int{60, 60}, sizes)
 }
 
 func TestWalkFromTheMiddle(t *testing.T) {

@@ -180,7 +180,7 @@ func TestRegisterWritesOnlyWhatDiffers(t *testing.T) {
 				}
 				assert.Equal(t, tt.writes, writes)
 				assert.Equal(t, tt.want, done.Change)
-				assert.Equal(t, tt.want == mds.Unchanged, len(paths(srv, since)) == 3, "what is not written is not read back")
+				assert.Equal(t, tt.want == mds.ChangeNone, len(paths(srv, since)) == 3, "what is not written is not read back")
 				assert.Equal(t, tt.state, done.State)
 				assert.Equal(t, string(tt.state), srv.State(name))
 				got := must(srv.MDS().URL(t.Context(), name))(t)

@@ -149,11 +149,14 @@ func TestRepairFromXML(t *testing.T) {
 	onEach(t, func(t *testing.T, srv *datacitetest.Server) {
 		for text, is := range map[string]error{xmlRecord: nil, "<resource>": datacite.ErrInvalid} {
 			missing := []*reconcile.Difference{{DOI: "10.5072/xml", Kind: reconcile.KindMissing, Desired: &reconcile.Desired{DOI: "10.5072/xml", XML: []byte(text)}}}
+			tried := 0
 			for r, err := range srv.Reconcile().EnsureAll(t.Context(), reconcile.Corrections(each(missing)), nil) {
 				require.NoError(t, err)
 				require.ErrorIs(t, r.Err, is)
 				assert.Equal(t, is == nil, r.Record != nil)
+				tried++
 			}
+			assert.Equal(t, 1, tried)
 		}
 	})
 }

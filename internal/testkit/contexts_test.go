@@ -355,7 +355,9 @@ func TestForeignHosts(t *testing.T) {
 						continue // what it is to ask is up to the caller
 					}
 					f := functions(sceneOf(t, cfg))[name]
-					for _, err := range everyOutcome(f, combinations(t.Context(), f)[i]) {
+					errs := everyOutcome(f, combinations(t.Context(), f)[i])
+					assert.NotEmpty(t, errs, name)
+					for _, err := range errs {
 						what := fmt.Sprintf("%s: %v", name, err)
 						if assert.Error(t, err, what) {
 							assert.ErrorContains(t, err, "https://wrong.example/", what)

@@ -55,21 +55,17 @@ func TestComplete(t *testing.T) {
 		"a keyword of another": {"Glaciers#Lovelace, Ada; Noether, Emmy#Example Repository#2026#Dataset#ice; snow##", []string{"subjects[1].subject"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r, err := table.NewReader("items.csv", strings.NewReader("title\tcreators\tpublisher\tyear\ttype\tsubjects\tdescription\tdates\n"+strings.ReplaceAll(tt.row, "#", "\t")+"\n"), nil)
-			require.NoError(t, err)
-			for row, err := range r.All() {
-				require.NoError(t, err)
-				require.NoError(t, row.Err())
-				complete, _ := table.Complete(row.Record, &dois.Record{Record: *existing()})
-				var paths []string
-				for _, c := range metadata.Diff(complete, existing()) {
-					paths = append(paths, c.Path)
-				}
-				assert.Equal(t, tt.paths, paths)
-				assert.Equal(t, existing().Contributors, complete.Contributors)
-				assert.Equal(t, existing().Titles[1], complete.Titles[1])
-				assert.Len(t, complete.Descriptions, 2)
+			row := rowOf(t, "items.csv", "title\tcreators\tpublisher\tyear\ttype\tsubjects\tdescription\tdates\n"+strings.ReplaceAll(tt.row, "#", "\t")+"\n", nil)
+			require.NoError(t, row.Err())
+			complete, _ := table.Complete(row.Record, &dois.Record{Record: *existing()})
+			var paths []string
+			for _, c := range metadata.Diff(complete, existing()) {
+				paths = append(paths, c.Path)
 			}
+			assert.Equal(t, tt.paths, paths)
+			assert.Equal(t, existing().Contributors, complete.Contributors)
+			assert.Equal(t, existing().Titles[1], complete.Titles[1])
+			assert.Len(t, complete.Descriptions, 2)
 		})
 	}
 }
@@ -201,15 +197,9 @@ func TestCorrections(t *testing.T) {
 }
 
 // partial reads a table of corrections.
-func partial(t *testing.T, text string) (rows []*table.Row) {
+func partial(t *testing.T, text string) []*table.Row {
 	t.Helper()
-	r, err := table.NewReader("a.csv", strings.NewReader(text), &table.Options{Partial: true})
-	require.NoError(t, err)
-	for row, err := range r.All() {
-		require.NoError(t, err)
-		rows = append(rows, row)
-	}
-	return rows
+	return rowsOf(t, "a.csv", text, &table.Options{Partial: true})
 }
 
 // stored is a record of any shape: each text is one of those that people and programs write.

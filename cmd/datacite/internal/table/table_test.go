@@ -30,15 +30,28 @@ Every ten years.",glaciers; climate | Example Thesaurus,CC-BY-4.0; https://examp
 ,https://repository.example.org/2,,Glacier area,:unkn,Example Repository,2026,Dataset,,,,,,
 `
 
-func read(t *testing.T, name, text string) (rows []*table.Row) {
+func read(t *testing.T, name, text string) []*table.Row {
 	t.Helper()
-	r, err := table.NewReader(name, strings.NewReader(text), nil)
-	require.NoError(t, err)
+	return rowsOf(t, name, text, nil)
+}
+
+func rowsOf(t *testing.T, name, text string, opts *table.Options) (rows []*table.Row) {
+	t.Helper()
+	r, err := table.NewReader(name, strings.NewReader(text), opts)
+	require.NoError(t, err, text)
 	for row, err := range r.All() {
 		require.NoError(t, err)
 		rows = append(rows, row)
 	}
 	return rows
+}
+
+// rowOf is the row of a table with one.
+func rowOf(t *testing.T, name, text string, opts *table.Options) *table.Row {
+	t.Helper()
+	rows := rowsOf(t, name, text, opts)
+	require.Len(t, rows, 1, text)
+	return rows[0]
 }
 
 func TestRows(t *testing.T) {
@@ -137,14 +150,13 @@ func TestHeaders(t *testing.T) {
 		_, err := table.NewReader("a.csv", strings.NewReader(header), nil)
 		require.ErrorContains(t, err, says)
 	}
-	r, err := table.NewReader("a.csv", strings.NewReader("Error,DOI\nbad,10.5072/a\n"), &table.Options{Others: []string{"error", "note"}})
+	const text = "Error,DOI\nbad,10.5072/a\n"
+	opts := &table.Options{Others: []string{"error", "note"}}
+	r, err := table.NewReader("a.csv", strings.NewReader(text), opts)
 	require.NoError(t, err)
 	assert.False(t, r.HasRecords())
 	assert.True(t, r.Has("error"))
-	for row, err := range r.All() {
-		require.NoError(t, err)
-		assert.Equal(t, &table.Row{DOI: "10.5072/a", Others: []string{"bad", ""}, File: "a.csv", Line: 2}, row)
-	}
+	assert.Equal(t, &table.Row{DOI: "10.5072/a", Others: []string{"bad", ""}, File: "a.csv", Line: 2}, rowOf(t, "a.csv", text, opts))
 }
 
 // All unknown columns are reported at once, and can be passed over, as the caller writes them.
@@ -158,12 +170,8 @@ func TestColumnsOfOnesOwn(t *testing.T) {
 	} {
 		assert.ErrorContains(t, err, want)
 	}
-	r, err := table.NewReader("a.csv", strings.NewReader(text), &table.Options{Others: []string{"NOTES", "utl", "in_charge", "shelf"}})
-	require.NoError(t, err)
-	for row, err := range r.All() {
-		require.NoError(t, err)
-		assert.Equal(t, []string{"later", "", "Ada", "7"}, row.Others)
-	}
+	row := rowOf(t, "a.csv", text, &table.Options{Others: []string{"NOTES", "utl", "in_charge", "shelf"}})
+	assert.Equal(t, []string{"later", "", "Ada", "7"}, row.Others)
 }
 
 // A table to compare or correct records with says some things, and no others.
@@ -176,16 +184,12 @@ func TestPartialTables(t *testing.T) {
 		"doi,year,language\n10.5072/a,20,en\n":                             "a.csv, line 2, column 2: year",
 		"doi,title,creators,publisher,year,type\n10.5072/a,Glaciers,\"Lovelace, Ada\",P,2026,Dataset | Table\n": "",
 	} {
-		r, err := table.NewReader("a.csv", strings.NewReader(text), &table.Options{Partial: true})
-		require.NoError(t, err, text)
-		for row, err := range r.All() {
-			require.NoError(t, err)
-			if want == "" {
-				require.NoError(t, row.Err(), text)
-				continue
-			}
-			assert.ErrorContains(t, row.Err(), want, text)
+		err := rowOf(t, "a.csv", text, &table.Options{Partial: true}).Err()
+		if want == "" {
+			require.NoError(t, err, text)
+			continue
 		}
+		assert.ErrorContains(t, err, want, text)
 	}
 }
 
@@ -508,20 +512,19 @@ func TestDatesOfSpreadsheets(t *testing.T) {
 		"#45047": {"2023", "2023-05-01"}, // a spreadsheet shows May-23
 		"2026":   {"2026", "2026"},
 	} {
-		r, err := table.NewReader("a.xlsx", strings.NewReader(book(t, cellsOf("Title", "Creators", "Publisher", "Year", "Type")+cellsOf(cell, "Lovelace, Ada", "P", cell, "Dataset"))), nil)
+		text := book(t, cellsOf("Title", "Creators", "Publisher", "Year", "Type")+cellsOf(cell, "Lovelace, Ada", "P", cell, "Dataset"))
+		r, err := table.NewReader("a.xlsx", strings.NewReader(text), nil)
 		require.NoError(t, err)
 		assert.Equal(t, []string{"Items", "Notes"}, r.Sheets())
-		for row, err := range r.All() {
-			require.NoError(t, err)
-			require.NoError(t, row.Err())
-			assert.Equal(t, want.title, row.Record.Titles[0].Title)
-			assert.EqualValues(t, want.year, row.Record.PublicationYear)
-			if cell == "#2026" {
-				require.Len(t, row.Findings, 1)
-				assert.Equal(t, `warning: a.xlsx, line 2, column 4: year: the cell is shown as the date 1905-07-18, and its number is 2026, which is taken for the year; show the cell as a number`, row.Findings[0].String())
-			} else {
-				assert.Empty(t, row.Findings)
-			}
+		row := rowOf(t, "a.xlsx", text, nil)
+		require.NoError(t, row.Err())
+		assert.Equal(t, want.title, row.Record.Titles[0].Title)
+		assert.EqualValues(t, want.year, row.Record.PublicationYear)
+		if cell == "#2026" {
+			require.Len(t, row.Findings, 1)
+			assert.Equal(t, `warning: a.xlsx, line 2, column 4: year: the cell is shown as the date 1905-07-18, and its number is 2026, which is taken for the year; show the cell as a number`, row.Findings[0].String())
+		} else {
+			assert.Empty(t, row.Findings)
 		}
 	}
 }
