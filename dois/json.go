@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/doi"
@@ -22,9 +23,11 @@ import (
 
 type decoder = jsonlex.Decoder
 
-var recordJSON = jsonlex.NewObject(slices.Concat(
-	jsonlex.Inside(jsonlex.Metadata.([]jsonlex.Member[metadata.Record]), func(r *Record) *metadata.Record { return &r.Record }), attributes, relations,
-)...).Open()
+var recordJSON = sync.OnceValue(func() *jsonlex.Object[Record] {
+	inside := func(r *Record) *metadata.Record { return &r.Record }
+	members := jsonlex.Inside(jsonlex.Metadata().([]jsonlex.Member[metadata.Record]), inside)
+	return jsonlex.NewObject(slices.Concat(members, attributes, relations)...).Open()
+})
 
 var attributes = []jsonlex.Member[Record]{
 	jsonlex.Field("url", func(d *decoder, r *Record) { r.URL = d.Text() }),
@@ -241,7 +244,7 @@ func readAttributes(d *decoder, r *Record, stored bool) {
 	d.Hold()
 	start := d.Offset()
 	d.Tolerate(stored)
-	recordJSON.Read(d, r)
+	recordJSON().Read(d, r)
 	r.Raw = d.Keep()
 	r.Warnings = oddValues(r.Raw, start, d.Odd())
 	d.Tolerate(false)

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -198,21 +199,22 @@ func (o *ListOptions) checkValues(f *faults) {
 	}
 }
 
-// Names that the service knows; it ignores others. It sends the facets openLicensesCount
-// and createdByMonth by itself.
-var (
-	knownFields = append(recordJSON.Names(), "landingPage", "media", "enrichments")
-	knownFacets = []string{
-		"states", "resourceTypes", "created", "published", "registered", "providers", "clients", "clientTypes",
-		"affiliations", "prefixes", "certificates", "licenses", "licensesWithMissing", "openLicenses", "schemaVersions",
-		"linkChecksStatus", "authors", "creatorsAndContributors", "subjects", "fieldsOfScience", "languages", "registrationAgencies",
-		"citations", "views", "downloads", "funders", "personToWorkTypesMultilevel",
-		"citationCount", "viewCount", "downloadCount", "contentUrlCount",
-	}
-)
+// knownFields are the names that the service knows; it ignores others.
+var knownFields = sync.OnceValue(func() []string {
+	return append(recordJSON().Names(), "landingPage", "media", "enrichments")
+})
+
+// knownFacets are those that the service knows. It sends openLicensesCount and createdByMonth by itself.
+var knownFacets = []string{
+	"states", "resourceTypes", "created", "published", "registered", "providers", "clients", "clientTypes",
+	"affiliations", "prefixes", "certificates", "licenses", "licensesWithMissing", "openLicenses", "schemaVersions",
+	"linkChecksStatus", "authors", "creatorsAndContributors", "subjects", "fieldsOfScience", "languages", "registrationAgencies",
+	"citations", "views", "downloads", "funders", "personToWorkTypesMultilevel",
+	"citationCount", "viewCount", "downloadCount", "contentUrlCount",
+}
 
 func (o *ListOptions) checkNames(f *faults) {
-	f.names("ListOptions.Fields", o.Fields, knownFields)
+	f.names("ListOptions.Fields", o.Fields, knownFields())
 	f.names("ListOptions.Include", o.Include, []string{"client"})
 	f.names("ListOptions.Facets", o.Facets, knownFacets)
 }

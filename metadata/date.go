@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/datacite-go/datacite-go"
@@ -19,11 +20,13 @@ type Date struct {
 	DateInformation string   `json:"dateInformation,omitempty"`
 }
 
-var dateElement = newElement("date", textOnly,
-	text("date", datatype{warning: dateWarning}, func(d *Date) *string { return &d.Date }),
-	mandatory("dateType", termOf(dateTypes, "date type"), func(d *Date) *DateType { return &d.DateType }),
-	attribute("dateInformation", anyText, func(d *Date) *string { return &d.DateInformation }),
-)
+var dateElement = sync.OnceValue(func() *element[Date] {
+	return newElement("date", textOnly,
+		text("date", datatype{warning: dateWarning}, func(d *Date) *string { return &d.Date }),
+		mandatory("dateType", termOf(dateTypes, "date type"), func(d *Date) *DateType { return &d.DateType }),
+		attribute("dateInformation", anyText, func(d *Date) *string { return &d.DateInformation }),
+	)
+})
 
 func dateWarning(value string) *fault {
 	return warning(datacite.CodeDate, dateFault(xmlscan.Trim(value)))

@@ -2,6 +2,7 @@ package metadata
 
 import (
 	"strconv"
+	"sync"
 
 	"github.com/datacite-go/datacite-go"
 )
@@ -26,17 +27,19 @@ func (d *Description) isBreak(i int) bool {
 	return at >= 0 && at < len(d.Description) && d.Description[at] == '\n' && (i == 0 || d.Breaks[i-1] < at)
 }
 
-var descriptionElement = newElement("description", mixed,
-	descriptionText(),
-	mandatory("descriptionType", termOf(descriptionTypes, "description type"), func(d *Description) *DescriptionType { return &d.DescriptionType }),
-	lang(func(d *Description) *string { return &d.Lang }),
-	also(func(c *checker, p *path, d *Description) {
-		if len(d.Breaks) > 0 {
-			c.warn(datacite.CodeLossy, p.dot("description"), d.Description, "in its JSON, the service joins the words around a <br/> element; use a line feed")
-		}
-	}),
-	part[Description]{element: &elementPart[Description]{particle: particle{&elementRule{name: "br", kind: nothing}, repeated, step{}, ""}}},
-)
+var descriptionElement = sync.OnceValue(func() *element[Description] {
+	return newElement("description", mixed,
+		descriptionText(),
+		mandatory("descriptionType", termOf(descriptionTypes, "description type"), func(d *Description) *DescriptionType { return &d.DescriptionType }),
+		lang(func(d *Description) *string { return &d.Lang }),
+		also(func(c *checker, p *path, d *Description) {
+			if len(d.Breaks) > 0 {
+				c.warn(datacite.CodeLossy, p.dot("description"), d.Description, "in its JSON, the service joins the words around a <br/> element; use a line feed")
+			}
+		}),
+		part[Description]{element: &elementPart[Description]{particle: particle{&elementRule{name: "br", kind: nothing}, repeated, step{}, ""}}},
+	)
+})
 
 // descriptionText is the text with its <br/> elements.
 func descriptionText() part[Description] {

@@ -63,7 +63,7 @@ func (r *Record) value() value {
 	if r == nil {
 		r = &Record{}
 	}
-	return value{kind: objectValue, inside: resourceElement.values(r.withAlternates(), nil)}
+	return value{kind: objectValue, inside: resourceElement().values(r.withAlternates(), nil)}
 }
 
 // A value is a part of a record, in the same form for all elements.
@@ -321,7 +321,7 @@ func (d *comparing) allowed(at *path, in, member string, wanted, found *value) b
 		return false
 	}
 	for _, key := range keys {
-		for _, a := range allowanceOf[key] {
+		for _, a := range allowanceOf()[key] {
 			if a.covers(at) && a.same(pair{member, wanted, found, d}) {
 				return true
 			}

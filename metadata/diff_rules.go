@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/datacite-go/datacite-go/internal/lazy"
@@ -95,7 +96,7 @@ var filled = []string{
 }
 
 // allowanceOf has the allowances by the last two names of a path.
-var allowanceOf = func() map[[2]string][]allowance {
+var allowanceOf = sync.OnceValue(func() map[[2]string][]allowance {
 	all := map[[2]string][]allowance{}
 	for _, a := range allowances {
 		if a.same == nil {
@@ -108,7 +109,7 @@ var allowanceOf = func() map[[2]string][]allowance {
 		}
 	}
 	return all
-}()
+})
 
 // covers compares the third name from the end of a path, if the allowance has one.
 func (a *allowance) covers(at *path) bool {

@@ -31,7 +31,7 @@ func (r *Record) Findings() []datacite.Finding {
 	}
 	c := &checker{}
 	c.characters(nil, reflect.ValueOf(r).Elem())
-	resourceElement.check(c, nil, r.withAlternates())
+	resourceElement().check(c, nil, r.withAlternates())
 	return c.findings
 }
 
@@ -155,9 +155,9 @@ func (c *checker) characters(p *path, v reflect.Value) {
 	case reflect.Struct:
 		switch v := v.Addr().Interface().(type) {
 		case *NameIdentifier:
-			c.extra(p.dot("Extra"), v.Extra, nameIdentifierElement.names)
+			c.extra(p.dot("Extra"), v.Extra, nameIdentifierElement().names)
 		case *Affiliation:
-			c.extra(p.dot("Extra"), v.Extra, affiliationElement.names)
+			c.extra(p.dot("Extra"), v.Extra, affiliationElement().names)
 		case *Description:
 			c.breaks(p.dot("Breaks"), v)
 		}

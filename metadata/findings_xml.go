@@ -137,7 +137,7 @@ type xmlChecker struct {
 func (x *xmlChecker) document() {
 	if x.Next() == xmlscan.StartTag && x.root() {
 		x.kernel = x.Space
-		x.element(&resourceElement.elementRule, nil)
+		x.element(&resourceElement().elementRule, nil)
 	}
 	for x.Next() != xmlscan.End {
 		continue

@@ -1,6 +1,9 @@
 package metadata
 
-import "github.com/datacite-go/datacite-go/internal/jsonlex"
+import (
+	"github.com/datacite-go/datacite-go/internal/jsonlex"
+	"sync"
+)
 
 // FundingReference is a grant or other support.
 type FundingReference struct {
@@ -13,31 +16,33 @@ type FundingReference struct {
 	AwardTitle           string               `json:"awardTitle,omitempty"`
 }
 
-var fundingElement = newElement("fundingReference", anyOrder,
-	textElement("funderName", once, datatype{fault: required("the name of the funder"), spaces: oneBlank},
-		func(f *FundingReference) *string { return &f.FunderName }),
-	textElement("funderIdentifier", optional, anyWord, func(f *FundingReference) *string { return &f.FunderIdentifier },
-		mandatory("funderIdentifierType", termOf(funderIdentifierTypes, "funder identifier type"),
-			func(f *FundingReference) *FunderIdentifierType { return &f.FunderIdentifierType }),
-		also(func(c *checker, p *path, f *FundingReference) {
-			if s, ok := agentSchemes[fold(string(f.FunderIdentifierType))]; ok && f.FunderIdentifier != "" {
-				c.scheme(p.dot("funderIdentifier"), f.FunderIdentifier, s)
-			}
-			if f.FunderIdentifierType == FunderCrossref || f.FunderIdentifierType == FunderROR {
-				c.padded(p.dot("funderIdentifier"), f.FunderIdentifier)
-			}
-			if f.FunderIdentifierType != FunderROR || f.SchemeURI != rorURI { // which reading the XML adds
-				c.notInXML(p.dot("schemeUri"), f.SchemeURI)
-			}
-			if f.FunderIdentifier == "" {
-				c.notInXML(p.dot("funderIdentifierType"), string(f.FunderIdentifierType))
-			}
-		}),
-		schemeURI(func(f *FundingReference) *string { return &f.SchemeURI })),
-	textElement("awardNumber", optional, unescapedText, func(f *FundingReference) *string { return &f.AwardNumber },
-		attribute("awardURI", uri, func(f *FundingReference) *string { return &f.AwardURI })),
-	awardTitle(),
-)
+var fundingElement = sync.OnceValue(func() *element[FundingReference] {
+	return newElement("fundingReference", anyOrder,
+		textElement("funderName", once, datatype{fault: required("the name of the funder"), spaces: oneBlank},
+			func(f *FundingReference) *string { return &f.FunderName }),
+		textElement("funderIdentifier", optional, anyWord, func(f *FundingReference) *string { return &f.FunderIdentifier },
+			mandatory("funderIdentifierType", termOf(funderIdentifierTypes, "funder identifier type"),
+				func(f *FundingReference) *FunderIdentifierType { return &f.FunderIdentifierType }),
+			also(func(c *checker, p *path, f *FundingReference) {
+				if s, ok := agentSchemes[fold(string(f.FunderIdentifierType))]; ok && f.FunderIdentifier != "" {
+					c.scheme(p.dot("funderIdentifier"), f.FunderIdentifier, s)
+				}
+				if f.FunderIdentifierType == FunderCrossref || f.FunderIdentifierType == FunderROR {
+					c.padded(p.dot("funderIdentifier"), f.FunderIdentifier)
+				}
+				if f.FunderIdentifierType != FunderROR || f.SchemeURI != rorURI { // which reading the XML adds
+					c.notInXML(p.dot("schemeUri"), f.SchemeURI)
+				}
+				if f.FunderIdentifier == "" {
+					c.notInXML(p.dot("funderIdentifierType"), string(f.FunderIdentifierType))
+				}
+			}),
+			schemeURI(func(f *FundingReference) *string { return &f.SchemeURI })),
+		textElement("awardNumber", optional, unescapedText, func(f *FundingReference) *string { return &f.AwardNumber },
+			attribute("awardURI", uri, func(f *FundingReference) *string { return &f.AwardURI })),
+		awardTitle(),
+	)
+})
 
 // awardTitle is a text, which the service shows as an object if the XML has its language. The text of that is read, and
 // the language is a value without a place.

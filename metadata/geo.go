@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/input"
@@ -50,29 +51,32 @@ type Polygons []Polygon
 // lost. JSON is read from a number or a string.
 type Coordinate string
 
-var geoLocationElement = newElement("geoLocation", anyOrder,
-	inside(repeated, newElement("geoLocationPlace", untyped, text("geoLocationPlace", unescapedText, func(g *GeoLocation) *string { return &g.Place }))),
-	object("geoLocationPoint", repeated, pointElement("geoLocationPoint"), func(g *GeoLocation) *Point { return &g.Point }),
-	object("geoLocationBox", repeated, boxElement, func(g *GeoLocation) *Box { return &g.Box }),
-	polygonsPart(),
-)
+var geoLocationElement = sync.OnceValue(func() *element[GeoLocation] {
+	return newElement("geoLocation", anyOrder,
+		inside(repeated, newElement("geoLocationPlace", untyped, text("geoLocationPlace", unescapedText, func(g *GeoLocation) *string { return &g.Place }))),
+		object("geoLocationPoint", repeated, pointElement("geoLocationPoint"), func(g *GeoLocation) *Point { return &g.Point }),
+		object("geoLocationBox", repeated, boxElement(), func(g *GeoLocation) *Box { return &g.Box }),
+		polygonsPart(),
+	)
+})
 
 // geoLocations splits an element that has more than one place, point or box into
 // several items.
 func geoLocations() part[Record] {
-	p := list("geoLocations", geoLocationElement, func(r *Record) *List[GeoLocation] { return &r.GeoLocations })
+	e := geoLocationElement()
+	p := list("geoLocations", e, func(r *Record) *List[GeoLocation] { return &r.GeoLocations })
 	p.element.read = func(x *parser, r *Record) {
 		for name := range x.children() {
-			if name != geoLocationElement.name {
+			if name != e.name {
 				continue
 			}
 			r.GeoLocations = append(r.GeoLocations, GeoLocation{})
 			for name := range x.children() {
-				at := geoLocationElement.find(name, 0)
-				if at == len(geoLocationElement.elements) {
+				at := e.find(name, 0)
+				if at == len(e.elements) {
 					continue
 				}
-				inside := &geoLocationElement.elements[at]
+				inside := &e.elements[at]
 				if name != "geoLocationPolygon" && inside.present(&r.GeoLocations[len(r.GeoLocations)-1]) {
 					r.GeoLocations = append(r.GeoLocations, GeoLocation{})
 				}
@@ -95,24 +99,26 @@ func pointElement(name string) *element[Point] {
 	)
 }
 
-var boxElement = newElement("geoLocationBox", anyOrder,
-	coordinate("westBoundLongitude", longitude, func(b *Box) *Coordinate { return &b.West }),
-	coordinate("eastBoundLongitude", longitude, func(b *Box) *Coordinate { return &b.East }),
-	coordinate("southBoundLatitude", latitude, func(b *Box) *Coordinate { return &b.South }),
-	coordinate("northBoundLatitude", latitude, func(b *Box) *Coordinate { return &b.North }),
-	also(func(c *checker, p *path, b *Box) {
-		south, southErr := b.South.Degrees()
-		north, northErr := b.North.Degrees()
-		if southErr == nil && northErr == nil && south > north {
-			c.warn(datacite.CodeCoordinate, p.dot("southBoundLatitude"), string(b.South), "the southern latitude of the box is greater than the northern one")
-		}
-	}),
-	kernel3(func(b *Box, values []string) {
-		if len(values) == 4 {
-			*b = Box{South: Coordinate(values[0]), West: Coordinate(values[1]), North: Coordinate(values[2]), East: Coordinate(values[3])}
-		}
-	}),
-)
+var boxElement = sync.OnceValue(func() *element[Box] {
+	return newElement("geoLocationBox", anyOrder,
+		coordinate("westBoundLongitude", longitude, func(b *Box) *Coordinate { return &b.West }),
+		coordinate("eastBoundLongitude", longitude, func(b *Box) *Coordinate { return &b.East }),
+		coordinate("southBoundLatitude", latitude, func(b *Box) *Coordinate { return &b.South }),
+		coordinate("northBoundLatitude", latitude, func(b *Box) *Coordinate { return &b.North }),
+		also(func(c *checker, p *path, b *Box) {
+			south, southErr := b.South.Degrees()
+			north, northErr := b.North.Degrees()
+			if southErr == nil && northErr == nil && south > north {
+				c.warn(datacite.CodeCoordinate, p.dot("southBoundLatitude"), string(b.South), "the southern latitude of the box is greater than the northern one")
+			}
+		}),
+		kernel3(func(b *Box, values []string) {
+			if len(values) == 4 {
+				*b = Box{South: Coordinate(values[0]), West: Coordinate(values[1]), North: Coordinate(values[2]), East: Coordinate(values[3])}
+			}
+		}),
+	)
+})
 
 func coordinate[T any](name string, d datatype, field func(*T) *Coordinate) part[T] {
 	p := textElement(name, once, d, field)
@@ -148,7 +154,7 @@ const minPolygonPoints = 4
 // polygonsPart has its own paths: JSON has a list of points for one polygon, and a list of
 // such lists for several.
 func polygonsPart() part[GeoLocation] {
-	p := elements("geoLocationPolygon", polygonElement, func(g *GeoLocation) *List[Polygon] { return (*List[Polygon])(&g.Polygons) })
+	p := elements("geoLocationPolygon", polygonElement(), func(g *GeoLocation) *List[Polygon] { return (*List[Polygon])(&g.Polygons) })
 	p.element.step = step{member: "geoLocationPolygon"}
 	p.element.values = func(g *GeoLocation, out []value) []value { return append(out, g.Polygons.value()) }
 	p.members = []member[GeoLocation]{{Name: "geoLocationPolygon", Read: func(d *decoder, g *GeoLocation) { g.Polygons.read(d) }}}
@@ -171,25 +177,25 @@ func polygonsPart() part[GeoLocation] {
 
 // In JSON a polygon is an array of objects with these members. In old records,
 // one object has all the points.
-var polygonElement = newPolygonElement()
+var polygonElement = sync.OnceValue(newPolygonElement)
 
 func newPolygonElement() *element[Polygon] {
-	points := elements("polygonPoint", corner, func(p *Polygon) *List[Point] { return (*List[Point])(&p.Points) })
+	points := elements("polygonPoint", corner(), func(p *Polygon) *List[Point] { return (*List[Point])(&p.Points) })
 	points.element.step, points.element.least = step{item: true, tail: "polygonPoint"}, minPolygonPoints
 	inPoint := object("inPolygonPoint", optional, pointElement("inPolygonPoint"), func(p *Polygon) *Point { return &p.InPoint })
 	inPoint.element.step = step{item: true, tail: "inPolygonPoint"}
 	return newElement("geoLocationPolygon", inOrder, points, inPoint)
 }
 
-var corner = pointElement("polygonPoint")
+var corner = sync.OnceValue(func() *element[Point] { return pointElement("polygonPoint") })
 
 func (c *checker) polygon(p *path, polygon *Polygon) {
 	points := polygon.Points
 	for i := range points {
-		corner.check(c, p.item(i).dot("polygonPoint"), &points[i])
+		corner().check(c, p.item(i).dot("polygonPoint"), &points[i])
 	}
 	if polygon.InPoint != (Point{}) {
-		corner.check(c, p.item(len(points)).dot("inPolygonPoint"), &polygon.InPoint)
+		corner().check(c, p.item(len(points)).dot("inPolygonPoint"), &polygon.InPoint)
 	}
 	switch {
 	case len(points) < minPolygonPoints:
@@ -214,7 +220,7 @@ func (p Polygons) value() value {
 
 func (p *Polygon) values() (points []value) {
 	add := func(name string, point *Point) {
-		at := value{member: name, kind: objectValue, inside: corner.values(point, nil)}
+		at := value{member: name, kind: objectValue, inside: corner().values(point, nil)}
 		points = append(points, value{kind: objectValue, inside: []value{at}})
 	}
 	for i := range p.Points {
@@ -352,7 +358,7 @@ func (p *Polygons) readArray(d *decoder) {
 }
 
 func polygonEntryOf(d *decoder) (entry Polygon) {
-	polygonElement.jsonObject().Read(d, &entry)
+	polygonElement().jsonObject().Read(d, &entry)
 	return entry
 }
 

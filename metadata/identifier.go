@@ -3,6 +3,7 @@ package metadata
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/xmlscan"
@@ -20,26 +21,30 @@ type Identifier struct {
 	IdentifierType string `json:"identifierType,omitempty"`
 }
 
-var alternateElement = newElement("alternateIdentifier", textOnly,
-	text("alternateIdentifier", anyText, func(a *AlternateIdentifier) *string { return &a.AlternateIdentifier }),
-	mandatory("alternateIdentifierType", datatype{fault: required("the type of an alternate identifier"), word: true},
-		func(a *AlternateIdentifier) *string { return &a.AlternateIdentifierType }).always(),
-	also(func(c *checker, p *path, a *AlternateIdentifier) {
-		switch {
-		case a.AlternateIdentifier == "":
-			c.warn(datacite.CodeLossy, p.dot("alternateIdentifier"), a.AlternateIdentifier, "the service drops empty alternate identifiers")
-		case strings.EqualFold(a.AlternateIdentifierType, "DOI"):
-			c.warn(datacite.CodeLossy, p.dot("alternateIdentifierType"), a.AlternateIdentifierType,
-				"the service drops DOIs from the alternate identifiers; relate them with IsIdenticalTo")
-		}
-	}),
-)
+var alternateElement = sync.OnceValue(func() *element[AlternateIdentifier] {
+	return newElement("alternateIdentifier", textOnly,
+		text("alternateIdentifier", anyText, func(a *AlternateIdentifier) *string { return &a.AlternateIdentifier }),
+		mandatory("alternateIdentifierType", datatype{fault: required("the type of an alternate identifier"), word: true},
+			func(a *AlternateIdentifier) *string { return &a.AlternateIdentifierType }).always(),
+		also(func(c *checker, p *path, a *AlternateIdentifier) {
+			switch {
+			case a.AlternateIdentifier == "":
+				c.warn(datacite.CodeLossy, p.dot("alternateIdentifier"), a.AlternateIdentifier, "the service drops empty alternate identifiers")
+			case strings.EqualFold(a.AlternateIdentifierType, "DOI"):
+				c.warn(datacite.CodeLossy, p.dot("alternateIdentifierType"), a.AlternateIdentifierType,
+					"the service drops DOIs from the alternate identifiers; relate them with IsIdenticalTo")
+			}
+		}),
+	)
+})
 
-// identifierTable is for JSON only.
-var identifierTable = newElement("", textOnly,
-	text("identifier", anyText, func(i *Identifier) *string { return &i.Identifier }),
-	attribute("identifierType", anyWord, func(i *Identifier) *string { return &i.IdentifierType }),
-)
+// identifierElement is for JSON only.
+var identifierElement = sync.OnceValue(func() *element[Identifier] {
+	return newElement("", textOnly,
+		text("identifier", anyText, func(i *Identifier) *string { return &i.Identifier }),
+		attribute("identifierType", anyWord, func(i *Identifier) *string { return &i.IdentifierType }),
+	)
+})
 
 // The DOI of a record. The schema wants it in the document, and the service takes
 // it from the path of the request, so only documents are checked for it.

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/input"
@@ -26,12 +27,7 @@ type (
 type List[T any] []T
 
 // Package dois reads a Record inside its own.
-func init() {
-	resourceElement.jsonObject()
-	jsonlex.Metadata = resourceElement.members
-	sentJSON = jsonlex.NewObject(append(jsonlex.Inside(resourceElement.members, func(s *sent) *Record { return &s.record }),
-		jsonlex.Field("xml", func(d *decoder, s *sent) { s.xml = d.Base64() }))...)
-}
+func init() { jsonlex.Metadata = func() any { return resourceElement().members } }
 
 // A sent record is one with its XML, as the service sends it.
 type sent struct {
@@ -39,7 +35,10 @@ type sent struct {
 	xml    []byte
 }
 
-var sentJSON *jsonlex.Object[sent]
+var sentJSON = sync.OnceValue(func() *jsonlex.Object[sent] {
+	return jsonlex.NewObject(append(jsonlex.Inside(resourceElement().members, func(s *sent) *Record { return &s.record }),
+		jsonlex.Field("xml", func(d *decoder, s *sent) { s.xml = d.Base64() }))...)
+})
 
 // ParseJSON reads a record in the form of the DOI query interface: the object of its
 // attributes. A member of an unexpected type is not an error: where a property needs
@@ -57,7 +56,7 @@ func ParseJSON(r io.Reader) (*Record, error) {
 		if d.Kind() != '{' {
 			d.Failf("a record is a JSON object")
 		}
-		sentJSON.Read(d, rec)
+		sentJSON().Read(d, rec)
 		return nil
 	})
 	switch {
@@ -71,21 +70,19 @@ func ParseJSON(r io.Reader) (*Record, error) {
 }
 
 // readers are the readers of lists, by the type of their elements.
-var readers = map[reflect.Type]any{}
+var readers sync.Map
 
 func listMember[T, E any](name string, field func(*T) *List[E], item func(*decoder, *E) bool) member[T] {
-	element := reflect.TypeFor[E]()
-	if readers[element] == nil {
-		readers[element] = jsonlex.List[List[E]](item)
-	}
-	read := readers[element].(func(*decoder) List[E])
+	reader, _ := readers.LoadOrStore(reflect.TypeFor[E](), jsonlex.List[List[E]](item))
+	read := reader.(func(*decoder) List[E])
 	return jsonlex.Field(name, func(d *decoder, v *T) { *field(v) = read(d) })
 }
 
 // UnmarshalJSON reads an array, null, or a single item, and replaces the list. It fails
 // only if data is not JSON.
 func (l *List[T]) UnmarshalJSON(data []byte) error {
-	if read, ok := readers[reflect.TypeFor[T]()]; ok {
+	resourceElement() // makes the readers
+	if read, ok := readers.Load(reflect.TypeFor[T]()); ok {
 		return input.JSON(data, l, func(d *decoder, l *List[T]) { *l = read.(func(*decoder) List[T])(d) })
 	}
 	return input.Fault(json.Unmarshal(data, (*[]T)(l)), datacite.Finding{Code: datacite.CodeSyntax}) // of a type that no record has

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/input"
@@ -68,12 +69,18 @@ const (
 )
 
 var (
-	creatorElement     = personElement("creator", theCreator, identification(theCreator)...)
-	contributorElement = personElement("contributor", theContributor, append(identification(theContributor), contributorTypePart)...)
+	creatorElement     = sync.OnceValue(func() *element[Creator] { return personElement("creator", theCreator, identification(theCreator)...) })
+	contributorElement = sync.OnceValue(func() *element[Contributor] {
+		return personElement("contributor", theContributor, append(identification(theContributor), contributorTypePart)...)
+	})
 
 	// Those of related items have names only.
-	relatedItemCreatorElement     = personElement("creator", theCreator, nameOnly(creatorElement, theCreator)...)
-	relatedItemContributorElement = personElement("contributor", theContributor, append(nameOnly(contributorElement, theContributor), contributorTypePart)...)
+	relatedItemCreatorElement = sync.OnceValue(func() *element[Creator] {
+		return personElement("creator", theCreator, nameOnly(creatorElement(), theCreator)...)
+	})
+	relatedItemContributorElement = sync.OnceValue(func() *element[Contributor] {
+		return personElement("contributor", theContributor, append(nameOnly(contributorElement(), theContributor), contributorTypePart)...)
+	})
 
 	contributorTypePart = mandatory("contributorType", contributorType, func(c *Contributor) *ContributorType { return &c.ContributorType })
 )
@@ -112,8 +119,8 @@ func givenName[T any](person func(*T) *Creator) part[T] {
 
 func identification[T any](person func(*T) *Creator) []part[T] {
 	return []part[T]{
-		elements("nameIdentifiers", nameIdentifierElement, func(v *T) *List[NameIdentifier] { return &person(v).NameIdentifiers }),
-		elements("affiliation", affiliationElement, func(v *T) *List[Affiliation] { return &person(v).Affiliation }),
+		elements("nameIdentifiers", nameIdentifierElement(), func(v *T) *List[NameIdentifier] { return &person(v).NameIdentifiers }),
+		elements("affiliation", affiliationElement(), func(v *T) *List[Affiliation] { return &person(v).Affiliation }),
 	}
 }
 
@@ -160,15 +167,17 @@ type NameIdentifier struct {
 	Extra                []Attribute `json:"-"` // XML attributes beside the schema's
 }
 
-var nameIdentifierElement = newElement("nameIdentifier", untyped,
-	text("nameIdentifier", anyText, func(n *NameIdentifier) *string { return &n.NameIdentifier }),
-	attribute("nameIdentifierScheme", anyWord, func(n *NameIdentifier) *string { return &n.NameIdentifierScheme }),
-	also(func(c *checker, p *path, n *NameIdentifier) {
-		c.agent(p, "nameIdentifier", n.NameIdentifier, n.NameIdentifierScheme)
-	}),
-	attribute("schemeURI", untypedURI, func(n *NameIdentifier) *string { return &n.SchemeURI }),
-	extra(func(n *NameIdentifier) *[]Attribute { return &n.Extra }),
-)
+var nameIdentifierElement = sync.OnceValue(func() *element[NameIdentifier] {
+	return newElement("nameIdentifier", untyped,
+		text("nameIdentifier", anyText, func(n *NameIdentifier) *string { return &n.NameIdentifier }),
+		attribute("nameIdentifierScheme", anyWord, func(n *NameIdentifier) *string { return &n.NameIdentifierScheme }),
+		also(func(c *checker, p *path, n *NameIdentifier) {
+			c.agent(p, "nameIdentifier", n.NameIdentifier, n.NameIdentifierScheme)
+		}),
+		attribute("schemeURI", untypedURI, func(n *NameIdentifier) *string { return &n.SchemeURI }),
+		extra(func(n *NameIdentifier) *[]Attribute { return &n.Extra }),
+	)
+})
 
 // Affiliation is an organization that a person belongs to. JSON is read from a string or an
 // object, and written as an object, the only form that the service accepts.
@@ -180,16 +189,18 @@ type Affiliation struct {
 	Extra                       []Attribute `json:"-"` // XML attributes beside the schema's
 }
 
-var affiliationElement = newElement("affiliation", untyped,
-	text("name", datatype{warning: affiliationWarning}, func(a *Affiliation) *string { return &a.Name }),
-	attribute("affiliationIdentifier", anyText, func(a *Affiliation) *string { return &a.AffiliationIdentifier }),
-	attribute("affiliationIdentifierScheme", anyWord, func(a *Affiliation) *string { return &a.AffiliationIdentifierScheme }),
-	also(func(c *checker, p *path, a *Affiliation) {
-		c.agent(p, "affiliationIdentifier", a.AffiliationIdentifier, a.AffiliationIdentifierScheme)
-	}),
-	attribute("schemeURI", untypedURI, func(a *Affiliation) *string { return &a.SchemeURI }),
-	extra(func(a *Affiliation) *[]Attribute { return &a.Extra }),
-)
+var affiliationElement = sync.OnceValue(func() *element[Affiliation] {
+	return newElement("affiliation", untyped,
+		text("name", datatype{warning: affiliationWarning}, func(a *Affiliation) *string { return &a.Name }),
+		attribute("affiliationIdentifier", anyText, func(a *Affiliation) *string { return &a.AffiliationIdentifier }),
+		attribute("affiliationIdentifierScheme", anyWord, func(a *Affiliation) *string { return &a.AffiliationIdentifierScheme }),
+		also(func(c *checker, p *path, a *Affiliation) {
+			c.agent(p, "affiliationIdentifier", a.AffiliationIdentifier, a.AffiliationIdentifierScheme)
+		}),
+		attribute("schemeURI", untypedURI, func(a *Affiliation) *string { return &a.SchemeURI }),
+		extra(func(a *Affiliation) *[]Attribute { return &a.Extra }),
+	)
+})
 
 func affiliationWarning(value string) *fault {
 	if xmlscan.Trim(value) == "" {
@@ -200,7 +211,7 @@ func affiliationWarning(value string) *fault {
 
 // UnmarshalJSON reads an object, or a string as the name.
 func (a *Affiliation) UnmarshalJSON(data []byte) error {
-	return input.JSON(data, a, affiliationElement.jsonObject().Read)
+	return input.JSON(data, a, affiliationElement().jsonObject().Read)
 }
 
 // agent checks the identifier of a person or organization. Its scheme is the member whose

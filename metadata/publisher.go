@@ -2,6 +2,7 @@ package metadata
 
 import (
 	"encoding/json"
+	"sync"
 
 	"github.com/datacite-go/datacite-go/internal/input"
 )
@@ -16,16 +17,18 @@ type Publisher struct {
 	Lang                      string `json:"lang,omitempty"`
 }
 
-var publisherElement = newElement("publisher", textOnly,
-	text("name", datatype{fault: required("the publisher"), word: true, spaces: oneBlank}, func(p *Publisher) *string { return &p.Name }).ofElement(),
-	attribute("publisherIdentifier", anyWord, func(p *Publisher) *string { return &p.PublisherIdentifier }),
-	attribute("publisherIdentifierScheme", anyWord, func(p *Publisher) *string { return &p.PublisherIdentifierScheme }),
-	also(func(c *checker, p *path, v *Publisher) {
-		c.agent(p, "publisherIdentifier", v.PublisherIdentifier, v.PublisherIdentifierScheme)
-	}),
-	schemeURI(func(p *Publisher) *string { return &p.SchemeURI }),
-	lang(func(p *Publisher) *string { return &p.Lang }),
-)
+var publisherElement = sync.OnceValue(func() *element[Publisher] {
+	return newElement("publisher", textOnly,
+		text("name", datatype{fault: required("the publisher"), word: true, spaces: oneBlank}, func(p *Publisher) *string { return &p.Name }).ofElement(),
+		attribute("publisherIdentifier", anyWord, func(p *Publisher) *string { return &p.PublisherIdentifier }),
+		attribute("publisherIdentifierScheme", anyWord, func(p *Publisher) *string { return &p.PublisherIdentifierScheme }),
+		also(func(c *checker, p *path, v *Publisher) {
+			c.agent(p, "publisherIdentifier", v.PublisherIdentifier, v.PublisherIdentifierScheme)
+		}),
+		schemeURI(func(p *Publisher) *string { return &p.SchemeURI }),
+		lang(func(p *Publisher) *string { return &p.Lang }),
+	)
+})
 
 // MarshalJSON writes a string if only Name is set, and an object otherwise.
 func (p Publisher) MarshalJSON() ([]byte, error) {
@@ -38,5 +41,5 @@ func (p Publisher) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON reads an object, or a string as the name.
 func (p *Publisher) UnmarshalJSON(data []byte) error {
-	return input.JSON(data, p, publisherElement.jsonObject().Read)
+	return input.JSON(data, p, publisherElement().jsonObject().Read)
 }

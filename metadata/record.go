@@ -3,6 +3,7 @@ package metadata
 import (
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
 	"github.com/datacite-go/datacite-go/internal/xmlscan"
+	"sync"
 )
 
 // Namespace is the XML namespace of all versions of kernel 4 of the schema.
@@ -70,34 +71,36 @@ type Record struct {
 }
 
 // resourceElement is the root of the schema.
-var resourceElement = newElement("resource", anyOrder,
-	namespaces[Record](` xmlns="`+Namespace+`" xmlns:xsi="`+xmlscan.SchemaInstanceSpace+`" xsi:schemaLocation="`+schemaLocation+`"`),
-	doiElement(),
-	nonEmptyList("creators", creatorElement, noCreator, func(r *Record) *List[Creator] { return &r.Creators }),
-	checkPeople("creators", func(r *Record) int { return len(r.Creators) }),
-	nonEmptyList("titles", titleElement, noTitle, func(r *Record) *List[Title] { return &r.Titles }),
-	object("publisher", once, publisherElement, func(r *Record) *Publisher { return &r.Publisher }),
-	yearElement(),
-	object("types", once, typesElement, func(r *Record) *Types { return &r.Types }),
-	list("subjects", subjectElement, func(r *Record) *List[Subject] { return &r.Subjects }),
-	list("contributors", contributorElement, func(r *Record) *List[Contributor] { return &r.Contributors }),
-	checkPeople("contributors", func(r *Record) int { return len(r.Contributors) }),
-	list("dates", dateElement, func(r *Record) *List[Date] { return &r.Dates }),
-	textElement("language", optional, languageTag, func(r *Record) *string { return &r.Language }),
-	list("alternateIdentifiers", alternateElement, func(r *Record) *List[AlternateIdentifier] { return &r.AlternateIdentifiers }),
-	also(checkIdentifiers),
-	list("relatedIdentifiers", relatedIdentifierElement, func(r *Record) *List[RelatedIdentifier] { return &r.RelatedIdentifiers }),
-	list("sizes", textItem("size"), func(r *Record) *List[string] { return &r.Sizes }),
-	list("formats", textItem("format"), func(r *Record) *List[string] { return &r.Formats }),
-	textElement("version", optional, anyWord, func(r *Record) *string { return &r.Version }),
-	list("rightsList", rightsElement, func(r *Record) *List[Rights] { return &r.RightsList }),
-	list("descriptions", descriptionElement, func(r *Record) *List[Description] { return &r.Descriptions }),
-	geoLocations(),
-	list("fundingReferences", fundingElement, func(r *Record) *List[FundingReference] { return &r.FundingReferences }),
-	list("relatedItems", relatedItemElement, func(r *Record) *List[RelatedItem] { return &r.RelatedItems }),
-	readOnly("rights", func(p *parser, r *Record) { readItem(p, rightsElement, &r.RightsList) }), // kernel 2 has no list
-	jsonOnly(
-		listMember("identifiers", func(r *Record) *List[Identifier] { return &r.Identifiers }, identifierTable.jsonItem()),
-		jsonlex.Field("schemaVersion", func(d *decoder, r *Record) { r.SchemaVersion = d.Word() }),
-	),
-)
+var resourceElement = sync.OnceValue(func() *element[Record] {
+	return newElement("resource", anyOrder,
+		namespaces[Record](` xmlns="`+Namespace+`" xmlns:xsi="`+xmlscan.SchemaInstanceSpace+`" xsi:schemaLocation="`+schemaLocation+`"`),
+		doiElement(),
+		nonEmptyList("creators", creatorElement(), noCreator, func(r *Record) *List[Creator] { return &r.Creators }),
+		checkPeople("creators", func(r *Record) int { return len(r.Creators) }),
+		nonEmptyList("titles", titleElement(), noTitle, func(r *Record) *List[Title] { return &r.Titles }),
+		object("publisher", once, publisherElement(), func(r *Record) *Publisher { return &r.Publisher }),
+		yearElement(),
+		object("types", once, typesElement(), func(r *Record) *Types { return &r.Types }),
+		list("subjects", subjectElement(), func(r *Record) *List[Subject] { return &r.Subjects }),
+		list("contributors", contributorElement(), func(r *Record) *List[Contributor] { return &r.Contributors }),
+		checkPeople("contributors", func(r *Record) int { return len(r.Contributors) }),
+		list("dates", dateElement(), func(r *Record) *List[Date] { return &r.Dates }),
+		textElement("language", optional, languageTag, func(r *Record) *string { return &r.Language }),
+		list("alternateIdentifiers", alternateElement(), func(r *Record) *List[AlternateIdentifier] { return &r.AlternateIdentifiers }),
+		also(checkIdentifiers),
+		list("relatedIdentifiers", relatedIdentifierElement(), func(r *Record) *List[RelatedIdentifier] { return &r.RelatedIdentifiers }),
+		list("sizes", textItem("size"), func(r *Record) *List[string] { return &r.Sizes }),
+		list("formats", textItem("format"), func(r *Record) *List[string] { return &r.Formats }),
+		textElement("version", optional, anyWord, func(r *Record) *string { return &r.Version }),
+		list("rightsList", rightsElement(), func(r *Record) *List[Rights] { return &r.RightsList }),
+		list("descriptions", descriptionElement(), func(r *Record) *List[Description] { return &r.Descriptions }),
+		geoLocations(),
+		list("fundingReferences", fundingElement(), func(r *Record) *List[FundingReference] { return &r.FundingReferences }),
+		list("relatedItems", relatedItemElement(), func(r *Record) *List[RelatedItem] { return &r.RelatedItems }),
+		readOnly("rights", func(p *parser, r *Record) { readItem(p, rightsElement(), &r.RightsList) }), // kernel 2 has no list
+		jsonOnly(
+			listMember("identifiers", func(r *Record) *List[Identifier] { return &r.Identifiers }, identifierElement().jsonItem()),
+			jsonlex.Field("schemaVersion", func(d *decoder, r *Record) { r.SchemaVersion = d.Word() }),
+		),
+	)
+})

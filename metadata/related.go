@@ -2,6 +2,7 @@ package metadata
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/datacite-go/datacite-go"
 )
@@ -19,28 +20,30 @@ type RelatedIdentifier struct {
 	RelationTypeInformation string                `json:"relationTypeInformation,omitempty"`
 }
 
-var relatedIdentifierElement = newElement("relatedIdentifier", textOnly,
-	text("relatedIdentifier", anyText, func(r *RelatedIdentifier) *string { return &r.RelatedIdentifier }),
-	mandatory("relatedIdentifierType", relatedIdentifierType, func(r *RelatedIdentifier) *RelatedIdentifierType { return &r.RelatedIdentifierType }),
-	mandatory("relationType", relationType, func(r *RelatedIdentifier) *RelationType { return &r.RelationType }),
-	attribute("resourceTypeGeneral", resourceTypeGeneral, func(r *RelatedIdentifier) *ResourceTypeGeneral { return &r.ResourceTypeGeneral }),
-	attribute("relatedMetadataScheme", anyWord, func(r *RelatedIdentifier) *string { return &r.RelatedMetadataScheme }),
-	schemeURI(func(r *RelatedIdentifier) *string { return &r.SchemeURI }),
-	attribute("schemeType", anyWord, func(r *RelatedIdentifier) *string { return &r.SchemeType }),
-	attribute("relationTypeInformation", anyText, func(r *RelatedIdentifier) *string { return &r.RelationTypeInformation }),
-	also(func(c *checker, p *path, r *RelatedIdentifier) {
-		c.relation(p, r.RelationType, r.RelationTypeInformation)
-		c.related(p.dot("relatedIdentifier"), r.RelatedIdentifier, r.RelatedIdentifierType)
-		c.notInXML(p.dot("relatedMetadataScheme"), r.RelatedMetadataScheme)
-		c.notInXML(p.dot("schemeUri"), r.SchemeURI)
-		c.notInXML(p.dot("schemeType"), r.SchemeType)
-		metadata := r.RelationType == RelationHasMetadata || r.RelationType == RelationIsMetadataFor
-		if !metadata && (r.RelatedMetadataScheme != "" || r.SchemeURI != "" || r.SchemeType != "") {
-			c.warn(datacite.CodeConflict, p.dot("relatedMetadataScheme"), r.RelatedMetadataScheme,
-				"a metadata scheme, its URI and its type are only for the relations HasMetadata and IsMetadataFor")
-		}
-	}),
-)
+var relatedIdentifierElement = sync.OnceValue(func() *element[RelatedIdentifier] {
+	return newElement("relatedIdentifier", textOnly,
+		text("relatedIdentifier", anyText, func(r *RelatedIdentifier) *string { return &r.RelatedIdentifier }),
+		mandatory("relatedIdentifierType", relatedIdentifierType, func(r *RelatedIdentifier) *RelatedIdentifierType { return &r.RelatedIdentifierType }),
+		mandatory("relationType", relationType, func(r *RelatedIdentifier) *RelationType { return &r.RelationType }),
+		attribute("resourceTypeGeneral", resourceTypeGeneral, func(r *RelatedIdentifier) *ResourceTypeGeneral { return &r.ResourceTypeGeneral }),
+		attribute("relatedMetadataScheme", anyWord, func(r *RelatedIdentifier) *string { return &r.RelatedMetadataScheme }),
+		schemeURI(func(r *RelatedIdentifier) *string { return &r.SchemeURI }),
+		attribute("schemeType", anyWord, func(r *RelatedIdentifier) *string { return &r.SchemeType }),
+		attribute("relationTypeInformation", anyText, func(r *RelatedIdentifier) *string { return &r.RelationTypeInformation }),
+		also(func(c *checker, p *path, r *RelatedIdentifier) {
+			c.relation(p, r.RelationType, r.RelationTypeInformation)
+			c.related(p.dot("relatedIdentifier"), r.RelatedIdentifier, r.RelatedIdentifierType)
+			c.notInXML(p.dot("relatedMetadataScheme"), r.RelatedMetadataScheme)
+			c.notInXML(p.dot("schemeUri"), r.SchemeURI)
+			c.notInXML(p.dot("schemeType"), r.SchemeType)
+			metadata := r.RelationType == RelationHasMetadata || r.RelationType == RelationIsMetadataFor
+			if !metadata && (r.RelatedMetadataScheme != "" || r.SchemeURI != "" || r.SchemeType != "") {
+				c.warn(datacite.CodeConflict, p.dot("relatedMetadataScheme"), r.RelatedMetadataScheme,
+					"a metadata scheme, its URI and its type are only for the relations HasMetadata and IsMetadataFor")
+			}
+		}),
+	)
+})
 
 var (
 	relatedIdentifierType = termOf(relatedIdentifierTypes, "related identifier type")
@@ -88,40 +91,42 @@ type RelatedItem struct {
 	Contributors            List[Contributor]     `json:"contributors,omitzero"`
 }
 
-var relatedItemElement = newElement("relatedItem", inOrder,
-	mandatory("relatedItemType", resourceTypeGeneral, func(r *RelatedItem) *ResourceTypeGeneral { return &r.RelatedItemType }),
-	mandatory("relationType", relationType, func(r *RelatedItem) *RelationType { return &r.RelationType }),
-	attribute("relationTypeInformation", anyText, func(r *RelatedItem) *string { return &r.RelationTypeInformation }),
-	also(func(c *checker, p *path, r *RelatedItem) {
-		c.relation(p, r.RelationType, r.RelationTypeInformation)
-		if r.RelationTypeInformation != "" {
-			c.warn(datacite.CodeLossy, p.dot("relationTypeInformation"), r.RelationTypeInformation, "if the record is sent as XML, the service leaves this out of its JSON")
-		}
-	}),
-	object("relatedItemIdentifier", optional, relatedItemIdentifierElement, func(r *RelatedItem) *RelatedItemIdentifier { return &r.RelatedItemIdentifier }),
-	list("creators", relatedItemCreatorElement, func(r *RelatedItem) *List[Creator] { return &r.Creators }),
-	also(func(c *checker, p *path, r *RelatedItem) {
-		if len(r.Titles) == 0 {
-			c.warn(datacite.CodeMissing, p.dot("titles"), "", "a related item needs a title")
-		}
-		for i, title := range r.Titles {
-			if title.Lang != "" {
-				c.warn(datacite.CodeNotInJSON, p.dot("titles").item(i).dot("lang"), title.Lang, "if the record is sent as JSON, the service ignores this; package mds sends XML")
+var relatedItemElement = sync.OnceValue(func() *element[RelatedItem] {
+	return newElement("relatedItem", inOrder,
+		mandatory("relatedItemType", resourceTypeGeneral, func(r *RelatedItem) *ResourceTypeGeneral { return &r.RelatedItemType }),
+		mandatory("relationType", relationType, func(r *RelatedItem) *RelationType { return &r.RelationType }),
+		attribute("relationTypeInformation", anyText, func(r *RelatedItem) *string { return &r.RelationTypeInformation }),
+		also(func(c *checker, p *path, r *RelatedItem) {
+			c.relation(p, r.RelationType, r.RelationTypeInformation)
+			if r.RelationTypeInformation != "" {
+				c.warn(datacite.CodeLossy, p.dot("relationTypeInformation"), r.RelationTypeInformation, "if the record is sent as XML, the service leaves this out of its JSON")
 			}
-		}
-	}),
-	list("titles", titleElement, func(r *RelatedItem) *List[Title] { return &r.Titles }),
-	textElement("publicationYear", optional, year, func(r *RelatedItem) *string { return &r.PublicationYear }),
-	untypedElement("volume", unescapedText, func(r *RelatedItem) *string { return &r.Volume }),
-	untypedElement("issue", unescapedText, func(r *RelatedItem) *string { return &r.Issue }),
-	textElement("number", optional, anyText, func(r *RelatedItem) *string { return &r.Number },
-		attribute("numberType", termOf(numberTypes, "number type"), func(r *RelatedItem) *NumberType { return &r.NumberType })),
-	untypedElement("firstPage", unescapedText, func(r *RelatedItem) *string { return &r.FirstPage }),
-	untypedElement("lastPage", unescapedText, func(r *RelatedItem) *string { return &r.LastPage }),
-	untypedElement("publisher", unescapedText, func(r *RelatedItem) *string { return &r.Publisher }),
-	untypedElement("edition", unescapedText, func(r *RelatedItem) *string { return &r.Edition }),
-	list("contributors", relatedItemContributorElement, func(r *RelatedItem) *List[Contributor] { return &r.Contributors }),
-)
+		}),
+		object("relatedItemIdentifier", optional, relatedItemIdentifierElement(), func(r *RelatedItem) *RelatedItemIdentifier { return &r.RelatedItemIdentifier }),
+		list("creators", relatedItemCreatorElement(), func(r *RelatedItem) *List[Creator] { return &r.Creators }),
+		also(func(c *checker, p *path, r *RelatedItem) {
+			if len(r.Titles) == 0 {
+				c.warn(datacite.CodeMissing, p.dot("titles"), "", "a related item needs a title")
+			}
+			for i, title := range r.Titles {
+				if title.Lang != "" {
+					c.warn(datacite.CodeNotInJSON, p.dot("titles").item(i).dot("lang"), title.Lang, "if the record is sent as JSON, the service ignores this; package mds sends XML")
+				}
+			}
+		}),
+		list("titles", titleElement(), func(r *RelatedItem) *List[Title] { return &r.Titles }),
+		textElement("publicationYear", optional, year, func(r *RelatedItem) *string { return &r.PublicationYear }),
+		untypedElement("volume", unescapedText, func(r *RelatedItem) *string { return &r.Volume }),
+		untypedElement("issue", unescapedText, func(r *RelatedItem) *string { return &r.Issue }),
+		textElement("number", optional, anyText, func(r *RelatedItem) *string { return &r.Number },
+			attribute("numberType", termOf(numberTypes, "number type"), func(r *RelatedItem) *NumberType { return &r.NumberType })),
+		untypedElement("firstPage", unescapedText, func(r *RelatedItem) *string { return &r.FirstPage }),
+		untypedElement("lastPage", unescapedText, func(r *RelatedItem) *string { return &r.LastPage }),
+		untypedElement("publisher", unescapedText, func(r *RelatedItem) *string { return &r.Publisher }),
+		untypedElement("edition", unescapedText, func(r *RelatedItem) *string { return &r.Edition }),
+		list("contributors", relatedItemContributorElement(), func(r *RelatedItem) *List[Contributor] { return &r.Contributors }),
+	)
+})
 
 // RelatedItemIdentifier is the identifier of a related item.
 type RelatedItemIdentifier struct {
@@ -132,19 +137,21 @@ type RelatedItemIdentifier struct {
 	SchemeType                string                `json:"schemeType,omitempty"`
 }
 
-var relatedItemIdentifierElement = newElement("relatedItemIdentifier", textOnly,
-	text("relatedItemIdentifier", anyText, func(r *RelatedItemIdentifier) *string { return &r.RelatedItemIdentifier }),
-	attribute("relatedItemIdentifierType", relatedIdentifierType, func(r *RelatedItemIdentifier) *RelatedIdentifierType { return &r.RelatedItemIdentifierType }),
-	attribute("relatedMetadataScheme", anyWord, func(r *RelatedItemIdentifier) *string { return &r.RelatedMetadataScheme }),
-	newAttribute(&valueRule{name: "schemeURI", member: "schemeURI"}, schemeAddress, func(r *RelatedItemIdentifier) *string { return &r.SchemeURI }),
-	attribute("schemeType", anyWord, func(r *RelatedItemIdentifier) *string { return &r.SchemeType }),
-	also(func(c *checker, p *path, id *RelatedItemIdentifier) {
-		if id.RelatedItemIdentifier != "" && id.RelatedItemIdentifierType == "" {
-			c.warn(datacite.CodeScheme, p.dot("relatedItemIdentifierType"), "", "an identifier needs its type, such as DOI or ISSN")
-		}
-		c.related(p.dot("relatedItemIdentifier"), id.RelatedItemIdentifier, id.RelatedItemIdentifierType)
-	}),
-)
+var relatedItemIdentifierElement = sync.OnceValue(func() *element[RelatedItemIdentifier] {
+	return newElement("relatedItemIdentifier", textOnly,
+		text("relatedItemIdentifier", anyText, func(r *RelatedItemIdentifier) *string { return &r.RelatedItemIdentifier }),
+		attribute("relatedItemIdentifierType", relatedIdentifierType, func(r *RelatedItemIdentifier) *RelatedIdentifierType { return &r.RelatedItemIdentifierType }),
+		attribute("relatedMetadataScheme", anyWord, func(r *RelatedItemIdentifier) *string { return &r.RelatedMetadataScheme }),
+		newAttribute(&valueRule{name: "schemeURI", member: "schemeURI"}, schemeAddress, func(r *RelatedItemIdentifier) *string { return &r.SchemeURI }),
+		attribute("schemeType", anyWord, func(r *RelatedItemIdentifier) *string { return &r.SchemeType }),
+		also(func(c *checker, p *path, id *RelatedItemIdentifier) {
+			if id.RelatedItemIdentifier != "" && id.RelatedItemIdentifierType == "" {
+				c.warn(datacite.CodeScheme, p.dot("relatedItemIdentifierType"), "", "an identifier needs its type, such as DOI or ISSN")
+			}
+			c.related(p.dot("relatedItemIdentifier"), id.RelatedItemIdentifier, id.RelatedItemIdentifierType)
+		}),
+	)
+})
 
 // NumberType is the kind of a related item's number; [Values] lists them.
 type NumberType string

@@ -21,15 +21,17 @@ type Rights struct {
 	Lang                   string `json:"lang,omitempty"`
 }
 
-var rightsElement = newElement("rights", textOnly,
-	text("rights", datatype{fault: rightsRule, spaces: preserved, word: true}, func(r *Rights) *string { return &r.Rights }),
-	attribute("rightsURI", schemeAddress, func(r *Rights) *string { return &r.RightsURI }),
-	attribute("rightsIdentifier", anyWord, func(r *Rights) *string { return &r.RightsIdentifier }),
-	attribute("rightsIdentifierScheme", anyWord, func(r *Rights) *string { return &r.RightsIdentifierScheme }),
-	also(checkSPDX),
-	schemeURI(func(r *Rights) *string { return &r.SchemeURI }),
-	lang(func(r *Rights) *string { return &r.Lang }),
-)
+var rightsElement = sync.OnceValue(func() *element[Rights] {
+	return newElement("rights", textOnly,
+		text("rights", datatype{fault: rightsRule, spaces: preserved, word: true}, func(r *Rights) *string { return &r.Rights }),
+		attribute("rightsURI", schemeAddress, func(r *Rights) *string { return &r.RightsURI }),
+		attribute("rightsIdentifier", anyWord, func(r *Rights) *string { return &r.RightsIdentifier }),
+		attribute("rightsIdentifierScheme", anyWord, func(r *Rights) *string { return &r.RightsIdentifierScheme }),
+		also(checkSPDX),
+		schemeURI(func(r *Rights) *string { return &r.SchemeURI }),
+		lang(func(r *Rights) *string { return &r.Lang }),
+	)
+})
 
 const maxRights = 2000
 

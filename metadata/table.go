@@ -2,6 +2,7 @@ package metadata
 
 import (
 	"strings"
+	"sync"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
@@ -35,9 +36,9 @@ type element[T any] struct {
 	elements   []elementPart[T]
 	checks     []func(*checker, *path, *T)
 	members    []member[T]
-	bare       func(*decoder, *T) // reads what is not an object; nil if nothing else is read
-	object     *jsonlex.Object[T]
-	item       func(*decoder, *T) bool // reads an item that is no object
+	bare       func(*decoder, *T)        // reads what is not an object; nil if nothing else is read
+	jsonObject func() *jsonlex.Object[T] // made when it is first used
+	item       func(*decoder, *T) bool   // reads an item that is no object
 
 	extra      func(*T) *[]Attribute
 	kernel3    func(*T, []string)
@@ -103,6 +104,7 @@ func newElement[T any](name string, kind contentKind, parts ...part[T]) *element
 		}
 		e.members = append(e.members, p.members...)
 	}
+	e.jsonObject = sync.OnceValue(func() *jsonlex.Object[T] { return jsonlex.NewObject(e.members...).Or(e.bare) })
 	return e
 }
 
@@ -183,15 +185,6 @@ func (e *element[T]) check(c *checker, p *path, v *T) {
 	for _, check := range e.checks {
 		check(c, p, v)
 	}
-}
-
-// jsonObject is the table for reading JSON. It is made while the package is
-// initialized, for an element that is an object or an item in another table.
-func (e *element[T]) jsonObject() *jsonlex.Object[T] {
-	if e.object == nil {
-		e.object = jsonlex.NewObject(e.members...).Or(e.bare)
-	}
-	return e.object
 }
 
 func (e *element[T]) jsonItem() func(*decoder, *T) bool {

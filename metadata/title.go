@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Title is a name of the resource; the main title has no type.
@@ -15,11 +16,13 @@ type Title struct {
 
 const noTitle = "a record needs a title; where there is none, write :unav"
 
-var titleElement = newElement("title", textOnly,
-	text("title", datatype{fault: required("the title"), warning: markupWarning}, func(t *Title) *string { return &t.Title }),
-	attribute("titleType", termOf(titleTypes, "title type"), func(t *Title) *TitleType { return &t.TitleType }),
-	lang(func(t *Title) *string { return &t.Lang }),
-)
+var titleElement = sync.OnceValue(func() *element[Title] {
+	return newElement("title", textOnly,
+		text("title", datatype{fault: required("the title"), warning: markupWarning}, func(t *Title) *string { return &t.Title }),
+		attribute("titleType", termOf(titleTypes, "title type"), func(t *Title) *TitleType { return &t.TitleType }),
+		lang(func(t *Title) *string { return &t.Lang }),
+	)
+})
 
 // TitleType is the kind of a title that is not the main one.
 type TitleType string

@@ -3,6 +3,7 @@ package metadata
 import (
 	"github.com/datacite-go/datacite-go/internal/input"
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
+	"sync"
 )
 
 // Types is the type of the resource. The service derives the last four values from the
@@ -17,22 +18,24 @@ type Types struct {
 	RIS                 string              `json:"ris,omitempty"`
 }
 
-var typesElement = newElement("resourceType", textOnly,
-	mandatory("resourceTypeGeneral", resourceTypeGeneral, func(t *Types) *ResourceTypeGeneral { return &t.ResourceTypeGeneral }),
-	text("resourceType", anyWord, func(t *Types) *string { return &t.ResourceType }),
-	jsonOnly(
-		jsonlex.Field("schemaOrg", func(d *decoder, t *Types) { t.SchemaOrg = d.Word() }),
-		jsonlex.Field("citeproc", func(d *decoder, t *Types) { t.Citeproc = d.Word() }),
-		jsonlex.Field("bibtex", func(d *decoder, t *Types) { t.BibTeX = d.Word() }),
-		jsonlex.Field("ris", func(d *decoder, t *Types) { t.RIS = d.Word() }),
-	),
-)
+var typesElement = sync.OnceValue(func() *element[Types] {
+	return newElement("resourceType", textOnly,
+		mandatory("resourceTypeGeneral", resourceTypeGeneral, func(t *Types) *ResourceTypeGeneral { return &t.ResourceTypeGeneral }),
+		text("resourceType", anyWord, func(t *Types) *string { return &t.ResourceType }),
+		jsonOnly(
+			jsonlex.Field("schemaOrg", func(d *decoder, t *Types) { t.SchemaOrg = d.Word() }),
+			jsonlex.Field("citeproc", func(d *decoder, t *Types) { t.Citeproc = d.Word() }),
+			jsonlex.Field("bibtex", func(d *decoder, t *Types) { t.BibTeX = d.Word() }),
+			jsonlex.Field("ris", func(d *decoder, t *Types) { t.RIS = d.Word() }),
+		),
+	)
+})
 
 var resourceTypeGeneral = termOf(resourceTypes, "general resource type")
 
 // UnmarshalJSON reads an object; any other value leaves t empty.
 func (t *Types) UnmarshalJSON(data []byte) error {
-	return input.JSON(data, t, typesElement.jsonObject().Read)
+	return input.JSON(data, t, typesElement().jsonObject().Read)
 }
 
 // ResourceTypeGeneral is the general type of a resource.

@@ -84,7 +84,7 @@ func Upgrade(r io.Reader, opts *UpgradeOptions) (*Upgraded, error) {
 	u.Kernel = tree.Root.Space
 	u.namespace()
 	u.rights()
-	u.walk(u.Root, &resourceElement.elementRule, nil)
+	u.walk(u.Root, &resourceElement().elementRule, nil)
 	u.funders()
 	var faults []datacite.Finding
 	if opts != nil {
@@ -396,7 +396,7 @@ func (u *upgrade) fill(values map[string]string) (faults []datacite.Finding) {
 		wanted[f.Path] = f.Reason
 	}
 	for _, at := range slices.Sorted(maps.Keys(values)) {
-		if _, ok := wanted[at]; !ok || at == "" || !u.put(u.Root, &resourceElement.elementRule, nil, at, values[at]) {
+		if _, ok := wanted[at]; !ok || at == "" || !u.put(u.Root, &resourceElement().elementRule, nil, at, values[at]) {
 			faults = append(faults, datacite.Finding{
 				Path: at, Code: datacite.CodeValue, Value: values[at],
 				Reason: "a value is given for this place, where none is needed or possible",

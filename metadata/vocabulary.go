@@ -21,9 +21,10 @@ type Term interface {
 }
 
 // terms makes a vocabulary of constants and other values.
-func terms[T ~string](values ...T) (v vocabulary) {
-	for _, value := range values {
-		v = append(v, string(value))
+func terms[T ~string](values ...T) vocabulary {
+	v := make(vocabulary, len(values))
+	for i, value := range values {
+		v[i] = string(value)
 	}
 	return v
 }

@@ -25,8 +25,11 @@ func topics() (all []shell.Maker) {
 	for _, file := range files {
 		data, _ := topicFiles.ReadFile(file) // it is there
 		short, long, _ := strings.Cut(string(data), "\n")
+		if before, after, found := strings.Cut(long, "%columns%\n"); found {
+			long = before + columns() + after
+		}
 		all = append(all, func(*shell.Shell) *cobra.Command {
-			return &cobra.Command{Use: strings.TrimSuffix(path.Base(file), ".txt"), Short: short, Long: strings.ReplaceAll(long, "%columns%\n", columns())}
+			return &cobra.Command{Use: strings.TrimSuffix(path.Base(file), ".txt"), Short: short, Long: long}
 		})
 	}
 	return all

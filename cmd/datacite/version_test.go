@@ -1,10 +1,14 @@
 package main
 
 import (
+	"regexp"
 	"runtime/debug"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/datacite-go/datacite-go/cmd/datacite/internal/shell/shelltest"
 	"github.com/datacite-go/datacite-go/metadata"
@@ -42,4 +46,22 @@ func TestVersionNamesWhatTheCommandKnows(t *testing.T) {
 	code, out, _ := shelltest.Run{}.Do(t, versionCommand, "version")
 	assert.Zero(t, code)
 	assert.Contains(t, out, "metadata schema "+metadata.KernelVersion+", robots of "+counter.RobotsDate)
+}
+
+// A command starts at once: what it does not use, such as pages, templates and the sandbox, is not
+// made before main. testkit has the bounds of the packages of the SDK.
+func TestStartsAtOnce(t *testing.T) {
+	cmd, _, stderr := shelltest.Run{Env: map[string]string{"GODEBUG": "inittrace=1"}}.Process(t, "version")
+	require.NoError(t, cmd.Run(), stderr)
+	all, packages := 0, 0
+	for _, m := range regexp.MustCompile(`(?m)^init (\S*) .* (\d+) allocs$`).FindAllStringSubmatch(stderr.String(), -1) {
+		allocs, err := strconv.Atoi(m[2])
+		require.NoError(t, err)
+		if all += allocs; strings.Contains(m[1], "/cmd/datacite/") && !strings.HasSuffix(m[1], "test") {
+			packages++
+			assert.LessOrEqual(t, allocs, 75, "allocations of %s before main", m[1])
+		}
+	}
+	assert.Greater(t, packages, 5)
+	assert.Less(t, all, 4000, "allocations before main")
 }

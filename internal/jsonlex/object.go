@@ -1,13 +1,14 @@
 package jsonlex
 
 import (
+	"sync"
 	"sync/atomic"
 )
 
 // An Object says what the members of a JSON object are in a T.
 type Object[T any] struct {
 	place   int
-	texts   []string
+	texts   func() []string
 	members []Member[T]
 	bare    func(*Decoder, *T)
 	open    bool
@@ -31,7 +32,7 @@ func newPlace() int { return int(places.Add(1)) }
 // written.
 func NewObject[T any](members ...Member[T]) *Object[T] {
 	o := &Object[T]{place: newPlace(), members: members}
-	o.texts = quoted(o.Names())
+	o.texts = sync.OnceValue(func() []string { return quoted(o.Names()) })
 	return o
 }
 
@@ -57,9 +58,9 @@ func (o *Object[T]) Names() []string {
 	return names
 }
 
-// Metadata are the members of a metadata.Record, for package dois, which reads one inside its
+// Metadata returns the members of a metadata.Record, for package dois, which reads one inside its
 // own. Package metadata sets it.
-var Metadata any
+var Metadata func() any
 
 // Inside makes the members of a T those of a U that holds one.
 func Inside[U, T any](members []Member[T], t func(*U) *T) []Member[U] {
@@ -109,18 +110,18 @@ func (o *Object[T]) Item(d *Decoder, v *T) bool {
 	return fits
 }
 
-func (d *Decoder) namesOf(place int, texts []string) *Names {
+func (d *Decoder) namesOf(place int, texts func() []string) *Names {
 	if place < len(d.names) && d.names[place] != nil {
 		return d.names[place]
 	}
 	return d.makeNames(place, texts)
 }
 
-func (d *Decoder) makeNames(place int, texts []string) *Names {
+func (d *Decoder) makeNames(place int, texts func() []string) *Names {
 	for len(d.names) <= place {
 		d.names = append(d.names, nil)
 	}
-	d.names[place] = newNames(texts)
+	d.names[place] = newNames(texts())
 	return d.names[place]
 }
 

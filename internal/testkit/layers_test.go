@@ -1,9 +1,11 @@
 package testkit_test
 
 import (
+	"cmp"
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -160,8 +162,15 @@ func TestTheMapShowsEachPackage(t *testing.T) {
 // initLine is what the runtime says of the initialization of a package of this module.
 var initLine = regexp.MustCompile(`(?m)^init ` + regexp.QuoteMeta(root) + `(\S*) .* (\d+) allocs$`)
 
-// A program that imports the module starts at once: regular expressions, vocabularies and lists are
-// read when they are needed.
+// mostInits are how many allocations a package may make before main, if it makes more than the
+// others: each regular expression takes three, which compile it when it is first used.
+var mostInits = map[string]int{
+	"/metadata": 280, "/dois": 170, "/mds": 120, "/reports": 110,
+	"/datacitetest/internal/record": 260, "/datacitetest/internal/dois": 140, "/datacitetest/internal/reports": 130,
+}
+
+// A program that imports the module starts at once: regular expressions, vocabularies, tables and
+// lists are made when they are needed.
 func TestProgramsStartAtOnce(t *testing.T) {
 	self := must(os.Executable())(t)
 	cmd := exec.Command(self, "-test.run=^$")
@@ -171,11 +180,13 @@ func TestProgramsStartAtOnce(t *testing.T) {
 	seen := map[string]bool{}
 	for _, m := range initLine.FindAllStringSubmatch(string(out), -1) {
 		allocs := must(strconv.Atoi(m[2]))(t)
-		if seen[m[1]] = true; !strings.HasPrefix(m[1], "/datacitetest/internal") {
-			assert.LessOrEqual(t, allocs, 3500, "allocations of %s before main", m[1])
+		seen[m[1]] = true
+		if strings.HasPrefix(m[1], "/internal/testkit") {
+			continue
 		}
+		assert.LessOrEqual(t, allocs, cmp.Or(mostInits[m[1]], 75), "allocations of %s before main", m[1])
 	}
-	for _, name := range []string{"/metadata", "/dois", "/mds", "/reports", "/query"} {
+	for _, name := range slices.Concat(slices.Collect(maps.Keys(mostInits)), []string{"/query", "/datacitetest/internal/search"}) {
 		assert.True(t, seen[name], name)
 	}
 }

@@ -32,7 +32,7 @@ func readCombined(o *Options) (func() ParseLine, error) {
 	if o.Paths == nil {
 		return nil, datacite.Invalid(datacite.Finding{Path: "Options.Paths", Code: datacite.CodeMissing, Reason: "are missing: nothing else says which path is which dataset"})
 	}
-	layouts := usual
+	layouts := usual()
 	if o.Layout != "" {
 		own, err := readLayout(o.Layout)
 		if err != nil {
@@ -40,7 +40,7 @@ func readCombined(o *Options) (func() ParseLine, error) {
 		}
 		layouts = []*layout{own}
 	} else if o.Pseudonyms {
-		combined := *usual[0]
+		combined := *usual()[0]
 		combined.usual = false
 		layouts = []*layout{&combined}
 	}

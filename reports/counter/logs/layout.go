@@ -3,6 +3,7 @@ package logs
 import (
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/datacite-go/datacite-go"
@@ -390,7 +391,7 @@ func allQuoted(text string) string {
 }
 
 // usual are the layouts that need not be told.
-var usual = func() (list []*layout) {
+var usual = sync.OnceValue(func() (list []*layout) {
 	const combined = `%h %l %u %t "%r" %>s %b "%{Referer}i" "%{User-Agent}i"`
 	for _, text := range []string{
 		combined,
@@ -406,4 +407,4 @@ var usual = func() (list []*layout) {
 		list = append(list, l)
 	}
 	return list
-}()
+})
