@@ -55,7 +55,7 @@ func TestExamplesOfTheGuide(t *testing.T) {
 	known := map[string]func(*counter.Event){
 		"address": func(*counter.Event) {}, "login": user("jane"), "user cookie": cookie("c"), "session cookie": session("s"),
 	}
-	for _, row := range testkit.Table(t, "../docs/counting-rules.md", "Examples") {
+	for _, row := range testkit.Table(t, "../../docs/counting-rules.md", "Examples") {
 		var events []counter.Event
 		for access := range strings.SplitSeq(row[0], ", ") {
 			at, file, _ := strings.Cut(access, " ")
