@@ -158,6 +158,7 @@ func TestCauses(t *testing.T) {
 	details := map[string]string{ // of the first difference
 		"nine instances in a correction": "performance[0].instance has 9 entries; with more than 8, records show no count of the dataset, or keep an earlier number; the number shown is that of an earlier version",
 		"regular turned machine":         "",
+		"a correction overtaken":         "",
 		"read as another DOI":            `"10.5072/a#part" of 2025-10`,
 		"another month in UTC":           `"10.5072/a" of 2025-10`,
 	}
