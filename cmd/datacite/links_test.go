@@ -56,7 +56,19 @@ func anchors(page string) (all []string) {
 	return all
 }
 
-// An administrator reads a page that leads from the log to the record, and no book.
-func TestTheMonthIsShort(t *testing.T) {
-	assert.LessOrEqual(t, len(strings.Fields(string(shelltest.Read(t, "../../docs/counting.md")))), 1500)
+// A page is read at one sitting, and the index names each. The specification and the benchmarks are looked up.
+func TestPagesAreShortAndListed(t *testing.T) {
+	index := string(shelltest.Read(t, "../../docs/README.md"))
+	pages, err := filepath.Glob("../../docs/*.md")
+	require.NoError(t, err)
+	require.NotEmpty(t, pages)
+	for _, page := range pages {
+		name := filepath.Base(page)
+		if name != "README.md" {
+			assert.Contains(t, index, "]("+name+")")
+		}
+		if name != "specification.md" && name != "benchmarks.md" {
+			assert.LessOrEqual(t, len(strings.Fields(string(shelltest.Read(t, page)))), 1500, name)
+		}
+	}
 }

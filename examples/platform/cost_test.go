@@ -131,7 +131,7 @@ func processor(t *testing.T, pid int) (used time.Duration) {
 }
 
 // Nobody without a login can stop the repository: what each route costs at most is bounded, and
-// so is what many of them cost at once. docs/platform.md has the figures that -v prints.
+// so is what many of them cost at once. docs/platform-operate.md has the figures that -v prints.
 func TestCost(t *testing.T) {
 	srv := serve(t, nil)
 	config := settings(srv, filepath.Join(t.TempDir(), "data"))
