@@ -163,6 +163,9 @@ func TestBadInputIsNotSent(t *testing.T) {
 		}), `country-counts["us"]: occurs twice`},
 		{"end before begin", change(func(r *reports.Report) { r.Header.ReportingPeriod = reports.Period{"1999-10-31", "1999-10-01"} }), "report-header.reporting-period.end-date: 1999-10-01 is before begin-date 1999-10-31"},
 		{"end before begin in a dataset", change(func(r *reports.Report) { r.Datasets[0].Performance[0].Period.EndDate = "1999-09-01" }), "report-datasets[0].performance[0].period.end-date: 1999-09-01 is before"},
+		{"a period that is none, after another", change(func(r *reports.Report) {
+			r.Datasets[0].Performance = append(r.Datasets[0].Performance, reports.Performance{Period: reports.Period{"1999-10-01", "x"}})
+		}), `report-datasets[0].performance[1].period.end-date: is "x", not a date YYYY-MM-DD`},
 		{"not a date", change(func(r *reports.Report) { r.Header.Created = "October" }), `report-header.created: is "October", not a date`},
 		{"two months", change(func(r *reports.Report) { r.Header.ReportingPeriod.EndDate = "1999-11-30" }), "is not within one month"},
 		{"no report-id", change(func(r *reports.Report) { r.Header.ReportID = " " }), "report-header.report-id: is empty"},
@@ -206,7 +209,7 @@ func TestBadInputIsNotSent(t *testing.T) {
 			require.ErrorIs(t, err, datacite.ErrInvalid)
 		})
 	}
-	assert.Equal(t, map[datacite.Code]int{"date": 8, "encoding": 9, "limit": 6, "missing": 4, "repeated": 2, "syntax": 1, "vocabulary": 8}, codes)
+	assert.Equal(t, map[datacite.Code]int{"date": 9, "encoding": 9, "limit": 6, "missing": 4, "repeated": 2, "syntax": 1, "vocabulary": 8}, codes)
 	most := reports.Report{Header: header("Example", time.October), Datasets: slices.Repeat(all(1), reports.MaxDatasets)}
 	require.NoError(t, most.Validate())
 	t.Run("all faults at once", func(t *testing.T) {
@@ -248,7 +251,7 @@ func TestStrangeResponses(t *testing.T) {
 			assert.ErrorContains(t, err, tt.reason)
 		})
 	}
-	for _, body := range []string{html, "", "OK", `{"data":[]}`, `{"report":{"id":"`, `{"report":5}`, `{"report":{"report-datasets":{}}}`, `{"report":{"report-datasets":[{"yop":"2010"}`} {
+	for _, body := range []string{html, "", "OK", `{"data":[]}`, `{"report":{"id":"`, `{"reports":[]`, `{"report":5}`, `{"report":{"report-datasets":{}}}`, `{"report":{"report-datasets":[{"yop":"2010"}`} {
 		c := responding(t, 200, "application/json", body)
 		_, err := c.Get(t.Context(), id)
 		require.ErrorIs(t, err, datacite.ErrUnreadable, body)
@@ -331,6 +334,8 @@ func TestSubmitErrorIsItsState(t *testing.T) {
 		for _, sentinel := range []error{datacite.ErrUnclear, reports.ErrBusy, reports.ErrBroken} {
 			assert.Equal(t, sentinel == own, errors.Is(err, sentinel), "%s, %v", state, sentinel)
 		}
+		assert.Equal(t, state != reports.Broken, datacite.Temporary(err), state)
+		assert.Equal(t, state == reports.Disturbed, datacite.Temporary(&reports.SubmitError{State: state, Err: datacite.ErrInvalid}), state)
 		assert.ErrorIs(t, err, context.DeadlineExceeded)
 		cause, ok := errors.AsType[*datacite.Error](err)
 		assert.True(t, ok)

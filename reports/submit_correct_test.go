@@ -56,6 +56,7 @@ func TestACorrectionThatDropsDatasets(t *testing.T) {
 	eachBehaviour(t, func(t *testing.T, srv *datacitetest.Server) {
 		s := corrections{t: t, c: srv.Reports()}
 		a, b, c := counted("10.5072/a", views(3), downloads(2)), counted("10.5072/B", views(1)), counted("10.5072/c", downloads(0))
+		b.DatasetID = append(b.DatasetID, reports.TypedValue{Type: "uri", Value: "https://example.org/b"})
 		first := s.submit(a, b, c)
 		holds := func(want ...reports.Dataset) {
 			t.Helper()
@@ -186,8 +187,16 @@ func TestTheSameMonthUnderAnotherName(t *testing.T) {
 		s := corrections{t: t, c: c}
 		s.submit(counted("10.5072/c", views(3)))
 		s.opts.CompareOthers = true
+		listed := len(srv.Requests())
 		s.submit(counted("10.5072/c", views(3)))
 		assert.Empty(t, s.said)
+		lists := 0
+		for _, r := range srv.Requests()[listed:] {
+			if r.URL.Query().Has("client-id") {
+				lists++
+			}
+		}
+		assert.Equal(t, 1, lists, "read at once, it is not requested again")
 		s.submit(counted("10.5072/A", views(5), downloads(1)))
 		assert.Contains(t, s.said, fmt.Sprintf("report %s of \"Old Name\" has 2 of the same numbers for that month, such as one of 10.5072/a; records show the sum", old.ReportID))
 
@@ -224,6 +233,7 @@ func TestOtherReportsThatCannotBeRead(t *testing.T) {
 	}{
 		"500 for good":             {one, 1000, 500, `{"status":400,"title":"invalid base64"}`, io.EOF, cannot + "GET "},
 		"cut twice":                {one, 2, 200, "", io.EOF, sum},
+		"cut three times":          {one, 3, 200, "", io.EOF, cannot + "reports: stored report is damaged: GET "},
 		"cut each time":            {one, 1000, 200, "", io.EOF, cannot + "reports: stored report is damaged: GET "},
 		"damaged":                  {one, 1000, 200, "damaged", io.EOF, cannot + "reports: stored report is damaged: GET "},
 		"the connection lost each": {one, 1000, 200, "", io.ErrUnexpectedEOF, cannot + "GET "},

@@ -125,7 +125,7 @@ func TestNothingIsLeftToSend(t *testing.T) {
 			},
 		})
 		require.ErrorIs(t, err, datacite.ErrInvalid)
-		assert.ErrorContains(t, err, "report-datasets: has nothing left to send: all 150 datasets have faults")
+		assert.Equal(t, []datacite.Finding{{Path: "report-datasets", Code: "missing", Reason: "has nothing left to send: all 150 datasets have faults"}}, datacite.Findings(err))
 		assert.Equal(t, 150, leftOut)
 		assert.Empty(t, writes(srv))
 	}
@@ -135,12 +135,14 @@ func TestNothingIsLeftToSend(t *testing.T) {
 func spelled(edit func(i int, d *reports.Dataset), names ...string) iter.Seq2[reports.Dataset, error] {
 	return func(yield func(reports.Dataset, error) bool) {
 		id := []reports.TypedValue{{Type: "doi"}}
-		instances := make([]reports.Instance, 4)
+		instances, performance := make([]reports.Instance, 4), make([]reports.Performance, 1)
 		for i, name := range names {
 			d := dataset(i)
 			id[0].Value = name
 			copy(instances, d.Performance[0].Instance)
-			d.DatasetID, d.Performance[0].Instance = id, instances
+			performance[0].Period = d.Performance[0].Period
+			performance[0].Instance = instances
+			d.DatasetID, d.Performance = id, performance
 			if edit != nil {
 				edit(i, &d)
 			}

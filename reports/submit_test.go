@@ -143,6 +143,13 @@ func TestSubmitTakesTheReportThatIsThere(t *testing.T) {
 		assert.Equal(t, []any{1, later.Created}, []any{receipt.Sent, receipt.Header.Created})
 		require.NoError(t, c.Verify(t.Context(), receipt))
 
+		token := srv.Token(srv.Now().Add(year))
+		later.ReportID = "dsr " + token
+		var said []string
+		_, err = client(t, srv, &datacite.Config{Token: token}).Submit(t.Context(), later, datasets(3), &reports.SubmitOptions{Warn: func(f datacite.Finding) { said = append(said, f.String()) }})
+		require.NoError(t, err)
+		assert.Contains(t, said, `warning: report-header.report-id: is "dsr REDACTED"; the stored report keeps "dsr"`)
+
 		_, err = c.Submit(t.Context(), header("Example", time.October), datasets(2), &reports.SubmitOptions{ID: id})
 		require.ErrorIs(t, err, datacite.ErrConflict, "its later subsets would land in the other report")
 		receipt, err = c.Submit(t.Context(), header("Another", time.October), datasets(2), &reports.SubmitOptions{ID: id})
@@ -164,21 +171,23 @@ func TestNothingIsSentBeforeAllIsChecked(t *testing.T) {
 		opts   *reports.SubmitOptions
 		want   error
 		faults int
+		says   string
 	}{
-		"the source fails": {h, failing, &reports.SubmitOptions{MaxDatasets: 1}, database, 0},
-		"a bounded list":   {h, bad(500), nil, datacite.ErrInvalid, 100},
-		"no datasets":      {h, datasets(0), nil, datacite.ErrInvalid, 1},
-		"no source":        {h, nil, nil, datacite.ErrInvalid, 1},
-		"no header":        {reports.Header{}, datasets(1), nil, datacite.ErrInvalid, 6},
-		"large subsets":    {h, datasets(1), &reports.SubmitOptions{MaxDatasets: 50_001}, datacite.ErrInvalid, 1},
-		"negative options": {h, datasets(1), &reports.SubmitOptions{MaxDatasets: -1, Level: -1, MaxProcessing: -1, MaxOutage: -1}, datacite.ErrInvalid, 4},
-		"level 10":         {h, datasets(1), &reports.SubmitOptions{Level: 10}, datacite.ErrInvalid, 1},
-		"no UUID":          {h, datasets(1), &reports.SubmitOptions{ID: "x"}, datacite.ErrInvalid, 1},
-		"no Warn":          {h, datasets(1), &reports.SubmitOptions{CompareOthers: true}, datacite.ErrInvalid, 1},
+		"the source fails": {h, failing, &reports.SubmitOptions{MaxDatasets: 1}, database, 0, "database is down"},
+		"a bounded list":   {h, bad(500), nil, datacite.ErrInvalid, 100, "report-datasets[1].data-type: is \"book\""},
+		"no datasets":      {h, datasets(0), nil, datacite.ErrInvalid, 1, "report-datasets: is empty; the service accepts no report without datasets"},
+		"no source":        {h, nil, nil, datacite.ErrInvalid, 1, "src: is nil"},
+		"no header":        {reports.Header{}, datasets(1), nil, datacite.ErrInvalid, 6, "report-header.report-id: is empty"},
+		"large subsets":    {h, datasets(1), &reports.SubmitOptions{MaxDatasets: 50_001}, datacite.ErrInvalid, 1, "SubmitOptions.MaxDatasets: is 50001, not between 1 and 50000"},
+		"negative options": {h, datasets(1), &reports.SubmitOptions{MaxDatasets: -1, Level: -1, MaxProcessing: -1, MaxOutage: -1}, datacite.ErrInvalid, 4, "SubmitOptions.Level: is -1, not between 1 and 9"},
+		"level 10":         {h, datasets(1), &reports.SubmitOptions{Level: 10}, datacite.ErrInvalid, 1, "SubmitOptions.Level: is 10"},
+		"no UUID":          {h, datasets(1), &reports.SubmitOptions{ID: "x"}, datacite.ErrInvalid, 1, "SubmitOptions.ID: \"x\" is not a UUID"},
+		"no Warn":          {h, datasets(1), &reports.SubmitOptions{CompareOthers: true}, datacite.ErrInvalid, 1, "SubmitOptions.CompareOthers: needs SubmitOptions.Warn"},
 	} {
 		_, err := srv.Reports().Submit(t.Context(), tt.h, tt.src, tt.opts)
 		require.ErrorIs(t, err, tt.want, name)
 		assert.Len(t, datacite.Findings(err), tt.faults, name)
+		assert.ErrorContains(t, err, tt.says, name)
 	}
 	assert.Empty(t, srv.Requests())
 }
@@ -231,18 +240,22 @@ func TestWarnings(t *testing.T) {
 	d.Performance[0].Instance[0].CountryCounts[1] = reports.CountryCount{Country: "xk", Count: 1}
 	d.Performance[0].Instance[1].Count = 0
 	d.Publisher = "Mus\ufffde"
-	var warned []string
-	_, err := server(t).Reports().Submit(t.Context(), header("Example", time.October), reports.Source([]reports.Dataset{d}), &reports.SubmitOptions{
-		Warn: func(f datacite.Finding) { warned = append(warned, f.String()) },
+	bare := d
+	bare.DatasetID, bare.Performance = []reports.TypedValue{{Type: "doi", Value: "DOI:10.5072/bare"}}, nil
+	codes, warned := map[datacite.Code]int{}, []string(nil)
+	_, err := server(t).Reports().Submit(t.Context(), header("Example", time.October), reports.Source([]reports.Dataset{d, bare}), &reports.SubmitOptions{
+		Warn: func(f datacite.Finding) { warned = append(warned, f.String()); codes[f.Code]++ },
 	})
 	require.NoError(t, err, "a warning stops nothing")
+	assert.Equal(t, map[datacite.Code]int{"vocabulary": 1, "incomplete": 1, "zero": 1, "encoding": 2, "corrected": 1}, codes)
 	want := []string{
 		`warning: report-datasets[0].performance[0].instance[0].country-counts["xk"]: is not a country code of ISO 3166-1; an uncompressed report with it is refused`,
 		`warning: report-datasets[0].performance[0].instance[0].country-counts: add up to 5, and the count is 7`,
 		`warning: report-datasets[0].performance[0].instance[1].count: is 0, which is needed only to remove an earlier number`,
 		"warning: report-datasets[0].publisher: has the character U+FFFD, which stands where a program lost what was written",
+		`warning: report-datasets[1].dataset-id[0].value: is "DOI:10.5072/bare", in which the service does not find the DOI; Submit, Create and Put send "10.5072/bare" first`,
 	}
-	assert.Equal(t, want, warned)
+	assert.Equal(t, want, warned[:len(want)])
 
 	r := report("Example", 1)
 	r.Datasets = []reports.Dataset{d, d}
@@ -597,6 +610,7 @@ func TestATokenThatExpiresSoonIsAWarning(t *testing.T) {
 				require.NoError(t, err)
 			}
 			assert.Equal(t, warned, strings.Count(log.String(), "token expires soon"), "once, not for each request")
+			assert.Equal(t, warned, strings.Count(log.String(), " expires="))
 		}
 	})
 }
