@@ -1,5 +1,5 @@
-// Package query builds, parses and checks values of the parameters query, sort, page and
-// random of the DOI query interface ([specification] §4.2).
+// Package query builds, parses and checks query strings, sort orders and pages of the DOI query
+// interface ([specification] §4.2).
 //
 //	q := query.And(
 //		query.FieldTitle.Is("climate change"),

@@ -1,5 +1,5 @@
-// Package archive reads DOI records from files: the data files that the operator of the
-// service publishes once a year, saved pages, and the output of a harvest.
+// Package archive reads DOI records from files: DataCite's yearly Public Data File, saved pages,
+// and the output of a harvest.
 //
 //	file, err := os.Open("DataCite_Public_Data_File_2025.tar")
 //	if err != nil {

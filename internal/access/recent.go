@@ -1,4 +1,4 @@
-// Package access has what counting accesses and reading their logs share: addresses of visitors, and a
+// Package access has what counting accesses and reading logs share: addresses of visitors, and a
 // cache of what was found out about texts.
 package access
 

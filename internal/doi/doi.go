@@ -1,5 +1,5 @@
-// Package doi parses DOI names as people write them, checks which may be registered
-// anew, and writes them into request paths so that they reach exactly that DOI.
+// Package doi parses DOI names as people write them, and writes them into request paths so that
+// they reach exactly that DOI. It checks which names may be registered anew.
 package doi
 
 import (

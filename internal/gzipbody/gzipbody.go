@@ -1,5 +1,5 @@
 // Package gzipbody compresses request bodies so that the same data always make the same
-// bytes: the service identifies a stored part by the checksum of its compressed bytes.
+// bytes. The service identifies a stored part by the checksum of its compressed bytes.
 //
 // A body is one gzip member, assembled from blocks. A [Compressor] compresses each block
 // independently, so that several can work at once, and a [Member] knows its compressed

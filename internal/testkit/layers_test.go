@@ -101,6 +101,20 @@ func TestImportsPointOneWay(t *testing.T) {
 	}
 }
 
+// Lists of packages show the first sentence of each.
+func TestPackagesSayWhatTheyAreInALine(t *testing.T) {
+	for _, folder := range []string{".", "cmd/datacite", "examples/platform", "examples/usagebeam"} {
+		list := exec.Command("go", "list", "-f", "{{.ImportPath}}\t{{.Doc}}", "./...")
+		list.Dir = filepath.Join("..", "..", folder)
+		out, err := list.Output()
+		require.NoError(t, err)
+		for line := range strings.Lines(string(out)) {
+			name, sentence, _ := strings.Cut(strings.TrimSpace(line), "\t")
+			assert.LessOrEqual(t, len(sentence), 140, name)
+		}
+	}
+}
+
 // What people copy and run uses what everybody can import: nothing below these folders imports
 // internal packages of the root, in any module and in any test.
 func TestProgramsImportTheExportedAPI(t *testing.T) {

@@ -1,4 +1,4 @@
-// Package transport is the HTTP core that the three clients share: it builds a
+// Package transport is the HTTP core that the three clients share. It builds a
 // request, sends it as often as the operation allows, reads the response within
 // limits, and turns everything that is not a success into one [Error].
 //

@@ -1,5 +1,5 @@
-// Package counter counts accesses to datasets by the COUNTER Code of Practice for
-// Research Data, release RD1, and makes the rows of a usage report.
+// Package counter counts accesses by the COUNTER Code of Practice for Research Data, release RD1,
+// and makes the rows of a usage report.
 //
 //	events := logs.Read([]logs.Log{logs.FromReader(name, file)}, logs.Dataverse, nil) // or of your own
 //	rows := counter.Count(events, &counter.Options{Period: reports.Month(2026, time.October)})

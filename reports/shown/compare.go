@@ -1,5 +1,5 @@
-// Package shown compares the usage reports that an account has stored with the numbers
-// of views and downloads that DOI records show, and explains each difference:
+// Package shown compares stored usage reports with the views and downloads that DOI records
+// show, and explains each difference:
 //
 //	for d, err := range shown.Compare(ctx, reportsClient, doisClient, "example.repo", nil) {
 //		if err != nil {

@@ -1,5 +1,5 @@
-// Package sandbox is the registration service in memory: usage reports, DOI
-// query and metadata store over one set of records, as an [http.Handler].
+// Package sandbox is the registration service in memory, as an [http.Handler]. Usage
+// reports, DOI query and metadata store share one set of records.
 //
 // By default it follows the specification, and where that says "not shown" it
 // does what the servers in operation do. With [Deployed] it follows those

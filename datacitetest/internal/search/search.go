@@ -1,4 +1,4 @@
-// Package search is the search engine of the embedded service: it indexes records, parses a
+// Package search is the search engine of the embedded service. It indexes records, parses a
 // query string (specification §4.2.1) and says which records match.
 //
 //	q, err := search.Parse("titles.title:climate AND publicationYear:[2015 TO 2020]", false)

@@ -1,4 +1,4 @@
-// Package usage makes events like the deployed services: workers read usage reports, and the
+// Package usage makes events like the deployed services. Workers read usage reports, and the
 // related identifiers of records, and the record of a DOI shows sums of events and the DOIs
 // that it is related to. The rules and their evidence are in deployed-usage.md.
 package usage

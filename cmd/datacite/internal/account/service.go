@@ -1,5 +1,5 @@
 // Package account is where commands work, and as whom: the service that --service,
-// DATACITE_SERVICE or the settings name, and the login for it.
+// DATACITE_SERVICE or the settings name, and its login.
 package account
 
 import (

@@ -1,4 +1,4 @@
-// Package sandbox is the command datacite sandbox: it serves the embedded service on a port, so
+// Package sandbox is the command datacite sandbox. It serves the embedded service on a port, so
 // that a client in any language can be tried against it. The metadata store, the DOI query, usage
 // reports and a resolver have one set of records, in memory, until it is stopped.
 package sandbox

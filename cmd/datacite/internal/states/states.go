@@ -1,5 +1,5 @@
-// Package states has the commands datacite hide, datacite show, datacite delete and datacite transfer, which change the
-// state or the account of DOIs and send no metadata.
+// Package states has the commands that change the state or the account of DOIs and send no metadata: hide, show, delete
+// and transfer.
 package states
 
 import (

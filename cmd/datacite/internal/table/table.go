@@ -1,5 +1,5 @@
 // Package table reads and writes metadata records as rows of a table, for people who keep
-// them in a spreadsheet: one row for each DOI, one column for each property.
+// them in a spreadsheet. There is one row for each DOI, and one column for each property.
 //
 // # Cells
 //
