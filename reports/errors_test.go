@@ -334,8 +334,8 @@ func TestSubmitErrorIsItsState(t *testing.T) {
 		for _, sentinel := range []error{datacite.ErrUnclear, reports.ErrBusy, reports.ErrBroken} {
 			assert.Equal(t, sentinel == own, errors.Is(err, sentinel), "%s, %v", state, sentinel)
 		}
-		assert.Equal(t, state != reports.Broken, datacite.Temporary(err), state)
-		assert.Equal(t, state == reports.Disturbed, datacite.Temporary(&reports.SubmitError{State: state, Err: datacite.ErrInvalid}), state)
+		assert.Equal(t, state != reports.SubmitBroken, datacite.Temporary(err), state)
+		assert.Equal(t, state == reports.SubmitDisturbed, datacite.Temporary(&reports.SubmitError{State: state, Err: datacite.ErrInvalid}), state)
 		assert.ErrorIs(t, err, context.DeadlineExceeded)
 		cause, ok := errors.AsType[*datacite.Error](err)
 		assert.True(t, ok)
