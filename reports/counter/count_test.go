@@ -86,9 +86,13 @@ func makeLog(r *rand.Rand, zones []*time.Location) randomLog {
 		users[i] = u
 	}
 	urls := []string{"/a", "/a#top", "/b", "/c"}[:1+r.IntN(4)]
+	countries, steps, events := []string{"", "", "DE", "de", "fr"}, []time.Duration{0, 1, 1, 10, 10, 25, 29, 30, 31, 35, 59, 1800, 3600}, 14
+	if r.IntN(5) == 0 { // more than are searched for one by one
+		urls, countries = strings.Split("abcdefghijklmn", ""), strings.Fields("aa bb cc dd ee ff gg hh ii jj kk ll mm nn")
+		steps, events = []time.Duration{0, 0, 1, 1, 1, 2, 30}, 80
+	}
 	at := moments[r.IntN(len(moments))].Add(-time.Duration(r.IntN(90)) * time.Second)
-	for range r.IntN(14) {
-		steps := []time.Duration{0, 1, 1, 10, 10, 25, 29, 30, 31, 35, 59, 1800, 3600}
+	for range r.IntN(events) {
 		at = at.Add(steps[r.IntN(len(steps))] * time.Second)
 		if r.IntN(4) == 0 {
 			at = at.Add(time.Duration(r.IntN(3)-1) * time.Nanosecond)
@@ -98,7 +102,7 @@ func makeLog(r *rand.Rand, zones []*time.Location) randomLog {
 		}
 		e := users[r.IntN(len(users))]
 		e.DOI, e.Time, e.Request = pick("10.5072/a", "10.5072/A", "doi:10.5072/a", "10.5072/b"), at, r.IntN(2) == 0
-		e.URL, e.Country = pick(urls...), pick("", "", "DE", "de", "fr")
+		e.URL, e.Country = pick(urls...), pick(countries...)
 		if r.IntN(8) == 0 {
 			e.Access = reports.AccessMethod(pick("regular", "machine"))
 		}

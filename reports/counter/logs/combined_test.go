@@ -175,6 +175,7 @@ func TestLayoutsOfWhichNothingCanBeCounted(t *testing.T) {
 		`%h "%r" %>s "%{User-Agent}i"`:                  "has no time",
 		`%h %t %>s "%{User-Agent}i"`:                    "has no request",
 		`%h %t "%r" "%{User-Agent}i"`:                   "has no status",
+		`%h %t "%r" %<s "%{User-Agent}i"`:               "has no status", // before it was redirected
 		`%t "%r" %s "%{User-Agent}i"`:                   "has nothing that tells visitors apart",
 		`%h%t "%r" %s "%{User-Agent}i"`:                 "",
 		`%h%u %t "%r" %s "%{User-Agent}i"`:              "has two fields with nothing between them",

@@ -15,10 +15,10 @@ import (
 // compressions are the first bytes of a file, and what they say of it.
 var compressions = []struct {
 	magic, name string
-	open        func(io.Reader) (io.ReadCloser, error) // nil if it is not read here
+	open        func(io.Reader) (io.Reader, error) // nil if it is not read here; there is nothing to close
 }{
-	{"\x1f\x8b", "gzip", func(r io.Reader) (io.ReadCloser, error) { return gzip.NewReader(r) }},
-	{"BZh", "bzip2", func(r io.Reader) (io.ReadCloser, error) { return io.NopCloser(bzip2.NewReader(r)), nil }},
+	{"\x1f\x8b", "gzip", func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }},
+	{"BZh", "bzip2", func(r io.Reader) (io.Reader, error) { return bzip2.NewReader(r), nil }},
 	{"\x28\xb5\x2f\xfd", "zstd", unzstd},
 	{"\x50\x2a\x4d\x18", "zstd", unzstd}, // pzstd begins with a frame that is skipped
 	{"\xfd7zXZ\x00", "xz", nil},
@@ -28,16 +28,12 @@ var compressions = []struct {
 	{"\x1f\x9d", "compress", nil},
 }
 
-func unzstd(r io.Reader) (io.ReadCloser, error) {
-	unzip, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1)) // no goroutine
-	if err != nil {
-		return nil, err
-	}
-	return unzip.IOReadCloser(), nil
+func unzstd(r io.Reader) (io.Reader, error) {
+	return zstd.NewReader(r, zstd.WithDecoderConcurrency(1)) // no goroutine
 }
 
 // inflated tells by the first bytes how a log is compressed.
-func inflated(r io.Reader) (content io.ReadCloser, packed bool, err error) {
+func inflated(r io.Reader) (content io.Reader, packed bool, err error) {
 	in := bufio.NewReaderSize(r, 256<<10)
 	begin, _ := in.Peek(6) // an error comes again when it is read
 	for _, c := range compressions {
@@ -52,5 +48,5 @@ func inflated(r io.Reader) (content io.ReadCloser, packed bool, err error) {
 		}
 		return content, true, nil
 	}
-	return io.NopCloser(in), false, nil
+	return in, false, nil
 }

@@ -85,16 +85,20 @@ type pathFinder struct {
 	*Paths
 	patterns []pathPattern // those for requests, then those for investigations
 	beside   bool          // the log has the DOI beside the path
+	literal  bool          // the patterns are, so that a path is found out about as soon as looked up
 	known    access.Cache[found]
 }
 
 func newPathFinder(p *Paths) *pathFinder {
-	f := &pathFinder{Paths: p, known: access.Cache[found]{Most: 1 << 15}}
+	f := &pathFinder{Paths: p, literal: len(p.Table) == 0, known: access.Cache[found]{Most: 1 << 15}}
 	for _, r := range p.Requests {
 		f.patterns = append(f.patterns, newPathPattern(r, true))
 	}
 	for _, r := range p.Investigations {
 		f.patterns = append(f.patterns, newPathPattern(r, false))
+	}
+	for _, p := range f.patterns {
+		f.literal = f.literal && p.literal != ""
 	}
 	return f
 }
@@ -102,6 +106,9 @@ func newPathFinder(p *Paths) *pathFinder {
 // target returns what the path of an address leads to; false if it is not counted.
 func (f *pathFinder) target(address string) (t Target, ok bool, err error) {
 	path := pathOf(address)
+	if f.beside && f.literal {
+		return f.find(path)
+	}
 	key := access.KeyOf(path)
 	if to, known := f.known.Get(key); known {
 		return to.Target, to.counts, nil
@@ -133,8 +140,11 @@ func (f *pathFinder) find(path string) (t Target, ok bool, err error) {
 		if p == nil {
 			return t, false, nil
 		}
+		if f.beside {
+			return Target{Request: p.request}, true, nil
+		}
 		t.Request = p.request
-		if t.DOI, ok = f.text(matched, at); !ok && !f.beside {
+		if t.DOI, ok = f.text(matched, at); !ok {
 			return t, false, fault(datacite.CodeNoDataset, "path is %.200q, whose dataset is not in the table", matched)
 		}
 	}

@@ -281,7 +281,6 @@ func (r *reader) source(s Log, yield func(counter.Event) bool) (err error) {
 		}
 		return r.damaged(1, err)
 	}
-	defer content.Close()
 	for c := range r.parsed(content) {
 		r.file.Counts.add(c.counts)
 		r.sum.Counts.add(c.counts)
