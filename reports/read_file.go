@@ -13,16 +13,8 @@ import (
 	"github.com/datacite-go/datacite-go/internal/jsonlex"
 )
 
-// Source returns an iterator over a slice, for [Client.Submit].
-func Source(datasets []Dataset) iter.Seq2[Dataset, error] {
-	return func(yield func(Dataset, error) bool) {
-		for _, d := range datasets {
-			if !yield(d, nil) {
-				return
-			}
-		}
-	}
-}
+// Source is [datacite.Each] for [Client.Submit].
+func Source(datasets []Dataset) iter.Seq2[Dataset, error] { return datacite.Each(datasets) }
 
 // NewReader starts to read a report from a file or another stream, plain or compressed with
 // gzip, in the form that is sent or in any form that the service returns. If its subsets

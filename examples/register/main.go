@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"log"
-	"os"
 
 	"github.com/datacite-go/datacite-go"
 	"github.com/datacite-go/datacite-go/mds"
@@ -11,7 +10,11 @@ import (
 )
 
 func main() {
-	client, err := mds.NewClient(datacite.Config{Service: datacite.Test, Username: "ORG.REPO", Password: os.Getenv("DATACITE_PASSWORD")})
+	cfg, err := datacite.FromEnvironment() // DATACITE_SERVICE, DATACITE_USERNAME, DATACITE_PASSWORD
+	if err != nil {
+		log.Fatal(err)
+	}
+	client, err := mds.NewClient(cfg)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"log"
-	"os"
 	"time"
 
 	"github.com/datacite-go/datacite-go"
@@ -11,7 +10,11 @@ import (
 )
 
 func main() {
-	client, err := reports.NewClient(datacite.Config{Service: datacite.Test, Token: os.Getenv("DATACITE_TOKEN")})
+	cfg, err := datacite.FromEnvironment() // DATACITE_SERVICE, DATACITE_TOKEN
+	if err != nil {
+		log.Fatal(err)
+	}
+	client, err := reports.NewClient(cfg)
 	if err != nil {
 		log.Fatal(err)
 	}

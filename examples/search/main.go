@@ -11,7 +11,11 @@ import (
 )
 
 func main() {
-	client, err := dois.NewClient(datacite.Config{Service: datacite.Production, Contact: "you@example.org"})
+	cfg, err := datacite.FromEnvironment() // DATACITE_SERVICE
+	if err != nil {
+		log.Fatal(err)
+	}
+	client, err := dois.NewClient(cfg)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -5,6 +5,7 @@ package call
 
 import (
 	"context"
+	"net/http"
 	"strings"
 	"time"
 )
@@ -13,7 +14,19 @@ import (
 type Settings struct {
 	MaxAttempts int
 	Timeout     time.Duration
-	Outage      *Outage // of the requests that are sent one after another; nil: each may fail for as long as it does
+	Outage      *Outage      // of the requests that are sent one after another; nil: each may fail for as long as it does
+	Done        func(Result) // receives the outcome of each request; may be nil
+}
+
+// A Result is a RequestResult of the root, which describes it.
+type Result struct {
+	Op         string
+	StatusCode int
+	Header     http.Header
+	RequestID  string
+	Attempts   int
+	Duration   time.Duration
+	Err        error
 }
 
 // An Outage is how long requests may fail, in all their attempts, until one succeeds. A slow response is no failure.

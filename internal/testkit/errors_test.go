@@ -153,9 +153,12 @@ func bad(t *testing.T) map[string]func() error {
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = days.Close() })
 	wrong := &reports.Report{}
+	t.Setenv("DATACITE_SERVICE", "x")
 	about := &logs.Descriptions{}
 	t.Cleanup(func() { _ = about.Close() })
 	calls := map[string]func() error{
+		"datacite.FromEnvironment":    func() error { return only(datacite.FromEnvironment()) },
+		"datacite.ParseService":       func() error { return only(datacite.ParseService("x")) },
 		"doi.Parse":                   func() error { return only(doi.Parse("x")) },
 		"doi.CheckNew":                func() error { return doi.CheckNew("x") },
 		"doi.CheckPrefix":             func() error { return doi.CheckPrefix("x") },
@@ -237,7 +240,7 @@ func cutReport(t *testing.T) *reports.Reader {
 var unrefusing = map[string]string{
 	"datacite.Invalid": "makes the error", "datacite.ValidationError.Except": "is the error", "datacite.Config.MarshalText": "fails always",
 	"datacitetest.Server.Record": "datacite.ErrNotFound", "datacitetest.Server.Save": "the writer's error", "datacitetest.Server.Resolve": "datacite.ErrNotFound", "datacitetest.StoredReport.Report": "what a GET returns",
-	"dois.Record.Decode": "what the service sent", "reports.Source": "a list", "logs.Descriptions.All": "what was added",
+	"dois.Record.Decode": "what the service sent", "reports.Source": "a list", "datacite.Each": "a list", "logs.Descriptions.All": "what was added",
 }
 
 // failing are the exported functions and methods without a context that return an error, or a

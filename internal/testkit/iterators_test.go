@@ -262,6 +262,9 @@ var loops = map[string]loop{
 		}
 		return over(datasets)
 	},
+	"datacite.Each": func(context.Context, *scene, func()) iter.Seq[error] {
+		return over(datacite.Each(report(0).Datasets))
+	},
 	"reports.Source": func(context.Context, *scene, func()) iter.Seq[error] {
 		return over(reports.Source(report(0).Datasets))
 	},

@@ -2,7 +2,6 @@ package testkit_test
 
 import (
 	"flag"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -47,7 +46,7 @@ func TestExamplesToCopyAreThoseOfTheReadme(t *testing.T) {
 }
 
 // Copied into a module of their own, they compile, and do their work at a service as specified
-// and as deployed, once the hosts and the account are its own.
+// and as deployed, which the environment names.
 func TestExamplesRunWhereTheyAreCopied(t *testing.T) {
 	if !*binaries {
 		t.Skip("building programs takes long; -args -binaries does")
@@ -56,9 +55,6 @@ func TestExamplesRunWhereTheyAreCopied(t *testing.T) {
 	var current atomic.Pointer[datacitetest.Server]
 	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { current.Load().ServeHTTP(w, r) }))
 	defer host.Close()
-	service := fmt.Sprintf("datacite.Service{API: %[1]q, MDS: %[1]q}", host.URL)
-	own := strings.NewReplacer("datacite.Test", service, "datacite.Production", service, "ORG.REPO", datacitetest.Username)
-
 	module := t.TempDir()
 	run := func(words ...string) {
 		command := exec.Command("go", words...)
@@ -73,10 +69,6 @@ func TestExamplesRunWhereTheyAreCopied(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(module, "go.sum"), sums, 0o600))
 	for _, name := range copied {
 		require.NoError(t, os.CopyFS(filepath.Join(module, name), os.DirFS(filepath.Join(root, "examples", name))))
-		main := filepath.Join(module, name, "main.go")
-		if text, err := os.ReadFile(main); err == nil {
-			require.NoError(t, os.WriteFile(main, []byte(own.Replace(string(text))), 0o600))
-		}
 	}
 	run("mod", "edit", "-require", "github.com/datacite-go/datacite-go@v0.1.0")
 	run("vet", "./...")
@@ -90,7 +82,7 @@ func TestExamplesRunWhereTheyAreCopied(t *testing.T) {
 			current.Store(srv)
 			for i, want := range []string{"10.5072/glacier-1 is findable\n", "10.5072/glacier-1 Glacier length\n", " 1 datasets stored as report "} {
 				program := exec.Command(filepath.Join(module, "bin", copied[i]))
-				program.Env = append(os.Environ(), "DATACITE_PASSWORD="+datacitetest.Password,
+				program.Env = append(os.Environ(), "DATACITE_SERVICE="+host.URL, "DATACITE_USERNAME="+datacitetest.Username, "DATACITE_PASSWORD="+datacitetest.Password,
 					"DATACITE_TOKEN="+srv.Token(srv.Now().Add(90*24*time.Hour)), "DATACITE_LOCK_DIR="+t.TempDir())
 				out, err := program.CombinedOutput()
 				require.NoError(t, err, "%s", out)

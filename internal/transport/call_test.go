@@ -60,6 +60,37 @@ func TestNegativeCallOptionsAreRefused(t *testing.T) {
 	assert.Nil(t, datacite.WithCallOptions(none, &datacite.CallOptions{MaxAttempts: 1}))
 }
 
+// The outcome of each request, over its attempts and pauses: a success after a refusal, a failure, and one that was
+// never sent.
+func TestDoneReceivesTheOutcome(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var got []datacite.RequestResult
+		ctx := datacite.WithCallOptions(t.Context(), &datacite.CallOptions{Done: func(r datacite.RequestResult) { got = append(got, r) }})
+		ctx = datacite.WithCallOptions(ctx, &datacite.CallOptions{MaxAttempts: 2}) // keeps it
+		busy := respond(503, "text/plain", "busy", "Retry-After", "7")
+		named := respond(200, "application/json", `{}`, "X-Request-Id", "r-1", "Set-Cookie", "session=1")
+		c := client(t, &script{steps: []step{busy, named, busy, busy}}, nil)
+
+		_, err := c.Do(ctx, get())
+		require.NoError(t, err)
+		_, err = c.Do(ctx, get())
+		require.Error(t, err)
+		ended, cancel := context.WithCancel(ctx)
+		cancel()
+		_, never := c.Do(ended, get())
+		require.Error(t, never)
+
+		require.Len(t, got, 3)
+		assert.Equal(t, "r-1", got[0].RequestID)
+		assert.Empty(t, got[0].Header.Get("Set-Cookie"))
+		assert.Equal(t, "r-1", got[0].Header.Get("X-Request-Id"))
+		for i, want := range []datacite.RequestResult{{StatusCode: 200, Attempts: 2, Duration: 7 * time.Second}, {StatusCode: 503, Attempts: 2, Duration: 7 * time.Second, Err: err}, {Err: never}} {
+			want.Op, want.RequestID, want.Header = get().Op, got[i].RequestID, got[i].Header
+			assert.Equal(t, want, got[i])
+		}
+	})
+}
+
 // The transport, the limiter and the log learn which operation a request belongs to; a source of tokens,
 // which may send requests of its own, does not.
 func TestOperationOfARequest(t *testing.T) {

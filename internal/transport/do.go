@@ -28,7 +28,28 @@ func (c *Client) Do(ctx context.Context, r Request) (*Response, error) {
 	if err := c.Ready(ctx); err != nil {
 		return nil, err
 	}
-	x := &exchange{client: c, request: r, requestID: newRequestID(), settings: call.SettingsOf(ctx)}
+	x := &exchange{client: c, request: r, requestID: newRequestID(), settings: call.SettingsOf(ctx), began: time.Now()}
+	res, err := x.do(ctx)
+	x.done(res, err)
+	return res, err
+}
+
+// done tells the caller of the outcome.
+func (x *exchange) done(res *Response, err error) {
+	if x.settings.Done == nil {
+		return
+	}
+	r := call.Result{Op: x.request.Op, Attempts: x.attempts, Duration: time.Since(x.began), Err: err}
+	if res != nil {
+		r.StatusCode, r.RequestID, r.Header = res.StatusCode, res.RequestID, x.client.shownHeader(res.Header)
+	} else if e, ok := errors.AsType[*datacite.Error](err); ok {
+		r.StatusCode, r.RequestID, r.Header = e.StatusCode, e.RequestID, e.Header
+	}
+	x.settings.Done(r)
+}
+
+func (x *exchange) do(ctx context.Context) (*Response, error) {
+	c := x.client
 	if err := call.Ended(ctx); err != nil {
 		return nil, x.fail(ctx, err)
 	}
@@ -136,9 +157,10 @@ type exchange struct {
 	requestID string
 	settings  call.Settings
 
+	began    time.Time
 	attempts int
-	started  time.Time
-	unclear  bool // some attempt may have been carried out without our knowing
+	started  time.Time // of the last attempt
+	unclear  bool      // some attempt may have been carried out without our knowing
 	success  *Response
 	failure  *datacite.Error // of the last attempt
 	again    bool            // the last attempt may be repeated

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -92,21 +91,17 @@ var names = map[string]datacite.Service{"test": datacite.Test, "production": dat
 
 // Parse reads the name or the base URL of a service.
 func Parse(text string) (*Service, error) {
-	if known, ok := names[strings.ToLower(text)]; ok {
-		return named(strings.ToLower(text), known), nil
-	}
-	address := strings.TrimRight(text, "/")
-	for name, known := range names {
-		if address == known.API || address == known.MDS {
-			return named(name, known), nil
-		}
-	}
-	u, err := url.Parse(address)
-	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+	service, err := datacite.ParseService(text)
+	if err != nil {
 		return nil, fmt.Errorf("%q is not test, production or a URL that begins with https://%s", text,
 			shell.DidYouMean(text, []string{"test", "production"}))
 	}
-	return named("", datacite.Service{API: address, MDS: address}), nil
+	for name, known := range names {
+		if service == known {
+			return named(name, service), nil
+		}
+	}
+	return named("", service), nil
 }
 
 func named(name string, service datacite.Service) *Service {
