@@ -47,6 +47,7 @@ func TestListRefusedBeforeSending(t *testing.T) {
 		"a filter beside IDs":       {dois.ListOptions{IDs: []string{"10.5072/a"}, Extra: url.Values{"has_views": {"2"}}}, "cannot be combined"},
 		"page in Extra":             {dois.ListOptions{Extra: url.Values{"page[size]": {"5"}}}, "page[size]"},
 		"no state":                  {dois.ListOptions{States: []dois.State{"nonsense"}}, `"nonsense" is not a state`},
+		"no schema version":         {dois.ListOptions{SchemaVersion: "four"}, "four"},
 		"no prefix":                 {dois.ListOptions{Prefix: []string{"5072"}}, `"5072" is not a prefix`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -160,6 +161,7 @@ func TestErrors(t *testing.T) {
 			client := scripted(t, &datacite.Config{MaxAttempts: 1, Token: "a.b.c"}, reply(tt.status, tt.body))
 			_, err := client.Update(t.Context(), "10.5072/a", &dois.Draft{})
 			require.ErrorIs(t, err, tt.want)
+			assert.Equal(t, tt.want == datacite.ErrConflict, errors.Is(err, datacite.ErrConflict))
 			assert.ErrorContains(t, err, tt.text)
 			_, errGet := client.Get(t.Context(), "10.5072/a", nil)
 			assert.NotErrorIs(t, errGet, dois.ErrForeign)
@@ -321,6 +323,7 @@ func TestFlagsOfAWrite(t *testing.T) {
 			})
 			require.NoError(t, err)
 			assert.Equal(t, want, last(t, srv).URL.RawQuery)
+			assert.Equal(t, "application/json", last(t, srv).Header.Get("Accept"))
 			assert.NotEmpty(t, r.Publisher.PublisherIdentifier)
 			assert.NotEmpty(t, r.Creators[0].Affiliation[0].AffiliationIdentifier)
 		}

@@ -483,5 +483,6 @@ func sent(t *testing.T, d *dois.Draft) string {
 		reply(200, `{"data":{"id":"10.5072/x","type":"dois","attributes":{"doi":"10.5072/x"}}}`)(w, r)
 	})
 	must(client.Update(t.Context(), "10.5072/x", d))(t)
+	assert.Contains(t, string(body), `"type":"dois"`)
 	return records(string(body))[0]
 }

@@ -2,6 +2,7 @@ package dois_test
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -158,6 +159,22 @@ func TestDraftRefusesMoreThanIsNamed(t *testing.T) {
 		}
 		require.ErrorIs(t, err, datacite.ErrInvalid)
 		assert.EqualError(t, err, "datacite: Record: only the first 10 values without a place in a record are named; writing the record back would remove it")
+	}
+}
+
+// What the service shows in other words than the XML that it wrote is written in those of the XML.
+func TestDraftKeepsTheWordsOfTheXML(t *testing.T) {
+	const mark = ` xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:schemaLocation="http://datacite.org/schema/kernel-4 http://schema.datacite.org/meta/kernel-4/metadata.xsd">`
+	const licence = `<rightsList><rights rightsIdentifier="CC-BY-4.0">CC BY</rights></rightsList>`
+	for mark, want := range map[string]string{mark: "eng", ">": "en"} {
+		xml := strings.Replace(strings.Replace(xmlRecord, `kernel-4">`, `kernel-4"`+mark, 1), "<resourceType ", "<language>eng</language>"+licence+"<resourceType ", 1)
+		shown := must(metadata.ParseXML(strings.NewReader(xml)))(t)
+		shown.DOI, shown.Language, shown.RightsList[0].RightsIdentifier = "10.5072/x", "en", "cc-by-4.0"
+		attributes := strings.Replace(string(must(json.Marshal(shown))(t)), `"Example Press"`, `{"name":"Example Press"}`, 1)
+		encoded := base64.StdEncoding.EncodeToString([]byte(xml))
+		d := must(recordFrom(t, attributes[:len(attributes)-1]+`,"xml":"`+encoded+`"}`).Draft())(t)
+		assert.Equal(t, want, d.Language)
+		assert.Equal(t, mark != ">", d.RightsList[0].RightsIdentifier == "CC-BY-4.0")
 	}
 }
 

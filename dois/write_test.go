@@ -252,7 +252,9 @@ func TestWriteRefusedByTheService(t *testing.T) {
 		_, err = client.Update(ctx, "10.5072/taken", &dois.Draft{Event: dois.EventPublish})
 		require.ErrorIs(t, err, datacite.ErrInvalid)
 		require.NoError(t, client.Delete(ctx, "10.5072/taken"))
-		require.ErrorIs(t, client.Delete(ctx, "10.5072/taken"), datacite.ErrNotFound)
+		errAgain := client.Delete(ctx, "10.5072/taken")
+		require.ErrorIs(t, errAgain, datacite.ErrNotFound)
+		require.ErrorContains(t, errAgain, "dois.Delete: DELETE ")
 		named := slices.ContainsFunc(datacite.Findings(err), func(f datacite.Finding) bool { return f.Path == "url" && f.Reason != "" })
 		assert.True(t, named, "the fault has a place: %v", err)
 

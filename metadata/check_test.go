@@ -354,7 +354,7 @@ func TestRecord_Findings_suggestTheLikelyValue(t *testing.T) {
 		{"dataset", "did you mean Dataset?"}, {"Data Set", "did you mean Dataset?"}, {"Sofware", "did you mean Software?"},
 		{"Film", "did you mean Audiovisual?"}, {"thesis", "did you mean Dissertation?"}, {"Journal-Article", "did you mean JournalArticle?"},
 		{"paper", "did you mean JournalArticle?"}, {"article", "did you mean JournalArticle?"}, {"movie", "did you mean Audiovisual?"},
-		{"video", "did you mean Audiovisual?"}, {"publication", "did you mean Text?"}, {"website", "did you mean InteractiveResource?"}, {"Xylophone", ""},
+		{"video", "did you mean Audiovisual?"}, {"publication", "did you mean Text?"}, {"website", "did you mean InteractiveResource?"}, {"Xylophone", ""}, {"Collecxyzn", ""},
 	}
 	for _, tt := range tests {
 		got := check(func(r *metadata.Record) { r.Types.ResourceTypeGeneral = metadata.ResourceTypeGeneral(tt.value) })
