@@ -339,7 +339,7 @@ func (a *audit) pairs() iter.Seq2[pair, error] {
 }
 
 // Bounds of a batch, of which several are in memory: so many DOIs, and bytes after which it ends.
-const batchSize, batchBytes = 64, 64 << 10
+const batchSize, batchBytes = 16, 32 << 10
 
 // batches are the pairs, some at a time.
 func (a *audit) batches() iter.Seq2[[]pair, error] {
@@ -416,7 +416,7 @@ func (a *audit) report(n int) {
 // A judgement is how a DOI seems to differ, by the list.
 type judgement struct {
 	name    string
-	request *request // nil if it is not desired
+	request *request // nil if it is not desired, or does not differ
 	all     []*Difference
 	err     error
 }
@@ -436,6 +436,9 @@ func (a *audit) judge(batch []pair) []judgement {
 		}
 		if j.err == nil {
 			j.all, j.err = a.differences(p.name, j.request, found, !a.metadata)
+		}
+		if len(j.all) == 0 {
+			j.request = nil // it is not needed any more
 		}
 		if j.err != nil {
 			return judged[:i+1]

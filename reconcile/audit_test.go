@@ -472,7 +472,7 @@ func TestAuditOnAllProcessors(t *testing.T) {
 				if tt.adapt == nil {
 					var once sync.Map
 					opts.Adapt = func(d *reconcile.Desired, _ *dois.Record) error {
-						if _, again := once.LoadOrStore(d.DOI, true); !again && (d.DOI == recordName(0) || d.DOI == recordName(64)) {
+						if _, again := once.LoadOrStore(d.DOI, true); !again && (d.DOI == recordName(0) || d.DOI == recordName(16)) {
 							together.Done()
 							together.Wait()
 						}
