@@ -167,6 +167,7 @@ func TestReadsFolders(t *testing.T) {
 		"b/records.tar":          {Data: []byte(tarred("part.jsonl", lines(attributes, 3)))},
 		"c.jsonl":                {Data: []byte(lines(attributes, 4))},
 		"c.jsonl.position":       {Data: []byte(`{"position":{},"bytes":7}`)}, // as a harvest keeps it
+		"d/status.json":          {Data: []byte(`{"attributes":{"doi":"10.5072/r5"}}`)},
 		"MANIFEST.json":          {Data: []byte(`{"files":3}`)},
 		"._c.jsonl.AppleDouble":  {Data: []byte("\x00\x05\x16\x07")},
 		"empty.jsonl":            {},
@@ -176,7 +177,7 @@ func TestReadsFolders(t *testing.T) {
 	for range 2 {
 		records, err := readAll(r)
 		require.NoError(t, err)
-		assert.Equal(t, []string{"10.5072/r1", "10.5072/r2", "10.5072/r3", "10.5072/r4"}, namesOf(records))
+		assert.Equal(t, []string{"10.5072/r1", "10.5072/r2", "10.5072/r3", "10.5072/r4", "10.5072/r5"}, namesOf(records))
 	}
 
 	var b bytes.Buffer
@@ -187,7 +188,7 @@ func TestReadsFolders(t *testing.T) {
 	require.NoError(t, err)
 	records, err := readAll(archive.NewFolderReader(packed, nil))
 	require.NoError(t, err)
-	assert.Len(t, records, 4)
+	assert.Len(t, records, 5)
 
 	var left []error
 	files = fstest.MapFS{"a.jsonl": {Mode: fs.ModeSymlink, Data: []byte("gone")}, "b.jsonl": {Data: []byte("{")}, "c.jsonl": {Data: []byte(lines(attributes, 4))}}

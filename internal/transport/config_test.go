@@ -59,6 +59,7 @@ func TestLoginsThatCannotBeSent(t *testing.T) {
 			_, err := transport.Basic(c)
 			require.ErrorIs(t, err, datacite.ErrInvalid)
 			assert.Equal(t, path, datacite.Findings(err)[0].Path)
+			assert.NotEmpty(t, datacite.Findings(err)[0].Code)
 			assert.NotContains(t, err.Error(), "sesame")
 		}
 	}
