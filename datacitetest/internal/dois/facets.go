@@ -64,14 +64,7 @@ func addFacets(meta object, p wire.Params, ix *store.Index, found search.Set, no
 
 // tally counts the records of each value of a field, most frequent first.
 func tally(ix *store.Index, found search.Set, field string) (keys []string, counts map[string]int) {
-	counts = map[string]int{}
-	for value, having := range ix.Terms(field) {
-		for _, n := range having {
-			if found.Has(int(n)) {
-				counts[value]++
-			}
-		}
-	}
+	counts = ix.Count(field, found)
 	keys = slices.SortedFunc(maps.Keys(counts), func(a, b string) int { return cmp.Or(counts[b]-counts[a], cmp.Compare(a, b)) })
 	return keys, counts
 }

@@ -19,8 +19,37 @@ type Index struct {
 // A member is the index of a member of the records, or of one inside another.
 type member struct {
 	inside map[string]*member
-	having []uint32                   // the records with any value there, or further inside
-	terms  [forms]map[string][]uint32 // nil for a form in which no field has the path
+	having *having                   // the records with any value there, or further inside
+	terms  [forms]map[string]*having // nil for a form in which no field has the path
+}
+
+// having are the records that have something, by number. Copies of an index share them until they add to them.
+type having struct {
+	owner   *Index
+	records []uint32
+}
+
+// all are the records of a list, which may be nil.
+func (h *having) all() []uint32 {
+	if h == nil {
+		return nil
+	}
+	return h.records
+}
+
+// with has the last record of an index, too.
+func (h *having) with(ix *Index) *having {
+	n := uint32(ix.size - 1)
+	switch all := h.all(); {
+	case h == nil:
+		return &having{ix, []uint32{n}}
+	case all[len(all)-1] == n:
+		return h
+	case h.owner != ix:
+		h = &having{ix, slices.Clone(all)}
+	}
+	h.records = append(h.records, n)
+	return h
 }
 
 // A form is how a field has its values in the index.
@@ -72,7 +101,7 @@ func NewIndex(record func(n int) map[string]any) *Index {
 				}
 				m = m.inside[name]
 			}
-			m.terms[f.kind.form()] = map[string][]uint32{}
+			m.terms[f.kind.form()] = map[string]*having{}
 		}
 	}
 	return ix
@@ -90,7 +119,7 @@ func (m *member) at(path []string) *member {
 }
 
 // termsOf are the terms of a field, nil if the index does not have them.
-func (ix *Index) termsOf(f field) map[string][]uint32 {
+func (ix *Index) termsOf(f field) map[string]*having {
 	if m := ix.root.at(f.path); m != nil {
 		return m.terms[f.kind.form()]
 	}
@@ -104,17 +133,17 @@ func (ix *Index) Add(record map[string]any) (n int) {
 		ix.live = append(ix.live, 0)
 	}
 	ix.live.Add(n)
-	ix.root.add(record, uint32(n))
+	ix.root.add(record, ix)
 	return n
 }
 
 // add adds a value and says whether it is one, see hasValue.
-func (m *member) add(v any, n uint32) (is bool) {
+func (m *member) add(v any, ix *Index) (is bool) {
 	switch v := v.(type) {
 	case nil:
 	case []any:
 		for _, item := range v {
-			is = m.add(item, n) || is
+			is = m.add(item, ix) || is
 		}
 	case map[string]any:
 		for name, item := range v {
@@ -122,19 +151,19 @@ func (m *member) add(v any, n uint32) (is bool) {
 			if m != nil {
 				inside = m.inside[name]
 			}
-			is = inside.add(item, n) || is
+			is = inside.add(item, ix) || is
 		}
 	default:
 		is = true
-		m.index(v, n)
+		m.index(v, ix)
 	}
 	if m != nil && is {
-		m.having = appended(m.having, n)
+		m.having = m.having.with(ix)
 	}
 	return is
 }
 
-func (m *member) index(v any, n uint32) {
+func (m *member) index(v any, ix *Index) {
 	if m == nil {
 		return
 	}
@@ -144,28 +173,24 @@ func (m *member) index(v any, n uint32) {
 			continue
 		}
 		for term := range form(f).termsOf(value) {
-			having, known := terms[term]
-			if !known {
+			old := terms[term]
+			if old == nil {
 				term = strings.Clone(term) // it may be a part of a long text
 			}
-			terms[term] = appended(having, n)
+			if having := old.with(ix); having != old {
+				terms[term] = having
+			}
 		}
 	}
-}
-
-func appended(having []uint32, n uint32) []uint32 {
-	if len(having) > 0 && having[len(having)-1] == n {
-		return having
-	}
-	return append(having, n)
 }
 
 // Remove takes a record out.
 func (ix *Index) Remove(n int) { ix.live[n/64] &^= 1 << (n % 64) }
 
-// Copy returns an index with the same contents, which changes of either do not reach the other.
+// Copy returns an index with the same contents. What is added to it does not reach the first one, to which nothing may be
+// added any more.
 func (ix *Index) Copy(record func(n int) map[string]any) *Index {
-	return &Index{Record: record, size: ix.size, live: slices.Clone(ix.live), root: ix.root.mapped(slices.Clip[[]uint32])}
+	return &Index{Record: record, size: ix.size, live: slices.Clone(ix.live), root: ix.root.mapped(nil)}
 }
 
 // Compact returns an index without the removed records, with the others numbered anew in the same order.
@@ -177,33 +202,41 @@ func (ix *Index) Compact(record func(n int) map[string]any) *Index {
 	for n := range ix.live.All() {
 		numbers[n], next = next, next+1
 	}
-	compact.root = ix.root.mapped(func(having []uint32) []uint32 {
+	compact.root = ix.root.mapped(func(old *having) *having {
 		var kept []uint32
-		for _, n := range having {
+		for _, n := range old.all() {
 			if ix.live.Has(int(n)) {
 				kept = append(kept, numbers[n])
 			}
 		}
-		return kept
+		if kept == nil {
+			return nil
+		}
+		return &having{compact, kept}
 	})
 	return compact
 }
 
-// mapped is a copy of a member, without terms that no record has any more.
-func (m *member) mapped(having func([]uint32) []uint32) *member {
-	c := &member{having: having(m.having)}
+// mapped is a copy of a member, with other records for each term; nil takes the term out.
+func (m *member) mapped(renumbered func(*having) *having) *member {
+	c := &member{having: m.having}
 	for f, terms := range m.terms {
 		c.terms[f] = maps.Clone(terms)
-		for term, all := range terms {
-			if c.terms[f][term] = having(all); len(c.terms[f][term]) == 0 {
-				delete(c.terms[f], term)
+	}
+	if renumbered != nil {
+		c.having = renumbered(m.having)
+		for _, terms := range c.terms {
+			for term, old := range terms {
+				if terms[term] = renumbered(old); terms[term] == nil {
+					delete(terms, term)
+				}
 			}
 		}
 	}
 	if m.inside != nil {
 		c.inside = make(map[string]*member, len(m.inside))
 		for name, inside := range m.inside {
-			c.inside[name] = inside.mapped(having)
+			c.inside[name] = inside.mapped(renumbered)
 		}
 	}
 	return c
@@ -224,15 +257,15 @@ func (ix *Index) Live() Set { return slices.Clone(ix.live) }
 // empty is a set without records.
 func (ix *Index) empty() Set { return make(Set, len(ix.live)) }
 
-func (s Set) addAll(all []uint32) {
-	for _, n := range all {
+func (s Set) addAll(h *having) {
+	for _, n := range h.all() {
 		s.Add(int(n))
 	}
 }
 
 // With are the records that have one of the values in a field of the index. Values are compared as the index has them.
 func (ix *Index) With(name string, values ...string) Set {
-	found, terms := ix.empty(), ix.Terms(name)
+	found, terms := ix.empty(), ix.values(name)
 	for _, value := range values {
 		found.addAll(terms[value])
 	}
@@ -242,7 +275,7 @@ func (ix *Index) With(name string, values ...string) Set {
 // Where are the records that have such a value in a field of the index.
 func (ix *Index) Where(name string, is func(value string) bool) Set {
 	found := ix.empty()
-	for value, having := range ix.Terms(name) {
+	for value, having := range ix.values(name) {
 		if is(value) {
 			found.addAll(having)
 		}
@@ -250,8 +283,21 @@ func (ix *Index) Where(name string, is func(value string) bool) Set {
 	return found
 }
 
-// Terms are the values in a field of the index, and the records that have each of them, removed ones among them.
-func (ix *Index) Terms(name string) map[string][]uint32 {
+// Count is how many records of a set have each value in a field of the index; values that none has are left out.
+func (ix *Index) Count(name string, of Set) map[string]int {
+	counts := map[string]int{}
+	for value, having := range ix.values(name) {
+		for _, n := range having.records {
+			if of.Has(int(n)) {
+				counts[value]++
+			}
+		}
+	}
+	return counts
+}
+
+// values are the values in a field, and the records that have each of them, removed ones among them.
+func (ix *Index) values(name string) map[string]*having {
 	f, known := mapping()[name]
 	if !known || f.kind == text {
 		panic("search: the index has no values of " + name)
