@@ -46,7 +46,9 @@ func TestNamesThatNoPathHolds(t *testing.T) {
 		assert.Equal(t, "10.5072/größe", r.DOI)
 		assert.Equal(t, "Size", r.Titles[0].Title)
 		assert.NotEmpty(t, r.Included)
-		require.ErrorIs(t, failure(srv.DOIs().Get(t.Context(), "10.5072/größe,n", nil)), datacite.ErrInvalidDOI, "a list takes the comma for the end of a name")
+		err := failure(srv.DOIs().Get(t.Context(), "10.5072/größe,n", nil))
+		require.ErrorIs(t, err, datacite.ErrInvalidDOI, "a list takes the comma for the end of a name")
+		assert.Equal(t, "doi", datacite.Findings(err)[0].Path)
 	})
 }
 

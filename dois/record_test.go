@@ -249,7 +249,7 @@ func TestRelationships(t *testing.T) {
 	assert.Equal(t, []string{"10.5072/whole"}, r.PartOf)
 	assert.Contains(t, string(r.Relationships), `"media"`)
 	require.Len(t, r.Included, 1)
-	assert.Equal(t, "clients", r.Included[0].Type)
+	assert.Equal(t, "clients a.b", r.Included[0].Type+" "+r.Included[0].ID)
 	assert.JSONEq(t, `{"name":"Repository","language":[]}`, string(r.Included[0].Attributes))
 
 	for name, relationships := range map[string]string{"null": "null", "a list": "[]", "a text": `"x"`, "client null": `{"client":{"data":null}}`} {

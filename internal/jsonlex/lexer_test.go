@@ -351,7 +351,7 @@ type stuck struct{}
 func (stuck) Read([]byte) (int, error) { return 0, nil }
 
 func TestCountsOnlyPlainDigits(t *testing.T) {
-	for text, want := range map[string]int64{`0 `: 0, `7,`: 7, `123456789012345678]`: 123456789012345678} {
+	for text, want := range map[string]int64{`0 `: 0, `7,`: 7, `7:`: 7, `123456789012345678]`: 123456789012345678} {
 		for name, l := range lexers(text) {
 			got, ok := l.Count()
 			if !ok { // at the end of what has been read: the long way
