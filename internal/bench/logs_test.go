@@ -153,7 +153,12 @@ func BenchmarkLogs(b *testing.B) {
 					ours = append(ours, own)
 				}
 			}
+			info, err := os.Stat(whole)
+			if err != nil {
+				b.Fatal(err)
+			}
 			b.ReportMetric(0, "ns/op") // of a round: it says nothing
+			b.ReportMetric(float64(info.Size())/1e6, "MB")
 			b.ReportMetric(quantile(ours, 0.5), "cpu-s")
 			b.ReportMetric(quantile(bySort, 0.5), "x-sort")
 			b.ReportMetric(quantile(bySort, 0), "x-least")

@@ -36,6 +36,8 @@ func TestLayoutsOfWebServers(t *testing.T) {
 	for name, c := range map[string]struct{ layout, line, host string }{
 		"combined":                        {"", `%s - - ` + page, ""},
 		"combined with more":              {"", `%s - - ` + page + ` 1234 "-" TLSv1.3`, ""},
+		"combined with a text":            {"", `%s - - ` + page + ` "TLSv1.3"`, ""},
+		"combined with more, cut":         {"", `%s - - ` + page + ` "10.0.0.2`, ""},
 		"with a virtual host":             {"", `data.example.org:443 %s - - ` + page, "data.example.org"},
 		"with a virtual host, no port":    {"", `data.example.org %s - - ` + page, "data.example.org"},
 		"with a virtual address":          {"", `198.51.100.1:443 %s - - ` + page, "198.51.100.1"},
