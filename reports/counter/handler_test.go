@@ -181,6 +181,7 @@ func TestAPseudonymLastsADay(t *testing.T) {
 	assert.Equal(t, first, p.Address("192.0.2.1", noon), "a request that began before midnight")
 	p.Address("192.0.2.1", noon.Add(48*time.Hour))
 	assert.NotEqual(t, first, p.Address("192.0.2.1", noon), "its key is gone")
+	assert.Regexp(t, "^fd[0-9a-f]{2}:", first, "a private address")
 	assert.NotEqual(t, first, new(counter.Pseudonyms).Address("192.0.2.1", noon))
 	assert.Empty(t, p.Address("", noon), "nobody is nobody")
 

@@ -157,7 +157,7 @@ func TestWhatIsNoStatusIsAFault(t *testing.T) {
 
 func TestTimesOfGivenLayouts(t *testing.T) {
 	for _, c := range []struct{ word, text, want string }{
-		{`%{sec}t`, "1791986460", ""}, {`%{msec}t`, "1791986460000", ""}, {`%{usec}t`, "1791986460000000", ""}, {`%{%F %T %z}t`, "2026-10-14 10:01:00 -0400", ""},
+		{`%{sec}t`, "now.5", `time is "now.5"`}, {`%{sec}t`, "1791986460.25", ""}, {`%{sec}t`, "1791986460", ""}, {`%{msec}t`, "1791986460000", ""}, {`%{usec}t`, "1791986460000000", ""}, {`%{%F %T %z}t`, "2026-10-14 10:01:00 -0400", ""},
 		{`%{sec}t`, "now", `time is "now", not a number of seconds since 1970`}, {`%{%F %T %z}t`, "2026-10-14", `time is "2026-10-14", not as %F %T %z`},
 		{`%t`, "[14/Okt/2026:10:01:00 -0400]", `time is "14/Okt/2026:10:01:00 -0400", not one such as`},
 	} {
@@ -168,6 +168,7 @@ func TestTimesOfGivenLayouts(t *testing.T) {
 		}
 		require.NoError(t, err, c.word)
 		assert.EqualValues(t, 1791986460, events[0].Time.Unix(), c.word)
+		assert.Equal(t, strings.HasSuffix(c.text, ".25"), events[0].Time.Nanosecond() == 25e7, c.text)
 	}
 }
 
@@ -201,13 +202,13 @@ func TestLayoutsOfWhichNothingCanBeCounted(t *testing.T) {
 // TestSlashesAndSessionsInPaths make no other dataset.
 func TestSlashesAndSessionsInPaths(t *testing.T) {
 	paths := &logs.Paths{
-		Investigations: []*regexp.Regexp{regexp.MustCompile(`^/handle/(\d+/\d+)$`), regexp.MustCompile(`^/data/(10\..+)$`), regexp.MustCompile(`^/set/(\d+)/$`)},
-		DOIs:           map[string]string{"1/17": "10.5072/a", "10.5072/1DB20": "10.5072/1DB20", "5": "10.5072/a"},
+		Investigations: []*regexp.Regexp{regexp.MustCompile(`^/handle/(\d+/\d+)$`), regexp.MustCompile(`^/data/(10\..+)$`), regexp.MustCompile(`^/set/(\d+)/$`), regexp.MustCompile(`^/page/\d$`)},
+		DOIs:           map[string]string{"1/17": "10.5072/a", "10.5072/1DB20": "10.5072/1DB20", "5": "10.5072/a", "/page/7": "10.5072/a"},
 		Table:          map[string]logs.Target{"/item/7": {DOI: "10.5072/a"}, "/": {DOI: "10.5072/root"}},
 	}
 	for path, want := range map[string]string{
 		"/handle/1/17": "10.5072/a", "/handle/1/17/": "10.5072/a", "/handle/1/17//": "10.5072/a", "/handle/1/17;jsessionid=AB12": "10.5072/a", "/handle/1/17;jsessionid=AB12/?x=1": "10.5072/a",
-		"/data/10.5072/1DB20/": "10.5072/1DB20", "/data/10.5072/1DB20;jsessionid=AB12": "10.5072/1DB20", "/item/7/": "10.5072/a", "/": "10.5072/root", "//": "10.5072/root", "http:///": "10.5072/root", "http://data.example.org": "10.5072/root", "http:///item/7": "10.5072/a", "/set/5/": "10.5072/a", "/set/5": "",
+		"/data/10.5072/1DB20/": "10.5072/1DB20", "/data/10.5072/1DB20;jsessionid=AB12": "10.5072/1DB20", "/item/7/": "10.5072/a", "/": "10.5072/root", "//": "10.5072/root", "http:///": "10.5072/root", "http://data.example.org": "10.5072/root", "http:///item/7": "10.5072/a", "/set/5/": "10.5072/a", "/set/5": "", "/page/7": "10.5072/a",
 	} {
 		log := fmt.Sprintf(`192.0.2.1 - - [14/Oct/2026:10:01:00 +0000] "GET %s HTTP/1.1" 200 5 "-" "Mozilla/5.0"`, path)
 		events, err := collect(read(logs.Combined, strings.NewReader(log), &logs.Options{Paths: paths}))

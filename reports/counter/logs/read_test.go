@@ -330,7 +330,7 @@ func TestAccessLogs(t *testing.T) {
 		`192.0.2.1 - - [31/Oct/2026:23:59:59 +0100] "GET /data/10.5072/abc HTTP/1.1" 404 0 "-" "-"` + "\n" +
 		`192.0.2.1 - - [31/Oct/2026:23:59:59 +0100] "\x16\x03\x01" 400 0 "-" "-"` + "\n" +
 		`192.0.2.1 - - [31/Oct/2026:23:59:59 +0100] "GET / HTTP/1.1" 200 0 "-" "-"` + "\n" +
-		`192.0.2.1 - - [31/Oct/2026:23:59:59 +0100] "GET /data/10.5072/abc HTTP/1.1" 304 0 "-" "-"` + "\n"
+		`192.0.2.1 - - [31/Oct/2026:23:59:59 +0100] "GET /data/10.5072/abc HTTP/1.1" 304 0 "-" "M \\"` + "\n"
 	paths := &logs.Paths{
 		Investigations: []*regexp.Regexp{regexp.MustCompile(`^/data/([^/]+(/[^/]+)?)$`)},
 		Requests:       []*regexp.Regexp{regexp.MustCompile(`^/data/(.+)/file/\d+$`)},
@@ -345,7 +345,7 @@ func TestAccessLogs(t *testing.T) {
 	assert.Equal(t, []counter.Event{
 		{DOI: "10.5072/abc", Time: at, URL: "/data/10.5072%2Fabc?x=1", Address: "192.0.2.1", Agent: `Mozilla/5.0 ("quoted")`},
 		{DOI: "10.5072/abc", Time: at, URL: "/data/10.5072/abc/file/7", Request: true, Address: "2001:db8::1", User: "Jane Doe", Agent: `Mozilla/5.0 ("quoted")`},
-		{DOI: "10.5072/abc", Time: at, URL: "/data/10.5072/abc", Address: "192.0.2.1"},
+		{DOI: "10.5072/abc", Time: at, URL: "/data/10.5072/abc", Address: "192.0.2.1", Agent: `M \`},
 	}, events)
 	assert.Equal(t, logs.Counts{Events: 3, Other: 4}, sum.Counts)
 }
@@ -353,21 +353,22 @@ func TestAccessLogs(t *testing.T) {
 func TestAccessLogsWithATable(t *testing.T) {
 	const log = `192.0.2.1 - - [31/Oct/2026:23:59:59 +0100] "GET /records/17 HTTP/1.1" 200 1 "-" "-"` + "\n" +
 		`192.0.2.1 - - [31/Oct/2026:23:59:59 +0100] "GET /records/18 HTTP/1.1" 200 1 "-" "-"` + "\n" +
-		`192.0.2.1 - - [31/Oct/2026:23:59:59 +0100] "GET /records/19 HTTP/1.1" 200 1 "-" "-"` + "\n"
+		`192.0.2.1 - - [31/Oct/2026:23:59:59 +0100] "GET /records/19 HTTP/1.1" 200 1 "-" "-"` + "\n" +
+		`192.0.2.1 - - [31/Oct/2026:23:59:59 +0100] "GET /records/18 HTTP/1.1" 200 1 "-" "-"` + "\n"
 	paths := &logs.Paths{Investigations: []*regexp.Regexp{regexp.MustCompile(`^/records/(\d+)$`)}, DOIs: map[string]string{"17": "10.5072/abc", "19": ""}}
 	var sum logs.Stats
 	events, err := collect(read(logs.Combined, strings.NewReader(log), &logs.Options{Paths: paths, Tolerance: all, Stats: &sum}))
 	require.NoError(t, err)
 	require.Len(t, events, 1)
 	assert.Equal(t, "10.5072/abc", events[0].DOI)
-	assert.Equal(t, logs.Counts{Events: 1, Other: 1, Faulty: 1}, sum.Counts, "19 is known to be none, of 18 nothing is known")
+	assert.Equal(t, logs.Counts{Events: 1, Other: 1, Faulty: 2}, sum.Counts, "19 is known to be none, of 18 nothing is known")
 	assert.EqualValues(t, "no-dataset", sum.Faults[0].Code)
 	assert.Equal(t, `line 2: path is "/records/18", whose dataset is not in the table`, sum.Faults[0].First[0].String())
 
 	paths.DOIs = nil
 	_, err = collect(logs.Read([]logs.Log{logs.FromReader("access.log", strings.NewReader(log+"common format\n"))}, logs.Combined, &logs.Options{Paths: paths}))
 	assert.ErrorContains(t, err, `access.log, line 1: path is "/records/17" and has "17", which is not a DOI`)
-	assert.ErrorContains(t, err, `access.log, line 4: line is neither in the combined format nor in another common layout that begins with the address of the visitor: "common format"`)
+	assert.ErrorContains(t, err, `access.log, line 5: line is neither in the combined format nor in another common layout that begins with the address of the visitor: "common format"`)
 }
 
 // TestAccessLogsWithATableOfPaths: some paths say nothing of a DOI, nor of what is there.
@@ -422,17 +423,20 @@ func TestEventsAsJSON(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, want, events)
 
-	for text, reason := range map[string]string{
-		`{"doi":"10.5072/a","time":"2026-10-14T10:01:00Z","cokie":"c"}`: `line 1: line is not an event: json: unknown field "cokie"`,
-		`{"doi":"10.5072/a"}`:                                                "line 1: time: is missing",
-		`{"doi":"abc","time":"2026-10-14T10:01:00Z"}`:                        `line 1: doi: is "abc", not a DOI`,
-		`{"doi":"10.5072/a","time":"2026-10-14T10:01:00Z","country":"USA"}`:  `line 1: country: is "USA", not a country code of two letters`,
-		`{"doi":"10.5072/a","time":"2026-10-14T10:01:00Z","access":"human"}`: `line 1: access: is "human", neither regular nor machine`,
-		`{"time":"2026-10-14T10:01:00Z"}`:                                    "line 1: doi is missing",
+	for text, want := range map[string]string{
+		`{"doi":"10.5072/a","time":"2026-10-14T10:01:00Z","cokie":"c"}`: `syntax: line is not an event: json: unknown field "cokie"`,
+		`{"doi":"10.5072/a"}`:                                                "date: is missing",
+		`{"doi":"abc","time":"2026-10-14T10:01:00Z"}`:                        `doi: is "abc", not a DOI`,
+		`{"doi":"10.5072/a","time":"2026-10-14T10:01:00Z","country":"USA"}`:  `value: is "USA", not a country code of two letters`,
+		`{"doi":"10.5072/a","time":"2026-10-14T10:01:00Z","access":"human"}`: `value: is "human", neither regular nor machine`,
+		`{"time":"2026-10-14T10:01:00Z"}`:                                    "no-dataset: doi is missing",
 		`{"time":"2026-10-14T10:01:00Z"}{}`:                                  "something follows it",
 	} {
 		_, err := collect(read(logs.JSON, strings.NewReader(text), nil))
-		assert.ErrorContains(t, err, reason)
+		found := datacite.Findings(err)
+		require.Len(t, found, 1)
+		assert.Equal(t, 1, found[0].Line)
+		assert.Contains(t, string(found[0].Code)+": "+found[0].Reason, want)
 	}
 }
 
