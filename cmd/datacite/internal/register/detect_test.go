@@ -72,6 +72,7 @@ func TestDetect(t *testing.T) {
 		"@misc{a, doi={b}":                     "does not end",
 		bibTeX + bibTeX:                        "more than one entry",
 		"@string{a=\"b\"}\n" + bibTeX:          "must come first",
+		"@string{a, b}\n" + bibTeX:             "with @string before the entry",
 		"@comment{a, b}\n" + bibTeX:            "with @comment before the entry",
 		"@preamble{a, b}\n" + bibTeX:           "with @preamble before the entry",
 		"TY  - DATA\nT1  - a\nDO  -\n":         `without a line "DO  - "`,

@@ -368,6 +368,7 @@ func TestFaultsOfRecords(t *testing.T) {
 		{[]string{"--url", address, odd, "--doi", "10.5072/a"}, "datacite: faults in 1 of 1 record; nothing was sent"},
 		{[]string{"--url", "repo.example.org", "record.xml", "--doi", "10.5072/a"}, "does not begin with http://, https:// or ftp://"},
 		{[]string{"--url", address, "record.xml", "--prefix", "10.5072", "--doi", "10.5072/a"}, "--prefix has no effect with --doi"},
+		{[]string{"--url", address + "{file}", "--wait", "--resolver", "https://doi.org", "record.xml", "record.json"}, "--wait is for a single record"},
 		{[]string{"--url", address, "record.xml", "record.json", "--doi", "10.5072/a"}, "--doi is for one record, and there are 2 files"},
 		{[]string{"--url", address, "record.xml", "record.json", "--prefix", "10.5072"}, "--url is the same URL for 2 records; write {doi}, {suffix} or {file} into it"},
 		{[]string{"--url", address + "{suffix}", "record.xml", "--prefix", "10.5072"}, "doi: --url needs a DOI, and the record has none"},
@@ -443,6 +444,8 @@ func TestAPartOfARecordInJSON(t *testing.T) {
 		`{"doi":"10.5072/old","titles":[{"title":"Newer"}],"creators":[{"name":"C"},{"name":""}]}`: "",
 		`{"doi":"10.5072/a","creators":[{"name":"","nameType":"Personal"}]}`:                       "creators[0].name",
 		`{"doi":"10.5072/old","creators":[{"name":"","nameType":"Personal"}]}`:                     "creators[0].name",
+		`{"doi":"10.5072/a","creators":[]}`:                                                        "a record needs a creator",
+		`{"doi":"10.5072/a","titles":null}`:                                                        "titles",
 		`{"doi":"10.5072/draft","titles":[{"title":"New"}]}`:                                       "url: is missing",
 		`{"doi":"10.5072/new","titles":[{"title":"New"}]}`:                                         "creators", // of a DOI that does not exist, a part is not enough
 	} {
