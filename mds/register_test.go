@@ -110,6 +110,19 @@ func TestRegisterSaysWhatItCannotConfirm(t *testing.T) {
 	})
 }
 
+func TestARegistrationThatCannotBeReadBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := newServer(t, nil)
+		c := between(t, srv, func(req *http.Request, next http.RoundTripper) (*http.Response, error) {
+			if srv.State(name) == datacitetest.StateFindable && req.Method == http.MethodGet {
+				return response(500, plain, ""), nil
+			}
+			return next.RoundTrip(req)
+		})
+		require.ErrorIs(t, failure(c.Register(t.Context(), name, address, record("A"), nil)), mds.ErrUnconfirmed)
+	})
+}
+
 func TestServiceMayNormaliseTheURL(t *testing.T) {
 	for given, stored := range map[string]string{
 		"https://REPO.example.org":         "https://repo.example.org/",
