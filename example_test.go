@@ -82,3 +82,28 @@ func ExampleWithCallOptions() {
 	// true 1
 	// true 6
 }
+
+// A TokenSource is asked before each write, so that a program that runs for months needs no restart for a new token.
+func ExampleConfig_tokenSource() {
+	srv := datacitetest.NewServer(nil)
+	defer srv.Close()
+	cfg := srv.Config() // in operation: a datacite.Config with Service and TokenSource
+	cfg.TokenSource, cfg.Token, cfg.Username, cfg.Password = func(context.Context) (string, error) {
+		fmt.Println("the token is read") // from a file, or a store of secrets
+		return srv.Token(srv.Now().Add(time.Hour)), nil
+	}, "", "", ""
+	client, err := dois.NewClient(cfg)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	record, err := client.Create(context.Background(), &dois.Draft{DOI: "10.5072/example"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(record.DOI, record.State)
+	// Output:
+	// the token is read
+	// 10.5072/example draft
+}

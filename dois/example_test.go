@@ -23,7 +23,8 @@ func exampleService() *datacitetest.Server {
 		`{"doi":"10.5072/area","created":"2021-01-01","citationCount":8,"titles":[{"title":"Glacier area"}],
 			"types":{"resourceTypeGeneral":"Dataset"}}`,
 		`{"doi":"10.5072/viewer","created":"2022-01-01","titles":[{"title":"Glacier viewer"}],
-			"types":{"resourceTypeGeneral":"Software"}}`,
+			"types":{"resourceTypeGeneral":"Software"},"creators":[{"name":"Lovelace, Ada"}],"publisher":{"name":"Ice Archive"},
+			"publicationYear":2022,"url":"https://repository.example.org/viewer"}`,
 	} {
 		if err := srv.PutRecordJSON([]byte(record)); err != nil {
 			log.Fatal(err)
@@ -185,4 +186,37 @@ func ExampleSeries_ByYear() {
 	// Output:
 	// 2020 2
 	// 2021 5
+}
+
+// A record is hidden from searches, with a reason; its DOI goes on resolving.
+func ExampleClient_ChangeState() {
+	srv := exampleService()
+	defer srv.Close()
+
+	record, err := srv.DOIs().ChangeState(context.Background(), "10.5072/viewer", dois.EventHide, &dois.EventOptions{Reason: "withdrawn"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(record.State, record.Reason)
+	// Output: registered withdrawn
+}
+
+// Drafts can be deleted, and nothing else can.
+func ExampleClient_Delete() {
+	srv := exampleService()
+	defer srv.Close()
+	ctx, client := context.Background(), srv.DOIs()
+
+	draft, err := client.Create(ctx, &dois.Draft{Prefix: "10.5072"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(draft.State, client.Delete(ctx, draft.DOI))
+	fmt.Println(client.Exists(ctx, draft.DOI))
+	err = client.Delete(ctx, "10.5072/area")
+	fmt.Println(errors.Is(err, datacite.ErrNotAllowed))
+	// Output:
+	// draft <nil>
+	// false <nil>
+	// true
 }

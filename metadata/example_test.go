@@ -199,3 +199,13 @@ func ExampleUpgrade() {
 	// contributors[0].contributorType: "Funder" becomes "fundingReferences[0]"
 	// types.resourceTypeGeneral: "" becomes "Text"
 }
+
+// Diff names what differs between two records.
+func ExampleDiff() {
+	wanted := &metadata.Record{Titles: []metadata.Title{{Title: "Glacier length"}}, PublicationYear: "2026"}
+	found := &metadata.Record{Titles: []metadata.Title{{Title: "Glacier lenght"}}, PublicationYear: "2026"}
+	for _, change := range metadata.Diff(wanted, found) {
+		fmt.Println(change)
+	}
+	// Output: titles[0].title: "Glacier length" is wanted, and "Glacier lenght" was found
+}

@@ -1,6 +1,7 @@
 package reports_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -260,4 +261,62 @@ func ExampleNewReader() {
 	// Output:
 	// Table 1 2010
 	// Table 2
+}
+
+// A report of a month that is not over, as a file that ReadFile reads.
+func ExampleWriteFile() {
+	header := october()
+	if err := header.EndOn("2025-10-14"); err != nil {
+		log.Fatal(err)
+	}
+	var file bytes.Buffer
+	if err := reports.WriteFile(&file, header, usage(header.ReportingPeriod)); err != nil {
+		log.Fatal(err)
+	}
+	read, datasets, err := reports.ReadFile(&file)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(read.CreatedBy, read.ReportingPeriod)
+	for d, err := range datasets {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(d.DatasetID[0].Value)
+	}
+	// Output:
+	// Example Repository {2025-10-01 2025-10-14}
+	// 10.5072/glacier-1
+}
+
+// Create stores nothing if there is a report of the month already; Put replaces it.
+func ExampleClient_Create() {
+	srv := datacitetest.NewServer(nil)
+	defer srv.Close()
+	ctx, client := context.Background(), srv.Reports()
+
+	report := &reports.Report{Header: october()}
+	for d, err := range usage(report.Header.ReportingPeriod) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		report.Datasets = append(report.Datasets, d)
+	}
+	for _, title := range []string{"Glaciers", "Glaciers, corrected"} {
+		report.Datasets[0].Title = title
+		stored, err := client.Create(ctx, report)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(stored.Header.CreatedBy, stored.Existing)
+	}
+	list, err := client.List(ctx, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(list.Total, "report")
+	// Output:
+	// Example Repository false
+	// Example Repository true
+	// 1 report
 }

@@ -8,6 +8,7 @@ import (
 	"log"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"time"
 
 	"github.com/datacite-go/datacite-go/reports"
@@ -62,4 +63,39 @@ func ExampleHandler() {
 	// 10.5072/abc total-dataset-requests 1
 	// 10.5072/abc unique-dataset-investigations 1
 	// 10.5072/abc unique-dataset-requests 1
+}
+
+// Each night the log of the day is counted; a log that was counted before is not read again.
+func ExampleDays() {
+	folder, err := os.MkdirTemp("", "days")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(folder)
+	days, err := counter.OpenDays(folder, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer days.Close()
+
+	for day := 1; day <= 2; day++ {
+		access := counter.Event{DOI: "10.5072/rain", Time: time.Date(2026, 10, day, 9, 0, 0, 0, time.UTC), URL: "/rain", User: "ada"}
+		events := func(yield func(counter.Event, error) bool) { yield(access, nil) }
+		added, err := days.Add([]counter.EventLog{{Name: fmt.Sprint("access.log.", day), Version: "1", Events: events}}, nil)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(added.Counted)
+	}
+	for row, err := range days.Rows(reports.Month(2026, time.October)) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(row.DOI, row.Metric, row.Count)
+	}
+	// Output:
+	// [2026-10-01]
+	// [2026-10-02]
+	// 10.5072/rain total-dataset-investigations 2
+	// 10.5072/rain unique-dataset-investigations 2
 }
