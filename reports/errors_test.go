@@ -337,6 +337,7 @@ func TestSubmitErrorIsItsState(t *testing.T) {
 		assert.Equal(t, state != reports.SubmitBroken, datacite.Temporary(err), state)
 		assert.Equal(t, state == reports.SubmitDisturbed, datacite.Temporary(&reports.SubmitError{State: state, Err: datacite.ErrInvalid}), state)
 		assert.ErrorIs(t, err, context.DeadlineExceeded)
+		assert.ErrorContains(t, err, ": 0 subsets stored: ", "how many there are is not known")
 		cause, ok := errors.AsType[*datacite.Error](err)
 		assert.True(t, ok)
 		assert.Same(t, lost, cause)
