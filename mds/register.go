@@ -85,7 +85,7 @@ func (c *Client) Register(ctx context.Context, doiName, address string, doc Docu
 		return nil, err
 	case r.mayBeHidden() && !r.options.Show:
 		r.done.State = r.done.StateBefore
-		return &r.done, r.hidden()
+		return &r.done, r.refuseHidden()
 	}
 	return r.write(ctx)
 }
@@ -242,8 +242,8 @@ func (r *registration) clearReason(ctx context.Context) error {
 	return nil
 }
 
-// hidden is the error for a change that would show a DOI.
-func (r *registration) hidden() error {
+// refuseHidden is the error for a change that would show a DOI.
+func (r *registration) refuseHidden() error {
 	remedy := "it is hidden; set RegisterOptions.Show if it shall be findable; Update of package dois keeps it hidden"
 	if r.done.StateBefore != StateRegistered {
 		remedy = "nothing shows whether it is hidden; set Config.Service.API, which does, or RegisterOptions.Show"

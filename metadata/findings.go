@@ -35,8 +35,8 @@ func (r *Record) Findings() []datacite.Finding {
 	return c.findings
 }
 
-// unwritable returns the error for a record that holds what XML cannot.
-func (r *Record) unwritable() error {
+// checkWritable returns the error for a record that holds what XML cannot.
+func (r *Record) checkWritable() error {
 	c := &checker{}
 	c.characters(nil, reflect.ValueOf(r).Elem())
 	return datacite.Invalid(c.findings...)

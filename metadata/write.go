@@ -29,7 +29,7 @@ func (r *Record) XML() ([]byte, error) {
 		writers.Put(w)
 	}
 	if bad {
-		return nil, r.unwritable()
+		return nil, r.checkWritable()
 	}
 	return document, nil
 }

@@ -60,7 +60,7 @@ func (s *Service) callerAndParams(q *wire.Request) (account *record.Account, p w
 func (s *Service) showDOI(q *wire.Request, name, f string) (wire.Reply, error) {
 	account, params, err := s.callerAndParams(q)
 	if err == nil {
-		err = playable(params)
+		err = checkPlayable(params)
 	}
 	if err != nil {
 		return wire.Reply{}, err

@@ -122,7 +122,7 @@ var unsupportedParameters = map[string]string{
 // bracketed are the parameters with brackets that are read.
 var bracketed = []string{"page[number]", "page[size]", "page[cursor]", "page[scroll]", "fields[dois]"}
 
-func playable(p wire.Params) error {
+func checkPlayable(p wire.Params) error {
 	for name := range p {
 		if strings.Contains(name, "[") && !slices.Contains(bracketed, name) || strings.HasPrefix(name, "link_check_") {
 			return wire.Parameter.Refusal(name)

@@ -33,7 +33,7 @@ func (s *Service) listDOIs(q *wire.Request, f string) (wire.Reply, error) {
 	case f != "json":
 		return wire.Reply{}, wire.OutputFormat.Refusal("in a list")
 	}
-	if err := playable(p); err != nil {
+	if err := checkPlayable(p); err != nil {
 		return wire.Reply{}, err
 	}
 	var l listing

@@ -35,14 +35,14 @@ func (s *Service) deleteDOI(q *wire.Request, name string) (wire.Reply, error) {
 	if rec == nil {
 		return wire.Reply{}, store.ErrNoRecord
 	}
-	if err := allowed(account, rec.Owner(account)); err != nil {
+	if err := authorize(account, rec.Owner(account)); err != nil {
 		return wire.Reply{}, err
 	}
 	return wire.Reply{Status: http.StatusNoContent}, s.RemoveDraft(account, name, store.ErrNoRecord, errForbidden)
 }
 
-// allowed is the error if an account may not write; an anonymous caller is 401.
-func allowed(account *record.Account, right bool) error {
+// authorize is the error if an account may not write; an anonymous caller is 401.
+func authorize(account *record.Account, right bool) error {
 	switch {
 	case account == nil:
 		return errBadCredentials
@@ -66,7 +66,7 @@ func (s *Service) writeDOI(q *wire.Request, path string) (wire.Reply, error) {
 		if attributes, _ := data["attributes"].(object); attributes["mode"] == "transfer" {
 			return s.transfer(q, account, old, data)
 		}
-		if err := allowed(account, old.Owner(account)); err != nil {
+		if err := authorize(account, old.Owner(account)); err != nil {
 			return wire.Reply{}, err
 		}
 	}
@@ -94,7 +94,7 @@ func (s *Service) writeDOI(q *wire.Request, path string) (wire.Reply, error) {
 	}
 	// An account that may write may also write for others under their prefixes.
 	prefix, _ := names.Split(name)
-	if err := allowed(account, client.Holds(prefix)); err != nil {
+	if err := authorize(account, client.Holds(prefix)); err != nil {
 		return wire.Reply{}, err
 	}
 	return s.save(q, p, account, client, name, sent, path)

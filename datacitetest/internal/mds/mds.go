@@ -98,7 +98,7 @@ func (s *Service) Serve(q *wire.Request, area, rest string) wire.Reply {
 
 // ServeDeployed serves a request with Deployed by its path, still escaped.
 func (s *Service) ServeDeployed(q *wire.Request, path string) wire.Reply {
-	if err := playable(q, path); err != nil {
+	if err := checkPlayable(q, path); err != nil {
 		return wire.InText(wire.Reply{}, err)
 	}
 	res, err := s.respond(q, path)
@@ -110,8 +110,8 @@ func (s *Service) ServeDeployed(q *wire.Request, path string) wire.Reply {
 	return res.Coded(q, s.Now())
 }
 
-// playable refuses what the deployed store might read in another way than this one.
-func playable(q *wire.Request, path string) error {
+// checkPlayable refuses what the deployed store might read in another way than this one.
+func checkPlayable(q *wire.Request, path string) error {
 	if unsupported().MatchString(q.Verb + " " + path) {
 		return wire.StoreRoute.Refusal(q.Verb + " " + path)
 	}
