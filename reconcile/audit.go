@@ -93,7 +93,7 @@ var ErrNothingListed = transport.NewSign("reconcile: nothing to compare with")
 // AuditOptions select the DOIs and the kinds of differences. ClientID, Prefix or both are
 // required.
 type AuditOptions struct {
-	ClientID string           // DOIs of this repository account
+	ClientID []string         // DOIs of one of these repository accounts
 	Prefix   []string         // DOIs with one of these prefixes
 	Kinds    []DifferenceKind // which differences to look for; nil means all
 	TempDir  string           // for temporary files; "" means that of the system
@@ -166,7 +166,7 @@ func (c *Client) Audit(ctx context.Context, desired iter.Seq2[Desired, error], o
 }
 
 func (o *AuditOptions) check() error {
-	if o == nil || o.ClientID == "" && len(o.Prefix) == 0 {
+	if o == nil || len(o.ClientID) == 0 && len(o.Prefix) == 0 {
 		return datacite.Invalid(datacite.Finding{Path: "AuditOptions", Code: datacite.CodeMissing, Reason: "has neither ClientID nor Prefix; give the account or prefix to audit"})
 	}
 	if o.Kinds != nil && len(o.Kinds) == 0 {
@@ -225,7 +225,7 @@ func (a *audit) run(ctx context.Context, desired iter.Seq2[Desired, error]) erro
 
 // scope is which DOIs are compared.
 func (o *AuditOptions) scope() string {
-	return strings.Trim(o.ClientID+", "+strings.Join(o.Prefix, ", "), ", ")
+	return strings.Join(slices.Concat(o.ClientID, o.Prefix), ", ")
 }
 
 // An entry is what is kept of a Desired: of XML, not the record that was read from it. Metadata follow it, after a zero:
@@ -377,10 +377,7 @@ func repeated(name string, earlier, later []byte) error {
 // list reads what the service has.
 func (a *audit) list(ctx context.Context) error {
 	const maxSize = 1000
-	opts := &dois.ListOptions{Prefix: a.opts.Prefix, Page: query.Page{Size: maxSize}, Affiliation: true, Publisher: true, Detail: a.metadata} // texts are compared with the XML
-	if a.opts.ClientID != "" {
-		opts.ClientID = []string{a.opts.ClientID}
-	}
+	opts := &dois.ListOptions{ClientID: a.opts.ClientID, Prefix: a.opts.Prefix, Page: query.Page{Size: maxSize}, Affiliation: true, Publisher: true, Detail: a.metadata} // texts are compared with the XML
 	if !a.metadata && !a.looksFor(KindInvalid) && a.opts.Listed == nil {
 		opts.Fields = []string{"doi", "url", "state", "schemaVersion", "titles"}
 	}

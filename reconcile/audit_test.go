@@ -176,7 +176,7 @@ func TestAuditTellsWhatDiffers(t *testing.T) {
 		h["unsaid"] = reconcile.Desired{DOI: "doi:10.5072/H000002"}
 		delete(h, "10.5072/h000002")
 		var found []string
-		for d, err := range srv.Reconcile().Audit(t.Context(), h.all(), &reconcile.AuditOptions{ClientID: strings.ToLower(datacitetest.Username)}) {
+		for d, err := range srv.Reconcile().Audit(t.Context(), h.all(), &reconcile.AuditOptions{ClientID: []string{strings.ToLower(datacitetest.Username)}}) {
 			require.NoError(t, err)
 			found = append(found, d.String())
 		}
@@ -391,7 +391,7 @@ func TestAuditEndsWithAnError(t *testing.T) {
 			return &datacitetest.Fault{Kind: datacitetest.FaultStatus, Status: 500}
 		}, datacite.ErrServer, ""},
 		"a record looked up":                         {source(reconcile.Desired{DOI: "10.5072/a"}), &reconcile.AuditOptions{Prefix: []string{"10.5072"}, AllowEmpty: true}, onlySingle, datacite.ErrServer, ""},
-		"nothing is listed, before any is looked up": {newHolding(8000).all(), &reconcile.AuditOptions{ClientID: "exmple.repo", Prefix: []string{"10.5072"}}, onlySingle, reconcile.ErrNothingListed, "the service lists no DOI of exmple.repo, 10.5072; is the name right?"},
+		"nothing is listed, before any is looked up": {newHolding(8000).all(), &reconcile.AuditOptions{ClientID: []string{"exmple.repo"}, Prefix: []string{"10.5072"}}, onlySingle, reconcile.ErrNothingListed, "the service lists no DOI of exmple.repo, 10.5072; is the name right?"},
 		"a list that is cut": {source(), scope, func(int, *http.Request) *datacitetest.Fault {
 			return &datacitetest.Fault{Kind: datacitetest.FaultCutResponse}
 		}, nil, ""},

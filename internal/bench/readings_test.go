@@ -187,7 +187,7 @@ func readings(subset string) []reading {
 			wanted := func(yield func(reconcile.Desired, error) bool) {
 				yield(reconcile.Desired{DOI: thisDOI, URL: thisURL}, nil)
 			}
-			return each(c.Audit(ctx, wanted, &reconcile.AuditOptions{ClientID: "a.b", AllowEmpty: true}))
+			return each(c.Audit(ctx, wanted, &reconcile.AuditOptions{ClientID: []string{"a.b"}, AllowEmpty: true}))
 		}),
 		ofDOIs("Do", anything, wholeBody, every, func(ctx context.Context, c *dois.Client) error {
 			return failed(c.Do(ctx, &datacite.Request{Method: "GET", Path: "/a"}))

@@ -119,7 +119,7 @@ func usesOfOptions(t *testing.T) map[string]use {
 		"dois.CitationOptions": {&dois.CitationOptions{Style: "apa", Locale: "en-US"}, func(ctx context.Context, srv *datacitetest.Server, o any) (string, error) {
 			return srv.DOIs().Citation(ctx, "10.5072/one", o.(*dois.CitationOptions))
 		}},
-		"reconcile.AuditOptions": {&reconcile.AuditOptions{Prefix: []string{"10.5072"}, ClientID: "example.repo", Kinds: []reconcile.DifferenceKind{reconcile.KindExtra}}, func(ctx context.Context, srv *datacitetest.Server, o any) (string, error) {
+		"reconcile.AuditOptions": {&reconcile.AuditOptions{Prefix: []string{"10.5072"}, ClientID: []string{"example.repo"}, Kinds: []reconcile.DifferenceKind{reconcile.KindExtra}}, func(ctx context.Context, srv *datacitetest.Server, o any) (string, error) {
 			return end(srv.Reconcile().Audit(ctx, func(func(reconcile.Desired, error) bool) {}, o.(*reconcile.AuditOptions)))
 		}},
 

@@ -364,7 +364,7 @@ func lifeOf(t *testing.T, cfg datacite.Config, by datacite.Service, said *saying
 			}
 		}
 	}, func() {
-		audit := s.reconcile.Audit(ctx, wanted, &reconcile.AuditOptions{ClientID: "example.repo", Prefix: []string{"10.5072"}, AllowEmpty: true, Progress: func(p reconcile.AuditProgress) { said.add(p) }})
+		audit := s.reconcile.Audit(ctx, wanted, &reconcile.AuditOptions{ClientID: []string{"example.repo"}, Prefix: []string{"10.5072"}, AllowEmpty: true, Progress: func(p reconcile.AuditProgress) { said.add(p) }})
 		for repaired, err := range s.reconcile.EnsureAll(ctx, reconcile.Corrections(audit), nil) {
 			if said.add(err); repaired != nil {
 				said.add(repaired.Err)

@@ -108,7 +108,7 @@ seen, and drafts and hidden ones are missing.`,
 		RunE: c.run,
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&c.opts.ClientID, "client", "", "DOIs of this repository `account`, such as ice.archive")
+	flags.StringSliceVar(&c.opts.ClientID, "client", nil, "DOIs of these repository `accounts`, separated by commas, such as ice.archive")
 	flags.StringSliceVar(&c.opts.Prefix, "prefix", nil, "DOIs with one of these `prefixes`, separated by commas")
 	flags.StringSliceVar(&c.only, "only", choices, "which `differences`, separated by commas; changed is url, state and metadata")
 	_ = cmd.RegisterFlagCompletionFunc("only", cobra.FixedCompletions(append(choices, string(reconcile.KindChanged)),
@@ -129,7 +129,7 @@ seen, and drafts and hidden ones are missing.`,
 func (c *command) check(cmd *cobra.Command, source string) error {
 	c.source = source
 	switch {
-	case c.opts.Prefix == nil && c.opts.ClientID == "":
+	case c.opts.Prefix == nil && c.opts.ClientID == nil:
 		return errors.New("give --client or --prefix: which DOIs should there be?")
 	case c.Yes && !c.fix:
 		return errors.New("--yes has no effect without --fix")

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"html/template"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -56,7 +57,7 @@ type item struct {
 const mostItems = 500
 
 func (c *command) newPage() *page {
-	scope := strings.Trim(c.opts.ClientID+", "+strings.Join(c.opts.Prefix, ", "), ", ")
+	scope := strings.Join(slices.Concat(c.opts.ClientID, c.opts.Prefix), ", ")
 	return &page{
 		Scope: scope, Source: filepath.Base(c.source), Service: c.service.String(), Resolver: c.service.Resolver(), At: c.began,
 		Anonymous: c.service.Config.Password == "", Complete: len(c.only) == len(choices), sections: map[reconcile.DifferenceKind]*section{}, last: map[bool]string{}, rows: c.rows,
