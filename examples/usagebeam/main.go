@@ -27,9 +27,10 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem"
 	beamlog "github.com/apache/beam/sdks/v2/go/pkg/beam/log"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
 
-	// The runners, and the file system of the machines.
+	// The runners but for Dataflow, and where files lie.
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/gcs"
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/local"
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/flink"
@@ -50,6 +51,13 @@ func main() {
 	ctx := context.Background()
 	if err := job.check(ctx); err != nil {
 		exit(2, err)
+	}
+	if *jobopts.WorkerBinary == "" { // Beam would compile main.go alone
+		program, err := os.Executable()
+		if err != nil {
+			exit(1, err)
+		}
+		*jobopts.WorkerBinary = program
 	}
 	p, s := beam.NewPipelineWithRoot()
 	job.build(s)

@@ -10,6 +10,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log"
 	"math/rand/v2"
 	"net"
 	"os"
@@ -33,8 +34,24 @@ import (
 	"github.com/datacite-go/datacite-go/reports/counter/logs"
 )
 
+// asProgram is the variable that makes the tests usagebeam itself.
+const asProgram = "USAGEBEAM_PROGRAM"
+
 func TestMain(m *testing.M) {
-	beam.Init()
+	if os.Getenv(asProgram) != "" {
+		main()
+		os.Exit(0)
+	}
+	flag.Parse()
+	if os.Getenv(secondWorker) != "" {
+		if err := renameMetrics(); err != nil {
+			log.Fatal(err)
+		}
+	}
+	beam.Init() // workers go no further
+	if port := os.Getenv(jobServer); port != "" {
+		serveJobs(port)
+	}
 	os.Exit(m.Run())
 }
 
@@ -56,6 +73,11 @@ func run(t *testing.T, j job) (lines []string, sum map[string]int64, err error) 
 		return nil, nil, err
 	}
 	assert.Len(t, names, j.shards)
+	return rowsOf(t, j), numbersOf(result), nil
+}
+
+// rowsOf are the lines of all shards without their headers.
+func rowsOf(t *testing.T, j job) (lines []string) {
 	for shard := range j.shards {
 		table, err := os.ReadFile(shardName(j.table, shard, j.shards))
 		require.NoError(t, err)
@@ -63,7 +85,7 @@ func run(t *testing.T, j job) (lines []string, sum map[string]int64, err error) 
 		assert.Equal(t, "\ufeff"+header+"\n", rows[0])
 		lines = append(lines, rows[1:len(rows)-1]...)
 	}
-	return lines, numbersOf(result), nil
+	return lines
 }
 
 // A user is met again within seconds and within hours, and around the end of the month.

@@ -28,12 +28,33 @@ func init() {
 // build adds the steps of the count to a pipeline. Between them, the engine moves blocks: packed records that go to
 // one place. Their number grows with ranges of logs, parts and shards, and not with lines.
 func (j *job) build(s beam.Scope) {
-	names := fileio.MatchAll(s, beam.CreateList(s, j.logs), fileio.MatchEmptyDisallow())
+	in := j.read(s, j.logs)
+	j.write(s, j.count(s, in.accesses), in)
+}
+
+// input is what is in logs, as blocks.
+type input struct {
+	accesses     beam.PCollection // by part
+	descriptions beam.PCollection // by shard
+	summaries    beam.PCollection // of each range
+}
+
+func (j *job) read(s beam.Scope, logs []string) (in input) {
+	names := fileio.MatchAll(s, beam.CreateList(s, logs), fileio.MatchEmptyDisallow())
 	sources := beam.Reshuffle(s, beam.ParDo(s, &findFn{}, beam.Reshuffle(s, names)))
-	accesses, about, summaries := beam.ParDo3(s, &readFn{Rules: j.rules, Parts: j.parts, Shards: j.shards, Block: j.block}, sources)
-	rows := beam.ParDo(s, &countFn{Rules: j.rules, Shards: j.shards}, beam.GroupByKey(s, accesses))
-	checked := beam.ParDo(s, &checkFn{Rules: j.rules, Shards: j.shards}, beam.GroupByKey(s, beam.AddFixedKey(s, summaries)))
-	beam.ParDo0(s, &writeFn{Rules: j.rules, Shards: j.shards, Table: j.table}, beam.CoGroupByKey(s, beam.Flatten(s, checked, rows), about))
+	in.accesses, in.descriptions, in.summaries = beam.ParDo3(s, &readFn{Rules: j.rules, Parts: j.parts, Shards: j.shards, Block: j.block}, sources)
+	return in
+}
+
+// count returns the rows of each part, by shard.
+func (j *job) count(s beam.Scope, accesses beam.PCollection) beam.PCollection {
+	return beam.ParDo(s, &countFn{Rules: j.rules, Shards: j.shards}, beam.GroupByKey(s, accesses))
+}
+
+// write adds up the rows and writes the shards, when all logs are known to be fit for it.
+func (j *job) write(s beam.Scope, rows beam.PCollection, in input) {
+	checked := beam.ParDo(s, &checkFn{Rules: j.rules, Shards: j.shards}, beam.GroupByKey(s, beam.AddFixedKey(s, in.summaries)))
+	beam.ParDo0(s, &writeFn{Rules: j.rules, Shards: j.shards, Table: j.table}, beam.CoGroupByKey(s, beam.Flatten(s, checked, rows), in.descriptions))
 }
 
 // tell adds to the counts of what became of events and lines, on all machines.
