@@ -50,7 +50,8 @@ func BenchmarkAgainstCommand(b *testing.B) {
 				if n == *lines {
 					first = last
 				} else {
-					b.ReportMetric((last[1].seconds-first[1].seconds)/(last[0].seconds-first[0].seconds), "beam/count-per-further-line")
+					further := (last[1].seconds - first[1].seconds) / (last[0].seconds - first[0].seconds)
+					b.ReportMetric(further, "beam/count-per-further-line")
 				}
 			})
 		}
@@ -72,15 +73,23 @@ func (c cost) report(b *testing.B, name string, lines int) {
 func compared(b *testing.B, command, program, format, log string, n int) (least [2]cost) {
 	folder := b.TempDir()
 	table, shards := filepath.Join(folder, "count.csv"), filepath.Join(folder, "beam.csv")
-	var dash, dashes []string
+	settings := map[string]string{
+		"month": "2026-10", "log-format": format, "platform": "P", "publisher": "U",
+	}
 	if format == "combined" {
-		dash = []string{"-investigations", "^/dataset/(10\\..+)$", "-requests", "^/file/(10\\.[0-9]+/[^/]+)/"}
-		dashes = []string{"--investigations", dash[1], "--requests", dash[3]}
+		settings["investigations"] = `^/dataset/(10\..+)$`
+		settings["requests"] = `^/file/(10\.[0-9]+/[^/]+)/`
+	}
+	flags := func(more ...string) (list []string) {
+		for name, value := range settings {
+			list = append(list, "--"+name, value)
+		}
+		return append(list, more...)
 	}
 	for round := range *rounds {
 		each := [2]cost{
-			ran(b, command, append(dashes, "usage", "count", log, "--quiet", "--month", "2026-10", "--zone", "UTC", "--log-format", format, "--platform", "P", "--publisher", "U", "--output", table)),
-			ran(b, program, append(dash, "-month", "2026-10", "-timezone", "UTC", "-log-format", format, "-platform", "P", "-publisher", "U", "-o", shards, log)),
+			ran(b, command, append([]string{"usage", "count", "--quiet"}, flags("--zone", "UTC", "--output", table, log)...)),
+			ran(b, program, flags("-timezone", "UTC", "-o", shards, log)),
 		}
 		for i := range each {
 			if round == 0 || each[i].seconds < least[i].seconds {
@@ -149,7 +158,8 @@ func writeLog(b *testing.B, name, format string, lines int) {
 	var e counter.Event
 	var dataset int
 	for i := range lines {
-		if e.Time = time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(i*(31*24*60*60)/lines) * time.Second); i%4 != 1 {
+		e.Time = time.Date(2026, 10, 1, 0, 0, i*(31*24*60*60)/lines, 0, time.UTC)
+		if i%4 != 1 {
 			if dataset = int(r.ExpFloat64() * 5000); r.IntN(4) == 0 {
 				dataset = i
 			}
@@ -166,13 +176,16 @@ func writeLog(b *testing.B, name, format string, lines int) {
 			if path = "/dataset/" + e.DOI; e.Request {
 				path = "/file/" + strings.ReplaceAll(e.DOI, "FK2/", "FK2-") + "/1"
 			}
-			fmt.Fprintf(out, "%s - - [%s] \"GET %s HTTP/1.1\" 200 %d \"-\" %q\n", e.Address, e.Time.Format("02/Jan/2006:15:04:05 -0700"), path, r.IntN(100_000), e.Agent)
+			fmt.Fprintf(out, "%s - - [%s] \"GET %s HTTP/1.1\" 200 %d \"-\" %q\n",
+				e.Address, e.Time.Format("02/Jan/2006:15:04:05 -0700"), path, r.IntN(100_000), e.Agent)
 		default:
 			if e.Request {
 				path = fmt.Sprint("/api/access/datafile/", dataset)
 			}
-			fmt.Fprintf(out, "%s\t%s\t-\t-\t:guest\thttps://data.example.org%s\tdoi:%s\t-\t-\t%s\t", e.Time.Format("2006-01-02T15:04:05-0700"), e.Address, path, e.DOI, e.Agent)
-			fmt.Fprintf(out, "The title of dataset %d\tExample University\tgrid.4711.3\tDoe, Jane|Roe, Richard\t2024-05-06T07:08:09Z\t1.0\t-\thttps://data.example.org%s\t2024\n", dataset, path)
+			fmt.Fprintf(out, "%s\t%s\t-\t-\t:guest\thttps://data.example.org%s\tdoi:%s\t-\t-\t%s\t",
+				e.Time.Format("2006-01-02T15:04:05-0700"), e.Address, path, e.DOI, e.Agent)
+			fmt.Fprintf(out, "The title of dataset %d\tExample University\tgrid.4711.3\tDoe, Jane|Roe, Richard\t", dataset)
+			fmt.Fprintf(out, "2024-05-06T07:08:09Z\t1.0\t-\thttps://data.example.org%s\t2024\n", path)
 		}
 	}
 	require.NoError(b, out.Flush())

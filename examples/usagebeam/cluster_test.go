@@ -86,7 +86,9 @@ func outgoing(ctx context.Context) context.Context {
 	return metadata.NewOutgoingContext(ctx, metadata.MD{"worker_id": all["worker_id"]})
 }
 
-func (r *renamed) GetProcessBundleDescriptor(ctx context.Context, request *fnpb.GetProcessBundleDescriptorRequest) (*fnpb.ProcessBundleDescriptor, error) {
+func (r *renamed) GetProcessBundleDescriptor(
+	ctx context.Context, request *fnpb.GetProcessBundleDescriptorRequest,
+) (*fnpb.ProcessBundleDescriptor, error) {
 	return r.prism.GetProcessBundleDescriptor(outgoing(ctx), request)
 }
 
@@ -139,7 +141,8 @@ func TestTwoWorkers(t *testing.T) {
 	}
 	self, err := os.Executable()
 	require.NoError(t, err)
-	j := job{rules: rules{Month: "2026-10", Format: "json", Zone: "Europe/Berlin", Tolerance: logs.Tolerance{Always: []datacite.Code{"no-dataset"}}}, parts: 16, shards: 3, block: 100}
+	j := job{parts: 16, shards: 3, block: 100}
+	j.rules = rules{Month: "2026-10", Format: "json", Zone: "Europe/Berlin", Tolerance: logs.Tolerance{Always: []datacite.Code{"no-dataset"}}}
 	opts, err := j.rules.options()
 	require.NoError(t, err)
 	j.logs = store(t, randomEvents(rand.New(rand.NewPCG(9, 24)), opts.Location))
@@ -159,7 +162,8 @@ func TestTwoWorkers(t *testing.T) {
 		rows[w] = j.count(scope[w], part)
 	}
 	j.write(s, beam.Flatten(s, rows[:]...), input{
-		descriptions: beam.Flatten(s, in[0].descriptions, in[1].descriptions), summaries: beam.Flatten(s, in[0].summaries, in[1].summaries),
+		descriptions: beam.Flatten(s, in[0].descriptions, in[1].descriptions),
+		summaries:    beam.Flatten(s, in[0].summaries, in[1].summaries),
 	})
 
 	script, err := os.ReadFile("worker")
@@ -171,7 +175,8 @@ func TestTwoWorkers(t *testing.T) {
 		return fmt.Sprintf(`{"command": %q, "env": {"USAGEBEAM": %q%s}}`, worker, self, more)
 	}
 	pipeline := twoEnvironments(t, p, worker, config(""), config(`, "`+secondWorker+`": "yes"`))
-	result, err := runnerlib.Execute(t.Context(), pipeline, startJobServer(t, self), &runnerlib.JobOptions{Name: "two-workers", Worker: worker}, false)
+	options := &runnerlib.JobOptions{Name: "two-workers", Worker: worker}
+	result, err := runnerlib.Execute(t.Context(), pipeline, startJobServer(t, self), options, false)
 	require.NoError(t, err)
 
 	pids, err := os.ReadFile(started)

@@ -94,7 +94,8 @@ func (j *job) addFlags(to *flag.FlagSet) {
 	to.StringVar(&r.Month, "month", "", "`month` to count, such as 2026-10")
 	to.StringVar(&r.Zone, "timezone", "", "time `zone` of the repository, in which the month begins, such as Europe/Berlin or UTC")
 	to.StringVar(&r.Format, "log-format", "dataverse", "`format` of the logs: dataverse, combined or json")
-	to.StringVar(&r.Layout, "layout", "", "for the format combined: the `text` that LogFormat (Apache) or log_format (nginx) has in the configuration of the web server; common ones are known")
+	to.StringVar(&r.Layout, "layout", "", "for the format combined: the `text` that LogFormat (Apache) or log_format (nginx) "+
+		"has in the configuration of the web server; common ones are known")
 	to.StringVar(&r.Investigations, "investigations", "", "`pattern` that is found in paths of investigations")
 	to.StringVar(&r.Requests, "requests", "", "`pattern` that is found in paths of requests")
 	to.StringVar(&r.Paths, "paths", "", "`file` .csv with the columns path, doi and kind (investigation or request), for paths without a DOI")
@@ -105,7 +106,8 @@ func (j *job) addFlags(to *flag.FlagSet) {
 	to.StringVar(&r.Publisher, "publisher", "", "`publisher` of datasets for which nothing names one")
 	to.StringVar(&j.table, "o", "counts.csv", "`file` for the table of counts, .csv; each shard has its number in its name")
 	to.IntVar(&j.shards, "shards", 8, "`number` of files into which the table is written")
-	to.IntVar(&j.parts, "parts", 64, "`number` of parts in which users are counted: some for each processor of all machines, and more if machines lack memory")
+	to.IntVar(&j.parts, "parts", 64, "`number` of parts in which users are counted: "+
+		"some for each processor of all machines, and more if machines lack memory")
 	to.Func("proxies", "`addresses` of proxies, such as 198.51.100.0/24, separated by commas", func(text string) error {
 		for part := range strings.SplitSeq(text, ",") {
 			network, err := netip.ParsePrefix(part)

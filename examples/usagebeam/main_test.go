@@ -317,6 +317,9 @@ func TestFaults(t *testing.T) {
 		_, _, err := run(t, job{rules: rules{Month: "2026-10", Zone: "UTC", Format: "json"}, block: tt.block, logs: []string{tt.log, write(t, "good.jsonl", []byte(good))}})
 		assert.ErrorContains(t, err, tt.want)
 	}
+	log := write(t, "good.jsonl", []byte(good))
+	_, _, err := run(t, job{rules: rules{Month: "2026-10", Zone: "UTC", Format: "json"}, logs: []string{log, filepath.Join(filepath.Dir(log), "*")}})
+	assert.ErrorContains(t, err, "given twice")
 }
 
 func TestArguments(t *testing.T) {

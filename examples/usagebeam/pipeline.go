@@ -42,7 +42,8 @@ type input struct {
 func (j *job) read(s beam.Scope, logs []string) (in input) {
 	names := fileio.MatchAll(s, beam.CreateList(s, logs), fileio.MatchEmptyDisallow())
 	sources := beam.Reshuffle(s, beam.ParDo(s, &findFn{}, beam.Reshuffle(s, names)))
-	in.accesses, in.descriptions, in.summaries = beam.ParDo3(s, &readFn{Rules: j.rules, Parts: j.parts, Shards: j.shards, Block: j.block}, sources)
+	reading := &readFn{Rules: j.rules, Parts: j.parts, Shards: j.shards, Block: j.block}
+	in.accesses, in.descriptions, in.summaries = beam.ParDo3(s, reading, sources)
 	return in
 }
 
@@ -54,7 +55,8 @@ func (j *job) count(s beam.Scope, accesses beam.PCollection) beam.PCollection {
 // write adds up the rows and writes the shards, when all logs are known to be fit for it.
 func (j *job) write(s beam.Scope, rows beam.PCollection, in input) {
 	checked := beam.ParDo(s, &checkFn{Rules: j.rules, Shards: j.shards}, beam.GroupByKey(s, beam.AddFixedKey(s, in.summaries)))
-	beam.ParDo0(s, &writeFn{Rules: j.rules, Shards: j.shards, Table: j.table}, beam.CoGroupByKey(s, beam.Flatten(s, checked, rows), in.descriptions))
+	shards := beam.CoGroupByKey(s, beam.Flatten(s, checked, rows), in.descriptions)
+	beam.ParDo0(s, &writeFn{Rules: j.rules, Shards: j.shards, Table: j.table}, shards)
 }
 
 // tell adds to the counts of what became of events and lines, on all machines.

@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/binary"
 	"encoding/json"
@@ -125,7 +124,8 @@ type part struct {
 	Lines logs.Stats
 }
 
-func (f *readFn) ProcessElement(ctx context.Context, claims *sdf.LockRTracker, s source, access, describe func(int, []byte), summary func([]byte)) error {
+func (f *readFn) ProcessElement(ctx context.Context, claims *sdf.LockRTracker, s source,
+	access, describe func(int, []byte), summary func([]byte)) error {
 	found := part{Name: s.Path, Begin: claims.GetRestriction().(offsetrange.Restriction).Start}
 	about := &logs.Descriptions{}
 	defer about.Close() // it has been read, or the reading has failed
@@ -144,7 +144,8 @@ func (f *readFn) ProcessElement(ctx context.Context, claims *sdf.LockRTracker, s
 		if err != nil {
 			return err
 		}
-		f.about.add(placeOf([]byte(doi.Key(d.DOI)), f.Shards), func(dst []byte) []byte { return appendDescription(dst, &d) }, describe)
+		shard := placeOf([]byte(doi.Key(d.DOI)), f.Shards)
+		f.about.add(shard, func(dst []byte) []byte { return appendDescription(dst, &d) }, describe)
 	}
 	if found.Begin > 0 { // the line before it
 		found.Lines.Comments--
@@ -225,7 +226,7 @@ func (f *readFn) open(ctx context.Context, claims *sdf.LockRTracker, s source) (
 	if err != nil {
 		return nil, err
 	}
-	end := func() bool { return claims.TryClaim(claims.GetRestriction().(offsetrange.Restriction).End) }
+	end := func() { claims.TryClaim(claims.GetRestriction().(offsetrange.Restriction).End) }
 	begin := claims.GetRestriction().(offsetrange.Restriction).Start
 	if s.Whole {
 		claims.TryClaim(begin)
@@ -237,7 +238,7 @@ func (f *readFn) open(ctx context.Context, claims *sdf.LockRTracker, s source) (
 		claim: func(block int64) bool { return claims.TryClaim(block) }, end: end,
 	}
 	if err := r.begin(); err != nil {
-		return nil, cmp.Or(errors.Join(fmt.Errorf("%s: %w", s.Path, err), content.Close()))
+		return nil, errors.Join(fmt.Errorf("%s: %w", s.Path, err), content.Close())
 	}
 	return r, nil
 }
@@ -254,7 +255,7 @@ type rangeReader struct {
 	empty bool  // the empty line comes next
 	ended bool  // no block is to be claimed
 	claim func(block int64) bool
-	end   func() bool // claims what is left
+	end   func() // claims what is left
 }
 
 // begin goes to the first line.

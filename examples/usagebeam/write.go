@@ -57,7 +57,8 @@ func (f *checkFn) ProcessElement(ctx context.Context, _ int, next func(*[]byte) 
 		}
 	}
 	for _, o := range all.Offsets {
-		log.Warnf(ctx, "%d lines have the offset %s from UTC, which %s has not at that time; the first in %s, line %d", o.Lines, o, opts.Location, o.First.File, o.First.Line)
+		log.Warnf(ctx, "%d lines have the offset %s from UTC, which %s has not at that time; the first in %s, line %d",
+			o.Lines, o, opts.Location, o.First.File, o.First.Line)
 	}
 	tell(ctx, outcome)
 	for shard := range f.Shards {
@@ -109,7 +110,10 @@ func (p *part) number(before int) {
 
 // add adds to the summary of a log that of its next part.
 func add(to, next *logs.FileStats) {
-	to.Events, to.Comments, to.Other, to.Faulty = to.Events+next.Events, to.Comments+next.Comments, to.Other+next.Other, to.Faulty+next.Faulty
+	to.Events += next.Events
+	to.Comments += next.Comments
+	to.Other += next.Other
+	to.Faulty += next.Faulty
 	for hour, some := range next.Hours {
 		to.Hours[hour] = to.Hours[hour] || some
 	}
