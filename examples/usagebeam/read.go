@@ -140,6 +140,9 @@ func (f *readFn) ProcessElement(ctx context.Context, claims *sdf.LockRTracker, s
 		}
 		f.access(&e, &outcome, access)
 	}
+	if claims.GetRestriction().(offsetrange.Restriction).End == found.Begin {
+		return nil // the engine has given all of it to another worker
+	}
 	for d, err := range about.All() {
 		if err != nil {
 			return err
@@ -229,7 +232,9 @@ func (f *readFn) open(ctx context.Context, claims *sdf.LockRTracker, s source) (
 	end := func() { claims.TryClaim(claims.GetRestriction().(offsetrange.Restriction).End) }
 	begin := claims.GetRestriction().(offsetrange.Restriction).Start
 	if s.Whole {
-		claims.TryClaim(begin)
+		if !claims.TryClaim(begin) {
+			return io.NopCloser(strings.NewReader("")), content.Close()
+		}
 		end()
 		return content, nil
 	}

@@ -67,3 +67,21 @@ func readRandomly(t *testing.T, r *rand.Rand, in io.Reader, between func()) stri
 		}
 	}
 }
+
+// TestARangeThatIsGivenAway: the engine may split a range before its first block is read.
+func TestARangeThatIsGivenAway(t *testing.T) {
+	log := []byte(`{"doi":"10.5072/a","time":"2026-10-14T10:00:00Z","url":"/a"}` + "\n")
+	for _, whole := range []bool{false, true} {
+		f := &readFn{Rules: rules{Month: "2026-10", Zone: "UTC", Format: "json"}, Parts: 1, Shards: 1, Block: 100}
+		require.NoError(t, f.Setup(t.Context()))
+		f.StartBundle(t.Context(), nil, nil, nil)
+		s := source{Path: write(t, "a.log", log), Size: int64(len(log)), Whole: whole}
+		claims := f.CreateTracker(f.CreateInitialRestriction(s))
+		_, rest, err := claims.TrySplit(0)
+		require.NoError(t, err)
+		require.Equal(t, offsetrange.Restriction{End: 1}, rest)
+		require.NoError(t, f.ProcessElement(t.Context(), claims, s, nil, nil, func([]byte) { t.Error("it has a summary") }))
+		assert.True(t, claims.IsDone())
+		assert.Empty(t, f.accesses.blocks[0])
+	}
+}
