@@ -213,7 +213,7 @@ func TestPage(t *testing.T) {
 	assert.Contains(t, notes, name+" is written\n")
 	page := read()
 	for _, part := range []string{
-		"<b>1 of 4</b> DOIs right", "<b>4</b> differences", "<b>2</b> changed", "Audit of 10.5072</h1>", "at <b>" + of(srv) + "</b>, ", "compared with own.csv", "UTC may be missing here",
+		"<b>1 of 4</b> DOIs right", "<b>4</b> differences", "<b>2</b> changed", "<b>1</b> extra", "Audit of 10.5072</h1>", "at <b>" + of(srv) + "</b>, ", "compared with own.csv", "UTC may be missing here",
 		`<th scope="row" class="doi" rowspan="1">10.5072/moved</th><td class="title" rowspan="1">Glacier length</td><td class="what">URL</td>` +
 			`<td class="side wanted" data-label="Should be">https://repo.example.org/moved</td><td class="side found" data-label="Is">https://repo.example.org/old</td>`,
 		`>Glacier length</td><td class="url" data-label="URL">https://repo.example.org/extra</td><td data-label="State">findable</td>`,
@@ -514,12 +514,21 @@ func TestTablesOfAFewColumns(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, "Glacier width", record.Titles[0].Title)
 		assert.NotEmpty(t, record.Creators)
-		_, notes, code = call(t, srv, "--pass-over", "notes,shelf,title", "--only", "metadata", source)
+		_, notes, code = call(t, srv, "--pass-over", "notes,shelf,title", "--only", "metadata", "--fix", "--yes", source)
 		assert.Equal(t, shell.ExitDone, code, notes)
+		assert.Contains(t, notes, ": nothing differs\n")
 		source = shelltest.File(t, "own.csv", "DOI,title,result,error,registered,Notes\n10.5072/right,Glacier width,created,,r1,look again\n")
 		_, notes, code = call(t, srv, "--only", "metadata", source)
 		assert.Equal(t, shell.ExitDone, code, notes)
 		assert.Contains(t, notes, `own.csv: the column "Notes", behind the column registered, is passed over`)
+		source = shelltest.File(t, "new.csv", "DOI,url,state,title\n10.5072/new,,,Ice\n10.5072/bad,https://repo.example.org/,findable,Snow\n")
+		out, _, code = call(t, srv, "--only", "missing", "--fix", "--yes", source)
+		assert.Equal(t, shell.ExitRefused, code)
+		assert.Contains(t, out, "missing\t10.5072/new\trepaired\tdraft - \"Ice\"\n")
+		assert.Contains(t, out, "missing\t10.5072/bad\tfailed\tfindable https://repo.example.org/ \"Snow\": ")
+		record, err = srv.DOIs().Get(t.Context(), "10.5072/new", nil)
+		require.NoError(t, err)
+		assert.Equal(t, "Ice", record.Titles[0].Title)
 	}
 }
 
