@@ -517,6 +517,8 @@ func TestTablesOfAFewColumns(t *testing.T) {
 		_, notes, code = call(t, srv, "--pass-over", "notes,shelf,title", "--only", "metadata", "--fix", "--yes", source)
 		assert.Equal(t, shell.ExitDone, code, notes)
 		assert.Contains(t, notes, ": nothing differs\n")
+		_, notes, code = call(t, srv, "--only", "url,invalid", shelltest.File(t, "own.csv", "DOI,title\n10.5072/right,Glacier depth\n"))
+		assert.Equal(t, shell.ExitDone, code, "the title was read to repair invalid records, and was not chosen: %s", notes)
 		source = shelltest.File(t, "own.csv", "DOI,title,result,error,registered,Notes\n10.5072/right,Glacier width,created,,r1,look again\n")
 		_, notes, code = call(t, srv, "--only", "metadata", source)
 		assert.Equal(t, shell.ExitDone, code, notes)
