@@ -21,7 +21,7 @@ import (
 // processor time of storing a record, reading one, a list of 25, a search for a word that half of the records have and for
 // one that one has, a phrase, and walks, per record.
 func BenchmarkSandbox(b *testing.B) {
-	for _, n := range []int{1_000, 2_000, 4_000, 8_000, 100_000} {
+	for _, n := range []int{1_000, 2_000, 4_000, 8_000, 20_000, 100_000} {
 		if n <= *entryCount {
 			b.Run(fmt.Sprint(n), func(b *testing.B) {
 				for b.Loop() {
